@@ -75,7 +75,8 @@ func brokenLinks(root, from, text string, docs map[string]string) []string {
 		if file != "" {
 			to = path.Join(path.Dir(from), file)
 			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(to))); err != nil {
-				broken = append(broken, fmt.Sprintf("%s: the link %s leads nowhere: want an existing file below the project's root", from, target))
+				broken = append(broken, fmt.Sprintf(
+					"%s: the link %s leads nowhere: want an existing file below the project's root", from, target))
 				continue
 			}
 		}
@@ -110,7 +111,8 @@ func TestIndex(t *testing.T) {
 	docs := documents(t)
 	index := docs["docs/README.md"]
 	for file := range docs {
-		if name, is := strings.CutPrefix(file, "docs/"); is && name != "README.md" && !strings.HasPrefix(name, "decisions/") && !strings.Contains(index, "("+name) {
+		if name, is := strings.CutPrefix(file, "docs/"); is && name != "README.md" &&
+			!strings.HasPrefix(name, "decisions/") && !strings.Contains(index, "("+name) {
 			t.Errorf("docs/README.md does not link %s", file)
 		}
 	}
@@ -176,7 +178,9 @@ func TestDecisions(t *testing.T) {
 		for _, part := range []string{"\n## Context\n", "\n## Choice\n", "\n## Evidence\n", "\n## Rejected\n"} {
 			next := strings.Index(docs[file], part)
 			if next <= at {
-				t.Errorf("%s: want the parts Context, Choice, Evidence, Rejected, in this order; missing or misplaced: %s", file, strings.TrimSpace(part))
+				t.Errorf(
+					"%s: want the parts Context, Choice, Evidence, Rejected, in this order; missing or misplaced: %s",
+					file, strings.TrimSpace(part))
 				break
 			}
 			at = next

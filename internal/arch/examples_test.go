@@ -69,7 +69,8 @@ func (e *examples) run(name, command string) string {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, "sh", "-c", command)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = e.dir, &out, &errs
-	cmd.Env = append(os.Environ(), "HOME="+e.dir, "XDG_STATE_HOME=", "PATH="+filepath.Dir(e.program)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "HOME="+e.dir, "XDG_STATE_HOME=", "PATH="+filepath.Dir(e.program)+
+		string(os.PathListSeparator)+os.Getenv("PATH"))
 	if err := cmd.Run(); err != nil {
 		e.t.Errorf("%s: %s: %v\n%s", name, command, err, errs.String())
 	}
@@ -85,7 +86,8 @@ func (e *examples) study(name, text string) {
 	e.studies++
 	for _, m := range described.FindAllStringSubmatch(text, -1) {
 		if _, err := exec.LookPath(m[1]); err != nil {
-			if err := os.WriteFile(filepath.Join(filepath.Dir(e.program), m[1]), []byte("#!/bin/false\n"), 0o700); err != nil {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(e.program), m[1]), []byte("#!/bin/false\n"),
+				0o700); err != nil {
 				e.t.Fatal(err)
 			}
 		}

@@ -49,7 +49,9 @@ func TestFilesInOrder(t *testing.T) {
 		t.Fatalf("%d packages below internal/show", len(checked))
 	}
 	fset := token.NewFileSet()
-	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})
 	for _, p := range checked {
 		var files []*ast.File
 		for _, name := range p.GoFiles {

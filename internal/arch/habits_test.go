@@ -68,8 +68,10 @@ func TestPackageNames(t *testing.T) {
 	for _, s := range sources(t) {
 		for _, group := range s.file.Comments {
 			for _, m := range mention.FindAllStringSubmatch(strings.ReplaceAll(group.Text(), "\n", " "), -1) {
-				if _, exists := dirs[m[1]]; !exists && !slices.Contains([]string{"net", "syscall", "itself", "each", "has", "manager", "of"}, m[1]) {
-					t.Errorf("%s: a comment mentions package %s, which does not exist", s.fset.Position(group.Pos()), m[1])
+				if _, exists := dirs[m[1]]; !exists &&
+					!slices.Contains([]string{"net", "syscall", "itself", "each", "has", "manager", "of"}, m[1]) {
+					t.Errorf("%s: a comment mentions package %s, which does not exist",
+						s.fset.Position(group.Pos()), m[1])
 				}
 			}
 		}

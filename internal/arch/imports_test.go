@@ -56,7 +56,8 @@ func TestStreams(t *testing.T) {
 func layerViolations(s source) []string {
 	own, ok := layerOf(s.dir)
 	if !ok {
-		return []string{fmt.Sprintf("%s: the directory belongs to no layer (internal/arch/rules_test.go lists them)", s.path)}
+		return []string{fmt.Sprintf("%s: the directory belongs to no layer (internal/arch/rules_test.go lists them)",
+			s.path)}
 	}
 	var found []string
 	for path, at := range s.imports() {
@@ -127,7 +128,8 @@ func purityViolations(s source) []string {
 	for path, names := range pureOnly {
 		s.uses(path, func(name string, at token.Position) {
 			if !slices.Contains(names, name) {
-				found = append(found, fmt.Sprintf("%s: %s may use no more of %s than %v: %s", at, s.dir, path, names, pureWhy))
+				found = append(found, fmt.Sprintf("%s: %s may use no more of %s than %v: %s", at, s.dir, path,
+					names, pureWhy))
 			}
 		})
 	}
@@ -156,8 +158,10 @@ func kernelViolations(s source) []string {
 			return true
 		}
 		text, err := strconv.Unquote(lit.Value)
-		if err == nil && !slices.Contains(ownFiles, text) && (strings.HasPrefix(text, "/proc/") || strings.HasPrefix(text, "/sys/")) {
-			found = append(found, fmt.Sprintf("%s: %q: the roots of /proc and /sys belong to internal/kernel, so that tests can move them",
+		if err == nil && !slices.Contains(ownFiles, text) && (strings.HasPrefix(text, "/proc/") ||
+			strings.HasPrefix(text, "/sys/")) {
+			found = append(found, fmt.Sprintf(
+				"%s: %q: the roots of /proc and /sys belong to internal/kernel, so that tests can move them",
 				s.fset.Position(lit.Pos()), text))
 		}
 		return true
@@ -203,7 +207,8 @@ func childViolations(s source) []string {
 	}
 	var found []string
 	report := func(name string, at token.Position) {
-		found = append(found, fmt.Sprintf("%s: %s: children are made by proc.Command, whose environment has no secrets", at, name))
+		found = append(found, fmt.Sprintf("%s: %s: children are made by proc.Command, whose environment has no secrets",
+			at, name))
 	}
 	s.uses("os/exec", func(name string, at token.Position) {
 		if strings.HasPrefix(name, "Command") {

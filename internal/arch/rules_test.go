@@ -24,7 +24,8 @@ var layers = []layer{
 		"an agent may run on another machine than the conductor: it communicates with control only by messages"},
 	{"internal/control", []string{"internal/bus", "internal/kernel", "internal/science", "internal/model"},
 		"the conductor communicates with every host, also a local one, by messages only: otherwise a lab would work where a real host does not"},
-	{"internal/show", []string{"internal/control", "internal/host", "internal/bus", "internal/kernel", "internal/science", "internal/model", "studies"},
+	{"internal/show", []string{"internal/control", "internal/host", "internal/bus", "internal/kernel",
+		"internal/science", "internal/model", "studies"},
 		"commands and reports may use everything, and nothing may use them"},
 	{"studies", nil,
 		"the built-in studies are data"},
@@ -60,7 +61,8 @@ var restricted = []struct {
 	layers []string
 	why    string
 }{
-	{[]string{"unsafe", "golang.org/x/sys/", "github.com/vishvananda/", "github.com/cilium/ebpf", "github.com/cilium/ebpf/"},
+	{[]string{"unsafe", "golang.org/x/sys/", "github.com/vishvananda/", "github.com/cilium/ebpf",
+		"github.com/cilium/ebpf/"},
 		[]string{"internal/kernel"},
 		"one layer holds every system call, so that it can be read, faked and ported there"},
 	{[]string{"github.com/nats-io/"},
@@ -85,7 +87,9 @@ var restricted = []struct {
 		[]string{"internal/show/top"},
 		"the live screen is a function of its model; the library only shows it"},
 	{[]string{"os/exec"},
-		[]string{"internal/kernel/proc", "internal/control/lab", "internal/control/run", "internal/host/program", "internal/host/foreign", "internal/host/transaction", "internal/show/cli", "script/bench", "script/release", "script/undisturbed"},
+		[]string{"internal/kernel/proc", "internal/control/lab", "internal/control/run", "internal/host/program",
+			"internal/host/foreign", "internal/host/transaction", "internal/show/cli", "script/bench", "script/release",
+			"script/undisturbed"},
 		"programs are started only to reach a host (via, a lab's processes), as the tool or the routing daemon that a study names, as the user's command (lab exec, lab shell), to ask lldpd for its neighbours, or by a script; this program itself also where a flow has more connections than RLIMIT_NOFILE allows one process"},
 	{[]string{"C"}, nil,
 		"one static binary that cross-builds"},
@@ -118,8 +122,10 @@ var pureOnly = map[string][]string{"net": {"ParseMAC", "HardwareAddr"}}
 
 // pureSelectors are the parts of allowed packages that are a clock or a source of random numbers.
 var pureSelectors = map[string][]string{
-	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Local", "LoadLocation"},
-	"math/rand/v2": {"Int", "IntN", "Int32", "Int32N", "Int64", "Int64N", "Uint32", "Uint32N", "Uint64", "Uint64N", "UintN", "Uint",
+	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker", "Local",
+		"LoadLocation"},
+	"math/rand/v2": {"Int", "IntN", "Int32", "Int32N", "Int64", "Int64N", "Uint32", "Uint32N", "Uint64", "Uint64N",
+		"UintN", "Uint",
 		"N", "Float32", "Float64", "NormFloat64", "ExpFloat64", "Perm", "Shuffle"},
 	"fmt": {"Print", "Println", "Printf", "Scan", "Scanln", "Scanf"},
 }

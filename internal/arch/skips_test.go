@@ -43,7 +43,8 @@ func TestSkips(t *testing.T) {
 			continue
 		}
 		for _, name := range bare {
-			t.Errorf("%s: %s skips without asking for %s; a skip for another reason belongs into otherSkips", s.path, name, requireNetns)
+			t.Errorf("%s: %s skips without asking for %s; a skip for another reason belongs into otherSkips", s.path,
+				name, requireNetns)
 		}
 	}
 	for path := range otherSkips {

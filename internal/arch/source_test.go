@@ -132,7 +132,8 @@ func sources(t *testing.T) []source {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := source{path: slash, test: strings.HasSuffix(slash, "_test.go"), text: string(text), fset: token.NewFileSet()}
+		s := source{path: slash, test: strings.HasSuffix(slash, "_test.go"), text: string(text),
+			fset: token.NewFileSet()}
 		if i := strings.LastIndex(slash, "/"); i >= 0 {
 			s.dir = slash[:i]
 		}

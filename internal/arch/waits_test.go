@@ -83,8 +83,10 @@ func waitViolations(s source) (complaints []string) {
 		name := s.path + " " + f.Name.Name
 		ast.Inspect(f.Body, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok {
-				if x, method := callee(call); x == "time" && method == "Sleep" || x == "sched" && method == "SleepUntil" {
-					complaints = append(complaints, fmt.Sprintf("%s: sleeps; wait with a context, or say in boundedSleeps what bounds it", name))
+				if x, method := callee(call); x == "time" && method == "Sleep" || x == "sched" &&
+					method == "SleepUntil" {
+					complaints = append(complaints,
+						fmt.Sprintf("%s: sleeps; wait with a context, or say in boundedSleeps what bounds it", name))
 				}
 			}
 			return true

@@ -33,7 +33,8 @@ func EachNode(nodes []string, do func(node string) error) error {
 }
 
 // Ask sends each node its request, all at once, and returns the replies as Collect does.
-func Ask[Reply, Request any](ctx context.Context, b *Bus, verb string, requests map[string]Request) (map[string]Reply, error) {
+func Ask[Reply, Request any](ctx context.Context, b *Bus, verb string, requests map[string]Request) (
+	map[string]Reply, error) {
 	return Collect(slices.Sorted(maps.Keys(requests)), func(node string) (reply Reply, err error) {
 		err = b.Call(ctx, node, verb, requests[node], &reply)
 		return reply, err

@@ -98,7 +98,8 @@ func Start() (*Bus, error) {
 		s.Shutdown()
 		return nil, errors.New("starting the bus: the embedded server was not ready within 10 s")
 	}
-	conn, err := nats.Connect("", nats.InProcessServer(s), nats.Name("conductor"), nats.Token(known.self), nats.NoReconnect())
+	conn, err := nats.Connect("", nats.InProcessServer(s), nats.Name("conductor"), nats.Token(known.self),
+		nats.NoReconnect())
 	if err != nil {
 		s.Shutdown()
 		return nil, fmt.Errorf("connecting to the bus: %w", err)
@@ -309,7 +310,8 @@ func decode(data []byte, most int, into any) error {
 		if len(data) > most {
 			return Coded(message.TooLarge, fmt.Errorf("%d bytes, expected at most %d", len(data), most))
 		}
-		if n := bytes.Count(data, []byte("{")) + bytes.Count(data, []byte("[")) + bytes.Count(data, []byte("null")); n > len(data)/textOfObject+few {
+		if n := bytes.Count(data, []byte("{")) + bytes.Count(data, []byte("[")) +
+			bytes.Count(data, []byte("null")); n > len(data)/textOfObject+few {
 			return Coded(message.TooLarge, fmt.Errorf("%d objects and lists in %d bytes", n, len(data)))
 		}
 	}

@@ -85,7 +85,8 @@ func TestHellos(t *testing.T) {
 	cause := errors.New("too long")
 	short, cancel := context.WithTimeoutCause(t.Context(), 20*time.Millisecond, cause)
 	defer cancel()
-	if hellos, err := b.Hellos(short, []string{"h1", "h2"}); err != cause || len(hellos) != 1 || hellos["h1"].Version != "here" {
+	if hellos, err := b.Hellos(short, []string{"h1", "h2"}); err != cause || len(hellos) != 1 ||
+		hellos["h1"].Version != "here" {
 		t.Errorf("%v: %+v, want h1's after the context's cause", err, hellos)
 	}
 	far2.Close()
@@ -282,7 +283,8 @@ func TestAgentsAreApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	bad.node = "h1"
-	if err := errors.Join(c.conn.Flush(), bad.Announce(message.Hello{Version: "I am h1"}), bad.conn.Publish(subject("h1", "other"), nil)); err != nil {
+	if err := errors.Join(c.conn.Flush(), bad.Announce(message.Hello{Version: "I am h1"}),
+		bad.conn.Publish(subject("h1", "other"), nil)); err != nil {
 		t.Fatal(err)
 	}
 	bad.node = "h2"
@@ -290,7 +292,8 @@ func TestAgentsAreApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got greeting
-	if err := b.Call(t.Context(), "h1", "echo", greeting{"for h1 alone"}, &got); err != nil || got.Text != "for h1 alone" {
+	if err := b.Call(t.Context(), "h1", "echo", greeting{"for h1 alone"}, &got); err != nil ||
+		got.Text != "for h1 alone" {
 		t.Fatalf("%v, %+v", err, got)
 	}
 	if err := errors.Join(bad.conn.Flush(), c.conn.Flush()); err != nil {

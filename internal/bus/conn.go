@@ -45,7 +45,8 @@ const silenceChecks = 8
 
 // Closed reports whether the other end has closed the stream.
 func Closed(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return errors.Is(err, io.EOF) || errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.EPIPE)
 }
 
 // Join connects an agent to the bus over a stream, which is closed after so long a
@@ -166,7 +167,8 @@ func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler, gate Gate
 				err := m.Respond(handled(ctx, handle, m.Data))
 				if errors.Is(err, nats.ErrMaxPayload) {
 					// Without a reply the conductor would wait for one.
-					err = m.Respond(refusal(Coded(message.TooLarge, fmt.Errorf("the reply to %s has more than %d MiB", verb, maxMessage>>20))))
+					err = m.Respond(refusal(Coded(message.TooLarge, fmt.Errorf("the reply to %s has more than %d MiB",
+						verb, maxMessage>>20))))
 				}
 				_ = err // a conductor that is gone needs no answer
 			}()

@@ -145,11 +145,13 @@ var kinds = []struct {
 	code message.Code
 	errs []error
 }{
-	{message.Unsupported, []error{errors.ErrUnsupported, syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EPROTONOSUPPORT, syscall.EAFNOSUPPORT, syscall.ENOPROTOOPT}},
+	{message.Unsupported, []error{errors.ErrUnsupported, syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.EPROTONOSUPPORT,
+		syscall.EAFNOSUPPORT, syscall.ENOPROTOOPT}},
 	{message.NotPermitted, []error{fs.ErrPermission, syscall.EPERM, syscall.EACCES, syscall.EROFS}},
 	{message.Exists, []error{fs.ErrExist, syscall.EEXIST}},
 	{message.NotFound, []error{fs.ErrNotExist, syscall.ENOENT, syscall.ENODEV, syscall.ENXIO, syscall.ESRCH}},
-	{message.Exhausted, []error{syscall.EADDRNOTAVAIL, syscall.ENOSPC, syscall.EDQUOT, syscall.ENOMEM, syscall.ENOBUFS, syscall.EMFILE, syscall.ENFILE}},
+	{message.Exhausted, []error{syscall.EADDRNOTAVAIL, syscall.ENOSPC, syscall.EDQUOT, syscall.ENOMEM, syscall.ENOBUFS,
+		syscall.EMFILE, syscall.ENFILE}},
 	{message.Busy, []error{syscall.EBUSY, syscall.EADDRINUSE}},
 	{message.Unreachable, []error{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ECONNREFUSED, syscall.ENETDOWN}},
 	{message.Deadline, []error{context.DeadlineExceeded, os.ErrDeadlineExceeded, syscall.ETIMEDOUT}},

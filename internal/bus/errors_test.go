@@ -41,7 +41,9 @@ func TestErrorsKeepTheirCode(t *testing.T) {
 		{errors.New("nothing that has a kind"), ""},
 	} {
 		verb := "code" + string(test.code[:min(1, len(test.code))]) + fmt.Sprint(len(test.err.Error()))
-		if err := c.Serve(t.Context(), map[string]Handler{verb: func(context.Context, []byte) (any, error) { return nil, test.err }}, Gate{}); err != nil {
+		if err := c.Serve(t.Context(), map[string]Handler{verb: func(context.Context, []byte) (any, error) {
+			return nil, test.err
+		}}, Gate{}); err != nil {
 			t.Fatal(err)
 		}
 		err := fmt.Errorf("trial 7: %w", b.Call(t.Context(), "h1", verb, nil, nil))
@@ -49,7 +51,9 @@ func TestErrorsKeepTheirCode(t *testing.T) {
 		if !ok || e.Node != "h1" || e.Op != verb || CodeOf(e) != test.code || e.Err.Error() != test.err.Error() {
 			t.Errorf("%v arrived as %+v", test.err, e)
 		}
-		for _, code := range []message.Code{message.Unsupported, message.NotPermitted, message.NotFound, message.Exists, message.Invalid, message.Exhausted, message.OutOfBounds, message.Busy, message.Unreachable, message.Deadline, message.Canceled, message.Gone, message.Crashed, message.TooLarge} {
+		for _, code := range []message.Code{message.Unsupported, message.NotPermitted, message.NotFound, message.Exists,
+			message.Invalid, message.Exhausted, message.OutOfBounds, message.Busy, message.Unreachable,
+			message.Deadline, message.Canceled, message.Gone, message.Crashed, message.TooLarge} {
 			if errors.Is(err, code) != (code == test.code) {
 				t.Errorf("%v: errors.Is %q: %t", err, code, code != test.code)
 			}
@@ -106,7 +110,8 @@ func TestFlowErrorsKeepTheirCode(t *testing.T) {
 	connect := func(err error) error { return fmt.Errorf("connect 10.0.0.1 → 10.0.0.2:5000: %w", err) }
 	exhausted := &record.PortsExhausted{FirstPort: 32768, LastPort: 60999, Open: 28231, Wanted: 30000}
 	var opened []message.Opened
-	wants := []message.Code{message.Unreachable, message.Deadline, message.NotPermitted, message.Exhausted, message.Exhausted, "", ""}
+	wants := []message.Code{message.Unreachable, message.Deadline, message.NotPermitted, message.Exhausted,
+		message.Exhausted, "", ""}
 	for i, err := range []error{
 		connect(os.NewSyscallError("connect", syscall.ECONNREFUSED)),
 		connect(context.DeadlineExceeded),
@@ -118,7 +123,9 @@ func TestFlowErrorsKeepTheirCode(t *testing.T) {
 	} {
 		opened = append(opened, message.Opened{ID: fmt.Sprint(i), Error: Failure(err)})
 	}
-	if err := c.Serve(t.Context(), map[string]Handler{"connect": func(context.Context, []byte) (any, error) { return opened, nil }}, Gate{}); err != nil {
+	if err := c.Serve(t.Context(), map[string]Handler{"connect": func(context.Context, []byte) (any, error) {
+		return opened, nil
+	}}, Gate{}); err != nil {
 		t.Fatal(err)
 	}
 	var got []message.Opened
@@ -133,7 +140,8 @@ func TestFlowErrorsKeepTheirCode(t *testing.T) {
 			continue
 		}
 		err := fmt.Errorf("trial 7: %w", got[i].Error)
-		if CodeOf(err) != want || want != "" && !errors.Is(err, want) || err.Error() != "trial 7: "+opened[i].Error.Text {
+		if CodeOf(err) != want || want != "" && !errors.Is(err, want) ||
+			err.Error() != "trial 7: "+opened[i].Error.Text {
 			t.Errorf("%v: code %q, want %q", err, CodeOf(err), want)
 		}
 	}
@@ -170,7 +178,8 @@ func TestLongTexts(t *testing.T) {
 			"ends": func(context.Context, []byte) (any, error) {
 				return reply{
 					[]message.FlowEnd{{}, {Error: long, ModeNote: long.Text}}, map[string]*message.Error{"a": long},
-					record.Snapshot{Tables: record.Tables{Missing: []string{long.Text}}, Sysctls: map[string]string{"a": long.Text, long.Text: "a"}},
+					record.Snapshot{Tables: record.Tables{Missing: []string{long.Text}},
+						Sysctls: map[string]string{"a": long.Text, long.Text: "a"}},
 					map[string]any{"a": []any{long.Text}}, record.Distribution{Histogram: []byte(long.Text)},
 				}, nil
 			},

@@ -18,7 +18,9 @@ import (
 // here what is no message of the protocol, and what is larger than maxBytes, ends
 // the stream instead.
 func Guarded(stream net.Conn, maxBytes int) net.Conn {
-	return &guarded{Conn: stream, r: bufio.NewReaderSize(stream, maxLine), length: func(line []byte) (int, error) { return bodyLength(line, maxBytes) }}
+	return &guarded{Conn: stream, r: bufio.NewReaderSize(stream, maxLine), length: func(line []byte) (int, error) {
+		return bodyLength(line, maxBytes)
+	}}
 }
 
 type guarded struct {

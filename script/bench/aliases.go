@@ -28,10 +28,15 @@ var aliases = contest{
 	contenders: []contender{
 		{name: "linerate, as it says", turn: aliasesByLinerate(false)},
 		{name: "linerate, with its start", turn: aliasesByLinerate(true)},
-		{name: "ip -batch", turn: aliasesByShell("for a in $(seq 0 %d); do for b in $(seq 1 %d); do echo address add 10.9.$a.$b/16 dev eth0; done; done | ip -batch -")},
-		{name: "ip, one process each", turn: aliasesByShell("for a in $(seq 0 %d); do for b in $(seq 1 %d); do ip address add 10.9.$a.$b/16 dev eth0 || exit 1; done; done")},
+		{name: "ip -batch", turn: aliasesByShell(
+			"for a in $(seq 0 %d); do for b in $(seq 1 %d); do echo address add 10.9.$a.$b/16 dev eth0; done; done | ip -batch -")},
+		{name: "ip, one process each",
+			turn: aliasesByShell(
+				"for a in $(seq 0 %d); do for b in $(seq 1 %d); do ip address add 10.9.$a.$b/16 dev eth0 || exit 1; done; done")},
 		// As in the days of the published measurements, each with a name of its own.
-		{name: "ifconfig, one process each", needs: "ifconfig", turn: aliasesByShell("n=0; for a in $(seq 0 %d); do for b in $(seq 1 %d); do n=$((n+1)); ifconfig eth0:$n 10.9.$a.$b netmask 255.255.0.0 || exit 1; done; done")},
+		{name: "ifconfig, one process each", needs: "ifconfig",
+			turn: aliasesByShell(
+				"n=0; for a in $(seq 0 %d); do for b in $(seq 1 %d); do n=$((n+1)); ifconfig eth0:$n 10.9.$a.$b netmask 255.255.0.0 || exit 1; done; done")},
 	},
 	marks: []mark{
 		{0, "linerate, as it says", "ip, one process each", rateOf, "rate", 20, atLeast},

@@ -35,7 +35,8 @@ func TestSysctlsWatched(t *testing.T) {
 	}
 	after := parseSysctls([]byte("net.core.rmem_max = 16777216\nnet.ipv4.tcp_rmem = 10240\t87380\t16777216\n" +
 		"fs.file-max = 100\nnet.netfilter.nf_conntrack_count = 9\nnet.core.new = 1\n"))
-	if got, want := changed(before, after), []string{"net.core.rmem_max", "net.ipv4.tcp_rmem"}; !slices.Equal(got, want) {
+	if got, want := changed(before, after), []string{"net.core.rmem_max", "net.ipv4.tcp_rmem"}; !slices.Equal(
+		got, want) {
 		t.Errorf("changed = %v, want %v", got, want)
 	}
 }
@@ -74,14 +75,16 @@ func TestWithin(t *testing.T) {
 
 // labOf is one round of the lab.
 func labOf(linerate, mininet labTimes) *outcome {
-	return &outcome{contest: lab, turns: []map[string][]figure{{"linerate": {{labTimes: linerate}}, "Mininet": {{labTimes: mininet}}}}}
+	return &outcome{contest: lab,
+		turns: []map[string][]figure{{"linerate": {{labTimes: linerate}}, "Mininet": {{labTimes: mininet}}}}}
 }
 
 func TestPage(t *testing.T) {
 	text, err := page{
 		Machine: machine{Kernel: "6.1", CPU: "a CPU", Mininet: "2.3", CPUs: 2, MemoryGiB: 3.9, Busy: 0.3},
 		Rounds:  1,
-		Lab:     labOf(labTimes{UpS: .25, DownS: .02, wall: .3, after: .1}, labTimes{UpS: 1, DownS: 4, wall: 6, after: .2}),
+		Lab: labOf(labTimes{UpS: .25, DownS: .02, wall: .3, after: .1}, labTimes{UpS: 1, DownS: 4, wall: 6,
+			after: .2}),
 	}.render()
 	if err != nil {
 		t.Fatal(err)
@@ -106,31 +109,41 @@ func TestParse(t *testing.T) {
 		text  string
 		want  figure
 	}{
-		{"measure", parseMeasure, `{"goodput_bps":8e10,"received_bytes":2e10,"ends":[{"busy_cpu_s":3},{"busy_cpu_s":3}],"flows":[{"datagrams":{"received":30,"lost":10}},{}]}`,
+		{"measure", parseMeasure,
+			`{"goodput_bps":8e10,"received_bytes":2e10,"ends":[{"busy_cpu_s":3},{"busy_cpu_s":3}],"flows":[{"datagrams":{"received":30,"lost":10}},{}]}`,
 			figure{rate: 80, cpu: 0.15, lost: 0.25}},
 		{"rr", parseMeasure, `{"rate_per_s":60000}`, figure{rate: 60}},
-		{"iperf3", parseIperf3, `{"start":{},"end":{"sum_received":{"seconds":2.0,"bytes":12500000000,"bits_per_second":5e10,"lost_percent":5}}}`, figure{rate: 50, gigabytes: 12.5, lost: 0.05}},
-		{"iperf", parseIperf, one + strings.Replace(one, "10.0.0.1,4,", "10.0.0.1,6,", 1), figure{rate: 8, gigabytes: 2}},
-		{"nuttcp", parseNuttcp, "megabytes=4096 real_seconds=2.00 rate_Mbps=28000 drop=1 pkt=2 data_loss=50", figure{rate: 28, gigabytes: 4.294967296, lost: 0.5}},
+		{"iperf3", parseIperf3,
+			`{"start":{},"end":{"sum_received":{"seconds":2.0,"bytes":12500000000,"bits_per_second":5e10,"lost_percent":5}}}`,
+			figure{rate: 50, gigabytes: 12.5, lost: 0.05}},
+		{"iperf", parseIperf, one + strings.Replace(one, "10.0.0.1,4,", "10.0.0.1,6,", 1),
+			figure{rate: 8, gigabytes: 2}},
+		{"nuttcp", parseNuttcp, "megabytes=4096 real_seconds=2.00 rate_Mbps=28000 drop=1 pkt=2 data_loss=50",
+			figure{rate: 28, gigabytes: 4.294967296, lost: 0.5}},
 		{"sockperf", parseSockperf, "sockperf: Summary: Latency is 8.000 usec", figure{rate: 62.5}},
 		{"qperf", parseQperf, "tcp_lat:\n    latency  =  8000 ns\n", figure{rate: 62.5}},
 		{"crr", parseThousands, "16128.2\n", figure{rate: 16.1282}},
 		{"a server of others", parsePerSecond, `{"rate_per_s":398.5}`, figure{rate: 398.5}},
-		{"wrk", parsePeersPerSecond, "  Thread Stats\nRequests/sec:    398.24\nTransfer/sec:      0.48MB\n", figure{rate: 398.24}},
-		{"dnsperf", parsePeersPerSecond, "  Run time (s):         6.0\n  Queries per second:   399.71\n", figure{rate: 399.71}},
+		{"wrk", parsePeersPerSecond, "  Thread Stats\nRequests/sec:    398.24\nTransfer/sec:      0.48MB\n",
+			figure{rate: 398.24}},
+		{"dnsperf", parsePeersPerSecond, "  Run time (s):         6.0\n  Queries per second:   399.71\n",
+			figure{rate: 399.71}},
 	} {
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9 }
 		got, err := c.parse([]byte(c.text))
-		if err != nil || !near(got.rate, c.want.rate) || !near(got.cpu, c.want.cpu) || !near(got.gigabytes, c.want.gigabytes) || !near(got.lost, c.want.lost) {
+		if err != nil || !near(got.rate, c.want.rate) || !near(got.cpu, c.want.cpu) ||
+			!near(got.gigabytes, c.want.gigabytes) || !near(got.lost, c.want.lost) {
 			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
 		}
-		for _, bad := range []string{"", "{}", "connect failed: Connection refused", `{"end":{},"error":"busy"}`, strings.Replace(one, "1000000000", "0", 1)} {
+		for _, bad := range []string{"", "{}", "connect failed: Connection refused", `{"end":{},"error":"busy"}`,
+			strings.Replace(one, "1000000000", "0", 1)} {
 			if f, err := c.parse([]byte(bad)); err == nil {
 				t.Errorf("%s: %q is taken for %+v", c.name, bad, f)
 			}
 		}
 	}
-	if _, err := parseIperf3([]byte(`{"start":{},"end":{},"error":"unable to connect"}`)); err == nil || !strings.Contains(err.Error(), "unable to connect") {
+	if _, err := parseIperf3([]byte(`{"start":{},"end":{},"error":"unable to connect"}`)); err == nil ||
+		!strings.Contains(err.Error(), "unable to connect") {
 		t.Errorf("iperf3's error becomes %v", err)
 	}
 }
@@ -158,14 +171,16 @@ func TestContest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "ours theirs ours theirs theirs ours theirs ours ours theirs ours theirs"; strings.Join(order, " ") != want {
+	if want := "ours theirs ours theirs theirs ours theirs ours ours theirs ours theirs"; strings.Join(order,
+		" ") != want {
 		t.Errorf("turns were %v, want %s", order, want)
 	}
 	if !o.met() || len(o.turns[0]["ours"]) != 2 {
 		t.Errorf("both marks are reached in two rounds, but: %s", o.summary())
 	}
 	o.marks = append(o.marks, mark{1, "ours", "theirs", rateOf, "rate", 1.5, atLeast})
-	if o.met() || !strings.Contains(o.summary(), "four flows, ours against theirs: 1.400× (1.400–1.400) (at least 1.5: **missed**)") {
+	if o.met() || !strings.Contains(o.summary(),
+		"four flows, ours against theirs: 1.400× (1.400–1.400) (at least 1.5: **missed**)") {
 		t.Errorf("four flows carry 1.4 times as much, but: %s", o.summary())
 	}
 	text, err := page{Lab: labOf(labTimes{}, labTimes{}), Contests: []*outcome{o}, Rounds: 2}.render()
@@ -183,7 +198,10 @@ func TestContest(t *testing.T) {
 			t.Errorf("the page lacks %q:\n%s", want, text)
 		}
 	}
-	c.contenders = append(c.contenders, contender{name: "broken", turn: func(context.Context, *bench, int) (figure, error) { return figure{}, nil }})
+	c.contenders = append(c.contenders, contender{name: "broken", turn: func(context.Context, *bench, int) (figure,
+		error) {
+		return figure{}, nil
+	}})
 	if _, err := c.hold(context.Background(), nil, 1); err == nil || !strings.Contains(err.Error(), "broken") {
 		t.Errorf("a contender without a rate: %v", err)
 	}
@@ -201,8 +219,10 @@ func TestLevel(t *testing.T) {
 		{[]float64{.9, .95, .99, 1.02, 1.1}, .9, 1.1, true, "reached, 0.900–1.100"},
 		{[]float64{.9, .95, .96, .97, .99}, .9, .99, false, "**missed**, 0.900–0.990"},
 		// The median of 15 lies between the 4th and the 12th of them.
-		{[]float64{.91, .92, .93, .94, .95, .96, .97, .98, .99, .991, .992, .993, 1.1, 1.2, 1.3}, .94, .993, false, "**missed**, 0.940–0.993"},
-		{[]float64{.91, .92, .93, .94, .95, .96, .97, .98, .99, 1.01, 1.02, 1.03, 1.1, 1.2, 1.3}, .94, 1.03, true, "reached, 0.940–1.030"},
+		{[]float64{.91, .92, .93, .94, .95, .96, .97, .98, .99, .991, .992, .993, 1.1, 1.2, 1.3}, .94, .993, false,
+			"**missed**, 0.940–0.993"},
+		{[]float64{.91, .92, .93, .94, .95, .96, .97, .98, .99, 1.01, 1.02, 1.03, 1.1, 1.2, 1.3}, .94, 1.03, true,
+			"reached, 0.940–1.030"},
 		{[]float64{1.2}, 1.2, 1.2, true, "reached, 1.200–1.200"},
 	} {
 		m, s := mark{ratio: 1, kind: level}, spreadOf(test.ratios)
@@ -218,16 +238,19 @@ func TestCommands(t *testing.T) {
 	for _, c := range contests {
 		for _, who := range c.contenders {
 			for k := range c.conditions {
-				if words := l.expand(c.command(who, k)); (who.turn == nil) != (words != "") || strings.Contains(words, "{") {
+				if words := l.expand(c.command(who, k)); (who.turn == nil) != (words != "") ||
+					strings.Contains(words, "{") {
 					t.Errorf("%s, %s: %q", c.key, who.name, words)
 				}
 			}
 		}
 	}
-	if got, want := l.expand(rr.command(rr.contenders[3], 1)), "sockperf ping-pong -i 10.0.0.2 -t 2 -m 14 -p 11112"; got != want {
+	if got, want := l.expand(rr.command(rr.contenders[3], 1)),
+		"sockperf ping-pong -i 10.0.0.2 -t 2 -m 14 -p 11112"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got, want := l.expand(crr.command(crr.contenders[3], 0)), "taskset -c 0 /tmp/dir/crr client 10.0.0.2 7101 2"; got != want {
+	if got, want := l.expand(crr.command(crr.contenders[3], 0)),
+		"taskset -c 0 /tmp/dir/crr client 10.0.0.2 7101 2"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -257,7 +280,8 @@ func TestPercentiles(t *testing.T) {
 	}{
 		{"linerate", parseMeasuredP99, `{"latency_us": {"p50": 200, "p99": 92800}}`, 92.8},
 		{"vegeta", parseVegeta, `{"latencies": {"95th": 51000000, "99th": 92990000}}`, 92.99},
-		{"fortio", parseFortio, `{"DurationHistogram": {"Percentiles": [{"Percentile": 90, "Value": 0.0005}, {"Percentile": 99, "Value": 0.001}]}}`, 1},
+		{"fortio", parseFortio,
+			`{"DurationHistogram": {"Percentiles": [{"Percentile": 90, "Value": 0.0005}, {"Percentile": 99, "Value": 0.001}]}}`, 1},
 		{"wrk", parseWrk, "     90%    1.20ms\n     99%   88.30ms\n", 88.3},
 		{"wrk", parseWrk, "     99%  110.00us\n", 0.11},
 		{"ab", percentile(`\n99,([0-9.]+)\n`, 1), "Percentage served,Time in ms\n98,0.090\n99,0.110\n", 0.11},
@@ -276,13 +300,16 @@ func TestPercentiles(t *testing.T) {
 // TestPresent: a program that is not installed takes no part, nor does a mark against it.
 func TestPresent(t *testing.T) {
 	here, absent := aliases.present(func(program string) (string, error) { return "", errors.New("no " + program) })
-	if len(here.contenders) != len(aliases.contenders)-1 || len(here.marks) != len(aliases.marks)-1 || len(absent) != 1 || !strings.Contains(absent[0], "ifconfig") {
+	if len(here.contenders) != len(aliases.contenders)-1 || len(here.marks) != len(aliases.marks)-1 ||
+		len(absent) != 1 || !strings.Contains(absent[0], "ifconfig") {
 		t.Errorf("%d contenders and %d marks are left: %q", len(here.contenders), len(here.marks), absent)
 	}
 	if slices.ContainsFunc(here.marks, func(m mark) bool { return strings.HasPrefix(m.other, "ifconfig") }) {
 		t.Error("a mark is against a contender that is left out")
 	}
-	if here, absent := aliases.present(func(string) (string, error) { return "/sbin/ifconfig", nil }); len(here.contenders) != len(aliases.contenders) || len(here.marks) != len(aliases.marks) || absent != nil {
+	if here, absent := aliases.present(func(string) (string, error) {
+		return "/sbin/ifconfig", nil
+	}); len(here.contenders) != len(aliases.contenders) || len(here.marks) != len(aliases.marks) || absent != nil {
 		t.Errorf("%d contenders, %d marks, absent %q", len(here.contenders), len(here.marks), absent)
 	}
 }

@@ -58,7 +58,10 @@ func (c contest) present(find func(program string) (string, error)) (here contes
 		}
 		return err != nil
 	})
-	c.marks = slices.DeleteFunc(slices.Clone(c.marks), func(m mark) bool { return slices.Contains(out, m.who) || slices.Contains(out, m.other) })
+	c.marks = slices.DeleteFunc(slices.Clone(c.marks), func(m mark) bool {
+		return slices.Contains(out, m.who) ||
+			slices.Contains(out, m.other)
+	})
 	return c, absent
 }
 
@@ -131,7 +134,8 @@ func (c contest) hold(ctx context.Context, l *bench, rounds int) (*outcome, erro
 				if round > 0 {
 					o.turns[k][who.name] = append(o.turns[k][who.name], f)
 				}
-				fmt.Fprintf(os.Stderr, "bench: %s, %s: %-22s %.*f %s (round %d of %d)\n", c.key, condition, who.name, c.digits, f.rate, c.unit, round, rounds)
+				fmt.Fprintf(os.Stderr, "bench: %s, %s: %-22s %.*f %s (round %d of %d)\n", c.key, condition, who.name,
+					c.digits, f.rate, c.unit, round, rounds)
 			}
 		}
 	}
@@ -233,7 +237,8 @@ func (o *outcome) met() bool {
 func (o *outcome) summary() string {
 	text := o.Title + ":"
 	for _, m := range o.marks {
-		text += fmt.Sprintf("\n  %s, %s, %s against %s: %s (%s: %s)", m.what, o.conditions[m.condition], m.who, m.other, o.ratio(m).times(), m, m.result(o.ratio(m)))
+		text += fmt.Sprintf("\n  %s, %s, %s against %s: %s (%s: %s)", m.what, o.conditions[m.condition], m.who, m.other,
+			o.ratio(m).times(), m, m.result(o.ratio(m)))
 	}
 	return text
 }
@@ -279,7 +284,8 @@ func (o *outcome) Rows() (rows [][]string) {
 func (o *outcome) Marks() (rows [][]string) {
 	for _, m := range o.marks {
 		ratio := o.ratio(m)
-		rows = append(rows, []string{m.what + ", " + o.conditions[m.condition], m.who, m.other, ratio.times(), m.String(), m.result(ratio)})
+		rows = append(rows, []string{m.what + ", " + o.conditions[m.condition], m.who, m.other, ratio.times(),
+			m.String(), m.result(ratio)})
 	}
 	return rows
 }

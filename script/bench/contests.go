@@ -10,7 +10,8 @@ var tcp = contest{
 	conditions: []string{"one flow", "four flows"}, args: []string{"1", "4"},
 	contenders: []contender{
 		{name: "linerate", command: "{measure} --streams {} --congestion-control cubic", parse: parseMeasure},
-		{name: "linerate --copy", command: "{measure} --streams {} --congestion-control cubic --copy", parse: parseMeasure},
+		{name: "linerate --copy", command: "{measure} --streams {} --congestion-control cubic --copy",
+			parse: parseMeasure},
 		{name: "iperf3", command: "iperf3 -c {server} -t {seconds} -P {} -C cubic -J", parse: parseIperf3},
 		{name: "iperf3 -Z", command: "iperf3 -c {server} -t {seconds} -P {} -C cubic -J -Z", parse: parseIperf3},
 		{name: "iperf", command: "iperf -c {server} -p {iperf} -t {seconds} -P {} -Z cubic -y C", parse: parseIperf},
@@ -54,10 +55,13 @@ var (
 		conditions: []string{"TCP, 1 byte each way", "UDP, 1 byte each way"},
 		contenders: []contender{
 			{name: "linerate", command: "{measure} --protocol {}", args: linerateRR, parse: parseMeasure},
-			{name: "linerate --follow", command: "{measure} --protocol {} --follow", args: linerateRR, parse: parseMeasure},
+			{name: "linerate --follow", command: "{measure} --protocol {} --follow", args: linerateRR,
+				parse: parseMeasure},
 			{name: "linerate --poll", command: "{measure} --protocol {} --poll", args: linerateRR, parse: parseMeasure},
-			{name: "sockperf ping-pong", command: "sockperf ping-pong -i {server} -t {seconds} -m 14 {}", args: []string{"-p 11111 --tcp", "-p 11112"}, parse: parseSockperf},
-			{name: "qperf", command: "qperf {server} -t {seconds} -uu -m 1 {}", args: []string{"tcp_lat", "udp_lat"}, parse: parseQperf},
+			{name: "sockperf ping-pong", command: "sockperf ping-pong -i {server} -t {seconds} -m 14 {}",
+				args: []string{"-p 11111 --tcp", "-p 11112"}, parse: parseSockperf},
+			{name: "qperf", command: "qperf {server} -t {seconds} -uu -m 1 {}", args: []string{"tcp_lat", "udp_lat"},
+				parse: parseQperf},
 			{name: "both.c", command: "{dir}/both {} {seconds}", args: []string{"tcp", "udp"}, parse: parseThousands},
 		},
 		marks: []mark{
@@ -84,7 +88,8 @@ var crr = contest{
 		{name: "linerate", command: "{measure} --protocol crr", parse: parseMeasure},
 		{name: "linerate --follow", command: "{measure} --protocol crr --follow", parse: parseMeasure},
 		{name: "linerate --poll", command: "{measure} --protocol crr --poll", parse: parseMeasure},
-		{name: "crr.c, both ends on CPU 0", command: "taskset -c 0 {dir}/crr client {server} {bound} {seconds}", parse: parseThousands},
+		{name: "crr.c, both ends on CPU 0", command: "taskset -c 0 {dir}/crr client {server} {bound} {seconds}",
+			parse: parseThousands},
 		{name: "crr.c", command: "{dir}/crr client {server} {crr} {seconds}", parse: parseThousands},
 	},
 	marks: []mark{

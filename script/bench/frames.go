@@ -27,10 +27,14 @@ var frames = contest{
 	unit: "thousand frames per second", digits: 3,
 	conditions: []string{"as fast as possible", "100,000 per second"},
 	contenders: []contender{
-		{name: "linerate replay", command: "{linerate} replay {dir}/" + framesFile + " --interface eth0 --json {}", args: []string{"--speed max --passes 150", "--pace 100000 --passes 20"}, parse: parseReplay},
-		{name: "tcpreplay", command: "tcpreplay -i eth0 -K {} {dir}/" + framesFile, args: []string{"-t -l 100", "-p 100000 -l 20"}, parse: parseTCPReplay, needs: "tcpreplay"},
-		{name: "trafgen", command: "trafgen -o eth0 -c {dir}/peers/frame.cfg -P 1 {}", args: []string{"-n 1000000", "-n 200000 -b 100000pps"}, parse: parseTrafgen, needs: "trafgen"},
-		{name: "trafgen, a process for each CPU", command: "trafgen -o eth0 -c {dir}/peers/frame.cfg {}", args: []string{"-n 1000000", "-n 200000 -b 100000pps"}, parse: parseTrafgen, needs: "trafgen"},
+		{name: "linerate replay", command: "{linerate} replay {dir}/" + framesFile + " --interface eth0 --json {}",
+			args: []string{"--speed max --passes 150", "--pace 100000 --passes 20"}, parse: parseReplay},
+		{name: "tcpreplay", command: "tcpreplay -i eth0 -K {} {dir}/" + framesFile,
+			args: []string{"-t -l 100", "-p 100000 -l 20"}, parse: parseTCPReplay, needs: "tcpreplay"},
+		{name: "trafgen", command: "trafgen -o eth0 -c {dir}/peers/frame.cfg -P 1 {}",
+			args: []string{"-n 1000000", "-n 200000 -b 100000pps"}, parse: parseTrafgen, needs: "trafgen"},
+		{name: "trafgen, a process for each CPU", command: "trafgen -o eth0 -c {dir}/peers/frame.cfg {}",
+			args: []string{"-n 1000000", "-n 200000 -b 100000pps"}, parse: parseTrafgen, needs: "trafgen"},
 	},
 	marks: []mark{
 		{0, "linerate replay", "tcpreplay", rateOf, "rate", 2, atLeast},
@@ -47,10 +51,12 @@ func writeFrames(dir string) error {
 	out = order.AppendUint32(order.AppendUint32(out, 65535), 1) // Ethernet
 	frame := make([]byte, 60)
 	// UDP from 10.0.0.1 to 10.0.0.2, port 9, without a checksum.
-	copy(frame, "\x02\x00\x00\x00\x00\x09\x02\x00\x00\x00\x00\x01\x08\x00\x45\x00\x00\x2e\x00\x00\x40\x00\x40\x11\x26\xbd\x0a\x00\x00\x01\x0a\x00\x00\x02\x30\x39\x00\x09\x00\x1a\x00\x00")
+	copy(frame,
+		"\x02\x00\x00\x00\x00\x09\x02\x00\x00\x00\x00\x01\x08\x00\x45\x00\x00\x2e\x00\x00\x40\x00\x40\x11\x26\xbd\x0a\x00\x00\x01\x0a\x00\x00\x02\x30\x39\x00\x09\x00\x1a\x00\x00")
 	for i := range framesEach {
 		at := time.Duration(i) * 10 * time.Microsecond
-		out = order.AppendUint32(order.AppendUint32(out, uint32(at/time.Second)), uint32(at%time.Second/time.Microsecond))
+		out = order.AppendUint32(order.AppendUint32(out, uint32(at/time.Second)),
+			uint32(at%time.Second/time.Microsecond))
 		out = order.AppendUint32(order.AppendUint32(out, uint32(len(frame))), uint32(len(frame)))
 		out = append(out, frame...)
 	}

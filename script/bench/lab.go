@@ -41,7 +41,8 @@ var lab = contest{
 		// In namespaces of its own Mininet leaves nothing behind whatever happens,
 		// and cannot reach most of the machine's settings. Debian's interpreter is
 		// named, because another one on the PATH would not find the package.
-		{name: "Mininet", turn: labTurn("unshare --net --mount --pid --fork --kill-child --mount-proc /usr/bin/python3 {dir}/mininet64.py")},
+		{name: "Mininet", turn: labTurn(
+			"unshare --net --mount --pid --fork --kill-child --mount-proc /usr/bin/python3 {dir}/mininet64.py")},
 	},
 	marks: []mark{
 		{0, "linerate", "Mininet", upOf, "up", 0.5, atMost},
@@ -68,7 +69,8 @@ func labTurn(words string) func(context.Context, *bench, int) (figure, error) {
 			return f, fmt.Errorf("%s: %w: %s", strings.Join(command, " "), err, stderr)
 		}
 		if err := json.Unmarshal(out.Bytes(), &f.labTimes); err != nil || f.UpS <= 0 || f.DownS <= 0 {
-			return f, fmt.Errorf("%s: want {\"up_s\", \"down_s\"} on stdout, got %q (%s)", strings.Join(command, " "), out.String(), stderr)
+			return f, fmt.Errorf("%s: want {\"up_s\", \"down_s\"} on stdout, got %q (%s)", strings.Join(command, " "),
+				out.String(), stderr)
 		}
 		f.rate = f.UpS
 		f.after, err = pause(ctx, rest)

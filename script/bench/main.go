@@ -59,7 +59,9 @@ func run(ctx context.Context, rounds int, binary, out, only string) (err error) 
 	page := page{Machine: describe(ctx), Rounds: rounds}
 	page.Machine.Busy = busy / rest.Seconds() / float64(page.Machine.CPUs)
 	if page.Machine.Busy > quiet {
-		fmt.Fprintf(os.Stderr, "bench: the machine is %.0f %% busy with other work: the figures will say more about that\n", 100*page.Machine.Busy)
+		fmt.Fprintf(os.Stderr,
+			"bench: the machine is %.0f %% busy with other work: the figures will say more about that\n",
+			100*page.Machine.Busy)
 	}
 	l, err := newBench(binary)
 	if err != nil {

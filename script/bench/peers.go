@@ -41,7 +41,8 @@ const (
 // one CPU, and iperf's, since nuttcp uses its default port and those above for data.
 func (l *bench) expand(command string) string {
 	measure := l.binary + " measure " + server + " --json --quiet --duration " + turnSeconds + "s --warmup 500ms"
-	return strings.NewReplacer("{linerate}", l.binary, "{measure}", measure, "{dir}", l.dir, "{server}", server, "{seconds}", turnSeconds,
+	return strings.NewReplacer("{linerate}", l.binary, "{measure}", measure, "{dir}", l.dir, "{server}", server,
+		"{seconds}", turnSeconds,
 		"{crr}", "7100", "{bound}", "7101", "{iperf}", "5999", "{web}", "http://"+server+":8090/").Replace(command)
 }
 
@@ -101,7 +102,8 @@ func (l *bench) leave() {
 // serve compiles the peers that Debian has no package of, and starts the servers.
 func (l *bench) serve(ctx context.Context) error {
 	for _, name := range []string{"crr", "both"} {
-		if _, err := output(ctx, "gcc", "-O2", "-o", filepath.Join(l.dir, name), filepath.Join(l.dir, "peers", name+".c")); err != nil {
+		if _, err := output(ctx, "gcc", "-O2", "-o", filepath.Join(l.dir, name),
+			filepath.Join(l.dir, "peers", name+".c")); err != nil {
 			return err
 		}
 	}

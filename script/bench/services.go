@@ -16,9 +16,12 @@ var services = contest{
 	conditions: []string{"HTTP, nginx", "DNS, nsd", "mail, Postfix"},
 	contenders: []contender{
 		{name: "linerate measure", command: "{linerate} measure {} --connections 16 --duration 5s --json --quiet",
-			args: []string{"http://{server}/1000", "dns://{server}/www.linerate.test", "smtp://{server}/"}, parse: parsePerSecond},
+			args:  []string{"http://{server}/1000", "dns://{server}/www.linerate.test", "smtp://{server}/"},
+			parse: parsePerSecond},
 		{name: "wrk, dnsperf, smtp-source", command: "{}",
-			args: []string{"wrk -t 1 -c 16 -d 6s http://{server}/1000", "dnsperf -s {server} -d {dir}/peers/queries -c 16 -q 16 -l 6", "sh {dir}/peers/mails.sh {server}"}, parse: parsePeersPerSecond},
+			args: []string{"wrk -t 1 -c 16 -d 6s http://{server}/1000",
+				"dnsperf -s {server} -d {dir}/peers/queries -c 16 -q 16 -l 6", "sh {dir}/peers/mails.sh {server}"},
+			parse: parsePeersPerSecond},
 	},
 	marks: []mark{
 		{0, "linerate measure", "wrk, dnsperf, smtp-source", rateOf, "rate", 0.05, within},

@@ -19,12 +19,17 @@ var stall = contest{
 	unit: "ms, p99", digits: 2,
 	conditions: []string{"100 ms each second", "none"}, args: []string{"0.1", "0"},
 	contenders: []contender{
-		{name: "linerate measure", command: stalled + "{linerate} measure {web} --pace 500 --duration 5s --json --quiet", parse: parseMeasuredP99},
-		{name: "vegeta, 500 per second", command: stalled + "sh {dir}/peers/vegeta.sh {web}", parse: parseVegeta, needs: "vegeta"},
-		{name: "fortio, 500 per second", command: stalled + "fortio load -qps 500 -c 4 -t 5s -quiet -json - {web}", parse: parseFortio, needs: "fortio"},
-		{name: "hey, 500 per second", command: stalled + "hey -z 5s -c 4 -q 125 {web}", parse: percentile(`99% in ([0-9.]+) secs`, 1e3), needs: "hey"},
+		{name: "linerate measure", command: stalled +
+			"{linerate} measure {web} --pace 500 --duration 5s --json --quiet", parse: parseMeasuredP99},
+		{name: "vegeta, 500 per second", command: stalled + "sh {dir}/peers/vegeta.sh {web}", parse: parseVegeta,
+			needs: "vegeta"},
+		{name: "fortio, 500 per second", command: stalled + "fortio load -qps 500 -c 4 -t 5s -quiet -json - {web}",
+			parse: parseFortio, needs: "fortio"},
+		{name: "hey, 500 per second", command: stalled + "hey -z 5s -c 4 -q 125 {web}",
+			parse: percentile(`99% in ([0-9.]+) secs`, 1e3), needs: "hey"},
 		{name: "wrk", command: stalled + "wrk -t 1 -c 4 -d 5s --latency {web}", parse: parseWrk, needs: "wrk"},
-		{name: "ab", command: stalled + "ab -q -k -c 4 -t 5 -n 10000000 -e /dev/stdout {web}", parse: percentile(`\n99,([0-9.]+)\n`, 1), needs: "ab"},
+		{name: "ab", command: stalled + "ab -q -k -c 4 -t 5 -n 10000000 -e /dev/stdout {web}",
+			parse: percentile(`\n99,([0-9.]+)\n`, 1), needs: "ab"},
 	},
 	marks: []mark{
 		{0, "linerate measure", "hey, 500 per second", rateOf, "p99", 10, atLeast},

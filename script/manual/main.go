@@ -49,7 +49,8 @@ func write(out, date string) error {
 	problems := []error{doc.GenManTree(command, header, filepath.Join(out, "man"))}
 	for shell, name := range map[string]string{"bash": "linerate", "zsh": "_linerate", "fish": "linerate.fish"} {
 		var text bytes.Buffer
-		problems = append(problems, cli.WriteCompletion(&text, shell), os.WriteFile(filepath.Join(out, shell, name), text.Bytes(), 0o644))
+		problems = append(problems, cli.WriteCompletion(&text, shell), os.WriteFile(filepath.Join(out, shell, name),
+			text.Bytes(), 0o644))
 	}
 	return errors.Join(problems...)
 }

@@ -60,7 +60,8 @@ func release(version, out string, targets []target) (names []string, err error) 
 			return nil, err
 		}
 		archive := fmt.Sprintf("linerate-%s-%s-%s.tar.gz", version, t.OS, t.Arch)
-		if err := archived(filepath.Join(out, archive), strings.TrimSuffix(archive, ".tar.gz"), binary, shared, when); err != nil {
+		if err := archived(filepath.Join(out, archive), strings.TrimSuffix(archive, ".tar.gz"), binary, shared,
+			when); err != nil {
 			return nil, fmt.Errorf("%s: %w", archive, err)
 		}
 		names = append(names, archive)
@@ -90,7 +91,8 @@ func committed() (time.Time, error) {
 }
 
 func build(binary, version string, t target) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=auto", "-ldflags", "-s -w -X linerate/internal/version.Version="+version, "-o", binary, "./cmd/linerate")
+	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=auto", "-ldflags",
+		"-s -w -X linerate/internal/version.Version="+version, "-o", binary, "./cmd/linerate")
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+t.OS, "GOARCH="+t.Arch)
 	if text, err := cmd.CombinedOutput(); err != nil {
@@ -123,7 +125,8 @@ func sharedFiles(work string, when time.Time) ([]shared, error) {
 		{filepath.Join(root, "LICENSE"), "LICENSE", "/usr/share/doc/linerate/copyright"},
 	}
 	for _, unit := range []string{"linerate-serve.service", "linerate-agent.socket", "linerate-agent@.service"} {
-		list = append(list, shared{filepath.Join(root, "script", "release", "systemd", unit), "systemd/" + unit, "/usr/lib/systemd/system/" + unit})
+		list = append(list, shared{filepath.Join(root, "script", "release", "systemd", unit), "systemd/" + unit,
+			"/usr/lib/systemd/system/" + unit})
 	}
 	manual := filepath.Join(work, "manual")
 	cmd := exec.Command("go", "run", "./script/manual", "-out", manual, "-date", when.Format(time.DateOnly))
@@ -178,7 +181,8 @@ func archived(path, dir, binary string, list []shared, when time.Time) error {
 		if err != nil {
 			return err
 		}
-		err = w.WriteHeader(&tar.Header{Name: dir + "/" + name, Mode: mode, Size: int64(len(text)), ModTime: when, Format: tar.FormatPAX})
+		err = w.WriteHeader(&tar.Header{Name: dir + "/" + name, Mode: mode, Size: int64(len(text)), ModTime: when,
+			Format: tar.FormatPAX})
 		if err == nil {
 			_, err = w.Write(text)
 		}
@@ -193,9 +197,11 @@ func archived(path, dir, binary string, list []shared, when time.Time) error {
 
 // packaged writes a package for a system's package manager and returns its name.
 func packaged(out, format, version, binary string, t target, list []shared, when time.Time) (string, error) {
-	contents := files.Contents{{Source: binary, Destination: "/usr/bin/linerate", FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: when}}}
+	contents := files.Contents{{Source: binary, Destination: "/usr/bin/linerate", FileInfo: &files.ContentFileInfo{
+		Mode: 0o755, MTime: when}}}
 	for _, s := range list {
-		contents = append(contents, &files.Content{Source: s.path, Destination: s.install, FileInfo: &files.ContentFileInfo{Mode: 0o644, MTime: when}})
+		contents = append(contents, &files.Content{Source: s.path, Destination: s.install,
+			FileInfo: &files.ContentFileInfo{Mode: 0o644, MTime: when}})
 	}
 	info := nfpm.WithDefaults(&nfpm.Info{
 		Name: "linerate", Arch: t.Arch, Platform: t.OS, Version: strings.TrimPrefix(version, "v"), MTime: when,

@@ -43,9 +43,11 @@ func TestRelease(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(root, "var/lib/dpkg/status"), nil, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			text, err = commandIn(root, "dpkg", "--root="+root, "--force-architecture", "--force-not-root", "--log=/dev/null", "-i", path)
+			text, err = commandIn(root, "dpkg", "--root="+root, "--force-architecture", "--force-not-root",
+				"--log=/dev/null", "-i", path)
 		case strings.HasSuffix(name, ".rpm"):
-			text, err = commandIn(root, "rpm", "--root", root, "--dbpath", "/db", "--ignorearch", "--nodeps", "--noscripts", "-i", path)
+			text, err = commandIn(root, "rpm", "--root", root, "--dbpath", "/db", "--ignorearch", "--nodeps",
+				"--noscripts", "-i", path)
 		case strings.HasSuffix(name, ".tar.gz"):
 			text, err = commandIn(root, "tar", "-xzf", path, "--strip-components=1")
 			binary = filepath.Join(root, "linerate")
@@ -63,8 +65,11 @@ func TestRelease(t *testing.T) {
 		}
 		var run []string
 		switch {
-		case strings.Contains(name, runtime.GOARCH) && strings.Contains(name, "linux"), strings.Contains(name, "x86_64") && runtime.GOARCH == "amd64", strings.HasSuffix(name, runtime.GOARCH+".deb"):
-		case strings.Contains(name, "arm64") && (strings.Contains(name, "linux") || strings.HasSuffix(name, ".deb")), strings.Contains(name, "aarch64"):
+		case strings.Contains(name, runtime.GOARCH) && strings.Contains(name, "linux"),
+			strings.Contains(name, "x86_64") &&
+				runtime.GOARCH == "amd64", strings.HasSuffix(name, runtime.GOARCH+".deb"):
+		case strings.Contains(name, "arm64") && (strings.Contains(name, "linux") || strings.HasSuffix(name, ".deb")),
+			strings.Contains(name, "aarch64"):
 			run = []string{"qemu-aarch64"}
 		default:
 			continue // another system's

@@ -44,7 +44,8 @@ func TestUnits(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if out, err := exec.Command(analyze, append([]string{"verify"}, units...)...).CombinedOutput(); err != nil || len(out) > 0 {
+	if out, err := exec.Command(analyze, append([]string{"verify"}, units...)...).CombinedOutput(); err != nil ||
+		len(out) > 0 {
 		t.Errorf("verify: %v\n%s", err, out)
 	}
 	for _, unit := range units {
@@ -52,7 +53,8 @@ func TestUnits(t *testing.T) {
 		if !judged {
 			continue
 		}
-		if out, err := exec.Command(analyze, "security", "--offline=yes", "--threshold="+most, unit).CombinedOutput(); err != nil {
+		if out, err := exec.Command(analyze, "security", "--offline=yes", "--threshold="+most,
+			unit).CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", filepath.Base(unit), err, out)
 		}
 	}

@@ -60,7 +60,8 @@ func (a *attempt) slowest(n int) []*test {
 }
 
 // fatal are prefixes of lines that nothing excuses.
-var fatal = []string{"panic: ", "fatal error: ", "WARNING: DATA RACE", "unexpected fault address", "signal: ", "SIGQUIT: ", "*** Test killed"}
+var fatal = []string{"panic: ", "fatal error: ", "WARNING: DATA RACE", "unexpected fault address", "signal: ",
+	"SIGQUIT: ", "*** Test killed"}
 
 // read reads events until their end. Output of packages goes to out, as it does
 // without -json; that of tests is kept.

@@ -30,10 +30,12 @@ import (
 )
 
 func main() {
-	maxWait := flag.Duration("max-wait", 5*time.Minute, "how long to wait for an undisturbed machine, and to test again")
+	maxWait := flag.Duration("max-wait", 5*time.Minute,
+		"how long to wait for an undisturbed machine, and to test again")
 	flag.Parse()
 	if flag.NArg() < 2 || !slices.Contains(flag.Args()[1:], "{}") {
-		fmt.Fprintln(os.Stderr, "undisturbed [-max-wait TIME] PATTERN COMMAND ARG…, with {} for the pattern among the arguments")
+		fmt.Fprintln(os.Stderr,
+			"undisturbed [-max-wait TIME] PATTERN COMMAND ARG…, with {} for the pattern among the arguments")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -104,7 +106,8 @@ func (s *session) judge(pattern string) bool {
 		for _, t := range failed {
 			share, excused := s.disturbed(t.begin, t.end)
 			if excused && !a.broken {
-				fmt.Fprintf(s.out, "%s failed while a hypervisor took %.1f %% of the CPU time:\n%s", t.name, 100*share, indented(t.output.String()))
+				fmt.Fprintf(s.out, "%s failed while a hypervisor took %.1f %% of the CPU time:\n%s", t.name, 100*share,
+					indented(t.output.String()))
 				unjudged = append(unjudged, t)
 				continue
 			}
@@ -145,7 +148,8 @@ func (s *session) settle(unjudged []*test, all int) bool {
 	if !few {
 		verdict = "FAIL\ttoo many are not judged on this machine"
 	}
-	fmt.Fprintf(s.out, "%s: %d of %d tests failed, each time while a hypervisor took CPU time; on a machine of its own: go test -run '%s'\n",
+	fmt.Fprintf(s.out,
+		"%s: %d of %d tests failed, each time while a hypervisor took CPU time; on a machine of its own: go test -run '%s'\n",
 		verdict, len(unjudged), all, exactly(unjudged))
 	return few
 }

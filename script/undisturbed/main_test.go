@@ -17,7 +17,8 @@ func events(names ...string) string {
 	var b strings.Builder
 	at := noon
 	say := func(action, test, output string) {
-		fmt.Fprintf(&b, `{"Time":%q,"Action":%q,"Package":"p","Test":%q,"Output":%q}`+"\n", at.Format(time.RFC3339Nano), action, test, output)
+		fmt.Fprintf(&b, `{"Time":%q,"Action":%q,"Package":"p","Test":%q,"Output":%q}`+"\n", at.Format(time.RFC3339Nano),
+			action, test, output)
 	}
 	for _, name := range names {
 		name, failed := strings.CutSuffix(name, "!")
@@ -40,7 +41,8 @@ func events(names ...string) string {
 
 // judged runs a session whose attempts say one thing after the other, on a machine
 // that was taken away for the first so many seconds of each.
-func judged(t *testing.T, away []time.Duration, calm bool, attempts ...string) (ok bool, said string, patterns []string) {
+func judged(t *testing.T, away []time.Duration, calm bool, attempts ...string) (ok bool, said string,
+	patterns []string) {
 	t.Helper()
 	var out strings.Builder
 	s := session{out: &out, maxWait: time.Minute, calm: func(time.Duration) bool { return calm }}
@@ -75,22 +77,36 @@ func TestJudge(t *testing.T) {
 		again    string   // the pattern of the last attempt
 		says     []string // among other things; with "-": not
 	}{
-		{"all pass", []time.Duration{time.Hour}, true, []string{events("TestA", "TestB")}, true, ".", []string{"ok  \tp\n", "-TestA"}},
-		{"a failure is one", []time.Duration{0}, true, []string{events("TestA", "TestB!")}, false, ".", []string{"too slow\n--- FAIL: TestB\n", "-RUN"}},
-		{"one that failed disturbed is made again", []time.Duration{5 * time.Second, 0}, true, []string{events("TestA!", "TestB"), events("TestA")}, true, "^(TestA)$",
-			[]string{"TestA failed while a hypervisor took 25.0 % of the CPU time:\n    | too slow\n    | --- FAIL: TestA\n"}},
-		{"and may be a failure", []time.Duration{15 * time.Second, 5 * time.Second, 0}, true, []string{events(most...), events("TestA!", "TestB"), events("TestA!")}, false, "^(TestA)$",
+		{"all pass", []time.Duration{time.Hour}, true, []string{events("TestA", "TestB")}, true, ".",
+			[]string{"ok  \tp\n", "-TestA"}},
+		{"a failure is one", []time.Duration{0}, true, []string{events("TestA", "TestB!")}, false, ".",
+			[]string{"too slow\n--- FAIL: TestB\n", "-RUN"}},
+		{"one that failed disturbed is made again", []time.Duration{5 * time.Second, 0}, true,
+			[]string{events("TestA!", "TestB"), events("TestA")}, true, "^(TestA)$",
+			[]string{
+				"TestA failed while a hypervisor took 25.0 % of the CPU time:\n    | too slow\n    | --- FAIL: TestA\n"}},
+		{"and may be a failure", []time.Duration{15 * time.Second, 5 * time.Second, 0}, true,
+			[]string{events(most...), events("TestA!", "TestB"), events("TestA!")}, false, "^(TestA)$",
 			[]string{"\n--- FAIL: TestA\n"}},
-		{"beside a failure nothing is made again", []time.Duration{5 * time.Second}, true, []string{events("TestA!", "TestB!")}, false, ".", []string{"\n--- FAIL: TestB\n", "-\n--- FAIL: TestA"}},
-		{"few are not judged", []time.Duration{time.Hour}, false, []string{events(most[:8]...)}, true, ".", []string{"\nnot judged: 2 of 8 tests failed", "go test -run '^(TestA|TestB)$'"}},
-		{"too many are not judged", []time.Duration{time.Hour}, false, []string{events(most[:7]...)}, false, ".", []string{"\nFAIL\ttoo many are not judged on this machine: 2 of 7"}},
+		{"beside a failure nothing is made again", []time.Duration{5 * time.Second}, true,
+			[]string{events("TestA!", "TestB!")}, false, ".", []string{"\n--- FAIL: TestB\n", "-\n--- FAIL: TestA"}},
+		{"few are not judged", []time.Duration{time.Hour}, false, []string{events(most[:8]...)}, true, ".",
+			[]string{"\nnot judged: 2 of 8 tests failed", "go test -run '^(TestA|TestB)$'"}},
+		{"too many are not judged", []time.Duration{time.Hour}, false, []string{events(most[:7]...)}, false, ".",
+			[]string{"\nFAIL\ttoo many are not judged on this machine: 2 of 7"}},
 		{"a panic is none of a hypervisor's", []time.Duration{time.Hour}, true,
-			[]string{events("TestA!") + `{"Action":"output","Package":"p","Test":"TestB","Output":"panic: test timed out after 5m0s\n"}` + "\n"}, false, ".", []string{"\n--- FAIL: TestA\n", "panic: test timed out"}},
+			[]string{events("TestA!") +
+				`{"Action":"output","Package":"p","Test":"TestB","Output":"panic: test timed out after 5m0s\n"}` +
+				"\n"}, false, ".", []string{"\n--- FAIL: TestA\n", "panic: test timed out"}},
 		{"a race neither", []time.Duration{time.Hour}, true,
-			[]string{`{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}` + "\n" + events("TestA!")}, false, ".", []string{"DATA RACE"}},
+			[]string{`{"Action":"output","Package":"p","Test":"TestA","Output":"WARNING: DATA RACE\n"}` + "\n" +
+				events("TestA!")}, false, ".", []string{"DATA RACE"}},
 		{"a build that fails neither", []time.Duration{time.Hour}, true,
-			[]string{`{"ImportPath":"p","Action":"build-output","Output":"undefined: x\n"}` + "\n" + `{"ImportPath":"p","Action":"build-fail"}` + "\n"}, false, ".", []string{"undefined: x\n", "FAIL\tno test failed, but the command did: exit status 1"}},
-		{"what the command says itself", []time.Duration{0}, true, []string{"no C compiler\n" + events("TestA")}, true, ".", []string{"no C compiler\n"}},
+			[]string{`{"ImportPath":"p","Action":"build-output","Output":"undefined: x\n"}` + "\n" +
+				`{"ImportPath":"p","Action":"build-fail"}` + "\n"}, false, ".",
+			[]string{"undefined: x\n", "FAIL\tno test failed, but the command did: exit status 1"}},
+		{"what the command says itself", []time.Duration{0}, true, []string{"no C compiler\n" + events("TestA")}, true,
+			".", []string{"no C compiler\n"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ok, said, patterns := judged(t, c.away, c.calm, c.attempts...)

@@ -19,7 +19,8 @@ var KeepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 // wait for an answer. A server that has vanished later is noticed within half a minute.
 // The error has a line with what failed, and one with what to do; start is the command that
 // starts such a server.
-func Dial(ctx context.Context, address string, source netip.Addr, timeout time.Duration, start string) (net.Conn, error) {
+func Dial(ctx context.Context, address string, source netip.Addr, timeout time.Duration, start string) (
+	net.Conn, error) {
 	dialer := net.Dialer{Timeout: timeout, KeepAliveConfig: KeepAlive}
 	if source.IsValid() {
 		dialer.LocalAddr = &net.TCPAddr{IP: source.AsSlice(), Zone: source.Zone()}
@@ -44,9 +45,11 @@ func unreached(err error, address string, source netip.Addr, timeout time.Durati
 	why, todo := "", ""
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		why, todo = ": nothing listens there, or a firewall rejects connections to this port", "Start "+start+" on that host, or check the port and the firewall"
+		why, todo = ": nothing listens there, or a firewall rejects connections to this port", "Start "+start+
+			" on that host, or check the port and the firewall"
 	case errors.Is(err, syscall.ENETUNREACH):
-		why, todo = ": this host, or a router on the path, has no route to this address", "Check the address; ip route get ADDRESS names this host's route, and if there is one, a router has none"
+		why, todo = ": this host, or a router on the path, has no route to this address",
+			"Check the address; ip route get ADDRESS names this host's route, and if there is one, a router has none"
 	case errors.Is(err, syscall.EHOSTUNREACH), TimedOut(err):
 		silent := &UnreachedError{Address: address, within: timeout}
 		if !TimedOut(err) {
@@ -57,7 +60,8 @@ func unreached(err error, address string, source netip.Addr, timeout time.Durati
 		}
 		return silent
 	case source.IsValid() && errors.Is(err, syscall.EADDRNOTAVAIL):
-		why, todo = ": this host does not have the source address "+source.String(), "ip address lists those that it has"
+		why, todo = ": this host does not have the source address "+source.String(),
+			"ip address lists those that it has"
 	default:
 		return fmt.Errorf("reaching %s: %w", address, Cause(err))
 	}
@@ -100,13 +104,20 @@ func (e *UnreachedError) Error() string {
 	case !e.Hop.IsValid():
 		return text + "The host is down, or a firewall drops packets to this port"
 	case e.rejected != nil && e.Hop == e.Peer.Addr():
-		return text + fmt.Sprintf("It %s %s (ip neighbour: %s): a firewall there rejects connections to this port by ICMP", answers, protocol, e.State)
+		return text + fmt.Sprintf(
+			"It %s %s (ip neighbour: %s): a firewall there rejects connections to this port by ICMP", answers,
+			protocol, e.State)
 	case e.rejected != nil:
-		return text + fmt.Sprintf("The gateway %s %s %s (ip neighbour: %s): a router behind it cannot reach the host, or a firewall rejects connections to this port by ICMP", e.Hop, answers, protocol, e.State)
+		return text + fmt.Sprintf(
+			"The gateway %s %s %s (ip neighbour: %s): a router behind it cannot reach the host, or a firewall rejects connections to this port by ICMP",
+			e.Hop, answers, protocol, e.State)
 	case e.Hop == e.Peer.Addr():
-		text += fmt.Sprintf("It %s %s (ip neighbour: %s): a firewall drops packets to this port, or %s", answers, protocol, e.State, stray)
+		text += fmt.Sprintf("It %s %s (ip neighbour: %s): a firewall drops packets to this port, or %s", answers,
+			protocol, e.State, stray)
 	default:
-		text += fmt.Sprintf("The gateway %s %s %s (ip neighbour: %s): the host behind it is down, a firewall drops packets to this port, or %s", e.Hop, answers, protocol, e.State, stray)
+		text += fmt.Sprintf(
+			"The gateway %s %s %s (ip neighbour: %s): the host behind it is down, a firewall drops packets to this port, or %s",
+			e.Hop, answers, protocol, e.State, stray)
 	}
 	return text + "; see linerate doctor --probe " + e.Peer.Addr().String()
 }

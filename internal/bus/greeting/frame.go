@@ -83,7 +83,8 @@ func readFrame(r io.Reader) (kind, []byte, error) {
 	var header [headerBytes]byte
 	n, err := io.ReadFull(r, header[:])
 	if seen := header[:min(n, len(magic))]; !bytes.HasPrefix([]byte(magic), seen) {
-		return 0, nil, UnknownPeerError{Sent: fmt.Sprintf("it begins with %q", header[:n]), Iperf3: isIperf3(header[:n])}
+		return 0, nil, UnknownPeerError{Sent: fmt.Sprintf("it begins with %q", header[:n]),
+			Iperf3: isIperf3(header[:n])}
 	}
 	if err != nil {
 		return 0, nil, err

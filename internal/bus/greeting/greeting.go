@@ -197,7 +197,8 @@ func Refuse(stream io.Writer, reason string) error {
 }
 
 func introduce(name string) introduction {
-	mine := introduction{Protocol: protocolVersion, Version: version.String(), Nonce: make([]byte, nonceBytes), Name: name}
+	mine := introduction{Protocol: protocolVersion, Version: version.String(), Nonce: make([]byte, nonceBytes),
+		Name: name}
 	_, _ = rand.Read(mine.Nonce) // never fails
 	return mine
 }
@@ -205,7 +206,8 @@ func introduce(name string) introduction {
 // understand checks the other side's introduction.
 func understand(mine, theirs introduction, they, we string) error {
 	if theirs.Protocol != mine.Protocol {
-		return Refused{fmt.Sprintf("%s runs linerate %s (protocol %d), and %s is linerate %s (protocol %d): install the same release on both hosts",
+		return Refused{fmt.Sprintf(
+			"%s runs linerate %s (protocol %d), and %s is linerate %s (protocol %d): install the same release on both hosts",
 			they, plain.Short(theirs.Version, longestText), theirs.Protocol, we, mine.Version, mine.Protocol)}
 	}
 	if len(theirs.Nonce) != nonceBytes {

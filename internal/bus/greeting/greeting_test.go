@@ -53,7 +53,8 @@ func TestGreeting(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v, conductor, host := greet(t, test.token, test.server)
-			for who, got := range map[string][2]any{"conductor": {conductor, test.conductor}, "server": {host, test.host}} {
+			for who, got := range map[string][2]any{"conductor": {conductor, test.conductor},
+				"server": {host, test.host}} {
 				err, _ := got[0].(error)
 				want := got[1].(string)
 				if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -100,8 +101,10 @@ func TestProofs(t *testing.T) {
 	x, y := []byte("one connection"), []byte("another")
 	good := proof("t", "conductor", a, b, x)
 	for name, other := range map[string][]byte{
-		"role": proof("t", "server", a, b, x), "token": proof("u", "conductor", a, b, x), "connection": proof("t", "conductor", a, b, y),
-		"conductor": proof("t", "conductor", c, b, x), "server": proof("t", "conductor", a, c, x), "sides": proof("t", "conductor", b, a, x),
+		"role": proof("t", "server", a, b, x), "token": proof("u", "conductor", a, b, x),
+		"connection": proof("t", "conductor", a, b, y),
+		"conductor":  proof("t", "conductor", c, b, x), "server": proof("t", "conductor", a, c, x),
+		"sides": proof("t", "conductor", b, a, x),
 	} {
 		if bytes.Equal(good, other) {
 			t.Errorf("another %s, the same proof", name)
@@ -198,7 +201,8 @@ func TestOtherProtocol(t *testing.T) {
 	theirs := introduce("")
 	theirs.Protocol, theirs.Version = 7, "9.9\x1b[31m"
 	err := understand(introduce(""), theirs, "the server", "this")
-	if err == nil || !strings.Contains(err.Error(), "the server runs linerate 9.9�[31m (protocol 7), and this is linerate ") {
+	if err == nil || !strings.Contains(err.Error(),
+		"the server runs linerate 9.9�[31m (protocol 7), and this is linerate ") {
 		t.Errorf("%v", err)
 	}
 }
@@ -208,7 +212,8 @@ func TestOtherProtocol(t *testing.T) {
 func TestIperf3(t *testing.T) {
 	stream := bytes.NewBufferString(strings.Repeat("a7", 18) + "\x00")
 	_, _, err := Server{Iperf3: "elsewhere"}.Receive(stream)
-	if refused, is := errors.AsType[Refused](err); !is || refused.Reason != "elsewhere" || !strings.HasPrefix(stream.String(), magic) {
+	if refused, is := errors.AsType[Refused](err); !is || refused.Reason != "elsewhere" ||
+		!strings.HasPrefix(stream.String(), magic) {
 		t.Errorf("%v, answered %q", err, stream.String())
 	}
 	near, far := net.Pipe()
@@ -289,7 +294,8 @@ func FuzzReceive(f *testing.F) {
 			t.Fatalf("read %d bytes of a stranger", read)
 		}
 		if err == nil {
-			if v.Cookie.IsZero() || len(data) < headerBytes+16 || !bytes.Equal(v.Cookie[:], data[headerBytes:headerBytes+16]) {
+			if v.Cookie.IsZero() || len(data) < headerBytes+16 ||
+				!bytes.Equal(v.Cookie[:], data[headerBytes:headerBytes+16]) {
 				t.Fatalf("%+v from %q", v, data)
 			}
 		}

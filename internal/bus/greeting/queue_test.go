@@ -25,7 +25,8 @@ func TestQueue(t *testing.T) {
 	}
 	enter("b", "192.0.2.5") // 8 wait
 	enter("c", "192.0.2.6")
-	if q.Len() != 8 || ended["b"]+ended["c"]+ended["a2"] != 0 || ended["192.0.2.2"]+ended["192.0.2.3"]+ended["192.0.2.4"] != 1 {
+	if q.Len() != 8 || ended["b"]+ended["c"]+ended["a2"] != 0 || ended["192.0.2.2"]+ended["192.0.2.3"]+
+		ended["192.0.2.4"] != 1 {
 		t.Errorf("a ninth: %d wait, ended %v", q.Len(), ended)
 	}
 }

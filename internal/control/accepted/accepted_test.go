@@ -42,7 +42,10 @@ func TestChange(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := Change(getenv, func(r *record.AcceptedRules) error { r.Accepted = nil; return errors.New("no") }); err == nil {
+	if err := Change(getenv, func(r *record.AcceptedRules) error {
+		r.Accepted = nil
+		return errors.New("no")
+	}); err == nil {
 		t.Error("the error of change is lost")
 	}
 	r, err := Read(getenv)

@@ -152,7 +152,9 @@ func TestWait(t *testing.T) {
 
 	// What is active elsewhere counts, and waiting ends with its context.
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := Wait(ctx, dir, Work{What: "run"}, func() []Work { return []Work{{What: "a run"}} }, func([]Work) { cancel() })
+	_, err := Wait(ctx, dir, Work{What: "run"}, func() []Work { return []Work{{What: "a run"}} }, func([]Work) {
+		cancel()
+	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("ended with %v, want %v", err, context.Canceled)
 	}

@@ -22,10 +22,15 @@ topology:
 		t.Fatal(err)
 	}
 	for name, l := range map[string]*Lab{
-		"alone, and a is not made by linerate: it is reached by via": {topology: &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: []string{"env"}}}}, init: &initProcess{}, key: "k"},
-		"alone, and s is not made by linerate: it is unmanaged":      {topology: &topology.Topology{Switches: []topology.Switch{{Name: "s", Unmanaged: true}}}, init: &initProcess{}, key: "k"},
-		"this one has hosts that linerate did not make":              {topology: good, key: "k"},
-		"alone, and this one has hosts that linerate did not make":   {topology: good, init: &initProcess{}, remotes: []*remote{{}}, key: "k"},
+		"alone, and a is not made by linerate: it is reached by via": {
+			topology: &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: []string{"env"}}}},
+			init:     &initProcess{}, key: "k"},
+		"alone, and s is not made by linerate: it is unmanaged": {
+			topology: &topology.Topology{Switches: []topology.Switch{{Name: "s", Unmanaged: true}}},
+			init:     &initProcess{}, key: "k"},
+		"this one has hosts that linerate did not make": {topology: good, key: "k"},
+		"alone, and this one has hosts that linerate did not make": {topology: good, init: &initProcess{},
+			remotes: []*remote{{}}, key: "k"},
 	} {
 		if key, err := l.AttackKey(); key != "" || err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%q, %v; want no key and %q", key, err, name)

@@ -28,7 +28,8 @@ func (l *Lab) configure(ctx context.Context) error {
 		if err != nil || len(settings) == 0 {
 			return err
 		}
-		request := message.ApplyRequest{Settings: settings, AllowMachine: l.options.AllowMachine, IfAbsent: len(h.Via) > 0}
+		request := message.ApplyRequest{Settings: settings, AllowMachine: l.options.AllowMachine,
+			IfAbsent: len(h.Via) > 0}
 		return l.bus.Call(ctx, h.Name, "apply", request, nil)
 	})
 }
@@ -49,7 +50,8 @@ func baseSettings(h *topology.Host, daemon bool) []setting.Setting {
 	}
 	if len(h.Via) == 0 {
 		for name, a := range h.Addresses() {
-			list = append(list, setting.Setting{Host: h.Name, Address: &setting.Address{Interface: name, Address: a.Prefix(), Count: a.Number()}})
+			list = append(list, setting.Setting{Host: h.Name, Address: &setting.Address{Interface: name,
+				Address: a.Prefix(), Count: a.Number()}})
 		}
 	}
 	for _, n := range h.Nexthops {
@@ -76,7 +78,8 @@ func (l *Lab) verify(h *topology.Host) error {
 			for _, s := range l.Hello(h.Name).Interfaces {
 				names = append(names, s.Interface)
 			}
-			errs = append(errs, fmt.Errorf("%s has no interface %s; it has %s", h.Name, p.Name, strings.Join(names, ", ")))
+			errs = append(errs, fmt.Errorf("%s has no interface %s; it has %s", h.Name, p.Name,
+				strings.Join(names, ", ")))
 			continue
 		}
 		if !have.Up {
@@ -85,7 +88,9 @@ func (l *Lab) verify(h *topology.Host) error {
 		for _, a := range p.Addresses {
 			for _, prefix := range a.Prefixes() {
 				if !slices.Contains(have.Addresses, prefix.String()) {
-					errs = append(errs, fmt.Errorf("%s.%s does not have %s; it has %s: add that address to the host, or correct the file", h.Name, p.Name, prefix, strings.Join(have.Addresses, ", ")))
+					errs = append(errs, fmt.Errorf(
+						"%s.%s does not have %s; it has %s: add that address to the host, or correct the file", h.Name,
+						p.Name, prefix, strings.Join(have.Addresses, ", ")))
 				}
 			}
 		}
@@ -114,7 +119,9 @@ func (l *Lab) MAC(end topology.End) (string, error) {
 // reported is an interface as the host's agent has reported it.
 func (l *Lab) reported(end topology.End) (record.InterfaceSnapshot, bool) {
 	all := l.Hello(end.Node).Interfaces
-	if i := slices.IndexFunc(all, func(s record.InterfaceSnapshot) bool { return s.Interface == end.Interface }); i >= 0 {
+	if i := slices.IndexFunc(all, func(s record.InterfaceSnapshot) bool {
+		return s.Interface == end.Interface
+	}); i >= 0 {
 		return all[i], true
 	}
 	return record.InterfaceSnapshot{}, false

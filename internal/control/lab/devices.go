@@ -39,7 +39,8 @@ func probeDevices(p plan) error {
 			}
 		}
 		if n.VLANs != nil {
-			filtering := device.Shape{Kind: "bridge with VLANs", Config: "CONFIG_BRIDGE_VLAN_FILTERING", Module: "bridge"}
+			filtering := device.Shape{Kind: "bridge with VLANs", Config: "CONFIG_BRIDGE_VLAN_FILTERING",
+				Module: "bridge"}
 			if err := probeKind(&ns, has, n.Name, filtering); err != nil {
 				return err
 			}
@@ -68,7 +69,9 @@ func probeKind(ns **netlink.Namespace, has map[string]bool, node string, s devic
 		has[s.Kind] = known
 	}
 	if !known {
-		return fmt.Errorf("%s: this kernel (%s) has no %s: it needs the module %s (modprobe %s), which a kernel has with %s", node, proc.Release(), s.Kind, s.Module, s.Module, s.Config)
+		return fmt.Errorf(
+			"%s: this kernel (%s) has no %s: it needs the module %s (modprobe %s), which a kernel has with %s",
+			node, proc.Release(), s.Kind, s.Module, s.Module, s.Config)
 	}
 	return nil
 }
@@ -78,7 +81,8 @@ func probeKind(ns **netlink.Namespace, has map[string]bool, node string, s devic
 func makeDevices(p plan, nodes []*netlink.Namespace) error {
 	for i, n := range p.Nodes {
 		for _, d := range n.Devices {
-			if err := nodes[i].AddDevice(netlink.Device{Interface: d.Interface, MAC: d.MAC, MTU: d.MTU, Shape: d.shape()}); err != nil {
+			if err := nodes[i].AddDevice(netlink.Device{Interface: d.Interface, MAC: d.MAC, MTU: d.MTU,
+				Shape: d.shape()}); err != nil {
 				return err
 			}
 			if n.Switch {

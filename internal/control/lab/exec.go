@@ -42,7 +42,8 @@ func notUp(name string) error {
 	case len(up) == 1:
 		return fmt.Errorf("no lab named %s is up; up is %s: --lab %[2]s", name, up[0])
 	case len(up) > 1:
-		return fmt.Errorf("no lab named %s is up; up are %s: name one with --lab", name, strings.Join(up[:min(len(up), 8)], ", "))
+		return fmt.Errorf("no lab named %s is up; up are %s: name one with --lab", name,
+			strings.Join(up[:min(len(up), 8)], ", "))
 	case name == DefaultName:
 		return errors.New("no lab is up: start one with linerate lab up FILE")
 	}
@@ -119,7 +120,8 @@ func handleExec(conn *net.UnixConn, p plan, nodes []*netlink.Namespace) execRepl
 	}
 	i := slices.Index(names, v.Host)
 	if i < 0 {
-		return execReply{Status: 2, Error: fmt.Sprintf("no host %q in this lab; it has %s", v.Host, strings.Join(names, ", "))}
+		return execReply{Status: 2, Error: fmt.Sprintf("no host %q in this lab; it has %s", v.Host,
+			strings.Join(names, ", "))}
 	}
 	var cmd *exec.Cmd
 	err = nodes[i].DoAsHost(func() error {

@@ -14,7 +14,8 @@ import (
 // Without a lab it is said what to do, and no socket is named.
 func TestExecWithoutLab(t *testing.T) {
 	const want = "no lab named no-such-lab is up" // and others that are
-	if _, err := Exec("no-such-lab", "h1", []string{"true"}, [3]*os.File{}, false, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+	if _, err := Exec("no-such-lab", "h1", []string{"true"}, [3]*os.File{}, false, nil); err == nil ||
+		!strings.HasPrefix(err.Error(), want) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }

@@ -116,7 +116,8 @@ func build(p plan) (nodes []*netlink.Namespace, impairedBy string, err error) {
 			}
 		}
 	}
-	links := linkMaker{plan: p, nodes: nodes, usable: map[topology.Mechanism]error{}, does: map[topology.Mechanism]topology.Impairment{}}
+	links := linkMaker{plan: p, nodes: nodes, usable: map[topology.Mechanism]error{},
+		does: map[topology.Mechanism]topology.Impairment{}}
 	// A bridge floods to the port that was added last first. Links made in reverse
 	// order let a lab's switch flood in the order of the file.
 	for i, l := range slices.Backward(p.Links) {
@@ -167,7 +168,8 @@ func membershipOf(key string) (*os.File, error) {
 	}
 	defer far.Close()
 	// A pipe has room for it.
-	if err := json.NewEncoder(far).Encode(message.Membership{Key: key, Inode: ns.Inode, Cookie: ns.Cookie}); err != nil {
+	if err := json.NewEncoder(far).Encode(message.Membership{Key: key, Inode: ns.Inode,
+		Cookie: ns.Cookie}); err != nil {
 		near.Close()
 		return nil, err
 	}
@@ -204,7 +206,8 @@ var (
 	noIPv6 = map[string]string{"net.ipv6.conf.all.disable_ipv6": "1", "net.ipv6.conf.default.disable_ipv6": "1"}
 	// noBridgeFilter lets bridged frames bypass the firewall, unless a study sets these.
 	noBridgeFilter = map[string]string{
-		"net.bridge.bridge-nf-call-iptables": "0", "net.bridge.bridge-nf-call-ip6tables": "0", "net.bridge.bridge-nf-call-arptables": "0",
+		"net.bridge.bridge-nf-call-iptables": "0", "net.bridge.bridge-nf-call-ip6tables": "0",
+		"net.bridge.bridge-nf-call-arptables": "0",
 	}
 )
 

@@ -149,7 +149,8 @@ func (l *Lab) awaitHellos(ctx context.Context) (err error) {
 	var errs []error
 	for _, name := range l.Nodes() {
 		if _, here := l.hellos[name]; !here {
-			errs = append(errs, fmt.Errorf("no message from the agent of %s within %v%s", name, readyTimeout, l.remote(name).detail()))
+			errs = append(errs, fmt.Errorf("no message from the agent of %s within %v%s", name, readyTimeout,
+				l.remote(name).detail()))
 		}
 	}
 	return errors.Join(errs...)
@@ -158,7 +159,8 @@ func (l *Lab) awaitHellos(ctx context.Context) (err error) {
 func (l *Lab) checkVersions() error {
 	for _, name := range l.Nodes() {
 		if v := l.Hello(name).Version; v != version.String() {
-			return fmt.Errorf("%s runs linerate %s, and this is %s: install the same program there", name, v, version.String())
+			return fmt.Errorf("%s runs linerate %s, and this is %s: install the same program there", name, v,
+				version.String())
 		}
 	}
 	return nil

@@ -74,7 +74,8 @@ func (m *linkMaker) make(i int, l planLink) error {
 	switch {
 	case err != nil:
 		// Not %w: a file or a qdisc was refused, not a namespace (see isNamespaceError).
-		err = fmt.Errorf("nothing here can apply the %s of the link from %s.%s to %s.%s: %v", properties(l[0].Impairment, l[1].Impairment),
+		err = fmt.Errorf("nothing here can apply the %s of the link from %s.%s to %s.%s: %v",
+			properties(l[0].Impairment, l[1].Impairment),
 			m.plan.Nodes[l[0].Node].Name, a.Interface, m.plan.Nodes[l[1].Node].Name, b.Interface, err)
 	case by == topology.Netem:
 		err = m.makeWire(i, a, b, inFlight)
@@ -129,7 +130,8 @@ func (m *linkMaker) makeTaps(a, b netlink.LinkEnd, inFlight [2]topology.Impairme
 func (m *linkMaker) note(by topology.Mechanism, skipped []error, inFlight [2]topology.Impairment) {
 	for _, i := range inFlight {
 		all := m.does[by]
-		all.Delay, all.Jitter, all.Loss, all.Reorder = max(all.Delay, i.Delay), max(all.Jitter, i.Jitter), max(all.Loss, i.Loss), max(all.Reorder, i.Reorder)
+		all.Delay, all.Jitter, all.Loss, all.Reorder = max(all.Delay, i.Delay), max(all.Jitter, i.Jitter),
+			max(all.Loss, i.Loss), max(all.Reorder, i.Reorder)
 		if i.ECN != (unit.Depth{}) {
 			all.ECN = i.ECN
 		}

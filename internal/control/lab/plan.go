@@ -198,6 +198,8 @@ func usesIPv6(h *topology.Host) bool {
 		return strings.HasPrefix(text, "inet6") || err == nil && addr.Is6()
 	}
 	return slices.ContainsFunc(h.Routes, func(r setting.Route) bool {
-		return six(r.To) || six(r.Via) || slices.ContainsFunc(r.Nexthops, func(n setting.Nexthop) bool { return six(n.Via) })
+		return six(r.To) || six(r.Via) || slices.ContainsFunc(r.Nexthops, func(n setting.Nexthop) bool {
+			return six(n.Via)
+		})
 	})
 }

@@ -20,7 +20,8 @@ import (
 // parse reads a topology as a file has it, flush left.
 func parse(t *testing.T, text string) *topology.Topology {
 	t.Helper()
-	over, err := study.ParseTopology("test.yaml", []byte("topology:\n  "+strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ")+"\n"))
+	over, err := study.ParseTopology("test.yaml",
+		[]byte("topology:\n  "+strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ")+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,8 @@ links:
 			t.Errorf("impaired end %+v", e)
 		}
 	}
-	if e := p.Links[1][0]; e.Impairment != (topology.Impairment{MTU: topology.DefaultMTU}) || e.MAC != over.MAC(topology.End{Node: "client", Interface: "eth0"}) {
+	if e := p.Links[1][0]; e.Impairment != (topology.Impairment{MTU: topology.DefaultMTU}) ||
+		e.MAC != over.MAC(topology.End{Node: "client", Interface: "eth0"}) {
 		t.Errorf("plain end %+v", e)
 	}
 	// The init process gets the same values as JSON.
@@ -94,12 +96,18 @@ func TestUsesIPv6(t *testing.T) {
 		host topology.Host
 		want bool
 	}{
-		"IPv4":         {topology.Host{Interfaces: []topology.Interface{v4}, Routes: []setting.Route{{To: "default", Via: "router.eth0"}}}, false},
-		"address":      {topology.Host{Interfaces: []topology.Interface{v4, {Name: "eth1", Addresses: []topology.Address{mustAddress(t, "fd00::1/64")}}}}, true},
-		"destination":  {topology.Host{Routes: []setting.Route{{To: "fd00::/8", Interface: "eth0"}}}, true},
-		"one address":  {topology.Host{Routes: []setting.Route{{To: "fd00::1", Interface: "eth0"}}}, true},
-		"next hop":     {topology.Host{Routes: []setting.Route{{To: "10.9.0.0/16", Via: "inet6 fe80::1", Interface: "eth0"}}}, true},
-		"one of a few": {topology.Host{Routes: []setting.Route{{To: "10.9.0.0/16", Nexthops: []setting.Nexthop{{Via: "10.0.0.2"}, {Via: "inet6 fe80::1"}}}}}, true},
+		"IPv4": {topology.Host{Interfaces: []topology.Interface{v4},
+			Routes: []setting.Route{{To: "default", Via: "router.eth0"}}}, false},
+		"address": {topology.Host{
+			Interfaces: []topology.Interface{
+				v4, {Name: "eth1", Addresses: []topology.Address{mustAddress(t, "fd00::1/64")}}}}, true},
+		"destination": {topology.Host{Routes: []setting.Route{{To: "fd00::/8", Interface: "eth0"}}}, true},
+		"one address": {topology.Host{Routes: []setting.Route{{To: "fd00::1", Interface: "eth0"}}}, true},
+		"next hop": {topology.Host{
+			Routes: []setting.Route{{To: "10.9.0.0/16", Via: "inet6 fe80::1", Interface: "eth0"}}}, true},
+		"one of a few": {topology.Host{
+			Routes: []setting.Route{
+				{To: "10.9.0.0/16", Nexthops: []setting.Nexthop{{Via: "10.0.0.2"}, {Via: "inet6 fe80::1"}}}}}, true},
 	} {
 		if got := usesIPv6(&c.host); got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
@@ -181,10 +189,12 @@ links:
 		return strings.Join(all, "\n")
 	}
 	shared := []string{
-		"router: sysctl net.ipv4.tcp_sack=0", "router: sysctl net.ipv4.ip_forward=1", "router: sysctl net.ipv6.conf.all.forwarding=1",
+		"router: sysctl net.ipv4.tcp_sack=0", "router: sysctl net.ipv4.ip_forward=1",
+		"router: sysctl net.ipv6.conf.all.forwarding=1",
 		"router: route default via far.eth0", "router: rule from 10.0.0.7 look in table 7",
 	}
-	made := slices.Insert(slices.Clone(shared), 3, "router: address 10.0.0.1/24 on wan", "router: address 10.0.0.7/24 to 10.0.0.8/24 on wan",
+	made := slices.Insert(slices.Clone(shared), 3, "router: address 10.0.0.1/24 on wan",
+		"router: address 10.0.0.7/24 to 10.0.0.8/24 on wan",
 		"router: address fd00::1/64 on lan")
 	if got, want := lines(*router), strings.Join(made, "\n"); got != want {
 		t.Errorf("of a host that is made:\n%s\nwant:\n%s", got, want)
@@ -239,7 +249,8 @@ links:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"10.1.0.254", "fd00:1::ff", "inet6 fe80::ff:fe00:99", "fe80::ff:fe00:99", "10.1.0.9"} {
+	for i, want := range []string{"10.1.0.254", "fd00:1::ff", "inet6 fe80::ff:fe00:99", "fe80::ff:fe00:99",
+		"10.1.0.9"} {
 		if via := got[i].Route.Via; via != want {
 			t.Errorf("%s via %s became %s, want %s", given[i].Route.To, given[i].Route.Via, via, want)
 		}
@@ -275,7 +286,8 @@ links:
 	if _, err := l.Resolve(given[2:3]); err == nil || !strings.Contains(err.Error(), "r.b") {
 		t.Errorf("a real host that has not said its MAC address: %v", err)
 	}
-	l = labOf(over, message.Hello{Node: "r", Interfaces: []record.InterfaceSnapshot{{Interface: "b", MAC: "34:56:78:9a:bc:de"}}})
+	l = labOf(over, message.Hello{Node: "r", Interfaces: []record.InterfaceSnapshot{
+		{Interface: "b", MAC: "34:56:78:9a:bc:de"}}})
 	if got, err := l.Resolve(given[6:7]); err != nil || got[0].Neighbour.LLAddr != "34:56:78:9a:bc:de" {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -293,11 +305,14 @@ links:
   - {from: pc.eno1, to: rack}
 `)
 	l := labOf(over,
-		message.Hello{Node: "nas", Interfaces: []record.InterfaceSnapshot{{Interface: "eno1", Addresses: []string{"10.0.0.1/24"}}}},
-		message.Hello{Node: "pc", Interfaces: []record.InterfaceSnapshot{{Interface: "eno1", Up: true, Addresses: []string{"10.0.0.2/24", "10.3.0.1/8"}}}})
+		message.Hello{Node: "nas", Interfaces: []record.InterfaceSnapshot{
+			{Interface: "eno1", Addresses: []string{"10.0.0.1/24"}}}},
+		message.Hello{Node: "pc", Interfaces: []record.InterfaceSnapshot{
+			{Interface: "eno1", Up: true, Addresses: []string{"10.0.0.2/24", "10.3.0.1/8"}}}})
 	nas, _ := over.Host("nas")
 	err := fmt.Sprint(l.verify(nas))
-	for _, want := range []string{"nas.eno1 is down", "nas.eno1 does not have 10.0.0.5/24; it has 10.0.0.1/24", "nas has no interface eno2; it has eno1"} {
+	for _, want := range []string{"nas.eno1 is down", "nas.eno1 does not have 10.0.0.5/24; it has 10.0.0.1/24",
+		"nas has no interface eno2; it has eno1"} {
 		if !strings.Contains(err, want) {
 			t.Errorf("%q is missing in:\n%s", want, err)
 		}

@@ -46,7 +46,8 @@ func startRemote(node string, argv []string) (*remote, error) {
 		in.Close()
 		return nil, err
 	}
-	r := &remote{node: node, cmd: proc.Command(argv[0], argv[1:]...), in: in, out: out, stderr: &tailBuffer{}, ended: make(chan struct{})}
+	r := &remote{node: node, cmd: proc.Command(argv[0], argv[1:]...), in: in, out: out, stderr: &tailBuffer{},
+		ended: make(chan struct{})}
 	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = theirIn, theirOut, r.stderr
 	// A session of its own: Ctrl-C at the terminal must not reach the agents, which
 	// live until they have reverted their settings.
@@ -72,7 +73,9 @@ func startRemote(node string, argv []string) (*remote, error) {
 func (r *remote) end() error {
 	r.in.Close()
 	if !r.endsWithin(revertTimeout) {
-		err := fmt.Errorf("%s: its agent did not end within %v, so its settings may not be reverted: see linerate recover there%s", r.node, revertTimeout, r.detail())
+		err := fmt.Errorf(
+			"%s: its agent did not end within %v, so its settings may not be reverted: see linerate recover there%s",
+			r.node, revertTimeout, r.detail())
 		// A process of another user, such as sudo, cannot be killed.
 		if kill := r.cmd.Process.Kill(); kill != nil || !r.endsWithin(killTimeout) {
 			err = fmt.Errorf("%w; the command is still there (process %d)", err, r.cmd.Process.Pid)
@@ -84,7 +87,9 @@ func (r *remote) end() error {
 	if r.err == nil || errors.Is(r.err, exec.ErrWaitDelay) {
 		return nil
 	}
-	return fmt.Errorf("%s: its agent failed in the end (%w), so its settings may not be reverted: see linerate recover there%s", r.node, r.err, r.detail())
+	return fmt.Errorf(
+		"%s: its agent failed in the end (%w), so its settings may not be reverted: see linerate recover there%s",
+		r.node, r.err, r.detail())
 }
 
 func (r *remote) endsWithin(d time.Duration) bool {
@@ -168,14 +173,18 @@ func (l *Lab) attachRemote(name string, via []string, agent string) error {
 // localCommands run another command on this machine; remoteCommands run it elsewhere, or
 // without this machine's files.
 var (
-	localCommands  = []string{"ip", "nsenter", "unshare", "sudo", "doas", "setpriv", "env", "chroot", "nice", "timeout", "taskset"}
-	remoteCommands = []string{"ssh", "rsh", "kubectl", "oc", "docker", "podman", "nerdctl", "crictl", "lxc", "lxc-attach", "incus", "machinectl", "limactl", "vagrant", "adb"}
+	localCommands = []string{"ip", "nsenter", "unshare", "sudo", "doas", "setpriv", "env", "chroot", "nice",
+		"timeout", "taskset"}
+	remoteCommands = []string{"ssh", "rsh", "kubectl", "oc", "docker", "podman", "nerdctl", "crictl", "lxc",
+		"lxc-attach", "incus", "machinectl", "limactl", "vagrant", "adb"}
 )
 
 // agentProgram returns own, the path of this program, if via runs it on this machine,
 // and otherwise "linerate", to be found in the remote PATH.
 func agentProgram(via []string, own string) string {
-	leaves := slices.ContainsFunc(via, func(word string) bool { return slices.Contains(remoteCommands, path.Base(word)) })
+	leaves := slices.ContainsFunc(via, func(word string) bool {
+		return slices.Contains(remoteCommands, path.Base(word))
+	})
 	if slices.Contains(localCommands, path.Base(via[0])) && !leaves {
 		return own
 	}

@@ -79,7 +79,8 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	}
 	if len(late) > 0 {
 		slices.Sort(late)
-		return 0, fmt.Errorf("BGP has not converged within %v: %s", convergeTimeout, strings.Join(source.Some(late, 5), "; "))
+		return 0, fmt.Errorf("BGP has not converged within %v: %s", convergeTimeout,
+			strings.Join(source.Some(late, 5), "; "))
 	}
 	if l.routing.Hosts == nil {
 		for _, h := range l.topology.Hosts {

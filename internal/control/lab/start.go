@@ -35,7 +35,9 @@ func (r namespaceError) Unwrap() error { return r.error }
 var namespaceErrnos = []error{os.ErrPermission, syscall.ENOSPC, syscall.EUSERS}
 
 func isNamespaceError(err error, others ...error) bool {
-	return slices.ContainsFunc(slices.Concat(namespaceErrnos, others), func(no error) bool { return errors.Is(err, no) })
+	return slices.ContainsFunc(slices.Concat(namespaceErrnos, others), func(no error) bool {
+		return errors.Is(err, no)
+	})
 }
 
 // startInit starts the init process, in a user namespace of its own unless it may run as
@@ -60,7 +62,8 @@ func (l *Lab) startInit(p plan) error {
 	}
 	err := errors.Join(errs...)
 	if errors.As(err, new(namespaceError)) {
-		return fmt.Errorf("making a lab: %w (it needs root, or user namespaces for ordinary users: sysctl user.max_user_namespaces above 0, user.max_net_namespaces above the number of hosts and switches, and kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0 where those exist)", err)
+		return fmt.Errorf(
+			"making a lab: %w (it needs root, or user namespaces for ordinary users: sysctl user.max_user_namespaces above 0, user.max_net_namespaces above the number of hosts and switches, and kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0 where those exist)", err)
 	}
 	return fmt.Errorf("making a lab: %w", err)
 }

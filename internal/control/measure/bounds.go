@@ -41,7 +41,9 @@ func (s *session) checkBounds() error {
 	}
 	var errs []error
 	if n := len(s.planned()); n > bounds.Flows {
-		errs = append(errs, fmt.Errorf("%d flows: the server allows %d; expected fewer --streams, or there: linerate serve --max-flows %d", n, bounds.Flows, n))
+		errs = append(errs, fmt.Errorf(
+			"%d flows: the server allows %d; expected fewer --streams, or there: linerate serve --max-flows %d", n,
+			bounds.Flows, n))
 	}
 	what, all := "with the warm-up", s.options.Warmup+s.options.Duration
 	if n := len(s.options.Modes); n > 1 {
@@ -51,8 +53,10 @@ func (s *session) checkBounds() error {
 		what, all = what+" and the idle phase", all+s.idleWindow()
 	}
 	if all.Seconds() > bounds.DurationS {
-		errs = append(errs, fmt.Errorf("%v %s: the server allows %v; expected a shorter --duration, or there: linerate serve --max-duration %s",
-			unit.Duration(all), what, unit.Duration(bounds.DurationS*float64(time.Second)), unit.Duration(roundUp(all))))
+		errs = append(errs, fmt.Errorf(
+			"%v %s: the server allows %v; expected a shorter --duration, or there: linerate serve --max-duration %s",
+			unit.Duration(all), what, unit.Duration(bounds.DurationS*float64(time.Second)),
+			unit.Duration(roundUp(all))))
 	}
 	var needs time.Duration
 	repeats := 0
@@ -63,7 +67,8 @@ func (s *session) checkBounds() error {
 		needs, repeats = most.Time(s.options.Warmup, s.options.Duration), most.Repeats
 	}
 	if needs = needs.Round(time.Second); needs > bounds.Stay()-sessionMargin {
-		errs = append(errs, fmt.Errorf("a search that takes about %v, with %d trials of %v to confirm its result: the server ends a session after %v",
+		errs = append(errs, fmt.Errorf(
+			"a search that takes about %v, with %d trials of %v to confirm its result: the server ends a session after %v",
 			unit.Duration(needs), repeats, unit.Duration(s.options.Duration), unit.Duration(bounds.Stay())))
 	}
 	return errors.Join(errs...)

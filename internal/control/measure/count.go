@@ -160,7 +160,8 @@ func (s *session) intervals(t *record.Trial, readings trial.Readings, from strin
 	}
 	const early = 0.99 // samples come on time, but their clock is not ours
 	for _, sample := range h.Series {
-		if float64(sample.AtNs-since) >= early*float64(s.options.Interval) && h.End.BeganNs-sample.AtNs >= int64(s.options.Interval)/2 {
+		if float64(sample.AtNs-since) >= early*float64(s.options.Interval) &&
+			h.End.BeganNs-sample.AtNs >= int64(s.options.Interval)/2 {
 			add(sample.AtNs, ofSamples(sample.Flows, of))
 		}
 	}

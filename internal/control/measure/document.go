@@ -13,8 +13,10 @@ import (
 // to be measured; what the trial is checked for, and the causes found, of all that was sent.
 func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Measure, error) {
 	m := &record.Measure{
-		Schema: record.MeasureSchema, Address: s.server.String(), Protocol: flow.Of(s.options.Flows.Protocol).Name, Started: t.Started,
-		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), PlannedS: t.PlannedS, Ended: t.Ended, Mode: s.options.Flows.Mode,
+		Schema: record.MeasureSchema, Address: s.server.String(), Protocol: flow.Of(s.options.Flows.Protocol).Name,
+		Started:   t.Started,
+		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), PlannedS: t.PlannedS, Ended: t.Ended,
+		Mode:       s.options.Flows.Mode,
 		GoodputBps: t.GoodputBps, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy,
 	}
 	s.trials = append(s.trials, *t)
@@ -94,10 +96,12 @@ func direction(name string, flows []record.Flow) record.MeasureDirection {
 }
 
 // end describes one machine and what the measurement cost it.
-func (s *session) end(t *record.Trial, node string, ports []record.InterfaceSnapshot, m *record.Measure, ends []message.FlowEnd) record.MeasureEnd {
+func (s *session) end(t *record.Trial, node string, ports []record.InterfaceSnapshot, m *record.Measure,
+	ends []message.FlowEnd) record.MeasureEnd {
 	h, _ := t.Reading(node)
 	e := record.MeasureEnd{
-		CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, AllowedCPUs: h.AllowedCPUs, Others: h.Others,
+		CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, AllowedCPUs: h.AllowedCPUs,
+		Others: h.Others,
 	}
 	for i, p := range ports {
 		if i == 0 {

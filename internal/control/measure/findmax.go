@@ -78,13 +78,15 @@ func (s *session) findMax(ctx context.Context) (*record.Measure, error) {
 			s.phase = fmt.Sprintf("trial %d at %.4g/s", len(made)+1, rate)
 		}
 		if window > planned {
-			s.phase += fmt.Sprintf(", %v for %s requests", unit.Duration(window.Round(time.Second/10)), unit.FormatCount(search.Objective.Needs()))
+			s.phase += fmt.Sprintf(", %v for %s requests", unit.Duration(window.Round(time.Second/10)),
+				unit.FormatCount(search.Objective.Needs()))
 		}
 		if confirms {
 			s.phase += ", to confirm it"
 		}
 		if o.Progress != nil {
-			o.Progress(Progress{Phase: s.phase, Left: (o.Warmup + window).Round(time.Second / 10), Write: -1, Read: -1, LostShare: -1, RatePerS: -1})
+			o.Progress(Progress{Phase: s.phase, Left: (o.Warmup + window).Round(time.Second / 10), Write: -1, Read: -1,
+				LostShare: -1, RatePerS: -1})
 		}
 		m, err := s.oneTrial()(ctx)
 		switch {

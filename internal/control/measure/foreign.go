@@ -31,7 +31,8 @@ func (s *session) foreignTrial(ctx context.Context) (*record.Measure, error) {
 		for _, f := range flows {
 			f.Cookie = message.Cookie{}
 			requests = append(requests, message.FlowRequest{
-				Spec: f.Spec, ID: f.ID, Sends: true, Local: f.Source, LocalPort: f.SourcePort, Remote: f.Accepted, Host: s.host, Foreign: true,
+				Spec: f.Spec, ID: f.ID, Sends: true, Local: f.Source, LocalPort: f.SourcePort, Remote: f.Accepted,
+				Host: s.host, Foreign: true,
 			})
 		}
 		opening, cancel := context.WithTimeout(ctx, s.options.patience()+connectTime(s.options.Flows))
@@ -51,7 +52,9 @@ func (s *session) foreignTrial(ctx context.Context) (*record.Measure, error) {
 		}
 		return flows, nil
 	}
-	t, readings, err := s.measureOpened(ctx, open, func(context.Context) (*trial.Peer, error) { return &trial.Peer{}, nil })
+	t, readings, err := s.measureOpened(ctx, open, func(context.Context) (*trial.Peer, error) {
+		return &trial.Peer{}, nil
+	})
 	if err != nil {
 		return nil, s.unlessLinerate(ctx, err)
 	}
@@ -60,7 +63,8 @@ func (s *session) foreignTrial(ctx context.Context) (*record.Measure, error) {
 		return nil, err
 	}
 	m.Address = s.options.URL
-	m.Unknown = []string{"what the server counted, its interfaces and processors in the window", "where the time of an answer's first byte went: the path, or the server"}
+	m.Unknown = []string{"what the server counted, its interfaces and processors in the window",
+		"where the time of an answer's first byte went: the path, or the server"}
 	return m, nil
 }
 
@@ -74,7 +78,8 @@ func (s *session) unlessLinerate(ctx context.Context, err error) error {
 		return err
 	}
 	stream.Close()
-	return fmt.Errorf("%w\nlinerate serve listens at %s; measure with: linerate measure %s --protocol %s", err, s.server, s.server, s.options.Flows.Protocol)
+	return fmt.Errorf("%w\nlinerate serve listens at %s; measure with: linerate measure %s --protocol %s", err,
+		s.server, s.server, s.options.Flows.Protocol)
 }
 
 // resolve finds the address of a server that is another program, and keeps its name.
@@ -112,7 +117,8 @@ func Resolve(ctx context.Context, network, host string) (netip.Addr, error) {
 		return netip.Addr{}, greeting.Cause(err)
 	}
 	if err != nil || len(found) == 0 {
-		return netip.Addr{}, fmt.Errorf("%s has no %s address", host, map[string]string{"ip4": "IPv4", "ip6": "IPv6", "ip": "IP"}[network])
+		return netip.Addr{}, fmt.Errorf("%s has no %s address", host, map[string]string{"ip4": "IPv4", "ip6": "IPv6",
+			"ip": "IP"}[network])
 	}
 	return found[0].Unmap(), nil
 }

@@ -103,8 +103,9 @@ func conduct(t *testing.T, at string, limit time.Duration) error {
 	ended := make(chan error, 1)
 	go func() {
 		m, _, err := Conduct(ctx, near, Options{
-			Addresses: []string{at}, Duration: 100 * time.Millisecond, Warmup: 10 * time.Millisecond, Interval: 50 * time.Millisecond,
-			Flows: flow.Spec{Protocol: flow.TCP, Direction: flow.Write, Streams: 1}, limit: limit,
+			Addresses: []string{at}, Duration: 100 * time.Millisecond, Warmup: 10 * time.Millisecond,
+			Interval: 50 * time.Millisecond,
+			Flows:    flow.Spec{Protocol: flow.TCP, Direction: flow.Write, Streams: 1}, limit: limit,
 		})
 		if err == nil && m.Ended != "" {
 			err = errors.New(m.Ended)
@@ -157,10 +158,17 @@ func TestHostileServer(t *testing.T) {
 		"many objects":       {"ready", says(`[` + strings.Repeat("{},", 1<<20) + `{}]`), "objects and lists in"},
 		"another type":       {"window", says(`[1e999]`), "unreadable reply"},
 		"no number":          {"window", says(`{"reading":{"begin":{"began_ns":NaN}}}`), ""},
-		"negative counters":  {"window", window(func(r *message.WindowReply) { r.EndFlows[0].ReceivedBytes = -5 }), "ReceivedBytes of flow \"w1\" is -5"},
-		"falling counters":   {"window", window(func(r *message.WindowReply) { r.BeginFlows[0].ReceivedBytes = 1e9 }), "fall"},
-		"absurd counters":    {"window", window(func(r *message.WindowReply) { r.EndFlows[0].ReceivedBytes = 1<<63 - 1 }), "ReceivedBytes"},
-		"another window":     {"window", window(func(r *message.WindowReply) { r.Reading.End.BeganNs = r.Reading.Begin.BeganNs + 1 }), "a window of 1ns"},
+		"negative counters": {"window", window(func(r *message.WindowReply) { r.EndFlows[0].ReceivedBytes = -5 }),
+			"ReceivedBytes of flow \"w1\" is -5"},
+		"falling counters": {"window", window(func(r *message.WindowReply) {
+			r.BeginFlows[0].ReceivedBytes = 1e9
+		}), "fall"},
+		"absurd counters": {"window", window(func(r *message.WindowReply) {
+			r.EndFlows[0].ReceivedBytes = 1<<63 - 1
+		}), "ReceivedBytes"},
+		"another window": {"window", window(func(r *message.WindowReply) {
+			r.Reading.End.BeganNs = r.Reading.Begin.BeganNs + 1
+		}), "a window of 1ns"},
 		"flows that were not asked for": {"window", window(func(r *message.WindowReply) {
 			r.EndFlows = append(r.EndFlows, r.EndFlows...)
 		}), "1 flows at the beginning and 2 later"},
@@ -169,9 +177,13 @@ func TestHostileServer(t *testing.T) {
 			time.Sleep(200 * time.Millisecond) // this host has its readings by then
 			return nil, errors.Join(err, errors.New("the counters are gone"))
 		}, "the counters are gone"},
-		"no flows":        {"window", window(func(r *message.WindowReply) { r.BeginFlows, r.EndFlows, r.FinalFlows = nil, nil, nil }), ""},
+		"no flows": {"window", window(func(r *message.WindowReply) {
+			r.BeginFlows, r.EndFlows, r.FinalFlows = nil, nil, nil
+		}), ""},
 		"an absurd clock": {"clock", says(`{"now_ns":-9223372036854775808}`), ""},
-		"escapes":         {"listen", func(context.Context, []byte) (any, error) { return nil, &message.Error{Text: "\x1b]0;owned\a\x1b[2J"} }, ""},
+		"escapes": {"listen", func(context.Context, []byte) (any, error) {
+			return nil, &message.Error{Text: "\x1b]0;owned\a\x1b[2J"}
+		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -197,7 +209,8 @@ func TestHostileServer(t *testing.T) {
 	}
 	for name, hello := range map[string]message.Hello{
 		"negative bounds": {Bounds: &message.Bounds{Flows: -1, DurationS: -1, RateBps: -1}},
-		"absurd bounds":   {Bounds: &message.Bounds{Flows: 1 << 62, DurationS: 1e300, RateBps: 1e-300, Connections: 1 << 62}},
+		"absurd bounds": {Bounds: &message.Bounds{Flows: 1 << 62, DurationS: 1e300, RateBps: 1e-300,
+			Connections: 1 << 62}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

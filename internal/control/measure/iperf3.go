@@ -55,8 +55,9 @@ func (s *session) iperf3Request() (message.Iperf3Request, error) {
 		return message.Iperf3Request{}, err
 	}
 	request := message.Iperf3Request{
-		Server: at, WarmupNs: int64(o.Warmup), DurationNs: int64(o.Duration), TimeoutNs: int64(connectTimeout), Login: o.Iperf3Login,
-		Flow: message.FlowRequest{Spec: o.Flows, Local: o.source(0)},
+		Server: at, WarmupNs: int64(o.Warmup), DurationNs: int64(o.Duration), TimeoutNs: int64(connectTimeout),
+		Login: o.Iperf3Login,
+		Flow:  message.FlowRequest{Spec: o.Flows, Local: o.source(0)},
 	}
 	if o.Flows.Direction != flow.Read {
 		request.Writes = o.Flows.Streams
@@ -75,7 +76,8 @@ func (s *session) iperf3Flows(request message.Iperf3Request, opened message.Iper
 			Accepted: o.Remote, Opened: o.Local,
 			PlannedFlow: study.PlannedFlow{
 				ID: o.ID, Opener: record.NodeClient, Acceptor: record.NodeServer,
-				Source: s.options.source(0), Destination: o.Remote.Addr(), OpenerSends: i < request.Writes, Spec: s.options.Flows,
+				Source: s.options.source(0), Destination: o.Remote.Addr(), OpenerSends: i < request.Writes,
+				Spec: s.options.Flows,
 			},
 		})
 	}

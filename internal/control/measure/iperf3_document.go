@@ -9,7 +9,8 @@ import (
 )
 
 // iperf3Document is document, with the server's results of the test.
-func (s *session) iperf3Document(t *record.Trial, readings trial.Readings, closed message.Iperf3Closed) (*record.Measure, error) {
+func (s *session) iperf3Document(t *record.Trial, readings trial.Readings, closed message.Iperf3Closed) (
+	*record.Measure, error) {
 	m, err := s.document(t, readings)
 	if err != nil {
 		return nil, err
@@ -75,21 +76,25 @@ func total(t *record.Trial, closed message.Iperf3Closed, sends bool) (bytes int6
 
 // unknown lists what cannot be known with an iperf3 server.
 func (s *session) unknown(m *record.Measure, closed message.Iperf3Closed) []string {
-	list := []string{"a common window: iperf3 counts over its own time, which begins and ends at other instants than this host's, as does its omitted time"}
+	list := []string{
+		"a common window: iperf3 counts over its own time, which begins and ends at other instants than this host's, as does its omitted time"}
 	for _, d := range m.Directions {
 		if p := d.Peer; d.Direction == flow.Write && p != nil && p.Datagrams != nil && p.Datagrams.Lost > 0 {
-			list = append(list, "where datagrams were lost: on the path, or in the server's receive buffer (there: nstat -az UdpRcvbufErrors; -w enlarges it)")
+			list = append(list,
+				"where datagrams were lost: on the path, or in the server's receive buffer (there: nstat -az UdpRcvbufErrors; -w enlarges it)")
 		}
 		switch {
 		case !record.CountedHere(d.Counted):
 			list = append(list, "what arrived in the window: only the server has counted that, over its own time")
 		case d.Direction == flow.Write:
-			list = append(list, "what the server's program had read in the window: acknowledged bytes may wait in its kernel")
+			list = append(list,
+				"what the server's program had read in the window: acknowledged bytes may wait in its kernel")
 		default:
 			list = append(list, "the bytes in the server's send buffers, and what held its sending back")
 		}
 	}
-	list = append(list, "the server's interfaces, other traffic on them, and its processors in the window: iperf3 reports its own share of a processor, over its own time")
+	list = append(list,
+		"the server's interfaces, other traffic on them, and its processors in the window: iperf3 reports its own share of a processor, over its own time")
 	if closed.Peer == "iperf3" {
 		list = append(list, "the server's version: only a server started with -J reports it")
 	}

@@ -14,7 +14,8 @@ import (
 func TestUnknownLoss(t *testing.T) {
 	for direction, want := range map[string]bool{flow.Write: true, flow.Read: false} {
 		for lost, want := range map[int64]bool{3: want, 0: false} {
-			m := &record.Measure{Directions: []record.MeasureDirection{{Direction: direction, Peer: &record.PeerCount{Datagrams: &record.Datagrams{Lost: lost}}}}}
+			m := &record.Measure{Directions: []record.MeasureDirection{
+				{Direction: direction, Peer: &record.PeerCount{Datagrams: &record.Datagrams{Lost: lost}}}}}
 			list := strings.Join((&session{}).unknown(m, message.Iperf3Closed{}), "\n")
 			if strings.Contains(list, "UdpRcvbufErrors") != want {
 				t.Errorf("%s, %d lost: %s", direction, lost, list)

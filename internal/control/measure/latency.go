@@ -94,7 +94,8 @@ func (s *session) latency(ctx context.Context) (*record.Measure, error) {
 		loaded = probe.Transactions.Latency
 	}
 	m.Latency = bufferbloat.Judge(idle, loaded, m.Flows, t.Hosts)
-	m.Latency.ProbePerS, m.Latency.IdleProbePerS, m.Latency.IdleS, m.Latency.Probe = s.probe().Pace, idlePerS, alone.WindowS, probe
+	m.Latency.ProbePerS, m.Latency.IdleProbePerS, m.Latency.IdleS, m.Latency.Probe = s.probe().Pace, idlePerS,
+		alone.WindowS, probe
 	kept := *m.Latency
 	kept.Probe = nil // among the trial's flows
 	s.trials[len(s.trials)-1].Bufferbloat = &kept

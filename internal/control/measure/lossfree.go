@@ -44,7 +44,8 @@ func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
 			s.phase += ", to confirm it"
 		}
 		if o.Progress != nil {
-			o.Progress(Progress{Phase: s.phase, Left: o.Warmup + step.Window, Write: -1, Read: -1, LostShare: -1, RatePerS: -1})
+			o.Progress(Progress{Phase: s.phase, Left: o.Warmup + step.Window, Write: -1, Read: -1, LostShare: -1,
+				RatePerS: -1})
 		}
 		t, readings, err := s.measureFlows(ctx, s.planned)
 		if err == nil {

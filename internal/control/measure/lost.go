@@ -46,7 +46,9 @@ func (s *session) endedEarly(t *record.Trial) error {
 
 // oneEnd says how a measurement without the server was counted, and what is not known of it.
 func (s *session) oneEnd(m *record.Measure) {
-	list := []string{fmt.Sprintf("what followed: the figures end with the latest sample before the loss, %s after the window's beginning", unit.FormatSeconds(m.DurationS))}
+	list := []string{fmt.Sprintf(
+		"what followed: the figures end with the latest sample before the loss, %s after the window's beginning",
+		unit.FormatSeconds(m.DurationS))}
 	for i := range m.Directions {
 		d := &m.Directions[i]
 		switch {
@@ -73,7 +75,8 @@ func (s *session) withServer(err error) error {
 	select {
 	case <-s.group.Bus.Lost(record.NodeServer):
 		if measured := s.datagramsUntil(); errors.Is(err, bus.ErrEnded) && measured != "" {
-			return fmt.Errorf("the server at %s: connection lost after %s (nothing was kept: the server alone counts what it receives)", s.server, measured)
+			return fmt.Errorf(
+				"the server at %s: connection lost after %s (nothing was kept: the server alone counts what it receives)", s.server, measured)
 		}
 		if errors.Is(err, bus.ErrEnded) { // which says no more
 			return fmt.Errorf("the server at %s has gone", s.server)

@@ -214,7 +214,8 @@ func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteClo
 	for _, node := range s.group.Nodes {
 		s.group.Bus.Attach(node, streams[node])
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, s.options.patience(), fmt.Errorf("no hello from both ends within %v", s.options.patience()))
+	ctx, cancel := context.WithTimeoutCause(ctx, s.options.patience(), fmt.Errorf("no hello from both ends within %v",
+		s.options.patience()))
 	defer cancel()
 	s.hellos, err = s.group.Bus.Hellos(ctx, s.group.Nodes)
 	return err
@@ -295,7 +296,8 @@ func (s *session) measureFlows(ctx context.Context, plan func() []*trial.Flow) (
 
 // measureOpened measures the flows that open returns in a window, and closes them. After
 // the window it calls ended, unless that is nil, for what a peer without an agent counted.
-func (s *session) measureOpened(ctx context.Context, open func() ([]*trial.Flow, error), ended func(context.Context) (*trial.Peer, error)) (*record.Trial, trial.Readings, error) {
+func (s *session) measureOpened(ctx context.Context, open func() ([]*trial.Flow, error),
+	ended func(context.Context) (*trial.Peer, error)) (*record.Trial, trial.Readings, error) {
 	defer func() {
 		after, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTimeout)
 		defer cancel()
@@ -415,7 +417,8 @@ func (s *session) rateCap() unit.BitRate {
 func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) (trial.Readings, error) {
 	lookups := map[string][]record.RouteLookup{}
 	for _, f := range flows {
-		l := record.RouteLookup{Source: f.Opened.Addr().WithZone("").String(), Destination: f.Accepted.Addr().WithZone("").String()}
+		l := record.RouteLookup{Source: f.Opened.Addr().WithZone("").String(),
+			Destination: f.Accepted.Addr().WithZone("").String()}
 		if !slices.Contains(lookups[record.NodeClient], l) {
 			lookups[record.NodeClient] = append(lookups[record.NodeClient], l)
 		}
@@ -425,7 +428,8 @@ func (s *session) window(ctx context.Context, flows []*trial.Flow, attempt int) 
 	defer watch.Wait()
 	defer done()
 	w := trial.Window{
-		Warmup: s.options.Warmup, Duration: s.options.Duration, Interval: s.sampling(), Lookups: lookups, Machines: []string{record.NodeClient},
+		Warmup: s.options.Warmup, Duration: s.options.Duration, Interval: s.sampling(), Lookups: lookups,
+		Machines: []string{record.NodeClient},
 		Scheduled: func(begin, end int64) {
 			s.until = Progress{}
 			watch.Go(func() { s.watch(watching, flows, begin, end) })

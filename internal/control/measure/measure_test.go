@@ -19,7 +19,8 @@ func TestComplete(t *testing.T) {
 		"192.0.2.1": "192.0.2.1:5202", "192.0.2.1:99": "192.0.2.1:99", "nas": "nas:5202", "nas:http": "nas:http",
 		"fd00::1": "[fd00::1]:5202", "[fd00::1]": "[fd00::1]:5202", "[fd00::1]:99": "[fd00::1]:99",
 		"fe80::1%eth0": "[fe80::1%eth0]:5202", " nas ": "nas:5202",
-		"": "", ":5202": "", "nas:": "", "[nas:5": "", "nas]": "", "nas:99999": "", "10.0.0.1:x:y": "", "nas:0": "", "fe80::1": "", "[fe80::1]:99": "",
+		"": "", ":5202": "", "nas:": "", "[nas:5": "", "nas]": "", "nas:99999": "", "10.0.0.1:x:y": "", "nas:0": "",
+		"fe80::1": "", "[fe80::1]:99": "",
 	} {
 		got, err := Complete(text, DefaultPort)
 		if got != want || (err == nil) != (want != "") {
@@ -33,7 +34,8 @@ func TestRateCap(t *testing.T) {
 	for _, test := range []struct {
 		asked, granted, want float64
 	}{{0, 0, 0}, {50e6, 0, 50e6}, {0, 400e6, 100e6}, {50e6, 400e6, 50e6}, {500e6, 400e6, 100e6}} {
-		s := session{hellos: map[string]message.Hello{record.NodeServer: {Bounds: &message.Bounds{RateBps: test.granted}}}}
+		s := session{hellos: map[string]message.Hello{
+			record.NodeServer: {Bounds: &message.Bounds{RateBps: test.granted}}}}
 		s.options.Flows.Streams = 4
 		s.options.Flows.RateCap = unit.BitRate(test.asked)
 		if got := float64(s.rateCap()); got != test.want {
@@ -63,13 +65,16 @@ func TestWithin(t *testing.T) {
 		want string // empty: it is begun
 	}{
 		{Options{Duration: 59 * time.Second, Warmup: time.Second}, ""},
-		{Options{Duration: 60 * time.Second, Warmup: time.Second}, "1m1s with the warm-up: the server allows 1m; expected a shorter --duration, or there: linerate serve --max-duration 2m"},
+		{Options{Duration: 60 * time.Second, Warmup: time.Second},
+			"1m1s with the warm-up: the server allows 1m; expected a shorter --duration, or there: linerate serve --max-duration 2m"},
 		{Options{Duration: 10 * time.Second, LossFree: search(2)}, ""},
-		{Options{Duration: 10 * time.Second, LossFree: search(10)}, "with 10 trials of 10s to confirm its result: the server ends a session after 2m"},
+		{Options{Duration: 10 * time.Second, LossFree: search(10)},
+			"with 10 trials of 10s to confirm its result: the server ends a session after 2m"},
 		{Options{Duration: 55 * time.Second, LossFree: search(1)}, ""},
 		{Options{Duration: 55 * time.Second, LossFree: search(2)}, "2 trials of 55s"},
 		{Options{Duration: 10 * time.Second, FindMax: &FindMax{Repeats: 3}}, ""},
-		{Options{Duration: 40 * time.Second, FindMax: &FindMax{Repeats: 3}}, "with 3 trials of 40s to confirm its result: the server ends a session after 2m"},
+		{Options{Duration: 40 * time.Second, FindMax: &FindMax{Repeats: 3}},
+			"with 3 trials of 40s to confirm its result: the server ends a session after 2m"},
 	} {
 		test.o.Flows = flow.Spec{Direction: flow.Write, Streams: 1}
 		s := session{options: test.o, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")},
@@ -100,7 +105,8 @@ func TestSampling(t *testing.T) {
 // TestPlan: cookies differ, and who sends follows the direction.
 func TestPlan(t *testing.T) {
 	for direction, want := range map[string]string{flow.Write: "w1 w2", flow.Read: "r1 r2", flow.Both: "w1 w2 r1 r2"} {
-		s := session{options: Options{Flows: flow.Spec{Direction: direction, Streams: 2}}, servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")}}
+		s := session{options: Options{Flows: flow.Spec{Direction: direction, Streams: 2}},
+			servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:5202")}}
 		cookies := map[message.Cookie]bool{}
 		got := ""
 		for _, f := range s.plan() {
@@ -123,7 +129,8 @@ func TestPlan(t *testing.T) {
 // is of what the protocol counts.
 // TestOneEnd: times of minutes and hours have no exponent.
 func TestOneEnd(t *testing.T) {
-	for seconds, want := range map[float64]string{130: " 130 s after", 12_000: " 12,000 s after", 0.5: " 500 ms after"} {
+	for seconds, want := range map[float64]string{130: " 130 s after", 12_000: " 12,000 s after",
+		0.5: " 500 ms after"} {
 		m := record.Measure{DurationS: seconds}
 		if (&session{}).oneEnd(&m); !strings.Contains(m.Unknown[0], want) {
 			t.Errorf("%g s: %q, want %q", seconds, m.Unknown[0], want)
@@ -144,7 +151,8 @@ func TestProgress(t *testing.T) {
 	r := []record.FlowSample{{ID: "r1", ReceivedBytes: 7}}
 	none := map[string]message.FlowProgress{}
 	flows := []*trial.Flow{
-		{PlannedFlow: study.PlannedFlow{ID: "w1", Opener: record.NodeClient, Acceptor: record.NodeServer, OpenerSends: true}},
+		{PlannedFlow: study.PlannedFlow{ID: "w1", Opener: record.NodeClient, Acceptor: record.NodeServer,
+			OpenerSends: true}},
 		{PlannedFlow: study.PlannedFlow{ID: "r1", Opener: record.NodeClient, Acceptor: record.NodeServer}},
 	}
 	for _, test := range []struct {
@@ -152,11 +160,15 @@ func TestProgress(t *testing.T) {
 		before, now    map[string]message.FlowProgress
 		want           Progress
 	}{
-		{"1000 bytes in 2 s, and nothing back", "", at(1, r, w(100, 0, 0)), at(3, r, w(1100, 0, 0)), Progress{Write: 4000, LostShare: -1, RatePerS: -1}},
-		{"one direction", "tcp", at(1, nil, w(100, 0, 0)), at(3, nil, w(100, 0, 0)), Progress{Read: -1, LostShare: -1, RatePerS: -1}},
-		{"a fifth lost", "udp", at(1, nil, w(0, 10, 5)), at(2, nil, w(8, 50, 15)), Progress{Write: 64, Read: -1, LostShare: 0.2, RatePerS: -1}},
+		{"1000 bytes in 2 s, and nothing back", "", at(1, r, w(100, 0, 0)), at(3, r, w(1100, 0, 0)),
+			Progress{Write: 4000, LostShare: -1, RatePerS: -1}},
+		{"one direction", "tcp", at(1, nil, w(100, 0, 0)), at(3, nil, w(100, 0, 0)),
+			Progress{Read: -1, LostShare: -1, RatePerS: -1}},
+		{"a fifth lost", "udp", at(1, nil, w(0, 10, 5)), at(2, nil, w(8, 50, 15)),
+			Progress{Write: 64, Read: -1, LostShare: 0.2, RatePerS: -1}},
 		{"transactions, as the client counts", "crr", at(1, []record.FlowSample{{ID: "w1", Done: 10}}, w(1, 0, 0)),
-			at(3, []record.FlowSample{{ID: "w1", Done: 50}}, w(9, 0, 0)), Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: 20}},
+			at(3, []record.FlowSample{{ID: "w1", Done: 50}}, w(9, 0, 0)), Progress{Write: -1, Read: -1, LostShare: -1,
+				RatePerS: 20}},
 		{"none before", "tcp", none, at(3, r, w(1, 0, 0)), Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}},
 		{"none now", "tcp", at(3, r, w(1, 0, 0)), none, Progress{Write: -1, Read: -1, LostShare: -1, RatePerS: -1}},
 	} {

@@ -58,7 +58,8 @@ func (n direct) Limits(counted []record.Flow, hosts []record.HostReading, paths 
 
 // direction is the limit of the flows that a node sends, of which there are some.
 // Transactions have none.
-func (n direct) direction(counted []record.Flow, hosts []record.HostReading, over *topology.Topology, from string) limits.Limit {
+func (n direct) direction(counted []record.Flow, hosts []record.HostReading, over *topology.Topology,
+	from string) limits.Limit {
 	l := n.bounded(counted, hosts, over, from)
 	if limits.Capped(l.Why) {
 		l.Why += n.capped
@@ -66,7 +67,8 @@ func (n direct) direction(counted []record.Flow, hosts []record.HostReading, ove
 	return l
 }
 
-func (n direct) bounded(counted []record.Flow, hosts []record.HostReading, over *topology.Topology, from string) limits.Limit {
+func (n direct) bounded(counted []record.Flow, hosts []record.HostReading, over *topology.Topology,
+	from string) limits.Limit {
 	flows := sentBy(counted, from)
 	switch used := interfacesOf(flows, hosts); {
 	case flow.Of(flows[0].Protocol).Transactional():
@@ -80,7 +82,8 @@ func (n direct) bounded(counted []record.Flow, hosts []record.HostReading, over 
 		}
 		return best
 	default:
-		rate, frame := smaller(used[0][record.NodeClient].SpeedBps, used[0][record.NodeServer].SpeedBps), limits.FrameOf(flows[0])
+		rate, frame := smaller(used[0][record.NodeClient].SpeedBps, used[0][record.NodeServer].SpeedBps),
+			limits.FrameOf(flows[0])
 		if out := used[0][from]; shapes(out, rate) {
 			rate, frame.Shaped, frame.Overhead = out.Shaper.RateBps, true, out.Shaper.OverheadBytes
 			frame.Shaper = out.Shaper.Kind + " on " + from + "." + out.Interface
@@ -88,7 +91,9 @@ func (n direct) bounded(counted []record.Flow, hosts []record.HostReading, over 
 		if s := used[0][from].Shaper; s.Sized() && (rate == 0 || s.RateBps < rate) {
 			best := limits.Direct(0, frame, len(flows), flows[0].CapBps())
 			if best.Bps == 0 {
-				best.Why = fmt.Sprintf("unknown: %s on %s.%s has a size table (tc-stab), by which it counts a packet of many segments as one", s.Kind, from, used[0][from].Interface)
+				best.Why = fmt.Sprintf(
+					"unknown: %s on %s.%s has a size table (tc-stab), by which it counts a packet of many segments as one",
+					s.Kind, from, used[0][from].Interface)
 			}
 			return best
 		}
@@ -147,7 +152,9 @@ func interfacesOf(flows []record.Flow, hosts []record.HostReading) []used {
 }
 
 func interfaceNamed(s record.Snapshot, name string) record.InterfaceSnapshot {
-	if i := slices.IndexFunc(s.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == name }); i >= 0 {
+	if i := slices.IndexFunc(s.Interfaces, func(p record.InterfaceSnapshot) bool {
+		return p.Interface == name
+	}); i >= 0 {
 		return s.Interfaces[i]
 	}
 	return record.InterfaceSnapshot{}
@@ -169,7 +176,9 @@ func interfaceWith(s record.Snapshot, addr netip.Addr) record.InterfaceSnapshot 
 func usedOn(all []used, node string) (interfaces []record.InterfaceSnapshot) {
 	for _, u := range all {
 		p := u[node]
-		if p.Interface != "" && !slices.ContainsFunc(interfaces, func(q record.InterfaceSnapshot) bool { return q.Interface == p.Interface }) {
+		if p.Interface != "" && !slices.ContainsFunc(interfaces, func(q record.InterfaceSnapshot) bool {
+			return q.Interface == p.Interface
+		}) {
 			interfaces = append(interfaces, p)
 		}
 	}
@@ -188,7 +197,8 @@ func shaped(out record.InterfaceSnapshot, linkBps float64) *topology.Impairment 
 	if !shapes(out, linkBps) {
 		return nil
 	}
-	return &topology.Impairment{Rate: unit.BitRate(out.Shaper.RateBps), Bucket: true, Burst: unit.Bytes(out.Shaper.BurstBytes), Shaper: out.Shaper.Kind, Overhead: out.Shaper.OverheadBytes}
+	return &topology.Impairment{Rate: unit.BitRate(out.Shaper.RateBps), Bucket: true,
+		Burst: unit.Bytes(out.Shaper.BurstBytes), Shaper: out.Shaper.Kind, Overhead: out.Shaper.OverheadBytes}
 }
 
 // middle stands for all that is between the two hosts' interfaces.
@@ -204,15 +214,18 @@ func between(all []used) *topology.Topology {
 	}
 	clients, servers := usedOn(all, record.NodeClient), usedOn(all, record.NodeServer)
 	via := []string{"linerate"}
-	t := &topology.Topology{Hosts: []topology.Host{{Name: record.NodeClient, Via: via}, {Name: record.NodeServer, Via: via}}}
+	t := &topology.Topology{Hosts: []topology.Host{{Name: record.NodeClient, Via: via},
+		{Name: record.NodeServer, Via: via}}}
 	several := len(clients)+len(servers) > 2
 	if several {
 		t.Switches = []topology.Switch{{Name: middle, Unmanaged: true}}
 	} else {
 		rate := smaller(clients[0].SpeedBps, servers[0].SpeedBps)
 		t.Links = []topology.Link{{
-			From: topology.End{Node: record.NodeClient, Interface: clients[0].Interface}, To: topology.End{Node: record.NodeServer, Interface: servers[0].Interface},
-			Impairment: topology.Impairment{Rate: unit.BitRate(rate), MTU: smaller(clients[0].MTU, servers[0].MTU)}, Forward: shaped(clients[0], rate), Reverse: shaped(servers[0], rate),
+			From:       topology.End{Node: record.NodeClient, Interface: clients[0].Interface},
+			To:         topology.End{Node: record.NodeServer, Interface: servers[0].Interface},
+			Impairment: topology.Impairment{Rate: unit.BitRate(rate), MTU: smaller(clients[0].MTU, servers[0].MTU)},
+			Forward:    shaped(clients[0], rate), Reverse: shaped(servers[0], rate),
 		}}
 	}
 	for i, ports := range [][]record.InterfaceSnapshot{clients, servers} {
@@ -222,7 +235,8 @@ func between(all []used) *topology.Topology {
 			if several {
 				t.Links = append(t.Links, topology.Link{
 					From: topology.End{Node: h.Name, Interface: p.Interface}, To: atMiddle(h.Name, p.Interface),
-					Impairment: topology.Impairment{Rate: unit.BitRate(p.SpeedBps), MTU: p.MTU}, Forward: shaped(p, p.SpeedBps),
+					Impairment: topology.Impairment{Rate: unit.BitRate(p.SpeedBps), MTU: p.MTU},
+					Forward:    shaped(p, p.SpeedBps),
 				})
 			}
 		}
@@ -279,7 +293,8 @@ func byAddress(flows []record.Flow, all []used) (list []record.MeasureAddress) {
 			if !known {
 				j = len(own)
 				place[at] = j
-				own = append(own, record.MeasureAddress{Host: node, Address: at.String(), Interface: nic.Interface, SpeedBps: nic.SpeedBps})
+				own = append(own, record.MeasureAddress{Host: node, Address: at.String(), Interface: nic.Interface,
+					SpeedBps: nic.SpeedBps})
 			}
 			a := &own[j]
 			a.Flows++

@@ -10,8 +10,10 @@ import (
 // TestShaped: a shaper counts in its own direction, if it is slower than the hardware and
 // can be one.
 func TestShaped(t *testing.T) {
-	flow := record.Flow{ID: "w1", From: record.NodeClient, To: record.NodeServer, Source: "10.0.0.2:1", Destination: "10.0.0.1:2", SenderInfo: &record.TCPInfo{PMTU: 1500, Options: 1}}
-	back := record.Flow{ID: "r1", From: record.NodeServer, To: record.NodeClient, Source: "10.0.0.1:2", Destination: "10.0.0.2:3", SenderInfo: flow.SenderInfo}
+	flow := record.Flow{ID: "w1", From: record.NodeClient, To: record.NodeServer, Source: "10.0.0.2:1",
+		Destination: "10.0.0.1:2", SenderInfo: &record.TCPInfo{PMTU: 1500, Options: 1}}
+	back := record.Flow{ID: "r1", From: record.NodeServer, To: record.NodeClient, Source: "10.0.0.1:2",
+		Destination: "10.0.0.2:3", SenderInfo: flow.SenderInfo}
 	for _, test := range []struct {
 		name   string
 		speed  float64
@@ -19,30 +21,40 @@ func TestShaped(t *testing.T) {
 		want   string // of the first flow; the other one has none of it
 	}{
 		{"none", 0, nil, "unknown: neither"},
-		{"slower than the hardware", 1e9, &record.Shaper{Kind: "tbf", RateBps: 300e6}, "tbf on client.eth0: 300 Mbit/s × 1448/1514"},
+		{"slower than the hardware", 1e9, &record.Shaper{Kind: "tbf", RateBps: 300e6},
+			"tbf on client.eth0: 300 Mbit/s × 1448/1514"},
 		{"faster than the hardware", 100e6, &record.Shaper{Kind: "tbf", RateBps: 300e6}, "100 Mbit/s × 1448/1538"},
-		{"with overhead", 0, &record.Shaper{Kind: "cake", RateBps: 300e6, OverheadBytes: 4}, "cake on client.eth0: 300 Mbit/s × 1448/1518"},
-		{"with a size table", 0, &record.Shaper{Kind: "tbf", RateBps: 300e6, SizeTable: true}, "unknown: tbf on client.eth0 has a size table"},
-		{"with a size table, faster than the hardware", 100e6, &record.Shaper{Kind: "tbf", RateBps: 300e6, SizeTable: true}, "100 Mbit/s × 1448/1538"},
-		{"no such kind, with a size table", 0, &record.Shaper{Kind: "\x1b[2J", RateBps: 1, SizeTable: true}, "unknown: neither"},
+		{"with overhead", 0, &record.Shaper{Kind: "cake", RateBps: 300e6, OverheadBytes: 4},
+			"cake on client.eth0: 300 Mbit/s × 1448/1518"},
+		{"with a size table", 0, &record.Shaper{Kind: "tbf", RateBps: 300e6, SizeTable: true},
+			"unknown: tbf on client.eth0 has a size table"},
+		{"with a size table, faster than the hardware", 100e6, &record.Shaper{Kind: "tbf", RateBps: 300e6,
+			SizeTable: true}, "100 Mbit/s × 1448/1538"},
+		{"no such kind, with a size table", 0, &record.Shaper{Kind: "\x1b[2J", RateBps: 1, SizeTable: true},
+			"unknown: neither"},
 		{"no such bucket", 0, &record.Shaper{Kind: "tbf", RateBps: 1e6, BurstBytes: -1}, "unknown: neither"},
 		{"no rate", 0, &record.Shaper{Kind: "tbf", RateBps: -1}, "unknown: neither"},
 		{"no such kind", 0, &record.Shaper{Kind: "\x1b[2J", RateBps: 1}, "unknown: neither"},
 		{"no such overhead", 0, &record.Shaper{Kind: "tbf", RateBps: 1e6, OverheadBytes: -1500}, "unknown: neither"},
 	} {
 		hosts := []record.HostReading{
-			{Host: record.NodeClient, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", Addresses: []string{"10.0.0.2/24"}, SpeedBps: test.speed, Shaper: test.shaper}}}},
-			{Host: record.NodeServer, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", Addresses: []string{"10.0.0.1/24"}}}}},
+			{Host: record.NodeClient, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+				{Interface: "eth0", Addresses: []string{"10.0.0.2/24"}, SpeedBps: test.speed, Shaper: test.shaper}}}},
+			{Host: record.NodeServer, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+				{Interface: "eth0", Addresses: []string{"10.0.0.1/24"}}}}},
 		}
 		flows := []record.Flow{flow, back}
 		paths := direct{}.Paths(nil, flows, hosts)
-		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeClient); !strings.HasPrefix(got.Why, test.want) {
+		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeClient); !strings.HasPrefix(got.Why,
+			test.want) {
 			t.Errorf("%s: %q, want %q", test.name, got.Why, test.want)
 		}
-		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeServer); strings.Contains(got.Why, " on ") {
+		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeServer); strings.Contains(
+			got.Why, " on ") {
 			t.Errorf("%s: the other direction: %q", test.name, got.Why)
 		}
-		if out := paths.Topology.Links[0].Towards(paths.Topology.Links[0].From); strings.Contains(test.want, " × ") && strings.Contains(test.want, " on ") != (out.Shaper != "") {
+		if out := paths.Topology.Links[0].Towards(paths.Topology.Links[0].From); strings.Contains(test.want, " × ") &&
+			strings.Contains(test.want, " on ") != (out.Shaper != "") {
 			t.Errorf("%s: %+v", test.name, out)
 		}
 	}
@@ -51,17 +63,22 @@ func TestShaped(t *testing.T) {
 // TestLimitOfSeveral: where flows leave by several interfaces and the server's are not known,
 // one interface's speed is no limit of all.
 func TestLimitOfSeveral(t *testing.T) {
-	hosts := []record.HostReading{{Host: record.NodeClient, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
-		{Interface: "eth0", Addresses: []string{"10.0.0.2/24"}, SpeedBps: 1e9}, {Interface: "eth1", Addresses: []string{"10.0.1.2/24"}, SpeedBps: 1e9},
-	}}}}
+	hosts := []record.HostReading{
+		{Host: record.NodeClient, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+			{Interface: "eth0", Addresses: []string{"10.0.0.2/24"}, SpeedBps: 1e9},
+			{Interface: "eth1", Addresses: []string{"10.0.1.2/24"}, SpeedBps: 1e9},
+		}}}}
 	info := &record.TCPInfo{PMTU: 1500, Options: 1}
 	flows := []record.Flow{
-		{ID: "w1", From: record.NodeClient, To: record.NodeServer, Source: "10.0.0.2:1", Destination: "192.0.2.1:2", SenderInfo: info},
-		{ID: "w2", From: record.NodeClient, To: record.NodeServer, Source: "10.0.1.2:1", Destination: "192.0.2.1:2", SenderInfo: info},
+		{ID: "w1", From: record.NodeClient, To: record.NodeServer, Source: "10.0.0.2:1", Destination: "192.0.2.1:2",
+			SenderInfo: info},
+		{ID: "w2", From: record.NodeClient, To: record.NodeServer, Source: "10.0.1.2:1", Destination: "192.0.2.1:2",
+			SenderInfo: info},
 	}
 	for n, want := range map[int]string{1: "1 Gbit/s", 2: "unknown: the flows use several interfaces"} {
 		paths := direct{}.Paths(nil, flows[:n], hosts)
-		if got := (direct{}).direction(flows[:n], hosts, paths.Topology, record.NodeClient); !strings.HasPrefix(got.Why, want) || (got.Bps > 0) != (n == 1) {
+		if got := (direct{}).direction(flows[:n], hosts, paths.Topology, record.NodeClient); !strings.HasPrefix(got.Why,
+			want) || (got.Bps > 0) != (n == 1) {
 			t.Errorf("%d flows: %+v, want %q", n, got, want)
 		}
 	}

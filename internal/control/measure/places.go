@@ -46,7 +46,8 @@ func (o Options) Clash(streams, directions int) error {
 	for i := range streams * directions {
 		p := placeOf(destinations, o.Sources, o.SourcePorts, i%streams, i)
 		if taken[p] {
-			return fmt.Errorf("%d flows from %d source ports: two would have the same addresses and ports at both ends", streams*directions, len(o.SourcePorts))
+			return fmt.Errorf("%d flows from %d source ports: two would have the same addresses and ports at both ends",
+				streams*directions, len(o.SourcePorts))
 		}
 		taken[p] = true
 	}

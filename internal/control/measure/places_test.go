@@ -16,9 +16,11 @@ import (
 // its own where there are enough.
 func TestSpread(t *testing.T) {
 	s := session{
-		options: Options{Flows: flow.Spec{Direction: flow.Both, Streams: 4}, SourcePorts: []uint16{7, 8, 9, 10, 11, 12, 13, 14}},
+		options: Options{Flows: flow.Spec{Direction: flow.Both, Streams: 4}, SourcePorts: []uint16{7, 8, 9, 10, 11,
+			12, 13, 14}},
 		servers: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.1:1"), netip.MustParseAddrPort("192.0.2.2:2")},
-		sources: []netip.Addr{netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("192.0.2.12"), netip.MustParseAddr("192.0.2.13")},
+		sources: []netip.Addr{netip.MustParseAddr("192.0.2.11"), netip.MustParseAddr("192.0.2.12"),
+			netip.MustParseAddr("192.0.2.13")},
 	}
 	var got []string
 	for _, f := range s.plan() {
@@ -28,8 +30,10 @@ func TestSpread(t *testing.T) {
 		}
 	}
 	want := []string{
-		"w1 192.0.2.11:7>192.0.2.1:1", "w2 192.0.2.12:8>192.0.2.2:2", "w3 192.0.2.13:9>192.0.2.1:1", "w4 192.0.2.11:10>192.0.2.2:2",
-		"r1 192.0.2.11:11>192.0.2.1:1", "r2 192.0.2.12:12>192.0.2.2:2", "r3 192.0.2.13:13>192.0.2.1:1", "r4 192.0.2.11:14>192.0.2.2:2",
+		"w1 192.0.2.11:7>192.0.2.1:1", "w2 192.0.2.12:8>192.0.2.2:2", "w3 192.0.2.13:9>192.0.2.1:1",
+		"w4 192.0.2.11:10>192.0.2.2:2",
+		"r1 192.0.2.11:11>192.0.2.1:1", "r2 192.0.2.12:12>192.0.2.2:2", "r3 192.0.2.13:13>192.0.2.1:1",
+		"r4 192.0.2.11:14>192.0.2.2:2",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -76,9 +80,11 @@ func severalInterfaces(client, server []float64, flows ...[2]int) (*record.Trial
 	for _, f := range flows {
 		from, to := address(record.NodeClient, f[0]), address(record.NodeServer, f[1])
 		lookups := &t.Hosts[0].Snapshot.Lookups
-		*lookups = append(*lookups, record.RouteLookup{Source: from, Destination: to, Interface: fmt.Sprintf("eth%d", f[0])})
+		*lookups = append(*lookups, record.RouteLookup{Source: from, Destination: to,
+			Interface: fmt.Sprintf("eth%d", f[0])})
 		t.Flows = append(t.Flows, record.Flow{
-			From: record.NodeClient, To: record.NodeServer, Source: from + ":1", Destination: to + ":2", Connected: true, GoodputBps: 1e8,
+			From: record.NodeClient, To: record.NodeServer, Source: from + ":1", Destination: to + ":2",
+			Connected: true, GoodputBps: 1e8,
 		})
 	}
 	return t, interfacesOf(t.Flows, t.Hosts)
@@ -147,7 +153,8 @@ func TestByAddress(t *testing.T) {
 	// What the server sends comes from its addresses.
 	f := &trial.Flows[2]
 	f.From, f.To, f.Source, f.Destination = f.To, f.From, f.Destination, f.Source
-	if got := byAddress(trial.Flows, interfacesOf(trial.Flows, trial.Hosts)); len(got) != 2 || got[1].WriteBps != 1e8 || got[1].ReadBps != 1e8 {
+	if got := byAddress(trial.Flows, interfacesOf(trial.Flows, trial.Hosts)); len(got) != 2 || got[1].WriteBps != 1e8 ||
+		got[1].ReadBps != 1e8 {
 		t.Errorf("a read: %+v", got)
 	}
 }

@@ -19,7 +19,8 @@ func plausible(r message.WindowReply, window time.Duration) error {
 	}
 	// An edge is read late where a machine does other things.
 	const late, least = 10 * time.Second, 20
-	if took := time.Duration(r.Reading.End.BeganNs - r.Reading.Begin.BeganNs); took < window/least || took > window+late {
+	if took := time.Duration(r.Reading.End.BeganNs - r.Reading.Begin.BeganNs); took < window/least ||
+		took > window+late {
 		return wrong("a window of %v, expected %v", took, window)
 	}
 	edges := [][]message.FlowEnd{r.BeginFlows, r.EndFlows, r.FinalFlows}
@@ -31,7 +32,8 @@ func plausible(r message.WindowReply, window time.Duration) error {
 			if field, value := absurd(reflect.ValueOf(e)); field != "" {
 				return wrong("%s of flow %.40q is %v", field, e.ID, value)
 			}
-			if b := r.BeginFlows[i]; e.ID != b.ID || e.ReceivedBytes < b.ReceivedBytes || e.WrittenBytes < b.WrittenBytes {
+			if b := r.BeginFlows[i]; e.ID != b.ID || e.ReceivedBytes < b.ReceivedBytes ||
+				e.WrittenBytes < b.WrittenBytes {
 				return wrong("the counts of flow %.40q fall", b.ID)
 			}
 		}

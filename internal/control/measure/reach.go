@@ -33,7 +33,8 @@ func Complete(address, byDefault string) (string, error) {
 			host = strings.TrimSuffix(inner, "]")
 		}
 		if strings.ContainsAny(host, "[]") || strings.Count(host, ":") == 1 {
-			return "", fmt.Errorf("%q: expected ADDRESS or ADDRESS:PORT, an IPv6 address with a port as [ADDRESS]:PORT", address)
+			return "", fmt.Errorf("%q: expected ADDRESS or ADDRESS:PORT, an IPv6 address with a port as [ADDRESS]:PORT",
+				address)
 		}
 	}
 	if host == "" || port == "" {
@@ -58,14 +59,16 @@ func Complete(address, byDefault string) (string, error) {
 		return "", fmt.Errorf("%q is no IPv4 address: expected four numbers from 0 to 255", host)
 	}
 	if err == nil && a.Is6() && a.IsLinkLocalUnicast() && a.Zone() == "" {
-		return "", fmt.Errorf("%q: a link-local address needs the interface of this host, such as %s%%eth0", address, host)
+		return "", fmt.Errorf("%q: a link-local address needs the interface of this host, such as %s%%eth0",
+			address, host)
 	}
 	return net.JoinHostPort(host, port), nil
 }
 
 // greet connects to a server from a source address, if that is valid, and has introduce
 // exchange greetings with it. It returns the server's name.
-func greet(ctx context.Context, address string, source netip.Addr, introduce func(io.ReadWriter) (name string, err error)) (net.Conn, string, error) {
+func greet(ctx context.Context, address string, source netip.Addr, introduce func(io.ReadWriter) (name string,
+	err error)) (net.Conn, string, error) {
 	at, err := Complete(address, DefaultPort)
 	if err != nil {
 		return nil, "", err
@@ -122,7 +125,8 @@ func withHop(err error) error {
 	}
 	defer conn.Close()
 	n, wrong := conn.NextHop(silent.Peer.Addr().Unmap())
-	if wrong == nil && n.MAC != "" && slices.Contains([]string{"REACHABLE", "STALE", "DELAY", "PROBE"}, n.State) { // not what was set by hand
+	// not what was set by hand
+	if wrong == nil && n.MAC != "" && slices.Contains([]string{"REACHABLE", "STALE", "DELAY", "PROBE"}, n.State) {
 		silent.Hop, silent.State = n.Address, n.State
 	}
 	return err
@@ -154,10 +158,12 @@ func greetingError(ctx context.Context, at string, err error) error {
 		return fmt.Errorf("an iperf3 server listens at %s; measure with: linerate measure --iperf3 %s", at, at)
 	case isUnknown:
 		return fmt.Errorf(another, at, unknown.Sent)
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET),
+		errors.Is(err, syscall.EPIPE):
 		return fmt.Errorf(another, at, "it closed the connection without an answer")
 	case greeting.TimedOut(err):
-		return fmt.Errorf(another, at, fmt.Sprintf("it accepted the connection and sent nothing for %v", connectTimeout))
+		return fmt.Errorf(another, at, fmt.Sprintf("it accepted the connection and sent nothing for %v",
+			connectTimeout))
 	}
 	return fmt.Errorf("greeting the server at %s: %w", at, greeting.Cause(err))
 }

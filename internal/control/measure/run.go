@@ -51,7 +51,9 @@ func (s *session) run(m *record.Measure) (*record.Run, error) {
 			var names []string
 			at := func(f *record.Factor, level string) {
 				names, t.Levels[f.Name] = append(names, level), level
-				if f.Baseline = cmp.Or(f.Baseline, level); !slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Name == level }) {
+				if f.Baseline = cmp.Or(f.Baseline, level); !slices.ContainsFunc(f.Levels, func(l record.Level) bool {
+					return l.Name == level
+				}) {
 					f.Levels = append(f.Levels, record.Level{Name: level})
 				}
 			}
@@ -103,9 +105,11 @@ func (s *session) question() string {
 
 // named are the options that the flows of a measurement do not show, by name.
 func (o Options) named() map[string]string {
-	all := map[string]string{"duration": unit.Duration(o.Duration).String(), "warmup": unit.Duration(o.Warmup).String(), "interval": unit.Duration(o.Interval).String()}
+	all := map[string]string{"duration": unit.Duration(o.Duration).String(), "warmup": unit.Duration(o.Warmup).String(),
+		"interval": unit.Duration(o.Interval).String()}
 	for _, option := range flow.Options {
-		if slices.Contains([]string{"protocol", "direction", "streams", "mode"}, option.Key) || option.Type == "" || !option.Wanted(&o.Flows) {
+		if slices.Contains([]string{"protocol", "direction", "streams", "mode"}, option.Key) || option.Type == "" ||
+			!option.Wanted(&o.Flows) {
 			continue
 		}
 		all[option.Key] = option.Text(&o.Flows)
@@ -114,7 +118,8 @@ func (o Options) named() map[string]string {
 		all["mode"] = modes
 	}
 	if l := o.LossFree; l != nil {
-		all["loss_free"] = fmt.Sprintf("loss %s, resolution %s, repeats %d", unit.FormatPercent(float64(l.Loss)), unit.FormatPercent(float64(l.Resolution)), l.Repeats)
+		all["loss_free"] = fmt.Sprintf("loss %s, resolution %s, repeats %d", unit.FormatPercent(float64(l.Loss)),
+			unit.FormatPercent(float64(l.Resolution)), l.Repeats)
 	}
 	if f := o.FindMax; f != nil {
 		all["find_max"] = f.Objective.String() + "; " + f.String()
@@ -148,7 +153,8 @@ func byDirection(t record.Trial, of []record.MeasureDirection) ([]record.Trial, 
 		if err != nil {
 			return nil, err
 		}
-		part.GoodputBps, part.SenderReportedBps, part.Datagrams = totals.GoodputBps, totals.SenderReportedBps, totals.Datagrams
+		part.GoodputBps, part.SenderReportedBps, part.Datagrams = totals.GoodputBps, totals.SenderReportedBps,
+			totals.Datagrams
 		part.TransactionsPerS, part.Latency = totals.TransactionsPerS, totals.Latency
 		part.LimitBps, part.LimitWhy = d.LimitBps, d.LimitWhy
 		parts = append(parts, part)

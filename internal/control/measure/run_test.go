@@ -17,17 +17,20 @@ import (
 // flows, of the same window, and a check that failed puts both in doubt, and no other does.
 func TestRunOfBothDirections(t *testing.T) {
 	both := record.Trial{
-		Started: time.Unix(1, 0), WindowS: 1, GoodputBps: 1300, LimitWhy: "unknown", Hosts: []record.HostReading{{Host: record.NodeClient, ProcessCPUS: 1}},
+		Started: time.Unix(1, 0), WindowS: 1, GoodputBps: 1300, LimitWhy: "unknown",
+		Hosts: []record.HostReading{{Host: record.NodeClient, ProcessCPUS: 1}},
 		Flows: []record.Flow{
 			{ID: "w1", From: record.NodeClient, To: record.NodeServer, GoodputBps: 300, Connected: true},
 			{ID: "r1", From: record.NodeServer, To: record.NodeClient, GoodputBps: 1000, Connected: true},
-			{ID: probeID, From: record.NodeClient, To: record.NodeServer, Protocol: flow.RR, TransactionsPerS: 7, Connected: true, Transactions: &record.Transactions{Done: 7}},
+			{ID: probeID, From: record.NodeClient, To: record.NodeServer, Protocol: flow.RR, TransactionsPerS: 7,
+				Connected: true, Transactions: &record.Transactions{Done: 7}},
 		},
 	}
 	m := &record.Measure{
 		Trust: []record.Check{{Check: "wire", Pass: true}, {Check: "steady"}},
 		Directions: []record.MeasureDirection{
-			{Direction: flow.Write, GoodputBps: 300, LimitBps: 310, LimitWhy: "tbf"}, {Direction: flow.Read, GoodputBps: 1000, LimitWhy: "unknown"},
+			{Direction: flow.Write, GoodputBps: 300, LimitBps: 310, LimitWhy: "tbf"},
+			{Direction: flow.Read, GoodputBps: 1000, LimitWhy: "unknown"},
 		},
 	}
 	for _, modes := range [][]string{{""}, {"copy", "splice"}} {
@@ -43,16 +46,20 @@ func TestRunOfBothDirections(t *testing.T) {
 			}
 		}
 		r, err := s.run(&whole)
-		if err != nil || len(r.Treatments) != 2*len(modes) || len(r.Trials) != 2*len(modes) || len(r.Windows()) != len(modes) {
-			t.Fatalf("%d treatments, %d trials, %d windows: %v", len(r.Treatments), len(r.Trials), len(r.Windows()), err)
+		if err != nil || len(r.Treatments) != 2*len(modes) || len(r.Trials) != 2*len(modes) ||
+			len(r.Windows()) != len(modes) {
+			t.Fatalf("%d treatments, %d trials, %d windows: %v", len(r.Treatments), len(r.Trials),
+				len(r.Windows()), err)
 		}
 		want := map[string]string{flow.Write: "tbf", flow.Read: "unknown"}
 		for i, got := range r.Treatments {
 			way := got.Levels["direction"]
-			if bps := map[string]float64{flow.Write: 300, flow.Read: 1000}[way]; got.Goodput.MeanBps != bps || got.LimitWhy != want[way] {
+			if bps := map[string]float64{flow.Write: 300, flow.Read: 1000}[way]; got.Goodput.MeanBps != bps ||
+				got.LimitWhy != want[way] {
 				t.Errorf("%s: %+v, limit %v (%s)", got.Name, got.Goodput, got.LimitBps, got.LimitWhy)
 			}
-			if flows := r.Trials[i].Flows; len(flows) != 2 || flows[0].ID != way[:1]+"1" || r.Trials[i].TransactionsPerS != 7 || r.Trials[i].Hosts[0].ProcessCPUS != 0 {
+			if flows := r.Trials[i].Flows; len(flows) != 2 || flows[0].ID != way[:1]+"1" ||
+				r.Trials[i].TransactionsPerS != 7 || r.Trials[i].Hosts[0].ProcessCPUS != 0 {
 				t.Errorf("%s: %+v", got.Name, r.Trials[i])
 			}
 		}
@@ -77,13 +84,15 @@ func TestRunOfBothDirections(t *testing.T) {
 func TestKeptOnce(t *testing.T) {
 	began, hosts := time.Unix(1, 0), []record.HostReading{{Host: record.NodeClient}}
 	run := &record.Run{Study: record.MeasureStudy, Trials: []record.Trial{
-		{Order: 1, Started: began, Hosts: hosts}, {Order: 2, Started: began, Hosts: hosts}, {Order: 3, Started: began.Add(time.Minute), Hosts: hosts},
+		{Order: 1, Started: began, Hosts: hosts}, {Order: 2, Started: began, Hosts: hosts},
+		{Order: 3, Started: began.Add(time.Minute), Hosts: hosts},
 	}}
 	saved := &keeping{}
 	if err := Keep(t.Context(), saved, run); err != nil {
 		t.Fatal(err)
 	}
-	if got := saved.trials; len(got) != 3 || len(got[0].Hosts) != 1 || len(got[1].Hosts) != 0 || len(got[2].Hosts) != 1 {
+	if got := saved.trials; len(got) != 3 || len(got[0].Hosts) != 1 || len(got[1].Hosts) != 0 ||
+		len(got[2].Hosts) != 1 {
 		t.Errorf("saved %+v", got)
 	}
 	back := &record.Run{Study: record.MeasureStudy, Trials: saved.trials}
@@ -110,8 +119,10 @@ func (k *keeping) SaveTrial(_ context.Context, _ string, t record.Trial) error {
 // and not as they were typed.
 func TestNamedOptions(t *testing.T) {
 	spec := flow.Spec{Protocol: flow.TCP, Direction: flow.Read, Streams: 3, RateCap: 100e6}.Fitted()
-	got := Options{Duration: 2 * time.Second, Warmup: time.Second / 2, Interval: time.Second, Modes: []string{"auto"}, Flows: spec}.named()
-	want := map[string]string{"duration": "2s", "warmup": "500ms", "interval": "1s", "rate_cap": flow.Find("rate_cap").Text(&spec), "mode": "auto"}
+	got := Options{Duration: 2 * time.Second, Warmup: time.Second / 2, Interval: time.Second, Modes: []string{"auto"},
+		Flows: spec}.named()
+	want := map[string]string{"duration": "2s", "warmup": "500ms", "interval": "1s",
+		"rate_cap": flow.Find("rate_cap").Text(&spec), "mode": "auto"}
 	if !maps.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

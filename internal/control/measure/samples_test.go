@@ -23,18 +23,23 @@ func TestSamplesFit(t *testing.T) {
 		s := session(c.streams, c.counted, o)
 		every := s.sampling()
 		samples := int64(o.Duration / every)
-		if each := int64(c.streams+max(0, min(c.counted, 1<<20))) * sampleBytes; samples < 2 || samples > 500 || samples > 2 && samples*each > samplesBytes {
+		if each := int64(c.streams+max(0, min(c.counted, 1<<20))) * sampleBytes; samples < 2 || samples > 500 ||
+			samples > 2 && samples*each > samplesBytes {
 			t.Errorf("%+v: %d samples, every %v", c, samples, every)
 		}
 	}
-	if few, many := session(1, 300, o).sampling(), session(1, 2, o).sampling(); few <= many || session(1, 300, Options{Duration: 10 * time.Second, Interval: time.Second}).sampling() != time.Second {
+	if few, many := session(1, 300, o).sampling(), session(1, 2, o).sampling(); few <= many ||
+		session(1, 300, Options{Duration: 10 * time.Second, Interval: time.Second}).sampling() != time.Second {
 		t.Errorf("every %v with 300 counters, every %v with 2", few, many)
 	}
 	const large = 1 << 50
 	for _, of := range []any{
-		record.InterfaceCounters{Interface: "enp129s0f1np1", RxBytes: large, TxBytes: large, RxPackets: large / 1000, TxPackets: large / 1000, RxDropped: 1e9, RxCRC: 1e6, RxNoHandler: 1e6, AtNs: large},
-		record.QdiscCounters{Interface: "enp129s0f1np1", Kind: "fq_codel", Handle: "8001:", Parent: "8001:1f", Bytes: large, Packets: large / 1000, Drops: 1e9, Overlimits: 1e9, Backlog: 1e7, Qlen: 1e4, Requeues: 1e9},
-		record.FlowSample{ID: "w128", AckedBytes: large, RTTUs: 1e6, SndCwnd: 1e6, Unacked: 1e6, NotsentBytes: 1e7, SndWnd: 1e7},
+		record.InterfaceCounters{Interface: "enp129s0f1np1", RxBytes: large, TxBytes: large, RxPackets: large / 1000,
+			TxPackets: large / 1000, RxDropped: 1e9, RxCRC: 1e6, RxNoHandler: 1e6, AtNs: large},
+		record.QdiscCounters{Interface: "enp129s0f1np1", Kind: "fq_codel", Handle: "8001:", Parent: "8001:1f",
+			Bytes: large, Packets: large / 1000, Drops: 1e9, Overlimits: 1e9, Backlog: 1e7, Qlen: 1e4, Requeues: 1e9},
+		record.FlowSample{ID: "w128", AckedBytes: large, RTTUs: 1e6, SndCwnd: 1e6, Unacked: 1e6, NotsentBytes: 1e7,
+			SndWnd: 1e7},
 	} {
 		text, err := json.Marshal(of)
 		if err != nil || len(text) > sampleBytes {

@@ -24,7 +24,8 @@ func (s *session) watch(ctx context.Context, flows []*trial.Flow, begin, end int
 	interval := int64(s.options.Interval)
 	last := s.readProgress(ctx)
 	first := last // of the window
-	for left := (end - sched.Now() - interval/2) / interval * interval; left > 0; left = min(left-interval, (end-sched.Now())/interval*interval) {
+	for left := (end - sched.Now() - interval/2) / interval * interval; left > 0; left = min(left-interval,
+		(end-sched.Now())/interval*interval) {
 		select {
 		case <-ctx.Done():
 			return
@@ -66,7 +67,8 @@ func (s *session) datagramsUntil() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%v of %v; until then %s", unit.Duration(s.options.Duration-s.until.Left), unit.Duration(s.options.Duration), strings.Join(parts, ", "))
+	return fmt.Sprintf("%v of %v; until then %s", unit.Duration(s.options.Duration-s.until.Left),
+		unit.Duration(s.options.Duration), strings.Join(parts, ", "))
 }
 
 // progress is what the flows moved between two readings.
@@ -121,6 +123,7 @@ func since(before, now message.FlowProgress, of ids) (seconds float64, d progres
 		return 0, d
 	}
 	was, d := ofSamples(before.Flows, of), ofSamples(now.Flows, of)
-	d.bytes, d.datagrams, d.lost, d.done = d.bytes-was.bytes, d.datagrams-was.datagrams, d.lost-was.lost, d.done-was.done
+	d.bytes, d.datagrams, d.lost, d.done = d.bytes-was.bytes, d.datagrams-was.datagrams, d.lost-was.lost,
+		d.done-was.done
 	return float64(now.AtNs-before.AtNs) / 1e9, d
 }

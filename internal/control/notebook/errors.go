@@ -31,7 +31,8 @@ var (
 	// ErrOlder: its format must be renewed, for which it must be opened for writing.
 	ErrOlder = errors.New("made by an older linerate; it can be converted only when opened for writing")
 	// ErrOldRun: the run's document has the keys of an earlier version.
-	ErrOldRun = errors.New("recorded by an earlier linerate, in a format that this version does not read: use that version, or run the study again")
+	ErrOldRun = errors.New(
+		"recorded by an earlier linerate, in a format that this version does not read: use that version, or run the study again")
 	// ErrNotNotebook: what is there is something else.
 	ErrNotNotebook = errors.New("not a linerate notebook")
 	// ErrDamaged: the notebook is broken.
@@ -63,7 +64,8 @@ func (e *ReferenceError) Error() string {
 	case e.Empty:
 		fmt.Fprintf(&b, "run %q: notebook %s has no runs yet", e.Reference, e.Where)
 	case e.Cause == ErrNoResults:
-		fmt.Fprintf(&b, "run %q: %v in notebook %s; without any: %s", e.Reference, e.Cause, e.Where, strings.Join(e.Candidates, ", "))
+		fmt.Fprintf(&b, "run %q: %v in notebook %s; without any: %s", e.Reference, e.Cause, e.Where,
+			strings.Join(e.Candidates, ", "))
 	default:
 		fmt.Fprintf(&b, "run %q: %v in notebook %s", e.Reference, e.Cause, e.Where)
 		if len(e.Candidates) > 0 {

@@ -21,10 +21,12 @@ func CheckID(id string) error {
 	// By hand: a bounded regular expression costs every agent a millisecond.
 	good := id != "" && len(id) <= 200 && !strings.ContainsRune("._-", rune(id[0]))
 	for _, r := range id {
-		good = good && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))
+		good = good && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("._-", r))
 	}
 	if !good {
-		return fmt.Errorf("run ID %q: expected letters, digits, dots, dashes and underscores, at most 200, the first a letter or digit", id)
+		return fmt.Errorf(
+			"run ID %q: expected letters, digits, dots, dashes and underscores, at most 200, the first a letter or digit", id)
 	}
 	return nil
 }
@@ -60,7 +62,8 @@ func CheckName(name string) error {
 		good = good && unicode.IsPrint(r) // no break of a line, no control character
 	}
 	if name == "" || !good {
-		return fmt.Errorf("name %q: expected up to 80 characters in one line, the first no dash, and not %s", name, strings.Join(latest, " or "))
+		return fmt.Errorf("name %q: expected up to 80 characters in one line, the first no dash, and not %s", name,
+			strings.Join(latest, " or "))
 	}
 	return nil
 }
@@ -108,7 +111,8 @@ func Find(reference, where string, runs []Reference) (string, error) {
 		func(r Reference) bool { return r.Name != "" && r.Name == reference },
 		func(r Reference) bool { return r.Results && slices.Contains(latest, reference) },
 		func(r Reference) bool {
-			return reference != "" && !slices.Contains(latest, reference) && (strings.HasPrefix(r.ID, reference) || strings.HasPrefix(r.Name, reference))
+			return reference != "" && !slices.Contains(latest, reference) && (strings.HasPrefix(r.ID, reference) ||
+				strings.HasPrefix(r.Name, reference))
 		},
 	} {
 		switch found := matching(is); {

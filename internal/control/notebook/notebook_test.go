@@ -20,14 +20,16 @@ func TestPath(t *testing.T) {
 		{environment: map[string]string{Variable: "/n/x.db", "XDG_DATA_HOME": "/d", "HOME": "/h"}, path: "/n/x.db"},
 		{environment: map[string]string{Variable: "x/notes.db"}, path: here},
 		{environment: map[string]string{"XDG_DATA_HOME": "/d", "HOME": "/h"}, path: "/d/linerate/notebook.db"},
-		{environment: map[string]string{"XDG_DATA_HOME": "relative", "HOME": "/h"}, path: "/h/.local/share/linerate/notebook.db"},
+		{environment: map[string]string{"XDG_DATA_HOME": "relative", "HOME": "/h"},
+			path: "/h/.local/share/linerate/notebook.db"},
 		{environment: map[string]string{"HOME": "/h"}, path: "/h/.local/share/linerate/notebook.db"},
 		{problem: "set LINERATE_NOTEBOOK"},
 		{environment: map[string]string{"HOME": "relative"}, problem: "set LINERATE_NOTEBOOK"},
 		{environment: map[string]string{Variable: "postgres://db/notes"}, problem: "expected the path of a file"},
 	} {
 		path, err := Path(func(name string) string { return c.environment[name] })
-		if path != c.path || (err != nil) != (c.problem != "") || err != nil && !strings.Contains(err.Error(), c.problem) {
+		if path != c.path || (err != nil) != (c.problem != "") || err != nil &&
+			!strings.Contains(err.Error(), c.problem) {
 			t.Errorf("%v: %q, %v, want %q, %q", c.environment, path, err, c.path, c.problem)
 		}
 	}
@@ -71,7 +73,8 @@ func TestFind(t *testing.T) {
 	if _, err := Find("a", "n.db", many); !strings.Contains(err.Error(), "a5, and 2 more") || many[5].ID != "a6" {
 		t.Errorf("many: %v, of %v", err, many)
 	}
-	if _, err := Find("latest", "n.db", []Reference{{ID: "a1"}}); !errors.Is(err, ErrNoResults) || !strings.Contains(err.Error(), "no run has a finished trial in notebook n.db; without any: a1") {
+	if _, err := Find("latest", "n.db", []Reference{{ID: "a1"}}); !errors.Is(err, ErrNoResults) ||
+		!strings.Contains(err.Error(), "no run has a finished trial in notebook n.db; without any: a1") {
 		t.Errorf("latest of a run without trials: %v", err)
 	}
 	// A run that is really called so comes before the word.
@@ -83,7 +86,8 @@ func TestFind(t *testing.T) {
 func TestCheckID(t *testing.T) {
 	for id, good := range map[string]bool{
 		"arp-flux-7": true, "Mine_1.2": true, strings.Repeat("a", 200): true,
-		"": false, ".hidden": false, "a/b": false, "a b": false, "é": false, "a\n": false, strings.Repeat("a", 201): false,
+		"": false, ".hidden": false, "a/b": false, "a b": false, "é": false, "a\n": false,
+		strings.Repeat("a", 201): false,
 	} {
 		if err := CheckID(id); (err == nil) != good {
 			t.Errorf("%q: %v, want good %v", id, err, good)

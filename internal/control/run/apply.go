@@ -17,14 +17,16 @@ type marks map[string]int
 
 // apply makes settings, each host its own in order, and marks where the hosts were,
 // including those of events.
-func (c *conductor) apply(ctx context.Context, settings []setting.Setting, events []study.Event, at marks) ([]record.Applied, error) {
+func (c *conductor) apply(ctx context.Context, settings []setting.Setting, events []study.Event, at marks) (
+	[]record.Applied, error) {
 	requests := map[string]message.ApplyRequest{}
 	var hosts []string
 	add := func(host string, s ...setting.Setting) {
 		if !slices.Contains(hosts, host) {
 			hosts = append(hosts, host)
 		}
-		requests[host] = message.ApplyRequest{Settings: append(requests[host].Settings, s...), AllowMachine: c.options.AllowMachine}
+		requests[host] = message.ApplyRequest{Settings: append(requests[host].Settings, s...),
+			AllowMachine: c.options.AllowMachine}
 	}
 	for _, s := range settings {
 		add(s.Host, s)

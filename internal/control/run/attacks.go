@@ -30,7 +30,8 @@ func (c *conductor) attacksPermitted() error {
 		}
 		for _, a := range t.Attacks {
 			if k, _ := attacks.Find(a.Kind); k.Machine && !c.options.AllowMachine {
-				return fmt.Errorf("%s fills the neighbour table, which all network namespaces of the machine share: it needs --allow-machine-settings", a.Kind)
+				return fmt.Errorf(
+					"%s fills the neighbour table, which all network namespaces of the machine share: it needs --allow-machine-settings", a.Kind)
 			}
 		}
 	}
@@ -49,7 +50,8 @@ func (c *conductor) prepareAttacks(ctx context.Context, t *study.Treatment, flow
 	requests := map[string]message.AttacksRequest{}
 	for i, a := range t.Attacks {
 		r := message.AttackRequest{
-			Kind: a.Kind, Target: target(a, flows), PerSecond: a.PerSecond(), Connections: a.AtATime(), Sources: a.SourcesOf(a.Destination.Is6()),
+			Kind: a.Kind, Target: target(a, flows), PerSecond: a.PerSecond(), Connections: a.AtATime(),
+			Sources: a.SourcesOf(a.Destination.Is6()),
 			Network: a.Network, Claimed: a.Claimed, Payload: a.Payload(), Path: a.Path,
 			// The same in a run that is made again.
 			Seed: [2]uint64{c.run.Seed, uint64(c.order)<<8 | uint64(i)},
@@ -92,7 +94,8 @@ func attacked(t *study.Treatment, flows []*trial.Flow, replies map[string]messag
 	reported := map[string]int{}
 	for _, a := range t.Attacks {
 		k, _ := attacks.Find(a.Kind)
-		made := record.Attack{Kind: a.Kind, From: a.From, To: a.To, Target: a.Destination.String(), AskedPerS: float64(a.PerSecond()), Connections: a.AtATime()}
+		made := record.Attack{Kind: a.Kind, From: a.From, To: a.To, Target: a.Destination.String(),
+			AskedPerS: float64(a.PerSecond()), Connections: a.AtATime()}
 		if k.Transport != "" {
 			made.Target = target(a, flows).String()
 		}

@@ -14,9 +14,11 @@ import (
 func TestAttacksPermitted(t *testing.T) {
 	for _, k := range attacks.Kinds {
 		spec := attacks.Spec{Kind: k.Name, From: "a", To: "b"}
-		treatment := study.Treatment{Workload: study.Workload{Attacks: []attacks.Spec{spec}}, Attacks: []study.PlannedAttack{{Spec: spec}}}
+		treatment := study.Treatment{Workload: study.Workload{Attacks: []attacks.Spec{spec}},
+			Attacks: []study.PlannedAttack{{Spec: spec}}}
 		c := &conductor{study: &study.Study{}, plan: &study.Plan{Treatments: []study.Treatment{{}, treatment}}}
-		if err := c.attacksPermitted(); k.Machine != (err != nil) || err != nil && !strings.Contains(err.Error(), "--allow-machine-settings") {
+		if err := c.attacksPermitted(); k.Machine != (err != nil) || err != nil &&
+			!strings.Contains(err.Error(), "--allow-machine-settings") {
 			t.Errorf("%s in a lab: %v", k.Name, err)
 		}
 		c.options.AllowMachine = true
@@ -24,7 +26,8 @@ func TestAttacksPermitted(t *testing.T) {
 			t.Errorf("%s, permitted: %v", k.Name, err)
 		}
 		c.study.Topology.Hosts = []topology.Host{{Name: "nas", Via: []string{"ssh", "nas"}}}
-		if err := c.attacksPermitted(); err == nil || !strings.Contains(err.Error(), "and nas is not made by linerate") {
+		if err := c.attacksPermitted(); err == nil ||
+			!strings.Contains(err.Error(), "and nas is not made by linerate") {
 			t.Errorf("%s with a real host: %v", k.Name, err)
 		}
 	}

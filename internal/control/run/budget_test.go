@@ -17,7 +17,8 @@ func TestBudgetWarning(t *testing.T) {
 	}
 	saved.Treatments = []record.Treatment{{Name: "a", Trials: 4}}
 	four, six, budget := 4, 6, unit.Duration(1)
-	if got, want := BudgetWarning(saved, study.Redesign{Replicates: &six}), "the budget of 7m10s that the run was begun with still holds; 6 blocks need about --budget 10m"; got != want {
+	if got, want := BudgetWarning(saved, study.Redesign{Replicates: &six}),
+		"the budget of 7m10s that the run was begun with still holds; 6 blocks need about --budget 10m"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	spent := &record.Run{DurationS: 470, Design: saved.Design, Trials: saved.Trials, Treatments: saved.Treatments}

@@ -80,7 +80,8 @@ func revertTimeout(settings []setting.Setting) time.Duration {
 // probeCongestionControl sets the flows' congestion control on sockets of their hosts
 // (TCP_CONGESTION, tcp(7)): only that shows whether a kernel can load the module. Each
 // kernel is asked once.
-func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatment, asked map[string]map[string]bool) error {
+func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatment,
+	asked map[string]map[string]bool) error {
 	requests := map[string][]message.FlowRequest{}
 	for _, f := range t.Flows {
 		name := f.CongestionControl
@@ -97,7 +98,8 @@ func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatme
 			}
 			if !asked[name][kernel] {
 				asked[name][kernel] = true
-				requests[host] = append(requests[host], message.FlowRequest{ID: name, Spec: flow.Spec{CongestionControl: name}})
+				requests[host] = append(requests[host],
+					message.FlowRequest{ID: name, Spec: flow.Spec{CongestionControl: name}})
 			}
 		}
 	}

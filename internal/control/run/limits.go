@@ -62,10 +62,12 @@ func asFound(t *topology.Topology, hellos []message.Hello) (*topology.Topology, 
 			kinds[end] = p.Kind
 			if isHost && len(h.Via) > 0 && p.Shaper.Bounds() {
 				s := p.Shaper
-				shaped = shaped.WithShaper(end, topology.Shaper{Kind: s.Kind, Rate: unit.BitRate(s.RateBps), Burst: unit.Bytes(s.BurstBytes), Overhead: s.OverheadBytes})
+				shaped = shaped.WithShaper(end, topology.Shaper{Kind: s.Kind, Rate: unit.BitRate(s.RateBps),
+					Burst: unit.Bytes(s.BurstBytes), Overhead: s.OverheadBytes})
 			}
 			if isHost && len(h.Via) > 0 && p.MTU > 0 && p.MTU != t.MTUAt(end) {
-				found = append(found, setting.Setting{Host: hello.Node, Link: &setting.Link{Interface: p.Interface, MTU: p.MTU}})
+				found = append(found, setting.Setting{Host: hello.Node, Link: &setting.Link{Interface: p.Interface,
+					MTU: p.MTU}})
 			}
 		}
 	}

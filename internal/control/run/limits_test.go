@@ -74,8 +74,10 @@ func TestGround(t *testing.T) {
 		paths := n.Paths(flows, counted, nil)
 		limit := n.Limits(counted, nil, paths)
 		path := strings.Join(trial.Texts(paths.Flows[0].Paths[0]), " ")
-		if math.Abs(limit.Bps-1e9*test.want) > 1 || math.Abs(limit.Flows[0]-1e9*test.want) > 1 || path != "a.eth0 b.eth0" {
-			t.Errorf("%s: limit %.0f (%s), of the flow %.0f on %v; want %.0f", treatment.Name, limit.Bps, limit.Why, limit.Flows[0], path, 1e9*test.want)
+		if math.Abs(limit.Bps-1e9*test.want) > 1 || math.Abs(limit.Flows[0]-1e9*test.want) > 1 ||
+			path != "a.eth0 b.eth0" {
+			t.Errorf("%s: limit %.0f (%s), of the flow %.0f on %v; want %.0f", treatment.Name, limit.Bps, limit.Why,
+				limit.Flows[0], path, 1e9*test.want)
 		}
 		if changed := g.over != &p.Study.Topology; changed != (i > 0) {
 			t.Errorf("%s: topology changed: %t", treatment.Name, changed)
@@ -88,7 +90,8 @@ func TestGround(t *testing.T) {
 	flows, counted := came(&lost, "10.0.0.1", timestamps)
 	n := network{treatmentNetwork: g, planned: lost.Flows}
 	paths := n.Paths(flows, counted, nil)
-	if limit := n.Limits(counted, nil, paths); limit.Bps != 0 || !strings.HasPrefix(limit.Why, "unknown: flow f1: no ") || paths.Flows[0].Paths != nil {
+	if limit := n.Limits(counted, nil, paths); limit.Bps != 0 ||
+		!strings.HasPrefix(limit.Why, "unknown: flow f1: no ") || paths.Flows[0].Paths != nil {
 		t.Errorf("no path: limit %.0f (%s), paths %v", limit.Bps, limit.Why, paths.Flows[0].Paths)
 	}
 }
@@ -98,8 +101,10 @@ func TestAsFound(t *testing.T) {
 	for via, want := range map[string]int{"via: [env], ": 9000, "": 1500} {
 		p := treatments(t, strings.ReplaceAll(pairStudy, "VIA", via))
 		base, kinds := asFound(&p.Study.Topology, []message.Hello{
-			{Node: "a", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000, Kind: "veth", Shaper: &record.Shaper{Kind: "tbf", RateBps: 5e8, BurstBytes: 100_000, OverheadBytes: 4}}}},
-			{Node: "b", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000}, {Interface: "docker0", MTU: 1400}}},
+			{Node: "a", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000, Kind: "veth",
+				Shaper: &record.Shaper{Kind: "tbf", RateBps: 5e8, BurstBytes: 100_000, OverheadBytes: 4}}}},
+			{Node: "b", Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 9000},
+				{Interface: "docker0", MTU: 1400}}},
 		})
 		for _, end := range []topology.End{{Node: "a", Interface: "eth0"}, {Node: "b", Interface: "eth0"}} {
 			if got := base.MTUAt(end); got != want {
@@ -108,7 +113,8 @@ func TestAsFound(t *testing.T) {
 		}
 		link, _ := base.LinkAt(topology.End{Node: "a", Interface: "eth0"})
 		out := link.Towards(link.From)
-		if read := out.Rate == 5e8 && out.Burst == 100_000 && out.Overhead == 4 && out.Shaper == "tbf"; read != (via != "") {
+		if read := out.Rate == 5e8 && out.Burst == 100_000 && out.Overhead == 4 &&
+			out.Shaper == "tbf"; read != (via != "") {
 			t.Errorf("%q: out of a.eth0 %+v", via, out)
 		}
 		if kinds[topology.End{Node: "a", Interface: "eth0"}] != "veth" {

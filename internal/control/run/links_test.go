@@ -23,10 +23,13 @@ func TestNotRunning(t *testing.T) {
 		want   []topology.End
 	}{
 		{"all run", map[topology.End]message.LinkState{end("a", "eth0"): running, end("b", "eth0"): running}, nil},
-		{"an end follows", map[topology.End]message.LinkState{end("a", "eth0"): up, end("b", "eth0"): running}, []topology.End{end("a", "eth0")}},
+		{"an end follows", map[topology.End]message.LinkState{end("a", "eth0"): up, end("b", "eth0"): running},
+			[]topology.End{end("a", "eth0")}},
 		{"the other end is down", map[topology.End]message.LinkState{end("a", "eth0"): up, end("b", "eth0"): {}}, nil},
-		{"a switch that has no agent", map[topology.End]message.LinkState{end("a", "eth1"): up}, []topology.End{end("a", "eth1")}},
-		{"a bond without members", map[topology.End]message.LinkState{end("a", "bond0"): up}, []topology.End{end("a", "bond0")}},
+		{"a switch that has no agent", map[topology.End]message.LinkState{end("a", "eth1"): up},
+			[]topology.End{end("a", "eth1")}},
+		{"a bond without members", map[topology.End]message.LinkState{end("a", "bond0"): up},
+			[]topology.End{end("a", "bond0")}},
 	} {
 		if got := notRunning(planned, test.states); !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)

@@ -30,18 +30,19 @@ func (c *conductor) lossFree(ctx context.Context, t *study.Treatment, blank reco
 	}
 	full := time.Duration(t.Workload.Duration)
 	remade := 0
-	found, made, err := trial.LossFree(*t.Workload.LossFree, most, limit, full, func(step trial.Step) (*record.Trial, error) {
-		if step.Number > 1 {
-			c.group().Close(ctx)
-			// What was too much waits in queues yet.
-			if err := c.drain(ctx); err != nil {
-				return nil, err
+	found, made, err := trial.LossFree(*t.Workload.LossFree, most, limit, full,
+		func(step trial.Step) (*record.Trial, error) {
+			if step.Number > 1 {
+				c.group().Close(ctx)
+				// What was too much waits in queues yet.
+				if err := c.drain(ctx); err != nil {
+					return nil, err
+				}
 			}
-		}
-		made, err := c.step(ctx, t, blank, step, unit.BitRate(step.Share(paced)))
-		remade += made.Repeated
-		return &made, err
-	})
+			made, err := c.step(ctx, t, blank, step, unit.BitRate(step.Share(paced)))
+			remade += made.Repeated
+			return &made, err
+		})
 	if err != nil {
 		return blank, err
 	}
@@ -50,7 +51,8 @@ func (c *conductor) lossFree(ctx context.Context, t *study.Treatment, blank reco
 }
 
 // step makes one window of a search.
-func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.Trial, step trial.Step, pace unit.BitRate) (record.Trial, error) {
+func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.Trial, step trial.Step,
+	pace unit.BitRate) (record.Trial, error) {
 	return c.withRetries(ctx, t.Name, func(attempt int) (record.Trial, error) {
 		if attempt > 0 {
 			c.group().Close(ctx)

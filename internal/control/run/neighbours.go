@@ -27,7 +27,9 @@ func NeighbourWarning(plan *study.Plan, sysctls proc.Sysctls) string {
 	if err != nil || need < room*9/10 {
 		return ""
 	}
-	return fmt.Sprintf("this run may need %d neighbour entries at once, and the whole machine has room for %d (sysctl %s): if connections fail, raise that", need, room, neighbourTable)
+	return fmt.Sprintf(
+		"this run may need %d neighbour entries at once, and the whole machine has room for %d (sysctl %s): if connections fail, raise that",
+		need, room, neighbourTable)
 }
 
 // neighboursNeeded is how many entries the hosts that linerate makes need in the

@@ -56,7 +56,9 @@ func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []Parameter
 		if tuning.MachineWide(key) {
 			// A namespace that is not the machine's first one does not show it.
 			if len(h.Via) == 0 {
-				list = append(list, ParameterWarning{Key: key, Text: fmt.Sprintf("%s is machine-wide, and a lab's hosts are network namespaces: %s cannot set it", key, host)})
+				list = append(list, ParameterWarning{Key: key,
+					Text: fmt.Sprintf("%s is machine-wide, and a lab's hosts are network namespaces: %s cannot set it",
+						key, host)})
 			}
 			return
 		}
@@ -125,7 +127,9 @@ func Lowered(plan *study.Plan, sysctls proc.Sysctls) (list []ParameterWarning) {
 				}
 				if less, _ := tuning.Lowers(one.Key, had, one.Value); len(less) > 0 && !warned[one] {
 					warned[one] = true
-					list = append(list, ParameterWarning{Key: one.Key, Text: fmt.Sprintf("%s of %s is lowered in treatment %q: %s", one.Key, s.Host, t.Name, strings.Join(less, ", "))})
+					list = append(list, ParameterWarning{Key: one.Key,
+						Text: fmt.Sprintf("%s of %s is lowered in treatment %q: %s", one.Key, s.Host, t.Name,
+							strings.Join(less, ", "))})
 				}
 			}
 		}

@@ -46,8 +46,10 @@ factors:
 	for i, host := range []string{"a", "b", "a"} {
 		real = append(real, virtual[i]+" (that of "+host+" is another one)")
 	}
-	virtual = append([]string{"net.core.rmem_max is machine-wide, and a lab's hosts are network namespaces: a cannot set it"}, virtual...)
-	for text, want := range map[string][]string{text: real, strings.NewReplacer("via: [ssh, a], ", "", "via: [ssh, b], ", "").Replace(text): virtual} {
+	virtual = append([]string{
+		"net.core.rmem_max is machine-wide, and a lab's hosts are network namespaces: a cannot set it"}, virtual...)
+	for text, want := range map[string][]string{text: real, strings.NewReplacer("via: [ssh, a], ", "",
+		"via: [ssh, b], ", "").Replace(text): virtual} {
 		var got []string
 		for _, w := range ParameterWarnings(planOf(t, text), proc.Sysctls{Root: root}) {
 			got = append(got, w.Text)
@@ -80,7 +82,8 @@ func TestParameterProblem(t *testing.T) {
 		if c.set != "" {
 			set = []string{c.set}
 		}
-		if got := (ParameterWarning{Key: c.key, Text: "wrong", Misspelt: c.misspelt}).Problems("x.yaml", text, set...).Error(); got != c.want {
+		if got := (ParameterWarning{Key: c.key, Text: "wrong", Misspelt: c.misspelt}).Problems("x.yaml", text,
+			set...).Error(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.key, got, c.want)
 		}
 	}
@@ -94,7 +97,8 @@ func TestLowered(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"tcp_rmem", "tcp_wmem", "tcp_notsent_lowat"} {
-		if err := os.WriteFile(filepath.Join(root, "net/ipv4", name), []byte("4096\t131072\t33554432\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(root, "net/ipv4", name), []byte("4096\t131072\t33554432\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -113,12 +117,14 @@ factors:
       largest: {settings: [{host: b, sysctl: {net.ipv4.tcp_rmem: 4096 131072 67108864}}, {host: a, sysctl: {net.ipv4.tcp_wmem: 4096 16384 16777216}}]}
 `
 	var got []string
-	for _, text := range []string{text, strings.NewReplacer("a: {", "a: {via: [ssh, a], ", "b: {", "b: {via: [ssh, b], ").Replace(text)} {
+	for _, text := range []string{text, strings.NewReplacer("a: {", "a: {via: [ssh, a], ", "b: {",
+		"b: {via: [ssh, b], ").Replace(text)} {
 		for _, w := range Lowered(planOf(t, text), proc.Sysctls{Root: root}) {
 			got = append(got, w.Text)
 		}
 	}
-	if want := `net.ipv4.tcp_rmem of b is lowered in treatment "larger": the third (max) 16777216, not 33554432`; !slices.Equal(got, []string{want}) {
+	if want := `net.ipv4.tcp_rmem of b is lowered in treatment "larger": the third (max) 16777216, not 33554432`; !slices.Equal(got, []string{
+		want}) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -65,7 +65,8 @@ func multipath(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow][][
 
 // watched is a flow as its data's packets have it; false: it was not opened.
 func watched(f *trial.Flow) (message.WatchedFlow, bool) {
-	w := message.WatchedFlow{ID: f.ID, Protocol: flow.Of(f.Protocol).Transport, Source: f.Opened, Destination: f.Accepted}
+	w := message.WatchedFlow{ID: f.ID, Protocol: flow.Of(f.Protocol).Transport, Source: f.Opened,
+		Destination: f.Accepted}
 	if !f.OpenerSends {
 		w.Source, w.Destination = w.Destination, w.Source
 	}
@@ -132,7 +133,8 @@ func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*t
 
 func (t *trace) question() record.RouteLookup {
 	return record.RouteLookup{
-		Source: plainText(t.flow.Source.Addr()), Destination: plainText(t.flow.Destination.Addr()), Protocol: t.flow.Protocol,
+		Source: plainText(t.flow.Source.Addr()), Destination: plainText(t.flow.Destination.Addr()),
+		Protocol:   t.flow.Protocol,
 		SourcePort: t.flow.Source.Port(), DestinationPort: t.flow.Destination.Port(), In: t.in,
 	}
 }
@@ -173,7 +175,8 @@ func (t *trace) step(over *topology.Topology, answer record.RouteLookup, hosts r
 
 // predictPaths traces the open flows that have several paths, and has every host on
 // those paths watch by which interfaces they come in.
-func (c *conductor) predictPaths(ctx context.Context, t *study.Treatment, flows []*trial.Flow, w *trial.Window) (map[*trial.Flow]*trace, error) {
+func (c *conductor) predictPaths(ctx context.Context, t *study.Treatment, flows []*trial.Flow, w *trial.Window) (
+	map[*trial.Flow]*trace, error) {
 	over := c.over(t)
 	paths := multipath(over, flows)
 	found := traces(paths)

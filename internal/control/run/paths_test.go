@@ -46,7 +46,8 @@ func TestMultipath(t *testing.T) {
 		t.Errorf("paths %v, want 2 of the first flow alone", found)
 	}
 	pair := treatments(t, strings.ReplaceAll(pairStudy, "VIA ", ""))
-	if found := multipath(&pair.Study.Topology, trial.Planned(pair.Treatments[0].Flows, &pair.Study.Topology)); len(found) != 0 {
+	if found := multipath(&pair.Study.Topology, trial.Planned(pair.Treatments[0].Flows, &pair.Study.Topology)); len(
+		found) != 0 {
 		t.Errorf("one link makes several paths: %v", found)
 	}
 }
@@ -62,10 +63,12 @@ func TestStep(t *testing.T) {
 	}
 	f := begin()
 	f.unsure = "" // as if linerate had chosen the interface
-	if q := f.question(); q.Source != "10.0.200.1" || q.SourcePort != 40000 || q.DestinationPort != 5201 || q.Protocol != "tcp" || q.In != "" {
+	if q := f.question(); q.Source != "10.0.200.1" || q.SourcePort != 40000 || q.DestinationPort != 5201 ||
+		q.Protocol != "tcp" || q.In != "" {
 		t.Errorf("asked %+v", q)
 	}
-	if !f.step(over, record.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 2}, nil) || f.at != "spine2" || f.in != "down1" {
+	if !f.step(over, record.RouteLookup{Interface: "eth1", Gateway: "fe80::1", Nexthops: 2}, nil) || f.at != "spine2" ||
+		f.in != "down1" {
 		t.Errorf("after server1: %+v", f)
 	}
 	if f.question().In != "down1" {
@@ -99,7 +102,8 @@ func TestPaths(t *testing.T) {
 	over, flows := fork(t)
 	found := traces(multipath(over, flows))
 	hosts := []record.HostReading{
-		{Host: "server2", Arrivals: []record.Arrival{{Flow: "f1", Interface: "eth1", Packets: 9}, {Flow: "f1", Interface: "eth0", Packets: 2}}},
+		{Host: "server2", Arrivals: []record.Arrival{{Flow: "f1", Interface: "eth1", Packets: 9},
+			{Flow: "f1", Interface: "eth0", Packets: 2}}},
 		{Host: "spine2", Arrivals: []record.Arrival{{Flow: "f1", Interface: "down1", Packets: 8}}},
 	}
 	planned := make([]study.PlannedFlow, len(flows))
@@ -145,7 +149,8 @@ func TestEvenly(t *testing.T) {
 	by := func(port string) *trace {
 		return &trace{sender: "server1", receiver: "server2", path: []topology.End{{Node: "server1", Interface: port}}}
 	}
-	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}, asked: map[[2]string]int{}}
+	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{},
+		asked: map[[2]string]int{}}
 	e.learn([]*trace{by("eth0"), by("eth1"), by("eth0")})
 	if found := e.paths[[2]string{"server1", "server2"}]; len(found) != 2 {
 		t.Errorf("paths %v, want two", found)
@@ -165,7 +170,8 @@ func TestEvenly(t *testing.T) {
 	e.take(by("eth1").path)
 	try(1, true, by("eth1"), by("eth0"))
 
-	e = evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}, asked: map[[2]string]int{}}
+	e = evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{},
+		asked: map[[2]string]int{}}
 	for e.asked[[2]string{"server1", "server2"}] < rounds*candidates*2 {
 		e.learn([]*trace{by("eth0"), by("eth0")})
 		settled := e.asked[[2]string{"server1", "server2"}] == rounds*candidates*2

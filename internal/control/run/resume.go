@@ -64,9 +64,11 @@ func (c *conductor) checkResumable(before string) error {
 		return nil // it ends with another status now
 	case status == record.StatusBudget:
 		budget := time.Duration(c.design.BudgetS * float64(time.Second))
-		return fmt.Errorf("%w: after %.0f s, no further block fits its budget of %s; expected a larger one (--budget)", ErrSpent, c.elapsed(), unit.Duration(budget))
+		return fmt.Errorf("%w: after %.0f s, no further block fits its budget of %s; expected a larger one (--budget)",
+			ErrSpent, c.elapsed(), unit.Duration(budget))
 	case status == record.StatusBlocks:
-		return fmt.Errorf("%w: its intervals are not as narrow as asked (%s) after %d blocks; expected wider ones (--until), or more blocks (--replicates)",
+		return fmt.Errorf(
+			"%w: its intervals are not as narrow as asked (%s) after %d blocks; expected wider ones (--until), or more blocks (--replicates)",
 			ErrSpent, unit.Ratio(c.design.Until), c.nextBlock()-1)
 	}
 	return notebook.ErrComplete

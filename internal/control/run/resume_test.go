@@ -56,7 +56,8 @@ func (s *shelf) Finish(_ context.Context, run *record.Run) error {
 func stored(t *testing.T, trials int, status string) *shelf {
 	t.Helper()
 	return &shelf{run: record.Run{
-		ID: "two-7", Study: "two", Seed: 7, Started: time.Now().AddDate(0, 0, -3), Status: status, DurationS: float64(trials),
+		ID: "two-7", Study: "two", Seed: 7, Started: time.Now().AddDate(0, 0, -3), Status: status,
+		DurationS: float64(trials),
 		StudyFile: twoLevels, Again: "linerate run two.yaml --seed 7",
 		Design: record.Design{Replicates: 3, BudgetS: 100, Set: []string{"workload.duration=1s"}},
 		Trials: trialsOf(planOf(t, twoLevels), trials, 0.9)[:trials],
@@ -88,7 +89,8 @@ func TestRemoved(t *testing.T) {
 			s.run.Notes = nil
 		}
 		made := conductor{store: s, run: &s.run, began: time.Now()}
-		if err := made.finish(t.Context(), notebook.Interrupted, c.failed); err != nil || s.finished == nil || len(s.removed) != c.removed {
+		if err := made.finish(t.Context(), notebook.Interrupted, c.failed); err != nil || s.finished == nil ||
+			len(s.removed) != c.removed {
 			t.Errorf("%+v: %v, finished %t, removed %q", c, err, s.finished != nil, s.removed)
 		}
 	}
@@ -115,15 +117,23 @@ func TestTakeUp(t *testing.T) {
 			takenUp: "resumed", want: record.Design{Replicates: 3, BudgetS: 100}},
 		{name: "budget spent", trials: 4, ended: record.StatusBudget, design: func(d *record.Design) { d.BudgetS = 5 },
 			err: ErrSpent},
-		{name: "budget too small again", trials: 4, ended: record.StatusBudget, design: func(d *record.Design) { d.BudgetS = 5 }, asked: budgetAsked(5600 * time.Millisecond),
+		{name: "budget too small again", trials: 4, ended: record.StatusBudget, design: func(d *record.Design) {
+			d.BudgetS = 5
+		}, asked: budgetAsked(5600 * time.Millisecond),
 			err: ErrSpent},
-		{name: "budget that the block which verdicts take exceeds by a little", trials: 4, ended: record.StatusBudget, design: func(d *record.Design) { d.BudgetS = 5 }, asked: budgetAsked(5800 * time.Millisecond),
+		{name: "budget that the block which verdicts take exceeds by a little", trials: 4, ended: record.StatusBudget,
+			design: func(d *record.Design) { d.BudgetS = 5 }, asked: budgetAsked(5800 * time.Millisecond),
 			takenUp: "resumed", want: record.Design{Replicates: 3, BudgetS: 5.8}},
-		{name: "larger budget", trials: 4, ended: record.StatusBudget, design: func(d *record.Design) { d.BudgetS = 5 }, asked: budgetAsked(time.Minute),
+		{name: "larger budget", trials: 4, ended: record.StatusBudget, design: func(d *record.Design) {
+			d.BudgetS = 5
+		}, asked: budgetAsked(time.Minute),
 			takenUp: "resumed", want: record.Design{Replicates: 3, BudgetS: 60}},
-		{name: "blocks again", trials: 2 * maxBlocks, ended: record.StatusBlocks, design: func(d *record.Design) { d.Until, d.BudgetS = 0.01, 0 },
+		{name: "blocks again", trials: 2 * maxBlocks, ended: record.StatusBlocks, design: func(d *record.Design) {
+			d.Until, d.BudgetS = 0.01, 0
+		},
 			err: ErrSpent},
-		{name: "blocks, then narrow enough", trials: 2 * maxBlocks, ended: record.StatusBlocks, design: func(d *record.Design) { d.Until, d.BudgetS = 0.01, 0 }, asked: untilAsked(0.9),
+		{name: "blocks, then narrow enough", trials: 2 * maxBlocks, ended: record.StatusBlocks,
+			design: func(d *record.Design) { d.Until, d.BudgetS = 0.01, 0 }, asked: untilAsked(0.9),
 			takenUp: "resumed", want: record.Design{Replicates: study.LeastUntil, Until: 0.9}},
 		{name: "complete", trials: 6, ended: notebook.Complete,
 			err: notebook.ErrComplete},
@@ -147,11 +157,14 @@ func TestTakeUp(t *testing.T) {
 				return
 			}
 			d := got.design
-			if d.Replicates != c.want.Replicates || d.Until != c.want.Until || d.BudgetS != c.want.BudgetS || len(d.Set) != 1 {
+			if d.Replicates != c.want.Replicates || d.Until != c.want.Until || d.BudgetS != c.want.BudgetS ||
+				len(d.Set) != 1 {
 				t.Errorf("design %+v, want %+v", d, c.want)
 			}
-			if got.run.ID != "two-7" || got.run.Seed != 7 || len(got.run.Trials) != c.trials || len(got.finished) != c.trials || got.run.Notes[0].Text != "noted" {
-				t.Errorf("%s, seed %d, %d trials, %d finished, notes %v", got.run.ID, got.run.Seed, len(got.run.Trials), len(got.finished), got.run.Notes)
+			if got.run.ID != "two-7" || got.run.Seed != 7 || len(got.run.Trials) != c.trials ||
+				len(got.finished) != c.trials || got.run.Notes[0].Text != "noted" {
+				t.Errorf("%s, seed %d, %d trials, %d finished, notes %v", got.run.ID, got.run.Seed, len(got.run.Trials),
+					len(got.finished), got.run.Notes)
 			}
 			if got.elapsed() != float64(c.trials) {
 				t.Errorf("%g s spent, want %d", got.elapsed(), c.trials)
@@ -190,7 +203,8 @@ func TestTakeUpSaysHowToRepeat(t *testing.T) {
 // concluded, and no lab is made for it.
 func TestResumeWithoutMissingTrials(t *testing.T) {
 	s := stored(t, 6, notebook.Interrupted)
-	s.run.Environment = record.Environment{Version: "of then", Mode: "lab as root", ImpairedBy: "netem", Routing: &record.Routing{}, Services: []record.Service{{}}}
+	s.run.Environment = record.Environment{Version: "of then", Mode: "lab as root", ImpairedBy: "netem",
+		Routing: &record.Routing{}, Services: []record.Service{{}}}
 	s.run.Snapshots = []record.HostSnapshots{{Host: "a", Before: &record.HostSnapshot{}}}
 	s.run.Proven = &record.Proven{}
 	saved := s.run
@@ -200,11 +214,14 @@ func TestResumeWithoutMissingTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.finished != run || run.Status != notebook.Complete || len(run.Effects) != 1 || run.Conclusion == nil || run.Conclusion.Conditions[0].Baseline == nil {
+	if s.finished != run || run.Status != notebook.Complete || len(run.Effects) != 1 || run.Conclusion == nil ||
+		run.Conclusion.Conditions[0].Baseline == nil {
 		t.Errorf("status %s, %d effects, conclusion %+v", run.Status, len(run.Effects), run.Conclusion)
 	}
-	if !reflect.DeepEqual(run.Environment, saved.Environment) || !reflect.DeepEqual(run.Snapshots, saved.Snapshots) || run.Proven == nil {
-		t.Errorf("environment %+v, snapshots %+v, proven %+v, want those of before", run.Environment, run.Snapshots, run.Proven)
+	if !reflect.DeepEqual(run.Environment, saved.Environment) || !reflect.DeepEqual(run.Snapshots, saved.Snapshots) ||
+		run.Proven == nil {
+		t.Errorf("environment %+v, snapshots %+v, proven %+v, want those of before", run.Environment, run.Snapshots,
+			run.Proven)
 	}
 	if run.DurationS < 6 || run.DurationS > 60 {
 		t.Errorf("took %g s, want the 6 s of its trials and little more", run.DurationS)
@@ -216,7 +233,8 @@ func TestResumeWithoutMissingTrials(t *testing.T) {
 func TestResumedSnapshots(t *testing.T) {
 	const none = "none within 10s"
 	port := func(name string) *record.HostSnapshot {
-		return &record.HostSnapshot{State: record.HostState{LLDP: []record.LLDPNeighbour{{Interface: "eth0", Port: name}}}}
+		return &record.HostSnapshot{
+			State: record.HostState{LLDP: []record.LLDPNeighbour{{Interface: "eth0", Port: name}}}}
 	}
 	then, later, now := port("then"), port("later"), port("now")
 	saved := func(before, after *record.HostSnapshot, missing string) record.HostSnapshots {
@@ -229,17 +247,24 @@ func TestResumedSnapshots(t *testing.T) {
 		after  bool
 		want   record.HostSnapshots
 	}{
-		"without trials":                    {0, saved(nil, nil, none), snapshot{of: now}, false, saved(now, nil, "")},
-		"without trials, and none again":    {0, saved(then, nil, ""), snapshot{err: errors.New(none)}, false, saved(nil, nil, none)},
-		"one from before":                   {3, saved(then, nil, ""), snapshot{of: now}, false, saved(then, nil, "")},
-		"one from before, and none now":     {3, saved(then, nil, ""), snapshot{err: errors.New(none)}, false, saved(then, nil, "")},
-		"none from before the first trial":  {3, saved(nil, nil, none), snapshot{of: now}, false, saved(nil, nil, none)},
-		"extended":                          {6, saved(then, later, ""), snapshot{of: now}, false, saved(then, nil, "")},
-		"extended, without one from after":  {6, saved(then, nil, none), snapshot{of: now}, false, saved(then, nil, "")},
-		"extended, without one from before": {6, saved(nil, later, none), snapshot{of: now}, false, saved(nil, nil, none)},
-		"ended":                             {6, saved(then, nil, ""), snapshot{of: now}, true, saved(then, now, "")},
-		"ended, and none":                   {6, saved(then, nil, ""), snapshot{err: errors.New(none)}, true, saved(then, nil, none)},
-		"ended, without one from before":    {6, saved(nil, nil, none), snapshot{of: now}, true, saved(nil, now, none)},
+		"without trials": {0, saved(nil, nil, none), snapshot{of: now}, false, saved(now, nil, "")},
+		"without trials, and none again": {0, saved(then, nil, ""), snapshot{err: errors.New(none)}, false,
+			saved(nil, nil, none)},
+		"one from before": {3, saved(then, nil, ""), snapshot{of: now}, false, saved(then, nil, "")},
+		"one from before, and none now": {3, saved(then, nil, ""), snapshot{err: errors.New(none)}, false,
+			saved(then, nil, "")},
+		"none from before the first trial": {3, saved(nil, nil, none), snapshot{of: now}, false,
+			saved(nil, nil, none)},
+		"extended": {6, saved(then, later, ""), snapshot{of: now}, false,
+			saved(then, nil, "")},
+		"extended, without one from after": {6, saved(then, nil, none), snapshot{of: now}, false,
+			saved(then, nil, "")},
+		"extended, without one from before": {6, saved(nil, later, none), snapshot{of: now}, false,
+			saved(nil, nil, none)},
+		"ended": {6, saved(then, nil, ""), snapshot{of: now}, true, saved(then, now, "")},
+		"ended, and none": {6, saved(then, nil, ""), snapshot{err: errors.New(none)}, true,
+			saved(then, nil, none)},
+		"ended, without one from before": {6, saved(nil, nil, none), snapshot{of: now}, true, saved(nil, now, none)},
 	} {
 		s := stored(t, c.trials, notebook.Interrupted)
 		s.run.Snapshots = []record.HostSnapshots{c.saved}

@@ -24,7 +24,8 @@ var attempts = len(retryPauses) + 1
 
 // withRetries makes a trial, and makes it again while its schedule was missed or a
 // hypervisor took too much, up to attempts. The last one made is returned.
-func (c *conductor) withRetries(ctx context.Context, name string, try func(attempt int) (record.Trial, error)) (t record.Trial, err error) {
+func (c *conductor) withRetries(ctx context.Context, name string, try func(attempt int) (record.Trial, error)) (
+	t record.Trial, err error) {
 	remade := 0
 	for attempt := range attempts {
 		began := time.Now()
@@ -54,7 +55,8 @@ func (c *conductor) withRetries(ctx context.Context, name string, try func(attem
 // of the processors. The time for that is bounded (maxRetryTime): on a machine that is
 // always shared, retries give no better figures. A search retries its own windows.
 func (c *conductor) stolen(t record.Trial, attempt int) bool {
-	return t.LossFree == nil && attempt < len(retryPauses) && c.retryTime+retryPauses[attempt] <= c.maxRetryTime() && c.spares(retryPauses[attempt]) && trust.Stolen(t)
+	return t.LossFree == nil && attempt < len(retryPauses) && c.retryTime+retryPauses[attempt] <= c.maxRetryTime() &&
+		c.spares(retryPauses[attempt]) && trust.Stolen(t)
 }
 
 // spares reports whether the budget has time to make a trial again after a pause, beside what is

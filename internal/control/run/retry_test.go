@@ -58,7 +58,8 @@ func TestKept(t *testing.T) {
 				return disturbed(c.made[attempt].steal), c.made[attempt].err
 			})
 			want := c.made[c.kept]
-			if attempts != len(c.made) || got.GoodputBps != want.steal || !errors.Is(err, want.err) || got.Repeated != c.remade {
+			if attempts != len(c.made) || got.GoodputBps != want.steal || !errors.Is(err, want.err) ||
+				got.Repeated != c.remade {
 				t.Errorf("%s: %d attempts, kept %v, %v, remade %d", name, attempts, got.GoodputBps, err, got.Repeated)
 			}
 			if waited := time.Since(began); waited != c.waited {
@@ -88,7 +89,9 @@ func TestKeptStops(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
 		began := time.Now()
-		_, err := fresh(t, record.Design{Replicates: 10}).withRetries(ctx, "fast", func(int) (record.Trial, error) { return disturbed(0.5), nil })
+		_, err := fresh(t, record.Design{Replicates: 10}).withRetries(ctx, "fast", func(int) (record.Trial, error) {
+			return disturbed(0.5), nil
+		})
 		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 100*time.Millisecond {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
@@ -105,7 +108,11 @@ func TestMaxRetryTime(t *testing.T) {
 			planned := c.plan.Time(replicates)
 			began, made := time.Now(), 0
 			for range replicates * len(c.plan.Treatments) {
-				_, err := c.withRetries(t.Context(), "fast", func(int) (record.Trial, error) { made++; time.Sleep(each); return disturbed(0.5), nil })
+				_, err := c.withRetries(t.Context(), "fast", func(int) (record.Trial, error) {
+					made++
+					time.Sleep(each)
+					return disturbed(0.5), nil
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -115,7 +122,8 @@ func TestMaxRetryTime(t *testing.T) {
 			}
 			// The last attempt that is not kept may end beyond it.
 			if more := time.Since(began) - planned; more < want/3 || more > want+2*each {
-				t.Errorf("%d blocks of %v in all took %v longer, want about %v; %d trials were made", replicates, planned, more, want, made)
+				t.Errorf("%d blocks of %v in all took %v longer, want about %v; %d trials were made", replicates,
+					planned, more, want, made)
 			}
 		})
 	}
@@ -123,7 +131,8 @@ func TestMaxRetryTime(t *testing.T) {
 
 // TestMaxRetryTimeVariable: the user may say how long a run spends on retries; what is no time is refused.
 func TestMaxRetryTimeVariable(t *testing.T) {
-	for text, want := range map[string]time.Duration{"": 11200 * time.Millisecond, "0s": 0, "2m": 2 * time.Minute, "soon": -1, "-1s": -1} {
+	for text, want := range map[string]time.Duration{"": 11200 * time.Millisecond, "0s": 0, "2m": 2 * time.Minute,
+		"soon": -1, "-1s": -1} {
 		t.Setenv(maxRetryTimeVariable, text)
 		c, err := prepare(planOf(t, twoLevels), nil, Options{})
 		if want < 0 {

@@ -136,7 +136,8 @@ func prepare(plan *study.Plan, store notebook.Store, o Options) (*conductor, err
 			Replicates: plan.Blocks(), Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(),
 			Only: o.Only, Set: o.Set, Parts: plan.Parts, Partial: len(s.Design.Parts) > 0,
 		},
-		networks: map[string]*treatmentNetwork{}, unlinked: map[string][]topology.End{}, finished: map[int]bool{}, maxRetrySet: allowed,
+		networks: map[string]*treatmentNetwork{}, unlinked: map[string][]topology.End{}, finished: map[int]bool{},
+		maxRetrySet: allowed,
 	}, nil
 }
 
@@ -146,7 +147,8 @@ func (c *conductor) header() *record.Run {
 		Seed: c.options.Seed, Started: time.Now(), Status: notebook.Running,
 		Unit: c.study.Unit, Responses: c.study.Responses, Factors: c.plan.Factors(), Topology: c.study.Topology,
 		Design: c.design, Confidence: study.Confidence, Margin: float64(c.study.Design.Margin),
-		StudyFile: c.study.File, Published: c.options.Published, Environment: record.Environment{Version: version.String()},
+		StudyFile: c.study.File, Published: c.options.Published, Environment: record.Environment{
+			Version: version.String()},
 	}
 	if c.options.StudyFile != "" {
 		r.StudyFile = c.options.StudyFile
@@ -253,7 +255,9 @@ func (c *conductor) trials(ctx context.Context) (status string, err error) {
 func (c *conductor) makeTrial(ctx context.Context, t *study.Treatment, block, order int) error {
 	c.progress(t.Name)
 	c.order = order
-	trial, err := c.withRetries(ctx, t.Name, func(attempt int) (record.Trial, error) { return c.trial(ctx, t, attempt) })
+	trial, err := c.withRetries(ctx, t.Name, func(attempt int) (record.Trial, error) {
+		return c.trial(ctx, t, attempt)
+	})
 	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -280,14 +284,16 @@ func (c *conductor) progress(phase string) {
 	if budget := c.design.BudgetS; budget > 0 {
 		left := time.Duration(max(0, budget-c.elapsed()) * float64(time.Second))
 		fit := fitting(total/n, func(block int) bool {
-			return affordable(block, c.elapsed()+(time.Duration(block*n-done)*c.trialTime()+c.kept(block)).Seconds(), budget)
+			return affordable(block, c.elapsed()+(time.Duration(block*n-done)*c.trialTime()+c.kept(block)).Seconds(),
+				budget)
 		})
 		if fit < total/n || left < remaining {
 			fits, remaining = fit, min(left, remaining)
 		}
 	}
-	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: remaining, Fits: fits, Blocks: total / n,
-		Last: c.last, Response: c.study.Responses[0], Unit: c.run.Unit})
+	c.options.Progress(Progress{Run: c.run.ID, Phase: phase, Done: done, Total: total, Remaining: remaining, Fits: fits,
+		Blocks: total / n,
+		Last:   c.last, Response: c.study.Responses[0], Unit: c.run.Unit})
 }
 
 func (c *conductor) environment() {

@@ -46,7 +46,8 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 	for _, f := range drawn {
 		f.SourcePort = found[f][0]
 	}
-	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{}, asked: map[[2]string]int{}}
+	e := evenly{over: over, load: map[topology.End]float64{}, paths: map[[2]string][][]topology.End{},
+		asked: map[[2]string]int{}}
 	for round := 1; len(even) > 0; round++ {
 		found, err := c.freePorts(ctx, even, func(f *trial.Flow) int { return candidates * len(paths[f]) })
 		if err != nil {
@@ -83,7 +84,8 @@ func (c *conductor) choosePorts(ctx context.Context, t *study.Treatment, flows [
 // freePorts finds so many ports for each flow, and where the kernel is to
 // choose the address that it is opened from, that too. Flows between the same
 // addresses are asked for together.
-func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count func(*trial.Flow) int) (map[*trial.Flow][]uint16, error) {
+func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count func(*trial.Flow) int) (
+	map[*trial.Flow][]uint16, error) {
 	type between struct {
 		opener  string
 		request message.PortsRequest
@@ -91,7 +93,8 @@ func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count fu
 	groups, found := map[between][]*trial.Flow{}, map[*trial.Flow][]uint16{}
 	var order []between
 	for _, f := range flows {
-		at := between{f.Opener, message.PortsRequest{Protocol: flow.Of(f.Protocol).Transport, Source: f.Source, Destination: f.Accepted.Addr().Unmap()}}
+		at := between{f.Opener, message.PortsRequest{Protocol: flow.Of(f.Protocol).Transport, Source: f.Source,
+			Destination: f.Accepted.Addr().Unmap()}}
 		if groups[at] == nil {
 			order = append(order, at)
 		}

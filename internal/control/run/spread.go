@@ -20,7 +20,8 @@ type reports interface {
 
 // spread is which of several segments of a path a flow takes: at each bond the member that the
 // bond's hash chooses. why is not empty if that is not known.
-func (t *trace) spread(over *topology.Topology, from, to topology.End, segments [][]topology.End, hosts reports) (segment []topology.End, why string) {
+func (t *trace) spread(over *topology.Topology, from, to topology.End, segments [][]topology.End, hosts reports) (
+	segment []topology.End, why string) {
 	for len(segments) > 1 {
 		end, at := parting(segments)
 		bond, shape, is := over.Device(end)
@@ -30,7 +31,8 @@ func (t *trace) spread(over *topology.Topology, from, to topology.End, segments 
 		if over.Tunnelled(from) {
 			return nil, bond.String() + " hashes the headers of a tunnel, whose port is not known"
 		}
-		packet := device.Packet{Source: t.flow.Source, Destination: t.flow.Destination, VLAN: over.Tag(from), Kernel: hosts.kernel(bond.Node)}
+		packet := device.Packet{Source: t.flow.Source, Destination: t.flow.Destination, VLAN: over.Tag(from),
+			Kernel: hosts.kernel(bond.Node)}
 		for _, address := range []struct {
 			of   topology.End
 			into *[6]byte

@@ -29,7 +29,8 @@ func (c *conductor) ended(block int) string {
 		return notebook.Complete
 	}
 	// Without a single trial, nothing at all would be known.
-	if d.BudgetS > 0 && len(c.run.Trials) > 0 && !affordable(block, c.elapsed()+(c.remaining(block)+c.kept(block)).Seconds(), d.BudgetS) {
+	if d.BudgetS > 0 && len(c.run.Trials) > 0 &&
+		!affordable(block, c.elapsed()+(c.remaining(block)+c.kept(block)).Seconds(), d.BudgetS) {
 		return record.StatusBudget
 	}
 	return ""
@@ -69,7 +70,8 @@ func Fitting(p *study.Plan, reserve int) int {
 	}
 	trial := p.BlockTime() / time.Duration(len(p.Treatments))
 	return fitting(most, func(block int) bool {
-		return affordable(block, (p.Time(block) + kept(block, reserve, trial)).Seconds(), time.Duration(d.Budget).Seconds())
+		return affordable(block, (p.Time(block) + kept(block, reserve, trial)).Seconds(),
+			time.Duration(d.Budget).Seconds())
 	})
 }
 

@@ -66,7 +66,8 @@ func trialsOf(plan *study.Plan, blocks int, spread float64) []record.Trial {
 			if block%2 == 0 && i == 1 {
 				goodput *= 1 + spread
 			}
-			list = append(list, record.Trial{Treatment: tr.Name, Levels: tr.Levels, Block: block, Order: len(list) + 1, GoodputBps: goodput})
+			list = append(list, record.Trial{Treatment: tr.Name, Levels: tr.Levels, Block: block, Order: len(list) + 1,
+				GoodputBps: goodput})
 		}
 	}
 	return list
@@ -99,17 +100,21 @@ func TestEnough(t *testing.T) {
 		{"narrow", record.Design{Replicates: 4, Until: 0.1}, 8, steady, 1, notebook.Complete, 0},
 		{"wide", record.Design{Replicates: 3, Until: 0.1}, 6, wild, 1, "", 0},
 		{"narrow within a block", record.Design{Replicates: 3, Until: 0.1}, 7, steady, 1, "", 0},
-		{"wide after all blocks that there may be", record.Design{Replicates: 3, Until: 0.001}, 2 * maxBlocks, wild, 1, record.StatusBlocks, 0},
-		{"narrow after all blocks that there may be", record.Design{Replicates: 3, Until: 0.1}, 2 * maxBlocks, steady, 1, notebook.Complete, 0},
+		{"wide after all blocks that there may be", record.Design{Replicates: 3, Until: 0.001}, 2 * maxBlocks, wild, 1,
+			record.StatusBlocks, 0},
+		{"narrow after all blocks that there may be", record.Design{Replicates: 3, Until: 0.1}, 2 * maxBlocks, steady,
+			1, notebook.Complete, 0},
 		{"more blocks were asked for", record.Design{Replicates: 100, Until: 0.001}, 2 * maxBlocks, wild, 1, "", 0},
 		{"the next block fits the budget", record.Design{Replicates: 9, BudgetS: 8.5}, 6, wild, 1, "", 0},
 		{"the next block does not fit", record.Design{Replicates: 9, BudgetS: 7.5}, 6, wild, 1, record.StatusBudget, 0},
 		{"what is left of the block fits", record.Design{Replicates: 9, BudgetS: 8.5}, 7, wild, 1, "", 0},
-		{"wide, and the next block does not fit", record.Design{Replicates: 3, Until: 0.1, BudgetS: 7.5}, 6, wild, 1, record.StatusBudget, 0},
+		{"wide, and the next block does not fit", record.Design{Replicates: 3, Until: 0.1, BudgetS: 7.5}, 6, wild, 1,
+			record.StatusBudget, 0},
 		{"all done, in whatever time", record.Design{Replicates: 3, BudgetS: 7.5}, 6, wild, 9, notebook.Complete, 0},
 		{"the first block, whatever it takes", record.Design{Replicates: 3, BudgetS: 1}, 0, wild, 0, "", 0},
 		{"verdicts before what is reserved", record.Design{Replicates: 9, BudgetS: 10.5}, 6, wild, 1, "", 4},
-		{"what is reserved before more blocks", record.Design{Replicates: 9, BudgetS: 10.5}, 8, wild, 1, record.StatusBudget, 4},
+		{"what is reserved before more blocks", record.Design{Replicates: 9, BudgetS: 10.5}, 8, wild, 1,
+			record.StatusBudget, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run := fresh(t, c.design)
@@ -189,7 +194,8 @@ func TestPace(t *testing.T) {
 func TestPrepare(t *testing.T) {
 	c := ready(t, planOf(t, twoLevels), Options{Only: []string{"fast"}, Set: []string{"a=b"}})
 	want := record.Design{Replicates: study.LeastUntil, Until: 0.1, BudgetS: 60}
-	if d := c.design; d.Replicates != want.Replicates || d.Until != want.Until || d.BudgetS != want.BudgetS || d.Only[0] != "fast" || d.Set[0] != "a=b" {
+	if d := c.design; d.Replicates != want.Replicates || d.Until != want.Until || d.BudgetS != want.BudgetS ||
+		d.Only[0] != "fast" || d.Set[0] != "a=b" {
 		t.Errorf("design %+v, want %+v", d, want)
 	}
 	if c.options.Seed != 5 {
@@ -213,7 +219,8 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("drew only %d seeds", len(drawn))
 	}
 	run := ready(t, planOf(t, twoLevels), Options{Seed: 9, Again: "linerate run two.yaml"})
-	if h := run.header(); h.Again != "linerate run two.yaml --seed 9" || h.ID != "two-9" || h.Status != notebook.Running || fmt.Sprint(h.Design) != fmt.Sprint(want) {
+	if h := run.header(); h.Again != "linerate run two.yaml --seed 9" || h.ID != "two-9" ||
+		h.Status != notebook.Running || fmt.Sprint(h.Design) != fmt.Sprint(want) {
 		t.Errorf("header %+v", h)
 	}
 }

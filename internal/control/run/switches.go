@@ -82,7 +82,8 @@ func (c *conductor) wanted(s *topology.Switch) (list []snmp.Wanted) {
 				continue
 			}
 			peer := l.Other(end)
-			w := snmp.Wanted{Port: end.Interface, Peer: peer, Interface: s.SNMP.Interface(end.Interface), Bps: float64(l.Towards(end).Rate)}
+			w := snmp.Wanted{Port: end.Interface, Peer: peer, Interface: s.SNMP.Interface(end.Interface),
+				Bps: float64(l.Towards(end).Rate)}
 			if _, is := c.study.Topology.Host(peer.Node); is {
 				w.MAC, _ = c.lab.MAC(peer) // an error: not known
 			}

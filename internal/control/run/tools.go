@@ -29,7 +29,8 @@ type MissingToolsError struct {
 func (e *MissingToolsError) Error() string {
 	text := strings.Join(e.Lines, "\n") + "\nNothing was made."
 	if others := e.Of - len(e.Treatments); others > 0 {
-		text += fmt.Sprintf(" %d of %d treatments need no such program: --only LEVEL leaves the others out (a factor's baseline is always kept).", others, e.Of)
+		text += fmt.Sprintf(
+			" %d of %d treatments need no such program: --only LEVEL leaves the others out (a factor's baseline is always kept).", others, e.Of)
 	}
 	if e.StandIn {
 		text += "\nlinerate's own flows can stand in for it, counted at the sender as it does: --set workload.tool=linerate --set workload.accounting=sender"
@@ -47,14 +48,17 @@ func programs(p *study.Plan, t study.Treatment) (list []program) {
 		if named, foreign := tool.Find(f.Tool); foreign {
 			list = append(list, program{f.Opener, named.Client, f.Opener + ": " + named.NotInstalled(named.Client)})
 			if named.Server != "" {
-				list = append(list, program{f.Acceptor, named.Server, f.Acceptor + ": " + named.NotInstalled(named.Server)})
+				list = append(list, program{f.Acceptor, named.Server, f.Acceptor + ": " +
+					named.NotInstalled(named.Server)})
 			}
 		}
 	}
 	for _, h := range p.Study.Topology.Hosts {
 		for _, s := range h.Services {
 			if _, of, known := s.Of(); known {
-				list = append(list, program{h.Name, of.Name, fmt.Sprintf("%s is not installed for service %s of %s: apt-get install %s", of.Name, s.Name, h.Name, of.Package)})
+				list = append(list, program{h.Name, of.Name,
+					fmt.Sprintf("%s is not installed for service %s of %s: apt-get install %s", of.Name, s.Name, h.Name,
+						of.Package)})
 			}
 		}
 	}
@@ -117,13 +121,16 @@ func missing(p *study.Plan, ask func(host string, names []string) ([]string, err
 			}
 		}
 	}
-	absent, err := bus.Collect(slices.Sorted(maps.Keys(hosts)), func(host string) ([]string, error) { return ask(host, hosts[host]) })
+	absent, err := bus.Collect(slices.Sorted(maps.Keys(hosts)), func(host string) ([]string, error) {
+		return ask(host, hosts[host])
+	})
 	if err != nil {
 		return err
 	}
 	e := &MissingToolsError{Of: len(p.Treatments)}
 	if named, foreign := tool.Find(p.Study.Workload.Tool); foreign {
-		e.StandIn = !p.Study.Workload.Tool.Described() && slices.Contains(named.Protocols, flow.TCP) && p.Study.Workload.ToolArgs == nil
+		e.StandIn = !p.Study.Workload.Tool.Described() && slices.Contains(named.Protocols, flow.TCP) &&
+			p.Study.Workload.ToolArgs == nil
 	}
 	for _, t := range p.Treatments {
 		lacks := false

@@ -56,13 +56,15 @@ func (c *conductor) trial(ctx context.Context, t *study.Treatment, attempt int) 
 	if t.Workload.LossFree != nil {
 		return c.lossFree(ctx, t, result)
 	}
-	err = c.window(ctx, t, trial.Planned(t.Flows, &c.study.Topology), time.Duration(t.Workload.Duration), &result, attempt)
+	err = c.window(ctx, t, trial.Planned(t.Flows, &c.study.Topology), time.Duration(t.Workload.Duration),
+		&result, attempt)
 	return result, err
 }
 
 // window opens flows on hosts that are set up, measures them in a window, and
 // enters what was read.
-func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*trial.Flow, duration time.Duration, result *record.Trial, attempt int) error {
+func (c *conductor) window(ctx context.Context, t *study.Treatment, flows []*trial.Flow, duration time.Duration,
+	result *record.Trial, attempt int) error {
 	group := c.group()
 	group.Accepting = func(ctx context.Context, flows []*trial.Flow) error { return c.choosePorts(ctx, t, flows) }
 	opening := c.opening(ctx, t)
@@ -143,7 +145,8 @@ func (c *conductor) memory(ctx context.Context, t *study.Treatment) (list []reco
 			}
 			asked[machine] = true
 			m := record.HostMemory{Host: host}
-			if err := c.bus.Call(ctx, host, "memory", struct{}{}, &m.KernelMemory); err == nil { // otherwise it is not known
+			// otherwise it is not known
+			if err := c.bus.Call(ctx, host, "memory", struct{}{}, &m.KernelMemory); err == nil {
 				list = append(list, m)
 			}
 		}
@@ -262,7 +265,8 @@ func (c *conductor) ageNeighbours(ctx context.Context, t *study.Treatment) error
 
 // routeQuestions are what each host is asked about its routing at the end: how the
 // packets of its flows leave; and the sysctls that the treatment sets.
-func routeQuestions(over *topology.Topology, t *study.Treatment, flows []*trial.Flow) (map[string][]record.RouteLookup, map[string][]string) {
+func routeQuestions(over *topology.Topology, t *study.Treatment, flows []*trial.Flow) (map[string][]record.RouteLookup,
+	map[string][]string) {
 	lookups, sysctls := map[string][]record.RouteLookup{}, map[string][]string{}
 	ask := func(host string, from, to netip.Addr) {
 		q := record.RouteLookup{Source: from.String(), Destination: to.String()}

@@ -26,7 +26,8 @@ type Tried struct {
 // Try makes each setting by itself on its host and reverts it at once, so that what
 // a host does not take is known before a study is made of the others. Settings
 // that are machine-wide are refused unless they are allowed.
-func Try(ctx context.Context, t *topology.Topology, settings []setting.Setting, allowMachine bool) (tried []Tried, err error) {
+func Try(ctx context.Context, t *topology.Topology, settings []setting.Setting, allowMachine bool) (tried []Tried,
+	err error) {
 	b, err := bus.Start()
 	if err != nil {
 		return nil, err

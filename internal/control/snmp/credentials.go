@@ -34,11 +34,13 @@ const (
 )
 
 var authProtocols = map[string]gosnmp.SnmpV3AuthProtocol{
-	"MD5": gosnmp.MD5, "SHA": gosnmp.SHA, "SHA-224": gosnmp.SHA224, "SHA-256": gosnmp.SHA256, "SHA-384": gosnmp.SHA384, "SHA-512": gosnmp.SHA512,
+	"MD5": gosnmp.MD5, "SHA": gosnmp.SHA, "SHA-224": gosnmp.SHA224, "SHA-256": gosnmp.SHA256, "SHA-384": gosnmp.SHA384,
+	"SHA-512": gosnmp.SHA512,
 }
 
 var privProtocols = map[string]gosnmp.SnmpV3PrivProtocol{
-	"DES": gosnmp.DES, "AES": gosnmp.AES, "AES-192": gosnmp.AES192, "AES-256": gosnmp.AES256, "AES-192-C": gosnmp.AES192C, "AES-256-C": gosnmp.AES256C,
+	"DES": gosnmp.DES, "AES": gosnmp.AES, "AES-192": gosnmp.AES192, "AES-256": gosnmp.AES256,
+	"AES-192-C": gosnmp.AES192C, "AES-256-C": gosnmp.AES256C,
 }
 
 // ReadCredentials reads a file of lines "key: value" for version 2c (also "") or 3. The file
@@ -98,7 +100,8 @@ func (c Credentials) check(required string) error {
 		case protocol != "" && !known(strings.ToUpper(protocol)):
 			return fmt.Errorf("%s_protocol is not known: docs/switches.md has those that are", kind)
 		case password != "" && len(password) < leastPassword:
-			return fmt.Errorf("%s_password: expected at least %d characters (RFC 3414, section 11.2)", kind, leastPassword)
+			return fmt.Errorf("%s_password: expected at least %d characters (RFC 3414, section 11.2)", kind,
+				leastPassword)
 		}
 	}
 	if c.values["priv_protocol"] != "" && c.values["auth_protocol"] == "" {
@@ -128,10 +131,12 @@ func (c Credentials) enter(client *gosnmp.GoSNMP) {
 	}
 	client.SecurityModel, client.MsgFlags = gosnmp.UserSecurityModel, gosnmp.NoAuthNoPriv
 	client.ContextName = c.values["context"]
-	user := &gosnmp.UsmSecurityParameters{UserName: c.values["user"], AuthenticationProtocol: gosnmp.NoAuth, PrivacyProtocol: gosnmp.NoPriv}
+	user := &gosnmp.UsmSecurityParameters{UserName: c.values["user"], AuthenticationProtocol: gosnmp.NoAuth,
+		PrivacyProtocol: gosnmp.NoPriv}
 	if name := c.values["auth_protocol"]; name != "" {
 		client.MsgFlags = gosnmp.AuthNoPriv
-		user.AuthenticationProtocol, user.AuthenticationPassphrase = authProtocols[strings.ToUpper(name)], c.values["auth_password"]
+		user.AuthenticationProtocol, user.AuthenticationPassphrase = authProtocols[strings.ToUpper(name)],
+			c.values["auth_password"]
 	}
 	if name := c.values["priv_protocol"]; name != "" {
 		client.MsgFlags = gosnmp.AuthPriv

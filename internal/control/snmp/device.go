@@ -79,7 +79,8 @@ func open(ctx context.Context, s *topology.SNMP, c Credentials, conn net.Conn) (
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	d.client = &gosnmp.GoSNMP{Target: host, Port: max(port, 1), Transport: "udp", Context: ctx, Timeout: patience, MaxOids: gosnmp.MaxOids, MaxRepetitions: repetitions}
+	d.client = &gosnmp.GoSNMP{Target: host, Port: max(port, 1), Transport: "udp", Context: ctx, Timeout: patience,
+		MaxOids: gosnmp.MaxOids, MaxRepetitions: repetitions}
 	c.enter(d.client)
 	if err := d.client.Connect(); err != nil { // a socket, and the name's address
 		return nil, d.failed(err)
@@ -121,7 +122,8 @@ func (d *device) get(ctx context.Context, within time.Duration, again int, oids 
 
 // walk reads the rows of a column, at most so many, by the part of their OID behind the
 // column's. more says that there are others.
-func (d *device) walk(ctx context.Context, column string, most int, row func(index []uint32, value gosnmp.SnmpPDU)) (more bool, err error) {
+func (d *device) walk(ctx context.Context, column string, most int, row func(index []uint32, value gosnmp.SnmpPDU)) (
+	more bool, err error) {
 	d.client.Timeout, d.client.Retries, d.client.Context = patience, 1, ctx
 	last, at := parseOID(column), column
 	base := last
@@ -138,7 +140,8 @@ func (d *device) walk(ctx context.Context, column string, most int, row func(ind
 		}
 		for _, v := range reply.Variables {
 			oid := parseOID(v.Name)
-			if len(oid) <= len(base) || !slices.Equal(oid[:len(base)], base) || v.Type == gosnmp.EndOfMibView || absent(v) {
+			if len(oid) <= len(base) || !slices.Equal(oid[:len(base)], base) || v.Type == gosnmp.EndOfMibView ||
+				absent(v) {
 				return false, nil
 			}
 			if slices.Compare(oid, last) <= 0 { // a loop
@@ -177,7 +180,8 @@ func (d *device) failed(err error) error {
 	if d.secure && d.latest != nil {
 		switch d.latest.report() {
 		case 1:
-			return errors.New("the user has another security level there: with or without auth_protocol and priv_protocol")
+			return errors.New(
+				"the user has another security level there: with or without auth_protocol and priv_protocol")
 		case 3:
 			return errors.New("it does not know the user")
 		case 5:
@@ -196,7 +200,8 @@ func (d *device) failed(err error) error {
 		return fmt.Errorf("the name in %s has no address", d.at)
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
 		return fmt.Errorf("%s cannot be reached", d.at)
-	case errors.Is(err, gosnmp.ErrMaxRetriesExceeded), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled),
+	case errors.Is(err, gosnmp.ErrMaxRetriesExceeded), errors.Is(err, context.DeadlineExceeded),
+		errors.Is(err, context.Canceled),
 		errors.As(err, &timeout) && timeout.Timeout():
 		return fmt.Errorf("%w from %s within %v", errSilent, d.at, d.client.Timeout)
 	case errors.As(err, &local) && local.Op == "write":

@@ -77,7 +77,8 @@ func (d *device) discover(ctx context.Context) (*found, error) {
 }
 
 // read walks a column; the error says that there were more rows than are read.
-func (f *found) read(ctx context.Context, d *device, column string, most int, row func([]uint32, gosnmp.SnmpPDU)) error {
+func (f *found) read(ctx context.Context, d *device, column string, most int,
+	row func([]uint32, gosnmp.SnmpPDU)) error {
 	more, err := d.walk(ctx, column, most, row)
 	if err == nil && more {
 		err = fmt.Errorf("it has more than %d rows", most)
@@ -95,27 +96,29 @@ func (f *found) missed(part string, err error) {
 // (BRIDGE-MIB). Its ports are those of the bridge, which have interfaces.
 func (d *device) readForwarding(ctx context.Context, f *found) {
 	interfaces := map[int]int{} // by port
-	f.missed("forwarding table", f.read(ctx, d, dot1dBasePortIfIndex, mostInterfaces, func(index []uint32, v gosnmp.SnmpPDU) {
-		if len(index) == 1 {
-			interfaces[int(index[0])] = int(number(v))
-		}
-	}))
+	f.missed("forwarding table", f.read(ctx, d, dot1dBasePortIfIndex, mostInterfaces,
+		func(index []uint32, v gosnmp.SnmpPDU) {
+			if len(index) == 1 {
+				interfaces[int(index[0])] = int(number(v))
+			}
+		}))
 	f.fdb = nil
 	for _, table := range []struct {
 		column string
 		before int // of the index, before the MAC address
 	}{{dot1qTpFdbPort, 1}, {dot1dTpFdbPort, 0}} {
-		f.missed("forwarding table", f.read(ctx, d, table.column, mostForwarded, func(index []uint32, v gosnmp.SnmpPDU) {
-			port := int(number(v))
-			if len(index) != table.before+6 || port == 0 { // 0: not learned
-				return
-			}
-			at, known := interfaces[port]
-			if !known {
-				at = port // some devices number both alike and have no table
-			}
-			f.fdb = append(f.fdb, learned{hardware(index[table.before:]), at})
-		}))
+		f.missed("forwarding table", f.read(ctx, d, table.column, mostForwarded,
+			func(index []uint32, v gosnmp.SnmpPDU) {
+				port := int(number(v))
+				if len(index) != table.before+6 || port == 0 { // 0: not learned
+					return
+				}
+				at, known := interfaces[port]
+				if !known {
+					at = port // some devices number both alike and have no table
+				}
+				f.fdb = append(f.fdb, learned{hardware(index[table.before:]), at})
+			}))
 		if len(f.fdb) > 0 {
 			break
 		}

@@ -42,7 +42,9 @@ func newFake(t *testing.T) *fake {
 	f := &fake{objects: map[string]func() (gosnmp.Asn1BER, any){}, conn: conn}
 	t.Cleanup(func() { conn.Close() })
 	began := time.Now()
-	f.set(sysUpTime, func() (gosnmp.Asn1BER, any) { return gosnmp.TimeTicks, uint32(time.Since(began).Milliseconds() / 10) })
+	f.set(sysUpTime, func() (gosnmp.Asn1BER, any) {
+		return gosnmp.TimeTicks, uint32(time.Since(began).Milliseconds() / 10)
+	})
 	f.value(sysName, gosnmp.OctetString, "sg300\x1b[2J")
 	f.value(sysDescr, gosnmp.OctetString, "a switch")
 	return f

@@ -42,7 +42,8 @@ func (f *found) match(wanted []Wanted) (ports []*port) {
 	for _, p := range ports {
 		for _, o := range ports {
 			if p != o && p.Index != 0 && p.Index == o.Index {
-				p.Missing = fmt.Sprintf("%s and %s are both behind its interface %s: it leads to another switch; name the ports in snmp: ports", p.Peer, o.Peer, p.Name)
+				p.Missing = fmt.Sprintf(
+					"%s and %s are both behind its interface %s: it leads to another switch; name the ports in snmp: ports", p.Peer, o.Peer, p.Name)
 			}
 		}
 	}
@@ -64,7 +65,8 @@ func (f *found) find(w Wanted) (index int, how, missing string) {
 		if n, err := strconv.Atoi(w.Interface); err == nil && f.nameOf(n) != "" {
 			return n, "numbered in the study", ""
 		}
-		return 0, "", fmt.Sprintf("the switch has no interface %q, as the study names it (ifName or ifIndex)", w.Interface)
+		return 0, "", fmt.Sprintf("the switch has no interface %q, as the study names it (ifName or ifIndex)",
+			w.Interface)
 	}
 	if index = f.byName(w.Port); index != 0 {
 		return index, "has the name of the port", ""
@@ -105,7 +107,8 @@ func (f *found) find(w Wanted) (index int, how, missing string) {
 func (f *found) byLLDP(w Wanted) (index int) {
 	for _, n := range f.neighbours {
 		system, _, _ := strings.Cut(n.system, ".")
-		is := w.MAC != "" && n.port == strings.ToLower(w.MAC) || strings.EqualFold(system, w.Peer.Node) && n.port == w.Peer.Interface
+		is := w.MAC != "" && n.port == strings.ToLower(w.MAC) || strings.EqualFold(system, w.Peer.Node) &&
+			n.port == w.Peer.Interface
 		if is && index != 0 && index != n.index || is && f.nameOf(n.index) == "" {
 			return 0
 		}

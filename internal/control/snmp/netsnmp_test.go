@@ -32,7 +32,8 @@ func netSNMP(t *testing.T) *topology.SNMP {
 	free.Close()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "snmpd.conf")
-	text := fmt.Sprintf("agentaddress udp:%s\ncreateUser linerate SHA-256 \"correct horse\" AES \"battery staple\"\nrouser linerate priv\nrocommunity %s 127.0.0.1\n[snmp] persistentDir %s\n",
+	text := fmt.Sprintf(
+		"agentaddress udp:%s\ncreateUser linerate SHA-256 \"correct horse\" AES \"battery staple\"\nrouser linerate priv\nrocommunity %s 127.0.0.1\n[snmp] persistentDir %s\n",
 		address, community, dir)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -70,10 +71,13 @@ func TestNetSNMP(t *testing.T) {
 		{"community", "community: " + community, "2c", ""},
 		{"privacy", right, "3", ""},
 		{"no such user", strings.Replace(right, "user: linerate", "user: nobody", 1), "3", "does not know the user"},
-		{"password", strings.Replace(right, "correct horse", "hunter2hunter2", 1), "3", "auth_password or auth_protocol is wrong"},
+		{"password", strings.Replace(right, "correct horse", "hunter2hunter2", 1), "3",
+			"auth_password or auth_protocol is wrong"},
 		{"protocol", strings.Replace(right, "SHA-256", "SHA", 1), "3", "auth_password or auth_protocol is wrong"},
-		{"privacy password", strings.Replace(right, "battery staple", "hunter2hunter2", 1), "3", "priv_password is wrong"},
-		{"no privacy", "user: linerate\nauth_protocol: SHA-256\nauth_password: correct horse\n", "3", "not at this security level"},
+		{"privacy password", strings.Replace(right, "battery staple", "hunter2hunter2", 1), "3",
+			"priv_password is wrong"},
+		{"no privacy", "user: linerate\nauth_protocol: SHA-256\nauth_password: correct horse\n", "3",
+			"not at this security level"},
 	} {
 		credentials, err := ReadCredentials(secret(t, c.text, 0o600), c.version)
 		if err != nil {

@@ -24,15 +24,18 @@ type Pair struct {
 // it does not say which ports they are.
 func (p Pair) Find(ctx context.Context, transmits, receives string, linkBps float64) error {
 	wanted := func(name, port, mac string) Wanted {
-		return Wanted{Port: name, Peer: topology.End{Node: "here", Interface: name}, Interface: port, MAC: mac, Bps: linkBps}
+		return Wanted{Port: name, Peer: topology.End{Node: "here", Interface: name}, Interface: port, MAC: mac,
+			Bps: linkBps}
 	}
-	if err := p.Switch.Discover(ctx, []Wanted{wanted(p.Transmits, p.Ports[0], transmits), wanted(p.Receives, p.Ports[1], receives)}); err != nil {
+	if err := p.Switch.Discover(ctx, []Wanted{wanted(p.Transmits, p.Ports[0], transmits),
+		wanted(p.Receives, p.Ports[1], receives)}); err != nil {
 		return err
 	}
 	for _, one := range p.Switch.ports {
 		if one.Index == 0 {
 			why, _, _ := strings.Cut(one.Missing, ": name the port")
-			return fmt.Errorf("SNMP of %s: its port towards %s is not found: %s (--snmp-ports names both)", p.Switch.Name, one.Port, why)
+			return fmt.Errorf("SNMP of %s: its port towards %s is not found: %s (--snmp-ports names both)",
+				p.Switch.Name, one.Port, why)
 		}
 	}
 	return nil

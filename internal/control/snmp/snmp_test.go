@@ -25,19 +25,21 @@ func TestCredentials(t *testing.T) {
 	for name, c := range map[string]struct {
 		text, version, wrong string
 	}{
-		"community":           {"# of the rack\ncommunity: swordfish\n", "2c", ""},
-		"default version":     {"community: swordfish", "", ""},
-		"user":                {v3, "3", ""},
-		"no privacy":          {"user: u\nauth_protocol: MD5\nauth_password: 12345678", "3", ""},
-		"a secret alone":      {"swordfish\n", "2c", "line 1: expected KEY: VALUE with community"},
-		"wrong version":       {v3, "2c", "line 1: expected"},
-		"nothing":             {"", "2c", "community is missing"},
-		"no user":             {"auth_protocol: SHA\nauth_password: swordfish", "3", "user is missing"},
-		"twice":               {"community: swordfish\ncommunity: b", "2c", "line 2: community is given twice"},
-		"short password":      {"user: u\nauth_protocol: SHA\nauth_password: xyzzy", "3", "at least 8 characters"},
-		"unknown protocol":    {"user: u\nauth_protocol: swordfish\nauth_password: 12345678", "3", "auth_protocol is not known"},
-		"protocol alone":      {"user: u\nauth_protocol: SHA", "3", "expected both"},
-		"privacy by itself":   {"user: u\npriv_protocol: AES\npriv_password: swordfish", "3", "no privacy without authentication"},
+		"community":       {"# of the rack\ncommunity: swordfish\n", "2c", ""},
+		"default version": {"community: swordfish", "", ""},
+		"user":            {v3, "3", ""},
+		"no privacy":      {"user: u\nauth_protocol: MD5\nauth_password: 12345678", "3", ""},
+		"a secret alone":  {"swordfish\n", "2c", "line 1: expected KEY: VALUE with community"},
+		"wrong version":   {v3, "2c", "line 1: expected"},
+		"nothing":         {"", "2c", "community is missing"},
+		"no user":         {"auth_protocol: SHA\nauth_password: swordfish", "3", "user is missing"},
+		"twice":           {"community: swordfish\ncommunity: b", "2c", "line 2: community is given twice"},
+		"short password":  {"user: u\nauth_protocol: SHA\nauth_password: xyzzy", "3", "at least 8 characters"},
+		"unknown protocol": {"user: u\nauth_protocol: swordfish\nauth_password: 12345678", "3",
+			"auth_protocol is not known"},
+		"protocol alone": {"user: u\nauth_protocol: SHA", "3", "expected both"},
+		"privacy by itself": {"user: u\npriv_protocol: AES\npriv_password: swordfish", "3",
+			"no privacy without authentication"},
 		"a key with no value": {"community:", "2c", "community has no value"},
 	} {
 		got, err := ReadCredentials(secret(t, c.text, 0o600), c.version)
@@ -47,14 +49,16 @@ func TestCredentials(t *testing.T) {
 		if err != nil && (strings.Contains(err.Error(), "swordfish") || strings.Contains(err.Error(), "xyzzy")) {
 			t.Errorf("%s: the error has the secret: %v", name, err)
 		}
-		if said := fmt.Sprintf("%v %+v %#v %s", got, got, got, got); strings.Contains(said, "swordfish") || strings.Contains(said, "horse") {
+		if said := fmt.Sprintf("%v %+v %#v %s", got, got, got, got); strings.Contains(said, "swordfish") ||
+			strings.Contains(said, "horse") {
 			t.Errorf("%s: credentials print as %s", name, said)
 		}
 		if _, err := json.Marshal(got); err == nil {
 			t.Errorf("%s: credentials can be in a document", name)
 		}
 	}
-	if _, err := ReadCredentials(secret(t, "community: swordfish", 0o644), ""); err == nil || !strings.Contains(err.Error(), "0600") {
+	if _, err := ReadCredentials(secret(t, "community: swordfish", 0o644), ""); err == nil ||
+		!strings.Contains(err.Error(), "0600") {
 		t.Errorf("a file for everybody: %v", err)
 	}
 	if _, err := ReadCredentials("/does/not/exist", ""); err == nil || !strings.Contains(err.Error(), "no such file") {
@@ -65,7 +69,8 @@ func TestCredentials(t *testing.T) {
 func TestMatch(t *testing.T) {
 	f := &found{
 		interfaces: []iface{{1, "gi1"}, {2, "gi2"}, {3, "gi3"}, {4, "gi4"}, {49, "Po1"}, {7, "twin"}, {8, "twin"}},
-		fdb: []learned{{"02:00:00:00:00:01", 1}, {"02:00:00:00:00:02", 2}, {"02:00:00:00:00:12", 2}, {"02:00:00:00:00:03", 3}, {"02:00:00:00:00:03", 4},
+		fdb: []learned{{"02:00:00:00:00:01", 1}, {"02:00:00:00:00:02", 2}, {"02:00:00:00:00:12", 2},
+			{"02:00:00:00:00:03", 3}, {"02:00:00:00:00:03", 4},
 			{"02:00:00:00:00:04", 99}},
 		neighbours: []neighbour{{3, "nas.example.org", "eth3"}, {4, "", "02:00:00:00:00:05"}},
 	}
@@ -80,29 +85,38 @@ func TestMatch(t *testing.T) {
 		index   int
 		missing string
 	}{
-		"by MAC address":        {Wanted{Port: "a-eth0", Peer: end("a.eth0"), MAC: "02:00:00:00:00:01"}, 1, ""},
-		"in capitals":           {Wanted{Port: "a-eth0", Peer: end("a.eth0"), MAC: "02:00:00:00:00:0C"}, 0, "does not have"},
-		"named":                 {Wanted{Port: "a-eth0", Peer: end("a.eth0"), Interface: "Po1", MAC: "02:00:00:00:00:01"}, 49, ""},
-		"numbered":              {Wanted{Port: "a-eth0", Peer: end("a.eth0"), Interface: "4"}, 4, ""},
-		"named wrongly":         {Wanted{Port: "a-eth0", Peer: end("a.eth0"), Interface: "gi9"}, 0, `no interface "gi9"`},
-		"two of the name":       {Wanted{Port: "a-eth0", Peer: end("a.eth0"), Interface: "twin"}, 0, `no interface "twin"`},
-		"the port's own name":   {Wanted{Port: "gi2", Peer: end("a.eth0")}, 2, ""},
-		"behind two interfaces": {Wanted{Port: "a-eth0", Peer: end("a.eth0"), MAC: "02:00:00:00:00:03"}, 0, "behind several"},
-		"LLDP by names":         {Wanted{Port: "nas-eth3", Peer: end("nas.eth3"), MAC: "02:00:00:00:00:0a"}, 3, ""},
-		"LLDP by MAC address":   {Wanted{Port: "b-eth0", Peer: end("b.eth0"), MAC: "02:00:00:00:00:05"}, 4, ""},
-		"LLDP of the host":      {Wanted{Port: "b-eth0", Peer: end("b.eth0"), LLDP: "gi4"}, 4, ""},
-		"of no interface":       {Wanted{Port: "b-eth0", Peer: end("b.eth0"), MAC: "02:00:00:00:00:04"}, 0, "does not have"},
-		"another switch":        {Wanted{Port: "core", Peer: end("core")}, 0, "the MAC address of core is not known"},
+		"by MAC address": {Wanted{Port: "a-eth0", Peer: end("a.eth0"), MAC: "02:00:00:00:00:01"}, 1, ""},
+		"in capitals": {Wanted{Port: "a-eth0", Peer: end("a.eth0"), MAC: "02:00:00:00:00:0C"}, 0,
+			"does not have"},
+		"named": {Wanted{Port: "a-eth0", Peer: end("a.eth0"), Interface: "Po1",
+			MAC: "02:00:00:00:00:01"}, 49, ""},
+		"numbered": {Wanted{Port: "a-eth0", Peer: end("a.eth0"), Interface: "4"}, 4, ""},
+		"named wrongly": {Wanted{Port: "a-eth0", Peer: end("a.eth0"), Interface: "gi9"}, 0,
+			`no interface "gi9"`},
+		"two of the name": {Wanted{Port: "a-eth0", Peer: end("a.eth0"), Interface: "twin"}, 0,
+			`no interface "twin"`},
+		"the port's own name": {Wanted{Port: "gi2", Peer: end("a.eth0")}, 2, ""},
+		"behind two interfaces": {Wanted{Port: "a-eth0", Peer: end("a.eth0"), MAC: "02:00:00:00:00:03"}, 0,
+			"behind several"},
+		"LLDP by names":       {Wanted{Port: "nas-eth3", Peer: end("nas.eth3"), MAC: "02:00:00:00:00:0a"}, 3, ""},
+		"LLDP by MAC address": {Wanted{Port: "b-eth0", Peer: end("b.eth0"), MAC: "02:00:00:00:00:05"}, 4, ""},
+		"LLDP of the host":    {Wanted{Port: "b-eth0", Peer: end("b.eth0"), LLDP: "gi4"}, 4, ""},
+		"of no interface": {Wanted{Port: "b-eth0", Peer: end("b.eth0"), MAC: "02:00:00:00:00:04"}, 0,
+			"does not have"},
+		"another switch": {Wanted{Port: "core", Peer: end("core")}, 0, "the MAC address of core is not known"},
 	} {
 		p := f.match([]Wanted{c.want})[0]
-		if p.Index != c.index || (p.Missing == "") != (c.missing == "") || !strings.Contains(p.Missing, c.missing) || (p.Found == "") != (c.missing != "") {
+		if p.Index != c.index || (p.Missing == "") != (c.missing == "") || !strings.Contains(p.Missing, c.missing) ||
+			(p.Found == "") != (c.missing != "") {
 			t.Errorf("%s: %d, found %q, missing %q", name, p.Index, p.Found, p.Missing)
 		}
-		if c.index == 0 && !strings.Contains(p.Missing, "gi9") && !strings.Contains(p.Missing, "twin") && !strings.Contains(p.Missing, "snmp: ports: {"+c.want.Port) {
+		if c.index == 0 && !strings.Contains(p.Missing, "gi9") && !strings.Contains(p.Missing, "twin") &&
+			!strings.Contains(p.Missing, "snmp: ports: {"+c.want.Port) {
 			t.Errorf("%s: %q does not say what helps", name, p.Missing)
 		}
 	}
-	both := f.match([]Wanted{{Port: "a-eth0", Peer: end("a.eth0"), MAC: "02:00:00:00:00:02"}, {Port: "b-eth0", Peer: end("b.eth0"), MAC: "02:00:00:00:00:12"}})
+	both := f.match([]Wanted{{Port: "a-eth0", Peer: end("a.eth0"), MAC: "02:00:00:00:00:02"},
+		{Port: "b-eth0", Peer: end("b.eth0"), MAC: "02:00:00:00:00:12"}})
 	for _, p := range both {
 		if p.Index != 0 || !strings.Contains(p.Missing, "leads to another switch") {
 			t.Errorf("two hosts behind one interface: %+v", p.SwitchPort)
@@ -110,7 +124,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-var nas = Wanted{Port: "nas-eth0", Peer: topology.End{Node: "nas", Interface: "eth0"}, MAC: "02:00:00:00:00:01", Bps: 1e9}
+var nas = Wanted{Port: "nas-eth0", Peer: topology.End{Node: "nas", Interface: "eth0"},
+	MAC: "02:00:00:00:00:01", Bps: 1e9}
 
 func TestDiscover(t *testing.T) {
 	f := newFake(t)
@@ -134,7 +149,8 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("alias %q, system %q", p.Alias, s.found.system)
 	}
 	table := s.record("").FDB
-	if len(table) != 41 || table[0] != (record.FDBEntry{MAC: "02:00:00:00:00:01", Interface: "nas-eth0", Peer: "nas.eth0"}) {
+	if len(table) != 41 || table[0] != (record.FDBEntry{MAC: "02:00:00:00:00:01", Interface: "nas-eth0",
+		Peer: "nas.eth0"}) {
 		t.Errorf("%d entries, first %+v", len(table), table[0])
 	}
 }
@@ -240,7 +256,8 @@ func TestSilentHost(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range mostSearches - 1 {
-		if r, _ := window(t, s, 300*time.Millisecond); !strings.Contains(r.Ports[0].Missing, "gives no forwarding table") {
+		if r, _ := window(t, s, 300*time.Millisecond); !strings.Contains(r.Ports[0].Missing,
+			"gives no forwarding table") {
 			t.Errorf("before it talks: %+v", r.Ports)
 		}
 	}
@@ -262,7 +279,8 @@ func TestLearn(t *testing.T) {
 		t.Fatalf("learned %t, %.3g s", s.learned, s.refreshS)
 	}
 	r, _ := window(t, s, time.Second)
-	if !strings.Contains(r.Ports[0].Missing, "its counters change every") || !strings.Contains(r.Ports[0].Missing, "set workload.duration to") {
+	if !strings.Contains(r.Ports[0].Missing, "its counters change every") ||
+		!strings.Contains(r.Ports[0].Missing, "set workload.duration to") {
 		t.Errorf("missing %q", r.Ports[0].Missing)
 	}
 	idle := newFake(t)
@@ -344,10 +362,12 @@ func TestRestart(t *testing.T) {
 		change func(f *fake)
 		want   string
 	}{
-		"restart":       {func(f *fake) { f.value(sysUpTime, gosnmp.TimeTicks, uint32(3)) }, "restarted"},
-		"discontinuity": {func(f *fake) { f.value(ifDiscontinuity+".1", gosnmp.TimeTicks, uint32(77)) }, "ifCounterDiscontinuityTime"},
-		"backwards":     {func(f *fake) { f.value(counters[0].wide+".1", gosnmp.Counter64, uint64(5)) }, "decreased"},
-		"vanished":      {func(f *fake) { f.value(counters[9].narrow+".1", gosnmp.NoSuchInstance, nil) }, "disappeared"},
+		"restart": {func(f *fake) { f.value(sysUpTime, gosnmp.TimeTicks, uint32(3)) }, "restarted"},
+		"discontinuity": {func(f *fake) { f.value(ifDiscontinuity+".1", gosnmp.TimeTicks, uint32(77)) },
+			"ifCounterDiscontinuityTime"},
+		"backwards": {func(f *fake) { f.value(counters[0].wide+".1", gosnmp.Counter64, uint64(5)) }, "decreased"},
+		"vanished": {func(f *fake) { f.value(counters[9].narrow+".1", gosnmp.NoSuchInstance, nil) },
+			"disappeared"},
 	} {
 		f := newFake(t)
 		f.port(1, "gi1", 64, 1<<20, 400e6, 0)
@@ -390,7 +410,8 @@ func TestHostileReplies(t *testing.T) {
 			f.serve()
 			began := time.Now()
 			err := f.open(t).Discover(context.Background(), []Wanted{nas})
-			if err == nil || strings.ContainsAny(err.Error(), "\n\x1b") || strings.Contains(err.Error(), community) || len(err.Error()) > 200 {
+			if err == nil || strings.ContainsAny(err.Error(), "\n\x1b") || strings.Contains(err.Error(), community) ||
+				len(err.Error()) > 200 {
 				t.Errorf("%v", err)
 			}
 			if took := time.Since(began); took > 3*patience {
@@ -411,7 +432,8 @@ func TestEndlessTable(t *testing.T) {
 	if err := s.Discover(context.Background(), []Wanted{nas}); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(s.found.interfaces); n != mostInterfaces || !strings.Contains(strings.Join(s.found.lacking, " "), "more than") {
+	if n := len(s.found.interfaces); n != mostInterfaces ||
+		!strings.Contains(strings.Join(s.found.lacking, " "), "more than") {
 		t.Errorf("%d interfaces, lacking %q", n, s.found.lacking)
 	}
 }
@@ -421,7 +443,8 @@ func TestWrongCommunity(t *testing.T) {
 	f := newFake(t)
 	f.serve()
 	err := opened(t, f.snmp(), Community("guess-of-mine")).Discover(context.Background(), []Wanted{nas})
-	if err == nil || !strings.Contains(err.Error(), "the community is wrong") || strings.Contains(err.Error(), "guess") {
+	if err == nil || !strings.Contains(err.Error(), "the community is wrong") ||
+		strings.Contains(err.Error(), "guess") {
 		t.Errorf("%v", err)
 	}
 }

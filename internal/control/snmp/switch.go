@@ -94,7 +94,9 @@ const mostSearches = 3
 // search looks for ports again that were not found: a switch forgets hosts that were silent,
 // and learns their MAC addresses once flows are opened.
 func (s *Switch) search(ctx context.Context) {
-	if s.searches >= mostSearches || !slices.ContainsFunc(s.ports, func(p *port) bool { return p.Index == 0 && p.wanted.Interface == "" }) {
+	if s.searches >= mostSearches || !slices.ContainsFunc(s.ports, func(p *port) bool {
+		return p.Index == 0 && p.wanted.Interface == ""
+	}) {
 		return
 	}
 	s.searches++
@@ -108,7 +110,8 @@ func (s *Switch) search(ctx context.Context) {
 // describe asks what a port is, and whether it has counters of 64 bits.
 func (s *Switch) describe(ctx context.Context, p *port) error {
 	at := fmt.Sprintf(".%d", p.Index)
-	oids := []string{ifAlias + at, ifHighSpeed + at, ifSpeed + at, ifType + at, counters[0].wide + at, counters[0].narrow + at}
+	oids := []string{ifAlias + at, ifHighSpeed + at, ifSpeed + at, ifType + at, counters[0].wide + at,
+		counters[0].narrow + at}
 	got, err := s.device.get(ctx, patience, 1, oids)
 	if err != nil {
 		return err
@@ -257,12 +260,15 @@ func (r *series) add(i int, sent, received int64, got []gosnmp.SnmpPDU, disconti
 func (r *series) busiest(from, to int64) (polls []polled.Poll) {
 	most := uint64(0)
 	for _, list := range r.replies {
-		in := slices.DeleteFunc(slices.Clone(list), func(p polled.Poll) bool { return p.SentNs < from || p.SentNs > to })
+		in := slices.DeleteFunc(slices.Clone(list), func(p polled.Poll) bool {
+			return p.SentNs < from || p.SentNs > to
+		})
 		if len(in) == 0 {
 			continue
 		}
 		first, last := in[0].Counters, in[len(in)-1].Counters
-		if carried := last.InOctets + last.OutOctets - first.InOctets - first.OutOctets; polls == nil || carried > most {
+		if carried := last.InOctets + last.OutOctets - first.InOctets - first.OutOctets; polls == nil ||
+			carried > most {
 			polls, most = in, carried
 		}
 	}
@@ -286,7 +292,8 @@ func (s *Switch) Learn(ctx context.Context) {
 			s.learned, s.refreshS = true, refresh
 			return
 		}
-		if changed := len(polls) > 1 && polls[0].Counters != polls[len(polls)-1].Counters; !changed && time.Since(began) > unheard {
+		if changed := len(polls) > 1 && polls[0].Counters != polls[len(polls)-1].Counters; !changed &&
+			time.Since(began) > unheard {
 			return
 		}
 		select {

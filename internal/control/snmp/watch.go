@@ -32,7 +32,8 @@ type Watch struct {
 // Watch begins to poll the ports of those names, in the background, until Reading is called.
 func (s *Switch) Watch(ctx context.Context, names []string) *Watch {
 	ctx, cancel := context.WithCancel(ctx)
-	w := &Watch{s: s, names: names, cancel: cancel, done: make(chan struct{}), planned: make(chan struct{}, 1), series: newSeries(nil)}
+	w := &Watch{s: s, names: names, cancel: cancel, done: make(chan struct{}), planned: make(chan struct{}, 1),
+		series: newSeries(nil)}
 	go func() {
 		defer close(w.done)
 		w.run(ctx)
@@ -193,7 +194,8 @@ func (w *Watch) count(p *port, port *record.SwitchPort, polls []polled.Poll, beg
 		return errors.New(why)
 	}
 	if !w.s.learned {
-		return errors.New("its counters changed too rarely in the window to see how often it refreshes them: a longer window shows it")
+		return errors.New(
+			"its counters changed too rarely in the window to see how often it refreshes them: a longer window shows it")
 	}
 	counted, err := polled.Count(polls, begin, end, w.s.refreshS)
 	if err != nil {

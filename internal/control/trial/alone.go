@@ -32,7 +32,8 @@ func (r Readings) alone(node string, why error) (Readings, error) {
 	planned := r.Duration
 	r.Duration = time.Duration(end.Reading.ScheduledNs - offset - r.BeginNs)
 	if r.Duration <= 0 || r.Duration >= planned {
-		return Readings{}, fmt.Errorf("%w; %s says that it read its latest sample after %v of %v", why, node, r.Duration, planned)
+		return Readings{}, fmt.Errorf("%w; %s says that it read its latest sample after %v of %v", why, node,
+			r.Duration, planned)
 	}
 	r.Planned, r.Lost = planned, why
 	r.Replies = map[string]message.WindowReply{node: until(reply, end, r.Duration.Seconds())}
@@ -48,10 +49,14 @@ func until(reply message.WindowReply, end message.Edge, windowS float64) message
 	h.Series = slices.DeleteFunc(slices.Clone(h.Series), func(s record.Sample) bool { return s.AtNs >= h.End.BeganNs })
 	if h.Log != nil {
 		log := *h.Log
-		log.Lines = slices.DeleteFunc(slices.Clone(log.Lines), func(l record.LogLine) bool { return l.AtNs >= h.End.BeganNs })
+		log.Lines = slices.DeleteFunc(slices.Clone(log.Lines), func(l record.LogLine) bool {
+			return l.AtNs >= h.End.BeganNs
+		})
 		h.Log = &log
 	}
-	h.CarrierLosses = slices.DeleteFunc(slices.Clone(h.CarrierLosses), func(l record.CarrierLoss) bool { return l.FromS >= windowS })
+	h.CarrierLosses = slices.DeleteFunc(slices.Clone(h.CarrierLosses), func(l record.CarrierLoss) bool {
+		return l.FromS >= windowS
+	})
 	for i := range h.CarrierLosses {
 		if l := &h.CarrierLosses[i]; l.ToS >= windowS {
 			l.ToS, l.Regained = windowS, false

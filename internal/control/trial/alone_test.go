@@ -17,10 +17,13 @@ func TestAlone(t *testing.T) {
 	at := func(s int64) int64 { return 100*second + s*second + offset }
 	reply := message.WindowReply{
 		BeginFlows: []message.FlowEnd{{ID: "f"}}, EndFlows: []message.FlowEnd{{ID: "f", ReceivedBytes: 9}},
-		FinalFlows: []message.FlowEnd{{ID: "f", ReceivedBytes: 9, Transactions: &record.Transactions{Done: 9, Latency: &record.Distribution{Count: 9}}}},
+		FinalFlows: []message.FlowEnd{
+			{ID: "f", ReceivedBytes: 9, Transactions: &record.Transactions{Done: 9, Latency: &record.Distribution{
+				Count: 9}}}},
 		Reading: record.HostReading{
-			CarrierLosses: []record.CarrierLoss{{Interface: "a", FromS: 1, ToS: 3, Regained: true}, {Interface: "b", FromS: 2.5, ToS: 4}},
-			Series:        []record.Sample{{AtNs: at(1)}, {AtNs: at(2)}, {AtNs: at(3)}},
+			CarrierLosses: []record.CarrierLoss{{Interface: "a", FromS: 1, ToS: 3, Regained: true},
+				{Interface: "b", FromS: 2.5, ToS: 4}},
+			Series: []record.Sample{{AtNs: at(1)}, {AtNs: at(2)}, {AtNs: at(3)}},
 		},
 		Latest: &message.Edge{
 			Reading: record.Reading{ScheduledNs: at(2), BeganNs: at(2)}, ProcessCPUS: 0.5,
@@ -37,17 +40,20 @@ func TestAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := got.Replies["here"]
-	if got.Duration != 2*time.Second || got.Planned != 5*time.Second || got.Lost != why || len(got.Replies) != 1 || len(got.Clocks) != 1 {
+	if got.Duration != 2*time.Second || got.Planned != 5*time.Second || got.Lost != why || len(got.Replies) != 1 ||
+		len(got.Clocks) != 1 {
 		t.Errorf("%+v", got)
 	}
 	final := r.FinalFlows[0]
-	if r.EndFlows[0].ReceivedBytes != 4 || final.Transactions.Done != 4 || final.Transactions.Latency.Count != 9 || reply.Latest.Flows[0].Transactions.Latency != nil {
+	if r.EndFlows[0].ReceivedBytes != 4 || final.Transactions.Done != 4 || final.Transactions.Latency.Count != 9 ||
+		reply.Latest.Flows[0].Transactions.Latency != nil {
 		t.Errorf("flows %+v, %+v", r.EndFlows, final.Transactions)
 	}
 	if len(r.Reading.Series) != 1 || r.Reading.ProcessCPUS != 0.5 {
 		t.Errorf("%d samples, %v s of CPU", len(r.Reading.Series), r.Reading.ProcessCPUS)
 	}
-	if l := r.Reading.CarrierLosses; len(l) != 1 || l[0].ToS != 2 || l[0].Regained || !reply.Reading.CarrierLosses[0].Regained {
+	if l := r.Reading.CarrierLosses; len(l) != 1 || l[0].ToS != 2 || l[0].Regained ||
+		!reply.Reading.CarrierLosses[0].Regained {
 		t.Errorf("losses of carrier %+v", l)
 	}
 	reply.Latest = nil

@@ -67,7 +67,8 @@ func TestClocks(t *testing.T) {
 	}
 	for node, skew := range skews {
 		c := found[node]
-		if c.Host != node || c.UncertaintyNs <= 0 || c.OffsetNs < skew-c.UncertaintyNs || c.OffsetNs > skew+c.UncertaintyNs {
+		if c.Host != node || c.UncertaintyNs <= 0 || c.OffsetNs < skew-c.UncertaintyNs ||
+			c.OffsetNs > skew+c.UncertaintyNs {
 			t.Errorf("%s: %+v, want an offset of %d within the uncertainty", node, c, skew)
 		}
 		if c.UncertaintyNs >= int64(slow/2) {

@@ -77,7 +77,8 @@ func (f *Flow) record(e ends) record.Flow {
 	rec := record.Flow{
 		ID: f.ID, Protocol: f.Protocol, Process: f.Process, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener,
 		Error: f.Failure.Error(), Connected: f.Failure == nil, SourcePorts: f.SourcePorts,
-		RateCapBps: float64(f.Pacing(to.Addr().Is6())), PacePerS: duePerS(f), WriteCapBps: float64(f.WriteCap), ReadCapBps: float64(f.ReadCap),
+		RateCapBps: float64(f.Pacing(to.Addr().Is6())), PacePerS: duePerS(f), WriteCapBps: float64(f.WriteCap),
+		ReadCapBps: float64(f.ReadCap),
 	}
 	if f.Failure != nil {
 		rec.Exhausted, rec.NoDescriptors = f.Failure.Ports, f.Failure.Descriptors
@@ -250,7 +251,8 @@ func transactions(e ends) *record.Transactions {
 
 // bins are what a flow's count rose by from one sample to the next, from begin on;
 // samples without it are left out.
-func bins(reply message.WindowReply, id string, begin int64, count func(record.FlowSample) (n int64, known bool)) (list []int64) {
+func bins(reply message.WindowReply, id string, begin int64, count func(record.FlowSample) (n int64, known bool)) (
+	list []int64) {
 	for _, sample := range reply.Reading.Series {
 		i := slices.IndexFunc(sample.Flows, func(f record.FlowSample) bool { return f.ID == id })
 		if i < 0 {

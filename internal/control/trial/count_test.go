@@ -27,7 +27,8 @@ func TestOnOurClock(t *testing.T) {
 			Host: "h", Begin: reading, End: end,
 			Before:   record.Tables{BeganNs: began + offset + 1, EndedNs: began + offset + 2},
 			Snapshot: record.Snapshot{Tables: record.Tables{BeganNs: ended + offset + 1, EndedNs: ended + offset + 2}},
-			Series:   []record.Sample{{AtNs: sampled + offset, BeganNs: sampled + offset, EndedNs: sampled + offset + 3, Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: port + offset}}}},
+			Series: []record.Sample{{AtNs: sampled + offset, BeganNs: sampled + offset, EndedNs: sampled + offset + 3,
+				Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: port + offset}}}},
 		}
 	}
 	for _, offset := range []int64{second, -second, 0} {
@@ -43,19 +44,25 @@ func TestOnOurClock(t *testing.T) {
 
 // TestFill: differences over the window, per the receiver's own seconds.
 func TestFill(t *testing.T) {
-	s0 := message.FlowEnd{AtNs: 9 * second, WrittenBytes: 1000, Info: &record.TCPInfo{Sacked: 3, SndMSS: 1448, BytesAcked: 900, BytesRetrans: 10, TotalRetrans: 1, BytesSent: 950, BusyUs: 500_000, RwndLimitedUs: 100_000, SndbufLimited: 50_000}}
-	s1 := message.FlowEnd{AtNs: 11 * second, WrittenBytes: 6000, UnsentBytes: 70, SndbufBytes: 11, RcvbufBytes: 12, Alive: true, CongestionControl: "cubic",
-		Info: &record.TCPInfo{BytesAcked: 5500, BytesRetrans: 35, TotalRetrans: 4, BytesSent: 5700, BusyUs: 2_500_000, RwndLimitedUs: 600_000, SndbufLimited: 300_000}}
+	s0 := message.FlowEnd{AtNs: 9 * second, WrittenBytes: 1000, Info: &record.TCPInfo{Sacked: 3, SndMSS: 1448,
+		BytesAcked: 900, BytesRetrans: 10, TotalRetrans: 1, BytesSent: 950, BusyUs: 500_000, RwndLimitedUs: 100_000,
+		SndbufLimited: 50_000}}
+	s1 := message.FlowEnd{AtNs: 11 * second, WrittenBytes: 6000, UnsentBytes: 70, SndbufBytes: 11, RcvbufBytes: 12,
+		Alive: true, CongestionControl: "cubic",
+		Info: &record.TCPInfo{BytesAcked: 5500, BytesRetrans: 35, TotalRetrans: 4, BytesSent: 5700, BusyUs: 2_500_000,
+			RwndLimitedUs: 600_000, SndbufLimited: 300_000}}
 	s2 := message.FlowEnd{WrittenBytes: 8000, FirstNs: 8 * second, LastNs: 12 * second}
 	// The receiver's clock is far from the sender's: only its own matters.
 	r0 := message.FlowEnd{AtNs: 500 * second, ReceivedBytes: 800, Info: &record.TCPInfo{BytesReceived: 850}}
-	r1 := message.FlowEnd{AtNs: 502 * second, ReceivedBytes: 4800, SndbufBytes: 13, RcvbufBytes: 14, Alive: true, Info: &record.TCPInfo{BytesReceived: 5000}}
+	r1 := message.FlowEnd{AtNs: 502 * second, ReceivedBytes: 4800, SndbufBytes: 13, RcvbufBytes: 14, Alive: true,
+		Info: &record.TCPInfo{BytesReceived: 5000}}
 	var flow record.Flow
 	fill(&flow, ends{s0: s0, s1: s1, s2: s2, r0: r0, r1: r1})
 	want := record.Flow{
 		ReceivedBytes: 4000, WrittenBytes: 5000, UnsentBytes: 70, CongestionControl: "cubic",
-		AckedBytes: 4600, RetransBytes: 25, RetransSegments: 3, SentBytes: 4750, ArrivedBytes: 4150, OutOfOrderBytes: 3 * 1448,
-		BusyS: 2, RwndLimitedS: 0.5, SndbufLimitedS: 0.25, SndbufBytes: 11, RcvbufBytes: 14,
+		AckedBytes: 4600, RetransBytes: 25, RetransSegments: 3, SentBytes: 4750, ArrivedBytes: 4150,
+		OutOfOrderBytes: 3 * 1448,
+		BusyS:           2, RwndLimitedS: 0.5, SndbufLimitedS: 0.25, SndbufBytes: 11, RcvbufBytes: 14,
 		GoodputBps: 16000, SenderAverageBps: 16000, Alive: true,
 		SenderInfo: s1.Info, ReceiverInfo: r1.Info,
 	}
@@ -116,7 +123,8 @@ func TestUnread(t *testing.T) {
 
 func TestBins(t *testing.T) {
 	sample := func(id string, bytes int64) record.Sample {
-		return record.Sample{Flows: []record.FlowSample{{ID: "other", ReceivedBytes: 1}, {ID: id, ReceivedBytes: bytes}}}
+		return record.Sample{Flows: []record.FlowSample{{ID: "other", ReceivedBytes: 1},
+			{ID: id, ReceivedBytes: bytes}}}
 	}
 	var reply message.WindowReply
 	reply.Reading.Series = []record.Sample{sample("f", 130), sample("gone", 9), sample("f", 130), sample("f", 200)}

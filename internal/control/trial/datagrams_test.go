@@ -39,12 +39,14 @@ func TestUnfollowed(t *testing.T) {
 		e.s2, e.r2 = edge(5010, test.final, test.lost1, window)
 		var series []record.Sample
 		for i, n := range test.samples {
-			series = append(series, record.Sample{AtNs: int64(i+1) * second, Flows: []record.FlowSample{{ID: "r1", Datagrams: 7}, {ID: "w1", Datagrams: n}}})
+			series = append(series, record.Sample{AtNs: int64(i+1) * second,
+				Flows: []record.FlowSample{{ID: "r1", Datagrams: 7}, {ID: "w1", Datagrams: n}}})
 		}
 		d := datagrams(e)
 		countUnfollowed(d, e, series)
 		if d.Lost != test.want || d.Received != test.received || d.Received+d.Lost > d.Sent+10 {
-			t.Errorf("%s: %d sent, %d received, %d lost; want %d lost", test.name, d.Sent, d.Received, d.Lost, test.want)
+			t.Errorf("%s: %d sent, %d received, %d lost; want %d lost", test.name, d.Sent, d.Received,
+				d.Lost, test.want)
 		}
 	}
 	countUnfollowed(nil, ends{}, nil)

@@ -51,7 +51,8 @@ func ofBridge(h record.HostReading, t *topology.Topology) record.HostReading {
 	}
 	h.Snapshot.FDB, h.Before.FDB = keep(h.Snapshot.FDB), keep(h.Before.FDB)
 	if !there {
-		h.Snapshot.Missing = append(slices.Clone(h.Snapshot.Missing), fmt.Sprintf("forwarding table: %s has no bridge %s", s.Name, s.Bridge))
+		h.Snapshot.Missing = append(slices.Clone(h.Snapshot.Missing),
+			fmt.Sprintf("forwarding table: %s has no bridge %s", s.Name, s.Bridge))
 	}
 	return h
 }

@@ -9,12 +9,15 @@ import (
 
 // TestOfBridge: another bridge of the same machine is not the switch.
 func TestOfBridge(t *testing.T) {
-	top := &topology.Topology{Switches: []topology.Switch{{Name: "sw", Via: []string{"env"}, Bridge: "br0"}, {Name: "lab"}}}
+	top := &topology.Topology{Switches: []topology.Switch{{Name: "sw", Via: []string{"env"}, Bridge: "br0"},
+		{Name: "lab"}}}
 	reading := func(host string) record.HostReading {
-		table := []record.FDBEntry{{MAC: "1", Interface: "p1"}, {MAC: "2", Interface: "c1"}, {MAC: "3", Interface: "br0"}, {MAC: "4", Interface: "docker0"}}
+		table := []record.FDBEntry{{MAC: "1", Interface: "p1"}, {MAC: "2", Interface: "c1"},
+			{MAC: "3", Interface: "br0"}, {MAC: "4", Interface: "docker0"}}
 		return record.HostReading{Host: host, Before: record.Tables{FDB: table}, Snapshot: record.Snapshot{
-			Interfaces: []record.InterfaceSnapshot{{Interface: "br0"}, {Interface: "p1", Master: "br0"}, {Interface: "docker0"}, {Interface: "c1", Master: "docker0"}},
-			Tables:     record.Tables{FDB: table},
+			Interfaces: []record.InterfaceSnapshot{{Interface: "br0"}, {Interface: "p1", Master: "br0"},
+				{Interface: "docker0"}, {Interface: "c1", Master: "docker0"}},
+			Tables: record.Tables{FDB: table},
 		}}
 	}
 	for host, want := range map[string]int{"sw": 2, "lab": 4, "unknown": 4} {

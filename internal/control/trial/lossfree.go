@@ -29,7 +29,8 @@ var ErrEnough = errors.New("no further trial can be made")
 // window of its own and fresh flows. Most is the highest rate to try and limit the
 // most that the links can carry, both 0 where they are not known. The trial that is
 // returned is the one of the result; without a result, the last.
-func LossFree(o study.LossFree, most, limit float64, full time.Duration, try func(Step) (*record.Trial, error)) (*record.LossFree, *record.Trial, error) {
+func LossFree(o study.LossFree, most, limit float64, full time.Duration, try func(Step) (*record.Trial, error)) (
+	*record.LossFree, *record.Trial, error) {
 	search := rfc2544.Search{Most: most, Loss: float64(o.Loss), Resolution: float64(o.Resolution), Repeats: o.Repeats}
 	short := study.SearchWindow(full)
 	var made []record.LossTrial

@@ -103,13 +103,14 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		o.Remote, o.LocalPort, o.Ports = f.Accepted, f.SourcePort, f.ports
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
-	connected, err := oneByOne(slices.Sorted(maps.Keys(connect)), connectStagger, func(host string) (opened []message.Opened, err error) {
-		request := message.ConnectRequest{Flows: connect[host], TimeoutNs: int64(timeout)}
-		ctx, cancel := g.within(ctx, timeout+connectTime(connect[host]))
-		defer cancel()
-		err = g.Bus.Call(ctx, host, "connect", request, &opened)
-		return opened, err
-	})
+	connected, err := oneByOne(slices.Sorted(maps.Keys(connect)), connectStagger,
+		func(host string) (opened []message.Opened, err error) {
+			request := message.ConnectRequest{Flows: connect[host], TimeoutNs: int64(timeout)}
+			ctx, cancel := g.within(ctx, timeout+connectTime(connect[host]))
+			defer cancel()
+			err = g.Bus.Call(ctx, host, "connect", request, &opened)
+			return opened, err
+		})
 	if err != nil {
 		return err
 	}
@@ -164,5 +165,6 @@ func connectTime(requests []message.FlowRequest) (d time.Duration) {
 
 // request is what one end of a flow gets.
 func request(f *Flow, sends bool, local netip.Addr) message.FlowRequest {
-	return message.FlowRequest{Spec: f.Asked(), ID: f.ID, Sends: sends, Local: local, Cookie: f.Cookie, Process: f.Process, Foreign: f.Served()}
+	return message.FlowRequest{Spec: f.Asked(), ID: f.ID, Sends: sends, Local: local, Cookie: f.Cookie,
+		Process: f.Process, Foreign: f.Served()}
 }

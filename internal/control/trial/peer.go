@@ -54,7 +54,8 @@ func (p *Peer) enter(rec *record.Flow, i int, f *Flow, e ends, reply message.Win
 	}
 	rec.CountedAt, rec.ReceivedBytes, rec.GoodputBps = record.CountedByPeer, count.Bytes, count.GoodputBps
 	if count.Seconds == 0 && span > 0 {
-		rec.GoodputBps = float64(count.Bytes) * 8e9 / float64(span) // iperf3 before 3.2 does not report its time, which is about this
+		// iperf3 before 3.2 does not report its time, which is about this
+		rec.GoodputBps = float64(count.Bytes) * 8e9 / float64(span)
 	}
 	if d := datagramsHere(e.s0.Datagrams, e.s1.Datagrams, nil); d != nil && count.Datagrams != nil {
 		d.Received, d.Lost, d.JitterUs = count.Datagrams.Received, count.Datagrams.Lost, count.Datagrams.JitterUs

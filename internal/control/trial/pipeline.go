@@ -150,7 +150,8 @@ func (p Paths) place(counted []record.Flow, limit Limits) []record.Flow {
 }
 
 // judged returns the flows with what follows from all of them.
-func judged(placed []record.Flow, outages [][]record.Outage, bottlenecks []bottleneck.Verdict, predictions []*record.Prediction) []record.Flow {
+func judged(placed []record.Flow, outages [][]record.Outage, bottlenecks []bottleneck.Verdict,
+	predictions []*record.Prediction) []record.Flow {
 	flows := slices.Clone(placed)
 	for i := range flows {
 		f := &flows[i]

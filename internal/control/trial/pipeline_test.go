@@ -40,7 +40,8 @@ func (wire) Limits(counted []record.Flow, _ []record.HostReading, _ Paths) Limit
 // not, as of a peer without an agent.
 func twoFlows(both bool) ([]*Flow, Readings) {
 	flow := func(id string, opens bool) *Flow {
-		return &Flow{PlannedFlow: study.PlannedFlow{ID: id, Opener: "a", Acceptor: "b", OpenerSends: opens, Spec: flow.Spec{Protocol: flow.TCP}}}
+		return &Flow{PlannedFlow: study.PlannedFlow{ID: id, Opener: "a", Acceptor: "b", OpenerSends: opens,
+			Spec: flow.Spec{Protocol: flow.TCP}}}
 	}
 	end := func(id string, sends bool, at, bytes int64) message.FlowEnd {
 		e := message.FlowEnd{ID: id, Sends: sends, AtNs: at * second, Alive: true, Mode: "copy", FirstNs: second}
@@ -61,7 +62,8 @@ func twoFlows(both bool) ([]*Flow, Readings) {
 		w.Reading.Host = host
 		return w
 	}
-	r := Readings{Duration: 2 * time.Second, Replies: map[string]message.WindowReply{"a": reply("a", "w1", "r1")}, Clocks: map[string]record.Clock{"a": {Host: "a"}}}
+	r := Readings{Duration: 2 * time.Second, Replies: map[string]message.WindowReply{"a": reply("a", "w1", "r1")},
+		Clocks: map[string]record.Clock{"a": {Host: "a"}}}
 	if both {
 		r.Replies["b"], r.Clocks["b"] = reply("b", "r1", "w1"), record.Clock{Host: "b", OffsetNs: 7}
 	}
@@ -72,8 +74,10 @@ func twoFlows(both bool) ([]*Flow, Readings) {
 // is changed.
 func TestAssemble(t *testing.T) {
 	over := &topology.Topology{
-		Hosts: []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}}, {Name: "b", Interfaces: []topology.Interface{{Name: "eth0"}}}},
-		Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "b", Interface: "eth0"},
+		Hosts: []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}},
+			{Name: "b", Interfaces: []topology.Interface{{Name: "eth0"}}}},
+		Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"},
+			To:         topology.End{Node: "b", Interface: "eth0"},
 			Impairment: topology.Impairment{Rate: unit.BitRate(1e9)}}},
 	}
 	flows, readings := twoFlows(true)
@@ -86,19 +90,22 @@ func TestAssemble(t *testing.T) {
 		return string(data)
 	}
 	before := text()
-	made, err := Assemble(header, flows, readings, Context{Nodes: []string{"b", "a"}, Planned: over, Network: wire{over}})
+	made, err := Assemble(header, flows, readings, Context{Nodes: []string{"b", "a"}, Planned: over,
+		Network: wire{over}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if text() != before {
 		t.Error("what the trial was made from has changed")
 	}
-	if made.Treatment != "plain" || made.Order != 3 || made.WindowS != 2 || made.GoodputBps != 32000 || made.LimitBps != 941e6 || made.LimitWhy != "one link" ||
+	if made.Treatment != "plain" || made.Order != 3 || made.WindowS != 2 || made.GoodputBps != 32000 ||
+		made.LimitBps != 941e6 || made.LimitWhy != "one link" ||
 		made.Topology != nil || len(made.Hosts) != 2 || made.Hosts[0].Host != "b" || made.Clocks[0].OffsetNs != 7 {
 		t.Errorf("%+v", made)
 	}
 	for i, f := range made.Flows {
-		if f.ReceivedBytes != 4000 || f.AckedBytes != 4000 || f.GoodputBps != 16000 || f.LimitBps != 941e6 || len(f.Path) != 2 || !f.Alive || f.CountedAt != "" {
+		if f.ReceivedBytes != 4000 || f.AckedBytes != 4000 || f.GoodputBps != 16000 || f.LimitBps != 941e6 ||
+			len(f.Path) != 2 || !f.Alive || f.CountedAt != "" {
 			t.Errorf("flow %d: %+v", i, f)
 		}
 	}
@@ -112,10 +119,13 @@ func TestAssemble(t *testing.T) {
 // can be, and the ends are not compared with each other.
 func TestAssemblePeer(t *testing.T) {
 	flows, readings := twoFlows(false)
-	over := &topology.Topology{Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "b", Interface: "eth0"}}}}
-	peer := &Peer{Mode: "iperf3", CongestionControl: "bbr", Counts: []record.PeerCount{{Bytes: 5500, Seconds: 2.5, GoodputBps: 17600}, {Bytes: 5600}}}
+	over := &topology.Topology{Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"},
+		To: topology.End{Node: "b", Interface: "eth0"}}}}
+	peer := &Peer{Mode: "iperf3", CongestionControl: "bbr",
+		Counts: []record.PeerCount{{Bytes: 5500, Seconds: 2.5, GoodputBps: 17600}, {Bytes: 5600}}}
 	assemble := func() record.Trial {
-		made, err := Assemble(record.Trial{}, flows, readings, Context{Nodes: []string{"a"}, Network: wire{over}, Peer: peer})
+		made, err := Assemble(record.Trial{}, flows, readings, Context{Nodes: []string{"a"}, Network: wire{over},
+			Peer: peer})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,10 +133,12 @@ func TestAssemblePeer(t *testing.T) {
 	}
 	made := assemble()
 	w, r := made.Flows[0], made.Flows[1]
-	if w.CountedAt != record.CountedAcknowledged || w.ReceivedBytes != 4000 || w.GoodputBps != 16000 || w.ReceiveMode != "iperf3" || !w.Alive {
+	if w.CountedAt != record.CountedAcknowledged || w.ReceivedBytes != 4000 || w.GoodputBps != 16000 ||
+		w.ReceiveMode != "iperf3" || !w.Alive {
 		t.Errorf("sent: %+v", w)
 	}
-	if r.CountedAt != record.CountedReceived || r.ReceivedBytes != 4000 || r.SendMode != "iperf3" || r.CongestionControl != "bbr" || !r.Alive {
+	if r.CountedAt != record.CountedReceived || r.ReceivedBytes != 4000 || r.SendMode != "iperf3" ||
+		r.CongestionControl != "bbr" || !r.Alive {
 		t.Errorf("received: %+v", r)
 	}
 	if made.GoodputBps != w.GoodputBps+r.GoodputBps {
@@ -145,7 +157,8 @@ func TestAssemblePeer(t *testing.T) {
 	for _, list := range [][]message.FlowEnd{readings.Replies["a"].BeginFlows, readings.Replies["a"].EndFlows} {
 		list[1].Info = nil
 	}
-	if w := assemble().Flows[0]; w.CountedAt != record.CountedByPeer || w.ReceivedBytes != 5500 || w.GoodputBps != 17600 {
+	if w := assemble().Flows[0]; w.CountedAt != record.CountedByPeer || w.ReceivedBytes != 5500 ||
+		w.GoodputBps != 17600 {
 		t.Errorf("by the peer: %+v", w)
 	}
 	// Of datagrams the peer knows the share that is lost, and this host what it sent in the window.
@@ -154,7 +167,8 @@ func TestAssemblePeer(t *testing.T) {
 	for k, list := range [][]message.FlowEnd{readings.Replies["a"].BeginFlows, readings.Replies["a"].EndFlows} {
 		list[1].Datagrams = &record.Datagrams{Sent: int64(100 * k)}
 	}
-	if w := assemble().Flows[0]; w.CountedAt != record.CountedLessLoss || math.Abs(w.GoodputBps-0.9*float64(w.WrittenBytes)*8/2) > 1e-9 || w.WrittenBytes == 0 {
+	if w := assemble().Flows[0]; w.CountedAt != record.CountedLessLoss ||
+		math.Abs(w.GoodputBps-0.9*float64(w.WrittenBytes)*8/2) > 1e-9 || w.WrittenBytes == 0 {
 		t.Errorf("less what is lost: %+v", w)
 	}
 	peer.Counts[0].Datagrams = heard

@@ -64,7 +64,8 @@ func together(id string, sender message.WindowReply) (n readings) {
 	for _, sample := range sender.Reading.Series {
 		for _, s := range sample.Flows {
 			if s.ID == id && s.SndCwnd > 0 {
-				n.look(record.TCPInfo{SndMSS: 1, Unacked: s.Unacked, SndCwnd: s.SndCwnd, NotsentBytes: s.NotsentBytes, Lacks: []string{"snd_wnd_bytes"}}, 0)
+				n.look(record.TCPInfo{SndMSS: 1, Unacked: s.Unacked, SndCwnd: s.SndCwnd, NotsentBytes: s.NotsentBytes,
+					Lacks: []string{"snd_wnd_bytes"}}, 0)
 			}
 		}
 	}
@@ -79,7 +80,8 @@ func windows(s0, s1 message.FlowEnd, sender message.WindowReply) (n readings) {
 	for _, sample := range sender.Reading.Series {
 		for _, s := range sample.Flows {
 			if s.ID == s1.ID && s.SndCwnd > 0 {
-				n.look(record.TCPInfo{SndMSS: s1.Info.SndMSS, Unacked: s.Unacked, SndCwnd: s.SndCwnd, NotsentBytes: s.NotsentBytes, SndWnd: s.SndWnd, Lacks: s1.Info.Lacks}, s1.SndbufBytes)
+				n.look(record.TCPInfo{SndMSS: s1.Info.SndMSS, Unacked: s.Unacked, SndCwnd: s.SndCwnd,
+					NotsentBytes: s.NotsentBytes, SndWnd: s.SndWnd, Lacks: s1.Info.Lacks}, s1.SndbufBytes)
 			}
 		}
 	}

@@ -32,13 +32,16 @@ func TestWindows(t *testing.T) {
 		{"a full send buffer", sample(10, 316, 100, 205_056), 16384, record.Flow{DryShare: 1, SndbufFullShare: 1}},
 	} {
 		end := message.FlowEnd{ID: "w1", SndbufBytes: test.sndbuf, Info: &record.TCPInfo{SndMSS: mss,
-			Unacked: test.sample.Unacked, SndCwnd: test.sample.SndCwnd, NotsentBytes: test.sample.NotsentBytes, SndWnd: test.sample.SndWnd}}
+			Unacked: test.sample.Unacked, SndCwnd: test.sample.SndCwnd, NotsentBytes: test.sample.NotsentBytes,
+			SndWnd: test.sample.SndWnd}}
 		var reply message.WindowReply
 		reply.Reading.Series = []record.Sample{{Flows: []record.FlowSample{{ID: "other", SndCwnd: 1}, test.sample}}}
 		var got record.Flow
 		windows(end, end, reply).enter(&got)
-		if got.DryShare != test.want.DryShare || got.SndbufFullShare != test.want.SndbufFullShare || got.RwndFullShare != test.want.RwndFullShare {
-			t.Errorf("%s: dry %v, send buffer full %v, window full %v", test.name, got.DryShare, got.SndbufFullShare, got.RwndFullShare)
+		if got.DryShare != test.want.DryShare || got.SndbufFullShare != test.want.SndbufFullShare ||
+			got.RwndFullShare != test.want.RwndFullShare {
+			t.Errorf("%s: dry %v, send buffer full %v, window full %v", test.name, got.DryShare, got.SndbufFullShare,
+				got.RwndFullShare)
 		}
 	}
 }
@@ -58,16 +61,19 @@ func TestClosing(t *testing.T) {
 		{[4]uint32{}, []string{"snd_wnd_bytes"}, 0},
 	} {
 		end := func(window uint32) message.FlowEnd {
-			return message.FlowEnd{ID: "w1", Info: &record.TCPInfo{SndMSS: 1448, SndCwnd: 10, SndWnd: window, Lacks: test.lacks}}
+			return message.FlowEnd{ID: "w1", Info: &record.TCPInfo{SndMSS: 1448, SndCwnd: 10, SndWnd: window,
+				Lacks: test.lacks}}
 		}
 		var reply message.WindowReply
 		for _, window := range test.windows[1:3] {
-			reply.Reading.Series = append(reply.Reading.Series, record.Sample{Flows: []record.FlowSample{{ID: "w1", SndCwnd: 10, SndWnd: window}}})
+			reply.Reading.Series = append(reply.Reading.Series,
+				record.Sample{Flows: []record.FlowSample{{ID: "w1", SndCwnd: 10, SndWnd: window}}})
 		}
 		var got record.Flow
 		windows(end(test.windows[0]), end(test.windows[3]), reply).enter(&got)
 		if got.ClosingShare != test.want {
-			t.Errorf("windows of %d bytes: closing at %v of the readings, want %v", test.windows, got.ClosingShare, test.want)
+			t.Errorf("windows of %d bytes: closing at %v of the readings, want %v", test.windows,
+				got.ClosingShare, test.want)
 		}
 	}
 }

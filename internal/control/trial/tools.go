@@ -67,7 +67,8 @@ func (p Programs) enter(rec *record.Flow, f *Flow, e ends, sender message.Window
 		rec.HeldBytes = max(e.s0.OutOfOrderBytes, e.s1.OutOfOrderBytes)
 		together(f.ID, sender).enter(rec)
 	}
-	if opener, acceptor := f.sides(e.s1, e.r1); f.foreign() && made != nil && !made.All && opener.Local != acceptor.Remote {
+	if opener, acceptor := f.sides(e.s1, e.r1); f.foreign() && made != nil && !made.All &&
+		opener.Local != acceptor.Remote {
 		wrong = "the two hosts report different connections of the program"
 	}
 	if rec.Alive && (!e.s0.Alive || !e.r0.Alive) {
@@ -93,7 +94,8 @@ func answered(rec *record.Flow, f *Flow, e ends) {
 	}
 	n := after.Transactions.Done - before.Transactions.Done
 	rec.Transactions = &record.Transactions{
-		Done: n, Answered: n, Connections: after.Transactions.Connections, Opened: after.Transactions.Opened - before.Transactions.Opened,
+		Done: n, Answered: n, Connections: after.Transactions.Connections,
+		Opened: after.Transactions.Opened - before.Transactions.Opened,
 	}
 	if span := after.AtNs - before.AtNs; span > 0 {
 		rec.TransactionsPerS = float64(n) * 1e9 / float64(span)
@@ -110,8 +112,10 @@ func (r Readings) tools(flows []*Flow, counted []record.Flow, p Programs, sender
 		client, server := p.clients[f.Process], p.servers[f.Process]
 		run := record.ToolRun{
 			ID: f.Process, Tool: f.Tool.String(), Client: f.Opener, Server: f.Acceptor,
-			Command: client.Command, ServerCommand: server.Command, NotConfined: cmp.Or(client.NotConfined, server.NotConfined),
-			Output: last(client.Text), Errors: last(client.Errors), ServerOutput: last(server.Text), ServerErrors: last(server.Errors),
+			Command: client.Command, ServerCommand: server.Command, NotConfined: cmp.Or(client.NotConfined,
+				server.NotConfined),
+			Output: last(client.Text), Errors: last(client.Errors), ServerOutput: last(server.Text),
+			ServerErrors: last(server.Errors),
 		}
 		for _, same := range counted[i:] {
 			if same.Process == f.Process {

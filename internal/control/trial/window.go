@@ -42,7 +42,8 @@ type LateError struct {
 }
 
 func (e LateError) Error() string {
-	return fmt.Sprintf("%s: the request for the trial arrived %.1f ms after it was to start", e.Node, e.By.Seconds()*1e3)
+	return fmt.Sprintf("%s: the request for the trial arrived %.1f ms after it was to start", e.Node,
+		e.By.Seconds()*1e3)
 }
 
 // tail is how long senders go on after the window, so that its end is read
@@ -160,7 +161,8 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	if g.Limit > 0 {
 		late = 3 * g.Limit // a reading is large
 	}
-	ctx, cancel := withTimeout(ctx, time.Duration(stop-sched.Now())+late, fmt.Errorf("no reading within %v of the trial's end", late))
+	ctx, cancel := withTimeout(ctx, time.Duration(stop-sched.Now())+late,
+		fmt.Errorf("no reading within %v of the trial's end", late))
 	defer cancel()
 	var shortened atomic.Int64 // when the window ended early; 0: it did not
 	cutting := make(chan struct{})
@@ -183,7 +185,8 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 		err := g.Bus.Call(ctx, node, "window", message.WindowRequest{
 			StartNs: start + offset, BeginNs: begin + offset, EndNs: end + offset, StopNs: stop + offset,
 			SampleNs: int64(w.Interval), Lookups: w.Lookups[node], Sysctls: w.Sysctls[node], Watch: w.Watch[node],
-			Events: w.eventsOf(node, begin+offset), Marks: w.marks(begin + offset), KeepLatest: node == w.Alone, Machine: slices.Contains(w.Machines, node),
+			Events: w.eventsOf(node, begin+offset), Marks: w.marks(begin + offset), KeepLatest: node == w.Alone,
+			Machine: slices.Contains(w.Machines, node),
 		}, &reply)
 		if err == nil && reply.LateNs > 0 {
 			err = LateError{node, time.Duration(reply.LateNs)}
@@ -208,7 +211,8 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 		g.Close(ctx)
 		return err
 	})
-	readings := Readings{StartNs: start, BeginNs: begin, Duration: w.Duration, Events: w.Events, Replies: replies, Clocks: offsets}
+	readings := Readings{StartNs: start, BeginNs: begin, Duration: w.Duration, Events: w.Events, Replies: replies,
+		Clocks: offsets}
 	switch {
 	case failed != nil && enough && lost:
 		return readings.alone(w.Alone, failed)
@@ -230,7 +234,8 @@ const cutLead = 300 * time.Millisecond
 
 // cut ends a window that has begun as soon as the nodes can, and returns that instant; the
 // scheduled end, if that comes before.
-func (g Group) cut(ctx context.Context, nodes []string, offsets map[string]record.Clock, begin, end int64) (int64, error) {
+func (g Group) cut(ctx context.Context, nodes []string, offsets map[string]record.Clock, begin, end int64) (
+	int64, error) {
 	now := sched.Now()
 	at := now + int64(cutLead+leadOf(offsets, 0))
 	switch {
@@ -243,7 +248,8 @@ func (g Group) cut(ctx context.Context, nodes []string, offsets map[string]recor
 	defer cancel()
 	return at, bus.EachNode(nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
-		return g.Bus.Call(ctx, node, "cut", message.CutRequest{EndNs: at + offset, StopNs: at + int64(tail) + offset}, nil)
+		return g.Bus.Call(ctx, node, "cut", message.CutRequest{EndNs: at + offset, StopNs: at + int64(tail) + offset},
+			nil)
 	})
 }
 
@@ -308,7 +314,8 @@ func (r Readings) events() (list []record.Event) {
 		}
 		since := func(ns int64) float64 { return float64(ns-r.Clocks[e.Node].OffsetNs-r.BeginNs) / 1e9 }
 		list = append(list, record.Event{
-			Host: e.Node, What: e.What, AtS: e.At.Seconds(), BeganS: since(done.BeganNs), EndedS: since(done.EndedNs), Applied: done.Applied,
+			Host: e.Node, What: e.What, AtS: e.At.Seconds(), BeganS: since(done.BeganNs), EndedS: since(done.EndedNs),
+			Applied: done.Applied,
 		})
 	}
 	slices.SortStableFunc(list, func(a, b record.Event) int { return cmp.Compare(a.AtS, b.AtS) })

@@ -27,17 +27,22 @@ func TestControlAndCorrections(t *testing.T) {
 		return bps
 	}}
 	o := f.options(t, "net.ipv4.tcp_wmem = 4096 65536 64M\n"+scale)
-	o.Responses, o.Controls = []string{"goodput"}, tuning.Controls{Default: "bbr", Available: []string{"reno", "bbr", "cubic"}}
+	o.Responses, o.Controls = []string{"goodput"},
+		tuning.Controls{Default: "bbr", Available: []string{"reno", "bbr", "cubic"}}
 	result, kept, err := f.tune(t.Context(), t, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"net.ipv4.tcp_wmem = 4096 65536 67108864", "net.ipv4.tcp_congestion_control = bbr", "corrected from net.ipv4.tcp_wmem = 4096 65536 64M", "added: it is this machine's default"} {
+	for _, want := range []string{"net.ipv4.tcp_wmem = 4096 65536 67108864", "net.ipv4.tcp_congestion_control = bbr",
+		"corrected from net.ipv4.tcp_wmem = 4096 65536 64M", "added: it is this machine's default"} {
 		if !strings.Contains(kept, want) {
 			t.Errorf("%q is not in\n%s", want, kept)
 		}
 	}
-	if result.Written == nil || result.Written.Verdict != record.NoDifference || !strings.HasPrefix(result.Answer, "The list as written makes no difference") || !strings.Contains(result.Answer, ". The list as corrected and net.ipv4.tcp_congestion_control = bbr, which linerate added, improve goodput") {
+	if result.Written == nil || result.Written.Verdict != record.NoDifference ||
+		!strings.HasPrefix(result.Answer, "The list as written makes no difference") ||
+		!strings.Contains(result.Answer,
+			". The list as corrected and net.ipv4.tcp_congestion_control = bbr, which linerate added, improve goodput") {
 		t.Errorf("%s, as written %+v", result.Answer, result.Written)
 	}
 	for _, s := range f.tried {
@@ -45,27 +50,33 @@ func TestControlAndCorrections(t *testing.T) {
 			t.Errorf("a host was changed: %+v", s)
 		}
 	}
-	if head, _, _ := strings.Cut(kept, "\n"); head != "# Kept by linerate tune of list.conf: 1 of the list's 2 settings and net.ipv4.tcp_congestion_control, which linerate added; 2 of the list's could be tried." {
+	if head, _, _ := strings.Cut(kept,
+		"\n"); head != "# Kept by linerate tune of list.conf: 1 of the list's 2 settings and net.ipv4.tcp_congestion_control, which linerate added; 2 of the list's could be tried." {
 		t.Error(head)
 	}
 	// From the run later the answer is the same, by the proof that the notebook has.
 	o.Keep = ""
 	_, later, err := Conclude(t.Context(), f.made[0], o)
-	if err != nil || later.Answer != result.Answer || later.Proof == nil || later.Proof.Run != result.Proof.Run || len(f.made) != 2 {
+	if err != nil || later.Answer != result.Answer || later.Proof == nil || later.Proof.Run != result.Proof.Run ||
+		len(f.made) != 2 {
 		t.Fatalf("%v, %d runs\n%s\nwant %s", err, len(f.made), later.Answer, result.Answer)
 	}
 	for _, s := range result.Settings {
 		i := slices.IndexFunc(later.Settings, func(o record.TuneSetting) bool { return o.Key == s.Key })
-		if o := later.Settings[i]; o.Verdict != s.Verdict || o.Why != s.Why || o.Keep != s.Keep || o.Corrected != s.Corrected || o.Added != s.Added {
+		if o := later.Settings[i]; o.Verdict != s.Verdict || o.Why != s.Why || o.Keep != s.Keep ||
+			o.Corrected != s.Corrected || o.Added != s.Added {
 			t.Errorf("%+v, want %+v", o, s)
 		}
 	}
 	fix, err := remedy.Recommended(f.made[0])
-	if want := "1 of the list's 2 settings and net.ipv4.tcp_congestion_control, which linerate added, proven by run run-2"; err != nil || fix.Name != want {
+	if want := "1 of the list's 2 settings and net.ipv4.tcp_congestion_control, which linerate added, proven by run run-2"; err !=
+		nil || fix.Name != want {
 		t.Errorf("%v, %+v, want %s", err, fix, want)
 	}
 	f.made = f.made[:1] // the proof was removed
-	if _, later, err = Conclude(t.Context(), f.made[0], o); err != nil || !strings.HasSuffix(later.Answer, "Run run-2, which proved net.ipv4.tcp_wmem, net.ipv4.tcp_congestion_control, is no longer in the notebook.") {
+	if _, later, err = Conclude(t.Context(), f.made[0], o); err != nil ||
+		!strings.HasSuffix(later.Answer,
+			"Run run-2, which proved net.ipv4.tcp_wmem, net.ipv4.tcp_congestion_control, is no longer in the notebook.") {
 		t.Errorf("%v, %s", err, later.Answer)
 	}
 }
@@ -80,7 +91,8 @@ func TestConcludeAgain(t *testing.T) {
 		return 20e6
 	}}
 	f.latency = func(set map[string]string) float64 {
-		if len(f.plans) > 1 && set["net.ipv4.tcp_rmem"] != "" && set["net.ipv4.tcp_sack"] == "" { // which the first run does not show
+		// which the first run does not show
+		if len(f.plans) > 1 && set["net.ipv4.tcp_rmem"] != "" && set["net.ipv4.tcp_sack"] == "" {
 			return 6000
 		}
 		return 5000
@@ -105,7 +117,8 @@ func TestConcludeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.Answer != result.Answer || !reflect.DeepEqual(again.Figures, result.Figures) || !reflect.DeepEqual(again.Fewer, result.Fewer) {
+	if again.Answer != result.Answer || !reflect.DeepEqual(again.Figures, result.Figures) ||
+		!reflect.DeepEqual(again.Fewer, result.Fewer) {
 		t.Errorf("later %s\nat first %s", again.Answer, result.Answer)
 	}
 	for i, s := range again.Settings {
@@ -121,10 +134,12 @@ func TestKeepForSender(t *testing.T) {
 	for _, name := range []string{"90.conf", "tuned.conf", "tasks.yml"} {
 		for host, elsewhere := range map[string]bool{"server": true, "client": false, "": false} {
 			f := &fakeHosts{trials: 1, goodput: func(set map[string]string) float64 {
-				return 20e6 * (1 + times(set["net.ipv4.tcp_rmem"] != "", 2)*times(set[setting.CongestionControl] == "bbr", 1.5))
+				return 20e6 * (1 + times(set["net.ipv4.tcp_rmem"] != "",
+					2)*times(set[setting.CongestionControl] == "bbr", 1.5))
 			}}
 			o := f.options(t, rmem+"net.ipv4.tcp_congestion_control = bbr\n")
-			o.Responses, o.Controls, o.Keep = []string{"goodput"}, tuning.Controls{Default: "cubic", Available: []string{"bbr", "cubic"}}, filepath.Join(t.TempDir(), name)
+			o.Responses, o.Controls, o.Keep = []string{"goodput"},
+				tuning.Controls{Default: "cubic", Available: []string{"bbr", "cubic"}}, filepath.Join(t.TempDir(), name)
 			if host != "" {
 				o.Hosts = []string{host}
 			}
@@ -136,7 +151,8 @@ func TestKeepForSender(t *testing.T) {
 				return !strings.HasPrefix(line, "#") && strings.Contains(line, setting.CongestionControl)
 			})
 			comment := "# not for server, where it has no effect: it acts on client, where flows are sent: net.ipv4.tcp_congestion_control = bbr\n"
-			if set == elsewhere || strings.Contains(kept, comment) != elsewhere || strings.Contains(kept, "; acts on client, where flows are sent") != (host == "") {
+			if set == elsewhere || strings.Contains(kept, comment) != elsewhere ||
+				strings.Contains(kept, "; acts on client, where flows are sent") != (host == "") {
 				t.Errorf("%s for %q:\n%s", name, host, kept)
 			}
 		}

@@ -144,7 +144,8 @@ func (t *Tuner) control(ctx context.Context) error {
 		}
 		var asked []setting.Setting
 		for _, value := range ask {
-			asked = append(asked, setting.Setting{Host: sender, Sysctl: []setting.Sysctl{{Key: setting.CongestionControl, Value: value}}})
+			asked = append(asked, setting.Setting{Host: sender,
+				Sysctl: []setting.Sysctl{{Key: setting.CongestionControl, Value: value}}})
 		}
 		tried, err := t.options.exec.try(ctx, &t.study.Topology, asked, t.options.AllowMachine)
 		if err != nil {
@@ -164,8 +165,12 @@ func (t *Tuner) control(ctx context.Context) error {
 		}
 	}
 	// Flows that are made by other programs, or not over TCP, take no such option.
-	if slices.ContainsFunc(t.study.Workload.Flows, func(f study.Flow) bool { return f.Tool.String() != "" || flow.Of(f.Protocol).Transport != flow.TCP }) {
-		t.lines = slices.DeleteFunc(t.lines, func(l settingfile.Line) bool { return l.Key == setting.CongestionControl })
+	if slices.ContainsFunc(t.study.Workload.Flows, func(f study.Flow) bool {
+		return f.Tool.String() != "" || flow.Of(f.Protocol).Transport != flow.TCP
+	}) {
+		t.lines = slices.DeleteFunc(t.lines, func(l settingfile.Line) bool {
+			return l.Key == setting.CongestionControl
+		})
 		for k := range t.all {
 			if s := &t.all[k]; s.Key == setting.CongestionControl {
 				s.Verdict, s.Why = record.NotTried, "only linerate's own TCP flows can be set to use it"
@@ -186,5 +191,7 @@ func (t *Tuner) control(ctx context.Context) error {
 // onlyBulk reports whether the study is one of goodput, which a probe may stand
 // beside.
 func onlyBulk(s *study.Study) bool {
-	return s.Responses[0] == metric.Goodput.Name && !slices.ContainsFunc(s.Workload.Flows, func(f study.Flow) bool { return flow.Of(f.Protocol).Transactional() })
+	return s.Responses[0] == metric.Goodput.Name && !slices.ContainsFunc(s.Workload.Flows, func(f study.Flow) bool {
+		return flow.Of(f.Protocol).Transactional()
+	})
 }

@@ -40,14 +40,16 @@ func TestKernelBounds(t *testing.T) {
 		sysctls := proc.Sysctls{}
 		// Parameters bound each other: these leave room for the others.
 		for _, setting := range [][2]string{
-			{"net.ipv4.ip_local_port_range", "65535 65535"}, {"net.ipv4.ipfrag_low_thresh", "0"}, {"net.ipv4.tcp_max_reordering", "2147483647"},
+			{"net.ipv4.ip_local_port_range", "65535 65535"}, {"net.ipv4.ipfrag_low_thresh", "0"},
+			{"net.ipv4.tcp_max_reordering", "2147483647"},
 		} {
 			if err := sysctls.Write(setting[0], setting[1]); err != nil && !errors.Is(err, syscall.ENOENT) {
 				t.Fatal(err)
 			}
 		}
 		keys := []string{}
-		for _, below := range []string{"net.core", "net.ipv4", "net.ipv4.route", "net.ipv4.conf.lo", "net.ipv4.neigh.lo"} {
+		for _, below := range []string{"net.core", "net.ipv4", "net.ipv4.route", "net.ipv4.conf.lo",
+			"net.ipv4.neigh.lo"} {
 			list, err := sysctls.List(below)
 			if err != nil {
 				t.Fatal(err)
@@ -76,7 +78,8 @@ func TestKernelBounds(t *testing.T) {
 			asked := AskKernel(list(key + " = 0"))
 			lint := func(n int64) bool { return !refused(list(key+" = "+value(n)), asked) }
 			numbers := []int64{-1, 0, 1, 255, 256, math.MaxInt32, 1 << 31, 1 << 32}
-			if !strings.HasSuffix(key, "_ms") && !strings.HasSuffix(key, "ratelimit") { // of which 32 bits are looked at
+			// of which 32 bits are looked at
+			if !strings.HasSuffix(key, "_ms") && !strings.HasSuffix(key, "ratelimit") {
 				for _, takes := range []func(int64) bool{kernel, lint} {
 					low, high := last(takes, present, math.MinInt64), last(takes, present, math.MaxInt64)
 					numbers = append(numbers, low, max(low, math.MinInt64+1)-1, high, min(high, math.MaxInt64-1)+1)
@@ -109,7 +112,8 @@ func TestPortRange(t *testing.T) {
 				line := fmt.Sprintf("%d 65535", first)
 				files := list(portRange + " = " + line)
 				if kernel, lint := kernelTakes(t, portRange, line), !refused(files, AskKernel(files)); kernel != lint {
-					t.Errorf("%s from port %d on: the kernel takes it: %t; said to be taken: %t", line, from, kernel, lint)
+					t.Errorf("%s from port %d on: the kernel takes it: %t; said to be taken: %t", line, from,
+						kernel, lint)
 				}
 				kernelTakes(t, portRange, "32768 60999")
 			}
@@ -137,7 +141,9 @@ func kernelTakes(t *testing.T, key, value string) bool {
 }
 
 func refused(files []settingfile.File, k *tuning.Kernel) bool {
-	return slices.ContainsFunc(tuning.Files(files, k).Findings, func(f record.LintFinding) bool { return f.ID == "refused" })
+	return slices.ContainsFunc(tuning.Files(files, k).Findings, func(f record.LintFinding) bool {
+		return f.ID == "refused"
+	})
 }
 
 // somewhere: it is said that some kernels refuse it.

@@ -44,7 +44,8 @@ func (t *Tuner) afford(plan *study.Plan, d settingfile.Design) (reserve int, err
 	if t.trials > 0 {
 		trial = max(trial, t.spent/time.Duration(t.trials))
 	}
-	if proves := len(d.Sets) > 0 && d.Sets[0].Name == settingfile.AsItIs; t.options.Keep != "" && !proves && len(t.lines) > 1 {
+	if proves := len(d.Sets) > 0 && d.Sets[0].Name == settingfile.AsItIs; t.options.Keep != "" && !proves &&
+		len(t.lines) > 1 {
 		reserve = proofTrials
 	}
 	blocks := min(plan.Blocks(), stats.LeastBlocks)
@@ -60,18 +61,21 @@ func (t *Tuner) afford(plan *study.Plan, d settingfile.Design) (reserve int, err
 	case t.trials > 0:
 		return 0, tuning.ErrSpent
 	}
-	text := fmt.Sprintf("budget %s: %d blocks of %d trials take about %s", unit.Duration(whole), blocks, len(plan.Treatments), unit.FormatTime(need))
+	text := fmt.Sprintf("budget %s: %d blocks of %d trials take about %s", unit.Duration(whole), blocks,
+		len(plan.Treatments), unit.FormatTime(need))
 	if proof > 0 {
 		text += fmt.Sprintf(", and the proof of what is kept %s", unit.FormatTime(proof))
 	}
 	return 0, &InputError{fmt.Errorf("%s; expected at least %s, or fewer settings%s", text,
-		unit.FormatTime(need+proof+time.Second), shorter(plan, trial-whole/time.Duration(blocks*len(plan.Treatments)+reserve)))}
+		unit.FormatTime(need+proof+time.Second),
+		shorter(plan, trial-whole/time.Duration(blocks*len(plan.Treatments)+reserve)))}
 }
 
 // shorter proposes windows that are shorter by a time, in steps of 100 ms; empty: they would be
 // too short to tell what holds flows back, or for the percentiles of a probe.
 func shorter(plan *study.Plan, by time.Duration) string {
-	least := time.Duration(bottleneck.LeastWindowS(plan.RoundTrip(&plan.Treatments[0]).Seconds()) * float64(time.Second))
+	least := time.Duration(bottleneck.LeastWindowS(plan.RoundTrip(&plan.Treatments[0]).Seconds()) * float64(
+		time.Second))
 	for _, name := range plan.Study.Responses {
 		if m, _ := metric.Find(name); m.Quantile > 0 {
 			least = study.ProbeWindow(0)

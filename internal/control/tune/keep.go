@@ -37,7 +37,8 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 				return tried, err
 			},
 		}
-		if !trades && (len(enough.Trades) == 0 || len(enough.Core)+len(enough.Spare[1]) == 0 || t.uselessAlone(enough.All, result)) {
+		if !trades && (len(enough.Trades) == 0 || len(enough.Core)+len(enough.Spare[1]) == 0 ||
+			t.uselessAlone(enough.All, result)) {
 			return nil, nil
 		}
 		return enough.Find()
@@ -129,7 +130,9 @@ func (t *Tuner) write(made *record.Run, result *record.Tune, proven record.Prove
 			}
 			if senders := t.senders(); k.Line.Key == setting.CongestionControl && len(senders) > 0 {
 				acts := "acts on " + strings.Join(senders, " and ") + ", where flows are sent"
-				switch others := slices.DeleteFunc(slices.Clone(t.options.Hosts), func(h string) bool { return slices.Contains(senders, h) }); {
+				switch others := slices.DeleteFunc(slices.Clone(t.options.Hosts), func(h string) bool {
+					return slices.Contains(senders, h)
+				}); {
 				case len(others) == len(t.options.Hosts):
 					k.Elsewhere = "not for " + strings.Join(others, " and ") + ", where it has no effect: it " + acts
 				case len(others) > 0:
@@ -140,8 +143,10 @@ func (t *Tuner) write(made *record.Run, result *record.Tune, proven record.Prove
 		}
 	}
 	head := []string{
-		fmt.Sprintf("Kept by linerate tune of %s: %s; %d of the list's could be tried.", t.options.Name, proven.Text(), tuning.Count(result.Settings).Tried),
-		fmt.Sprintf("Together %s against the baseline, tried on %s (run %s).", tuning.Spelled(result.Proof.Effect), t.options.File, result.Proof.Run),
+		fmt.Sprintf("Kept by linerate tune of %s: %s; %d of the list's could be tried.", t.options.Name, proven.Text(),
+			tuning.Count(result.Settings).Tried),
+		fmt.Sprintf("Together %s against the baseline, tried on %s (run %s).", tuning.Spelled(result.Proof.Effect),
+			t.options.File, result.Proof.Run),
 	}
 	if open := tuning.Open(result.Settings); len(open) > 0 {
 		head = append(head, "Not shown to be needed: "+strings.Join(open, ", ")+".")
@@ -202,7 +207,9 @@ func Conclude(ctx context.Context, made *record.Run, o Options) (*Tuner, *record
 		results = append(results, one)
 	}
 	if len(results) == 0 {
-		return nil, nil, &InputError{fmt.Errorf("run %s has no trials of %q yet: continue it with linerate run --resume %s", made.ID, settingfile.TheList, made.ID)}
+		return nil, nil, &InputError{
+			fmt.Errorf("run %s has no trials of %q yet: continue it with linerate run --resume %s", made.ID,
+				settingfile.TheList, made.ID)}
 	}
 	results[0].Conditions = results[1:]
 	o.Name, o.Hosts, o.Lint = made.Study, hosts, nil
@@ -250,7 +257,8 @@ func (t *Tuner) proved(ctx context.Context, made *record.Run, result *record.Tun
 		case !errors.Is(err, notebook.ErrNotFound):
 			return err
 		case p == made.Proven: // it was removed
-			result.Answer += fmt.Sprintf(" Run %s, which proved %s, is no longer in the notebook.", p.Run, strings.Join(p.Settings, ", "))
+			result.Answer += fmt.Sprintf(" Run %s, which proved %s, is no longer in the notebook.", p.Run,
+				strings.Join(p.Settings, ", "))
 			return nil
 		}
 	}
@@ -264,11 +272,16 @@ func (t *Tuner) continueFrom(made *record.Run) (settingfile.Design, error) {
 	base, err := settingfile.WithoutFactors(made.Study, []byte(made.StudyFile))
 	switch {
 	case len(made.Factors) != 1 || made.Factors[0].Name != settingfile.Factor || err != nil:
-		return d, fmt.Errorf("--keep: run %s is not one of linerate tune: the settings kept are tried once more on the hosts of such a run", made.ID)
+		return d,
+			fmt.Errorf(
+				"--keep: run %s is not one of linerate tune: the settings kept are tried once more on the hosts of such a run", made.ID)
 	case made.Factors[0].Ablate == "" && len(t.all)-len(made.Factors[0].Untried) > 1:
-		return d, fmt.Errorf("--keep: run %s does not try the settings of its list one by one; expected one with --ablate", made.ID)
+		return d,
+			fmt.Errorf("--keep: run %s does not try the settings of its list one by one; expected one with --ablate",
+				made.ID)
 	case made.Status == notebook.Interrupted || made.Status == notebook.Running:
-		return d, fmt.Errorf("--keep: run %s is not complete; continue it first: linerate run --resume %s", made.ID, made.ID)
+		return d, fmt.Errorf("--keep: run %s is not complete; continue it first: linerate run --resume %s",
+			made.ID, made.ID)
 	}
 	t.options.Name, t.options.File, t.options.Base = "run "+made.ID, "the hosts of run "+made.ID, base
 	t.options.Set = made.Design.Set

@@ -20,7 +20,8 @@ func AskKernel(files []settingfile.File) *tuning.Kernel {
 	if runtime.GOOS != "linux" {
 		return nil
 	}
-	k := &tuning.Kernel{Release: proc.Release(), PageBytes: int64(os.Getpagesize()), HZ: sched.HZ(), Parameters: map[string]tuning.Known{}, Qdiscs: map[string]bool{}}
+	k := &tuning.Kernel{Release: proc.Release(), PageBytes: int64(os.Getpagesize()), HZ: sched.HZ(),
+		Parameters: map[string]tuning.Known{}, Qdiscs: map[string]bool{}}
 	k.MemoryBytes, _ = proc.Proc{}.MemoryBytes() // 0: not known
 	sysctls := proc.Sysctls{}
 	k.Congestion = AskControls().Available

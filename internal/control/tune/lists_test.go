@@ -18,13 +18,17 @@ import (
 
 // ofNothing are settings that the simulated paths do not notice, unless a case says so.
 var ofNothing = []string{
-	"tcp_fin_timeout = 15", "tcp_tw_reuse = 0", "tcp_syn_retries = 3", "tcp_keepalive_time = 600", "tcp_orphan_retries = 3", "tcp_mtu_probing = 2",
-	"tcp_timestamps = 0", "tcp_slow_start_after_idle = 0", "tcp_early_retrans = 0", "tcp_reordering = 10", "tcp_ecn = 0", "tcp_recovery = 2",
-	"tcp_retries2 = 8", "tcp_keepalive_probes = 5", "tcp_dsack = 0", "tcp_frto = 0", "tcp_autocorking = 0", "tcp_app_win = 20",
+	"tcp_fin_timeout = 15", "tcp_tw_reuse = 0", "tcp_syn_retries = 3", "tcp_keepalive_time = 600",
+	"tcp_orphan_retries = 3", "tcp_mtu_probing = 2",
+	"tcp_timestamps = 0", "tcp_slow_start_after_idle = 0", "tcp_early_retrans = 0", "tcp_reordering = 10",
+	"tcp_ecn = 0", "tcp_recovery = 2",
+	"tcp_retries2 = 8", "tcp_keepalive_probes = 5", "tcp_dsack = 0", "tcp_frto = 0", "tcp_autocorking = 0",
+	"tcp_app_win = 20",
 }
 
 // ofSome are those of which some path has an effect.
-var ofSome = []string{"tcp_rmem", "tcp_wmem", "tcp_sack", "tcp_notsent_lowat", "tcp_limit_output_bytes", "tcp_window_scaling", "tcp_congestion_control", setting.CPUGovernor}
+var ofSome = []string{"tcp_rmem", "tcp_wmem", "tcp_sack", "tcp_notsent_lowat", "tcp_limit_output_bytes",
+	"tcp_window_scaling", "tcp_congestion_control", setting.CPUGovernor}
 
 // listed writes a list of n settings: some, and others of no effect.
 func listed(n int, some ...string) string {
@@ -82,81 +86,122 @@ type on = func(keys ...string) bool
 
 var lists = map[string]listCase{
 	"both buffers": {list: listed(2, rmem16, wmem16), goodput: func(is on) float64 {
-		return times(is("tcp_rmem", "tcp_wmem"), 2.49) * times(is("tcp_wmem") && !is("tcp_rmem"), 1.06) * times(is("tcp_rmem") && !is("tcp_wmem"), 0.9)
+		return times(is("tcp_rmem", "tcp_wmem"), 2.49) * times(is("tcp_wmem") &&
+			!is("tcp_rmem"), 1.06) * times(is("tcp_rmem") && !is("tcp_wmem"), 0.9)
 	}},
-	"15, two pairs and one harms": {list: listed(15, rmem16, wmem16, "tcp_sack = 0", "tcp_notsent_lowat = 131072", "tcp_limit_output_bytes = 4194304"), harms: []string{"tcp_sack"},
+	"15, two pairs and one harms": {list: listed(15, rmem16, wmem16, "tcp_sack = 0", "tcp_notsent_lowat = 131072",
+		"tcp_limit_output_bytes = 4194304"), harms: []string{"tcp_sack"},
 		goodput: func(is on) float64 {
-			return times(is("tcp_rmem", "tcp_wmem"), 1.6) * times(is("tcp_notsent_lowat", "tcp_limit_output_bytes"), 1.5) * times(is("tcp_sack"), 0.6)
+			return times(is("tcp_rmem", "tcp_wmem"), 1.6) * times(is("tcp_notsent_lowat", "tcp_limit_output_bytes"),
+				1.5) * times(is("tcp_sack"), 0.6)
 		}},
-	"three only together": {list: listed(9, rmem16, wmem16, "tcp_limit_output_bytes = 4194304"), goodput: func(is on) float64 {
-		return times(is("tcp_rmem", "tcp_wmem", "tcp_limit_output_bytes"), 1.8)
-	}},
-	"one only without another, which harms": {list: listed(6, wmem16, "tcp_window_scaling = 0"), harms: []string{"tcp_window_scaling"}, goodput: func(is on) float64 {
-		return times(is("tcp_wmem") && !is("tcp_window_scaling"), 1.7) * times(is("tcp_window_scaling"), 0.85)
-	}},
-	"one only without another, which does nothing else": {list: listed(6, wmem16, "tcp_window_scaling = 0"), harms: []string{"tcp_window_scaling"}, goodput: func(is on) float64 {
-		return times(is("tcp_wmem") && !is("tcp_window_scaling"), 1.7)
-	}},
-	"a pair only without a third": {list: listed(8, rmem16, wmem16, "tcp_window_scaling = 0"), harms: []string{"tcp_window_scaling"}, goodput: func(is on) float64 {
-		return times(is("tcp_wmem", "tcp_rmem") && !is("tcp_window_scaling"), 1.7)
-	}},
-	"two hide what a pair gains": {list: listed(8, rmem16, wmem16, "tcp_window_scaling = 0", "tcp_sack = 0"), harms: []string{"tcp_window_scaling", "tcp_sack"}, goodput: func(is on) float64 {
-		return times(is("tcp_wmem", "tcp_rmem") && !is("tcp_window_scaling") && !is("tcp_sack"), 1.7) * times(is("tcp_window_scaling"), 0.9) * times(is("tcp_sack"), 0.92)
-	}},
+	"three only together": {list: listed(9, rmem16, wmem16, "tcp_limit_output_bytes = 4194304"),
+		goodput: func(is on) float64 {
+			return times(is("tcp_rmem", "tcp_wmem", "tcp_limit_output_bytes"), 1.8)
+		}},
+	"one only without another, which harms": {list: listed(6, wmem16, "tcp_window_scaling = 0"),
+		harms: []string{"tcp_window_scaling"}, goodput: func(is on) float64 {
+			return times(is("tcp_wmem") && !is("tcp_window_scaling"), 1.7) * times(is("tcp_window_scaling"), 0.85)
+		}},
+	"one only without another, which does nothing else": {list: listed(6, wmem16, "tcp_window_scaling = 0"),
+		harms: []string{"tcp_window_scaling"}, goodput: func(is on) float64 {
+			return times(is("tcp_wmem") && !is("tcp_window_scaling"), 1.7)
+		}},
+	"a pair only without a third": {list: listed(8, rmem16, wmem16, "tcp_window_scaling = 0"),
+		harms: []string{"tcp_window_scaling"}, goodput: func(is on) float64 {
+			return times(is("tcp_wmem", "tcp_rmem") && !is("tcp_window_scaling"), 1.7)
+		}},
+	"two hide what a pair gains": {list: listed(8, rmem16, wmem16, "tcp_window_scaling = 0", "tcp_sack = 0"),
+		harms: []string{"tcp_window_scaling", "tcp_sack"}, goodput: func(is on) float64 {
+			return times(is("tcp_wmem", "tcp_rmem") && !is("tcp_window_scaling") &&
+				!is("tcp_sack"), 1.7) * times(is("tcp_window_scaling"), 0.9) * times(is("tcp_sack"), 0.92)
+		}},
 	"either of two": {list: listed(7, wmem16, "tcp_limit_output_bytes = 4194304"), goodput: func(is on) float64 {
 		return times(is("tcp_wmem") || is("tcp_limit_output_bytes"), 1.5)
 	}},
-	"only these two":     {list: listed(2, wmem16, "tcp_limit_output_bytes = 4194304"), goodput: func(is on) float64 { return times(is("tcp_wmem") || is("tcp_limit_output_bytes"), 1.5) }},
+	"only these two": {list: listed(2, wmem16, "tcp_limit_output_bytes = 4194304"), goodput: func(is on) float64 {
+		return times(is("tcp_wmem") || is("tcp_limit_output_bytes"), 1.5)
+	}},
 	"nothing has effect": {list: listed(10), goodput: func(on) float64 { return 1 }},
-	"the whole harms": {list: listed(8, wmem16, "tcp_window_scaling = 0", "tcp_sack = 0"), harms: []string{"tcp_window_scaling", "tcp_sack"}, goodput: func(is on) float64 {
-		return times(is("tcp_wmem"), 1.3) * times(is("tcp_window_scaling"), 0.3) * times(is("tcp_sack"), 0.8)
+	"the whole harms": {list: listed(8, wmem16, "tcp_window_scaling = 0", "tcp_sack = 0"),
+		harms: []string{"tcp_window_scaling", "tcp_sack"}, goodput: func(is on) float64 {
+			return times(is("tcp_wmem"), 1.3) * times(is("tcp_window_scaling"), 0.3) * times(is("tcp_sack"), 0.8)
+		}},
+	"everything harms": {list: listed(4, "tcp_window_scaling = 0", "tcp_sack = 0"),
+		harms: []string{"tcp_window_scaling", "tcp_sack"}, goodput: func(is on) float64 {
+			return times(is("tcp_window_scaling"), 0.3) * times(is("tcp_sack"), 0.8)
+		}},
+	"one line, helps": {list: listed(1, wmem16), goodput: func(is on) float64 {
+		return times(is("tcp_wmem"), 1.4)
 	}},
-	"everything harms": {list: listed(4, "tcp_window_scaling = 0", "tcp_sack = 0"), harms: []string{"tcp_window_scaling", "tcp_sack"}, goodput: func(is on) float64 {
-		return times(is("tcp_window_scaling"), 0.3) * times(is("tcp_sack"), 0.8)
-	}},
-	"one line, helps":        {list: listed(1, wmem16), goodput: func(is on) float64 { return times(is("tcp_wmem"), 1.4) }},
 	"one line, does nothing": {list: listed(1), goodput: func(on) float64 { return 1 }},
-	"one line, harms":        {list: listed(1, "tcp_sack = 0"), harms: []string{"tcp_sack"}, goodput: func(is on) float64 { return times(is("tcp_sack"), 0.7) }},
-	"a key twice":            {list: "net.ipv4.tcp_wmem = 4096 16384 262144\n" + listed(4, wmem16), goodput: func(is on) float64 { return times(is("tcp_wmem"), 1.5) }},
-	"congestion control, lossy": {list: listed(6, rmem16, wmem16, "tcp_congestion_control = bbr"), lossy: true, goodput: func(is on) float64 {
-		return times(is("tcp_congestion_control"), 6) * times(is("tcp_congestion_control", "tcp_rmem", "tcp_wmem"), 1.5)
-	}},
+	"one line, harms": {list: listed(1, "tcp_sack = 0"), harms: []string{"tcp_sack"},
+		goodput: func(is on) float64 { return times(is("tcp_sack"), 0.7) }},
+	"a key twice": {list: "net.ipv4.tcp_wmem = 4096 16384 262144\n" + listed(4, wmem16),
+		goodput: func(is on) float64 { return times(is("tcp_wmem"), 1.5) }},
+	"congestion control, lossy": {list: listed(6, rmem16, wmem16, "tcp_congestion_control = bbr"), lossy: true,
+		goodput: func(is on) float64 {
+			return times(is("tcp_congestion_control"), 6) * times(is("tcp_congestion_control", "tcp_rmem", "tcp_wmem"),
+				1.5)
+		}},
 	"congestion control is added, lossy": {list: listed(5, wmem16), lossy: true, goodput: func(is on) float64 {
 		return times(is("tcp_congestion_control"), 6)
 	}},
-	"a trade": {list: listed(5, rmem16, wmem16), goodput: func(is on) float64 { return times(is("tcp_wmem", "tcp_rmem"), 1.8) },
+	"a trade": {list: listed(5, rmem16, wmem16), goodput: func(is on) float64 {
+		return times(is("tcp_wmem", "tcp_rmem"), 1.8)
+	},
 		latency: func(is on) float64 { return times(is("tcp_wmem", "tcp_rmem"), 2) }},
-	"a trade that is accepted": {list: listed(5, rmem16, wmem16), accept: 1.5, goodput: func(is on) float64 { return times(is("tcp_wmem", "tcp_rmem"), 1.8) },
+	"a trade that is accepted": {list: listed(5, rmem16, wmem16), accept: 1.5, goodput: func(is on) float64 {
+		return times(is("tcp_wmem", "tcp_rmem"), 1.8)
+	},
 		latency: func(is on) float64 { return times(is("tcp_wmem", "tcp_rmem"), 2) }},
-	"a trade beside a gain": {list: listed(6, wmem16, "tcp_limit_output_bytes = 4194304"), goodput: func(is on) float64 {
-		return times(is("tcp_wmem"), 1.4) * times(is("tcp_limit_output_bytes"), 1.3)
-	}, latency: func(is on) float64 { return times(is("tcp_limit_output_bytes"), 1.6) }},
-	"a queue that bbr keeps short": {list: listed(4, rmem16, wmem16, "tcp_congestion_control = bbr"), accept: 0.1, goodput: func(is on) float64 {
-		return times(is("tcp_wmem", "tcp_rmem"), 3.8)
-	}, latency: func(is on) float64 {
-		return times(is("tcp_wmem", "tcp_rmem"), 1.06) * times(is("tcp_wmem", "tcp_rmem") && !is("tcp_congestion_control"), 1.035)
-	}},
-	"latency alone": {list: listed(6, "tcp_notsent_lowat = 131072"), goodput: func(is on) float64 { return 1 }, latency: func(is on) float64 { return times(is("tcp_notsent_lowat"), 0.5) }},
-	"goodput, and latency by notsent_lowat": {list: listed(6, wmem16, "tcp_notsent_lowat = 131072"), goodput: func(is on) float64 { return times(is("tcp_wmem"), 1.5) },
+	"a trade beside a gain": {list: listed(6, wmem16, "tcp_limit_output_bytes = 4194304"),
+		goodput: func(is on) float64 {
+			return times(is("tcp_wmem"), 1.4) * times(is("tcp_limit_output_bytes"), 1.3)
+		}, latency: func(is on) float64 { return times(is("tcp_limit_output_bytes"), 1.6) }},
+	"a queue that bbr keeps short": {list: listed(4, rmem16, wmem16, "tcp_congestion_control = bbr"), accept: 0.1,
+		goodput: func(is on) float64 {
+			return times(is("tcp_wmem", "tcp_rmem"), 3.8)
+		}, latency: func(is on) float64 {
+			return times(is("tcp_wmem", "tcp_rmem"), 1.06) * times(is("tcp_wmem", "tcp_rmem") &&
+				!is("tcp_congestion_control"), 1.035)
+		}},
+	"latency alone": {list: listed(6, "tcp_notsent_lowat = 131072"), goodput: func(is on) float64 {
+		return 1
+	}, latency: func(is on) float64 { return times(is("tcp_notsent_lowat"), 0.5) }},
+	"goodput, and latency by notsent_lowat": {list: listed(6, wmem16, "tcp_notsent_lowat = 131072"),
+		goodput: func(is on) float64 { return times(is("tcp_wmem"), 1.5) },
 		latency: func(is on) float64 { return times(is("tcp_notsent_lowat"), 0.5) }},
-	"patterns of interfaces": {list: "net.ipv4.conf.*.rp_filter = 2\nnet.ipv4.conf.eth0.rp_filter = 2\nnet.ipv4.conf.eth7.rp_filter = 2\nnet/ipv4/conf/all/rp_filter = 2\n" + listed(2, wmem16),
+	"patterns of interfaces": {
+		list:    "net.ipv4.conf.*.rp_filter = 2\nnet.ipv4.conf.eth0.rp_filter = 2\nnet.ipv4.conf.eth7.rp_filter = 2\nnet/ipv4/conf/all/rp_filter = 2\n" + listed(2, wmem16),
 		goodput: func(is on) float64 { return times(is("tcp_wmem"), 1.5) }},
-	"a tuned profile": {name: "tuned.conf", list: "[main]\nsummary=fast\n\n[cpu]\ngovernor=performance\n\n[sysctl]\nnet.ipv4.tcp_wmem=4096 65536 16777216\nnet.ipv4.tcp_rmem=4096 131072 16777216\nnet.ipv4.tcp_notsent_lowat=>16384\nnet.ipv4.tcp_fin_timeout=15\n",
+	"a tuned profile": {name: "tuned.conf",
+		list:    "[main]\nsummary=fast\n\n[cpu]\ngovernor=performance\n\n[sysctl]\nnet.ipv4.tcp_wmem=4096 65536 16777216\nnet.ipv4.tcp_rmem=4096 131072 16777216\nnet.ipv4.tcp_notsent_lowat=>16384\nnet.ipv4.tcp_fin_timeout=15\n",
 		goodput: func(is on) float64 { return times(is("tcp_wmem", "tcp_rmem"), 1.5) }},
-	"a governor": {name: "tuned.conf", list: "[cpu]\ngovernor=performance\n\n[sysctl]\nnet.ipv4.tcp_fin_timeout=15\nnet.ipv4.tcp_sack=0\n", harms: []string{"tcp_sack"},
+	"a governor": {name: "tuned.conf",
+		list:    "[cpu]\ngovernor=performance\n\n[sysctl]\nnet.ipv4.tcp_fin_timeout=15\nnet.ipv4.tcp_sack=0\n",
+		harms:   []string{"tcp_sack"},
 		goodput: func(is on) float64 { return times(is(setting.CPUGovernor), 1.5) * times(is("tcp_sack"), 0.7) }},
-	"of the machine alone": {list: "net.core.rmem_max = 16777216\nnet.core.wmem_max = 16777216\nnet.core.netdev_max_backlog = 5000\nnet.ipv4.tcp_mem = 1 2 3\n",
+	"of the machine alone": {
+		list: "net.core.rmem_max = 16777216\nnet.core.wmem_max = 16777216\nnet.core.netdev_max_backlog = 5000\nnet.ipv4.tcp_mem = 1 2 3\n",
 		refuse: map[string]string{
-			"net.core.rmem_max": "it is machine-wide", "net.core.wmem_max": "it is machine-wide", "net.core.netdev_max_backlog": "it is machine-wide", "net.ipv4.tcp_mem": "it is machine-wide"},
+			"net.core.rmem_max": "it is machine-wide", "net.core.wmem_max": "it is machine-wide",
+			"net.core.netdev_max_backlog": "it is machine-wide", "net.ipv4.tcp_mem": "it is machine-wide"},
 		goodput: func(on) float64 { return 1 }},
 	"a small gain": {list: listed(6, wmem16), goodput: func(is on) float64 { return times(is("tcp_wmem"), 1.08) }},
-	"many small gains": {list: listed(8, rmem16, wmem16, "tcp_sack = 0", "tcp_limit_output_bytes = 4194304"), goodput: func(is on) float64 {
-		return times(is("tcp_rmem"), 1.08) * times(is("tcp_wmem"), 1.08) * times(is("tcp_sack"), 1.08) * times(is("tcp_limit_output_bytes"), 1.08)
+	"many small gains": {list: listed(8, rmem16, wmem16, "tcp_sack = 0", "tcp_limit_output_bytes = 4194304"),
+		goodput: func(is on) float64 {
+			return times(is("tcp_rmem"), 1.08) * times(is("tcp_wmem"), 1.08) * times(is("tcp_sack"), 1.08) * times(
+				is("tcp_limit_output_bytes"), 1.08)
+		}},
+	"a large and a small gain": {list: listed(6, rmem16, wmem16), goodput: func(is on) float64 {
+		return times(is("tcp_rmem"), 2) * times(is("tcp_wmem"), 1.15)
 	}},
-	"a large and a small gain": {list: listed(6, rmem16, wmem16), goodput: func(is on) float64 { return times(is("tcp_rmem"), 2) * times(is("tcp_wmem"), 1.15) }},
-	"three, of which two reach the limit": {list: listed(8, rmem16, wmem16, "tcp_limit_output_bytes = 4194304"), goodput: func(is on) float64 {
-		return min(3, times(is("tcp_rmem"), 1.9)*times(is("tcp_wmem"), 1.9)*times(is("tcp_limit_output_bytes"), 1.9))
-	}},
+	"three, of which two reach the limit": {list: listed(8, rmem16, wmem16, "tcp_limit_output_bytes = 4194304"),
+		goodput: func(is on) float64 {
+			return min(3, times(is("tcp_rmem"), 1.9)*times(is("tcp_wmem"), 1.9)*times(
+				is("tcp_limit_output_bytes"), 1.9))
+		}},
 	"two that exclude each other": {list: listed(6, wmem16, "tcp_notsent_lowat = 16384"), goodput: func(is on) float64 {
 		return times(is("tcp_wmem") != is("tcp_notsent_lowat"), 1.6)
 	}},
@@ -243,7 +288,8 @@ func (c listCase) check(t *testing.T, seed uint64, n noise, l *mistakes) {
 	best, soonest := c.best(keys)
 	goodput, latency := c.true(got)
 	example := func() string {
-		return fmt.Sprintf("kept %v gives %.3g and %.3g of %.3g and %.3g: %s", slices.Sorted(maps.Keys(got)), goodput, latency, best, soonest, result.Answer)
+		return fmt.Sprintf("kept %v gives %.3g and %.3g of %.3g and %.3g: %s", slices.Sorted(maps.Keys(got)), goodput,
+			latency, best, soonest, result.Answer)
 	}
 	gain := max(best-1, 1-soonest)
 	short := max(best-goodput, 0) / max(best-1, 0.03)
@@ -284,7 +330,8 @@ func (c listCase) check(t *testing.T, seed uint64, n noise, l *mistakes) {
 			}
 		}
 		truth, _ := c.true(is)
-		if p == nil || p.Effect.Verdict != record.Improves || p.Gain != nil && *p.Gain < 0.95 || (best-truth)/(best-1) > 0.15 && c.latency == nil {
+		if p == nil || p.Effect.Verdict != record.Improves || p.Gain != nil && *p.Gain < 0.95 ||
+			(best-truth)/(best-1) > 0.15 && c.latency == nil {
 			l.note(&l.doesIt, "does it", example())
 		}
 	}
@@ -297,7 +344,8 @@ func (c listCase) check(t *testing.T, seed uint64, n noise, l *mistakes) {
 		if slices.Contains(c.harms, k) && !named {
 			l.note(&l.unnamed, "unnamed", fmt.Sprintf("%s %s %s: %s", k, s.Verdict, s.Why, result.Answer))
 		}
-		if slices.ContainsFunc(ofNothing, func(o string) bool { return key(o) == k }) && (named || s.Verdict == record.Helps || s.Verdict == record.Trades) {
+		if slices.ContainsFunc(ofNothing, func(o string) bool { return key(o) == k }) &&
+			(named || s.Verdict == record.Helps || s.Verdict == record.Trades) {
 			l.note(&l.accused, "accused", fmt.Sprintf("%s %s %s: %s", k, s.Verdict, s.Why, result.Answer))
 		}
 	}
@@ -325,7 +373,8 @@ func TestLists(t *testing.T) {
 		}
 		t.Logf("scatter %.0f %%, dips %.0f %%: %s", 100*n.scatter, 100*n.dips, &sum)
 		most := sum.tunes / 50
-		if sum.lostMuch > most || sum.harmful > most || sum.doesIt > most || sum.something > most || sum.nothing > sum.tunes/10 {
+		if sum.lostMuch > most || sum.harmful > most || sum.doesIt > most || sum.something > most ||
+			sum.nothing > sum.tunes/10 {
 			t.Errorf("scatter %.0f %%, dips %.0f %%: %s", 100*n.scatter, 100*n.dips, &sum)
 		}
 	}
@@ -369,11 +418,14 @@ func (l *mistakes) note(what *int, name, example string) {
 
 func (l *mistakes) add(o *mistakes) {
 	l.tunes, l.trials, l.lost, l.lostMuch = l.tunes+o.tunes, l.trials+o.trials, l.lost+o.lost, l.lostMuch+o.lostMuch
-	l.harmful, l.spare, l.doesIt, l.nothing = l.harmful+o.harmful, l.spare+o.spare, l.doesIt+o.doesIt, l.nothing+o.nothing
+	l.harmful, l.spare, l.doesIt, l.nothing = l.harmful+o.harmful, l.spare+o.spare, l.doesIt+o.doesIt,
+		l.nothing+o.nothing
 	l.something, l.unnamed, l.accused = l.something+o.something, l.unnamed+o.unnamed, l.accused+o.accused
 }
 
 func (l *mistakes) String() string {
-	return fmt.Sprintf("%d tunes, %d trials each: lost %d (much %d), harmful %d, spare %d, does it %d, nothing %d, something %d, unnamed %d, accused %d",
-		l.tunes, l.trials/max(l.tunes, 1), l.lost, l.lostMuch, l.harmful, l.spare, l.doesIt, l.nothing, l.something, l.unnamed, l.accused)
+	return fmt.Sprintf(
+		"%d tunes, %d trials each: lost %d (much %d), harmful %d, spare %d, does it %d, nothing %d, something %d, unnamed %d, accused %d",
+		l.tunes, l.trials/max(l.tunes, 1), l.lost, l.lostMuch, l.harmful, l.spare, l.doesIt, l.nothing, l.something,
+		l.unnamed, l.accused)
 }

@@ -246,7 +246,8 @@ func (t *Tuner) madeWith(key string) bool {
 // design is the experiment with the lines that are left.
 func (t *Tuner) design() (settingfile.Design, error) {
 	d := settingfile.Design{
-		Name: "tune", Question: "Which settings of " + t.options.Name + " do it?", Hosts: t.options.Hosts, Lines: t.lines,
+		Name: "tune", Question: "Which settings of " + t.options.Name + " do it?", Hosts: t.options.Hosts,
+		Lines:  t.lines,
 		Ablate: t.options.Ablate || t.options.Keep != "", Responses: t.options.Responses,
 		Amended: amended(t.all),
 		Notes:   []string{"Made by linerate tune from " + t.options.Name + ", to be tried on " + t.options.File + "."},

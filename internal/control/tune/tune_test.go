@@ -58,17 +58,21 @@ type fakeHosts struct {
 	proven []string // what was noted in runs
 }
 
-func (f *fakeHosts) try(_ context.Context, _ *topology.Topology, settings []setting.Setting, _ bool) (tried []run.Tried, err error) {
+func (f *fakeHosts) try(_ context.Context, _ *topology.Topology, settings []setting.Setting, _ bool) (tried []run.Tried,
+	err error) {
 	f.tried = append(f.tried, settings...)
 	for _, s := range settings {
 		one := run.Tried{Setting: s, Refused: f.refuse[s.Changes()[0].Name]}
 		switch {
 		case one.Refused == "" && s.CPU != nil:
-			one.Applied = []record.Applied{{Host: s.Host, Kind: "cpu", What: "policy0 governor", Prior: "powersave", New: s.CPU.Governor}}
+			one.Applied = []record.Applied{{Host: s.Host, Kind: "cpu", What: "policy0 governor", Prior: "powersave",
+				New: s.CPU.Governor}}
 		case one.Refused == "" && s.NIC != nil:
-			one.Applied = []record.Applied{{Host: s.Host, What: s.Changes()[0].Name, Prior: "on", New: s.NIC.Options()[0].Value}}
+			one.Applied = []record.Applied{{Host: s.Host, What: s.Changes()[0].Name, Prior: "on",
+				New: s.NIC.Options()[0].Value}}
 		case one.Refused == "":
-			one.Applied = []record.Applied{{Host: s.Host, What: s.Sysctl[0].Key, Prior: cmp.Or(f.prior[s.Sysctl[0].Key], "1"), New: s.Sysctl[0].Value}}
+			one.Applied = []record.Applied{{Host: s.Host, What: s.Sysctl[0].Key, Prior: cmp.Or(f.prior[s.Sysctl[0].Key],
+				"1"), New: s.Sysctl[0].Value}}
 		}
 		tried = append(tried, one)
 	}
@@ -82,7 +86,9 @@ func (f *fakeHosts) run(_ context.Context, plan *study.Plan, _ notebook.Store, o
 	}
 	made := &record.Run{
 		ID: fmt.Sprint("run-", len(f.plans)), Study: plan.Study.Name, StudyFile: o.StudyFile, Status: "complete",
-		Factors: plan.Factors(), Responses: plan.Study.Responses, Design: record.Design{Set: o.Set, Replicates: plan.Blocks(), BudgetS: plan.Study.Design.Budget.Seconds()}, Margin: 0.03, Confidence: 0.95,
+		Factors: plan.Factors(), Responses: plan.Study.Responses,
+		Design: record.Design{Set: o.Set, Replicates: plan.Blocks(), BudgetS: plan.Study.Design.Budget.Seconds()},
+		Margin: 0.03, Confidence: 0.95,
 	}
 	if f.trials == 0 {
 		return made, f.runErr
@@ -140,7 +146,8 @@ type store struct {
 }
 
 func (s store) SetProven(_ context.Context, id string, p record.Proven) error {
-	s.of.proven = append(s.of.proven, fmt.Sprintf("%s: %s by %s, of %d", id, strings.Join(p.Settings, " "), p.Run, p.Of))
+	s.of.proven = append(s.of.proven, fmt.Sprintf("%s: %s by %s, of %d", id, strings.Join(p.Settings, " "),
+		p.Run, p.Of))
 	return nil
 }
 
@@ -160,7 +167,8 @@ func (f *fakeHosts) options(t *testing.T, list string) Options {
 	t.Helper()
 	files := []settingfile.File{settingfile.Read("list.conf", []byte(list), "")}
 	return Options{
-		Name: "list.conf", Files: files, Lint: tuning.Files(files, nil), File: "the path", Base: Path(1e8, 0, 0), Ablate: true,
+		Name: "list.conf", Files: files, Lint: tuning.Files(files, nil), File: "the path", Base: Path(1e8, 0, 0),
+		Ablate:   true,
 		Keep:     filepath.Join(t.TempDir(), "90-kept.conf"),
 		Notebook: func(context.Context) (notebook.Store, error) { f.opened++; return store{of: f}, nil },
 		Finished: func(made *record.Run) { f.shown = append(f.shown, made.ID) },
@@ -242,23 +250,28 @@ func TestKeep(t *testing.T) {
 	if len(f.tried) != 2*4 {
 		t.Errorf("%d settings were tried on hosts, want 4 on each of two", len(f.tried))
 	}
-	if lines := settingfile.Read("kept", []byte(kept), "").Lines; len(lines) != 1 || lines[0].Setting() != strings.TrimSpace(wmem) || result.Kept != o.Keep {
+	if lines := settingfile.Read("kept", []byte(kept), "").Lines; len(lines) != 1 ||
+		lines[0].Setting() != strings.TrimSpace(wmem) || result.Kept != o.Keep {
 		t.Errorf("kept %q: %s", result.Kept, kept)
 	}
-	if len(f.plans) != 2 || result.Proof == nil || result.Proof.Run != "run-2" || !slices.Equal(f.shown, []string{"run-1", "run-2"}) {
+	if len(f.plans) != 2 || result.Proof == nil || result.Proof.Run != "run-2" ||
+		!slices.Equal(f.shown, []string{"run-1", "run-2"}) {
 		t.Fatalf("%d runs, proof %+v, shown %v", len(f.plans), result.Proof, f.shown)
 	}
-	if p := result.Proof; !slices.Equal(p.Settings, []string{"net.ipv4.tcp_wmem"}) || p.Effect.Verdict != record.Improves || p.AgainstList.Verdict != record.Improves {
+	if p := result.Proof; !slices.Equal(p.Settings, []string{"net.ipv4.tcp_wmem"}) ||
+		p.Effect.Verdict != record.Improves || p.AgainstList.Verdict != record.Improves {
 		t.Errorf("the proof is %+v", p)
 	}
-	if want := []string{"run-1: net.ipv4.tcp_wmem by run-2, of 5", "run-2: net.ipv4.tcp_wmem by run-2, of 5"}; !slices.Equal(f.proven, want) {
+	if want := []string{"run-1: net.ipv4.tcp_wmem by run-2, of 5",
+		"run-2: net.ipv4.tcp_wmem by run-2, of 5"}; !slices.Equal(f.proven, want) {
 		t.Errorf("noted: %q, want %q", f.proven, want)
 	}
 	var figures []string
 	for _, f := range result.Figures {
 		figures = append(figures, f.Run+": "+f.Name)
 	}
-	if want := []string{"run-1: as it is", "run-1: the list", "run-2: as it is", "run-2: the list", "run-2: kept"}; !slices.Equal(figures, want) || len(result.Figures[4].Responses) != 3 {
+	if want := []string{"run-1: as it is", "run-1: the list", "run-2: as it is", "run-2: the list",
+		"run-2: kept"}; !slices.Equal(figures, want) || len(result.Figures[4].Responses) != 3 {
 		t.Errorf("figures of %q", figures)
 	}
 }
@@ -278,13 +291,21 @@ func TestKeepNothing(t *testing.T) {
 		says   string
 		offer  string
 	}{
-		"nothing helps": {func(f *fakeHosts, _ *Options) { f.goodput = func(map[string]string) float64 { return 20e6 } }, false,
+		"nothing helps": {func(f *fakeHosts, _ *Options) {
+			f.goodput = func(map[string]string) float64 {
+				return 20e6
+			}
+		}, false,
 			"No file written: no setting of the list clearly improves anything.", ""},
 		"it costs latency": {func(f *fakeHosts, _ *Options) { f.latency = later }, false,
 			"No file written: net.ipv4.tcp_wmem improves goodput ", "--accept-latency"},
-		"too much latency": {func(f *fakeHosts, o *Options) { f.latency, o.Accept = later, tuning.Accepted{"latency": 0.05} }, false,
+		"too much latency": {func(f *fakeHosts, o *Options) {
+			f.latency, o.Accept = later, tuning.Accepted{"latency": 0.05}
+		}, false,
 			"No file written: net.ipv4.tcp_wmem improves goodput", "--accept-latency"},
-		"the latency is accepted": {func(f *fakeHosts, o *Options) { f.latency, o.Accept = later, tuning.Accepted{"latency": 0.2} }, true,
+		"the latency is accepted": {func(f *fakeHosts, o *Options) {
+			f.latency, o.Accept = later, tuning.Accepted{"latency": 0.2}
+		}, true,
 			"net.ipv4.tcp_wmem improves goodput: by itself", ""},
 		"yes, keep it": {func(f *fakeHosts, o *Options) {
 			f.latency, o.Ask = later, func(o *record.TuneOffer) (bool, error) { return len(o.Costs) > 0, nil }
@@ -300,11 +321,13 @@ func TestKeepNothing(t *testing.T) {
 		if (len(f.proven) > 0) != c.kept {
 			t.Errorf("%s: noted %q", name, f.proven)
 		}
-		if err != nil || kept != "" != c.kept || result.Kept != "" != c.kept || !strings.Contains(result.Answer, c.says) {
+		if err != nil || kept != "" != c.kept || result.Kept != "" != c.kept ||
+			!strings.Contains(result.Answer, c.says) {
 			t.Errorf("%s: %v, kept %q: %s", name, err, kept, result.Answer)
 			continue
 		}
-		if got := result.Offer; (got != nil) != (c.offer != "") || got != nil && !strings.HasPrefix(strings.Join(got.Accept, " "), c.offer) {
+		if got := result.Offer; (got != nil) != (c.offer != "") || got != nil &&
+			!strings.HasPrefix(strings.Join(got.Accept, " "), c.offer) {
 			t.Errorf("%s: offered %+v", name, got)
 		}
 	}
@@ -323,7 +346,8 @@ func TestKeepFree(t *testing.T) {
 	}
 	o := f.options(t, wmem+rmem)
 	result, kept, err := f.tune(t.Context(), t, o)
-	if err != nil || !strings.Contains(kept, "tcp_wmem = ") || strings.Contains(kept, "tcp_rmem = ") || result.Offer == nil {
+	if err != nil || !strings.Contains(kept, "tcp_wmem = ") || strings.Contains(kept, "tcp_rmem = ") ||
+		result.Offer == nil {
 		t.Fatalf("%v, kept %s: %s", err, kept, result.Answer)
 	}
 	if !strings.Contains(result.Answer, "Not kept: net.ipv4.tcp_wmem and net.ipv4.tcp_rmem improve goodput ") {
@@ -348,7 +372,8 @@ func TestNothingToTry(t *testing.T) {
 func TestTryFails(t *testing.T) {
 	f := helping()
 	f.tryErr = errors.New("client: reverting a setting that was only tried: connection lost")
-	if _, kept, err := f.tune(t.Context(), t, f.options(t, wmem+scale)); !errors.Is(err, f.tryErr) || kept != "" || len(f.plans)+f.opened != 0 {
+	if _, kept, err := f.tune(t.Context(), t, f.options(t, wmem+scale)); !errors.Is(err, f.tryErr) || kept != "" ||
+		len(f.plans)+f.opened != 0 {
 		t.Errorf("%v, %d runs, kept %q", err, len(f.plans), kept)
 	}
 }
@@ -386,10 +411,12 @@ func TestRunFails(t *testing.T) {
 				t.Errorf("%d runs, shown %v, %d notebooks, kept %q", len(f.plans), f.shown, f.opened, kept)
 			}
 			made, is := errors.AsType[*RunError](err)
-			if is != (c.trials > 0) || !c.interrupted && !errors.Is(err, broken) || c.interrupted && !errors.Is(err, context.Canceled) {
+			if is != (c.trials > 0) || !c.interrupted && !errors.Is(err, broken) || c.interrupted &&
+				!errors.Is(err, context.Canceled) {
 				t.Fatalf("%T %v", err, err)
 			}
-			if is && (made.Run != fmt.Sprint("run-", c.failing) || made.First != "run-1" || made.Trials == 0 || made.Interrupted != c.interrupted) {
+			if is && (made.Run != fmt.Sprint("run-", c.failing) || made.First != "run-1" || made.Trials == 0 ||
+				made.Interrupted != c.interrupted) {
 				t.Errorf("%+v", made)
 			}
 		})
@@ -404,7 +431,8 @@ func TestKeepFileExists(t *testing.T) {
 	if err := os.WriteFile(o.Keep, []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, kept, err := f.tune(t.Context(), t, o); !errors.Is(err, os.ErrExist) || kept != "mine" || !strings.Contains(err.Error(), strings.TrimSpace(wmem)) {
+	if _, kept, err := f.tune(t.Context(), t, o); !errors.Is(err, os.ErrExist) || kept != "mine" ||
+		!strings.Contains(err.Error(), strings.TrimSpace(wmem)) {
 		t.Errorf("%v, kept %q", err, kept)
 	}
 }
@@ -424,17 +452,20 @@ func TestConclude(t *testing.T) {
 	for _, status := range []string{notebook.Interrupted, notebook.Running} {
 		unfinished := *made
 		unfinished.Status = status
-		if _, _, err := Conclude(t.Context(), &unfinished, o); err == nil || !strings.Contains(err.Error(), "--resume") {
+		if _, _, err := Conclude(t.Context(), &unfinished, o); err == nil ||
+			!strings.Contains(err.Error(), "--resume") {
 			t.Errorf("%s: %v", status, err)
 		} else if _, is := errors.AsType[*InputError](err); !is || len(f.plans) != 1 {
 			t.Errorf("%s: %T, %d runs", status, err, len(f.plans))
 		}
 	}
 	tuner, result, err := Conclude(t.Context(), made, o)
-	if err != nil || result.Kept != keep || len(f.plans) != 2 || len(tuner.Runs()) != 2 || !slices.Equal(result.Hosts, []string{"client", "server"}) {
+	if err != nil || result.Kept != keep || len(f.plans) != 2 || len(tuner.Runs()) != 2 ||
+		!slices.Equal(result.Hosts, []string{"client", "server"}) {
 		t.Fatalf("%v, %d runs, %+v", err, len(f.plans), result)
 	}
-	if text, err := os.ReadFile(keep); err != nil || !strings.Contains(string(text), strings.TrimSpace(wmem)) || strings.Contains(string(text), "window_scaling") {
+	if text, err := os.ReadFile(keep); err != nil || !strings.Contains(string(text), strings.TrimSpace(wmem)) ||
+		strings.Contains(string(text), "window_scaling") {
 		t.Errorf("%v: %s", err, text)
 	}
 }
@@ -463,7 +494,8 @@ func TestPath(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Workload.Duration < 40*rtt || s.Workload.Warmup < 40*rtt || s.Topology.Links[0].Rate != 1e10 || 2*s.Topology.Links[0].Delay != rtt {
+		if s.Workload.Duration < 40*rtt || s.Workload.Warmup < 40*rtt || s.Topology.Links[0].Rate != 1e10 ||
+			2*s.Topology.Links[0].Delay != rtt {
 			t.Errorf("%v: %+v", rtt, s.Workload)
 		}
 	}
@@ -473,10 +505,12 @@ func TestPath(t *testing.T) {
 // named as not tried with the host's reason.
 func TestGovernor(t *testing.T) {
 	list := "[cpu]\ngovernor=performance\n\n[sysctl]\nnet.ipv4.tcp_fin_timeout=15\n"
-	for refused, want := range map[string]string{"": record.Helps, "cpu governor: this kernel scales no CPU frequencies": record.NotTried} {
-		f := &fakeHosts{trials: 1, refuse: map[string]string{setting.CPUGovernor: refused}, goodput: func(set map[string]string) float64 {
-			return 20e6 * (1 + times(set[setting.CPUGovernor] != "", 2))
-		}}
+	for refused, want := range map[string]string{"": record.Helps,
+		"cpu governor: this kernel scales no CPU frequencies": record.NotTried} {
+		f := &fakeHosts{trials: 1, refuse: map[string]string{setting.CPUGovernor: refused},
+			goodput: func(set map[string]string) float64 {
+				return 20e6 * (1 + times(set[setting.CPUGovernor] != "", 2))
+			}}
 		o := f.options(t, "")
 		o.Files = []settingfile.File{settingfile.Read("tuned.conf", []byte(list), "")}
 		o.Lint = tuning.Files(o.Files, nil)
@@ -484,16 +518,21 @@ func TestGovernor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := result.Settings[slices.IndexFunc(result.Settings, func(s record.TuneSetting) bool { return s.Key == setting.CPUGovernor })]
+		s := result.Settings[slices.IndexFunc(result.Settings, func(s record.TuneSetting) bool {
+			return s.Key == setting.CPUGovernor
+		})]
 		if s.Verdict != want || s.Prior["client"] != "powersave" && refused == "" || !strings.Contains(s.Why, refused) {
 			t.Errorf("refused %q: %+v", refused, s)
 		}
 		if refused != "" {
 			continue
 		}
-		f.made[0].Trials[0].Settings = []record.Applied{{Host: "client", Kind: "cpu", What: "policy0 governor", Prior: "powersave", New: "performance"}}
+		f.made[0].Trials[0].Settings = []record.Applied{{Host: "client", Kind: "cpu", What: "policy0 governor",
+			Prior: "powersave", New: "performance"}}
 		list, _, err := tuning.List(f.made[0])
-		if i := slices.IndexFunc(list, func(s record.TuneSetting) bool { return s.Key == setting.CPUGovernor }); err != nil || list[i].Value != "performance" || list[i].Prior["client"] != "powersave" {
+		if i := slices.IndexFunc(list, func(s record.TuneSetting) bool {
+			return s.Key == setting.CPUGovernor
+		}); err != nil || list[i].Value != "performance" || list[i].Prior["client"] != "powersave" {
 			t.Errorf("%+v, %v", list, err)
 		}
 	}

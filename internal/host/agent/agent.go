@@ -112,7 +112,8 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 
 // answer joins the bus over a stream and serves until the stream or ctx ends; a stream that
 // ends by a silence is an error. It calls heard while something arrives.
-func answer(ctx context.Context, stream net.Conn, silence time.Duration, heard func(), handlers map[string]bus.Handler, gate bus.Gate, hello message.Hello) error {
+func answer(ctx context.Context, stream net.Conn, silence time.Duration, heard func(), handlers map[string]bus.Handler,
+	gate bus.Gate, hello message.Hello) error {
 	conn, err := bus.Join(hello.Node, stream, silence)
 	if err != nil {
 		return err

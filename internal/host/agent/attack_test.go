@@ -21,7 +21,8 @@ func TestAttacksAreOfLabs(t *testing.T) {
 	ask := func(t *testing.T, b *bus.Bus, node string, want message.Code) {
 		t.Helper()
 		for _, k := range attacks.Kinds {
-			r := message.AttacksRequest{Key: "0123456789abcdef0123456789abcdef", Attacks: []message.AttackRequest{{Kind: k.Name, Target: netip.MustParseAddrPort("192.0.2.1:80"), PerSecond: 1, Connections: 1}}}
+			r := message.AttacksRequest{Key: "0123456789abcdef0123456789abcdef", Attacks: []message.AttackRequest{
+				{Kind: k.Name, Target: netip.MustParseAddrPort("192.0.2.1:80"), PerSecond: 1, Connections: 1}}}
 			if err := b.Call(t.Context(), node, "attacks", r, nil); !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %q", k.Name, err, want)
 			}
@@ -32,7 +33,8 @@ func TestAttacksAreOfLabs(t *testing.T) {
 	for name, o := range map[string]struct {
 		lab  *message.Membership
 		want message.Code
-	}{"real": {nil, message.Unsupported}, "elsewhere": {&message.Membership{Key: "0123456789abcdef0123456789abcdef", Inode: 1}, message.NotPermitted}} {
+	}{"real": {nil, message.Unsupported}, "elsewhere": {&message.Membership{Key: "0123456789abcdef0123456789abcdef",
+		Inode: 1}, message.NotPermitted}} {
 		near, far := net.Pipe()
 		b.Attach(name, near)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -31,7 +31,8 @@ func TestScheduled(t *testing.T) {
 
 // TestBusy: the share of CPUs in use, exactly 0 when no counter of time in use has risen.
 func TestBusy(t *testing.T) {
-	begin := record.CPUTimes{CPU: -1, User: 30172.17, System: 9341.43, IRQ: 0.1, SoftIRQ: 771.89, Steal: 103.77, Idle: 120344.31}
+	begin := record.CPUTimes{CPU: -1, User: 30172.17, System: 9341.43, IRQ: 0.1, SoftIRQ: 771.89, Steal: 103.77,
+		Idle: 120344.31}
 	end := begin
 	end.Idle += 0.97
 	if got := busy([]record.CPUTimes{begin}, []record.CPUTimes{end}); got != 0 {

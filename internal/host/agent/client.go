@@ -76,7 +76,8 @@ type Summary struct {
 
 // NewClient makes a client that has been accepted, with its account and the connections that
 // worker processes take. The others are what other clients of this process have moved so far.
-func NewClient(account *budget.Account, bounds message.Bounds, access socket.Access, others func() record.OtherFlows) (*Client, error) {
+func NewClient(account *budget.Account, bounds message.Bounds, access socket.Access, others func() record.OtherFlows) (
+	*Client, error) {
 	reader, err := counters.New()
 	if err != nil {
 		return nil, err
@@ -137,7 +138,8 @@ func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	}
 	g.counted = hello.Counted
 	hello.Interfaces, hello.Bounds = nil, &g.bounds
-	err = answer(ctx, stream, bus.Silence, func() {}, handlers, bus.Gate{PendingBytes: RequestBytes(g.bounds), Admit: g.admit}, hello)
+	err = answer(ctx, stream, bus.Silence, func() {}, handlers, bus.Gate{PendingBytes: RequestBytes(g.bounds),
+		Admit: g.admit}, hello)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -246,7 +248,8 @@ func (g *Client) watch(ctx context.Context, end context.CancelCauseFunc) {
 		case waits:
 			end(fmt.Errorf("sent no request in %v", g.idle))
 		case g.bounds.RateBps > 0 && float64(received-before) > allowed:
-			end(fmt.Errorf("sent %d bytes in %v, where %s is allowed", received-before, g.every, unit.BitRate(g.bounds.RateBps)))
+			end(fmt.Errorf("sent %d bytes in %v, where %s is allowed", received-before, g.every,
+				unit.BitRate(g.bounds.RateBps)))
 		}
 		before = received
 	}
@@ -388,7 +391,8 @@ func permitted(o message.FlowRequest) error {
 	case o.Remote.IsValid() || o.Local.IsValid() || o.Host != "" || o.Foreign:
 		return denied("%s has an address: connections come to the server's own port")
 	case o.Frame != "" && o.Sends || o.Tuples > 1:
-		return denied("%s has this server send Ethernet frames, or receive them from several addresses and ports: it does neither")
+		return denied(
+			"%s has this server send Ethernet frames, or receive them from several addresses and ports: it does neither")
 	case len(o.ID) > longestID:
 		return beyond("%s: a name of %d bytes, expected at most %d", name, len(o.ID), longestID)
 	}
@@ -405,7 +409,8 @@ func permitted(o message.FlowRequest) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if !slices.Contains(strings.Fields(there), o.CongestionControl) {
-		return bus.Coded(message.Unsupported, fmt.Errorf("%s: congestion control %.40q, the server has %s%s", name, o.CongestionControl, there, socket.LoadCongestionControl(o.CongestionControl, "the server")))
+		return bus.Coded(message.Unsupported, fmt.Errorf("%s: congestion control %.40q, the server has %s%s", name,
+			o.CongestionControl, there, socket.LoadCongestionControl(o.CongestionControl, "the server")))
 	}
 	return nil
 }
@@ -429,7 +434,8 @@ func (g *Client) window(ctx context.Context, r message.WindowRequest) (message.W
 	case r.StartNs-now > int64(soon):
 		return message.WindowReply{}, beyond("a trial that begins later than in %v", soon)
 	case r.SampleNs < 0:
-		return message.WindowReply{}, fmt.Errorf("a sample every %v: expected a positive time, or 0", time.Duration(r.SampleNs))
+		return message.WindowReply{}, fmt.Errorf("a sample every %v: expected a positive time, or 0",
+			time.Duration(r.SampleNs))
 	}
 	var samples int64
 	if r.SampleNs > 0 {

@@ -96,7 +96,8 @@ func TestClientBounds(t *testing.T) {
 	} {
 		refused("listen", with(change), want)
 	}
-	if err := g.Summary().Refused; !errors.Is(err, message.OutOfBounds) && !errors.Is(err, message.NotPermitted) && !errors.Is(err, message.Unsupported) {
+	if err := g.Summary().Refused; !errors.Is(err, message.OutOfBounds) && !errors.Is(err, message.NotPermitted) &&
+		!errors.Is(err, message.Unsupported) {
 		t.Errorf("refused for %v", err)
 	}
 	if g.Flows() != 0 {
@@ -109,20 +110,26 @@ func TestClientBounds(t *testing.T) {
 		return r
 	}
 	for want, change := range map[string]func(*message.WindowRequest){
-		"not in order":               func(r *message.WindowRequest) { r.EndNs = r.BeginNs },
-		"this server allows 2s":      func(r *message.WindowRequest) { r.EndNs, r.StopNs = r.StartNs+3e9, r.StartNs+3e9 },
-		"with its warm-up":           func(r *message.WindowRequest) { r.StopNs = 1<<63 - 1 },
-		"begins later than":          func(r *message.WindowRequest) { *r = windowFrom(sched.Now()+int64(time.Hour), time.Second) },
+		"not in order": func(r *message.WindowRequest) { r.EndNs = r.BeginNs },
+		"this server allows 2s": func(r *message.WindowRequest) {
+			r.EndNs, r.StopNs = r.StartNs+3e9, r.StartNs+3e9
+		},
+		"with its warm-up": func(r *message.WindowRequest) { r.StopNs = 1<<63 - 1 },
+		"begins later than": func(r *message.WindowRequest) {
+			*r = windowFrom(sched.Now()+int64(time.Hour), time.Second)
+		},
 		"server allows a client 600": func(r *message.WindowRequest) { r.SampleNs = 1000 },
 	} {
 		refused("window", window(change), want)
 	}
 	var late message.WindowReply
-	if err := b.Call(t.Context(), record.NodeServer, "window", windowFrom(-1<<62, time.Second), &late); err != nil || late.LateNs <= 0 {
+	if err := b.Call(t.Context(), record.NodeServer, "window", windowFrom(-1<<62, time.Second), &late); err != nil ||
+		late.LateNs <= 0 {
 		t.Errorf("a window long ago: %v, late by %d", err, late.LateNs)
 	}
 	var listening []message.Listening
-	if err := b.Call(t.Context(), record.NodeServer, "listen", requests(3), &listening); err != nil || len(listening) != 3 {
+	if err := b.Call(t.Context(), record.NodeServer, "listen", requests(3), &listening); err != nil ||
+		len(listening) != 3 {
 		t.Fatalf("within the bounds: %v, %+v", err, listening)
 	}
 	refused("listen", requests(1), "has its flows already")
@@ -149,7 +156,8 @@ func TestClientSees(t *testing.T) {
 		t.Fatal("the machine was too busy to ask in time")
 	}
 	s := reply.Reading.Snapshot
-	if s.Sysctls != nil || s.Lookups != nil || s.Routes != nil || s.Rules != nil || s.Neighbours != nil || reply.Reading.Before.Neighbours != nil {
+	if s.Sysctls != nil || s.Lookups != nil || s.Routes != nil || s.Rules != nil || s.Neighbours != nil ||
+		reply.Reading.Before.Neighbours != nil {
 		t.Errorf("a client gets to see %+v", s)
 	}
 	for _, p := range s.Interfaces {

@@ -44,14 +44,17 @@ var fields = map[string]any{
 	"Spec.Request": "bounds of flow.Options", "Spec.Response": "bounds of flow.Options",
 	"Spec.Frame": "not used by the end that receives; sending is refused", "Spec.Tuples": "refused beyond one",
 	"Spec.Pace":    "not used by the end that accepts",
-	"Spec.RateCap": "waits end with the flow", "Spec.WriteCap": "waits end with the flow", "Spec.ReadCap": "waits end with the flow",
-	"Spec.Window": budget.Buffers, "Spec.SendBuffer": budget.Buffers, "Spec.ReceiveBuffer": budget.Buffers,
+	"Spec.RateCap": "waits end with the flow", "Spec.WriteCap": "waits end with the flow",
+	"Spec.ReadCap": "waits end with the flow",
+	"Spec.Window":  budget.Buffers, "Spec.SendBuffer": budget.Buffers, "Spec.ReceiveBuffer": budget.Buffers,
 	"Spec.Connections": budget.Connections, "Spec.Threads": budget.Threads, "Spec.Poll": budget.Polling,
 
-	"Spec.Arrivals": "one of a list", "Spec.TLS": "one of a list", "Spec.Query": "one of a list", "Spec.Insecure": "two values",
+	"Spec.Arrivals": "one of a list", "Spec.TLS": "one of a list", "Spec.Query": "one of a list",
+	"Spec.Insecure": "two values",
 	"Spec.Pipeline": budget.Memory, "Spec.PerConnection": "not used by the end that accepts",
 	"Spec.Think": "at most ten seconds, and the flow's end", "Spec.Timeout": "not used by the end that accepts",
-	"Spec.Names": "the size of a request", "Spec.Path": "not used by the end that accepts", "Spec.Service": "not used by an agent",
+	"Spec.Names": "the size of a request", "Spec.Path": "not used by the end that accepts",
+	"Spec.Service": "not used by an agent",
 
 	"ReadyRequest.TimeoutNs": "at most idle", "ReadyRequest.Unused": "the size of a request",
 
@@ -93,7 +96,8 @@ func TestFields(t *testing.T) {
 }
 
 // extremes are values that bounds and arithmetic may have missed.
-var extremes = []float64{0, 1, -1, 1e-300, 1e-6, 3, 255, 65_535, 65_536, 1 << 31, 1<<63 - 1024, -(1 << 62), 1e300, math.Inf(1), math.NaN()}
+var extremes = []float64{0, 1, -1, 1e-300, 1e-6, 3, 255, 65_535, 65_536, 1 << 31, 1<<63 - 1024, -(1 << 62), 1e300,
+	math.Inf(1), math.NaN()}
 
 // each calls f for every number of a structure, with a function that sets it to an extreme
 // value.

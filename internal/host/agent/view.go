@@ -37,12 +37,14 @@ func (a *agent) snapshot(r message.WindowRequest) (record.Snapshot, error) {
 func visible(interfaces []record.InterfaceSnapshot, own []netip.Addr) (list []record.InterfaceSnapshot) {
 	for _, i := range interfaces {
 		list = append(list, record.InterfaceSnapshot{
-			Interface: i.Interface, Index: i.Index, MTU: i.MTU, Up: i.Up, Master: i.Master, Kind: i.Kind, Driver: i.Driver, SpeedBps: i.SpeedBps, Shaper: i.Shaper,
+			Interface: i.Interface, Index: i.Index, MTU: i.MTU, Up: i.Up, Master: i.Master, Kind: i.Kind,
+			Driver: i.Driver, SpeedBps: i.SpeedBps, Shaper: i.Shaper,
 			Addresses: slices.DeleteFunc(slices.Clone(i.Addresses), func(text string) bool {
 				prefix, err := netip.ParsePrefix(text)
 				return err != nil || !slices.ContainsFunc(own, func(a netip.Addr) bool {
 					// A link-local address is one of the interface that its zone names.
-					return prefix.Addr() == a.WithZone("") && slices.Contains([]string{"", i.Interface, strconv.Itoa(i.Index)}, a.Zone())
+					return prefix.Addr() == a.WithZone("") &&
+						slices.Contains([]string{"", i.Interface, strconv.Itoa(i.Index)}, a.Zone())
 				})
 			}),
 		})
@@ -66,7 +68,8 @@ func (a *agent) meter() func(*record.HostReading) {
 		now := a.client.others()
 		others := record.OtherFlows{
 			Clients: max(before.Clients, now.Clients), Flows: max(before.Flows, now.Flows),
-			ReceivedBytes: now.ReceivedBytes - before.ReceivedBytes, WrittenBytes: now.WrittenBytes - before.WrittenBytes,
+			ReceivedBytes: now.ReceivedBytes - before.ReceivedBytes,
+			WrittenBytes:  now.WrittenBytes - before.WrittenBytes,
 		}
 		if others != (record.OtherFlows{}) {
 			h.Others = &others

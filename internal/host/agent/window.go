@@ -55,7 +55,8 @@ func (a *agent) window(ctx context.Context, r message.WindowRequest) (message.Wi
 var errClosed = errors.New("the trial was closed before its window's end")
 
 // observe takes the readings of a window.
-func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.WindowRequest) (message.WindowReply, error) {
+func (a *agent) observe(ctx context.Context, engine *traffic.Engine, r message.WindowRequest) (
+	message.WindowReply, error) {
 	arrivals, blind := a.watch(r)
 	defer arrivals.Close()
 	carriers, uncertain := a.reader.WatchCarriers()
@@ -173,11 +174,13 @@ func (a *agent) watchMachine(r message.WindowRequest) (*counters.Load, *counters
 
 // inside calls sample at each interval until the window ends, or a cutError says that it is to
 // end earlier.
-func (a *agent) inside(ctx context.Context, r message.WindowRequest, sample func(at int64), arrivals *counters.Arrivals) error {
+func (a *agent) inside(ctx context.Context, r message.WindowRequest, sample func(at int64),
+	arrivals *counters.Arrivals) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	a.cuttable(func(to message.CutRequest) error {
-		if now := sched.Now(); to.EndNs <= max(now, r.BeginNs) || to.EndNs >= r.EndNs || to.StopNs < to.EndNs || to.StopNs > r.StopNs {
+		if now := sched.Now(); to.EndNs <= max(now, r.BeginNs) || to.EndNs >= r.EndNs || to.StopNs < to.EndNs ||
+			to.StopNs > r.StopNs {
 			return errors.New("the window cannot end then")
 		}
 		end(cutError{to})
@@ -240,7 +243,8 @@ func busy(begin, end []record.CPUTimes) float64 {
 				continue
 			}
 			// By field, because the difference of two sums is not exactly 0 when no field has changed.
-			used := e.User - b.User + (e.System - b.System) + (e.IRQ - b.IRQ) + (e.SoftIRQ - b.SoftIRQ) + (e.Steal - b.Steal)
+			used := e.User - b.User + (e.System - b.System) + (e.IRQ - b.IRQ) + (e.SoftIRQ - b.SoftIRQ) +
+				(e.Steal - b.Steal)
 			if all := used + (e.Idle - b.Idle); all > 0 {
 				return used / all
 			}

@@ -30,7 +30,8 @@ func here(t *testing.T) *agent {
 
 // windowFrom is a window that begins at an instant and lasts so long.
 func windowFrom(start int64, lasts time.Duration) message.WindowRequest {
-	return message.WindowRequest{StartNs: start, BeginNs: start + 1e6, EndNs: start + int64(lasts), StopNs: start + int64(lasts) + 1e6}
+	return message.WindowRequest{StartNs: start, BeginNs: start + 1e6, EndNs: start + int64(lasts), StopNs: start +
+		int64(lasts) + 1e6}
 }
 
 // TestLateWindow: what comes too late is said to be, and begins nothing.

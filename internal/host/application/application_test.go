@@ -68,7 +68,8 @@ func TestPoisson(t *testing.T) {
 	at := make(chan time.Time, 10_000)
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { at <- time.Now() }))
 	t.Cleanup(s.Close)
-	e, err := asking(t, flow.Spec{Protocol: flow.HTTP, Pace: 500, Arrivals: flow.ArrivalsPoisson, Connections: 16}, addressOf(t, s.URL))
+	e, err := asking(t, flow.Spec{Protocol: flow.HTTP, Pace: 500, Arrivals: flow.ArrivalsPoisson, Connections: 16},
+		addressOf(t, s.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +121,8 @@ func TestOutcomes(t *testing.T) {
 		}
 	}))
 	t.Cleanup(s.Close)
-	e, err := asking(t, flow.Spec{Protocol: flow.HTTP, Timeout: unit.Duration(50 * time.Millisecond)}, addressOf(t, s.URL))
+	e, err := asking(t, flow.Spec{Protocol: flow.HTTP, Timeout: unit.Duration(50 * time.Millisecond)},
+		addressOf(t, s.URL))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +161,8 @@ func TestGone(t *testing.T) {
 	eventually(t, "requests are done", func() bool { return e.Read()[0].Transactions.Done > 20 })
 	first.Close()
 	eventually(t, "it is noticed", func() bool { return !e.Read()[0].Alive })
-	if text := e.Read()[0].Error.Error(); !strings.Contains(text, "in a row failed") || !strings.Contains(text, "refused") {
+	if text := e.Read()[0].Error.Error(); !strings.Contains(text, "in a row failed") ||
+		!strings.Contains(text, "refused") {
 		t.Errorf("%q", text)
 	}
 	again, err := net.Listen("tcp", l.Addr().String())
@@ -193,14 +196,18 @@ func TestHostile(t *testing.T) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\n\r\n")
 			endless(c, strings.Repeat("b", 1000))
 		},
-		"negative length": func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n") },
+		"negative length": func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n")
+		},
 		"bad chunks": func(c net.Conn) {
 			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
 		},
 		"zeros":            func(c net.Conn) { endless(c, string(make([]byte, 1000))) },
 		"endless greeting": func(c net.Conn) { endless(c, "220-"+strings.Repeat("g", 500)+"\r\n") },
 	} {
-		for _, spec := range []flow.Spec{{Protocol: flow.HTTP}, {Protocol: flow.HTTP2}, {Protocol: flow.HTTP, TLS: flow.TLSFull}, {Protocol: flow.SMTP}, {Protocol: flow.DNSTCP}, {Protocol: flow.DoT}} {
+		for _, spec := range []flow.Spec{{Protocol: flow.HTTP}, {Protocol: flow.HTTP2},
+			{Protocol: flow.HTTP, TLS: flow.TLSFull}, {Protocol: flow.SMTP}, {Protocol: flow.DNSTCP},
+			{Protocol: flow.DoT}} {
 			t.Run(spec.Protocol+spec.TLS+" "+name, func(t *testing.T) {
 				t.Parallel()
 				to := accepting(t, func(_ int, c net.Conn) { serve(c) })
@@ -243,7 +250,8 @@ func TestCloseWhileOpening(t *testing.T) {
 			e := engine(t)
 			opened := make(chan *message.Error, 1)
 			go func() {
-				request := message.FlowRequest{ID: "f", Spec: flow.Spec{Protocol: p.Name, Connections: 8}, Sends: true, Remote: addressOf(t, l.Addr().String())}
+				request := message.FlowRequest{ID: "f", Spec: flow.Spec{Protocol: p.Name, Connections: 8}, Sends: true,
+					Remote: addressOf(t, l.Addr().String())}
 				opened <- e.Connect(t.Context(), []message.FlowRequest{request}, time.Minute)[0].Error
 			}()
 			time.Sleep(100 * time.Millisecond)
@@ -267,7 +275,9 @@ func TestCloseWhileOpening(t *testing.T) {
 func TestNamesOfOutcomes(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int64
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200 + int(n.Add(1))%700) }))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(200 + int(n.Add(1))%700)
+	}))
 	t.Cleanup(s.Close)
 	e, err := asking(t, flow.Spec{Protocol: flow.HTTP, Connections: 4}, addressOf(t, s.URL))
 	if err != nil {

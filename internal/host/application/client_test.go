@@ -26,7 +26,9 @@ func awaiting(t *testing.T, spec flow.Spec) (*application.Engine, message.FlowRe
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	go l.Serve(handshake.Handler{Expects: e.Expects, Accept: func(cookie message.Cookie, c handshake.Client) { e.Admit(cookie, c) }})
+	go l.Serve(handshake.Handler{Expects: e.Expects, Accept: func(cookie message.Cookie, c handshake.Client) {
+		e.Admit(cookie, c)
+	}})
 	request := message.FlowRequest{ID: "f", Spec: spec, Cookie: message.Cookie{1}}
 	if reply := e.Listen(t.Context(), []message.FlowRequest{request})[0]; reply.Error != nil {
 		t.Fatal(reply.Error)
@@ -60,7 +62,8 @@ var query = append([]byte{0, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0}, "\x01a\x04test\x0
 // TestWaitingAnswers: of queries over one socket, the server takes as many as the flow has in
 // flight over a connection; those of other connections are not this one's.
 func TestWaitingAnswers(t *testing.T) {
-	e, conn := admitted(t, flow.Spec{Protocol: flow.DNS, Connections: 1000, Pipeline: 2, Think: unit.Duration(10 * time.Second)})
+	e, conn := admitted(t, flow.Spec{Protocol: flow.DNS, Connections: 1000, Pipeline: 2,
+		Think: unit.Duration(10 * time.Second)})
 	for range 50 {
 		if _, err := conn.Write(query); err != nil {
 			t.Fatal(err)
@@ -92,9 +95,14 @@ func TestCountedOnce(t *testing.T) {
 		}
 		answered += n
 	}
-	eventually(t, "all is counted", func() bool { end := e.Read()[0]; return end.ReceivedBytes > 0 && end.WrittenBytes >= int64(answered) })
+	eventually(t, "all is counted", func() bool {
+		end := e.Read()[0]
+		return end.ReceivedBytes > 0 &&
+			end.WrittenBytes >= int64(answered)
+	})
 	if end := e.Read()[0]; end.ReceivedBytes != int64(10*len(query)) || end.WrittenBytes != int64(answered) {
-		t.Errorf("%d bytes received, %d written; want %d and %d", end.ReceivedBytes, end.WrittenBytes, 10*len(query), answered)
+		t.Errorf("%d bytes received, %d written; want %d and %d", end.ReceivedBytes, end.WrittenBytes,
+			10*len(query), answered)
 	}
 }
 
@@ -143,7 +151,8 @@ func TestManySockets(t *testing.T) {
 		sockets int64
 	}{
 		"a connection for each request": {flow.Spec{Protocol: flow.HTTP3, PerConnection: 1}, patience, 120},
-		"a timeout of each query":       {flow.Spec{Protocol: flow.DNS, Think: unit.Duration(60 * time.Millisecond)}, 50 * time.Millisecond, 40},
+		"a timeout of each query": {flow.Spec{Protocol: flow.DNS, Think: unit.Duration(60 * time.Millisecond)},
+			50 * time.Millisecond, 40},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, request := awaiting(t, c.spec)
@@ -155,7 +164,9 @@ func TestManySockets(t *testing.T) {
 			window(server, time.Minute)
 			window(client, time.Minute)
 			for n := range c.sockets {
-				eventually(t, "the server has accepted another", func() bool { return server.Read()[0].Transactions.Opened > n })
+				eventually(t, "the server has accepted another", func() bool {
+					return server.Read()[0].Transactions.Opened > n
+				})
 			}
 			if n := server.Read()[0].Transactions.Connections; n > int64(application.MostOpen(c.spec)) {
 				t.Errorf("%d sockets are open", n)
@@ -216,7 +227,8 @@ func TestLaterTimeouts(t *testing.T) {
 	window(client, time.Minute)
 	eventually(t, "the client's flow fails", func() bool { return client.Read()[0].Error != nil })
 	end := client.Read()[0]
-	if x := end.Transactions; x.Failed != 0 || x.Unanswered == 0 || !strings.HasSuffix(end.Error.Text, "no answer within 500ms") {
+	if x := end.Transactions; x.Failed != 0 || x.Unanswered == 0 ||
+		!strings.HasSuffix(end.Error.Text, "no answer within 500ms") {
 		t.Errorf("%+v: %v", x, end.Error)
 	}
 }

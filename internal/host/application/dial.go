@@ -56,7 +56,9 @@ func (d *Dialer) lookUp(ctx context.Context, x *Exchange) (message.FlowRequest, 
 		return request, err
 	}
 	x.Phase(record.PhaseName, began)
-	at := slices.IndexFunc(found, func(a netip.Addr) bool { return a.Unmap().Is4() == request.Remote.Addr().Unmap().Is4() })
+	at := slices.IndexFunc(found, func(a netip.Addr) bool {
+		return a.Unmap().Is4() == request.Remote.Addr().Unmap().Is4()
+	})
 	request.Remote = netip.AddrPortFrom(found[max(0, at)].Unmap(), request.Remote.Port())
 	return request, nil
 }

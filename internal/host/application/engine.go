@@ -113,12 +113,16 @@ func (f *appFlow) listen(ctx context.Context) (*flowset.Listener, error) {
 			return nil, err
 		}
 		server.Packets = f.marked(packets)
-		return &flowset.Listener{Addr: socket.AddrPort(packets.LocalAddr()), Serve: func() { f.serve(f.engine.Context(), server) }, Close: func() { packets.Close() }}, nil
+		return &flowset.Listener{Addr: socket.AddrPort(packets.LocalAddr()), Serve: func() {
+			f.serve(f.engine.Context(), server)
+		}, Close: func() { packets.Close() }}, nil
 	}
 	l, err := socket.Listen(ctx, f.Request)
 	if err != nil {
 		return nil, err
 	}
 	server.Listener = &ownListener{l, f}
-	return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: func() { f.serve(f.engine.Context(), server) }, Close: func() { l.Close() }}, nil
+	return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: func() {
+		f.serve(f.engine.Context(), server)
+	}, Close: func() { l.Close() }}, nil
 }

@@ -61,7 +61,8 @@ type appFlow struct {
 func (e *Engine) newFlow(request message.FlowRequest) *appFlow {
 	return &appFlow{
 		State: flowset.State{Request: request}, engine: e, protocol: e.protocols[request.Protocol],
-		isClient: request.Remote.IsValid(), recorder: newRecorder(), conns: map[*Conn]struct{}{}, served: map[*served]struct{}{},
+		isClient: request.Remote.IsValid(), recorder: newRecorder(), conns: map[*Conn]struct{}{},
+		served:   map[*served]struct{}{},
 		accepted: make(chan net.Conn), inFlight: map[*Exchange]struct{}{},
 	}
 }
@@ -346,7 +347,8 @@ func (f *appFlow) failed(err error) (kind string) {
 // timedOut says that the transaction's time was over.
 func timedOut(err error) bool {
 	var timed net.Error
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &timed) && timed.Timeout()
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
+		errors.As(err, &timed) && timed.Timeout()
 }
 
 // reason words the failure of a transaction that had a time limit.
@@ -390,7 +392,8 @@ func (f *appFlow) Describe(out *message.FlowEnd) {
 	defer f.mu.Unlock()
 	if n := f.counts.failures.Load(); f.isClient && n >= mostFailures*int64(f.connections()) {
 		out.Alive = false
-		out.Error = &message.Error{Code: message.Deadline, Text: fmt.Sprintf("%d transactions in a row failed; the latest: %s", n, f.failure)}
+		out.Error = &message.Error{Code: message.Deadline,
+			Text: fmt.Sprintf("%d transactions in a row failed; the latest: %s", n, f.failure)}
 	}
 	// What the kernel knows is of one connection, and of the flow if it has no other.
 	if len(f.conns) != 1 || f.counts.opened.Load() != 1 || f.closed {

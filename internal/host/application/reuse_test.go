@@ -89,7 +89,8 @@ func TestIdleConnections(t *testing.T) {
 	s.Config.IdleTimeout = 20 * time.Millisecond
 	s.Start()
 	t.Cleanup(s.Close)
-	for protocol, to := range map[string]netip.AddrPort{flow.HTTP: addressOf(t, s.URL), flow.DNSTCP: accepting(t, formerr)} {
+	for protocol, to := range map[string]netip.AddrPort{flow.HTTP: addressOf(t, s.URL),
+		flow.DNSTCP: accepting(t, formerr)} {
 		x := served(t, flow.Spec{Protocol: protocol, Pace: 10}, to, time.Second)
 		if x.Failed != 0 || x.Unanswered != 0 || x.Late != 0 || x.Done < 5 || x.Opened < 4 {
 			t.Errorf("%s: %+v", protocol, x)
@@ -170,7 +171,8 @@ func TestInterimResponses(t *testing.T) {
 		}
 	})
 	x := served(t, flow.Spec{Protocol: flow.HTTP}, to, 500*time.Millisecond)
-	if x.Opened != 1 || x.Done < 5 || len(x.Application.Outcomes) != 1 || x.Application.Outcomes["200"] == 0 || x.Latency.MinUs < 4000 {
+	if x.Opened != 1 || x.Done < 5 || len(x.Application.Outcomes) != 1 || x.Application.Outcomes["200"] == 0 ||
+		x.Latency.MinUs < 4000 {
 		t.Errorf("%+v %v", x, x.Application.Outcomes)
 	}
 }
@@ -183,7 +185,9 @@ func TestZone(t *testing.T) {
 		kerneltest.Skip(t, err.Error())
 	}
 	var host atomic.Value
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { host.Store(r.Host) }))
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		host.Store(r.Host)
+	}))
 	s.Listener.Close()
 	s.Listener = l
 	s.Config.Protocols = new(http.Protocols)
@@ -193,11 +197,13 @@ func TestZone(t *testing.T) {
 	t.Cleanup(s.Close)
 	at := addressOf(t, s.URL)
 	for _, protocol := range []string{flow.HTTP, flow.HTTP2} {
-		if _, err := asking(t, flow.Spec{Protocol: protocol}, netip.AddrPortFrom(at.Addr().WithZone("lo"), at.Port())); err != nil || host.Load() != at.String() {
+		if _, err := asking(t, flow.Spec{Protocol: protocol}, netip.AddrPortFrom(at.Addr().WithZone("lo"),
+			at.Port())); err != nil || host.Load() != at.String() {
 			t.Errorf("%s: %v, host %v", protocol, err, host.Load())
 		}
 	}
-	if _, err := asking(t, flow.Spec{Protocol: flow.HTTP, Path: "/%zz"}, at); err == nil || !strings.Contains(err.Error(), "invalid URL escape") {
+	if _, err := asking(t, flow.Spec{Protocol: flow.HTTP, Path: "/%zz"}, at); err == nil ||
+		!strings.Contains(err.Error(), "invalid URL escape") {
 		t.Errorf("a path that is none: %v", err)
 	}
 }
@@ -213,7 +219,8 @@ func TestDueRequestsWait(t *testing.T) {
 			}
 		}))
 		t.Cleanup(s.Close)
-		x := served(t, flow.Spec{Protocol: flow.HTTP, Pace: 200, Arrivals: arrivals, Connections: 2}, addressOf(t, s.URL), time.Second)
+		x := served(t, flow.Spec{Protocol: flow.HTTP, Pace: 200, Arrivals: arrivals, Connections: 2},
+			addressOf(t, s.URL), time.Second)
 		if x.Done != 0 || x.Waiting < 120 || x.Waiting > 300 || x.LongestWaitUs < 500_000 {
 			t.Errorf("%q: %+v", arrivals, x)
 		}
@@ -247,7 +254,8 @@ func TestRefusedMails(t *testing.T) {
 		}
 	})
 	x := served(t, flow.Spec{Protocol: flow.SMTP, PerConnection: 1}, to, 500*time.Millisecond)
-	if refused := x.Application.Outcomes["421"]; x.Failed != 0 || refused == 0 || refused > 50 || x.Application.Errors < refused {
+	if refused := x.Application.Outcomes["421"]; x.Failed != 0 || refused == 0 || refused > 50 ||
+		x.Application.Errors < refused {
 		t.Errorf("refused: %+v %v", x, x.Application.Outcomes)
 	}
 	e, err := asking(t, flow.Spec{Protocol: flow.SMTP}, to)
@@ -261,7 +269,8 @@ func TestForwardedMails(t *testing.T) {
 	t.Parallel()
 	to := accepting(t, func(_ int, c net.Conn) {
 		_, _ = io.WriteString(c, "220 ready\r\n")
-		replies := map[string]string{"EHLO": "250 ok", "MAIL": "250 ok", "RCPT": "251 forwarded", "DATA": "354 go on", ".": "250 ok"}
+		replies := map[string]string{"EHLO": "250 ok", "MAIL": "250 ok", "RCPT": "251 forwarded", "DATA": "354 go on",
+			".": "250 ok"}
 		for lines := bufio.NewScanner(c); lines.Scan(); {
 			word, _, _ := strings.Cut(lines.Text(), " ")
 			if reply := replies[word]; reply != "" {

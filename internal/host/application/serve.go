@@ -206,7 +206,8 @@ func Memory(request message.FlowRequest) int64 {
 
 // Claim says that a connection over TCP with this cookie is one of the flow's.
 func (f *appFlow) Claim(cookie message.Cookie) bool {
-	return !f.isClient && !f.overUDP() && f.Request.Cookie == cookie && f.Failure() == nil && !f.IsClosed() && f.open() < f.mostOpen()
+	return !f.isClient && !f.overUDP() && f.Request.Cookie == cookie && f.Failure() == nil && !f.IsClosed() &&
+		f.open() < f.mostOpen()
 }
 
 // Expects says whether the flow is over UDP and accepts a client with this cookie.
@@ -246,7 +247,8 @@ func (f *appFlow) admit(c handshake.Client) bool {
 		return false
 	}
 	server.Moved = func(net.Addr, int, int) {} // kept counts what it carries
-	server.Connected, server.Packets = true, &connectedPackets{Conn: kept, raw: conn, ready: c.Ready(), pace: pacerOf(f.Request.RateCap)}
+	server.Connected, server.Packets = true, &connectedPackets{Conn: kept, raw: conn, ready: c.Ready(),
+		pace: pacerOf(f.Request.RateCap)}
 	if _, err := conn.Write(c.Ready()); err != nil || !f.engine.Go(func() {
 		defer kept.Close()
 		f.serve(kept.ctx, server)

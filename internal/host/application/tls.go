@@ -31,7 +31,8 @@ func onceCertificate() func() (certificate, error) {
 		}
 		template := x509.Certificate{
 			SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: serverName}, DNSNames: []string{serverName},
-			NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), KeyUsage: x509.KeyUsageDigitalSignature,
+			NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+			KeyUsage: x509.KeyUsageDigitalSignature,
 		}
 		der, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
 		if err != nil {
@@ -62,7 +63,8 @@ func (f *appFlow) clientTLS(alpn ...string) *tls.Config {
 			f.tls.cache = tls.NewLRUClientSessionCache(max(64, f.connections()))
 		}
 	})
-	config := &tls.Config{ServerName: serverName, InsecureSkipVerify: !f.Request.Foreign, NextProtos: alpn, ClientSessionCache: f.tls.cache}
+	config := &tls.Config{ServerName: serverName, InsecureSkipVerify: !f.Request.Foreign, NextProtos: alpn,
+		ClientSessionCache: f.tls.cache}
 	if f.Request.Foreign {
 		config.ServerName, _, _ = net.SplitHostPort(f.host())
 		config.InsecureSkipVerify = flow.On(f.Request.Insecure)

@@ -27,10 +27,12 @@ const mostAddresses = 1 << 18
 
 func newAddress(base baseTarget, a setting.Address) (*address, error) {
 	if !a.Address.IsValid() {
-		return nil, fmt.Errorf("address on %s: expected an address with its prefix length, such as 192.168.1.20/24", a.Interface)
+		return nil, fmt.Errorf("address on %s: expected an address with its prefix length, such as 192.168.1.20/24",
+			a.Interface)
 	}
 	if a.Count < 0 || a.Count > mostAddresses || !a.Last().IsValid() {
-		return nil, fmt.Errorf("%d addresses from %s on: expected 1 to %d, and no more than there are", a.Count, a.Address, mostAddresses)
+		return nil, fmt.Errorf("%d addresses from %s on: expected 1 to %d, and no more than there are", a.Count,
+			a.Address, mostAddresses)
 	}
 	return &address{baseTarget: base, a: a}, nil
 }
@@ -182,7 +184,9 @@ func (h host) settle(these func(netlink.Address) bool) error {
 				continue
 			}
 			if a.Duplicate {
-				return fmt.Errorf("address %s: another host on the link has it already (duplicate address detection, RFC 4862)", addressText(a))
+				return fmt.Errorf(
+					"address %s: another host on the link has it already (duplicate address detection, RFC 4862)",
+					addressText(a))
 			}
 			waiting = waiting || a.Tentative
 		}

@@ -36,7 +36,8 @@ func TestAddressesInARow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(applied) != 1 || len(m.entries) != 1 || applied[0].Prior != "1 of 1000 present" || applied[0].New != present ||
+		if len(applied) != 1 || len(m.entries) != 1 || applied[0].Prior != "1 of 1000 present" ||
+			applied[0].New != present ||
 			applied[0].What != "10.46.0.1/16 to 10.46.3.232/16 on eth1" {
 			t.Errorf("applied %+v in %d entries", applied, len(m.entries))
 		}
@@ -113,7 +114,8 @@ func TestAddressesInARowAreQuick(t *testing.T) {
 		}
 		slices.Sort(ratios)
 		slices.Sort(growth)
-		t.Logf("%d addresses: by a process each %.0f times as long (%.0f–%.0f); ten times as many: %.1f times as long (%.1f–%.1f)",
+		t.Logf(
+			"%d addresses: by a process each %.0f times as long (%.0f–%.0f); ten times as many: %.1f times as long (%.1f–%.1f)",
 			n, ratios[1], ratios[0], ratios[2], growth[1], growth[0], growth[2])
 		if ratios[1] < 20 {
 			t.Errorf("by a process each it takes only %.1f times as long", ratios[1])

@@ -177,7 +177,8 @@ func (h host) addresses(d sideEffects) ([]kernelObject, error) {
 	all, err := h.conn.Addresses()
 	var list []kernelObject
 	for _, a := range all {
-		if d.concerns(a.Interface, a.Prefix.Addr().Is6()) && !(a.Prefix.Bits() == d.except.Address.Bits() && d.except.Holds(a.Prefix.Addr())) {
+		if d.concerns(a.Interface, a.Prefix.Addr().Is6()) && !(a.Prefix.Bits() == d.except.Address.Bits() &&
+			d.except.Holds(a.Prefix.Addr())) {
 			list = append(list, kernelObject{addressText(a), a.Object})
 		}
 	}
@@ -221,7 +222,9 @@ func (h host) missing(s dependents) (dependents, error) {
 		now, err := h.interfaces()
 		errs = append(errs, err)
 		for _, p := range s.Interfaces {
-			if !slices.Contains(now, p) && slices.ContainsFunc(now, func(q interfaceState) bool { return q.Interface == p.Interface }) {
+			if !slices.Contains(now, p) && slices.ContainsFunc(now, func(q interfaceState) bool {
+				return q.Interface == p.Interface
+			}) {
 				left.Interfaces = append(left.Interfaces, p)
 			}
 		}

@@ -34,7 +34,8 @@ func TestEveryCallFails(t *testing.T) {
 					}
 					left = int(c.Data[0])
 				}
-			case left > 0 && (c.Op == kerneltest.Send || strings.HasPrefix(c.Path, dir) || strings.HasPrefix(c.Path, "/proc/sys/")):
+			case left > 0 && (c.Op == kerneltest.Send || strings.HasPrefix(c.Path, dir) ||
+				strings.HasPrefix(c.Path, "/proc/sys/")):
 				if left--; left == 0 {
 					failed[c.Op]++
 					switch {
@@ -51,7 +52,8 @@ func TestEveryCallFails(t *testing.T) {
 			return
 		}
 		t.Logf("failed: %v", failed)
-		for _, op := range []string{kerneltest.Create, kerneltest.Write, kerneltest.Sync, kerneltest.Rename, kerneltest.Remove, kerneltest.Send} {
+		for _, op := range []string{kerneltest.Create, kerneltest.Write, kerneltest.Sync, kerneltest.Rename,
+			kerneltest.Remove, kerneltest.Send} {
 			if failed[op] == 0 {
 				t.Errorf("no %s failed: the test does not test", op)
 			}

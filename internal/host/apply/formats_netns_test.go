@@ -44,7 +44,8 @@ func parser(t *testing.T, paths ...string) func(args ...string) *exec.Cmd {
 				cmd := exec.CommandContext(t.Context(), path, args...)
 				if root != "/" {
 					libraries, _ := filepath.Glob(filepath.Join(root, "*lib*", "*-linux-gnu*"))
-					for _, pattern := range []string{"usr/lib/*-linux-gnu*", "lib/*-linux-gnu*/systemd", "usr/lib/*-linux-gnu*/systemd", "lib/systemd", "usr/lib/systemd"} {
+					for _, pattern := range []string{"usr/lib/*-linux-gnu*", "lib/*-linux-gnu*/systemd",
+						"usr/lib/*-linux-gnu*/systemd", "lib/systemd", "usr/lib/systemd"} {
 						more, _ := filepath.Glob(filepath.Join(root, pattern))
 						libraries = append(libraries, more...)
 					}
@@ -63,14 +64,16 @@ func parser(t *testing.T, paths ...string) func(args ...string) *exec.Cmd {
 func formatCases() map[string]setting.Setting {
 	cases := everyKind()
 	maps.Copy(cases, map[string]setting.Setting{
-		"rule of a table":          {Rule: &setting.Rule{Table: 300, Priority: 99}},
-		"nexthop":                  {Nexthop: &setting.NexthopObject{ID: 1, Via: "10.1.0.9", Interface: "eth0"}},
-		"nexthop, IPv6":            {Nexthop: &setting.NexthopObject{ID: 2, Via: "inet6 fe80::1", Interface: "eth1"}},
-		"nexthop on its link":      {Nexthop: &setting.NexthopObject{ID: 5, Interface: "eth1"}},
-		"nexthop, a group":         {Nexthop: &setting.NexthopObject{ID: 3, Group: []setting.Member{{ID: 1, Weight: 2}, {ID: 5}}}},
-		"route by a nexthop":       {Route: &setting.Route{To: "10.77.0.0/16", Object: 3}},
-		"route, IPv6 on its link":  {Route: &setting.Route{To: "fd00:78::/64", Interface: "eth1"}},
-		"qdisc tbf with its limit": {Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "tbf", Rate: 1e8, Burst: 64 << 10, Limit: 100_000}},
+		"rule of a table":     {Rule: &setting.Rule{Table: 300, Priority: 99}},
+		"nexthop":             {Nexthop: &setting.NexthopObject{ID: 1, Via: "10.1.0.9", Interface: "eth0"}},
+		"nexthop, IPv6":       {Nexthop: &setting.NexthopObject{ID: 2, Via: "inet6 fe80::1", Interface: "eth1"}},
+		"nexthop on its link": {Nexthop: &setting.NexthopObject{ID: 5, Interface: "eth1"}},
+		"nexthop, a group": {Nexthop: &setting.NexthopObject{ID: 3, Group: []setting.Member{{ID: 1, Weight: 2},
+			{ID: 5}}}},
+		"route by a nexthop":      {Route: &setting.Route{To: "10.77.0.0/16", Object: 3}},
+		"route, IPv6 on its link": {Route: &setting.Route{To: "fd00:78::/64", Interface: "eth1"}},
+		"qdisc tbf with its limit": {Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "tbf", Rate: 1e8, Burst: 64 << 10,
+			Limit: 100_000}},
 	})
 	maps.Copy(cases, queueKinds())
 	return withQdiscKinds(cases)
@@ -206,7 +209,8 @@ func TestNMCLITakes(t *testing.T) {
 	run := func(t *testing.T, script string) (connections string, out []byte, err error) {
 		connections = t.TempDir()
 		cmd := exec.CommandContext(t.Context(), "sh", script)
-		cmd.Env = append(slices.Concat(os.Environ(), nmcli.Env), "PATH="+bin+":"+os.Getenv("PATH"), "NMCLI="+nmcli.Path, "CONNECTIONS="+connections)
+		cmd.Env = append(slices.Concat(os.Environ(), nmcli.Env), "PATH="+bin+":"+os.Getenv("PATH"), "NMCLI="+nmcli.Path,
+			"CONNECTIONS="+connections)
 		out, err = cmd.CombinedOutput()
 		return connections, out, err
 	}
@@ -228,7 +232,8 @@ func TestNMCLITakes(t *testing.T) {
 		}
 	})
 	wrong := filepath.Join(t.TempDir(), "wrong")
-	if err := os.WriteFile(wrong, []byte("set -e\nnmcli connection modify x +ipv4.routes '10.0.0.0/8 sauce=10.1.0.1'\n"), 0o755); err != nil {
+	if err := os.WriteFile(wrong,
+		[]byte("set -e\nnmcli connection modify x +ipv4.routes '10.0.0.0/8 sauce=10.1.0.1'\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if _, out, err := run(t, wrong); err == nil {
@@ -254,7 +259,8 @@ func TestIfupdownParses(t *testing.T) {
 				t.Errorf("ifquery does not have %q:\n%s", command, query)
 			}
 		}
-		if err := os.WriteFile(own, []byte(strings.Replace(contents(t, own), "inet manual", "inet manuel", 1)), 0o644); err != nil {
+		if err := os.WriteFile(own, []byte(strings.Replace(contents(t, own), "inet manual", "inet manuel", 1)),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		if query, err := ifquery("-i", own, stanza(t, own)).CombinedOutput(); err == nil {
@@ -282,7 +288,8 @@ func TestIfupdownApplies(t *testing.T) {
 		scene(t)
 		cases := formatCases()
 		var all []setting.Setting
-		for _, name := range []string{"neighbour, new", "address", "route, initial window", "route, multipath", "route, table", "rule", "link mtu", "link txqueuelen", "qdisc of the same kind"} {
+		for _, name := range []string{"neighbour, new", "address", "route, initial window", "route, multipath",
+			"route, table", "rule", "link mtu", "link txqueuelen", "qdisc of the same kind"} {
 			all = append(all, cases[name])
 		}
 		m := open(t, "")
@@ -296,7 +303,8 @@ func TestIfupdownApplies(t *testing.T) {
 		_, own := files(t, "ifupdown", all...)
 		state := t.TempDir()
 		for _, name := range []string{"eth0", "eth1"} {
-			if out, err := ifup("--no-scripts", "--force", "--state-dir", state, "-i", own[0], name).CombinedOutput(); err != nil {
+			if out, err := ifup("--no-scripts", "--force", "--state-dir", state, "-i", own[0],
+				name).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 		}
@@ -322,24 +330,28 @@ func TestIfupdownOnDebian(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		kerneltest.Do(t, "ip", "address", "flush", "dev", "eth0")
-		route := setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Interface: "eth0", Source: netip.MustParseAddr("10.1.0.1"), Table: 100}}
+		route := setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Interface: "eth0",
+			Source: netip.MustParseAddr("10.1.0.1"), Table: 100}}
 		dir, own := files(t, "ifupdown", route)
 		interfaces := filepath.Join(dir, "interfaces")
 		debian := "source " + dir + "/interfaces.d/*\n\nauto eth0\niface eth0 inet static\n    address 10.1.0.1/24\n"
 		if err := os.WriteFile(interfaces, []byte(debian), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		add := strings.NewReplacer("/etc/network/interfaces", interfaces, "/etc/network/linerate", own[0]).Replace(config("ifupdown", route).Apply[0])
+		add := strings.NewReplacer("/etc/network/interfaces", interfaces, "/etc/network/linerate", own[0]).Replace(
+			config("ifupdown", route).Apply[0])
 		for range 2 { // the second time adds nothing
 			kerneltest.Do(t, "sh", "-c", add)
 		}
 		if n := strings.Count(contents(t, interfaces), "source "+own[0]); n != 1 {
 			t.Errorf("the file is sourced %d times:\n%s", n, contents(t, interfaces))
 		}
-		if out, err := ifup("--no-scripts", "--force", "--state-dir", t.TempDir(), "-i", interfaces, "eth0").CombinedOutput(); err != nil {
+		if out, err := ifup("--no-scripts", "--force", "--state-dir", t.TempDir(), "-i", interfaces,
+			"eth0").CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if routes := kerneltest.Do(t, "ip", "route", "show", "table", "100"); !strings.Contains(routes, "10.1.0.0/24 dev eth0") {
+		if routes := kerneltest.Do(t, "ip", "route", "show", "table", "100"); !strings.Contains(routes,
+			"10.1.0.0/24 dev eth0") {
 			t.Errorf("table 100:\n%s", routes)
 		}
 	})

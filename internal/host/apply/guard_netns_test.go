@@ -58,7 +58,8 @@ func TestGuardAfterKill(t *testing.T) {
 			step, left := 1, 0
 			for ; step < 100; step++ {
 				child := exec.Command(os.Args[0])
-				child.Env = append(os.Environ(), guarded+"=1", killJournal+"="+path, killCase+"="+name, killStep+"="+strconv.Itoa(step))
+				child.Env = append(os.Environ(), guarded+"=1", killJournal+"="+path, killCase+"="+name, killStep+"="+
+					strconv.Itoa(step))
 				output, err := child.CombinedOutput()
 				if err == nil {
 					break // it lived through all steps
@@ -115,7 +116,8 @@ func hold(path, with string) error {
 		return err
 	}
 	held = m
-	if _, _, err := applySettings(m, context.Background(), []setting.Setting{parameter(arpKey, "1")}, false); err != nil {
+	if _, _, err := applySettings(m, context.Background(), []setting.Setting{parameter(arpKey, "1")},
+		false); err != nil {
 		return err
 	}
 	if with == "renewals" {
@@ -187,7 +189,8 @@ func TestGuardAndRecovery(t *testing.T) {
 		if _, err := Open(path, Lease); !isLeftover(err) {
 			t.Errorf("a new agent: %v", err)
 		}
-		if found := recoverAll(t, RecoverOptions{Journal: path}); found[arpKey].Result != Reverted || arpIgnore(t) != "0" {
+		if found := recoverAll(t, RecoverOptions{Journal: path}); found[arpKey].Result != Reverted ||
+			arpIgnore(t) != "0" {
 			t.Errorf("recovered %+v", found)
 		}
 		for range 10 { // at the same time

@@ -68,6 +68,9 @@ func (m *Manager) hold(iface string) error {
 		return err
 	}
 	// Other routes stay, marked as without a carrier.
-	around.set("route", slices.DeleteFunc(around.Objects["route"], func(r kernelObject) bool { return !strings.Contains(r.Text, " nhid ") }))
-	return m.enter(&entry{Kind: t.kind(), What: t.what(), Scope: Namespace, Setting: t.setting(), Prior: is, New: is, Around: around, target: t})
+	around.set("route", slices.DeleteFunc(around.Objects["route"], func(r kernelObject) bool {
+		return !strings.Contains(r.Text, " nhid ")
+	}))
+	return m.enter(&entry{Kind: t.kind(), What: t.what(), Scope: Namespace, Setting: t.setting(), Prior: is, New: is,
+		Around: around, target: t})
 }

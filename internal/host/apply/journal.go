@@ -37,7 +37,8 @@ type header struct {
 func newHeader() (header, error) {
 	boot, bootErr := proc.Sysctls{}.Read("kernel.random.boot_id")
 	ns, nsErr := netlink.CurrentNetNS()
-	return header{JournalSchema, boot, ns, os.Getpid(), time.Now().UTC().Truncate(time.Second)}, errors.Join(bootErr, nsErr)
+	return header{JournalSchema, boot, ns, os.Getpid(), time.Now().UTC().Truncate(time.Second)},
+		errors.Join(bootErr, nsErr)
 }
 
 // entry is one change with the data to undo it.

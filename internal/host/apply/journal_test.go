@@ -33,7 +33,9 @@ func exampleEntry(seq int) *entry {
 	return &entry{Seq: seq, Kind: "sysctl", What: "net.ipv4.ip_forward", Scope: Namespace, Host: "nas",
 		Setting: setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.ip_forward", Value: "1"}}},
 		Prior:   State{Text: "0"}, New: State{Text: "1", Object: netlink.Object{1, 2}},
-		Around: dependents{Sysctls: []setting.Sysctl{{Key: "net.ipv4.conf.all.forwarding", Value: "0"}}, Objects: map[string][]kernelObject{"route": {{"r", netlink.Object{3}}}}, Interfaces: []interfaceState{{"eth0", 1500, true}}}}
+		Around: dependents{Sysctls: []setting.Sysctl{{Key: "net.ipv4.conf.all.forwarding", Value: "0"}},
+			Objects:    map[string][]kernelObject{"route": {{"r", netlink.Object{3}}}},
+			Interfaces: []interfaceState{{"eth0", 1500, true}}}}
 }
 
 func exampleJournal(t testing.TB) []byte {
@@ -71,11 +73,13 @@ func TestDecodeJournal(t *testing.T) {
 		"expected an ent": string(encode(t, exampleHeader())) + "{}\n",
 		"never written":   string(encode(t, exampleHeader())) + `{"done":4}` + "\n",
 		// A journal is root's own or the user's, but a mistaken one must do no harm either.
-		"setting of kind":  forged(t, func(e *entry) { e.Kind = "rule" }),
-		"another one in":   forged(t, func(e *entry) { e.Setting.Sysctl[0].Key = "kernel.core_pattern" }),
-		"expected machine": forged(t, func(e *entry) { e.What, e.Setting.Sysctl[0].Key = "kernel.core_pattern", "kernel.core_pattern" }),
-		"does not change":  forged(t, func(e *entry) { e.Around.Sysctls[0].Key = "kernel.core_pattern" }),
-		"kind of object":   forged(t, func(e *entry) { e.Around.Objects["other"] = nil }),
+		"setting of kind": forged(t, func(e *entry) { e.Kind = "rule" }),
+		"another one in":  forged(t, func(e *entry) { e.Setting.Sysctl[0].Key = "kernel.core_pattern" }),
+		"expected machine": forged(t, func(e *entry) {
+			e.What, e.Setting.Sysctl[0].Key = "kernel.core_pattern", "kernel.core_pattern"
+		}),
+		"does not change": forged(t, func(e *entry) { e.Around.Sysctls[0].Key = "kernel.core_pattern" }),
+		"kind of object":  forged(t, func(e *entry) { e.Around.Objects["other"] = nil }),
 	} {
 		if _, _, _, err := decodeJournal([]byte(bad)); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%q: %v", bad, err)
@@ -93,7 +97,9 @@ func forged(t *testing.T, change func(*entry)) string {
 // What is decoded encodes to a journal that decodes to the same.
 func FuzzDecodeJournal(f *testing.F) {
 	f.Add(exampleJournal(f))
-	f.Add([]byte(`{"schema":"linerate.journal/v1"}` + "\n" + `{"entry":{"seq":1,"kind":"route","scope":"namespace","setting":{"route":{"to":"default"}}}}` + "\n" + `{"done":1}` + "\n"))
+	f.Add([]byte(`{"schema":"linerate.journal/v1"}` + "\n" +
+		`{"entry":{"seq":1,"kind":"route","scope":"namespace","setting":{"route":{"to":"default"}}}}` + "\n" +
+		`{"done":1}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		h, entries, good, err := decodeJournal(text)
 		if err != nil || good == 0 {
@@ -183,7 +189,8 @@ func TestDefaultJournal(t *testing.T) {
 	}
 	for _, node := range []string{"nas", "../../etc/passwd", "a/b"} {
 		path := named(node)
-		if !strings.HasSuffix(path, ".jsonl") || strings.Contains(path, "..") && !strings.Contains(path, "journal-..") ||
+		if !strings.HasSuffix(path, ".jsonl") || strings.Contains(path, "..") &&
+			!strings.Contains(path, "journal-..") ||
 			strings.Count(path, "/") != strings.Count(named("x"), "/") {
 			t.Errorf("%q: %s", node, path)
 		}
@@ -195,7 +202,8 @@ func TestDefaultJournalWithoutHome(t *testing.T) {
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_STATE_HOME", "")
 	path, err := DefaultJournal("nas")
-	if err == nil && !strings.HasPrefix(path, "/var/lib/linerate/") || err != nil && !strings.Contains(err.Error(), "--journal") {
+	if err == nil && !strings.HasPrefix(path, "/var/lib/linerate/") || err != nil &&
+		!strings.Contains(err.Error(), "--journal") {
 		t.Errorf("%q, %v; want an error that names --journal", path, err)
 	}
 	if _, listErr := Journals(); (listErr == nil) != (err == nil) {

@@ -85,7 +85,8 @@ func dieAtStep(path string) error {
 func killCases() map[string][]setting.Setting {
 	kinds, queues := everyKind(), queueKinds()
 	return map[string][]setting.Setting{
-		"plain":   {kinds["sysctl"], kinds["route, replaced"], kinds["rule"], kinds["qdisc in place of another"], kinds["neighbour, known"]},
+		"plain": {kinds["sysctl"], kinds["route, replaced"], kinds["rule"], kinds["qdisc in place of another"],
+			kinds["neighbour, known"]},
 		"forward": {kinds["ip_forward"], kinds["address of another subnet"]},
 		"many":    {kinds["addresses in a row"], kinds["addresses of a new subnet"]},
 		"mac":     {kinds["link mac"]},
@@ -201,14 +202,16 @@ func TestFullDisk(t *testing.T) {
 		if err := os.Remove(fill); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := applySettings(m, context.Background(), []setting.Setting{parameter("net.ipv4.conf.all.arp_announce", "2")}, false); err != nil {
+		if _, _, err := applySettings(m, context.Background(),
+			[]setting.Setting{parameter("net.ipv4.conf.all.arp_announce", "2")}, false); err != nil {
 			t.Fatal(err)
 		}
 		middle := look(t)
 		_ = os.WriteFile(fill, make([]byte, 1<<20), 0o600) // as much as fits
 		change = change[:0]
 		for range 200 { // more than the rest of the journal's last page holds
-			change = append(change, parameter("net.ipv4.conf.all.arp_ignore", "1"), parameter("net.ipv4.conf.all.arp_ignore", "2"))
+			change = append(change, parameter("net.ipv4.conf.all.arp_ignore", "1"),
+				parameter("net.ipv4.conf.all.arp_ignore", "2"))
 		}
 		if _, _, err := applySettings(m, context.Background(), change, false); !errors.Is(err, syscall.ENOSPC) {
 			t.Errorf("full in the middle: %v", err)

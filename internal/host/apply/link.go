@@ -37,7 +37,8 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 	if l.MAC != "" {
 		mac, err := net.ParseMAC(l.MAC)
 		if err != nil || len(mac) != 6 {
-			return nil, fmt.Errorf("link %s: mac %q is not a MAC address, such as 02:00:00:01:00:01", l.Interface, l.MAC)
+			return nil, fmt.Errorf("link %s: mac %q is not a MAC address, such as 02:00:00:01:00:01",
+				l.Interface, l.MAC)
 		}
 		add("mac", mac.String(), setting.Link{MAC: l.MAC})
 	}
@@ -64,7 +65,8 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 	}
 	if l.XDP != "" {
 		if !slices.Contains(setting.XDPPrograms, l.XDP) {
-			return nil, fmt.Errorf("link %s: xdp %.40q: expected %s", l.Interface, l.XDP, strings.Join(setting.XDPPrograms, " or "))
+			return nil, fmt.Errorf("link %s: xdp %.40q: expected %s", l.Interface, l.XDP,
+				strings.Join(setting.XDPPrograms, " or "))
 		}
 		add("xdp", l.XDP, setting.Link{XDP: l.XDP})
 	}
@@ -72,7 +74,9 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 		add("up", "true", setting.Link{Up: l.Up})
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size, xmit_hash_policy or xdp", l.Interface)
+		return nil,
+			fmt.Errorf(
+				"link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size, xmit_hash_policy or xdp", l.Interface)
 	}
 	return list, nil
 }
@@ -135,7 +139,8 @@ func (t *link) read() (State, error) {
 
 func (t *link) plan(prior State) (State, error) {
 	if t.attribute == "xdp" && prior.Text != xdp.None {
-		return State{}, fmt.Errorf("link %s has an XDP program already, %s, which could not be restored", t.iface, prior.Text)
+		return State{}, fmt.Errorf("link %s has an XDP program already, %s, which could not be restored", t.iface,
+			prior.Text)
 	}
 	return State{Text: t.wanted}, nil
 }

@@ -42,7 +42,8 @@ func (l locks) take(sysctls proc.Sysctls, outsideNet bool) (isNew bool, err erro
 		return false, fmt.Errorf("another linerate process changes settings of %s, or reverts them: %w", of, err)
 	}
 	if errors.Is(err, fs.ErrPermission) && !outsideNet {
-		return false, fmt.Errorf("settings of %s need root or the capability CAP_NET_ADMIN over it: %w", of, syscall.EPERM)
+		return false, fmt.Errorf("settings of %s need root or the capability CAP_NET_ADMIN over it: %w", of,
+			syscall.EPERM)
 	}
 	return false, fmt.Errorf("settings of %s cannot be changed from here: %w", of, err)
 }

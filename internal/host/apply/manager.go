@@ -107,7 +107,8 @@ type LeftoverError struct {
 }
 
 func (e *LeftoverError) Error() string {
-	return fmt.Sprintf("%s holds %d changes that an agent which was killed did not undo (%s): undo them with 'linerate recover --journal %s'",
+	return fmt.Sprintf(
+		"%s holds %d changes that an agent which was killed did not undo (%s): undo them with 'linerate recover --journal %s'",
 		e.Journal, len(e.What), strings.Join(e.What, ", "), e.Journal)
 }
 
@@ -176,7 +177,8 @@ func (m *Manager) apply(hostName string, t target, request message.ApplyRequest)
 	if err != nil {
 		return fail(err)
 	}
-	done := record.Applied{Host: hostName, Kind: t.kind(), Scope: scope, What: t.what(), Prior: prior.Text, New: prior.Text}
+	done := record.Applied{Host: hostName, Kind: t.kind(), Scope: scope, What: t.what(), Prior: prior.Text,
+		New: prior.Text}
 	if request.IfAbsent && t.leaveIfPresent(prior) {
 		return done, nil
 	}
@@ -266,7 +268,8 @@ func permittedScope(t target, allowMachine bool) (string, error) {
 	if err != nil || scope == Namespace || allowMachine {
 		return scope, err
 	}
-	return scope, bus.Coded(message.NotPermitted, fmt.Errorf("this is a machine-wide setting (%s): it would change the whole machine and everything on it, not only this host; permit that with --allow-machine-settings", why))
+	return scope, bus.Coded(message.NotPermitted,
+		fmt.Errorf("this is a machine-wide setting (%s): it would change the whole machine and everything on it, not only this host; permit that with --allow-machine-settings", why))
 }
 
 // RevertTo undoes all changes after mark, newest first. A change that cannot be
@@ -308,7 +311,8 @@ func (m *Manager) revert(e *entry, force bool) (undone bool, err error) {
 	around := e.Around
 	if !t.same(e.Prior, is) {
 		if !t.same(e.New, is) && !t.between(e.Prior, e.New, is) && !force {
-			return false, fmt.Errorf("%w: it was %q, was set to %q, and is %q now, which is kept", ErrChanged, e.Prior.Text, e.New.Text, is.Text)
+			return false, fmt.Errorf("%w: it was %q, was set to %q, and is %q now, which is kept", ErrChanged,
+				e.Prior.Text, e.New.Text, is.Text)
 		}
 		// The undo may delete objects as well. Those that the change deleted are
 		// restored to their state before it, all others to the present one.

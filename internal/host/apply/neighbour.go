@@ -18,7 +18,8 @@ type neighbour struct {
 func newNeighbour(base baseTarget, n setting.Neighbour) (*neighbour, error) {
 	mac, err := net.ParseMAC(n.LLAddr)
 	if err != nil || len(mac) != 6 {
-		return nil, fmt.Errorf("neighbour %s: lladdr %q is not a MAC address, such as 02:00:00:01:00:01", n.Address, n.LLAddr)
+		return nil, fmt.Errorf("neighbour %s: lladdr %q is not a MAC address, such as 02:00:00:01:00:01",
+			n.Address, n.LLAddr)
 	}
 	if !n.Address.IsValid() {
 		return nil, fmt.Errorf("neighbour on %s: it has no address", n.Interface)

@@ -27,7 +27,8 @@ func networkd(t *testing.T, program func(...string) *exec.Cmd, settings []settin
 	if len(own) == 0 {
 		t.Fatal("no drop-ins")
 	}
-	users := regexp.MustCompile(`(?m)^systemd-network:.*\n`).ReplaceAllString(contents(t, "/etc/passwd"), "") + "systemd-network:x:0:0::/:/bin/false\n"
+	users := regexp.MustCompile(`(?m)^systemd-network:.*\n`).ReplaceAllString(contents(t, "/etc/passwd"), "") +
+		"systemd-network:x:0:0::/:/bin/false\n"
 	passwd := filepath.Join(dir, "passwd")
 	if err := os.WriteFile(passwd, []byte(users), 0o644); err != nil {
 		t.Fatal(err)
@@ -113,7 +114,9 @@ func TestNetworkdComplains(t *testing.T) {
 	program := parser(t, "usr/lib/systemd/systemd-networkd", "lib/systemd/systemd-networkd")
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		cables(t)
-		log := networkd(t, program, []setting.Setting{{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 1e9, Burst: 4, Limit: -1}}}, "Enumeration completed")
+		log := networkd(t, program,
+			[]setting.Setting{{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 1e9, Burst: 4, Limit: -1}}},
+			"Enumeration completed")
 		if !complaint.MatchString(log) {
 			t.Errorf("no complaint about a limit of -1:\n%s", log)
 		}
@@ -143,9 +146,12 @@ func TestNetworkdApplies(t *testing.T) {
 		cases := formatCases()
 		var all []setting.Setting
 		for _, name := range []string{
-			"neighbour, new", "neighbour, IPv6", "address", "addresses, IPv6", "route, new", "route, initial window", "route, multipath",
-			"route via inet6", "route, table", "route, IPv6", "rule", "rule with everything", "rule, IPv6", "nexthop", "nexthop on its link",
-			"nexthop, a group", "route by a nexthop", "link mtu", "link mac", "qdisc in place of default", "qdisc of the same kind",
+			"neighbour, new", "neighbour, IPv6", "address", "addresses, IPv6", "route, new", "route, initial window",
+			"route, multipath",
+			"route via inet6", "route, table", "route, IPv6", "rule", "rule with everything", "rule, IPv6", "nexthop",
+			"nexthop on its link",
+			"nexthop, a group", "route by a nexthop", "link mtu", "link mac", "qdisc in place of default",
+			"qdisc of the same kind",
 		} {
 			s, known := cases[name]
 			if !known {
@@ -153,7 +159,8 @@ func TestNetworkdApplies(t *testing.T) {
 			}
 			all = append(all, s)
 		}
-		log := networkd(t, program, all, "eth0: State changed: configuring -> configured", "eth1: State changed: configuring -> configured")
+		log := networkd(t, program, all, "eth0: State changed: configuring -> configured",
+			"eth1: State changed: configuring -> configured")
 		applied, _, err := applySettings(open(t, ""), t.Context(), all, false)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, log)

@@ -24,7 +24,8 @@ func TestNexthopObjects(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		for _, words := range []string{
-			"nexthop add id 40 via 10.1.0.9 dev eth0", "nexthop add id 41 via 10.2.0.9 dev eth1", "nexthop add id 42 group 40,3/41 type resilient buckets 16 idle_timer 7",
+			"nexthop add id 40 via 10.1.0.9 dev eth0", "nexthop add id 41 via 10.2.0.9 dev eth1",
+			"nexthop add id 42 group 40,3/41 type resilient buckets 16 idle_timer 7",
 			"nexthop add id 43 group 40/41 type resilient buckets 16 idle_timer 0",
 			"route add 10.70.0.0/16 nhid 42",
 		} {
@@ -49,14 +50,17 @@ func TestNexthopObjects(t *testing.T) {
 			{Nexthop: &setting.NexthopObject{ID: 1, Via: "10.1.0.9", Interface: "eth0"}},
 			{Nexthop: &setting.NexthopObject{ID: 2, Via: "inet6 fe80::1", Interface: "eth1"}},
 			{Nexthop: &setting.NexthopObject{ID: 10, Group: []setting.Member{{ID: 1, Weight: 3}, {ID: 2}}}},
-			{Nexthop: &setting.NexthopObject{ID: 11, Group: []setting.Member{{ID: 1}, {ID: 2}}, Resilient: &setting.Resilient{Buckets: 64, IdleTimer: 2 * second, UnbalancedTimer: 60 * second}}},
+			{Nexthop: &setting.NexthopObject{ID: 11, Group: []setting.Member{{ID: 1}, {ID: 2}},
+				Resilient: &setting.Resilient{Buckets: 64, IdleTimer: 2 * second, UnbalancedTimer: 60 * second}}},
 			{Route: &setting.Route{To: "10.71.0.0/16", Object: 10}},
 			{Route: &setting.Route{To: "10.72.0.0/16", Object: 11}},
 			{Route: &setting.Route{To: "10.73.0.0/16", Object: 1}},
 			{Route: &setting.Route{To: "10.70.0.0/16", Object: 1}},
-			{Nexthop: &setting.NexthopObject{ID: 42, Group: []setting.Member{{ID: 41}}, Resilient: &setting.Resilient{Buckets: 16, IdleTimer: 7 * second}}},
+			{Nexthop: &setting.NexthopObject{ID: 42, Group: []setting.Member{{ID: 41}}, Resilient: &setting.Resilient{
+				Buckets: 16, IdleTimer: 7 * second}}},
 			{Nexthop: &setting.NexthopObject{ID: 41, Via: "10.2.0.8", Interface: "eth1"}},
-			{Nexthop: &setting.NexthopObject{ID: 43, Group: []setting.Member{{ID: 41}}, Resilient: &setting.Resilient{Buckets: 16, IdleTimer: 7 * second}}},
+			{Nexthop: &setting.NexthopObject{ID: 43, Group: []setting.Member{{ID: 41}}, Resilient: &setting.Resilient{
+				Buckets: 16, IdleTimer: 7 * second}}},
 			{Nexthop: &setting.NexthopObject{ID: 11, Group: []setting.Member{{ID: 1}, {ID: 2, Weight: 2}}}},
 		}, false)
 		if err != nil {
@@ -65,7 +69,9 @@ func TestNexthopObjects(t *testing.T) {
 		during := look()
 		for _, want := range []string{
 			"id 10 group 1,3/2", "id 11 group 1/2,2 type resilient buckets 64 idle_timer 2 unbalanced_timer 60",
-			"10.71.0.0/16 nhid 10", "via inet6 fe80::1 dev eth1 weight 1", "10.72.0.0/16 nhid 11", "10.73.0.0/16 nhid 1 via 10.1.0.9 dev eth0", "10.70.0.0/16 nhid 1 ", "id 42 group 41 ", "id 41 via 10.2.0.8 dev eth1", "id 43 group 41 ",
+			"10.71.0.0/16 nhid 10", "via inet6 fe80::1 dev eth1 weight 1", "10.72.0.0/16 nhid 11",
+			"10.73.0.0/16 nhid 1 via 10.1.0.9 dev eth0", "10.70.0.0/16 nhid 1 ", "id 42 group 41 ",
+			"id 41 via 10.2.0.8 dev eth1", "id 43 group 41 ",
 		} {
 			if !strings.Contains(during, want) {
 				t.Errorf("no %q in\n%s", want, during)
@@ -77,7 +83,9 @@ func TestNexthopObjects(t *testing.T) {
 		if after := look(); after != before {
 			t.Errorf("before:\n%s\nafter:\n%s", before, after)
 		}
-		if _, _, err := applySettings(m, t.Context(), []setting.Setting{{Route: &setting.Route{To: "10.74.0.0/16", Object: 99}}}, false); err == nil || !strings.Contains(err.Error(), "99") {
+		if _, _, err := applySettings(m, t.Context(),
+			[]setting.Setting{{Route: &setting.Route{To: "10.74.0.0/16", Object: 99}}}, false); err == nil ||
+			!strings.Contains(err.Error(), "99") {
 			t.Errorf("a route by an object that is not there: %v", err)
 		}
 	})
@@ -90,9 +98,11 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		for _, words := range []string{
-			"nexthop add id 7 via 10.2.0.9 dev eth1", "nexthop add id 8 via 10.1.0.9 dev eth0", "nexthop add id 9 group 7/8,2",
+			"nexthop add id 7 via 10.2.0.9 dev eth1", "nexthop add id 8 via 10.1.0.9 dev eth0",
+			"nexthop add id 9 group 7/8,2",
 			"nexthop add id 10 group 7/8 type resilient buckets 16 idle_timer 9", "nexthop add id 11 group 7",
-			"route add 10.99.0.0/16 nhid 7", "route add 10.98.0.0/16 nhid 9", "route add 10.97.0.0/16 nhid 10", "route add 10.96.0.0/16 nhid 11",
+			"route add 10.99.0.0/16 nhid 7", "route add 10.98.0.0/16 nhid 9", "route add 10.97.0.0/16 nhid 10",
+			"route add 10.96.0.0/16 nhid 11",
 		} {
 			kerneltest.Do(t, "ip", strings.Fields(words)...)
 		}
@@ -110,7 +120,8 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 		grouped := groups()
 		down := func(port string) int {
 			t.Helper()
-			_, mark, err := applySettings(m, context.Background(), []setting.Setting{{Link: &setting.Link{Interface: port, Up: up(false)}}}, false)
+			_, mark, err := applySettings(m, context.Background(),
+				[]setting.Setting{{Link: &setting.Link{Interface: port, Up: up(false)}}}, false)
 			if err != nil {
 				t.Fatalf("taking %s down: %v", port, err)
 			}
@@ -172,7 +183,8 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 			// The kernel may look at a lost carrier a second later: it limits how often
 			// (linkwatch_schedule_work in net/core/link_watch.c).
 			text := kerneltest.Do(t, "ip", "nexthop")
-			for end := time.Now().Add(5 * time.Second); strings.Contains(text, "id 7 ") && time.Now().Before(end); text = kerneltest.Do(t, "ip", "nexthop") {
+			for end := time.Now().Add(5 * time.Second); strings.Contains(text, "id 7 ") &&
+				time.Now().Before(end); text = kerneltest.Do(t, "ip", "nexthop") {
 				time.Sleep(20 * time.Millisecond)
 			}
 			if strings.Contains(text, "id 7 ") {
@@ -185,7 +197,8 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 			check(what)
 		}
 		// A route that uses one can itself be replaced and put back.
-		_, mark, err := applySettings(m, context.Background(), []setting.Setting{{Route: &setting.Route{To: "10.99.0.0/16", Interface: "eth0"}}}, false)
+		_, mark, err := applySettings(m, context.Background(),
+			[]setting.Setting{{Route: &setting.Route{To: "10.99.0.0/16", Interface: "eth0"}}}, false)
 		if err := errors.Join(err, m.RevertTo(mark)); err != nil {
 			t.Error(err)
 		}

@@ -38,7 +38,8 @@ func TestNFT(t *testing.T) {
 			"} chain y {":                                 "no partner",
 			"ct state established accept # all of them":   "without #",
 		} {
-			if err := make(setting.NFT{Hook: "input", Rules: []string{rules}}); err == nil || !strings.Contains(err.Error(), want) {
+			if err := make(setting.NFT{Hook: "input", Rules: []string{rules}}); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%q: %v, want %q", rules, err, want)
 			}
 		}
@@ -49,13 +50,16 @@ func TestNFT(t *testing.T) {
 		for i := range 3000 {
 			many = append(many, fmt.Sprintf("ip saddr 198.18.%d.%d drop", i/250, i%250))
 		}
-		if err := make(setting.NFT{Hook: "forward", Rules: many}, setting.NFT{Hook: "forward", Priority: 10, Policy: "drop"}); err != nil {
+		if err := make(setting.NFT{Hook: "forward", Rules: many}, setting.NFT{Hook: "forward", Priority: 10,
+			Policy: "drop"}); err != nil {
 			t.Fatal(err)
 		}
-		if text := ruleset(); strings.Count(text, "drop\n") != len(many) || !strings.Contains(text, "priority filter + 10; policy drop") {
+		if text := ruleset(); strings.Count(text, "drop\n") != len(many) ||
+			!strings.Contains(text, "priority filter + 10; policy drop") {
 			t.Errorf("%d rules in\n%.2000s", strings.Count(text, "drop\n"), text)
 		}
-		if err := make(setting.NFT{Hook: "forward", Policy: "drop"}); err == nil || !strings.Contains(err.Error(), "already") {
+		if err := make(setting.NFT{Hook: "forward", Policy: "drop"}); err == nil ||
+			!strings.Contains(err.Error(), "already") {
 			t.Errorf("a second table of the name: %v", err)
 		}
 		if err := m.RevertTo(0); err != nil {
@@ -93,7 +97,8 @@ func TestManyRoutes(t *testing.T) {
 			t.Errorf("%d routes are left", n)
 		}
 		kerneltest.Do(t, "ip", "route", "add", "20.0.3.0/24", "via", "10.1.0.9")
-		if _, _, err := applySettings(m, t.Context(), []setting.Setting{run}, false); err == nil || !strings.Contains(err.Error(), "1 of 65536 present") {
+		if _, _, err := applySettings(m, t.Context(), []setting.Setting{run}, false); err == nil ||
+			!strings.Contains(err.Error(), "1 of 65536 present") {
 			t.Errorf("one is there already: %v", err)
 		}
 		if n := count() - before; n != 1 {

@@ -62,7 +62,8 @@ func (t *nic) set(value string) error {
 // sideEffects: with other channels a driver makes its table of RSS anew and the kernel the
 // files of queues that come and go; without ntuple a driver deletes its rules.
 func (t *nic) sideEffects(_, _ State, reverting bool) sideEffects {
-	return sideEffects{iface: t.iface, queues: !reverting && (t.option.Group == "channels" || t.option.Key == "rx-ntuple-filter")}
+	return sideEffects{iface: t.iface, queues: !reverting && (t.option.Group == "channels" ||
+		t.option.Key == "rx-ntuple-filter")}
 }
 
 // queueOptions lists the options of interfaces that a change of their channels or of ntuple can reset.
@@ -75,7 +76,8 @@ func (h host) queueOptions(d sideEffects) (list []kernelObject, err error) {
 		options := []setting.NICOption{{Group: "rss", Option: setting.Option{Key: "table"}}}
 		for _, file := range []string{"rps_cpus", "rps_flow_cnt", "xps_cpus"} {
 			// An interface without such files has nothing to lose.
-			files, _ := h.nics.Resolve(l.Name, setting.NICOption{Group: "queues", Option: setting.Option{Key: file, Value: "0"}})
+			files, _ := h.nics.Resolve(l.Name, setting.NICOption{Group: "queues",
+				Option: setting.Option{Key: file, Value: "0"}})
 			options = append(options, files...)
 		}
 		for _, r := range h.nics.Steering(l.Name) {
@@ -95,5 +97,6 @@ func (h host) restoreOption(o kernelObject) error {
 	if len(words) < 4 {
 		return fmt.Errorf("%q is not an interface, a group, a key and a value", o.Text)
 	}
-	return h.nics.SetOption(words[0], setting.NICOption{Group: words[1], Option: setting.Option{Key: words[2], Value: words[3]}})
+	return h.nics.SetOption(words[0], setting.NICOption{Group: words[1], Option: setting.Option{Key: words[2],
+		Value: words[3]}})
 }

@@ -24,7 +24,8 @@ func TestNICQueues(t *testing.T) {
 		if !strings.Contains(look(t), "rps_cpus") {
 			t.Skip("this kernel has no receive packet steering (CONFIG_RPS)")
 		}
-		inSysfs(t, "echo 1 > eth1/queues/rx-2/rps_cpus; echo 64 > eth1/queues/rx-2/rps_flow_cnt; echo 1000 > eth1/gro_flush_timeout")
+		inSysfs(t,
+			"echo 1 > eth1/queues/rx-2/rps_cpus; echo 64 > eth1/queues/rx-2/rps_flow_cnt; echo 1000 > eth1/gro_flush_timeout")
 		before := look(t)
 		if !strings.Contains(before, "eth1/queues/rx-2/rps_cpus:1") {
 			t.Fatalf("no such queue:\n%s", before)
@@ -74,10 +75,13 @@ func TestNICRefused(t *testing.T) {
 		}{
 			{nic(func(n *setting.NIC) { n.Rings = option("rx", "4096") }), "rings rx of eth1 (driver veth)"},
 			{nic(func(n *setting.NIC) { n.Pause = option("rx", "off") }), "pause rx of eth1 (driver veth)"},
-			{nic(func(n *setting.NIC) { n.Coalesce = option("rx-usecs", "9") }), "coalesce rx-usecs of eth1 (driver veth)"},
+			{nic(func(n *setting.NIC) { n.Coalesce = option("rx-usecs", "9") }),
+				"coalesce rx-usecs of eth1 (driver veth)"},
 			{nic(func(n *setting.NIC) { n.RSS = option("table", "equal 2") }), "rss table of eth1 (driver veth)"},
-			{nic(func(n *setting.NIC) { n.Steering = option("5", "tcp4 dst-port 80 action 1") }), "steering 5 of eth1 (driver veth)"},
-			{nic(func(n *setting.NIC) { n.Steering = option("5", "tcp4 dst-prt 80") }), "steering.5: a rule of tcp4 has no \"dst-prt\""},
+			{nic(func(n *setting.NIC) { n.Steering = option("5", "tcp4 dst-port 80 action 1") }),
+				"steering 5 of eth1 (driver veth)"},
+			{nic(func(n *setting.NIC) { n.Steering = option("5", "tcp4 dst-prt 80") }),
+				"steering.5: a rule of tcp4 has no \"dst-prt\""},
 			{nic(func(n *setting.NIC) { n.IRQs = option("smp_affinity_list", "0") }), "irqs smp_affinity_list of eth1"},
 			{nic(func(n *setting.NIC) { n.Channels = option("rx", "4") }), "4 exceeds its maximum of 3"},
 			{nic(func(n *setting.NIC) { n.Features = option("lro", "on") }), "fixed to off"},
@@ -86,7 +90,8 @@ func TestNICRefused(t *testing.T) {
 			{nic(func(n *setting.NIC) { n.Interface, n.Features = "eth9", option("gro", "on") }), "no such device"},
 			{nic(func(n *setting.NIC) { n.Features = option("gro", "yes") }), "on or off"},
 		} {
-			applied, _, err := applySettings(m, context.Background(), []setting.Setting{everyKind()["sysctl"], everyKind()["nic features"], test.setting}, false)
+			applied, _, err := applySettings(m, context.Background(), []setting.Setting{everyKind()["sysctl"],
+				everyKind()["nic features"], test.setting}, false)
 			if err == nil || !strings.Contains(err.Error(), test.want) || len(applied) > 0 {
 				t.Errorf("%s: %v, want %q", test.setting.Lines(), err, test.want)
 			}
@@ -120,17 +125,21 @@ func TestGovernor(t *testing.T) {
 		for policy, governor := range want {
 			err := errors.Join(os.Mkdir(filepath.Join(dir, policy), 0o755),
 				os.WriteFile(filepath.Join(dir, policy, "scaling_governor"), []byte(governor), 0o644),
-				os.WriteFile(filepath.Join(dir, policy, "scaling_available_governors"), []byte("performance powersave schedutil \n"), 0o644))
+				os.WriteFile(filepath.Join(dir, policy, "scaling_available_governors"),
+					[]byte("performance powersave schedutil \n"), 0o644))
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
 		all := func() map[string]int { return m.host.cpufreq.Governors() }
 		to := func(name string) error {
-			_, err := m.Apply(context.Background(), message.ApplyRequest{Settings: []setting.Setting{{CPU: &setting.CPU{Governor: name}}}, AllowMachine: true})
+			_, err := m.Apply(context.Background(),
+				message.ApplyRequest{Settings: []setting.Setting{{CPU: &setting.CPU{Governor: name}}},
+					AllowMachine: true})
 			return err
 		}
-		if err := to("ondemand"); err == nil || !strings.Contains(err.Error(), "it has performance, powersave, schedutil") {
+		if err := to("ondemand"); err == nil ||
+			!strings.Contains(err.Error(), "it has performance, powersave, schedutil") {
 			t.Errorf("a governor that is not there: %v", err)
 		}
 		if all()["powersave"] != 1 || all()["schedutil"] != 1 {

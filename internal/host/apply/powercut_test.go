@@ -36,8 +36,10 @@ func TestPowerCut(t *testing.T) {
 			durable bool
 			promise string // the numbers of the entries that are in the journal
 		}{
-			{line{Entry: exampleEntry(1)}, true, "1"}, {line{Entry: exampleEntry(2)}, true, "12"}, {line{Entry: amended()}, false, "12"},
-			{line{Entry: exampleEntry(3)}, true, "123"}, {line{Done: 3}, false, "12"}, {line{Done: 2}, false, "1"}, {line{Entry: exampleEntry(4)}, true, "14"}, {line{Done: 4}, false, "1"},
+			{line{Entry: exampleEntry(1)}, true, "1"}, {line{Entry: exampleEntry(2)}, true, "12"},
+			{line{Entry: amended()}, false, "12"},
+			{line{Entry: exampleEntry(3)}, true, "123"}, {line{Done: 3}, false, "12"}, {line{Done: 2}, false, "1"},
+			{line{Entry: exampleEntry(4)}, true, "14"}, {line{Done: 4}, false, "1"},
 		} {
 			// Before the line, what may be undone is; after it, what is to be there is.
 			if !step.durable {

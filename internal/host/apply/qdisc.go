@@ -133,8 +133,12 @@ func (t *qdisc) plan(prior State) (State, error) {
 	case link == nil:
 	case t.q.Kind == "tbf": // it is changed in place, and what is inside stays
 		// It gives a fifo inside its own limit (net/sched/sch_tbf.c, tbf_change).
-		if i := slices.IndexFunc(list, func(q netlink.Qdisc) bool { return q.Parent == netlink.LinkQueue && strings.HasSuffix(q.Kind, "fifo") }); i >= 0 {
-			return State{}, fmt.Errorf("the queue of %s is a %s, whose limit a tbf would replace: set the tbf first", t.q.Interface, list[i].Kind)
+		if i := slices.IndexFunc(list, func(q netlink.Qdisc) bool {
+			return q.Parent == netlink.LinkQueue &&
+				strings.HasSuffix(q.Kind, "fifo")
+		}); i >= 0 {
+			return State{}, fmt.Errorf("the queue of %s is a %s, whose limit a tbf would replace: set the tbf first",
+				t.q.Interface, list[i].Kind)
 		}
 		next.Handle, next.Rate = link.Handle, min(next.Rate, link.Spec().Rate)
 	default:
@@ -167,7 +171,8 @@ func freeHandle(list []netlink.Qdisc) uint32 {
 // restorable refuses to replace what could not be put back faithfully.
 func (t *qdisc) restorable(prior State, parent uint32, list []netlink.Qdisc) error {
 	refuse := func(why string) error {
-		return errors.New("its present qdisc (" + prior.Text + ") could not be restored exactly: " + why + "; remove it first, or leave it")
+		return errors.New("its present qdisc (" + prior.Text + ") could not be restored exactly: " + why +
+			"; remove it first, or leave it")
 	}
 	for _, q := range list {
 		if q.IsInner() && q.Parent != parent {
@@ -206,10 +211,13 @@ func (t *qdisc) remade(prior State, list []netlink.Qdisc) error {
 	const key = "net.core.default_qdisc"
 	found, link := t.find(list)
 	present, err := t.host.sysctls.Read(key)
-	if found == nil || link != nil || found.Kind == "noqueue" || err != nil || slices.Equal(defaultKinds(*found, list), []string{present}) {
+	if found == nil || link != nil || found.Kind == "noqueue" || err != nil ||
+		slices.Equal(defaultKinds(*found, list), []string{present}) {
 		return nil
 	}
-	return fmt.Errorf("its present qdisc (%s) could not be restored exactly: the kernel would make %s, since %s has changed; set that back first, or change it after the qdisc", prior.Text, present, key)
+	return fmt.Errorf(
+		"its present qdisc (%s) could not be restored exactly: the kernel would make %s, since %s has changed; set that back first, or change it after the qdisc",
+		prior.Text, present, key)
 }
 
 func (t *qdisc) change(next State) error {
@@ -248,7 +256,8 @@ func (t *qdisc) emptied(err error, changed netlink.QdiscSpec) error {
 	conn := t.host.conn
 	inner := slices.IndexFunc(list, func(q netlink.Qdisc) bool { return q.Parent == netlink.LinkQueue && q.IsInner() })
 	if inner < 0 { // the link's own queue has no handle, without which nothing is deleted
-		other := netlink.QdiscSpec{Handle: freeHandle(list), Parent: netlink.LinkQueue, Qdisc: setting.Qdisc{Kind: "pfifo"}}
+		other := netlink.QdiscSpec{Handle: freeHandle(list), Parent: netlink.LinkQueue,
+			Qdisc: setting.Qdisc{Kind: "pfifo"}}
 		return errors.Join(conn.ReplaceQdisc(t.q.Interface, other), conn.RestoreLinkQueue(*link))
 	}
 	return errors.Join(conn.RestoreLinkQueue(*link), conn.ReplaceQdisc(t.q.Interface, list[inner].Spec()))

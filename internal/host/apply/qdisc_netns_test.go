@@ -138,7 +138,9 @@ func TestQdiscsAreRestored(t *testing.T) {
 				needKind(t, strings.Fields(prior)[0])
 				kerneltest.Do(t, "sh", "-c", "tc qdisc replace dev eth1 root handle 7: "+prior)
 				before, m := kernelQdisc(t), open(t, "")
-				_, _, err := applySettings(m, t.Context(), []setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "bfifo", Limit: 90_000}}}, false)
+				_, _, err := applySettings(m, t.Context(),
+					[]setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "bfifo",
+						Limit: 90_000}}}, false)
 				if refused != "" {
 					if err == nil || !strings.Contains(err.Error(), refused) {
 						t.Errorf("want %q, got %v", refused, err)
@@ -151,7 +153,8 @@ func TestQdiscsAreRestored(t *testing.T) {
 				if err := m.RevertTo(0); err != nil {
 					t.Fatal(err)
 				}
-				if after := kernelQdisc(t); after.Kind != before.Kind || after.Handle != before.Handle || !bytes.Equal(after.Options, before.Options) {
+				if after := kernelQdisc(t); after.Kind != before.Kind || after.Handle != before.Handle ||
+					!bytes.Equal(after.Options, before.Options) {
 					t.Errorf("before %x, after %x", before.Options, after.Options)
 				}
 			})
@@ -164,8 +167,10 @@ func TestSizeTable(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		kerneltest.Do(t, "sh", "-c", "tc qdisc replace dev eth1 root handle 7: stab overhead 24 tbf rate 1gbit burst 64k limit 1m")
-		_, _, err := applySettings(open(t, ""), t.Context(), []setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "pfifo"}}}, false)
+		kerneltest.Do(t, "sh", "-c",
+			"tc qdisc replace dev eth1 root handle 7: stab overhead 24 tbf rate 1gbit burst 64k limit 1m")
+		_, _, err := applySettings(open(t, ""), t.Context(),
+			[]setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth1", Kind: "pfifo"}}}, false)
 		if err == nil || !strings.Contains(err.Error(), "size table") {
 			t.Errorf("got %v", err)
 		}
@@ -178,7 +183,8 @@ func TestLinkQueue(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
-		kerneltest.Do(t, "sh", "-c", "tc qdisc replace dev eth0 root handle 1e6f: tbf rate 100mbit burst 64k limit 300000")
+		kerneltest.Do(t, "sh", "-c",
+			"tc qdisc replace dev eth0 root handle 1e6f: tbf rate 100mbit burst 64k limit 300000")
 		all := func() string {
 			// The kernel's own have handle 0:, and are not in the list of all.
 			return kerneltest.Do(t, "tc", "qdisc", "show", "dev", "eth0", "invisible")
@@ -189,17 +195,22 @@ func TestLinkQueue(t *testing.T) {
 		}
 		queue := setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "pfifo", Limit: 77}}
 		longer := setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "bfifo", Limit: 99_000}}
-		faster := setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 2e8, Burst: 32 << 10, Limit: 44_000}}
-		slower := setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 5e7, Burst: 32 << 10, Limit: 44_000}}
+		faster := setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 2e8,
+			Burst: 32 << 10, Limit: 44_000}}
+		slower := setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 5e7,
+			Burst: 32 << 10, Limit: 44_000}}
 		for _, test := range []struct {
 			settings []setting.Setting
 			want     []string
 		}{
-			{[]setting.Setting{queue}, []string{"tbf 1e6f: root", "rate 100Mbit", "pfifo 1e70: parent 1e6f:1 limit 77p"}},
+			{[]setting.Setting{queue}, []string{"tbf 1e6f: root", "rate 100Mbit",
+				"pfifo 1e70: parent 1e6f:1 limit 77p"}},
 			{[]setting.Setting{queue, longer}, []string{"rate 100Mbit", "parent 1e6f:1 limit 99000b"}},
-			{[]setting.Setting{faster}, []string{"tbf 1e6f: root", "rate 100Mbit burst 32Kb", "bfifo 0: parent 1e6f:1 limit 44000b"}},
+			{[]setting.Setting{faster}, []string{"tbf 1e6f: root", "rate 100Mbit burst 32Kb",
+				"bfifo 0: parent 1e6f:1 limit 44000b"}},
 			{[]setting.Setting{slower}, []string{"tbf 1e6f: root", "rate 50Mbit"}},
-			{[]setting.Setting{slower, queue}, []string{"tbf 1e6f: root", "rate 50Mbit", "pfifo 1e70: parent 1e6f:1 limit 77p"}},
+			{[]setting.Setting{slower, queue}, []string{"tbf 1e6f: root", "rate 50Mbit",
+				"pfifo 1e70: parent 1e6f:1 limit 77p"}},
 		} {
 			if _, _, err := applySettings(m, t.Context(), test.settings, false); err != nil {
 				t.Fatal(err)
@@ -217,7 +228,8 @@ func TestLinkQueue(t *testing.T) {
 				t.Errorf("%v: before\n%safter\n%s", test.settings, before, after)
 			}
 		}
-		if _, _, err := applySettings(m, t.Context(), []setting.Setting{queue, slower}, false); err == nil || !strings.Contains(err.Error(), "set the tbf first") {
+		if _, _, err := applySettings(m, t.Context(), []setting.Setting{queue, slower}, false); err == nil ||
+			!strings.Contains(err.Error(), "set the tbf first") {
 			t.Errorf("a tbf that replaces a fifo's limit: %v", err)
 		}
 		if after := all(); after != before {
@@ -233,10 +245,14 @@ func TestLinkForwards(t *testing.T) {
 		t.Run(cmp.Or(kind, "own queue"), func(t *testing.T) {
 			kerneltest.InNamespace(t, func(t *testing.T) {
 				scene(t)
-				kerneltest.Do(t, "sh", "-c", "tc qdisc replace dev eth0 root handle 1e6f: tbf rate 100mbit burst 9000 limit 300000; ip link set dev eth0 mtu 20000; ip link set dev far0 mtu 20000")
-				settings := []setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 80_000, Burst: 64 << 10, Limit: 200_000}}}
+				kerneltest.Do(t, "sh", "-c",
+					"tc qdisc replace dev eth0 root handle 1e6f: tbf rate 100mbit burst 9000 limit 300000; ip link set dev eth0 mtu 20000; ip link set dev far0 mtu 20000")
+				settings := []setting.Setting{
+					{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 80_000, Burst: 64 << 10,
+						Limit: 200_000}}}
 				if kind != "" {
-					settings = append(settings, setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: kind, Limit: 77}})
+					settings = append(settings, setting.Setting{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0",
+						Kind: kind, Limit: 77}})
 				}
 				m := open(t, "")
 				if _, _, err := applySettings(m, t.Context(), settings, false); err != nil {
@@ -254,7 +270,9 @@ func TestLinkForwards(t *testing.T) {
 						}
 					}
 				}
-				received := func() string { return kerneltest.Do(t, "sh", "-c", "ip -s link show dev far0 | sed -n 4p") }
+				received := func() string {
+					return kerneltest.Do(t, "sh", "-c", "ip -s link show dev far0 | sed -n 4p")
+				}
 				send(15_000, 8) // the bucket holds four
 				state := kerneltest.Do(t, "tc", "-s", "qdisc", "show", "dev", "eth0")
 				if waiting := regexp.MustCompile(`backlog \S+ [1-9][0-9]*p`); !waiting.MatchString(state) {
@@ -267,7 +285,8 @@ func TestLinkForwards(t *testing.T) {
 				send(100, 1)
 				for until := time.Now().Add(10 * time.Second); received() == before; time.Sleep(time.Millisecond) {
 					if time.Now().After(until) {
-						t.Fatalf("nothing leaves the link:\n%s", kerneltest.Do(t, "tc", "-s", "qdisc", "show", "dev", "eth0", "invisible"))
+						t.Fatalf("nothing leaves the link:\n%s", kerneltest.Do(t, "tc", "-s", "qdisc", "show", "dev",
+							"eth0", "invisible"))
 					}
 				}
 			})
@@ -283,7 +302,8 @@ func TestDefaultOfQueues(t *testing.T) {
 		kerneltest.Do(t, "ip", "tuntap", "add", "dev", "q0", "mode", "tap", "multi_queue")
 		kerneltest.Do(t, "ip", "link", "set", "dev", "q0", "up")
 		m := open(t, "")
-		applied, _, err := applySettings(m, t.Context(), []setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "q0", Kind: "pfifo"}}}, false)
+		applied, _, err := applySettings(m, t.Context(),
+			[]setting.Setting{{Host: "nas", Qdisc: &setting.Qdisc{Interface: "q0", Kind: "pfifo"}}}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

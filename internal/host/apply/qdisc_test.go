@@ -27,15 +27,16 @@ func TestDefaultsAreRemade(t *testing.T) {
 		sysctl  string // empty: it cannot be read
 		refused bool
 	}{
-		"the same":                  {[]netlink.Qdisc{{Kind: "fq_codel", Parent: root}}, "fq_codel", false},
-		"another":                   {[]netlink.Qdisc{{Kind: "fq_codel", Parent: root}}, "fq", true},
-		"not known":                 {[]netlink.Qdisc{{Kind: "fq_codel", Parent: root}}, "", false},
-		"without a queue":           {[]netlink.Qdisc{{Kind: "noqueue", Parent: root}}, "fq", false},
-		"never up":                  {nil, "fq", false},
-		"queues, the same":          {mq("fq", "fq"), "fq", false},
-		"queues, another":           {mq("fq_codel", "fq_codel"), "fq", true},
-		"queues, one of another":    {mq("fq", "pfifo_fast"), "fq", true},
-		"the queue of a lab's link": {[]netlink.Qdisc{{Kind: "tbf", Parent: root, Handle: netlink.LinkHandle}}, "fq", false},
+		"the same":               {[]netlink.Qdisc{{Kind: "fq_codel", Parent: root}}, "fq_codel", false},
+		"another":                {[]netlink.Qdisc{{Kind: "fq_codel", Parent: root}}, "fq", true},
+		"not known":              {[]netlink.Qdisc{{Kind: "fq_codel", Parent: root}}, "", false},
+		"without a queue":        {[]netlink.Qdisc{{Kind: "noqueue", Parent: root}}, "fq", false},
+		"never up":               {nil, "fq", false},
+		"queues, the same":       {mq("fq", "fq"), "fq", false},
+		"queues, another":        {mq("fq_codel", "fq_codel"), "fq", true},
+		"queues, one of another": {mq("fq", "pfifo_fast"), "fq", true},
+		"the queue of a lab's link": {[]netlink.Qdisc{{Kind: "tbf", Parent: root, Handle: netlink.LinkHandle}},
+			"fq", false},
 	} {
 		dir := t.TempDir()
 		if c.sysctl != "" {
@@ -47,9 +48,11 @@ func TestDefaultsAreRemade(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		q := &qdisc{baseTarget{host: host{sysctls: proc.Sysctls{Root: dir}}}, setting.Qdisc{Interface: "eth0", Kind: "cake"}}
+		q := &qdisc{baseTarget{host: host{sysctls: proc.Sysctls{Root: dir}}},
+			setting.Qdisc{Interface: "eth0", Kind: "cake"}}
 		err := q.restorable(State{Text: "default"}, 0, c.list)
-		if (err != nil) != c.refused || c.refused && !strings.Contains(err.Error(), "the kernel would make fq, since net.core.default_qdisc has changed") {
+		if (err != nil) != c.refused || c.refused &&
+			!strings.Contains(err.Error(), "the kernel would make fq, since net.core.default_qdisc has changed") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

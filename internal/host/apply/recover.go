@@ -70,7 +70,8 @@ func Recover(options RecoverOptions) ([]Recovered, error) {
 	var list []Recovered
 	if live {
 		for _, e := range entries {
-			list = append(list, e.recovered(options.Journal, InUse, fmt.Sprintf("process %d has changed it and lives, or its journal is being recovered", was.PID)))
+			list = append(list, e.recovered(options.Journal, InUse,
+				fmt.Sprintf("process %d has changed it and lives, or its journal is being recovered", was.PID)))
 		}
 		return list, m.Close()
 	}
@@ -96,7 +97,8 @@ func Recover(options RecoverOptions) ([]Recovered, error) {
 
 // recovered is the result for a change.
 func (e *entry) recovered(journal, result, why string) Recovered {
-	return Recovered{Journal: journal, Kind: e.Kind, What: e.What, Scope: e.Scope, Prior: e.Prior.Text, New: e.New.Text, Result: result, Why: why}
+	return Recovered{Journal: journal, Kind: e.Kind, What: e.What, Scope: e.Scope, Prior: e.Prior.Text, New: e.New.Text,
+		Result: result, Why: why}
 }
 
 // recoverOne recovers one change; locked is why its lock could not be taken.
@@ -123,7 +125,8 @@ func (m *Manager) recoverOne(e *entry, locked error, was, here header, options R
 		return result(Gone, fmt.Sprintf("its network namespace no longer exists: %s is another one now", here.NetNS))
 	}
 	if !was.concerns(here, []*entry{e}) {
-		return kept(fmt.Sprintf("it was made in another network namespace, %s; this is %s: recover inside that one (ip netns exec, nsenter), or forget it if that one no longer exists", was.NetNS, here.NetNS))
+		return kept(fmt.Sprintf(
+			"it was made in another network namespace, %s; this is %s: recover inside that one (ip netns exec, nsenter), or forget it if that one no longer exists", was.NetNS, here.NetNS))
 	}
 	if locked != nil {
 		r.busy = errors.Is(locked, file.ErrLocked)

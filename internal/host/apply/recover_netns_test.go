@@ -60,7 +60,8 @@ func TestRecoverKeepsForeignChanges(t *testing.T) {
 			t.Errorf("listed %+v; %s is %s", listed, ours, value(ours))
 		}
 		found := recoverAll(t, RecoverOptions{Journal: path})
-		if found[ours].Result != Reverted || found[theirs].Result != Kept || found[theirs].Now != "8" || found[theirs].Why == "" {
+		if found[ours].Result != Reverted || found[theirs].Result != Kept || found[theirs].Now != "8" ||
+			found[theirs].Why == "" {
 			t.Errorf("recovered %+v", found)
 		}
 		if value(ours) != "0" || value(theirs) != "8" {
@@ -93,7 +94,8 @@ func TestRecoverElsewhereAndLater(t *testing.T) {
 
 		// In another namespace nothing is touched.
 		other := strings.ReplaceAll(string(text), h.NetNS.String(), "")
-		other = replaceHeader(t, other, header{JournalSchema, h.Boot, netlink.NetNS{Inode: 1, Cookie: 1}, h.PID, h.Started})
+		other = replaceHeader(t, other, header{JournalSchema, h.Boot, netlink.NetNS{Inode: 1, Cookie: 1}, h.PID,
+			h.Started})
 		if err := os.WriteFile(path, []byte(other), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +129,9 @@ func TestRecoverElsewhereAndLater(t *testing.T) {
 		open(t, path) // starts afresh
 
 		// The kernel gives a namespace's number to another only when it is gone.
-		reused := replaceHeader(t, string(text), header{JournalSchema, h.Boot, netlink.NetNS{Inode: h.NetNS.Inode, Cookie: h.NetNS.Cookie + 1}, h.PID, h.Started})
+		reused := replaceHeader(t, string(text),
+			header{JournalSchema, h.Boot, netlink.NetNS{Inode: h.NetNS.Inode, Cookie: h.NetNS.Cookie + 1}, h.PID,
+				h.Started})
 		path = filepath.Join(t.TempDir(), "journal")
 		if h.NetNS.Cookie == 0 {
 			t.Log("this kernel has no cookies of namespaces: not tried")
@@ -188,14 +192,16 @@ func TestLeftoversOfOtherNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		elsewhere := replaceHeader(t, string(text), header{JournalSchema, h.Boot, netlink.NetNS{Inode: 1, Cookie: 1}, h.PID, h.Started})
+		elsewhere := replaceHeader(t, string(text), header{JournalSchema, h.Boot, netlink.NetNS{Inode: 1, Cookie: 1},
+			h.PID, h.Started})
 		if err := os.WriteFile(others, []byte(elsewhere), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := try(); err != nil {
 			t.Errorf("beside what was left elsewhere: %v", err)
 		}
-		everywhere := strings.NewReplacer("net.ipv4.conf.all.arp_ignore", "vm.swappiness", `"namespace"`, `"machine"`).Replace(elsewhere)
+		everywhere := strings.NewReplacer("net.ipv4.conf.all.arp_ignore", "vm.swappiness", `"namespace"`,
+			`"machine"`).Replace(elsewhere)
 		if err := os.WriteFile(others, []byte(everywhere), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,8 @@ func newRoute(base baseTarget, r setting.Route) (*route, error) {
 		if !via.IsValid() && hop.Interface == "" {
 			return fail(errors.New("a next hop needs a via, an interface, or both"))
 		}
-		t.spec.Nexthops = append(t.spec.Nexthops, netlink.Nexthop{Via: via, Interface: hop.Interface, Weight: hop.Weight})
+		t.spec.Nexthops = append(t.spec.Nexthops, netlink.Nexthop{Via: via, Interface: hop.Interface,
+			Weight: hop.Weight})
 	}
 	var err error
 	if t.spec.To, err = parseDestination(r.To, r.IPv6()); err != nil {
@@ -133,7 +134,9 @@ func (t *route) plan(State) (State, error) {
 	// IPv4 has an order among such routes, and the first one is replaced and put
 	// back in its place. In IPv6 which one is replaced depends on their kinds.
 	if t.spec.To.Addr().Is6() && len(list) > 1 {
-		return State{}, fmt.Errorf("there are %d routes with this destination, table and metric (%s; %s; …): which one the kernel would replace is not certain, so undoing is not either", len(list), list[0].Text, list[1].Text)
+		return State{}, fmt.Errorf(
+			"there are %d routes with this destination, table and metric (%s; %s; …): which one the kernel would replace is not certain, so undoing is not either",
+			len(list), list[0].Text, list[1].Text)
 	}
 	if err := t.resolve(); err != nil {
 		return State{}, err

@@ -100,7 +100,8 @@ func TestRoundTripOfAll(t *testing.T) {
 		cases := kindsOfKernel(t)
 		var first, second []setting.Setting
 		for i, name := range names(cases) {
-			if strings.Contains(name, "down") || strings.Contains(name, "everything") || strings.Contains(name, "off") || strings.Contains(name, "below") || strings.Contains(name, "kernel") {
+			if strings.Contains(name, "down") || strings.Contains(name, "everything") ||
+				strings.Contains(name, "off") || strings.Contains(name, "below") || strings.Contains(name, "kernel") {
 				continue // they leave the later ones nothing to work on
 			}
 			if i%2 == 0 {
@@ -168,7 +169,8 @@ func TestFailureRevertsTheRequest(t *testing.T) {
 			{Rule: &setting.Rule{From: "10.2.0.1", Table: 300}},
 		}
 		for what, bad := range map[string]setting.Setting{
-			"no-such-port":  {Address: &setting.Address{Interface: "no-such-port", Address: netip.MustParsePrefix("10.5.0.1/24")}},
+			"no-such-port": {Address: &setting.Address{Interface: "no-such-port",
+				Address: netip.MustParsePrefix("10.5.0.1/24")}},
 			"10.250.0.1":    {Route: &setting.Route{To: "10.77.0.0/16", Via: "10.250.0.1", Interface: "eth1"}},
 			"tcp_sack":      parameter("net.ipv4.tcp_sack", "nonsense"),
 			"no_such_key":   parameter("net.ipv4.no_such_key", "1"),
@@ -204,7 +206,8 @@ func TestWhatIsThereIsLeftAlone(t *testing.T) {
 			parameter("net.ipv4.conf.eth1.rp_filter", "2"),
 			{Rule: &setting.Rule{From: "10.1.0.2", Table: 77}},
 			{Link: &setting.Link{Interface: "eth0", MTU: 1500, Up: up(true)}},
-			{Neighbour: &setting.Neighbour{Interface: "eth0", Address: netip.MustParseAddr("10.1.0.9"), LLAddr: "02:00:00:02:00:01"}},
+			{Neighbour: &setting.Neighbour{Interface: "eth0", Address: netip.MustParseAddr("10.1.0.9"),
+				LLAddr: "02:00:00:02:00:01"}},
 		}
 		applied, _, err := applySettings(m, context.Background(), there, false)
 		if err != nil || len(m.entries) != 0 || len(applied) != 6 {
@@ -223,7 +226,8 @@ func TestWhatIsThereIsLeftAlone(t *testing.T) {
 		if _, _, err := applySettings(m, context.Background(), other, true); err != nil || len(m.entries) != 0 {
 			t.Errorf("if absent: %v, mark %d", err, len(m.entries))
 		}
-		if _, _, err := applySettings(m, context.Background(), other, false); err == nil || !strings.Contains(err.Error(), "another prefix length") {
+		if _, _, err := applySettings(m, context.Background(), other, false); err == nil ||
+			!strings.Contains(err.Error(), "another prefix length") {
 			t.Errorf("another prefix length: %v", err)
 		}
 		if d := differences(before, look(t)); d != "" {
@@ -266,17 +270,23 @@ func TestMachineWideNeedsPermission(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		m := open(t, "")
-		_, _, err := applySettings(m, context.Background(), []setting.Setting{parameter("net.core.rmem_max", "1000000")}, false)
+		_, _, err := applySettings(m, context.Background(),
+			[]setting.Setting{parameter("net.core.rmem_max", "1000000")}, false)
 		// Not every kernel shows it in a namespace.
-		if err == nil || !strings.Contains(err.Error(), "machine-wide") || !strings.Contains(err.Error(), "read-only here") && !strings.Contains(err.Error(), "No such file") {
+		if err == nil || !strings.Contains(err.Error(), "machine-wide") ||
+			!strings.Contains(err.Error(), "read-only here") && !strings.Contains(err.Error(), "No such file") {
 			t.Errorf("read-only in a namespace: %v", err)
 		}
-		_, _, err = applySettings(m, context.Background(), []setting.Setting{parameter("net.core.netdev_max_backlog", "1000")}, false)
-		if err == nil || !strings.Contains(err.Error(), "net.core.netdev_max_backlog: cannot stat /proc/sys/net/core/netdev_max_backlog: No such file or directory") {
+		_, _, err = applySettings(m, context.Background(),
+			[]setting.Setting{parameter("net.core.netdev_max_backlog", "1000")}, false)
+		if err == nil || !strings.Contains(err.Error(),
+			"net.core.netdev_max_backlog: cannot stat /proc/sys/net/core/netdev_max_backlog: No such file or directory") {
 			t.Errorf("absent in a namespace: %v", err)
 		}
-		_, _, err = applySettings(m, context.Background(), []setting.Setting{parameter("net.ipv4.tcp_tw_recycle", "1")}, false)
-		if err == nil || !strings.Contains(err.Error(), "since 4.12: it broke clients behind one address") || strings.Contains(err.Error(), "did you mean") {
+		_, _, err = applySettings(m, context.Background(), []setting.Setting{parameter("net.ipv4.tcp_tw_recycle", "1")},
+			false)
+		if err == nil || !strings.Contains(err.Error(), "since 4.12: it broke clients behind one address") ||
+			strings.Contains(err.Error(), "did you mean") {
 			t.Errorf("removed from the kernel: %v", err)
 		}
 	})
@@ -289,15 +299,19 @@ func TestQdiscThatCannotBeRestored(t *testing.T) {
 		m := open(t, "")
 		want := func(why string) {
 			t.Helper()
-			_, _, err := applySettings(m, context.Background(), []setting.Setting{{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "pfifo", Limit: 5}}}, false)
-			if err == nil || !strings.Contains(err.Error(), "could not be restored exactly") || !strings.Contains(err.Error(), why) {
+			_, _, err := applySettings(m, context.Background(),
+				[]setting.Setting{{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "pfifo", Limit: 5}}}, false)
+			if err == nil || !strings.Contains(err.Error(), "could not be restored exactly") ||
+				!strings.Contains(err.Error(), why) {
 				t.Errorf("want %q: %v", why, err)
 			}
 		}
 		kerneltest.Do(t, "tc", "qdisc", "add", "dev", "eth0", "root", "handle", "1:", "htb")
 		want("that is possible for pfifo")
-		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "root", "handle", "2:", "tbf", "rate", "1gbit", "burst", "64k", "limit", "1m")
-		kerneltest.Do(t, "tc", "qdisc", "add", "dev", "eth0", "parent", "2:1", "handle", "20:", "bfifo", "limit", "9000")
+		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "root", "handle", "2:", "tbf", "rate", "1gbit",
+			"burst", "64k", "limit", "1m")
+		kerneltest.Do(t, "tc", "qdisc", "add", "dev", "eth0", "parent", "2:1", "handle", "20:", "bfifo",
+			"limit", "9000")
 		want("it has a bfifo qdisc (20:) inside")
 		if len(m.entries) != 0 {
 			t.Error("something was changed")
@@ -321,13 +335,15 @@ func TestForeignChangesAreKept(t *testing.T) {
 		// One of ours, and one that ours carried along.
 		kerneltest.Do(t, "sysctl", "-qw", "net.ipv4.conf.all.arp_ignore=8", "net.ipv4.conf.far1.arp_ignore=3")
 		err = m.RevertTo(mark)
-		if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "arp_ignore") || !strings.Contains(err.Error(), `"8"`) {
+		if !errors.Is(err, ErrChanged) || !strings.Contains(err.Error(), "arp_ignore") ||
+			!strings.Contains(err.Error(), `"8"`) {
 			t.Errorf("revert: %v", err)
 		}
 		if len(m.entries) != 1 {
 			t.Errorf("%d changes are left, want the one that could not be undone", len(m.entries))
 		}
-		for key, want := range map[string]string{"all.arp_ignore": "8", "far1.arp_ignore": "3", "all.arp_announce": "0", "default.rp_filter": "0"} {
+		for key, want := range map[string]string{"all.arp_ignore": "8", "far1.arp_ignore": "3", "all.arp_announce": "0",
+			"default.rp_filter": "0"} {
 			if got := strings.TrimSpace(kerneltest.Do(t, "sysctl", "-n", "net.ipv4.conf."+key)); got != want {
 				t.Errorf("%s is %s, want %s", key, got, want)
 			}
@@ -340,9 +356,11 @@ func TestFlush(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
 		m := open(t, "")
-		kerneltest.Do(t, "ip", "neigh", "add", "10.2.0.8", "lladdr", "02:00:00:02:00:08", "dev", "eth1", "nud", "reachable")
+		kerneltest.Do(t, "ip", "neigh", "add", "10.2.0.8", "lladdr", "02:00:00:02:00:08", "dev", "eth1", "nud",
+			"reachable")
 		neighbours := func() string { return kerneltest.Do(t, "ip", "neigh") }
-		if err := m.Flush(message.FlushRequest{Interfaces: []string{"eth1"}, Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.8")}}); err != nil {
+		if err := m.Flush(message.FlushRequest{Interfaces: []string{"eth1"},
+			Addresses: []netip.Addr{netip.MustParseAddr("10.1.0.8")}}); err != nil {
 			t.Fatal(err)
 		}
 		if text := neighbours(); !strings.Contains(text, "10.1.0.8") || !strings.Contains(text, "10.2.0.8") {
@@ -351,10 +369,12 @@ func TestFlush(t *testing.T) {
 		if err := m.Flush(message.FlushRequest{Interfaces: []string{"eth0"}}); err != nil {
 			t.Fatal(err)
 		}
-		if text := neighbours(); strings.Contains(text, "10.1.0.8") || !strings.Contains(text, "10.2.0.8") || !strings.Contains(text, "10.1.0.9") {
+		if text := neighbours(); strings.Contains(text, "10.1.0.8") || !strings.Contains(text, "10.2.0.8") ||
+			!strings.Contains(text, "10.1.0.9") {
 			t.Errorf("after flushing eth0:\n%s", text)
 		}
-		if err := m.Flush(message.FlushRequest{Interfaces: []string{"nowhere"}}); err == nil || !strings.Contains(err.Error(), "nowhere") {
+		if err := m.Flush(message.FlushRequest{Interfaces: []string{"nowhere"}}); err == nil ||
+			!strings.Contains(err.Error(), "nowhere") {
 			t.Errorf("an interface that is not there: %v", err)
 		}
 	})
@@ -406,20 +426,24 @@ func TestMachineWideWithPermission(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		root := t.TempDir()
 		file := filepath.Join(root, "vm", "swappiness")
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("60\n"), 0o644)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte("60\n"),
+			0o644)); err != nil {
 			t.Fatal(err)
 		}
 		m := open(t, "")
 		m.host.sysctls.Root = root
 		change := []setting.Setting{parameter("vm.swappiness", "10")}
 		_, _, err := applySettings(m, context.Background(), change, false)
-		for _, part := range []string{"sysctl vm.swappiness", "machine-wide", "outside net.*", "--allow-machine-settings"} {
+		for _, part := range []string{"sysctl vm.swappiness", "machine-wide", "outside net.*",
+			"--allow-machine-settings"} {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Errorf("error lacks %q: %v", part, err)
 			}
 		}
 		reply, err := m.Apply(context.Background(), message.ApplyRequest{Settings: change, AllowMachine: true})
-		if err != nil || len(reply.Applied) != 1 || reply.Applied[0] != (record.Applied{Host: "nas", Kind: "sysctl", Scope: Machine, What: "vm.swappiness", Prior: "60", New: "10"}) {
+		if err != nil || len(reply.Applied) != 1 ||
+			reply.Applied[0] != (record.Applied{Host: "nas", Kind: "sysctl", Scope: Machine, What: "vm.swappiness",
+				Prior: "60", New: "10"}) {
 			t.Fatalf("%+v, %v", reply, err)
 		}
 		if err := m.RevertTo(reply.Mark); err != nil {

@@ -33,19 +33,24 @@ func (t *sysctl) scope() (string, string, error) {
 	cannotStat := "cannot stat /proc/sys/" + strings.ReplaceAll(t.key, ".", "/") + ": No such file or directory"
 	switch {
 	case !exists && tuning.MachineWide(t.key):
-		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+" in this network namespace: it is machine-wide, and only the machine's first namespace (not a lab) has it"))
+		return "", "", bus.Coded(message.NotFound,
+			errors.New(cannotStat+" in this network namespace: it is machine-wide, and only the machine's first namespace (not a lab) has it"))
 	case !exists && tuning.Removed(t.key) != "":
 		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+": "+tuning.Removed(t.key)))
 	case !exists && t.host.nearest(t.key) != "":
 		return "", "", fmt.Errorf("%s; did you mean %s?", cannotStat, t.host.nearest(t.key))
 	case !exists && isNet:
-		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+" in this network namespace: either this kernel does not have it, or it is machine-wide and shown only in the machine's first namespace, which a lab's hosts are not in"))
+		return "", "", bus.Coded(message.NotFound,
+			errors.New(cannotStat+" in this network namespace: either this kernel does not have it, or it is machine-wide and shown only in the machine's first namespace, which a lab's hosts are not in"))
 	case !exists:
 		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+": this kernel does not have it"))
 	case !writable && isNet:
-		return "", "", bus.Coded(message.NotPermitted, errors.New("permission denied on key "+strconv.Quote(t.key)+": it is read-only here, machine-wide and can be changed only in the machine's first network namespace (not in a lab), or changing it needs root"))
+		return "", "", bus.Coded(message.NotPermitted,
+			errors.New("permission denied on key "+
+				strconv.Quote(t.key)+": it is read-only here, machine-wide and can be changed only in the machine's first network namespace (not in a lab), or changing it needs root"))
 	case !writable:
-		return "", "", bus.Coded(message.NotPermitted, errors.New("it is read-only here: changing it needs root on the machine itself"))
+		return "", "", bus.Coded(message.NotPermitted,
+			errors.New("it is read-only here: changing it needs root on the machine itself"))
 	}
 	own, err := netlink.NamespacedSysctl(t.key)
 	switch {
@@ -98,10 +103,13 @@ func (t *sysctl) change(next State) error {
 	switch {
 	case errors.Is(err, syscall.EPERM):
 		allowed, _ := t.host.sysctls.Read("net.ipv4.tcp_allowed_congestion_control")
-		return fmt.Errorf("the machine's net.ipv4.tcp_allowed_congestion_control does not list %s (it has: %s), so that namespaces may not choose it: %w", next.Text, allowed, syscall.EPERM)
+		return fmt.Errorf(
+			"the machine's net.ipv4.tcp_allowed_congestion_control does not list %s (it has: %s), so that namespaces may not choose it: %w",
+			next.Text, allowed, syscall.EPERM)
 	case errors.Is(err, syscall.ENOENT):
 		available, _ := t.host.sysctls.Read("net.ipv4.tcp_available_congestion_control")
-		return fmt.Errorf("this kernel has no congestion control %s (it has: %s): %w", next.Text, available, syscall.ENOENT)
+		return fmt.Errorf("this kernel has no congestion control %s (it has: %s): %w", next.Text, available,
+			syscall.ENOENT)
 	}
 	return err
 }
@@ -162,8 +170,10 @@ var twins = map[string]string{
 // partners are parameters that the kernel changes when another is written:
 // inet_forward_change, tcp_set_default_congestion_control, dirty_bytes_handler.
 var partners = map[string][]string{
-	"net.ipv4.ip_forward":             {"net.ipv4.conf.all.forwarding", "net.ipv4.conf.*.forwarding", "net.ipv4.conf.all.accept_redirects"},
-	"net.ipv4.conf.all.forwarding":    {"net.ipv4.ip_forward", "net.ipv4.conf.*.forwarding", "net.ipv4.conf.all.accept_redirects"},
+	"net.ipv4.ip_forward": {"net.ipv4.conf.all.forwarding", "net.ipv4.conf.*.forwarding",
+		"net.ipv4.conf.all.accept_redirects"},
+	"net.ipv4.conf.all.forwarding": {"net.ipv4.ip_forward", "net.ipv4.conf.*.forwarding",
+		"net.ipv4.conf.all.accept_redirects"},
 	"net.ipv4.tcp_congestion_control": {"net.ipv4.tcp_allowed_congestion_control"},
 	"vm.dirty_bytes":                  {"vm.dirty_ratio"},
 	"vm.dirty_ratio":                  {"vm.dirty_bytes"},

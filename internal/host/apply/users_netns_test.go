@@ -38,7 +38,8 @@ func asUser(what, path string) error {
 		return err
 	}
 	// Without CAP_SYS_ADMIN it is not known that the parameter is not machine-wide.
-	_, err = m.Apply(context.Background(), message.ApplyRequest{Settings: []setting.Setting{parameter(arpKey, "2")}, AllowMachine: true})
+	_, err = m.Apply(context.Background(), message.ApplyRequest{Settings: []setting.Setting{parameter(arpKey, "2")},
+		AllowMachine: true})
 	return errors.Join(err, m.End())
 }
 
@@ -74,7 +75,8 @@ func home(t *testing.T, uid int) string {
 func TestTwoUsers(t *testing.T) {
 	kerneltest.AsRoot(t, func(t *testing.T) {
 		his := filepath.Join(home(t, nobody), "journal-nas-1.jsonl")
-		if out, err := user(false, "lock", his).CombinedOutput(); err == nil || !strings.Contains(string(out), "operation not permitted") {
+		if out, err := user(false, "lock", his).CombinedOutput(); err == nil ||
+			!strings.Contains(string(out), "operation not permitted") {
 			t.Errorf("a user without capabilities takes the lock: %v\n%s", err, out)
 		}
 		m := open(t, filepath.Join(home(t, 0), "journal-nas-1.jsonl"))
@@ -83,7 +85,8 @@ func TestTwoUsers(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := user(true, "change", his).CombinedOutput()
-		if err == nil || !strings.Contains(string(out), "nothing was changed: another linerate process") || !strings.Contains(string(out), fmt.Sprintf("held by process %d", os.Getpid())) {
+		if err == nil || !strings.Contains(string(out), "nothing was changed: another linerate process") ||
+			!strings.Contains(string(out), fmt.Sprintf("held by process %d", os.Getpid())) {
 			t.Errorf("two users at once: %v\n%s", err, out)
 		}
 		if value := arpIgnore(t); value != "1" {
@@ -129,10 +132,12 @@ func TestTwoAgents(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		first, second := open(t, filepath.Join(t.TempDir(), "a")), open(t, filepath.Join(t.TempDir(), "b"))
-		if _, _, err := applySettings(first, context.Background(), []setting.Setting{parameter(arpKey, "1")}, false); err != nil {
+		if _, _, err := applySettings(first, context.Background(), []setting.Setting{parameter(arpKey, "1")},
+			false); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := applySettings(second, context.Background(), []setting.Setting{parameter(arpKey, "2")}, false); !errors.Is(err, file.ErrLocked) {
+		if _, _, err := applySettings(second, context.Background(), []setting.Setting{parameter(arpKey, "2")},
+			false); !errors.Is(err, file.ErrLocked) {
 			t.Errorf("the second agent: %v", err)
 		}
 		if err := errors.Join(first.RevertTo(0), second.RevertTo(0)); err != nil {
@@ -169,8 +174,10 @@ func TestForeignJournals(t *testing.T) {
 		theirs, shared := home(t, nobody), home(t, 0)
 		must(os.Chmod(shared, 0o777))
 		for want, path := range map[string]string{
-			"symbolic link": "link", "expected a regular file": "fifo", "owned by uid 65534": "owned", "others can write it: expected 0600": "mode",
-			"expected at most": "large", "expected uid 0 or root": filepath.Join(theirs, "journal"), "others can write it: expected 0755": filepath.Join(shared, "journal"),
+			"symbolic link": "link", "expected a regular file": "fifo", "owned by uid 65534": "owned",
+			"others can write it: expected 0600": "mode",
+			"expected at most":                   "large", "expected uid 0 or root": filepath.Join(theirs, "journal"),
+			"others can write it: expected 0755": filepath.Join(shared, "journal"),
 		} {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(dir, path)
@@ -192,14 +199,16 @@ func TestForeignJournals(t *testing.T) {
 				must(os.Truncate(path, maxJournal+1))
 			}
 			list, err := Recover(RecoverOptions{Journal: path, Force: true})
-			if err == nil || len(list) > 0 || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), want) {
+			if err == nil || len(list) > 0 || !strings.Contains(err.Error(), path) ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %+v, %v, want an error with %q", path, list, err, want)
 			}
 			if value := arpIgnore(t); value != "1" {
 				t.Fatalf("%s was applied: it is %s", path, value)
 			}
 		}
-		if found := recoverAll(t, RecoverOptions{Journal: good}); found[arpKey].Result != Reverted || arpIgnore(t) != "0" {
+		if found := recoverAll(t, RecoverOptions{Journal: good}); found[arpKey].Result != Reverted ||
+			arpIgnore(t) != "0" {
 			t.Errorf("recovered %+v", found)
 		}
 	})

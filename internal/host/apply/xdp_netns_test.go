@@ -45,13 +45,15 @@ func TestXDP(t *testing.T) {
 		if err := xdp.Attach(c, "eth0", setting.XDPForward); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := applySettings(m, t.Context(), xdpOf("drop-fragments"), false); err == nil || !strings.Contains(err.Error(), "has an XDP program already, forward") {
+		if _, _, err := applySettings(m, t.Context(), xdpOf("drop-fragments"), false); err == nil ||
+			!strings.Contains(err.Error(), "has an XDP program already, forward") {
 			t.Errorf("beside another program: %v", err)
 		}
 		if text := shown(); !strings.Contains(text, "prog/xdp") {
 			t.Errorf("the other program is gone: %s", text)
 		}
-		if _, _, err := applySettings(m, t.Context(), xdpOf("reverse"), false); err == nil || !strings.Contains(err.Error(), "forward or drop-fragments") {
+		if _, _, err := applySettings(m, t.Context(), xdpOf("reverse"), false); err == nil ||
+			!strings.Contains(err.Error(), "forward or drop-fragments") {
 			t.Errorf("a program that there is not: %v", err)
 		}
 	})
@@ -62,7 +64,8 @@ func TestXDPRefused(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "eth1")
-		if _, _, err := applySettings(open(t, ""), t.Context(), xdpOf("forward"), false); err == nil || !strings.Contains(err.Error(), "CAP_BPF and CAP_NET_ADMIN over the machine") {
+		if _, _, err := applySettings(open(t, ""), t.Context(), xdpOf("forward"), false); err == nil ||
+			!strings.Contains(err.Error(), "CAP_BPF and CAP_NET_ADMIN over the machine") {
 			t.Errorf("%v", err)
 		}
 	})

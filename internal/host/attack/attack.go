@@ -86,7 +86,8 @@ func (e *Engine) Prepare(ctx context.Context, r message.AttacksRequest) error {
 	}
 	e.Close()
 	if len(r.Attacks) > attacks.MaxAttacks {
-		return bus.Coded(message.OutOfBounds, fmt.Errorf("%d attacks: expected at most %d", len(r.Attacks), attacks.MaxAttacks))
+		return bus.Coded(message.OutOfBounds, fmt.Errorf("%d attacks: expected at most %d", len(r.Attacks),
+			attacks.MaxAttacks))
 	}
 	var list []*running
 	for _, request := range r.Attacks {

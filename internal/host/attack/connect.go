@@ -109,7 +109,8 @@ func (c *connector) run(s *signals) (counts record.AttackCounts) {
 
 // counts are since before; those of the number of connections are of this instant.
 func (c *connector) counts(before [3]int64) record.AttackCounts {
-	counts := record.AttackCounts{Sent: c.opened.Load() - before[0], Refused: c.refused.Load() - before[1], Closed: c.closed.Load() - before[2], Open: c.open.Load()}
+	counts := record.AttackCounts{Sent: c.opened.Load() - before[0], Refused: c.refused.Load() - before[1],
+		Closed: c.closed.Load() - before[2], Open: c.open.Load()}
 	if why := c.why.Load(); why != nil && counts.Open == 0 && counts.Sent == 0 {
 		counts.Error = *why
 	}
@@ -193,7 +194,8 @@ func (c *connector) slow(ctx context.Context, conn *net.TCPConn, name uint64) er
 
 // unread sends a whole request and does not read the response.
 func (c *connector) unread(ctx context.Context, conn *net.TCPConn, name uint64) error {
-	if err := c.write(conn, fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\nX-%x: a\r\n\r\n", c.Path, c.Target, name)); err != nil {
+	if err := c.write(conn, fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\nX-%x: a\r\n\r\n", c.Path, c.Target,
+		name)); err != nil {
 		return err
 	}
 	raw, err := conn.SyscallConn()

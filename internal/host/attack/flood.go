@@ -132,7 +132,8 @@ func (f *flood) transmit(n int) (sent int, err error) {
 		sent += taken
 		switch {
 		case err == nil && taken > 0, errors.Is(err, syscall.EINTR):
-		case err == nil, errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOBUFS), errors.Is(err, syscall.ENOMEM):
+		case err == nil, errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOBUFS),
+			errors.Is(err, syscall.ENOMEM):
 			return sent, nil
 		default:
 			return sent, fmt.Errorf("sending frames of %s: %w", f.maker.Kind, err)

@@ -38,9 +38,11 @@ func member(t *testing.T) *Engine {
 // where frames to the target arrive.
 func cable(t *testing.T) {
 	t.Helper()
-	kerneltest.Do(t, "ip", "link", "add", "near", "address", "02:00:00:00:00:01", "type", "veth", "peer", "name", "far", "address", "02:00:00:00:00:02")
+	kerneltest.Do(t, "ip", "link", "add", "near", "address", "02:00:00:00:00:01", "type", "veth", "peer", "name", "far",
+		"address", "02:00:00:00:00:02")
 	for _, name := range []string{"near", "far"} {
-		kerneltest.Do(t, "sysctl", "-w", "net.ipv6.conf."+name+".accept_dad=0", "net.ipv6.conf."+name+".router_solicitations=0")
+		kerneltest.Do(t, "sysctl", "-w", "net.ipv6.conf."+name+".accept_dad=0", "net.ipv6.conf."+name+
+			".router_solicitations=0")
 		kerneltest.Do(t, "ip", "link", "set", name, "up")
 	}
 	kerneltest.Do(t, "ip", "address", "add", "10.0.0.1/24", "dev", "near")
@@ -70,7 +72,8 @@ func TestFloods(t *testing.T) {
 				name := fmt.Sprintf("%s, IPv6 %t", k.Name, six)
 				r, _ := requestOf(k, six)
 				r.PerSecond = perSecond
-				if err := e.Prepare(t.Context(), message.AttacksRequest{Key: key, Attacks: []message.AttackRequest{r}}); err != nil {
+				if err := e.Prepare(t.Context(), message.AttacksRequest{Key: key, Attacks: []message.AttackRequest{
+					r}}); err != nil {
 					t.Errorf("%s: %v", name, err)
 					continue
 				}
@@ -101,7 +104,8 @@ func TestFloods(t *testing.T) {
 				}
 				// The sender may be held up, never ahead; what it has sent has to arrive, but for the edges.
 				due := int64(perSecond * length.Seconds())
-				if c := counts[0]; c.Sent > due+25 || c.Sent < due/10 || arrived < int(c.Sent)-25 || arrived > int(c.Sent)+25 {
+				if c := counts[0]; c.Sent > due+25 || c.Sent < due/10 || arrived < int(c.Sent)-25 ||
+					arrived > int(c.Sent)+25 {
 					t.Errorf("%s: %d due, %d sent and %d given up, %d arrived", name, due, c.Sent, c.Skipped, arrived)
 				}
 			}
@@ -115,9 +119,11 @@ func isOf(b []byte, k attacks.Kind, six bool) bool {
 	case k.Family == 4:
 		return kind == typeARP
 	case six:
-		return kind == typeIPv6 && netip.MustParsePrefix("2001:2::/48").Contains(netip.AddrFrom16([16]byte(b[ethernet+8:])))
+		return kind == typeIPv6 &&
+			netip.MustParsePrefix("2001:2::/48").Contains(netip.AddrFrom16([16]byte(b[ethernet+8:])))
 	default:
-		return kind == typeIPv4 && netip.MustParsePrefix("198.18.0.0/15").Contains(netip.AddrFrom4([4]byte(b[ethernet+12:])))
+		return kind == typeIPv4 &&
+			netip.MustParsePrefix("198.18.0.0/15").Contains(netip.AddrFrom4([4]byte(b[ethernet+12:])))
 	}
 }
 
@@ -173,7 +179,8 @@ func TestRefused(t *testing.T) {
 
 // TestHardwareRefuses: an interface that is up and is not a virtual one of a lab.
 func TestHardwareRefuses(t *testing.T) {
-	lab := []netlink.Link{{Name: "lo", Loopback: true, Up: true}, {Name: "eth0", Kind: "veth", Up: true}, {Name: "sit0", Kind: "sit"}}
+	lab := []netlink.Link{{Name: "lo", Loopback: true, Up: true}, {Name: "eth0", Kind: "veth", Up: true},
+		{Name: "sit0", Kind: "sit"}}
 	if err := virtual(lab); err != nil {
 		t.Error(err)
 	}
@@ -199,8 +206,10 @@ func TestConnections(t *testing.T) {
 				}
 				ctx, end := context.WithCancel(t.Context())
 				go serveSome(ctx, l, closes)
-				r := message.AttackRequest{Kind: name, Target: netip.MustParseAddrPort(l.Addr().String()), PerSecond: 1000, Connections: 50, Path: "/", Seed: [2]uint64{1, 2}}
-				if err := e.Prepare(t.Context(), message.AttacksRequest{Key: key, Attacks: []message.AttackRequest{r}}); err != nil {
+				r := message.AttackRequest{Kind: name, Target: netip.MustParseAddrPort(l.Addr().String()),
+					PerSecond: 1000, Connections: 50, Path: "/", Seed: [2]uint64{1, 2}}
+				if err := e.Prepare(t.Context(), message.AttacksRequest{Key: key, Attacks: []message.AttackRequest{
+					r}}); err != nil {
 					t.Fatal(err)
 				}
 				e.Start(soon(250*time.Millisecond, 150*time.Millisecond))

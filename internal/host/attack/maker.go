@@ -52,7 +52,8 @@ type maker struct {
 
 // newMaker makes the frames of a request, for the path to its target.
 func newMaker(r message.AttackRequest, p frames.Path) (*maker, error) {
-	m := &maker{AttackRequest: r, path: p, random: rand.New(rand.NewPCG(r.Seed[0], r.Seed[1])), six: r.Target.Addr().Is6(), ip: ipv4}
+	m := &maker{AttackRequest: r, path: p, random: rand.New(rand.NewPCG(r.Seed[0], r.Seed[1])),
+		six: r.Target.Addr().Is6(), ip: ipv4}
 	if m.six {
 		m.ip = ipv6
 	}
@@ -68,7 +69,8 @@ func newMaker(r message.AttackRequest, p frames.Path) (*maker, error) {
 	}
 	m.prepareIP()
 	if p.MTU > 0 && len(m.template)-ethernet > p.MTU {
-		return nil, fmt.Errorf("packets of %d bytes are longer than the MTU of %d of %s allows", len(m.template)-ethernet, p.MTU, p.Interface)
+		return nil, fmt.Errorf("packets of %d bytes are longer than the MTU of %d of %s allows",
+			len(m.template)-ethernet, p.MTU, p.Interface)
 	}
 	return m, nil
 }

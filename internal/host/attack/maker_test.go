@@ -15,16 +15,19 @@ import (
 )
 
 var (
-	path4 = frames.Path{Local: netip.MustParseAddrPort("10.0.0.1:40000"), Remote: netip.MustParseAddrPort("10.0.0.2:9"), MTU: 1500, Interface: "near",
+	path4 = frames.Path{Local: netip.MustParseAddrPort("10.0.0.1:40000"), Remote: netip.MustParseAddrPort("10.0.0.2:9"),
+		MTU: 1500, Interface: "near",
 		From: [6]byte{2, 0, 0, 0, 0, 1}, To: [6]byte{2, 0, 0, 0, 0, 2}}
-	path6 = frames.Path{Local: netip.MustParseAddrPort("[2001:db8::1]:40000"), Remote: netip.MustParseAddrPort("[2001:db8:1::2]:9"), MTU: 1500, Interface: "near",
+	path6 = frames.Path{Local: netip.MustParseAddrPort("[2001:db8::1]:40000"),
+		Remote: netip.MustParseAddrPort("[2001:db8:1::2]:9"), MTU: 1500, Interface: "near",
 		From: path4.From, To: path4.To}
 )
 
 // requestOf is an attack of a kind with its defaults.
 func requestOf(k attacks.Kind, six bool) (message.AttackRequest, frames.Path) {
 	s := attacks.Spec{Kind: k.Name}
-	r := message.AttackRequest{Kind: k.Name, Target: netip.MustParseAddrPort("10.0.0.2:80"), Network: netip.MustParsePrefix("10.0.0.0/24"), PerSecond: s.PerSecond(),
+	r := message.AttackRequest{Kind: k.Name, Target: netip.MustParseAddrPort("10.0.0.2:80"),
+		Network: netip.MustParsePrefix("10.0.0.0/24"), PerSecond: s.PerSecond(),
 		Sources: s.SourcesOf(six), Payload: s.Payload(), Seed: [2]uint64{7, 8}}
 	if k.Name == attacks.ARPSpoofing {
 		r.Claimed = netip.MustParseAddr("10.0.0.3")
@@ -148,7 +151,9 @@ func TestFrames(t *testing.T) {
 				if !p.sound() {
 					t.Fatalf("%s: wrong checksum: % x", k.Name, b)
 				}
-				if !r.Sources.Contains(p.source) || (p.destination != r.Target.Addr()) != (k.Name == attacks.NDExhaustion) || !r.Network.Contains(p.destination) {
+				if !r.Sources.Contains(p.source) ||
+					(p.destination != r.Target.Addr()) != (k.Name == attacks.NDExhaustion) ||
+					!r.Network.Contains(p.destination) {
 					t.Fatalf("%s: from %s to %s", k.Name, p.source, p.destination)
 				}
 				if port := binary.BigEndian.Uint16(p.rest[2:]); k.Transport != "" && port != r.Target.Port() {
@@ -219,12 +224,14 @@ func TestARP(t *testing.T) {
 	for range 200 {
 		b := make([]byte, m.size)
 		m.write(b)
-		if b[0] != 0xff || binary.BigEndian.Uint16(b[12:]) != typeARP || b[21] != 1 || netip.AddrFrom4([4]byte(b[28:])) != path.Local.Addr() {
+		if b[0] != 0xff || binary.BigEndian.Uint16(b[12:]) != typeARP || b[21] != 1 ||
+			netip.AddrFrom4([4]byte(b[28:])) != path.Local.Addr() {
 			t.Fatalf("% x", b)
 		}
 		asked[netip.AddrFrom4([4]byte(b[38:])).String()] = true
 	}
-	if want := []string{"10.0.0.4", "10.0.0.5", "10.0.0.6"}; len(asked) != len(want) || slices.ContainsFunc(want, func(a string) bool { return !asked[a] }) {
+	if want := []string{"10.0.0.4", "10.0.0.5", "10.0.0.6"}; len(asked) != len(want) ||
+		slices.ContainsFunc(want, func(a string) bool { return !asked[a] }) {
 		t.Errorf("asked for %v, want %v", asked, want)
 	}
 	r.Network = netip.MustParsePrefix("10.0.0.0/30")
@@ -238,7 +245,8 @@ func TestARP(t *testing.T) {
 	}
 	b := make([]byte, m.size)
 	m.write(b)
-	if string(b[:6]) != string(path.To[:]) || b[21] != 2 || string(b[22:28]) != string(path.From[:]) || netip.AddrFrom4([4]byte(b[28:])) != r.Claimed || netip.AddrFrom4([4]byte(b[38:])) != r.Target.Addr() {
+	if string(b[:6]) != string(path.To[:]) || b[21] != 2 || string(b[22:28]) != string(path.From[:]) ||
+		netip.AddrFrom4([4]byte(b[28:])) != r.Claimed || netip.AddrFrom4([4]byte(b[38:])) != r.Target.Addr() {
 		t.Errorf("% x", b)
 	}
 }
@@ -250,7 +258,9 @@ func TestMakerRefuses(t *testing.T) {
 	for want, spoil := range map[string]func(*message.AttackRequest, *frames.Path){
 		"not made of frames": func(r *message.AttackRequest, _ *frames.Path) { r.Kind = attacks.Slowloris },
 		"of no network":      func(r *message.AttackRequest, _ *frames.Path) { r.Sources = netip.Prefix{} },
-		"other version":      func(r *message.AttackRequest, _ *frames.Path) { r.Sources = netip.MustParsePrefix("2001:2::/48") },
+		"other version": func(r *message.AttackRequest, _ *frames.Path) {
+			r.Sources = netip.MustParsePrefix("2001:2::/48")
+		},
 		"MTU of 1000": func(r *message.AttackRequest, p *frames.Path) {
 			r.Kind, r.Payload, p.MTU = attacks.UDPFlood, 1400, 1000
 		},

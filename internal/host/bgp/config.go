@@ -32,7 +32,9 @@ func Config(request message.BGPRequest) string {
 	for _, family := range []string{"ipv4", "ipv6"} {
 		// Learned routes are exported to the kernel's table, equally good ones as one
 		// multipath route; none is imported from there.
-		line("protocol kernel kernel_%s { metric %d; merge paths on limit %d; %s { import none; export where source = RTS_BGP; }; }", family, request.Metric, maxNexthops, family)
+		line(
+			"protocol kernel kernel_%s { metric %d; merge paths on limit %d; %s { import none; export where source = RTS_BGP; }; }",
+			family, request.Metric, maxNexthops, family)
 		line("protocol static own_%s {", family)
 		line("  %s;", family)
 		for _, network := range request.Announce {
@@ -48,7 +50,8 @@ func Config(request message.BGPRequest) string {
 		line("  neighbor %s as %d;", s.Address, s.AS)
 		line("  interface %q;", s.Interface)
 		line("  direct;")
-		line("  connect delay time %d; connect retry time %d; error wait time %d, %d; hold time %d;", retry, retry, retry, retry, hold)
+		line("  connect delay time %d; connect retry time %d; error wait time %d, %d; hold time %d;", retry, retry,
+			retry, retry, hold)
 		// IPv4 networks by IPv6 next hops (RFC 8950).
 		line("  ipv4 { extended next hop on; next hop self; import all; export where %s; };", export)
 		line("  ipv6 { next hop self; import all; export where %s; };", export)

@@ -12,7 +12,8 @@ import (
 var request = message.BGPRequest{
 	AS: 65001, RouterID: netip.MustParseAddr("0.0.0.1"), Metric: 20,
 	Announce: []netip.Prefix{netip.MustParsePrefix("10.0.200.1/32"), netip.MustParsePrefix("fd00::/64")},
-	Sessions: []message.BGPSession{{Interface: "eth0", Address: netip.MustParseAddr("fe80::1"), AS: 65101}, {Interface: "eth1", Address: netip.MustParseAddr("fe80::2"), AS: 65102}},
+	Sessions: []message.BGPSession{{Interface: "eth0", Address: netip.MustParseAddr("fe80::1"), AS: 65101},
+		{Interface: "eth1", Address: netip.MustParseAddr("fe80::2"), AS: 65102}},
 }
 
 const protocolBIRD = 12 // RTPROT_BIRD
@@ -47,13 +48,18 @@ func TestConfig(t *testing.T) {
 func TestHeld(t *testing.T) {
 	to := func(text string) netip.Prefix { return netip.MustParsePrefix(text) }
 	routes := []netlink.Route{
-		{To: to("10.0.0.1/32"), Table: netlink.TableMain, Protocol: protocolBIRD, Interfaces: []string{"eth1", "eth0"}, Text: "both"},
-		{To: to("10.0.0.2/32"), Table: netlink.TableMain, Protocol: protocolBIRD, Interfaces: []string{"eth1"}, Text: "one"},
-		{To: to("10.0.0.3/32"), Table: netlink.TableMain, Protocol: 2 /* RTPROT_KERNEL */, Interfaces: []string{"eth1"}, Text: "other"},
+		{To: to("10.0.0.1/32"), Table: netlink.TableMain, Protocol: protocolBIRD, Interfaces: []string{"eth1", "eth0"},
+			Text: "both"},
+		{To: to("10.0.0.2/32"), Table: netlink.TableMain, Protocol: protocolBIRD, Interfaces: []string{"eth1"},
+			Text: "one"},
+		{To: to("10.0.0.3/32"), Table: netlink.TableMain, Protocol: 2 /* RTPROT_KERNEL */, Interfaces: []string{"eth1"},
+			Text: "other"},
 	}
 	both := []string{"eth0", "eth1"}
-	found := Held(routes, []message.RouteWanted{{To: to("10.0.0.1/32"), Interfaces: both}, {To: to("10.0.0.2/32"), Interfaces: both}, {To: to("10.0.0.3/32"), Interfaces: both[1:]}})
-	if got, want := strings.Join(found.Missing, "; "), "10.0.0.2/32 by eth0, eth1; it is by eth1; 10.0.0.3/32 by eth1"; got != want {
+	found := Held(routes, []message.RouteWanted{{To: to("10.0.0.1/32"), Interfaces: both},
+		{To: to("10.0.0.2/32"), Interfaces: both}, {To: to("10.0.0.3/32"), Interfaces: both[1:]}})
+	if got, want := strings.Join(found.Missing, "; "),
+		"10.0.0.2/32 by eth0, eth1; it is by eth1; 10.0.0.3/32 by eth1"; got != want {
 		t.Errorf("missing %q, want %q", got, want)
 	}
 	if strings.Join(found.Routes, " ") != "both one" {

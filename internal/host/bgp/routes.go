@@ -66,7 +66,8 @@ func Held(routes []netlink.Route, want []message.RouteWanted) message.RoutesFoun
 		}
 		have, wanted := slices.Sorted(slices.Values(r.Interfaces)), slices.Sorted(slices.Values(w.Interfaces))
 		if !slices.Equal(have, wanted) {
-			found.Missing = append(found.Missing, fmt.Sprintf("%s by %s; it is by %s", w.To, strings.Join(wanted, ", "), strings.Join(have, ", ")))
+			found.Missing = append(found.Missing, fmt.Sprintf("%s by %s; it is by %s", w.To, strings.Join(wanted, ", "),
+				strings.Join(have, ", ")))
 		}
 	}
 	return found

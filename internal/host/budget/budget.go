@@ -101,7 +101,8 @@ func (e *Exceeded) Error() string {
 	if e.Why != "" {
 		why = " (" + e.Why + ")"
 	}
-	return fmt.Sprintf("%s %s: this server has %s for all clients%s, and %s are in use", spell(e.Asked), name, spell(e.Bound), why, spell(e.Used))
+	return fmt.Sprintf("%s %s: this server has %s for all clients%s, and %s are in use", spell(e.Asked), name,
+		spell(e.Bound), why, spell(e.Used))
 }
 
 // Unwrap is the failure's code: a client that has asked for too much differs from a server
@@ -165,7 +166,10 @@ func (b *Budget) Admit(from netip.Addr) (*Account, error) {
 	for _, p := range sources {
 		if has := b.sources[p]; has > free {
 			b.refused[Clients]++
-			return nil, fmt.Errorf("%s has %d of the %d clients that this server serves at a time, and %d places are left to others", shown(p), has, b.All[Clients], free)
+			return nil,
+				fmt.Errorf(
+					"%s has %d of the %d clients that this server serves at a time, and %d places are left to others",
+					shown(p), has, b.All[Clients], free)
 		}
 	}
 	if b.sources == nil {
@@ -245,7 +249,8 @@ func (l *Lease) Take(u Use) error {
 		case b.All[r] > 0 && all[r] > b.All[r]:
 			e = &Exceeded{Resource: r, Asked: u[r], Bound: b.All[r], Used: b.used[r], Why: b.Why[r]}
 		case rooms[r].why != "" && u[r] > rooms[r].left:
-			e = &Exceeded{Resource: r, Asked: u[r], Bound: b.used[r] + max(0, rooms[r].left), Used: b.used[r], Why: rooms[r].why}
+			e = &Exceeded{Resource: r, Asked: u[r], Bound: b.used[r] + max(0, rooms[r].left), Used: b.used[r],
+				Why: rooms[r].why}
 		}
 		if e != nil {
 			b.refused[r]++

@@ -87,11 +87,13 @@ func TestTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := one.Take(Use{Threads: 1})
-	if !errors.Is(err, message.OutOfBounds) || !strings.Contains(err.Error(), "1 threads: this server allows a client 3; expected fewer --threads") {
+	if !errors.Is(err, message.OutOfBounds) ||
+		!strings.Contains(err.Error(), "1 threads: this server allows a client 3; expected fewer --threads") {
 		t.Errorf("%v", err)
 	}
 	err = two.Take(Use{Threads: 2, Memory: 5})
-	if !errors.Is(err, message.Exhausted) || !strings.Contains(err.Error(), "4 for all clients (RLIMIT_NPROC), and 3 are in use") {
+	if !errors.Is(err, message.Exhausted) ||
+		!strings.Contains(err.Error(), "4 for all clients (RLIMIT_NPROC), and 3 are in use") {
 		t.Errorf("%v", err)
 	}
 	if u := b.Used(); u[Memory] != 0 {
@@ -128,15 +130,18 @@ func TestRoom(t *testing.T) {
 	if err := a.Lease().Take(Use{Threads: 5, Flows: 100}); err != nil {
 		t.Error(err)
 	}
-	if err := a.Lease().Take(Use{Threads: 6}); err == nil || !strings.Contains(err.Error(), "pids.max of the control group /a") {
+	if err := a.Lease().Take(Use{Threads: 6}); err == nil ||
+		!strings.Contains(err.Error(), "pids.max of the control group /a") {
 		t.Errorf("%v", err)
 	}
 }
 
 // TestOfFlows: sums and products of absurd numbers are more than any bound, not less.
 func TestOfFlows(t *testing.T) {
-	o := message.FlowRequest{Spec: flow.Spec{Protocol: flow.RR, Connections: 64_000, Window: math.MaxInt64, SendBuffer: math.MaxInt64}}
-	if u := OfFlows([]message.FlowRequest{o, o, o}); u[Buffers] != math.MaxInt64 || u[Connections] != 192_000 || u[Threads] < 3 || u[Memory] <= 0 {
+	o := message.FlowRequest{Spec: flow.Spec{Protocol: flow.RR, Connections: 64_000, Window: math.MaxInt64,
+		SendBuffer: math.MaxInt64}}
+	if u := OfFlows([]message.FlowRequest{o, o, o}); u[Buffers] != math.MaxInt64 || u[Connections] != 192_000 ||
+		u[Threads] < 3 || u[Memory] <= 0 {
 		t.Errorf("%v", u)
 	}
 	if u := OfWindow(math.MaxInt64, math.MaxInt32, math.MaxInt32); u[Memory] < 1<<40 || u[Samples] != math.MaxInt64 {
@@ -190,7 +195,8 @@ func TestGuesses(t *testing.T) {
 				if one := netip.AddrFrom16(at); g.refused(one, now) == "" {
 					g.wrong(one, now)
 					guesses++
-				} else if why := g.refused(one, now); round == 0 && !strings.Contains(why, fmt.Sprintf("/%d: try", bits)) {
+				} else if why := g.refused(one, now); round == 0 &&
+					!strings.Contains(why, fmt.Sprintf("/%d: try", bits)) {
 					t.Error(why)
 				}
 			}

@@ -97,5 +97,6 @@ func OfRequest(bytes int) Use { return Use{Requests: 1, Memory: int64(bytes) * r
 // so many flows, and of so many interfaces and queueing disciplines together.
 func OfWindow(samples int64, flows, counted int) Use {
 	const edges = 8 // readings at the edges have more in them, and more than once
-	return Use{Samples: samples, Memory: times(int64(flows+counted), readingMemory, 0) * min(samples+edges, math.MaxInt32)}
+	return Use{Samples: samples, Memory: times(int64(flows+counted), readingMemory, 0) * min(samples+edges,
+		math.MaxInt32)}
 }

@@ -72,7 +72,8 @@ func (g *Guesses) refused(source netip.Addr, now time.Time) string {
 		free, known := g.free[p]
 		wait := free.Sub(now) + guessInterval>>(i*siteShift) - guessesAtOnce*guessInterval
 		if known && wait > 0 {
-			return fmt.Sprintf("too many wrong tokens or passwords from %s: try again in %v", shown(p), unit.Duration(wait.Round(time.Second)+time.Second))
+			return fmt.Sprintf("too many wrong tokens or passwords from %s: try again in %v", shown(p),
+				unit.Duration(wait.Round(time.Second)+time.Second))
 		}
 	}
 	return ""

@@ -33,7 +33,8 @@ func New(clients int, bounds message.Bounds) *Budget {
 	cpus, flows := int64(runtime.NumCPU()), int64(bounds.Flows)
 	b := &Budget{Room: machineRoom}
 	b.Each = Use{
-		Flows: flows, Connections: max(flows, int64(bounds.Connections)), Threads: max(flows, threadsOfCPU*cpus), Polling: cpus,
+		Flows: flows, Connections: max(flows, int64(bounds.Connections)), Threads: max(flows, threadsOfCPU*cpus),
+		Polling: cpus,
 		Buffers: buffersEach, Samples: samples, Requests: requests, Memory: memoryBase + flows*memoryFlow,
 	}
 	b.All = Use{

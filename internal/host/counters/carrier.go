@@ -39,7 +39,8 @@ func (c *Carriers) Close(begin, end int64) (losses []record.CarrierLoss, err err
 		switch {
 		case !s.Carrier && !lasts:
 			open[s.Interface] = len(losses)
-			losses = append(losses, record.CarrierLoss{Interface: s.Interface, FromS: at, ToS: float64(end-begin) / 1e9, Down: !s.Up})
+			losses = append(losses, record.CarrierLoss{Interface: s.Interface, FromS: at, ToS: float64(end-begin) / 1e9,
+				Down: !s.Up})
 		case s.Carrier && lasts && s.AtNs < end:
 			losses[i].ToS, losses[i].Regained = at, true
 			delete(open, s.Interface)
@@ -63,7 +64,8 @@ func (r *Reader) LinkStates(names []string) (states []message.LinkState, err err
 	links, err := r.conn.Links()
 	for _, l := range links {
 		if slices.Contains(names, l.Name) {
-			states = append(states, message.LinkState{Interface: l.Name, Up: l.Up, Running: l.Up && l.Carrier && !l.Activating()})
+			states = append(states, message.LinkState{Interface: l.Name, Up: l.Up, Running: l.Up && l.Carrier &&
+				!l.Activating()})
 		}
 	}
 	return states, err

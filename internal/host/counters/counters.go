@@ -1,4 +1,5 @@
-// Package counters reads what a host has counted and what its tables hold. docs/counters.md lists every counter with its unit and where
+// Package counters reads what a host has counted and what its tables hold. docs/counters.md lists
+// every counter with its unit and where
 // in the kernel it comes from.
 //
 // Counters count since boot (or since an interface was made) and are returned as read;
@@ -40,7 +41,9 @@ func NotRead() []string {
 	if netlink.Available {
 		return nil
 	}
-	return []string{"counters of interfaces, CPUs and protocols, TCP_INFO, routes, neighbours and sysctls are not read on " + runtime.GOOS}
+	return []string{
+		"counters of interfaces, CPUs and protocols, TCP_INFO, routes, neighbours and sysctls are not read on " +
+			runtime.GOOS}
 }
 
 // New opens a reader. Where there is something NotRead, it reads the interfaces'
@@ -108,7 +111,9 @@ func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
 			Backlog: q.Backlog, Qlen: q.Qlen, Requeues: q.Requeues,
 		})
 	}
-	slices.SortStableFunc(list, func(a, b record.QdiscCounters) int { return strings.Compare(a.Interface, b.Interface) })
+	slices.SortStableFunc(list, func(a, b record.QdiscCounters) int {
+		return strings.Compare(a.Interface, b.Interface)
+	})
 	return list, nil
 }
 
@@ -200,7 +205,8 @@ func (r *Reader) setUp() (slowest map[string]*record.Shaper, qdiscs map[string][
 	}
 	for _, q := range all {
 		if q.Handle != 0 || q.IsRoot() {
-			qdiscs[q.Interface] = append(qdiscs[q.Interface], record.Qdisc{Parent: q.ParentText(), Kind: q.Kind, Options: q.OptionTexts()})
+			qdiscs[q.Interface] = append(qdiscs[q.Interface], record.Qdisc{Parent: q.ParentText(), Kind: q.Kind,
+				Options: q.OptionTexts()})
 		}
 		root := roots[q.Interface]
 		inner := q.IsInner() && q.Parent>>16 == root.Handle>>16 && (root.Kind == "tbf" || root.Kind == "netem")
@@ -210,7 +216,8 @@ func (r *Reader) setUp() (slowest map[string]*record.Shaper, qdiscs map[string][
 		shape, own := r.conn.Shape(q)
 		err = errors.Join(err, own)
 		if s := slowest[q.Interface]; shape.Rate > 0 && (s == nil || float64(shape.Rate) < s.RateBps) {
-			slowest[q.Interface] = &record.Shaper{Kind: q.Kind, RateBps: float64(shape.Rate), OverheadBytes: shape.Overhead, BurstBytes: int64(shape.Burst), SizeTable: q.SizeTable || root.SizeTable}
+			slowest[q.Interface] = &record.Shaper{Kind: q.Kind, RateBps: float64(shape.Rate),
+				OverheadBytes: shape.Overhead, BurstBytes: int64(shape.Burst), SizeTable: q.SizeTable || root.SizeTable}
 		}
 	}
 	return slowest, qdiscs, err

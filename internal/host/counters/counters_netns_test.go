@@ -48,7 +48,8 @@ func scene(t *testing.T) {
 		"link add dev eth0 type veth peer name far0",
 		"link add dev br type bridge",
 		"link set dev far0 master br", "link set dev far1 master br",
-		"link set dev eth0 up", "link set dev eth1 up", "link set dev far0 up", "link set dev far1 up", "link set dev br up",
+		"link set dev eth0 up", "link set dev eth1 up", "link set dev far0 up", "link set dev far1 up",
+		"link set dev br up",
 		"addr add 10.1.0.1/24 dev eth0", "addr add 10.2.0.1/24 dev eth1",
 		"neigh add 10.1.0.9 lladdr 02:00:00:00:00:09 dev eth0",
 		"route add 10.9.0.0/16 via 10.1.0.9", "rule add from 10.2.0.1 lookup 100 pref 99",
@@ -91,7 +92,8 @@ func TestReading(t *testing.T) {
 				continue
 			}
 			// Ethernet, IPv4 and UDP headers: 14 + 20 + 8 bytes.
-			if packets, bytes := p.TxPackets-before.Interfaces[i].TxPackets, p.TxBytes-before.Interfaces[i].TxBytes; packets < sent || bytes < sent*(size+42) {
+			if packets, bytes := p.TxPackets-before.Interfaces[i].TxPackets,
+				p.TxBytes-before.Interfaces[i].TxBytes; packets < sent || bytes < sent*(size+42) {
 				t.Errorf("eth0 sent %d packets, %d bytes; %d datagrams of %d were written", packets, bytes, sent, size)
 			}
 		}
@@ -159,8 +161,10 @@ func TestSnapshot(t *testing.T) {
 		scene(t)
 		kerneltest.Forwards(t, "far1")
 		kerneltest.Do(t, "bridge", "fdb", "add", "02:00:00:00:00:55", "dev", "far1", "master", "dynamic")
-		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "root", "handle", "7:", "tbf", "rate", "100mbit", "burst", "16kb", "limit", "3000")
-		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "parent", "7:1", "handle", "8:", "pfifo", "limit", "2")
+		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "root", "handle", "7:", "tbf", "rate", "100mbit",
+			"burst", "16kb", "limit", "3000")
+		kerneltest.Do(t, "tc", "qdisc", "replace", "dev", "eth0", "parent", "7:1", "handle", "8:", "pfifo",
+			"limit", "2")
 		r := open(t)
 		s, err := r.Snapshot("nas", []record.RouteLookup{
 			{Source: "10.1.0.1", Destination: "10.9.3.3"},
@@ -177,15 +181,19 @@ func TestSnapshot(t *testing.T) {
 		if len(s.Missing) != 1 || !strings.Contains(s.Missing[0], "net.ipv4.no_such") {
 			t.Errorf("missing: %v", s.Missing)
 		}
-		if s.Host != "nas" || len(s.Interfaces) != 5 || s.Interfaces[1].Interface != "eth0" || s.Interfaces[1].Kind != "veth" ||
-			!s.Interfaces[1].Up || len(s.Interfaces[1].Addresses) == 0 || s.Interfaces[1].Addresses[0] != "10.1.0.1/24" || s.Interfaces[3].Master != "br" {
+		if s.Host != "nas" || len(s.Interfaces) != 5 || s.Interfaces[1].Interface != "eth0" ||
+			s.Interfaces[1].Kind != "veth" ||
+			!s.Interfaces[1].Up || len(s.Interfaces[1].Addresses) == 0 ||
+			s.Interfaces[1].Addresses[0] != "10.1.0.1/24" || s.Interfaces[3].Master != "br" {
 			t.Errorf("interfaces: %+v", s.Interfaces)
 		}
-		if q := s.Interfaces[1].Qdiscs; len(q) != 2 || q[0].Parent != "root" || q[0].Kind != "tbf" || q[0].Options["limit"] != "3000" || q[1].Parent != "7:1" || q[1].Options["limit"] != "2" {
+		if q := s.Interfaces[1].Qdiscs; len(q) != 2 || q[0].Parent != "root" || q[0].Kind != "tbf" ||
+			q[0].Options["limit"] != "3000" || q[1].Parent != "7:1" || q[1].Options["limit"] != "2" {
 			t.Errorf("qdiscs: %+v", q)
 		}
 		if !has(s.Neighbours, func(n record.Neighbour) bool {
-			return n == record.Neighbour{Interface: "eth0", Address: "10.1.0.9", MAC: "02:00:00:00:00:09", State: "PERMANENT"}
+			return n == record.Neighbour{Interface: "eth0", Address: "10.1.0.9", MAC: "02:00:00:00:00:09",
+				State: "PERMANENT"}
 		}) {
 			t.Errorf("neighbours: %+v", s.Neighbours)
 		}
@@ -204,12 +212,14 @@ func TestSnapshot(t *testing.T) {
 		}) {
 			t.Errorf("routes: %+v", s.Routes)
 		}
-		if l := s.Lookups; l[0].Interface != "eth0" || l[0].Gateway != "10.1.0.9" || l[0].Error != "" || l[1].Error == "" || l[2].Error == "" {
+		if l := s.Lookups; l[0].Interface != "eth0" || l[0].Gateway != "10.1.0.9" || l[0].Error != "" ||
+			l[1].Error == "" || l[2].Error == "" {
 			t.Errorf("lookups: %+v", l)
 		}
 		for _, key := range []string{
 			"net.ipv4.conf.all.arp_ignore", "net.ipv4.conf.default.rp_filter", "net.ipv4.conf.eth1.arp_announce",
-			"net.ipv4.conf.far0.arp_filter", "net.ipv4.ip_forward", "net.ipv4.tcp_rmem", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_sack",
+			"net.ipv4.conf.far0.arp_filter", "net.ipv4.ip_forward", "net.ipv4.tcp_rmem",
+			"net.ipv4.tcp_congestion_control", "net.ipv4.tcp_sack",
 		} {
 			if _, found := s.Sysctls[key]; !found {
 				t.Errorf("no %s in %v", key, s.Sysctls)

@@ -16,15 +16,18 @@ func TestDocumentation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := []string{"Reading", "InterfaceCounters", "QdiscCounters", "CPUTimes", "SoftnetCounters", "TCPInfo", "Tables"}
+	names := []string{"Reading", "InterfaceCounters", "QdiscCounters", "CPUTimes", "SoftnetCounters",
+		"TCPInfo", "Tables"}
 	for i, value := range []any{
-		record.Reading{}, record.InterfaceCounters{}, record.QdiscCounters{}, record.CPUTimes{}, record.SoftnetCounters{}, record.TCPInfo{}, record.Tables{},
+		record.Reading{}, record.InterfaceCounters{}, record.QdiscCounters{}, record.CPUTimes{},
+		record.SoftnetCounters{}, record.TCPInfo{}, record.Tables{},
 	} {
 		kind := reflect.TypeOf(value)
 		for f := range kind.NumField() {
 			name, _, _ := strings.Cut(kind.Field(f).Tag.Get("json"), ",")
 			// Whole parts have a heading instead.
-			if part := kind.Field(f).Type.Kind(); names[i] == "Reading" && (part == reflect.Slice || part == reflect.Map) {
+			if part := kind.Field(f).Type.Kind(); names[i] == "Reading" && (part == reflect.Slice ||
+				part == reflect.Map) {
 				continue
 			}
 			if !strings.Contains(string(text), "`"+name+"`") {

@@ -50,7 +50,8 @@ func (r *Reader) WatchLoad(interval, window time.Duration) *Load {
 		took = min(took, time.Duration(sched.Now()-began))
 	}
 	if between := interval * time.Duration(l.every); float64(took) > loadShare*float64(between) {
-		l.Missing = fmt.Sprintf("a reading takes %v, more than 1 %% of the %v between two", took.Round(time.Microsecond), between)
+		l.Missing = fmt.Sprintf("a reading takes %v, more than 1 %% of the %v between two",
+			took.Round(time.Microsecond), between)
 	}
 	return l
 }

@@ -21,10 +21,13 @@ var (
 	hostSysctls = []string{
 		"net.ipv4.fib_multipath_hash_policy", "net.ipv4.fib_multipath_hash_fields", "net.ipv4.fib_multipath_use_neigh",
 		"net.ipv6.fib_multipath_hash_policy", "net.ipv6.fib_multipath_hash_fields", "net.ipv6.auto_flowlabels",
-		"net.ipv4.ip_forward", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.core.netdev_max_backlog",
+		"net.ipv4.ip_forward", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
+		"net.core.netdev_max_backlog",
 		// Nothing is diagnosed by these, but measurements that differ in them are not alike.
-		"net.core.default_qdisc", "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_ecn", "net.ipv4.tcp_limit_output_bytes",
-		"net.ipv4.tcp_moderate_rcvbuf", "net.ipv4.tcp_mtu_probing", "net.ipv4.tcp_sack", "net.ipv4.tcp_slow_start_after_idle",
+		"net.core.default_qdisc", "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_ecn",
+		"net.ipv4.tcp_limit_output_bytes",
+		"net.ipv4.tcp_moderate_rcvbuf", "net.ipv4.tcp_mtu_probing", "net.ipv4.tcp_sack",
+		"net.ipv4.tcp_slow_start_after_idle",
 		"net.ipv4.tcp_timestamps", "net.ipv4.tcp_window_scaling",
 	}
 	interfaceSysctls = []string{"arp_ignore", "arp_announce", "arp_filter", "rp_filter"}
@@ -114,7 +117,8 @@ func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
 	for _, l := range links {
 		entry := record.InterfaceSnapshot{
 			Interface: l.Name, Index: l.Index, MAC: l.MAC, MTU: l.MTU, Up: l.Up,
-			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name], Duplicates: duplicates[l.Name], Shaper: shapers[l.Name], Qdiscs: qdiscs[l.Name],
+			Master: l.Master, Kind: l.Kind, Addresses: of[l.Name], Duplicates: duplicates[l.Name],
+			Shaper: shapers[l.Name], Qdiscs: qdiscs[l.Name],
 		}
 		if l.Kind == "" {
 			entry.SpeedBps, entry.Driver = float64(r.nics.SpeedMbps(l.Name))*1e6, r.nics.Driver(l.Name)
@@ -158,7 +162,8 @@ func (r *Reader) addAnswers(s *record.Snapshot, links []netlink.Link) error {
 	}
 	replies, err := netlink.ProbeARP(requests, probeTime)
 	for _, a := range replies {
-		s.Answers = append(s.Answers, record.Neighbour{Interface: r.names[a.Index], Address: a.Address.String(), MAC: a.MAC})
+		s.Answers = append(s.Answers, record.Neighbour{Interface: r.names[a.Index], Address: a.Address.String(),
+			MAC: a.MAC})
 	}
 	return err
 }
@@ -185,7 +190,8 @@ func (r *Reader) addRoutes(s *record.Snapshot) error {
 	routes, omitted, err := r.conn.MainRoutes(mostRoutes)
 	s.RoutesOmitted = omitted
 	for _, route := range routes {
-		s.Routes = append(s.Routes, record.RouteEntry{Table: route.Table, Text: route.Text, To: route.To.String(), Nexthops: route.Nexthops})
+		s.Routes = append(s.Routes, record.RouteEntry{Table: route.Table, Text: route.Text, To: route.To.String(),
+			Nexthops: route.Nexthops})
 	}
 	return err
 }

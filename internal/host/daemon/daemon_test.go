@@ -26,7 +26,8 @@ func TestFind(t *testing.T) {
 	if path, err := find("served", "served-server"); err != nil || path != want {
 		t.Errorf("served is at %q, %v; want %q", path, err, want)
 	}
-	if _, err := find("served-none", "served-server"); err == nil || !strings.Contains(err.Error(), "apt-get install served-server") {
+	if _, err := find("served-none", "served-server"); err == nil ||
+		!strings.Contains(err.Error(), "apt-get install served-server") {
 		t.Errorf("of a program that is missing: %v", err)
 	}
 }

@@ -144,7 +144,8 @@ func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bo
 		if o := other.Request; other == f || request.LocalPort == 0 {
 			break
 		} else if o.Local == request.Local && o.LocalPort == request.LocalPort && o.Remote == request.Remote {
-			f.Fail("connect %s → %s: another flow has the same two ends", netip.AddrPortFrom(o.Local, o.LocalPort), o.Remote)
+			f.Fail("connect %s → %s: another flow has the same two ends", netip.AddrPortFrom(o.Local, o.LocalPort),
+				o.Remote)
 			return false
 		}
 	}
@@ -181,7 +182,8 @@ func Dial(ctx context.Context, request message.FlowRequest) (*net.UDPConn, error
 	dialer := handshake.Dialer(request)
 	c, err := dialer.DialContext(ctx, "udp", request.Remote.String())
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", socket.Connecting(request.Local, request.Remote), socket.Reason(err, request.Remote.Addr()))
+		return nil, fmt.Errorf("%s: %w", socket.Connecting(request.Local, request.Remote),
+			socket.Reason(err, request.Remote.Addr()))
 	}
 	return c.(*net.UDPConn), nil
 }
@@ -217,7 +219,8 @@ func (e *Engine) run(f *udpFlow) {
 	if err != nil && !e.Signals.Quit.Load() {
 		why := socket.Reason(err, f.end.remote.Addr())
 		if errors.Is(err, syscall.ECONNREFUSED) {
-			why = bus.Coded(message.Unreachable, errors.New("ICMP port unreachable (ECONNREFUSED): the peer has closed its socket"))
+			why = bus.Coded(message.Unreachable,
+				errors.New("ICMP port unreachable (ECONNREFUSED): the peer has closed its socket"))
 		}
 		f.Break(err, "%s %s: %w", verb, f.Name(), why)
 	}

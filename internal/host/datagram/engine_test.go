@@ -38,46 +38,56 @@ func TestFlow(t *testing.T) {
 	for name, m := range movers {
 		for _, openerSends := range []bool{true, false} {
 			for _, request := range []message.FlowRequest{
-				{}, {Spec: flow.Spec{Datagram: 16}}, {Spec: flow.Spec{Datagram: 64}}, {Spec: flow.Spec{Datagram: 1448}}, {Spec: flow.Spec{Datagram: 65507}},
-				{Spec: flow.Spec{Datagram: 64, Mode: flow.ModeSendmmsg}}, {Spec: flow.Spec{Datagram: 1448, Mode: flow.ModeCopy}}, {Spec: flow.Spec{Datagram: 1448, Window: 1 << 20}},
+				{}, {Spec: flow.Spec{Datagram: 16}}, {Spec: flow.Spec{Datagram: 64}}, {Spec: flow.Spec{Datagram: 1448}},
+				{Spec: flow.Spec{Datagram: 65507}},
+				{Spec: flow.Spec{Datagram: 64, Mode: flow.ModeSendmmsg}},
+				{Spec: flow.Spec{Datagram: 1448, Mode: flow.ModeCopy}},
+				{Spec: flow.Spec{Datagram: 1448, Window: 1 << 20}},
 			} {
 				request.RateCap = 5e6
-				t.Run(fmt.Sprintf("%s/opener sends %v/%d bytes %s", name, openerSends, request.Datagram, request.Mode), func(t *testing.T) {
-					t.Parallel() // it mostly waits
-					opener, acceptor := engine(t, m), engine(t, m)
-					join(t, opener, acceptor, loopback, requests(2, request), openerSends)
-					_, stop := start(250*time.Millisecond, opener, acceptor)
-					from, to := opener, acceptor
-					if !openerSends {
-						from, to = to, from
-					}
-					settled(t, stop, to)
-					sent, got := from.Read(), to.Read()
-					for i := range sent {
-						s, r := sent[i], got[i]
-						if !s.Alive || !r.Alive || s.Error != nil || r.Error != nil || !s.Sends || r.Sends {
-							t.Errorf("alive: %v %q, %v %q", s.Alive, s.Error, r.Alive, r.Error)
+				t.Run(fmt.Sprintf("%s/opener sends %v/%d bytes %s", name, openerSends, request.Datagram, request.Mode),
+					func(t *testing.T) {
+						t.Parallel() // it mostly waits
+						opener, acceptor := engine(t, m), engine(t, m)
+						join(t, opener, acceptor, loopback, requests(2, request), openerSends)
+						_, stop := start(250*time.Millisecond, opener, acceptor)
+						from, to := opener, acceptor
+						if !openerSends {
+							from, to = to, from
 						}
-						if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || r.Datagrams.Lost != 0 || r.Datagrams.Duplicates != 0 {
-							t.Errorf("sent %+v, received %+v", s.Datagrams, r.Datagrams)
+						settled(t, stop, to)
+						sent, got := from.Read(), to.Read()
+						for i := range sent {
+							s, r := sent[i], got[i]
+							if !s.Alive || !r.Alive || s.Error != nil || r.Error != nil || !s.Sends || r.Sends {
+								t.Errorf("alive: %v %q, %v %q", s.Alive, s.Error, r.Alive, r.Error)
+							}
+							if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent ||
+								r.Datagrams.Lost != 0 ||
+								r.Datagrams.Duplicates != 0 {
+								t.Errorf("sent %+v, received %+v", s.Datagrams, r.Datagrams)
+							}
+							if request.Datagram != 0 && s.Datagrams.Bytes != int(request.Datagram) {
+								t.Errorf("datagrams of %d bytes, requested were %d", s.Datagrams.Bytes,
+									request.Datagram)
+							}
+							if want := s.Datagrams.Sent * int64(s.Datagrams.Bytes); s.WrittenBytes != want ||
+								r.ReceivedBytes != want {
+								t.Errorf("written %d, received %d, want %d", s.WrittenBytes, r.ReceivedBytes, want)
+							}
+							if d := r.Datagrams.Delay; d == nil || d.Count < 1 || d.Count > r.Datagrams.Received {
+								t.Errorf("delays of %d datagrams: %+v", r.Datagrams.Received, d)
+							}
+							if strings.Contains(s.ModeNote, "given up") != (s.Datagrams.Skipped > 0) ||
+								!strings.Contains(s.ModeNote, "paced") || s.Datagrams.Lateness == nil || s.Mode == "" ||
+								r.Mode == "" || s.Local.Port() == 0 {
+								t.Errorf("modes %q and %q, note %q, at %s", s.Mode, r.Mode, s.ModeNote, s.Local)
+							}
+							if r.Datagrams.BufferBytes <= 0 || (request.Window != 0) != (r.RcvbufBytes != 0) {
+								t.Errorf("buffer %d, %d", r.Datagrams.BufferBytes, r.RcvbufBytes)
+							}
 						}
-						if request.Datagram != 0 && s.Datagrams.Bytes != int(request.Datagram) {
-							t.Errorf("datagrams of %d bytes, requested were %d", s.Datagrams.Bytes, request.Datagram)
-						}
-						if want := s.Datagrams.Sent * int64(s.Datagrams.Bytes); s.WrittenBytes != want || r.ReceivedBytes != want {
-							t.Errorf("written %d, received %d, want %d", s.WrittenBytes, r.ReceivedBytes, want)
-						}
-						if d := r.Datagrams.Delay; d == nil || d.Count < 1 || d.Count > r.Datagrams.Received {
-							t.Errorf("delays of %d datagrams: %+v", r.Datagrams.Received, d)
-						}
-						if strings.Contains(s.ModeNote, "given up") != (s.Datagrams.Skipped > 0) || !strings.Contains(s.ModeNote, "paced") || s.Datagrams.Lateness == nil || s.Mode == "" || r.Mode == "" || s.Local.Port() == 0 {
-							t.Errorf("modes %q and %q, note %q, at %s", s.Mode, r.Mode, s.ModeNote, s.Local)
-						}
-						if r.Datagrams.BufferBytes <= 0 || (request.Window != 0) != (r.RcvbufBytes != 0) {
-							t.Errorf("buffer %d, %d", r.Datagrams.BufferBytes, r.RcvbufBytes)
-						}
-					}
-				})
+					})
 			}
 		}
 	}
@@ -86,7 +96,8 @@ func TestFlow(t *testing.T) {
 // TestPaced: a sender keeps to its rate on the whole, however late its waits end.
 func TestPaced(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 8e6, Datagram: 1000}}), true)
+	join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 8e6, Datagram: 1000}}),
+		true)
 	at, stop := start(500*time.Millisecond, sender, receiver)
 	settled(t, stop, receiver)
 	// One each millisecond, the first at the start. What was left out is reported.
@@ -141,7 +152,8 @@ func (*slowWriter) batch() int { return 1 }
 // TestNoRemote: a flow without an address to connect to fails with why.
 func TestNoRemote(t *testing.T) {
 	e := engine(t, platform)
-	if o := e.Connect(t.Context(), []message.FlowRequest{{ID: "f"}}, patience)[0]; !strings.Contains(o.Error.Error(), "no remote address") {
+	if o := e.Connect(t.Context(), []message.FlowRequest{{ID: "f"}}, patience)[0]; !strings.Contains(o.Error.Error(),
+		"no remote address") {
 		t.Errorf("connected to nowhere: %+v", o)
 	}
 }
@@ -157,7 +169,8 @@ func TestSourcePort(t *testing.T) {
 	}
 	port := probe.LocalAddr().(*net.UDPAddr).AddrPort().Port() // free again in a moment
 	probe.Close()
-	join(t, receiver, sender, loopback, requests(3, message.FlowRequest{Local: loopback, LocalPort: port, Spec: flow.Spec{RateCap: 1e6}}), false)
+	join(t, receiver, sender, loopback,
+		requests(3, message.FlowRequest{Local: loopback, LocalPort: port, Spec: flow.Spec{RateCap: 1e6}}), false)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	var remotes []netip.AddrPort
@@ -168,7 +181,8 @@ func TestSourcePort(t *testing.T) {
 		}
 	}
 	twice := requests(2, message.FlowRequest{Local: loopback, LocalPort: port, Remote: remotes[0]})
-	if o := engine(t, platform).Connect(t.Context(), twice, 50*time.Millisecond); !strings.Contains(o[1].Error.Error(), "same two ends") {
+	if o := engine(t, platform).Connect(t.Context(), twice, 50*time.Millisecond); !strings.Contains(o[1].Error.Error(),
+		"same two ends") {
 		t.Errorf("two flows between the same two ends: %+v", o)
 	}
 }
@@ -188,7 +202,8 @@ func TestClosed(t *testing.T) {
 	if l := receiver.Listen(t.Context(), requests(1, message.FlowRequest{}))[0]; l.Error == nil {
 		t.Errorf("a closed engine listens: %+v", l)
 	}
-	if o := sender.Connect(t.Context(), requests(1, message.FlowRequest{Remote: netip.MustParseAddrPort("127.0.0.1:9")}), patience)[0]; o.Error == nil {
+	if o := sender.Connect(t.Context(),
+		requests(1, message.FlowRequest{Remote: netip.MustParseAddrPort("127.0.0.1:9")}), patience)[0]; o.Error == nil {
 		t.Errorf("a closed engine connects: %+v", o)
 	}
 }

@@ -32,7 +32,8 @@ func openFrames(request message.FlowRequest, end *endpoint) error {
 	if f.maker, err = frames.New(path, o); err != nil {
 		return err
 	}
-	if f.to, err = packet.Open(packet.Options{Interface: path.Interface, Bytes: f.maker.Most(), Mode: request.Mode}); err != nil {
+	if f.to, err = packet.Open(packet.Options{Interface: path.Interface, Bytes: f.maker.Most(),
+		Mode: request.Mode}); err != nil {
 		return err
 	}
 	end.frames = f

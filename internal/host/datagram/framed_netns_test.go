@@ -47,18 +47,22 @@ func framesArrive(t *testing.T, mode string) {
 		s, r := sender.Read()[0], receiver.Read()[0]
 		sent, got := s.Datagrams, r.Datagrams
 		arrived := got.Received + got.LostInBuffer
-		if s.Error != nil || r.Error != nil || sent.Sent < 100 || arrived != sent.Sent && c.rate != 0 || got.Lost != got.LostInBuffer || got.Reordered != 0 || got.Duplicates != 0 || got.Stale != 0 {
+		if s.Error != nil || r.Error != nil || sent.Sent < 100 || arrived != sent.Sent && c.rate != 0 ||
+			got.Lost != got.LostInBuffer || got.Reordered != 0 || got.Duplicates != 0 || got.Stale != 0 {
 			t.Errorf("%+v: sent %+v (%v), received %+v (%v)", c, sent, s.Error, got, r.Error)
 		}
 		if got.Lost == 0 && r.ReceivedBytes != s.WrittenBytes || sent.Bytes != c.bytes {
 			t.Errorf("%+v: %d bytes written as %d each, %d received", c, s.WrittenBytes, sent.Bytes, r.ReceivedBytes)
 		}
-		if mode != "" && s.Mode != mode || s.Mode != packet.Program && s.Mode != packet.Socket || (s.Mode == packet.Socket && mode == "") != strings.Contains(s.ModeNote, packet.Program+": ") {
+		if mode != "" && s.Mode != mode || s.Mode != packet.Program && s.Mode != packet.Socket ||
+			(s.Mode == packet.Socket && mode == "") != strings.Contains(s.ModeNote, packet.Program+": ") {
 			t.Errorf("%+v: sent by %q, note %q; asked for %q", c, s.Mode, s.ModeNote, mode)
 		}
 		late := int64(c.rate * flow.MaxLate.Seconds()) // when it had to stop
-		if due := int64(c.rate * 0.2); due > 0 && (sent.Sent+sent.Skipped < due-late-1 || sent.Sent > due+1 || sent.Lateness == nil) {
-			t.Errorf("%+v: %d sent and %d given up of %d due; lateness %+v", c, sent.Sent, sent.Skipped, due, sent.Lateness)
+		if due := int64(c.rate * 0.2); due > 0 && (sent.Sent+sent.Skipped < due-late-1 || sent.Sent > due+1 ||
+			sent.Lateness == nil) {
+			t.Errorf("%+v: %d sent and %d given up of %d due; lateness %+v", c, sent.Sent, sent.Skipped, due,
+				sent.Lateness)
 		}
 		sender.Close()
 		receiver.Close()
@@ -86,7 +90,8 @@ func TestFramesRefused(t *testing.T) {
 			accepting := requests(1, message.FlowRequest{Spec: flow.Spec{Frame: frame}, Local: at})
 			opening := requests(1, message.FlowRequest{Spec: flow.Spec{Frame: frame}, Sends: true})
 			opening[0].Remote = acceptor.Listen(t.Context(), accepting)[0].Local
-			if o := opener.Connect(t.Context(), opening, patience)[0]; o.Error == nil || !strings.Contains(o.Error.Error(), want) {
+			if o := opener.Connect(t.Context(), opening, patience)[0]; o.Error == nil ||
+				!strings.Contains(o.Error.Error(), want) {
 				t.Errorf("%s: %v, want %q", frame, o.Error, want)
 			}
 		}
@@ -98,7 +103,8 @@ func TestFramesRefused(t *testing.T) {
 	accepting := requests(1, message.FlowRequest{Spec: flow.Spec{Frame: "64"}, Local: loopback})
 	opening := requests(1, message.FlowRequest{Spec: flow.Spec{Frame: "64"}, Sends: true})
 	opening[0].Remote = acceptor.Listen(t.Context(), accepting)[0].Local
-	if o := opener.Connect(t.Context(), opening, patience)[0]; o.Error == nil || !strings.Contains(o.Error.Error(), "CAP_NET_RAW") {
+	if o := opener.Connect(t.Context(), opening, patience)[0]; o.Error == nil ||
+		!strings.Contains(o.Error.Error(), "CAP_NET_RAW") {
 		t.Errorf("without privileges: %v", o.Error)
 	}
 }

@@ -15,7 +15,8 @@ func FuzzTake(f *testing.F) {
 				t.Errorf("a stray of %d bytes out of %d", len(s), len(b))
 			}
 		})
-		if l.received+l.lost != int64(l.next) || l.received < 0 || l.lost < 0 || l.bytes > int64(len(b)) || l.arrivedBytes != int64(len(b)) {
+		if l.received+l.lost != int64(l.next) || l.received < 0 || l.lost < 0 || l.bytes > int64(len(b)) ||
+			l.arrivedBytes != int64(len(b)) {
 			t.Errorf("%+v with %d the next, of %d bytes", l.counts, l.next, len(b))
 		}
 	})

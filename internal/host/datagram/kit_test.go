@@ -55,7 +55,8 @@ func join(t testing.TB, opener, acceptor *Engine, at netip.Addr, like []message.
 	}
 	for i, o := range opener.Connect(context.Background(), opening, patience) {
 		if o.Error != nil {
-			t.Fatalf("connect %s: %s; the acceptor: %+v", o.ID, o.Error, acceptor.Read()[len(acceptor.Read())-len(like)+i])
+			t.Fatalf("connect %s: %s; the acceptor: %+v", o.ID, o.Error,
+				acceptor.Read()[len(acceptor.Read())-len(like)+i])
 		}
 		if o.ID != like[i].ID || o.Remote != opening[i].Remote || !o.Local.IsValid() {
 			t.Fatalf("opened is %+v, want flow %s to %s", o, like[i].ID, opening[i].Remote)

@@ -75,8 +75,10 @@ func TestNothingIsLeft(t *testing.T) {
 // TestManyFlows: more flows than threads, in both directions, all counted.
 func TestManyFlows(t *testing.T) {
 	opener, acceptor := engine(t, platform), engine(t, platform)
-	join(t, opener, acceptor, loopback, requests(50, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 500}}), true)
-	join(t, opener, acceptor, loopback, requests(50, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 500}}), false)
+	join(t, opener, acceptor, loopback, requests(50, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 500}}),
+		true)
+	join(t, opener, acceptor, loopback, requests(50, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 500}}),
+		false)
 	_, stop := start(200*time.Millisecond, opener, acceptor)
 	settled(t, stop, opener)
 	settled(t, stop, acceptor)
@@ -99,7 +101,8 @@ func TestManyFlows(t *testing.T) {
 func TestMoversDoNotAllocate(t *testing.T) {
 	for _, mode := range []string{flow.ModeGSO, flow.ModeSendmmsg, flow.ModeCopy} {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, Datagram: 64, RateCap: 40e6}}), true)
+		join(t, sender, receiver, loopback,
+			requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, Datagram: 64, RateCap: 40e6}}), true)
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
 		const datagrams = 5000

@@ -24,7 +24,9 @@ func shared(t *testing.T, e *Engine, at string) *handshake.Listener {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d.Serve(handshake.Handler{Expects: e.Expects, Accept: func(cookie message.Cookie, c handshake.Client) { e.Admit(cookie, c) }})
+		d.Serve(handshake.Handler{Expects: e.Expects, Accept: func(cookie message.Cookie, c handshake.Client) {
+			e.Admit(cookie, c)
+		}})
 	}()
 	t.Cleanup(func() {
 		d.Close()
@@ -72,7 +74,8 @@ func TestSharedListener(t *testing.T) {
 			if there[i].Sends {
 				s, r = r, s
 			}
-			if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || there[i].Local.Port() != d.Addr().Port() {
+			if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent ||
+				there[i].Local.Port() != d.Addr().Port() {
 				t.Errorf("%s: sent %+v, received %+v, at %s", s.ID, s.Datagrams, r.Datagrams, there[i].Local)
 			}
 		}
@@ -100,7 +103,8 @@ func TestLossyOpening(t *testing.T) {
 					}
 					return handshaketest.Passed
 				})
-				o := opener.Connect(t.Context(), requests(1, message.FlowRequest{Remote: at, Sends: sends}), patience)[0]
+				o := opener.Connect(t.Context(), requests(1, message.FlowRequest{Remote: at, Sends: sends}),
+					patience)[0]
 				if o.Error != nil {
 					t.Fatal(o.Error)
 				}
@@ -134,11 +138,13 @@ func TestNothingListens(t *testing.T) {
 		{gone, "ICMP port unreachable"},
 	} {
 		o := e.Connect(t.Context(), requests(1, message.FlowRequest{Remote: test.at}), 120*time.Millisecond)[0]
-		if !strings.Contains(o.Error.Error(), "connect to "+test.at.String()) || !strings.Contains(o.Error.Error(), test.want) {
+		if !strings.Contains(o.Error.Error(), "connect to "+test.at.String()) ||
+			!strings.Contains(o.Error.Error(), test.want) {
 			t.Errorf("%q, want %q", o.Error, test.want)
 		}
 	}
-	e.Listen(t.Context(), []message.FlowRequest{{ID: "own", Local: loopback}, {ID: "shared", Cookie: message.Cookie{1}}})
+	e.Listen(t.Context(), []message.FlowRequest{{ID: "own", Local: loopback},
+		{ID: "shared", Cookie: message.Cookie{1}}})
 	for _, end := range e.Read()[2:] {
 		if end.Alive || !strings.Contains(end.Error.Error(), "no client has ") {
 			t.Errorf("not opened: %+v", end)
@@ -159,7 +165,8 @@ func TestPeerGone(t *testing.T) {
 		for _, openerSends := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
 				opener, acceptor := engine(t, m), engine(t, m)
-				join(t, opener, acceptor, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 100}}), openerSends)
+				join(t, opener, acceptor, loopback,
+					requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 1e6, Datagram: 100}}), openerSends)
 				from, to := opener, acceptor
 				if !openerSends {
 					from, to = to, from
@@ -168,7 +175,8 @@ func TestPeerGone(t *testing.T) {
 				moved(t, to)
 				to.Close()
 				eventually(t, "the sender notices", func() bool { return !from.Read()[0].Alive })
-				if end := from.Read()[0]; !strings.Contains(end.Error.Error(), "ICMP port unreachable") || !strings.Contains(end.Error.Error(), " → ") {
+				if end := from.Read()[0]; !strings.Contains(end.Error.Error(), "ICMP port unreachable") ||
+					!strings.Contains(end.Error.Error(), " → ") {
 					t.Errorf("%q", end.Error)
 				}
 				sent := from.Read()[0].Datagrams.Sent

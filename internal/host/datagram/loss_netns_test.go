@@ -21,7 +21,8 @@ func qdisc(t *testing.T) (drops, overlimits int64) {
 		Kind              string
 		Drops, Overlimits int64
 	}
-	if err := json.Unmarshal([]byte(kerneltest.Do(t, "tc", "-s", "-j", "qdisc", "show", "dev", "lo")), &all); err != nil {
+	if err := json.Unmarshal([]byte(kerneltest.Do(t, "tc", "-s", "-j", "qdisc", "show", "dev", "lo")),
+		&all); err != nil {
 		t.Fatal(err)
 	}
 	for _, q := range all {
@@ -51,19 +52,22 @@ func TestLossInTheNetwork(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up", "mtu", "1500")
 		// Too little burst for a packet of several segments: these are cut here, and
 		// each counts when it is dropped.
-		kerneltest.Do(t, "tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "8mbit", "burst", "1600", "limit", "20000")
+		kerneltest.Do(t, "tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "8mbit", "burst", "1600",
+			"limit", "20000")
 		for _, at := range []string{"127.0.0.1", "::1"} {
 			for _, mode := range []string{flow.ModeGSO, flow.ModeSendmmsg, flow.ModeCopy} {
 				before, _ := qdisc(t)
 				sender, receiver := engine(t, platform), engine(t, platform)
-				join(t, sender, receiver, netip.MustParseAddr(at), requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 16e6}}), true)
+				join(t, sender, receiver, netip.MustParseAddr(at),
+					requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 16e6}}), true)
 				_, stop := start(300*time.Millisecond, sender, receiver)
 				settled(t, stop, receiver)
 				drops, _ := qdisc(t)
 				drops -= before
 				s, r := sender.Read()[0].Datagrams, receiver.Read()[0].Datagrams
 				if s.Sent != r.Received+drops || drops < s.Sent/10 {
-					t.Errorf("%s, %s: %d sent, %d received, and the queue dropped %d", at, mode, s.Sent, r.Received, drops)
+					t.Errorf("%s, %s: %d sent, %d received, and the queue dropped %d", at, mode, s.Sent,
+						r.Received, drops)
 				}
 				// Those after the last that arrived are not known to be missing.
 				if tail := drops - r.Lost; tail < 0 || tail > s.Sent/10 {
@@ -105,7 +109,9 @@ func TestLossInTheBuffer(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		sender, receiver := engine(t, platform), engine(t, platform)
 		// The smallest buffer there is, and bursts that are larger.
-		join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeSendmmsg, Datagram: 1000, RateCap: 400e6, ReceiveBuffer: 1}}), true)
+		join(t, sender, receiver, loopback,
+			requests(1, message.FlowRequest{Spec: flow.Spec{Mode: flow.ModeSendmmsg, Datagram: 1000, RateCap: 400e6,
+				ReceiveBuffer: 1}}), true)
 		_, stop := start(100*time.Millisecond, sender, receiver)
 		settled(t, stop, receiver)
 		s, r := sender.Read()[0].Datagrams, receiver.Read()[0].Datagrams
@@ -129,11 +135,13 @@ func TestFragments(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up", "mtu", "1500")
 		for _, at := range []string{"127.0.0.1", "::1"} {
 			sender, receiver := engine(t, platform), engine(t, platform)
-			join(t, sender, receiver, netip.MustParseAddr(at), requests(1, message.FlowRequest{Spec: flow.Spec{Datagram: 9000, RateCap: 10e6}}), true)
+			join(t, sender, receiver, netip.MustParseAddr(at),
+				requests(1, message.FlowRequest{Spec: flow.Spec{Datagram: 9000, RateCap: 10e6}}), true)
 			_, stop := start(100*time.Millisecond, sender, receiver)
 			settled(t, stop, receiver)
 			s, r := sender.Read()[0], receiver.Read()[0]
-			if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || s.Mode != flow.ModeSendmmsg || s.ModeNote == "" {
+			if s.Datagrams.Sent < 1 || r.Datagrams.Received != s.Datagrams.Sent || s.Mode != flow.ModeSendmmsg ||
+				s.ModeNote == "" {
 				t.Errorf("%s: %+v by %s (%s), received %+v", at, s.Datagrams, s.Mode, s.ModeNote, r.Datagrams)
 			}
 			sender.Close()

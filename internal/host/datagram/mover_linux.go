@@ -47,7 +47,8 @@ func direct(request message.FlowRequest, end *endpoint) mover {
 	}
 	var notes []string
 	if request.Mode != flow.ModeSendmmsg && (per < 2 || end.packets > 1) {
-		notes = append(notes, fmt.Sprintf("gso: not for datagrams of %d bytes, which take a packet or more each", end.bytes))
+		notes = append(notes, fmt.Sprintf("gso: not for datagrams of %d bytes, which take a packet or more each",
+			end.bytes))
 	}
 	if request.Mode == flow.ModeSendmmsg || len(notes) > 0 {
 		per = 1
@@ -63,7 +64,8 @@ func newMessages(mode string, end *endpoint, thread bool) (in *messages, notes [
 		merge := mode != flow.ModeCopy && mode != flow.ModeSendmmsg
 		dropped, timestamp, merged := sock.PrepareReceiver(fd, merge)
 		if dropped != nil {
-			notes = append(notes, fmt.Sprintf("datagrams lost in the receive buffer are not counted apart: SO_RXQ_OVFL: %v", dropped))
+			notes = append(notes, fmt.Sprintf(
+				"datagrams lost in the receive buffer are not counted apart: SO_RXQ_OVFL: %v", dropped))
 		}
 		if timestamp != nil {
 			notes = append(notes, fmt.Sprintf("arrival is when it was read: SO_TIMESTAMPNS: %v", timestamp))
@@ -134,7 +136,8 @@ func (b *batch) replace(fd int, err error) (packetWriter, string) {
 		return newBatch(b.data, b.bytes, 64), ""
 	case b.per > 1 && isUnsupported(err):
 		_ = sock.SetUDPSegment(fd, 0) // where it was refused, there is nothing to end
-		return newBatch(b.data, b.bytes, 1), fmt.Sprintf("gso: the kernel does not segment datagrams on this path (UDP_SEGMENT): %v", err)
+		return newBatch(b.data, b.bytes, 1),
+			fmt.Sprintf("gso: the kernel does not segment datagrams on this path (UDP_SEGMENT): %v", err)
 	case b.per == 1 && (err == syscall.ENOSYS || err == syscall.EPERM || err == syscall.EOPNOTSUPP):
 		return oneByOne{b.data[:b.bytes]}, fmt.Sprintf("sendmmsg: %v", err)
 	}
@@ -184,7 +187,8 @@ func (m *messages) all(n int) bool { return m.own && n < m.most }
 func (m *messages) message(i int, now, ofDay int64) received {
 	k := m.from.Message(i)
 	return received{
-		data: k.Data, bytes: k.Bytes, segment: k.Segment, dropped: k.Dropped, cut: k.Truncated && !m.brief, arrived: m.from.Arrived(k, now, ofDay),
+		data: k.Data, bytes: k.Bytes, segment: k.Segment, dropped: k.Dropped, cut: k.Truncated &&
+			!m.brief, arrived: m.from.Arrived(k, now, ofDay),
 	}
 }
 

@@ -50,7 +50,8 @@ func setOptions(request message.FlowRequest, conn *net.UDPConn, flows int) (*end
 			return fmt.Errorf("setting a receive buffer of %d bytes (SO_RCVBUF): %w", asked, err)
 		}
 		if end.buffer < 2*asked { // as the kernel counts
-			end.notes = append(end.notes, fmt.Sprintf("receive buffer: %d KiB of %d (net.core.rmem_max)", end.buffer>>11, asked>>10))
+			end.notes = append(end.notes, fmt.Sprintf("receive buffer: %d KiB of %d (net.core.rmem_max)",
+				end.buffer>>11, asked>>10))
 		}
 		return nil
 	})

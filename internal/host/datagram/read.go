@@ -70,7 +70,8 @@ func (t *tally) paced(sent int64) []string {
 	if bursts == 0 {
 		return nil
 	}
-	note := fmt.Sprintf("paced, with the warm-up: %.3g datagrams at a time, at most %d", float64(sent)/float64(bursts), t.largest.Load())
+	note := fmt.Sprintf("paced, with the warm-up: %.3g datagrams at a time, at most %d", float64(sent)/float64(bursts),
+		t.largest.Load())
 	if n := t.skipped.Load(); n > 0 {
 		note += fmt.Sprintf(", and %d given up", n)
 	}

@@ -24,7 +24,8 @@ type receiver struct {
 }
 
 func newReceiver(end *endpoint, d driver, in packetReader, notes []string) *receiver {
-	return &receiver{driver: d, in: in, end: end, tracker: newTracker(end.header, end.tuples), delays: newDelays(), notes: notes}
+	return &receiver{driver: d, in: in, end: end, tracker: newTracker(end.header, end.tuples), delays: newDelays(),
+		notes: notes}
 }
 
 // A receiver whose messages are the sender's batches, as they are wherever no device

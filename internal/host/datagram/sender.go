@@ -53,9 +53,11 @@ type sender struct {
 	shown  atomic.Pointer[method]
 }
 
-func newSender(request message.FlowRequest, end *endpoint, d driver, out packetWriter, data []byte, notes []string) *sender {
+func newSender(request message.FlowRequest, end *endpoint, d driver, out packetWriter, data []byte,
+	notes []string) *sender {
 	socket.FillRandom(data)
-	r := &sender{driver: d, out: out, data: data, bytes: end.bytes, header: end.header, notes: notes, frames: end.frames}
+	r := &sender{driver: d, out: out, data: data, bytes: end.bytes, header: end.header, notes: notes,
+		frames: end.frames}
 	if r.frames != nil {
 		r.out, r.notes = r.frames, r.frames.notes()
 	}

@@ -39,7 +39,8 @@ func (t *tally) moved(at int64) {
 // show publishes a tracker's counts.
 func (t *tally) show(c *counts) {
 	t.version.Add(1)
-	for i, v := range [...]int64{c.received, c.bytes, c.lost, c.reordered, c.duplicates, c.late, c.inBuffer, c.stray, c.arrivedBytes, int64(math.Float64bits(c.jitter))} {
+	for i, v := range [...]int64{c.received, c.bytes, c.lost, c.reordered, c.duplicates, c.late, c.inBuffer, c.stray,
+		c.arrivedBytes, int64(math.Float64bits(c.jitter))} {
 		t.counts[i].Store(v)
 	}
 	t.version.Add(1)

@@ -98,7 +98,8 @@ func TestTrackerAgainstModel(t *testing.T) {
 // TestLedgerForgets: what a skip passes over holds nothing of what was there a
 // memory's length before.
 func TestLedgerForgets(t *testing.T) {
-	for _, gap := range []uint64{1, 63, 64, 65, 1000, windowBits - 65, windowBits - 64, windowBits - 1, windowBits, windowBits + 1, 3*windowBits + 5} {
+	for _, gap := range []uint64{1, 63, 64, 65, 1000, windowBits - 65, windowBits - 64, windowBits - 1, windowBits,
+		windowBits + 1, 3*windowBits + 5} {
 		for _, first := range []uint64{0, 1, 63, 64, 100} {
 			var l tracker
 			for s := range first + windowBits/8 {
@@ -169,7 +170,8 @@ func TestBrief(t *testing.T) {
 	} {
 		var l tracker
 		l.addMessage(c.m, func([]byte) { t.Errorf("%s: foreign", name) })
-		if got := int64(c.m.bytes / 100); l.intact != c.intact || l.lost != c.lost || l.received != got || l.bytes != 100*got {
+		if got := int64(c.m.bytes / 100); l.intact != c.intact || l.lost != c.lost || l.received != got ||
+			l.bytes != 100*got {
 			t.Errorf("%s: intact %v, %+v", name, l.intact, l.counts)
 		}
 	}
@@ -279,7 +281,8 @@ func TestTally(t *testing.T) {
 	}()
 	for range 1000 {
 		c := tl.read()
-		if i := c.received; c != (counts{received: i, bytes: 2 * i, lost: 3 * i, arrivedBytes: 4 * i, jitter: float64(i) / 8}) {
+		if i := c.received; c != (counts{received: i, bytes: 2 * i, lost: 3 * i, arrivedBytes: 4 * i,
+			jitter: float64(i) / 8}) {
 			t.Errorf("torn: %+v", c)
 			break
 		}

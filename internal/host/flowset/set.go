@@ -221,7 +221,8 @@ const stagger = 5 * time.Millisecond
 // most; the others are opened at once. So neighbours are resolved one after another,
 // as with programs that a person starts, and which answer is first is decided by
 // the network rather than by a race among our own requests.
-func (s *Set[F]) Connect(ctx context.Context, requests []message.FlowRequest, open func(ctx context.Context, f F, first func()) (run func())) []message.Opened {
+func (s *Set[F]) Connect(ctx context.Context, requests []message.FlowRequest, open func(ctx context.Context, f F,
+	first func()) (run func())) []message.Opened {
 	out := make([]message.Opened, len(requests))
 	flows, added := s.add(requests)
 	ctx, cancel := context.WithCancel(ctx)
@@ -375,7 +376,8 @@ func (s *Set[F]) Broken() (message.FlowRequest, error) {
 // Window is what Start was given; zero before.
 func (s *Set[F]) Window() message.WindowRequest {
 	g := &s.Signals
-	return message.WindowRequest{StartNs: g.Start.Load(), BeginNs: g.Begin.Load(), EndNs: g.End.Load(), StopNs: g.Stop.Load()}
+	return message.WindowRequest{StartNs: g.Start.Load(), BeginNs: g.Begin.Load(), EndNs: g.End.Load(),
+		StopNs: g.Stop.Load()}
 }
 
 // Read is every flow's state at this instant, in the order in which they were

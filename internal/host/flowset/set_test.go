@@ -76,11 +76,12 @@ func TestClose(t *testing.T) {
 	}
 	opened := make(chan []message.Opened)
 	go func() {
-		opened <- s.Connect(context.Background(), []message.FlowRequest{{ID: "dialing", Remote: remote}}, func(ctx context.Context, f *testFlow, _ func()) func() {
-			<-ctx.Done()
-			f.Fail("%v", ctx.Err())
-			return nil
-		})
+		opened <- s.Connect(context.Background(), []message.FlowRequest{{ID: "dialing", Remote: remote}},
+			func(ctx context.Context, f *testFlow, _ func()) func() {
+				<-ctx.Done()
+				f.Fail("%v", ctx.Err())
+				return nil
+			})
 	}()
 	for s.Flows() < 2 {
 		time.Sleep(time.Millisecond)

@@ -47,8 +47,11 @@ func TestConnectionsTogether(t *testing.T) {
 		const rounds, bytes = 40, 100_000
 		send := fmt.Sprintf("exec 3<>/dev/tcp/$ADDRESS/$PORT; head -c %d /dev/zero >&3; exec 3>&-", bytes)
 		requests := []message.FlowRequest{
-			describedRequest("a", script(fmt.Sprintf("for i in $$(seq %d); do ( %s ); done; : $SECONDS; sleep 600", rounds, send), serving)),
-			describedRequest("b", script(fmt.Sprintf("for i in $$(seq %d); do ( %s; sleep 600 ) & done; : $SECONDS; wait", rounds, strings.TrimSuffix(send, "; exec 3>&-")), serving)),
+			describedRequest("a", script(fmt.Sprintf("for i in $$(seq %d); do ( %s ); done; : $SECONDS; sleep 600",
+				rounds, send), serving)),
+			describedRequest("b", script(
+				fmt.Sprintf("for i in $$(seq %d); do ( %s; sleep 600 ) & done; : $SECONDS; wait", rounds,
+					strings.TrimSuffix(send, "; exec 3>&-")), serving)),
 		}
 		opener, acceptor := opened(t, requests...)
 		now := sched.Now()
@@ -93,7 +96,8 @@ func TestClientWithoutDuration(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		requests := []message.FlowRequest{
-			describedRequest("heeds", script("trap 'echo figure 7; exit 3' INT; while :; do sleep 0.01; done", serving)),
+			describedRequest("heeds",
+				script("trap 'echo figure 7; exit 3' INT; while :; do sleep 0.01; done", serving)),
 			describedRequest("ignores", script("trap '' INT; echo figure 8; while :; do sleep 0.01; done", serving)),
 			describedRequest("timed", script("sleep 0.$SECONDS; sleep 2; echo figure 9", serving)),
 		}
@@ -149,13 +153,15 @@ func TestFixedPort(t *testing.T) {
 		now := sched.Now()
 		opener.Start(message.WindowRequest{StartNs: now, StopNs: now + 60e9})
 		var far message.FlowEnd
-		for deadline := time.Now().Add(patience); far.ReceivedBytes < 50_000 && time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(patience); far.ReceivedBytes < 50_000 &&
+			time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 			if _, err := other.Write(make([]byte, 1000)); err != nil {
 				t.Fatal(err)
 			}
 			far = acceptor.Read()[0]
 		}
-		if near := opener.Read()[0]; far.ReceivedBytes != 50_000 || near.WrittenBytes != 50_000 || !far.Alive || near.Info == nil || near.Local != far.Remote {
+		if near := opener.Read()[0]; far.ReceivedBytes != 50_000 || near.WrittenBytes != 50_000 || !far.Alive ||
+			near.Info == nil || near.Local != far.Remote {
 			t.Errorf("opener   %+v\nacceptor %+v", near, far)
 		}
 		l.Close()
@@ -165,7 +171,8 @@ func TestFixedPort(t *testing.T) {
 		tool.Port = 7023
 		request := describedRequest("b", tool)
 		request.Local, request.Sends = far.Local.Addr(), false
-		if l := e.Listen(t.Context(), []message.FlowRequest{request})[0]; l.Error == nil || !strings.Contains(l.Error.Error(), "nothing listens on 127.0.0.1:7023") {
+		if l := e.Listen(t.Context(), []message.FlowRequest{request})[0]; l.Error == nil ||
+			!strings.Contains(l.Error.Error(), "nothing listens on 127.0.0.1:7023") {
 			t.Errorf("%+v", l)
 		}
 	})

@@ -139,8 +139,10 @@ func newProcess(o message.FlowRequest, serves bool) *process {
 		p.wrong = bus.Coded(message.Unsupported, fmt.Errorf("tool %.40q is not known to this version", o.Tool.Name))
 		return p
 	}
-	if wrong := made.CheckArgs(o.ToolArgs); len(wrong) > 0 { // a study is checked before; the conductor may be another program
-		p.wrong = bus.Coded(message.Unsupported, fmt.Errorf("tool_args %.40q: %s", o.ToolArgs[wrong[0].Index], wrong[0].Why))
+	// a study is checked before; the conductor may be another program
+	if wrong := made.CheckArgs(o.ToolArgs); len(wrong) > 0 {
+		p.wrong = bus.Coded(message.Unsupported, fmt.Errorf("tool_args %.40q: %s", o.ToolArgs[wrong[0].Index],
+			wrong[0].Why))
 		return p
 	}
 	p.tool = made

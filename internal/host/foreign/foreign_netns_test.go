@@ -72,7 +72,8 @@ func TestPrograms(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "lo", "up")
 		requests := []message.FlowRequest{
-			request("a", "iperf3", "p1w", true), request("b", "iperf3", "p1w", true), request("c", "iperf3", "p1w", true),
+			request("a", "iperf3", "p1w", true), request("b", "iperf3", "p1w", true),
+			request("c", "iperf3", "p1w", true),
 			request("d", "iperf3", "p1r", false), request("e", "iperf3", "p1r", false),
 			request("f", "iperf", "p2w", true), request("g", "iperf", "p2w", true),
 			request("h", "iperf", "p2r", false), request("i", "iperf", "p2r", false),
@@ -131,9 +132,11 @@ func TestPrograms(t *testing.T) {
 				from, to = f, n
 			}
 			if to.ReceivedBytes < 100_000 || from.ReceivedBytes > 10_000 {
-				t.Errorf("%s: %d bytes written, %d received, %d came back", n.ID, from.WrittenBytes, to.ReceivedBytes, from.ReceivedBytes)
+				t.Errorf("%s: %d bytes written, %d received, %d came back", n.ID, from.WrittenBytes, to.ReceivedBytes,
+					from.ReceivedBytes)
 			}
-			if tool := requests[i].Tool.Name; (tool == "iperf3" || tool == "iperf") && from.CongestionControl != "reno" {
+			if tool := requests[i].Tool.Name; (tool == "iperf3" || tool == "iperf") &&
+				from.CongestionControl != "reno" {
 				t.Errorf("%s: congestion control %q", n.ID, from.CongestionControl)
 			}
 		}
@@ -180,7 +183,8 @@ func hasLived(t *testing.T, c message.Printed) {
 		own, writing := float64(l.EndNs-l.FirstNs)/1e9, float64(l.LastNs-l.FirstNs)/1e9
 		const jiffy = 10e6 // TCP's account of busy time has the clock's ticks, 1 to 10 ms
 		if l.FirstNs < c.StartNs-jiffy || l.LastNs < l.FirstNs || l.EndNs < l.LastNs || l.EndNs > c.EndNs {
-			t.Errorf("%s: first byte %d, last %d, end %d, of a program from %d to %d", l.ID, l.FirstNs, l.LastNs, l.EndNs, c.StartNs, c.EndNs)
+			t.Errorf("%s: first byte %d, last %d, end %d, of a program from %d to %d", l.ID, l.FirstNs, l.LastNs,
+				l.EndNs, c.StartNs, c.EndNs)
 		}
 		// After its last byte iperf keeps a connection open, three quarters of a second
 		// or, when its other end is slow to close, a second more.
@@ -205,7 +209,8 @@ func TestProgramThatFails(t *testing.T) {
 		now := sched.Now()
 		opener.Start(message.WindowRequest{StartNs: now, StopNs: now + 1e9})
 		said := ""
-		for deadline := time.Now().Add(patience); !strings.Contains(said, "iperf3 ended after") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(patience); !strings.Contains(said, "iperf3 ended after") &&
+			time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			said = opener.Read()[0].Error.Error()
 		}
 		if !strings.Contains(said, "iperf3 ended after") || !strings.Contains(said, "with status 1") {
@@ -215,7 +220,8 @@ func TestProgramThatFails(t *testing.T) {
 		t.Setenv("PATH", t.TempDir())
 		e := New()
 		defer e.Close()
-		if o := e.Connect(t.Context(), []message.FlowRequest{absent}, 0)[0]; o.Error.Error() != "iperf3 is not installed: apt-get install iperf3" {
+		if o := e.Connect(t.Context(), []message.FlowRequest{absent},
+			0)[0]; o.Error.Error() != "iperf3 is not installed: apt-get install iperf3" {
 			t.Errorf("not installed: %q", o.Error)
 		}
 	})

@@ -70,7 +70,8 @@ func (e *Engine) hear() {
 				}
 			}
 			for _, f := range e.flows {
-				if !f.process.serves && !f.process.countsAll() && f.remote == s.Local && f.end.Remote == s.Remote && s.Info != nil {
+				if !f.process.serves && !f.process.countsAll() && f.remote == s.Local && f.end.Remote == s.Remote &&
+					s.Info != nil {
 					f.fill(s)
 					f.lived(s, true)
 				}

@@ -32,10 +32,12 @@ func (e *Engine) Light() []record.FlowSample {
 	e.look(false)
 	samples := make([]record.FlowSample, len(e.flows))
 	for i, f := range e.flows {
-		samples[i] = record.FlowSample{ID: f.request.ID, ReceivedBytes: f.end.ReceivedBytes, UnreadBytes: f.end.UnreadBytes}
+		samples[i] = record.FlowSample{ID: f.request.ID, ReceivedBytes: f.end.ReceivedBytes,
+			UnreadBytes: f.end.UnreadBytes}
 		if info := f.end.Info; info != nil && f.request.Sends {
 			samples[i].RTTUs, samples[i].SndCwnd = info.RTTUs, info.SndCwnd
-			samples[i].Unacked, samples[i].NotsentBytes, samples[i].SndWnd = info.Unacked, info.NotsentBytes, info.SndWnd
+			samples[i].Unacked, samples[i].NotsentBytes, samples[i].SndWnd = info.Unacked, info.NotsentBytes,
+				info.SndWnd
 		} else if f.process.countsAll() && f.request.Sends {
 			f.process.sample(&samples[i])
 		}
@@ -132,7 +134,9 @@ func (p *process) connections(list []netlink.Socket) []netlink.Socket {
 	if !p.whole {
 		return nil
 	}
-	slices.SortFunc(mine, func(a, b netlink.Socket) int { return cmp.Compare(p.openerOf(a).Port(), p.openerOf(b).Port()) })
+	slices.SortFunc(mine, func(a, b netlink.Socket) int {
+		return cmp.Compare(p.openerOf(a).Port(), p.openerOf(b).Port())
+	})
 	return mine
 }
 
@@ -165,7 +169,10 @@ func (e *Engine) mine(f *toolFlow, list []netlink.Socket, settle bool) (netlink.
 	}
 	for _, s := range list {
 		opener := f.process.openerOf(s)
-		if !slices.ContainsFunc(e.flows, func(other *toolFlow) bool { return other.process == f.process && other.remote == opener }) {
+		if !slices.ContainsFunc(e.flows, func(other *toolFlow) bool {
+			return other.process == f.process &&
+				other.remote == opener
+		}) {
 			f.remote = opener
 			return s, true
 		}

@@ -52,7 +52,8 @@ func TestAcknowledgedThroughAFullQueue(t *testing.T) {
 					return
 				}
 				if got > said || time.Now().After(deadline) {
-					t.Fatalf("%d bytes acknowledged of %d; the kernel counts %d as sent, %d as sent again", got, said, s.Info.BytesSent, s.Info.BytesRetrans)
+					t.Fatalf("%d bytes acknowledged of %d; the kernel counts %d as sent, %d as sent again", got, said,
+						s.Info.BytesSent, s.Info.BytesRetrans)
 				}
 			}
 			if time.Now().After(deadline) {

@@ -20,7 +20,8 @@ func TestConnectionsOfAFullQueue(t *testing.T) {
 	const cookie, streams = 37, 4
 	for _, serves := range []bool{false, true} {
 		for _, reads := range []bool{false, true} {
-			p := &process{tool: iperf3, serves: serves, job: tool.Job{Spec: flow.Spec{Streams: streams}, Reads: reads, Destination: server}}
+			p := &process{tool: iperf3, serves: serves, job: tool.Job{Spec: flow.Spec{Streams: streams}, Reads: reads,
+				Destination: server}}
 			var list []netlink.Socket
 			for i := range streams + 1 {
 				opener, acceptor := uint64(1<<20), uint64(0)
@@ -38,7 +39,8 @@ func TestConnectionsOfAFullQueue(t *testing.T) {
 					}
 				}
 				near, far := netip.AddrPortFrom(netip.MustParseAddr("10.0.0.1"), uint16(40000-i)), server
-				info := record.TCPInfo{BytesAcked: opener + 1, BytesSent: opener, BytesReceived: acceptor} // with the SYN
+				// with the SYN
+				info := record.TCPInfo{BytesAcked: opener + 1, BytesSent: opener, BytesReceived: acceptor}
 				if serves {
 					near, far = far, near
 					info = record.TCPInfo{BytesAcked: acceptor, BytesSent: acceptor, BytesReceived: opener}
@@ -61,7 +63,8 @@ func TestConnectionsOfAFullQueue(t *testing.T) {
 			}
 			for i, s := range got {
 				if want := uint16(40000 - streams + i); p.openerOf(s).Port() != want {
-					t.Errorf("serves %t, reads %t: connection %d is from port %d, want %d", serves, reads, i, p.openerOf(s).Port(), want)
+					t.Errorf("serves %t, reads %t: connection %d is from port %d, want %d", serves, reads, i,
+						p.openerOf(s).Port(), want)
 				}
 			}
 		}

@@ -49,7 +49,8 @@ func (p *process) owns(s netlink.Socket) bool {
 // carried is what a connection of the process has carried until a reading.
 func (p *process) carried(s netlink.Socket) carried {
 	arrived := int64(s.Info.BytesReceived)
-	return carried{received: max(0, arrived-s.ReceiveQueue), written: int64(p.acknowledged(s)) + s.SendQueue, arrived: arrived}
+	return carried{received: max(0, arrived-s.ReceiveQueue), written: int64(p.acknowledged(s)) + s.SendQueue,
+		arrived: arrived}
 }
 
 func (c *carried) add(more carried) {
@@ -109,7 +110,8 @@ func (p *process) sum() (all carried, unread, unsent int64) {
 func (p *process) sample(out *record.FlowSample) {
 	for _, s := range p.tally.open {
 		if s.Established {
-			out.Unacked, out.NotsentBytes, out.SndCwnd = out.Unacked+s.Info.Unacked, out.NotsentBytes+s.Info.NotsentBytes, out.SndCwnd+s.Info.SndCwnd
+			out.Unacked, out.NotsentBytes, out.SndCwnd = out.Unacked+s.Info.Unacked, out.NotsentBytes+
+				s.Info.NotsentBytes, out.SndCwnd+s.Info.SndCwnd
 		}
 	}
 }
@@ -158,7 +160,8 @@ func (f *toolFlow) tallied() {
 	end.Alive, end.Error = t.seen && running, nil
 	for cookie, s := range t.open {
 		one := p.carried(s)
-		if t.main != 0 && t.main != cookie || float64(one.arrived+one.written) < mainShare*float64(all.arrived+all.written) {
+		if t.main != 0 && t.main != cookie ||
+			float64(one.arrived+one.written) < mainShare*float64(all.arrived+all.written) {
 			if !end.Local.IsValid() { // where from, but not from which port
 				end.Local = netip.AddrPortFrom(s.Local.Addr(), 0)
 			}

@@ -18,7 +18,8 @@ const longestBurst = 2 * time.Second
 
 // bursts searches the longest burst without loss, as often as is asked for. throughput is the
 // goal without loss of this size.
-func (t *tester) bursts(ctx context.Context, size record.ForwardSize, throughput record.ForwardGoal, o Options) (*record.ForwardBursts, error) {
+func (t *tester) bursts(ctx context.Context, size record.ForwardSize, throughput record.ForwardGoal, o Options) (
+	*record.ForwardBursts, error) {
 	b := &record.ForwardBursts{PerS: size.CeilingPerS}
 	if o.Most > 0 {
 		b.PerS = min(o.Most, b.PerS)

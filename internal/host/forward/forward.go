@@ -72,7 +72,8 @@ func Run(ctx context.Context, o Options) (*record.Forward, error) {
 		return nil, err
 	}
 	out := &record.Forward{
-		Schema: "linerate.forward/v1", Interface: o.Interface, Receive: o.Receive, ToMAC: net.HardwareAddr(p.To[:]).String(), Tuples: o.Tuples,
+		Schema: "linerate.forward/v1", Interface: o.Interface, Receive: o.Receive,
+		ToMAC: net.HardwareAddr(p.To[:]).String(), Tuples: o.Tuples,
 		From: p.Local.Addr().String(), To: p.destinations(), LinkBps: p.linkBps, Sizes: []record.ForwardSize{},
 	}
 	if o.Router.IsValid() {
@@ -89,7 +90,8 @@ func Run(ctx context.Context, o Options) (*record.Forward, error) {
 			err = t.reaches(ctx)
 		}
 		if i == 0 && err == nil && o.Device != nil {
-			err = o.Device.Find(ctx, net.HardwareAddr(p.From[:]).String(), net.HardwareAddr(p.reverse.From[:]).String(), p.linkBps)
+			err = o.Device.Find(ctx, net.HardwareAddr(p.From[:]).String(), net.HardwareAddr(p.reverse.From[:]).String(),
+				p.linkBps)
 		}
 		if err == nil {
 			var size record.ForwardSize
@@ -117,7 +119,8 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 	losses := slices.Clone(o.Losses)
 	slices.Sort(losses)
 	for _, loss := range losses {
-		search := rfc2544.Search{Most: o.Most * t.frameBits, Loss: loss, Resolution: o.Resolution, Repeats: o.Repeats, Earlier: len(made)}
+		search := rfc2544.Search{Most: o.Most * t.frameBits, Loss: loss, Resolution: o.Resolution, Repeats: o.Repeats,
+			Earlier: len(made)}
 		for i := range made {
 			made[i].Pass = passes(made[i], loss)
 		}
@@ -187,7 +190,8 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 }
 
 // watched is trial, beside which the device's counters are read if it confirms a rate.
-func (t *tester) watched(ctx context.Context, rate float64, length time.Duration, confirms bool, o Options) (l record.LossTrial, delays *hdrhistogram.Histogram, reading *record.SwitchReading, err error) {
+func (t *tester) watched(ctx context.Context, rate float64, length time.Duration, confirms bool, o Options) (
+	l record.LossTrial, delays *hdrhistogram.Histogram, reading *record.SwitchReading, err error) {
 	if o.Device != nil && confirms {
 		end := o.Device.Watch(ctx, length)
 		defer func() {
@@ -204,7 +208,8 @@ func (t *tester) device(l record.LossTrial, reading *record.SwitchReading) *reco
 	if reading == nil {
 		return nil
 	}
-	return &record.ForwardDevice{SentPerS: l.OfferedBps / t.frameBits, ArrivedPerS: l.ReceivedBps / t.frameBits, Reading: *reading}
+	return &record.ForwardDevice{SentPerS: l.OfferedBps / t.frameBits, ArrivedPerS: l.ReceivedBps / t.frameBits,
+		Reading: *reading}
 }
 
 // passes: frames arrived, and no more were lost than the goal allows.
@@ -227,7 +232,8 @@ func (t *tester) use(text string, o Options) error {
 	payloads := spec.FramePayloads(t.Remote.Addr().Is6())
 	fill := make([]byte, packet.MaxBytes)
 	socket.FillRandom(fill)
-	maker, err := frames.New(t.Path, frames.Options{Payloads: payloads, Tuples: o.Tuples, Destinations: t.to, Fill: fill})
+	maker, err := frames.New(t.Path, frames.Options{Payloads: payloads, Tuples: o.Tuples, Destinations: t.to,
+		Fill: fill})
 	if err != nil {
 		return err
 	}

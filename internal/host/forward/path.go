@@ -89,7 +89,8 @@ func findPath(ctx context.Context, o Options) (*path, error) {
 		p.to = netip.PrefixFrom(remote, remote.BitLen())
 	}
 	p.own = slices.ContainsFunc(addresses, func(a netlink.Address) bool { return a.Prefix.Addr() == remote })
-	p.Path = frames.Path{Local: netip.AddrPortFrom(local, sourcePort), Remote: netip.AddrPortFrom(remote, echoPort), Interface: o.Interface, MTU: min(out.MTU, in.MTU), From: from, To: to}
+	p.Path = frames.Path{Local: netip.AddrPortFrom(local, sourcePort), Remote: netip.AddrPortFrom(remote, echoPort),
+		Interface: o.Interface, MTU: min(out.MTU, in.MTU), From: from, To: to}
 	p.reverse = frames.Path{Local: p.Remote, Remote: p.Local, Interface: o.Receive, MTU: p.MTU, From: to, To: from}
 	switch {
 	case o.MAC != nil:
@@ -162,9 +163,12 @@ func resolve(ctx context.Context, c *netlink.Conn, name string, router netip.Add
 		if err != nil {
 			return mac, err
 		}
-		if a, err := net.ParseMAC(n.MAC); err == nil && len(a) == len(mac) && n.Interface == name && n.Address == router.WithZone("") {
+		if a, err := net.ParseMAC(n.MAC); err == nil && len(a) == len(mac) && n.Interface == name &&
+			n.Address == router.WithZone("") {
 			return [6]byte(a), nil
 		}
 	}
-	return mac, fmt.Errorf("router %s does not answer on %s: expected an address of the device on the link of that interface, or --destination-mac", router, name)
+	return mac,
+		fmt.Errorf(
+			"router %s does not answer on %s: expected an address of the device on the link of that interface, or --destination-mac", router, name)
 }

@@ -75,7 +75,9 @@ func newTester(p *path, o Options) (_ *tester, err error) {
 		// Else the kernel would answer with ICMP that there is no such port. What the socket
 		// has no room for, it drops.
 		if t.sink, err = net.ListenPacket("udp", p.Remote.String()); err != nil {
-			return nil, fmt.Errorf("receive at port %d, to which frames go (below 1024 it needs CAP_NET_BIND_SERVICE): %w", echoPort, err)
+			return nil,
+				fmt.Errorf("receive at port %d, to which frames go (below 1024 it needs CAP_NET_BIND_SERVICE): %w",
+					echoPort, err)
 		}
 	}
 	t.before, err = t.counters()
@@ -162,14 +164,19 @@ func (t *tester) reaches(ctx context.Context) error {
 		}
 	}
 	if t.router {
-		return fmt.Errorf("no frame to %s arrives by %s: the router has to forward, to have a route to it by that link, and to know a MAC address for it", t.destinations(), t.reverse.Interface)
+		return fmt.Errorf(
+			"no frame to %s arrives by %s: the router has to forward, to have a route to it by that link, and to know a MAC address for it",
+			t.destinations(), t.reverse.Interface)
 	}
-	return fmt.Errorf("no frame arrives by %s: the device has to forward between the two links (for a router: --router, its address on the link of %s)", t.reverse.Interface, t.Interface)
+	return fmt.Errorf(
+		"no frame arrives by %s: the device has to forward between the two links (for a router: --router, its address on the link of %s)",
+		t.reverse.Interface, t.Interface)
 }
 
 // trial sends at a rate, 0 being as fast as possible, and counts what arrives. delays are what
 // its tagged frames took, in ns.
-func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) (l record.LossTrial, delays *hdrhistogram.Histogram, err error) {
+func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) (l record.LossTrial,
+	delays *hdrhistogram.Histogram, err error) {
 	var frames int64
 	if perS > 0 {
 		frames = max(1, int64(perS*length.Seconds()))
@@ -178,7 +185,8 @@ func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) 
 }
 
 // send is trial until one of the limits is reached. What arrives later than within is lost.
-func (t *tester) send(ctx context.Context, perS float64, limit transmit.Limits, within time.Duration) (l record.LossTrial, delays *hdrhistogram.Histogram, err error) {
+func (t *tester) send(ctx context.Context, perS float64, limit transmit.Limits, within time.Duration) (
+	l record.LossTrial, delays *hdrhistogram.Histogram, err error) {
 	t.latest = t.latest%trials + 1
 	from := &stream{maker: t.maker, word: word | t.latest<<trialShift}
 	counter, err := packet.OpenCounter(t.reverse.Interface, t.match(from.word, ^uint32(tag)))
@@ -237,7 +245,8 @@ func (t *tester) send(ctx context.Context, perS float64, limit transmit.Limits, 
 // wait returns how many frames of a trial have arrived within a time, when all have, or none
 // has for a while: the device then holds none of them. Both times begin when the last frame was
 // due, by the delay of the path.
-func (t *tester) wait(ctx context.Context, counter *packet.Counter, sent int64, within time.Duration) (arrived int64, err error) {
+func (t *tester) wait(ctx context.Context, counter *packet.Counter, sent int64, within time.Duration) (arrived int64,
+	err error) {
 	due := sched.Now() + int64(t.delay)
 	all, latest := int64(0), due
 	for now := due; all < sent && now-latest < int64(settled); {
@@ -326,7 +335,8 @@ const backlog = "the processors' backlog (softnet_stat, of all of this machine)"
 // drops are the frames that this host lost since it was opened.
 func (t *tester) drops() (list []record.ForwardDrops, err error) {
 	now, err := t.counters()
-	for _, what := range []string{t.reverse.Interface + " (receive ring)", t.reverse.Interface + " (receiving)", backlog} {
+	for _, what := range []string{t.reverse.Interface + " (receive ring)", t.reverse.Interface +
+		" (receiving)", backlog} {
 		if n := now[what] - t.before[what]; err == nil && n > 0 {
 			list = append(list, record.ForwardDrops{What: what, Frames: n})
 		}

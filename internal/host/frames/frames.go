@@ -101,9 +101,11 @@ func New(p Path, o Options) (*Maker, error) {
 	for _, payload := range o.Payloads {
 		switch whole := ethernet + m.ip + udp + payload; {
 		case payload < HeaderBytes:
-			return nil, fmt.Errorf("a frame of %d bytes has no room for %d bytes of payload: expected %d at least", whole+4, HeaderBytes, whole-payload+HeaderBytes+4)
+			return nil, fmt.Errorf("a frame of %d bytes has no room for %d bytes of payload: expected %d at least",
+				whole+4, HeaderBytes, whole-payload+HeaderBytes+4)
 		case p.MTU != 0 && m.ip+udp+payload > p.MTU:
-			return nil, fmt.Errorf("a frame of %d bytes is longer than the MTU of %d of %s allows, %d", whole+4, p.MTU, p.Interface, p.MTU+ethernet+4)
+			return nil, fmt.Errorf("a frame of %d bytes is longer than the MTU of %d of %s allows, %d", whole+4, p.MTU,
+				p.Interface, p.MTU+ethernet+4)
 		}
 		t, there := made[payload]
 		if !there {

@@ -8,9 +8,11 @@ import (
 )
 
 var (
-	path4 = Path{Local: netip.MustParseAddrPort("10.0.0.1:40000"), Remote: netip.MustParseAddrPort("10.0.0.2:5202"), MTU: 1500,
+	path4 = Path{Local: netip.MustParseAddrPort("10.0.0.1:40000"), Remote: netip.MustParseAddrPort("10.0.0.2:5202"),
+		MTU:  1500,
 		From: [6]byte{2, 0, 0, 0, 0, 1}, To: [6]byte{2, 0, 0, 0, 0, 2}}
-	path6 = Path{Local: netip.MustParseAddrPort("[2001:db8::1]:40000"), Remote: netip.MustParseAddrPort("[2001:db8::2]:5202"), MTU: 1500}
+	path6 = Path{Local: netip.MustParseAddrPort("[2001:db8::1]:40000"),
+		Remote: netip.MustParseAddrPort("[2001:db8::2]:5202"), MTU: 1500}
 )
 
 // slowSum adds up words of 16 bits, as RFC 1071 describes it.
@@ -51,10 +53,12 @@ func TestChecksums(t *testing.T) {
 			if m.ip == ipv4 && slowSum(ip) != 0xffff {
 				t.Fatalf("frame %d: wrong sum of IPv4's header: % x", number, ip)
 			}
-			if slowSum(addresses, length, []byte{0, protocol}, datagram) != 0xffff || binary.BigEndian.Uint16(datagram[6:]) == 0 {
+			if slowSum(addresses, length, []byte{0, protocol}, datagram) != 0xffff ||
+				binary.BigEndian.Uint16(datagram[6:]) == 0 {
 				t.Fatalf("frame %d: wrong sum of UDP: % x", number, datagram)
 			}
-			if number == 0 && (string(addresses[:len(addresses)/2]) != string(p.Local.Addr().AsSlice()) || binary.BigEndian.Uint16(datagram) != p.Local.Port()) {
+			if number == 0 && (string(addresses[:len(addresses)/2]) != string(p.Local.Addr().AsSlice()) ||
+				binary.BigEndian.Uint16(datagram) != p.Local.Port()) {
 				t.Errorf("the first frame is not from the flow's own end: % x", b)
 			}
 			tuples[string(addresses)+string(datagram[:4])] = true
@@ -74,8 +78,10 @@ func TestDestinations(t *testing.T) {
 		addresses int
 		second    string
 	}{
-		{path4, "192.0.2.7/32", 1, "192.0.2.7"}, {path4, "192.0.2.0/30", 4, "192.0.2.1"}, {path4, "20.0.0.0/8", MostDestinations, "20.0.0.16"},
-		{path6, "2001:db8:5::/125", 8, "2001:db8:5::1"}, {path6, "2001:db8:5::/64", MostDestinations, "2001:db8:5::1000"},
+		{path4, "192.0.2.7/32", 1, "192.0.2.7"}, {path4, "192.0.2.0/30", 4, "192.0.2.1"},
+		{path4, "20.0.0.0/8", MostDestinations, "20.0.0.16"},
+		{path6, "2001:db8:5::/125", 8, "2001:db8:5::1"}, {path6, "2001:db8:5::/64", MostDestinations,
+			"2001:db8:5::1000"},
 	} {
 		to := netip.MustParsePrefix(c.to)
 		path := c.path
@@ -96,7 +102,8 @@ func TestDestinations(t *testing.T) {
 				t.Fatalf("%s: frame %d goes to %s", c.to, number, destination)
 			}
 			length := binary.BigEndian.AppendUint16(nil, uint16(len(datagram)))
-			if m.ip == ipv4 && slowSum(ip) != 0xffff || slowSum(ip[m.addresses():], length, []byte{0, protocol}, datagram) != 0xffff {
+			if m.ip == ipv4 && slowSum(ip) != 0xffff ||
+				slowSum(ip[m.addresses():], length, []byte{0, protocol}, datagram) != 0xffff {
 				t.Fatalf("%s: frame %d has a wrong checksum", c.to, number)
 			}
 		}
@@ -130,9 +137,11 @@ func TestRefused(t *testing.T) {
 		path    Path
 		payload int
 	}{
-		"62 at least": {path4, 15}, "82 at least": {path6, 15}, "MTU of 1500": {path4, 1473}, "allows, 1518": {path6, 1453},
+		"62 at least": {path4, 15}, "82 at least": {path6, 15}, "MTU of 1500": {path4, 1473},
+		"allows, 1518": {path6, 1453},
 	} {
-		if _, err := New(c.path, Options{Payloads: []int{c.payload}, Fill: []byte{0}}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(c.path, Options{Payloads: []int{c.payload}, Fill: []byte{0}}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%d bytes: %v, want %q", c.payload, err, want)
 		}
 	}

@@ -44,7 +44,8 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 	hello := frame{kind: kindHello, flow: request.Cookie}
 	challenge, err := exchange(ctx, conn, hello, kindChallenge)
 	if err == nil {
-		_, err = exchange(ctx, conn, frame{kind: kindResponse, flow: request.Cookie, cookie: challenge.cookie}, kindReady)
+		_, err = exchange(ctx, conn, frame{kind: kindResponse, flow: request.Cookie, cookie: challenge.cookie},
+			kindReady)
 	}
 	if err == nil {
 		err = conn.SetReadDeadline(time.Time{})
@@ -56,7 +57,8 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 	case err == nil:
 		return conn, nil
 	case errors.Is(err, syscall.ECONNREFUSED):
-		err = errors.New("connection refused (ICMP port unreachable): nothing listens there, or a firewall rejects UDP to this port")
+		err = errors.New(
+			"connection refused (ICMP port unreachable): nothing listens there, or a firewall rejects UDP to this port")
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		err = fmt.Errorf("%w to UDP datagrams within %v: a firewall may let TCP through alone", ErrNoAnswer, timeout)
 	case ctx.Err() != nil:
@@ -73,7 +75,8 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 func Dialer(request message.FlowRequest) *net.Dialer {
 	dialer := &net.Dialer{Control: socket.Control(request)}
 	if request.Local.IsValid() || request.LocalPort != 0 {
-		dialer.LocalAddr = &net.UDPAddr{IP: request.Local.AsSlice(), Zone: request.Local.Zone(), Port: int(request.LocalPort)}
+		dialer.LocalAddr = &net.UDPAddr{IP: request.Local.AsSlice(), Zone: request.Local.Zone(),
+			Port: int(request.LocalPort)}
 	}
 	return dialer
 }

@@ -142,14 +142,15 @@ func (c Client) Dial(request message.FlowRequest) (*net.UDPConn, error) {
 	if zone := c.remote.Addr().Zone(); zone != "" {
 		local = netip.AddrPortFrom(local.Addr().WithZone(zone), local.Port())
 	}
-	dialer := net.Dialer{LocalAddr: net.UDPAddrFromAddrPort(local), Control: func(_, _ string, raw syscall.RawConn) error {
-		return socket.WithFD(raw, func(fd int) error {
-			if err := sock.SetReusePort(fd); err != nil {
-				return err
-			}
-			return socket.Prepare(request, fd)
-		})
-	}}
+	dialer := net.Dialer{LocalAddr: net.UDPAddrFromAddrPort(local),
+		Control: func(_, _ string, raw syscall.RawConn) error {
+			return socket.WithFD(raw, func(fd int) error {
+				if err := sock.SetReusePort(fd); err != nil {
+					return err
+				}
+				return socket.Prepare(request, fd)
+			})
+		}}
 	conn, err := dialer.Dial("udp", c.remote.String())
 	if err != nil {
 		return nil, err

@@ -109,8 +109,10 @@ func TestListenerCookies(t *testing.T) {
 	hello := frame{kind: kindHello, flow: flowCookie}
 	long := append(hello.encode(), 0)
 	for name, b := range map[string][]byte{
-		"nothing": {}, "garbage": []byte("GET / HTTP/1.0\r\n\r\n"), "half a frame": hello.encode()[:40], "a longer one": long,
-		"another flowCookie": frame{kind: kindHello, flow: message.Cookie{9}}.encode(), "no flowCookie": frame{kind: kindHello}.encode(),
+		"nothing": {}, "garbage": []byte("GET / HTTP/1.0\r\n\r\n"), "half a frame": hello.encode()[:40],
+		"a longer one":        long,
+		"another flowCookie":  frame{kind: kindHello, flow: message.Cookie{9}}.encode(),
+		"no flowCookie":       frame{kind: kindHello}.encode(),
 		"a cookie of its own": frame{kind: kindResponse, flow: flowCookie, cookie: addressCookie{5}}.encode(),
 		"our own words":       frame{kind: kindReady, flow: flowCookie}.encode(),
 		"the other own words": frame{kind: kindChallenge, flow: flowCookie}.encode(),
@@ -139,7 +141,8 @@ func TestListenerCookies(t *testing.T) {
 	if b := ask(t, c, frame{kind: kindResponse, flow: flowCookie}.encode(), moment); b != nil {
 		t.Errorf("another cookie is answered by %q", b)
 	}
-	if conn := h.conn.Load(); conn == nil || conn.LocalAddr().String() != d.Addr().String() || conn.RemoteAddr().String() != c.LocalAddr().String() {
+	if conn := h.conn.Load(); conn == nil || conn.LocalAddr().String() != d.Addr().String() ||
+		conn.RemoteAddr().String() != c.LocalAddr().String() {
 		t.Errorf("the flow: %+v", conn)
 	}
 	if b := ask(t, dialed(t, d.Addr()), hello.encode(), moment); b != nil {
@@ -158,7 +161,8 @@ func TestListenerAllows(t *testing.T) {
 		handler := newHost(flowCookie).handler()
 		handler.Allowed = allowed
 		d := open(t, handler)
-		if b := ask(t, dialed(t, d.Addr()), frame{kind: kindHello, flow: flowCookie}.encode(), 50*time.Millisecond); b != nil {
+		if b := ask(t, dialed(t, d.Addr()), frame{kind: kindHello, flow: flowCookie}.encode(),
+			50*time.Millisecond); b != nil {
 			t.Errorf("%s: answered by %q", name, b)
 		}
 	}

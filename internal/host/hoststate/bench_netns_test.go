@@ -62,7 +62,9 @@ func newBench(t *testing.T) *bench {
 	b.sh("switch", "ip link add name br0 type bridge && ip link set dev br0 up")
 	for i, name := range benchHosts {
 		b.link(name, "eth0", i+1)
-		b.sh(name, fmt.Sprintf("ip link set dev lo up && ip address add 10.0.0.%d/24 dev eth0 && ip link set dev eth0 up", i+1))
+		b.sh(name,
+			fmt.Sprintf("ip link set dev lo up && ip address add 10.0.0.%d/24 dev eth0 && ip link set dev eth0 up",
+				i+1))
 		if hasIPv6() {
 			b.sh(name, fmt.Sprintf("ip address add fd00::%d/64 dev eth0", i+1))
 		}
@@ -92,7 +94,8 @@ func (b *bench) needsIPv6() {
 func (b *bench) resolver(host string, servers ...string) {
 	b.t.Helper()
 	b.resolvers[host] = filepath.Join(b.t.TempDir(), "resolv.conf")
-	if err := os.WriteFile(b.resolvers[host], []byte("nameserver "+strings.Join(servers, "\nnameserver ")+"\n"), 0o644); err != nil {
+	if err := os.WriteFile(b.resolvers[host], []byte("nameserver "+strings.Join(servers, "\nnameserver ")+"\n"),
+		0o644); err != nil {
 		b.t.Fatal(err)
 	}
 }
@@ -101,8 +104,10 @@ func (b *bench) resolver(host string, servers ...string) {
 func (b *bench) link(host, name string, n int) {
 	b.t.Helper()
 	port := host + "-" + name
-	a := netlink.LinkEnd{Namespace: b.hosts[host], Interface: name, MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n, len(name)), MTU: 1500}
-	if err := a.NewVethPair(netlink.LinkEnd{Namespace: b.hosts["switch"], Interface: port, MAC: fmt.Sprintf("02:00:00:01:%02x:%02x", n, len(name)), MTU: 1500}); err != nil {
+	a := netlink.LinkEnd{Namespace: b.hosts[host], Interface: name, MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n,
+		len(name)), MTU: 1500}
+	if err := a.NewVethPair(netlink.LinkEnd{Namespace: b.hosts["switch"], Interface: port,
+		MAC: fmt.Sprintf("02:00:00:01:%02x:%02x", n, len(name)), MTU: 1500}); err != nil {
 		kerneltest.Skip(b.t, err.Error())
 	}
 	b.sh("switch", "ip link set dev "+port+" master br0 up")
@@ -229,7 +234,10 @@ func (b *bench) diagnosed(act func(b *bench), hosts ...string) record.Evaluation
 					probes = append(probes, p)
 				}
 				defer func() { snapshots[i].State.Probes = probes }()
-				snapshots[i], err = Read(context.Background(), Options{Name: host, Over: window, began: func() { begun.Done(); <-acted }})
+				snapshots[i], err = Read(context.Background(), Options{Name: host, Over: window, began: func() {
+					begun.Done()
+					<-acted
+				}})
 				return err
 			})
 		}()

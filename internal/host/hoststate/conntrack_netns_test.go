@@ -73,10 +73,13 @@ func trackedUDP(n uint32) []byte {
 	tuple := func(kind uint16, from, to, fromPort, toPort []byte) []byte {
 		return attribute(kind|nested, join(
 			attribute(tupleIP|nested, join(attribute(source, from...), attribute(destination, to...))...),
-			attribute(tupleProto|nested, join(attribute(number, unix.IPPROTO_UDP), attribute(sourcePort, fromPort...), attribute(destinationPort, toPort...))...))...)
+			attribute(tupleProto|nested, join(attribute(number, unix.IPPROTO_UDP), attribute(sourcePort, fromPort...),
+				attribute(destinationPort, toPort...))...))...)
 	}
-	body := join([]byte{unix.AF_INET, 0, 0, 0}, tuple(tupleOrig, near, far, nearPort, farPort), tuple(tupleReply, far, near, farPort, nearPort),
-		attribute(status, big.AppendUint32(nil, seenReply|assured|confirmed)...), attribute(timeout, big.AppendUint32(nil, 600)...))
+	body := join([]byte{unix.AF_INET, 0, 0, 0}, tuple(tupleOrig, near, far, nearPort, farPort),
+		tuple(tupleReply, far, near, farPort, nearPort),
+		attribute(status, big.AppendUint32(nil, seenReply|assured|confirmed)...),
+		attribute(timeout, big.AppendUint32(nil, 600)...))
 	header := binary.NativeEndian.AppendUint32(nil, uint32(unix.SizeofNlMsghdr+len(body)))
 	header = binary.NativeEndian.AppendUint16(header, unix.NFNL_SUBSYS_CTNETLINK<<8)
 	header = binary.NativeEndian.AppendUint16(header, unix.NLM_F_REQUEST|unix.NLM_F_CREATE)

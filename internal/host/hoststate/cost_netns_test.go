@@ -25,7 +25,8 @@ func TestCost(t *testing.T) {
 		least, peak := time.Hour, int64(1)<<62
 		for range 3 {
 			debug.FreeOSMemory()
-			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil { // the peak is from now on (proc_pid_clear_refs(5))
+			// the peak is from now on (proc_pid_clear_refs(5))
+			if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 				t.Fatal(err)
 			}
 			before, cpu := resident(t, "VmRSS"), proc.TotalCPUTime()

@@ -73,7 +73,8 @@ func (d *dropTrace) rows() (*record.KernelDrops, error) {
 			found.Lost += c.Packets
 			continue
 		}
-		found.Rows = append(found.Rows, record.KernelDrop{Reason: c.Reason, Interface: interfaceName(links, c.Index), Direction: c.Direction, Protocol: c.Protocol, Place: c.Place, Packets: c.Packets})
+		found.Rows = append(found.Rows, record.KernelDrop{Reason: c.Reason, Interface: interfaceName(links, c.Index),
+			Direction: c.Direction, Protocol: c.Protocol, Place: c.Place, Packets: c.Packets})
 	}
 	return found, nil
 }

@@ -34,12 +34,14 @@ func TestDropsTraced(t *testing.T) {
 		// The firewall of the server drops what comes in for it; to the client's port 9 nothing listens.
 		var firewall link.Link
 		b.in("server", func() error {
-			drop, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.Netfilter, AttachType: ebpf.AttachNetfilter, License: "GPL", Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, 0), asm.Return()}})
+			drop, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: ebpf.Netfilter, AttachType: ebpf.AttachNetfilter,
+				License: "GPL", Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, 0), asm.Return()}})
 			if err != nil {
 				return err
 			}
 			defer drop.Close()
-			firewall, err = link.AttachNetfilter(link.NetfilterOptions{Program: drop, ProtocolFamily: unix.NFPROTO_IPV4, Hook: link.NetfilterInetLocalIn, Priority: -128})
+			firewall, err = link.AttachNetfilter(link.NetfilterOptions{Program: drop, ProtocolFamily: unix.NFPROTO_IPV4,
+				Hook: link.NetfilterInetLocalIn, Priority: -128})
 			return err
 		})
 		defer firewall.Close()
@@ -55,17 +57,23 @@ func TestDropsTraced(t *testing.T) {
 			{Host: "client", Where: "eth0", Counter: "NO_SOCKET", Packets: 30, Verdict: "unknown"},
 		} {
 			i := slices.IndexFunc(e.Drops, func(d record.Drop) bool {
-				return d.Host == want.Host && d.Where == want.Where && d.Counter == want.Counter && d.Packets == want.Packets && d.Verdict == want.Verdict &&
+				return d.Host == want.Host && d.Where == want.Where && d.Counter == want.Counter &&
+					d.Packets == want.Packets && d.Verdict == want.Verdict &&
 					d.By == record.ByTracepoint && d.Direction == "rx" && d.Protocol == "IPv4 UDP"
 			})
 			if i < 0 {
 				t.Errorf("no %+v in %+v", want, e.Drops)
 			}
-			if slices.ContainsFunc(e.Drops, func(d record.Drop) bool { return d.Counter == want.Counter && d.Host != want.Host }) {
+			if slices.ContainsFunc(e.Drops, func(d record.Drop) bool {
+				return d.Counter == want.Counter && d.Host != want.Host
+			}) {
 				t.Errorf("%s is on another host as well: %+v", want.Counter, e.Drops)
 			}
 		}
-		if !slices.ContainsFunc(e.Drops, func(d record.Drop) bool { return d.Counter == "NoPorts" && d.Again && d.Packets == 30 }) {
+		if !slices.ContainsFunc(e.Drops, func(d record.Drop) bool {
+			return d.Counter == "NoPorts" && d.Again &&
+				d.Packets == 30
+		}) {
 			t.Errorf("Udp.NoPorts is not said to be of the same packets: %+v", e.Drops)
 		}
 		if found := ids(sure(e)); !slices.Contains(found, "netfilter-drop") {

@@ -32,9 +32,11 @@ func earlierState(s record.HostState) earlier {
 // Earlier is what Options.Since needs of a snapshot: its second reading, and what drivers and rules
 // of nftables had counted.
 func Earlier(s record.HostSnapshot) *record.HostSnapshot {
-	kept := &record.HostSnapshot{Reading: s.Reading, State: record.HostState{Nftables: s.State.Nftables, Parts: s.State.Parts}}
+	kept := &record.HostSnapshot{Reading: s.Reading, State: record.HostState{Nftables: s.State.Nftables,
+		Parts: s.State.Parts}}
 	for _, n := range s.State.NICs {
-		kept.State.NICs = append(kept.State.NICs, record.NIC{Interface: n.Interface, Driver: n.Driver, Counters: n.Counters})
+		kept.State.NICs = append(kept.State.NICs, record.NIC{Interface: n.Interface, Driver: n.Driver,
+			Counters: n.Counters})
 	}
 	return kept
 }
@@ -92,7 +94,8 @@ func (e *earlier) readSockets() {
 func (e earlier) reading(c record.Connection, at float64) *float64 {
 	local, err := netip.ParseAddrPort(c.Local)
 	remote, err2 := netip.ParseAddrPort(c.Remote)
-	if e.read == nil || at <= e.readAt || c.Info == nil || c.Info.Lacking("bytes_received") != "" || err != nil || err2 != nil {
+	if e.read == nil || at <= e.readAt || c.Info == nil || c.Info.Lacking("bytes_received") != "" || err != nil ||
+		err2 != nil {
 		return nil
 	}
 	now := c.Info.BytesReceived - min(c.Info.BytesReceived, uint64(c.ReceiveQueue))

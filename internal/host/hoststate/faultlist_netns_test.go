@@ -55,7 +55,8 @@ func shell(host, script string) func(*bench) { return func(b *bench) { b.sh(host
 func firewall(port string) func(*bench) {
 	return func(b *bench) {
 		b.udp("server", "10.0.0.1:7010", "")
-		b.nft("server", "table inet lab { chain in { type filter hook input priority 0; udp dport "+port+" counter drop; }; }")
+		b.nft("server", "table inet lab { chain in { type filter hook input priority 0; udp dport "+port+
+			" counter drop; }; }")
 	}
 }
 
@@ -65,7 +66,8 @@ func toFirewall(b *bench) { send(b.udp("client", "", "10.0.0.1:7010"), 20, 100) 
 // has this gateway.
 func nexthopGroup(gateway string) func(*bench) {
 	return func(b *bench) {
-		b.sh("client", "ip nexthop add id 1 via 10.0.0.1 dev eth0 && ip nexthop add id 2 via "+gateway+" dev eth0 && ip nexthop add id 10 group 1/2 && ip route add 198.51.100.0/24 nhid 10")
+		b.sh("client", "ip nexthop add id 1 via 10.0.0.1 dev eth0 && ip nexthop add id 2 via "+gateway+
+			" dev eth0 && ip nexthop add id 10 group 1/2 && ip route add 198.51.100.0/24 nhid 10")
 		send(b.udp("client", "", gateway+":9"), 1, 100)
 		time.Sleep(3500 * time.Millisecond) // three requests, a second apart
 	}
@@ -98,9 +100,11 @@ var oneHostFaults = []fault{
 	}},
 
 	{id: "link-down", on: "client", plant: shell("switch", "ip link set dev client-eth0 down")},
-	{id: "mtu-below-minimum", on: "client", plant: shell("client", "ip link set dev eth0 mtu 1000"), beside: []string{"mtu-differs"}},
+	{id: "mtu-below-minimum", on: "client", plant: shell("client", "ip link set dev eth0 mtu 1000"),
+		beside: []string{"mtu-differs"}},
 	{id: "mtu-differs", on: "server", plant: shell("server", "ip link set dev eth0 mtu 1400")},
-	{id: "bridge-mtu-mixed", on: "switch", hosts: []string{"switch"}, plant: shell("switch", "ip link set dev client-eth0 mtu 1400")},
+	{id: "bridge-mtu-mixed", on: "switch", hosts: []string{"switch"},
+		plant: shell("switch", "ip link set dev client-eth0 mtu 1400")},
 	{id: "offload-off", on: "server", plant: func(b *bench) {
 		b.disable("server", "eth0", "tx-tcp-segmentation", "tx-generic-segmentation")
 	}},
@@ -115,20 +119,29 @@ var oneHostFaults = []fault{
 	}, beside: []string{"same-subnet-interfaces", "arp-flux", "rp-filter-drop"}},
 	{id: "mac-twice", on: "server", plant: func(b *bench) {
 		b.link("server", "eth1", 9)
-		b.sh("server", "ip link set dev eth1 address $(cat /sys/class/net/eth0/address) && ip address add 10.0.0.9/24 dev eth1 && ip link set dev eth1 up")
+		b.sh("server",
+			"ip link set dev eth1 address $(cat /sys/class/net/eth0/address) && ip address add 10.0.0.9/24 dev eth1 && ip link set dev eth1 up")
 	}, beside: []string{"same-subnet-interfaces", "arp-flux"}},
-	{id: "address-twice", plant: shell("other", "ip address add 10.0.0.1/24 dev eth0"), beside: []string{"duplicate-address", "wrong-neighbour"}},
-	{id: "mac-twice-in-subnet", plant: func(b *bench) { b.sh("other", "ip link set dev eth0 address 02:00:00:00:01:04") }, beside: []string{"wrong-neighbour", "duplicate-address"}},
-	{id: "netmask-differs", plant: shell("client", "ip address del 10.0.0.2/24 dev eth0 && ip address add 10.0.0.2/16 dev eth0")},
-	{id: "wrong-neighbour", on: "client", plant: shell("client", "ip neigh replace 10.0.0.1 lladdr 02:00:00:99:99:99 dev eth0 nud permanent")},
+	{id: "address-twice", plant: shell("other", "ip address add 10.0.0.1/24 dev eth0"),
+		beside: []string{"duplicate-address", "wrong-neighbour"}},
+	{id: "mac-twice-in-subnet", plant: func(b *bench) {
+		b.sh("other", "ip link set dev eth0 address 02:00:00:00:01:04")
+	}, beside: []string{"wrong-neighbour", "duplicate-address"}},
+	{id: "netmask-differs", plant: shell("client",
+		"ip address del 10.0.0.2/24 dev eth0 && ip address add 10.0.0.2/16 dev eth0")},
+	{id: "wrong-neighbour", on: "client",
+		plant: shell("client", "ip neigh replace 10.0.0.1 lladdr 02:00:00:99:99:99 dev eth0 nud permanent")},
 	{id: "gateway-unresolved", on: "client", plant: func(b *bench) {
 		b.sh("client", "ip route add default via 10.0.0.77")
 		b.connect("client", "192.0.2.1:80", 1)
 		time.Sleep(3500 * time.Millisecond) // three requests, a second apart
 	}, beside: []string{"syn-unanswered"}},
-	{id: "gateway-off-link", on: "client", plant: shell("client", "ip route add default via 10.9.0.1 dev eth0 onlink; ip route del default; ip route add 10.9.0.1/32 dev eth0 && ip route add default via 10.9.0.1 && ip route del 10.9.0.1/32")},
+	{id: "gateway-off-link", on: "client",
+		plant: shell("client",
+			"ip route add default via 10.9.0.1 dev eth0 onlink; ip route del default; ip route add 10.9.0.1/32 dev eth0 && ip route add default via 10.9.0.1 && ip route del 10.9.0.1/32")},
 	{id: "blackhole-route", on: "client", plant: shell("client", "ip route add blackhole 198.51.100.0/24")},
-	{id: "nexthop-dead", on: "client", plant: nexthopGroup("10.0.0.77"), beside: []string{"gateway-unresolved", "neighbour-failed"}},
+	{id: "nexthop-dead", on: "client", plant: nexthopGroup("10.0.0.77"), beside: []string{"gateway-unresolved",
+		"neighbour-failed"}},
 	{id: "firewall-drop", on: "server", plant: firewall("7010"), act: toFirewall, beside: []string{"netfilter-drop"}},
 	{id: "no-route", on: "client", act: func(b *bench) {
 		for range 5 {
@@ -141,25 +154,32 @@ var oneHostFaults = []fault{
 			})
 		}
 	}},
-	{id: "not-for-us", on: "other", plant: shell("client", "ip route add 172.16.5.0/24 via 10.0.0.3"), act: func(b *bench) {
-		send(b.udp("client", "", "172.16.5.1:9"), 40, 100)
-	}},
+	{id: "not-for-us", on: "other", plant: shell("client", "ip route add 172.16.5.0/24 via 10.0.0.3"),
+		act: func(b *bench) {
+			send(b.udp("client", "", "172.16.5.1:9"), 40, 100)
+		}},
 	{id: "ttl-exceeded", plant: func(b *bench) {
 		b.in("other", func() error { return writeParameter("net.ipv4.ip_forward", "1") })
 		b.in("server", func() error { return writeParameter("net.ipv4.ip_forward", "1") })
 		b.sh("other", "ip route add 172.16.6.0/24 via 10.0.0.1")
 		b.sh("server", "ip route add 172.16.6.0/24 via 10.0.0.3")
 		b.sh("client", "ip route add 172.16.6.0/24 via 10.0.0.3")
-	}, act: func(b *bench) { send(b.udp("client", "", "172.16.6.1:9"), 40, 100) }, beside: []string{"time-exceeded-received", "redirects-sent", "redirects-received"}},
+	}, act: func(b *bench) {
+		send(b.udp("client", "", "172.16.6.1:9"), 40, 100)
+	}, beside: []string{"time-exceeded-received", "redirects-sent", "redirects-received"}},
 
 	{id: "udp-buffer-overflow", on: "server", plant: func(b *bench) { b.udp("server", "10.0.0.1:7010", "") },
-		act: func(b *bench) { send(b.udp("client", "", "10.0.0.1:7010"), 3000, 1000) }, beside: []string{"udp-queue-full"}},
+		act: func(b *bench) {
+			send(b.udp("client", "", "10.0.0.1:7010"), 3000, 1000)
+		}, beside: []string{"udp-queue-full"}},
 	{id: "udp-queue-full", on: "server", plant: func(b *bench) {
 		b.udp("server", "10.0.0.1:7010", "")
 		send(b.udp("client", "", "10.0.0.1:7010"), 100, 1000)
 	}},
 	{id: "udp-no-listener", on: "server", act: func(b *bench) { send(b.udp("client", "", "10.0.0.1:7999"), 60, 100) }},
-	{id: "fragmentation", on: "client", plant: func(b *bench) { b.udp("server", "10.0.0.1:7010", "") }, act: func(b *bench) {
+	{id: "fragmentation", on: "client", plant: func(b *bench) {
+		b.udp("server", "10.0.0.1:7010", "")
+	}, act: func(b *bench) {
 		send(b.udp("client", "", "10.0.0.1:7010"), 30, 4000)
 	}, beside: []string{"udp-queue-full"}},
 	{id: "reassembly-failed", on: "server", plant: func(b *bench) {
@@ -181,7 +201,8 @@ var oneHostFaults = []fault{
 	}, act: func(*bench) { time.Sleep(1200 * time.Millisecond) /* until they are given up */ }},
 	{id: "fragmentation-needed", on: "other", plant: func(b *bench) {
 		b.in("other", func() error { return writeParameter("net.ipv4.ip_forward", "1") })
-		b.sh("other", "ip link add name narrow0 type veth peer name narrow1 && ip address add 10.1.0.1/24 dev narrow0 && ip link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up")
+		b.sh("other",
+			"ip link add name narrow0 type veth peer name narrow1 && ip address add 10.1.0.1/24 dev narrow0 && ip link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up")
 		b.sh("client", "ip route add 10.1.0.0/24 via 10.0.0.3")
 	}, act: func(b *bench) {
 		b.in("client", func() error { return sendDontFragment(addr("10.1.0.9:9"), 1400) })
@@ -207,22 +228,28 @@ var oneHostFaults = []fault{
 	{id: "qdisc-drop", on: "client", plant: func(b *bench) {
 		b.udp("server", "10.0.0.1:7010", "")
 		b.sh("client", "tc qdisc add dev eth0 root tbf rate 1mbit burst 2000 limit 5000")
-	}, act: func(b *bench) { send(b.udp("client", "", "10.0.0.1:7010"), 400, 1000) }, beside: []string{"udp-queue-full", "udp-send-buffer", "ip-discards"}},
+	}, act: func(b *bench) {
+		send(b.udp("client", "", "10.0.0.1:7010"), 400, 1000)
+	}, beside: []string{"udp-queue-full", "udp-send-buffer", "ip-discards"}},
 
-	{id: "tcp-retransmissions", on: "client", plant: shell("switch", "tc qdisc add dev server-eth0 root tbf rate 4mbit burst 3000 limit 4000"), act: func(b *bench) {
-		l := b.listen("server", "10.0.0.1:7100")
-		go func() {
-			if c, err := l.Accept(); err == nil {
-				_, _ = io.Copy(io.Discard, c)
-			}
-		}()
-		c := b.dial("client", "10.0.0.1:7100")
-		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = c.Write(make([]byte, 1<<20))
-	}, beside: []string{"unacknowledged"}},
+	{id: "tcp-retransmissions", on: "client",
+		plant: shell("switch", "tc qdisc add dev server-eth0 root tbf rate 4mbit burst 3000 limit 4000"),
+		act: func(b *bench) {
+			l := b.listen("server", "10.0.0.1:7100")
+			go func() {
+				if c, err := l.Accept(); err == nil {
+					_, _ = io.Copy(io.Discard, c)
+				}
+			}()
+			c := b.dial("client", "10.0.0.1:7100")
+			_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+			_, _ = c.Write(make([]byte, 1<<20))
+		}, beside: []string{"unacknowledged"}},
 	{id: "listen-overflow", on: "server", plant: func(b *bench) {
 		b.opened("server", func() (io.Closer, error) { return listenOf(addr("10.0.0.1:7020"), 2) })
-	}, act: func(b *bench) { b.connect("client", "10.0.0.1:7020", 12) }, beside: []string{"accept-queue-full", "syn-unanswered", "tcp-retransmissions"}},
+	}, act: func(b *bench) {
+		b.connect("client", "10.0.0.1:7020", 12)
+	}, beside: []string{"accept-queue-full", "syn-unanswered", "tcp-retransmissions"}},
 	{id: "accept-queue-full", on: "server", plant: func(b *bench) {
 		b.opened("server", func() (io.Closer, error) { return listenOf(addr("10.0.0.1:7020"), 9) })
 		b.connect("client", "10.0.0.1:7020", 14)
@@ -237,7 +264,8 @@ var oneHostFaults = []fault{
 	{id: "unacknowledged", on: "client", plant: func(b *bench) {
 		b.listen("server", "10.0.0.1:7040")
 		c := b.dial("client", "10.0.0.1:7040")
-		b.sh("switch", "tc qdisc add dev server-eth0 root tbf rate 8bit burst 1600 limit 1600; tc qdisc replace dev server-eth0 root pfifo limit 1; ip link set dev server-eth0 nomaster")
+		b.sh("switch",
+			"tc qdisc add dev server-eth0 root tbf rate 8bit burst 1600 limit 1600; tc qdisc replace dev server-eth0 root pfifo limit 1; ip link set dev server-eth0 nomaster")
 		_, _ = c.Write(make([]byte, 20000))
 		time.Sleep(1500 * time.Millisecond)
 	}, hosts: []string{"client"}, beside: []string{"tcp-retransmissions"}},
@@ -271,7 +299,8 @@ var oneHostFaults = []fault{
 	}},
 	{id: "half-open-many", on: "server", plant: func(b *bench) {
 		b.opened("server", func() (io.Closer, error) { return listenOf(addr("10.0.0.1:7070"), 500) })
-		b.sh("server", "ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add 198.18.0.0/16 via 10.0.0.250")
+		b.sh("server",
+			"ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add 198.18.0.0/16 via 10.0.0.250")
 		b.in("client", func() error { return sendSYNs(90) })
 		time.Sleep(200 * time.Millisecond)
 	}, hosts: []string{"server"}, beside: []string{"tcp-retransmissions"}},

@@ -15,7 +15,9 @@ import (
 
 // ofMachine are rules about the machine, which all namespaces share: tests that run beside
 // these keep its CPUs and memory busy.
-var ofMachine = []string{"slow-clock-source", "clock-unsynchronised", "softirq-one-core", "memory-pressure", "softnet-drop", "files-exhausted", "packets-squeezed", "parameter-not-applied", "cpu-saturated", "cpu-stolen", "memory-short"}
+var ofMachine = []string{"slow-clock-source", "clock-unsynchronised", "softirq-one-core", "memory-pressure",
+	"softnet-drop", "files-exhausted", "packets-squeezed", "parameter-not-applied", "cpu-saturated", "cpu-stolen",
+	"memory-short"}
 
 // everyFault is in the environment of the test where all faults are planted.
 const everyFault = "LINERATE_EVERY_FAULT"
@@ -60,7 +62,9 @@ func TestFaults(t *testing.T) {
 		t.Run("planted", func(t *testing.T) {
 			t.Run("parameters", func(t *testing.T) {
 				t.Parallel()
-				o.add(plantedTogether(t, slices.DeleteFunc(slices.Clone(planted), func(f fault) bool { return !f.parameter })...)...)
+				o.add(plantedTogether(t, slices.DeleteFunc(slices.Clone(planted), func(f fault) bool {
+					return !f.parameter
+				})...)...)
 			})
 			for _, f := range planted {
 				if !f.parameter {

@@ -96,7 +96,8 @@ func begun(name string) record.HostSnapshot {
 	}
 	return record.HostSnapshot{
 		Schema: record.HostSnapshotSchema, Version: version.String(), Taken: time.Now().UTC().Truncate(time.Second),
-		Host:    record.HostEnvironment{Host: name, OS: runtime.GOOS, Kernel: proc.Release(), Arch: runtime.GOARCH, CPUs: proc.Proc{}.CPUs()},
+		Host: record.HostEnvironment{Host: name, OS: runtime.GOOS, Kernel: proc.Release(), Arch: runtime.GOARCH,
+			CPUs: proc.Proc{}.CPUs()},
 		Reading: record.HostReading{Host: name},
 	}
 }
@@ -167,7 +168,9 @@ func nics(snapshot record.Snapshot) (list []record.NIC, err error) {
 	links, err := conn.Links()
 	said := map[string]bool{}
 	for _, l := range links {
-		if !slices.ContainsFunc(snapshot.Interfaces, func(i record.InterfaceSnapshot) bool { return i.Interface == l.Name }) {
+		if !slices.ContainsFunc(snapshot.Interfaces, func(i record.InterfaceSnapshot) bool {
+			return i.Interface == l.Name
+		}) {
 			continue // the loopback
 		}
 		nic, own := h.NIC(l)
@@ -233,7 +236,8 @@ func modules(nics []record.NIC) error {
 			continue // no hardware
 		}
 		if took := time.Duration(sched.Now() - began); took > modulesTime {
-			return fmt.Errorf("those of %s and further interfaces: those before took %v", nics[i].Interface, took.Round(time.Millisecond))
+			return fmt.Errorf("those of %s and further interfaces: those before took %v", nics[i].Interface,
+				took.Round(time.Millisecond))
 		}
 		nics[i].Module = h.Module(nics[i].Interface)
 	}
@@ -328,7 +332,8 @@ func sockets(s *record.HostState, holders map[uint32]proc.Holder) error {
 	waiting := map[[2]netip.AddrPort]int{}
 	for _, t := range tcp {
 		if t.Listening {
-			s.Listeners = append(s.Listeners, record.Listener{Protocol: "tcp", Local: t.Local.String(), Queued: t.ReceiveQueue, Backlog: t.SendQueue, Program: holders[t.Inode].Name})
+			s.Listeners = append(s.Listeners, record.Listener{Protocol: "tcp", Local: t.Local.String(),
+				Queued: t.ReceiveQueue, Backlog: t.SendQueue, Program: holders[t.Inode].Name})
 			continue
 		}
 		s.TCP[stateName(t.State)]++
@@ -340,13 +345,16 @@ func sockets(s *record.HostState, holders map[uint32]proc.Holder) error {
 		}
 	}
 	for _, u := range udp {
-		s.Listeners = append(s.Listeners, record.Listener{Protocol: "udp", Local: u.Local.String(), Queued: u.ReceiveQueue, Program: holders[u.Inode].Name, Drops: drops[u.Inode], ReceiveBuffer: u.ReceiveBuffer})
+		s.Listeners = append(s.Listeners, record.Listener{Protocol: "udp", Local: u.Local.String(),
+			Queued: u.ReceiveQueue, Program: holders[u.Inode].Name, Drops: drops[u.Inode],
+			ReceiveBuffer: u.ReceiveBuffer})
 	}
 	s.BoundSockets()
 	return err
 }
 
 func connection(t netlink.Socket, holders map[uint32]proc.Holder) record.Connection {
-	return record.Connection{Local: t.Local.String(), Remote: t.Remote.String(), State: stateName(t.State), Program: holders[t.Inode].Name,
+	return record.Connection{Local: t.Local.String(), Remote: t.Remote.String(), State: stateName(t.State),
+		Program:           holders[t.Inode].Name,
 		CongestionControl: t.CongestionControl, ReceiveQueue: t.ReceiveQueue, SendQueue: t.SendQueue, Info: t.Info}
 }

@@ -19,7 +19,10 @@ func lldp(ctx context.Context, silent bool) ([]record.LLDPNeighbour, error) {
 	}
 	switch first, err := netlink.First(); {
 	case err != nil:
-		return nil, fmt.Errorf("lldpd is a daemon of the machine's first network namespace, and whether this is it is not known: %w", err)
+		return nil,
+			fmt.Errorf(
+				"lldpd is a daemon of the machine's first network namespace, and whether this is it is not known: %w",
+				err)
 	case !first:
 		return nil, errors.New("lldpd is a daemon of the machine's first network namespace, and this is another one")
 	}

@@ -31,7 +31,8 @@ func fakeLLDP(t *testing.T, script string) {
 // TestLLDPProgram: what lldpcli prints is read, and what it does else is a reason: it waits, it
 // prints without end, it fails, it is not there.
 func TestLLDPProgram(t *testing.T) {
-	fakeLLDP(t, `[ "$*" = "-f json show neighbors details" ] && [ -z "$LINERATE_TOKEN" ] && echo '{"lldp":{"interface":{"eth0":{"via":"LLDP","chassis":{"sw1":{"id":{"value":"x"}}},"port":{"id":{"value":"Gi1/0/7"}}}}}}'`)
+	fakeLLDP(t,
+		`[ "$*" = "-f json show neighbors details" ] && [ -z "$LINERATE_TOKEN" ] && echo '{"lldp":{"interface":{"eth0":{"via":"LLDP","chassis":{"sw1":{"id":{"value":"x"}}},"port":{"id":{"value":"Gi1/0/7"}}}}}}'`)
 	t.Setenv("LINERATE_TOKEN", "secret")
 	list, err := lldpNeighbours(t.Context())
 	if err != nil || len(list) != 1 || list[0].Place() != "port Gi1/0/7 of sw1" {
@@ -102,7 +103,8 @@ func TestLLDPDaemon(t *testing.T) {
 		}
 		t.Cleanup(own.Close)
 		a := netlink.LinkEnd{Namespace: own, Interface: "lldp0", MAC: "02:00:00:00:07:01", MTU: 1500}
-		if err := a.NewVethPair(netlink.LinkEnd{Namespace: other, Interface: "lldp1", MAC: "02:00:00:00:07:02", MTU: 1500}); err != nil {
+		if err := a.NewVethPair(netlink.LinkEnd{Namespace: other, Interface: "lldp1", MAC: "02:00:00:00:07:02",
+			MTU: 1500}); err != nil {
 			t.Fatal(err)
 		}
 		daemon := func(ns *netlink.Namespace, socket, name string) {
@@ -138,21 +140,28 @@ func TestLLDPDaemon(t *testing.T) {
 			}
 		}
 		await("a neighbour", func() bool { return true })
-		for _, tlv := range []string{"00,80,c2 subtype 1 oui-info 00,2a", "00,12,0f subtype 4 oui-info 23,28"} { // VLAN 42 without a tag, frames of 9000 bytes
-			kerneltest.Do(t, "lldpcli", append([]string{"-u", "/run/other.socket", "configure", "lldp", "custom-tlv", "add", "oui"}, strings.Fields(tlv)...)...)
+		// VLAN 42 without a tag, frames of 9000 bytes
+		for _, tlv := range []string{"00,80,c2 subtype 1 oui-info 00,2a", "00,12,0f subtype 4 oui-info 23,28"} {
+			kerneltest.Do(t, "lldpcli", append([]string{"-u", "/run/other.socket", "configure", "lldp", "custom-tlv",
+				"add", "oui"}, strings.Fields(tlv)...)...)
 		}
 		await("its VLAN and frame size", func() bool { return list[0].PVID == 42 && list[0].MFS == 9000 })
 		n := list[0]
-		if n.Interface != "lldp0" || n.Port != "02:00:00:00:07:02" || n.PortDescription != "lldp1" || n.Description != "a host of a test" || n.Protocol != "LLDP" || !slices.Contains(n.Capabilities, "Station") {
+		if n.Interface != "lldp0" || n.Port != "02:00:00:00:07:02" || n.PortDescription != "lldp1" ||
+			n.Description != "a host of a test" || n.Protocol != "LLDP" || !slices.Contains(n.Capabilities, "Station") {
 			t.Errorf("%+v", n)
 		}
 		var s record.HostSnapshot
-		if err := own.Do(func() (err error) { s, err = Read(context.Background(), Options{Name: "own"}); return err }); err != nil {
+		if err := own.Do(func() (err error) {
+			s, err = Read(context.Background(), Options{Name: "own"})
+			return err
+		}); err != nil {
 			t.Fatal(err)
 		}
 		s.State.LLDP = list
 		e := diagnose.Hosts([]record.HostSnapshot{s})
-		if i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "lldp-mtu" }); i < 0 || !strings.Contains(e.Findings[i].Evidence[0], n.Place()) {
+		if i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "lldp-mtu" }); i < 0 ||
+			!strings.Contains(e.Findings[i].Evidence[0], n.Place()) {
 			t.Errorf("%s", summary(e))
 		}
 	})

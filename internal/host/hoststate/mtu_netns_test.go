@@ -27,7 +27,8 @@ func TestLargerThanMTU(t *testing.T) {
 			t.Fatal(summary(e))
 		}
 		text := strings.Join(append(e.Findings[i].Fix, e.Findings[i].Summary), "\n")
-		if !strings.Contains(text, "larger than its MTU (1400)") || strings.Contains(text, "harm") || strings.Contains(text, "table") {
+		if !strings.Contains(text, "larger than its MTU (1400)") || strings.Contains(text, "harm") ||
+			strings.Contains(text, "table") {
 			t.Errorf("%+v", e.Findings[i])
 		}
 	})

@@ -120,14 +120,18 @@ func (o *outcomes) document(t *testing.T) {
 	before, _, after := page(t)
 	var b strings.Builder
 	hits, wrong, missed, precision, recall := o.rates()
-	fmt.Fprintf(&b, "| planted | true positives | false positives | false negatives | precision | recall |\n|---|---|---|---|---|---|\n| %d | %d | %d | %d | %.3f | %.3f |\n", len(o.Faults), hits, wrong, missed, precision, recall)
+	fmt.Fprintf(&b,
+		"| planted | true positives | false positives | false negatives | precision | recall |\n|---|---|---|---|---|---|\n| %d | %d | %d | %d | %.3f | %.3f |\n",
+		len(o.Faults), hits, wrong, missed, precision, recall)
 	b.WriteString("\n| fault | found as cause | folded under a cause | beside it | wrong |\n|---|---|---|---|---|\n")
 	for _, f := range o.Faults {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", code(f.Fault), map[bool]string{true: "yes", false: "**no**"}[f.Found], codes(f.Folded), codes(f.Beside), codes(f.Wrong))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", code(f.Fault),
+			map[bool]string{true: "yes", false: "**no**"}[f.Found], codes(f.Folded), codes(f.Beside), codes(f.Wrong))
 	}
 	b.WriteString("\n| healthy twin | of | certain | likely | possible |\n|---|---|---|---|---|\n")
 	for _, h := range o.Healthy {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", h.Twin, codes(h.Of), codes(h.Found[record.Certain]), codes(h.Found[record.Likely]), codes(h.Found[record.Possible]))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", h.Twin, codes(h.Of), codes(h.Found[record.Certain]),
+			codes(h.Found[record.Likely]), codes(h.Found[record.Possible]))
 	}
 	if err := os.WriteFile(doctorPage, []byte(before+beginOfFaults+b.String()+endOfFaults+after), 0o644); err != nil {
 		t.Fatal(err)

@@ -21,17 +21,26 @@ import (
 
 // pastedCommands are those whose output is to say the same as a snapshot.
 var pastedCommands = []string{
-	"ip -d addr", "ip -s -s link", "ip neigh", "ip route show table all", "ip -6 route show table all", "ip rule", "ip -6 rule", "tc -s qdisc", "ss -tinmpoa", "ss -uanmp",
-	"sysctl -a", "cat /proc/net/softnet_stat", "ethtool paste0", "ethtool -i paste0", "ethtool -k paste0", "ethtool -l paste0", "ethtool -c paste0", "ethtool -S paste0",
+	"ip -d addr", "ip -s -s link", "ip neigh", "ip route show table all", "ip -6 route show table all", "ip rule",
+	"ip -6 rule", "tc -s qdisc", "ss -tinmpoa", "ss -uanmp",
+	"sysctl -a", "cat /proc/net/softnet_stat", "ethtool paste0", "ethtool -i paste0", "ethtool -k paste0",
+	"ethtool -l paste0", "ethtool -c paste0", "ethtool -S paste0",
 }
 
 // TestPasted: what the tools of a host print is read as the host's own snapshot has it.
 func TestPasted(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, line := range []string{
-			"ip link add name paste0 type veth peer name paste1", "ip link set dev paste1 address 02:00:00:00:00:02", "ip addr add 192.0.2.1/24 dev paste0", "ip link set dev lo up", "ip link set dev paste0 mtu 9000 up", "ip link set dev paste1 up",
-			"ip neigh add 192.0.2.9 lladdr 02:00:00:00:00:09 dev paste0", "ip route add blackhole 198.51.100.0/24", "ip route add default via 192.0.2.9 dev paste0 metric 7", "ip route add 203.0.113.0/24 nexthop via 192.0.2.9 dev paste0 weight 1 nexthop via 192.0.2.8 dev paste0 weight 3",
-			"ip route add 10.0.0.0/8 via 192.0.2.9 table 101", "ip rule add from 192.0.2.1 lookup 101 priority 100", "ip rule add fwmark 1 lookup 102 priority 101", "tc qdisc add dev paste0 root handle 7: tbf rate 100mbit burst 32k limit 30000", "sysctl -qw net.ipv4.conf.paste0.rp_filter=1", "ethtool -K paste0 tso off",
+			"ip link add name paste0 type veth peer name paste1", "ip link set dev paste1 address 02:00:00:00:00:02",
+			"ip addr add 192.0.2.1/24 dev paste0", "ip link set dev lo up", "ip link set dev paste0 mtu 9000 up",
+			"ip link set dev paste1 up",
+			"ip neigh add 192.0.2.9 lladdr 02:00:00:00:00:09 dev paste0", "ip route add blackhole 198.51.100.0/24",
+			"ip route add default via 192.0.2.9 dev paste0 metric 7",
+			"ip route add 203.0.113.0/24 nexthop via 192.0.2.9 dev paste0 weight 1 nexthop via 192.0.2.8 dev paste0 weight 3",
+			"ip route add 10.0.0.0/8 via 192.0.2.9 table 101", "ip rule add from 192.0.2.1 lookup 101 priority 100",
+			"ip rule add fwmark 1 lookup 102 priority 101",
+			"tc qdisc add dev paste0 root handle 7: tbf rate 100mbit burst 32k limit 30000",
+			"sysctl -qw net.ipv4.conf.paste0.rp_filter=1", "ethtool -K paste0 tso off",
 		} {
 			words := strings.Fields(line)
 			kerneltest.Do(t, words[0], words[1:]...)
@@ -146,13 +155,15 @@ func comparable(s record.HostSnapshot) map[string]any {
 	rows = nil
 	for _, c := range s.State.Notable {
 		i := cmp.Or(c.Info, &record.TCPInfo{})
-		rows = append(rows, fmt.Sprint(c.Local, c.Remote, c.State, c.Program, c.CongestionControl, c.ReceiveQueue, c.SendQueue, i.SndMSS, i.RcvMSS, i.PMTU, i.RTTUs, i.MinRTTUs, i.SndCwnd, i.SndWnd, i.Options,
+		rows = append(rows, fmt.Sprint(c.Local, c.Remote, c.State, c.Program, c.CongestionControl, c.ReceiveQueue,
+			c.SendQueue, i.SndMSS, i.RcvMSS, i.PMTU, i.RTTUs, i.MinRTTUs, i.SndCwnd, i.SndWnd, i.Options,
 			i.BytesAcked, i.BytesReceived, i.SegsIn, i.SegsOut, i.TotalRetrans, i.BusyUs, i.RwndLimitedUs, i.Lacks))
 	}
 	list("connections", rows)
 	parameters := map[string]string{}
 	for key, value := range s.State.Parameters {
-		if strings.HasPrefix(key, "net.ipv4.conf.") || strings.HasPrefix(key, "net.ipv4.tcp_") && !strings.Contains(key, "key") || strings.HasPrefix(key, "net.core.") {
+		if strings.HasPrefix(key, "net.ipv4.conf.") || strings.HasPrefix(key, "net.ipv4.tcp_") &&
+			!strings.Contains(key, "key") || strings.HasPrefix(key, "net.core.") {
 			parameters[key] = strings.Join(strings.Fields(value), " ")
 		}
 	}
@@ -160,8 +171,10 @@ func comparable(s record.HostSnapshot) map[string]any {
 	for _, n := range s.State.NICs {
 		if n.Interface == "paste0" {
 			slices.Sort(n.Fixed)
-			parts["nic"] = fmt.Sprint(n.Driver, n.Version, n.Carrier, n.OperState, n.SpeedMbps, n.Duplex, n.Autoneg, n.BestMbps, n.Fixed)
-			parts["features"], parts["channels"], parts["counters"] = n.Features, cmp.Or(n.Channels, &record.Channels{}), slices.Sorted(maps.Keys(n.Counters))
+			parts["nic"] = fmt.Sprint(n.Driver, n.Version, n.Carrier, n.OperState, n.SpeedMbps, n.Duplex, n.Autoneg,
+				n.BestMbps, n.Fixed)
+			parts["features"], parts["channels"], parts["counters"] = n.Features,
+				cmp.Or(n.Channels, &record.Channels{}), slices.Sorted(maps.Keys(n.Counters))
 		}
 	}
 	return parts

@@ -51,7 +51,9 @@ var peerFaults = []fault{
 		b.sh("other", "ip route add 172.16.6.0/24 via 10.0.0.1")
 		b.sh("server", "ip route add 172.16.6.0/24 via 10.0.0.3")
 		b.sh("client", "ip route add 172.16.6.0/24 via 10.0.0.3")
-	}, act: func(b *bench) { send(b.udp("client", "", "172.16.6.1:9"), 40, 100) }, beside: []string{"ttl-exceeded", "redirects-sent", "redirects-received"}},
+	}, act: func(b *bench) {
+		send(b.udp("client", "", "172.16.6.1:9"), 40, 100)
+	}, beside: []string{"ttl-exceeded", "redirects-sent", "redirects-received"}},
 	{id: "protocol-unknown", on: "server", act: func(b *bench) {
 		b.in("client", func() error {
 			for range 20 {

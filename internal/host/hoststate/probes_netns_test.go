@@ -44,8 +44,10 @@ func (b *bench) nameServer(host, at string) {
 				continue
 			}
 			m.Response = true
-			m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: m.Questions[0].Name, Type: dnsmessage.TypePTR, Class: dnsmessage.ClassINET},
-				Body: &dnsmessage.PTRResource{PTR: dnsmessage.MustNewName("nas.example.")}}}
+			m.Answers = []dnsmessage.Resource{
+				{Header: dnsmessage.ResourceHeader{Name: m.Questions[0].Name, Type: dnsmessage.TypePTR,
+					Class: dnsmessage.ClassINET},
+					Body: &dnsmessage.PTRResource{PTR: dnsmessage.MustNewName("nas.example.")}}}
 			if packet, err := m.Pack(); err == nil {
 				_, _ = c.WriteToUDPAddrPort(packet, from)
 			}
@@ -67,7 +69,8 @@ func TestProbe(t *testing.T) {
 		if p.Interface != "eth0" || len(p.ARP) != 1 || len(p.Missing) > 0 {
 			t.Errorf("%+v", p)
 		}
-		if e := p.Echo; e == nil || e.Sent != 24 || e.Received < 20 || e.MinMs <= 0 || e.MedianMs < e.MinMs || e.MaxMs < e.MedianMs {
+		if e := p.Echo; e == nil || e.Sent != 24 || e.Received < 20 || e.MinMs <= 0 || e.MedianMs < e.MinMs ||
+			e.MaxMs < e.MedianMs {
 			t.Errorf("%+v", p.Echo)
 		}
 		// Some kernels forward 4 bytes more between the ports of a bridge, as for a VLAN tag
@@ -75,14 +78,19 @@ func TestProbe(t *testing.T) {
 		if m := p.PathMTU; m == nil || m.MTU != 1400 && m.MTU != 1404 || m.Reported {
 			t.Errorf("%+v", m)
 		}
-		if len(p.Connects) != 3 || slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool { return c.Outcome != record.ConnectAccepted }) {
+		if len(p.Connects) != 3 || slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool {
+			return c.Outcome != record.ConnectAccepted
+		}) {
 			t.Errorf("%+v", p.Connects)
 		}
-		if r := p.Resolvers; len(r) != 4 || r[0].Error != record.ResolverSilent || r[1].Error != "" || !strings.Contains(r[2].Error, "unreachable") || !strings.Contains(r[3].Error, "refused") || p.Reverse == nil || p.Reverse.Name != "nas.example" {
+		if r := p.Resolvers; len(r) != 4 || r[0].Error != record.ResolverSilent || r[1].Error != "" ||
+			!strings.Contains(r[2].Error, "unreachable") || !strings.Contains(r[3].Error, "refused") ||
+			p.Reverse == nil || p.Reverse.Name != "nas.example" {
 			t.Errorf("%+v, %+v", r, p.Reverse)
 		}
 		sent := strings.Join(p.Sent, "; ")
-		for _, want := range []string{"1 ARP request for 10.0.0.1 by eth0", "24 ICMP echo requests of 84 bytes", "3 TCP connections to port 7000", "at most 2 DNS queries"} {
+		for _, want := range []string{"1 ARP request for 10.0.0.1 by eth0", "24 ICMP echo requests of 84 bytes",
+			"3 TCP connections to port 7000", "at most 2 DNS queries"} {
 			if !strings.Contains(sent, want) {
 				t.Errorf("%q is not in %q", want, sent)
 			}
@@ -99,7 +107,8 @@ func TestProbe(t *testing.T) {
 		})
 		// A router's message names the size.
 		b.in("other", func() error { return writeParameter("net.ipv4.ip_forward", "1") })
-		b.sh("other", "ip link add name narrow0 type veth peer name narrow1 && ip address add 10.1.0.1/24 dev narrow0 && ip link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up && ip neigh add 10.1.0.9 lladdr 02:00:00:99:99:99 dev narrow0")
+		b.sh("other",
+			"ip link add name narrow0 type veth peer name narrow1 && ip address add 10.1.0.1/24 dev narrow0 && ip link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up && ip neigh add 10.1.0.9 lladdr 02:00:00:99:99:99 dev narrow0")
 		b.sh("client", "ip route add 10.1.0.0/24 via 10.0.0.3")
 		b.in("client", func() error {
 			socket, err := sock.OpenEcho(netip.MustParseAddr("10.1.0.9"), 0)
@@ -110,7 +119,8 @@ func TestProbe(t *testing.T) {
 			if _, err := socket.Send(7, 1400); err != nil {
 				return err
 			}
-			if a, got := socket.Receive(time.Now().Add(2 * time.Second)); !got || a.MTU != 1300 || a.Local || a.Sequence != 7 {
+			if a, got := socket.Receive(time.Now().Add(2 * time.Second)); !got || a.MTU != 1300 || a.Local ||
+				a.Sequence != 7 {
 				t.Errorf("%+v %v", a, got)
 			}
 			if a, err := socket.Send(8, 1600); err != nil || !a.Local || a.MTU != 1500 {

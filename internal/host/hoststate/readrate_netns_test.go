@@ -56,7 +56,8 @@ func TestReadRate(t *testing.T) {
 					t.Fatal(err)
 				}
 				i = slices.IndexFunc(s.State.Notable, func(c record.Connection) bool {
-					return c.ReceiveQueue >= 64<<10 && c.Local == far.LocalAddr().String() && c.Remote == near.LocalAddr().String()
+					return c.ReceiveQueue >= 64<<10 && c.Local == far.LocalAddr().String() &&
+						c.Remote == near.LocalAddr().String()
 				})
 				if i >= 0 {
 					break
@@ -66,7 +67,8 @@ func TestReadRate(t *testing.T) {
 				t.Fatalf("no connection with much unread: %+v", s.State.Notable)
 			}
 			c := s.State.Notable[i]
-			found := slices.ContainsFunc(diagnose.Hosts([]record.HostSnapshot{s}).Findings, func(f record.Finding) bool { return f.ID == "unread-data" })
+			found := slices.ContainsFunc(diagnose.Hosts([]record.HostSnapshot{s}).Findings,
+				func(f record.Finding) bool { return f.ID == "unread-data" })
 			if c.ReadBps == nil || (*c.ReadBps > 1e8) != reads || found == reads {
 				t.Errorf("reads %t: %d bytes unread, found %t, read rate %v", reads, c.ReceiveQueue, found, c.ReadBps)
 			}

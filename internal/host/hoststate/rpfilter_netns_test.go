@@ -50,7 +50,9 @@ func TestStrictFilter(t *testing.T) {
 					t.Fatal(summary(e))
 				}
 				f := e.Findings[i]
-				if f.Host != "server" || f.Confidence == record.Possible || !strings.Contains(f.Summary, "by eth1 from") || !strings.Contains(strings.Join(f.Evidence, "\n"), test.evidence) {
+				if f.Host != "server" || f.Confidence == record.Possible ||
+					!strings.Contains(f.Summary, "by eth1 from") ||
+					!strings.Contains(strings.Join(f.Evidence, "\n"), test.evidence) {
 					t.Errorf("%+v", f)
 				}
 				for _, f := range e.Findings {

@@ -168,7 +168,8 @@ func TestSamplerFlows(t *testing.T) {
 			}
 		}
 		f := s.Flows[0]
-		if f.Local != busy.LocalAddr().String() || f.Remote != "10.0.0.1:9001" || f.TxBps <= 0 || f.RTTUs == 0 || f.State != "ESTAB" {
+		if f.Local != busy.LocalAddr().String() || f.Remote != "10.0.0.1:9001" || f.TxBps <= 0 || f.RTTUs == 0 ||
+			f.State != "ESTAB" {
 			t.Errorf("the first flow is %+v", f)
 		}
 		if f.LimitedBy != bottleneck.ReceiverWindow && f.LimitedBy != bottleneck.SlowReader {

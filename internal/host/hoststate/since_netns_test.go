@@ -15,7 +15,8 @@ import (
 // TestSince: a snapshot since an earlier one counts from there, and a silent one sends nothing.
 func TestSince(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		if err := writeParameter("net.ipv6.conf.default.disable_ipv6", "1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := writeParameter("net.ipv6.conf.default.disable_ipv6", "1"); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
 		kerneltest.Do(t, "ip", "link", "set", "dev", "lo", "up")
@@ -64,7 +65,8 @@ func TestSince(t *testing.T) {
 			t.Fatal(err)
 		}
 		if transmitted(loud) != 0 || transmitted(last) == 0 {
-			t.Errorf("eth0 sent %d packets by silent snapshots and %d by one that is not", transmitted(loud), transmitted(last)-transmitted(loud))
+			t.Errorf("eth0 sent %d packets by silent snapshots and %d by one that is not", transmitted(loud),
+				transmitted(last)-transmitted(loud))
 		}
 	})
 }

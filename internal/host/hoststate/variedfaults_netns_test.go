@@ -56,17 +56,22 @@ var variedFaults = []fault{
 		bridged(b, "client")
 		b.sh("client", "ip link set dev eth0 mtu 1400 && ip link set dev br0 mtu 1400")
 	}, act: exchange},
-	{id: "bridge-mtu-mixed", as: "the server's port", on: "switch", hosts: []string{"switch"}, plant: shell("switch", "ip link set dev server-eth0 mtu 1400")},
-	{id: "netmask-differs", as: "too long", on: "client", plant: shell("client", "ip address del 10.0.0.2/24 dev eth0 && ip address add 10.0.0.200/25 dev eth0")},
+	{id: "bridge-mtu-mixed", as: "the server's port", on: "switch", hosts: []string{"switch"},
+		plant: shell("switch", "ip link set dev server-eth0 mtu 1400")},
+	{id: "netmask-differs", as: "too long", on: "client",
+		plant: shell("client", "ip address del 10.0.0.2/24 dev eth0 && ip address add 10.0.0.200/25 dev eth0")},
 	{id: "netmask-differs", as: "on a bridge of the host", plant: func(b *bench) {
 		bridged(b, "client")
 		b.sh("client", "ip address del 10.0.0.2/24 dev br0 && ip address add 10.0.0.2/16 dev br0")
 	}, act: exchange},
-	{id: "duplicate-address", as: "seen by a third host", plant: shell("other", "ip address add 10.0.0.1/24 dev eth0"), act: func(b *bench) {
-		send(b.udp("client", "", "10.0.0.1:9"), 2, 100)
-		send(b.udp("client", "", "10.0.0.3:9"), 2, 100) // for which one of the two answers alone
-	}, hosts: []string{"client"}},
-	{id: "wrong-neighbour", as: "without the neighbour's snapshot", on: "client", plant: shell("client", "ip neigh replace 10.0.0.1 lladdr 02:00:00:99:99:99 dev eth0 nud permanent"), hosts: []string{"client"}},
+	{id: "duplicate-address", as: "seen by a third host", plant: shell("other", "ip address add 10.0.0.1/24 dev eth0"),
+		act: func(b *bench) {
+			send(b.udp("client", "", "10.0.0.1:9"), 2, 100)
+			send(b.udp("client", "", "10.0.0.3:9"), 2, 100) // for which one of the two answers alone
+		}, hosts: []string{"client"}},
+	{id: "wrong-neighbour", as: "without the neighbour's snapshot", on: "client",
+		plant: shell("client", "ip neigh replace 10.0.0.1 lladdr 02:00:00:99:99:99 dev eth0 nud permanent"),
+		hosts: []string{"client"}},
 	{id: "gateway-unresolved", as: "of the route back", on: "server", plant: func(b *bench) {
 		b.listen("server", "10.0.0.1:7200")
 		b.sh("server", "ip route add 172.20.0.0/16 via 10.0.0.77")
@@ -85,22 +90,26 @@ var variedFaults = []fault{
 		b.resolver("client", "10.0.0.99", "10.0.0.3")
 		asksName(b, "10.0.0.99:53")
 	}},
-	{id: "qdisc-drop", as: "of what TCP answers", on: "server", plant: shell("server", "tc qdisc add dev eth0 root tbf rate 4mbit burst 3000 limit 4000"), act: func(b *bench) {
-		l := b.listen("server", "10.0.0.1:7100")
-		go func() {
-			if c, err := l.Accept(); err == nil {
-				_ = c.SetWriteDeadline(time.Now().Add(time.Second))
-				_, _ = c.Write(make([]byte, 1<<20))
-			}
-		}()
-		c := b.dial("client", "10.0.0.1:7100")
-		go func() { _, _ = io.Copy(io.Discard, c) }()
-		time.Sleep(time.Second)
-	}, beside: []string{"unacknowledged"}},
+	{id: "qdisc-drop", as: "of what TCP answers", on: "server",
+		plant: shell("server", "tc qdisc add dev eth0 root tbf rate 4mbit burst 3000 limit 4000"), act: func(b *bench) {
+			l := b.listen("server", "10.0.0.1:7100")
+			go func() {
+				if c, err := l.Accept(); err == nil {
+					_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+					_, _ = c.Write(make([]byte, 1<<20))
+				}
+			}()
+			c := b.dial("client", "10.0.0.1:7100")
+			go func() { _, _ = io.Copy(io.Discard, c) }()
+			time.Sleep(time.Second)
+		}, beside: []string{"unacknowledged"}},
 	{id: "qdisc-drop", as: "a class of htb", on: "client", plant: func(b *bench) {
 		b.udp("server", "10.0.0.1:7010", "")
-		b.sh("client", "tc qdisc add dev eth0 root handle 1: htb default 1 && tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit && tc qdisc add dev eth0 parent 1:1 pfifo limit 5")
-	}, act: func(b *bench) { send(b.udp("client", "", "10.0.0.1:7010"), 400, 1000) }, beside: []string{"udp-queue-full"}},
+		b.sh("client",
+			"tc qdisc add dev eth0 root handle 1: htb default 1 && tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit && tc qdisc add dev eth0 parent 1:1 pfifo limit 5")
+	}, act: func(b *bench) {
+		send(b.udp("client", "", "10.0.0.1:7010"), 400, 1000)
+	}, beside: []string{"udp-queue-full"}},
 	{id: "qdisc-drop", as: "at a switch", on: "switch", hosts: []string{"switch"}, plant: func(b *bench) {
 		b.udp("server", "10.0.0.1:7010", "")
 		b.sh("switch", "tc qdisc add dev server-eth0 root tbf rate 1mbit burst 2000 limit 5000")
@@ -131,7 +140,8 @@ var variedFaults = []fault{
 		}()
 		go readSteadily(c)
 	}, act: func(*bench) { time.Sleep(time.Second) }, beside: []string{"window-limited", "unread-data"}},
-	{id: "duplicate-address", as: "seen by one that holds it", plant: shell("other", "ip address add 10.0.0.1/24 dev eth0"), hosts: []string{"server"}},
+	{id: "duplicate-address", as: "seen by one that holds it",
+		plant: shell("other", "ip address add 10.0.0.1/24 dev eth0"), hosts: []string{"server"}},
 	{id: "unacknowledged", as: "a segment with a smaller MTU", on: "client", plant: func(b *bench) {
 		b.listen("server", "10.0.0.1:7040")
 		b.disable("client", "eth0", "tx-tcp-segmentation", "tx-generic-segmentation")
@@ -141,7 +151,8 @@ var variedFaults = []fault{
 		time.Sleep(1500 * time.Millisecond)
 	}, beside: []string{"tcp-retransmissions", "offload-off"}},
 	{id: "wrong-neighbour", as: "the gateway's old address", on: "client", plant: func(b *bench) {
-		b.sh("client", "ip route add default via 10.0.0.3 && ip neigh replace 10.0.0.3 lladdr 02:00:00:99:99:99 dev eth0 nud permanent")
+		b.sh("client",
+			"ip route add default via 10.0.0.3 && ip neigh replace 10.0.0.3 lladdr 02:00:00:99:99:99 dev eth0 nud permanent")
 		b.connect("client", "192.0.2.1:80", 2)
 		time.Sleep(1200 * time.Millisecond)
 	}, hosts: []string{"client"}},
@@ -166,13 +177,17 @@ var variedFaults = []fault{
 	}},
 	{id: "syn-queue-full", on: "server", plant: func(b *bench) {
 		b.opened("server", func() (io.Closer, error) { return listenOf(addr("10.0.0.1:7070"), 20) })
-		b.sh("server", "ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add 198.18.0.0/16 via 10.0.0.250")
-	}, act: func(b *bench) { b.in("client", func() error { return sendSYNs(90) }) }, hosts: []string{"server"}, beside: []string{"tcp-retransmissions"}},
+		b.sh("server",
+			"ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add 198.18.0.0/16 via 10.0.0.250")
+	}, act: func(b *bench) { b.in("client", func() error { return sendSYNs(90) }) }, hosts: []string{"server"},
+		beside: []string{"tcp-retransmissions"}},
 	{id: "syn-queue-full", as: "without cookies", on: "server", plant: func(b *bench) {
 		b.in("server", func() error { return writeParameter("net.ipv4.tcp_syncookies", "0") })
 		b.opened("server", func() (io.Closer, error) { return listenOf(addr("10.0.0.1:7070"), 20) })
-		b.sh("server", "ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add 198.18.0.0/16 via 10.0.0.250")
-	}, act: func(b *bench) { b.in("client", func() error { return sendSYNs(90) }) }, hosts: []string{"server"}, beside: []string{"tcp-retransmissions"}},
+		b.sh("server",
+			"ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add 198.18.0.0/16 via 10.0.0.250")
+	}, act: func(b *bench) { b.in("client", func() error { return sendSYNs(90) }) }, hosts: []string{"server"},
+		beside: []string{"tcp-retransmissions"}},
 	{id: "conntrack-full", on: "server", plant: func(b *bench) {
 		why := ""
 		b.in("server", func() (err error) { why, err = fillConntrack(); return err })

@@ -38,7 +38,8 @@ func CountOf(e message.FlowEnd) Count {
 func (c Count) Result(id int, omitted Count, seconds float64) StreamResult {
 	r := StreamResult{
 		ID: Int(id), Bytes: Int(max(0, c.Bytes-omitted.Bytes)), Retransmits: -1, Jitter: c.jitter, EndTime: seconds,
-		Packets: Int(c.packets), OmittedPackets: Int(omitted.packets), Errors: Int(c.lost), OmittedErrors: Int(omitted.lost),
+		Packets: Int(c.packets), OmittedPackets: Int(omitted.packets), Errors: Int(c.lost),
+		OmittedErrors: Int(omitted.lost),
 	}
 	if c.retransmits >= 0 {
 		r.Retransmits = Int(c.retransmits - max(0, omitted.retransmits))

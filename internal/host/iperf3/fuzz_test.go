@@ -9,7 +9,8 @@ import (
 // FuzzControl: whatever comes on a control connection is read or refused, and
 // what was read is written and read again as the same.
 func FuzzControl(f *testing.F) {
-	f.Add([]byte(`{"tcp":true,"omit":0,"time":10,"num":0,"blockcount":0,"parallel":1,"len":131072,"client_version":"3.12"}`))
+	f.Add(
+		[]byte(`{"tcp":true,"omit":0,"time":10,"num":0,"blockcount":0,"parallel":1,"len":131072,"client_version":"3.12"}`))
 	f.Add([]byte(`{"udp":true,"time":"x","parallel":1e3,"bandwidth":-1e300,"title":"\ud800"}`))
 	f.Add([]byte(`{"cpu_util_total":0,"cpu_util_user":0,"cpu_util_system":0,"sender_has_retransmits":1,` +
 		`"streams":[{"id":1,"bytes":1,"retransmits":0,"jitter":0,"errors":0,"packets":0}]}`))

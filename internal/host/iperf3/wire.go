@@ -206,7 +206,8 @@ func ReadCookie(r io.Reader) (Cookie, error) {
 // and 2-7 and checks nothing; other programs draw from other letters.
 func plausible(b []byte) bool {
 	for i, c := range b {
-		allowed := c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("-_.", c) >= 0
+		allowed := c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' ||
+			strings.IndexByte("-_.", c) >= 0
 		if i < CookieBytes-1 && !allowed || i == CookieBytes-1 && c != 0 {
 			return false
 		}

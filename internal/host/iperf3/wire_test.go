@@ -61,7 +61,8 @@ func TestParameters(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ours, theirs map[string]any
-	if json.Unmarshal(back, &ours) != nil || json.Unmarshal([]byte(text), &theirs) != nil || !reflect.DeepEqual(ours, theirs) {
+	if json.Unmarshal(back, &ours) != nil || json.Unmarshal([]byte(text), &theirs) != nil ||
+		!reflect.DeepEqual(ours, theirs) {
 		t.Errorf("written again: %s\nwant            %s", back, text)
 	}
 }
@@ -96,7 +97,8 @@ func TestBadDocuments(t *testing.T) {
 		"no JSON":           {"\x00\x00\x00\x02{]", "invalid character"},
 		"two documents":     {"\x00\x00\x00\x04{}{}", "invalid character"},
 	} {
-		if err := ReadJSON(strings.NewReader(c.text), MaxParametersBytes, &p); err == nil || !strings.Contains(err.Error(), c.say) {
+		if err := ReadJSON(strings.NewReader(c.text), MaxParametersBytes, &p); err == nil ||
+			!strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v, want %q", name, err, c.say)
 		}
 	}
@@ -122,7 +124,8 @@ func TestResults(t *testing.T) {
 	if s := r.Streams[0]; !s.HasOmitted || !s.HasTimes || s.OmittedPackets != 7 || s.EndTime != 1.5 {
 		t.Errorf("%+v", s)
 	}
-	for _, missing := range []string{`"id":3,`, `"bytes":1e6,`, `"errors":2,`, `"cpu_util_user":1,`, `"sender_has_retransmits":-1,`} {
+	for _, missing := range []string{`"id":3,`, `"bytes":1e6,`, `"errors":2,`, `"cpu_util_user":1,`,
+		`"sender_has_retransmits":-1,`} {
 		text := strings.Replace(top+full, missing, "", 1)
 		if err := json.Unmarshal([]byte(text), &r); err == nil || !strings.Contains(err.Error(), "no field") {
 			t.Errorf("without %s: %v", missing, err)
@@ -142,7 +145,8 @@ func TestCookies(t *testing.T) {
 	if c == NewCookie() {
 		t.Error("the same cookie twice")
 	}
-	for _, stranger := range []string{"GET / HTTP/1.0\r\n\r\n", "\x16\x03\x01", "linerateh\x00\x10{", strings.Repeat("a", CookieBytes)} {
+	for _, stranger := range []string{"GET / HTTP/1.0\r\n\r\n", "\x16\x03\x01", "linerateh\x00\x10{",
+		strings.Repeat("a", CookieBytes)} {
 		if _, err := ReadCookie(strings.NewReader(stranger)); !errors.Is(err, ErrNotIperf3) {
 			t.Errorf("%q: %v", stranger, err)
 		}
@@ -213,7 +217,8 @@ func TestTokens(t *testing.T) {
 		t.Error("a name with a blank is sent")
 	}
 	// sha256 of "{mario}rossi", the example of iperf3's manual.
-	if got := PasswordHash("mario", "rossi"); got != "bf7a49a846d44b454a5d11e7acfaf13d138bbe0b7483aa3e050879700572709b" {
+	if got := PasswordHash("mario",
+		"rossi"); got != "bf7a49a846d44b454a5d11e7acfaf13d138bbe0b7483aa3e050879700572709b" {
 		t.Errorf("the hash is %s", got)
 	}
 }

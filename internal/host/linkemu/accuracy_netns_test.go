@@ -88,7 +88,8 @@ func TestDelay(t *testing.T) {
 			const delay, doubt = 20 * time.Millisecond, 200 * time.Microsecond
 			late := latenesses(t, by, delay)
 			own := latenesses(t, by, 1)[0]
-			t.Logf("%s: late by %v at the least, %v in the middle, %v at the most; %v without a delay", by, late[0], late[len(late)/2], late[len(late)-1], own)
+			t.Logf("%s: late by %v at the least, %v in the middle, %v at the most; %v without a delay", by, late[0],
+				late[len(late)/2], late[len(late)-1], own)
 			if late[0] < 0 {
 				t.Errorf("%s: a datagram came %v early", by, -late[0])
 			}
@@ -120,7 +121,8 @@ func TestJitter(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, by := range mechanisms(t) {
 			const delay, jitter, datagrams = 12 * time.Millisecond, 4 * time.Millisecond, 200
-			e := joined(t, by, topology.Impairment{Delay: unit.Duration(delay), Jitter: unit.Duration(jitter)}, topology.Impairment{})
+			e := joined(t, by, topology.Impairment{Delay: unit.Duration(delay), Jitter: unit.Duration(jitter)},
+				topology.Impairment{})
 			var took []time.Duration
 			var last time.Time
 			for i, f := range e.flights(0, 1, datagrams, 1, 2*jitter) {
@@ -135,7 +137,8 @@ func TestJitter(t *testing.T) {
 				took = append(took, f.took)
 			}
 			slices.Sort(took)
-			t.Logf("%s: took %v at the least, %v in the middle, %v at the most", by, took[0], took[datagrams/2], took[datagrams-1])
+			t.Logf("%s: took %v at the least, %v in the middle, %v at the most", by, took[0], took[datagrams/2],
+				took[datagrams-1])
 			// Each share of them, by order, five standard deviations to the early side.
 			for _, share := range []float64{0.25, 0.5, 0.75} {
 				doubt := 5 * math.Sqrt(share*(1-share)/datagrams)

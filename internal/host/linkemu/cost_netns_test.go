@@ -49,7 +49,8 @@ func TestCost(t *testing.T) {
 			t.Logf("%-32s %6.2f s/GB", link.name, cost[link.name])
 		}
 		if most := 2 * cost["veth pair, segmented frames"]; cost["delay and loss by the emulator"] > most {
-			t.Errorf("the emulator takes %.2f s/GB to lose frames, want at most %.2f", cost["delay and loss by the emulator"], most)
+			t.Errorf("the emulator takes %.2f s/GB to lose frames, want at most %.2f",
+				cost["delay and loss by the emulator"], most)
 		}
 	})
 }

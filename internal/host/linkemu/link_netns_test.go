@@ -58,7 +58,8 @@ func joined(t *testing.T, by topology.Mechanism, there, back topology.Impairment
 	var link [2]netlink.LinkEnd
 	for i, name := range []string{"a", "b"} {
 		e.both[i] = namespace(name)
-		link[i] = netlink.LinkEnd{Namespace: e.both[i], Interface: "eth0", MAC: "02:00:00:00:00:0" + string(rune('1'+i)), MTU: 1500}
+		link[i] = netlink.LinkEnd{Namespace: e.both[i], Interface: "eth0", MAC: "02:00:00:00:00:0" +
+			string(rune('1'+i)), MTU: 1500}
 	}
 	parts, chosen, _, err := topology.SplitLink([2]topology.Impairment{there, back}, func(m topology.Mechanism) error {
 		if m != by {
@@ -155,10 +156,13 @@ func TestCarrier(t *testing.T) {
 			for _, state := range []string{"down", "up"} {
 				e.do(i, func() { kerneltest.Do(t, "ip", "link", "set", "dev", "eth0", state) })
 				carrier := func() (is bool) {
-					e.do(1-i, func() { is = strings.Contains(kerneltest.Do(t, "ip", "-o", "link", "show", "dev", "eth0"), "LOWER_UP") })
+					e.do(1-i, func() {
+						is = strings.Contains(kerneltest.Do(t, "ip", "-o", "link", "show", "dev", "eth0"), "LOWER_UP")
+					})
 					return is
 				}
-				for end := time.Now().Add(20 * time.Second); carrier() != (state == "up"); time.Sleep(10 * time.Millisecond) {
+				for end := time.Now().Add(20 * time.Second); carrier() != (state == "up"); time.Sleep(
+					10 * time.Millisecond) {
 					if time.Now().After(end) {
 						t.Fatalf("end %d is %s, and the other one has not noticed", i, state)
 					}
@@ -166,7 +170,8 @@ func TestCarrier(t *testing.T) {
 			}
 			for k := range 2 { // the entry is gone with the interface
 				e.do(k, func() {
-					kerneltest.Do(t, "ip", "neigh", "replace", "10.0.0."+string(rune('2'-k)), "lladdr", "02:00:00:00:00:0"+string(rune('2'-k)), "dev", "eth0")
+					kerneltest.Do(t, "ip", "neigh", "replace", "10.0.0."+string(rune('2'-k)), "lladdr",
+						"02:00:00:00:00:0"+string(rune('2'-k)), "dev", "eth0")
 				})
 			}
 			e.transfer("10.0.0.2:0", 64<<10)
@@ -179,11 +184,13 @@ func TestCarrier(t *testing.T) {
 func TestMarks(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		for _, understands := range []bool{true, false} {
-			link := topology.Impairment{Delay: 5e6, Rate: 40e6, Queue: unit.Depth{Size: 1 << 20}, ECN: unit.Depth{Size: 20 << 10}}
+			link := topology.Impairment{Delay: 5e6, Rate: 40e6, Queue: unit.Depth{Size: 1 << 20},
+				ECN: unit.Depth{Size: 20 << 10}}
 			e := joined(t, topology.Emulator, link, topology.Impairment{Delay: 5e6})
 			for i := range 2 {
 				e.do(i, func() {
-					kerneltest.Do(t, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno", "net.ipv4.tcp_ecn="+map[bool]string{true: "1", false: "0"}[understands])
+					kerneltest.Do(t, "sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno", "net.ipv4.tcp_ecn="+
+						map[bool]string{true: "1", false: "0"}[understands])
 				})
 			}
 			e.transfer("10.0.0.2:0", 4<<20)
@@ -229,7 +236,8 @@ func TestBytesSurvive(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		lossy := topology.Impairment{Delay: 500e3, Loss: 0.01}
 		mixed := topology.Impairment{Delay: 2e6, Jitter: 500e3, Reorder: 0.01}
-		queued := topology.Impairment{Delay: 500e3, Rate: 200e6, Queue: unit.Depth{Size: 100_000}, ECN: unit.Depth{Size: 50_000}}
+		queued := topology.Impairment{Delay: 500e3, Rate: 200e6, Queue: unit.Depth{Size: 100_000},
+			ECN: unit.Depth{Size: 50_000}}
 		for _, link := range []topology.Impairment{lossy, mixed, queued} {
 			e := joined(t, topology.Emulator, link, link)
 			for _, address := range []string{"10.0.0.2:0", "[fd00::2]:0"} {

@@ -283,7 +283,9 @@ func TestOvertake(t *testing.T) {
 // mark whose senders understand them.
 func TestQueue(t *testing.T) {
 	const size, head = 1000, ethernet + 52
-	link := topology.Impairment{Rate: 8e9 / 1000, Queue: unit.Depth{Size: 100 * (size + head)}, ECN: unit.Depth{Size: 40 * (size + head)}} // 1 µs a byte
+	// 1 µs a byte
+	link := topology.Impairment{Rate: 8e9 / 1000, Queue: unit.Depth{Size: 100 * (size + head)},
+		ECN: unit.Depth{Size: 40 * (size + head)}}
 	c := newDirection(link, rand.New(rand.NewPCG(1, 1)))
 	ect := func(segs int) []byte {
 		frame := tcpSuperFrame(segs*size, size)

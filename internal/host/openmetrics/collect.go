@@ -52,7 +52,8 @@ func (n netif) send(to chan<- prometheus.Metric) {
 		drops.send(to, float64(d.value(n.InterfaceCounters)), name, d.direction, d.cause)
 	}
 	const bits = 8
-	for m, bps := range map[*family]float64{speed: n.speedBps, receiveLimit: n.limitBps(false), transmitLimit: n.limitBps(true)} {
+	for m, bps := range map[*family]float64{speed: n.speedBps, receiveLimit: n.limitBps(false),
+		transmitLimit: n.limitBps(true)} {
 		if bps > 0 {
 			m.send(to, bps/bits, name)
 		}

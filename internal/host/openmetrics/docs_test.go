@@ -143,7 +143,8 @@ func TestDashboard(t *testing.T) {
 		if p.Type == "row" {
 			continue
 		}
-		if !slices.Contains([]string{"timeseries", "table"}, p.Type) || p.Datasource.Type != "prometheus" || p.FieldConfig.Defaults.Unit == "" || len(p.Targets) == 0 {
+		if !slices.Contains([]string{"timeseries", "table"}, p.Type) || p.Datasource.Type != "prometheus" ||
+			p.FieldConfig.Defaults.Unit == "" || len(p.Targets) == 0 {
 			t.Errorf("%s: %+v", p.Title, p)
 		}
 		refs := map[string]bool{}
@@ -203,7 +204,8 @@ func TestExpressions(t *testing.T) {
 		`1 + 1`: "no metric in 1 + 1",
 		`sum by (a_b) (linerate_tcp_connections{state="TIME-WAIT"})`: "",
 	} {
-		if _, wrong := metricsOf(known(), expression); !strings.HasPrefix(strings.Join(wrong, "; "), want) || want == "" && len(wrong) > 0 {
+		if _, wrong := metricsOf(known(), expression); !strings.HasPrefix(strings.Join(wrong, "; "), want) ||
+			want == "" && len(wrong) > 0 {
 			t.Errorf("%s: %q, want %q", expression, wrong, want)
 		}
 	}
@@ -212,8 +214,10 @@ func TestExpressions(t *testing.T) {
 // TestNames: kernel counters have names as Prometheus writes them, and no two the same.
 func TestNames(t *testing.T) {
 	for name, want := range map[string]string{
-		"TcpExt.TCPBacklogDrop": "tcpext_tcp_backlog_drop", "TcpExt.TCPMD5Failure": "tcpext_tcp_md5_failure", "Udp.RcvbufErrors": "udp_rcvbuf_errors",
-		"TcpExt.IPReversePathFilter": "tcpext_ip_reverse_path_filter", "TcpExt.PAWSEstab": "tcpext_paws_estab", "TcpExt.TCPDSACKRecv": "tcpext_tcp_dsack_recv",
+		"TcpExt.TCPBacklogDrop": "tcpext_tcp_backlog_drop", "TcpExt.TCPMD5Failure": "tcpext_tcp_md5_failure",
+		"Udp.RcvbufErrors":           "udp_rcvbuf_errors",
+		"TcpExt.IPReversePathFilter": "tcpext_ip_reverse_path_filter", "TcpExt.PAWSEstab": "tcpext_paws_estab",
+		"TcpExt.TCPDSACKRecv": "tcpext_tcp_dsack_recv",
 	} {
 		if got := snake(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

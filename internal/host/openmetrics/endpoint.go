@@ -56,7 +56,8 @@ func (e *Endpoint) Serve(ctx context.Context, server func() Serving) error {
 	}
 	defer host.Close()
 	registry := prometheus.NewRegistry()
-	list := []prometheus.Collector{host, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}
+	list := []prometheus.Collector{host, collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}
 	if server != nil {
 		list = append(list, serving(server))
 	}
@@ -70,7 +71,8 @@ func (e *Endpoint) Serve(ctx context.Context, server func() Serving) error {
 
 // handler answers with what is registered.
 func handler(registry *prometheus.Registry) http.Handler {
-	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true, ErrorHandling: promhttp.ContinueOnError})
+	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true,
+		ErrorHandling: promhttp.ContinueOnError})
 	mux := http.NewServeMux()
 	mux.Handle("GET "+Path, promhttp.InstrumentMetricHandler(registry, newPaced(metrics)))
 	return mux
@@ -81,7 +83,8 @@ func serveHTTP(ctx context.Context, l *net.TCPListener, h http.Handler) error {
 	s := &http.Server{
 		// The answer is made in memory, so that a client that reads slowly keeps no others waiting.
 		Handler:           http.TimeoutHandler(h, answerTimeout, "the host could not be read in time\n"),
-		ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout,
+		ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout,
+		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: mostHeader,
 		ErrorLog:       slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // of clients that do not speak HTTP
 	}

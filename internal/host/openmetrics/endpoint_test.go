@@ -58,10 +58,14 @@ func TestServing(t *testing.T) {
 	answer := httptest.NewRecorder()
 	handler(registry).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, Path, nil))
 	for _, want := range []string{
-		"linerate_serve_clients_in_use 1", "linerate_serve_clients_limit 1", "linerate_serve_flows_in_use 2", "linerate_serve_client_flows_limit 2",
-		"linerate_serve_memory_in_use_bytes 1000", `linerate_serve_refusals_total{bound="clients"} 1`, `linerate_serve_refusals_total{bound="flows"} 1`,
-		`linerate_serve_refusals_total{bound="memory"} 0`, "linerate_serve_receive_bytes_total 1000", "linerate_serve_transmit_bytes_total 2000",
-		"linerate_serve_sessions_total 5", "linerate_serve_refused_sessions_total 2", "linerate_serve_pending_connections 3",
+		"linerate_serve_clients_in_use 1", "linerate_serve_clients_limit 1", "linerate_serve_flows_in_use 2",
+		"linerate_serve_client_flows_limit 2",
+		"linerate_serve_memory_in_use_bytes 1000", `linerate_serve_refusals_total{bound="clients"} 1`,
+		`linerate_serve_refusals_total{bound="flows"} 1`,
+		`linerate_serve_refusals_total{bound="memory"} 0`, "linerate_serve_receive_bytes_total 1000",
+		"linerate_serve_transmit_bytes_total 2000",
+		"linerate_serve_sessions_total 5", "linerate_serve_refused_sessions_total 2",
+		"linerate_serve_pending_connections 3",
 	} {
 		if !strings.Contains("\n"+answer.Body.String(), "\n"+want+"\n") {
 			t.Errorf("no %q in\n%s", want, answer.Body)
@@ -71,7 +75,8 @@ func TestServing(t *testing.T) {
 	b := somethingServed().Budget
 	for r, m := range resources {
 		if b.All[r] > 0 != (m.all != nil) || b.Each[r] > 0 != (m.each != nil) {
-			t.Errorf("%v: bounds %d and %d, and a metric of %v and %v", budget.Resource(r), b.All[r], b.Each[r], m.all != nil, m.each != nil)
+			t.Errorf("%v: bounds %d and %d, and a metric of %v and %v", budget.Resource(r), b.All[r], b.Each[r],
+				m.all != nil, m.each != nil)
 		}
 	}
 }
@@ -197,8 +202,10 @@ func TestPaced(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	if bound := int64(time.Since(began)/((1+pauseShare)*takes)) + 1; answered.Load() < 2 || answered.Load() > bound || most.Load() != 1 {
-		t.Errorf("%d requests were answered in %v, %d at a time; want at most %d, one at a time", answered.Load(), time.Since(began), most.Load(), bound)
+	if bound := int64(time.Since(began)/((1+pauseShare)*takes)) + 1; answered.Load() < 2 || answered.Load() > bound ||
+		most.Load() != 1 {
+		t.Errorf("%d requests were answered in %v, %d at a time; want at most %d, one at a time", answered.Load(),
+			time.Since(began), most.Load(), bound)
 	}
 }
 

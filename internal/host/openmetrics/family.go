@@ -67,7 +67,8 @@ func snake(name string) string {
 	}
 	out, runes := []rune(strings.ToLower(protocol)+"_"), []rune(counter)
 	for i, r := range runes {
-		begins := unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1]))
+		begins := unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) &&
+			unicode.IsLower(runes[i+1]))
 		if begins {
 			out = append(out, '_')
 		}

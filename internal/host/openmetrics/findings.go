@@ -22,11 +22,15 @@ const (
 )
 
 var (
-	finding     = hostFamilies.gauge("finding", "1: the rule of doctor finds a cause on this host, now or since the evaluation before; counters since boot do not count. The rules are in docs/doctor.md.", "rule", "confidence")
-	rulesBy     = hostFamilies.gauge("doctor_rules", "Rules of doctor, by whether they had what they need (evaluated, unevaluated).", "state")
-	evaluatedAt = hostFamilies.gauge("doctor_evaluation_timestamp_seconds", "When doctor's rules were last evaluated, since the epoch.")
-	evaluation  = hostFamilies.gauge("doctor_evaluation_duration_seconds", "How long that evaluation took.")
-	overTime    = hostFamilies.gauge("doctor_evaluation_interval_seconds", "The time over which rules of counters looked, which is since the evaluation before; 0: it was the first, and they found nothing.")
+	finding = hostFamilies.gauge("finding",
+		"1: the rule of doctor finds a cause on this host, now or since the evaluation before; counters since boot do not count. The rules are in docs/doctor.md.", "rule", "confidence")
+	rulesBy = hostFamilies.gauge("doctor_rules",
+		"Rules of doctor, by whether they had what they need (evaluated, unevaluated).", "state")
+	evaluatedAt = hostFamilies.gauge("doctor_evaluation_timestamp_seconds",
+		"When doctor's rules were last evaluated, since the epoch.")
+	evaluation = hostFamilies.gauge("doctor_evaluation_duration_seconds", "How long that evaluation took.")
+	overTime   = hostFamilies.gauge("doctor_evaluation_interval_seconds",
+		"The time over which rules of counters looked, which is since the evaluation before; 0: it was the first, and they found nothing.")
 )
 
 // doctor evaluates the rules of doctor on this host, without sending anything.

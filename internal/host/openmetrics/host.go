@@ -67,19 +67,30 @@ var hostFamilies families
 
 var (
 	buildInfo = hostFamilies.gauge("build_info", "1, with the version of linerate.", "version")
-	readAt    = hostFamilies.gauge("reading_timestamp_seconds", "When the host was read for these metrics, since the epoch.")
-	readTook  = hostFamilies.gauge("reading_duration_seconds", "How long the reading took.")
-	partRead  = hostFamilies.gauge("reading_success", "1: a part of the reading was read; 0: not, or not all of it.", "part")
-	omitted   = hostFamilies.gauge("reading_omitted", "What was left out of the reading, so that the number of series is bounded.", "part")
+	readAt    = hostFamilies.gauge("reading_timestamp_seconds",
+		"When the host was read for these metrics, since the epoch.")
+	readTook = hostFamilies.gauge("reading_duration_seconds", "How long the reading took.")
+	partRead = hostFamilies.gauge("reading_success", "1: a part of the reading was read; 0: not, or not all of it.",
+		"part")
+	omitted = hostFamilies.gauge("reading_omitted",
+		"What was left out of the reading, so that the number of series is bounded.", "part")
 
 	carrier        = hostFamilies.gauge("interface_carrier", "1: the interface is up and has a carrier.", "interface")
-	carrierChanges = hostFamilies.counter("interface_carrier_changes", "How often the carrier came or went since the interface was made (IFLA_CARRIER_CHANGES).", "interface")
-	speed          = hostFamilies.gauge("interface_speed_bytes_per_second", "The negotiated rate of a NIC with a link; absent where it is not known.", "interface")
-	shaper         = hostFamilies.gauge("interface_shaper_bytes_per_second", "The rate of the queueing discipline that bounds what leaves the interface; absent: none does.", "interface", "kind")
-	receiveLimit   = hostFamilies.gauge("interface_receive_limit_bytes_per_second", "The most that the interface receives: its speed; absent where that is not known.", "interface")
-	transmitLimit  = hostFamilies.gauge("interface_transmit_limit_bytes_per_second", "The most that the interface transmits: its speed or its shaper's rate, whichever is lower; absent where neither is known.", "interface")
+	carrierChanges = hostFamilies.counter("interface_carrier_changes",
+		"How often the carrier came or went since the interface was made (IFLA_CARRIER_CHANGES).", "interface")
+	speed = hostFamilies.gauge("interface_speed_bytes_per_second",
+		"The negotiated rate of a NIC with a link; absent where it is not known.", "interface")
+	shaper = hostFamilies.gauge("interface_shaper_bytes_per_second",
+		"The rate of the queueing discipline that bounds what leaves the interface; absent: none does.",
+		"interface", "kind")
+	receiveLimit = hostFamilies.gauge("interface_receive_limit_bytes_per_second",
+		"The most that the interface receives: its speed; absent where that is not known.", "interface")
+	transmitLimit = hostFamilies.gauge("interface_transmit_limit_bytes_per_second",
+		"The most that the interface transmits: its speed or its shaper's rate, whichever is lower; absent where neither is known.", "interface")
 
-	drops = hostFamilies.counter("interface_drops", "Packets that were not delivered or sent. Of received ones ring_full: the NIC had no buffer (rx_missed_errors); other_host: for another MAC address (rx_otherhost_dropped); no_handler: on a standby member (rx_nohandler); other: of protocols that nothing handles, or for want of room (rx_dropped). Transmitted ones: other (tx_dropped).", "interface", "direction", "cause")
+	drops = hostFamilies.counter("interface_drops",
+		"Packets that were not delivered or sent. Of received ones ring_full: the NIC had no buffer (rx_missed_errors); other_host: for another MAC address (rx_otherhost_dropped); no_handler: on a standby member (rx_nohandler); other: of protocols that nothing handles, or for want of room (rx_dropped). Transmitted ones: other (tx_dropped).",
+		"interface", "direction", "cause")
 )
 
 // perInterface are the metrics whose only label is the interface.
@@ -87,16 +98,30 @@ var perInterface = []struct {
 	*family
 	value func(record.InterfaceCounters) uint64
 }{
-	{hostFamilies.counter("interface_receive_bytes", "Bytes received, with Ethernet headers (rx_bytes).", "interface"), func(c record.InterfaceCounters) uint64 { return c.RxBytes }},
-	{hostFamilies.counter("interface_transmit_bytes", "Bytes transmitted, with Ethernet headers (tx_bytes).", "interface"), func(c record.InterfaceCounters) uint64 { return c.TxBytes }},
-	{hostFamilies.counter("interface_receive_packets", "Packets received (rx_packets).", "interface"), func(c record.InterfaceCounters) uint64 { return c.RxPackets }},
-	{hostFamilies.counter("interface_transmit_packets", "Packets transmitted (tx_packets).", "interface"), func(c record.InterfaceCounters) uint64 { return c.TxPackets }},
-	{hostFamilies.counter("interface_receive_errors", "Damaged or unusable frames received, of all causes (rx_errors).", "interface"), func(c record.InterfaceCounters) uint64 { return c.RxErrors }},
-	{hostFamilies.counter("interface_receive_crc_errors", "Frames with a wrong checksum, among the receive errors (rx_crc_errors).", "interface"), func(c record.InterfaceCounters) uint64 { return c.RxCRC }},
-	{hostFamilies.counter("interface_receive_length_errors", "Frames longer than the interface takes, among the receive errors (rx_length_errors).", "interface"), func(c record.InterfaceCounters) uint64 { return c.RxLength }},
-	{hostFamilies.counter("interface_transmit_errors", "Frames that the interface could not send, of all causes (tx_errors).", "interface"), func(c record.InterfaceCounters) uint64 { return c.TxErrors }},
-	{hostFamilies.counter("interface_transmit_carrier_errors", "Frames without a carrier, among the transmit errors (tx_carrier_errors).", "interface"), func(c record.InterfaceCounters) uint64 { return c.TxCarrier }},
-	{hostFamilies.counter("interface_collisions", "Collisions, which a full-duplex link has none of.", "interface"), func(c record.InterfaceCounters) uint64 { return c.Collisions }},
+	{hostFamilies.counter("interface_receive_bytes", "Bytes received, with Ethernet headers (rx_bytes).", "interface"),
+		func(c record.InterfaceCounters) uint64 { return c.RxBytes }},
+	{hostFamilies.counter("interface_transmit_bytes", "Bytes transmitted, with Ethernet headers (tx_bytes).",
+		"interface"), func(c record.InterfaceCounters) uint64 { return c.TxBytes }},
+	{hostFamilies.counter("interface_receive_packets", "Packets received (rx_packets).", "interface"),
+		func(c record.InterfaceCounters) uint64 { return c.RxPackets }},
+	{hostFamilies.counter("interface_transmit_packets", "Packets transmitted (tx_packets).", "interface"),
+		func(c record.InterfaceCounters) uint64 { return c.TxPackets }},
+	{hostFamilies.counter("interface_receive_errors", "Damaged or unusable frames received, of all causes (rx_errors).",
+		"interface"), func(c record.InterfaceCounters) uint64 { return c.RxErrors }},
+	{hostFamilies.counter("interface_receive_crc_errors",
+		"Frames with a wrong checksum, among the receive errors (rx_crc_errors).", "interface"),
+		func(c record.InterfaceCounters) uint64 { return c.RxCRC }},
+	{hostFamilies.counter("interface_receive_length_errors",
+		"Frames longer than the interface takes, among the receive errors (rx_length_errors).", "interface"),
+		func(c record.InterfaceCounters) uint64 { return c.RxLength }},
+	{hostFamilies.counter("interface_transmit_errors",
+		"Frames that the interface could not send, of all causes (tx_errors).", "interface"),
+		func(c record.InterfaceCounters) uint64 { return c.TxErrors }},
+	{hostFamilies.counter("interface_transmit_carrier_errors",
+		"Frames without a carrier, among the transmit errors (tx_carrier_errors).", "interface"),
+		func(c record.InterfaceCounters) uint64 { return c.TxCarrier }},
+	{hostFamilies.counter("interface_collisions", "Collisions, which a full-duplex link has none of.", "interface"),
+		func(c record.InterfaceCounters) uint64 { return c.Collisions }},
 }
 
 var perDrop = []struct {
@@ -114,34 +139,53 @@ var perQdisc = []struct {
 	*family
 	value func(record.QdiscCounters) uint64
 }{
-	{hostFamilies.counter("qdisc_bytes", "Bytes sent by the queueing disciplines of one kind.", "interface", "kind"), func(q record.QdiscCounters) uint64 { return q.Bytes }},
-	{hostFamilies.counter("qdisc_packets", "Packets sent by the queueing disciplines of one kind.", "interface", "kind"), func(q record.QdiscCounters) uint64 { return q.Packets }},
-	{hostFamilies.counter("qdisc_drops", "Packets dropped by the queueing disciplines of one kind. One with others inside counts theirs as well.", "interface", "kind"), func(q record.QdiscCounters) uint64 { return q.Drops }},
-	{hostFamilies.counter("qdisc_overlimits", "How often a queueing discipline had to delay a packet.", "interface", "kind"), func(q record.QdiscCounters) uint64 { return q.Overlimits }},
-	{hostFamilies.counter("qdisc_requeues", "How often the NIC had no room for a packet.", "interface", "kind"), func(q record.QdiscCounters) uint64 { return q.Requeues }},
-	{hostFamilies.gauge("qdisc_backlog_bytes", "Bytes that wait.", "interface", "kind"), func(q record.QdiscCounters) uint64 { return q.Backlog }},
-	{hostFamilies.gauge("qdisc_backlog_packets", "Packets that wait.", "interface", "kind"), func(q record.QdiscCounters) uint64 { return q.Qlen }},
+	{hostFamilies.counter("qdisc_bytes", "Bytes sent by the queueing disciplines of one kind.", "interface", "kind"),
+		func(q record.QdiscCounters) uint64 { return q.Bytes }},
+	{hostFamilies.counter("qdisc_packets", "Packets sent by the queueing disciplines of one kind.", "interface",
+		"kind"), func(q record.QdiscCounters) uint64 { return q.Packets }},
+	{hostFamilies.counter("qdisc_drops",
+		"Packets dropped by the queueing disciplines of one kind. One with others inside counts theirs as well.",
+		"interface", "kind"), func(q record.QdiscCounters) uint64 { return q.Drops }},
+	{hostFamilies.counter("qdisc_overlimits", "How often a queueing discipline had to delay a packet.", "interface",
+		"kind"), func(q record.QdiscCounters) uint64 { return q.Overlimits }},
+	{hostFamilies.counter("qdisc_requeues", "How often the NIC had no room for a packet.", "interface", "kind"),
+		func(q record.QdiscCounters) uint64 { return q.Requeues }},
+	{hostFamilies.gauge("qdisc_backlog_bytes", "Bytes that wait.", "interface", "kind"),
+		func(q record.QdiscCounters) uint64 { return q.Backlog }},
+	{hostFamilies.gauge("qdisc_backlog_packets", "Packets that wait.", "interface", "kind"),
+		func(q record.QdiscCounters) uint64 { return q.Qlen }},
 }
 
 var perCPU = []struct {
 	*family
 	value func(record.SoftnetCounters) uint64
 }{
-	{hostFamilies.counter("softnet_processed_packets", "Packets that a CPU took from its backlog and NICs (softnet_stat).", "cpu"), func(c record.SoftnetCounters) uint64 { return c.Processed }},
-	{hostFamilies.counter("softnet_dropped_packets", "Packets dropped because a CPU's backlog was full.", "cpu"), func(c record.SoftnetCounters) uint64 { return c.Dropped }},
-	{hostFamilies.counter("softnet_squeezed", "How often a CPU ran out of its budget or time before the queues were empty.", "cpu"), func(c record.SoftnetCounters) uint64 { return c.Squeezed }},
-	{hostFamilies.gauge("softnet_backlog_packets", "Packets in a CPU's backlog.", "cpu"), func(c record.SoftnetCounters) uint64 { return c.Backlog }},
+	{hostFamilies.counter("softnet_processed_packets",
+		"Packets that a CPU took from its backlog and NICs (softnet_stat).", "cpu"),
+		func(c record.SoftnetCounters) uint64 { return c.Processed }},
+	{hostFamilies.counter("softnet_dropped_packets", "Packets dropped because a CPU's backlog was full.", "cpu"),
+		func(c record.SoftnetCounters) uint64 { return c.Dropped }},
+	{hostFamilies.counter("softnet_squeezed",
+		"How often a CPU ran out of its budget or time before the queues were empty.", "cpu"),
+		func(c record.SoftnetCounters) uint64 { return c.Squeezed }},
+	{hostFamilies.gauge("softnet_backlog_packets", "Packets in a CPU's backlog.", "cpu"),
+		func(c record.SoftnetCounters) uint64 { return c.Backlog }},
 }
 
 var (
 	connections = hostFamilies.gauge("tcp_connections", "TCP connections, by state as in ss(8).", "state")
 	orphans     = hostFamilies.gauge("tcp_orphans", "TCP connections without a process, of all network namespaces.")
 	udpSockets  = hostFamilies.gauge("udp_sockets", "UDP sockets that are bound to a port.")
-	memory      = hostFamilies.gauge("socket_memory_bytes", "Memory of a protocol's sockets, of all network namespaces.", "protocol")
-	queued      = hostFamilies.gauge("listener_queue_connections", "Connections that wait for accept(2), of the fullest listening socket of an address.", "local")
-	backlog     = hostFamilies.gauge("listener_backlog_connections", "How many connections may wait there (listen(2)).", "local")
-	tracked     = hostFamilies.gauge("conntrack_entries", "Entries of the connection tracking table; absent: the kernel has none loaded.")
-	mostTracked = hostFamilies.gauge("conntrack_limit_entries", "Entries that the connection tracking table may have (nf_conntrack_max).")
+	memory      = hostFamilies.gauge("socket_memory_bytes",
+		"Memory of a protocol's sockets, of all network namespaces.", "protocol")
+	queued = hostFamilies.gauge("listener_queue_connections",
+		"Connections that wait for accept(2), of the fullest listening socket of an address.", "local")
+	backlog = hostFamilies.gauge("listener_backlog_connections", "How many connections may wait there (listen(2)).",
+		"local")
+	tracked = hostFamilies.gauge("conntrack_entries",
+		"Entries of the connection tracking table; absent: the kernel has none loaded.")
+	mostTracked = hostFamilies.gauge("conntrack_limit_entries",
+		"Entries that the connection tracking table may have (nf_conntrack_max).")
 )
 
 // protocolCounter is a counter of /proc/net/snmp or /proc/net/netstat.

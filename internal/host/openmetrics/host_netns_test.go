@@ -59,7 +59,8 @@ func opened(t *testing.T) (*Host, *prometheus.Registry) {
 // withoutIPv6 keeps interfaces that are made from sending packets of their own.
 func withoutIPv6(t *testing.T) {
 	t.Helper()
-	if err := os.WriteFile("/proc/sys/net/ipv6/conf/default/disable_ipv6", []byte("1"), 0o644); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.WriteFile("/proc/sys/net/ipv6/conf/default/disable_ipv6", []byte("1"), 0o644); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
 }
@@ -70,7 +71,8 @@ type qdisc struct{ Packets, Drops, Backlog float64 }
 func rootQdisc(t *testing.T, name string) qdisc {
 	t.Helper()
 	var list []qdisc
-	if err := json.Unmarshal([]byte(kerneltest.Do(t, "tc", "-s", "-j", "qdisc", "show", "dev", name, "root")), &list); err != nil || len(list) == 0 {
+	if err := json.Unmarshal([]byte(kerneltest.Do(t, "tc", "-s", "-j", "qdisc", "show", "dev", name, "root")),
+		&list); err != nil || len(list) == 0 {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return list[0]
@@ -82,8 +84,10 @@ func TestHost(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		withoutIPv6(t)
 		for _, words := range []string{
-			"ip link set dev lo up", "ip link add dev eth0 type veth peer name far0", "ip link set dev far0 up", "ip link set dev eth0 up",
-			"ip address add 10.0.0.1/24 dev eth0", "ip neigh add 10.0.0.9 lladdr 02:00:00:00:00:09 nud permanent dev eth0",
+			"ip link set dev lo up", "ip link add dev eth0 type veth peer name far0", "ip link set dev far0 up",
+			"ip link set dev eth0 up",
+			"ip address add 10.0.0.1/24 dev eth0",
+			"ip neigh add 10.0.0.9 lladdr 02:00:00:00:00:09 nud permanent dev eth0",
 			"tc qdisc add dev eth0 root tbf rate 80mbit burst 10k limit 3k",
 		} {
 			kerneltest.Do(t, strings.Fields(words)[0], strings.Fields(words)[1:]...)
@@ -109,7 +113,8 @@ func TestHost(t *testing.T) {
 			_, _ = conn.Write(make([]byte, 1000))
 		}
 		tbf := rootQdisc(t, "eth0")
-		for end := time.Now().Add(20 * time.Second); tbf.Backlog > 0 && time.Now().Before(end); tbf = rootQdisc(t, "eth0") {
+		for end := time.Now().Add(20 * time.Second); tbf.Backlog > 0 &&
+			time.Now().Before(end); tbf = rootQdisc(t, "eth0") {
 			time.Sleep(10 * time.Millisecond)
 		}
 		h, registry := opened(t)
@@ -124,7 +129,8 @@ func TestHost(t *testing.T) {
 				Rx, Tx struct{ Bytes, Packets, Dropped float64 }
 			}
 		}
-		if err := json.Unmarshal([]byte(kerneltest.Do(t, "ip", "-s", "-j", "link", "show", "dev", "far0")), &links); err != nil {
+		if err := json.Unmarshal([]byte(kerneltest.Do(t, "ip", "-s", "-j", "link", "show", "dev", "far0")),
+			&links); err != nil {
 			t.Fatal(err)
 		}
 		far := links[0].Stats64
@@ -154,7 +160,8 @@ func TestHost(t *testing.T) {
 			}
 		}
 		for series := range got {
-			if strings.Contains(series, `interface="lo"`) || strings.HasPrefix(series, `linerate_interface_receive_limit`) {
+			if strings.Contains(series, `interface="lo"`) ||
+				strings.HasPrefix(series, `linerate_interface_receive_limit`) {
 				t.Errorf("%s is shown", series)
 			}
 		}
@@ -166,7 +173,8 @@ func TestHost(t *testing.T) {
 func TestFindings(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "set", "dev", "lo", "up")
-		const off, noListener = `confidence="certain",rule="window-scaling-off"`, `confidence="likely",rule="udp-no-listener"`
+		const off, noListener = `confidence="certain",rule="window-scaling-off"`,
+			`confidence="likely",rule="udp-no-listener"`
 		parameter := func(value string) {
 			if err := os.WriteFile("/proc/sys/net/ipv4/tcp_window_scaling", []byte(value), 0o644); err != nil {
 				t.Fatal(err)
@@ -215,8 +223,10 @@ func TestCountedMeanwhile(t *testing.T) {
 		readings++
 		s.Reading.Host = "nas"
 		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", Up: true}}
-		s.State.NICs = []record.NIC{{Interface: "eth0", Driver: "ixgbe", Counters: map[string]int64{"rx_crc_errors": 9 * readings}}}
-		s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Family: "inet", Table: "filter", Chain: "output", Hook: "output", Handle: 7, Verdict: "drop", Counted: true, Packets: uint64(20 * readings)}}}
+		s.State.NICs = []record.NIC{
+			{Interface: "eth0", Driver: "ixgbe", Counters: map[string]int64{"rx_crc_errors": 9 * readings}}}
+		s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Family: "inet", Table: "filter", Chain: "output",
+			Hook: "output", Handle: 7, Verdict: "drop", Counted: true, Packets: uint64(20 * readings)}}}
 		for _, part := range []string{"nics", "nftables"} {
 			s.State.Parts = append(s.State.Parts, record.StatePart{Part: part, EndedNs: 60e9 * readings})
 		}
@@ -230,7 +240,9 @@ func TestCountedMeanwhile(t *testing.T) {
 	for _, want := range []bool{false, true, true} {
 		findings := d.diagnosis().Findings
 		for _, id := range []string{"frames-damaged", "firewall-drop"} {
-			if found := slices.ContainsFunc(findings, func(f record.Finding) bool { return f.ID == id && !f.Boot }); found != want {
+			if found := slices.ContainsFunc(findings, func(f record.Finding) bool {
+				return f.ID == id && !f.Boot
+			}); found != want {
 				t.Errorf("evaluation %d: %s: %t, want %t: %+v", readings, id, found, want, findings)
 			}
 		}
@@ -303,7 +315,9 @@ func TestBounds(t *testing.T) {
 			counted[name]++
 		}
 		for name, want := range map[string]int{
-			"linerate_interface_carrier": mostInterfaces, "linerate_interface_drops_total": len(perDrop) * mostInterfaces, "linerate_listener_queue_connections": mostListeners,
+			"linerate_interface_carrier":          mostInterfaces,
+			"linerate_interface_drops_total":      len(perDrop) * mostInterfaces,
+			"linerate_listener_queue_connections": mostListeners,
 		} {
 			if counted[name] != want {
 				t.Errorf("%d series of %s, want %d", counted[name], name, want)
@@ -314,7 +328,8 @@ func TestBounds(t *testing.T) {
 				t.Errorf("%v %s are said to be left out, want at least %d", n, part, more)
 			}
 		}
-		if _, there := got[fmt.Sprintf(`linerate_interface_carrier{interface="a%d"}`, (mostInterfaces+more)/2-1)]; there {
+		if _, there := got[fmt.Sprintf(`linerate_interface_carrier{interface="a%d"}`,
+			(mostInterfaces+more)/2-1)]; there {
 			t.Error("the newest interface replaced an older one")
 		}
 		// As often as scrapes come, the host is read once in an interval.
@@ -334,7 +349,8 @@ func TestBounds(t *testing.T) {
 		}
 		scrapes.Wait()
 		if most := int(time.Since(began)/minInterval) + 2; len(readings) > most {
-			t.Errorf("160 scrapes read the host %d times in %v, want at most %d", len(readings), time.Since(began), most)
+			t.Errorf("160 scrapes read the host %d times in %v, want at most %d", len(readings),
+				time.Since(began), most)
 		}
 	})
 }

@@ -115,14 +115,18 @@ func (r *reading) readInterfaces(s *sources) error {
 	described, err := s.counters.Interfaces()
 	for _, l := range links {
 		n := netif{Link: l}
-		if i := slices.IndexFunc(described, func(d record.InterfaceSnapshot) bool { return d.Interface == l.Name }); i >= 0 {
+		if i := slices.IndexFunc(described, func(d record.InterfaceSnapshot) bool {
+			return d.Interface == l.Name
+		}); i >= 0 {
 			d := described[i]
 			n.speedBps = d.SpeedBps
 			if d.Shaper != nil {
 				n.shaperBps, n.shaper = d.Shaper.RateBps, d.Shaper.Kind
 			}
 		}
-		i := slices.IndexFunc(r.counters.Interfaces, func(c record.InterfaceCounters) bool { return c.Interface == l.Name })
+		i := slices.IndexFunc(r.counters.Interfaces, func(c record.InterfaceCounters) bool {
+			return c.Interface == l.Name
+		})
 		if i < 0 {
 			continue // made since, or not read
 		}
@@ -141,7 +145,10 @@ func (r *reading) addQdiscs() {
 			if q.Interface != n.Name {
 				continue
 			}
-			i := slices.IndexFunc(sums, func(o record.QdiscCounters) bool { return o.Interface == q.Interface && o.Kind == q.Kind })
+			i := slices.IndexFunc(sums, func(o record.QdiscCounters) bool {
+				return o.Interface == q.Interface &&
+					o.Kind == q.Kind
+			})
 			if i < 0 {
 				i, sums = len(sums), append(sums, record.QdiscCounters{Interface: q.Interface, Kind: q.Kind})
 			}

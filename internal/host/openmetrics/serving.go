@@ -17,12 +17,16 @@ type Serving struct {
 var serveFamilies families
 
 var (
-	receivedBytes   = serveFamilies.counter("serve_receive_bytes", "Bytes that clients' flows received here.")
-	transmitBytes   = serveFamilies.counter("serve_transmit_bytes", "Bytes that clients' flows wrote here.")
-	sessions        = serveFamilies.counter("serve_sessions", "Sessions of clients that have ended, with those that were refused.")
-	refusedSessions = serveFamilies.counter("serve_refused_sessions", "Clients that were refused: by the token, the address, the version, or as the server was full.")
-	refusals        = serveFamilies.counter("serve_refusals", "Clients and requests that were refused because they exceeded a bound.", "bound")
-	pending         = serveFamilies.gauge("serve_pending_connections", "Connections that have not identified themselves yet.")
+	receivedBytes = serveFamilies.counter("serve_receive_bytes", "Bytes that clients' flows received here.")
+	transmitBytes = serveFamilies.counter("serve_transmit_bytes", "Bytes that clients' flows wrote here.")
+	sessions      = serveFamilies.counter("serve_sessions",
+		"Sessions of clients that have ended, with those that were refused.")
+	refusedSessions = serveFamilies.counter("serve_refused_sessions",
+		"Clients that were refused: by the token, the address, the version, or as the server was full.")
+	refusals = serveFamilies.counter("serve_refusals",
+		"Clients and requests that were refused because they exceeded a bound.", "bound")
+	pending = serveFamilies.gauge("serve_pending_connections",
+		"Connections that have not identified themselves yet.")
 )
 
 // resources are the metrics of each resource of the budget: what clients use, and what all of
@@ -50,7 +54,8 @@ var resources = func() (list [budget.Resources]struct {
 		m.bound = of.name
 		m.used = serveFamilies.gauge("serve_"+of.name+"_in_use"+of.unit, of.what+".")
 		if of.all {
-			m.all = serveFamilies.gauge("serve_"+of.name+"_limit"+of.unit, of.what+": the most of all clients together.")
+			m.all = serveFamilies.gauge("serve_"+of.name+"_limit"+of.unit, of.what+
+				": the most of all clients together.")
 		}
 		if of.each {
 			m.each = serveFamilies.gauge("serve_client_"+of.name+"_limit"+of.unit, of.what+": the most of one client.")

@@ -11,7 +11,8 @@ func TestPace(t *testing.T) {
 		t.Helper()
 		gotN, gotLeft, gotNext := p.Due(at)
 		if gotN != n || gotLeft != left || gotNext != next {
-			t.Errorf("at %d: %d due, %d left out, next at %d; want %d, %d, %d", at, gotN, gotLeft, gotNext, n, left, next)
+			t.Errorf("at %d: %d due, %d left out, next at %d; want %d, %d, %d", at, gotN, gotLeft, gotNext, n,
+				left, next)
 		}
 		p.Sent(gotN)
 	}

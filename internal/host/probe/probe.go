@@ -185,7 +185,8 @@ func (p *prober) arp() {
 	slices.Sort(p.ARP)
 	if len(p.ARP) > 1 {
 		for _, r := range p.ask(p.beside()...) {
-			p.Answers = append(p.Answers, record.Neighbour{Interface: p.Interface, Address: r.Address.String(), MAC: r.MAC})
+			p.Answers = append(p.Answers, record.Neighbour{Interface: p.Interface, Address: r.Address.String(),
+				MAC: r.MAC})
 		}
 	}
 }
@@ -203,7 +204,8 @@ func (p *prober) ask(addresses ...netip.Addr) []netlink.ARP {
 	case len(addresses) == 1:
 		p.sent("1 ARP request for %s by %s", addresses[0], p.Interface)
 	case len(addresses) > 1:
-		p.sent("%d ARP requests for addresses from %s to %s by %s", len(addresses), slices.MinFunc(addresses, netip.Addr.Compare), slices.MaxFunc(addresses, netip.Addr.Compare), p.Interface)
+		p.sent("%d ARP requests for addresses from %s to %s by %s", len(addresses),
+			slices.MinFunc(addresses, netip.Addr.Compare), slices.MaxFunc(addresses, netip.Addr.Compare), p.Interface)
 	}
 	return replies
 }
@@ -422,7 +424,8 @@ func (p *prober) names(servers []string) {
 		}
 	}
 	if len(p.Resolvers) > 0 {
-		p.sent("at most 2 DNS queries for the name of %s to each of %s", p.address, unit.Plural(len(p.Resolvers), "server"))
+		p.sent("at most 2 DNS queries for the name of %s to each of %s", p.address,
+			unit.Plural(len(p.Resolvers), "server"))
 	}
 }
 

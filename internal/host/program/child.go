@@ -119,7 +119,8 @@ func (l *Launcher) Start(command []string, alone bool, input ...string) (p *Prog
 const wordsGrace = 200 * time.Millisecond
 
 func begin(command []string, alone bool, input []string) (*Program, error) {
-	p := &Program{cmd: proc.Command(command[0], command[1:]...), text: &words{}, wrong: &words{}, alone: alone, ended: make(chan struct{})}
+	p := &Program{cmd: proc.Command(command[0], command[1:]...), text: &words{}, wrong: &words{}, alone: alone,
+		ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.text, p.wrong
 	// Not the agent's own environment: iperf takes options from there.
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C", "LC_ALL=C", "HOME=/"}

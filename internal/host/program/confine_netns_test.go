@@ -52,7 +52,8 @@ func TestConfined(t *testing.T) {
 				_ = os.Remove(path)
 			}
 		}
-		if got := said(t, l, "echo 1 >/proc/sys/net/ipv4/ip_forward && echo written"); strings.HasSuffix(got, "written") {
+		if got := said(t, l, "echo 1 >/proc/sys/net/ipv4/ip_forward && echo written"); strings.HasSuffix(got,
+			"written") {
 			t.Error("a parameter was written")
 		}
 		if got := said(t, l, "touch "+dir+"/x && echo written"); strings.HasSuffix(got, "written") {
@@ -61,7 +62,8 @@ func TestConfined(t *testing.T) {
 		if _, err := os.Stat(mine); err == nil {
 			t.Error("its /tmp is this process's")
 		}
-		if got := said(t, l, "mount -o remount,rw / && echo undone; mount -t tmpfs none /mnt && echo undone; umount /tmp && echo undone"); strings.Contains(got, "undone") {
+		if got := said(t, l,
+			"mount -o remount,rw / && echo undone; mount -t tmpfs none /mnt && echo undone; umount /tmp && echo undone"); strings.Contains(got, "undone") {
 			t.Errorf("a tool undid its confinement: %s", got)
 		}
 		status := said(t, l, "cat /proc/self/status")
@@ -88,14 +90,17 @@ func TestUnconfined(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.End(t.Context(), false)
-	if said := p.Said(); !strings.Contains(said, "NoNewPrivs:\t1\n") || !strings.Contains(said, "CapEff:\t0000000000000000\n") {
+	if said := p.Said(); !strings.Contains(said, "NoNewPrivs:\t1\n") ||
+		!strings.Contains(said, "CapEff:\t0000000000000000\n") {
 		t.Errorf("it can gain privileges:\n%s", said)
 	}
-	if why := p.Printed("p1", 100).NotConfined; !strings.Contains(why, "unshare(CLONE_NEWNS): operation not permitted") {
+	if why := p.Printed("p1", 100).NotConfined; !strings.Contains(why,
+		"unshare(CLONE_NEWNS): operation not permitted") {
 		t.Errorf("not confined: %q", why)
 	}
 	// su(1) and sudo(8) are such programs: as root's they would be another user's.
-	if said := said(t, l, "test -u /bin/su && /bin/su -s /bin/sh -c id root </dev/null"); strings.Contains(said, "uid=0") {
+	if said := said(t, l, "test -u /bin/su && /bin/su -s /bin/sh -c id root </dev/null"); strings.Contains(
+		said, "uid=0") {
 		t.Errorf("a set-user-ID program has its owner's rights: %s", said)
 	}
 }

@@ -77,7 +77,10 @@ func Read(from io.Reader) (*Capture, error) {
 		case link() != layers.LinkTypeEthernet:
 			return nil, fmt.Errorf("frame %d is of link type %q: expected Ethernet", number, link())
 		case len(data) < packet.MinBytes || len(data) > packet.MaxBytes:
-			return nil, fmt.Errorf("frame %d has %d bytes: expected %d to %d (larger ones were merged by receive offload, or not yet cut: capture with gro, lro, gso and tso off)", number, len(data), packet.MinBytes, packet.MaxBytes)
+			return nil,
+				fmt.Errorf(
+					"frame %d has %d bytes: expected %d to %d (larger ones were merged by receive offload, or not yet cut: capture with gro, lro, gso and tso off)",
+					number, len(data), packet.MinBytes, packet.MaxBytes)
 		}
 		if bytes += len(data); bytes > mostBytes || number > MostFrames {
 			return nil, fmt.Errorf("the file has more than %d frames, or %d bytes", MostFrames, mostBytes)
@@ -91,7 +94,8 @@ func Read(from io.Reader) (*Capture, error) {
 		}
 		switch gap := info.Timestamp.Sub(last); {
 		case gap > longest:
-			return nil, fmt.Errorf("frame %d is %v later than the one before it: expected at most %v", number, gap, longest)
+			return nil, fmt.Errorf("frame %d is %v later than the one before it: expected at most %v", number,
+				gap, longest)
 		case gap < 0:
 			c.Earlier++
 		default:
@@ -127,7 +131,8 @@ func open(from *bufio.Reader) (source gopacket.PacketDataSource, link func() lay
 		return nil, nil, err
 	}
 	if binary.LittleEndian.Uint32(begin) == sectionHeader {
-		r, err := pcapgo.NewNgReader(from, pcapgo.NgReaderOptions{ErrorOnMismatchingLinkType: true, SkipUnknownVersion: true})
+		r, err := pcapgo.NewNgReader(from, pcapgo.NgReaderOptions{ErrorOnMismatchingLinkType: true,
+			SkipUnknownVersion: true})
 		if err != nil {
 			return nil, nil, err
 		}

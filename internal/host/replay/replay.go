@@ -48,7 +48,8 @@ func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 	}
 	defer to.Close()
 	from := passes{schedule: newSchedule(c, o.Timing)}
-	out := &record.Replay{Schema: "linerate.replay/v1", Interface: o.Interface, Frames: len(c.Frames), Passes: o.Passes, Truncated: c.Truncated, Earlier: c.Earlier}
+	out := &record.Replay{Schema: "linerate.replay/v1", Interface: o.Interface, Frames: len(c.Frames), Passes: o.Passes,
+		Truncated: c.Truncated, Earlier: c.Earlier}
 	out.Mode, out.Refused = to.Mode()
 	var receiving sync.WaitGroup
 	if o.Receive != "" {
@@ -58,7 +59,8 @@ func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 		defer from.watch.from.Close()
 		receiving.Go(from.watch.receive)
 	}
-	sent, err := transmit.Send(ctx, to, from, transmit.Limits{Paced: o.paced(), Frames: int64(len(c.Frames)) * int64(o.Passes)})
+	sent, err := transmit.Send(ctx, to, from,
+		transmit.Limits{Paced: o.paced(), Frames: int64(len(c.Frames)) * int64(o.Passes)})
 	err = errors.Join(err, packet.Check(o.Interface))
 	if watch := from.watch; watch != nil {
 		watch.sent.Store(sched.Now())

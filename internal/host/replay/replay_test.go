@@ -23,7 +23,8 @@ import (
 func built(t testing.TB, list ...gopacket.SerializableLayer) []byte {
 	t.Helper()
 	b := gopacket.NewSerializeBuffer()
-	if err := gopacket.SerializeLayers(b, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true}, list...); err != nil {
+	if err := gopacket.SerializeLayers(b, gopacket.SerializeOptions{FixLengths: true, ComputeChecksums: true},
+		list...); err != nil {
 		t.Fatal(err)
 	}
 	return slices.Clone(b.Bytes())
@@ -34,10 +35,12 @@ var near, far = net.HardwareAddr{2, 0, 0, 0, 0, 1}, net.HardwareAddr{2, 0, 0, 0,
 // kinds are frames of each kind that is distinguished, from 10.0.0.x or fd00::x to .2 or ::2.
 func kinds(t testing.TB, number int) [][]byte {
 	four := func(p layers.IPProtocol) *layers.IPv4 {
-		return &layers.IPv4{Version: 4, TTL: 64, Id: uint16(number), Protocol: p, SrcIP: net.IP{10, 0, 0, 1}, DstIP: net.IP{10, 0, 0, 2}}
+		return &layers.IPv4{Version: 4, TTL: 64, Id: uint16(number), Protocol: p, SrcIP: net.IP{10, 0, 0, 1},
+			DstIP: net.IP{10, 0, 0, 2}}
 	}
 	six := func(p layers.IPProtocol) *layers.IPv6 {
-		return &layers.IPv6{Version: 6, HopLimit: 64, NextHeader: p, SrcIP: net.ParseIP("fd00::1"), DstIP: net.ParseIP("fd00::2")}
+		return &layers.IPv6{Version: 6, HopLimit: 64, NextHeader: p, SrcIP: net.ParseIP("fd00::1"),
+			DstIP: net.ParseIP("fd00::2")}
 	}
 	ethernet := func(kind layers.EthernetType) *layers.Ethernet {
 		return &layers.Ethernet{SrcMAC: near, DstMAC: far, EthernetType: kind}
@@ -55,7 +58,8 @@ func kinds(t testing.TB, number int) [][]byte {
 		u := &layers.UDP{SrcPort: 41000, DstPort: layers.UDPPort(40000 + number)}
 		_ = u.SetNetworkLayerForChecksum(ip)
 		out = append(out, built(t, ethernet(kind), ip, u, payload))
-		out = append(out, built(t, ethernet(layers.EthernetTypeDot1Q), &layers.Dot1Q{VLANIdentifier: 7, Type: kind}, ip, u, payload))
+		out = append(out, built(t, ethernet(layers.EthernetTypeDot1Q), &layers.Dot1Q{VLANIdentifier: 7, Type: kind}, ip,
+			u, payload))
 	}
 	for _, c := range []struct {
 		ip interface {
@@ -73,7 +77,8 @@ func kinds(t testing.TB, number int) [][]byte {
 	_ = echo.SetNetworkLayerForChecksum(over)
 	return append(out,
 		built(t, ethernet(layers.EthernetTypeIPv6), over, echo, payload),
-		built(t, ethernet(layers.EthernetTypeIPv4), four(layers.IPProtocolICMPv4), &layers.ICMPv4{TypeCode: layers.CreateICMPv4TypeCode(8, 0), Seq: uint16(number)}, payload))
+		built(t, ethernet(layers.EthernetTypeIPv4), four(layers.IPProtocolICMPv4),
+			&layers.ICMPv4{TypeCode: layers.CreateICMPv4TypeCode(8, 0), Seq: uint16(number)}, payload))
 }
 
 // TestRewrite: with other addresses a frame is the one that the library makes of these.
@@ -84,7 +89,8 @@ func TestRewrite(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for _, text := range []string{"10.0.0.1=172.16.255.254", "10.0.0.0/28=192.0.2.240/28", "fd00::/64=2001:db8:0:9::/64"} {
+	for _, text := range []string{"10.0.0.1=172.16.255.254", "10.0.0.0/28=192.0.2.240/28",
+		"fd00::/64=2001:db8:0:9::/64"} {
 		m, err := ParseMapping(text)
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +122,8 @@ func TestRewrite(t *testing.T) {
 			if err, faults := p.VerifyChecksums(); err != nil || len(faults) > 0 {
 				t.Fatalf("kind %d, number %d: %v, %v", k, number, faults, err)
 			}
-			if e := p.Layer(layers.LayerTypeEthernet).(*layers.Ethernet); !bytes.Equal(e.SrcMAC, far) || !bytes.Equal(e.DstMAC, near) {
+			if e := p.Layer(layers.LayerTypeEthernet).(*layers.Ethernet); !bytes.Equal(e.SrcMAC, far) ||
+				!bytes.Equal(e.DstMAC, near) {
 				t.Fatalf("kind %d: from %s to %s", k, e.SrcMAC, e.DstMAC)
 			}
 		}
@@ -175,14 +182,16 @@ func TestMatch(t *testing.T) {
 			m.arrived(b, int64(1000*i+11))
 		}
 	}
-	foreign := built(t, &layers.Ethernet{SrcMAC: near, DstMAC: far, EthernetType: 0x88cc}, gopacket.Payload("neighbour"))
+	foreign := built(t, &layers.Ethernet{SrcMAC: near, DstMAC: far, EthernetType: 0x88cc},
+		gopacket.Payload("neighbour"))
 	m.arrived(foreign, 1)
 	m.arrived([]byte("short"), 1)
 	got, err := m.result(len(frames))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := int64(len(frames)); got.Received != n-1 || got.Lost != 1 || got.Altered != 1 || got.Reordered != 1 || got.Duplicates != 1 || got.Other != 2 {
+	if n := int64(len(frames)); got.Received != n-1 || got.Lost != 1 || got.Altered != 1 || got.Reordered != 1 ||
+		got.Duplicates != 1 || got.Other != 2 {
 		t.Errorf("of %d frames: %+v", n, got)
 	}
 	if got.Latency.P50Us < 0.009 || got.Latency.P50Us > 0.011 {
@@ -193,7 +202,8 @@ func TestMatch(t *testing.T) {
 // TestNoIP: a frame that is not IP is found again without its outer VLAN tag, as the kernel
 // hands it over, and padded; one with other content is not.
 func TestNoIP(t *testing.T) {
-	const macs, outer, inner = "\x02\x00\x00\x00\x00\x02\x02\x00\x00\x00\x00\x01", "\x88\xa8\x00\x07", "\x81\x00\x00\x08"
+	const macs, outer, inner = "\x02\x00\x00\x00\x00\x02\x02\x00\x00\x00\x00\x01", "\x88\xa8\x00\x07",
+		"\x81\x00\x00\x08"
 	arp := "\x08\x06\x00\x01\x08\x00\x06\x04\x00\x01" + strings.Repeat("\x0a", 20)
 	lldp := "\x88\xcc" + strings.Repeat("\x02\x07", 40)
 	padding := strings.Repeat("\x00", 18)
@@ -230,7 +240,8 @@ func TestAlike(t *testing.T) {
 	m.arrived(routed(same), 1e9+11)
 	m.arrived(routed(other), 2e9+11)
 	got, err := m.result(3)
-	if err != nil || got.Received != 2 || got.Lost != 1 || got.Latency == nil || got.Latency.Count != 1 || got.Latency.MaxUs > 1 {
+	if err != nil || got.Received != 2 || got.Lost != 1 || got.Latency == nil || got.Latency.Count != 1 ||
+		got.Latency.MaxUs > 1 {
 		t.Errorf("%+v, latency %+v, %v", got, got.Latency, err)
 	}
 }
@@ -330,7 +341,8 @@ func file(t testing.TB, frames []Frame, ng bool) []byte {
 		to = w
 	}
 	for _, f := range frames {
-		if err := to.WritePacket(gopacket.CaptureInfo{Timestamp: time.Unix(1e9, int64(f.At)), CaptureLength: len(f.Data), Length: len(f.Data)}, f.Data); err != nil {
+		if err := to.WritePacket(gopacket.CaptureInfo{Timestamp: time.Unix(1e9, int64(f.At)),
+			CaptureLength: len(f.Data), Length: len(f.Data)}, f.Data); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -366,8 +378,10 @@ func TestRead(t *testing.T) {
 	}
 	// Blocks that describe interfaces take many times their size in memory.
 	begin := file(t, frames[:1], true)
-	interfaces := bytes.Repeat([]byte("\x01\x00\x00\x00\x14\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x14\x00\x00\x00"), 3_000_000)
-	if _, err := Read(io.MultiReader(bytes.NewReader(begin), bytes.NewReader(interfaces))); err == nil || !strings.Contains(err.Error(), "without a frame") {
+	interfaces := bytes.Repeat(
+		[]byte("\x01\x00\x00\x00\x14\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x14\x00\x00\x00"), 3_000_000)
+	if _, err := Read(io.MultiReader(bytes.NewReader(begin), bytes.NewReader(interfaces))); err == nil ||
+		!strings.Contains(err.Error(), "without a frame") {
 		t.Errorf("three million interfaces: %v", err)
 	}
 	for _, text := range []string{"", "x", "not a capture file at all"} {
@@ -411,7 +425,8 @@ func FuzzRead(f *testing.F) {
 func TestMapping(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for bits := range 33 {
-		from, to := netip.AddrFrom4([4]byte{10, 1, 2, 3}), netip.AddrFrom4([4]byte{byte(r.Uint32()), byte(r.Uint32()), byte(r.Uint32()), byte(r.Uint32())})
+		from, to := netip.AddrFrom4([4]byte{10, 1, 2, 3}),
+			netip.AddrFrom4([4]byte{byte(r.Uint32()), byte(r.Uint32()), byte(r.Uint32()), byte(r.Uint32())})
 		m := Mapping{netip.PrefixFrom(from, bits).Masked(), netip.PrefixFrom(to, bits).Masked()}
 		got := m.replace(from)
 		back := Mapping{m.To, m.From}

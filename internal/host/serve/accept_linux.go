@@ -60,7 +60,8 @@ func (s *server) acceptAll(l *net.TCPListener) error {
 	defer watch.Close()
 	// Clients send first, so that one wake-up serves a connection and its first data; a
 	// connection without data is accepted after a second.
-	if err := errors.Join(wakeup.AddTo(watch, tagWakeup), watch.AddExclusive(listener, tagListener), sock.SetDeferAccept(listener, 1)); err != nil {
+	if err := errors.Join(wakeup.AddTo(watch, tagWakeup), watch.AddExclusive(listener, tagListener),
+		sock.SetDeferAccept(listener, 1)); err != nil {
 		return fmt.Errorf("listening on %s: %w", l.Addr(), err)
 	}
 	signaled := make(chan struct{})

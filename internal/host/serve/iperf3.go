@@ -28,7 +28,8 @@ func (s *server) serveIperf3() {
 	_ = iperf3.Serve(s.ctx, s.options.Iperf3.Listener, iperf3.Options{
 		Allowed: s.access.AllowsFrom,
 		Admit:   s.admitIperf3, Pending: s.pending, Guesses: &s.guesses,
-		Bounds: s.options.Bounds, Users: s.options.Iperf3.Users, Closed: closed, Linerate: s.linerateElsewhere(closed == ""),
+		Bounds: s.options.Bounds, Users: s.options.Iperf3.Users, Closed: closed,
+		Linerate:  s.linerateElsewhere(closed == ""),
 		OnSession: s.reportIperf3,
 	})
 }
@@ -56,7 +57,8 @@ func (s *server) reportIperf3(v iperf3.Session) {
 	refused, ok := errors.AsType[iperf3.Refused](v.Err)
 	switch {
 	case v.RanS > 0:
-		session.Summary = agent.Summary{Windows: 1, WindowS: v.RanS, Flows: v.Flows, Received: v.Received, Written: v.Sent}
+		session.Summary = agent.Summary{Windows: 1, WindowS: v.RanS, Flows: v.Flows, Received: v.Received,
+			Written: v.Sent}
 	case ok:
 		session.Err = greeting.Refused{Reason: refused.Reason}
 	}
@@ -65,7 +67,8 @@ func (s *server) reportIperf3(v iperf3.Session) {
 
 // linerateElsewhere is why a client of linerate is refused at the port for those of iperf3.
 func (s *server) linerateElsewhere(open bool) string {
-	text := fmt.Sprintf("port %d is for iperf3 clients; linerate's is %d: linerate measure ADDRESS:%[2]d", s.options.Iperf3.Listener.Addr().Port, s.port)
+	text := fmt.Sprintf("port %d is for iperf3 clients; linerate's is %d: linerate measure ADDRESS:%[2]d",
+		s.options.Iperf3.Listener.Addr().Port, s.port)
 	if open {
 		text += ", or as an iperf3 client: linerate measure --iperf3 ADDRESS"
 	}
@@ -77,5 +80,6 @@ func (s *server) iperf3Elsewhere() string {
 	if s.options.Iperf3 == nil {
 		return "an iperf3 client, and none are answered here: linerate serve --iperf3 :5201 does"
 	}
-	return fmt.Sprintf("an iperf3 client at linerate's port; it is answered at port %d: iperf3 -c ADDRESS -p %[1]d", s.options.Iperf3.Listener.Addr().Port)
+	return fmt.Sprintf("an iperf3 client at linerate's port; it is answered at port %d: iperf3 -c ADDRESS -p %[1]d",
+		s.options.Iperf3.Listener.Addr().Port)
 }

@@ -141,7 +141,8 @@ func Run(ctx context.Context, listeners []Listener, options Options) error {
 	s := &server{
 		options: options, name: rand.Text(), port: listeners[0].Addr().(*net.TCPAddr).Port, ctx: ctx,
 		access: socket.Access{At: addressesOf(listeners), From: options.Allow},
-		budget: budget.New(options.Clients, options.Bounds), pending: greeting.NewQueue(budget.Pending()), reporting: make(chan struct{}, 1),
+		budget: budget.New(options.Clients, options.Bounds), pending: greeting.NewQueue(budget.Pending()),
+		reporting: make(chan struct{}, 1),
 	}
 	defer context.AfterFunc(ctx, func() {
 		for _, l := range listeners {
@@ -309,7 +310,8 @@ func (s *server) some(f func(*traffic.Engine) bool) bool {
 
 // serve accepts a conductor that has authenticated itself, and serves it over a stream, which
 // is the connection or TLS over it.
-func (s *server) serve(conn *net.TCPConn, stream net.Conn, from netip.Addr, welcome func() error) (agent.Summary, error) {
+func (s *server) serve(conn *net.TCPConn, stream net.Conn, from netip.Addr, welcome func() error) (
+	agent.Summary, error) {
 	account, err := s.budget.Admit(from)
 	if err != nil {
 		return agent.Summary{}, greeting.Refuse(stream, err.Error())

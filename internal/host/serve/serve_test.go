@@ -21,7 +21,9 @@ import (
 func open(t *testing.T, change func(*Options)) (at string, visits <-chan Session) {
 	t.Helper()
 	reported := make(chan Session, 100)
-	o := Options{Clients: 2, Bounds: message.Bounds{Flows: 2, DurationS: 1}, OnSession: func(v Session) { reported <- v }}
+	o := Options{Clients: 2, Bounds: message.Bounds{Flows: 2, DurationS: 1}, OnSession: func(v Session) {
+		reported <- v
+	}}
 	change(&o)
 	l, err := Listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
@@ -80,7 +82,8 @@ func TestFull(t *testing.T) {
 		inside = append(inside, conn)
 	}
 	_, err := greeting.Introduce(dial(t, at), "")
-	if _, refused := errors.AsType[greeting.Refused](err); !refused || !strings.Contains(err.Error(), "serves 2 clients at a time") {
+	if _, refused := errors.AsType[greeting.Refused](err); !refused ||
+		!strings.Contains(err.Error(), "serves 2 clients at a time") {
 		t.Errorf("a third: %v", err)
 	}
 	if v := visit(t, visits); v.Err == nil || v.Windows != 0 {
@@ -151,7 +154,8 @@ func TestLinerateAtIperf3(t *testing.T) {
 		_, port, _ := net.SplitHostPort(at)
 		_, err = greeting.Introduce(dial(t, l.Addr().String()), "")
 		refused, is := errors.AsType[greeting.Refused](err)
-		if !is || !strings.Contains(refused.Reason, "linerate's is "+port+": linerate measure ADDRESS:"+port) || strings.Contains(refused.Reason, "--iperf3") != (another != "") {
+		if !is || !strings.Contains(refused.Reason, "linerate's is "+port+": linerate measure ADDRESS:"+port) ||
+			strings.Contains(refused.Reason, "--iperf3") != (another != "") {
 			t.Errorf("token %q: %v", token, err)
 		}
 	}
@@ -186,7 +190,8 @@ func TestGuesses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ends []message.FlowEnd
-	if err := b.Call(t.Context(), record.NodeServer, "ready", message.ReadyRequest{TimeoutNs: 1e9}, &ends); err != nil || len(ends) != 1 || !ends[0].Alive {
+	if err := b.Call(t.Context(), record.NodeServer, "ready", message.ReadyRequest{TimeoutNs: 1e9},
+		&ends); err != nil || len(ends) != 1 || !ends[0].Alive {
 		t.Errorf("the flow's connection: %+v, %v", ends, err)
 	}
 	if !locked() {
@@ -223,7 +228,8 @@ func join(t *testing.T, at, token string) *bus.Bus {
 func TestToken(t *testing.T) {
 	at, _ := open(t, func(o *Options) { o.Token = "secret" })
 	var clock message.ClockReply
-	if err := join(t, at, "secret").Call(t.Context(), record.NodeServer, "clock", struct{}{}, &clock); err != nil || clock.NowNs == 0 {
+	if err := join(t, at, "secret").Call(t.Context(), record.NodeServer, "clock", struct{}{}, &clock); err != nil ||
+		clock.NowNs == 0 {
 		t.Errorf("%+v, %v", clock, err)
 	}
 }

@@ -37,9 +37,11 @@ func TestWorkers(t *testing.T) {
 		o.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	})
 	b := join(t, at, "")
-	request := message.FlowRequest{ID: "w1", Cookie: greeting.NewCookie(), Spec: flow.Spec{Protocol: flow.RR, Connections: 600}}
+	request := message.FlowRequest{ID: "w1", Cookie: greeting.NewCookie(), Spec: flow.Spec{Protocol: flow.RR,
+		Connections: 600}}
 	var listening []message.Listening
-	if err := b.Call(t.Context(), record.NodeServer, "listen", []message.FlowRequest{request}, &listening); err != nil || len(listening[0].Ports) < 2 {
+	if err := b.Call(t.Context(), record.NodeServer, "listen", []message.FlowRequest{request},
+		&listening); err != nil || len(listening[0].Ports) < 2 {
 		t.Fatalf("%+v, %v", listening, err)
 	}
 	opens := func(to, from string) bool {

@@ -17,7 +17,8 @@ import (
 
 // Directives of nginx's main context and of events; others are those of http, or of listen.
 var (
-	nginxMain   = []string{"lock_file", "pcre_jit", "thread_pool", "timer_resolution", "worker_aio_requests", "worker_cpu_affinity", "worker_priority", "worker_processes", "worker_rlimit_nofile"}
+	nginxMain = []string{"lock_file", "pcre_jit", "thread_pool", "timer_resolution", "worker_aio_requests",
+		"worker_cpu_affinity", "worker_priority", "worker_processes", "worker_rlimit_nofile"}
 	nginxEvents = []string{"accept_mutex", "accept_mutex_delay", "multi_accept", "use", "worker_connections"}
 	// nginxDebian are those of Debian's nginx.conf, which settings of the study replace.
 	nginxDebian = []topology.ServiceSetting{
@@ -40,8 +41,10 @@ func nginx(o topology.Service) daemon.Descriptor {
 		},
 		Configure: func(dir string) ([]string, error) {
 			config := filepath.Join(dir, "nginx.conf")
-			err := errors.Join(os.Mkdir(filepath.Join(dir, "www"), 0o755), os.WriteFile(config, nginxConfig(o, dir, hasIPv6()), 0o644))
-			return []string{"-p", dir, "-c", config, "-e", "stderr"}, errors.Join(err, bodies(dir, []int64{flow.DefaultBody}))
+			err := errors.Join(os.Mkdir(filepath.Join(dir, "www"), 0o755),
+				os.WriteFile(config, nginxConfig(o, dir, hasIPv6()), 0o644))
+			return []string{"-p", dir, "-c", config, "-e", "stderr"},
+				errors.Join(err, bodies(dir, []int64{flow.DefaultBody}))
 		},
 	}
 }
@@ -69,12 +72,14 @@ func nginxConfig(o topology.Service, dir string, ipv6 bool) []byte {
 	for _, temp := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
 		http = append(http, fmt.Sprintf("  %s_temp_path %s;", temp, filepath.Join(dir, temp)))
 	}
-	http = append(http, "  default_type application/octet-stream;", "  server {", fmt.Sprintf("    listen %d%s;", o.Port, listen))
+	http = append(http, "  default_type application/octet-stream;", "  server {",
+		fmt.Sprintf("    listen %d%s;", o.Port, listen))
 	if ipv6 {
 		http = append(http, fmt.Sprintf("    listen [::]:%d%s;", o.Port, listen))
 	}
 	http = append(http, "    root "+filepath.Join(dir, "www")+";", "  }")
-	main = append([]string{"user root root;", "daemon off;", "error_log stderr;", "pid " + filepath.Join(dir, "nginx.pid") + ";"}, main...)
+	main = append([]string{"user root root;", "daemon off;", "error_log stderr;", "pid " +
+		filepath.Join(dir, "nginx.pid") + ";"}, main...)
 	return lines(slices.Concat(main, []string{"events {"}, events, []string{"}", "http {"}, http, []string{"}"})...)
 }
 

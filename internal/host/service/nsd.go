@@ -48,8 +48,10 @@ func nsdConfig(o topology.Service, dir string, ipv6 bool) []byte {
 	if ipv6 {
 		list = append(list, fmt.Sprintf("  ip-address: ::0@%d", o.Port))
 	}
-	list = append(list, `  username: ""`, `  database: ""`, "  zonesdir: "+quoted(dir), "  pidfile: "+quoted(dir, "nsd.pid"),
-		"  zonelistfile: "+quoted(dir, "zone.list"), "  xfrdfile: "+quoted(dir, "xfrd.state"), "  xfrdir: "+quoted(dir), "  rrl-ratelimit: 0")
+	list = append(list, `  username: ""`, `  database: ""`, "  zonesdir: "+quoted(dir), "  pidfile: "+
+		quoted(dir, "nsd.pid"),
+		"  zonelistfile: "+quoted(dir, "zone.list"), "  xfrdfile: "+quoted(dir, "xfrd.state"), "  xfrdir: "+quoted(dir),
+		"  rrl-ratelimit: 0")
 	for _, s := range o.Settings {
 		list = append(list, fmt.Sprintf("  %s: %s", s.Key, s.Value))
 	}

@@ -19,11 +19,14 @@ import (
 
 // The directories of Postfix's queue (postfix-files(5)), by who has them.
 var (
-	postfixOwned = []string{"active", "bounce", "corrupt", "defer", "deferred", "flush", "hold", "incoming", "maildrop", "private", "public", "saved", "trace"}
-	postfixMain  = []string{
-		"compatibility_level = 3.6", "myhostname = server.linerate.test", "mydestination =", "mynetworks = 0.0.0.0/0 [::]/0",
+	postfixOwned = []string{"active", "bounce", "corrupt", "defer", "deferred", "flush", "hold", "incoming", "maildrop",
+		"private", "public", "saved", "trace"}
+	postfixMain = []string{
+		"compatibility_level = 3.6", "myhostname = server.linerate.test", "mydestination =",
+		"mynetworks = 0.0.0.0/0 [::]/0",
 		// Mails of any client to any recipient are accepted, written to the queue, and discarded from there.
-		"default_transport = discard:", "local_transport = discard:", "smtpd_relay_restrictions = permit_mynetworks, reject_unauth_destination",
+		"default_transport = discard:", "local_transport = discard:",
+		"smtpd_relay_restrictions = permit_mynetworks, reject_unauth_destination",
 		"alias_maps =", "alias_database =", "local_recipient_maps =", "notify_classes =",
 		"smtpd_peername_lookup = no", "smtpd_client_connection_count_limit = 0", "message_size_limit = 33554432",
 		"maillog_file = /dev/stdout", "maillog_file_prefixes = /dev/stdout",
@@ -94,7 +97,8 @@ func postfixFiles(o topology.Service, dir string) error {
 	if hasIPv6() {
 		families = "all"
 	}
-	main := append([]string{"queue_directory = " + filepath.Join(dir, "queue"), "data_directory = " + filepath.Join(dir, "data"), "inet_protocols = " + families}, postfixMain...)
+	main := append([]string{"queue_directory = " + filepath.Join(dir, "queue"), "data_directory = " +
+		filepath.Join(dir, "data"), "inet_protocols = " + families}, postfixMain...)
 	for _, s := range o.Settings {
 		main = append(main, s.Key+" = "+s.Value)
 	}
@@ -127,7 +131,9 @@ func postfixUser() (int, error) {
 		return 0, err
 	}
 	if !(proc.Proc{}).HasUser(uid) {
-		return 0, errors.New("it needs a lab of root: its processes change to the user postfix, whom a lab of an ordinary user does not have (user_namespaces(7))")
+		return 0,
+			errors.New(
+				"it needs a lab of root: its processes change to the user postfix, whom a lab of an ordinary user does not have (user_namespaces(7))")
 	}
 	return uid, nil
 }

@@ -27,12 +27,15 @@ func TestDescriptors(t *testing.T) {
 
 // TestNginxConfig: each setting is in its context, and replaces Debian's.
 func TestNginxConfig(t *testing.T) {
-	text := string(nginxConfig(of("nginx", 8080, topology.ServiceSetting{Key: "worker_processes", Value: "2"}, topology.ServiceSetting{Key: "worker_connections", Value: "4096"},
-		topology.ServiceSetting{Key: "keepalive_timeout", Value: "5s"}, topology.ServiceSetting{Key: "listen", Value: "backlog=64"}), "/d", true))
+	text := string(nginxConfig(of("nginx", 8080, topology.ServiceSetting{Key: "worker_processes", Value: "2"},
+		topology.ServiceSetting{Key: "worker_connections", Value: "4096"},
+		topology.ServiceSetting{Key: "keepalive_timeout", Value: "5s"}, topology.ServiceSetting{Key: "listen",
+			Value: "backlog=64"}), "/d", true))
 	main, rest, _ := strings.Cut(text, "events {\n")
 	events, http, _ := strings.Cut(rest, "http {\n")
 	for part, want := range map[string]string{
-		main: "\nworker_processes 2;\n", events: "  worker_connections 4096;\n", http: "  keepalive_timeout 5s;\n", text: "    listen 8080 backlog=64;\n    listen [::]:8080 backlog=64;\n",
+		main: "\nworker_processes 2;\n", events: "  worker_connections 4096;\n", http: "  keepalive_timeout 5s;\n",
+		text: "    listen 8080 backlog=64;\n    listen [::]:8080 backlog=64;\n",
 	} {
 		if !strings.Contains(part, want) {
 			t.Errorf("no %q in\n%s", want, part)
@@ -41,7 +44,8 @@ func TestNginxConfig(t *testing.T) {
 	if strings.Contains(text, "auto") || strings.Contains(text, "768") {
 		t.Errorf("settings of Debian are left:\n%s", text)
 	}
-	if text := string(nginxConfig(of("nginx", 80), "/d", false)); strings.Contains(text, "[::]") || !strings.Contains(text, "worker_processes auto;") {
+	if text := string(nginxConfig(of("nginx", 80), "/d", false)); strings.Contains(text, "[::]") ||
+		!strings.Contains(text, "worker_processes auto;") {
 		t.Errorf("without IPv6 and settings:\n%s", text)
 	}
 }
@@ -49,7 +53,8 @@ func TestNginxConfig(t *testing.T) {
 // TestNSDConfig: settings follow linerate's own, and so replace them.
 func TestNSDConfig(t *testing.T) {
 	text := string(nsdConfig(of("nsd", 5353, topology.ServiceSetting{Key: "rrl-ratelimit", Value: "100"}), "/d", true))
-	for _, want := range []string{"  ip-address: 0.0.0.0@5353\n  ip-address: ::0@5353\n", "  rrl-ratelimit: 0\n  rrl-ratelimit: 100\nremote-control:\n", "  zonesdir: \"/d\"\n"} {
+	for _, want := range []string{"  ip-address: 0.0.0.0@5353\n  ip-address: ::0@5353\n",
+		"  rrl-ratelimit: 0\n  rrl-ratelimit: 100\nremote-control:\n", "  zonesdir: \"/d\"\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -43,7 +43,8 @@ func (d *Daemon) Start(ctx context.Context, _ struct{}) (message.SNMPDaemon, err
 		Program: topology.SNMPDaemon, Package: Package, Ready: func(context.Context) error { return listens() },
 		Configure: func(dir string) ([]string, error) {
 			config := filepath.Join(dir, "snmpd.conf")
-			text := fmt.Sprintf("agentaddress udp:%s\nrwcommunity %s 127.0.0.1\n[snmp] persistentDir %s\n", address, d.community, dir)
+			text := fmt.Sprintf("agentaddress udp:%s\nrwcommunity %s 127.0.0.1\n[snmp] persistentDir %s\n", address,
+				d.community, dir)
 			return []string{"-f", "-Lo", "-C", "-c", config, "-I", "-smux"}, os.WriteFile(config, []byte(text), 0o600)
 		},
 	})

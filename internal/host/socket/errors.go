@@ -36,7 +36,9 @@ func words(err error, remote netip.Addr) string {
 	}
 	switch {
 	case errors.Is(err, syscall.EHOSTUNREACH):
-		return fmt.Sprintf("no route to host (EHOSTUNREACH): %s got no answer, or a router or firewall rejects packets to it by ICMP", resolver)
+		return fmt.Sprintf(
+			"no route to host (EHOSTUNREACH): %s got no answer, or a router or firewall rejects packets to it by ICMP",
+			resolver)
 	case errors.Is(err, syscall.ENETUNREACH):
 		return "network is unreachable (ENETUNREACH): no route of this host covers the address"
 	case errors.Is(err, syscall.ECONNREFUSED):

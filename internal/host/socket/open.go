@@ -42,7 +42,8 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 	dialer := net.Dialer{Timeout: timeout, Control: Control(request), KeepAlive: -1}
 	dialer.SetMultipathTCP(false)
 	if request.Local.IsValid() || request.LocalPort != 0 {
-		dialer.LocalAddr = &net.TCPAddr{IP: request.Local.AsSlice(), Port: int(request.LocalPort), Zone: request.Local.Zone()}
+		dialer.LocalAddr = &net.TCPAddr{IP: request.Local.AsSlice(), Port: int(request.LocalPort),
+			Zone: request.Local.Zone()}
 	}
 	conn, err := dialer.DialContext(ctx, "tcp", request.Remote.String())
 	if err != nil {

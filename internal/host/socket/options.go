@@ -27,7 +27,9 @@ func Prepare(request message.FlowRequest, fd int) error {
 	}
 	send, receive := request.Buffers()
 	if err := sock.SetBuffers(fd, int(send), int(receive)); err != nil {
-		return fmt.Errorf("setting buffers of %d bytes to send and %d to receive (SO_SNDBUF, SO_RCVBUF; 0: left alone): %w", send, receive, err)
+		return fmt.Errorf(
+			"setting buffers of %d bytes to send and %d to receive (SO_SNDBUF, SO_RCVBUF; 0: left alone): %w", send,
+			receive, err)
 	}
 	if d := request.DSCP; d != nil {
 		if err := sock.SetTrafficClass(fd, d.TrafficClass()); err != nil {
@@ -56,7 +58,8 @@ func Prepare(request message.FlowRequest, fd int) error {
 func prepareTCP(request message.FlowRequest, fd int) error {
 	if request.MSS != 0 {
 		if err := sock.SetMaxSeg(fd, request.MSS); err != nil {
-			return fmt.Errorf("setting the maximum segment size (TCP_MAXSEG) to %d bytes: %w; Linux takes 88 to 32767", request.MSS, err)
+			return fmt.Errorf("setting the maximum segment size (TCP_MAXSEG) to %d bytes: %w; Linux takes 88 to 32767",
+				request.MSS, err)
 		}
 	}
 	if name := request.CongestionControl; name != "" {
@@ -160,7 +163,8 @@ func TryCongestionControl(ctx context.Context, name string) error {
 	if !errors.Is(err, syscall.ENOENT) || unread != nil {
 		return nil // opening the connection says what else is wrong
 	}
-	return fmt.Errorf("congestion control %q, this host has %s%s", name, there, LoadCongestionControl(name, "this host"))
+	return fmt.Errorf("congestion control %q, this host has %s%s", name, there,
+		LoadCongestionControl(name, "this host"))
 }
 
 // LoadCongestionControl is the end of a message on a congestion control that a host does not
@@ -169,5 +173,6 @@ func LoadCongestionControl(name, host string) string {
 	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 		return ""
 	}
-	return fmt.Sprintf("; to load it, if the kernel of %s has the module: modprobe tcp_%.40s (as root there)", host, name)
+	return fmt.Sprintf("; to load it, if the kernel of %s has the module: modprobe tcp_%.40s (as root there)",
+		host, name)
 }

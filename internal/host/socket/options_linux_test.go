@@ -12,7 +12,8 @@ func TestTryCongestionControl(t *testing.T) {
 		t.Errorf("reno: %v", err)
 	}
 	err := TryCongestionControl(t.Context(), "nosuch")
-	if err == nil || !strings.HasPrefix(err.Error(), `congestion control "nosuch", this host has `) || !strings.Contains(err.Error(), "reno") {
+	if err == nil || !strings.HasPrefix(err.Error(), `congestion control "nosuch", this host has `) ||
+		!strings.Contains(err.Error(), "reno") {
 		t.Errorf("%v", err)
 	}
 }

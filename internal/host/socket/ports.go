@@ -31,7 +31,8 @@ func Exhausted(request message.FlowRequest, local netip.Addr, open int, err erro
 	if request.Local.IsValid() {
 		local = request.Local
 	}
-	p := &record.PortsExhausted{Source: local, Destination: request.Remote, Bound: bound, Open: open, Wanted: max(1, request.Connections)}
+	p := &record.PortsExhausted{Source: local, Destination: request.Remote, Bound: bound, Open: open,
+		Wanted: max(1, request.Connections)}
 	if text, err := (proc.Sysctls{}).Read("net.ipv4.ip_local_port_range"); err == nil {
 		_, _ = fmt.Sscan(text, &p.FirstPort, &p.LastPort)
 	}

@@ -47,7 +47,9 @@ func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []m
 		if err != nil {
 			return nil, err
 		}
-		return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: func() { e.accept(f, l) }, Close: func() { l.Close() }}, nil
+		return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: func() { e.accept(f, l) }, Close: func() {
+			l.Close()
+		}}, nil
 	})
 }
 

@@ -30,7 +30,8 @@ func TestConservation(t *testing.T) {
 		}{{"write", true}, {"read", false}} {
 			t.Run(m.name+"/"+direction.name, func(t *testing.T) {
 				opener, acceptor := engine(t, m.backend), engine(t, m.backend)
-				join(t, opener, acceptor, loopback, requests(4, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), direction.openerSends)
+				join(t, opener, acceptor, loopback, requests(4, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}),
+					direction.openerSends)
 				sender, receiver := opener, acceptor
 				if !direction.openerSends {
 					sender, receiver = acceptor, opener
@@ -42,7 +43,8 @@ func TestConservation(t *testing.T) {
 						// A write shows in the counts when it returns, and its
 						// first bytes may have arrived by then.
 						if got, most := received[i].ReceivedBytes, written[i].WrittenBytes+chunkBytes; got > most {
-							t.Fatalf("%s: received %d of %d bytes written", received[i].ID, got, written[i].WrittenBytes)
+							t.Fatalf("%s: received %d of %d bytes written", received[i].ID, got,
+								written[i].WrittenBytes)
 						}
 						if !received[i].Alive || !written[i].Alive {
 							t.Fatalf("not alive: %q, %q", received[i].Error, written[i].Error)
@@ -61,10 +63,12 @@ func TestConservation(t *testing.T) {
 				})
 				for _, end := range slices.Concat(receiver.Read(), sender.Read()) {
 					if !end.Alive || end.Error != nil {
-						t.Errorf("%s after the stop: alive %v, %q; want alive, as nothing broke off", end.ID, end.Alive, end.Error)
+						t.Errorf("%s after the stop: alive %v, %q; want alive, as nothing broke off", end.ID,
+							end.Alive, end.Error)
 					}
 					if end.FirstNs < at || end.LastNs < end.FirstNs {
-						t.Errorf("%s: first %d, latest %d; want both after the start %d, in this order", end.ID, end.FirstNs, end.LastNs, at)
+						t.Errorf("%s: first %d, latest %d; want both after the start %d, in this order", end.ID,
+							end.FirstNs, end.LastNs, at)
 					}
 					if end.ReceivedBytes+end.WrittenBytes == 0 {
 						t.Errorf("%s moved nothing", end.ID)
@@ -201,7 +205,8 @@ func TestSourcePort(t *testing.T) {
 			t.Errorf("%s is at %s, want port %d", end.ID, end.Local, port)
 		}
 	}
-	again := message.FlowRequest{ID: "again", Sends: true, Local: from, LocalPort: port, Remote: receiver.Read()[0].Local}
+	again := message.FlowRequest{ID: "again", Sends: true, Local: from, LocalPort: port,
+		Remote: receiver.Read()[0].Local}
 	if o := sender.Connect(context.Background(), []message.FlowRequest{again}, patience)[0]; o.Error == nil {
 		t.Error("two connections between the same two ends")
 	}

@@ -45,7 +45,8 @@ func TestFailureIsOneFlows(t *testing.T) {
 		{ID: "good", Local: loopback},
 	})
 	contains(t, listening[0].Error.Error(), "listen on 192.0.2.1", "EADDRNOTAVAIL")
-	contains(t, listening[1].Error.Error(), "listen on 127.0.0.1", `"nosuch"`, "tcp_allowed_congestion_control", "CAP_NET_ADMIN")
+	contains(t, listening[1].Error.Error(), "listen on 127.0.0.1", `"nosuch"`, "tcp_allowed_congestion_control",
+		"CAP_NET_ADMIN")
 	if listening[2].Error != nil {
 		t.Fatal(listening[2].Error)
 	}
@@ -106,14 +107,17 @@ func TestPeerVanishes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			opener := engine(t, platform)
 			doomed, lasting := engine(t, platform), engine(t, platform)
-			join(t, opener, doomed, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), openerSends)
-			join(t, opener, lasting, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}), openerSends)
+			join(t, opener, doomed, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}),
+				openerSends)
+			join(t, opener, lasting, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{RateCap: 100e6}}),
+				openerSends)
 			start(time.Hour, opener, doomed, lasting)
 			moved(t, opener)
 			doomed.Close()
 			eventually(t, "the loss is noticed", func() bool { return !opener.Read()[0].Alive })
 			ends := opener.Read()
-			if !strings.Contains(ends[0].Error.Error(), "ECONNRESET") && !strings.Contains(ends[0].Error.Error(), "EPIPE") {
+			if !strings.Contains(ends[0].Error.Error(), "ECONNRESET") &&
+				!strings.Contains(ends[0].Error.Error(), "EPIPE") {
 				t.Errorf("the broken flow says %q", ends[0].Error)
 			}
 			eventually(t, "the other flow goes on", func() bool {
@@ -154,10 +158,12 @@ func TestAfterClose(t *testing.T) {
 	if end.Alive || end.Info != nil || end.WrittenBytes == 0 || end.Error.Error() != "closed" {
 		t.Errorf("after Close: %+v", end)
 	}
-	if l := e.Listen(context.Background(), requests(1, message.FlowRequest{})); l[0].Error.Error() != flowset.ErrClosed.Error() {
+	if l := e.Listen(context.Background(),
+		requests(1, message.FlowRequest{})); l[0].Error.Error() != flowset.ErrClosed.Error() {
 		t.Errorf("listen: %+v", l)
 	}
-	if o := e.Connect(context.Background(), requests(1, message.FlowRequest{}), 0); o[0].Error.Error() != flowset.ErrClosed.Error() {
+	if o := e.Connect(context.Background(), requests(1, message.FlowRequest{}),
+		0); o[0].Error.Error() != flowset.ErrClosed.Error() {
 		t.Errorf("connect: %+v", o)
 	}
 	e.Start(message.WindowRequest{})

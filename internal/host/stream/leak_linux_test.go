@@ -48,7 +48,8 @@ func timeWaits(t *testing.T, ports map[uint16]bool) int {
 	for line := range strings.Lines(string(table)) {
 		var slot, address, remote, state uint32
 		var port, remotePort uint16
-		if _, err := fmt.Sscanf(line, "%d: %x:%x %x:%x %x", &slot, &address, &port, &remote, &remotePort, &state); err == nil &&
+		if _, err := fmt.Sscanf(line, "%d: %x:%x %x:%x %x", &slot, &address, &port, &remote, &remotePort,
+			&state); err == nil &&
 			state == 6 && ports[port] && ports[remotePort] {
 			n++
 		}
@@ -74,7 +75,8 @@ func TestNothingIsLeft(t *testing.T) {
 		moved(t, donePeer)
 		eventually(t, "some of the flows move", func() bool { return opener.Read()[0].WrittenBytes > 0 })
 		ports := map[uint16]bool{}
-		for _, end := range slices.Concat(opener.Read(), acceptor.Read(), done.Read(), donePeer.Read(), idle.Read(), idlePeer.Read()) {
+		for _, end := range slices.Concat(opener.Read(), acceptor.Read(), done.Read(), donePeer.Read(), idle.Read(),
+			idlePeer.Read()) {
 			if port := end.Local.Port(); port != 0 {
 				ports[port] = true
 			}

@@ -24,7 +24,9 @@ func BenchmarkMode(b *testing.B) {
 			b.Run(fmt.Sprintf("%d/%s", flows, name), func(b *testing.B) {
 				var bits, cpu float64
 				for b.Loop() {
-					r := pair(b, pairTask{Flows: requests(flows, message.FlowRequest{Spec: flow.Spec{Mode: mode, CongestionControl: "cubic"}}), Duration: time.Second})
+					r := pair(b, pairTask{Flows: requests(flows,
+						message.FlowRequest{Spec: flow.Spec{Mode: mode, CongestionControl: "cubic"}}),
+						Duration: time.Second})
 					bits += r.BitsPerSecond
 					cpu += r.CPUSeconds / (r.BitsPerSecond / 8e9)
 					b.Logf("%s by %d KiB; %s", r.Sent[0].Mode, r.Sent[0].CallBytes>>10, r.Sent[0].ModeNote)

@@ -47,7 +47,8 @@ func eachMode(t *testing.T, test func(t *testing.T, mode string)) {
 func TestModeConservation(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		join(t, sender, receiver, loopback, requests(2, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 400e6}}), true)
+		join(t, sender, receiver, loopback,
+			requests(2, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 400e6}}), true)
 		start(350*time.Millisecond, sender, receiver)
 		var before []int64
 		eventually(t, "the senders stop and all arrives", func() bool {
@@ -55,7 +56,8 @@ func TestModeConservation(t *testing.T) {
 			var now []int64
 			for i := range received {
 				if received[i].ReceivedBytes > written[i].WrittenBytes+written[i].CallBytes {
-					t.Fatalf("received %d of %d bytes written by %d", received[i].ReceivedBytes, written[i].WrittenBytes, written[i].CallBytes)
+					t.Fatalf("received %d of %d bytes written by %d", received[i].ReceivedBytes,
+						written[i].WrittenBytes, written[i].CallBytes)
 				}
 				now = append(now, received[i].ReceivedBytes)
 			}
@@ -63,7 +65,9 @@ func TestModeConservation(t *testing.T) {
 			before = now
 			time.Sleep(30 * time.Millisecond)
 			return still && !slices.ContainsFunc(received, func(e message.FlowEnd) bool {
-				return !slices.ContainsFunc(written, func(w message.FlowEnd) bool { return w.ID == e.ID && w.WrittenBytes == e.ReceivedBytes })
+				return !slices.ContainsFunc(written, func(w message.FlowEnd) bool {
+					return w.ID == e.ID && w.WrittenBytes == e.ReceivedBytes
+				})
 			})
 		})
 		for _, end := range slices.Concat(sender.Read(), receiver.Read()) {
@@ -88,7 +92,8 @@ func TestModeChosen(t *testing.T) {
 	for _, mode := range []string{flow.ModeAuto, flow.ModeWrite} {
 		t.Run(mode, func(t *testing.T) {
 			sender, receiver := engine(t, platform), engine(t, platform)
-			join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e9}}), true)
+			join(t, sender, receiver, loopback,
+				requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e9}}), true)
 			start(time.Hour, sender, receiver)
 			eventually(t, "the choice", func() bool { return strings.Contains(sender.Read()[0].ModeNote, "tried") })
 			end := sender.Read()[0]
@@ -98,7 +103,8 @@ func TestModeChosen(t *testing.T) {
 				contains(t, end.ModeNote, "splice 64 KiB", "splice 1024 KiB", "sendfile", "zerocopy")
 			}
 			eventually(t, "it goes on", func() bool {
-				return sender.Read()[0].WrittenBytes > end.WrittenBytes && receiver.Read()[0].ReceivedBytes > end.WrittenBytes
+				return sender.Read()[0].WrittenBytes > end.WrittenBytes &&
+					receiver.Read()[0].ReceivedBytes > end.WrittenBytes
 			})
 		})
 	}
@@ -110,18 +116,21 @@ func TestModeBreaks(t *testing.T) {
 	eachMode(t, func(t *testing.T, mode string) {
 		for name, openerSends := range map[string]bool{"receiver": true, "sender": false} {
 			opener, doomed := engine(t, platform), engine(t, platform)
-			join(t, opener, doomed, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e9}}), openerSends)
+			join(t, opener, doomed, loopback,
+				requests(1, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e9}}), openerSends)
 			start(time.Hour, opener, doomed)
 			moved(t, opener)
 			doomed.Close()
 			eventually(t, "the loss of the "+name+" is noticed", func() bool { return !opener.Read()[0].Alive })
-			if said := opener.Read()[0].Error.Error(); !strings.Contains(said, "ECONNRESET") && !strings.Contains(said, "EPIPE") {
+			if said := opener.Read()[0].Error.Error(); !strings.Contains(said, "ECONNRESET") &&
+				!strings.Contains(said, "EPIPE") {
 				t.Errorf("without its %s the flow says %q", name, said)
 			}
 		}
 		// A peer that does not read: the sender waits for room when it is closed.
 		sender, mute := engine(t, platform), mutePeer(t)
-		o := sender.Connect(context.Background(), []message.FlowRequest{{ID: "f1", Sends: true, Remote: mute, Spec: flow.Spec{Mode: mode}}}, patience)[0]
+		o := sender.Connect(context.Background(),
+			[]message.FlowRequest{{ID: "f1", Sends: true, Remote: mute, Spec: flow.Spec{Mode: mode}}}, patience)[0]
 		if o.Error != nil {
 			t.Fatal(o.Error)
 		}
@@ -174,13 +183,15 @@ func TestModeOptions(t *testing.T) {
 		begin := receiver.Read()
 		time.Sleep(500 * time.Millisecond)
 		end := receiver.Read()
-		ratio := float64(end[0].ReceivedBytes-begin[0].ReceivedBytes) / float64(end[1].ReceivedBytes-begin[1].ReceivedBytes)
+		ratio := float64(end[0].ReceivedBytes-begin[0].ReceivedBytes) / float64(
+			end[1].ReceivedBytes-begin[1].ReceivedBytes)
 		if ratio < 4 || ratio > 16 {
 			t.Errorf("caps of 160 and 20 Mbit/s gave a ratio of %.3f, want something like 8", ratio)
 		}
 		for _, e := range sender.Read() {
 			if e.Info.SndMSS > mss || uint64(e.Info.SegsOut)*mss < e.Info.BytesAcked {
-				t.Errorf("%d bytes in %d segments of %d, want at most %d bytes each", e.Info.BytesAcked, e.Info.SegsOut, e.Info.SndMSS, mss)
+				t.Errorf("%d bytes in %d segments of %d, want at most %d bytes each", e.Info.BytesAcked, e.Info.SegsOut,
+					e.Info.SndMSS, mss)
 			}
 			if e.SndbufBytes != 200<<10 {
 				t.Errorf("a send buffer of %d bytes, want twice 100 KiB", e.SndbufBytes)
@@ -197,7 +208,8 @@ func TestModeLeavesNothing(t *testing.T) {
 		var engines []*Engine
 		for _, mode := range flow.Modes {
 			opener, acceptor := engine(t, platform), engine(t, platform)
-			join(t, opener, acceptor, loopback, requests(4, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 50e6}}), true)
+			join(t, opener, acceptor, loopback,
+				requests(4, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 50e6}}), true)
 			idle, idlePeer := engine(t, platform), engine(t, platform) // never started
 			join(t, idle, idlePeer, loopback, requests(2, message.FlowRequest{Spec: flow.Spec{Mode: mode}}), false)
 			engines = append(engines, opener, acceptor, idle, idlePeer)
@@ -239,7 +251,8 @@ func TestModeManyFlows(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			opener, acceptor := engine(t, platform), engine(t, platform)
 			const flows = 200
-			join(t, opener, acceptor, loopback, requests(flows, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e6}}), true)
+			join(t, opener, acceptor, loopback,
+				requests(flows, message.FlowRequest{Spec: flow.Spec{Mode: mode, RateCap: 1e6}}), true)
 			start(time.Hour, opener, acceptor)
 			moved(t, opener)
 			moved(t, acceptor)

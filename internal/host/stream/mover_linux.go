@@ -265,7 +265,8 @@ func (r *directMover) receive(c *net.TCPConn, t *tally, s *flowset.Signals) erro
 
 // move steps until it is done, and waits in between: with a thread of its own in
 // the kernel, otherwise in the runtime's poller.
-func (r *directMover) move(c *net.TCPConn, writes bool, t *tally, s *flowset.Signals, step func(int, *tally, *flowset.Signals) (bool, error)) error {
+func (r *directMover) move(c *net.TCPConn, writes bool, t *tally, s *flowset.Signals,
+	step func(int, *tally, *flowset.Signals) (bool, error)) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return err

@@ -82,7 +82,8 @@ func TestUnreachable(t *testing.T) {
 	o := opener.Connect(context.Background(), []message.FlowRequest{
 		{ID: "late", Local: local, Remote: netip.MustParseAddrPort("10.9.9.3:5000")},
 	}, 100*time.Millisecond)[0]
-	contains(t, o.Error.Error(), "connect 10.9.9.1 → 10.9.9.3:5000: connection timed out: no answer to SYN within 100ms")
+	contains(t, o.Error.Error(),
+		"connect 10.9.9.1 → 10.9.9.3:5000: connection timed out: no answer to SYN within 100ms")
 }
 
 // TestSilence: a peer that can no longer be reached counts as gone while it is

@@ -42,7 +42,8 @@ func sharedPort(t *testing.T, engines ...*Engine) *net.TCPListener {
 }
 
 // joinShared is join over a shared port.
-func joinShared(t *testing.T, l *net.TCPListener, opener, acceptor *Engine, like []message.FlowRequest, openerSends bool) {
+func joinShared(t *testing.T, l *net.TCPListener, opener, acceptor *Engine, like []message.FlowRequest,
+	openerSends bool) {
 	t.Helper()
 	accepting, opening := make([]message.FlowRequest, len(like)), make([]message.FlowRequest, len(like))
 	for i, request := range like {
@@ -76,7 +77,8 @@ func TestOffer(t *testing.T) {
 		l := sharedPort(t, first, second)
 		for _, acceptor := range []*Engine{first, second} {
 			opener := engine(t, platform)
-			joinShared(t, l, opener, acceptor, requests(3, message.FlowRequest{Spec: flow.Spec{RateCap: 80e6}}), openerSends)
+			joinShared(t, l, opener, acceptor, requests(3, message.FlowRequest{Spec: flow.Spec{RateCap: 80e6}}),
+				openerSends)
 			for _, e := range []*Engine{opener, acceptor} {
 				for _, end := range e.Read() {
 					if end.ReceivedBytes != 0 || end.WrittenBytes != 0 {
@@ -164,7 +166,9 @@ func TestOfferOptions(t *testing.T) {
 	yes := true
 	opener, acceptor := engine(t, platform), engine(t, platform)
 	l := sharedPort(t, acceptor)
-	joinShared(t, l, opener, acceptor, requests(1, message.FlowRequest{Spec: flow.Spec{MSS: 600, NoDelay: &yes, Window: 100 << 10, RateCap: 50e6, CongestionControl: "reno"}}), false)
+	joinShared(t, l, opener, acceptor,
+		requests(1, message.FlowRequest{Spec: flow.Spec{MSS: 600, NoDelay: &yes, Window: 100 << 10, RateCap: 50e6,
+			CongestionControl: "reno"}}), false)
 	start(200*time.Millisecond, opener, acceptor)
 	moved(t, opener)
 	sent := acceptor.Read()[0]

@@ -25,7 +25,8 @@ func setOptions(request message.FlowRequest, conn *net.TCPConn) (congestion stri
 		}
 		if request.MSS != 0 {
 			if info, err := sock.TCPInfo(fd); err == nil && int(info.SndMSS) > request.MSS {
-				return fmt.Errorf("the kernel sends segments of %d bytes, although the maximum was set to %d", info.SndMSS, request.MSS)
+				return fmt.Errorf("the kernel sends segments of %d bytes, although the maximum was set to %d",
+					info.SndMSS, request.MSS)
 			}
 		}
 		return nil

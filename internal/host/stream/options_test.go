@@ -22,7 +22,8 @@ func TestMSS(t *testing.T) {
 	for name, openerSends := range map[string]bool{"write": true, "read": false} {
 		t.Run(name, func(t *testing.T) {
 			opener, acceptor := engine(t, platform), engine(t, platform)
-			join(t, opener, acceptor, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{MSS: mss, RateCap: 50e6}}), openerSends)
+			join(t, opener, acceptor, loopback,
+				requests(1, message.FlowRequest{Spec: flow.Spec{MSS: mss, RateCap: 50e6}}), openerSends)
 			start(time.Hour, opener, acceptor)
 			moved(t, opener)
 			moved(t, acceptor)
@@ -32,12 +33,15 @@ func TestMSS(t *testing.T) {
 					t.Errorf("sends segments of %d bytes, want %d or a little less", end.Info.SndMSS, mss)
 				}
 				if end.Sends && uint64(end.Info.SegsOut)*mss < end.Info.BytesAcked {
-					t.Errorf("%d bytes in %d segments: more than %d bytes each", end.Info.BytesAcked, end.Info.SegsOut, mss)
+					t.Errorf("%d bytes in %d segments: more than %d bytes each", end.Info.BytesAcked,
+						end.Info.SegsOut, mss)
 				}
 			}
 		})
 	}
-	if l := engine(t, platform).Listen(context.Background(), requests(1, message.FlowRequest{Spec: flow.Spec{MSS: 7}}))[0]; !strings.Contains(l.Error.Error(), "TCP_MAXSEG") {
+	if l := engine(t, platform).Listen(context.Background(),
+		requests(1, message.FlowRequest{Spec: flow.Spec{MSS: 7}}))[0]; !strings.Contains(l.Error.Error(),
+		"TCP_MAXSEG") {
 		t.Errorf("an MSS of 7 bytes: %q, want an error that names TCP_MAXSEG", l.Error)
 	}
 }
@@ -99,7 +103,8 @@ func TestWindow(t *testing.T) {
 	needsLinux(t)
 	const window = 64 << 10
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, requests(1, message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(window), RateCap: 50e6}}), true)
+	join(t, sender, receiver, loopback,
+		requests(1, message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(window), RateCap: 50e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for _, end := range slices.Concat(sender.Read(), receiver.Read()) {
@@ -118,7 +123,8 @@ func TestBuffersApart(t *testing.T) {
 	const send, receive = 60 << 10, 50 << 10
 	for _, writes := range []bool{true, false} {
 		sender, receiver := engine(t, platform), engine(t, platform)
-		request := message.FlowRequest{Spec: flow.Spec{Window: 40 << 10, SendBuffer: send, ReceiveBuffer: receive, RateCap: 50e6}}
+		request := message.FlowRequest{Spec: flow.Spec{Window: 40 << 10, SendBuffer: send, ReceiveBuffer: receive,
+			RateCap: 50e6}}
 		if writes {
 			join(t, sender, receiver, loopback, requests(1, request), true)
 		} else {
@@ -127,8 +133,10 @@ func TestBuffersApart(t *testing.T) {
 		start(time.Hour, sender, receiver)
 		moved(t, receiver)
 		s, r := sender.Read()[0], receiver.Read()[0]
-		if s.SndbufBytes != 2*send || s.RcvbufBytes != 2*40<<10 || r.RcvbufBytes != 2*receive || r.SndbufBytes != 2*40<<10 {
-			t.Errorf("the sender has %d and %d, the receiver %d and %d", s.SndbufBytes, s.RcvbufBytes, r.SndbufBytes, r.RcvbufBytes)
+		if s.SndbufBytes != 2*send || s.RcvbufBytes != 2*40<<10 || r.RcvbufBytes != 2*receive ||
+			r.SndbufBytes != 2*40<<10 {
+			t.Errorf("the sender has %d and %d, the receiver %d and %d", s.SndbufBytes, s.RcvbufBytes, r.SndbufBytes,
+				r.RcvbufBytes)
 		}
 	}
 }
@@ -137,7 +145,8 @@ func TestNoDelayAndSource(t *testing.T) {
 	yes := true
 	from := netip.MustParseAddr("127.0.0.9")
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, requests(3, message.FlowRequest{Local: from, Spec: flow.Spec{NoDelay: &yes, RateCap: 20e6}}), true)
+	join(t, sender, receiver, loopback,
+		requests(3, message.FlowRequest{Local: from, Spec: flow.Spec{NoDelay: &yes, RateCap: 20e6}}), true)
 	start(time.Hour, sender, receiver)
 	moved(t, receiver)
 	for _, end := range sender.Read() {

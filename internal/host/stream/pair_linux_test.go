@@ -85,7 +85,8 @@ func TestPairNear(t *testing.T) {
 		t.Fatal(err)
 	}
 	far := startFar(t)
-	network(t, "link", "add", "name", "near", "type", "veth", "peer", "name", "far", "netns", strconv.Itoa(far.cmd.Process.Pid))
+	network(t, "link", "add", "name", "near", "type", "veth", "peer", "name", "far", "netns",
+		strconv.Itoa(far.cmd.Process.Pid))
 	network(t, "address", "add", "10.77.0.1/24", "dev", "near")
 	network(t, "link", "set", "dev", "near", "up")
 	if len(task.Shape) > 0 {
@@ -202,7 +203,9 @@ func TestPairFar(t *testing.T) {
 	if err := from.Decode(&request); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the port comes", func() bool { return exec.Command("ip", "link", "show", "dev", "far").Run() == nil })
+	eventually(t, "the port comes", func() bool {
+		return exec.Command("ip", "link", "show", "dev", "far").Run() == nil
+	})
 	network(t, "address", "add", farAddress.String()+"/24", "dev", "far")
 	network(t, "link", "set", "dev", "far", "up")
 	for i := range request.Listen {

@@ -153,7 +153,8 @@ func TestCaps(t *testing.T) {
 // TestCapsEnd: a capped flow ends on time, with all that was written.
 func TestCapsEnd(t *testing.T) {
 	sender, receiver := engine(t, platform), engine(t, platform)
-	join(t, sender, receiver, loopback, requests(2, message.FlowRequest{Spec: flow.Spec{WriteCap: 1e6, ReadCap: 50e6}}), true)
+	join(t, sender, receiver, loopback, requests(2, message.FlowRequest{Spec: flow.Spec{WriteCap: 1e6, ReadCap: 50e6}}),
+		true)
 	_, stop := start(100*time.Millisecond, sender, receiver)
 	eventually(t, "the receivers see the end", func() bool {
 		for i, end := range receiver.Read() {

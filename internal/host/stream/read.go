@@ -70,7 +70,8 @@ func (f *tcpFlow) Describe(out *message.FlowEnd) {
 	if out.Alive && f.Request.Sends && info.Backoff >= flowset.SilentTimeouts {
 		out.Alive = false
 		out.Error = &message.Error{
-			Code: message.Deadline, Text: fmt.Sprintf("send %s: no answer to %d retransmissions in a row", f.Name(), info.Backoff),
+			Code: message.Deadline, Text: fmt.Sprintf("send %s: no answer to %d retransmissions in a row", f.Name(),
+				info.Backoff),
 		}
 	}
 }

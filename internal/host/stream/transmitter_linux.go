@@ -144,7 +144,8 @@ func (p *zeroCopies) note() string {
 	if p.copied == 0 {
 		return ""
 	}
-	return fmt.Sprintf("zerocopy: the kernel copied %d %% of the sends after all, as it does within one machine", 100*p.copied/p.completed)
+	return fmt.Sprintf("zerocopy: the kernel copied %d %% of the sends after all, as it does within one machine",
+		100*p.copied/p.completed)
 }
 
 func (*zeroCopies) close() {}
@@ -225,14 +226,16 @@ func newCandidates(mode string, block *sock.Block, piece int) (list []candidate,
 			notes = append(notes, "splice: "+err.Error())
 		} else {
 			splice := func(bytes int) {
-				add(flow.ModeSplice, bytes, &splices{pipe: pipe, data: data[:largeBytes], pieces: bytes / sock.PieceBytes})
+				add(flow.ModeSplice, bytes, &splices{pipe: pipe, data: data[:largeBytes],
+					pieces: bytes / sock.PieceBytes})
 			}
 			if all {
 				splice(sock.PieceBytes)
 			}
 			splice(pipe.Size)
 			if pipe.Size < largeBytes {
-				notes = append(notes, fmt.Sprintf("splice: a pipe of %d KiB only (fs.pipe-user-pages-soft)", pipe.Size>>10))
+				notes = append(notes, fmt.Sprintf("splice: a pipe of %d KiB only (fs.pipe-user-pages-soft)",
+					pipe.Size>>10))
 			}
 		}
 	}

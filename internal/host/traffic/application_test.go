@@ -22,12 +22,15 @@ func TestApplications(t *testing.T) {
 		{Protocol: flow.DNS}, {Protocol: flow.DNS, Pipeline: 8, Connections: 2, Query: "AAAA"},
 		{Protocol: flow.DNSTCP, Pipeline: 8}, {Protocol: flow.DNSTCP, PerConnection: 3, Pipeline: 2},
 		{Protocol: flow.DoT}, {Protocol: flow.DoT, PerConnection: 1, TLS: flow.TLSResumed},
-		{Protocol: flow.HTTP, Response: 5000}, {Protocol: flow.HTTP, PerConnection: 1, Request: 3000}, {Protocol: flow.HTTP, TLS: flow.TLSFull, Connections: 4},
+		{Protocol: flow.HTTP, Response: 5000}, {Protocol: flow.HTTP, PerConnection: 1, Request: 3000},
+		{Protocol: flow.HTTP, TLS: flow.TLSFull, Connections: 4},
 		{Protocol: flow.HTTP, TLS: flow.TLSResumed, PerConnection: 2},
-		{Protocol: flow.HTTP2, Pipeline: 8, Response: 20_000}, {Protocol: flow.HTTP2, TLS: flow.TLSFull, PerConnection: 5}, {Protocol: flow.HTTP2, Request: 100_000},
+		{Protocol: flow.HTTP2, Pipeline: 8, Response: 20_000}, {Protocol: flow.HTTP2, TLS: flow.TLSFull,
+			PerConnection: 5}, {Protocol: flow.HTTP2, Request: 100_000},
 		{Protocol: flow.HTTP3, Pipeline: 4, Response: 20_000}, {Protocol: flow.HTTP3, PerConnection: 2, Request: 2000},
 		{Protocol: flow.SMTP, Request: 4000}, {Protocol: flow.SMTP, TLS: flow.TLSFull, PerConnection: 2},
-		{Protocol: flow.HTTP, Pace: 500, Arrivals: flow.ArrivalsPoisson, Connections: 4, Think: unit.Duration(time.Millisecond)},
+		{Protocol: flow.HTTP, Pace: 500, Arrivals: flow.ArrivalsPoisson, Connections: 4,
+			Think: unit.Duration(time.Millisecond)},
 	}
 	for _, spec := range specs {
 		for _, shared := range []bool{false, true} {
@@ -60,9 +63,12 @@ func TestApplications(t *testing.T) {
 				eventually(t, "transactions are done", func() bool { return opener.Read()[0].Transactions.Done > 30 })
 				opener.Close()
 				asked := opener.Read()[0]
-				eventually(t, "the server has counted all", func() bool { return acceptor.Read()[0].Transactions.Done > asked.Transactions.Done })
+				eventually(t, "the server has counted all", func() bool {
+					return acceptor.Read()[0].Transactions.Done > asked.Transactions.Done
+				})
 				answered := acceptor.Read()[0]
-				if asked.Transactions.Failed+asked.Transactions.Unanswered+asked.Transactions.Application.Errors+asked.Transactions.Late != 0 {
+				if asked.Transactions.Failed+asked.Transactions.Unanswered+asked.Transactions.Application.Errors+
+					asked.Transactions.Late != 0 {
 					t.Errorf("asked %+v", asked.Transactions)
 				}
 				// The probes of the opening have been answered, too, and some were in flight.

@@ -112,7 +112,10 @@ func sharedListener(t *testing.T, acceptor *Engine, transport string, at netip.A
 			t.Fatal(err)
 		}
 		t.Cleanup(l.Close)
-		go l.Serve(handshake.Handler{Expects: acceptor.Expects, Accept: func(cookie message.Cookie, c handshake.Client) { acceptor.Admit(cookie, c) }})
+		go l.Serve(handshake.Handler{Expects: acceptor.Expects, Accept: func(cookie message.Cookie,
+			c handshake.Client) {
+			acceptor.Admit(cookie, c)
+		}})
 		return l.Addr()
 	}
 	l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(at, 0)))

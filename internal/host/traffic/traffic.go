@@ -91,7 +91,8 @@ var applications = map[string]application.Protocol{
 
 // New makes an engine with no flows.
 func New() *Engine {
-	e := &Engine{stream: stream.New(), datagram: datagram.New(), transaction: transaction.New(), application: application.New(applications)}
+	e := &Engine{stream: stream.New(), datagram: datagram.New(), transaction: transaction.New(),
+		application: application.New(applications)}
 	e.engines = []FlowEngine{e.stream, e.datagram, e.transaction, e.application}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.cpu.cpu, e.cpu.at = proc.TotalCPUTime(), sched.Now()
@@ -173,7 +174,8 @@ func (e *Engine) all() []FlowEngine {
 
 // dispatch has each engine do its share of the requests, side by side, and puts
 // the answers in the requests' order.
-func dispatch[Answer any](e *Engine, requests []message.FlowRequest, do func(FlowEngine, []message.FlowRequest) []Answer, refused func(message.FlowRequest, error) Answer) []Answer {
+func dispatch[Answer any](e *Engine, requests []message.FlowRequest,
+	do func(FlowEngine, []message.FlowRequest) []Answer, refused func(message.FlowRequest, error) Answer) []Answer {
 	out := make([]Answer, len(requests))
 	places, shares := map[FlowEngine][]int{}, map[FlowEngine][]message.FlowRequest{}
 	for i, request := range requests {

@@ -87,7 +87,8 @@ func TestNoClient(t *testing.T) {
 	e := New()
 	defer e.Close()
 	e.Listen(context.Background(), []message.FlowRequest{{ID: "f1", Local: loopback}})
-	if end := e.Ready(context.Background(), time.Millisecond)[0]; end.Alive || !strings.Contains(end.Error.Error(), "no client has connected") {
+	if end := e.Ready(context.Background(), time.Millisecond)[0]; end.Alive ||
+		!strings.Contains(end.Error.Error(), "no client has connected") {
 		t.Errorf("a flow that was never opened: %+v", end)
 	}
 	e.Ready(context.Background(), time.Hour, "f1")
@@ -111,7 +112,8 @@ func TestUnknownProtocol(t *testing.T) {
 	if l := listening[1]; l.ID != "good" || l.Error != nil || !l.Local.IsValid() {
 		t.Errorf("the good request was answered %+v", l)
 	}
-	if o := e.Connect(context.Background(), []message.FlowRequest{{ID: "strange", Spec: flow.Spec{Protocol: "x"}}}, patience)[0]; o.Error == nil {
+	if o := e.Connect(context.Background(), []message.FlowRequest{{ID: "strange", Spec: flow.Spec{Protocol: "x"}}},
+		patience)[0]; o.Error == nil {
 		t.Errorf("connected: %+v", o)
 	}
 }
@@ -143,7 +145,8 @@ func TestWrongRequests(t *testing.T) {
 			t.Errorf("listening: %q, want %q", l.Error, want)
 		}
 		request.Remote = netip.MustParseAddrPort("127.0.0.1:9")
-		if o := e.Connect(t.Context(), []message.FlowRequest{request}, patience)[0]; !strings.Contains(o.Error.Error(), want) {
+		if o := e.Connect(t.Context(), []message.FlowRequest{request}, patience)[0]; !strings.Contains(
+			o.Error.Error(), want) {
 			t.Errorf("connecting: %q, want %q", o.Error, want)
 		}
 		if n := e.Flows(); n != 0 {
@@ -165,20 +168,24 @@ func TestClosed(t *testing.T) {
 	e.Close()
 	<-e.Closed()
 	e.Close()
-	if l := e.Listen(context.Background(), []message.FlowRequest{{ID: "f1"}})[0]; !strings.Contains(l.Error.Error(), "closed") {
+	if l := e.Listen(context.Background(), []message.FlowRequest{{ID: "f1"}})[0]; !strings.Contains(l.Error.Error(),
+		"closed") {
 		t.Errorf("a closed engine listens: %+v", l)
 	}
 }
 
 // TestToolsNeedPermission: an engine starts another program only with WithTools.
 func TestToolsNeedPermission(t *testing.T) {
-	request := message.FlowRequest{ID: "f1", Local: loopback, Spec: flow.Spec{Tool: flow.Tool{Name: "no-such-tool"}}, Process: "p1w"}
-	for want, e := range map[string]*Engine{"no other programs are started here": New(), "expected linerate, iperf3": New().WithTools()} {
+	request := message.FlowRequest{ID: "f1", Local: loopback, Spec: flow.Spec{Tool: flow.Tool{Name: "no-such-tool"}},
+		Process: "p1w"}
+	for want, e := range map[string]*Engine{"no other programs are started here": New(),
+		"expected linerate, iperf3": New().WithTools()} {
 		t.Cleanup(e.Close)
 		if l := e.Listen(t.Context(), []message.FlowRequest{request})[0]; !strings.Contains(l.Error.Error(), want) {
 			t.Errorf("listen: %q, want %q", l.Error, want)
 		}
-		if o := e.Connect(t.Context(), []message.FlowRequest{request}, patience)[0]; !strings.Contains(o.Error.Error(), want) {
+		if o := e.Connect(t.Context(), []message.FlowRequest{request}, patience)[0]; !strings.Contains(
+			o.Error.Error(), want) {
 			t.Errorf("connect: %q, want %q", o.Error, want)
 		}
 	}

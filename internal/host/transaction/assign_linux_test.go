@@ -101,7 +101,8 @@ func TestOwnPortAccess(t *testing.T) {
 		refused, taken [2]netip.Addr // to, from
 	}{
 		"from": {
-			socket.Access{At: []netip.Addr{loopback}, From: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}}, loopback,
+			socket.Access{At: []netip.Addr{loopback}, From: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}},
+			loopback,
 			[2]netip.Addr{loopback, address("127.0.0.3")}, [2]netip.Addr{loopback, address("127.0.0.2")},
 		},
 		"at": {
@@ -113,7 +114,8 @@ func TestOwnPortAccess(t *testing.T) {
 			t.Run(name+" "+protocol, func(t *testing.T) {
 				e, opener := engine(t), engine(t)
 				e.isWorker = true
-				request := requests(1, message.FlowRequest{Spec: flow.Spec{Protocol: protocol}, Cookie: message.Cookie{6}})[0]
+				request := requests(1, message.FlowRequest{Spec: flow.Spec{Protocol: protocol},
+					Cookie: message.Cookie{6}})[0]
 				l := e.handle(task{Listen: &assignment{Request: request, Access: c.access}}).Listening
 				if l.Error != nil || l.Local.Addr() != c.listens {
 					t.Fatalf("listening: %+v, want %s", l, c.listens)
@@ -186,7 +188,8 @@ func TestOwnPortPending(t *testing.T) {
 func TestAssignment(t *testing.T) {
 	const n = 4
 	a, r := engine(t), engine(t)
-	request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: n, Threads: n}, Cookie: message.Cookie{7}})[0]
+	request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: n, Threads: n},
+		Cookie: message.Cookie{7}})[0]
 	if l := r.Listen(t.Context(), []message.FlowRequest{request})[0]; l.Error != nil {
 		t.Fatal(l.Error)
 	}

@@ -48,7 +48,8 @@ func TestTransactions(t *testing.T) {
 		{Spec: flow.Spec{Protocol: flow.CRR, Connections: 3, Request: 100_000, Response: 300_000}},
 		{Spec: flow.Spec{Protocol: flow.CRR, Pace: 500, Connections: 3}},
 	} {
-		name := fmt.Sprintf("%s %d×%d, %d, %d, pace %g, poll %t, follow %t", request.Protocol, request.Connections, request.Threads,
+		name := fmt.Sprintf("%s %d×%d, %d, %d, pace %g, poll %t, follow %t", request.Protocol, request.Connections,
+			request.Threads,
 			request.Request, request.Response, request.Pace, flow.On(request.Poll), flow.On(request.Follow))
 		t.Run(name, func(t *testing.T) {
 			asker, responder := engine(t), engine(t)
@@ -74,19 +75,23 @@ func TestTransactions(t *testing.T) {
 				asked, answered = asker.Read()[0], responder.Read()[0]
 				done := asked.Transactions.Done
 				closed := first == 0 || asked.Transactions.Connections == 0 // of crr, a moment after its transaction
-				return closed && asked.Transactions.Waiting == 0 && answered.Transactions.Done == done+first && asked.WrittenBytes == done*requestSize
+				return closed && asked.Transactions.Waiting == 0 && answered.Transactions.Done == done+first &&
+					asked.WrittenBytes == done*requestSize
 			})
 			got := asked.Transactions
 			t.Logf("%d done, %d in the window, %+v", got.Done, got.Latency.Count, got.Latency.P50Us)
-			if got.Done == 0 || got.Failed+got.Unanswered+got.Late != 0 || got.Connections != (1-first)*int64(max(1, request.Connections)) {
+			if got.Done == 0 || got.Failed+got.Unanswered+got.Late != 0 ||
+				got.Connections != (1-first)*int64(max(1, request.Connections)) {
 				t.Errorf("%+v", got)
 			}
 			if got.Latency.Count == 0 || got.Latency.Count > got.Done {
 				t.Errorf("%d times of %d transactions", got.Latency.Count, got.Done)
 			}
 			for _, bytes := range [][2]int64{
-				{asked.WrittenBytes, got.Done * requestSize}, {answered.ReceivedBytes, (got.Done + first) * requestSize},
-				{asked.ReceivedBytes, got.Done * responseSize}, {answered.WrittenBytes, (got.Done + first) * responseSize},
+				{asked.WrittenBytes, got.Done * requestSize},
+				{answered.ReceivedBytes, (got.Done + first) * requestSize},
+				{asked.ReceivedBytes, got.Done * responseSize},
+				{answered.WrittenBytes, (got.Done + first) * responseSize},
 			} {
 				if bytes[0] != bytes[1] {
 					t.Errorf("%d bytes, want %d: %+v, %+v", bytes[0], bytes[1], asked, answered)
@@ -95,7 +100,8 @@ func TestTransactions(t *testing.T) {
 			if asked.Error != nil || answered.Error != nil || !asked.Alive || !answered.Alive {
 				t.Errorf("%q, %q", asked.Error, answered.Error)
 			}
-			if flow.On(request.Follow) != (strings.HasPrefix(asked.ModeNote, "asks on CPU ") && strings.HasPrefix(answered.ModeNote, "responds on CPU ")) {
+			if flow.On(request.Follow) != (strings.HasPrefix(asked.ModeNote, "asks on CPU ") &&
+				strings.HasPrefix(answered.ModeNote, "responds on CPU ")) {
 				t.Errorf("%q, %q", asked.ModeNote, answered.ModeNote)
 			}
 			if request.Pace > 0 && (got.Done < 60 || got.Done > 76) {
@@ -126,7 +132,10 @@ func shorten(t *testing.T, asker, responder *Engine, pace float64) {
 		e.Shorten(stop, stop)
 	}
 	sched.SleepUntil(stop + int64(100*time.Millisecond))
-	eventually(t, "there are latencies", func() bool { return tally(asker).Latency != nil && tally(asker).Waiting == 0 })
+	eventually(t, "there are latencies", func() bool {
+		return tally(asker).Latency != nil &&
+			tally(asker).Waiting == 0
+	})
 	if got, due := tally(asker).Done, 1+int64(float64(stop-w.StartNs)/1e9*pace); got > due {
 		t.Errorf("%d transactions, where %d are due before the stop", got, due)
 	}

@@ -64,7 +64,8 @@ func asker(t *testing.T, to netip.AddrPort, request message.FlowRequest) *Engine
 // TestLostConnection: it fails its transaction, the flow says why, and the others
 // go on.
 func TestLostConnection(t *testing.T) {
-	for _, request := range []message.FlowRequest{{Spec: flow.Spec{Connections: 5}}, {Spec: flow.Spec{Connections: 5, Threads: 5}}, {Spec: flow.Spec{Connections: 5, Threads: 2, Poll: new(true)}}} {
+	for _, request := range []message.FlowRequest{{Spec: flow.Spec{Connections: 5}},
+		{Spec: flow.Spec{Connections: 5, Threads: 5}}, {Spec: flow.Spec{Connections: 5, Threads: 2, Poll: new(true)}}} {
 		if refused(t, request) {
 			continue
 		}
@@ -72,7 +73,8 @@ func TestLostConnection(t *testing.T) {
 		window(time.Hour, e)
 		eventually(t, "one is lost", func() bool { return tally(e).Failed == 1 })
 		end := e.Read()[0]
-		if !end.Alive || !strings.Contains(end.Error.Error(), "1 of 5 connections lost") || end.Transactions.Connections != 4 {
+		if !end.Alive || !strings.Contains(end.Error.Error(), "1 of 5 connections lost") ||
+			end.Transactions.Connections != 4 {
 			t.Errorf("%+v, %+v", end, end.Transactions)
 		}
 		before := tally(e).Done
@@ -106,8 +108,10 @@ func TestLostOnSchedule(t *testing.T) {
 		"after the stop, too":       {flow.Spec{Connections: 2}, lost(1, 0, 400*time.Millisecond), 30},
 		"the only one":              {flow.Spec{}, lost(0, 20, 100*time.Millisecond), 40},
 		"one transaction at a time": {flow.Spec{Protocol: flow.CRR}, lost(20, 0, 100*time.Millisecond), 1},
-		"four at a time":            {flow.Spec{Protocol: flow.CRR, Connections: 4}, lost(20, 0, 100*time.Millisecond), 1},
-		"after the stop":            {flow.Spec{Protocol: flow.CRR, Connections: 4}, lost(20, 0, 400*time.Millisecond), 1},
+		"four at a time": {flow.Spec{Protocol: flow.CRR, Connections: 4},
+			lost(20, 0, 100*time.Millisecond), 1},
+		"after the stop": {flow.Spec{Protocol: flow.CRR, Connections: 4},
+			lost(20, 0, 400*time.Millisecond), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.spec.Pace = 200
@@ -133,7 +137,8 @@ func TestResponderDies(t *testing.T) {
 		eventually(t, "they fail", func() bool { return tally(a).Failed > 0 && a.Read()[0].Error != nil })
 		eventually(t, "the reason is reported", func() bool {
 			text := a.Read()[0].Error.Error()
-			return strings.Contains(text, "reset") || strings.Contains(text, "refused") || strings.Contains(text, "closed")
+			return strings.Contains(text, "reset") || strings.Contains(text, "refused") ||
+				strings.Contains(text, "closed")
 		})
 		if protocol == flow.CRR {
 			before := tally(a).Failed
@@ -154,7 +159,8 @@ func TestMutePeer(t *testing.T) {
 		w := window(100*time.Millisecond, e)
 		sched.SleepUntil(w.EndNs + 1e6)
 		got := tally(e)
-		if due := 1 + int64(got.LongestWaitUs/1e6*spec.Pace); got.Done != 0 || got.Waiting != due || got.LongestWaitUs < 50e3 || got.Latency != nil {
+		if due := 1 + int64(got.LongestWaitUs/1e6*spec.Pace); got.Done != 0 || got.Waiting != due ||
+			got.LongestWaitUs < 50e3 || got.Latency != nil {
 			t.Errorf("pace %g: %+v, want %d waiting", spec.Pace, got, due)
 		}
 	}
@@ -164,7 +170,8 @@ func TestMutePeer(t *testing.T) {
 func TestKnownDelay(t *testing.T) {
 	const delay = 10 * time.Millisecond
 	slow := func(connection, n int) bool { time.Sleep(delay); return true }
-	for _, request := range []message.FlowRequest{{}, {Spec: flow.Spec{Connections: 3}}, {Spec: flow.Spec{Poll: new(true)}}, {Spec: flow.Spec{Protocol: flow.CRR}}} {
+	for _, request := range []message.FlowRequest{{}, {Spec: flow.Spec{Connections: 3}},
+		{Spec: flow.Spec{Poll: new(true)}}, {Spec: flow.Spec{Protocol: flow.CRR}}} {
 		if refused(t, request) {
 			continue
 		}
@@ -172,7 +179,8 @@ func TestKnownDelay(t *testing.T) {
 		w := window(200*time.Millisecond, e)
 		sched.SleepUntil(w.EndNs + 1e6)
 		// A histogram of three digits may show a little less.
-		if d := tally(e).Latency; d == nil || d.MinUs < 0.999*float64(delay.Microseconds()) || d.P50Us < d.MinUs || d.MaxUs < d.P50Us {
+		if d := tally(e).Latency; d == nil || d.MinUs < 0.999*float64(delay.Microseconds()) || d.P50Us < d.MinUs ||
+			d.MaxUs < d.P50Us {
 			t.Errorf("%+v: %+v, want at least %v each", request, d, delay)
 		}
 	}
@@ -189,7 +197,8 @@ func TestStall(t *testing.T) {
 		}
 		return true
 	}
-	for _, request := range []message.FlowRequest{{Spec: flow.Spec{Pace: 200}}, {Spec: flow.Spec{Pace: 200, Poll: new(true)}}} {
+	for _, request := range []message.FlowRequest{{Spec: flow.Spec{Pace: 200}},
+		{Spec: flow.Spec{Pace: 200, Poll: new(true)}}} {
 		if refused(t, request) {
 			continue
 		}
@@ -215,7 +224,8 @@ func TestNothingListens(t *testing.T) {
 	at := l.Addr().(*net.TCPAddr).AddrPort()
 	l.Close()
 	for _, request := range []message.FlowRequest{
-		{}, {Spec: flow.Spec{Connections: 50}}, {Spec: flow.Spec{Protocol: flow.CRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 50}},
+		{}, {Spec: flow.Spec{Connections: 50}}, {Spec: flow.Spec{Protocol: flow.CRR}},
+		{Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 50}},
 	} {
 		request.ID, request.Remote = "f1", at
 		e := engine(t)
@@ -234,9 +244,11 @@ func TestNothingListens(t *testing.T) {
 func TestNothingIsLeft(t *testing.T) {
 	exercise := func() {
 		for _, request := range []message.FlowRequest{
-			{}, {Spec: flow.Spec{Connections: 10}}, {Spec: flow.Spec{Connections: 2, Threads: 2, Poll: new(true)}}, {Spec: flow.Spec{Protocol: flow.CRR, Connections: 4}},
+			{}, {Spec: flow.Spec{Connections: 10}}, {Spec: flow.Spec{Connections: 2, Threads: 2, Poll: new(true)}},
+			{Spec: flow.Spec{Protocol: flow.CRR, Connections: 4}},
 			{Spec: flow.Spec{Pace: 100, Connections: 3}}, {Spec: flow.Spec{Request: 1 << 20, Response: 1 << 20}},
-			{Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 10}}, {Spec: flow.Spec{Protocol: flow.UDPRR, Poll: new(true)}},
+			{Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 10}},
+			{Spec: flow.Spec{Protocol: flow.UDPRR, Poll: new(true)}},
 		} {
 			if refused(t, request) {
 				continue

@@ -58,7 +58,8 @@ func (e *Engine) ProcessesCPU() int64 { return 0 }
 func (f *rrFlow) makeWorkers() error {
 	o := f.Request
 	if o.Threads > 1 || f.polls || f.follows {
-		return bus.Coded(message.Unsupported, fmt.Errorf("threads, poll and follow need Linux at both ends, and this one runs %s", runtime.GOOS))
+		return bus.Coded(message.Unsupported,
+			fmt.Errorf("threads, poll and follow need Linux at both ends, and this one runs %s", runtime.GOOS))
 	}
 	w := &worker{f: f, latency: stats.NewCounting()}
 	bytes := responseBytes(o)
@@ -76,7 +77,9 @@ func (f *rrFlow) makeWorkers() error {
 }
 
 func (f *rrFlow) listenTCP(l *net.TCPListener) (*flowset.Listener, error) {
-	return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: func() { f.accept(l) }, Close: func() { l.Close() }}, nil
+	return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: func() { f.accept(l) }, Close: func() {
+		l.Close()
+	}}, nil
 }
 
 // accept accepts the flow's connections, of crr until the engine closes.

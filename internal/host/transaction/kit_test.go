@@ -107,7 +107,8 @@ func refused(t *testing.T, request message.FlowRequest) bool {
 	if netlink.Available || request.Threads <= 1 && !flow.On(request.Poll) && !flow.On(request.Follow) {
 		return false
 	}
-	if l := engine(t).Listen(t.Context(), requests(1, request))[0]; l.Error == nil || !strings.Contains(l.Error.Error(), "need Linux") {
+	if l := engine(t).Listen(t.Context(), requests(1, request))[0]; l.Error == nil ||
+		!strings.Contains(l.Error.Error(), "need Linux") {
 		t.Errorf("%+v is not refused: %+v", request, l)
 	}
 	return true

@@ -120,7 +120,8 @@ func (f *rrFlow) openError(timeout time.Duration, local netip.Addr, err error) e
 func isTransient(err error) bool {
 	errno, _ := errors.AsType[syscall.Errno](err)
 	switch errno {
-	case syscall.ENOBUFS, syscall.ENOMEM, syscall.EHOSTUNREACH, syscall.EHOSTDOWN, syscall.ENETUNREACH, syscall.ENETDOWN:
+	case syscall.ENOBUFS, syscall.ENOMEM, syscall.EHOSTUNREACH, syscall.EHOSTDOWN, syscall.ENETUNREACH,
+		syscall.ENETDOWN:
 		return true
 	}
 	return false

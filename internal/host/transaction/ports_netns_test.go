@@ -41,16 +41,19 @@ func TestPortsExhausted(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		fewPorts(t)
 		a, r := engine(t), engine(t)
-		l := r.Listen(context.Background(), requests(1, message.FlowRequest{Spec: flow.Spec{Connections: 150}, Local: loopback}))[0]
+		l := r.Listen(context.Background(),
+			requests(1, message.FlowRequest{Spec: flow.Spec{Connections: 150}, Local: loopback}))[0]
 		request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: 150}, Remote: l.Local})[0]
 		o := a.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]
 		p := portsOf(o)
-		want := record.PortsExhausted{Source: loopback, Destination: l.Local, FirstPort: 40000, LastPort: 40099, Open: 100, Wanted: 150}
+		want := record.PortsExhausted{Source: loopback, Destination: l.Local, FirstPort: 40000, LastPort: 40099,
+			Open: 100, Wanted: 150}
 		// The listener's own port is of the range, too, and one of them.
 		if p == nil || *p != want && (p.Open != 99 || l.Local.Port() < 40000 || l.Local.Port() > 40099) {
 			t.Fatalf("%+v, %q; want %+v", p, o.Error, want)
 		}
-		for _, word := range []string{"127.0.0.1 → " + l.Local.String(), "EADDRNOTAVAIL", "40000 to 40099 (100)", "of 150 connections were open"} {
+		for _, word := range []string{"127.0.0.1 → " + l.Local.String(), "EADDRNOTAVAIL", "40000 to 40099 (100)",
+			"of 150 connections were open"} {
 			if !strings.Contains(o.Error.Error(), word) {
 				t.Errorf("%q does not say %q", o.Error, word)
 			}
@@ -79,7 +82,8 @@ func TestEstablished(t *testing.T) {
 		}
 	}()
 	a := engine(t)
-	request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: all}, Remote: l.Addr().(*net.TCPAddr).AddrPort()})[0]
+	request := requests(1, message.FlowRequest{Spec: flow.Spec{Connections: all},
+		Remote: l.Addr().(*net.TCPAddr).AddrPort()})[0]
 	if o := a.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]; o.Error != nil {
 		t.Fatal(o.Error)
 	}
@@ -122,7 +126,8 @@ func TestBindingTakesPorts(t *testing.T) {
 				if l.Error != nil {
 					t.Fatal(l.Error)
 				}
-				open[i].Local, open[i].Remote = test.sources[i], netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 1, byte(1 + i)}), l.Local.Port())
+				open[i].Local, open[i].Remote = test.sources[i],
+					netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 1, byte(1 + i)}), l.Local.Port())
 			}
 			exhausted, connections := 0, 0
 			for _, o := range a.Connect(context.Background(), open, waitAtMost) {
@@ -177,7 +182,8 @@ func exhaustedInProcesses(t *testing.T) {
 	request.Remote, request.Ports = l.Local, l.Ports
 	o := a.Connect(context.Background(), []message.FlowRequest{request}, waitAtMost)[0]
 	most := 100 * len(l.Ports)
-	if p := portsOf(o); p == nil || p.Wanted != 1000 || p.Open > most || p.Open < 100 || !strings.Contains(o.Error.Error(), "of 1000 connections") {
+	if p := portsOf(o); p == nil || p.Wanted != 1000 || p.Open > most || p.Open < 100 ||
+		!strings.Contains(o.Error.Error(), "of 1000 connections") {
 		t.Errorf("%+v, %q: want at most %d open", p, o.Error, most)
 	}
 }

@@ -118,7 +118,8 @@ func startProcess() (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting a process for more connections: %w", err)
 	}
-	return &process{in: in, to: json.NewEncoder(in), from: json.NewDecoder(out), out: out, main: cmd.Process, done: done}, nil
+	return &process{in: in, to: json.NewEncoder(in), from: json.NewDecoder(out), out: out, main: cmd.Process,
+		done: done}, nil
 }
 
 // call has a process carry a task out.
@@ -180,7 +181,8 @@ func (s *processGroup) callAll(ask func(i int) task) []report {
 }
 
 func (s *processGroup) assignment(i int, timeout time.Duration) *assignment {
-	return &assignment{Request: s.Request, Access: s.access, First: int64(i), Step: int64(len(s.processes)), TimeoutNs: int64(timeout)}
+	return &assignment{Request: s.Request, Access: s.access, First: int64(i), Step: int64(len(s.processes)),
+		TimeoutNs: int64(timeout)}
 }
 
 // listen has every process listen on a port of its own.
@@ -253,7 +255,9 @@ func (s *processGroup) Settled() bool {
 	if settled || recently {
 		return settled
 	}
-	settled = !slices.ContainsFunc(s.callAll(func(int) task { return task{} }), func(r report) bool { return !r.Settled })
+	settled = !slices.ContainsFunc(s.callAll(func(int) task { return task{} }), func(r report) bool {
+		return !r.Settled
+	})
 	s.mu.Lock()
 	s.polledAt, s.settled = time.Now(), settled
 	s.mu.Unlock()

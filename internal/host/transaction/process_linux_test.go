@@ -72,7 +72,8 @@ func children(t *testing.T) (pids []int) {
 			continue
 		}
 		fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-		if pid, err := strconv.Atoi(entry.Name()); err == nil && len(fields) > 1 && fields[1] == strconv.Itoa(os.Getpid()) {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil && len(fields) > 1 &&
+			fields[1] == strconv.Itoa(os.Getpid()) {
 			pids = append(pids, pid)
 		}
 	}
@@ -86,7 +87,8 @@ func TestProcessGroup(t *testing.T) {
 	narrow(t, func(t *testing.T) {
 		const connections = 2000
 		for _, like := range []message.FlowRequest{
-			{}, {Cookie: greeting.NewCookie()}, {Spec: flow.Spec{Protocol: flow.UDPRR}}, {Spec: flow.Spec{Protocol: flow.UDPRR}, Cookie: greeting.NewCookie()},
+			{}, {Cookie: greeting.NewCookie()}, {Spec: flow.Spec{Protocol: flow.UDPRR}},
+			{Spec: flow.Spec{Protocol: flow.UDPRR}, Cookie: greeting.NewCookie()},
 		} {
 			asker, responder := engine(t), engine(t)
 			like.Connections, like.Pace = connections, 2*connections
@@ -114,17 +116,23 @@ func TestProcessGroup(t *testing.T) {
 			})
 			got := asked.Transactions
 			// The schedule has one at the start, and the stop ends it.
-			if got.Done != 2*connections || got.Failed != 0 || got.Connections != connections || got.Latency.Count > got.Done || got.Latency.Count < got.Done/2 {
+			if got.Done != 2*connections || got.Failed != 0 || got.Connections != connections ||
+				got.Latency.Count > got.Done || got.Latency.Count < got.Done/2 {
 				t.Errorf("%+v with %+v", got, got.Latency)
 			}
-			if !asked.Alive || !answered.Alive || asked.Error != nil || answered.Error != nil || answered.Transactions.Connections != connections {
+			if !asked.Alive || !answered.Alive || asked.Error != nil || answered.Error != nil ||
+				answered.Transactions.Connections != connections {
 				t.Errorf("%+v and %+v", asked, answered)
 			}
-			if asked.WrittenBytes != got.Done || answered.ReceivedBytes != got.Done || asker.Light()[0].Done != got.Done {
-				t.Errorf("%d bytes written and %d received by %d transactions", asked.WrittenBytes, answered.ReceivedBytes, got.Done)
+			if asked.WrittenBytes != got.Done || answered.ReceivedBytes != got.Done ||
+				asker.Light()[0].Done != got.Done {
+				t.Errorf("%d bytes written and %d received by %d transactions", asked.WrittenBytes,
+					answered.ReceivedBytes, got.Done)
 			}
-			if got.BytesPerConnection <= 0 || got.Processes != 5 || len(asker.Busy()) != 5 || asker.ProcessesCPU() <= 0 {
-				t.Errorf("%d bytes a connection in %d processes, busy %v, %d ns outside", got.BytesPerConnection, got.Processes, asker.Busy(), asker.ProcessesCPU())
+			if got.BytesPerConnection <= 0 || got.Processes != 5 || len(asker.Busy()) != 5 ||
+				asker.ProcessesCPU() <= 0 {
+				t.Errorf("%d bytes a connection in %d processes, busy %v, %d ns outside", got.BytesPerConnection,
+					got.Processes, asker.Busy(), asker.ProcessesCPU())
 			}
 			asker.Close()
 			responder.Close()

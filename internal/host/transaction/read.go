@@ -152,8 +152,9 @@ func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
 	}
 	out.Alive = out.Alive && more == "" && int64(silent) < f.active.Load()
 	if out.Error == nil {
-		out.Error = &message.Error{Code: message.Deadline, Text: fmt.Sprintf("%d%s of %s: no response to %d %s in a row",
-			silent, more, unit.Plural(f.connections(), "connection"), mostMissed, what)}
+		out.Error = &message.Error{Code: message.Deadline,
+			Text: fmt.Sprintf("%d%s of %s: no response to %d %s in a row",
+				silent, more, unit.Plural(f.connections(), "connection"), mostMissed, what)}
 	}
 }
 

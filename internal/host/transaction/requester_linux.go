@@ -73,7 +73,8 @@ func (w *worker) runRequester() {
 			c := &w.conns[0]
 			a.runSingle(c)
 			// What becomes due on a connection that is lost has failed.
-			for limit := time.Duration(0); limit >= 0 && a.paced && c.fd < 0 && !w.f.engine.Signals.Quit.Load(); limit = a.beginDue() {
+			for limit := time.Duration(0); limit >= 0 && a.paced && c.fd < 0 &&
+				!w.f.engine.Signals.Quit.Load(); limit = a.beginDue() {
 				a.wait.Sleep(min(limit, checkInterval))
 			}
 		case a.sequential:
@@ -261,7 +262,8 @@ func (a *requester) fail(c *conn, err error) {
 // failDue counts as failed what has become due on a connection that is lost.
 func (a *requester) failDue(c *conn, at int64) {
 	for ; ; c.round++ {
-		if instant := a.schedule.due(a.part.number(int(c.index), c.round)); instant > at || instant >= a.f.engine.Signals.Stop.Load() {
+		if instant := a.schedule.due(a.part.number(int(c.index), c.round)); instant > at ||
+			instant >= a.f.engine.Signals.Stop.Load() {
 			return
 		}
 		add(&a.failed, 1)

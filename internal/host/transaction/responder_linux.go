@@ -45,7 +45,8 @@ type responder struct {
 
 func newResponder(w *worker) *responder {
 	o := w.f.Request
-	r := &responder{worker: w, request: uint32(requestBytes(o)), response: int64(responseBytes(o)), poll: w.f.polls && !w.f.sharesListener()}
+	r := &responder{worker: w, request: uint32(requestBytes(o)), response: int64(responseBytes(o)), poll: w.f.polls &&
+		!w.f.sharesListener()}
 	r.rate.set(o.RateCap*unit.BitRate(max(1, w.part.size())), responseBytes(o)) // of each connection
 	return r
 }

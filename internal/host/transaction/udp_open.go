@@ -72,7 +72,8 @@ func (f *rrFlow) listenUDP(ctx context.Context) (*flowset.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	handler := handshake.Handler{Allowed: f.engine.access.Allows, Expects: f.Expects, Accept: func(_ message.Cookie, c handshake.Client) { f.acceptClient(c) }}
+	handler := handshake.Handler{Allowed: f.engine.access.Allows, Expects: f.Expects,
+		Accept: func(_ message.Cookie, c handshake.Client) { f.acceptClient(c) }}
 	return &flowset.Listener{Addr: l.Addr(), Serve: func() { l.Serve(handler) }, Close: l.Close}, nil
 }
 

@@ -21,7 +21,8 @@ import (
 
 // across connects an asker to a responder by a path that does with datagrams what fate
 // says.
-func across(t *testing.T, request message.FlowRequest, fate func(back bool, n int) handshaketest.Fate) (asker, responder *Engine) {
+func across(t *testing.T, request message.FlowRequest, fate func(back bool, n int) handshaketest.Fate) (asker,
+	responder *Engine) {
 	t.Helper()
 	asker, responder = engine(t), engine(t)
 	request.ID, request.Protocol, request.Local = "f1", flow.UDPRR, loopback
@@ -38,7 +39,9 @@ func across(t *testing.T, request message.FlowRequest, fate func(back bool, n in
 }
 
 // waitingModes are the modes of waiting for a response: each kind of thread.
-var waitingModes = []message.FlowRequest{{}, {Spec: flow.Spec{Poll: new(true)}}, {Spec: flow.Spec{Connections: 3}}, {Spec: flow.Spec{Connections: 3, Poll: new(true)}}, {Spec: flow.Spec{Pace: 300}}, {Spec: flow.Spec{Pace: 300, Connections: 3}}}
+var waitingModes = []message.FlowRequest{{}, {Spec: flow.Spec{Poll: new(true)}}, {Spec: flow.Spec{Connections: 3}},
+	{Spec: flow.Spec{Connections: 3, Poll: new(true)}}, {Spec: flow.Spec{Pace: 300}},
+	{Spec: flow.Spec{Pace: 300, Connections: 3}}}
 
 // opening is how many datagrams of a flow's opening go in each direction.
 func opening(request message.FlowRequest) int { return 2 * max(1, request.Connections) }
@@ -64,7 +67,8 @@ func TestLostDatagrams(t *testing.T) {
 			before := tally(a).Done
 			eventually(t, "others follow", func() bool { return tally(a).Done > before+20 })
 			asked := a.Read()[0]
-			if x := asked.Transactions; x.Unanswered != 2 || x.Late != 0 || x.Failed != 0 || !asked.Alive || asked.Error != nil {
+			if x := asked.Transactions; x.Unanswered != 2 || x.Late != 0 || x.Failed != 0 || !asked.Alive ||
+				asked.Error != nil {
 				t.Errorf("%+v: %+v", asked, x)
 			}
 			a.Close() // nothing is asked any more
@@ -77,7 +81,8 @@ func TestLostDatagrams(t *testing.T) {
 				t.Errorf("%d answered, %d done and one response lost", answered, done)
 			}
 			if asked.WrittenBytes < done+2 || asked.WrittenBytes > done+2+under || asked.ReceivedBytes != done {
-				t.Errorf("%d bytes written, %d received for %d transactions of a byte", asked.WrittenBytes, asked.ReceivedBytes, done)
+				t.Errorf("%d bytes written, %d received for %d transactions of a byte", asked.WrittenBytes,
+					asked.ReceivedBytes, done)
 			}
 		})
 	}
@@ -110,7 +115,8 @@ func TestLateDatagrams(t *testing.T) {
 				x = tally(a)
 				return x.Waiting == 0 && tally(r).Done == x.Done+1
 			})
-			if x.Unanswered != 1 || x.Late != 3 || x.Latency == nil || x.Latency.MaxUs > 1e6*1.5*responseTimeout.Seconds() {
+			if x.Unanswered != 1 || x.Late != 3 || x.Latency == nil ||
+				x.Latency.MaxUs > 1e6*1.5*responseTimeout.Seconds() {
 				t.Errorf("%+v", x)
 			}
 		})
@@ -134,7 +140,8 @@ func TestSilence(t *testing.T) {
 			eventually(t, "transactions are done", func() bool { return tally(a).Done > 50 })
 			silent.Store(true)
 			eventually(t, "it is noticed", func() bool { return !a.Read()[0].Alive })
-			if end := a.Read()[0]; !strings.Contains(end.Error.Error(), "no response to 3 requests in a row") || end.Transactions.Unanswered < maxUnanswered {
+			if end := a.Read()[0]; !strings.Contains(end.Error.Error(), "no response to 3 requests in a row") ||
+				end.Transactions.Unanswered < maxUnanswered {
 				t.Errorf("%q, %+v", end.Error, end.Transactions)
 			}
 			silent.Store(false)
@@ -147,8 +154,12 @@ func TestSilence(t *testing.T) {
 // responder polls.
 func TestLossyOpening(t *testing.T) {
 	for name, lost := range map[string]func(back bool, n int) bool{
-		"hello": func(back bool, n int) bool { return !back && n < 2 }, "challenge": func(back bool, n int) bool { return back && n == 0 },
-		"answer": func(back bool, n int) bool { return !back && n == 1 }, "ready": func(back bool, n int) bool { return back && (n == 1 || n == 2) },
+		"hello": func(back bool, n int) bool { return !back && n < 2 }, "challenge": func(back bool, n int) bool {
+			return back && n == 0
+		},
+		"answer": func(back bool, n int) bool { return !back && n == 1 }, "ready": func(back bool, n int) bool {
+			return back && (n == 1 || n == 2)
+		},
 	} {
 		for _, request := range waitingModes {
 			t.Run(name, func(t *testing.T) {
@@ -182,7 +193,9 @@ func TestSharedListenerOverUDP(t *testing.T) {
 	}
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		listener.Serve(handshake.Handler{Expects: r.Expects, Accept: func(cookie message.Cookie, c handshake.Client) { r.Admit(cookie, c) }})
+		listener.Serve(handshake.Handler{Expects: r.Expects, Accept: func(cookie message.Cookie, c handshake.Client) {
+			r.Admit(cookie, c)
+		}})
 	})
 	defer serving.Wait()
 	defer listener.Close()
@@ -190,7 +203,8 @@ func TestSharedListenerOverUDP(t *testing.T) {
 	if netlink.Available {
 		threads = 2
 	}
-	accepting := requests(2, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 5, Threads: threads}})
+	accepting := requests(2, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 5,
+		Threads: threads}})
 	accepting[0].Cookie, accepting[1].Cookie = message.Cookie{1}, message.Cookie{2}
 	for _, l := range r.Listen(t.Context(), accepting) {
 		if l.Error != nil || l.Local.IsValid() {
@@ -210,7 +224,8 @@ func TestSharedListenerOverUDP(t *testing.T) {
 	stranger := asking[0]
 	for _, cookie := range []message.Cookie{{}, {1}, {3}} {
 		stranger.Cookie, stranger.Connections = cookie, 1
-		if o := engine(t).Connect(t.Context(), []message.FlowRequest{stranger}, 200*time.Millisecond)[0]; !strings.Contains(o.Error.Error(), "no answer") {
+		if o := engine(t).Connect(t.Context(), []message.FlowRequest{stranger},
+			200*time.Millisecond)[0]; !strings.Contains(o.Error.Error(), "no answer") {
 			t.Errorf("with cookie %v: %+v", cookie, o)
 		}
 	}
@@ -231,7 +246,8 @@ func TestRestrained(t *testing.T) {
 	for _, connections := range []int{1, 3} {
 		a, r := engine(t), engine(t)
 		// 2,000 responses of 1,000 bytes a second for each connection.
-		request := requests(1, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: connections, Response: 1000}, Local: loopback})[0]
+		request := requests(1, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: connections,
+			Response: 1000}, Local: loopback})[0]
 		capped := request
 		capped.RateCap = 16e6
 		request.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local
@@ -253,7 +269,8 @@ func TestRestrained(t *testing.T) {
 func TestSlowlyRestrained(t *testing.T) {
 	for _, rate := range []unit.BitRate{1e-12, 20_000} {
 		a, r := engine(t), engine(t)
-		request := requests(1, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 20, Response: 1000}, Local: loopback})[0]
+		request := requests(1, message.FlowRequest{Spec: flow.Spec{Protocol: flow.UDPRR, Connections: 20,
+			Response: 1000}, Local: loopback})[0]
 		capped := request
 		capped.RateCap = rate // of each connection; of all 20 together one response in 20 ms
 		request.Remote = r.Listen(t.Context(), []message.FlowRequest{capped})[0].Local

@@ -75,13 +75,16 @@ const (
 
 // ethernet are names of EtherTypes, and of the kernel's own (linux/if_ether.h).
 var ethernet = map[uint16]string{
-	0x0004: "802.2 LLC", 0x0806: "ARP", 0x8035: "RARP", 0x8100: "802.1Q", 0x8809: "slow protocol (LACP)", 0x8847: "MPLS", 0x8863: "PPPoE discovery", 0x8864: "PPPoE",
-	0x8899: "Realtek loop detection", 0x888e: "802.1X", 0x88a8: "802.1ad", 0x88cc: "LLDP", 0x88e5: "MACsec", 0x88f7: "PTP", 0x8906: "FCoE", 0x8914: "FIP", 0x9000: "loopback test",
+	0x0004: "802.2 LLC", 0x0806: "ARP", 0x8035: "RARP", 0x8100: "802.1Q", 0x8809: "slow protocol (LACP)",
+	0x8847: "MPLS", 0x8863: "PPPoE discovery", 0x8864: "PPPoE",
+	0x8899: "Realtek loop detection", 0x888e: "802.1X", 0x88a8: "802.1ad", 0x88cc: "LLDP", 0x88e5: "MACsec",
+	0x88f7: "PTP", 0x8906: "FCoE", 0x8914: "FIP", 0x9000: "loopback test",
 	etherIPv4: "IPv4", etherIPv6: "IPv6",
 }
 
 // internet are names of the IP protocols that are met most.
-var internet = map[uint8]string{1: "ICMP", 2: "IGMP", 4: "IPIP", 6: "TCP", 17: "UDP", 41: "IPv6", 47: "GRE", 50: "ESP", 51: "AH", 58: "ICMPv6", 89: "OSPF", 103: "PIM", 112: "VRRP", 132: "SCTP"}
+var internet = map[uint8]string{1: "ICMP", 2: "IGMP", 4: "IPIP", 6: "TCP", 17: "UDP", 41: "IPv6", 47: "GRE", 50: "ESP",
+	51: "AH", 58: "ICMPv6", 89: "OSPF", 103: "PIM", 112: "VRRP", 132: "SCTP"}
 
 // protocol names a packet's protocols; an IP protocol of 0 is not known.
 func protocol(ether uint16, ip uint8) string {

@@ -39,7 +39,8 @@ func Start(o Options) (*Tracer, error) {
 
 func (t *Tracer) start(o Options) (err error) {
 	// First what is refused without privileges: the kernel's types take longest.
-	t.counts, err = ebpf.NewMap(&ebpf.MapSpec{Name: "linerate_drops", Type: ebpf.PerCPUHash, KeySize: keyBytes, ValueSize: 8, MaxEntries: uint32(cmp.Or(max(o.Entries, 0), defaultEntries) + 1)})
+	t.counts, err = ebpf.NewMap(&ebpf.MapSpec{Name: "linerate_drops", Type: ebpf.PerCPUHash, KeySize: keyBytes,
+		ValueSize: 8, MaxEntries: uint32(cmp.Or(max(o.Entries, 0), defaultEntries) + 1)})
 	if err != nil {
 		return refused("make a BPF map", err)
 	}
@@ -64,7 +65,8 @@ func (t *Tracer) start(o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	t.prog, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "linerate_drops", Type: ebpf.RawTracepoint, Instructions: instructions, License: "GPL"})
+	t.prog, err = ebpf.NewProgram(&ebpf.ProgramSpec{Name: "linerate_drops", Type: ebpf.RawTracepoint,
+		Instructions: instructions, License: "GPL"})
 	if err != nil {
 		return refused("load a BPF program", err)
 	}
@@ -80,9 +82,13 @@ func refused(op string, err error) error {
 	lockdown, _ := os.ReadFile("/sys/kernel/security/lockdown")
 	switch {
 	case strings.Contains(string(lockdown), "[confidentiality]"):
-		return fmt.Errorf("%w: %s: %w; the kernel is locked down (confidentiality, kernel_lockdown(7))", ErrUnavailable, op, err)
+		return fmt.Errorf("%w: %s: %w; the kernel is locked down (confidentiality, kernel_lockdown(7))",
+			ErrUnavailable, op, err)
 	case errors.Is(err, unix.EPERM):
-		return fmt.Errorf("%w: %s: %w; it needs root, or the capabilities CAP_BPF and CAP_PERFMON, in the machine's first user namespace", ErrUnavailable, op, unix.EPERM) // without the library's advice on RLIMIT_MEMLOCK
+		// without the library's advice on RLIMIT_MEMLOCK
+		return fmt.Errorf(
+			"%w: %s: %w; it needs root, or the capabilities CAP_BPF and CAP_PERFMON, in the machine's first user namespace",
+			ErrUnavailable, op, unix.EPERM)
 	case errors.Is(err, unix.ENOSYS):
 		return fmt.Errorf("%w: the kernel has no bpf(2)", ErrUnavailable)
 	}
@@ -127,14 +133,16 @@ func (t *Tracer) Read() (c Counts, err error) {
 			c.Unspecified += n
 			continue
 		}
-		merged[Count{Reason: reason, Index: int(k.Index), Namespace: uint64(k.Namespace), Direction: directions[k.Direction], Protocol: protocol(k.Ether, k.IP), Place: place[k.Location]}] += n
+		merged[Count{Reason: reason, Index: int(k.Index), Namespace: uint64(k.Namespace),
+			Direction: directions[k.Direction], Protocol: protocol(k.Ether, k.IP), Place: place[k.Location]}] += n
 	}
 	for count, n := range merged {
 		count.Packets = n
 		c.List = append(c.List, count)
 	}
 	slices.SortFunc(c.List, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Place, b.Place))
+		return cmp.Or(cmp.Compare(b.Packets, a.Packets), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Index, b.Index),
+			cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Place, b.Place))
 	})
 	return c, nil
 }

@@ -17,7 +17,8 @@ func kernelWith(t *testing.T, arguments ...btf.FuncParam) *btf.Spec {
 	t.Helper()
 	pointer := &btf.Pointer{Target: &btf.Void{}}
 	types := []btf.Type{&btf.Typedef{Name: "btf_trace_kfree_skb", Type: &btf.Pointer{Target: &btf.FuncProto{
-		Return: &btf.Void{}, Params: append([]btf.FuncParam{{Type: pointer}, {Type: pointer}, {Type: pointer}}, arguments...),
+		Return: &btf.Void{}, Params: append([]btf.FuncParam{{Type: pointer}, {Type: pointer}, {Type: pointer}},
+			arguments...),
 	}}}}
 	for _, a := range arguments {
 		types = append(types, a.Type)
@@ -44,7 +45,8 @@ func TestOldKernel(t *testing.T) {
 		t.Errorf("without a reason: %v", err)
 	}
 	reasons := &btf.Enum{Name: "skb_drop_reason", Size: 4, Values: []btf.EnumValue{{Name: "SKB_CONSUMED", Value: 1}}}
-	if _, err = layoutOf(kernelWith(t, btf.FuncParam{Type: reasons})); !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "struct sk_buff") {
+	if _, err = layoutOf(kernelWith(t, btf.FuncParam{Type: reasons})); !errors.Is(err, ErrUnavailable) ||
+		!strings.Contains(err.Error(), "struct sk_buff") {
 		t.Errorf("without structures: %v", err)
 	}
 }
@@ -52,8 +54,10 @@ func TestOldKernel(t *testing.T) {
 func TestFind(t *testing.T) {
 	number := &btf.Int{Size: 4}
 	union := &btf.Union{Size: 4, Members: []btf.Member{{Name: "a", Type: number}, {Name: "b", Type: number}}}
-	inner := &btf.Struct{Name: "inner", Size: 8, Members: []btf.Member{{Type: number, Name: "pad"}, {Type: union, Offset: 32}}}
-	outer := &btf.Struct{Name: "outer", Size: 16, Members: []btf.Member{{Name: "in", Type: &btf.Typedef{Name: "inner_t", Type: inner}, Offset: 64}}}
+	inner := &btf.Struct{Name: "inner", Size: 8, Members: []btf.Member{{Type: number, Name: "pad"},
+		{Type: union, Offset: 32}}}
+	outer := &btf.Struct{Name: "outer", Size: 16,
+		Members: []btf.Member{{Name: "in", Type: &btf.Typedef{Name: "inner_t", Type: inner}, Offset: 64}}}
 	if f, err := find(outer, "in", "b"); err != nil || f != (field{12, 4}) {
 		t.Errorf("%+v, %v", f, err)
 	}
@@ -71,8 +75,11 @@ ffffffff81000210 t ip_rcv_finish_core.isra.0
 ffffffffc0000000 t ovs_dp_process_packet	[openvswitch]
 ffffffff81000300 T udp_rcv
 `
-	found, err := places(strings.NewReader(kallsyms), []uint64{0xffffffff81000310, 0xffffffff810001a0, 0xffffffff81000250, 0xffffffff81000240, 0xffffffffc0000010, 0x1000})
-	want := map[uint64]string{0xffffffff81000310: "udp_rcv", 0xffffffff810001a0: "ip_rcv", 0xffffffff81000250: "ip_rcv_finish_core", 0xffffffff81000240: "ip_rcv_finish_core", 0xffffffffc0000010: "ovs_dp_process_packet"}
+	found, err := places(strings.NewReader(kallsyms), []uint64{0xffffffff81000310, 0xffffffff810001a0,
+		0xffffffff81000250, 0xffffffff81000240, 0xffffffffc0000010, 0x1000})
+	want := map[uint64]string{0xffffffff81000310: "udp_rcv", 0xffffffff810001a0: "ip_rcv",
+		0xffffffff81000250: "ip_rcv_finish_core", 0xffffffff81000240: "ip_rcv_finish_core",
+		0xffffffffc0000010: "ovs_dp_process_packet"}
 	if err != nil || !maps.Equal(found, want) {
 		t.Errorf("%v, %v", found, err)
 	}
@@ -99,7 +106,8 @@ func TestProtocol(t *testing.T) {
 		ether uint16
 		ip    uint8
 		want  string
-	}{{0, 0, ""}, {0x0800, 17, "IPv4 UDP"}, {0x86dd, 58, "IPv6 ICMPv6"}, {0x0800, 0, "IPv4"}, {0x0800, 200, "IPv4 protocol 200"}, {0x88cc, 0, "LLDP"}, {0x88b5, 0, "0x88B5"}} {
+	}{{0, 0, ""}, {0x0800, 17, "IPv4 UDP"}, {0x86dd, 58, "IPv6 ICMPv6"}, {0x0800, 0, "IPv4"},
+		{0x0800, 200, "IPv4 protocol 200"}, {0x88cc, 0, "LLDP"}, {0x88b5, 0, "0x88B5"}} {
 		if got := protocol(test.ether, test.ip); got != test.want {
 			t.Errorf("%#x %d: %q, want %q", test.ether, test.ip, got, test.want)
 		}

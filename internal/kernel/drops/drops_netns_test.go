@@ -25,7 +25,8 @@ import (
 // count is the sum of what fits; an empty field of want fits all.
 func count(c Counts, want Count) (n int64) {
 	for _, has := range c.List {
-		if has.Reason == want.Reason && (want.Direction == "" || has.Direction == want.Direction) && (want.Protocol == "" || has.Protocol == want.Protocol) {
+		if has.Reason == want.Reason && (want.Direction == "" || has.Direction == want.Direction) &&
+			(want.Protocol == "" || has.Protocol == want.Protocol) {
 			n += has.Packets
 		}
 	}
@@ -127,18 +128,23 @@ func TestReasons(t *testing.T) {
 				return udp
 			}, false},
 			{"NETFILTER_DROP", func(p pair) Count {
-				defer p.attach(ebpf.Netfilter, ebpf.AttachNetfilter, 0, func(drop *ebpf.Program, _ int) (link.Link, error) {
-					return link.AttachNetfilter(link.NetfilterOptions{Program: drop, ProtocolFamily: unix.NFPROTO_IPV4, Hook: link.NetfilterInetLocalIn, Priority: -128})
-				}).Close()
+				defer p.attach(ebpf.Netfilter, ebpf.AttachNetfilter, 0,
+					func(drop *ebpf.Program, _ int) (link.Link, error) {
+						return link.AttachNetfilter(link.NetfilterOptions{Program: drop,
+							ProtocolFamily: unix.NFPROTO_IPV4,
+							Hook:           link.NetfilterInetLocalIn, Priority: -128})
+					}).Close()
 				p.datagrams("", "10.0.0.1:9", 0, 33)
 				udp.Packets = 33
 				return udp
 			}, false},
 			{"TC_INGRESS", func(p pair) Count {
 				const drop = 2 // TCX_DROP
-				defer p.attach(ebpf.SchedCLS, ebpf.AttachTCXIngress, drop, func(drop *ebpf.Program, eth0 int) (link.Link, error) {
-					return link.AttachTCX(link.TCXOptions{Program: drop, Interface: eth0, Attach: ebpf.AttachTCXIngress})
-				}).Close()
+				defer p.attach(ebpf.SchedCLS, ebpf.AttachTCXIngress, drop,
+					func(drop *ebpf.Program, eth0 int) (link.Link, error) {
+						return link.AttachTCX(link.TCXOptions{Program: drop, Interface: eth0,
+							Attach: ebpf.AttachTCXIngress})
+					}).Close()
 				p.datagrams("", "10.0.0.1:9", 0, 34)
 				udp.Packets = 34
 				return udp
@@ -219,7 +225,8 @@ func TestFull(t *testing.T) {
 		p.frames(serverMAC, 50, func(i int) uint16 { return 0x9100 + uint16(i) }, nil)
 		var c Counts
 		var n int64
-		for until := time.Now().Add(5 * time.Second); n < 50 && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+		for until := time.Now().Add(5 * time.Second); n < 50 &&
+			time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
 			var err error
 			if c, err = tracer.Read(); err != nil {
 				t.Fatal(err)
@@ -315,7 +322,8 @@ func TestRefused(t *testing.T) {
 		if err == nil || !errors.Is(err, ErrUnavailable) {
 			t.Fatalf("got %v", err)
 		}
-		if _, missing := os.Stat("/sys/kernel/btf/vmlinux"); missing == nil && !strings.Contains(err.Error(), "CAP_BPF and CAP_PERFMON") {
+		if _, missing := os.Stat("/sys/kernel/btf/vmlinux"); missing == nil &&
+			!strings.Contains(err.Error(), "CAP_BPF and CAP_PERFMON") {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -20,7 +20,8 @@ func TestMachineDrops(t *testing.T) {
 	}
 	for _, kernel := range machinetest.Debians(t) {
 		t.Run(kernel.Release, func(t *testing.T) {
-			m := machinetest.Boot(t, machinetest.Machine{Name: "traced", Kernel: kernel, Modules: []string{"veth", "ipv6", "sch_tbf", "af_packet"}, Memory: 1024, CPUs: 2, Tree: true})[0]
+			m := machinetest.Boot(t, machinetest.Machine{Name: "traced", Kernel: kernel,
+				Modules: []string{"veth", "ipv6", "sch_tbf", "af_packet"}, Memory: 1024, CPUs: 2, Tree: true})[0]
 			command := append(m.Exec(), program, "-test.v", "-test.run=^(TestFull|TestNothingIsLeft)$")
 			output, err := exec.CommandContext(t.Context(), command[0], command[1:]...).CombinedOutput()
 			t.Logf("%s", output)

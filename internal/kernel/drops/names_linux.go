@@ -90,7 +90,8 @@ func places(kallsyms io.Reader, addresses []uint64) (map[uint64]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("kallsyms: %w", err)
 		}
-		if i, _ := slices.BinarySearch(sorted, n); n > 0 && i < len(sorted) && n >= nearest[i].address && !strings.HasPrefix(name, "__pfx_") {
+		if i, _ := slices.BinarySearch(sorted, n); n > 0 && i < len(sorted) && n >= nearest[i].address &&
+			!strings.HasPrefix(name, "__pfx_") {
 			name, _, _ = strings.Cut(name, "\t") // the module
 			name, _, _ = strings.Cut(name, ".")
 			nearest[i] = symbol{n, strings.Clone(name)}

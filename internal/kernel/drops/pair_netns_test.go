@@ -43,13 +43,16 @@ func newPair(t testing.TB) pair {
 		*ns.into = made
 	}
 	end := netlink.LinkEnd{Namespace: p.client, Interface: "eth0", MAC: clientMAC, MTU: 1500}
-	if err := end.NewVethPair(netlink.LinkEnd{Namespace: p.server, Interface: "eth0", MAC: serverMAC, MTU: 1500}); err != nil {
+	if err := end.NewVethPair(netlink.LinkEnd{Namespace: p.server, Interface: "eth0", MAC: serverMAC,
+		MTU: 1500}); err != nil {
 		kerneltest.Skip(t, err.Error())
 	}
 	// No neighbour discovery: each packet that is dropped is one that the test sent.
 	const up = "ip link set dev lo up; ip address add 10.0.0.%[1]d/24 dev eth0; ip link set dev eth0 addrgenmode none; ip link set dev eth0 arp off up; ip -6 address add fd00::%[1]d/64 dev eth0 nodad || true"
-	p.sh(p.client, fmt.Sprintf(up, 2)+"; ip neighbour add 10.0.0.1 lladdr "+serverMAC+" dev eth0; ip -6 neighbour add fd00::1 lladdr "+serverMAC+" dev eth0 || true")
-	p.sh(p.server, fmt.Sprintf(up, 1)+"; ip neighbour add 10.0.0.2 lladdr "+clientMAC+" dev eth0; ip -6 neighbour add fd00::2 lladdr "+clientMAC+" dev eth0 || true")
+	p.sh(p.client, fmt.Sprintf(up, 2)+"; ip neighbour add 10.0.0.1 lladdr "+serverMAC+
+		" dev eth0; ip -6 neighbour add fd00::1 lladdr "+serverMAC+" dev eth0 || true")
+	p.sh(p.server, fmt.Sprintf(up, 1)+"; ip neighbour add 10.0.0.2 lladdr "+clientMAC+
+		" dev eth0; ip -6 neighbour add fd00::2 lladdr "+clientMAC+" dev eth0 || true")
 	return p
 }
 
@@ -113,12 +116,15 @@ func (p pair) datagrams(from, to string, ttl, n int) {
 			if err != nil {
 				return err
 			}
-			if err := raw.Control(func(fd uintptr) { err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TTL, ttl) }); err != nil {
+			if err := raw.Control(func(fd uintptr) {
+				err = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TTL, ttl)
+			}); err != nil {
 				return err
 			}
 		}
 		for range n {
-			if _, err := c.WriteToUDPAddrPort(make([]byte, 1000), netip.MustParseAddrPort(to)); err != nil && !errors.Is(err, unix.ENOBUFS) {
+			if _, err := c.WriteToUDPAddrPort(make([]byte, 1000), netip.MustParseAddrPort(to)); err != nil &&
+				!errors.Is(err, unix.ENOBUFS) {
 				return err
 			}
 		}
@@ -157,7 +163,8 @@ func (p pair) frames(to string, n int, of func(int) uint16, payload []byte) {
 }
 
 // attach has a program drop what the server receives: it returns the verdict only.
-func (p pair) attach(kind ebpf.ProgramType, at ebpf.AttachType, verdict int32, to func(*ebpf.Program, int) (link.Link, error)) (attached link.Link) {
+func (p pair) attach(kind ebpf.ProgramType, at ebpf.AttachType, verdict int32, to func(*ebpf.Program, int) (link.Link,
+	error)) (attached link.Link) {
 	p.t.Helper()
 	if err := features.HaveProgramType(kind); err != nil {
 		kerneltest.Skip(p.t, fmt.Sprintf("%v: %v", kind, err))
@@ -167,7 +174,8 @@ func (p pair) attach(kind ebpf.ProgramType, at ebpf.AttachType, verdict int32, t
 		if err != nil {
 			return err
 		}
-		drop, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: kind, AttachType: at, License: "GPL", Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, verdict), asm.Return()}})
+		drop, err := ebpf.NewProgram(&ebpf.ProgramSpec{Type: kind, AttachType: at, License: "GPL",
+			Instructions: asm.Instructions{asm.Mov.Imm(asm.R0, verdict), asm.Return()}})
 		if err != nil {
 			return err
 		}

@@ -169,7 +169,8 @@ func program(l layout, namespace uint32, counts int) (asm.Instructions, error) {
 	store(stackOne, asm.R1, asm.DWord)
 	entry()
 	const noExist = 1 // BPF_NOEXIST
-	emit(asm.Mov.Reg(asm.R3, asm.R10), asm.Add.Imm(asm.R3, stackOne), asm.Mov.Imm(asm.R4, noExist), asm.FnMapUpdateElem.Call(), asm.JEq.Imm(asm.R0, 0, "exit"))
+	emit(asm.Mov.Reg(asm.R3, asm.R10), asm.Add.Imm(asm.R3, stackOne), asm.Mov.Imm(asm.R4, noExist),
+		asm.FnMapUpdateElem.Call(), asm.JEq.Imm(asm.R0, 0, "exit"))
 	lookup() // another CPU was faster, or the map is full
 	zeroKey()
 	lookup()

@@ -85,8 +85,9 @@ func speed(mbps uint32) int64 {
 // NIC reads an interface. Parts that it does not support are absent. The error is that of the
 // driver's name, which every interface has, or says that the device model cannot be read.
 func (h *Handle) NIC(l netlink.Link) (record.NIC, error) {
-	nic := record.NIC{Interface: l.Name, OperState: l.OperState, Carrier: l.Carrier, CarrierChanges: int64(l.CarrierChanges),
-		Promiscuous: l.Promiscuous, TxQueueLen: l.TxQueueLen, Peer: l.Peer, VLAN: l.VLAN}
+	nic := record.NIC{Interface: l.Name, OperState: l.OperState, Carrier: l.Carrier,
+		CarrierChanges: int64(l.CarrierChanges),
+		Promiscuous:    l.Promiscuous, TxQueueLen: l.TxQueueLen, Peer: l.Peer, VLAN: l.VLAN}
 	info, err := unix.IoctlGetEthtoolDrvinfo(h.fd, l.Name)
 	if err != nil {
 		err = &kernel.Error{Op: "read the driver of", Object: l.Name, Err: err}
@@ -139,11 +140,13 @@ func (h *Handle) settings(nic *record.NIC) {
 		nic.Rings = &record.Rings{Rx: r.of("rx"), MostRx: r.most("rx"), Tx: r.of("tx"), MostTx: r.most("tx")}
 	}
 	if c, err := h.numbers(name, "channels"); err == nil {
-		nic.Channels = &record.Channels{Rx: c.of("rx"), MostRx: c.most("rx"), Tx: c.of("tx"), MostTx: c.most("tx"), Combined: c.of("combined"), MostCombined: c.most("combined")}
+		nic.Channels = &record.Channels{Rx: c.of("rx"), MostRx: c.most("rx"), Tx: c.of("tx"), MostTx: c.most("tx"),
+			Combined: c.of("combined"), MostCombined: c.most("combined")}
 	}
 	if c, err := h.numbers(name, "coalesce"); err == nil {
-		nic.Coalesce = &record.Coalesce{RxUs: c.of("rx-usecs"), RxFrames: c.of("rx-frames"), TxUs: c.of("tx-usecs"), TxFrames: c.of("tx-frames"),
-			AdaptRx: c.on("adaptive-rx"), AdaptTx: c.on("adaptive-tx")}
+		nic.Coalesce = &record.Coalesce{RxUs: c.of("rx-usecs"), RxFrames: c.of("rx-frames"), TxUs: c.of("tx-usecs"),
+			TxFrames: c.of("tx-frames"),
+			AdaptRx:  c.on("adaptive-rx"), AdaptTx: c.on("adaptive-tx")}
 	}
 	if p, err := h.numbers(name, "pause"); err == nil {
 		nic.Pause = &record.Pause{Autoneg: p.on("autoneg"), Rx: p.on("rx"), Tx: p.on("tx")}

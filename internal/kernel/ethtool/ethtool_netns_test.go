@@ -25,7 +25,8 @@ func TestLinkSpeedAndDriver(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer h.Close()
-		for port, want := range map[string]int64{"eth0": 10_000, "lo": 0, "nosuch": 0, "a-name-that-is-too-long-for-a-port": 0} {
+		for port, want := range map[string]int64{"eth0": 10_000, "lo": 0, "nosuch": 0,
+			"a-name-that-is-too-long-for-a-port": 0} {
 			if got := h.SpeedMbps(port); got != want {
 				t.Errorf("%s: %d Mbit/s, want %d", port, got, want)
 			}
@@ -44,7 +45,8 @@ func TestLinkSpeedAndDriver(t *testing.T) {
 // them, and follow changes.
 func TestNIC(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		kerneltest.Do(t, "ip", "link", "add", "name", "eth0", "numrxqueues", "2", "numtxqueues", "2", "type", "veth", "peer", "name", "eth1")
+		kerneltest.Do(t, "ip", "link", "add", "name", "eth0", "numrxqueues", "2", "numtxqueues", "2", "type", "veth",
+			"peer", "name", "eth1")
 		kerneltest.Do(t, "ip", "link", "set", "dev", "eth0", "up")
 		h, err := Open()
 		if err != nil {
@@ -69,7 +71,8 @@ func TestNIC(t *testing.T) {
 			return nic
 		}
 		nic := read()
-		if nic.Driver != "veth" || nic.Carrier || nic.Peer == 0 || !nic.Features["tx-tcp-segmentation"] || nic.Channels == nil || nic.Channels.MostRx != 2 || nic.NUMA != nil {
+		if nic.Driver != "veth" || nic.Carrier || nic.Peer == 0 || !nic.Features["tx-tcp-segmentation"] ||
+			nic.Channels == nil || nic.Channels.MostRx != 2 || nic.NUMA != nil {
 			t.Errorf("%+v", nic)
 		}
 		kerneltest.Do(t, "ip", "link", "set", "dev", "eth1", "up")
@@ -102,7 +105,8 @@ func TestModes(t *testing.T) {
 // moves it. A structure of which the kernel has an earlier address would be read as zeros.
 func TestGrowingStack(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		kerneltest.Do(t, "ip", "link", "add", "name", "eth0", "numrxqueues", "2", "numtxqueues", "2", "type", "veth", "peer", "name", "eth1")
+		kerneltest.Do(t, "ip", "link", "add", "name", "eth0", "numrxqueues", "2", "numtxqueues", "2", "type", "veth",
+			"peer", "name", "eth1")
 		h, err := Open()
 		if err != nil {
 			t.Fatal(err)

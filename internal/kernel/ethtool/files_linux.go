@@ -50,7 +50,8 @@ func (h *Handle) objects(iface, group, file string) (list []string, err error) {
 	case "queues":
 		entries, err := os.ReadDir(filepath.Join(dir, "queues"))
 		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), map[bool]string{true: "rx-", false: "tx-"}[strings.HasPrefix(file, "rps_")]) {
+			if strings.HasPrefix(e.Name(),
+				map[bool]string{true: "rx-", false: "tx-"}[strings.HasPrefix(file, "rps_")]) {
 				list = append(list, e.Name())
 			}
 		}
@@ -130,7 +131,9 @@ func (h *Handle) writeFile(iface, group string, o setting.Option) error {
 		err = errors.Join(errors.Unwrap(err), f.Close())
 	}
 	if errors.Is(err, os.ErrPermission) {
-		return fmt.Errorf("%w: only root of the machine may write it, not root of a user namespace such as an ordinary user's lab", err)
+		return fmt.Errorf(
+			"%w: only root of the machine may write it, not root of a user namespace such as an ordinary user's lab",
+			err)
 	}
 	return err
 }

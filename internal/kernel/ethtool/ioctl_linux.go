@@ -220,7 +220,8 @@ func (h *Handle) features(iface string) (map[string]feature, error) {
 	for i, name := range names[:min(len(names), 32*mostBlocks)] {
 		b, bit := data.blocks[i/32], uint32(1)<<(i%32)
 		if name != "" {
-			list[name] = feature{active: b.active&bit != 0, requested: b.requested&bit != 0, fixed: b.available&bit == 0 || b.never&bit != 0}
+			list[name] = feature{active: b.active&bit != 0, requested: b.requested&bit != 0,
+				fixed: b.available&bit == 0 || b.never&bit != 0}
 		}
 	}
 	return list, nil

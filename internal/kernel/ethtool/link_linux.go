@@ -26,7 +26,8 @@ const mostWords = 127
 // settingsOf reads the settings of a link (ETHTOOL_GLINKSETTINGS, Linux 4.6); false: the
 // interface has none. The first call asks for the length of the masks.
 func (h *Handle) settingsOf(name string) (s linkSettings, ok bool) {
-	if s.cmd = unix.ETHTOOL_GLINKSETTINGS; h.call(name, unsafe.Pointer(&s)) != nil || s.words >= 0 || -int(s.words) > mostWords {
+	if s.cmd = unix.ETHTOOL_GLINKSETTINGS; h.call(name, unsafe.Pointer(&s)) != nil || s.words >= 0 ||
+		-int(s.words) > mostWords {
 		return s, false
 	}
 	words := -s.words

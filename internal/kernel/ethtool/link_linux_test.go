@@ -17,8 +17,9 @@ func TestAutonegUnsupported(t *testing.T) {
 		bits []int
 		want bool
 	}{
-		"copper":  {[]int{unix.ETHTOOL_LINK_MODE_Autoneg_BIT, unix.ETHTOOL_LINK_MODE_1000baseT_Full_BIT}, true},
-		"optical": {[]int{unix.ETHTOOL_LINK_MODE_10000baseT_Full_BIT, unix.ETHTOOL_LINK_MODE_10000baseSR_Full_BIT}, false},
+		"copper": {[]int{unix.ETHTOOL_LINK_MODE_Autoneg_BIT, unix.ETHTOOL_LINK_MODE_1000baseT_Full_BIT}, true},
+		"optical": {[]int{unix.ETHTOOL_LINK_MODE_10000baseT_Full_BIT, unix.ETHTOOL_LINK_MODE_10000baseSR_Full_BIT},
+			false},
 	} {
 		h := &Handle{driver: func(_ string, data unsafe.Pointer) error {
 			s := (*linkSettings)(data)

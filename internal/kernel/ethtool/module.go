@@ -46,8 +46,9 @@ func parseQSFP(memory []byte) *record.Module {
 	if len(memory) < 184 {
 		return nil
 	}
-	return &record.Module{Vendor: padded(memory[148:164]), Part: padded(memory[168:184]), TemperatureC: temperature(memory[22:]),
-		RxPowerDBm: powers(memory[34:42]), TxPowerDBm: powers(memory[50:58])}
+	return &record.Module{Vendor: padded(memory[148:164]), Part: padded(memory[168:184]),
+		TemperatureC: temperature(memory[22:]),
+		RxPowerDBm:   powers(memory[34:42]), TxPowerDBm: powers(memory[50:58])}
 }
 
 // padded is a text that is filled up with spaces.

@@ -21,7 +21,8 @@ func TestParseModule(t *testing.T) {
 	put(256+96, 35*256+128)
 	put(256+102, 10000) // 1 mW
 	put(256+104, 1000)  // 0.1 mW
-	want := &record.Module{Vendor: "ACME\uFFFD", Part: "SFP-10G-SR", TemperatureC: 35.5, TxPowerDBm: []float64{0}, RxPowerDBm: []float64{-10}}
+	want := &record.Module{Vendor: "ACME\uFFFD", Part: "SFP-10G-SR", TemperatureC: 35.5, TxPowerDBm: []float64{0},
+		RxPowerDBm: []float64{-10}}
 	if got := parseModule(sfp); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -42,7 +43,9 @@ func TestParseModule(t *testing.T) {
 		binary.BigEndian.PutUint16(qsfp[34+2*lane:], 1000)
 		binary.BigEndian.PutUint16(qsfp[50+2*lane:], 10000)
 	}
-	if got := parseModule(qsfp); got.Vendor != "ACME" || got.Part != "QSFP28-LR4" || !reflect.DeepEqual(got.RxPowerDBm, []float64{-10, -10, -10, -10}) || !reflect.DeepEqual(got.TxPowerDBm, []float64{0, 0, 0, 0}) {
+	if got := parseModule(qsfp); got.Vendor != "ACME" || got.Part != "QSFP28-LR4" ||
+		!reflect.DeepEqual(got.RxPowerDBm, []float64{-10, -10, -10, -10}) ||
+		!reflect.DeepEqual(got.TxPowerDBm, []float64{0, 0, 0, 0}) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -21,7 +21,8 @@ func (h *Handle) unsupported(iface string, o setting.Option, group, why string) 
 	if driver := h.Driver(iface); driver != "" {
 		iface += " (driver " + driver + ")"
 	}
-	return &kernel.Error{Op: "change", Object: fmt.Sprintf("%s %s of %s", group, o.Key, iface), Err: errors.ErrUnsupported, Detail: why}
+	return &kernel.Error{Op: "change", Object: fmt.Sprintf("%s %s of %s", group, o.Key, iface),
+		Err: errors.ErrUnsupported, Detail: why}
 }
 
 // Resolve divides an option of an interface into those of single objects, as they are applied:
@@ -78,7 +79,8 @@ func (h *Handle) SetOption(iface string, o setting.NICOption) error {
 		if err == nil {
 			return nil
 		}
-		return &kernel.Error{Op: "change", Object: fmt.Sprintf("%s %s of %s to %.80s", o.Group, o.Key, iface, o.Value), Err: err}
+		return &kernel.Error{Op: "change", Object: fmt.Sprintf("%s %s of %s to %.80s", o.Group, o.Key, iface, o.Value),
+			Err: err}
 	}
 	switch o.Group {
 	case "features":
@@ -105,11 +107,14 @@ func (h *Handle) SetOption(iface string, o setting.NICOption) error {
 // one that ends in * stands for all that begin so.
 var short = map[string]string{
 	"rx": "rx-checksum", "rx-checksumming": "rx-checksum", "tx": "tx-checksum-*", "tx-checksumming": "tx-checksum-*",
-	"sg": "tx-scatter-gather*", "scatter-gather": "tx-scatter-gather*", "tso": "tx-tcp*", "tcp-segmentation-offload": "tx-tcp*",
-	"gso": "tx-generic-segmentation", "generic-segmentation-offload": "tx-generic-segmentation",
+	"sg": "tx-scatter-gather*", "scatter-gather": "tx-scatter-gather*", "tso": "tx-tcp*",
+	"tcp-segmentation-offload": "tx-tcp*",
+	"gso":                      "tx-generic-segmentation", "generic-segmentation-offload": "tx-generic-segmentation",
 	"gro": "rx-gro", "generic-receive-offload": "rx-gro", "lro": "rx-lro", "large-receive-offload": "rx-lro",
-	"rxvlan": "rx-vlan-hw-parse", "rx-vlan-offload": "rx-vlan-hw-parse", "txvlan": "tx-vlan-hw-insert", "tx-vlan-offload": "tx-vlan-hw-insert",
-	"ntuple": "rx-ntuple-filter", "ntuple-filters": "rx-ntuple-filter", "rxhash": "rx-hashing", "receive-hashing": "rx-hashing",
+	"rxvlan": "rx-vlan-hw-parse", "rx-vlan-offload": "rx-vlan-hw-parse", "txvlan": "tx-vlan-hw-insert",
+	"tx-vlan-offload": "tx-vlan-hw-insert",
+	"ntuple":          "rx-ntuple-filter", "ntuple-filters": "rx-ntuple-filter", "rxhash": "rx-hashing",
+	"receive-hashing": "rx-hashing",
 }
 
 // mangleID is a part of tso that changes IP identifiers; tso does not turn it on.
@@ -127,7 +132,8 @@ func (h *Handle) resolveFeature(iface string, o setting.Option) (list []setting.
 	prefix, several := strings.CutSuffix(pattern, "*")
 	known, fixed := false, ""
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if name != pattern && !(several && strings.HasPrefix(name, prefix)) || several && name == mangleID && o.Value == "on" {
+		if name != pattern && !(several && strings.HasPrefix(name, prefix)) || several && name == mangleID &&
+			o.Value == "on" {
 			continue
 		}
 		f := all[name]
@@ -203,7 +209,8 @@ func (h *Handle) resolveNumber(iface string, o setting.NICOption) ([]setting.Opt
 			return nil, h.unsupported(iface, o.Option, o.Group, "its maximum is 0")
 		}
 		if int(value) > n.most(o.Key) {
-			return nil, h.unsupported(iface, o.Option, o.Group, fmt.Sprintf("%d exceeds its maximum of %d", value, n.most(o.Key)))
+			return nil, h.unsupported(iface, o.Option, o.Group, fmt.Sprintf("%d exceeds its maximum of %d", value,
+				n.most(o.Key)))
 		}
 	}
 	n.word[n.fields[o.Key].at] = value

@@ -32,7 +32,8 @@ type flowHash struct {
 }
 
 // flowTypes are the kinds of packet (linux/ethtool.h).
-var flowTypes = map[string]uint32{"tcp4": unix.TCP_V4_FLOW, "udp4": unix.UDP_V4_FLOW, "sctp4": 3, "tcp6": unix.TCP_V6_FLOW, "udp6": unix.UDP_V6_FLOW, "sctp6": 7}
+var flowTypes = map[string]uint32{"tcp4": unix.TCP_V4_FLOW, "udp4": unix.UDP_V4_FLOW, "sctp4": 3,
+	"tcp6": unix.TCP_V6_FLOW, "udp6": unix.UDP_V6_FLOW, "sctp6": 7}
 
 // hashBits are the bits of setting.HashLetters: RXH_L2DA to RXH_L4_B_2_3, and RXH_DISCARD.
 var hashBits = [len(setting.HashLetters)]uint64{1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7, 1 << 31}

@@ -94,7 +94,8 @@ func TestFlowRulesLikeEthtool(t *testing.T) {
 				t.Fatal(err)
 			}
 			is := encode(r, 5)
-			want, have := ruleOf(t, append([]string{"-N", "eth0", "flow-type"}, append(strings.Fields(r.String()), "loc", "5")...)...)
+			want, have := ruleOf(t, append([]string{"-N", "eth0", "flow-type"}, append(strings.Fields(r.String()),
+				"loc", "5")...)...)
 			if !have {
 				t.Errorf("%s: ethtool hands over no rule", text)
 				continue

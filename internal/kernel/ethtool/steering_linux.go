@@ -45,16 +45,18 @@ type rxClass struct {
 const mostRules = 8192
 
 const (
-	grxClassCount, grxClassRule, grxClassAll = unix.ETHTOOL_GRXCLSRLCNT, unix.ETHTOOL_GRXCLSRULE, unix.ETHTOOL_GRXCLSRLALL
-	insertRule, deleteRule                   = unix.ETHTOOL_SRXCLSRLINS, unix.ETHTOOL_SRXCLSRLDEL
-	flowExt, flowMACExt                      = 1 << 31, 1 << 30 // FLOW_EXT, FLOW_MAC_EXT
-	discard                                  = 1<<64 - 1        // RX_CLS_FLOW_DISC
-	specialLocations                         = 1 << 31          // RX_CLS_LOC_SPECIAL
-	userIPv4                                 = 1                // ETH_RX_NFC_IP4
+	grxClassCount, grxClassRule, grxClassAll = unix.ETHTOOL_GRXCLSRLCNT, unix.ETHTOOL_GRXCLSRULE,
+		unix.ETHTOOL_GRXCLSRLALL
+	insertRule, deleteRule = unix.ETHTOOL_SRXCLSRLINS, unix.ETHTOOL_SRXCLSRLDEL
+	flowExt, flowMACExt    = 1 << 31, 1 << 30 // FLOW_EXT, FLOW_MAC_EXT
+	discard                = 1<<64 - 1        // RX_CLS_FLOW_DISC
+	specialLocations       = 1 << 31          // RX_CLS_LOC_SPECIAL
+	userIPv4               = 1                // ETH_RX_NFC_IP4
 )
 
 // ruleTypes are the kinds of packet of rules (linux/ethtool.h).
-var ruleTypes = map[string]uint32{"tcp4": 1, "udp4": 2, "sctp4": 3, "tcp6": 5, "udp6": 6, "sctp6": 7, "ip4": 0x0d, "ip6": 0x0e, "ether": 0x12}
+var ruleTypes = map[string]uint32{"tcp4": 1, "udp4": 2, "sctp4": 3, "tcp6": 5, "udp6": 6, "sctp6": 7, "ip4": 0x0d,
+	"ip6": 0x0e, "ether": 0x12}
 
 // part is the place of a field of a rule: in the header of its type, or else in the extension.
 func (p *flowParts) part(flowType, name string) []byte {
@@ -145,7 +147,8 @@ func decode(s flowSpec) (setting.FlowRule, error) {
 		mask := rest.part(r.Type, name)
 		ext := map[string]uint32{"dst-mac": flowMACExt, "vlan": flowExt, "vlan-etype": flowExt}[name]
 		if slices.Max(mask) > 0 && (ext == 0 || s.flowType&ext != 0) {
-			f := setting.FlowField{Name: name, Value: slices.Clone(s.value.part(r.Type, name)), Mask: slices.Clone(mask)}
+			f := setting.FlowField{Name: name, Value: slices.Clone(s.value.part(r.Type, name)),
+				Mask: slices.Clone(mask)}
 			for i := range f.Value {
 				f.Value[i] &= f.Mask[i]
 			}
@@ -203,7 +206,8 @@ func (h *Handle) steering(iface, key string) (string, error) {
 	}
 	switch {
 	case errors.Is(err, unix.EOPNOTSUPP):
-		return "", h.unsupported(iface, setting.Option{Key: key}, "steering", "the driver has no rules that direct packets to queues")
+		return "", h.unsupported(iface, setting.Option{Key: key}, "steering",
+			"the driver has no rules that direct packets to queues")
 	case err != nil:
 		return "", &kernel.Error{Op: "read", Object: "steering " + key + " of " + iface, Err: err}
 	}

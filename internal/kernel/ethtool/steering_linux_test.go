@@ -121,7 +121,8 @@ func simulated() (*Handle, map[uint32]flowSpec) {
 			c.spec = s
 		case insertRule:
 			c := (*rxClass)(data)
-			if kind := c.spec.flowType &^ (flowExt | flowMACExt); kind != ruleTypes["ether"] && kind != ruleTypes["tcp4"] {
+			if kind := c.spec.flowType &^ (flowExt | flowMACExt); kind != ruleTypes["ether"] &&
+				kind != ruleTypes["tcp4"] {
 				return unix.EOPNOTSUPP
 			}
 			rules[c.spec.location] = c.spec
@@ -144,7 +145,8 @@ func simulated() (*Handle, map[uint32]flowSpec) {
 func TestSteering(t *testing.T) {
 	h, rules := simulated()
 	set := func(key, value string) error {
-		resolved, err := h.Resolve("eth0", setting.NICOption{Group: "steering", Option: setting.Option{Key: key, Value: value}})
+		resolved, err := h.Resolve("eth0", setting.NICOption{Group: "steering",
+			Option: setting.Option{Key: key, Value: value}})
 		if err != nil {
 			return err
 		}
@@ -159,7 +161,8 @@ func TestSteering(t *testing.T) {
 			t.Errorf("%s: set to %q, read as %q, %v", key, resolved[0].Value, is, err)
 		}
 		// Undone and done again.
-		if err := h.SetOption("eth0", setting.NICOption{Group: "steering", Option: setting.Option{Key: key, Value: before}}); err != nil {
+		if err := h.SetOption("eth0", setting.NICOption{Group: "steering",
+			Option: setting.Option{Key: key, Value: before}}); err != nil {
 			t.Errorf("%s: back to %q: %v", key, before, err)
 		}
 		if is, _ := h.Option("eth0", "steering", key); is != before {
@@ -167,12 +170,15 @@ func TestSteering(t *testing.T) {
 		}
 		return h.SetOption("eth0", resolved[0])
 	}
-	for _, o := range []setting.Option{{Key: "5", Value: "tcp4 dst-port 80"}, {Key: "5", Value: "flow-type tcp4 dst-port 443 action -1"}, {Key: "2", Value: "ether proto 0x88f7 action 1"}, {Key: "9", Value: "none"}} {
+	for _, o := range []setting.Option{{Key: "5", Value: "tcp4 dst-port 80"},
+		{Key: "5", Value: "flow-type tcp4 dst-port 443 action -1"}, {Key: "2", Value: "ether proto 0x88f7 action 1"},
+		{Key: "9", Value: "none"}} {
 		if err := set(o.Key, o.Value); err != nil {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	want := []setting.Option{{Key: "2", Value: "ether proto 0x88f7 action 1"}, {Key: "5", Value: "tcp4 dst-port 443 action -1"}}
+	want := []setting.Option{{Key: "2", Value: "ether proto 0x88f7 action 1"},
+		{Key: "5", Value: "tcp4 dst-port 443 action -1"}}
 	if got := h.Steering("eth0"); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}

@@ -35,12 +35,14 @@ func number(parts ...string) int64 {
 
 // errOtherNamespace: a mount of sysfs shows the interfaces of the network namespace in which it
 // was mounted.
-var errOtherNamespace = errors.New("/sys is that of another network namespace, and mounting another needs CAP_SYS_ADMIN")
+var errOtherNamespace = errors.New(
+	"/sys is that of another network namespace, and mounting another needs CAP_SYS_ADMIN")
 
 // shows reports whether the tree shows an interface of that index and MAC address.
 func (s sysfs) shows(name string, index int, mac string) bool {
 	dir := filepath.Join(s.sys, "class/net", name)
-	return number(dir, "ifindex") == int64(index) && strings.EqualFold(text(dir, "address"), cmp.Or(mac, text(dir, "address")))
+	return number(dir, "ifindex") == int64(index) &&
+		strings.EqualFold(text(dir, "address"), cmp.Or(mac, text(dir, "address")))
 }
 
 // add adds what the device model has of an interface.
@@ -81,7 +83,8 @@ func (s sysfs) addDevice(nic *record.NIC, dir string) {
 	counts := s.interrupts()
 	for _, n := range s.irqs(dir) {
 		dir := filepath.Join(s.proc, "irq", strconv.Itoa(n))
-		irq := record.IRQ{IRQ: n, Name: counts[n].name, Affinity: text(dir, "smp_affinity_list"), Effective: text(dir, "effective_affinity_list"), Count: counts[n].count}
+		irq := record.IRQ{IRQ: n, Name: counts[n].name, Affinity: text(dir, "smp_affinity_list"),
+			Effective: text(dir, "effective_affinity_list"), Count: counts[n].count}
 		if node, err := strconv.Atoi(text(dir, "node")); err == nil {
 			irq.NUMA = &node
 		}

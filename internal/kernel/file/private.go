@@ -55,7 +55,8 @@ func private(info fs.FileInfo) error {
 	case uid != 0 && uid != os.Geteuid():
 		return fmt.Errorf("it is owned by uid %d: expected uid %d or root", uid, os.Geteuid())
 	case info.Mode().Perm()&0o022 != 0:
-		return fmt.Errorf("it has mode %#o, so that others can write it: expected %#o", info.Mode().Perm(), info.Mode().Perm()&^0o022)
+		return fmt.Errorf("it has mode %#o, so that others can write it: expected %#o", info.Mode().Perm(),
+			info.Mode().Perm()&^0o022)
 	}
 	return nil
 }

@@ -16,12 +16,14 @@ func TestReadPrivate(t *testing.T) {
 	if err := os.WriteFile(path, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for mode, allowed := range map[fs.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o666: false, 0o620: false, 0o601: false} {
+	for mode, allowed := range map[fs.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o666: false,
+		0o620: false, 0o601: false} {
 		if err := os.Chmod(path, mode); err != nil {
 			t.Fatal(err)
 		}
 		text, err := ReadPrivate(path, 6)
-		if allowed && (err != nil || string(text) != "secret") || !allowed && (err == nil || !strings.Contains(err.Error(), "chmod 600")) {
+		if allowed && (err != nil || string(text) != "secret") || !allowed &&
+			(err == nil || !strings.Contains(err.Error(), "chmod 600")) {
 			t.Errorf("mode %04o: %q, %v", mode, text, err)
 		}
 	}

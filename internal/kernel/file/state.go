@@ -14,7 +14,8 @@ func StateDir() (string, error) {
 	if !filepath.IsAbs(state) {
 		home := os.Getenv("HOME")
 		if !filepath.IsAbs(home) {
-			return "", errors.New("there is no directory of this user's own: set HOME or XDG_STATE_HOME to an absolute path")
+			return "",
+				errors.New("there is no directory of this user's own: set HOME or XDG_STATE_HOME to an absolute path")
 		}
 		state = filepath.Join(home, ".local", "state")
 	}

@@ -26,7 +26,8 @@ func PrivateTmpfs() (string, error) {
 		if info, err := os.Stat(at); err != nil || !info.IsDir() {
 			continue
 		}
-		if err := unix.Mount("tmpfs", at, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=0700,size=64m"); err != nil {
+		if err := unix.Mount("tmpfs", at, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC,
+			"mode=0700,size=64m"); err != nil {
 			return "", fmt.Errorf("mounting a file system in memory on %s: %w", at, err)
 		}
 		return at, nil

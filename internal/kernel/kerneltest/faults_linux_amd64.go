@@ -46,7 +46,8 @@ func Supervised(t *testing.T, body func(t *testing.T, dir string), answer func(d
 		t.Fatal(err)
 	}
 	defer ours.Close()
-	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+regexp.QuoteMeta(t.Name())+"$", "-test.v", "-test.count=1")
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+regexp.QuoteMeta(t.Name())+"$", "-test.v",
+		"-test.count=1")
 	command.Env = append(os.Environ(), supervised+"="+dir)
 	command.ExtraFiles = []*os.File{theirs}
 	command.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -89,9 +90,12 @@ func submit() error {
 	const equal, set = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
 	program := []unix.SockFilter{
 		// What is written to the channel comes before there is a supervisor.
-		load(number), op(equal, unix.SYS_WRITE, 0, 3), load(low), op(equal, channel, 0, 1), verdict(unix.SECCOMP_RET_ALLOW), load(number),
-		op(equal, unix.SYS_OPENAT, 0, 4), load(low + 2*each), op(set, made, 0, 1), verdict(unix.SECCOMP_RET_USER_NOTIF), verdict(unix.SECCOMP_RET_ALLOW),
-		op(equal, unix.SYS_OPEN, 0, 4), load(low + each), op(set, made, 0, 1), verdict(unix.SECCOMP_RET_USER_NOTIF), verdict(unix.SECCOMP_RET_ALLOW),
+		load(number), op(equal, unix.SYS_WRITE, 0, 3), load(low), op(equal, channel, 0, 1),
+		verdict(unix.SECCOMP_RET_ALLOW), load(number),
+		op(equal, unix.SYS_OPENAT, 0, 4), load(low + 2*each), op(set, made, 0, 1), verdict(unix.SECCOMP_RET_USER_NOTIF),
+		verdict(unix.SECCOMP_RET_ALLOW),
+		op(equal, unix.SYS_OPEN, 0, 4), load(low + each), op(set, made, 0, 1), verdict(unix.SECCOMP_RET_USER_NOTIF),
+		verdict(unix.SECCOMP_RET_ALLOW),
 	}
 	for nr := range supervisedCalls {
 		program = append(program, op(equal, uint32(nr), 0, 1), verdict(unix.SECCOMP_RET_USER_NOTIF))
@@ -104,7 +108,8 @@ func submit() error {
 		return err
 	}
 	const flags = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER | unix.SECCOMP_FILTER_FLAG_TSYNC | unix.SECCOMP_FILTER_FLAG_TSYNC_ESRCH | unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-	listener, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&filter)))
+	listener, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags,
+		uintptr(unsafe.Pointer(&filter)))
 	if errno != 0 {
 		return fmt.Errorf("seccomp: %w", errno)
 	}
@@ -200,7 +205,8 @@ func supervise(pid int, name io.Reader, answer func(Call) Fault) error {
 			return nil
 		}
 		var n notification
-		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV, uintptr(unsafe.Pointer(&n))); errno == unix.EINTR || errno == unix.ENOENT {
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_RECV,
+			uintptr(unsafe.Pointer(&n))); errno == unix.EINTR || errno == unix.ENOENT {
 			continue // killed meanwhile
 		} else if errno != 0 {
 			return os.NewSyscallError("receive a notification", errno)
@@ -224,7 +230,8 @@ func supervise(pid int, name io.Reader, answer func(Call) Fault) error {
 				}
 			}
 		}
-		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND, uintptr(unsafe.Pointer(&r))); errno != 0 && errno != unix.ENOENT {
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), unix.SECCOMP_IOCTL_NOTIF_SEND,
+			uintptr(unsafe.Pointer(&r))); errno != 0 && errno != unix.ENOENT {
 			return os.NewSyscallError("answer a notification", errno)
 		}
 	}

@@ -26,7 +26,8 @@ func AsRoot(t *testing.T, body func(t *testing.T)) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to become another user")
 	}
-	within(t, &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}, body)
+	within(t, &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL},
+		body)
 }
 
 // OwnProcess runs body in a process of its own, beside other tests (Parallel), so that it may

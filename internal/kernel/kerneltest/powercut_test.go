@@ -24,13 +24,19 @@ func TestDisk(t *testing.T) {
 		calls            []Call
 		lost, kept, torn string // contents of /d/x; "-": there is no such file
 	}{
-		"not synced":             {[]Call{write("/d/x", "abcd", 0)}, "-", "abcd", "ab"},
-		"synced":                 {[]Call{write("/d/x", "abcd", 0), {Op: Sync, Path: "/d/x"}, write("/d/x", "EF", 1)}, "abcd", "aEFd", "aEcd"},
-		"renamed":                {append(slices.Clone(made), Call{Op: Rename, Path: "/d/new", To: "/d/x"}), "-", "abcd", "abcd"},
-		"renamed and synced":     {append(slices.Clone(made), Call{Op: Rename, Path: "/d/new", To: "/d/x"}, Call{Op: Sync, Path: "/d"}), "abcd", "abcd", "abcd"},
-		"removed":                {[]Call{write("/d/x", "a", 0), {Op: Sync, Path: "/d/x"}, {Op: Remove, Path: "/d/x"}}, "a", "-", "-"},
-		"removed and made again": {[]Call{write("/d/x", "a", 0), {Op: Sync, Path: "/d/x"}, {Op: Remove, Path: "/d/x"}, write("/d/x", "b", 0), {Op: Sync, Path: "/d/x"}, {Op: Sync, Path: "/d"}}, "b", "b", "b"},
-		"a hole":                 {[]Call{write("/d/x", "ab", 2), {Op: Sync, Path: "/d/x"}, {Op: Truncate, Path: "/d/x", Offset: 3}}, "\x00\x00ab", "\x00\x00a", "\x00\x00a"},
+		"not synced": {[]Call{write("/d/x", "abcd", 0)}, "-", "abcd", "ab"},
+		"synced": {[]Call{write("/d/x", "abcd", 0), {Op: Sync, Path: "/d/x"}, write("/d/x", "EF", 1)},
+			"abcd", "aEFd", "aEcd"},
+		"renamed": {append(slices.Clone(made), Call{Op: Rename, Path: "/d/new", To: "/d/x"}), "-",
+			"abcd", "abcd"},
+		"renamed and synced": {append(slices.Clone(made), Call{Op: Rename, Path: "/d/new", To: "/d/x"},
+			Call{Op: Sync, Path: "/d"}), "abcd", "abcd", "abcd"},
+		"removed": {[]Call{write("/d/x", "a", 0), {Op: Sync, Path: "/d/x"}, {Op: Remove, Path: "/d/x"}},
+			"a", "-", "-"},
+		"removed and made again": {[]Call{write("/d/x", "a", 0), {Op: Sync, Path: "/d/x"}, {Op: Remove, Path: "/d/x"},
+			write("/d/x", "b", 0), {Op: Sync, Path: "/d/x"}, {Op: Sync, Path: "/d"}}, "b", "b", "b"},
+		"a hole": {[]Call{write("/d/x", "ab", 2), {Op: Sync, Path: "/d/x"},
+			{Op: Truncate, Path: "/d/x", Offset: 3}}, "\x00\x00ab", "\x00\x00a", "\x00\x00a"},
 	} {
 		d := NewDisk()
 		for _, call := range c.calls {
@@ -97,7 +103,8 @@ func TestSupervised(t *testing.T) {
 	}) {
 		return
 	}
-	if got, want := strings.Join(seen, ", "), "create x , write x abcd, sync x , truncate x , rename x , remove x2 "; got != want {
+	if got, want := strings.Join(seen, ", "),
+		"create x , write x abcd, sync x , truncate x , rename x , remove x2 "; got != want {
 		t.Errorf("seen: %s\nwant: %s", got, want)
 	}
 }

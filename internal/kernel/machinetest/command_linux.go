@@ -47,7 +47,8 @@ func (c *channel) execute(script string, timeout time.Duration) (output string, 
 	}
 	id := strconv.FormatUint(rand.Uint64(), 16)
 	seconds := (timeout + time.Second - 1) / time.Second
-	if _, err := fmt.Fprintf(c.conn, "%s %d %s\n", id, seconds, base64.StdEncoding.EncodeToString([]byte(script))); err != nil {
+	if _, err := fmt.Fprintf(c.conn, "%s %d %s\n", id, seconds,
+		base64.StdEncoding.EncodeToString([]byte(script))); err != nil {
 		return "", 0, err
 	}
 	for {

@@ -23,7 +23,8 @@ func TestKilledParentLeavesNothingOfUserModeLinux(t *testing.T) {
 }
 
 func TestKilledParentLeavesNothingOfQEMU(t *testing.T) {
-	testKilledParent(t, Machine{Name: "qemu", Kernel: Debian(t), Modules: []string{"e1000e"}, Ports: []Port{{Model: "e1000e"}}})
+	testKilledParent(t, Machine{Name: "qemu", Kernel: Debian(t), Modules: []string{"e1000e"},
+		Ports: []Port{{Model: "e1000e"}}})
 }
 
 // testKilledParent kills a test process while it boots a machine, and when it has: no
@@ -54,7 +55,8 @@ func testKilledParent(t *testing.T, m Machine) {
 		if booted {
 			awaitLine(t, in, "booted\n")
 			if processes, files := left(t, mark, dir); len(processes) < 3 || len(files) == 0 {
-				t.Fatalf("processes %q, files %q: want the test, the supervisor, the machine and its directory, or there is nothing to test", processes, files)
+				t.Fatalf(
+					"processes %q, files %q: want the test, the supervisor, the machine and its directory, or there is nothing to test", processes, files)
 			}
 		} else {
 			time.Sleep(time.Duration(rand.Int64N(int64(1500 * time.Millisecond))))

@@ -56,7 +56,8 @@ func featuresScript() string {
 	b.WriteString("PATH=$PATH:/usr/sbin:/sbin\n")
 	for i, f := range features {
 		script := "ip link add a0 type veth peer name a1 && ip address add 192.0.2.1/24 dev a0 && ip link set a0 up && ip link set a1 up && { " + f.script + "\n}"
-		fmt.Fprintf(&b, "if unshare --net sh -c %s >/dev/null 2>&1; then echo %d 1; else echo %d 0; fi\n", quoted([]string{script}), i, i)
+		fmt.Fprintf(&b, "if unshare --net sh -c %s >/dev/null 2>&1; then echo %d 1; else echo %d 0; fi\n",
+			quoted([]string{script}), i, i)
 	}
 	return b.String()
 }
@@ -98,7 +99,10 @@ func TestMachineFeatures(t *testing.T) {
 	}
 	list := known(t)
 	add := func(k tested) {
-		i := slices.IndexFunc(list, func(other tested) bool { return series(other.Kernel) == series(k.Kernel) && other.Machine == k.Machine })
+		i := slices.IndexFunc(list, func(other tested) bool {
+			return series(other.Kernel) == series(k.Kernel) &&
+				other.Machine == k.Machine
+		})
 		if i < 0 {
 			i, list = len(list), append(list, k)
 		}
@@ -109,7 +113,8 @@ func TestMachineFeatures(t *testing.T) {
 		t.Run(kernel.Release, func(t *testing.T) {
 			m := bootTree(t, Machine{Name: kind, Kernel: kernel, Memory: 1024})
 			command := m.Exec()
-			output, err := exec.CommandContext(t.Context(), command[0], append(command[1:], "/bin/sh", "-c", script)...).Output()
+			output, err := exec.CommandContext(t.Context(), command[0], append(command[1:], "/bin/sh", "-c",
+				script)...).Output()
 			if err != nil {
 				t.Fatalf("%v\n%s", err, output)
 			}
@@ -173,7 +178,8 @@ func TestKernelsTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what %s says: go test ./internal/kernel/machinetest -run TestKernelsTable -update", kernelsText, kernelsData)
+		t.Errorf("%s is not what %s says: go test ./internal/kernel/machinetest -run TestKernelsTable -update",
+			kernelsText, kernelsData)
 	}
 }
 

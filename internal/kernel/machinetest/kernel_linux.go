@@ -147,8 +147,10 @@ func (e Emulator) program() []string {
 		return []string{qemuPath}
 	}
 	usr := filepath.Join(e.root, "usr")
-	return []string{filepath.Join(usr, "lib64/ld-linux-x86-64.so.2"), "--library-path", filepath.Join(usr, "lib/x86_64-linux-gnu"),
-		filepath.Join(usr, "bin/qemu-system-x86_64"), "-L", filepath.Join(usr, "share/qemu"), "-L", filepath.Join(usr, "share/seabios")}
+	return []string{filepath.Join(usr, "lib64/ld-linux-x86-64.so.2"), "--library-path",
+		filepath.Join(usr, "lib/x86_64-linux-gnu"),
+		filepath.Join(usr, "bin/qemu-system-x86_64"), "-L", filepath.Join(usr, "share/qemu"), "-L",
+		filepath.Join(usr, "share/seabios")}
 }
 
 // numbers are those in a release, by which releases are ordered.

@@ -7,9 +7,10 @@ var packagesLeftOut = map[string]string{
 	"internal/control/lab":        measures,
 	"internal/control/measure":    measures,
 	"internal/control/run":        measures,
-	"internal/show/cli":           measures + "; TestUserModeLinux and the tests of package cli with Machine in their names run the program there",
-	"internal/science/audit":      "simulates for minutes, without the kernel",
-	"internal/science/stats":      "simulates for minutes, without the kernel",
+	"internal/show/cli": measures +
+		"; TestUserModeLinux and the tests of package cli with Machine in their names run the program there",
+	"internal/science/audit": "simulates for minutes, without the kernel",
+	"internal/science/stats": "simulates for minutes, without the kernel",
 }
 
 // measures is the reason of what asserts ratios of rates and times.

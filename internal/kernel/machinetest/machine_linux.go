@@ -172,7 +172,8 @@ func (r *Running) start(linerate []byte) error {
 	}
 	defer theirs.Close()
 	r.lifeline = lifeline
-	arguments := append([]string{superviseArgument, r.dir, strconv.FormatBool(r.Tree), strconv.Itoa(len(files.list))}, command...)
+	arguments := append([]string{superviseArgument, r.dir, strconv.FormatBool(r.Tree), strconv.Itoa(len(files.list))},
+		command...)
 	r.process = exec.Command(self, arguments...)
 	r.process.Stdin, r.process.Stdout, r.process.Stderr = theirs, &r.console, &r.console
 	r.process.ExtraFiles, r.process.SysProcAttr = files.list, namespaces()

@@ -40,7 +40,8 @@ func TestUserModeLinux(t *testing.T) {
 	if release := strings.TrimSpace(m.Do(t, "uname -r")); release != kernel.Release {
 		t.Errorf("uname -r: %q, want %q", release, kernel.Release)
 	}
-	if output, status := m.Run(t, time.Minute, "echo one; echo two >&2; exit 3"); output != "one\ntwo\n" || status != 3 {
+	if output, status := m.Run(t, time.Minute, "echo one; echo two >&2; exit 3"); output != "one\ntwo\n" ||
+		status != 3 {
 		t.Errorf("output %q, status %d; want both streams, in order, and 3", output, status)
 	}
 	if _, status := m.Run(t, time.Second, "sleep 1000"); status == 0 {
@@ -55,7 +56,8 @@ func TestUserModeLinux(t *testing.T) {
 		t.Fatalf("%v\n%s", err, result)
 	}
 	if len(run.Treatments) != 1 || len(run.Trials) != 4 || run.Answer == "" {
-		t.Fatalf("%d treatments, %d trials, answer %q; want 1, 4 and one", len(run.Treatments), len(run.Trials), run.Answer)
+		t.Fatalf("%d treatments, %d trials, answer %q; want 1, 4 and one", len(run.Treatments), len(run.Trials),
+			run.Answer)
 	}
 	if got := run.Treatments[0]; got.Goodput.MeanBps <= 0 || got.LimitBps <= 0 {
 		t.Errorf("goodput %.0f and limit %.0f bit/s, want more than 0", got.Goodput.MeanBps, got.LimitBps)

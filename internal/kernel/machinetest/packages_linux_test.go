@@ -37,7 +37,8 @@ func TestQEMUPackages(t *testing.T) {
 
 // closest are packages that the kernel decides about, and no speed. Without KVM
 // internal/host/apply takes over half an hour; user-mode Linux has it.
-var closest = []string{"./internal/kernel/netlink", "./internal/kernel/proc", "./internal/kernel/sock", "./internal/host/counters"}
+var closest = []string{"./internal/kernel/netlink", "./internal/kernel/proc", "./internal/kernel/sock",
+	"./internal/host/counters"}
 
 // TestUserModeLinuxArguments is go test with any arguments in user-mode Linux.
 func TestUserModeLinuxArguments(t *testing.T) {
@@ -71,9 +72,12 @@ func goTest(t *testing.T, m *Running, arguments ...string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "go", append([]string{"test", "-vet=off", "-count=1", "-p=1", "-exec=" + strings.Join(m.Exec(), " ")}, arguments...)...)
+	command := exec.CommandContext(t.Context(), "go",
+		append([]string{"test", "-vet=off", "-count=1", "-p=1", "-exec=" + strings.Join(m.Exec(), " ")},
+			arguments...)...)
 	command.Dir = root
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "LINERATE_REQUIRE_NETNS=1", machinesVariable+"=", requireMachines+"=")
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "LINERATE_REQUIRE_NETNS=1", machinesVariable+"=",
+		requireMachines+"=")
 	return command
 }
 
@@ -116,7 +120,8 @@ func testedPackages(t *testing.T, patterns []string) (names []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "go", append([]string{"list", "-f", `{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}`}, patterns...)...)
+	command := exec.CommandContext(t.Context(), "go",
+		append([]string{"list", "-f", `{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}`}, patterns...)...)
 	command.Dir = root
 	output, err := command.Output()
 	if err != nil {

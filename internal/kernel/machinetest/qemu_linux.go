@@ -78,15 +78,20 @@ var lastAddress atomic.Uint32
 func (r *Running) qemuCommand(image, commands, monitor int, files *files) ([]string, error) {
 	command := append(r.Emulator.program(), "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none",
 		"-accel", "tcg,thread=multi", "-smp", strconv.Itoa(max(1, r.CPUs)), "-m", r.memory(),
-		"-kernel", r.Kernel.image, "-initrd", fmt.Sprintf("/proc/self/fd/%d", image), "-append", "console=ttyS0 quiet panic=-1",
+		"-kernel", r.Kernel.image, "-initrd", fmt.Sprintf("/proc/self/fd/%d", image), "-append",
+		"console=ttyS0 quiet panic=-1",
 		"-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console",
 		"-chardev", fmt.Sprintf("socket,id=monitor,fd=%d", monitor), "-mon", "chardev=monitor,mode=control",
 		"-device", "virtio-serial",
-		"-chardev", fmt.Sprintf("socket,id=commands,fd=%d", commands), "-device", "virtserialport,chardev=commands,nr=1",
-		"-chardev", "socket,id=agents,server=on,wait=off,path="+agentsSocket, "-device", "virtserialport,chardev=agents,nr=2",
-		"-chardev", "socket,id=stream,server=on,wait=off,path="+streamSocket, "-device", "virtserialport,chardev=stream,nr=3")
+		"-chardev", fmt.Sprintf("socket,id=commands,fd=%d", commands), "-device",
+		"virtserialport,chardev=commands,nr=1",
+		"-chardev", "socket,id=agents,server=on,wait=off,path="+agentsSocket, "-device",
+		"virtserialport,chardev=agents,nr=2",
+		"-chardev", "socket,id=stream,server=on,wait=off,path="+streamSocket, "-device",
+		"virtserialport,chardev=stream,nr=3")
 	if r.Tree {
-		command = append(command, "-virtfs", "local,path=/,mount_tag=tree,security_model=none,readonly=on,multidevs=remap")
+		command = append(command, "-virtfs",
+			"local,path=/,mount_tag=tree,security_model=none,readonly=on,multidevs=remap")
 	}
 	for i, p := range r.Ports {
 		backend := fmt.Sprintf("hubport,id=net%d,hubid=%d", i, i)

@@ -96,7 +96,8 @@ func supervise(args []string) int {
 		<-ended
 		return 0
 	case err := <-ended:
-		fmt.Fprintln(os.Stderr, "machinetest: the machine ended:", errors.Join(err, errors.New(machine.ProcessState.String())))
+		fmt.Fprintln(os.Stderr, "machinetest: the machine ended:",
+			errors.Join(err, errors.New(machine.ProcessState.String())))
 		return 1
 	}
 }
@@ -108,7 +109,8 @@ func protect(dir string) error {
 	if err := unix.Mount(dir, dir, "", unix.MS_BIND, ""); err != nil {
 		return os.NewSyscallError("mount", err)
 	}
-	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+	if err := unix.MountSetattr(unix.AT_FDCWD, "/", unix.AT_RECURSIVE,
+		&unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
 		return os.NewSyscallError("mount_setattr (Linux 5.12)", err)
 	}
 	if err := unix.MountSetattr(unix.AT_FDCWD, dir, 0, &unix.MountAttr{Attr_clr: unix.MOUNT_ATTR_RDONLY}); err != nil {

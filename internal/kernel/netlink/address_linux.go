@@ -63,7 +63,8 @@ func (c *Conn) DeleteAddresses(name string, prefixes []netip.Prefix) error {
 	return c.changeAddresses("delete address", "from", name, prefixes, unix.RTM_DELADDR, 0, isAbsent)
 }
 
-func (c *Conn) changeAddresses(op, preposition, name string, prefixes []netip.Prefix, kind uint16, flags int, ignore func(error) bool) error {
+func (c *Conn) changeAddresses(op, preposition, name string, prefixes []netip.Prefix, kind uint16, flags int,
+	ignore func(error) bool) error {
 	index, err := c.index(name)
 	if err != nil {
 		return err
@@ -76,7 +77,9 @@ func (c *Conn) changeAddresses(op, preposition, name string, prefixes []netip.Pr
 		body = appendAttribute(body, unix.IFA_LOCAL, addr.AsSlice())
 		bodies[i] = appendAttribute(body, unix.IFA_ADDRESS, addr.AsSlice())
 	}
-	return c.batch(op, kind, flags, bodies, func(i int) string { return prefixes[i].String() + " " + preposition + " " + name }, ignore)
+	return c.batch(op, kind, flags, bodies, func(i int) string {
+		return prefixes[i].String() + " " + preposition + " " + name
+	}, ignore)
 }
 
 // RestoreAddress makes an address from its description, without its condition: the

@@ -32,9 +32,11 @@ func ProbeARP(requests []ARP, wait time.Duration) (replies []ARP, err error) {
 		if err != nil || len(own) != 6 || !q.Address.Is4() {
 			continue
 		}
-		to := unix.SockaddrLinklayer{Protocol: protocol, Ifindex: q.Index, Halen: 6, Addr: [8]byte{255, 255, 255, 255, 255, 255}}
+		to := unix.SockaddrLinklayer{Protocol: protocol, Ifindex: q.Index, Halen: 6,
+			Addr: [8]byte{255, 255, 255, 255, 255, 255}}
 		// An interface that is down cannot send.
-		if err := unix.Sendto(fd, arpProbe(own, q.Address), 0, &to); err != nil && !errors.Is(err, unix.ENETDOWN) && !errors.Is(err, unix.ENXIO) {
+		if err := unix.Sendto(fd, arpProbe(own, q.Address), 0, &to); err != nil && !errors.Is(err, unix.ENETDOWN) &&
+			!errors.Is(err, unix.ENXIO) {
 			return nil, &kernel.Error{Op: "send by", Object: object, Err: err}
 		}
 	}
@@ -46,7 +48,9 @@ func ProbeARP(requests []ARP, wait time.Duration) (replies []ARP, err error) {
 			link, isLink := from.(*unix.SockaddrLinklayer)
 			if a, ok := parseARPReply(packet[:n]); ok && isLink && link.Pkttype == unix.PACKET_HOST {
 				a.Index = link.Ifindex
-				requested := slices.ContainsFunc(requests, func(q ARP) bool { return q.Index == a.Index && q.Address == a.Address })
+				requested := slices.ContainsFunc(requests, func(q ARP) bool {
+					return q.Index == a.Index && q.Address == a.Address
+				})
 				if requested && !slices.Contains(replies, a) {
 					replies = append(replies, a)
 				}

@@ -25,7 +25,8 @@ func FuzzParseARPReply(f *testing.F) {
 		if ok != (len(packet) >= arpBytes && bytes.Equal(packet[:8], reply[:8])) {
 			t.Errorf("%v is read as %v", packet, ok)
 		}
-		if mac, err := net.ParseMAC(a.MAC); ok && (err != nil || !bytes.Equal(mac, packet[8:14]) || !bytes.Equal(a.Address.AsSlice(), packet[14:18])) {
+		if mac, err := net.ParseMAC(a.MAC); ok && (err != nil || !bytes.Equal(mac, packet[8:14]) ||
+			!bytes.Equal(a.Address.AsSlice(), packet[14:18])) {
 			t.Errorf("%v has the addresses %+v", packet, a)
 		}
 	})

@@ -19,7 +19,8 @@ const atOnce = 128
 // only the last is acknowledged: waiting for each answer would take most of the time
 // of adding many addresses. The kernel carries out every message of a call, also those
 // after one that fails. The first failure that ignore does not accept ends the batch.
-func (c *Conn) batch(op string, kind uint16, flags int, bodies [][]byte, object func(i int) string, ignore func(error) bool) error {
+func (c *Conn) batch(op string, kind uint16, flags int, bodies [][]byte, object func(i int) string,
+	ignore func(error) bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fd < 0 {
@@ -53,7 +54,8 @@ func (c *Conn) batch(op string, kind uint16, flags int, bodies [][]byte, object 
 
 // outcome reads up to the answer to the last message sent, and returns the first
 // error that is not ignored with the sequence number of its message.
-func (c *Conn) outcome(first uint32, ignore func(error) bool) (at uint32, failed syscall.Errno, detail string, err error) {
+func (c *Conn) outcome(first uint32, ignore func(error) bool) (at uint32, failed syscall.Errno, detail string,
+	err error) {
 	for {
 		rest, err := c.receive()
 		if err != nil {

@@ -22,11 +22,13 @@ var (
 )
 
 func TestParseArrival(t *testing.T) {
-	want := CapturedPacket{Protocol: flow.TCP, Source: netip.MustParseAddrPort("10.0.200.1:40000"), Destination: netip.MustParseAddrPort("10.0.200.2:5201")}
+	want := CapturedPacket{Protocol: flow.TCP, Source: netip.MustParseAddrPort("10.0.200.1:40000"),
+		Destination: netip.MustParseAddrPort("10.0.200.2:5201")}
 	if got, ok := parsePacket(four); !ok || got != want {
 		t.Errorf("IPv4: %+v, %t", got, ok)
 	}
-	want = CapturedPacket{Protocol: flow.UDP, Source: netip.MustParseAddrPort("[fd00:200::1]:40000"), Destination: netip.MustParseAddrPort("[fd00:200::2]:5201")}
+	want = CapturedPacket{Protocol: flow.UDP, Source: netip.MustParseAddrPort("[fd00:200::1]:40000"),
+		Destination: netip.MustParseAddrPort("[fd00:200::2]:5201")}
 	if got, ok := parsePacket(six); !ok || got != want {
 		t.Errorf("IPv6: %+v, %t", got, ok)
 	}
@@ -34,7 +36,8 @@ func TestParseArrival(t *testing.T) {
 	later[7] = 5 // a fragment that is not the first
 	icmp := append([]byte(nil), four...)
 	icmp[9] = 1
-	for name, packet := range map[string][]byte{"nothing": nil, "cut off": four[:len(four)-1], "a later fragment": later, "ICMP": icmp, "no version": make([]byte, 64)} {
+	for name, packet := range map[string][]byte{"nothing": nil, "cut off": four[:len(four)-1],
+		"a later fragment": later, "ICMP": icmp, "no version": make([]byte, 64)} {
 		if got, ok := parsePacket(packet); ok {
 			t.Errorf("%s became %+v", name, got)
 		}

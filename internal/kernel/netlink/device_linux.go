@@ -57,7 +57,8 @@ func (c *Conn) addVLAN(name string, vlan device.VLAN, untagged, bridge bool) err
 	info := native.AppendUint16(native.AppendUint16(nil, flags), uint16(vlan))
 	spec := appendAttribute(nil, infoAttribute, info)
 	if bridge {
-		spec = appendAttribute(appendAttribute(nil, flagsAttribute, native.AppendUint16(nil, self)), infoAttribute, info)
+		spec = appendAttribute(appendAttribute(nil, flagsAttribute, native.AppendUint16(nil, self)),
+			infoAttribute, info)
 	}
 	body := appendAttribute(ifinfomsg(unix.AF_BRIDGE, index, 0, 0), unix.IFLA_AF_SPEC, spec)
 	return c.request(fmt.Sprintf("add VLAN %d to", vlan), name, unix.RTM_SETLINK, 0, body, nil)

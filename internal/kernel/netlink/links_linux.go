@@ -178,7 +178,8 @@ func noInterface(name string) error {
 // deleted and made again has another.
 func (c *Conn) index(name string) (int, error) {
 	if name == "" || len(name) >= unix.IFNAMSIZ || strings.ContainsAny(name, "/ \x00") {
-		return 0, &kernel.Error{Op: "find interface", Object: name, Err: syscall.EINVAL, Detail: "not an interface name"}
+		return 0, &kernel.Error{Op: "find interface", Object: name, Err: syscall.EINVAL,
+			Detail: "not an interface name"}
 	}
 	index := 0
 	request := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
@@ -250,10 +251,12 @@ func (c *Conn) ChangeLink(name string, change LinkChange) error {
 	if change.XmitHashPolicy != nil {
 		number, ok := device.PolicyNumber(*change.XmitHashPolicy)
 		if !ok {
-			return &kernel.Error{Op: "change link", Object: name, Err: syscall.EINVAL, Detail: *change.XmitHashPolicy + " is not a transmit hash policy"}
+			return &kernel.Error{Op: "change link", Object: name, Err: syscall.EINVAL, Detail: *change.XmitHashPolicy +
+				" is not a transmit hash policy"}
 		}
 		info := appendText(nil, unix.IFLA_INFO_KIND, bondKind)
-		info = appendAttribute(info, unix.IFLA_INFO_DATA, appendAttribute(nil, unix.IFLA_BOND_XMIT_HASH_POLICY, []byte{number}))
+		info = appendAttribute(info, unix.IFLA_INFO_DATA, appendAttribute(nil, unix.IFLA_BOND_XMIT_HASH_POLICY,
+			[]byte{number}))
 		body = appendAttribute(body, unix.IFLA_LINKINFO, info)
 	}
 	if change.XDP != nil {

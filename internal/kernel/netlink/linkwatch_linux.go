@@ -37,7 +37,8 @@ func WatchLinks() (*LinkWatch, error) {
 	if err != nil {
 		return nil, &kernel.Error{Op: "open", Object: object, Err: err}
 	}
-	if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Groups: 1 << (unix.RTNLGRP_LINK - 1)}); err != nil {
+	if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK,
+		Groups: 1 << (unix.RTNLGRP_LINK - 1)}); err != nil {
 		unix.Close(fd)
 		return nil, &kernel.Error{Op: "join RTNLGRP_LINK of", Object: object, Err: err}
 	}
@@ -57,7 +58,8 @@ func (w *LinkWatch) begin() error {
 		return err
 	}
 	defer c.Close()
-	states, err := list(c, "list links", unix.RTM_GETLINK, unix.RTM_NEWLINK, ifinfomsgLen, [][]byte{ifinfomsg(unix.AF_UNSPEC, 0, 0, 0)},
+	states, err := list(c, "list links", unix.RTM_GETLINK, unix.RTM_NEWLINK, ifinfomsgLen,
+		[][]byte{ifinfomsg(unix.AF_UNSPEC, 0, 0, 0)},
 		each(func(body []byte) indexedState { return indexedState{indexOf(body), linkState(body)} }))
 	for _, s := range states {
 		w.now[s.index] = s.LinkState

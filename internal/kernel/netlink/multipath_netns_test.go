@@ -48,7 +48,8 @@ func newTiers(t *testing.T, links int) tiers {
 		err = n.Do(func() error {
 			for key, value := range map[string]string{
 				"net.ipv4.ip_forward": "1", "net.ipv6.conf.all.forwarding": "1",
-				"net.ipv4.fib_multipath_hash_policy": policies[name][0], "net.ipv6.fib_multipath_hash_policy": policies[name][1],
+				"net.ipv4.fib_multipath_hash_policy": policies[name][0],
+				"net.ipv6.fib_multipath_hash_policy": policies[name][1],
 				"net.ipv4.fib_multipath_hash_fields": fiveTuple, "net.ipv6.auto_flowlabels": "0",
 				"net.ipv6.conf.default.accept_dad": "0", "net.ipv6.conf.all.accept_dad": "0",
 				"net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.default.rp_filter": "0",
@@ -118,11 +119,13 @@ func TestPredictedPath(t *testing.T) {
 				s := newTiers(t, links)
 				wrong, taken := s.compare(t, netip.MustParseAddr(from), netip.MustParseAddr(to), flows)
 				if wrong*1000 > flows {
-					t.Errorf("%d links to %s: %d of %d flows took another path than the kernel answered", links, to, wrong, flows)
+					t.Errorf("%d links to %s: %d of %d flows took another path than the kernel answered", links, to,
+						wrong, flows)
 				}
 				for tier, ports := range taken {
 					if byAddress := tier == 1 && to == farSix; len(ports) != links && !byAddress {
-						t.Errorf("%d links to %s: flows arrived by %d of them at tier %d: %v", links, to, len(ports), tier, ports)
+						t.Errorf("%d links to %s: flows arrived by %d of them at tier %d: %v", links, to, len(ports),
+							tier, ports)
 					}
 				}
 			}
@@ -205,7 +208,8 @@ func (s tiers) compare(t *testing.T, from, to netip.Addr, flows int) (wrong int,
 	}
 	taken = [2]map[string]int{{}, {}}
 	for _, opened := range order {
-		q := record.RouteLookup{Source: from.String(), Destination: to.String(), Protocol: flow.TCP, SourcePort: opened.Port(), DestinationPort: at.Port()}
+		q := record.RouteLookup{Source: from.String(), Destination: to.String(), Protocol: flow.TCP,
+			SourcePort: opened.Port(), DestinationPort: at.Port()}
 		first, err := s.near.conn.LookupRoute(q, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -72,7 +72,10 @@ func (c *Conn) NextHop(to netip.Addr) (Neighbour, error) {
 		hop = gateway
 	}
 	list, err := c.Neighbours()
-	i := slices.IndexFunc(list, func(n Neighbour) bool { return n.Address == hop && n.Interface == route.Interface && !n.Proxy })
+	i := slices.IndexFunc(list, func(n Neighbour) bool {
+		return n.Address == hop && n.Interface == route.Interface &&
+			!n.Proxy
+	})
 	if err != nil || i < 0 {
 		return Neighbour{}, err
 	}
@@ -166,7 +169,8 @@ func (c *Conn) FDB() ([]record.FDBEntry, error) {
 	if len(bridges) == 0 {
 		return nil, nil
 	}
-	entries, err := list(c, "list forwarding tables", unix.RTM_GETNEIGH, unix.RTM_NEWNEIGH, ndmsgLen, [][]byte{ndmsg(unix.AF_BRIDGE, 0, 0, 0)},
+	entries, err := list(c, "list forwarding tables", unix.RTM_GETNEIGH, unix.RTM_NEWNEIGH, ndmsgLen,
+		[][]byte{ndmsg(unix.AF_BRIDGE, 0, 0, 0)},
 		func(body []byte, _ int64) (record.FDBEntry, bool) {
 			index := indexOf(body)
 			entry := record.FDBEntry{Interface: names[index], Local: native.Uint16(body[8:])&unix.NUD_PERMANENT != 0}

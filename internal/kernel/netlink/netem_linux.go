@@ -100,7 +100,8 @@ func (n *Namespace) Shape(name string, i topology.Impairment) error {
 	if i.Rate == 0 {
 		return nil
 	}
-	spec := QdiscSpec{Handle: LinkHandle, Qdisc: setting.Qdisc{Kind: "tbf", Limit: int(i.QueueSize()), Rate: i.Rate, Burst: i.Burst}}
+	spec := QdiscSpec{Handle: LinkHandle, Qdisc: setting.Qdisc{Kind: "tbf", Limit: int(i.QueueSize()), Rate: i.Rate,
+		Burst: i.Burst}}
 	return n.addName(n.conn.setQdisc("add qdisc to", name, qdiscRoot, flagsAdd, spec))
 }
 
@@ -120,7 +121,8 @@ func (s QdiscSpec) netemOptions() []byte {
 	options = native.AppendUint32(options, 0)
 	options = native.AppendUint32(options, ticks(s.Netem.Jitter))
 	if s.Netem.Reorder > 0 { // struct tc_netem_reorder: probability, correlation
-		options = appendAttribute(options, netemReorder, native.AppendUint32(native.AppendUint32(nil, probability(s.Netem.Reorder)), 0))
+		options = appendAttribute(options, netemReorder,
+			native.AppendUint32(native.AppendUint32(nil, probability(s.Netem.Reorder)), 0))
 	}
 	if s.Netem.Jitter > 0 {
 		// netem orders packets by the time at which each is due, unless it has a

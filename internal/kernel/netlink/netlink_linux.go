@@ -83,7 +83,8 @@ type visit func(kind uint16, body []byte, atNs int64)
 //
 // A dump that the kernel marks as interrupted (the table changed meanwhile) may lack
 // entries, and is repeated a few times.
-func list[T any](c *Conn, op string, kind, answer uint16, size int, requests [][]byte, parse func(body []byte, atNs int64) (T, bool)) ([]T, error) {
+func list[T any](c *Conn, op string, kind, answer uint16, size int, requests [][]byte,
+	parse func(body []byte, atNs int64) (T, bool)) ([]T, error) {
 	const tries = 4
 	var entries []T
 	for _, request := range requests {
@@ -162,7 +163,8 @@ func isAbsent(err error) bool {
 // check returns an error if the object is shorter than its fixed header.
 func (o Object) check(op string, size int) error {
 	if len(o) < size {
-		return &kernel.Error{Op: op, Err: syscall.EINVAL, Detail: fmt.Sprintf("an object of %d bytes: expected at least %d", len(o), size)}
+		return &kernel.Error{Op: op, Err: syscall.EINVAL,
+			Detail: fmt.Sprintf("an object of %d bytes: expected at least %d", len(o), size)}
 	}
 	return nil
 }

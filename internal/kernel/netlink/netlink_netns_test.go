@@ -111,7 +111,8 @@ func TestLinksAndAddresses(t *testing.T) {
 		if texts["10.1.0.1/24"] != "a0" || texts["10.2.0.1/16"] != "b0" || texts["127.0.0.1/8"] != "lo" {
 			t.Errorf("addresses: %v", texts)
 		}
-		if err := c.AddAddresses("b0", []netip.Prefix{netip.MustParsePrefix("10.2.0.1/16")}); !errors.Is(err, syscall.EEXIST) {
+		if err := c.AddAddresses("b0", []netip.Prefix{netip.MustParsePrefix("10.2.0.1/16")}); !errors.Is(err,
+			syscall.EEXIST) {
 			t.Errorf("adding an address twice: %v", err)
 		}
 		for range 2 { // the second finds nothing and is content
@@ -164,7 +165,8 @@ func TestPortCounters(t *testing.T) {
 			}
 		}
 		rx1, other1, tx1 := read()
-		for until := time.Now().Add(10 * time.Second); other1-other0 < 50 && time.Now().Before(until); rx1, other1, tx1 = read() {
+		for until := time.Now().Add(10 * time.Second); other1-other0 < 50 && time.Now().Before(until); rx1, other1,
+			tx1 = read() {
 			time.Sleep(10 * time.Millisecond) // a softirq drops them
 		}
 		if rx1-rx0 < 50 || tx1-tx0 < 50 {
@@ -191,8 +193,10 @@ func TestRoutesRulesLookups(t *testing.T) {
 		c := scene(t)
 		addr, prefix := netip.MustParseAddr, netip.MustParsePrefix
 		specs := []RouteSpec{
-			{To: prefix("10.8.0.0/16"), Metric: 7, Source: addr("10.1.0.1"), Nexthops: []Nexthop{{Via: addr("10.1.0.2"), Interface: "a0"}}},
-			{To: prefix("10.9.0.0/16"), Nexthops: []Nexthop{{Via: addr("10.1.0.2")}, {Via: addr("10.1.0.3"), Weight: 3}}},
+			{To: prefix("10.8.0.0/16"), Metric: 7, Source: addr("10.1.0.1"),
+				Nexthops: []Nexthop{{Via: addr("10.1.0.2"), Interface: "a0"}}},
+			{To: prefix("10.9.0.0/16"), Nexthops: []Nexthop{{Via: addr("10.1.0.2")},
+				{Via: addr("10.1.0.3"), Weight: 3}}},
 			{To: prefix("10.7.0.0/16"), Nexthops: []Nexthop{{Via: addr("fe80::7"), Interface: "a0"}}},
 			{To: prefix("10.6.0.0/16"), Table: 1000, Nexthops: []Nexthop{{Interface: "b0"}}},
 			{To: prefix("fd00:9::/64"), Nexthops: []Nexthop{{Via: addr("fd00:1::2")}, {Via: addr("fd00:1::3")}}},
@@ -260,7 +264,8 @@ func TestRoutesRulesLookups(t *testing.T) {
 		if err != nil || lookup.Interface != "a0" || lookup.Gateway != "10.1.0.2" || lookup.ChosenSource != "" {
 			t.Errorf("lookup: %+v, %v", lookup, err)
 		}
-		if lookup, err := c.LookupRoute(record.RouteLookup{Destination: "10.8.1.1"}, map[int]string{}); err != nil || lookup.Interface != "a0" || lookup.ChosenSource != "10.1.0.1" {
+		if lookup, err := c.LookupRoute(record.RouteLookup{Destination: "10.8.1.1"}, map[int]string{}); err != nil ||
+			lookup.Interface != "a0" || lookup.ChosenSource != "10.1.0.1" {
 			t.Errorf("lookup without a source: %+v, %v", lookup, err)
 		}
 		_, err = c.LookupRoute(record.RouteLookup{Destination: "192.0.2.1"}, nil)
@@ -435,8 +440,9 @@ func TestNamespacedSysctl(t *testing.T) {
 		}
 		for key, want := range map[string]bool{
 			"net.ipv4.ip_forward": true, "net.ipv4.conf.a0.rp_filter": true, "net.ipv4.conf.all.arp_ignore": true,
-			"net.ipv6.neigh.a0.base_reachable_time_ms": true, "net.ipv4.tcp_rmem": true, "net.ipv4.tcp_congestion_control": true,
-			"net.core.rmem_max": false, "net.core.netdev_max_backlog": false, "net.ipv4.tcp_mem": false,
+			"net.ipv6.neigh.a0.base_reachable_time_ms": true, "net.ipv4.tcp_rmem": true,
+			"net.ipv4.tcp_congestion_control": true,
+			"net.core.rmem_max":               false, "net.core.netdev_max_backlog": false, "net.ipv4.tcp_mem": false,
 			"vm.swappiness": false, "kernel.hostname": false, "net.no.such_key": false,
 		} {
 			got, err := NamespacedSysctl(key)
@@ -455,12 +461,14 @@ func TestErrorsCarryTheKernelsWords(t *testing.T) {
 		c := scene(t)
 		err := c.ReplaceRoute(RouteSpec{To: netip.MustParsePrefix("10.99.0.0/16"),
 			Nexthops: []Nexthop{{Via: netip.MustParseAddr("172.16.0.1"), Interface: "a0"}}})
-		for _, part := range []string{"replace route", "10.99.0.0/16 via 172.16.0.1 dev a0", "unreachable", "invalid gateway"} {
+		for _, part := range []string{"replace route", "10.99.0.0/16 via 172.16.0.1 dev a0", "unreachable",
+			"invalid gateway"} {
 			if err == nil || !strings.Contains(err.Error(), part) {
 				t.Errorf("error lacks %q: %v", part, err)
 			}
 		}
-		if _, err := (proc.Sysctls{}).Read("net.ipv4.no_such"); !errors.Is(err, syscall.ENOENT) || !strings.Contains(err.Error(), "net.ipv4.no_such") {
+		if _, err := (proc.Sysctls{}).Read("net.ipv4.no_such"); !errors.Is(err, syscall.ENOENT) ||
+			!strings.Contains(err.Error(), "net.ipv4.no_such") {
 			t.Errorf("unknown sysctl: %v", err)
 		}
 	})

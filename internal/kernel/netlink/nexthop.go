@@ -43,7 +43,8 @@ func (n NexthopObject) String() string {
 		}
 		text += " group " + strings.Join(members, "/")
 		if r := n.Resilient; r != nil {
-			text += fmt.Sprintf(" type resilient buckets %d idle_timer %g unbalanced_timer %g", r.Buckets, r.IdleTimer.Seconds(), r.UnbalancedTimer.Seconds())
+			text += fmt.Sprintf(" type resilient buckets %d idle_timer %g unbalanced_timer %g", r.Buckets,
+				r.IdleTimer.Seconds(), r.UnbalancedTimer.Seconds())
 		}
 		return text
 	}

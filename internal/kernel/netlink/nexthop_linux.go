@@ -50,7 +50,8 @@ func (c *Conn) NexthopObjects() ([]NexthopObject, error) {
 	if err != nil {
 		return nil, err
 	}
-	objects, err := list(c, "list nexthop objects", unix.RTM_GETNEXTHOP, unix.RTM_NEWNEXTHOP, nhmsgLen, [][]byte{make([]byte, nhmsgLen)},
+	objects, err := list(c, "list nexthop objects", unix.RTM_GETNEXTHOP, unix.RTM_NEWNEXTHOP, nhmsgLen,
+		[][]byte{make([]byte, nhmsgLen)},
 		each(func(body []byte) NexthopObject { return parseNexthop(slices.Clone(body), names) }))
 	if errors.Is(err, syscall.EOPNOTSUPP) {
 		return nil, nil
@@ -75,7 +76,8 @@ func parseNexthop(o Object, names map[int]string) NexthopObject {
 			n.Via = a.addr()
 		case nhaGroup:
 			for b := a.data; len(b) >= memberLen; b = b[memberLen:] {
-				n.Group = append(n.Group, setting.Member{ID: int(native.Uint32(b)), Weight: int(b[4]) + int(b[5])<<8 + 1})
+				n.Group = append(n.Group, setting.Member{ID: int(native.Uint32(b)), Weight: int(b[4]) +
+					int(b[5])<<8 + 1})
 			}
 		case nhaResGroup:
 			n.Resilient = &setting.Resilient{}

@@ -48,11 +48,12 @@ func Nftables() (*record.Nftables, error) {
 	if err != nil {
 		return nil, err
 	}
-	rules, err := nftList(c, "list rules of nftables", unix.NFT_MSG_GETRULE, unix.NFT_MSG_NEWRULE, 0, nil, func(family byte, b []byte) (record.NftRule, bool) {
-		r := nftRule(family, b)
-		r.Hook = hooks[nftChain{r.Family, r.Table, r.Chain}]
-		return r, r.Counted || r.Drops()
-	})
+	rules, err := nftList(c, "list rules of nftables", unix.NFT_MSG_GETRULE, unix.NFT_MSG_NEWRULE, 0, nil,
+		func(family byte, b []byte) (record.NftRule, bool) {
+			r := nftRule(family, b)
+			r.Hook = hooks[nftChain{r.Family, r.Table, r.Chain}]
+			return r, r.Counted || r.Drops()
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,8 @@ func Nftables() (*record.Nftables, error) {
 		n.Rules = n.Rules[:record.MostNftRules]
 	}
 	n.More = max(n.More, 0)
-	if n.Objects, err = nftList(c, "list objects of nftables", unix.NFT_MSG_GETOBJ, nftNewObject, 0, nil, nftObject); err != nil {
+	if n.Objects, err = nftList(c, "list objects of nftables", unix.NFT_MSG_GETOBJ, nftNewObject, 0, nil,
+		nftObject); err != nil {
 		return nil, err
 	}
 	n.Objects = n.Objects[:min(len(n.Objects), record.MostNftSets)]
@@ -77,12 +79,14 @@ const nftNewObject = unix.NFT_MSG_GETOBJ - 1
 
 // nftList dumps objects of nf_tables, of a family or (0) of all, and returns what parse makes of
 // them.
-func nftList[T any](c *Conn, op string, get, answer uint16, family byte, attributes []byte, parse func(family byte, attributes []byte) (T, bool)) ([]T, error) {
+func nftList[T any](c *Conn, op string, get, answer uint16, family byte, attributes []byte,
+	parse func(family byte, attributes []byte) (T, bool)) ([]T, error) {
 	const subsystem = unix.NFNL_SUBSYS_NFTABLES << 8
 	request := append([]byte{family, 0, 0, 0}, attributes...)
-	return list(c, op, subsystem|get, subsystem|answer, nfgenmsgLen, [][]byte{request}, func(body []byte, _ int64) (T, bool) {
-		return parse(body[0], body[nfgenmsgLen:])
-	})
+	return list(c, op, subsystem|get, subsystem|answer, nfgenmsgLen, [][]byte{request},
+		func(body []byte, _ int64) (T, bool) {
+			return parse(body[0], body[nfgenmsgLen:])
+		})
 }
 
 type nftChain struct{ family, table, chain string }
@@ -90,32 +94,34 @@ type nftChain struct{ family, table, chain string }
 // nftChains are the hooks of base chains, and those of their policies that drop.
 func (c *Conn) nftChains() (map[nftChain]string, []record.NftRule, error) {
 	hooks := map[nftChain]string{}
-	policies, err := nftList(c, "list chains of nftables", unix.NFT_MSG_GETCHAIN, unix.NFT_MSG_NEWCHAIN, 0, nil, func(family byte, b []byte) (record.NftRule, bool) {
-		r := record.NftRule{Family: nftFamilies[family]}
-		for a := range attributes(b) {
-			switch a.kind {
-			case unix.NFTA_CHAIN_TABLE:
-				r.Table = nftName(a)
-			case unix.NFTA_CHAIN_NAME:
-				r.Chain = nftName(a)
-			case unix.NFTA_CHAIN_HOOK:
-				for h := range attributes(a.data) {
-					if names := nftHooks(family); h.kind == unix.NFTA_HOOK_HOOKNUM && int(h.bigUint32()) < len(names) {
-						r.Hook = names[h.bigUint32()]
+	policies, err := nftList(c, "list chains of nftables", unix.NFT_MSG_GETCHAIN, unix.NFT_MSG_NEWCHAIN, 0, nil,
+		func(family byte, b []byte) (record.NftRule, bool) {
+			r := record.NftRule{Family: nftFamilies[family]}
+			for a := range attributes(b) {
+				switch a.kind {
+				case unix.NFTA_CHAIN_TABLE:
+					r.Table = nftName(a)
+				case unix.NFTA_CHAIN_NAME:
+					r.Chain = nftName(a)
+				case unix.NFTA_CHAIN_HOOK:
+					for h := range attributes(a.data) {
+						if names := nftHooks(family); h.kind == unix.NFTA_HOOK_HOOKNUM &&
+							int(h.bigUint32()) < len(names) {
+							r.Hook = names[h.bigUint32()]
+						}
 					}
+				case unix.NFTA_CHAIN_POLICY:
+					if a.bigUint32() == 0 { // NF_DROP
+						r.Verdict, r.Text = "drop", "policy drop"
+					}
+				case unix.NFTA_CHAIN_COUNTERS:
+					r.Counted = true
+					r.Packets, r.Bytes = nftCounter(a.data)
 				}
-			case unix.NFTA_CHAIN_POLICY:
-				if a.bigUint32() == 0 { // NF_DROP
-					r.Verdict, r.Text = "drop", "policy drop"
-				}
-			case unix.NFTA_CHAIN_COUNTERS:
-				r.Counted = true
-				r.Packets, r.Bytes = nftCounter(a.data)
 			}
-		}
-		hooks[nftChain{r.Family, r.Table, r.Chain}] = r.Hook
-		return r, r.Verdict == "drop"
-	})
+			hooks[nftChain{r.Family, r.Table, r.Chain}] = r.Hook
+			return r, r.Verdict == "drop"
+		})
 	return hooks, policies, err
 }
 
@@ -209,40 +215,43 @@ func (c *Conn) nftSets() ([]record.NftSet, error) {
 		record.NftSet
 		family byte
 	}
-	bounded, err := nftList(c, "list sets of nftables", unix.NFT_MSG_GETSET, unix.NFT_MSG_NEWSET, 0, nil, func(family byte, b []byte) (set, bool) {
-		s := set{record.NftSet{Family: nftFamilies[family]}, family}
-		flags := uint32(0)
-		for a := range attributes(b) {
-			switch a.kind {
-			case unix.NFTA_SET_TABLE:
-				s.Table = nftName(a)
-			case unix.NFTA_SET_NAME:
-				s.Name = nftName(a)
-			case unix.NFTA_SET_FLAGS:
-				flags = a.bigUint32()
-			case unix.NFTA_SET_DESC:
-				for d := range attributes(a.data) {
-					if d.kind == unix.NFTA_SET_DESC_SIZE {
-						s.Size = int(d.bigUint32())
+	bounded, err := nftList(c, "list sets of nftables", unix.NFT_MSG_GETSET, unix.NFT_MSG_NEWSET, 0, nil,
+		func(family byte, b []byte) (set, bool) {
+			s := set{record.NftSet{Family: nftFamilies[family]}, family}
+			flags := uint32(0)
+			for a := range attributes(b) {
+				switch a.kind {
+				case unix.NFTA_SET_TABLE:
+					s.Table = nftName(a)
+				case unix.NFTA_SET_NAME:
+					s.Name = nftName(a)
+				case unix.NFTA_SET_FLAGS:
+					flags = a.bigUint32()
+				case unix.NFTA_SET_DESC:
+					for d := range attributes(a.data) {
+						if d.kind == unix.NFTA_SET_DESC_SIZE {
+							s.Size = int(d.bigUint32())
+						}
 					}
 				}
 			}
-		}
-		return s, s.Size > 0 && s.Size <= largestSet && flags&(anonymous|constant|interval) == 0
-	})
+			return s, s.Size > 0 && s.Size <= largestSet && flags&(anonymous|constant|interval) == 0
+		})
 	var sets []record.NftSet
 	for _, s := range bounded[:min(len(bounded), mostCountedSets)] {
-		which := appendText(appendText(nil, unix.NFTA_SET_ELEM_LIST_TABLE, s.Table), unix.NFTA_SET_ELEM_LIST_SET, s.Name)
-		counts, err := nftList(c, "list elements of the set "+s.Name, unix.NFT_MSG_GETSETELEM, unix.NFT_MSG_NEWSETELEM, s.family, which, func(_ byte, b []byte) (n int, some bool) {
-			for a := range attributes(b) {
-				if a.kind == unix.NFTA_SET_ELEM_LIST_ELEMENTS {
-					for range attributes(a.data) {
-						n++
+		which := appendText(appendText(nil, unix.NFTA_SET_ELEM_LIST_TABLE, s.Table),
+			unix.NFTA_SET_ELEM_LIST_SET, s.Name)
+		counts, err := nftList(c, "list elements of the set "+s.Name, unix.NFT_MSG_GETSETELEM, unix.NFT_MSG_NEWSETELEM,
+			s.family, which, func(_ byte, b []byte) (n int, some bool) {
+				for a := range attributes(b) {
+					if a.kind == unix.NFTA_SET_ELEM_LIST_ELEMENTS {
+						for range attributes(a.data) {
+							n++
+						}
 					}
 				}
-			}
-			return n, n > 0
-		})
+				return n, n > 0
+			})
 		if err != nil {
 			return sets, err
 		}

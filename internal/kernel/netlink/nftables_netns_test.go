@@ -49,7 +49,8 @@ func TestNftables(t *testing.T) {
 			{"ip saddr @few counter drop", "", "drop"},
 			{"ip saddr . tcp dport @pairs counter drop", "", "drop"},
 			{"limit rate over 10/second counter drop", "", "drop"},
-			{"meta mark 7 counter log prefix \"no way: \" drop", "meta mark 7 counter log prefix \"no way:\" drop", "drop"},
+			{"meta mark 7 counter log prefix \"no way: \" drop", "meta mark 7 counter log prefix \"no way:\" drop",
+				"drop"},
 			{"meta l4proto tcp ip ttl 1 counter reject with tcp reset", "", "reject"},
 			{"icmp type 8 counter drop", "", "drop"},
 			{"meta nfproto ipv6 counter drop", "", "drop"},
@@ -58,13 +59,18 @@ func TestNftables(t *testing.T) {
 			{"tcp dport 5202 numgen random mod 100 0 counter drop", "", "drop"},
 			{"tcp dport 5203 numgen random mod 100 < 3 counter drop", "", "drop"},
 			{"tcp dport 5204 numgen inc mod 7 offset 5 6 counter drop", "", "drop"},
-			{"tcp dport 5205 jhash ip saddr mod 100 3 counter drop", fmt.Sprintf("tcp dport 5205 [hash] 0x%x counter drop", native.AppendUint32(nil, 3)), "drop"},
-			{"tcp dport 5206 fib daddr type local counter drop", fmt.Sprintf("tcp dport 5206 [fib] 0x%x counter drop", native.AppendUint32(nil, 2)), "drop"},
-			{"tcp dport 5208 tcp option maxseg size 500 counter drop", "tcp dport 5208 [exthdr] 0x01f4 counter drop", "drop"},
+			{"tcp dport 5205 jhash ip saddr mod 100 3 counter drop",
+				fmt.Sprintf("tcp dport 5205 [hash] 0x%x counter drop", native.AppendUint32(nil, 3)), "drop"},
+			{"tcp dport 5206 fib daddr type local counter drop", fmt.Sprintf("tcp dport 5206 [fib] 0x%x counter drop",
+				native.AppendUint32(nil, 2)), "drop"},
+			{"tcp dport 5208 tcp option maxseg size 500 counter drop", "tcp dport 5208 [exthdr] 0x01f4 counter drop",
+				"drop"},
 			{"tcp dport 5209 socket transparent 1 counter drop", "tcp dport 5209 [socket] 0x01 counter drop", "drop"},
 			{"tcp dport 5210 meta mark > 100 counter drop", "", "drop"},
-			{"tcp dport 5211 ip dscp 10 counter drop", "tcp dport 5211 meta nfproto ipv4 @nh,8,8 & 0xfc 0x28 counter drop", "drop"},
-			{"tcp dport 5212 counter numgen inc mod 2 vmap { 0 : drop, 1 : accept }", "tcp dport 5212 counter numgen inc mod 2 vmap @__map0", "vmap"},
+			{"tcp dport 5211 ip dscp 10 counter drop",
+				"tcp dport 5211 meta nfproto ipv4 @nh,8,8 & 0xfc 0x28 counter drop", "drop"},
+			{"tcp dport 5212 counter numgen inc mod 2 vmap { 0 : drop, 1 : accept }",
+				"tcp dport 5212 counter numgen inc mod 2 vmap @__map0", "vmap"},
 			{"counter name \"named\" drop", "", "drop"},
 			{"quota over 1000 bytes counter drop", "", "drop"},
 			{"udp dport 9 drop", "", "drop"}, // without counter
@@ -90,20 +96,25 @@ func TestNftables(t *testing.T) {
 				want = r.want
 			}
 			got, found := byHandle["inet "+want]
-			if !found || got.Verdict != r.verdict || got.Hook != "input" || got.Table != "filter" || got.Chain != "input" || got.Handle == 0 || got.Counted != strings.Contains(want, "counter") && !strings.Contains(want, "name") {
+			if !found || got.Verdict != r.verdict || got.Hook != "input" || got.Table != "filter" ||
+				got.Chain != "input" || got.Handle == 0 || got.Counted != strings.Contains(want, "counter") &&
+				!strings.Contains(want, "name") {
 				t.Errorf("%s: %+v", r.rule, got)
 			}
 		}
-		if p := byHandle["inet policy drop"]; p.Handle != 0 || p.Hook != "input" || !p.Drops() || p.Place() != "inet filter input policy" {
+		if p := byHandle["inet policy drop"]; p.Handle != 0 || p.Hook != "input" || !p.Drops() ||
+			p.Place() != "inet filter input policy" {
 			t.Errorf("policy: %+v", p)
 		}
 		if c := byHandle["ip6 counter accept"]; c.Hook != "output" || !c.Counted || c.Drops() {
 			t.Errorf("second table: %+v", c)
 		}
-		if len(n.Sets) != 1 || n.Sets[0] != (record.NftSet{Family: "inet", Table: "filter", Name: "few", Size: 4, Elements: 3}) {
+		if len(n.Sets) != 1 || n.Sets[0] != (record.NftSet{Family: "inet", Table: "filter", Name: "few", Size: 4,
+			Elements: 3}) {
 			t.Errorf("sets: %+v", n.Sets)
 		}
-		if len(n.Objects) != 2 || n.Objects[0].Kind != "counter" || n.Objects[0].Name != "named" || n.Objects[1].Quota != 5000 {
+		if len(n.Objects) != 2 || n.Objects[0].Kind != "counter" || n.Objects[0].Name != "named" ||
+			n.Objects[1].Quota != 5000 {
 			t.Errorf("objects: %+v", n.Objects)
 		}
 	})
@@ -120,8 +131,10 @@ func TestNftRegisters(t *testing.T) {
 		data       []byte
 		want       string
 	}{
-		"mask":         {"bitwise", slices.Concat(big(1, 1), big(2, 1), data(4, 0xff, 0), data(5, 0, 0)), "th dport & 0xff00 0x0007"},
-		"xor":          {"bitwise", slices.Concat(big(1, 1), big(2, 1), data(4, 0xff, 0xff), data(5, 0, 3)), "[bitwise] 0x0007"},
+		"mask": {"bitwise", slices.Concat(big(1, 1), big(2, 1), data(4, 0xff, 0), data(5, 0, 0)),
+			"th dport & 0xff00 0x0007"},
+		"xor": {"bitwise", slices.Concat(big(1, 1), big(2, 1), data(4, 0xff, 0xff), data(5, 0, 3)),
+			"[bitwise] 0x0007"},
 		"shift":        {"bitwise", slices.Concat(big(1, 1), big(2, 1), big(6, 1), data(7, 2)), "[bitwise] 0x0007"},
 		"another":      {"bitwise", slices.Concat(big(1, 1), big(2, 2), data(4, 0xff, 0), data(5, 0, 0)), "th dport 7"},
 		"a value":      {"immediate", slices.Concat(big(1, 1), data(2, 0, 7)), "[immediate] [immediate] 0x0007"},
@@ -149,7 +162,8 @@ func FuzzNftRule(f *testing.F) {
 	}
 	big := func(kind uint16, value byte) []byte { return appendAttribute(nil, kind, []byte{0, 0, 0, value}) }
 	payload := expression("payload", slices.Concat(big(1, 1), big(2, 1), big(3, 12), big(4, 4)))
-	cmp := expression("cmp", slices.Concat(big(1, 1), big(2, 0), appendAttribute(nil, 3, appendAttribute(nil, 1, []byte{192, 0, 2, 1}))))
+	cmp := expression("cmp", slices.Concat(big(1, 1), big(2, 0),
+		appendAttribute(nil, 3, appendAttribute(nil, 1, []byte{192, 0, 2, 1}))))
 	f.Add(byte(2), appendAttribute(appendText(nil, 1, "filter"), 4, append(payload, cmp...)))
 	f.Add(byte(1), appendAttribute(nil, 4, expression("bitwise", big(1, 1))))
 	f.Fuzz(func(t *testing.T, family byte, b []byte) {

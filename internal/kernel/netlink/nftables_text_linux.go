@@ -91,8 +91,10 @@ func (a attribute) value() []byte { return nftAttributes(a.data)[unix.NFTA_DATA_
 
 // nftResults are the attributes with the register that an expression writes.
 var nftResults = map[string]uint16{
-	"payload": unix.NFTA_PAYLOAD_DREG, "meta": unix.NFTA_META_DREG, "ct": unix.NFTA_CT_DREG, "bitwise": unix.NFTA_BITWISE_DREG, "byteorder": unix.NFTA_BYTEORDER_DREG,
-	"numgen": unix.NFTA_NG_DREG, "hash": unix.NFTA_HASH_DREG, "fib": unix.NFTA_FIB_DREG, "rt": unix.NFTA_RT_DREG, "exthdr": unix.NFTA_EXTHDR_DREG,
+	"payload": unix.NFTA_PAYLOAD_DREG, "meta": unix.NFTA_META_DREG, "ct": unix.NFTA_CT_DREG,
+	"bitwise": unix.NFTA_BITWISE_DREG, "byteorder": unix.NFTA_BYTEORDER_DREG,
+	"numgen": unix.NFTA_NG_DREG, "hash": unix.NFTA_HASH_DREG, "fib": unix.NFTA_FIB_DREG, "rt": unix.NFTA_RT_DREG,
+	"exthdr": unix.NFTA_EXTHDR_DREG,
 	"socket": 2, "tunnel": 2, "osf": 1, "xfrm": 1, // NFTA_SOCKET_DREG, NFTA_TUNNEL_DREG, NFTA_OSF_DREG, NFTA_XFRM_DREG
 }
 
@@ -113,7 +115,8 @@ func (t *nftText) add(name string, data []byte) {
 		return
 	case "bitwise": // of which only masks are spelled
 		l, known := t.take(a[unix.NFTA_BITWISE_SREG].bigUint32())
-		if mask := a[unix.NFTA_BITWISE_MASK].value(); writes && known && len(l.mask) == 0 && len(mask) > 0 && len(bytes.Trim(a[unix.NFTA_BITWISE_XOR].value(), "\x00")) == 0 {
+		if mask := a[unix.NFTA_BITWISE_MASK].value(); writes && known && len(l.mask) == 0 && len(mask) > 0 &&
+			len(bytes.Trim(a[unix.NFTA_BITWISE_XOR].value(), "\x00")) == 0 {
 			l.register, l.mask, l.used = a[result].bigUint32(), mask, false
 			t.keep(l)
 			return
@@ -127,7 +130,9 @@ func (t *nftText) add(name string, data []byte) {
 	case "hash":
 		t.take(a[unix.NFTA_HASH_SREG].bigUint32())
 	case "numgen":
-		text := fmt.Sprintf("numgen %s mod %d", map[bool]string{true: "random", false: "inc"}[a[unix.NFTA_NG_TYPE].bigUint32() == 1], a[unix.NFTA_NG_MODULUS].bigUint32())
+		text := fmt.Sprintf("numgen %s mod %d",
+			map[bool]string{true: "random", false: "inc"}[a[unix.NFTA_NG_TYPE].bigUint32() == 1],
+			a[unix.NFTA_NG_MODULUS].bigUint32())
 		if offset := a[unix.NFTA_NG_OFFSET].bigUint32(); offset > 0 {
 			text += fmt.Sprint(" offset ", offset)
 		}
@@ -141,7 +146,8 @@ func (t *nftText) add(name string, data []byte) {
 		l, _ := t.take(a[unix.NFTA_RANGE_SREG].bigUint32())
 		l = l.masked()
 		not := map[bool]string{true: "!= "}[a[unix.NFTA_RANGE_OP].bigUint32() == 1]
-		t.say("%s %s%s-%s", l.name, not, l.format(*t, a[unix.NFTA_RANGE_FROM_DATA].value()), l.format(*t, a[unix.NFTA_RANGE_TO_DATA].value()))
+		t.say("%s %s%s-%s", l.name, not, l.format(*t, a[unix.NFTA_RANGE_FROM_DATA].value()),
+			l.format(*t, a[unix.NFTA_RANGE_TO_DATA].value()))
 		return
 	case "lookup":
 		t.settle()
@@ -178,7 +184,8 @@ func (t *nftText) act(name string, a map[uint16]attribute) {
 	case "immediate":
 		verdict := nftAttributes(nftAttributes(a[unix.NFTA_IMMEDIATE_DATA].data)[unix.NFTA_DATA_VERDICT].data)
 		if verdict[unix.NFTA_VERDICT_CODE].data == nil {
-			t.keep(nftLoad{register: a[unix.NFTA_IMMEDIATE_DREG].bigUint32(), name: "[immediate]", format: nftHex, used: true})
+			t.keep(nftLoad{register: a[unix.NFTA_IMMEDIATE_DREG].bigUint32(), name: "[immediate]", format: nftHex,
+				used: true})
 			t.say("[immediate]")
 			return
 		}
@@ -186,29 +193,35 @@ func (t *nftText) act(name string, a map[uint16]attribute) {
 		if code > 0 {
 			code &= 0xff // NF_VERDICT_MASK: a queue's number is above
 		}
-		t.verdict = map[int32]string{0: "drop", 1: "accept", 3: "queue", -1: "continue", -2: "break", -3: "jump", -4: "goto", -5: "return"}[code]
+		t.verdict = map[int32]string{0: "drop", 1: "accept", 3: "queue", -1: "continue", -2: "break", -3: "jump",
+			-4: "goto", -5: "return"}[code]
 		t.say("%s", strings.TrimSpace(cmp.Or(t.verdict, "[verdict]")+" "+nftName(verdict[unix.NFTA_VERDICT_CHAIN])))
 	case "counter":
 		t.say("counter")
 	case "reject":
 		t.verdict = "reject"
-		t.say("%s", map[bool]string{true: "reject with tcp reset", false: "reject"}[a[unix.NFTA_REJECT_TYPE].bigUint32() == 1])
+		t.say("%s", map[bool]string{true: "reject with tcp reset",
+			false: "reject"}[a[unix.NFTA_REJECT_TYPE].bigUint32() == 1])
 	case "limit":
-		unit := map[uint64]string{1: "second", 60: "minute", 3600: "hour", 86400: "day", 604800: "week"}[a[unix.NFTA_LIMIT_UNIT].bigUint64()]
+		unit := map[uint64]string{1: "second", 60: "minute", 3600: "hour", 86400: "day",
+			604800: "week"}[a[unix.NFTA_LIMIT_UNIT].bigUint64()]
 		over := map[bool]string{true: "over "}[a[unix.NFTA_LIMIT_FLAGS].bigUint32()&1 != 0]
 		bytes := map[bool]string{true: " bytes"}[a[unix.NFTA_LIMIT_TYPE].bigUint32() == 1]
 		t.say("limit rate %s%d%s/%s", over, a[unix.NFTA_LIMIT_RATE].bigUint64(), bytes, cmp.Or(unit, "[unit]"))
 	case "quota":
-		t.say("quota %s%d bytes", map[bool]string{true: "over "}[a[unix.NFTA_QUOTA_FLAGS].bigUint32()&1 != 0], a[unix.NFTA_QUOTA_BYTES].bigUint64())
+		t.say("quota %s%d bytes", map[bool]string{true: "over "}[a[unix.NFTA_QUOTA_FLAGS].bigUint32()&1 != 0],
+			a[unix.NFTA_QUOTA_BYTES].bigUint64())
 	case "connlimit":
-		t.say("ct count %s%d", map[bool]string{true: "over "}[a[2].bigUint32()&1 != 0], a[1].bigUint32()) // NFTA_CONNLIMIT_FLAGS, _COUNT
+		// NFTA_CONNLIMIT_FLAGS, _COUNT
+		t.say("ct count %s%d", map[bool]string{true: "over "}[a[2].bigUint32()&1 != 0], a[1].bigUint32())
 	case "log":
 		t.say("log")
 		if prefix := nftName(a[unix.NFTA_LOG_PREFIX]); prefix != "" {
 			t.say("prefix %q", prefix)
 		}
 	case "objref":
-		t.say("%s name %q", cmp.Or(map[uint32]string{1: "counter", 2: "quota", 3: "ct helper", 4: "limit"}[a[unix.NFTA_OBJREF_IMM_TYPE].bigUint32()], "[object]"), nftName(a[unix.NFTA_OBJREF_IMM_NAME]))
+		t.say("%s name %q", cmp.Or(map[uint32]string{1: "counter", 2: "quota", 3: "ct helper",
+			4: "limit"}[a[unix.NFTA_OBJREF_IMM_TYPE].bigUint32()], "[object]"), nftName(a[unix.NFTA_OBJREF_IMM_NAME]))
 	case "dynset":
 		t.loads = nil
 		t.say("add @%s", nftName(a[unix.NFTA_DYNSET_SET_NAME]))
@@ -251,7 +264,8 @@ func (t *nftText) compare(a map[uint16]attribute) {
 	l = l.masked()
 	text := ""
 	if l.whole > len(value) { // a prefix of whole bytes
-		text = l.format(*t, append(slices.Clone(value), make([]byte, l.whole-len(value))...)) + fmt.Sprintf("/%d", 8*len(value))
+		text = l.format(*t, append(slices.Clone(value), make([]byte, l.whole-len(value))...)) +
+			fmt.Sprintf("/%d", 8*len(value))
 	} else {
 		text = l.format(*t, value)
 	}
@@ -312,11 +326,13 @@ func nftAddress(t nftText, b []byte) string {
 
 func nftProtocol(t nftText, b []byte) string {
 	number := nftNumber(t, b)
-	return cmp.Or(map[string]string{"1": "icmp", "6": "tcp", "17": "udp", "47": "gre", "50": "esp", "58": "ipv6-icmp", "132": "sctp"}[number], number)
+	return cmp.Or(map[string]string{"1": "icmp", "6": "tcp", "17": "udp", "47": "gre", "50": "esp", "58": "ipv6-icmp",
+		"132": "sctp"}[number], number)
 }
 
 func nftEtherType(t nftText, b []byte) string {
-	return cmp.Or(map[string]string{"0x0800": "ip", "0x86dd": "ip6", "0x0806": "arp", "0x8100": "vlan"}[nftHex(t, b)], nftHex(t, b))
+	return cmp.Or(map[string]string{"0x0800": "ip", "0x86dd": "ip6", "0x0806": "arp", "0x8100": "vlan"}[nftHex(t, b)],
+		nftHex(t, b))
 }
 
 func nftNFProto(t nftText, b []byte) string {
@@ -343,10 +359,14 @@ func nftState(t nftText, b []byte) string {
 
 // nftMeta are the keys of meta that rules match most (NFT_META_*).
 var nftMeta = map[uint32]nftLoad{
-	0: {name: "meta length", format: nftNative}, 1: {name: "meta protocol", format: nftEtherType}, 3: {name: "meta mark", format: nftNative},
-	4: {name: "iif", format: nftNative}, 5: {name: "oif", format: nftNative}, 6: {name: "iifname", format: nftFlat}, 7: {name: "oifname", format: nftFlat},
-	10: {name: "meta skuid", format: nftNative}, 11: {name: "meta skgid", format: nftNative}, 15: {name: "meta nfproto", format: nftNFProto}, 16: {name: "meta l4proto", format: nftProtocol},
-	17: {name: "meta ibrname", format: nftFlat}, 18: {name: "meta obrname", format: nftFlat}, 19: {name: "meta pkttype", format: nftNumber},
+	0: {name: "meta length", format: nftNative}, 1: {name: "meta protocol", format: nftEtherType},
+	3: {name: "meta mark", format: nftNative},
+	4: {name: "iif", format: nftNative}, 5: {name: "oif", format: nftNative}, 6: {name: "iifname", format: nftFlat},
+	7:  {name: "oifname", format: nftFlat},
+	10: {name: "meta skuid", format: nftNative}, 11: {name: "meta skgid", format: nftNative},
+	15: {name: "meta nfproto", format: nftNFProto}, 16: {name: "meta l4proto", format: nftProtocol},
+	17: {name: "meta ibrname", format: nftFlat}, 18: {name: "meta obrname", format: nftFlat},
+	19: {name: "meta pkttype", format: nftNumber},
 }
 
 // nftField is a field of a header: where it is, and what it is called.
@@ -359,10 +379,14 @@ type nftField struct {
 
 // nftFields are those that rules match most.
 var nftFields = []nftField{
-	{"ether", 0, 6, "ether daddr", nftMAC}, {"ether", 6, 6, "ether saddr", nftMAC}, {"ether", 12, 2, "ether type", nftEtherType},
-	{"ip", 12, 4, "ip saddr", nftAddress}, {"ip", 16, 4, "ip daddr", nftAddress}, {"ip", 9, 1, "ip protocol", nftProtocol}, {"ip", 8, 1, "ip ttl", nftNumber}, {"ip", 2, 2, "ip length", nftNumber},
-	{"ip6", 8, 16, "ip6 saddr", nftAddress}, {"ip6", 24, 16, "ip6 daddr", nftAddress}, {"ip6", 6, 1, "ip6 nexthdr", nftProtocol}, {"ip6", 7, 1, "ip6 hoplimit", nftNumber},
-	{"l4", 0, 2, "sport", nftNumber}, {"l4", 2, 2, "dport", nftNumber}, {"icmp", 0, 1, "type", nftNumber}, {"tcp", 13, 1, "flags", nftHex},
+	{"ether", 0, 6, "ether daddr", nftMAC}, {"ether", 6, 6, "ether saddr", nftMAC},
+	{"ether", 12, 2, "ether type", nftEtherType},
+	{"ip", 12, 4, "ip saddr", nftAddress}, {"ip", 16, 4, "ip daddr", nftAddress},
+	{"ip", 9, 1, "ip protocol", nftProtocol}, {"ip", 8, 1, "ip ttl", nftNumber}, {"ip", 2, 2, "ip length", nftNumber},
+	{"ip6", 8, 16, "ip6 saddr", nftAddress}, {"ip6", 24, 16, "ip6 daddr", nftAddress},
+	{"ip6", 6, 1, "ip6 nexthdr", nftProtocol}, {"ip6", 7, 1, "ip6 hoplimit", nftNumber},
+	{"l4", 0, 2, "sport", nftNumber}, {"l4", 2, 2, "dport", nftNumber}, {"icmp", 0, 1, "type", nftNumber},
+	{"tcp", 13, 1, "flags", nftHex},
 }
 
 // load adds what is loaded into a register.
@@ -377,7 +401,8 @@ func (t *nftText) load(name string, a map[uint16]attribute) {
 		l.register = a[unix.NFTA_META_DREG].bigUint32()
 		t.keep(l)
 	case "ct":
-		l := nftLoad{register: a[unix.NFTA_CT_DREG].bigUint32(), name: fmt.Sprintf("ct [%d]", a[unix.NFTA_CT_KEY].bigUint32()), format: nftHex}
+		l := nftLoad{register: a[unix.NFTA_CT_DREG].bigUint32(),
+			name: fmt.Sprintf("ct [%d]", a[unix.NFTA_CT_KEY].bigUint32()), format: nftHex}
 		switch a[unix.NFTA_CT_KEY].bigUint32() {
 		case unix.NFT_CT_STATE:
 			l.name, l.format = "ct state", nftState
@@ -392,7 +417,8 @@ func (t *nftText) load(name string, a map[uint16]attribute) {
 
 // field is a load of a part of a header.
 func (t *nftText) field(a map[uint16]attribute) nftLoad {
-	base, offset, length := a[unix.NFTA_PAYLOAD_BASE].bigUint32(), a[unix.NFTA_PAYLOAD_OFFSET].bigUint32(), a[unix.NFTA_PAYLOAD_LEN].bigUint32()
+	base, offset, length := a[unix.NFTA_PAYLOAD_BASE].bigUint32(), a[unix.NFTA_PAYLOAD_OFFSET].bigUint32(),
+		a[unix.NFTA_PAYLOAD_LEN].bigUint32()
 	l := nftLoad{register: a[unix.NFTA_PAYLOAD_DREG].bigUint32(), format: nftHex}
 	headers := []string{"ether"}
 	switch base {
@@ -405,7 +431,8 @@ func (t *nftText) field(a map[uint16]attribute) nftLoad {
 		}
 	}
 	for _, f := range nftFields {
-		if !slices.Contains(headers, f.header) || f.offset != offset || length > f.length || length < f.length && f.format == nil {
+		if !slices.Contains(headers, f.header) || f.offset != offset || length > f.length || length < f.length &&
+			f.format == nil {
 			continue
 		}
 		l.name, l.format = f.name, f.format
@@ -427,6 +454,7 @@ func (t *nftText) field(a map[uint16]attribute) nftLoad {
 		}
 		return l
 	}
-	l.name = fmt.Sprintf("@%s,%d,%d", cmp.Or(map[uint32]string{0: "ll", 1: "nh", 2: "th"}[base], "[base]"), 8*offset, 8*length)
+	l.name = fmt.Sprintf("@%s,%d,%d", cmp.Or(map[uint32]string{0: "ll", 1: "nh", 2: "th"}[base], "[base]"),
+		8*offset, 8*length)
 	return l
 }

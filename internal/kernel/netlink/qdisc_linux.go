@@ -95,7 +95,8 @@ func (c *Conn) HasFilters(name string, handle uint32) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	filters, err := list(c, "list filters of "+name, unix.RTM_GETTFILTER, unix.RTM_NEWTFILTER, tcmsgLen, [][]byte{tcmsg(index, 0, handle)},
+	filters, err := list(c, "list filters of "+name, unix.RTM_GETTFILTER, unix.RTM_NEWTFILTER, tcmsgLen,
+		[][]byte{tcmsg(index, 0, handle)},
 		each(func([]byte) struct{} { return struct{}{} }))
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EOPNOTSUPP) {
 		return false, nil // this kind of qdisc takes no filters
@@ -163,7 +164,8 @@ func (c *Conn) sendQdisc(op, name, kind string, parent, handle uint32, flags int
 type noQdisc string
 
 func (k noQdisc) Error() string {
-	return fmt.Sprintf("this kernel has no %s qdisc (CONFIG_NET_SCH_%s, module sch_%[1]s)", string(k), strings.ToUpper(string(k)))
+	return fmt.Sprintf("this kernel has no %s qdisc (CONFIG_NET_SCH_%s, module sch_%[1]s)", string(k),
+		strings.ToUpper(string(k)))
 }
 
 func (noQdisc) Unwrap() error { return syscall.ENOENT }

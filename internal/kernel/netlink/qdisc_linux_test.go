@@ -20,7 +20,8 @@ func TestNetemOptions(t *testing.T) {
 		0x0c, 0x00, 0x03, 0x00, 0xcd, 0xcc, 0xcc, 0x0c, 0x00, 0x00, 0x00, 0x00, // reorder
 		0x14, 0x00, 0x06, 0x00, 0x00, 0x28, 0x6b, 0xee, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, // rate
 	}
-	s := QdiscSpec{Qdisc: setting.Qdisc{Kind: "netem", Limit: 2000}, Netem: topology.Impairment{Delay: 25e6, Jitter: 2e6, Loss: 0.01, Reorder: 0.05}}
+	s := QdiscSpec{Qdisc: setting.Qdisc{Kind: "netem", Limit: 2000}, Netem: topology.Impairment{Delay: 25e6,
+		Jitter: 2e6, Loss: 0.01, Reorder: 0.05}}
 	got, err := s.options()
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,8 @@ func TestNetemOptions(t *testing.T) {
 		t.Errorf("delay and jitter are %v", exact)
 	}
 	// A link without jitter keeps its order without a rate, as it always did.
-	plain, _ := QdiscSpec{Qdisc: setting.Qdisc{Kind: "netem", Limit: 1000}, Netem: topology.Impairment{Delay: 1e6}}.options()
+	plain, _ := QdiscSpec{Qdisc: setting.Qdisc{Kind: "netem", Limit: 1000},
+		Netem: topology.Impairment{Delay: 1e6}}.options()
 	if len(plain) != 24+4+8 {
 		t.Errorf("a delay alone takes %d bytes", len(plain))
 	}

@@ -54,16 +54,20 @@ type qdiscKind struct {
 }
 
 var qdiscKinds = map[string]qdiscKind{
-	"pfifo":    {options: fifoOptions, read: readFIFO},
-	"bfifo":    {options: fifoOptions, read: readFIFO},
-	"tbf":      {options: tbfOptions, read: readTBF},
-	"fq":       {options: fqOptions, read: readFQ},
-	"codel":    {options: codelOptions, read: readCodel, restored: func(options []byte) []byte { return restoredCodel(options, codelCEThreshold) }},
-	"fq_codel": {options: codelOptions, read: readCodel, restored: func(options []byte) []byte { return restoredCodel(options, fqCodelCEThreshold) }},
-	"cake":     {options: cakeOptions, read: readCake, restored: restoredCake},
-	"sfq":      {options: sfqOptions, read: readSFQ},
-	"red":      {options: redOptions, read: readRED},
-	"ets":      {options: etsOptions, read: readETS, nested: unix.NLA_F_NESTED},
+	"pfifo": {options: fifoOptions, read: readFIFO},
+	"bfifo": {options: fifoOptions, read: readFIFO},
+	"tbf":   {options: tbfOptions, read: readTBF},
+	"fq":    {options: fqOptions, read: readFQ},
+	"codel": {options: codelOptions, read: readCodel, restored: func(options []byte) []byte {
+		return restoredCodel(options, codelCEThreshold)
+	}},
+	"fq_codel": {options: codelOptions, read: readCodel, restored: func(options []byte) []byte {
+		return restoredCodel(options, fqCodelCEThreshold)
+	}},
+	"cake": {options: cakeOptions, read: readCake, restored: restoredCake},
+	"sfq":  {options: sfqOptions, read: readSFQ},
+	"red":  {options: redOptions, read: readRED},
+	"ets":  {options: etsOptions, read: readETS, nested: unix.NLA_F_NESTED},
 }
 
 func (s QdiscSpec) options() ([]byte, error) {
@@ -120,7 +124,8 @@ func tbfOptions(s setting.Qdisc) ([]byte, error) {
 	parameters = native.AppendUint32(parameters, uint32(min(rate, math.MaxUint32)))
 	parameters = append(parameters, make([]byte, 12)...) // no peak rate
 	parameters = native.AppendUint32(parameters, uint32(s.Limit))
-	parameters = native.AppendUint32(parameters, uint32(min(math.Ceil(float64(burst)/float64(rate)*1e9/psched()), math.MaxUint32)))
+	parameters = native.AppendUint32(parameters,
+		uint32(min(math.Ceil(float64(burst)/float64(rate)*1e9/psched()), math.MaxUint32)))
 	parameters = native.AppendUint32(parameters, 0)
 	options := appendAttribute(nil, tbfParameters, parameters)
 	if rate > math.MaxUint32 {

@@ -54,7 +54,8 @@ func TestRestoredCodel(t *testing.T) {
 // TestOptionTexts: what no setting makes is read as well, by its name.
 func TestOptionTexts(t *testing.T) {
 	priomap := make([]byte, 16)
-	netem, err := QdiscSpec{Qdisc: setting.Qdisc{Kind: "netem", Limit: 1000}, Netem: topology.Impairment{Delay: 20e6, Loss: 0.01, Reorder: 0.25}}.options()
+	netem, err := QdiscSpec{Qdisc: setting.Qdisc{Kind: "netem", Limit: 1000}, Netem: topology.Impairment{Delay: 20e6,
+		Loss: 0.01, Reorder: 0.25}}.options()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,13 +64,18 @@ func TestOptionTexts(t *testing.T) {
 		options []byte
 		want    map[string]string
 	}{
-		"pfifo":    {native.AppendUint32(nil, 1000), map[string]string{"limit": "1000"}},
-		"prio":     {append(native.AppendUint32(nil, 3), priomap...), map[string]string{"bands": "3", "priomap": fmt.Sprint(priomap)}},
-		"fq":       {appendUint32(appendUint32(nil, fqLimit, 10000), 2, 100), map[string]string{"limit": "10000", "flow_limit": "100"}},
-		"fq_codel": {appendUint32(appendUint32(nil, codelTarget, 5000), 5, 1024), map[string]string{"target": "5ms", "flows": "1024"}},
-		"htb":      {appendUint32(appendAttribute(nil, htbGlobal, htb), 5, 1000), map[string]string{"r2q": "10", "default": "30", "direct_qlen": "1000"}},
-		"netem":    {netem, map[string]string{"limit": "1000", "delay": "20ms", "loss": "1%", "reorder": "25%", "gap": "1"}},
-		"hfsc":     {[]byte{1, 0}, map[string]string{}},
+		"pfifo": {native.AppendUint32(nil, 1000), map[string]string{"limit": "1000"}},
+		"prio": {append(native.AppendUint32(nil, 3), priomap...),
+			map[string]string{"bands": "3", "priomap": fmt.Sprint(priomap)}},
+		"fq": {appendUint32(appendUint32(nil, fqLimit, 10000), 2, 100), map[string]string{"limit": "10000",
+			"flow_limit": "100"}},
+		"fq_codel": {appendUint32(appendUint32(nil, codelTarget, 5000), 5, 1024), map[string]string{"target": "5ms",
+			"flows": "1024"}},
+		"htb": {appendUint32(appendAttribute(nil, htbGlobal, htb), 5, 1000),
+			map[string]string{"r2q": "10", "default": "30", "direct_qlen": "1000"}},
+		"netem": {netem, map[string]string{"limit": "1000", "delay": "20ms", "loss": "1%", "reorder": "25%",
+			"gap": "1"}},
+		"hfsc": {[]byte{1, 0}, map[string]string{}},
 	} {
 		if got := (Qdisc{Kind: kind, Options: test.options}).OptionTexts(); !maps.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", kind, got, test.want)

@@ -14,11 +14,15 @@ import (
 // qdiscAttributes names the options of the kinds whose options are attributes (linux/pkt_sched.h),
 // from attribute 1 on; empty: setting.Qdisc has it, or it says nothing.
 var qdiscAttributes = map[string][]string{
-	"fq": {"", "flow_limit", "quantum", "initial_quantum", "pacing", "default_rate", "maxrate_bytes", "buckets_log", "refill_delay_us", "orphan_mask",
-		"low_rate_threshold_bytes", "ce_threshold_us", "timer_slack_ns", "horizon_us", "horizon_drop", "priomap", "weights", "offload_horizon_us"},
-	"codel":    {"", "", "", "", "ce_threshold_us"},
-	"fq_codel": {"", "", "", "", "flows", "quantum", "ce_threshold_us", "drop_batch", "memory_limit", "ce_threshold_selector", "ce_threshold_mask"},
-	"cake": {"", "", "diffserv", "atm", "flow_mode", "overhead", "rtt_us", "target_us", "autorate_ingress", "memory_limit", "nat", "", "wash", "mpu",
+	"fq": {"", "flow_limit", "quantum", "initial_quantum", "pacing", "default_rate", "maxrate_bytes", "buckets_log",
+		"refill_delay_us", "orphan_mask",
+		"low_rate_threshold_bytes", "ce_threshold_us", "timer_slack_ns", "horizon_us", "horizon_drop", "priomap",
+		"weights", "offload_horizon_us"},
+	"codel": {"", "", "", "", "ce_threshold_us"},
+	"fq_codel": {"", "", "", "", "flows", "quantum", "ce_threshold_us", "drop_batch", "memory_limit",
+		"ce_threshold_selector", "ce_threshold_mask"},
+	"cake": {"", "", "diffserv", "atm", "flow_mode", "overhead", "rtt_us", "target_us", "autorate_ingress",
+		"memory_limit", "nat", "", "wash", "mpu",
 		"ingress", "ack_filter", "split_gso", "fwmark"},
 	"pie": {"target_us", "limit", "tupdate_us", "alpha", "beta", "ecn", "bytemode", "dq_rate_estimator"},
 	"htb": {"", "", "", "", "direct_qlen"},
@@ -54,7 +58,8 @@ func (q Qdisc) OptionTexts() map[string]string {
 	for a := range attributes(q.Options) {
 		switch {
 		case q.Kind == "htb" && a.kind == htbGlobal && len(a.data) >= 12:
-			texts["r2q"], texts["default"] = fmt.Sprint(native.Uint32(a.data[4:])), fmt.Sprintf("%x", native.Uint32(a.data[8:]))
+			texts["r2q"], texts["default"] = fmt.Sprint(native.Uint32(a.data[4:])),
+				fmt.Sprintf("%x", native.Uint32(a.data[8:]))
 		case a.kind >= 1 && int(a.kind) <= len(names) && names[a.kind-1] != "":
 			texts[names[a.kind-1]] = a.text()
 		}

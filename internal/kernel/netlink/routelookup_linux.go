@@ -31,23 +31,24 @@ func (c *Conn) LookupRoute(q record.RouteLookup, names map[int]string) (record.R
 		}
 	}
 	index := 0
-	err = c.request("look up route", lookupText(q), unix.RTM_GETROUTE, 0, request, func(kind uint16, body []byte, _ int64) {
-		if kind != unix.RTM_NEWROUTE || len(body) < rtmsgLen {
-			return
-		}
-		for a := range attributes(body[rtmsgLen:]) {
-			switch a.kind {
-			case unix.RTA_OIF:
-				index = int(a.uint32())
-			case unix.RTA_GATEWAY, unix.RTA_VIA:
-				q.Gateway = a.gateway().String()
-			case unix.RTA_PREFSRC:
-				if q.Source == "" {
-					q.ChosenSource = a.addr().String()
+	err = c.request("look up route", lookupText(q), unix.RTM_GETROUTE, 0, request,
+		func(kind uint16, body []byte, _ int64) {
+			if kind != unix.RTM_NEWROUTE || len(body) < rtmsgLen {
+				return
+			}
+			for a := range attributes(body[rtmsgLen:]) {
+				switch a.kind {
+				case unix.RTA_OIF:
+					index = int(a.uint32())
+				case unix.RTA_GATEWAY, unix.RTA_VIA:
+					q.Gateway = a.gateway().String()
+				case unix.RTA_PREFSRC:
+					if q.Source == "" {
+						q.ChosenSource = a.addr().String()
+					}
 				}
 			}
-		}
-	})
+		})
 	if err != nil || index == 0 {
 		return q, err
 	}
@@ -119,10 +120,11 @@ const rtmFibMatch = 0x2000
 func (c *Conn) countNexthops(request []byte, q record.RouteLookup) (count int, err error) {
 	request = slices.Clone(request)
 	native.PutUint32(request[8:], rtmFibMatch)
-	err = c.request("find route", lookupText(q), unix.RTM_GETROUTE, 0, request, func(kind uint16, body []byte, _ int64) {
-		if kind == unix.RTM_NEWROUTE && len(body) >= rtmsgLen {
-			count = max(1, len(parseRoute(body, nil).Nexthops))
-		}
-	})
+	err = c.request("find route", lookupText(q), unix.RTM_GETROUTE, 0, request,
+		func(kind uint16, body []byte, _ int64) {
+			if kind == unix.RTM_NEWROUTE && len(body) >= rtmsgLen {
+				count = max(1, len(parseRoute(body, nil).Nexthops))
+			}
+		})
 	return count, err
 }

@@ -81,7 +81,8 @@ func nexthops(b []byte) func(yield func(hop) bool) {
 }
 
 func (h hop) record(names map[int]string) record.RouteNexthop {
-	r := record.RouteNexthop{Interface: names[h.index], Weight: int(h.weight) + 1, Down: h.flags&(unix.RTNH_F_DEAD|unix.RTNH_F_LINKDOWN) != 0}
+	r := record.RouteNexthop{Interface: names[h.index], Weight: int(h.weight) + 1,
+		Down: h.flags&(unix.RTNH_F_DEAD|unix.RTNH_F_LINKDOWN) != 0}
 	for a := range attributes(h.attributes) {
 		if via := a.gateway(); via.IsValid() {
 			r.Via = via.String()
@@ -116,7 +117,8 @@ var routeProtocols = map[uint8]string{
 }
 
 var routeScopes = map[uint8]string{
-	unix.RT_SCOPE_LINK: "link", unix.RT_SCOPE_HOST: "host", unix.RT_SCOPE_SITE: "site", unix.RT_SCOPE_NOWHERE: "nowhere",
+	unix.RT_SCOPE_LINK: "link", unix.RT_SCOPE_HOST: "host", unix.RT_SCOPE_SITE: "site",
+	unix.RT_SCOPE_NOWHERE: "nowhere",
 }
 
 // Indices in RTA_METRICS (linux/rtnetlink.h, RTAX_*).

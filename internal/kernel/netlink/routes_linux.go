@@ -14,7 +14,9 @@ import (
 // first that exists already, or fails otherwise, ends it. Destinations have the address family
 // and the prefix length of the first.
 func (c *Conn) AddRoutes(s RouteSpec, to iter.Seq[netip.Prefix]) error {
-	return c.changeRoutes("add route", unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_EXCL, s, to, func(error) bool { return false })
+	return c.changeRoutes("add route", unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_EXCL, s, to, func(error) bool {
+		return false
+	})
 }
 
 // DeleteRoutes removes such routes, the last first; one that does not exist is no error.
@@ -28,7 +30,8 @@ func (c *Conn) DeleteRoutes(s RouteSpec, to iter.Seq[netip.Prefix]) error {
 // routesAtOnce bounds the memory of a change of many routes.
 const routesAtOnce = 1 << 12
 
-func (c *Conn) changeRoutes(op string, kind uint16, flags int, s RouteSpec, to iter.Seq[netip.Prefix], ignore func(error) bool) error {
+func (c *Conn) changeRoutes(op string, kind uint16, flags int, s RouteSpec, to iter.Seq[netip.Prefix],
+	ignore func(error) bool) error {
 	var body []byte // of the first route, whose destination is replaced
 	var bodies [][]byte
 	var chunk []netip.Prefix

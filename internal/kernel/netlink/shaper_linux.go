@@ -107,7 +107,8 @@ func (c *Conn) htbShape(q Qdisc) (Shape, error) {
 	if err != nil {
 		return Shape{}, err
 	}
-	classes, err := list(c, "list classes of "+q.Interface, unix.RTM_GETTCLASS, unix.RTM_NEWTCLASS, tcmsgLen, [][]byte{tcmsg(index, 0, 0)},
+	classes, err := list(c, "list classes of "+q.Interface, unix.RTM_GETTCLASS, unix.RTM_NEWTCLASS, tcmsgLen,
+		[][]byte{tcmsg(index, 0, 0)},
 		func(body []byte, _ int64) (htbClass, bool) {
 			class := htbClassOf(body)
 			return class, class.id>>16 == q.Handle>>16

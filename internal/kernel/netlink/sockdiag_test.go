@@ -45,7 +45,8 @@ func TestSockets(t *testing.T) {
 			}
 			for _, one := range list {
 				if one.Local.String() == local.String() && one.Listening == listening &&
-					(listening || one.Remote.String() == near.LocalAddr().String() || one.Remote.String() == far.LocalAddr().String()) {
+					(listening || one.Remote.String() == near.LocalAddr().String() ||
+						one.Remote.String() == far.LocalAddr().String()) {
 					found = one
 					n++
 				}
@@ -53,18 +54,21 @@ func TestSockets(t *testing.T) {
 			return found, n
 		}
 		receiver, n := find(false, far.LocalAddr())
-		for deadline := time.Now().Add(10 * time.Second); n == 1 && receiver.Info != nil && receiver.Info.BytesReceived < sent && time.Now().Before(deadline); {
+		for deadline := time.Now().Add(10 * time.Second); n == 1 && receiver.Info != nil &&
+			receiver.Info.BytesReceived < sent && time.Now().Before(deadline); {
 			receiver, n = find(false, far.LocalAddr())
 		}
 		if n != 1 || receiver.Info == nil || !receiver.Established {
 			t.Fatalf("%s: %d sockets, %+v", address, n, receiver)
 		}
 		if receiver.Info.BytesReceived != sent || receiver.ReceiveQueue != sent-read {
-			t.Errorf("%s: received %d with %d unread, want %d and %d", address, receiver.Info.BytesReceived, receiver.ReceiveQueue, sent, sent-read)
+			t.Errorf("%s: received %d with %d unread, want %d and %d", address, receiver.Info.BytesReceived,
+				receiver.ReceiveQueue, sent, sent-read)
 		}
 		sender, _ := find(false, near.LocalAddr())
 		// The kernel counts the opener's SYN as acknowledged.
-		if sender.Info == nil || int64(sender.Info.BytesAcked)+sender.SendQueue != sent+1 || sender.CongestionControl == "" {
+		if sender.Info == nil || int64(sender.Info.BytesAcked)+sender.SendQueue != sent+1 ||
+			sender.CongestionControl == "" {
 			t.Errorf("%s: sender %+v with %+v", address, sender, sender.Info)
 		}
 		if _, n := find(true, listener.Addr()); n != 1 {

@@ -26,7 +26,8 @@ const (
 )
 
 var (
-	bondModes  = [...]string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
+	bondModes = [...]string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb",
+		"balance-alb"}
 	bondLinks  = [...]string{"up", "going down", "down", "going back"}
 	bondStates = [...]string{"active", "backup"}
 	lacpRates  = [...]string{"slow", "fast"}
@@ -122,9 +123,11 @@ func (c *Conn) stacks() (bridges []record.Bridge, bonds []record.Bond, err error
 		master int
 		record.BondMember
 	}
-	of := map[int]int{}                                                                   // the places of bonds, by index
+	// the places of bonds, by index
+	of := map[int]int{}
 	request := appendUint32(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_EXT_MASK, 1<<3) // RTEXT_FILTER_SKIP_STATS
-	members, err := list(c, "list bridges and bonds", unix.RTM_GETLINK, unix.RTM_NEWLINK, ifinfomsgLen, [][]byte{request},
+	members, err := list(c, "list bridges and bonds", unix.RTM_GETLINK, unix.RTM_NEWLINK, ifinfomsgLen,
+		[][]byte{request},
 		func(body []byte, _ int64) (member, bool) {
 			l, master := parseLink(body)
 			m := member{master: master, BondMember: record.BondMember{Interface: l.Name}}

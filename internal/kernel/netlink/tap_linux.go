@@ -59,7 +59,8 @@ func openTun() (fd int, err error) {
 	const device = "/dev/net/tun"
 	fd, err = unix.Open(device, unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
-		e := &kernel.Error{Op: "open", Object: device, Err: err, Detail: "it makes taps, whose frames a program carries"}
+		e := &kernel.Error{Op: "open", Object: device, Err: err,
+			Detail: "it makes taps, whose frames a program carries"}
 		switch err {
 		case unix.EACCES: // its mode is 0600 without udev, 0666 with it
 			e.Detail += ", and this user may not open it: chmod 0666 " + device + ", as udev does"

@@ -22,7 +22,8 @@ func (m Match) filter() *unix.SockFprog {
 		program = append(program, l, load{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value})
 	}
 	and := func(l load, mask, value uint32) {
-		program = append(program, l, load{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: mask}, load{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value & mask})
+		program = append(program, l, load{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: mask},
+			load{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: value & mask})
 	}
 	at := ethernet + ipv4
 	to, bits := m.Destination.Addr(), m.Destination.Bits()

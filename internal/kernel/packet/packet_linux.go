@@ -45,7 +45,8 @@ func Open(o Options) (*Sender, error) {
 		return nil, fmt.Errorf("frames of up to %d bytes: expected %d to %d", o.Bytes, MinBytes, MaxBytes)
 	}
 	link, queued, err := describe(o.Interface)
-	for until := time.Now().Add(activation); err == nil && link.Activating() && time.Now().Before(until); time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(activation); err == nil && link.Activating() &&
+		time.Now().Before(until); time.Sleep(time.Millisecond) {
 		link, queued, err = describe(o.Interface)
 	}
 	if err != nil {
@@ -109,11 +110,14 @@ func sends(link netlink.Link, bytes int) error {
 	case !link.Up:
 		return &kernel.Error{Op: "transmit by", Object: link.Name, Err: unix.ENETDOWN, Detail: "it is not up"}
 	case !link.Carrier:
-		return &kernel.Error{Op: "transmit by", Object: link.Name, Err: unix.ENETDOWN, Detail: "it has no carrier: its other end is down, or no cable is plugged in"}
+		return &kernel.Error{Op: "transmit by", Object: link.Name, Err: unix.ENETDOWN,
+			Detail: "it has no carrier: its other end is down, or no cable is plugged in"}
 	case link.Activating():
-		return &kernel.Error{Op: "transmit by", Object: link.Name, Err: unix.ENETDOWN, Detail: "it is " + link.OperState + ", though it has a carrier"}
+		return &kernel.Error{Op: "transmit by", Object: link.Name, Err: unix.ENETDOWN, Detail: "it is " +
+			link.OperState + ", though it has a carrier"}
 	case bytes > link.MTU+ethernet+tag:
-		return fmt.Errorf("%w: %d bytes, and the MTU of %d of %s allows %d, with a VLAN tag %d", ErrSize, bytes, link.MTU, link.Name, link.MTU+ethernet, link.MTU+ethernet+tag)
+		return fmt.Errorf("%w: %d bytes, and the MTU of %d of %s allows %d, with a VLAN tag %d", ErrSize, bytes,
+			link.MTU, link.Name, link.MTU+ethernet, link.MTU+ethernet+tag)
 	}
 	return nil
 }

@@ -99,7 +99,8 @@ func carries(t *testing.T, mode string) {
 		}
 		for i := range got {
 			if !bytes.Equal(got[i], made[i]) {
-				t.Fatalf("round %d, frame %d: %d bytes % .40x, want %d bytes % .40x", round, i, len(got[i]), got[i], len(made[i]), made[i])
+				t.Fatalf("round %d, frame %d: %d bytes % .40x, want %d bytes % .40x", round, i, len(got[i]), got[i],
+					len(made[i]), made[i])
 			}
 		}
 	}
@@ -120,7 +121,8 @@ func carries(t *testing.T, mode string) {
 	}
 
 	// A queue for a few frames, which leave it slowly.
-	kerneltest.Do(t, "tc", "qdisc", "add", "dev", "near", "root", "tbf", "rate", "1mbit", "burst", "2000", "limit", "8000")
+	kerneltest.Do(t, "tc", "qdisc", "add", "dev", "near", "root", "tbf", "rate", "1mbit", "burst", "2000",
+		"limit", "8000")
 	s.Close() // one that was opened before passes the queue by, where that was there
 	if s, err = Open(Options{Interface: "near", Bytes: 1000, Mode: mode}); err != nil {
 		t.Fatal(err)
@@ -140,7 +142,8 @@ func carries(t *testing.T, mode string) {
 		}
 	}
 	got := 0
-	for until := time.Now().Add(10 * time.Second); got < sent && time.Now().Before(until); time.Sleep(time.Millisecond) {
+	for until := time.Now().Add(10 * time.Second); got < sent &&
+		time.Now().Before(until); time.Sleep(time.Millisecond) {
 		got += len(arrived(t, receive))
 	}
 	if got != sent || refused == 0 || sent == 0 {
@@ -253,13 +256,15 @@ func TestCounter(t *testing.T) {
 		matching[14+28+3] = 5 // differs where the mask has no bit
 		matching[14+19] = 3   // the other address of the prefix
 		send(matching, 1)
-		for at, value := range map[int]byte{12: 9, 14: 0x46, 14 + 9: 6, 14 + 18: 1, 14 + 19: 4, 14 + 23: 8, 14 + 28: 2, 14 + 31: 7} {
+		for at, value := range map[int]byte{12: 9, 14: 0x46, 14 + 9: 6, 14 + 18: 1, 14 + 19: 4, 14 + 23: 8, 14 + 28: 2,
+			14 + 31: 7} {
 			other := bytes.Clone(matching)
 			other[at] = value
 			send(other, 10)
 		}
 		var got int64
-		for until := time.Now().Add(10 * time.Second); got < many+1 && time.Now().Before(until); time.Sleep(time.Millisecond) {
+		for until := time.Now().Add(10 * time.Second); got < many+1 &&
+			time.Now().Before(until); time.Sleep(time.Millisecond) {
 			if got, err = c.Count(); err != nil {
 				t.Fatal(err)
 			}

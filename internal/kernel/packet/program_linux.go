@@ -60,13 +60,16 @@ func openProgram(f *frames, index int) (_ *program, err error) {
 	}()
 	f.head, f.place = placeHead, (placeHead+f.bytes+7)/8*8
 	for i, spec := range []ebpf.MapSpec{
-		{Name: "frames", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(f.place), MaxEntries: Room, Flags: unix.BPF_F_MMAPABLE},
-		{Name: "control", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(unsafe.Sizeof(control{})), MaxEntries: 1, Flags: unix.BPF_F_MMAPABLE},
+		{Name: "frames", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(f.place), MaxEntries: Room,
+			Flags: unix.BPF_F_MMAPABLE},
+		{Name: "control", Type: ebpf.Array, KeySize: 4, ValueSize: uint32(unsafe.Sizeof(control{})), MaxEntries: 1,
+			Flags: unix.BPF_F_MMAPABLE},
 	} {
 		if p.maps[i], err = ebpf.NewMap(&spec); err != nil {
 			return nil, err
 		}
-		if p.mapped[i], err = unix.Mmap(p.maps[i].FD(), 0, int(spec.ValueSize*spec.MaxEntries), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+		if p.mapped[i], err = unix.Mmap(p.maps[i].FD(), 0, int(spec.ValueSize*spec.MaxEntries),
+			unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 			return nil, err
 		}
 	}

@@ -48,7 +48,8 @@ func open(name string, m Match, buffer int) (int, error) {
 	}
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return -1, &kernel.Error{Op: "open", Object: object, Err: err, Detail: "receiving frames needs CAP_NET_RAW over the network namespace"}
+		return -1, &kernel.Error{Op: "open", Object: object, Err: err,
+			Detail: "receiving frames needs CAP_NET_RAW over the network namespace"}
 	}
 	fail := func(op string, err error) (int, error) {
 		unix.Close(fd)
@@ -57,7 +58,8 @@ func open(name string, m Match, buffer int) (int, error) {
 	// Since 4.20; before that what this host sends by the interface is received, too.
 	_ = unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1)
 	// As long as the socket is open.
-	if err := unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP, &unix.PacketMreq{Ifindex: int32(link.Index), Type: unix.PACKET_MR_PROMISC}); err != nil {
+	if err := unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP,
+		&unix.PacketMreq{Ifindex: int32(link.Index), Type: unix.PACKET_MR_PROMISC}); err != nil {
 		return fail("receive what is for others by", err)
 	}
 	if err := m.attach(fd); err != nil {
@@ -66,7 +68,8 @@ func open(name string, m Match, buffer int) (int, error) {
 	if _, err := sock.SetReceiveBuffer(fd, buffer); err != nil {
 		return fail("set the receive buffer of", err)
 	}
-	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: link.Index, Protocol: binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_ALL))}); err != nil {
+	if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: link.Index,
+		Protocol: binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_ALL))}); err != nil {
 		return fail("bind", err)
 	}
 	return fd, nil

@@ -20,7 +20,8 @@ func openSocket(f *frames, index int, bypass bool) (*socket, error) {
 	const object = "packet socket"
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
-		return nil, &kernel.Error{Op: "open", Object: object, Err: err, Detail: "frames need CAP_NET_RAW over the network namespace"}
+		return nil, &kernel.Error{Op: "open", Object: object, Err: err,
+			Detail: "frames need CAP_NET_RAW over the network namespace"}
 	}
 	if bypass {
 		_ = unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_QDISC_BYPASS, 1) // Linux 3.14

@@ -45,7 +45,8 @@ func Command(name string, arguments ...string) *exec.Cmd {
 // output is what a program prints that reads input (nil: nothing). It is killed after takes, and
 // prints at most most bytes. The error of a program that failed is the first line of its standard
 // error; that of one that is not on the PATH wraps exec.ErrNotFound.
-func output(ctx context.Context, takes time.Duration, most int, input io.Reader, program string, arguments ...string) ([]byte, error) {
+func output(ctx context.Context, takes time.Duration, most int, input io.Reader, program string, arguments ...string) (
+	[]byte, error) {
 	path, err := exec.LookPath(program)
 	if err != nil {
 		return nil, fmt.Errorf("%s is not on the PATH: %w", program, exec.ErrNotFound)

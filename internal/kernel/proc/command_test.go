@@ -23,7 +23,8 @@ func TestChildrenHaveNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Split(string(out), "\n")
-	if strings.Contains(string(out), "hunter2") || !slices.Contains(got, "LINERATE_TOKENS=kept") || !slices.Contains(got, "COMMAND_CHILD=1") {
+	if strings.Contains(string(out), "hunter2") || !slices.Contains(got, "LINERATE_TOKENS=kept") ||
+		!slices.Contains(got, "COMMAND_CHILD=1") {
 		t.Errorf("a child's environment: %q", got)
 	}
 }

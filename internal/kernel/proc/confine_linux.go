@@ -20,7 +20,8 @@ type Capability int
 
 // UserSwitching are what a program of root needs whose processes change to other users and
 // exchange files and signals with them.
-var UserSwitching = []Capability{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_KILL}
+var UserSwitching = []Capability{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE,
+	unix.CAP_FOWNER, unix.CAP_KILL}
 
 // Confine restricts what the calling thread starts from now on: it cannot gain privileges
 // (PR_SET_NO_NEW_PRIVS), every file system is read-only to it, /tmp, /var/tmp and /dev/shm
@@ -52,7 +53,8 @@ func readOnly() error {
 		if info, err := os.Lstat(at); err != nil || !info.IsDir() {
 			continue
 		}
-		if err := unix.Mount("tmpfs", at, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "mode=1777,size=64m"); err != nil {
+		if err := unix.Mount("tmpfs", at, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC,
+			"mode=1777,size=64m"); err != nil {
 			return fmt.Errorf("a private %s: %w", at, err)
 		}
 	}

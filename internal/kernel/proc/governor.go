@@ -53,7 +53,8 @@ func (c CPUFreq) SetGovernor(policy, governor string) error {
 func (c CPUFreq) Available(policy, governor string) error {
 	text, err := os.ReadFile(filepath.Join(c.dir(), policy, "scaling_available_governors"))
 	if err == nil && !slices.Contains(strings.Fields(string(text)), governor) {
-		return fmt.Errorf("%s has no governor %s; it has %s", policy, governor, strings.Join(strings.Fields(string(text)), ", "))
+		return fmt.Errorf("%s has no governor %s; it has %s", policy, governor,
+			strings.Join(strings.Fields(string(text)), ", "))
 	}
 	return err
 }

@@ -32,7 +32,8 @@ func logLine(text string) (line record.LogLine, network bool, err error) {
 		return line, false, nil // a program's
 	}
 	line = record.LogLine{AtNs: us * 1000, Level: priority, Text: plain.Short(unescaped(message), mostLogLine)}
-	network = record.AboutNetwork(message) || strings.Contains(keys, " DEVICE=n") || strings.Contains(keys, " SUBSYSTEM=net\n")
+	network = record.AboutNetwork(message) || strings.Contains(keys, " DEVICE=n") ||
+		strings.Contains(keys, " SUBSYSTEM=net\n")
 	return line, network, nil
 }
 

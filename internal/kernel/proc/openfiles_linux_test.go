@@ -19,7 +19,8 @@ func TestRaiseOpenFiles(t *testing.T) {
 	if err := RaiseOpenFiles(); err != nil {
 		t.Fatal(err)
 	}
-	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &after); err != nil || after.Cur < before.Max || after.Cur != after.Max {
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &after); err != nil || after.Cur < before.Max ||
+		after.Cur != after.Max {
 		t.Errorf("limits %+v, before %+v, %v", after, before, err)
 	}
 }

@@ -73,7 +73,8 @@ func (p Proc) CPUTimes() ([]record.CPUTimes, error) {
 	}
 	// Guest time is contained in user and nice.
 	times := func(cpu int, s procfs.CPUStat) record.CPUTimes {
-		return record.CPUTimes{CPU: cpu, User: s.User + s.Nice, Nice: s.Nice, System: s.System, Idle: s.Idle + s.Iowait, IRQ: s.IRQ, SoftIRQ: s.SoftIRQ, Steal: s.Steal}
+		return record.CPUTimes{CPU: cpu, User: s.User + s.Nice, Nice: s.Nice, System: s.System, Idle: s.Idle + s.Iowait,
+			IRQ: s.IRQ, SoftIRQ: s.SoftIRQ, Steal: s.Steal}
 	}
 	list := []record.CPUTimes{times(-1, stat.CPUTotal)}
 	for _, cpu := range slices.Sorted(maps.Keys(stat.CPU)) {
@@ -115,7 +116,8 @@ func (p Proc) Softnet() ([]record.SoftnetCounters, error) {
 	}
 	var list []record.SoftnetCounters
 	for _, s := range stats {
-		list = append(list, record.SoftnetCounters{CPU: int(s.Index), Processed: uint64(s.Processed), Dropped: uint64(s.Dropped),
+		list = append(list, record.SoftnetCounters{CPU: int(s.Index), Processed: uint64(s.Processed),
+			Dropped:  uint64(s.Dropped),
 			Squeezed: uint64(s.TimeSqueezed), Backlog: uint64(s.SoftnetBacklogLen)})
 	}
 	return list, nil

@@ -31,7 +31,8 @@ func TestProcOfLinux4_18(t *testing.T) {
 	if err != nil || len(cpus) != 3 {
 		t.Fatalf("%+v, %v", cpus, err)
 	}
-	if want := (record.CPUTimes{CPU: -1, User: 1.2, Nice: 0.2, System: 3, Idle: 40.5, IRQ: 0.06, SoftIRQ: 0.7, Steal: 0.08}); cpus[0] != want {
+	if want := (record.CPUTimes{CPU: -1, User: 1.2, Nice: 0.2, System: 3, Idle: 40.5, IRQ: 0.06, SoftIRQ: 0.7,
+		Steal: 0.08}); cpus[0] != want {
 		t.Errorf("sum: %+v, want %+v", cpus[0], want)
 	}
 	if n := p.CPUs(); n != 2 {
@@ -44,7 +45,8 @@ func TestProcOfLinux4_18(t *testing.T) {
 	if err != nil || len(softnet) != 2 {
 		t.Fatalf("%+v, %v", softnet, err)
 	}
-	if softnet[0] != (record.SoftnetCounters{CPU: 0, Processed: 255, Dropped: 1, Squeezed: 2}) || softnet[1] != (record.SoftnetCounters{CPU: 1, Processed: 10}) {
+	if softnet[0] != (record.SoftnetCounters{CPU: 0, Processed: 255, Dropped: 1, Squeezed: 2}) ||
+		softnet[1] != (record.SoftnetCounters{CPU: 1, Processed: 10}) {
 		t.Errorf("softnet: %+v", softnet)
 	}
 	softirqs, err := p.Softirqs()
@@ -52,7 +54,8 @@ func TestProcOfLinux4_18(t *testing.T) {
 		t.Errorf("softirqs: %v, %v", softirqs, err)
 	}
 	snmp, err := p.SNMP()
-	if err != nil || snmp["Tcp.MaxConn"] != -1 || snmp["Tcp.RetransSegs"] != 77 || snmp["TcpExt.IPReversePathFilter"] != 12 {
+	if err != nil || snmp["Tcp.MaxConn"] != -1 || snmp["Tcp.RetransSegs"] != 77 ||
+		snmp["TcpExt.IPReversePathFilter"] != 12 {
 		t.Errorf("snmp: %v, %v", snmp, err)
 	}
 	// Differences of counters stay right even beyond 2^63.
@@ -86,7 +89,9 @@ func TestProcOfLinux6_18(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"Ip.Forwarding", "Tcp.RetransSegs", "Tcp.MaxConn", "TcpExt.ArpFilter", "TcpExt.IPReversePathFilter", "IpExt.InOctets", "Udp.RcvbufErrors", "Ip6.InReceives", "Icmp6.InType136", "Udp6.RcvbufErrors", "UdpLite6.InDatagrams"} {
+	for _, name := range []string{"Ip.Forwarding", "Tcp.RetransSegs", "Tcp.MaxConn", "TcpExt.ArpFilter",
+		"TcpExt.IPReversePathFilter", "IpExt.InOctets", "Udp.RcvbufErrors", "Ip6.InReceives", "Icmp6.InType136",
+		"Udp6.RcvbufErrors", "UdpLite6.InDatagrams"} {
 		if _, found := snmp[name]; !found {
 			t.Errorf("no %s", name)
 		}
@@ -102,16 +107,34 @@ func TestProcSaysWhatIsWrong(t *testing.T) {
 		},
 		"HI: 1 counts for 2 CPUs": func() error { _, err := parseSoftirqs([]byte("CPU0 CPU1\nHI: 1 x\n")); return err },
 		"no line with a kind":     func() error { _, err := parseSoftirqs([]byte("CPU0\n")); return err },
-		"detected 1 columns":      func() error { _, err := procWith(t, "net/softnet_stat", []byte("1\n")).Softnet(); return err },
-		"softnet_stat: empty":     func() error { _, err := procWith(t, "net/softnet_stat", nil).Softnet(); return err },
+		"detected 1 columns": func() error {
+			_, err := procWith(t, "net/softnet_stat", []byte("1\n")).Softnet()
+			return err
+		},
+		"softnet_stat: empty": func() error {
+			_, err := procWith(t, "net/softnet_stat", nil).Softnet()
+			return err
+		},
 		"parsing \"x\"": func() error {
 			_, err := procWith(t, "net/softnet_stat", []byte("1 x 3 4 5 6 7 8 9\n")).Softnet()
 			return err
 		},
-		"2 names and 1 values":                 func() error { _, err := parseSNMP([]byte("Ip: A B\nIp: 1\n")); return err },
-		"\"Udp6NoPorts\\n\": expected":         func() error { _, err := parseSNMP6([]byte("Udp6NoPorts\n")); return err },
-		"Udp6NoPorts: \"x\"":                   func() error { _, err := parseSNMP6([]byte("Udp6NoPorts x\n")); return err },
-		"Ip.A: \"x\"":                          func() error { _, err := parseSNMP([]byte("Ip: A\nIp: x\n")); return err },
+		"2 names and 1 values": func() error {
+			_, err := parseSNMP([]byte("Ip: A B\nIp: 1\n"))
+			return err
+		},
+		"\"Udp6NoPorts\\n\": expected": func() error {
+			_, err := parseSNMP6([]byte("Udp6NoPorts\n"))
+			return err
+		},
+		"Udp6NoPorts: \"x\"": func() error {
+			_, err := parseSNMP6([]byte("Udp6NoPorts x\n"))
+			return err
+		},
+		"Ip.A: \"x\"": func() error {
+			_, err := parseSNMP([]byte("Ip: A\nIp: x\n"))
+			return err
+		},
 		filepath.FromSlash("nowhere/net/snmp"): func() error { _, err := Proc{Root: "nowhere"}.SNMP(); return err },
 		"could not read \"nowhere\"":           func() error { _, err := Proc{Root: "nowhere"}.Softnet(); return err },
 	} {
@@ -221,14 +244,16 @@ func TestSysctls(t *testing.T) {
 		t.Errorf("%q, %v", value, err)
 	}
 	// A dot in an interface's name is a slash in the key, as sysctl(8) has it.
-	if value, err := s.Read("net.ipv4.conf.eth0/100.rp_filter"); err != nil || value != "1" || InterfaceKey("eth0.100") != "eth0/100" {
+	if value, err := s.Read("net.ipv4.conf.eth0/100.rp_filter"); err != nil || value != "1" ||
+		InterfaceKey("eth0.100") != "eth0/100" {
 		t.Errorf("%q, %v", value, err)
 	}
 	keys, err := s.Match("net.ipv4.conf.*.rp_filter")
 	if err != nil || strings.Join(keys, " ") != "net.ipv4.conf.all.rp_filter net.ipv4.conf.eth0/100.rp_filter" {
 		t.Errorf("%v, %v", keys, err)
 	}
-	if keys, err := s.List("net.ipv4.conf.eth0/100"); err != nil || len(keys) != 1 || keys[0] != "net.ipv4.conf.eth0/100.rp_filter" {
+	if keys, err := s.List("net.ipv4.conf.eth0/100"); err != nil || len(keys) != 1 ||
+		keys[0] != "net.ipv4.conf.eth0/100.rp_filter" {
 		t.Errorf("%v, %v", keys, err)
 	}
 	if exists, _, err := s.Writable("net.ipv4.nothing"); exists || err != nil {
@@ -254,7 +279,8 @@ func TestSysctls(t *testing.T) {
 }
 
 func TestMemory(t *testing.T) {
-	if n, err := procWith(t, "meminfo", []byte("MemTotal:       24645480 kB\nMemFree:        1 kB\n")).MemoryBytes(); err != nil || n != 24645480<<10 {
+	if n, err := procWith(t, "meminfo",
+		[]byte("MemTotal:       24645480 kB\nMemFree:        1 kB\n")).MemoryBytes(); err != nil || n != 24645480<<10 {
 		t.Errorf("%d, %v", n, err)
 	}
 	for _, text := range []string{"", "MemFree: 1 kB\n", "MemTotal: much kB\n", "MemTotal: 1 MB\n"} {

@@ -7,7 +7,8 @@ import (
 
 func TestCPUTime(t *testing.T) {
 	before, user, system := TotalCPUTime(), time.Duration(0), time.Duration(0)
-	for end := time.Now().Add(10 * time.Second); TotalCPUTime() == before || user+system == 0; user, system = CPUTime() {
+	for end := time.Now().Add(10 * time.Second); TotalCPUTime() == before ||
+		user+system == 0; user, system = CPUTime() {
 		if time.Now().After(end) {
 			t.Fatal("the process has used no processor time in ten seconds of work")
 		}

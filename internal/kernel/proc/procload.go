@@ -169,7 +169,9 @@ func (p Proc) MemoryLoad() (*record.MemoryLoad, error) {
 		AvailableBytes: int64(*memory.MemAvailableBytes),
 		TCPBytes:       pages * int64(os.Getpagesize()),
 	}
-	waited, err := by(p.path(""), func(files procfs.FS) (procfs.PSIStats, error) { return files.PSIStatsForResource("memory") })
+	waited, err := by(p.path(""), func(files procfs.FS) (procfs.PSIStats, error) {
+		return files.PSIStatsForResource("memory")
+	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission), errors.Is(err, errors.ErrUnsupported):
 		return &m, nil

@@ -19,7 +19,8 @@ func TestCPUEvents(t *testing.T) {
 	if first.CPU != 0 || first.Interrupts != 1+1200+87037 || first.Softirqs["NET_RX"] != 1345430 {
 		t.Errorf("CPU 0: %+v", first)
 	}
-	if second.CPU != 1 || second.Interrupts != 30+96957 || second.Softirqs["BLOCK"] != 315598 || len(second.Softirqs) != 8 {
+	if second.CPU != 1 || second.Interrupts != 30+96957 || second.Softirqs["BLOCK"] != 315598 ||
+		len(second.Softirqs) != 8 {
 		t.Errorf("CPU 1: %+v", second)
 	}
 	// A CPU that is off line has no column among the interrupts.
@@ -39,7 +40,8 @@ func TestCPUEvents(t *testing.T) {
 
 func TestMemoryLoad(t *testing.T) {
 	p := procOf(t, "proc-6.18.txtar")
-	want := record.MemoryLoad{AvailableBytes: 23591496 << 10, TCPBytes: 49 * int64(os.Getpagesize()), SomeWaitedUs: 123456, AllWaitedUs: 789}
+	want := record.MemoryLoad{AvailableBytes: 23591496 << 10, TCPBytes: 49 * int64(os.Getpagesize()),
+		SomeWaitedUs: 123456, AllWaitedUs: 789}
 	if got, err := p.MemoryLoad(); err != nil || *got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}

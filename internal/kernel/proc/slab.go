@@ -12,7 +12,8 @@ import (
 // socketCaches are the kernel's caches of objects that a connection of TCP has: its socket, the
 // port, inode and file of it, and an epoll's entry. Its dentry is not among them: the cache of
 // these is that of all files.
-var socketCaches = []string{"TCP", "TCPv6", "request_sock_TCP", "request_sock_TCPv6", "tcp_bind_bucket", "tcp_bind2_bucket", "sock_inode_cache", "filp", "eventpoll_epi"}
+var socketCaches = []string{"TCP", "TCPv6", "request_sock_TCP", "request_sock_TCPv6", "tcp_bind_bucket",
+	"tcp_bind2_bucket", "sock_inode_cache", "filp", "eventpoll_epi"}
 
 // KernelMemory reads what the kernel's objects take, those of connections by /proc/slabinfo,
 // which only root may read.

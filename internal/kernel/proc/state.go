@@ -71,7 +71,8 @@ func (p Proc) Sockstat() (map[string]int64, error) {
 	all := map[string]int64{}
 	for _, one := range protocols {
 		all[one.Protocol+".inuse"] = int64(one.InUse)
-		for name, value := range map[string]*int{"orphan": one.Orphan, "tw": one.TW, "alloc": one.Alloc, "mem": one.Mem, "memory": one.Memory} {
+		for name, value := range map[string]*int{"orphan": one.Orphan, "tw": one.TW, "alloc": one.Alloc, "mem": one.Mem,
+			"memory": one.Memory} {
 			if value != nil {
 				all[one.Protocol+"."+name] = int64(*value)
 			}
@@ -88,7 +89,8 @@ func Firmware(sys string) (*record.Firmware, error) {
 		return plain.Short(strings.TrimSpace(strings.Trim(string(text), "\x00")), 100)
 	}
 	dmi := func(name string) string { return read("class", "dmi", "id", name) }
-	f := record.Firmware{Vendor: dmi("sys_vendor"), Product: cmp.Or(dmi("product_name"), read("firmware", "devicetree", "base", "model")),
+	f := record.Firmware{Vendor: dmi("sys_vendor"), Product: cmp.Or(dmi("product_name"),
+		read("firmware", "devicetree", "base", "model")),
 		BIOS: strings.Join(strings.Fields(dmi("bios_vendor")+" "+dmi("bios_version")+" "+dmi("bios_date")), " ")}
 	if f == (record.Firmware{}) {
 		return nil, nil
@@ -141,7 +143,9 @@ func (p Proc) UptimeS() (float64, error) {
 // Files are the machine's open file descriptions and their bound (/proc/sys/fs/file-nr).
 func (p Proc) Files() (open, most int64, err error) {
 	var unused int64
-	_, err = read(p, "sys/fs/file-nr", func(text []byte) (int, error) { return fmt.Sscan(string(text), &open, &unused, &most) })
+	_, err = read(p, "sys/fs/file-nr", func(text []byte) (int, error) {
+		return fmt.Sscan(string(text), &open, &unused, &most)
+	})
 	return open, most, err
 }
 
@@ -171,7 +175,8 @@ func Resolver() (*record.Resolver, error) {
 
 // parameterDirectories are those of sysctl.d(5): a file hides one of the same name in a later
 // directory.
-var parameterDirectories = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d", "/lib/sysctl.d"}
+var parameterDirectories = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d",
+	"/lib/sysctl.d"}
 
 // ParameterFiles are the files with kernel parameters, in the order in which `sysctl --system`
 // applies them: by name, and /etc/sysctl.conf last.

@@ -33,7 +33,9 @@ func (s Sysctls) path(key string) (string, error) {
 	for i, part := range parts {
 		part = strings.ReplaceAll(part, "/", ".")
 		if part == "" || strings.Trim(part, ".") == "" || strings.ContainsAny(part, "\x00\n*?[\\") {
-			return "", fmt.Errorf("%q is not a sysctl: expected parts with dots between them, such as net.ipv4.ip_forward", key)
+			return "",
+				fmt.Errorf("%q is not a sysctl: expected parts with dots between them, such as net.ipv4.ip_forward",
+					key)
 		}
 		parts[i] = part
 	}

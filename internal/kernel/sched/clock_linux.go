@@ -51,7 +51,8 @@ func SleepUntil(ns int64) {
 // (CONFIG_HIGH_RES_TIMERS); 0: they have.
 func TimerTick() time.Duration {
 	var resolution unix.Timespec
-	if err := unix.ClockGetres(unix.CLOCK_MONOTONIC, &resolution); err != nil || resolution.Nano() <= int64(time.Microsecond) {
+	if err := unix.ClockGetres(unix.CLOCK_MONOTONIC, &resolution); err != nil ||
+		resolution.Nano() <= int64(time.Microsecond) {
 		return 0
 	}
 	return time.Duration(resolution.Nano())

@@ -29,9 +29,11 @@ func (w *Poller) Wait(fd int, write bool, limit time.Duration) (failed bool, err
 	w.limit = unix.NsecToTimespec(int64(max(limit, 0)))
 	var errno unix.Errno
 	if w.Raw {
-		_, _, errno = unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&w.poll)), 1, uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
+		_, _, errno = unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&w.poll)), 1,
+			uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
 	} else {
-		_, _, errno = unix.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&w.poll)), 1, uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
+		_, _, errno = unix.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&w.poll)), 1,
+			uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
 	}
 	if errno != 0 && errno != unix.EINTR {
 		return false, errno
@@ -46,13 +48,15 @@ func (w *Poller) Ready() bool { return w.poll.Revents != 0 }
 // Sleep sleeps, less long if a signal arrives. See SetTimerSlack.
 func (w *Poller) Sleep(d time.Duration) {
 	w.limit = unix.NsecToTimespec(int64(d))
-	_, _, _ = unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
+	_, _, _ = unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&w.limit)), 0, 0,
+		0)
 }
 
 // SleepUntil is Sleep until an instant of Now.
 func (w *Poller) SleepUntil(ns int64) {
 	w.limit = unix.NsecToTimespec(ns)
-	_, _, _ = unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
+	_, _, _ = unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
+		uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
 }
 
 // SetTimerSlack makes the calling thread's timers expire within a microsecond rather

@@ -52,7 +52,8 @@ func (b *Block) build(fill func([]byte)) (err error) {
 		return err
 	}
 	aligned := unsafe.Add(b.area, (blockBytes-uintptr(b.area)%blockBytes)%blockBytes)
-	if _, err = unix.MmapPtr(b.file, 0, aligned, blockBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
+	if _, err = unix.MmapPtr(b.file, 0, aligned, blockBytes, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED|unix.MAP_FIXED); err != nil {
 		return err
 	}
 	b.data = unsafe.Slice((*byte)(aligned), blockBytes)

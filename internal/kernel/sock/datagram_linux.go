@@ -115,7 +115,8 @@ func (r *DatagramReceiver) Receive(fd, bytes int, ahead int64) (int, error) {
 		r.room = bytes
 	}
 	n, err := result(unix.Syscall6(unix.SYS_RECVMMSG, uintptr(fd),
-		uintptr(unsafe.Pointer(unsafe.SliceData(r.messages))), uintptr(len(r.messages)), unix.MSG_DONTWAIT|unix.MSG_TRUNC, 0, 0))
+		uintptr(unsafe.Pointer(unsafe.SliceData(r.messages))), uintptr(len(r.messages)),
+		unix.MSG_DONTWAIT|unix.MSG_TRUNC, 0, 0))
 	r.used, r.before = n, r.ahead
 	if err == unix.EAGAIN || err == nil && n < len(r.messages) {
 		r.ahead = ahead
@@ -130,7 +131,8 @@ func (r *DatagramReceiver) Receive(fd, bytes int, ahead int64) (int, error) {
 func (r *DatagramReceiver) Arrived(m Message, now, ofDay int64) int64 {
 	const step = time.Millisecond // less is between the readings of the two clocks
 	since, moved := ofDay-m.TimestampNs, ofDay-now-r.before
-	if m.TimestampNs == 0 || since < 0 || since > int64(time.Minute) || r.before != 0 && max(moved, -moved) > int64(step) {
+	if m.TimestampNs == 0 || since < 0 || since > int64(time.Minute) || r.before != 0 &&
+		max(moved, -moved) > int64(step) {
 		return now
 	}
 	return now - since
@@ -156,7 +158,8 @@ func (r *DatagramReceiver) Message(i int) Message {
 			}
 		case head.Level == unix.SOL_SOCKET && head.Type == unix.SO_RXQ_OVFL && len(value) >= 4:
 			out.Dropped = *(*uint32)(unsafe.Pointer(&value[0]))
-		case head.Level == unix.SOL_SOCKET && head.Type == unix.SCM_TIMESTAMPNS && len(value) >= int(unsafe.Sizeof(unix.Timespec{})):
+		case head.Level == unix.SOL_SOCKET && head.Type == unix.SCM_TIMESTAMPNS &&
+			len(value) >= int(unsafe.Sizeof(unix.Timespec{})):
 			out.TimestampNs = (*unix.Timespec)(unsafe.Pointer(&value[0])).Nano()
 		}
 		const align = unsafe.Sizeof(uintptr(0)) - 1
@@ -213,7 +216,8 @@ func Disconnect(fd int) error {
 		return err
 	}
 	unspecified := unix.RawSockaddr{Family: unix.AF_UNSPEC}
-	if _, err := result(unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&unspecified)), unsafe.Sizeof(unspecified))); err != nil {
+	if _, err := result(unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&unspecified)),
+		unsafe.Sizeof(unspecified))); err != nil {
 		return err
 	}
 	if left, _ := Addresses(fd); left.Port() == 0 {

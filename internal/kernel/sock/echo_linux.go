@@ -40,14 +40,17 @@ func OpenEcho(to netip.Addr, index uint32) (*Echo, error) {
 	if e.fd, err = unix.Socket(family, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, protocol); err != nil {
 		e.raw = true
 		if e.fd, err = unix.Socket(family, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, protocol); err != nil {
-			return nil, &kernel.Error{Op: "open", Object: object, Err: err, Detail: "net.ipv4.ping_group_range has no group of this process, and a raw socket needs CAP_NET_RAW"}
+			return nil, &kernel.Error{Op: "open", Object: object, Err: err,
+				Detail: "net.ipv4.ping_group_range has no group of this process, and a raw socket needs CAP_NET_RAW"}
 		}
 	}
 	if e.six {
-		err = errors.Join(unix.SetsockoptInt(e.fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE), unix.SetsockoptInt(e.fd, unix.IPPROTO_IPV6, unix.IPV6_RECVERR, 1),
+		err = errors.Join(unix.SetsockoptInt(e.fd, unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_PROBE),
+			unix.SetsockoptInt(e.fd, unix.IPPROTO_IPV6, unix.IPV6_RECVERR, 1),
 			unix.Connect(e.fd, &unix.SockaddrInet6{Addr: to.As16(), ZoneId: index}))
 	} else {
-		err = errors.Join(unix.SetsockoptInt(e.fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE), unix.SetsockoptInt(e.fd, unix.IPPROTO_IP, unix.IP_RECVERR, 1),
+		err = errors.Join(unix.SetsockoptInt(e.fd, unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_PROBE),
+			unix.SetsockoptInt(e.fd, unix.IPPROTO_IP, unix.IP_RECVERR, 1),
 			unix.Connect(e.fd, &unix.SockaddrInet4{Addr: to.Unmap().As4()}))
 	}
 	if err != nil {
@@ -152,7 +155,8 @@ func (e *Echo) errorQueue() (answer EchoAnswer, ok bool) {
 		return answer, false
 	}
 	for _, m := range messages {
-		isError := m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_RECVERR || m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_RECVERR
+		isError := m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_RECVERR ||
+			m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_RECVERR
 		if !isError || len(m.Data) < 16 || syscall.Errno(binary.NativeEndian.Uint32(m.Data)) != syscall.EMSGSIZE {
 			continue
 		}

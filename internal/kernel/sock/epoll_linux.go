@@ -91,13 +91,16 @@ func (p *Epoll) Wait(limit time.Duration) int {
 		}
 		n, err = result(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(events), size, 0, 0, 0))
 	case p.milliseconds && raw:
-		n, err = result(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(events), size, uintptr(whole), 0, 0))
+		n, err = result(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(events), size,
+			uintptr(whole), 0, 0))
 	case p.milliseconds:
 		n, err = result(unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd), uintptr(events), size, uintptr(whole), 0, 0))
 	case raw:
-		n, err = result(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(events), size, uintptr(until), 0, 0))
+		n, err = result(unix.RawSyscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(events), size,
+			uintptr(until), 0, 0))
 	default:
-		n, err = result(unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(events), size, uintptr(until), 0, 0))
+		n, err = result(unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(p.fd), uintptr(events), size,
+			uintptr(until), 0, 0))
 	}
 	if !p.milliseconds && (err == unix.ENOSYS || err == unix.EPERM) {
 		p.milliseconds = true

@@ -14,7 +14,8 @@ import (
 func Held(fd int) (int64, error) {
 	var info [9]uint32 // SK_MEMINFO_VARS
 	size := uint32(unsafe.Sizeof(info))
-	if _, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO, uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0); errno != 0 {
+	if _, _, errno := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0); errno != 0 {
 		return 0, errno
 	}
 	return int64(info[0]), nil

@@ -164,7 +164,8 @@ func SetLingerZero(fd int) error {
 // setOption is setsockopt(2) without the runtime's scheduler: it never blocks, and is
 // called for every transaction.
 func setOption(fd, level, option int, value unsafe.Pointer, size uintptr) error {
-	_, err := result(unix.RawSyscall6(unix.SYS_SETSOCKOPT, uintptr(fd), uintptr(level), uintptr(option), uintptr(value), size, 0))
+	_, err := result(unix.RawSyscall6(unix.SYS_SETSOCKOPT, uintptr(fd), uintptr(level), uintptr(option),
+		uintptr(value), size, 0))
 	return err
 }
 

@@ -29,9 +29,11 @@ func PktinfoAddress(control []byte) netip.Addr {
 	}
 	for _, m := range messages {
 		switch {
-		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_PKTINFO && len(m.Data) >= int(unsafe.Sizeof(unix.Inet4Pktinfo{})):
+		case m.Header.Level == unix.IPPROTO_IP && m.Header.Type == unix.IP_PKTINFO &&
+			len(m.Data) >= int(unsafe.Sizeof(unix.Inet4Pktinfo{})):
 			return netip.AddrFrom4((*unix.Inet4Pktinfo)(unsafe.Pointer(&m.Data[0])).Addr)
-		case m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_PKTINFO && len(m.Data) >= int(unsafe.Sizeof(unix.Inet6Pktinfo{})):
+		case m.Header.Level == unix.IPPROTO_IPV6 && m.Header.Type == unix.IPV6_PKTINFO &&
+			len(m.Data) >= int(unsafe.Sizeof(unix.Inet6Pktinfo{})):
 			return netip.AddrFrom16((*unix.Inet6Pktinfo)(unsafe.Pointer(&m.Data[0])).Addr).Unmap()
 		}
 	}

@@ -30,10 +30,13 @@ func TestParseTCPInfoOfOlderKernels(t *testing.T) {
 		{len(whole), "", "snd_wnd_bytes"},
 	} {
 		info := ParseTCPInfo(whole[:test.length])
-		if test.lacking == "" && len(info.Lacks) > 0 || test.lacking != "" && !slices.Contains(info.Lacks, test.lacking) || slices.Contains(info.Lacks, test.known) {
-			t.Errorf("%d bytes: lacks %v; want %q lacking and %q known", test.length, info.Lacks, test.lacking, test.known)
+		if test.lacking == "" && len(info.Lacks) > 0 || test.lacking != "" &&
+			!slices.Contains(info.Lacks, test.lacking) || slices.Contains(info.Lacks, test.known) {
+			t.Errorf("%d bytes: lacks %v; want %q lacking and %q known", test.length, info.Lacks, test.lacking,
+				test.known)
 		}
-		if info.Lacking("snd_wnd_bytes") == "" != (info.SndWnd != 0) || info.Lacking("busy_us") == "" != (info.BusyUs != 0) {
+		if info.Lacking("snd_wnd_bytes") == "" != (info.SndWnd != 0) ||
+			info.Lacking("busy_us") == "" != (info.BusyUs != 0) {
 			t.Errorf("%d bytes: lacks %v, but window %d and busy %d", test.length, info.Lacks, info.SndWnd, info.BusyUs)
 		}
 	}

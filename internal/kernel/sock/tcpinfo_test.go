@@ -51,7 +51,8 @@ func TestTCPInfo(t *testing.T) {
 		t.Errorf("sender %+v", sender)
 	}
 	if receiver.BytesReceived != size || sender.BytesSent < size || sender.BytesAcked > size+1 {
-		t.Errorf("%d bytes: sent %d, acknowledged %d, received %d", size, sender.BytesSent, sender.BytesAcked, receiver.BytesReceived)
+		t.Errorf("%d bytes: sent %d, acknowledged %d, received %d", size, sender.BytesSent, sender.BytesAcked,
+			receiver.BytesReceived)
 	}
 	if _, err := TCPInfo(-1); err == nil {
 		t.Error("TCP_INFO of no socket")

@@ -29,7 +29,8 @@ func (q *ErrorQueue) Completions(fd int) (over, copied int, err error) {
 	for {
 		q.header.Control = &q.control[0]
 		q.header.SetControllen(len(q.control))
-		_, _, errno := unix.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&q.header)), unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT)
+		_, _, errno := unix.Syscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&q.header)),
+			unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT)
 		switch {
 		case errno == unix.EAGAIN:
 			return over, copied, nil

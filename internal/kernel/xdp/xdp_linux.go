@@ -46,7 +46,8 @@ func Attached(c *netlink.Conn, iface string) (string, error) {
 // Attach gives an interface without a program one of setting.XDPPrograms, in its driver where that can run
 // it, else in the stack (generic XDP). It stays until Detach.
 func Attach(c *netlink.Conn, iface, name string) error {
-	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: kernelName(name), Type: ebpf.XDP, License: "GPL", Instructions: programs[name]()})
+	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: kernelName(name), Type: ebpf.XDP, License: "GPL",
+		Instructions: programs[name]()})
 	if err != nil {
 		detail := ""
 		if errors.Is(err, unix.EPERM) {
@@ -145,14 +146,16 @@ func forward() asm.Instructions {
 		}
 	}
 	length := func(at int16, header int32) { // of the packet with its header, for the MTU
-		add(asm.LoadMem(asm.R2, packet, at, asm.Half), asm.HostTo(asm.BE, asm.R2, asm.Half), asm.Add.Imm(asm.R2, header),
+		add(asm.LoadMem(asm.R2, packet, at, asm.Half), asm.HostTo(asm.BE, asm.R2, asm.Half),
+			asm.Add.Imm(asm.R2, header),
 			asm.StoreMem(asm.RFP, fibLength, asm.R2, asm.Half))
 	}
 
 	add(asm.LoadMem(asm.R2, packet, ip+7, asm.Byte).WithSymbol("ip6"), asm.JLT.Imm(asm.R2, 2, "pass"))
 	zero()
 	add(asm.StoreImm(asm.RFP, fibFamily, unix.AF_INET6, asm.Byte))
-	add(asm.LoadMem(asm.R2, packet, ip, asm.Word), asm.HostTo(asm.BE, asm.R2, asm.Word), asm.And.Imm(asm.R2, 0x0fffffff),
+	add(asm.LoadMem(asm.R2, packet, ip, asm.Word), asm.HostTo(asm.BE, asm.R2, asm.Word),
+		asm.And.Imm(asm.R2, 0x0fffffff),
 		asm.HostTo(asm.BE, asm.R2, asm.Word), asm.StoreMem(asm.RFP, fibClass, asm.R2, asm.Word))
 	move(ip+6, fibProtocol, asm.Byte)
 	length(ip+4, ip6-ip)
@@ -172,22 +175,28 @@ func forward() asm.Instructions {
 	move(ip+12, fibSource, asm.Word)
 	move(ip+16, fibDestination, asm.Word)
 
-	add(asm.LoadMem(asm.R2, context, mdIngress, asm.Word).WithSymbol("lookup"), asm.StoreMem(asm.RFP, fibIfindex, asm.R2, asm.Word),
-		asm.Mov.Reg(asm.R1, context), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, fib), asm.Mov.Imm(asm.R3, fibBytes), asm.Mov.Imm(asm.R4, 0),
+	add(asm.LoadMem(asm.R2, context, mdIngress, asm.Word).WithSymbol("lookup"),
+		asm.StoreMem(asm.RFP, fibIfindex, asm.R2, asm.Word),
+		asm.Mov.Reg(asm.R1, context), asm.Mov.Reg(asm.R2, asm.RFP), asm.Add.Imm(asm.R2, fib),
+		asm.Mov.Imm(asm.R3, fibBytes), asm.Mov.Imm(asm.R4, 0),
 		asm.FnFibLookup.Call(),
 		asm.JNE.Imm(asm.R0, 0, "pass"), // BPF_FIB_LKUP_RET_SUCCESS
 		asm.LoadMem(asm.R2, asm.RFP, fibFamily, asm.Byte), asm.JEq.Imm(asm.R2, unix.AF_INET6, "hops"))
 	// The checksum of IPv4 without the time to live that is taken (RFC 1624).
-	add(asm.LoadMem(asm.R2, packet, ip+8, asm.Byte), asm.Sub.Imm(asm.R2, 1), asm.StoreMem(packet, ip+8, asm.R2, asm.Byte),
+	add(asm.LoadMem(asm.R2, packet, ip+8, asm.Byte), asm.Sub.Imm(asm.R2, 1),
+		asm.StoreMem(packet, ip+8, asm.R2, asm.Byte),
 		asm.LoadMem(asm.R2, packet, ip+10, asm.Half), asm.HostTo(asm.BE, asm.R2, asm.Half), asm.Add.Imm(asm.R2, 0x0100),
 		asm.Mov.Reg(asm.R3, asm.R2), asm.RSh.Imm(asm.R3, 16), asm.And.Imm(asm.R2, 0xffff), asm.Add.Reg(asm.R2, asm.R3),
 		asm.HostTo(asm.BE, asm.R2, asm.Half), asm.StoreMem(packet, ip+10, asm.R2, asm.Half),
 		asm.Ja.Label("redirect"),
-		asm.LoadMem(asm.R2, packet, ip+7, asm.Byte).WithSymbol("hops"), asm.Sub.Imm(asm.R2, 1), asm.StoreMem(packet, ip+7, asm.R2, asm.Byte))
-	add(asm.LoadMem(asm.R2, asm.RFP, fibDestinationMAC, asm.Half).WithSymbol("redirect"), asm.StoreMem(packet, 0, asm.R2, asm.Half))
+		asm.LoadMem(asm.R2, packet, ip+7, asm.Byte).WithSymbol("hops"), asm.Sub.Imm(asm.R2, 1),
+		asm.StoreMem(packet, ip+7, asm.R2, asm.Byte))
+	add(asm.LoadMem(asm.R2, asm.RFP, fibDestinationMAC, asm.Half).WithSymbol("redirect"),
+		asm.StoreMem(packet, 0, asm.R2, asm.Half))
 	for at := int16(0); at < 6; at += 2 {
 		if at > 0 {
-			add(asm.LoadMem(asm.R2, asm.RFP, fibDestinationMAC+at, asm.Half), asm.StoreMem(packet, at, asm.R2, asm.Half))
+			add(asm.LoadMem(asm.R2, asm.RFP, fibDestinationMAC+at, asm.Half),
+				asm.StoreMem(packet, at, asm.R2, asm.Half))
 		}
 		add(asm.LoadMem(asm.R2, asm.RFP, fibSourceMAC+at, asm.Half), asm.StoreMem(packet, 6+at, asm.R2, asm.Half))
 	}

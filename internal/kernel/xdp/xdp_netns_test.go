@@ -187,7 +187,8 @@ func TestForward(t *testing.T) {
 		}
 		before := passed(t)
 		if n, ttl := sends(t, "left", "right", "10.0.1.2", 40, 100, 64); n != 40 || ttl != 63 || passed(t)-before < 40 {
-			t.Errorf("without the program: %d of 40 arrive, with %d, and the stack forwards %d", n, ttl, passed(t)-before)
+			t.Errorf("without the program: %d of 40 arrive, with %d, and the stack forwards %d", n, ttl,
+				passed(t)-before)
 		}
 	})
 }

@@ -57,8 +57,10 @@ func TestBondChoice(t *testing.T) {
 // TestBondOfOlderKernels: before Linux 5.15 Ethernet's type is hashed in network byte order; a
 // choice that depends on its order is not made.
 func TestBondOfOlderKernels(t *testing.T) {
-	four := Packet{Source: netip.MustParseAddrPort("10.0.0.1:40001"), Destination: netip.MustParseAddrPort("10.0.0.3:5201")}
-	six := Packet{Source: netip.MustParseAddrPort("[fd00::1]:40001"), Destination: netip.MustParseAddrPort("[fd00::3]:5201")}
+	four := Packet{Source: netip.MustParseAddrPort("10.0.0.1:40001"),
+		Destination: netip.MustParseAddrPort("10.0.0.3:5201")}
+	six := Packet{Source: netip.MustParseAddrPort("[fd00::1]:40001"),
+		Destination: netip.MustParseAddrPort("[fd00::3]:5201")}
 	for _, c := range []struct {
 		policy string
 		packet Packet
@@ -72,12 +74,14 @@ func TestBondOfOlderKernels(t *testing.T) {
 	} {
 		b := Bond{Policy: c.policy}
 		want, _ := b.Choose(c.packet, c.n)
-		for release, old := range map[string]bool{"5.10.0-28-amd64": true, "4.18.0-553.el8": true, "5.15.0": false, "6.1.0": false, "": false} {
+		for release, old := range map[string]bool{"5.10.0-28-amd64": true, "4.18.0-553.el8": true, "5.15.0": false,
+			"6.1.0": false, "": false} {
 			p := c.packet
 			p.Kernel = release
 			got, why := b.Choose(p, c.n)
 			if known := c.known || !old; known != (why == "") || known && got != want {
-				t.Errorf("%s of %d, %s to %s, kernel %q: %d (%s)", c.policy, c.n, p.Source, p.Destination, release, got, why)
+				t.Errorf("%s of %d, %s to %s, kernel %q: %d (%s)", c.policy, c.n, p.Source, p.Destination,
+					release, got, why)
 			}
 		}
 	}
@@ -98,7 +102,9 @@ func TestBondHashes(t *testing.T) {
 			"addresses": {hashed.Addresses, func(p *Packet, i int) {
 				p.Source = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), 1)
 			}},
-			"ports": {hashed.Ports, func(p *Packet, i int) { p.Source = netip.AddrPortFrom(p.Source.Addr(), uint16(i)) }},
+			"ports": {hashed.Ports, func(p *Packet, i int) {
+				p.Source = netip.AddrPortFrom(p.Source.Addr(), uint16(i))
+			}},
 		} {
 			chosen := map[int]bool{}
 			for i := range 64 {

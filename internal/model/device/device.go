@@ -197,7 +197,8 @@ func TunnelOverhead(kind string) int {
 // against its MTU.
 func TunnelKind(kind string) bool {
 	return slices.Contains([]string{
-		"amneziawg", "amt", "bareudp", "erspan", "geneve", "gre", "gretap", "gtp", "ip6erspan", "ip6gre", "ip6gretap", "ip6tnl", "ipip", "ovpn", "ovpn-dco",
+		"amneziawg", "amt", "bareudp", "erspan", "geneve", "gre", "gretap", "gtp", "ip6erspan", "ip6gre", "ip6gretap",
+		"ip6tnl", "ipip", "ovpn", "ovpn-dco",
 		"ppp", "sit", "tun", "vti", "vti6", "vxlan", "wireguard", "xfrm",
 	}, kind)
 }

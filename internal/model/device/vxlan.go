@@ -45,7 +45,8 @@ func (v *VXLAN) Check(report func(key, format string, args ...any)) {
 	case v.ID < 1 || v.ID > most:
 		report(".id", "VXLAN identifier %d: expected 1 to %d", v.ID, most)
 	case v.Remote.Is4() != v.Local.Is4() || v.Remote == v.Local || v.Remote.IsMulticast():
-		report(".remote", "a tunnel from %s to %s: expected two different unicast addresses of one family", v.Local, v.Remote)
+		report(".remote", "a tunnel from %s to %s: expected two different unicast addresses of one family",
+			v.Local, v.Remote)
 	case v.Port < 0 || v.Port > 65535:
 		report(".port", "port %d: expected 1 to 65535", v.Port)
 	}

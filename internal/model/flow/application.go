@@ -58,14 +58,16 @@ var (
 	encrypting   = []string{DoT, HTTP, HTTP2, HTTP3, SMTP}
 
 	dnsName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.?$`)
+		return regexp.MustCompile(
+			`^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.?$`)
 	})
 )
 
 // applicationOptions are the rows of Options for applications.
 var applicationOptions = []*Option{
 	{
-		Key: "arrivals", Doc: "with pace: when requests begin. fixed: evenly apart; poisson: independently of each other, with exponentially distributed gaps",
+		Key:       "arrivals",
+		Doc:       "with pace: when requests begin. fixed: evenly apart; poisson: independently of each other, with exponentially distributed gaps",
 		Protocols: applications, Enum: []string{ArrivalsFixed, ArrivalsPoisson}, Type: "name", Absent: ArrivalsFixed,
 		conflict: func(s *Spec) string {
 			if s.Arrivals != "" && s.Pace == 0 {
@@ -75,7 +77,8 @@ var applicationOptions = []*Option{
 		},
 	},
 	{
-		Key: "pipeline", Doc: "requests of a connection that may be unanswered at a time: queries (RFC 7766, section 6.2.1.1) or streams",
+		Key:       "pipeline",
+		Doc:       "requests of a connection that may be unanswered at a time: queries (RFC 7766, section 6.2.1.1) or streams",
 		Protocols: pipelining, Absent: "1", Default: 1, Least: 1, Most: maxPipeline, Type: "number",
 	},
 	{
@@ -83,8 +86,10 @@ var applicationOptions = []*Option{
 		Protocols: reconnecting, Absent: "all: connections stay", Least: 1, Most: 1e6, Type: "number",
 	},
 	{
-		Key: "tls", Doc: "off; full: a whole handshake for each connection; resumed: sessions are resumed (RFC 8446, section 2.2). smtp: by STARTTLS",
-		Protocols: encrypting, Enum: []string{TLSOff, TLSFull, TLSResumed}, Type: "name", Absent: "off; of dot and h3: full",
+		Key:       "tls",
+		Doc:       "off; full: a whole handshake for each connection; resumed: sessions are resumed (RFC 8446, section 2.2). smtp: by STARTTLS",
+		Protocols: encrypting, Enum: []string{TLSOff, TLSFull, TLSResumed}, Type: "name",
+		Absent: "off; of dot and h3: full",
 		conflict: func(s *Spec) string {
 			if s.TLS == TLSOff && (s.Protocol == DoT || s.Protocol == HTTP3) {
 				return fmt.Sprintf(" off: %s is always encrypted", s.Protocol)
@@ -93,10 +98,12 @@ var applicationOptions = []*Option{
 		},
 	},
 	{
-		Key: "insecure", Doc: "true: the certificate of a server that is not linerate's is not verified", Protocols: encrypting, Type: "bool",
+		Key: "insecure", Doc: "true: the certificate of a server that is not linerate's is not verified",
+		Protocols: encrypting, Type: "bool",
 	},
 	{
-		Key: "think", Doc: "how long the server takes for each answer, in addition", Protocols: applications, Type: "duration",
+		Key: "think", Doc: "how long the server takes for each answer, in addition", Protocols: applications,
+		Type: "duration",
 		check: func(s *Spec) string {
 			if d := time.Duration(s.Think); d < 0 || d > maxThink {
 				return fmt.Sprintf(" %v: expected at most %v", s.Think, maxThink)
@@ -105,7 +112,8 @@ var applicationOptions = []*Option{
 		},
 	},
 	{
-		Key: "timeout", Doc: "how long a request may take, after which it is given up and counted as unanswered", Protocols: applications, Type: "duration",
+		Key: "timeout", Doc: "how long a request may take, after which it is given up and counted as unanswered",
+		Protocols: applications, Type: "duration",
 		Absent: DefaultTimeout.String(),
 		check: func(s *Spec) string {
 			if d := time.Duration(s.Timeout); d < time.Millisecond || d > maxTimeout {
@@ -115,26 +123,32 @@ var applicationOptions = []*Option{
 		},
 	},
 	{
-		Key: "names", Doc: "names that queries ask for, in turn; of one that begins with *. the first label is random in each query",
+		Key:       "names",
+		Doc:       "names that queries ask for, in turn; of one that begins with *. the first label is random in each query",
 		Protocols: []string{DNS, DNSTCP, DoT}, Absent: "*.linerate.test", Type: "names", check: func(s *Spec) string {
 			if len(s.Names) > maxNames {
 				return fmt.Sprintf(": %d names, expected at most %d", len(s.Names), maxNames)
 			}
 			for _, name := range s.Names {
 				if len(name) > 240 || !dnsName().MatchString(name) {
-					return fmt.Sprintf(" %.60q: expected a domain name (RFC 1035, section 2.3.1), such as www.example.com or *.example.com", name)
+					return fmt.Sprintf(
+						" %.60q: expected a domain name (RFC 1035, section 2.3.1), such as www.example.com or *.example.com", name)
 				}
 			}
 			return ""
 		},
 	},
 	{
-		Key: "query", Doc: "record type that queries ask for", Protocols: []string{DNS, DNSTCP, DoT}, Enum: QueryTypes, Absent: "A", Type: "type",
+		Key: "query", Doc: "record type that queries ask for", Protocols: []string{DNS, DNSTCP, DoT}, Enum: QueryTypes,
+		Absent: "A", Type: "type",
 	},
 	{
-		Key: "path", Doc: "path of requests, of a server that is not linerate's", Protocols: []string{HTTP, HTTP2, HTTP3}, Absent: "/", Type: "path",
+		Key: "path", Doc: "path of requests, of a server that is not linerate's",
+		Protocols: []string{HTTP, HTTP2, HTTP3}, Absent: "/", Type: "path",
 		check: func(s *Spec) string {
-			if !strings.HasPrefix(s.Path, "/") || len(s.Path) > 1024 || strings.ContainsFunc(s.Path, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+			if !strings.HasPrefix(s.Path, "/") || len(s.Path) > 1024 || strings.ContainsFunc(s.Path, func(r rune) bool {
+				return r <= ' ' || r >= 0x7f
+			}) {
 				return fmt.Sprintf(" %.60q: expected a path of printable ASCII characters that begins with /", s.Path)
 			}
 			return ""
@@ -144,9 +158,11 @@ var applicationOptions = []*Option{
 		Key: "service", Doc: "the service of the other host that answers, by its name there; linerate: its own server",
 		Protocols: applications, Neutral: OwnService, Absent: OwnService, Planned: true,
 		conflict: func(s *Spec) string {
-			for key, asked := range map[string]bool{"think": s.Think != 0, "tls": s.TLS != "" && s.TLS != TLSOff, "request": s.Request != 0 && s.Protocol == HTTP} {
+			for key, asked := range map[string]bool{"think": s.Think != 0, "tls": s.TLS != "" &&
+				s.TLS != TLSOff, "request": s.Request != 0 && s.Protocol == HTTP} {
 				if asked && s.Served() {
-					return fmt.Sprintf(" %s: its configuration has nothing for %s, which is for linerate's own server", s.Service, key)
+					return fmt.Sprintf(" %s: its configuration has nothing for %s, which is for linerate's own server",
+						s.Service, key)
 				}
 			}
 			return ""

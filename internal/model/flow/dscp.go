@@ -59,5 +59,6 @@ func (d *DSCP) UnmarshalText(text []byte) (err error) {
 
 // JSONSchema describes what a study file may say.
 func (DSCP) JSONSchema() map[string]any {
-	return map[string]any{"type": []string{"string", "integer"}, "minimum": 0, "maximum": 63, "examples": []any{"EF", "AF41", "CS1", 46}}
+	return map[string]any{"type": []string{"string", "integer"}, "minimum": 0, "maximum": 63,
+		"examples": []any{"EF", "AF41", "CS1", 46}}
 }

@@ -7,7 +7,8 @@ import (
 
 func TestParseDSCP(t *testing.T) {
 	for text, want := range map[string]DSCP{
-		"0": 0, "63": 63, "CS0": 0, "cs6": 48, "AF11": 10, "AF41": 34, "AF43": 38, "EF": 46, "ef": 46, "VA": 44, "LE": 1,
+		"0": 0, "63": 63, "CS0": 0, "cs6": 48, "AF11": 10, "AF41": 34, "AF43": 38, "EF": 46, "ef": 46,
+		"VA": 44, "LE": 1,
 	} {
 		if got, err := parseDSCP(text); err != nil || got != want {
 			t.Errorf("%s: %d, %v, want %d", text, got, err, want)

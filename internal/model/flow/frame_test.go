@@ -15,7 +15,8 @@ func TestParseFrames(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", "63", "9019", "-64", "64,", "64:0", "64:-1", "64:1001", "64:600,65:600", "x", "64:x", "IMIX", strings.Repeat("64,", 16) + "64", strings.Repeat("9", 1<<16)} {
+	for _, text := range []string{"", "63", "9019", "-64", "64,", "64:0", "64:-1", "64:1001", "64:600,65:600", "x",
+		"64:x", "IMIX", strings.Repeat("64,", 16) + "64", strings.Repeat("9", 1<<16)} {
 		if got, err := ParseFrames(text); err == nil || len(err.Error()) > 300 {
 			t.Errorf("%.20s: %v, %v", text, got, err)
 		}
@@ -26,7 +27,8 @@ func TestParseFrames(t *testing.T) {
 // and the payload is what the headers of the family leave.
 func TestFramePayloads(t *testing.T) {
 	s := Spec{Protocol: UDP, Frame: IMIX}
-	if got, want := s.FramePayloads(false), []int{18, 548, 18, 18, 548, 18, 1472, 18, 548, 18, 548, 18}; !slices.Equal(sorted(got), sorted(want)) || slices.Equal(got, sorted(got)) {
+	if got, want := s.FramePayloads(false), []int{18, 548, 18, 18, 548, 18, 1472, 18, 548, 18, 548, 18}; !slices.Equal(
+		sorted(got), sorted(want)) || slices.Equal(got, sorted(got)) {
 		t.Errorf("payloads %v, want %v, spread", got, want)
 	}
 	if got, want := s.DatagramBytes(false), 316; got != want { // 3790/12
@@ -53,7 +55,8 @@ func TestPacing(t *testing.T) {
 		t.Errorf("with a lower cap %v, %v", got, s.Cap())
 	}
 	for key, s := range map[string]Spec{
-		"pace": {Protocol: UDP, Pace: 1}, "frame": {Protocol: UDP, Frame: "64", Datagram: 18}, "tuples": {Protocol: UDP, Tuples: 2},
+		"pace": {Protocol: UDP, Pace: 1}, "frame": {Protocol: UDP, Frame: "64", Datagram: 18},
+		"tuples": {Protocol: UDP, Tuples: 2},
 	} {
 		if Find(key).Conflict(&s) == "" {
 			t.Errorf("%s: %+v is accepted", key, s)

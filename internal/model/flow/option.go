@@ -283,42 +283,52 @@ var Options = fieldsOf(slices.Concat([]*Option{
 	},
 	{
 		Key: "direction", Doc: "write: the end that connects sends; read: the other end sends; both",
-		Protocols: bulk, Enum: []string{Write, Read, Both}, Neutral: Write, otherwise: Write, Type: "name", Absent: "write", Planned: true,
+		Protocols: bulk, Enum: []string{Write, Read, Both}, Neutral: Write, otherwise: Write, Type: "name",
+		Absent: "write", Planned: true,
 	},
 	{
 		Key: "streams",
-		Doc: "connections of a flow per direction; measure: flows", Absent: "1; of measure: one for each address", Default: 1, Least: 1, Most: maxStreams, Type: "number",
+		Doc: "connections of a flow per direction; measure: flows", Absent: "1; of measure: one for each address",
+		Default: 1, Least: 1, Most: maxStreams, Type: "number",
 	},
 	{
 		Key: "copies",
-		Doc: "number of copies of the flow; with a tool, each is a process", Absent: "1", Default: 1, Least: 1, Most: maxStreams, Planned: true,
+		Doc: "number of copies of the flow; with a tool, each is a process", Absent: "1", Default: 1, Least: 1,
+		Most: maxStreams, Planned: true,
 	},
 	{
-		Key: "destinations",
-		Doc: "first: all copies go to the flow's destination; all: to each address of that host in turn, which takes copies of 2 or more in some treatment", Absent: "first", Enum: []string{"first", AllDestinations}, Planned: true,
+		Key:    "destinations",
+		Doc:    "first: all copies go to the flow's destination; all: to each address of that host in turn, which takes copies of 2 or more in some treatment",
+		Absent: "first", Enum: []string{"first", AllDestinations}, Planned: true,
 	},
 	// The kernel's bounds of TCP_MAXSEG: net/ipv4/tcp.c, TCP_MIN_MSS and MAX_TCP_WINDOW.
 	{
-		Key: "mss", Doc: "TCP maximum segment size (TCP_MAXSEG), in bytes", Absent: "as the MTU allows", Protocols: overTCP, Least: 88, Most: 32767, Unit: "bytes", Type: "number",
+		Key: "mss", Doc: "TCP maximum segment size (TCP_MAXSEG), in bytes", Absent: "as the MTU allows",
+		Protocols: overTCP, Least: 88, Most: 32767, Unit: "bytes", Type: "number",
 	},
 	{Key: "nodelay", Doc: "set TCP_NODELAY", Protocols: overTCP, Type: "bool"},
 	{
-		Key: "congestion_control", Doc: "TCP_CONGESTION: cubic, reno, bbr, …", Absent: "cubic in studies, otherwise the host's own", Protocols: overTCP, Type: "name",
+		Key: "congestion_control", Doc: "TCP_CONGESTION: cubic, reno, bbr, …",
+		Absent: "cubic in studies, otherwise the host's own", Protocols: overTCP, Type: "name",
 		check: func(s *Spec) string {
 			if s.CongestionControl != "" && !congestionControl().MatchString(s.CongestionControl) {
-				return fmt.Sprintf(" %.40q: expected the kernel's name of one, such as cubic, reno or bbr", s.CongestionControl)
+				return fmt.Sprintf(" %.40q: expected the kernel's name of one, such as cubic, reno or bbr",
+					s.CongestionControl)
 			}
 			return ""
 		},
 	},
 	{
-		Key: "window", Doc: "socket buffers at both ends (SO_SNDBUF, SO_RCVBUF), such as 256KiB", Absent: "the kernel's autotuning", Least: minWindow, Type: "size",
+		Key: "window", Doc: "socket buffers at both ends (SO_SNDBUF, SO_RCVBUF), such as 256KiB",
+		Absent: "the kernel's autotuning", Least: minWindow, Type: "size",
 	},
 	{
-		Key: "send_buffer", Doc: "socket buffer of the end that sends (SO_SNDBUF), instead of window", Least: minWindow, Type: "size",
+		Key: "send_buffer", Doc: "socket buffer of the end that sends (SO_SNDBUF), instead of window", Least: minWindow,
+		Type: "size",
 	},
 	{
-		Key: "receive_buffer", Doc: "socket buffer of the end that receives (SO_RCVBUF), instead of window", Least: minWindow, Type: "size",
+		Key: "receive_buffer", Doc: "socket buffer of the end that receives (SO_RCVBUF), instead of window",
+		Least: minWindow, Type: "size",
 	},
 	{
 		Key: "bind_no_port", Type: "bool",
@@ -326,42 +336,54 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		Absent: "true",
 	},
 	{
-		Key: "dscp", Doc: "differentiated services codepoint of all packets, both ways (IP_TOS, IPV6_TCLASS): 0 to 63, or CS0 to CS7, AF11 to AF43, EF, VA, LE",
+		Key:    "dscp",
+		Doc:    "differentiated services codepoint of all packets, both ways (IP_TOS, IPV6_TCLASS): 0 to 63, or CS0 to CS7, AF11 to AF43, EF, VA, LE",
 		Absent: "0, the kernel's", Type: "class",
 	},
 	{
-		Key: "rate_cap", Doc: "pacing of each connection (SO_MAX_PACING_RATE), such as 100mbit", Absent: "as fast as it can", Protocols: bulk, Type: "rate", Imposed: true,
+		Key: "rate_cap", Doc: "pacing of each connection (SO_MAX_PACING_RATE), such as 100mbit",
+		Absent: "as fast as it can", Protocols: bulk, Type: "rate", Imposed: true,
 	},
 	{
-		Key:    "mode",
-		Doc:    "how bytes are moved: auto tries several ways and keeps the cheapest; copy writes and reads as ordinary programs do; write, splice, zerocopy and sendfile select one way; measure also has all: auto, then copy",
-		Absent: "plain writes, received without a copy; measure: auto, which takes the first 300ms of the warm-up", Protocols: []string{TCP}, Enum: Modes, Type: "name",
+		Key:       "mode",
+		Doc:       "how bytes are moved: auto tries several ways and keeps the cheapest; copy writes and reads as ordinary programs do; write, splice, zerocopy and sendfile select one way; measure also has all: auto, then copy",
+		Absent:    "plain writes, received without a copy; measure: auto, which takes the first 300ms of the warm-up",
+		Protocols: []string{TCP}, Enum: Modes, Type: "name",
 	},
 	{
 		Key: "datagram",
-		Doc: "payload of each datagram", Absent: "as large as the MTU allows", Protocols: []string{UDP}, Least: 16, Most: MaxDatagramBytes, Unit: "bytes", Type: "size",
+		Doc: "payload of each datagram", Absent: "as large as the MTU allows", Protocols: []string{UDP}, Least: 16,
+		Most: MaxDatagramBytes, Unit: "bytes", Type: "size",
 	},
 	{
-		Key: "write_cap", Doc: "rate at which the sending program writes at most, like a program with little to send", Protocols: []string{TCP}, Type: "rate",
+		Key: "write_cap", Doc: "rate at which the sending program writes at most, like a program with little to send",
+		Protocols: []string{TCP}, Type: "rate",
 	},
 	{
-		Key: "read_cap", Doc: "rate at which the receiving program reads at most, like a slow program", Protocols: []string{TCP}, Type: "rate",
+		Key: "read_cap", Doc: "rate at which the receiving program reads at most, like a slow program",
+		Protocols: []string{TCP}, Type: "rate",
 	},
 	{
-		Key: "request", Doc: "size of a request; http, h2, h3: of its body; smtp: of a mail", Absent: "1 byte; http, h2, h3: none (GET); smtp: 1000 bytes", Protocols: bodies, Default: 1, OwnDefaults: true, Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
+		Key: "request", Doc: "size of a request; http, h2, h3: of its body; smtp: of a mail",
+		Absent: "1 byte; http, h2, h3: none (GET); smtp: 1000 bytes", Protocols: bodies, Default: 1, OwnDefaults: true,
+		Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
 		conflict: func(s *Spec) string { return oneDatagram(s, s.Request) },
 	},
 	{
-		Key: "response", Doc: "size of a response; http, h2, h3: of its body", Absent: "1 byte; http, h2, h3: 1000 bytes", Protocols: answers, Default: 1, OwnDefaults: true, Least: 1, Most: maxMessage, Unit: "bytes", Type: "size",
+		Key: "response", Doc: "size of a response; http, h2, h3: of its body",
+		Absent: "1 byte; http, h2, h3: 1000 bytes", Protocols: answers, Default: 1, OwnDefaults: true, Least: 1,
+		Most: maxMessage, Unit: "bytes", Type: "size",
 		conflict: func(s *Spec) string { return oneDatagram(s, s.Response) },
 	},
 	{
 		Key: "connections",
-		Doc: "connections of a flow, each with one request at a time", Absent: "1", Protocols: transactional, Default: 1, Least: 1, Most: maxConnections, Type: "number",
+		Doc: "connections of a flow, each with one request at a time", Absent: "1", Protocols: transactional,
+		Default: 1, Least: 1, Most: maxConnections, Type: "number",
 	},
 	{
-		Key: "pace",
-		Doc: "requests per second of a flow, on a fixed schedule that does not wait for responses; udp: datagrams per second", Absent: "each request follows the response before it; udp: as fast as it can", Protocols: paced, Type: "number",
+		Key:    "pace",
+		Doc:    "requests per second of a flow, on a fixed schedule that does not wait for responses; udp: datagrams per second",
+		Absent: "each request follows the response before it; udp: as fast as it can", Protocols: paced, Type: "number",
 		check: func(s *Spec) string {
 			if !(s.Pace > 0 && s.Pace <= MaxPace) {
 				return fmt.Sprintf(" %g: expected more than 0 and at most %.0f per second", s.Pace, float64(MaxPace))
@@ -381,16 +403,20 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		Doc: "true: each end's thread sleeps on the CPU that receives its packets, so that no other CPU has to be woken; only with one connection", Protocols: requests,
 		conflict: func(s *Spec) string {
 			if On(s.Follow) && (s.Connections > 1 || On(s.Poll)) {
-				return fmt.Sprintf(": a thread follows the packets of one connection, and does not poll; this flow has %s, poll: %t", unit.Plural(s.Connections, "connection"), On(s.Poll))
+				return fmt.Sprintf(
+					": a thread follows the packets of one connection, and does not poll; this flow has %s, poll: %t",
+					unit.Plural(s.Connections, "connection"), On(s.Poll))
 			}
 			return ""
 		},
 	},
 	{
-		Key: "threads", Doc: "threads at each end", Absent: "1", Protocols: requests, Default: 1, Least: 1, Most: 256, Type: "number",
+		Key: "threads", Doc: "threads at each end", Absent: "1", Protocols: requests, Default: 1, Least: 1, Most: 256,
+		Type: "number",
 		conflict: func(s *Spec) string {
 			if s.Threads > s.Connections && !Of(s.Protocol).Bulk() {
-				return fmt.Sprintf(" %d: a flow with %s has nothing for more than %d to do: say connections, too", s.Threads, unit.Plural(s.Connections, "connection"), s.Connections)
+				return fmt.Sprintf(" %d: a flow with %s has nothing for more than %d to do: say connections, too",
+					s.Threads, unit.Plural(s.Connections, "connection"), s.Connections)
 			}
 			return ""
 		},
@@ -401,11 +427,13 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		Absent: "kernel", Protocols: bulk, Enum: []string{PortsKernel, PortsDrawn, PortsEven}, Neutral: PortsKernel,
 	},
 	{
-		Key: "tool", Doc: "the program that makes the flow's traffic, one process for each flow and direction: a name, or {client: […], server: […], figure: …, unit: …}",
+		Key:    "tool",
+		Doc:    "the program that makes the flow's traffic, one process for each flow and direction: a name, or {client: […], server: […], figure: …, unit: …}",
 		Absent: OwnTool, Names: Tools, Planned: true,
 		check: func(s *Spec) string { return s.Tool.check() },
 		merge: func(s, base *Spec) {
-			if s.ToolArgs == nil && (s.Tool.Name == "" || base.Tool.Name == "" || s.Tool.Name == base.Tool.Name) && !s.Tool.Described() {
+			if s.ToolArgs == nil && (s.Tool.Name == "" || base.Tool.Name == "" || s.Tool.Name == base.Tool.Name) &&
+				!s.Tool.Described() {
 				s.ToolArgs = base.ToolArgs // one tool's words mean nothing to another
 			}
 			if reflect.ValueOf(s.Tool).IsZero() {
@@ -452,7 +480,8 @@ func protocolDocs() string {
 
 func oneDatagram(s *Spec, bytes unit.Bytes) string {
 	if s.Protocol == UDPRR && bytes > MaxDatagramBytes {
-		return fmt.Sprintf(" %s: of %s each is one datagram, which carries at most %d bytes", bytes, s.Protocol, MaxDatagramBytes)
+		return fmt.Sprintf(" %s: of %s each is one datagram, which carries at most %d bytes", bytes, s.Protocol,
+			MaxDatagramBytes)
 	}
 	return ""
 }

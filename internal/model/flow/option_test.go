@@ -69,7 +69,8 @@ func TestOptionField(t *testing.T) {
 // TestFitted: options of other protocols go, and those of requests have defaults.
 func TestFitted(t *testing.T) {
 	s := Spec{Protocol: UDPRR, Direction: Read, MSS: 1000, Window: 1 << 16, Mode: ModeCopy}
-	if got, want := s.Fitted(), (Spec{Protocol: UDPRR, Direction: Write, Window: 1 << 16, Request: 1, Response: 1, Connections: 1, Threads: 1}); !reflect.DeepEqual(got, want) {
+	if got, want := s.Fitted(), (Spec{Protocol: UDPRR, Direction: Write, Window: 1 << 16, Request: 1, Response: 1,
+		Connections: 1, Threads: 1}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	s = Spec{Threads: 3, MSS: 1000}
@@ -81,18 +82,21 @@ func TestFitted(t *testing.T) {
 // TestChecks: what a row refuses, alone and beside others.
 func TestChecks(t *testing.T) {
 	for key, s := range map[string]Spec{
-		"mss": {MSS: 87}, "streams": {Streams: -1}, "window": {Window: 1}, "datagram": {Datagram: 15}, "request": {Request: 17 << 20},
-		"pace": {Pace: -1}, "direction": {Direction: "up"}, "congestion_control": {CongestionControl: "not one"},
+		"mss": {MSS: 87}, "streams": {Streams: -1}, "window": {Window: 1}, "datagram": {Datagram: 15},
+		"request": {Request: 17 << 20},
+		"pace":    {Pace: -1}, "direction": {Direction: "up"}, "congestion_control": {CongestionControl: "not one"},
 	} {
 		if Find(key).Check(&s) == "" || Find(key).Check(&Spec{
-			MSS: 88, Streams: 1, Window: 4096, Datagram: 16, Request: 1, Pace: 1, Direction: Both, CongestionControl: "bbr",
+			MSS: 88, Streams: 1, Window: 4096, Datagram: 16, Request: 1, Pace: 1, Direction: Both,
+			CongestionControl: "bbr",
 		}) != "" {
 			t.Errorf("%s is not checked", key)
 		}
 	}
 	on := true
 	for key, s := range map[string]Spec{
-		"request": {Protocol: UDPRR, Request: MaxDatagramBytes + 1}, "threads": {Protocol: RR, Threads: 2}, "follow": {Protocol: RR, Follow: &on, Poll: &on},
+		"request": {Protocol: UDPRR, Request: MaxDatagramBytes + 1}, "threads": {Protocol: RR, Threads: 2},
+		"follow": {Protocol: RR, Follow: &on, Poll: &on},
 	} {
 		if s = s.Fitted(); Find(key).Conflict(&s) == "" {
 			t.Errorf("%s: %+v is accepted", key, s)

@@ -14,7 +14,8 @@ import (
 const OwnTool = "linerate"
 
 // Tools are the names of the tools that package tool knows, and OwnTool.
-var Tools = []string{OwnTool, "iperf3", "iperf", "netperf", "nuttcp", "sockperf", "qperf", "wrk", "ab", "h2load", "dnsperf", "smtp-source"}
+var Tools = []string{OwnTool, "iperf3", "iperf", "netperf", "nuttcp", "sockperf", "qperf", "wrk", "ab", "h2load",
+	"dnsperf", "smtp-source"}
 
 // Tool is the program that makes a flow's traffic: one of Tools, or, with Client, any
 // other. The zero value is linerate. Words have variables such as $ADDRESS, $PORT and
@@ -86,7 +87,9 @@ func (t Tool) check() string {
 		return fmt.Sprintf(": counted_by %.40q: expected sender or receiver", t.CountedBy)
 	}
 	for key, words := range map[string][]string{"client": t.Client, "server": t.Server} {
-		if len(words) > maxWords || slices.ContainsFunc(words, func(w string) bool { return len(w) > maxWord || strings.Contains(w, "\x00") }) {
+		if len(words) > maxWords || slices.ContainsFunc(words, func(w string) bool {
+			return len(w) > maxWord || strings.Contains(w, "\x00")
+		}) {
 			return fmt.Sprintf(": %s: expected at most %d words of at most %d bytes each", key, maxWords, maxWord)
 		}
 		if len(words) > 0 && (words[0] == "" || strings.Contains(words[0], "/") && !path.IsAbs(words[0])) {

@@ -9,7 +9,8 @@ import (
 
 // TestToolCheck: what a description may not be.
 func TestToolCheck(t *testing.T) {
-	good := Tool{Client: []string{"bench", "$ADDRESS"}, Server: []string{"/opt/bench", "$PORT"}, Figure: `rate ([\d.]+)`, Unit: "MB/s", CountedBy: "receiver"}
+	good := Tool{Client: []string{"bench", "$ADDRESS"}, Server: []string{"/opt/bench", "$PORT"},
+		Figure: `rate ([\d.]+)`, Unit: "MB/s", CountedBy: "receiver"}
 	for _, test := range []struct {
 		change func(*Tool)
 		wrong  string

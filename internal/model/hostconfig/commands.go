@@ -72,7 +72,8 @@ func command(s setting.Setting) (lines []string) {
 		return []string{"sysctl -w " + Quote(s.Sysctl[0].Key) + "=" + Quote(s.Sysctl[0].Value)}
 	case s.Neighbour != nil:
 		n := s.Neighbour
-		l = ip(false, "neigh", "replace", n.Address.String(), "lladdr", n.LLAddr, "dev", n.Interface, "nud", "permanent")
+		l = ip(false, "neigh", "replace", n.Address.String(), "lladdr", n.LLAddr, "dev", n.Interface, "nud",
+			"permanent")
 	case s.Address != nil:
 		l = ip(false, "address", "replace", s.Address.Address.String(), "dev", s.Address.Interface)
 	case s.Route != nil:
@@ -200,7 +201,8 @@ func linkLines(k setting.Link) (lines []string) {
 	case k.XmitHashPolicy != "":
 		add("type", "bond", "xmit_hash_policy", k.XmitHashPolicy)
 	case k.XDP != "":
-		lines = append(lines, Comment("the XDP program "+k.XDP+" of "+k.Interface+" is linerate's own: ip link takes one from a compiled file"))
+		lines = append(lines, Comment("the XDP program "+k.XDP+" of "+k.Interface+
+			" is linerate's own: ip link takes one from a compiled file"))
 	case k.Up != nil:
 		add(map[bool]string{true: "up", false: "down"}[*k.Up])
 	}

@@ -125,7 +125,8 @@ func (f Format) Config(h Host, head []string) Config {
 		c.Files = append(c.Files, File{scriptPath, 0o755, script(companion, head)}, File{unitPath, 0o644, unit})
 		c.Apply = append(c.Apply, "systemctl daemon-reload", "systemctl enable --now linerate-fix")
 		if own != nil {
-			c.Notes = append(c.Notes, fmt.Sprintf("%s has no key for what is in /%s, which systemd runs at boot", f.Name, scriptPath))
+			c.Notes = append(c.Notes, fmt.Sprintf("%s has no key for what is in /%s, which systemd runs at boot",
+				f.Name, scriptPath))
 		}
 	}
 	return c
@@ -157,7 +158,8 @@ func single(s setting.Setting) (list []setting.Setting) {
 		}
 	case s.Address != nil:
 		for _, p := range s.Address.All() {
-			list = append(list, setting.Setting{Host: s.Host, Address: &setting.Address{Interface: s.Address.Interface, Address: p}})
+			list = append(list, setting.Setting{Host: s.Host, Address: &setting.Address{Interface: s.Address.Interface,
+				Address: p}})
 		}
 	case s.Route != nil && s.Route.Number() > 1:
 		for p := range s.Route.All() {
@@ -167,7 +169,9 @@ func single(s setting.Setting) (list []setting.Setting) {
 		}
 	case s.Link != nil:
 		l := *s.Link
-		for _, part := range []setting.Link{{MTU: l.MTU}, {TxQueueLen: l.TxQueueLen}, {MAC: l.MAC}, {GSOMaxSize: l.GSOMaxSize}, {GROMaxSize: l.GROMaxSize}, {XmitHashPolicy: l.XmitHashPolicy}, {XDP: l.XDP}, {Up: l.Up}} {
+		for _, part := range []setting.Link{{MTU: l.MTU}, {TxQueueLen: l.TxQueueLen}, {MAC: l.MAC},
+			{GSOMaxSize: l.GSOMaxSize}, {GROMaxSize: l.GROMaxSize}, {XmitHashPolicy: l.XmitHashPolicy}, {XDP: l.XDP},
+			{Up: l.Up}} {
 			if part != (setting.Link{}) {
 				part.Interface = l.Interface
 				list = append(list, setting.Setting{Host: s.Host, Link: &part})
@@ -289,7 +293,10 @@ func gateway(via string) string { return strings.TrimPrefix(via, "inet6 ") }
 
 // six reports whether texts name something of IPv6: one is an IPv6 address or prefix.
 func six(texts ...string) bool {
-	return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, ":") && !strings.HasPrefix(text, "inet6 ") })
+	return slices.ContainsFunc(texts, func(text string) bool {
+		return strings.Contains(text, ":") &&
+			!strings.HasPrefix(text, "inet6 ")
+	})
 }
 
 // destination is a route's, as a prefix, or "default".

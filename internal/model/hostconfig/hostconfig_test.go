@@ -25,37 +25,63 @@ func cells() []struct {
 		name, places string
 		s            setting.Setting
 	}{
-		{"`sysctl`", "sssss", setting.Setting{Sysctl: []setting.Sysctl{{Key: "net.ipv4.tcp_rmem", Value: "4096 131072 16777216"}}}},
-		{"`sysctl` of an interface", "sssss", setting.Setting{Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.eth0/7.rp_filter", Value: "2"}}}},
-		{"`neighbour`", "--k-k", setting.Setting{Neighbour: &setting.Neighbour{Interface: "eth0", Address: addr("10.1.0.7"), LLAddr: "02:00:00:02:00:07"}}},
-		{"`address`", "-kkkk", setting.Setting{Address: &setting.Address{Interface: "eth1", Address: prefix("10.2.0.20/24"), Count: 2}}},
-		{"`route` on its link", "-kkkk", setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Interface: "eth0", Source: addr("10.1.0.1"), Table: 101}}},
-		{"`route` by a next hop", "-kkkk", setting.Setting{Route: &setting.Route{To: "default", Via: "10.2.0.9", Metric: 7, InitCwnd: 40}}},
-		{"`route` by `inet6`", "--k-k", setting.Setting{Route: &setting.Route{To: "10.68.0.0/16", Via: "inet6 fe80::1", Interface: "eth1"}}},
-		{"`route` by several next hops", "--k-k", setting.Setting{Route: &setting.Route{To: "10.67.0.0/16", Nexthops: []setting.Nexthop{{Via: "10.1.0.9", Weight: 3}, {Via: "10.2.0.9"}}}}},
+		{"`sysctl`", "sssss", setting.Setting{
+			Sysctl: []setting.Sysctl{{Key: "net.ipv4.tcp_rmem", Value: "4096 131072 16777216"}}}},
+		{"`sysctl` of an interface", "sssss",
+			setting.Setting{Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.eth0/7.rp_filter", Value: "2"}}}},
+		{"`neighbour`", "--k-k",
+			setting.Setting{Neighbour: &setting.Neighbour{Interface: "eth0", Address: addr("10.1.0.7"),
+				LLAddr: "02:00:00:02:00:07"}}},
+		{"`address`", "-kkkk", setting.Setting{Address: &setting.Address{Interface: "eth1",
+			Address: prefix("10.2.0.20/24"), Count: 2}}},
+		{"`route` on its link", "-kkkk", setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Interface: "eth0",
+			Source: addr("10.1.0.1"), Table: 101}}},
+		{"`route` by a next hop", "-kkkk", setting.Setting{Route: &setting.Route{To: "default", Via: "10.2.0.9",
+			Metric: 7, InitCwnd: 40}}},
+		{"`route` by `inet6`", "--k-k", setting.Setting{Route: &setting.Route{To: "10.68.0.0/16", Via: "inet6 fe80::1",
+			Interface: "eth1"}}},
+		{"`route` by several next hops", "--k-k",
+			setting.Setting{Route: &setting.Route{To: "10.67.0.0/16",
+				Nexthops: []setting.Nexthop{{Via: "10.1.0.9", Weight: 3}, {Via: "10.2.0.9"}}}}},
 		{"`route` by a nexthop object", "--k-k", setting.Setting{Route: &setting.Route{To: "10.69.0.0/16", Object: 3}}},
 		{"`rule`", "-kkkk", setting.Setting{Rule: &setting.Rule{From: "10.1.0.1", Table: 101}}},
-		{"`nft`", "-----", setting.Setting{NFT: &setting.NFT{Hook: "forward", Rules: []string{"ct state invalid drop"}}}},
-		{"`nexthop`", "--k-k", setting.Setting{Nexthop: &setting.NexthopObject{ID: 1, Via: "10.1.0.9", Interface: "eth0"}}},
-		{"`nexthop`, a group", "--k-k", setting.Setting{Nexthop: &setting.NexthopObject{ID: 3, Group: []setting.Member{{ID: 1, Weight: 2}, {ID: 2}}}}},
-		{"`nexthop`, a resilient group", "----k", setting.Setting{Nexthop: &setting.NexthopObject{ID: 4, Group: []setting.Member{{ID: 1}}, Resilient: &setting.Resilient{Buckets: 32}}}},
+		{"`nft`", "-----", setting.Setting{
+			NFT: &setting.NFT{Hook: "forward", Rules: []string{"ct state invalid drop"}}}},
+		{"`nexthop`", "--k-k", setting.Setting{Nexthop: &setting.NexthopObject{ID: 1, Via: "10.1.0.9",
+			Interface: "eth0"}}},
+		{"`nexthop`, a group", "--k-k",
+			setting.Setting{Nexthop: &setting.NexthopObject{ID: 3, Group: []setting.Member{{ID: 1, Weight: 2},
+				{ID: 2}}}}},
+		{"`nexthop`, a resilient group", "----k",
+			setting.Setting{Nexthop: &setting.NexthopObject{ID: 4, Group: []setting.Member{{ID: 1}},
+				Resilient: &setting.Resilient{Buckets: 32}}}},
 		{"`link`: MTU", "-kkkk", setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 9000}}},
-		{"`link`: MAC address", "-kkkk", setting.Setting{Link: &setting.Link{Interface: "eth0", MAC: "02:00:00:09:00:01"}}},
+		{"`link`: MAC address", "-kkkk",
+			setting.Setting{Link: &setting.Link{Interface: "eth0", MAC: "02:00:00:09:00:01"}}},
 		{"`link`: queue length", "----k", setting.Setting{Link: &setting.Link{Interface: "eth0", TxQueueLen: 5000}}},
-		{"`link`: largest packets", "----k", setting.Setting{Link: &setting.Link{Interface: "eth0", GSOMaxSize: 30_000}}},
-		{"`link`: hash of a bond", "---kk", setting.Setting{Link: &setting.Link{Interface: "eth0", XmitHashPolicy: "layer3+4"}}},
+		{"`link`: largest packets", "----k",
+			setting.Setting{Link: &setting.Link{Interface: "eth0", GSOMaxSize: 30_000}}},
+		{"`link`: hash of a bond", "---kk",
+			setting.Setting{Link: &setting.Link{Interface: "eth0", XmitHashPolicy: "layer3+4"}}},
 		{"`link`: up or down", "--k-k", setting.Setting{Link: &setting.Link{Interface: "eth1", Up: &up}}},
-		{"`qdisc`", "--k-k", setting.Setting{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 1e9, Burst: 256 << 10}}},
-		{"`qdisc`: red, or a `limit` of sfq", "----k", setting.Setting{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "red", Limit: 400_000}}},
-		{"`nic`: features, rings, coalesce, pause", "---kk", setting.Setting{NIC: &setting.NIC{Interface: "eth0", Features: []setting.Option{{Key: "gro", Value: "off"}}}}},
-		{"`nic`: channels, rss, queues, napi, irqs", "----k", setting.Setting{NIC: &setting.NIC{Interface: "eth0", Queues: []setting.Option{{Key: "rps_cpus", Value: "3"}}}}},
+		{"`qdisc`", "--k-k", setting.Setting{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 1e9,
+			Burst: 256 << 10}}},
+		{"`qdisc`: red, or a `limit` of sfq", "----k",
+			setting.Setting{Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "red", Limit: 400_000}}},
+		{"`nic`: features, rings, coalesce, pause", "---kk",
+			setting.Setting{NIC: &setting.NIC{Interface: "eth0",
+				Features: []setting.Option{{Key: "gro", Value: "off"}}}}},
+		{"`nic`: channels, rss, queues, napi, irqs", "----k",
+			setting.Setting{NIC: &setting.NIC{Interface: "eth0",
+				Queues: []setting.Option{{Key: "rps_cpus", Value: "3"}}}}},
 		{"`cpu`", "----k", setting.Setting{CPU: &setting.CPU{Governor: "performance"}}},
 	}
 }
 
 func nas(settings ...setting.Setting) Host {
 	return Host{Name: "nas", Settings: settings, Interfaces: []Interface{
-		{"eth0", []netip.Prefix{netip.MustParsePrefix("10.1.0.1/24")}}, {"eth1", []netip.Prefix{netip.MustParsePrefix("10.2.0.1/24")}}}}
+		{"eth0", []netip.Prefix{netip.MustParsePrefix("10.1.0.1/24")}},
+		{"eth1", []netip.Prefix{netip.MustParsePrefix("10.2.0.1/24")}}}}
 }
 
 // TestCells: each kind of change is in the place of its format that the table says, and
@@ -196,9 +222,11 @@ func TestNetworkd(t *testing.T) {
 	}
 	for _, want := range []string{
 		"[Route]\nDestination=10.67.0.0/16\nMultiPathRoute=10.1.0.9@eth0 3\nMultiPathRoute=10.2.0.9@eth1\n",
-		"[Route]\nDestination=0.0.0.0/0\nGateway=10.2.0.9\nMetric=7\nInitialCongestionWindow=40\n", "[NextHop]\nId=3\nGroup=1:2 2\n",
+		"[Route]\nDestination=0.0.0.0/0\nGateway=10.2.0.9\nMetric=7\nInitialCongestionWindow=40\n",
+		"[NextHop]\nId=3\nGroup=1:2 2\n",
 	} {
-		if made := text(t, "systemd-networkd", "etc/systemd/network/eth1.network.d/90-linerate.conf"); !strings.Contains(made, want) {
+		if made := text(t, "systemd-networkd",
+			"etc/systemd/network/eth1.network.d/90-linerate.conf"); !strings.Contains(made, want) {
 			t.Errorf("no %q in\n%s", want, made)
 		}
 	}
@@ -208,13 +236,17 @@ func TestNetworkd(t *testing.T) {
 func TestScripts(t *testing.T) {
 	for _, test := range []struct{ format, path, want string }{
 		{"networkmanager", nmcliPath, "connection=$(nmcli -g GENERAL.CONNECTION device show eth0)\n"},
-		{"networkmanager", nmcliPath, `nmcli connection modify "$connection" +ipv4.routes '10.1.0.0/24 src=10.1.0.1 table=101'` + "\n"},
+		{"networkmanager", nmcliPath,
+			`nmcli connection modify "$connection" +ipv4.routes '10.1.0.0/24 src=10.1.0.1 table=101'` + "\n"},
 		{"networkmanager", nmcliPath, `+ipv4.routes '0.0.0.0/0 10.2.0.9 7 initcwnd=40'` + "\n"},
 		{"networkmanager", nmcliPath, `+ipv4.routing-rules 'priority 32765 from 10.1.0.1 table 101'` + "\n"},
-		{"networkmanager", scriptPath, "\nip neigh replace 10.1.0.7 lladdr 02:00:00:02:00:07 dev eth0 nud permanent || status=1\n"},
+		{"networkmanager", scriptPath,
+			"\nip neigh replace 10.1.0.7 lladdr 02:00:00:02:00:07 dev eth0 nud permanent || status=1\n"},
 		{"ifupdown", ifupdownPath, "\niface eth0 inet manual\n    up ip neigh replace 10.1.0.7 "},
-		{"ifupdown", ifupdownPath, "    up ip rule add from 10.1.0.1 lookup 101\n    down ip rule del from 10.1.0.1 lookup 101 || true\n"},
-		{"sysctl", scriptPath, "\nip rule del from 10.1.0.1 lookup 101 2>/dev/null\nip rule add from 10.1.0.1 lookup 101 || status=1\n"},
+		{"ifupdown", ifupdownPath,
+			"    up ip rule add from 10.1.0.1 lookup 101\n    down ip rule del from 10.1.0.1 lookup 101 || true\n"},
+		{"sysctl", scriptPath,
+			"\nip rule del from 10.1.0.1 lookup 101 2>/dev/null\nip rule add from 10.1.0.1 lookup 101 || status=1\n"},
 	} {
 		if made := text(t, test.format, test.path); !strings.Contains(made, test.want) {
 			t.Errorf("no %q in %s:\n%s", test.want, test.path, made)
@@ -225,9 +257,11 @@ func TestScripts(t *testing.T) {
 // TestDependent: a route by a nexthop object that only the script can make is made there,
 // after it.
 func TestDependent(t *testing.T) {
-	h := nas(setting.Setting{Nexthop: &setting.NexthopObject{ID: 4, Group: []setting.Member{{ID: 1}}, Resilient: &setting.Resilient{}}}, setting.Setting{Route: &setting.Route{To: "10.0.0.0/8", Object: 4}})
+	h := nas(setting.Setting{Nexthop: &setting.NexthopObject{ID: 4, Group: []setting.Member{{ID: 1}},
+		Resilient: &setting.Resilient{}}}, setting.Setting{Route: &setting.Route{To: "10.0.0.0/8", Object: 4}})
 	files := Formats[2].Config(h, nil).Files
-	if len(files) != 2 || !strings.Contains(files[0].Text, "type resilient || status=1\nip route replace 10.0.0.0/8 nhid 4 || status=1\n") {
+	if len(files) != 2 || !strings.Contains(files[0].Text,
+		"type resilient || status=1\nip route replace 10.0.0.0/8 nhid 4 || status=1\n") {
 		t.Errorf("%+v", files)
 	}
 }
@@ -236,7 +270,8 @@ func TestDependent(t *testing.T) {
 // only where the kernel does not set that size by itself.
 func TestPacketSizes(t *testing.T) {
 	got := Commands([]setting.Setting{{Link: &setting.Link{Interface: "eth0", GSOMaxSize: 65537, GROMaxSize: 65536}}})
-	want := []string{"ip link set dev eth0 gso_max_size 65537", "ip link set dev eth0 gso_ipv4_max_size 65537", "ip link set dev eth0 gro_max_size 65536"}
+	want := []string{"ip link set dev eth0 gso_max_size 65537", "ip link set dev eth0 gso_ipv4_max_size 65537",
+		"ip link set dev eth0 gro_max_size 65536"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -53,7 +53,8 @@ func wrong(s setting.Setting) string {
 	for _, one := range s.Sysctl {
 		switch {
 		case !printable(one.Key) || strings.ContainsAny(one.Key, " =") || strings.Trim(one.Key[:1], alphanumeric) != "":
-			return fmt.Sprintf("%q is not a kernel parameter: expected a name with dots such as net.ipv4.ip_forward", one.Key)
+			return fmt.Sprintf("%q is not a kernel parameter: expected a name with dots such as net.ipv4.ip_forward",
+				one.Key)
 		case !printable(strings.ReplaceAll(one.Value, "\t", " ")):
 			return fmt.Sprintf("%s = %q: expected a value on one line", one.Key, one.Value)
 		}
@@ -175,7 +176,8 @@ func addresses(s setting.Setting) (texts []string) {
 // names.
 func wrongInterface(name string) string {
 	if len(name) > 15 || name == "." || name == ".." || !printable(name) || strings.ContainsAny(name, " /:") {
-		return fmt.Sprintf("interface name %q: expected 1 to 15 printable characters without spaces, slashes and colons", name)
+		return fmt.Sprintf(
+			"interface name %q: expected 1 to 15 printable characters without spaces, slashes and colons", name)
 	}
 	return ""
 }
@@ -193,7 +195,8 @@ func word(text, others string) bool {
 // plain: every word of the change means itself in any format.
 func (c change) plain() bool {
 	for _, one := range c.Sysctl {
-		if !word(one.Key, "_./:@-") || strings.TrimSpace(one.Value) == "" || strings.Trim(one.Value, alphanumeric+"_./:@-+,\t ") != "" {
+		if !word(one.Key, "_./:@-") || strings.TrimSpace(one.Value) == "" ||
+			strings.Trim(one.Value, alphanumeric+"_./:@-+,\t ") != "" {
 			return false
 		}
 	}

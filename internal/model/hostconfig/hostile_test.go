@@ -18,8 +18,10 @@ import (
 // hostile are names and values that mean something to a shell, to YAML or to a parser of
 // lines.
 var hostile = []string{
-	"eth0\nreboot", "eth0\r[Link]", "$(touch pwned)", "`touch pwned`", "a;touch pwned", "a'b", `a"b`, `a\`, "a #b", "a: b", "- a", "{a: 1}", "*a", "&a",
-	"!a", "%i", "a|b", "a&b", "~", "null", "\x1b[31m", "é", "\u2028", "", "-rf", "--help", "..", "a/b", "a,b", "a=b", "[a]", "fe80::1%$(touch pwned)", "a\x00b", "\xff",
+	"eth0\nreboot", "eth0\r[Link]", "$(touch pwned)", "`touch pwned`", "a;touch pwned", "a'b", `a"b`, `a\`, "a #b",
+	"a: b", "- a", "{a: 1}", "*a", "&a",
+	"!a", "%i", "a|b", "a&b", "~", "null", "\x1b[31m", "é", "\u2028", "", "-rf", "--help", "..", "a/b", "a,b", "a=b",
+	"[a]", "fe80::1%$(touch pwned)", "a\x00b", "\xff",
 }
 
 // named are settings of every kind that have a text wherever one can stand.
@@ -30,12 +32,14 @@ func named(text string) []setting.Setting {
 		{Sysctl: []setting.Sysctl{{Key: "net.ipv4.tcp_rmem", Value: text}}},
 		{Neighbour: &setting.Neighbour{Interface: text, Address: addr, LLAddr: "02:00:00:02:00:07"}},
 		{Neighbour: &setting.Neighbour{Interface: "eth0", Address: addr, LLAddr: text}},
-		{Neighbour: &setting.Neighbour{Interface: "eth0", Address: netip.MustParseAddr("fe80::1").WithZone(text), LLAddr: "02:00:00:02:00:07"}},
+		{Neighbour: &setting.Neighbour{Interface: "eth0", Address: netip.MustParseAddr("fe80::1").WithZone(text),
+			LLAddr: "02:00:00:02:00:07"}},
 		{Address: &setting.Address{Interface: text, Address: netip.MustParsePrefix("10.2.0.20/24")}},
 		{Route: &setting.Route{To: text, Interface: "eth0"}},
 		{Route: &setting.Route{To: "default", Via: text}},
 		{Route: &setting.Route{To: "default", Interface: text}},
-		{Route: &setting.Route{To: "default", Nexthops: []setting.Nexthop{{Via: text, Interface: text}, {Interface: "eth1"}}}},
+		{Route: &setting.Route{To: "default", Nexthops: []setting.Nexthop{{Via: text, Interface: text},
+			{Interface: "eth1"}}}},
 		{Nexthop: &setting.NexthopObject{ID: 1, Via: "inet6 " + text, Interface: text}},
 		{Rule: &setting.Rule{From: text, To: text, Table: 7}},
 		{Link: &setting.Link{Interface: text, MTU: 1400}},
@@ -101,7 +105,8 @@ func checkFile(t *testing.T, file File, text string) {
 				Ethernets map[string]map[string]any
 			}
 		}
-		if err := yaml.NewDecoder(strings.NewReader(file.Text), yaml.Strict()).Decode(&made); err != nil || len(made.Network.Ethernets) != 1 {
+		if err := yaml.NewDecoder(strings.NewReader(file.Text), yaml.Strict()).Decode(&made); err != nil ||
+			len(made.Network.Ethernets) != 1 {
 			t.Errorf("%q: %v\n%s", text, err, file.Text)
 		}
 		fallthrough
@@ -124,7 +129,8 @@ func checkFile(t *testing.T, file File, text string) {
 func TestShellReadsWords(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"ip", "tc", "sysctl", "nft"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nprintf '%s\\0' \"$0\" \"$@\" >>words\n"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nprintf '%s\\0' \"$0\" \"$@\" >>words\n"),
+			0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -148,7 +154,8 @@ func TestShellReadsWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			list := strings.Split(string(words), "\x00")
-			if s.Link != nil && s.Link.MTU != 0 && !slices.Equal(list[1:len(list)-1], []string{"link", "set", "dev", text, "mtu", "1400"}) {
+			if s.Link != nil && s.Link.MTU != 0 &&
+				!slices.Equal(list[1:len(list)-1], []string{"link", "set", "dev", text, "mtu", "1400"}) {
 				t.Errorf("%q are the words for %q", list, text)
 			}
 		}

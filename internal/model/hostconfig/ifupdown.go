@@ -42,7 +42,8 @@ func (i *ifupdown) files(head []string) []File {
 
 func (i *ifupdown) apply() []string {
 	const source = "source /" + ifupdownPath
-	list := []string{"grep -qx '" + source + "' /etc/network/interfaces || echo '" + source + "' >> /etc/network/interfaces"}
+	list := []string{"grep -qx '" + source + "' /etc/network/interfaces || echo '" + source +
+		"' >> /etc/network/interfaces"}
 	for _, name := range i.names {
 		list = append(list, "ifdown "+Quote(name)+"; ifup "+Quote(name))
 	}

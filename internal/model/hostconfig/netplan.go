@@ -46,7 +46,8 @@ func (n *netplan) add(c change) bool {
 	case c.Rule != nil && (c.Rule.From != "" || c.Rule.To != ""): // it wants one of them
 		k, r := n.at(c.on), c.Rule
 		n.rules++
-		k.rules = append(k.rules, item("from", r.From, "to", r.To, "table", number(r.Table), "priority", number(cmp.Or(r.Priority, firstPriority+n.rules))))
+		k.rules = append(k.rules, item("from", r.From, "to", r.To, "table", number(r.Table), "priority",
+			number(cmp.Or(r.Priority, firstPriority+n.rules))))
 	case c.Route != nil:
 		r := *c.Route
 		direct := r.Via == ""

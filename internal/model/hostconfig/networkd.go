@@ -39,12 +39,14 @@ func (n *networkd) section(on, name string, pairs ...string) bool {
 func (n *networkd) add(c change) bool {
 	switch {
 	case c.Neighbour != nil:
-		return n.section(c.on, "Neighbor", "Address", c.Neighbour.Address.String(), "LinkLayerAddress", c.Neighbour.LLAddr)
+		return n.section(c.on, "Neighbor", "Address", c.Neighbour.Address.String(), "LinkLayerAddress",
+			c.Neighbour.LLAddr)
 	case c.Address != nil:
 		return n.section(c.on, "Address", "Address", c.Address.Address.String())
 	case c.Rule != nil:
 		r := c.Rule
-		return n.section(c.on, "RoutingPolicyRule", "From", r.From, "To", r.To, "Table", number(r.Table), "Priority", number(r.Priority))
+		return n.section(c.on, "RoutingPolicyRule", "From", r.From, "To", r.To, "Table", number(r.Table), "Priority",
+			number(r.Priority))
 	case c.Route != nil:
 		return n.route(c.on, *c.Route)
 	case c.Nexthop != nil && c.Nexthop.Resilient == nil:
@@ -53,7 +55,8 @@ func (n *networkd) add(c change) bool {
 		if len(h.Group) == 0 && h.Via == "" {
 			family = "ipv4"
 		}
-		return n.section(c.on, "NextHop", "Id", number(h.ID), "Gateway", gateway(h.Via), "Family", family, "Group", members(h.Group, ":", " "))
+		return n.section(c.on, "NextHop", "Id", number(h.ID), "Gateway", gateway(h.Via), "Family", family, "Group",
+			members(h.Group, ":", " "))
 	case c.Link != nil && c.Link.MTU != 0:
 		return n.section(c.on, "Link", "MTUBytes", number(c.Link.MTU))
 	case c.Link != nil && c.Link.MAC != "":
@@ -77,8 +80,10 @@ func (n *networkd) route(on string, r setting.Route) bool {
 	if r.Via == "" && len(r.Nexthops) == 0 && r.Object == 0 && !r.IPv6() {
 		scope = "link"
 	}
-	pairs := []string{"Destination", to, "Gateway", gateway(r.Via), "NextHop", number(r.Object), "PreferredSource", valid(r.Source),
-		"Table", number(r.Table), "Metric", number(r.Metric), "Scope", scope, "InitialCongestionWindow", number(r.InitCwnd)}
+	pairs := []string{"Destination", to, "Gateway", gateway(r.Via), "NextHop", number(r.Object), "PreferredSource",
+		valid(r.Source),
+		"Table", number(r.Table), "Metric", number(r.Metric), "Scope", scope, "InitialCongestionWindow",
+		number(r.InitCwnd)}
 	for _, hop := range r.Nexthops {
 		if hop.Via == "" {
 			return false // MultiPathRoute= needs an address

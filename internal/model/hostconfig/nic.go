@@ -37,18 +37,21 @@ func nicLines(n setting.NIC) (lines []string) {
 		case o.Group == "steering" && o.Value == setting.NoRule:
 			lines = append(lines, Command("ethtool", "-N", n.Interface, "delete", o.Key))
 		case o.Group == "steering":
-			lines = append(lines, Command(slices.Concat([]string{"ethtool", "-N", n.Interface, "flow-type"}, strings.Fields(o.Value), []string{"loc", o.Key})...))
+			lines = append(lines, Command(slices.Concat([]string{"ethtool", "-N", n.Interface, "flow-type"},
+				strings.Fields(o.Value), []string{"loc", o.Key})...))
 		case o.Group == "napi":
 			lines = append(lines, "echo "+value+" > "+Quote(dir+"/"+o.Key))
 		case o.Group == "queues" && strings.Contains(o.Key, "/"):
 			lines = append(lines, "echo "+value+" > "+Quote(dir+"/queues/"+o.Key))
 		case o.Group == "queues":
 			queues := map[bool]string{true: "rx", false: "tx"}[strings.HasPrefix(o.Key, "rps_")]
-			lines = append(lines, fmt.Sprintf(`for queue in %s/%s-*; do echo %s > "$queue"/%s; done`, Quote(dir+"/queues"), queues, value, o.Key))
+			lines = append(lines, fmt.Sprintf(`for queue in %s/%s-*; do echo %s > "$queue"/%s; done`,
+				Quote(dir+"/queues"), queues, value, o.Key))
 		case strings.Contains(o.Key, "/"):
 			lines = append(lines, "echo "+value+" > "+irqDirectory+o.Key)
 		case o.Value == "spread":
-			lines = append(lines, "n=0; "+irqLine(dir, fmt.Sprintf(`echo $((n %% $(nproc))) > %s"$irq"/%s; n=$((n + 1))`, irqDirectory, o.Key)))
+			lines = append(lines, "n=0; "+
+				irqLine(dir, fmt.Sprintf(`echo $((n %% $(nproc))) > %s"$irq"/%s; n=$((n + 1))`, irqDirectory, o.Key)))
 		default:
 			lines = append(lines, irqLine(dir, fmt.Sprintf(`echo %s > %s"$irq"/%s`, value, irqDirectory, o.Key)))
 		}
@@ -59,7 +62,9 @@ func nicLines(n setting.NIC) (lines []string) {
 // irqLine executes a command for each interrupt of an interface, "$irq", and fails if it has none.
 // Those of a virtio device are its parent's, a PCI device.
 func irqLine(dir, command string) string {
-	return fmt.Sprintf(`dev=%s; case $(readlink "$dev"/subsystem) in */virtio) dev=$dev/..;; esac; irqs=$(ls "$dev"/msi_irqs) && [ -n "$irqs" ] && for irq in $irqs; do %s; done`, Quote(dir+"/device"), command)
+	return fmt.Sprintf(
+		`dev=%s; case $(readlink "$dev"/subsystem) in */virtio) dev=$dev/..;; esac; irqs=$(ls "$dev"/msi_irqs) && [ -n "$irqs" ] && for irq in $irqs; do %s; done`,
+		Quote(dir+"/device"), command)
 }
 
 // rssLine: ethtool(8) takes weights, but not the queue of each entry. A table whose queues have
@@ -74,13 +79,15 @@ func rssLine(iface, table string) string {
 
 // governorLine is the command for the governor of all CPUs.
 func governorLine(c setting.CPU) string {
-	return `for policy in /sys/devices/system/cpu/cpufreq/policy*; do echo ` + Quote(c.Governor) + ` > "$policy"/scaling_governor; done`
+	return `for policy in /sys/devices/system/cpu/cpufreq/policy*; do echo ` + Quote(c.Governor) +
+		` > "$policy"/scaling_governor; done`
 }
 
 // nmcliOptions are the groups that NetworkManager has properties for, with the beginning of
 // their names (nm-settings-nmcli(5)). Channels it has from 1.46 on: earlier ones would refuse
 // the whole connection.
-var nmcliOptions = map[string]string{"features": "ethtool.feature-", "rings": "ethtool.ring-", "coalesce": "ethtool.coalesce-", "pause": "ethtool.pause-"}
+var nmcliOptions = map[string]string{"features": "ethtool.feature-", "rings": "ethtool.ring-",
+	"coalesce": "ethtool.coalesce-", "pause": "ethtool.pause-"}
 
 // nmcliAdaptive: adaptive moderation is a number there.
 var nmcliAdaptive = map[string]string{"on": "1", "off": "0"}

@@ -29,19 +29,24 @@ func TestInterrupts(t *testing.T) {
 	dir("sys/bus/pci", "sys/bus/virtio", "sys/class/net", "sys/devices/port/msi_irqs/24",
 		"sys/devices/port/card/msi_irqs/30", "sys/devices/port/card/msi_irqs/31",
 		"sys/devices/port/guest/msi_irqs/40", "sys/devices/port/guest/virtio0", "sys/devices/port/line")
-	for iface, device := range map[string]string{"card": "port/card", "guest": "port/guest/virtio0", "line": "port/line"} {
+	for iface, device := range map[string]string{"card": "port/card", "guest": "port/guest/virtio0",
+		"line": "port/line"} {
 		dir("sys/class/net/" + iface)
 		link("sys/devices/"+device, "sys/class/net/"+iface+"/device")
-		link("sys/bus/"+map[bool]string{true: "virtio", false: "pci"}[iface == "guest"], "sys/devices/"+device+"/subsystem")
+		link("sys/bus/"+map[bool]string{true: "virtio", false: "pci"}[iface == "guest"], "sys/devices/"+device+
+			"/subsystem")
 	}
-	for iface, want := range map[string]string{"card": "30 31", "guest": "40", "line": ""} { // line has an interrupt without messages
+	// line has an interrupt without messages
+	for iface, want := range map[string]string{"card": "30 31", "guest": "40", "line": ""} {
 		for _, value := range []string{"spread", "0"} {
 			if err := os.RemoveAll(filepath.Join(root, "irq")); err != nil {
 				t.Fatal(err)
 			}
 			dir("irq/24", "irq/30", "irq/31", "irq/40")
-			lines := nicLines(setting.NIC{Interface: iface, IRQs: []setting.Option{{Key: "smp_affinity_list", Value: value}}})
-			line := strings.NewReplacer("/sys/", root+"/sys/", irqDirectory, root+"/irq/").Replace(strings.Join(lines, "\n"))
+			lines := nicLines(setting.NIC{Interface: iface,
+				IRQs: []setting.Option{{Key: "smp_affinity_list", Value: value}}})
+			line := strings.NewReplacer("/sys/", root+"/sys/", irqDirectory, root+"/irq/").Replace(
+				strings.Join(lines, "\n"))
 			out, err := exec.CommandContext(t.Context(), "sh", "-c", line).CombinedOutput()
 			if (err == nil) != (want != "") {
 				t.Errorf("%s: %v: %s\n%s", iface, err, out, line)

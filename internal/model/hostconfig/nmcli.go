@@ -23,7 +23,8 @@ func (n *nmcli) modify(on, property, value string) bool {
 	if n.lines[on] == nil {
 		n.names = append(n.names, on)
 	}
-	n.lines[on] = append(n.lines[on], fmt.Sprintf(`nmcli connection modify "$connection" %s %s`, property, Quote(value)))
+	n.lines[on] = append(n.lines[on], fmt.Sprintf(`nmcli connection modify "$connection" %s %s`, property,
+		Quote(value)))
 	return true
 }
 
@@ -76,7 +77,8 @@ func (n *nmcli) add(c change) bool {
 				words = append(words, word)
 			}
 		}
-		for _, pair := range [][2]string{{"src", valid(r.Source)}, {"table", number(r.Table)}, {"initcwnd", number(r.InitCwnd)}} {
+		for _, pair := range [][2]string{{"src", valid(r.Source)}, {"table", number(r.Table)},
+			{"initcwnd", number(r.InitCwnd)}} {
 			if pair[1] != "" {
 				words = append(words, pair[0]+"="+pair[1])
 			}
@@ -87,9 +89,13 @@ func (n *nmcli) add(c change) bool {
 }
 
 func (n *nmcli) files(head []string) []File {
-	text := "#!/bin/sh\n" + comments(append(head, "Run it once: NetworkManager stores these settings, and running it again would add them twice.")) + "set -e\n"
+	text := "#!/bin/sh\n" + comments(
+		append(head, "Run it once: NetworkManager stores these settings, and running it again would add them twice.")) +
+		"set -e\n"
 	for _, name := range n.names {
-		text += fmt.Sprintf("\nconnection=$(nmcli -g GENERAL.CONNECTION device show %s)\n%s\nnmcli connection up \"$connection\"\n", Quote(name), strings.Join(n.lines[name], "\n"))
+		text += fmt.Sprintf(
+			"\nconnection=$(nmcli -g GENERAL.CONNECTION device show %s)\n%s\nnmcli connection up \"$connection\"\n",
+			Quote(name), strings.Join(n.lines[name], "\n"))
 	}
 	return []File{{nmcliPath, 0o755, text}}
 }

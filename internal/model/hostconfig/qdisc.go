@@ -19,19 +19,23 @@ type qdiscSpelling struct {
 }
 
 var qdiscSpellings = map[string]qdiscSpelling{
-	"pfifo":    {section: "PFIFO", keys: map[string]string{"limit": "PacketLimit"}},
-	"bfifo":    {section: "BFIFO", keys: map[string]string{"limit": "LimitBytes"}},
-	"tbf":      {section: "TokenBucketFilter", keys: map[string]string{"rate": "Rate", "burst": "BurstBytes", "limit": "LimitBytes"}},
+	"pfifo": {section: "PFIFO", keys: map[string]string{"limit": "PacketLimit"}},
+	"bfifo": {section: "BFIFO", keys: map[string]string{"limit": "LimitBytes"}},
+	"tbf": {section: "TokenBucketFilter", keys: map[string]string{"rate": "Rate", "burst": "BurstBytes",
+		"limit": "LimitBytes"}},
 	"fq":       {section: "FairQueueing", keys: map[string]string{"limit": "PacketLimit"}},
 	"codel":    {section: "ControlledDelay", keys: codelKeys},
 	"fq_codel": {section: "FairQueueingControlledDelay", keys: codelKeys},
-	"cake":     {words: map[string]string{"rate": "bandwidth"}, section: "CAKE", keys: map[string]string{"rate": "Bandwidth"}},
-	"sfq":      {section: "StochasticFairnessQueueing", keys: map[string]string{"perturb": "PerturbPeriodSec"}},
-	"red":      {always: []string{"avpkt", "1000"}},
-	"ets":      {section: "EnhancedTransmissionSelection", keys: map[string]string{"bands": "Bands", "strict": "StrictBands", "quanta": "QuantumBytes"}},
+	"cake": {words: map[string]string{"rate": "bandwidth"}, section: "CAKE",
+		keys: map[string]string{"rate": "Bandwidth"}},
+	"sfq": {section: "StochasticFairnessQueueing", keys: map[string]string{"perturb": "PerturbPeriodSec"}},
+	"red": {always: []string{"avpkt", "1000"}},
+	"ets": {section: "EnhancedTransmissionSelection", keys: map[string]string{"bands": "Bands",
+		"strict": "StrictBands", "quanta": "QuantumBytes"}},
 }
 
-var codelKeys = map[string]string{"limit": "PacketLimit", "target": "TargetSec", "interval": "IntervalSec", "ecn": "ECN"}
+var codelKeys = map[string]string{"limit": "PacketLimit", "target": "TargetSec", "interval": "IntervalSec",
+	"ecn": "ECN"}
 
 // qdiscLine is the command of tc(8) for a qdisc.
 func qdiscLine(q setting.Qdisc) line {

@@ -15,7 +15,8 @@ func (c Cookie) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString
 
 func (c *Cookie) UnmarshalText(text []byte) error {
 	var read Cookie
-	if n, err := hex.Decode(read[:], text[:min(len(text), 2*len(read))]); err != nil || n != len(read) || len(text) != 2*len(read) {
+	if n, err := hex.Decode(read[:], text[:min(len(text), 2*len(read))]); err != nil || n != len(read) ||
+		len(text) != 2*len(read) {
 		return fmt.Errorf("cookie %.40q: expected %d hexadecimal digits", text, 2*len(read))
 	}
 	*c = read

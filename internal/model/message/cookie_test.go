@@ -20,7 +20,8 @@ func TestCookieText(t *testing.T) {
 	if data, _ = json.Marshal(FlowRequest{ID: "f"}); strings.Contains(string(data), "cookie") {
 		t.Errorf("no cookie, but %s", data)
 	}
-	for _, bad := range []string{"", "01", strings.Repeat("0", 31), strings.Repeat("0", 33), strings.Repeat("0", 34), strings.Repeat("g", 32)} {
+	for _, bad := range []string{"", "01", strings.Repeat("0", 31), strings.Repeat("0", 33), strings.Repeat("0", 34),
+		strings.Repeat("g", 32)} {
 		if err := new(Cookie).UnmarshalText([]byte(bad)); err == nil {
 			t.Errorf("%q is taken for a cookie", bad)
 		}

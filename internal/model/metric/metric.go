@@ -188,7 +188,8 @@ func (m Metric) TooFew(transactions int64) string {
 	}
 	of, _ := find(m.Name) // with its own label
 	return fmt.Sprintf("%s of %s requests is the %s: %s needs %s", of.Label, unit.FormatCount(transactions),
-		record.Slowest(m.Quantile, transactions), strings.TrimPrefix(of.Label, "latency "), unit.FormatCount(record.PercentileNeeds(m.Quantile)))
+		record.Slowest(m.Quantile, transactions), strings.TrimPrefix(of.Label, "latency "),
+		unit.FormatCount(record.PercentileNeeds(m.Quantile)))
 }
 
 // Readings are the metric's values in a Measure of one mode; none: it has none.
@@ -204,7 +205,8 @@ func (m Metric) Estimate(t *record.Treatment) record.ResponseEstimate {
 	e := record.ResponseEstimate{Response: m.Name, Unit: m.Unit}
 	if m.Name == Goodput.Name {
 		g := t.Goodput
-		e.Mean, e.Low, e.High, e.Half, e.Confidence, e.Trials = g.MeanBps, g.LowBps, g.HighBps, g.HalfBps, g.Confidence, t.Trials
+		e.Mean, e.Low, e.High, e.Half, e.Confidence, e.Trials = g.MeanBps, g.LowBps, g.HighBps, g.HalfBps,
+			g.Confidence, t.Trials
 	}
 	return e
 }

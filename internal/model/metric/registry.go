@@ -12,7 +12,8 @@ import (
 // ./internal/model/study -update).
 var All = []Metric{
 	Goodput, Transactions, latencyMean, LatencyP50, latencyP90, LatencyP99, latencyP999, latencyP9999, latencyMax,
-	Datagrams, LossFree, Lost, Answered, Errors, retransmissions, Jitter, Surplus, Connections, connectionRate, kernelPerConnection, cpuPerGigabyte, cpuPerTransaction, bufferDelay, grade,
+	Datagrams, LossFree, Lost, Answered, Errors, retransmissions, Jitter, Surplus, Connections, connectionRate,
+	kernelPerConnection, cpuPerGigabyte, cpuPerTransaction, bufferDelay, grade,
 }
 
 // unitOf is how values of a unit of records are displayed and parsed.
@@ -28,7 +29,8 @@ type unitOf struct {
 
 // units are the units of values in records. Format and Parse know no other.
 var units = map[string]unitOf{
-	"bps":      {[]Scale{{"Tbit/s", 1e-12}, {"Gbit/s", 1e-9}, {"Mbit/s", 1e-6}, {"kbit/s", 1e-3}, {"bit/s", 1}}, "_bps", "900mbit", parseBitRate},
+	"bps": {[]Scale{{"Tbit/s", 1e-12}, {"Gbit/s", 1e-9}, {"Mbit/s", 1e-6}, {"kbit/s", 1e-3}, {"bit/s", 1}}, "_bps",
+		"900mbit", parseBitRate},
 	"per_s":    {[]Scale{{"M/s", 1e-6}, {"k/s", 1e-3}, {"/s", 1}}, "_per_s", "10000/s", nil},
 	"us":       {[]Scale{{"s", 1e-6}, {"ms", 1e-3}, {"µs", 1}}, "_us", "500us", parseMicroseconds},
 	"share":    {[]Scale{{"%", 100}}, "_share", "0.1%", parseShare},
@@ -46,7 +48,10 @@ var (
 	transactional = flow.Names(flow.Protocol.Transactional)
 	applications  = flow.Names(func(p flow.Protocol) bool { return p.Application })
 	// persistent are transactional protocols over TCP connections that stay open.
-	persistent = flow.Names(func(p flow.Protocol) bool { return p.Transactional() && p.Transport == flow.TCP && !p.Connects })
+	persistent = flow.Names(func(p flow.Protocol) bool {
+		return p.Transactional() && p.Transport == flow.TCP &&
+			!p.Connects
+	})
 )
 
 // The metrics.
@@ -58,36 +63,54 @@ var (
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.GoodputBps, true }),
 	}
 	Transactions = Metric{
-		Name: "transactions", Label: "transaction rate", Unit: "per_s", Protocols: transactional, Absent: "no flow makes transactions",
-		About: "transactions done per second",
+		Name: "transactions", Label: "transaction rate", Unit: "per_s", Protocols: transactional,
+		Absent: "no flow makes transactions",
+		About:  "transactions done per second",
 		trial: func(t *record.Trial) (float64, bool) {
-			return t.TransactionsPerS, slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !flow.Of(f.Protocol).Bulk() })
+			return t.TransactionsPerS, slices.ContainsFunc(t.Flows, func(f record.Flow) bool {
+				return !flow.Of(f.Protocol).Bulk()
+			})
 		},
-		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.RatePerS, d.Transactions != nil }),
+		measure: perDirection(func(d record.MeasureDirection) (float64, bool) {
+			return d.RatePerS, d.Transactions != nil
+		}),
 	}
 
-	latencyMean  = latency("mean", "mean latency", 0, "the mean time of a transaction", func(d *record.Distribution) float64 { return d.MeanUs })
-	LatencyP50   = latency("p50", "latency p50", 0.5, "50th percentile of the times of transactions, all flows together", func(d *record.Distribution) float64 { return d.P50Us })
-	latencyP90   = latency("p90", "latency p90", 0.9, "90th percentile, likewise", func(d *record.Distribution) float64 { return d.P90Us })
-	LatencyP99   = latency("p99", "latency p99", 0.99, "99th percentile, likewise", func(d *record.Distribution) float64 { return d.P99Us })
-	latencyP999  = latency("p999", "latency p99.9", 0.999, "99.9th percentile, likewise", func(d *record.Distribution) float64 { return d.P999Us })
-	latencyP9999 = latency("p9999", "latency p99.99", 0.9999, "99.99th percentile, likewise", func(d *record.Distribution) float64 { return d.P9999Us })
-	latencyMax   = latency("max", "maximum latency", 0, "the time of the slowest transaction", func(d *record.Distribution) float64 { return d.MaxUs })
+	latencyMean = latency("mean", "mean latency", 0, "the mean time of a transaction",
+		func(d *record.Distribution) float64 { return d.MeanUs })
+	LatencyP50 = latency("p50", "latency p50", 0.5,
+		"50th percentile of the times of transactions, all flows together", func(d *record.Distribution) float64 {
+			return d.P50Us
+		})
+	latencyP90 = latency("p90", "latency p90", 0.9, "90th percentile, likewise",
+		func(d *record.Distribution) float64 { return d.P90Us })
+	LatencyP99 = latency("p99", "latency p99", 0.99, "99th percentile, likewise",
+		func(d *record.Distribution) float64 { return d.P99Us })
+	latencyP999 = latency("p999", "latency p99.9", 0.999, "99.9th percentile, likewise",
+		func(d *record.Distribution) float64 { return d.P999Us })
+	latencyP9999 = latency("p9999", "latency p99.99", 0.9999, "99.99th percentile, likewise",
+		func(d *record.Distribution) float64 { return d.P9999Us })
+	latencyMax = latency("max", "maximum latency", 0, "the time of the slowest transaction",
+		func(d *record.Distribution) float64 { return d.MaxUs })
 
 	Datagrams = ofFlows(Metric{
-		Name: "datagrams", Label: "datagram rate", Unit: "per_s", Protocols: datagrams, Absent: "no flow is of datagrams",
-		About: "datagrams received per second; of flows with `frame`, each is a frame",
+		Name: "datagrams", Label: "datagram rate", Unit: "per_s", Protocols: datagrams,
+		Absent: "no flow is of datagrams",
+		About:  "datagrams received per second; of flows with `frame`, each is a frame",
 	}, datagramRate)
 	LossFree = Metric{
-		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: datagrams, Searched: true, Absent: "no rate was confirmed",
+		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: datagrams, Searched: true,
+		Absent:  "no rate was confirmed",
 		About:   "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), of a workload with `loss_free`; 0 if every rate lost datagrams",
 		trial:   func(t *record.Trial) (float64, bool) { return searched(t.LossFree) },
 		measure: whole(func(m *record.Measure) (float64, bool) { return searched(m.LossFree) }),
 	}
 	// Floor: one datagram in a thousand is below what an application notices.
 	Lost = Metric{
-		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001, Protocols: flow.Names(func(p flow.Protocol) bool { return p.Transport == flow.UDP && !p.Application }), Absent: "no datagram was sent",
-		About: "the share of datagrams that did not arrive, or of `udp-rr` requests without a response",
+		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001,
+		Protocols: flow.Names(func(p flow.Protocol) bool { return p.Transport == flow.UDP && !p.Application }),
+		Absent:    "no datagram was sent",
+		About:     "the share of datagrams that did not arrive, or of `udp-rr` requests without a response",
 		trial: func(t *record.Trial) (float64, bool) {
 			if t.Datagrams != nil {
 				return t.Datagrams.LostShare()
@@ -98,34 +121,40 @@ var (
 	}
 	// Floor: the requests that wait at a window's edges are fewer.
 	Answered = Metric{
-		Name: "answered", Label: "share answered", Unit: "share", Floor: 0.02, Signed: true, Protocols: transactional, Absent: "no flow has a pace",
-		About: "the share of the transactions due by the flows' `pace` that were done in the window, without those answered by an error. Levels are compared by their difference in percentage points, and differences below 2 points do not matter",
-		trial: func(t *record.Trial) (float64, bool) { return answered(t.Flows, t.WindowS) },
+		Name: "answered", Label: "share answered", Unit: "share", Floor: 0.02, Signed: true, Protocols: transactional,
+		Absent: "no flow has a pace",
+		About:  "the share of the transactions due by the flows' `pace` that were done in the window, without those answered by an error. Levels are compared by their difference in percentage points, and differences below 2 points do not matter",
+		trial:  func(t *record.Trial) (float64, bool) { return answered(t.Flows, t.WindowS) },
 	}
 	// Floor: one request in a thousand is below what a user notices.
 	Errors = Metric{
-		Name: "errors", Label: "errors", Plural: true, Unit: "share", Lower: true, Floor: 0.001, Protocols: applications, Absent: "no flow is of an application",
+		Name: "errors", Label: "errors", Plural: true, Unit: "share", Lower: true, Floor: 0.001,
+		Protocols: applications, Absent: "no flow is of an application",
 		About:   "the share of an application's requests that failed: without an answer, or answered by an error ([applications](applications.md#what-counts-as-an-error))",
 		trial:   func(t *record.Trial) (float64, bool) { return failed(transactionsOf(t.Flows)) },
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return failed(d.Transactions) }),
 	}
 	// Floor: one segment in a gigabyte is below what an application notices.
 	retransmissions = ofFlows(Metric{
-		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Plural: true, Unit: "per_gb", Lower: true, Floor: 1, Protocols: streams, Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
-		About: "TCP segments retransmitted (`total_retrans` of TCP_INFO) per 10⁹ bytes that tcp flows received",
+		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Plural: true, Unit: "per_gb",
+		Lower: true, Floor: 1, Protocols: streams,
+		Absent: "no tcp flow received anything, or its sender has no TCP_INFO",
+		About:  "TCP segments retransmitted (`total_retrans` of TCP_INFO) per 10⁹ bytes that tcp flows received",
 	}, retransmitted)
 	Jitter = Metric{
-		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, Protocols: datagrams, Absent: "fewer than two datagrams were received",
-		About: "interarrival jitter (RFC 3550, section 6.4.1), mean over the datagrams received",
-		trial: func(t *record.Trial) (float64, bool) { return jitter(t.Flows) },
+		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, Protocols: datagrams,
+		Absent: "fewer than two datagrams were received",
+		About:  "interarrival jitter (RFC 3550, section 6.4.1), mean over the datagrams received",
+		trial:  func(t *record.Trial) (float64, bool) { return jitter(t.Flows) },
 		measure: perDirection(func(d record.MeasureDirection) (float64, bool) {
 			return d.Datagrams.Jitter()
 		}),
 	}
 	// Floor: a shaper's full bucket and the error of a window's edges are smaller.
 	Surplus = Metric{
-		Name: "surplus", Label: "surplus", Unit: "share", Lower: true, Floor: 0.02, Signed: true, Protocols: bulk, Absent: "no other program reported on its flows",
-		About: "how much more [another program](foreign-tools.md) reports than the receivers read, or the sender with `accounting: sender`. It may be negative; so levels are compared by their difference in percentage points, `until` is in points too, and differences below 2 points do not matter",
+		Name: "surplus", Label: "surplus", Unit: "share", Lower: true, Floor: 0.02, Signed: true, Protocols: bulk,
+		Absent: "no other program reported on its flows",
+		About:  "how much more [another program](foreign-tools.md) reports than the receivers read, or the sender with `accounting: sender`. It may be negative; so levels are compared by their difference in percentage points, `until` is in points too, and differences below 2 points do not matter",
 		trial: func(t *record.Trial) (float64, bool) {
 			s := t.ToolReported
 			if s == nil || s.GoodputBps == 0 {
@@ -135,11 +164,13 @@ var (
 		},
 	}
 	Connections = ofFlows(Metric{
-		Name: "connections", Label: "connection count", Unit: "count", Protocols: persistent, Absent: "no flow has connections that stay",
-		About: "connections open at the window's end, for applications those that the server has not closed either, also of a flow that could not open all, such as because [no port was left](findings.md#ports-exhausted)",
+		Name: "connections", Label: "connection count", Unit: "count", Protocols: persistent,
+		Absent: "no flow has connections that stay",
+		About:  "connections open at the window's end, for applications those that the server has not closed either, also of a flow that could not open all, such as because [no port was left](findings.md#ports-exhausted)",
 	}, connections)
 	connectionRate = Metric{
-		Name: "connection_rate", Label: "connections opened per second", Plural: true, Unit: "per_s", Protocols: persistent, Absent: "the flows have fewer than 1,000 connections that stay, or could not open all",
+		Name: "connection_rate", Label: "connections opened per second", Plural: true, Unit: "per_s",
+		Protocols: persistent, Absent: "the flows have fewer than 1,000 connections that stay, or could not open all",
 		About: "connections of 1,000 or more over the time until all were open at both ends, for applications each with an answer to its first request; the acceptor accepted as many",
 		trial: func(t *record.Trial) (float64, bool) {
 			n, known := connections(t.Flows)
@@ -152,8 +183,10 @@ var (
 	}
 	// Floor: files of other programs are smaller.
 	kernelPerConnection = Metric{
-		Name: "kernel_per_connection", Label: "kernel memory per connection", Unit: "bytes", Lower: true, Floor: 100, Protocols: persistent, Absent: "fewer than 1,000 connections were open, some were lost, or the kernel's memory was not read",
-		About: "growth of the kernel's memory from before the connections were opened until behind the window, over the connections, of both ends where both are on machines that are read, as in a lab. Read by root: objects in use of the caches of sockets, their ports, inodes and files and of epoll entries in /proc/slabinfo, without dentries; otherwise `Slab` of /proc/meminfo, in which is what the kernel keeps of an earlier trial, and what other programs take or return meanwhile",
+		Name: "kernel_per_connection", Label: "kernel memory per connection", Unit: "bytes", Lower: true, Floor: 100,
+		Protocols: persistent,
+		Absent:    "fewer than 1,000 connections were open, some were lost, or the kernel's memory was not read",
+		About:     "growth of the kernel's memory from before the connections were opened until behind the window, over the connections, of both ends where both are on machines that are read, as in a lab. Read by root: objects in use of the caches of sockets, their ports, inodes and files and of epoll entries in /proc/slabinfo, without dentries; otherwise `Slab` of /proc/meminfo, in which is what the kernel keeps of an earlier trial, and what other programs take or return meanwhile",
 		trial: func(t *record.Trial) (float64, bool) {
 			n, _ := connections(t.Flows)
 			bytes, known := t.Opening.KernelBytes()
@@ -165,15 +198,20 @@ var (
 		},
 	}
 	cpuPerGigabyte = Metric{
-		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, Protocols: bulk, Absent: "nothing was received",
-		About: "CPU time of linerate's processes on all hosts, in user and kernel mode, per 10⁹ bytes that tcp and udp flows received",
+		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, Protocols: bulk,
+		Absent: "nothing was received",
+		About:  "CPU time of linerate's processes on all hosts, in user and kernel mode, per 10⁹ bytes that tcp and udp flows received",
 		trial: func(t *record.Trial) (float64, bool) {
 			return processors(t, float64(received(t.Flows))/1e9)
 		},
-		measure: whole(func(m *record.Measure) (float64, bool) { return m.CPUSPerGigabyte, bothEnds(m) && m.ReceivedBytes > 0 }),
+		measure: whole(func(m *record.Measure) (float64, bool) {
+			return m.CPUSPerGigabyte, bothEnds(m) &&
+				m.ReceivedBytes > 0
+		}),
 	}
 	cpuPerTransaction = Metric{
-		Name: "cpu_per_transaction", Label: "CPU time per transaction", Unit: "us", Lower: true, Protocols: transactional, Absent: "no transaction was done",
+		Name: "cpu_per_transaction", Label: "CPU time per transaction", Unit: "us", Lower: true,
+		Protocols: transactional, Absent: "no transaction was done",
 		About: "the same CPU time per completed transaction",
 		trial: func(t *record.Trial) (float64, bool) {
 			var done int64
@@ -227,7 +265,8 @@ func ofFlows(m Metric, of func([]record.Flow) (float64, bool)) Metric {
 func latency(part, label string, quantile float64, about string, of func(*record.Distribution) float64) Metric {
 	has := func(d *record.Distribution) bool { return d != nil && d.Count > 0 }
 	return Metric{
-		Name: "latency_" + part, Label: label, Unit: "us", Lower: true, Quantile: quantile, Protocols: transactional, Probed: true, Absent: "no transaction was done", About: about,
+		Name: "latency_" + part, Label: label, Unit: "us", Lower: true, Quantile: quantile, Protocols: transactional,
+		Probed: true, Absent: "no transaction was done", About: about,
 		trial: func(t *record.Trial) (float64, bool) {
 			if !has(t.Latency) {
 				return 0, false

@@ -11,7 +11,8 @@ func TestRegistry(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range All {
 		u, known := units[m.Unit]
-		if seen[m.Name] || !known || m.Label == "" || m.About == "" || m.trial == nil && m.measure == nil || m.trial != nil && (m.Absent == "") != (m.Name == Goodput.Name) ||
+		if seen[m.Name] || !known || m.Label == "" || m.About == "" || m.trial == nil && m.measure == nil ||
+			m.trial != nil && (m.Absent == "") != (m.Name == Goodput.Name) ||
 			len(m.Protocols) == 0 && !m.Probed || u.example == "" {
 			t.Errorf("%s is given twice or lacks something: %+v", m.Name, m)
 		}
@@ -24,8 +25,10 @@ func TestRegistry(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	for want, got := range map[string]string{
-		"950 Mbit/s": Goodput.Format(950e6), "1 Gbit/s": Goodput.Format(999.96e6), "12 k/s": Transactions.Format(12000), "5 ms": LatencyP99.Format(5000),
-		"0 %": Lost.Format(0), "0.2 %": Lost.Format(0.002), "28232 open": Connections.Format(28232), "B": grade.Format(3), "-1.5 %": Surplus.Format(-0.015),
+		"950 Mbit/s": Goodput.Format(950e6), "1 Gbit/s": Goodput.Format(999.96e6), "12 k/s": Transactions.Format(12000),
+		"5 ms": LatencyP99.Format(5000),
+		"0 %":  Lost.Format(0), "0.2 %": Lost.Format(0.002), "28232 open": Connections.Format(28232),
+		"B": grade.Format(3), "-1.5 %": Surplus.Format(-0.015),
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -41,7 +44,8 @@ func TestOpenSearch(t *testing.T) {
 		pass  bool
 		known bool
 	}{{1e6, true, true}, {0, true, false}, {0, false, true}} {
-		trial := record.Trial{LossFree: &record.LossFree{RateBps: c.rate, Trials: []record.LossTrial{{Pass: c.pass}, {}}}}
+		trial := record.Trial{LossFree: &record.LossFree{RateBps: c.rate,
+			Trials: []record.LossTrial{{Pass: c.pass}, {}}}}
 		if got, known := LossFree.Value(&trial); got != c.rate || known != c.known {
 			t.Errorf("%+v: %g, %t", c, got, known)
 		}

@@ -9,7 +9,8 @@ import (
 
 // sections are those of netstat -s, and the protocols that names of nstat(8) begin with;
 // longer ones first.
-var sections = []string{"MPTcpExt", "TcpExt", "IcmpMsg", "UdpLite6", "UdpLite", "Icmp6", "IpExt", "Icmp", "Udp6", "Tcp", "Udp", "Ip6", "Ip"}
+var sections = []string{"MPTcpExt", "TcpExt", "IcmpMsg", "UdpLite6", "UdpLite", "Icmp6", "IpExt", "Icmp", "Udp6", "Tcp",
+	"Udp", "Ip6", "Ip"}
 
 var (
 	nstatRow    = regexp.MustCompile(`^([A-Z][A-Za-z0-9]+)\s+(\d+)\s+[\d.]+$`)
@@ -69,33 +70,52 @@ func (m *machine) add(name, value string) bool {
 // go by. Those that it has no sentence for it prints by name.
 var sentences = map[string]map[string]string{
 	"Ip": {
-		"N total packets received": "InReceives", "N with invalid headers": "InHdrErrors", "N with invalid addresses": "InAddrErrors",
-		"N incoming packets discarded": "InDiscards", "N incoming packets delivered": "InDelivers", "N requests sent out": "OutRequests",
+		"N total packets received": "InReceives", "N with invalid headers": "InHdrErrors",
+		"N with invalid addresses":     "InAddrErrors",
+		"N incoming packets discarded": "InDiscards", "N incoming packets delivered": "InDelivers",
+		"N requests sent out":        "OutRequests",
 		"N outgoing packets dropped": "OutDiscards", "N dropped because of missing route": "OutNoRoutes",
-		"N packet reassembles failed": "ReasmFails", "N packet reassemblies failed": "ReasmFails", "N reassemblies required": "ReasmReqds",
-		"N fragments failed": "FragFails", "N fragments created": "FragCreates", "N forwarded": "ForwDatagrams",
+		"N packet reassembles failed": "ReasmFails", "N packet reassemblies failed": "ReasmFails",
+		"N reassemblies required": "ReasmReqds",
+		"N fragments failed":      "FragFails", "N fragments created": "FragCreates", "N forwarded": "ForwDatagrams",
 	},
 	"Tcp": {
-		"N active connection openings": "ActiveOpens", "N active connections openings": "ActiveOpens", "N passive connection openings": "PassiveOpens",
-		"N failed connection attempts": "AttemptFails", "N connection resets received": "EstabResets", "N segments received": "InSegs",
-		"N segments sent out": "OutSegs", "N segments send out": "OutSegs", "N segments retransmitted": "RetransSegs", "N segments retransmited": "RetransSegs",
+		"N active connection openings": "ActiveOpens", "N active connections openings": "ActiveOpens",
+		"N passive connection openings": "PassiveOpens",
+		"N failed connection attempts":  "AttemptFails", "N connection resets received": "EstabResets",
+		"N segments received": "InSegs",
+		"N segments sent out": "OutSegs", "N segments send out": "OutSegs", "N segments retransmitted": "RetransSegs",
+		"N segments retransmited": "RetransSegs",
 		"N bad segments received": "InErrs", "N bad segments received.": "InErrs", "N resets sent": "OutRsts",
 	},
 	"Udp": {
-		"N packets received": "InDatagrams", "N packets to unknown port received": "NoPorts", "N packets to unknown port received.": "NoPorts",
-		"N packet receive errors": "InErrors", "N packets sent": "OutDatagrams", "N receive buffer errors": "RcvbufErrors", "N send buffer errors": "SndbufErrors",
+		"N packets received": "InDatagrams", "N packets to unknown port received": "NoPorts",
+		"N packets to unknown port received.": "NoPorts",
+		"N packet receive errors":             "InErrors", "N packets sent": "OutDatagrams",
+		"N receive buffer errors": "RcvbufErrors", "N send buffer errors": "SndbufErrors",
 	},
 	"TcpExt": {
-		"N times the listen queue of a socket overflowed": "ListenOverflows", "N SYNs to LISTEN sockets dropped": "ListenDrops", "N SYNs to LISTEN sockets ignored": "ListenDrops",
-		"N packets pruned from receive queue because of socket buffer overrun": "PruneCalled", "N packets pruned from receive queue": "RcvPruned",
+		"N times the listen queue of a socket overflowed":                            "ListenOverflows",
+		"N SYNs to LISTEN sockets dropped":                                           "ListenDrops",
+		"N SYNs to LISTEN sockets ignored":                                           "ListenDrops",
+		"N packets pruned from receive queue because of socket buffer overrun":       "PruneCalled",
+		"N packets pruned from receive queue":                                        "RcvPruned",
 		"N packets dropped from out-of-order queue because of socket buffer overrun": "OfoPruned",
-		"N connections reset due to unexpected data":                                 "TCPAbortOnData", "N connections reset due to early user close": "TCPAbortOnClose",
-		"N connections aborted due to timeout": "TCPAbortOnTimeout", "N connections aborted due to memory pressure": "TCPAbortOnMemory",
-		"N DSACKs received": "TCPDSACKRecv", "N packets rejected in established connections because of timestamp": "PAWSEstab",
-		"N packetes rejected in established connections because of timestamp": "PAWSEstab", "N active connections rejected because of time stamp": "PAWSActive",
-		"N times recovered from packet loss by selective acknowledgements": "TCPSackRecovery", "N other TCP timeouts": "TCPTimeouts",
-		"Detected reordering N times using SACK": "TCPSACKReorder", "Detected reordering N times using time stamp": "TCPTSReorder",
-		"Detected reordering N times using reno fast retransmit": "TCPRenoReorder", "N bad SACK blocks received": "TCPSACKDiscard",
-		"N SACK retransmits failed": "TCPSackFailures", "TCP ran low on memory N times": "TCPMemoryPressures",
+		"N connections reset due to unexpected data":                                 "TCPAbortOnData",
+		"N connections reset due to early user close":                                "TCPAbortOnClose",
+		"N connections aborted due to timeout":                                       "TCPAbortOnTimeout",
+		"N connections aborted due to memory pressure":                               "TCPAbortOnMemory",
+		"N DSACKs received":                                                          "TCPDSACKRecv",
+		"N packets rejected in established connections because of timestamp":         "PAWSEstab",
+		"N packetes rejected in established connections because of timestamp":        "PAWSEstab",
+		"N active connections rejected because of time stamp":                        "PAWSActive",
+		"N times recovered from packet loss by selective acknowledgements":           "TCPSackRecovery",
+		"N other TCP timeouts":                                                       "TCPTimeouts",
+		"Detected reordering N times using SACK":                                     "TCPSACKReorder",
+		"Detected reordering N times using time stamp":                               "TCPTSReorder",
+		"Detected reordering N times using reno fast retransmit":                     "TCPRenoReorder",
+		"N bad SACK blocks received":                                                 "TCPSACKDiscard",
+		"N SACK retransmits failed":                                                  "TCPSackFailures",
+		"TCP ran low on memory N times":                                              "TCPMemoryPressures",
 	},
 }

@@ -198,7 +198,8 @@ func (m *machine) linkSetting(nic *record.NIC, line string) bool {
 		}
 		m.fixed[nic.Interface] = value == "No"
 	case "Auto-negotiation":
-		if on := value == "on"; nic.BestMbps > 0 && !m.fixed[nic.Interface] { // a device without modes does not negotiate
+		// a device without modes does not negotiate
+		if on := value == "on"; nic.BestMbps > 0 && !m.fixed[nic.Interface] {
 			nic.Autoneg = &on
 		}
 	case "Link detected":
@@ -221,9 +222,11 @@ func fastest(modes string) (mbps int64) {
 
 // features are those that ethtool has another name for than the kernel.
 var features = map[string]string{
-	"rx-checksumming": "rx-checksum", "tcp-segmentation-offload": "tx-tcp-segmentation", "generic-segmentation-offload": "tx-generic-segmentation",
-	"generic-receive-offload": "rx-gro", "large-receive-offload": "rx-lro", "rx-vlan-offload": "rx-vlan-hw-parse", "tx-vlan-offload": "tx-vlan-hw-insert",
-	"ntuple-filters": "rx-ntuple-filter", "receive-hashing": "rx-hashing",
+	"rx-checksumming": "rx-checksum", "tcp-segmentation-offload": "tx-tcp-segmentation",
+	"generic-segmentation-offload": "tx-generic-segmentation",
+	"generic-receive-offload":      "rx-gro", "large-receive-offload": "rx-lro", "rx-vlan-offload": "rx-vlan-hw-parse",
+	"tx-vlan-offload": "tx-vlan-hw-insert",
+	"ntuple-filters":  "rx-ntuple-filter", "receive-hashing": "rx-hashing",
 	"tx-checksumming": "", "scatter-gather": "", "udp-fragmentation-offload": "", // of several, which follow
 }
 
@@ -285,8 +288,10 @@ func (m *machine) ring(nic *record.NIC, line string) bool {
 	if nic.Rings == nil {
 		nic.Rings = &record.Rings{}
 	}
-	set(row, most, map[string][2]*int{"RX": {&nic.Rings.Rx, &nic.Rings.MostRx}, "TX": {&nic.Rings.Tx, &nic.Rings.MostTx}})
-	return slices.Contains([]string{"RX", "TX", "RX Mini", "RX Jumbo", "RX Buf Len", "CQE Size", "TX Push", "RX Push", "TX push buff len", "TCP data split", "HDS thresh"}, row[1])
+	set(row, most, map[string][2]*int{"RX": {&nic.Rings.Rx, &nic.Rings.MostRx},
+		"TX": {&nic.Rings.Tx, &nic.Rings.MostTx}})
+	return slices.Contains([]string{"RX", "TX", "RX Mini", "RX Jumbo", "RX Buf Len", "CQE Size", "TX Push", "RX Push",
+		"TX push buff len", "TCP data split", "HDS thresh"}, row[1])
 }
 
 // set sets one of fields: the present value, or the highest.
@@ -309,7 +314,8 @@ func (m *machine) channel(nic *record.NIC, line string) bool {
 		nic.Channels = &record.Channels{}
 	}
 	c := nic.Channels
-	set(row, most, map[string][2]*int{"RX": {&c.Rx, &c.MostRx}, "TX": {&c.Tx, &c.MostTx}, "Combined": {&c.Combined, &c.MostCombined}})
+	set(row, most, map[string][2]*int{"RX": {&c.Rx, &c.MostRx}, "TX": {&c.Tx, &c.MostTx},
+		"Combined": {&c.Combined, &c.MostCombined}})
 	return slices.Contains([]string{"RX", "TX", "Other", "Combined"}, row[1])
 }
 
@@ -332,7 +338,8 @@ func (m *machine) coalescing(nic *record.NIC, line string) bool {
 	if row == nil || !coalesceKey.MatchString(row[1]) {
 		return false
 	}
-	set(row, false, map[string][2]*int{"rx-usecs": {&c.RxUs}, "rx-frames": {&c.RxFrames}, "tx-usecs": {&c.TxUs}, "tx-frames": {&c.TxFrames}})
+	set(row, false, map[string][2]*int{"rx-usecs": {&c.RxUs}, "rx-frames": {&c.RxFrames}, "tx-usecs": {&c.TxUs},
+		"tx-frames": {&c.TxFrames}})
 	return true
 }
 

@@ -11,7 +11,8 @@ import (
 )
 
 var (
-	sysctlRow   = regexp.MustCompile(`^((?:net|kernel|vm|fs|dev|abi|user|debug|sunrpc|crypto|fscache)\.[\w./@:-]{1,200}) ?= ?(.*)$`)
+	sysctlRow = regexp.MustCompile(
+		`^((?:net|kernel|vm|fs|dev|abi|user|debug|sunrpc|crypto|fscache)\.[\w./@:-]{1,200}) ?= ?(.*)$`)
 	sysctlOther = regexp.MustCompile(`^sysctl: `) // permission denied on key …
 	softnetRow  = regexp.MustCompile(`^[0-9a-f]{8}(?: [0-9a-f]{8}){8,14}$`)
 )
@@ -57,7 +58,8 @@ func (m *machine) softnet(line string) bool {
 		return v
 	}
 	list := &m.Reading.End.Softnet
-	c := record.SoftnetCounters{CPU: len(*list), Processed: value(processed), Dropped: value(dropped), Squeezed: value(squeezed), Backlog: value(backlog)}
+	c := record.SoftnetCounters{CPU: len(*list), Processed: value(processed), Dropped: value(dropped),
+		Squeezed: value(squeezed), Backlog: value(backlog)}
 	if len(fields) > cpu {
 		c.CPU = int(value(cpu))
 	}
@@ -68,9 +70,11 @@ func (m *machine) softnet(line string) bool {
 }
 
 var (
-	qdiscHead    = regexp.MustCompile(`^qdisc (\w{1,15}) ([0-9a-f]{1,4}:) (?:dev (\S{1,15}) )?(root|parent|ingress|clsact|refcnt)\b`)
-	qdiscLimit   = regexp.MustCompile(` (root|parent [0-9a-f]{1,4}:[0-9a-f]{1,4}) .*\blimit (\d{1,10})[pb]?(?: |$)`)
-	qdiscSent    = regexp.MustCompile(`^\s+Sent (\d{1,20}) bytes (\d{1,20}) pkts? \(dropped (\d{1,20}), overlimits (\d{1,20}) requeues (\d{1,20})\)`)
+	qdiscHead = regexp.MustCompile(
+		`^qdisc (\w{1,15}) ([0-9a-f]{1,4}:) (?:dev (\S{1,15}) )?(root|parent|ingress|clsact|refcnt)\b`)
+	qdiscLimit = regexp.MustCompile(` (root|parent [0-9a-f]{1,4}:[0-9a-f]{1,4}) .*\blimit (\d{1,10})[pb]?(?: |$)`)
+	qdiscSent  = regexp.MustCompile(
+		`^\s+Sent (\d{1,20}) bytes (\d{1,20}) pkts? \(dropped (\d{1,20}), overlimits (\d{1,20}) requeues (\d{1,20})\)`)
 	qdiscBacklog = regexp.MustCompile(`^\s+backlog (\d+(?:\.\d+)?)([KMG]?)b (\d{1,18})p\b`)
 )
 
@@ -136,13 +140,15 @@ func (m *machine) limited(q record.QdiscCounters, line string) {
 	}
 	if n := m.netif(q.Interface); n >= 0 {
 		i := &m.Reading.Snapshot.Interfaces[n]
-		i.Qdiscs = append(i.Qdiscs, record.Qdisc{Parent: strings.TrimPrefix(limit[1], "parent "), Kind: q.Kind, Options: map[string]string{"limit": limit[2]}})
+		i.Qdiscs = append(i.Qdiscs, record.Qdisc{Parent: strings.TrimPrefix(limit[1], "parent "), Kind: q.Kind,
+			Options: map[string]string{"limit": limit[2]}})
 	}
 }
 
 // logRow is a line of dmesg(1): with its facility and level (-x), or its priority (-r), and with
 // the time since the boot or of the day (-T).
-var logRow = regexp.MustCompile(`^(?:<(\d{1,3})>|(\w+) *: *(\w+) *: )?\[((?: *\d{1,10}\.\d{1,9})|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\] (.*)$`)
+var logRow = regexp.MustCompile(
+	`^(?:<(\d{1,3})>|(\w+) *: *(\w+) *: )?\[((?: *\d{1,10}\.\d{1,9})|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\] (.*)$`)
 
 var logLevels = []string{"emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"}
 

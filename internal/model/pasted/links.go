@@ -71,13 +71,15 @@ func (m *machine) link(line string) bool {
 
 // tunnels are kinds of tunnels by what ip(8) prints behind link/ (ARPHRD_* of linux/if_arp.h). Several
 // have none, tun and WireGuard among them, and several are ipip: their own kind is a line of ip -d.
-var tunnels = map[string]string{"none": "tun", "gre": "gre", "gre6": "ip6gre", "ipip": "ipip", "tunnel6": "ip6tnl", "sit": "sit", "ppp": "ppp"}
+var tunnels = map[string]string{"none": "tun", "gre": "gre", "gre6": "ip6gre", "ipip": "ipip", "tunnel6": "ip6tnl",
+	"sit": "sit", "ppp": "ppp"}
 
 // kinds begin lines of ip -d, as those of tunnels do.
 var kinds = []string{"veth", "bridge", "vlan", "bond", "macvlan", "vrf"}
 
 // details begin lines that no rule needs, also those of ip -d.
-var details = []string{"valid_lft", "alias", "altname", "promiscuity", "minmtu", "bridge_slave", "bond_slave", "numtxqueues", "addrgenmode", "vf"}
+var details = []string{"valid_lft", "alias", "altname", "promiscuity", "minmtu", "bridge_slave", "bond_slave",
+	"numtxqueues", "addrgenmode", "vf"}
 
 func (m *machine) beginLink(head []string) {
 	flags := "," + head[4] + ","
@@ -163,15 +165,19 @@ func (m *machine) count(words []string) {
 
 // columns are the names of ip(8) for counters that are others than those of linux/if_link.h.
 var columns = map[string]string{
-	"rx missed": "rx_missed_errors", "rx length": "rx_length_errors", "rx crc": "rx_crc_errors", "rx otherhost": "rx_otherhost_dropped",
-	"tx carrier": "tx_carrier_errors", "tx collsns": "collisions",
+	"rx missed": "rx_missed_errors", "rx length": "rx_length_errors", "rx crc": "rx_crc_errors",
+	"rx otherhost": "rx_otherhost_dropped",
+	"tx carrier":   "tx_carrier_errors", "tx collsns": "collisions",
 }
 
 // kernelCounters are counters of an interface by their names in linux/if_link.h.
 func kernelCounters(c *record.InterfaceCounters) map[string]*uint64 {
 	return map[string]*uint64{
-		"rx_bytes": &c.RxBytes, "rx_packets": &c.RxPackets, "rx_errors": &c.RxErrors, "rx_dropped": &c.RxDropped, "rx_missed_errors": &c.RxMissed,
-		"rx_length_errors": &c.RxLength, "rx_crc_errors": &c.RxCRC, "rx_otherhost_dropped": &c.RxOtherhost, "rx_nohandler": &c.RxNoHandler,
-		"tx_bytes": &c.TxBytes, "tx_packets": &c.TxPackets, "tx_errors": &c.TxErrors, "tx_dropped": &c.TxDropped, "tx_carrier_errors": &c.TxCarrier, "collisions": &c.Collisions,
+		"rx_bytes": &c.RxBytes, "rx_packets": &c.RxPackets, "rx_errors": &c.RxErrors, "rx_dropped": &c.RxDropped,
+		"rx_missed_errors": &c.RxMissed,
+		"rx_length_errors": &c.RxLength, "rx_crc_errors": &c.RxCRC, "rx_otherhost_dropped": &c.RxOtherhost,
+		"rx_nohandler": &c.RxNoHandler,
+		"tx_bytes":     &c.TxBytes, "tx_packets": &c.TxPackets, "tx_errors": &c.TxErrors, "tx_dropped": &c.TxDropped,
+		"tx_carrier_errors": &c.TxCarrier, "collisions": &c.Collisions,
 	}
 }

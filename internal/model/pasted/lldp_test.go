@@ -14,16 +14,24 @@ import (
 // the same. The files are of lldpd 1.0.16; those of switches are written after their shape.
 func TestLLDP(t *testing.T) {
 	off, on := false, true
-	host := record.LLDPNeighbour{Interface: "a0", Protocol: "LLDP", Chassis: "02:00:00:00:00:02", System: "peer", Description: "switch of test", Capabilities: []string{"Station"},
-		Port: "02:00:00:00:00:02", PortDescription: "b0", MFS: 9000, Media: "10GbaseT - Four-pair Category 6A or better, full duplex mode only", SpeedMbps: 10000, Duplex: "full", PVID: 42, VLANs: []int{42}}
+	host := record.LLDPNeighbour{Interface: "a0", Protocol: "LLDP", Chassis: "02:00:00:00:00:02", System: "peer",
+		Description: "switch of test", Capabilities: []string{"Station"},
+		Port: "02:00:00:00:00:02", PortDescription: "b0", MFS: 9000,
+		Media: "10GbaseT - Four-pair Category 6A or better, full duplex mode only", SpeedMbps: 10000, Duplex: "full",
+		PVID: 42, VLANs: []int{42}}
 	for file, want := range map[string][]record.LLDPNeighbour{
 		"lldp-host.json":  {host},
 		"lldp-host.json0": {host},
 		"lldp-none.json":  nil,
 		"lldp-switches.json": {
-			{Interface: "eth0", Protocol: "LLDP", Chassis: "02:00:00:00:01:00", System: "sw1", Description: "a switch", Addresses: []string{"192.0.2.3", "2001:db8::3"}, Capabilities: []string{"Bridge", "Router"},
-				Port: "Gi1/0/7", PortDescription: "to nas", MFS: 9216, Media: "1000BaseTFD - Four-pair Category 5 UTP, full duplex mode", SpeedMbps: 1000, Duplex: "full", Autoneg: &on, PVID: 10, VLANs: []int{10, 20}},
-			{Interface: "eth1", Protocol: "LLDP", Chassis: "02:00:00:00:01:00", System: "id", Port: "Gi1/0/8", Media: "100BaseTXHD - 2 pair category 5 UTP, half duplex mode", SpeedMbps: 100, Duplex: "half", Autoneg: &off},
+			{Interface: "eth0", Protocol: "LLDP", Chassis: "02:00:00:00:01:00", System: "sw1", Description: "a switch",
+				Addresses: []string{"192.0.2.3", "2001:db8::3"}, Capabilities: []string{"Bridge", "Router"},
+				Port: "Gi1/0/7", PortDescription: "to nas", MFS: 9216,
+				Media: "1000BaseTFD - Four-pair Category 5 UTP, full duplex mode", SpeedMbps: 1000, Duplex: "full",
+				Autoneg: &on, PVID: 10, VLANs: []int{10, 20}},
+			{Interface: "eth1", Protocol: "LLDP", Chassis: "02:00:00:00:01:00", System: "id", Port: "Gi1/0/8",
+				Media: "100BaseTXHD - 2 pair category 5 UTP, half duplex mode", SpeedMbps: 100, Duplex: "half",
+				Autoneg: &off},
 		},
 	} {
 		text, err := os.ReadFile(filepath.Join("testdata", file))
@@ -34,7 +42,8 @@ func TestLLDP(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", file, got, err, want)
 		}
 	}
-	if n := (record.LLDPNeighbour{Port: "02:00:00:00:00:02", PortDescription: "b0", System: "vm"}); n.Place() != "port b0 of vm" {
+	if n := (record.LLDPNeighbour{Port: "02:00:00:00:00:02", PortDescription: "b0",
+		System: "vm"}); n.Place() != "port b0 of vm" {
 		t.Errorf("%s", n.Place())
 	}
 	if _, err := LLDP([]byte("lldpcli: no")); err == nil {
@@ -51,14 +60,16 @@ func FuzzLLDP(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	f.Add([]byte(`{"lldp":{"interface":{"\u001b[2J":{"port":{"mfs":"99999999999999999999"},"vlan":{"vlan-id":"-1","pvid":true}}}}}`))
+	f.Add(
+		[]byte(`{"lldp":{"interface":{"\u001b[2J":{"port":{"mfs":"99999999999999999999"},"vlan":{"vlan-id":"-1","pvid":true}}}}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		list, _ := LLDP(text)
 		if len(list) > record.MostLLDPNeighbours {
 			t.Fatalf("%d neighbours", len(list))
 		}
 		for _, n := range list {
-			if n.MFS < 0 || n.MFS > 1<<16 || n.PVID < 0 || n.PVID > 4094 || strings.Contains(n.Place()+n.Interface+n.Description+n.Media, "\x1b") {
+			if n.MFS < 0 || n.MFS > 1<<16 || n.PVID < 0 || n.PVID > 4094 ||
+				strings.Contains(n.Place()+n.Interface+n.Description+n.Media, "\x1b") {
 				t.Errorf("%+v", n)
 			}
 		}

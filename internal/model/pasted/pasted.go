@@ -136,10 +136,12 @@ func commandOf(line string) command {
 }
 
 // prompt is a shell's or a switch's: "root@nas:~#", "[me@nas ~]$", "switch#show mac", "nas>".
-var prompt = regexp.MustCompile(`^\s*\[?(?:[\w.-]+@)?([A-Za-z][\w.-]*)(?:[: ][^\s#$>=\]]*)?\]?\s?[#$>](?:\s*([^\s:].*))?$`)
+var prompt = regexp.MustCompile(
+	`^\s*\[?(?:[\w.-]+@)?([A-Za-z][\w.-]*)(?:[: ][^\s#$>=\]]*)?\]?\s?[#$>](?:\s*([^\s:].*))?$`)
 
 // bare is a command behind a prompt without a name, or without a prompt.
-var bare = regexp.MustCompile(`^(?:\s*[#$>]\s+(?:sudo\s+)?(?:arp|ip|bridge|nstat|netstat|show|ss|ethtool|tc|sysctl|dmesg|cat)\b|(?:sudo\s+)?(?:ss|ethtool|tc|ip|sysctl|dmesg|cat)(?:\s+[-/\w]|$))`)
+var bare = regexp.MustCompile(
+	`^(?:\s*[#$>]\s+(?:sudo\s+)?(?:arp|ip|bridge|nstat|netstat|show|ss|ethtool|tc|sysctl|dmesg|cat)\b|(?:sudo\s+)?(?:ss|ethtool|tc|ip|sysctl|dmesg|cat)(?:\s+[-/\w]|$))`)
 
 // title is a line that names what follows it: "brik1:". Others are of netstat -s, or have a
 // value of ethtool -i that the driver leaves empty.
@@ -148,7 +150,8 @@ var title = regexp.MustCompile(`^([A-Za-z][\w.-]*):$`)
 // control is a sequence for a terminal, as ip(8) -c writes colours and script(1) keeps a prompt's
 // title (ECMA-48: CSI, OSC and the choice of a character set); and the carriage return by which
 // readline ends the sequence that it writes before a command's output.
-var control = regexp.MustCompile(`\x1b\[\?2004l\r?|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~])`)
+var control = regexp.MustCompile(
+	`\x1b\[\?2004l\r?|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~])`)
 
 // Parse reads a text. The error is that it is too large, or that nothing of it is understood.
 func Parse(text string) (Text, error) {
@@ -165,13 +168,15 @@ func Parse(text string) (Text, error) {
 			r.gap = true
 		case len(line) > longestLine || !r.read(line):
 			if r.Lost++; len(r.NotUnderstood) < mostLost {
-				r.NotUnderstood = append(r.NotUnderstood, fmt.Sprintf("line %d: %s", number, plain.Short(strings.TrimSpace(line), 100)))
+				r.NotUnderstood = append(r.NotUnderstood, fmt.Sprintf("line %d: %s", number,
+					plain.Short(strings.TrimSpace(line), 100)))
 			}
 		}
 	}
 	r.finish()
 	if len(r.Machines) == 0 {
-		return r.Text, errors.New("nothing in the text is understood: expected what arp, ip, bridge fdb, nstat, netstat -s, ss, ethtool, tc -s qdisc, sysctl or dmesg print, /proc/net/softnet_stat, or a switch's table of MAC addresses")
+		return r.Text, errors.New(
+			"nothing in the text is understood: expected what arp, ip, bridge fdb, nstat, netstat -s, ss, ethtool, tc -s qdisc, sysctl or dmesg print, /proc/net/softnet_stat, or a switch's table of MAC addresses")
 	}
 	return r.Text, nil
 }
@@ -197,7 +202,8 @@ func (r *reader) read(line string) bool {
 		r.gap, r.fresh = true, behind(strings.TrimLeft(line, "#$> \t"))
 		return true
 	}
-	if m := title.FindStringSubmatch(line); m != nil && !slices.Contains(sections, m[1]) && !slices.Contains(driverKeys, m[1]) {
+	if m := title.FindStringSubmatch(line); m != nil && !slices.Contains(sections, m[1]) &&
+		!slices.Contains(driverKeys, m[1]) {
 		r.begin(m[1], "")
 		return true
 	}
@@ -327,6 +333,7 @@ func (r *reader) finish() {
 
 func (m *machine) rows() bool {
 	s, end, state := m.Reading.Snapshot, m.Reading.End, m.State
-	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+len(end.Qdiscs)+len(end.Softnet)+
+	return len(s.Interfaces)+len(s.Neighbours)+len(s.FDB)+len(s.Routes)+len(s.Rules)+len(s.Lookups)+len(end.SNMP)+
+		len(end.Qdiscs)+len(end.Softnet)+
 		len(state.NICs)+len(state.Parameters)+len(state.TCP)+len(state.Listeners) > 0 || state.Log != nil
 }

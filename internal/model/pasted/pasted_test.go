@@ -59,7 +59,8 @@ func TestForms(t *testing.T) {
 	for text, want := range entries {
 		p := parse(t, text)
 		if got := rows(p.Machines[0]); len(p.Machines) != 1 || !slices.Equal(got, []string{want}) || p.Lost > 0 {
-			t.Errorf("%q: %q of %d machines, %q not understood; want %q", text, got, len(p.Machines), p.NotUnderstood, want)
+			t.Errorf("%q: %q of %d machines, %q not understood; want %q", text, got, len(p.Machines),
+				p.NotUnderstood, want)
 		}
 	}
 }
@@ -76,7 +77,8 @@ func TestColours(t *testing.T) {
 		t.Fatalf("%+v", p)
 	}
 	list := p.Machines[0].Reading.Snapshot.Interfaces
-	if len(list) != 1 || list[0].Interface != "eth0" || list[0].MAC != "00:08:9b:c8:c4:31" || !slices.Equal(list[0].Addresses, []string{"192.0.2.15/24"}) {
+	if len(list) != 1 || list[0].Interface != "eth0" || list[0].MAC != "00:08:9b:c8:c4:31" ||
+		!slices.Equal(list[0].Addresses, []string{"192.0.2.15/24"}) {
 		t.Errorf("%+v", list)
 	}
 }
@@ -84,7 +86,8 @@ func TestColours(t *testing.T) {
 // TestMachines: prompts, titles, heads and empty lines tell machines apart, and what is of one
 // is together.
 func TestMachines(t *testing.T) {
-	const a, b, port = "192.0.2.15 dev eth0 lladdr 00:08:9b:c8:c4:31 REACHABLE\n", "192.0.2.16 dev eth0 lladdr 00:08:9b:c8:c4:32 REACHABLE\n", "00:08:9b:c8:c4:31 gi7\n"
+	const a, b, port = "192.0.2.15 dev eth0 lladdr 00:08:9b:c8:c4:31 REACHABLE\n",
+		"192.0.2.16 dev eth0 lladdr 00:08:9b:c8:c4:32 REACHABLE\n", "00:08:9b:c8:c4:31 gi7\n"
 	const head, row = "Address HWtype HWaddress Flags Mask Iface\n", "192.0.2.15 ether 00:08:9b:c8:c4:31 C eth0\n"
 	const link = "2: eth0: <UP> mtu 1500 state UP\n    link/ether 02:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff\n"
 	for text, want := range map[string]string{
@@ -94,7 +97,8 @@ func TestMachines(t *testing.T) {
 		a + port + b:                 "host1:1 switch1:1 host2:1",
 		port + "\n" + port:           "switch1:2",
 		head + row + head + row:      "host1:1 host2:1",
-		"brik1:~# ip neigh\n" + a + "root@brik2:/etc$ ip neigh\n" + b + "sg300#show mac address-table\n" + port: "brik1:1 brik2:1 sg300:1",
+		"brik1:~# ip neigh\n" + a + "root@brik2:/etc$ ip neigh\n" + b + "sg300#show mac address-table\n" +
+			port: "brik1:1 brik2:1 sg300:1",
 		"[me@brik1 ~]$ ip neigh\n" + a + "\n" + b:                        "brik1:2",
 		"brik1> arp\n" + a + "brik2> arp\n" + b + "brik1>\n" + b:         "brik1:2 brik2:1",
 		"brik1:\n" + a + "\nbrik2:\n" + b:                                "brik1:1 brik2:1",
@@ -169,11 +173,14 @@ TcpExt:
 	if got, _ := json.Marshal(s.Snapshot.Interfaces); string(got) != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if got := s.End.Interfaces; len(got) != 1 || got[0] != (record.InterfaceCounters{Interface: "eth0", RxBytes: 7816, RxPackets: 97, RxErrors: 3, RxDropped: 4, RxMissed: 5, RxLength: 1, RxCRC: 2,
-		TxBytes: 13256, TxPackets: 122, TxErrors: 6, TxDropped: 7, TxCarrier: 8, Collisions: 9}) {
+	if got := s.End.Interfaces; len(got) != 1 ||
+		got[0] != (record.InterfaceCounters{Interface: "eth0", RxBytes: 7816, RxPackets: 97, RxErrors: 3, RxDropped: 4,
+			RxMissed: 5, RxLength: 1, RxCRC: 2,
+			TxBytes: 13256, TxPackets: 122, TxErrors: 6, TxDropped: 7, TxCarrier: 8, Collisions: 9}) {
 		t.Errorf("%+v", got)
 	}
-	for name, n := range map[string]int64{"Ip.InReceives": 41, "Ip.OutNoRoutes": 5, "Tcp.RetransSegs": 12, "TcpExt.ListenOverflows": 7, "Udp.RcvbufErrors": 22, "Udp.InCsumErrors": 4, "IcmpMsg.InType3": 104} {
+	for name, n := range map[string]int64{"Ip.InReceives": 41, "Ip.OutNoRoutes": 5, "Tcp.RetransSegs": 12,
+		"TcpExt.ListenOverflows": 7, "Udp.RcvbufErrors": 22, "Udp.InCsumErrors": 4, "IcmpMsg.InType3": 104} {
 		if s.End.SNMP[name] != n {
 			t.Errorf("%s is %d, want %d", name, s.End.SNMP[name], n)
 		}
@@ -204,7 +211,8 @@ func TestTunnelKinds(t *testing.T) {
 		}
 	}
 	// Without -d ip does not know what it said before.
-	p := parse(t, "nas:~# ip -d link\n7: wg0: <UP> mtu 1420\n    link/none\n    wireguard\nnas:~# ip address\n7: wg0: <UP> mtu 1420\n    link/none\n")
+	p := parse(t,
+		"nas:~# ip -d link\n7: wg0: <UP> mtu 1420\n    link/none\n    wireguard\nnas:~# ip address\n7: wg0: <UP> mtu 1420\n    link/none\n")
 	if list := p.Machines[0].Reading.Snapshot.Interfaces; len(list) != 1 || list[0].Kind != "wireguard" {
 		t.Errorf("%+v", list)
 	}
@@ -221,18 +229,22 @@ func TestStory(t *testing.T) {
 	for _, m := range p.Machines {
 		got = append(got, fmt.Sprint(m.Reading.Host, ":", len(rows(m)), " ", m.Pasted))
 	}
-	if want := "brik1:4 [neighbours] brik2:4 [neighbours] sg300:4 [forwarding table]"; strings.Join(got, " ") != want || p.Lost > 0 {
+	if want := "brik1:4 [neighbours] brik2:4 [neighbours] sg300:4 [forwarding table]"; strings.Join(got, " ") != want ||
+		p.Lost > 0 {
 		t.Errorf("%v %q, want %s", got, p.NotUnderstood, want)
 	}
 }
 
 // TestNotUnderstood: other lines are listed with their numbers, bounded and without escapes.
 func TestNotUnderstood(t *testing.T) {
-	p := parse(t, "hello there\n192.0.2.15 dev eth0 lladdr 00:08:9b:c8:c4:31 STALE\n\x1b[31mred 7\n"+strings.Repeat("x y\n", 100)+strings.Repeat("z", 5000))
-	if p.Lost != 103 || len(p.NotUnderstood) != mostLost || p.NotUnderstood[0] != "line 1: hello there" || strings.Contains(p.NotUnderstood[1], "\x1b") {
+	p := parse(t, "hello there\n192.0.2.15 dev eth0 lladdr 00:08:9b:c8:c4:31 STALE\n\x1b[31mred 7\n"+
+		strings.Repeat("x y\n", 100)+strings.Repeat("z", 5000))
+	if p.Lost != 103 || len(p.NotUnderstood) != mostLost || p.NotUnderstood[0] != "line 1: hello there" ||
+		strings.Contains(p.NotUnderstood[1], "\x1b") {
 		t.Errorf("%d %q", p.Lost, p.NotUnderstood)
 	}
-	for _, text := range []string{"", "hello\n", strings.Repeat("\n", LargestText+1), "Address HWtype HWaddress Flags Mask Iface\n"} {
+	for _, text := range []string{"", "hello\n", strings.Repeat("\n", LargestText+1),
+		"Address HWtype HWaddress Flags Mask Iface\n"} {
 		if _, err := Parse(text); err == nil {
 			t.Errorf("%.20q is understood", text)
 		}
@@ -244,14 +256,18 @@ func FuzzParse(f *testing.F) {
 	for text := range entries { // short ones, which the fuzzer makes shorter in little time
 		f.Add(text)
 	}
-	f.Add("a:~# ip addr\n2: eth0: <UP> mtu 9000 qdisc mq\n link/ether 02:00:00:00:00:01\n inet 192.0.2.1/24\n RX: bytes packets\n 1 2\n")
+	f.Add(
+		"a:~# ip addr\n2: eth0: <UP> mtu 9000 qdisc mq\n link/ether 02:00:00:00:00:01\n inet 192.0.2.1/24\n RX: bytes packets\n 1 2\n")
 	f.Add("nstat\n#kernel\nTcpRetransSegs 12 0.0\nIp:\n 4 total packets received\nUdp:\n InCsumErrors: 4\n")
 	for _, text := range toolTexts {
 		f.Add(text)
 	}
-	f.Add(socketHeads + "ESTAB 0 7 192.0.2.1:22 [fe80::2%eth0]:5000 timer:(on,1ms,2)\n\tts cubic rto:204 rtt:1.5/1 mss:9 busy:4ms(1%)\nUNCONN 1 0 *:53 *:*\n skmem:(r0,d5)\nTCP: 3 (estab 1, closed 2, orphaned 1, timewait 2)\n")
-	f.Add("a# ip route\ndefault proto static\n\tnexthop via 192.0.2.1 dev eth0 weight 1\nblackhole 10.0.0.0/8 table x\n10.0.0.1 dev eth0 uid 0\n5:\tnot from all to ::/0 lookup x\n")
-	f.Add("net.core.somaxconn = 4096\n0000000a 00000002 00000003 00000000 00000000 00000000 00000000 00000000 00000000\nqdisc fq 8001: root refcnt 2\n Sent 1 bytes 2 pkt (dropped 3, overlimits 4 requeues 5)\n backlog 9Gb 1p\n[    1.5] eth0: link is up\n")
+	f.Add(
+		socketHeads + "ESTAB 0 7 192.0.2.1:22 [fe80::2%eth0]:5000 timer:(on,1ms,2)\n\tts cubic rto:204 rtt:1.5/1 mss:9 busy:4ms(1%)\nUNCONN 1 0 *:53 *:*\n skmem:(r0,d5)\nTCP: 3 (estab 1, closed 2, orphaned 1, timewait 2)\n")
+	f.Add(
+		"a# ip route\ndefault proto static\n\tnexthop via 192.0.2.1 dev eth0 weight 1\nblackhole 10.0.0.0/8 table x\n10.0.0.1 dev eth0 uid 0\n5:\tnot from all to ::/0 lookup x\n")
+	f.Add(
+		"net.core.somaxconn = 4096\n0000000a 00000002 00000003 00000000 00000000 00000000 00000000 00000000 00000000\nqdisc fq 8001: root refcnt 2\n Sent 1 bytes 2 pkt (dropped 3, overlimits 4 requeues 5)\n backlog 9Gb 1p\n[    1.5] eth0: link is up\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Parse(text)
 		if err != nil {

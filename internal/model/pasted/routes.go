@@ -30,12 +30,14 @@ const firstNamed = 1 << 30
 var tableNumbers = map[string]int{"local": localTable, "main": mainTable, "default": defaultTable}
 
 var (
-	routeTypes = []string{"unicast", "blackhole", "unreachable", "prohibit", "throw", "local", "broadcast", "anycast", "multicast", "nat"}
+	routeTypes = []string{"unicast", "blackhole", "unreachable", "prohibit", "throw", "local", "broadcast", "anycast",
+		"multicast", "nat"}
 	// attributes follow the destination of a route.
-	attributes = []string{"via", "nhid", "proto", "scope", "src", "metric", "from", "table", "tos", "linkdown", "dead", "onlink", "mtu", "advmss", "uid", "encap"}
-	nextHop    = regexp.MustCompile(`^\s+nexthop (?:via (inet6 )?(\S+) )?\s*dev (\S{1,15}) weight (\d{1,3})(.*)$`)
-	ruleRow    = regexp.MustCompile(`^(\d{1,10}):\s+(not )?from (\S+)(.*)$`)
-	routeMore  = regexp.MustCompile(`^\s+(cache\b|nexthop\b|nhid\b)`)
+	attributes = []string{"via", "nhid", "proto", "scope", "src", "metric", "from", "table", "tos", "linkdown", "dead",
+		"onlink", "mtu", "advmss", "uid", "encap"}
+	nextHop   = regexp.MustCompile(`^\s+nexthop (?:via (inet6 )?(\S+) )?\s*dev (\S{1,15}) weight (\d{1,3})(.*)$`)
+	ruleRow   = regexp.MustCompile(`^(\d{1,10}):\s+(not )?from (\S+)(.*)$`)
+	routeMore = regexp.MustCompile(`^\s+(cache\b|nexthop\b|nhid\b)`)
 )
 
 // isRoute reports whether the words of a line are a route's, and at which of them its
@@ -150,7 +152,8 @@ func (m *machine) route(line string) bool {
 	if hop := nextHop.FindStringSubmatch(line); hop != nil && m.hops && m.last == "routes" && len(snapshot.Routes) > 0 {
 		r := &snapshot.Routes[len(snapshot.Routes)-1]
 		weight, _ := strconv.Atoi(hop[4])
-		r.Nexthops = append(r.Nexthops, record.RouteNexthop{Interface: hop[3], Via: hop[2], Weight: weight, Down: strings.Contains(hop[5], "dead") || strings.Contains(hop[5], "linkdown")})
+		r.Nexthops = append(r.Nexthops, record.RouteNexthop{Interface: hop[3], Via: hop[2], Weight: weight,
+			Down: strings.Contains(hop[5], "dead") || strings.Contains(hop[5], "linkdown")})
 		r.Text = plain.Short(r.Text+" "+strings.Join(strings.Fields(line), " "), 1000)
 		return true
 	}
@@ -182,7 +185,8 @@ func (m *machine) route(line string) bool {
 func (m *machine) lookup(words []string) {
 	after := func(word string) string { return plain.Short(command(words).after(word), longestName) }
 	at, _ := isRoute(words)
-	l := record.RouteLookup{Destination: words[at], Source: after("from"), Interface: after("dev"), Gateway: after("via")}
+	l := record.RouteLookup{Destination: words[at], Source: after("from"), Interface: after("dev"),
+		Gateway: after("via")}
 	if l.Source == "" {
 		l.ChosenSource = after("src")
 	}

@@ -28,14 +28,18 @@ type sockets struct {
 
 var (
 	socketHead = regexp.MustCompile(`^(?:Netid\s+)?(?:State\s+)?Recv-Q\s+Send-Q\s+Local Address`)
-	socketRow  = regexp.MustCompile(`^(?:(tcp|udp)\s+)?(ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|UNCONN|CLOSE-WAIT|LAST-ACK|LISTEN|CLOSING)\s+(\d{1,18})\s+(\d{1,18})\s+(\S+:\S+)\s+(\S+:\S+)(?:\s+(.*))?$`)
-	noSocket   = regexp.MustCompile(`^(u_str|u_seq|u_dgr|nl|p_raw|p_dgr|raw|icmp6|vsock|sctp|dccp|mptcp|xdp|tipc|udplite)\s+[A-Z]`)
+	socketRow  = regexp.MustCompile(
+		`^(?:(tcp|udp)\s+)?(ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|UNCONN|CLOSE-WAIT|LAST-ACK|LISTEN|CLOSING)\s+(\d{1,18})\s+(\d{1,18})\s+(\S+:\S+)\s+(\S+:\S+)(?:\s+(.*))?$`)
+	noSocket = regexp.MustCompile(
+		`^(u_str|u_seq|u_dgr|nl|p_raw|p_dgr|raw|icmp6|vsock|sctp|dccp|mptcp|xdp|tipc|udplite)\s+[A-Z]`)
 	program    = regexp.MustCompile(`users:\(\("([^"]{1,60})"`)
 	skmemDrops = regexp.MustCompile(`skmem:\([^)]*\bd(\d{1,18})\)`)
 	skmemRoom  = regexp.MustCompile(`skmem:\([^)]*\brb(\d{1,18})\b`)
 	timer      = regexp.MustCompile(`timer:\((\w+),[^,)]*,(\d{1,9})\)`)
-	summary    = regexp.MustCompile(`^TCP:\s+\d+ \(estab (\d{1,9}), closed \d+, orphaned (\d{1,9}), (?:synrecv (\d{1,9}), )?timewait (\d{1,9})`)
-	summaryRow = regexp.MustCompile(`^(Total:\s+\d+( \(kernel \d+\))?$|Transport\s+Total\s+IP|(RAW|UDP|TCP|INET|FRAG|\*)\s+\d+\s+[\d-]+\s+[\d-]+$)`)
+	summary    = regexp.MustCompile(
+		`^TCP:\s+\d+ \(estab (\d{1,9}), closed \d+, orphaned (\d{1,9}), (?:synrecv (\d{1,9}), )?timewait (\d{1,9})`)
+	summaryRow = regexp.MustCompile(
+		`^(Total:\s+\d+( \(kernel \d+\))?$|Transport\s+Total\s+IP|(RAW|UDP|TCP|INET|FRAG|\*)\s+\d+\s+[\d-]+\s+[\d-]+$)`)
 )
 
 // socket reads a line of ss(8).
@@ -199,11 +203,15 @@ func (m *machine) detail(text string) {
 // control.
 func tcpInfo(i *record.TCPInfo, words []string) (control string) {
 	counts := map[string]*uint32{
-		"mss": &i.SndMSS, "pmtu": &i.PMTU, "rcvmss": &i.RcvMSS, "cwnd": &i.SndCwnd, "ssthresh": &i.SndSsthresh, "unacked": &i.Unacked, "sacked": &i.Sacked,
-		"segs_out": &i.SegsOut, "segs_in": &i.SegsIn, "notsent": &i.NotsentBytes, "rcv_space": &i.RcvSpace, "snd_wnd": &i.SndWnd,
-		"delivered": &i.Delivered, "delivered_ce": &i.DeliveredCE, "reord_seen": &i.ReordSeen, "dsack_dups": &i.DsackDups,
+		"mss": &i.SndMSS, "pmtu": &i.PMTU, "rcvmss": &i.RcvMSS, "cwnd": &i.SndCwnd, "ssthresh": &i.SndSsthresh,
+		"unacked": &i.Unacked, "sacked": &i.Sacked,
+		"segs_out": &i.SegsOut, "segs_in": &i.SegsIn, "notsent": &i.NotsentBytes, "rcv_space": &i.RcvSpace,
+		"snd_wnd":   &i.SndWnd,
+		"delivered": &i.Delivered, "delivered_ce": &i.DeliveredCE, "reord_seen": &i.ReordSeen,
+		"dsack_dups": &i.DsackDups,
 	}
-	bytes := map[string]*uint64{"bytes_sent": &i.BytesSent, "bytes_acked": &i.BytesAcked, "bytes_received": &i.BytesReceived, "bytes_retrans": &i.BytesRetrans}
+	bytes := map[string]*uint64{"bytes_sent": &i.BytesSent, "bytes_acked": &i.BytesAcked,
+		"bytes_received": &i.BytesReceived, "bytes_retrans": &i.BytesRetrans}
 	times := map[string]*uint64{"busy": &i.BusyUs, "rwnd_limited": &i.RwndLimitedUs, "sndbuf_limited": &i.SndbufLimited}
 	flags := map[string]uint8{"ts": 1, "sack": 2, "wscale": 4, "ecn": 8}
 	for n, word := range words {
@@ -215,7 +223,8 @@ func tcpInfo(i *record.TCPInfo, words []string) (control string) {
 			i.PacingRateBps = bitRate(words[n+1])
 		case !has && n+1 < len(words) && key == "delivery_rate":
 			i.DeliveryBps = bitRate(words[n+1])
-		case !has && control == "" && i.SndMSS == 0 && algorithm.MatchString(key) && flags[key] == 0 && !slices.Contains(notAlgorithms, key):
+		case !has && control == "" && i.SndMSS == 0 && algorithm.MatchString(key) && flags[key] == 0 &&
+			!slices.Contains(notAlgorithms, key):
 			control = key
 		case counts[key] != nil:
 			n, _ := strconv.ParseUint(value, 10, 32)

@@ -56,7 +56,8 @@ func (m *machine) finishNICs() {
 			}
 		}
 		nic.Meanings = record.MeaningsOf(cmp.Or(nic.Driver, record.DriverOf(all)), nic.Counters)
-		if list := &m.Reading.End.Interfaces; len(all) > 0 && !slices.ContainsFunc(*list, func(c record.InterfaceCounters) bool { return c.Interface == nic.Interface }) {
+		if list := &m.Reading.End.Interfaces; len(all) > 0 &&
+			!slices.ContainsFunc(*list, func(c record.InterfaceCounters) bool { return c.Interface == nic.Interface }) {
 			*list = append(*list, interfaceCounters(*nic, all))
 		}
 	}

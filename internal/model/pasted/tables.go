@@ -38,11 +38,13 @@ func mac(word string) (string, bool) {
 	return address.String(), err == nil
 }
 
-var grouped = regexp.MustCompile(`^(?i)([0-9a-f]{4}[.-][0-9a-f]{4}[.-][0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12})$`)
+var grouped = regexp.MustCompile(
+	`^(?i)([0-9a-f]{4}[.-][0-9a-f]{4}[.-][0-9a-f]{4}|[0-9a-f]{6}-[0-9a-f]{6}|[0-9a-f]{12})$`)
 
 func arpHeader(_ *machine, line string) bool {
 	words := strings.Fields(line)
-	return len(words) > 3 && (words[0] == "Address" && words[1] == "HWtype" || words[0] == "Protocol" && words[1] == "Address") ||
+	return len(words) > 3 && (words[0] == "Address" && words[1] == "HWtype" || words[0] == "Protocol" &&
+		words[1] == "Address") ||
 		windows.MatchString(line)
 }
 
@@ -63,8 +65,12 @@ func (m *machine) neighbour(line string) bool {
 	if _, is := isRoute(strings.Fields(line)); is {
 		return false
 	}
-	words := strings.Fields(strings.NewReplacer("(incomplete)", "incomplete", "<incomplete>", "incomplete", "(", " ", ")", " ").Replace(line))
-	at := slices.IndexFunc(words[:min(len(words), 2)], func(w string) bool { _, err := netip.ParseAddr(w); return err == nil })
+	words := strings.Fields(strings.NewReplacer("(incomplete)", "incomplete", "<incomplete>", "incomplete", "(", " ",
+		")", " ").Replace(line))
+	at := slices.IndexFunc(words[:min(len(words), 2)], func(w string) bool {
+		_, err := netip.ParseAddr(w)
+		return err == nil
+	})
 	if at < 0 || len(words) < at+2 {
 		return false
 	}
@@ -86,7 +92,8 @@ func (m *machine) neighbour(line string) bool {
 		}
 	}
 	last := rest[len(rest)-1] // arp -n, show ip arp
-	if _, is := mac(last); n.Interface == "" && !is && state != strings.ToUpper(last) && !slices.Contains([]string{"dynamic", "static"}, last) {
+	if _, is := mac(last); n.Interface == "" && !is && state != strings.ToUpper(last) &&
+		!slices.Contains([]string{"dynamic", "static"}, last) {
 		n.Interface = last
 	}
 	if state != "" {
@@ -110,11 +117,15 @@ var portWords = []string{"port", "ports", "interface", "intf", "destination", "p
 // tableHeader is the head of a switch's table of MAC addresses, or its rule.
 func (m *machine) tableHeader(line string) bool {
 	text := strings.ToLower(line)
-	words := strings.FieldsFunc(strings.NewReplacer("mac address", "mac", "vlan id", "vlan", "located on port", "port", "mac addr", "mac", "destination port", "port").Replace(text), func(r rune) bool { return r == ' ' || r == '\t' || r == '|' })
+	words := strings.FieldsFunc(strings.NewReplacer("mac address", "mac", "vlan id", "vlan", "located on port", "port",
+		"mac addr", "mac", "destination port", "port").Replace(text), func(r rune) bool {
+		return r == ' ' || r == '\t' || r == '|'
+	})
 	column := func(names []string) int {
 		return slices.IndexFunc(words, func(w string) bool { return slices.Contains(names, w) })
 	}
-	if strings.Contains(text, "mac") && column(portWords) >= 0 && len(words) <= 12 && !slices.ContainsFunc(words, func(w string) bool { _, is := mac(w); return is }) {
+	if strings.Contains(text, "mac") && column(portWords) >= 0 && len(words) <= 12 &&
+		!slices.ContainsFunc(words, func(w string) bool { _, is := mac(w); return is }) {
 		m.columns = words
 		return true
 	}
@@ -122,7 +133,8 @@ func (m *machine) tableHeader(line string) bool {
 }
 
 // furniture is what surrounds a switch's table.
-var furniture = regexp.MustCompile(`(?i)^\s*([-+=| ]{3,}|.*mac address(es)? table.*|total mac addresses.*|flags?: .*|aging time.*|mac entries.*|status and counters.*|legend:.*|codes:.*)$`)
+var furniture = regexp.MustCompile(
+	`(?i)^\s*([-+=| ]{3,}|.*mac address(es)? table.*|total mac addresses.*|flags?: .*|aging time.*|mac entries.*|status and counters.*|legend:.*|codes:.*)$`)
 
 // forwarding reads a row of a switch's table: a MAC address and the port behind which it is,
 // with or without a VLAN, in any order; or of bridge fdb.
@@ -157,7 +169,10 @@ func (m *machine) forwarding(line string) bool {
 	case "cpu", "self", "router", "drop", "0":
 		e.Local = true
 	}
-	e.Local = e.Local || slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(w, "self") || strings.EqualFold(w, "management") })
+	e.Local = e.Local || slices.ContainsFunc(words, func(w string) bool {
+		return strings.EqualFold(w, "self") ||
+			strings.EqualFold(w, "management")
+	})
 	if len(m.Reading.Snapshot.FDB) < mostRows {
 		m.Reading.Snapshot.FDB = append(m.Reading.Snapshot.FDB, e)
 	}

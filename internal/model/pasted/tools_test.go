@@ -50,12 +50,14 @@ func TestNIC(t *testing.T) {
 		p := parse(t, toolTexts[name])
 		s := p.Machines[0]
 		if got := asJSON(t, s.State.NICs); got != want || len(p.Machines) != 1 || p.Lost > 0 {
-			t.Errorf("%s: %d machines, not understood %q:\n%s, want\n%s", name, len(p.Machines), p.NotUnderstood, got, want)
+			t.Errorf("%s: %d machines, not understood %q:\n%s, want\n%s", name, len(p.Machines),
+				p.NotUnderstood, got, want)
 		}
 		if name != "statistics" {
 			continue
 		}
-		if c := s.Reading.End.Interfaces; len(c) != 1 || c[0].RxMissed != 7 || c[0].RxDropped != 3 || c[0].RxErrors != 0 {
+		if c := s.Reading.End.Interfaces; len(c) != 1 || c[0].RxMissed != 7 || c[0].RxDropped != 3 ||
+			c[0].RxErrors != 0 {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -68,10 +70,13 @@ func TestNICs(t *testing.T) {
 	for text, want := range map[string]string{
 		link("eth0") + "NIC statistics:\n     rx_missed_errors: 5\n\n" + link("eth1"): "host1: eth0 eth1 5",
 		link("eth0") + link("eth0"): "host1: eth0 0, host2: eth0 0",
-		"nas:~# ethtool eth0\n" + link("eth0") + "nas:~# ethtool eth0\n" + link("eth0"):                                                                        "nas: eth0 0",
-		"$ ip -s link\n2: eth0: <UP> mtu 1500\n    RX: bytes packets errors dropped missed mcast\n 1 2 3 4 9 6\n" + toolTexts["statistics"]:                    "host1: eth0 9",
-		"NIC statistics:\n     rx_out_of_buffer: 4\n     rx_discards_phy: 0\n     rx_crc_errors_phy: 0\n":                                                      "host1: nic 4",
-		"NIC statistics:\n     rx_out_of_buffer: 4\n     unheard_of: 1\n":                                                                                      "host1: nic 0", // of an unknown driver
+		"nas:~# ethtool eth0\n" + link("eth0") + "nas:~# ethtool eth0\n" +
+			link("eth0"): "nas: eth0 0",
+		"$ ip -s link\n2: eth0: <UP> mtu 1500\n    RX: bytes packets errors dropped missed mcast\n 1 2 3 4 9 6\n" +
+			toolTexts["statistics"]: "host1: eth0 9",
+		"NIC statistics:\n     rx_out_of_buffer: 4\n     rx_discards_phy: 0\n     rx_crc_errors_phy: 0\n": "host1: nic 4",
+		// of an unknown driver
+		"NIC statistics:\n     rx_out_of_buffer: 4\n     unheard_of: 1\n":                                                                                      "host1: nic 0",
 		"2: eth0: <UP> mtu 1500\n\ndriver: mlx5_core\nbus-info: 1\nNIC statistics:\n     rx_out_of_buffer: 4\n":                                                "host1: eth0 4",
 		"ethtool --statistics enp3s0f0np0 2>/dev/null\nNIC statistics:\n     [0]: rx_ucast_packets: 3\n     Rx Queue#: 0\n     rx_missed_errors: 2\nethtool\n": "host1: enp3s0f0np0 2",
 	} {
@@ -95,7 +100,8 @@ func TestNICs(t *testing.T) {
 
 // TestOtherBlocks: what ethtool prints with other options is listed, and not taken for settings.
 func TestOtherBlocks(t *testing.T) {
-	p := parse(t, "$ ethtool -i eth0\ndriver: igb\n$ ethtool -T eth0\nTime stamping parameters for eth0:\nCapabilities:\n\tsoftware-transmit\n")
+	p := parse(t,
+		"$ ethtool -i eth0\ndriver: igb\n$ ethtool -T eth0\nTime stamping parameters for eth0:\nCapabilities:\n\tsoftware-transmit\n")
 	if len(p.Machines) != 1 || p.Lost == 0 || len(p.Machines[0].State.NICs) != 1 {
 		t.Errorf("%+v", p)
 	}
@@ -106,18 +112,24 @@ const socketHeads = "State Recv-Q Send-Q Local Address:Port Peer Address:Port Pr
 // TestSockets: sockets are of the protocol that the row, the command or the table says, each
 // once, and connections are counted by state.
 func TestSockets(t *testing.T) {
-	const estab, unconn, listen = "ESTAB 0 7 192.0.2.1:22 192.0.2.2:5000\n", "UNCONN 9 0 0.0.0.0:53 0.0.0.0:*\n", "LISTEN 1 128 127.0.0.53%lo:53 0.0.0.0:*\n"
+	const estab, unconn, listen = "ESTAB 0 7 192.0.2.1:22 192.0.2.2:5000\n", "UNCONN 9 0 0.0.0.0:53 0.0.0.0:*\n",
+		"LISTEN 1 128 127.0.0.53%lo:53 0.0.0.0:*\n"
 	for text, want := range map[string]string{
 		socketHeads + estab: "map[ESTAB:1] 1 []",
-		socketHeads + estab + "ESTAB 0 0 192.0.2.1:22 192.0.2.2:5001\nTIME-WAIT 0 0 192.0.2.1:22 192.0.2.2:5002\n": "map[ESTAB:2 TIME-WAIT:1] 1 []",
+		socketHeads + estab +
+			"ESTAB 0 0 192.0.2.1:22 192.0.2.2:5001\nTIME-WAIT 0 0 192.0.2.1:22 192.0.2.2:5002\n": "map[ESTAB:2 TIME-WAIT:1] 1 []",
 		socketHeads + unconn + estab:                             "map[] 0 [udp 0.0.0.0:53 9 0 udp 192.0.2.1:22 0 0]",
 		"$ ss -un\n" + socketHeads + estab:                       "map[] 0 [udp 192.0.2.1:22 0 0]",
 		"$ ss -tan\n" + socketHeads + estab:                      "map[ESTAB:1] 1 []",
 		"Netid " + socketHeads + "udp " + estab + "tcp " + estab: "map[ESTAB:1] 1 [udp 192.0.2.1:22 0 0]",
-		"Netid " + socketHeads + "u_str ESTAB 0 0 * 1 * 2\nnl UNCONN 0 0 rtnl:NetworkManager/711 *\ntcp " + listen:                                                  "map[] 0 [tcp 127.0.0.53:53 1 128]",
-		socketHeads + listen + "LISTEN 0 511 *:80 *:*\nLISTEN 0 5 [fe80::1%eth0]:22 [::]:*\nLISTEN 0 5 0.0.0.0:ssh 0.0.0.0:*\n":                                     "map[] 0 [tcp 0.0.0.0:ssh 0 5 tcp 127.0.0.53:53 1 128 tcp [::]:80 0 511 tcp [fe80::1]:22 0 5]",
-		"$ ss -tn\n" + socketHeads + estab + "$ ss -tin\n" + socketHeads + estab:                                                                                    "map[ESTAB:1] 1 []",
-		"Total: 9\nTCP:   30 (estab 3, closed 20, orphaned 4, timewait 19/0), ports 0\n\nTransport Total IP IPv6\n*\t  9 - -\nTCP\t  6 4 2\n" + socketHeads + estab: "map[ESTAB:3 SYN-RECV:0 TIME-WAIT:19] 1 []",
+		"Netid " + socketHeads + "u_str ESTAB 0 0 * 1 * 2\nnl UNCONN 0 0 rtnl:NetworkManager/711 *\ntcp " +
+			listen: "map[] 0 [tcp 127.0.0.53:53 1 128]",
+		socketHeads + listen +
+			"LISTEN 0 511 *:80 *:*\nLISTEN 0 5 [fe80::1%eth0]:22 [::]:*\nLISTEN 0 5 0.0.0.0:ssh 0.0.0.0:*\n": "map[] 0 [tcp 0.0.0.0:ssh 0 5 tcp 127.0.0.53:53 1 128 tcp [::]:80 0 511 tcp [fe80::1]:22 0 5]",
+		"$ ss -tn\n" + socketHeads + estab + "$ ss -tin\n" + socketHeads +
+			estab: "map[ESTAB:1] 1 []",
+		"Total: 9\nTCP:   30 (estab 3, closed 20, orphaned 4, timewait 19/0), ports 0\n\nTransport Total IP IPv6\n*\t  9 - -\nTCP\t  6 4 2\n" +
+			socketHeads + estab: "map[ESTAB:3 SYN-RECV:0 TIME-WAIT:19] 1 []",
 	} {
 		p := parse(t, text)
 		s := p.Machines[0].State
@@ -135,7 +147,8 @@ func TestSockets(t *testing.T) {
 			}
 			states["SYN-RECV"] += 0
 		}
-		if got := fmt.Sprint(states, " ", len(s.Notable), " ", listeners); got != want || p.Lost > 0 || len(p.Machines) != 1 {
+		if got := fmt.Sprint(states, " ", len(s.Notable), " ", listeners); got != want || p.Lost > 0 ||
+			len(p.Machines) != 1 {
 			t.Errorf("%q: %s, want %s; not understood %q", text, got, want, p.NotUnderstood)
 		}
 	}
@@ -143,7 +156,8 @@ func TestSockets(t *testing.T) {
 
 // TestUDPMemory: of a UDP socket ss -m has the drops and the receive buffer.
 func TestUDPMemory(t *testing.T) {
-	l := parse(t, "$ ss -ulnm\n"+socketHeads+"UNCONN 9 0 0.0.0.0:53 0.0.0.0:*\n\t skmem:(r9,rb33554432,t0,tb212992,f0,w0,o0,bl0,d500)\n").Machines[0].State.Listeners[0]
+	l := parse(t, "$ ss -ulnm\n"+socketHeads+
+		"UNCONN 9 0 0.0.0.0:53 0.0.0.0:*\n\t skmem:(r9,rb33554432,t0,tb212992,f0,w0,o0,bl0,d500)\n").Machines[0].State.Listeners[0]
 	if l.Protocol != "udp" || l.Drops != 500 || l.ReceiveBuffer != 33554432 {
 		t.Errorf("%+v", l)
 	}
@@ -158,18 +172,21 @@ func TestTCPInfo(t *testing.T) {
 	want := `{"state":0,"ca_state":0,"retransmits":1,"backoff":1,"options":15,"snd_mss":1448,"rcv_mss":536,"pmtu":1500,"rtt_us":1500,"rttvar_us":250,"min_rtt_us":500,"snd_cwnd":12,"snd_ssthresh":9,` +
 		`"snd_wnd_bytes":64128,"rcv_space_bytes":14480,"unacked":3,"sacked":2,"total_retrans":4,"pacing_rate_bps":1500000000,"delivery_rate_bps":2000,"bytes_acked":900,"bytes_received":5,"bytes_sent":1000,"bytes_retrans":10,` +
 		`"notsent_bytes":50,"segs_out":20,"segs_in":21,"busy_us":40000,"rwnd_limited_us":10000,"sndbuf_limited_us":4000,"delivered":19,"delivered_ce":2,"reord_seen":6,"dsack_dups":5}`
-	if got := asJSON(t, c.Info); got != want || c.Program != "sshd" || c.CongestionControl != "bbr" || c.SendQueue != 100 {
+	if got := asJSON(t, c.Info); got != want || c.Program != "sshd" || c.CongestionControl != "bbr" ||
+		c.SendQueue != 100 {
 		t.Errorf("%s %s\n%s, want\n%s", c.Program, c.CongestionControl, got, want)
 	}
 	// An ss that does not know the window is no sign of a closed one; one that knows it, or the
 	// timer, is.
-	for text, want := range map[string]bool{"\tcubic rto:204 mss:1448": true, "\tcubic rto:204 mss:1448 rcv_wnd:64256": false, "\tcubic rto:204 mss:1448 snd_wnd:5": false} {
+	for text, want := range map[string]bool{"\tcubic rto:204 mss:1448": true,
+		"\tcubic rto:204 mss:1448 rcv_wnd:64256": false, "\tcubic rto:204 mss:1448 snd_wnd:5": false} {
 		c := parse(t, socketHeads+"ESTAB 0 1 192.0.2.1:22 192.0.2.2:5000\n"+text+"\n").Machines[0].State.Notable[0]
 		if lacks := c.Info.Lacking("snd_wnd_bytes") != ""; lacks != want {
 			t.Errorf("%q: the window is unknown: %t", text, lacks)
 		}
 	}
-	closed := parse(t, socketHeads+"ESTAB 0 1 192.0.2.1:22 192.0.2.2:5000 timer:(persist,1sec,3)\n\tcubic rto:204 mss:1448\n").Machines[0].State.Notable[0]
+	closed := parse(t, socketHeads+
+		"ESTAB 0 1 192.0.2.1:22 192.0.2.2:5000 timer:(persist,1sec,3)\n\tcubic rto:204 mss:1448\n").Machines[0].State.Notable[0]
 	if closed.Info.Lacking("snd_wnd_bytes") != "" || closed.Info.Backoff != 3 {
 		t.Errorf("%+v", closed.Info)
 	}
@@ -181,21 +198,25 @@ func TestRoutes(t *testing.T) {
 	const v4 = "default via 192.0.2.1 dev eth0 proto dhcp metric 100\n192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2\n"
 	for text, want := range map[string]string{
 		v4: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2"`,
-		"default via fe80::1 dev eth0 proto ra metric 1024 pref medium\n":                                                                   `::/0 254 "default via fe80::1 dev eth0 proto ra metric 1024 pref medium"`,
-		"default via inet6 fe80::1 dev eth0\n":                                                                                              `0.0.0.0/0 254 "default via inet6 fe80::1 dev eth0"`,
-		"$ ip -6 route\ndefault dev tun0 metric 5\n":                                                                                        `::/0 254 "default dev tun0 metric 5"`,
-		"192.0.2.9 dev eth0 proto static scope link\n":                                                                                      `192.0.2.9/32 254 "192.0.2.9 dev eth0 proto static scope link"`,
-		"$ ip route show table 101\ndefault via 192.0.2.1 dev eth1\n":                                                                       `0.0.0.0/0 101 "default via 192.0.2.1 dev eth1"`,
-		"local 192.0.2.2 dev eth0 table local proto kernel scope host src 192.0.2.2\n":                                                      `192.0.2.2/32 255 "local 192.0.2.2 dev eth0 proto kernel scope host src 192.0.2.2"`,
-		"unreachable default dev lo metric 4294967295 error -101\nprohibit 10.0.0.0/8\n":                                                    `0.0.0.0/0 254 "unreachable default dev lo metric 4294967295 error -101"; 10.0.0.0/8 254 "prohibit 10.0.0.0/8"`,
-		"default proto static\n\tnexthop via 192.0.2.1 dev eth0 weight 1\n\tnexthop dev tun0 weight 2 linkdown\n":                           `0.0.0.0/0 254 "default proto static nexthop via 192.0.2.1 dev eth0 weight 1 nexthop dev tun0 weight 2 linkdown" [{eth0 192.0.2.1 1 false} {tun0  2 true}]`,
-		"$ ip route\n" + v4 + "$ ip route\n" + v4:                                                                                           `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2"`,
-		v4 + "\ndefault via 192.0.2.99 dev eth0 metric 100\n":                                                                               `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2" | 0.0.0.0/0 254 "default via 192.0.2.99 dev eth0 metric 100"`,
+		"default via fe80::1 dev eth0 proto ra metric 1024 pref medium\n":                                         `::/0 254 "default via fe80::1 dev eth0 proto ra metric 1024 pref medium"`,
+		"default via inet6 fe80::1 dev eth0\n":                                                                    `0.0.0.0/0 254 "default via inet6 fe80::1 dev eth0"`,
+		"$ ip -6 route\ndefault dev tun0 metric 5\n":                                                              `::/0 254 "default dev tun0 metric 5"`,
+		"192.0.2.9 dev eth0 proto static scope link\n":                                                            `192.0.2.9/32 254 "192.0.2.9 dev eth0 proto static scope link"`,
+		"$ ip route show table 101\ndefault via 192.0.2.1 dev eth1\n":                                             `0.0.0.0/0 101 "default via 192.0.2.1 dev eth1"`,
+		"local 192.0.2.2 dev eth0 table local proto kernel scope host src 192.0.2.2\n":                            `192.0.2.2/32 255 "local 192.0.2.2 dev eth0 proto kernel scope host src 192.0.2.2"`,
+		"unreachable default dev lo metric 4294967295 error -101\nprohibit 10.0.0.0/8\n":                          `0.0.0.0/0 254 "unreachable default dev lo metric 4294967295 error -101"; 10.0.0.0/8 254 "prohibit 10.0.0.0/8"`,
+		"default proto static\n\tnexthop via 192.0.2.1 dev eth0 weight 1\n\tnexthop dev tun0 weight 2 linkdown\n": `0.0.0.0/0 254 "default proto static nexthop via 192.0.2.1 dev eth0 weight 1 nexthop dev tun0 weight 2 linkdown" [{eth0 192.0.2.1 1 false} {tun0  2 true}]`,
+		"$ ip route\n" + v4 + "$ ip route\n" +
+			v4: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2"`,
+		v4 +
+			"\ndefault via 192.0.2.99 dev eth0 metric 100\n": `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2" | 0.0.0.0/0 254 "default via 192.0.2.99 dev eth0 metric 100"`,
 		"192.0.2.9 via 192.0.2.1 dev eth0 src 192.0.2.2 uid 0\n    cache\n10.0.0.1 from 192.0.2.2 dev eth1 uid 0\n    cache expires 5sec\n": `{ 192.0.2.9  0 0  eth0 192.0.2.1 192.0.2.2 0  } {192.0.2.2 10.0.0.1  0 0  eth1   0  }`,
-		"0:\tfrom all lookup local\n100:\tfrom 192.0.2.2 lookup main\n" + v4[:53]:                                                           `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; {0   255 false} {100 192.0.2.2/32  254 false}`,
-		"100:\tfrom 192.0.2.2 lookup 101\n":                                                                                                 `{100 192.0.2.2/32  101 true}`,
-		"$ ip route show table all\n" + v4[:53] + "$ ip rule\n100:\tfrom 192.0.2.2 to 10.0.0.0/8 lookup 101 proto static\n":                 `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; {100 192.0.2.2/32 10.0.0.0/8 101 false}`,
-		"5:\tfrom all fwmark 0x1 lookup main\n6:\tnot from 10.0.0.0/8 lookup main\n7:\tfrom all unreachable\n8:\tfrom all lookup vpn\n":     `{5   254 true} {6 10.0.0.0/8  254 true} {7   0 true} {8   1073741824 true}`,
+		"0:\tfrom all lookup local\n100:\tfrom 192.0.2.2 lookup main\n" +
+			v4[:53]: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; {0   255 false} {100 192.0.2.2/32  254 false}`,
+		"100:\tfrom 192.0.2.2 lookup 101\n": `{100 192.0.2.2/32  101 true}`,
+		"$ ip route show table all\n" + v4[:53] +
+			"$ ip rule\n100:\tfrom 192.0.2.2 to 10.0.0.0/8 lookup 101 proto static\n": `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; {100 192.0.2.2/32 10.0.0.0/8 101 false}`,
+		"5:\tfrom all fwmark 0x1 lookup main\n6:\tnot from 10.0.0.0/8 lookup main\n7:\tfrom all unreachable\n8:\tfrom all lookup vpn\n": `{5   254 true} {6 10.0.0.0/8  254 true} {7   0 true} {8   1073741824 true}`,
 	} {
 		var machines []string
 		p := parse(t, text)
@@ -274,7 +295,8 @@ kern  :info  : [    2.500000] EXT4-fs (sda1): mounted filesystem
 		t.Errorf("%d CPUs", s.Host.CPUs)
 	}
 	// Another value behind an empty line is of another machine, another parameter is not.
-	if p := parse(t, "net.core.somaxconn = 4096\n\nnet.core.rmem_max = 1\n\nnet.core.somaxconn = 128\n"); len(p.Machines) != 2 || len(p.Machines[0].State.Parameters) != 2 {
+	if p := parse(t, "net.core.somaxconn = 4096\n\nnet.core.rmem_max = 1\n\nnet.core.somaxconn = 128\n"); len(
+		p.Machines) != 2 || len(p.Machines[0].State.Parameters) != 2 {
 		t.Errorf("%+v", p.Machines)
 	}
 }

@@ -54,13 +54,16 @@ func (a AcceptedRule) Check() error {
 		name, text string
 		most       int
 		may        bool // be empty
-	}{{"rule", a.Rule, longestHost, false}, {"host", a.Host, longestHost, true}, {"because", a.Because, longestReason, false}} {
+	}{{"rule", a.Rule, longestHost, false}, {"host", a.Host, longestHost, true},
+		{"because", a.Because, longestReason, false}} {
 		switch {
 		case strings.TrimSpace(field.text) == "" && !field.may:
 			return fmt.Errorf("%s is empty: expected a text", field.name)
 		case len(field.text) > field.most:
 			return fmt.Errorf("%s has %d bytes: expected at most %d", field.name, len(field.text), field.most)
-		case !utf8.ValidString(field.text) || strings.ContainsFunc(field.text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		case !utf8.ValidString(field.text) || strings.ContainsFunc(field.text, func(r rune) bool {
+			return !unicode.IsPrint(r)
+		}):
 			return fmt.Errorf("%s %q: expected a line of printable characters", field.name, field.text)
 		}
 	}
@@ -100,9 +103,11 @@ func ParseAccepted(text []byte) (r AcceptedRules, err error) {
 	}
 	switch {
 	case r.Schema != AcceptedSchema:
-		return AcceptedRules{}, fmt.Errorf("expected accepted findings (schema %s): its schema is %.60q", AcceptedSchema, r.Schema)
+		return AcceptedRules{}, fmt.Errorf("expected accepted findings (schema %s): its schema is %.60q",
+			AcceptedSchema, r.Schema)
 	case len(r.Accepted) > mostAccepted:
-		return AcceptedRules{}, fmt.Errorf("%d findings are accepted: expected at most %d", len(r.Accepted), mostAccepted)
+		return AcceptedRules{}, fmt.Errorf("%d findings are accepted: expected at most %d", len(r.Accepted),
+			mostAccepted)
 	}
 	for i, a := range r.Accepted {
 		if err := a.Check(); err != nil {

@@ -35,7 +35,8 @@ func Contrasts(factors []Factor, tried []map[string]string, partial bool) (level
 				if l.Name == f.Baseline {
 					continue
 				}
-				c := Contrast{Factor: f.Name, Base: with(at, f.Name, cmp.Or(l.Against, f.Baseline)), Level: with(at, f.Name, l.Name), At: at}
+				c := Contrast{Factor: f.Name, Base: with(at, f.Name, cmp.Or(l.Against, f.Baseline)),
+					Level: with(at, f.Name, l.Name), At: at}
 				base, level := has[spelled(factors, c.Base)], has[spelled(factors, c.Level)]
 				if base && level || !partial && (base || level) {
 					levels = append(levels, c)

@@ -9,8 +9,11 @@ import (
 
 func TestDeltas(t *testing.T) {
 	h := HostReading{
-		Begin: Reading{Interfaces: []InterfaceCounters{{Interface: "eth0", RxBytes: 100, TxBytes: 50, RxPackets: 3, RxMissed: 2, AtNs: 1e9}, {Interface: "gone"}}, SNMP: map[string]int64{"Tcp.RetransSegs": 4}},
-		End:   Reading{Interfaces: []InterfaceCounters{{Interface: "new"}, {Interface: "eth0", RxBytes: 600, TxBytes: 20, RxPackets: 8, RxMissed: 9, AtNs: 3e9}}, SNMP: map[string]int64{"Tcp.RetransSegs": 9}},
+		Begin: Reading{Interfaces: []InterfaceCounters{{Interface: "eth0", RxBytes: 100, TxBytes: 50, RxPackets: 3,
+			RxMissed: 2, AtNs: 1e9}, {Interface: "gone"}}, SNMP: map[string]int64{"Tcp.RetransSegs": 4}},
+		End: Reading{Interfaces: []InterfaceCounters{{Interface: "new"},
+			{Interface: "eth0", RxBytes: 600, TxBytes: 20, RxPackets: 8, RxMissed: 9, AtNs: 3e9}},
+			SNMP: map[string]int64{"Tcp.RetransSegs": 9}},
 	}
 	list := h.Deltas()
 	if len(list) != 1 || list[0].Interface != "eth0" {
@@ -33,7 +36,8 @@ func TestDeltas(t *testing.T) {
 
 // TestHeaderlessDelta: a bridge and a team count what they receive without the Ethernet header.
 func TestHeaderlessDelta(t *testing.T) {
-	h := HostReading{Snapshot: Snapshot{Interfaces: []InterfaceSnapshot{{Interface: "br0", Kind: "bridge"}, {Interface: "team0", Kind: "team"}, {Interface: "eth0", Kind: "veth"}}}}
+	h := HostReading{Snapshot: Snapshot{Interfaces: []InterfaceSnapshot{{Interface: "br0", Kind: "bridge"},
+		{Interface: "team0", Kind: "team"}, {Interface: "eth0", Kind: "veth"}}}}
 	for _, name := range []string{"br0", "team0", "eth0"} {
 		carried(&h, name)
 	}
@@ -46,7 +50,8 @@ func TestHeaderlessDelta(t *testing.T) {
 // carried has an interface receive and send a frame.
 func carried(h *HostReading, name string) {
 	h.Begin.Interfaces = append(h.Begin.Interfaces, InterfaceCounters{Interface: name})
-	h.End.Interfaces = append(h.End.Interfaces, InterfaceCounters{Interface: name, RxBytes: 1500, TxBytes: 1514, RxPackets: 1, TxPackets: 1})
+	h.End.Interfaces = append(h.End.Interfaces, InterfaceCounters{Interface: name, RxBytes: 1500, TxBytes: 1514,
+		RxPackets: 1, TxPackets: 1})
 }
 
 // TestBondDelta: a bond counts as its members do.
@@ -64,9 +69,11 @@ func TestBondDelta(t *testing.T) {
 		"refreshed":              {[]string{"ixgbe", "tg3"}, true, 1500, 1},
 		"refreshed or not known": {[]string{"", "bnxt_en"}, false, 1500, 1},
 	} {
-		h := HostReading{Snapshot: Snapshot{Interfaces: []InterfaceSnapshot{{Interface: "bond0", Kind: "bond"}, {Interface: "eth9", Driver: "other"}}}}
+		h := HostReading{Snapshot: Snapshot{Interfaces: []InterfaceSnapshot{{Interface: "bond0", Kind: "bond"},
+			{Interface: "eth9", Driver: "other"}}}}
 		for i, driver := range c.drivers {
-			h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, InterfaceSnapshot{Interface: fmt.Sprintf("eth%d", i), Driver: driver, Master: "bond0"})
+			h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, InterfaceSnapshot{Interface: fmt.Sprintf("eth%d", i),
+				Driver: driver, Master: "bond0"})
 		}
 		carried(&h, "bond0")
 		if d := h.Deltas()[0]; d.Known != c.known || d.RxBytes != c.rx || d.Counting.RefreshS != c.refreshS {
@@ -74,7 +81,8 @@ func TestBondDelta(t *testing.T) {
 		}
 	}
 	// Records of a peer may say anything.
-	h := HostReading{Snapshot: Snapshot{Interfaces: []InterfaceSnapshot{{Interface: "bond0", Kind: "bond", Master: "bond0"}}}}
+	h := HostReading{Snapshot: Snapshot{
+		Interfaces: []InterfaceSnapshot{{Interface: "bond0", Kind: "bond", Master: "bond0"}}}}
 	carried(&h, "bond0")
 	if d := h.Deltas()[0]; d.Known {
 		t.Errorf("a bond in itself: %+v", d)

@@ -19,22 +19,27 @@ type Counting struct {
 
 // countings are of drivers by their name (ethtool -i).
 var countings = map[string]Counting{
-	"bnxt_en":    {RefreshS: 1, Source: "broadcom/bnxt/bnxt.h: BNXT_DEF_STATS_COAL_TICKS, the interval at which the NIC writes its counters"},
-	"e1000":      {Source: "intel/e1000/e1000_main.c: e1000_clean_rx_irq adds length - 4"},
-	"e1000e":     {FCS: true, Source: "intel/e1000e/netdev.c: e1000e_get_stats64 reads GORC and GPRC; GORC is from the destination address to the CRC (82574 datasheet)"},
-	"i40e":       {Source: "intel/i40e/i40e_txrx.c: i40e_clean_rx_irq adds skb->len"},
-	"igc":        {Source: "intel/igc/igc_main.c: igc_clean_rx_irq adds skb->len"},
-	"ixgbe":      {Source: "intel/ixgbe/ixgbe_main.c: ixgbe_clean_rx_irq adds skb->len"},
-	"tg3":        {RefreshS: 1, Source: "broadcom/tg3.c: HOSTCC_STAT_COAL_TICKS, DEFAULT_STAT_COAL_TICKS of tg3.h is 1 s; later chips by tg3_timer"},
+	"bnxt_en": {RefreshS: 1,
+		Source: "broadcom/bnxt/bnxt.h: BNXT_DEF_STATS_COAL_TICKS, the interval at which the NIC writes its counters"},
+	"e1000": {Source: "intel/e1000/e1000_main.c: e1000_clean_rx_irq adds length - 4"},
+	"e1000e": {FCS: true,
+		Source: "intel/e1000e/netdev.c: e1000e_get_stats64 reads GORC and GPRC; GORC is from the destination address to the CRC (82574 datasheet)"},
+	"i40e":  {Source: "intel/i40e/i40e_txrx.c: i40e_clean_rx_irq adds skb->len"},
+	"igc":   {Source: "intel/igc/igc_main.c: igc_clean_rx_irq adds skb->len"},
+	"ixgbe": {Source: "intel/ixgbe/ixgbe_main.c: ixgbe_clean_rx_irq adds skb->len"},
+	"tg3": {RefreshS: 1,
+		Source: "broadcom/tg3.c: HOSTCC_STAT_COAL_TICKS, DEFAULT_STAT_COAL_TICKS of tg3.h is 1 s; later chips by tg3_timer"},
 	"virtio_net": {Source: "virtio_net.c: virtnet_stats adds up the receive queues'"},
-	"vmxnet3":    {Source: "vmxnet3/vmxnet3_ethtool.c: vmxnet3_get_stats64 has the device write its counters (VMXNET3_CMD_GET_STATS), which have no CRC"},
+	"vmxnet3": {
+		Source: "vmxnet3/vmxnet3_ethtool.c: vmxnet3_get_stats64 has the device write its counters (VMXNET3_CMD_GET_STATS), which have no CRC"},
 }
 
 // kindsCounting are of interfaces that are no hardware, by their kind (ip -d link); those of
 // other kinds count whole frames.
 var kindsCounting = map[string]Counting{
 	"bridge": {Headerless: true, Source: "net/bridge/br_input.c: br_pass_frame_up adds skb->len after eth_type_trans"},
-	"team":   {Headerless: true, Source: "drivers/net/team/team_core.c: team_handle_frame adds skb->len after eth_type_trans"},
+	"team": {Headerless: true,
+		Source: "drivers/net/team/team_core.c: team_handle_frame adds skb->len after eth_type_trans"},
 }
 
 // bondKind is the kind of bonds (drivers/net/bonding).

@@ -14,7 +14,8 @@ var update = flag.Bool("update", false, "write the table of drivers into docs/co
 
 // The table of drivers in docs/counters.md is that of the code.
 func TestDocumentedDrivers(t *testing.T) {
-	const file, head = "../../../docs/counters.md", "| driver | frame check sequences | refreshed | source |\n|---|---|---|---|\n"
+	const file, head = "../../../docs/counters.md",
+		"| driver | frame check sequences | refreshed | source |\n|---|---|---|---|\n"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -42,6 +43,7 @@ func TestDocumentedDrivers(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if string(text) != want {
-		t.Errorf("the table of %s is not that of driver.go: go test ./internal/model/record -run TestDocumentedDrivers -update", file)
+		t.Errorf(
+			"the table of %s is not that of driver.go: go test ./internal/model/record -run TestDocumentedDrivers -update", file)
 	}
 }

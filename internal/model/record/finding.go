@@ -57,7 +57,8 @@ func (f Finding) About(o Finding) bool {
 
 // Follows reports whether a finding was found to follow from another one.
 func (f Finding) Follows(cause Finding) bool {
-	return f.ExplainedBy == cause.ID && (f.About(cause) && f.Shares(cause, false, false) || f.Toward == cause.Host && f.Shares(cause, true, false))
+	return f.ExplainedBy == cause.ID && (f.About(cause) && f.Shares(cause, false, false) || f.Toward == cause.Host &&
+		f.Shares(cause, true, false))
 }
 
 // Alike groups findings that say the same of several hosts, in the order of the first of each.
@@ -65,7 +66,8 @@ func Alike(findings []Finding) (groups [][]Finding) {
 	for _, f := range findings {
 		i := slices.IndexFunc(groups, func(group []Finding) bool {
 			o := group[0]
-			return f.ID == o.ID && f.Confidence == o.Confidence && f.Summary == o.Summary && f.Subject == o.Subject && f.Toward == o.Toward && f.ExplainedBy == o.ExplainedBy
+			return f.ID == o.ID && f.Confidence == o.Confidence && f.Summary == o.Summary && f.Subject == o.Subject &&
+				f.Toward == o.Toward && f.ExplainedBy == o.ExplainedBy
 		})
 		if i < 0 {
 			groups = append(groups, []Finding{f})

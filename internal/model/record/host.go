@@ -332,7 +332,8 @@ func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 		return s, fmt.Errorf("expected a snapshot, as linerate snapshot prints it: %w", err)
 	}
 	if head.Schema != HostSnapshotSchema {
-		return s, fmt.Errorf("expected a snapshot, as linerate snapshot prints it (schema %s): its schema is %.60q", HostSnapshotSchema, head.Schema)
+		return s, fmt.Errorf("expected a snapshot, as linerate snapshot prints it (schema %s): its schema is %.60q",
+			HostSnapshotSchema, head.Schema)
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, err
@@ -343,10 +344,13 @@ func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 	case !(s.OverS >= 0 && s.OverS <= 86400):
 		return s, fmt.Errorf("over_s is %v: expected seconds of at most a day", s.OverS)
 	case len(s.Reading.Snapshot.Interfaces) > mostInterfaces || len(s.State.NICs) > mostInterfaces:
-		return s, fmt.Errorf("it has %d interfaces: expected at most %d", max(len(s.Reading.Snapshot.Interfaces), len(s.State.NICs)), mostInterfaces)
+		return s, fmt.Errorf("it has %d interfaces: expected at most %d", max(len(s.Reading.Snapshot.Interfaces),
+			len(s.State.NICs)), mostInterfaces)
 	case s.State.KernelDrops != nil && len(s.State.KernelDrops.Rows) > MostKernelDrops:
-		return s, fmt.Errorf("it has %d kinds of drops: expected at most %d", len(s.State.KernelDrops.Rows), MostKernelDrops)
-	case s.State.Nftables != nil && (len(s.State.Nftables.Rules) > MostNftRules || len(s.State.Nftables.Sets) > MostNftSets || len(s.State.Nftables.Objects) > MostNftSets):
+		return s, fmt.Errorf("it has %d kinds of drops: expected at most %d", len(s.State.KernelDrops.Rows),
+			MostKernelDrops)
+	case s.State.Nftables != nil && (len(s.State.Nftables.Rules) > MostNftRules ||
+		len(s.State.Nftables.Sets) > MostNftSets || len(s.State.Nftables.Objects) > MostNftSets):
 		return s, fmt.Errorf("it has more than %d rules or %d sets or objects of nftables", MostNftRules, MostNftSets)
 	case len(s.State.LLDP) > MostLLDPNeighbours:
 		return s, fmt.Errorf("it has %d neighbours by LLDP: expected at most %d", len(s.State.LLDP), MostLLDPNeighbours)

@@ -13,11 +13,12 @@ func TestParseHostSnapshot(t *testing.T) {
 		`[]`:                                "expected a snapshot",
 		`{"schema":"linerate.run/v2"}`:      `its schema is "linerate.run/v2"`,
 		`{"schema":"linerate.snapshot/v1"}`: "names no host",
-		`{"schema":"linerate.snapshot/v1","over_s":-1,"reading":{"host":"nas"}}`:                                                                            "over_s is -1",
-		`{"schema":"linerate.snapshot/v1","over_s":1e300,"reading":{"host":"nas"}}`:                                                                         "over_s is 1e+300",
-		`{"schema":"linerate.snapshot/v1","state":{"nics":7},"reading":{"host":"nas"}}`:                                                                     "cannot unmarshal",
-		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","begin":{"began_ns":9,"interfaces":[{}]}}}`:                                               "from before the first",
-		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas"},"state":{"kernel_drops":{"rows":[` + strings.Repeat("{},", MostKernelDrops) + `{}]}}}`:   "513 kinds of drops",
+		`{"schema":"linerate.snapshot/v1","over_s":-1,"reading":{"host":"nas"}}`:                              "over_s is -1",
+		`{"schema":"linerate.snapshot/v1","over_s":1e300,"reading":{"host":"nas"}}`:                           "over_s is 1e+300",
+		`{"schema":"linerate.snapshot/v1","state":{"nics":7},"reading":{"host":"nas"}}`:                       "cannot unmarshal",
+		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","begin":{"began_ns":9,"interfaces":[{}]}}}`: "from before the first",
+		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas"},"state":{"kernel_drops":{"rows":[` +
+			strings.Repeat("{},", MostKernelDrops) + `{}]}}}`: "513 kinds of drops",
 		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"eth0;reboot","mac":"","addresses":null}]}}}`:      `interface "eth0;reboot": expected letters`,
 		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas","snapshot":{"neighbours":[{"interface":"eth0","address":"$(reboot)"}]}}}`:                 `neighbour "$(reboot)"`,
 		`{"schema":"linerate.snapshot/v1","reading":{"host":"nas"},"state":{"nftables":{"rules":[{"family":"ip","table":"a'b","chain":"c"}]}}}`:             "rule of nftables in",
@@ -32,7 +33,8 @@ func TestParseHostSnapshot(t *testing.T) {
 
 // FuzzParseHostSnapshot: what is parsed is written and parsed as the same.
 func FuzzParseHostSnapshot(f *testing.F) {
-	f.Add([]byte(`{"schema":"linerate.snapshot/v1","over_s":3,"reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"eth0","addresses":["192.0.2.1/24"]}]}},"state":{"nics":[{"interface":"eth0"}]}}`))
+	f.Add(
+		[]byte(`{"schema":"linerate.snapshot/v1","over_s":3,"reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"eth0","addresses":["192.0.2.1/24"]}]}},"state":{"nics":[{"interface":"eth0"}]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		s, err := ParseHostSnapshot(text)
 		if err != nil {

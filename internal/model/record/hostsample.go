@@ -156,14 +156,18 @@ func ParseHostSample(line []byte) (s HostSample, err error) {
 	}
 	switch {
 	case s.Schema != HostSampleSchema:
-		return s, fmt.Errorf("expected a sample, as linerate top --json prints it (schema %s): its schema is %.60q", HostSampleSchema, s.Schema)
+		return s, fmt.Errorf("expected a sample, as linerate top --json prints it (schema %s): its schema is %.60q",
+			HostSampleSchema, s.Schema)
 	case s.Host == "":
 		return s, errors.New("the sample names no host")
 	case !(s.WindowS > 0 && s.WindowS <= 86400):
 		return s, fmt.Errorf("window_s is %v: expected seconds of at most a day", s.WindowS)
-	case len(s.Interfaces) > mostInterfaces || len(s.CPUs) > mostInterfaces || len(s.Queues) > mostInterfaces || len(s.Flows) > MostFlows:
-		return s, fmt.Errorf("it has %d interfaces, %d CPUs, %d queues and %d flows: expected at most %d of each, and %d flows",
-			len(s.Interfaces), len(s.CPUs), len(s.Queues), len(s.Flows), mostInterfaces, MostFlows)
+	case len(s.Interfaces) > mostInterfaces || len(s.CPUs) > mostInterfaces || len(s.Queues) > mostInterfaces ||
+		len(s.Flows) > MostFlows:
+		return s,
+			fmt.Errorf(
+				"it has %d interfaces, %d CPUs, %d queues and %d flows: expected at most %d of each, and %d flows",
+				len(s.Interfaces), len(s.CPUs), len(s.Queues), len(s.Flows), mostInterfaces, MostFlows)
 	}
 	return s, nil
 }

@@ -13,7 +13,8 @@ func TestTimedOut(t *testing.T) {
 		{"one lost request among many", 9.2e3, 9e3, 215e3, false},
 		{"a busy host", 15e3, 9e3, 100e3, false},
 	} {
-		if got := (&Latency{Loaded: &Distribution{MeanUs: c.mean, P50Us: c.p50, MaxUs: c.max}}).TimedOut(); got != c.want {
+		if got := (&Latency{Loaded: &Distribution{MeanUs: c.mean, P50Us: c.p50,
+			MaxUs: c.max}}).TimedOut(); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}

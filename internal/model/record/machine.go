@@ -61,7 +61,8 @@ var networkMessages = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`\blink (is |becomes )?(up|down|ready|not ready)\b`, // drivers, addrconf
 	`\bcarrier\b`,
 	`netdev watchdog`, `transmit queue \d+ timed out`, // net/sched/sch_generic.c
-	`(promiscuous|allmulticast|blocking|forwarding|listening|learning|disabled) (mode|state)\b`, // net/core/dev.c, net/bridge
+	// net/core/dev.c, net/bridge
+	`(promiscuous|allmulticast|blocking|forwarding|listening|learning|disabled) (mode|state)\b`,
 	`possible syn flooding`, `\btcp: (out of memory|too many orphaned|request_sock)`, // net/ipv4
 	`martian (source|destination)`, `\bnf_conntrack: .*(full|dropping)`, `table full, dropping packet`,
 	`neighbou?r.* table overflow`, `duplicate address detected`, `\bdad\b`,

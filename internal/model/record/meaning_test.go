@@ -13,12 +13,19 @@ import (
 // no other driver's names are taken for its own.
 func TestMeanings(t *testing.T) {
 	for driver, test := range map[string]struct{ counters, want map[string]int64 }{
-		"igb":        {map[string]int64{"rx_queue_0_drops": 2, "rx_queue_1_drops": 3, "rx_no_buffer_count": 4, "rx_fifo_errors": 4, "rx_packets": 9, "xrx_crc_errors": 1}, map[string]int64{"rx_no_buffer": 9}},
-		"ixgbe":      {map[string]int64{"rx_no_dma_resources": 5, "rx_missed_errors": 1, "tx_restart_queue": 7}, map[string]int64{"rx_no_buffer": 5, "rx_fifo_full": 1, "tx_queue_full": 7}},
-		"mlx5_core":  {map[string]int64{"rx_out_of_buffer": 5, "rx_discards_phy": 6, "outbound_pci_stalled_rd": 40, "outbound_pci_stalled_rd_events": 1, "outbound_pci_stalled_wr_events": 2}, map[string]int64{"rx_no_buffer": 5, "rx_fifo_full": 6, "pcie_stalled": 3}}, // rd is a percentage
-		"virtio_net": {map[string]int64{"rx0_drops": 1, "rx_queue_1_drops": 2, "rx0_xdp_drops": 4}, map[string]int64{"rx_no_buffer": 3}},
-		"i40e":       {map[string]int64{"port.rx_crc_errors": 3, "portxrx_crc_errors": 4}, map[string]int64{"rx_damaged": 3}},
-		"unknown":    {map[string]int64{"rx_no_buffer_count": 5}, nil},
+		"igb": {map[string]int64{"rx_queue_0_drops": 2, "rx_queue_1_drops": 3, "rx_no_buffer_count": 4,
+			"rx_fifo_errors": 4, "rx_packets": 9, "xrx_crc_errors": 1}, map[string]int64{"rx_no_buffer": 9}},
+		"ixgbe": {map[string]int64{"rx_no_dma_resources": 5, "rx_missed_errors": 1, "tx_restart_queue": 7},
+			map[string]int64{"rx_no_buffer": 5, "rx_fifo_full": 1, "tx_queue_full": 7}},
+		// rd is a percentage
+		"mlx5_core": {map[string]int64{"rx_out_of_buffer": 5, "rx_discards_phy": 6, "outbound_pci_stalled_rd": 40,
+			"outbound_pci_stalled_rd_events": 1, "outbound_pci_stalled_wr_events": 2},
+			map[string]int64{"rx_no_buffer": 5, "rx_fifo_full": 6, "pcie_stalled": 3}},
+		"virtio_net": {map[string]int64{"rx0_drops": 1, "rx_queue_1_drops": 2, "rx0_xdp_drops": 4},
+			map[string]int64{"rx_no_buffer": 3}},
+		"i40e": {map[string]int64{"port.rx_crc_errors": 3, "portxrx_crc_errors": 4},
+			map[string]int64{"rx_damaged": 3}},
+		"unknown": {map[string]int64{"rx_no_buffer_count": 5}, nil},
 	} {
 		if got := MeaningsOf(driver, test.counters); !maps.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", driver, got, test.want)
@@ -79,7 +86,8 @@ func TestDocumentedMeanings(t *testing.T) {
 		for _, n := range namings {
 			for _, p := range n.patterns {
 				if p.meaning == m.Name {
-					names = append(names, n.Driver+" `"+strings.NewReplacer("|", "`, `", `\d+`, "N", `\.`, ".").Replace(p.names)+"`")
+					names = append(names, n.Driver+" `"+strings.NewReplacer("|", "`, `", `\d+`, "N", `\.`, ".").Replace(
+						p.names)+"`")
 				}
 			}
 		}
@@ -91,6 +99,7 @@ func TestDocumentedMeanings(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if string(text) != want {
-		t.Errorf("the table of %s is not that of meaning.go: go test ./internal/model/record -run TestDocumentedMeanings -update", file)
+		t.Errorf(
+			"the table of %s is not that of meaning.go: go test ./internal/model/record -run TestDocumentedMeanings -update", file)
 	}
 }

@@ -111,9 +111,10 @@ func (m *Measure) FoundNone() bool {
 // Doubtful reports whether a trust check failed in any mode, or nothing arrived in one, or a
 // search found no rate, or did not confirm it.
 func (m *Measure) Doubtful() bool {
-	return m.FoundNone() || m.FindMax != nil && !m.FindMax.Found() || slices.ContainsFunc(m.EachMode(), func(one *Measure) bool {
-		return one.NothingArrived() || slices.ContainsFunc(one.Trust, func(c Check) bool { return !c.Pass })
-	})
+	return m.FoundNone() || m.FindMax != nil && !m.FindMax.Found() ||
+		slices.ContainsFunc(m.EachMode(), func(one *Measure) bool {
+			return one.NothingArrived() || slices.ContainsFunc(one.Trust, func(c Check) bool { return !c.Pass })
+		})
 }
 
 // NothingArrived reports whether the flows of a direction were connected, and none received

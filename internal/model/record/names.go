@@ -9,7 +9,8 @@ import (
 // The kernel allows nearly any character in the name of an interface.
 func named(name string) bool {
 	return len(name) <= 256 && !strings.ContainsFunc(name, func(r rune) bool {
-		return !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || strings.ContainsRune("-_.:@/%+,=", r))
+		return !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' ||
+			strings.ContainsRune("-_.:@/%+,=", r))
 	})
 }
 
@@ -28,7 +29,8 @@ func (s *HostSnapshot) checkNames() error {
 			return err
 		}
 	}
-	for _, list := range [][]Neighbour{s.Reading.Snapshot.Neighbours, s.Reading.Snapshot.Answers, s.Reading.Before.Neighbours} {
+	for _, list := range [][]Neighbour{s.Reading.Snapshot.Neighbours, s.Reading.Snapshot.Answers,
+		s.Reading.Before.Neighbours} {
 		for _, n := range list {
 			if err := check("neighbour", n.Interface, n.Address, n.MAC); err != nil {
 				return err

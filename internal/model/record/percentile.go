@@ -54,7 +54,8 @@ type Percentile struct {
 
 // Percentiles are the distribution's, the lowest first.
 func (d *Distribution) Percentiles() []Percentile {
-	list := []Percentile{{"p50", 0.5, d.P50Us, ""}, {"p90", 0.9, d.P90Us, ""}, {"p99", 0.99, d.P99Us, ""}, {"p99.9", 0.999, d.P999Us, ""}, {"p99.99", 0.9999, d.P9999Us, ""}}
+	list := []Percentile{{"p50", 0.5, d.P50Us, ""}, {"p90", 0.9, d.P90Us, ""}, {"p99", 0.99, d.P99Us, ""},
+		{"p99.9", 0.999, d.P999Us, ""}, {"p99.99", 0.9999, d.P9999Us, ""}}
 	for i := range list {
 		list[i].Rank = Rank(list[i].Quantile, d.Count)
 	}

@@ -42,7 +42,8 @@ type publishedUnit struct {
 }
 
 // publishedUnits end the names of a table's columns.
-var publishedUnits = []publishedUnit{{"_gbyte_per_s", 8e9}, {"_mbyte_per_s", 8e6}, {"_gbit_per_s", 1e9}, {"_mbit_per_s", 1e6}, {"_kbit_per_s", 1e3}, {"_bit_per_s", 1}}
+var publishedUnits = []publishedUnit{{"_gbyte_per_s", 8e9}, {"_mbyte_per_s", 8e6}, {"_gbit_per_s", 1e9},
+	{"_mbit_per_s", 1e6}, {"_kbit_per_s", 1e3}, {"_bit_per_s", 1}}
 
 // ParsePublished reads a table: lines "# origin: …", "# factor: …" and "# seconds:
 // …", and then CSV with a line of heads: the factor, and a column for each series,
@@ -89,13 +90,16 @@ func ParsePublished(name, text string) (Published, error) {
 		fields := strings.Split(line, ",")
 		if sizes == nil {
 			for _, head := range fields[1:] {
-				i := slices.IndexFunc(publishedUnits, func(u publishedUnit) bool { return strings.HasSuffix(head, u.suffix) })
+				i := slices.IndexFunc(publishedUnits, func(u publishedUnit) bool {
+					return strings.HasSuffix(head, u.suffix)
+				})
 				if i < 0 {
 					return fail(number, "column %q: expected a name with its unit, such as tcp_kbit_per_s", head)
 				}
 				u := publishedUnits[i]
 				sizes = append(sizes, u.size)
-				p.Series = append(p.Series, PublishedSeries{Name: strings.ReplaceAll(strings.TrimSuffix(head, u.suffix), "_", " ")})
+				p.Series = append(p.Series, PublishedSeries{Name: strings.ReplaceAll(strings.TrimSuffix(head, u.suffix),
+					"_", " ")})
 			}
 			if len(sizes) == 0 {
 				return fail(number, "expected a column of figures beside %q", fields[0])

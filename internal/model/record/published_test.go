@@ -13,10 +13,12 @@ func TestParsePublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Name != "second" || p.About != "a series" || p.Origin != "somewhere" || p.Factor != "aliases" || p.Seconds != 60 || p.LinkBps != 1e9 || len(p.Series) != 2 {
+	if p.Name != "second" || p.About != "a series" || p.Origin != "somewhere" || p.Factor != "aliases" ||
+		p.Seconds != 60 || p.LinkBps != 1e9 || len(p.Series) != 2 {
 		t.Fatalf("%+v", p)
 	}
-	if s := p.Series[1]; s.Name != "tcp nodelay" || s.Points[0] != (PublishedPoint{"1", 921.5e6}) || p.Series[0].Points[1] != (PublishedPoint{"254", 990832e3}) {
+	if s := p.Series[1]; s.Name != "tcp nodelay" || s.Points[0] != (PublishedPoint{"1", 921.5e6}) ||
+		p.Series[0].Points[1] != (PublishedPoint{"254", 990832e3}) {
 		t.Errorf("%+v", p.Series)
 	}
 	for wrong, want := range map[string]string{

@@ -33,7 +33,9 @@ type Snapshot struct {
 // bond, which counts its members' packets once more. It is true for interfaces that
 // the snapshot does not have.
 func (s Snapshot) Hardware(name string) bool {
-	return !slices.ContainsFunc(s.Interfaces, func(i InterfaceSnapshot) bool { return i.Interface == name && i.Kind != "" })
+	return !slices.ContainsFunc(s.Interfaces, func(i InterfaceSnapshot) bool {
+		return i.Interface == name && i.Kind != ""
+	})
 }
 
 // Tables is the part of a snapshot that the network itself changes.
@@ -113,7 +115,8 @@ func (s *Shaper) Sized() bool { return s.valid() && s.SizeTable }
 // valid: the values are such that a qdisc can have (tc-stab(8), tc-tbf(8)): they may be a peer's.
 func (s *Shaper) valid() bool {
 	const most = 256 // bytes
-	return s != nil && slices.Contains(Shapers, s.Kind) && s.RateBps > 0 && s.OverheadBytes >= -most/4 && s.OverheadBytes <= most && s.BurstBytes >= 0 && s.BurstBytes <= math.MaxUint32
+	return s != nil && slices.Contains(Shapers, s.Kind) && s.RateBps > 0 && s.OverheadBytes >= -most/4 &&
+		s.OverheadBytes <= most && s.BurstBytes >= 0 && s.BurstBytes <= math.MaxUint32
 }
 
 // Neighbour is one entry of the ARP or neighbour-discovery table.

@@ -12,7 +12,8 @@ import (
 func Notable(state string, receiveQueue, sendQueue int64, i *TCPInfo) bool {
 	switch state {
 	case TCPStates[TCPEstablished]:
-		return receiveQueue > 0 || sendQueue > 0 || i != nil && (i.Backoff > 0 || i.Retransmits > 0 || i.TotalRetrans > 0 && i.SegsOut > 0 && i.TotalRetrans*100 >= i.SegsOut)
+		return receiveQueue > 0 || sendQueue > 0 || i != nil && (i.Backoff > 0 || i.Retransmits > 0 ||
+			i.TotalRetrans > 0 && i.SegsOut > 0 && i.TotalRetrans*100 >= i.SegsOut)
 	case TimeWait:
 		return false
 	}
@@ -22,7 +23,8 @@ func Notable(state string, receiveQueue, sendQueue int64, i *TCPInfo) bool {
 // CountTimeWait counts a connection in TIME-WAIT for TimeWaitBetween. Between has those that were
 // counted before, by local address and remote address and port.
 func (s *HostState) CountTimeWait(between map[[2]netip.AddrPort]int, local, remote netip.AddrPort) {
-	ends := [2]netip.AddrPort{netip.AddrPortFrom(local.Addr().Unmap(), 0), netip.AddrPortFrom(remote.Addr().Unmap(), remote.Port())}
+	ends := [2]netip.AddrPort{netip.AddrPortFrom(local.Addr().Unmap(), 0), netip.AddrPortFrom(remote.Addr().Unmap(),
+		remote.Port())}
 	between[ends]++
 	s.TimeWaitBetween = max(s.TimeWaitBetween, between[ends])
 }
@@ -34,7 +36,8 @@ const mostNotable, mostListeners = 256, 4096
 // first, and bounds them.
 func (s *HostState) BoundSockets() {
 	slices.SortStableFunc(s.Notable, func(a, b Connection) int {
-		return cmp.Or(cmp.Compare(b.SendQueue+b.ReceiveQueue, a.SendQueue+a.ReceiveQueue), cmp.Compare(a.Remote, b.Remote))
+		return cmp.Or(cmp.Compare(b.SendQueue+b.ReceiveQueue, a.SendQueue+a.ReceiveQueue),
+			cmp.Compare(a.Remote, b.Remote))
 	})
 	s.Notable = s.Notable[:min(len(s.Notable), mostNotable)]
 	slices.SortStableFunc(s.Listeners, func(a, b Listener) int {
@@ -51,4 +54,5 @@ const TCPEstablished = 1
 const TimeWait = "TIME-WAIT"
 
 // TCPStates are the names of ss(8) of the states of net/tcp_states.h, by their numbers.
-var TCPStates = [...]string{1: "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", TimeWait, "UNCONN", "CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECV"}
+var TCPStates = [...]string{1: "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", TimeWait, "UNCONN",
+	"CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECV"}

@@ -64,7 +64,8 @@ func (i TCPInfo) CwndFull() bool { return float64(i.Unacked) >= roomy*float64(i.
 // not known (before Linux 5.4), is not full.
 func (i TCPInfo) RwndFull() bool {
 	flight, window, mss := int64(i.Unacked)*int64(i.SndMSS), int64(i.SndWnd), int64(i.SndMSS)
-	return !i.CwndFull() && flight > 0 && window > 0 && float64(flight) >= min(roomy*float64(window), float64(window-mss))
+	return !i.CwndFull() && flight > 0 && window > 0 &&
+		float64(flight) >= min(roomy*float64(window), float64(window-mss))
 }
 
 // Closing reports whether the receiver's window is zero, or less than half of widest, which is

@@ -17,7 +17,8 @@ func TestJoined(t *testing.T) {
 		at("h", "eth1", "10.0.1.2/16"), // another interface
 		at("h", "eth1", "10.0.1.3/24"), // another prefix length
 		at("h", "eth1", "10.0.1.4/24"), rule,
-		at("h", "eth1", "10.0.1.5/24"),                                       // what comes between may need those before it
+		// what comes between may need those before it
+		at("h", "eth1", "10.0.1.5/24"),
 		at("g", "eth1", "10.0.1.6/24"),                                       // another host
 		at("g", "eth1", "10.0.1.8/24"),                                       // a gap
 		at("g", "eth1", "255.255.255.255/24"), at("g", "eth1", "0.0.0.0/24"), // nothing follows the last one
@@ -62,7 +63,8 @@ func TestJoined(t *testing.T) {
 
 func TestAddressHolds(t *testing.T) {
 	run := Address{Address: netip.MustParsePrefix("10.0.0.250/16"), Count: 10}
-	for text, want := range map[string]bool{"10.0.0.249": false, "10.0.0.250": true, "10.0.1.3": true, "10.0.1.4": false, "::ffff:10.0.0.251": false} {
+	for text, want := range map[string]bool{"10.0.0.249": false, "10.0.0.250": true, "10.0.1.3": true,
+		"10.0.1.4": false, "::ffff:10.0.0.251": false} {
 		if got := run.Holds(netip.MustParseAddr(text)); got != want {
 			t.Errorf("%s holds %s: %v, want %v", run, text, got, want)
 		}

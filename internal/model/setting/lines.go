@@ -68,7 +68,8 @@ func (r Route) String() string {
 	if r.Number() > 1 {
 		to += " to " + r.Last().String()
 	}
-	text := phrase(to, "by nexthop", r.Object, "via", r.Via, "on", r.Interface, "from", source, "metric", r.Metric, "initcwnd", r.InitCwnd)
+	text := phrase(to, "by nexthop", r.Object, "via", r.Via, "on", r.Interface, "from", source, "metric", r.Metric,
+		"initcwnd", r.InitCwnd)
 	for _, n := range r.Nexthops {
 		text += phrase(" nexthop", "via", n.Via, "on", n.Interface, "weight", n.Weight)
 	}
@@ -85,7 +86,8 @@ func (n NexthopObject) String() string {
 		text += phrase(fmt.Sprintf(" %d", m.ID), "weight", m.Weight)
 	}
 	if r := n.Resilient; r != nil {
-		text += phrase(" resilient", "buckets", r.Buckets, "idle_timer", r.IdleTimer.String(), "unbalanced_timer", r.UnbalancedTimer.String())
+		text += phrase(" resilient", "buckets", r.Buckets, "idle_timer", r.IdleTimer.String(), "unbalanced_timer",
+			r.UnbalancedTimer.String())
 	}
 	return text
 }
@@ -100,5 +102,6 @@ func (l Link) String() string {
 	if l.Up != nil {
 		up = map[bool]string{true: "up", false: "down"}[*l.Up]
 	}
-	return phrase(l.Interface, "mtu", l.MTU, "txqueuelen", l.TxQueueLen, "mac", l.MAC, "gso_max_size", l.GSOMaxSize, "gro_max_size", l.GROMaxSize, "xmit_hash_policy", l.XmitHashPolicy, "xdp", l.XDP, "state", up)
+	return phrase(l.Interface, "mtu", l.MTU, "txqueuelen", l.TxQueueLen, "mac", l.MAC, "gso_max_size", l.GSOMaxSize,
+		"gro_max_size", l.GROMaxSize, "xmit_hash_policy", l.XmitHashPolicy, "xdp", l.XDP, "state", up)
 }

@@ -4,7 +4,8 @@ import "testing"
 
 // TestNearestKey: a slip in a long key is found, and the directory makes none alike.
 func TestNearestKey(t *testing.T) {
-	beside := []string{"net.ipv4.tcp_ecn", "net.ipv4.tcp_dsack", "net.ipv4.tcp_app_win", "net.ipv4.tcp_slow_start_after_idle"}
+	beside := []string{"net.ipv4.tcp_ecn", "net.ipv4.tcp_dsack", "net.ipv4.tcp_app_win",
+		"net.ipv4.tcp_slow_start_after_idle"}
 	for key, want := range map[string]string{
 		"net.ipv4.tcp_slow_start_after_idel": "net.ipv4.tcp_slow_start_after_idle",
 		"net.ipv4.tcp_initcwnd":              "",

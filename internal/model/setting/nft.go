@@ -47,7 +47,8 @@ func (n NFT) Check() (place, why string) {
 		{"policy", n.Policy, []string{"", "accept", "drop"}},
 	} {
 		if !slices.Contains(known.values, known.value) {
-			return known.key, fmt.Sprintf("%q: expected %s", known.value, strings.TrimPrefix(strings.Join(known.values, ", "), ", "))
+			return known.key, fmt.Sprintf("%q: expected %s", known.value,
+				strings.TrimPrefix(strings.Join(known.values, ", "), ", "))
 		}
 	}
 	for i, r := range n.Rules {
@@ -105,7 +106,8 @@ func (n NFT) Commands() []string {
 	table := "inet " + n.Table()
 	list := []string{
 		"create table " + table,
-		fmt.Sprintf("add chain %s %s { type %s hook %s priority %d; policy %s; }", table, n.Hook, cmp.Or(n.Type, "filter"), n.Hook, n.Priority, cmp.Or(n.Policy, "accept")),
+		fmt.Sprintf("add chain %s %s { type %s hook %s priority %d; policy %s; }", table, n.Hook,
+			cmp.Or(n.Type, "filter"), n.Hook, n.Priority, cmp.Or(n.Policy, "accept")),
 	}
 	for _, r := range n.Rules {
 		list = append(list, fmt.Sprintf("add rule %s %s %s", table, n.Hook, r))

@@ -54,13 +54,21 @@ type OptionValue struct {
 
 // Forms of values.
 var (
-	onOff   = OptionValue{Doc: "on or off", wrong: func(s string) bool { return s != "on" && s != "off" }}
-	count   = OptionValue{Doc: "a whole number", wrong: func(s string) bool { _, err := strconv.ParseUint(s, 10, 32); return err != nil }}
-	bitmap  = OptionValue{Doc: "a bitmap of CPUs in hexadecimal, as in sysfs: 3 is CPUs 0 and 1", wrong: func(s string) bool { return !isBitmap(s) }}
-	cpuList = OptionValue{Doc: "a list of CPUs such as 0-3,8, or spread for one CPU after the other", wrong: func(s string) bool { _, err := ParseCPUs(s); return s != "spread" && err != nil }}
-	table   = OptionValue{Doc: "equal N, weight N N …, or the queue of each entry, with N*M for M entries", wrong: func(s string) bool { return !isTable(s) }}
-	rule    = OptionValue{Doc: "a rule such as tcp4 dst-port 80 action 2, or none", why: wrongFlowRule}
-	hashed  = OptionValue{Doc: "letters of ethtool's rx-flow-hash: m, v, t, s, d, f, n, r", wrong: func(s string) bool { return s == "" || strings.Trim(s, HashLetters) != "" }}
+	onOff = OptionValue{Doc: "on or off", wrong: func(s string) bool { return s != "on" && s != "off" }}
+	count = OptionValue{Doc: "a whole number", wrong: func(s string) bool {
+		_, err := strconv.ParseUint(s, 10, 32)
+		return err != nil
+	}}
+	bitmap = OptionValue{Doc: "a bitmap of CPUs in hexadecimal, as in sysfs: 3 is CPUs 0 and 1",
+		wrong: func(s string) bool { return !isBitmap(s) }}
+	cpuList = OptionValue{Doc: "a list of CPUs such as 0-3,8, or spread for one CPU after the other",
+		wrong: func(s string) bool { _, err := ParseCPUs(s); return s != "spread" && err != nil }}
+	table = OptionValue{Doc: "equal N, weight N N …, or the queue of each entry, with N*M for M entries",
+		wrong: func(s string) bool { return !isTable(s) }}
+	rule   = OptionValue{Doc: "a rule such as tcp4 dst-port 80 action 2, or none", why: wrongFlowRule}
+	hashed = OptionValue{Doc: "letters of ethtool's rx-flow-hash: m, v, t, s, d, f, n, r", wrong: func(s string) bool {
+		return s == "" || strings.Trim(s, HashLetters) != ""
+	}}
 )
 
 // HashLetters are the fields of a packet that RSS can hash, in the order of their bits
@@ -70,25 +78,35 @@ const HashLetters = "mvtsdfnr"
 // NICGroups are all groups, in the order in which they are applied: channels before the table
 // that distributes packets to them, and before their files.
 var NICGroups = []NICGroup{
-	{"features", "-K", "offloads and other features, on or off: gro, tso, gso, rx, tx, sg, lro, rx-gro-hw … (ethtool -K)",
+	{"features", "-K",
+		"offloads and other features, on or off: gro, tso, gso, rx, tx, sg, lro, rx-gro-hw … (ethtool -K)",
 		nil, onOff, func(n *NIC) *[]Option { return &n.Features }},
 	{"rings", "-G", "descriptors of the receive and transmit rings (ethtool -G)",
 		keys(count, "rx", "rx-mini", "rx-jumbo", "tx"), OptionValue{}, func(n *NIC) *[]Option { return &n.Rings }},
 	{"channels", "-L", "number of queues (ethtool -L)",
 		keys(count, "rx", "tx", "combined"), OptionValue{}, func(n *NIC) *[]Option { return &n.Channels }},
-	{"coalesce", "-C", "interrupt moderation: delay in microseconds or number of frames before an interrupt (ethtool -C)",
-		with(keys(count, "rx-usecs", "rx-frames", "tx-usecs", "tx-frames"), onOff, "adaptive-rx", "adaptive-tx"), OptionValue{}, func(n *NIC) *[]Option { return &n.Coalesce }},
+	{"coalesce", "-C",
+		"interrupt moderation: delay in microseconds or number of frames before an interrupt (ethtool -C)",
+		with(keys(count, "rx-usecs", "rx-frames", "tx-usecs", "tx-frames"), onOff, "adaptive-rx", "adaptive-tx"),
+		OptionValue{}, func(n *NIC) *[]Option { return &n.Coalesce }},
 	{"pause", "-A", "flow control by pause frames (ethtool -A)",
 		keys(onOff, "autoneg", "rx", "tx"), OptionValue{}, func(n *NIC) *[]Option { return &n.Pause }},
-	{"rss", "", "which receive queue a packet goes to: the indirection table (ethtool -X), and the fields that are hashed for each kind of packet (ethtool -N DEV rx-flow-hash)",
-		with(keys(hashed, "tcp4", "udp4", "sctp4", "tcp6", "udp6", "sctp6"), table, "table"), OptionValue{}, func(n *NIC) *[]Option { return &n.RSS }},
-	{"steering", "", "rules that direct packets to a receive queue, or drop them, by their location, a number: what follows flow-type in ethtool(8), or none to remove what is there (ethtool -N DEV flow-type … loc N)",
+	{"rss", "",
+		"which receive queue a packet goes to: the indirection table (ethtool -X), and the fields that are hashed for each kind of packet (ethtool -N DEV rx-flow-hash)",
+		with(keys(hashed, "tcp4", "udp4", "sctp4", "tcp6", "udp6", "sctp6"), table, "table"), OptionValue{},
+		func(n *NIC) *[]Option { return &n.RSS }},
+	{"steering", "",
+		"rules that direct packets to a receive queue, or drop them, by their location, a number: what follows flow-type in ethtool(8), or none to remove what is there (ethtool -N DEV flow-type … loc N)",
 		keys(rule, location), OptionValue{}, func(n *NIC) *[]Option { return &n.Steering }},
 	{"queues", "", "files of all queues, or of one as in rx-0/rps_cpus (Documentation/networking/scaling.rst)",
-		with(keys(bitmap, "rps_cpus", "xps_cpus", "xps_rxqs"), count, "rps_flow_cnt"), OptionValue{}, func(n *NIC) *[]Option { return &n.Queues }},
+		with(keys(bitmap, "rps_cpus", "xps_cpus", "xps_rxqs"), count, "rps_flow_cnt"), OptionValue{},
+		func(n *NIC) *[]Option { return &n.Queues }},
 	{"napi", "", "files of the interface for polling (Documentation/networking/napi.rst)",
-		keys(count, "threaded", "gro_flush_timeout", "napi_defer_hard_irqs"), OptionValue{}, func(n *NIC) *[]Option { return &n.NAPI }},
-	{"irqs", "", "the CPUs that serve the interface's interrupts, all of them or one as in 30/smp_affinity_list; machine-wide (Documentation/core-api/irq/irq-affinity.rst)",
+		keys(count, "threaded", "gro_flush_timeout", "napi_defer_hard_irqs"), OptionValue{}, func(n *NIC) *[]Option {
+			return &n.NAPI
+		}},
+	{"irqs", "",
+		"the CPUs that serve the interface's interrupts, all of them or one as in 30/smp_affinity_list; machine-wide (Documentation/core-api/irq/irq-affinity.rst)",
 		keys(cpuList, "smp_affinity_list"), OptionValue{}, func(n *NIC) *[]Option { return &n.IRQs }},
 }
 
@@ -184,7 +202,8 @@ func (g NICGroup) check(o Option) string {
 	case !known && g.Keys == nil:
 		return fmt.Sprintf("%q is not the name of a feature, such as gro or tx-udp-segmentation", o.Key)
 	case !known:
-		return fmt.Sprintf("%s has no %q: expected %s%s", g.Name, o.Key, source.Or(g.names()), source.DidYouMean(o.Key, g.names()))
+		return fmt.Sprintf("%s has no %q: expected %s%s", g.Name, o.Key, source.Or(g.names()),
+			source.DidYouMean(o.Key, g.names()))
 	case len(o.Value) <= mostOptionValue && value.why != nil:
 		return value.why(o.Value)
 	case len(o.Value) > mostOptionValue || value.wrong(o.Value):
@@ -214,7 +233,8 @@ func baseKey(group, key string) string {
 		group == "queues" && queue && isNumber(number) && strings.HasPrefix(file, "rps_"):
 		return file
 	}
-	if number, queue := strings.CutPrefix(object, "tx-"); group == "queues" && queue && isNumber(number) && strings.HasPrefix(file, "xps_") {
+	if number, queue := strings.CutPrefix(object, "tx-"); group == "queues" && queue && isNumber(number) &&
+		strings.HasPrefix(file, "xps_") {
 		return file
 	}
 	return key

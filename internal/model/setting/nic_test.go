@@ -50,7 +50,8 @@ func TestNICCheck(t *testing.T) {
 // TestNICOptions: all options are listed, in the order in which they are applied, and each alone
 // is one of the same place.
 func TestNICOptions(t *testing.T) {
-	n := NIC{Interface: "eth0", Queues: []Option{{"rps_cpus", "3"}}, Channels: []Option{{"rx", "2"}, {"tx", "2"}}, Features: []Option{{"gro", "off"}}}
+	n := NIC{Interface: "eth0", Queues: []Option{{"rps_cpus", "3"}}, Channels: []Option{{"rx", "2"}, {"tx", "2"}},
+		Features: []Option{{"gro", "off"}}}
 	var order []string
 	for _, o := range n.Options() {
 		order = append(order, o.Group+" "+o.Key)
@@ -65,7 +66,8 @@ func TestNICOptions(t *testing.T) {
 
 func TestRSSTable(t *testing.T) {
 	for text, want := range map[string]string{
-		"equal 2": "equal 2", "0 1 0 1 0 1 0 1": "equal 2", "weight 3 1": "0*6 1*2", "weight 1 0 1": "0*4 2*4", "0*8": "equal 1",
+		"equal 2": "equal 2", "0 1 0 1 0 1 0 1": "equal 2", "weight 3 1": "0*6 1*2", "weight 1 0 1": "0*4 2*4",
+		"0*8":     "equal 1",
 		"equal 0": "", "equal 2 3": "", "weight": "", "0*9": "", "0 1": "", "5000*8": "", "0*-8": "", "": "",
 	} {
 		table, err := RSSTable(text, 8)
@@ -86,12 +88,14 @@ func TestRSSTable(t *testing.T) {
 }
 
 func TestBitmapAndCPUs(t *testing.T) {
-	for text, want := range map[string]string{"3": "3", "00000003": "3", "0": "0", "00000000,00000000": "0", "1,00000000": "1,00000000", "FF": "ff", "1,1": "1,00000001", "100000000": "1,00000000"} {
+	for text, want := range map[string]string{"3": "3", "00000003": "3", "0": "0", "00000000,00000000": "0",
+		"1,00000000": "1,00000000", "FF": "ff", "1,1": "1,00000001", "100000000": "1,00000000"} {
 		if got := Bitmap(text); got != want {
 			t.Errorf("Bitmap(%q) is %q, want %q", text, got, want)
 		}
 	}
-	for text, want := range map[string]string{"0": "0", "0-3": "0-3", "3,1,2": "1-3", "0,2,4-5": "0,2,4-5", "1-": "", "-1": "", "9000": "", "": ""} {
+	for text, want := range map[string]string{"0": "0", "0-3": "0-3", "3,1,2": "1-3", "0,2,4-5": "0,2,4-5", "1-": "",
+		"-1": "", "9000": "", "": ""} {
 		list, err := ParseCPUs(text)
 		if got := CPUs(list); got != want || (err != nil) != (want == "") {
 			t.Errorf("CPUs of %q are %q (%v), want %q", text, got, err, want)

@@ -106,7 +106,9 @@ func (Qdisc) Describe(key string) (doc string, enum []string) {
 		return "the kernel's name of the discipline", QdiscKindNames(nil)
 	case "limit":
 		return fmt.Sprintf("queue length: packets for %s; bytes for %s",
-			names(func(k QdiscKind) bool { return k.Limit == "packets" }), names(func(k QdiscKind) bool { return k.Limit == "bytes" })), nil
+			names(func(k QdiscKind) bool { return k.Limit == "packets" }), names(func(k QdiscKind) bool {
+				return k.Limit == "bytes"
+			})), nil
 	}
 	if text, ok := qdiscOptions[key]; ok {
 		return names(func(k QdiscKind) bool { return slices.Contains(k.Takes, key) }) + ": " + text, nil
@@ -124,8 +126,10 @@ type QdiscOption struct {
 // Options lists the options that are given.
 func (q Qdisc) Options() (list []QdiscOption) {
 	for _, o := range []QdiscOption{
-		{"rate", q.Rate}, {"burst", q.Burst}, {"limit", q.Limit}, {"min", q.Min}, {"max", q.Max}, {"probability", q.Probability},
-		{"target", q.Target}, {"interval", q.Interval}, {"perturb", q.Perturb}, {"bands", q.Bands}, {"strict", q.Strict},
+		{"rate", q.Rate}, {"burst", q.Burst}, {"limit", q.Limit}, {"min", q.Min}, {"max", q.Max},
+		{"probability", q.Probability},
+		{"target", q.Target}, {"interval", q.Interval}, {"perturb", q.Perturb}, {"bands", q.Bands},
+		{"strict", q.Strict},
 	} {
 		if o.Number() != 0 {
 			list = append(list, o)
@@ -183,13 +187,17 @@ func (q Qdisc) Check() (key, why string) {
 		given[o.Key] = true
 		switch number := o.Number(); {
 		case o.Key == "limit" && kind.Limit == "" || o.Key != "limit" && !slices.Contains(kind.Takes, o.Key):
-			have := QdiscKindNames(func(k QdiscKind) bool { return o.Key == "limit" && k.Limit != "" || slices.Contains(k.Takes, o.Key) })
+			have := QdiscKindNames(func(k QdiscKind) bool {
+				return o.Key == "limit" && k.Limit != "" ||
+					slices.Contains(k.Takes, o.Key)
+			})
 			return o.Key, fmt.Sprintf("%s has no %s; expected it with %s", q.Kind, o.Key, source.Or(have))
 		case o.Key == "rate" && number < 8:
 			return o.Key, fmt.Sprintf("rate %s: expected at least 8 bit/s", q.Rate)
 		case o.Key == "target" || o.Key == "interval":
 			if number < 1e3 || number > math.MaxUint32*1e3 {
-				return o.Key, fmt.Sprintf("%s %v: expected at least 1us, at most %s", o.Key, o.Value, time.Duration(math.MaxUint32)*time.Microsecond)
+				return o.Key, fmt.Sprintf("%s %v: expected at least 1us, at most %s", o.Key, o.Value,
+					time.Duration(math.MaxUint32)*time.Microsecond)
 			}
 		case o.Key == "perturb" && (number < 1e9 || math.Mod(number, 1e9) != 0 || number > math.MaxInt32/1e3*1e9):
 			return o.Key, fmt.Sprintf("perturb %v: expected whole seconds", o.Value)
@@ -210,10 +218,12 @@ func (q Qdisc) Check() (key, why string) {
 		}
 	}
 	if q.Strict+len(q.Quanta) > q.Bands {
-		return "bands", fmt.Sprintf("bands %d: expected at least %d, for %d strict ones and %d quanta", q.Bands, q.Strict+len(q.Quanta), q.Strict, len(q.Quanta))
+		return "bands", fmt.Sprintf("bands %d: expected at least %d, for %d strict ones and %d quanta", q.Bands,
+			q.Strict+len(q.Quanta), q.Strict, len(q.Quanta))
 	}
 	if low, high := q.Thresholds(); q.Kind == "red" && (low >= high || int(high) > q.Limit) {
-		return "max", fmt.Sprintf("min %s, max %s, limit %d: expected min less than max, and max no more than the limit", low, high, q.Limit)
+		return "max", fmt.Sprintf(
+			"min %s, max %s, limit %d: expected min less than max, and max no more than the limit", low, high, q.Limit)
 	}
 	return "", ""
 }

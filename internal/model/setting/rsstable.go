@@ -13,7 +13,9 @@ const mostQueues, mostEntries = 4096, 8192
 // of each entry, with 0*64 for 64 entries of queue 0 (ethtool(8), -X).
 func RSSTable(text string, size int) ([]uint32, error) {
 	words := strings.Fields(text)
-	wrong := fmt.Errorf("%.60q is not an indirection table: expected equal N, weight N N … or the queue of each of %d entries", text, size)
+	wrong := fmt.Errorf(
+		"%.60q is not an indirection table: expected equal N, weight N N … or the queue of each of %d entries",
+		text, size)
 	if len(words) < 1 || size < 1 || size > mostEntries {
 		return nil, wrong
 	}

@@ -38,7 +38,8 @@ var Kinds = []string{"sysctl", "neighbour", "address", "nexthop", "route", "rule
 
 // Kinds lists the kinds that are given; a valid setting has one.
 func (s Setting) Kinds() []string {
-	given := []bool{len(s.Sysctl) > 0, s.Neighbour != nil, s.Address != nil, s.Nexthop != nil, s.Route != nil, s.Rule != nil, s.Link != nil, s.NFT != nil, s.Qdisc != nil, s.NIC != nil, s.CPU != nil}
+	given := []bool{len(s.Sysctl) > 0, s.Neighbour != nil, s.Address != nil, s.Nexthop != nil, s.Route != nil,
+		s.Rule != nil, s.Link != nil, s.NFT != nil, s.Qdisc != nil, s.NIC != nil, s.CPU != nil}
 	var list []string
 	for i, kind := range Kinds {
 		if given[i] {
@@ -71,7 +72,8 @@ func (s Setting) Changes() (list []Change) {
 	if s.NIC != nil {
 		for _, o := range s.NIC.Options() {
 			part := s.NIC.With(o)
-			list = append(list, Change{strings.Join([]string{"nic", s.NIC.Interface, o.Group, o.Key}, " "), Setting{Host: s.Host, NIC: &part}})
+			list = append(list, Change{strings.Join([]string{"nic", s.NIC.Interface, o.Group, o.Key}, " "),
+				Setting{Host: s.Host, NIC: &part}})
 		}
 	}
 	if s.CPU != nil {
@@ -100,7 +102,8 @@ const CongestionControl = "net.ipv4.tcp_congestion_control"
 // the parameter is not that of a single interface.
 func InterfaceOf(key string) string {
 	parts := strings.Split(key, ".")
-	if len(parts) != 5 || parts[0] != "net" || parts[2] != "conf" && parts[2] != "neigh" || slices.Contains([]string{"all", "default", "lo"}, parts[3]) {
+	if len(parts) != 5 || parts[0] != "net" || parts[2] != "conf" && parts[2] != "neigh" ||
+		slices.Contains([]string{"all", "default", "lo"}, parts[3]) {
 		return ""
 	}
 	return strings.ReplaceAll(parts[3], "/", ".")
@@ -277,7 +280,8 @@ func (r Route) Last() netip.Prefix {
 // Holds reports whether a destination is in one of the prefixes.
 func (r Route) Holds(addr netip.Addr) bool {
 	first, last := r.Prefix(), r.Last()
-	return last.IsValid() && addr.BitLen() == first.Addr().BitLen() && addr.Compare(first.Addr()) >= 0 && (addr.Compare(last.Addr()) < 0 || last.Contains(addr))
+	return last.IsValid() && addr.BitLen() == first.Addr().BitLen() && addr.Compare(first.Addr()) >= 0 &&
+		(addr.Compare(last.Addr()) < 0 || last.Contains(addr))
 }
 
 // WrongCount reports why there cannot be so many routes; empty: there can.
@@ -286,7 +290,8 @@ func (r Route) WrongCount() string {
 	case r.Count == 0 || r.Count == 1:
 		return ""
 	case r.Count < 0 || r.Count > MostRoutes || !r.Last().IsValid():
-		return fmt.Sprintf("%d routes from %s on: expected 1 to %d prefixes, and no more than there are", r.Count, r.To, MostRoutes)
+		return fmt.Sprintf("%d routes from %s on: expected 1 to %d prefixes, and no more than there are", r.Count, r.To,
+			MostRoutes)
 	}
 	return ""
 }

@@ -47,9 +47,15 @@ var (
 	macForm  = fieldForm{6, func(b []byte) string { return net.HardwareAddr(b).String() }, parseMAC}
 	ipv4Form = fieldForm{4, addressText, parseIPv4}
 	ipv6Form = fieldForm{16, addressText, parseIPv6}
-	byteForm = fieldForm{1, func(b []byte) string { return strconv.Itoa(int(b[0])) }, func(s string) []byte { return parseUint(s, 1) }}
-	wordForm = fieldForm{2, func(b []byte) string { return strconv.Itoa(int(binary.BigEndian.Uint16(b))) }, func(s string) []byte { return parseUint(s, 2) }}
-	hexForm  = fieldForm{2, func(b []byte) string { return "0x" + hex.EncodeToString(b) }, func(s string) []byte { return parseUint(s, 2) }}
+	byteForm = fieldForm{1, func(b []byte) string { return strconv.Itoa(int(b[0])) }, func(s string) []byte {
+		return parseUint(s, 1)
+	}}
+	wordForm = fieldForm{2, func(b []byte) string {
+		return strconv.Itoa(int(binary.BigEndian.Uint16(b)))
+	}, func(s string) []byte { return parseUint(s, 2) }}
+	hexForm = fieldForm{2, func(b []byte) string { return "0x" + hex.EncodeToString(b) }, func(s string) []byte {
+		return parseUint(s, 2)
+	}}
 )
 
 // field is a field by its name.
@@ -102,7 +108,8 @@ func ParseFlowRule(text string) (FlowRule, error) {
 	}
 	known, ok := flowFields[words[0]]
 	if !ok {
-		return FlowRule{}, fmt.Errorf("%.40q is no type of flow: expected %s%s", words[0], source.Or(FlowTypes()), source.DidYouMean(words[0], FlowTypes()))
+		return FlowRule{}, fmt.Errorf("%.40q is no type of flow: expected %s%s", words[0], source.Or(FlowTypes()),
+			source.DidYouMean(words[0], FlowTypes()))
 	}
 	r, given := FlowRule{Type: words[0]}, map[string]FlowField{}
 	for words = words[1:]; len(words) > 0; words = words[2:] {
@@ -122,7 +129,8 @@ func ParseFlowRule(text string) (FlowRule, error) {
 		if at < 0 {
 			names, _ := FlowFields(r.Type)
 			names = append(names, "action")
-			return r, fmt.Errorf("a rule of %s has no %.40q: expected %s%s", r.Type, name, source.Or(names), source.DidYouMean(name, names))
+			return r, fmt.Errorf("a rule of %s has no %.40q: expected %s%s", r.Type, name, source.Or(names),
+				source.DidYouMean(name, names))
 		}
 		form := known[at].form
 		f := FlowField{Name: name, Value: form.parse(words[1]), Mask: bytes.Repeat([]byte{0xff}, form.bytes)}

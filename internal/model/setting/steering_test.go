@@ -46,7 +46,8 @@ func TestFlowRule(t *testing.T) {
 
 // FuzzFlowRule: what is read is written so that it is read as the same.
 func FuzzFlowRule(f *testing.F) {
-	for _, text := range []string{"tcp4 src-ip 192.0.2.7 m 0.0.0.255 dst-port 80 action 2", "ether proto 0x88f7 vlan 5 action -1", "ip6 dst-ip ::ffff:192.0.2.1 l4proto 6"} {
+	for _, text := range []string{"tcp4 src-ip 192.0.2.7 m 0.0.0.255 dst-port 80 action 2",
+		"ether proto 0x88f7 vlan 5 action -1", "ip6 dst-ip ::ffff:192.0.2.1 l4proto 6"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -89,9 +89,11 @@ func (d Design) levels() []level {
 	}
 	if len(d.Written) > 0 {
 		list[1].about = "every setting of the list" + d.tried() + ", as corrected"
-		list = append(list, level{name: Written, about: "what hosts take of the list before it was corrected", lines: d.Written})
+		list = append(list, level{name: Written, about: "what hosts take of the list before it was corrected",
+			lines: d.Written})
 	}
-	return append(list, level{name: OffAgain, about: "as it is once more: what differs here is chance, or was left behind"})
+	return append(list, level{name: OffAgain,
+		about: "as it is once more: what differs here is chance, or was left behind"})
 }
 
 // tried follows "the list" where only a part of it is tried.
@@ -123,7 +125,8 @@ func (d Design) ladder() []level {
 		return append(lines, Line{Key: s.Key, Value: value})
 	}
 	top := len(s.Names) - 1
-	list := []level{{name: s.Names[top], about: "the largest value, which the others are compared with", lines: with(s.Values[top])}}
+	list := []level{{name: s.Names[top], about: "the largest value, which the others are compared with",
+		lines: with(s.Values[top])}}
 	for i := range top {
 		list = append(list, level{name: s.Names[i], lines: with(s.Values[i])})
 	}
@@ -147,13 +150,15 @@ func (d Design) Study(file string, base []byte) ([]byte, error) {
 		fmt.Fprint(b, "    untried:\n")
 	}
 	for _, u := range d.Untried {
-		fmt.Fprintf(b, "      %s: {value: %s, why: %s}\n", source.Quoted(u.Key), source.Quoted(u.Value), source.Quoted(u.Why))
+		fmt.Fprintf(b, "      %s: {value: %s, why: %s}\n", source.Quoted(u.Key), source.Quoted(u.Value),
+			source.Quoted(u.Why))
 	}
 	if len(d.Amended) > 0 {
 		fmt.Fprint(b, "    amended:\n")
 	}
 	for _, a := range d.Amended {
-		fmt.Fprintf(b, "      %s: {was: %s, why: %s}\n", source.Quoted(a.Key), source.Quoted(a.Was), source.Quoted(a.Why))
+		fmt.Fprintf(b, "      %s: {was: %s, why: %s}\n", source.Quoted(a.Key), source.Quoted(a.Was),
+			source.Quoted(a.Why))
 	}
 	fmt.Fprint(b, "    levels:\n")
 	for _, l := range d.levels() {
@@ -161,7 +166,9 @@ func (d Design) Study(file string, base []byte) ([]byte, error) {
 		if l.about != "" {
 			fmt.Fprintf(b, "        about: %s\n", source.Quoted(l.about))
 		}
-		if i := slices.IndexFunc(l.lines, func(line Line) bool { return line.Key == setting.CongestionControl }); i >= 0 {
+		if i := slices.IndexFunc(l.lines, func(line Line) bool {
+			return line.Key == setting.CongestionControl
+		}); i >= 0 {
 			fmt.Fprintf(b, "        workload: {congestion_control: %s}\n", source.Quoted(l.lines[i].Value))
 			l.lines = slices.Delete(slices.Clone(l.lines), i, i+1)
 		}
@@ -192,9 +199,11 @@ func writeSettings(b *bytes.Buffer, host string, lines []Line) {
 	}
 	for _, line := range lines {
 		if iface, o, ok := line.option(); ok {
-			fmt.Fprintf(b, "          - host: %s\n            nic: {interface: %s, %s: {%s: %s}}\n", source.Quoted(host), source.Quoted(iface), o.Group, source.Quoted(o.Key), source.Quoted(o.Value))
+			fmt.Fprintf(b, "          - host: %s\n            nic: {interface: %s, %s: {%s: %s}}\n",
+				source.Quoted(host), source.Quoted(iface), o.Group, source.Quoted(o.Key), source.Quoted(o.Value))
 		} else if line.Key == setting.CPUGovernor {
-			fmt.Fprintf(b, "          - host: %s\n            cpu: {governor: %s}\n", source.Quoted(host), source.Quoted(line.Value))
+			fmt.Fprintf(b, "          - host: %s\n            cpu: {governor: %s}\n", source.Quoted(host),
+				source.Quoted(line.Value))
 		}
 	}
 }
@@ -241,9 +250,13 @@ func without(file string, base []byte, factors bool, drop []string) ([]byte, err
 		}
 		switch {
 		case e.Key.At.Column != 1 || i > 0 && e.Key.At.Line <= entries[i-1].Key.At.Line:
-			return nil, fmt.Errorf("%s:%d: expected topology, workload and design each on a line of its own, without { } around them all", file, e.Key.At.Line)
+			return nil,
+				fmt.Errorf(
+					"%s:%d: expected topology, workload and design each on a line of its own, without { } around them all", file, e.Key.At.Line)
 		case !factors && e.Key.Text == "factors" && e.Value.Kind == source.Mapping && len(e.Value.Entries) > 0:
-			return nil, fmt.Errorf("%s:%d: the study varies something itself; to tune, expected one without the key factors: what is varied is the list", file, e.Key.At.Line)
+			return nil,
+				fmt.Errorf(
+					"%s:%d: the study varies something itself; to tune, expected one without the key factors: what is varied is the list", file, e.Key.At.Line)
 		case e.Key.Text == "factors" || slices.Contains(drop, e.Key.Text):
 			continue
 		}

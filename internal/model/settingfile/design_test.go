@@ -40,7 +40,8 @@ func TestDesign(t *testing.T) {
 	d := settingfile.Design{
 		Name: "tune", Question: `Which of "these" {1..3}?`, Notes: []string{"one\nline"}, Hosts: []string{"a", "b"},
 		Lines: lines("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.conf.all.rp_filter"), Ablate: true,
-		Untried: []settingfile.Untried{{Key: "net.core.rmem_max", Value: "16 {M}", Why: `host a: "machine-wide"`}, {Key: "net.ipv4.conf.*.rp_filter", Value: "1", Why: "a pattern"}},
+		Untried: []settingfile.Untried{{Key: "net.core.rmem_max", Value: "16 {M}", Why: `host a: "machine-wide"`},
+			{Key: "net.ipv4.conf.*.rp_filter", Value: "1", Why: "a pattern"}},
 	}
 	text, err := d.Study("base.yaml", []byte(base))
 	if err != nil {
@@ -53,7 +54,8 @@ func TestDesign(t *testing.T) {
 	if s.Name != "tune" || s.Question != d.Question || s.Design.Replicates != 3 || len(s.Topology.Links) != 1 {
 		t.Errorf("%+v", s)
 	}
-	if u := s.Factors[0].Untried; len(u) != 2 || settingfile.Untried(u[0]) != d.Untried[0] || settingfile.Untried(u[1]) != d.Untried[1] {
+	if u := s.Factors[0].Untried; len(u) != 2 || settingfile.Untried(u[0]) != d.Untried[0] ||
+		settingfile.Untried(u[1]) != d.Untried[1] {
 		t.Errorf("not tried: %+v", u)
 	}
 	if about := s.Factors[0].Levels[1].About; about != "every setting of the list that could be tried" {
@@ -70,7 +72,8 @@ func TestDesign(t *testing.T) {
 	want := []string{
 		"as it is 0 ", "the list 6 ", "off again 0 ",
 		"only net.ipv4.tcp_rmem 2 ", "only net.ipv4.tcp_wmem 2 ", "only net.ipv4.conf.all.rp_filter 2 ",
-		"without net.ipv4.tcp_rmem 4 the list", "without net.ipv4.tcp_wmem 4 the list", "without net.ipv4.conf.all.rp_filter 4 the list",
+		"without net.ipv4.tcp_rmem 4 the list", "without net.ipv4.tcp_wmem 4 the list",
+		"without net.ipv4.conf.all.rp_filter 4 the list",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("levels %q, want %q", got, want)
@@ -78,7 +81,8 @@ func TestDesign(t *testing.T) {
 	if s.Factors[0].Baseline != settingfile.AsItIs {
 		t.Errorf("the baseline is %q", s.Factors[0].Baseline)
 	}
-	if v := s.Factors[0].Levels[1].Settings[1]; v.Host != "b" || v.Sysctl[2].Key != "net.ipv4.conf.all.rp_filter" || v.Sysctl[2].Value != "1 2 3" {
+	if v := s.Factors[0].Levels[1].Settings[1]; v.Host != "b" || v.Sysctl[2].Key != "net.ipv4.conf.all.rp_filter" ||
+		v.Sysctl[2].Value != "1 2 3" {
 		t.Errorf("%+v", v)
 	}
 }
@@ -86,7 +90,8 @@ func TestDesign(t *testing.T) {
 // The base of a study that was made is got back from it, and nothing else is varied in
 // it.
 func TestWithoutFactors(t *testing.T) {
-	d := settingfile.Design{Name: "tune", Question: "?", Hosts: []string{"a"}, Lines: lines("net.ipv4.tcp_sack"), Responses: []string{"goodput"}}
+	d := settingfile.Design{Name: "tune", Question: "?", Hosts: []string{"a"}, Lines: lines("net.ipv4.tcp_sack"),
+		Responses: []string{"goodput"}}
 	text, err := d.Study("base.yaml", []byte(base))
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +113,8 @@ func TestJudgedBy(t *testing.T) {
 		{nil, []string{"cpu_per_gigabyte"}},
 		{[]string{"goodput", "cpu_per_gigabyte"}, []string{"goodput", "cpu_per_gigabyte"}},
 	} {
-		text, err := settingfile.Design{Name: "tune", Question: "?", Lines: lines("net.ipv4.tcp_sack"), Hosts: []string{"a"}, Responses: test.responses}.Study("base.yaml", []byte(own))
+		text, err := settingfile.Design{Name: "tune", Question: "?", Lines: lines("net.ipv4.tcp_sack"),
+			Hosts: []string{"a"}, Responses: test.responses}.Study("base.yaml", []byte(own))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +129,8 @@ func TestJudgedBy(t *testing.T) {
 func TestLadder(t *testing.T) {
 	d := settingfile.Design{
 		Name: "tune", Question: "?", Hosts: []string{"b"}, Lines: lines("net.ipv4.tcp_sack", "net.ipv4.tcp_rmem"),
-		Search: &settingfile.Search{Key: "net.ipv4.tcp_rmem", Names: []string{"4MiB", "8MiB"}, Values: []string{"1 2 4194304", "1 2 8388608"}},
+		Search: &settingfile.Search{Key: "net.ipv4.tcp_rmem", Names: []string{"4MiB", "8MiB"},
+			Values: []string{"1 2 4194304", "1 2 8388608"}},
 	}
 	text, err := d.Study("base.yaml", []byte(base))
 	if err != nil {
@@ -147,7 +154,8 @@ func TestLadder(t *testing.T) {
 
 func TestUnfitBases(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{strings.Replace(base, "factors: {}", "factors: {x: {levels: {a: {}, b: {}}}}", 1), "base.yaml:13: the study varies something itself"},
+		{strings.Replace(base, "factors: {}", "factors: {x: {levels: {a: {}, b: {}}}}", 1),
+			"base.yaml:13: the study varies something itself"},
 		{"{topology: {}, workload: {}}", "expected topology, workload and design each on a line of its own"},
 		{"topology: [", `"[" is not closed`},
 		{"", "the file is empty"},
@@ -162,13 +170,15 @@ func TestUnfitBases(t *testing.T) {
 // What is written is read as what it was.
 func TestWrite(t *testing.T) {
 	kept := []settingfile.Kept{
-		{Line: settingfile.Line{Key: "net.ipv4.tcp_rmem", Value: "4096 131072 67108864"}, Because: "alone 4.0×\n(3.9–4.1)"},
+		{Line: settingfile.Line{Key: "net.ipv4.tcp_rmem", Value: "4096 131072 67108864"},
+			Because: "alone 4.0×\n(3.9–4.1)"},
 		{Line: settingfile.Line{Key: "net.ipv4.conf.eth0/100.rp_filter", Value: "0"}, Because: "it does it"},
 	}
 	for _, name := range []string{"90-x.conf", "tuned.conf"} {
 		text := settingfile.Write(settingfile.FormatFor(name), []string{"a head"}, kept)
 		f := settingfile.Read(name, []byte(text), "")
-		if len(f.Lines) != 2 || len(f.Apart) != 0 || f.System != settingfile.Linux || f.Format != settingfile.FormatFor(name) {
+		if len(f.Lines) != 2 || len(f.Apart) != 0 || f.System != settingfile.Linux ||
+			f.Format != settingfile.FormatFor(name) {
 			t.Errorf("%s: %+v\n%s", name, f, text)
 			continue
 		}
@@ -182,7 +192,8 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	tasks := settingfile.Write(settingfile.FormatFor("tasks/net.yml"), nil, kept)
-	want := "---\n# alone 4.0× (3.9–4.1)\n- name: Set net.ipv4.tcp_rmem\n  ansible.posix.sysctl:\n    name: \"net.ipv4.tcp_rmem\"\n    value: \"4096 131072 67108864\"\n    sysctl_file: /" + settingfile.SysctlPath + "\n"
+	want := "---\n# alone 4.0× (3.9–4.1)\n- name: Set net.ipv4.tcp_rmem\n  ansible.posix.sysctl:\n    name: \"net.ipv4.tcp_rmem\"\n    value: \"4096 131072 67108864\"\n    sysctl_file: /" +
+		settingfile.SysctlPath + "\n"
 	if !strings.HasPrefix(tasks, want) {
 		t.Errorf("tasks:\n%s", tasks)
 	}

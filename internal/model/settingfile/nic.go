@@ -97,8 +97,9 @@ func (f *File) add(n int, iface, group, key, value string) {
 
 // longFlags are the long options of ethtool(8) for the short ones of setting.NICGroups.
 var longFlags = map[string]string{
-	"--offload": "-K", "--features": "-K", "--set-ring": "-G", "--set-channels": "-L", "--coalesce": "-C", "--pause": "-A",
-	"--rxfh": "-X", "--set-rxfh-indir": "-X", "--config-nfc": "-N", "--config-ntuple": "-N", "-U": "-N",
+	"--offload": "-K", "--features": "-K", "--set-ring": "-G", "--set-channels": "-L", "--coalesce": "-C",
+	"--pause": "-A",
+	"--rxfh":  "-X", "--set-rxfh-indir": "-X", "--config-nfc": "-N", "--config-ntuple": "-N", "-U": "-N",
 }
 
 // groupOf is the group that an option of ethtool(8) changes by pairs; empty: it is none.
@@ -141,7 +142,8 @@ func (f *File) ethtool(n int, words []string, iface string) bool {
 	case flag == "-N" && rest[0] == "flow-type":
 		at := slices.Index(rest, "loc")
 		if at < 0 || at+1 == len(rest) {
-			f.Apart = append(f.Apart, Apart{f.Name, n, strings.Join(words, " "), "a rule that is to be undone needs a location: add loc and a number", nil, false})
+			f.Apart = append(f.Apart, Apart{f.Name, n, strings.Join(words, " "),
+				"a rule that is to be undone needs a location: add loc and a number", nil, false})
 			return true
 		}
 		f.add(n, dev, "steering", rest[at+1], strings.Join(slices.Concat(rest[1:at], rest[at+2:]), " "))
@@ -155,10 +157,11 @@ var (
 	// ethtoolCommand is one, wherever a line has it; several are divided by ; or &&.
 	ethtoolCommand = regexp.MustCompile(`(?:^|[\s"'/=;&])ethtool\s+([^;&|"#]+)`)
 	// sysfsWrite is a value that is written to a file of an interface or of the CPUs.
-	sysfsWrite = regexp.MustCompile(`echo\s+(?:-n\s+)?["']?([^\s"'|>]+)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/sys/(\S+?)["']?$`)
-	governor   = regexp.MustCompile(`cpupower\s+(?:-c\s+\S+\s+)?frequency-set\s+(?:-g|--governor)\s+(\w+)`)
-	cpuFile    = regexp.MustCompile(`^devices/system/cpu/.*/scaling_governor$`)
-	netFile    = regexp.MustCompile(`^class/net/([^/]+)/(?:(queues)/)?(.+)$`)
+	sysfsWrite = regexp.MustCompile(
+		`echo\s+(?:-n\s+)?["']?([^\s"'|>]+)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/sys/(\S+?)["']?$`)
+	governor = regexp.MustCompile(`cpupower\s+(?:-c\s+\S+\s+)?frequency-set\s+(?:-g|--governor)\s+(\w+)`)
+	cpuFile  = regexp.MustCompile(`^devices/system/cpu/.*/scaling_governor$`)
+	netFile  = regexp.MustCompile(`^class/net/([^/]+)/(?:(queues)/)?(.+)$`)
 )
 
 // commands reads the commands of a line that change options of a NIC or of CPUs. It reports
@@ -222,7 +225,8 @@ func (f *File) udev(text string) {
 			found = true
 		}
 		if !found {
-			f.Apart = append(f.Apart, Apart{f.Name, n, line, "it changes no option of a NIC that is known here", nil, false})
+			f.Apart = append(f.Apart, Apart{f.Name, n, line, "it changes no option of a NIC that is known here",
+				nil, false})
 		}
 	}
 }
@@ -240,7 +244,8 @@ func (f *File) ifcfg(text string) {
 		case strings.HasPrefix(key, "ETHTOOL_OPTS"):
 			for options := range strings.SplitSeq(value, ";") {
 				if words := strings.Fields(options); len(words) > 1 && !f.ethtool(n, words, iface) {
-					f.Apart = append(f.Apart, Apart{f.Name, n, line, "these options of ethtool are not known here", nil, false})
+					f.Apart = append(f.Apart, Apart{f.Name, n, line, "these options of ethtool are not known here",
+						nil, false})
 				}
 			}
 		}
@@ -276,12 +281,17 @@ func (f *File) interfaces(text string) {
 
 // linkKeys are those of systemd.link(5), with their group and key.
 var linkKeys = map[string][2]string{
-	"GenericReceiveOffload": {"features", "gro"}, "GenericReceiveOffloadHardware": {"features", "rx-gro-hw"}, "LargeReceiveOffload": {"features", "lro"},
-	"GenericSegmentationOffload": {"features", "gso"}, "TCPSegmentationOffload": {"features", "tx-tcp-segmentation"}, "TCP6SegmentationOffload": {"features", "tx-tcp6-segmentation"},
-	"ReceiveChecksumOffload": {"features", "rx"}, "TransmitChecksumOffload": {"features", "tx"}, "NTupleFilter": {"features", "ntuple"},
-	"RxBufferSize": {"rings", "rx"}, "RxMiniBufferSize": {"rings", "rx-mini"}, "RxJumboBufferSize": {"rings", "rx-jumbo"}, "TxBufferSize": {"rings", "tx"},
+	"GenericReceiveOffload": {"features", "gro"}, "GenericReceiveOffloadHardware": {"features", "rx-gro-hw"},
+	"LargeReceiveOffload":        {"features", "lro"},
+	"GenericSegmentationOffload": {"features", "gso"}, "TCPSegmentationOffload": {"features", "tx-tcp-segmentation"},
+	"TCP6SegmentationOffload": {"features", "tx-tcp6-segmentation"},
+	"ReceiveChecksumOffload":  {"features", "rx"}, "TransmitChecksumOffload": {"features", "tx"},
+	"NTupleFilter": {"features", "ntuple"},
+	"RxBufferSize": {"rings", "rx"}, "RxMiniBufferSize": {"rings", "rx-mini"},
+	"RxJumboBufferSize": {"rings", "rx-jumbo"}, "TxBufferSize": {"rings", "tx"},
 	"RxChannels": {"channels", "rx"}, "TxChannels": {"channels", "tx"}, "CombinedChannels": {"channels", "combined"},
-	"RxFlowControl": {"pause", "rx"}, "TxFlowControl": {"pause", "tx"}, "AutoNegotiationFlowControl": {"pause", "autoneg"},
+	"RxFlowControl": {"pause", "rx"}, "TxFlowControl": {"pause", "tx"}, "AutoNegotiationFlowControl": {"pause",
+		"autoneg"},
 	"UseAdaptiveRxCoalesce": {"coalesce", "adaptive-rx"}, "UseAdaptiveTxCoalesce": {"coalesce", "adaptive-tx"},
 	"RxMaxCoalescedFrames": {"coalesce", "rx-frames"}, "TxMaxCoalescedFrames": {"coalesce", "tx-frames"},
 	"ReceivePacketSteeringCPUMask": {"queues", "rps_cpus"},
@@ -319,7 +329,8 @@ func onOff(value string) string {
 
 // netplanKeys are the offloads of netplan's devices.
 var netplanKeys = map[string]string{
-	"receive-checksum-offload": "rx", "transmit-checksum-offload": "tx", "tcp-segmentation-offload": "tx-tcp-segmentation", "tcp6-segmentation-offload": "tx-tcp6-segmentation",
+	"receive-checksum-offload": "rx", "transmit-checksum-offload": "tx",
+	"tcp-segmentation-offload": "tx-tcp-segmentation", "tcp6-segmentation-offload": "tx-tcp6-segmentation",
 	"generic-segmentation-offload": "gso", "generic-receive-offload": "gro", "large-receive-offload": "lro",
 }
 
@@ -327,7 +338,8 @@ var netplanKeys = map[string]string{
 func (f *File) netplan(text string) {
 	doc, problems := source.Parse(f.Name, []byte(text))
 	if doc == nil || problems.Err() != nil {
-		f.Apart = append(f.Apart, Apart{f.Name, 1, "", "it is not a file of netplan: " + problems.Err().Error(), nil, true})
+		f.Apart = append(f.Apart, Apart{f.Name, 1, "", "it is not a file of netplan: " + problems.Err().Error(),
+			nil, true})
 		return
 	}
 	each := func(n *source.Node, key string, do func(source.Entry)) {
@@ -351,7 +363,8 @@ func (f *File) netplan(text string) {
 }
 
 // tunedKeys are those of tuned's [net] that are pairs of a key and a value of ethtool(8).
-var tunedKeys = map[string]string{"coalesce": "coalesce", "channels": "channels", "ring": "rings", "pause": "pause", "features": "features"}
+var tunedKeys = map[string]string{"coalesce": "coalesce", "channels": "channels", "ring": "rings", "pause": "pause",
+	"features": "features"}
 
 // tunedNet reads a line of [net] or [cpu]; devices are those that the section names. It reports
 // whether the line is an option.

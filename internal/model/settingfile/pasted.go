@@ -14,17 +14,21 @@ const below = "/" + "proc/sys/"
 
 var (
 	// assigned begins a setting: a name of the kernel's, and what is to be its value follows.
-	assigned = regexp.MustCompile(`(?:^|[\s;,])["']?((?:/proc/sys/)?(?:net|vm|fs|kernel|kern|user|dev|sunrpc)[./][^\s=:;"']+)\s*=\s*`)
+	assigned = regexp.MustCompile(
+		`(?:^|[\s;,])["']?((?:/proc/sys/)?(?:net|vm|fs|kernel|kern|user|dev|sunrpc)[./][^\s=:;"']+)\s*=\s*`)
 	// unassigned is one without an equals sign.
-	unassigned = regexp.MustCompile(`^((?:/proc/sys/)?(?:net|vm|fs|kernel|kern|user|dev|sunrpc)[./][^\s=:]+)(?:\s*:\s*|\s+)([^\s=].*)$`)
+	unassigned = regexp.MustCompile(
+		`^((?:/proc/sys/)?(?:net|vm|fs|kernel|kern|user|dev|sunrpc)[./][^\s=:]+)(?:\s*:\s*|\s+)([^\s=].*)$`)
 	// command is sysctl(8) with what comes before its settings.
 	command = regexp.MustCompile(`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?sbin/)?sysctl((?:\s+-[A-Za-z-]+)*)\s+(.*)$`)
 	// program is a line with another command that guides give with the parameters.
-	program = regexp.MustCompile(`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(ethtool|ip|ifconfig|tc|modprobe|iptables|nft|systemctl|service|ulimit|cpupower)\s`)
+	program = regexp.MustCompile(
+		`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(ethtool|ip|ifconfig|tc|modprobe|iptables|nft|systemctl|service|ulimit|cpupower)\s`)
 	// after is what can follow a value and belongs to the next setting.
 	after = regexp.MustCompile(`[\s;,&]*((?:\s|^)(?:sudo\s+)?sysctl(?:\s+-[A-Za-z-]+)*)?[\s;,&]*$`)
 	// written is a value that is written to a file below /proc/sys.
-	written = regexp.MustCompile(`^(?:\$\s+)?(?:sudo\s+)?(?:(?:ba)?sh\s+-c\s+["'])?echo\s+(?:-n\s+)?([^|>]*?)\s*(?:>>?|\|\s*(?:sudo\s+)?tee(?:\s+-a)?)\s*/proc/sys/([^\s"']+)["']?$`)
+	written = regexp.MustCompile(
+		`^(?:\$\s+)?(?:sudo\s+)?(?:(?:ba)?sh\s+-c\s+["'])?echo\s+(?:-n\s+)?([^|>]*?)\s*(?:>>?|\|\s*(?:sudo\s+)?tee(?:\s+-a)?)\s*/proc/sys/([^\s"']+)["']?$`)
 )
 
 // intended returns the settings "key = value" that were meant by a line, and why it is none
@@ -66,7 +70,8 @@ func intended(line string) (list []string, why string) {
 // assignment is a line for a sysctl.conf.
 func assignment(key, value string) string {
 	value = strings.TrimSpace(value)
-	if n := len(value) - 1; n > 0 && strings.HasSuffix(value, `"`) != strings.HasPrefix(value, `"`) || strings.HasSuffix(value, "'") != strings.HasPrefix(value, "'") {
+	if n := len(value) - 1; n > 0 && strings.HasSuffix(value, `"`) != strings.HasPrefix(value, `"`) ||
+		strings.HasSuffix(value, "'") != strings.HasPrefix(value, "'") {
 		value = strings.Trim(value, `"'`) // the other one is before the key
 	}
 	if path, found := strings.CutPrefix(key, below); found {

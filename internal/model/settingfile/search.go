@@ -43,9 +43,11 @@ func ParseSearch(text string, lines []Line, now func(key string) string) (*Searc
 	words := strings.Fields(value)
 	switch {
 	case place < 0 && len(words) > 1:
-		return nil, fmt.Errorf("%s: %s has %d values; expected %s.%s", text, key, len(words), key, strings.Join(threeNames, ", ."))
+		return nil, fmt.Errorf("%s: %s has %d values; expected %s.%s", text, key, len(words), key,
+			strings.Join(threeNames, ", ."))
 	case place >= 0 && len(words) != len(threeNames):
-		return nil, fmt.Errorf("%s: expected a parameter of three values that this machine or the list has; %s is %q", text, key, value)
+		return nil, fmt.Errorf("%s: expected a parameter of three values that this machine or the list has; %s is %q",
+			text, key, value)
 	}
 	s := &Search{Key: key}
 	for v := from; ; v = min(2*v, to) {

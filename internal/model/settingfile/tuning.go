@@ -39,7 +39,8 @@ const (
 var (
 	SystemNames = map[string]string{Linux: "Linux", FreeBSD: "FreeBSD", OpenBSD: "OpenBSD"}
 	FormatNames = map[string]string{sysctlConf: "sysctl.conf", loaderConf: "loader.conf", tunedProfile: "tuned profile",
-		udevRules: "udev rules", linkFile: "systemd.link", ifcfgFile: "ifcfg", interfaces: "interfaces", netplanFile: "netplan", scriptFile: "script"}
+		udevRules: "udev rules", linkFile: "systemd.link", ifcfgFile: "ifcfg", interfaces: "interfaces",
+		netplanFile: "netplan", scriptFile: "script"}
 )
 
 // File is the content of one file.
@@ -205,12 +206,14 @@ func (f *File) sysctl(n int, line string) {
 	case program.MatchString(line) && f.commands(n, line, anyInterface):
 		for i := range f.Lines {
 			if f.Lines[i].Line == n {
-				f.Lines[i].Slip, f.Lines[i].Written = "a command, which no list of kernel parameters can have: it belongs in a script, or in a .link file (systemd.link(5))", text
+				f.Lines[i].Slip,
+					f.Lines[i].Written = "a command, which no list of kernel parameters can have: it belongs in a script, or in a .link file (systemd.link(5))", text
 			}
 		}
 		return
 	case program.MatchString(line):
-		apart(program.FindStringSubmatch(line)[1]+" is a command, not a kernel parameter: leave it out of this file", true)
+		apart(program.FindStringSubmatch(line)[1]+" is a command, not a kernel parameter: leave it out of this file",
+			true)
 		return
 	case !found:
 		apart("expected KEY = VALUE", true)
@@ -295,11 +298,16 @@ func dotted(key string) string {
 // marks are beginnings of keys that only one system has.
 var marks = []struct{ prefix, system string }{
 	{"net.ipv4.", Linux}, {"net.ipv6.", Linux}, {"net.core.", Linux}, {"net.netfilter.", Linux}, {"net.bridge.", Linux},
-	{"net.mptcp.", Linux}, {"net.unix.", Linux}, {"fs.", Linux}, {"kernel.", Linux}, {"vm.swappiness", Linux}, {"vm.dirty", Linux},
-	{"kern.ipc.", FreeBSD}, {"hw.ix", FreeBSD}, {"hw.intr_storm", FreeBSD}, {"net.isr.", FreeBSD}, {"net.link.", FreeBSD},
-	{"dev.", FreeBSD}, {"vfs.", FreeBSD}, {"net.inet.tcp.recvbuf", FreeBSD}, {"net.inet.tcp.sendbuf", FreeBSD}, {"net.inet.tcp.cc.", FreeBSD},
-	{"net.inet.ip.ifq.", OpenBSD}, {"net.inet.ip.mtudisc", OpenBSD}, {"net.inet.tcp.rfc3390", OpenBSD}, {"net.inet.udp.sendspace", OpenBSD},
-	{"net.inet.ip.forwarding", OpenBSD}, {"ddb.", OpenBSD}, {"machdep.", OpenBSD}, {"net.inet.tcp.ackonpush", OpenBSD}, {"kern.bufcachepercent", OpenBSD},
+	{"net.mptcp.", Linux}, {"net.unix.", Linux}, {"fs.", Linux}, {"kernel.", Linux}, {"vm.swappiness", Linux},
+	{"vm.dirty", Linux},
+	{"kern.ipc.", FreeBSD}, {"hw.ix", FreeBSD}, {"hw.intr_storm", FreeBSD}, {"net.isr.", FreeBSD},
+	{"net.link.", FreeBSD},
+	{"dev.", FreeBSD}, {"vfs.", FreeBSD}, {"net.inet.tcp.recvbuf", FreeBSD}, {"net.inet.tcp.sendbuf", FreeBSD},
+	{"net.inet.tcp.cc.", FreeBSD},
+	{"net.inet.ip.ifq.", OpenBSD}, {"net.inet.ip.mtudisc", OpenBSD}, {"net.inet.tcp.rfc3390", OpenBSD},
+	{"net.inet.udp.sendspace", OpenBSD},
+	{"net.inet.ip.forwarding", OpenBSD}, {"ddb.", OpenBSD}, {"machdep.", OpenBSD}, {"net.inet.tcp.ackonpush", OpenBSD},
+	{"kern.bufcachepercent", OpenBSD},
 }
 
 // guess detects the system that a file is for: the one with most marks. A loader.conf is

@@ -13,7 +13,8 @@ func TestSysctlConf(t *testing.T) {
 	want := []Line{
 		{File: "99-net.conf", Line: 4, Key: "net.ipv4.tcp_rmem", Value: "4096 87380 16777216"},
 		{File: "99-net.conf", Line: 5, Key: "net.ipv4.conf.eth0/100.rp_filter", Value: "0"},
-		{File: "99-net.conf", Line: 6, Key: "net.core.rmem_max", Value: "1048576", Slip: "the quotes become part of the value", Written: `net.core.rmem_max = "1048576"`},
+		{File: "99-net.conf", Line: 6, Key: "net.core.rmem_max", Value: "1048576",
+			Slip: "the quotes become part of the value", Written: `net.core.rmem_max = "1048576"`},
 	}
 	if !reflect.DeepEqual(f.Lines, want) || f.System != Linux || f.Format != sysctlConf {
 		t.Errorf("%s %s %+v", f.System, f.Format, f.Lines)
@@ -32,21 +33,27 @@ func TestSysctlConf(t *testing.T) {
 // TestPasted: of what people paste instead of settings, the settings that were meant.
 func TestPasted(t *testing.T) {
 	for line, want := range map[string][]string{
-		"sysctl -w net.ipv4.tcp_sack=1":                                       {"net.ipv4.tcp_sack = 1"},
-		"$ sudo /sbin/sysctl -q -w net.ipv4.tcp_rmem='4096 87380 16777216'":   {"net.ipv4.tcp_rmem = 4096 87380 16777216"},
-		`sysctl -w "net.ipv4.tcp_wmem=4096 1 2" # so much`:                    {"net.ipv4.tcp_wmem = 4096 1 2"},
-		"sysctl –w net.core.rmem_max=1 && sudo sysctl -w net.core.wmem_max=2": {"net.core.rmem_max = 1", "net.core.wmem_max = 2"},
-		"sysctl -w net.core.rmem_max=1 net.core.wmem_max=2":                   {"net.core.rmem_max = 1", "net.core.wmem_max = 2"},
-		"net.ipv4.tcp_sack: 1":                                                {"net.ipv4.tcp_sack = 1"},
-		"net.ipv4.tcp_sack 1":                                                 {"net.ipv4.tcp_sack = 1"},
-		"/proc/sys/net/ipv4/conf/eth0.5/rp_filter = 1":                        {"net.ipv4.conf.eth0/5.rp_filter = 1"},
-		"echo 1 > /proc/sys/net/ipv4/tcp_sack":                                {"net.ipv4.tcp_sack = 1"},
-		`echo "1 2 3" | sudo tee /proc/sys/net/ipv4/tcp_rmem`:                 {"net.ipv4.tcp_rmem = 1 2 3"},
-		"sudo sh -c 'echo 1 > /proc/sys/net/ipv4/tcp_sack'":                   {"net.ipv4.tcp_sack = 1"},
-		"net.ipv4.tcp_congestion_control = “bbr”":                             {"net.ipv4.tcp_congestion_control = bbr"},
-		"net.core.rmem_max\u00a0=\u00a04194304":                               {"net.core.rmem_max = 4194304"},
-		"net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 0":                        {"net.ipv4.tcp_sack = 1", "net.ipv4.tcp_dsack = 0"},
-		"net.ipv4.tcp_sack = 1; net.ipv4.tcp_dsack = 0;":                      {"net.ipv4.tcp_sack = 1", "net.ipv4.tcp_dsack = 0"},
+		"sysctl -w net.ipv4.tcp_sack=1": {"net.ipv4.tcp_sack = 1"},
+		"$ sudo /sbin/sysctl -q -w net.ipv4.tcp_rmem='4096 87380 16777216'": {
+			"net.ipv4.tcp_rmem = 4096 87380 16777216"},
+		`sysctl -w "net.ipv4.tcp_wmem=4096 1 2" # so much`: {"net.ipv4.tcp_wmem = 4096 1 2"},
+		"sysctl –w net.core.rmem_max=1 && sudo sysctl -w net.core.wmem_max=2": {"net.core.rmem_max = 1",
+			"net.core.wmem_max = 2"},
+		"sysctl -w net.core.rmem_max=1 net.core.wmem_max=2": {"net.core.rmem_max = 1",
+			"net.core.wmem_max = 2"},
+		"net.ipv4.tcp_sack: 1":                                {"net.ipv4.tcp_sack = 1"},
+		"net.ipv4.tcp_sack 1":                                 {"net.ipv4.tcp_sack = 1"},
+		"/proc/sys/net/ipv4/conf/eth0.5/rp_filter = 1":        {"net.ipv4.conf.eth0/5.rp_filter = 1"},
+		"echo 1 > /proc/sys/net/ipv4/tcp_sack":                {"net.ipv4.tcp_sack = 1"},
+		`echo "1 2 3" | sudo tee /proc/sys/net/ipv4/tcp_rmem`: {"net.ipv4.tcp_rmem = 1 2 3"},
+		"sudo sh -c 'echo 1 > /proc/sys/net/ipv4/tcp_sack'":   {"net.ipv4.tcp_sack = 1"},
+		"net.ipv4.tcp_congestion_control = “bbr”": {
+			"net.ipv4.tcp_congestion_control = bbr"},
+		"net.core.rmem_max\u00a0=\u00a04194304": {"net.core.rmem_max = 4194304"},
+		"net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 0": {"net.ipv4.tcp_sack = 1",
+			"net.ipv4.tcp_dsack = 0"},
+		"net.ipv4.tcp_sack = 1; net.ipv4.tcp_dsack = 0;": {"net.ipv4.tcp_sack = 1",
+			"net.ipv4.tcp_dsack = 0"},
 		// What is right, or cannot be known.
 		"net.ipv4.tcp_sack = 1 # it’s on": {},
 		"-net.ipv4.tcp_sack = 1":          {},
@@ -73,7 +80,8 @@ func TestPasted(t *testing.T) {
 			t.Errorf("%s: %q, want %q", line, got, want)
 		}
 		for _, fixed := range got {
-			if again := Read("x.conf", []byte(fixed), Linux); len(again.Lines) != 1 || again.Lines[0].Slip != "" || again.Lines[0].Setting() != fixed {
+			if again := Read("x.conf", []byte(fixed), Linux); len(again.Lines) != 1 || again.Lines[0].Slip != "" ||
+				again.Lines[0].Setting() != fixed {
 				t.Errorf("%s: %q is read as %+v", line, fixed, again)
 			}
 		}
@@ -85,7 +93,8 @@ func TestSystemsAndFormats(t *testing.T) {
 		{"sysctl.conf", "kern.ipc.nmbclusters=262144 # clusters\n", FreeBSD, sysctlConf, "262144"},
 		{"/boot/loader.conf", "# boot\nhw.ixgbe.txd=\"4096\"\n", FreeBSD, loaderConf, "4096"},
 		{"sysctl.conf", "net.inet.ip.ifq.maxlen=512\nnet.inet.udp.recvspace=231072\n", OpenBSD, sysctlConf, "512"},
-		{"tuned.conf", "[main]\ninclude=balanced\n[sysctl]\nnet.core.somaxconn=>2048\n[cpu]\ngovernor=performance\n", Linux, tunedProfile, "2048"},
+		{"tuned.conf", "[main]\ninclude=balanced\n[sysctl]\nnet.core.somaxconn=>2048\n[cpu]\ngovernor=performance\n",
+			Linux, tunedProfile, "2048"},
 		{"10-x.conf", "vm.swappiness = 1 # low\n", Linux, sysctlConf, "1 # low"},
 	} {
 		f := Read(test.name, []byte(test.text), "")
@@ -93,7 +102,8 @@ func TestSystemsAndFormats(t *testing.T) {
 			t.Errorf("%s: %s %s %+v", test.text, f.System, f.Format, f.Lines)
 		}
 	}
-	if f := Read("tuned.conf", []byte("[sysctl]\nnet.core.somaxconn=>2048\nx.y=${z}\n[disk]\nreadahead=>4096\n"), ""); f.Lines[0].Bound != ">" || len(f.Apart) != 2 {
+	if f := Read("tuned.conf", []byte("[sysctl]\nnet.core.somaxconn=>2048\nx.y=${z}\n[disk]\nreadahead=>4096\n"),
+		""); f.Lines[0].Bound != ">" || len(f.Apart) != 2 {
 		t.Errorf("%+v", f)
 	}
 }
@@ -148,7 +158,10 @@ func TestWinning(t *testing.T) {
 // Whatever a file holds, every line of it that is no comment is accounted for
 // once, and what is read can be written and read again.
 func FuzzRead(f *testing.F) {
-	for _, seed := range []string{"a.b = 1\n", "-a/b.c=1", "[sysctl]\na.b=>2\n[main]\ninclude=x", "a=\"1\" # c", "=\n-\n-=\n*.x=1", "\ufeff[a]\n", "a.b='1'", "sysctl -w net.a=1 net.b=2", "echo 1 > /proc/sys/net/a", "net.a: 1", "net/a.b=“1”\u00a0", "ethtool -K eth0 gro off tso off", "echo f > /sys/class/net/eth0/queues/rx-0/rps_cpus", "[net]\ncoalesce=rx-usecs 1\n"} {
+	for _, seed := range []string{"a.b = 1\n", "-a/b.c=1", "[sysctl]\na.b=>2\n[main]\ninclude=x", "a=\"1\" # c",
+		"=\n-\n-=\n*.x=1", "\ufeff[a]\n", "a.b='1'", "sysctl -w net.a=1 net.b=2", "echo 1 > /proc/sys/net/a",
+		"net.a: 1", "net/a.b=“1”\u00a0", "ethtool -K eth0 gro off tso off",
+		"echo f > /sys/class/net/eth0/queues/rx-0/rps_cpus", "[net]\ncoalesce=rx-usecs 1\n"} {
 		f.Add("x.conf", seed)
 		f.Add("loader.conf", seed)
 	}
@@ -172,7 +185,9 @@ func FuzzRead(f *testing.F) {
 			if l.IsOption() {
 				continue
 			}
-			if strings.ContainsAny(l.Value, "\"'#=") || strings.ContainsAny(l.Key, "-*?[;#=") || strings.HasPrefix(l.Key, "\ufeff") || l.Bound != "" || strings.ContainsAny(l.Key, "\v\f\r\u0085\u00a0") {
+			if strings.ContainsAny(l.Value, "\"'#=") || strings.ContainsAny(l.Key, "-*?[;#=") ||
+				strings.HasPrefix(l.Key, "\ufeff") || l.Bound != "" ||
+				strings.ContainsAny(l.Key, "\v\f\r\u0085\u00a0") {
 				continue // written as it is it would mean something else
 			}
 			if _, why := intended(l.Setting()); why != "" && file.Format != sysctlConf {

@@ -82,7 +82,9 @@ func Write(format string, head []string, kept []Kept) string {
 			if len(k.Commands) > 0 {
 				continue
 			}
-			fmt.Fprintf(&b, "- name: Set %s\n  ansible.posix.sysctl:\n    name: %q\n    value: %q\n    sysctl_file: /%s\n    state: present\n    reload: true\n", k.Line.Key, k.Line.Key, k.Line.Value, SysctlPath)
+			fmt.Fprintf(&b,
+				"- name: Set %s\n  ansible.posix.sysctl:\n    name: %q\n    value: %q\n    sysctl_file: /%s\n    state: present\n    reload: true\n",
+				k.Line.Key, k.Line.Key, k.Line.Value, SysctlPath)
 		}
 	default:
 		for _, k := range kept {

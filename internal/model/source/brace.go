@@ -36,7 +36,8 @@ type lookup func(name string) (int, bool)
 // and the numbers of an IPv4 address fit.
 const maxNumber = 1 << 31
 
-var errSyntax = errors.New("expected a range such as {0..3} or {p=0..3}, or an expression such as {p} or {100+p}; write {{ for a brace itself")
+var errSyntax = errors.New(
+	"expected a range such as {0..3} or {p=0..3}, or an expression such as {p} or {100+p}; write {{ for a brace itself")
 
 // parseTemplate understands a text's braces. Most texts have none.
 func parseTemplate(text string) (template, error) {
@@ -121,7 +122,10 @@ func evaluate(e ast.Expr, names lookup) (int, error) {
 		if value, bound := names(e.Name); bound {
 			return value, nil
 		}
-		return 0, fmt.Errorf("%q is not bound here: bind it by a range such as {%s=0..3} in the same item or in a key around it", e.Name, e.Name)
+		return 0,
+			fmt.Errorf(
+				"%q is not bound here: bind it by a range such as {%s=0..3} in the same item or in a key around it",
+				e.Name, e.Name)
 	case *ast.BasicLit:
 		value, err := strconv.Atoi(e.Value)
 		if errors.Is(err, strconv.ErrRange) || value > maxNumber {

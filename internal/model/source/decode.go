@@ -214,11 +214,13 @@ func (c *decoder) text(n *Node, v reflect.Value, f Field) {
 	case *netip.Addr:
 		// The standard library says what confused it, not what was expected.
 		if err != nil || n.Text == "" {
-			err = fmt.Errorf("%s is not an IP address: %sexpected one such as 192.168.1.15 or fd00::15", describe(n), AboveByte(n.Text))
+			err = fmt.Errorf("%s is not an IP address: %sexpected one such as 192.168.1.15 or fd00::15", describe(n),
+				AboveByte(n.Text))
 		}
 	case *netip.Prefix:
 		if err != nil || n.Text == "" {
-			err = fmt.Errorf("%s is not an address with a prefix length: %sexpected one such as 192.168.1.15/24", describe(n), AboveByte(n.Text))
+			err = fmt.Errorf("%s is not an address with a prefix length: %sexpected one such as 192.168.1.15/24",
+				describe(n), AboveByte(n.Text))
 		}
 	}
 	if err != nil {

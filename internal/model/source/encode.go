@@ -138,5 +138,6 @@ func scalar(text string) string {
 
 // Quoted is a text in double quotes. Braces mean themselves.
 func Quoted(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", `\t`, "\n", `\n`, "\r", `\r`, "{", "{{", "}", "}}").Replace(text) + `"`
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", `\t`, "\n", `\n`, "\r", `\r`, "{", "{{", "}",
+		"}}").Replace(text) + `"`
 }

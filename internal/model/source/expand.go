@@ -126,7 +126,8 @@ func (e *expander) scalar(n *Node, s *scope, made *Node) {
 		if !known {
 			var err error
 			if value, err = evaluate(p.first, s.name); p.isRange() {
-				e.problems.add(e.file, n.At, "%q: nothing can be repeated here; a range belongs in a key or in an item of a list", n.Text)
+				e.problems.add(e.file, n.At,
+					"%q: nothing can be repeated here; a range belongs in a key or in an item of a list", n.Text)
 				err = errSyntax
 			} else if err != nil {
 				e.problems.add(e.file, n.At, "%q: %v", n.Text, err)
@@ -197,7 +198,8 @@ func (e *expander) combinations(ranges []found, outer *scope) []*scope {
 			e.problems.add(e.file, r.in.At, "%q: the range runs backwards, from %d to %d", r.in.Text, first, last)
 			return nil
 		case r.name != "" && bound:
-			e.problems.add(e.file, r.in.At, "%q: %q is already bound; write {%s} to use it, or bind another name", r.in.Text, r.name, r.name)
+			e.problems.add(e.file, r.in.At, "%q: %q is already bound; write {%s} to use it, or bind another name",
+				r.in.Text, r.name, r.name)
 			return nil
 		case last-first+1 > maxCopies/copies:
 			e.problems.add(e.file, r.in.At, "%q: more than %d copies", r.in.Text, maxCopies)

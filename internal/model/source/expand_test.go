@@ -39,15 +39,18 @@ func TestExpand(t *testing.T) {
 		{"a range in a mapping item", `a: [{b: "x{1..2}", c: y}]`, "{a:[{b:x1 c:y} {b:x2 c:y}]}"},
 		{"bound after use", `a: [{b: "{10+p}", c: "{p=1..2}"}]`, "{a:[{b:11 c:1} {b:12 c:2}]}"},
 		{"bound in a mapping inside", `a: [{b: {c: "{p=1..2}"}, d: "{p}"}]`, "{a:[{b:{c:1} d:1} {b:{c:2} d:2}]}"},
-		{"a list inside repeats itself", `a: [{b: "{p=1..2}", c: ["{p}.{7..8}"]}]`, "{a:[{b:1 c:[1.7 1.8]} {b:2 c:[2.7 2.8]}]}"},
+		{"a list inside repeats itself", `a: [{b: "{p=1..2}", c: ["{p}.{7..8}"]}]`,
+			"{a:[{b:1 c:[1.7 1.8]} {b:2 c:[2.7 2.8]}]}"},
 		{"a list of lists", `a: [["{1..2}"]]`, "{a:[[1 2]]}"},
 		{"a range in a key", `h{i=1..2}: {a: "{i*10}"}`, "{h1:{a:10} h2:{a:20}}"},
 		{"a key that binds nothing", `h{1..2}:`, "{h1:~ h2:~}"},
 		{"two ranges in a key", `h{i=0..1}{j=0..1}: "{i}{j}"`, "{h00:00 h01:01 h10:10 h11:11}"},
 		{"keys inside keys", "h{i=1..2}:\n  p{j=0..1}: \"{i}.{j}\"", "{h1:{p0:1.0 p1:1.1} h2:{p0:2.0 p1:2.1}}"},
-		{"a repeated key inside an item", `a: [{b: "{p=1..2}", "k{j=0..1}": "{p}{j}"}]`, "{a:[{b:1 k0:10 k1:11} {b:2 k0:20 k1:21}]}"},
+		{"a repeated key inside an item", `a: [{b: "{p=1..2}", "k{j=0..1}": "{p}{j}"}]`,
+			"{a:[{b:1 k0:10 k1:11} {b:2 k0:20 k1:21}]}"},
 		{"bounds from outside", `h{i=1..2}: ["{i..i+1}"]`, "{h1:[1 2] h2:[2 3]}"},
-		{"arithmetic", `a: ["{p=7..7} {p+1} {p-9} {p*2} {p/2} {p%4} {-p} {(p+1)*2} {p - 2 - 1}"]`, "{a:[7 8 -2 14 3 3 -7 16 4]}"},
+		{"arithmetic", `a: ["{p=7..7} {p+1} {p-9} {p*2} {p/2} {p%4} {-p} {(p+1)*2} {p - 2 - 1}"]`,
+			"{a:[7 8 -2 14 3 3 -7 16 4]}"},
 		{"literal braces", `a: "{{x}} }y"`, "{a:{x} }y}"},
 		{"text stays as written", "a: [0x10, 1e3, yes, 007, 1_000, ~]", "{a:[0x10 1e3 yes 007 1_000 ~]}"},
 		{"blocks of text", "a: |\n  one\n  two\nb: >\n  one\n  two\n", "{a:one\ntwo\n b:one two\n}"},
@@ -188,7 +191,8 @@ func TestEditDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"abc", "abc", 0}, {"abc", "adc", 1}, {"abc", "ac", 1}, {"abc", "acb", 1}, {"kitten", "sitting", 3}} {
+	}{{"", "", 0}, {"", "ab", 2}, {"ab", "", 2}, {"abc", "abc", 0}, {"abc", "adc", 1}, {"abc", "ac", 1},
+		{"abc", "acb", 1}, {"kitten", "sitting", 3}} {
 		if got := EditDistance(c.a, c.b); got != c.want {
 			t.Errorf("%q, %q: %d, want %d", c.a, c.b, got, c.want)
 		}

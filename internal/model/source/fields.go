@@ -48,7 +48,8 @@ func Fields(t reflect.Type) []Field {
 				list = append(list, inner)
 			}
 		case name != "" && name != "-":
-			field := Field{Name: name, Doc: f.Tag.Get("doc"), Required: option == "required", Several: option == "several", Unit: option == "unit", Type: f.Type, index: f.Index}
+			field := Field{Name: name, Doc: f.Tag.Get("doc"), Required: option == "required",
+				Several: option == "several", Unit: option == "unit", Type: f.Type, index: f.Index}
 			if enum := f.Tag.Get("enum"); enum != "" {
 				field.Enum = strings.Split(enum, ",")
 			}

@@ -22,7 +22,8 @@ func seeds(f *testing.F) {
 		f.Add(data)
 	}
 	for _, s := range []string{
-		"a: [1, 'x y', \"z\"]\r\nb:\r\n- c\r\n", "é: {ü: [ä]}", "? a\n: b", "a: |\n b\n", "[[[[", "a{p=0..3}: [\"{p..9}\"]",
+		"a: [1, 'x y', \"z\"]\r\nb:\r\n- c\r\n", "é: {ü: [ä]}", "? a\n: b", "a: |\n b\n", "[[[[",
+		"a{p=0..3}: [\"{p..9}\"]",
 		"- - - a\n  - b", "0: 0\n0:  010 \n", "0: 0\n\n -1", "\r000", "a:\n-\n- ~\n",
 	} {
 		f.Add([]byte(s))
@@ -48,7 +49,8 @@ func FuzzParse(f *testing.F) {
 		}
 		lines := lines(data)
 		inside := func(at Position, what string) {
-			if at.Line < 1 || at.Line > len(lines) || at.Column < 1 || at.Column > utf8.RuneCountInString(lines[at.Line-1])+1 {
+			if at.Line < 1 || at.Line > len(lines) || at.Column < 1 ||
+				at.Column > utf8.RuneCountInString(lines[at.Line-1])+1 {
 				t.Fatalf("%s is at %d:%d, outside the file", what, at.Line, at.Column)
 			}
 		}
@@ -90,7 +92,8 @@ func FuzzTemplate(f *testing.F) {
 				if e == nil {
 					continue
 				}
-				if v, err := evaluate(e, func(string) (int, bool) { return 7, true }); err == nil && (v > maxNumber || v < -maxNumber) {
+				if v, err := evaluate(e, func(string) (int, bool) { return 7, true }); err == nil &&
+					(v > maxNumber || v < -maxNumber) {
 					t.Fatalf("%q gives %d", text, v)
 				}
 			}

@@ -88,7 +88,8 @@ func keyAlone(text string, stopped int) (key string, at Position, is bool) {
 			break
 		}
 		key, _, _ = strings.Cut(rest, " #")
-		if key = strings.TrimSpace(key); strings.ContainsAny(key[:1], "-[{|>") || strings.HasSuffix(key, ":") || strings.Contains(key, ": ") {
+		if key = strings.TrimSpace(key); strings.ContainsAny(key[:1], "-[{|>") || strings.HasSuffix(key, ":") ||
+			strings.Contains(key, ": ") {
 			key = ""
 		}
 		before = line

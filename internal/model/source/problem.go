@@ -75,7 +75,10 @@ func Nearest(name string, candidates []string) string {
 		}
 	}
 	if best == "" && name != "" {
-		begun := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool { return !strings.HasPrefix(c, name) || len(c) > 2*len(name) })
+		begun := slices.DeleteFunc(slices.Clone(candidates), func(c string) bool {
+			return !strings.HasPrefix(c, name) ||
+				len(c) > 2*len(name)
+		})
 		if len(begun) == 1 {
 			best = begun[0]
 		}

@@ -61,7 +61,8 @@ func (m schemaMaker) value(t reflect.Type) map[string]any {
 	case t.Kind() == reflect.Bool:
 		return map[string]any{"type": "boolean"}
 	case t.Kind() == reflect.Float64:
-		return map[string]any{"type": []string{"number", "string"}, "pattern": `^[+-]?[0-9.]+([eE][+-]?[0-9]+)?$|` + brace}
+		return map[string]any{"type": []string{"number", "string"}, "pattern": `^[+-]?[0-9.]+([eE][+-]?[0-9]+)?$|` +
+			brace}
 	case t.Kind() == reflect.String:
 		// YAML takes unquoted 1 for a number; here it is text all the same.
 		return map[string]any{"type": []string{"string", "number", "boolean"}}
@@ -93,7 +94,8 @@ func (m schemaMaker) structure(t reflect.Type) map[string]any {
 			property = map[string]any{"enum": f.Enum}
 		}
 		if len(f.Enum) > 0 && f.Several {
-			property = map[string]any{"type": []string{"array", "string"}, "items": property, "pattern": "^(" + strings.Join(f.Enum, "|") + ")$|" + brace}
+			property = map[string]any{"type": []string{"array", "string"}, "items": property, "pattern": "^(" +
+				strings.Join(f.Enum, "|") + ")$|" + brace}
 		}
 		property["description"] = f.Doc
 		properties[f.Name] = property

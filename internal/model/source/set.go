@@ -34,7 +34,8 @@ func (n *Node) set(assignment string) error {
 func (n *Node) child(s step, at Position) (*Node, error) {
 	if s.key == "" {
 		if s.index < 0 || s.index >= len(n.Items) {
-			return nil, fmt.Errorf("[%d]: the list has %d items, counted from 0, as the file writes them", s.index, len(n.Items))
+			return nil, fmt.Errorf("[%d]: the list has %d items, counted from 0, as the file writes them", s.index,
+				len(n.Items))
 		}
 		return n.Items[s.index], nil
 	}

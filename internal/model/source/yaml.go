@@ -47,7 +47,8 @@ func Parse(file string, data []byte, set ...string) (*Document, Problems) {
 // read turns text into a tree.
 func read(file string, data []byte, problems *Problems) (root *Node) {
 	if len(data) > maxBytes {
-		problems.add(file, Position{}, "the file has %d bytes; at most %d are read (brace ranges say many things in a line)", len(data), maxBytes)
+		problems.add(file, Position{},
+			"the file has %d bytes; at most %d are read (brace ranges say many things in a line)", len(data), maxBytes)
 		return nil
 	}
 	if at, bad := notText(data); bad {
@@ -158,7 +159,8 @@ func supported(file string, tokens token.Tokens, problems *Problems) bool {
 		case token.MappingEndType, token.SequenceEndType:
 			depth--
 		case token.AnchorType, token.AliasType, token.MergeKeyType:
-			problems.add(file, at, "anchors, aliases and merge keys are not supported; repeat by a brace range such as {1..8}")
+			problems.add(file, at,
+				"anchors, aliases and merge keys are not supported; repeat by a brace range such as {1..8}")
 			return false
 		case token.TagType:
 			problems.add(file, at, "tags are not supported: what a value is follows from its key")

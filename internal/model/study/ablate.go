@@ -150,13 +150,18 @@ func (c *checker) ablate(path string, f Factor) {
 	case !ok:
 		c.report(path, "ablate %q: not a level of factor %q%s", f.Ablate, f.Name, source.DidYouMean(f.Ablate, names))
 	case list.Name == f.baseline():
-		c.report(path, "%q is the baseline, which each of its settings would be compared with; expected another level", list.Name)
+		c.report(path, "%q is the baseline, which each of its settings would be compared with; expected another level",
+			list.Name)
 	case list.Workload != nil && list.control() == "":
-		c.report(path, "%q changes more of the workload than congestion_control: expected a level of settings, which can be taken apart", list.Name)
+		c.report(path,
+			"%q changes more of the workload than congestion_control: expected a level of settings, which can be taken apart", list.Name)
 	case len(list.parts()) < 2:
-		c.report(path, "%q has %s: expected at least two settings", list.Name, unit.Plural(len(list.parts()), "setting"))
+		c.report(path, "%q has %s: expected at least two settings", list.Name,
+			unit.Plural(len(list.parts()), "setting"))
 	case taken >= 0:
-		c.report(path, "one of the levels that %q is taken apart into is called %q, as a level of the file is: call that otherwise", list.Name, names[taken])
+		c.report(path,
+			"one of the levels that %q is taken apart into is called %q, as a level of the file is: call that otherwise",
+			list.Name, names[taken])
 	case c.Factors[earlier].Name != f.Name:
 		c.report(path, "factor %q is taken apart already: only one list can be", c.Factors[earlier].Name)
 	}

@@ -65,10 +65,12 @@ func TestAblate(t *testing.T) {
 
 // TestPartLabels: what is long is cut to different names that a level may have.
 func TestPartLabels(t *testing.T) {
-	for _, long := range []string{"net.ipv4.conf." + strings.Repeat("x", 60) + ".rp_filter", strings.Repeat("ü", 60) + ".rp_filter"} {
+	for _, long := range []string{"net.ipv4.conf." + strings.Repeat("x", 60) + ".rp_filter", strings.Repeat("ü", 60) +
+		".rp_filter"} {
 		for _, word := range []string{"only ", "without "} {
 			name := partLabel(word, long)
-			if len(name) > maxLabel || len(name) < maxLabel-1 || !strings.HasSuffix(name, ".rp_filter") || strings.ToValidUTF8(name, "") != name {
+			if len(name) > maxLabel || len(name) < maxLabel-1 || !strings.HasSuffix(name, ".rp_filter") ||
+				strings.ToValidUTF8(name, "") != name {
 				t.Errorf("%q has %d bytes", name, len(name))
 			}
 		}
@@ -78,7 +80,8 @@ func TestPartLabels(t *testing.T) {
 // TestPartLabelsDiffer: parts that are alike where they are cut have names of their own.
 func TestPartLabelsDiffer(t *testing.T) {
 	tail := " by nexthop 10 metric 20 initcwnd 40 in table 1000000000000000000"
-	names := partLabels("without ", []string{"route 10.1.0.0/16" + tail, "route 10.2.0.0/16" + tail, "net.ipv4.tcp_sack", "route 10.3.0.0/16" + tail})
+	names := partLabels("without ", []string{"route 10.1.0.0/16" + tail, "route 10.2.0.0/16" + tail,
+		"net.ipv4.tcp_sack", "route 10.3.0.0/16" + tail})
 	for i, name := range names {
 		if slices.Contains(names[:i], name) || len(name) > maxLabel {
 			t.Errorf("%q of %q", name, names)
@@ -103,7 +106,8 @@ factors:
 `)
 	for _, l := range s.Factors[0].Levels[2:] {
 		has := l.Workload != nil && l.Workload.CongestionControl == "reno"
-		if own := l.Part == "net.ipv4.tcp_congestion_control"; has != (own == (l.Against == "")) || len(l.Settings) > 0 == has {
+		if own := l.Part == "net.ipv4.tcp_congestion_control"; has != (own == (l.Against == "")) ||
+			len(l.Settings) > 0 == has {
 			t.Errorf("%s (%s): %+v, settings %v", l.Name, l.Part, l.Workload, l.Settings)
 		}
 	}

@@ -127,7 +127,8 @@ func (t *Treatment) plannedAttack(over *topology.Topology, a attacks.Spec) (p Pl
 			if k.HTTP {
 				what = flow.HTTP
 			}
-			return p, "", fmt.Errorf("no flow over %s connects to %s in treatment %q: give the port to attack", what, a.To, t.Name)
+			return p, "", fmt.Errorf("no flow over %s connects to %s in treatment %q: give the port to attack", what,
+				a.To, t.Name)
 		}
 		p.Flow, p.Path = f.ID, f.Asked().Path
 		p.Destination = f.Destination
@@ -159,18 +160,22 @@ func (t *Treatment) plannedAttack(over *topology.Topology, a attacks.Spec) (p Pl
 	case k.Family == 4 && six || k.Family == 6 && !six:
 		return p, "destination", fmt.Errorf("%s is of IPv%d alone, and %s is not", k.Name, k.Family, p.Destination)
 	case sources.IsValid() && sources.Addr().Is6() != six:
-		return p, "sources", fmt.Errorf("sources %s and the destination %s: one is IPv4, the other IPv6", sources, p.Destination)
+		return p, "sources", fmt.Errorf("sources %s and the destination %s: one is IPv4, the other IPv6", sources,
+			p.Destination)
 	case k.Family == 4 && !near:
 		return p, "to", fmt.Errorf("%s is not on a network of %s: ARP does not pass a router", p.Destination, a.From)
 	case k.Family == 6 && near:
-		return p, "to", fmt.Errorf("%s is on a network of %s: %s needs a router between them", p.Destination, a.From, k.Name)
+		return p, "to", fmt.Errorf("%s is on a network of %s: %s needs a router between them", p.Destination,
+			a.From, k.Name)
 	case k.Family == 6 && p.Network.Bits() > 112:
 		return p, "to", fmt.Errorf("the network %s has too few addresses: expected a /64, or a /112 at most", p.Network)
 	case k.Family == 4 && p.Network.Bits() > 30:
 		return p, "to", fmt.Errorf("the network %s has no other addresses", p.Network)
 	default:
 		if network, wide := neighbourly(over, sources); wide {
-			return p, "sources", fmt.Errorf("sources %s are of %s, which hosts of the lab are connected to: more than %d would fill the neighbour table, which is one for the machine", sources, network, attacks.MaxNeighbours)
+			return p, "sources", fmt.Errorf(
+				"sources %s are of %s, which hosts of the lab are connected to: more than %d would fill the neighbour table, which is one for the machine",
+				sources, network, attacks.MaxNeighbours)
 		}
 	}
 	if a.Claims != "" {
@@ -194,7 +199,8 @@ func (t *Treatment) plannedAttack(over *topology.Topology, a attacks.Spec) (p Pl
 func (t *Treatment) attackedFlow(k attacks.Kind, a attacks.Spec) (PlannedFlow, bool) {
 	i := slices.IndexFunc(t.Flows, func(f PlannedFlow) bool {
 		return f.Acceptor == a.To && f.Process == "" && flow.Of(f.Protocol).Transport == k.Transport &&
-			(!k.HTTP || f.Protocol == flow.HTTP && (f.TLS == "" || f.TLS == flow.TLSOff)) && (!a.Destination.IsValid() || a.Destination == f.Destination)
+			(!k.HTTP || f.Protocol == flow.HTTP && (f.TLS == "" || f.TLS == flow.TLSOff)) &&
+			(!a.Destination.IsValid() || a.Destination == f.Destination)
 	})
 	if i < 0 {
 		return PlannedFlow{}, false
@@ -206,7 +212,8 @@ func (t *Treatment) attackedFlow(k attacks.Kind, a attacks.Spec) (PlannedFlow, b
 // network of host from; invalid: it has none.
 func addressOf(from, to *topology.Host, family int) (first netip.Addr) {
 	for _, a := range to.Addresses() {
-		if family == 4 && !a.First.Is4() || family == 6 && a.First.Is4() || a.First.Is6() && a.First.IsLinkLocalUnicast() {
+		if family == 4 && !a.First.Is4() || family == 6 && a.First.Is4() || a.First.Is6() &&
+			a.First.IsLinkLocalUnicast() {
 			continue
 		}
 		if onNetwork(from, netip.Addr{}, a.Prefix()) {

@@ -65,7 +65,8 @@ func TestAttacksArePlanned(t *testing.T) {
 		case "udp":
 			f = "f2"
 		}
-		if a.Destination.String() != destination || a.Flow != f || !a.Network.Contains(a.Destination) || a.PerSecond() != k.Rate || a.AtATime() != k.Connections {
+		if a.Destination.String() != destination || a.Flow != f || !a.Network.Contains(a.Destination) ||
+			a.PerSecond() != k.Rate || a.AtATime() != k.Connections {
 			t.Errorf("%s: %+v", k.Name, a)
 		}
 	}
@@ -82,12 +83,14 @@ func TestAttacksAreOfLabs(t *testing.T) {
 		} {
 			refused(t, k, labWith(k, real))
 		}
-		for _, real := range []string{"other: {unmanaged: true}", "other: {via: [ssh, root@rack], bridge: br0}", "other: {snmp: {address: 192.0.2.1, credentials: rack.yaml}}"} {
+		for _, real := range []string{"other: {unmanaged: true}", "other: {via: [ssh, root@rack], bridge: br0}",
+			"other: {snmp: {address: 192.0.2.1, credentials: rack.yaml}}"} {
 			refused(t, k, strings.Replace(labWith(k, ""), "    other:\n", "    "+real+"\n", 1))
 		}
 		file := labWith(k, "    nas: {via: [env], interfaces: {eth0: {addresses: [192.168.1.2/24]}}}\n")
 		before, line, _ := strings.Cut(file, "  attacks:\n    - ")
-		refused(t, k, before+"factors:\n  attack:\n    levels:\n      none: {}\n      attacked: {workload: {attacks: ["+strings.TrimSpace(line)+"]}}\n")
+		refused(t, k, before+"factors:\n  attack:\n    levels:\n      none: {}\n      attacked: {workload: {attacks: ["+
+			strings.TrimSpace(line)+"]}}\n")
 	}
 }
 

@@ -82,7 +82,8 @@ func TestNoTransit(t *testing.T) {
 `
 	routers := parsed(t, strings.ReplaceAll(text, "FORWARD", "forward: true,"))
 	a, _ := routers.Host("a")
-	if got, want := learned(a), []string{"10.0.0.2/31 by eth0 eth1", "fd00::/64 by eth0 eth1"}; !slices.Equal(got, want) {
+	if got, want := learned(a), []string{"10.0.0.2/31 by eth0 eth1", "fd00::/64 by eth0 eth1"}; !slices.Equal(
+		got, want) {
 		t.Errorf("by two routers: %q, want %q", got, want)
 	}
 	hosts := parsed(t, strings.ReplaceAll(text, "FORWARD", ""))

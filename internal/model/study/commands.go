@@ -78,8 +78,9 @@ func toolJobs(t Treatment) (jobs []toolJob) {
 			at = len(jobs)
 			places[f.Process] = at
 			jobs = append(jobs, toolJob{made, f.Opener, f.Acceptor, tool.Job{
-				Spec: f.Spec, Reads: !f.OpenerSends, Source: f.Source, Destination: netip.AddrPortFrom(f.Destination, 0),
-				Seconds: (t.Workload.Warmup + t.Workload.Duration).Seconds(),
+				Spec: f.Spec, Reads: !f.OpenerSends, Source: f.Source,
+				Destination: netip.AddrPortFrom(f.Destination, 0),
+				Seconds:     (t.Workload.Warmup + t.Workload.Duration).Seconds(),
 			}})
 			if !made.All {
 				jobs[at].Streams = 0

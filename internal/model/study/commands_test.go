@@ -51,7 +51,8 @@ rack ×1: sudo linerate agent --stdio --node rack
 a ×3: iperf3 -c 10.0.0.11 -p PORT -t 4 -J -i 0 -C cubic -l 8K
 a ×3: netperf -H 10.0.0.11 -p PORT -l 4 -t TCP_STREAM -P 0 -4 -- -P ,PORT+1 -K cubic -k THROUGHPUT`
 	got := strings.Join(lines, "\n")
-	if !strings.HasPrefix(got, want) || len(lines) != 9 || !strings.Contains(got, "b ×3: netserver -D -p PORT -L 10.0.0.11 -4") {
+	if !strings.HasPrefix(got, want) || len(lines) != 9 ||
+		!strings.Contains(got, "b ×3: netserver -D -p PORT -L 10.0.0.11 -4") {
 		t.Errorf("got\n%s\nwant it to begin with\n%s", got, want)
 	}
 	for _, change := range []struct {

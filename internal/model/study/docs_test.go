@@ -171,7 +171,8 @@ func devices() string {
 // attackKinds is a table of the registry of attacks.
 func attackKinds() string {
 	var b strings.Builder
-	b.WriteString("| kind | sends, and what of the victim it uses up | per second | connections | size | source addresses |\n|---|---|---|---|---|---|\n")
+	b.WriteString(
+		"| kind | sends, and what of the victim it uses up | per second | connections | size | source addresses |\n|---|---|---|---|---|---|\n")
 	for _, k := range attacks.Kinds {
 		connections, size, sources := "", "", "the attacker's"
 		if k.Connects {
@@ -191,7 +192,8 @@ func attackKinds() string {
 // metrics is a table of the registry of metrics.
 func metrics() string {
 	var b strings.Builder
-	b.WriteString("| metric | is | unit | better | flows | `response` | `--expect` | export |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString(
+		"| metric | is | unit | better | flows | `response` | `--expect` | export |\n|---|---|---|---|---|---|---|---|\n")
 	for _, m := range metric.All {
 		scales := ""
 		if m.Unit != "grade" {
@@ -215,7 +217,8 @@ func metrics() string {
 		if slices.Contains(metric.ExpectableNames(), m.Name) {
 			example = "`" + m.Example() + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", m.Name, m.About, scales, better, strings.Join(flows, ", "), response, example, column)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", m.Name, m.About, scales, better,
+			strings.Join(flows, ", "), response, example, column)
 	}
 	return b.String()
 }
@@ -289,7 +292,8 @@ func reference() string {
 			row("[options of flows](#options-of-flows)", section.options, nil)
 		}
 	}
-	b.WriteString("\n### Options of flows\n\nKeys of `workload`, of a flow, and of a level's `workload`. A level's value replaces a flow's own, a flow's own replaces the workload's.\n\n| key | meaning |\n|---|---|\n")
+	b.WriteString(
+		"\n### Options of flows\n\nKeys of `workload`, of a flow, and of a level's `workload`. A level's value replaces a flow's own, a flow's own replaces the workload's.\n\n| key | meaning |\n|---|---|\n")
 	for _, o := range flow.Options {
 		row("`"+o.Key+"`", o.Help(), append(slices.Clone(o.Enum), o.Names...))
 	}

@@ -51,7 +51,9 @@ func (c *checker) events(path string, over *topology.Topology, events []Event) {
 			switch {
 			case ok && h.BGP == nil:
 				c.report(path+".stop", "host %q has no bgp", h.Name)
-			case ok && slices.ContainsFunc(events[:i], func(other Event) bool { return other.Stop == e.Stop && other.Host == e.Host }):
+			case ok && slices.ContainsFunc(events[:i], func(other Event) bool {
+				return other.Stop == e.Stop && other.Host == e.Host
+			}):
 				c.report(path+".stop", "the daemon of host %q is stopped twice", h.Name)
 			}
 		}
@@ -62,7 +64,8 @@ func (c *checker) events(path string, over *topology.Topology, events []Event) {
 func (t *Treatment) eventsInTime() error {
 	for _, e := range t.Workload.Events {
 		if e.At >= t.Workload.Duration {
-			return fmt.Errorf("treatment %q: an event at %s, but the window is over after %s", t.Name, e.At, t.Workload.Duration)
+			return fmt.Errorf("treatment %q: an event at %s, but the window is over after %s", t.Name, e.At,
+				t.Workload.Duration)
 		}
 	}
 	return nil

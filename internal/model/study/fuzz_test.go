@@ -58,7 +58,8 @@ func FuzzParse(f *testing.F) {
 		var ends []string
 		for _, l := range s.Topology.Links {
 			ends = append(ends, l.From.String(), l.To.String())
-			if l.From.Interface == "" || l.To.Interface == "" || len(l.From.Interface) > 15 || len(l.To.Interface) > 15 {
+			if l.From.Interface == "" || l.To.Interface == "" || len(l.From.Interface) > 15 ||
+				len(l.To.Interface) > 15 {
 				t.Fatalf("link %+v", l)
 			}
 		}

@@ -185,5 +185,6 @@ func checkTopology(doc *source.Document, t *topology.Topology, report source.Rep
 // hasNodes reports whether the names of all hosts and switches were decoded, whatever is wrong
 // with them otherwise.
 func hasNodes(doc *source.Document) bool {
-	return doc.Has("topology.hosts") && doc.Itself("topology") && doc.Itself("topology.hosts") && doc.Itself("topology.switches")
+	return doc.Has("topology.hosts") && doc.Itself("topology") && doc.Itself("topology.hosts") &&
+		doc.Itself("topology.switches")
 }

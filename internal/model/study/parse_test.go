@@ -47,7 +47,8 @@ func plan(t *testing.T, s *Study) *Plan {
 func TestDefaults(t *testing.T) {
 	s := parse(t, pair)
 	w, d := s.Workload, s.Design
-	if w.Duration != defaultDuration || w.Warmup != defaultWarmup || w.Interval != defaultInterval || w.ConnectTimeout != defaultConnectTimeout {
+	if w.Duration != defaultDuration || w.Warmup != defaultWarmup || w.Interval != defaultInterval ||
+		w.ConnectTimeout != defaultConnectTimeout {
 		t.Errorf("times are %v, %v, %v, %v", w.Duration, w.Warmup, w.Interval, w.ConnectTimeout)
 	}
 	if w.Streams != 1 || w.Direction != flow.Write || w.CongestionControl != "cubic" {
@@ -59,7 +60,8 @@ func TestDefaults(t *testing.T) {
 	if got := w.Flows[0].Destination.String(); got != "10.0.0.2" {
 		t.Errorf("destination is %s, want the address on the shared network", got)
 	}
-	if l := s.Topology.Links[0]; l.From != (topology.End{Node: "a", Interface: "eth0"}) || l.To != (topology.End{Node: "b", Interface: "eth0"}) {
+	if l := s.Topology.Links[0]; l.From != (topology.End{Node: "a", Interface: "eth0"}) ||
+		l.To != (topology.End{Node: "b", Interface: "eth0"}) {
 		t.Errorf("link is %v to %v, want the hosts' only interfaces", l.From, l.To)
 	}
 	if s.File != pair {
@@ -92,13 +94,16 @@ func TestArpFlux(t *testing.T) {
 		t.Errorf("static ARP entries are %v", static)
 	}
 	p := plan(t, s)
-	if len(p.Treatments) != 14 || p.Treatments[9].Name != "static ARP entries, reads" || !p.Treatments[7].Baseline || p.Treatments[8].Baseline {
+	if len(p.Treatments) != 14 || p.Treatments[9].Name != "static ARP entries, reads" || !p.Treatments[7].Baseline ||
+		p.Treatments[8].Baseline {
 		t.Errorf("treatments are %+v", p.Treatments)
 	}
-	if f := p.Treatments[7].Flows[0]; f.Sender() != "server" || f.Receiver() != "client1" || f.Opener != "client1" || f.OpenerSends {
+	if f := p.Treatments[7].Flows[0]; f.Sender() != "server" || f.Receiver() != "client1" || f.Opener != "client1" ||
+		f.OpenerSends {
 		t.Errorf("a read is %+v", f)
 	}
-	if source, destination := p.Treatments[7].Flows[4].Addresses(&s.Topology); source.String() != "192.168.1.15" || destination.String() != "192.168.1.102" {
+	if source, destination := p.Treatments[7].Flows[4].Addresses(&s.Topology); source.String() != "192.168.1.15" ||
+		destination.String() != "192.168.1.102" {
 		t.Errorf("a read goes from %s to %s", source, destination)
 	}
 	if took := p.Time(4); took > 3*time.Minute {
@@ -112,7 +117,8 @@ func TestArpFluxChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mine := strings.NewReplacer("0..3", "0..2", "15..18", "15..17", "1..2", "1..3", "1gbit", "300mbit").Replace(string(data))
+	mine := strings.NewReplacer("0..3", "0..2", "15..18", "15..17", "1..2", "1..3", "1gbit", "300mbit").Replace(
+		string(data))
 	s := parse(t, mine)
 	if len(s.Topology.Hosts) != 4 || len(s.Topology.Hosts[0].Interfaces) != 3 || s.Topology.Links[0].Rate != 3e8 {
 		t.Errorf("topology is %+v", s.Topology)
@@ -148,8 +154,10 @@ func TestBuiltIn(t *testing.T) {
 }
 
 func TestParseSet(t *testing.T) {
-	s := parse(t, pair, "workload.duration=5s", "topology.links[0].rate=300mbit", "design.seed=7", "workload.flows[0].streams=3")
-	if s.Workload.Duration != unit.Duration(5*time.Second) || s.Topology.Links[0].Rate != 3e8 || s.Design.Seed != 7 || s.Workload.Flows[0].Streams != 3 {
+	s := parse(t, pair, "workload.duration=5s", "topology.links[0].rate=300mbit", "design.seed=7",
+		"workload.flows[0].streams=3")
+	if s.Workload.Duration != unit.Duration(5*time.Second) || s.Topology.Links[0].Rate != 3e8 || s.Design.Seed != 7 ||
+		s.Workload.Flows[0].Streams != 3 {
 		t.Errorf("values were not set: %+v", s)
 	}
 	_, err := Parse("test.yaml", []byte(pair), "workload.duration=5x", "workload.warmupp=1s")
@@ -169,9 +177,10 @@ func TestParseTopology(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"topology: {hosts: {}, links: []}":                     "test.yaml:1:12: no hosts",
-		strings.Replace(alone, "to: b", "to: c", 1):            `test.yaml:6:25: link to "c": no such host or switch; expected a or b`,
-		alone + "hosts: 1\n":                                   `unknown key "hosts"`,
+		"topology: {hosts: {}, links: []}": "test.yaml:1:12: no hosts",
+		strings.Replace(alone, "to: b", "to: c",
+			1): `test.yaml:6:25: link to "c": no such host or switch; expected a or b`,
+		alone + "hosts: 1\n": `unknown key "hosts"`,
 		strings.Replace(pair, "from: a, to: b}]\n", "x: 1", 1): `"[" is not closed`,
 	} {
 		if _, err := ParseTopology("test.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {

@@ -38,9 +38,11 @@ func (s *Study) parts(names []string) ([]Part, error) {
 	for _, name := range names {
 		switch {
 		case len(known) == 0 && name != AllParts:
-			return nil, fmt.Errorf("part %q: study %s has no parts, it tries every combination of its levels", name, s.Name)
+			return nil, fmt.Errorf("part %q: study %s has no parts, it tries every combination of its levels",
+				name, s.Name)
 		case name != AllParts && !slices.Contains(known, name):
-			return nil, fmt.Errorf("no part %q in study %s%s", name, s.Name, source.DidYouMean(name, append(known, AllParts)))
+			return nil, fmt.Errorf("no part %q in study %s%s", name, s.Name,
+				source.DidYouMean(name, append(known, AllParts)))
 		}
 	}
 	var list []Part
@@ -235,7 +237,8 @@ func (c *checker) parts() {
 			case !there:
 				c.report(at, "together: expected a factor of which levels are listed, found %q", name)
 			case n != listed[p.Together[0]]:
-				c.report(at, "together: %q has %d levels here, %q has %d; expected as many", name, n, p.Together[0], listed[p.Together[0]])
+				c.report(at, "together: %q has %d levels here, %q has %d; expected as many", name, n, p.Together[0],
+					listed[p.Together[0]])
 			}
 		}
 		for j, name := range p.OneByOne {

@@ -35,11 +35,14 @@ func namesOf(p *Plan) (list []string) {
 // order of the levels; what is on demand only if it is named.
 func TestParts(t *testing.T) {
 	s := parse(t, inParts)
-	crossed := []string{"connections 1, addresses 1, there", "connections 1, addresses 5, there", "connections 5, addresses 1, there", "connections 5, addresses 5, there"}
+	crossed := []string{"connections 1, addresses 1, there", "connections 1, addresses 5, there",
+		"connections 5, addresses 1, there", "connections 5, addresses 5, there"}
 	normal := slices.Insert(slices.Clone(crossed), 2, "connections 2, addresses 2, there")
 	others := []string{
-		"connections 2, addresses 1, there", "connections 2, addresses 1, small, there", "connections 2, addresses 1, tiny, there",
-		"connections 2, addresses 1, reno, there", "connections 2, addresses 1, back", "connections 2, addresses 1, small, back",
+		"connections 2, addresses 1, there", "connections 2, addresses 1, small, there",
+		"connections 2, addresses 1, tiny, there",
+		"connections 2, addresses 1, reno, there", "connections 2, addresses 1, back",
+		"connections 2, addresses 1, small, back",
 		"connections 2, addresses 1, tiny, back", "connections 2, addresses 1, reno, back",
 	}
 	for _, test := range []struct {
@@ -67,7 +70,8 @@ func TestParts(t *testing.T) {
 	if _, err := NewPlan(s, "row"); err == nil || err.Error() != `no part "row" in study pair; did you mean "rows"?` {
 		t.Errorf("%v", err)
 	}
-	if _, err := NewPlan(parse(t, pair), "rows"); err == nil || !strings.Contains(err.Error(), "study pair has no parts") {
+	if _, err := NewPlan(parse(t, pair), "rows"); err == nil ||
+		!strings.Contains(err.Error(), "study pair has no parts") {
 		t.Errorf("%v", err)
 	}
 	if p, err := NewPlan(parse(t, pair), AllParts); err != nil || len(p.Treatments) != 1 {

@@ -204,14 +204,16 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 		keep := true
 		for _, f := range p.Study.Factors {
 			level, asked := t.Levels[f.Name], wanted[f.Name]
-			keep = keep && (len(asked) == 0 || slices.Contains(asked, level) || f.Role == roleCompare && level == f.Baseline)
+			keep = keep && (len(asked) == 0 || slices.Contains(asked, level) || f.Role == roleCompare &&
+				level == f.Baseline)
 		}
 		if keep {
 			kept.Treatments = append(kept.Treatments, t)
 		}
 	}
 	if len(kept.Treatments) == 0 {
-		return nil, fmt.Errorf("no treatment has %s in study %s: no part that is tried has them together", strings.Join(names, ", "), p.Study.Name)
+		return nil, fmt.Errorf("no treatment has %s in study %s: no part that is tried has them together",
+			strings.Join(names, ", "), p.Study.Name)
 	}
 	return kept, nil
 }

@@ -41,7 +41,8 @@ func TestTreatments(t *testing.T) {
 		if tr.Baseline {
 			baseline = " baseline"
 		}
-		got = append(got, fmt.Sprintf("%s: %d flows, %d settings, %v%s", tr.Name, len(tr.Flows), len(tr.Settings), p.TrialTime(&tr), baseline))
+		got = append(got, fmt.Sprintf("%s: %d flows, %d settings, %v%s", tr.Name, len(tr.Flows), len(tr.Settings),
+			p.TrialTime(&tr), baseline))
 	}
 	want := []string{
 		"on, cubic, light: 1 flows, 2 settings, 2.8s",
@@ -80,7 +81,8 @@ func TestTreatments(t *testing.T) {
 }
 
 func TestOptionsInherit(t *testing.T) {
-	text := strings.Replace(pair, "flows: [{from: a, to: b}]", "mss: 1000\n  window: 64KiB\n  flows: [{from: a, to: b, mss: 500, nodelay: true}]", 1) + `
+	text := strings.Replace(pair, "flows: [{from: a, to: b}]",
+		"mss: 1000\n  window: 64KiB\n  flows: [{from: a, to: b, mss: 500, nodelay: true}]", 1) + `
 factors:
   first: {levels: {x: {workload: {window: 1MiB, direction: read}}}}
   second: {levels: {y: {workload: {flows: [{from: a, to: b, direction: write, rate_cap: 1mbit}, {from: b, to: a, mss: 700}]}}}}
@@ -109,7 +111,8 @@ factors:
 }
 
 func TestNamesWithoutFactors(t *testing.T) {
-	if p := plan(t, parse(t, pair)); len(p.Treatments) != 1 || p.Treatments[0].Name != "pair" || !p.Treatments[0].Baseline {
+	if p := plan(t, parse(t, pair)); len(p.Treatments) != 1 || p.Treatments[0].Name != "pair" ||
+		!p.Treatments[0].Baseline {
 		t.Errorf("treatments are %+v", p.Treatments)
 	}
 	p := plan(t, parse(t, pair+"factors: {f: {levels: {only: {}}}}\n"))
@@ -167,13 +170,17 @@ func TestOnly(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	// What a level is against comes along.
-	dissected := strings.Replace(combined, "reno: ", "bbr: {against: reno, workload: {congestion_control: bbr}}\n      reno: ", 1)
-	if d, err := plan(t, parse(t, dissected)).Only([]string{"bbr", "light"}); dissected == combined || err != nil || len(d.Factors()[2].Levels) != 3 {
+	dissected := strings.Replace(combined, "reno: ",
+		"bbr: {against: reno, workload: {congestion_control: bbr}}\n      reno: ", 1)
+	if d, err := plan(t, parse(t, dissected)).Only([]string{"bbr", "light"}); dissected == combined || err != nil ||
+		len(d.Factors()[2].Levels) != 3 {
 		t.Errorf("%v: %+v", err, d)
 	}
 	// So does what that is against.
-	chained := strings.Replace(dissected, "bbr: {", "bbr2: {against: bbr, workload: {congestion_control: bbr2}}\n      bbr: {", 1)
-	if d, err := plan(t, parse(t, chained)).Only([]string{"bbr2", "light"}); chained == dissected || err != nil || len(d.Factors()[2].Levels) != 4 {
+	chained := strings.Replace(dissected, "bbr: {",
+		"bbr2: {against: bbr, workload: {congestion_control: bbr2}}\n      bbr: {", 1)
+	if d, err := plan(t, parse(t, chained)).Only([]string{"bbr2", "light"}); chained == dissected || err != nil ||
+		len(d.Factors()[2].Levels) != 4 {
 		t.Errorf("%v: %+v", err, d)
 	}
 	kept, _ := p.Only([]string{"reno", "light"})
@@ -181,7 +188,8 @@ func TestOnly(t *testing.T) {
 	if len(factors) != 4 || len(factors[0].Levels) != 1 || len(factors[2].Levels) != 2 {
 		t.Errorf("factors are %+v", factors)
 	}
-	if ground := factors[3].Levels[0]; ground.Settings != 2 || ground.SettingLines[1] != "b: sysctl net.ipv4.tcp_ecn=0" {
+	if ground := factors[3].Levels[0]; ground.Settings != 2 ||
+		ground.SettingLines[1] != "b: sysctl net.ipv4.tcp_ecn=0" {
 		t.Errorf("the level of factor ground is %+v", ground)
 	}
 	if factors[1].Baseline != "off" || factors[0].Baseline != "" || factors[1].Role != roleCompare {
@@ -194,11 +202,13 @@ func TestPlanIsBounded(t *testing.T) {
 	for i := range 3 {
 		big += fmt.Sprintf("  f%d: {levels: {\"%c{1..30}\": {}}}\n", i, 'a'+i)
 	}
-	if _, err := Parse("big.yaml", []byte(big)); err == nil || !strings.Contains(err.Error(), "more than 10000 combinations") {
+	if _, err := Parse("big.yaml", []byte(big)); err == nil ||
+		!strings.Contains(err.Error(), "more than 10000 combinations") {
 		t.Errorf("got %v", err)
 	}
 	big = strings.Replace(big, "1..30", "1..5", -1) // 125 treatments
-	if _, err := Parse("big.yaml", []byte(big), "workload.streams=20000"); err == nil || !strings.Contains(err.Error(), "more than 500000 flows") {
+	if _, err := Parse("big.yaml", []byte(big), "workload.streams=20000"); err == nil ||
+		!strings.Contains(err.Error(), "more than 500000 flows") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -252,7 +262,8 @@ workload: {duration: 1s, warmup: 1s, flows: [{from: a, to: b, `+protocol+`}]}
 	}
 	const many, one = "protocol: rr, connections: 100", "protocol: tcp"
 	without, lossy := of("0%", many), of("1%", many)
-	if more := lossy - without; more < 800*time.Millisecond || more > 1100*time.Millisecond { // 87 % of 1 s, and 4 % of 2 s
+	// 87 % of 1 s, and 4 % of 2 s
+	if more := lossy - without; more < 800*time.Millisecond || more > 1100*time.Millisecond {
 		t.Errorf("100 connections with a loss of 1 %%: %v more", more)
 	}
 	if more := of("1%", one) - of("0%", one); more < 15*time.Millisecond || more > 30*time.Millisecond { // 2 % of 1 s

@@ -40,7 +40,8 @@ design: {replicates: 1}
 			t.Errorf("%s: %s", name, got.SNMP.Credentials)
 		}
 	}
-	for address, want := range map[string]string{"192.0.2.9": "192.0.2.9", "rack.example.org:1161": "rack.example.org", "2001:db8::1": "2001:db8::1"} {
+	for address, want := range map[string]string{"192.0.2.9": "192.0.2.9", "rack.example.org:1161": "rack.example.org",
+		"2001:db8::1": "2001:db8::1"} {
 		one := *s.Topology.Switches[0].SNMP
 		one.Address = address
 		if host, _, ok := one.Endpoint(); host != want || !ok {

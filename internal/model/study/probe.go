@@ -75,7 +75,8 @@ func (s *Study) probe(beside PlannedFlow, window unit.Duration) PlannedFlow {
 		slowest = unit.LeastSet(slowest, float64(l.Rate))
 	}
 	return PlannedFlow{
-		ID: probeID, Opener: beside.Opener, Acceptor: beside.Acceptor, Source: beside.Source, Destination: beside.Destination,
+		ID: probeID, Opener: beside.Opener, Acceptor: beside.Acceptor, Source: beside.Source,
+		Destination: beside.Destination,
 		OpenerSends: true, Spec: ProbeOptions(control, time.Duration(window), slowest),
 	}
 }
@@ -87,7 +88,8 @@ func (c *checker) probed(p *Plan) {
 	}
 	for _, t := range p.Treatments {
 		if slices.ContainsFunc(t.Workload.Flows, func(f Flow) bool { return flow.Of(f.Protocol).Transactional() }) {
-			c.report("workload.probe", "probe: treatment %q has flows of requests already; their latency is measured without one", t.Name)
+			c.report("workload.probe",
+				"probe: treatment %q has flows of requests already; their latency is measured without one", t.Name)
 			return
 		}
 	}

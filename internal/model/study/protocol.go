@@ -62,16 +62,21 @@ func (c *checker) protocols(p *Plan) {
 	for _, path := range order {
 		for _, o := range flow.Options {
 			over := options[path]
-			known := o.Protocols == nil || slices.ContainsFunc(o.Protocols, func(p string) bool { return governs[path][p] })
+			known := o.Protocols == nil || slices.ContainsFunc(o.Protocols, func(p string) bool {
+				return governs[path][p]
+			})
 			if !known && c.has(path+"."+o.Key) && !o.IsNeutral(&over) {
 				c.meaningless(path, o, over, governs[path])
 			}
 		}
-		if at := path + ".destinations"; c.has(at) && options[path].Destinations == flow.AllDestinations && !copied[path] {
-			c.report(at, "destinations: all means nothing to a flow without copies; expected copies of 2 or more, or a flow for each address: destination: \"192.0.2.{1..2}\"")
+		if at := path + ".destinations"; c.has(at) && options[path].Destinations == flow.AllDestinations &&
+			!copied[path] {
+			c.report(at,
+				"destinations: all means nothing to a flow without copies; expected copies of 2 or more, or a flow for each address: destination: \"192.0.2.{1..2}\"")
 		}
 		if at := path + ".bind_no_port"; c.has(at) && !bound[path] {
-			c.report(at, "bind_no_port: means nothing to a flow without source: nothing is bound, and connecting chooses")
+			c.report(at,
+				"bind_no_port: means nothing to a flow without source: nothing is bound, and connecting chooses")
 		}
 	}
 	c.responses(p)
@@ -79,10 +84,13 @@ func (c *checker) protocols(p *Plan) {
 
 func (c *checker) meaningless(path string, o *flow.Option, over flow.Spec, protocols map[string]bool) {
 	if o.Key == "direction" {
-		c.report(path+".direction", "direction %s: of %s flows the opener asks and the other end responds; there is no other direction", over.Direction, spell(protocols))
+		c.report(path+".direction",
+			"direction %s: of %s flows the opener asks and the other end responds; there is no other direction",
+			over.Direction, spell(protocols))
 		return
 	}
-	c.report(path+"."+o.Key, "%s: means nothing to %s flows, only to %s", o.Key, spell(protocols), source.Or(o.Protocols))
+	c.report(path+"."+o.Key, "%s: means nothing to %s flows, only to %s", o.Key, spell(protocols),
+		source.Or(o.Protocols))
 }
 
 // spell lists a set of protocols in the order in which they are known.
@@ -99,7 +107,9 @@ func (c *checker) responses(p *Plan) {
 			return Treatment{}, false
 		}
 		for _, t := range p.Treatments {
-			if len(t.Workload.Flows) > 0 && !slices.ContainsFunc(t.Workload.Flows, func(f Flow) bool { return r.From(f.Protocol) }) {
+			if len(t.Workload.Flows) > 0 && !slices.ContainsFunc(t.Workload.Flows, func(f Flow) bool {
+				return r.From(f.Protocol)
+			}) {
 				return t, true
 			}
 		}
@@ -117,7 +127,8 @@ func (c *checker) responses(p *Plan) {
 			} else if name == metric.LossFree.Name && c.Workload.LossFree == nil {
 				c.report(path, "response %s: nothing searches for it; expected loss_free in the workload as well", name)
 			} else if t, lacks := lacking(r); lacks {
-				c.report(path, "response %s: treatment %q has no flow of protocol %s, so it has none", name, t.Name, source.Or(r.Protocols))
+				c.report(path, "response %s: treatment %q has no flow of protocol %s, so it has none", name, t.Name,
+					source.Or(r.Protocols))
 			}
 		}
 		if len(c.Responses) == 0 {
@@ -141,7 +152,9 @@ func (c *checker) responses(p *Plan) {
 			c.Responses = append(slices.Clone(p.Responses), beside...)
 			return
 		}
-		missing = append(missing, fmt.Sprintf("%q has no %s flow, and so no %s", t.Name, source.Or(first.Protocols), first.Name))
+		missing = append(missing, fmt.Sprintf("%q has no %s flow, and so no %s", t.Name, source.Or(first.Protocols),
+			first.Name))
 	}
-	c.report("workload", "the treatments have nothing in common to be judged by: %s", strings.Join(slices.Compact(missing), "; "))
+	c.report("workload", "the treatments have nothing in common to be judged by: %s",
+		strings.Join(slices.Compact(missing), "; "))
 }

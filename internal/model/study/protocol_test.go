@@ -82,7 +82,8 @@ func TestResponseDefaults(t *testing.T) {
 			t.Errorf("%s%s is judged by %v, want %v", test.response, test.protocol, s.Responses, test.want)
 		}
 	}
-	if s, err := Parse("mixed.yaml", []byte(strings.Replace(mixed, given, "", 1))); err != nil || !slices.Equal(s.Responses, []string{"goodput"}) {
+	if s, err := Parse("mixed.yaml", []byte(strings.Replace(mixed, given, "", 1))); err != nil ||
+		!slices.Equal(s.Responses, []string{"goodput"}) {
 		t.Errorf("a mixed workload is judged by %v (%v), want goodput", s.Responses, err)
 	}
 }
@@ -127,8 +128,10 @@ factors:
 	for i, flows := range []int{1, 8} {
 		all := p.Treatments[i].Flows
 		f := all[len(all)-1]
-		if len(all) != flows+1 || f.ID != probeID || f.Protocol != "rr" || !f.OpenerSends || f.Opener != "a" || f.Acceptor != "b" || f.Source != all[0].Source ||
-			f.Destination != all[0].Destination || f.Pace != 600 || f.Connections != 600 || f.RateCap != 0 || f.CongestionControl != defaultCongestionControl {
+		if len(all) != flows+1 || f.ID != probeID || f.Protocol != "rr" || !f.OpenerSends || f.Opener != "a" ||
+			f.Acceptor != "b" || f.Source != all[0].Source ||
+			f.Destination != all[0].Destination || f.Pace != 600 || f.Connections != 600 || f.RateCap != 0 ||
+			f.CongestionControl != defaultCongestionControl {
 			t.Errorf("%s: %+v", p.Treatments[i].Name, all)
 		}
 	}
@@ -147,7 +150,8 @@ func TestProbeRate(t *testing.T) {
 	} {
 		f := ProbeOptions("cubic", test.window, test.slowest)
 		if f.Pace != test.want || f.Connections != int(test.want) {
-			t.Errorf("%v over %g bit/s: %g/s over %d connections, want %g", test.window, test.slowest, f.Pace, f.Connections, test.want)
+			t.Errorf("%v over %g bit/s: %g/s over %d connections, want %g", test.window, test.slowest, f.Pace,
+				f.Connections, test.want)
 		}
 	}
 	file := `study: probe
@@ -161,7 +165,8 @@ workload: {probe: true, flows: [{from: a, to: b}]}
 factors: {streams: {levels: {"1": {}, "8": {workload: {streams: 8}}}}}
 `
 	for rate, want := range map[string]string{
-		"1gbit": "", "20mbit": "latency p99 of 376 requests is the 5th slowest: p99 needs 1,000. The comparison will be inconclusive in trials of 2s, such as of \"1\"; long enough: --set workload.duration=5.6s",
+		"1gbit":  "",
+		"20mbit": "latency p99 of 376 requests is the 5th slowest: p99 needs 1,000. The comparison will be inconclusive in trials of 2s, such as of \"1\"; long enough: --set workload.duration=5.6s",
 	} {
 		s, err := Parse("probe.yaml", []byte(strings.Replace(file, "RATE", rate, 1)))
 		if err != nil {
@@ -189,15 +194,22 @@ factors: {order: {levels: {"1": {}, "2": {}}}}
 	const trials = " The comparison will be inconclusive in trials of 5s, such as of \"1\"; long enough: --set workload.duration="
 	const delayed = " More are not possible with the path's delay and so many connections." + trials
 	for _, test := range []struct{ flow, response, want string }{
-		{"protocol: rr", "latency_p999", "latency p99.9 of 500 requests is the slowest: p99.9 needs 10,000." + delayed + "1m45.1s"},
-		{"protocol: rr, pace: 50", "latency_p999", "latency p99.9 of 250 requests is the slowest: p99.9 needs 10,000." + trials + "3m30.1s"},
-		{"protocol: rr, pace: 5000", "latency_p99", "latency p99 of 500 requests is the 6th slowest: p99 needs 1,000." + delayed + "10.6s"},
-		{"protocol: crr", "latency_p99", "latency p99 of 250 requests is the 3rd slowest: p99 needs 1,000." + delayed + "21.1s"},
-		{"protocol: rr, connections: 20", "latency_p999", "latency p99.9 of 9,999 requests is the 11th slowest: p99.9 needs 10,000." + delayed + "5.3s"}, // a moment after the window
+		{"protocol: rr", "latency_p999", "latency p99.9 of 500 requests is the slowest: p99.9 needs 10,000." + delayed +
+			"1m45.1s"},
+		{"protocol: rr, pace: 50", "latency_p999", "latency p99.9 of 250 requests is the slowest: p99.9 needs 10,000." +
+			trials + "3m30.1s"},
+		{"protocol: rr, pace: 5000", "latency_p99", "latency p99 of 500 requests is the 6th slowest: p99 needs 1,000." +
+			delayed + "10.6s"},
+		{"protocol: crr", "latency_p99", "latency p99 of 250 requests is the 3rd slowest: p99 needs 1,000." +
+			delayed + "21.1s"},
+		// a moment after the window
+		{"protocol: rr, connections: 20", "latency_p999",
+			"latency p99.9 of 9,999 requests is the 11th slowest: p99.9 needs 10,000." + delayed + "5.3s"},
 		{"protocol: rr, connections: 21", "latency_p999", ""},
 		{"protocol: rr", "transactions", ""},
 	} {
-		s, err := Parse("rr.yaml", []byte(strings.NewReplacer("FLOW", test.flow, "RESPONSE", test.response).Replace(file)))
+		s, err := Parse("rr.yaml",
+			[]byte(strings.NewReplacer("FLOW", test.flow, "RESPONSE", test.response).Replace(file)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -157,7 +157,9 @@ func (w flowPath) segment(f Flow, paths [][]topology.End) bool {
 		headers = 60
 	}
 	if f.MSS > mtu-headers {
-		w.report(w.mssPath, "mss %d cannot take effect%s: with an MTU of %d, a segment from %s to %s has at most %d bytes", f.MSS, w.where, mtu, f.From, f.To, mtu-headers)
+		w.report(w.mssPath,
+			"mss %d cannot take effect%s: with an MTU of %d, a segment from %s to %s has at most %d bytes",
+			f.MSS, w.where, mtu, f.From, f.To, mtu-headers)
 		return false
 	}
 	return true

@@ -38,15 +38,21 @@ func TestWaysOfTreatments(t *testing.T) {
 		name, flow, plain, settings string
 		want                        string // in the error; empty: accepted
 	}{
-		{"a route that every treatment needs", "{from: a, to: b}", "", route, `unreachable flow in treatment "plain": no path from a to 10.1.0.2`},
+		{"a route that every treatment needs", "{from: a, to: b}", "", route,
+			`unreachable flow in treatment "plain": no path from a to 10.1.0.2`},
 		{"that may be missing", "{from: a, to: b}", "unreachable: true", route, ""},
 		{"in a table", "{from: a, to: b}", "unreachable: true", inTable, ""},
-		{"a table that no rule leads to", "{from: a, to: b}", "unreachable: true", strings.Split(inTable, ", {host: a, rule")[0], `unreachable flow in treatment "with"`},
+		{"a table that no rule leads to", "{from: a, to: b}", "unreachable: true",
+			strings.Split(inTable, ", {host: a, rule")[0], `unreachable flow in treatment "with"`},
 		{"an address at its level only", to7, "workload: {flows: [{from: r, to: b}]}", route + ", " + alias, ""},
-		{"an address at another level", to7, "unreachable: true", route + ", " + alias, `10.1.0.7 is not an address of "b" in treatment "plain": expected 10.1.0.2`},
-		{"a source with a route to it", "{from: b, to: a, source: 10.1.0.7}", "workload: {flows: [{from: r, to: b}]}", route + ", " + alias, ""},
-		{"a route that prefers what the level adds", "{from: r, to: b}", "", alias + ", {host: b, route: {to: 10.0.0.0/24, via: 10.1.0.254, source: 10.1.0.7}}", ""},
-		{"a bucket without a burst", "{from: r, to: b}", "", "{host: a, qdisc: {interface: eth0, kind: tbf, rate: 1mbit}}", "tbf needs a rate and a burst"},
+		{"an address at another level", to7, "unreachable: true", route + ", " + alias,
+			`10.1.0.7 is not an address of "b" in treatment "plain": expected 10.1.0.2`},
+		{"a source with a route to it", "{from: b, to: a, source: 10.1.0.7}", "workload: {flows: [{from: r, to: b}]}",
+			route + ", " + alias, ""},
+		{"a route that prefers what the level adds", "{from: r, to: b}", "",
+			alias + ", {host: b, route: {to: 10.0.0.0/24, via: 10.1.0.254, source: 10.1.0.7}}", ""},
+		{"a bucket without a burst", "{from: r, to: b}", "",
+			"{host: a, qdisc: {interface: eth0, kind: tbf, rate: 1mbit}}", "tbf needs a rate and a burst"},
 		{"a qdisc before a delay", "{from: r, to: b}", "", "{host: b, qdisc: {interface: eth0, kind: fq}}", ""},
 	} {
 		text := strings.NewReplacer("FLOW", test.flow, "PLAIN", test.plain, "SETTINGS", test.settings).Replace(routed)
@@ -54,7 +60,8 @@ func TestWaysOfTreatments(t *testing.T) {
 		switch {
 		case test.want == "" && err != nil:
 			t.Errorf("%s: %v", test.name, err)
-		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) || strings.Count(err.Error(), "\n") > 0):
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want) ||
+			strings.Count(err.Error(), "\n") > 0):
 			t.Errorf("%s: got %v, want only %q", test.name, err, test.want)
 		}
 	}

@@ -35,7 +35,8 @@ func (p *Plan) Redesign(r Redesign) error {
 	var problems source.Problems
 	report := func(path, format string, args ...any) {
 		option := "--" + strings.TrimPrefix(path, "design.")
-		problems = append(problems, source.Problem{Position: source.Position{Option: option}, Text: fmt.Sprintf(format, args...)})
+		problems = append(problems, source.Problem{Position: source.Position{Option: option},
+			Text: fmt.Sprintf(format, args...)})
 	}
 	changed.Design.check(func(path string) bool { return slices.Contains(given, path) }, report)
 	if r.Budget != nil {

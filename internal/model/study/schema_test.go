@@ -45,7 +45,8 @@ func (v validator) check(schema map[string]any, value any, path string) []string
 			name := strings.TrimPrefix(rule.(string), "#/$defs/")
 			wrong = append(wrong, v.check(v.root["$defs"].(map[string]any)[name].(map[string]any), value, path)...)
 		case "type":
-			if kinds := list(rule); !slices.Contains(kinds, kind(value)) && !(kind(value) == "integer" && slices.Contains(kinds, "number")) {
+			if kinds := list(rule); !slices.Contains(kinds, kind(value)) && !(kind(value) == "integer" &&
+				slices.Contains(kinds, "number")) {
 				say("is %s, want %v", kind(value), kinds)
 			}
 		case "enum":
@@ -53,7 +54,9 @@ func (v validator) check(schema map[string]any, value any, path string) []string
 				say("%v is none of %v", value, rule)
 			}
 		case "anyOf":
-			if !slices.ContainsFunc(rule.([]any), func(one any) bool { return len(v.check(one.(map[string]any), value, path)) == 0 }) {
+			if !slices.ContainsFunc(rule.([]any), func(one any) bool {
+				return len(v.check(one.(map[string]any), value, path)) == 0
+			}) {
 				say("%v is none of %v", value, rule)
 			}
 		case "pattern":

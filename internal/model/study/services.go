@@ -27,9 +27,11 @@ func (c *checker) services(p *Plan) {
 			_, program, ok := s.Of()
 			switch {
 			case !known:
-				c.report(at, "host %s has no service %q%s", f.To, f.Service, source.DidYouMean(f.Service, host.ServiceNames()))
+				c.report(at, "host %s has no service %q%s", f.To, f.Service,
+					source.DidYouMean(f.Service, host.ServiceNames()))
 			case ok && !slices.Contains(program.Protocols, f.Protocol):
-				c.report(at, "service %s: %s does not answer flows of %s here, but those of %s", f.Service, program.Name, f.Protocol, source.Or(program.Protocols))
+				c.report(at, "service %s: %s does not answer flows of %s here, but those of %s", f.Service,
+					program.Name, f.Protocol, source.Or(program.Protocols))
 			}
 		}
 	}

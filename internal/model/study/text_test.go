@@ -51,7 +51,8 @@ func TestText(t *testing.T) {
 
 // TestTextOfHostileNames: braces in a name are no range in the text.
 func TestTextOfHostileNames(t *testing.T) {
-	s, err := Decode("f", []byte("study: x\ntopology: {hosts: {a: {interfaces: {eth0: {}}}}, links: []}\nworkload: {flows: []}\n"))
+	s, err := Decode("f", []byte(
+		"study: x\ntopology: {hosts: {a: {interfaces: {eth0: {}}}}, links: []}\nworkload: {flows: []}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,8 @@ func TestTextOfHostileNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := Decode("f", text); err != nil || again.Topology.Hosts[0].Interfaces[0].Name != s.Topology.Hosts[0].Interfaces[0].Name {
+	if again, err := Decode("f", text); err != nil ||
+		again.Topology.Hosts[0].Interfaces[0].Name != s.Topology.Hosts[0].Interfaces[0].Name {
 		t.Errorf("%v\n%s", err, text)
 	}
 	s.Factors = []Factor{{Name: "f", Levels: []Level{{Name: "x", Part: "y"}}}} // which has no key

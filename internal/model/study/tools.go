@@ -20,7 +20,8 @@ func (c *checker) tools(p *Plan) {
 			at := toolFlow{c, t, fmt.Sprintf("%s[%d]", list, i)}
 			if program, foreign := tool.Find(f.Tool); foreign {
 				at.check(program, f)
-			} else if len(f.ToolArgs) > 0 && f.Tool.Name != flow.OwnTool { // linerate standing in for a tool has no use for its words
+			} else if len(f.ToolArgs) > 0 &&
+				f.Tool.Name != flow.OwnTool { // linerate standing in for a tool has no use for its words
 				c.report(at.path("tool_args"), "tool_args without a tool: which program's words are these?")
 			}
 		}
@@ -37,7 +38,9 @@ func (c *checker) fixedPorts(t Treatment) {
 			continue
 		}
 		if other, is := taken[at]; is && other != f.Process {
-			c.report(c.flowsPath(t), "treatment %q: port %d of %s is used by another process, too: the connections of the two cannot be distinguished", t.Name, at.Port(), at.Addr())
+			c.report(c.flowsPath(t),
+				"treatment %q: port %d of %s is used by another process, too: the connections of the two cannot be distinguished",
+				t.Name, at.Port(), at.Addr())
 			return
 		}
 		taken[at] = f.Process
@@ -67,7 +70,8 @@ func (f toolFlow) path(key string) string { return f.written(f.treatment, f.flow
 func (f toolFlow) check(program *tool.Tool, of Flow) {
 	protocol := flow.Of(of.Protocol)
 	if !slices.Contains(program.Protocols, protocol.Name) {
-		f.report(f.path("tool"), "%s makes no flows of protocol %s: it does %s", program.Name, protocol.Name, source.Or(program.Protocols))
+		f.report(f.path("tool"), "%s makes no flows of protocol %s: it does %s", program.Name, protocol.Name,
+			source.Or(program.Protocols))
 		return
 	}
 	for _, o := range flow.Options {
@@ -101,6 +105,7 @@ func (f toolFlow) check(program *tool.Tool, of Flow) {
 		return
 	}
 	for _, wrong := range program.CheckArgs(of.ToolArgs) {
-		f.report(fmt.Sprintf("%s[%d]", f.path("tool_args"), wrong.Index), "tool_args %q: %s", of.ToolArgs[wrong.Index], wrong.Why)
+		f.report(fmt.Sprintf("%s[%d]", f.path("tool_args"), wrong.Index), "tool_args %q: %s",
+			of.ToolArgs[wrong.Index], wrong.Why)
 	}
 }

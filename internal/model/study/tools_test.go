@@ -110,10 +110,12 @@ func TestDescribedToolMistakes(t *testing.T) {
 		{"{from: a, to: b}", "{from: a, to: b, nodelay: true}", "nodelay: bench has no such option"},
 		{"{from: a, to: b}", "{from: a, to: b, direction: both}", "direction both"},
 		{"  tool:\n", "  tool_args: [-l, 8K]\n  tool:\n", "write the words of a description in its client"},
-		{"a, to: b}\n  tool:\n", "a, to: b, copies: 2}\n  tool:\n    port: 7000\n", "port 7000 of 10.0.0.2 is used by another process, too"},
+		{"a, to: b}\n  tool:\n", "a, to: b, copies: 2}\n  tool:\n    port: 7000\n",
+			"port 7000 of 10.0.0.2 is used by another process, too"},
 	} {
 		_, err := Parse("described.yaml", []byte(strings.Replace(described, test.from, test.to, 1)))
-		if err == nil || !strings.Contains(err.Error(), test.wrong) || !strings.Contains(err.Error(), "described.yaml:1") {
+		if err == nil || !strings.Contains(err.Error(), test.wrong) ||
+			!strings.Contains(err.Error(), "described.yaml:1") {
 			t.Errorf("%s: %v, want %s", test.to, err, test.wrong)
 		}
 	}

@@ -121,7 +121,8 @@ func (c *checker) settings() {
 				if l.Part == "" {
 					c.report(path, format, args...)
 				} else if !wrong[l.Name] { // it is not in the file
-					c.report(fmt.Sprintf("factors[%d].ablate", i), "%q cannot be taken apart into %q: %s", f.Ablate, l.Name, fmt.Sprintf(format, args...))
+					c.report(fmt.Sprintf("factors[%d].ablate", i), "%q cannot be taken apart into %q: %s", f.Ablate,
+						l.Name, fmt.Sprintf(format, args...))
 				}
 				wrong[l.Name], c.broken[levelPath(i, j)] = true, true
 			}

@@ -21,9 +21,11 @@ func (c *checker) factors() {
 		switch {
 		case f.Baseline == "":
 		case f.Role == roleCondition:
-			c.report(path+".baseline", "a condition is not compared, so it has no baseline: leave out baseline, or make the role compare")
+			c.report(path+".baseline",
+				"a condition is not compared, so it has no baseline: leave out baseline, or make the role compare")
 		case !slices.Contains(names, f.Baseline):
-			c.report(path+".baseline", "baseline %q is not a level of factor %q%s", f.Baseline, f.Name, source.DidYouMean(f.Baseline, names))
+			c.report(path+".baseline", "baseline %q is not a level of factor %q%s", f.Baseline, f.Name,
+				source.DidYouMean(f.Baseline, names))
 		}
 		c.ablate(path+".ablate", f)
 		for j, l := range f.Levels {
@@ -90,7 +92,8 @@ const maxReplicates = 10_000
 // left to its default.
 func (d Design) check(given func(path string) bool, report source.Report) {
 	if d.Replicates > maxReplicates || d.Replicates < minReplicates && given("design.replicates") {
-		report("design.replicates", "replicates %d: expected %d to %d blocks", d.Replicates, minReplicates, maxReplicates)
+		report("design.replicates", "replicates %d: expected %d to %d blocks", d.Replicates, minReplicates,
+			maxReplicates)
 	}
 	for _, r := range []struct {
 		key   string
@@ -118,7 +121,8 @@ func (c *checker) plan() {
 			break // one is enough: the others combine the same levels
 		}
 		if t.Workload.Interval > t.Workload.Duration {
-			c.report("workload.interval", "interval %s is longer than the window of %s in treatment %q", t.Workload.Interval, t.Workload.Duration, t.Name)
+			c.report("workload.interval", "interval %s is longer than the window of %s in treatment %q",
+				t.Workload.Interval, t.Workload.Duration, t.Name)
 			break
 		}
 	}
@@ -131,7 +135,8 @@ func (c *checker) plan() {
 func (p *Plan) checkBudget(report source.Report) {
 	budget := p.Study.Design.Budget
 	if budget > 0 && time.Duration(budget) < p.BlockTime() {
-		report("design.budget", "budget %s is shorter than one block of %d trials, which takes about %s", budget, len(p.Treatments), unit.FormatTime(p.BlockTime()+time.Second/2))
+		report("design.budget", "budget %s is shorter than one block of %d trials, which takes about %s", budget,
+			len(p.Treatments), unit.FormatTime(p.BlockTime()+time.Second/2))
 	}
 }
 
@@ -146,7 +151,8 @@ func (c *checker) conflict(t Treatment) bool {
 				at := place{s.Host, sysctl.Key}
 				if earlier, twice := set[at]; twice && earlier != sysctl.Value {
 					c.report(fmt.Sprintf("%s.settings[%d].sysctl[%d]", l.path, k, n),
-						"%s on %s is %s here, and %s by another setting of treatment %q", sysctl.Key, s.Host, sysctl.Value, earlier, t.Name)
+						"%s on %s is %s here, and %s by another setting of treatment %q", sysctl.Key, s.Host,
+						sysctl.Value, earlier, t.Name)
 					return true
 				}
 				set[at] = sysctl.Value

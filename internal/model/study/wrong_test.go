@@ -101,7 +101,9 @@ func TestNoFollowUps(t *testing.T) {
 				lines[i] = wrong
 				_, err := Parse(filepath.Base(file), []byte(strings.Join(lines, "\n")))
 				problems, _ := errors.AsType[source.Problems](err)
-				if !slices.ContainsFunc(problems, func(p source.Problem) bool { return undecoded.MatchString(p.Text) }) {
+				if !slices.ContainsFunc(problems, func(p source.Problem) bool {
+					return undecoded.MatchString(p.Text)
+				}) {
 					continue // a name that may be anything
 				}
 				tried++
@@ -120,4 +122,5 @@ func TestNoFollowUps(t *testing.T) {
 }
 
 // undecoded is how the mistakes are reported that keep a value from being decoded.
-var undecoded = regexp.MustCompile(`unknown key|is not (a bit rate|a duration|a latency|a size|a ratio|an address with|an IP address)|is no length`)
+var undecoded = regexp.MustCompile(
+	`unknown key|is not (a bit rate|a duration|a latency|a size|a ratio|an address with|an IP address)|is no length`)

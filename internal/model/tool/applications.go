@@ -11,8 +11,9 @@ import (
 
 var wrk = Tool{
 	Name: "wrk", Package: "wrk", Client: "wrk", Protocols: []string{flow.HTTP}, All: true, NoSource: true,
-	Args:    []Arg{{Names: "--timeout", Value: Number}},
-	Decided: map[string]string{"connections": "-c --connections", "duration": "-d --duration", "nothing": "-v --version"},
+	Args: []Arg{{Names: "--timeout", Value: Number}},
+	Decided: map[string]string{"connections": "-c --connections", "duration": "-d --duration",
+		"nothing": "-v --version"},
 	client: []group{
 		always("-t 1 -c $CONNECTIONS -d ${SECONDS}s"),
 		given("plain", "http://$AUTHORITY/"), given("tls", "https://$AUTHORITY/"),
@@ -26,8 +27,9 @@ var wrk = Tool{
 
 var ab = Tool{
 	Name: "ab", Package: "apache2-utils", Client: "ab", Protocols: []string{flow.HTTP}, All: true,
-	Args:    []Arg{{Names: "-s", Value: Number}},
-	Decided: map[string]string{"connections": "-c", "duration": "-t -n", "source": "-B", "linerate, which reads the figures": "-q -v -w -d -S"},
+	Args: []Arg{{Names: "-s", Value: Number}},
+	Decided: map[string]string{"connections": "-c", "duration": "-t -n", "source": "-B",
+		"linerate, which reads the figures": "-q -v -w -d -S"},
 	client: []group{
 		always("-q -k -c $CONNECTIONS -t $SECONDS -n 10000000"), // without -n it ends after 50000
 		given("source", "-B $SOURCE"),
@@ -41,9 +43,12 @@ var ab = Tool{
 }
 
 var h2load = Tool{
-	Name: "h2load", Package: "nghttp2-client", Client: "h2load", Protocols: []string{flow.HTTP, flow.HTTP2}, All: true, NoSource: true,
-	Args:    []Arg{{Names: "-t --threads", Value: Number}, {Names: "-w --window-bits", Value: Number}, {Names: "-W --connection-window-bits", Value: Number}},
-	Decided: map[string]string{"connections": "-c --clients", "duration": "-D --duration -n --requests", "pipeline": "-m --max-concurrent-streams", "protocol": "--h1"},
+	Name: "h2load", Package: "nghttp2-client", Client: "h2load", Protocols: []string{flow.HTTP, flow.HTTP2}, All: true,
+	NoSource: true,
+	Args: []Arg{{Names: "-t --threads", Value: Number}, {Names: "-w --window-bits", Value: Number},
+		{Names: "-W --connection-window-bits", Value: Number}},
+	Decided: map[string]string{"connections": "-c --clients", "duration": "-D --duration -n --requests",
+		"pipeline": "-m --max-concurrent-streams", "protocol": "--h1"},
 	client: []group{
 		always("-D $SECONDS -c $CONNECTIONS"),
 		given("http", "--h1"),
@@ -58,9 +63,12 @@ var h2load = Tool{
 }
 
 var dnsperf = Tool{
-	Name: "dnsperf", Package: "dnsperf", Client: "dnsperf", Protocols: []string{flow.DNS, flow.DNSTCP, flow.DoT}, All: true,
-	Args:    []Arg{{Names: "-T", Value: Number}, {Names: "-t", Value: Number}, {Names: "-b", Value: Number}, {Names: "-e"}, {Names: "-D"}},
-	Decided: map[string]string{"the flow": "-s -p", "protocol": "-m", "connections": "-c", "connections and pipeline": "-q", "duration": "-l -n", "source": "-a", "pace": "-Q", "names": "-d"},
+	Name: "dnsperf", Package: "dnsperf", Client: "dnsperf", Protocols: []string{flow.DNS, flow.DNSTCP, flow.DoT},
+	All: true,
+	Args: []Arg{{Names: "-T", Value: Number}, {Names: "-t", Value: Number}, {Names: "-b", Value: Number},
+		{Names: "-e"}, {Names: "-D"}},
+	Decided: map[string]string{"the flow": "-s -p", "protocol": "-m", "connections": "-c",
+		"connections and pipeline": "-q", "duration": "-l -n", "source": "-a", "pace": "-Q", "names": "-d"},
 	client: []group{
 		always("-s $ADDRESS -p $PORT -l $SECONDS -c $CONNECTIONS -q $OUTSTANDING"),
 		given("stream", "-m tcp"), given("dot", "-m dot"),
@@ -90,10 +98,11 @@ var dnsperf = Tool{
 
 // smtpSource is a part of Postfix. It prints no figure, and has no duration.
 var smtpSource = Tool{
-	Name: "smtp-source", Package: "postfix", Client: "smtp-source", Protocols: []string{flow.SMTP}, All: true, NoSource: true,
-	Args:    []Arg{{Names: "-N"}},
-	Decided: map[string]string{"connections": "-s", "request": "-l", "duration": "-m", "linerate": "-d"},
-	client:  []group{always("-d -s $CONNECTIONS -l $MAIL -m 100000000 $AUTHORITY")},
+	Name: "smtp-source", Package: "postfix", Client: "smtp-source", Protocols: []string{flow.SMTP}, All: true,
+	NoSource: true,
+	Args:     []Arg{{Names: "-N"}},
+	Decided:  map[string]string{"connections": "-s", "request": "-l", "duration": "-m", "linerate": "-d"},
+	client:   []group{always("-d -s $CONNECTIONS -l $MAIL -m 100000000 $AUTHORITY")},
 }
 
 // served are the options that linerate's server has for a tool's client.

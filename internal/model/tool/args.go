@@ -115,5 +115,6 @@ func (t *Tool) refuses(word string) string {
 	for _, a := range t.Args {
 		names = append(names, strings.Fields(a.Names)[0])
 	}
-	return fmt.Sprintf("not among the arguments that linerate passes to %s: expected one of %s, spelled in full", t.Name, strings.Join(names, ", "))
+	return fmt.Sprintf("not among the arguments that linerate passes to %s: expected one of %s, spelled in full",
+		t.Name, strings.Join(names, ", "))
 }

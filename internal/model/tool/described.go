@@ -67,7 +67,8 @@ func (t *Tool) Problem(j Job, direction string) string {
 	}
 	switch application := flow.Of(j.Protocol).Application; {
 	case t.Server == "" && t.Port == 0 && !application:
-		return fmt.Sprintf("nothing listens: give server, or port if something does; protocol %s has no server here", flow.Of(j.Protocol).Name)
+		return fmt.Sprintf("nothing listens: give server, or port if something does; protocol %s has no server here",
+			flow.Of(j.Protocol).Name)
 	case t.Server != "" && t.Port == 0 && !hasPort:
 		return "server: it has no $PORT; give port if it listens on a fixed one"
 	}

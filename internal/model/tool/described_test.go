@@ -15,13 +15,15 @@ func described(client, server string) flow.Tool {
 // TestDescribed: the words of a description, with its variables, and which options of
 // flows it has.
 func TestDescribed(t *testing.T) {
-	d := described("bench -c $ADDRESS:$PORT -t ${SECONDS}s -T $TIME -m $MSS -w $WINDOW -W $WINDOW_KIB -r $RATE_CAP -x $$1 -S $SOURCE -a $AUTHORITY -n $NEXT_PORT -q $TOS", "bench -s $PORT")
+	d := described(
+		"bench -c $ADDRESS:$PORT -t ${SECONDS}s -T $TIME -m $MSS -w $WINDOW -W $WINDOW_KIB -r $RATE_CAP -x $$1 -S $SOURCE -a $AUTHORITY -n $NEXT_PORT -q $TOS", "bench -s $PORT")
 	made, known := Find(d)
 	if !known || made.Name != "bench" || !made.All || !made.Described || !made.IsTimed() {
 		t.Fatalf("%+v", made)
 	}
 	job := Job{
-		Spec:   flow.Spec{Protocol: "tcp", Streams: 1, MSS: 1000, Window: 65536, RateCap: 2.5e6, DSCP: new(flow.DSCP(46))},
+		Spec: flow.Spec{Protocol: "tcp", Streams: 1, MSS: 1000, Window: 65536, RateCap: 2.5e6,
+			DSCP: new(flow.DSCP(46))},
 		Source: netip.MustParseAddr("fd00::1"), Destination: netip.MustParseAddrPort("[fd00::2]:7001"), Seconds: 2.53,
 	}
 	if wrong := made.Problem(job, flow.Write); wrong != "" {
@@ -31,10 +33,12 @@ func TestDescribed(t *testing.T) {
 	if got := strings.Join(made.ClientWords(job), " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if server, client := made.Shown(job); strings.Join(server, " ") != "bench -s PORT" || !strings.Contains(strings.Join(client, " "), "fd00::2:PORT ") {
+	if server, client := made.Shown(job); strings.Join(server, " ") != "bench -s PORT" ||
+		!strings.Contains(strings.Join(client, " "), "fd00::2:PORT ") {
 		t.Errorf("shown as %q and %q", server, client)
 	}
-	for option, can := range map[string]bool{"mss": true, "window": true, "rate_cap": true, "dscp": true, "nodelay": false, "streams": false, "congestion_control": false} {
+	for option, can := range map[string]bool{"mss": true, "window": true, "rate_cap": true, "dscp": true,
+		"nodelay": false, "streams": false, "congestion_control": false} {
 		if made.Can(option) != can {
 			t.Errorf("%s: %v", option, !can)
 		}
@@ -95,7 +99,8 @@ func TestFigures(t *testing.T) {
 		made, _ := Find(flow.Tool{Client: []string{"b"}, Figure: test.figure, Unit: test.unit, CountedBy: test.by})
 		got, err := made.Parse(test.text, "", test.reads)
 		got.clientBps = 0
-		if got != test.want || (err == nil) != (test.wrong == "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
+		if got != test.want || (err == nil) != (test.wrong == "") || err != nil &&
+			!strings.Contains(err.Error(), test.wrong) {
 			t.Errorf("%s of %q: %+v, %v", test.figure, test.text, got, err)
 		}
 	}

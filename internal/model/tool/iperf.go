@@ -15,7 +15,8 @@ var iperf = Tool{
 	Decided: map[string]string{
 		"the flow": "-c --client -s --server", "linerate": "-p --port -D --daemon", "source": "-B --bind",
 		"destination": "-V --ipv6_domain", "duration": "-t --time -n --num", "streams": "-P --parallel",
-		"direction": "-R --reverse -r --tradeoff", "direction: both": "-d --dualtest --full-duplex", "protocol": "-u --udp",
+		"direction": "-R --reverse -r --tradeoff", "direction: both": "-d --dualtest --full-duplex",
+		"protocol": "-u --udp",
 		"rate_cap": "-b --bandwidth --fq-rate", "mss": "-M --mss", "nodelay": "-N --nodelay", "window": "-w --window",
 		"congestion_control":                "-Z --tcp-congestion",
 		"linerate, which reads the figures": "-f --format -e --enhanced -y --reportstyle -i --interval -x",

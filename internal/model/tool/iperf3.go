@@ -19,8 +19,10 @@ var iperf3 = Tool{
 	Decided: map[string]string{
 		"the flow": "-c --client -s --server", "linerate": "-p --port -D --daemon", "source": "-B --bind",
 		"duration": "-t --time -n --bytes -k --blockcount", "streams": "-P --parallel", "direction": "-R --reverse",
-		"direction: both": "--bidir", "protocol": "-u --udp --sctp", "rate_cap": "-b --bitrate --fq-rate", "mss": "-M --set-mss",
-		"nodelay": "-N --no-delay", "window": "-w --window", "congestion_control": "-C --congestion", "dscp": "-S --tos --dscp",
+		"direction: both": "--bidir", "protocol": "-u --udp --sctp", "rate_cap": "-b --bitrate --fq-rate",
+		"mss":     "-M --set-mss",
+		"nodelay": "-N --no-delay", "window": "-w --window", "congestion_control": "-C --congestion",
+		"dscp":                              "-S --tos --dscp",
 		"linerate, which reads the figures": "-J --json --json-stream", "linerate, which keeps the output": "--logfile",
 		"nothing": "-h --help -v --version",
 	},

@@ -17,7 +17,8 @@ var netperf = Tool{
 	Forks:     true, TwoPorts: true,
 	Decided: map[string]string{
 		"the flow": "-H", "source": "-L", "linerate": "-p", "duration": "-l", "protocol and direction": "-t",
-		"linerate, which reads the figures": "-P -v -f -j -k -o", "nodelay": "-D", "congestion_control": "-K", "window": "-s -S",
+		"linerate, which reads the figures": "-P -v -f -j -k -o", "nodelay": "-D", "congestion_control": "-K",
+		"window":               "-s -S",
 		"request and response": "-r", "destination": "-4 -6", "linerate: words come after it": "--",
 	},
 	Args: []Arg{
@@ -31,7 +32,8 @@ var netperf = Tool{
 		always("-P 0"),
 		given("ipv4", "-4"), given("ipv6", "-6"),
 		given("source", "-L $SOURCE"),
-		always("-- -P ,$NEXT_PORT -K $CONGESTION_CONTROL -k THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY"),
+		always(
+			"-- -P ,$NEXT_PORT -K $CONGESTION_CONTROL -k THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY"),
 		given("nodelay", "-D"),
 		given("window", "-s $WINDOW,$WINDOW -S $WINDOW,$WINDOW"),
 		given("rr", "-r $REQUEST,$RESPONSE"),

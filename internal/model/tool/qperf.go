@@ -13,8 +13,10 @@ var qperf = Tool{
 	Protocols: []string{flow.TCP, flow.RR},
 	NoSource:  true, WriteOnly: true, Forks: true, TwoPorts: true,
 	Decided: map[string]string{
-		"linerate": "-lp --listen_port -ip --ip_port", "duration": "-t --time -n --no_msgs", "direction": "-f -f1 --flip",
-		"the flow": "-H --host", "linerate, which reads the figures": "-uu -ub -v -vv -oo", "window": "-sb --sock_buf_size",
+		"linerate": "-lp --listen_port -ip --ip_port", "duration": "-t --time -n --no_msgs",
+		"direction": "-f -f1 --flip",
+		"the flow":  "-H --host", "linerate, which reads the figures": "-uu -ub -v -vv -oo",
+		"window": "-sb --sock_buf_size",
 	},
 	Args: []Arg{
 		{Names: "-m --msg_size", Value: Size},

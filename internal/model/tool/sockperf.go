@@ -13,7 +13,8 @@ var sockperf = Tool{
 	Protocols:    []string{flow.RR},
 	leastMessage: 14, // its own header
 	Decided: map[string]string{
-		"the flow": "-i --ip", "linerate": "-p --port --client_port --daemonize", "duration": "-t --time -n --number-of-packets",
+		"the flow": "-i --ip", "linerate": "-p --port --client_port --daemonize",
+		"duration": "-t --time -n --number-of-packets",
 		"protocol": "--tcp", "source": "--client_ip", "request": "-m --msg-size",
 		"nothing: linerate lets it go on as it can": "--mps", "linerate, which reads the figures": "--full-rtt",
 	},
@@ -39,7 +40,8 @@ var sockperf = Tool{
 }
 
 var (
-	sockperfTime = regexp.MustCompile(`\[Valid Duration\] RunTime=([\d.]+) sec; SentMessages=\d+; ReceivedMessages=(\d+)`)
+	sockperfTime = regexp.MustCompile(
+		`\[Valid Duration\] RunTime=([\d.]+) sec; SentMessages=\d+; ReceivedMessages=(\d+)`)
 	sockperfMean = regexp.MustCompile(`avg-(?:rtt|latency)=([\d.]+)`)
 )
 

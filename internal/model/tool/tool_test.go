@@ -29,19 +29,27 @@ func TestParse(t *testing.T) {
 		tool, record string
 		want         Report
 	}{
-		{"iperf3", "iperf3", Report{SenderBps: 60486047, SenderBytes: 7561512, ReceiverBps: 49034165, ReceiverBytes: 6381392, Seconds: 1.041134}},
-		{"iperf3", "iperf3-read", Report{SenderBps: 52304848, SenderBytes: 6539224, ReceiverBps: 49818051, ReceiverBytes: 6227904, Seconds: 1.000171}},
-		{"iperf3", "iperf3-udp", Report{SenderBps: 51674260, SenderBytes: 6459528, ReceiverBps: 50550712, ReceiverBytes: 6459528, Seconds: 1.022265}},
+		{"iperf3", "iperf3", Report{SenderBps: 60486047, SenderBytes: 7561512, ReceiverBps: 49034165,
+			ReceiverBytes: 6381392, Seconds: 1.041134}},
+		{"iperf3", "iperf3-read", Report{SenderBps: 52304848, SenderBytes: 6539224, ReceiverBps: 49818051,
+			ReceiverBytes: 6227904, Seconds: 1.000171}},
+		{"iperf3", "iperf3-udp", Report{SenderBps: 51674260, SenderBytes: 6459528, ReceiverBps: 50550712,
+			ReceiverBytes: 6459528, Seconds: 1.022265}},
 		// A client's sum is what it says it is, not that of its lines.
-		{"iperf", "iperf", Report{SenderBps: 58122059, SenderBytes: 12189816, ReceiverBps: 48793810, ReceiverBytes: 12189816, Seconds: 1.6778, FromServer: true}},
-		{"iperf", "iperf-one", Report{SenderBps: 48504234, SenderBytes: 11141180, ReceiverBps: 48919913, ReceiverBytes: 11141180, Seconds: 1.8376, FromServer: true}},
-		{"iperf", "iperf-read", Report{SenderBps: 57492482, SenderBytes: 12058624, ReceiverBps: 48772210, ReceiverBytes: 12058624, Seconds: 1.978}},
-		{"iperf", "iperf-udp", Report{SenderBps: 50165422, SenderBytes: 9510900, ReceiverBps: 49772906, ReceiverBytes: 9510900, Seconds: 1.5167}},
+		{"iperf", "iperf", Report{SenderBps: 58122059, SenderBytes: 12189816, ReceiverBps: 48793810,
+			ReceiverBytes: 12189816, Seconds: 1.6778, FromServer: true}},
+		{"iperf", "iperf-one", Report{SenderBps: 48504234, SenderBytes: 11141180, ReceiverBps: 48919913,
+			ReceiverBytes: 11141180, Seconds: 1.8376, FromServer: true}},
+		{"iperf", "iperf-read", Report{SenderBps: 57492482, SenderBytes: 12058624, ReceiverBps: 48772210,
+			ReceiverBytes: 12058624, Seconds: 1.978}},
+		{"iperf", "iperf-udp", Report{SenderBps: 50165422, SenderBytes: 9510900, ReceiverBps: 49772906,
+			ReceiverBytes: 9510900, Seconds: 1.5167}},
 		{"nuttcp", "nuttcp", Report{ReceiverBps: 48985500, ReceiverBytes: 10490478, Seconds: 1.71}},
 		{"qperf", "qperf", Report{ReceiverBps: 49283072, ReceiverBytes: 6160384, Seconds: 1}},
 		{"qperf", "qperf-rr", Report{Seconds: 1, LatencyUs: 10.716, TransactionsPerS: 93318.4}},
 		{"sockperf", "sockperf", Report{Seconds: 0.55, LatencyUs: 6.377, TransactionsPerS: 43002 / 0.55}},
-		{"netperf", "netperf", Report{ReceiverBps: 941390000, ReceiverBytes: 1179091240, SenderBps: 941416137, SenderBytes: 1179123712, Seconds: 10.02}},
+		{"netperf", "netperf", Report{ReceiverBps: 941390000, ReceiverBytes: 1179091240, SenderBps: 941416137,
+			SenderBytes: 1179123712, Seconds: 10.02}},
 		{"netperf", "netperf-rr", Report{Seconds: 10, TransactionsPerS: 11405.88, LatencyUs: 87.43}},
 		{"wrk", "wrk", Report{TransactionsPerS: 896.11, LatencyUs: 4450, Seconds: 1}},
 		{"ab", "ab", Report{TransactionsPerS: 876.16, LatencyUs: 4565, Seconds: 1.002}},
@@ -58,9 +66,11 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-6*math.Abs(b) }
-		if !near(got.SenderBps, test.want.SenderBps) || !near(got.ReceiverBps, test.want.ReceiverBps) || !near(got.Seconds, test.want.Seconds) ||
+		if !near(got.SenderBps, test.want.SenderBps) || !near(got.ReceiverBps, test.want.ReceiverBps) ||
+			!near(got.Seconds, test.want.Seconds) ||
 			!near(got.LatencyUs, test.want.LatencyUs) || !near(got.TransactionsPerS, test.want.TransactionsPerS) ||
-			got.SenderBytes != test.want.SenderBytes || got.ReceiverBytes != test.want.ReceiverBytes || got.FromServer != test.want.FromServer {
+			got.SenderBytes != test.want.SenderBytes || got.ReceiverBytes != test.want.ReceiverBytes ||
+			got.FromServer != test.want.FromServer {
 			t.Errorf("%s:\n%+v, want\n%+v", test.record, got, test.want)
 		}
 	}
@@ -70,7 +80,8 @@ func TestParse(t *testing.T) {
 // never a figure.
 func TestParseNothing(t *testing.T) {
 	for _, tool := range All {
-		for _, text := range []string{"", "Killed\n", "{}", "connect failed: Connection refused\n", "[SUM] 0.0-1.0 sec x Bytes", "bw = x\nTHROUGHPUT=x\nmegabytes=x"} {
+		for _, text := range []string{"", "Killed\n", "{}", "connect failed: Connection refused\n",
+			"[SUM] 0.0-1.0 sec x Bytes", "bw = x\nTHROUGHPUT=x\nmegabytes=x"} {
 			if tool.parse == nil {
 				continue
 			}
@@ -82,7 +93,8 @@ func TestParseNothing(t *testing.T) {
 		}
 	}
 	tool, _ := Find(flow.Tool{Name: "iperf3"})
-	if _, err := tool.Parse(printed(t, "iperf3-refused.client"), "", false); err == nil || !strings.Contains(err.Error(), "Connection refused") {
+	if _, err := tool.Parse(printed(t, "iperf3-refused.client"), "", false); err == nil ||
+		!strings.Contains(err.Error(), "Connection refused") {
 		t.Errorf("a refusal: %v", err)
 	}
 }
@@ -107,31 +119,41 @@ func FuzzParse(f *testing.F) {
 func TestWords(t *testing.T) {
 	job := Job{
 		Spec: flow.Spec{
-			Protocol: "tcp", Streams: 4, MSS: 1000, NoDelay: new(true), CongestionControl: "reno", Window: 65536, RateCap: 2e6, DSCP: new(flow.DSCP(46)), ToolArgs: []string{"-l", "9000"},
+			Protocol: "tcp", Streams: 4, MSS: 1000, NoDelay: new(true), CongestionControl: "reno", Window: 65536,
+			RateCap: 2e6, DSCP: new(flow.DSCP(46)), ToolArgs: []string{"-l", "9000"},
 		},
-		Reads: true, Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddrPort("10.0.0.2:7001"), Seconds: 2.53,
+		Reads: true, Source: netip.MustParseAddr("10.0.0.1"), Destination: netip.MustParseAddrPort("10.0.0.2:7001"),
+		Seconds: 2.53,
 	}
-	plain := Job{Spec: flow.Spec{Streams: 1, CongestionControl: "cubic"}, Destination: netip.MustParseAddrPort("[fd00::2]:7001"), Seconds: 2}
-	datagrams := Job{Spec: flow.Spec{Protocol: "udp", Streams: 1, RateCap: 1e7, Datagram: 1000}, Destination: job.Destination, Seconds: 2}
-	applied := Job{Spec: flow.Spec{Protocol: flow.HTTP, Connections: 8, TLS: flow.TLSFull}, Destination: job.Destination, Seconds: 2.53}
-	queries := Job{Spec: flow.Spec{Protocol: flow.DNSTCP, Connections: 2, Pipeline: 3}, Source: job.Source, Destination: job.Destination, Seconds: 3}
+	plain := Job{Spec: flow.Spec{Streams: 1, CongestionControl: "cubic"},
+		Destination: netip.MustParseAddrPort("[fd00::2]:7001"), Seconds: 2}
+	datagrams := Job{Spec: flow.Spec{Protocol: "udp", Streams: 1, RateCap: 1e7, Datagram: 1000},
+		Destination: job.Destination, Seconds: 2}
+	applied := Job{Spec: flow.Spec{Protocol: flow.HTTP, Connections: 8, TLS: flow.TLSFull},
+		Destination: job.Destination, Seconds: 2.53}
+	queries := Job{Spec: flow.Spec{Protocol: flow.DNSTCP, Connections: 2, Pipeline: 3}, Source: job.Source,
+		Destination: job.Destination, Seconds: 3}
 	for _, test := range []struct {
 		tool   string
 		job    Job
 		client string
 	}{
-		{"iperf3", job, "iperf3 -c 10.0.0.2 -p 7001 -t 3 -J -i 0 -B 10.0.0.1 -P 4 -R -C reno -b 2000000 -M 1000 -N -w 65536 --tos 184 -l 9000"},
+		{"iperf3", job,
+			"iperf3 -c 10.0.0.2 -p 7001 -t 3 -J -i 0 -B 10.0.0.1 -P 4 -R -C reno -b 2000000 -M 1000 -N -w 65536 --tos 184 -l 9000"},
 		{"iperf3", plain, "iperf3 -c fd00::2 -p 7001 -t 2 -J -i 0 -C cubic"},
 		{"iperf3", datagrams, "iperf3 -c 10.0.0.2 -p 7001 -t 2 -J -i 0 -u -b 10000000 -l 1000"},
-		{"iperf", job, "iperf -c 10.0.0.2 -p 7001 -t 2.53 -f b -B 10.0.0.1 -P 4 -R --fq-rate 2000000 -M 1000 -N -w 65536 -l 9000"},
+		{"iperf", job,
+			"iperf -c 10.0.0.2 -p 7001 -t 2.53 -f b -B 10.0.0.1 -P 4 -R --fq-rate 2000000 -M 1000 -N -w 65536 -l 9000"},
 		{"iperf", plain, "iperf -c fd00::2 -p 7001 -t 2 -f b -Z cubic -V"},
 		{"nuttcp", job, "nuttcp -P 7001 -p 7002 -T2.53 -fparse -r -F -M1000 -D -R2000 -w64 -ws64 -l 9000 10.0.0.2"},
 		{"qperf", plain, "qperf -lp 7001 -ip 7002 -t 2 -v -uu fd00::2 tcp_bw"},
 		{"wrk", applied, "wrk -t 1 -c 8 -d 3s https://10.0.0.2:7001/"},
 		{"h2load", applied, "h2load -D 3 -c 8 --h1 https://10.0.0.2:7001/"},
 		{"dnsperf", queries, "dnsperf -s 10.0.0.2 -p 7001 -l 3 -c 2 -q 6 -m tcp -a 10.0.0.1"},
-		{"smtp-source", Job{Spec: flow.Spec{Protocol: flow.SMTP, Connections: 2}, Destination: job.Destination}, "smtp-source -d -s 2 -l 1000 -m 100000000 10.0.0.2:7001"},
-		{"netperf", plain, "netperf -H fd00::2 -p 7001 -l 2 -t TCP_STREAM -P 0 -6 -- -P ,7002 -K cubic -k THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY"},
+		{"smtp-source", Job{Spec: flow.Spec{Protocol: flow.SMTP, Connections: 2}, Destination: job.Destination},
+			"smtp-source -d -s 2 -l 1000 -m 100000000 10.0.0.2:7001"},
+		{"netperf", plain,
+			"netperf -H fd00::2 -p 7001 -l 2 -t TCP_STREAM -P 0 -6 -- -P ,7002 -K cubic -k THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY"},
 	} {
 		tool, _ := Find(flow.Tool{Name: test.tool})
 		if got := strings.Join(tool.ClientWords(test.job), " "); got != test.client {
@@ -196,7 +218,8 @@ func TestCheckArgs(t *testing.T) {
 		switch {
 		case test.wrong < 0 && len(got) > 0:
 			t.Errorf("%s %q: %+v, want nothing wrong", test.tool, test.words, got)
-		case test.wrong >= 0 && (len(got) == 0 || got[0].Index != test.wrong || !strings.Contains(got[0].Why, test.why)):
+		case test.wrong >= 0 && (len(got) == 0 || got[0].Index != test.wrong ||
+			!strings.Contains(got[0].Why, test.why)):
 			t.Errorf("%s %q: %+v, want word %d refused: %s", test.tool, test.words, got, test.wrong, test.why)
 		}
 	}
@@ -216,7 +239,8 @@ func TestArgsLetNothingThrough(t *testing.T) {
 						t.Errorf("%s: %s is allowed, and decided by %s", tool.Name, name, by)
 					}
 				}
-				for _, value := range []string{"", "-", "-1", "--", "/", "./x", "a/b", "..", "10.0.0.1", "fe80::1", "a.example", "1 2", "1\n2", "1\x00", "$(id)", strings.Repeat("1", 40)} {
+				for _, value := range []string{"", "-", "-1", "--", "/", "./x", "a/b", "..", "10.0.0.1", "fe80::1",
+					"a.example", "1 2", "1\n2", "1\x00", "$(id)", strings.Repeat("1", 40)} {
 					words := []string{name, value}
 					if a.Attached {
 						words = []string{name + value}

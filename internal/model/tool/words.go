@@ -63,18 +63,39 @@ var variables = map[string]struct {
 	option string
 	value  func(Job) string
 }{
-	"ADDRESS":       {Doc: "the flow's destination address", value: func(j Job) string { return j.Destination.Addr().String() }},
-	"PORT":          {Doc: "the port that the client connects to", value: func(j Job) string { return number(j.Destination.Port()) }},
-	"NEXT_PORT":     {Doc: "the port after it", value: func(j Job) string { return number(j.Destination.Port() + 1) }},
-	"AUTHORITY":     {Doc: "address and port, as in a URL: 10.0.0.2:80, [fd00::2]:80", value: func(j Job) string { return j.Destination.String() }},
-	"SOURCE":        {Doc: "the address to connect from", option: "source", value: func(j Job) string { return j.Source.String() }},
-	"SECONDS":       {Doc: "how long the trial takes, in whole seconds, rounded up", value: func(j Job) string { return number(int(max(1, math.Ceil(j.Seconds)))) }},
-	"TIME":          {Doc: "the same to the millisecond: 2.5", value: func(j Job) string { return fraction(j.Seconds) }},
-	"WINDOW_KIB":    {Doc: "window in KiB", option: "window", value: func(j Job) string { return number(max(j.Window/1024, 1)) }},
-	"RATE_CAP_KBIT": {Doc: "rate_cap in kbit/s", option: "rate_cap", value: func(j Job) string { return rate(j.RateCap / 1e3) }},
-	"OUTSTANDING":   {Doc: "requests that may be unanswered at a time: connections times pipeline", option: "pipeline", value: func(j Job) string { return number(max(1, j.Connections) * max(1, j.Pipeline)) }},
-	"MAIL":          {Doc: "request, or the size of a mail without it", option: "request", value: func(j Job) string { return number(cmp.Or(j.Request, flow.DefaultBody)) }},
-	"TOS":           {Doc: "dscp as the value of IP_TOS", option: "dscp", value: func(j Job) string { return number(j.DSCP.TrafficClass()) }},
+	"ADDRESS": {Doc: "the flow's destination address", value: func(j Job) string {
+		return j.Destination.Addr().String()
+	}},
+	"PORT": {Doc: "the port that the client connects to", value: func(j Job) string {
+		return number(j.Destination.Port())
+	}},
+	"NEXT_PORT": {Doc: "the port after it", value: func(j Job) string { return number(j.Destination.Port() + 1) }},
+	"AUTHORITY": {Doc: "address and port, as in a URL: 10.0.0.2:80, [fd00::2]:80", value: func(j Job) string {
+		return j.Destination.String()
+	}},
+	"SOURCE": {Doc: "the address to connect from", option: "source", value: func(j Job) string {
+		return j.Source.String()
+	}},
+	"SECONDS": {Doc: "how long the trial takes, in whole seconds, rounded up", value: func(j Job) string {
+		return number(int(max(1, math.Ceil(j.Seconds))))
+	}},
+	"TIME": {Doc: "the same to the millisecond: 2.5", value: func(j Job) string {
+		return fraction(j.Seconds)
+	}},
+	"WINDOW_KIB": {Doc: "window in KiB", option: "window", value: func(j Job) string {
+		return number(max(j.Window/1024, 1))
+	}},
+	"RATE_CAP_KBIT": {Doc: "rate_cap in kbit/s", option: "rate_cap", value: func(j Job) string {
+		return rate(j.RateCap / 1e3)
+	}},
+	"OUTSTANDING": {Doc: "requests that may be unanswered at a time: connections times pipeline", option: "pipeline",
+		value: func(j Job) string { return number(max(1, j.Connections) * max(1, j.Pipeline)) }},
+	"MAIL": {Doc: "request, or the size of a mail without it", option: "request", value: func(j Job) string {
+		return number(cmp.Or(j.Request, flow.DefaultBody))
+	}},
+	"TOS": {Doc: "dscp as the value of IP_TOS", option: "dscp", value: func(j Job) string {
+		return number(j.DSCP.TrafficClass())
+	}},
 }
 
 // Variable is a variable of commands, for documentation.

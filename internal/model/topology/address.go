@@ -74,7 +74,8 @@ func (a *Address) UnmarshalText(text []byte) (err error) {
 
 // JSONSchema describes the spelling to editors.
 func (Address) JSONSchema() map[string]any {
-	return unit.Schema("string", `^[0-9a-fA-F:.]+(-[0-9a-fA-F:.]+)?/[0-9]+$`, "192.168.1.15/24", "192.168.2.1-254/16", "fd00::15/64")
+	return unit.Schema("string", `^[0-9a-fA-F:.]+(-[0-9a-fA-F:.]+)?/[0-9]+$`, "192.168.1.15/24", "192.168.2.1-254/16",
+		"fd00::15/64")
 }
 
 // ParseAddress reads an address or a range of them, with its prefix length.
@@ -101,7 +102,8 @@ func ParseAddress(text string) (Address, error) {
 		return wrong(why)
 	}
 	var err error
-	if a.Bits, err = strconv.Atoi(length); err != nil || a.Bits < 1 || a.Bits > a.First.BitLen() || strconv.Itoa(a.Bits) != length {
+	if a.Bits, err = strconv.Atoi(length); err != nil || a.Bits < 1 || a.Bits > a.First.BitLen() ||
+		strconv.Itoa(a.Bits) != length {
 		return wrong(fmt.Sprintf("expected a prefix length from 1 to %d, found %q", a.First.BitLen(), length))
 	}
 	return a, nil
@@ -159,7 +161,8 @@ func spread(span string) string {
 		return ""
 	}
 	binary.BigEndian.PutUint32(at[:], uint32(end))
-	return fmt.Sprintf("%d is above 255; a range over several /24 has its last address in full: %s-%s", n, first, netip.AddrFrom4(at))
+	return fmt.Sprintf("%d is above 255; a range over several /24 has its last address in full: %s-%s", n, first,
+		netip.AddrFrom4(at))
 }
 
 // Places expands a range of addresses with an optional port, such as 192.168.2.1-254,

@@ -27,7 +27,8 @@ func TestAddress(t *testing.T) {
 			continue
 		}
 		if a.Last.String() != want.last || a.String() != want.spelled || len(a.Prefixes()) != want.count {
-			t.Errorf("%q ends at %s, is spelled %q, has %d addresses; want %+v", text, a.Last, a, len(a.Prefixes()), want)
+			t.Errorf("%q ends at %s, is spelled %q, has %d addresses; want %+v", text, a.Last, a,
+				len(a.Prefixes()), want)
 		}
 	}
 	for text, want := range map[string]string{
@@ -56,7 +57,8 @@ func TestAddressContains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]bool{"10.0.0.4": false, "10.0.0.5": true, "10.0.0.7": true, "10.0.0.8": false, "fd00::5": false} {
+	for text, want := range map[string]bool{"10.0.0.4": false, "10.0.0.5": true, "10.0.0.7": true, "10.0.0.8": false,
+		"fd00::5": false} {
 		if got := a.Contains(netip.MustParseAddr(text)); got != want {
 			t.Errorf("%s contains %s: %v", a, text, got)
 		}
@@ -96,7 +98,8 @@ func TestPlaces(t *testing.T) {
 
 // FuzzAddress: what is printed parses back to the same.
 func FuzzAddress(f *testing.F) {
-	for _, s := range []string{"192.168.2.1-254/16", "10.0.0.1-10.0.3.250/8", "fd00::1-ff/64", "::/1", "0.0.0.0-255/1"} {
+	for _, s := range []string{"192.168.2.1-254/16", "10.0.0.1-10.0.3.250/8", "fd00::1-ff/64", "::/1",
+		"0.0.0.0-255/1"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -165,21 +165,27 @@ func (c *checker) bgp() {
 			continue
 		}
 		if len(h.Via) > 0 {
-			c.report(path, "host %q is reached by via: its own daemon maintains its routes, and linerate starts none there", h.Name)
+			c.report(path,
+				"host %q is reached by via: its own daemon maintains its routes, and linerate starts none there",
+				h.Name)
 		}
 		switch other, taken := speaks[h.BGP.AS]; {
 		case h.BGP.AS < 1 || h.BGP.AS > maxAS:
 			c.report(path+".as", "AS %d: expected 1 to %d, such as 65001", h.BGP.AS, maxAS)
 		case taken:
-			c.report(path+".as", "AS %d is already that of host %q: a host ignores routes with its own AS in the path (RFC 4271, 9.1.2)", h.BGP.AS, other)
+			c.report(path+".as",
+				"AS %d is already that of host %q: a host ignores routes with its own AS in the path (RFC 4271, 9.1.2)",
+				h.BGP.AS, other)
 		}
 		speaks[h.BGP.AS] = h.Name
 		for j, name := range h.BGP.Interfaces {
 			at := fmt.Sprintf("%s.interfaces[%d]", path, j)
 			if _, ok := h.Interface(name); !ok {
-				c.report(at, "host %q has no interface %q%s", h.Name, name, source.DidYouMean(name, h.interfaceNames("")))
+				c.report(at, "host %q has no interface %q%s", h.Name, name,
+					source.DidYouMean(name, h.interfaceNames("")))
 			} else if !slices.ContainsFunc(c.t.Sessions(h), func(s Session) bool { return s.Interface == name }) {
-				c.report(at, "the link at %s.%s does not lead to an interface at which another host speaks BGP", h.Name, name)
+				c.report(at, "the link at %s.%s does not lead to an interface at which another host speaks BGP",
+					h.Name, name)
 			}
 		}
 		if len(h.BGP.Interfaces) == 0 && len(c.t.Sessions(h)) == 0 {

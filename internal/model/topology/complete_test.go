@@ -20,7 +20,8 @@ func TestCompleteNamesSwitchPorts(t *testing.T) {
 		{Name: "a-very-long-host-name-2", Interfaces: []Interface{{Name: "eth0"}}},
 		{Name: "plug", Interfaces: []Interface{{Name: "enp129s0f0np0.9"}}},
 	}
-	top := Topology{Hosts: hosts, Switches: []Switch{{Name: "switch"}, {Name: "lo"}, {Name: "real", Via: []string{"ssh", "real"}}}, Links: []Link{
+	top := Topology{Hosts: hosts, Switches: []Switch{{Name: "switch"}, {Name: "lo"},
+		{Name: "real", Via: []string{"ssh", "real"}}}, Links: []Link{
 		{From: end("server.eth0"), To: end("switch")},
 		{From: end("switch"), To: end("server.eth1")},
 		{From: end("client"), To: end("switch")},

@@ -112,7 +112,9 @@ func (h *Host) takes(name string, tags []device.VLAN) (names []string) {
 		if _, master := h.Master(p.Name); master.Members {
 			continue
 		}
-		if slices.ContainsFunc(h.lowers(p.Name), func(w lower) bool { return w.name == name && slices.Equal(w.tags, tags) }) {
+		if slices.ContainsFunc(h.lowers(p.Name), func(w lower) bool {
+			return w.name == name && slices.Equal(w.tags, tags)
+		}) {
 			names = append(names, p.Name)
 		}
 	}

@@ -109,11 +109,15 @@ func TestPathsOverDevices(t *testing.T) {
 			"client.eth0 switch.client-eth0 switch.p0 nas.eth0",
 			"client.eth0 switch.client-eth0 switch.p1 nas.eth1"},
 			map[string]Wrap{"client.eth0": {VLANs: 1}, "switch.p0": {VLANs: 1}, "switch.p1": {VLANs: 1}}, 1500},
-		"tagged at one end": {"access", "", "10.0.5.2", []string{"access.eth0 switch.access-eth0 switch.client-eth0 client.eth0"},
+		"tagged at one end": {"access", "", "10.0.5.2",
+			[]string{"access.eth0 switch.access-eth0 switch.client-eth0 client.eth0"},
 			map[string]Wrap{"switch.client-eth0": {VLANs: 1}}, 1500},
-		"VRF": {"client", "", "10.0.2.2", []string{"client.eth0 switch.client-eth0 switch.router-left router.left router.right far.eth0"}, nil, 0},
-		"tunnel": {"client", "", "10.7.0.2", []string{"client.eth0 switch.client-eth0 switch.router-left router.left router.right far.eth0"},
-			map[string]Wrap{"client.eth0": {Tunnel: 50}, "switch.router-left": {Tunnel: 50}, "router.right": {Tunnel: 50}}, 1450},
+		"VRF": {"client", "", "10.0.2.2",
+			[]string{"client.eth0 switch.client-eth0 switch.router-left router.left router.right far.eth0"}, nil, 0},
+		"tunnel": {"client", "", "10.7.0.2",
+			[]string{"client.eth0 switch.client-eth0 switch.router-left router.left router.right far.eth0"},
+			map[string]Wrap{"client.eth0": {Tunnel: 50}, "switch.router-left": {Tunnel: 50},
+				"router.right": {Tunnel: 50}}, 1450},
 	} {
 		var source netip.Addr
 		destination := netip.MustParseAddr(c.to)
@@ -142,7 +146,8 @@ func TestPathsOverDevices(t *testing.T) {
 		{"access", "10.0.1.2", "access has neither an interface"},                            // in another VLAN
 		{"far", "10.0.1.254", "VRF red"},
 	} {
-		if paths, err := over.Paths(c.from, netip.Addr{}, netip.MustParseAddr(c.to)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if paths, err := over.Paths(c.from, netip.Addr{}, netip.MustParseAddr(c.to)); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s to %s: %q, %v; want an error with %q", c.from, c.to, texts(paths), err, c.want)
 		}
 	}

@@ -186,36 +186,46 @@ func (c impairmentChecker) direction(i Impairment, over *Impairment, section str
 	switch {
 	case i.Queue == none:
 	case i.Queue.Time != 0 && i.Rate == 0:
-		say("queue", over.Queue != none, "a queue of %s needs a rate: give the link a rate, or the queue a size", i.Queue)
+		say("queue", over.Queue != none, "a queue of %s needs a rate: give the link a rate, or the queue a size",
+			i.Queue)
 	case i.Queue.At(i.Rate) < frame:
-		say("queue", over.Queue != none, "queue of %s is smaller than one frame: expected at least %d bytes (MTU + %d)", i.Queue, frame, ethernetHeader)
+		say("queue", over.Queue != none, "queue of %s is smaller than one frame: expected at least %d bytes (MTU + %d)",
+			i.Queue, frame, ethernetHeader)
 	}
 	switch mark := i.ECN.At(i.Rate); {
 	case i.ECN == none:
 	case i.Rate == 0:
 		say("ecn", over.ECN != none, "ecn without rate marks nothing, since nothing waits: give the link a rate")
 	case mark < frame:
-		say("ecn", over.ECN != none, "ecn of %s is less than one frame, so every frame would be marked: expected at least %d bytes (MTU + %d)", i.ECN, frame, ethernetHeader)
+		say("ecn", over.ECN != none,
+			"ecn of %s is less than one frame, so every frame would be marked: expected at least %d bytes (MTU + %d)",
+			i.ECN, frame, ethernetHeader)
 	case mark >= i.QueueSize():
-		say("ecn", over.ECN != none, "ecn of %s is not less than the queue of %s, so nothing would be marked", i.ECN, i.QueueSize())
+		say("ecn", over.ECN != none, "ecn of %s is not less than the queue of %s, so nothing would be marked", i.ECN,
+			i.QueueSize())
 	}
 	if i.Jitter > i.Delay {
-		say("jitter", over.Jitter != 0, "jitter of %s to either side of a delay of %s: no frame arrives before it was sent", i.Jitter, i.Delay)
+		say("jitter", over.Jitter != 0,
+			"jitter of %s to either side of a delay of %s: no frame arrives before it was sent", i.Jitter, i.Delay)
 	}
 	switch {
 	case i.Reorder >= 1:
 		say("reorder", over.Reorder != 0, "reorder of %s: expected less than 100%%", i.Reorder)
 	case i.Reorder > 0 && i.Delay == 0:
-		say("reorder", over.Reorder != 0, "reorder without delay: there is nothing in flight to overtake; give the link a delay")
+		say("reorder", over.Reorder != 0,
+			"reorder without delay: there is nothing in flight to overtake; give the link a delay")
 	}
 	switch took := float64(i.Burst) * 8 / float64(i.Rate); {
 	case i.Burst == 0:
 	case i.Rate == 0:
 		say("burst", over.Burst != 0, "burst without rate shapes nothing: give the link a rate")
 	case i.Burst < frame:
-		say("burst", over.Burst != 0, "burst of %s is smaller than one frame, so nothing would pass: expected at least %d bytes (MTU + %d)", i.Burst, frame, ethernetHeader)
+		say("burst", over.Burst != 0,
+			"burst of %s is smaller than one frame, so nothing would pass: expected at least %d bytes (MTU + %d)",
+			i.Burst, frame, ethernetHeader)
 	case took > maxBurstTime:
-		say("rate", over.Rate != 0, "rate %s is too small for the burst of %s, which lasts %s: expected at most %g ms, so a burst of at most %s",
+		say("rate", over.Rate != 0,
+			"rate %s is too small for the burst of %s, which lasts %s: expected at most %g ms, so a burst of at most %s",
 			i.Rate, i.Burst, unit.FormatSeconds(took), maxBurstTime*1000, bytesIn(i.Rate, maxBurstTime))
 	}
 }

@@ -26,7 +26,8 @@ func TestImpairmentDefaults(t *testing.T) {
 		{Impairment{Rate: 1e9, Burst: 5000}, 5000, 1_250_000},
 		{Impairment{Rate: 1e9, Burst: 5000, Queue: unit.Depth{Size: 20_000}}, 5000, 20_000},
 	} {
-		if burst, queue := test.impairment.BurstSize(), test.impairment.QueueSize(); burst != test.burst || queue != test.queue {
+		if burst, queue := test.impairment.BurstSize(), test.impairment.QueueSize(); burst != test.burst ||
+			queue != test.queue {
 			t.Errorf("%+v: burst %d, queue %d; want %d, %d", test.impairment, burst, queue, test.burst, test.queue)
 		}
 	}
@@ -34,11 +35,13 @@ func TestImpairmentDefaults(t *testing.T) {
 
 func TestTowards(t *testing.T) {
 	l := Link{From: end("a.eth0"), To: end("b.eth0"), Impairment: Impairment{Rate: 1e9, Delay: 5},
-		Forward: &Impairment{Rate: 2e9}, Reverse: &Impairment{MTU: 9000, Loss: 0.1, Delay: 7, Queue: unit.Depth{Size: 8}, Burst: 9}}
+		Forward: &Impairment{Rate: 2e9}, Reverse: &Impairment{MTU: 9000, Loss: 0.1, Delay: 7,
+			Queue: unit.Depth{Size: 8}, Burst: 9}}
 	if got, want := l.Towards(l.From), (Impairment{Rate: 2e9, Delay: 5, MTU: 1500}); got != want {
 		t.Errorf("from → to: %+v, want %+v", got, want)
 	}
-	if got, want := l.Towards(l.To), (Impairment{Rate: 1e9, Delay: 7, Loss: 0.1, Queue: unit.Depth{Size: 8}, Burst: 9, MTU: 9000}); got != want {
+	if got, want := l.Towards(l.To), (Impairment{Rate: 1e9, Delay: 7, Loss: 0.1, Queue: unit.Depth{Size: 8}, Burst: 9,
+		MTU: 9000}); got != want {
 		t.Errorf("to → from: %+v, want %+v", got, want)
 	}
 	if l.Other(l.From) != l.To || l.Other(l.To) != l.From {
@@ -48,7 +51,8 @@ func TestTowards(t *testing.T) {
 
 // everything has every property of an impairment set.
 func everything(t *testing.T) Impairment {
-	all := Impairment{Rate: 1e9, Delay: 2e6, Jitter: 1e6, Loss: 0.1, Reorder: 0.2, Queue: unit.Depth{Time: 4e6}, ECN: unit.Depth{Size: 9000}, Burst: 64 << 10, MTU: 9000, Bucket: true, Shaper: "tbf", Overhead: 4}
+	all := Impairment{Rate: 1e9, Delay: 2e6, Jitter: 1e6, Loss: 0.1, Reorder: 0.2, Queue: unit.Depth{Time: 4e6},
+		ECN: unit.Depth{Size: 9000}, Burst: 64 << 10, MTU: 9000, Bucket: true, Shaper: "tbf", Overhead: 4}
 	for i := range reflect.TypeFor[Impairment]().NumField() {
 		if reflect.ValueOf(all).Field(i).IsZero() {
 			t.Fatalf("this test has no value for the new property %s", reflect.TypeFor[Impairment]().Field(i).Name)
@@ -74,7 +78,8 @@ func TestSplitLink(t *testing.T) {
 		want.MTU, want.Burst = 0, i.BurstSize()
 		want.Queue, want.ECN = unit.Depth{Size: i.QueueSize()}, unit.Depth{Size: i.ECN.At(i.Rate)}
 		for _, usable := range [][]Mechanism{{Netem}, {Emulator}, {Netem, Emulator}} {
-			for _, other := range []Impairment{{}, {Rate: 1e6}, {Delay: 1e6}, {Rate: 1e9, ECN: unit.Depth{Size: 9000}}} {
+			for _, other := range []Impairment{{}, {Rate: 1e6}, {Delay: 1e6},
+				{Rate: 1e9, ECN: unit.Depth{Size: 9000}}} {
 				parts, by, _, err := SplitLink([2]Impairment{i, other}, only(usable))
 				marks := i.ECN != unit.Depth{} || other.ECN != unit.Depth{}
 				if (err != nil) != (marks && !slices.Contains(usable, Emulator)) {
@@ -132,7 +137,8 @@ func checkSplit(s Split, want Impairment, by Mechanism) error {
 // TestMechanisms: the preferred one is used if it can be, and otherwise the reason why
 // not is returned.
 func TestMechanisms(t *testing.T) {
-	delay, lossy, marks := Impairment{Delay: 1e6}, Impairment{Loss: 0.1}, Impairment{Rate: 1e9, ECN: unit.Depth{Size: 9000}}
+	delay, lossy, marks := Impairment{Delay: 1e6}, Impairment{Loss: 0.1},
+		Impairment{Rate: 1e9, ECN: unit.Depth{Size: 9000}}
 	for _, test := range []struct {
 		there, back Impairment
 		usable      []Mechanism
@@ -150,10 +156,12 @@ func TestMechanisms(t *testing.T) {
 	} {
 		_, by, skipped, err := SplitLink([2]Impairment{test.there, test.back}, only(test.usable))
 		if by != test.want || fmt.Sprint(skipped) != test.skipped || err != nil {
-			t.Errorf("%+v, %+v with %v: %q, skipped %v, %v; want %q, skipped %s", test.there, test.back, test.usable, by, skipped, err, test.want, test.skipped)
+			t.Errorf("%+v, %+v with %v: %q, skipped %v, %v; want %q, skipped %s", test.there, test.back, test.usable,
+				by, skipped, err, test.want, test.skipped)
 		}
 	}
-	if _, _, _, err := SplitLink([2]Impairment{delay, lossy}, only(nil)); err == nil || err.Error() != "no emulator\nno netem" {
+	if _, _, _, err := SplitLink([2]Impairment{delay, lossy}, only(nil)); err == nil ||
+		err.Error() != "no emulator\nno netem" {
 		t.Errorf("nothing is usable: %v", err)
 	}
 }

@@ -54,6 +54,7 @@ func (c settingChecker) nexthopObject(n setting.NexthopObject, path string) {
 		}
 	}
 	if r := n.Resilient; r != nil && (r.Buckets < 0 || r.Buckets > 65535 || r.Buckets > 0 && r.Buckets < len(n.Group)) {
-		c.report(path+".resilient.buckets", "buckets %d: expected at least one for each of the %d members, and at most 65535", r.Buckets, len(n.Group))
+		c.report(path+".resilient.buckets",
+			"buckets %d: expected at least one for each of the %d members, and at most 65535", r.Buckets, len(n.Group))
 	}
 }

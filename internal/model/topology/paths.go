@@ -32,7 +32,8 @@ func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, 
 // PathShares lists Paths and the share of all packets' hashes that each gets, by the weights
 // of the next hops along it. shares is nil where some host has several routes to the
 // destination: no hash chooses among these.
-func (t *Topology) PathShares(from string, source, destination netip.Addr) (paths [][]End, shares []float64, err error) {
+func (t *Topology) PathShares(from string, source, destination netip.Addr) (paths [][]End, shares []float64,
+	err error) {
 	host, ok := t.Host(from)
 	if !ok {
 		return nil, nil, fmt.Errorf("no host %q to send from", from)
@@ -93,7 +94,8 @@ type walk struct {
 func (w *walk) all(host *Host, source netip.Addr) error {
 	holders := w.t.holders(w.destination)
 	if host.holds(w.destination) {
-		return fmt.Errorf("%s is an address of %s itself, and such traffic never leaves the host", w.destination, host.Name)
+		return fmt.Errorf("%s is an address of %s itself, and such traffic never leaves the host",
+			w.destination, host.Name)
 	} else if len(holders) == 0 {
 		return fmt.Errorf("no interface holds %s", w.destination)
 	}
@@ -115,7 +117,8 @@ type index struct {
 }
 
 func newIndex(t *Topology) index {
-	p := index{make(map[string]*Host, len(t.Hosts)), map[string]*Switch{}, make(map[End]End, 2*len(t.Links)), map[string][]End{}}
+	p := index{make(map[string]*Host, len(t.Hosts)), map[string]*Switch{}, make(map[End]End, 2*len(t.Links)),
+		map[string][]End{}}
 	for i := range t.Hosts {
 		p.hosts[t.Hosts[i].Name] = &t.Hosts[i]
 	}
@@ -283,7 +286,8 @@ func (h *Host) tables(in string, source, destination netip.Addr) []int {
 	}
 	for i, r := range h.Rules {
 		again := func(o setting.Rule) bool { return o.From == r.From && o.To == r.To && o.Table == r.Table }
-		if strings.Contains(r.From+r.To, ":") != destination.Is6() || r.Priority == 0 && slices.ContainsFunc(h.Rules[:i], again) {
+		if strings.Contains(r.From+r.To, ":") != destination.Is6() || r.Priority == 0 &&
+			slices.ContainsFunc(h.Rules[:i], again) {
 			continue
 		}
 		r.Priority = cmp.Or(r.Priority, lowest-1)

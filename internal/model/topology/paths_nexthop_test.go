@@ -13,7 +13,8 @@ func TestOnward(t *testing.T) {
 	for _, c := range []struct {
 		over, from, nextHop, want string
 	}{
-		{"nas", "server.eth0", "192.168.1.102", "[server.eth0 switch.server-eth0 switch.far far.switch far.client2-eth0 client2.eth0]"},
+		{"nas", "server.eth0", "192.168.1.102",
+			"[server.eth0 switch.server-eth0 switch.far far.switch far.client2-eth0 client2.eth0]"},
 		{"nas", "client1.eth0", "192.168.1.99", "[]"},
 		{"nas", "absent.eth0", "192.168.1.102", "[]"},
 		{"fabric", "s1.up1", "fe80::1", "[s1.up1 spine2.a]"},
@@ -48,7 +49,8 @@ func TestAdjacent(t *testing.T) {
 func TestPathsByNexthopObjects(t *testing.T) {
 	over := fabric()
 	over.Hosts[0].Nexthops = []setting.NexthopObject{
-		{ID: 1, Via: "inet6 fe80::1", Interface: "up0"}, {ID: 2, Via: "inet6 fe80::2", Interface: "up1"}, {ID: 3, Group: []setting.Member{{ID: 1}, {ID: 2}}},
+		{ID: 1, Via: "inet6 fe80::1", Interface: "up0"}, {ID: 2, Via: "inet6 fe80::2", Interface: "up1"},
+		{ID: 3, Group: []setting.Member{{ID: 1}, {ID: 2}}},
 	}
 	for object, want := range map[int]int{2: 1, 3: 2} {
 		over.Hosts[0].Routes = []setting.Route{{To: "default", Object: object}}
@@ -57,9 +59,11 @@ func TestPathsByNexthopObjects(t *testing.T) {
 			t.Errorf("by object %d: %v, %v", object, paths, err)
 		}
 	}
-	one := over.With([]setting.Setting{{Host: "s1", Nexthop: &setting.NexthopObject{ID: 3, Group: []setting.Member{{ID: 2}}}}})
+	one := over.With([]setting.Setting{
+		{Host: "s1", Nexthop: &setting.NexthopObject{ID: 3, Group: []setting.Member{{ID: 2}}}}})
 	one.Hosts[0].Routes[0].Object = 3
-	if paths, err := one.Paths("s1", netip.Addr{}, netip.MustParseAddr("10.0.200.2")); err != nil || len(paths) != 1 || paths[0][0].Interface != "up1" {
+	if paths, err := one.Paths("s1", netip.Addr{}, netip.MustParseAddr("10.0.200.2")); err != nil || len(paths) != 1 ||
+		paths[0][0].Interface != "up1" {
 		t.Errorf("a setting took a member away: %v, %v", paths, err)
 	}
 }
@@ -71,10 +75,12 @@ func TestPathShares(t *testing.T) {
 	over.Hosts[0].Routes = []setting.Route{{To: "10.0.200.2/32", Nexthops: []setting.Nexthop{
 		{Via: "inet6 fe80::1", Interface: "up0"}, {Via: "inet6 fe80::2", Interface: "up1", Weight: 3},
 	}}}
-	if paths, shares, err := over.PathShares("s1", netip.Addr{}, to); err != nil || len(paths) != 2 || fmt.Sprint(shares) != "[0.25 0.75]" {
+	if paths, shares, err := over.PathShares("s1", netip.Addr{}, to); err != nil || len(paths) != 2 ||
+		fmt.Sprint(shares) != "[0.25 0.75]" {
 		t.Errorf("%v %v %v", paths, shares, err)
 	}
-	if paths, shares, err := nas().PathShares("server", netip.Addr{}, netip.MustParseAddr("192.168.1.102")); err != nil || len(paths) < 2 || shares != nil {
+	if paths, shares, err := nas().PathShares("server", netip.Addr{},
+		netip.MustParseAddr("192.168.1.102")); err != nil || len(paths) < 2 || shares != nil {
 		t.Errorf("%v %v %v", paths, shares, err)
 	}
 }

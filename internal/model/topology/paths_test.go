@@ -76,7 +76,8 @@ func fabric() *Topology {
 	}
 	return &Topology{
 		Hosts: []Host{server("s1", "10.0.200.1"), server("s2", "10.0.200.2"), spine("spine1"), spine("spine2")},
-		Links: []Link{link("s1.up0", "spine1.a"), link("s2.up0", "spine1.b"), link("s1.up1", "spine2.a"), link("s2.up1", "spine2.b")},
+		Links: []Link{link("s1.up0", "spine1.a"), link("s2.up0", "spine1.b"), link("s1.up1", "spine2.a"),
+			link("s2.up1", "spine2.b")},
 	}
 }
 
@@ -87,7 +88,8 @@ func routed() *Topology {
 		Hosts: []Host{
 			{Name: "a", Interfaces: []Interface{port("eth0", "10.0.1.1/24"), port("eth1", "10.0.3.1/24")},
 				Routes: []setting.Route{{To: "default", Via: "r.eth0"}, {To: "10.0.2.9/32", Via: "10.0.3.2"}}},
-			{Name: "r", Forward: true, Interfaces: []Interface{port("eth0", "10.0.1.254/24"), port("eth1", "10.0.2.254/24")}},
+			{Name: "r", Forward: true, Interfaces: []Interface{port("eth0", "10.0.1.254/24"),
+				port("eth1", "10.0.2.254/24")}},
 			{Name: "q", Interfaces: []Interface{port("eth0", "10.0.3.2/24")}},
 			{Name: "b", Interfaces: []Interface{port("eth0", "10.0.2.1/24", "10.0.2.9/24", "fd00::2/64")}},
 		},
@@ -116,7 +118,8 @@ func TestPaths(t *testing.T) {
 	six.Hosts[1].Interfaces = []Interface{port("eth0", "fd01::fe/64"), port("eth1", "fd00::fe/64")}
 	overConnected := nas()
 	for i, h := range overConnected.Hosts {
-		overConnected.Hosts[i].Interfaces[0].Addresses = append(h.Interfaces[0].Addresses, address(fmt.Sprintf("fd00::%d/64", i+1)))
+		overConnected.Hosts[i].Interfaces[0].Addresses = append(h.Interfaces[0].Addresses,
+			address(fmt.Sprintf("fd00::%d/64", i+1)))
 	}
 	overConnected.Hosts[0].Routes = []setting.Route{{To: "fd00::/64", Interface: "eth2", Metric: 100}}
 
@@ -145,9 +148,12 @@ func TestPaths(t *testing.T) {
 			[]string{"server.eth2 switch.server-eth2 switch.client1-eth0 client1.eth0"}},
 		{"equal-cost multipath, unnumbered", fabric(), "s1", "10.0.200.1", "10.0.200.2", []string{
 			"s1.up0 spine1.a spine1.b s2.up0", "s1.up1 spine2.a spine2.b s2.up1"}},
-		{"an IPv6 route without a metric has 1024", priorities, "a", "", "fd00::2", []string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
-		{"an IPv4 route without a metric has 0", priorities, "a", "", "10.0.2.1", []string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
-		{"default by an interface that has addresses of IPv6 alone", six, "a", "", "fd00::2", []string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
+		{"an IPv6 route without a metric has 1024", priorities, "a", "", "fd00::2",
+			[]string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
+		{"an IPv4 route without a metric has 0", priorities, "a", "", "10.0.2.1",
+			[]string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
+		{"default by an interface that has addresses of IPv6 alone", six, "a", "", "fd00::2",
+			[]string{"a.eth0 r.eth0 r.eth1 b.eth0"}},
 		{"the route of an IPv6 address has 256", overConnected, "server", "", "fd00::2",
 			[]string{"server.eth2 switch.server-eth2 switch.client1-eth0 client1.eth0"}},
 		{"through a router", routed(), "a", "", "10.0.2.1",
@@ -185,7 +191,8 @@ func TestPathsErrors(t *testing.T) {
 	byObject := routed()
 	byObject.Hosts[1].Interfaces[1].Addresses = []Address{address("fd00::fe/64")}
 	byObject.Hosts[0].Nexthops = []setting.NexthopObject{{ID: 1, Via: "fd01::fe", Interface: "eth0"}}
-	byObject.Hosts[0].Routes = []setting.Route{{To: "default", Object: 1}, {To: "default", Interface: "eth0"}, {To: "default", Via: "r.eth0"}}
+	byObject.Hosts[0].Routes = []setting.Route{{To: "default", Object: 1}, {To: "default", Interface: "eth0"},
+		{To: "default", Via: "r.eth0"}}
 	six := routed()
 	six.Hosts[0].Interfaces[0].Addresses = []Address{address("fd01::1/64")}
 	six.Hosts[1].Interfaces[0].Addresses = []Address{address("fd01::fe/64")}
@@ -199,7 +206,8 @@ func TestPathsErrors(t *testing.T) {
 		{"unassigned address", nas(), "client1", "", "192.168.1.99", "no interface holds 192.168.1.99"},
 		{"own address", nas(), "server", "", "192.168.1.16", "is an address of server itself"},
 		{"cable cut", cut, "client1", "", "192.168.1.18", "no path from client1 to 192.168.1.18: "},
-		{"cable cut, at the interface", cut, "server", "192.168.1.15", "192.168.1.102", "192.168.1.102 is not reachable from server.eth0"},
+		{"cable cut, at the interface", cut, "server", "192.168.1.15", "192.168.1.102",
+			"192.168.1.102 is not reachable from server.eth0"},
 		{"no route", routed(), "b", "", "10.0.1.1", "b has neither an interface on its prefix nor a route"},
 		{"longest prefix leads to no router", routed(), "a", "", "10.0.2.9", "q does not forward"},
 		{"other family has no route", routed(), "r", "", "fd00::2", "r has neither"},
@@ -233,7 +241,8 @@ func TestPathsAreBounded(t *testing.T) {
 		if tier < tiers {
 			var hops []setting.Nexthop
 			for k := range wide {
-				hops = append(hops, setting.Nexthop{Via: fmt.Sprintf("r%d.u%d", tier+1, k), Interface: fmt.Sprint("d", k)})
+				hops = append(hops, setting.Nexthop{Via: fmt.Sprintf("r%d.u%d", tier+1, k),
+					Interface: fmt.Sprint("d", k)})
 				top.Links = append(top.Links, link(fmt.Sprintf("r%d.d%d", tier, k), fmt.Sprintf("r%d.u%d", tier+1, k)))
 			}
 			h.Routes = []setting.Route{{To: "172.16.0.1/32", Nexthops: hops}}
@@ -269,7 +278,8 @@ func TestRulesWithoutPriority(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			top := nas()
-			top.Hosts[0].Routes = []setting.Route{{To: "192.168.1.0/24", Interface: "eth1", Table: 1}, {To: "192.168.1.0/24", Interface: "eth2", Table: 2}}
+			top.Hosts[0].Routes = []setting.Route{{To: "192.168.1.0/24", Interface: "eth1", Table: 1},
+				{To: "192.168.1.0/24", Interface: "eth2", Table: 2}}
 			var settings []setting.Setting
 			for i := range c.rules {
 				settings = append(settings, setting.Setting{Host: "server", Rule: &c.rules[i]})

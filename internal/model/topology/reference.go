@@ -139,8 +139,10 @@ func (t *Topology) AddressToward(host string, far End, six bool) (netip.Addr, bo
 // (RFC 4291, appendix A).
 func LinkLocal(mac string) (netip.Addr, error) {
 	var m [6]byte
-	if _, err := fmt.Sscanf(mac, "%02x:%02x:%02x:%02x:%02x:%02x", &m[0], &m[1], &m[2], &m[3], &m[4], &m[5]); err != nil {
+	if _, err := fmt.Sscanf(mac, "%02x:%02x:%02x:%02x:%02x:%02x", &m[0], &m[1], &m[2], &m[3], &m[4],
+		&m[5]); err != nil {
 		return netip.Addr{}, fmt.Errorf("MAC address %q: %w", mac, err)
 	}
-	return netip.AddrFrom16([16]byte{0xfe, 0x80, 8: m[0] ^ 2, 9: m[1], 10: m[2], 11: 0xff, 12: 0xfe, 13: m[3], 14: m[4], 15: m[5]}), nil
+	return netip.AddrFrom16([16]byte{0xfe, 0x80, 8: m[0] ^ 2, 9: m[1], 10: m[2], 11: 0xff, 12: 0xfe, 13: m[3], 14: m[4],
+		15: m[5]}), nil
 }

@@ -53,7 +53,8 @@ func (t *Topology) Adjacent(host string, far End) bool {
 	h, ok := t.Host(far.Node)
 	return ok && slices.ContainsFunc(h.Interfaces, func(p Interface) bool {
 		return slices.ContainsFunc(h.lowers(p.Name), func(w lower) bool {
-			return len(w.tags) > 0 && w.name == far.Interface && slices.ContainsFunc(f.reached(w, far), func(s arrival) bool { return s.node.end.Node == host })
+			return len(w.tags) > 0 && w.name == far.Interface &&
+				slices.ContainsFunc(f.reached(w, far), func(s arrival) bool { return s.node.end.Node == host })
 		})
 	})
 }
@@ -111,10 +112,12 @@ func (w *walk) tunnel(host *Host, from End, shape device.Shape) (list []segment,
 	far := w.index.hosts[remote.Node]
 	i := slices.IndexFunc(far.Interfaces, func(p Interface) bool {
 		other, _ := p.Shape(p.Name)
-		return other.Kind == shape.Kind && *other.Tunnel == device.Tunnel{Local: shape.Tunnel.Remote, Remote: shape.Tunnel.Local, ID: shape.Tunnel.ID}
+		return other.Kind == shape.Kind &&
+			*other.Tunnel == device.Tunnel{Local: shape.Tunnel.Remote, Remote: shape.Tunnel.Local, ID: shape.Tunnel.ID}
 	})
 	if i < 0 {
-		return nil, fmt.Errorf("%s has no %s with the identifier %d from %s to %s", far.Name, shape.Key, shape.Tunnel.ID, shape.Tunnel.Remote, shape.Tunnel.Local)
+		return nil, fmt.Errorf("%s has no %s with the identifier %d from %s to %s", far.Name, shape.Key,
+			shape.Tunnel.ID, shape.Tunnel.Remote, shape.Tunnel.Local)
 	}
 	outer := walk{t: w.t, destination: shape.Tunnel.Remote, index: w.index, tunnels: w.tunnels + 1}
 	if outer.tunnels > maxTunnels {

@@ -82,7 +82,9 @@ func (h *Host) Service(name string) (Service, bool) {
 // nothing that would end a directive, a parameter or a line.
 var (
 	serviceKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`) })
-	serviceText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9 ._:/,=+%*@-]{1,200}$`) })
+	serviceText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z0-9 ._:/,=+%*@-]{1,200}$`)
+	})
 )
 
 // maxServices bounds the services of a host.
@@ -118,11 +120,14 @@ func (c *checker) services(i int) {
 			at := fmt.Sprintf("%s.settings[%d]", at, k)
 			switch reserved := reservedOf(s.Program); {
 			case !serviceKey().MatchString(o.Key):
-				c.report(at, "setting %.40q: expected lower-case letters, digits, - and _, beginning with a letter", o.Key)
+				c.report(at, "setting %.40q: expected lower-case letters, digits, - and _, beginning with a letter",
+					o.Key)
 			case slices.Contains(reserved, o.Key):
-				c.report(at, "setting %s: linerate gives %s its own; expected none of %s", o.Key, s.Program, strings.Join(reserved, ", "))
+				c.report(at, "setting %s: linerate gives %s its own; expected none of %s", o.Key, s.Program,
+					strings.Join(reserved, ", "))
 			case !serviceText().MatchString(o.Value):
-				c.report(at, "setting %s: %.40q: expected 1 to 200 letters, digits, spaces and . _ : / , = + %% * @ -", o.Key, o.Value)
+				c.report(at, "setting %s: %.40q: expected 1 to 200 letters, digits, spaces and . _ : / , = + %% * @ -",
+					o.Key, o.Value)
 			}
 		}
 	}
@@ -138,9 +143,11 @@ func serviceNames() (names []string) {
 // reserved are settings that linerate makes itself: where a program has its files, as whom
 // it runs, and what would have it execute others.
 var reserved = map[string][]string{
-	"nginx":   {"daemon", "error_log", "include", "load_module", "pid", "root", "user"},
-	"nsd":     {"chroot", "database", "include", "ip-address", "logfile", "pidfile", "port", "username", "xfrdfile", "zonelistfile", "zonesdir"},
-	"postfix": {"command_directory", "config_directory", "daemon_directory", "data_directory", "mail_owner", "maillog_file", "queue_directory", "setgid_group"},
+	"nginx": {"daemon", "error_log", "include", "load_module", "pid", "root", "user"},
+	"nsd": {"chroot", "database", "include", "ip-address", "logfile", "pidfile", "port", "username", "xfrdfile",
+		"zonelistfile", "zonesdir"},
+	"postfix": {"command_directory", "config_directory", "daemon_directory", "data_directory", "mail_owner",
+		"maillog_file", "queue_directory", "setgid_group"},
 }
 
 func reservedOf(program string) []string { return slices.Sorted(slices.Values(reserved[program])) }

@@ -54,7 +54,8 @@ func (s *SNMP) Endpoint() (host string, port uint16, ok bool) {
 }
 
 var dnsName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?)*\.?$`)
+	return regexp.MustCompile(
+		`^[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?)*\.?$`)
 })
 
 // Agentless reports whether a switch exists without linerate and has no agent of it, such
@@ -90,7 +91,8 @@ func (c *checker) checkSNMP(i int) {
 		for _, key := range []struct {
 			name  string
 			given bool
-		}{{"version", s.SNMP.Version != ""}, {"credentials", s.SNMP.Credentials != ""}, {"ports", len(s.SNMP.Ports) > 0}} {
+		}{{"version", s.SNMP.Version != ""}, {"credentials", s.SNMP.Credentials != ""},
+			{"ports", len(s.SNMP.Ports) > 0}} {
 			if key.given && !s.Unmanaged {
 				c.report(at+"."+key.name, "%s is for a real switch: it needs address", key.name)
 			}
@@ -98,7 +100,8 @@ func (c *checker) checkSNMP(i int) {
 		return
 	}
 	if _, _, ok := s.SNMP.Endpoint(); !ok {
-		c.report(at+".address", "address %q: expected an IP address or a name, with :PORT or without ([2001:db8::1]:161)", s.SNMP.Address)
+		c.report(at+".address",
+			"address %q: expected an IP address or a name, with :PORT or without ([2001:db8::1]:161)", s.SNMP.Address)
 	}
 	if s.SNMP.Credentials == "" {
 		c.report(at, "SNMP of a real switch needs credentials, a file with its community, or user and passwords")
@@ -118,7 +121,8 @@ func (c *checker) checkSNMP(i int) {
 		case !known[p.Port]:
 			c.report(where, "switch %s has no port %q%s", s.Name, p.Port, source.DidYouMean(p.Port, names))
 		case p.Interface == "" || len(p.Interface) > maxIfName:
-			c.report(where, "interface of port %s: expected an ifName or ifIndex of at most %d bytes", p.Port, maxIfName)
+			c.report(where, "interface of port %s: expected an ifName or ifIndex of at most %d bytes",
+				p.Port, maxIfName)
 		}
 	}
 }

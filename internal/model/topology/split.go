@@ -30,7 +30,8 @@ type Split struct {
 // SplitLink chooses the mechanism of a link and divides what its two directions do.
 // refused says why a mechanism cannot be used; nil: it can. The error joins the reasons of
 // all that would be right; skipped are those of the ones that would have been preferred.
-func SplitLink(directions [2]Impairment, refused func(Mechanism) error) (parts [2]Split, by Mechanism, skipped []error, err error) {
+func SplitLink(directions [2]Impairment, refused func(Mechanism) error) (parts [2]Split, by Mechanism, skipped []error,
+	err error) {
 	if fit := mechanisms(directions); len(fit) > 0 {
 		for _, m := range fit {
 			if why := refused(m); why != nil {

@@ -116,7 +116,9 @@ func badInterfaceName(name string) string {
 	switch {
 	case name == "" || len(name) > maxInterfaceName:
 		return fmt.Sprintf("the kernel allows 1 to %d characters", maxInterfaceName)
-	case name == "." || name == ".." || strings.ContainsFunc(name, func(r rune) bool { return r == '/' || r == ':' || r <= ' ' || r > '~' }):
+	case name == "." || name == ".." || strings.ContainsFunc(name, func(r rune) bool {
+		return r == '/' || r == ':' || r <= ' ' || r > '~'
+	}):
 		return "the kernel allows no spaces, slashes and colons, and linerate no letters beyond ASCII"
 	case reservedName(name):
 		return "the name is reserved"
@@ -124,7 +126,9 @@ func badInterfaceName(name string) string {
 	return ""
 }
 
-var macAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`) })
+var macAddress = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)
+})
 
 // wrongMAC returns why text cannot be the MAC address of an interface; empty: it can.
 func wrongMAC(text string) string {
@@ -166,8 +170,11 @@ func (c *checker) addresses() {
 			copied := ""
 			const digits = "0123456789"
 			base := strings.TrimRight(later.end.Node, digits)
-			if earlier.Address == later.Address && earlier.end.Node != later.end.Node && base != later.end.Node && strings.TrimRight(earlier.end.Node, digits) == base {
-				copied = fmt.Sprintf("; of an entry %s{1..3} each host has all addresses: %[1]s{n=1..3} with {100+n} gives each its own", base)
+			if earlier.Address == later.Address && earlier.end.Node != later.end.Node && base != later.end.Node &&
+				strings.TrimRight(earlier.end.Node, digits) == base {
+				copied = fmt.Sprintf(
+					"; of an entry %s{1..3} each host has all addresses: %[1]s{n=1..3} with {100+n} gives each its own",
+					base)
 			}
 			c.report(later.path, "address %s is already on %s%s", later.First, earlier.end, copied)
 		}

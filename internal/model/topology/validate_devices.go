@@ -56,13 +56,15 @@ func (c deviceChecker) check() {
 		below, is := c.h.shape(name)
 		switch master, _ := c.h.Master(name); {
 		case !ok:
-			c.report(path+".members", "host %s has no interface %q%s", c.h.Name, name, source.DidYouMean(name, c.h.interfaceNames("")))
+			c.report(path+".members", "host %s has no interface %q%s", c.h.Name, name,
+				source.DidYouMean(name, c.h.interfaceNames("")))
 		case master != c.p.Name:
 			c.report(path+".members", "%s is a member of %s already", name, master)
 		case c.shape.Members && is:
 			c.report(path+".members", "%s is a %s: expected interfaces with a link", name, below.Key)
 		case c.shape.Members && len(other.Addresses) > 0:
-			c.report(path+".members", "%s has addresses, and receives nothing as a member of %s: give them to %s", name, c.p.Name, c.p.Name)
+			c.report(path+".members", "%s has addresses, and receives nothing as a member of %s: give them to %s", name,
+				c.p.Name, c.p.Name)
 		}
 	}
 	for _, name := range c.shape.Beneath {
@@ -73,20 +75,24 @@ func (c deviceChecker) check() {
 		below, is := c.h.shape(name)
 		switch master, held := c.h.Master(name); {
 		case !ok:
-			c.report(path, "%s: host %s has no interface %q%s", c.p.Name, c.h.Name, name, source.DidYouMean(name, c.h.interfaceNames("")))
+			c.report(path, "%s: host %s has no interface %q%s", c.p.Name, c.h.Name, name,
+				source.DidYouMean(name, c.h.interfaceNames("")))
 		case held.Members:
 			c.report(path, "%s is a member of %s and has no frames of its own: expected %s", name, master, master)
 		case slices.Contains(c.h.below(name), c.p.Name) || name == c.p.Name:
 			c.report(path, "%s is on itself", c.p.Name)
 		case is && len(c.h.lowers(name)) == 0:
-			c.report(path, "%s is on %s, which is a %s and has no link: expected an interface with a link, a bond or a VLAN", c.p.Name, name, below.Key)
+			c.report(path,
+				"%s is on %s, which is a %s and has no link: expected an interface with a link, a bond or a VLAN",
+				c.p.Name, name, below.Key)
 		}
 	}
 	c.sameMTU()
 	c.fits()
 	c.tunnel()
 	if c.shape.Table != 0 && !c.h.Forward {
-		c.report(path, "%s: no flow's socket is bound to a VRF, so only a router's are useful: expected forward: true", c.p.Name)
+		c.report(path, "%s: no flow's socket is bound to a VRF, so only a router's are useful: expected forward: true",
+			c.p.Name)
 	}
 }
 
@@ -113,7 +119,8 @@ func (c deviceChecker) sameMTU() {
 	for _, name := range c.shape.Slaves[min(1, len(c.shape.Slaves)):] {
 		first, other := c.whole.MTUAt(End{c.h.Name, c.shape.Slaves[0]}), c.whole.MTUAt(End{c.h.Name, name})
 		if first != 0 && other != 0 && first != other {
-			c.report(c.path+"."+c.shape.Key, "%s and %s have links with MTU %d and %d: members of %s have the same", c.shape.Slaves[0], name, first, other, c.p.Name)
+			c.report(c.path+"."+c.shape.Key, "%s and %s have links with MTU %d and %d: members of %s have the same",
+				c.shape.Slaves[0], name, first, other, c.p.Name)
 		}
 	}
 }
@@ -133,7 +140,8 @@ func (c deviceChecker) fits() {
 	case mtu != 0 && (mtu < least || mtu > maxMTU):
 		c.report(c.path+".mtu", "MTU %d of %s: expected %d to %d", mtu, c.p.Name, least, maxMTU)
 	case room != 0 && mtu > room:
-		c.report(c.path+".mtu", "MTU %d of %s: the interfaces beneath carry %d bytes%s", mtu, c.p.Name, room+c.shape.Overhead, why)
+		c.report(c.path+".mtu", "MTU %d of %s: the interfaces beneath carry %d bytes%s", mtu, c.p.Name,
+			room+c.shape.Overhead, why)
 	}
 }
 
@@ -147,7 +155,8 @@ func (c deviceChecker) tunnel() {
 		local = local || name != c.p.Name && a.Contains(c.shape.Tunnel.Local)
 	}
 	if !local {
-		c.report(c.path+"."+c.shape.Key+".local", "%s is an address of no other interface of %s", c.shape.Tunnel.Local, c.h.Name)
+		c.report(c.path+"."+c.shape.Key+".local", "%s is an address of no other interface of %s",
+			c.shape.Tunnel.Local, c.h.Name)
 	}
 }
 
@@ -175,11 +184,14 @@ func (c *checker) ports(i int) {
 		if why := badInterfaceName(p.Name); why != "" {
 			c.report(path, "port name %q: %s", p.Name, why)
 		}
-		if p.Untagged != 0 && !p.Untagged.Valid() || slices.ContainsFunc(p.Tagged, func(v device.VLAN) bool { return !v.Valid() }) {
+		if p.Untagged != 0 && !p.Untagged.Valid() || slices.ContainsFunc(p.Tagged, func(v device.VLAN) bool {
+			return !v.Valid()
+		}) {
 			c.report(path, "VLANs of port %s: expected 1 to 4094", p.Name)
 		}
 		if slices.Contains(p.Tagged, p.Untagged) {
-			c.report(path+".tagged", "VLAN %d has frames with a tag and frames without one on %s: expected one of them", p.Untagged, p.Name)
+			c.report(path+".tagged", "VLAN %d has frames with a tag and frames without one on %s: expected one of them",
+				p.Untagged, p.Name)
 		}
 		if p.Bond == nil {
 			continue
@@ -188,7 +200,8 @@ func (c *checker) ports(i int) {
 		d.Check(p.Name, func(at, format string, args ...any) { c.report(path+at, format, args...) })
 		for _, name := range p.Bond.Members {
 			if !slices.Contains(names, name) {
-				c.report(path+".bond.members", "switch %s has no port %q%s", s.Name, name, source.DidYouMean(name, names))
+				c.report(path+".bond.members", "switch %s has no port %q%s", s.Name, name,
+					source.DidYouMean(name, names))
 			} else if member[name] != "" {
 				c.report(path+".bond.members", "%s is a member of %s already", name, member[name])
 			}
@@ -197,7 +210,8 @@ func (c *checker) ports(i int) {
 	}
 	for j, p := range s.Ports {
 		if bond := member[p.Name]; bond != "" {
-			c.report(fmt.Sprintf("topology.switches[%d].ports[%d]", i, j), "%s is a member of %s, whose VLANs it has", p.Name, bond)
+			c.report(fmt.Sprintf("topology.switches[%d].ports[%d]", i, j), "%s is a member of %s, whose VLANs it has",
+				p.Name, bond)
 		}
 	}
 }
@@ -213,7 +227,8 @@ func (c *checker) partners(l Link, path string) {
 		far, other, bonded := c.whole.Device(l.Other(end))
 		switch {
 		case !bonded:
-			c.report(path, "%s is a member of %s, and %s of no bond: both ends of such a link are members of a bond", end, near, l.Other(end))
+			c.report(path, "%s is a member of %s, and %s of no bond: both ends of such a link are members of a bond",
+				end, near, l.Other(end))
 		case other.LACP != shape.LACP || other.Spread == nil:
 			c.report(path, "%s and %s are bonds with different modes", near, far)
 		default:
@@ -222,7 +237,8 @@ func (c *checker) partners(l Link, path string) {
 				continue
 			}
 			if apart, _, _ := c.whole.Device(first.Other(End{near.Node, shape.Slaves[0]})); apart != far {
-				c.report(path, "the members %s and %s of %s lead to different bonds, %s and %s", shape.Slaves[0], end.Interface, near, apart, far)
+				c.report(path, "the members %s and %s of %s lead to different bonds, %s and %s", shape.Slaves[0],
+					end.Interface, near, apart, far)
 			}
 		}
 	}

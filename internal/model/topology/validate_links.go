@@ -46,7 +46,8 @@ func (c *checker) links() {
 	for i, h := range c.t.Hosts {
 		for j, p := range h.Interfaces {
 			if _, linked := taken[End{h.Name, p.Name}]; !linked && !p.Is() {
-				c.report(fmt.Sprintf("topology.hosts[%d].interfaces[%d]", i, j), "interface %s.%s has no link", h.Name, p.Name)
+				c.report(fmt.Sprintf("topology.hosts[%d].interfaces[%d]", i, j), "interface %s.%s has no link",
+					h.Name, p.Name)
 			}
 		}
 	}
@@ -88,12 +89,14 @@ func (c *checker) end(e End, path string) (End, bool) {
 	}
 	e = c.t.complete(e)
 	if e.Interface == "" {
-		c.report(path, "link to %q: the host has several interfaces; expected %s", e.Node, source.Or(h.interfaceNames(h.Name+".")))
+		c.report(path, "link to %q: the host has several interfaces; expected %s", e.Node,
+			source.Or(h.interfaceNames(h.Name+".")))
 		return e, false
 	}
 	p, ok := h.Interface(e.Interface)
 	if !ok {
-		c.report(path, "link to %q: host %q has no interface %q%s", e, e.Node, e.Interface, source.DidYouMean(e.Interface, h.interfaceNames("")))
+		c.report(path, "link to %q: host %q has no interface %q%s", e, e.Node, e.Interface,
+			source.DidYouMean(e.Interface, h.interfaceNames("")))
 		return e, false
 	}
 	if shape, is := p.Shape(p.Name); is {
@@ -138,7 +141,8 @@ func (c *checker) sameWorld(from, to End, path string) {
 		if a {
 			made, there = there, made
 		}
-		c.report(path, "link joins %s, which linerate makes, to %s, which is real: give both via (an unmanaged switch counts as real), or neither", made, there)
+		c.report(path,
+			"link joins %s, which linerate makes, to %s, which is real: give both via (an unmanaged switch counts as real), or neither", made, there)
 	}
 }
 
@@ -153,7 +157,8 @@ func (c *checker) loop(joined groups, l Link, path string) {
 		}
 	}
 	if both && !c.real(from.Node) && !joined.join(from.Node, to.Node) {
-		c.report(path, "link between %s and %s closes a loop of switches, in which frames would circle for ever", from.Node, to.Node)
+		c.report(path, "link between %s and %s closes a loop of switches, in which frames would circle for ever",
+			from.Node, to.Node)
 	}
 }
 

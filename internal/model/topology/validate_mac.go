@@ -48,7 +48,9 @@ func (c *checker) sameMAC() {
 			end := End{h.Name, p.Name}
 			at := place{segments.root(key(end)), strings.ToLower(p.MAC)}
 			if other, taken := holder[at]; taken && other.Node != h.Name {
-				c.report(fmt.Sprintf("topology.hosts[%d].interfaces[%d].mac", i, j), "%s is also the MAC address of %s, which receives the same frames: expected a different one", p.MAC, other)
+				c.report(fmt.Sprintf("topology.hosts[%d].interfaces[%d].mac", i, j),
+					"%s is also the MAC address of %s, which receives the same frames: expected a different one",
+					p.MAC, other)
 				continue
 			}
 			holder[at] = end

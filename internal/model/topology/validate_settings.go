@@ -76,7 +76,8 @@ func (t *Topology) CheckSetting(s setting.Setting, path string, report source.Re
 	if a := s.Address; a != nil {
 		c.interfaceExists(a.Interface, path+".address.interface")
 		if a.Count < 0 || a.Count > maxAliases || !a.Last().IsValid() {
-			report(path+".address.count", "%d addresses from %s on: expected 1 to %d, and no more than there are", a.Count, a.Address, maxAliases)
+			report(path+".address.count", "%d addresses from %s on: expected 1 to %d, and no more than there are",
+				a.Count, a.Address, maxAliases)
 		} else if why := wrongHostAddress(added(a)); why != "" {
 			report(path+".address.address", "%s: %s", a, why)
 		}
@@ -229,7 +230,8 @@ func (c settingChecker) nexthop(n setting.Nexthop, path string) {
 	case err == nil && c.h.holds(addr):
 		c.report(path+".via", "%q: host %q itself has that address", n.Via, c.h.Name)
 	case err == nil && !c.onLink(addr, n.Interface):
-		c.report(path+".via", "%q: no interface of host %q is on a network with that address%s", n.Via, c.h.Name, c.networks())
+		c.report(path+".via", "%q: no interface of host %q is on a network with that address%s", n.Via, c.h.Name,
+			c.networks())
 	case err != nil && inet6:
 		c.report(path+".via", "%q: expected %s", n.Via, expected)
 	case err != nil:
@@ -304,7 +306,8 @@ func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 	for i, s := range list {
 		path := fmt.Sprintf("%s[%d]", path, i)
 		parts := strings.Split(s.Key, ".")
-		if len(parts) < 2 || slices.Contains(parts, "") || slices.Contains(parts, "..") || strings.ContainsFunc(s.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		if len(parts) < 2 || slices.Contains(parts, "") || slices.Contains(parts, "..") ||
+			strings.ContainsFunc(s.Key, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			c.report(path, "%q is not a kernel parameter: expected a name with dots such as net.ipv4.ip_forward", s.Key)
 			continue
 		}
@@ -343,15 +346,18 @@ func (c settingChecker) shaped() (list []End) {
 
 func (c settingChecker) link(l setting.Link, path string) {
 	c.interfaceExists(l.Interface, path+".interface")
-	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 && l.XmitHashPolicy == "" && l.XDP == "" {
-		c.report(path, "nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size, xmit_hash_policy or xdp")
+	if l.MTU == 0 && l.TxQueueLen == 0 && l.MAC == "" && l.Up == nil && l.GSOMaxSize == 0 && l.GROMaxSize == 0 &&
+		l.XmitHashPolicy == "" && l.XDP == "" {
+		c.report(path,
+			"nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size, xmit_hash_policy or xdp")
 	}
 	if shape, _ := c.h.shape(l.Interface); l.XmitHashPolicy != "" && shape.Spread == nil {
 		c.report(path+".xmit_hash_policy", "%s is no bond whose members are chosen by a hash", l.Interface)
 	}
 	for _, end := range c.shaped() {
 		if l.XDP == setting.XDPForward && len(c.h.Via) == 0 {
-			c.report(path+".xdp", "the link of %s has a rate or an impairment, whose queue frames of xdp pass by: expected a host whose links have none", end)
+			c.report(path+".xdp",
+				"the link of %s has a rate or an impairment, whose queue frames of xdp pass by: expected a host whose links have none", end)
 			break
 		}
 	}
@@ -368,7 +374,8 @@ func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 	c.interfaceExists(q.Interface, path+".interface")
 	end := End{c.h.Name, q.Interface}
 	if l, ok := c.t.LinkAt(end); ok && len(c.h.Via) == 0 && l.Towards(end).ECN != (unit.Depth{}) {
-		c.report(path, "the link of %s has ecn, so that its queue is the link emulator's, before which a qdisc has no queue: expected a link without ecn; codel, fq_codel and red have ecn of their own", end)
+		c.report(path,
+			"the link of %s has ecn, so that its queue is the link emulator's, before which a qdisc has no queue: expected a link without ecn; codel, fq_codel and red have ecn of their own", end)
 	}
 	switch key, why := q.Check(); {
 	case why != "" && key != "":
@@ -376,6 +383,7 @@ func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 	case why != "":
 		c.report(path, "%s", why)
 	case q.Burst != 0 && q.Burst < DefaultMTU+ethernetHeader:
-		c.report(path+".burst", "burst of %s is smaller than one frame: expected at least %d bytes", q.Burst, DefaultMTU+ethernetHeader)
+		c.report(path+".burst", "burst of %s is smaller than one frame: expected at least %d bytes", q.Burst,
+			DefaultMTU+ethernetHeader)
 	}
 }

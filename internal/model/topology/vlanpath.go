@@ -83,7 +83,8 @@ func (f index) mismatch(path []End, tags []device.VLAN, as lower, to End) (VLANM
 		s := f.switches[in.Node]
 		next, ok := s.forwards(in.Interface, tags, out.Interface)
 		if !ok {
-			return VLANMismatch{In: in, Out: out, Tags: tags, Takes: fmt.Sprintf("%s has %s, %s has %s", in, s.portVLANs(in.Interface), out, s.portVLANs(out.Interface))}, true
+			return VLANMismatch{In: in, Out: out, Tags: tags, Takes: fmt.Sprintf("%s has %s, %s has %s", in,
+				s.portVLANs(in.Interface), out, s.portVLANs(out.Interface))}, true
 		}
 		tags = next
 	}

@@ -16,7 +16,8 @@ import (
 func (t *Topology) With(settings []setting.Setting) *Topology {
 	var w *Topology
 	for _, s := range settings {
-		if len(s.Sysctl) == 0 && s.Address == nil && s.Route == nil && s.Nexthop == nil && s.Rule == nil && s.Qdisc == nil && (s.Link == nil || s.Link.MTU == 0 && s.Link.XmitHashPolicy == "") {
+		if len(s.Sysctl) == 0 && s.Address == nil && s.Route == nil && s.Nexthop == nil && s.Rule == nil &&
+			s.Qdisc == nil && (s.Link == nil || s.Link.MTU == 0 && s.Link.XmitHashPolicy == "") {
 			continue
 		}
 		if w == nil {
@@ -51,7 +52,8 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 		// It replaces one with the same table, destination and metric.
 		six := t.ipv6(h.Name, *s.Route)
 		same := func(r setting.Route) bool {
-			return r.To == s.Route.To && r.Number() == s.Route.Number() && mainTable(r.Table) == mainTable(s.Route.Table) &&
+			return r.To == s.Route.To && r.Number() == s.Route.Number() &&
+				mainTable(r.Table) == mainTable(s.Route.Table) &&
 				t.ipv6(h.Name, r) == six && r.Priority(six) == s.Route.Priority(six)
 		}
 		h.Routes = append(slices.DeleteFunc(slices.Clone(h.Routes), same), *s.Route)

@@ -20,9 +20,11 @@ func office() *Topology {
 	return &Topology{
 		Hosts: []Host{
 			{Name: "a", Interfaces: []Interface{{Name: "eth0", Addresses: []Address{at("10.0.0.1/24")}}}},
-			{Name: "b", Interfaces: []Interface{{Name: "eth0", Addresses: []Address{at("10.0.0.2/24")}}, {Name: "eth1", Addresses: []Address{at("10.1.0.2/24")}}}},
+			{Name: "b", Interfaces: []Interface{{Name: "eth0", Addresses: []Address{at("10.0.0.2/24")}},
+				{Name: "eth1", Addresses: []Address{at("10.1.0.2/24")}}}},
 			{Name: "c", Interfaces: []Interface{{Name: "eth0", Addresses: []Address{at("10.1.0.3/24")}}}},
-			{Name: "real", Via: []string{"env"}, Interfaces: []Interface{{Name: "eth0", Addresses: []Address{at("10.0.0.9/24")}}}},
+			{Name: "real", Via: []string{"env"},
+				Interfaces: []Interface{{Name: "eth0", Addresses: []Address{at("10.0.0.9/24")}}}},
 		},
 		Switches: []Switch{{Name: "sw"}},
 		Links: []Link{
@@ -43,7 +45,8 @@ func TestWith(t *testing.T) {
 		found, _ := over.Paths(from, netip.Addr{}, netip.MustParseAddr(to))
 		return len(found)
 	}
-	alias := on("b", setting.Setting{Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("10.0.0.7/24")}})
+	alias := on("b", setting.Setting{Address: &setting.Address{Interface: "eth0",
+		Address: netip.MustParsePrefix("10.0.0.7/24")}})
 	forward := on("b", setting.Setting{Sysctl: []setting.Sysctl{{Key: "net.ipv4.ip_forward", Value: "1"}}})
 	out := on("a", setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Via: "10.0.0.2"}})
 	inTable := on("a", setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Via: "10.0.0.2", Table: 100}})
@@ -66,21 +69,24 @@ func TestWith(t *testing.T) {
 			t.Errorf("%s: %d paths, want %d", test.name, got, test.want)
 		}
 	}
-	replaced := top.With([]setting.Setting{out, on("a", setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Via: "10.0.0.9", Table: 254}})})
+	replaced := top.With([]setting.Setting{
+		out, on("a", setting.Setting{Route: &setting.Route{To: "10.1.0.0/24", Via: "10.0.0.9", Table: 254}})})
 	if r := replaced.Hosts[0].Routes; len(r) != 1 || r[0].Via != "10.0.0.9" {
 		t.Errorf("a route is replaced, not doubled: %v", r)
 	}
 	six := func(via string, metric int) setting.Setting {
 		return on("a", setting.Setting{Route: &setting.Route{To: "fd00::/64", Via: via, Metric: metric}})
 	}
-	if r := top.With([]setting.Setting{six("fd01::1", 0), six("fd01::2", 1024)}).Hosts[0].Routes; len(r) != 1 || r[0].Via != "fd01::2" {
+	if r := top.With([]setting.Setting{six("fd01::1", 0), six("fd01::2", 1024)}).Hosts[0].Routes; len(r) != 1 ||
+		r[0].Via != "fd01::2" {
 		t.Errorf("an IPv6 route without a metric has 1024, and is replaced by one: %v", r)
 	}
 	if after, _ := json.Marshal(top); string(after) != string(before) {
 		t.Errorf("the topology itself was changed\n%s\n%s", before, after)
 	}
 	up := true
-	if same := top.With([]setting.Setting{on("a", setting.Setting{Neighbour: &setting.Neighbour{}}), on("a", setting.Setting{Link: &setting.Link{Interface: "eth0", Up: &up}})}); same != top {
+	if same := top.With([]setting.Setting{on("a", setting.Setting{Neighbour: &setting.Neighbour{}}),
+		on("a", setting.Setting{Link: &setting.Link{Interface: "eth0", Up: &up}})}); same != top {
 		t.Error("what changes nothing in the topology makes a copy of it")
 	}
 }
@@ -104,14 +110,18 @@ func TestWithShapes(t *testing.T) {
 		{"a lab's link stays behind fq", queue("b", "eth0", "fq", 0), End{"b", "eth0"}, 1e9, 1500, false},
 		{"cake with a rate is a shaper", queue("b", "eth0", "cake", 9e8), End{"b", "eth0"}, 9e8, 1500, true},
 		{"a real link stays behind fq", queue("real", "eth0", "fq", 0), End{"real", "eth0"}, 1e9, 1500, false},
-		{"a real link is no faster with a bucket", queue("real", "eth0", "tbf", 2e9), End{"real", "eth0"}, 1e9, 1500, false},
+		{"a real link is no faster with a bucket", queue("real", "eth0", "tbf", 2e9), End{"real", "eth0"}, 1e9,
+			1500, false},
 		{"a real link is slower with one", queue("real", "eth0", "tbf", 2e8), End{"real", "eth0"}, 2e8, 1500, true},
-		{"an MTU", on("a", setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 9000}}), End{"a", "eth0"}, 1e9, 9000, false},
-		{"and not at the switch", on("a", setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 9000}}), End{"sw", "p1"}, 1e9, 0, false},
+		{"an MTU", on("a", setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 9000}}), End{"a", "eth0"}, 1e9,
+			9000, false},
+		{"and not at the switch", on("a", setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 9000}}),
+			End{"sw", "p1"}, 1e9, 0, false},
 	} {
 		over := office().With([]setting.Setting{test.setting})
 		l, _ := over.LinkAt(test.end)
-		if s := l.Towards(test.end); s.Rate != test.rate || over.MTUAt(test.end) != test.mtu || s.Bucket != test.bucket {
+		if s := l.Towards(test.end); s.Rate != test.rate || over.MTUAt(test.end) != test.mtu ||
+			s.Bucket != test.bucket {
 			t.Errorf("%s: %+v, MTU %d", test.name, s, over.MTUAt(test.end))
 		}
 	}
@@ -122,7 +132,8 @@ func TestWithShapes(t *testing.T) {
 }
 
 func TestHostSysctl(t *testing.T) {
-	over := office().With([]setting.Setting{on("a", setting.Setting{Sysctl: []setting.Sysctl{{Key: "x.y", Value: "1"}, {Key: "x.y", Value: " 0 "}}})})
+	over := office().With([]setting.Setting{
+		on("a", setting.Setting{Sysctl: []setting.Sysctl{{Key: "x.y", Value: "1"}, {Key: "x.y", Value: " 0 "}}})})
 	if got := over.Hosts[0].Sysctl("x.y"); got != "0" || over.Hosts[1].Sysctl("x.y") != "" {
 		t.Errorf("x.y is %q: the last value holds, on its host alone", got)
 	}

@@ -12,7 +12,8 @@ import (
 // FormatRate spells a bit rate for reading, with four digits: "1 Gbit/s",
 // "956.4 Mbit/s". BitRate.String spells one for a file.
 func FormatRate(bps float64) string {
-	return scaled(bps, four, 0.99995, []suffix{{"Tbit/s", 1e12}, {"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3}, {"bit/s", 1}})
+	return scaled(bps, four, 0.99995, []suffix{{"Tbit/s", 1e12}, {"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3},
+		{"bit/s", 1}})
 }
 
 // FormatBytes spells a number of bytes for reading, with four digits, decimal as links

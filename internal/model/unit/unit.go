@@ -44,11 +44,14 @@ type suffix struct {
 
 // rateUnits, sizeUnits and timeUnits are what a number may be followed by, in lower case.
 var (
-	rateUnits = prefixed(map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40},
+	rateUnits = prefixed(map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 1 << 10,
+		"mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40},
 		"bit", "bits", "bit/s", "bits/s", "bit/sec", "bits/sec", "bps")
-	sizeUnits = prefixed(map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40},
+	sizeUnits = prefixed(map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 1 << 10,
+		"mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40},
 		"b", "byte", "bytes")
-	timeUnits = strings.NewReplacer("nsecs", "ns", "nsec", "ns", "usecs", "us", "usec", "us", "msecs", "ms", "msec", "ms", "secs", "s", "sec", "s", "mins", "m", "min", "m")
+	timeUnits = strings.NewReplacer("nsecs", "ns", "nsec", "ns", "usecs", "us", "usec", "us", "msecs", "ms", "msec",
+		"ms", "secs", "s", "sec", "s", "mins", "m", "min", "m")
 )
 
 func init() {
@@ -116,17 +119,22 @@ func ParseBitRate(text string) (BitRate, error) {
 	case ok && value > 0 && unit != "" && !isBytes:
 		return BitRate(value), nil
 	case isNumber && plain > 0 && unit == "":
-		return 0, fmt.Errorf("%q is not a bit rate: it has no unit; expected %sM for Mbit/s, or %sbit for bit/s", text, digits, digits)
+		return 0, fmt.Errorf("%q is not a bit rate: it has no unit; expected %sM for Mbit/s, or %sbit for bit/s", text,
+			digits, digits)
 	case lowerB:
 		if bits, ok := number(digits+perLowerB+"bit", rateUnits); ok && bits > 0 {
-			return 0, fmt.Errorf("%q is not a bit rate: b may be bits or bytes; expected %s, or %s for bytes", text, BitRate(bits), BitRate(8*bits))
+			return 0, fmt.Errorf("%q is not a bit rate: b may be bits or bytes; expected %s, or %s for bytes", text,
+				BitRate(bits), BitRate(8*bits))
 		}
 	case isBytes:
 		if bits, ok := number(digits+perByte+"bit", rateUnits); ok && bits > 0 {
-			return 0, fmt.Errorf("%q is not a bit rate: B stands for bytes, eight bits each; expected %s", text, BitRate(8*bits))
+			return 0, fmt.Errorf("%q is not a bit rate: B stands for bytes, eight bits each; expected %s", text,
+				BitRate(8*bits))
 		}
 	}
-	return 0, fmt.Errorf("%q is not a bit rate: expected a positive number with k, M or G, in bits per second, such as 100M, 1gbit or 2.5 Gbit/s", text)
+	return 0,
+		fmt.Errorf(
+			"%q is not a bit rate: expected a positive number with k, M or G, in bits per second, such as 100M, 1gbit or 2.5 Gbit/s", text)
 }
 
 // ParseBytes reads a size such as "256KiB", "1MB", "64K" (KiB), "1500" (bytes).
@@ -137,7 +145,9 @@ func ParseBytes(text string) (Bytes, error) {
 	value, ok := number(text, sizeUnits)
 	value = math.Round(value)
 	if !ok || value >= math.MaxInt64 {
-		return 0, fmt.Errorf("%q is not a size: expected a number of bytes, or one with KiB, MiB (or K, M) or kB, MB, such as 256KiB", text)
+		return 0,
+			fmt.Errorf(
+				"%q is not a size: expected a number of bytes, or one with KiB, MiB (or K, M) or kB, MB, such as 256KiB", text)
 	}
 	return Bytes(value), nil
 }
@@ -146,7 +156,8 @@ func ParseBytes(text string) (Bytes, error) {
 func ParseSize(text string) (Bytes, error) {
 	value, err := ParseBytes(text)
 	if digits := strings.TrimSpace(text); err == nil && value > 0 && isBare(digits) {
-		return 0, fmt.Errorf("%q is not a size: it has no unit; expected %sB, %sKiB or %sMiB", text, digits, digits, digits)
+		return 0, fmt.Errorf("%q is not a size: it has no unit; expected %sB, %sKiB or %sMiB", text, digits,
+			digits, digits)
 	}
 	return value, err
 }
@@ -160,7 +171,8 @@ func ParseDuration(text string) (Duration, error) {
 	}
 	value, err := time.ParseDuration(timeUnits.Replace(spelled))
 	if err != nil || value < 0 {
-		return 0, fmt.Errorf("%q is not a duration: expected a number with us, ms, s, m or h, such as 25ms, 30s or 5m", text)
+		return 0, fmt.Errorf("%q is not a duration: expected a number with us, ms, s, m or h, such as 25ms, 30s or 5m",
+			text)
 	}
 	return Duration(value), nil
 }
@@ -170,7 +182,8 @@ func ParseDuration(text string) (Duration, error) {
 func ParseLatency(text string) (Duration, error) {
 	value, err := ParseDuration(text)
 	if digits := strings.TrimSpace(text); err == nil && value > 0 && isBare(digits) {
-		return 0, fmt.Errorf("%q is not a latency: it has no unit; expected %sms, %sus or %ss", text, digits, digits, digits)
+		return 0, fmt.Errorf("%q is not a latency: it has no unit; expected %sms, %sus or %ss", text, digits,
+			digits, digits)
 	}
 	return value, err
 }
@@ -185,7 +198,8 @@ func parseDepth(text string) (Depth, error) {
 	if size, err := ParseBytes(text); err == nil {
 		return Depth{Size: size}, nil
 	}
-	return Depth{}, fmt.Errorf("%q is no length of a queue: expected a size such as 64KiB, or a time at the link's rate such as 50ms", text)
+	return Depth{}, fmt.Errorf(
+		"%q is no length of a queue: expected a size such as 64KiB, or a time at the link's rate such as 50ms", text)
 }
 
 // ParseRatio reads "2%". A number other than 0 needs the sign: 0.1 may be meant as 10 % or as

@@ -10,7 +10,8 @@ import (
 
 func TestBitRate(t *testing.T) {
 	for text, want := range map[string]float64{
-		"1gbit": 1e9, "300mbit": 3e8, "2.5 Gbit/s": 2.5e9, "9.6kbit": 9600, "1bit": 1, "10Gbps": 1e10, " 1 tbit ": 1e12, "1e3mbit": 1e9,
+		"1gbit": 1e9, "300mbit": 3e8, "2.5 Gbit/s": 2.5e9, "9.6kbit": 9600, "1bit": 1, "10Gbps": 1e10, " 1 tbit ": 1e12,
+		"1e3mbit": 1e9,
 		// as iperf3 takes and prints them, as tc(8) does, as people write them
 		"100M": 1e8, "10G": 1e10, "500k": 5e5, "1 g": 1e9, "941 Mbits/sec": 9.41e8, "1mibit": 1 << 20, "100 Mbps": 1e8,
 	} {
@@ -18,12 +19,14 @@ func TestBitRate(t *testing.T) {
 			t.Errorf("ParseBitRate(%q) = %v, %v; want %v", text, float64(got), err, want)
 		}
 	}
-	for _, text := range []string{"", "1", "gbit", "1gb", "-1gbit", "0gbit", "0", "1000", "100MB", "10mb", "infbit", "nanbit", "0x1p4gbit", "1e999gbit", "100MBps", "1e308gbit", "1,5gbit"} {
+	for _, text := range []string{"", "1", "gbit", "1gb", "-1gbit", "0gbit", "0", "1000", "100MB", "10mb", "infbit",
+		"nanbit", "0x1p4gbit", "1e999gbit", "100MBps", "1e308gbit", "1,5gbit"} {
 		if got, err := ParseBitRate(text); err == nil {
 			t.Errorf("ParseBitRate(%q) = %v, want an error", text, got)
 		}
 	}
-	for rate, want := range map[BitRate]string{1e9: "1gbit", 2.5e9: "2.5gbit", 3e8: "300mbit", 9600: "9.6kbit", 1: "1bit", 123456789: "123.456789mbit"} {
+	for rate, want := range map[BitRate]string{1e9: "1gbit", 2.5e9: "2.5gbit", 3e8: "300mbit", 9600: "9.6kbit",
+		1: "1bit", 123456789: "123.456789mbit"} {
 		if got := rate.String(); got != want {
 			t.Errorf("%v is spelled %q, want %q", float64(rate), got, want)
 		}
@@ -32,7 +35,8 @@ func TestBitRate(t *testing.T) {
 
 func TestBytes(t *testing.T) {
 	for text, want := range map[string]Bytes{
-		"1500": 1500, "0": 0, "256KiB": 262144, "1MB": 1e6, "1 MiB": 1 << 20, "1.5KiB": 1536, "2gib": 2 << 30, "64kb": 64000, "9b": 9,
+		"1500": 1500, "0": 0, "256KiB": 262144, "1MB": 1e6, "1 MiB": 1 << 20, "1.5KiB": 1536, "2gib": 2 << 30,
+		"64kb": 64000, "9b": 9,
 		"64K": 65536, "2m": 2 << 20, "1 k": 1024, "1500 bytes": 1500, "37.5 MB": 37_500_000,
 	} {
 		if got, err := ParseBytes(text); err != nil || got != want {
@@ -44,7 +48,8 @@ func TestBytes(t *testing.T) {
 			t.Errorf("ParseBytes(%q) = %d, want an error", text, got)
 		}
 	}
-	for size, want := range map[Bytes]string{0: "0", 1500: "1500", 65536: "64KiB", 1 << 20: "1MiB", 3 << 30: "3GiB", 1e6: "1000000"} {
+	for size, want := range map[Bytes]string{0: "0", 1500: "1500", 65536: "64KiB", 1 << 20: "1MiB", 3 << 30: "3GiB",
+		1e6: "1000000"} {
 		if got := size.String(); got != want {
 			t.Errorf("%d is spelled %q, want %q", int64(size), got, want)
 		}
@@ -52,8 +57,10 @@ func TestBytes(t *testing.T) {
 }
 
 func TestDuration(t *testing.T) {
-	for text, want := range map[string]time.Duration{"25ms": 25 * time.Millisecond, "2m": 2 * time.Minute, "1.5 s": 1500 * time.Millisecond, "10us": 10 * time.Microsecond, "0s": 0,
-		"30": 30 * time.Second, "0.5": 500 * time.Millisecond, "1 m 08 s": 68 * time.Second, "10 sec": 10 * time.Second, "5msec": 5 * time.Millisecond} {
+	for text, want := range map[string]time.Duration{"25ms": 25 * time.Millisecond, "2m": 2 * time.Minute,
+		"1.5 s": 1500 * time.Millisecond, "10us": 10 * time.Microsecond, "0s": 0,
+		"30": 30 * time.Second, "0.5": 500 * time.Millisecond, "1 m 08 s": 68 * time.Second, "10 sec": 10 * time.Second,
+		"5msec": 5 * time.Millisecond} {
 		if got, err := ParseDuration(text); err != nil || time.Duration(got) != want {
 			t.Errorf("ParseDuration(%q) = %v, %v; want %v", text, got, err, want)
 		}
@@ -69,7 +76,8 @@ func TestDuration(t *testing.T) {
 }
 
 func TestRatio(t *testing.T) {
-	for text, want := range map[string]Ratio{"2%": 0.02, "0": 0, "0.0": 0, "0%": 0, "5e-1%": 0.005, "150 %": 1.5, "7%": 0.07, "0.1%": 0.001} {
+	for text, want := range map[string]Ratio{"2%": 0.02, "0": 0, "0.0": 0, "0%": 0, "5e-1%": 0.005, "150 %": 1.5,
+		"7%": 0.07, "0.1%": 0.001} {
 		if got, err := ParseRatio(text); err != nil || got != want {
 			t.Errorf("ParseRatio(%q) = %v, %v; want %v", text, float64(got), err, float64(want))
 		}
@@ -79,7 +87,8 @@ func TestRatio(t *testing.T) {
 			t.Errorf("ParseRatio(%q) = %v, want an error", text, float64(got))
 		}
 	}
-	for ratio, want := range map[Ratio]string{0.02: "2%", 0.07: "7%", 0.001: "0.1%", 1: "100%", 0: "0%", 1.0 / 3: "3.333333333333333e1%"} {
+	for ratio, want := range map[Ratio]string{0.02: "2%", 0.07: "7%", 0.001: "0.1%", 1: "100%", 0: "0%",
+		1.0 / 3: "3.333333333333333e1%"} {
 		if got := ratio.String(); got != want {
 			t.Errorf("%v is spelled %q, want %q", float64(ratio), got, want)
 		}

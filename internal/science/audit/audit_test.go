@@ -25,10 +25,18 @@ var (
 	uneven     = alike("1 or 2 links, 15/85 %", mixture(0.001, mode{0.15, 1}, mode{0.85, 2}))
 	noisy      = alike("1 or 2 links, 30/70 %, 3 %", mixture(0.03, mode{0.3, 1}, mode{0.7, 2}))
 	drifting   = with(alike("normal, 2 %, rising by 10 %", steady(1, 0.02)), func(w *network) { w.blocks = drift(0.1) })
-	correlated = with(alike("normal, 2 %, blocks AR(1) with ρ = 0.6, 5 %", steady(1, 0.02)), func(w *network) { w.blocks = walk(0.6, 0.05) })
-	busy       = with(alike("normal, 2 %, one block 20 % lower", steady(1, 0.02)), func(w *network) { w.blocks = disturbed(0.2) })
-	outlying   = with(alike("normal, 2 %, one trial of the run 30 % lower", steady(1, 0.02)), func(w *network) { w.outlier = true })
-	unequal    = with(alike("normal, 1 %; every other level 5 %", steady(1, 0.01)), func(w *network) { w.laws = []law{steady(1, 0.01), steady(1, 0.05), steady(1, 0.01)} })
+	correlated = with(alike("normal, 2 %, blocks AR(1) with ρ = 0.6, 5 %", steady(1, 0.02)), func(w *network) {
+		w.blocks = walk(0.6, 0.05)
+	})
+	busy = with(alike("normal, 2 %, one block 20 % lower", steady(1, 0.02)), func(w *network) {
+		w.blocks = disturbed(0.2)
+	})
+	outlying = with(alike("normal, 2 %, one trial of the run 30 % lower", steady(1, 0.02)), func(w *network) {
+		w.outlier = true
+	})
+	unequal = with(alike("normal, 1 %; every other level 5 %", steady(1, 0.01)), func(w *network) {
+		w.laws = []law{steady(1, 0.01), steady(1, 0.05), steady(1, 0.01)}
+	})
 )
 
 // The same of flows whose paths are known.
@@ -46,16 +54,24 @@ var (
 	same1   = steady(1, 0.002)
 	mixed   = network{name: "1 link; every third level 1 or 2", laws: []law{same1, one1or2, same1, same1}, limit: 2}
 	cured   = network{name: "1 or 2 links; levels 2", laws: []law{one1or2, steady(2, 0.002)}, limit: 2}
-	dipping = network{name: "1 link; levels 20 % less in 15 % of the trials", laws: []law{same1, mixture(0.002, mode{0.15, 0.8}, mode{0.85, 1})}, limit: 1}
-	dying   = network{name: "1 link; levels nothing in 20 % of the trials", laws: []law{same1, mixture(0.002, mode{0.2, 0}, mode{0.8, 1})}, limit: 1}
-	oneDips = network{name: "1 link; one level 20 % less in 15 % of the trials", laws: append([]law{same1, mixture(0.002, mode{0.15, 0.8}, mode{0.85, 1})}, repeat(same1, 29)...), limit: 1}
-	fewDie  = network{name: "nothing in 20 % of the trials; levels never", laws: []law{mixture(0.002, mode{0.2, 0}, mode{0.8, 1}), same1}, limit: 1}
+	dipping = network{name: "1 link; levels 20 % less in 15 % of the trials",
+		laws: []law{same1, mixture(0.002, mode{0.15, 0.8}, mode{0.85, 1})}, limit: 1}
+	dying = network{name: "1 link; levels nothing in 20 % of the trials",
+		laws: []law{same1, mixture(0.002, mode{0.2, 0}, mode{0.8, 1})}, limit: 1}
+	oneDips = network{name: "1 link; one level 20 % less in 15 % of the trials",
+		laws: append([]law{same1, mixture(0.002, mode{0.15, 0.8}, mode{0.85, 1})}, repeat(same1, 29)...), limit: 1}
+	fewDie = network{name: "nothing in 20 % of the trials; levels never",
+		laws: []law{mixture(0.002, mode{0.2, 0}, mode{0.8, 1}), same1}, limit: 1}
 
-	knownMixed = network{name: "2 flows over 2 links, chosen to share one; every third level hashed", laws: []law{onOne, hashed(0.001, 2, 1, 1), onOne, onOne}, limit: 2}
-	knownCured = network{name: "2 flows over 2 links, hashed; levels spread", laws: []law{hashed(0.001, 2, 1, 1), spread(0.001, 2, 2)}, limit: 2}
-	knownWorse = network{name: "4 flows over 2 links, spread; levels hashed", laws: []law{spread(0.001, 4, 2), hashed(0.001, 4, 1, 1)}, limit: 2}
-	knownNoise = network{name: "4 flows over 2 links, spread, 1 %; levels hashed", laws: []law{spread(0.01, 4, 2), hashed(0.01, 4, 1, 1)}, limit: 2}
-	onOne      = func() law { l := spread(0.001, 2, 2); l.modes[0].value = 1; return l }()
+	knownMixed = network{name: "2 flows over 2 links, chosen to share one; every third level hashed",
+		laws: []law{onOne, hashed(0.001, 2, 1, 1), onOne, onOne}, limit: 2}
+	knownCured = network{name: "2 flows over 2 links, hashed; levels spread", laws: []law{hashed(0.001, 2, 1, 1),
+		spread(0.001, 2, 2)}, limit: 2}
+	knownWorse = network{name: "4 flows over 2 links, spread; levels hashed",
+		laws: []law{spread(0.001, 4, 2), hashed(0.001, 4, 1, 1)}, limit: 2}
+	knownNoise = network{name: "4 flows over 2 links, spread, 1 %; levels hashed",
+		laws: []law{spread(0.01, 4, 2), hashed(0.01, 4, 1, 1)}, limit: 2}
+	onOne = func() law { l := spread(0.001, 2, 2); l.modes[0].value = 1; return l }()
 )
 
 func repeat(l law, n int) (list []law) {
@@ -98,11 +114,13 @@ var tables = []table{
 		rows: rows([]int{1, 13}, known...),
 	},
 	{
-		name: "different", blocks: []int{4, 6, 8, 12, 20}, columns: []column{covered.alone(), stated, together.alone(), described, direction, indistinct.alone(), overlooked, found.alone(), fix},
+		name: "different", blocks: []int{4, 6, 8, 12, 20}, columns: []column{covered.alone(), stated, together.alone(),
+			described, direction, indistinct.alone(), overlooked, found.alone(), fix},
 		rows: append(rows([]int{5, 13, 30}, mixed), rows([]int{1, 5}, cured, dipping, dying, fewDie, oneDips)...),
 	},
 	{
-		name: "known-different", blocks: []int{4, 6, 8, 12, 20}, columns: []column{covered, together, direction, indistinct, found.alone(), fix},
+		name: "known-different", blocks: []int{4, 6, 8, 12, 20}, columns: []column{covered, together, direction,
+			indistinct, found.alone(), fix},
 		rows: append(rows([]int{5, 13}, knownMixed), rows([]int{1, 5}, knownCured, knownWorse, knownNoise)...),
 	},
 	{
@@ -110,11 +128,13 @@ var tables = []table{
 		rows: by(3, 5, normal, bimodal),
 	},
 	{
-		name: "until", blocks: []int{2, 4, 6, 8}, columns: []column{settled, stopped, strayed, direction}, one: untilNarrow, from: study.LeastUntil, part: 5,
+		name: "until", blocks: []int{2, 4, 6, 8}, columns: []column{settled, stopped, strayed, direction},
+		one: untilNarrow, from: study.LeastUntil, part: 5,
 		rows: append(rows([]int{1, 5}, normal, unequal), rows([]int{1}, known[0], bimodal, mixed, knownMixed)...),
 	},
 	{
-		name: "percentiles", blocks: []int{4, 8}, columns: []column{covered, together, direction, undecided}, one: percentiles, part: 5,
+		name: "percentiles", blocks: []int{4, 8}, columns: []column{covered, together, direction, undecided},
+		one: percentiles, part: 5,
 		rows: []row{
 			requests{200, 200, 0.5, 0}.row("lognormal", 1),
 			requests{1000, 1000, 0.5, 0}.row("lognormal", 1),
@@ -136,21 +156,26 @@ var tables = []table{
 // short are rows for every go test.
 var short = []table{
 	{
-		name: "alike", blocks: []int{2, 4, 8}, columns: []column{covered, together, direction, fix}, rows: rows([]int{5}, normal, bimodal, dead20, unequal),
+		name: "alike", blocks: []int{2, 4, 8}, columns: []column{covered, together, direction, fix},
+		rows: rows([]int{5}, normal, bimodal, dead20, unequal),
 	},
 	{
-		name: "known", blocks: []int{4}, columns: []column{covered, together, direction, fix}, rows: rows([]int{1}, known[0], known[3]),
+		name: "known", blocks: []int{4}, columns: []column{covered, together, direction, fix},
+		rows: rows([]int{1}, known[0], known[3]),
 	},
 	{
-		name: "different", blocks: []int{8}, columns: []column{stated, described, direction, overlooked, fix}, rows: rows([]int{5}, mixed, cured, dying),
+		name: "different", blocks: []int{8}, columns: []column{stated, described, direction, overlooked, fix},
+		rows: rows([]int{5}, mixed, cured, dying),
 	},
 	{
-		name: "known-different", blocks: []int{4}, columns: []column{covered, together, direction, indistinct, fix}, rows: rows([]int{1}, knownMixed, knownCured, knownWorse),
+		name: "known-different", blocks: []int{4}, columns: []column{covered, together, direction, indistinct, fix},
+		rows: rows([]int{1}, knownMixed, knownCured, knownWorse),
 	},
 	{
 		name: "responses", blocks: []int{4}, columns: []column{together, fix}, rows: by(3, 5, normal)[2:],
 	},
 	{
-		name: "power", blocks: []int{4, 8}, columns: []column{found, before}, one: besidePlain, rows: rows([]int{5}, more(0.05)),
+		name: "power", blocks: []int{4, 8}, columns: []column{found, before}, one: besidePlain,
+		rows: rows([]int{5}, more(0.05)),
 	},
 }

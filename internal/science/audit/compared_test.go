@@ -38,7 +38,8 @@ func untilNarrow(r row, first int, random *rand.Rand) tally {
 
 // more is a network whose levels carry so much more than the baseline, in normal noise.
 func more(by float64) network {
-	return network{name: fmt.Sprintf("normal, 2 %%; levels %+.0f %%", 100*by), laws: []law{steady(1, 0.02), steady(1+by, 0.02)}, limit: 2}
+	return network{name: fmt.Sprintf("normal, 2 %%; levels %+.0f %%", 100*by),
+		laws: []law{steady(1, 0.02), steady(1+by, 0.02)}, limit: 2}
 }
 
 // besidePlain simulates a run, and counts what plainVerdict finds in the same trials.

@@ -55,7 +55,9 @@ func (w network) trials(r *rand.Rand, d design) simulated {
 		m.values, m.means = w.values(r, d.comparisons+1, d.blocks)
 		s.truth = append(s.truth, m)
 	}
-	s.run = sciencetest.Levels("bit/s", w.limit*rate, nil, names, func(_, _ string, _ int) float64 { return 0 }, d.blocks)
+	s.run = sciencetest.Levels("bit/s", w.limit*rate, nil, names, func(_, _ string, _ int) float64 {
+		return 0
+	}, d.blocks)
 	s.run.Responses = responses[:max(1, d.responses)]
 	if i := slices.IndexFunc(s.laws, func(l law) bool { return l.links != nil }); i >= 0 {
 		s.run.Topology = *fabric(s.laws[i].links)
@@ -160,7 +162,8 @@ func (t *tally) add(o tally) {
 	t.runs, t.treatments, t.effects = t.runs+o.runs, t.treatments+o.treatments, t.effects+o.effects
 	t.covered, t.stated = t.covered+o.covered, t.stated+o.stated
 	t.together, t.described = t.together+o.together, t.described+o.described
-	t.direction, t.indistinct, t.overlooked = t.direction+o.direction, t.indistinct+o.indistinct, t.overlooked+o.overlooked
+	t.direction, t.indistinct, t.overlooked = t.direction+o.direction, t.indistinct+o.indistinct, t.overlooked+
+		o.overlooked
 	t.undecided, t.found, t.before = t.undecided+o.undecided, t.found+o.found, t.before+o.before
 	t.fix, t.reaching, t.settled = t.fix+o.fix, t.reaching+o.reaching, t.settled+o.settled
 }

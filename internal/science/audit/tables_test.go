@@ -28,20 +28,40 @@ type column struct {
 }
 
 var (
-	covered    = column{name: "a treatment's interval holds", count: func(t tally) (int, int) { return t.covered, t.treatments }, least: 0.93}
-	stated     = column{name: "… or what the trials can show", count: func(t tally) (int, int) { return t.stated, t.treatments }, least: 0.93}
-	together   = column{name: "all effects' intervals hold", count: func(t tally) (int, int) { return t.together, t.runs }, least: 0.93}
-	described  = column{name: "… or what the trials can show", count: func(t tally) (int, int) { return t.described, t.runs }, least: 0.93}
-	direction  = column{name: "a false direction", count: func(t tally) (int, int) { return t.direction, t.runs }, most: 0.06}
-	indistinct = column{name: "a false “no difference”", count: func(t tally) (int, int) { return t.indistinct, t.runs }, most: 0.05}
-	overlooked = column{name: "… that the trials can show", count: func(t tally) (int, int) { return t.overlooked, t.runs }, most: 0.05}
-	undecided  = column{name: "no verdict", count: func(t tally) (int, int) { return t.undecided, t.effects }}
-	fix        = column{name: "a false fix", count: func(t tally) (int, int) { return t.fix, t.runs }, most: 0.03}
-	settled    = column{name: "settles", count: func(t tally) (int, int) { return t.settled, t.runs }}
-	stopped    = column{name: "holds where it settles", count: func(t tally) (int, int) { return t.together, t.settled }}
-	strayed    = column{name: "settles where an interval does not hold", count: func(t tally) (int, int) { return t.settled - t.together, t.runs }, most: 0.07}
+	covered = column{name: "a treatment's interval holds", count: func(t tally) (int, int) {
+		return t.covered, t.treatments
+	}, least: 0.93}
+	stated = column{name: "… or what the trials can show", count: func(t tally) (int, int) {
+		return t.stated, t.treatments
+	}, least: 0.93}
+	together = column{name: "all effects' intervals hold", count: func(t tally) (int, int) {
+		return t.together, t.runs
+	}, least: 0.93}
+	described = column{name: "… or what the trials can show", count: func(t tally) (int, int) {
+		return t.described, t.runs
+	}, least: 0.93}
+	direction = column{name: "a false direction", count: func(t tally) (int, int) {
+		return t.direction, t.runs
+	}, most: 0.06}
+	indistinct = column{name: "a false “no difference”", count: func(t tally) (int, int) {
+		return t.indistinct, t.runs
+	}, most: 0.05}
+	overlooked = column{name: "… that the trials can show", count: func(t tally) (int, int) {
+		return t.overlooked, t.runs
+	}, most: 0.05}
+	undecided = column{name: "no verdict", count: func(t tally) (int, int) { return t.undecided, t.effects }}
+	fix       = column{name: "a false fix", count: func(t tally) (int, int) { return t.fix, t.runs }, most: 0.03}
+	settled   = column{name: "settles", count: func(t tally) (int, int) { return t.settled, t.runs }}
+	stopped   = column{name: "holds where it settles", count: func(t tally) (int, int) {
+		return t.together, t.settled
+	}}
+	strayed = column{name: "settles where an interval does not hold", count: func(t tally) (int, int) {
+		return t.settled - t.together, t.runs
+	}, most: 0.07}
 	// found has to be no less than before, but for what is taken for a jump in 1 of 100 runs.
-	found  = column{name: "found", count: func(t tally) (int, int) { return t.found, t.effects }, required: func(t tally) bool { return float64(t.found) >= 0.99*float64(t.before) }}
+	found = column{name: "found", count: func(t tally) (int, int) {
+		return t.found, t.effects
+	}, required: func(t tally) bool { return float64(t.found) >= 0.99*float64(t.before) }}
 	before = column{name: "found by plain t", count: func(t tally) (int, int) { return t.before, t.effects }}
 )
 
@@ -61,7 +81,8 @@ func (c column) misses(t tally) bool {
 	}
 	share := float64(of) / float64(all)
 	off := func(required float64) float64 { return 3 * math.Sqrt(required*(1-required)/float64(t.runs)) }
-	return c.required != nil && !c.required(t) || c.least > 0 && share < c.least-off(c.least) || c.most > 0 && share > c.most+off(c.most)
+	return c.required != nil && !c.required(t) || c.least > 0 && share < c.least-off(c.least) || c.most > 0 &&
+		share > c.most+off(c.most)
 }
 
 // cell is a count in percent; bold: it is not what is required.
@@ -140,7 +161,8 @@ func (table table) text(runs int, wrong func(format string, args ...any)) string
 				}
 				cells[i] = append(cells[i], c.cell(t))
 				if of, all := c.count(t); c.misses(t) {
-					wrong("%s, %s, %d comparisons, %d blocks: %s in %d of %d", table.name, r.name, r.comparisons, n, c.name, of, all)
+					wrong("%s, %s, %d comparisons, %d blocks: %s in %d of %d", table.name, r.name, r.comparisons, n,
+						c.name, of, all)
 				}
 			}
 		}

@@ -31,12 +31,14 @@ const (
 	SendBuffer       = "send buffer"       // room for what is not acknowledged yet
 	FullLink         = "full link"         // a link on its path carries all that it can
 	CongestionWindow = "congestion window" // what congestion control allowed to be in flight
-	Acknowledgements = "acknowledgements"  // the queue that its acknowledgements wait in, before a link that is full in their direction
-	InterfaceQueue   = "interface queue"   // the sending interface, whose queue was never empty, and whose rate is not known
-	Generator        = "generator"         // a program that makes the traffic, or its machine, can do no more
-	NoAnswer         = "no answer"         // nothing is acknowledged any more
-	Loss             = "loss"              // of datagrams, behind the sending host
-	NoCarrier        = "no carrier"        // an interface on its path had none, or was down, for a part of the window
+	// the queue that its acknowledgements wait in, before a link that is full in their direction
+	Acknowledgements = "acknowledgements"
+	// the sending interface, whose queue was never empty, and whose rate is not known
+	InterfaceQueue = "interface queue"
+	Generator      = "generator"  // a program that makes the traffic, or its machine, can do no more
+	NoAnswer       = "no answer"  // nothing is acknowledged any more
+	Loss           = "loss"       // of datagrams, behind the sending host
+	NoCarrier      = "no carrier" // an interface on its path had none, or was down, for a part of the window
 )
 
 const (
@@ -110,7 +112,8 @@ type Verdict struct {
 // Attribute returns a verdict for each flow of a window of so many seconds, in their
 // order. Flows have their Path, as far as it is known. Complete says that the topology
 // has every link of the paths; otherwise a slower one may be between the two ends.
-func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64, over *topology.Topology, complete bool) []Verdict {
+func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64, over *topology.Topology,
+	complete bool) []Verdict {
 	s := newScene(record.Trial{Flows: flows, Hosts: hosts, WindowS: windowS}, over, complete)
 	verdicts := make([]Verdict, len(flows))
 	for i, f := range flows {
@@ -185,7 +188,8 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	paced, paces := s.capped(f, f.RateCapBps, "its pacing")
 	switch {
 	case f.AckedBytes <= 0 && info.Backoff >= stalled && !(rwnd >= most && info.SndWnd < info.SndMSS):
-		return NoAnswer, fmt.Sprintf("nothing acknowledged; the last %d timeouts in a row brought no answer", info.Backoff)
+		return NoAnswer, fmt.Sprintf("nothing acknowledged; the last %d timeouts in a row brought no answer",
+			info.Backoff)
 	case writes:
 		return Application, written
 	case paces && !(full && !reaches(f, f.RateCapBps)):
@@ -197,9 +201,11 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case full:
 		return FullLink, carried + s.while(f, link)
 	case s.WindowS < least && missing(f) < shortQueue: // lost segments are late, too
-		return "", fmt.Sprintf("a window of %s is too short for an RTT of %s", unit.FormatSeconds(s.WindowS), unit.FormatSeconds(float64(info.RTTUs)/1e6))
+		return "", fmt.Sprintf("a window of %s is too short for an RTT of %s", unit.FormatSeconds(s.WindowS),
+			unit.FormatSeconds(float64(info.RTTUs)/1e6))
 	case (info.Lacking("busy_us") != "" || f.BusyS == 0 && f.AckedBytes > 0) && f.DryShare < most:
-		return "", "not evaluated: the sender's kernel does not report what it waited for (busy_us in TCP_INFO, since Linux 4.10)"
+		return "",
+			"not evaluated: the sender's kernel does not report what it waited for (busy_us in TCP_INFO, since Linux 4.10)"
 	case rwnd >= most:
 		return s.receiver(f, rwnd, busy, exhausted)
 	case sndbuf >= most || f.SndbufFullShare >= most:
@@ -209,16 +215,20 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case rwnd+sndbuf >= most && sndbuf >= 2*rwnd:
 		return s.buffer(f, sndbuf)
 	case rwnd+sndbuf >= most:
-		return "", fmt.Sprintf("waited for the receiver's window %s of the time, for room in the send buffer %s", unit.FormatPercent(rwnd), unit.FormatPercent(sndbuf))
+		return "", fmt.Sprintf("waited for the receiver's window %s of the time, for room in the send buffer %s",
+			unit.FormatPercent(rwnd), unit.FormatPercent(sndbuf))
 	case exhausted:
 		if behind, sure := s.behindLink(f); sure {
 			return FullLink, behind
 		}
 		return Generator, busy
 	case f.BusyS < idle*s.WindowS:
-		return starved(f, fmt.Sprintf("had data to send or unacknowledged for %s of the window", unit.FormatPercent(f.BusyS/s.WindowS)))
+		return starved(f, fmt.Sprintf("had data to send or unacknowledged for %s of the window",
+			unit.FormatPercent(f.BusyS/s.WindowS)))
 	case f.DryShare >= most:
-		return starved(f, fmt.Sprintf("all that was written had been sent at %s of the readings, with room in both windows", unit.FormatPercent(f.DryShare)))
+		return starved(f, fmt.Sprintf(
+			"all that was written had been sent at %s of the readings, with room in both windows",
+			unit.FormatPercent(f.DryShare)))
 	}
 	if why := s.backpressure(f); why != "" {
 		return InterfaceQueue, why
@@ -246,7 +256,8 @@ func (s scene) together(f record.Flow) (by, why string) {
 		return FullLink, links
 	}
 	if f.DryShare >= most {
-		return Application, fmt.Sprintf("no connection of its program had anything left to send at %s of the readings", unit.FormatPercent(f.DryShare))
+		return Application, fmt.Sprintf("no connection of its program had anything left to send at %s of the readings",
+			unit.FormatPercent(f.DryShare))
 	}
 	return "", ""
 }
@@ -260,7 +271,8 @@ func starved(f record.Flow, why string) (string, string) {
 	case f.SendMode == "":
 		return Application, why
 	case holds > 0 && holds < prompt:
-		return SendBuffer, fmt.Sprintf("%s; its buffer of %s holds %s of the flow", why, unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatSeconds(holds/1e3))
+		return SendBuffer, fmt.Sprintf("%s; its buffer of %s holds %s of the flow", why,
+			unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatSeconds(holds/1e3))
 	}
 	return Generator, why
 }
@@ -270,9 +282,12 @@ func starved(f record.Flow, why string) (string, string) {
 // time only while it cannot take a write that has just sent something; a buffer
 // that holds one packet is filled and sent by one write.
 func (s scene) buffer(f record.Flow, waited float64) (by, why string) {
-	why = fmt.Sprintf("waited for room in a buffer of %s %s of the time", unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(waited))
+	why = fmt.Sprintf("waited for room in a buffer of %s %s of the time", unit.FormatBytes(float64(f.SndbufBytes)),
+		unit.FormatPercent(waited))
 	if waited <= f.SndbufFullShare {
-		why = fmt.Sprintf("its buffer of %s was full and all of it sent at %s of the readings, with room in both windows", unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(f.SndbufFullShare))
+		why = fmt.Sprintf(
+			"its buffer of %s was full and all of it sent at %s of the readings, with room in both windows",
+			unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(f.SndbufFullShare))
 	}
 	return s.unlessBehind(f, SendBuffer, why)
 }
@@ -315,13 +330,16 @@ func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool
 	}
 	switch {
 	case reaches(f, f.ReadCapBps):
-		return SlowReader, fmt.Sprintf("%s; its program reads at most %s, and %s", waited, unit.FormatRate(f.ReadCapBps), unread)
+		return SlowReader, fmt.Sprintf("%s; its program reads at most %s, and %s", waited,
+			unit.FormatRate(f.ReadCapBps), unread)
 	case exhausted && lay >= prompt && holds >= ample:
 		return Generator, waited + "; " + unread + "; " + busy
 	case f.SenderInfo.Lacking("snd_wnd_bytes") != "" && lay > 0 && lay < slow:
 		return s.unlessBehind(f, ReceiverWindow, waited+"; "+unread+" for "+unit.FormatSeconds(lay/1e3))
 	case f.SenderInfo.Lacking("snd_wnd_bytes") != "":
-		return "", fmt.Sprintf("%s; not evaluated: whether its program reads slowly, since the sender's kernel does not report the window (snd_wnd in TCP_INFO, since Linux 5.4)", waited)
+		return "",
+			fmt.Sprintf(
+				"%s; not evaluated: whether its program reads slowly, since the sender's kernel does not report the window (snd_wnd in TCP_INFO, since Linux 5.4)", waited)
 	case f.UnreadBytes < open || lay > 0 && lay < slow:
 		return s.unlessClosed(f, window)
 	case busy != "":
@@ -341,9 +359,13 @@ func (s scene) unlessClosed(f record.Flow, window string) (by, why string) {
 	switch {
 	case behind == "":
 	case f.ClosingShare >= closes:
-		return s.closedBy(f), fmt.Sprintf("%s; at %s of the readings it was zero, or less than half of what it had been; %s", window, unit.FormatPercent(f.ClosingShare), trip)
+		return s.closedBy(f), fmt.Sprintf(
+			"%s; at %s of the readings it was zero, or less than half of what it had been; %s", window,
+			unit.FormatPercent(f.ClosingShare), trip)
 	case flying < most*float64(f.SenderInfo.SndWnd):
-		return s.closedBy(f), fmt.Sprintf("%s; %s in flight on average, so it was smaller or zero for most of the time; %s", window, unit.FormatBytes(flying), trip)
+		return s.closedBy(f), fmt.Sprintf(
+			"%s; %s in flight on average, so it was smaller or zero for most of the time; %s", window,
+			unit.FormatBytes(flying), trip)
 	}
 	return s.unlessBehind(f, ReceiverWindow, window)
 }
@@ -381,7 +403,8 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 		if s.evener(reverse(f)) {
 			sign = "have an even rate"
 		}
-		acks = fmt.Sprintf("its acknowledgements wait in a queue that the flows from %s to %s fill, which %s", f.To, f.From, sign)
+		acks = fmt.Sprintf("its acknowledgements wait in a queue that the flows from %s to %s fill, which %s", f.To,
+			f.From, sign)
 	}
 	switch {
 	case sure:
@@ -391,7 +414,8 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 	case whose == ownQueue:
 		return FullLink, trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f)
 	case asked && whose == unknownQueue:
-		return "", trip.String() + ": packets were queued before a full link, of its own direction or of the other, in whose queue its acknowledgements wait: each direction alone tells which"
+		return "",
+			trip.String() + ": packets were queued before a full link, of its own direction or of the other, in whose queue its acknowledgements wait: each direction alone tells which"
 	case acks != "" && missing < lossy:
 		return Acknowledgements, acks + "; " + trip.String()
 	case busy != "" && lost < lossy:
@@ -401,8 +425,10 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 		return InterfaceQueue, back
 	}
 	allowed := float64(info.SndCwnd) * float64(info.SndMSS)
-	if flying := max(f.GoodputBps/8*trip.us/1e6, float64(info.Unacked)*float64(info.SndMSS)); lost < lossy && flying < most*allowed {
-		why = fmt.Sprintf("no window was full: %s in flight where congestion control allowed %s", unit.FormatBytes(flying), unit.FormatBytes(allowed))
+	if flying := max(f.GoodputBps/8*trip.us/1e6, float64(info.Unacked)*float64(info.SndMSS)); lost < lossy &&
+		flying < most*allowed {
+		why = fmt.Sprintf("no window was full: %s in flight where congestion control allowed %s",
+			unit.FormatBytes(flying), unit.FormatBytes(allowed))
 		if info.Lacking("snd_wnd_bytes") != "" {
 			why += "; the receiver's window is not known (snd_wnd in TCP_INFO, since Linux 5.4)"
 		}

@@ -49,7 +49,9 @@ func TestFlows(t *testing.T) {
 		why    string
 	}{
 		{"a full link", func(*record.Flow, *record.Trial, *topology.Topology) {}, FullLink, "of 1 Gbit/s"},
-		{"a busy machine on full links", func(f *record.Flow, t *record.Trial, _ *topology.Topology) { t.Hosts[0].CPUBusy = 0.99 }, FullLink, ""},
+		{"a busy machine on full links", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
+			t.Hosts[0].CPUBusy = 0.99
+		}, FullLink, ""},
 		{"a window that has its part of a full link", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
 			f.RwndLimitedS = t.WindowS
 		}, FullLink, ""},
@@ -63,12 +65,17 @@ func TestFlows(t *testing.T) {
 		{"congestion control", idly(func(f *record.Flow, _ *record.Trial) {
 			f.SentBytes, f.RetransBytes = 1e6, 1e4
 		}), CongestionWindow, "1 % of the bytes were retransmitted"},
-		{"a window shorter than round trips that retransmissions make long", idly(func(f *record.Flow, _ *record.Trial) {
-			f.SentBytes, f.RetransBytes, f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs = 1e6, 2e5, 230e3, 20
-		}), CongestionWindow, "20 % of the bytes were retransmitted"},
-		{"a busy program", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.From).GeneratorCPU = 0.95 }), Generator, "95 % of a processor of client"},
-		{"a busy receiver", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.To).GeneratorCPU = 0.96 }), Generator, "of server"},
-		{"a program that is nearly busy", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.From).GeneratorCPU = 0.94 }), CongestionWindow, ""},
+		{"a window shorter than round trips that retransmissions make long",
+			idly(func(f *record.Flow, _ *record.Trial) {
+				f.SentBytes, f.RetransBytes, f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs = 1e6, 2e5, 230e3, 20
+			}), CongestionWindow, "20 % of the bytes were retransmitted"},
+		{"a busy program", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.From).GeneratorCPU = 0.95 }),
+			Generator, "95 % of a processor of client"},
+		{"a busy receiver", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.To).GeneratorCPU = 0.96 }),
+			Generator, "of server"},
+		{"a program that is nearly busy", idly(func(f *record.Flow, t *record.Trial) {
+			reading(t, f.From).GeneratorCPU = 0.94
+		}), CongestionWindow, ""},
 		{"a busy machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU = 0.95, 0.2
@@ -85,7 +92,8 @@ func TestFlows(t *testing.T) {
 		{"a CPU of its own that is busy", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU, h.AllowedCPUs = 0.5, 0.6, []int{1}
-			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1}, {CPU: 1, System: 1}}
+			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1},
+				{CPU: 1, System: 1}}
 		}), Generator, "the processors that linerate may use on client1 were 100 % busy"},
 		{"losses on such a machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
@@ -93,23 +101,29 @@ func TestFlows(t *testing.T) {
 			f.SentBytes, f.RetransBytes = 1e6, 1e3
 		}), CongestionWindow, "0.1 %"},
 
-		{"a congestion window that is not full", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000 }), "", "in flight where congestion control allowed 5.792 MB"},
+		{"a congestion window that is not full", idly(func(f *record.Flow, _ *record.Trial) {
+			f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000
+		}), "", "in flight where congestion control allowed 5.792 MB"},
 		{"such a window, and one CPU that is busy with packets", idly(func(f *record.Flow, t *record.Trial) {
 			f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000
 			h := reading(t, f.To)
-			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1}, {CPU: 1, System: 0.2, SoftIRQ: 0.78, Idle: 0.02}}
+			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1},
+				{CPU: 1, System: 0.2, SoftIRQ: 0.78, Idle: 0.02}}
 		}), Generator, "CPU 1 of server was 98 % busy, 78 % with interrupts"},
 		{"such a window, and one CPU that is busy with another program", idly(func(f *record.Flow, t *record.Trial) {
 			f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000
 			h := reading(t, f.To)
 			h.GeneratorCPU = 0.1
-			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1}, {CPU: 1, User: 1}}
+			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1},
+				{CPU: 1, User: 1}}
 		}), "", "no window was full"},
 
 		{"the receiver's window", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd = 0.5*t.WindowS, 20_000
 		}), ReceiverWindow, "50 % of the time; the window was 20 kB"},
-		{"less than half of the time", idly(func(f *record.Flow, t *record.Trial) { f.RwndLimitedS = 0.49 * t.WindowS }), CongestionWindow, ""},
+		{"less than half of the time", idly(func(f *record.Flow, t *record.Trial) {
+			f.RwndLimitedS = 0.49 * t.WindowS
+		}), CongestionWindow, ""},
 		{"the receiver's window, on a busy machine", idly(func(f *record.Flow, t *record.Trial) {
 			reading(t, f.To).CPUBusy = 1
 			f.RwndLimitedS, f.SenderInfo.SndWnd = 0.9*t.WindowS, 20_000
@@ -133,19 +147,24 @@ func TestFlows(t *testing.T) {
 		{"a large window, filled in turns by a busy machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.To)
 			h.CPUBusy, h.GeneratorCPU = 1, 0.4
-			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.RcvbufBytes, f.GoodputBps = t.WindowS, 18e6, 1_500_000, 2_500_000, 25e9
+			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.RcvbufBytes, f.GoodputBps = t.WindowS, 18e6,
+				1_500_000, 2_500_000, 25e9
 		}), Generator, "1.5 MB were unread"},
 		{"a small one on such a machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.To)
 			h.CPUBusy, h.GeneratorCPU = 1, 0.4
-			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.RcvbufBytes, f.GoodputBps = t.WindowS, 13_312, 13_218, 16_384, 4.5e9
+			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.RcvbufBytes, f.GoodputBps = t.WindowS, 13_312, 13_218,
+				16_384, 4.5e9
 		}), ReceiverWindow, ""},
 		{"a reader that is slow on purpose, on a busy machine", idly(func(f *record.Flow, t *record.Trial) {
-			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.ReadCapBps, f.GoodputBps = t.WindowS, 0, 100_000, 1e6, 1e6
+			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.ReadCapBps, f.GoodputBps = t.WindowS, 0,
+				100_000, 1e6, 1e6
 			reading(t, f.To).GeneratorCPU = 0.99
 		}), SlowReader, ""},
 
-		{"the send buffer, as the kernel counts", idly(func(f *record.Flow, t *record.Trial) { f.SndbufLimitedS = 0.5 * t.WindowS }), SendBuffer, "50 % of the time"},
+		{"the send buffer, as the kernel counts", idly(func(f *record.Flow, t *record.Trial) {
+			f.SndbufLimitedS = 0.5 * t.WindowS
+		}), SendBuffer, "50 % of the time"},
 		{"the send buffer, as it was seen", idly(func(f *record.Flow, t *record.Trial) {
 			f.DryShare, f.SndbufFullShare, f.SndbufBytes = 0.5, 0.5, 32768
 		}), SendBuffer, "32.77 kB was full and all of it sent at 50 %"},
@@ -168,15 +187,27 @@ func TestFlows(t *testing.T) {
 		{"nearly always something to send", idly(func(f *record.Flow, t *record.Trial) {
 			f.BusyS, f.SendMode = 0.91*t.WindowS, ""
 		}), CongestionWindow, ""},
-		{"nothing to send, far away", idly(func(f *record.Flow, t *record.Trial) { f.DryShare, f.SendMode = 0.5, "" }), Application, "50 % of the readings"},
-		{"our own program does not come to write", idly(func(f *record.Flow, t *record.Trial) { f.BusyS = 0.5 * t.WindowS }), Generator, ""},
-		{"little to write", idly(func(f *record.Flow, _ *record.Trial) { f.WriteCapBps = f.GoodputBps / 0.901 }), Application, "program's write cap"},
-		{"its own pacing", idly(func(f *record.Flow, _ *record.Trial) { f.RateCapBps = f.GoodputBps / 0.901 }), RateCap, "90.1 %"},
-		{"pacing that it does not reach", idly(func(f *record.Flow, _ *record.Trial) { f.RateCapBps = f.GoodputBps / 0.89 }), CongestionWindow, ""},
-		{"its own pacing on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) { f.RateCapBps = f.GoodputBps }, RateCap, ""},
+		{"nothing to send, far away", idly(func(f *record.Flow, t *record.Trial) { f.DryShare, f.SendMode = 0.5, "" }),
+			Application, "50 % of the readings"},
+		{"our own program does not come to write", idly(func(f *record.Flow, t *record.Trial) {
+			f.BusyS = 0.5 * t.WindowS
+		}), Generator, ""},
+		{"little to write", idly(func(f *record.Flow, _ *record.Trial) { f.WriteCapBps = f.GoodputBps / 0.901 }),
+			Application, "program's write cap"},
+		{"its own pacing", idly(func(f *record.Flow, _ *record.Trial) { f.RateCapBps = f.GoodputBps / 0.901 }),
+			RateCap, "90.1 %"},
+		{"pacing that it does not reach", idly(func(f *record.Flow, _ *record.Trial) {
+			f.RateCapBps = f.GoodputBps / 0.89
+		}), CongestionWindow, ""},
+		{"its own pacing on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) {
+			f.RateCapBps = f.GoodputBps
+		}, RateCap, ""},
 
-		{"nothing comes back", idly(func(f *record.Flow, _ *record.Trial) { f.AckedBytes, f.SenderInfo.Backoff = 0, 2 }), NoAnswer, "last 2 timeouts"},
-		{"one timeout", idly(func(f *record.Flow, _ *record.Trial) { f.AckedBytes, f.SenderInfo.Backoff = 0, 1 }), CongestionWindow, ""},
+		{"nothing comes back", idly(func(f *record.Flow, _ *record.Trial) {
+			f.AckedBytes, f.SenderInfo.Backoff = 0, 2
+		}), NoAnswer, "last 2 timeouts"},
+		{"one timeout", idly(func(f *record.Flow, _ *record.Trial) { f.AckedBytes, f.SenderInfo.Backoff = 0, 1 }),
+			CongestionWindow, ""},
 		{"a receiver that takes nothing, and says so", idly(func(f *record.Flow, t *record.Trial) {
 			f.AckedBytes, f.SenderInfo.Backoff = 0, 5
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes = t.WindowS, 0, 65_000
@@ -189,16 +220,22 @@ func TestFlows(t *testing.T) {
 			f.BusyS, f.SenderInfo.Lacks = 0, []string{"busy_us", "snd_wnd_bytes"}
 		}), "", "not evaluated"},
 		{"a window that the kernel does not report", idly(func(f *record.Flow, t *record.Trial) {
-			f.RwndLimitedS, f.UnreadBytes, f.SenderInfo.SndWnd, f.SenderInfo.Lacks = t.WindowS, 1<<20, 0, []string{"snd_wnd_bytes"}
+			f.RwndLimitedS, f.UnreadBytes, f.SenderInfo.SndWnd, f.SenderInfo.Lacks = t.WindowS, 1<<20, 0,
+				[]string{"snd_wnd_bytes"}
 		}), "", "not evaluated"},
 		{"such a window that is read at once", idly(func(f *record.Flow, t *record.Trial) {
-			f.RwndLimitedS, f.UnreadBytes, f.SenderInfo.SndWnd, f.SenderInfo.Lacks = t.WindowS, 1000, 0, []string{"snd_wnd_bytes"}
+			f.RwndLimitedS, f.UnreadBytes, f.SenderInfo.SndWnd, f.SenderInfo.Lacks = t.WindowS, 1000, 0,
+				[]string{"snd_wnd_bytes"}
 		}), ReceiverWindow, "were unread for"},
 		{"a short window", idly(func(_ *record.Flow, t *record.Trial) { t.WindowS = 0.3 }), "", "too short"},
 		{"few round trips", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo.RTTUs = 30_000 }), "", "30 ms"},
-		{"few round trips on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) { f.SenderInfo.RTTUs = 30_000 }, FullLink, "of 1 Gbit/s"},
+		{"few round trips on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) {
+			f.SenderInfo.RTTUs = 30_000
+		}, FullLink, "of 1 Gbit/s"},
 		{"datagrams at their rate", idly(func(f *record.Flow, _ *record.Trial) { udp(f, 0.95) }), RateCap, ""},
-		{"datagrams on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) { udp(f, 0.95) }, FullLink, ""},
+		{"datagrams on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) {
+			udp(f, 0.95)
+		}, FullLink, ""},
 		{"datagrams of a busy program", idly(func(f *record.Flow, t *record.Trial) {
 			udp(f, 0.5)
 			reading(t, f.From).GeneratorCPU = 1
@@ -207,7 +244,8 @@ func TestFlows(t *testing.T) {
 			udp(f, 0.5)
 			f.Datagrams = &record.Datagrams{Sent: 500, Received: 500, Skipped: 500, BlockedUs: int64(0.6e6 * t.WindowS)}
 		}), InterfaceQueue, "full 60 % of the time: the interface"},
-		{"datagrams that wait for a shaper which gets too little CPU time", func(f *record.Flow, t *record.Trial, over *topology.Topology) {
+		{"datagrams that wait for a shaper which gets too little CPU time", func(f *record.Flow, t *record.Trial,
+			over *topology.Topology) {
 			for i := range over.Links {
 				over.Links[i].Rate = over.Links[i].Rate * 14 / 10
 			}
@@ -293,14 +331,23 @@ func TestNeedless(t *testing.T) {
 		lacks  string
 	}{
 		{"needed", func(f *record.Flow, h *record.HostReading) { f.SenderInfo.DsackDups = 3 }, nil, "needlessly"},
-		{"needless", func(f *record.Flow, h *record.HostReading) {}, []string{", 87 % of it needlessly, after reordering", dropped}, "missing"},
-		{"no reordering seen", func(f *record.Flow, h *record.HostReading) { f.SenderInfo.ReordSeen = 0 }, []string{"needlessly; " + dropped}, "reordering"},
-		{"dropped by an interface", func(f *record.Flow, h *record.HostReading) { h.End.Interfaces[0].TxDropped += 5 }, []string{"needlessly"}, dropped},
+		{"needless", func(f *record.Flow, h *record.HostReading) {},
+			[]string{", 87 % of it needlessly, after reordering", dropped}, "missing"},
+		{"no reordering seen", func(f *record.Flow, h *record.HostReading) {
+			f.SenderInfo.ReordSeen = 0
+		}, []string{"needlessly; " + dropped}, "reordering"},
+		{"dropped by an interface", func(f *record.Flow, h *record.HostReading) {
+			h.End.Interfaces[0].TxDropped += 5
+		}, []string{"needlessly"}, dropped},
 		{"dropped by a qdisc", func(f *record.Flow, h *record.HostReading) {
 			h.End.Qdiscs = []record.QdiscCounters{{Kind: "tbf", Drops: 5}}
 		}, []string{"needlessly"}, dropped},
-		{"dropped by a backlog", func(f *record.Flow, h *record.HostReading) { h.End.Softnet = []record.SoftnetCounters{{Dropped: 5}} }, []string{"needlessly"}, dropped},
-		{"not read", func(f *record.Flow, h *record.HostReading) { h.End.Softnet = nil }, []string{"needlessly"}, dropped},
+		{"dropped by a backlog", func(f *record.Flow, h *record.HostReading) {
+			h.End.Softnet = []record.SoftnetCounters{{Dropped: 5}}
+		}, []string{"needlessly"}, dropped},
+		{"not read", func(f *record.Flow, h *record.HostReading) {
+			h.End.Softnet = nil
+		}, []string{"needlessly"}, dropped},
 	} {
 		trial, over := sound()
 		idleLinks(over)
@@ -353,7 +400,8 @@ func TestShaperNamed(t *testing.T) {
 	node, port, _ := strings.Cut(last, ".")
 	end := topology.End{Node: node, Interface: port}
 	link, _ := over.LinkAt(end)
-	if want := "that tbf lets out of " + link.Other(end).String(); f.LimitedBy != FullLink || !strings.Contains(f.LimitedWhy, want) {
+	if want := "that tbf lets out of " + link.Other(end).String(); f.LimitedBy != FullLink ||
+		!strings.Contains(f.LimitedWhy, want) {
 		t.Errorf("%q (%s), want %q", f.LimitedBy, f.LimitedWhy, want)
 	}
 }
@@ -376,7 +424,8 @@ func TestShareByShaper(t *testing.T) {
 			second  int64
 			bytes   uint64
 		}{{&sends.Begin, 1, 7e9}, {&sends.End, 3, 7e9 + 0.992*2*1e9/8}} {
-			q := record.QdiscCounters{Interface: from.Interface, Kind: cmp.Or(shaper, "tbf"), Handle: "1:", Bytes: edge.bytes}
+			q := record.QdiscCounters{Interface: from.Interface, Kind: cmp.Or(shaper, "tbf"), Handle: "1:",
+				Bytes: edge.bytes}
 			edge.reading.Interfaces = []record.InterfaceCounters{{Interface: from.Interface, AtNs: edge.second * 1e9}}
 			edge.reading.Qdiscs = []record.QdiscCounters{{Interface: "p-other", Kind: q.Kind, Handle: "1:"}, q}
 		}
@@ -422,7 +471,8 @@ func TestInterfaceQueue(t *testing.T) {
 			h.End.Qdiscs = append(h.End.Qdiscs, q)
 		}
 		attribute(&trial, over, true)
-		if f.LimitedBy != test.want || test.want == InterfaceQueue && !strings.Contains(f.LimitedWhy, "backpressure of the interface's queue") {
+		if f.LimitedBy != test.want || test.want == InterfaceQueue &&
+			!strings.Contains(f.LimitedWhy, "backpressure of the interface's queue") {
 			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
 		}
 	}
@@ -437,7 +487,9 @@ func TestBetween(t *testing.T) {
 		want   string
 	}{
 		{"a queue", func(f *record.Flow, t *record.Trial) {}, FullLink},
-		{"no queue", func(f *record.Flow, t *record.Trial) { f.SenderInfo.MinRTTUs = f.SenderInfo.RTTUs - 1999 }, CongestionWindow},
+		{"no queue", func(f *record.Flow, t *record.Trial) {
+			f.SenderInfo.MinRTTUs = f.SenderInfo.RTTUs - 1999
+		}, CongestionWindow},
 		{"a long path", func(f *record.Flow, t *record.Trial) { f.SenderInfo.MinRTTUs = 4001 }, CongestionWindow},
 		{"a small window", func(f *record.Flow, t *record.Trial) { f.RwndLimitedS = t.WindowS }, ReceiverWindow},
 		{"flows in both directions", func(f *record.Flow, t *record.Trial) { opposing(f, t, 1) }, FullLink},

@@ -41,7 +41,8 @@ func (s scene) carrier(f record.Flow) string {
 	if within.seconds == 0 || within.bytes > 0 && within.bytes*besides.seconds >= drained*besides.bytes*within.seconds {
 		return ""
 	}
-	return fmt.Sprintf("%s for %s of the window of %s", at, unit.FormatSeconds(loss.ToS-loss.FromS), unit.FormatSeconds(s.WindowS))
+	return fmt.Sprintf("%s for %s of the window of %s", at, unit.FormatSeconds(loss.ToS-loss.FromS),
+		unit.FormatSeconds(s.WindowS))
 }
 
 // carrierLoss is the longest time in the window in which an interface on a flow's path, or where
@@ -51,11 +52,13 @@ func (s scene) carrierLoss(f record.Flow) (longest record.CarrierLoss, at string
 	ends := f.Ends()
 	for _, h := range s.Hosts {
 		for _, l := range h.CarrierLosses {
-			if here := (topology.End{Node: h.Host, Interface: l.Interface}); len(ends) > 0 && !slices.Contains(ends, here) || len(ends) == 0 && h.Host != f.From && h.Host != f.To {
+			if here := (topology.End{Node: h.Host, Interface: l.Interface}); len(ends) > 0 &&
+				!slices.Contains(ends, here) || len(ends) == 0 && h.Host != f.From && h.Host != f.To {
 				continue
 			}
 			const alike = 0.1 // s
-			if more := (l.ToS - l.FromS) - (longest.ToS - longest.FromS); at != "" && (more < -alike || more < alike && !l.Down) {
+			if more := (l.ToS - l.FromS) - (longest.ToS - longest.FromS); at != "" &&
+				(more < -alike || more < alike && !l.Down) {
 				continue
 			}
 			longest, at = l, h.Host+"."+l.Interface+" had no carrier"

@@ -22,11 +22,15 @@ func TestCarrier(t *testing.T) {
 		pathKnown bool
 		want, why string
 	}{
-		{"taken down", 1, "", 0.4, true, 1, [2]int{8, 20}, true, NoCarrier, " was down for 600 ms of the window of 1 s"},
+		{"taken down", 1, "", 0.4, true, 1, [2]int{8, 20}, true, NoCarrier,
+			" was down for 600 ms of the window of 1 s"},
 		{"lost", 0, "", 0.4, false, 1, [2]int{8, 20}, true, NoCarrier, "client1.eth0 had no carrier for 600 ms"},
-		{"lost, on a path that is not known", 0, "", 0.4, false, 1, [2]int{8, 20}, false, NoCarrier, "client1.eth0 had no carrier for 600 ms"},
-		{"for a while, of which the intervals at its ends have some", 0, "", 0.43, false, 0.62, [2]int{9, 12}, true, NoCarrier, "had no carrier for 190 ms"},
-		{"before what was on its way had arrived", 0, "", 0.38, false, 1, [2]int{9, 20}, true, NoCarrier, "had no carrier for 620 ms"},
+		{"lost, on a path that is not known", 0, "", 0.4, false, 1, [2]int{8, 20}, false, NoCarrier,
+			"client1.eth0 had no carrier for 600 ms"},
+		{"for a while, of which the intervals at its ends have some", 0, "", 0.43, false, 0.62, [2]int{9, 12}, true,
+			NoCarrier, "had no carrier for 190 ms"},
+		{"before what was on its way had arrived", 0, "", 0.38, false, 1, [2]int{9, 20}, true, NoCarrier,
+			"had no carrier for 620 ms"},
 		{"for less than an interval", 0, "", 0.43, false, 0.54, [2]int{}, true, FullLink, ""},
 		{"for an instant", 0, "", 0.95, false, 1, [2]int{19, 20}, true, FullLink, ""},
 		{"of a flow that took another path", 0, "", 0.4, false, 1, [2]int{}, true, FullLink, ""},
@@ -43,13 +47,15 @@ func TestCarrier(t *testing.T) {
 				bytes = 0
 			}
 			f.Bins = append(f.Bins, bytes)
-			receiver.Series = append(receiver.Series, record.Sample{AtNs: receiver.Begin.ScheduledNs + int64(i+1)*50e6, Flows: []record.FlowSample{{ID: f.ID}}})
+			receiver.Series = append(receiver.Series, record.Sample{AtNs: receiver.Begin.ScheduledNs + int64(i+1)*50e6,
+				Flows: []record.FlowSample{{ID: f.ID}}})
 		}
 		end := f.Ends()[test.on]
 		if test.iface != "" {
 			end.Interface = test.iface
 		}
-		reading(&trial, end.Node).CarrierLosses = []record.CarrierLoss{{Interface: end.Interface, FromS: test.fromS, ToS: test.toS, Down: test.down}}
+		reading(&trial, end.Node).CarrierLosses = []record.CarrierLoss{{Interface: end.Interface, FromS: test.fromS,
+			ToS: test.toS, Down: test.down}}
 		if !test.pathKnown {
 			f.Path = nil
 		}
@@ -74,9 +80,13 @@ func TestPausedAtCap(t *testing.T) {
 	}{
 		{"a pause", 0.2, false, nil, nil, RateCap},
 		{"a pause of the whole machine", 0.2, true, nil, nil, RateCap},
-		{"a pause, with a write cap", 0.2, false, nil, func(f *record.Flow) { f.RateCapBps, f.WriteCapBps = 0, f.RateCapBps }, Application},
+		{"a pause, with a write cap", 0.2, false, nil, func(f *record.Flow) {
+			f.RateCapBps, f.WriteCapBps = 0, f.RateCapBps
+		}, Application},
 		{"a long pause", 0.3, false, nil, nil, CongestionWindow},
-		{"an outage that lost packets", 0.2, false, nil, func(f *record.Flow) { f.RetransBytes = f.AckedBytes / 100 }, CongestionWindow},
+		{"an outage that lost packets", 0.2, false, nil, func(f *record.Flow) {
+			f.RetransBytes = f.AckedBytes / 100
+		}, CongestionWindow},
 		{"a rate that varies", 0, false, func(i int) float64 { return 0.7 + 0.3*float64(i%2) }, nil, CongestionWindow},
 		{"less throughout", 0, false, func(int) float64 { return 0.85 }, nil, CongestionWindow},
 	} {
@@ -102,7 +112,8 @@ func TestPausedAtCap(t *testing.T) {
 				continue
 			}
 			f.Bins = append(f.Bins, bytes)
-			receiver.Series = append(receiver.Series, record.Sample{AtNs: receiver.Begin.ScheduledNs + int64(at*1e9), Flows: []record.FlowSample{{ID: f.ID}}})
+			receiver.Series = append(receiver.Series, record.Sample{AtNs: receiver.Begin.ScheduledNs + int64(at*1e9),
+				Flows: []record.FlowSample{{ID: f.ID}}})
 		}
 		f.ReceivedBytes, f.GoodputBps = sum, float64(8*sum)
 		if test.edit != nil {

@@ -28,7 +28,8 @@ func (s scene) datagrams(f record.Flow) (by, why string) {
 	}
 	switch {
 	case reaches(f, f.RateCapBps) && carried == "":
-		by, why = RateCap, fmt.Sprintf("%s of its rate of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps), unit.FormatRate(f.RateCapBps))
+		by, why = RateCap, fmt.Sprintf("%s of its rate of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps),
+			unit.FormatRate(f.RateCapBps))
 	case carried != "":
 		by, why = FullLink, carried
 	case lost.behind && lost.atReceiver && exhausted:
@@ -61,5 +62,6 @@ func givenUp(late float64) string {
 	if late <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s of the datagrams were not sent, as they were %s late", unit.FormatPercent(late), unit.FormatSeconds(flow.MaxLate.Seconds()))
+	return fmt.Sprintf("%s of the datagrams were not sent, as they were %s late", unit.FormatPercent(late),
+		unit.FormatSeconds(flow.MaxLate.Seconds()))
 }

@@ -26,15 +26,18 @@ func (s scene) full(f record.Flow, own bool) (link load, why string) {
 		}
 		carried, way := fmt.Sprintf("%s of %s", unit.FormatPercent(l.Share()), unit.FormatRate(rate)), l.String()
 		if l.Shape.Shaper != "" { // which is at the interface that sends
-			carried, way = fmt.Sprintf("%s of the %s that %s lets", unit.FormatPercent(l.Share()), unit.FormatRate(rate), l.Shape.Shaper), "out of "+l.From.String()
+			carried, way = fmt.Sprintf("%s of the %s that %s lets", unit.FormatPercent(l.Share()),
+				unit.FormatRate(rate), l.Shape.Shaper), "out of "+l.From.String()
 		}
 		if l.Full() {
 			return l, carried + " " + way + s.acknowledging(f, l)
 		}
 		// Packets that come in bursts wait for a moment before any link.
 		h, _ := s.Reading(l.At.Node)
-		if waits := standing(h, l.At.Interface); why == "" && l.Out && (waits >= most && l.Bps >= loaded*rate || waits >= always) {
-			link, why = l, fmt.Sprintf("a queue at %s at %s of the readings, and %s out of it", l.At, unit.FormatPercent(waits), carried)+s.acknowledging(f, l)
+		if waits := standing(h, l.At.Interface); why == "" && l.Out && (waits >= most && l.Bps >= loaded*rate ||
+			waits >= always) {
+			link, why = l, fmt.Sprintf("a queue at %s at %s of the readings, and %s out of it", l.At,
+				unit.FormatPercent(waits), carried)+s.acknowledging(f, l)
 		}
 	}
 	return link, why
@@ -51,7 +54,8 @@ func (s scene) allFull(host string, out bool) string {
 		}
 		if all += l.Bps; l.Full() {
 			full += l.Bps
-			list = append(list, fmt.Sprintf("%s of %s %s", unit.FormatPercent(l.Share()), unit.FormatRate(float64(l.Shape.Rate)), l.String()))
+			list = append(list, fmt.Sprintf("%s of %s %s", unit.FormatPercent(l.Share()),
+				unit.FormatRate(float64(l.Shape.Rate)), l.String()))
 		}
 	}
 	if full < nearlyAll*all {
@@ -68,16 +72,19 @@ func (s scene) allFull(host string, out bool) string {
 func (s scene) acknowledging(f record.Flow, l load) string {
 	acknowledged, data := false, 0.0
 	for _, other := range s.Flows {
-		acknowledged = acknowledged || other.From == f.To && other.To == f.From && flow.Of(other.Protocol).Name == flow.TCP && other.ReceivedBytes > 0
+		acknowledged = acknowledged || other.From == f.To && other.To == f.From &&
+			flow.Of(other.Protocol).Name == flow.TCP && other.ReceivedBytes > 0
 		if frame := limits.FrameOf(other); s.crosses(other, l) && frame.Check() == nil {
-			data += 8 * float64(other.ReceivedBytes+other.ResentBytes()) * (1 + frame.Headers()/float64(frame.Payload()))
+			data += 8 * float64(other.ReceivedBytes+other.ResentBytes()) * (1 +
+				frame.Headers()/float64(frame.Payload()))
 		}
 	}
 	rest := share(l.ShaperBps*s.WindowS-data, float64(l.Shape.Rate)*s.WindowS)
 	if !acknowledged || rest < acknowledgedLeast {
 		return ""
 	}
-	return fmt.Sprintf("; %s of that rate is not data in this direction: the other direction's acknowledgements", unit.FormatPercent(math.Round(1000*rest)/1000))
+	return fmt.Sprintf("; %s of that rate is not data in this direction: the other direction's acknowledgements",
+		unit.FormatPercent(math.Round(1000*rest)/1000))
 }
 
 // queuedAt says where packets of a flow waited at most of the readings: "at client.eth0", or
@@ -193,7 +200,9 @@ func delayed(h record.HostReading, port string) bool { return has(h, port, "nete
 
 // has reports whether a qdisc of an interface, at its root or inside another one, is of the kinds.
 func has(h record.HostReading, port string, kinds ...string) bool {
-	return slices.ContainsFunc(h.End.Qdiscs, func(q record.QdiscCounters) bool { return q.Interface == port && slices.Contains(kinds, q.Kind) })
+	return slices.ContainsFunc(h.End.Qdiscs, func(q record.QdiscCounters) bool {
+		return q.Interface == port && slices.Contains(kinds, q.Kind)
+	})
 }
 
 // fairQueues serve each flow in turn: acknowledgements do not wait behind others' data.
@@ -315,11 +324,15 @@ func (s scene) backpressure(f record.Flow) string {
 		}
 		kind := rootKind(h, l.At.Interface)
 		if waits := standing(h, l.At.Interface); waits >= always {
-			return fmt.Sprintf("backpressure of the interface's queue: packets waited in %s of %s at %s of the readings, and %s left it", kind, l.At, unit.FormatPercent(waits), unit.FormatRate(l.Bps))
+			return fmt.Sprintf(
+				"backpressure of the interface's queue: packets waited in %s of %s at %s of the readings, and %s left it",
+				kind, l.At, unit.FormatPercent(waits), unit.FormatRate(l.Bps))
 		}
 		_, drops := queueDrops(h, l.At.Interface)
 		if lost := max(float64(f.RetransSegments), datagramsLost(f)); drops > 0 && drops >= most*lost && lost > 0 {
-			return fmt.Sprintf("backpressure of the interface's queue: %s of %s dropped %.0f packets before they were sent", kind, l.At, drops)
+			return fmt.Sprintf(
+				"backpressure of the interface's queue: %s of %s dropped %.0f packets before they were sent", kind,
+				l.At, drops)
 		}
 	}
 	return ""
@@ -340,7 +353,8 @@ func (s scene) shaped(f record.Flow, held string) string {
 			why = fmt.Sprintf("%.0f packets were dropped there", drops)
 		}
 		if why != "" {
-			return fmt.Sprintf("%s of the %s that %s lets %s; %s", unit.FormatPercent(l.Share()), unit.FormatRate(float64(l.Shape.Rate)), cmp.Or(l.Shape.Shaper, "the link"), l, why)
+			return fmt.Sprintf("%s of the %s that %s lets %s; %s", unit.FormatPercent(l.Share()),
+				unit.FormatRate(float64(l.Shape.Rate)), cmp.Or(l.Shape.Shaper, "the link"), l, why)
 		}
 	}
 	return ""
@@ -375,7 +389,8 @@ func (s scene) exhausted(f record.Flow) (why string, yes bool) {
 	for _, name := range []string{f.From, f.To} {
 		h, _ := s.Reading(name)
 		if h.GeneratorCPU >= Spent {
-			return fmt.Sprintf("moving its bytes took %s of a processor of %s", unit.FormatPercent(h.GeneratorCPU), name), true
+			return fmt.Sprintf("moving its bytes took %s of a processor of %s", unit.FormatPercent(h.GeneratorCPU),
+				name), true
 		}
 		if load := hostload.UsableOf(h); load.Busy >= Spent {
 			why = fmt.Sprintf("%s, and moving bytes took %s of one", load, unit.FormatPercent(h.GeneratorCPU))
@@ -392,8 +407,10 @@ func (s scene) exhausted(f record.Flow) (why string, yes bool) {
 func (s scene) spentCPU(f record.Flow) string {
 	for _, name := range []string{f.From, f.To} {
 		h, _ := s.Reading(name)
-		if c, ok := hostload.BusiestOf(h); ok && c.Busy-c.Niced >= Spent && (c.Kernel() >= working || h.GeneratorCPU >= working) {
-			return fmt.Sprintf("CPU %d of %s was %s busy, %s with interrupts and softirqs", c.CPU, name, unit.FormatPercent(c.Busy), unit.FormatPercent(c.Kernel()))
+		if c, ok := hostload.BusiestOf(h); ok && c.Busy-c.Niced >= Spent && (c.Kernel() >= working ||
+			h.GeneratorCPU >= working) {
+			return fmt.Sprintf("CPU %d of %s was %s busy, %s with interrupts and softirqs", c.CPU, name,
+				unit.FormatPercent(c.Busy), unit.FormatPercent(c.Kernel()))
 		}
 	}
 	return ""
@@ -407,7 +424,8 @@ func reaches(f record.Flow, most float64) bool { return most > 0 && f.GoodputBps
 // lower: its machine, or the program that writes, paused.
 func (s scene) capped(f record.Flow, most float64, name string) (why string, reached bool) {
 	average, of := unit.FormatPercent(share(f.GoodputBps, most)), name+" of "+unit.FormatRate(most)
-	if most <= 0 || reaches(f, most) || f.GoodputBps < pausing*most || missing(f) >= lossy || len(f.Bins) < leastIntervals {
+	if most <= 0 || reaches(f, most) || f.GoodputBps < pausing*most || missing(f) >= lossy ||
+		len(f.Bins) < leastIntervals {
 		return average + " of " + of, reaches(f, most)
 	}
 	began, at := 0.0, 0
@@ -459,7 +477,9 @@ func (s scene) needlessly(f record.Flow) (text string) {
 			}
 		}
 		for _, c := range h.End.Softnet {
-			if i := slices.IndexFunc(h.Begin.Softnet, func(b record.SoftnetCounters) bool { return b.CPU == c.CPU }); i < 0 || c.Dropped > h.Begin.Softnet[i].Dropped {
+			if i := slices.IndexFunc(h.Begin.Softnet, func(b record.SoftnetCounters) bool {
+				return b.CPU == c.CPU
+			}); i < 0 || c.Dropped > h.Begin.Softnet[i].Dropped {
 				return text
 			}
 		}

@@ -29,7 +29,8 @@ func TestQueuedAt(t *testing.T) {
 		f.Path = []string{f.From + ".eth0", f.To + ".eth0"}
 		trial.Flows = []record.Flow{f}
 		sent := func(name string, bps float64) (begin, end record.InterfaceCounters) {
-			return record.InterfaceCounters{Interface: name, AtNs: 1}, record.InterfaceCounters{Interface: name, AtNs: 1 + int64(time.Second), TxBytes: uint64(bps / 8)}
+			return record.InterfaceCounters{Interface: name, AtNs: 1}, record.InterfaceCounters{Interface: name,
+				AtNs: 1 + int64(time.Second), TxBytes: uint64(bps / 8)}
 		}
 		b0, e0 := sent("eth0", c.carried*f.GoodputBps)
 		b1, e1 := sent("other", f.GoodputBps)

@@ -33,7 +33,8 @@ func (s scene) lostDatagrams(f record.Flow) (l loss) {
 	where := s.dropped(f, lost, max(1, share(float64(f.CallBytes), float64(f.Datagrams.Bytes))))
 	if in := float64(f.Datagrams.LostInBuffer); in >= most*lost && in > 0 {
 		l.inBuffer = part >= lossyPath
-		where = drop{node: f.To, text: fmt.Sprintf("up to %s of them in the receiving socket's buffer", unit.FormatCount(f.Datagrams.LostInBuffer))}
+		where = drop{node: f.To, text: fmt.Sprintf("up to %s of them in the receiving socket's buffer",
+			unit.FormatCount(f.Datagrams.LostInBuffer))}
 	}
 	l.behind = part >= lossyPath && !(where.queue && where.node == f.From)
 	l.atReceiver = where.node == f.To
@@ -97,7 +98,9 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 	h, _ := s.Reading(f.To)
 	backlog := 0.0
 	for _, c := range h.End.Softnet {
-		if i := slices.IndexFunc(h.Begin.Softnet, func(b record.SoftnetCounters) bool { return b.CPU == c.CPU }); i >= 0 {
+		if i := slices.IndexFunc(h.Begin.Softnet, func(b record.SoftnetCounters) bool {
+			return b.CPU == c.CPU
+		}); i >= 0 {
 			backlog += record.Grown(h.Begin.Softnet[i].Dropped, c.Dropped)
 		}
 	}
@@ -106,12 +109,16 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 		add(f.To, backlog, false, "the CPUs' queues of received packets of "+f.To+" dropped %s (softnet_stat)")
 	}
 	if n := unassembled(h); n/float64(max(limits.FrameOf(f).Packets(), 1)) >= most*lost {
-		last = drop{node: f.To, text: fmt.Sprintf("%s dropped %s fragments instead of reassembling them, as its memory for fragments was full (Ip.ReasmFails; net.ipv4.ipfrag_high_thresh)", f.To, unit.FormatCount(int64(n)))}
+		last = drop{node: f.To, text: fmt.Sprintf(
+			"%s dropped %s fragments instead of reassembling them, as its memory for fragments was full (Ip.ReasmFails; net.ipv4.ipfrag_high_thresh)",
+			f.To, unit.FormatCount(int64(n)))}
 	}
 	if last.text == "" && read {
 		last = s.uncounted(f, lost)
 		if foreign && backlog*each >= most*lost {
-			last.text += fmt.Sprintf(", or in the CPUs' queues of received packets, which dropped %s, mostly of other network namespaces (softnet_stat)", unit.FormatCount(int64(backlog)))
+			last.text += fmt.Sprintf(
+				", or in the CPUs' queues of received packets, which dropped %s, mostly of other network namespaces (softnet_stat)",
+				unit.FormatCount(int64(backlog)))
 		}
 	}
 	return last
@@ -135,7 +142,9 @@ func (s scene) uncounted(f record.Flow, lost float64) drop {
 	}
 	sent, arrived := of(from).TxBytes, of(to).RxBytes
 	if loss, at := s.carrierLoss(f); at != "" && s.fits(f, loss) {
-		return drop{text: fmt.Sprintf("%s for %s of the window, and without it an interface drops what it is to send: no counter has them", at, unit.FormatSeconds(loss.ToS-loss.FromS))}
+		return drop{text: fmt.Sprintf(
+			"%s for %s of the window, and without it an interface drops what it is to send: no counter has them", at,
+			unit.FormatSeconds(loss.ToS-loss.FromS))}
 	}
 	bytes := lost
 	switch {
@@ -146,19 +155,25 @@ func (s scene) uncounted(f record.Flow, lost float64) drop {
 	}
 	switch missing := sent - arrived; {
 	case f.Datagrams != nil && sent > 0 && s.payload(from)-sent >= most*bytes:
-		return drop{node: from.Node, text: fmt.Sprintf("on %s, before %s, which sent %s of the %s or more of its flows: no counter that was read has them (on %[1]s: nft list ruleset, tc -s filter show dev %[5]s)",
-			from.Node, from, unit.FormatBytes(sent), unit.FormatBytes(s.payload(from)), from.Interface)}
+		return drop{node: from.Node,
+			text: fmt.Sprintf(
+				"on %s, before %s, which sent %s of the %s or more of its flows: no counter that was read has them (on %[1]s: nft list ruleset, tc -s filter show dev %[5]s)",
+				from.Node, from, unit.FormatBytes(sent), unit.FormatBytes(s.payload(from)), from.Interface)}
 	case missing >= most*bytes:
 		return drop{text: fmt.Sprintf("between %s and %s: neither counts them as dropped", from, to)}
 	case sent > 0 && -missing < most*bytes:
 		if needless(f) >= most {
-			return drop{text: fmt.Sprintf("%s received %s of the %s that %s sent, so the rest may have been needless, too: an acknowledgement reports one range that arrived twice (D-SACK, RFC 2883)",
+			return drop{text: fmt.Sprintf(
+				"%s received %s of the %s that %s sent, so the rest may have been needless, too: an acknowledgement reports one range that arrived twice (D-SACK, RFC 2883)",
 				to, unit.FormatBytes(arrived), unit.FormatBytes(sent), from)}
 		}
-		return drop{node: to.Node, text: fmt.Sprintf("on %s, behind %s, which received %s of the %s that %s sent: no counter that was read has them, and a firewall may drop them (on %[1]s: nft list ruleset, or linerate doctor --over 10s while the flow runs)",
-			to.Node, to, unit.FormatBytes(arrived), unit.FormatBytes(sent), from)}
+		return drop{node: to.Node,
+			text: fmt.Sprintf(
+				"on %s, behind %s, which received %s of the %s that %s sent: no counter that was read has them, and a firewall may drop them (on %[1]s: nft list ruleset, or linerate doctor --over 10s while the flow runs)",
+				to.Node, to, unit.FormatBytes(arrived), unit.FormatBytes(sent), from)}
 	}
-	return drop{text: fmt.Sprintf("between %s and %s, or on %s behind it: no counter of drops has them", from, to, to.Node)}
+	return drop{text: fmt.Sprintf("between %s and %s, or on %s behind it: no counter of drops has them", from,
+		to, to.Node)}
 }
 
 // payload is what the UDP flows that leave by an interface handed to the kernel, in bytes.

@@ -13,7 +13,9 @@ import (
 func at(t *record.Trial, f *record.Flow, hop int) (*record.HostReading, int) {
 	end := f.Ends()[hop]
 	h := reading(t, end.Node)
-	i := slices.IndexFunc(h.End.Interfaces, func(c record.InterfaceCounters) bool { return c.Interface == end.Interface })
+	i := slices.IndexFunc(h.End.Interfaces, func(c record.InterfaceCounters) bool {
+		return c.Interface == end.Interface
+	})
 	return h, i
 }
 
@@ -82,8 +84,10 @@ func TestLostDatagrams(t *testing.T) {
 		{"a backlog of which most is other namespaces'", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			h := reading(t, f.To)
-			h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{Dropped: 300, Processed: 1 << 40}}
-		}), Loss, "neither counts them as dropped, or in the CPUs' queues of received packets, which dropped 300, mostly of other network namespaces"},
+			h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}},
+				[]record.SoftnetCounters{{Dropped: 300, Processed: 1 << 40}}
+		}), Loss,
+			"neither counts them as dropped, or in the CPUs' queues of received packets, which dropped 300, mostly of other network namespaces"},
 		{"a firewall behind the receiving interface", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			out, i := at(t, f, 0)
@@ -101,21 +105,25 @@ func TestLostDatagrams(t *testing.T) {
 		}), Loss, "40 % of the datagrams were lost: on client1, before client1.eth0, which sent "},
 		{"a short loss of carrier", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
-			reading(t, f.To).CarrierLosses = []record.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1, ToS: 0.15, Down: true}}
+			reading(t, f.To).CarrierLosses = []record.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1,
+				ToS: 0.15, Down: true}}
 		}), Loss, " was down for 50 ms of the window, and without it an interface drops"},
 		{"more lost than a short loss of carrier takes", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			t.WindowS = 6
 			f.GoodputBps = f.RateCapBps / 2
-			reading(t, f.To).CarrierLosses = []record.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1, ToS: 0.15, Down: true}}
+			reading(t, f.To).CarrierLosses = []record.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1,
+				ToS: 0.15, Down: true}}
 		}), Loss, "40 % of the datagrams were lost: between "},
 		{"super-frames of which the receiver counts single ones", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 980)
 			f.CallBytes = 44 * 1472
 			out, i := at(t, f, 0)
 			in, k := at(t, f, last(f))
-			out.End.Interfaces[i].TxPackets, out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxPackets+23, out.Begin.Interfaces[i].TxBytes+1500_000
-			in.End.Interfaces[k].RxPackets, in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxPackets+20, in.Begin.Interfaces[k].RxBytes+30_000
+			out.End.Interfaces[i].TxPackets, out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxPackets+23,
+				out.Begin.Interfaces[i].TxBytes+1500_000
+			in.End.Interfaces[k].RxPackets, in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxPackets+20,
+				in.Begin.Interfaces[k].RxBytes+30_000
 		}), Loss, "98 % of the datagrams were lost: between client1.eth0 and server.eth0: neither"},
 		{"an interface that receives from others as well", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
@@ -129,13 +137,15 @@ func TestLostDatagrams(t *testing.T) {
 			f.Datagrams.Lost = 0 // the receiver cannot know
 			f.Datagrams.Bytes, f.Datagrams.MTU = 9000, 1500
 			h := reading(t, f.To)
-			h.Begin.SNMP, h.End.SNMP = map[string]int64{}, map[string]int64{"Ip.ReasmFails": 7100, "Ip.ReasmTimeout": 100}
+			h.Begin.SNMP, h.End.SNMP = map[string]int64{}, map[string]int64{"Ip.ReasmFails": 7100,
+				"Ip.ReasmTimeout": 100}
 		}), Loss, "server dropped 7,000 fragments instead of reassembling them, as its memory for fragments was full"},
 		{"fragments whose others did not arrive", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 1000)
 			f.Datagrams.Bytes, f.Datagrams.MTU = 9000, 1500
 			h := reading(t, f.To)
-			h.Begin.SNMP, h.End.SNMP = map[string]int64{}, map[string]int64{"Ip.ReasmFails": 1100, "Ip.ReasmTimeout": 1000}
+			h.Begin.SNMP, h.End.SNMP = map[string]int64{}, map[string]int64{"Ip.ReasmFails": 1100,
+				"Ip.ReasmTimeout": 1000}
 		}), Loss, "100 % of the datagrams were lost: between "},
 		{"the sender's own queue", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
@@ -217,7 +227,8 @@ func TestLostSegments(t *testing.T) {
 		drops     uint64
 		want, why string
 	}{
-		{"a short queue of its own", 400_000, 0, 300, InterfaceQueue, "40 % of the bytes were retransmitted; tbf of client1.eth0 dropped 300 packets"},
+		{"a short queue of its own", 400_000, 0, 300, InterfaceQueue,
+			"40 % of the bytes were retransmitted; tbf of client1.eth0 dropped 300 packets"},
 		{"a queue that is probed", 5_000, 0, 4, CongestionWindow, "tbf of client1.eth0 dropped 4 packets"},
 		{"a switch's queue", 400_000, 2, 300, CongestionWindow, "tbf of switch."},
 		{"a place that is not known", 400_000, 0, 0, CongestionWindow, "; between client1.eth0 and server."},

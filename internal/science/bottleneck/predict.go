@@ -54,7 +54,8 @@ var cuts = map[string]float64{"reno": 0.5, "cubic": 0.7, "bbr": 0.75}
 
 // Predict returns what is predicted for each flow, in their order; nil: nothing is. The
 // flows have their Path and LimitBps, and their options are given in the same order.
-func Predict(flows []record.Flow, hosts []record.HostReading, over *topology.Topology, options []flow.Spec) []*record.Prediction {
+func Predict(flows []record.Flow, hosts []record.HostReading, over *topology.Topology,
+	options []flow.Spec) []*record.Prediction {
 	t := record.Trial{Hosts: hosts}
 	expected := make([]*record.Prediction, len(flows))
 	paths := make([]path, len(flows))
@@ -67,7 +68,8 @@ func Predict(flows []record.Flow, hosts []record.HostReading, over *topology.Top
 	}
 	for i, f := range flows {
 		tcp := flow.Of(f.Protocol).Name == flow.TCP
-		if !tcp || !f.Connected || f.Process != "" || f.SenderInfo == nil || paths[i].rttS <= 0 || f.LimitBps <= 0 || i >= len(options) {
+		if !tcp || !f.Connected || f.Process != "" || f.SenderInfo == nil || paths[i].rttS <= 0 || f.LimitBps <= 0 ||
+			i >= len(options) {
 			continue
 		}
 		expected[i] = predicted(t, f, paths[i], options[i], on[paths[i].bottleneck])
@@ -144,7 +146,8 @@ func predicted(t record.Trial, f record.Flow, w path, o flow.Spec, sharing int) 
 			lowest = b
 		}
 	}
-	p := &record.Prediction{LowBps: lowest.low, HighBps: lowest.high, LimitedBy: lowest.by, Why: lowest.why, RTTS: w.rttS}
+	p := &record.Prediction{LowBps: lowest.low, HighBps: lowest.high, LimitedBy: lowest.by, Why: lowest.why,
+		RTTS: w.rttS}
 	for _, b := range bounds {
 		p.LowBps = min(p.LowBps, b.low)
 	}
@@ -164,7 +167,8 @@ func link(f record.Flow, w path, path limits.Path, sharing int) bound {
 		// Which flow has how much of a link that several share is chance.
 		return bound{part * trough / 2, path.RateBps, FullLink, why + fmt.Sprintf(", shared by %d flows", sharing)}
 	}
-	return bound{part * trough, part, FullLink, why + fmt.Sprintf("; %.3g of it just after a loss, with a queue of %.3g MB", trough, w.queue/1e6)}
+	return bound{part * trough, part, FullLink,
+		why + fmt.Sprintf("; %.3g of it just after a loss, with a queue of %.3g MB", trough, w.queue/1e6)}
 }
 
 // receiver is the window that the receiver's buffer allows.
@@ -179,7 +183,8 @@ func receiver(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bou
 			low, window = min(low, advertised*size), min(window, size)
 		}
 		b := windowed(path, low, window, ReceiverWindow)
-		b.why = fmt.Sprintf("%.0f bytes, the largest window without scaling, in %s", window, unit.FormatSeconds(path.RTTS))
+		b.why = fmt.Sprintf("%.0f bytes, the largest window without scaling, in %s", window,
+			unit.FormatSeconds(path.RTTS))
 		return b, true
 	}
 	if size <= 0 {
@@ -190,7 +195,8 @@ func receiver(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bou
 		low -= math.Mod(low, segment) // what does not hold a whole segment waits (RFC 9293, 3.8.6.2)
 	}
 	b := windowed(path, low, size, ReceiverWindow)
-	b.why = fmt.Sprintf("a window of half to all of %s of %s in %s", what, unit.FormatBytes(size), unit.FormatSeconds(path.RTTS))
+	b.why = fmt.Sprintf("a window of half to all of %s of %s in %s", what, unit.FormatBytes(size),
+		unit.FormatSeconds(path.RTTS))
 	return b, true
 }
 
@@ -204,7 +210,8 @@ func sender(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound
 		return bound{}, false
 	}
 	b := windowed(path, awake*size, size+limits.BeyondSendBuffer, SendBuffer)
-	b.why = fmt.Sprintf("%.0f %% to all of %s of %s, and two super-frames, in %s", 100*awake, what, unit.FormatBytes(size), unit.FormatSeconds(path.RTTS))
+	b.why = fmt.Sprintf("%.0f %% to all of %s of %s, and two super-frames, in %s", 100*awake, what,
+		unit.FormatBytes(size), unit.FormatSeconds(path.RTTS))
 	return b, true
 }
 
@@ -219,7 +226,8 @@ func losses(f record.Flow, w path, path limits.Path) (bound, bool) {
 	}
 	low = min(low, path.RenoTimeouts(w.loss))
 	return bound{low / doubt, min(path.RateBps, doubt*high), CongestionWindow,
-		fmt.Sprintf("with %.3g %% of the frames lost, %s carries %s to %s by the loss models", 100*w.loss, f.CongestionControl, unit.FormatRate(low), unit.FormatRate(high))}, true
+		fmt.Sprintf("with %.3g %% of the frames lost, %s carries %s to %s by the loss models", 100*w.loss,
+			f.CongestionControl, unit.FormatRate(low), unit.FormatRate(high))}, true
 }
 
 // windowed is what a window between two sizes lets through: at most one for each

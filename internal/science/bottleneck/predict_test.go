@@ -19,19 +19,24 @@ const testRate = 1e9 * 1448 / 1514 // of the link's 1 Gbit/s
 func long() (*record.Trial, *topology.Topology, []flow.Spec) {
 	host := func(name, address string) topology.Host {
 		a := netip.MustParseAddr(address)
-		return topology.Host{Name: name, Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{{First: a, Last: a, Bits: 24}}}}}
+		return topology.Host{Name: name, Interfaces: []topology.Interface{
+			{Name: "eth0", Addresses: []topology.Address{{First: a, Last: a, Bits: 24}}}}}
 	}
 	l := topology.Link{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "b", Interface: "eth0"}}
 	l.Rate, l.Delay = 1e9, unit.Duration(25e6)
-	over := &topology.Topology{Hosts: []topology.Host{host("a", "10.0.0.1"), host("b", "10.0.0.2")}, Links: []topology.Link{l}}
+	over := &topology.Topology{Hosts: []topology.Host{host("a", "10.0.0.1"), host("b", "10.0.0.2")},
+		Links: []topology.Link{l}}
 	t := &record.Trial{
 		Flows: []record.Flow{{
-			From: "a", To: "b", Connected: true, CongestionControl: "cubic", LimitBps: testRate, Path: []string{"a.eth0", "b.eth0"},
+			From: "a", To: "b", Connected: true, CongestionControl: "cubic", LimitBps: testRate,
+			Path:       []string{"a.eth0", "b.eth0"},
 			SenderInfo: &record.TCPInfo{SndMSS: 1448, Options: 7}, SndbufBytes: 3_000_000, RcvbufBytes: 200_000,
 		}},
 		Hosts: []record.HostReading{
-			{Host: "a", Snapshot: record.Snapshot{Sysctls: map[string]string{"net.ipv4.tcp_wmem": "4096\t16384\t41943040"}}},
-			{Host: "b", Snapshot: record.Snapshot{Sysctls: map[string]string{"net.ipv4.tcp_rmem": "4096\t131072\t33554432"}}},
+			{Host: "a", Snapshot: record.Snapshot{
+				Sysctls: map[string]string{"net.ipv4.tcp_wmem": "4096\t16384\t41943040"}}},
+			{Host: "b", Snapshot: record.Snapshot{
+				Sysctls: map[string]string{"net.ipv4.tcp_rmem": "4096\t131072\t33554432"}}},
 		},
 	}
 	return t, over, make([]flow.Spec, 1)
@@ -70,7 +75,9 @@ func TestPredict(t *testing.T) {
 		{"autotuning of the send buffer", func(_ *record.Flow, t *record.Trial, _ *topology.Topology, _ *flow.Spec) {
 			set(t, 0, "net.ipv4.tcp_wmem", "4096 16384 4194304")
 		}, SendBuffer, 0.985 * window(0.6*4194304), window(4194304 + 2*superFrame), "tcp_wmem of 4.194 MB"},
-		{"a send buffer of its own", func(_ *record.Flow, _ *record.Trial, _ *topology.Topology, o *flow.Spec) { o.Window = 1_500_000 },
+		{"a send buffer of its own", func(_ *record.Flow, _ *record.Trial, _ *topology.Topology, o *flow.Spec) {
+			o.Window = 1_500_000
+		},
 			ReceiverWindow, 0.98 * window(100_000), window(200_000), ""},
 		{"losses, cubic", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
 			over.Links[0].Loss = 1e-3
@@ -79,7 +86,8 @@ func TestPredict(t *testing.T) {
 		{"losses, bbr", func(f *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
 			over.Links[0].Loss, f.CongestionControl = 1e-3, "bbr"
 		}, FullLink, 0.9 * testRate, testRate, ""},
-		{"losses of acknowledgements alone", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
+		{"losses of acknowledgements alone", func(_ *record.Flow, _ *record.Trial, over *topology.Topology,
+			_ *flow.Spec) {
 			over.Links[0].Reverse = &topology.Impairment{Loss: 0.01}
 		}, FullLink, 0.846 * testRate, testRate, ""},
 		{"a cap", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, _ *flow.Spec) { f.ReadCapBps = 5e6 },
@@ -93,10 +101,13 @@ func TestPredict(t *testing.T) {
 			continue
 		}
 		near := func(got, want float64) bool { return math.Abs(got/want-1) < 0.03 }
-		if p.LimitedBy != test.by || !near(p.HighBps, test.high) || !near(p.LowBps, test.low) || !strings.Contains(p.Why, test.why) {
-			t.Errorf("%s: %g to %g by %q (%s); want %g to %g by %q (%s)", test.name, p.LowBps, p.HighBps, p.LimitedBy, p.Why, test.low, test.high, test.by, test.why)
+		if p.LimitedBy != test.by || !near(p.HighBps, test.high) || !near(p.LowBps, test.low) ||
+			!strings.Contains(p.Why, test.why) {
+			t.Errorf("%s: %g to %g by %q (%s); want %g to %g by %q (%s)", test.name, p.LowBps, p.HighBps, p.LimitedBy,
+				p.Why, test.low, test.high, test.by, test.why)
 		}
-		if p.RTTS != 0.05 || !p.Contains(p.HighBps) || !p.Contains(0.96*p.LowBps) || p.Contains(0.94*p.LowBps) || p.Contains(1.06*p.HighBps) {
+		if p.RTTS != 0.05 || !p.Contains(p.HighBps) || !p.Contains(0.96*p.LowBps) || p.Contains(0.94*p.LowBps) ||
+			p.Contains(1.06*p.HighBps) {
 			t.Errorf("%s: %+v holds for what it should not, or not for what it should", test.name, *p)
 		}
 	}
@@ -108,7 +119,8 @@ func TestShared(t *testing.T) {
 	trial, over, _ := long()
 	trial.Flows = append(trial.Flows, trial.Flows[0])
 	for _, p := range Predict(trial.Flows, trial.Hosts, over, make([]flow.Spec, 2)) {
-		if p == nil || !p.Contains(testRate/2) || !p.Contains(testRate) || p.Contains(testRate/10) || !strings.Contains(p.Why, "2 flows") {
+		if p == nil || !p.Contains(testRate/2) || !p.Contains(testRate) || p.Contains(testRate/10) ||
+			!strings.Contains(p.Why, "2 flows") {
 			t.Errorf("predicted %+v", p)
 		}
 	}

@@ -48,7 +48,8 @@ func TestAcknowledgements(t *testing.T) {
 				sentBps = d.TxBps()
 			}
 		}
-		q := []record.QdiscCounters{{Interface: port, Kind: test.kind, Backlog: uint64(sentBps / 8 * test.queuedMs / 1e3)}}
+		q := []record.QdiscCounters{
+			{Interface: port, Kind: test.kind, Backlog: uint64(sentBps / 8 * test.queuedMs / 1e3)}}
 		receiver.Begin.Qdiscs, receiver.End.Qdiscs, receiver.Series = q, q, nil
 		sender := reading(&trial, f.From)
 		sender.Series = nil
@@ -57,7 +58,9 @@ func TestAcknowledgements(t *testing.T) {
 		}
 		attribute(&trial, over, false)
 		f = &trial.Flows[0]
-		if f.LimitedBy != test.want || test.want == Acknowledgements && !strings.Contains(f.LimitedWhy, "out of "+f.To+"."+port+", which the flows from "+f.To+" to "+f.From+" fill") {
+		if f.LimitedBy != test.want || test.want == Acknowledgements &&
+			!strings.Contains(f.LimitedWhy, "out of "+f.To+"."+port+", which the flows from "+f.To+" to "+
+				f.From+" fill") {
 			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
 		}
 		// Before its own link, which carries 70 %, packets wait at two thirds of the readings.
@@ -75,7 +78,9 @@ func TestAcknowledgements(t *testing.T) {
 		sender.Begin.Qdiscs, sender.End.Qdiscs, sender.Series = own(0), own(3028), []record.Sample{{Qdiscs: own(3028)}}
 		attribute(&trial, over, false)
 		f = &trial.Flows[0]
-		if waits := strings.Contains(f.LimitedWhy, "; while it had room, its acknowledgements wait in"); f.LimitedBy != FullLink || waits != (test.want == Acknowledgements && test.rttUs < 9000) {
+		if waits := strings.Contains(f.LimitedWhy,
+			"; while it had room, its acknowledgements wait in"); f.LimitedBy != FullLink ||
+			waits != (test.want == Acknowledgements && test.rttUs < 9000) {
 			t.Errorf("%s, and its own: %q (%s)", test.name, f.LimitedBy, f.LimitedWhy)
 		}
 	}
@@ -107,7 +112,8 @@ func TestOwnShaper(t *testing.T) {
 		f.Path = nil
 		attribute(&trial, nil, false)
 		f = &trial.Flows[0]
-		if found := f.LimitedBy == FullLink && strings.Contains(f.LimitedWhy, "that tbf lets out of "+f.From+"."+port); found != full {
+		if found := f.LimitedBy == FullLink &&
+			strings.Contains(f.LimitedWhy, "that tbf lets out of "+f.From+"."+port); found != full {
 			t.Errorf("full %t: %q (%s)", full, f.LimitedBy, f.LimitedWhy)
 		}
 	}
@@ -122,7 +128,8 @@ func TestQueue(t *testing.T) {
 		times  unit.BitRate // the link's rate over what it carries, nearly
 		want   string
 		waited func(f *record.Flow)
-	}{{0, 1.25, CongestionWindow, nil}, {5, 1.25, CongestionWindow, nil}, {6, 1.25, FullLink, nil}, {12, 1.25, FullLink, nil},
+	}{{0, 1.25, CongestionWindow, nil}, {5, 1.25, CongestionWindow, nil}, {6, 1.25, FullLink, nil},
+		{12, 1.25, FullLink, nil},
 		{12, 0.5, FullLink, nil}, // faster than is known
 		{6, 2, CongestionWindow, nil}, {10, 2, CongestionWindow, nil}, {11, 2, FullLink, nil},
 		{10, 1.25, SendBuffer, func(f *record.Flow) { f.SndbufLimitedS = 0.45 * f.BusyS }},
@@ -152,13 +159,15 @@ func TestQueue(t *testing.T) {
 		}
 		attribute(&trial, over, true)
 		if f.LimitedBy != test.want {
-			t.Errorf("a queue at %d of 12 readings of a link %g times as fast: %q (%s), want %q", test.waits, float64(test.times), f.LimitedBy, f.LimitedWhy, test.want)
+			t.Errorf("a queue at %d of 12 readings of a link %g times as fast: %q (%s), want %q", test.waits,
+				float64(test.times), f.LimitedBy, f.LimitedWhy, test.want)
 		}
 		// What netem delays is no queue.
 		h.End.Qdiscs = append(h.End.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: "netem", Backlog: 1514})
 		attribute(&trial, over, true)
 		if f.LimitedBy != CongestionWindow {
-			t.Errorf("netem below tbf, packets at %d of 12 readings: %q (%s), want %q", test.waits, f.LimitedBy, f.LimitedWhy, CongestionWindow)
+			t.Errorf("netem below tbf, packets at %d of 12 readings: %q (%s), want %q", test.waits, f.LimitedBy,
+				f.LimitedWhy, CongestionWindow)
 		}
 	}
 }
@@ -183,7 +192,8 @@ func TestPacedQueue(t *testing.T) {
 		sender := slices.IndexFunc(trial.Hosts, func(h record.HostReading) bool { return h.Host == f.From })
 		trial.Hosts[0], trial.Hosts[sender] = trial.Hosts[sender], trial.Hosts[0] // its link is looked at first
 		for i := range over.Links {
-			if l := &over.Links[i]; !test.later || l.From.String() != f.Path[len(f.Path)-1] && l.To.String() != f.Path[len(f.Path)-1] {
+			if l := &over.Links[i]; !test.later || l.From.String() != f.Path[len(f.Path)-1] &&
+				l.To.String() != f.Path[len(f.Path)-1] {
 				l.Rate *= 30
 			}
 		}
@@ -195,7 +205,8 @@ func TestPacedQueue(t *testing.T) {
 		h.End.Qdiscs = h.Begin.Qdiscs
 		attribute(&trial, over, true)
 		if f.LimitedBy != test.want || !strings.Contains(f.LimitedWhy, test.why) {
-			t.Errorf("%s, a full link later %t: %q (%s), want %q (… %s)", test.kinds, test.later, f.LimitedBy, f.LimitedWhy, test.want, test.why)
+			t.Errorf("%s, a full link later %t: %q (%s), want %q (… %s)", test.kinds, test.later, f.LimitedBy,
+				f.LimitedWhy, test.want, test.why)
 		}
 		s := scene{Trial: trial}
 		if paced := strings.Contains(test.kinds+" ", "fq "); (s.waitsAt(*f) == "") != paced {
@@ -234,7 +245,8 @@ func TestSmallSegments(t *testing.T) {
 		h.End.Qdiscs = []record.QdiscCounters{q}
 		attribute(&trial, over, true)
 		if f.LimitedBy != test.want || test.want == FullLink && !strings.HasPrefix(f.LimitedWhy, "100.1 % of ") {
-			t.Errorf("%.1f %% by the shaper, %d bytes wait: %q (%s), want %q", 100*test.passed, test.backlog, f.LimitedBy, f.LimitedWhy, test.want)
+			t.Errorf("%.1f %% by the shaper, %d bytes wait: %q (%s), want %q", 100*test.passed, test.backlog,
+				f.LimitedBy, f.LimitedWhy, test.want)
 		}
 	}
 }

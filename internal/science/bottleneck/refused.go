@@ -34,7 +34,8 @@ func (s scene) refused(f record.Flow) (part float64, why string) {
 	if queues := dropping(h); queues != "" {
 		by = "its own queue, " + queues
 	}
-	return failed / own, fmt.Sprintf("of the segments that %s retransmitted, %s (%s of %s) never left it: refused by %s",
+	return failed / own, fmt.Sprintf(
+		"of the segments that %s retransmitted, %s (%s of %s) never left it: refused by %s",
 		f.From, unit.FormatPercent(failed/own), unit.FormatCount(int64(failed)), unit.FormatCount(int64(own)), by)
 }
 
@@ -54,7 +55,8 @@ func (s scene) turnedBack(f record.Flow) (part float64, why string) {
 			drops, at = d.TxLost, f.From+"."+d.Interface
 		}
 		if one := share(drops, drops+d.TxPackets); one > part {
-			part, why = one, fmt.Sprintf("%s dropped %s packets before they were sent, %s of what it was given", at, unit.FormatCount(int64(drops)), unit.FormatPercent(one))
+			part, why = one, fmt.Sprintf("%s dropped %s packets before they were sent, %s of what it was given", at,
+				unit.FormatCount(int64(drops)), unit.FormatPercent(one))
 		}
 	}
 	return part, why
@@ -67,7 +69,8 @@ func dropping(h record.HostReading) string {
 	for _, q := range h.End.Qdiscs {
 		if dropped := dropped(h, q); dropped > 0 && !slices.Contains(ports, q.Interface) {
 			ports = append(ports, q.Interface)
-			texts = append(texts, fmt.Sprintf("%s of %s.%s, which dropped %s packets", q.Kind, h.Host, q.Interface, unit.FormatCount(int64(dropped))))
+			texts = append(texts, fmt.Sprintf("%s of %s.%s, which dropped %s packets", q.Kind, h.Host, q.Interface,
+				unit.FormatCount(int64(dropped))))
 		}
 	}
 	return strings.Join(texts, ", ")

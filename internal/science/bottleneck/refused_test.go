@@ -20,7 +20,8 @@ func TestRefused(t *testing.T) {
 		part              float64
 		why, contradicted string
 	}{
-		{"most of them", 600, 1000, 1000, 200, 0.6, "60 % (600 of 1,000) never left it: refused by its own queue, tbf of client1.eth0, which dropped 200 packets", ""},
+		{"most of them", 600, 1000, 1000, 200, 0.6,
+			"60 % (600 of 1,000) never left it: refused by its own queue, tbf of client1.eth0, which dropped 200 packets", ""},
 		{"no queue dropped", 600, 1000, 1000, 0, 0.6, "refused by client1 itself", "queue"},
 		{"those of other connections may have failed", 600, 1000, 500, 200, 0.2, "20 % (100 of 500)", ""},
 		{"those of other connections alone", 600, 2000, 500, 200, 0, "", "never left"},
@@ -36,7 +37,8 @@ func TestRefused(t *testing.T) {
 		h := reading(&trial, f.From)
 		q := record.QdiscCounters{Interface: "eth0", Kind: "tbf", Handle: "1:"}
 		filter := record.QdiscCounters{Interface: "eth0", Kind: "ingress", Handle: "ffff:"}
-		h.Begin.Qdiscs, h.Begin.SNMP = []record.QdiscCounters{filter, q}, map[string]int64{"Tcp.RetransSegs": 7, "TcpExt.TCPRetransFail": 5}
+		h.Begin.Qdiscs, h.Begin.SNMP = []record.QdiscCounters{filter, q}, map[string]int64{"Tcp.RetransSegs": 7,
+			"TcpExt.TCPRetransFail": 5}
 		q.Drops = test.drops
 		child := q
 		child.Handle, child.Kind = "10:", "bfifo"
@@ -45,8 +47,10 @@ func TestRefused(t *testing.T) {
 		h.End.Qdiscs = []record.QdiscCounters{filter, q, child}
 		h.End.SNMP = map[string]int64{"Tcp.RetransSegs": 7 + test.all, "TcpExt.TCPRetransFail": 5 + test.failed}
 		got := Attribute(trial.Flows, trial.Hosts, trial.WindowS, over, true)[0]
-		if math.Abs(got.Refused-test.part) > 1e-9 || !strings.Contains(got.Why, test.why) || test.contradicted != "" && strings.Contains(got.Why, test.contradicted) {
-			t.Errorf("%s: %.3g, %q; want %.3g, with %q, without %q", test.name, got.Refused, got.Why, test.part, test.why, test.contradicted)
+		if math.Abs(got.Refused-test.part) > 1e-9 || !strings.Contains(got.Why, test.why) || test.contradicted != "" &&
+			strings.Contains(got.Why, test.contradicted) {
+			t.Errorf("%s: %.3g, %q; want %.3g, with %q, without %q", test.name, got.Refused, got.Why, test.part,
+				test.why, test.contradicted)
 		}
 		if test.drops > 0 && test.part > 0 && strings.Contains(got.Why, "bfifo") {
 			t.Errorf("%s: the drops of a qdisc are repeated: %q", test.name, got.Why)
@@ -63,9 +67,12 @@ func TestTurnedBack(t *testing.T) {
 		goodput     float64
 		want, why   string
 	}{
-		{"a short queue", 100, 0, 1, InterfaceQueue, "tbf of client1.eth0 dropped 100 packets before they were sent, 10 % of what it was given"},
-		{"an interface whose other end has a smaller MTU, and nothing arrives", 0, 300, 0, InterfaceQueue, "client1.eth0 dropped 300 packets before they were sent, 25 % of what it was given"},
-		{"a queue that is probed", 9, 0, 1, CongestionWindow, "tbf of client1.eth0 dropped 9 packets before they were sent, 0.99 % of what it was given"},
+		{"a short queue", 100, 0, 1, InterfaceQueue,
+			"tbf of client1.eth0 dropped 100 packets before they were sent, 10 % of what it was given"},
+		{"an interface whose other end has a smaller MTU, and nothing arrives", 0, 300, 0, InterfaceQueue,
+			"client1.eth0 dropped 300 packets before they were sent, 25 % of what it was given"},
+		{"a queue that is probed", 9, 0, 1, CongestionWindow,
+			"tbf of client1.eth0 dropped 9 packets before they were sent, 0.99 % of what it was given"},
 		{"none", 0, 0, 1, CongestionWindow, ""},
 	} {
 		trial, over := sound()
@@ -109,7 +116,8 @@ func TestMultiQueue(t *testing.T) {
 		if _, got := queueDrops(*h, "eth0"); got != float64(drops) {
 			t.Errorf("%d drops: %g", drops, got)
 		}
-		if got := dropping(*h); strings.Contains(got, fmt.Sprintf("dropped %d packets", drops)) != (drops > 0) || drops == 0 && got != "" {
+		if got := dropping(*h); strings.Contains(got, fmt.Sprintf("dropped %d packets", drops)) != (drops > 0) ||
+			drops == 0 && got != "" {
 			t.Errorf("%d drops: %q", drops, got)
 		}
 		s := scene{Trial: trial}

@@ -37,7 +37,8 @@ type roundTrip struct {
 func (s scene) roundTrip(f record.Flow) roundTrip {
 	us, mean := s.meanRTTUs(f)
 	least := float64(f.SenderInfo.MinRTTUs)
-	few := f.GoodputBps/8*us/1e6 < fewSegments*float64(f.SenderInfo.SndMSS) && float64(f.SenderInfo.RTTVarUs) > varies*float64(f.SenderInfo.RTTUs)
+	few := f.GoodputBps/8*us/1e6 < fewSegments*float64(f.SenderInfo.SndMSS) &&
+		float64(f.SenderInfo.RTTVarUs) > varies*float64(f.SenderInfo.RTTUs)
 	return roundTrip{us, us - least, mean, least > 0 && us >= queued*least, few}
 }
 
@@ -46,7 +47,8 @@ func (r roundTrip) String() string {
 	if r.mean {
 		name = "mean RTT"
 	}
-	return fmt.Sprintf("%s %s, without a queue %s", name, unit.FormatSeconds(r.us/1e6), unit.FormatSeconds((r.us-r.longerUs)/1e6))
+	return fmt.Sprintf("%s %s, without a queue %s", name, unit.FormatSeconds(r.us/1e6),
+		unit.FormatSeconds((r.us-r.longerUs)/1e6))
 }
 
 // behindLink is what shows that a flow has all of a link that nothing here describes, such as
@@ -56,7 +58,8 @@ func (r roundTrip) String() string {
 // Sure: it is a link's queue; otherwise it may be that of a CPU.
 func (s scene) behindLink(f record.Flow) (why string, sure bool) {
 	trip := s.roundTrip(f)
-	if s.known || !trip.grown || trip.few || trip.longerUs < max(wakeUs, trip.us*(1-1./far)) || f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || s.whose(f) != ownQueue {
+	if s.known || !trip.grown || trip.few || trip.longerUs < max(wakeUs, trip.us*(1-1./far)) ||
+		f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || s.whose(f) != ownQueue {
 		return "", false
 	}
 	if acks, _ := s.acknowledged(f, trip.longerUs); acks != "" {
@@ -91,7 +94,9 @@ func (s scene) losesToo(f record.Flow) string {
 	if missing(f) < loses {
 		return ""
 	}
-	return fmt.Sprintf("; %s of the bytes were retransmitted, so packets are lost, in that queue or elsewhere on the path, and the flow sends less after each loss", unit.FormatPercent(resent(f)))
+	return fmt.Sprintf(
+		"; %s of the bytes were retransmitted, so packets are lost, in that queue or elsewhere on the path, and the flow sends less after each loss",
+		unit.FormatPercent(resent(f)))
 }
 
 // steady reports whether what was received had the same rate in each part of the window.

@@ -22,7 +22,8 @@ func TestBehindLink(t *testing.T) {
 		return func(f *record.Flow, t *record.Trial) {
 			for _, name := range []string{f.From, f.To} {
 				h := reading(t, name)
-				h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}}, []record.CPUTimes{{CPU: 0, SoftIRQ: share, Idle: 1 - share}}
+				h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}},
+					[]record.CPUTimes{{CPU: 0, SoftIRQ: share, Idle: 1 - share}}
 			}
 		}
 	}
@@ -38,36 +39,44 @@ func TestBehindLink(t *testing.T) {
 		doctor    func(f *record.Flow, t *record.Trial)
 		want, why string
 	}{
-		{"a send buffer that the queue fills", 1700, 5, false, sendBuffer, FullLink, "RTT 1.7 ms, without a queue 47 µs: packets were queued before a link on the path, and a larger send buffer would only lengthen that queue: its buffer of 16.38 kB"},
+		{"a send buffer that the queue fills", 1700, 5, false, sendBuffer, FullLink,
+			"RTT 1.7 ms, without a queue 47 µs: packets were queued before a link on the path, and a larger send buffer would only lengthen that queue: its buffer of 16.38 kB"},
 		{"hardly any queue", 80, 5, false, sendBuffer, SendBuffer, "16.38 kB was full"},
-		{"round trips that grow with the load of a host", 300, 5, false, sendBuffer, SendBuffer, "; RTT 300 µs, without a queue 47 µs"},
-		{"a window that a short queue fills, of hosts with idle CPUs", 800, 5, false, func(f *record.Flow, t *record.Trial) {
-			window(f, t)
-			narrow(f)
-			busyCPU(0.6)(f, t)
-		}, FullLink, "a larger receiver window would only lengthen that queue"},
+		{"round trips that grow with the load of a host", 300, 5, false, sendBuffer, SendBuffer,
+			"; RTT 300 µs, without a queue 47 µs"},
+		{"a window that a short queue fills, of hosts with idle CPUs", 800, 5, false,
+			func(f *record.Flow, t *record.Trial) {
+				window(f, t)
+				narrow(f)
+				busyCPU(0.6)(f, t)
+			}, FullLink, "a larger receiver window would only lengthen that queue"},
 		{"a window that the queue of a CPU may fill", 800, 5, false, func(f *record.Flow, t *record.Trial) {
 			window(f, t)
 			narrow(f)
 			busyCPU(0.99)(f, t)
-		}, "", "RTT 800 µs, without a queue 47 µs: packets were queued before a link on the path, or waited for a CPU: a larger receiver window may only lengthen that queue"},
+		}, "",
+			"RTT 800 µs, without a queue 47 µs: packets were queued before a link on the path, or waited for a CPU: a larger receiver window may only lengthen that queue"},
 		{"a short queue, and room in the window", 1100, 5, false, busyCPU(0.6), FullLink, "RTT 1.1 ms"},
-		{"a short queue, perhaps of a CPU", 900, 5, false, busyCPU(0.99), "", "before a link on the path, or waited for a CPU"},
+		{"a short queue, perhaps of a CPU", 900, 5, false, busyCPU(0.99), "",
+			"before a link on the path, or waited for a CPU"},
 		{"round trips that are longer, but not by far", 8000, 5, false, func(f *record.Flow, t *record.Trial) {
 			sendBuffer(f, t)
 			f.SenderInfo.MinRTTUs = 1000
 		}, SendBuffer, "; RTT 8 ms, without a queue 1 ms"},
-		{"an uneven rate", 1700, 50, false, sendBuffer, "", "or waited for a CPU: a larger send buffer may only lengthen that queue"},
+		{"an uneven rate", 1700, 50, false, sendBuffer, "",
+			"or waited for a CPU: a larger send buffer may only lengthen that queue"},
 		{"every link is known, and none is full", 1700, 5, true, sendBuffer, SendBuffer, "; RTT 1.7 ms"},
 		{"delayed acknowledgements", 40_000, 5, false, func(f *record.Flow, t *record.Trial) {
 			sendBuffer(f, t)
 			f.GoodputBps, t.WindowS = 2*1448*8/40e-3, 10
 		}, SendBuffer, "; RTT 40 ms"},
-		{"a window that the queue fills", 1700, 5, false, window, FullLink, "a larger receiver window would only lengthen that queue: waited for the receiver's window 100 %"},
-		{"a window that the queue fills, or processors that linerate keeps busy", 1700, 5, false, func(f *record.Flow, t *record.Trial) {
-			window(f, t)
-			reading(t, f.To).GeneratorCPU = 0.6
-		}, "", "or waited for a CPU: a larger receiver window may only lengthen that queue"},
+		{"a window that the queue fills", 1700, 5, false, window, FullLink,
+			"a larger receiver window would only lengthen that queue: waited for the receiver's window 100 %"},
+		{"a window that the queue fills, or processors that linerate keeps busy", 1700, 5, false,
+			func(f *record.Flow, t *record.Trial) {
+				window(f, t)
+				reading(t, f.To).GeneratorCPU = 0.6
+			}, "", "or waited for a CPU: a larger receiver window may only lengthen that queue"},
 		{"a window that was open for a part of the time", 20_700, 5, false, func(f *record.Flow, t *record.Trial) {
 			t.WindowS = 2
 			window(f, t)
@@ -78,18 +87,21 @@ func TestBehindLink(t *testing.T) {
 			window(f, t)
 			f.GoodputBps, f.SenderInfo.SndWnd, f.ClosingShare = 24e6, 20_000, 0.5
 			t.Hosts = slices.DeleteFunc(t.Hosts, func(h record.HostReading) bool { return h.Host == f.To })
-		}, SlowReader, "the window was 20 kB; at 50 % of the readings it was zero, or less than half of what it had been; RTT 20.7 ms"},
+		}, SlowReader,
+			"the window was 20 kB; at 50 % of the readings it was zero, or less than half of what it had been; RTT 20.7 ms"},
 		{"a window that is small", 80, 5, false, window, ReceiverWindow, "the window was 40 kB"},
-		{"few segments between losses, whose acknowledgements are late", 2740, 5, false, func(f *record.Flow, _ *record.Trial) {
-			f.GoodputBps, f.SenderInfo.RTTVarUs = 16.92e6, 3000
-			f.SentBytes, f.RetransBytes = 1e6, 37_000
-		}, CongestionWindow, "3.7 % of the bytes were retransmitted"},
+		{"few segments between losses, whose acknowledgements are late", 2740, 5, false,
+			func(f *record.Flow, _ *record.Trial) {
+				f.GoodputBps, f.SenderInfo.RTTVarUs = 16.92e6, 3000
+				f.SentBytes, f.RetransBytes = 1e6, 37_000
+			}, CongestionWindow, "3.7 % of the bytes were retransmitted"},
 		{"few segments in a short queue", 6000, 5, false, func(f *record.Flow, _ *record.Trial) {
 			f.GoodputBps, f.SenderInfo.RTTVarUs = 16.92e6, 500
 		}, FullLink, "RTT 6 ms"},
 		{"a queue on a path that loses packets", 3000, 50, false, func(f *record.Flow, _ *record.Trial) {
 			f.SentBytes, f.RetransBytes = 1e6, 37_000
-		}, FullLink, "queued before a link on the path; 3.7 % of the bytes were retransmitted, so packets are lost, in that queue or elsewhere"},
+		}, FullLink,
+			"queued before a link on the path; 3.7 % of the bytes were retransmitted, so packets are lost, in that queue or elsewhere"},
 		{"a busy machine", 7900, 5, false, busyMachine, FullLink, "RTT 7.9 ms"},
 		{"a busy machine, and no queue", 80, 5, false, busyMachine, Generator, "99 % busy"},
 		{"a busy machine that sends unevenly", 7900, 50, false, busyMachine, Generator, "99 % busy"},
@@ -134,14 +146,18 @@ func TestWhoseQueue(t *testing.T) {
 		want, why       string
 	}{
 		{"a slow link", 5, 200, 40, 0, FullLink, "packets were queued before a link on the path"},
-		{"the other direction's slow link", 200, 5, 0.02, 0, Acknowledgements, "its acknowledgements wait in a queue that the flows from server to client1 fill, which have an even rate"},
+		{"the other direction's slow link", 200, 5, 0.02, 0, Acknowledgements,
+			"its acknowledgements wait in a queue that the flows from server to client1 fill, which have an even rate"},
 		{"the faster of two even ones", 5, 5, 0.5, 0, "", "each direction alone tells which"},
 		{"the slower of two even ones", 5, 5, 2, 0, "", "each direction alone tells which"},
 		{"the faster of two uneven ones", 200, 200, 0.5, 0, "", "each direction alone tells which"},
-		{"its own short queue in the other direction's long one", 200, 5, 5, 0.004, CongestionWindow, "which have an even rate"},
-		{"a full link on a busy machine, beside another of its rate", 60, 5, 1.05, 0, FullLink, "packets were queued before a link on the path"},
+		{"its own short queue in the other direction's long one", 200, 5, 5, 0.004, CongestionWindow,
+			"which have an even rate"},
+		{"a full link on a busy machine, beside another of its rate", 60, 5, 1.05, 0, FullLink,
+			"packets were queued before a link on the path"},
 		{"the other direction's, which loses", 200, 200, 0.1, -0.004, Acknowledgements, "fill, which lose packets"},
-		{"two full links, of which its own is the slower one", 5, 5, 5, 0.004, FullLink, "packets were queued before a link on the path"},
+		{"two full links, of which its own is the slower one", 5, 5, 5, 0.004, FullLink,
+			"packets were queued before a link on the path"},
 	} {
 		trial, over := sound()
 		idleLinks(over)
@@ -153,7 +169,8 @@ func TestWhoseQueue(t *testing.T) {
 			other.RetransBytes, test.lost = int64(-test.lost*float64(max(f.SentBytes, f.AckedBytes))), 0
 		}
 		f.RetransBytes = int64(test.lost * float64(max(f.SentBytes, f.AckedBytes)))
-		other.ID, other.From, other.To, other.Path, other.GoodputBps = "other", f.To, f.From, reverse(f).Path, f.GoodputBps*test.times
+		other.ID, other.From, other.To, other.Path, other.GoodputBps = "other", f.To, f.From, reverse(f).Path,
+			f.GoodputBps*test.times
 		bins := func(uneven int64) (list []int64) {
 			for i := range int64(20) {
 				list = append(list, 1e6+uneven*1000*(i%8/4))
@@ -172,7 +189,9 @@ func TestWhoseQueue(t *testing.T) {
 		// Of bbr nothing but two equal rates tells.
 		trial.Flows[1].CongestionControl = "bbr"
 		attribute(&trial, over, false)
-		if got := trial.Flows[0]; test.times != 1.05 && (got.LimitedBy != "" || !strings.Contains(got.LimitedWhy, "each direction alone tells which")) || test.times == 1.05 && got.LimitedBy != test.want {
+		if got := trial.Flows[0]; test.times != 1.05 && (got.LimitedBy != "" ||
+			!strings.Contains(got.LimitedWhy, "each direction alone tells which")) || test.times == 1.05 &&
+			got.LimitedBy != test.want {
 			t.Errorf("%s, with bbr: %q (%s)", test.name, got.LimitedBy, got.LimitedWhy)
 		}
 	}

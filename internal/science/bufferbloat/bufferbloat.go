@@ -50,7 +50,8 @@ func Grade(us float64) (name, means string) {
 
 // itself are the causes (Flow.LimitedBy) that are the load's own: it leaves a part of the path
 // free, and makes no queue there.
-var itself = []string{bottleneck.Application, bottleneck.RateCap, bottleneck.SlowReader, bottleneck.ReceiverWindow, bottleneck.SendBuffer, bottleneck.Generator}
+var itself = []string{bottleneck.Application, bottleneck.RateCap, bottleneck.SlowReader, bottleneck.ReceiverWindow,
+	bottleneck.SendBuffer, bottleneck.Generator}
 
 // Judge compares a probe's latencies without load and under it; loaded is nil when
 // nothing was answered under load. TCP's own round-trip time is taken from the flows that
@@ -68,20 +69,26 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 			l.Means = fmt.Sprintf("for an access line; the load adds %.0f times the idle p50", times)
 		}
 		if by, own := heldByItself(flows); own {
-			l.Grade, l.Means = "", "the load did not fill the path (held back by: "+by+"); bufferbloat shows where it does"
+			l.Grade, l.Means = "", "the load did not fill the path (held back by: "+by+
+				"); bufferbloat shows where it does"
 		}
 	}
 	if lost := lostShare(flows); lost >= audible && l.Grade != "" {
-		l.Note = fmt.Sprintf("by delay alone: %s of the load's datagrams were lost in the full queue, and calls and games lose packets there, too", unit.FormatPercent(lost))
+		l.Note = fmt.Sprintf(
+			"by delay alone: %s of the load's datagrams were lost in the full queue, and calls and games lose packets there, too",
+			unit.FormatPercent(lost))
 	}
 	switch at, all := ownInterfaces(flows, hosts); {
-	case len(at) == 0 && l.Grade != "" && l.Grade != worst && len(flows) > 0 && !slices.ContainsFunc(flows, func(f record.Flow) bool { return !bottleneck.IsBBR(f) }):
+	case len(at) == 0 && l.Grade != "" && l.Grade != worst && len(flows) > 0 &&
+		!slices.ContainsFunc(flows, func(f record.Flow) bool { return !bottleneck.IsBBR(f) }):
 		l.Note = "the load's bbr keeps queues short, which cubic would fill (--congestion-control cubic)"
 	case !all || l.Grade == "" || l.BufferDelayUs >= shortUs:
 	case len(at) == 1:
-		l.Note = fmt.Sprintf("the full link is the sender's own interface (%s): TCP small queues keep its queue short, a router's would fill", at[0])
+		l.Note = fmt.Sprintf(
+			"the full link is the sender's own interface (%s): TCP small queues keep its queue short, a router's would fill", at[0])
 	default:
-		l.Note = fmt.Sprintf("the full links are the senders' own interfaces (%s): TCP small queues keep their queues short, a router's would fill", strings.Join(at, ", "))
+		l.Note = fmt.Sprintf(
+			"the full links are the senders' own interfaces (%s): TCP small queues keep their queues short, a router's would fill", strings.Join(at, ", "))
 	}
 	l.TCPBaselineUs, l.TCPRTTUs = roundTrips(flows, hosts)
 	l.TCPBufferDelayPercent = percent(l.TCPRTTUs-l.TCPBaselineUs, l.TCPBaselineUs)

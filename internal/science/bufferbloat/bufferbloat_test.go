@@ -12,7 +12,8 @@ import (
 )
 
 func TestGrade(t *testing.T) {
-	for us, want := range map[float64]string{0: "A+", 4999: "A+", 5000: "A", 29e3: "A", 59e3: "B", 199e3: "C", 399e3: "D", 400e3: "F", 1e9: "F"} {
+	for us, want := range map[float64]string{0: "A+", 4999: "A+", 5000: "A", 29e3: "A", 59e3: "B", 199e3: "C",
+		399e3: "D", 400e3: "F", 1e9: "F"} {
 		if got, means := Grade(us); got != want || means == "" {
 			t.Errorf("%g µs: %s (%s), want %s", us, got, means, want)
 		}
@@ -34,10 +35,12 @@ func TestJudge(t *testing.T) {
 		{ID: "u1", From: "client"},
 	}
 	sample := func(w1, r1, probe uint32) record.Sample {
-		return record.Sample{Flows: []record.FlowSample{{ID: "w1", RTTUs: w1}, {ID: "r1", RTTUs: r1}, {ID: "p1", RTTUs: probe}}}
+		return record.Sample{Flows: []record.FlowSample{{ID: "w1", RTTUs: w1}, {ID: "r1", RTTUs: r1},
+			{ID: "p1", RTTUs: probe}}}
 	}
 	hosts := []record.HostReading{
-		{Host: "client", Series: []record.Sample{sample(10000, 1, 7), sample(30000, 1, 7)}}, // a receiver's own estimate says nothing
+		// a receiver's own estimate says nothing
+		{Host: "client", Series: []record.Sample{sample(10000, 1, 7), sample(30000, 1, 7)}},
 		{Host: "server", Series: []record.Sample{sample(1, 2000, 7), sample(1, 0, 7)}},
 	}
 	l := Judge(idle, &record.Distribution{MeanUs: 41000}, flows, hosts)
@@ -51,18 +54,22 @@ func TestJudge(t *testing.T) {
 		idle, mean, p50 float64
 		want            string
 	}{
-		{1000, 9e3, 9e3, "short queue"}, {1000, 12e3, 12e3, "for an access line; the load adds 11 times the idle p50"}, {1000, 42e3, 42e3, "fast games suffer"},
+		{1000, 9e3, 9e3, "short queue"}, {1000, 12e3, 12e3, "for an access line; the load adds 11 times the idle p50"},
+		{1000, 42e3, 42e3, "fast games suffer"},
 		{2300, 15.5e3, 8870, "short queue"}, // an idle path that is not quiet: its fastest response stands for no other
 	} {
 		idle := &record.Distribution{MinUs: 46, P50Us: c.idle}
-		if l := Judge(idle, &record.Distribution{MeanUs: c.mean, P50Us: c.p50}, nil, nil); !strings.Contains(l.Means, c.want) {
+		if l := Judge(idle, &record.Distribution{MeanUs: c.mean, P50Us: c.p50}, nil, nil); !strings.Contains(
+			l.Means, c.want) {
 			t.Errorf("p50 %g µs, idle %g µs: %q, want %q", c.p50, c.idle, l.Means, c.want)
 		}
 	}
-	if l := Judge(idle, nil, nil, nil); l.Grade != "F" || !strings.Contains(l.Means, "not one request was answered") || l.TCPBufferDelayPercent != 0 {
+	if l := Judge(idle, nil, nil, nil); l.Grade != "F" || !strings.Contains(l.Means, "not one request was answered") ||
+		l.TCPBufferDelayPercent != 0 {
 		t.Errorf("no answer: %+v", l)
 	}
-	if l := Judge(idle, &record.Distribution{MeanUs: 900}, nil, nil); l.BufferDelayUs != 0 || l.BufferDelayPercent != 0 || l.Grade != "A+" {
+	if l := Judge(idle, &record.Distribution{MeanUs: 900}, nil, nil); l.BufferDelayUs != 0 ||
+		l.BufferDelayPercent != 0 || l.Grade != "A+" {
 		t.Errorf("quicker under load: %+v", l)
 	}
 }
@@ -71,7 +78,8 @@ func TestJudge(t *testing.T) {
 // TestLost: a grade by delay says so where the queue that makes it loses packets.
 func TestLost(t *testing.T) {
 	idle, loaded := &record.Distribution{MinUs: 1000, MeanUs: 1500}, &record.Distribution{MeanUs: 51_000}
-	for lost, want := range map[int64]string{0: "", 5: "", 354: "by delay alone: 35.4 % of the load's datagrams were lost"} {
+	for lost, want := range map[int64]string{0: "", 5: "",
+		354: "by delay alone: 35.4 % of the load's datagrams were lost"} {
 		l := Judge(idle, loaded, []record.Flow{{Datagrams: &record.Datagrams{Received: 1000 - lost, Lost: lost}}}, nil)
 		if l.Grade != "B" || !strings.HasPrefix(l.Note, want) || (l.Note == "") != (want == "") {
 			t.Errorf("%d of 1000: %s, %q", lost, l.Grade, l.Note)
@@ -98,7 +106,8 @@ func TestNoGrade(t *testing.T) {
 		{flows("rate cap", ""), loaded, "A+"}, // it may have been the path
 		{flows("rate cap"), nil, "F"},
 	} {
-		if l := Judge(idle, test.loaded, test.flows, nil); l.Grade != test.want || l.Means == "" || test.want == "" && strings.Count(l.Means, "rate cap") != 1 {
+		if l := Judge(idle, test.loaded, test.flows, nil); l.Grade != test.want || l.Means == "" || test.want == "" &&
+			strings.Count(l.Means, "rate cap") != 1 {
 			t.Errorf("%+v: grade %q (%s), want %q", test.flows, l.Grade, l.Means, test.want)
 		}
 	}
@@ -109,10 +118,12 @@ func TestLoadOfBBR(t *testing.T) {
 	for _, test := range []struct {
 		controls []string
 		want     bool
-	}{{[]string{"bbr"}, true}, {[]string{"bbr", "bbr"}, true}, {[]string{"bbr", "cubic"}, false}, {[]string{"cubic"}, false}, {nil, false}} {
+	}{{[]string{"bbr"}, true}, {[]string{"bbr", "bbr"}, true}, {[]string{"bbr", "cubic"}, false},
+		{[]string{"cubic"}, false}, {nil, false}} {
 		var flows []record.Flow
 		for _, control := range test.controls {
-			flows = append(flows, record.Flow{Protocol: "tcp", LimitedBy: bottleneck.FullLink, CongestionControl: control})
+			flows = append(flows, record.Flow{Protocol: "tcp", LimitedBy: bottleneck.FullLink,
+				CongestionControl: control})
 		}
 		l := Judge(&record.Distribution{MinUs: 1000, MeanUs: 1500}, &record.Distribution{MeanUs: 9000}, flows, nil)
 		if l.Grade == "" || strings.Contains(l.Note, "bbr keeps queues short") != test.want {
@@ -148,14 +159,16 @@ func TestOwnInterface(t *testing.T) {
 			host := &trial.Hosts[h]
 			for _, d := range host.Deltas() {
 				for i := range host.Snapshot.Interfaces {
-					if s := &host.Snapshot.Interfaces[i]; s.Interface == port && d.Interface == port && host.Host == flows[0].From {
+					if s := &host.Snapshot.Interfaces[i]; s.Interface == port && d.Interface == port &&
+						host.Host == flows[0].From {
 						s.Shaper = &record.Shaper{Kind: "tbf", RateBps: d.TxBps() / test.share}
 					}
 				}
 			}
 		}
 		judge := func(flows []record.Flow) *record.Latency {
-			return Judge(&record.Distribution{MinUs: 1000, MeanUs: 1500}, &record.Distribution{MeanUs: 1000 + test.delayUs}, flows, trial.Hosts)
+			return Judge(&record.Distribution{MinUs: 1000, MeanUs: 1500},
+				&record.Distribution{MeanUs: 1000 + test.delayUs}, flows, trial.Hosts)
 		}
 		// The other direction, whose link is full elsewhere or at its own sender.
 		back := flows[0]
@@ -165,24 +178,30 @@ func TestOwnInterface(t *testing.T) {
 		}
 		waiting := back
 		waiting.LimitedBy = bottleneck.Acknowledgements // in the queue of that interface
-		if l := judge(append(slices.Clone(flows), waiting)); strings.Contains(l.Note, "sender's own interface") != test.want {
+		if l := judge(append(slices.Clone(flows), waiting)); strings.Contains(l.Note,
+			"sender's own interface") != test.want {
 			t.Errorf("%+v, and back behind its queue: %q", test, l.Note)
 		}
-		theirs := &trial.Hosts[slices.IndexFunc(trial.Hosts, func(h record.HostReading) bool { return h.Host == back.From })]
+		theirs := &trial.Hosts[slices.IndexFunc(trial.Hosts, func(h record.HostReading) bool {
+			return h.Host == back.From
+		})]
 		theirs.Snapshot.Interfaces = slices.Clone(theirs.Snapshot.Interfaces)
 		at := ""
 		for _, d := range theirs.Deltas() {
 			for i := range theirs.Snapshot.Interfaces {
 				if s := &theirs.Snapshot.Interfaces[i]; s.Interface == d.Interface && d.TxBps() > 0 && at == "" {
-					at, s.Shaper = back.From+" "+s.Interface, &record.Shaper{Kind: "tbf", RateBps: d.TxBps() / test.share}
+					at, s.Shaper = back.From+" "+s.Interface,
+						&record.Shaper{Kind: "tbf", RateBps: d.TxBps() / test.share}
 				}
 			}
 		}
-		if l := judge(append(slices.Clone(flows), back)); strings.Contains(l.Note, "own interfaces ("+flows[0].From+" "+port+", "+at+")") != test.want || (l.Note != "") != test.want {
+		if l := judge(append(slices.Clone(flows), back)); strings.Contains(l.Note, "own interfaces ("+flows[0].From+" "+
+			port+", "+at+")") != test.want || (l.Note != "") != test.want {
 			t.Errorf("%+v, and back: %q", test, l.Note)
 		}
 		l := judge(flows)
-		if found := strings.Contains(l.Note, "own interface ("+flows[0].From+" "+port+")"); found != test.want || (l.Note != "") != test.want {
+		if found := strings.Contains(l.Note, "own interface ("+flows[0].From+" "+port+")"); found != test.want ||
+			(l.Note != "") != test.want {
 			t.Errorf("%+v: %q", test, l.Note)
 		}
 	}

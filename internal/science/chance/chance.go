@@ -135,7 +135,8 @@ func what(routes []route) string {
 	}
 	for _, by := range order {
 		slices.Sort(choices[by])
-		texts = append(texts, fmt.Sprintf("%s over %d %s", unit.Plural(flows[by], "flow"), len(slices.Compact(choices[by])), by))
+		texts = append(texts, fmt.Sprintf("%s over %d %s", unit.Plural(flows[by], "flow"),
+			len(slices.Compact(choices[by])), by))
 	}
 	return strings.Join(texts, "; ")
 }
@@ -198,7 +199,9 @@ func union(paths []path) (all path) {
 			var wrap topology.Wrap
 			if p.wraps != nil {
 				wrap = p.wraps[i/2]
-				wrap.Shapers = slices.DeleteFunc(slices.Clone(wrap.Shapers), func(s topology.Shaper) bool { return !more(s.At) })
+				wrap.Shapers = slices.DeleteFunc(slices.Clone(wrap.Shapers), func(s topology.Shaper) bool {
+					return !more(s.At)
+				})
 			}
 			switch {
 			case more(p.ends[i]):

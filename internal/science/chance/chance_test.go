@@ -163,7 +163,8 @@ func TestBeyondTheory(t *testing.T) {
 	if _, _, c := placed(slow, 2, "1"); c != nil {
 		t.Errorf("half a link's goodput, whatever the paths: %+v", c)
 	}
-	run := &record.Run{Topology: sciencetest.Fabric(2, "1"), Trials: []record.Trial{slow, sciencetest.Hashed("x", 2, "drawn", 0, 1, 1)}}
+	run := &record.Run{Topology: sciencetest.Fabric(2, "1"),
+		Trials: []record.Trial{slow, sciencetest.Hashed("x", 2, "drawn", 0, 1, 1)}}
 	Fill(run)
 	if c := run.Trials[0].Chance; c == nil || c.LeastBps != slow.GoodputBps {
 		t.Errorf("only one of two trials is held back: %+v", c)
@@ -196,7 +197,8 @@ func TestInterfacesByARP(t *testing.T) {
 		case want == "" && c != nil:
 			t.Errorf("%s: %+v", trial.Treatment, c)
 		case want == "":
-		case c == nil || c.By != want || c.LeastBps > trial.GoodputBps || c.LeastBps < 0.99*port || math.Abs(c.MostBps-4*port) > 1:
+		case c == nil || c.By != want || c.LeastBps > trial.GoodputBps || c.LeastBps < 0.99*port ||
+			math.Abs(c.MostBps-4*port) > 1:
 			t.Errorf("%s: %+v, want %s", trial.Treatment, c, want)
 		}
 	}
@@ -224,7 +226,8 @@ func TestSpan(t *testing.T) {
 // TestUnion: a link that paths share is there once, one that a path crosses twice is there twice.
 func TestUnion(t *testing.T) {
 	end := func(node string) topology.End { return topology.End{Node: node} }
-	shared, twice := []topology.End{end("a"), end("b")}, []topology.End{end("c"), end("d"), end("e"), end("f"), end("c"), end("d")}
+	shared, twice := []topology.End{end("a"), end("b")}, []topology.End{end("c"), end("d"), end("e"), end("f"),
+		end("c"), end("d")}
 	got := union([]path{{ends: slices.Concat(shared, twice)}, {ends: slices.Concat(shared, twice[:4])}})
 	if want := slices.Concat(shared, twice); !slices.Equal(got.ends, want) {
 		t.Errorf("%v, want %v", got.ends, want)
@@ -238,7 +241,8 @@ func TestUnion(t *testing.T) {
 		return w
 	}
 	for name, c := range map[string]struct{ paths, want []path }{
-		"bond": {[]path{{twice[:2], []topology.Wrap{wrap("c", "bond")}}, {twice[2:4], []topology.Wrap{wrap("e", "bond")}}},
+		"bond": {[]path{{twice[:2], []topology.Wrap{wrap("c", "bond")}},
+			{twice[2:4], []topology.Wrap{wrap("e", "bond")}}},
 			[]path{{twice[:4], []topology.Wrap{wrap("c", "bond"), wrap("e")}}}},
 		"VLANs": {[]path{{shared, []topology.Wrap{wrap("a", "5")}}, {shared, []topology.Wrap{wrap("a", "6")}}},
 			[]path{{shared, []topology.Wrap{wrap("a", "5", "6")}}}},
@@ -270,12 +274,14 @@ workload: {flows: [{from: a, to: b, streams: 2}]}
 	}{{500e6, 0, 0}, {1500e6, 1e9, 1500e6}, {0, 1e9, 2e9}} {
 		over := &s.Topology
 		if c.rate > 0 {
-			over = over.WithShaper(topology.End{Node: "a", Interface: "bond0"}, topology.Shaper{Kind: "tbf", Rate: c.rate})
+			over = over.WithShaper(topology.End{Node: "a", Interface: "bond0"},
+				topology.Shaper{Kind: "tbf", Rate: c.rate})
 		}
 		trial := record.Trial{Treatment: "x", WindowS: 1}
 		var planned []limits.Flow
 		for i := range 2 {
-			f := record.Flow{From: "a", To: "b", Connected: true, Paths: 2, SourcePorts: "drawn", Source: fmt.Sprint("10.0.0.1:", 40000+i), Destination: "10.0.0.2:5201"}
+			f := record.Flow{From: "a", To: "b", Connected: true, Paths: 2, SourcePorts: "drawn",
+				Source: fmt.Sprint("10.0.0.1:", 40000+i), Destination: "10.0.0.2:5201"}
 			trial.Flows = append(trial.Flows, f)
 			l, err := limits.NewFlow(over, "a", f.SourceAddr(), f.DestinationAddr(), flow.Spec{Protocol: flow.TCP})
 			if err != nil {
@@ -287,7 +293,8 @@ workload: {flows: [{from: a, to: b, streams: 2}]}
 		got := of(&trial, over, map[string]bounds{})
 		if (got == nil) != (c.most == 0) {
 			t.Errorf("%v: %+v", c.rate, got)
-		} else if got != nil && (math.Abs(got.LeastBps-c.least*1448/1538) > 5e6+c.least*0.03 || math.Abs(got.MostBps-trial.LimitBps) > 1) {
+		} else if got != nil && (math.Abs(got.LeastBps-c.least*1448/1538) > 5e6+c.least*0.03 ||
+			math.Abs(got.MostBps-trial.LimitBps) > 1) {
 			t.Errorf("%v: %+v, limit %g", c.rate, got, trial.LimitBps)
 		}
 	}

@@ -64,7 +64,8 @@ type walked struct {
 }
 
 func newScene(t *record.Trial, over *topology.Topology) *scene {
-	return &scene{t, over, diagnose.NewIngress(*t, over), map[pair]walked{}, map[pair][]string{}, map[[2]topology.End][]topology.End{}}
+	return &scene{t, over, diagnose.NewIngress(*t, over), map[pair]walked{}, map[pair][]string{},
+		map[[2]topology.End][]topology.End{}}
 }
 
 // once finds what is asked for again and again.
@@ -93,7 +94,8 @@ func (s *scene) route(f *record.Flow) (route, bool) {
 		w.shares, w.mtu = shares, mtu
 		return w
 	})
-	r := route{intended: w.paths, paths: w.paths, shares: w.shares, capBps: f.CapBps(), frame: limits.FrameOf(*f), mtu: w.mtu, connected: f.Connected && f.Error == ""}
+	r := route{intended: w.paths, paths: w.paths, shares: w.shares, capBps: f.CapBps(), frame: limits.FrameOf(*f),
+		mtu: w.mtu, connected: f.Connected && f.Error == ""}
 	for _, leave := range mechanisms {
 		leave(s, f, &r)
 	}

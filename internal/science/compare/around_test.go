@@ -21,7 +21,8 @@ func snapshotted(change func(*record.HostSnapshot)) (from, to *record.Run) {
 		return s
 	}
 	run := func(change func(*record.HostSnapshot)) *record.Run {
-		r := &record.Run{Topology: topology.Topology{Hosts: []topology.Host{{Name: "server"}, {Name: "nas", Via: []string{"ssh", "nas"}}}}}
+		r := &record.Run{Topology: topology.Topology{Hosts: []topology.Host{{Name: "server"},
+			{Name: "nas", Via: []string{"ssh", "nas"}}}}}
 		for _, h := range r.Topology.Hosts {
 			s := record.HostSnapshots{Host: h.Name, Before: host(h.Name), After: host(h.Name)}
 			change(s.After)
@@ -66,12 +67,14 @@ func TestChanged(t *testing.T) {
 // TestParametersOfANewInterface: they come with it, and are no changes besides.
 func TestParametersOfANewInterface(t *testing.T) {
 	run, _ := snapshotted(func(s *record.HostSnapshot) {
-		s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "eth0.5", MTU: 1500})
+		s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
+			record.InterfaceSnapshot{Interface: "eth0.5", MTU: 1500})
 		s.State.Parameters["net.ipv4.conf.eth0/5.rp_filter"] = "1"
 		s.State.Parameters["net.ipv4.conf.eth0.rp_filter"] = "1"
 	})
 	got := Changed(run)
-	want := []record.Change{{Section: "interfaces", What: "eth0.5", To: record.Present, Parameters: 1}, {Section: "parameters", What: "net.ipv4.conf.eth0.rp_filter", From: "0", To: "1"}}
+	want := []record.Change{{Section: "interfaces", What: "eth0.5", To: record.Present, Parameters: 1},
+		{Section: "parameters", What: "net.ipv4.conf.eth0.rp_filter", From: "0", To: "1"}}
 	if len(got) != 2 || !slices.Equal(got[1].Changes, want) {
 		t.Errorf("%+v", got)
 	}
@@ -93,7 +96,8 @@ func TestHostsOfTwoRuns(t *testing.T) {
 		return names
 	}
 	if len(got) != 2 || !slices.Equal(sections(got[0].Changes), []string{"machine"}) || len(got[0].Counters) > 0 ||
-		!slices.Equal(sections(got[1].Changes), []string{"interfaces", "machine"}) || !slices.Equal(sections(got[1].Counters), []string{"protocol counters"}) {
+		!slices.Equal(sections(got[1].Changes), []string{"interfaces", "machine"}) ||
+		!slices.Equal(sections(got[1].Counters), []string{"protocol counters"}) {
 		t.Errorf("%+v", got)
 	}
 	from.Snapshots = nil

@@ -73,7 +73,8 @@ func compared(run *record.Run) record.ComparedRun {
 			doubts = append(doubts, check.Check+": "+check.Detail)
 		}
 	}
-	return record.ComparedRun{ID: run.ID, Name: run.Name, Study: run.Study, Seed: run.Seed, Started: run.Started, Status: run.Status,
+	return record.ComparedRun{ID: run.ID, Name: run.Name, Study: run.Study, Seed: run.Seed, Started: run.Started,
+		Status: run.Status,
 		Trials: len(run.Trials), Doubts: doubts}
 }
 
@@ -128,7 +129,8 @@ func (s side) without(t *record.Treatment, by metric.Metric) string {
 }
 
 // one compares a treatment of both runs; the p-value is not yet corrected.
-func one(by metric.Metric, from, to side, a, b *record.Treatment, confidence, margin float64) (record.ComparedTreatment, float64) {
+func one(by metric.Metric, from, to side, a, b *record.Treatment, confidence, margin float64) (
+	record.ComparedTreatment, float64) {
 	t := record.ComparedTreatment{
 		Name: a.Name, From: a.Goodput, To: b.Goodput, FromTrials: a.Trials, ToTrials: b.Trials,
 		FromLimitBps: a.LimitBps, ToLimitBps: b.LimitBps, P: 1,
@@ -182,7 +184,8 @@ func unlike(from, to side, a, b *record.Treatment, by metric.Metric) string {
 	}
 	for i, protocols := range []string{from.without(a, by), to.without(b, by)} {
 		if protocols != "" {
-			return fmt.Sprintf("the flows of the %s run are of %s, which has no %s", []string{"first", "second"}[i], protocols, by.Label)
+			return fmt.Sprintf("the flows of the %s run are of %s, which has no %s", []string{"first", "second"}[i],
+				protocols, by.Label)
 		}
 	}
 	var options list

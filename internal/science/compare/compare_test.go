@@ -49,7 +49,8 @@ func find(t *testing.T, c *record.Comparison, name string) record.ComparedTreatm
 
 func TestARunAgainstItsRepetition(t *testing.T) {
 	c := Runs(concluded(7, nil), concluded(8, nil))
-	if !c.Comparable || len(c.Differences) != 0 || len(c.StudyLines) != 0 || len(c.OnlyFrom)+len(c.OnlyTo) != 0 || len(c.Treatments) != 4 {
+	if !c.Comparable || len(c.Differences) != 0 || len(c.StudyLines) != 0 || len(c.OnlyFrom)+len(c.OnlyTo) != 0 ||
+		len(c.Treatments) != 4 {
 		t.Errorf("%+v", c)
 	}
 	for _, treatment := range c.Treatments {
@@ -78,7 +79,8 @@ func TestWhatChangedIsFound(t *testing.T) {
 	})
 	c := Runs(from, to)
 	worse := find(t, c, slower)
-	if worse.Verdict != record.Worsens || worse.Ratio.Low > 0.5 || worse.Ratio.High < 0.5 || worse.Ratio.High > 0.6 || worse.P > 0.01 {
+	if worse.Verdict != record.Worsens || worse.Ratio.Low > 0.5 || worse.Ratio.High < 0.5 || worse.Ratio.High > 0.6 ||
+		worse.P > 0.01 {
 		t.Errorf("%+v, want one half", worse)
 	}
 	for _, other := range c.Treatments {
@@ -91,7 +93,8 @@ func TestWhatChangedIsFound(t *testing.T) {
 		what = append(what, d.What+": "+d.From+" → "+d.To)
 	}
 	got := strings.Join(what, "\n")
-	for _, want := range []string{"kernel of conductor: 6.18.0 → 6.19.0", "link server.eth0 – switch.p-server-eth0: 1 Gbit/s → 2 Gbit/s", "values set:  → workload.duration=5s"} {
+	for _, want := range []string{"kernel of conductor: 6.18.0 → 6.19.0",
+		"link server.eth0 – switch.p-server-eth0: 1 Gbit/s → 2 Gbit/s", "values set:  → workload.duration=5s"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("differences:\n%s\nwant %s", got, want)
 		}
@@ -113,7 +116,8 @@ func TestSurplusCompared(t *testing.T) {
 			for i := range run.Trials {
 				trial := &run.Trials[i]
 				noise := 0.001 * float64(i%3-1)
-				trial.ToolReported = &record.ToolReported{GoodputBps: trial.GoodputBps, SurplusBps: trial.GoodputBps * (surplus + noise)}
+				trial.ToolReported = &record.ToolReported{GoodputBps: trial.GoodputBps,
+					SurplusBps: trial.GoodputBps * (surplus + noise)}
 			}
 		}
 	}
@@ -127,7 +131,8 @@ func TestSurplusCompared(t *testing.T) {
 	} {
 		c := Runs(concluded(7, says(test.from)), concluded(8, says(test.to)))
 		for _, treatment := range c.Treatments {
-			if d := treatment.Difference; treatment.Verdict != test.verdict || !treatment.Ratio.None || d == nil || d.Low > test.to-test.from || d.High < test.to-test.from {
+			if d := treatment.Difference; treatment.Verdict != test.verdict || !treatment.Ratio.None || d == nil ||
+				d.Low > test.to-test.from || d.High < test.to-test.from {
 				t.Errorf("%s: %+v, %+v", name, treatment, d)
 			}
 		}
@@ -167,7 +172,8 @@ func TestOneNameTwoTreatments(t *testing.T) {
 		}
 	}
 	if settings != 2 || flows != 1 || !c.Comparable {
-		t.Errorf("%d with other settings, %d with other flows, comparable %v: want 2, 1, true", settings, flows, c.Comparable)
+		t.Errorf("%d with other settings, %d with other flows, comparable %v: want 2, 1, true", settings, flows,
+			c.Comparable)
 	}
 }
 
@@ -193,7 +199,9 @@ func TestNothingInCommon(t *testing.T) {
 func TestOneLevelLeft(t *testing.T) {
 	from := concluded(7, nil)
 	to := concluded(8, func(run *record.Run) {
-		run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool { return t.Levels["fix"] != "arp + source routing" })
+		run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool {
+			return t.Levels["fix"] != "arp + source routing"
+		})
 		for i := range run.Trials {
 			run.Trials[i].Treatment = run.Trials[i].Levels["direction"]
 		}
@@ -207,7 +215,8 @@ func TestOneLevelLeft(t *testing.T) {
 func TestDoubtsAreCarriedAlong(t *testing.T) {
 	from := concluded(7, nil)
 	from.Trust = append(from.Trust, record.Check{Check: "limit", Detail: "above the wire"})
-	if c := Runs(from, concluded(8, nil)); !slices.Contains(c.From.Doubts, "limit: above the wire") || len(c.To.Doubts) != 0 {
+	if c := Runs(from, concluded(8, nil)); !slices.Contains(c.From.Doubts, "limit: above the wire") ||
+		len(c.To.Doubts) != 0 {
 		t.Errorf("doubts %q and %q", c.From.Doubts, c.To.Doubts)
 	}
 	from.Study, from.Trust = record.MeasureStudy, nil
@@ -232,12 +241,15 @@ func TestHostsThatShareADifference(t *testing.T) {
 		from, to record.Environment
 		want     []record.Difference
 	}{
-		{hosts("6.1", "6.1"), hosts("6.2", "6.2"), []record.Difference{{What: "kernel of every host", From: "6.1", To: "6.2"}}},
+		{hosts("6.1", "6.1"), hosts("6.2", "6.2"),
+			[]record.Difference{{What: "kernel of every host", From: "6.1", To: "6.2"}}},
 		{hosts("6.1", "6.1"), hosts("6.2", "6.1"), []record.Difference{{What: "kernel of a", From: "6.1", To: "6.2"}}},
-		{hosts("6.1", "6.1"), hosts("6.2", "6.3"), []record.Difference{{What: "kernel of a", From: "6.1", To: "6.2"}, {What: "kernel of b", From: "6.1", To: "6.3"}}},
+		{hosts("6.1", "6.1"), hosts("6.2", "6.3"), []record.Difference{{What: "kernel of a", From: "6.1", To: "6.2"},
+			{What: "kernel of b", From: "6.1", To: "6.3"}}},
 		{hosts("6.1"), hosts(), []record.Difference{}},
 	} {
-		if got := only(differences(&record.Run{Environment: c.from}, &record.Run{Environment: c.to})); !slices.Equal(got, c.want) {
+		if got := only(differences(&record.Run{Environment: c.from}, &record.Run{Environment: c.to})); !slices.Equal(
+			got, c.want) {
 			t.Errorf("%+v, want %+v", got, c.want)
 		}
 	}
@@ -282,9 +294,11 @@ func TestMeasurementsOptions(t *testing.T) {
 			trial.Flows = append(trial.Flows, f)
 		}
 		if probe {
-			trial.Flows = append(trial.Flows, record.Flow{Protocol: "rr", From: "client", To: "server", OpenedBy: "client"})
+			trial.Flows = append(trial.Flows, record.Flow{Protocol: "rr", From: "client", To: "server",
+				OpenedBy: "client"})
 		}
-		run := &record.Run{Study: record.MeasureStudy, Status: "complete", Confidence: 0.95, Margin: 0.02, Trials: []record.Trial{trial}}
+		run := &record.Run{Study: record.MeasureStudy, Status: "complete", Confidence: 0.95, Margin: 0.02,
+			Trials: []record.Trial{trial}}
 		conclude.Conclude(run)
 		return run
 	}
@@ -292,16 +306,20 @@ func TestMeasurementsOptions(t *testing.T) {
 		to                *record.Run
 		why, what, change string // why: the two cannot be compared
 	}{
-		"nothing":   {flows("", 1, 0, false), "", "", ""},
-		"both":      {flows("", 1, 1, false), "the workload differs: direction write → both", "direction", "write → both"},
-		"options":   {flows("", 4, 1, false), "the workload differs: direction write → both, streams 1 → 4", "streams", "1 → 4"},
-		"streams":   {flows("", 4, 0, false), "the workload differs: streams 1 → 4", "streams", "1 → 4"},
-		"latency":   {flows("", 1, 0, true), "the workload differs: latency no → yes", "latency", "no → yes"},
-		"direction": {flows("", 0, 1, false), "the workload differs: direction write → read", "direction", "write → read"},
-		"protocol":  {flows("udp", 1, 0, false), "", "protocol", "tcp → udp"},
+		"nothing": {flows("", 1, 0, false), "", "", ""},
+		"both": {flows("", 1, 1, false), "the workload differs: direction write → both", "direction",
+			"write → both"},
+		"options": {flows("", 4, 1, false), "the workload differs: direction write → both, streams 1 → 4",
+			"streams", "1 → 4"},
+		"streams": {flows("", 4, 0, false), "the workload differs: streams 1 → 4", "streams", "1 → 4"},
+		"latency": {flows("", 1, 0, true), "the workload differs: latency no → yes", "latency", "no → yes"},
+		"direction": {flows("", 0, 1, false), "the workload differs: direction write → read", "direction",
+			"write → read"},
+		"protocol": {flows("udp", 1, 0, false), "", "protocol", "tcp → udp"},
 	} {
 		c := Runs(flows("", 1, 0, false), test.to)
-		if got := c.Treatments[0]; test.why != "" && got.Why != test.why || (got.Verdict == record.NotComparable) != (test.why != "") {
+		if got := c.Treatments[0]; test.why != "" && got.Why != test.why ||
+			(got.Verdict == record.NotComparable) != (test.why != "") {
 			t.Errorf("%s: %s, %q; want %q", name, got.Verdict, got.Why, test.why)
 		}
 		found := ""
@@ -320,10 +338,12 @@ func TestMeasurementsOptions(t *testing.T) {
 // does not have.
 func TestSingleTrials(t *testing.T) {
 	one := func(bps float64) *record.Run {
-		run := &record.Run{Study: record.MeasureStudy, Status: "complete", Confidence: 0.95, Margin: 0.02, Trials: []record.Trial{{
-			Treatment: "measurement", Block: 1, Order: 1, WindowS: 1, GoodputBps: bps,
-			Flows: []record.Flow{{From: "client", To: "server", OpenedBy: "client", Connected: true, GoodputBps: bps}},
-		}}}
+		run := &record.Run{Study: record.MeasureStudy, Status: "complete", Confidence: 0.95, Margin: 0.02,
+			Trials: []record.Trial{{
+				Treatment: "measurement", Block: 1, Order: 1, WindowS: 1, GoodputBps: bps,
+				Flows: []record.Flow{{From: "client", To: "server", OpenedBy: "client", Connected: true,
+					GoodputBps: bps}},
+			}}}
 		conclude.Conclude(run)
 		return run
 	}
@@ -339,7 +359,9 @@ func TestSingleTrials(t *testing.T) {
 func TestMeasurementsValues(t *testing.T) {
 	of := func(windowS, capBps float64, options map[string]string) *record.Run {
 		f := record.Flow{From: "client", To: "server", OpenedBy: "client", Connected: true, RateCapBps: capBps}
-		run := &record.Run{Study: record.MeasureStudy, Trials: []record.Trial{{Treatment: "measurement", Block: 1, Order: 1, WindowS: windowS, Flows: []record.Flow{f}}}}
+		run := &record.Run{Study: record.MeasureStudy,
+			Trials: []record.Trial{{Treatment: "measurement", Block: 1, Order: 1, WindowS: windowS,
+				Flows: []record.Flow{f}}}}
 		run.Design.Options = options
 		return run
 	}
@@ -348,16 +370,20 @@ func TestMeasurementsValues(t *testing.T) {
 		maps.DeleteFunc(options, func(_, v string) bool { return v == "" })
 		return options
 	}
-	want := []record.Difference{{What: "duration", From: "10s", To: "2s"}, {What: "rate cap", From: "default", To: "100mbit"}}
-	if got := only(differences(of(10, 0, asked("10s", "")), of(2, 1e8, asked("2s", "100mbit")))); !slices.Equal(got, want) {
+	want := []record.Difference{{What: "duration", From: "10s", To: "2s"}, {What: "rate cap", From: "default",
+		To: "100mbit"}}
+	if got := only(differences(of(10, 0, asked("10s", "")), of(2, 1e8, asked("2s", "100mbit")))); !slices.Equal(
+		got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	two := of(2, 0, asked("2s", ""))
 	two.Trials[0].Flows = append(two.Trials[0].Flows, two.Trials[0].Flows[0])
-	if why := unlike(sideOf(of(10, 0, asked("10s", ""))), sideOf(two), &record.Treatment{Name: "measurement"}, &record.Treatment{Name: "measurement"}, metric.Goodput); why != "the workload differs: streams 1 → 2" {
+	if why := unlike(sideOf(of(10, 0, asked("10s", ""))), sideOf(two), &record.Treatment{Name: "measurement"},
+		&record.Treatment{Name: "measurement"}, metric.Goodput); why != "the workload differs: streams 1 → 2" {
 		t.Errorf("what cannot be compared: %q", why)
 	}
-	want = []record.Difference{{What: "duration", From: "10 s", To: "2 s"}, {What: "rate cap", From: "default", To: "100 Mbit/s"}}
+	want = []record.Difference{{What: "duration", From: "10 s", To: "2 s"}, {What: "rate cap", From: "default",
+		To: "100 Mbit/s"}}
 	if got := only(differences(of(10.0001, 0, nil), of(2, 1e8, asked("2s", "100mbit")))); !slices.Equal(got, want) {
 		t.Errorf("of an older version: %+v, want %+v", got, want)
 	}
@@ -383,10 +409,13 @@ func TestCongestionControl(t *testing.T) {
 		from, to *record.Run
 		want     []record.Difference
 	}{
-		{"another", of("", "bbr"), of("cubic", "cubic"), []record.Difference{{What: "congestion control of flows of every host", From: "bbr", To: "cubic"}}},
+		{"another", of("", "bbr"), of("cubic", "cubic"),
+			[]record.Difference{{What: "congestion control of flows of every host", From: "bbr", To: "cubic"}}},
 		{"the host's own", of("", "cubic"), of("cubic", "cubic"), []record.Difference{}},
-		{"not known", of("", ""), of("cubic", ""), []record.Difference{{What: "congestion control", From: "default", To: "cubic"}}},
-		{"known of one", of("", ""), of("cubic", "cubic"), []record.Difference{{What: "congestion control", From: "default", To: "cubic"}}},
+		{"not known", of("", ""), of("cubic", ""),
+			[]record.Difference{{What: "congestion control", From: "default", To: "cubic"}}},
+		{"known of one", of("", ""), of("cubic", "cubic"),
+			[]record.Difference{{What: "congestion control", From: "default", To: "cubic"}}},
 	} {
 		if got := only(differences(c.from, c.to)); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
@@ -398,7 +427,8 @@ func TestCongestionControl(t *testing.T) {
 func TestDirectionsApart(t *testing.T) {
 	at := time.Unix(1, 0)
 	run := &record.Run{Study: record.MeasureStudy, Trials: []record.Trial{
-		{Started: at, Flows: []record.Flow{{From: "client", OpenedBy: "client"}}}, {Started: at, Flows: []record.Flow{{From: "server", OpenedBy: "client"}}},
+		{Started: at, Flows: []record.Flow{{From: "client", OpenedBy: "client"}}},
+		{Started: at, Flows: []record.Flow{{From: "server", OpenedBy: "client"}}},
 	}}
 	if got := optionsOf(run)[0]; got != [2]string{"direction", "both"} {
 		t.Error(got)
@@ -410,10 +440,12 @@ func TestDirectionsApart(t *testing.T) {
 func TestProbeIsNoFlow(t *testing.T) {
 	of := func(probe bool, p50 float64) *record.Run {
 		run := &record.Run{Study: record.MeasureStudy, Responses: []string{"goodput"}, Confidence: 0.95, Margin: 0.02}
-		trial := record.Trial{Treatment: "measurement", GoodputBps: 1e8, WindowS: 1, Flows: []record.Flow{{ID: "w1", From: "a", To: "b", Protocol: "tcp", Connected: true}}}
+		trial := record.Trial{Treatment: "measurement", GoodputBps: 1e8, WindowS: 1,
+			Flows: []record.Flow{{ID: "w1", From: "a", To: "b", Protocol: "tcp", Connected: true}}}
 		if probe {
 			run.Responses = append(run.Responses, "latency_p50")
-			trial.Flows = append(trial.Flows, record.Flow{ID: "p1", From: "a", To: "b", Protocol: "rr", Connected: true})
+			trial.Flows = append(trial.Flows, record.Flow{ID: "p1", From: "a", To: "b", Protocol: "rr",
+				Connected: true})
 			trial.Bufferbloat = &record.Latency{}
 			trial.Latency = &record.Distribution{Count: 100, P50Us: p50}
 		}
@@ -424,11 +456,13 @@ func TestProbeIsNoFlow(t *testing.T) {
 	if got := Runs(of(true, 10), of(false, 0)); !got.Comparable || len(got.Treatments[0].Others) != 0 {
 		t.Errorf("with a probe and without: %+v", got.Treatments)
 	}
-	if delay, _ := metric.Find("buffer_delay"); sideOf(of(true, 10)).without(&record.Treatment{Name: "measurement"}, delay) != "" {
+	if delay, _ := metric.Find("buffer_delay"); sideOf(of(true, 10)).without(&record.Treatment{Name: "measurement"},
+		delay) != "" {
 		t.Error("what a probe saw is of no protocol")
 	}
 	got := Runs(of(true, 10), of(true, 20))
-	if others := got.Treatments[0].Others; len(others) != 1 || others[0].Response != "latency_p50" || others[0].From.Mean != 10 || others[0].To.Mean != 20 {
+	if others := got.Treatments[0].Others; len(others) != 1 || others[0].Response != "latency_p50" ||
+		others[0].From.Mean != 10 || others[0].To.Mean != 20 {
 		t.Errorf("both with a probe: %+v", got.Treatments)
 	}
 }
@@ -436,8 +470,10 @@ func TestProbeIsNoFlow(t *testing.T) {
 // TestDirectionsOfLinks: of a link whose directions differ, that which changed is named alone.
 func TestDirectionsOfLinks(t *testing.T) {
 	of := func(forward, back unit.BitRate) *topology.Topology {
-		l := topology.Link{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "b", Interface: "eth0"}}
-		l.Forward, l.Reverse = &topology.Impairment{Rate: forward, Shaper: "tbf"}, &topology.Impairment{Rate: back, Shaper: "tbf"}
+		l := topology.Link{From: topology.End{Node: "a", Interface: "eth0"},
+			To: topology.End{Node: "b", Interface: "eth0"}}
+		l.Forward, l.Reverse = &topology.Impairment{Rate: forward, Shaper: "tbf"},
+			&topology.Impairment{Rate: back, Shaper: "tbf"}
 		return &topology.Topology{Links: []topology.Link{l}}
 	}
 	for want, pair := range map[string][2]*topology.Topology{
@@ -463,7 +499,8 @@ func TestHalfKnownPath(t *testing.T) {
 			run.Topology.Hosts = run.Topology.Hosts[:1]
 			return run
 		}
-		l := topology.Link{From: topology.End{Node: "client", Interface: iface}, To: topology.End{Node: "server", Interface: "eth0"}}
+		l := topology.Link{From: topology.End{Node: "client", Interface: iface},
+			To: topology.End{Node: "server", Interface: "eth0"}}
 		l.Forward = &topology.Impairment{Rate: rate, Shaper: "tbf"}
 		run.Topology.Links = []topology.Link{l}
 		run.Topology.Hosts[0].Interfaces = []topology.Interface{{Name: iface}}
@@ -472,10 +509,12 @@ func TestHalfKnownPath(t *testing.T) {
 	if got := only(differences(of("eth0", 2e8), of("", 0))); len(got) != 0 {
 		t.Errorf("with an iperf3 server: %+v", got)
 	}
-	if got := only(differences(of("eth0", 2e8), of("eth0", 1e8))); len(got) != 1 || !strings.HasPrefix(got[0].What, "client.eth0 → server.eth0") {
+	if got := only(differences(of("eth0", 2e8), of("eth0", 1e8))); len(got) != 1 ||
+		!strings.HasPrefix(got[0].What, "client.eth0 → server.eth0") {
 		t.Errorf("another rate: %+v", got)
 	}
-	if got := only(differences(of("eth0", 2e8), of("eth1", 2e8))); !slices.Contains(got, record.Difference{What: "interfaces of client", From: "eth0", To: "eth1"}) {
+	if got := only(differences(of("eth0", 2e8), of("eth1", 2e8))); !slices.Contains(got,
+		record.Difference{What: "interfaces of client", From: "eth0", To: "eth1"}) {
 		t.Errorf("another interface: %+v", got)
 	}
 }

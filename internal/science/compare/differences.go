@@ -76,7 +76,8 @@ func (l *list) hosts(from, to []record.HostEnvironment) {
 	for _, fact := range facts {
 		var each list
 		for _, a := range from {
-			if b := named(to, a.Host); b >= 0 && (fact.name != congestionControl || a.CongestionControl != "" && to[b].CongestionControl != "") {
+			if b := named(to, a.Host); b >= 0 && (fact.name != congestionControl || a.CongestionControl != "" &&
+				to[b].CongestionControl != "") {
 				each.add(fact.name+" of "+a.Host, fact.of(a), fact.of(to[b]))
 			}
 		}
@@ -211,7 +212,8 @@ func (l *list) levels(from, to *record.Run) {
 	for _, f := range from.Factors {
 		for _, a := range f.Levels {
 			if others, ok := settings(to, f.Name, a.Name); ok {
-				l.add(fmt.Sprintf("settings of %s %q", f.Name, a.Name), strings.Join(a.SettingLines, "; "), strings.Join(others, "; "))
+				l.add(fmt.Sprintf("settings of %s %q", f.Name, a.Name), strings.Join(a.SettingLines, "; "),
+					strings.Join(others, "; "))
 			}
 		}
 	}
@@ -249,7 +251,9 @@ func (l *list) values(from, to *record.Run) {
 
 // tookEffect reports whether the congestion control that a run's flows used is known.
 func tookEffect(run *record.Run) bool {
-	return slices.ContainsFunc(run.Environment.Hosts, func(h record.HostEnvironment) bool { return h.CongestionControl != "" })
+	return slices.ContainsFunc(run.Environment.Hosts, func(h record.HostEnvironment) bool {
+		return h.CongestionControl != ""
+	})
 }
 
 // shown are the options of a measurement that its trial shows besides those of optionsOf.
@@ -272,5 +276,6 @@ func optionsOf(run *record.Run) [4][2]string {
 	if m.Latency {
 		latency = "yes"
 	}
-	return [4][2]string{{"direction", m.Direction}, {"streams", strconv.Itoa(m.Streams)}, {"protocol", strings.Join(m.Protocols, ", ")}, {"latency", latency}}
+	return [4][2]string{{"direction", m.Direction}, {"streams", strconv.Itoa(m.Streams)},
+		{"protocol", strings.Join(m.Protocols, ", ")}, {"latency", latency}}
 }

@@ -27,7 +27,8 @@ func (l *list) recorded(from, to *record.Run) (hosts []record.ComparedHost) {
 			continue
 		}
 		if before, _ := bothBefore(from, to, mine.Host); before != nil { // which have more (snapshots)
-			hosts = append(hosts, record.ComparedHost{Host: mine.Host, Parts: []string{"network state before the first trial"}})
+			hosts = append(hosts, record.ComparedHost{Host: mine.Host,
+				Parts: []string{"network state before the first trial"}})
 			continue
 		}
 		p := pair{list: l, host: record.ComparedHost{Host: mine.Host}}
@@ -219,7 +220,8 @@ func (p *pair) parameters(from, to map[string]string) {
 	for _, key := range slices.Sorted(maps.Keys(from)) {
 		if other, both := to[key]; both {
 			n++
-			p.add(key+" of "+p.host.Host, strings.Join(strings.Fields(from[key]), " "), strings.Join(strings.Fields(other), " "))
+			p.add(key+" of "+p.host.Host, strings.Join(strings.Fields(from[key]), " "),
+				strings.Join(strings.Fields(other), " "))
 		}
 	}
 	if n > 0 {

@@ -14,20 +14,27 @@ func TestRecorded(t *testing.T) {
 		client := record.HostReading{Host: "client"}
 		client.Snapshot = record.Snapshot{
 			Interfaces: []record.InterfaceSnapshot{
-				{Interface: "eth0", MTU: 1500, Addresses: []string{"10.0.0.2/24", "fe80::1/64"}, SpeedBps: 1e9, Driver: "e1000e"},
+				{Interface: "eth0", MTU: 1500, Addresses: []string{"10.0.0.2/24", "fe80::1/64"}, SpeedBps: 1e9,
+					Driver: "e1000e"},
 				{Interface: "docker0", MTU: 1500, Kind: "bridge"},
 			},
-			Rules:   []record.RuleEntry{{Priority: 32766, Table: 254}},
-			Routes:  []record.RouteEntry{{Table: 254, Text: "default via 10.0.0.1 dev eth0"}, {Table: 254, Text: "172.17.0.0/16 dev docker0"}},
+			Rules: []record.RuleEntry{{Priority: 32766, Table: 254}},
+			Routes: []record.RouteEntry{{Table: 254, Text: "default via 10.0.0.1 dev eth0"},
+				{Table: 254, Text: "172.17.0.0/16 dev docker0"}},
 			Sysctls: map[string]string{"net.ipv4.tcp_wmem": "4096\t16384\t32768", "net.ipv4.tcp_sack": "1"},
 		}
-		client.End.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Kind: "mq"}, {Interface: "eth0", Kind: "fq_codel"}, {Interface: "eth0", Kind: "fq_codel"}}
-		server := record.HostReading{Host: "server", Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", MTU: 1500}}}}
-		f := record.Flow{ID: "w1", From: "client", To: "server", Protocol: "tcp", Path: []string{"client.eth0", "server.eth0"}, SenderInfo: &record.TCPInfo{Options: 7}}
+		client.End.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Kind: "mq"},
+			{Interface: "eth0", Kind: "fq_codel"}, {Interface: "eth0", Kind: "fq_codel"}}
+		server := record.HostReading{Host: "server", Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+			{Interface: "eth0", MTU: 1500}}}}
+		f := record.Flow{ID: "w1", From: "client", To: "server", Protocol: "tcp",
+			Path: []string{"client.eth0", "server.eth0"}, SenderInfo: &record.TCPInfo{Options: 7}}
 		if change != nil {
 			change(&client, &server, &f)
 		}
-		return &record.Run{Study: record.MeasureStudy, Trials: []record.Trial{{Treatment: "measurement", Flows: []record.Flow{f}, Hosts: []record.HostReading{client, server}}}}
+		return &record.Run{Study: record.MeasureStudy,
+			Trials: []record.Trial{{Treatment: "measurement", Flows: []record.Flow{f},
+				Hosts: []record.HostReading{client, server}}}}
 	}
 	for _, test := range []struct {
 		name   string
@@ -37,36 +44,49 @@ func TestRecorded(t *testing.T) {
 		{"nothing", nil, nil},
 		{"a parameter", func(c, _ *record.HostReading, _ *record.Flow) {
 			c.Snapshot.Sysctls["net.ipv4.tcp_wmem"] = "4096\t16384\t4194304"
-		}, []record.Difference{{What: "net.ipv4.tcp_wmem of client", From: "4096 16384 32768", To: "4096 16384 4194304"}}},
+		}, []record.Difference{{What: "net.ipv4.tcp_wmem of client", From: "4096 16384 32768",
+			To: "4096 16384 4194304"}}},
 		{"a parameter that only one has", func(c, _ *record.HostReading, _ *record.Flow) {
 			c.Snapshot.Sysctls["net.ipv4.tcp_ecn"] = "2"
 			delete(c.Snapshot.Sysctls, "net.ipv4.tcp_sack")
 		}, nil},
-		{"the MTU of the server", func(_, s *record.HostReading, _ *record.Flow) { s.Snapshot.Interfaces[0].MTU = 1400 },
+		{"the MTU of the server", func(_, s *record.HostReading, _ *record.Flow) {
+			s.Snapshot.Interfaces[0].MTU = 1400
+		},
 			[]record.Difference{{What: "MTU of server.eth0", From: "1500", To: "1400"}}},
 		{"a second address", func(c, _ *record.HostReading, _ *record.Flow) {
 			c.Snapshot.Interfaces[0].Addresses = []string{"10.0.0.2/24", "10.0.0.3/24", "fe80::2/64"}
-		}, []record.Difference{{What: "addresses of client.eth0", From: "10.0.0.2/24", To: "10.0.0.2/24, 10.0.0.3/24"}}},
+		}, []record.Difference{{What: "addresses of client.eth0", From: "10.0.0.2/24",
+			To: "10.0.0.2/24, 10.0.0.3/24"}}},
 		{"speed, driver, kind, bond", func(c, _ *record.HostReading, _ *record.Flow) {
 			i := &c.Snapshot.Interfaces[0]
 			i.SpeedBps, i.Driver, i.Kind, i.Master = 0, "", "veth", "bond0"
-		}, []record.Difference{{What: "speed of client.eth0", From: "1 Gbit/s"}, {What: "kind of client.eth0", To: "veth"}, {What: "driver of client.eth0", From: "e1000e"}, {What: "master of client.eth0", To: "bond0"}}},
+		}, []record.Difference{{What: "speed of client.eth0", From: "1 Gbit/s"},
+			{What: "kind of client.eth0", To: "veth"}, {What: "driver of client.eth0", From: "e1000e"},
+			{What: "master of client.eth0", To: "bond0"}}},
 		{"a shaper", func(c, _ *record.HostReading, _ *record.Flow) {
 			c.Snapshot.Interfaces[0].Shaper = &record.Shaper{Kind: "tbf", RateBps: 2e8}
 			c.End.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Kind: "tbf"}}
-		}, []record.Difference{{What: "shaper of client.eth0", To: "tbf 200 Mbit/s"}, {What: "qdiscs of client.eth0", From: "mq, 2 × fq_codel", To: "tbf"}}},
+		}, []record.Difference{{What: "shaper of client.eth0", To: "tbf 200 Mbit/s"},
+			{What: "qdiscs of client.eth0", From: "mq, 2 × fq_codel", To: "tbf"}}},
 		{"another interface", func(c, _ *record.HostReading, f *record.Flow) { f.Path[0] = "client.docker0" },
-			[]record.Difference{{What: "interfaces of client", From: "eth0", To: "docker0"}, {What: "route of client", From: "default via 10.0.0.1 dev eth0"}, {What: "route of client", To: "172.17.0.0/16 dev docker0"}}},
+			[]record.Difference{{What: "interfaces of client", From: "eth0", To: "docker0"},
+				{What: "route of client", From: "default via 10.0.0.1 dev eth0"},
+				{What: "route of client", To: "172.17.0.0/16 dev docker0"}}},
 		{"an interface without flows", func(c, _ *record.HostReading, _ *record.Flow) {
 			c.Snapshot.Interfaces = c.Snapshot.Interfaces[:1]
 			c.Snapshot.Routes = c.Snapshot.Routes[:1]
 		}, nil},
 		{"a route and a rule", func(c, _ *record.HostReading, _ *record.Flow) {
 			c.Snapshot.Routes[0].Text = "default via 10.0.0.9 dev eth0"
-			c.Snapshot.Rules = append(c.Snapshot.Rules, record.RuleEntry{Priority: 100, From: "10.0.0.2/32", Table: 100})
-		}, []record.Difference{{What: "route of client", From: "default via 10.0.0.1 dev eth0"}, {What: "route of client", To: "default via 10.0.0.9 dev eth0"}, {What: "rule of client", To: "100: lookup 100 from 10.0.0.2/32"}}},
+			c.Snapshot.Rules = append(c.Snapshot.Rules, record.RuleEntry{Priority: 100, From: "10.0.0.2/32",
+				Table: 100})
+		}, []record.Difference{{What: "route of client", From: "default via 10.0.0.1 dev eth0"},
+			{What: "route of client", To: "default via 10.0.0.9 dev eth0"},
+			{What: "rule of client", To: "100: lookup 100 from 10.0.0.2/32"}}},
 		{"TCP options", func(_, _ *record.HostReading, f *record.Flow) { f.SenderInfo.Options = 4 },
-			[]record.Difference{{What: "TCP options of flows", From: "timestamps, SACK, window scaling", To: "window scaling"}}},
+			[]record.Difference{{What: "TCP options of flows", From: "timestamps, SACK, window scaling",
+				To: "window scaling"}}},
 		{"TCP_INFO that was not read", func(_, _ *record.HostReading, f *record.Flow) { f.SenderInfo = nil }, nil},
 		{"a host that was not read", func(c, _ *record.HostReading, _ *record.Flow) { c.Host = "other" }, nil},
 	} {
@@ -75,7 +95,8 @@ func TestRecorded(t *testing.T) {
 		}
 	}
 	_, hosts := differences(of(nil), of(nil))
-	if len(hosts) != 2 || !slices.Equal(hosts[0].Parts, []string{"interfaces", "qdiscs", "routes", "rules", "2 kernel parameters"}) || !slices.Equal(hosts[1].Parts, []string{"interfaces"}) {
+	if len(hosts) != 2 || !slices.Equal(hosts[0].Parts, []string{"interfaces", "qdiscs", "routes", "rules",
+		"2 kernel parameters"}) || !slices.Equal(hosts[1].Parts, []string{"interfaces"}) {
 		t.Errorf("compared were %+v", hosts)
 	}
 	// Of a lab's hosts linerate made the state.

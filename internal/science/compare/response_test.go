@@ -41,11 +41,13 @@ func TestByLatency(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if got.Verdict != w.verdict || math.Abs(got.Ratio.Mean-w.ratio) > 0.03*w.ratio || got.FromResponse.Unit != "us" || got.FromResponse.Trials != 6 || got.FromTrials != 6 || got.ToTrials != 6 {
+		if got.Verdict != w.verdict || math.Abs(got.Ratio.Mean-w.ratio) > 0.03*w.ratio ||
+			got.FromResponse.Unit != "us" || got.FromResponse.Trials != 6 || got.FromTrials != 6 || got.ToTrials != 6 {
 			t.Errorf("%s: %+v, want %s and a ratio of %g", got.Name, got, w.verdict, w.ratio)
 		}
 	}
-	if last := c.Treatments[3]; last.ToResponse.Trials != 0 || !strings.Contains(last.Why, "6 of 6 have no value: no transaction was done") {
+	if last := c.Treatments[3]; last.ToResponse.Trials != 0 ||
+		!strings.Contains(last.Why, "6 of 6 have no value: no transaction was done") {
 		t.Errorf("%+v", last)
 	}
 	if c.Response != "latency_p99" {

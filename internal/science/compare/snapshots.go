@@ -59,17 +59,20 @@ const (
 )
 
 // volatile are the ends of paths of values that change all the time, or that say nothing.
-var volatile = []string{".state", ".queued", ".drops", ".count", ".max_error_us", ".at_ns", ".backlog_bytes", ".qlen_packets", ".index", ".carrier_changes", ".link_failures", ".peer_index", ".effective_affinity",
+var volatile = []string{".state", ".queued", ".drops", ".count", ".max_error_us", ".at_ns", ".backlog_bytes",
+	".qlen_packets", ".index", ".carrier_changes", ".link_failures", ".peer_index", ".effective_affinity",
 	".packets", ".bytes", ".packets_before", ".counted_over_s", ".elements", ".more_rules"}
 
 // volatileParts are parts of NICs that change all the time.
-var volatileParts = []string{".driver_counters.", ".driver_counters_before.", ".driver_counters_over_s", ".meanings.", ".module.temperature_c", ".module.rx_power_dbm", ".module.tx_power_dbm"}
+var volatileParts = []string{".driver_counters.", ".driver_counters_before.", ".driver_counters_over_s", ".meanings.",
+	".module.temperature_c", ".module.rx_power_dbm", ".module.tx_power_dbm"}
 
 // volatileKeys are kernel parameters that are figures of the moment.
 var volatileKeys = []string{"nf_conntrack_count", "neigh.default.base_reachable_time"}
 
 // keys identify the members of lists: the first that an element has.
-var keys = []string{"interface", "queue", "irq", "address", "mac", "part", "key", "local", "priority", "to", "handle", "cpu", "parent"}
+var keys = []string{"interface", "queue", "irq", "address", "mac", "part", "key", "local", "priority", "to", "handle",
+	"cpu", "parent"}
 
 // Snapshots lists what differs between two snapshots, section by section.
 func Snapshots(from, to record.HostSnapshot) record.SnapshotDiff {
@@ -96,10 +99,12 @@ func between(from, to record.HostSnapshot, kinds ...kind) record.SnapshotDiff {
 		var changes []record.Change
 		for path := range paths {
 			rest, is := strings.CutPrefix(path, section.path)
-			if !is || sectionOf(path) != n || before[path] == after[path] || strings.HasSuffix(path, ".at_ns") || partOfNew(path, before, after) {
+			if !is || sectionOf(path) != n || before[path] == after[path] || strings.HasSuffix(path, ".at_ns") ||
+				partOfNew(path, before, after) {
 				continue
 			}
-			c := record.Change{Section: section.name, What: strings.Trim(rest, ". "), From: before[path], To: after[path]}
+			c := record.Change{Section: section.name, What: strings.Trim(rest, ". "), From: before[path],
+				To: after[path]}
 			if c.What == "" {
 				c.What = section.path[strings.LastIndexByte(section.path, '.')+1:]
 			}
@@ -115,7 +120,9 @@ func between(from, to record.HostSnapshot, kinds ...kind) record.SnapshotDiff {
 			}
 			changes = append(changes, c)
 		}
-		slices.SortFunc(changes, func(a, b record.Change) int { return cmp.Or(order(a)-order(b), cmp.Compare(a.What, b.What)) })
+		slices.SortFunc(changes, func(a, b record.Change) int {
+			return cmp.Or(order(a)-order(b), cmp.Compare(a.What, b.What))
+		})
 		if section.of == counting {
 			d.Counters = append(d.Counters, changes...)
 		} else {
@@ -191,10 +198,12 @@ func sectionOf(path string) int {
 }
 
 func isVolatile(path string) bool {
-	return strings.Contains(path, "routes.local ") && strings.Contains(path, " proto kernel") || // which come with their addresses
+	// which come with their addresses
+	return strings.Contains(path, "routes.local ") && strings.Contains(path, " proto kernel") ||
 		slices.ContainsFunc(volatile, func(end string) bool { return strings.HasSuffix(path, end) }) ||
 		slices.ContainsFunc(volatileKeys, func(key string) bool { return strings.HasSuffix(path, key) }) ||
-		slices.ContainsFunc(volatileParts, func(part string) bool { return strings.Contains(path, part) }) || strings.Contains(path, ".irqs.") && strings.HasSuffix(path, ".count")
+		slices.ContainsFunc(volatileParts, func(part string) bool { return strings.Contains(path, part) }) ||
+		strings.Contains(path, ".irqs.") && strings.HasSuffix(path, ".count")
 }
 
 // flattened is a document as values by path: members of lists by what identifies them, others
@@ -256,7 +265,8 @@ func identity(element any) string {
 	case object["id"] != nil: // a nexthop object
 		return fmt.Sprint("id ", object["id"])
 	case object["table"] != nil && chain: // a rule of nftables, or a policy
-		return fmt.Sprint(object["family"], " ", object["table"], " ", object["chain"], " handle ", cmp.Or(object["handle"], any("policy")))
+		return fmt.Sprint(object["family"], " ", object["table"], " ", object["chain"], " handle ",
+			cmp.Or(object["handle"], any("policy")))
 	case object["table"] != nil && object["name"] != nil: // a set or an object of nftables
 		return fmt.Sprint(object["family"], " ", object["table"], " ", object["name"])
 	}
@@ -277,7 +287,8 @@ func withoutKey(object map[string]any, name string) map[string]any {
 	_, netfilter := object["family"]
 	for key, value := range object {
 		switch {
-		case numbered && key == "id", netfilter && slices.Contains([]string{"family", "table", "chain", "handle", "name"}, key):
+		case numbered && key == "id", netfilter &&
+			slices.Contains([]string{"family", "table", "chain", "handle", "name"}, key):
 		case numbered, netfilter:
 			rest[key] = value
 		case !slices.Contains(strings.Fields(name), fmt.Sprint(value)) && key != "text" && key != "to":

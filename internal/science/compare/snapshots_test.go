@@ -15,15 +15,21 @@ func TestSnapshots(t *testing.T) {
 	host := func() record.HostSnapshot {
 		var s record.HostSnapshot
 		s.Reading.Host = "nas"
-		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", Index: 2, MTU: 1500, Up: true, Addresses: []string{"192.0.2.1/24"},
-			Qdiscs: []record.Qdisc{{Parent: "root", Kind: "tbf", Options: map[string]string{"limit": "3000"}}, {Parent: "1:1", Kind: "pfifo", Options: map[string]string{"limit": "2"}}}}}
-		s.Reading.Snapshot.Routes = []record.RouteEntry{{Table: 254, To: "0.0.0.0/0", Text: "default via 192.0.2.9 dev eth0"}}
-		s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9", MAC: "02:00:00:00:00:09", State: "REACHABLE"}}
+		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", Index: 2, MTU: 1500, Up: true,
+			Addresses: []string{"192.0.2.1/24"},
+			Qdiscs: []record.Qdisc{{Parent: "root", Kind: "tbf", Options: map[string]string{"limit": "3000"}},
+				{Parent: "1:1", Kind: "pfifo", Options: map[string]string{"limit": "2"}}}}}
+		s.Reading.Snapshot.Routes = []record.RouteEntry{
+			{Table: 254, To: "0.0.0.0/0", Text: "default via 192.0.2.9 dev eth0"}}
+		s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9",
+			MAC: "02:00:00:00:00:09", State: "REACHABLE"}}
 		s.Reading.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxBytes: 100, AtNs: 5}}
 		s.State.Parameters = map[string]string{"net.ipv4.tcp_sack": "1"}
 		s.State.NICs = []record.NIC{{Interface: "eth0", Features: map[string]bool{"rx-gro": true}}}
-		s.State.Nexthops = []record.Nexthop{{ID: 2, Interface: "eth0", Via: "192.0.2.9"}, {ID: 10, Group: []record.NexthopMember{{ID: 2, Weight: 2}}}}
-		s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Family: "inet", Table: "filter", Chain: "input", Hook: "input", Handle: 7, Text: "tcp dport 22 counter drop", Verdict: "drop", Packets: 5}},
+		s.State.Nexthops = []record.Nexthop{{ID: 2, Interface: "eth0", Via: "192.0.2.9"},
+			{ID: 10, Group: []record.NexthopMember{{ID: 2, Weight: 2}}}}
+		s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Family: "inet", Table: "filter", Chain: "input",
+			Hook: "input", Handle: 7, Text: "tcp dport 22 counter drop", Verdict: "drop", Packets: 5}},
 			Sets: []record.NftSet{{Family: "inet", Table: "filter", Name: "few", Size: 4, Elements: 1}}}
 		return s
 	}
@@ -40,7 +46,8 @@ func TestSnapshots(t *testing.T) {
 	to.State.Nexthops[0].Via, to.State.Nexthops[1].Group[0].Weight = "192.0.2.8", 3
 	rules := &to.State.Nftables.Rules
 	(*rules)[0].Packets, (*rules)[0].Text, to.State.Nftables.Sets[0].Size = 9, "tcp dport 80 counter drop", 8
-	*rules = append(*rules, record.NftRule{Family: "inet", Table: "filter", Chain: "input", Text: "policy drop", Verdict: "drop"})
+	*rules = append(*rules, record.NftRule{Family: "inet", Table: "filter", Chain: "input", Text: "policy drop",
+		Verdict: "drop"})
 	d := Snapshots(from, to)
 	for _, want := range []record.Change{
 		{Section: "interfaces", What: "eth0.mtu", From: "1500", To: "9000"},
@@ -49,7 +56,8 @@ func TestSnapshots(t *testing.T) {
 		{Section: "interfaces", What: "eth0.qdiscs.1:1.kind", From: "pfifo", To: "bfifo"},
 		{Section: "routes", What: "default via 192.0.2.9 dev eth0", From: "present"},
 		{Section: "routes", What: "default via 192.0.2.8 dev eth0", To: "present"},
-		{Section: "nftables", What: "rules.inet filter input handle 7.text", From: "tcp dport 22 counter drop", To: "tcp dport 80 counter drop"},
+		{Section: "nftables", What: "rules.inet filter input handle 7.text", From: "tcp dport 22 counter drop",
+			To: "tcp dport 80 counter drop"},
 		{Section: "nftables", What: "rules.inet filter input handle policy", To: "present"},
 		{Section: "nftables", What: "sets.inet filter few.size", From: "4", To: "8"},
 		{Section: "nexthops", What: "id 2.via", From: "192.0.2.9", To: "192.0.2.8"},
@@ -66,7 +74,8 @@ func TestSnapshots(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if !slices.Contains(d.Counters, record.Change{Section: "interface counters", What: "eth0.rx_bytes", From: "100", To: "350", Grew: 250}) || len(d.Counters) != 1 {
+	if !slices.Contains(d.Counters, record.Change{Section: "interface counters", What: "eth0.rx_bytes", From: "100",
+		To: "350", Grew: 250}) || len(d.Counters) != 1 {
 		t.Errorf("%+v", d.Counters)
 	}
 	if d := Snapshots(from, from); len(d.Changes)+len(d.Counters) > 0 {
@@ -78,9 +87,11 @@ func TestSnapshots(t *testing.T) {
 // and what changed comes first.
 func TestSnapshotInterface(t *testing.T) {
 	host := func(names ...string) (s record.HostSnapshot) {
-		s.State.Parameters = map[string]string{"net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.all.accept_ra": "0", "net.core.somaxconn": "4096"}
+		s.State.Parameters = map[string]string{"net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.all.accept_ra": "0",
+			"net.core.somaxconn": "4096"}
 		for _, name := range names {
-			s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: name, MTU: 1500})
+			s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
+				record.InterfaceSnapshot{Interface: name, MTU: 1500})
 			for _, key := range []string{"net.ipv4.conf.%s.rp_filter", "net.ipv6.neigh.%s.ucast_solicit"} {
 				s.State.Parameters[fmt.Sprintf(key, strings.ReplaceAll(name, ".", "/"))] = "1"
 			}
@@ -99,7 +110,8 @@ func TestSnapshotInterface(t *testing.T) {
 		return spelled
 	}
 	if got := both(Snapshots(from, to).Changes); !slices.Equal(got, []string{
-		"eth1.5  present 2", "net.ipv4.conf.all.rp_filter 0 1 0", "net.core.somaxconn 4096 128 0", "net.ipv4.conf.eth0.rp_filter 1 2 0", "net.bridge.bridge-nf-call-iptables  1 0",
+		"eth1.5  present 2", "net.ipv4.conf.all.rp_filter 0 1 0", "net.core.somaxconn 4096 128 0",
+		"net.ipv4.conf.eth0.rp_filter 1 2 0", "net.bridge.bridge-nf-call-iptables  1 0",
 	}) {
 		t.Errorf("%q", got)
 	}

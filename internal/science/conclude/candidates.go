@@ -25,7 +25,8 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 			continue
 		}
 		c := record.Candidate{
-			Treatment: t.Name, Goodput: t.Goodput, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy, Responses: t.Responses, Effect: t.Effect, Best: t.Best, Chance: t.Chance,
+			Treatment: t.Name, Goodput: t.Goodput, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy, Responses: t.Responses,
+			Effect: t.Effect, Best: t.Best, Chance: t.Chance,
 		}
 		var levels, baseline []string
 		for _, f := range run.Factors {
@@ -56,11 +57,14 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 		c.Interfaces = interfaceUse(run, asked, func(trial *record.Trial) bool { return trial.Treatment == t.Name })
 		if b := baselineOf(run, &t); b != nil && !t.Baseline {
 			c.Lifts = lifts(&t, b)
-			c.Fix = c.Reaches && !c.Lifts && c.Effect != nil && c.Effect.Response == "" && c.Effect.Verdict == record.Improves
+			c.Fix = c.Reaches && !c.Lifts && c.Effect != nil && c.Effect.Response == "" &&
+				c.Effect.Verdict == record.Improves
 			c.MayReach = !c.Fix && mayReach(&t)
 		}
 		name := conditionOf(run, t.Levels)
-		condition := entry(&list, record.ConditionResult{Name: name}, func(c record.ConditionResult) bool { return c.Name == name })
+		condition := entry(&list, record.ConditionResult{Name: name}, func(c record.ConditionResult) bool {
+			return c.Name == name
+		})
 		if t.Baseline {
 			condition.Baseline = &c
 		} else {
@@ -79,7 +83,9 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 		all := slices.Clone(condition.Candidates)
 		for i := range condition.Candidates {
 			c := &condition.Candidates[i]
-			c.Fix = c.Fix && !slices.ContainsFunc(all, func(o record.Candidate) bool { return o.Fix && within(lines[o.Treatment], lines[c.Treatment]) })
+			c.Fix = c.Fix && !slices.ContainsFunc(all, func(o record.Candidate) bool {
+				return o.Fix && within(lines[o.Treatment], lines[c.Treatment])
+			})
 		}
 	}
 	if len(list) == 1 {
@@ -96,7 +102,9 @@ func mayReach(t *record.Treatment) bool {
 
 // within: some changes are a part of others, and not all of them.
 func within(part, whole []string) bool {
-	return len(part) > 0 && len(part) < len(whole) && !slices.ContainsFunc(part, func(l string) bool { return !slices.Contains(whole, l) })
+	return len(part) > 0 && len(part) < len(whole) && !slices.ContainsFunc(part, func(l string) bool {
+		return !slices.Contains(whole, l)
+	})
 }
 
 // dissects: a level of the treatment is against another one than the baseline.
@@ -114,10 +122,13 @@ func dissects(run *record.Run, t record.Treatment) bool {
 // conclusion is the run's, from its treatments, effects and checks.
 func conclusion(run *record.Run) *record.Conclusion {
 	c := &record.Conclusion{
-		Unit: run.Unit, Confidence: run.Confidence, Margin: run.Margin, Compared: slices.ContainsFunc(run.Factors, compared),
+		Unit: run.Unit, Confidence: run.Confidence, Margin: run.Margin,
+		Compared:   slices.ContainsFunc(run.Factors, compared),
 		Conditions: candidates(run), Trials: len(run.Trials), Measured: Measured(run), BothWays: summed(run),
-		Ending:       record.Ending{Status: run.Status, Blocks: run.Blocks(), Planned: max(run.Blocks(), run.Design.Replicates), Wide: Wide(run), Until: run.Design.Until},
-		FewestTrials: fewestTrials(run), Missed: missed(fewestTrials(run), run.Confidence), Sensitivity: sensitivity(run),
+		Ending: record.Ending{Status: run.Status, Blocks: run.Blocks(),
+			Planned: max(run.Blocks(), run.Design.Replicates), Wide: Wide(run), Until: run.Design.Until},
+		FewestTrials: fewestTrials(run), Missed: missed(fewestTrials(run), run.Confidence),
+		Sensitivity: sensitivity(run),
 	}
 	for _, f := range run.Factors {
 		c.Untried = append(c.Untried, f.Untried...)

@@ -100,7 +100,9 @@ func againstBaseline(run *record.Run, several []record.Effect) {
 // baselineOf is the baseline in a treatment's conditions; nil: it was not measured.
 func baselineOf(run *record.Run, t *record.Treatment) *record.Treatment {
 	i := slices.IndexFunc(run.Treatments, func(b record.Treatment) bool {
-		return b.Baseline && !slices.ContainsFunc(run.Factors, func(f record.Factor) bool { return !compared(f) && b.Levels[f.Name] != t.Levels[f.Name] })
+		return b.Baseline && !slices.ContainsFunc(run.Factors, func(f record.Factor) bool {
+			return !compared(f) && b.Levels[f.Name] != t.Levels[f.Name]
+		})
 	})
 	if i < 0 {
 		return nil
@@ -154,7 +156,9 @@ func byTreatment(run *record.Run) [][]record.Trial {
 	levels := func(g []record.Trial) []int {
 		var at []int
 		for _, f := range run.Factors {
-			at = append(at, slices.IndexFunc(f.Levels, func(l record.Level) bool { return l.Name == g[0].Levels[f.Name] }))
+			at = append(at, slices.IndexFunc(f.Levels, func(l record.Level) bool {
+				return l.Name == g[0].Levels[f.Name]
+			}))
 		}
 		return at
 	}
@@ -182,7 +186,8 @@ func treatment(run *record.Run, inference *stats.Inference, trials []record.Tria
 		t.Unconnected += trial.Unconnected()
 	}
 	g := estimated(run, inference, t.Name, metric.Goodput)
-	t.Goodput = record.Estimate{MeanBps: g.Mean, LowBps: g.Low, HighBps: g.High, HalfBps: g.Half, Confidence: g.Confidence}
+	t.Goodput = record.Estimate{MeanBps: g.Mean, LowBps: g.Low, HighBps: g.High, HalfBps: g.Half,
+		Confidence: g.Confidence}
 	t.Chance = chance.Span(trials)
 	if t.LimitBps > 0 {
 		t.Efficiency = t.Goodput.MeanBps / t.LimitBps

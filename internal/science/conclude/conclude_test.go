@@ -44,8 +44,10 @@ func TestFixture(t *testing.T) {
 	}
 	// Compared by what it says: last digits may differ between processors.
 	for _, pair := range [][2]any{
-		{stored.Conclusion.Conditions[0].Baseline.Label, run.Conclusion.Conditions[0].Baseline.Label}, {best(&stored), best(run)}, {stored.Findings, run.Findings}, {len(stored.Trials), len(run.Trials)},
-		{len(stored.Effects), len(run.Effects)}, {len(stored.Treatments), len(run.Treatments)}, {len(stored.Trust), len(run.Trust)},
+		{stored.Conclusion.Conditions[0].Baseline.Label, run.Conclusion.Conditions[0].Baseline.Label},
+		{best(&stored), best(run)}, {stored.Findings, run.Findings}, {len(stored.Trials), len(run.Trials)},
+		{len(stored.Effects), len(run.Effects)}, {len(stored.Treatments), len(run.Treatments)},
+		{len(stored.Trust), len(run.Trust)},
 	} {
 		if !reflect.DeepEqual(pair[0], pair[1]) {
 			t.Errorf("%s says\n%v\nand Conclude now\n%v\n(go test -update writes it anew)", fixture, pair[0], pair[1])
@@ -58,7 +60,8 @@ func TestArpFlux(t *testing.T) {
 	Conclude(run)
 	fixes := map[string][]string{}
 	for _, at := range run.Conclusion.Conditions {
-		if u := at.Baseline.Interfaces; u == nil || *u != (record.InterfaceUse{Host: "server", Least: 1, LeastTrials: 4, Most: 1, Of: 4, Trials: 4}) {
+		if u := at.Baseline.Interfaces; u == nil ||
+			*u != (record.InterfaceUse{Host: "server", Least: 1, LeastTrials: 4, Most: 1, Of: 4, Trials: 4}) {
 			t.Errorf("%s: %+v", at.Name, u)
 		}
 		for _, c := range at.Candidates {
@@ -73,15 +76,18 @@ func TestArpFlux(t *testing.T) {
 			}
 		}
 	}
-	if !reflect.DeepEqual(fixes, map[string][]string{"writes": {"static ARP entries", "arp_ignore=1 + arp_announce=2"}, "reads": {"arp + source routing"}}) {
+	if !reflect.DeepEqual(fixes, map[string][]string{"writes": {"static ARP entries", "arp_ignore=1 + arp_announce=2"},
+		"reads": {"arp + source routing"}}) {
 		t.Errorf("fixes %v", fixes)
 	}
 	if n := len(run.Treatments); n != 14 {
 		t.Fatalf("%d treatments", n)
 	}
 	for _, tr := range run.Treatments {
-		full := strings.Contains(tr.Name, "source routing") || (strings.HasPrefix(tr.Name, "writes") && (strings.Contains(tr.Name, "static") || strings.Contains(tr.Name, "announce")))
-		if tr.LimitWhy != "4 × 1 Gbit/s × 1448/1514" || tr.Trials != 4 || len(tr.Interfaces) != 6 || tr.Goodput.LowBps > tr.Goodput.MeanBps || tr.Goodput.Confidence != 0.95 {
+		full := strings.Contains(tr.Name, "source routing") || (strings.HasPrefix(tr.Name, "writes") &&
+			(strings.Contains(tr.Name, "static") || strings.Contains(tr.Name, "announce")))
+		if tr.LimitWhy != "4 × 1 Gbit/s × 1448/1514" || tr.Trials != 4 || len(tr.Interfaces) != 6 ||
+			tr.Goodput.LowBps > tr.Goodput.MeanBps || tr.Goodput.Confidence != 0.95 {
 			t.Errorf("%+v", tr)
 		}
 		if full != (tr.Efficiency > 0.98) {
@@ -107,11 +113,13 @@ func TestArpFlux(t *testing.T) {
 			t.Errorf("%s: %d flows did not connect", tr.Name, tr.Unconnected)
 		}
 	}
-	if run.Treatments[0].Name != "writes, kernel defaults" || run.Treatments[13].Name != "reads, arp + source routing + rp_filter=1" {
+	if run.Treatments[0].Name != "writes, kernel defaults" ||
+		run.Treatments[13].Name != "reads, arp + source routing + rp_filter=1" {
 		t.Error("treatments are not in the order of their levels")
 	}
 	for _, e := range run.Effects {
-		if e.To == "arp_ignore=1" && e.At["direction"] == "writes" && !strings.HasSuffix(e.Why, " interfaces by chance") {
+		if e.To == "arp_ignore=1" && e.At["direction"] == "writes" &&
+			!strings.HasSuffix(e.Why, " interfaces by chance") {
 			t.Errorf("chance is not named: %+v", e)
 		}
 	}
@@ -123,7 +131,9 @@ func TestArpFlux(t *testing.T) {
 	var ids []string
 	for _, f := range run.Findings {
 		ids = append(ids, f.ID)
-		if slices.ContainsFunc(f.Treatments, func(name string) bool { return strings.Contains(name, "source routing") }) {
+		if slices.ContainsFunc(f.Treatments, func(name string) bool {
+			return strings.Contains(name, "source routing")
+		}) {
 			t.Errorf("%s is found where it is fixed: %v", f.ID, f.Treatments)
 		}
 	}
@@ -149,7 +159,8 @@ func TestToolFigureIsNoDoubt(t *testing.T) {
 	wrong.Trials[1].GoodputBps *= 1.2
 	Conclude(accounted)
 	Conclude(wrong)
-	if tool := accounted.Treatments[0].ToolReported; tool == nil || tool.SumBps != 1.4*sciencetest.Limit || accounted.Conclusion.Doubts != nil || len(record.Refuted(accounted.Trust)) != 2 {
+	if tool := accounted.Treatments[0].ToolReported; tool == nil || tool.SumBps != 1.4*sciencetest.Limit ||
+		accounted.Conclusion.Doubts != nil || len(record.Refuted(accounted.Trust)) != 2 {
 		t.Errorf("sender-side figure: %+v, %+v", tool, accounted.Conclusion)
 	}
 	if c := wrong.Conclusion; !slices.Equal(c.Doubts, []string{"limit"}) || c.DoubtedTrials != 1 || c.Trials != 8 {
@@ -165,8 +176,10 @@ func TestOnlyDrawnInterfacesCount(t *testing.T) {
 	run := sciencetest.Few(2, 0, 4)
 	for i := range run.Trials {
 		h := &run.Trials[i].Hosts[0]
-		h.Begin.Interfaces = append(h.Begin.Interfaces, record.InterfaceCounters{Interface: "mgmt", AtNs: h.Begin.Interfaces[0].AtNs})
-		h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: "mgmt", RxBytes: 1e9, RxPackets: 1e5, AtNs: h.End.Interfaces[0].AtNs})
+		h.Begin.Interfaces = append(h.Begin.Interfaces, record.InterfaceCounters{Interface: "mgmt",
+			AtNs: h.Begin.Interfaces[0].AtNs})
+		h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: "mgmt", RxBytes: 1e9,
+			RxPackets: 1e5, AtNs: h.End.Interfaces[0].AtNs})
 	}
 	Conclude(run)
 	if u := run.Conclusion.Conditions[0].Baseline.Interfaces; u == nil || u.Most != 1 || u.Of != 4 {

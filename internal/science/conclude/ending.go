@@ -38,7 +38,8 @@ func unsettled(run *record.Run, effects []record.Effect) {
 	}
 	for i := range effects {
 		e := &effects[i]
-		if (e.Why == "" || strings.HasPrefix(e.Why, stats.Spans)) && !stats.Narrow(e, run.Treatments, run.Design.Until) {
+		if (e.Why == "" || strings.HasPrefix(e.Why, stats.Spans)) &&
+			!stats.Narrow(e, run.Treatments, run.Design.Until) {
 			e.Why = "not settled: its interval is wider than requested"
 		}
 	}

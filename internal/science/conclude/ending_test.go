@@ -33,7 +33,8 @@ func TestEnding(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			run := ended(c.blocks, c.status, c.until)
-			if e := run.Conclusion.Ending; e.Status != c.status || e.Blocks != c.blocks || e.Planned != max(c.blocks, 4) || e.Wide != Wide(run) || e.Until != c.until {
+			if e := run.Conclusion.Ending; e.Status != c.status || e.Blocks != c.blocks ||
+				e.Planned != max(c.blocks, 4) || e.Wide != Wide(run) || e.Until != c.until {
 				t.Errorf("%+v", e)
 			}
 			if settled := run.Effects[0].Why == ""; settled != c.settled {

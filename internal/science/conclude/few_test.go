@@ -15,9 +15,10 @@ func TestFewBlocks(t *testing.T) {
 		for name, run := range map[string]*record.Run{
 			"arp-flux": sciencetest.Run(7, blocks),
 			"loaded":   sciencetest.Loaded(7, blocks, "goodput", "latency_p99", "transactions"),
-			"dead": sciencetest.Levels("bit/s", 1e9, []string{""}, []string{"plain", "dead", "sometimes"}, func(_, level string, block int) float64 {
-				return map[string]float64{"plain": 9e8, "sometimes": 9e8 * float64(block%2)}[level]
-			}, blocks),
+			"dead": sciencetest.Levels("bit/s", 1e9, []string{""}, []string{"plain", "dead", "sometimes"},
+				func(_, level string, block int) float64 {
+					return map[string]float64{"plain": 9e8, "sometimes": 9e8 * float64(block%2)}[level]
+				}, blocks),
 		} {
 			for _, change := range []func(*record.Trial){
 				func(*record.Trial) {},

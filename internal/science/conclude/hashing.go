@@ -61,7 +61,9 @@ func addChance(h *record.HashingResult, t record.Hashing) {
 	if t.FullTrials == 0 || t.Placements < t.Links {
 		return
 	}
-	full := entry(&h.Full, record.FullLinks{Links: t.Links, Least: t.FullLeastLinks}, func(f record.FullLinks) bool { return f.Links == t.Links })
+	full := entry(&h.Full, record.FullLinks{Links: t.Links, Least: t.FullLeastLinks}, func(f record.FullLinks) bool {
+		return f.Links == t.Links
+	})
 	full.Trials += t.FullTrials
 	full.Least = min(full.Least, t.FullLeastLinks)
 }

@@ -28,7 +28,8 @@ func TestHashingLevels(t *testing.T) {
 			t.Fatalf("%s: %+v", name, h)
 		}
 		one, two := h.Levels[0], h.Levels[1]
-		if one.Label != "policy 0" || !one.OneLink() || len(one.AllFrom()) > 0 || one.GoodputBps != 1e8 || one.LimitBps != 2e8 || two.OneLink() {
+		if one.Label != "policy 0" || !one.OneLink() || len(one.AllFrom()) > 0 || one.GoodputBps != 1e8 ||
+			one.LimitBps != 2e8 || two.OneLink() {
 			t.Errorf("%s: %+v", name, one)
 		}
 		all := 0
@@ -40,7 +41,8 @@ func TestHashingLevels(t *testing.T) {
 		}
 		for i, p := range two.Placed {
 			want := record.PlacedFlows{Flows: flows[i+1], Trials: 4, OneLink: c.idle[i+1], Idle: c.idle[i+1],
-				ByChance: flows[i+1] < 32, Excess: c.excess && flows[i+1] == 8, Filled: flows[i+1] == 32 && c.idle[i+1] == 0}
+				ByChance: flows[i+1] < 32, Excess: c.excess && flows[i+1] == 8, Filled: flows[i+1] == 32 &&
+					c.idle[i+1] == 0}
 			if p.ByChance { // its interval is that of two outcomes
 				p.Filled = false
 			}
@@ -64,10 +66,12 @@ func TestAlongCurve(t *testing.T) {
 	run := sciencetest.Curve([]int{2, 4}, []int{1, 2, 3, 8}, 4, func(links int) int { next++; return next % links })
 	Conclude(run)
 	h := run.Conclusion.Hashing
-	if h == nil || h.Cases != 6 || h.Inside != 5 || len(h.Outside) != 1 || h.Outside[0] != "4 links, 3 flows" || h.IdleAsExpected != 6 || h.Known != 112 || h.Took != 112 || h.Levels != nil {
+	if h == nil || h.Cases != 6 || h.Inside != 5 || len(h.Outside) != 1 || h.Outside[0] != "4 links, 3 flows" ||
+		h.IdleAsExpected != 6 || h.Known != 112 || h.Took != 112 || h.Levels != nil {
 		t.Errorf("%+v", h)
 	}
-	if len(h.Full) != 2 || h.Full[0].Links != 2 || h.Full[0].Trials != 12 || h.Full[0].Least < 1.98 || h.Full[1].Links != 4 || h.Full[1].Trials != 4 || h.Full[1].Least < 3.97 {
+	if len(h.Full) != 2 || h.Full[0].Links != 2 || h.Full[0].Trials != 12 || h.Full[0].Least < 1.98 ||
+		h.Full[1].Links != 4 || h.Full[1].Trials != 4 || h.Full[1].Least < 3.97 {
 		t.Errorf("%+v", h.Full)
 	}
 	if len(run.Hashing) != 8 || run.Hashing[0].ByChance || !run.Hashing[1].ByChance || run.Hashing[1].Replicates != 4 {

@@ -140,9 +140,10 @@ func interfaceLoads(run *record.Run, trials []record.Trial) []record.TreatmentIn
 				if !ok || (!isHost(h.Host) && isHost(link.Other(end).Node)) {
 					continue
 				}
-				load := entry(&loads, record.TreatmentInterface{Host: h.Host, Interface: d.Interface}, func(l record.TreatmentInterface) bool {
-					return l.Host == h.Host && l.Interface == d.Interface
-				})
+				load := entry(&loads, record.TreatmentInterface{Host: h.Host, Interface: d.Interface},
+					func(l record.TreatmentInterface) bool {
+						return l.Host == h.Host && l.Interface == d.Interface
+					})
 				load.RxBps += d.RxBps() / float64(len(trials))
 				load.TxBps += d.TxBps() / float64(len(trials))
 			}
@@ -175,7 +176,8 @@ func interfaceLoads(run *record.Run, trials []record.Trial) []record.TreatmentIn
 // together groups the interfaces that share a node's traffic: all of a host at the
 // flows' ends, and elsewhere those that lead to one neighbour, or that are in
 // question.
-func together(run *record.Run, over *topology.Topology, loads []record.TreatmentInterface) (groups [][]*record.TreatmentInterface) {
+func together(run *record.Run, over *topology.Topology, loads []record.TreatmentInterface) (
+	groups [][]*record.TreatmentInterface) {
 	asked := Focus(run)
 	place := map[string]int{}
 	for i := range loads {
@@ -286,7 +288,8 @@ func interfaceUse(run *record.Run, asked Question, meant func(*record.Trial) boo
 		}
 		var rx, tx []float64
 		for _, d := range h.Deltas() {
-			if _, linked := run.Topology.LinkAt(topology.End{Node: u.Host, Interface: d.Interface}); !linked || asked.Forwards && !slices.Contains(asked.Interfaces, d.Interface) {
+			if _, linked := run.Topology.LinkAt(topology.End{Node: u.Host, Interface: d.Interface}); !linked ||
+				asked.Forwards && !slices.Contains(asked.Interfaces, d.Interface) {
 				// A real host's other interfaces carry what is not this run's, and devices
 				// what their members do.
 				continue
@@ -342,12 +345,14 @@ func came(run *record.Run, asked Question, treatment string) (text string, varie
 	}
 	switch {
 	case u.Trials == 1:
-		return fmt.Sprintf("%d of %s in the trial; another may use %s", u.Least, unit.Plural(u.Of, what), otherwise(u)), false
+		return fmt.Sprintf("%d of %s in the trial; another may use %s", u.Least, unit.Plural(u.Of, what), otherwise(u)),
+			false
 	case u.Least == u.Most:
 		return fmt.Sprintf("%d of %s in all %s; the interval allows for others that use %s",
 			u.Least, unit.Plural(u.Of, what), unit.Plural(u.Trials, "trial"), otherwise(u)), false
 	case u.Of == 2:
-		return fmt.Sprintf("%s in %d of %s, by chance", unit.Plural(u.Least, what), u.LeastTrials, unit.Plural(u.Trials, "trial")), true
+		return fmt.Sprintf("%s in %d of %s, by chance", unit.Plural(u.Least, what), u.LeastTrials,
+			unit.Plural(u.Trials, "trial")), true
 	}
 	return fmt.Sprintf("%d to %s by chance", u.Least, unit.Plural(u.Most, what)), true
 }
@@ -386,7 +391,8 @@ func byChance(run *record.Run, varied map[string]bool, effects []record.Effect) 
 		e := &effects[i]
 		for _, side := range []string{e.To, e.From} {
 			k := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool {
-				return varied[t.Name] && (e.Factor == "" && t.Name == side || e.Factor != "" && t.Levels[e.Factor] == side && at(t.Levels, e))
+				return varied[t.Name] && (e.Factor == "" && t.Name == side || e.Factor != "" &&
+					t.Levels[e.Factor] == side && at(t.Levels, e))
 			})
 			if k < 0 {
 				continue

@@ -22,14 +22,16 @@ func chain(double string) topology.Topology {
 		t.Hosts = append(t.Hosts, topology.Host{Name: name, Forward: i == 1 || i == 2})
 	}
 	port := func(i int, name, text string) topology.End {
-		t.Hosts[i].Interfaces = append(t.Hosts[i].Interfaces, topology.Interface{Name: name, Addresses: []topology.Address{address(text)}})
+		t.Hosts[i].Interfaces = append(t.Hosts[i].Interfaces,
+			topology.Interface{Name: name, Addresses: []topology.Address{address(text)}})
 		return topology.End{Node: nodes[i], Interface: name}
 	}
 	net := '0'
 	join := func(i int, suffix string) {
 		net++
 		t.Links = append(t.Links, topology.Link{
-			From: port(i, "down"+suffix, "10."+string(net)+".0.1/24"), To: port(i+1, "up"+suffix, "10."+string(net)+".0.2/24"),
+			From:       port(i, "down"+suffix, "10."+string(net)+".0.1/24"),
+			To:         port(i+1, "up"+suffix, "10."+string(net)+".0.2/24"),
 			Impairment: topology.Impairment{Rate: 1e8}})
 	}
 	for i, name := range nodes[:3] {
@@ -46,14 +48,16 @@ func chain(double string) topology.Topology {
 func passed(t topology.Topology, paths [][]string, bytes map[topology.End][2]uint64) *record.Run {
 	trial := record.Trial{Treatment: "as it is", Block: 1, Order: 1, WindowS: 1, GoodputBps: 8e6}
 	for i, path := range paths {
-		trial.Flows = append(trial.Flows, record.Flow{ID: "f" + string(rune('1'+i)), From: "a", To: "b", Connected: true, ReceivedBytes: 1e6, Path: path})
+		trial.Flows = append(trial.Flows, record.Flow{ID: "f" + string(rune('1'+i)), From: "a", To: "b",
+			Connected: true, ReceivedBytes: 1e6, Path: path})
 	}
 	for _, h := range t.Hosts {
 		reading := record.HostReading{Host: h.Name}
 		for _, p := range h.Interfaces {
 			b := bytes[topology.End{Node: h.Name, Interface: p.Name}]
 			reading.Begin.Interfaces = append(reading.Begin.Interfaces, record.InterfaceCounters{Interface: p.Name})
-			reading.End.Interfaces = append(reading.End.Interfaces, record.InterfaceCounters{Interface: p.Name, RxBytes: b[0], TxBytes: b[1], AtNs: 1e9})
+			reading.End.Interfaces = append(reading.End.Interfaces, record.InterfaceCounters{Interface: p.Name,
+				RxBytes: b[0], TxBytes: b[1], AtNs: 1e9})
 		}
 		trial.Hosts = append(trial.Hosts, reading)
 	}
@@ -75,7 +79,8 @@ func interfaceOf(t *testing.T, run *record.Run, host, port string) record.Treatm
 // has no choice is not asked about.
 func TestFocus(t *testing.T) {
 	one := []string{"a.down", "r1.up", "r1.down", "r2.up", "r2.down", "b.up"}
-	plain := passed(chain(""), [][]string{one}, map[topology.End][2]uint64{{Node: "r1", Interface: "up"}: {1e6, 100}, {Node: "r1", Interface: "down"}: {100, 1e6}})
+	plain := passed(chain(""), [][]string{one}, map[topology.End][2]uint64{{Node: "r1", Interface: "up"}: {1e6, 100},
+		{Node: "r1", Interface: "down"}: {100, 1e6}})
 	if q := Focus(plain); q.Host != "" {
 		t.Errorf("no host has a choice, but %+v", q)
 	}
@@ -86,12 +91,14 @@ func TestFocus(t *testing.T) {
 		}
 	}
 	two := []string{"a.down2", "r1.up2", "r1.down", "r2.up", "r2.down", "b.up"}
-	if q := Focus(passed(chain("a"), [][]string{one, two}, nil)); q.Host != "a" || len(q.Interfaces) != 2 || q.Forwards {
+	if q := Focus(passed(chain("a"), [][]string{one, two}, nil)); q.Host != "a" || len(q.Interfaces) != 2 ||
+		q.Forwards {
 		t.Errorf("a has two uplinks: %+v", q)
 	}
 	two = []string{"a.down", "r1.up", "r1.down2", "r2.up2", "r2.down", "b.up"}
 	parallel := passed(chain("r1"), [][]string{one, two}, map[topology.End][2]uint64{
-		{Node: "r1", Interface: "up"}: {2e6, 100}, {Node: "r1", Interface: "down"}: {50, 15e5}, {Node: "r1", Interface: "down2"}: {50, 5e5}})
+		{Node: "r1", Interface: "up"}: {2e6, 100}, {Node: "r1", Interface: "down"}: {50, 15e5},
+		{Node: "r1", Interface: "down2"}: {50, 5e5}})
 	if q := Focus(parallel); q.Host != "r1" || len(q.Interfaces) != 2 || !q.Forwards {
 		t.Errorf("r1 has two paths onward: %+v", q)
 	}
@@ -125,11 +132,13 @@ func TestSharesOfBothDirections(t *testing.T) {
 	}
 	Conclude(run)
 	p := interfaceOf(t, run, "server", "eth1")
-	if p.Direction != record.Tx || p.ShareRx == nil || p.ShareTx == nil || p.Share != *p.ShareTx || *p.ShareTx > 0.01 || *p.ShareRx < 0.2 || *p.ShareRx > 0.3 {
+	if p.Direction != record.Tx || p.ShareRx == nil || p.ShareTx == nil || p.Share != *p.ShareTx || *p.ShareTx > 0.01 ||
+		*p.ShareRx < 0.2 || *p.ShareRx > 0.3 {
 		t.Errorf("eth1 takes a quarter and sends nothing: %+v", p)
 	}
 	trial := &run.Trials[0]
-	if s := interfaceUse(run, Focus(run), func(*record.Trial) bool { return true }); s.Of != 4 || s.Least != 1 || s.Direction != record.Tx {
+	if s := interfaceUse(run, Focus(run), func(*record.Trial) bool { return true }); s.Of != 4 || s.Least != 1 ||
+		s.Direction != record.Tx {
 		t.Errorf("one of four interfaces sends: %+v", s)
 	}
 	for i := range trial.Flows {

@@ -21,7 +21,8 @@ func TestLists(t *testing.T) {
 		t.Errorf("a part alone: %+v", part.Conclusion.Lists)
 	}
 	list := all.Conclusion.Lists
-	if len(list) != 1 || list[0].At["path"] != "long" || list[0].List.Verdict != record.Improves || list[0].Settings[0].Verdict != record.Helps || list[0].Settings[1].Verdict != record.NoDifference {
+	if len(list) != 1 || list[0].At["path"] != "long" || list[0].List.Verdict != record.Improves ||
+		list[0].Settings[0].Verdict != record.Helps || list[0].Settings[1].Verdict != record.NoDifference {
 		t.Errorf("%+v", list)
 	}
 }

@@ -15,9 +15,12 @@ func levelOutages(run *record.Run) (list []record.LevelOutages) {
 		if len(t.Outages) == 0 {
 			continue
 		}
-		happened = happened || slices.ContainsFunc(t.Outages, func(o record.Outages) bool { return o.Withdrawn.Flows > 0 || o.Others.Moved > 0 })
+		happened = happened || slices.ContainsFunc(t.Outages, func(o record.Outages) bool {
+			return o.Withdrawn.Flows > 0 || o.Others.Moved > 0
+		})
 		label := strings.Join(comparedLevels(run, t.Levels), " + ")
-		list = append(list, record.LevelOutages{Label: label, Condition: conditionOf(run, t.Levels), Outages: t.Outages})
+		list = append(list, record.LevelOutages{Label: label, Condition: conditionOf(run, t.Levels),
+			Outages: t.Outages})
 	}
 	if !happened {
 		return nil

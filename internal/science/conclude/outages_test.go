@@ -11,13 +11,16 @@ import (
 // nothing is where nothing came of it.
 func TestLevelOutages(t *testing.T) {
 	groups := func(withdrawn, others, moved int) record.Outages {
-		return record.Outages{AtS: 1, Withdrawn: record.OutageGroup{Flows: withdrawn}, Others: record.OutageGroup{Flows: others, Moved: moved}}
+		return record.Outages{AtS: 1, Withdrawn: record.OutageGroup{Flows: withdrawn},
+			Others: record.OutageGroup{Flows: others, Moved: moved}}
 	}
 	all := withOutages([]string{"ordinary", "resilient"}, []string{"down", "dead"}, map[string]record.Outages{
-		"ordinary down": groups(8, 24, 6), "ordinary dead": groups(8, 24, 0), "resilient down": groups(8, 24, 0), "resilient dead": groups(8, 24, 0),
+		"ordinary down": groups(8, 24, 6), "ordinary dead": groups(8, 24, 0), "resilient down": groups(8, 24, 0),
+		"resilient dead": groups(8, 24, 0),
 	})
 	list := levelOutages(all)
-	if len(list) != 4 || list[0].Label != "ordinary" || list[0].Condition != "down" || list[0].Outages[0].Others.Moved != 6 || list[3].Label != "resilient" || list[3].Condition != "dead" {
+	if len(list) != 4 || list[0].Label != "ordinary" || list[0].Condition != "down" ||
+		list[0].Outages[0].Others.Moved != 6 || list[3].Label != "resilient" || list[3].Condition != "dead" {
 		t.Errorf("%+v", list)
 	}
 	one := func(o record.Outages) *record.Run {
@@ -59,7 +62,9 @@ func withOutages(levels, conditions []string, of map[string]record.Outages) *rec
 		for _, l := range levels {
 			o, ok := of[strings.TrimSpace(l+" "+c)]
 			if ok {
-				run.Treatments = append(run.Treatments, record.Treatment{Name: l + c, Levels: map[string]string{"event": c, "group": l}, Outages: []record.Outages{o}})
+				run.Treatments = append(run.Treatments,
+					record.Treatment{Name: l + c, Levels: map[string]string{"event": c, "group": l},
+						Outages: []record.Outages{o}})
 			}
 		}
 	}

@@ -44,18 +44,23 @@ type combination struct{ at []*record.Candidate }
 
 // combinations are those that can be recommended.
 func combinations(conditions []record.ConditionResult) (rows []combination) {
-	conditions = slices.DeleteFunc(slices.Clone(conditions), func(at record.ConditionResult) bool { return at.Baseline == nil })
+	conditions = slices.DeleteFunc(slices.Clone(conditions), func(at record.ConditionResult) bool {
+		return at.Baseline == nil
+	})
 	for i := range conditions {
 		for k := range conditions[i].Candidates {
 			c := &conditions[i].Candidates[k]
-			row := entry(&rows, combination{}, func(r combination) bool { return len(r.at) > 0 && r.at[0].Label == c.Label })
+			row := entry(&rows, combination{}, func(r combination) bool {
+				return len(r.at) > 0 && r.at[0].Label == c.Label
+			})
 			row.at = append(row.at, c)
 		}
 	}
 	return slices.DeleteFunc(rows, func(r combination) bool {
-		return len(r.at) < len(conditions) || r.improves() == 0 || slices.ContainsFunc(r.at, func(c *record.Candidate) bool {
-			return c.Lifts || c.Effect == nil || c.Effect.Verdict == record.Worsens
-		})
+		return len(r.at) < len(conditions) || r.improves() == 0 ||
+			slices.ContainsFunc(r.at, func(c *record.Candidate) bool {
+				return c.Lifts || c.Effect == nil || c.Effect.Verdict == record.Worsens
+			})
 	})
 }
 

@@ -18,13 +18,16 @@ func TestJudgedByLatency(t *testing.T) {
 		if tr.Best != (tr.Name == "fq_codel") {
 			t.Errorf("%s: best is %t", tr.Name, tr.Best)
 		}
-		if len(tr.Responses) != 2 || tr.Responses[0].Unit != "us" || tr.Responses[1].Mean != tr.Goodput.MeanBps || tr.Latency == nil || tr.Latency.Histogram != nil {
+		if len(tr.Responses) != 2 || tr.Responses[0].Unit != "us" || tr.Responses[1].Mean != tr.Goodput.MeanBps ||
+			tr.Latency == nil || tr.Latency.Histogram != nil {
 			t.Errorf("%s: responses %+v, latency %+v", tr.Name, tr.Responses, tr.Latency)
 		}
 	}
-	verdicts := map[string]string{"1000 packets": record.Worsens, "fq_codel": record.Improves, "17 packets": record.NoDifference}
+	verdicts := map[string]string{"1000 packets": record.Worsens, "fq_codel": record.Improves,
+		"17 packets": record.NoDifference}
 	for _, e := range run.Effects {
-		if e.Response != "latency_p99" || e.Verdict != verdicts[e.To] || len(e.Beside) != 1 || e.Beside[0].Verdict != record.NoDifference {
+		if e.Response != "latency_p99" || e.Verdict != verdicts[e.To] || len(e.Beside) != 1 ||
+			e.Beside[0].Verdict != record.NoDifference {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -38,7 +41,8 @@ func TestJudgedByLatency(t *testing.T) {
 func TestLatencyBesideGoodput(t *testing.T) {
 	run := sciencetest.Loaded(3, 4, "goodput", "latency_p99", "transactions")
 	Conclude(run)
-	if at := run.Conclusion.Conditions[0]; !at.Baseline.Reaches || len(at.Candidates) != 3 || at.Candidates[0].Effect.Beside[0].Verdict != record.Worsens {
+	if at := run.Conclusion.Conditions[0]; !at.Baseline.Reaches || len(at.Candidates) != 3 ||
+		at.Candidates[0].Effect.Beside[0].Verdict != record.Worsens {
 		t.Errorf("%+v", at)
 	}
 	text, err := json.Marshal(run)
@@ -46,7 +50,8 @@ func TestLatencyBesideGoodput(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back record.Run
-	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Effects, run.Effects) || !reflect.DeepEqual(back.Treatments, run.Treatments) || !reflect.DeepEqual(back.Conclusion, run.Conclusion) {
+	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Effects, run.Effects) ||
+		!reflect.DeepEqual(back.Treatments, run.Treatments) || !reflect.DeepEqual(back.Conclusion, run.Conclusion) {
 		t.Errorf("%v: conclusions change in JSON", err)
 	}
 }
@@ -61,7 +66,8 @@ func TestNoTransactions(t *testing.T) {
 		}
 	}
 	Conclude(run)
-	if e := run.Conclusion.Conditions[0].Candidates[0].Effect; e.Verdict != record.Inconclusive || e.Why != "in no block have both a value: no transaction was done" {
+	if e := run.Conclusion.Conditions[0].Candidates[0].Effect; e.Verdict != record.Inconclusive ||
+		e.Why != "in no block have both a value: no transaction was done" {
 		t.Errorf("%+v", e)
 	}
 	if e := run.Treatments[1].Responses[0]; e.Trials != 0 || e.Confidence != 0 {
@@ -75,12 +81,14 @@ func TestSummed(t *testing.T) {
 	flow := func(from, to, protocol string) record.Flow {
 		return record.Flow{From: from, To: to, Protocol: protocol}
 	}
-	one, both := record.Trial{Flows: []record.Flow{flow("a", "b", "tcp")}}, record.Trial{Flows: []record.Flow{flow("a", "b", "tcp"), flow("b", "a", "tcp")}}
+	one, both := record.Trial{Flows: []record.Flow{flow("a", "b", "tcp")}},
+		record.Trial{Flows: []record.Flow{flow("a", "b", "tcp"), flow("b", "a", "tcp")}}
 	probe := record.Trial{Flows: []record.Flow{flow("a", "b", "tcp"), flow("b", "a", "rr")}}
 	for name, test := range map[string]struct {
 		trials []record.Trial
 		want   bool
-	}{"none": {nil, false}, "one way": {[]record.Trial{one}, false}, "both": {[]record.Trial{both, both}, true}, "some": {[]record.Trial{both, one}, false}, "a probe": {[]record.Trial{probe}, false}} {
+	}{"none": {nil, false}, "one way": {[]record.Trial{one}, false}, "both": {[]record.Trial{both, both}, true},
+		"some": {[]record.Trial{both, one}, false}, "a probe": {[]record.Trial{probe}, false}} {
 		if got := summed(&record.Run{Trials: test.trials}); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}

@@ -15,7 +15,8 @@ func scattered(blocks int, scatters ...float64) *record.Run {
 		run.Factors[0].Levels = append(run.Factors[0].Levels, record.Level{Name: name})
 		for block := range blocks {
 			sign := float64(1 - 2*(block%2))
-			run.Trials = append(run.Trials, record.Trial{Treatment: name, Levels: map[string]string{"f": name}, Block: block + 1, Order: len(run.Trials) + 1,
+			run.Trials = append(run.Trials, record.Trial{Treatment: name, Levels: map[string]string{"f": name},
+				Block: block + 1, Order: len(run.Trials) + 1,
 				GoodputBps: 1e9 * (1 + sign*scatter)})
 		}
 	}
@@ -32,7 +33,8 @@ func TestSensitivity(t *testing.T) {
 	// Values of 1±x have a standard deviation of x × √(n/(n−1)).
 	c := conclude(scattered(8, 0.01, 0.01, 0.03))
 	s := c.Sensitivity
-	if s == nil || math.Abs(s.Scatter-math.Sqrt(5)*0.01*math.Sqrt(8./7)) > 1e-9 || s.Blocks != 8 || s.Comparisons != 2 || s.Power != 0.8 {
+	if s == nil || math.Abs(s.Scatter-math.Sqrt(5)*0.01*math.Sqrt(8./7)) > 1e-9 || s.Blocks != 8 ||
+		s.Comparisons != 2 || s.Power != 0.8 {
 		t.Fatalf("sensitivity %+v", s)
 	}
 	if l := s.Least; l == nil || math.Abs(l.Scatter-0.01*math.Sqrt(8./7)) > 1e-9 || l.Detectable >= s.Detectable/2 {
@@ -73,7 +75,8 @@ func TestSensitivity(t *testing.T) {
 	if c := conclude(dead); math.Abs(c.Sensitivity.Scatter-0.01*math.Sqrt(8./7)) > 1e-9 {
 		t.Errorf("with a dead treatment: %+v", c.Sensitivity)
 	}
-	for name, run := range map[string]*record.Run{"three blocks": scattered(3, 0.01, 0.01), "one level": scattered(8, 0.01)} {
+	for name, run := range map[string]*record.Run{"three blocks": scattered(3, 0.01, 0.01),
+		"one level": scattered(8, 0.01)} {
 		if c := conclude(run); c.Sensitivity != nil {
 			t.Errorf("%s: %+v", name, c.Sensitivity)
 		}

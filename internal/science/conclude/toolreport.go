@@ -12,7 +12,9 @@ import (
 // toolReport concludes a run that is also judged by what another program reports beyond
 // what was received; nil: the run is not about that.
 func toolReport(run *record.Run) *record.ToolReportResult {
-	if !onGoodput(run) || !slices.ContainsFunc(metric.Of(run), func(r metric.Metric) bool { return r.Name == metric.Surplus.Name }) {
+	if !onGoodput(run) || !slices.ContainsFunc(metric.Of(run), func(r metric.Metric) bool {
+		return r.Name == metric.Surplus.Name
+	}) {
 		return nil
 	}
 	f, top := settledSubject(run)
@@ -47,7 +49,8 @@ func toolReport(run *record.Run) *record.ToolReportResult {
 	}
 	parts := toolreport.PredictedParts(run.Trials)
 	predicted := stats.Mean(parts, run.Confidence)
-	r.Predicted, r.PredictedLow, r.PredictedHigh, r.PredictedTrials = predicted.Mean, predicted.Low, predicted.High, len(parts)
+	r.Predicted, r.PredictedLow, r.PredictedHigh, r.PredictedTrials = predicted.Mean, predicted.Low,
+		predicted.High, len(parts)
 	first := Rows(run, f)[0]
 	if first.ToolReported != nil && first.Levels[f.Name] == f.Baseline {
 		r.FirstSumBps = first.ToolReported.SumBps
@@ -55,7 +58,8 @@ func toolReport(run *record.Run) *record.ToolReportResult {
 	if r.Cost != nil {
 		r.Flat = r.Cost.Verdict == record.NoDifference || r.Cost.Verdict == record.Worsens
 	} else {
-		r.Flat = min(top.Trials, first.Trials) >= stats.LeastBlocks && top.Goodput.HighBps < (1+run.Margin)*first.Goodput.LowBps
+		r.Flat = min(top.Trials, first.Trials) >= stats.LeastBlocks &&
+			top.Goodput.HighBps < (1+run.Margin)*first.Goodput.LowBps
 	}
 	r.Rises = slices.ContainsFunc(r.Surplus, func(e record.Effect) bool { return e.Verdict == record.Worsens })
 	for _, p := range run.Published {
@@ -94,7 +98,10 @@ func settledSubject(run *record.Run) (f record.Factor, top *record.Treatment) {
 // goes along, or the last one that is compared.
 func Subject(run *record.Run) (record.Factor, bool) {
 	if len(run.Published) > 0 {
-		i := slices.IndexFunc(run.Factors, func(f record.Factor) bool { return f.Name == run.Published[0].Factor && compared(f) })
+		i := slices.IndexFunc(run.Factors, func(f record.Factor) bool {
+			return f.Name == run.Published[0].Factor &&
+				compared(f)
+		})
 		if i >= 0 && len(run.Factors[i].Levels) > 1 {
 			return run.Factors[i], true
 		}

@@ -20,16 +20,23 @@ func TestToolReport(t *testing.T) {
 		predicted            float64
 		flat                 bool
 	}{
-		"an artefact":    {sciencetest.Aliases(3, 6, perConnection, 1.03), record.Worsens, record.NoDifference, 1.03, true},
-		"not predicted":  {sciencetest.Aliases(3, 6, perConnection, 0.5), record.Worsens, record.NoDifference, 0.5, true},
-		"no surplus":     {sciencetest.Aliases(3, 6, perConnection/1000, 1), record.NoDifference, record.NoDifference, 0, true},
-		"by chance":      {sciencetest.Lottery(sciencetest.Aliases(3, 6, perConnection, 1)), record.Worsens, record.Inconclusive, 1, true},
-		"a single block": {sciencetest.Aliases(3, 1, perConnection, 1), record.Inconclusive, record.Inconclusive, 1, false},
+		"an artefact": {sciencetest.Aliases(3, 6, perConnection, 1.03), record.Worsens, record.NoDifference,
+			1.03, true},
+		"not predicted": {sciencetest.Aliases(3, 6, perConnection, 0.5), record.Worsens, record.NoDifference,
+			0.5, true},
+		"no surplus": {sciencetest.Aliases(3, 6, perConnection/1000, 1), record.NoDifference,
+			record.NoDifference, 0, true},
+		"by chance": {sciencetest.Lottery(sciencetest.Aliases(3, 6, perConnection, 1)), record.Worsens,
+			record.Inconclusive, 1, true},
+		"a single block": {sciencetest.Aliases(3, 1, perConnection, 1), record.Inconclusive,
+			record.Inconclusive, 1, false},
 	} {
 		Conclude(test.run)
 		r := test.run.Conclusion.ToolReport
-		if r == nil || r.Factor != "aliases" || r.Level != "254" || len(r.Surplus) != 2 || r.Surplus[0].Verdict != test.connections || r.Surplus[1].Verdict != test.aliases ||
-			math.Abs(r.Predicted-test.predicted) > 1e-6 || r.Flat != test.flat || r.Rises != (test.connections == record.Worsens) || len(r.Published) != 1 || r.Elsewhere != nil {
+		if r == nil || r.Factor != "aliases" || r.Level != "254" || len(r.Surplus) != 2 ||
+			r.Surplus[0].Verdict != test.connections || r.Surplus[1].Verdict != test.aliases ||
+			math.Abs(r.Predicted-test.predicted) > 1e-6 || r.Flat != test.flat ||
+			r.Rises != (test.connections == record.Worsens) || len(r.Published) != 1 || r.Elsewhere != nil {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -39,7 +46,10 @@ func TestToolReport(t *testing.T) {
 // moves the sum.
 func TestSettledSubject(t *testing.T) {
 	run := sciencetest.Aliases(3, 6, sciencetest.Limit*0.0006, 1)
-	run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool { return t.Levels["aliases"] != "254" || t.Levels["connections"] != "254" })
+	run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool {
+		return t.Levels["aliases"] != "254" ||
+			t.Levels["connections"] != "254"
+	})
 	for i := range run.Trials {
 		if s := run.Trials[i].ToolReported; run.Trials[i].Levels["queue"] == "long" {
 			s.SurplusBps, s.SumBps = s.SurplusBps+0.2*s.GoodputBps, s.SumBps+0.2*s.GoodputBps
@@ -50,7 +60,8 @@ func TestSettledSubject(t *testing.T) {
 	}
 	Conclude(run)
 	r := run.Conclusion.ToolReport
-	if r == nil || r.Level != "254" || r.Cost != nil || r.Published != nil || len(r.Elsewhere) != 1 || r.Elsewhere[0].To != "long" || r.Elsewhere[0].Verdict != record.Worsens {
+	if r == nil || r.Level != "254" || r.Cost != nil || r.Published != nil || len(r.Elsewhere) != 1 ||
+		r.Elsewhere[0].To != "long" || r.Elsewhere[0].Verdict != record.Worsens {
 		t.Errorf("%+v", r)
 	}
 }
@@ -67,7 +78,8 @@ func TestBetween(t *testing.T) {
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}
-	if rows := Rows(run, run.Factors[1]); len(rows) != 3 || rows[0].Name != "connections 1, aliases 1, short" || rows[2].Name != "connections 254, aliases 254, short" {
+	if rows := Rows(run, run.Factors[1]); len(rows) != 3 || rows[0].Name != "connections 1, aliases 1, short" ||
+		rows[2].Name != "connections 254, aliases 254, short" {
 		t.Errorf("%d rows", len(rows))
 	}
 }

@@ -25,7 +25,8 @@ func Accept(e *record.Evaluation, accepted []record.AcceptedRule, day string) {
 		rest = slices.DeleteFunc(rest, func(f record.Finding) bool {
 			is := restates(f, cause.Finding)
 			if f.ExplainedBy = cause.ID; is {
-				e.Accepted = append(e.Accepted, record.AcceptedFinding{Finding: f, Until: cause.Until, Because: cause.Because})
+				e.Accepted = append(e.Accepted, record.AcceptedFinding{Finding: f, Until: cause.Until,
+					Because: cause.Because})
 			}
 			return is
 		})
@@ -44,7 +45,9 @@ func restates(f, cause record.Finding) bool {
 	if f.Subject != "" && f.Subject == cause.Subject {
 		return true
 	}
-	return len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(row string) bool { return !slices.Contains(cause.Evidence, row) })
+	return len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(row string) bool {
+		return !slices.Contains(cause.Evidence, row)
+	})
 }
 
 // acceptance is the one that covers a finding; that of its host before that of every host.

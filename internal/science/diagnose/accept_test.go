@@ -29,7 +29,8 @@ func TestAccept(t *testing.T) {
 	}
 	queue := record.AcceptedRule{Rule: "accept-queue-full", Host: "nas", Until: "2027-01-31", Because: "a test"}
 	all, none := evaluated("2027-01-31")
-	if none != "" || all != "accept-queue-full nas ; accept-queue-full client ; listen-overflow nas accept-queue-full; listen-overflow client accept-queue-full; " {
+	if none != "" ||
+		all != "accept-queue-full nas ; accept-queue-full client ; listen-overflow nas accept-queue-full; listen-overflow client accept-queue-full; " {
 		t.Fatal(all, none)
 	}
 	for _, c := range []struct {
@@ -37,10 +38,16 @@ func TestAccept(t *testing.T) {
 		accepted     []record.AcceptedRule
 		found, apart string
 	}{
-		{"2027-01-31", []record.AcceptedRule{queue}, "accept-queue-full client ; listen-overflow nas ; listen-overflow client accept-queue-full; ", "accept-queue-full nas 2027-01-31; "},
+		{"2027-01-31", []record.AcceptedRule{queue},
+			"accept-queue-full client ; listen-overflow nas ; listen-overflow client accept-queue-full; ",
+			"accept-queue-full nas 2027-01-31; "},
 		{"2027-02-01", []record.AcceptedRule{queue}, all, ""},
-		{"2027-01-01", []record.AcceptedRule{{Rule: "listen-overflow", Until: "2028-01-01"}}, "accept-queue-full nas ; accept-queue-full client ; ", "listen-overflow nas 2028-01-01; listen-overflow client 2028-01-01; "},
-		{"2027-01-01", []record.AcceptedRule{{Rule: "accept-queue-full", Until: "2029-01-01"}, queue}, "listen-overflow nas ; listen-overflow client ; ", "accept-queue-full nas 2027-01-31; accept-queue-full client 2029-01-01; "},
+		{"2027-01-01", []record.AcceptedRule{{Rule: "listen-overflow", Until: "2028-01-01"}},
+			"accept-queue-full nas ; accept-queue-full client ; ",
+			"listen-overflow nas 2028-01-01; listen-overflow client 2028-01-01; "},
+		{"2027-01-01", []record.AcceptedRule{{Rule: "accept-queue-full", Until: "2029-01-01"}, queue},
+			"listen-overflow nas ; listen-overflow client ; ",
+			"accept-queue-full nas 2027-01-31; accept-queue-full client 2029-01-01; "},
 		{"2027-01-01", []record.AcceptedRule{{Rule: "accept-queue-full", Host: "other", Until: "2028-01-01"}}, all, ""},
 	} {
 		if found, apart := evaluated(c.day, c.accepted...); found != c.found || apart != c.apart {
@@ -54,14 +61,17 @@ func TestAccept(t *testing.T) {
 func TestAcceptRestated(t *testing.T) {
 	filter := func(x, _ *record.HostSnapshot) { x.Reading.End.SNMP[filterCounter] = 769 }
 	gateway := func(x, _ *record.HostSnapshot) {
-		x.Reading.Snapshot.Routes = []record.RouteEntry{{Table: mainTable, To: "default", Text: "default via 10.72.0.9 dev eth0"}}
+		x.Reading.Snapshot.Routes = []record.RouteEntry{
+			{Table: mainTable, To: "default", Text: "default via 10.72.0.9 dev eth0"}}
 		x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "10.72.0.9", State: "FAILED"}}
-		x.State.KernelDrops.Rows = []record.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx", Packets: 40}}
+		x.State.KernelDrops.Rows = []record.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx",
+			Packets: 40}}
 	}
 	twice := func(x, y *record.HostSnapshot) {
 		y.Reading.Snapshot.Interfaces[0].Addresses = []string{"10.72.0.1/24"}
 		for _, s := range []*record.HostSnapshot{x, y} {
-			x.Reading.Snapshot.Answers = append(x.Reading.Snapshot.Answers, record.Neighbour{Interface: "eth0", Address: "10.72.0.1", MAC: s.Reading.Snapshot.Interfaces[0].MAC})
+			x.Reading.Snapshot.Answers = append(x.Reading.Snapshot.Answers, record.Neighbour{Interface: "eth0",
+				Address: "10.72.0.1", MAC: s.Reading.Snapshot.Interfaces[0].MAC})
 		}
 	}
 	datagrams := func(x, _ *record.HostSnapshot) {
@@ -83,15 +93,18 @@ func TestAcceptRestated(t *testing.T) {
 		{"strict-rp-filter", filter, "strict-rp-filter rp-filter-drop", ""},
 		{"rp-filter-drop", filter, "rp-filter-drop", "strict-rp-filter"},
 		{"strict-rp-filter", and(filter, func(x, _ *record.HostSnapshot) { // connections stall as well
-			x.State.Notable = []record.Connection{{Local: "10.72.0.1:9", Remote: "10.72.0.2:9", State: "SYN-SENT", Info: &record.TCPInfo{Retransmits: 2}}}
+			x.State.Notable = []record.Connection{{Local: "10.72.0.1:9", Remote: "10.72.0.2:9", State: "SYN-SENT",
+				Info: &record.TCPInfo{Retransmits: 2}}}
 		}), "strict-rp-filter rp-filter-drop", "syn-unanswered"},
 		{"gateway-unresolved", gateway, "gateway-unresolved neighbour-failed", ""},
 		{"gateway-unresolved", and(gateway, func(x, _ *record.HostSnapshot) { // another one fails as well
-			x.Reading.Snapshot.Neighbours = append(x.Reading.Snapshot.Neighbours, record.Neighbour{Interface: "eth1", Address: "10.73.0.9", State: "FAILED"})
+			x.Reading.Snapshot.Neighbours = append(x.Reading.Snapshot.Neighbours, record.Neighbour{Interface: "eth1",
+				Address: "10.73.0.9", State: "FAILED"})
 		}), "gateway-unresolved", "neighbour-failed"},
 		{"address-twice", twice, "address-twice duplicate-address", ""},
 		{"address-twice", and(twice, func(x, _ *record.HostSnapshot) {
-			x.State.Probes = []record.Probe{{Address: "10.72.0.1", Interface: "eth0", ARP: []string{"02:00:00:00:00:01", "02:00:00:00:00:02"}}}
+			x.State.Probes = []record.Probe{{Address: "10.72.0.1", Interface: "eth0", ARP: []string{"02:00:00:00:00:01",
+				"02:00:00:00:00:02"}}}
 		}), "address-twice duplicate-address", ""},
 		{"udp-buffer-overflow", datagrams, "udp-buffer-overflow udp-socket-dropped", ""},
 	} {

@@ -14,19 +14,55 @@ import (
 
 // Rules about addresses, neighbours and routes: of one host, and of several against each other.
 var addressRules = []rule{
-	{id: "same-subnet-interfaces", host: true, about: "Two interfaces, not of different VRFs, have addresses of one subnet, and arp_ignore and arp_filter let either answer for the other: the mechanism of arp-flux.", parts: []string{"interfaces", "parameters"}, find: each(everyHost, sameSubnet), explains: []string{"arp-flux", "arp-wrong-source", "same-subnet-one-egress", "rp-filter-drop"}},
-	{id: "gateway-unresolved", host: true, parts: []string{"routes", "neighbours"}, about: "A gateway of a route is FAILED or INCOMPLETE in the neighbour table.", find: gateways, sameCause: sameSummary, explains: []string{"syn-unanswered", "connect-fails", "neighbour-failed", "no-route"}, atPeers: []string{"syn-unanswered"}},
-	{id: "gateway-off-link", host: true, parts: []string{everyRoute, "interfaces"}, about: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.", find: gatewaysOffLink, sameCause: sameSummary, explains: []string{"gateway-unresolved"}},
-	{id: "neighbour-failed", host: true, parts: []string{"neighbours"}, about: "Neighbour entries are FAILED or INCOMPLETE; likely where the kernel drops at least ten packets for it (NEIGH_FAILED, traced).", find: each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
-	{id: "neighbour-table-full", host: true, about: "The neighbour table has at least 90 % of gc_thresh3 entries.", find: neighbourTable, parts: []string{"neighbour tables", "parameters"}, sameCause: sameSummary, explains: []string{"neighbour-failed"}},
-	{id: "blackhole-route", parts: []string{"routes"}, host: true, about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel and default routes of last resort (a metric of 4278190080 and more, as a VRF has) left out; likely if no daemon made it.", find: each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered"}, atPeers: []string{"syn-unanswered"}},
-	{id: "strict-rp-filter", host: true, about: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain), or where another host's ARP requests are not answered and the route back leaves by another interface, or there is none.", find: each(everyHost, strictFilter), parts: []string{"parameters"}, growth: true, explains: []string{"rp-filter-drop", "syn-unanswered", "connect-fails", "tcp-retransmissions"}, atPeers: []string{"syn-unanswered"}},
-	{id: "loose-rp-filter", host: true, about: "rp_filter is 2 on an interface and 1 on none, and TcpExt.IPReversePathFilter grew (certain), or another host's ARP requests are not answered and there is no route back to it.", find: each(everyHost, looseFilter), parts: []string{"parameters"}, growth: true, explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}, atPeers: []string{"syn-unanswered"}},
-	{id: "wrong-neighbour", parts: []string{"neighbours"}, host: true, about: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces; certain if it is a static entry or another read host's. Without that host's snapshot, a static entry (PERMANENT) has another one than answers ARP requests.", find: wrongNeighbours, sameCause: sameSummary, explains: []string{"static-neighbour", "other-host-frames", "syn-unanswered", "connect-fails"}},
-	{id: "address-twice", host: true, about: "Two hosts have one address. Needs the snapshots of both.", find: addressTwice, sameCause: sameSummary, explains: []string{"duplicate-address", "wrong-neighbour", "syn-unanswered", "other-host-frames", "connect-fails"}},
-	{id: "mac-twice-in-subnet", host: true, about: "Two hosts have one MAC address on one subnet. Needs the snapshots of both.", find: macTwiceInSubnet, sameCause: sameSummary},
-	{id: "netmask-differs", host: true, about: "Two hosts have addresses of one subnet with different prefix lengths; certain where the longer prefix leaves the other host out. Needs the snapshots of both.", find: netmasks, sameCause: sameSummary, explains: []string{"no-route", "syn-unanswered", "neighbour-failed", "gateway-unresolved"}},
-	{id: "mtu-differs", host: true, about: "Two hosts have different MTUs on one subnet that is no tunnel. Needs the snapshots of both.", find: mtus, sameCause: sameSummary, explains: []string{"frames-too-long", "rx-dropped", "fragmentation-needed", "tcp-retransmissions", "unacknowledged"}},
+	{id: "same-subnet-interfaces", host: true,
+		about: "Two interfaces, not of different VRFs, have addresses of one subnet, and arp_ignore and arp_filter let either answer for the other: the mechanism of arp-flux.",
+		parts: []string{"interfaces", "parameters"}, find: each(everyHost, sameSubnet),
+		explains: []string{"arp-flux", "arp-wrong-source", "same-subnet-one-egress", "rp-filter-drop"}},
+	{id: "gateway-unresolved", host: true, parts: []string{"routes", "neighbours"},
+		about: "A gateway of a route is FAILED or INCOMPLETE in the neighbour table.", find: gateways,
+		sameCause: sameSummary, explains: []string{"syn-unanswered", "connect-fails", "neighbour-failed", "no-route"},
+		atPeers: []string{"syn-unanswered"}},
+	{id: "gateway-off-link", host: true, parts: []string{everyRoute, "interfaces"},
+		about: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.",
+		find:  gatewaysOffLink, sameCause: sameSummary, explains: []string{"gateway-unresolved"}},
+	{id: "neighbour-failed", host: true, parts: []string{"neighbours"},
+		about: "Neighbour entries are FAILED or INCOMPLETE; likely where the kernel drops at least ten packets for it (NEIGH_FAILED, traced).",
+		find:  each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
+	{id: "neighbour-table-full", host: true, about: "The neighbour table has at least 90 % of gc_thresh3 entries.",
+		find: neighbourTable, parts: []string{"neighbour tables", "parameters"}, sameCause: sameSummary,
+		explains: []string{"neighbour-failed"}},
+	{id: "blackhole-route", parts: []string{"routes"}, host: true,
+		about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel and default routes of last resort (a metric of 4278190080 and more, as a VRF has) left out; likely if no daemon made it.",
+		find:  each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered"},
+		atPeers: []string{"syn-unanswered"}},
+	{id: "strict-rp-filter", host: true,
+		about: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain), or where another host's ARP requests are not answered and the route back leaves by another interface, or there is none.",
+		find:  each(everyHost, strictFilter), parts: []string{"parameters"}, growth: true,
+		explains: []string{"rp-filter-drop", "syn-unanswered", "connect-fails", "tcp-retransmissions"},
+		atPeers:  []string{"syn-unanswered"}},
+	{id: "loose-rp-filter", host: true,
+		about: "rp_filter is 2 on an interface and 1 on none, and TcpExt.IPReversePathFilter grew (certain), or another host's ARP requests are not answered and there is no route back to it.",
+		find:  each(everyHost, looseFilter), parts: []string{"parameters"}, growth: true,
+		explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"},
+		atPeers:  []string{"syn-unanswered"}},
+	{id: "wrong-neighbour", parts: []string{"neighbours"}, host: true,
+		about: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces; certain if it is a static entry or another read host's. Without that host's snapshot, a static entry (PERMANENT) has another one than answers ARP requests.",
+		find:  wrongNeighbours, sameCause: sameSummary, explains: []string{"static-neighbour", "other-host-frames",
+			"syn-unanswered", "connect-fails"}},
+	{id: "address-twice", host: true, about: "Two hosts have one address. Needs the snapshots of both.",
+		find: addressTwice, sameCause: sameSummary, explains: []string{"duplicate-address", "wrong-neighbour",
+			"syn-unanswered", "other-host-frames", "connect-fails"}},
+	{id: "mac-twice-in-subnet", host: true,
+		about: "Two hosts have one MAC address on one subnet. Needs the snapshots of both.", find: macTwiceInSubnet,
+		sameCause: sameSummary},
+	{id: "netmask-differs", host: true,
+		about: "Two hosts have addresses of one subnet with different prefix lengths; certain where the longer prefix leaves the other host out. Needs the snapshots of both.",
+		find:  netmasks, sameCause: sameSummary, explains: []string{"no-route", "syn-unanswered", "neighbour-failed",
+			"gateway-unresolved"}},
+	{id: "mtu-differs", host: true,
+		about: "Two hosts have different MTUs on one subnet that is no tunnel. Needs the snapshots of both.",
+		find:  mtus, sameCause: sameSummary, explains: []string{"frames-too-long", "rx-dropped", "fragmentation-needed",
+			"tcp-retransmissions", "unacknowledged"}},
 }
 
 // prefixes are an interface's addresses with their prefix lengths, without link-local ones.
@@ -45,16 +81,24 @@ func sameSubnet(_ observed, h *host) *record.Finding {
 	netifs := h.netifs[:min(len(h.netifs), mostInterfaces)]
 	for n, a := range netifs {
 		for _, b := range netifs[n+1:] {
-			if !a.up || !b.up || a.member || b.member || !shareSubnet(a, b) || h.effective("arp_ignore", a) > 0 && h.effective("arp_ignore", b) > 0 ||
-				h.effective("arp_filter", a) > 0 && h.effective("arp_filter", b) > 0 || h.effective("arp_ignore", a) < 0 {
+			if !a.up || !b.up || a.member || b.member || !shareSubnet(a, b) || h.effective("arp_ignore", a) > 0 &&
+				h.effective("arp_ignore", b) > 0 ||
+				h.effective("arp_filter", a) > 0 && h.effective("arp_filter", b) > 0 ||
+				h.effective("arp_ignore", a) < 0 {
 				continue
 			}
 			settings := h.set("net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce", "2")
 			return &record.Finding{
 				Host: h.name, Confidence: record.Likely,
-				Summary:  fmt.Sprintf("%s and %s are on one subnet, and either answers ARP requests for the addresses of both: peers may send all traffic to one of them", a.name, b.name),
-				Evidence: slices.DeleteFunc([]string{fmt.Sprintf("%s: %s; %s: %s", a.name, texts(a.v4()), b.name, texts(b.v4())), h.setting("arp_ignore", a), h.setting("arp_announce", a)}, func(s string) bool { return s == "" }),
-				Fix:      append(h.commands(settings), on(h.name, h.alone, "and a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it; or one subnet for each interface, or a bond")...),
+				Summary: fmt.Sprintf(
+					"%s and %s are on one subnet, and either answers ARP requests for the addresses of both: peers may send all traffic to one of them", a.name, b.name),
+				Evidence: slices.DeleteFunc([]string{fmt.Sprintf("%s: %s; %s: %s", a.name, texts(a.v4()), b.name,
+					texts(b.v4())), h.setting("arp_ignore", a), h.setting("arp_announce", a)}, func(s string) bool {
+					return s == ""
+				}),
+				Fix: append(h.commands(settings),
+					on(h.name, h.alone,
+						"and a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it; or one subnet for each interface, or a bond")...),
 				Settings: settings, Reference: ipSysctl + "; RFC 826; RFC 3704, section 4.3",
 			}
 		}
@@ -65,7 +109,9 @@ func sameSubnet(_ observed, h *host) *record.Finding {
 // shareSubnet reports whether two interfaces have addresses of one subnet, in one VRF.
 func shareSubnet(a, b *netif) bool {
 	for _, x := range a.v4() {
-		if a.vrf == b.vrf && slices.ContainsFunc(b.v4(), func(y netip.Prefix) bool { return x.Bits() < 32 && y.Bits() < 32 && x.Overlaps(y) }) {
+		if a.vrf == b.vrf && slices.ContainsFunc(b.v4(), func(y netip.Prefix) bool {
+			return x.Bits() < 32 && y.Bits() < 32 && x.Overlaps(y)
+		}) {
 			return true
 		}
 	}
@@ -117,9 +163,12 @@ func gateways(f observed) (findings []record.Finding) {
 					continue
 				}
 				findings = append(findings, record.Finding{
-					Host: h.name, Places: h.byGateway(gateway, name), Confidence: record.Certain, Summary: fmt.Sprintf("the gateway %s does not answer on %s", gateway, name),
-					Evidence:  append([]string{"route: " + r.Text, failedRow(n)}, h.unresolvedDrops(n.Interface)...),
-					Fix:       on(h.name, h.alone, "check that the gateway has this address and is on this link (arping "+gateway.String()+"), or correct the route"),
+					Host: h.name, Places: h.byGateway(gateway, name), Confidence: record.Certain,
+					Summary:  fmt.Sprintf("the gateway %s does not answer on %s", gateway, name),
+					Evidence: append([]string{"route: " + r.Text, failedRow(n)}, h.unresolvedDrops(n.Interface)...),
+					Fix: on(h.name, h.alone,
+						"check that the gateway has this address and is on this link (arping "+gateway.String()+
+							"), or correct the route"),
 					Reference: "RFC 1122, section 3.3.1; ip-neighbour(8)",
 				})
 			}
@@ -133,13 +182,17 @@ func gatewaysOffLink(f observed) (findings []record.Finding) {
 	for _, h := range f.hosts {
 		h.eachGateway(func(r record.RouteEntry, gateway netip.Addr, name string) {
 			i := slices.IndexFunc(h.netifs, func(p *netif) bool { return p.name == name })
-			if i < 0 || gateway.IsLinkLocalUnicast() || h.missing(everyRoute) != "" || strings.Contains(r.Text, "onlink") ||
-				slices.ContainsFunc(h.netifs[i].prefixes, func(p netip.Prefix) bool { return p.Contains(gateway) }) || h.routed(gateway, name) {
+			if i < 0 || gateway.IsLinkLocalUnicast() || h.missing(everyRoute) != "" ||
+				strings.Contains(r.Text, "onlink") ||
+				slices.ContainsFunc(h.netifs[i].prefixes, func(p netip.Prefix) bool { return p.Contains(gateway) }) ||
+				h.routed(gateway, name) {
 				return
 			}
 			findings = append(findings, record.Finding{
-				Host: h.name, Places: h.byGateway(gateway, name), Confidence: record.Likely, Summary: fmt.Sprintf("the gateway %s is in no subnet of %s", gateway, name),
-				Evidence:  []string{"route: " + r.Text, fmt.Sprintf("%s: %s", name, cmp.Or(texts(h.netifs[i].prefixes), "no address"))},
+				Host: h.name, Places: h.byGateway(gateway, name), Confidence: record.Likely,
+				Summary: fmt.Sprintf("the gateway %s is in no subnet of %s", gateway, name),
+				Evidence: []string{"route: " + r.Text,
+					fmt.Sprintf("%s: %s", name, cmp.Or(texts(h.netifs[i].prefixes), "no address"))},
 				Fix:       on(h.name, h.alone, "correct the gateway's address or the prefix length of the interface's"),
 				Reference: "RFC 1122, section 3.3.1; ip-route(8)",
 			})
@@ -182,10 +235,12 @@ func blackhole(_ observed, h *host) *record.Finding {
 	var rows, places []string
 	confidence := record.Possible // of a routing daemon, or of a network of containers
 	for _, r := range h.reading.Snapshot.Routes {
-		if isDiscard(r) && !strings.Contains(r.Text, "dev lo proto kernel") && !lastResort(r) && r.Table != 255 && len(rows) < 6 {
+		if isDiscard(r) && !strings.Contains(r.Text, "dev lo proto kernel") && !lastResort(r) && r.Table != 255 &&
+			len(rows) < 6 {
 			rows = append(rows, fmt.Sprintf("table %d: %s", r.Table, r.Text))
 			places = append(append(places, "route "+r.To), backs(r)...)
-			if strings.Contains(r.Text, "proto boot") || strings.Contains(r.Text, "proto static") || !strings.Contains(r.Text, " proto ") {
+			if strings.Contains(r.Text, "proto boot") || strings.Contains(r.Text, "proto static") ||
+				!strings.Contains(r.Text, " proto ") {
 				confidence = record.Likely // a person's
 			}
 		}
@@ -195,7 +250,8 @@ func blackhole(_ observed, h *host) *record.Finding {
 	}
 	return &record.Finding{
 		Host: h.name, Places: onePlace(places...), Confidence: confidence, Summary: "routes discard packets on purpose",
-		Evidence: rows, Fix: on(h.name, h.alone, "ip route del with the line, if the destination is to be reached"), Reference: "ip-route(8)",
+		Evidence: rows, Fix: on(h.name, h.alone, "ip route del with the line, if the destination is to be reached"),
+		Reference: "ip-route(8)",
 	}
 }
 
@@ -240,7 +296,9 @@ type attached struct {
 
 // meets reports whether two interfaces are on one subnet.
 func (a attached) meets(b attached) bool {
-	return slices.ContainsFunc(a.networks, func(x netip.Prefix) bool { return slices.ContainsFunc(b.networks, x.Overlaps) })
+	return slices.ContainsFunc(a.networks, func(x netip.Prefix) bool {
+		return slices.ContainsFunc(b.networks, x.Overlaps)
+	})
 }
 
 // attachments are a host's up interfaces that lead to a network, by which others may be reached.
@@ -314,9 +372,12 @@ func addressTwice(f observed) (findings []record.Finding) {
 				continue
 			}
 			findings = append(findings, record.Finding{
-				Host: p.other.name, Subject: x.Addr().String(), Confidence: record.Certain, Summary: fmt.Sprintf("%s is the address of %s and of %s", x.Addr(), p.h.name, p.other.name),
-				Evidence:  []string{fmt.Sprintf("%s.%s: %s, %s", p.h.name, p.a.Interface, x, p.a.MAC), fmt.Sprintf("%s.%s: %s, %s", p.other.name, p.b.Interface, others[i], p.b.MAC)},
-				Fix:       []string{"another address for one of the two; none if it is an anycast or shared address on purpose"},
+				Host: p.other.name, Subject: x.Addr().String(), Confidence: record.Certain,
+				Summary: fmt.Sprintf("%s is the address of %s and of %s", x.Addr(), p.h.name, p.other.name),
+				Evidence: []string{fmt.Sprintf("%s.%s: %s, %s", p.h.name, p.a.Interface, x, p.a.MAC),
+					fmt.Sprintf("%s.%s: %s, %s", p.other.name, p.b.Interface, others[i], p.b.MAC)},
+				Fix: []string{
+					"another address for one of the two; none if it is an anycast or shared address on purpose"},
 				Reference: "RFC 5227",
 			})
 		}
@@ -330,9 +391,12 @@ func macTwiceInSubnet(f observed) (findings []record.Finding) {
 			continue
 		}
 		findings = append(findings, record.Finding{
-			Host: p.other.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s and %s have the same MAC address on one subnet", p.h.name, p.other.name),
-			Evidence:  []string{fmt.Sprintf("%s.%s and %s.%s: %s", p.h.name, p.a.Interface, p.other.name, p.b.Interface, p.a.MAC)},
-			Fix:       []string{"another MAC address for one of the two: a cloned virtual machine keeps that of its original"},
+			Host: p.other.name, Confidence: record.Certain,
+			Summary: fmt.Sprintf("%s and %s have the same MAC address on one subnet", p.h.name, p.other.name),
+			Evidence: []string{fmt.Sprintf("%s.%s and %s.%s: %s", p.h.name, p.a.Interface, p.other.name,
+				p.b.Interface, p.a.MAC)},
+			Fix: []string{
+				"another MAC address for one of the two: a cloned virtual machine keeps that of its original"},
 			Reference: "IEEE 802.1D; ip-link(8)",
 		})
 	}
@@ -343,7 +407,8 @@ func netmasks(f observed) (findings []record.Finding) {
 	for _, p := range f.neighbouring() {
 		for _, x := range prefixes(p.a) {
 			for _, y := range prefixes(p.b) {
-				if x.Bits() == y.Bits() || !x.Overlaps(y) || x.IsSingleIP() || y.IsSingleIP() || x.Addr().Is4() != y.Addr().Is4() {
+				if x.Bits() == y.Bits() || !x.Overlaps(y) || x.IsSingleIP() || y.IsSingleIP() ||
+					x.Addr().Is4() != y.Addr().Is4() {
 					continue
 				}
 				longer, host := x, p.h
@@ -359,8 +424,11 @@ func netmasks(f observed) (findings []record.Finding) {
 					confidence = record.Certain // which the longer one sends to a gateway, if to anywhere
 				}
 				findings = append(findings, record.Finding{
-					Host: host.name, Places: onePlace(x.Masked().String(), y.Masked().String()), Confidence: confidence, Summary: fmt.Sprintf("%s and %s have different prefix lengths on one subnet", p.h.name, p.other.name),
-					Evidence:  []string{fmt.Sprintf("%s.%s: %s; %s.%s: %s", p.h.name, p.a.Interface, x, p.other.name, p.b.Interface, y)},
+					Host: host.name, Places: onePlace(x.Masked().String(), y.Masked().String()), Confidence: confidence,
+					Summary: fmt.Sprintf("%s and %s have different prefix lengths on one subnet", p.h.name,
+						p.other.name),
+					Evidence: []string{fmt.Sprintf("%s.%s: %s; %s.%s: %s", p.h.name, p.a.Interface, x, p.other.name,
+						p.b.Interface, y)},
 					Fix:       []string{"the same prefix length on all hosts of the subnet"},
 					Reference: "RFC 1122, section 3.3.1; RFC 4632",
 				})
@@ -372,7 +440,8 @@ func netmasks(f observed) (findings []record.Finding) {
 
 func mtus(f observed) (findings []record.Finding) {
 	for _, p := range f.neighbouring() {
-		if p.a.MTU == p.b.MTU || p.a.MTU == 0 || p.b.MTU == 0 || device.TunnelKind(p.a.Kind) || device.TunnelKind(p.b.Kind) {
+		if p.a.MTU == p.b.MTU || p.a.MTU == 0 || p.b.MTU == 0 || device.TunnelKind(p.a.Kind) ||
+			device.TunnelKind(p.b.Kind) {
 			continue
 		}
 		small, large, low, high := p.h, p.other, p.a, p.b
@@ -384,12 +453,17 @@ func mtus(f observed) (findings []record.Finding) {
 			changed, at, mtu = small, low.Interface, high.MTU
 		}
 		finding := record.Finding{
-			Host: small.name, Places: onePlace(small.device(low.Interface)...), Confidence: record.Certain, Summary: fmt.Sprintf("%s and %s have different MTUs on one subnet: packets of more than %d bytes are dropped, and no router says so", p.h.name, p.other.name, low.MTU),
-			Evidence:  []string{fmt.Sprintf("%s.%s: MTU %d; %s.%s: MTU %d", p.h.name, p.a.Interface, p.a.MTU, p.other.name, p.b.Interface, p.b.MTU)},
+			Host: small.name, Places: onePlace(small.device(low.Interface)...), Confidence: record.Certain,
+			Summary: fmt.Sprintf(
+				"%s and %s have different MTUs on one subnet: packets of more than %d bytes are dropped, and no router says so",
+				p.h.name, p.other.name, low.MTU),
+			Evidence: []string{fmt.Sprintf("%s.%s: MTU %d; %s.%s: MTU %d", p.h.name, p.a.Interface, p.a.MTU,
+				p.other.name, p.b.Interface, p.b.MTU)},
 			Reference: "RFC 894; RFC 2923, section 2.1",
 		}
 		finding.Fix, finding.Settings = changed.fixedBy(nil, changed.mtu(at, mtu))
-		finding.Fix = append(finding.Fix, fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, an MTU of %d on all of them", high.MTU, high.MTU))
+		finding.Fix = append(finding.Fix,
+			fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, an MTU of %d on all of them", high.MTU, high.MTU))
 		findings = append(findings, finding)
 	}
 	return findings

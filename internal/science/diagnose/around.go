@@ -25,7 +25,8 @@ func Around(run *record.Run, known []record.Finding) []record.Finding {
 			latest, states[s.Host] = append(latest, one), one
 		}
 	}
-	apply := func(list []record.HostSnapshot, growth bool, treatment string, flows []record.Flow, set []record.Applied) {
+	apply := func(list []record.HostSnapshot, growth bool, treatment string, flows []record.Flow,
+		set []record.Applied) {
 		f := observe(list, false)
 		for _, h := range f.hosts {
 			h.flows = flows
@@ -38,7 +39,9 @@ func Around(run *record.Run, known []record.Finding) []record.Finding {
 			findings = named(r.id, findings[:min(len(findings), mostFindings)])
 			f.cabled(findings)
 			for _, finding := range findings {
-				if finding.Confidence == record.Possible || !r.own && !run.Real(finding.Host) || follows(finding, known) || isSet(finding, set) || r.holds != nil && !f.holdsOne(r, finding.Host, run) {
+				if finding.Confidence == record.Possible || !r.own && !run.Real(finding.Host) ||
+					follows(finding, known) || isSet(finding, set) || r.holds != nil &&
+					!f.holdsOne(r, finding.Host, run) {
 					continue
 				}
 				if treatment != "" {
@@ -52,7 +55,8 @@ func Around(run *record.Run, known []record.Finding) []record.Finding {
 	for _, t := range run.Trials {
 		var list []record.HostSnapshot
 		for _, h := range t.Hosts {
-			list = append(list, record.HostSnapshot{Host: states[h.Host].Host, State: states[h.Host].State, OverS: t.WindowS, Reading: h})
+			list = append(list, record.HostSnapshot{Host: states[h.Host].Host, State: states[h.Host].State,
+				OverS: t.WindowS, Reading: h})
 		}
 		apply(list, true, t.Treatment, t.Flows, t.Settings)
 	}

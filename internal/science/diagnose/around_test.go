@@ -21,7 +21,8 @@ func aroundRun(real bool) *record.Run {
 	return &record.Run{
 		Topology:  topology.Topology{Hosts: []topology.Host{host}},
 		Snapshots: []record.HostSnapshots{{Host: "nas", Before: &s}},
-		Trials:    []record.Trial{{Treatment: "one", WindowS: 2, Hosts: []record.HostReading{hostNamed("nas", 1).Reading}}},
+		Trials: []record.Trial{
+			{Treatment: "one", WindowS: 2, Hosts: []record.HostReading{hostNamed("nas", 1).Reading}}},
 	}
 }
 
@@ -49,9 +50,11 @@ func TestAround(t *testing.T) {
 	}
 	oneSubnet := func(r *record.Run) {
 		s := &r.Snapshots[0].Before.Reading.Snapshot
-		s.Interfaces = append(s.Interfaces, record.InterfaceSnapshot{Interface: "eth1", MAC: "02:00:00:00:00:77", MTU: 1500, Up: true, Addresses: []string{"192.0.2.77/24"}})
+		s.Interfaces = append(s.Interfaces, record.InterfaceSnapshot{Interface: "eth1", MAC: "02:00:00:00:00:77",
+			MTU: 1500, Up: true, Addresses: []string{"192.0.2.77/24"}})
 		s.Sysctls = map[string]string{}
-		for _, key := range []string{"all.arp_ignore", "all.arp_filter", "all.arp_announce", "eth0.arp_ignore", "eth1.arp_ignore", "eth0.arp_filter", "eth1.arp_filter"} {
+		for _, key := range []string{"all.arp_ignore", "all.arp_filter", "all.arp_announce", "eth0.arp_ignore",
+			"eth1.arp_ignore", "eth0.arp_filter", "eth1.arp_filter"} {
 			s.Sysctls["net.ipv4.conf."+key] = "0"
 		}
 	}
@@ -61,31 +64,70 @@ func TestAround(t *testing.T) {
 		known  []record.Finding
 		want   []string
 	}{
-		"a small buffer, and no flow that it holds back":     {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "nas", LimitedBy: bottleneck.ReceiverWindow, SndbufBytes: 131072, GoodputBps: 39e6, SenderInfo: &record.TCPInfo{RTTUs: 10_000}})}},
-		"a small buffer of the other direction":              {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "b", To: "nas", LimitedBy: bottleneck.SendBuffer, SndbufBytes: 262144})}},
-		"a flow that a socket's option holds back":           {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "nas", LimitedBy: bottleneck.SendBuffer, SndbufBytes: 65536, SenderInfo: &record.TCPInfo{}})}},
-		"a flow that has its link":                           {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "nas", LimitedBy: bottleneck.FullLink, SndbufBytes: 262144, GoodputBps: 1e9, SenderInfo: &record.TCPInfo{RTTUs: 40_000}})}},
-		"a flow that the buffer holds back":                  {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "nas", LimitedBy: bottleneck.SendBuffer, SndbufBytes: 262144, SenderInfo: &record.TCPInfo{}})}, want: []string{"send-buffer-small"}},
-		"a flow that it nearly holds back":                   {real: true, change: []func(*record.Run){wmem, flow(record.Flow{From: "nas", LimitedBy: bottleneck.ReceiverWindow, SndbufBytes: 262144, GoodputBps: 39e6, SenderInfo: &record.TCPInfo{RTTUs: 40_000}})}, want: []string{"send-buffer-small"}},
-		"a flow that the receive buffer holds back":          {real: true, change: []func(*record.Run){rmem, flow(record.Flow{To: "nas", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 262144})}, want: []string{"receive-buffer-small"}},
-		"a small receive buffer that holds back none":        {real: true, change: []func(*record.Run){rmem, flow(record.Flow{To: "nas", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 65536})}},
-		"a lab, of which one host has the parameters of all": {change: []func(*record.Run){rmem, flow(record.Flow{From: "nas", To: "b", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 262144})}, want: []string{"receive-buffer-small"}},
-		"a queue that drops, of a flow that has its link":    {real: true, change: []func(*record.Run){queueDrops, flow(record.Flow{From: "nas", LimitedBy: bottleneck.FullLink})}},
-		"a queue that holds a flow back":                     {real: true, change: []func(*record.Run){queueDrops, flow(record.Flow{From: "nas", LimitedBy: bottleneck.InterfaceQueue})}, want: []string{"qdisc-drop"}},
-		"another real host":                                  {real: true, change: []func(*record.Run){rmem, flow(record.Flow{From: "nas", To: "b", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 262144})}},
-		"healthy":                                            {real: true},
-		"healthy lab":                                        {},
-		"parameter":                                          {real: true, change: []func(*record.Run){scaling}, want: []string{"window-scaling-off"}},
-		"parameter of a lab":                                 {change: []func(*record.Run){scaling}, want: []string{"window-scaling-off"}},
-		"NIC":                                                {real: true, change: []func(*record.Run){duplex}, want: []string{"half-duplex"}},
-		"NIC of a lab":                                       {change: []func(*record.Run){duplex}},
-		"counters of a trial":                                {real: true, change: []func(*record.Run){overflow, forwarded}, want: []string{"udp-buffer-overflow", "not-for-us"}},
-		"counters of a lab's trial":                          {change: []func(*record.Run){overflow, forwarded}, want: []string{"udp-buffer-overflow"}},
-		"what full paths bring about":                        {real: true, change: []func(*record.Run){resent}},
-		"what trials look for":                               {real: true, change: []func(*record.Run){oneSubnet}},
-		"known":                                              {real: true, change: []func(*record.Run){overflow}, known: []record.Finding{{ID: "udp-queue-full", Host: "nas"}}},
-		"known of another host":                              {real: true, change: []func(*record.Run){overflow}, known: []record.Finding{{ID: "udp-queue-full", Host: "other"}}, want: []string{"udp-buffer-overflow"}},
-		"one explains another":                               {real: true, change: []func(*record.Run){overflow, func(r *record.Run) { r.Snapshots[0].Before.State.Parameters["net.core.rmem_default"] = "4096" }}, want: []string{"udp-buffer-overflow", "udp-buffer-default-small"}},
+		"a small buffer, and no flow that it holds back": {real: true,
+			change: []func(*record.Run){wmem,
+				flow(record.Flow{From: "nas", LimitedBy: bottleneck.ReceiverWindow, SndbufBytes: 131072,
+					GoodputBps: 39e6, SenderInfo: &record.TCPInfo{RTTUs: 10_000}})}},
+		"a small buffer of the other direction": {real: true,
+			change: []func(*record.Run){wmem, flow(record.Flow{From: "b", To: "nas", LimitedBy: bottleneck.SendBuffer,
+				SndbufBytes: 262144})}},
+		"a flow that a socket's option holds back": {real: true,
+			change: []func(*record.Run){wmem,
+				flow(record.Flow{From: "nas", LimitedBy: bottleneck.SendBuffer, SndbufBytes: 65536,
+					SenderInfo: &record.TCPInfo{}})}},
+		"a flow that has its link": {real: true,
+			change: []func(*record.Run){wmem,
+				flow(record.Flow{From: "nas", LimitedBy: bottleneck.FullLink, SndbufBytes: 262144, GoodputBps: 1e9,
+					SenderInfo: &record.TCPInfo{RTTUs: 40_000}})}},
+		"a flow that the buffer holds back": {real: true,
+			change: []func(*record.Run){wmem,
+				flow(record.Flow{From: "nas", LimitedBy: bottleneck.SendBuffer, SndbufBytes: 262144,
+					SenderInfo: &record.TCPInfo{}})}, want: []string{"send-buffer-small"}},
+		"a flow that it nearly holds back": {real: true,
+			change: []func(*record.Run){wmem,
+				flow(record.Flow{From: "nas", LimitedBy: bottleneck.ReceiverWindow, SndbufBytes: 262144,
+					GoodputBps: 39e6, SenderInfo: &record.TCPInfo{RTTUs: 40_000}})},
+			want: []string{"send-buffer-small"}},
+		"a flow that the receive buffer holds back": {real: true,
+			change: []func(*record.Run){rmem,
+				flow(record.Flow{To: "nas", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 262144})},
+			want: []string{"receive-buffer-small"}},
+		"a small receive buffer that holds back none": {real: true,
+			change: []func(*record.Run){rmem,
+				flow(record.Flow{To: "nas", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 65536})}},
+		"a lab, of which one host has the parameters of all": {
+			change: []func(*record.Run){rmem,
+				flow(record.Flow{From: "nas", To: "b", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 262144})},
+			want: []string{"receive-buffer-small"}},
+		"a queue that drops, of a flow that has its link": {real: true, change: []func(*record.Run){queueDrops,
+			flow(record.Flow{From: "nas", LimitedBy: bottleneck.FullLink})}},
+		"a queue that holds a flow back": {real: true, change: []func(*record.Run){queueDrops,
+			flow(record.Flow{From: "nas", LimitedBy: bottleneck.InterfaceQueue})}, want: []string{"qdisc-drop"}},
+		"another real host": {real: true,
+			change: []func(*record.Run){rmem,
+				flow(record.Flow{From: "nas", To: "b", LimitedBy: bottleneck.ReceiverWindow, RcvbufBytes: 262144})}},
+		"healthy":     {real: true},
+		"healthy lab": {},
+		"parameter": {real: true, change: []func(*record.Run){scaling},
+			want: []string{"window-scaling-off"}},
+		"parameter of a lab": {change: []func(*record.Run){scaling},
+			want: []string{"window-scaling-off"}},
+		"NIC": {real: true, change: []func(*record.Run){duplex},
+			want: []string{"half-duplex"}},
+		"NIC of a lab": {change: []func(*record.Run){duplex}},
+		"counters of a trial": {real: true, change: []func(*record.Run){overflow,
+			forwarded}, want: []string{"udp-buffer-overflow", "not-for-us"}},
+		"counters of a lab's trial": {change: []func(*record.Run){overflow, forwarded},
+			want: []string{"udp-buffer-overflow"}},
+		"what full paths bring about": {real: true, change: []func(*record.Run){resent}},
+		"what trials look for":        {real: true, change: []func(*record.Run){oneSubnet}},
+		"known": {real: true, change: []func(*record.Run){overflow},
+			known: []record.Finding{{ID: "udp-queue-full", Host: "nas"}}},
+		"known of another host": {real: true, change: []func(*record.Run){overflow},
+			known: []record.Finding{{ID: "udp-queue-full", Host: "other"}}, want: []string{"udp-buffer-overflow"}},
+		"one explains another": {real: true, change: []func(*record.Run){overflow,
+			func(r *record.Run) { r.Snapshots[0].Before.State.Parameters["net.core.rmem_default"] = "4096" }},
+			want: []string{"udp-buffer-overflow", "udp-buffer-default-small"}},
 		"the topology sets it": {change: []func(*record.Run){scaling, func(r *record.Run) {
 			r.Topology.Hosts[0].Sysctls = []setting.Sysctl{{Key: "net.ipv4.tcp_window_scaling", Value: "0"}}
 		}}},
@@ -98,8 +140,13 @@ func TestAround(t *testing.T) {
 		"another host's is set": {change: []func(*record.Run){overflow, func(r *record.Run) {
 			r.Trials[0].Settings = []record.Applied{{Host: "b", Kind: "sysctl", What: "net.core.rmem_max"}}
 		}}, want: []string{"udp-buffer-overflow"}},
-		"without snapshots":          {real: true, change: []func(*record.Run){scaling, overflow, func(r *record.Run) { r.Snapshots = nil }}, want: []string{"udp-buffer-overflow"}},
-		"the latest snapshot counts": {real: true, change: []func(*record.Run){scaling, func(r *record.Run) { s := hostNamed("nas", 1); r.Snapshots[0].After = &s }}},
+		"without snapshots": {real: true, change: []func(*record.Run){scaling, overflow, func(r *record.Run) {
+			r.Snapshots = nil
+		}}, want: []string{"udp-buffer-overflow"}},
+		"the latest snapshot counts": {real: true, change: []func(*record.Run){scaling, func(r *record.Run) {
+			s := hostNamed("nas", 1)
+			r.Snapshots[0].After = &s
+		}}},
 	} {
 		run := aroundRun(test.real)
 		for _, change := range test.change {

@@ -20,11 +20,18 @@ const (
 )
 
 var arpRules = []rule{
-	{id: "arp-flux", parts: []string{"neighbours"}, about: "A peer's neighbour table has one of a host's addresses at the MAC address of another of its interfaces, and arp_ignore does not forbid it; certain when that interface receives more than was addressed to it. Also of a machine that was not read, if several MAC addresses answer for the same addresses.", find: func(f observed) []record.Finding {
-		return slices.Concat(each(everyHost, arpFlux)(f), fluxAnswered(f), fluxElsewhere(f))
-	}, sameCause: sameRemedy},
-	{id: "arp-wrong-source", about: "A peer's neighbour table is wrong although arp_ignore keeps replies right, or a neighbour does not answer requests from another subnet's address: arp_announce is 0.", find: each(everyHost, arpWrongSource), stops: true},
-	{id: "duplicate-address", parts: []string{"neighbours"}, about: "More than one machine answers ARP requests for one address; certain if two of them are known to hold it, possible if one machine that answers by several interfaces would answer so as well. Without the right to send requests, neighbour tables decide. Of IPv6, duplicate address detection failed (dadfailed).", find: duplicateAddress, stops: true, sameCause: sameSummary, explains: []string{"wrong-neighbour", "other-host-frames", "syn-unanswered", "connect-fails"}},
+	{id: "arp-flux", parts: []string{"neighbours"},
+		about: "A peer's neighbour table has one of a host's addresses at the MAC address of another of its interfaces, and arp_ignore does not forbid it; certain when that interface receives more than was addressed to it. Also of a machine that was not read, if several MAC addresses answer for the same addresses.",
+		find: func(f observed) []record.Finding {
+			return slices.Concat(each(everyHost, arpFlux)(f), fluxAnswered(f), fluxElsewhere(f))
+		}, sameCause: sameRemedy},
+	{id: "arp-wrong-source",
+		about: "A peer's neighbour table is wrong although arp_ignore keeps replies right, or a neighbour does not answer requests from another subnet's address: arp_announce is 0.",
+		find:  each(everyHost, arpWrongSource), stops: true},
+	{id: "duplicate-address", parts: []string{"neighbours"},
+		about: "More than one machine answers ARP requests for one address; certain if two of them are known to hold it, possible if one machine that answers by several interfaces would answer so as well. Without the right to send requests, neighbour tables decide. Of IPv6, duplicate address detection failed (dadfailed).",
+		find:  duplicateAddress, stops: true, sameCause: sameSummary, explains: []string{"wrong-neighbour",
+			"other-host-frames", "syn-unanswered", "connect-fails"}},
 }
 
 // sameRemedy reports whether two findings of ARP flux ask for the same fix: with
@@ -84,7 +91,8 @@ func arpFlux(f observed, h *host) *record.Finding {
 	lines, settings := h.answerRightly()
 	return &record.Finding{
 		Host: h.name, Confidence: confidence,
-		Summary:   fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send traffic for its other interfaces to that one", h.name, wrong.name),
+		Summary: fmt.Sprintf(
+			"%s answers ARP for all its addresses from %s, so its peers send traffic for its other interfaces to that one", h.name, wrong.name),
 		Evidence:  evidence,
 		Fix:       append(lines, forget(list)...),
 		Settings:  settings,
@@ -189,7 +197,8 @@ func (f observed) takesMore(h *host, p *netif) (string, bool) {
 	if took < meant[p]+excess {
 		return "", false
 	}
-	return fmt.Sprintf("%s took in %s of what reached %s, but %s was for its own address", h.end(p), percent(took), h.name, percent(meant[p])), true
+	return fmt.Sprintf("%s took in %s of what reached %s, but %s was for its own address", h.end(p), percent(took),
+		h.name, percent(meant[p])), true
 }
 
 // meant is each interface's fair part of a host's incoming or outgoing traffic, by
@@ -245,15 +254,18 @@ func arpWrongSource(f observed, h *host) *record.Finding {
 			if asked(h, o) {
 				m, finding.Confidence = o, record.Certain
 				finding.Evidence = append(finding.Evidence,
-					fmt.Sprintf("%s asked for %s from %s, with sender address %s of %s", h.name, o.peer.name, h.end(o.wrong), o.addr, o.right.name))
+					fmt.Sprintf("%s asked for %s from %s, with sender address %s of %s", h.name, o.peer.name,
+						h.end(o.wrong), o.addr, o.right.name))
 				break
 			}
 		}
-		finding.Summary = fmt.Sprintf("%s sends ARP requests from %s with other interfaces' addresses as sender, so its peers learn the wrong MAC address", h.name, m.wrong.name)
+		finding.Summary = fmt.Sprintf(
+			"%s sends ARP requests from %s with other interfaces' addresses as sender, so its peers learn the wrong MAC address", h.name, m.wrong.name)
 		finding.Evidence = append(finding.Evidence, h.setting("arp_announce", m.wrong),
 			h.setting("arp_ignore", m.wrong)+": its replies name the right interface")
 	} else if line, p := f.unanswered(h); p != nil {
-		finding.Summary = fmt.Sprintf("%s sends ARP requests from %s with a sender address of another subnet, and gets no answer", h.name, p.name)
+		finding.Summary = fmt.Sprintf(
+			"%s sends ARP requests from %s with a sender address of another subnet, and gets no answer", h.name, p.name)
 		finding.Evidence = []string{line, h.setting("arp_announce", p)}
 	} else {
 		return nil
@@ -282,12 +294,14 @@ func (f observed) unanswered(h *host) (string, *netif) {
 			continue
 		}
 		announce := h.effective("arp_announce", out)
-		if announce < 0 || announce >= 2 || slices.Contains(h.onSubnet(source, out.vrf), out) || !slices.Contains(h.onSubnet(destination, out.vrf), out) {
+		if announce < 0 || announce >= 2 || slices.Contains(h.onSubnet(source, out.vrf), out) ||
+			!slices.Contains(h.onSubnet(destination, out.vrf), out) {
 			continue
 		}
 		for _, n := range h.neighbours(destination) {
 			if n.Interface == out.name && failed(n) {
-				return fmt.Sprintf("%s is %s on %s, asked with sender address %s of %s", destination, n.State, h.end(out), source, holder.name), out
+				return fmt.Sprintf("%s is %s on %s, asked with sender address %s of %s", destination, n.State,
+					h.end(out), source, holder.name), out
 			}
 		}
 	}
@@ -302,7 +316,8 @@ func forget(list []misdirected) []string {
 		for _, p := range m.peer.netifs {
 			for _, prefix := range p.v4() {
 				if prefix.Contains(m.addr) {
-					lines = append(lines, fmt.Sprintf("on %s: ip neigh flush to %s dev %s", m.peer.name, prefix.Masked(), p.name))
+					lines = append(lines, fmt.Sprintf("on %s: ip neigh flush to %s dev %s", m.peer.name,
+						prefix.Masked(), p.name))
 				}
 			}
 		}

@@ -16,7 +16,9 @@ import (
 const bondReference = "Linux Documentation/networking/bonding.rst (xmit_hash_policy)"
 
 var bondRules = []rule{
-	{id: "bond-hash", about: "Flows use fewer members of a bond than there are flows and members, because its hash has no ports. Needs a run.", find: each(observed.bonds, bondHash)},
+	{id: "bond-hash",
+		about: "Flows use fewer members of a bond than there are flows and members, because its hash has no ports. Needs a run.",
+		find:  each(observed.bonds, bondHash)},
 }
 
 // bond is a bond that flows of a trial were sent by.
@@ -81,7 +83,9 @@ func bondHash(f observed, b *bond) *record.Finding {
 	}
 	finding := &record.Finding{
 		Host: b.at.Node, Confidence: record.Certain,
-		Summary: fmt.Sprintf("%s places flows by %s (xmit_hash_policy %s), and so sends all of a pair of %s by one of %d members", b.at, hashed, b.shape.Policy, what, len(b.shape.Beneath)),
+		Summary: fmt.Sprintf(
+			"%s places flows by %s (xmit_hash_policy %s), and so sends all of a pair of %s by one of %d members",
+			b.at, hashed, b.shape.Policy, what, len(b.shape.Beneath)),
 		Evidence: []string{
 			fmt.Sprintf("of %s, %s sent by %s", unit.Plural(len(b.flows), "flow"), b.at, join(shares)),
 			fmt.Sprintf("they have %s of %s", unit.Plural(n, "pair"), what),
@@ -95,8 +99,10 @@ func bondHash(f observed, b *bond) *record.Finding {
 	}
 	finding.Fix = []string{"on the switch " + b.at.Node + ": hash by IP addresses and ports (layer3+4)"}
 	if h := f.host(b.at.Node); h != nil {
-		finding.Settings = []setting.Setting{{Host: h.name, Link: &setting.Link{Interface: b.at.Interface, XmitHashPolicy: "layer3+4"}}}
-		finding.Fix = append(h.commands(finding.Settings), "it places what this host sends; what is sent to it, the other end of the bond does")
+		finding.Settings = []setting.Setting{
+			{Host: h.name, Link: &setting.Link{Interface: b.at.Interface, XmitHashPolicy: "layer3+4"}}}
+		finding.Fix = append(h.commands(finding.Settings),
+			"it places what this host sends; what is sent to it, the other end of the bond does")
 	}
 	return finding
 }

@@ -9,7 +9,10 @@ import (
 	"linerate/internal/model/topology"
 )
 
-var carrierRules = []rule{{id: "carrier-lost", about: "An interface lost its carrier in the window, or was taken down, and no event of the study did it. Needs a measurement.", find: carrierLost, sameCause: sameSummary}}
+var carrierRules = []rule{
+	{id: "carrier-lost",
+		about: "An interface lost its carrier in the window, or was taken down, and no event of the study did it. Needs a measurement.",
+		find:  carrierLost, sameCause: sameSummary}}
 
 // carrierLost finds links that had no carrier for a part of the window though the study
 // took none down. Of a link's two ends that lost it at once one has the finding: that which
@@ -20,11 +23,14 @@ func carrierLost(f observed) (findings []record.Finding) {
 		if far >= 0 && (f.trial.Faults[far].Down && !fault.Down || f.trial.Faults[far].Down == fault.Down && far < n) {
 			continue
 		}
-		i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Host == fault.Host && o.Summary == summaryOf(fault) })
+		i := slices.IndexFunc(findings, func(o record.Finding) bool {
+			return o.Host == fault.Host && o.Summary == summaryOf(fault)
+		})
 		if i < 0 {
 			i = len(findings)
 			findings = append(findings, record.Finding{
-				Host: fault.Host, Confidence: record.Certain, Summary: summaryOf(fault), Fix: carrierFix(fault, len(f.hosts) == 1),
+				Host: fault.Host, Confidence: record.Certain, Summary: summaryOf(fault),
+				Fix:       carrierFix(fault, len(f.hosts) == 1),
 				Reference: "Linux Documentation/networking/operstates.rst; ethtool(8)",
 			})
 		}

@@ -59,7 +59,8 @@ links:
 		for i, member := range c.members {
 			f := record.Flow{ID: "f", From: "nas", To: "client", OpenedBy: "client", Connected: true, Paths: 2,
 				Source: "10.0.0.1:5201", Destination: "10.0.0.2:4000" + string("12"[i]),
-				Path: []string{"nas.eth" + string("01"[member]), "switch.p" + string("01"[member]), "switch.client-eth0", "client.eth0"}}
+				Path: []string{"nas.eth" + string("01"[member]), "switch.p" + string("01"[member]),
+					"switch.client-eth0", "client.eth0"}}
 			if c.from == "client" {
 				f.From, f.To, f.Source, f.Destination = f.To, f.From, f.Destination, f.Source
 				slices.Reverse(f.Path)
@@ -71,7 +72,9 @@ links:
 		for _, f := range Diagnose(trial, over) {
 			if f.ID == "bond-hash" {
 				got = f.Host + " " + f.Fix[0]
-				if f.Confidence != record.Certain || len(f.Evidence) < 2 || !strings.HasPrefix(f.Evidence[1], "they have 1 pair of ") || (len(f.Settings) == 1) != (f.Host == "nas") {
+				if f.Confidence != record.Certain || len(f.Evidence) < 2 ||
+					!strings.HasPrefix(f.Evidence[1], "they have 1 pair of ") ||
+					(len(f.Settings) == 1) != (f.Host == "nas") {
 					t.Errorf("%+v: %+v", c, f)
 				}
 			}
@@ -91,7 +94,8 @@ hosts:
 switches: {switch: PORTS}
 links: LINKS
 `
-	const switched, direct = "[{from: a.eth0, to: switch.pa}, {from: b.eth0, to: switch.pb}]", "[{from: a.eth0, to: b.eth0}]"
+	const switched, direct = "[{from: a.eth0, to: switch.pa}, {from: b.eth0, to: switch.pb}]",
+		"[{from: a.eth0, to: b.eth0}]"
 	tagged := func(n, address string) string {
 		return "eth0." + n + ": {vlan: " + n + ", addresses: [" + address + "/24]}"
 	}
@@ -100,17 +104,23 @@ links: LINKS
 		want                    []string // in the summary, and in the fix
 	}{
 		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{}", direct, nil},
-		{tagged("5", "10.0.0.1"), tagged("6", "10.0.0.2"), "{}", direct, []string{"b.eth0 with tag 5", "on b: ip link add link eth0 name eth0.5 type vlan id 5"}},
-		{tagged("5", "10.0.0.1"), tagged("6", "10.0.0.2"), "{}", switched, []string{"b.eth0 with tag 5", "on b: ip link add"}},
+		{tagged("5", "10.0.0.1"), tagged("6", "10.0.0.2"), "{}", direct,
+			[]string{"b.eth0 with tag 5", "on b: ip link add link eth0 name eth0.5 type vlan id 5"}},
+		{tagged("5", "10.0.0.1"), tagged("6", "10.0.0.2"), "{}", switched,
+			[]string{"b.eth0 with tag 5", "on b: ip link add"}},
 		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{ports: {pa: {tagged: [5]}, pb: {untagged: 1}}}", switched,
 			[]string{"switch.pa with tag 5", "on switch: bridge vlan add dev pb vid 5"}},
-		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{ports: {pa: {untagged: 5}, pb: {tagged: [5]}}}", switched, nil},
+		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{ports: {pa: {untagged: 5}, pb: {tagged: [5]}}}",
+			switched, nil},
 		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{ports: {pa: {tagged: [5]}, pb: {untagged: 5}}}", switched,
 			[]string{"b.eth0 without a tag", "give the address to b.eth0 itself"}},
-		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{ports: {pa: {tagged: [5]}, pb: {tagged: [5]}}}", switched, nil},
+		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{ports: {pa: {tagged: [5]}, pb: {tagged: [5]}}}",
+			switched, nil},
 	} {
-		over := parsed(t, strings.NewReplacer("NEAR", c.near, "FAR", c.far, "PORTS", c.ports, "LINKS", c.links).Replace(text))
-		trial := record.Trial{Flows: []record.Flow{{ID: "f", From: "a", To: "b", OpenedBy: "a", Source: "10.0.0.1:0", Destination: "10.0.0.2:5201", Error: "timed out"}}}
+		over := parsed(t, strings.NewReplacer("NEAR", c.near, "FAR", c.far, "PORTS", c.ports, "LINKS",
+			c.links).Replace(text))
+		trial := record.Trial{Flows: []record.Flow{{ID: "f", From: "a", To: "b", OpenedBy: "a", Source: "10.0.0.1:0",
+			Destination: "10.0.0.2:5201", Error: "timed out"}}}
 		var got []string
 		for _, f := range Diagnose(trial, over) {
 			switch f.ID {
@@ -122,7 +132,8 @@ links: LINKS
 				}
 			}
 		}
-		if len(got) != len(c.want) || got != nil && !(strings.Contains(got[0], c.want[0]) && strings.HasPrefix(got[1], c.want[1])) {
+		if len(got) != len(c.want) || got != nil && !(strings.Contains(got[0], c.want[0]) &&
+			strings.HasPrefix(got[1], c.want[1])) {
 			t.Errorf("%s, %s, %s: %q, want %q", c.near, c.far, c.ports, got, c.want)
 		}
 	}

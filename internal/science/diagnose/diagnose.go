@@ -69,8 +69,10 @@ func each[T any](subjects func(observed) []T, find func(observed, T) *record.Fin
 func everyHost(f observed) []*host { return f.hosts }
 
 // rules are in the order in which a reader should meet their findings.
-var rules = slices.Concat(arpRules, routeRules, portRules, ecmpRules, carrierRules, switchRules, bondRules, vlanRules, pathMTURules, windowRules, machineRules, toolRules,
-	interfaceRules, lldpRules, driverRules, tunedRules, addressRules, policyRules, parameterRules, socketRules, probeRules, hostRules, logRules, firewallRules, dropRules, growthRules)
+var rules = slices.Concat(arpRules, routeRules, portRules, ecmpRules, carrierRules, switchRules, bondRules, vlanRules,
+	pathMTURules, windowRules, machineRules, toolRules,
+	interfaceRules, lldpRules, driverRules, tunedRules, addressRules, policyRules, parameterRules, socketRules,
+	probeRules, hostRules, logRules, firewallRules, dropRules, growthRules)
 
 // unnamed is the rule for flows that could not connect for none of those reasons.
 var unnamed = rule{id: "unreachable", sameCause: sameSummary}

@@ -51,7 +51,8 @@ func TestTreatments(t *testing.T) {
 				t.Errorf("%s, %s: found %q, want %q", direction, sciencetest.Fixes[i], got, want[k])
 			}
 			for _, f := range findings {
-				if f.Summary == "" || len(f.Evidence) < 2 || len(f.Fix) == 0 || f.Reference == "" || len(f.Treatments) != 1 || slices.Contains(f.Evidence, "") {
+				if f.Summary == "" || len(f.Evidence) < 2 || len(f.Fix) == 0 || f.Reference == "" ||
+					len(f.Treatments) != 1 || slices.Contains(f.Evidence, "") {
 					t.Errorf("incomplete: %+v", f)
 				}
 			}
@@ -80,14 +81,16 @@ func contains(t *testing.T, lines []string, want string) {
 // Evidence and fix speak of these hosts, ports and addresses.
 func TestEvidence(t *testing.T) {
 	flux := find(t, trial(0, "writes"), "arp-flux")
-	contains(t, flux.Evidence, "client2 holds 192.168.1.16 (server.eth1), 192.168.1.17 (server.eth2) and 192.168.1.18 (server.eth3) at the address of server.eth0, 02:00:00:01:00:01")
+	contains(t, flux.Evidence,
+		"client2 holds 192.168.1.16 (server.eth1), 192.168.1.17 (server.eth2) and 192.168.1.18 (server.eth3) at the address of server.eth0, 02:00:00:01:00:01")
 	contains(t, flux.Evidence, "server.eth0 took in 100 % of what reached server, but 25 % was for its own address")
 	contains(t, flux.Evidence, "net.ipv4.conf.all.arp_ignore=0")
 	contains(t, flux.Fix, "sysctl -w net.ipv4.conf.all.arp_ignore=1")
 	contains(t, flux.Fix, "on client1: ip neigh flush to 192.168.1.0/24 dev eth0")
 
 	egress := find(t, trial(3, "reads"), "same-subnet-one-egress")
-	contains(t, egress.Evidence, "packets from 192.168.1.16 (eth1), 192.168.1.17 (eth2) and 192.168.1.18 (eth3) to 192.168.1.101 and 192.168.1.102 leave by server.eth0")
+	contains(t, egress.Evidence,
+		"packets from 192.168.1.16 (eth1), 192.168.1.17 (eth2) and 192.168.1.18 (eth3) to 192.168.1.101 and 192.168.1.102 leave by server.eth0")
 	contains(t, egress.Evidence, "server.eth0 sent 100 % of the traffic, though 25 % came from its address")
 	contains(t, egress.Fix, "ip route replace 192.168.1.0/24 dev eth1 src 192.168.1.16 table 101")
 	contains(t, egress.Fix, "ip rule add from 192.168.1.18 lookup 103")
@@ -160,9 +163,10 @@ func TestLookalikes(t *testing.T) {
 			t.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.eth1.rp_filter"] = "1"
 			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
 		}, "unreachable client1 possible, unreachable client2 possible"},
-		{"the filter's counter alone, with no asymmetric route, may be stray packets", trial(6, "reads"), func(t *record.Trial) {
-			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
-		}, "rp-filter-drop server possible"},
+		{"the filter's counter alone, with no asymmetric route, may be stray packets", trial(6, "reads"),
+			func(t *record.Trial) {
+				t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
+			}, "rp-filter-drop server possible"},
 		{"the counter with an asymmetric route is certain", trial(5, "writes"), func(t *record.Trial) {
 			everyNeighbour(t, func(n *record.Neighbour) { n.State = "REACHABLE" })
 			t.Hosts[0].End.SNMP["TcpExt.IPReversePathFilter"] = 9
@@ -207,7 +211,8 @@ func TestWrongSourceUnanswered(t *testing.T) {
 	s := &tr.Hosts[0].Snapshot
 	s.Interfaces[1].Addresses = []string{"10.9.9.9/24"}
 	s.Sysctls["net.ipv4.conf.all.arp_announce"] = "0"
-	s.Lookups = append(s.Lookups, record.RouteLookup{Source: "10.9.9.9", Destination: "192.168.1.101", Interface: "eth0"})
+	s.Lookups = append(s.Lookups, record.RouteLookup{Source: "10.9.9.9", Destination: "192.168.1.101",
+		Interface: "eth0"})
 	s.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.168.1.101", State: "FAILED"}}
 	f := find(t, tr, "arp-wrong-source")
 	contains(t, f.Evidence, "192.168.1.101 is FAILED on server.eth0, asked with sender address 10.9.9.9 of eth1")
@@ -263,12 +268,15 @@ func TestMerge(t *testing.T) {
 			all = append(all, Diagnose(trial(i, direction), &topo)...)
 		}
 	}
-	all = append(all, record.Finding{ID: "arp-flux", Host: "server", Confidence: record.Possible, Treatments: []string{"writes, kernel defaults", "other"}})
+	all = append(all, record.Finding{ID: "arp-flux", Host: "server", Confidence: record.Possible,
+		Treatments: []string{"writes, kernel defaults", "other"}})
 	merged := Merge(all)
-	if got := names(merged); got != "arp-flux server certain, arp-wrong-source server certain, same-subnet-one-egress server certain, rp-filter-drop server certain" {
+	if got := names(
+		merged); got != "arp-flux server certain, arp-wrong-source server certain, same-subnet-one-egress server certain, rp-filter-drop server certain" {
 		t.Errorf("merged %q", got)
 	}
-	if got := strings.Join(merged[0].Treatments, "; "); got != "writes, kernel defaults; reads, kernel defaults; other" {
+	if got := strings.Join(merged[0].Treatments,
+		"; "); got != "writes, kernel defaults; reads, kernel defaults; other" {
 		t.Errorf("treatments %q", got)
 	}
 	for _, f := range merged {

@@ -28,43 +28,80 @@ const driverCounters = "driver counters"
 
 var meaningRules = []meaningRule{
 	{id: "link-lost", meanings: []string{"link_down"}, confidence: record.Certain, summary: "DEV loses its link",
-		fix: []string{"replace the cable or the transceiver; see the other end's log, and energy-efficient Ethernet (ethtool --show-eee DEV)"}, reference: "Linux Documentation/networking/operstates.rst",
-		explains: []string{"carrier-flaps", "tx-carrier", "tcp-retransmissions", "tx-dropped"}},
-	{id: "transmit-timeout", meanings: []string{"tx_timeout"}, confidence: record.Certain, summary: "DEV did not send for seconds, so that its driver was reset",
-		fix: []string{"see the kernel's log (NETDEV WATCHDOG); a newer driver or firmware (ethtool -i DEV); of a virtual machine: the hypervisor's load"}, reference: "Linux Documentation/networking/netdevices.rst (ndo_tx_timeout)",
-		explains: []string{"link-lost", "carrier-flaps", "tx-carrier", "tcp-retransmissions", "tx-dropped", "unacknowledged"}},
-	{id: "frames-damaged", meanings: []string{"rx_damaged", "fec_failed"}, confidence: record.Certain, summary: "DEV receives damaged frames, and drops them",
-		fix: []string{"replace the cable or the transceiver, and clean the optics; then the port at the other end; the same FEC at both ends (ethtool --show-fec DEV)"}, reference: statistics + "; IEEE 802.3",
-		explains: []string{"interface-errors", "tcp-retransmissions", "reassembly-failed"}},
-	{id: "frames-wrong-length", meanings: []string{"rx_bad_length"}, confidence: record.Certain, summary: "DEV drops frames for their length: the other end has a larger MTU, or makes frames that are too short",
-		fix: []string{"one MTU for all hosts and ports of the subnet: ip link show dev DEV"}, reference: statistics + "; RFC 2665 (dot3StatsFrameTooLongs)",
+		fix: []string{
+			"replace the cable or the transceiver; see the other end's log, and energy-efficient Ethernet (ethtool --show-eee DEV)"},
+		reference: "Linux Documentation/networking/operstates.rst",
+		explains:  []string{"carrier-flaps", "tx-carrier", "tcp-retransmissions", "tx-dropped"}},
+	{id: "transmit-timeout", meanings: []string{"tx_timeout"}, confidence: record.Certain,
+		summary: "DEV did not send for seconds, so that its driver was reset",
+		fix: []string{
+			"see the kernel's log (NETDEV WATCHDOG); a newer driver or firmware (ethtool -i DEV); of a virtual machine: the hypervisor's load"},
+		reference: "Linux Documentation/networking/netdevices.rst (ndo_tx_timeout)",
+		explains: []string{"link-lost", "carrier-flaps", "tx-carrier", "tcp-retransmissions", "tx-dropped",
+			"unacknowledged"}},
+	{id: "frames-damaged", meanings: []string{"rx_damaged", "fec_failed"}, confidence: record.Certain,
+		summary: "DEV receives damaged frames, and drops them",
+		fix: []string{
+			"replace the cable or the transceiver, and clean the optics; then the port at the other end; the same FEC at both ends (ethtool --show-fec DEV)"},
+		reference: statistics + "; IEEE 802.3",
+		explains:  []string{"interface-errors", "tcp-retransmissions", "reassembly-failed"}},
+	{id: "frames-wrong-length", meanings: []string{"rx_bad_length"}, confidence: record.Certain,
+		summary: "DEV drops frames for their length: the other end has a larger MTU, or makes frames that are too short",
+		fix:     []string{"one MTU for all hosts and ports of the subnet: ip link show dev DEV"},
+		reference: statistics +
+			"; RFC 2665 (dot3StatsFrameTooLongs)",
 		explains: []string{"frames-too-long", "interface-errors", "rx-dropped", "tcp-retransmissions"}},
-	{id: "receive-buffers-missing", meanings: []string{"rx_no_memory"}, confidence: record.Certain, summary: "the kernel had no memory for the receive buffers of DEV",
-		fix: []string{"a larger reserve: sysctl vm.min_free_kbytes; a smaller MTU or ring, if buffers need several pages in a row"}, reference: "Linux Documentation/admin-guide/sysctl/vm.rst (min_free_kbytes)",
-		explains: []string{"ring-empty", "ring-overrun", "rx-dropped", "tcp-retransmissions"}},
-	{id: "ring-empty", meanings: []string{"rx_no_buffer"}, least: 10, share: 1e-4, confidence: record.Likely, summary: "the receive ring of DEV had no buffer for packets: the host takes them too slowly",
-		fix: []string{"ethtool -G DEV rx N, with N up to the maximum that ethtool -g DEV shows", "more queues (ethtool -L DEV), and their interrupts on CPUs that have time"}, reference: ethtoolPage,
+	{id: "receive-buffers-missing", meanings: []string{"rx_no_memory"}, confidence: record.Certain,
+		summary: "the kernel had no memory for the receive buffers of DEV",
+		fix: []string{
+			"a larger reserve: sysctl vm.min_free_kbytes; a smaller MTU or ring, if buffers need several pages in a row"},
+		reference: "Linux Documentation/admin-guide/sysctl/vm.rst (min_free_kbytes)",
+		explains:  []string{"ring-empty", "ring-overrun", "rx-dropped", "tcp-retransmissions"}},
+	{id: "ring-empty", meanings: []string{"rx_no_buffer"}, least: 10, share: 1e-4, confidence: record.Likely,
+		summary: "the receive ring of DEV had no buffer for packets: the host takes them too slowly",
+		fix: []string{"ethtool -G DEV rx N, with N up to the maximum that ethtool -g DEV shows",
+			"more queues (ethtool -L DEV), and their interrupts on CPUs that have time"}, reference: ethtoolPage,
 		explains: []string{"nic-buffer-full", "pausing", "rx-dropped", "tcp-retransmissions"}},
-	{id: "nic-buffer-full", meanings: []string{"rx_fifo_full"}, least: 10, share: 1e-4, confidence: record.Likely, summary: "the NIC's own buffer of DEV was full: packets were dropped before they reached the host's memory",
-		fix: []string{"see whether the ring or the PCIe bus holds it up (ring-empty, pcie-stalled); no deep sleep of CPUs (cpupower idle-set -D 0)", "fewer senders at once, or pause frames on both ends: ethtool -A DEV rx on tx on"}, reference: ethtoolPage,
+	{id: "nic-buffer-full", meanings: []string{"rx_fifo_full"}, least: 10, share: 1e-4, confidence: record.Likely,
+		summary: "the NIC's own buffer of DEV was full: packets were dropped before they reached the host's memory",
+		fix: []string{
+			"see whether the ring or the PCIe bus holds it up (ring-empty, pcie-stalled); no deep sleep of CPUs (cpupower idle-set -D 0)",
+			"fewer senders at once, or pause frames on both ends: ethtool -A DEV rx on tx on"}, reference: ethtoolPage,
 		explains: []string{"rx-dropped", "interface-errors", "tcp-retransmissions"}},
-	{id: "paused", load: true, meanings: []string{"rx_pause"}, least: 10, confidence: record.Likely, summary: "the other end of the link stops DEV by pause frames: it, or what is behind it, is full",
-		fix: []string{"find what is slow behind the switch; or, so that it drops instead of stopping all: ethtool -A DEV rx off, and flow control off at the switch's port"}, reference: "IEEE 802.3, annex 31B; " + ethtoolPage,
-		explains: []string{"qdisc-drop", "tx-dropped"}},
-	{id: "pausing", load: true, meanings: []string{"tx_pause"}, least: 10, confidence: record.Likely, summary: "DEV stops the other end by pause frames: this host takes packets too slowly, and what else goes through that port waits",
-		fix: []string{"see what the receiving CPUs do (mpstat -P ALL 1), the ring (ethtool -g DEV) and the PCIe link"}, reference: "IEEE 802.3, annex 31B; " + ethtoolPage},
-	{id: "pause-storm", meanings: []string{"pause_storm"}, confidence: record.Certain, summary: "DEV has sent pause frames for so long that its driver's watchdog noticed: the host took nothing",
-		fix: []string{"see whether the host hung, or a virtual machine or RDMA program holds its queue; dmesg"}, reference: mlx5Counters,
-		explains: []string{"pausing"}},
-	{id: "pcie-stalled", load: true, meanings: []string{"pcie_stalled", "pcie_dropped"}, confidence: record.Likely, summary: "DEV waits for the PCIe bus, which takes packets more slowly than they arrive",
-		fix: []string{"the CPUs and memory of the card's NUMA node (cat /sys/class/net/DEV/device/numa_node); a wider slot (lspci -vv, LnkSta); IOMMU in passthrough (iommu=pt); MaxReadReq"}, reference: mlx5Counters,
-		explains: []string{"nic-buffer-full", "ring-overrun", "pausing", "rx-dropped"}},
-	{id: "pcie-errors", meanings: []string{"pcie_errors"}, confidence: record.Certain, summary: "the PCIe link of DEV has errors, and recovers from them",
-		fix: []string{"another slot, riser or cable of the card; newer firmware of card and machine; dmesg (AER)"}, reference: mlx5Counters,
-		explains: []string{"pcie-stalled", "nic-buffer-full"}},
-	{id: "cloud-allowance", load: true, meanings: []string{"over_allowance"}, least: 10, confidence: record.Likely, summary: "the cloud shapes or drops packets of DEV: the machine exceeds what its type may send or receive",
-		fix: []string{"a larger type of machine; fewer connections or packets; a local cache of names for linklocal_allowance_exceeded"}, reference: "Linux Documentation/networking/device_drivers/ethernet/amazon/ena.rst",
-		explains: []string{"tcp-retransmissions", "syn-unanswered", "connect-fails", "unacknowledged"}},
+	{id: "paused", load: true, meanings: []string{"rx_pause"}, least: 10, confidence: record.Likely,
+		summary: "the other end of the link stops DEV by pause frames: it, or what is behind it, is full",
+		fix: []string{
+			"find what is slow behind the switch; or, so that it drops instead of stopping all: ethtool -A DEV rx off, and flow control off at the switch's port"},
+		reference: "IEEE 802.3, annex 31B; " + ethtoolPage,
+		explains:  []string{"qdisc-drop", "tx-dropped"}},
+	{id: "pausing", load: true, meanings: []string{"tx_pause"}, least: 10, confidence: record.Likely,
+		summary: "DEV stops the other end by pause frames: this host takes packets too slowly, and what else goes through that port waits",
+		fix: []string{
+			"see what the receiving CPUs do (mpstat -P ALL 1), the ring (ethtool -g DEV) and the PCIe link"},
+		reference: "IEEE 802.3, annex 31B; " + ethtoolPage},
+	{id: "pause-storm", meanings: []string{"pause_storm"}, confidence: record.Certain,
+		summary:   "DEV has sent pause frames for so long that its driver's watchdog noticed: the host took nothing",
+		fix:       []string{"see whether the host hung, or a virtual machine or RDMA program holds its queue; dmesg"},
+		reference: mlx5Counters,
+		explains:  []string{"pausing"}},
+	{id: "pcie-stalled", load: true, meanings: []string{"pcie_stalled", "pcie_dropped"}, confidence: record.Likely,
+		summary: "DEV waits for the PCIe bus, which takes packets more slowly than they arrive",
+		fix: []string{
+			"the CPUs and memory of the card's NUMA node (cat /sys/class/net/DEV/device/numa_node); a wider slot (lspci -vv, LnkSta); IOMMU in passthrough (iommu=pt); MaxReadReq"},
+		reference: mlx5Counters,
+		explains:  []string{"nic-buffer-full", "ring-overrun", "pausing", "rx-dropped"}},
+	{id: "pcie-errors", meanings: []string{"pcie_errors"}, confidence: record.Certain,
+		summary: "the PCIe link of DEV has errors, and recovers from them",
+		fix: []string{
+			"another slot, riser or cable of the card; newer firmware of card and machine; dmesg (AER)"},
+		reference: mlx5Counters,
+		explains:  []string{"pcie-stalled", "nic-buffer-full"}},
+	{id: "cloud-allowance", load: true, meanings: []string{"over_allowance"}, least: 10, confidence: record.Likely,
+		summary: "the cloud shapes or drops packets of DEV: the machine exceeds what its type may send or receive",
+		fix: []string{
+			"a larger type of machine; fewer connections or packets; a local cache of names for linklocal_allowance_exceeded"},
+		reference: "Linux Documentation/networking/device_drivers/ethernet/amazon/ena.rst",
+		explains:  []string{"tcp-retransmissions", "syn-unanswered", "connect-fails", "unacknowledged"}},
 }
 
 const mlx5Counters = "Linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst"
@@ -78,7 +115,8 @@ func (m meaningRule) rule() rule {
 	if m.share > 0 {
 		about += fmt.Sprintf(" and %g %% of the received packets", 100*m.share)
 	}
-	return rule{id: m.id, about: about + ": " + strings.ReplaceAll(m.summary, "DEV", "the interface") + ".", host: true, load: m.load, growth: true,
+	return rule{id: m.id, about: about + ": " + strings.ReplaceAll(m.summary, "DEV", "the interface") + ".", host: true,
+		load: m.load, growth: true,
 		parts: []string{driverCounters}, find: eachInterface(m.find), sameCause: sameSummary, explains: m.explains}
 }
 
@@ -101,7 +139,8 @@ func (m meaningRule) find(p port) *record.Finding {
 	slices.SortFunc(list, func(a, b grown) int { return cmp.Or(cmp.Compare(b.by, a.by), cmp.Compare(a.name, b.name)) })
 	var rows []string
 	for _, g := range list[:min(len(list), 4)] {
-		rows = append(rows, fmt.Sprintf("%s: %s of %s (%s) grew by %d%s", p.i.Interface, g.name, p.nic.Driver, record.MeaningOf(p.nic.Driver, g.name), g.by, p.h.over(p.nic.CountedS)))
+		rows = append(rows, fmt.Sprintf("%s: %s of %s (%s) grew by %d%s", p.i.Interface, g.name, p.nic.Driver,
+			record.MeaningOf(p.nic.Driver, g.name), g.by, p.h.over(p.nic.CountedS)))
 	}
 	var fix []string
 	for _, line := range m.fix {
@@ -148,7 +187,9 @@ func (p port) counted() record.InterfaceCounters {
 
 // countersKnown reports whether there are counters of a driver whose names are known.
 func (h *host) countersKnown() bool {
-	return slices.ContainsFunc(h.state.NICs, func(n record.NIC) bool { return len(n.Counters) > 0 && record.KnowsCounters(n.Driver) })
+	return slices.ContainsFunc(h.state.NICs, func(n record.NIC) bool {
+		return len(n.Counters) > 0 && record.KnowsCounters(n.Driver)
+	})
 }
 
 // countersUnknown is why there are no driver's counters; empty: there is a NIC whose counters

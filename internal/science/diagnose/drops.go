@@ -15,7 +15,8 @@ import (
 var dropRules = []rule{
 	filterDrop("netfilter-drop", []string{"NETFILTER_DROP"}, "a firewall rule (netfilter)", "nft(8); iptables(8)",
 		"nft list ruleset, or iptables-save -c and ip6tables-save -c: a rule with a counter, or with log, shows which one; accept what is to pass before it"),
-	filterDrop("tc-drop", []string{"TC_INGRESS", "TC_EGRESS", "TC_COOKIE_ERROR", "TC_CHAIN_NOTFOUND", "TC_RECLASSIFY_LOOP"}, "a tc filter", "tc(8)",
+	filterDrop("tc-drop", []string{"TC_INGRESS", "TC_EGRESS", "TC_COOKIE_ERROR", "TC_CHAIN_NOTFOUND",
+		"TC_RECLASSIFY_LOOP"}, "a tc filter", "tc(8)",
 		"tc -s filter show dev DEV ingress, and egress or parent of its qdisc: change the filter that drops, or remove it"),
 }
 
@@ -23,7 +24,9 @@ var dropRules = []rule{
 func filterDrop(id string, reasons []string, by, reference, fix string) rule {
 	return rule{
 		id: id, host: true, parts: []string{record.ByTracepoint}, sameCause: sameSummary,
-		about: fmt.Sprintf("The kernel dropped packets of an interface by %s (%s); likely from ten on that are to be sent, or that are at least a hundredth of those received.", by, strings.Join(reasons, ", ")),
+		about: fmt.Sprintf(
+			"The kernel dropped packets of an interface by %s (%s); likely from ten on that are to be sent, or that are at least a hundredth of those received.",
+			by, strings.Join(reasons, ", ")),
 		find: func(f observed) (findings []record.Finding) {
 			for _, h := range f.hosts {
 				findings = append(findings, h.filtered(reasons, by, reference, fix)...)
@@ -38,7 +41,8 @@ func filterDrop(id string, reasons []string, by, reference, fix string) rule {
 // dropped by a filter: on the hosts whose connections lead there, and on the filter's own.
 var filterAtPeers = []string{"syn-unanswered", "unacknowledged"}
 
-var filterExplains = []string{"syn-unanswered", "connect-fails", "tcp-retransmissions", "ip-discards", "udp-send-buffer", "rx-dropped", "tx-dropped", "unacknowledged"}
+var filterExplains = []string{"syn-unanswered", "connect-fails", "tcp-retransmissions", "ip-discards",
+	"udp-send-buffer", "rx-dropped", "tx-dropped", "unacknowledged"}
 
 func (h *host) filtered(names []string, by, reference, fix string) (findings []record.Finding) {
 	type side struct{ name, direction string } // of an interface: rx or tx
@@ -78,8 +82,10 @@ func (h *host) filtered(names []string, by, reference, fix string) (findings []r
 			places = onePlace(h.device(s.name)...)
 		}
 		findings = append(findings, record.Finding{
-			Host: h.name, Places: places, Confidence: confidence, Summary: by + " drops packets" + what + name, Evidence: evidence,
-			Fix: on(h.name, h.alone, strings.ReplaceAll(fix, "DEV", cmp.Or(s.name, "DEV"))), Reference: reference + "; " + dropReasons,
+			Host: h.name, Places: places, Confidence: confidence, Summary: by + " drops packets" + what + name,
+			Evidence: evidence,
+			Fix:      on(h.name, h.alone, strings.ReplaceAll(fix, "DEV", cmp.Or(s.name, "DEV"))), Reference: reference +
+				"; " + dropReasons,
 		})
 	}
 	return findings
@@ -89,8 +95,10 @@ const dropReasons = "Linux include/net/dropreason-core.h"
 
 // tracedRow is one kind of drops as evidence.
 func (h *host) tracedRow(d record.KernelDrop) string {
-	row := strings.Join(strings.Fields(fmt.Sprintf("%s %s: %d %s packets", cmp.Or(d.Interface, "no interface"), d.Direction, d.Packets, d.Protocol)), " ")
-	row += " dropped in " + unit.FormatSeconds(h.overS) + " for " + d.Reason // also of counters since the boot: it is traced between the readings
+	row := strings.Join(strings.Fields(fmt.Sprintf("%s %s: %d %s packets", cmp.Or(d.Interface, "no interface"),
+		d.Direction, d.Packets, d.Protocol)), " ")
+	// also of counters since the boot: it is traced between the readings
+	row += " dropped in " + unit.FormatSeconds(h.overS) + " for " + d.Reason
 	if d.Place != "" {
 		row += " in " + d.Place
 	}
@@ -152,7 +160,9 @@ func (h *host) behind(t tally) []string {
 // harms reports whether a counter counts packets that were dropped for a reason that is not harmless.
 func harms(d record.KernelDrop, t tally) bool {
 	r := reasonOf(d)
-	return r.verdict != harmless && slices.ContainsFunc(r.counters, func(counter string) bool { return tallyOf(d, counter) == t })
+	return r.verdict != harmless && slices.ContainsFunc(r.counters, func(counter string) bool {
+		return tallyOf(d, counter) == t
+	})
 }
 
 // meanings say what those reasons mean, of at most four.
@@ -183,7 +193,8 @@ func drops(now, boot observed) (list []record.Drop, by []record.DropSource) {
 			if d.Reason == "NETFILTER_DROP" {
 				d.Place = cmp.Or(h.nftPlace(d.Direction), d.Place)
 			}
-			list = append(list, record.Drop{Host: h.name, Where: cmp.Or(d.Interface, "no interface"), Counter: d.Reason, Packets: d.Packets, Verdict: r.verdict, Why: r.why,
+			list = append(list, record.Drop{Host: h.name, Where: cmp.Or(d.Interface, "no interface"), Counter: d.Reason,
+				Packets: d.Packets, Verdict: r.verdict, Why: r.why,
 				By: record.ByTracepoint, Direction: d.Direction, Protocol: d.Protocol, Place: d.Place})
 		}
 		grew := map[tally]bool{}
@@ -213,7 +224,8 @@ func drops(now, boot observed) (list []record.Drop, by []record.DropSource) {
 // forOthers judges packets for other MAC addresses, which may be a peer's answers to a probe.
 func (h *host) forOthers(name, verdict, why string) (string, string) {
 	if peer := h.strayed(name); peer != "" {
-		return unknown, "for another MAC address: answers of " + peer + ", if it or the router has a wrong neighbour entry for this host, or flooded by a switch"
+		return unknown, "for another MAC address: answers of " + peer +
+			", if it or the router has a wrong neighbour entry for this host, or flooded by a switch"
 	}
 	return verdict, why
 }
@@ -221,7 +233,8 @@ func (h *host) forOthers(name, verdict, why string) (string, string) {
 func dropped(h *host) (list []record.Drop) {
 	add := func(where, counter string, n uint64, of tally, verdict, why string) {
 		if n > 0 {
-			list = append(list, record.Drop{Host: h.name, Where: where, Counter: counter, Packets: int64(n), Verdict: verdict, Why: why, Again: !h.boot && h.named[of] >= n})
+			list = append(list, record.Drop{Host: h.name, Where: where, Counter: counter, Packets: int64(n),
+				Verdict: verdict, Why: why, Again: !h.boot && h.named[of] >= n})
 		}
 	}
 	for _, c := range h.counted {
@@ -241,29 +254,37 @@ func dropped(h *host) (list []record.Drop) {
 		verdict, why := h.forOthers(c.Interface, harmless, "for other MAC addresses")
 		of("rx_otherhost_dropped", c.RxOtherhost, verdict, why)
 		of("rx_nohandler", c.RxNoHandler, harmless, "on a standby member")
-		of("rx_dropped", c.RxDropped, unknown, "larger than the MTU, of a VLAN or protocol that nothing handles, or for want of room")
+		of("rx_dropped", c.RxDropped, unknown,
+			"larger than the MTU, of a VLAN or protocol that nothing handles, or for want of room")
 		of("tx_dropped", c.TxDropped, harmful, "not sent")
 		of("tx_errors", c.TxErrors, harmful, "not sent")
 	}
 	for _, q := range h.queued {
 		switch {
 		case !q.Queues():
-			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops, tally{q.Interface, filterDropped}, unknown, "a tc filter drops: tc -s filter show dev "+q.Interface+" ingress, and egress")
+			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops, tally{q.Interface, filterDropped}, unknown,
+				"a tc filter drops: tc -s filter show dev "+q.Interface+" ingress, and egress")
 		case !q.innerOf:
-			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops, tally{q.Interface, "qdisc"}, harmful, "the queue was full, or longer than its target")
+			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops, tally{q.Interface, "qdisc"}, harmful,
+				"the queue was full, or longer than its target")
 		}
 	}
 	grown, _ := h.nftDroppers()
 	for _, r := range grown {
-		add(fmt.Sprintf("%s %s %s", r.Family, r.Table, r.Chain), strings.TrimPrefix(r.Place(), fmt.Sprintf("%s %s %s ", r.Family, r.Table, r.Chain)), h.nftGrown(r), tally{"", nftDropped}, unknown, "a firewall rule: "+r.Text)
+		add(fmt.Sprintf("%s %s %s", r.Family, r.Table, r.Chain),
+			strings.TrimPrefix(r.Place(), fmt.Sprintf("%s %s %s ", r.Family, r.Table, r.Chain)), h.nftGrown(r),
+			tally{"", nftDropped}, unknown, "a firewall rule: "+r.Text)
 	}
 	verdict, why := harmful, "the CPU's backlog was full"
 	if h.shared {
-		verdict, why = unknown, why+"; most packets that the CPUs took came by no interface of this host, but in other network namespaces or by the loopback"
+		verdict, why = unknown,
+			why+"; most packets that the CPUs took came by no interface of this host, but in other network namespaces or by the loopback"
 	}
 	for _, m := range h.reading.End.Softnet {
 		n := m.Dropped
-		if i := slices.IndexFunc(h.reading.Begin.Softnet, func(b record.SoftnetCounters) bool { return b.CPU == m.CPU }); i >= 0 {
+		if i := slices.IndexFunc(h.reading.Begin.Softnet, func(b record.SoftnetCounters) bool {
+			return b.CPU == m.CPU
+		}); i >= 0 {
 			n -= min(n, h.reading.Begin.Softnet[i].Dropped)
 		}
 		add(fmt.Sprintf("CPU %d", m.CPU), "softnet_stat dropped", n, tally{"", softnetDropped}, verdict, why)
@@ -306,14 +327,18 @@ func eachQdisc(f observed) (findings []record.Finding) {
 				continue
 			}
 			summary := fmt.Sprintf("the queue of %s (%s) drops packets", q.Interface, q.Kind)
-			evidence := []string{fmt.Sprintf("%s %s on %s: %d dropped%s, %d sent, %d over the limit; %s wait now", q.Kind, q.Handle, q.Interface, q.Drops, h.within(), q.Packets, q.Overlimits, unit.FormatBytes(float64(q.Backlog)))}
+			evidence := []string{fmt.Sprintf("%s %s on %s: %d dropped%s, %d sent, %d over the limit; %s wait now",
+				q.Kind, q.Handle, q.Interface, q.Drops, h.within(), q.Packets, q.Overlimits,
+				unit.FormatBytes(float64(q.Backlog)))}
 			confidence := record.Likely
 			if q.Drops >= 10 {
 				confidence = record.Certain
 			}
 			findings = append(findings, record.Finding{
-				Host: h.name, Confidence: confidence, Summary: summary, Evidence: evidence, Reference: "tc(8); tc-" + q.Kind + "(8)", Places: onePlace(h.device(q.Interface)...),
-				Fix: on(h.name, h.alone, "a full link drops by design: then none; otherwise a longer queue (limit) or a higher rate of the shaper: tc -s qdisc show dev "+q.Interface),
+				Host: h.name, Confidence: confidence, Summary: summary, Evidence: evidence, Reference: "tc(8); tc-" +
+					q.Kind + "(8)", Places: onePlace(h.device(q.Interface)...),
+				Fix: on(h.name, h.alone,
+					"a full link drops by design: then none; otherwise a longer queue (limit) or a higher rate of the shaper: tc -s qdisc show dev "+q.Interface),
 			})
 		}
 	}

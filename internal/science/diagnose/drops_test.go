@@ -25,7 +25,8 @@ func TestReasonTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	kernel := strings.Fields(string(text))
-	listed := []string{"rx_dropped", "tx_dropped", "rx_otherhost_dropped", "rx_nohandler", "qdisc", filterDropped, softnetDropped, nftDropped, "TcpExt.IPReversePathFilter"}
+	listed := []string{"rx_dropped", "tx_dropped", "rx_otherhost_dropped", "rx_nohandler", "qdisc", filterDropped,
+		softnetDropped, nftDropped, "TcpExt.IPReversePathFilter"}
 	for _, g := range growths {
 		if g.verdict != "" {
 			listed = append(listed, g.counters...)
@@ -57,8 +58,10 @@ func TestReasonTable(t *testing.T) {
 // TestDrops: the table has the kernel's reasons, and marks counters of the same packets.
 func TestDrops(t *testing.T) {
 	s := dropping(
-		record.KernelDrop{Reason: "UNHANDLED_PROTO", Interface: "eth0", Direction: "rx", Protocol: "LLDP", Place: "__netif_receive_skb_core", Packets: 50},
-		record.KernelDrop{Reason: "SOCKET_RCVBUFF", Interface: "eth0", Direction: "rx", Protocol: "IPv4 UDP", Packets: 5},
+		record.KernelDrop{Reason: "UNHANDLED_PROTO", Interface: "eth0", Direction: "rx", Protocol: "LLDP",
+			Place: "__netif_receive_skb_core", Packets: 50},
+		record.KernelDrop{Reason: "SOCKET_RCVBUFF", Interface: "eth0", Direction: "rx", Protocol: "IPv4 UDP",
+			Packets: 5},
 		record.KernelDrop{Reason: "NO_SOCKET", Interface: "eth0", Direction: "rx", Protocol: "IPv6 UDP", Packets: 30},
 	)
 	s.State.KernelDrops.Lost, s.State.KernelDrops.Unspecified = 3, 4
@@ -67,7 +70,8 @@ func TestDrops(t *testing.T) {
 	e := Hosts([]record.HostSnapshot{s})
 	var got []string
 	for _, d := range e.Drops {
-		got = append(got, fmt.Sprint(d.Where, " ", d.Direction, " ", d.Counter, " ", d.Protocol, " ", d.Packets, " ", d.Verdict, " ", d.By, " ", d.Again))
+		got = append(got, fmt.Sprint(d.Where, " ", d.Direction, " ", d.Counter, " ", d.Protocol, " ", d.Packets, " ",
+			d.Verdict, " ", d.By, " ", d.Again))
 	}
 	want := []string{
 		"Udp  RcvbufErrors  6 harmful  false", // one more than were traced
@@ -86,13 +90,18 @@ func TestDrops(t *testing.T) {
 	if e.Drops[0].Verdict != harmful || e.Drops[len(e.Drops)-1].Verdict != harmless {
 		t.Errorf("order: %+v", e.Drops)
 	}
-	if want := (record.DropSource{Host: "nas", By: record.ByTracepoint, Lost: 3, Unspecified: 4}); len(e.DropsBy) != 1 || e.DropsBy[0] != want {
+	if want := (record.DropSource{Host: "nas", By: record.ByTracepoint, Lost: 3, Unspecified: 4}); len(
+		e.DropsBy) != 1 || e.DropsBy[0] != want {
 		t.Errorf("%+v", e.DropsBy)
 	}
 	s.State.KernelDrops = nil
 	s.State.Parts[len(s.State.Parts)-1].Missing = "no bpf"
-	if e := Hosts([]record.HostSnapshot{s}); e.DropsBy[0] != (record.DropSource{Host: "nas", By: record.ByCounters, Why: "no bpf"}) ||
-		!slices.ContainsFunc(e.Unevaluated, func(u record.Unevaluated) bool { return u.Rule == "netfilter-drop" && u.Why == "kfree_skb: no bpf" }) {
+	if e := Hosts([]record.HostSnapshot{s}); e.DropsBy[0] != (record.DropSource{Host: "nas", By: record.ByCounters,
+		Why: "no bpf"}) ||
+		!slices.ContainsFunc(e.Unevaluated, func(u record.Unevaluated) bool {
+			return u.Rule == "netfilter-drop" &&
+				u.Why == "kfree_skb: no bpf"
+		}) {
 		t.Errorf("%+v, %+v", e.DropsBy, e.Unevaluated)
 	}
 }
@@ -101,8 +110,10 @@ func TestDrops(t *testing.T) {
 // queue, and hides none.
 func TestFilterQdiscs(t *testing.T) {
 	for _, kind := range []string{"ingress", "clsact"} {
-		s := dropping(record.KernelDrop{Reason: "TC_INGRESS", Interface: "eth0", Direction: "rx", Protocol: "IPv4 UDP", Packets: 5000})
-		for _, q := range []record.QdiscCounters{{Interface: "eth0", Kind: kind, Handle: "ffff:", Parent: "ingress", Drops: 5000}, {Interface: "eth0", Kind: "fq_codel", Handle: "8001:", Parent: "root", Drops: 20}} {
+		s := dropping(record.KernelDrop{Reason: "TC_INGRESS", Interface: "eth0", Direction: "rx", Protocol: "IPv4 UDP",
+			Packets: 5000})
+		for _, q := range []record.QdiscCounters{{Interface: "eth0", Kind: kind, Handle: "ffff:", Parent: "ingress",
+			Drops: 5000}, {Interface: "eth0", Kind: "fq_codel", Handle: "8001:", Parent: "root", Drops: 20}} {
 			s.Reading.End.Qdiscs = append(s.Reading.End.Qdiscs, q)
 			q.Drops = 0
 			s.Reading.Begin.Qdiscs = append(s.Reading.Begin.Qdiscs, q)
@@ -146,7 +157,8 @@ func TestFirstDrops(t *testing.T) {
 // TestDropRules: findings that the kernel's reasons make, change and prevent.
 func TestDropRules(t *testing.T) {
 	row := func(reason, direction string, n int64) record.KernelDrop {
-		return record.KernelDrop{Reason: reason, Interface: "eth0", Direction: direction, Protocol: "IPv4 UDP", Place: "nf_hook_slow", Packets: n}
+		return record.KernelDrop{Reason: reason, Interface: "eth0", Direction: direction, Protocol: "IPv4 UDP",
+			Place: "nf_hook_slow", Packets: n}
 	}
 	for _, test := range []struct {
 		rows           []record.KernelDrop
@@ -156,25 +168,33 @@ func TestDropRules(t *testing.T) {
 	}{
 		{rows: []record.KernelDrop{row("NETFILTER_DROP", "tx", 20)}, id: "netfilter-drop", confidence: record.Likely,
 			evidence: "eth0 tx: 20 IPv4 UDP packets dropped in 3 s for NETFILTER_DROP in nf_hook_slow"},
-		{rows: []record.KernelDrop{row("NETFILTER_DROP", "rx", 20)}, id: "netfilter-drop", confidence: record.Likely}, // of 1000
+		// of 1000
+		{rows: []record.KernelDrop{row("NETFILTER_DROP", "rx", 20)}, id: "netfilter-drop", confidence: record.Likely},
 		{rows: []record.KernelDrop{row("NETFILTER_DROP", "rx", 9)}, id: "netfilter-drop", confidence: record.Possible},
-		{rows: []record.KernelDrop{{Reason: "NETFILTER_DROP", Packets: 9}}, id: "netfilter-drop", confidence: record.Possible, evidence: "no interface: 9 packets dropped"},
+		{rows: []record.KernelDrop{{Reason: "NETFILTER_DROP", Packets: 9}}, id: "netfilter-drop",
+			confidence: record.Possible, evidence: "no interface: 9 packets dropped"},
 		{rows: []record.KernelDrop{row("TC_INGRESS", "rx", 500)}, id: "tc-drop", confidence: record.Likely},
 		{rxDropped: 10, id: "rx-dropped", confidence: record.Possible, evidence: "rx_dropped grew by 10"},
-		{rxDropped: 50, id: "rx-dropped", confidence: record.Likely, evidence: "rx_dropped grew by 50"}, // of 1050 that arrive, and nothing of unknown protocols
+		// of 1050 that arrive, and nothing of unknown protocols
+		{rxDropped: 50, id: "rx-dropped", confidence: record.Likely, evidence: "rx_dropped grew by 50"},
 		{rxDropped: 50, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}},
-		{rxDropped: 500, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}, id: "rx-dropped", confidence: record.Likely, evidence: "rx_dropped grew by 450"},
-		{rxDropped: 50, rows: []record.KernelDrop{row("CPU_BACKLOG", "rx", 50)}, id: "rx-dropped", confidence: record.Likely, evidence: "for CPU_BACKLOG"},
+		{rxDropped: 500, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}, id: "rx-dropped",
+			confidence: record.Likely, evidence: "rx_dropped grew by 450"},
+		{rxDropped: 50, rows: []record.KernelDrop{row("CPU_BACKLOG", "rx", 50)}, id: "rx-dropped",
+			confidence: record.Likely, evidence: "for CPU_BACKLOG"},
 		{rows: []record.KernelDrop{row("OTHERHOST", "rx", 50), row("NETFILTER_DROP", "rx", -7)}},
 	} {
 		s := dropping(test.rows...)
 		s.Reading.End.Interfaces[0].RxDropped = test.rxDropped
-		found := slices.DeleteFunc(Hosts([]record.HostSnapshot{s}).Findings, func(f record.Finding) bool { return f.ExplainedBy != "" })
+		found := slices.DeleteFunc(Hosts([]record.HostSnapshot{s}).Findings, func(f record.Finding) bool {
+			return f.ExplainedBy != ""
+		})
 		switch {
 		case test.id == "" && len(found) > 0:
 			t.Errorf("%+v: found %+v", test, found)
 		case test.id == "":
-		case len(found) != 1 || found[0].ID != test.id || found[0].Confidence != test.confidence || len(found[0].Fix) == 0 || found[0].Reference == "":
+		case len(found) != 1 || found[0].ID != test.id || found[0].Confidence != test.confidence ||
+			len(found[0].Fix) == 0 || found[0].Reference == "":
 			t.Errorf("%+v: found %+v", test, found)
 		case test.rxDropped > 10 && strings.Contains(found[0].Summary+strings.Join(found[0].Fix, " "), "harm"):
 			t.Errorf("%+v: %s: %v", test, found[0].Summary, found[0].Fix)
@@ -186,7 +206,8 @@ func TestDropRules(t *testing.T) {
 
 // TestFilterTraced: the kernel's reasons tell by which interface the reverse-path filter drops.
 func TestFilterTraced(t *testing.T) {
-	s := dropping(record.KernelDrop{Reason: "IP_RPFILTER", Interface: "eth1", Direction: "rx", Protocol: "IPv4 ICMP", Packets: 3})
+	s := dropping(record.KernelDrop{Reason: "IP_RPFILTER", Interface: "eth1", Direction: "rx", Protocol: "IPv4 ICMP",
+		Packets: 3})
 	eth1 := s.Reading.Snapshot.Interfaces[0]
 	eth1.Interface, eth1.MAC, eth1.Addresses = "eth1", "02:00:00:00:00:77", []string{"198.51.100.1/24"}
 	s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, eth1)
@@ -194,7 +215,8 @@ func TestFilterTraced(t *testing.T) {
 	s.Reading.End.SNMP[filterCounter] = 3
 	e := Hosts([]record.HostSnapshot{s})
 	i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "strict-rp-filter" })
-	if i < 0 || !strings.Contains(e.Findings[i].Summary, "comes by eth1 from") || !slices.Contains(e.Findings[i].Evidence, "eth1 rx: 3 IPv4 ICMP packets dropped in 3 s for IP_RPFILTER") {
+	if i < 0 || !strings.Contains(e.Findings[i].Summary, "comes by eth1 from") ||
+		!slices.Contains(e.Findings[i].Evidence, "eth1 rx: 3 IPv4 ICMP packets dropped in 3 s for IP_RPFILTER") {
 		t.Errorf("%+v", e.Findings)
 	}
 }
@@ -204,8 +226,11 @@ func TestFilterTraced(t *testing.T) {
 func TestNeighbourFailedNow(t *testing.T) {
 	for packets, want := range map[int64]string{0: record.Possible, 3: record.Possible, 200: record.Likely} {
 		s := hostNamed("nas", 1)
-		s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, record.Neighbour{Address: "10.78.0.99", Interface: "eth0", State: "FAILED"})
-		s.State.KernelDrops = &record.KernelDrops{Rows: []record.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx", Protocol: "IPv4 UDP", Packets: packets}}}
+		s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, record.Neighbour{Address: "10.78.0.99",
+			Interface: "eth0", State: "FAILED"})
+		s.State.KernelDrops = &record.KernelDrops{
+			Rows: []record.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx", Protocol: "IPv4 UDP",
+				Packets: packets}}}
 		got := ""
 		for _, f := range Hosts([]record.HostSnapshot{s}).Findings {
 			if f.ID == "neighbour-failed" {
@@ -225,7 +250,9 @@ func TestSharedBacklog(t *testing.T) {
 		s := hostNamed("lab", 1)
 		s.Reading.End.Softnet[0] = record.SoftnetCounters{Processed: processed, Dropped: 9, Squeezed: 500}
 		e := Hosts([]record.HostSnapshot{s})
-		if i := slices.IndexFunc(e.Drops, func(d record.Drop) bool { return d.Counter == "softnet_stat dropped" }); i < 0 || e.Drops[i].Verdict != verdict {
+		if i := slices.IndexFunc(e.Drops, func(d record.Drop) bool {
+			return d.Counter == "softnet_stat dropped"
+		}); i < 0 || e.Drops[i].Verdict != verdict {
 			t.Errorf("%d packets: %+v", processed, e.Drops)
 		}
 		for _, f := range e.Findings {
@@ -242,9 +269,11 @@ func TestSharedLog(t *testing.T) {
 	for _, first := range []bool{true, false} {
 		s := hostNamed("lab", 1)
 		s.State.FirstNamespace = first
-		s.State.Log = &record.KernelLog{Lines: []record.LogLine{{Text: "nf_conntrack: nf_conntrack: table full, dropping packet"}}}
+		s.State.Log = &record.KernelLog{
+			Lines: []record.LogLine{{Text: "nf_conntrack: nf_conntrack: table full, dropping packet"}}}
 		for _, f := range Hosts([]record.HostSnapshot{s}).Findings {
-			if f.ID == "fault-logged" && strings.Contains(strings.Join(f.Evidence, "\n"), "the lines may be of others") == first {
+			if f.ID == "fault-logged" &&
+				strings.Contains(strings.Join(f.Evidence, "\n"), "the lines may be of others") == first {
 				t.Errorf("first namespace %t: %q", first, f.Evidence)
 			}
 		}

@@ -51,7 +51,9 @@ func (f observed) claims(address netip.Addr, macs []string, one func(a, b string
 			continue
 		}
 		i := slices.IndexFunc(list, func(o claim) bool {
-			return o.host == c.host && (c.host != nil || slices.ContainsFunc(o.macs, func(m string) bool { return one(m, mac) }))
+			return o.host == c.host && (c.host != nil || slices.ContainsFunc(o.macs, func(m string) bool {
+				return one(m, mac)
+			}))
 		})
 		if i < 0 {
 			list = append(list, c)
@@ -130,7 +132,9 @@ func (a answers) apart(list []claim) string {
 				if len(c.macs) > 1 {
 					answer = "answer"
 				}
-				return fmt.Sprintf("%s %s for %s as well, and %s not: the interfaces of one machine answer for the same addresses (arp_ignore=0)", join(c.macs), answer, address, join(o.macs))
+				return fmt.Sprintf(
+					"%s %s for %s as well, and %s not: the interfaces of one machine answer for the same addresses (arp_ignore=0)",
+					join(c.macs), answer, address, join(o.macs))
 			}
 		}
 	}
@@ -217,7 +221,8 @@ func (h *host) answered() []record.Neighbour {
 // ofContainers reports whether an interface is, by its name, a bridge of containers or virtual
 // machines: each host has its own, often with the same addresses.
 func ofContainers(name string) bool {
-	return slices.ContainsFunc([]string{"docker", "br-", "virbr", "cni", "veth", "lxc", "lxdbr", "podman", "flannel", "cali"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	return slices.ContainsFunc([]string{"docker", "br-", "virbr", "cni", "veth", "lxc", "lxdbr", "podman", "flannel",
+		"cali"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // holderOf is an interface, of any host, that holds an address.
@@ -236,9 +241,11 @@ func detected(h *host) (findings []record.Finding) {
 		for _, text := range i.Duplicates {
 			address, _, _ := strings.Cut(text, "/")
 			findings = append(findings, record.Finding{
-				Host: h.name, Subject: address, Confidence: record.Certain, Summary: fmt.Sprintf("another machine holds %s, so %s does not use it", address, h.name),
-				Evidence:  []string{fmt.Sprintf("%s on %s: dadfailed", text, i.Interface)},
-				Fix:       on(h.name, h.alone, "another address, or one for the other machine; then ip address del and add, which detects again"),
+				Host: h.name, Subject: address, Confidence: record.Certain,
+				Summary:  fmt.Sprintf("another machine holds %s, so %s does not use it", address, h.name),
+				Evidence: []string{fmt.Sprintf("%s on %s: dadfailed", text, i.Interface)},
+				Fix: on(h.name, h.alone,
+					"another address, or one for the other machine; then ip address del and add, which detects again"),
 				Reference: "RFC 4862, section 5.4; ip-address(8)",
 			})
 		}
@@ -276,9 +283,12 @@ func duplicateAddress(f observed) (findings []record.Finding) {
 					places = append(places, a.String(), "via "+a.String())
 				}
 			}
-			finding := record.Finding{Host: g.host.name, Subject: address.String(), Places: onePlace(places...), Confidence: record.Likely, Reference: "RFC 5227; RFC 826"}
+			finding := record.Finding{Host: g.host.name, Subject: address.String(), Places: onePlace(places...),
+				Confidence: record.Likely, Reference: "RFC 5227; RFC 826"}
 			f.judge(&finding, g, claims, where, known)
-			if i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Summary == finding.Summary }); i >= 0 {
+			if i := slices.IndexFunc(findings, func(o record.Finding) bool {
+				return o.Summary == finding.Summary
+			}); i >= 0 {
 				findings[i].Evidence = union(findings[i].Evidence, finding.Evidence...)
 			} else {
 				findings = append(findings, finding)
@@ -336,7 +346,8 @@ func (f observed) judge(finding *record.Finding, g given, claims []claim, at str
 		if !g.asked {
 			fact = fmt.Sprintf("neighbour tables have %s MAC addresses for %s", n, at)
 		}
-		finding.Summary = fmt.Sprintf("%s: one machine with %s interfaces in this subnet (arp-flux), or %s machines with one address", fact, n, n)
+		finding.Summary = fmt.Sprintf(
+			"%s: one machine with %s interfaces in this subnet (arp-flux), or %s machines with one address", fact, n, n)
 		finding.Fix = []string{
 			fmt.Sprintf("to tell which: ip address, on the machine, shows whether it has %s", join(macs)),
 			"or ask from here for the addresses next to it: linerate doctor --probe " + finding.Subject,
@@ -344,12 +355,14 @@ func (f observed) judge(finding *record.Finding, g given, claims []claim, at str
 			"two machines: " + another, where, proxy,
 		}
 		if g.asked {
-			finding.Evidence = append(finding.Evidence, "nothing else is known that one of them answers for and another does not, or that several do")
+			finding.Evidence = append(finding.Evidence,
+				"nothing else is known that one of them answers for and another does not, or that several do")
 		} else {
 			finding.Fix = append(finding.Fix, "nothing to do if the tables are of different networks")
 		}
 		if len(macs) == 2 && near(macs[0], macs[1]) {
-			finding.Evidence = append(finding.Evidence, "they are numbered next to each other, as the ports of one card are")
+			finding.Evidence = append(finding.Evidence,
+				"they are numbered next to each other, as the ports of one card are")
 		}
 	}
 }

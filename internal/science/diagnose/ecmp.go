@@ -22,12 +22,24 @@ const (
 )
 
 var ecmpRules = []rule{
-	{id: "ecmp-l3-hash", about: "Flows leave some next hops unused, because the hash has no ports: there are fewer distinct hashes than next hops. Needs a run.", find: each(observed.multipaths, ecmpL3Hash)},
-	{id: "ecmp-few-flows", about: "There are so few flows that chance leaves a next hop without any with a probability of at least 1 %. Needs a run.", find: each(observed.multipaths, ecmpFewFlows)},
-	{id: "ecmp-polarization", about: "A router behind one with the same hash policy uses so few of its links that chance would with a probability below 1 %. Needs a run.", find: each(observed.multipaths, ecmpPolarization)},
-	{id: "ecmp-weight-mismatch", about: "A link's share of the weights is more than 10 percentage points above its share of the rates, and it is at least 85 % full while another is not. Needs a run.", find: each(observed.multipaths, ecmpWeightMismatch)},
-	{id: "ecmp-dead-nexthop", about: "Flows by a next hop that does not answer or whose interface is down cannot connect or receive nothing; certain when others by that route do. Needs a measurement.", find: each(everyHost, ecmpDeadNexthop), sameCause: sameKindOfRoute},
-	{id: "ecmp-source-mismatch", about: "Flows left by an interface other than the one in whose subnet their source address is. Needs a measurement.", find: each(observed.sourceRoutes, ecmpSourceMismatch)},
+	{id: "ecmp-l3-hash",
+		about: "Flows leave some next hops unused, because the hash has no ports: there are fewer distinct hashes than next hops. Needs a run.",
+		find:  each(observed.multipaths, ecmpL3Hash)},
+	{id: "ecmp-few-flows",
+		about: "There are so few flows that chance leaves a next hop without any with a probability of at least 1 %. Needs a run.",
+		find:  each(observed.multipaths, ecmpFewFlows)},
+	{id: "ecmp-polarization",
+		about: "A router behind one with the same hash policy uses so few of its links that chance would with a probability below 1 %. Needs a run.",
+		find:  each(observed.multipaths, ecmpPolarization)},
+	{id: "ecmp-weight-mismatch",
+		about: "A link's share of the weights is more than 10 percentage points above its share of the rates, and it is at least 85 % full while another is not. Needs a run.",
+		find:  each(observed.multipaths, ecmpWeightMismatch)},
+	{id: "ecmp-dead-nexthop",
+		about: "Flows by a next hop that does not answer or whose interface is down cannot connect or receive nothing; certain when others by that route do. Needs a measurement.",
+		find:  each(everyHost, ecmpDeadNexthop), sameCause: sameKindOfRoute},
+	{id: "ecmp-source-mismatch",
+		about: "Flows left by an interface other than the one in whose subnet their source address is. Needs a measurement.",
+		find:  each(observed.sourceRoutes, ecmpSourceMismatch)},
 }
 
 // sameKindOfRoute reports whether two dead next hops are both of routes, or both of
@@ -56,7 +68,9 @@ func ecmpL3Hash(f observed, k *multipath) *record.Finding {
 	policy := k.host.set("net."+k.family()+".fib_multipath_hash_policy", "1")
 	return &record.Finding{
 		Host: k.host.name, Confidence: k.confidence(),
-		Summary: fmt.Sprintf("%s hashes by addresses alone, and so sends all flows between two addresses by one of %d links", k.host.name, len(k.hops)),
+		Summary: fmt.Sprintf(
+			"%s hashes by addresses alone, and so sends all flows between two addresses by one of %d links",
+			k.host.name, len(k.hops)),
 		Evidence: []string{
 			k.shares(),
 			fmt.Sprintf("they have %s of addresses", unit.Plural(k.pairs(), "pair")),
@@ -80,14 +94,19 @@ func ecmpFewFlows(f observed, k *multipath) *record.Finding {
 	if !ok || chance < improbable {
 		return nil
 	}
-	evidence := []string{k.shares(), fmt.Sprintf("so many flows use no more than %d of %d links with a chance of %s", used, len(k.hops), percent(chance)), k.rule()}
-	fix := []string{"open the flows from ports for which the kernel names different links: source_ports: even in a study; ip route get … ipproto tcp sport … dport …"}
+	evidence := []string{k.shares(), fmt.Sprintf("so many flows use no more than %d of %d links with a chance of %s",
+		used, len(k.hops), percent(chance)), k.rule()}
+	fix := []string{
+		"open the flows from ports for which the kernel names different links: source_ports: even in a study; ip route get … ipproto tcp sport … dport …"}
 	if enough, ok := links.FlowsToUseAll(0.95); ok {
-		fix = append([]string{fmt.Sprintf("more flows at a time: with %d, every link is used with a chance of 95 %% (linerate limits ecmp --links %d --flows %d)", enough, len(k.hops), enough)}, fix...)
+		fix = append([]string{fmt.Sprintf(
+			"more flows at a time: with %d, every link is used with a chance of 95 %% (linerate limits ecmp --links %d --flows %d)",
+			enough, len(k.hops), enough)}, fix...)
 	}
 	return &record.Finding{
 		Host: k.host.name, Confidence: k.confidence(),
-		Summary:  fmt.Sprintf("%s has too few flows to use all of %d links: where each goes is chance", k.host.name, len(k.hops)),
+		Summary: fmt.Sprintf("%s has too few flows to use all of %d links: where each goes is chance", k.host.name,
+			len(k.hops)),
 		Evidence: evidence, Fix: fix, Reference: hashReference,
 	}
 }
@@ -106,21 +125,25 @@ func ecmpPolarization(f observed, k *multipath) *record.Finding {
 	}
 	routes := f.multipaths()
 	before := slices.IndexFunc(routes, func(o *multipath) bool {
-		return o.host != k.host && slices.Contains(k.flows[0].before, o.host.name) && o.rule() != "" && strings.TrimPrefix(o.rule(), o.host.name) == strings.TrimPrefix(k.rule(), k.host.name)
+		return o.host != k.host && slices.Contains(k.flows[0].before, o.host.name) && o.rule() != "" &&
+			strings.TrimPrefix(o.rule(), o.host.name) == strings.TrimPrefix(k.rule(), k.host.name)
 	})
 	if before < 0 {
 		return nil
 	}
 	first := routes[before].host.name
 	// A seed of its own for each host: its place among them.
-	seed := k.host.set("net."+k.family()+".fib_multipath_hash_policy", "3", "net."+k.family()+".fib_multipath_hash_fields", "55",
+	seed := k.host.set("net."+k.family()+".fib_multipath_hash_policy", "3", "net."+k.family()+
+		".fib_multipath_hash_fields", "55",
 		"net.ipv4.fib_multipath_hash_seed", strconv.Itoa(slices.Index(f.hosts, k.host)+1))
 	return &record.Finding{
 		Host: k.host.name, Confidence: k.confidence(),
-		Summary: fmt.Sprintf("%s chooses among links by the same hash as %s before it, so that the flows that reach it are all alike to it", k.host.name, first),
+		Summary: fmt.Sprintf(
+			"%s chooses among links by the same hash as %s before it, so that the flows that reach it are all alike to it", k.host.name, first),
 		Evidence: []string{
 			k.shares(),
-			fmt.Sprintf("by chance %s would use no more than %d of %d links once in %.0f times", unit.Plural(n, "flow"), used, len(k.hops), 1/max(chance, 1e-12)),
+			fmt.Sprintf("by chance %s would use no more than %d of %d links once in %.0f times", unit.Plural(n, "flow"),
+				used, len(k.hops), 1/max(chance, 1e-12)),
 			routes[before].rule(), k.rule(),
 		},
 		Fix:       append(k.host.commands(seed), "each router needs another seed (Linux 6.11 or newer)"),
@@ -147,7 +170,8 @@ func ecmpWeightMismatch(f observed, k *multipath) *record.Finding {
 		}
 		load := k.host.deltas[hop.Interface].TxBps() / rate
 		gets, has := float64(hop.Weight)/weights, rate/rates
-		text := fmt.Sprintf("%s gets %s of the flows with %s of the rate, and is %s full", k.host.name+"."+hop.Interface, percent(gets), percent(has), percent(load))
+		text := fmt.Sprintf("%s gets %s of the flows with %s of the rate, and is %s full", k.host.name+"."+
+			hop.Interface, percent(gets), percent(has), percent(load))
 		switch {
 		case gets-has > off && load >= full:
 			over = append(over, text)
@@ -161,7 +185,8 @@ func ecmpWeightMismatch(f observed, k *multipath) *record.Finding {
 	weighed := f.reweighed(k)
 	return &record.Finding{
 		Host: k.host.name, Confidence: record.Certain,
-		Summary:   fmt.Sprintf("%s spreads flows over links of different rates without regard to that: the slow one is full while the fast one has room", k.host.name),
+		Summary: fmt.Sprintf(
+			"%s spreads flows over links of different rates without regard to that: the slow one is full while the fast one has room", k.host.name),
 		Evidence:  append(append(over, idle...), k.rule()),
 		Fix:       k.host.commands(weighed),
 		Settings:  weighed,
@@ -184,7 +209,8 @@ func (f observed) reweighed(k *multipath) []setting.Setting {
 }
 
 // routeBy is a route of the host's by these next hops, with weights if there are several.
-func (h *host) routeBy(to netip.Prefix, hops []record.RouteNexthop, weight func(record.RouteNexthop) int) []setting.Setting {
+func (h *host) routeBy(to netip.Prefix, hops []record.RouteNexthop,
+	weight func(record.RouteNexthop) int) []setting.Setting {
 	route := setting.Route{To: to.String(), Metric: h.metric(to)}
 	for _, hop := range hops {
 		next := setting.Nexthop{Interface: hop.Interface, Weight: weight(hop)}
@@ -206,7 +232,8 @@ func (h *host) routeBy(to netip.Prefix, hops []record.RouteNexthop, weight func(
 func (h *host) metric(to netip.Prefix) int {
 	for _, r := range h.reading.Snapshot.Routes {
 		words := strings.Fields(r.Text)
-		if at := slices.Index(words, "metric"); r.Table == mainTable && r.To == to.String() && at >= 0 && at+1 < len(words) {
+		if at := slices.Index(words, "metric"); r.Table == mainTable && r.To == to.String() && at >= 0 &&
+			at+1 < len(words) {
 			n, _ := strconv.Atoi(words[at+1]) // as the kernel said it
 			return n
 		}
@@ -228,7 +255,8 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 	for _, flow := range f.trial.Flows {
 		destination := flow.DestinationAddr()
 		prefix, hops := h.route(destination)
-		if len(hops) < 2 || flow.From != h.name && flow.Connected && !slices.ContainsFunc(flow.Ends(), func(end topology.End) bool { return end.Node == h.name }) {
+		if len(hops) < 2 || flow.From != h.name && flow.Connected &&
+			!slices.ContainsFunc(flow.Ends(), func(end topology.End) bool { return end.Node == h.name }) {
 			continue
 		}
 		at := slices.IndexFunc(hops, func(hop record.RouteNexthop) bool { return h.unanswered(hop, destination) })
@@ -242,7 +270,9 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 		}
 		stopped++
 		dead, to = hops[at], prefix
-		live = slices.DeleteFunc(slices.Clone(hops), func(hop record.RouteNexthop) bool { return h.unanswered(hop, destination) })
+		live = slices.DeleteFunc(slices.Clone(hops), func(hop record.RouteNexthop) bool {
+			return h.unanswered(hop, destination)
+		})
 		if late >= 0 {
 			evidence = append(evidence, silenceOf(flow, flow.Outages[late]))
 		} else if flow.Error != "" {
@@ -251,7 +281,8 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 			evidence = append(evidence, fmt.Sprintf("flow %s to %s received nothing", flow.ID, destination))
 		}
 	}
-	ignored := strings.TrimSpace(h.reading.Snapshot.Sysctls["net.ipv4.fib_multipath_use_neigh"]) == "1" && to.Addr().Is4()
+	ignored := strings.TrimSpace(h.reading.Snapshot.Sysctls["net.ipv4.fib_multipath_use_neigh"]) == "1" &&
+		to.Addr().Is4()
 	// The parameter does not reach groups: an ordinary one always looks whether its
 	// next hops answer, and a resilient one never.
 	object := h.object(to)
@@ -265,10 +296,14 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 	}
 	state := fmt.Sprintf("%s: the next hop %s of %s by %s does not answer", h.name, dead.Via, to, dead.Interface)
 	if dead.Down {
-		state = fmt.Sprintf("%s: the next hop %s of %s is behind %s, which is down", h.name, dead.Via, to, dead.Interface)
+		state = fmt.Sprintf("%s: the next hop %s of %s is behind %s, which is down", h.name, dead.Via, to,
+			dead.Interface)
 	}
-	evidence = append([]string{state, fmt.Sprintf("%s got through, %s did not", unit.Plural(fine, "flow"), unit.Plural(stopped, "flow"))}, evidence...)
-	summary := fmt.Sprintf("%s still sends a share of its flows to a next hop on %s that does not answer ARP or neighbour discovery", h.name, dead.Interface)
+	evidence = append([]string{state, fmt.Sprintf("%s got through, %s did not", unit.Plural(fine, "flow"),
+		unit.Plural(stopped, "flow"))}, evidence...)
+	summary := fmt.Sprintf(
+		"%s still sends a share of its flows to a next hop on %s that does not answer ARP or neighbour discovery",
+		h.name, dead.Interface)
 	var settings, without []setting.Setting
 	if len(live) > 0 {
 		without = h.routeBy(to, live, ownWeight)
@@ -286,7 +321,8 @@ func ecmpDeadNexthop(f observed, h *host) *record.Finding {
 		}
 		fix = h.commands(settings)
 		if len(settings) == 0 {
-			fix = on(h.name, h.alone, fmt.Sprintf("ip nexthop replace id %d with a group without the next hop by %s", object, dead.Interface))
+			fix = on(h.name, h.alone, fmt.Sprintf("ip nexthop replace id %d with a group without the next hop by %s",
+				object, dead.Interface))
 		}
 		fix = append(fix, "or "+on(h.name, h.alone, ordinary)[0])
 	case to.Addr().Is4():
@@ -347,7 +383,10 @@ func (h *host) unanswered(hop record.RouteNexthop, destination netip.Addr) bool 
 		address = destination.String()
 	}
 	// The table at the end counts: at the beginning it may have answered still.
-	i := slices.IndexFunc(h.entries(), func(n record.Neighbour) bool { return n.Interface == hop.Interface && n.Address == address })
+	i := slices.IndexFunc(h.entries(), func(n record.Neighbour) bool {
+		return n.Interface == hop.Interface &&
+			n.Address == address
+	})
 	return i >= 0 && !resolved(h.entries()[i])
 }
 
@@ -382,29 +421,37 @@ func ecmpSourceMismatch(f observed, c *sourceRoute) *record.Finding {
 		all += p.flows
 		if p.own != p.left {
 			wrong, seen = wrong+p.flows, seen+p.seen
-			mismatched = append(mismatched, fmt.Sprintf("%s from %s, which is %s's, by %s", unit.Plural(p.flows, "flow"), p.source, p.own, p.left))
+			mismatched = append(mismatched, fmt.Sprintf("%s from %s, which is %s's, by %s",
+				unit.Plural(p.flows, "flow"), p.source, p.own, p.left))
 		}
 	}
 	if wrong == 0 {
 		return nil
 	}
 	confidence := record.Likely
-	evidence := []string{fmt.Sprintf("of %s to %s, %d left %s by another interface than the one that has their address: %s", unit.Plural(all, "flow"), c.to, wrong, c.host.name, join(mismatched))}
+	evidence := []string{fmt.Sprintf(
+		"of %s to %s, %d left %s by another interface than the one that has their address: %s",
+		unit.Plural(all, "flow"), c.to, wrong, c.host.name, join(mismatched))}
 	rules := c.rules()
-	fix := append([]string{"bind each flow to an address, and have a rule and a table for each:"}, c.host.commands(rules)...)
+	fix := append([]string{"bind each flow to an address, and have a rule and a table for each:"},
+		c.host.commands(rules)...)
 	if c.object {
-		evidence = append(evidence, fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look for the one with the flow's address", c.host.name, c.to))
+		evidence = append(evidence,
+			fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look for the one with the flow's address", c.host.name, c.to))
 		if seen == wrong {
 			confidence = record.Certain
 		}
 		if c.to.Addr().Is4() {
-			fix = append(fix, "or a route with next hops of its own, which keeps to the flow's address (Linux 6.16): "+c.host.commands(c.host.routeBy(c.to, c.hops, ownWeight))[0])
+			fix = append(fix, "or a route with next hops of its own, which keeps to the flow's address (Linux 6.16): "+
+				c.host.commands(c.host.routeBy(c.to, c.hops, ownWeight))[0])
 		}
 	}
 	return &record.Finding{
 		Host: c.host.name, Confidence: confidence,
-		Summary:  fmt.Sprintf("%s sends flows with the source address of one link over another: responses come back over the first, and strict reverse-path filters drop packets", c.host.name),
-		Evidence: evidence, Fix: fix, Settings: rules, Reference: "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
+		Summary: fmt.Sprintf(
+			"%s sends flows with the source address of one link over another: responses come back over the first, and strict reverse-path filters drop packets", c.host.name),
+		Evidence: evidence, Fix: fix, Settings: rules,
+		Reference: "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
 	}
 }
 
@@ -419,11 +466,15 @@ func (f observed) sourceRoutes() []*sourceRoute {
 		first := flow.Ends()[0]
 		source := flow.SourceAddr()
 		to, hops := h.route(flow.DestinationAddr())
-		if first.Node != h.name || len(hops) < 2 || slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool { return !h.numbered(hop) }) {
+		if first.Node != h.name || len(hops) < 2 || slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool {
+			return !h.numbered(hop)
+		}) {
 			continue
 		}
 		own := h.holder(source)
-		if own == nil || !slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool { return hop.Interface == own.name && own.reaches(source, hop) }) {
+		if own == nil || !slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool {
+			return hop.Interface == own.name && own.reaches(source, hop)
+		}) {
 			continue
 		}
 		at := slices.IndexFunc(list, func(c *sourceRoute) bool { return c.host == h && c.to == to })
@@ -494,7 +545,8 @@ func (c *sourceRoute) rules() (settings []setting.Setting) {
 		}
 		route := c.host.routeBy(c.to, c.hops[i:i+1], ownWeight)
 		route[0].Route.Table = table
-		settings = append(append(settings, route...), setting.Setting{Host: c.host.name, Rule: &setting.Rule{From: p.source.String(), Table: table}})
+		settings = append(append(settings, route...), setting.Setting{Host: c.host.name,
+			Rule: &setting.Rule{From: p.source.String(), Table: table}})
 	}
 	return settings
 }

@@ -23,17 +23,21 @@ func twoSubnets(object bool, flows ...[2]int) (record.Trial, *topology.Topology)
 		for i := range over.Hosts {
 			over.Hosts[i].Interfaces = append(over.Hosts[i].Interfaces, topology.Interface{Name: name})
 		}
-		over.Links = append(over.Links, topology.Link{From: topology.End{Node: "client", Interface: name}, To: topology.End{Node: "server", Interface: name}})
-		h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: name, Up: true, Addresses: []string{fmt.Sprintf("10.1.%d.1/24", p)}})
-		route.Nexthops = append(route.Nexthops, record.RouteNexthop{Interface: name, Via: fmt.Sprintf("10.1.%d.2", p), Weight: 1})
+		over.Links = append(over.Links, topology.Link{From: topology.End{Node: "client", Interface: name},
+			To: topology.End{Node: "server", Interface: name}})
+		h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: name, Up: true,
+			Addresses: []string{fmt.Sprintf("10.1.%d.1/24", p)}})
+		route.Nexthops = append(route.Nexthops, record.RouteNexthop{Interface: name, Via: fmt.Sprintf("10.1.%d.2", p),
+			Weight: 1})
 	}
 	h.Snapshot.Routes = []record.RouteEntry{{Table: mainTable, To: "10.1.0.0/24"}, route}
 	t := record.Trial{Hosts: []record.HostReading{h}}
 	for i, f := range flows {
 		left, in := fmt.Sprintf("client.eth%d", f[1]), fmt.Sprintf("server.eth%d", f[1])
 		t.Flows = append(t.Flows, record.Flow{
-			ID: fmt.Sprintf("f%d", i), From: "client", To: "server", OpenedBy: "client", Connected: true, ReceivedBytes: 1e6,
-			Source: fmt.Sprintf("10.1.%d.1:%d", f[0], 40000+i), Destination: "10.9.0.1:5201",
+			ID: fmt.Sprintf("f%d", i), From: "client", To: "server", OpenedBy: "client", Connected: true,
+			ReceivedBytes: 1e6,
+			Source:        fmt.Sprintf("10.1.%d.1:%d", f[0], 40000+i), Destination: "10.9.0.1:5201",
 			Paths: 2, Path: []string{left, in}, Observed: []string{in},
 		})
 	}
@@ -60,11 +64,13 @@ func TestSourceMismatch(t *testing.T) {
 		want []string // none: nothing is found
 	}{
 		"by a group of objects": {find(true, as, straight, crossed, crossed), []string{
-			"ecmp-source-mismatch\ncertain", "of 3 flows to 10.9.0.1/32, 2 left client", "2 flows from 10.1.1.1, which is eth1's, by eth0", "nexthop objects",
+			"ecmp-source-mismatch\ncertain", "of 3 flows to 10.9.0.1/32, 2 left client",
+			"2 flows from 10.1.1.1, which is eth1's, by eth0", "nexthop objects",
 			"\non client: ip route replace 10.9.0.1/32 via 10.1.1.2 dev eth1 table 101\non client: ip rule add from 10.1.1.1 lookup 101\n",
 			"on client: ip route replace 10.9.0.1/32 nexthop via 10.1.0.2 dev eth0 weight 1 nexthop via 10.1.1.2 dev eth1 weight 1",
 		}},
-		"by next hops of its own":    {find(false, as, straight, crossed), []string{"ecmp-source-mismatch\nlikely", "of 2 flows"}},
+		"by next hops of its own": {find(false, as, straight, crossed), []string{"ecmp-source-mismatch\nlikely",
+			"of 2 flows"}},
 		"each keeps to its own link": {find(true, as, straight, [2]int{1, 1}), nil},
 		"only predicted": {find(true, func(t *record.Trial) {
 			for i := range t.Flows {
@@ -77,7 +83,8 @@ func TestSourceMismatch(t *testing.T) {
 		// hops are link-local.
 		"unnumbered": {find(true, func(t *record.Trial) {
 			for i := range 2 {
-				t.Hosts[0].Snapshot.Interfaces[i].Addresses = []string{fmt.Sprintf("10.1.%d.1/32", i), fmt.Sprintf("fe80::%d/64", i)}
+				t.Hosts[0].Snapshot.Interfaces[i].Addresses = []string{fmt.Sprintf("10.1.%d.1/32", i),
+					fmt.Sprintf("fe80::%d/64", i)}
 				t.Hosts[0].Snapshot.Routes[1].Nexthops[i].Via = fmt.Sprintf("fe80::1:%d", i)
 			}
 		}, crossed), nil},
@@ -85,7 +92,9 @@ func TestSourceMismatch(t *testing.T) {
 			s := &t.Hosts[0].Snapshot
 			s.Rules = append(s.Rules, record.RuleEntry{Table: 101})
 			s.Routes = append(s.Routes, record.RouteEntry{Table: 102, To: "10.0.0.0/8"})
-		}, crossed), []string{"ip route replace 10.9.0.1/32 via 10.1.1.2 dev eth1 table 103\non client: ip rule add from 10.1.1.1 lookup 103"}},
+		}, crossed),
+			[]string{
+				"ip route replace 10.9.0.1/32 via 10.1.1.2 dev eth1 table 103\non client: ip rule add from 10.1.1.1 lookup 103"}},
 		"IPv6": {find(true, func(t *record.Trial) {
 			s := &t.Hosts[0].Snapshot
 			for i := range 2 {
@@ -94,7 +103,9 @@ func TestSourceMismatch(t *testing.T) {
 			}
 			s.Routes[1].To = "fd00:9::1/128"
 			t.Flows[0].Source, t.Flows[0].Destination = "[fd00:1::1]:40000", "[fd00:9::1]:5201"
-		}, crossed), []string{"ip -6 route replace fd00:9::1/128 via fd00:1::2 dev eth1 table 101\non client: ip -6 rule add from fd00:1::1 lookup 101"}},
+		}, crossed),
+			[]string{
+				"ip -6 route replace fd00:9::1/128 via fd00:1::2 dev eth1 table 101\non client: ip -6 rule add from fd00:1::1 lookup 101"}},
 		// Which interface answers for an address there is ARP's question.
 		"two interfaces on one subnet": {find(true, func(t *record.Trial) {
 			s := &t.Hosts[0].Snapshot

@@ -32,7 +32,8 @@ func (s split) topology() *topology.Topology {
 		{Name: "leaf", Forward: true, Interfaces: []topology.Interface{{Name: "down"}, {Name: "up1"}, {Name: "up2"}}},
 	}}
 	join := func(from, fromPort, to, toPort string, rate unit.BitRate) {
-		l := topology.Link{From: topology.End{Node: from, Interface: fromPort}, To: topology.End{Node: to, Interface: toPort}}
+		l := topology.Link{From: topology.End{Node: from, Interface: fromPort},
+			To: topology.End{Node: to, Interface: toPort}}
 		l.Rate = rate
 		t.Links = append(t.Links, l)
 	}
@@ -40,7 +41,8 @@ func (s split) topology() *topology.Topology {
 	server := topology.Host{Name: "server"}
 	for p := 1; p <= 2; p++ {
 		spine := fmt.Sprintf("spine%d", p)
-		t.Hosts = append(t.Hosts, topology.Host{Name: spine, Forward: true, Interfaces: []topology.Interface{{Name: "down"}, {Name: "up0"}, {Name: "up1"}}})
+		t.Hosts = append(t.Hosts, topology.Host{Name: spine, Forward: true, Interfaces: []topology.Interface{
+			{Name: "down"}, {Name: "up0"}, {Name: "up1"}}})
 		join("leaf", fmt.Sprintf("up%d", p), spine, "down", s.rates[p-1])
 		for u := range 2 {
 			port := fmt.Sprintf("eth%d", 2*(p-1)+u)
@@ -64,7 +66,8 @@ func (s split) trial(over *topology.Topology) record.Trial {
 			ID: fmt.Sprintf("f%d", i+1), From: "client", To: "server", OpenedBy: "client", Connected: true, Paths: 4,
 			Source: fmt.Sprintf("10.0.200.1:%d", 40000+i), Destination: "10.0.200.2:5201",
 			ReceivedBytes: int64(s.goodput / 8), GoodputBps: s.goodput,
-			Path: []string{"client.eth0", "leaf.down", "leaf." + first, spine + ".down", out.String(), link.Other(out).String()},
+			Path: []string{"client.eth0", "leaf.down", "leaf." + first, spine + ".down", out.String(),
+				link.Other(out).String()},
 		}
 		f.Predicted, f.Observed = f.Path, []string{f.Path[1], f.Path[3], f.Path[5]}
 		t.GoodputBps += s.goodput
@@ -75,7 +78,8 @@ func (s split) trial(over *topology.Topology) record.Trial {
 	}
 	for i, name := range []string{"leaf", "spine1", "spine2"} {
 		h := record.HostReading{Host: name, Snapshot: record.Snapshot{Host: name, Sysctls: map[string]string{
-			"net.ipv4.fib_multipath_hash_policy": s.policy[min(i, 1)], "net.ipv4.fib_multipath_hash_fields": "55", "net.ipv4.fib_multipath_use_neigh": "0",
+			"net.ipv4.fib_multipath_hash_policy": s.policy[min(i, 1)], "net.ipv4.fib_multipath_hash_fields": "55",
+			"net.ipv4.fib_multipath_use_neigh": "0",
 		}}}
 		route := record.RouteEntry{Table: 254, To: "10.0.200.2/32"}
 		ports := []string{"up0", "up1"}
@@ -87,9 +91,11 @@ func (s split) trial(over *topology.Topology) record.Trial {
 			if name == "leaf" && s.weights[k] > 0 {
 				weight = s.weights[k]
 			}
-			route.Nexthops = append(route.Nexthops, record.RouteNexthop{Interface: p, Via: fmt.Sprintf("fe80::%d:%d", i, k), Weight: weight})
+			route.Nexthops = append(route.Nexthops, record.RouteNexthop{Interface: p, Via: fmt.Sprintf("fe80::%d:%d", i,
+				k), Weight: weight})
 			h.Begin.Interfaces = append(h.Begin.Interfaces, record.InterfaceCounters{Interface: p})
-			h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: p, TxBytes: uint64(sent[name+"."+p]), AtNs: 1e9})
+			h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: p,
+				TxBytes: uint64(sent[name+"."+p]), AtNs: 1e9})
 		}
 		h.Snapshot.Routes = []record.RouteEntry{{Table: 254, To: "0.0.0.0/0"}, route}
 		t.Hosts = append(t.Hosts, h)
@@ -101,13 +107,16 @@ func (s split) trial(over *topology.Topology) record.Trial {
 func (s split) overIPv6(t *record.Trial) {
 	for i := range t.Flows {
 		f := &t.Flows[i]
-		f.Source, f.Destination = strings.Replace(f.Source, "10.0.200.1", "[fd00::1]", 1), strings.Replace(f.Destination, "10.0.200.2", "[fd00::2]", 1)
+		f.Source, f.Destination = strings.Replace(f.Source, "10.0.200.1", "[fd00::1]", 1),
+			strings.Replace(f.Destination, "10.0.200.2", "[fd00::2]", 1)
 	}
 	for i := range t.Hosts {
 		h := &t.Hosts[i].Snapshot
-		h.Routes[1].To, h.Sysctls["net.ipv6.fib_multipath_hash_policy"] = "fd00::2/128", h.Sysctls["net.ipv4.fib_multipath_hash_policy"]
+		h.Routes[1].To, h.Sysctls["net.ipv6.fib_multipath_hash_policy"] = "fd00::2/128",
+			h.Sysctls["net.ipv4.fib_multipath_hash_policy"]
 	}
-	t.Hosts = append(t.Hosts, record.HostReading{Host: "client", Snapshot: record.Snapshot{Host: "client", Sysctls: map[string]string{"net.ipv6.auto_flowlabels": s.labels}}})
+	t.Hosts = append(t.Hosts, record.HostReading{Host: "client", Snapshot: record.Snapshot{Host: "client",
+		Sysctls: map[string]string{"net.ipv6.auto_flowlabels": s.labels}}})
 }
 
 func (s split) find() string {
@@ -134,9 +143,11 @@ func TestECMPSettings(t *testing.T) {
 		split
 		want []string
 	}{
-		"weights": {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), weights: [2]int{1, 1}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6},
+		"weights": {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"),
+			weights: [2]int{1, 1}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6},
 			[]string{"leaf: metric 20 dev up1 weight 4 dev up2 weight 20"}},
-		"seeds": {split{policy: [2]string{"1", "1"}, paths: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9},
+		"seeds": {split{policy: [2]string{"1", "1"}, paths: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6,
+			limit: 2e9},
 			[]string{"spine1: policy=3 fields=55 seed=3", "spine2: policy=3 fields=55 seed=4"}},
 	} {
 		over := c.topology()
@@ -181,27 +192,44 @@ func TestECMP(t *testing.T) {
 		split
 		want string
 	}{
-		"by addresses": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"), rates: both, goodput: 250e6, limit: 2e9},
+		"by addresses": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"), rates: both, goodput: 250e6,
+			limit: 2e9},
 			"ecmp-l3-hash leaf certain, ecmp-l3-hash spine1 certain"},
-		"by addresses and flow labels, one link by chance": {split{policy: [2]string{"0", "0"}, paths: []string{"up1 up0", "up1 up1", "up1 up0"}, rates: both, goodput: 330e6, limit: 2e9, labels: "1"},
+		"by addresses and flow labels, one link by chance": {
+			split{policy: [2]string{"0", "0"}, paths: []string{"up1 up0", "up1 up1", "up1 up0"}, rates: both,
+				goodput: 330e6, limit: 2e9, labels: "1"},
 			"ecmp-few-flows leaf certain"},
-		"by flow labels alike at both tiers": {split{policy: [2]string{"0", "0"}, paths: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9, labels: "1"},
+		"by flow labels alike at both tiers": {split{policy: [2]string{"0", "0"}, paths: many(24, "up1 up0", "up2 up1"),
+			rates: both, goodput: 80e6, limit: 2e9, labels: "1"},
 			"ecmp-polarization spine1 certain, ecmp-polarization spine2 certain"},
-		"by inner addresses and flow labels, one link by chance": {split{policy: [2]string{"2", "2"}, paths: []string{"up1 up0", "up1 up1", "up1 up0"}, rates: both, goodput: 330e6, limit: 2e9, labels: "1"},
+		"by inner addresses and flow labels, one link by chance": {
+			split{policy: [2]string{"2", "2"}, paths: []string{"up1 up0", "up1 up1", "up1 up0"}, rates: both,
+				goodput: 330e6, limit: 2e9, labels: "1"},
 			"ecmp-few-flows leaf certain"},
-		"by addresses of IPv6 without flow labels": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"), rates: both, goodput: 250e6, limit: 2e9, labels: "0"},
+		"by addresses of IPv6 without flow labels": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"),
+			rates: both, goodput: 250e6, limit: 2e9, labels: "0"},
 			"ecmp-l3-hash leaf certain, ecmp-l3-hash spine1 certain"},
-		"by addresses, and no more is asked for": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"), rates: both, goodput: 50e6, limit: 200e6}, ""},
-		"by interfaces, all links":               {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), rates: both, goodput: 240e6, limit: 2e9}, ""},
-		"by ports, one link by chance": {split{policy: [2]string{"1", "1"}, paths: []string{"up1 up0", "up1 up1", "up1 up0"}, rates: both, goodput: 330e6, limit: 2e9},
+		"by addresses, and no more is asked for": {split{policy: [2]string{"0", "0"}, paths: many(4, "up1 up0"),
+			rates: both, goodput: 50e6, limit: 200e6}, ""},
+		"by interfaces, all links": {
+			split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), rates: both,
+				goodput: 240e6, limit: 2e9}, ""},
+		"by ports, one link by chance": {
+			split{policy: [2]string{"1", "1"}, paths: []string{"up1 up0", "up1 up1", "up1 up0"}, rates: both,
+				goodput: 330e6, limit: 2e9},
 			"ecmp-few-flows leaf certain"},
-		"one flow has one link": {split{policy: [2]string{"1", "1"}, paths: []string{"up1 up0"}, rates: both, goodput: 990e6, limit: 1e9}, ""},
-		"alike at both tiers": {split{policy: [2]string{"1", "1"}, paths: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9},
+		"one flow has one link": {split{policy: [2]string{"1", "1"}, paths: []string{"up1 up0"}, rates: both,
+			goodput: 990e6, limit: 1e9}, ""},
+		"alike at both tiers": {split{policy: [2]string{"1", "1"}, paths: many(24, "up1 up0", "up2 up1"), rates: both,
+			goodput: 80e6, limit: 2e9},
 			"ecmp-polarization spine1 certain, ecmp-polarization spine2 certain"},
-		"alike at one tier, by another hash": {split{policy: [2]string{"1", "3"}, paths: many(24, "up1 up0", "up2 up1"), rates: both, goodput: 80e6, limit: 2e9}, ""},
-		"weights do not fit": {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), weights: [2]int{1, 1}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6},
+		"alike at one tier, by another hash": {split{policy: [2]string{"1", "3"}, paths: many(24, "up1 up0", "up2 up1"),
+			rates: both, goodput: 80e6, limit: 2e9}, ""},
+		"weights do not fit": {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1",
+			"up2 up0"), weights: [2]int{1, 1}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6},
 			"ecmp-weight-mismatch leaf certain"},
-		"weights fit": {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"), weights: [2]int{1, 5}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6}, ""},
+		"weights fit": {split{policy: [2]string{"1", "1"}, paths: many(8, "up1 up0", "up2 up1", "up1 up1", "up2 up0"),
+			weights: [2]int{1, 5}, rates: [2]unit.BitRate{200e6, 1e9}, goodput: 48e6, limit: 900e6}, ""},
 	} {
 		if got := c.find(); got != c.want {
 			t.Errorf("%s: found %q, want %q", name, got, c.want)
@@ -212,7 +240,8 @@ func TestECMP(t *testing.T) {
 // A next hop that is not answered for is found where flows did not get through,
 // and not where the kernel is set to leave it out.
 func TestDeadNexthop(t *testing.T) {
-	s := split{policy: [2]string{"1", "1"}, paths: many(4, "up1 up0"), rates: [2]unit.BitRate{1e9, 1e9}, goodput: 240e6, limit: 1e9}
+	s := split{policy: [2]string{"1", "1"}, paths: many(4, "up1 up0"), rates: [2]unit.BitRate{1e9, 1e9}, goodput: 240e6,
+		limit: 1e9}
 	over := s.topology()
 	find := func(change func(leaf *record.Snapshot, t *record.Trial)) string {
 		trial := s.trial(over)
@@ -221,13 +250,15 @@ func TestDeadNexthop(t *testing.T) {
 	}
 	fail := func(t *record.Trial) {
 		f := &t.Flows[1]
-		*f = record.Flow{ID: f.ID, From: f.From, To: f.To, OpenedBy: f.OpenedBy, Destination: f.Destination, Error: "connection timed out"}
+		*f = record.Flow{ID: f.ID, From: f.From, To: f.To, OpenedBy: f.OpenedBy, Destination: f.Destination,
+			Error: "connection timed out"}
 	}
 	dead := record.Neighbour{Interface: "up2", Address: "fe80::0:1", State: "FAILED"}
 	dead.Address = netip.MustParseAddr(dead.Address).String()
 	hop := func(s *record.Snapshot) *record.RouteNexthop { return &s.Routes[1].Nexthops[1] }
 	leaf, _ := over.Host("leaf")
-	leaf.Nexthops = []setting.NexthopObject{{ID: 10, Group: []setting.Member{{ID: 1}, {ID: 2}}}, {ID: 11, Resilient: &setting.Resilient{}}}
+	leaf.Nexthops = []setting.NexthopObject{{ID: 10, Group: []setting.Member{{ID: 1}, {ID: 2}}},
+		{ID: 11, Resilient: &setting.Resilient{}}}
 	byGroup := func(id int) func(*record.Snapshot, *record.Trial) {
 		return func(s *record.Snapshot, t *record.Trial) {
 			hop(s).Down, s.Sysctls["net.ipv4.fib_multipath_use_neigh"] = true, "1"
@@ -244,7 +275,10 @@ func TestDeadNexthop(t *testing.T) {
 			s.Neighbours = append(s.Neighbours, dead)
 			fail(t)
 		}, "ecmp-dead-nexthop leaf certain"},
-		"its interface is down": {func(s *record.Snapshot, t *record.Trial) { hop(s).Down = true; fail(t) }, "ecmp-dead-nexthop leaf certain"},
+		"its interface is down": {func(s *record.Snapshot, t *record.Trial) {
+			hop(s).Down = true
+			fail(t)
+		}, "ecmp-dead-nexthop leaf certain"},
 		"it answers, and a flow fails all the same": {func(s *record.Snapshot, t *record.Trial) {
 			hop(s).Via, dead.State, dead.MAC = dead.Address, "REACHABLE", "02:00:00:00:00:01"
 			s.Neighbours = append(s.Neighbours, dead)

@@ -59,7 +59,8 @@ func (f observed) strangers() map[string][]entry {
 	for _, h := range f.hosts {
 		for _, n := range h.entries() {
 			address, m := parse(n.Address), strings.ToLower(n.MAC)
-			if !address.Is4() || !learned(n) || f.holderOf(address) != nil || slices.ContainsFunc(f.hosts, func(o *host) bool { return o.owner(m) != nil }) {
+			if !address.Is4() || !learned(n) || f.holderOf(address) != nil ||
+				slices.ContainsFunc(f.hosts, func(o *host) bool { return o.owner(m) != nil }) {
 				continue
 			}
 			if t := (entry{h.name, address}); !slices.Contains(tables[m], t) {
@@ -138,8 +139,11 @@ func fluxAnswered(f observed) (findings []record.Finding) {
 			name := addresses[0].String()
 			findings = append(findings, record.Finding{
 				Host: name, Confidence: record.Likely, Reference: arpReference,
-				Summary: fmt.Sprintf("the machine that holds %s answers ARP for each by several interfaces, %s: it is by chance which one a peer sends to", texts(addresses), macs),
-				Evidence: []string{fmt.Sprintf("%s asked who holds %s, and was answered by %s, each time", g.host.name, texts(addresses), macs),
+				Summary: fmt.Sprintf(
+					"the machine that holds %s answers ARP for each by several interfaces, %s: it is by chance which one a peer sends to",
+					texts(addresses), macs),
+				Evidence: []string{fmt.Sprintf("%s asked who holds %s, and was answered by %s, each time", g.host.name,
+					texts(addresses), macs),
 					"machines that have an address twice would answer for that one, not for each other's addresses as well"},
 				Fix: ownAnswers(name),
 			})
@@ -150,8 +154,10 @@ func fluxAnswered(f observed) (findings []record.Finding) {
 
 // ownAnswers is the fix for a machine that was not read.
 func ownAnswers(name string) []string {
-	return append(on(name, false, hostconfig.Commands(parameters(name, "net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce", "2"))...),
-		"on "+name+": a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it")
+	return append(on(name, false, hostconfig.Commands(parameters(name, "net.ipv4.conf.all.arp_ignore", "1",
+		"net.ipv4.conf.all.arp_announce", "2"))...),
+		"on "+
+			name+": a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it")
 }
 
 func (f observed) fluxOf(m string, family []string, tables map[string][]entry) *record.Finding {
@@ -201,7 +207,8 @@ func (f observed) fluxOf(m string, family []string, tables map[string][]entry) *
 			case e.Local || !slices.Contains(family, at):
 			case at == m:
 				port = fmt.Sprintf("port %s of %s", e.Interface, s.Switch)
-				finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s has %s behind port %s: that is where %s goes", s.Switch, m, e.Interface, what))
+				finding.Evidence = append(finding.Evidence,
+					fmt.Sprintf("%s has %s behind port %s: that is where %s goes", s.Switch, m, e.Interface, what))
 			default:
 				idle = append(idle, fmt.Sprintf("%s (%s)", e.Interface, at))
 			}
@@ -214,9 +221,13 @@ func (f observed) fluxOf(m string, family []string, tables map[string][]entry) *
 	if len(idle) > 0 {
 		finding.Evidence = append(finding.Evidence, "its other ports: "+join(idle))
 	}
-	finding.Summary = fmt.Sprintf("the machine answers ARP for %d addresses by several of its %d interfaces: it is by chance which one a peer sends to", len(addresses), len(family))
+	finding.Summary = fmt.Sprintf(
+		"the machine answers ARP for %d addresses by several of its %d interfaces: it is by chance which one a peer sends to",
+		len(addresses), len(family))
 	if 2*here > all {
-		finding.Summary = fmt.Sprintf("the machine answers ARP for %d addresses by one interface, %s, although it has %d: its peers send all traffic there", len(addresses), where, len(family))
+		finding.Summary = fmt.Sprintf(
+			"the machine answers ARP for %d addresses by one interface, %s, although it has %d: its peers send all traffic there",
+			len(addresses), where, len(family))
 	}
 	finding.Fix = ownAnswers(name)
 	for _, h := range f.hosts { // which otherwise go on until their entries age
@@ -225,7 +236,8 @@ func (f observed) fluxOf(m string, family []string, tables map[string][]entry) *
 			list = append(list, a.String())
 		}
 		if len(list) > 0 {
-			finding.Fix = append(finding.Fix, on(h.name, false, "for a in "+strings.Join(list, " ")+"; do ip neigh flush to $a; done")...)
+			finding.Fix = append(finding.Fix, on(h.name, false, "for a in "+strings.Join(list, " ")+
+				"; do ip neigh flush to $a; done")...)
 		}
 	}
 	return finding

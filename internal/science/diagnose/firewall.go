@@ -13,9 +13,10 @@ const nftDropped = "nftables.drop"
 
 // Rules about nftables.
 var firewallRules = []rule{
-	{id: "firewall-drop", host: true, growth: true, parts: []string{"nftables"}, find: firewallDrops, sameCause: sameSummary,
-		about:    "The counter of a rule of nftables that drops or rejects grew, or that of a chain whose policy does; likely from ten packets on that are to be sent, or that are at least a hundredth of those received.",
-		explains: append([]string{"netfilter-drop"}, filterExplains...), atPeers: filterAtPeers},
+	{id: "firewall-drop", host: true, growth: true, parts: []string{"nftables"}, find: firewallDrops,
+		sameCause: sameSummary,
+		about:     "The counter of a rule of nftables that drops or rejects grew, or that of a chain whose policy does; likely from ten packets on that are to be sent, or that are at least a hundredth of those received.",
+		explains:  append([]string{"netfilter-drop"}, filterExplains...), atPeers: filterAtPeers},
 	{id: "nft-set-full", host: true, own: true, parts: []string{"nftables"}, find: fullSets, sameCause: sameSummary,
 		about: "A set of nftables has at least 90 % of the elements that it may have: rules that add to it do nothing more."},
 	{id: "nft-quota-used", host: true, own: true, parts: []string{"nftables"}, find: usedQuotas, sameCause: sameSummary,
@@ -42,7 +43,9 @@ func (h *host) nftDroppers() (grown, uncounted []record.NftRule) {
 			grown = append(grown, r)
 		}
 	}
-	slices.SortStableFunc(grown, func(a, b record.NftRule) int { return int(min(h.nftGrown(b), 1<<31)) - int(min(h.nftGrown(a), 1<<31)) })
+	slices.SortStableFunc(grown, func(a, b record.NftRule) int {
+		return int(min(h.nftGrown(b), 1<<31)) - int(min(h.nftGrown(a), 1<<31))
+	})
 	return grown, uncounted
 }
 
@@ -71,8 +74,10 @@ func firewallDrops(f observed) (findings []record.Finding) {
 			}
 			findings = append(findings, record.Finding{
 				Host: h.name, Confidence: confidence, Summary: "a firewall rule drops packets: " + r.Place(),
-				Evidence:  []string{fmt.Sprintf("%s: %s", r.Place(), r.Text), fmt.Sprintf("its counter grew by %d packets%s", n, h.over(h.state.Nftables.CountedS))},
-				Fix:       on(h.name, h.alone, fmt.Sprintf("nft -a list chain %s; accept what is to pass before it, or: %s", chain, remove)),
+				Evidence: []string{fmt.Sprintf("%s: %s", r.Place(), r.Text),
+					fmt.Sprintf("its counter grew by %d packets%s", n, h.over(h.state.Nftables.CountedS))},
+				Fix: on(h.name, h.alone,
+					fmt.Sprintf("nft -a list chain %s; accept what is to pass before it, or: %s", chain, remove)),
 				Reference: "nft(8)",
 			})
 		}
@@ -119,9 +124,11 @@ func fullSets(f observed) (findings []record.Finding) {
 			}
 			name := strings.Join([]string{s.Family, s.Table, s.Name}, " ")
 			findings = append(findings, record.Finding{
-				Host: h.name, Confidence: record.Likely, Summary: "a set of the firewall is nearly full: " + name, Reference: "nft(8), SETS",
-				Evidence: []string{fmt.Sprintf("%s: %d of %d elements", name, s.Elements, s.Size)},
-				Fix:      on(h.name, h.alone, fmt.Sprintf("nft list set %s; a larger size, or a timeout of its elements", name)),
+				Host: h.name, Confidence: record.Likely, Summary: "a set of the firewall is nearly full: " + name,
+				Reference: "nft(8), SETS",
+				Evidence:  []string{fmt.Sprintf("%s: %d of %d elements", name, s.Elements, s.Size)},
+				Fix: on(h.name, h.alone,
+					fmt.Sprintf("nft list set %s; a larger size, or a timeout of its elements", name)),
 			})
 		}
 	}
@@ -139,9 +146,11 @@ func usedQuotas(f observed) (findings []record.Finding) {
 			}
 			name := strings.Join([]string{o.Family, o.Table, o.Name}, " ")
 			findings = append(findings, record.Finding{
-				Host: h.name, Confidence: record.Possible, Summary: "a quota of the firewall is used up: " + name, Reference: "nft(8), QUOTA",
-				Evidence: []string{fmt.Sprintf("%s: %d of %d bytes", name, o.Bytes, o.Quota)},
-				Fix:      on(h.name, h.alone, fmt.Sprintf("nft list quota %s; nft reset quota %s begins it anew", name, name)),
+				Host: h.name, Confidence: record.Possible, Summary: "a quota of the firewall is used up: " + name,
+				Reference: "nft(8), QUOTA",
+				Evidence:  []string{fmt.Sprintf("%s: %d of %d bytes", name, o.Bytes, o.Quota)},
+				Fix: on(h.name, h.alone, fmt.Sprintf("nft list quota %s; nft reset quota %s begins it anew",
+					name, name)),
 			})
 		}
 	}

@@ -57,7 +57,8 @@ func (g growth) rule() rule {
 		about += fmt.Sprintf(", possible below %g a second", g.perS)
 	}
 	about = strings.TrimSpace(about + ": " + g.summary + ". " + g.says)
-	return rule{id: g.id, about: about, host: true, own: g.own, load: g.load, growth: true, find: each(everyHost, g.find), parts: []string{"snmp"}, explains: g.explains, atPeers: g.atPeers}
+	return rule{id: g.id, about: about, host: true, own: g.own, load: g.load, growth: true,
+		find: each(everyHost, g.find), parts: []string{"snmp"}, explains: g.explains, atPeers: g.atPeers}
 }
 
 func (g growth) find(_ observed, h *host) *record.Finding {
@@ -69,7 +70,8 @@ func (g growth) find(_ observed, h *host) *record.Finding {
 	if grown-other < max(g.least, 1) || float64(grown) < g.share*float64(of) {
 		return nil
 	}
-	finding := &record.Finding{Host: h.name, Confidence: g.confidence, Summary: g.summary, Reference: g.reference, Fix: on(h.name, h.alone, g.fix...)}
+	finding := &record.Finding{Host: h.name, Confidence: g.confidence, Summary: g.summary, Reference: g.reference,
+		Fix: on(h.name, h.alone, g.fix...)}
 	if float64(grown-other) < g.perS*h.overS {
 		finding.Confidence = record.Possible
 	}
@@ -79,10 +81,12 @@ func (g growth) find(_ observed, h *host) *record.Finding {
 		}
 	}
 	if other > 0 {
-		finding.Evidence = append(finding.Evidence, fmt.Sprintf("up to %d of them are of another cause: %s", other, why))
+		finding.Evidence = append(finding.Evidence, fmt.Sprintf("up to %d of them are of another cause: %s",
+			other, why))
 	}
 	if g.share > 0 && of > 0 {
-		finding.Evidence = append(finding.Evidence, fmt.Sprintf("that is %s %s, %d", partOf(grown, of), strings.Join(g.of, " + "), of))
+		finding.Evidence = append(finding.Evidence, fmt.Sprintf("that is %s %s, %d", partOf(grown, of),
+			strings.Join(g.of, " + "), of))
 	}
 	if g.more != nil {
 		rows, found := g.more(h)
@@ -156,13 +160,17 @@ func program(l record.Listener) string {
 }
 
 func fullListeners(h *host) ([]string, bool) {
-	return h.listenersWhere(func(l record.Listener) bool { return l.Protocol == "tcp" && l.Queued > 0 && l.Queued >= l.Backlog }, queueRow), true
+	return h.listenersWhere(func(l record.Listener) bool {
+		return l.Protocol == "tcp" && l.Queued > 0 &&
+			l.Queued >= l.Backlog
+	}, queueRow), true
 }
 
 func droppingSockets(h *host) ([]string, bool) {
 	return h.listenersWhere(func(l record.Listener) bool { return l.Drops > 0 },
 		func(l record.Listener) string {
-			row := fmt.Sprintf("udp %s: %d datagrams dropped since it was opened, %d bytes wait to be read", l.Local, l.Drops, l.Queued)
+			row := fmt.Sprintf("udp %s: %d datagrams dropped since it was opened, %d bytes wait to be read", l.Local,
+				l.Drops, l.Queued)
 			if l.ReceiveBuffer > 0 {
 				row += fmt.Sprintf(" in a buffer of %d", l.ReceiveBuffer)
 			}
@@ -184,12 +192,16 @@ func largerUDPBuffer(h *host) ([]string, []setting.Setting) {
 	const lower = "have the program read faster, or send to it at a lower rate"
 	switch {
 	case most > 0 && buffer > 2*most:
-		return on(h.name, h.alone, fmt.Sprintf("%s; its buffer is %s, and %s, %d, which bounds only SO_RCVBUF, does not bound it", lower, unit.FormatBytes(float64(buffer)), key, most),
+		return on(h.name, h.alone,
+			fmt.Sprintf("%s; its buffer is %s, and %s, %d, which bounds only SO_RCVBUF, does not bound it", lower,
+				unit.FormatBytes(float64(buffer)), key, most),
 			"against bursts a larger buffer by the program's own option (linerate: --window)"), nil
 	case most >= larger, buffer > 0 && buffer <= most/2: // up to which SO_RCVBUF makes it four times as large, or more
-		return on(h.name, h.alone, fmt.Sprintf("%s, or set a larger SO_RCVBUF (linerate: --window), up to %s, %d", lower, key, most)), nil
+		return on(h.name, h.alone, fmt.Sprintf("%s, or set a larger SO_RCVBUF (linerate: --window), up to %s, %d",
+			lower, key, most)), nil
 	}
-	return h.fixed([]string{lower + ", or set a larger SO_RCVBUF (linerate: --window); the largest that it can set:"}, key, fmt.Sprint(larger))
+	return h.fixed([]string{lower + ", or set a larger SO_RCVBUF (linerate: --window); the largest that it can set:"},
+		key, fmt.Sprint(larger))
 }
 
 // fullUDPBuffers are the receive buffers of UDP sockets that dropped datagrams, as far as they
@@ -305,13 +317,15 @@ func (h *host) onlyIPv6() bool {
 // took only one or two packets for lost, which count as up to 64 segments each (GSO): a busy CPU
 // can do that.
 func retransmitting(h *host) (rows []string, found bool) {
-	losses := h.grown("TcpExt.TCPTimeouts", "TcpExt.TCPLossProbes", "TcpExt.TCPSackRecovery", "TcpExt.TCPRenoRecovery") // 0: not known
+	// 0: not known
+	losses := h.grown("TcpExt.TCPTimeouts", "TcpExt.TCPLossProbes", "TcpExt.TCPSackRecovery", "TcpExt.TCPRenoRecovery")
 	if losses > 0 && losses < 3 && h.grown("Tcp.RetransSegs") <= 64*losses {
 		return nil, false
 	}
 	for _, c := range h.state.Notable {
 		if i := c.Info; i != nil && i.TotalRetrans > 0 && len(rows) < 4 {
-			rows = append(rows, fmt.Sprintf("%s to %s: %d of %d segments were sent again", c.Local, c.Remote, i.TotalRetrans, i.SegsOut))
+			rows = append(rows, fmt.Sprintf("%s to %s: %d of %d segments were sent again", c.Local, c.Remote,
+				i.TotalRetrans, i.SegsOut))
 		}
 	}
 	return rows, true

@@ -17,21 +17,31 @@ var update = flag.Bool("update", false, "write the tables of docs/doctor.md anew
 // hostNamed is a snapshot of a host with a NIC at 1 Gbit/s that works.
 func hostNamed(name string, n int) record.HostSnapshot {
 	numa, on := 0, true
-	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, OverS: 3, Host: record.HostEnvironment{Host: name, CPUs: 8}}
+	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, OverS: 3,
+		Host: record.HostEnvironment{Host: name, CPUs: 8}}
 	s.Reading.Host = name
-	s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MAC: fmt.Sprintf("02:00:00:00:00:%02x", n), MTU: 1500, Up: true, Addresses: []string{fmt.Sprintf("192.0.2.%d/24", n)}}}
+	s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{
+		{Interface: "eth0", MAC: fmt.Sprintf("02:00:00:00:00:%02x", n), MTU: 1500, Up: true,
+			Addresses: []string{fmt.Sprintf("192.0.2.%d/24", n)}}}
 	s.Reading.Begin.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxPackets: 1000, TxPackets: 1000}}
-	s.Reading.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxPackets: 2000, TxPackets: 2000, AtNs: 3e9}}
-	s.Reading.Begin.SNMP, s.Reading.End.SNMP = map[string]int64{"Tcp.OutSegs": 1000}, map[string]int64{"Tcp.OutSegs": 2000}
+	s.Reading.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxPackets: 2000, TxPackets: 2000,
+		AtNs: 3e9}}
+	s.Reading.Begin.SNMP, s.Reading.End.SNMP = map[string]int64{"Tcp.OutSegs": 1000},
+		map[string]int64{"Tcp.OutSegs": 2000}
 	s.Reading.Begin.CPU, s.Reading.End.CPU = []record.CPUTimes{{}}, []record.CPUTimes{{Idle: 2.8, User: 0.2}}
 	s.Reading.Begin.Softnet, s.Reading.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{}}
 	s.State = record.HostState{
 		KernelDrops: &record.KernelDrops{},
-		UptimeS:     86400, FirstNamespace: true, TCP: map[string]int{}, Parameters: map[string]string{"net.ipv4.tcp_window_scaling": "1"},
-		NICs: []record.NIC{{Interface: "eth0", Driver: "igb", Bus: "0000:03:00.0", NUMA: &numa, OperState: "up", Carrier: true, SpeedMbps: 1000, BestMbps: 1000, OfferedMbps: 1000, Duplex: "full", Autoneg: &on,
-			Channels: &record.Channels{Combined: 4, MostCombined: 4}, Features: map[string]bool{"rx-gro": true, "tx-tcp-segmentation": true}}},
+		UptimeS:     86400, FirstNamespace: true, TCP: map[string]int{}, Parameters: map[string]string{
+			"net.ipv4.tcp_window_scaling": "1"},
+		NICs: []record.NIC{{Interface: "eth0", Driver: "igb", Bus: "0000:03:00.0", NUMA: &numa, OperState: "up",
+			Carrier: true, SpeedMbps: 1000, BestMbps: 1000, OfferedMbps: 1000, Duplex: "full", Autoneg: &on,
+			Channels: &record.Channels{Combined: 4, MostCombined: 4}, Features: map[string]bool{"rx-gro": true,
+				"tx-tcp-segmentation": true}}},
 	}
-	for _, part := range []string{"nics", "parameters", "parameter files", "sockets", "sockstat", "neighbour tables", "conntrack", "resolver", "clock", "frequency governors", "open files", "memory", "nexthops", "nftables", "lldp", "kernel log", record.ByTracepoint} {
+	for _, part := range []string{"nics", "parameters", "parameter files", "sockets", "sockstat", "neighbour tables",
+		"conntrack", "resolver", "clock", "frequency governors", "open files", "memory", "nexthops", "nftables", "lldp",
+		"kernel log", record.ByTracepoint} {
 		s.State.Parts = append(s.State.Parts, record.StatePart{Part: part})
 	}
 	return s
@@ -48,7 +58,8 @@ func interrupts(cpus string) (list []record.IRQ) {
 // waits is a connection with data to send.
 func waits(state string, i record.TCPInfo) func(*record.HostSnapshot) {
 	return func(s *record.HostSnapshot) {
-		s.State.Notable = []record.Connection{{Local: "192.0.2.15:9", Remote: "192.0.2.16:9", State: state, SendQueue: 100, Info: &i}}
+		s.State.Notable = []record.Connection{{Local: "192.0.2.15:9", Remote: "192.0.2.16:9", State: state,
+			SendQueue: 100, Info: &i}}
 	}
 }
 
@@ -70,8 +81,10 @@ func TestHostRules(t *testing.T) {
 	}
 	static := func(address, mac string) func(*record.HostSnapshot) {
 		return func(s *record.HostSnapshot) {
-			s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: address, MAC: mac, State: "PERMANENT"}}
-			s.Reading.Snapshot.Answers = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9", MAC: "02:00:00:00:00:99"}}
+			s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: address, MAC: mac,
+				State: "PERMANENT"}}
+			s.Reading.Snapshot.Answers = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9",
+				MAC: "02:00:00:00:00:99"}}
 		}
 	}
 	off := false
@@ -85,7 +98,8 @@ func TestHostRules(t *testing.T) {
 		{"autoneg-off", nic(func(n *record.NIC) { n.Autoneg = &off })},
 		{"carrier-flaps", nic(func(n *record.NIC) { n.CarrierChanges = 40 })},
 		{"pcie-narrow", nic(func(n *record.NIC) {
-			n.PCIe, n.SpeedMbps, n.BestMbps = &record.PCIeLink{Width: 4, MostWidth: 8, GTps: 2.5, MostGTps: 2.5}, 10000, 10000
+			n.PCIe, n.SpeedMbps, n.BestMbps = &record.PCIeLink{Width: 4, MostWidth: 8, GTps: 2.5, MostGTps: 2.5},
+				10000, 10000
 		})},
 		{"usb2-adapter", nic(func(n *record.NIC) { n.USBMbps = 480 })},
 		{"emulated-nic", nic(func(n *record.NIC) { n.Driver = "e1000" })},
@@ -115,21 +129,26 @@ func TestHostRules(t *testing.T) {
 		}},
 		{"socket-backlog-drop", grown("TcpExt.TCPBacklogDrop", 3)},
 		{"syn-queue-full", grown("TcpExt.TCPReqQFullDrop", 3)},
-		{"conntrack-full", func(s *record.HostSnapshot) { s.State.Conntrack = &record.Conntrack{Count: 65000, Most: 65536} }},
+		{"conntrack-full", func(s *record.HostSnapshot) {
+			s.State.Conntrack = &record.Conntrack{Count: 65000, Most: 65536}
+		}},
 		{"files-exhausted", func(s *record.HostSnapshot) { s.State.OpenFiles, s.State.MostFiles = 99, 100 }},
 		{"slow-clock-source", func(s *record.HostSnapshot) {
 			s.State.Clock = &record.ClockSource{Source: "hpet", Available: []string{"tsc", "hpet"}, Synchronised: true}
 		}},
 		{"clock-unsynchronised", func(s *record.HostSnapshot) { s.State.Clock = &record.ClockSource{Source: "tsc"} }},
 		{"powersave-governor", func(s *record.HostSnapshot) { s.State.Governors = map[string]int{"powersave": 8} }},
-		{"resolver-absent", func(s *record.HostSnapshot) { s.State.Resolver = &record.Resolver{Servers: []string{"127.0.0.53"}} }},
+		{"resolver-absent", func(s *record.HostSnapshot) {
+			s.State.Resolver = &record.Resolver{Servers: []string{"127.0.0.53"}}
+		}},
 		{"", func(s *record.HostSnapshot) {
 			s.State.Resolver = &record.Resolver{Servers: []string{"127.0.0.53"}}
 			s.State.Listeners = []record.Listener{{Protocol: "udp", Local: "127.0.0.53:53"}}
 		}},
 		{"resolver-unresolved", func(s *record.HostSnapshot) {
 			s.State.Resolver = &record.Resolver{Servers: []string{"192.0.2.9", "192.0.2.10"}}
-			s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9", State: "FAILED"}}
+			s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9",
+				State: "FAILED"}}
 		}},
 		{"duplicate-address", func(s *record.HostSnapshot) {
 			s.Reading.Snapshot.Interfaces[0].Duplicates = []string{"2001:db8::1/64"}
@@ -142,15 +161,18 @@ func TestHostRules(t *testing.T) {
 		{"fragmentation-needed", grown("Ip6.FragFails", 3)},
 		{"", grown("Ip6.OutNoRoutes", 300)}, // a host without IPv6 looks names up
 		{"resolver-search-long", func(s *record.HostSnapshot) {
-			s.State.Resolver = &record.Resolver{Servers: []string{"192.0.2.9"}, Search: []string{"a", "b", "c"}, Options: []string{"ndots:5"}}
+			s.State.Resolver = &record.Resolver{Servers: []string{"192.0.2.9"}, Search: []string{"a", "b", "c"},
+				Options: []string{"ndots:5"}}
 		}},
 		{"parameter-not-applied", func(s *record.HostSnapshot) {
 			s.State.Parameters["net.core.somaxconn"] = "4096"
-			s.State.Files = []record.ParameterLine{{File: "/etc/sysctl.conf", Line: 3, Key: "net.core.somaxconn", Value: "8192"}}
+			s.State.Files = []record.ParameterLine{{File: "/etc/sysctl.conf", Line: 3, Key: "net.core.somaxconn",
+				Value: "8192"}}
 		}},
 		{"parameter-set-twice", func(s *record.HostSnapshot) {
 			s.State.Parameters["net.core.somaxconn"] = "8192"
-			s.State.Files = []record.ParameterLine{{File: "a.conf", Line: 3, Key: "net.core.somaxconn", Value: "4096"}, {File: "b.conf", Line: 1, Key: "net.core.somaxconn", Value: "8192"}}
+			s.State.Files = []record.ParameterLine{{File: "a.conf", Line: 3, Key: "net.core.somaxconn", Value: "4096"},
+				{File: "b.conf", Line: 1, Key: "net.core.somaxconn", Value: "8192"}}
 		}},
 		{"orphans-many", func(s *record.HostSnapshot) {
 			s.State.Sockstat = map[string]int64{"TCP.orphan": 900}
@@ -163,16 +185,24 @@ func TestHostRules(t *testing.T) {
 		{"backlog-small", func(s *record.HostSnapshot) {
 			s.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 1, Program: "server"}}
 		}},
-		{"resolver-dead", probed(record.Probe{Resolvers: []record.ResolverProbe{{Server: "192.0.2.9", Error: "no answer"}, {Server: "192.0.2.10"}}})},
+		{"resolver-dead", probed(
+			record.Probe{Resolvers: []record.ResolverProbe{{Server: "192.0.2.9", Error: "no answer"},
+				{Server: "192.0.2.10"}}})},
 		{"resolver-slow", probed(record.Probe{Resolvers: []record.ResolverProbe{{Server: "192.0.2.9", Ms: 900}}})},
 		{"probe-unanswered", probed(record.Probe{Sent: []string{"1 ARP request"}, Echo: &record.EchoProbe{Sent: 24}})},
 		{"probe-lost", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 20}})},
-		{"", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 23}, InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1500}, Connects: []record.ConnectProbe{{Outcome: record.ConnectRefused}}})},
+		{"", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 23}, InterfaceMTU: 1500,
+			PathMTU: &record.PathMTUProbe{MTU: 1500}, Connects: []record.ConnectProbe{
+				{Outcome: record.ConnectRefused}}})},
 		{"mtu-blackhole", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400}})},
-		{"", probed(record.Probe{Address: "127.0.0.1", Interface: "lo", InterfaceMTU: 65536, PathMTU: &record.PathMTUProbe{MTU: 65535, Reported: true}})},
-		{"", probed(record.Probe{Address: "127.0.0.1", Interface: "lo", InterfaceMTU: 65536, PathMTU: &record.PathMTUProbe{MTU: 65535}})},
-		{"path-mtu-smaller", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400, Reported: true}})},
-		{"connect-unanswered", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 24}, Connects: []record.ConnectProbe{{Port: 80, Outcome: record.ConnectUnanswered}}})},
+		{"", probed(record.Probe{Address: "127.0.0.1", Interface: "lo", InterfaceMTU: 65536,
+			PathMTU: &record.PathMTUProbe{MTU: 65535, Reported: true}})},
+		{"", probed(record.Probe{Address: "127.0.0.1", Interface: "lo", InterfaceMTU: 65536,
+			PathMTU: &record.PathMTUProbe{MTU: 65535}})},
+		{"path-mtu-smaller", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400,
+			Reported: true}})},
+		{"connect-unanswered", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 24},
+			Connects: []record.ConnectProbe{{Port: 80, Outcome: record.ConnectUnanswered}}})},
 		{"cpu-saturated", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{User: 3} }},
 		{"", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{User: 3, Nice: 2.9} }},
 		{"cpu-stolen", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{Idle: 2, Steal: 1} }},
@@ -195,10 +225,13 @@ func TestHostRules(t *testing.T) {
 		{"", func(s *record.HostSnapshot) { s.State.Parameters["net.ipv4.tcp_mem"] = "5 9 10" }},
 		{"rules-many", func(s *record.HostSnapshot) { s.Reading.Snapshot.Rules = make([]record.RuleEntry, 101) }},
 		{"subnets-overlap", func(s *record.HostSnapshot) {
-			s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "eth1", MAC: "02:00:00:00:09:09", MTU: 1500, Up: true, Addresses: []string{"192.0.0.9/16"}})
+			s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
+				record.InterfaceSnapshot{Interface: "eth1", MAC: "02:00:00:00:09:09", MTU: 1500, Up: true,
+					Addresses: []string{"192.0.0.9/16"}})
 		}},
 		{"static-neighbour", func(s *record.HostSnapshot) {
-			s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9", MAC: "02:00:00:00:09:09", State: "PERMANENT"}}
+			s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9",
+				MAC: "02:00:00:00:09:09", State: "PERMANENT"}}
 		}},
 		{"send-buffer-limited", waits("ESTAB", record.TCPInfo{SndbufLimited: 5e5, BusyUs: 6e5})},
 		{"", waits("ESTAB", record.TCPInfo{SndbufLimited: 2e5, BusyUs: 6e5})},
@@ -221,7 +254,8 @@ func TestHostRules(t *testing.T) {
 			if test.id == "" || f.ExplainedBy != test.id {
 				ids = append(ids, f.ID)
 			}
-			if f.ID == test.id && (len(f.Evidence) == 0 || len(f.Fix) == 0 || f.Reference == "" || f.ExplainedBy != "") {
+			if f.ID == test.id && (len(f.Evidence) == 0 || len(f.Fix) == 0 || f.Reference == "" ||
+				f.ExplainedBy != "") {
 				t.Errorf("%+v", f)
 			}
 		}
@@ -241,7 +275,8 @@ func TestSinceBoot(t *testing.T) {
 			s.Reading.Begin = record.Reading{}
 		}
 		e := Hosts([]record.HostSnapshot{s})
-		if len(e.Findings) != 1 || !e.Findings[0].Boot || e.Findings[0].Confidence != record.Possible || !strings.Contains(e.Findings[0].Evidence[0], "since boot") {
+		if len(e.Findings) != 1 || !e.Findings[0].Boot || e.Findings[0].Confidence != record.Possible ||
+			!strings.Contains(e.Findings[0].Evidence[0], "since boot") {
 			t.Errorf("over %g s: %+v", over, e.Findings)
 		}
 		if len(e.Drops) != 1 || !e.Drops[0].Boot || e.Drops[0].Packets != 7 {
@@ -281,7 +316,8 @@ func TestInside(t *testing.T) {
 	for i := range hosts {
 		s := &hosts[i]
 		s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
-			record.InterfaceSnapshot{Interface: "docker0", Kind: "bridge", Up: true, MTU: 1500 - 50*i, MAC: "02:42:00:00:00:01", Addresses: []string{"172.17.0.1/16"}},
+			record.InterfaceSnapshot{Interface: "docker0", Kind: "bridge", Up: true, MTU: 1500 - 50*i,
+				MAC: "02:42:00:00:00:01", Addresses: []string{"172.17.0.1/16"}},
 			record.InterfaceSnapshot{Interface: "veth1", Kind: "veth", Master: "docker0", Up: true, MTU: 1500 - 50*i})
 		s.State.NICs = append(s.State.NICs, record.NIC{Interface: "docker0"})
 		s.Reading.Snapshot.Routes = []record.RouteEntry{{Table: 254, Text: "blackhole 10.244.7.0/26 proto bird"}}
@@ -293,9 +329,11 @@ func TestInside(t *testing.T) {
 	}
 	// With a port to a network it is one.
 	for i := range hosts {
-		hosts[i].Reading.Snapshot.Interfaces[0].Master, hosts[i].Reading.Snapshot.Interfaces[0].Addresses = "docker0", nil
+		hosts[i].Reading.Snapshot.Interfaces[0].Master, hosts[i].Reading.Snapshot.Interfaces[0].Addresses = "docker0",
+			nil
 	}
-	if got := names(Hosts(hosts).Findings); !strings.Contains(got, "address-twice") || !strings.Contains(got, "mtu-differs") {
+	if got := names(Hosts(hosts).Findings); !strings.Contains(got, "address-twice") ||
+		!strings.Contains(got, "mtu-differs") {
 		t.Error(got)
 	}
 }
@@ -307,11 +345,15 @@ func TestSpelled(t *testing.T) {
 	b.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.conf.all.arp_ignore": "0"}
 	b.Reading.Snapshot.Interfaces[0].MTU = 9000
 	b.Reading.Snapshot.Interfaces[0].Addresses = []string{"192.0.2.2/24", "192.0.2.1/24", "fe80::1/64"}
-	b.Reading.Snapshot.Interfaces = append(b.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "eth1", MAC: stranger, MTU: 9000, Up: true, Addresses: []string{"192.0.2.3/24"}})
-	b.Reading.Snapshot.Routes = []record.RouteEntry{{Table: mainTable, To: "0.0.0.0/0", Text: "default via 198.51.100.1 dev eth0"}}
+	b.Reading.Snapshot.Interfaces = append(b.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "eth1",
+		MAC: stranger, MTU: 9000, Up: true, Addresses: []string{"192.0.2.3/24"}})
+	b.Reading.Snapshot.Routes = []record.RouteEntry{
+		{Table: mainTable, To: "0.0.0.0/0", Text: "default via 198.51.100.1 dev eth0"}}
 	want := map[string]string{
-		"mtu-differs": "on b: ip link set dev eth0 mtu 1500", "address-twice": "b.eth0: 192.0.2.1/24, 02:00:00:00:00:02",
-		"same-subnet-interfaces": "eth0: 192.0.2.2/24 and 192.0.2.1/24; eth1: 192.0.2.3/24", "gateway-off-link": "eth0: 192.0.2.2/24, 192.0.2.1/24 and fe80::1/64",
+		"mtu-differs":            "on b: ip link set dev eth0 mtu 1500",
+		"address-twice":          "b.eth0: 192.0.2.1/24, 02:00:00:00:00:02",
+		"same-subnet-interfaces": "eth0: 192.0.2.2/24 and 192.0.2.1/24; eth1: 192.0.2.3/24",
+		"gateway-off-link":       "eth0: 192.0.2.2/24, 192.0.2.1/24 and fe80::1/64",
 	}
 	for _, f := range Hosts([]record.HostSnapshot{a, b}).Findings {
 		if line := want[f.ID]; line != "" && slices.Contains(slices.Concat(f.Evidence, f.Fix), line) {
@@ -332,7 +374,8 @@ func TestUnevaluated(t *testing.T) {
 	s.State.NICs, s.State.Parts[0].Missing = nil, "operation not permitted"
 	e := Hosts([]record.HostSnapshot{s})
 	i := slices.IndexFunc(e.Unevaluated, func(u record.Unevaluated) bool { return u.Rule == "half-duplex" })
-	if i < 0 || e.Unevaluated[i].Why != "nics: operation not permitted" || slices.Contains(e.Evaluated, "half-duplex") || !slices.Contains(e.Evaluated, "window-scaling-off") {
+	if i < 0 || e.Unevaluated[i].Why != "nics: operation not permitted" ||
+		slices.Contains(e.Evaluated, "half-duplex") || !slices.Contains(e.Evaluated, "window-scaling-off") {
 		t.Errorf("%+v", e)
 	}
 }
@@ -421,14 +464,16 @@ func pastedTables(clients [2][]int, ports ...int) (list []record.HostSnapshot) {
 		s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Pasted: []string{"neighbours"}}
 		s.Reading.Host = fmt.Sprint("brik", i+1)
 		for n, m := range at {
-			s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, record.Neighbour{Interface: "eth1", Address: fmt.Sprint("192.168.1.", 15+n), MAC: mac(m), State: "STALE"})
+			s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, record.Neighbour{Interface: "eth1",
+				Address: fmt.Sprint("192.168.1.", 15+n), MAC: mac(m), State: "STALE"})
 		}
 		list = append(list, s)
 	}
 	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Pasted: []string{"forwarding table"}}
 	s.Reading.Host = "sg300"
 	for n, m := range ports {
-		s.Reading.Snapshot.FDB = append(s.Reading.Snapshot.FDB, record.FDBEntry{MAC: mac(m), Interface: fmt.Sprint("gi", 7+n)})
+		s.Reading.Snapshot.FDB = append(s.Reading.Snapshot.FDB,
+			record.FDBEntry{MAC: mac(m), Interface: fmt.Sprint("gi", 7+n)})
 	}
 	return append(list, s)
 }
@@ -444,9 +489,11 @@ func TestFluxElsewhere(t *testing.T) {
 		confidence string
 		others     bool // the tables have each address at MAC addresses of two machines
 	}{
-		{[2][]int{{0x31, 0x32, 0x32, 0x32}, {0x32, 0x32, 0x32, 0x32}}, []int{0x31, 0x33, 0x32, 0x34}, record.Likely, false},
+		{[2][]int{{0x31, 0x32, 0x32, 0x32}, {0x32, 0x32, 0x32, 0x32}}, []int{0x31, 0x33, 0x32, 0x34},
+			record.Likely, false},
 		{[2][]int{{0x31, 0x32, 0x32, 0x32}, {0x32, 0x32, 0x32, 0x32}}, nil, record.Likely, false},
-		{[2][]int{{0x32, 0x32, 0x32, 0x32}, {0x32, 0x32, 0x32, 0x32}}, []int{0x31, 0x33, 0x32, 0x34}, record.Possible, false},
+		{[2][]int{{0x32, 0x32, 0x32, 0x32}, {0x32, 0x32, 0x32, 0x32}}, []int{0x31, 0x33, 0x32, 0x34},
+			record.Possible, false},
 		{[2][]int{{0x32, 0x32, 0x32, 0x32}, {0x32, 0x32, 0x32, 0x32}}, []int{0x32}, "", false},
 		{[2][]int{{0x31, 0x32, 0x33, 0x34}, {0x31, 0x32, 0x33, 0x34}}, []int{0x31, 0x33, 0x32, 0x34}, "", false},
 		{[2][]int{{0x31, 0x32, 0x32, 0x32}, {0x71, 0x72, 0x73, 0x74}}, []int{0x71, 0xa1, 0xc1}, record.Possible, true},
@@ -466,10 +513,12 @@ func TestFluxElsewhere(t *testing.T) {
 		if got != want {
 			t.Errorf("%x: %+v, want %q", c.clients, e.Findings, want)
 		}
-		if len(c.ports) == 4 && c.confidence == record.Likely && !strings.Contains(e.Findings[0].Summary, "00:08:9b:c8:c4:32, port gi9 of sg300") {
+		if len(c.ports) == 4 && c.confidence == record.Likely &&
+			!strings.Contains(e.Findings[0].Summary, "00:08:9b:c8:c4:32, port gi9 of sg300") {
 			t.Error(e.Findings[0].Summary)
 		}
-		if slices.Contains(e.Evaluated, "half-duplex") || slices.Contains(e.Evaluated, "mtu-differs") || !slices.Contains(e.Evaluated, "arp-flux") {
+		if slices.Contains(e.Evaluated, "half-duplex") || slices.Contains(e.Evaluated, "mtu-differs") ||
+			!slices.Contains(e.Evaluated, "arp-flux") {
 			t.Errorf("evaluated %v", e.Evaluated)
 		}
 	}

@@ -29,7 +29,8 @@ func TestIngress(t *testing.T) {
 		{"arp_announce=1 asks with any address of the subnet", 1, server("all.arp_announce", "1"), "[eth0 eth1]"},
 		{"arp_announce=2", 3, nil, "[eth1]"},
 		{"the server has a permanent entry and does not ask", 1, func(tr *record.Trial) {
-			tr.Hosts[0].Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.168.1.101", MAC: "02:00:00:00:00:01", State: "PERMANENT"}}
+			tr.Hosts[0].Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.168.1.101",
+				MAC: "02:00:00:00:00:01", State: "PERMANENT"}}
 			tr.Hosts[0].Before.Neighbours = nil
 		}, "[eth1]"},
 		{"permanent entries at the client", 2, nil, "[eth1]"},
@@ -51,7 +52,8 @@ func TestIngress(t *testing.T) {
 			c.doctor(&tr)
 		}
 		over := sciencetest.Study.Topology()
-		if got := fmt.Sprint(NewIngress(tr, &over).Interfaces("client1", "server", netip.MustParseAddr("192.168.1.16"))); got != c.want {
+		if got := fmt.Sprint(NewIngress(tr, &over).Interfaces("client1", "server",
+			netip.MustParseAddr("192.168.1.16"))); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}

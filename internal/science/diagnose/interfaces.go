@@ -14,30 +14,80 @@ import (
 
 // Rules about the interfaces of a host: their links, drivers, queues and counters.
 var interfaceRules = []rule{
-	{id: "half-duplex", host: true, about: "A NIC with a link is half duplex.", parts: nicParts, find: eachNIC(halfDuplex), sameCause: sameSummary, explains: []string{"interface-errors", "collisions", "tcp-retransmissions"}},
-	{id: "speed-below-best", host: true, about: "A NIC's negotiated speed is below the fastest that its port supports.", parts: nicParts, find: eachNIC(speedBelowBest), sameCause: sameSummary},
-	{id: "autoneg-off", host: true, about: "A NIC for 1 Gbit/s or more, up to 10 Gbit/s, supports autonegotiation and does not negotiate its link.", parts: nicParts, find: eachNIC(autonegOff), sameCause: sameSummary, explains: []string{"half-duplex", "collisions"}},
-	{id: "link-down", host: true, about: "An interface other than a bridge is up and has addresses, but no carrier.", parts: nicParts, find: eachNIC(linkDown), sameCause: sameSummary, explains: []string{"gateway-unresolved", "tx-dropped", "no-route", "syn-unanswered", "connect-fails"}, atPeers: []string{"syn-unanswered", "unacknowledged"}},
-	{id: "carrier-flaps", host: true, about: "A NIC's carrier changed at least ten times for each day since the boot.", parts: nicParts, find: eachNIC(carrierFlaps), sameCause: sameSummary, explains: []string{"tx-carrier"}},
-	{id: "pcie-narrow", host: true, about: "The PCIe link of a NIC has fewer lanes or a lower speed than the card can; certain if it carries less than 1.15 times the link's rate, or the port's where that is not known.", parts: nicParts, find: eachNIC(pcieNarrow), sameCause: sameSummary, explains: []string{"ring-overrun", "pcie-stalled", "nic-buffer-full"}},
-	{id: "usb2-adapter", host: true, about: "An adapter of 1 Gbit/s or more is at a USB port of 480 Mbit/s or less.", parts: nicParts, find: eachNIC(usb2), sameCause: sameSummary},
-	{id: "emulated-nic", host: true, about: "The driver is that of a NIC which hypervisors emulate register by register.", parts: nicParts, find: eachNIC(emulated), sameCause: sameSummary},
-	{id: "one-queue", host: true, about: "A NIC has one receive queue, its driver can have more, and the host several CPUs.", parts: nicParts, find: eachNIC(oneQueue), sameCause: sameSummary, explains: []string{"softirq-one-core"}},
-	{id: "one-cpu-for-interrupts", host: true, about: "Three or more interrupts of a NIC all have the same single CPU.", parts: nicParts, find: eachNIC(oneCPU), sameCause: sameSummary, explains: []string{"softirq-one-core"}},
-	{id: "offload-off", host: true, about: "GRO, GSO, TSO or receive checksums of an interface are off and could be on; possible of GSO and TSO where scatter-gather is off, without which the kernel keeps them off.", parts: nicParts, find: eachNIC(offloadOff), sameCause: sameSummary},
-	{id: "promiscuous", host: true, about: "An interface that is in no bridge has IFF_PROMISC.", parts: nicParts, find: eachNIC(promiscuous), sameCause: sameSummary, explains: []string{"other-host-frames"}},
-	{id: "mtu-below-minimum", host: true, about: "The MTU of an interface with addresses is below 1280, which IPv6 needs; possible of a tunnel, whose path may leave no more.", find: eachInterface(mtuBelowMinimum), sameCause: sameSummary, explains: []string{"fragmentation", "fragmentation-needed"}},
-	{id: "bridge-mtu-mixed", host: true, about: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.", find: each(everyHost, bridgeMTU), sameCause: sameSummary, explains: []string{"fragmentation-needed", "tx-dropped"}},
-	{id: "mac-twice", host: true, about: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the other.", find: each(everyHost, macTwice), sameCause: sameSummary},
-	{id: "qdisc-drop", parts: []string{"qdiscs"}, host: true, load: true, about: "A queueing discipline other than ingress and clsact dropped packets, at least one in 100,000; certain from ten on.", growth: true, find: eachQdisc, holds: queueHolds, sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
-	{id: "interface-errors", host: true, about: "rx_errors grew, without those of length and of full rings, or rx_crc_errors; of a tunnel likely, for packets that it refuses.", growth: true, find: eachCounters(interfaceErrors), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "reassembly-failed"}},
-	{id: "frames-too-long", host: true, about: "rx_length_errors of an interface other than a tunnel grew: a neighbour sends longer frames than the interface takes.", growth: true, find: eachCounters(framesTooLong), sameCause: sameSummary, explains: []string{"interface-errors", "rx-dropped", "tcp-retransmissions"}},
-	{id: "rx-dropped", host: true, about: "rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the kernel was traced (kfree_skb), those of protocols that nothing handles. Likely where that is a hundredth of what arrives and the kernel was traced, or names another reason.", growth: true, find: eachCounters(rxDropped), sameCause: samePlace, explains: []string{"tcp-retransmissions"}},
-	{id: "tx-dropped", host: true, load: true, about: "tx_dropped grew by at least ten packets and one in 10,000.", growth: true, find: eachCounters(txDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
-	{id: "tx-carrier", host: true, about: "tx_carrier_errors grew; of a tunnel for want of a route to its other end, or of IPsec state.", growth: true, find: eachCounters(txCarrier), sameCause: sameSummary},
-	{id: "collisions", host: true, about: "collisions grew; of a tunnel for packets that are routed into it again.", growth: true, find: eachCounters(collisions), sameCause: sameSummary},
-	{id: "other-host-frames", host: true, about: "rx_otherhost_dropped (Linux 5.19) grew by at least 100 packets and a tenth of those received.", growth: true, find: eachCounters(otherHostFrames), sameCause: sameSummary},
-	{id: "standby-traffic", host: true, about: "rx_nohandler grew by at least 100 packets and a hundredth of those received.", growth: true, find: eachCounters(standbyTraffic), sameCause: sameSummary},
+	{id: "half-duplex", host: true, about: "A NIC with a link is half duplex.", parts: nicParts,
+		find: eachNIC(halfDuplex), sameCause: sameSummary, explains: []string{"interface-errors", "collisions",
+			"tcp-retransmissions"}},
+	{id: "speed-below-best", host: true, about: "A NIC's negotiated speed is below the fastest that its port supports.",
+		parts: nicParts, find: eachNIC(speedBelowBest), sameCause: sameSummary},
+	{id: "autoneg-off", host: true,
+		about: "A NIC for 1 Gbit/s or more, up to 10 Gbit/s, supports autonegotiation and does not negotiate its link.",
+		parts: nicParts, find: eachNIC(autonegOff), sameCause: sameSummary,
+		explains: []string{"half-duplex", "collisions"}},
+	{id: "link-down", host: true, about: "An interface other than a bridge is up and has addresses, but no carrier.",
+		parts: nicParts, find: eachNIC(linkDown), sameCause: sameSummary, explains: []string{"gateway-unresolved",
+			"tx-dropped", "no-route", "syn-unanswered", "connect-fails"}, atPeers: []string{"syn-unanswered",
+			"unacknowledged"}},
+	{id: "carrier-flaps", host: true, about: "A NIC's carrier changed at least ten times for each day since the boot.",
+		parts: nicParts, find: eachNIC(carrierFlaps), sameCause: sameSummary, explains: []string{"tx-carrier"}},
+	{id: "pcie-narrow", host: true,
+		about: "The PCIe link of a NIC has fewer lanes or a lower speed than the card can; certain if it carries less than 1.15 times the link's rate, or the port's where that is not known.",
+		parts: nicParts, find: eachNIC(pcieNarrow), sameCause: sameSummary, explains: []string{"ring-overrun",
+			"pcie-stalled", "nic-buffer-full"}},
+	{id: "usb2-adapter", host: true, about: "An adapter of 1 Gbit/s or more is at a USB port of 480 Mbit/s or less.",
+		parts: nicParts, find: eachNIC(usb2), sameCause: sameSummary},
+	{id: "emulated-nic", host: true,
+		about: "The driver is that of a NIC which hypervisors emulate register by register.", parts: nicParts,
+		find: eachNIC(emulated), sameCause: sameSummary},
+	{id: "one-queue", host: true,
+		about: "A NIC has one receive queue, its driver can have more, and the host several CPUs.", parts: nicParts,
+		find: eachNIC(oneQueue), sameCause: sameSummary, explains: []string{"softirq-one-core"}},
+	{id: "one-cpu-for-interrupts", host: true, about: "Three or more interrupts of a NIC all have the same single CPU.",
+		parts: nicParts, find: eachNIC(oneCPU), sameCause: sameSummary, explains: []string{"softirq-one-core"}},
+	{id: "offload-off", host: true,
+		about: "GRO, GSO, TSO or receive checksums of an interface are off and could be on; possible of GSO and TSO where scatter-gather is off, without which the kernel keeps them off.",
+		parts: nicParts, find: eachNIC(offloadOff), sameCause: sameSummary},
+	{id: "promiscuous", host: true, about: "An interface that is in no bridge has IFF_PROMISC.", parts: nicParts,
+		find: eachNIC(promiscuous), sameCause: sameSummary, explains: []string{"other-host-frames"}},
+	{id: "mtu-below-minimum", host: true,
+		about: "The MTU of an interface with addresses is below 1280, which IPv6 needs; possible of a tunnel, whose path may leave no more.",
+		find:  eachInterface(mtuBelowMinimum), sameCause: sameSummary, explains: []string{"fragmentation",
+			"fragmentation-needed"}},
+	{id: "bridge-mtu-mixed", host: true,
+		about: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.",
+		find:  each(everyHost, bridgeMTU), sameCause: sameSummary, explains: []string{"fragmentation-needed",
+			"tx-dropped"}},
+	{id: "mac-twice", host: true,
+		about: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the other.",
+		find:  each(everyHost, macTwice), sameCause: sameSummary},
+	{id: "qdisc-drop", parts: []string{"qdiscs"}, host: true, load: true,
+		about:  "A queueing discipline other than ingress and clsact dropped packets, at least one in 100,000; certain from ten on.",
+		growth: true, find: eachQdisc, holds: queueHolds, sameCause: sameSummary,
+		explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
+	{id: "interface-errors", host: true,
+		about:  "rx_errors grew, without those of length and of full rings, or rx_crc_errors; of a tunnel likely, for packets that it refuses.",
+		growth: true, find: eachCounters(interfaceErrors), sameCause: sameSummary,
+		explains: []string{"tcp-retransmissions", "reassembly-failed"}},
+	{id: "frames-too-long", host: true,
+		about:  "rx_length_errors of an interface other than a tunnel grew: a neighbour sends longer frames than the interface takes.",
+		growth: true, find: eachCounters(framesTooLong), sameCause: sameSummary, explains: []string{"interface-errors",
+			"rx-dropped", "tcp-retransmissions"}},
+	{id: "rx-dropped", host: true,
+		about:  "rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the kernel was traced (kfree_skb), those of protocols that nothing handles. Likely where that is a hundredth of what arrives and the kernel was traced, or names another reason.",
+		growth: true, find: eachCounters(rxDropped), sameCause: samePlace, explains: []string{"tcp-retransmissions"}},
+	{id: "tx-dropped", host: true, load: true, about: "tx_dropped grew by at least ten packets and one in 10,000.",
+		growth: true, find: eachCounters(txDropped), sameCause: sameSummary, explains: []string{"tcp-retransmissions",
+			"ip-discards", "udp-send-buffer", "retransmission-refused"}},
+	{id: "tx-carrier", host: true,
+		about:  "tx_carrier_errors grew; of a tunnel for want of a route to its other end, or of IPsec state.",
+		growth: true, find: eachCounters(txCarrier), sameCause: sameSummary},
+	{id: "collisions", host: true, about: "collisions grew; of a tunnel for packets that are routed into it again.",
+		growth: true, find: eachCounters(collisions), sameCause: sameSummary},
+	{id: "other-host-frames", host: true,
+		about:  "rx_otherhost_dropped (Linux 5.19) grew by at least 100 packets and a tenth of those received.",
+		growth: true, find: eachCounters(otherHostFrames), sameCause: sameSummary},
+	{id: "standby-traffic", host: true,
+		about: "rx_nohandler grew by at least 100 packets and a hundredth of those received.", growth: true,
+		find: eachCounters(standbyTraffic), sameCause: sameSummary},
 }
 
 var nicParts = []string{"nics"}
@@ -51,9 +101,11 @@ func halfDuplex(p port) *record.Finding {
 	if p.nic.Duplex != "half" || !p.nic.Carrier || !p.hardware() {
 		return nil
 	}
-	return p.found(record.Certain, p.i.Interface+" is half duplex: it cannot send and receive at the same time", ethtoolPage+"; IEEE 802.3, clause 28",
+	return p.found(record.Certain, p.i.Interface+" is half duplex: it cannot send and receive at the same time",
+		ethtoolPage+"; IEEE 802.3, clause 28",
 		[]string{fmt.Sprintf("%s: %d Mbit/s, half duplex%s", p.i.Interface, p.nic.SpeedMbps, negotiates(p.nic))},
-		"ethtool -s "+p.i.Interface+" autoneg on, and the same at the switch's port: an end without autonegotiation makes the other half duplex")
+		"ethtool -s "+p.i.Interface+
+			" autoneg on, and the same at the switch's port: an end without autonegotiation makes the other half duplex")
 }
 
 func negotiates(n record.NIC) string {
@@ -75,8 +127,10 @@ func speedBelowBest(p port) *record.Finding {
 	if !offers {
 		cause = "this end offers no more"
 	}
-	f := p.found(record.Likely, fmt.Sprintf("%s runs at %s, and its port can do %s", p.i.Interface, mbps(n.SpeedMbps), mbps(n.BestMbps)), ethtoolPage,
-		[]string{fmt.Sprintf("%s: negotiated %s, advertises up to %s, supports %s%s", p.i.Interface, mbps(n.SpeedMbps), mbps(n.OfferedMbps), mbps(n.BestMbps), negotiates(n))},
+	f := p.found(record.Likely, fmt.Sprintf("%s runs at %s, and its port can do %s", p.i.Interface, mbps(n.SpeedMbps),
+		mbps(n.BestMbps)), ethtoolPage,
+		[]string{fmt.Sprintf("%s: negotiated %s, advertises up to %s, supports %s%s", p.i.Interface, mbps(n.SpeedMbps),
+			mbps(n.OfferedMbps), mbps(n.BestMbps), negotiates(n))},
 		cause+": ethtool "+p.i.Interface+" lists what each end offers; ethtool -s "+p.i.Interface+" autoneg on")
 	if !offers {
 		f.Places = append(f.Places, []string{"advertised by " + p.i.Interface}) // which no cause at the other end has
@@ -95,22 +149,27 @@ func autonegOff(p port) *record.Finding {
 	if n.SpeedMbps > 0 && n.SpeedMbps <= 100 { // parallel detection finds the speed and not the duplex
 		becomes = "that becomes half duplex"
 	}
-	return p.found(record.Possible, p.i.Interface+" does not negotiate its link: if the other end does, "+becomes, "IEEE 802.3, clause 28; "+ethtoolPage,
-		[]string{fmt.Sprintf("%s: %s%s", p.i.Interface, mbps(n.SpeedMbps), negotiates(n))}, "ethtool -s "+p.i.Interface+" autoneg on, at both ends")
+	return p.found(record.Possible, p.i.Interface+" does not negotiate its link: if the other end does, "+becomes,
+		"IEEE 802.3, clause 28; "+ethtoolPage,
+		[]string{fmt.Sprintf("%s: %s%s", p.i.Interface, mbps(n.SpeedMbps), negotiates(n))}, "ethtool -s "+p.i.Interface+
+			" autoneg on, at both ends")
 }
 
 func linkDown(p port) *record.Finding {
 	if p.nic.Carrier || len(p.globalAddresses()) == 0 || p.i.Kind == "bridge" { // a bridge without ports has no carrier
 		return nil
 	}
-	evidence := []string{fmt.Sprintf("%s: up, no carrier (operstate %s), addresses %s", p.i.Interface, p.nic.OperState, strings.Join(p.globalAddresses(), ", "))}
+	evidence := []string{fmt.Sprintf("%s: up, no carrier (operstate %s), addresses %s", p.i.Interface, p.nic.OperState,
+		strings.Join(p.globalAddresses(), ", "))}
 	for _, r := range p.h.reading.Snapshot.Routes {
 		if routeVia(r, p.i.Interface) && len(evidence) < 4 {
 			evidence = append(evidence, "route by it: "+r.Text)
 		}
 	}
-	f := p.found(record.Certain, p.i.Interface+" has addresses and routes, but no link", "Linux Documentation/networking/operstates.rst", evidence,
-		"check the cable, the transceiver and the port at the other end; or ip link set dev "+p.i.Interface+" down, so that routes go elsewhere")
+	f := p.found(record.Certain, p.i.Interface+" has addresses and routes, but no link",
+		"Linux Documentation/networking/operstates.rst", evidence,
+		"check the cable, the transceiver and the port at the other end; or ip link set dev "+p.i.Interface+
+			" down, so that routes go elsewhere")
 	for _, x := range prefixes(p.i) {
 		f.Places[0] = append(f.Places[0], x.Addr().String(), x.Masked().String(), "from "+x.Masked().String())
 	}
@@ -144,8 +203,10 @@ func carrierFlaps(p port) *record.Finding {
 	if !p.hardware() || float64(p.nic.CarrierChanges) < often*max(1, days) {
 		return nil
 	}
-	return p.found(record.Possible, p.i.Interface+" has lost its link often", "Linux Documentation/ABI/testing/sysfs-class-net",
-		[]string{fmt.Sprintf("%s: %d changes of the carrier in the %.1f days since the machine was booted", p.i.Interface, p.nic.CarrierChanges, days)},
+	return p.found(record.Possible, p.i.Interface+" has lost its link often",
+		"Linux Documentation/ABI/testing/sysfs-class-net",
+		[]string{fmt.Sprintf("%s: %d changes of the carrier in the %.1f days since the machine was booted",
+			p.i.Interface, p.nic.CarrierChanges, days)},
 		"cable, transceiver, or energy-efficient Ethernet (ethtool --show-eee "+p.i.Interface+")")
 }
 
@@ -173,8 +234,10 @@ func pcieNarrow(p port) *record.Finding {
 	if need > 0 && carries < 1.15*need { // transaction-layer headers take about a tenth
 		confidence = record.Certain
 	}
-	return p.found(confidence, fmt.Sprintf("%s sits in a PCIe slot that is narrower or slower than the card", p.i.Interface), "Linux Documentation/ABI/testing/sysfs-bus-pci",
-		[]string{fmt.Sprintf("%s at %s: x%d at %g GT/s of x%d at %g GT/s, at most %.3g Gbit/s each way; %s %.3g Gbit/s", p.i.Interface, p.nic.Bus, l.Width, l.GTps, l.MostWidth, l.MostGTps, carries, of, need)},
+	return p.found(confidence, fmt.Sprintf("%s sits in a PCIe slot that is narrower or slower than the card",
+		p.i.Interface), "Linux Documentation/ABI/testing/sysfs-bus-pci",
+		[]string{fmt.Sprintf("%s at %s: x%d at %g GT/s of x%d at %g GT/s, at most %.3g Gbit/s each way; %s %.3g Gbit/s",
+			p.i.Interface, p.nic.Bus, l.Width, l.GTps, l.MostWidth, l.MostGTps, carries, of, need)},
 		"another slot (lspci -vv, LnkSta), or the firmware's setting of the slot")
 }
 
@@ -182,8 +245,10 @@ func usb2(p port) *record.Finding {
 	if p.nic.USBMbps <= 0 || p.nic.USBMbps > 480 || max(p.nic.SpeedMbps, p.nic.BestMbps) < 1000 {
 		return nil
 	}
-	return p.found(record.Certain, p.i.Interface+" is a gigabit adapter at a USB 2 port", "Linux Documentation/ABI/stable/sysfs-bus-usb",
-		[]string{fmt.Sprintf("%s: USB at %.0f Mbit/s, Ethernet at %s", p.i.Interface, p.nic.USBMbps, mbps(max(p.nic.SpeedMbps, p.nic.BestMbps)))}, "plug it into a USB 3 port, or use a PCIe card")
+	return p.found(record.Certain, p.i.Interface+" is a gigabit adapter at a USB 2 port",
+		"Linux Documentation/ABI/stable/sysfs-bus-usb",
+		[]string{fmt.Sprintf("%s: USB at %.0f Mbit/s, Ethernet at %s", p.i.Interface, p.nic.USBMbps,
+			mbps(max(p.nic.SpeedMbps, p.nic.BestMbps)))}, "plug it into a USB 3 port, or use a PCIe card")
 }
 
 // emulatedDrivers drive NICs that are mostly seen in virtual machines.
@@ -193,8 +258,11 @@ func emulated(p port) *record.Finding {
 	if !slices.Contains(emulatedDrivers, p.nic.Driver) {
 		return nil
 	}
-	return p.found(record.Possible, fmt.Sprintf("%s is a NIC of the kind that hypervisors emulate, at a high cost for each packet", p.i.Interface), "Linux Documentation/networking/device_drivers/ethernet",
-		[]string{p.i.Interface + ": driver " + p.nic.Driver}, "in a virtual machine: virtio-net, vmxnet3 or the cloud's own device")
+	return p.found(record.Possible,
+		fmt.Sprintf("%s is a NIC of the kind that hypervisors emulate, at a high cost for each packet", p.i.Interface),
+		"Linux Documentation/networking/device_drivers/ethernet",
+		[]string{p.i.Interface + ": driver " + p.nic.Driver},
+		"in a virtual machine: virtio-net, vmxnet3 or the cloud's own device")
 }
 
 func oneQueue(p port) *record.Finding {
@@ -206,10 +274,12 @@ func oneQueue(p port) *record.Finding {
 	if have != 1 || most < 2 {
 		return nil
 	}
-	finding := p.found(record.Likely, fmt.Sprintf("%s receives by one queue, which one CPU serves, and can have %d", p.i.Interface, most), "Linux Documentation/networking/scaling.rst",
+	finding := p.found(record.Likely, fmt.Sprintf("%s receives by one queue, which one CPU serves, and can have %d",
+		p.i.Interface, most), "Linux Documentation/networking/scaling.rst",
 		[]string{fmt.Sprintf("%s: %d of %d channels; the host has %d CPUs", p.i.Interface, have, most, p.h.cpus)})
 	kind := map[bool]string{true: "combined", false: "rx"}[c.MostCombined == most]
-	return p.fixed(finding, nil, setting.NIC{Channels: []setting.Option{{Key: kind, Value: strconv.Itoa(min(most, p.h.cpus))}}})
+	return p.fixed(finding, nil,
+		setting.NIC{Channels: []setting.Option{{Key: kind, Value: strconv.Itoa(min(most, p.h.cpus))}}})
 }
 
 func oneCPU(p port) *record.Finding {
@@ -217,20 +287,27 @@ func oneCPU(p port) *record.Finding {
 		return nil
 	}
 	first := p.nic.IRQs[0].Affinity
-	if first == "" || strings.ContainsAny(first, "-,") || slices.ContainsFunc(p.nic.IRQs, func(i record.IRQ) bool { return i.Affinity != first }) {
+	if first == "" || strings.ContainsAny(first, "-,") || slices.ContainsFunc(p.nic.IRQs, func(i record.IRQ) bool {
+		return i.Affinity != first
+	}) {
 		return nil
 	}
-	finding := p.found(record.Likely, fmt.Sprintf("all %d interrupts of %s go to CPU %s", len(p.nic.IRQs), p.i.Interface, first), "Linux Documentation/core-api/irq/irq-affinity.rst",
-		[]string{fmt.Sprintf("smp_affinity_list of interrupts %d to %d: %s", p.nic.IRQs[0].IRQ, p.nic.IRQs[len(p.nic.IRQs)-1].IRQ, first)})
-	return p.fixed(finding, []string{"run irqbalance; or:"}, setting.NIC{IRQs: []setting.Option{{Key: "smp_affinity_list", Value: "spread"}}})
+	finding := p.found(record.Likely, fmt.Sprintf("all %d interrupts of %s go to CPU %s", len(p.nic.IRQs),
+		p.i.Interface, first), "Linux Documentation/core-api/irq/irq-affinity.rst",
+		[]string{fmt.Sprintf("smp_affinity_list of interrupts %d to %d: %s", p.nic.IRQs[0].IRQ,
+			p.nic.IRQs[len(p.nic.IRQs)-1].IRQ, first)})
+	return p.fixed(finding, []string{"run irqbalance; or:"},
+		setting.NIC{IRQs: []setting.Option{{Key: "smp_affinity_list", Value: "spread"}}})
 }
 
 func promiscuous(p port) *record.Finding {
 	if !p.nic.Promiscuous || p.i.Master != "" || p.i.Kind == "bridge" {
 		return nil
 	}
-	return p.found(record.Possible, p.i.Interface+" takes all frames, also those for other hosts (promiscuous mode)", "packet(7)",
-		[]string{p.i.Interface + ": IFF_PROMISC is set, and it is in no bridge"}, "end what captures packets; ip link set dev "+p.i.Interface+" promisc off")
+	return p.found(record.Possible, p.i.Interface+" takes all frames, also those for other hosts (promiscuous mode)",
+		"packet(7)",
+		[]string{p.i.Interface + ": IFF_PROMISC is set, and it is in no bridge"},
+		"end what captures packets; ip link set dev "+p.i.Interface+" promisc off")
 }
 
 // mtuBelowMinimum goes by the MTU alone: the kernel removes an interface's IPv6 addresses when its
@@ -242,11 +319,15 @@ func mtuBelowMinimum(p port) *record.Finding {
 		return nil
 	}
 	const what = "IPv6 needs 1280, and small packets cost a processor more for each byte"
-	finding := p.found(record.Likely, fmt.Sprintf("the MTU of %s is %d: %s", p.i.Interface, p.i.MTU, what), "RFC 8200, section 5",
+	finding := p.found(record.Likely, fmt.Sprintf("the MTU of %s is %d: %s", p.i.Interface, p.i.MTU, what),
+		"RFC 8200, section 5",
 		[]string{fmt.Sprintf("%s: MTU %d", p.i.Interface, p.i.MTU)})
 	if device.TunnelKind(p.i.Kind) {
 		finding.Confidence = record.Possible
-		finding.Fix = on(p.h.name, p.h.alone, fmt.Sprintf("none if its path takes no more; at most ip link set dev %s mtu %d, if IPv6 is to pass and the path takes that beside the tunnel's headers", p.i.Interface, minimum6))
+		finding.Fix = on(p.h.name, p.h.alone,
+			fmt.Sprintf(
+				"none if its path takes no more; at most ip link set dev %s mtu %d, if IPv6 is to pass and the path takes that beside the tunnel's headers",
+				p.i.Interface, minimum6))
 		return finding
 	}
 	finding.Fix, finding.Settings = p.h.fixedBy([]string{"the MTU of its link, such as:"}, p.h.mtu(p.i.Interface, 1500))
@@ -280,11 +361,15 @@ func bridgeMTU(_ observed, h *host) *record.Finding {
 			continue
 		}
 		finding := &record.Finding{
-			Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("ports of %s have different MTUs: larger frames are dropped at the smaller one, without an ICMP message", bridge.Interface),
-			Evidence:  []string{fmt.Sprintf("%s: MTU %d; %s: MTU %d", most.Interface, most.MTU, least.Interface, least.MTU)},
+			Host: h.name, Confidence: record.Certain,
+			Summary: fmt.Sprintf(
+				"ports of %s have different MTUs: larger frames are dropped at the smaller one, without an ICMP message", bridge.Interface),
+			Evidence: []string{fmt.Sprintf("%s: MTU %d; %s: MTU %d", most.Interface, most.MTU, least.Interface,
+				least.MTU)},
 			Reference: "RFC 894; RFC 2923, section 2.1; bridge(8)",
 		}
-		finding.Fix, finding.Settings = h.fixedBy([]string{"the same MTU at the port and at the host behind it:"}, h.mtu(least.Interface, most.MTU))
+		finding.Fix, finding.Settings = h.fixedBy([]string{"the same MTU at the port and at the host behind it:"},
+			h.mtu(least.Interface, most.MTU))
 		return finding
 	}
 	return nil
@@ -297,13 +382,18 @@ func macTwice(_ observed, h *host) *record.Finding {
 	for n, x := range list {
 		for _, y := range list[n+1:] {
 			a, b := x.i, y.i
-			if a.MAC == "" || a.MAC != b.MAC || stacked(a) || stacked(b) || a.Master != "" || b.Master != "" || !x.meets(y) {
+			if a.MAC == "" || a.MAC != b.MAC || stacked(a) || stacked(b) || a.Master != "" || b.Master != "" ||
+				!x.meets(y) {
 				continue
 			}
 			return &record.Finding{
-				Host: h.name, Confidence: record.Certain, Summary: fmt.Sprintf("%s and %s have the same MAC address on one subnet: switches move it to and fro", a.Interface, b.Interface),
-				Evidence:  []string{fmt.Sprintf("%s and %s: %s", a.Interface, b.Interface, a.MAC)},
-				Fix:       on(h.name, h.alone, fmt.Sprintf("ip link set dev %s address with another one, such as with the first byte 02", b.Interface)),
+				Host: h.name, Confidence: record.Certain,
+				Summary: fmt.Sprintf("%s and %s have the same MAC address on one subnet: switches move it to and fro",
+					a.Interface, b.Interface),
+				Evidence: []string{fmt.Sprintf("%s and %s: %s", a.Interface, b.Interface, a.MAC)},
+				Fix: on(h.name, h.alone,
+					fmt.Sprintf("ip link set dev %s address with another one, such as with the first byte 02",
+						b.Interface)),
 				Reference: "IEEE 802.1D; ip-link(8)",
 			}
 		}
@@ -336,7 +426,9 @@ func (h *host) countedOn(confidence, summary, name, counter string, n, of uint64
 	if of > 0 {
 		row += ", beside " + unit.Plural(int(min(of, 1<<62)), "packet")
 	}
-	return &record.Finding{Host: h.name, Confidence: confidence, Summary: summary, Evidence: []string{row}, Fix: on(h.name, h.alone, fix...), Reference: statistics + "; linux/if_link.h", Places: onePlace(h.device(name)...)}
+	return &record.Finding{Host: h.name, Confidence: confidence, Summary: summary, Evidence: []string{row},
+		Fix: on(h.name, h.alone, fix...), Reference: statistics + "; linux/if_link.h",
+		Places: onePlace(h.device(name)...)}
 }
 
 // tunnel is the kind of an interface that sends its packets inside others; "": it does not. What it
@@ -358,17 +450,21 @@ var ipsec = []string{"vti", "vti6", "xfrm"}
 
 func interfaceErrors(h *host, c record.InterfaceCounters) *record.Finding {
 	if c.RxErrors > 0 && h.tunnel(c.Interface) != "" {
-		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" refuses packets that it receives", c.Interface, "rx_errors", c.RxErrors, c.RxPackets,
-			"the same addresses, keys and checksums at both ends: of WireGuard the source in the peer's AllowedIPs (wg show "+c.Interface+"), of others ip -d link show dev "+c.Interface)
+		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" refuses packets that it receives", c.Interface,
+			"rx_errors", c.RxErrors, c.RxPackets,
+			"the same addresses, keys and checksums at both ends: of WireGuard the source in the peer's AllowedIPs (wg show "+
+				c.Interface+"), of others ip -d link show dev "+c.Interface)
 	}
 	counter, n := damaged(c)
 	if n == 0 {
 		return nil
 	}
 	f := h.countedOn(record.Certain, c.Interface+" receives damaged frames", c.Interface, counter, n, c.RxPackets,
-		"replace the cable or the transceiver, clean the optics; then the port at the other end: ethtool -S "+c.Interface+" has the kinds of errors")
+		"replace the cable or the transceiver, clean the optics; then the port at the other end: ethtool -S "+
+			c.Interface+" has the kinds of errors")
 	if counter == "rx_errors" && c.RxCRC > 0 {
-		f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d of them with a wrong frame check sequence (rx_crc_errors)", c.Interface, c.RxCRC))
+		f.Evidence = append(f.Evidence, fmt.Sprintf("%s: %d of them with a wrong frame check sequence (rx_crc_errors)",
+			c.Interface, c.RxCRC))
 	}
 	return f
 }
@@ -388,7 +484,8 @@ func framesTooLong(h *host, c record.InterfaceCounters) *record.Finding {
 	if c.RxLength == 0 || h.tunnel(c.Interface) != "" {
 		return nil
 	}
-	return h.countedOn(record.Certain, "a neighbour sends longer frames than "+c.Interface+" takes", c.Interface, "rx_length_errors", c.RxLength, c.RxPackets,
+	return h.countedOn(record.Certain, "a neighbour sends longer frames than "+c.Interface+" takes", c.Interface,
+		"rx_length_errors", c.RxLength, c.RxPackets,
 		"one MTU for all hosts and ports of the subnet: ip link show dev "+c.Interface)
 }
 
@@ -420,14 +517,17 @@ func rxDropped(h *host, c record.InterfaceCounters) *record.Finding {
 		return found(record.Likely, "", h.meanings(t)...)
 	}
 	larger := "larger than its MTU"
-	if i := slices.IndexFunc(h.reading.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool { return i.Interface == c.Interface }); i >= 0 && h.reading.Snapshot.Interfaces[i].MTU > 0 {
+	if i := slices.IndexFunc(h.reading.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool {
+		return i.Interface == c.Interface
+	}); i >= 0 && h.reading.Snapshot.Interfaces[i].MTU > 0 {
 		larger += fmt.Sprintf(" (%d)", h.reading.Snapshot.Interfaces[i].MTU)
 	}
 	const room = "softnet_stat and the driver's counters (ethtool -S) grow with it if room is short"
 	share := float64(n) / float64(n+c.RxPackets) // a veth counts as received what it does not drop
 	switch mtu := "one MTU at both ends of the link, if it is that"; {
 	case share < 0.01:
-		return found(record.Possible, ": of protocols or a VLAN that nothing handles, larger than its MTU, or for want of room",
+		return found(record.Possible,
+			": of protocols or a VLAN that nothing handles, larger than its MTU, or for want of room",
 			"a few of a switch (LLDP, STP) do no harm; otherwise "+mtu+"; "+room)
 	case h.state.KernelDrops != nil && h.state.KernelDrops.Lost == 0 && !h.boot:
 		return found(record.Likely, ": "+larger+", or for want of room", mtu, room)
@@ -441,8 +541,10 @@ func txDropped(h *host, c record.InterfaceCounters) *record.Finding {
 	if !often(c.TxDropped, c.TxPackets) {
 		return nil
 	}
-	f := h.countedOn(record.Likely, c.Interface+" drops packets that it is to send", c.Interface, "tx_dropped", c.TxDropped, c.TxPackets,
-		"see its queues: tc -s qdisc show dev "+c.Interface+"; of a veth pair: its other end is down or full, or has a smaller MTU")
+	f := h.countedOn(record.Likely, c.Interface+" drops packets that it is to send", c.Interface, "tx_dropped",
+		c.TxDropped, c.TxPackets,
+		"see its queues: tc -s qdisc show dev "+c.Interface+
+			"; of a veth pair: its other end is down or full, or has a smaller MTU")
 	f.Evidence = append(f.Evidence, h.behind(tally{c.Interface, "tx_dropped"})...)
 	return f
 }
@@ -453,13 +555,19 @@ func txCarrier(h *host, c record.InterfaceCounters) *record.Finding {
 	}
 	switch kind := h.tunnel(c.Interface); {
 	case slices.Contains(ipsec, kind):
-		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" has no IPsec state for packets that it is to send", c.Interface, "tx_carrier_errors", c.TxCarrier, c.TxPackets,
-			"compare ip xfrm state and ip xfrm policy with the key (their mark) or if_id that ip -d link show dev "+c.Interface+" prints; where none match, the IKE daemon's log says why")
+		return h.countedOn(record.Likely, "the tunnel "+c.Interface+
+			" has no IPsec state for packets that it is to send", c.Interface, "tx_carrier_errors", c.TxCarrier,
+			c.TxPackets,
+			"compare ip xfrm state and ip xfrm policy with the key (their mark) or if_id that ip -d link show dev "+
+				c.Interface+" prints; where none match, the IKE daemon's log says why")
 	case kind != "":
-		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" has no route to its other end", c.Interface, "tx_carrier_errors", c.TxCarrier, c.TxPackets,
-			"see the other end's address by ip -d link show dev "+c.Interface+", and add the route that ip route get ADDRESS lacks")
+		return h.countedOn(record.Likely, "the tunnel "+c.Interface+" has no route to its other end", c.Interface,
+			"tx_carrier_errors", c.TxCarrier, c.TxPackets,
+			"see the other end's address by ip -d link show dev "+c.Interface+
+				", and add the route that ip route get ADDRESS lacks")
 	}
-	return h.countedOn(record.Likely, c.Interface+" lost its carrier while it sent", c.Interface, "tx_carrier_errors", c.TxCarrier, c.TxPackets, "check cable and transceiver")
+	return h.countedOn(record.Likely, c.Interface+" lost its carrier while it sent", c.Interface, "tx_carrier_errors",
+		c.TxCarrier, c.TxPackets, "check cable and transceiver")
 }
 
 func collisions(h *host, c record.InterfaceCounters) *record.Finding {
@@ -471,10 +579,12 @@ func collisions(h *host, c record.InterfaceCounters) *record.Finding {
 		if slices.Contains(ipsec, kind) {
 			ends = "ip xfrm state"
 		}
-		return h.countedOn(record.Likely, "the other end of the tunnel "+c.Interface+" is routed through the tunnel itself", c.Interface, "collisions", c.Collisions, c.TxPackets,
+		return h.countedOn(record.Likely, "the other end of the tunnel "+c.Interface+
+			" is routed through the tunnel itself", c.Interface, "collisions", c.Collisions, c.TxPackets,
 			"see the other end's address by "+ends+", and add a route to it by the interface that carries the tunnel")
 	}
-	return h.countedOn(record.Likely, c.Interface+" sees collisions: its link is half duplex at one end", c.Interface, "collisions", c.Collisions, c.TxPackets,
+	return h.countedOn(record.Likely, c.Interface+" sees collisions: its link is half duplex at one end", c.Interface,
+		"collisions", c.Collisions, c.TxPackets,
 		"autonegotiation at both ends: ethtool -s "+c.Interface+" autoneg on")
 }
 
@@ -482,8 +592,11 @@ func otherHostFrames(h *host, c record.InterfaceCounters) *record.Finding {
 	if c.RxOtherhost < 100 || float64(c.RxOtherhost) < 0.1*float64(c.RxPackets) {
 		return nil
 	}
-	f := h.countedOn(record.Likely, c.Interface+" receives frames for other hosts: a switch floods them, or a neighbour has a wrong ARP entry", c.Interface, "rx_otherhost_dropped", c.RxOtherhost, c.RxPackets,
-		"see for whom: tcpdump -e -i "+c.Interface+"; the switch's table has no port for that address, or ages it too early")
+	f := h.countedOn(record.Likely, c.Interface+
+		" receives frames for other hosts: a switch floods them, or a neighbour has a wrong ARP entry", c.Interface,
+		"rx_otherhost_dropped", c.RxOtherhost, c.RxPackets,
+		"see for whom: tcpdump -e -i "+c.Interface+
+			"; the switch's table has no port for that address, or ages it too early")
 	f.Places = nil // of which addresses they are is not known
 	return f
 }
@@ -492,6 +605,8 @@ func standbyTraffic(h *host, c record.InterfaceCounters) *record.Finding {
 	if c.RxNoHandler < 100 || float64(c.RxNoHandler) < 0.01*float64(c.RxPackets) {
 		return nil
 	}
-	return h.countedOn(record.Possible, c.Interface+" is inactive and receives packets, as a standby member of a bond does", c.Interface, "rx_nohandler", c.RxNoHandler, c.RxPackets,
+	return h.countedOn(record.Possible, c.Interface+
+		" is inactive and receives packets, as a standby member of a bond does", c.Interface, "rx_nohandler",
+		c.RxNoHandler, c.RxPackets,
 		"none if these are broadcasts; otherwise the switch sends to the wrong member")
 }

@@ -41,17 +41,22 @@ func TestTunnelCounters(t *testing.T) {
 		i.Kind, i.MAC = test.kind, test.mac
 		c.RxErrors, c.RxCRC, c.RxLength, c.TxCarrier, c.Collisions = 4, 1, 3, 3, 2
 		e := Hosts([]record.HostSnapshot{s})
-		for id, says := range map[string]string{"interface-errors": "refuses packets", "tx-carrier": cmp.Or(test.carrier, "no route to its other end"), "collisions": "routed through the tunnel itself"} {
+		for id, says := range map[string]string{"interface-errors": "refuses packets",
+			"tx-carrier": cmp.Or(test.carrier, "no route to its other end"),
+			"collisions": "routed through the tunnel itself"} {
 			list := foundBy(e, id)
 			if len(list) != 1 || strings.Contains(list[0].Summary, says) != test.tunnel {
 				t.Errorf("%+v: %s: %+v", test, id, list)
 				continue
 			}
 			f := list[0]
-			if ipsec := strings.Contains(strings.Join(f.Fix, "\n"), "ip xfrm state"); ipsec != (test.carrier != "" && id != "interface-errors") {
+			if ipsec := strings.Contains(strings.Join(f.Fix, "\n"), "ip xfrm state"); ipsec != (test.carrier != "" &&
+				id != "interface-errors") {
 				t.Errorf("%+v: %s: %q", test, id, f.Fix)
 			}
-			if link := strings.Join(append(f.Evidence, f.Fix...), "\n"); test.tunnel && (f.Confidence != record.Likely || strings.Contains(link, "cable") || strings.Contains(link, "autoneg") || strings.Contains(link, "frame check")) {
+			if link := strings.Join(append(f.Evidence, f.Fix...), "\n"); test.tunnel &&
+				(f.Confidence != record.Likely || strings.Contains(link, "cable") ||
+					strings.Contains(link, "autoneg") || strings.Contains(link, "frame check")) {
 				t.Errorf("%+v: %s: %+v", test, id, f)
 			}
 		}
@@ -70,11 +75,13 @@ func TestTunnelCounters(t *testing.T) {
 // above (IEEE 802.3, clauses 28 and 40).
 func TestAutonegOff(t *testing.T) {
 	off := false
-	for speed, says := range map[int64]string{100: "becomes half duplex", 1000: "may have no link", 10_000: "may have no link", 0: "may have no link"} {
+	for speed, says := range map[int64]string{100: "becomes half duplex", 1000: "may have no link",
+		10_000: "may have no link", 0: "may have no link"} {
 		s := hostNamed("nas", 15)
 		n := &s.State.NICs[0]
 		n.SpeedMbps, n.BestMbps, n.Autoneg = speed, 10_000, &off
-		if list := foundBy(Hosts([]record.HostSnapshot{s}), "autoneg-off"); len(list) != 1 || !strings.Contains(list[0].Summary, says) {
+		if list := foundBy(Hosts([]record.HostSnapshot{s}), "autoneg-off"); len(list) != 1 ||
+			!strings.Contains(list[0].Summary, says) {
 			t.Errorf("%d Mbit/s: %+v", speed, list)
 		}
 	}
@@ -88,9 +95,13 @@ func TestDamagedWhileMissed(t *testing.T) {
 		damaged, dropped            int64
 		counter, table              string // of each
 	}{
-		{errors: 40, crc: 40, missed: 5000, damaged: 40, dropped: 40, counter: "rx_crc_errors", table: "rx_errors"},             // ixgbe, mlx5
-		{errors: 60, crc: 40, length: 20, missed: 5000, damaged: 40, dropped: 60, counter: "rx_crc_errors", table: "rx_errors"}, // the same
-		{errors: 5040, crc: 40, missed: 5000, damaged: 40, dropped: 40, counter: "rx_errors", table: "rx_errors"},               // bnx2x
+		// ixgbe, mlx5
+		{errors: 40, crc: 40, missed: 5000, damaged: 40, dropped: 40, counter: "rx_crc_errors", table: "rx_errors"},
+		// the same
+		{errors: 60, crc: 40, length: 20, missed: 5000, damaged: 40, dropped: 60, counter: "rx_crc_errors",
+			table: "rx_errors"},
+		// bnx2x
+		{errors: 5040, crc: 40, missed: 5000, damaged: 40, dropped: 40, counter: "rx_errors", table: "rx_errors"},
 		{errors: 5000, missed: 5000}, // the same, without damage
 		{errors: 20, length: 20, dropped: 20, table: "rx_errors"},
 		{crc: 40, damaged: 40, dropped: 40, counter: "rx_crc_errors", table: "rx_crc_errors"}, // which has them apart
@@ -101,7 +112,8 @@ func TestDamagedWhileMissed(t *testing.T) {
 		c.RxErrors, c.RxCRC, c.RxLength, c.RxMissed = test.errors, test.crc, test.length, test.missed
 		e := Hosts([]record.HostSnapshot{s})
 		list := foundBy(e, "interface-errors")
-		if row := fmt.Sprintf(": %s grew by %d ", test.counter, test.damaged); (len(list) > 0) != (test.damaged > 0) || len(list) > 0 && !strings.Contains(list[0].Evidence[0], row) {
+		if row := fmt.Sprintf(": %s grew by %d ", test.counter, test.damaged); (len(list) > 0) != (test.damaged > 0) ||
+			len(list) > 0 && !strings.Contains(list[0].Evidence[0], row) {
 			t.Errorf("%+v: %+v", test, list)
 		}
 		dropped, table := int64(0), ""
@@ -128,7 +140,8 @@ func TestRingSmall(t *testing.T) {
 		s.State.NICs[0].Rings = &record.Rings{Rx: 256, MostRx: 4096}
 		n := &s.State.NICs[0]
 		before := int64(test.begin)
-		n.Driver, n.Before, n.Counters, n.CountedS = "igb", map[string]int64{missed: before}, map[string]int64{missed: before + test.driver}, 1
+		n.Driver, n.Before, n.Counters, n.CountedS = "igb", map[string]int64{missed: before},
+			map[string]int64{missed: before + test.driver}, 1
 		s.Reading.Begin.Interfaces[0].RxMissed, s.Reading.End.Interfaces[0].RxMissed = test.begin, test.end
 		got := ""
 		for _, f := range foundBy(Hosts([]record.HostSnapshot{s}), "ring-small") {
@@ -155,8 +168,10 @@ func TestPCIeNarrow(t *testing.T) {
 	} {
 		s := hostNamed("nas", 15)
 		n := &s.State.NICs[0]
-		n.SpeedMbps, n.BestMbps, n.PCIe = test.speed, test.best, &record.PCIeLink{Width: 8, MostWidth: 16, GTps: 8, MostGTps: 8}
-		if list := foundBy(Hosts([]record.HostSnapshot{s}), "pcie-narrow"); len(list) != 1 || list[0].Confidence != test.confidence || !strings.Contains(list[0].Evidence[0], test.says) {
+		n.SpeedMbps, n.BestMbps, n.PCIe = test.speed, test.best, &record.PCIeLink{Width: 8, MostWidth: 16, GTps: 8,
+			MostGTps: 8}
+		if list := foundBy(Hosts([]record.HostSnapshot{s}), "pcie-narrow"); len(list) != 1 ||
+			list[0].Confidence != test.confidence || !strings.Contains(list[0].Evidence[0], test.says) {
 			t.Errorf("%+v: %+v", test, list)
 		}
 	}

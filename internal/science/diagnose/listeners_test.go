@@ -17,15 +17,25 @@ func TestLargerBacklog(t *testing.T) {
 		somaxconn string
 		want      string // the value that is set; empty: none
 	}{
-		{"the program's own backlog", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2}}, "4096", ""},
-		{"somaxconn bounds it", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 129, Backlog: 128}}, "128", "8192"},
-		{"a large somaxconn bounds it", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 16385, Backlog: 16384}}, "16384", "32768"},
-		{"somaxconn was lowered since", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 129, Backlog: 128}}, "64", "8192"},
-		{"one of two", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2}, {Protocol: "tcp", Local: "0.0.0.0:81", Queued: 4097, Backlog: 4096}}, "4096", "8192"},
-		{"another one is bounded, and not full", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2}, {Protocol: "tcp", Local: "0.0.0.0:81", Backlog: 4096}}, "4096", ""},
-		{"somaxconn is not known", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2}}, "", "8192"},
-		{"no queue is full any more", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 128}, {Protocol: "tcp", Local: "0.0.0.0:81", Backlog: 16}}, "128", "8192"},
-		{"no queue is full any more, and none is bounded", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 100}}, "128", ""},
+		{"the program's own backlog", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2}},
+			"4096", ""},
+		{"somaxconn bounds it", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 129, Backlog: 128}},
+			"128", "8192"},
+		{"a large somaxconn bounds it", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 16385,
+			Backlog: 16384}}, "16384", "32768"},
+		{"somaxconn was lowered since", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 129,
+			Backlog: 128}}, "64", "8192"},
+		{"one of two", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2},
+			{Protocol: "tcp", Local: "0.0.0.0:81", Queued: 4097, Backlog: 4096}}, "4096", "8192"},
+		{"another one is bounded, and not full",
+			[]record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2},
+				{Protocol: "tcp", Local: "0.0.0.0:81", Backlog: 4096}}, "4096", ""},
+		{"somaxconn is not known", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 3, Backlog: 2}},
+			"", "8192"},
+		{"no queue is full any more", []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 128},
+			{Protocol: "tcp", Local: "0.0.0.0:81", Backlog: 16}}, "128", "8192"},
+		{"no queue is full any more, and none is bounded",
+			[]record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 100}}, "128", ""},
 	} {
 		s := hostNamed("nas", 15)
 		s.State.Listeners = test.listeners
@@ -45,7 +55,8 @@ func TestLargerBacklog(t *testing.T) {
 				got += one.Sysctl[0].Value
 			}
 			text := strings.Join(findings[i].Fix, "\n")
-			if got != test.want || strings.Contains(text, "sysctl -w") != (test.want != "") || !strings.Contains(text, "listen(2)") {
+			if got != test.want || strings.Contains(text, "sysctl -w") != (test.want != "") ||
+				!strings.Contains(text, "listen(2)") {
 				t.Errorf("%s: %s sets %q, want %q: %s", test.name, id, got, test.want, text)
 			}
 		}

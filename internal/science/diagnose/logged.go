@@ -10,7 +10,8 @@ import (
 
 // Rules about what the kernel wrote into its log.
 var logRules = []rule{
-	{id: "fault-logged", host: true, own: true, parts: []string{"kernel log"}, sameCause: sameSummary, find: loggedFaults,
+	{id: "fault-logged", host: true, own: true, parts: []string{"kernel log"}, sameCause: sameSummary,
+		find:  loggedFaults,
 		about: "The kernel's log has a line about a fault of the network: " + strings.Join(faultNames(), ", ") + "."},
 }
 
@@ -24,10 +25,12 @@ type fault struct {
 
 var faultsLogged = []fault{
 	{"a transmit queue that timed out", `(?i)netdev watchdog|transmit queue \d+ timed out`,
-		"a NIC did not send for seconds, and its driver was to reset it", "Linux net/sched/sch_generic.c (dev_watchdog)",
+		"a NIC did not send for seconds, and its driver was to reset it",
+		"Linux net/sched/sch_generic.c (dev_watchdog)",
 		"a newer driver or firmware; ethtool -a DEV: pause frames of the other end stop a queue as well"},
 	{"a full connection tracking table", `nf_conntrack: .*table full`,
-		"the connection tracking table was full: packets of further connections were dropped", "Linux Documentation/networking/nf_conntrack-sysctl.rst",
+		"the connection tracking table was full: packets of further connections were dropped",
+		"Linux Documentation/networking/nf_conntrack-sysctl.rst",
 		"no tracking for what needs none (nft notrack), or a larger net.netfilter.nf_conntrack_max"},
 	{"a full neighbour table", `(?i)neighbou?r(:.*)? table overflow`,
 		"the neighbour table was full: addresses could not be resolved", ipSysctl + " (neigh/default/gc_thresh3)",
@@ -45,7 +48,8 @@ var faultsLogged = []fault{
 		"a link came up half duplex", "IEEE 802.3, clause 28",
 		"autonegotiation at both ends: ethtool DEV"},
 	{"memory for packets that could not be allocated", `(?i)page allocation failure`,
-		"the kernel could not allocate memory at once, as a driver does for received packets", "Linux Documentation/admin-guide/sysctl/vm.rst (min_free_kbytes)",
+		"the kernel could not allocate memory at once, as a driver does for received packets",
+		"Linux Documentation/admin-guide/sysctl/vm.rst (min_free_kbytes)",
 		"a larger vm.min_free_kbytes"},
 }
 
@@ -84,10 +88,12 @@ func loggedFaults(f observed) (findings []record.Finding) {
 				rows = append(rows, fmt.Sprintf("%d such lines", n))
 			}
 			if n > 0 && !h.state.FirstNamespace && len(h.pasted) == 0 {
-				rows = append(rows, "the kernel's log is of the whole machine, and this is another network namespace than its first one: the lines may be of others")
+				rows = append(rows,
+					"the kernel's log is of the whole machine, and this is another network namespace than its first one: the lines may be of others")
 			}
 			if n > 0 {
-				findings = append(findings, record.Finding{Host: h.name, Confidence: record.Possible, Boot: true, Summary: fault.summary, Evidence: rows,
+				findings = append(findings, record.Finding{Host: h.name, Confidence: record.Possible, Boot: true,
+					Summary: fault.summary, Evidence: rows,
 					Fix: on(h.name, h.alone, fault.fix), Reference: fault.reference})
 			}
 		}

@@ -25,10 +25,18 @@ const (
 )
 
 var machineRules = []rule{
-	{id: "softirq-one-core", about: "A CPU was at least 95 % busy, half of it with interrupts and softirqs, served 95 % of all NET_RX softirqs, and all CPUs together were at most 80 % busy; not every flow was held back by a full link; certain when its budget ran out or its backlog overflowed, and most packets of softnet_stat were the hosts', possible when these were other network namespaces'.", find: each(observed.slowMachines, softirqOneCore)},
-	{id: "ring-overrun", about: "rx_missed_errors of a NIC grew, of the kernel or of its driver: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.", growth: true, find: rxMissed, sameCause: sameSummary, explains: []string{"ring-empty", "nic-buffer-full"}},
-	{id: "softnet-drop", about: "The second column of softnet_stat grew: a CPU's backlog was full; possible where the CPUs took over three times the packets that the hosts' interfaces received, since softnet_stat is of all network namespaces.", growth: true, parts: []string{"softnet"}, find: each(observed.machines, softnetDrop)},
-	{id: "memory-pressure", about: "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time (likely).", find: each(observed.machines, memoryPressure), sameCause: sameSummary},
+	{id: "softirq-one-core",
+		about: "A CPU was at least 95 % busy, half of it with interrupts and softirqs, served 95 % of all NET_RX softirqs, and all CPUs together were at most 80 % busy; not every flow was held back by a full link; certain when its budget ran out or its backlog overflowed, and most packets of softnet_stat were the hosts', possible when these were other network namespaces'.",
+		find:  each(observed.slowMachines, softirqOneCore)},
+	{id: "ring-overrun",
+		about:  "rx_missed_errors of a NIC grew, of the kernel or of its driver: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.",
+		growth: true, find: rxMissed, sameCause: sameSummary, explains: []string{"ring-empty", "nic-buffer-full"}},
+	{id: "softnet-drop",
+		about:  "The second column of softnet_stat grew: a CPU's backlog was full; possible where the CPUs took over three times the packets that the hosts' interfaces received, since softnet_stat is of all network namespaces.",
+		growth: true, parts: []string{"softnet"}, find: each(observed.machines, softnetDrop)},
+	{id: "memory-pressure",
+		about: "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time (likely).",
+		find:  each(observed.machines, memoryPressure), sameCause: sameSummary},
 }
 
 // hostOf is the host on which a machine is changed: the one that was read, or the machine of a lab,
@@ -59,7 +67,8 @@ const nearlyAllSoftirqs = 0.95
 // holds nothing back.
 func softirqOneCore(o observed, m hostload.Machine) *record.Finding {
 	c, ok := m.Busiest()
-	if !ok || len(m.CPUs) < 2 || c.Busy < fullyBusy || m.Busy > busyTogether || c.Kernel() < c.Busy/2 || c.NetRxPerS == 0 {
+	if !ok || len(m.CPUs) < 2 || c.Busy < fullyBusy || m.Busy > busyTogether || c.Kernel() < c.Busy/2 ||
+		c.NetRxPerS == 0 {
 		return nil
 	}
 	all := 0.0
@@ -72,9 +81,11 @@ func softirqOneCore(o observed, m hostload.Machine) *record.Finding {
 	}
 	finding := record.Finding{
 		Host: hostOf(m), Confidence: record.Likely,
-		Summary: fmt.Sprintf("CPU %d serves %s of the network's receive softirqs and is fully busy", c.CPU, share(c.NetRxPerS/all)),
+		Summary: fmt.Sprintf("CPU %d serves %s of the network's receive softirqs and is fully busy", c.CPU,
+			share(c.NetRxPerS/all)),
 		Evidence: []string{
-			fmt.Sprintf("CPU %d was %s busy, %s with interrupts; all %d CPUs together were %s busy", c.CPU, share(c.Busy), share(c.Kernel()), len(m.CPUs), share(m.Busy)),
+			fmt.Sprintf("CPU %d was %s busy, %s with interrupts; all %d CPUs together were %s busy", c.CPU,
+				share(c.Busy), share(c.Kernel()), len(m.CPUs), share(m.Busy)),
 			fmt.Sprintf("%.0f receive softirqs and %.0f interrupts a second on it", c.NetRxPerS, c.InterruptsPerS),
 		},
 		Fix: []string{
@@ -85,13 +96,16 @@ func softirqOneCore(o observed, m hostload.Machine) *record.Finding {
 	}
 	if m.Foreign() {
 		finding.Confidence = record.Possible
-		finding.Evidence = append(finding.Evidence, "most of its packets are of other network namespaces (softnet_stat)")
+		finding.Evidence = append(finding.Evidence,
+			"most of its packets are of other network namespaces (softnet_stat)")
 	}
 	if c.SoftDropped > 0 || c.Squeezed > 0 {
 		if !m.Foreign() {
 			finding.Confidence = record.Certain
 		}
-		finding.Evidence = append(finding.Evidence, fmt.Sprintf("it ran out of its budget %.0f times and dropped %.0f packets (softnet_stat)", c.Squeezed, c.SoftDropped))
+		finding.Evidence = append(finding.Evidence,
+			fmt.Sprintf("it ran out of its budget %.0f times and dropped %.0f packets (softnet_stat)", c.Squeezed,
+				c.SoftDropped))
 	}
 	return &finding
 }
@@ -108,7 +122,8 @@ func rxMissed(f observed) (findings []record.Finding) {
 			if !h.Snapshot.Hardware(d.Interface) {
 				continue
 			}
-			row := fmt.Sprintf("%s.%s: %s grew by %.0f%s, while it received %.0f packets", h.Host, d.Interface, missed, d.RxMissed, since, d.RxPackets)
+			row := fmt.Sprintf("%s.%s: %s grew by %.0f%s, while it received %.0f packets", h.Host, d.Interface, missed,
+				d.RxMissed, since, d.RxPackets)
 			if d.RxMissed == 0 {
 				row = f.missedByDriver(h.Host, d.Interface)
 			}
@@ -117,10 +132,13 @@ func rxMissed(f observed) (findings []record.Finding) {
 			}
 			findings = append(findings, record.Finding{
 				Host: h.Host, Confidence: record.Certain,
-				Summary:  fmt.Sprintf("%s dropped packets because the host did not empty its receive ring in time", d.Interface),
+				Summary: fmt.Sprintf("%s dropped packets because the host did not empty its receive ring in time",
+					d.Interface),
 				Evidence: []string{row},
 				Fix: []string{
-					on(h.Host, len(f.hosts) == 1, fmt.Sprintf("ethtool -G %s rx N, with N up to the maximum that ethtool -g %[1]s shows", d.Interface))[0],
+					on(h.Host, len(f.hosts) == 1,
+						fmt.Sprintf("ethtool -G %s rx N, with N up to the maximum that ethtool -g %[1]s shows",
+							d.Interface))[0],
 					"serve the ring from a CPU that has time: more queues (ethtool -L), irqbalance or /proc/irq/*/smp_affinity",
 				},
 				Reference: "https://docs.kernel.org/networking/statistics.html; ethtool(8)",
@@ -143,7 +161,8 @@ func (f observed) missedByDriver(name, dev string) string {
 			continue
 		}
 		if p := h.port(i); p.grown(missed) > 0 {
-			return fmt.Sprintf("%s.%s: %s of %s grew by %d%s", name, dev, missed, p.nic.Driver, p.grown(missed), h.over(p.nic.CountedS))
+			return fmt.Sprintf("%s.%s: %s of %s grew by %d%s", name, dev, missed, p.nic.Driver, p.grown(missed),
+				h.over(p.nic.CountedS))
 		}
 	}
 	return ""
@@ -188,7 +207,9 @@ func softnetDrop(f observed, m hostload.Machine) *record.Finding {
 
 // foreignRow says why a machine's softnet_stat need not be about its hosts.
 func foreignRow(m hostload.Machine) string {
-	return fmt.Sprintf("softnet_stat is of the whole machine: its CPUs took %.0f packets, and the interfaces of %s received %.0f", m.Processed, join(m.Hosts), m.Received)
+	return fmt.Sprintf(
+		"softnet_stat is of the whole machine: its CPUs took %.0f packets, and the interfaces of %s received %.0f",
+		m.Processed, join(m.Hosts), m.Received)
 }
 
 // memoryPressure finds machines on which TCP reached net.ipv4.tcp_mem, or programs
@@ -198,14 +219,18 @@ func memoryPressure(_ observed, m hostload.Machine) *record.Finding {
 	case m.TCPPressures > 0:
 		return &record.Finding{
 			Host: hostOf(m), Confidence: record.Certain, Summary: "TCP reached the bound of its memory",
-			Evidence:  []string{fmt.Sprintf("TcpExt.TCPMemoryPressures grew by %d; TCP's buffers had %.3g MB at the end", m.TCPPressures, float64(m.TCPBytes)/1e6)},
-			Fix:       []string{"raise net.ipv4.tcp_mem (in pages, of the whole machine), or have fewer or smaller buffers"},
+			Evidence: []string{fmt.Sprintf(
+				"TcpExt.TCPMemoryPressures grew by %d; TCP's buffers had %.3g MB at the end", m.TCPPressures,
+				float64(m.TCPBytes)/1e6)},
+			Fix: []string{
+				"raise net.ipv4.tcp_mem (in pages, of the whole machine), or have fewer or smaller buffers"},
 			Reference: "https://docs.kernel.org/networking/ip-sysctl.html",
 		}
 	case m.SomeWaited >= waiting:
 		return &record.Finding{
 			Host: hostOf(m), Confidence: record.Likely, Summary: "programs waited for memory",
-			Evidence: []string{fmt.Sprintf("some program waited for memory %s of the window, all of them %s; %.3g GB were available at its end",
+			Evidence: []string{fmt.Sprintf(
+				"some program waited for memory %s of the window, all of them %s; %.3g GB were available at its end",
 				share(m.SomeWaited), share(m.AllWaited), float64(m.AvailableBytes)/1e9)},
 			Fix:       []string{"end what else needs memory, or measure with fewer flows and smaller buffers"},
 			Reference: "https://docs.kernel.org/accounting/psi.html",

@@ -25,8 +25,10 @@ func strained() record.Trial {
 		h.Begin.CPU = append(h.Begin.CPU, idle)
 		h.End.CPU = append(h.End.CPU, record.CPUTimes{CPU: cpu, User: 0.25, SoftIRQ: 0.25, Idle: 0.5})
 	}
-	h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{CPU: 1}}, []record.SoftnetCounters{{CPU: 1, Processed: 1000}}
-	h.Begin.Events, h.End.Events = []record.CPUEvents{{CPU: 1}}, []record.CPUEvents{{CPU: 1, Interrupts: 500, Softirqs: map[string]uint64{"NET_RX": 9000}}}
+	h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{CPU: 1}},
+		[]record.SoftnetCounters{{CPU: 1, Processed: 1000}}
+	h.Begin.Events, h.End.Events = []record.CPUEvents{{CPU: 1}},
+		[]record.CPUEvents{{CPU: 1, Interrupts: 500, Softirqs: map[string]uint64{"NET_RX": 9000}}}
 	h.Begin.Memory, h.End.Memory = &record.MemoryLoad{}, &record.MemoryLoad{AvailableBytes: 5e8, TCPBytes: 4e8}
 	h.Begin.SNMP, h.End.SNMP = map[string]int64{}, map[string]int64{}
 	return t
@@ -47,9 +49,17 @@ func TestMachine(t *testing.T) {
 		evidence   string
 	}{
 		{"nothing", func(*record.Trial, *record.HostReading) {}, "", "", ""},
-		{"one core", func(_ *record.Trial, h *record.HostReading) { alone(h) }, "softirq-one-core", record.Likely, "9000 receive softirqs and 500 interrupts a second"},
-		{"one core, squeezed", func(_ *record.Trial, h *record.HostReading) { alone(h); h.End.Softnet[0].Squeezed = 7 }, "softirq-one-core", record.Certain, "out of its budget 7 times"},
-		{"one core at the limit", func(t *record.Trial, h *record.HostReading) { alone(h); t.GoodputBps = t.LimitBps }, "", "", ""},
+		{"one core", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+		}, "softirq-one-core", record.Likely, "9000 receive softirqs and 500 interrupts a second"},
+		{"one core, squeezed", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.End.Softnet[0].Squeezed = 7
+		}, "softirq-one-core", record.Certain, "out of its budget 7 times"},
+		{"one core at the limit", func(t *record.Trial, h *record.HostReading) {
+			alone(h)
+			t.GoodputBps = t.LimitBps
+		}, "", "", ""},
 		{"one core of other work", func(_ *record.Trial, h *record.HostReading) {
 			alone(h)
 			h.End.CPU[2].User, h.End.CPU[2].SoftIRQ = 0.98, 0.01
@@ -69,11 +79,17 @@ func TestMachine(t *testing.T) {
 				t.Flows[i].LimitedBy = "full link"
 			}
 		}, "", "", ""},
-		{"one core without receiving", func(_ *record.Trial, h *record.HostReading) { alone(h); h.End.Events = nil }, "", "", ""},
-		{"drops", func(_ *record.Trial, h *record.HostReading) { h.End.Softnet[0].Dropped = 3 }, "softnet-drop", record.Certain, "CPU 1 dropped 3 packets and took 1000"},
+		{"one core without receiving", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.End.Events = nil
+		}, "", "", ""},
+		{"drops", func(_ *record.Trial, h *record.HostReading) {
+			h.End.Softnet[0].Dropped = 3
+		}, "softnet-drop", record.Certain, "CPU 1 dropped 3 packets and took 1000"},
 		{"drops among other namespaces' packets", func(_ *record.Trial, h *record.HostReading) {
 			h.End.Softnet[0].Dropped, h.End.Softnet[0].Processed = 3, 1<<40
-		}, "softnet-drop", record.Possible, "softnet_stat is of the whole machine: its CPUs took 1099511627776 packets, and the interfaces of server"},
+		}, "softnet-drop", record.Possible,
+			"softnet_stat is of the whole machine: its CPUs took 1099511627776 packets, and the interfaces of server"},
 		{"one core, squeezed by other namespaces' packets", func(_ *record.Trial, h *record.HostReading) {
 			alone(h)
 			h.End.Softnet[0].Squeezed, h.End.Softnet[0].Processed = 7, 1<<40
@@ -84,15 +100,22 @@ func TestMachine(t *testing.T) {
 		{"the same packets counted by a bond", func(_ *record.Trial, h *record.HostReading) {
 			h.Snapshot.Interfaces[0].Kind, h.End.Interfaces[0].RxMissed = "bond", 42
 		}, "", "", ""},
-		{"tcp_mem", func(_ *record.Trial, h *record.HostReading) { h.End.SNMP["TcpExt.TCPMemoryPressures"] = 2 }, "memory-pressure", record.Certain, "grew by 2; TCP's buffers had 400 MB"},
-		{"waiting", func(_ *record.Trial, h *record.HostReading) { h.End.Memory.SomeWaitedUs = 200_000 }, "memory-pressure", record.Likely, "20 % of the window, all of them 0 %; 0.5 GB"},
-		{"hardly waiting", func(_ *record.Trial, h *record.HostReading) { h.End.Memory.SomeWaitedUs = 90_000 }, "", "", ""},
+		{"tcp_mem", func(_ *record.Trial, h *record.HostReading) {
+			h.End.SNMP["TcpExt.TCPMemoryPressures"] = 2
+		}, "memory-pressure", record.Certain, "grew by 2; TCP's buffers had 400 MB"},
+		{"waiting", func(_ *record.Trial, h *record.HostReading) {
+			h.End.Memory.SomeWaitedUs = 200_000
+		}, "memory-pressure", record.Likely, "20 % of the window, all of them 0 %; 0.5 GB"},
+		{"hardly waiting", func(_ *record.Trial, h *record.HostReading) {
+			h.End.Memory.SomeWaitedUs = 90_000
+		}, "", "", ""},
 	} {
 		trial := strained()
 		test.change(&trial, &trial.Hosts[0])
 		over := sciencetest.Study.Topology()
 		found := slices.DeleteFunc(Diagnose(trial, &over), func(f record.Finding) bool {
-			return !slices.Contains([]string{"softirq-one-core", "ring-overrun", "softnet-drop", "memory-pressure"}, f.ID)
+			return !slices.Contains([]string{"softirq-one-core", "ring-overrun", "softnet-drop", "memory-pressure"},
+				f.ID)
 		})
 		host := "this machine"
 		if test.id == "ring-overrun" {
@@ -102,7 +125,8 @@ func TestMachine(t *testing.T) {
 		case test.id == "" && len(found) > 0:
 			t.Errorf("%s: %+v", test.name, found)
 		case test.id == "":
-		case len(found) != 1 || found[0].ID != test.id || found[0].Confidence != test.confidence || found[0].Host != host || len(found[0].Fix) == 0 || found[0].Reference == "":
+		case len(found) != 1 || found[0].ID != test.id || found[0].Confidence != test.confidence ||
+			found[0].Host != host || len(found[0].Fix) == 0 || found[0].Reference == "":
 			t.Errorf("%s: %+v, want %s (%s)", test.name, found, test.id, test.confidence)
 		case !strings.Contains(strings.Join(found[0].Evidence, "\n"), test.evidence):
 			t.Errorf("%s: the evidence is %q, want %q", test.name, found[0].Evidence, test.evidence)
@@ -147,16 +171,19 @@ func TestPlace(t *testing.T) {
 		h.Host = name
 		h.Begin.BeganNs, h.End.BeganNs = 1e9, 4e9
 		h.Begin.CPU, h.End.CPU = []record.CPUTimes{{}}, []record.CPUTimes{{Idle: 2.8, User: 0.2}}
-		h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{Processed: 2000, Dropped: 50}}
+		h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}},
+			[]record.SoftnetCounters{{Processed: 2000, Dropped: 50}}
 		h.Begin.Memory, h.End.Memory = &record.MemoryLoad{}, &record.MemoryLoad{SomeWaitedUs: 2_000_000}
 		return h
 	}
 	for want, via := range map[string][]string{"client": {"linerate"}, "this machine": nil} {
 		over := &topology.Topology{Hosts: []topology.Host{{Name: "client", Via: via}, {Name: "server", Via: via}}}
 		var ids []string
-		for _, f := range Diagnose(record.Trial{Hosts: []record.HostReading{reading("client"), reading("server")}}, over) {
+		for _, f := range Diagnose(record.Trial{Hosts: []record.HostReading{reading("client"), reading("server")}},
+			over) {
 			ids = append(ids, f.ID)
-			if f.Host != want || f.ID == "softnet-drop" && len(f.Settings) != len(via) || len(f.Settings) > 0 && f.Settings[0].Host != want {
+			if f.Host != want || f.ID == "softnet-drop" && len(f.Settings) != len(via) || len(f.Settings) > 0 &&
+				f.Settings[0].Host != want {
 				t.Errorf("%s: %+v", want, f)
 			}
 		}
@@ -170,7 +197,8 @@ func TestPlace(t *testing.T) {
 func TestRaised(t *testing.T) {
 	const backlog, budget = "net.core.netdev_max_backlog", "net.core.netdev_budget"
 	for _, test := range []struct{ has, backlog, budget string }{
-		{"", "10000", "600"}, {"300", "10000", "600"}, {"4000", "10000", "8000"}, {"20000", "40000", ""}, {"250000", "", ""},
+		{"", "10000", "600"}, {"300", "10000", "600"}, {"4000", "10000", "8000"}, {"20000", "40000", ""},
+		{"250000", "", ""},
 	} {
 		s := hostNamed("a", 1)
 		s.Reading.End.Softnet = []record.SoftnetCounters{{Processed: 2000, Dropped: 50, Squeezed: 500}}
@@ -180,11 +208,13 @@ func TestRaised(t *testing.T) {
 			trial.Snapshot.Sysctls = map[string]string{backlog: test.has}
 		}
 		over := &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: []string{"linerate"}}}}
-		for _, f := range append(Hosts([]record.HostSnapshot{s}).Findings, Diagnose(record.Trial{Hosts: []record.HostReading{trial}}, over)...) {
+		for _, f := range append(Hosts([]record.HostSnapshot{s}).Findings,
+			Diagnose(record.Trial{Hosts: []record.HostReading{trial}}, over)...) {
 			want, ours := map[string]string{"softnet-drop": test.backlog, "packets-squeezed": test.budget}[f.ID]
 			switch {
 			case !ours:
-			case want == "" && (len(f.Settings) > 0 || len(f.Fix) != 1 || !strings.Contains(f.Fix[0], "is "+test.has+" already")):
+			case want == "" && (len(f.Settings) > 0 || len(f.Fix) != 1 ||
+				!strings.Contains(f.Fix[0], "is "+test.has+" already")):
 				t.Errorf("%s of %s: %q, %+v", f.ID, test.has, f.Fix, f.Settings)
 			case want != "" && (len(f.Settings) != 1 || f.Settings[0].Sysctl[0].Value != want):
 				t.Errorf("%s of %s: %q, want %s", f.ID, test.has, f.Fix, want)

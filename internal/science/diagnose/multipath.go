@@ -54,7 +54,8 @@ func (f observed) multipaths() []*multipath {
 				if at < 0 {
 					at, list = len(list), append(list, &multipath{host: h, to: to, hops: hops})
 				}
-				list[at].flows = append(list[at].flows, routedFlow{flow, ends[i].Interface, ecmp.PerConnection(&f.trial, f.over, node, flow), slices.Clone(before)})
+				list[at].flows = append(list[at].flows, routedFlow{flow, ends[i].Interface,
+					ecmp.PerConnection(&f.trial, f.over, node, flow), slices.Clone(before)})
 			}
 			before = append(before, node)
 		}
@@ -67,7 +68,8 @@ func (f observed) multipaths() []*multipath {
 func (h *host) route(destination netip.Addr) (to netip.Prefix, hops []record.RouteNexthop) {
 	for _, r := range h.reading.Snapshot.Routes {
 		prefix, err := netip.ParsePrefix(r.To)
-		if err == nil && r.Table == mainTable && prefix.Contains(destination) && (!to.IsValid() || prefix.Bits() > to.Bits()) {
+		if err == nil && r.Table == mainTable && prefix.Contains(destination) &&
+			(!to.IsValid() || prefix.Bits() > to.Bits()) {
 			to, hops = prefix, r.Nexthops
 		}
 	}
@@ -86,7 +88,8 @@ func (k *multipath) family() string {
 
 // parameter reads one of these sysctls; false: it was not recorded.
 func (k *multipath) parameter(name string) (int, bool) {
-	value, err := strconv.ParseInt(strings.TrimSpace(k.host.reading.Snapshot.Sysctls["net."+k.family()+"."+name]), 0, 64)
+	value, err := strconv.ParseInt(strings.TrimSpace(k.host.reading.Snapshot.Sysctls["net."+k.family()+"."+name]), 0,
+		64)
 	return int(value), err == nil
 }
 

@@ -42,8 +42,10 @@ func neighbourFailed(f observed, h *host) *record.Finding {
 		confidence, rows = record.Likely, append(rows, drops...)
 	}
 	return &record.Finding{
-		Host: h.name, Places: places, Confidence: confidence, Summary: "neighbours do not answer: they are off, or on another link or VLAN",
-		Evidence: rows, Fix: on(h.name, h.alone, "see which of them should: arping ADDRESS"), Reference: "ip-neighbour(8); RFC 826",
+		Host: h.name, Places: places, Confidence: confidence,
+		Summary:  "neighbours do not answer: they are off, or on another link or VLAN",
+		Evidence: rows, Fix: on(h.name, h.alone, "see which of them should: arping ADDRESS"),
+		Reference: "ip-neighbour(8); RFC 826",
 	}
 }
 
@@ -55,11 +57,13 @@ func neighbourTable(f observed) (findings []record.Finding) {
 			most := h.number(key, 0)
 			if n := h.state.Neighbours[family]; most > 0 && int64(n) >= most*9/10 {
 				finding := record.Finding{
-					Host: h.name, Confidence: record.Certain, Summary: "the table of " + family + " neighbours is nearly full: further ones cannot be reached",
+					Host: h.name, Confidence: record.Certain, Summary: "the table of " + family +
+						" neighbours is nearly full: further ones cannot be reached",
 					Evidence:  []string{fmt.Sprintf("%d entries; %s is %d", n, key, most)},
 					Reference: ipSysctl + " (gc_thresh3); arp(7)",
 				}
-				finding.Fix, finding.Settings = h.fixed(nil, key, fmt.Sprint(4*most), "net."+family+".neigh.default.gc_thresh2", fmt.Sprint(2*most))
+				finding.Fix, finding.Settings = h.fixed(nil, key, fmt.Sprint(4*most), "net."+family+
+					".neigh.default.gc_thresh2", fmt.Sprint(2*most))
 				findings = append(findings, finding)
 			}
 		}
@@ -84,10 +88,13 @@ func wrongNeighbours(f observed) (findings []record.Finding) {
 					continue
 				}
 				owners = append(owners, fmt.Sprintf("%s has it on %s, %s", other.name, p.name, p.mac))
-				right = right || slices.ContainsFunc(other.netifs, func(q *netif) bool { return q.mac == strings.ToLower(n.MAC) })
+				right = right || slices.ContainsFunc(other.netifs, func(q *netif) bool {
+					return q.mac == strings.ToLower(n.MAC)
+				})
 			}
 			confidence := record.Certain
-			if answers := h.answersFor(n); len(owners) == 0 && n.State == "PERMANENT" && len(answers) > 0 && !virtual(n.MAC) {
+			if answers := h.answersFor(n); len(owners) == 0 && n.State == "PERMANENT" && len(answers) > 0 &&
+				!virtual(n.MAC) {
 				confidence, owners = record.Likely, []string{"ARP requests for it are answered by " + join(answers)}
 				right = slices.Contains(answers, strings.ToLower(n.MAC))
 			}
@@ -102,8 +109,11 @@ func wrongNeighbours(f observed) (findings []record.Finding) {
 				confidence = record.Likely
 			}
 			findings = append(findings, record.Finding{
-				Host: h.name, Subject: n.Address, Confidence: confidence, Summary: fmt.Sprintf("%s sends packets for %s to a MAC address that is not that host's", h.name, n.Address),
-				Evidence:  append([]string{fmt.Sprintf("neighbour %s on %s: %s, and %s", n.Address, n.Interface, n.MAC, kind)}, owners...),
+				Host: h.name, Subject: n.Address, Confidence: confidence,
+				Summary: fmt.Sprintf("%s sends packets for %s to a MAC address that is not that host's", h.name,
+					n.Address),
+				Evidence: append([]string{fmt.Sprintf("neighbour %s on %s: %s, and %s", n.Address, n.Interface, n.MAC,
+					kind)}, owners...),
 				Fix:       on(h.name, h.alone, fmt.Sprintf("ip neigh del %s dev %s", n.Address, n.Interface)),
 				Reference: "ip-neighbour(8); RFC 826",
 			})

@@ -40,7 +40,8 @@ func nexthopGroups(f observed) (findings []record.Finding) {
 				if gateway := gateways[m.ID]; gateway != "" {
 					places = append(places, "via "+gateway)
 				}
-				rows = append(rows, fmt.Sprintf("member %d of group %d (weight %d): %s", m.ID, group.ID, weight, why[m.ID]))
+				rows = append(rows, fmt.Sprintf("member %d of group %d (weight %d): %s", m.ID, group.ID, weight,
+					why[m.ID]))
 			}
 			if len(rows) == 0 {
 				continue
@@ -49,7 +50,8 @@ func nexthopGroups(f observed) (findings []record.Finding) {
 			if group.Resilient || dead == all {
 				confidence, does = record.Certain, "what is hashed to it is lost"
 			}
-			rows = append(rows[:min(len(rows), 4)], fmt.Sprintf("that is %s of the weights; %s", percent(float64(dead)/float64(all)), does))
+			rows = append(rows[:min(len(rows), 4)], fmt.Sprintf("that is %s of the weights; %s",
+				percent(float64(dead)/float64(all)), does))
 			routes := h.routesBy(group.ID)
 			for _, r := range routes {
 				places = append(places, "route "+r.To)
@@ -57,12 +59,18 @@ func nexthopGroups(f observed) (findings []record.Finding) {
 			for _, r := range routes[:min(len(routes), 2)] {
 				rows = append(rows, "route by it: "+r.Text)
 			}
-			finding := record.Finding{Host: h.name, Places: onePlace(places...), Confidence: confidence, Evidence: rows, Reference: "ip-nexthop(8); Linux Documentation/networking/nexthop-group-resilient.rst",
-				Summary: fmt.Sprintf("group %d of nexthop objects has members by which nothing gets through", group.ID)}
+			finding := record.Finding{Host: h.name, Places: onePlace(places...), Confidence: confidence, Evidence: rows,
+				Reference: "ip-nexthop(8); Linux Documentation/networking/nexthop-group-resilient.rst",
+				Summary: fmt.Sprintf("group %d of nexthop objects has members by which nothing gets through",
+					group.ID)}
 			if len(rest.Group) == 0 || group.Resilient { // to replace one needs its buckets and timers
-				finding.Fix = on(h.name, h.alone, fmt.Sprintf("see why the gateway does not answer; meanwhile ip nexthop replace id %d group with members that do", group.ID))
+				finding.Fix = on(h.name, h.alone,
+					fmt.Sprintf(
+						"see why the gateway does not answer; meanwhile ip nexthop replace id %d group with members that do", group.ID))
 			} else {
-				finding.Fix, finding.Settings = h.fixedBy([]string{"see why the gateway does not answer; meanwhile the group without it:"}, setting.Setting{Host: h.name, Nexthop: &rest})
+				finding.Fix, finding.Settings = h.fixedBy(
+					[]string{"see why the gateway does not answer; meanwhile the group without it:"},
+					setting.Setting{Host: h.name, Nexthop: &rest})
 			}
 			findings = append(findings, finding)
 		}

@@ -63,7 +63,8 @@ func gather(trial record.Trial, t *topology.Topology) observed {
 	f := observed{trial: trial, over: t}
 	for _, th := range t.Hosts {
 		reading, _ := trial.Reading(th.Name)
-		h := &host{name: th.Name, alone: len(t.Hosts) == 1, reading: reading, deltas: map[string]record.InterfaceDelta{}}
+		h := &host{name: th.Name, alone: len(t.Hosts) == 1, reading: reading,
+			deltas: map[string]record.InterfaceDelta{}}
 		for _, d := range reading.Deltas() {
 			h.deltas[d.Interface] = d
 		}
@@ -92,7 +93,9 @@ func vrf(s record.Snapshot, i record.InterfaceSnapshot) string {
 	if i.Kind == "vrf" {
 		name = i.Interface
 	}
-	if slices.ContainsFunc(s.Interfaces, func(m record.InterfaceSnapshot) bool { return m.Interface == name && m.Kind == "vrf" }) {
+	if slices.ContainsFunc(s.Interfaces, func(m record.InterfaceSnapshot) bool {
+		return m.Interface == name && m.Kind == "vrf"
+	}) {
 		return name
 	}
 	return ""
@@ -100,7 +103,8 @@ func vrf(s record.Snapshot, i record.InterfaceSnapshot) string {
 
 func declared(t *topology.Topology, th topology.Host) (netifs []*netif) {
 	for _, tp := range th.Interfaces {
-		p := &netif{name: tp.Name, mac: strings.ToLower(t.MAC(topology.End{Node: th.Name, Interface: tp.Name})), up: true}
+		p := &netif{name: tp.Name, mac: strings.ToLower(t.MAC(topology.End{Node: th.Name, Interface: tp.Name})),
+			up: true}
 		for _, a := range tp.Addresses {
 			p.prefixes = append(p.prefixes, a.Prefixes()...)
 		}
@@ -119,7 +123,9 @@ func (p *netif) v4() []netip.Prefix {
 // which answer for themselves: up, no member of a bond or bridge.
 func (h *host) onSubnet(addr netip.Addr, vrf string) []*netif {
 	return slices.DeleteFunc(slices.Clone(h.netifs), func(p *netif) bool {
-		return !p.up || p.member || p.vrf != vrf || !slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool { return x.Contains(addr) })
+		return !p.up || p.member || p.vrf != vrf || !slices.ContainsFunc(p.prefixes, func(x netip.Prefix) bool {
+			return x.Contains(addr)
+		})
 	})
 }
 
@@ -160,7 +166,8 @@ func (h *host) end(p *netif) string { return h.name + "." + p.name }
 
 // sysctl reads net.ipv4.conf.SCOPE.NAME, -1 when it was not recorded.
 func (h *host) sysctl(scope, name string) int {
-	value, err := strconv.Atoi(strings.TrimSpace(h.reading.Snapshot.Sysctls["net.ipv4.conf."+strings.ReplaceAll(scope, ".", "/")+"."+name]))
+	value, err := strconv.Atoi(
+		strings.TrimSpace(h.reading.Snapshot.Sysctls["net.ipv4.conf."+strings.ReplaceAll(scope, ".", "/")+"."+name]))
 	if err != nil {
 		return -1
 	}
@@ -238,7 +245,8 @@ func (f observed) misdirections(h *host) []misdirected {
 			for _, prefix := range right.v4() {
 				for _, n := range peer.neighbours(prefix.Addr()) {
 					wrong := h.owner(n.MAC)
-					if !learned(n) || wrong == nil || wrong == right || right.mac == wrong.mac || right.vrf != wrong.vrf || right.member || wrong.member {
+					if !learned(n) || wrong == nil || wrong == right || right.mac == wrong.mac ||
+						right.vrf != wrong.vrf || right.member || wrong.member {
 						continue
 					}
 					m := misdirected{peer, prefix.Addr(), right, wrong}
@@ -268,7 +276,8 @@ func (h *host) rows(list []misdirected) []string {
 				addrs = append(addrs, fmt.Sprintf("%s (%s)", o.addr, h.end(o.right)))
 			}
 		}
-		lines = append(lines, fmt.Sprintf("%s holds %s at the address of %s, %s", m.peer.name, join(addrs), h.end(m.wrong), m.wrong.mac))
+		lines = append(lines, fmt.Sprintf("%s holds %s at the address of %s, %s", m.peer.name, join(addrs),
+			h.end(m.wrong), m.wrong.mac))
 	}
 	return lines
 }

@@ -48,16 +48,23 @@ func offloadOff(p port) *record.Finding {
 	}
 	switch {
 	case len(off) > 0:
-		return p.fixed(p.found(record.Likely, fmt.Sprintf("offloads of %s are off that save processor time for each packet", p.i.Interface), offloadReference, off),
+		return p.fixed(p.found(record.Likely,
+			fmt.Sprintf("offloads of %s are off that save processor time for each packet", p.i.Interface),
+			offloadReference, off),
 			nil, setting.NIC{Features: options})
 	case len(apart) == 0:
 		return nil
 	}
 	// r8169 has it off, since transmit queues of some of its chips stall with it.
-	fix := fmt.Sprintf("none if the driver has it off for a reason, as r8169 has for timeouts of transmit queues; to try it: ethtool -K %s sg on, then gso on tso on, and look for \"transmit queue … timed out\" in the kernel's log", p.i.Interface)
+	fix := fmt.Sprintf(
+		"none if the driver has it off for a reason, as r8169 has for timeouts of transmit queues; to try it: ethtool -K %s sg on, then gso on tso on, and look for \"transmit queue … timed out\" in the kernel's log", p.i.Interface)
 	if slices.Contains(p.nic.Unmet, scatterGather) {
-		fix = fmt.Sprintf("it is requested: see whether transmit checksums are off, without which the kernel keeps it off: ethtool -k %s", p.i.Interface)
+		fix = fmt.Sprintf(
+			"it is requested: see whether transmit checksums are off, without which the kernel keeps it off: ethtool -k %s", p.i.Interface)
 	}
-	return p.found(record.Possible, fmt.Sprintf("scatter-gather of %s is off, and segmentation offloads with it, which save processor time for each packet", p.i.Interface), offloadReference,
+	return p.found(record.Possible,
+		fmt.Sprintf(
+			"scatter-gather of %s is off, and segmentation offloads with it, which save processor time for each packet",
+			p.i.Interface), offloadReference,
 		append(apart, fmt.Sprintf("%s: %s (sg) is off", p.i.Interface, scatterGather)), fix)
 }

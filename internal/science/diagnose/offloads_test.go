@@ -18,11 +18,15 @@ func TestOffloads(t *testing.T) {
 	}{
 		{"all are on", nil, nil, "", ""},
 		{"off by a command", []string{tso, gso}, nil, "offload-off nas likely", "ethtool -K eth0 tso on"},
-		{"a stock r8169", []string{scatterGather, tso, gso}, []string{gso}, "offload-off nas possible", "ethtool -K eth0 sg on, then"},
-		{"with GRO off as well", []string{scatterGather, tso, gso, gro}, []string{gso}, "offload-off nas likely", "ethtool -K eth0 gro on"},
-		{"transmit checksums are off", []string{scatterGather, tso, gso}, []string{scatterGather, tso, gso}, "offload-off nas possible", "transmit checksums"},
+		{"a stock r8169", []string{scatterGather, tso, gso}, []string{gso}, "offload-off nas possible",
+			"ethtool -K eth0 sg on, then"},
+		{"with GRO off as well", []string{scatterGather, tso, gso, gro}, []string{gso}, "offload-off nas likely",
+			"ethtool -K eth0 gro on"},
+		{"transmit checksums are off", []string{scatterGather, tso, gso}, []string{scatterGather, tso, gso},
+			"offload-off nas possible", "transmit checksums"},
 		{"kept off by the driver", []string{tso}, []string{tso}, "", ""},
-		{"kept off beside one that is off", []string{tso, gro}, []string{tso}, "offload-off nas likely", "ethtool -K eth0 gro on"},
+		{"kept off beside one that is off", []string{tso, gro}, []string{tso}, "offload-off nas likely",
+			"ethtool -K eth0 gro on"},
 	} {
 		s := hostNamed("nas", 15)
 		n := &s.State.NICs[0]
@@ -39,7 +43,9 @@ func TestOffloads(t *testing.T) {
 			continue
 		}
 		fix := strings.Join(list[0].Fix, "\n")
-		if !strings.Contains(fix, test.fix) || strings.HasSuffix(test.want, "possible") != (len(list[0].Settings) == 0) || strings.Contains(test.name, "GRO") && strings.Contains(fix, "tso") {
+		if !strings.Contains(fix, test.fix) ||
+			strings.HasSuffix(test.want, "possible") != (len(list[0].Settings) == 0) ||
+			strings.Contains(test.name, "GRO") && strings.Contains(fix, "tso") {
 			t.Errorf("%s: %q, %+v", test.name, list[0].Fix, list[0].Settings)
 		}
 	}

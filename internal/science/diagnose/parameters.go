@@ -65,7 +65,8 @@ func windowCost(low, high float64) string {
 	if high > low {
 		rate += " to " + unit.FormatRate(high*8/rttS)
 	}
-	return fmt.Sprintf("a connection carries a window for each round trip: about %s at 10 ms, a tenth of that at 100 ms", rate)
+	return fmt.Sprintf(
+		"a connection carries a window for each round trip: about %s at 10 ms, a tenth of that at 100 ms", rate)
 }
 
 // receiveCost and sendCost are of buffers: what is window of the one, unless window scaling is off
@@ -97,61 +98,102 @@ const small = 1 << 20 // of a buffer's largest size; the kernel's own is 4 MiB a
 
 var parametersOf = []parameter{
 	{id: "window-scaling-off", key: windowScaling, wrong: is(0), confidence: record.Certain, value: "1",
-		summary: "TCP windows are 64 KiB at most, because window scaling is off", reference: "RFC 7323; " + ipSysctl, atPeers: []string{"window-limited"}, cost: receiveCost},
+		summary: "TCP windows are 64 KiB at most, because window scaling is off", reference: "RFC 7323; " + ipSysctl,
+		atPeers: []string{"window-limited"}, cost: receiveCost},
 	{id: "sack-off", key: "net.ipv4.tcp_sack", wrong: is(0), confidence: record.Likely, value: "1",
-		summary: "selective acknowledgements are off: each lost segment costs a round trip", reference: "RFC 2018; " + ipSysctl},
+		summary:   "selective acknowledgements are off: each lost segment costs a round trip",
+		reference: "RFC 2018; " + ipSysctl},
 	{id: "timestamps-off", key: "net.ipv4.tcp_timestamps", wrong: is(0), confidence: record.Possible, value: "1",
-		summary: "TCP timestamps are off: 12 bytes less for each segment, and no protection against old duplicates above 1 Gbit/s", reference: "RFC 7323; " + ipSysctl},
-	{id: "receive-buffer-small", key: receiveBuffer, field: 2, wrong: below(small), confidence: record.Likely, value: "4096 131072 6291456",
-		summary: "TCP receive buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_rmem)", explains: []string{"receive-queue-pruned"}, atPeers: []string{"window-limited"}, cost: receiveCost, holds: receiveHolds},
-	{id: "send-buffer-small", key: sendBuffer, field: 2, wrong: below(small), confidence: record.Likely, value: "4096 16384 4194304",
-		summary: "TCP send buffers cannot grow to the size that paths with delay need", reference: ipSysctl + " (tcp_wmem)", cost: sendCost, holds: sendHolds},
+		summary:   "TCP timestamps are off: 12 bytes less for each segment, and no protection against old duplicates above 1 Gbit/s",
+		reference: "RFC 7323; " + ipSysctl},
+	{id: "receive-buffer-small", key: receiveBuffer, field: 2, wrong: below(small), confidence: record.Likely,
+		value:   "4096 131072 6291456",
+		summary: "TCP receive buffers cannot grow to the size that paths with delay need", reference: ipSysctl +
+			" (tcp_rmem)", explains: []string{"receive-queue-pruned"}, atPeers: []string{"window-limited"},
+		cost: receiveCost, holds: receiveHolds},
+	{id: "send-buffer-small", key: sendBuffer, field: 2, wrong: below(small), confidence: record.Likely,
+		value:   "4096 16384 4194304",
+		summary: "TCP send buffers cannot grow to the size that paths with delay need", reference: ipSysctl +
+			" (tcp_wmem)", cost: sendCost, holds: sendHolds},
 	{id: "autotuning-off", key: "net.ipv4.tcp_moderate_rcvbuf", wrong: is(0), confidence: record.Likely, value: "1",
-		summary: "receive buffers do not grow with the path, because their autotuning is off", reference: ipSysctl, holds: windowHolds},
+		summary: "receive buffers do not grow with the path, because their autotuning is off", reference: ipSysctl,
+		holds: windowHolds},
 	{id: "somaxconn-small", key: "net.core.somaxconn", wrong: below(128), confidence: record.Likely, value: "4096",
-		summary: "the kernel shortens every listener's queue to a few connections", reference: ipSysctl + " (somaxconn); listen(2)", explains: []string{"listen-overflow"}},
-	{id: "netdev-backlog-small", key: "net.core.netdev_max_backlog", wrong: below(300), confidence: record.Likely, value: "1000",
-		summary: "a CPU's queue of received packets is short", reference: netSysctl, explains: []string{"softnet-drop"}},
-	{id: "syn-backlog-small", key: "net.ipv4.tcp_max_syn_backlog", wrong: below(64), confidence: record.Likely, value: "1024",
-		summary: "the queue of half-open connections is short", reference: ipSysctl, explains: []string{"syn-queue-full"}},
+		summary: "the kernel shortens every listener's queue to a few connections", reference: ipSysctl +
+			" (somaxconn); listen(2)", explains: []string{"listen-overflow"}},
+	{id: "netdev-backlog-small", key: "net.core.netdev_max_backlog", wrong: below(300), confidence: record.Likely,
+		value:   "1000",
+		summary: "a CPU's queue of received packets is short", reference: netSysctl,
+		explains: []string{"softnet-drop"}},
+	{id: "syn-backlog-small", key: "net.ipv4.tcp_max_syn_backlog", wrong: below(64), confidence: record.Likely,
+		value:   "1024",
+		summary: "the queue of half-open connections is short", reference: ipSysctl,
+		explains: []string{"syn-queue-full"}},
 	{id: "syn-cookies-off", key: "net.ipv4.tcp_syncookies", wrong: is(0), confidence: record.Possible, value: "1",
-		summary: "SYN cookies are off: when the queue of half-open connections is full, SYNs are dropped", reference: ipSysctl},
-	{id: "path-mtu-discovery-off", key: "net.ipv4.ip_no_pmtu_disc", wrong: func(v int64) bool { return v == 1 || v == 2 }, confidence: record.Likely, value: "0",
-		summary: "path MTU discovery is off: packets are small, or fragmented by routers", reference: "RFC 1191; " + ipSysctl, explains: []string{"fragmentation"}},
+		summary:   "SYN cookies are off: when the queue of half-open connections is full, SYNs are dropped",
+		reference: ipSysctl},
+	{id: "path-mtu-discovery-off", key: "net.ipv4.ip_no_pmtu_disc", wrong: func(v int64) bool {
+		return v == 1 || v == 2
+	}, confidence: record.Likely, value: "0",
+		summary: "path MTU discovery is off: packets are small, or fragmented by routers", reference: "RFC 1191; " +
+			ipSysctl, explains: []string{"fragmentation"}},
 	{id: "echo-ignored", key: "net.ipv4.icmp_echo_ignore_all", wrong: is(1), confidence: record.Possible, value: "0",
 		summary: "the host answers no ping", reference: ipSysctl},
 	{id: "optmem-small", key: "net.core.optmem_max", wrong: below(4096), confidence: record.Possible, value: "131072",
 		summary: "sockets have little room for options and zero copy", reference: netSysctl},
-	{id: "udp-buffer-default-small", key: "net.core.rmem_default", wrong: below(65536), confidence: record.Likely, value: "212992",
-		summary: "UDP sockets have a small receive buffer unless they ask for more", reference: netSysctl, explains: []string{"udp-buffer-overflow"}},
+	{id: "udp-buffer-default-small", key: "net.core.rmem_default", wrong: below(65536), confidence: record.Likely,
+		value:   "212992",
+		summary: "UDP sockets have a small receive buffer unless they ask for more", reference: netSysctl,
+		explains: []string{"udp-buffer-overflow"}},
 	{id: "retries-few", key: "net.ipv4.tcp_retries2", wrong: below(5), confidence: record.Likely, value: "15",
-		summary: "TCP gives connections up after a few unanswered retransmissions", reference: "RFC 1122, section 4.2.3.5; " + ipSysctl, explains: []string{"connections-timed-out"}},
+		summary:   "TCP gives connections up after a few unanswered retransmissions",
+		reference: "RFC 1122, section 4.2.3.5; " + ipSysctl, explains: []string{"connections-timed-out"}},
 	{id: "syn-retries-few", key: "net.ipv4.tcp_syn_retries", wrong: below(2), confidence: record.Possible, value: "6",
 		summary: "connecting is given up after one or two seconds", reference: ipSysctl},
-	{id: "synack-retries-few", key: "net.ipv4.tcp_synack_retries", wrong: below(2), confidence: record.Likely, value: "5",
-		summary: "a lost answer to a SYN ends the connection before it is open", reference: "RFC 9293, section 3.8.1; " + ipSysctl},
+	{id: "synack-retries-few", key: "net.ipv4.tcp_synack_retries", wrong: below(2), confidence: record.Likely,
+		value:     "5",
+		summary:   "a lost answer to a SYN ends the connection before it is open",
+		reference: "RFC 9293, section 3.8.1; " + ipSysctl},
 	{id: "ttl-small", key: "net.ipv4.ip_default_ttl", wrong: below(32), confidence: record.Likely, value: "64",
-		summary: "packets do not reach hosts that are many routers away", reference: "RFC 1700 (IP time to live parameter); " + ipSysctl},
+		summary:   "packets do not reach hosts that are many routers away",
+		reference: "RFC 1700 (IP time to live parameter); " + ipSysctl},
 	{id: "dsack-off", key: "net.ipv4.tcp_dsack", wrong: is(0), confidence: record.Likely, value: "1",
-		summary: "duplicate selective acknowledgements are off: senders do not learn that they took late packets for lost", reference: "RFC 2883; " + ipSysctl},
+		summary:   "duplicate selective acknowledgements are off: senders do not learn that they took late packets for lost",
+		reference: "RFC 2883; " + ipSysctl},
 	{id: "rack-off", key: "net.ipv4.tcp_recovery", wrong: is(0), confidence: record.Likely, value: "1",
-		summary: "loss detection by time (RACK) is off: lost retransmissions and tails wait for the timer", reference: "RFC 8985; " + ipSysctl + " (tcp_recovery)", explains: []string{"tcp-timeouts"}},
+		summary:   "loss detection by time (RACK) is off: lost retransmissions and tails wait for the timer",
+		reference: "RFC 8985; " + ipSysctl + " (tcp_recovery)", explains: []string{"tcp-timeouts"}},
 	{id: "loss-probes-off", key: "net.ipv4.tcp_early_retrans", wrong: is(0), confidence: record.Likely, value: "3",
-		summary: "tail loss probes are off: a lost last segment waits for the timer", reference: "RFC 8985, section 7; " + ipSysctl + " (tcp_early_retrans)", explains: []string{"tcp-timeouts"}},
-	{id: "abort-on-overflow", key: "net.ipv4.tcp_abort_on_overflow", wrong: is(1), confidence: record.Likely, value: "0",
-		summary: "a full accept queue resets connections instead of letting their peers try again", reference: ipSysctl},
-	{id: "output-limit-small", key: "net.ipv4.tcp_limit_output_bytes", wrong: below(131072), confidence: record.Likely, value: "4194304",
-		summary: "each connection may have little in the queues of the host, so that fast NICs run empty", reference: ipSysctl + " (tcp_limit_output_bytes)"},
-	{id: "unsent-limit-small", key: "net.ipv4.tcp_notsent_lowat", wrong: below(16384), confidence: record.Likely, value: "4294967295",
-		summary: "programs are woken for each few kilobytes that leave, and connections run empty between", reference: ipSysctl + " (tcp_notsent_lowat)"},
-	{id: "time-wait-few", key: "net.ipv4.tcp_max_tw_buckets", wrong: below(256), confidence: record.Likely, value: "262144",
-		summary: "connections in TIME-WAIT are destroyed early, so that late segments reach new ones", reference: "RFC 9293, section 3.4.2; " + ipSysctl, explains: []string{"time-wait-overflow"}},
-	{id: "mss-floor-small", key: "net.ipv4.route.min_adv_mss", wrong: below(256), confidence: record.Possible, value: "256",
-		summary: "segments may be very small: a low MTU in a route is taken as it is", reference: "RFC 9293, section 3.7.1; " + ipSysctl + " (min_adv_mss)"},
-	{id: "backlog-of-packets-long", key: "net.core.netdev_max_backlog", wrong: func(v int64) bool { return v > longBacklog }, confidence: record.Possible, value: "10000",
-		summary: "a CPU's queue of received packets can hold them for longer than connections wait", reference: netSysctl + " (netdev_max_backlog)"},
+		summary:   "tail loss probes are off: a lost last segment waits for the timer",
+		reference: "RFC 8985, section 7; " + ipSysctl + " (tcp_early_retrans)", explains: []string{"tcp-timeouts"}},
+	{id: "abort-on-overflow", key: "net.ipv4.tcp_abort_on_overflow", wrong: is(1), confidence: record.Likely,
+		value:     "0",
+		summary:   "a full accept queue resets connections instead of letting their peers try again",
+		reference: ipSysctl},
+	{id: "output-limit-small", key: "net.ipv4.tcp_limit_output_bytes", wrong: below(131072), confidence: record.Likely,
+		value:     "4194304",
+		summary:   "each connection may have little in the queues of the host, so that fast NICs run empty",
+		reference: ipSysctl + " (tcp_limit_output_bytes)"},
+	{id: "unsent-limit-small", key: "net.ipv4.tcp_notsent_lowat", wrong: below(16384), confidence: record.Likely,
+		value:     "4294967295",
+		summary:   "programs are woken for each few kilobytes that leave, and connections run empty between",
+		reference: ipSysctl + " (tcp_notsent_lowat)"},
+	{id: "time-wait-few", key: "net.ipv4.tcp_max_tw_buckets", wrong: below(256), confidence: record.Likely,
+		value:     "262144",
+		summary:   "connections in TIME-WAIT are destroyed early, so that late segments reach new ones",
+		reference: "RFC 9293, section 3.4.2; " + ipSysctl, explains: []string{"time-wait-overflow"}},
+	{id: "mss-floor-small", key: "net.ipv4.route.min_adv_mss", wrong: below(256), confidence: record.Possible,
+		value:     "256",
+		summary:   "segments may be very small: a low MTU in a route is taken as it is",
+		reference: "RFC 9293, section 3.7.1; " + ipSysctl + " (min_adv_mss)"},
+	{id: "backlog-of-packets-long", key: "net.core.netdev_max_backlog", wrong: func(v int64) bool {
+		return v > longBacklog
+	}, confidence: record.Possible, value: "10000",
+		summary:   "a CPU's queue of received packets can hold them for longer than connections wait",
+		reference: netSysctl + " (netdev_max_backlog)"},
 	{id: "proxy-arp", key: "net.ipv4.conf.all.proxy_arp", wrong: is(1), confidence: record.Possible, value: "0",
-		summary: "the host answers ARP for addresses that it can route to (proxy ARP): peers that have a wrong prefix length work, and others send it what it only forwards", reference: "RFC 1027; " + ipSysctl + " (proxy_arp)"},
+		summary:   "the host answers ARP for addresses that it can route to (proxy ARP): peers that have a wrong prefix length work, and others send it what it only forwards",
+		reference: "RFC 1027; " + ipSysctl + " (proxy_arp)"},
 }
 
 func (p parameter) rule() rule {
@@ -159,19 +201,22 @@ func (p parameter) rule() rule {
 	if p.holds != nil {
 		holds = func(h *host, f record.Flow) bool { return p.holds(h, f, float64(h.number(p.key, p.field))) }
 	}
-	return rule{id: p.id, holds: holds, about: p.key + " is set so: " + p.summary + ".", host: true, own: true, parts: []string{"parameters"}, explains: p.explains, atPeers: p.atPeers, find: each(everyHost, func(_ observed, h *host) *record.Finding {
-		n := h.number(p.key, p.field)
-		if n < 0 || !p.wrong(n) {
-			return nil
-		}
-		finding := &record.Finding{Host: h.name, Confidence: p.confidence, Summary: p.summary, Reference: p.reference,
-			Evidence: []string{p.key + " = " + h.state.Parameters[p.key]}}
-		if p.cost != nil {
-			finding.Evidence = append(finding.Evidence, p.cost(h))
-		}
-		finding.Fix, finding.Settings = h.fixed(nil, p.key, p.value)
-		return finding
-	})}
+	return rule{id: p.id, holds: holds, about: p.key + " is set so: " + p.summary + ".", host: true, own: true,
+		parts: []string{"parameters"}, explains: p.explains, atPeers: p.atPeers,
+		find: each(everyHost, func(_ observed, h *host) *record.Finding {
+			n := h.number(p.key, p.field)
+			if n < 0 || !p.wrong(n) {
+				return nil
+			}
+			finding := &record.Finding{Host: h.name, Confidence: p.confidence, Summary: p.summary,
+				Reference: p.reference,
+				Evidence:  []string{p.key + " = " + h.state.Parameters[p.key]}}
+			if p.cost != nil {
+				finding.Evidence = append(finding.Evidence, p.cost(h))
+			}
+			finding.Fix, finding.Settings = h.fixed(nil, p.key, p.value)
+			return finding
+		})}
 }
 
 // number is one number of a parameter's value, of a snapshot of the host or of a trial; -1 where
@@ -190,11 +235,20 @@ func (h *host) number(key string, field int) int64 {
 
 var parameterRules = func() []rule {
 	rules := []rule{
-		{id: "buffer-sizes-disordered", host: true, own: true, about: "Of the three sizes in tcp_rmem, tcp_wmem or tcp_mem one is larger than the next.", parts: []string{"parameters"}, find: each(everyHost, disordered)},
-		{id: "rfs-incomplete", host: true, own: true, about: "Receive flow steering has rps_flow_cnt of a queue and no rps_sock_flow_entries, or the reverse.", parts: []string{"parameters", "nics"}, find: each(everyHost, rfsIncomplete)},
-		{id: "port-range-small", host: true, own: true, about: "ip_local_port_range has fewer than 10,000 ports.", parts: []string{"parameters"}, find: each(everyHost, portRange), explains: []string{"ports-in-time-wait"}},
-		{id: "parameter-not-applied", host: true, own: true, about: "The last line for a kernel parameter in the files of sysctl.d(5) has another value than the kernel. For the machine's first network namespace.", parts: []string{"parameters", "parameter files"}, find: each(everyHost, notApplied)},
-		{id: "parameter-set-twice", host: true, own: true, about: "Two lines in the files of sysctl.d(5) give a kernel parameter different values.", parts: []string{"parameter files"}, find: each(everyHost, setTwice)},
+		{id: "buffer-sizes-disordered", host: true, own: true,
+			about: "Of the three sizes in tcp_rmem, tcp_wmem or tcp_mem one is larger than the next.",
+			parts: []string{"parameters"}, find: each(everyHost, disordered)},
+		{id: "rfs-incomplete", host: true, own: true,
+			about: "Receive flow steering has rps_flow_cnt of a queue and no rps_sock_flow_entries, or the reverse.",
+			parts: []string{"parameters", "nics"}, find: each(everyHost, rfsIncomplete)},
+		{id: "port-range-small", host: true, own: true, about: "ip_local_port_range has fewer than 10,000 ports.",
+			parts: []string{"parameters"}, find: each(everyHost, portRange), explains: []string{"ports-in-time-wait"}},
+		{id: "parameter-not-applied", host: true, own: true,
+			about: "The last line for a kernel parameter in the files of sysctl.d(5) has another value than the kernel. For the machine's first network namespace.",
+			parts: []string{"parameters", "parameter files"}, find: each(everyHost, notApplied)},
+		{id: "parameter-set-twice", host: true, own: true,
+			about: "Two lines in the files of sysctl.d(5) give a kernel parameter different values.",
+			parts: []string{"parameter files"}, find: each(everyHost, setTwice)},
 	}
 	for _, p := range parametersOf {
 		rules = append(rules, p.rule())
@@ -211,7 +265,8 @@ func disordered(_ observed, h *host) *record.Finding {
 		}
 		sizes := []int64{low, middle, high}
 		slices.Sort(sizes)
-		finding := &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "the three sizes of " + key + " are not in order: least, default or pressure, most", Reference: ipSysctl,
+		finding := &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "the three sizes of " + key +
+			" are not in order: least, default or pressure, most", Reference: ipSysctl,
 			Evidence: []string{key + " = " + h.state.Parameters[key]}}
 		finding.Fix, finding.Settings = h.fixed(nil, key, fmt.Sprintf("%d %d %d", sizes[0], sizes[1], sizes[2]))
 		return finding
@@ -233,8 +288,11 @@ func rfsIncomplete(_ observed, h *host) *record.Finding {
 	if all < 0 || (all > 0) == (queue != "") {
 		return nil
 	}
-	finding := &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "receive flow steering is half configured, and off", Reference: "Linux Documentation/networking/scaling.rst (RFS)",
-		Evidence: []string{fmt.Sprintf("%s = %d; %s", key, all, cmp.Or(queue, "rps_flow_cnt of every queue is 0"))}, Fix: on(h.name, h.alone, "echo 2048 > /sys/class/net/DEV/queues/rx-0/rps_flow_cnt for each queue")}
+	finding := &record.Finding{Host: h.name, Confidence: record.Possible,
+		Summary:   "receive flow steering is half configured, and off",
+		Reference: "Linux Documentation/networking/scaling.rst (RFS)",
+		Evidence:  []string{fmt.Sprintf("%s = %d; %s", key, all, cmp.Or(queue, "rps_flow_cnt of every queue is 0"))},
+		Fix:       on(h.name, h.alone, "echo 2048 > /sys/class/net/DEV/queues/rx-0/rps_flow_cnt for each queue")}
 	if all == 0 {
 		finding.Confidence = record.Likely
 		finding.Fix, finding.Settings = h.fixed(nil, key, "32768")
@@ -248,8 +306,10 @@ func portRange(_ observed, h *host) *record.Finding {
 	if first < 0 || last < first || last-first+1 >= 10000 {
 		return nil
 	}
-	finding := &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "there are few ports for outgoing connections", Reference: "ip(7); " + ipSysctl,
-		Evidence: []string{fmt.Sprintf("%s = %d %d, which is %d ports for each pair of addresses", key, first, last, last-first+1)}}
+	finding := &record.Finding{Host: h.name, Confidence: record.Likely,
+		Summary: "there are few ports for outgoing connections", Reference: "ip(7); " + ipSysctl,
+		Evidence: []string{fmt.Sprintf("%s = %d %d, which is %d ports for each pair of addresses", key, first, last,
+			last-first+1)}}
 	finding.Fix, finding.Settings = h.fixed(nil, key, "32768 60999")
 	return finding
 }
@@ -281,7 +341,8 @@ func notApplied(_ observed, h *host) *record.Finding {
 	if len(rows) == 0 {
 		return nil
 	}
-	fix := []string{"sysctl --system applies the files; or find what has changed the values since, and correct the files"}
+	fix := []string{
+		"sysctl --system applies the files; or find what has changed the values since, and correct the files"}
 	if len(others) > 0 {
 		apply := "sysctl --system applies the files, if nothing needs those values"
 		if slices.ContainsFunc(others, func(key string) bool {
@@ -289,14 +350,17 @@ func notApplied(_ observed, h *host) *record.Finding {
 		}) {
 			apply += ": without forwarding, containers and virtual machines are cut off"
 		}
-		fix = []string{"find what has changed " + join(others) + ", such as docker, libvirt, kube-proxy or NetworkManager, and correct the files", apply}
+		fix = []string{"find what has changed " + join(others) +
+			", such as docker, libvirt, kube-proxy or NetworkManager, and correct the files", apply}
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "kernel parameters differ from the files that are to set them", Evidence: rows,
+	return &record.Finding{Host: h.name, Confidence: record.Likely,
+		Summary: "kernel parameters differ from the files that are to set them", Evidence: rows,
 		Fix: on(h.name, h.alone, fix...), Reference: "sysctl.d(5)"}
 }
 
 // atRunTime are the last words of parameters that programs set while they run.
-var atRunTime = []string{"ip_forward", "forwarding", "route_localnet", "rp_filter", "bridge-nf-call-iptables", "bridge-nf-call-ip6tables", "nf_conntrack_max", "accept_ra", "use_tempaddr", "disable_ipv6"}
+var atRunTime = []string{"ip_forward", "forwarding", "route_localnet", "rp_filter", "bridge-nf-call-iptables",
+	"bridge-nf-call-ip6tables", "nf_conntrack_max", "accept_ra", "use_tempaddr", "disable_ipv6"}
 
 // sameNumbers compares values without regard to the space between their parts.
 func sameNumbers(a, b string) bool { return slices.Equal(strings.Fields(a), strings.Fields(b)) }
@@ -307,12 +371,15 @@ func setTwice(_ observed, h *host) *record.Finding {
 	for _, l := range h.state.Files {
 		earlier, seen := first[l.Key]
 		if first[l.Key] = l; seen && !sameNumbers(earlier.Value, l.Value) && len(rows) < 6 {
-			rows = append(rows, fmt.Sprintf("%s = %s in %s:%d, then %s in %s:%d", l.Key, earlier.Value, earlier.File, earlier.Line, l.Value, l.File, l.Line))
+			rows = append(rows, fmt.Sprintf("%s = %s in %s:%d, then %s in %s:%d", l.Key, earlier.Value, earlier.File,
+				earlier.Line, l.Value, l.File, l.Line))
 		}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "files set a kernel parameter twice, to different values: the later one holds", Evidence: rows,
-		Fix: on(h.name, h.alone, "remove one, unless the later file is to override the earlier"), Reference: "sysctl.d(5)"}
+	return &record.Finding{Host: h.name, Confidence: record.Possible,
+		Summary: "files set a kernel parameter twice, to different values: the later one holds", Evidence: rows,
+		Fix:       on(h.name, h.alone, "remove one, unless the later file is to override the earlier"),
+		Reference: "sysctl.d(5)"}
 }

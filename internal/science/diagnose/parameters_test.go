@@ -11,11 +11,13 @@ import (
 // TestNotApplied: the files are not the first advice where one has a parameter that programs set
 // while they run, also below the rows that are shown.
 func TestNotApplied(t *testing.T) {
-	for _, key := range []string{"net.core.somaxconn", "net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding", "net.ipv4.conf.eth0/7.rp_filter"} {
+	for _, key := range []string{"net.core.somaxconn", "net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding",
+		"net.ipv4.conf.eth0/7.rp_filter"} {
 		s := hostNamed("nas", 15)
 		add := func(key string) {
 			s.State.Parameters[key] = "1"
-			s.State.Files = append(s.State.Files, record.ParameterLine{File: "/etc/sysctl.conf", Line: len(s.State.Files) + 1, Key: key, Value: "0"})
+			s.State.Files = append(s.State.Files, record.ParameterLine{File: "/etc/sysctl.conf",
+				Line: len(s.State.Files) + 1, Key: key, Value: "0"})
 		}
 		for i := range 6 {
 			add(fmt.Sprint("net.example.", i))

@@ -20,33 +20,48 @@ type pastedCase struct {
 
 var pastedCases = []pastedCase{
 	{"ethtool-half.txt", "half-duplex", "nas", record.Certain, "eth0: 100 Mbit/s, half duplex, autonegotiation off"},
-	{"ethtool-half.txt", "speed-below-best", "nas", record.Likely, "negotiated 100 Mbit/s, advertises up to 100 Mbit/s, supports 1 Gbit/s"},
-	{"ethtool-down.txt", "link-down", "nas", record.Certain, "eth1: up, no carrier (operstate down), addresses 192.0.2.15/24"},
-	{"ethtool-statistics.txt", "ring-overrun", "host1", record.Possible, "rx_missed_errors grew by 48213 since boot, while it received 918273645 packets"},
-	{"ethtool-mlx5.txt", "ring-overrun", "gpu1", record.Possible, "gpu1.ens1f0np0: rx_missed_errors grew by 7311 since boot"},
-	{"ethtool-ring.txt", "ring-small", "nas", record.Possible, "eth0: 256 of 4096 descriptors; rx_missed_errors grew by 912 since boot"},
+	{"ethtool-half.txt", "speed-below-best", "nas", record.Likely,
+		"negotiated 100 Mbit/s, advertises up to 100 Mbit/s, supports 1 Gbit/s"},
+	{"ethtool-down.txt", "link-down", "nas", record.Certain,
+		"eth1: up, no carrier (operstate down), addresses 192.0.2.15/24"},
+	{"ethtool-statistics.txt", "ring-overrun", "host1", record.Possible,
+		"rx_missed_errors grew by 48213 since boot, while it received 918273645 packets"},
+	{"ethtool-mlx5.txt", "ring-overrun", "gpu1", record.Possible,
+		"gpu1.ens1f0np0: rx_missed_errors grew by 7311 since boot"},
+	{"ethtool-ring.txt", "ring-small", "nas", record.Possible,
+		"eth0: 256 of 4096 descriptors; rx_missed_errors grew by 912 since boot"},
 	{"ethtool-features.txt", "offload-off", "nas", record.Likely, "eth0: tx-tcp-segmentation (tso) is off"},
-	{"ethtool-coalesce.txt", "interrupts-delayed", "nas", record.Possible, "eth0: rx-usecs 250, rx-frames 0, adaptive-rx off"},
+	{"ethtool-coalesce.txt", "interrupts-delayed", "nas", record.Possible,
+		"eth0: rx-usecs 250, rx-frames 0, adaptive-rx off"},
 	{"ethtool-driver.txt", "emulated-nic", "vm", record.Possible, "ens3: driver e1000"},
 	{"ethtool-channels.txt", "one-queue", "nas", record.Likely, "eth0: 1 of 4 channels; the host has 4 CPUs"},
-	{"ss-tin.txt", "window-limited", "nas", record.Likely, "192.0.2.15:2049 to 192.0.2.21:743: 58.1 s of 61.2 s limited by the peer's window, which is 24576 bytes"},
-	{"ss-tin.txt", "unread-data", "nas", record.Possible, "192.0.2.15:445 to 192.0.2.22:50122: ESTAB, 1843200 bytes unread"},
-	{"ss-tinmpo.txt", "peer-window-closed", "web", record.Likely, "10.1.0.5:443 to 10.1.0.77:40122: ESTAB, 0 bytes unread, 87380 unacknowledged; 6 timeouts in a row"},
-	{"ss-ltn.txt", "accept-queue-full", "host1", record.Certain, "0.0.0.0:8080: 129 connections wait for accept(2), its backlog is 128 (java)"},
-	{"ss-uanm.txt", "udp-queue-full", "syslog", record.Likely, "udp 0.0.0.0:514: 213.2 kB wait to be read, 81723 datagrams were dropped (rsyslogd)"},
+	{"ss-tin.txt", "window-limited", "nas", record.Likely,
+		"192.0.2.15:2049 to 192.0.2.21:743: 58.1 s of 61.2 s limited by the peer's window, which is 24576 bytes"},
+	{"ss-tin.txt", "unread-data", "nas", record.Possible,
+		"192.0.2.15:445 to 192.0.2.22:50122: ESTAB, 1843200 bytes unread"},
+	{"ss-tinmpo.txt", "peer-window-closed", "web", record.Likely,
+		"10.1.0.5:443 to 10.1.0.77:40122: ESTAB, 0 bytes unread, 87380 unacknowledged; 6 timeouts in a row"},
+	{"ss-ltn.txt", "accept-queue-full", "host1", record.Certain,
+		"0.0.0.0:8080: 129 connections wait for accept(2), its backlog is 128 (java)"},
+	{"ss-uanm.txt", "udp-queue-full", "syslog", record.Likely,
+		"udp 0.0.0.0:514: 213.2 kB wait to be read, 81723 datagrams were dropped (rsyslogd)"},
 	{"ss-uanm.txt", "udp-socket-dropped", "syslog", record.Possible, "81723 datagrams dropped since it was opened"},
 	{"ss-s.txt", "ports-in-time-wait", "proxy", record.Possible, "27411 in TIME-WAIT"},
 	{"route-gateway.txt", "gateway-unresolved", "client", record.Certain, "192.0.2.1"},
 	{"route-blackhole.txt", "blackhole-route", "client", record.Likely, "blackhole 198.51.100.0/24"},
-	{"rule.txt", "rule-without-routes", "nas", record.Likely, "100: from 192.0.2.16/32 lookup 101, which has no routes"},
+	{"rule.txt", "rule-without-routes", "nas", record.Likely,
+		"100: from 192.0.2.16/32 lookup 101, which has no routes"},
 	{"route-back.txt", "return-route-missing", "db", record.Certain, "its routes have none for 203.0.113.7"},
-	{"route-asymmetric.txt", "strict-rp-filter", "nas", record.Likely, "nas would answer 198.51.100.9 by eth0, so eth1 drops the ARP request"},
+	{"route-asymmetric.txt", "strict-rp-filter", "nas", record.Likely,
+		"nas would answer 198.51.100.9 by eth0, so eth1 drops the ARP request"},
 	{"sysctl.txt", "timestamps-off", "host1", record.Possible, "net.ipv4.tcp_timestamps = 0"},
 	{"sysctl.txt", "receive-buffer-small", "host1", record.Likely, "net.ipv4.tcp_rmem = 4096\t87380\t174760"},
-	{"softnet.txt", "softnet-drop", "router", record.Possible, "CPU 2 dropped 6451 packets and took 67642234 (softnet_stat)"},
+	{"softnet.txt", "softnet-drop", "router", record.Possible,
+		"CPU 2 dropped 6451 packets and took 67642234 (softnet_stat)"},
 	{"softnet.txt", "packets-squeezed", "router", record.Possible, "time_squeeze grew by 1051954 since boot"},
 	{"tc.txt", "qdisc-drop", "nas", record.Possible, "fq_codel 8001: on eth0: 61234 dropped since boot, 51827364 sent"},
-	{"dmesg.txt", "fault-logged", "host1", record.Possible, "NETDEV WATCHDOG: eth0 (r8169): transmit queue 0 timed out"},
+	{"dmesg.txt", "fault-logged", "host1", record.Possible,
+		"NETDEV WATCHDOG: eth0 (r8169): transmit queue 0 timed out"},
 	{"dmesg.txt", "fault-logged", "host1", record.Possible, "nf_conntrack: nf_conntrack: table full, dropping packet"},
 }
 
@@ -74,12 +89,15 @@ func TestPasted(t *testing.T) {
 			t.Errorf("%s: %s is not among what was evaluated", c.file, c.rule)
 		}
 		without, err := pasted.Parse(parts[0] + "\n" + parts[2])
-		if err == nil && slices.ContainsFunc(Hosts(without.Machines).Findings, func(f record.Finding) bool { return f.ID == c.rule }) {
+		if err == nil && slices.ContainsFunc(Hosts(without.Machines).Findings, func(f record.Finding) bool {
+			return f.ID == c.rule
+		}) {
 			t.Errorf("%s: %s is found without what is between the lines", c.file, c.rule)
 		}
 	}
 }
 
 func (c pastedCase) matches(f record.Finding) bool {
-	return f.ID == c.rule && f.Host == c.host && f.Confidence == c.confidence && strings.Contains(strings.Join(f.Evidence, "\n"), c.evidence)
+	return f.ID == c.rule && f.Host == c.host && f.Confidence == c.confidence &&
+		strings.Contains(strings.Join(f.Evidence, "\n"), c.evidence)
 }

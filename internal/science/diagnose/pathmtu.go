@@ -11,7 +11,9 @@ import (
 	"linerate/internal/model/topology"
 )
 
-var pathMTURules = []rule{{id: "path-mtu", about: "A flow carried nothing, or of UDP lost at least half, while its packets were larger than the MTU of a link or interface that they go to (fragments of IPv4, which routers fragment further, as the last router makes them); or nothing of full size ever arrived over a path between them that is not known. Needs a run or a measurement.", find: pathMTU}}
+var pathMTURules = []rule{
+	{id: "path-mtu",
+		about: "A flow carried nothing, or of UDP lost at least half, while its packets were larger than the MTU of a link or interface that they go to (fragments of IPv4, which routers fragment further, as the last router makes them); or nothing of full size ever arrived over a path between them that is not known. Needs a run or a measurement.", find: pathMTU}}
 
 const (
 	// ipTCP and ipUDP are the lengths of the headers of IPv4 and TCP or UDP without options;
@@ -35,34 +37,44 @@ func pathMTU(f observed) (findings []record.Finding) {
 		}
 		finding := record.Finding{
 			Host: fl.From, Confidence: record.Likely,
-			Summary:   fmt.Sprintf("%s sends packets that a link of the path does not take, and gets no ICMP message about it", fl.From),
+			Summary: fmt.Sprintf(
+				"%s sends packets that a link of the path does not take, and gets no ICMP message about it", fl.From),
 			Evidence:  []string{"", "flow " + fl.ID + ": " + seen},
 			Reference: "RFC 2923, section 2.1; RFC 4821; Linux Documentation/networking/ip-sysctl.rst (tcp_mtu_probing)",
 		}
 		at, mtu := f.narrow(fl, packet)
 		switch {
 		case mtu > 0:
-			finding.Evidence[0] = fmt.Sprintf("flow %s: packets of %d bytes; %s takes packets of %d", fl.ID, packet, at, mtu)
+			finding.Evidence[0] = fmt.Sprintf("flow %s: packets of %d bytes; %s takes packets of %d", fl.ID,
+				packet, at, mtu)
 			lower := fmt.Sprintf("lower the MTU of one end to %d", mtu)
 			if fl.Datagrams == nil {
 				lower = fmt.Sprintf("have a router on the path clamp the MSS to %d, or %s", mtu-ipTCP-ipMore(fl), lower)
 			}
-			finding.Fix = []string{fmt.Sprintf("let ICMP type 3 code 4 (IPv6: type 2), “fragmentation needed”, of the router before %s reach %s", at, fl.From), "or " + lower}
+			finding.Fix = []string{fmt.Sprintf(
+				"let ICMP type 3 code 4 (IPv6: type 2), “fragmentation needed”, of the router before %s reach %s", at,
+				fl.From), "or " + lower}
 			if len(fl.Path) == 2 { // no router is known between the two
 				finding.Summary = fmt.Sprintf("%s sends packets that are larger than %s takes", fl.From, at)
-				finding.Fix = []string{fmt.Sprintf("have the same MTU at both ends of a link: ip link set dev DEV mtu %d at %s, or a larger one at %s", mtu, fl.Path[0], at)}
+				finding.Fix = []string{fmt.Sprintf(
+					"have the same MTU at both ends of a link: ip link set dev DEV mtu %d at %s, or a larger one at %s",
+					mtu, fl.Path[0], at)}
 			}
 		case packet > leastPath && f.blind(fl) && !f.arrived(fl, packet):
 			finding.Confidence = record.Possible
-			finding.Summary = fmt.Sprintf("a connection of %s opened, and then nothing of full size arrived: so looks a link of the path with a smaller MTU, whose ICMP messages do not arrive (a black hole)", fl.From)
-			finding.Evidence[0] = fmt.Sprintf("flow %s: packets of %d bytes, and nothing as large was ever acknowledged or received", fl.ID, packet)
-			finding.Fix = []string{fmt.Sprintf("on %s, linerate doctor --probe %s tells what the path takes", fl.From, fl.DestinationAddr())}
+			finding.Summary = fmt.Sprintf(
+				"a connection of %s opened, and then nothing of full size arrived: so looks a link of the path with a smaller MTU, whose ICMP messages do not arrive (a black hole)", fl.From)
+			finding.Evidence[0] = fmt.Sprintf(
+				"flow %s: packets of %d bytes, and nothing as large was ever acknowledged or received", fl.ID, packet)
+			finding.Fix = []string{fmt.Sprintf("on %s, linerate doctor --probe %s tells what the path takes", fl.From,
+				fl.DestinationAddr())}
 		default:
 			continue
 		}
 		if from := f.host(fl.From); fl.SenderInfo != nil && (from == nil || from.number(mtuProbing, 0) <= 0) {
 			finding.Settings = parameters(fl.From, mtuProbing, "1")
-			finding.Fix = append(append(finding.Fix, "or have the sender try smaller packets:"), on(fl.From, len(f.hosts) == 1, hostconfig.Commands(finding.Settings)...)...)
+			finding.Fix = append(append(finding.Fix, "or have the sender try smaller packets:"),
+				on(fl.From, len(f.hosts) == 1, hostconfig.Commands(finding.Settings)...)...)
 		}
 		findings = append(findings, finding)
 	}
@@ -83,11 +95,14 @@ func stuck(fl record.Flow) (packet int, seen string) {
 			}
 			return packet, fmt.Sprintf("%s of its datagrams were lost", percent(lost))
 		}
-	case info != nil && flow.Of(fl.Protocol).Transport == flow.TCP && fl.GoodputBps <= 0 && (info.Backoff > 0 || info.Retransmits > 0):
+	case info != nil && flow.Of(fl.Protocol).Transport == flow.TCP && fl.GoodputBps <= 0 && (info.Backoff > 0 ||
+		info.Retransmits > 0):
 		if packet = int(info.SndMSS) + ipTCP + ipMore(fl); info.Options&1 != 0 {
 			packet += timestamps
 		}
-		return packet, fmt.Sprintf("nothing arrived in the window; the sender waits for its retransmission timeout, doubled %d times", info.Backoff)
+		return packet, fmt.Sprintf(
+			"nothing arrived in the window; the sender waits for its retransmission timeout, doubled %d times",
+			info.Backoff)
 	}
 	return 0, ""
 }
@@ -132,7 +147,9 @@ func (f observed) interfaceAt(e topology.End) (mtu int, port bool) {
 	h, _ := f.trial.Reading(e.Node)
 	for _, i := range h.Snapshot.Interfaces {
 		if i.Interface == e.Interface {
-			return i.MTU, slices.ContainsFunc(h.Snapshot.Interfaces, func(m record.InterfaceSnapshot) bool { return m.Interface == i.Master && m.Kind == "bridge" })
+			return i.MTU, slices.ContainsFunc(h.Snapshot.Interfaces, func(m record.InterfaceSnapshot) bool {
+				return m.Interface == i.Master && m.Kind == "bridge"
+			})
 		}
 	}
 	return 0, false
@@ -148,14 +165,16 @@ func (f observed) arrived(fl record.Flow, packet int) bool {
 	}
 	ends := fl.Ends()
 	return slices.ContainsFunc(h.Deltas(), func(d record.InterfaceDelta) bool {
-		return (len(ends) == 0 || d.Interface == ends[len(ends)-1].Interface) && d.RxBytes > float64(packet)/2*d.RxPackets
+		return (len(ends) == 0 || d.Interface == ends[len(ends)-1].Interface) &&
+			d.RxBytes > float64(packet)/2*d.RxPackets
 	})
 }
 
 // blind reports whether a flow never had anything of full size received, although nothing
 // happened to its path, and whether that is not known from one end to the other.
 func (f observed) blind(fl record.Flow) bool {
-	if d := fl.Datagrams; d != nil && d.Received > 0 || d == nil && fl.SenderInfo.BytesAcked > uint64(fl.SenderInfo.SndMSS) {
+	if d := fl.Datagrams; d != nil && d.Received > 0 || d == nil &&
+		fl.SenderInfo.BytesAcked > uint64(fl.SenderInfo.SndMSS) {
 		return false
 	}
 	return f.unknownPath() && len(fl.Outages) == 0 && len(f.trial.Events) == 0 && len(f.trial.Faults) == 0

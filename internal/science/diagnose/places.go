@@ -34,7 +34,8 @@ func explainedBy(f, cause record.Finding) bool {
 	if f.Toward == cause.Host && slices.Contains(r.atPeers, f.ID) {
 		return f.Shares(cause, true, every)
 	}
-	return cause.About(f) && cause.ID != f.ID && slices.Contains(r.explains, f.ID) && !slices.Contains(ruleOf(f.ID).explains, cause.ID) && f.Shares(cause, false, every)
+	return cause.About(f) && cause.ID != f.ID && slices.Contains(r.explains, f.ID) &&
+		!slices.Contains(ruleOf(f.ID).explains, cause.ID) && f.Shares(cause, false, every)
 }
 
 // samePlace reports whether two findings are about one thing.
@@ -141,7 +142,8 @@ func (h *host) byGateway(gateway netip.Addr, name string) [][]string {
 			}
 		}
 	}
-	return onePlace(append([]string{"via " + gateway.String(), gateway.String(), "on " + name}, h.gatewayed[gateway]...)...)
+	return onePlace(append([]string{"via " + gateway.String(), gateway.String(), "on " + name},
+		h.gatewayed[gateway]...)...)
 }
 
 // backs are the places of answers that leave by routes: their destinations.

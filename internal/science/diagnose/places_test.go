@@ -23,7 +23,8 @@ func explanations(e record.Evaluation) (list []string) {
 // opening has a host wait for answers to SYNs.
 func opening(s *record.HostSnapshot, remotes ...string) {
 	for _, remote := range remotes {
-		s.State.Notable = append(s.State.Notable, record.Connection{Local: "10.72.0.2:40000", Remote: remote, State: "SYN-SENT", Info: &record.TCPInfo{Retransmits: 3}})
+		s.State.Notable = append(s.State.Notable, record.Connection{Local: "10.72.0.2:40000", Remote: remote,
+			State: "SYN-SENT", Info: &record.TCPInfo{Retransmits: 3}})
 	}
 }
 
@@ -34,7 +35,8 @@ func TestPlaces(t *testing.T) {
 	twice := func(address string) func(x, y *record.HostSnapshot) {
 		return func(x, y *record.HostSnapshot) {
 			for _, s := range []*record.HostSnapshot{x, y} {
-				s.Reading.Snapshot.Interfaces[1].Addresses = append(s.Reading.Snapshot.Interfaces[1].Addresses, address+"/24")
+				s.Reading.Snapshot.Interfaces[1].Addresses = append(s.Reading.Snapshot.Interfaces[1].Addresses,
+					address+"/24")
 			}
 		}
 	}
@@ -45,13 +47,16 @@ func TestPlaces(t *testing.T) {
 	}
 	failing := func(address, dev string) func(x, y *record.HostSnapshot) {
 		return func(_, y *record.HostSnapshot) {
-			y.Reading.Snapshot.Neighbours = append(y.Reading.Snapshot.Neighbours, record.Neighbour{Interface: dev, Address: address, State: "FAILED"})
-			y.State.KernelDrops.Rows = append(y.State.KernelDrops.Rows, record.KernelDrop{Reason: "NEIGH_FAILED", Interface: dev, Direction: "tx", Packets: 40})
+			y.Reading.Snapshot.Neighbours = append(y.Reading.Snapshot.Neighbours,
+				record.Neighbour{Interface: dev, Address: address, State: "FAILED"})
+			y.State.KernelDrops.Rows = append(y.State.KernelDrops.Rows, record.KernelDrop{Reason: "NEIGH_FAILED",
+				Interface: dev, Direction: "tx", Packets: 40})
 		}
 	}
 	route := func(to, text string) func(x, y *record.HostSnapshot) {
 		return func(_, y *record.HostSnapshot) {
-			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable, To: to, Text: text})
+			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable, To: to,
+				Text: text})
 		}
 	}
 	waits := func(remotes ...string) func(x, y *record.HostSnapshot) {
@@ -74,48 +79,90 @@ func TestPlaces(t *testing.T) {
 		of      string // the finding
 		cause   string // empty: it stands alone
 	}{
-		{"another address is held twice, and the queue is full", []func(x, y *record.HostSnapshot){twice("10.73.0.9"), full("10.72.0.1:80"), waits("10.72.0.1:80")}, "syn-unanswered y", "accept-queue-full"},
-		{"the address is held twice", []func(x, y *record.HostSnapshot){twice("10.73.0.9"), waits("10.73.0.9:80")}, "syn-unanswered y", "address-twice"},
-		{"the gateway's address is held twice", []func(x, y *record.HostSnapshot){twice("10.73.0.9"), route("198.51.100.0/24", "198.51.100.0/24 via 10.73.0.9 dev eth1"), waits("198.51.100.7:80")}, "syn-unanswered y", "address-twice"},
-		{"only another address is held twice", []func(x, y *record.HostSnapshot){twice("10.73.0.9"), waits("10.72.0.7:80")}, "syn-unanswered y", ""},
-		{"one of two addresses is held twice", []func(x, y *record.HostSnapshot){twice("10.73.0.9"), waits("10.73.0.9:80", "10.72.0.7:80")}, "syn-unanswered y", ""},
-		{"the queue of another port is full", []func(x, y *record.HostSnapshot){full("0.0.0.0:81"), waits("10.72.0.1:80")}, "syn-unanswered y", ""},
-		{"the queue of the port is full, of all addresses", []func(x, y *record.HostSnapshot){full("0.0.0.0:80"), waits("10.72.0.1:80")}, "syn-unanswered y", "accept-queue-full"},
-		{"the queue of another address is full", []func(x, y *record.HostSnapshot){full("10.73.0.1:80"), waits("10.72.0.1:80")}, "syn-unanswered y", ""},
-		{"the neighbour does not answer", []func(x, y *record.HostSnapshot){failing("10.72.0.7", "eth0"), waits("10.72.0.7:80")}, "syn-unanswered y", "neighbour-failed"},
-		{"another neighbour does not answer", []func(x, y *record.HostSnapshot){failing("10.73.0.7", "eth1"), waits("10.72.0.7:80")}, "syn-unanswered y", ""},
-		{"the gateway does not answer", []func(x, y *record.HostSnapshot){route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"), waits("198.51.100.7:80")}, "syn-unanswered y", "gateway-unresolved"},
-		{"the gateway of another route does not answer", []func(x, y *record.HostSnapshot){route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"), waits("10.73.0.1:80")}, "syn-unanswered y", ""},
+		{"another address is held twice, and the queue is full", []func(x, y *record.HostSnapshot){twice("10.73.0.9"),
+			full("10.72.0.1:80"), waits("10.72.0.1:80")}, "syn-unanswered y", "accept-queue-full"},
+		{"the address is held twice", []func(x, y *record.HostSnapshot){twice("10.73.0.9"), waits("10.73.0.9:80")},
+			"syn-unanswered y", "address-twice"},
+		{"the gateway's address is held twice", []func(x, y *record.HostSnapshot){twice("10.73.0.9"),
+			route("198.51.100.0/24", "198.51.100.0/24 via 10.73.0.9 dev eth1"), waits("198.51.100.7:80")},
+			"syn-unanswered y", "address-twice"},
+		{"only another address is held twice", []func(x, y *record.HostSnapshot){twice("10.73.0.9"),
+			waits("10.72.0.7:80")}, "syn-unanswered y", ""},
+		{"one of two addresses is held twice", []func(x, y *record.HostSnapshot){twice("10.73.0.9"),
+			waits("10.73.0.9:80", "10.72.0.7:80")}, "syn-unanswered y", ""},
+		{"the queue of another port is full", []func(x, y *record.HostSnapshot){full("0.0.0.0:81"),
+			waits("10.72.0.1:80")}, "syn-unanswered y", ""},
+		{"the queue of the port is full, of all addresses", []func(x, y *record.HostSnapshot){full("0.0.0.0:80"),
+			waits("10.72.0.1:80")}, "syn-unanswered y", "accept-queue-full"},
+		{"the queue of another address is full", []func(x, y *record.HostSnapshot){full("10.73.0.1:80"),
+			waits("10.72.0.1:80")}, "syn-unanswered y", ""},
+		{"the neighbour does not answer", []func(x, y *record.HostSnapshot){failing("10.72.0.7", "eth0"),
+			waits("10.72.0.7:80")}, "syn-unanswered y", "neighbour-failed"},
+		{"another neighbour does not answer", []func(x, y *record.HostSnapshot){failing("10.73.0.7", "eth1"),
+			waits("10.72.0.7:80")}, "syn-unanswered y", ""},
+		{"the gateway does not answer", []func(x, y *record.HostSnapshot){
+			route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"),
+			waits("198.51.100.7:80")}, "syn-unanswered y", "gateway-unresolved"},
+		{"the gateway of another route does not answer", []func(x, y *record.HostSnapshot){
+			route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"),
+			waits("10.73.0.1:80")}, "syn-unanswered y", ""},
 		{"the peer's gateway back does not answer", []func(x, y *record.HostSnapshot){func(x, y *record.HostSnapshot) {
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable, To: "10.72.0.2/32", Text: "10.72.0.2 via 10.73.0.254 dev eth1"})
-			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.254", State: "FAILED"}}
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable,
+				To: "10.72.0.2/32", Text: "10.72.0.2 via 10.73.0.254 dev eth1"})
+			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.254",
+				State: "FAILED"}}
 		}, waits("10.72.0.1:80")}, "syn-unanswered y", "gateway-unresolved"},
-		{"a gateway of the peer to others does not answer", []func(x, y *record.HostSnapshot){func(x, y *record.HostSnapshot) {
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable, To: "198.51.100.0/24", Text: "198.51.100.0/24 via 10.73.0.254 dev eth1"})
-			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.254", State: "FAILED"}}
-		}, waits("10.72.0.1:80")}, "syn-unanswered y", ""},
-		{"the route discards", []func(x, y *record.HostSnapshot){route("198.51.100.0/24", "blackhole 198.51.100.0/24"), waits("198.51.100.7:80")}, "syn-unanswered y", "blackhole-route"},
-		{"another route discards", []func(x, y *record.HostSnapshot){route("198.51.100.0/24", "blackhole 198.51.100.0/24"), waits("10.72.0.7:80")}, "syn-unanswered y", ""},
-		{"the gateway's interface has no link", []func(x, y *record.HostSnapshot){route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"), unplugged("eth0")}, "gateway-unresolved y", "link-down"},
-		{"another interface has no link", []func(x, y *record.HostSnapshot){route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"), unplugged("eth1")}, "gateway-unresolved y", ""},
-		{"the gateway is a neighbour", []func(x, y *record.HostSnapshot){route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0")}, "neighbour-failed y", "gateway-unresolved"},
-		{"the interface of the connection has no link", []func(x, y *record.HostSnapshot){unplugged("eth0"), waits("10.72.0.1:80")}, "syn-unanswered y", "link-down"},
-		{"an interface that it does not leave by has no link", []func(x, y *record.HostSnapshot){unplugged("eth1"), waits("10.72.0.1:80")}, "syn-unanswered y", ""},
-		{"the peer's interface has no link", []func(x, y *record.HostSnapshot){func(x, _ *record.HostSnapshot) { unplugged("eth0")(nil, x) }, waits("10.72.0.1:80")}, "syn-unanswered y", "link-down"},
-		{"the peer has no link of the same name elsewhere", []func(x, y *record.HostSnapshot){func(x, _ *record.HostSnapshot) { unplugged("eth1")(nil, x) }, waits("10.72.0.1:80")}, "syn-unanswered y", ""},
-		{"a member of the group is dead", []func(x, y *record.HostSnapshot){route("0.0.0.0/0", "default nhid 1 via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"), func(_, y *record.HostSnapshot) {
-			y.State.Nexthops = []record.Nexthop{{ID: 1, Group: []record.NexthopMember{{ID: 2}}}, {ID: 2, Interface: "eth0", Via: "10.72.0.254"}}
-		}}, "gateway-unresolved y", "nexthop-dead"},
+		{"a gateway of the peer to others does not answer", []func(x, y *record.HostSnapshot){
+			func(x, y *record.HostSnapshot) {
+				x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable,
+					To: "198.51.100.0/24", Text: "198.51.100.0/24 via 10.73.0.254 dev eth1"})
+				x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.254",
+					State: "FAILED"}}
+			}, waits("10.72.0.1:80")}, "syn-unanswered y", ""},
+		{"the route discards", []func(x, y *record.HostSnapshot){route("198.51.100.0/24", "blackhole 198.51.100.0/24"),
+			waits("198.51.100.7:80")}, "syn-unanswered y", "blackhole-route"},
+		{"another route discards", []func(x, y *record.HostSnapshot){
+			route("198.51.100.0/24", "blackhole 198.51.100.0/24"), waits("10.72.0.7:80")}, "syn-unanswered y", ""},
+		{"the gateway's interface has no link", []func(x, y *record.HostSnapshot){
+			route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"), unplugged("eth0")},
+			"gateway-unresolved y", "link-down"},
+		{"another interface has no link", []func(x, y *record.HostSnapshot){
+			route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"), unplugged("eth1")},
+			"gateway-unresolved y", ""},
+		{"the gateway is a neighbour", []func(x, y *record.HostSnapshot){
+			route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0")},
+			"neighbour-failed y", "gateway-unresolved"},
+		{"the interface of the connection has no link", []func(x, y *record.HostSnapshot){unplugged("eth0"),
+			waits("10.72.0.1:80")}, "syn-unanswered y", "link-down"},
+		{"an interface that it does not leave by has no link", []func(x, y *record.HostSnapshot){unplugged("eth1"),
+			waits("10.72.0.1:80")}, "syn-unanswered y", ""},
+		{"the peer's interface has no link", []func(x, y *record.HostSnapshot){func(x, _ *record.HostSnapshot) {
+			unplugged("eth0")(nil, x)
+		}, waits("10.72.0.1:80")}, "syn-unanswered y", "link-down"},
+		{"the peer has no link of the same name elsewhere", []func(x, y *record.HostSnapshot){
+			func(x, _ *record.HostSnapshot) { unplugged("eth1")(nil, x) }, waits("10.72.0.1:80")},
+			"syn-unanswered y", ""},
+		{"a member of the group is dead", []func(x, y *record.HostSnapshot){
+			route("0.0.0.0/0", "default nhid 1 via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"),
+			func(_, y *record.HostSnapshot) {
+				y.State.Nexthops = []record.Nexthop{{ID: 1, Group: []record.NexthopMember{{ID: 2}}},
+					{ID: 2, Interface: "eth0", Via: "10.72.0.254"}}
+			}}, "gateway-unresolved y", "nexthop-dead"},
 		{"the peer discards its answers", []func(x, y *record.HostSnapshot){func(x, _ *record.HostSnapshot) {
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable, To: "10.72.0.2/32", Text: "blackhole 10.72.0.2"})
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable,
+				To: "10.72.0.2/32", Text: "blackhole 10.72.0.2"})
 		}, waits("10.72.0.1:80")}, "blackhole-route x", "return-route-missing"},
-		{"a wrong entry floods frames", []func(x, y *record.HostSnapshot){twice("10.73.0.9"), func(_, y *record.HostSnapshot) {
-			y.Reading.End.Interfaces[0].RxOtherhost, y.Reading.End.Interfaces[0].RxPackets = 500, 1000
-		}}, "other-host-frames y", "address-twice"},
-		{"frames of the interface are too long", []func(x, y *record.HostSnapshot){dropping(0)}, "rx-dropped y", "frames-too-long"},
-		{"frames of another interface are too long", []func(x, y *record.HostSnapshot){dropping(0), func(_, y *record.HostSnapshot) {
-			y.Reading.End.Interfaces[0].RxDropped, y.Reading.End.Interfaces[1].RxDropped, y.Reading.End.Interfaces[1].RxPackets = 0, 300, 1000
-		}}, "rx-dropped y", ""},
+		{"a wrong entry floods frames", []func(x, y *record.HostSnapshot){twice("10.73.0.9"),
+			func(_, y *record.HostSnapshot) {
+				y.Reading.End.Interfaces[0].RxOtherhost, y.Reading.End.Interfaces[0].RxPackets = 500, 1000
+			}}, "other-host-frames y", "address-twice"},
+		{"frames of the interface are too long", []func(x, y *record.HostSnapshot){dropping(0)}, "rx-dropped y",
+			"frames-too-long"},
+		{"frames of another interface are too long", []func(x, y *record.HostSnapshot){dropping(0),
+			func(_, y *record.HostSnapshot) {
+				y.Reading.End.Interfaces[0].RxDropped, y.Reading.End.Interfaces[1].RxDropped,
+					y.Reading.End.Interfaces[1].RxPackets = 0, 300, 1000
+			}}, "rx-dropped y", ""},
 	} {
 		x, y := twoHosts()
 		x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = "0"
@@ -152,10 +199,13 @@ func TestSameTime(t *testing.T) {
 		{"drops before the retransmissions", 500, 0, 0, 500, false},
 	} {
 		x, y := twoHosts()
-		x.Reading.Begin.SNMP = map[string]int64{filterCounter: test.filteredBefore, "Tcp.RetransSegs": test.retransmittedBefore, "Tcp.OutSegs": 1000}
-		x.Reading.End.SNMP = map[string]int64{filterCounter: test.filteredBefore + test.filtered, "Tcp.RetransSegs": test.retransmittedBefore + test.retransmited, "Tcp.OutSegs": 2000}
+		x.Reading.Begin.SNMP = map[string]int64{filterCounter: test.filteredBefore,
+			"Tcp.RetransSegs": test.retransmittedBefore, "Tcp.OutSegs": 1000}
+		x.Reading.End.SNMP = map[string]int64{filterCounter: test.filteredBefore + test.filtered,
+			"Tcp.RetransSegs": test.retransmittedBefore + test.retransmited, "Tcp.OutSegs": 2000}
 		got := explanations(Hosts([]record.HostSnapshot{x, y}))
-		if follows := strings.Contains(strings.Join(got, "; "), "tcp-retransmissions x < strict-rp-filter"); follows != test.follows {
+		if follows := strings.Contains(strings.Join(got, "; "),
+			"tcp-retransmissions x < strict-rp-filter"); follows != test.follows {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}
@@ -174,7 +224,8 @@ func TestCausesOfTheirOwn(t *testing.T) {
 		return func(s *record.HostSnapshot) {
 			n := &s.State.NICs[0]
 			n.SpeedMbps, n.OfferedMbps, n.Duplex = 100, offered, "half"
-			s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", Media: "100BASE-TX", SpeedMbps: 100, Duplex: "full"}}
+			s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", Media: "100BASE-TX", SpeedMbps: 100,
+				Duplex: "full"}}
 		}
 	}
 	for name, test := range map[string]struct {
@@ -182,13 +233,18 @@ func TestCausesOfTheirOwn(t *testing.T) {
 		want   string // the findings, with what they follow from
 		row    string // of each that has a cost
 	}{
-		"scaling off":                  {parameters("0", "4096 131072 6291456"), "window-scaling-off", "about 52.43 Mbit/s at"},
-		"small buffer":                 {parameters("1", "4096 16384 32768"), "receive-buffer-small", "about 13.11 Mbit/s to 26.21 Mbit/s at"},
-		"scaling off and small buffer": {parameters("0", "4096 16384 32768"), "window-scaling-off, receive-buffer-small", "about 13.11 Mbit/s to 26.21 Mbit/s at"},
-		"scaling off and buffer twice": {parameters("0", "4096 16384 262144"), "window-scaling-off, receive-buffer-small", "about 52.43 Mbit/s at"},
+		"scaling off": {parameters("0", "4096 131072 6291456"), "window-scaling-off",
+			"about 52.43 Mbit/s at"},
+		"small buffer": {parameters("1", "4096 16384 32768"), "receive-buffer-small",
+			"about 13.11 Mbit/s to 26.21 Mbit/s at"},
+		"scaling off and small buffer": {parameters("0", "4096 16384 32768"),
+			"window-scaling-off, receive-buffer-small", "about 13.11 Mbit/s to 26.21 Mbit/s at"},
+		"scaling off and buffer twice": {parameters("0", "4096 16384 262144"),
+			"window-scaling-off, receive-buffer-small", "about 52.43 Mbit/s at"},
 		"both ends do not negotiate": {func(s *record.HostSnapshot) {
 			s.State.NICs[0].Autoneg = &off
-			s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", Media: "1000BASE-T", SpeedMbps: 1000, Duplex: "half", Autoneg: &off}}
+			s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", Media: "1000BASE-T", SpeedMbps: 1000,
+				Duplex: "half", Autoneg: &off}}
 		}, "lldp-link, autoneg-off", ""},
 		"slow by the other end": {slow(1000), "half-duplex, speed-below-best of lldp-link, lldp-link", ""},
 		"slow by this end":      {slow(100), "half-duplex, speed-below-best, lldp-link", ""},

@@ -19,7 +19,8 @@ func (p port) hardware() bool {
 }
 
 func (p port) found(confidence, summary, reference string, evidence []string, fix ...string) *record.Finding {
-	return &record.Finding{Host: p.h.name, Confidence: confidence, Summary: summary, Evidence: evidence, Fix: on(p.h.name, p.h.alone, fix...), Reference: reference,
+	return &record.Finding{Host: p.h.name, Confidence: confidence, Summary: summary, Evidence: evidence,
+		Fix: on(p.h.name, p.h.alone, fix...), Reference: reference,
 		Places: onePlace(p.h.link(p.i.Interface)...)}
 }
 

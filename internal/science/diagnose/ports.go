@@ -9,8 +9,12 @@ import (
 )
 
 var portRules = []rule{
-	{id: "ports-exhausted", about: "A flow could not bind or connect because no source port was left (EADDRNOTAVAIL, EADDRINUSE). Needs a measurement.", find: portsExhausted, sameCause: sameSummary},
-	{id: "descriptors-exhausted", about: "A flow could not open a connection because the process had no file descriptor left (EMFILE). Needs a measurement.", find: descriptorsExhausted, sameCause: sameSummary},
+	{id: "ports-exhausted",
+		about: "A flow could not bind or connect because no source port was left (EADDRNOTAVAIL, EADDRINUSE). Needs a measurement.",
+		find:  portsExhausted, sameCause: sameSummary},
+	{id: "descriptors-exhausted",
+		about: "A flow could not open a connection because the process had no file descriptor left (EMFILE). Needs a measurement.",
+		find:  descriptorsExhausted, sameCause: sameSummary},
 }
 
 // maxPairs is how many pairs of addresses a finding lists.
@@ -32,7 +36,9 @@ func portsExhausted(f observed) (findings []record.Finding) {
 			continue
 		}
 		finding := exhausted(fl, *p, len(f.hosts) == 1)
-		i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Host == finding.Host && o.Summary == finding.Summary })
+		i := slices.IndexFunc(findings, func(o record.Finding) bool {
+			return o.Host == finding.Host && o.Summary == finding.Summary
+		})
 		if i < 0 {
 			findings = append(findings, finding)
 		} else if listed[finding.Host+finding.Summary] < maxPairs {
@@ -50,18 +56,21 @@ func exhausted(fl record.Flow, p record.PortsExhausted, alone bool) record.Findi
 	}
 	finding := record.Finding{
 		Host: fl.OpenedBy, Confidence: record.Certain,
-		Evidence:  []string{fmt.Sprintf("%s → %s: %d of %d connections are open", source, p.Destination, p.Open, p.Wanted)},
+		Evidence: []string{fmt.Sprintf("%s → %s: %d of %d connections are open", source, p.Destination, p.Open,
+			p.Wanted)},
 		Reference: "ip(7); Linux Documentation/networking/ip-sysctl.rst (ip_local_port_range)",
 	}
 	if p.Bound {
-		finding.Summary = fmt.Sprintf("%s has no port left to bind: bind(2) takes one of the source address for each connection, wherever it goes", fl.OpenedBy)
+		finding.Summary = fmt.Sprintf(
+			"%s has no port left to bind: bind(2) takes one of the source address for each connection, wherever it goes", fl.OpenedBy)
 		finding.Evidence = append(finding.Evidence, "the next bind(2) failed with EADDRINUSE")
 		finding.Fix = []string{
 			"set IP_BIND_ADDRESS_NO_PORT before bind(2), so that connect(2) chooses (in a study: bind_no_port: true)",
 			"or bind to further source addresses: each has as many ports",
 		}
 	} else {
-		finding.Summary = fmt.Sprintf("%s has no port left between two addresses and one port of the other end", fl.OpenedBy)
+		finding.Summary = fmt.Sprintf("%s has no port left between two addresses and one port of the other end",
+			fl.OpenedBy)
 		finding.Evidence = append(finding.Evidence, "the next connect(2) failed with EADDRNOTAVAIL")
 		finding.Fix = []string{
 			"connect to a further address of the other end (an alias), or from a further one of this host: each pair has as many connections",
@@ -69,11 +78,15 @@ func exhausted(fl record.Flow, p record.PortsExhausted, alone bool) record.Findi
 		}
 	}
 	if n := p.Ports(); n > 0 {
-		finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s: net.ipv4.ip_local_port_range = %d %d, which is %d ports", fl.OpenedBy, p.FirstPort, p.LastPort, n))
+		finding.Evidence = append(finding.Evidence,
+			fmt.Sprintf("%s: net.ipv4.ip_local_port_range = %d %d, which is %d ports", fl.OpenedBy, p.FirstPort,
+				p.LastPort, n))
 	}
 	if p.Ports() < widePorts {
 		finding.Settings = parameters(fl.OpenedBy, "net.ipv4.ip_local_port_range", wideRange)
-		finding.Fix = append(finding.Fix, "or widen the range (net.ipv4.ip_local_reserved_ports keeps ports of services out of it): "+on(fl.OpenedBy, alone, hostconfig.Commands(finding.Settings)...)[0])
+		finding.Fix = append(finding.Fix,
+			"or widen the range (net.ipv4.ip_local_reserved_ports keeps ports of services out of it): "+
+				on(fl.OpenedBy, alone, hostconfig.Commands(finding.Settings)...)[0])
 	}
 	return finding
 }
@@ -85,7 +98,8 @@ func descriptorsExhausted(f observed) (findings []record.Finding) {
 		if d == nil {
 			continue
 		}
-		evidence := fmt.Sprintf("flow %s: %d of %d connections are open, the next socket(2) failed with EMFILE", fl.ID, d.Open, d.Wanted)
+		evidence := fmt.Sprintf("flow %s: %d of %d connections are open, the next socket(2) failed with EMFILE", fl.ID,
+			d.Open, d.Wanted)
 		i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Host == fl.OpenedBy })
 		if i >= 0 {
 			if len(findings[i].Evidence) < maxPairs {
@@ -97,7 +111,9 @@ func descriptorsExhausted(f observed) (findings []record.Finding) {
 			Host: fl.OpenedBy, Confidence: record.Certain, Evidence: []string{evidence},
 			Summary:   fl.OpenedBy + " has no descriptor left for a further connection in the process that opens them",
 			Reference: "getrlimit(2) (RLIMIT_NOFILE); Linux Documentation/admin-guide/sysctl/fs.rst (nr_open)",
-			Fix:       []string{"raise the limit of the process: ulimit -Hn, LimitNOFILE= of systemd.exec(5); as root up to fs.nr_open", "or open connections from further processes or hosts"},
+			Fix: []string{
+				"raise the limit of the process: ulimit -Hn, LimitNOFILE= of systemd.exec(5); as root up to fs.nr_open",
+				"or open connections from further processes or hosts"},
 		}
 		if d.Limit > 0 {
 			finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s: RLIMIT_NOFILE is %d", fl.OpenedBy, d.Limit))

@@ -18,7 +18,8 @@ func TestPortsExhausted(t *testing.T) {
 	flow := func(i int, bound bool) record.Flow {
 		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(i)}), 5202)
 		return record.Flow{
-			ID: fmt.Sprint("f", i), Protocol: flow.RR, From: "client", To: "server", OpenedBy: "client", Error: "no port",
+			ID: fmt.Sprint("f", i), Protocol: flow.RR, From: "client", To: "server", OpenedBy: "client",
+			Error: "no port",
 			Exhausted: &record.PortsExhausted{Source: netip.MustParseAddr("10.0.0.1"), Destination: at, Bound: bound,
 				FirstPort: 40000, LastPort: 40999, Open: 100 * i, Wanted: 1200},
 		}
@@ -47,7 +48,8 @@ func TestPortsExhausted(t *testing.T) {
 				t.Errorf("no %q in\n%s", part, said)
 			}
 		}
-		if f.ID != "ports-exhausted" || f.Host != "client" || f.Confidence != record.Certain || len(f.Evidence) > maxEvidence {
+		if f.ID != "ports-exhausted" || f.Host != "client" || f.Confidence != record.Certain ||
+			len(f.Evidence) > maxEvidence {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -59,12 +61,14 @@ func TestDescriptorsExhausted(t *testing.T) {
 	trial := record.Trial{Hosts: []record.HostReading{{Host: "client"}, {Host: "server"}}}
 	for i := range 9 {
 		trial.Flows = append(trial.Flows, record.Flow{
-			ID: fmt.Sprint("f", i+1), Protocol: flow.HTTP, From: "client", To: "server", OpenedBy: "client", Error: "no descriptor",
+			ID: fmt.Sprint("f", i+1), Protocol: flow.HTTP, From: "client", To: "server", OpenedBy: "client",
+			Error:         "no descriptor",
 			NoDescriptors: &record.DescriptorsExhausted{Limit: 20000, Open: 2000 + i, Wanted: 12500},
 		})
 	}
 	found := Merge(Diagnose(trial, &topology.Topology{}))
-	if len(found) != 1 || found[0].ID != "descriptors-exhausted" || found[0].Host != "client" || len(found[0].Evidence) > maxEvidence {
+	if len(found) != 1 || found[0].ID != "descriptors-exhausted" || found[0].Host != "client" ||
+		len(found[0].Evidence) > maxEvidence {
 		t.Fatalf("%+v", found)
 	}
 	said := strings.Join(append(found[0].Evidence, found[0].Fix...), "\n")
@@ -73,7 +77,8 @@ func TestDescriptorsExhausted(t *testing.T) {
 			t.Errorf("no %q in\n%s", part, said)
 		}
 	}
-	trial.Flows = []record.Flow{{ID: "f1", Protocol: flow.HTTP, From: "client", To: "server", OpenedBy: "client", Connected: true, Alive: true}}
+	trial.Flows = []record.Flow{{ID: "f1", Protocol: flow.HTTP, From: "client", To: "server", OpenedBy: "client",
+		Connected: true, Alive: true}}
 	if found := Merge(Diagnose(trial, &topology.Topology{})); len(found) != 0 {
 		t.Errorf("of flows that connected: %+v", found)
 	}
@@ -102,7 +107,8 @@ func TestTimeWait(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", test.name, got, test.want)
 		}
 		for _, f := range list {
-			if fix := strings.Join(f.Fix, "\n"); !strings.Contains(fix, test.settings) || strings.Contains(fix, "ip_local_port_range") != (test.settings != "") {
+			if fix := strings.Join(f.Fix, "\n"); !strings.Contains(fix, test.settings) ||
+				strings.Contains(fix, "ip_local_port_range") != (test.settings != "") {
 				t.Errorf("%s: %s", test.name, fix)
 			}
 		}

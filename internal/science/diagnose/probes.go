@@ -13,13 +13,27 @@ import (
 
 // Rules about what a host found out by probing a peer (linerate doctor --probe).
 var probeRules = []rule{
-	{id: "resolver-dead", host: true, about: "A name server of resolv.conf does not answer; certain if look-ups wait for it, because it is silent and none before it answers, or if none answers. Where one cannot be asked (no route, or it refuses), the next one is at once.", parts: probeParts, find: eachProbe(resolverDead), sameCause: sameSummary},
-	{id: "resolver-slow", host: true, about: "The first name server takes more than 500 ms to answer.", parts: probeParts, find: eachProbe(resolverSlow), sameCause: sameSummary},
-	{id: "probe-unanswered", host: true, about: "No ICMP echo request to the peer is answered; certain if no ARP request is, either.", parts: probeParts, find: eachProbe(probeUnanswered), sameCause: sameSummary},
-	{id: "probe-lost", host: true, about: "At least 2 of the ICMP echo requests to the peer, and 5 %, are not answered.", parts: probeParts, find: eachProbe(probeLost), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
-	{id: "mtu-blackhole", host: true, about: "Packets of the interface's MTU do not reach the peer, smaller ones do, and no router says so.", parts: probeParts, find: eachProbe(mtuBlackhole), sameCause: sameSummary, explains: []string{"unacknowledged", "tcp-retransmissions"}},
-	{id: "path-mtu-smaller", host: true, about: "A router on the path to the peer has a smaller MTU than the interface, and says so.", parts: probeParts, find: eachProbe(pathMTUSmaller), sameCause: sameSummary},
-	{id: "connect-unanswered", host: true, about: "The peer answers echo requests, and no connection to the port.", parts: probeParts, find: eachProbe(connectUnanswered), sameCause: sameSummary, explains: []string{"syn-unanswered"}},
+	{id: "resolver-dead", host: true,
+		about: "A name server of resolv.conf does not answer; certain if look-ups wait for it, because it is silent and none before it answers, or if none answers. Where one cannot be asked (no route, or it refuses), the next one is at once.",
+		parts: probeParts, find: eachProbe(resolverDead), sameCause: sameSummary},
+	{id: "resolver-slow", host: true, about: "The first name server takes more than 500 ms to answer.",
+		parts: probeParts, find: eachProbe(resolverSlow), sameCause: sameSummary},
+	{id: "probe-unanswered", host: true,
+		about: "No ICMP echo request to the peer is answered; certain if no ARP request is, either.", parts: probeParts,
+		find: eachProbe(probeUnanswered), sameCause: sameSummary},
+	{id: "probe-lost", host: true,
+		about: "At least 2 of the ICMP echo requests to the peer, and 5 %, are not answered.", parts: probeParts,
+		find: eachProbe(probeLost), sameCause: sameSummary, explains: []string{"tcp-retransmissions"}},
+	{id: "mtu-blackhole", host: true,
+		about: "Packets of the interface's MTU do not reach the peer, smaller ones do, and no router says so.",
+		parts: probeParts, find: eachProbe(mtuBlackhole), sameCause: sameSummary, explains: []string{"unacknowledged",
+			"tcp-retransmissions"}},
+	{id: "path-mtu-smaller", host: true,
+		about: "A router on the path to the peer has a smaller MTU than the interface, and says so.", parts: probeParts,
+		find: eachProbe(pathMTUSmaller), sameCause: sameSummary},
+	{id: "connect-unanswered", host: true, about: "The peer answers echo requests, and no connection to the port.",
+		parts: probeParts, find: eachProbe(connectUnanswered), sameCause: sameSummary,
+		explains: []string{"syn-unanswered"}},
 }
 
 var probeParts = []string{"probe"}
@@ -67,11 +81,15 @@ func resolverDead(h *host, p record.Probe) *record.Finding {
 		}
 		finding.Summary += waits
 	case silent >= 0:
-		finding.Summary = fmt.Sprintf("the name server %s does not answer%s", server.Server, strings.Replace(waits, "for "+server.Server, "for it", 1))
+		finding.Summary = fmt.Sprintf("the name server %s does not answer%s", server.Server,
+			strings.Replace(waits, "for "+server.Server, "for it", 1))
 	case dead < answers:
-		finding.Summary = fmt.Sprintf("the name server %s cannot be asked: names are resolved by the next one, %s, without a wait", server.Server, p.Resolvers[answers].Server)
+		finding.Summary = fmt.Sprintf(
+			"the name server %s cannot be asked: names are resolved by the next one, %s, without a wait", server.Server,
+			p.Resolvers[answers].Server)
 	default:
-		finding.Summary = fmt.Sprintf("the name server %s does not answer: it does not help if %s fails", server.Server, p.Resolvers[answers].Server)
+		finding.Summary = fmt.Sprintf("the name server %s does not answer: it does not help if %s fails", server.Server,
+			p.Resolvers[answers].Server)
 	}
 	for _, r := range p.Resolvers {
 		text := fmt.Sprintf("%s answered within %s", r.Server, unit.FormatMs(r.Ms))
@@ -98,25 +116,35 @@ func resolverSlow(h *host, p record.Probe) *record.Finding {
 		return nil
 	}
 	r := p.Resolvers[0]
-	return &record.Finding{Confidence: record.Likely, Reference: "RFC 6303; resolv.conf(5)", Summary: fmt.Sprintf("the first name server, %s, is slow: each connection by name, and each service that looks up its clients' names, waits for it", r.Server),
-		Evidence: []string{fmt.Sprintf("%s took %.0f ms to answer for the name of %s", r.Server, r.Ms, cmp.Or(p.Address, p.Peer))},
-		Fix:      on(h.name, h.alone, "a server that caches nearby; empty reverse zones for private addresses (RFC 6303)")}
+	return &record.Finding{Confidence: record.Likely, Reference: "RFC 6303; resolv.conf(5)",
+		Summary: fmt.Sprintf(
+			"the first name server, %s, is slow: each connection by name, and each service that looks up its clients' names, waits for it", r.Server),
+		Evidence: []string{fmt.Sprintf("%s took %.0f ms to answer for the name of %s", r.Server, r.Ms,
+			cmp.Or(p.Address, p.Peer))},
+		Fix: on(h.name, h.alone,
+			"a server that caches nearby; empty reverse zones for private addresses (RFC 6303)")}
 }
 
 func probeUnanswered(h *host, p record.Probe) *record.Finding {
 	if !echoUnanswered(p) {
 		return nil
 	}
-	finding := &record.Finding{Confidence: record.Possible, Reference: "RFC 1122, section 3.2.2.6", Summary: fmt.Sprintf("%s answers no echo request: it is off, the path is broken, or a firewall drops them", p.Address),
+	finding := &record.Finding{Confidence: record.Possible, Reference: "RFC 1122, section 3.2.2.6",
+		Summary: fmt.Sprintf("%s answers no echo request: it is off, the path is broken, or a firewall drops them",
+			p.Address),
 		Evidence: []string{unit.Plural(p.Echo.Sent, "ICMP echo request") + ", no reply"},
 		Fix:      on(h.name, h.alone, "ip route get "+p.Address+"; ip neigh show "+p.Address)}
 	arpAsked := slices.ContainsFunc(p.Sent, func(s string) bool { return strings.Contains(s, "ARP") })
 	switch {
 	case arpAsked && len(p.ARP) == 0:
-		finding.Confidence, finding.Summary = record.Certain, fmt.Sprintf("%s is on the link of %s and answers nothing, not even ARP: it is off, or on another link or VLAN", p.Address, p.Interface)
+		finding.Confidence, finding.Summary = record.Certain,
+			fmt.Sprintf(
+				"%s is on the link of %s and answers nothing, not even ARP: it is off, or on another link or VLAN",
+				p.Address, p.Interface)
 		finding.Evidence = append(finding.Evidence, "an ARP request by "+p.Interface+", no answer")
 	case len(p.ARP) > 0:
-		finding.Summary = fmt.Sprintf("%s answers ARP and no echo request: a firewall drops them, or its answers go elsewhere", p.Address)
+		finding.Summary = fmt.Sprintf(
+			"%s answers ARP and no echo request: a firewall drops them, or its answers go elsewhere", p.Address)
 		finding.Evidence = append(finding.Evidence, "ARP is answered by "+join(p.ARP))
 		h.misdirected(p, p.Address, finding)
 	case !arpAsked:
@@ -130,7 +158,9 @@ func probeUnanswered(h *host, p record.Probe) *record.Finding {
 func (h *host) misdirected(p record.Probe, sender string, finding *record.Finding) {
 	rows := h.forOtherMACs(p)
 	if len(rows) > 0 {
-		finding.Summary = fmt.Sprintf("%s answers no echo request, and packets for another MAC address arrive by %s: perhaps its answers, by a wrong neighbour entry on %s", p.Address, p.Interface, sender)
+		finding.Summary = fmt.Sprintf(
+			"%s answers no echo request, and packets for another MAC address arrive by %s: perhaps its answers, by a wrong neighbour entry on %s",
+			p.Address, p.Interface, sender)
 		finding.Evidence = append(finding.Evidence, rows...)
 		if 2*p.Echo.OtherMAC >= uint64(p.Echo.Sent) {
 			finding.Confidence = record.Likely
@@ -143,15 +173,22 @@ func (h *host) misdirected(p record.Probe, sender string, finding *record.Findin
 
 // echoUnanswered: no echo request was answered, and no connection accepted.
 func echoUnanswered(p record.Probe) bool {
-	return p.Echo != nil && p.Echo.Sent > 0 && p.Echo.Received == 0 && !slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool { return c.Outcome == record.ConnectAccepted })
+	return p.Echo != nil && p.Echo.Sent > 0 && p.Echo.Received == 0 &&
+		!slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool {
+			return c.Outcome == record.ConnectAccepted
+		})
 }
 
 // forOtherMACs are packets for other MAC addresses that arrived in a probe, or after it, as evidence.
 func (h *host) forOtherMACs(p record.Probe) (rows []string) {
 	if p.Echo.OtherMAC > 0 {
-		rows = append(rows, fmt.Sprintf("%s received %s for other MAC addresses meanwhile (rx_otherhost_dropped)", p.Interface, unit.Plural(int(p.Echo.OtherMAC), "packet")))
+		rows = append(rows, fmt.Sprintf("%s received %s for other MAC addresses meanwhile (rx_otherhost_dropped)",
+			p.Interface, unit.Plural(int(p.Echo.OtherMAC), "packet")))
 	}
-	return append(rows, h.tracedRows(func(d record.KernelDrop) bool { return d.Reason == otherHost && d.Interface == p.Interface })...)
+	return append(rows, h.tracedRows(func(d record.KernelDrop) bool {
+		return d.Reason == otherHost &&
+			d.Interface == p.Interface
+	})...)
 }
 
 const otherHost = "OTHERHOST"
@@ -163,14 +200,18 @@ func (h *host) whereAnswersGo(p record.Probe, peer string) []string {
 		n := h.netifs[i]
 		own := slices.IndexFunc(n.prefixes, func(own netip.Prefix) bool { return own.Contains(parse(p.Address)) })
 		if own < 0 { // towards a router
-			own = slices.IndexFunc(n.prefixes, func(own netip.Prefix) bool { return own.Addr().Is4() == parse(p.Address).Is4() })
+			own = slices.IndexFunc(n.prefixes, func(own netip.Prefix) bool {
+				return own.Addr().Is4() == parse(p.Address).Is4()
+			})
 		}
 		if own >= 0 {
 			address = n.prefixes[own].Addr().String()
 		}
 		mac = cmp.Or(n.mac, mac)
 	}
-	return on(peer, false, fmt.Sprintf("ip neighbour show %s: is it %s, that of %s? If not: ip neighbour del %[1]s dev DEV; and ip route get %[1]s", address, mac, p.Interface))
+	return on(peer, false, fmt.Sprintf(
+		"ip neighbour show %s: is it %s, that of %s? If not: ip neighbour del %[1]s dev DEV; and ip route get %[1]s",
+		address, mac, p.Interface))
 }
 
 // strayed names the peer whose answers may be what arrives by an interface for other MAC addresses;
@@ -189,9 +230,14 @@ func probeLost(h *host, p record.Probe) *record.Finding {
 	if e == nil || e.Received == 0 || e.Sent-e.Received < 2 || 20*(e.Sent-e.Received) < e.Sent {
 		return nil
 	}
-	return &record.Finding{Confidence: record.Likely, Reference: "RFC 2680; ping(8)", Summary: fmt.Sprintf("packets to %s, or its answers, are lost", p.Address),
-		Evidence: []string{fmt.Sprintf("%d of %d ICMP echo requests were answered; round trip %s to %s, median %s", e.Received, e.Sent, unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs), unit.FormatMs(e.MedianMs))},
-		Fix:      on(h.name, h.alone, "see what is dropped here and on "+p.Address+" (ip -s link, tc -s qdisc); hop by hop: mtr -n "+p.Address, "routers and hosts may limit the rate of their answers: confirm by a measurement, linerate measure "+p.Address)}
+	return &record.Finding{Confidence: record.Likely, Reference: "RFC 2680; ping(8)",
+		Summary: fmt.Sprintf("packets to %s, or its answers, are lost", p.Address),
+		Evidence: []string{fmt.Sprintf("%d of %d ICMP echo requests were answered; round trip %s to %s, median %s",
+			e.Received, e.Sent, unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs), unit.FormatMs(e.MedianMs))},
+		Fix: on(h.name, h.alone, "see what is dropped here and on "+p.Address+
+			" (ip -s link, tc -s qdisc); hop by hop: mtr -n "+p.Address,
+			"routers and hosts may limit the rate of their answers: confirm by a measurement, linerate measure "+
+				p.Address)}
 }
 
 // largestPacket is the largest that a probe's interface can send: of IPv4 the length has 16 bits,
@@ -208,9 +254,17 @@ func mtuBlackhole(h *host, p record.Probe) *record.Finding {
 	if m == nil || m.Reported || m.MTU == 0 || m.MTU >= largestPacket(p) {
 		return nil
 	}
-	return &record.Finding{Confidence: record.Certain, Reference: "RFC 2923, section 2.1; RFC 4821", Places: onePlace(p.Address), Summary: fmt.Sprintf("packets to %s of more than %d bytes vanish without a message: connections hang once they send much", p.Address, m.MTU),
-		Evidence: []string{fmt.Sprintf("%s has MTU %d; %d bytes are answered, %d are not, and no ICMP message came", p.Interface, p.InterfaceMTU, m.MTU, m.MTU+1)},
-		Fix: on(h.name, h.alone, fmt.Sprintf("one MTU on the link, its switches included; for this peer alone: ip route replace %s dev %s mtu %d", p.Address, p.Interface, m.MTU),
+	return &record.Finding{Confidence: record.Certain, Reference: "RFC 2923, section 2.1; RFC 4821",
+		Places: onePlace(p.Address),
+		Summary: fmt.Sprintf(
+			"packets to %s of more than %d bytes vanish without a message: connections hang once they send much",
+			p.Address, m.MTU),
+		Evidence: []string{fmt.Sprintf("%s has MTU %d; %d bytes are answered, %d are not, and no ICMP message came",
+			p.Interface, p.InterfaceMTU, m.MTU, m.MTU+1)},
+		Fix: on(h.name, h.alone,
+			fmt.Sprintf(
+				"one MTU on the link, its switches included; for this peer alone: ip route replace %s dev %s mtu %d",
+				p.Address, p.Interface, m.MTU),
 			"or let ICMP type 3 code 4 pass; a workaround: sysctl -w net.ipv4.tcp_mtu_probing=1",
 			fmt.Sprintf("to confirm: ping -M do -s %d %s passes, -s %d does not", m.MTU-28, p.Address, m.MTU-27))}
 }
@@ -220,16 +274,28 @@ func pathMTUSmaller(h *host, p record.Probe) *record.Finding {
 	if m == nil || !m.Reported || m.MTU >= largestPacket(p) {
 		return nil
 	}
-	return &record.Finding{Confidence: record.Possible, Reference: "RFC 1191; RFC 8201", Summary: fmt.Sprintf("the path to %s takes packets of at most %d bytes, and a router says so", p.Address, m.MTU),
+	return &record.Finding{Confidence: record.Possible, Reference: "RFC 1191; RFC 8201",
+		Summary: fmt.Sprintf("the path to %s takes packets of at most %d bytes, and a router says so",
+			p.Address, m.MTU),
 		Evidence: []string{fmt.Sprintf("%s has MTU %d; a router named %d", p.Interface, p.InterfaceMTU, m.MTU)},
-		Fix:      on(h.name, h.alone, "none for TCP, which learns it; datagrams of at most that size, less the headers")}
+		Fix: on(h.name, h.alone,
+			"none for TCP, which learns it; datagrams of at most that size, less the headers")}
 }
 
 func connectUnanswered(h *host, p record.Probe) *record.Finding {
-	if p.Echo == nil || p.Echo.Received == 0 || len(p.Connects) == 0 || slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool { return c.Outcome != record.ConnectUnanswered }) {
+	if p.Echo == nil || p.Echo.Received == 0 || len(p.Connects) == 0 ||
+		slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool {
+			return c.Outcome != record.ConnectUnanswered
+		}) {
 		return nil
 	}
-	return &record.Finding{Confidence: record.Likely, Reference: "RFC 9293, section 3.8.1", Places: onePlace(fmt.Sprint(netip.AddrPortFrom(parse(p.Address), uint16(p.Connects[0].Port)))), Summary: fmt.Sprintf("%s is there and does not answer connections to port %d: a firewall drops them, or the listener's queue is full", p.Address, p.Connects[0].Port),
-		Evidence: []string{fmt.Sprintf("%d of %d echo requests were answered; a connection to port %d was not within %.0f ms", p.Echo.Received, p.Echo.Sent, p.Connects[0].Port, p.Connects[0].Ms)},
-		Fix:      on(p.Address, false, "ss -ltn (is the queue of the listener full?); nft list ruleset")}
+	return &record.Finding{Confidence: record.Likely, Reference: "RFC 9293, section 3.8.1",
+		Places: onePlace(fmt.Sprint(netip.AddrPortFrom(parse(p.Address), uint16(p.Connects[0].Port)))),
+		Summary: fmt.Sprintf(
+			"%s is there and does not answer connections to port %d: a firewall drops them, or the listener's queue is full",
+			p.Address, p.Connects[0].Port),
+		Evidence: []string{fmt.Sprintf(
+			"%d of %d echo requests were answered; a connection to port %d was not within %.0f ms", p.Echo.Received,
+			p.Echo.Sent, p.Connects[0].Port, p.Connects[0].Ms)},
+		Fix: on(p.Address, false, "ss -ltn (is the queue of the listener full?); nft list ruleset")}
 }

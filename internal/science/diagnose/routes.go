@@ -11,12 +11,25 @@ import (
 
 // Rules about routes and rules, of one host and of two hosts towards each other.
 var policyRules = []rule{
-	{id: "return-route-missing", host: true, about: "A connection of one host waits for an answer of another one, which has no route back to its address, or one that discards. Needs the snapshots of both.", parts: []string{everyRoute, "sockets"}, find: returnRoutes, sameCause: sameSummary, explains: []string{"no-route", "blackhole-route", "loose-rp-filter"}, atPeers: []string{"syn-unanswered"}},
-	{id: "nexthop-dead", host: true, about: "A group of nexthop objects has a member that is dead, without link or discarding, or whose gateway is FAILED or INCOMPLETE in the neighbour table; certain where the group is resilient, which sends to it all the same.", parts: []string{"nexthops"}, find: nexthopGroups, sameCause: sameSummary, explains: []string{"gateway-unresolved", "neighbour-failed", "syn-unanswered", "connect-fails"}},
-	{id: "rule-without-routes", host: true, about: "A routing rule for some sources or destinations leads to a table that has no routes.", parts: []string{everyRoute}, find: each(everyHost, emptyTables)},
-	{id: "rules-many", host: true, about: "There are more than 100 routing rules, through which each lookup goes in order.", parts: []string{"routes"}, find: each(everyHost, manyRules)},
-	{id: "subnets-overlap", host: true, about: "Two interfaces, not of different VRFs, have addresses of subnets of which one contains the other.", parts: []string{"interfaces"}, find: each(everyHost, subnetsOverlap)},
-	{id: "static-neighbour", host: true, about: "There are static entries for IPv4 neighbours (PERMANENT).", parts: []string{"neighbours"}, find: each(everyHost, staticNeighbour)},
+	{id: "return-route-missing", host: true,
+		about: "A connection of one host waits for an answer of another one, which has no route back to its address, or one that discards. Needs the snapshots of both.",
+		parts: []string{everyRoute, "sockets"}, find: returnRoutes, sameCause: sameSummary,
+		explains: []string{"no-route", "blackhole-route", "loose-rp-filter"}, atPeers: []string{"syn-unanswered"}},
+	{id: "nexthop-dead", host: true,
+		about: "A group of nexthop objects has a member that is dead, without link or discarding, or whose gateway is FAILED or INCOMPLETE in the neighbour table; certain where the group is resilient, which sends to it all the same.",
+		parts: []string{"nexthops"}, find: nexthopGroups, sameCause: sameSummary,
+		explains: []string{"gateway-unresolved", "neighbour-failed", "syn-unanswered", "connect-fails"}},
+	{id: "rule-without-routes", host: true,
+		about: "A routing rule for some sources or destinations leads to a table that has no routes.",
+		parts: []string{everyRoute}, find: each(everyHost, emptyTables)},
+	{id: "rules-many", host: true,
+		about: "There are more than 100 routing rules, through which each lookup goes in order.",
+		parts: []string{"routes"}, find: each(everyHost, manyRules)},
+	{id: "subnets-overlap", host: true,
+		about: "Two interfaces, not of different VRFs, have addresses of subnets of which one contains the other.",
+		parts: []string{"interfaces"}, find: each(everyHost, subnetsOverlap)},
+	{id: "static-neighbour", host: true, about: "There are static entries for IPv4 neighbours (PERMANENT).",
+		parts: []string{"neighbours"}, find: each(everyHost, staticNeighbour)},
 }
 
 // everyRoute is the part of a snapshot that rules need which conclude from a route that is absent.
@@ -68,11 +81,13 @@ func returnRoutes(f observed) (findings []record.Finding) {
 				continue
 			}
 			for _, other := range f.hosts {
-				if other == h || other.holder(remote.Addr()) == nil || other.otherRoutes() || len(findings) == mostFindings {
+				if other == h || other.holder(remote.Addr()) == nil || other.otherRoutes() ||
+					len(findings) == mostFindings {
 					continue
 				}
 				r, found := other.back(local.Addr().Unmap())
-				row, fix := "its routes have none for "+local.Addr().String(), fmt.Sprintf("ip route add %s via GATEWAY", local.Addr())
+				row, fix := "its routes have none for "+local.Addr().String(),
+					fmt.Sprintf("ip route add %s via GATEWAY", local.Addr())
 				var places []string
 				if found {
 					row, places = "its route: "+r.Text, []string{"route " + r.To}
@@ -82,9 +97,15 @@ func returnRoutes(f observed) (findings []record.Finding) {
 					continue
 				}
 				findings = append(findings, record.Finding{
-					Host: other.name, Places: onePlace(append(places, "from "+local.Addr().Unmap().String())...), Confidence: record.Certain, Summary: fmt.Sprintf("%s has no route back to %s: what %s sends arrives, and the answers do not leave", other.name, local.Addr(), h.name),
-					Evidence: []string{fmt.Sprintf("%s waits for an answer: %s to %s, SYN-SENT, sent again %d times", h.name, c.Local, c.Remote, c.Info.Retransmits), row},
-					Fix:      on(other.name, false, fix+"; to confirm: ip route get "+local.Addr().String()), Reference: "RFC 1812, section 5.2; ip-route(8)",
+					Host: other.name, Places: onePlace(append(places, "from "+local.Addr().Unmap().String())...),
+					Confidence: record.Certain,
+					Summary: fmt.Sprintf(
+						"%s has no route back to %s: what %s sends arrives, and the answers do not leave", other.name,
+						local.Addr(), h.name),
+					Evidence: []string{fmt.Sprintf("%s waits for an answer: %s to %s, SYN-SENT, sent again %d times",
+						h.name, c.Local, c.Remote, c.Info.Retransmits), row},
+					Fix:       on(other.name, false, fix+"; to confirm: ip route get "+local.Addr().String()),
+					Reference: "RFC 1812, section 5.2; ip-route(8)",
 				})
 			}
 		}
@@ -105,14 +126,17 @@ func emptyTables(_ observed, h *host) *record.Finding {
 	var rows []string
 	for _, r := range h.reading.Snapshot.Rules {
 		if !filled[r.Table] && !r.Other && r.From+r.To != "" && len(rows) < 6 {
-			rows = append(rows, strings.Join(strings.Fields(fmt.Sprintf("%d: from %s %s lookup %d", r.Priority, r.From, r.To, r.Table)), " ")+", which has no routes")
+			rows = append(rows, strings.Join(strings.Fields(fmt.Sprintf("%d: from %s %s lookup %d", r.Priority, r.From,
+				r.To, r.Table)), " ")+", which has no routes")
 		}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Likely, Summary: "routing rules have no effect: their tables are empty", Evidence: rows, Reference: "ip-rule(8)",
-		Fix: on(h.name, h.alone, "ip route add … table N with the routes that are missing (they go with their interface when it is set down), or ip rule del")}
+	return &record.Finding{Host: h.name, Confidence: record.Likely,
+		Summary: "routing rules have no effect: their tables are empty", Evidence: rows, Reference: "ip-rule(8)",
+		Fix: on(h.name, h.alone,
+			"ip route add … table N with the routes that are missing (they go with their interface when it is set down), or ip rule del")}
 }
 
 func manyRules(_ observed, h *host) *record.Finding {
@@ -121,8 +145,11 @@ func manyRules(_ observed, h *host) *record.Finding {
 	if n <= many {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "there are many routing rules, and each lookup that is not cached goes through them in order", Reference: "ip-rule(8)",
-		Evidence: []string{fmt.Sprintf("%d rules", n)}, Fix: on(h.name, h.alone, "fewer rules with longer tables, or a VRF for each group")}
+	return &record.Finding{Host: h.name, Confidence: record.Possible,
+		Summary:   "there are many routing rules, and each lookup that is not cached goes through them in order",
+		Reference: "ip-rule(8)",
+		Evidence:  []string{fmt.Sprintf("%d rules", n)},
+		Fix:       on(h.name, h.alone, "fewer rules with longer tables, or a VRF for each group")}
 }
 
 func subnetsOverlap(_ observed, h *host) *record.Finding {
@@ -138,9 +165,14 @@ func subnetsOverlap(_ observed, h *host) *record.Finding {
 					if y.Bits() < x.Bits() {
 						wide, narrow, x, y = b, a, y, x
 					}
-					return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: fmt.Sprintf("the subnet of %s contains that of %s: its hosts with these addresses are not reached by %s", wide.i.Interface, narrow.i.Interface, wide.i.Interface),
-						Evidence: []string{fmt.Sprintf("%s: %s; %s: %s", wide.i.Interface, x, narrow.i.Interface, y)}, Reference: "RFC 4632; ip-route(8)",
-						Fix: on(h.name, h.alone, "none if that is meant; otherwise subnets apart, or the right prefix lengths")}
+					return &record.Finding{Host: h.name, Confidence: record.Possible,
+						Summary: fmt.Sprintf(
+							"the subnet of %s contains that of %s: its hosts with these addresses are not reached by %s",
+							wide.i.Interface, narrow.i.Interface, wide.i.Interface),
+						Evidence:  []string{fmt.Sprintf("%s: %s; %s: %s", wide.i.Interface, x, narrow.i.Interface, y)},
+						Reference: "RFC 4632; ip-route(8)",
+						Fix: on(h.name, h.alone,
+							"none if that is meant; otherwise subnets apart, or the right prefix lengths")}
 				}
 			}
 		}
@@ -151,13 +183,16 @@ func subnetsOverlap(_ observed, h *host) *record.Finding {
 func staticNeighbour(_ observed, h *host) *record.Finding {
 	var rows []string
 	for _, n := range h.reading.Snapshot.Neighbours {
-		if n.State == "PERMANENT" && parse(n.Address).Is4() && !parse(n.Address).IsMulticast() && n.MAC != "" && len(rows) < 6 {
+		if n.State == "PERMANENT" && parse(n.Address).Is4() && !parse(n.Address).IsMulticast() && n.MAC != "" &&
+			len(rows) < 6 {
 			rows = append(rows, fmt.Sprintf("%s on %s: %s", n.Address, n.Interface, n.MAC))
 		}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.name, Confidence: record.Possible, Summary: "static neighbour entries: a replaced card or a moved address is not noticed", Evidence: rows, Reference: "ip-neighbour(8)",
-		Fix: on(h.name, h.alone, "ip neigh del ADDRESS dev DEV, unless it is meant")}
+	return &record.Finding{Host: h.name, Confidence: record.Possible,
+		Summary: "static neighbour entries: a replaced card or a moved address is not noticed", Evidence: rows,
+		Reference: "ip-neighbour(8)",
+		Fix:       on(h.name, h.alone, "ip neigh del ADDRESS dev DEV, unless it is meant")}
 }

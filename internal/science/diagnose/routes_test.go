@@ -17,7 +17,8 @@ func TestDiscardingRoutes(t *testing.T) {
 		want     string
 	}{
 		{mainTable, "198.51.100.0/24", "blackhole 198.51.100.0/24", "blackhole-route nas likely"},
-		{mainTable, "198.51.100.0/24", "blackhole 198.51.100.0/24 proto bird metric 32", "blackhole-route nas possible"},
+		{mainTable, "198.51.100.0/24", "blackhole 198.51.100.0/24 proto bird metric 32",
+			"blackhole-route nas possible"},
 		{mainTable, "0.0.0.0/0", "unreachable default metric 100", "blackhole-route nas likely"},
 		{10, "198.51.100.0/24", "unreachable 198.51.100.0/24 metric 4278198272", "blackhole-route nas likely"},
 		{10, "0.0.0.0/0", "unreachable default metric 4278198272", ""},
@@ -44,7 +45,8 @@ func TestEmptyTables(t *testing.T) {
 		{record.RuleEntry{Priority: 100, From: "192.0.2.16/32", Table: mainTable}, ""},
 	} {
 		s := hostNamed("nas", 15)
-		s.Reading.Snapshot.Rules = []record.RuleEntry{{Table: localTable}, test.rule, {Priority: 32766, Table: mainTable}}
+		s.Reading.Snapshot.Rules = []record.RuleEntry{{Table: localTable}, test.rule,
+			{Priority: 32766, Table: mainTable}}
 		if got := names(Hosts([]record.HostSnapshot{s}).Findings); got != test.want {
 			t.Errorf("%+v: found %q, want %q", test.rule, got, test.want)
 		}
@@ -57,19 +59,24 @@ func TestOmittedRoutes(t *testing.T) {
 	waiting := func(x, y *record.HostSnapshot) {
 		x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = "0"
 		y.Reading.Snapshot.Interfaces[1].Addresses = []string{"198.51.100.7/24"}
-		y.State.Notable = []record.Connection{{Local: "198.51.100.7:9", Remote: "10.72.0.1:80", State: "SYN-SENT", Info: &record.TCPInfo{Retransmits: 2}}}
+		y.State.Notable = []record.Connection{{Local: "198.51.100.7:9", Remote: "10.72.0.1:80", State: "SYN-SENT",
+			Info: &record.TCPInfo{Retransmits: 2}}}
 	}
 	for id, change := range map[string]func(x, y *record.HostSnapshot){
 		"return-route-missing": waiting,
 		"rule-without-routes": func(x, _ *record.HostSnapshot) {
-			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.72.0.1/32", Table: 101}, {Priority: 32766, Table: mainTable}}
+			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.72.0.1/32", Table: 101},
+				{Priority: 32766, Table: mainTable}}
 		},
 		"gateway-off-link": func(x, _ *record.HostSnapshot) {
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable, To: "0.0.0.0/0", Text: "default via 203.0.113.1 dev eth0"})
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable,
+				To: "0.0.0.0/0", Text: "default via 203.0.113.1 dev eth0"})
 		},
 		"strict-rp-filter": func(_, y *record.HostSnapshot) { // of ARP requests whose sender has no route
-			y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1", State: "INCOMPLETE"}}
-			y.Reading.Snapshot.Interfaces[0].Addresses = append(y.Reading.Snapshot.Interfaces[0].Addresses, "198.51.100.7/32")
+			y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1",
+				State: "INCOMPLETE"}}
+			y.Reading.Snapshot.Interfaces[0].Addresses = append(y.Reading.Snapshot.Interfaces[0].Addresses,
+				"198.51.100.7/32")
 		},
 	} {
 		for _, omitted := range []int{0, 9} {
@@ -80,7 +87,8 @@ func TestOmittedRoutes(t *testing.T) {
 			if found := strings.Contains(names(e.Findings), id); found != (omitted == 0) {
 				t.Errorf("%s, %d routes left out: found %s", id, omitted, names(e.Findings))
 			}
-			said := slices.Contains(e.Unevaluated, record.Unevaluated{Rule: id, Host: "x", Why: "every route: 9 routes left out of the snapshot"})
+			said := slices.Contains(e.Unevaluated, record.Unevaluated{Rule: id, Host: "x",
+				Why: "every route: 9 routes left out of the snapshot"})
 			if said != (omitted > 0 && id != "strict-rp-filter") { // which goes by counters as well
 				t.Errorf("%s, %d routes left out: not evaluated %+v", id, omitted, e.Unevaluated)
 			}

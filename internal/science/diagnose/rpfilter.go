@@ -37,7 +37,8 @@ func looseFilter(f observed, h *host) *record.Finding {
 	}
 	finding := &record.Finding{Host: h.name, Confidence: record.Likely, Reference: filterReference,
 		Summary: "the loose reverse-path filter drops what comes from addresses to which this host has no route",
-		Fix:     on(h.name, h.alone, "a route back to the sources, or another address for the senders; which: sysctl -w net.ipv4.conf.all.log_martians=1")}
+		Fix: on(h.name, h.alone,
+			"a route back to the sources, or another address for the senders; which: sysctl -w net.ipv4.conf.all.log_martians=1")}
 	if dropped := h.grown(filterCounter); dropped > 0 {
 		finding.Confidence, finding.Evidence = record.Certain, []string{h.grewRow(filterCounter, dropped)}
 		if h.boot && h.overS > 0 {
@@ -116,7 +117,9 @@ func strictFilter(f observed, h *host) *record.Finding {
 	var back []string
 	symmetric := "make routes symmetric (a rule and a table for each source address), or the loose filter:"
 	if len(unrouted) > 0 {
-		back = []string{fmt.Sprintf("of senders without a route, which the loose filter drops as well, a route back: ip route add %s via GATEWAY dev %s", unrouted[0], where[0].name)}
+		back = []string{fmt.Sprintf(
+			"of senders without a route, which the loose filter drops as well, a route back: ip route add %s via GATEWAY dev %s",
+			unrouted[0], where[0].name)}
 		symmetric = "of the others " + symmetric
 	}
 	switch {
@@ -125,8 +128,10 @@ func strictFilter(f observed, h *host) *record.Finding {
 	case back != nil:
 		finding.Fix = on(h.name, h.alone, back...)
 	default:
-		finding.Fix = on(h.name, h.alone, "see who sends: sysctl -w net.ipv4.conf.all.log_martians=1, then dmesg; and ip route get SENDER",
-			"with a route to it: make routes symmetric (a rule and a table for each source address), or sysctl -w "+key+"=2",
+		finding.Fix = on(h.name, h.alone,
+			"see who sends: sysctl -w net.ipv4.conf.all.log_martians=1, then dmesg; and ip route get SENDER",
+			"with a route to it: make routes symmetric (a rule and a table for each source address), or sysctl -w "+key+
+				"=2",
 			"without one: ip route add SENDER via GATEWAY; the loose filter drops it as well")
 	}
 	return finding
@@ -158,7 +163,8 @@ func (f observed) sources(h *host, where []*netif, drops bool) (routed bool, unr
 				if looked++; looked > mostNetworks {
 					return routed, unrouted
 				}
-				if names, known := h.egress(netip.Addr{}, prefix.Addr()); known && len(names) == 0 && h.holder(prefix.Addr()) == nil {
+				if names, known := h.egress(netip.Addr{}, prefix.Addr()); known && len(names) == 0 &&
+					h.holder(prefix.Addr()) == nil {
 					unrouted = append(unrouted, prefix.Addr())
 				}
 			}
@@ -204,7 +210,9 @@ func oneOf(netifs []*netif) string {
 // did not.
 func (f observed) dropping(h *host, strict []*netif, dropped int64) (where []*netif, names string, why []string) {
 	for _, p := range strict {
-		rows := h.tracedRows(func(d record.KernelDrop) bool { return d.Reason == "IP_RPFILTER" && d.Interface == p.name })
+		rows := h.tracedRows(func(d record.KernelDrop) bool {
+			return d.Reason == "IP_RPFILTER" && d.Interface == p.name
+		})
 		if len(rows) > 0 && !h.boot {
 			where, why = append(where, p), append(why, rows...)
 		}
@@ -231,7 +239,9 @@ func (f observed) dropping(h *host, strict []*netif, dropped int64) (where []*ne
 		some = append(some, p)
 		if rest := all - received[p]; rest < float64(dropped) && len(strict) > 1 {
 			where = append(where, p)
-			why = append(why, fmt.Sprintf("%s received %.0f packets for this host, all other interfaces with the strict filter %.0f", p.name, received[p], rest))
+			why = append(why, fmt.Sprintf(
+				"%s received %.0f packets for this host, all other interfaces with the strict filter %.0f", p.name,
+				received[p], rest))
 		}
 	}
 	if len(where) > 0 {
@@ -337,7 +347,8 @@ func (h *host) dropsRequest(peer *host, n record.Neighbour) *droppedRequest {
 	var from, answered []string
 	for _, source := range peer.senders(n.Interface, target) {
 		how, out := h.elsewhere(target, source, at)
-		if !arrived || how == "" || out != nil && h.effective("rp_filter", at) == loose || !h.answers(at, at, out) || len(from) == 3 {
+		if !arrived || how == "" || out != nil && h.effective("rp_filter", at) == loose || !h.answers(at, at, out) ||
+			len(from) == 3 {
 			continue
 		}
 		from, answered = append(from, source.String()), append(answered, fmt.Sprintf("%s %s", source, how))
@@ -348,7 +359,8 @@ func (h *host) dropsRequest(peer *host, n record.Neighbour) *droppedRequest {
 	if len(from) == 0 {
 		return nil
 	}
-	u.row = fmt.Sprintf("%s asks from %s for %s, without an answer (%s on %s); %s would answer %s, so %s drops the ARP request",
+	u.row = fmt.Sprintf(
+		"%s asks from %s for %s, without an answer (%s on %s); %s would answer %s, so %s drops the ARP request",
 		peer.name, strings.Join(from, " or "), target, n.State, n.Interface, h.name, join(answered), at.name)
 	return u
 }
@@ -380,7 +392,8 @@ func (h *host) senders(name string, target netip.Addr) (list []netip.Addr) {
 		}
 		for _, r := range h.reading.Snapshot.Routes { // addresses of the loopback are local routes only
 			to, known := destination(r, true)
-			if known && r.Table == localTable && strings.HasPrefix(r.Text, "local ") && to.IsSingleIP() && !to.Addr().IsLoopback() {
+			if known && r.Table == localTable && strings.HasPrefix(r.Text, "local ") && to.IsSingleIP() &&
+				!to.Addr().IsLoopback() {
 				add(&netif{prefixes: []netip.Prefix{to}}, false)
 			}
 		}
@@ -441,7 +454,8 @@ func (h *host) egress(from, to netip.Addr) (names []string, known bool) {
 		for _, r := range h.reading.Snapshot.Routes {
 			prefix, err := netip.ParsePrefix(r.To)
 			// Of several, the kernel lists the one with the smallest metric first.
-			if err == nil && r.Table == rule.Table && prefix.Contains(to) && prefix.Bits() > bits && !strings.Contains(r.Text, " dead") {
+			if err == nil && r.Table == rule.Table && prefix.Contains(to) && prefix.Bits() > bits &&
+				!strings.Contains(r.Text, " dead") {
 				best, bits = r, prefix.Bits()
 			}
 		}
@@ -451,7 +465,8 @@ func (h *host) egress(from, to netip.Addr) (names []string, known bool) {
 		for _, hop := range best.Nexthops {
 			names = append(names, hop.Interface)
 		}
-		if _, name := via(best); len(names) == 0 && name != "" && !strings.HasPrefix(best.Text, "broadcast ") && !strings.HasPrefix(best.Text, "local ") {
+		if _, name := via(best); len(names) == 0 && name != "" && !strings.HasPrefix(best.Text, "broadcast ") &&
+			!strings.HasPrefix(best.Text, "local ") {
 			names = append(names, name)
 		}
 		return names, true

@@ -15,14 +15,19 @@ func twoHosts() (x, y record.HostSnapshot) {
 		*s = hostNamed([]string{"x", "y"}[i], i+1)
 		r, end := &s.Reading.Snapshot, []string{".1/24", ".2/24"}[i]
 		r.Interfaces = nil
-		r.Sysctls = map[string]string{"net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.all.arp_ignore": "0", "net.ipv4.conf.all.arp_announce": "0", "net.ipv4.conf.all.arp_filter": "0"}
+		r.Sysctls = map[string]string{"net.ipv4.conf.all.rp_filter": "0", "net.ipv4.conf.all.arp_ignore": "0",
+			"net.ipv4.conf.all.arp_announce": "0", "net.ipv4.conf.all.arp_filter": "0"}
 		s.Reading.Begin.Interfaces, s.Reading.End.Interfaces = nil, nil
 		for n, name := range []string{"eth0", "eth1"} {
 			net := []string{"10.72.0", "10.73.0"}[n]
-			r.Interfaces = append(r.Interfaces, record.InterfaceSnapshot{Interface: name, MAC: "02:00:00:00:0" + string(rune('0'+i)) + ":0" + string(rune('0'+n)), MTU: 1500, Up: true, Addresses: []string{net + end}})
-			r.Routes = append(r.Routes, record.RouteEntry{Table: mainTable, To: net + ".0/24", Text: net + ".0/24 dev " + name + " proto kernel scope link"})
-			s.Reading.Begin.Interfaces = append(s.Reading.Begin.Interfaces, record.InterfaceCounters{Interface: name, RxPackets: 100})
-			s.Reading.End.Interfaces = append(s.Reading.End.Interfaces, record.InterfaceCounters{Interface: name, RxPackets: 110})
+			r.Interfaces = append(r.Interfaces, record.InterfaceSnapshot{Interface: name, MAC: "02:00:00:00:0" +
+				string(rune('0'+i)) + ":0" + string(rune('0'+n)), MTU: 1500, Up: true, Addresses: []string{net + end}})
+			r.Routes = append(r.Routes, record.RouteEntry{Table: mainTable, To: net + ".0/24", Text: net +
+				".0/24 dev " + name + " proto kernel scope link"})
+			s.Reading.Begin.Interfaces = append(s.Reading.Begin.Interfaces, record.InterfaceCounters{Interface: name,
+				RxPackets: 100})
+			s.Reading.End.Interfaces = append(s.Reading.End.Interfaces, record.InterfaceCounters{Interface: name,
+				RxPackets: 110})
 		}
 	}
 	x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = "1"
@@ -53,11 +58,13 @@ func TestStrictFilterInterface(t *testing.T) {
 			y.Reading.Snapshot.Sysctls["net.ipv4.conf.all.arp_announce"] = "2"
 			y.Reading.Snapshot.Interfaces[1].Addresses = []string{"10.72.0.2/24"}
 			y.Reading.Snapshot.Interfaces[0].Addresses = nil
-			y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1", MAC: x.Reading.Snapshot.Interfaces[1].MAC, State: "REACHABLE"}}
+			y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1",
+				MAC: x.Reading.Snapshot.Interfaces[1].MAC, State: "REACHABLE"}}
 		}, "eth1"},
 		{"a neighbour of one is answered by the other", func(x, _ *record.HostSnapshot) {
 			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
-			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.72.0.7", MAC: stranger, State: "STALE"}, {Interface: "eth0", Address: "10.72.0.8", MAC: stranger, State: "STALE"}}
+			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.72.0.7", MAC: stranger,
+				State: "STALE"}, {Interface: "eth0", Address: "10.72.0.8", MAC: stranger, State: "STALE"}}
 		}, "eth1"},
 		{"what the other received was for other hosts", func(x, _ *record.HostSnapshot) {
 			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 890, 870
@@ -96,7 +103,8 @@ func TestStrictFilterInterface(t *testing.T) {
 // its strict filter drops them.
 func TestFilteredRequests(t *testing.T) {
 	asks := func(y *record.HostSnapshot) {
-		y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1", State: "INCOMPLETE"}}
+		y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1",
+			State: "INCOMPLETE"}}
 	}
 	// y has no address in eth1's subnet, so that it asks from eth0's.
 	elsewhere := func(_, y *record.HostSnapshot) {
@@ -109,14 +117,18 @@ func TestFilteredRequests(t *testing.T) {
 		found  string
 	}{
 		{"from another subnet's address", elsewhere, "strict-rp-filter x likely"},
-		{"from any address, as arp_announce=0 lets it", func(_, y *record.HostSnapshot) { asks(y) }, "strict-rp-filter x likely"},
+		{"from any address, as arp_announce=0 lets it", func(_, y *record.HostSnapshot) {
+			asks(y)
+		}, "strict-rp-filter x likely"},
 		{"from one without a route, as arp_announce=0 lets it", func(_, y *record.HostSnapshot) {
 			asks(y)
-			y.Reading.Snapshot.Interfaces[0].Addresses = append(y.Reading.Snapshot.Interfaces[0].Addresses, "198.51.100.7/32")
+			y.Reading.Snapshot.Interfaces[0].Addresses = append(y.Reading.Snapshot.Interfaces[0].Addresses,
+				"198.51.100.7/32")
 		}, "strict-rp-filter x likely"},
 		{"it is y's gateway", func(x, y *record.HostSnapshot) {
 			elsewhere(x, y)
-			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable, To: "0.0.0.0/0", Text: "default via 10.73.0.1 dev eth1"},
+			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable,
+				To: "0.0.0.0/0", Text: "default via 10.73.0.1 dev eth1"},
 				record.RouteEntry{Table: mainTable, To: "10.73.0.1/32", Text: "10.73.0.1 dev eth1 scope link"})
 		}, "strict-rp-filter x likely"},
 		{"from an address of the subnet", func(_, y *record.HostSnapshot) {
@@ -129,17 +141,22 @@ func TestFilteredRequests(t *testing.T) {
 		}, "neighbour-failed y possible"},
 		{"a rule has the answer leave by eth1", func(x, y *record.HostSnapshot) {
 			elsewhere(x, y)
-			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.73.0.1/32", Table: 101}, {Priority: 32766, Table: mainTable}}
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: 101, To: "10.72.0.0/24", Text: "10.72.0.0/24 dev eth1"})
+			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.73.0.1/32", Table: 101},
+				{Priority: 32766, Table: mainTable}}
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
+				record.RouteEntry{Table: 101, To: "10.72.0.0/24", Text: "10.72.0.0/24 dev eth1"})
 		}, "neighbour-failed y possible"},
 		{"a rule of another source has it leave by eth1", func(x, y *record.HostSnapshot) {
 			elsewhere(x, y)
-			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.72.0.1/32", Table: 101}, {Priority: 32766, Table: mainTable}}
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: 101, To: "10.72.0.0/24", Text: "10.72.0.0/24 dev eth1"})
+			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.72.0.1/32", Table: 101},
+				{Priority: 32766, Table: mainTable}}
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
+				record.RouteEntry{Table: 101, To: "10.72.0.0/24", Text: "10.72.0.0/24 dev eth1"})
 		}, "strict-rp-filter x likely"},
 		{"a rule goes by what is not known", func(x, y *record.HostSnapshot) {
 			elsewhere(x, y)
-			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, Table: 101, Other: true}, {Priority: 32766, Table: mainTable}}
+			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, Table: 101, Other: true},
+				{Priority: 32766, Table: mainTable}}
 		}, "neighbour-failed y possible"},
 		{"no request arrives", func(x, y *record.HostSnapshot) {
 			elsewhere(x, y)
@@ -156,10 +173,12 @@ func TestFilteredRequests(t *testing.T) {
 		if got := names(findings); got != test.found {
 			t.Errorf("%s: found %s", test.name, got)
 		}
-		if test.name == "from one without a route, as arp_announce=0 lets it" && !strings.Contains(strings.Join(findings[0].Fix, "\n"), "ip route add 198.51.100.7 ") {
+		if test.name == "from one without a route, as arp_announce=0 lets it" &&
+			!strings.Contains(strings.Join(findings[0].Fix, "\n"), "ip route add 198.51.100.7 ") {
 			t.Errorf("%s: %v", test.name, findings[0].Fix)
 		}
-		if f := findings[0]; f.ID == "strict-rp-filter" && !strings.Contains(strings.Join(f.Evidence, "\n"), "y asks from 10.72.0.2 ") {
+		if f := findings[0]; f.ID == "strict-rp-filter" &&
+			!strings.Contains(strings.Join(f.Evidence, "\n"), "y asks from 10.72.0.2 ") {
 			t.Errorf("%s: %v", test.name, f.Evidence)
 		}
 	}
@@ -171,10 +190,12 @@ func TestFilterFix(t *testing.T) {
 		return record.RouteEntry{Table: mainTable, To: to, Text: text}
 	}
 	far := func(_, y *record.HostSnapshot) {
-		y.Reading.Snapshot.Interfaces[1].Addresses = append(y.Reading.Snapshot.Interfaces[1].Addresses, "198.51.100.7/32")
+		y.Reading.Snapshot.Interfaces[1].Addresses = append(y.Reading.Snapshot.Interfaces[1].Addresses,
+			"198.51.100.7/32")
 	}
 	neighbour := func(x, _ *record.HostSnapshot) {
-		x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.72.0.7", MAC: stranger, State: "STALE"}}
+		x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.72.0.7", MAC: stranger,
+			State: "STALE"}}
 	}
 	for _, test := range []struct {
 		name        string
@@ -184,16 +205,22 @@ func TestFilterFix(t *testing.T) {
 		{"nothing is known of the senders", func(_, _ *record.HostSnapshot) {}, false, false},
 		{"one is answered by the other interface", neighbour, true, false},
 		{"a default route leads to all", func(x, _ *record.HostSnapshot) {
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"))
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
+				route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"))
 		}, true, false},
 		{"no route leads to one", far, false, true},
 		{"a route discards what is sent to it", func(x, y *record.HostSnapshot) {
 			far(x, y)
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, route("198.51.100.0/24", "blackhole 198.51.100.0/24"))
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
+				route("198.51.100.0/24", "blackhole 198.51.100.0/24"))
 		}, false, true},
-		{"no route leads to one, and another is answered", func(x, y *record.HostSnapshot) { far(x, y); neighbour(x, y) }, true, true},
+		{"no route leads to one, and another is answered", func(x, y *record.HostSnapshot) {
+			far(x, y)
+			neighbour(x, y)
+		}, true, true},
 		{"a neighbour has no route", func(x, _ *record.HostSnapshot) {
-			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "198.51.100.7", MAC: stranger, State: "STALE"}}
+			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "198.51.100.7",
+				MAC: stranger, State: "STALE"}}
 		}, false, true},
 	} {
 		x, y := twoHosts()
@@ -202,7 +229,8 @@ func TestFilterFix(t *testing.T) {
 		test.change(&x, &y)
 		f := Hosts([]record.HostSnapshot{x, y}).Findings[0]
 		text := strings.Join(f.Fix, "\n")
-		if f.ID != "strict-rp-filter" || len(f.Settings) > 0 != test.loose || strings.Contains(text, "ip route add 198.51.100.7 ") != test.back {
+		if f.ID != "strict-rp-filter" || len(f.Settings) > 0 != test.loose ||
+			strings.Contains(text, "ip route add 198.51.100.7 ") != test.back {
 			t.Errorf("%s: %s: %v, %s", test.name, f.ID, f.Settings, text)
 		}
 	}

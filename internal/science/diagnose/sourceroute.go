@@ -19,8 +19,12 @@ const (
 )
 
 var routeRules = []rule{
-	{id: "same-subnet-one-egress", about: "Flows leave by another interface of the subnet than the one with their source address; certain when the interfaces' counters agree. Needs a measurement.", find: each(everyHost, sameSubnetOneEgress)},
-	{id: "rp-filter-drop", about: "rp_filter is 1 on an interface, and TcpExt.IPReversePathFilter grew, or, in a measurement, a peer cannot resolve an address that the host would answer by another interface.", find: each(everyHost, rpFilterDrop), stops: true},
+	{id: "same-subnet-one-egress",
+		about: "Flows leave by another interface of the subnet than the one with their source address; certain when the interfaces' counters agree. Needs a measurement.",
+		find:  each(everyHost, sameSubnetOneEgress)},
+	{id: "rp-filter-drop",
+		about: "rp_filter is 1 on an interface, and TcpExt.IPReversePathFilter grew, or, in a measurement, a peer cannot resolve an address that the host would answer by another interface.",
+		find:  each(everyHost, rpFilterDrop), stops: true},
 }
 
 // asymmetry is a route decision by another interface than the one that holds the source
@@ -92,7 +96,8 @@ func sameSubnetOneEgress(f observed, h *host) *record.Finding {
 	evidence = append(evidence, strings.Join(shares, "; "))
 	return &record.Finding{
 		Host: h.name, Confidence: confidence,
-		Summary:   fmt.Sprintf("%s sends by %s whatever the source address, because its interfaces share a subnet and no rule routes by source", h.name, out.name),
+		Summary: fmt.Sprintf(
+			"%s sends by %s whatever the source address, because its interfaces share a subnet and no rule routes by source", h.name, out.name),
 		Evidence:  evidence,
 		Fix:       h.commands(h.routeBySource(list)),
 		Settings:  h.routeBySource(list),
@@ -190,7 +195,9 @@ func rpFilterDrop(f observed, h *host) *record.Finding {
 	}
 	return &record.Finding{
 		Host: h.name, Confidence: confidence,
-		Summary:   fmt.Sprintf("%s drops what arrives on %s, because its strict reverse-path filter would answer by another interface", h.name, names),
+		Summary: fmt.Sprintf(
+			"%s drops what arrives on %s, because its strict reverse-path filter would answer by another interface",
+			h.name, names),
 		Evidence:  evidence,
 		Fix:       lines,
 		Settings:  fix,
@@ -263,11 +270,13 @@ func (h *host) routeBySource(list []asymmetry) (settings []setting.Setting) {
 				continue
 			}
 			route(setting.Route{To: prefix.Masked().String(), Interface: d.holder.name, Source: d.source, Table: table})
-			if gateway := h.gateway(d.source.Is6()); prefix.Contains(gateway) || gateway.IsLinkLocalUnicast() && len(h.onSubnet(d.destination, d.holder.vrf)) > 1 {
+			if gateway := h.gateway(d.source.Is6()); prefix.Contains(gateway) || gateway.IsLinkLocalUnicast() &&
+				len(h.onSubnet(d.destination, d.holder.vrf)) > 1 {
 				route(setting.Route{To: "default", Via: gateway.String(), Interface: d.holder.name, Table: table})
 			}
 		}
-		settings = append(settings, setting.Setting{Host: h.name, Rule: &setting.Rule{From: d.source.String(), Table: table}})
+		settings = append(settings, setting.Setting{Host: h.name, Rule: &setting.Rule{From: d.source.String(),
+			Table: table}})
 	}
 	return settings
 }

@@ -12,9 +12,15 @@ import (
 
 // What the ports of switches counted that are read by SNMP.
 var switchRules = []rule{
-	{id: "switch-discards", about: "A switch's port discarded frames in the window (ifInDiscards, ifOutDiscards). Needs a measurement and SNMP.", find: discards, sameCause: sameSubject, load: true, explains: []string{"lost-at-hop"}},
-	{id: "switch-errors", about: "A switch's port received damaged frames in the window, or could not send some (ifInErrors, ifOutErrors). Needs a measurement and SNMP.", find: portErrors, sameCause: sameSubject},
-	{id: "lost-at-hop", about: "What one end of a hop sent the other did not receive: from a host to a switch's port, through the switch, from its port to a host; and flows lost as much. Needs a measurement and SNMP.", find: lostAtHop, sameCause: sameSubject, load: true},
+	{id: "switch-discards",
+		about: "A switch's port discarded frames in the window (ifInDiscards, ifOutDiscards). Needs a measurement and SNMP.",
+		find:  discards, sameCause: sameSubject, load: true, explains: []string{"lost-at-hop"}},
+	{id: "switch-errors",
+		about: "A switch's port received damaged frames in the window, or could not send some (ifInErrors, ifOutErrors). Needs a measurement and SNMP.",
+		find:  portErrors, sameCause: sameSubject},
+	{id: "lost-at-hop",
+		about: "What one end of a hop sent the other did not receive: from a host to a switch's port, through the switch, from its port to a host; and flows lost as much. Needs a measurement and SNMP.",
+		find:  lostAtHop, sameCause: sameSubject, load: true},
 }
 
 const (
@@ -35,7 +41,8 @@ const (
 func sameSubject(a, b record.Finding) bool { return a.Subject == b.Subject }
 
 // eachPort calls find for every port with figures.
-func (f observed) eachPort(find func(s record.SwitchReading, p record.SwitchPort) []record.Finding) (findings []record.Finding) {
+func (f observed) eachPort(find func(s record.SwitchReading, p record.SwitchPort) []record.Finding) (
+	findings []record.Finding) {
 	for _, s := range f.trial.Switches {
 		for _, p := range s.Ports {
 			if s.Missing == "" && p.Missing == "" {
@@ -58,7 +65,8 @@ func portText(s record.SwitchReading, p record.SwitchPort) string {
 // too few for a finding.
 func ofFrames(n, passed uint64, of string) (text string, enough bool) {
 	share := float64(n) / max(1, float64(n)+float64(passed))
-	return fmt.Sprintf("%d frames, %s of %s", n, unit.FormatPercent(share), of), n >= leastFrames && share >= leastDiscarded
+	return fmt.Sprintf("%d frames, %s of %s", n, unit.FormatPercent(share), of), n >= leastFrames &&
+		share >= leastDiscarded
 }
 
 func discards(f observed) []record.Finding {
@@ -68,17 +76,21 @@ func discards(f observed) []record.Finding {
 			discarded, passed uint64
 			object, what, fix string
 		}{
-			{c.OutDiscards, c.Out(), "ifOutDiscards", "that it was to send to " + p.Peer, "the link to " + p.Peer + " was too slow for what came, or its queue too short: more rate there, senders that pace or that react to marks (ECN), or a longer queue on the switch"},
-			{c.InDiscards, c.In(), "ifInDiscards", "that it received from " + p.Peer, "the switch had no buffer for them, or a filter or VLAN of the port does not let them in: look at the port's configuration"},
+			{c.OutDiscards, c.Out(), "ifOutDiscards", "that it was to send to " + p.Peer, "the link to " +
+				p.Peer + " was too slow for what came, or its queue too short: more rate there, senders that pace or that react to marks (ECN), or a longer queue on the switch"},
+			{c.InDiscards, c.In(), "ifInDiscards", "that it received from " + p.Peer,
+				"the switch had no buffer for them, or a filter or VLAN of the port does not let them in: look at the port's configuration"},
 		} {
 			text, enough := ofFrames(d.discarded, d.passed, "those")
 			if !enough {
 				continue
 			}
 			list = append(list, record.Finding{
-				Host: s.Switch, Confidence: record.Certain, Subject: s.End(p).String() + " " + d.object, Reference: ifReference,
-				Summary: fmt.Sprintf("%s discarded %s %s", portText(s, p), text, d.what),
-				Evidence: append([]string{fmt.Sprintf("%s grew by %d in %s, while %d frames passed", d.object, d.discarded, unit.FormatSeconds(p.Seconds()), d.passed)},
+				Host: s.Switch, Confidence: record.Certain, Subject: s.End(p).String() + " " + d.object,
+				Reference: ifReference,
+				Summary:   fmt.Sprintf("%s discarded %s %s", portText(s, p), text, d.what),
+				Evidence: append([]string{fmt.Sprintf("%s grew by %d in %s, while %d frames passed", d.object,
+					d.discarded, unit.FormatSeconds(p.Seconds()), d.passed)},
 					f.through(s)...),
 				Fix: []string{d.fix},
 			})
@@ -94,18 +106,22 @@ func portErrors(f observed) []record.Finding {
 			wrong, passed     uint64
 			object, what, fix string
 		}{
-			{c.InErrors, c.In(), "ifInErrors", "received %s from " + p.Peer + " damaged", "change the cable or transceiver between " + p.Peer + " and the port, and compare duplex of both ends"},
-			{c.OutErrors, c.Out(), "ifOutErrors", "could not send %s to " + p.Peer, "compare speed and duplex of both ends, and look at the switch's log of the port"},
+			{c.InErrors, c.In(), "ifInErrors", "received %s from " + p.Peer + " damaged",
+				"change the cable or transceiver between " + p.Peer + " and the port, and compare duplex of both ends"},
+			{c.OutErrors, c.Out(), "ifOutErrors", "could not send %s to " + p.Peer,
+				"compare speed and duplex of both ends, and look at the switch's log of the port"},
 		} {
 			text, enough := ofFrames(d.wrong, d.passed, "all")
 			if !enough {
 				continue
 			}
 			list = append(list, record.Finding{
-				Host: s.Switch, Confidence: record.Certain, Subject: s.End(p).String() + " " + d.object, Reference: ifReference,
-				Summary:  portText(s, p) + " " + fmt.Sprintf(d.what, text),
-				Evidence: []string{fmt.Sprintf("%s grew by %d in %s, while %d frames passed", d.object, d.wrong, unit.FormatSeconds(p.Seconds()), d.passed)},
-				Fix:      []string{d.fix},
+				Host: s.Switch, Confidence: record.Certain, Subject: s.End(p).String() + " " + d.object,
+				Reference: ifReference,
+				Summary:   portText(s, p) + " " + fmt.Sprintf(d.what, text),
+				Evidence: []string{fmt.Sprintf("%s grew by %d in %s, while %d frames passed", d.object, d.wrong,
+					unit.FormatSeconds(p.Seconds()), d.passed)},
+				Fix: []string{d.fix},
 			})
 		}
 		return list
@@ -124,7 +140,8 @@ type switchHop struct {
 func (h switchHop) lost() float64 { return h.sent - h.received }
 
 func (h switchHop) text() string {
-	return fmt.Sprintf("%s %s, %s %s: %s less (allowed %s)", h.first, unit.FormatBytes(h.sent), h.then, unit.FormatBytes(h.received),
+	return fmt.Sprintf("%s %s, %s %s: %s less (allowed %s)", h.first, unit.FormatBytes(h.sent), h.then,
+		unit.FormatBytes(h.received),
 		unit.FormatPercent(h.lost()/h.sent), unit.FormatPercent(h.allowed/h.sent))
 }
 
@@ -141,7 +158,8 @@ func lostAtHop(f observed) (findings []record.Finding) {
 			if h.discarded || h.sent <= 0 || h.lost() <= h.allowed || known < h.lost()/2 {
 				continue
 			}
-			evidence := []string{h.text(), fmt.Sprintf("flows lost or sent again %s in the window", unit.FormatBytes(known))}
+			evidence := []string{h.text(), fmt.Sprintf("flows lost or sent again %s in the window",
+				unit.FormatBytes(known))}
 			for _, o := range hops {
 				if o.where != h.where && o.sent > h.sent/2 {
 					evidence = append(evidence, o.text())
@@ -151,7 +169,8 @@ func lostAtHop(f observed) (findings []record.Finding) {
 				Host: s.Switch, Confidence: record.Likely, Subject: h.where, Reference: ifReference,
 				Summary:  fmt.Sprintf("%s of the bytes were lost %s", unit.FormatPercent(h.lost()/h.sent), h.where),
 				Evidence: evidence,
-				Fix:      []string{"look at that hop: its queue and filters if it is in the switch, the cable and both ends' counters if it is a link"},
+				Fix: []string{
+					"look at that hop: its queue and filters if it is in the switch, the cable and both ends' counters if it is a link"},
 			})
 		}
 	}
@@ -179,7 +198,8 @@ func (f observed) cables(s record.SwitchReading) (hops []switchHop) {
 	for _, side := range sides {
 		counted := side.HostBytes + side.More(fcs && sure)
 		port := portText(s, side.Port)
-		h := switchHop{where: fmt.Sprintf("between %s and %s", side.Port.Peer, port), first: side.Port.Peer + " sent", then: port + " received", sent: side.HostBytes, received: counted}
+		h := switchHop{where: fmt.Sprintf("between %s and %s", side.Port.Peer, port), first: side.Port.Peer + " sent",
+			then: port + " received", sent: side.HostBytes, received: counted}
 		if !side.Receives {
 			h.first, h.then, h.sent, h.received = port+" sent", side.Port.Peer+" received", counted, side.HostBytes
 		}

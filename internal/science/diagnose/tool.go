@@ -10,7 +10,9 @@ import (
 	"linerate/internal/science/toolreport"
 )
 
-var toolRules = []rule{{id: "tool-surplus", about: "Another program reports more than 5 % above the bytes that its receivers read. Needs a run.", find: toolSurplus, sameCause: sameTool}}
+var toolRules = []rule{{id: "tool-surplus",
+	about: "Another program reports more than 5 % above the bytes that its receivers read. Needs a run.",
+	find:  toolSurplus, sameCause: sameTool}}
 
 // sameTool reports whether two findings are about one program.
 func sameTool(a, b record.Finding) bool {
@@ -28,15 +30,18 @@ const toolApart = 0.05
 // account for the surplus.
 func toolSurplus(f observed) []record.Finding {
 	s := f.trial.ToolReported
-	if s == nil || len(f.trial.Tools) == 0 || s.Processes == 0 || s.GoodputBps == 0 || s.SurplusBps <= toolApart*s.GoodputBps {
+	if s == nil || len(f.trial.Tools) == 0 || s.Processes == 0 || s.GoodputBps == 0 ||
+		s.SurplusBps <= toolApart*s.GoodputBps {
 		return nil
 	}
 	finding := record.Finding{
 		Host: f.trial.Tools[0].Client, Confidence: record.Likely,
-		Summary: fmt.Sprintf("%s reports %s, its receivers read %s", s.Tool, unit.FormatRate(s.SumBps), unit.FormatRate(s.GoodputBps)),
+		Summary: fmt.Sprintf("%s reports %s, its receivers read %s", s.Tool, unit.FormatRate(s.SumBps),
+			unit.FormatRate(s.GoodputBps)),
 		Evidence: []string{
 			fmt.Sprintf("%s: %s", s.Method, unit.FormatRate(s.SumBps)),
-			fmt.Sprintf("read by the receivers of the same connections, in one window for all: %s", unit.FormatRate(s.GoodputBps)),
+			fmt.Sprintf("read by the receivers of the same connections, in one window for all: %s",
+				unit.FormatRate(s.GoodputBps)),
 		},
 		Reference: "tcp(7), write(2)",
 	}
@@ -48,16 +53,21 @@ func toolSurplus(f observed) []record.Finding {
 		add("the most that its path can carry: %s", unit.FormatRate(limit))
 	}
 	if s.UnsentBytes > 0 && s.CountedBy == record.CountedBySender {
-		add("%d bytes were still in the send buffers at the window's end: over the time of writing they are %s", s.UnsentBytes, unit.FormatRate(s.UnsentBps))
+		add("%d bytes were still in the send buffers at the window's end: over the time of writing they are %s",
+			s.UnsentBytes, unit.FormatRate(s.UnsentBps))
 	}
 	if s.PredictedBps > 0 {
-		add("by the kernel's count of each connection's bytes and the tool's own time, its report should be %s too high; it is %s too high", unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps))
+		add(
+			"by the kernel's count of each connection's bytes and the tool's own time, its report should be %s too high; it is %s too high",
+			unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps))
 		if toolreport.Explained(*s) {
 			finding.Confidence = record.Certain
 		}
 	}
 	if first, last, known := ends(f.trial.Tools); known && len(f.trial.Tools) > 1 {
-		add("its %d clients ended between %s and %s after the trial's start: averages over different times do not add up to a rate", len(f.trial.Tools), unit.FormatSeconds(first), unit.FormatSeconds(last))
+		add(
+			"its %d clients ended between %s and %s after the trial's start: averages over different times do not add up to a rate",
+			len(f.trial.Tools), unit.FormatSeconds(first), unit.FormatSeconds(last))
 	}
 	finding.Fix = []string{
 		"use what the receivers count in a common window: linerate's goodput, or the figure of the tool's server",

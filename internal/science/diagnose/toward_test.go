@@ -23,10 +23,12 @@ func TestToward(t *testing.T) {
 		nas, client, other := hostNamed("nas", 15), hostNamed("client", 16), hostNamed("other", 17)
 		nas.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 17, Backlog: 16}}
 		for _, s := range []*record.HostSnapshot{&nas, &client, &other} {
-			s.Reading.Snapshot.Routes = []record.RouteEntry{{Table: mainTable, To: "192.0.2.0/24", Text: "192.0.2.0/24 dev eth0 proto kernel scope link"}}
+			s.Reading.Snapshot.Routes = []record.RouteEntry{
+				{Table: mainTable, To: "192.0.2.0/24", Text: "192.0.2.0/24 dev eth0 proto kernel scope link"}}
 		}
 		for _, remote := range test.remotes {
-			client.State.Notable = append(client.State.Notable, record.Connection{Local: "192.0.2.16:9", Remote: remote, State: "SYN-SENT", Info: &record.TCPInfo{Retransmits: 2}})
+			client.State.Notable = append(client.State.Notable, record.Connection{Local: "192.0.2.16:9", Remote: remote,
+				State: "SYN-SENT", Info: &record.TCPInfo{Retransmits: 2}})
 		}
 		found := false
 		for _, f := range Hosts([]record.HostSnapshot{nas, client, other}).Findings {

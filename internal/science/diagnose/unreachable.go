@@ -25,7 +25,8 @@ func unreachable(f observed, named []record.Finding) []record.Finding {
 		if fl.OpenedBy == fl.To {
 			opener, acceptor, mine, target = acceptor, opener, target, mine
 		}
-		if fl.Connected || fl.OpenedFewer() || opener == nil || acceptor == nil || explained(named, fl.ID, opener, acceptor) {
+		if fl.Connected || fl.OpenedFewer() || opener == nil || acceptor == nil ||
+			explained(named, fl.ID, opener, acceptor) {
 			continue
 		}
 		what := fmt.Sprintf("flow %s: %s does not reach %s of %s", fl.ID, opener.name, target, acceptor.name)
@@ -39,7 +40,8 @@ func unreachable(f observed, named []record.Finding) []record.Finding {
 		finding.Confidence, finding.Reference = record.Likely, unreachableReference
 		if finding.Host == "" {
 			finding.Host, finding.Confidence = opener.name, record.Possible
-			finding.Summary = fmt.Sprintf("%s does not reach %s; the records do not show why", opener.name, acceptor.name)
+			finding.Summary = fmt.Sprintf("%s does not reach %s; the records do not show why", opener.name,
+				acceptor.name)
 		}
 		finding.Evidence = append([]string{what}, finding.Evidence...)
 		i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Host == finding.Host })
@@ -53,7 +55,9 @@ func unreachable(f observed, named []record.Finding) []record.Finding {
 		findings[i].Evidence = union(findings[i].Evidence, finding.Evidence...)
 		findings[i].Fix = union(findings[i].Fix, finding.Fix...)
 		for _, s := range finding.Settings {
-			if !slices.ContainsFunc(findings[i].Settings, func(o setting.Setting) bool { return reflect.DeepEqual(o, s) }) {
+			if !slices.ContainsFunc(findings[i].Settings, func(o setting.Setting) bool {
+				return reflect.DeepEqual(o, s)
+			}) {
 				findings[i].Settings = append(findings[i].Settings, s)
 			}
 		}
@@ -75,7 +79,9 @@ func union(a []string, more ...string) []string {
 func explained(named []record.Finding, flow string, ends ...*host) bool {
 	return slices.ContainsFunc(named, func(n record.Finding) bool {
 		if n.ID == "ecmp-dead-nexthop" {
-			return slices.ContainsFunc(n.Evidence, func(line string) bool { return strings.HasPrefix(line, "flow "+flow+" to ") })
+			return slices.ContainsFunc(n.Evidence, func(line string) bool {
+				return strings.HasPrefix(line, "flow "+flow+" to ")
+			})
 		}
 		return ruleOf(n.ID).stops &&
 			slices.ContainsFunc(ends, func(h *host) bool { return h.name == n.Host })
@@ -104,7 +110,8 @@ func (f observed) stopped(opener, acceptor *host, mine, target netip.Addr) recor
 		}
 		egress, next := fmt.Sprintf("%s sends by %s (route lookup)", opener.name, l.Interface), target
 		if l.Gateway != "" {
-			egress, next = fmt.Sprintf("%s sends by %s to the router %s (route lookup)", opener.name, l.Interface, l.Gateway), parse(l.Gateway)
+			egress, next = fmt.Sprintf("%s sends by %s to the router %s (route lookup)", opener.name, l.Interface,
+				l.Gateway), parse(l.Gateway)
 		}
 		seen = union(seen, egress)
 		if found := f.unanswering(opener, l.Interface, next); len(found.Evidence) > 0 {
@@ -112,10 +119,14 @@ func (f observed) stopped(opener, acceptor *host, mine, target netip.Addr) recor
 			return found
 		}
 		for _, router := range f.hosts {
-			if l.Gateway != "" && router.holder(next) != nil && next.Is4() && strings.TrimSpace(router.reading.Snapshot.Sysctls["net.ipv4.ip_forward"]) == "0" {
+			if l.Gateway != "" && router.holder(next) != nil && next.Is4() &&
+				strings.TrimSpace(router.reading.Snapshot.Sysctls["net.ipv4.ip_forward"]) == "0" {
 				return record.Finding{
-					Host: router.name, Summary: fmt.Sprintf("%s is used as a router, but does not forward", router.name),
-					Evidence: append(seen, router.name+": net.ipv4.ip_forward=0"), Fix: router.commands(router.set("net.ipv4.ip_forward", "1")), Settings: router.set("net.ipv4.ip_forward", "1"),
+					Host: router.name, Summary: fmt.Sprintf("%s is used as a router, but does not forward",
+						router.name),
+					Evidence: append(seen, router.name+": net.ipv4.ip_forward=0"),
+					Fix:      router.commands(router.set("net.ipv4.ip_forward", "1")),
+					Settings: router.set("net.ipv4.ip_forward", "1"),
 				}
 			}
 		}
@@ -126,7 +137,9 @@ func (f observed) stopped(opener, acceptor *host, mine, target netip.Addr) recor
 			return noRoute(acceptor, fmt.Sprintf("back to %s of %s", back, opener.name), seen, l)
 		}
 	}
-	return record.Finding{Evidence: seen, Fix: []string{fmt.Sprintf("not known: find where on the path from %s packets to %s are dropped", opener.name, target)}}
+	return record.Finding{Evidence: seen,
+		Fix: []string{fmt.Sprintf("not known: find where on the path from %s packets to %s are dropped",
+			opener.name, target)}}
 }
 
 // noRoute is the finding of a failed route lookup of a host.
@@ -170,7 +183,9 @@ func (f observed) unanswering(opener *host, name string, next netip.Addr) record
 		}
 		found := holder.silent(right, next)
 		if found.Host == "" {
-			found.Fix = []string{fmt.Sprintf("see that %s is on the same link as %s and lets ARP or neighbour discovery pass", holder.end(right), end)}
+			found.Fix = []string{fmt.Sprintf(
+				"see that %s is on the same link as %s and lets ARP or neighbour discovery pass",
+				holder.end(right), end)}
 		}
 		found.Evidence = append([]string{entry}, found.Evidence...)
 		return found
@@ -199,13 +214,16 @@ func (f observed) misled(opener *host, n record.Neighbour, right *netif) (found 
 	fix := on(opener.name, opener.alone, forget)
 	var settings []setting.Setting
 	if n.State == "PERMANENT" {
-		settings = []setting.Setting{{Host: opener.name, Neighbour: &setting.Neighbour{Interface: n.Interface, Address: parse(n.Address), LLAddr: right.mac}}}
+		settings = []setting.Setting{{Host: opener.name, Neighbour: &setting.Neighbour{Interface: n.Interface,
+			Address: parse(n.Address), LLAddr: right.mac}}}
 		fix = append(opener.commands(settings), "or, instead: "+fix[0])
 	}
 	return record.Finding{
-		Host: opener.name, Summary: fmt.Sprintf("%s sends packets for %s to a wrong MAC address", opener.name, n.Address),
-		Evidence: []string{fmt.Sprintf("%s holds %s at %s (%s), which belongs to %s; the address is at %s", opener.name, n.Address, n.MAC, n.State, whose, right.mac)},
-		Fix:      fix, Settings: settings,
+		Host: opener.name, Summary: fmt.Sprintf("%s sends packets for %s to a wrong MAC address", opener.name,
+			n.Address),
+		Evidence: []string{fmt.Sprintf("%s holds %s at %s (%s), which belongs to %s; the address is at %s", opener.name,
+			n.Address, n.MAC, n.State, whose, right.mac)},
+		Fix: fix, Settings: settings,
 	}
 }
 
@@ -215,8 +233,9 @@ func (h *host) silent(p *netif, addr netip.Addr) (found record.Finding) {
 		up := true
 		settings := []setting.Setting{{Host: h.name, Link: &setting.Link{Interface: p.name, Up: &up}}}
 		return record.Finding{
-			Host: h.name, Summary: fmt.Sprintf("%s is down", h.end(p)), Evidence: []string{h.end(p) + " holds the address, and is down"},
-			Fix: h.commands(settings), Settings: settings,
+			Host: h.name, Summary: fmt.Sprintf("%s is down", h.end(p)),
+			Evidence: []string{h.end(p) + " holds the address, and is down"},
+			Fix:      h.commands(settings), Settings: settings,
 		}
 	}
 	if !addr.Is4() {
@@ -224,7 +243,8 @@ func (h *host) silent(p *netif, addr netip.Addr) (found record.Finding) {
 	}
 	ignore := h.effective("arp_ignore", p)
 	if ignore >= 8 {
-		found = record.Finding{Host: h.name, Summary: fmt.Sprintf("%s answers no ARP request for %s", h.name, addr), Evidence: []string{h.setting("arp_ignore", p)}}
+		found = record.Finding{Host: h.name, Summary: fmt.Sprintf("%s answers no ARP request for %s", h.name, addr),
+			Evidence: []string{h.setting("arp_ignore", p)}}
 		for _, scope := range h.scopes("arp_ignore", ignore) {
 			found.Settings = append(found.Settings, h.set("net.ipv4.conf."+scope+".arp_ignore", "1")...)
 		}
@@ -239,8 +259,10 @@ func (h *host) silent(p *netif, addr netip.Addr) (found record.Finding) {
 		return found
 	}
 	return record.Finding{
-		Host:     h.name,
-		Summary:  fmt.Sprintf("%s answers ARP for %s from no interface: arp_ignore allows it only to %s, and arp_filter only to %s", h.name, addr, p.name, list[0].out.name),
+		Host: h.name,
+		Summary: fmt.Sprintf(
+			"%s answers ARP for %s from no interface: arp_ignore allows it only to %s, and arp_filter only to %s",
+			h.name, addr, p.name, list[0].out.name),
 		Evidence: append(h.egressLines(list), h.setting("arp_filter", p), h.setting("arp_ignore", p)),
 		Fix:      append(h.commands(h.routeBySource(list)), h.instead(h.filterOff())...),
 		Settings: h.routeBySource(list),

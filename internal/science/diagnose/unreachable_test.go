@@ -50,14 +50,19 @@ func TestUnreachable(t *testing.T) {
 					tr.Hosts[0].Snapshot.Lookups[i].Interface = "eth0"
 				}
 			}
-		}, "unreachable server likely", "net.ipv4.conf.all.arp_filter=1", "or, instead of source routing: on server: sysctl -w net.ipv4.conf.all.arp_filter=0"},
+		}, "unreachable server likely", "net.ipv4.conf.all.arp_filter=1",
+			"or, instead of source routing: on server: sysctl -w net.ipv4.conf.all.arp_filter=0"},
 		{"the interface is down", func(tr *record.Trial) {
 			neighbour(tr, "", "FAILED")
 			tr.Hosts[0].Snapshot.Interfaces[1].Up = false
-		}, "unreachable server likely", "server.eth1 holds the address, and is down", "on server: ip link set dev eth1 up"},
+		}, "unreachable server likely", "server.eth1 holds the address, and is down",
+			"on server: ip link set dev eth1 up"},
 		{"a wrong MAC address, for good", func(tr *record.Trial) { neighbour(tr, "02:de:ad:be:ef:01", "PERMANENT") },
-			"unreachable client1 likely", "02:de:ad:be:ef:01 (PERMANENT), which belongs to no interface that is known", "on client1: ip neigh replace 192.168.1.16 lladdr 02:00:00:01:00:02 dev eth0"},
-		{"the MAC address of another interface of that host is none", func(tr *record.Trial) { neighbour(tr, "02:00:00:01:00:01", "PERMANENT") },
+			"unreachable client1 likely", "02:de:ad:be:ef:01 (PERMANENT), which belongs to no interface that is known",
+			"on client1: ip neigh replace 192.168.1.16 lladdr 02:00:00:01:00:02 dev eth0"},
+		{"the MAC address of another interface of that host is none", func(tr *record.Trial) {
+			neighbour(tr, "02:00:00:01:00:01", "PERMANENT")
+		},
 			"unreachable client1 possible", "sends by eth0 (route lookup)", "not known"},
 		{"no route", func(tr *record.Trial) {
 			for i, l := range tr.Hosts[1].Snapshot.Lookups {
@@ -65,14 +70,16 @@ func TestUnreachable(t *testing.T) {
 					tr.Hosts[1].Snapshot.Lookups[i].Error = "network is unreachable"
 				}
 			}
-		}, "unreachable client1 likely", "route lookup on client1: network is unreachable", "on client1: add a route to 192.168.1.16"},
+		}, "unreachable client1 likely", "route lookup on client1: network is unreachable",
+			"on client1: add a route to 192.168.1.16"},
 		{"no route back", func(tr *record.Trial) {
 			for i, l := range tr.Hosts[0].Snapshot.Lookups {
 				if l.Source == "192.168.1.16" {
 					tr.Hosts[0].Snapshot.Lookups[i].Error = "network is unreachable"
 				}
 			}
-		}, "unreachable server likely", "route lookup on server: network is unreachable", "on server: add a route to 192.168.1.101"},
+		}, "unreachable server likely", "route lookup on server: network is unreachable",
+			"on server: add a route to 192.168.1.101"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tr := cut()
@@ -96,7 +103,8 @@ func TestIPv6Egress(t *testing.T) {
 	if names(list) != "same-subnet-one-egress server certain" {
 		t.Fatalf("found %q", names(list))
 	}
-	contains(t, list[0].Evidence, "packets from fd00::16 (eth1), fd00::17 (eth2) and fd00::18 (eth3) to fd00::101 and fd00::102 leave by server.eth0")
+	contains(t, list[0].Evidence,
+		"packets from fd00::16 (eth1), fd00::17 (eth2) and fd00::18 (eth3) to fd00::101 and fd00::102 leave by server.eth0")
 	contains(t, list[0].Fix, "ip -6 route replace fd00::/64 dev eth1 src fd00::16 table 101")
 	contains(t, list[0].Fix, "ip -6 rule add from fd00::18 lookup 103")
 	for _, line := range list[0].Fix {
@@ -105,7 +113,8 @@ func TestIPv6Egress(t *testing.T) {
 		}
 	}
 	tr.Hosts[0].Snapshot.Routes = append(tr.Hosts[0].Snapshot.Routes,
-		record.RouteEntry{Table: 254, Text: "default via 192.168.1.1 dev eth0"}, record.RouteEntry{Table: 254, Text: "default via fe80::1 dev eth0"})
+		record.RouteEntry{Table: 254, Text: "default via 192.168.1.1 dev eth0"},
+		record.RouteEntry{Table: 254, Text: "default via fe80::1 dev eth0"})
 	contains(t, find(t, tr, "same-subnet-one-egress").Fix, "ip -6 route replace default via fe80::1 dev eth1 table 101")
 	if got := names(Diagnose(sixth(trial(4, "reads")), &topology.Topology{Hosts: six.Hosts})); got != "" {
 		t.Errorf("routed by source, but %s", got)

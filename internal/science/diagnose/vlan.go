@@ -14,7 +14,9 @@ import (
 const vlanReference = "IEEE 802.1Q; bridge(8), ip-link(8)"
 
 var vlanRules = []rule{
-	{id: "vlan-mismatch", about: "A flow of one subnet cannot connect, and the VLANs of the interfaces and switch ports between its ends do not fit. Needs a run.", find: vlanMismatch, stops: true, sameCause: sameSummary},
+	{id: "vlan-mismatch",
+		about: "A flow of one subnet cannot connect, and the VLANs of the interfaces and switch ports between its ends do not fit. Needs a run.",
+		find:  vlanMismatch, stops: true, sameCause: sameSummary},
 }
 
 // vlanMismatch finds flows that cannot connect because frames have a tag on one side, and
@@ -91,7 +93,8 @@ func (f observed) vlanFix(from, to topology.End, m topology.VLANMismatch) []stri
 		for _, port := range []string{m.In.Interface, m.Out.Interface} {
 			untagged, tagged := s.VLANs(port)
 			if untagged != tag && !slices.Contains(tagged, tag) {
-				lines = append(lines, fmt.Sprintf("bridge vlan add dev %s vid %d%s", hostconfig.Quote(port), tag, flags))
+				lines = append(lines, fmt.Sprintf("bridge vlan add dev %s vid %d%s", hostconfig.Quote(port),
+					tag, flags))
 			}
 		}
 		return append(on(s.Name, false, lines...), fmt.Sprintf("or other VLANs for %s and %s", from, to))
@@ -101,6 +104,7 @@ func (f observed) vlanFix(from, to topology.End, m topology.VLANMismatch) []stri
 	}
 	link := hostconfig.Quote(m.In.Interface)
 	name := hostconfig.Quote(fmt.Sprintf("%s.%d", m.In.Interface, tag))
-	return append(on(m.In.Node, false, fmt.Sprintf("ip link add link %s name %s type vlan id %d", link, name, tag), "ip link set dev "+name+" up"),
+	return append(on(m.In.Node, false, fmt.Sprintf("ip link add link %s name %s type vlan id %d", link, name, tag),
+		"ip link set dev "+name+" up"),
 		fmt.Sprintf("and its address there, in place of %s; or the VLAN of %s at %s", to, to, from))
 }

@@ -10,7 +10,8 @@ import (
 // TestVRF: interfaces of a VRF filter and answer ARP themselves, unlike members of a bond, and
 // subnets of different VRFs are apart.
 func TestVRF(t *testing.T) {
-	const flux, filter = "arp-flux x likely, same-subnet-interfaces x likely", "strict-rp-filter x certain, rp-filter-drop x likely"
+	const flux, filter = "arp-flux x likely, same-subnet-interfaces x likely",
+		"strict-rp-filter x certain, rp-filter-drop x likely"
 	one := func(x *record.HostSnapshot) { // on one subnet
 		x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = "0"
 		x.Reading.Snapshot.Interfaces[1].Addresses = []string{"10.72.0.9/24"}
@@ -47,7 +48,8 @@ func TestVRF(t *testing.T) {
 		}
 		test.change(&x)
 		for name, kind := range map[string]string{"red": "vrf", "blue": "vrf", "bond0": "bond"} {
-			r.Interfaces = append(r.Interfaces, record.InterfaceSnapshot{Interface: name, Kind: kind, Up: true, MTU: 1500})
+			r.Interfaces = append(r.Interfaces, record.InterfaceSnapshot{Interface: name, Kind: kind, Up: true,
+				MTU: 1500})
 		}
 		list := Hosts([]record.HostSnapshot{x}).Findings
 		if got := names(list); got != test.want || got == filter && !strings.Contains(list[0].Summary, "by eth1 from") {

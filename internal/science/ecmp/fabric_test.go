@@ -24,7 +24,8 @@ func clos(hosts, width int, core bool) Fabric {
 func TestPaths(t *testing.T) {
 	f := clos(2*16, 4, true) // two pods of four leaves
 	if f.Leaves() != 8 || f.Pods() != 2 || f.Spines() != 8 || f.Cores() != 16 || f.links() != 2*(32+32+32) {
-		t.Fatalf("%d leaves, %d pods, %d spines, %d cores, %d links", f.Leaves(), f.Pods(), f.Spines(), f.Cores(), f.links())
+		t.Fatalf("%d leaves, %d pods, %d spines, %d cores, %d links", f.Leaves(), f.Pods(), f.Spines(),
+			f.Cores(), f.links())
 	}
 	seen := map[int32]string{}
 	number := func(link int32, name string) {
@@ -56,7 +57,8 @@ func TestPaths(t *testing.T) {
 	}{
 		{0, 3, []string{"host 0 false", "host 3 true"}},
 		{0, 15, []string{"host 0 false", "host 15 true", "leaf 0 2 false", "leaf 3 2 true"}},
-		{1, 31, []string{"host 1 false", "host 31 true", "leaf 0 2 false", "leaf 7 2 true", "spine 0 2 1 false", "spine 1 2 1 true"}},
+		{1, 31, []string{"host 1 false", "host 31 true", "leaf 0 2 false", "leaf 7 2 true", "spine 0 2 1 false",
+			"spine 1 2 1 true"}},
 	} {
 		var got []string
 		path := make([]int32, f.stride())
@@ -113,7 +115,8 @@ func TestAgreesWithTheory(t *testing.T) {
 			}
 			// Each path has a link up and one down, so every used link counts twice.
 			used := 4*float64(n) - idle
-			if want := 2 * Alike(2*n, 1).ExpectedUsed(flows); math.Abs(used-want) > 10*d.SD()/gbit/math.Sqrt(replicates)+1e-9 {
+			if want := 2 * Alike(2*n, 1).ExpectedUsed(flows); math.Abs(used-want) > 10*d.SD()/gbit/math.Sqrt(
+				replicates)+1e-9 {
 				t.Errorf("%d links, %d flows: %.4f links used, want %.4f", n, flows, used, want)
 			}
 		}
@@ -142,7 +145,8 @@ func TestPolarisation(t *testing.T) {
 		// and the flows in the middle, but not the sum of all.
 		share, median := core.Average, o.Flow.P50Bps/o.EvenFlow.P50Bps
 		if same && (share > 0.25 || median > 0.35) || !same && (share < 0.7 || median < 0.7) {
-			t.Errorf("one seed %v: links to cores %.3f busy, the median flow has %.3f of what even spreading gives", same, share, median)
+			t.Errorf("one seed %v: links to cores %.3f busy, the median flow has %.3f of what even spreading gives",
+				same, share, median)
 		}
 	}
 }
@@ -152,7 +156,8 @@ func TestPolarisation(t *testing.T) {
 func TestAddressesOnly(t *testing.T) {
 	f := Fabric{Hosts: 2, HostsPerLeaf: 1, HostBps: 100 * gbit, Up: Alike(8, gbit)}
 	s := Simulation{Fabric: f, Load: FabricLoad{Kinds: fillers(64), Pairs: 1, Key: PerPair}}
-	if o := s.Run(1); math.Abs(o.Flow.CarriedBps-gbit) > 1 || o.PerTier[1].Idle != 32-2 || math.Abs(o.EvenFlow.CarriedBps-8*gbit) > 10 {
+	if o := s.Run(1); math.Abs(o.Flow.CarriedBps-gbit) > 1 || o.PerTier[1].Idle != 32-2 ||
+		math.Abs(o.EvenFlow.CarriedBps-8*gbit) > 10 {
 		t.Errorf("%+v", o)
 	}
 	big := Simulation{Fabric: clos(64, 4, false), Load: FabricLoad{Kinds: fillers(1000), Key: One, SameSeed: true}}
@@ -173,7 +178,8 @@ func TestSeeds(t *testing.T) {
 	if reflect.DeepEqual(first, other) {
 		t.Error("another seed gave the same")
 	}
-	if o := first.Flow; o.LeastBps > o.P1Bps || o.P1Bps > o.P50Bps || o.P50Bps > o.P99Bps || o.P99Bps > o.MostBps || o.Fairness <= 0 || o.Fairness > 1 {
+	if o := first.Flow; o.LeastBps > o.P1Bps || o.P1Bps > o.P50Bps || o.P50Bps > o.P99Bps || o.P99Bps > o.MostBps ||
+		o.Fairness <= 0 || o.Fairness > 1 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -223,7 +229,8 @@ func TestReplicate(t *testing.T) {
 			t.Errorf("%s: %g, want %g", what, pair[0], pair[1])
 		}
 	}
-	if s.Steps != 2*steps || steps == 0 || mean.PerTier[1].Links != a.PerTier[1].Links || mean.PerTier[0].Name != "host to leaf" {
+	if s.Steps != 2*steps || steps == 0 || mean.PerTier[1].Links != a.PerTier[1].Links ||
+		mean.PerTier[0].Name != "host to leaf" {
 		t.Errorf("%+v", mean)
 	}
 	if one := s.Replicate(7, 1); one.SDBps != 0 {

@@ -118,7 +118,8 @@ func (d Distribution) hold(h *record.Hashing, measured []replicate, margin, conf
 	h.MeasuredLeastLinks = math.Inf(1)
 	for _, m := range measured {
 		h.MeasuredLinks += m.worth / float64(len(measured))
-		h.MeasuredLeastLinks, h.MeasuredMostLinks = min(h.MeasuredLeastLinks, m.worth), max(h.MeasuredMostLinks, m.worth)
+		h.MeasuredLeastLinks, h.MeasuredMostLinks = min(h.MeasuredLeastLinks, m.worth),
+			max(h.MeasuredMostLinks, m.worth)
 		if m.used < h.Links {
 			h.IdleTrials++
 		}

@@ -61,7 +61,8 @@ func ParsePolicy(text string) (int, error) {
 	}
 	name := strings.ToLower(text)
 	if _, of := bonding[name]; of {
-		return 0, fmt.Errorf("%q is the hash policy of a bond (limits bond): expected 0 to 3, %s", text, source.Or(policies))
+		return 0, fmt.Errorf("%q is the hash policy of a bond (limits bond): expected 0 to 3, %s", text,
+			source.Or(policies))
 	}
 	if n := slices.Index(policies, name); n >= 0 {
 		return n, nil
@@ -79,7 +80,8 @@ func ParseBondPolicy(text string) (int, error) {
 	if _, err := ParsePolicy(text); err == nil {
 		what = "the hash policy of routes (limits ecmp)"
 	}
-	return 0, fmt.Errorf("%q is %s: expected that of a bond, %s", text, what, source.Or(slices.Sorted(maps.Keys(bonding))))
+	return 0, fmt.Errorf("%q is %s: expected that of a bond, %s", text, what,
+		source.Or(slices.Sorted(maps.Keys(bonding))))
 }
 
 // ParseSizes reads "pareto:1.2"; nil is that all are equal.

@@ -79,7 +79,8 @@ func Placements(run *record.Run) []record.Hashing {
 
 // alike reports whether two trials put the same question to chance.
 func alike(a, b record.Hashing) bool {
-	return a.Host == b.Host && a.LinkBps == b.LinkBps && a.Placements == b.Placements && a.Chosen == b.Chosen && a.Flows == b.Flows &&
+	return a.Host == b.Host && a.LinkBps == b.LinkBps && a.Placements == b.Placements && a.Chosen == b.Chosen &&
+		a.Flows == b.Flows &&
 		slices.EqualFunc(a.PerLink, b.PerLink, func(a, b record.HashedLink) bool { return a.Interface == b.Interface })
 }
 
@@ -103,7 +104,8 @@ func judge(t *record.Trial, over *topology.Topology) (h record.Hashing, m replic
 	if !ok {
 		return h, m, false
 	}
-	h = record.Hashing{Host: route.node, Links: len(route.ends), Flows: len(t.Flows), Chosen: first.SourcePorts == flow.PortsEven, LinkBps: first.LimitBps}
+	h = record.Hashing{Host: route.node, Links: len(route.ends), Flows: len(t.Flows),
+		Chosen: first.SourcePorts == flow.PortsEven, LinkBps: first.LimitBps}
 	for _, end := range route.ends {
 		h.PerLink = append(h.PerLink, record.HashedLink{Interface: end})
 	}
@@ -259,7 +261,8 @@ func hashes(t *record.Trial, over *topology.Topology, host string, f record.Flow
 	// A router hashes IPv6's flow label as well, by policies 0 and 2 or where the fields have it. The
 	// sender's kernel draws one for each connection, if net.ipv6.auto_flowlabels is 1 or 3.
 	labels := parameter(f.From, "net.ipv6.auto_flowlabels")
-	if family == "ipv6" && host != f.From && labels != "0" && labels != "2" && (policy == 0 || policy == 2 || policy == 3 && fields&flowLabel != 0) {
+	if family == "ipv6" && host != f.From && labels != "0" && labels != "2" && (policy == 0 || policy == 2 ||
+		policy == 3 && fields&flowLabel != 0) {
 		return flows
 	}
 	return Distinct(policy, uint32(fields), flows, pairs)

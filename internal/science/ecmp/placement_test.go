@@ -31,7 +31,8 @@ func TestGroups(t *testing.T) {
 	defaults := sciencetest.Fabric(2, "")
 	byAddresses.Topology = &defaults
 	groups := Placements(runOf(byPorts,
-		sciencetest.Hashed("three", 2, "drawn", 0, 0, 1), sciencetest.Hashed("three", 2, "drawn", 1, 1, 1), sciencetest.Hashed("three", 2, "drawn", 1, 0, 1), sciencetest.Hashed("three", 2, "drawn", 0, 1, 0),
+		sciencetest.Hashed("three", 2, "drawn", 0, 0, 1), sciencetest.Hashed("three", 2, "drawn", 1, 1, 1),
+		sciencetest.Hashed("three", 2, "drawn", 1, 0, 1), sciencetest.Hashed("three", 2, "drawn", 0, 1, 0),
 		byAddresses,
 		sciencetest.Hashed("even", 2, "even", 0, 1, 0)))
 	if len(groups) != 3 {
@@ -41,11 +42,14 @@ func TestGroups(t *testing.T) {
 		t.Errorf("an interval that the treatment does not have: %+v", groups[0])
 	}
 	three, addresses, even := groups[0], groups[1], groups[2]
-	if three.Treatment != "three" || three.Host != "server1" || three.Links != 2 || three.Flows != 3 || three.Placements != 3 || !three.ByChance ||
-		three.ExpectedLinks != 1.75 || three.Replicates != 4 || three.IdleTrials != 1 || three.IdleChance != 0.25 || !three.Inside || math.Abs(three.MeasuredLinks-0.995*1.75) > 1e-9 {
+	if three.Treatment != "three" || three.Host != "server1" || three.Links != 2 || three.Flows != 3 ||
+		three.Placements != 3 || !three.ByChance ||
+		three.ExpectedLinks != 1.75 || three.Replicates != 4 || three.IdleTrials != 1 || three.IdleChance != 0.25 ||
+		!three.Inside || math.Abs(three.MeasuredLinks-0.995*1.75) > 1e-9 {
 		t.Errorf("%+v", three)
 	}
-	if addresses.Placements != 1 || addresses.ByChance || addresses.ExpectedLinks != 1 || !addresses.Inside || addresses.IdleTrials != 1 {
+	if addresses.Placements != 1 || addresses.ByChance || addresses.ExpectedLinks != 1 || !addresses.Inside ||
+		addresses.IdleTrials != 1 {
 		t.Errorf("%+v", addresses)
 	}
 	if !even.Chosen || even.ByChance || even.ExpectedLinks != 2 || even.ExpectedLowLinks != 2 || !even.Inside {
@@ -59,17 +63,20 @@ func TestGroups(t *testing.T) {
 	}
 	// Two trials of sixteen flows on one link are no chance.
 	same := make([]int, 16)
-	stuck := Placements(runOf(byPorts, sciencetest.Hashed("stuck", 2, "drawn", same...), sciencetest.Hashed("stuck", 2, "drawn", same...)))
+	stuck := Placements(runOf(byPorts, sciencetest.Hashed("stuck", 2, "drawn", same...),
+		sciencetest.Hashed("stuck", 2, "drawn", same...)))
 	if len(stuck) != 1 || stuck[0].Inside || stuck[0].IdleTrials != 2 || stuck[0].IdleHighTrials != 0 {
 		t.Errorf("%+v", stuck)
 	}
 	// The measured mean has the treatment's interval, as far as there are links.
-	run := runOf(byPorts, sciencetest.Hashed("three", 2, "drawn", 0, 0, 1), sciencetest.Hashed("three", 2, "drawn", 1, 1, 1))
+	run := runOf(byPorts, sciencetest.Hashed("three", 2, "drawn", 0, 0, 1),
+		sciencetest.Hashed("three", 2, "drawn", 1, 1, 1))
 	run.Treatments[0].Goodput = record.Estimate{LowBps: 0.5 * 992e6, HighBps: 2.5 * 992e6, Confidence: 0.95}
 	if h := Placements(run)[0]; math.Abs(h.MeasuredLowLinks-0.5) > 1e-9 || h.MeasuredHighLinks != 2 {
 		t.Errorf("%+v", h)
 	}
-	if wide := Placements(runOf(sciencetest.Fabric(4, "1"), sciencetest.Hashed("wide", 4, "", 0, 1, 3, 2, 2))); len(wide) != 1 || wide[0].Links != 4 || wide[0].MeasuredLinks < 3.9 {
+	if wide := Placements(runOf(sciencetest.Fabric(4, "1"), sciencetest.Hashed("wide", 4, "", 0, 1, 3, 2, 2))); len(
+		wide) != 1 || wide[0].Links != 4 || wide[0].MeasuredLinks < 3.9 {
 		t.Errorf("%+v", wide)
 	}
 }
@@ -108,7 +115,8 @@ func TestCurve(t *testing.T) {
 		if on := g.PerLink[0].Flows; g.Flows == 32 && (on < 32*20/g.Links/2 || on > 32*20*3/g.Links/2) {
 			t.Errorf("%d flows on the first of %d links", on, g.Links)
 		}
-		if g.FullTrials > 0 && math.Abs(g.FullLeastLinks-0.995*float64(min(g.Links, g.Flows))) > 1e-9 || math.Abs(g.LeastOfPredicted-0.995) > 1e-9 {
+		if g.FullTrials > 0 && math.Abs(g.FullLeastLinks-0.995*float64(min(g.Links, g.Flows))) > 1e-9 ||
+			math.Abs(g.LeastOfPredicted-0.995) > 1e-9 {
 			t.Errorf("%+v", g)
 		}
 	}
@@ -160,21 +168,26 @@ func TestGroupsSilent(t *testing.T) {
 		"a link that goes": spoil(func(t *record.Trial) {
 			t.Events = []record.Event{{Host: "server1", What: "link eth0 state down", AtS: 1}}
 		}),
-		"one path":                   spoil(func(t *record.Trial) { t.Flows[0].Paths = 0 }),
-		"a flow that failed":         spoil(func(t *record.Trial) { t.Flows[1].Error = "refused" }),
-		"a flow with a cap":          spoil(func(t *record.Trial) { t.Flows[1].RateCapBps = 1e6 }),
-		"transactions":               spoil(func(t *record.Trial) { t.Flows[2].Protocol = flow.RR }),
-		"another sender":             spoil(func(t *record.Trial) { t.Flows[1].From, t.Flows[1].To = "server2", "server1" }),
-		"unequal links":              spoil(func(t *record.Trial) { t.Flows[1].LimitBps *= 10 }),
-		"a narrower link for all":    spoil(func(t *record.Trial) { t.LimitBps /= 2 }),
-		"a path that is not known":   spoil(func(t *record.Trial) { t.Flows[1].Observed, t.Flows[1].Predicted = nil, nil }),
+		"one path":           spoil(func(t *record.Trial) { t.Flows[0].Paths = 0 }),
+		"a flow that failed": spoil(func(t *record.Trial) { t.Flows[1].Error = "refused" }),
+		"a flow with a cap":  spoil(func(t *record.Trial) { t.Flows[1].RateCapBps = 1e6 }),
+		"transactions":       spoil(func(t *record.Trial) { t.Flows[2].Protocol = flow.RR }),
+		"another sender": spoil(func(t *record.Trial) {
+			t.Flows[1].From, t.Flows[1].To = "server2", "server1"
+		}),
+		"unequal links":           spoil(func(t *record.Trial) { t.Flows[1].LimitBps *= 10 }),
+		"a narrower link for all": spoil(func(t *record.Trial) { t.LimitBps /= 2 }),
+		"a path that is not known": spoil(func(t *record.Trial) {
+			t.Flows[1].Observed, t.Flows[1].Predicted = nil, nil
+		}),
 		"a path elsewhere":           spoil(func(t *record.Trial) { t.Flows[1].Path = []string{"server1.eth9"} }),
 		"an address that is none":    spoil(func(t *record.Trial) { t.Flows[2].Source = "" }),
 		"weights":                    spoil(func(t *record.Trial) { t.Topology = &weighted }),
 		"weights in a group":         spoil(func(t *record.Trial) { t.Topology = byGroup(3) }),
 		"unknown limit of the links": spoil(func(t *record.Trial) { t.Flows[0].LimitBps = 0 }),
 	} {
-		if groups := Placements(runOf(sciencetest.Fabric(2, "1"), sciencetest.Hashed("three", 2, "drawn", 0, 1, 1), made)); len(groups) != 0 {
+		if groups := Placements(runOf(sciencetest.Fabric(2, "1"), sciencetest.Hashed("three", 2, "drawn", 0, 1, 1),
+			made)); len(groups) != 0 {
 			t.Errorf("%s: %+v", name, groups)
 		}
 	}

@@ -90,7 +90,8 @@ func TestShareIsMaxMinFair(t *testing.T) {
 		s.Share(rates, paths, demands)
 		fair(t, rates, paths, demands, &s)
 		if t.Failed() {
-			t.Fatalf("%d links, %d flows of up to %d links, demands %v", len(rates), paths.Flows(), paths.Stride, demands != nil)
+			t.Fatalf("%d links, %d flows of up to %d links, demands %v", len(rates), paths.Flows(), paths.Stride,
+				demands != nil)
 		}
 	}
 }
@@ -108,7 +109,8 @@ func TestShareByHand(t *testing.T) {
 		{"long and short", []float64{1, 2}, Paths{2, []int32{0, 1, 0, none, 1, none}}, nil, []float64{0.5, 0.5, 1.5}},
 		{"two links, three flows", []float64{986, 986}, Paths{1, []int32{0, 0, 1}}, nil, []float64{493, 493, 986}},
 		{"a demand", []float64{10}, Paths{1, []int32{0, 0, 0}}, []float64{1, 0, 0}, []float64{1, 4.5, 4.5}},
-		{"a demand of the fair share", []float64{9}, Paths{1, []int32{0, 0, 0}}, []float64{3, 0, 4}, []float64{3, 3, 3}},
+		{"a demand of the fair share", []float64{9}, Paths{1, []int32{0, 0, 0}}, []float64{3, 0, 4},
+			[]float64{3, 3, 3}},
 		{"nothing", []float64{10}, Paths{1, nil}, nil, nil},
 	} {
 		var s Sharer

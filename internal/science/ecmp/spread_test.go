@@ -35,10 +35,13 @@ func TestOccupancyTable(t *testing.T) {
 		unused, _ := links.SomeUnused(c.flows)
 		used := links.ExpectedUsed(c.flows) / float64(c.links)
 		if math.Abs(unused-c.unused) > 6e-4 || math.Abs(used-c.used) > 6e-4 {
-			t.Errorf("%d links, %d flows: %.4f some unused, %.4f used; want %.4f, %.4f", c.links, c.flows, unused, used, c.unused, c.used)
+			t.Errorf("%d links, %d flows: %.4f some unused, %.4f used; want %.4f, %.4f", c.links, c.flows, unused, used,
+				c.unused, c.used)
 		}
-		if together, ok := links.TogetherBps(fillers(c.flows)); !ok || c.together > 0 && math.Abs(together/float64(c.links)-c.together) > c.digitsTogether {
-			t.Errorf("%d links, %d flows: together %.4f, want %.4f", c.links, c.flows, together/float64(c.links), c.together)
+		if together, ok := links.TogetherBps(fillers(c.flows)); !ok || c.together > 0 &&
+			math.Abs(together/float64(c.links)-c.together) > c.digitsTogether {
+			t.Errorf("%d links, %d flows: together %.4f, want %.4f", c.links, c.flows, together/float64(c.links),
+				c.together)
 		}
 		// Inclusion and exclusion, where it does not yet cancel.
 		sum, binomials := 0.0, 1.0
@@ -60,7 +63,8 @@ func TestFlowsNeeded(t *testing.T) {
 		all95, _ := links.FlowsToUseAll(0.95)
 		all99, _ := links.FlowsToUseAll(0.99)
 		if carry != c.carry95 || all95 != c.all95 || all99 != c.all99 {
-			t.Errorf("%d links: %d, %d, %d flows; want %d, %d, %d", c.links, carry, all95, all99, c.carry95, c.all95, c.all99)
+			t.Errorf("%d links: %d, %d, %d flows; want %d, %d, %d", c.links, carry, all95, all99, c.carry95,
+				c.all95, c.all99)
 		}
 	}
 	// With demands it takes at least as many as the rates hold.
@@ -248,9 +252,11 @@ func TestDistinct(t *testing.T) {
 func TestFewerFlowsThanLinks(t *testing.T) {
 	links := Links{{RateBps: 1e9, Weight: 1}, {RateBps: 4e9, Weight: 4}, {RateBps: 2e9, Weight: 2}}
 	for flows, want := range map[int]float64{1: 4e9, 2: 6e9, 3: 7e9, 30: 7e9} {
-		q := Question{Tiers: Tiers{First: links}, Kinds: []Kind{{Count: flows}}, Flows: flows, Policy: 1, Replicates: 10}
+		q := Question{Tiers: Tiers{First: links}, Kinds: []Kind{{Count: flows}}, Flows: flows, Policy: 1,
+			Replicates: 10}
 		if f := q.Forecast(); f.LimitBps != want || f.Share > 1 {
-			t.Errorf("%d flows: even spreading carries %g, of which %g is expected; want %g", flows, f.LimitBps, f.Share, want)
+			t.Errorf("%d flows: even spreading carries %g, of which %g is expected; want %g", flows, f.LimitBps,
+				f.Share, want)
 		}
 	}
 }
@@ -264,16 +270,19 @@ func TestBestPlacement(t *testing.T) {
 		kinds []Kind
 		want  float64
 	}{
-		"one of each":                  {one, []Kind{{Count: 1, Bps: 1e8}, {Count: 1}}, 1.1e9},
-		"two take what they get":       {one, []Kind{{Count: 4, Bps: 1e8}, {Count: 2}}, 2.4e9},
-		"one takes what it gets":       {one, []Kind{{Count: 4, Bps: 1e8}, {Count: 1}}, 1.4e9},
-		"as many as links":             {one, []Kind{{Count: 4, Bps: 1e8}, {Count: 4}}, 4e9},
-		"less than the links":          {one, []Kind{{Count: 2, Bps: 1e8}}, 2e8},
-		"more than a link":             {one, []Kind{{Count: 1, Bps: 5e9}}, 1e9},
-		"do not fit":                   {Tiers{First: Alike(2, 1e9)}, []Kind{{Count: 3, Bps: 6e8}}, 1.6e9},
-		"fit if the largest is first":  {Tiers{First: Alike(2, 1e9)}, []Kind{{Count: 2, Bps: 2e8}, {Count: 2, Bps: 3e8}, {Count: 2, Bps: 5e8}}, 2e9},
-		"only the drawn one fits":      {Tiers{First: Alike(2, 1e9)}, []Kind{{Count: 4, Bps: 3e8}, {Count: 2, Bps: 4e8}}, 2e9},
-		"the fastest to the unlimited": {Tiers{First: Links{{1e9, 1}, {1e10, 1}}}, []Kind{{Count: 1, Bps: 5e9}, {Count: 1}}, 1.1e10},
+		"one of each":            {one, []Kind{{Count: 1, Bps: 1e8}, {Count: 1}}, 1.1e9},
+		"two take what they get": {one, []Kind{{Count: 4, Bps: 1e8}, {Count: 2}}, 2.4e9},
+		"one takes what it gets": {one, []Kind{{Count: 4, Bps: 1e8}, {Count: 1}}, 1.4e9},
+		"as many as links":       {one, []Kind{{Count: 4, Bps: 1e8}, {Count: 4}}, 4e9},
+		"less than the links":    {one, []Kind{{Count: 2, Bps: 1e8}}, 2e8},
+		"more than a link":       {one, []Kind{{Count: 1, Bps: 5e9}}, 1e9},
+		"do not fit":             {Tiers{First: Alike(2, 1e9)}, []Kind{{Count: 3, Bps: 6e8}}, 1.6e9},
+		"fit if the largest is first": {Tiers{First: Alike(2, 1e9)}, []Kind{{Count: 2, Bps: 2e8}, {Count: 2, Bps: 3e8},
+			{Count: 2, Bps: 5e8}}, 2e9},
+		"only the drawn one fits": {Tiers{First: Alike(2, 1e9)},
+			[]Kind{{Count: 4, Bps: 3e8}, {Count: 2, Bps: 4e8}}, 2e9},
+		"the fastest to the unlimited": {Tiers{First: Links{{1e9, 1}, {1e10, 1}}},
+			[]Kind{{Count: 1, Bps: 5e9}, {Count: 1}}, 1.1e10},
 		"two tiers, one flow":          {two, []Kind{{Count: 1}}, 4e8},
 		"two tiers, over both":         {two, []Kind{{Count: 4}}, 1.6e9},
 		"two tiers, the first is full": {two, []Kind{{Count: 6}}, 2e9},
@@ -284,7 +293,9 @@ func TestBestPlacement(t *testing.T) {
 			t.Errorf("%s: %g of %g, want %g; values %v", name, f.ExpectedBps, f.LimitBps, c.want, f.Values)
 		}
 	}
-	if f := (Question{Tiers: Tiers{First: Alike(4, 1e10)}, Kinds: []Kind{{Count: 1_000_000, Bps: 20e6}, {Count: 3}}, Flows: 1_000_003, Policy: 1, Replicates: 1}.figures(Tiers{First: Alike(4, 1e10)}, []Kind{{Count: 1}})); f.LimitBps != 4e10 {
+	if f := (Question{Tiers: Tiers{First: Alike(4, 1e10)}, Kinds: []Kind{{Count: 1_000_000, Bps: 20e6}, {Count: 3}},
+		Flows: 1_000_003, Policy: 1, Replicates: 1}.figures(Tiers{First: Alike(4, 1e10)},
+		[]Kind{{Count: 1}})); f.LimitBps != 4e10 {
 		t.Errorf("many flows: %g", f.LimitBps)
 	}
 }
@@ -324,7 +335,8 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%v passed", links)
 		}
 	}
-	for _, sizes := range []Sizes{{"gaussian", 1}, {pareto, 1}, {lognormal, 0}, {exponential, 1}, {pareto, math.NaN()}} {
+	for _, sizes := range []Sizes{{"gaussian", 1}, {pareto, 1}, {lognormal, 0}, {exponential, 1},
+		{pareto, math.NaN()}} {
 		if sizes.Check() == nil {
 			t.Errorf("%v passed", sizes)
 		}

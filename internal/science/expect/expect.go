@@ -91,7 +91,8 @@ func lacking(m metric.Metric, of metric.Setup) string {
 	case m.Probed:
 		return m.Name + " is measured with --latency"
 	}
-	return fmt.Sprintf("%s is measured with --protocol %s, and --protocol is %s", m.Name, source.Or(m.Protocols), of.Protocol)
+	return fmt.Sprintf("%s is measured with --protocol %s, and --protocol is %s", m.Name, source.Or(m.Protocols),
+		of.Protocol)
 }
 
 // String is the conditions with commas between.
@@ -178,7 +179,8 @@ func (c condition) check(m *record.Measure) record.Condition {
 			got = append(got, words)
 		}
 	}
-	if part.Got = cmp.Or(strings.Join(got, ", "), strings.TrimSuffix("no value: "+c.metric.Absent, ": ")); part.Met && unknown != "" {
+	if part.Got = cmp.Or(strings.Join(got, ", "), strings.TrimSuffix("no value: "+c.metric.Absent, ": ")); part.Met &&
+		unknown != "" {
 		part.Met, part.Unknown = false, unknown
 	}
 	return part
@@ -201,7 +203,8 @@ func Unmet(e *record.Expectation) error {
 		case c.Unknown != "":
 			words = append(words, fmt.Sprintf("%s is neither met nor missed: %s", c.Condition, c.Unknown))
 		case !c.Met:
-			words = append(words, fmt.Sprintf("expected %s %s, got %s", c.Metric, strings.TrimPrefix(c.Condition, c.Metric+" "), c.Got))
+			words = append(words, fmt.Sprintf("expected %s %s, got %s", c.Metric,
+				strings.TrimPrefix(c.Condition, c.Metric+" "), c.Got))
 		}
 	}
 	return errors.New(strings.Join(words, "; "))

@@ -21,8 +21,10 @@ const chance = 2
 
 // Detect returns what each of a window's events did to each flow, in the flows' order;
 // nil: there were no events.
-func Detect(flows []record.Flow, hosts []record.HostReading, events []record.Event, over *topology.Topology) [][]record.Outage {
-	s := scene{trial: record.Trial{Flows: flows, Hosts: hosts, Events: events}, over: over, seen: map[string]map[int][]arrival{}, near: map[[2]string]bool{}, partial: map[float64]bool{}}
+func Detect(flows []record.Flow, hosts []record.HostReading, events []record.Event,
+	over *topology.Topology) [][]record.Outage {
+	s := scene{trial: record.Trial{Flows: flows, Hosts: hosts, Events: events}, over: over,
+		seen: map[string]map[int][]arrival{}, near: map[[2]string]bool{}, partial: map[float64]bool{}}
 	for _, e := range events {
 		if !slices.Contains(s.instants, e.AtS) {
 			s.instants = append(s.instants, e.AtS)

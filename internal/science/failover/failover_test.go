@@ -35,26 +35,31 @@ func trial(flows ...fate) (*record.Trial, *topology.Topology) {
 	}
 	for p := range 4 {
 		spine := names[2+p]
-		over.Hosts = append(over.Hosts, topology.Host{Name: spine, Interfaces: []topology.Interface{{Name: "in"}, {Name: "out"}}})
+		over.Hosts = append(over.Hosts, topology.Host{Name: spine, Interfaces: []topology.Interface{{Name: "in"},
+			{Name: "out"}}})
 		port := fmt.Sprintf("eth%d", p)
 		for h := range 2 {
 			over.Hosts[h].Interfaces = append(over.Hosts[h].Interfaces, topology.Interface{Name: port})
 		}
 		over.Links = append(over.Links,
-			topology.Link{From: topology.End{Node: "a", Interface: port}, To: topology.End{Node: spine, Interface: "in"}},
-			topology.Link{From: topology.End{Node: spine, Interface: "out"}, To: topology.End{Node: "b", Interface: port}})
+			topology.Link{From: topology.End{Node: "a", Interface: port},
+				To: topology.End{Node: spine, Interface: "in"}},
+			topology.Link{From: topology.End{Node: spine, Interface: "out"},
+				To: topology.End{Node: "b", Interface: port}})
 	}
 	for i, f := range flows {
 		id := fmt.Sprintf("f%d", i)
 		t.Flows = append(t.Flows, record.Flow{ID: id, From: "a", To: "b", Connected: true, Paths: 4})
 		came := func(events, port int, at int64) {
 			for h, name := range map[int]string{1: fmt.Sprintf("eth%d", port), 2 + port: "in"} {
-				t.Hosts[h].Arrivals = append(t.Hosts[h].Arrivals, record.Arrival{Flow: id, Interface: name, Packets: 9, Events: events, LastNs: began + at*1e6})
+				t.Hosts[h].Arrivals = append(t.Hosts[h].Arrivals, record.Arrival{Flow: id, Interface: name, Packets: 9,
+					Events: events, LastNs: began + at*1e6})
 			}
 		}
 		silent := func(events int, ms int64) {
 			if ms > 0 {
-				t.Hosts[1].Gaps = append(t.Hosts[1].Gaps, record.Gap{Flow: id, Events: events, FromNs: began, ToNs: began + ms*1e6})
+				t.Hosts[1].Gaps = append(t.Hosts[1].Gaps, record.Gap{Flow: id, Events: events, FromNs: began,
+					ToNs: began + ms*1e6})
 			}
 		}
 		came(0, f.before, 999)
@@ -126,14 +131,17 @@ func TestOutages(t *testing.T) {
 			t.Errorf("flow %d: %q, want %q", i, got, want)
 		}
 	}
-	if o := trial.Flows[0].Outages[0]; strings.Join(o.Before, " ") != "spine0.in b.eth0" || strings.Join(o.After, " ") != "spine1.in b.eth1" {
+	if o := trial.Flows[0].Outages[0]; strings.Join(o.Before, " ") != "spine0.in b.eth0" ||
+		strings.Join(o.After, " ") != "spine1.in b.eth1" {
 		t.Errorf("the path was %v and is %v", o.Before, o.After)
 	}
 	sums := Sum([]record.Trial{*trial})
 	if len(sums) != 1 || strings.Join(sums[0].What, ", ") != "x: first, y: second" || sums[0].ResolutionS != 0.008 {
 		t.Fatalf("%+v", sums)
 	}
-	if got, want := sums[0].Withdrawn, (record.OutageGroup{Flows: 3, Moved: 2, Stopped: 1, LostS: 0.215, LostAtMostS: 0.215, MostLostS: 1.999}); got != want {
+	if got, want := sums[0].Withdrawn,
+		(record.OutageGroup{Flows: 3, Moved: 2, Stopped: 1, LostS: 0.215, LostAtMostS: 0.215,
+			MostLostS: 1.999}); got != want {
 		t.Errorf("withdrawn %+v, want %+v", got, want)
 	}
 	if g := sums[0].Others; g.Flows != 6 || g.Moved != 1 || g.Stopped != 2 || g.LostS != 0.15 {
@@ -180,9 +188,10 @@ func TestOutagesBySight(t *testing.T) {
 		"a gap":                {bins(11, 12, 13, 14), "at 1 s lost 400 of 200 ms at most 600"},
 		"too short to resolve": {bins(11, 12), "at 1 s lost 0 of 200 ms at most 400"},
 		"as before":            {bins(3, 4, 5, 6, 11, 12, 13, 14), "at 1 s lost 0 of 800 ms at most 1000"},
-		"to the end":           {bins(15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29), "at 1 s lost 1500 of 200 ms at most 1600 stopped"},
-		"silent before":        {bins(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), ""},
-		"samples are short":    {bins()[:20], ""},
+		"to the end": {bins(15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29),
+			"at 1 s lost 1500 of 200 ms at most 1600 stopped"},
+		"silent before":     {bins(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11), ""},
+		"samples are short": {bins()[:20], ""},
 	} {
 		trial.Flows[0].Bins = c.bins
 		detect(trial, over)
@@ -221,7 +230,9 @@ func TestOutagesHalfSeen(t *testing.T) {
 	// still does no other host has seen it.
 	trial, over := trial(fate{1, -1, 4, 0, 0}, fate{1, 1, 4, 3, 2998})
 	spine := &trial.Hosts[3]
-	spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a record.Arrival) bool { return a.Flow == "f1" && a.Events == 1 })
+	spine.Arrivals = slices.DeleteFunc(spine.Arrivals, func(a record.Arrival) bool {
+		return a.Flow == "f1" && a.Events == 1
+	})
 	detect(trial, over)
 	if got, want := spell(trial.Flows[0]), "at 1 s lost 1999 of 8 ms stopped"; got != want {
 		t.Errorf("it may still come by that spine: %q, want %q", got, want)

@@ -24,7 +24,9 @@ const (
 func Faults(hosts []record.HostReading, events []record.Event, over *topology.Topology) (faults []record.Event) {
 	for _, h := range hosts {
 		for _, l := range h.CarrierLosses {
-			caused := slices.ContainsFunc(events, func(e record.Event) bool { return e.BeganS <= l.FromS && l.FromS <= e.EndedS+effect })
+			caused := slices.ContainsFunc(events, func(e record.Event) bool {
+				return e.BeganS <= l.FromS && l.FromS <= e.EndedS+effect
+			})
 			if caused || !declared(over, h.Host, l.Interface) {
 				continue
 			}
@@ -32,7 +34,8 @@ func Faults(hosts []record.HostReading, events []record.Event, over *topology.To
 			if l.Down {
 				what = l.Interface + " was taken down"
 			}
-			faults = append(faults, record.Event{Host: h.Host, Interface: l.Interface, Down: l.Down, What: what, AtS: l.FromS, BeganS: l.FromS, EndedS: l.ToS})
+			faults = append(faults, record.Event{Host: h.Host, Interface: l.Interface, Down: l.Down, What: what,
+				AtS: l.FromS, BeganS: l.FromS, EndedS: l.ToS})
 		}
 	}
 	slices.SortStableFunc(faults, func(a, b record.Event) int { return cmp.Compare(a.BeganS, b.BeganS) })
@@ -59,7 +62,8 @@ func declared(over *topology.Topology, host, name string) bool {
 
 // DetectUnplanned is Detect for faults. By which interfaces packets came was then not noted,
 // so that what the receivers had read at the samples shows it.
-func DetectUnplanned(flows []record.Flow, hosts []record.HostReading, faults []record.Event, over *topology.Topology) [][]record.Outage {
+func DetectUnplanned(flows []record.Flow, hosts []record.HostReading, faults []record.Event,
+	over *topology.Topology) [][]record.Outage {
 	blind := slices.Clone(hosts)
 	for i := range blind {
 		blind[i].Arrivals, blind[i].Gaps = nil, nil

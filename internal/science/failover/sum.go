@@ -28,8 +28,10 @@ func Sum(trials []record.Trial) (list []record.Outages) {
 					}
 				}
 				if i < 0 {
-					i, list, times = len(list), append(list, record.Outages{AtS: o.AtS, What: happened}), append(times, n)
-					lost, most, resolutions = append(lost, [2][]float64{}), append(most, [2][]float64{}), append(resolutions, nil)
+					i, list, times = len(list), append(list, record.Outages{AtS: o.AtS, What: happened}),
+						append(times, n)
+					lost, most, resolutions = append(lost, [2][]float64{}), append(most, [2][]float64{}),
+						append(resolutions, nil)
 				}
 				sum := &list[i]
 				resolutions[i] = append(resolutions[i], o.ResolutionS)

@@ -16,8 +16,10 @@ func TestDuring(t *testing.T) {
 	h := record.HostReading{Series: []record.Sample{
 		sample(10, record.CPUTimes{CPU: -1}, record.CPUTimes{CPU: 0}),
 		sample(11),
-		sample(12, record.CPUTimes{CPU: -1, User: 2}, record.CPUTimes{CPU: 0, User: 0.5, SoftIRQ: 1, Idle: 0.5}, record.CPUTimes{CPU: 1}),
-		sample(14, record.CPUTimes{CPU: -1, User: 2}, record.CPUTimes{CPU: 0, User: 0.5, SoftIRQ: 1, Idle: 2.5}, record.CPUTimes{CPU: 1, System: 1, Idle: 1}),
+		sample(12, record.CPUTimes{CPU: -1, User: 2}, record.CPUTimes{CPU: 0, User: 0.5, SoftIRQ: 1, Idle: 0.5},
+			record.CPUTimes{CPU: 1}),
+		sample(14, record.CPUTimes{CPU: -1, User: 2}, record.CPUTimes{CPU: 0, User: 0.5, SoftIRQ: 1, Idle: 2.5},
+			record.CPUTimes{CPU: 1, System: 1, Idle: 1}),
 	}}
 	h.Begin.ScheduledNs = 10e9
 	got := During(h)

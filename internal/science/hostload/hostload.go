@@ -116,7 +116,8 @@ func Same(a, b record.HostReading) bool {
 	const apartS = 0.1
 	agree := func(a, b []record.CPUTimes) bool {
 		return len(a) > 0 && slices.EqualFunc(a, b, func(x, y record.CPUTimes) bool {
-			return x.CPU == y.CPU && (x.CPU < 0 || math.Abs(x.User-y.User) <= apartS && math.Abs(x.System-y.System) <= apartS && math.Abs(x.Idle-y.Idle) <= apartS)
+			return x.CPU == y.CPU && (x.CPU < 0 || math.Abs(x.User-y.User) <= apartS &&
+				math.Abs(x.System-y.System) <= apartS && math.Abs(x.Idle-y.Idle) <= apartS)
 		})
 	}
 	return agree(a.Begin.CPU, b.Begin.CPU) && agree(a.End.CPU, b.End.CPU)
@@ -134,7 +135,8 @@ func Of(t record.Trial, over *topology.Topology) (list []Machine) {
 			name = h.Host
 		}
 		i := slices.IndexFunc(list, func(m Machine) bool { return m.Name == name })
-		if j := slices.IndexFunc(first, func(other record.HostReading) bool { return Same(other, h) }); i < 0 && j >= 0 && list[j].Name != This {
+		if j := slices.IndexFunc(first, func(other record.HostReading) bool { return Same(other, h) }); i < 0 &&
+			j >= 0 && list[j].Name != This {
 			i, list[j].Name = j, list[j].Name+" and "+name
 		}
 		if i < 0 {
@@ -182,7 +184,8 @@ func read(name string, h record.HostReading) Machine {
 		if i >= 0 {
 			begin = h.Begin.Softnet[i]
 		}
-		b := Backlog{end.CPU, record.Grown(begin.Processed, end.Processed), record.Grown(begin.Dropped, end.Dropped), record.Grown(begin.Squeezed, end.Squeezed)}
+		b := Backlog{end.CPU, record.Grown(begin.Processed, end.Processed), record.Grown(begin.Dropped, end.Dropped),
+			record.Grown(begin.Squeezed, end.Squeezed)}
 		m.Backlogs = append(m.Backlogs, b)
 		m.Processed += b.Processed
 		m.SoftDropped += b.Dropped

@@ -11,27 +11,32 @@ import (
 
 func TestOf(t *testing.T) {
 	reading := func(host string, resent int64) record.HostReading {
-		return record.HostReading{Host: host, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{{Interface: "eth0"}, {Interface: "bond0", Kind: "bond"}}},
+		return record.HostReading{Host: host, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+			{Interface: "eth0"}, {Interface: "bond0", Kind: "bond"}}},
 			Begin: record.Reading{BeganNs: 1e9,
-				CPU:        []record.CPUTimes{{CPU: -1, User: 10, Idle: 10}, {CPU: 0, User: 5, Idle: 5}, {CPU: 5, User: 5, Idle: 5}},
-				Softnet:    []record.SoftnetCounters{{CPU: 5, Processed: 100, Dropped: 1}},
-				Events:     []record.CPUEvents{{CPU: 5, Interrupts: 1000, Softirqs: map[string]uint64{"NET_RX": 10}}},
-				Memory:     &record.MemoryLoad{SomeWaitedUs: 1e6},
-				Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxMissed: 1}, {Interface: "bond0", RxMissed: 1}},
-				SNMP:       map[string]int64{"Tcp.RetransSegs": 3, "Tcp.OutSegs": 100},
+				CPU: []record.CPUTimes{{CPU: -1, User: 10, Idle: 10}, {CPU: 0, User: 5, Idle: 5},
+					{CPU: 5, User: 5, Idle: 5}},
+				Softnet: []record.SoftnetCounters{{CPU: 5, Processed: 100, Dropped: 1}},
+				Events:  []record.CPUEvents{{CPU: 5, Interrupts: 1000, Softirqs: map[string]uint64{"NET_RX": 10}}},
+				Memory:  &record.MemoryLoad{SomeWaitedUs: 1e6},
+				Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxMissed: 1},
+					{Interface: "bond0", RxMissed: 1}},
+				SNMP: map[string]int64{"Tcp.RetransSegs": 3, "Tcp.OutSegs": 100},
 			},
 			End: record.Reading{BeganNs: 3e9,
 				CPU: []record.CPUTimes{{CPU: -1, User: 11, SoftIRQ: 1, Idle: 12},
 					{CPU: 0, User: 5, Idle: 7}, {CPU: 5, User: 6, SoftIRQ: 1, Idle: 5}, {CPU: 7, User: 9}},
-				Softnet:    []record.SoftnetCounters{{CPU: 5, Processed: 300, Dropped: 5, Squeezed: 2}},
-				Events:     []record.CPUEvents{{CPU: 5, Interrupts: 5000, Softirqs: map[string]uint64{"NET_RX": 2010}}},
-				Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxMissed: 6}, {Interface: "bond0", RxMissed: 6}},
-				Memory:     &record.MemoryLoad{SomeWaitedUs: 2e6, AllWaitedUs: 5e5, AvailableBytes: 7, TCPBytes: 8},
-				SNMP:       map[string]int64{"Tcp.RetransSegs": 3 + resent, "Tcp.OutSegs": 1100},
+				Softnet: []record.SoftnetCounters{{CPU: 5, Processed: 300, Dropped: 5, Squeezed: 2}},
+				Events:  []record.CPUEvents{{CPU: 5, Interrupts: 5000, Softirqs: map[string]uint64{"NET_RX": 2010}}},
+				Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxMissed: 6},
+					{Interface: "bond0", RxMissed: 6}},
+				Memory: &record.MemoryLoad{SomeWaitedUs: 2e6, AllWaitedUs: 5e5, AvailableBytes: 7, TCPBytes: 8},
+				SNMP:   map[string]int64{"Tcp.RetransSegs": 3 + resent, "Tcp.OutSegs": 1100},
 			},
 		}
 	}
-	over := &topology.Topology{Hosts: []topology.Host{{Name: "a"}, {Name: "b"}, {Name: "nas", Via: []string{"ssh", "nas"}}}}
+	over := &topology.Topology{Hosts: []topology.Host{{Name: "a"}, {Name: "b"},
+		{Name: "nas", Via: []string{"ssh", "nas"}}}}
 	list := Of(record.Trial{Hosts: []record.HostReading{reading("a", 5), reading("b", 7), reading("nas", 1)}}, over)
 	if len(list) != 2 || list[0].Name != This || list[0].Host != "a" || list[1].Name != "nas" {
 		t.Fatalf("%+v", list)
@@ -46,11 +51,13 @@ func TestOf(t *testing.T) {
 	if m.Busy != 0.5 || len(m.CPUs) != 2 || m.SoftDropped != 4 || m.Squeezed != 2 {
 		t.Errorf("the machine: %+v", m)
 	}
-	want := CPU{CPU: 5, Busy: 1, User: 0.5, SoftIRQ: 0.5, InterruptsPerS: 2000, NetRxPerS: 1000, Processed: 200, SoftDropped: 4, Squeezed: 2}
+	want := CPU{CPU: 5, Busy: 1, User: 0.5, SoftIRQ: 0.5, InterruptsPerS: 2000, NetRxPerS: 1000, Processed: 200,
+		SoftDropped: 4, Squeezed: 2}
 	if busiest, ok := m.Busiest(); !ok || busiest != want || busiest.Kernel() != 0.5 {
 		t.Errorf("the busiest CPU: %+v, want %+v", busiest, want)
 	}
-	if math.Abs(m.SomeWaited-0.5) > 1e-9 || math.Abs(m.AllWaited-0.25) > 1e-9 || m.AvailableBytes != 7 || m.TCPBytes != 8 {
+	if math.Abs(m.SomeWaited-0.5) > 1e-9 || math.Abs(m.AllWaited-0.25) > 1e-9 || m.AvailableBytes != 7 ||
+		m.TCPBytes != 8 {
 		t.Errorf("memory: %+v", m)
 	}
 	if m.Processed != 200 || m.Received != 0 || !m.Foreign() || strings.Join(m.Hosts, " ") != "a b" {
@@ -71,8 +78,10 @@ func TestForeign(t *testing.T) {
 	host := func(name string, received uint64) record.HostReading {
 		h := record.HostReading{Host: name}
 		h.Begin.CPU, h.End.CPU = []record.CPUTimes{{Idle: 5}}, []record.CPUTimes{{Idle: 6}}
-		h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}, {CPU: 1}}, []record.SoftnetCounters{{Processed: 500}, {CPU: 1, Processed: 500}}
-		h.Begin.Interfaces, h.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}}, []record.InterfaceCounters{{Interface: "eth0", RxPackets: received}}
+		h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}, {CPU: 1}},
+			[]record.SoftnetCounters{{Processed: 500}, {CPU: 1, Processed: 500}}
+		h.Begin.Interfaces, h.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}},
+			[]record.InterfaceCounters{{Interface: "eth0", RxPackets: received}}
 		return h
 	}
 	elsewhere := host("b", 980)
@@ -102,7 +111,8 @@ func TestUsableOf(t *testing.T) {
 	reading := func(nice int, allowed ...int) record.HostReading {
 		h := record.HostReading{Host: "client", CPUBusy: 0.9, Nice: nice, AllowedCPUs: allowed}
 		h.Begin.CPU = []record.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
-		h.End.CPU = []record.CPUTimes{{CPU: -1, User: 1.4, Nice: 0.6, System: 0.4, Idle: 0.2}, {CPU: 0, User: 0.6, System: 0.4}, {CPU: 1, User: 0.8, Nice: 0.6, Idle: 0.2}}
+		h.End.CPU = []record.CPUTimes{{CPU: -1, User: 1.4, Nice: 0.6, System: 0.4, Idle: 0.2},
+			{CPU: 0, User: 0.6, System: 0.4}, {CPU: 1, User: 0.8, Nice: 0.6, Idle: 0.2}}
 		return h
 	}
 	bare := record.HostReading{Host: "client", CPUBusy: 0.9}
@@ -115,7 +125,8 @@ func TestUsableOf(t *testing.T) {
 		{"all CPUs", reading(0), 0.6, 0.3, "the processors of client were 60 % busy, beside niced programs' 30 %"},
 		{"niced itself", reading(5), 0.9, 0, "the processors of client were 90 % busy"},
 		{"one that is busy", reading(0, 0), 1, 0, "the processors that linerate may use on client were 100 % busy"},
-		{"one that niced programs use", reading(0, 1), 0.2, 0.6, "the processors that linerate may use on client were 20 % busy, beside niced programs' 60 %"},
+		{"one that niced programs use", reading(0, 1), 0.2, 0.6,
+			"the processors that linerate may use on client were 20 % busy, beside niced programs' 60 %"},
 		{"not read", bare, 0.9, 0, "the processors of client were 90 % busy"},
 	} {
 		u := UsableOf(test.h)

@@ -64,8 +64,9 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 	wraps, mtu := t.Wraps(from, source, destination)
 	program, _ := tool.Find(o.Tool)
 	return Flow{
-		Paths: paths, Frame: frame, DeviceMTU: mtu, Wraps: wraps, Cap: o.Cap(), Transactions: flow.Of(o.Protocol).Transactional(),
-		Several: program != nil && program.All,
+		Paths: paths, Frame: frame, DeviceMTU: mtu, Wraps: wraps, Cap: o.Cap(),
+		Transactions: flow.Of(o.Protocol).Transactional(),
+		Several:      program != nil && program.All,
 	}, nil
 }
 
@@ -216,10 +217,12 @@ func (n Network) linkDirections(f Flow, number int) []linkDirection {
 			wrap = f.Wraps[number][i/2]
 		}
 		for _, s := range wrap.Shapers {
-			list = append(list, linkDirection{from: s.At, rate: float64(s.Rate), shaped: true, shaper: s.Kind + " on " + s.At.String(), overhead: s.Overhead, tunnel: s.Tunnel})
+			list = append(list, linkDirection{from: s.At, rate: float64(s.Rate), shaped: true, shaper: s.Kind + " on " +
+				s.At.String(), overhead: s.Overhead, tunnel: s.Tunnel})
 		}
 		shape := link.Towards(path[i])
-		d := linkDirection{from: path[i], rate: float64(shape.Rate), shaped: shape.Bucket || n.Shaped(*link), overhead: shape.Overhead, vlans: wrap.VLANs, tunnel: wrap.Tunnel}
+		d := linkDirection{from: path[i], rate: float64(shape.Rate), shaped: shape.Bucket ||
+			n.Shaped(*link), overhead: shape.Overhead, vlans: wrap.VLANs, tunnel: wrap.Tunnel}
 		if shape.Shaper != "" {
 			d.shaper = shape.Shaper + " on " + path[i].String()
 		}
@@ -299,7 +302,8 @@ func (p *programme) add(c *class) {
 			if !ok {
 				i = len(p.rows)
 				p.rowOf[cross.from] = i
-				p.rows = append(p.rows, row{terms: map[int]float64{}, most: cross.rate, link: true, place: at + 1, frame: frame})
+				p.rows = append(p.rows, row{terms: map[int]float64{}, most: cross.rate, link: true, place: at + 1,
+					frame: frame})
 			}
 			if fraction := frame.Fraction(); fraction > 0 {
 				p.rows[i].terms[column] += 1 / fraction // a path may cross a link twice, as by two routers on one trunk

@@ -24,7 +24,8 @@ type GoodputAnswer struct {
 func (f Frame) Goodput(rateBps float64) GoodputAnswer {
 	a := GoodputAnswer{
 		Schema: "linerate.limits.goodput/v1", RateBps: rateBps, MTU: f.MTU, Family: "ipv4", Protocol: "tcp",
-		Timestamps: !f.NoTimestamps, MSS: f.MSS, Datagram: f.Datagram, VLANTags: f.VLANs, TunnelBytes: f.Tunnel, Shaped: f.Shaped,
+		Timestamps: !f.NoTimestamps, MSS: f.MSS, Datagram: f.Datagram, VLANTags: f.VLANs, TunnelBytes: f.Tunnel,
+		Shaped:       f.Shaped,
 		PayloadBytes: f.Payload(), WireBytes: f.Wire(), Fraction: f.Fraction(),
 		GoodputBps: rateBps * f.Fraction(), FramesPerS: float64(f.Packets()) * rateBps / 8 / float64(f.Wire()),
 	}

@@ -34,7 +34,8 @@ func TestBDP(t *testing.T) {
 		if p.WindowBps(c.bytes) > c.rate || p.WindowBps(c.bytes) < 0.999*c.rate {
 			t.Errorf("a window of the product lets %.0f bit/s through, want %.0f", p.WindowBps(c.bytes), c.rate)
 		}
-		if each := c.bytes / float64(c.flows); float64(p.ReceiveBuffer()) < 2*each || float64(p.SendBuffer()) < 2*each || p.ReceiveBuffer() > math.MaxInt32 {
+		if each := c.bytes / float64(c.flows); float64(p.ReceiveBuffer()) < 2*each ||
+			float64(p.SendBuffer()) < 2*each || p.ReceiveBuffer() > math.MaxInt32 {
 			t.Errorf("buffers of %d and %d do not hold a window of %.0f", p.ReceiveBuffer(), p.SendBuffer(), c.bytes)
 		}
 	}
@@ -62,11 +63,14 @@ func TestAnswer(t *testing.T) {
 		bytes       float64
 		first, want int
 	}{
-		{1, 10, 2}, {14_480, 10, 2}, {14_481, 10, 3}, {30 * 1448, 10, 3}, {64e3, 10, 4}, {64e3, 40, 3}, {64e3, 3, 5}, {64e3, 45, 2}, {0, 10, 1}, {1448, 0, 2},
+		{1, 10, 2}, {14_480, 10, 2}, {14_481, 10, 3}, {30 * 1448, 10, 3}, {64e3, 10, 4}, {64e3, 40, 3}, {64e3, 3, 5},
+		{64e3, 45, 2}, {0, 10, 1}, {1448, 0, 2},
 	} {
 		got, seconds := p.Answer(c.bytes, c.first)
-		if got != c.want || seconds < float64(c.want)*p.RTTS || seconds > float64(c.want)*p.RTTS+1.07*c.bytes*8/p.RateBps+1e-6 {
-			t.Errorf("%.0f bytes, %d segments at first: %d round trips, %g s, want %d", c.bytes, c.first, got, seconds, c.want)
+		if got != c.want || seconds < float64(c.want)*p.RTTS ||
+			seconds > float64(c.want)*p.RTTS+1.07*c.bytes*8/p.RateBps+1e-6 {
+			t.Errorf("%.0f bytes, %d segments at first: %d round trips, %g s, want %d", c.bytes, c.first, got,
+				seconds, c.want)
 		}
 	}
 	// Over 20 Mbit/s a segment takes 0.6056 ms: windows of 10 and 20 segments arrive from 40 and
@@ -75,17 +79,20 @@ func TestAnswer(t *testing.T) {
 	for _, c := range []struct {
 		segments, first, trips int
 		want                   float64
-	}{{10, 10, 2, 0.0460}, {30, 10, 3, 0.0727}, {70, 10, 4, 0.1054}, {139, 10, 4, 0.1472}, {691, 10, 4, 0.4815}, {139, 40, 2, 0.1242}} {
+	}{{10, 10, 2, 0.0460}, {30, 10, 3, 0.0727}, {70, 10, 4, 0.1054}, {139, 10, 4, 0.1472}, {691, 10, 4, 0.4815},
+		{139, 40, 2, 0.1242}} {
 		trips, seconds := slow.Answer(float64(c.segments*1448), c.first)
 		if trips != c.trips || math.Abs(seconds-c.want) > 1e-4 {
-			t.Errorf("%d segments, %d at first: %d round trips, %.4f s, want %d, %.4f s", c.segments, c.first, trips, seconds, c.trips, c.want)
+			t.Errorf("%d segments, %d at first: %d round trips, %.4f s, want %d, %.4f s", c.segments, c.first, trips,
+				seconds, c.trips, c.want)
 		}
 	}
 	// A long answer takes as long as the goodput of the same link says.
 	for _, shaped := range []bool{false, true} {
 		p.Shaped = shaped
 		_, got := p.Answer(10e9, 10)
-		if want := 10e9 * 8 / (Frame{MTU: 1500, Shaped: shaped}).Goodput(p.RateBps).GoodputBps; got < want || got > 1.01*want {
+		if want := 10e9 * 8 / (Frame{MTU: 1500, Shaped: shaped}).Goodput(p.RateBps).GoodputBps; got < want ||
+			got > 1.01*want {
 			t.Errorf("10 GB, shaped %v: %.2f s, and %.2f s at the goodput", shaped, got, want)
 		}
 	}

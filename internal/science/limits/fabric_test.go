@@ -23,13 +23,15 @@ func TestFabricOfUnequalLinks(t *testing.T) {
 		return []topology.Address{{First: p.Addr(), Last: p.Addr(), Bits: p.Bits()}}
 	}
 	join := func(a, b string, ai, bi string, rate unit.BitRate) {
-		top.Links = append(top.Links, topology.Link{From: topology.End{Node: a, Interface: ai}, To: topology.End{Node: b, Interface: bi}, Impairment: topology.Impairment{Rate: rate}})
+		top.Links = append(top.Links, topology.Link{From: topology.End{Node: a, Interface: ai},
+			To: topology.End{Node: b, Interface: bi}, Impairment: topology.Impairment{Rate: rate}})
 	}
 	for s := range spines {
 		h := topology.Host{Name: fmt.Sprint("spine", s), Forward: true}
 		for l := range leaves {
 			h.Interfaces = append(h.Interfaces, topology.Interface{Name: fmt.Sprint("eth", l)})
-			h.Routes = append(h.Routes, setting.Route{To: fmt.Sprintf("10.0.%d.0/24", l), Via: fmt.Sprintf("leaf%d.up%d", l, s), Interface: fmt.Sprint("eth", l)})
+			h.Routes = append(h.Routes, setting.Route{To: fmt.Sprintf("10.0.%d.0/24", l),
+				Via: fmt.Sprintf("leaf%d.up%d", l, s), Interface: fmt.Sprint("eth", l)})
 		}
 		top.Hosts = append(top.Hosts, h)
 	}
@@ -40,15 +42,19 @@ func TestFabricOfUnequalLinks(t *testing.T) {
 		for s := range spines {
 			leaf.Interfaces = append(leaf.Interfaces, topology.Interface{Name: fmt.Sprint("up", s)})
 			up = append(up, setting.Nexthop{Via: fmt.Sprintf("spine%d.eth%d", s, l), Interface: fmt.Sprint("up", s)})
-			join(leaf.Name, fmt.Sprint("spine", s), fmt.Sprint("up", s), fmt.Sprint("eth", l), unit.BitRate(1e9*float64(1+(3*l+5*s)%7)/16))
+			join(leaf.Name, fmt.Sprint("spine", s), fmt.Sprint("up", s), fmt.Sprint("eth", l),
+				unit.BitRate(1e9*float64(1+(3*l+5*s)%7)/16))
 		}
 		leaf.Routes = []setting.Route{{To: "10.0.0.0/16", Nexthops: up}}
 		for k := range hosts {
-			h := topology.Host{Name: fmt.Sprintf("h%d-%d", l, k), Interfaces: []topology.Interface{{Name: "eth0", Addresses: address(fmt.Sprintf("10.0.%d.%d/32", l, k+1))}},
-				Routes: []setting.Route{{To: "10.0.0.0/16", Via: fmt.Sprintf("leaf%d.down%d", l, k), Interface: "eth0"}}}
+			h := topology.Host{Name: fmt.Sprintf("h%d-%d", l, k), Interfaces: []topology.Interface{
+				{Name: "eth0", Addresses: address(fmt.Sprintf("10.0.%d.%d/32", l, k+1))}},
+				Routes: []setting.Route{{To: "10.0.0.0/16", Via: fmt.Sprintf("leaf%d.down%d", l, k),
+					Interface: "eth0"}}}
 			down := fmt.Sprint("down", k)
 			leaf.Interfaces = append(leaf.Interfaces, topology.Interface{Name: down})
-			leaf.Routes = append(leaf.Routes, setting.Route{To: fmt.Sprintf("10.0.%d.%d/32", l, k+1), Via: h.Name + ".eth0", Interface: down})
+			leaf.Routes = append(leaf.Routes, setting.Route{To: fmt.Sprintf("10.0.%d.%d/32", l, k+1), Via: h.Name +
+				".eth0", Interface: down})
 			join(h.Name, leaf.Name, "eth0", down, 1e9)
 			top.Hosts = append(top.Hosts, h)
 			names = append(names, h.Name)

@@ -274,7 +274,8 @@ func (f Frame) Check() error {
 	case f.Datagram < 0 || f.Datagram > 65535-ipv4Header-udpHeader:
 		return fmt.Errorf("datagrams of %d bytes: expected at most %d", f.Datagram, 65535-ipv4Header-udpHeader)
 	case f.mtu() <= f.ipAndTransport() || f.Payload() <= 0:
-		return fmt.Errorf("MTU %d, MSS %d: nothing is left for payload after %d bytes of headers", f.MTU, f.MSS, f.ipAndTransport())
+		return fmt.Errorf("MTU %d, MSS %d: nothing is left for payload after %d bytes of headers", f.MTU, f.MSS,
+			f.ipAndTransport())
 	}
 	return nil
 }

@@ -67,14 +67,18 @@ func Loads(hosts []record.HostReading, over *topology.Topology) iter.Seq[Load] {
 func shapedLoads(hosts []record.HostReading, yield func(Load) bool) {
 	for _, h := range hosts {
 		for _, d := range h.Deltas() {
-			i := slices.IndexFunc(h.Snapshot.Interfaces, func(s record.InterfaceSnapshot) bool { return s.Interface == d.Interface })
+			i := slices.IndexFunc(h.Snapshot.Interfaces, func(s record.InterfaceSnapshot) bool {
+				return s.Interface == d.Interface
+			})
 			if i < 0 || !h.Snapshot.Interfaces[i].Shaper.Bounds() {
 				continue
 			}
 			s := h.Snapshot.Interfaces[i].Shaper
 			at := topology.End{Node: h.Host, Interface: d.Interface}
-			shape := topology.Impairment{Rate: unit.BitRate(s.RateBps), Bucket: true, Burst: unit.Bytes(s.BurstBytes), Shaper: s.Kind, Overhead: s.OverheadBytes}
-			if !yield(Load{at, true, at, d.TxBps(), shaperBps(hosts, at, shape), d.Seconds, d.Counting.RefreshS, shape}) {
+			shape := topology.Impairment{Rate: unit.BitRate(s.RateBps), Bucket: true, Burst: unit.Bytes(s.BurstBytes),
+				Shaper: s.Kind, Overhead: s.OverheadBytes}
+			if !yield(Load{at, true, at, d.TxBps(), shaperBps(hosts, at, shape), d.Seconds,
+				d.Counting.RefreshS, shape}) {
 				return
 			}
 		}

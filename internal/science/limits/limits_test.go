@@ -42,7 +42,8 @@ func TestFraction(t *testing.T) {
 		{"UDP 64 bytes", Frame{UDP: true, Datagram: 64}, 100 * 64.0 / 130},
 		{"UDP that just fits", Frame{UDP: true, Datagram: 1472}, 95.709},
 		// 1480 bytes of each packet are the datagram's, its own header included.
-		{"UDP in two packets", Frame{UDP: true, Datagram: 1473}, 100 * 1473.0 / (1473 + 8 + 2*58 + 25)}, // the second has 21 of 46 bytes
+		// the second has 21 of 46 bytes
+		{"UDP in two packets", Frame{UDP: true, Datagram: 1473}, 100 * 1473.0 / (1473 + 8 + 2*58 + 25)},
 		{"VXLAN", Frame{}.Through("vxlan", false), 100 * 1398.0 / 1538},
 		{"WireGuard over IPv6, with a VLAN tag", Frame{VLANs: 1}.Through("wireguard", true), 100 * 1368.0 / 1542},
 		{"WireGuard pads short packets", Frame{UDP: true, Datagram: 64}.Through("wireguard", false), 100 * 64 / 194.0},
@@ -52,7 +53,8 @@ func TestFraction(t *testing.T) {
 		{"GRE over IPv6, with the encapsulation limit", Frame{}.Through("gre", true), 100 * 1396.0 / 1538},
 		{"UDP as large as can be", Frame{UDP: true, Datagram: 65507}, 100 * 65507.0 / (65507 + 8 + 45*58)},
 		// 1448 bytes, beside 40 and 8 of headers.
-		{"UDP in two packets, v6", Frame{UDP: true, IPv6: true, Datagram: 1500}, 100 * 1500.0 / (1500 + 8 + 2*(38+40+8))},
+		{"UDP in two packets, v6", Frame{UDP: true, IPv6: true, Datagram: 1500},
+			100 * 1500.0 / (1500 + 8 + 2*(38+40+8))},
 		{"shaped", Frame{Shaped: true}, 95.641},
 		// MSS 1448 leaves 1436 for payload beside 12 of timestamps: 1436/1526.
 		{"MSS 1448", Frame{MSS: 1448}, 94.102},
@@ -154,7 +156,8 @@ func TestAggregate(t *testing.T) {
 		jumbo.Links[i].MTU = 9000
 	}
 	unset := newFlow(t, nas(1e9, 10e9), "server", "", "10.0.0.101", flow.Spec{}) // four paths
-	several := newFlow(t, nas(1e9, 10e9), "server", "", "10.0.0.101", flow.Spec{Tool: flow.Tool{Client: []string{"bench"}, Port: 22}})
+	several := newFlow(t, nas(1e9, 10e9), "server", "", "10.0.0.101",
+		flow.Spec{Tool: flow.Tool{Client: []string{"bench"}, Port: 22}})
 
 	for _, test := range []struct {
 		name  string
@@ -163,10 +166,12 @@ func TestAggregate(t *testing.T) {
 		want  float64
 		why   string
 	}{
-		{"writes are held by the server's interfaces", nas(1e9, 2.5e9), writes, 4e9 * shaped, "4 × 1 Gbit/s × 1448/1514"},
+		{"writes are held by the server's interfaces", nas(1e9, 2.5e9), writes, 4e9 * shaped,
+			"4 × 1 Gbit/s × 1448/1514"},
 		{"reads likewise", nas(1e9, 2.5e9), reads, 4e9 * shaped, "4 × 1 Gbit/s × 1448/1514"},
 		{"clients too slow", nas(1e9, 1.5e9), writes, 3e9 * shaped, "2 × 1.5 Gbit/s × 1448/1514"},
-		{"directions do not share", nas(1e9, 2.5e9), append(append([]Flow{}, writes...), reads...), 8e9 * shaped, "8 × 1 Gbit/s × 1448/1514"},
+		{"directions do not share", nas(1e9, 2.5e9), append(append([]Flow{}, writes...), reads...), 8e9 * shaped,
+			"8 × 1 Gbit/s × 1448/1514"},
 		{"caps", nas(1e9, 2.5e9), capped, 8e8, "8 × cap of 100 Mbit/s"},
 		{"real Ethernet", real, writes, 4e9 * 1448 / 1538, "4 × 1 Gbit/s × 1448/1538"},
 		{"254 flows to one port", many, aliases, 1e9 * shaped, "1 Gbit/s × 1448/1514"},
@@ -175,7 +180,8 @@ func TestAggregate(t *testing.T) {
 		{"jumbo frames", jumbo, writes, 4e9 * 8948 / 9014, "4 × 1 Gbit/s × 8948/9014"},
 		{"one connection takes one of four paths", nas(1e9, 10e9), []Flow{unset}, 1e9 * shaped, "1 Gbit/s × 1448/1514"},
 		{"four connections may take all", nas(1e9, 10e9), []Flow{unset, unset, unset, unset}, 4e9 * shaped, ""},
-		{"a program's connections may take all", nas(1e9, 10e9), []Flow{several}, 4e9 * shaped, "4 × 1 Gbit/s × 1448/1514"},
+		{"a program's connections may take all", nas(1e9, 10e9), []Flow{several}, 4e9 * shaped,
+			"4 × 1 Gbit/s × 1448/1514"},
 		{"a program's connections beside one", nas(1e9, 10e9), []Flow{several, unset}, 4e9 * shaped, ""},
 		{"no rates", nas(0, 0), writes, 0, ""},
 		{"only the clients have rates", nas(0, 2.5e9), writes, 5e9 * shaped, "2 × 2.5 Gbit/s × 1448/1514"},
@@ -217,7 +223,8 @@ func TestCrossedTwice(t *testing.T) {
 		return topology.Address{First: p.Addr(), Last: p.Addr(), Bits: p.Bits()}
 	}
 	host := func(name string, routes []setting.Route, addresses ...topology.Address) topology.Host {
-		return topology.Host{Name: name, Forward: len(addresses) > 1, Routes: routes, Interfaces: []topology.Interface{{Name: "eth0", Addresses: addresses}}}
+		return topology.Host{Name: name, Forward: len(addresses) > 1, Routes: routes, Interfaces: []topology.Interface{
+			{Name: "eth0", Addresses: addresses}}}
 	}
 	top := &topology.Topology{
 		Hosts: []topology.Host{
@@ -232,10 +239,13 @@ func TestCrossedTwice(t *testing.T) {
 		host, port string
 		to         topology.End
 		rate       unit.BitRate
-	}{{"a", "eth0", topology.End{Node: "s1", Interface: "a"}, 1e9}, {"r2", "eth0", topology.End{Node: "s1", Interface: "r2"}, 1e9},
-		{"r1", "eth0", topology.End{Node: "s2", Interface: "r1"}, 1e9}, {"b", "eth0", topology.End{Node: "s2", Interface: "b"}, 1e9},
+	}{{"a", "eth0", topology.End{Node: "s1", Interface: "a"}, 1e9},
+		{"r2", "eth0", topology.End{Node: "s1", Interface: "r2"}, 1e9},
+		{"r1", "eth0", topology.End{Node: "s2", Interface: "r1"}, 1e9},
+		{"b", "eth0", topology.End{Node: "s2", Interface: "b"}, 1e9},
 		{"s1", "trunk", topology.End{Node: "s2", Interface: "trunk"}, 1e8}} {
-		top.Links = append(top.Links, topology.Link{From: topology.End{Node: l.host, Interface: l.port}, To: l.to, Impairment: topology.Impairment{Rate: l.rate}})
+		top.Links = append(top.Links, topology.Link{From: topology.End{Node: l.host, Interface: l.port}, To: l.to,
+			Impairment: topology.Impairment{Rate: l.rate}})
 	}
 	f, n := newFlow(t, top, "a", "", "10.3.0.1", flow.Spec{}), Network{Topology: top}
 	for _, got := range []Limit{n.Flow(f), n.Aggregate([]Flow{f})} {

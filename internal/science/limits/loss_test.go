@@ -23,7 +23,8 @@ func TestLoss(t *testing.T) {
 		for _, c := range []struct {
 			what      string
 			got, want float64
-		}{{"reno", high, test.reno}, {"reno, every other", low, test.renoLow}, {"timeouts", p.RenoTimeouts(test.loss), test.timeouts}, {"cubic", cubic, test.cubic}} {
+		}{{"reno", high, test.reno}, {"reno, every other", low, test.renoLow}, {"timeouts", p.RenoTimeouts(test.loss),
+			test.timeouts}, {"cubic", cubic, test.cubic}} {
 			if got := math.Round(c.got / 1e6); got != c.want {
 				t.Errorf("loss %g, round trip %g s, %s: %g Mbit/s, want %g", test.loss, test.rtt, c.what, got, c.want)
 			}

@@ -35,7 +35,8 @@ func TestLimitFollowsSettings(t *testing.T) {
 			trunk.Links[i].To = topology.End{Node: "far", Interface: "p1"}
 		}
 	}
-	join := topology.Link{From: topology.End{Node: "far", Interface: "up"}, To: topology.End{Node: trunk.Links[0].To.Node, Interface: "down"}}
+	join := topology.Link{From: topology.End{Node: "far", Interface: "up"},
+		To: topology.End{Node: trunk.Links[0].To.Node, Interface: "down"}}
 	join.MTU = 4000
 	trunk.Links = append(trunk.Links, join)
 	plain, noTimestamps := 1448.0, 1460.0
@@ -46,20 +47,29 @@ func TestLimitFollowsSettings(t *testing.T) {
 		want     float64
 	}{
 		{"nothing", nas(1e9, 1e9), nil, 1e9 * plain / 1514},
-		{"timestamps on", nas(1e9, 1e9), []setting.Setting{sysctl("server", "net.ipv4.tcp_timestamps", "1")}, 1e9 * plain / 1514},
-		{"the receiver without timestamps", nas(1e9, 1e9), []setting.Setting{sysctl("server", "net.ipv4.tcp_timestamps", "0")}, 1e9 * noTimestamps / 1514},
-		{"the sender without timestamps", nas(1e9, 1e9), []setting.Setting{sysctl("client1", "net.ipv4.tcp_timestamps", "0")}, 1e9 * noTimestamps / 1514},
-		{"another host without timestamps", nas(1e9, 1e9), []setting.Setting{sysctl("client2", "net.ipv4.tcp_timestamps", "0")}, 1e9 * plain / 1514},
-		{"jumbo frames at both ends", nas(1e9, 1e9), []setting.Setting{mtu("server", 9000), mtu("client1", 9000)}, 1e9 * 8948 / 9014},
+		{"timestamps on", nas(1e9, 1e9), []setting.Setting{sysctl("server", "net.ipv4.tcp_timestamps", "1")},
+			1e9 * plain / 1514},
+		{"the receiver without timestamps", nas(1e9, 1e9),
+			[]setting.Setting{sysctl("server", "net.ipv4.tcp_timestamps", "0")}, 1e9 * noTimestamps / 1514},
+		{"the sender without timestamps", nas(1e9, 1e9),
+			[]setting.Setting{sysctl("client1", "net.ipv4.tcp_timestamps", "0")}, 1e9 * noTimestamps / 1514},
+		{"another host without timestamps", nas(1e9, 1e9),
+			[]setting.Setting{sysctl("client2", "net.ipv4.tcp_timestamps", "0")}, 1e9 * plain / 1514},
+		{"jumbo frames at both ends", nas(1e9, 1e9), []setting.Setting{mtu("server", 9000), mtu("client1", 9000)},
+			1e9 * 8948 / 9014},
 		{"jumbo frames at one end", nas(1e9, 1e9), []setting.Setting{mtu("client1", 9000)}, 1e9 * plain / 1514},
-		{"what the file says of a trunk holds", trunk, []setting.Setting{mtu("server", 9000), mtu("client1", 9000)}, 1e9 * 3948 / 4014},
+		{"what the file says of a trunk holds", trunk, []setting.Setting{mtu("server", 9000), mtu("client1", 9000)},
+			1e9 * 3948 / 4014},
 		{"a bucket", nas(1e9, 1e9), []setting.Setting{queue("client1", "tbf", 5e8)}, 5e8 * plain / 1514},
 		{"a bucket in front of an Ethernet", real, []setting.Setting{queue("client1", "tbf", 5e8)}, 5e8 * plain / 1514},
 		{"fq before the bucket", nas(1e9, 1e9), []setting.Setting{queue("client1", "fq", 0)}, 1e9 * plain / 1514},
-		{"fq before a lab's slowest link", nas(0, 1e9), []setting.Setting{queue("client1", "fq", 0)}, 1e9 * plain / 1514},
-		{"cake slower than the link", nas(0, 1e9), []setting.Setting{queue("client1", "cake", 9e8)}, 9e8 * plain / 1514},
+		{"fq before a lab's slowest link", nas(0, 1e9), []setting.Setting{queue("client1", "fq", 0)},
+			1e9 * plain / 1514},
+		{"cake slower than the link", nas(0, 1e9), []setting.Setting{queue("client1", "cake", 9e8)},
+			9e8 * plain / 1514},
 	} {
-		f := study.PlannedFlow{ID: "f1", Opener: "client1", Acceptor: "server", OpenerSends: true, Destination: netip.MustParseAddr("10.0.0.15")}
+		f := study.PlannedFlow{ID: "f1", Opener: "client1", Acceptor: "server", OpenerSends: true,
+			Destination: netip.MustParseAddr("10.0.0.15")}
 		got := Network{Topology: test.top.With(test.settings)}.Planned([]study.PlannedFlow{f})
 		if math.Abs(got.Bps-test.want) > 1 {
 			t.Errorf("%s: %.0f (%s), want %.0f", test.name, got.Bps, got.Why, test.want)
@@ -70,9 +80,12 @@ func TestLimitFollowsSettings(t *testing.T) {
 // A flow without a path leaves the limit unknown, with the reason.
 func TestPlannedWithoutWay(t *testing.T) {
 	top := nas(1e9, 1e9)
-	f := study.PlannedFlow{ID: "f1", Opener: "client1", Acceptor: "server", OpenerSends: true, Destination: netip.MustParseAddr("10.0.0.19")}
-	over := top.With([]setting.Setting{{Host: "server", Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("10.0.0.19/24")}}})
-	if got := (Network{Topology: top}).Planned([]study.PlannedFlow{f}); got.Bps != 0 || !strings.HasPrefix(got.Why, "unknown: flow f1: no path from client1") {
+	f := study.PlannedFlow{ID: "f1", Opener: "client1", Acceptor: "server", OpenerSends: true,
+		Destination: netip.MustParseAddr("10.0.0.19")}
+	over := top.With([]setting.Setting{
+		{Host: "server", Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("10.0.0.19/24")}}})
+	if got := (Network{Topology: top}).Planned([]study.PlannedFlow{f}); got.Bps != 0 ||
+		!strings.HasPrefix(got.Why, "unknown: flow f1: no path from client1") {
 		t.Errorf("without the address: %+v", got)
 	}
 	if got := (Network{Topology: over}).Planned([]study.PlannedFlow{f}); got.Bps == 0 {
@@ -109,17 +122,22 @@ workload: {flows: [{from: a, to: b, streams: 2}]}
 		why      string
 	}{
 		{nil, 1e10 * 8948 / 9014, "10 Gbit/s × 8948/9014"},
-		{[]setting.Setting{{Host: "b", Link: &setting.Link{Interface: "eth0.5", MTU: 1500}}}, 1e10 * 1448 / 1514, "10 Gbit/s × 1448/1514"},
+		{[]setting.Setting{{Host: "b", Link: &setting.Link{Interface: "eth0.5", MTU: 1500}}}, 1e10 * 1448 / 1514,
+			"10 Gbit/s × 1448/1514"},
 		{[]setting.Setting{tbf("a", "bond0.5", 1e9)}, 1e9 * 8948 / 9014, "tbf on a.bond0.5: 1 Gbit/s × 8948/9014"},
-		{[]setting.Setting{tbf("a", "bond0.5", 2e9), tbf("a", "bond0", 1e9)}, 1e9 * 8948 / 9014, "tbf on a.bond0: 1 Gbit/s × 8948/9014"},
+		{[]setting.Setting{tbf("a", "bond0.5", 2e9), tbf("a", "bond0", 1e9)}, 1e9 * 8948 / 9014,
+			"tbf on a.bond0: 1 Gbit/s × 8948/9014"},
 		{[]setting.Setting{tbf("b", "eth0.5", 1e9)}, 1e10 * 8948 / 9014, "10 Gbit/s × 8948/9014"}, // not its direction
-		{[]setting.Setting{tbf("a", "bond0", 1e9), {Host: "a", Qdisc: &setting.Qdisc{Interface: "bond0", Kind: "fq"}}}, 1e10 * 8948 / 9014, "10 Gbit/s × 8948/9014"},
+		{[]setting.Setting{tbf("a", "bond0", 1e9), {Host: "a", Qdisc: &setting.Qdisc{Interface: "bond0", Kind: "fq"}}},
+			1e10 * 8948 / 9014, "10 Gbit/s × 8948/9014"},
 	} {
-		if got := (Network{Topology: over.With(c.settings)}).Planned(planned); math.Abs(got.Bps-c.want) > 1 || got.Why != c.why {
+		if got := (Network{Topology: over.With(c.settings)}).Planned(planned); math.Abs(got.Bps-c.want) > 1 ||
+			got.Why != c.why {
 			t.Errorf("%v: %+v, want %.0f: %s", c.settings, got, c.want, c.why)
 		}
 	}
-	read := over.WithShaper(topology.End{Node: "a", Interface: "bond0"}, topology.Shaper{Kind: "htb", Rate: 2e9, Overhead: 4})
+	read := over.WithShaper(topology.End{Node: "a", Interface: "bond0"}, topology.Shaper{Kind: "htb", Rate: 2e9,
+		Overhead: 4})
 	if got := (Network{Topology: read}).Planned(planned); math.Abs(got.Bps-2e9*8948/9018) > 1 {
 		t.Errorf("with a shaper that was read: %+v", got)
 	}
@@ -173,7 +191,8 @@ topology:
   links: [{from: a.eth0, to: b.eth0, rate: 10gbit}]
 workload: {flows: [{from: a, to: b, destination: 10.0.0.2}, {from: a, to: b, destination: 10.7.0.2}]}
 `)
-	network := Network{Topology: over.WithShaper(topology.End{Node: "a", Interface: "bond0"}, topology.Shaper{Kind: "tbf", Rate: 1e9})}
+	network := Network{Topology: over.WithShaper(topology.End{Node: "a", Interface: "bond0"},
+		topology.Shaper{Kind: "tbf", Rate: 1e9})}
 	beside, through := network.Planned(planned[:1]), network.Planned(planned[1:])
 	if through.Bps >= beside.Bps || through.Bps == 0 {
 		t.Errorf("%+v through the tunnel, %+v beside it", through, beside)
@@ -213,7 +232,8 @@ workload: {flows: [{from: a, to: b, destination: 10.9.0.2, streams: 2}]}
 	} {
 		n := Network{Topology: over}
 		for device, rate := range c.rates {
-			n.Topology = n.Topology.WithShaper(topology.End{Node: "a", Interface: device}, topology.Shaper{Kind: "tbf", Rate: rate})
+			n.Topology = n.Topology.WithShaper(topology.End{Node: "a", Interface: device},
+				topology.Shaper{Kind: "tbf", Rate: rate})
 		}
 		flows, err := n.Flows(planned)
 		if err != nil || len(flows) != 2 || len(flows[0].Paths) != 2 {

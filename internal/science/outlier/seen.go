@@ -39,39 +39,55 @@ type reading struct {
 
 var signs = []sign{
 	{say: "a hypervisor took %s of the processors' time", spell: percent, least: 0.01, of: machines(stolen)},
-	{say: "trials discarded before it, since a hypervisor took too much time: %s", spell: count, least: 1, of: whole(func(t trial) float64 { return float64(t.Repeated) })},
+	{say: "trials discarded before it, since a hypervisor took too much time: %s", spell: count, least: 1,
+		of: whole(func(t trial) float64 { return float64(t.Repeated) })},
 	{say: "all CPUs together were %s busy", spell: percent, least: 0.1, of: machines(busy)},
-	{say: "the busiest CPU was %s busy", spell: percent, least: 0.1, of: machines(busiest(func(c hostload.CPU) float64 { return c.Busy - c.Steal }))},
-	{say: "one CPU spent %s of its time on softirqs", spell: percent, least: 0.1, of: machines(busiest(func(c hostload.CPU) float64 { return c.SoftIRQ }))},
-	{say: "a thread that makes traffic took %s of a CPU", spell: percent, least: 0.1, of: hosts(func(h record.HostReading) float64 { return h.GeneratorCPU })},
-	{say: "some program waited for memory %s of the time", spell: percent, least: 0.02, of: machines(func(m hostload.Machine) float64 { return m.SomeWaited })},
-	{say: "packets dropped at full receive rings: %s", spell: count, least: 1, of: machines(func(m hostload.Machine) float64 { return m.RxMissed })},
-	{say: "packets dropped at full CPU backlogs: %s", spell: count, least: 1, of: machines(func(m hostload.Machine) float64 { return m.SoftDropped })},
-	{say: "softirqs that ran out of their budget: %s", spell: count, least: 10, of: machines(func(m hostload.Machine) float64 { return m.Squeezed })},
+	{say: "the busiest CPU was %s busy", spell: percent, least: 0.1, of: machines(busiest(func(c hostload.CPU) float64 {
+		return c.Busy - c.Steal
+	}))},
+	{say: "one CPU spent %s of its time on softirqs", spell: percent, least: 0.1,
+		of: machines(busiest(func(c hostload.CPU) float64 { return c.SoftIRQ }))},
+	{say: "a thread that makes traffic took %s of a CPU", spell: percent, least: 0.1,
+		of: hosts(func(h record.HostReading) float64 { return h.GeneratorCPU })},
+	{say: "some program waited for memory %s of the time", spell: percent, least: 0.02,
+		of: machines(func(m hostload.Machine) float64 { return m.SomeWaited })},
+	{say: "packets dropped at full receive rings: %s", spell: count, least: 1,
+		of: machines(func(m hostload.Machine) float64 { return m.RxMissed })},
+	{say: "packets dropped at full CPU backlogs: %s", spell: count, least: 1,
+		of: machines(func(m hostload.Machine) float64 { return m.SoftDropped })},
+	{say: "softirqs that ran out of their budget: %s", spell: count, least: 10,
+		of: machines(func(m hostload.Machine) float64 { return m.Squeezed })},
 	{say: "packets dropped by interfaces: %s", spell: count, least: 10, of: hosts(interfaceDrops)},
 	{say: "packets dropped by queueing disciplines: %s", spell: count, least: 10, of: hosts(qdiscDrops(true))},
 	{say: "packets dropped by tc filters: %s", spell: count, least: 10, of: hosts(qdiscDrops(false))},
 	{say: "%s of the TCP segments were retransmitted", spell: percent, least: 0.001, of: machines(resent)},
 	{say: "retransmission timeouts: %s", spell: count, least: 1, of: hosts(counter("TcpExt.TCPTimeouts"))},
-	{say: "packets dropped by the reverse-path filter: %s", spell: count, least: 1, of: hosts(counter("TcpExt.IPReversePathFilter"))},
+	{say: "packets dropped by the reverse-path filter: %s", spell: count, least: 1,
+		of: hosts(counter("TcpExt.IPReversePathFilter"))},
 	{say: "%s of the datagrams were lost", spell: percent, least: 0.001, of: func(t trial) []reading {
 		if lost, known := t.Datagrams.LostShare(); known {
 			return []reading{{"", lost}}
 		}
 		return nil
 	}},
-	{say: "flows that could not connect: %s", spell: count, least: 1, of: whole(func(t trial) float64 { return float64(t.Unconnected()) })},
-	{say: "flows that ended early: %s", spell: count, least: 1, of: flows(func(_ trial, f record.Flow) bool { return f.Connected && !f.Alive })},
+	{say: "flows that could not connect: %s", spell: count, least: 1, of: whole(func(t trial) float64 {
+		return float64(t.Unconnected())
+	})},
+	{say: "flows that ended early: %s", spell: count, least: 1, of: flows(func(_ trial, f record.Flow) bool {
+		return f.Connected && !f.Alive
+	})},
 	{say: "unresolved neighbours: %s", spell: count, least: 1, of: hosts(unresolved)},
 	{say: "interfaces that carried data: %s", spell: count, least: 1, fewer: true, of: hosts(carrying)},
 	{say: "flows on another path than in all other trials: %s", spell: count, least: 1, of: flows(moved)},
-	{say: "the paths that its flows took carry %s", spell: unit.FormatRate, least: 1e3, fewer: true, of: func(t trial) []reading {
-		if t.PlacementLimitBps > 0 {
-			return []reading{{"", t.PlacementLimitBps}}
-		}
-		return nil
-	}},
-	{say: "routes took %s to be there again before it", spell: unit.FormatSeconds, least: 1, of: whole(func(t trial) float64 { return t.ConvergedS })},
+	{say: "the paths that its flows took carry %s", spell: unit.FormatRate, least: 1e3, fewer: true,
+		of: func(t trial) []reading {
+			if t.PlacementLimitBps > 0 {
+				return []reading{{"", t.PlacementLimitBps}}
+			}
+			return nil
+		}},
+	{say: "routes took %s to be there again before it", spell: unit.FormatSeconds, least: 1,
+		of: whole(func(t trial) float64 { return t.ConvergedS })},
 	{say: "flows of other clients: %s", spell: count, least: 1, of: hosts(func(h record.HostReading) float64 {
 		if h.Others == nil {
 			return 0
@@ -79,12 +95,13 @@ var signs = []sign{
 		return float64(h.Others.Flows)
 	})},
 	{say: "counters were read up to %s late", spell: unit.FormatSeconds, least: 0.005, of: hosts(late)},
-	{say: "the clock was known to within %s", spell: unit.FormatSeconds, least: 0.001, of: func(t trial) (list []reading) {
-		for _, c := range t.Clocks {
-			list = append(list, reading{c.Host, math.Abs(float64(c.UncertaintyNs)) / 1e9})
-		}
-		return list
-	}},
+	{say: "the clock was known to within %s", spell: unit.FormatSeconds, least: 0.001,
+		of: func(t trial) (list []reading) {
+			for _, c := range t.Clocks {
+				list = append(list, reading{c.Host, math.Abs(float64(c.UncertaintyNs)) / 1e9})
+			}
+			return list
+		}},
 }
 
 // seen says what a trial's records have that those of the others have not.

@@ -89,7 +89,8 @@ type point struct {
 func Count(polls []Poll, begin, end int64, refreshS float64) (Window, error) {
 	windowS := float64(end-begin) / 1e9
 	if refreshS > 0 && windowS < Periods*refreshS {
-		return Window{}, fmt.Errorf("its counters change every %s, too rarely for a window of %s: set workload.duration to %s or more",
+		return Window{}, fmt.Errorf(
+			"its counters change every %s, too rarely for a window of %s: set workload.duration to %s or more",
 			unit.FormatSeconds(refreshS), unit.FormatSeconds(windowS), unit.FormatSeconds(math.Ceil(Periods*refreshS)))
 	}
 	points := inside(points(polls, refreshS > 0), begin, end)
@@ -101,7 +102,8 @@ func Count(polls []Poll, begin, end int64, refreshS float64) (Window, error) {
 	}
 	first, last := points[0], points[len(points)-1]
 	if part := float64(last.at-first.at) / float64(end-begin); part < leastPart {
-		return Window{}, fmt.Errorf("its counters are of %.0f %% of the window alone: a longer window has more of its readings", 100*part)
+		return Window{}, fmt.Errorf(
+			"its counters are of %.0f %% of the window alone: a longer window has more of its readings", 100*part)
 	}
 	w := Window{FromNs: first.at, ToNs: last.at, DoubtS: float64(first.half+last.half) / 1e9, Counters: last.counters}
 	for i, before := range first.counters.Each() {
@@ -148,7 +150,8 @@ func Wraps(polls []Poll, bits int, bps, refreshS float64) string {
 		longest = max(longest, float64(polls[i].ReceivedNs-polls[i-1].SentNs)/1e9)
 	}
 	if round := WrapS(bps); longest >= round {
-		return fmt.Sprintf("it has only 32-bit octet counters, which wrap in %s at %s, and its readings are %s apart", unit.FormatSeconds(round), unit.FormatRate(bps), unit.FormatSeconds(longest))
+		return fmt.Sprintf("it has only 32-bit octet counters, which wrap in %s at %s, and its readings are %s apart",
+			unit.FormatSeconds(round), unit.FormatRate(bps), unit.FormatSeconds(longest))
 	}
 	return ""
 }

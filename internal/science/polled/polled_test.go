@@ -19,7 +19,8 @@ func polls(from, to, spacing, traffic, refresh int64, bps float64) (list []Poll)
 			counted = at / refresh * refresh
 		}
 		octets := uint64(max(0, float64(counted-traffic)) * bps / 8000)
-		list = append(list, Poll{at * ms, (at + 2) * ms, record.SwitchCounters{InOctets: octets, InUcast: octets / 1500}})
+		list = append(list, Poll{at * ms, (at + 2) * ms, record.SwitchCounters{InOctets: octets,
+			InUcast: octets / 1500}})
 	}
 	return list
 }
@@ -52,13 +53,15 @@ func TestCount(t *testing.T) {
 		within  float64 // of the rate
 		refused string
 	}{
-		"at each request":      {polls: polls(0, 22000, 250, 1000, 0, 1e9), within: 1e-9},
-		"one edge unanswered":  {polls: polls(2250, 22000, 250, 1000, 0, 1e9), within: 1e-9},
-		"cached":               {polls: polls(0, 23000, 250, 1000, 2000, 1e9), refresh: 2, within: 0.02},
-		"cached, too short":    {polls: polls(0, 23000, 250, 1000, 8000, 1e9), refresh: 8, refused: "set workload.duration to 32 s or more"},
+		"at each request":     {polls: polls(0, 22000, 250, 1000, 0, 1e9), within: 1e-9},
+		"one edge unanswered": {polls: polls(2250, 22000, 250, 1000, 0, 1e9), within: 1e-9},
+		"cached":              {polls: polls(0, 23000, 250, 1000, 2000, 1e9), refresh: 2, within: 0.02},
+		"cached, too short": {polls: polls(0, 23000, 250, 1000, 8000, 1e9), refresh: 8,
+			refused: "set workload.duration to 32 s or more"},
 		"silent in the middle": {polls: polls(0, 9000, 250, 1000, 0, 1e9), refused: "35 % of the window"},
 		"silent":               {refused: "did not answer"},
-		"never refreshed":      {polls: polls(0, 23000, 250, 1000, 50000, 1e9), refresh: 1, refused: "did not change twice"},
+		"never refreshed": {polls: polls(0, 23000, 250, 1000, 50000, 1e9), refresh: 1,
+			refused: "did not change twice"},
 	} {
 		w, err := Count(c.polls, begin, end, c.refresh)
 		if c.refused != "" {
@@ -93,7 +96,8 @@ func TestWraps(t *testing.T) {
 		"unknown rate":   {32, 0, 0, "not known"},
 		"next to a wrap": {32, 10e9, 0, ""},
 	} {
-		if got := Wraps(list, c.bits, c.bps, c.refresh); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+		if got := Wraps(list, c.bits, c.bps, c.refresh); (got == "") != (c.want == "") ||
+			!strings.Contains(got, c.want) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

@@ -55,10 +55,13 @@ func Sides(t record.Trial, s record.SwitchReading, over *topology.Topology) (sid
 			}
 		}
 		for _, receives := range []bool{true, false} {
-			side := Side{Switch: s.Switch, Port: p, Receives: receives, Seconds: d.Seconds, Unsure: !d.Known || d.Counting.RefreshS > 0}
+			side := Side{Switch: s.Switch, Port: p, Receives: receives, Seconds: d.Seconds, Unsure: !d.Known ||
+				d.Counting.RefreshS > 0}
 			from := peer
-			if side.SwitchBytes, side.HostBytes, side.Frames = float64(p.Counters.InOctets), d.TxBytes, float64(p.Counters.In()); !receives {
-				side.SwitchBytes, side.HostBytes, side.Frames = float64(p.Counters.OutOctets), d.RxBytes, float64(p.Counters.Out())
+			if side.SwitchBytes, side.HostBytes, side.Frames = float64(p.Counters.InOctets), d.TxBytes,
+				float64(p.Counters.In()); !receives {
+				side.SwitchBytes, side.HostBytes, side.Frames = float64(p.Counters.OutOctets), d.RxBytes,
+					float64(p.Counters.Out())
 				from = s.End(p)
 			}
 			side.DoubtBytes = edgeBytes + max(side.SwitchBytes, side.HostBytes)*doubtS/d.Seconds

@@ -40,7 +40,8 @@ var (
 	bothWays   = traffic{direction: flow.Both}
 	requests   = traffic{protocol: flow.RR}
 	trafficFor = map[string]traffic{
-		"receive-buffer-small": received, "autotuning-off": received, "netdev-backlog-small": received, "packets-squeezed": received, "softnet-drop": received,
+		"receive-buffer-small": received, "autotuning-off": received, "netdev-backlog-small": received,
+		"packets-squeezed": received, "softnet-drop": received,
 		"one-queue": received, "one-cpu-for-interrupts": received,
 		"strict-rp-filter": toEach, "same-subnet-interfaces": toEach, "arp-flux": toEach,
 		"send-buffer-small": sent, "path-mtu-discovery-off": sent,
@@ -69,18 +70,21 @@ const (
 // and without the fix, whether or not it helps.
 var notMet = map[string]string{
 	"accept-queue-full": otherQueue, "listen-overflow": otherQueue,
-	"somaxconn-small": oneAtATime, "syn-backlog-small": oneAtATime, "syn-cookies-off": oneAtATime, "abort-on-overflow": oneAtATime,
+	"somaxconn-small": oneAtATime, "syn-backlog-small": oneAtATime, "syn-cookies-off": oneAtATime,
+	"abort-on-overflow":  oneAtATime,
 	"ports-in-time-wait": noPortsUsed, "port-range-small": noPortsUsed, "time-wait-few": noPortsUsed,
 	"udp-buffer-overflow": otherSocket, "udp-buffer-default-small": otherSocket,
 	"mtu-differs": smallerMTU, "bridge-mtu-mixed": smallerMTU,
-	"orphans-many": healthyPath, "neighbour-table-full": healthyPath, "retries-few": healthyPath, "syn-retries-few": healthyPath, "synack-retries-few": healthyPath,
+	"orphans-many": healthyPath, "neighbour-table-full": healthyPath, "retries-few": healthyPath,
+	"syn-retries-few": healthyPath, "synack-retries-few": healthyPath,
 	"ttl-small": healthyPath, "proxy-arp": healthyPath, "echo-ignored": healthyPath, "mss-floor-small": healthyPath,
 	"nexthop-dead": "the trials' traffic is between addresses of one subnet, and leaves by no route of the group",
 }
 
 // unmet is the error that trials would show nothing.
 func unmet(id, why string) error {
-	return fmt.Errorf("%w by traffic between the two hosts: %s. Compare linerate doctor before and after the fix, or prove it by traffic that meets it: linerate new hosts, linerate prove %s FILE.yaml", ErrNone, why, id)
+	return fmt.Errorf(
+		"%w by traffic between the two hosts: %s. Compare linerate doctor before and after the fix, or prove it by traffic that meets it: linerate new hosts, linerate prove %s FILE.yaml", ErrNone, why, id)
 }
 
 // OfHosts derives the study from snapshots of two hosts, of which at least one has the finding:
@@ -117,7 +121,9 @@ func OfHosts(a, b Host, id string, network netip.Prefix) (*Proof, error) {
 		return nil, err
 	}
 	if trafficOf(id).several && len(subject.on(network)) < 2 {
-		return nil, unmet(id, fmt.Sprintf("it is about senders that are answered by another interface than they are received by, and %s has one interface in %s", subject.name(), network))
+		return nil, unmet(id, fmt.Sprintf(
+			"it is about senders that are answered by another interface than they are received by, and %s has one interface in %s",
+			subject.name(), network))
 	}
 	s := &study.Study{
 		Topology: topology.Topology{
@@ -135,7 +141,9 @@ func OfHosts(a, b Host, id string, network netip.Prefix) (*Proof, error) {
 		}
 	}
 	p := &Proof{Of: found}
-	return p, p.write(s, study.Level{}, []string{fmt.Sprintf("Made by linerate prove %s for %s and %s, between their addresses of %s.", id, subject.name(), peer.name(), network)})
+	return p, p.write(s, study.Level{},
+		[]string{fmt.Sprintf("Made by linerate prove %s for %s and %s, between their addresses of %s.", id,
+			subject.name(), peer.name(), network)})
 }
 
 func (h Host) name() string { return h.Snapshot.Reading.Host }
@@ -175,7 +183,8 @@ func shared(a, b Host, asked netip.Prefix, found []record.Finding) (netip.Prefix
 						continue
 					}
 					list = append(list, p.Masked())
-					here := changed[a.name()+"."+x.Interface] || changed[b.name()+"."+y.Interface] || several && len(a.on(p.Masked())) > 1
+					here := changed[a.name()+"."+x.Interface] || changed[b.name()+"."+y.Interface] || several &&
+						len(a.on(p.Masked())) > 1
 					if !best.IsValid() || here && !certain {
 						best, certain = p.Masked(), here
 					}
@@ -187,9 +196,12 @@ func shared(a, b Host, asked netip.Prefix, found []record.Finding) (netip.Prefix
 	case asked.IsValid() && slices.Contains(list, asked.Masked()):
 		return asked.Masked(), nil
 	case asked.IsValid():
-		return best, fmt.Errorf("%s and %s do not both have an address of %s; they share: %s", a.name(), b.name(), asked, prefixes(list))
+		return best, fmt.Errorf("%s and %s do not both have an address of %s; they share: %s", a.name(), b.name(),
+			asked, prefixes(list))
 	case list == nil:
-		return best, fmt.Errorf("%s and %s have no addresses of one subnet; a study of theirs can have the route between them: linerate new hosts writes one, and linerate prove %s FILE.yaml proves on it", a.name(), b.name(), found[0].ID)
+		return best, fmt.Errorf(
+			"%s and %s have no addresses of one subnet; a study of theirs can have the route between them: linerate new hosts writes one, and linerate prove %s FILE.yaml proves on it",
+			a.name(), b.name(), found[0].ID)
 	}
 	return best, nil
 }
@@ -253,7 +265,8 @@ func (h Host) host(network netip.Prefix) topology.Host {
 
 func (h Host) links(network netip.Prefix) (list []topology.Link) {
 	for _, a := range h.on(network) {
-		l := topology.Link{From: topology.End{Node: h.name(), Interface: a.Interface}, To: topology.End{Node: "network"}}
+		l := topology.Link{From: topology.End{Node: h.name(), Interface: a.Interface},
+			To: topology.End{Node: "network"}}
 		l.Rate, l.MTU = unit.BitRate(a.SpeedBps), a.MTU
 		list = append(list, l)
 	}

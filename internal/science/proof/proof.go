@@ -60,7 +60,9 @@ func OfRun(run *record.Run, id, treatment string) (*Proof, error) {
 		if _, err := of(run.Findings, id, "in "+where); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%w: %s is a measurement, which can be made again, but not with a setting of a host: linerate prove %s --host … does that", ErrNone, where, id)
+		return nil,
+			fmt.Errorf(
+				"%w: %s is a measurement, which can be made again, but not with a setting of a host: linerate prove %s --host … does that", ErrNone, where, id)
 	}
 	found, err := of(run.Findings, id, "in "+where)
 	if err != nil {
@@ -103,11 +105,13 @@ func of(findings []record.Finding, id, where string) (found []record.Finding, er
 	case found != nil:
 		return found, nil
 	case advice != nil:
-		return nil, fmt.Errorf("%w: no setting that linerate can apply and revert removes %s; its fix:\n  %s", ErrNone, id, strings.Join(advice, "\n  "))
+		return nil, fmt.Errorf("%w: no setting that linerate can apply and revert removes %s; its fix:\n  %s", ErrNone,
+			id, strings.Join(advice, "\n  "))
 	case others == nil:
 		others = []string{"nothing"}
 	}
-	return nil, fmt.Errorf("%w: %s was not found %s; found was: %s", ErrNone, id, where, strings.Join(source.Some(others, 8), ", "))
+	return nil, fmt.Errorf("%w: %s was not found %s; found was: %s", ErrNone, id, where,
+		strings.Join(source.Some(others, 8), ", "))
 }
 
 // in reports whether a finding is one of a treatment. Those of a host's state have none: they
@@ -132,7 +136,8 @@ func baseline(run *record.Run, found []record.Finding, treatment string) (*recor
 		}
 	}
 	if treatment != "" || best == nil {
-		return nil, fmt.Errorf("run %s: %s is not found in a treatment %q%s, but in: %s", run.ID, found[0].ID, treatment, source.DidYouMean(treatment, names), strings.Join(names, "; "))
+		return nil, fmt.Errorf("run %s: %s is not found in a treatment %q%s, but in: %s", run.ID, found[0].ID,
+			treatment, source.DidYouMean(treatment, names), strings.Join(names, "; "))
 	}
 	return best, nil
 }
@@ -144,13 +149,16 @@ func freeze(run *record.Run, s *study.Study, t *record.Treatment) (asItIs study.
 	for _, f := range s.Factors {
 		i := slices.IndexFunc(f.Levels, func(l study.Level) bool { return l.Name == t.Levels[f.Name] })
 		if i < 0 {
-			return asItIs, fmt.Errorf("%w: the level %q of factor %q is one that ablate made in run %s; linerate tune --run %[4]s judges those", ErrNone, t.Levels[f.Name], f.Name, run.ID)
+			return asItIs, fmt.Errorf(
+				"%w: the level %q of factor %q is one that ablate made in run %s; linerate tune --run %[4]s judges those",
+				ErrNone, t.Levels[f.Name], f.Name, run.ID)
 		}
 		l := f.Levels[i]
 		asItIs.Settings = append(asItIs.Settings, l.Settings...)
 		asItIs.Unreachable = asItIs.Unreachable || l.Unreachable
 		if l.Workload != nil {
-			list = append(list, study.Factor{Name: f.Name, Role: "condition", Levels: []study.Level{{Name: l.Name, About: l.About, Workload: l.Workload}}})
+			list = append(list, study.Factor{Name: f.Name, Role: "condition",
+				Levels: []study.Level{{Name: l.Name, About: l.About, Workload: l.Workload}}})
 		}
 	}
 	s.Factors = list
@@ -166,7 +174,9 @@ func over(settings, others []setting.Setting) (list []setting.Setting) {
 		}
 	}
 	for _, s := range settings {
-		kept := slices.DeleteFunc(slices.Clone(s.Sysctl), func(one setting.Sysctl) bool { return set[[2]string{s.Host, one.Key}] })
+		kept := slices.DeleteFunc(slices.Clone(s.Sysctl), func(one setting.Sysctl) bool {
+			return set[[2]string{s.Host, one.Key}]
+		})
 		if len(s.Sysctl) > 0 && len(kept) == 0 {
 			continue
 		}
@@ -199,7 +209,8 @@ func (p *Proof) write(s *study.Study, asItIs study.Level, notes []string) error 
 	s.Name = "prove-" + id
 	s.Question = fmt.Sprintf("Does the fix of %s on %s help?", id, strings.Join(hosts, ", "))
 	asItIs.Name, asItIs.About = settingfile.AsItIs, p.Of[0].Summary
-	fixed := study.Level{Name: "the fix of " + id, About: "the settings of the finding's fix", Settings: over(asItIs.Settings, p.Settings)}
+	fixed := study.Level{Name: "the fix of " + id, About: "the settings of the finding's fix",
+		Settings: over(asItIs.Settings, p.Settings)}
 	fixed.Unreachable = true // what it keeps from connecting is a result
 	s.Factors = append(s.Factors, study.Factor{Name: "fix of " + id, Levels: []study.Level{asItIs, fixed}})
 	text, err := s.Text()

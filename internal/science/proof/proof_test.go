@@ -38,10 +38,12 @@ design: {replicates: 9, budget: 1h, margin: 5%, parts: {all: {levels: {fix: [def
 `
 
 func madeOf(findings ...record.Finding) *record.Run {
-	run := &record.Run{ID: "nas-7", Study: "nas", StudyFile: nas, Findings: findings, Design: record.Design{Set: []string{"workload.duration=3s"}}}
+	run := &record.Run{ID: "nas-7", Study: "nas", StudyFile: nas, Findings: findings,
+		Design: record.Design{Set: []string{"workload.duration=3s"}}}
 	for _, direction := range []string{"writes", "reads"} {
 		for _, fix := range []string{"filtered", "defaults"} {
-			run.Treatments = append(run.Treatments, record.Treatment{Name: fix + ", " + direction, Baseline: fix == "defaults", Levels: map[string]string{"direction": direction, "fix": fix}})
+			run.Treatments = append(run.Treatments, record.Treatment{Name: fix + ", " + direction,
+				Baseline: fix == "defaults", Levels: map[string]string{"direction": direction, "fix": fix}})
 		}
 	}
 	return run
@@ -50,8 +52,10 @@ func madeOf(findings ...record.Finding) *record.Run {
 // ignore is a finding whose fix is a parameter and more.
 func ignore(treatments ...string) record.Finding {
 	return record.Finding{ID: "arp-flux", Host: "nas", Summary: "it answers", Treatments: treatments,
-		Fix:      []string{"on nas: sysctl -w net.ipv4.conf.all.arp_ignore=1", "on client: ip neigh flush to 192.168.1.0/24 dev eth0", "think"},
-		Settings: []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}}}
+		Fix: []string{"on nas: sysctl -w net.ipv4.conf.all.arp_ignore=1",
+			"on client: ip neigh flush to 192.168.1.0/24 dev eth0", "think"},
+		Settings: []setting.Setting{
+			{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}}}
 }
 
 // plan is that of a proof, which a run would make.
@@ -86,21 +90,25 @@ func TestOfRun(t *testing.T) {
 		{"", "defaults, reads", nil, []string{"nas: sysctl net.ipv4.conf.all.arp_ignore=1"}, "read"},
 		{"filtered, writes", "filtered, writes",
 			[]string{"nas: sysctl net.ipv4.conf.all.arp_ignore=2", "nas: sysctl net.ipv4.conf.all.rp_filter=1"},
-			[]string{"nas: sysctl net.ipv4.conf.all.rp_filter=1", "nas: sysctl net.ipv4.conf.all.arp_ignore=1"}, "write"},
+			[]string{"nas: sysctl net.ipv4.conf.all.rp_filter=1", "nas: sysctl net.ipv4.conf.all.arp_ignore=1"},
+			"write"},
 	} {
 		p, err := OfRun(madeOf(ignore("filtered, writes", "defaults, reads")), "arp-flux", test.treatment)
 		if err != nil {
 			t.Fatal(err)
 		}
 		plan := planned(t, p)
-		if len(plan.Treatments) != 2 || plan.Blocks() != Replicates || plan.Study.Design.Margin != 0.05 || plan.Study.Design.Budget != 0 || plan.Study.Published != nil {
+		if len(plan.Treatments) != 2 || plan.Blocks() != Replicates || plan.Study.Design.Margin != 0.05 ||
+			plan.Study.Design.Budget != 0 || plan.Study.Published != nil {
 			t.Fatalf("%d treatments, %+v", len(plan.Treatments), plan.Study.Design)
 		}
 		asItIs, fixed := plan.Treatments[0], plan.Treatments[1]
-		if p.Treatment != test.want || asItIs.Name != "as it is" || !asItIs.Baseline || fixed.Name != "the fix of arp-flux" || fixed.Baseline {
+		if p.Treatment != test.want || asItIs.Name != "as it is" || !asItIs.Baseline ||
+			fixed.Name != "the fix of arp-flux" || fixed.Baseline {
 			t.Errorf("%q, %+v, %+v", p.Treatment, asItIs, fixed)
 		}
-		if !slices.Equal(lines(asItIs.Settings), test.asItIs) || !slices.Equal(lines(fixed.Settings), test.fixed) || asItIs.Unreachable != (test.asItIs != nil) || !fixed.Unreachable {
+		if !slices.Equal(lines(asItIs.Settings), test.asItIs) || !slices.Equal(lines(fixed.Settings), test.fixed) ||
+			asItIs.Unreachable != (test.asItIs != nil) || !fixed.Unreachable {
 			t.Errorf("%q, then %q", lines(asItIs.Settings), lines(fixed.Settings))
 		}
 		if got := asItIs.Workload; got.Direction != test.direction || got.Duration.Seconds() != 3 {
@@ -128,7 +136,8 @@ func TestNone(t *testing.T) {
 	measurement := madeOf(ignore("x"))
 	measurement.StudyFile = ""
 	ablated := madeOf(ignore("only x"))
-	ablated.Treatments = append(ablated.Treatments, record.Treatment{Name: "only x", Levels: map[string]string{"direction": "writes", "fix": "only x"}})
+	ablated.Treatments = append(ablated.Treatments,
+		record.Treatment{Name: "only x", Levels: map[string]string{"direction": "writes", "fix": "only x"}})
 	for want, run := range map[string]*record.Run{
 		"arp-flux was not found in run nas-7; found was: mtu":     madeOf(record.Finding{ID: "mtu"}),
 		"arp-flux was not found in run nas-7; found was: nothing": madeOf(),
@@ -155,9 +164,11 @@ func hostWith(name string, interfaces ...[]string) Host {
 	h := Host{Via: []string{"ssh", name}}
 	h.Snapshot.Reading.Host = name
 	for _, i := range interfaces {
-		h.Snapshot.Reading.Snapshot.Interfaces = append(h.Snapshot.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: i[0], Up: true, MTU: 1500, Addresses: i[1:]})
+		h.Snapshot.Reading.Snapshot.Interfaces = append(h.Snapshot.Reading.Snapshot.Interfaces,
+			record.InterfaceSnapshot{Interface: i[0], Up: true, MTU: 1500, Addresses: i[1:]})
 	}
-	h.Snapshot.State.Parameters = map[string]string{"net.ipv4.tcp_rmem": "4096 131072 6291456", setting.CongestionControl: "reno"}
+	h.Snapshot.State.Parameters = map[string]string{"net.ipv4.tcp_rmem": "4096 131072 6291456",
+		setting.CongestionControl: "reno"}
 	h.Snapshot.State.Parts = []record.StatePart{{Part: "parameters"}}
 	return h
 }
@@ -166,7 +177,8 @@ func hostWith(name string, interfaces ...[]string) Host {
 // interfaces; names are those that a study can have.
 func TestOfHosts(t *testing.T) {
 	docker := []string{"docker0", "172.17.0.1/16"}
-	nas := hostWith("nas.example.net", docker, []string{"eno1", "10.0.0.1/24", "fe80::1/64"}, []string{"eno2", "10.0.0.2/24"}, []string{"eno3", "10.1.0.1/24"})
+	nas := hostWith("nas.example.net", docker, []string{"eno1", "10.0.0.1/24", "fe80::1/64"},
+		[]string{"eno2", "10.0.0.2/24"}, []string{"eno3", "10.1.0.1/24"})
 	peer := hostWith("klient é{0..9}", docker, []string{"eth0", "10.0.0.9/24"}, []string{"eth1", "10.1.0.9/24"})
 	nas.Snapshot.State.Parameters["net.ipv4.tcp_rmem"] = "4096 65536 131072"
 	for _, test := range []struct {
@@ -184,7 +196,8 @@ func TestOfHosts(t *testing.T) {
 			}
 			var to []string
 			for _, f := range planned(t, p).Treatments[1].Flows {
-				if to = append(to, f.Destination.String()); f.Sender() != "klient---0" || f.Receiver() != "nas" || f.CongestionControl != "reno" {
+				if to = append(to, f.Destination.String()); f.Sender() != "klient---0" || f.Receiver() != "nas" ||
+					f.CongestionControl != "reno" {
 					t.Errorf("from %s to %s with %s", f.Sender(), f.Receiver(), f.CongestionControl)
 				}
 			}
@@ -193,17 +206,20 @@ func TestOfHosts(t *testing.T) {
 			}
 		}
 	}
-	if _, err := OfHosts(nas, peer, "receive-buffer-small", netip.MustParsePrefix("172.17.0.0/16")); err == nil || !strings.Contains(err.Error(), "they share: 10.0.0.0/24, 10.1.0.0/24") {
+	if _, err := OfHosts(nas, peer, "receive-buffer-small", netip.MustParsePrefix("172.17.0.0/16")); err == nil ||
+		!strings.Contains(err.Error(), "they share: 10.0.0.0/24, 10.1.0.0/24") {
 		t.Error(err)
 	}
-	if _, err := OfHosts(nas, hostWith("far", []string{"eth0", "10.2.0.1/24"}), "receive-buffer-small", netip.Prefix{}); err == nil || !strings.Contains(err.Error(), "no addresses of one subnet") {
+	if _, err := OfHosts(nas, hostWith("far", []string{"eth0", "10.2.0.1/24"}), "receive-buffer-small",
+		netip.Prefix{}); err == nil || !strings.Contains(err.Error(), "no addresses of one subnet") {
 		t.Error(err)
 	}
 	if _, err := OfHosts(nas, peer, "sack-off", netip.Prefix{}); !errors.Is(err, ErrNone) {
 		t.Error(err)
 	}
 	same := hostWith("nas", []string{"eth0", "10.0.0.7/24"})
-	if p, err := OfHosts(nas, same, "receive-buffer-small", netip.Prefix{}); err != nil || len(planned(t, p).Study.Topology.Hosts) != 2 {
+	if p, err := OfHosts(nas, same, "receive-buffer-small", netip.Prefix{}); err != nil ||
+		len(planned(t, p).Study.Topology.Hosts) != 2 {
 		t.Errorf("two hosts of one name: %v", err)
 	}
 }
@@ -236,20 +252,27 @@ func TestNotMet(t *testing.T) {
 	peer := hostWith("client", []string{"eth0", "10.0.0.9/24"}, []string{"eth1", "10.1.0.9/24"})
 	queue := hostWith("nas", []string{"eno1", "10.0.0.1/24"})
 	queue.Snapshot.State.Parameters["net.core.somaxconn"] = "8"
-	if _, err := OfHosts(queue, peer, "somaxconn-small", netip.Prefix{}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), oneAtATime) || !strings.Contains(err.Error(), "linerate prove somaxconn-small FILE.yaml") {
+	if _, err := OfHosts(queue, peer, "somaxconn-small", netip.Prefix{}); !errors.Is(err, ErrNone) ||
+		!strings.Contains(err.Error(), oneAtATime) ||
+		!strings.Contains(err.Error(), "linerate prove somaxconn-small FILE.yaml") {
 		t.Error(err)
 	}
 	filtering := func(interfaces ...[]string) Host {
 		h := hostWith("nas", interfaces...)
-		h.Snapshot.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.conf.all.rp_filter": "1", "net.ipv4.conf.all.arp_ignore": "1"}
-		h.Snapshot.Reading.Snapshot.Routes = []record.RouteEntry{{Table: 254, To: "0.0.0.0/0", Text: "default via 10.0.0.254 dev eno1"}}
+		h.Snapshot.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.conf.all.rp_filter": "1",
+			"net.ipv4.conf.all.arp_ignore": "1"}
+		h.Snapshot.Reading.Snapshot.Routes = []record.RouteEntry{
+			{Table: 254, To: "0.0.0.0/0", Text: "default via 10.0.0.254 dev eno1"}}
 		h.Snapshot.Reading.End.SNMP = map[string]int64{"TcpExt.IPReversePathFilter": 300}
 		return h
 	}
-	if _, err := OfHosts(filtering([]string{"eno1", "10.0.0.1/24"}, []string{"eno2", "10.1.0.1/24"}), peer, "strict-rp-filter", netip.Prefix{}); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "one interface in 10.0.0.0/24") {
+	if _, err := OfHosts(filtering([]string{"eno1", "10.0.0.1/24"}, []string{"eno2", "10.1.0.1/24"}), peer,
+		"strict-rp-filter", netip.Prefix{}); !errors.Is(err, ErrNone) ||
+		!strings.Contains(err.Error(), "one interface in 10.0.0.0/24") {
 		t.Error(err)
 	}
-	p, err := OfHosts(filtering([]string{"eno1", "10.0.0.1/24"}, []string{"eno2", "10.1.0.1/24"}, []string{"eno3", "10.1.0.2/24"}), peer, "strict-rp-filter", netip.Prefix{})
+	p, err := OfHosts(filtering([]string{"eno1", "10.0.0.1/24"}, []string{"eno2", "10.1.0.1/24"},
+		[]string{"eno3", "10.1.0.2/24"}), peer, "strict-rp-filter", netip.Prefix{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,13 +54,15 @@ func flows(tables []Table, host record.HostReading, interfaces []record.Interfac
 // byRate orders connections: the highest rates first, then what waits.
 func byRate(a, b *record.FlowRates) int {
 	return cmp.Or(cmp.Compare(b.TxBps+b.RxBps, a.TxBps+a.RxBps), cmp.Compare(b.RetransmitPerS, a.RetransmitPerS),
-		cmp.Compare(b.SendQueue+b.ReceiveQueue, a.SendQueue+a.ReceiveQueue), cmp.Compare(a.Remote, b.Remote), cmp.Compare(a.Local, b.Local))
+		cmp.Compare(b.SendQueue+b.ReceiveQueue, a.SendQueue+a.ReceiveQueue), cmp.Compare(a.Remote, b.Remote),
+		cmp.Compare(a.Local, b.Local))
 }
 
 // earlier is the TCP_INFO of an earlier reading; that of a new connection, where there is none
 // or it was that of another one with the same ends.
 func earlier(c record.Connection, now *record.TCPInfo) *record.TCPInfo {
-	if c.Info == nil || c.Info.BytesAcked > now.BytesAcked || c.Info.BytesReceived > now.BytesReceived || c.Info.BusyUs > now.BusyUs {
+	if c.Info == nil || c.Info.BytesAcked > now.BytesAcked || c.Info.BytesReceived > now.BytesReceived ||
+		c.Info.BusyUs > now.BusyUs {
 		return &record.TCPInfo{}
 	}
 	return c.Info
@@ -110,7 +112,8 @@ func attribute(list []record.FlowRates, tables []Table, host record.HostReading,
 		for at, i := range members {
 			list[i].LimitedBy, list[i].LimitedWhy = verdicts[at].By, verdicts[at].Why
 			if busy := per(trial[at].BusyS, windowS); verdicts[at].By == bottleneck.FullLink && busy < 0.5 {
-				list[i].LimitedBy, list[i].LimitedWhy = bottleneck.Application, "had data to send or unacknowledged for "+unit.FormatPercent(busy)+" of the window"
+				list[i].LimitedBy, list[i].LimitedWhy = bottleneck.Application,
+					"had data to send or unacknowledged for "+unit.FormatPercent(busy)+" of the window"
 				continue // others fill the link
 			}
 			byLink(&list[i], interfaces, g.name)
@@ -157,12 +160,16 @@ func windows(tables []Table, of Ends) (full, closing float64) {
 func asFlow(host string, f record.FlowRates, b, i *record.TCPInfo, windowS float64) record.Flow {
 	micro := func(before, now uint64) float64 { return record.Grown(before, now) / 1e6 }
 	return record.Flow{
-		ID: f.Local, From: host, To: f.Remote, Protocol: flow.TCP, Source: f.Local, Destination: f.Remote, Connected: true, Alive: true,
-		AckedBytes: int64(record.Grown(b.BytesAcked, i.BytesAcked)), SentBytes: int64(record.Grown(b.BytesSent, i.BytesSent)),
-		RetransBytes: int64(record.Grown(b.BytesRetrans, i.BytesRetrans)), RetransSegments: int64(grown32(b.TotalRetrans, i.TotalRetrans)),
-		GoodputBps: per(8*record.Grown(b.BytesAcked, i.BytesAcked), windowS),
-		BusyS:      micro(b.BusyUs, i.BusyUs), RwndLimitedS: micro(b.RwndLimitedUs, i.RwndLimitedUs), SndbufLimitedS: micro(b.SndbufLimited, i.SndbufLimited),
-		SenderInfo: i, CongestionControl: f.CongestionControl,
+		ID: f.Local, From: host, To: f.Remote, Protocol: flow.TCP, Source: f.Local, Destination: f.Remote,
+		Connected: true, Alive: true,
+		AckedBytes:      int64(record.Grown(b.BytesAcked, i.BytesAcked)),
+		SentBytes:       int64(record.Grown(b.BytesSent, i.BytesSent)),
+		RetransBytes:    int64(record.Grown(b.BytesRetrans, i.BytesRetrans)),
+		RetransSegments: int64(grown32(b.TotalRetrans, i.TotalRetrans)),
+		GoodputBps:      per(8*record.Grown(b.BytesAcked, i.BytesAcked), windowS),
+		BusyS:           micro(b.BusyUs, i.BusyUs), RwndLimitedS: micro(b.RwndLimitedUs, i.RwndLimitedUs),
+		SndbufLimitedS: micro(b.SndbufLimited, i.SndbufLimited),
+		SenderInfo:     i, CongestionControl: f.CongestionControl,
 	}
 }
 
@@ -170,12 +177,14 @@ func asFlow(host string, f record.FlowRates, b, i *record.TCPInfo, windowS float
 // connection back but what a full link does: losses and a queue.
 func byLink(f *record.FlowRates, interfaces []record.InterfaceRates, name string) {
 	i := slices.IndexFunc(interfaces, func(r record.InterfaceRates) bool { return r.Interface == name })
-	if i < 0 || f.LimitedBy != "" && f.LimitedBy != bottleneck.CongestionWindow && f.LimitedBy != bottleneck.InterfaceQueue {
+	if i < 0 || f.LimitedBy != "" && f.LimitedBy != bottleneck.CongestionWindow &&
+		f.LimitedBy != bottleneck.InterfaceQueue {
 		return
 	}
 	r := interfaces[i]
 	load := limits.Load{Out: true, Bps: r.TxBps, Shape: topology.Impairment{Rate: unit.BitRate(r.TxLimitBps)}}
 	if load.Full() {
-		f.LimitedBy, f.LimitedWhy = bottleneck.FullLink, unit.FormatPercent(r.TxShare)+" of "+unit.FormatRate(r.TxLimitBps)+" out of "+name
+		f.LimitedBy, f.LimitedWhy = bottleneck.FullLink, unit.FormatPercent(r.TxShare)+" of "+
+			unit.FormatRate(r.TxLimitBps)+" out of "+name
 	}
 }

@@ -31,8 +31,9 @@ func qdiscs(before, now record.Reading, windowS float64) (list []record.QueueRat
 // A driver's counters of a queue have no common spelling: rx_queue_0_packets (ixgbe, ice,
 // veth, virtio_net), rx0_packets (mlx5), rx-0.packets (i40e), queue_0_rx_cnt (ena).
 var (
-	queueThenWhat = regexp.MustCompile(`^(rx|tx)[-_]?(?:queue[-_]?|ring[-_]?)?([0-9]{1,4})[-_.](packets|bytes|drops?|dropped)$`)
-	queueFirst    = regexp.MustCompile(`^queue_([0-9]{1,4})_(rx|tx)_(cnt|bytes|drops)$`)
+	queueThenWhat = regexp.MustCompile(
+		`^(rx|tx)[-_]?(?:queue[-_]?|ring[-_]?)?([0-9]{1,4})[-_.](packets|bytes|drops?|dropped)$`)
+	queueFirst = regexp.MustCompile(`^queue_([0-9]{1,4})_(rx|tx)_(cnt|bytes|drops)$`)
 )
 
 // queueCounter is the queue that a driver's counter is of, and what it counts: "packets",

@@ -109,8 +109,9 @@ func interfaces(host record.HostReading, drops []record.Drop) []record.Interface
 			RxBps: per(8*record.Grown(b.RxBytes, c.RxBytes), over), TxBps: per(8*txBytes, over),
 			RxPps: per(record.Grown(b.RxPackets, c.RxPackets), over), TxPps: per(txPackets, over),
 			RxLimitBps: is.SpeedBps, TxLimitBps: is.SpeedBps,
-			DropsPerS:  per(lost[c.Interface], over),
-			ErrorsPerS: per(max(0, record.Grown(b.RxErrors, c.RxErrors)-record.Grown(b.RxMissed, c.RxMissed))+record.Grown(b.TxErrors, c.TxErrors), over),
+			DropsPerS: per(lost[c.Interface], over),
+			ErrorsPerS: per(max(0, record.Grown(b.RxErrors, c.RxErrors)-record.Grown(b.RxMissed, c.RxMissed))+
+				record.Grown(b.TxErrors, c.TxErrors), over),
 		}
 		r.RxShare = per(limits.WireBps(r.RxBps, r.RxPps), r.RxLimitBps)
 		r.TxShare = per(limits.WireBps(r.TxBps, r.TxPps), r.TxLimitBps)
@@ -169,7 +170,9 @@ func of(host record.HostReading, name string) record.HostReading {
 		return r
 	}
 	host.Begin, host.End = one(host.Begin), one(host.End)
-	host.Snapshot.Interfaces = selected(host.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool { return i.Interface == name })
+	host.Snapshot.Interfaces = selected(host.Snapshot.Interfaces, func(i record.InterfaceSnapshot) bool {
+		return i.Interface == name
+	})
 	return host
 }
 

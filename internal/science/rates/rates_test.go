@@ -29,24 +29,35 @@ func host() Readings {
 	r.State.Reading.Host = "nas"
 	r.State.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{
 		{Interface: "eth0", Up: true, SpeedBps: 1e9, Addresses: []string{"192.0.2.1/24"}},
-		{Interface: "eth1", Up: true, Kind: "veth", Addresses: []string{"2001:db8::1/64"}, Shaper: &record.Shaper{Kind: "tbf", RateBps: 100e6}},
+		{Interface: "eth1", Up: true, Kind: "veth", Addresses: []string{"2001:db8::1/64"},
+			Shaper: &record.Shaper{Kind: "tbf", RateBps: 100e6}},
 	}
 	r.Before = record.Reading{BeganNs: 10 * second,
-		Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 10 * second, RxBytes: 1000, RxPackets: 10, TxBytes: 500}, {Interface: "eth1", AtNs: 10 * second, TxBytes: 1 << 40, RxDropped: 7}},
-		Qdiscs:     []record.QdiscCounters{{Interface: "eth1", Kind: "tbf", Handle: "1:", Bytes: 1000}},
-		CPU:        []record.CPUTimes{{CPU: -1, User: 20, Idle: 100}, {CPU: 0, User: 10, Idle: 50}, {CPU: 1, User: 10, Idle: 50}},
-		Softnet:    []record.SoftnetCounters{{CPU: 0, Processed: 100}, {CPU: 1}},
-		Events:     []record.CPUEvents{{CPU: 0, Interrupts: 5, Softirqs: map[string]uint64{"NET_RX": 1}}},
-		SNMP:       map[string]int64{"Tcp.OutSegs": 1000, "Udp.InDatagrams": 5},
+		Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 10 * second, RxBytes: 1000, RxPackets: 10,
+			TxBytes: 500}, {Interface: "eth1", AtNs: 10 * second, TxBytes: 1 << 40, RxDropped: 7}},
+		Qdiscs: []record.QdiscCounters{{Interface: "eth1", Kind: "tbf", Handle: "1:", Bytes: 1000}},
+		CPU: []record.CPUTimes{{CPU: -1, User: 20, Idle: 100}, {CPU: 0, User: 10, Idle: 50},
+			{CPU: 1, User: 10, Idle: 50}},
+		Softnet: []record.SoftnetCounters{{CPU: 0, Processed: 100}, {CPU: 1}},
+		Events:  []record.CPUEvents{{CPU: 0, Interrupts: 5, Softirqs: map[string]uint64{"NET_RX": 1}}},
+		SNMP:    map[string]int64{"Tcp.OutSegs": 1000, "Udp.InDatagrams": 5},
 	}
 	r.Now = record.Reading{BeganNs: 12 * second,
-		Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 12*second + second/2, RxBytes: 1000 + 250e6, RxPackets: 10 + 200_000, TxBytes: 100, RxMissed: 50, RxErrors: 60},
-			{Interface: "eth1", AtNs: 12 * second, TxBytes: 1<<40 + 12e6, TxPackets: 500, RxDropped: 7}, {Interface: "new", AtNs: 12 * second, RxBytes: 1e9}},
-		Qdiscs:  []record.QdiscCounters{{Interface: "eth1", Kind: "tbf", Handle: "1:", Bytes: 1000 + 12.5e6, Packets: 10_000, Drops: 4, Backlog: 3000, Qlen: 2}, {Interface: "eth1", Kind: "fq", Handle: "2:", Bytes: 1}},
-		CPU:     []record.CPUTimes{{CPU: -1, User: 21, SoftIRQ: 1, Idle: 102}, {CPU: 0, User: 11, SoftIRQ: 0.5, Idle: 50.5}, {CPU: 1, User: 10, SoftIRQ: 0.5, Idle: 51.5}, {CPU: 2, User: 5}},
-		Softnet: []record.SoftnetCounters{{CPU: 0, Processed: 300, Dropped: 2, Backlog: 1}, {CPU: 1, Processed: 50, Squeezed: 4}},
-		Events:  []record.CPUEvents{{CPU: 0, Interrupts: 25, Softirqs: map[string]uint64{"NET_RX": 7, "NET_TX": 2}}},
-		SNMP:    map[string]int64{"Tcp.OutSegs": 3000, "Tcp.RetransSegs": 20, "Tcp.ActiveOpens": 3, "Tcp.PassiveOpens": 1, "Udp.InDatagrams": 4, "Udp.NoPorts": 8},
+		Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 12*second + second/2, RxBytes: 1000 + 250e6,
+			RxPackets: 10 + 200_000, TxBytes: 100, RxMissed: 50, RxErrors: 60},
+			{Interface: "eth1", AtNs: 12 * second, TxBytes: 1<<40 + 12e6, TxPackets: 500, RxDropped: 7},
+			{Interface: "new", AtNs: 12 * second, RxBytes: 1e9}},
+		Qdiscs: []record.QdiscCounters{{Interface: "eth1", Kind: "tbf", Handle: "1:", Bytes: 1000 + 12.5e6,
+			Packets: 10_000, Drops: 4, Backlog: 3000, Qlen: 2}, {Interface: "eth1", Kind: "fq", Handle: "2:",
+			Bytes: 1}},
+		CPU: []record.CPUTimes{{CPU: -1, User: 21, SoftIRQ: 1, Idle: 102},
+			{CPU: 0, User: 11, SoftIRQ: 0.5, Idle: 50.5}, {CPU: 1, User: 10, SoftIRQ: 0.5, Idle: 51.5},
+			{CPU: 2, User: 5}},
+		Softnet: []record.SoftnetCounters{{CPU: 0, Processed: 300, Dropped: 2, Backlog: 1},
+			{CPU: 1, Processed: 50, Squeezed: 4}},
+		Events: []record.CPUEvents{{CPU: 0, Interrupts: 25, Softirqs: map[string]uint64{"NET_RX": 7, "NET_TX": 2}}},
+		SNMP: map[string]int64{"Tcp.OutSegs": 3000, "Tcp.RetransSegs": 20, "Tcp.ActiveOpens": 3,
+			"Tcp.PassiveOpens": 1, "Udp.InDatagrams": 4, "Udp.NoPorts": 8},
 	}
 	return r
 }
@@ -70,7 +81,8 @@ func TestInterfaces(t *testing.T) {
 	near(t, "eth1 packets out, each segment", eth1.TxPps, 5000)
 	near(t, "eth1 share, as its shaper counts", eth1.TxShare, 0.5)
 	near(t, "eth1 drops, of its shaper", eth1.DropsPerS, 2)
-	if eth0.TxLimitBps != 1e9 || eth0.TxLimiter != "" || eth1.TxLimitBps != 100e6 || eth1.TxLimiter != "tbf" || eth1.RxLimitBps != 0 || eth1.Kind != "veth" {
+	if eth0.TxLimitBps != 1e9 || eth0.TxLimiter != "" || eth1.TxLimitBps != 100e6 || eth1.TxLimiter != "tbf" ||
+		eth1.RxLimitBps != 0 || eth1.Kind != "veth" {
 		t.Errorf("limits: %+v, %+v", eth0, eth1)
 	}
 }
@@ -78,8 +90,10 @@ func TestInterfaces(t *testing.T) {
 func TestCPUs(t *testing.T) {
 	s := Of(host())
 	want := []record.CPURates{
-		{CPU: -1, User: 0.25, SoftIRQ: 0.25, InterruptsPerS: 10, NetRxPerS: 3, NetTxPerS: 1, PacketsPerS: 125, DroppedPerS: 1, SqueezedPerS: 2, Backlog: 1},
-		{CPU: 0, User: 0.5, SoftIRQ: 0.25, InterruptsPerS: 10, NetRxPerS: 3, NetTxPerS: 1, PacketsPerS: 100, DroppedPerS: 1, Backlog: 1},
+		{CPU: -1, User: 0.25, SoftIRQ: 0.25, InterruptsPerS: 10, NetRxPerS: 3, NetTxPerS: 1, PacketsPerS: 125,
+			DroppedPerS: 1, SqueezedPerS: 2, Backlog: 1},
+		{CPU: 0, User: 0.5, SoftIRQ: 0.25, InterruptsPerS: 10, NetRxPerS: 3, NetTxPerS: 1, PacketsPerS: 100,
+			DroppedPerS: 1, Backlog: 1},
 		{CPU: 1, SoftIRQ: 0.25, PacketsPerS: 25, SqueezedPerS: 2},
 	}
 	if !reflect.DeepEqual(s.CPUs, want) {
@@ -98,14 +112,17 @@ func TestProtocols(t *testing.T) {
 // TestFindings: the rules of doctor see the two readings, and drops are those between them.
 func TestFindings(t *testing.T) {
 	s := Of(host())
-	if !slices.ContainsFunc(s.Findings, func(f record.Finding) bool { return f.ID == "ring-overrun" && f.Confidence != record.Possible }) {
+	if !slices.ContainsFunc(s.Findings, func(f record.Finding) bool {
+		return f.ID == "ring-overrun" && f.Confidence != record.Possible
+	}) {
 		t.Errorf("no ring-overrun in %+v", s.Findings)
 	}
 	var drops []string
 	for _, d := range s.Drops {
 		drops = append(drops, fmt.Sprint(d.Where, " ", d.Counter, " ", d.Packets))
 	}
-	for _, want := range []string{"eth0 rx_missed_errors 50", "eth1 qdisc tbf dropped 4", "CPU 0 softnet_stat dropped 2"} {
+	for _, want := range []string{"eth0 rx_missed_errors 50", "eth1 qdisc tbf dropped 4",
+		"CPU 0 softnet_stat dropped 2"} {
 		if !slices.Contains(drops, want) {
 			t.Errorf("no %s in %q", want, drops)
 		}
@@ -120,8 +137,10 @@ func TestQueues(t *testing.T) {
 	nic := func(counters map[string]int64) record.NIC {
 		return record.NIC{Interface: "eth0", Driver: "ice", Counters: counters}
 	}
-	r.State.State.NICs = []record.NIC{nic(map[string]int64{"rx_queue_0_packets": 1100, "rx_queue_0_bytes": 101_000, "rx_queue_0_drops": 5, "tx_queue_1_packets": 40, "rx_crc_errors": 9}).
-		Since(nic(map[string]int64{"rx_queue_0_packets": 100, "rx_queue_0_bytes": 1000, "tx_queue_1_packets": 50, "rx_crc_errors": 1}), 10)}
+	r.State.State.NICs = []record.NIC{nic(map[string]int64{"rx_queue_0_packets": 1100, "rx_queue_0_bytes": 101_000,
+		"rx_queue_0_drops": 5, "tx_queue_1_packets": 40, "rx_crc_errors": 9}).
+		Since(nic(map[string]int64{"rx_queue_0_packets": 100, "rx_queue_0_bytes": 1000, "tx_queue_1_packets": 50,
+			"rx_crc_errors": 1}), 10)}
 	want := []record.QueueRates{
 		{Interface: "eth1", Queue: "tbf 1:", Bps: 50e6, Pps: 5000, DropsPerS: 2, BacklogBytes: 3000, BacklogPackets: 2},
 		{Interface: "eth0", Queue: "rx-0", WindowS: 10, Bps: 80_000, Pps: 100, DropsPerS: 0.5},
@@ -131,8 +150,10 @@ func TestQueues(t *testing.T) {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
 	for name, want := range map[string][2]string{
-		"rx_queue_0_packets": {"rx-0", "packets"}, "rx0_packets": {"rx-0", "packets"}, "tx-3.bytes": {"tx-3", "bytes"}, "queue_2_rx_cnt": {"rx-2", "packets"},
-		"rx_queue_1_drop": {"rx-1", "drops"}, "rx12_dropped": {"rx-12", "drops"}, "rx_packets": {}, "rx_queue_0_xdp_packets": {}, "rx_crc_errors": {},
+		"rx_queue_0_packets": {"rx-0", "packets"}, "rx0_packets": {"rx-0", "packets"}, "tx-3.bytes": {"tx-3", "bytes"},
+		"queue_2_rx_cnt":  {"rx-2", "packets"},
+		"rx_queue_1_drop": {"rx-1", "drops"}, "rx12_dropped": {"rx-12", "drops"}, "rx_packets": {},
+		"rx_queue_0_xdp_packets": {}, "rx_crc_errors": {},
 	} {
 		if queue, what := queueCounter(name); queue != want[0] || what != want[1] {
 			t.Errorf("%s is %s of queue %q, want %v", name, what, queue, want)
@@ -150,12 +171,16 @@ func table(at float64, info record.TCPInfo) Table {
 func TestFlows(t *testing.T) {
 	r := host()
 	r.Tables = []Table{
-		table(10, record.TCPInfo{BytesAcked: 1000, BytesReceived: 500, TotalRetrans: math.MaxUint32, SegsOut: 10, RTTUs: 300}),
-		table(12, record.TCPInfo{BytesAcked: 1000 + 25e6, BytesReceived: 500 + 250, TotalRetrans: 3, SegsOut: 20_010, SegsIn: 10_000, RTTUs: 310, MinRTTUs: 90, SndCwnd: 10}),
+		table(10, record.TCPInfo{BytesAcked: 1000, BytesReceived: 500, TotalRetrans: math.MaxUint32, SegsOut: 10,
+			RTTUs: 300}),
+		table(12, record.TCPInfo{BytesAcked: 1000 + 25e6, BytesReceived: 500 + 250, TotalRetrans: 3, SegsOut: 20_010,
+			SegsIn: 10_000, RTTUs: 310, MinRTTUs: 90, SndCwnd: 10}),
 	}
 	last := r.Tables[1].Connections
 	last[Ends{"a:1", "b:2"}] = record.Connection{Local: "a:1", Remote: "b:2", State: "SYN-SENT"}
-	last[Ends{"c:1", "d:2"}] = record.Connection{Local: "c:1", Remote: "d:2", State: "ESTAB", Info: &record.TCPInfo{BytesReceived: 400}} // opened since
+	// opened since
+	last[Ends{"c:1", "d:2"}] = record.Connection{Local: "c:1", Remote: "d:2", State: "ESTAB",
+		Info: &record.TCPInfo{BytesReceived: 400}}
 	s := Of(r)
 	if len(s.Flows) != 3 || s.FlowsWindowS != 2 || s.Protocols.Connections != 3 {
 		t.Fatalf("%d flows over %v s of %d connections", len(s.Flows), s.FlowsWindowS, s.Protocols.Connections)
@@ -176,8 +201,10 @@ func TestFlows(t *testing.T) {
 		key := Ends{fmt.Sprint("192.0.2.1:", n), "192.0.2.8:1"}
 		last[key] = record.Connection{Local: key.Local, Remote: key.Remote, State: "ESTAB"}
 	}
-	if s := Of(r); len(s.Flows) != record.MostFlows || s.Flows[0].TxBps != 100e6 || s.Protocols.Connections != 3+2*record.MostFlows {
-		t.Errorf("%d flows of %d connections, the first with %v", len(s.Flows), s.Protocols.Connections, s.Flows[0].TxBps)
+	if s := Of(r); len(s.Flows) != record.MostFlows || s.Flows[0].TxBps != 100e6 ||
+		s.Protocols.Connections != 3+2*record.MostFlows {
+		t.Errorf("%d flows of %d connections, the first with %v", len(s.Flows), s.Protocols.Connections,
+			s.Flows[0].TxBps)
 	}
 }
 
@@ -209,8 +236,13 @@ func TestLimitedBy(t *testing.T) {
 		r.Now.Interfaces[0].TxBytes = r.Before.Interfaces[0].TxBytes + test.outBytes
 		for i := range 6 {
 			us := func(share float64) uint64 { return uint64(share * float64(i) * 2e6) }
-			r.Tables = append(r.Tables, table(float64(2+2*i), record.TCPInfo{BytesAcked: uint64(i) * sent, BytesSent: uint64(i) * sent, SegsOut: uint32(i) * 17_000,
-				BusyUs: us(test.busy), RwndLimitedUs: us(test.rwnd), SndbufLimited: us(test.sndbf), RTTUs: test.rttUs, MinRTTUs: test.rttUs, SndWnd: 65_536, SndMSS: 1448, Unacked: test.flight, SndCwnd: cwnd(test.flight)}))
+			r.Tables = append(r.Tables,
+				table(float64(2+2*i), record.TCPInfo{BytesAcked: uint64(i) * sent, BytesSent: uint64(i) * sent,
+					SegsOut: uint32(i) * 17_000,
+					BusyUs:  us(test.busy), RwndLimitedUs: us(test.rwnd), SndbufLimited: us(test.sndbf),
+					RTTUs:    test.rttUs,
+					MinRTTUs: test.rttUs, SndWnd: 65_536, SndMSS: 1448, Unacked: test.flight,
+					SndCwnd: cwnd(test.flight)}))
 		}
 		f := Of(r).Flows[0]
 		if f.LimitedBy != test.want {

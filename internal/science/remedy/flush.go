@@ -54,5 +54,7 @@ func (fix *Fix) Instructions() []string {
 		}
 		commands[i] = "on " + strings.Join(hosts, ", ") + ": " + command
 	}
-	return append(slices.Clip(fix.Advice), "peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: "+strings.Join(commands, "; "))
+	return append(slices.Clip(fix.Advice),
+		"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: "+
+			strings.Join(commands, "; "))
 }

@@ -61,17 +61,23 @@ func Recommended(run *record.Run) (*Fix, error) {
 		return nil, fmt.Errorf("%w: run %s %s", ErrNone, run.ID, unjudged)
 	}
 	if run.Status == "interrupted" && run.Study != record.MeasureStudy {
-		return nil, fmt.Errorf("%w: run %s ended early, after %s; continue with: linerate run --resume %[2]s", ErrNone, run.ID, unit.Plural(len(run.Trials), "trial"))
+		return nil, fmt.Errorf("%w: run %s ended early, after %s; continue with: linerate run --resume %[2]s", ErrNone,
+			run.ID, unit.Plural(len(run.Trials), "trial"))
 	}
 	i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Best })
 	if i < 0 && run.Study == record.MeasureStudy {
-		return nil, fmt.Errorf("%w: a measurement compares no settings, as studies do (linerate new hosts writes one); findings of run %s: %s", ErrNone, run.ID, findings(run))
+		return nil,
+			fmt.Errorf(
+				"%w: a measurement compares no settings, as studies do (linerate new hosts writes one); findings of run %s: %s",
+				ErrNone, run.ID, findings(run))
 	}
 	if look := stats.Look(run.Conclusion); i < 0 && run.Proven == nil && look != "" {
 		return nil, fmt.Errorf("%w: run %s is %s; continue it with: %s", ErrNone, run.ID, look, stats.Continue(run))
 	}
 	if i < 0 && run.Proven == nil {
-		return nil, fmt.Errorf("%w: nothing that run %s tried is shown to improve on the baseline without a cost elsewhere", ErrNone, run.ID)
+		return nil,
+			fmt.Errorf("%w: nothing that run %s tried is shown to improve on the baseline without a cost elsewhere",
+				ErrNone, run.ID)
 	}
 	s, err := study.Parse(run.Study, []byte(run.StudyFile), run.Design.Set...)
 	if err != nil {
@@ -145,7 +151,10 @@ func flushes(run *record.Run, changes []setting.Setting) (list []Flush) {
 			for _, p := range own.Prefixes {
 				for _, peer := range run.Topology.Hosts {
 					for _, port := range host(&run.Topology, peer.Name).Interfaces {
-						if peer.Name == s.Host || !p.Addr().Is4() || !slices.ContainsFunc(port.Prefixes, func(o netip.Prefix) bool { return o.Masked() == p.Masked() }) {
+						if peer.Name == s.Host || !p.Addr().Is4() ||
+							!slices.ContainsFunc(port.Prefixes, func(o netip.Prefix) bool {
+								return o.Masked() == p.Masked()
+							}) {
 							continue
 						}
 						if f := (Flush{peer.Name, p.Masked(), port.Name}); !slices.Contains(list, f) {
@@ -172,16 +181,20 @@ func (fix *Fix) proven(run *record.Run, s *study.Study) (*Fix, error) {
 					changes, found[one.Name] = append(changes, one.Setting), true
 				}
 			}
-			control := slices.Contains(keys, setting.CongestionControl) && level.Workload != nil && level.Workload.CongestionControl != ""
+			control := slices.Contains(keys, setting.CongestionControl) && level.Workload != nil &&
+				level.Workload.CongestionControl != ""
 			if control {
 				found[setting.CongestionControl] = true
 			}
-			i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Levels[f.Name] == level.Name })
+			i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool {
+				return t.Levels[f.Name] == level.Name
+			})
 			if len(found) < len(keys) || i < 0 {
 				continue
 			}
 			if control {
-				changes = append(changes, fix.options(s, &run.Treatments[i], flow.Spec{CongestionControl: level.Workload.CongestionControl})...)
+				changes = append(changes, fix.options(s, &run.Treatments[i],
+					flow.Spec{CongestionControl: level.Workload.CongestionControl})...)
 			}
 			fix.Proof = run.Proven.Run
 			fix.Name = fmt.Sprintf("%s, proven by run %s", run.Proven.Text(), fix.Proof)
@@ -204,7 +217,9 @@ func OfFindings(run *record.Run, id string) (*Fix, error) {
 			continue
 		}
 		found = append(found, f)
-		if len(f.Treatments) == 0 || slices.ContainsFunc(run.Treatments, func(t record.Treatment) bool { return t.Baseline && slices.Contains(f.Treatments, t.Name) }) {
+		if len(f.Treatments) == 0 || slices.ContainsFunc(run.Treatments, func(t record.Treatment) bool {
+			return t.Baseline && slices.Contains(f.Treatments, t.Name)
+		}) {
 			ofBaseline = append(ofBaseline, f)
 		}
 	}
@@ -254,7 +269,9 @@ func Advice(f record.Finding) []string {
 func besides(lines []string, settings []setting.Setting) []string {
 	for _, s := range settings {
 		for _, command := range hostconfig.Commands([]setting.Setting{s}) {
-			lines = slices.DeleteFunc(lines, func(line string) bool { return line == command || line == "on "+s.Host+": "+command })
+			lines = slices.DeleteFunc(lines, func(line string) bool {
+				return line == command || line == "on "+s.Host+": "+command
+			})
 		}
 	}
 	return lines
@@ -269,7 +286,9 @@ func (fix *Fix) Join(other *Fix) {
 			continue
 		}
 		for _, s := range h.Settings {
-			if !slices.ContainsFunc(fix.Hosts[i].Settings, func(o setting.Setting) bool { return reflect.DeepEqual(o, s) }) {
+			if !slices.ContainsFunc(fix.Hosts[i].Settings, func(o setting.Setting) bool {
+				return reflect.DeepEqual(o, s)
+			}) {
 				fix.Hosts[i].Settings = append(fix.Hosts[i].Settings, s)
 			}
 		}
@@ -343,7 +362,9 @@ func (fix *Fix) options(s *study.Study, best *record.Treatment, spec flow.Spec) 
 	}
 	slices.Sort(hosts)
 	for _, h := range hosts {
-		defaults = append(defaults, setting.Setting{Host: h, Sysctl: []setting.Sysctl{{Key: "net.ipv4.tcp_congestion_control", Value: spec.CongestionControl}}})
+		defaults = append(defaults,
+			setting.Setting{Host: h,
+				Sysctl: []setting.Sysctl{{Key: "net.ipv4.tcp_congestion_control", Value: spec.CongestionControl}}})
 	}
 	if len(hosts) > 0 {
 		fix.Defaults = append(fix.Defaults, "congestion_control")
@@ -363,7 +384,9 @@ func (fix *Fix) with(run *record.Run, changes []setting.Setting) (*Fix, error) {
 		if i < 0 {
 			i, fix.Hosts = len(fix.Hosts), append(fix.Hosts, host(t, s.Host))
 		}
-		if h := &fix.Hosts[i]; !slices.ContainsFunc(h.Settings, func(o setting.Setting) bool { return reflect.DeepEqual(o, s) }) {
+		if h := &fix.Hosts[i]; !slices.ContainsFunc(h.Settings, func(o setting.Setting) bool {
+			return reflect.DeepEqual(o, s)
+		}) {
 			h.Settings = append(h.Settings, s)
 		}
 	}

@@ -58,7 +58,8 @@ func made(t *testing.T, arp, algorithm string) *record.Run {
 	}
 	run := &record.Run{ID: "nas-7", Study: "nas", Status: "complete", StudyFile: file, Topology: s.Topology}
 	for _, p := range plan.Treatments {
-		run.Treatments = append(run.Treatments, record.Treatment{Name: p.Name, Levels: p.Levels, Best: arp != "" && p.Levels["arp"] == arp && p.Levels["algorithm"] == algorithm})
+		run.Treatments = append(run.Treatments, record.Treatment{Name: p.Name, Levels: p.Levels, Best: arp != "" &&
+			p.Levels["arp"] == arp && p.Levels["algorithm"] == algorithm})
 	}
 	return run
 }
@@ -80,15 +81,18 @@ func TestRecommended(t *testing.T) {
 	}
 	want := []string{
 		"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1", "nas: sysctl -w net.ipv4.conf.eth1.rp_filter=2",
-		"nas: ip route replace 192.168.1.0/24 dev eth1 src 192.168.1.11 table 101", "nas: ip rule add from 192.168.1.11 lookup 101",
+		"nas: ip route replace 192.168.1.0/24 dev eth1 src 192.168.1.11 table 101",
+		"nas: ip rule add from 192.168.1.11 lookup 101",
 		"client: ip neigh replace 192.168.1.11 lladdr 02:00:00:01:00:02 dev eth0 nud permanent",
 		"client: sysctl -w net.ipv4.tcp_congestion_control=bbr",
 	}
 	if got := commands(fix); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if fix.Name != "source routing + bbr" || !fix.Lab || !slices.Equal(fix.Undo, []string{"nas: sysctl net.ipv4.tcp_sack=0"}) ||
-		!slices.Equal(fix.Programs, []string{"congestion_control: bbr", "window: 4MiB"}) || !slices.Equal(fix.Defaults, []string{"congestion_control"}) {
+	if fix.Name != "source routing + bbr" || !fix.Lab ||
+		!slices.Equal(fix.Undo, []string{"nas: sysctl net.ipv4.tcp_sack=0"}) ||
+		!slices.Equal(fix.Programs, []string{"congestion_control: bbr", "window: 4MiB"}) ||
+		!slices.Equal(fix.Defaults, []string{"congestion_control"}) {
 		t.Errorf("%+v", fix)
 	}
 	if fix, err = Recommended(made(t, "as it is", "bbr")); err != nil || len(commands(fix)) != 1 || len(fix.Undo) > 0 {
@@ -103,7 +107,9 @@ func TestNone(t *testing.T) {
 	early.Status = "interrupted"
 	few := made(t, "", "")
 	few.Conclusion = &record.Conclusion{Compared: true, Ending: record.Ending{Blocks: 3}}
-	if _, err := Recommended(few); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), "run nas-7 is a look at 3 blocks: no verdict and no recommendation, which take at least 4 blocks; continue it with: linerate run --resume nas-7 --replicates 4") {
+	if _, err := Recommended(few); !errors.Is(err, ErrNone) ||
+		!strings.Contains(err.Error(),
+			"run nas-7 is a look at 3 blocks: no verdict and no recommendation, which take at least 4 blocks; continue it with: linerate run --resume nas-7 --replicates 4") {
 		t.Errorf("%v", err)
 	}
 	for _, run := range []*record.Run{early, made(t, "", "")} {
@@ -123,14 +129,18 @@ func TestOfFinding(t *testing.T) {
 		t.Errorf("%+v, %v", fix, err)
 	}
 	flux := record.Finding{ID: "arp-flux", Host: "nas",
-		Fix:      []string{"on nas: sysctl -w net.ipv4.conf.all.arp_ignore=1", "on client: ip neigh flush to 192.168.1.0/24 dev eth0"},
-		Settings: []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}}}
+		Fix: []string{"on nas: sysctl -w net.ipv4.conf.all.arp_ignore=1",
+			"on client: ip neigh flush to 192.168.1.0/24 dev eth0"},
+		Settings: []setting.Setting{
+			{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}}}
 	fix, err = OfFinding(run, flux)
 	flush := []Flush{{"client", netip.MustParsePrefix("192.168.1.0/24"), "eth0"}}
-	if err != nil || !slices.Equal(commands(fix), []string{"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1"}) || len(fix.Advice) > 0 || !slices.Equal(fix.Flushes, flush) {
+	if err != nil || !slices.Equal(commands(fix), []string{"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1"}) ||
+		len(fix.Advice) > 0 || !slices.Equal(fix.Flushes, flush) {
 		t.Errorf("%+v, %v", fix, err)
 	}
-	flux.Settings = append(flux.Settings, setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_announce", Value: "2"}}})
+	flux.Settings = append(flux.Settings,
+		setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_announce", Value: "2"}}})
 	other, err := OfFinding(run, flux)
 	if err != nil {
 		t.Fatal(err)
@@ -147,13 +157,16 @@ func TestOfFindings(t *testing.T) {
 	run := made(t, "", "")
 	run.Treatments = []record.Treatment{{Name: "nothing", Baseline: true}, {Name: "arp_filter"}}
 	flux := func(key, treatment string) record.Finding {
-		return record.Finding{ID: "arp-flux", Host: "nas", Treatments: []string{treatment}, Settings: []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: key, Value: "1"}}}}}
+		return record.Finding{ID: "arp-flux", Host: "nas", Treatments: []string{treatment},
+			Settings: []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: key, Value: "1"}}}}}
 	}
-	ignore, filter := flux("net.ipv4.conf.all.arp_ignore", "nothing"), flux("net.ipv4.conf.all.arp_announce", "arp_filter")
+	ignore, filter := flux("net.ipv4.conf.all.arp_ignore", "nothing"), flux("net.ipv4.conf.all.arp_announce",
+		"arp_filter")
 	filter.Fix = []string{"or, instead of source routing: arp_filter=0"}
 	everywhere := flux("net.ipv4.conf.all.arp_filter", "")
 	everywhere.Treatments = nil
-	const ignores, announces, filters = "nas: sysctl -w net.ipv4.conf.all.arp_ignore=1", "nas: sysctl -w net.ipv4.conf.all.arp_announce=1", "nas: sysctl -w net.ipv4.conf.all.arp_filter=1"
+	const ignores, announces, filters = "nas: sysctl -w net.ipv4.conf.all.arp_ignore=1",
+		"nas: sysctl -w net.ipv4.conf.all.arp_announce=1", "nas: sysctl -w net.ipv4.conf.all.arp_filter=1"
 	for _, test := range []struct {
 		findings []record.Finding
 		want     []string
@@ -179,13 +192,16 @@ func TestProven(t *testing.T) {
 	run := made(t, "source routing", "bbr")
 	run.Proven = &record.Proven{Run: "nas-8", Settings: []string{"net.ipv4.conf.all.arp_ignore"}, Of: 3}
 	fix, err := Recommended(run)
-	if err != nil || !slices.Equal(commands(fix), []string{"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1"}) || fix.Proof != "nas-8" ||
+	if err != nil || !slices.Equal(commands(fix), []string{"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1"}) ||
+		fix.Proof != "nas-8" ||
 		fix.Name != "1 of the list's 3 settings, proven by run nas-8" {
 		t.Errorf("%+v, %v", fix, err)
 	}
 	run.Proven.Settings = []string{setting.CongestionControl}
 	fix, err = Recommended(run)
-	if err != nil || !slices.Equal(commands(fix), []string{"client: sysctl -w net.ipv4.tcp_congestion_control=cubic"}) && !slices.Equal(commands(fix), []string{"client: sysctl -w net.ipv4.tcp_congestion_control=bbr"}) {
+	if err != nil || !slices.Equal(commands(fix),
+		[]string{"client: sysctl -w net.ipv4.tcp_congestion_control=cubic"}) &&
+		!slices.Equal(commands(fix), []string{"client: sysctl -w net.ipv4.tcp_congestion_control=bbr"}) {
 		t.Errorf("%+v, %v", fix, err)
 	}
 	run.Proven.Settings = []string{"net.ipv4.tcp_rmem"}
@@ -198,14 +214,16 @@ func TestProven(t *testing.T) {
 func TestHostile(t *testing.T) {
 	run := made(t, "", "")
 	for why, s := range map[string]setting.Setting{
-		"expected a value on one line": {Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.tcp_rmem", Value: "1\nkernel.core_pattern = |/x"}}},
-		"is not a kernel parameter":    {Host: "nas", Sysctl: []setting.Sysctl{{Key: "-p/tmp/x.conf", Value: "1"}}},
-		"interface name":               {Host: "nas", Link: &setting.Link{Interface: "eth0\nreboot", MTU: 1500}},
-		"host name":                    {Host: "nas\nreboot", Link: &setting.Link{Interface: "eth0", MTU: 1500}},
-		"is no address":                {Host: "nas", Rule: &setting.Rule{From: "fe80::1%eth0;reboot", Table: 7}},
-		"is no queueing discipline":    {Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "fq; reboot"}},
+		"expected a value on one line": {Host: "nas",
+			Sysctl: []setting.Sysctl{{Key: "net.ipv4.tcp_rmem", Value: "1\nkernel.core_pattern = |/x"}}},
+		"is not a kernel parameter": {Host: "nas", Sysctl: []setting.Sysctl{{Key: "-p/tmp/x.conf", Value: "1"}}},
+		"interface name":            {Host: "nas", Link: &setting.Link{Interface: "eth0\nreboot", MTU: 1500}},
+		"host name":                 {Host: "nas\nreboot", Link: &setting.Link{Interface: "eth0", MTU: 1500}},
+		"is no address":             {Host: "nas", Rule: &setting.Rule{From: "fe80::1%eth0;reboot", Table: 7}},
+		"is no queueing discipline": {Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "fq; reboot"}},
 	} {
-		if _, err := OfFinding(run, record.Finding{ID: "x", Settings: []setting.Setting{s}}); err == nil || !strings.Contains(err.Error(), why) {
+		if _, err := OfFinding(run, record.Finding{ID: "x", Settings: []setting.Setting{s}}); err == nil ||
+			!strings.Contains(err.Error(), why) {
 			t.Errorf("%v, want %q", err, why)
 		}
 	}
@@ -217,20 +235,23 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = fix.Replace([]string{"nas.eth1=bond0.7", "eth0=enp3s0", "192.168.1.11=10.0.0.11", "192.168.1.0/24=10.0.0.0/16", "02:00:00:01:00:02=52:54:00:00:00:01"})
+	err = fix.Replace([]string{"nas.eth1=bond0.7", "eth0=enp3s0", "192.168.1.11=10.0.0.11",
+		"192.168.1.0/24=10.0.0.0/16", "02:00:00:01:00:02=52:54:00:00:00:01"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
 		"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1", "nas: sysctl -w net.ipv4.conf.bond0/7.rp_filter=2",
-		"nas: ip route replace 10.0.0.0/16 dev bond0.7 src 10.0.0.11 table 101", "nas: ip rule add from 10.0.0.11 lookup 101",
+		"nas: ip route replace 10.0.0.0/16 dev bond0.7 src 10.0.0.11 table 101",
+		"nas: ip rule add from 10.0.0.11 lookup 101",
 		"client: ip neigh replace 10.0.0.11 lladdr 52:54:00:00:00:01 dev enp3s0 nud permanent",
 	}
 	if got := commands(fix); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for pair, why := range map[string]string{
-		"eth7=x": "nothing that is changed has that name", "eth0": "expected OLD=NEW", "=x": "expected OLD=NEW", "enp3s0=": "expected OLD=NEW",
+		"eth7=x": "nothing that is changed has that name", "eth0": "expected OLD=NEW", "=x": "expected OLD=NEW",
+		"enp3s0=":    "expected OLD=NEW",
 		"enp3s0=a b": "expected OLD=NEW", "10.0.0.11=there": "expected an address",
 	} {
 		if err := fix.Replace([]string{pair}); err == nil || !strings.Contains(err.Error(), why) {
@@ -242,11 +263,14 @@ func TestReplace(t *testing.T) {
 // TestMeasurementHasNone: a measurement tried no settings; what its findings are is said.
 func TestMeasurementHasNone(t *testing.T) {
 	for want, ids := range map[string][]string{"none": nil, "arp-flux, mtu": {"arp-flux", "mtu", "arp-flux"}} {
-		run := &record.Run{ID: "measure-1", Study: record.MeasureStudy, Status: "complete", Treatments: []record.Treatment{{Name: "measurement", Baseline: true}}}
+		run := &record.Run{ID: "measure-1", Study: record.MeasureStudy, Status: "complete",
+			Treatments: []record.Treatment{{Name: "measurement", Baseline: true}}}
 		for _, id := range ids {
 			run.Findings = append(run.Findings, record.Finding{ID: id})
 		}
-		if _, err := Recommended(run); !errors.Is(err, ErrNone) || !strings.HasSuffix(err.Error(), "a measurement compares no settings, as studies do (linerate new hosts writes one); findings of run measure-1: "+want) {
+		if _, err := Recommended(run); !errors.Is(err, ErrNone) ||
+			!strings.HasSuffix(err.Error(),
+				"a measurement compares no settings, as studies do (linerate new hosts writes one); findings of run measure-1: "+want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -256,16 +280,19 @@ func TestMeasurementHasNone(t *testing.T) {
 // they are, and the fix says where to flush them; other settings change none.
 func TestFlush(t *testing.T) {
 	fix, err := Recommended(made(t, "source routing", "cubic"))
-	want := []string{"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh flush to 192.168.1.0/24 dev eth0"}
+	want := []string{
+		"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh flush to 192.168.1.0/24 dev eth0"}
 	if err != nil || !slices.Equal(fix.Instructions(), want) {
 		t.Errorf("%q, %v", fix.Instructions(), err)
 	}
 	// Each host's command has that host's names, those of other hosts as well.
 	fix.Flushes = append(fix.Flushes, Flush{"other", fix.Flushes[0].To, "eth0"})
-	if err = fix.Replace([]string{"client.eth0=enp3s0", "192.168.1.0/24=10.0.0.0/16", "192.168.1.11=10.0.0.11"}); err != nil {
+	if err = fix.Replace([]string{"client.eth0=enp3s0", "192.168.1.0/24=10.0.0.0/16",
+		"192.168.1.11=10.0.0.11"}); err != nil {
 		t.Fatal(err)
 	}
-	want = []string{"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh flush to 10.0.0.0/16 dev enp3s0; on other: ip neigh flush to 10.0.0.0/16 dev eth0"}
+	want = []string{
+		"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh flush to 10.0.0.0/16 dev enp3s0; on other: ip neigh flush to 10.0.0.0/16 dev eth0"}
 	if got := fix.Instructions(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -277,7 +304,8 @@ func TestFlush(t *testing.T) {
 // TestUnmapped: what no pair replaces is listed until nothing is; parameters of all interfaces
 // name none. Where several hosts have an interface of a name, its host is part of it.
 func TestUnmapped(t *testing.T) {
-	all := []string{"nas.eth1=bond0.7", "client.eth0=enp3s0", "192.168.1.11=10.0.0.11", "192.168.1.0/24=10.0.0.0/24", "02:00:00:01:00:02=52:54:00:00:00:01"}
+	all := []string{"nas.eth1=bond0.7", "client.eth0=enp3s0", "192.168.1.11=10.0.0.11", "192.168.1.0/24=10.0.0.0/24",
+		"02:00:00:01:00:02=52:54:00:00:00:01"}
 	for _, test := range []struct {
 		pairs []string
 		kept  string
@@ -306,10 +334,12 @@ func TestUnmapped(t *testing.T) {
 		{setting.Setting{Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}, "eth0"},
 		{setting.Setting{Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.eth1.arp_ignore", Value: "1"}}}, "eth1 eth0"},
 		{setting.Setting{Link: &setting.Link{Interface: "eth0", MTU: 1500}}, "nas.eth0 client.eth0"},
-		{setting.Setting{Route: &setting.Route{To: "default", Via: "inet6 fd00::1", Interface: "eth0"}}, "nas.eth0 fd00::1 client.eth0"},
+		{setting.Setting{Route: &setting.Route{To: "default", Via: "inet6 fd00::1", Interface: "eth0"}},
+			"nas.eth0 fd00::1 client.eth0"},
 	} {
 		fix := &Fix{Flushes: []Flush{{"client", netip.MustParsePrefix("0.0.0.0/0"), "eth0"}},
-			Hosts: []hostconfig.Host{{Name: "nas", Interfaces: []hostconfig.Interface{{Name: "eth0"}}, Settings: []setting.Setting{test.made}}}}
+			Hosts: []hostconfig.Host{{Name: "nas", Interfaces: []hostconfig.Interface{{Name: "eth0"}},
+				Settings: []setting.Setting{test.made}}}}
 		if err := fix.Replace(nil); err != nil || strings.Join(Texts(fix.Unmapped), " ") != test.want {
 			t.Errorf("%+v: %s, %v, want %s", test.made, Texts(fix.Unmapped), err, test.want)
 		}
@@ -330,11 +360,13 @@ func TestSourceStaysInside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := fix.Replace(strings.Fields(pairs)); (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+		if err := fix.Replace(strings.Fields(pairs)); (want == "") != (err == nil) || err != nil &&
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", pairs, err, want)
 		}
 	}
-	beyond := setting.Setting{Route: &setting.Route{To: "172.16.0.0/12", Via: "192.168.1.1", Source: netip.MustParseAddr("192.168.1.11")}}
+	beyond := setting.Setting{Route: &setting.Route{To: "172.16.0.0/12", Via: "192.168.1.1",
+		Source: netip.MustParseAddr("192.168.1.11")}}
 	fix := &Fix{Hosts: []hostconfig.Host{{Name: "nas", Settings: []setting.Setting{beyond}}}}
 	if err := fix.Replace([]string{"192.168.1.11=10.0.0.11"}); err != nil {
 		t.Error(err)

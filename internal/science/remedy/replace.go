@@ -21,8 +21,10 @@ func (fix *Fix) Replace(pairs []string) error {
 	r := replacer{by: map[string]string{}, used: map[string]bool{}}
 	for _, pair := range pairs {
 		from, to, found := strings.Cut(pair, "=")
-		if !found || from == "" || strings.Trim(to, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/@") != "" || to == "" {
-			return fmt.Errorf("--map %q: expected OLD=NEW, such as eth0=enp3s0, nas.eth0=enp3s0, 192.168.1.15=10.0.0.15 or 192.168.1.0/24=10.0.0.0/24", pair)
+		if !found || from == "" ||
+			strings.Trim(to, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/@") != "" || to == "" {
+			return fmt.Errorf(
+				"--map %q: expected OLD=NEW, such as eth0=enp3s0, nas.eth0=enp3s0, 192.168.1.15=10.0.0.15 or 192.168.1.0/24=10.0.0.0/24", pair)
 		}
 		r.by[from] = to
 	}
@@ -39,7 +41,8 @@ func (fix *Fix) Replace(pairs []string) error {
 	}
 	for i := range fix.Flushes {
 		f := &fix.Flushes[i]
-		h := hostconfig.Host{Name: f.Host, Interfaces: []hostconfig.Interface{{Name: f.Interface, Prefixes: []netip.Prefix{f.To}}}}
+		h := hostconfig.Host{Name: f.Host, Interfaces: []hostconfig.Interface{
+			{Name: f.Interface, Prefixes: []netip.Prefix{f.To}}}}
 		if err := r.host(&h); err != nil {
 			return err
 		}
@@ -47,7 +50,8 @@ func (fix *Fix) Replace(pairs []string) error {
 	}
 	for from, to := range r.by {
 		if !r.used[from] {
-			return fmt.Errorf("--map %s=%s: nothing that is changed has that name; there are %s", from, to, cmp.Or(strings.Join(Texts(names), ", "), "no names"))
+			return fmt.Errorf("--map %s=%s: nothing that is changed has that name; there are %s", from, to,
+				cmp.Or(strings.Join(Texts(names), ", "), "no names"))
 		}
 	}
 	return nil
@@ -231,7 +235,8 @@ func (r replacer) host(h *hostconfig.Host) (err error) {
 		}
 		if s.Route != nil {
 			route := *s.Route
-			route.To, route.Via, route.Interface, route.Source = text(route.To), text(route.Via), iface(route.Interface), addr(route.Source)
+			route.To, route.Via, route.Interface, route.Source = text(route.To), text(route.Via),
+				iface(route.Interface), addr(route.Source)
 			route.Nexthops = slices.Clone(route.Nexthops)
 			for k := range route.Nexthops {
 				n := &route.Nexthops[k]

@@ -4,7 +4,8 @@ package rfc2544
 // frames: RFC 2544, section 26.4, and RFC 9004): within the resolution, a share, of one that
 // is, and of most frames at most. It begins with first, and returns 0 if not even one frame
 // passes.
-func LongestBurst(most, first int64, resolution float64, passes func(frames int64) (bool, error)) (longest int64, err error) {
+func LongestBurst(most, first int64, resolution float64, passes func(frames int64) (bool, error)) (longest int64,
+	err error) {
 	lost := most + 1 // the shortest that lost
 	for try := min(max(first, 1), most); longest < most && lost > 1; {
 		ok, err := passes(try)

@@ -22,7 +22,8 @@ func TestLongestBurst(t *testing.T) {
 					})
 					want := min(buffer, most)
 					if err != nil || got > want || float64(got) < float64(want)/(1+resolution)-1e-9 || tries > 36 {
-						t.Errorf("buffer %d, most %d, first %d, resolution %g: %d after %d tries, %v", buffer, most, first, resolution, got, tries, err)
+						t.Errorf("buffer %d, most %d, first %d, resolution %g: %d after %d tries, %v", buffer, most,
+							first, resolution, got, tries, err)
 					}
 				}
 			}

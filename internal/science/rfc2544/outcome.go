@@ -78,7 +78,8 @@ func places(t *record.Trial, lost int64, buffered map[string]int64, together boo
 			kinds[q.Interface] = append(kinds[q.Interface], q.Kind)
 		}
 		for _, p := range h.End.Interfaces {
-			add(h.Host, fmt.Sprintf("the queue of %s (%s)", p.Interface, strings.Join(kinds[p.Interface], ", ")), queues[p.Interface])
+			add(h.Host, fmt.Sprintf("the queue of %s (%s)", p.Interface, strings.Join(kinds[p.Interface], ", ")),
+				queues[p.Interface])
 		}
 		for _, d := range h.Deltas() {
 			add(h.Host, d.Interface+" (receiving)", int64(d.RxLost))
@@ -90,14 +91,17 @@ func places(t *record.Trial, lost int64, buffered map[string]int64, together boo
 			if !hostload.ForeignAt(t.Hosts, h.Host) {
 				add(h.Host, "the processors' backlog (softnet)", n)
 			} else if n > 0 { // of whom is not known
-				list = append(list, record.LossPlace{Host: h.Host, What: "the processors' backlog, mostly of other network namespaces (softnet)", Packets: n})
+				list = append(list, record.LossPlace{Host: h.Host,
+					What: "the processors' backlog, mostly of other network namespaces (softnet)", Packets: n})
 			}
 		}
 	}
 	slices.SortStableFunc(list, func(a, b record.LossPlace) int { return cmp.Compare(b.Packets, a.Packets) })
 	switch {
 	case known < lost && known > 0 && together:
-		list = append(list, record.LossPlace{What: "in the same packets, of several datagrams each, or where no host counts them", Packets: lost - known})
+		list = append(list, record.LossPlace{
+			What:    "in the same packets, of several datagrams each, or where no host counts them",
+			Packets: lost - known})
 	case known < lost:
 		list = append(list, record.LossPlace{What: "where no host counts them", Packets: lost - known})
 	}

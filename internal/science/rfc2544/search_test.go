@@ -65,15 +65,22 @@ func TestSearch(t *testing.T) {
 		most    int // trials
 		bounded string
 	}{
-		"a queue":               {wire{capacity: 95.6e6, sender: 20e9}, Search{Resolution: 0.01, Repeats: 2}, 7, ""},
-		"a known most":          {wire{capacity: 95.6e6, sender: 20e9}, Search{Most: 100e6, Resolution: 0.01, Repeats: 2}, 8, ""},
-		"a long queue":          {wire{capacity: 48.61e6, sender: 20e9, queue: 1.2}, Search{Resolution: 0.01, Repeats: 2}, 15, ""},
-		"livelock":              {wire{capacity: 1e9, sender: 20e9, collapse: true}, Search{Resolution: 0.01, Repeats: 2}, 20, ""},
-		"a share may be lost":   {wire{capacity: 1e9, sender: 20e9}, Search{Loss: 0.05, Resolution: 0.01, Repeats: 3}, 12, ""},
-		"the sender is slow":    {wire{capacity: 1e9, sender: 8e8}, Search{Resolution: 0.01, Repeats: 2}, 3, record.BoundedBySender},
-		"no more was asked":     {wire{capacity: 1e9, sender: 2e9}, Search{Most: 5e8, Resolution: 0.01, Repeats: 2}, 3, record.BoundedByCap},
-		"fine":                  {wire{capacity: 1e9, sender: 20e9}, Search{Resolution: 0.001, Repeats: 2}, 8, ""},
-		"the sender, not asked": {wire{capacity: 1e9, sender: 8e8}, Search{Most: 9e8, Resolution: 0.01, Repeats: 2}, 3, record.BoundedBySender},
+		"a queue": {wire{capacity: 95.6e6, sender: 20e9}, Search{Resolution: 0.01, Repeats: 2}, 7, ""},
+		"a known most": {wire{capacity: 95.6e6, sender: 20e9}, Search{Most: 100e6, Resolution: 0.01,
+			Repeats: 2}, 8, ""},
+		"a long queue": {wire{capacity: 48.61e6, sender: 20e9, queue: 1.2},
+			Search{Resolution: 0.01, Repeats: 2}, 15, ""},
+		"livelock": {wire{capacity: 1e9, sender: 20e9, collapse: true},
+			Search{Resolution: 0.01, Repeats: 2}, 20, ""},
+		"a share may be lost": {wire{capacity: 1e9, sender: 20e9}, Search{Loss: 0.05, Resolution: 0.01, Repeats: 3},
+			12, ""},
+		"the sender is slow": {wire{capacity: 1e9, sender: 8e8}, Search{Resolution: 0.01, Repeats: 2}, 3,
+			record.BoundedBySender},
+		"no more was asked": {wire{capacity: 1e9, sender: 2e9}, Search{Most: 5e8, Resolution: 0.01, Repeats: 2}, 3,
+			record.BoundedByCap},
+		"fine": {wire{capacity: 1e9, sender: 20e9}, Search{Resolution: 0.001, Repeats: 2}, 8, ""},
+		"the sender, not asked": {wire{capacity: 1e9, sender: 8e8}, Search{Most: 9e8, Resolution: 0.01, Repeats: 2}, 3,
+			record.BoundedBySender},
 	} {
 		made := test.over(test.wire)
 		l := test.Conclude(made, 0)
@@ -81,7 +88,8 @@ func TestSearch(t *testing.T) {
 		if test.Most > 0 {
 			want = min(want, test.Most)
 		}
-		if l.RateBps > want*1.0001 || l.RateBps < want*(1-1.05*test.Resolution)/1.0001 || l.BoundedBy != test.bounded || l.Why != "" {
+		if l.RateBps > want*1.0001 || l.RateBps < want*(1-1.05*test.Resolution)/1.0001 || l.BoundedBy != test.bounded ||
+			l.Why != "" {
 			t.Errorf("%s: %.4g, want %.4g; bounded by %q, %s", name, l.RateBps, want, l.BoundedBy, l.Why)
 		}
 		if len(made) > test.most {
@@ -139,7 +147,8 @@ func TestStalls(t *testing.T) {
 	// not what bounds the path.
 	s := Search{Resolution: 0.01, Repeats: 2}
 	made := s.over(wire{capacity: 1e9, sender: 20e9, stalled: func() bool { return true }})
-	if l := s.Conclude(made, 0); l.RateBps == 0 || l.Why != "" || l.BoundedBy != record.BoundedByStalls || l.LostAtBps <= l.RateBps {
+	if l := s.Conclude(made, 0); l.RateBps == 0 || l.Why != "" || l.BoundedBy != record.BoundedByStalls ||
+		l.LostAtBps <= l.RateBps {
 		t.Errorf("always stalled, after %d trials: %+v", len(made), l)
 	}
 	// One that stalls often is the bound only if it did so in the result.
@@ -147,8 +156,10 @@ func TestStalls(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		made := s.over(wire{capacity: 1e9, sender: 20e9, stalled: func() bool { return random.Float64() < 0.6 }})
 		l := s.Conclude(made, 0)
-		if l.ResultTrial == 0 || s.short(made[l.ResultTrial-1]) != (l.BoundedBy == record.BoundedByStalls) || l.BoundedBy == "" && l.LostAtBps > l.RateBps*1.011 {
-			t.Errorf("seed %d: %.3g after %d trials, bounded by %q, %.3g lost", seed, l.RateBps, len(made), l.BoundedBy, l.LostAtBps)
+		if l.ResultTrial == 0 || s.short(made[l.ResultTrial-1]) != (l.BoundedBy == record.BoundedByStalls) ||
+			l.BoundedBy == "" && l.LostAtBps > l.RateBps*1.011 {
+			t.Errorf("seed %d: %.3g after %d trials, bounded by %q, %.3g lost", seed, l.RateBps, len(made), l.BoundedBy,
+				l.LostAtBps)
 		}
 	}
 }
@@ -163,7 +174,8 @@ func TestBest(t *testing.T) {
 	searching := confirming(9e8, 9e8)
 	searching.Confirms = false
 	s := Search{Resolution: 0.01, Repeats: 4}
-	made := []record.LossTrial{searching, confirming(5e8, 5e8), confirming(8e8, 8e8), confirming(8.5e8, 7.9e8), confirming(6e8, 6e8)}
+	made := []record.LossTrial{searching, confirming(5e8, 5e8), confirming(8e8, 8e8), confirming(8.5e8, 7.9e8),
+		confirming(6e8, 6e8)}
 	if _, _, more := s.Next(made); more {
 		t.Fatal("the search goes on")
 	}
@@ -214,7 +226,8 @@ func TestNothing(t *testing.T) {
 // not asked for more.
 func TestLimit(t *testing.T) {
 	s := Search{Most: 1e9, Resolution: 0.01, Repeats: 1}
-	if l := s.Conclude(s.over(wire{capacity: 2e9, sender: 5e9}), 1e9); l.BoundedBy != record.BoundedByLimit || l.RateBps != 1e9 {
+	if l := s.Conclude(s.over(wire{capacity: 2e9, sender: 5e9}), 1e9); l.BoundedBy != record.BoundedByLimit ||
+		l.RateBps != 1e9 {
 		t.Errorf("%+v", l)
 	}
 	// A sender that is not exact is at the limit where it is near enough to have made
@@ -230,26 +243,39 @@ func TestLimit(t *testing.T) {
 // once, and with what no counter does.
 func TestOutcome(t *testing.T) {
 	counted := func(sent, received, lost int64) record.Flow {
-		return record.Flow{To: "b", GoodputBps: float64(received) * 800, Datagrams: &record.Datagrams{Bytes: 100, Sent: sent, Received: received, Lost: lost}}
+		return record.Flow{To: "b", GoodputBps: float64(received) * 800, Datagrams: &record.Datagrams{Bytes: 100,
+			Sent: sent, Received: received, Lost: lost}}
 	}
 	qdisc := func(kind, handle string, drops uint64) record.QdiscCounters {
 		return record.QdiscCounters{Interface: "eth0", Kind: kind, Handle: handle, Drops: drops}
 	}
-	trial := record.Trial{WindowS: 1, Flows: []record.Flow{counted(1000, 900, 90), counted(10, 0, 0), {Protocol: flow.RR}}, Hosts: []record.HostReading{
+	trial := record.Trial{WindowS: 1, Flows: []record.Flow{counted(1000, 900, 90), counted(10, 0, 0),
+		{Protocol: flow.RR}}, Hosts: []record.HostReading{
 		{Host: "a",
-			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 5), qdisc("bfifo", "2:", 5), qdisc("clsact", "ffff:", 5)}},
-			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}}, Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 65), qdisc("bfifo", "2:", 65), qdisc("clsact", "ffff:", 7)}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
+			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}},
+				Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 5), qdisc("bfifo", "2:", 5),
+					qdisc("clsact", "ffff:", 5)}},
+			End: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0"}},
+				Qdiscs: []record.QdiscCounters{qdisc("tbf", "1:", 65), qdisc("bfifo", "2:", 65),
+					qdisc("clsact", "ffff:", 7)}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
 		{Host: "b",
-			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth1", RxDropped: 1, RxMissed: 1}}},
-			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth1", RxDropped: 11, RxMissed: 5}}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
+			Begin: record.Reading{Interfaces: []record.InterfaceCounters{
+				{Interface: "eth1", RxDropped: 1, RxMissed: 1}}},
+			End: record.Reading{Interfaces: []record.InterfaceCounters{
+				{Interface: "eth1", RxDropped: 11, RxMissed: 5}}, Softnet: []record.SoftnetCounters{{Dropped: 3}}}},
 	}}
 	trial.Flows[0].Datagrams.LostInBuffer = 7
 	l := Outcome(&trial, 5e5, 0.2, true)
-	if l.OfferedBps != 1010*800 || l.ReceivedBps != 900*800 || l.Lost != 100 || math.Abs(l.LostShare-0.1) > 1e-9 || !l.Pass || !l.Confirms || l.AskedBps != 5e5 {
+	if l.OfferedBps != 1010*800 || l.ReceivedBps != 900*800 || l.Lost != 100 || math.Abs(l.LostShare-0.1) > 1e-9 ||
+		!l.Pass || !l.Confirms || l.AskedBps != 5e5 {
 		t.Errorf("%+v", l)
 	}
-	want := []record.LossPlace{{Host: "a", What: "the queue of eth0 (tbf, bfifo)", Packets: 60}, {Host: "b", What: "eth1 (receiving)", Packets: 10},
-		{Host: "b", What: "the receive buffer", Packets: 7}, {Host: "b", What: "eth1 (receive ring)", Packets: 4}, {Host: "b", What: "the processors' backlog (softnet)", Packets: 3}, {Host: "a", What: "the tc filters of eth0 (clsact)", Packets: 2}, {What: "where no host counts them", Packets: 14}}
+	want := []record.LossPlace{{Host: "a", What: "the queue of eth0 (tbf, bfifo)", Packets: 60},
+		{Host: "b", What: "eth1 (receiving)", Packets: 10},
+		{Host: "b", What: "the receive buffer", Packets: 7}, {Host: "b", What: "eth1 (receive ring)", Packets: 4},
+		{Host: "b", What: "the processors' backlog (softnet)", Packets: 3},
+		{Host: "a", What: "the tc filters of eth0 (clsact)", Packets: 2}, {What: "where no host counts them",
+			Packets: 14}}
 	if len(l.Places) != len(want) {
 		t.Fatalf("%+v", l.Places)
 	}
@@ -260,13 +286,16 @@ func TestOutcome(t *testing.T) {
 	}
 	// The tbf counts a packet of several datagrams once.
 	trial.Flows[0].CallBytes = 4000
-	if p := Outcome(&trial, 5e5, 0.2, true).Places; !strings.HasPrefix(p[len(p)-1].What, "in the same packets, of several datagrams each, or ") {
+	if p := Outcome(&trial, 5e5, 0.2, true).Places; !strings.HasPrefix(p[len(p)-1].What,
+		"in the same packets, of several datagrams each, or ") {
 		t.Errorf("%+v", p)
 	}
 	trial.Flows[0].CallBytes = 0
 	// Other namespaces' packets, dropped or not, are not known to be the flow's.
 	trial.Hosts[1].End.Softnet[0].Processed = 1e6
-	if l := Outcome(&trial, 5e5, 0.2, true); !slices.Contains(l.Places, record.LossPlace{Host: "b", What: "the processors' backlog, mostly of other network namespaces (softnet)", Packets: 3}) || l.Places[len(l.Places)-1].Packets != 17 {
+	if l := Outcome(&trial, 5e5, 0.2, true); !slices.Contains(l.Places,
+		record.LossPlace{Host: "b", What: "the processors' backlog, mostly of other network namespaces (softnet)",
+			Packets: 3}) || l.Places[len(l.Places)-1].Packets != 17 {
 		t.Errorf("%+v", l.Places)
 	}
 	if l := Outcome(&record.Trial{WindowS: 1, Flows: []record.Flow{counted(0, 0, 0)}}, 1, 0, false); l.Pass {
@@ -282,7 +311,8 @@ func TestMultiQueue(t *testing.T) {
 		h.End.Interfaces = h.Begin.Interfaces
 		sciencetest.MultiQueue(&h.Begin, &h.End, "eth0", drops)
 		f := record.Flow{To: "b", Datagrams: &record.Datagrams{Bytes: 100, Sent: 1000, Received: 900, Lost: 100}}
-		list := Outcome(&record.Trial{WindowS: 1, Flows: []record.Flow{f}, Hosts: []record.HostReading{h}}, 0, 0, false).Places
+		list := Outcome(&record.Trial{WindowS: 1, Flows: []record.Flow{f}, Hosts: []record.HostReading{h}}, 0, 0,
+			false).Places
 		if list[0].Host == "a" != (drops > 0) || drops > 0 && list[0].Packets != int64(drops) {
 			t.Errorf("%d drops: %+v", drops, list)
 		}

@@ -26,12 +26,14 @@ func Fabric(spines int, policy string) topology.Topology {
 		}
 		route := setting.Route{To: fmt.Sprintf("10.0.200.%d/32", 3-s)}
 		for p := range spines {
-			port := topology.Interface{Name: fmt.Sprint("eth", p), Addresses: []topology.Address{address("10.%d.%d.1/30", s, p)}}
+			port := topology.Interface{Name: fmt.Sprint("eth", p), Addresses: []topology.Address{
+				address("10.%d.%d.1/30", s, p)}}
 			if p == 0 {
 				port.Addresses = append(port.Addresses, address("10.0.200.%d/32", s))
 			}
 			h.Interfaces = append(h.Interfaces, port)
-			route.Nexthops = append(route.Nexthops, setting.Nexthop{Via: fmt.Sprintf("10.%d.%d.2", s, p), Interface: port.Name})
+			route.Nexthops = append(route.Nexthops, setting.Nexthop{Via: fmt.Sprintf("10.%d.%d.2", s, p),
+				Interface: port.Name})
 		}
 		h.Routes = []setting.Route{route}
 		t.Hosts = append(t.Hosts, h)
@@ -40,10 +42,14 @@ func Fabric(spines int, policy string) topology.Topology {
 		h := topology.Host{Name: fmt.Sprint("spine", p+1), Forward: true}
 		for s := 1; s <= 2; s++ {
 			down := fmt.Sprint("down", s)
-			h.Interfaces = append(h.Interfaces, topology.Interface{Name: down, Addresses: []topology.Address{address("10.%d.%d.2/30", s, p)}})
-			h.Routes = append(h.Routes, setting.Route{To: fmt.Sprintf("10.0.200.%d/32", s), Via: fmt.Sprintf("10.%d.%d.1", s, p), Interface: down})
-			t.Links = append(t.Links, topology.Link{From: topology.End{Node: fmt.Sprint("server", s), Interface: fmt.Sprint("eth", p)}, To: topology.End{Node: h.Name, Interface: down},
-				Impairment: topology.Impairment{Rate: 1e9, MTU: 9000}})
+			h.Interfaces = append(h.Interfaces,
+				topology.Interface{Name: down, Addresses: []topology.Address{address("10.%d.%d.2/30", s, p)}})
+			h.Routes = append(h.Routes, setting.Route{To: fmt.Sprintf("10.0.200.%d/32", s),
+				Via: fmt.Sprintf("10.%d.%d.1", s, p), Interface: down})
+			t.Links = append(t.Links,
+				topology.Link{From: topology.End{Node: fmt.Sprint("server", s), Interface: fmt.Sprint("eth", p)},
+					To:         topology.End{Node: h.Name, Interface: down},
+					Impairment: topology.Impairment{Rate: 1e9, MTU: 9000}})
 		}
 		t.Hosts = append(t.Hosts, h)
 	}
@@ -65,8 +71,10 @@ func Hashed(treatment string, spines int, ports string, on ...int) record.Trial 
 	for i, s := range on {
 		t.Flows = append(t.Flows, record.Flow{
 			From: "server1", To: "server2", Paths: spines, SourcePorts: ports, Connected: true, LimitBps: hashedLinkBps,
-			GoodputBps: 0.995 * hashedLinkBps / sharing[s], Source: fmt.Sprintf("10.0.200.1:%d", 40000+i), Destination: "10.0.200.2:5201",
-			Path:     []string{fmt.Sprint("server1.eth", s), fmt.Sprintf("spine%d.down1", s+1), fmt.Sprintf("spine%d.down2", s+1), fmt.Sprint("server2.eth", s)},
+			GoodputBps: 0.995 * hashedLinkBps / sharing[s], Source: fmt.Sprintf("10.0.200.1:%d", 40000+i),
+			Destination: "10.0.200.2:5201",
+			Path: []string{fmt.Sprint("server1.eth", s), fmt.Sprintf("spine%d.down1", s+1),
+				fmt.Sprintf("spine%d.down2", s+1), fmt.Sprint("server2.eth", s)},
 			Observed: []string{fmt.Sprintf("spine%d.down1", s+1), fmt.Sprint("server2.eth", s)},
 		})
 		t.Flows[i].Predicted = t.Flows[i].Path
@@ -79,8 +87,9 @@ func Hashed(treatment string, spines int, ports string, on ...int) record.Trial 
 // flow on a link that place draws for it: the factors links and flows are conditions.
 func Curve(links, flows []int, trials int, place func(links int) int) *record.Run {
 	run := &record.Run{
-		Study: "ecmp-curve", Unit: "bit/s", Status: "complete", Confidence: 0.95, Margin: 0.02, Topology: Fabric(slices.Max(links), "1"),
-		Factors: []record.Factor{{Name: "links", Role: "condition"}, {Name: "flows", Role: "condition"}},
+		Study: "ecmp-curve", Unit: "bit/s", Status: "complete", Confidence: 0.95, Margin: 0.02,
+		Topology: Fabric(slices.Max(links), "1"),
+		Factors:  []record.Factor{{Name: "links", Role: "condition"}, {Name: "flows", Role: "condition"}},
 	}
 	for _, n := range links {
 		over := Fabric(n, "1")
@@ -91,7 +100,8 @@ func Curve(links, flows []int, trials int, place func(links int) int) *record.Ru
 			}
 			levels := map[string]string{"links": fmt.Sprint(n, " links"), "flows": run.Factors[1].Levels[i].Name}
 			name := levels["links"] + ", " + levels["flows"]
-			run.Treatments = append(run.Treatments, record.Treatment{Name: name, Levels: levels, Baseline: true, Trials: trials})
+			run.Treatments = append(run.Treatments, record.Treatment{Name: name, Levels: levels, Baseline: true,
+				Trials: trials})
 			for block := range trials {
 				on := make([]int, k)
 				for j := range on {

@@ -13,7 +13,8 @@ import (
 
 // Factorial adds to a run a trial of every combination of its factors' levels, in each
 // block, and names the treatments after these.
-func Factorial(run *record.Run, blocks int, trial func(levels map[string]string, block, order int) record.Trial) *record.Run {
+func Factorial(run *record.Run, blocks int, trial func(levels map[string]string, block,
+	order int) record.Trial) *record.Run {
 	names, treatments := []string{""}, []map[string]string{{}}
 	for _, f := range run.Factors {
 		var longer []string
@@ -48,7 +49,8 @@ func Named(names ...string) (levels []record.Level) {
 
 // Levels is a run of treatments over conditions and levels, the first of which is the
 // baseline, with given goodputs in each block; one condition "" is none.
-func Levels(unit string, limit float64, conditions []string, levels []string, goodput func(c, l string, block int) float64, blocks int) *record.Run {
+func Levels(unit string, limit float64, conditions []string, levels []string,
+	goodput func(c, l string, block int) float64, blocks int) *record.Run {
 	run := &record.Run{Unit: unit, Status: "complete", Margin: 0.02, Confidence: 0.95}
 	if len(conditions) > 1 {
 		run.Factors = append(run.Factors, record.Factor{Name: "c", Role: "condition", Levels: Named(conditions...)})
@@ -61,7 +63,8 @@ func Levels(unit string, limit float64, conditions []string, levels []string, go
 		run.Factors = append(run.Factors, f)
 	}
 	return Factorial(run, blocks, func(at map[string]string, block, _ int) record.Trial {
-		return record.Trial{WindowS: 1, GoodputBps: goodput(at["c"], at["l"], block), LimitBps: limit, Flows: []record.Flow{{Connected: true, Alive: true}}}
+		return record.Trial{WindowS: 1, GoodputBps: goodput(at["c"], at["l"], block), LimitBps: limit,
+			Flows: []record.Flow{{Connected: true, Alive: true}}}
 	})
 }
 
@@ -105,7 +108,8 @@ func OverTwoLinks(idle map[string][]int, flows []int, trials int) *record.Run {
 // Listed is a run of a list of settings, with the levels of its plan beside "as it is":
 // "the list", "only KEY", "without KEY" or others; mbps gives what a level carries on a path.
 func Listed(paths, levels []string, mbps func(path, level string) float64) *record.Run {
-	f := record.Factor{Name: "settings", Role: "compare", Baseline: "as it is", Ablate: "the list", Levels: append(Named("as it is"), Named(levels...)...)}
+	f := record.Factor{Name: "settings", Role: "compare", Baseline: "as it is", Ablate: "the list",
+		Levels: append(Named("as it is"), Named(levels...)...)}
 	keys, place := map[string]bool{}, map[string]int{}
 	for i := range f.Levels {
 		l := &f.Levels[i]
@@ -121,7 +125,8 @@ func Listed(paths, levels []string, mbps func(path, level string) float64) *reco
 		f.Levels[i].Settings = len(keys)
 	}
 	path := record.Factor{Name: "path", Role: "condition", Levels: Named(paths...)}
-	run := &record.Run{Schema: record.RunSchema, ID: "lists-3", Study: "lists", Seed: 3, Status: "complete", Margin: 0.03, Factors: []record.Factor{path, f}}
+	run := &record.Run{Schema: record.RunSchema, ID: "lists-3", Study: "lists", Seed: 3, Status: "complete",
+		Margin: 0.03, Factors: []record.Factor{path, f}}
 	return Factorial(run, 4, func(at map[string]string, block, _ int) record.Trial {
 		noise := 1 + 0.001*math.Sin(float64(7*block+3*place[at["settings"]]))
 		return record.Trial{

@@ -31,8 +31,9 @@ func Loaded(seed uint64, blocks int, responses ...string) *record.Run {
 	run := &record.Run{
 		Schema: record.RunSchema, ID: fmt.Sprintf("loaded-%d", seed), Study: "loaded", Seed: seed,
 		Question: "How long does a request take beside a bulk flow?",
-		Started:  started, DurationS: float64(blocks*len(Queues)) * 2, Status: "complete", Unit: "bit/s", Responses: responses,
-		Topology: loadedTopology(), Confidence: 0.95, Margin: 0.02, StudyFile: "study: loaded\n",
+		Started:  started, DurationS: float64(blocks*len(Queues)) * 2, Status: "complete", Unit: "bit/s",
+		Responses: responses,
+		Topology:  loadedTopology(), Confidence: 0.95, Margin: 0.02, StudyFile: "study: loaded\n",
 		Again:       fmt.Sprintf("linerate run loaded.yaml --seed %d", seed),
 		Environment: record.Environment{Version: "test", Mode: "lab, rootless"},
 	}
@@ -55,11 +56,13 @@ func Loaded(seed uint64, blocks int, responses ...string) *record.Run {
 
 func loadedTopology() topology.Topology {
 	host := func(name, ip string) topology.Host {
-		return topology.Host{Name: name, Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{address("%s/24", ip)}}}}
+		return topology.Host{Name: name, Interfaces: []topology.Interface{
+			{Name: "eth0", Addresses: []topology.Address{address("%s/24", ip)}}}}
 	}
 	l := topology.Link{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "b", Interface: "eth0"}}
 	l.Rate = unit.BitRate(20e6)
-	return topology.Topology{Hosts: []topology.Host{host("a", "10.0.0.1"), host("b", "10.0.0.2")}, Links: []topology.Link{l}}
+	return topology.Topology{Hosts: []topology.Host{host("a", "10.0.0.1"), host("b", "10.0.0.2")},
+		Links: []topology.Link{l}}
 }
 
 func loadedTrial(queue string, block, order int, random *rand.Rand) record.Trial {

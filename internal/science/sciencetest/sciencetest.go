@@ -35,11 +35,14 @@ type fix struct {
 var fixes = map[string]fix{
 	Fixes[0]: {about: "every NIC answers ARP for every address of the server"},
 	Fixes[1]: {ignore: 1, about: "the NAS vendor's fix, a NIC answers only for its own address"},
-	Fixes[2]: {static: true, about: "the clients have a permanent entry with the right MAC address of each server address"},
+	Fixes[2]: {static: true,
+		about: "the clients have a permanent entry with the right MAC address of each server address"},
 	Fixes[3]: {ignore: 1, announce: 2, about: "the server's own ARP requests name the asking NIC's own address"},
-	Fixes[4]: {ignore: 1, announce: 2, sourceRouting: true, about: "replies leave by the NIC that holds their source address"},
+	Fixes[4]: {ignore: 1, announce: 2, sourceRouting: true,
+		about: "replies leave by the NIC that holds their source address"},
 	Fixes[5]: {ignore: 1, announce: 2, rpFilter: 1, about: "strict reverse-path filter without source routing"},
-	Fixes[6]: {ignore: 1, announce: 2, rpFilter: 1, sourceRouting: true, about: "with source routing the strict reverse-path filter lets everything pass"},
+	Fixes[6]: {ignore: 1, announce: 2, rpFilter: 1, sourceRouting: true,
+		about: "with source routing the strict reverse-path filter lets everything pass"},
 }
 
 // Lab is a server with several ports of 1 Gbit/s and some clients at one switch.
@@ -74,7 +77,8 @@ func (l Lab) Topology() topology.Topology {
 	t := topology.Topology{Switches: []topology.Switch{{Name: "switch"}}}
 	server := topology.Host{Name: "server"}
 	for p := range l.Ports {
-		server.Interfaces = append(server.Interfaces, topology.Interface{Name: eth(p), Addresses: []topology.Address{address("%s/24", serverIP(p))}})
+		server.Interfaces = append(server.Interfaces,
+			topology.Interface{Name: eth(p), Addresses: []topology.Address{address("%s/24", serverIP(p))}})
 	}
 	t.Hosts = append(t.Hosts, server)
 	for c := range l.Clients {
@@ -103,10 +107,12 @@ func (l Lab) factors() []record.Factor {
 	f := record.Factor{Name: "fix", Role: "compare", Baseline: Fixes[0]}
 	for _, name := range Fixes {
 		lines := l.settingLines(fixes[name])
-		f.Levels = append(f.Levels, record.Level{Name: name, About: fixes[name].about, Settings: len(lines), SettingLines: lines})
+		f.Levels = append(f.Levels, record.Level{Name: name, About: fixes[name].about, Settings: len(lines),
+			SettingLines: lines})
 	}
 	return []record.Factor{
-		{Name: "direction", Role: "condition", Baseline: "writes", Levels: []record.Level{{Name: "writes"}, {Name: "reads"}}},
+		{Name: "direction", Role: "condition", Baseline: "writes", Levels: []record.Level{{Name: "writes"},
+			{Name: "reads"}}},
 		f,
 	}
 }
@@ -124,7 +130,8 @@ func (l Lab) settingLines(f fix) []string {
 	for p := range l.Ports {
 		if f.static {
 			for c := range l.Clients {
-				lines = append(lines, fmt.Sprintf("%s: neighbour %s lladdr server.%s dev eth0", client(c), serverIP(p), eth(p)))
+				lines = append(lines, fmt.Sprintf("%s: neighbour %s lladdr server.%s dev eth0", client(c),
+					serverIP(p), eth(p)))
 			}
 		}
 		if f.sourceRouting {
@@ -155,7 +162,8 @@ func (l Lab) run(seed uint64, blocks int) *record.Run {
 		Again:     fmt.Sprintf("linerate run arp-flux --seed %d", seed),
 		Environment: record.Environment{
 			Version: "test", Mode: "lab, rootless",
-			Hosts: []record.HostEnvironment{{Host: "conductor", OS: "linux", Kernel: "6.18.0", Arch: "amd64", CPUs: 2, CongestionControl: "cubic"}},
+			Hosts: []record.HostEnvironment{{Host: "conductor", OS: "linux", Kernel: "6.18.0", Arch: "amd64", CPUs: 2,
+				CongestionControl: "cubic"}},
 		},
 	}
 	order := 0

@@ -23,10 +23,13 @@ func (w *world) snapshot(node string) record.Snapshot {
 	h, _ := w.top.Host(node)
 	s.Sysctls = map[string]string{}
 	for i, p := range h.Interfaces {
-		port := record.InterfaceSnapshot{Interface: p.Name, Index: i + 2, MAC: w.mac(node, p.Name), MTU: 1500, Up: true, Kind: "veth"}
+		port := record.InterfaceSnapshot{Interface: p.Name, Index: i + 2, MAC: w.mac(node, p.Name), MTU: 1500, Up: true,
+			Kind: "veth"}
 		for _, a := range p.Addresses {
 			port.Addresses = append(port.Addresses, fmt.Sprintf("%s/%d", a.First, a.Bits))
-			s.Routes = append(s.Routes, record.RouteEntry{Table: 254, Text: fmt.Sprintf("192.168.1.0/24 dev %s proto kernel scope link src %s", p.Name, a.First)})
+			s.Routes = append(s.Routes,
+				record.RouteEntry{Table: 254, Text: fmt.Sprintf("192.168.1.0/24 dev %s proto kernel scope link src %s",
+					p.Name, a.First)})
 		}
 		s.Interfaces = append(s.Interfaces, port)
 		w.sysctls(&s, p.Name, 0, 0, 0)
@@ -43,33 +46,41 @@ func (w *world) snapshot(node string) record.Snapshot {
 }
 
 func (w *world) sysctls(s *record.Snapshot, scope string, ignore, announce, rpFilter int) {
-	for name, value := range map[string]int{"arp_ignore": ignore, "arp_announce": announce, "arp_filter": 0, "rp_filter": rpFilter} {
+	for name, value := range map[string]int{"arp_ignore": ignore, "arp_announce": announce, "arp_filter": 0,
+		"rp_filter": rpFilter} {
 		s.Sysctls["net.ipv4.conf."+scope+"."+name] = strconv.Itoa(value)
 	}
 }
 
 func (w *world) server(s *record.Snapshot) {
-	s.Rules = []record.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254}, {Priority: 32767, Table: 253}}
+	s.Rules = []record.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254},
+		{Priority: 32767, Table: 253}}
 	seen := map[string]bool{}
 	for p := range w.Ports {
 		if w.fix.sourceRouting {
 			s.Rules = append(s.Rules, record.RuleEntry{Priority: 32765 - p, From: serverIP(p) + "/32", Table: 100 + p})
-			s.Routes = append(s.Routes, record.RouteEntry{Table: 100 + p, Text: fmt.Sprintf("192.168.1.0/24 dev %s src %s", eth(p), serverIP(p))})
+			s.Routes = append(s.Routes,
+				record.RouteEntry{Table: 100 + p, Text: fmt.Sprintf("192.168.1.0/24 dev %s src %s", eth(p),
+					serverIP(p))})
 		}
 		for c := range w.Clients {
-			s.Lookups = append(s.Lookups, record.RouteLookup{Source: serverIP(p), Destination: w.clientIP(c), Interface: eth(w.leave[p])})
+			s.Lookups = append(s.Lookups, record.RouteLookup{Source: serverIP(p), Destination: w.clientIP(c),
+				Interface: eth(w.leave[p])})
 			if key := eth(w.leave[p]) + w.clientIP(c); !seen[key] {
 				seen[key] = true
-				s.Neighbours = append(s.Neighbours, record.Neighbour{Interface: eth(w.leave[p]), Address: w.clientIP(c), MAC: w.mac(client(c), "eth0"), State: "REACHABLE"})
+				s.Neighbours = append(s.Neighbours, record.Neighbour{Interface: eth(w.leave[p]), Address: w.clientIP(c),
+					MAC: w.mac(client(c), "eth0"), State: "REACHABLE"})
 			}
 		}
 	}
 }
 
 func (w *world) client(s *record.Snapshot, c int) {
-	s.Rules = []record.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254}, {Priority: 32767, Table: 253}}
+	s.Rules = []record.RuleEntry{{Priority: 0, Table: 255}, {Priority: 32766, Table: 254},
+		{Priority: 32767, Table: 253}}
 	for p := range w.Ports {
-		s.Lookups = append(s.Lookups, record.RouteLookup{Source: w.clientIP(c), Destination: serverIP(p), Interface: "eth0"})
+		s.Lookups = append(s.Lookups, record.RouteLookup{Source: w.clientIP(c), Destination: serverIP(p),
+			Interface: "eth0"})
 		n := record.Neighbour{Interface: "eth0", Address: serverIP(p), State: "REACHABLE"}
 		switch {
 		case w.arrive[c][p] < 0:
@@ -87,7 +98,8 @@ func (w *world) client(s *record.Snapshot, c int) {
 func (w *world) bridge(s *record.Snapshot) {
 	for i, l := range w.top.Links {
 		s.Interfaces = append(s.Interfaces, record.InterfaceSnapshot{
-			Interface: l.To.Interface, Index: i + 2, MAC: w.top.MAC(l.To), MTU: 1500, Up: true, Master: "br", Kind: "veth"})
+			Interface: l.To.Interface, Index: i + 2, MAC: w.top.MAC(l.To), MTU: 1500, Up: true, Master: "br",
+			Kind: "veth"})
 		s.FDB = append(s.FDB,
 			record.FDBEntry{MAC: w.top.MAC(l.From), Interface: l.To.Interface, Peer: l.From.String()},
 			record.FDBEntry{MAC: w.top.MAC(l.To), Interface: l.To.Interface, Local: true})

@@ -13,10 +13,12 @@ import (
 // world is one trial in the making.
 type world struct {
 	Lab
-	fix    fix
-	reads  bool
-	arrive [][]int // by client and port: the interface whose MAC the client holds for the port's address; -1: unresolved
-	leave  []int   // by port: the interface by which packets from its address leave
+	fix   fix
+	reads bool
+	// by client and port: the interface whose MAC the client holds for the port's address; -1:
+	// unresolved
+	arrive [][]int
+	leave  []int // by port: the interface by which packets from its address leave
 	top    topology.Topology
 	load   map[topology.End]*traffic
 }
@@ -26,7 +28,8 @@ type traffic struct{ rxBytes, rxPackets, txBytes, txPackets float64 }
 
 // Trial makes one trial of a treatment.
 func (l Lab) Trial(fixName, direction string, block, order int, random *rand.Rand) record.Trial {
-	w := &world{Lab: l, fix: fixes[fixName], reads: direction == "reads", top: l.Topology(), load: map[topology.End]*traffic{}}
+	w := &world{Lab: l, fix: fixes[fixName], reads: direction == "reads", top: l.Topology(),
+		load: map[topology.End]*traffic{}}
 	w.resolve(random)
 	t := record.Trial{
 		Treatment: direction + ", " + fixName,
@@ -39,7 +42,8 @@ func (l Lab) Trial(fixName, direction string, block, order int, random *rand.Ran
 	}
 	w.flows(&t, random)
 	for _, line := range l.settingLines(w.fix) {
-		t.Settings = append(t.Settings, record.Applied{Host: line[:6], Kind: "setting", Scope: "namespace", What: line[8:], Prior: "absent", New: "set"})
+		t.Settings = append(t.Settings, record.Applied{Host: line[:6], Kind: "setting", Scope: "namespace",
+			What: line[8:], Prior: "absent", New: "set"})
 	}
 	for _, h := range w.top.Hosts {
 		t.Hosts = append(t.Hosts, w.reading(h.Name))
@@ -95,7 +99,8 @@ func (w *world) flows(t *record.Trial, random *rand.Rand) {
 				Source:      fmt.Sprintf("%s:%d", w.clientIP(c), 40000+c*w.Ports+p+t.Order*2*w.Ports*w.Clients),
 				Destination: fmt.Sprintf("%s:%d", serverIP(p), 5201+c*w.Ports+p),
 			}
-			f.Path = []string{client(c) + ".eth0", "switch.p-" + client(c) + "-eth0", "switch.p-server-" + eth(p), "server." + eth(p)}
+			f.Path = []string{client(c) + ".eth0", "switch.p-" + client(c) + "-eth0", "switch.p-server-" + eth(p),
+				"server." + eth(p)}
 			if w.reads {
 				f.From, f.To, f.Source, f.Destination = f.To, f.From, f.Destination, f.Source
 				f.Path = []string{f.Path[3], f.Path[2], f.Path[1], f.Path[0]}
@@ -186,7 +191,8 @@ const begin, end = int64(1_400_000_000), int64(1_400_000_000 + windowS*1e9)
 func (w *world) reading(node string) record.HostReading {
 	edge := func(share float64, at int64) record.Reading {
 		return record.Reading{
-			ScheduledNs: at, BeganNs: at + 30_000, EndedNs: at + 900_000, Interfaces: w.counters(node, share, at+200_000),
+			ScheduledNs: at, BeganNs: at + 30_000, EndedNs: at + 900_000, Interfaces: w.counters(node, share,
+				at+200_000),
 			SNMP: map[string]int64{"Tcp.RetransSegs": 10, "TcpExt.IPReversePathFilter": 0},
 		}
 	}
@@ -199,7 +205,8 @@ func (w *world) reading(node string) record.HostReading {
 	for i := range intervals + 1 {
 		share := float64(i) / intervals
 		at := begin + int64(float64(end-begin)*share)
-		r.Series = append(r.Series, record.Sample{AtNs: at, Interfaces: w.counters(node, share+0.001*math.Sin(float64(7*i)), at)})
+		r.Series = append(r.Series,
+			record.Sample{AtNs: at, Interfaces: w.counters(node, share+0.001*math.Sin(float64(7*i)), at)})
 	}
 	return r
 }

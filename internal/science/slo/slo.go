@@ -77,7 +77,8 @@ func (s Search) Window(rate float64, planned time.Duration) time.Duration {
 
 // Outcome is the result of a trial after those that were made: asked is the rate of its
 // schedule.
-func (s Search) Outcome(made []record.FindMaxTrial, m *record.Measure, asked float64, confirms bool) record.FindMaxTrial {
+func (s Search) Outcome(made []record.FindMaxTrial, m *record.Measure, asked float64,
+	confirms bool) record.FindMaxTrial {
 	t := record.FindMaxTrial{AskedPerS: asked, AnsweredPerS: m.RatePerS, WindowS: m.DurationS, Confirms: confirms}
 	if x := m.Transactions; x != nil && x.Application != nil {
 		t.ErrorsPerS = float64(x.Application.Errors) / m.DurationS
@@ -106,7 +107,9 @@ func (s Search) Outcome(made []record.FindMaxTrial, m *record.Measure, asked flo
 	if t.Pass = checked.Met && answered; t.Pass {
 		return t
 	}
-	late := !answered || slices.ContainsFunc(t.Unmet(), func(c record.Condition) bool { return strings.HasPrefix(c.Metric, "latency_") })
+	late := !answered || slices.ContainsFunc(t.Unmet(), func(c record.Condition) bool {
+		return strings.HasPrefix(c.Metric, "latency_")
+	})
 	hindered := late && (failed(trust.Steal) || failed(trust.Clock) || busy)
 	if closed := made[0]; late && !hindered && closed.Generator != "" && asked >= closed.AnsweredPerS*exhausted {
 		hindered, t.Generator = true, "in the closed loop "+closed.Generator
@@ -219,7 +222,8 @@ func (s Search) Next(made []record.FindMaxTrial) (rate float64, confirms, more b
 	switch {
 	case at.lower == 0 && at.up == nil:
 		first := closed
-		if good := closed - made[0].ErrorsPerS; good > floor && slices.Contains(s.Objective.Metrics(), metric.Errors.Name) {
+		if good := closed - made[0].ErrorsPerS; good > floor &&
+			slices.Contains(s.Objective.Metrics(), metric.Errors.Name) {
 			first = good
 		}
 		return min(max(round(first*start), floor), ceiling), false, true
@@ -245,7 +249,8 @@ func round(rate float64) float64 {
 // Conclude makes the result of the trials that were made. Ended is why no other could be
 // made; empty: Next had no more.
 func (s Search) Conclude(made []record.FindMaxTrial, ended string) *record.FindMax {
-	f := &record.FindMax{Objective: s.Objective.String(), Resolution: s.Resolution, Repeats: s.Repeats, NeededRequests: s.Objective.Needs(), Trials: made}
+	f := &record.FindMax{Objective: s.Objective.String(), Resolution: s.Resolution, Repeats: s.Repeats,
+		NeededRequests: s.Objective.Needs(), Trials: made}
 	if len(made) == 0 {
 		f.Why, f.Trials = cmp.Or(ended, "no trial was made"), []record.FindMaxTrial{}
 		return f
@@ -262,7 +267,8 @@ func (s Search) Conclude(made []record.FindMaxTrial, ended string) *record.FindM
 	if at.low != nil {
 		f.Confirmed = at.low.confirmed
 	}
-	finished := at.low != nil && at.low.confirmed >= s.Repeats && (at.lower >= s.ceiling(closed) || s.near(at.lower, at.upper))
+	finished := at.low != nil && at.low.confirmed >= s.Repeats && (at.lower >= s.ceiling(closed) ||
+		s.near(at.lower, at.upper))
 	switch {
 	case finished && at.up == nil:
 		f.BoundedBy = record.BoundedBySearch
@@ -270,7 +276,8 @@ func (s Search) Conclude(made []record.FindMaxTrial, ended string) *record.FindM
 	case closed <= 0:
 		f.Why = "no request was answered in the closed loop"
 	case s.floor(closed) > s.ceiling(closed):
-		f.Why = fmt.Sprintf("a window of %v has too few requests for the objective, which needs %s", unit.Duration(s.Longest), unit.FormatCount(f.NeededRequests))
+		f.Why = fmt.Sprintf("a window of %v has too few requests for the objective, which needs %s",
+			unit.Duration(s.Longest), unit.FormatCount(f.NeededRequests))
 	case ended != "":
 		f.Why = ended
 	case len(made) >= MostTrials:

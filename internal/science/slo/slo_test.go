@@ -40,7 +40,8 @@ func (s server) trial(asked float64, window time.Duration, random *rand.Rand) *r
 	late := s.p99(answered)
 	if s.generator > 0 && (asked > s.generator || closed && answered >= s.generator) {
 		answered = min(answered, s.generator)
-		m.Trust = append(m.Trust, record.Check{Check: trust.Generator, Detail: "the busiest traffic thread took 99 % of a CPU"})
+		m.Trust = append(m.Trust, record.Check{Check: trust.Generator,
+			Detail: "the busiest traffic thread took 99 % of a CPU"})
 	}
 	if answered < asked { // the queue grows
 		late += time.Duration((1 - answered/asked) * float64(window))
@@ -131,16 +132,19 @@ func TestSearch(t *testing.T) {
 		bounded   string
 		most      int // trials
 	}{
-		"saturating":           {queue(1000, 2*time.Millisecond), both, 900, record.BoundedByObjective, 16},
-		"a tight objective":    {queue(1000, 2*time.Millisecond), "latency_p99 <= 2.2ms", 91, record.BoundedByObjective, 20},
-		"a cliff":              {cliff(1000, 333, time.Millisecond, time.Second), both, 333, record.BoundedByObjective, 18},
-		"errors":               {refusing, both, 700.7, record.BoundedByObjective, 20},
-		"a flood of refusals":  {flooded, both, 300.3, record.BoundedByObjective, 20},
-		"no more is answered":  {thrashing, "errors <= 1%", 1000, record.BoundedByAnswers, 16},
-		"the generator":        {limited, both, 4000, record.BoundedByGenerator, 24},
-		"noisy":                {noisy, both, 900, record.BoundedByObjective, 24},
-		"slow, few requests":   {queue(5, time.Millisecond), "latency_p50 <= 3ms", 4.4, "", 20},
-		"'and' and the median": {cliff(1000, 500, 3*time.Millisecond, 99*time.Millisecond), "latency_p50 <= 2ms and latency_p99 <= 50ms", 500, record.BoundedByObjective, 18},
+		"saturating": {queue(1000, 2*time.Millisecond), both, 900, record.BoundedByObjective, 16},
+		"a tight objective": {queue(1000, 2*time.Millisecond), "latency_p99 <= 2.2ms", 91,
+			record.BoundedByObjective, 20},
+		"a cliff": {cliff(1000, 333, time.Millisecond, time.Second), both, 333,
+			record.BoundedByObjective, 18},
+		"errors":              {refusing, both, 700.7, record.BoundedByObjective, 20},
+		"a flood of refusals": {flooded, both, 300.3, record.BoundedByObjective, 20},
+		"no more is answered": {thrashing, "errors <= 1%", 1000, record.BoundedByAnswers, 16},
+		"the generator":       {limited, both, 4000, record.BoundedByGenerator, 24},
+		"noisy":               {noisy, both, 900, record.BoundedByObjective, 24},
+		"slow, few requests":  {queue(5, time.Millisecond), "latency_p50 <= 3ms", 4.4, "", 20},
+		"'and' and the median": {cliff(1000, 500, 3*time.Millisecond, 99*time.Millisecond),
+			"latency_p50 <= 2ms and latency_p99 <= 50ms", 500, record.BoundedByObjective, 18},
 	} {
 		for seed := range uint64(50) {
 			s := Search{Objective: wanted(t, test.objective), Resolution: 0.05, Repeats: 3, Longest: time.Minute}
@@ -150,10 +154,14 @@ func TestSearch(t *testing.T) {
 			if test.noise > 0 {
 				off = 0.02 // the knee is where half of the trials fail
 			}
-			if f.RatePerS > test.want*(1+off) || f.FailedAtPerS < test.want*(1-off) || !f.Found() || f.Confirmed != 3 || test.noise == 0 && !s.near(f.RatePerS, f.FailedAtPerS) {
-				t.Fatalf("%s: %.4g to %.4g, want %.4g; %s\n%+v", name, f.RatePerS, f.FailedAtPerS, test.want, f.Why, made)
+			if f.RatePerS > test.want*(1+off) || f.FailedAtPerS < test.want*(1-off) || !f.Found() || f.Confirmed != 3 ||
+				test.noise == 0 && !s.near(f.RatePerS, f.FailedAtPerS) {
+				t.Fatalf("%s: %.4g to %.4g, want %.4g; %s\n%+v", name, f.RatePerS, f.FailedAtPerS, test.want,
+					f.Why, made)
 			}
-			if len(made) > test.most || test.bounded != "" && f.BoundedBy != test.bounded || (f.BoundedBy == record.BoundedByObjective) != (len(f.Failed) > 0) && f.BoundedBy == record.BoundedByObjective {
+			if len(made) > test.most || test.bounded != "" && f.BoundedBy != test.bounded ||
+				(f.BoundedBy == record.BoundedByObjective) != (len(f.Failed) > 0) &&
+					f.BoundedBy == record.BoundedByObjective {
 				t.Fatalf("%s: %d trials, bounded by %q, %+v", name, len(made), f.BoundedBy, f.Failed)
 			}
 		}
@@ -164,10 +172,13 @@ func TestSearch(t *testing.T) {
 // there, whatever digits that rate has.
 func TestCeiling(t *testing.T) {
 	for _, most := range []float64{900.137, 900.153, 900} {
-		s := Search{Objective: wanted(t, "errors <= 1%"), Resolution: 0.05, Repeats: 3, Longest: time.Minute, Most: most}
+		s := Search{Objective: wanted(t, "errors <= 1%"), Resolution: 0.05, Repeats: 3, Longest: time.Minute,
+			Most: most}
 		made := s.over(cliff(1000, 1e9, time.Millisecond, time.Millisecond), 1)
-		if f := s.Conclude(made, ""); f.RatePerS != most || f.Confirmed != 3 || f.BoundedBy != record.BoundedBySearch || len(made) > 16 {
-			t.Errorf("%g: %g after %d trials, confirmed by %d, bounded by %q (%s)", most, f.RatePerS, len(made), f.Confirmed, f.BoundedBy, f.Why)
+		if f := s.Conclude(made, ""); f.RatePerS != most || f.Confirmed != 3 || f.BoundedBy != record.BoundedBySearch ||
+			len(made) > 16 {
+			t.Errorf("%g: %g after %d trials, confirmed by %d, bounded by %q (%s)", most, f.RatePerS, len(made),
+				f.Confirmed, f.BoundedBy, f.Why)
 		}
 	}
 }
@@ -209,7 +220,8 @@ func TestNone(t *testing.T) {
 	s := Search{Objective: wanted(t, both), Resolution: 0.05, Repeats: 3, Longest: time.Minute}
 	never := server{capacity: 1000, p99: always(time.Second)}
 	made := s.over(never, 1)
-	if f := s.Conclude(made, ""); f.RatePerS != 0 || f.Found() || !strings.Contains(f.Why, "even the lowest rate") || f.BoundedBy != record.BoundedByObjective || len(f.Failed) != 1 || f.FailedAtPerS > 20 || len(made) > 16 {
+	if f := s.Conclude(made, ""); f.RatePerS != 0 || f.Found() || !strings.Contains(f.Why, "even the lowest rate") ||
+		f.BoundedBy != record.BoundedByObjective || len(f.Failed) != 1 || f.FailedAtPerS > 20 || len(made) > 16 {
 		t.Errorf("never: %d trials, %+v", len(made), f)
 	}
 	// In the closed loop a server with a lock that all wait for is slower than on a schedule.
@@ -226,21 +238,25 @@ func TestNone(t *testing.T) {
 		}
 		made = append(made, s.Outcome(made, at.trial(rate, s.Window(rate, time.Second), random), rate, confirms))
 	}
-	if f := s.Conclude(made, ""); f.RatePerS != 1600 || f.FailedAtPerS != 0 || f.BoundedBy != record.BoundedBySearch || !f.Found() || len(made) > 16 {
+	if f := s.Conclude(made, ""); f.RatePerS != 1600 || f.FailedAtPerS != 0 || f.BoundedBy != record.BoundedBySearch ||
+		!f.Found() || len(made) > 16 {
 		t.Errorf("always: %d trials, %+v", len(made), f)
 	}
 	s.Most = 500
-	if f := s.Conclude(s.over(queue(1e6, time.Microsecond), 1), ""); f.RatePerS != 500 || f.BoundedBy != record.BoundedBySearch {
+	if f := s.Conclude(s.over(queue(1e6, time.Microsecond), 1), ""); f.RatePerS != 500 ||
+		f.BoundedBy != record.BoundedBySearch {
 		t.Errorf("a highest rate: %+v", f)
 	}
 	s.Most = 0
 	dead := server{p99: always(time.Second)}
 	made = s.over(dead, 1)
-	if f := s.Conclude(made, ""); f.RatePerS != 0 || !strings.Contains(f.Why, "no request was answered") || len(made) != 1 {
+	if f := s.Conclude(made, ""); f.RatePerS != 0 || !strings.Contains(f.Why, "no request was answered") ||
+		len(made) != 1 {
 		t.Errorf("dead: %+v", f)
 	}
 	slow := server{capacity: 0.5, p99: always(time.Millisecond)}
-	if f := s.Conclude(s.over(slow, 1), ""); f.RatePerS != 0 || !strings.Contains(f.Why, "too few requests for the objective, which needs 1,000") {
+	if f := s.Conclude(s.over(slow, 1), ""); f.RatePerS != 0 ||
+		!strings.Contains(f.Why, "too few requests for the objective, which needs 1,000") {
 		t.Errorf("slow: %+v", f)
 	}
 	if f := s.Conclude(nil, ""); f.Found() || f.Why == "" || f.Trials == nil {
@@ -262,7 +278,8 @@ func TestGenerator(t *testing.T) {
 	made := []record.FindMaxTrial{closed}
 	late := server{capacity: 1e6, p99: always(time.Second)}
 	for asked, by := range map[float64]string{3900: record.BoundedByGenerator, 2000: record.BoundedByObjective} {
-		if o := s.Outcome(made, late.trial(asked, time.Second, random), asked, false); o.FailedBy != by || o.Pass || (o.Generator != "") != (by == record.BoundedByGenerator) {
+		if o := s.Outcome(made, late.trial(asked, time.Second, random), asked, false); o.FailedBy != by || o.Pass ||
+			(o.Generator != "") != (by == record.BoundedByGenerator) {
 			t.Errorf("%g: %+v", asked, o)
 		}
 	}
@@ -271,7 +288,8 @@ func TestGenerator(t *testing.T) {
 		for capacity, pass := range map[float64]bool{1e6: true, 1000: false} {
 			m := server{capacity: capacity, p99: always(time.Millisecond)}.trial(2000, time.Second, random)
 			m.Trust = []record.Check{{Check: check, Detail: "busy"}}
-			if o := s.Outcome(made, m, 2000, false); o.Pass != pass || !pass && (o.FailedBy != record.BoundedByGenerator || o.Generator != "busy") {
+			if o := s.Outcome(made, m, 2000, false); o.Pass != pass || !pass &&
+				(o.FailedBy != record.BoundedByGenerator || o.Generator != "busy") {
 				t.Errorf("%s: %+v", check, o)
 			}
 		}
@@ -284,7 +302,8 @@ func TestErrors(t *testing.T) {
 	refusing := server{capacity: 1e6, p99: always(time.Millisecond), errors: func(float64) float64 { return 0.5 }}
 	m := refusing.trial(2000, time.Second, rand.New(rand.NewPCG(1, 1)))
 	m.Trust = []record.Check{{Check: trust.Generator, Detail: "busy"}}
-	if o := s.Outcome([]record.FindMaxTrial{{AnsweredPerS: 2000, Generator: "busy"}}, m, 2000, false); o.FailedBy != record.BoundedByObjective || o.Pass {
+	if o := s.Outcome([]record.FindMaxTrial{{AnsweredPerS: 2000, Generator: "busy"}}, m, 2000,
+		false); o.FailedBy != record.BoundedByObjective || o.Pass {
 		t.Errorf("%+v", o)
 	}
 }
@@ -311,7 +330,8 @@ func TestInterrupted(t *testing.T) {
 	first := slices.IndexFunc(made, func(t record.FindMaxTrial) bool { return t.Confirms })
 	for n := 1; n < len(made); n++ {
 		f := s.Conclude(made[:n], "interrupted")
-		if f.Found() || f.Why != "interrupted" || f.RatePerS > 900.01 || n > first && (f.RatePerS == 0 || f.Confirmed != n-first) {
+		if f.Found() || f.Why != "interrupted" || f.RatePerS > 900.01 || n > first &&
+			(f.RatePerS == 0 || f.Confirmed != n-first) {
 			t.Errorf("%d trials: %+v", n, f)
 		}
 	}
@@ -320,7 +340,8 @@ func TestInterrupted(t *testing.T) {
 // TestWindow: a window is as long as the percentile needs, and no longer than it may be.
 func TestWindow(t *testing.T) {
 	s := Search{Objective: wanted(t, "latency_p99 <= 1ms, latency_p50 <= 1ms"), Longest: 30 * time.Second}
-	for rate, want := range map[float64]time.Duration{0: time.Second, 1e5: time.Second, 110: 10 * time.Second, 1: 30 * time.Second} {
+	for rate, want := range map[float64]time.Duration{0: time.Second, 1e5: time.Second, 110: 10 * time.Second,
+		1: 30 * time.Second} {
 		if got := s.Window(rate, time.Second); got.Round(time.Millisecond) != want {
 			t.Errorf("%g/s: %v, want %v", rate, got, want)
 		}

@@ -49,7 +49,8 @@ const highest = 3
 func leavesByAnother(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
 	upper := level(h, p, over)
 	return slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool {
-		return o.Up && !slices.Contains([]string{"lo", p.Interface, p.Master}, o.Interface) && (upper == highest || level(h, o, over) < upper)
+		return o.Up && !slices.Contains([]string{"lo", p.Interface, p.Master}, o.Interface) && (upper == highest ||
+			level(h, o, over) < upper)
 	})
 }
 
@@ -65,7 +66,8 @@ func carried(h record.HostReading, p record.InterfaceSnapshot, over *topology.To
 // repeats reports whether an interface's frames are those of another one of the host, with
 // a known number of bytes more or less: VLANs, VXLAN, and what ifb takes from another.
 func repeats(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
-	return slices.Contains(onLowerKinds, p.Kind) && leavesByAnother(h, p, over) || p.Kind == "ifb" || device.TunnelOverhead(p.Kind) > 0
+	return slices.Contains(onLowerKinds, p.Kind) && leavesByAnother(h, p, over) || p.Kind == "ifb" ||
+		device.TunnelOverhead(p.Kind) > 0
 }
 
 // Interface reports whether an interface of a host counts what another one of the host counts,
@@ -78,7 +80,9 @@ func Interface(h record.HostReading, port string, over *topology.Topology) bool 
 	}
 	p := h.Snapshot.Interfaces[i]
 	return repeats(h, p, over) || carried(h, p, over) ||
-		slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool { return o.Interface == p.Master })
+		slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool {
+			return o.Interface == p.Master
+		})
 }
 
 // own are the interfaces of a flow at one of its hosts: that with its address there, and that
@@ -116,7 +120,8 @@ func Unknown(h record.HostReading, f record.Flow, receiving bool, over *topology
 			// A bridge's tun belongs to a virtual machine.
 			beneath := q.Master == p.Interface && q.Kind != "tun" && (carried(h, q, over) || repeats(h, q, over))
 			if q.Interface == p.Interface && carried(h, q, over) || beneath {
-				return fmt.Sprintf("%s: the packets of %s (%s) leave by another interface, which counts them again with headers of unknown length",
+				return fmt.Sprintf(
+					"%s: the packets of %s (%s) leave by another interface, which counts them again with headers of unknown length",
 					h.Host, q.Interface, q.Kind)
 			}
 		}

@@ -39,7 +39,8 @@ func TestApart(t *testing.T) {
 			})).Apart(metric.Goodput))
 		}
 		if named > runs/100 || found < runs*9/10 || halves > runs/100 {
-			t.Errorf("%d blocks: noise is named in %d of %d runs, one that is off in %d, one of two halves %d times", blocks, named, runs, found, halves)
+			t.Errorf("%d blocks: noise is named in %d of %d runs, one that is off in %d, one of two halves %d times",
+				blocks, named, runs, found, halves)
 		}
 		t.Logf("%d blocks: %d, %d, %d", blocks, named, found, halves)
 	}
@@ -53,12 +54,18 @@ func TestEffectOfFew(t *testing.T) {
 		verdict     string
 		why         string
 	}{
-		"one of the baseline":   {[]float64{286.0, 162.6, 286.2, 285.7}, []float64{288.4, 288.3, 287.8, 288.6}, record.Inconclusive, "1.01× without trial 2 (off), so far from the others"},
-		"all but one":           {[]float64{286.0, 162.6, 286.2, 285.7}, []float64{388.4, 388.3, 387.8, 388.6}, record.Improves, ""},
-		"none":                  {[]float64{286.0, 285.6, 286.2, 285.7}, []float64{298.4, 298.3, 297.8, 298.6}, record.Improves, ""},
-		"no more than a jitter": {[]float64{286.0, 285.6, 286.2, 285.7}, []float64{288.4, 288.3, 287.8, 288.6}, record.NoDifference, ""},
+		"one of the baseline": {[]float64{286.0, 162.6, 286.2, 285.7}, []float64{288.4, 288.3, 287.8, 288.6},
+			record.Inconclusive, "1.01× without trial 2 (off), so far from the others"},
+		"all but one": {[]float64{286.0, 162.6, 286.2, 285.7}, []float64{388.4, 388.3, 387.8, 388.6},
+			record.Improves, ""},
+		"none": {[]float64{286.0, 285.6, 286.2, 285.7}, []float64{298.4, 298.3, 297.8, 298.6},
+			record.Improves, ""},
+		"no more than a jitter": {[]float64{286.0, 285.6, 286.2, 285.7}, []float64{288.4, 288.3, 287.8, 288.6},
+			record.NoDifference, ""},
 	} {
-		factors, trials := judged(func(t *record.Trial, v float64) { t.GoodputBps, t.LimitBps = v, 286.9 }, test.base, test.level)
+		factors, trials := judged(func(t *record.Trial, v float64) {
+			t.GoodputBps, t.LimitBps = v, 286.9
+		}, test.base, test.level)
 		for i := range trials {
 			trials[i].Order, trials[i].Treatment = trials[i].Block, trials[i].Levels["f"]
 		}

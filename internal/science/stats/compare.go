@@ -20,8 +20,10 @@ type estimator func(base, level Side, confidence float64) (in Interval, p float6
 type estimators struct{ ratio, difference estimator }
 
 var (
-	paired   = estimators{ofNoise(ofPercentiles(pairedPercentiles, pairedRatio), combinedRatio), ofNoise(pairedDifference, combinedDifference)}
-	unpaired = estimators{ofNoise(ofPercentiles(welchPercentiles, welchRatio), combinedRatio), ofNoise(welchDifference, combinedDifference)}
+	paired = estimators{ofNoise(ofPercentiles(pairedPercentiles, pairedRatio), combinedRatio),
+		ofNoise(pairedDifference, combinedDifference)}
+	unpaired = estimators{ofNoise(ofPercentiles(welchPercentiles, welchRatio), combinedRatio),
+		ofNoise(welchDifference, combinedDifference)}
 )
 
 // ofNoise compares sides that are noise by one estimator, and by another those whose

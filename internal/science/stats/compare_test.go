@@ -34,7 +34,8 @@ func TestUnpairedAgreesWithWelch(t *testing.T) {
 	}
 	if !within(math.Log(ratio.Mean), 0.75-2.33, 1e-9) || !within(math.Log(ratio.Low), -3.3654832, 1e-7) ||
 		!within(math.Log(ratio.High), 0.2054832, 1e-7) || !within(p, 0.07939, 5e-6) {
-		t.Errorf("log of ratio %.7f (%.7f … %.7f), p = %.5f", math.Log(ratio.Mean), math.Log(ratio.Low), math.Log(ratio.High), p)
+		t.Errorf("log of ratio %.7f (%.7f … %.7f), p = %.5f", math.Log(ratio.Mean), math.Log(ratio.Low),
+			math.Log(ratio.High), p)
 	}
 	back, again := unpaired.ratio(Side{Values: exp(drug1)}, Side{Values: exp(drug2)}, 0.95)
 	if !within(back.Low*ratio.High, 1, 1e-9) || !within(back.High*ratio.Low, 1, 1e-9) || !within(p, again, 1e-12) {
@@ -45,14 +46,17 @@ func TestUnpairedAgreesWithWelch(t *testing.T) {
 // Of what may be below zero the difference is taken, which is the hours themselves.
 func TestUnpairedDifference(t *testing.T) {
 	apart, p := unpaired.difference(Side{Values: drug2}, Side{Values: drug1}, 0.95)
-	if !apart.Known || !within(apart.Mean, 0.75-2.33, 1e-9) || !within(apart.Low, -3.3654832, 1e-7) || !within(apart.High, 0.2054832, 1e-7) || !within(p, 0.07939, 5e-6) {
+	if !apart.Known || !within(apart.Mean, 0.75-2.33, 1e-9) || !within(apart.Low, -3.3654832, 1e-7) ||
+		!within(apart.High, 0.2054832, 1e-7) || !within(p, 0.07939, 5e-6) {
 		t.Errorf("%+v, p = %.5f", apart, p)
 	}
 	two := Unpaired(Side{Values: []float64{-0.1, -0.1}}, Side{Values: []float64{0.2, 0.2}}, metric.Surplus, 0.95, 0.02)
-	if d := two.Difference; d == nil || !within(d.Mean, 0.3, 1e-12) || two.P != 1 || two.Verdict != record.Inconclusive || two.Why != "a verdict takes 4 trials on each side, and there are 2" {
+	if d := two.Difference; d == nil || !within(d.Mean, 0.3, 1e-12) || two.P != 1 ||
+		two.Verdict != record.Inconclusive || two.Why != "a verdict takes 4 trials on each side, and there are 2" {
 		t.Errorf("%+v", two)
 	}
-	if none := Unpaired(Side{}, Side{Values: []float64{1}}, metric.Surplus, 0.95, 0.02); !none.Ratio.None || none.Why != "no trial has both" {
+	if none := Unpaired(Side{}, Side{Values: []float64{1}}, metric.Surplus, 0.95, 0.02); !none.Ratio.None ||
+		none.Why != "no trial has both" {
 		t.Errorf("%+v", none)
 	}
 }
@@ -83,7 +87,8 @@ func TestUnpairedHoldsTheTruth(t *testing.T) {
 			}
 		}
 		if share := float64(held) / rounds; share < 0.935 || share > 0.965 {
-			t.Errorf("zeros %v: the interval held the truth in %.1f %% of %d rounds, want 95 %%", zeros, 100*share, rounds)
+			t.Errorf("zeros %v: the interval held the truth in %.1f %% of %d rounds, want 95 %%", zeros,
+				100*share, rounds)
 		}
 	}
 }
@@ -98,21 +103,27 @@ func TestUnpairedAtTheEdges(t *testing.T) {
 		why         string
 		verdict     string
 	}{
-		{"from nothing", same(0), same(3), record.EffectSize{None: true}, 0, "the first is zero in every trial: there is no ratio, only a difference", record.Improves},
+		{"from nothing", same(0), same(3), record.EffectSize{None: true}, 0,
+			"the first is zero in every trial: there is no ratio, only a difference", record.Improves},
 		{"to nothing", same(3), same(0), record.EffectSize{}, 0, "", record.Worsens},
-		{"nothing to nothing", same(0), same(0), record.EffectSize{None: true}, 1, "both are zero in every trial", record.NoDifference},
-		{"constant and equal", same(3), same(3), record.EffectSize{Mean: 1, Low: 1, High: 1}, 1, "", record.NoDifference},
+		{"nothing to nothing", same(0), same(0), record.EffectSize{None: true}, 1, "both are zero in every trial",
+			record.NoDifference},
+		{"constant and equal", same(3), same(3), record.EffectSize{Mean: 1, Low: 1, High: 1}, 1, "",
+			record.NoDifference},
 		{"constant and double", same(3), same(6), record.EffectSize{Mean: 2, Low: 2, High: 2}, 0, "", record.Improves},
-		{"three of them", Side{Values: []float64{3, 3, 3}}, same(6), record.EffectSize{Mean: 2, Low: 2, High: 2}, 1, "a verdict takes 4 trials on each side, and there are 3", record.Inconclusive},
+		{"three of them", Side{Values: []float64{3, 3, 3}}, same(6), record.EffectSize{Mean: 2, Low: 2, High: 2}, 1,
+			"a verdict takes 4 trials on each side, and there are 3", record.Inconclusive},
 	} {
 		got := Unpaired(c.base, c.level, metric.Goodput, 0.95, 0.02)
-		near := within(got.Ratio.Mean, c.want.Mean, 1e-12) && within(got.Ratio.Low, c.want.Low, 1e-12) && within(got.Ratio.High, c.want.High, 1e-12)
+		near := within(got.Ratio.Mean, c.want.Mean, 1e-12) && within(got.Ratio.Low, c.want.Low, 1e-12) &&
+			within(got.Ratio.High, c.want.High, 1e-12)
 		if !near || got.Ratio.None != c.want.None || got.P != c.p || got.Why != c.why || got.Verdict != c.verdict {
 			t.Errorf("%s: %+v, want %+v, p = %v, %q, %s", c.name, got, c.want, c.p, c.why, c.verdict)
 		}
 	}
 	// Some trials carried nothing: the figures are there, and honest about it.
-	ratio, _ := unpaired.ratio(Side{Values: []float64{100, 101, 99, 100}}, Side{Values: []float64{0, 100, 0, 100}}, 0.95)
+	ratio, _ := unpaired.ratio(Side{Values: []float64{100, 101, 99, 100}}, Side{Values: []float64{0, 100, 0, 100}},
+		0.95)
 	if !within(ratio.Mean, 0.5, 1e-12) || ratio.Low != 0 || ratio.High < 1 {
 		t.Errorf("some zeros: %+v, want a wide interval around one half", ratio)
 	}

@@ -30,7 +30,8 @@ func TestCounting(t *testing.T) {
 			}
 		}
 	})
-	values := []int64{-1, 0, 1, 2, half - 1, half, 2*half - 1, 2 * half, 2*half + 1, longestNs - 1, longestNs, longestNs + 1, math.MaxInt64}
+	values := []int64{-1, 0, 1, 2, half - 1, half, 2*half - 1, 2 * half, 2*half + 1, longestNs - 1, longestNs,
+		longestNs + 1, math.MaxInt64}
 	for power := range 40 {
 		values = append(values, 1<<power-1, 1<<power, 1<<power+1)
 	}

@@ -38,7 +38,8 @@ func Distribution(h *hdrhistogram.Histogram) (*record.Distribution, error) {
 	at := func(percent float64) float64 { return float64(h.ValueAtPercentile(percent)) / 1e3 }
 	return &record.Distribution{
 		Count: h.TotalCount(), MinUs: float64(h.Min()) / 1e3, MeanUs: h.Mean() / 1e3,
-		P50Us: at(50), P90Us: at(90), P99Us: at(99), P999Us: at(99.9), P9999Us: at(99.99), MaxUs: float64(h.Max()) / 1e3,
+		P50Us: at(50), P90Us: at(90), P99Us: at(99), P999Us: at(99.9), P9999Us: at(99.99),
+		MaxUs:     float64(h.Max()) / 1e3,
 		Histogram: encoded,
 	}, nil
 }

@@ -49,7 +49,8 @@ func TestDistribution(t *testing.T) {
 	} {
 		want := values[min(len(values)-1, int(math.Ceil(q.share*float64(len(values))))-1)]
 		if math.Abs(q.together/want-1) > 0.002 || q.together != q.oneByOne {
-			t.Errorf("%s is %.3f µs put together and %.3f µs in one, want %.3f µs", q.name, q.together, q.oneByOne, want)
+			t.Errorf("%s is %.3f µs put together and %.3f µs in one, want %.3f µs", q.name, q.together,
+				q.oneByOne, want)
 		}
 	}
 	if together.Count != int64(len(values)) {

@@ -67,7 +67,8 @@ func comparisons(run *record.Run) (levels, treatments []comparison) {
 		for _, c := range contrasts {
 			made := comparison{
 				effect: record.Effect{Factor: c.Factor, From: c.Base[c.Factor], To: c.Level[c.Factor], At: c.At},
-				base:   having(run.Trials, c.Factor, c.Base[c.Factor], c.Base), level: having(run.Trials, c.Factor, c.Level[c.Factor], c.Level),
+				base:   having(run.Trials, c.Factor, c.Base[c.Factor], c.Base), level: having(run.Trials, c.Factor,
+					c.Level[c.Factor], c.Level),
 			}
 			if c.Factor == "" {
 				made.effect.From, made.effect.To = made.base[0].Treatment, made.level[0].Treatment

@@ -76,12 +76,14 @@ func (c estimators) judge(base, level Side, r metric.Metric, confidence, margin 
 		out.P, out.Why = 1, tooFew(base, level, r)
 		return out
 	case r.Floor > 0 && c.trifle(base, level, r, confidence):
-		out.Verdict, out.Why = record.NoDifference, "the two differ by less than "+amount(r, r.Floor)+", which does not matter"
+		out.Verdict, out.Why = record.NoDifference, "the two differ by less than "+amount(r, r.Floor)+
+			", which does not matter"
 	default:
 		out.Verdict = judged
 		out.Why = why(judged, size, out.Difference != nil, r)
 		if unequal, decides := uneven(base, level, size, confidence); decides && judged != record.NoDifference {
-			out.Verdict, out.Why = record.Inconclusive, unequal+": of so much fewer a percentile may differ so much by chance"
+			out.Verdict, out.Why = record.Inconclusive, unequal+
+				": of so much fewer a percentile may differ so much by chance"
 		} else if out.Why == "" {
 			out.Why = unequal
 		}

@@ -15,7 +15,8 @@ func judged(set func(t *record.Trial, value float64), base, level []float64) ([]
 	var trials []record.Trial
 	for i := range base {
 		for name, value := range map[string]float64{"off": base[i], "on": level[i]} {
-			t := record.Trial{Block: i + 1, Levels: map[string]string{"f": name}, GoodputBps: 1e9, Flows: []record.Flow{{Protocol: "rr"}}}
+			t := record.Trial{Block: i + 1, Levels: map[string]string{"f": name}, GoodputBps: 1e9,
+				Flows: []record.Flow{{Protocol: "rr"}}}
 			set(&t, value)
 			trials = append(trials, t)
 		}
@@ -49,37 +50,51 @@ func TestOtherResponses(t *testing.T) {
 		ratio       float64 // 0: none
 		why         string
 	}{
-		"slower":                {metric.LatencyP99, p99, ramp(100), ramp(400), record.Worsens, 4, ""},
-		"quicker":               {metric.LatencyP99, p99, ramp(400), ramp(100), record.Improves, 0.25, ""},
-		"as quick":              {metric.LatencyP99, p99, ramp(100), ramp(100.1), record.NoDifference, 1.001, ""},
-		"now and then":          {metric.LatencyP99, p99, ramp(100), []float64{50, 400, 100, 900}, record.Inconclusive, 2.06, Spans},
-		"nothing came":          {metric.LatencyP99, p99, ramp(100), none, record.Inconclusive, 0, "in no block have both a value: no transaction was done"},
-		"nothing came once":     {metric.LatencyP99, p99, ramp(100), []float64{10, 10, 0, 10}, record.Inconclusive, 0.1, "in 1 of 4 blocks not both have a value"},
-		"more transactions":     {metric.Transactions, perSecond, ramp(1000), ramp(2000), record.Improves, 2, ""},
-		"from no transactions":  {metric.Transactions, perSecond, none, ramp(2000), record.Improves, 0, "the baseline is zero in every block"},
-		"to no transactions":    {metric.Transactions, perSecond, ramp(2000), none, record.Worsens, 0, ""},
-		"loss from none":        {metric.Lost, loss, none, ramp(0.05), record.Worsens, 0, "the baseline is zero in every block"},
-		"little loss from none": {metric.Lost, loss, none, ramp(0.005), record.Worsens, 0, "the baseline is zero in every block"},
-		"loss from hardly any":  {metric.Lost, loss, []float64{0, 0.01, 0, 0.01}, ramp(0.05), record.Worsens, 0, "the baseline is zero in 2 of 4 blocks"},
-		"no loss":               {metric.Lost, loss, none, none, record.NoDifference, 0, "both are zero in every block"},
-		"no loss any more":      {metric.Lost, loss, ramp(0.05), none, record.Improves, 0, ""},
-		"twice a trifle":        {metric.Lost, loss, ramp(0.0002), ramp(0.0004), record.NoDifference, 2, "less than 0.1 points"},
-		"once":                  {metric.LatencyP99, p99, []float64{100}, []float64{400}, record.Inconclusive, 4, "a verdict takes 4 blocks, and there is 1"},
-		"once from none":        {metric.Lost, loss, []float64{0}, []float64{0.5}, record.Inconclusive, 0, "a verdict takes 4 blocks, and there is 1"},
+		"slower":   {metric.LatencyP99, p99, ramp(100), ramp(400), record.Worsens, 4, ""},
+		"quicker":  {metric.LatencyP99, p99, ramp(400), ramp(100), record.Improves, 0.25, ""},
+		"as quick": {metric.LatencyP99, p99, ramp(100), ramp(100.1), record.NoDifference, 1.001, ""},
+		"now and then": {metric.LatencyP99, p99, ramp(100), []float64{50, 400, 100, 900}, record.Inconclusive,
+			2.06, Spans},
+		"nothing came": {metric.LatencyP99, p99, ramp(100), none, record.Inconclusive, 0,
+			"in no block have both a value: no transaction was done"},
+		"nothing came once": {metric.LatencyP99, p99, ramp(100), []float64{10, 10, 0, 10}, record.Inconclusive, 0.1,
+			"in 1 of 4 blocks not both have a value"},
+		"more transactions": {metric.Transactions, perSecond, ramp(1000), ramp(2000), record.Improves, 2, ""},
+		"from no transactions": {metric.Transactions, perSecond, none, ramp(2000), record.Improves, 0,
+			"the baseline is zero in every block"},
+		"to no transactions": {metric.Transactions, perSecond, ramp(2000), none, record.Worsens, 0, ""},
+		"loss from none": {metric.Lost, loss, none, ramp(0.05), record.Worsens, 0,
+			"the baseline is zero in every block"},
+		"little loss from none": {metric.Lost, loss, none, ramp(0.005), record.Worsens, 0,
+			"the baseline is zero in every block"},
+		"loss from hardly any": {metric.Lost, loss, []float64{0, 0.01, 0, 0.01}, ramp(0.05), record.Worsens, 0,
+			"the baseline is zero in 2 of 4 blocks"},
+		"no loss": {metric.Lost, loss, none, none, record.NoDifference, 0,
+			"both are zero in every block"},
+		"no loss any more": {metric.Lost, loss, ramp(0.05), none, record.Improves, 0, ""},
+		"twice a trifle": {metric.Lost, loss, ramp(0.0002), ramp(0.0004), record.NoDifference, 2,
+			"less than 0.1 points"},
+		"once": {metric.LatencyP99, p99, []float64{100}, []float64{400}, record.Inconclusive, 4,
+			"a verdict takes 4 blocks, and there is 1"},
+		"once from none": {metric.Lost, loss, []float64{0}, []float64{0.5}, record.Inconclusive, 0,
+			"a verdict takes 4 blocks, and there is 1"},
 	} {
 		factors, trials := judged(test.set, test.base, test.level)
 		effects := levelEffects(factors, trials, test.of, metric.Goodput)
 		e := effects[0]
-		if e.Verdict != test.verdict || e.Ratio.Mean < 0.98*test.ratio || e.Ratio.Mean > 1.02*test.ratio || !strings.Contains(e.Why, test.why) {
+		if e.Verdict != test.verdict || e.Ratio.Mean < 0.98*test.ratio || e.Ratio.Mean > 1.02*test.ratio ||
+			!strings.Contains(e.Why, test.why) {
 			t.Errorf("%s: %+v, want %s, a ratio of %g, and why: %q", name, e, test.verdict, test.ratio, test.why)
 		}
 		if e.Response != test.of.Name || (e.Difference != nil) != (e.Ratio.None && len(e.Beside) > 0 && e.Blocks > 0) {
 			t.Errorf("%s: of %q, difference %v, ratio %+v", name, e.Response, e.Difference, e.Ratio)
 		}
-		if d := e.Difference; d != nil && e.Verdict == record.Worsens && !(d.Low > 0 && d.Low <= d.Mean && d.Mean <= d.High) {
+		if d := e.Difference; d != nil && e.Verdict == record.Worsens && !(d.Low > 0 && d.Low <= d.Mean &&
+			d.Mean <= d.High) {
 			t.Errorf("%s: the difference is %+v", name, d)
 		}
-		if b := e.Beside; len(b) != 1 || b[0].Response != "" || len(test.base) > 1 && b[0].Verdict != record.NoDifference || b[0].To != "on" {
+		if b := e.Beside; len(b) != 1 || b[0].Response != "" || len(test.base) > 1 &&
+			b[0].Verdict != record.NoDifference || b[0].To != "on" {
 			t.Errorf("%s: beside it %+v, want goodput without a difference", name, b)
 		}
 	}
@@ -138,7 +153,8 @@ func TestResponsesAreOneFamily(t *testing.T) {
 	several := levelEffects(factors, trials, metric.LatencyP99, metric.Goodput, metric.LatencyP50)[0]
 	logs := []float64{math.Log(2), math.Log(190. / 101), math.Log(205. / 102), math.Log(201. / 99)}
 	want := Mean(logs, Sidak(0.95, 3)).exp()
-	if alone.Ratio.Mean != several.Ratio.Mean || !within(several.Ratio.Low, want.Low, 1e-9) || several.Ratio.Low >= alone.Ratio.Low || several.P < alone.P {
+	if alone.Ratio.Mean != several.Ratio.Mean || !within(several.Ratio.Low, want.Low, 1e-9) ||
+		several.Ratio.Low >= alone.Ratio.Low || several.P < alone.P {
 		t.Errorf("alone %+v, with others %+v, want %+v", alone, several, want)
 	}
 }
@@ -168,7 +184,8 @@ func TestTotals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := sum.Latency; l == nil || l.Count != 1000 || l.P50Us != 1 || l.P999Us < 4990 || sum.TransactionsPerS != 1000 {
+	if l := sum.Latency; l == nil || l.Count != 1000 || l.P50Us != 1 || l.P999Us < 4990 ||
+		sum.TransactionsPerS != 1000 {
 		t.Errorf("latency %+v, %g transactions per second", sum.Latency, sum.TransactionsPerS)
 	}
 	if share, ok := sum.Datagrams.LostShare(); !ok || share != 0.1 || sum.Datagrams.Duplicates != 1 {

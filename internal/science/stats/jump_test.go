@@ -39,15 +39,21 @@ func TestJumps(t *testing.T) {
 		draw        func(level, block int) float64
 		least, most float64 // share of runs with jumps
 	}{
-		"normal":     {func(int, int) float64 { return 1 + 0.02*random.NormFloat64() }, 0, 0.02},
-		"unequal":    {func(level, _ int) float64 { return 1 + 0.002*float64(1+level*level)*random.NormFloat64() }, 0, 0.03},
-		"lognormal":  {func(int, int) float64 { return math.Exp(0.3 * random.NormFloat64()) }, 0, 0.03},
-		"drift":      {func(_, block int) float64 { return 1 + 0.05*float64(block) + 0.01*random.NormFloat64() }, 0, 0.03},
+		"normal": {func(int, int) float64 { return 1 + 0.02*random.NormFloat64() }, 0, 0.02},
+		"unequal": {func(level, _ int) float64 {
+			return 1 + 0.002*float64(1+level*level)*random.NormFloat64()
+		}, 0, 0.03},
+		"lognormal": {func(int, int) float64 { return math.Exp(0.3 * random.NormFloat64()) }, 0, 0.03},
+		"drift": {func(_, block int) float64 {
+			return 1 + 0.05*float64(block) + 0.01*random.NormFloat64()
+		}, 0, 0.03},
 		"a block":    {func(_, block int) float64 { return pick(map[int]float64{3: 1}[block], 1, 0.8) }, 0, 0.03},
 		"one or two": {func(int, int) float64 { return pick(0.5, 1, 2) }, 0.97, 1},
 		"dead":       {func(int, int) float64 { return pick(0.2, 1, 0) }, 0.97, 1},
 		"one flips":  {func(level, _ int) float64 { return pick(map[int]float64{3: 0.5}[level], 1, 2) }, 0.3, 1},
-		"one trial":  {func(level, block int) float64 { return pick(map[int]float64{304: 1}[100*level+block], 1, 0.5) }, 0, 0.03},
+		"one trial": {func(level, block int) float64 {
+			return pick(map[int]float64{304: 1}[100*level+block], 1, 0.5)
+		}, 0, 0.03},
 	} {
 		for _, blocks := range []int{4, 8} {
 			const runs = 400
@@ -58,7 +64,8 @@ func TestJumps(t *testing.T) {
 				}
 			}
 			if share := float64(found) / runs; share < c.least || share > c.most {
-				t.Errorf("%s, %d blocks: jumps in %.3f of the runs, want %g to %g", name, blocks, share, c.least, c.most)
+				t.Errorf("%s, %d blocks: jumps in %.3f of the runs, want %g to %g", name, blocks, share,
+					c.least, c.most)
 			}
 		}
 	}
@@ -73,10 +80,14 @@ func TestAgainstMixtures(t *testing.T) {
 		mean  float64
 		known *record.Chance
 	}{
-		"one or two":        {func() float64 { return 1 + float64(random.IntN(2)) }, 1.5, nil},
-		"known one or two":  {func() float64 { return 1 + float64(random.IntN(2)) }, 1.5, &record.Chance{LeastBps: 1, MostBps: 2}},
-		"known, mostly two": {func() float64 { return 1 + min(1, float64(random.IntN(5))) }, 1.8, &record.Chance{LeastBps: 1, MostBps: 2}},
-		"dead or alive":     {func() float64 { return min(1, float64(random.IntN(5))) }, 0.8, nil},
+		"one or two": {func() float64 { return 1 + float64(random.IntN(2)) }, 1.5, nil},
+		"known one or two": {func() float64 {
+			return 1 + float64(random.IntN(2))
+		}, 1.5, &record.Chance{LeastBps: 1, MostBps: 2}},
+		"known, mostly two": {func() float64 {
+			return 1 + min(1, float64(random.IntN(5)))
+		}, 1.8, &record.Chance{LeastBps: 1, MostBps: 2}},
+		"dead or alive": {func() float64 { return min(1, float64(random.IntN(5))) }, 0.8, nil},
 	} {
 		for _, blocks := range []int{4, 8} {
 			const runs, levels = 120, 12
@@ -110,7 +121,8 @@ func TestAgainstMixtures(t *testing.T) {
 			}
 			// 93 % less four standard errors, and 6 % with four.
 			if inside < runs*87/100 || jointly < runs*87/100 || wrong > runs*12/100 {
-				t.Errorf("%s, %d blocks: a treatment's mean is held in %d of %d runs, all effects in %d, some direction is false in %d",
+				t.Errorf(
+					"%s, %d blocks: a treatment's mean is held in %d of %d runs, all effects in %d, some direction is false in %d",
 					name, blocks, inside, runs, jointly, wrong)
 			}
 			t.Logf("%s, %d blocks: %d, %d, %d of %d", name, blocks, inside, jointly, wrong, runs)

@@ -46,7 +46,8 @@ func decode(d *record.Distribution) (times, error) {
 		return times{}, fmt.Errorf("reading a histogram of %d times: %w", d.Count, err)
 	}
 	s := h.Export()
-	if s.LowestTrackableValue != 1 || s.HighestTrackableValue != longestNs || s.SignificantFigures != significantDigits {
+	if s.LowestTrackableValue != 1 || s.HighestTrackableValue != longestNs ||
+		s.SignificantFigures != significantDigits {
 		own := NewHistogram() // with its steps
 		own.Merge(h)
 		s = own.Export()
@@ -223,7 +224,8 @@ func uneven(base, level Side, size Interval, confidence float64) (why string, de
 		return "", false
 	}
 	low, high := pool(many.latencies).ofFewer(many.quantile, few.requests, confidence)
-	return fmt.Sprintf("%s requests against %s", unit.FormatCount(level.requests), unit.FormatCount(base.requests)), low <= ratio && ratio <= high
+	return fmt.Sprintf("%s requests against %s", unit.FormatCount(level.requests), unit.FormatCount(base.requests)),
+		low <= ratio && ratio <= high
 }
 
 // ofFewer is between which parts of it a quantile of so few of these times lies: the value of

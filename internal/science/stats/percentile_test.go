@@ -29,7 +29,8 @@ func requests(random *rand.Rand, n int, shift, slow float64) times {
 func of99(latencies ...times) Side {
 	s := Side{quantile: 0.99, latencies: latencies, fewest: math.MaxInt64}
 	for _, t := range latencies {
-		s.Values, s.requests, s.fewest = append(s.Values, t.at(0.99, times{})), s.requests+t.total, min(s.fewest, t.total)
+		s.Values, s.requests, s.fewest = append(s.Values, t.at(0.99, times{})), s.requests+t.total,
+			min(s.fewest, t.total)
 	}
 	return s
 }
@@ -60,7 +61,8 @@ func TestPercentileCoverage(t *testing.T) {
 		trials, n, on int // requests of a trial, and of the other level's
 	}{
 		{0, 0, 4, 1000, 1000}, {0, 0, 12, 1000, 1000}, {0, 0.1, 8, 1000, 1000},
-		{0.012, 0, 4, 1000, 1000}, {0.012, 0, 12, 1000, 1000}, {0.012, 0, 4, 5000, 5000}, {0.012, 0.1, 8, 1000, 1000}, {0.012, 0, 4, 1000, 2000},
+		{0.012, 0, 4, 1000, 1000}, {0.012, 0, 12, 1000, 1000}, {0.012, 0, 4, 5000, 5000}, {0.012, 0.1, 8, 1000, 1000},
+		{0.012, 0, 4, 1000, 2000},
 	} {
 		truth := slowest99(test.spread, test.slow)
 		alone, compared := 0, 0
@@ -68,7 +70,8 @@ func TestPercentileCoverage(t *testing.T) {
 			var base, level []times
 			for range test.trials {
 				shift := test.spread * random.NormFloat64() // shared by the block
-				base, level = append(base, requests(random, test.n, shift, test.slow)), append(level, requests(random, test.on, shift, test.slow))
+				base, level = append(base, requests(random, test.n, shift, test.slow)),
+					append(level, requests(random, test.on, shift, test.slow))
 			}
 			if in := percentile(base, 0.99, 0.95); in.Low <= truth && truth <= in.High {
 				alone++
@@ -120,7 +123,8 @@ func TestPercentileOfAll(t *testing.T) {
 		want  float64
 		known bool
 		rank  string
-	}{{metric.LatencyP50, together.P50Us, true, ""}, {metric.LatencyP99, together.P99Us, true, ""}, {p999, together.P999Us, false, "4th slowest of 3,000"}} {
+	}{{metric.LatencyP50, together.P50Us, true, ""}, {metric.LatencyP99, together.P99Us, true, ""},
+		{p999, together.P999Us, false, "4th slowest of 3,000"}} {
 		e := estimate(test.of)
 		if e.Mean != test.want || e.Trials != 3 || (e.Confidence > 0) != test.known || e.Rank != test.rank {
 			t.Errorf("%s: %+v, want %g", test.of.Name, e, test.want)
@@ -164,7 +168,8 @@ func TestPercentileAtTheEdges(t *testing.T) {
 		}
 		base, level = append(base, b), append(level, l)
 	}
-	if ratio, p := pairedPercentiles(of99(base...), of99(level...), 0.95); math.Abs(ratio.Low-2) > 1e-3 || math.Abs(ratio.High-2) > 1e-3 || p > 1e-9 {
+	if ratio, p := pairedPercentiles(of99(base...), of99(level...), 0.95); math.Abs(ratio.Low-2) > 1e-3 ||
+		math.Abs(ratio.High-2) > 1e-3 || p > 1e-9 {
 		t.Errorf("twice as long in every block: %+v, p = %g", ratio, p)
 	}
 }
@@ -180,12 +185,14 @@ func TestOfFewer(t *testing.T) {
 			low, high := all.ofFewer(0.99, int64(few), 0.95)
 			inside := 0
 			for range rounds {
-				if ratio := requests(random, few, 0, slow).at(0.99, times{}) / all.at(0.99, times{}); low <= ratio && ratio <= high {
+				if ratio := requests(random, few, 0, slow).at(0.99, times{}) / all.at(0.99, times{}); low <= ratio &&
+					ratio <= high {
 					inside++
 				}
 			}
 			if share := float64(inside) / rounds; math.Abs(share-0.95) > 4*math.Sqrt(0.95*0.05/rounds) {
-				t.Errorf("%d of %g slow ones: %.1f %% between %.3f and %.3f, 95 %% promised", few, slow, 100*share, low, high)
+				t.Errorf("%d of %g slow ones: %.1f %% between %.3f and %.3f, 95 %% promised", few, slow,
+					100*share, low, high)
 			}
 		}
 	}
@@ -223,7 +230,8 @@ func TestTooFewForAVerdict(t *testing.T) {
 	}{
 		{200, 200, record.Inconclusive, "latency p99 of 200 requests is the 3rd slowest: p99 needs 1,000"},
 		{5000, 999, record.Inconclusive, "latency p99 of 999 requests is the 11th slowest: p99 needs 1,000"},
-		{1000, 1000, record.Worsens, ""}, {1000, 2000, record.Worsens, ""}, {1000, 5000, record.Worsens, "30,000 requests against 6,000"},
+		{1000, 1000, record.Worsens, ""}, {1000, 2000, record.Worsens, ""},
+		{1000, 5000, record.Worsens, "30,000 requests against 6,000"},
 	} {
 		base, level := sides(test.n, test.on)
 		for name, c := range map[string]estimators{"paired": paired, "unpaired": unpaired} {
@@ -250,11 +258,13 @@ func TestUneven(t *testing.T) {
 		if in, _ := pairedPercentiles(base, level, 0.95); in.Low > 1 || in.High < 1 {
 			raw++
 		}
-		if got := paired.judge(base, level, metric.LatencyP99, 0.95, 0.02, names{"the baseline", "block"}); got.Verdict == record.Worsens || got.Verdict == record.Improves {
+		if got := paired.judge(base, level, metric.LatencyP99, 0.95, 0.02,
+			names{"the baseline", "block"}); got.Verdict == record.Worsens || got.Verdict == record.Improves {
 			directions++
 		}
 	}
-	t.Logf("directions in %.1f %%, and in %.1f %% if the numbers were left out of account", 100*float64(directions)/rounds, 100*float64(raw)/rounds)
+	t.Logf("directions in %.1f %%, and in %.1f %% if the numbers were left out of account",
+		100*float64(directions)/rounds, 100*float64(raw)/rounds)
 	if share := float64(directions) / rounds; share > 0.05+3*math.Sqrt(0.05*0.95/rounds) || raw == 0 {
 		t.Errorf("a direction in %.1f %% of comparisons of equal sides (%d)", 100*share, raw)
 	}

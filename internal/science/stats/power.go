@@ -38,7 +38,8 @@ func (d Design) Sensitivity(scatter float64) *record.Sensitivity {
 		pairs: d.Blocks, deviation: math.Sqrt(2 * math.Log1p(scatter*scatter)),
 		confidence: Sidak(d.Confidence, d.Comparisons*d.Responses), margin: math.Log1p(d.Margin),
 	}
-	s := &record.Sensitivity{Detectable: math.Expm1(test.detectable(power)), Power: power, Scatter: scatter, Blocks: d.Blocks, Comparisons: d.Comparisons}
+	s := &record.Sensitivity{Detectable: math.Expm1(test.detectable(power)), Power: power, Scatter: scatter,
+		Blocks: d.Blocks, Comparisons: d.Comparisons}
 	test.margin = 0
 	if s.Detectable > byMargin*math.Expm1(test.detectable(power)) {
 		s.ByMargin = d.Margin
@@ -72,7 +73,8 @@ func (t pairedTest) power(mean float64) float64 {
 	const beyond, points = 1e-10, 64
 	low, high := math.Sqrt(chi2.Quantile(beyond)/freedom), math.Sqrt(chi2.Quantile(1-beyond)/freedom)
 	bend := min(max(t.margin/2/(critical*se), low), high)
-	return quad.Fixed(at, low, bend, points, quad.Legendre{}, 0) + quad.Fixed(at, bend, high, points, quad.Legendre{}, 0)
+	return quad.Fixed(at, low, bend, points, quad.Legendre{}, 0) + quad.Fixed(at, bend, high, points,
+		quad.Legendre{}, 0)
 }
 
 // detectable is the smallest mean that is judged positive with a probability, by bisection.

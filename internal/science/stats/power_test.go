@@ -77,7 +77,8 @@ func TestSensitivity(t *testing.T) {
 			s := d.Sensitivity(scatter)
 			detected, sigma := 0, math.Sqrt(math.Log1p(scatter*scatter))
 			for range runs {
-				run := &record.Run{Confidence: d.Confidence, Margin: d.Margin, Factors: []record.Factor{{Name: "f", Baseline: "0"}}}
+				run := &record.Run{Confidence: d.Confidence, Margin: d.Margin,
+					Factors: []record.Factor{{Name: "f", Baseline: "0"}}}
 				for k := range d.Comparisons + 1 {
 					name := fmt.Sprint(k)
 					run.Factors[0].Levels = append(run.Factors[0].Levels, record.Level{Name: name})
@@ -86,7 +87,9 @@ func TestSensitivity(t *testing.T) {
 						if k > 0 {
 							goodput *= 1 + s.Detectable
 						}
-						run.Trials = append(run.Trials, record.Trial{Treatment: name, Levels: map[string]string{"f": name}, Block: block + 1, GoodputBps: goodput})
+						run.Trials = append(run.Trials,
+							record.Trial{Treatment: name, Levels: map[string]string{"f": name}, Block: block + 1,
+								GoodputBps: goodput})
 					}
 				}
 				effects, _ := Of(run).Effects()
@@ -96,11 +99,13 @@ func TestSensitivity(t *testing.T) {
 			}
 			// Three and a half standard errors are 7 points.
 			if share := float64(detected) / runs; math.Abs(share-s.Power) > 0.07 {
-				t.Errorf("%+v, scatter %g: a change of %.4f is detected in %.3f of the runs, want %g", d, scatter, s.Detectable, share, s.Power)
+				t.Errorf("%+v, scatter %g: a change of %.4f is detected in %.3f of the runs, want %g", d, scatter,
+					s.Detectable, share, s.Power)
 			}
 		}
 	}
-	if s := (Design{Blocks: 8, Comparisons: 2, Responses: 1, Confidence: 0.95, Margin: 0.02}).Sensitivity(0); math.Abs(s.Detectable-0.02) > 1e-6 {
+	if s := (Design{Blocks: 8, Comparisons: 2, Responses: 1, Confidence: 0.95, Margin: 0.02}).Sensitivity(0); math.Abs(
+		s.Detectable-0.02) > 1e-6 {
 		t.Errorf("without scatter a change of %g is detectable, want the margin", s.Detectable)
 	}
 	if s := (Design{Blocks: 8, Responses: 1, Confidence: 0.95}).Sensitivity(0.01); s != nil {

@@ -107,10 +107,12 @@ func TestDeadBaseline(t *testing.T) {
 			}
 			trials = append(trials, dead, trial(block, 100+0.1*float64(block%4), "f", "on"))
 		}
-		return levelEffects([]record.Factor{{Name: "f", Baseline: "off", Levels: []record.Level{{Name: "off"}, {Name: "on"}}}}, trials)[0]
+		return levelEffects([]record.Factor{
+			{Name: "f", Baseline: "off", Levels: []record.Level{{Name: "off"}, {Name: "on"}}}}, trials)[0]
 	}
 	e := run(12)
-	if !e.Ratio.None || e.Difference == nil || e.Verdict != record.Improves || e.Why != "the baseline is zero in 4 of 12 blocks: there is no ratio, only a difference" {
+	if !e.Ratio.None || e.Difference == nil || e.Verdict != record.Improves ||
+		e.Why != "the baseline is zero in 4 of 12 blocks: there is no ratio, only a difference" {
 		t.Fatalf("%+v, %+v", e, e.Difference)
 	}
 	near(t, "difference", e.Difference.Mean, 66.7083, 1e-3)
@@ -162,7 +164,8 @@ func TestVerdict(t *testing.T) {
 		{0.97, 1.01, record.Inconclusive},
 		{0.5, 9, record.Inconclusive},
 	} {
-		if got := verdict(Interval{Mean: 1, Low: test.low, High: test.high, N: 4, Known: true}, 1, 0.02); got != test.want {
+		if got := verdict(Interval{Mean: 1, Low: test.low, High: test.high, N: 4, Known: true}, 1,
+			0.02); got != test.want {
 			t.Errorf("%g–%g: %s, want %s", test.low, test.high, got, test.want)
 		}
 	}
@@ -181,8 +184,10 @@ func trial(block int, bps float64, levels ...string) record.Trial {
 
 func TestEffects(t *testing.T) {
 	factors := []record.Factor{
-		{Name: "direction", Role: "condition", Baseline: "writes", Levels: []record.Level{{Name: "writes"}, {Name: "reads"}}},
-		{Name: "fix", Role: "compare", Baseline: "off", Levels: []record.Level{{Name: "off"}, {Name: "on"}, {Name: "late"}}},
+		{Name: "direction", Role: "condition", Baseline: "writes", Levels: []record.Level{{Name: "writes"},
+			{Name: "reads"}}},
+		{Name: "fix", Role: "compare", Baseline: "off", Levels: []record.Level{{Name: "off"}, {Name: "on"},
+			{Name: "late"}}},
 	}
 	var trials []record.Trial
 	for block := 1; block <= 4; block++ {
@@ -225,17 +230,21 @@ func TestEffects(t *testing.T) {
 // a whole, in every response, and counts in the family; one with a level that is
 // compared with something else is not.
 func TestSeveralFactors(t *testing.T) {
-	run := record.Run{Confidence: 0.95, Margin: 0.02, Responses: []string{"goodput", "transactions"}, Factors: []record.Factor{
-		{Name: "direction", Role: "condition", Baseline: "writes", Levels: []record.Level{{Name: "writes"}, {Name: "reads"}}},
-		{Name: "buffer", Baseline: "small", Levels: []record.Level{{Name: "small"}, {Name: "large"}, {Name: "large but", Against: "large"}}},
-		{Name: "control", Baseline: "cubic", Levels: []record.Level{{Name: "cubic"}, {Name: "bbr"}}},
-	}}
+	run := record.Run{Confidence: 0.95, Margin: 0.02, Responses: []string{"goodput", "transactions"},
+		Factors: []record.Factor{
+			{Name: "direction", Role: "condition", Baseline: "writes", Levels: []record.Level{{Name: "writes"},
+				{Name: "reads"}}},
+			{Name: "buffer", Baseline: "small", Levels: []record.Level{{Name: "small"}, {Name: "large"},
+				{Name: "large but", Against: "large"}}},
+			{Name: "control", Baseline: "cubic", Levels: []record.Level{{Name: "cubic"}, {Name: "bbr"}}},
+		}}
 	for block := 1; block <= 4; block++ {
 		weather := 1 + 0.2*float64(block%3) // shared by the block
 		for _, d := range []string{"writes", "reads"} {
 			for buffer, gain := range map[string]float64{"small": 1, "large": 2, "large but": 2} {
 				for control, more := range map[string]float64{"cubic": 1, "bbr": 3} {
-					tr := trial(block, 100*gain*more*weather*(1+0.001*float64(block)), "direction", d, "buffer", buffer, "control", control)
+					tr := trial(block, 100*gain*more*weather*(1+0.001*float64(block)), "direction", d, "buffer", buffer,
+						"control", control)
 					tr.Treatment, tr.TransactionsPerS = d+" "+buffer+" "+control, 100/gain/more
 					tr.Flows = []record.Flow{{Protocol: flow.RR}}
 					run.Trials = append(run.Trials, tr)
@@ -249,7 +258,8 @@ func TestSeveralFactors(t *testing.T) {
 	}
 	for _, e := range treatments {
 		d := e.At["direction"]
-		if len(e.At) != 1 || e.From != d+" small cubic" || e.To != d+" large bbr" || e.Factor != "" || e.Verdict != record.Improves || e.Blocks != 4 ||
+		if len(e.At) != 1 || e.From != d+" small cubic" || e.To != d+" large bbr" || e.Factor != "" ||
+			e.Verdict != record.Improves || e.Blocks != 4 ||
 			len(e.Beside) != 1 || e.Beside[0].Verdict != record.Worsens {
 			t.Errorf("%+v", e)
 		}
@@ -257,7 +267,9 @@ func TestSeveralFactors(t *testing.T) {
 	}
 	alone := run
 	alone.Factors = run.Factors[:2]
-	alone.Trials = slices.DeleteFunc(slices.Clone(run.Trials), func(t record.Trial) bool { return t.Levels["control"] == "bbr" })
+	alone.Trials = slices.DeleteFunc(slices.Clone(run.Trials), func(t record.Trial) bool {
+		return t.Levels["control"] == "bbr"
+	})
 	few, _ := Of(&alone).Effects()
 	base, level := sides([2]float64{1, 2}, [2]float64{1, 2.1}, [2]float64{1, 2.2}, [2]float64{1, 1.9})
 	family, _ := paired.ratio(base, level, Sidak(0.95, len(levels)+len(treatments)))
@@ -276,10 +288,12 @@ func TestAgainst(t *testing.T) {
 	var trials []record.Trial
 	for block := 1; block <= 4; block++ {
 		jitter := 1 + float64(block)/1000
-		trials = append(trials, trial(block, 100, "settings", "none"), trial(block, 400*jitter, "settings", "all"), trial(block, 200*jitter, "settings", "all but one"))
+		trials = append(trials, trial(block, 100, "settings", "none"), trial(block, 400*jitter, "settings", "all"),
+			trial(block, 200*jitter, "settings", "all but one"))
 	}
 	effects := levelEffects(factors, trials)
-	if len(effects) != 2 || effects[1].From != "all" || effects[1].To != "all but one" || effects[1].Verdict != record.Worsens {
+	if len(effects) != 2 || effects[1].From != "all" || effects[1].To != "all but one" ||
+		effects[1].Verdict != record.Worsens {
 		t.Fatalf("%+v", effects)
 	}
 	near(t, "ratio", effects[1].Ratio.Mean, 0.5, 1e-9)
@@ -303,7 +317,8 @@ func TestOverNothing(t *testing.T) {
 	want := []struct{ verdict, why string }{
 		{record.Improves, "the baseline is zero in every block: there is no ratio, only a difference"},
 		{record.NoDifference, "both are zero in every block"},
-		{record.NoDifference, "the baseline is zero in every block: there is no ratio, only a difference"}, // of less than the margin of the limit
+		// of less than the margin of the limit
+		{record.NoDifference, "the baseline is zero in every block: there is no ratio, only a difference"},
 		{record.Inconclusive, "a verdict takes 4 blocks, and there is 1"},
 	}
 	effects := levelEffects(factors, trials)
@@ -313,7 +328,8 @@ func TestOverNothing(t *testing.T) {
 		}
 		text, err := json.Marshal(e)
 		var back record.Effect
-		if err != nil || !strings.Contains(string(text), `"ratio":null`) || json.Unmarshal(text, &back) != nil || back.Ratio != e.Ratio {
+		if err != nil || !strings.Contains(string(text), `"ratio":null`) || json.Unmarshal(text, &back) != nil ||
+			back.Ratio != e.Ratio {
 			t.Errorf("%s came back as %+v (%v)", text, back.Ratio, err)
 		}
 	}

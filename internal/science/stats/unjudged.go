@@ -27,7 +27,8 @@ func Look(c *record.Conclusion) string {
 	if c == nil || !c.Compared || c.Ending.Blocks <= 0 || c.Ending.Blocks >= LeastBlocks {
 		return ""
 	}
-	return fmt.Sprintf("a look at %s: no verdict and no recommendation, which take at least %d blocks", unit.Plural(c.Ending.Blocks, "block"), LeastBlocks)
+	return fmt.Sprintf("a look at %s: no verdict and no recommendation, which take at least %d blocks",
+		unit.Plural(c.Ending.Blocks, "block"), LeastBlocks)
 }
 
 // Continue is the command by which a run gets the blocks that were planned, and at least those

@@ -23,7 +23,8 @@ workload: {flows: [{from: a, to: b}]}
 func trialsOf(p *study.Plan, blocks int, goodput func() float64) (trials []record.Trial) {
 	for block := range blocks {
 		for _, t := range p.Treatments {
-			trials = append(trials, record.Trial{Treatment: t.Name, Levels: t.Levels, Block: block + 1, GoodputBps: goodput()})
+			trials = append(trials, record.Trial{Treatment: t.Name, Levels: t.Levels, Block: block + 1,
+				GoodputBps: goodput()})
 		}
 	}
 	return trials
@@ -72,7 +73,9 @@ design:
 		run.Design.Partial = len(p.Study.Design.Parts) > 0
 		levels, treatments := Of(run).Effects()
 		if got := p.Comparisons(); got != len(levels)+len(treatments) {
-			t.Errorf("%d treatments of parts %v: the plan counts %d comparisons, and its run has %d of levels and %d of treatments", len(p.Treatments), p.Parts, got, len(levels), len(treatments))
+			t.Errorf(
+				"%d treatments of parts %v: the plan counts %d comparisons, and its run has %d of levels and %d of treatments",
+				len(p.Treatments), p.Parts, got, len(levels), len(treatments))
 		}
 	}
 	whole := planOf(t, twoHosts+factors)
@@ -94,7 +97,8 @@ func TestUntilCovers(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 2))
 	covered := 0
 	for range runs {
-		run := &record.Run{Confidence: 0.95, Margin: 0.02, Factors: p.Factors(), Trials: trialsOf(p, 40, func() float64 { return 1e9 * (1 + scatter*rng.NormFloat64()) })}
+		run := &record.Run{Confidence: 0.95, Margin: 0.02, Factors: p.Factors(),
+			Trials: trialsOf(p, 40, func() float64 { return 1e9 * (1 + scatter*rng.NormFloat64()) })}
 		all := run.Trials
 		for n := p.Blocks(); n <= 40; n++ {
 			run.Trials = all[:n*len(p.Treatments)]

@@ -25,7 +25,8 @@ import (
 // received. No socket counts them, so that the flows to a host have equal parts of
 // what its interfaces received in the window beyond linerate's own flows. The topology
 // may be nil, as for stacked.Interface.
-func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float64, over *topology.Topology) []record.Flow {
+func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float64,
+	over *topology.Topology) []record.Flow {
 	flows = slices.Clone(flows)
 	for _, h := range hosts {
 		var uncounted []*record.Flow

@@ -15,22 +15,26 @@ import (
 // TestSum: a sender-side figure is predicted from what lay in the send buffers.
 func TestSum(t *testing.T) {
 	flow := func(process string, goodput float64, unsent int64) record.Flow {
-		return record.Flow{Process: process, From: "a", To: "b", Connected: true, Alive: true, GoodputBps: goodput, UnsentBytes: unsent}
+		return record.Flow{Process: process, From: "a", To: "b", Connected: true, Alive: true, GoodputBps: goodput,
+			UnsentBytes: unsent}
 	}
 	run := func(id string, bps float64, by string) record.ToolRun {
-		r := record.ToolRun{ID: id, Tool: "iperf", ReportedBps: bps, CountedBy: by, GoodputBps: 24e6, WritingS: 2, PredictedBps: 29e6}
+		r := record.ToolRun{ID: id, Tool: "iperf", ReportedBps: bps, CountedBy: by, GoodputBps: 24e6, WritingS: 2,
+			PredictedBps: 29e6}
 		r.Seconds = 2.5
 		return r
 	}
 	trial := record.Trial{
 		Flows: []record.Flow{flow("p1w", 20e6, 1e6), flow("p1w", 4e6, 5e5), flow("p2w", 24e6, 1e6), flow("", 1e6, 7e6)},
-		Tools: []record.ToolRun{run("p1w", 30e6, record.CountedBySender), run("p2w", 28e6, record.CountedBySender), {ID: "p3w", Tool: "iperf", Error: "ended"}},
+		Tools: []record.ToolRun{run("p1w", 30e6, record.CountedBySender), run("p2w", 28e6, record.CountedBySender),
+			{ID: "p3w", Tool: "iperf", Error: "ended"}},
 	}
 	sum := func() { trial.ToolReported = Sum(trial.Flows, trial.Tools, trial.AccountSender) }
 	sum()
 	got := trial.ToolReported
 	if got == nil || got.Processes != 2 || got.SumBps != 58e6 || got.GoodputBps != 48e6 || got.SurplusBps != 10e6 ||
-		got.UnsentBytes != 25e5 || got.UnsentBps != 10e6 || got.PredictedBps != 10e6 || got.Method != "the sum of what 2 iperf clients print, counted by the sender" {
+		got.UnsentBytes != 25e5 || got.UnsentBps != 10e6 || got.PredictedBps != 10e6 ||
+		got.Method != "the sum of what 2 iperf clients print, counted by the sender" {
 		t.Fatalf("%+v", got)
 	}
 	if !Explained(*got) {
@@ -57,19 +61,24 @@ func TestSum(t *testing.T) {
 // TestAtInterfaces: datagrams are counted where they arrive, without their headers and
 // without those of other flows.
 func TestAtInterfaces(t *testing.T) {
-	udp := record.Flow{Process: "p1w", Protocol: flow.UDP, From: "a", To: "b", Destination: "10.0.0.2:7001", Connected: true}
+	udp := record.Flow{Process: "p1w", Protocol: flow.UDP, From: "a", To: "b", Destination: "10.0.0.2:7001",
+		Connected: true}
 	own := record.Flow{From: "a", To: "b", Connected: true, ReceivedBytes: 1000}
 	trial := record.Trial{
 		WindowS: 2, Flows: []record.Flow{udp, own, udp},
 		Hosts: []record.HostReading{{
-			Host:  "b",
-			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 0}, {Interface: "lo"}}},
-			End:   record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 2e9, RxBytes: 5000 + 42*10, RxPackets: 10}, {Interface: "lo", AtNs: 2e9, RxBytes: 99999}}},
+			Host: "b",
+			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0", AtNs: 0},
+				{Interface: "lo"}}},
+			End: record.Reading{Interfaces: []record.InterfaceCounters{
+				{Interface: "eth0", AtNs: 2e9, RxBytes: 5000 + 42*10, RxPackets: 10},
+				{Interface: "lo", AtNs: 2e9, RxBytes: 99999}}},
 		}},
 	}
 	trial.Flows = AtInterfaces(trial.Flows, trial.Hosts, trial.WindowS, nil)
 	for _, i := range []int{0, 2} {
-		if f := trial.Flows[i]; f.ReceivedBytes != 2000 || f.GoodputBps != 8000 || f.CountedAt != record.CountedAtInterfaces {
+		if f := trial.Flows[i]; f.ReceivedBytes != 2000 || f.GoodputBps != 8000 ||
+			f.CountedAt != record.CountedAtInterfaces {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -88,26 +97,36 @@ func TestStackedInterfaces(t *testing.T) {
 		more           uint64 // bytes of each frame, beneath
 		over           *topology.Topology
 	}{
-		"VLAN":                          {upper: record.InterfaceSnapshot{Kind: "vlan"}},
-		"bond":                          {beneath: record.InterfaceSnapshot{Master: "upper"}, upper: record.InterfaceSnapshot{Kind: "bond"}},
-		"VXLAN":                         {upper: record.InterfaceSnapshot{Kind: "vxlan"}, more: 50},
-		"link emulator's tun":           {beneath: record.InterfaceSnapshot{Kind: "tun"}, upper: record.InterfaceSnapshot{Kind: "vlan"}, over: lab},
-		"a container's VLAN":            {beneath: record.InterfaceSnapshot{Interface: "lo"}, upper: record.InterfaceSnapshot{Kind: "vlan"}},
-		"a container's macvlan":         {beneath: record.InterfaceSnapshot{Interface: "lo"}, upper: record.InterfaceSnapshot{Kind: "macvlan"}},
-		"a container's ipvlan":          {beneath: record.InterfaceSnapshot{Interface: "lo"}, upper: record.InterfaceSnapshot{Kind: "ipvlan"}},
-		"a VPN on a container's ipvlan": {beneath: record.InterfaceSnapshot{Kind: "ipvlan"}, upper: record.InterfaceSnapshot{Kind: "wireguard"}},
+		"VLAN": {upper: record.InterfaceSnapshot{Kind: "vlan"}},
+		"bond": {beneath: record.InterfaceSnapshot{Master: "upper"},
+			upper: record.InterfaceSnapshot{Kind: "bond"}},
+		"VXLAN": {upper: record.InterfaceSnapshot{Kind: "vxlan"}, more: 50},
+		"link emulator's tun": {beneath: record.InterfaceSnapshot{Kind: "tun"},
+			upper: record.InterfaceSnapshot{Kind: "vlan"}, over: lab},
+		"a container's VLAN": {beneath: record.InterfaceSnapshot{Interface: "lo"},
+			upper: record.InterfaceSnapshot{Kind: "vlan"}},
+		"a container's macvlan": {beneath: record.InterfaceSnapshot{Interface: "lo"},
+			upper: record.InterfaceSnapshot{Kind: "macvlan"}},
+		"a container's ipvlan": {beneath: record.InterfaceSnapshot{Interface: "lo"},
+			upper: record.InterfaceSnapshot{Kind: "ipvlan"}},
+		"a VPN on a container's ipvlan": {beneath: record.InterfaceSnapshot{Kind: "ipvlan"},
+			upper: record.InterfaceSnapshot{Kind: "wireguard"}},
 	} {
 		c.beneath.Interface = cmp.Or(c.beneath.Interface, "eth0")
 		c.upper.Interface, c.upper.Addresses = "upper", []string{"10.0.0.2/24"}
 		c.beneath.Up, c.upper.Up = true, true
 		counted := func(name string, more uint64) record.InterfaceCounters {
-			return record.InterfaceCounters{Interface: name, AtNs: 2e9, RxBytes: datagrams * (bytes + headers + more), RxPackets: datagrams}
+			return record.InterfaceCounters{Interface: name, AtNs: 2e9, RxBytes: datagrams * (bytes + headers + more),
+				RxPackets: datagrams}
 		}
-		flow := record.Flow{Process: "p1w", Protocol: flow.UDP, From: "a", To: "b", Destination: "10.0.0.2:7001", Connected: true}
+		flow := record.Flow{Process: "p1w", Protocol: flow.UDP, From: "a", To: "b", Destination: "10.0.0.2:7001",
+			Connected: true}
 		got := AtInterfaces([]record.Flow{flow}, []record.HostReading{{
-			Host:     "b",
-			Begin:    record.Reading{Interfaces: []record.InterfaceCounters{{Interface: c.beneath.Interface}, {Interface: "upper"}}},
-			End:      record.Reading{Interfaces: []record.InterfaceCounters{counted(c.beneath.Interface, c.more), counted("upper", 0)}},
+			Host: "b",
+			Begin: record.Reading{Interfaces: []record.InterfaceCounters{{Interface: c.beneath.Interface},
+				{Interface: "upper"}}},
+			End: record.Reading{Interfaces: []record.InterfaceCounters{counted(c.beneath.Interface, c.more),
+				counted("upper", 0)}},
 			Snapshot: record.Snapshot{Host: "b", Interfaces: []record.InterfaceSnapshot{c.beneath, c.upper}},
 		}}, 2, c.over)[0]
 		if got.ReceivedBytes != datagrams*bytes {
@@ -119,10 +138,12 @@ func TestStackedInterfaces(t *testing.T) {
 // TestStandIn: linerate's own flows are counted at the sender where that is asked for;
 // what lay in the buffers over the time of writing is too much.
 func TestStandIn(t *testing.T) {
-	flow := record.Flow{GoodputBps: 10e6, SenderAverageBps: 12e6, UnsentBytes: 1e6, SenderInfo: &record.TCPInfo{BusyUs: 4e6}}
+	flow := record.Flow{GoodputBps: 10e6, SenderAverageBps: 12e6, UnsentBytes: 1e6,
+		SenderInfo: &record.TCPInfo{BusyUs: 4e6}}
 	flows := []record.Flow{flow, flow}
 	got := Sum(flows, nil, true)
-	if got == nil || got.SumBps != 24e6 || got.SurplusBps != 4e6 || got.PredictedBps != 4e6 || got.UnsentBytes != 2e6 || got.Tool != "linerate" || got.Processes != 0 {
+	if got == nil || got.SumBps != 24e6 || got.SurplusBps != 4e6 || got.PredictedBps != 4e6 || got.UnsentBytes != 2e6 ||
+		got.Tool != "linerate" || got.Processes != 0 {
 		t.Fatalf("%+v", got)
 	}
 	if got := Sum(flows, nil, false); got != nil {
@@ -133,9 +154,11 @@ func TestStandIn(t *testing.T) {
 // TestAgree: trials with next to no surplus say nothing of a prediction.
 func TestAgree(t *testing.T) {
 	trial := func(seen, predicted float64) record.Trial {
-		return record.Trial{ToolReported: &record.ToolReported{GoodputBps: 100, SurplusBps: seen, PredictedBps: predicted}}
+		return record.Trial{ToolReported: &record.ToolReported{GoodputBps: 100, SurplusBps: seen,
+			PredictedBps: predicted}}
 	}
-	a := Agree([]record.Trial{trial(10, 11), trial(30, 24), trial(1, 9), {}, trial(20, 20), {ToolReported: &record.ToolReported{PredictedBps: 7}}})
+	a := Agree([]record.Trial{trial(10, 11), trial(30, 24), trial(1, 9), {}, trial(20, 20),
+		{ToolReported: &record.ToolReported{PredictedBps: 7}}})
 	if a.Trials != 3 || a.Within != 2 || a.Ratio != 55.0/60 || a.Low != 0.8 || a.High != 1.1 {
 		t.Errorf("%+v", a)
 	}
@@ -148,13 +171,16 @@ func TestAgree(t *testing.T) {
 // trials in one ratio do not scatter.
 func TestPredictedParts(t *testing.T) {
 	trial := func(seen, predicted float64) record.Trial {
-		return record.Trial{ToolReported: &record.ToolReported{GoodputBps: 100, SurplusBps: seen, PredictedBps: predicted}}
+		return record.Trial{ToolReported: &record.ToolReported{GoodputBps: 100, SurplusBps: seen,
+			PredictedBps: predicted}}
 	}
 	mixed := []record.Trial{trial(10, 11), trial(30, 24), trial(1, 9), {}, trial(20, 20)}
-	if parts := PredictedParts(mixed); len(parts) != 3 || math.Abs(stat.Mean(parts, nil)-Agree(mixed).Ratio) > 1e-12 || stat.StdDev(parts, nil) < 0.05 {
+	if parts := PredictedParts(mixed); len(parts) != 3 || math.Abs(stat.Mean(parts, nil)-Agree(mixed).Ratio) > 1e-12 ||
+		stat.StdDev(parts, nil) < 0.05 {
 		t.Errorf("%v", parts)
 	}
-	if parts := PredictedParts([]record.Trial{trial(10, 9), trial(40, 36)}); len(parts) != 2 || math.Abs(parts[0]-0.9) > 1e-12 || math.Abs(parts[1]-0.9) > 1e-12 {
+	if parts := PredictedParts([]record.Trial{trial(10, 9), trial(40, 36)}); len(parts) != 2 ||
+		math.Abs(parts[0]-0.9) > 1e-12 || math.Abs(parts[1]-0.9) > 1e-12 {
 		t.Errorf("%v", parts)
 	}
 	if parts := PredictedParts(nil); len(parts) != 0 {

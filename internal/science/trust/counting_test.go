@@ -37,11 +37,15 @@ func TestPayloadOfDrivers(t *testing.T) {
 		doctor  func(*record.Trial)
 		allowed float64 // of frame check sequences, bytes for each packet
 	}{
-		"of an unknown driver without":           {"", func(b, p float64) (float64, float64) { return b, p }, nil, 4},
-		"e1000e counts frame check sequences":    {"e1000e", checkSequences, nil, 0},
-		"virtio_net counts none":                 {"virtio_net", func(b, p float64) (float64, float64) { return b, p }, nil, 0},
-		"an unknown driver may count them":       {"", checkSequences, nil, 4},
-		"fragments have TCP's header once in 10": {"vmxnet3", func(b, p float64) (float64, float64) { return b - 32*p*9/10, p }, fragmented, 0},
+		"of an unknown driver without":        {"", func(b, p float64) (float64, float64) { return b, p }, nil, 4},
+		"e1000e counts frame check sequences": {"e1000e", checkSequences, nil, 0},
+		"virtio_net counts none": {"virtio_net", func(b, p float64) (float64, float64) {
+			return b, p
+		}, nil, 0},
+		"an unknown driver may count them": {"", checkSequences, nil, 4},
+		"fragments have TCP's header once in 10": {"vmxnet3", func(b, p float64) (float64, float64) {
+			return b - 32*p*9/10, p
+		}, fragmented, 0},
 	} {
 		trial := trial(4, "writes")
 		before := 0.0
@@ -54,8 +58,10 @@ func TestPayloadOfDrivers(t *testing.T) {
 		}
 		got := received(trial)
 		most := kernel.wired + c.allowed*before
-		if got.wired < kernel.wired*(1-1e-6) || got.wired > most*(1+1e-6) || math.Abs(got.besides-c.allowed*before) > 1 {
-			t.Errorf("%s: payload %.0f with %.0f of check sequences at most, want %.0f with %.0f", name, got.wired, got.besides, kernel.wired, c.allowed*before)
+		if got.wired < kernel.wired*(1-1e-6) || got.wired > most*(1+1e-6) ||
+			math.Abs(got.besides-c.allowed*before) > 1 {
+			t.Errorf("%s: payload %.0f with %.0f of check sequences at most, want %.0f with %.0f", name, got.wired,
+				got.besides, kernel.wired, c.allowed*before)
 		}
 	}
 }
@@ -93,11 +99,13 @@ func TestRefreshedRarely(t *testing.T) {
 		}
 		got := received(trial)
 		if got.refreshS < c.refresh[0] || got.refreshS > c.refresh[1] || (got.unevaluated != "") != c.unevaluated {
-			t.Errorf("%s: refreshed every %g s, unevaluated %q; want %v, %t", name, got.refreshS, got.unevaluated, c.refresh, c.unevaluated)
+			t.Errorf("%s: refreshed every %g s, unevaluated %q; want %v, %t", name, got.refreshS, got.unevaluated,
+				c.refresh, c.unevaluated)
 		}
 		for _, check := range Trial(trial, nil) {
 			if check.Check == Wire || check.Check == Foreign {
-				if !check.Pass || check.Unevaluated != c.unevaluated || check.Unevaluated && !strings.Contains(check.Detail, "are refreshed every") {
+				if !check.Pass || check.Unevaluated != c.unevaluated || check.Unevaluated &&
+					!strings.Contains(check.Detail, "are refreshed every") {
 					t.Errorf("%s: %+v", name, check)
 				}
 			}
@@ -126,7 +134,8 @@ func TestUnsteadiness(t *testing.T) {
 	steady, falls := trial(4, "writes"), trial(4, "writes")
 	for i := range falls.Flows {
 		third := falls.Flows[i].ReceivedBytes / 3
-		falls.Flows[i].Bins, steady.Flows[i].Bins = []int64{9 * third / 4, third / 2, third / 4}, []int64{third, third, third}
+		falls.Flows[i].Bins, steady.Flows[i].Bins = []int64{9 * third / 4, third / 2, third / 4},
+			[]int64{third, third, third}
 	}
 	late := func(t record.Trial) float64 {
 		return accounts(view{Trial: t, skew: map[string]float64{t.Hosts[0].Host: 0.1}}, true)[0].slack

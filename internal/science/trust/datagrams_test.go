@@ -28,7 +28,8 @@ func packets(sent, lost, inBuffer int64, bytes, mtu int, destination string) rec
 	each := math.Ceil(float64(bytes+8) / float64(mtu-20-20*strings.Count(destination, "[")))
 	port := func(datagrams int64) record.InterfaceCounters {
 		n := float64(datagrams) * each
-		return record.InterfaceCounters{Interface: "eth0", RxPackets: uint64(n), RxBytes: uint64(float64(datagrams*int64(bytes)) + n*frames)}
+		return record.InterfaceCounters{Interface: "eth0", RxPackets: uint64(n),
+			RxBytes: uint64(float64(datagrams*int64(bytes)) + n*frames)}
 	}
 	const second = int64(1e9)
 	host := func(name string, into, out int64) record.HostReading {
@@ -150,7 +151,8 @@ func TestNotCounted(t *testing.T) {
 	for i := range trial.Hosts {
 		trial.Hosts[i].Begin.Interfaces, trial.Hosts[i].End.Interfaces = nil, nil
 	}
-	if names := made(); slices.Contains(names, Wire) || slices.Contains(names, Foreign) || slices.Contains(names, Steal) {
+	if names := made(); slices.Contains(names, Wire) || slices.Contains(names, Foreign) ||
+		slices.Contains(names, Steal) {
 		t.Errorf("without counters: %v", names)
 	}
 }

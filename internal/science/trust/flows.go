@@ -80,11 +80,15 @@ func alive(v view) (judged, bool) {
 	c := record.Check{Check: Alive, Pass: len(lost) == 0 || len(v.Attacks) > 0}
 	switch {
 	case len(lost) > 0 && c.Pass:
-		c.Detail = fmt.Sprintf("%d of %d flows were broken off or not answered beside an attack, which is the result (%s)", len(lost), n, some(lost))
+		c.Detail = fmt.Sprintf(
+			"%d of %d flows were broken off or not answered beside an attack, which is the result (%s)",
+			len(lost), n, some(lost))
 	case len(lost) > 0:
 		c.Detail = fmt.Sprintf("%d of %d flows ended before the window did (%s)", len(lost), n, some(lost))
 	case len(gone) > 0:
-		c.Detail = fmt.Sprintf("%d of %d flows ended after what happened at %g s, and nothing arrived by their path any more (%s)", len(gone), n, at, some(gone))
+		c.Detail = fmt.Sprintf(
+			"%d of %d flows ended after what happened at %g s, and nothing arrived by their path any more (%s)",
+			len(gone), n, at, some(gone))
 	default:
 		c.Detail = every(n) + " lasted through the window"
 	}
@@ -152,7 +156,8 @@ func conservation(v view) (judged, bool) {
 			// An answer is counted when it is written and when it is read; one for
 			// each connection may be on its way at an edge.
 			allowed := float64(x.Connections) + 1 + float64(x.Done)/v.WindowS*skew
-			consider(f, float64(x.Done-x.Answered)/allowed, "%d transactions were done and %d answered, which may differ by %.0f", x.Done, x.Answered, allowed)
+			consider(f, float64(x.Done-x.Answered)/allowed,
+				"%d transactions were done and %d answered, which may differ by %.0f", x.Done, x.Answered, allowed)
 		}
 		unread := float64(unreadBytes)
 		switch {
@@ -171,7 +176,8 @@ func conservation(v view) (judged, bool) {
 			unread = max(unread, float64(d.BufferBytes))
 			held = max(held, unreadBytes) + v.queued
 			lost += d.Lost
-			compare(f, float64(d.Received+d.Lost-d.Sent)*float64(d.Bytes), held+float64(f.CallBytes)+unread+edges, "received and lost exceed sent")
+			compare(f, float64(d.Received+d.Lost-d.Sent)*float64(d.Bytes), held+float64(f.CallBytes)+unread+edges,
+				"received and lost exceed sent")
 		}
 		if f.SenderInfo != nil {
 			held = max(held, float64(f.SenderInfo.SndCwnd)*float64(f.SenderInfo.SndMSS))
@@ -179,7 +185,8 @@ func conservation(v view) (judged, bool) {
 		if f.Transactions != nil && flow.Of(f.Protocol).Transport == flow.UDP {
 			continue // a network may double datagrams
 		}
-		compare(f, got-float64(f.WrittenBytes), held+max(oneWrite, float64(f.CallBytes))+unread+edges, "received exceeds written")
+		compare(f, got-float64(f.WrittenBytes), held+max(oneWrite, float64(f.CallBytes))+unread+edges,
+			"received exceeds written")
 		if f.SentBytes > 0 {
 			compare(f, got-float64(f.SentBytes), max(held, oneFrame)+unread+edges, "received exceeds sent")
 		}
@@ -250,13 +257,16 @@ func steady(v view) (judged, bool) {
 	}
 	const sampleDoubt = 0.005
 	allowed := driftShare + 2*sampleDoubt/(v.WindowS/3)
-	if requests { // which may arrive independently of each other: three standard deviations of the ratio of two such counts
+	// which may arrive independently of each other: three standard deviations of the ratio of two
+	// such counts
+	if requests {
 		allowed += 3 * math.Sqrt(1/max(first, 1)+1/max(last, 1))
 	}
 	drift := last/max(first, 1) - 1
 	c := record.Check{Check: Steady, Pass: math.Abs(drift) <= allowed}
 	by, most := percents(drift, allowed)
-	c.Detail = fmt.Sprintf("the last third of the window carried %s and the first %s: %s (allowed ±%s)", spell(last), spell(first), signed(drift, by), most)
+	c.Detail = fmt.Sprintf("the last third of the window carried %s and the first %s: %s (allowed ±%s)", spell(last),
+		spell(first), signed(drift, by), most)
 	if names := slices.Sorted(maps.Keys(senders)); len(names) == 2 && !c.Pass {
 		for i, name := range names {
 			own := senders[name][1]/max(senders[name][0], 1) - 1

@@ -28,7 +28,8 @@ func limit(v view) (judged, bool) {
 		share := v.GoodputBps / v.LimitBps
 		c.Pass, used = share <= 1+allowed, share
 		part, most := percents(share, 1+allowed)
-		said = append(said, fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)", unit.FormatRate(v.GoodputBps), part, unit.FormatRate(v.LimitBps), most))
+		said = append(said, fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)", unit.FormatRate(v.GoodputBps),
+			part, unit.FormatRate(v.LimitBps), most))
 	}
 	for _, worst := range []func() (string, float64){v.fastestFlow, v.fastestInterface} {
 		text, excess := worst()
@@ -205,7 +206,9 @@ func (v view) buckets(f record.Flow) (list []bucket) {
 	}
 	wraps, _ := v.topology.Wraps(f.From, f.SourceAddr(), f.DestinationAddr())
 	for _, path := range wraps {
-		if len(ends) > 0 && slices.ContainsFunc(path, func(w topology.Wrap) bool { return !slices.Contains(ends, w.From) }) {
+		if len(ends) > 0 && slices.ContainsFunc(path, func(w topology.Wrap) bool {
+			return !slices.Contains(ends, w.From)
+		}) {
 			continue
 		}
 		b := links
@@ -253,7 +256,8 @@ func (v view) fastestInterface() (text string, used float64) {
 		if share := load.Bps / most; share > used {
 			used = share
 			part, allowed := percents(load.Bps/rate, most/rate)
-			text = fmt.Sprintf("%s %s is %s of its link's %s (allowed %s)", unit.FormatRate(load.Bps), load, part, unit.FormatRate(rate), allowed)
+			text = fmt.Sprintf("%s %s is %s of its link's %s (allowed %s)", unit.FormatRate(load.Bps), load, part,
+				unit.FormatRate(rate), allowed)
 		}
 	}
 	return text, used

@@ -84,8 +84,10 @@ func bucketOf(over *topology.Topology, f record.Flow) float64 {
 // that of the shaper which was read on the sending host.
 func TestBucketOfShaper(t *testing.T) {
 	reading := func(host string, s *record.Shaper) record.HostReading {
-		h := record.HostReading{Host: host, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", Shaper: s}}}}
-		h.Begin.Interfaces, h.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}}, []record.InterfaceCounters{{Interface: "eth0", AtNs: 1e9}}
+		h := record.HostReading{Host: host, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
+			{Interface: "eth0", Shaper: s}}}}
+		h.Begin.Interfaces, h.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}},
+			[]record.InterfaceCounters{{Interface: "eth0", AtNs: 1e9}}
 		return h
 	}
 	v := view{Trial: record.Trial{Hosts: []record.HostReading{
@@ -95,8 +97,10 @@ func TestBucketOfShaper(t *testing.T) {
 	if b := v.bucket(record.Flow{From: "client", To: "server"}); b.bytes != 32_000 || b.at.Interface != "eth0" {
 		t.Errorf("%+v", b)
 	}
-	v.Hosts[0].End.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Backlog: 9000}, {Interface: "eth0", Backlog: 100_000}}
-	if a, b := v.absorbed(record.Flow{From: "client", CountedAt: record.CountedLessLoss}), v.absorbed(record.Flow{From: "client"}); a != 100_000 || b != 0 {
+	v.Hosts[0].End.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Backlog: 9000},
+		{Interface: "eth0", Backlog: 100_000}}
+	if a, b := v.absorbed(record.Flow{From: "client", CountedAt: record.CountedLessLoss}),
+		v.absorbed(record.Flow{From: "client"}); a != 100_000 || b != 0 {
 		t.Errorf("absorbed %v and %v", a, b)
 	}
 	if b := v.bucket(record.Flow{From: "server", To: "client"}); b.bytes != 0 {
@@ -109,19 +113,26 @@ func TestBucketOfShaper(t *testing.T) {
 func TestBucketOfDevice(t *testing.T) {
 	vlan := func(tag device.VLAN, host byte) topology.Interface {
 		a := netip.AddrFrom4([4]byte{10, 0, byte(tag), host})
-		return topology.Interface{Name: fmt.Sprintf("eth0.%d", tag), Addresses: []topology.Address{{First: a, Last: a, Bits: 24}}, Device: device.Device{VLAN: &tag}}
+		return topology.Interface{Name: fmt.Sprintf("eth0.%d", tag), Addresses: []topology.Address{
+			{First: a, Last: a, Bits: 24}}, Device: device.Device{VLAN: &tag}}
 	}
 	both := netip.MustParseAddr("10.9.0.2")
 	over := &topology.Topology{
 		Hosts: []topology.Host{
 			{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}, vlan(10, 1), vlan(20, 1)},
-				Routes: []setting.Route{{To: "10.9.0.0/24", Nexthops: []setting.Nexthop{{Via: "10.0.10.2"}, {Via: "10.0.20.2"}}}}},
-			{Name: "b", Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{{First: both, Last: both, Bits: 24}}}, vlan(10, 2), vlan(20, 2)}},
+				Routes: []setting.Route{
+					{To: "10.9.0.0/24", Nexthops: []setting.Nexthop{{Via: "10.0.10.2"}, {Via: "10.0.20.2"}}}}},
+			{Name: "b", Interfaces: []topology.Interface{
+				{Name: "eth0", Addresses: []topology.Address{{First: both, Last: both, Bits: 24}}}, vlan(10, 2),
+				vlan(20, 2)}},
 		},
-		Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "b", Interface: "eth0"}, Impairment: topology.Impairment{Rate: 1e9, Burst: 50_000}}},
+		Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"},
+			To: topology.End{Node: "b", Interface: "eth0"}, Impairment: topology.Impairment{Rate: 1e9, Burst: 50_000}}},
 	}
-	over = over.With([]setting.Setting{{Host: "a", Qdisc: &setting.Qdisc{Interface: "eth0.10", Kind: "tbf", Rate: 1e8, Burst: 100_000}}})
-	over = over.WithShaper(topology.End{Node: "a", Interface: "eth0.20"}, topology.Shaper{Kind: "tbf", Rate: 1e8, Burst: 100_000})
+	over = over.With([]setting.Setting{{Host: "a", Qdisc: &setting.Qdisc{Interface: "eth0.10", Kind: "tbf", Rate: 1e8,
+		Burst: 100_000}}})
+	over = over.WithShaper(topology.End{Node: "a", Interface: "eth0.20"}, topology.Shaper{Kind: "tbf", Rate: 1e8,
+		Burst: 100_000})
 	flow := func(from, to, destination string, path ...string) record.Flow {
 		return record.Flow{From: from, To: to, Destination: destination + ":5201", Path: path, ArrivedBytes: 1}
 	}
@@ -249,7 +260,8 @@ func TestForeignAtSenders(t *testing.T) {
 		}
 		at := [2]int64{h.Begin.Interfaces[0].AtNs, h.End.Interfaces[0].AtNs}
 		h.Begin.Interfaces = append(h.Begin.Interfaces, record.InterfaceCounters{Interface: port, AtNs: at[0]})
-		h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: port, TxBytes: bytes, AtNs: at[1]})
+		h.End.Interfaces = append(h.End.Interfaces, record.InterfaceCounters{Interface: port, TxBytes: bytes,
+			AtNs: at[1]})
 	}
 	for _, test := range []struct {
 		name   string
@@ -257,7 +269,9 @@ func TestForeignAtSenders(t *testing.T) {
 		detail string
 	}{
 		{"nothing else", func(*record.Trial) {}, ""},
-		{"another program sends", func(tr *record.Trial) { send(tr, "eth0", 20e6) }, "client1: its interfaces sent 19.56 MB that belongs to no flow"},
+		{"another program sends", func(tr *record.Trial) {
+			send(tr, "eth0", 20e6)
+		}, "client1: its interfaces sent 19.56 MB that belongs to no flow"},
 		{"what had waited", func(tr *record.Trial) {
 			send(tr, "eth0", 20e6)
 			tr.Hosts[client1].Begin.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Backlog: 20e6}}
@@ -289,9 +303,11 @@ func TestTunnelInBucket(t *testing.T) {
 		under, over := netip.AddrFrom4([4]byte{10, 0, 0, n}), netip.AddrFrom4([4]byte{10, 7, 0, n})
 		return topology.Host{Name: fmt.Sprintf("h%d", n), Interfaces: []topology.Interface{
 			{Name: "eth0"},
-			{Name: "bond0", Addresses: []topology.Address{{First: under, Last: under, Bits: 24}}, Device: device.Device{Bond: &device.Bond{Members: []string{"eth0"}}}},
+			{Name: "bond0", Addresses: []topology.Address{{First: under, Last: under, Bits: 24}},
+				Device: device.Device{Bond: &device.Bond{Members: []string{"eth0"}}}},
 			{Name: "vxlan0", Addresses: []topology.Address{{First: over, Last: over, Bits: 24}},
-				Device: device.Device{VXLAN: &device.VXLAN{ID: 7, Local: under, Remote: netip.AddrFrom4([4]byte{10, 0, 0, 3 - n})}}},
+				Device: device.Device{VXLAN: &device.VXLAN{ID: 7, Local: under,
+					Remote: netip.AddrFrom4([4]byte{10, 0, 0, 3 - n})}}},
 		}}
 	}
 	for name, c := range map[string]struct {
@@ -311,14 +327,17 @@ func TestTunnelInBucket(t *testing.T) {
 		"through a shaped tunnel over Ethernet": {"10.7.0", []string{"ssh"}, "vxlan0", carried, false},
 	} {
 		over := topology.Topology{Hosts: []topology.Host{host(1), host(2)}, Links: []topology.Link{{
-			From: topology.End{Node: "h1", Interface: "eth0"}, To: topology.End{Node: "h2", Interface: "eth0"}, Impairment: topology.Impairment{Rate: 1e9, Burst: 1},
+			From: topology.End{Node: "h1", Interface: "eth0"}, To: topology.End{Node: "h2", Interface: "eth0"},
+			Impairment: topology.Impairment{Rate: 1e9, Burst: 1},
 		}}}
 		over.Hosts[0].Via, over.Hosts[1].Via = c.via, c.via
 		tr := record.Trial{WindowS: 10, LimitBps: 9e8, GoodputBps: 9e8 * c.share, Flows: []record.Flow{{
-			ID: "f1", From: "h1", To: "h2", Source: c.network + ".1:40001", Destination: c.network + ".2:5201", Connected: true,
+			ID: "f1", From: "h1", To: "h2", Source: c.network + ".1:40001", Destination: c.network + ".2:5201",
+			Connected:  true,
 			SenderInfo: &record.TCPInfo{PMTU: 1450, SndMSS: 1398, Options: 1}, LimitBps: 9e8, GoodputBps: 9e8 * c.share,
 		}}}
-		shaped := over.WithShaper(topology.End{Node: "h1", Interface: c.shaped}, topology.Shaper{Kind: "tbf", Rate: 1e9, Burst: 1})
+		shaped := over.WithShaper(topology.End{Node: "h1", Interface: c.shaped},
+			topology.Shaper{Kind: "tbf", Rate: 1e9, Burst: 1})
 		if got := checkOf(t, tr, shaped, Limit); got.Pass != c.pass {
 			t.Errorf("%s: %+v", name, got)
 		}

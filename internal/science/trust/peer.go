@@ -69,7 +69,8 @@ func (d PeerDirection) conserved() record.Check {
 	within := func(least, most float64) {
 		if there < least || there > most {
 			c.Pass = false
-			c.Detail += fmt.Sprintf("; expected %s to %s there", unit.FormatBytes(max(0, least)), unit.FormatBytes(most))
+			c.Detail += fmt.Sprintf("; expected %s to %s there", unit.FormatBytes(max(0, least)),
+				unit.FormatBytes(most))
 		}
 	}
 	if d.OmitS == 0 {
@@ -77,15 +78,18 @@ func (d PeerDirection) conserved() record.Check {
 	}
 	switch {
 	case d.UDP && d.Sends:
-		c.Detail = fmt.Sprintf("%s: this host sent %s in all, and the peer received %s", d.Direction, unit.FormatBytes(all), unit.FormatBytes(there))
+		c.Detail = fmt.Sprintf("%s: this host sent %s in all, and the peer received %s", d.Direction,
+			unit.FormatBytes(all), unit.FormatBytes(there))
 		within(0, all)
 	case d.UDP:
-		c.Detail = fmt.Sprintf("%s: the peer sent %s, and this host received %s in the window", d.Direction, unit.FormatBytes(there), unit.FormatBytes(float64(d.ReceivedBytes)))
+		c.Detail = fmt.Sprintf("%s: the peer sent %s, and this host received %s in the window", d.Direction,
+			unit.FormatBytes(there), unit.FormatBytes(float64(d.ReceivedBytes)))
 		if least := float64(d.ReceivedBytes)*(1-peerTolerance) - unreadBytes*flows; there < least {
 			c.Pass = false
 		}
 	case d.Sends:
-		c.Detail = fmt.Sprintf("%s: this host had %s acknowledged in all and %s in the window, and the peer received %s",
+		c.Detail = fmt.Sprintf(
+			"%s: this host had %s acknowledged in all and %s in the window, and the peer received %s",
 			d.Direction, unit.FormatBytes(all), unit.FormatBytes(float64(d.ReceivedBytes)), unit.FormatBytes(there))
 		within(window-share-unreadBytes*flows, all+flows)
 	default:
@@ -120,9 +124,11 @@ func (d PeerDirection) agrees() (record.Check, bool) {
 		ratio := p.GoodputBps / d.GoodputBps
 		c.Pass = ratio >= least && ratio <= most
 		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %s, this host %s in the window: %s",
-			d.Direction, unit.FormatRate(p.GoodputBps), unit.FormatSeconds(p.Seconds), unit.FormatRate(d.GoodputBps), between(ratio-1, least-1, most-1))
+			d.Direction, unit.FormatRate(p.GoodputBps), unit.FormatSeconds(p.Seconds), unit.FormatRate(d.GoodputBps),
+			between(ratio-1, least-1, most-1))
 	} else {
-		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %s", d.Direction, unit.FormatRate(p.GoodputBps), unit.FormatSeconds(p.Seconds))
+		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %s", d.Direction, unit.FormatRate(p.GoodputBps),
+			unit.FormatSeconds(p.Seconds))
 	}
 	// A sender's figure may be above the limit: what it has counted may still lie in
 	// its buffers.

@@ -12,7 +12,8 @@ func oneWay(counted string, there int64) PeerDirection {
 	d := PeerDirection{
 		Sends: counted != record.CountedReceived, WindowS: 10, OmitS: 1,
 		MeasureDirection: record.MeasureDirection{
-			Direction: "write", Flows: 1, TotalBytes: 1_110_000_000, GoodputBps: 800e6, ReceivedBytes: 1_000_000_000, LimitBps: 941e6, Counted: counted,
+			Direction: "write", Flows: 1, TotalBytes: 1_110_000_000, GoodputBps: 800e6, ReceivedBytes: 1_000_000_000,
+			LimitBps: 941e6, Counted: counted,
 			Peer: &record.PeerCount{Bytes: there, Seconds: 10.1, GoodputBps: float64(there) * 8 / 10.1},
 		},
 	}
@@ -33,23 +34,48 @@ func TestPeer(t *testing.T) {
 		fails  string // empty: passes
 		detail string
 	}{
-		{"sent as much as received", oneWay(acked, 1_008_000_000), nil, "", "had 1.11 GB acknowledged in all and 1 GB in the window"},
-		{"received more than was sent", oneWay(acked, 1_111_000_000), nil, Conservation + " " + Agreement, "expected 988.6 MB to 1.11 GB there"},
-		{"received less than was acknowledged in the window", oneWay(acked, 950_000_000), nil, Conservation + " " + Agreement, ""},
-		{"idle beyond the window", oneWay(acked, 1_000_000_000), func(d *PeerDirection) { d.Peer.Seconds, d.Peer.GoodputBps = 12, 1e9*8/12.0 }, "", "allowed -18.33 %"},
-		{"everything counted, and lost", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.OmitS = 0 }, Conservation, ""},
-		{"everything counted", oneWay(acked, 1_110_000_000), func(d *PeerDirection) { d.OmitS, d.Peer.GoodputBps = 0, 801e6 }, "", ""},
-		{"no time reported", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.Peer.Seconds, d.Peer.GoodputBps = 0, 0 }, "", ""},
-		{"above the limit", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.LimitBps = 700e6 }, Agreement, "of the limit 700 Mbit/s"},
-		{"hours", oneWay(acked, 1_008_000_000), func(d *PeerDirection) { d.Peer.Seconds = 12_000 }, "", "over its own 12,000 s"},
-		{"hours, by its word alone", oneWay(there, 1_008_000_000), func(d *PeerDirection) { d.Peer.Seconds = 12_000 }, "", "over its own 12,000 s"},
+		{"sent as much as received", oneWay(acked, 1_008_000_000), nil, "",
+			"had 1.11 GB acknowledged in all and 1 GB in the window"},
+		{"received more than was sent", oneWay(acked, 1_111_000_000), nil, Conservation + " " + Agreement,
+			"expected 988.6 MB to 1.11 GB there"},
+		{"received less than was acknowledged in the window", oneWay(acked, 950_000_000), nil, Conservation + " " +
+			Agreement, ""},
+		{"idle beyond the window", oneWay(acked, 1_000_000_000), func(d *PeerDirection) {
+			d.Peer.Seconds, d.Peer.GoodputBps = 12, 1e9*8/12.0
+		}, "", "allowed -18.33 %"},
+		{"everything counted, and lost", oneWay(acked, 1_008_000_000), func(d *PeerDirection) {
+			d.OmitS = 0
+		}, Conservation, ""},
+		{"everything counted", oneWay(acked, 1_110_000_000), func(d *PeerDirection) {
+			d.OmitS, d.Peer.GoodputBps = 0, 801e6
+		}, "", ""},
+		{"no time reported", oneWay(acked, 1_008_000_000), func(d *PeerDirection) {
+			d.Peer.Seconds, d.Peer.GoodputBps = 0, 0
+		}, "", ""},
+		{"above the limit", oneWay(acked, 1_008_000_000), func(d *PeerDirection) {
+			d.LimitBps = 700e6
+		}, Agreement, "of the limit 700 Mbit/s"},
+		{"hours", oneWay(acked, 1_008_000_000), func(d *PeerDirection) {
+			d.Peer.Seconds = 12_000
+		}, "", "over its own 12,000 s"},
+		{"hours, by its word alone", oneWay(there, 1_008_000_000), func(d *PeerDirection) {
+			d.Peer.Seconds = 12_000
+		}, "", "over its own 12,000 s"},
 		{"wrote what was read", oneWay(got, 1_010_000_000), nil, "", "the peer wrote 1.01 GB"},
 		{"a sender above the limit", oneWay(got, 1_010_000_000), func(d *PeerDirection) { d.LimitBps = 700e6 }, "", ""},
-		{"wrote more than came", oneWay(got, 1_200_000_000), func(d *PeerDirection) { d.Peer.GoodputBps = 801e6 }, Conservation, ""},
+		{"wrote more than came", oneWay(got, 1_200_000_000), func(d *PeerDirection) {
+			d.Peer.GoodputBps = 801e6
+		}, Conservation, ""},
 		{"wrote less than came", oneWay(got, 900_000_000), nil, Conservation + " " + Agreement, ""},
-		{"its own word alone", oneWay(there, 1_008_000_000), func(d *PeerDirection) { d.UDP = true }, "", "this host sent 1.11 GB in all"},
-		{"datagrams from nowhere", oneWay(there, 1_120_000_000), func(d *PeerDirection) { d.UDP = true }, Conservation, ""},
-		{"datagrams received that were not sent", oneWay(got, 900_000_000), func(d *PeerDirection) { d.UDP, d.Peer.GoodputBps = true, 800e6 }, Conservation, ""},
+		{"its own word alone", oneWay(there, 1_008_000_000), func(d *PeerDirection) {
+			d.UDP = true
+		}, "", "this host sent 1.11 GB in all"},
+		{"datagrams from nowhere", oneWay(there, 1_120_000_000), func(d *PeerDirection) {
+			d.UDP = true
+		}, Conservation, ""},
+		{"datagrams received that were not sent", oneWay(got, 900_000_000), func(d *PeerDirection) {
+			d.UDP, d.Peer.GoodputBps = true, 800e6
+		}, Conservation, ""},
 	} {
 		if test.change != nil {
 			test.change(&test.d)
@@ -67,7 +93,8 @@ func TestPeer(t *testing.T) {
 		}
 	}
 	both := Peer(oneWay(acked, 1_008_000_000), oneWay(got, 900_000_000), PeerDirection{})
-	if len(both) != 2 || both[0].Pass || !strings.Contains(both[0].Detail, "write: ") || !strings.Contains(both[0].Detail, "read: ") {
+	if len(both) != 2 || both[0].Pass || !strings.Contains(both[0].Detail, "write: ") ||
+		!strings.Contains(both[0].Detail, "read: ") {
 		t.Errorf("two directions: %+v", both)
 	}
 	if list := Peer(PeerDirection{}); len(list) != 0 {

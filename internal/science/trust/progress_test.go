@@ -18,7 +18,8 @@ func TestSteadyToTheEnd(t *testing.T) {
 			f.ReceivedBytes += int64(r)
 			if i < len(rates)-1 {
 				f.Bins = append(f.Bins, int64(r))
-				b.Series = append(b.Series, record.Sample{AtNs: int64(i+2) * 1e9, Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: f.ReceivedBytes}}})
+				b.Series = append(b.Series, record.Sample{AtNs: int64(i+2) * 1e9,
+					Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: f.ReceivedBytes}}})
 			}
 		}
 		return record.Trial{WindowS: float64(len(rates)), Flows: []record.Flow{f}, Hosts: []record.HostReading{b}}

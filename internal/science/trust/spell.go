@@ -13,7 +13,8 @@ import (
 func apart(figure, bound float64, spell func(float64) string, per float64, name string) (string, string) {
 	a, b := spell(math.Abs(figure)), spell(bound)
 	for decimals := 0; a == b && math.Abs(figure) != bound && decimals < 12; decimals++ {
-		a, b = fmt.Sprintf("%.*f %s", decimals, per*math.Abs(figure), name), fmt.Sprintf("%.*f %s", decimals, per*bound, name)
+		a, b = fmt.Sprintf("%.*f %s", decimals, per*math.Abs(figure), name),
+			fmt.Sprintf("%.*f %s", decimals, per*bound, name)
 	}
 	if figure < 0 {
 		a = "-" + a

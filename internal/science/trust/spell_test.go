@@ -16,9 +16,11 @@ func TestApart(t *testing.T) {
 		for _, by := range []float64{0, 1e-9, 1e-6, 1e-3, 0.1} {
 			for _, sign := range []float64{1, -1} {
 				figure := sign * bound * (1 + by)
-				for name, spell := range map[string]func(a, b float64) (string, string){"percents": percents, "seconds": seconds, "bytes": bytes} {
+				for name, spell := range map[string]func(a, b float64) (string, string){"percents": percents,
+					"seconds": seconds, "bytes": bytes} {
 					a, b := spell(figure, bound)
-					if visible := math.Abs(math.Abs(figure)-bound) > 1e-9; strings.TrimPrefix(a, "-") == b && by > 0 && visible || by == 0 && strings.TrimPrefix(a, "-") != b {
+					if visible := math.Abs(math.Abs(figure)-bound) > 1e-9; strings.TrimPrefix(a, "-") == b && by > 0 &&
+						visible || by == 0 && strings.TrimPrefix(a, "-") != b {
 						t.Errorf("%s: %g and %g are %q and %q", name, figure, bound, a, b)
 					}
 				}
@@ -42,13 +44,15 @@ func TestSteady(t *testing.T) {
 	}
 	bulk := of(100_000, 100_000, 89_560)
 	v := view{Trial: record.Trial{WindowS: 45, Flows: []record.Flow{bulk}}} // thirds of 15 s: ±10.07 %
-	if j, _ := steady(v); j.Pass || !strings.HasSuffix(j.Detail, "-10.44 % (allowed ±10.07 %)") || !strings.Contains(j.Detail, "100 kB") {
+	if j, _ := steady(v); j.Pass || !strings.HasSuffix(j.Detail, "-10.44 % (allowed ±10.07 %)") ||
+		!strings.Contains(j.Detail, "100 kB") {
 		t.Errorf("%+v", j)
 	}
 	asks := of(100_000, 100_000, 50_000)
 	asks.Protocol, asks.Transactions = flow.RR, &record.Transactions{Done: 2500}
 	v.Flows = []record.Flow{asks}
-	if j, _ := steady(v); j.Pass || !strings.Contains(j.Detail, "carried 500 transactions and the first 1,000 transactions: -50 %") {
+	if j, _ := steady(v); j.Pass ||
+		!strings.Contains(j.Detail, "carried 500 transactions and the first 1,000 transactions: -50 %") {
 		t.Errorf("%+v", j)
 	}
 	v.Flows = append(v.Flows, bulk) // a probe beside a load
@@ -59,7 +63,8 @@ func TestSteady(t *testing.T) {
 
 // TestBesideAttacks: what flows get beside an attack is the result, and no reason for doubt.
 func TestBesideAttacks(t *testing.T) {
-	starved := record.Flow{ID: "w1", Connected: true, Protocol: flow.CRR, Transactions: &record.Transactions{Done: 3000, Failed: 5}, Bins: []int64{100, 50, 20}, ReceivedBytes: 170}
+	starved := record.Flow{ID: "w1", Connected: true, Protocol: flow.CRR, Transactions: &record.Transactions{Done: 3000,
+		Failed: 5}, Bins: []int64{100, 50, 20}, ReceivedBytes: 170}
 	v := view{Trial: record.Trial{WindowS: 3, Flows: []record.Flow{starved}}}
 	if j, _ := alive(v); j.Pass {
 		t.Errorf("without an attack: %+v", j)
@@ -68,7 +73,8 @@ func TestBesideAttacks(t *testing.T) {
 		t.Errorf("without an attack: %+v", j)
 	}
 	v.Attacks = []record.Attack{{Kind: "syn-flood"}}
-	if j, _ := alive(v); !j.Pass || !strings.Contains(j.Detail, "1 of 1 flows were broken off or not answered beside an attack") {
+	if j, _ := alive(v); !j.Pass ||
+		!strings.Contains(j.Detail, "1 of 1 flows were broken off or not answered beside an attack") {
 		t.Errorf("%+v", j)
 	}
 	if j, judged := steady(v); judged {

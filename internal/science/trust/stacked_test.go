@@ -71,11 +71,13 @@ func TestInterfacesOnOthers(t *testing.T) {
 		"by the route": {func(t *record.Trial) {
 			above(t, "gre", 24, true)
 			f := t.Flows[0]
-			t.Hosts[0].Snapshot.Lookups = []record.RouteLookup{{Source: f.DestinationAddr().String(), Destination: f.SourceAddr().String(), Interface: "uppereth0"}}
+			t.Hosts[0].Snapshot.Lookups = []record.RouteLookup{
+				{Source: f.DestinationAddr().String(), Destination: f.SourceAddr().String(), Interface: "uppereth0"}}
 		}, true},
 		"a bridge over VLANs": {func(t *record.Trial) {
 			above(t, "bridge", 0, false)
-			t.Hosts[0].Snapshot.Interfaces = append(t.Hosts[0].Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "eth0.5", Kind: "vlan", Master: "uppereth0"})
+			t.Hosts[0].Snapshot.Interfaces = append(t.Hosts[0].Snapshot.Interfaces,
+				record.InterfaceSnapshot{Interface: "eth0.5", Kind: "vlan", Master: "uppereth0"})
 		}, true},
 		"a bridge with a virtual machine": {func(t *record.Trial) {
 			above(t, "bridge", 0, false)
@@ -87,13 +89,15 @@ func TestInterfacesOnOthers(t *testing.T) {
 					h.Snapshot.Interfaces[i].Master = "upper" + p.Interface
 				}
 			}
-			h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "vnet0", Kind: "tun", Master: "uppereth0"})
+			h.Snapshot.Interfaces = append(h.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "vnet0",
+				Kind: "tun", Master: "uppereth0"})
 		}, false},
 	} {
 		tr := trial(4, "writes")
 		c.doctor(&tr)
 		for _, check := range Trial(tr, nil) {
-			if (check.Check == Wire || check.Check == Foreign) && (!check.Pass || check.Unevaluated != c.unevaluated || c.unevaluated && !strings.Contains(check.Detail, unknown)) {
+			if (check.Check == Wire || check.Check == Foreign) && (!check.Pass || check.Unevaluated != c.unevaluated ||
+				c.unevaluated && !strings.Contains(check.Detail, unknown)) {
 				t.Errorf("%s: %+v", name, check)
 			}
 		}
@@ -153,7 +157,8 @@ func TestHeadersOfUpperInterfaces(t *testing.T) {
 			server, _ := v.topology.Host("server")
 			for i := range 4 {
 				server.Interfaces = append(server.Interfaces, topology.Interface{Name: fmt.Sprintf("uppereth%d", i),
-					Device: device.Device{VXLAN: &device.VXLAN{Remote: netip.MustParseAddr(c.local).Next(), Local: netip.MustParseAddr(c.local)}}})
+					Device: device.Device{VXLAN: &device.VXLAN{Remote: netip.MustParseAddr(c.local).Next(),
+						Local: netip.MustParseAddr(c.local)}}})
 			}
 		}
 		packets := 0.0
@@ -163,8 +168,10 @@ func TestHeadersOfUpperInterfaces(t *testing.T) {
 			}
 		}
 		got := accounts(v, true)[0]
-		if others := got.others() - want.others(); others > 1 || others < -c.allowed*packets-1 || math.Abs(got.besides-c.allowed*packets) > 1 || got.wired < want.wired-1 {
-			t.Errorf("%s: %.0f bytes of others, allowed %.0f of %.0f packets; payload %.0f, want %.0f", name, others, got.besides, packets, got.wired, want.wired)
+		if others := got.others() - want.others(); others > 1 || others < -c.allowed*packets-1 ||
+			math.Abs(got.besides-c.allowed*packets) > 1 || got.wired < want.wired-1 {
+			t.Errorf("%s: %.0f bytes of others, allowed %.0f of %.0f packets; payload %.0f, want %.0f", name, others,
+				got.besides, packets, got.wired, want.wired)
 		}
 	}
 }

@@ -66,7 +66,8 @@ func sideText(s polled.Side, differ, allowed float64, fcs, known bool) string {
 		part, most = unit.FormatBytes(differ), unit.FormatBytes(allowed)
 	}
 	return fmt.Sprintf("port %s of %s %s %s, %s %s %s: %s apart (allowed %s; %s)",
-		s.Port.Port, s.Switch, verb, unit.FormatBytes(s.SwitchBytes), s.Port.Peer, other, unit.FormatBytes(s.HostBytes), part, most, how)
+		s.Port.Port, s.Switch, verb, unit.FormatBytes(s.SwitchBytes), s.Port.Peer, other, unit.FormatBytes(s.HostBytes),
+		part, most, how)
 }
 
 // mostReasons are listed of why ports have no figures.

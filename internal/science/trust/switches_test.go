@@ -12,13 +12,15 @@ import (
 // counts so many bytes and frames of it.
 func switched(octets, frames uint64) record.Trial {
 	at := func(ns int64, tx uint64) record.Reading {
-		return record.Reading{Interfaces: []record.InterfaceCounters{{Interface: "eth0", TxBytes: tx, TxPackets: tx / 1514, AtNs: ns}}}
+		return record.Reading{Interfaces: []record.InterfaceCounters{
+			{Interface: "eth0", TxBytes: tx, TxPackets: tx / 1514, AtNs: ns}}}
 	}
 	return record.Trial{WindowS: 10,
 		Hosts: []record.HostReading{{Host: "a", Begin: at(0, 0), End: at(10e9, 100e6),
 			Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{{Interface: "eth0", Kind: "veth"}}}}},
-		Switches: []record.SwitchReading{{Switch: "sg300", Ports: []record.SwitchPort{{Port: "a-eth0", Peer: "a.eth0", ToNs: 10e9,
-			Counters: record.SwitchCounters{InOctets: octets, InUcast: frames}}}}},
+		Switches: []record.SwitchReading{
+			{Switch: "sg300", Ports: []record.SwitchPort{{Port: "a-eth0", Peer: "a.eth0", ToNs: 10e9,
+				Counters: record.SwitchCounters{InOctets: octets, InUcast: frames}}}}},
 	}
 }
 
@@ -31,18 +33,31 @@ func TestSwitch(t *testing.T) {
 		pass   bool
 		says   string
 	}{
-		"the same":                      {octets: 100e6, pass: true, says: "does not count frame check sequences"},
-		"with frame check sequences":    {octets: 100e6 + 4*frames, pass: true, says: "without the frame check sequences, which the switch counts"},
-		"within what may be":            {octets: 99.85e6, pass: true},
-		"less":                          {octets: 99e6, says: "port a-eth0 of sg300 received 99 MB, a.eth0 sent 100 MB: 1 % apart (allowed 0.48 %"},
-		"more":                          {octets: 101e6, says: "1 % apart"},
-		"more with sequences":           {octets: 101e6 + 4*frames, says: "apart"},
-		"a time in doubt":               {octets: 99e6, change: func(t *record.Trial) { t.Switches[0].Ports[0].DoubtS = 0.2 }, pass: true, says: "is not known"},
-		"a part of the window":          {octets: 50e6, change: func(t *record.Trial) { t.Switches[0].Ports[0].FromNs = 5e9 }, pass: true},
-		"a link that is to lose frames": {octets: 90e6, over: lossy(), pass: true, says: "lose frames as the study says"},
-		"no answer":                     {change: func(t *record.Trial) { t.Switches[0].Missing = "no answer" }, pass: true, says: "sg300: no answer"},
-		"a port that is not found":      {change: func(t *record.Trial) { t.Switches[0].Ports[0].Missing = "not found" }, pass: true, says: "port a-eth0 of sg300: not found"},
-		"another interface":             {change: func(t *record.Trial) { t.Switches[0].Ports[0].Peer = "a.eth9" }, pass: true, says: "no interfaces that were read"},
+		"the same": {octets: 100e6, pass: true, says: "does not count frame check sequences"},
+		"with frame check sequences": {octets: 100e6 + 4*frames, pass: true,
+			says: "without the frame check sequences, which the switch counts"},
+		"within what may be": {octets: 99.85e6, pass: true},
+		"less": {octets: 99e6,
+			says: "port a-eth0 of sg300 received 99 MB, a.eth0 sent 100 MB: 1 % apart (allowed 0.48 %"},
+		"more":                {octets: 101e6, says: "1 % apart"},
+		"more with sequences": {octets: 101e6 + 4*frames, says: "apart"},
+		"a time in doubt": {octets: 99e6, change: func(t *record.Trial) {
+			t.Switches[0].Ports[0].DoubtS = 0.2
+		}, pass: true, says: "is not known"},
+		"a part of the window": {octets: 50e6, change: func(t *record.Trial) {
+			t.Switches[0].Ports[0].FromNs = 5e9
+		}, pass: true},
+		"a link that is to lose frames": {octets: 90e6, over: lossy(), pass: true,
+			says: "lose frames as the study says"},
+		"no answer": {change: func(t *record.Trial) {
+			t.Switches[0].Missing = "no answer"
+		}, pass: true, says: "sg300: no answer"},
+		"a port that is not found": {change: func(t *record.Trial) {
+			t.Switches[0].Ports[0].Missing = "not found"
+		}, pass: true, says: "port a-eth0 of sg300: not found"},
+		"another interface": {change: func(t *record.Trial) {
+			t.Switches[0].Ports[0].Peer = "a.eth9"
+		}, pass: true, says: "no interfaces that were read"},
 	} {
 		trial := switched(c.octets, c.octets*frames/100e6)
 		if c.change != nil {
@@ -59,7 +74,8 @@ func TestSwitch(t *testing.T) {
 			t.Errorf("%s: no check", name)
 			continue
 		}
-		if got := checks[i]; got.Pass != c.pass || !strings.Contains(got.Detail, c.says) || got.Unevaluated != (c.octets == 0 || c.over != nil) {
+		if got := checks[i]; got.Pass != c.pass || !strings.Contains(got.Detail, c.says) ||
+			got.Unevaluated != (c.octets == 0 || c.over != nil) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -71,6 +87,8 @@ func TestSwitch(t *testing.T) {
 }
 
 func lossy() *topology.Topology {
-	return &topology.Topology{Hosts: []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}}}, Switches: []topology.Switch{{Name: "sg300"}},
-		Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "sg300", Interface: "a-eth0"}, Impairment: topology.Impairment{Loss: 0.1}}}}
+	return &topology.Topology{Hosts: []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}}},
+		Switches: []topology.Switch{{Name: "sg300"}},
+		Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"},
+			To: topology.End{Node: "sg300", Interface: "a-eth0"}, Impairment: topology.Impairment{Loss: 0.1}}}}
 }

@@ -46,13 +46,15 @@ func toolAgrees(v view) (judged, bool) {
 		used = math.Inf(1)
 	}
 	c.Pass = used <= 1
-	c.Detail = fmt.Sprintf("%s, is %s; the receivers read %s in the window", s.Method, unit.FormatRate(s.SumBps), unit.FormatRate(s.GoodputBps))
+	c.Detail = fmt.Sprintf("%s, is %s; the receivers read %s in the window", s.Method, unit.FormatRate(s.SumBps),
+		unit.FormatRate(s.GoodputBps))
 	if s.GoodputBps > 0 {
 		c.Detail += ": " + between(s.SurplusBps/s.GoodputBps, -toolTolerance, above/s.GoodputBps)
 	}
 	if allowed := v.LimitBps*(1+v.overLimit()) + v.early(s); v.LimitBps > 0 && s.SumBps > allowed && v.allOfTools() {
 		c.Pass, used = false, max(used, s.SumBps/allowed)
-		c.Detail += fmt.Sprintf("; it is %s of the limit, %s, and cannot be", unit.FormatPercent(s.SumBps/v.LimitBps), unit.FormatRate(v.LimitBps))
+		c.Detail += fmt.Sprintf("; it is %s of the limit, %s, and cannot be", unit.FormatPercent(s.SumBps/v.LimitBps),
+			unit.FormatRate(v.LimitBps))
 	}
 	if !c.Pass {
 		c.Detail += surplusReason(s)
@@ -68,9 +70,12 @@ func surplusReason(s *record.ToolReported) string {
 	}
 	switch {
 	case s.PredictedBps > 0 && toolreport.Explained(*s):
-		return fmt.Sprintf("; each connection's bytes over its own time, as the kernel counts them, make %s of the %s%s", unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps), unsent)
+		return fmt.Sprintf(
+			"; each connection's bytes over its own time, as the kernel counts them, make %s of the %s%s",
+			unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps), unsent)
 	case s.PredictedBps > 0 && s.SurplusBps > 0:
-		return fmt.Sprintf("; each connection's bytes over its own time would make %s of the %s%s", unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps), unsent)
+		return fmt.Sprintf("; each connection's bytes over its own time would make %s of the %s%s",
+			unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps), unsent)
 	}
 	return "; its own time, " + unit.FormatSeconds(s.Seconds) + ", is not the window"
 }
@@ -106,7 +111,8 @@ func (v view) transactionsAgree(s *record.ToolReported) judged {
 	if slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return flow.Of(f.Protocol).Application }) {
 		counted = "linerate's server answered"
 	}
-	c.Detail = fmt.Sprintf("%s, is %.4g transactions/s; %s %.4g/s in the window", s.Method, s.TransactionsPerS, counted, s.CountedTransactionsPerS)
+	c.Detail = fmt.Sprintf("%s, is %.4g transactions/s; %s %.4g/s in the window", s.Method, s.TransactionsPerS, counted,
+		s.CountedTransactionsPerS)
 	if s.CountedTransactionsPerS > 0 {
 		by, most := percents(off, tolerance)
 		c.Detail += fmt.Sprintf(": %s (allowed ±%s)", signed(off, by), most)

@@ -19,10 +19,16 @@ func TestToolAgrees(t *testing.T) {
 		{"the same", 0, func(*record.Trial) {}, ""},
 		{"a little less", -0.015, func(*record.Trial) {}, ""},
 		{"less", -0.05, func(*record.Trial) {}, "-5 %"},
-		{"more, as predicted", 0.5, func(t *record.Trial) { t.ToolReported.PredictedBps = t.ToolReported.SurplusBps }, "as the kernel counts them, make 1.912 Gbit/s of the 1.912"},
-		{"more, and not predicted", 0.5, func(t *record.Trial) { t.ToolReported.PredictedBps = t.ToolReported.SurplusBps / 3 }, "would make 637.3 Mbit/s"},
+		{"more, as predicted", 0.5, func(t *record.Trial) {
+			t.ToolReported.PredictedBps = t.ToolReported.SurplusBps
+		}, "as the kernel counts them, make 1.912 Gbit/s of the 1.912"},
+		{"more, and not predicted", 0.5, func(t *record.Trial) {
+			t.ToolReported.PredictedBps = t.ToolReported.SurplusBps / 3
+		}, "would make 637.3 Mbit/s"},
 		{"above the limit", 0.5, func(*record.Trial) {}, "and cannot be"},
-		{"a process without a figure", 0, func(t *record.Trial) { t.Tools[0].Error = "iperf3 was killed" }, "iperf3 was killed"},
+		{"a process without a figure", 0, func(t *record.Trial) {
+			t.Tools[0].Error = "iperf3 was killed"
+		}, "iperf3 was killed"},
 	} {
 		tr, over := limitedTrial()
 		for i := range tr.Flows {
@@ -30,11 +36,13 @@ func TestToolAgrees(t *testing.T) {
 		}
 		tr.Tools = []record.ToolRun{{ID: "p1w", Tool: "iperf3"}}
 		tr.ToolReported = &record.ToolReported{
-			SumBps: tr.GoodputBps * (1 + test.surplus), GoodputBps: tr.GoodputBps, SurplusBps: tr.GoodputBps * test.surplus,
-			Processes: 1, Seconds: 2, UnsentBytes: 1e6, Method: "what iperf3 says",
+			SumBps: tr.GoodputBps * (1 + test.surplus), GoodputBps: tr.GoodputBps,
+			SurplusBps: tr.GoodputBps * test.surplus,
+			Processes:  1, Seconds: 2, UnsentBytes: 1e6, Method: "what iperf3 says",
 		}
 		test.doctor(&tr)
-		if c := checkOf(t, tr, over, ToolAgrees); c.Pass != (test.detail == "") || !strings.Contains(c.Detail, test.detail) {
+		if c := checkOf(t, tr, over, ToolAgrees); c.Pass != (test.detail == "") ||
+			!strings.Contains(c.Detail, test.detail) {
 			t.Errorf("%s: %+v, want %q", test.name, c, test.detail)
 		}
 	}

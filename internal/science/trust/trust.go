@@ -137,7 +137,8 @@ func judge(t record.Trial, over *topology.Topology) []judged {
 	}
 	var checks []judged
 	for _, check := range []func(view) (judged, bool){
-		connected, alive, conservation, wire, limit, senderSide, toolAgrees, steady, generator, steal, foreign, switches, clock,
+		connected, alive, conservation, wire, limit, senderSide, toolAgrees, steady, generator, steal, foreign,
+		switches, clock,
 	} {
 		if j, ok := check(v); ok {
 			j.Trial = t.Order
@@ -194,9 +195,11 @@ func senderSide(v view) (judged, bool) {
 		times, allowed := fmt.Sprintf("%.3g× the limit of its path, %s", share, unit.FormatRate(v.LimitBps)), ""
 		if share < 1.01 { // what is so little above the limit would be 1×
 			part, most := percents(share, 1+v.overLimit())
-			times, allowed = fmt.Sprintf("%s of the limit of its path, %s", part, unit.FormatRate(v.LimitBps)), fmt.Sprintf(" (allowed %s)", most)
+			times, allowed = fmt.Sprintf("%s of the limit of its path, %s", part, unit.FormatRate(v.LimitBps)),
+				fmt.Sprintf(" (allowed %s)", most)
 		}
-		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is %s%s: it counts bytes still in send buffers",
+		c.Detail = fmt.Sprintf(
+			"the sum of the senders' own averages, %s, is %s%s: it counts bytes still in send buffers",
 			unit.FormatRate(v.SenderReportedBps), times, allowed)
 	}
 	return judged{c, share}, true
@@ -211,7 +214,9 @@ func generator(v view) (judged, bool) {
 	}
 	thread, threadHost := 0.0, "no host"
 	var load hostload.Usable
-	polling := slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Transactions != nil && f.Transactions.Polling })
+	polling := slices.ContainsFunc(v.Flows, func(f record.Flow) bool {
+		return f.Transactions != nil && f.Transactions.Polling
+	})
 	for _, h := range v.Hosts {
 		if h.GeneratorCPU > thread {
 			thread, threadHost = h.GeneratorCPU, h.Host
@@ -229,14 +234,16 @@ func generator(v view) (judged, bool) {
 		if f.LimitedBy == bottleneck.Generator {
 			held = append(held, f.ID)
 		}
-		network = network && (!f.Connected || slices.Contains([]string{bottleneck.FullLink, bottleneck.Loss}, f.LimitedBy))
+		network = network && (!f.Connected ||
+			slices.Contains([]string{bottleneck.FullLink, bottleneck.Loss}, f.LimitedBy))
 	}
 	c := record.Check{Check: Generator, Pass: thread < busy && (load.Busy < busy || polling) && len(held) == 0}
 	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s)", unit.FormatPercent(thread), threadHost)
 	if load.CPUs != nil {
 		c.Detail += fmt.Sprintf(", %s", load)
 	} else if load.Host != "" {
-		c.Detail += fmt.Sprintf(", all CPUs together were %s busy%s (%s)", unit.FormatPercent(load.Busy), load.Beside(), load.Host)
+		c.Detail += fmt.Sprintf(", all CPUs together were %s busy%s (%s)", unit.FormatPercent(load.Busy),
+			load.Beside(), load.Host)
 	} else {
 		c.Detail += "; how busy all CPUs together were is not known"
 	}
@@ -334,7 +341,8 @@ func clock(v view) (judged, bool) {
 			said = append(said, clocks)
 		}
 	}
-	c.Detail = fmt.Sprintf("%s; allowed is %s, %s of the window of %s", strings.Join(said, ", "), most, unit.FormatPercent(edgeShare), unit.FormatSeconds(v.WindowS))
+	c.Detail = fmt.Sprintf("%s; allowed is %s, %s of the window of %s", strings.Join(said, ", "), most,
+		unit.FormatPercent(edgeShare), unit.FormatSeconds(v.WindowS))
 	if host, ok := v.Reading(lateHost); ok && late > allowed {
 		c.Detail += whyLate(host, late)
 	}
@@ -347,7 +355,9 @@ func whyLate(h record.HostReading, late float64) string {
 	tick := float64(h.Snapshot.TimerTickNs) / 1e9
 	switch {
 	case tick > 0 && late <= soon*tick:
-		return fmt.Sprintf(": the timers of %s's kernel go off at its ticks alone, every %s (no high-resolution timers); use a longer window", h.Host, unit.FormatSeconds(tick))
+		return fmt.Sprintf(
+			": the timers of %s's kernel go off at its ticks alone, every %s (no high-resolution timers); use a longer window",
+			h.Host, unit.FormatSeconds(tick))
 	case h.CPUBusy >= busy:
 		return fmt.Sprintf(": the processors of %s were %s busy", h.Host, unit.FormatPercent(h.CPUBusy))
 	}

@@ -41,9 +41,13 @@ func TestWithdrawnFlowsMayEnd(t *testing.T) {
 		pass    bool
 		detail  string
 	}{
-		"its path is gone":        {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}, 3: {AtS: 1, Resumed: true}}, true, "1 of 8 flows ended after what happened at 1 s, and nothing arrived by their path any more (f3 from "},
-		"others come by it":       {map[int]record.Outage{2: {AtS: 1, LostS: 1}, 3: {AtS: 1, Resumed: true}}, false, "1 of 8 flows ended before the window did"},
-		"no other was seen there": {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}}, false, "1 of 8 flows ended before the window did"},
+		"its path is gone": {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true},
+			3: {AtS: 1, Resumed: true}}, true,
+			"1 of 8 flows ended after what happened at 1 s, and nothing arrived by their path any more (f3 from "},
+		"others come by it": {map[int]record.Outage{2: {AtS: 1, LostS: 1}, 3: {AtS: 1, Resumed: true}}, false,
+			"1 of 8 flows ended before the window did"},
+		"no other was seen there": {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}}, false,
+			"1 of 8 flows ended before the window did"},
 	} {
 		trial := trial(0, "writes")
 		trial.Flows[2].Alive, trial.Flows[2].Error = false, "reset"
@@ -51,7 +55,8 @@ func TestWithdrawnFlowsMayEnd(t *testing.T) {
 			trial.Flows[i].Outages = []record.Outage{o}
 		}
 		for _, got := range Trial(trial, nil) {
-			if got.Check == Alive && (got.Pass != c.pass || !strings.Contains(got.Detail, c.detail) || !strings.Contains(got.Detail, ": reset)")) {
+			if got.Check == Alive && (got.Pass != c.pass || !strings.Contains(got.Detail, c.detail) ||
+				!strings.Contains(got.Detail, ": reset)")) {
 				t.Errorf("%s: %+v", name, got)
 			}
 		}
@@ -67,20 +72,37 @@ func TestDoctoredTrialsFail(t *testing.T) {
 		doctor func(*record.Trial)
 		detail string
 	}{
-		{"a flow did not open", Connected, func(t *record.Trial) { t.Flows[2].Connected, t.Flows[2].Error = false, "refused" }, "1 of 8 flows could not connect (f3"},
+		{"a flow did not open", Connected, func(t *record.Trial) {
+			t.Flows[2].Connected, t.Flows[2].Error = false, "refused"
+		}, "1 of 8 flows could not connect (f3"},
 		{"no flow at all", Connected, func(t *record.Trial) { t.Flows = nil }, "no flow"},
 		{"a flow broke off", Alive, func(t *record.Trial) { t.Flows[2].Alive = false }, "1 of 8"},
-		{"more received than written", Conservation, func(t *record.Trial) { t.Flows[1].WrittenBytes = t.Flows[1].ReceivedBytes * 9 / 10 }, "received exceeds written"},
-		{"more received than sent", Conservation, func(t *record.Trial) { edge(t, 100_000); t.Flows[1].SentBytes = t.Flows[1].ReceivedBytes - 100_000 }, "received exceeds sent"},
-		{"more received than one write explains", Conservation, func(t *record.Trial) { edge(t, 190_000) }, "received exceeds written by 190 kB"},
-		{"acknowledged is not what was read", Conservation, func(t *record.Trial) { t.Flows[1].AckedBytes = t.Flows[1].ReceivedBytes * 9 / 10 }, "received and acknowledged differ"},
+		{"more received than written", Conservation, func(t *record.Trial) {
+			t.Flows[1].WrittenBytes = t.Flows[1].ReceivedBytes * 9 / 10
+		}, "received exceeds written"},
+		{"more received than sent", Conservation, func(t *record.Trial) {
+			edge(t, 100_000)
+			t.Flows[1].SentBytes = t.Flows[1].ReceivedBytes - 100_000
+		}, "received exceeds sent"},
+		{"more received than one write explains", Conservation, func(t *record.Trial) {
+			edge(t, 190_000)
+		}, "received exceeds written by 190 kB"},
+		{"acknowledged is not what was read", Conservation, func(t *record.Trial) {
+			t.Flows[1].AckedBytes = t.Flows[1].ReceivedBytes * 9 / 10
+		}, "received and acknowledged differ"},
 		{"the wire carried less", Wire, func(t *record.Trial) { shrink(t, 0.98) }, "apart"},
 		{"the wire carried more", Wire, func(t *record.Trial) { shrink(t, 1.02) }, "apart"},
 		{"other traffic", Foreign, func(t *record.Trial) { shrink(t, 1.05) }, "belongs to no flow"},
 		{"faster than the path", Limit, func(t *record.Trial) { t.GoodputBps = full * 1.01 }, "of the limit"},
-		{"senders' own averages", SenderSide, func(t *record.Trial) { t.AccountSender, t.SenderReportedBps = true, full*1.4 }, "is 1.4× the limit of its path, 3.826 Gbit/s: it counts bytes still in send buffers"},
-		{"senders' own averages, hardly above", SenderSide, func(t *record.Trial) { t.AccountSender, t.SenderReportedBps = true, full*1.003 }, "is 100.3 % of the limit of its path, 3.826 Gbit/s (allowed 100.2 %): it counts"},
-		{"more waits unread than the socket holds", Conservation, func(t *record.Trial) { behind(t, 5_000_000, 2_000_000) }, "received and acknowledged differ by 5 MB"},
+		{"senders' own averages", SenderSide, func(t *record.Trial) {
+			t.AccountSender, t.SenderReportedBps = true, full*1.4
+		}, "is 1.4× the limit of its path, 3.826 Gbit/s: it counts bytes still in send buffers"},
+		{"senders' own averages, hardly above", SenderSide, func(t *record.Trial) {
+			t.AccountSender, t.SenderReportedBps = true, full*1.003
+		}, "is 100.3 % of the limit of its path, 3.826 Gbit/s (allowed 100.2 %): it counts"},
+		{"more waits unread than the socket holds", Conservation, func(t *record.Trial) {
+			behind(t, 5_000_000, 2_000_000)
+		}, "received and acknowledged differ by 5 MB"},
 		{"still speeding up", Steady, func(t *record.Trial) {
 			for i := range t.Flows {
 				if bins := t.Flows[i].Bins; len(bins) > 0 {
@@ -89,13 +111,22 @@ func TestDoctoredTrialsFail(t *testing.T) {
 				}
 			}
 		}, "the first"},
-		{"generator at its end", Generator, func(t *record.Trial) { t.Hosts[1].GeneratorCPU, t.GoodputBps = 0.99, full/2 }, "99 % of a CPU (client1)"},
+		{"generator at its end", Generator, func(t *record.Trial) {
+			t.Hosts[1].GeneratorCPU, t.GoodputBps = 0.99, full/2
+		}, "99 % of a CPU (client1)"},
 		{"a flow that its generator held back, though no processor was busy", Generator, func(t *record.Trial) {
 			t.Flows[2].LimitedBy, t.GoodputBps = bottleneck.Generator, full/2
 		}, "the machine and not the network held f3 back"},
-		{"machine at its end", Generator, func(t *record.Trial) { t.Hosts[1].CPUBusy, t.GoodputBps = 0.97, full/2 }, "may have been the limit"},
-		{"a hypervisor that took processors", Steal, func(t *record.Trial) { steals(t, 0.02); t.GoodputBps = full * 0.99 }, "took 2 % of the processors' time (client1), allowed 1 %: the machine was paused"},
-		{"an edge read late", Clock, func(t *record.Trial) { t.Hosts[2].End.EndedNs += 30e6 }, "client2 read the window's edges up to 30.9 ms late"},
+		{"machine at its end", Generator, func(t *record.Trial) {
+			t.Hosts[1].CPUBusy, t.GoodputBps = 0.97, full/2
+		}, "may have been the limit"},
+		{"a hypervisor that took processors", Steal, func(t *record.Trial) {
+			steals(t, 0.02)
+			t.GoodputBps = full * 0.99
+		}, "took 2 % of the processors' time (client1), allowed 1 %: the machine was paused"},
+		{"an edge read late", Clock, func(t *record.Trial) {
+			t.Hosts[2].End.EndedNs += 30e6
+		}, "client2 read the window's edges up to 30.9 ms late"},
 		{"an edge read late by coarse timers", Clock, func(t *record.Trial) {
 			t.Hosts[2].End.EndedNs += 30e6
 			t.Hosts[2].Snapshot.TimerTickNs = 20e6
@@ -104,7 +135,9 @@ func TestDoctoredTrialsFail(t *testing.T) {
 			t.Hosts[2].End.EndedNs += 300e6
 			t.Hosts[2].Snapshot.TimerTickNs, t.Hosts[2].CPUBusy = 10e6, 0.99
 		}, "the processors of client2 were 99 % busy"},
-		{"clocks not known", Clock, func(t *record.Trial) { t.Clocks[1].UncertaintyNs = 20e6 }, "the clock of client1 is known within 20 ms"},
+		{"clocks not known", Clock, func(t *record.Trial) {
+			t.Clocks[1].UncertaintyNs = 20e6
+		}, "the clock of client1 is known within 20 ms"},
 		{"no window", Clock, func(t *record.Trial) { t.WindowS = 0 }, "no window"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -244,7 +277,8 @@ func TestAllowed(t *testing.T) {
 	pass("honest senders", SenderSide, honest)
 
 	for _, c := range Trial(trial(5, "writes"), nil) {
-		if c.Check == Connected && !strings.Contains(c.Detail, "6 of 8 flows could not connect, as the treatment allows") {
+		if c.Check == Connected &&
+			!strings.Contains(c.Detail, "6 of 8 flows could not connect, as the treatment allows") {
 			t.Errorf("unreachable treatment: %+v", c)
 		}
 	}
@@ -274,7 +308,8 @@ func TestWireFollowsHeadersAndPorts(t *testing.T) {
 	end.Interface, end.AtNs = "bond0", server.End.Interfaces[0].AtNs
 	server.Begin.Interfaces = append(server.Begin.Interfaces, begin)
 	server.End.Interfaces = append(server.End.Interfaces, end)
-	server.Snapshot.Interfaces = append(server.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "bond0", Kind: "bond"})
+	server.Snapshot.Interfaces = append(server.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "bond0",
+		Kind: "bond"})
 	for _, c := range Trial(bonded, nil) {
 		if (c.Check == Wire || c.Check == Foreign) && !c.Pass {
 			t.Errorf("bond: %+v", c)

@@ -108,7 +108,8 @@ func accounts(v view, receiving bool) (list []account) {
 		header := headerBytes / a.flows // the mean, where families mix
 		counted, packets := false, 0.0
 		for _, d := range h.Deltas() {
-			if d.Seconds <= 0 || stacked.Interface(h, d.Interface, v.topology) || !receiving && !v.drawn(h.Host, d.Interface) {
+			if d.Seconds <= 0 || stacked.Interface(h, d.Interface, v.topology) || !receiving &&
+				!v.drawn(h.Host, d.Interface) {
 				continue
 			}
 			bytes, count := d.TxBytes, d.TxPackets
@@ -177,7 +178,8 @@ func small(f record.Flow, host string) float64 {
 		return 0
 	}
 	const packets = 512 // bytes of all the headers that a transaction may take
-	return float64(f.ReceivedBytes+f.Transactions.ResponseBytes) + packets*float64(f.Transactions.Done+f.Transactions.Failed+f.Transactions.Unanswered)
+	return float64(f.ReceivedBytes+f.Transactions.ResponseBytes) + packets*float64(f.Transactions.Done+
+		f.Transactions.Failed+f.Transactions.Unanswered)
 }
 
 // gaps is by how much a receiver's kernel may have counted a flow's bytes later than
@@ -232,7 +234,8 @@ func wire(v view) (judged, bool) {
 		}
 		if used := differ / allowed; used > worst {
 			worst = used
-			c.Detail = fmt.Sprintf("%s: interfaces took in %s of payload, flows got %s", a.host, unit.FormatBytes(a.wired), unit.FormatBytes(a.flows))
+			c.Detail = fmt.Sprintf("%s: interfaces took in %s of payload, flows got %s", a.host,
+				unit.FormatBytes(a.wired), unit.FormatBytes(a.flows))
 			if a.retrans > 0 {
 				c.Detail += fmt.Sprintf(" and were sent %s again", unit.FormatBytes(a.retrans))
 			}
@@ -265,10 +268,12 @@ func foreign(v view) (judged, bool) {
 		}
 		most = share
 		part, allowed := percents(share, foreignShare)
-		c.Detail = fmt.Sprintf("%s: at most %s of what its interfaces %s belongs to no flow (allowed %s)", a.host, part, verb, allowed)
+		c.Detail = fmt.Sprintf("%s: at most %s of what its interfaces %s belongs to no flow (allowed %s)", a.host, part,
+			verb, allowed)
 		if share > foreignShare {
 			c.Pass = false
-			c.Detail = fmt.Sprintf("%s: its interfaces %s %s that belongs to no flow, %s of the flows' own (allowed %s)",
+			c.Detail = fmt.Sprintf(
+				"%s: its interfaces %s %s that belongs to no flow, %s of the flows' own (allowed %s)",
 				a.host, verb, unit.FormatBytes(other), part, allowed)
 		}
 	}

@@ -49,7 +49,8 @@ func Judge(run *record.Run, settings []record.TuneSetting, accept Accepted) *rec
 		controls(run, s)
 		s.Verdict, s.Why, s.Keep = verdict(s.Alone, s.Removed)
 		if s.Verdict == record.Mixed && s.Removed.Verdict == record.Worsens {
-			s.Verdict, s.Why, s.Keep = record.Helps, "with others: the list is worse without it, although alone it harms", true
+			s.Verdict, s.Why, s.Keep = record.Helps,
+				"with others: the list is worse without it, although alone it harms", true
 		}
 		weigh(s, t.Responses, accept)
 	}
@@ -127,7 +128,8 @@ func Search(run *record.Run, s settingfile.Search, settings []record.TuneSetting
 	f := factor(run)
 	t.List = effect(run, f, settingfile.AsItIs)
 	for i, name := range s.Names {
-		t.Search.Values = append(t.Search.Values, record.TuneValue{Name: name, Value: s.Values[i], Effect: effect(run, f, name)})
+		t.Search.Values = append(t.Search.Values, record.TuneValue{Name: name, Value: s.Values[i],
+			Effect: effect(run, f, name)})
 	}
 	values := t.Search.Values
 	unsure := ""
@@ -138,7 +140,9 @@ func Search(run *record.Run, s settingfile.Search, settings []record.TuneSetting
 			unsure = values[i].Name
 			break
 		}
-		if e.Verdict == record.Worsens || slices.ContainsFunc(e.Beside, func(b record.Effect) bool { return b.Verdict == record.Worsens }) {
+		if e.Verdict == record.Worsens || slices.ContainsFunc(e.Beside, func(b record.Effect) bool {
+			return b.Verdict == record.Worsens
+		}) {
 			break
 		}
 		enough = i

@@ -11,12 +11,14 @@ import (
 )
 
 func effectOf(level, verdict string, ratio float64) record.Effect {
-	return record.Effect{Factor: settingfile.Factor, To: level, Verdict: verdict, Ratio: record.EffectSize{Mean: ratio, Low: ratio - 0.01, High: ratio + 0.01}}
+	return record.Effect{Factor: settingfile.Factor, To: level, Verdict: verdict, Ratio: record.EffectSize{Mean: ratio,
+		Low: ratio - 0.01, High: ratio + 0.01}}
 }
 
 // runOf has effects in pairs: alone and removed, for keys a, b, ….
 func runOf(list, off string, verdicts ...string) (*record.Run, []record.TuneSetting) {
-	ratios := map[string]float64{record.Improves: 4, record.Worsens: 0.25, record.NoDifference: 1, record.Inconclusive: 1.1}
+	ratios := map[string]float64{record.Improves: 4, record.Worsens: 0.25, record.NoDifference: 1,
+		record.Inconclusive: 1.1}
 	f := record.Factor{Name: settingfile.Factor, Ablate: settingfile.TheList}
 	run := &record.Run{ID: "tune-1", Margin: 0.02, Effects: []record.Effect{
 		effectOf(settingfile.TheList, list, ratios[list]), effectOf(settingfile.OffAgain, off, ratios[off]),
@@ -26,8 +28,10 @@ func runOf(list, off string, verdicts ...string) (*record.Run, []record.TuneSett
 		key := "net." + string(rune('a'+i/2))
 		settings = append(settings, record.TuneSetting{Key: key, Value: "1"})
 		only, without := "only "+key, "without "+key
-		f.Levels = append(f.Levels, record.Level{Name: only, Part: key}, record.Level{Name: without, Part: key, Against: settingfile.TheList})
-		run.Effects = append(run.Effects, effectOf(only, verdicts[i], ratios[verdicts[i]]), effectOf(without, verdicts[i+1], ratios[verdicts[i+1]]))
+		f.Levels = append(f.Levels, record.Level{Name: only, Part: key}, record.Level{Name: without, Part: key,
+			Against: settingfile.TheList})
+		run.Effects = append(run.Effects, effectOf(only, verdicts[i], ratios[verdicts[i]]),
+			effectOf(without, verdicts[i+1], ratios[verdicts[i+1]]))
 	}
 	run.Factors = []record.Factor{f}
 	return run, settings
@@ -61,7 +65,8 @@ func TestVerdicts(t *testing.T) {
 		run, settings := runOf(up, sameWords, test.alone, test.removed, sameWords, sameWords)
 		got := Judge(run, settings, nil).Settings[0]
 		if got.Verdict != test.want || got.Keep != test.keep {
-			t.Errorf("alone %s, without it %s: %s, keep %t; want %s, %t", test.alone, test.removed, got.Verdict, got.Keep, test.want, test.keep)
+			t.Errorf("alone %s, without it %s: %s, keep %t; want %s, %t", test.alone, test.removed, got.Verdict,
+				got.Keep, test.want, test.keep)
 		}
 	}
 }
@@ -72,18 +77,30 @@ func TestAnswers(t *testing.T) {
 		verdicts  []string
 		want      string
 	}{
-		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords}, "The list as a whole improves goodput: 4.00× (3.99–4.01). It needs net.a and net.b together: alone neither makes a difference. net.c makes no difference."},
-		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "Nothing of this list is shown to be worth keeping here. The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01). None of its settings makes a difference, alone or left out."},
-		{down, sameWords, []string{down, up, sameWords, open}, "Nothing of this list is shown to be worth keeping here. net.a harms: leave it out. The list as a whole worsens goodput: 0.25× (0.24–0.26). Alone, net.b makes no difference of goodput beyond ±2 % (at most 1.1 %); as a part of the list it is unclear."},
-		{open, sameWords, []string{sameWords, open, open, open}, "Nothing of this list is shown to be worth keeping here. The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11). Alone, net.a makes no difference of goodput beyond ±2 % (at most 1.1 %), and net.b is unclear."},
-		{open, sameWords, []string{open, open, open, open}, "The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11)."},
-		{up, sameWords, []string{open, open, open, open}, "The list as a whole improves goodput: 4.00× (3.99–4.01). No single one of its settings clearly does it. net.a and net.b are unclear."},
-		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords}, "It needs net.a and net.b. The largest lever is net.a, alone 4.00× (3.99–4.01). net.c and net.d make no difference."},
-		{up, sameWords, []string{open, down, sameWords, down}, "It needs net.a and net.b together: alone neither gives more than 1.11×."},
-		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords}, "It needs net.b and net.c together: alone neither gives more than 1.11×. net.a helps alone, 4.00× (3.99–4.01), but the list does as well without it. net.d makes no difference."},
-		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords}, "net.a and net.b help. net.c makes no difference."},
-		{sameWords, sameWords, []string{up, sameWords, down, sameWords}, "makes no difference beyond ±2 %: 1.00× (0.99–1.01). net.a helps. net.b harms: leave it out."},
-		{up, down, []string{up, down, sameWords, sameWords}, "With the settings off again the result differs from the baseline (0.25× (0.24–0.26)): something else changed, or an effect of the settings remained."},
+		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords},
+			"The list as a whole improves goodput: 4.00× (3.99–4.01). It needs net.a and net.b together: alone neither makes a difference. net.c makes no difference."},
+		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords},
+			"Nothing of this list is shown to be worth keeping here. The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01). None of its settings makes a difference, alone or left out."},
+		{down, sameWords, []string{down, up, sameWords, open},
+			"Nothing of this list is shown to be worth keeping here. net.a harms: leave it out. The list as a whole worsens goodput: 0.25× (0.24–0.26). Alone, net.b makes no difference of goodput beyond ±2 % (at most 1.1 %); as a part of the list it is unclear."},
+		{open, sameWords, []string{sameWords, open, open, open},
+			"Nothing of this list is shown to be worth keeping here. The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11). Alone, net.a makes no difference of goodput beyond ±2 % (at most 1.1 %), and net.b is unclear."},
+		{open, sameWords, []string{open, open, open, open},
+			"The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11)."},
+		{up, sameWords, []string{open, open, open, open},
+			"The list as a whole improves goodput: 4.00× (3.99–4.01). No single one of its settings clearly does it. net.a and net.b are unclear."},
+		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords},
+			"It needs net.a and net.b. The largest lever is net.a, alone 4.00× (3.99–4.01). net.c and net.d make no difference."},
+		{up, sameWords, []string{open, down, sameWords, down},
+			"It needs net.a and net.b together: alone neither gives more than 1.11×."},
+		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords},
+			"It needs net.b and net.c together: alone neither gives more than 1.11×. net.a helps alone, 4.00× (3.99–4.01), but the list does as well without it. net.d makes no difference."},
+		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords},
+			"net.a and net.b help. net.c makes no difference."},
+		{sameWords, sameWords, []string{up, sameWords, down, sameWords},
+			"makes no difference beyond ±2 %: 1.00× (0.99–1.01). net.a helps. net.b harms: leave it out."},
+		{up, down, []string{up, down, sameWords, sameWords},
+			"With the settings off again the result differs from the baseline (0.25× (0.24–0.26)): something else changed, or an effect of the settings remained."},
 	} {
 		run, settings := runOf(test.list, test.off, test.verdicts...)
 		if got := Judge(run, settings, nil).Answer; !strings.Contains(got, test.want) {
@@ -95,16 +112,19 @@ func TestAnswers(t *testing.T) {
 // Without ablation nothing is said of single settings, unless there is but one.
 func TestListAlone(t *testing.T) {
 	run, _ := runOf(up, sameWords)
-	two := []record.TuneSetting{{Key: "net.a"}, {Key: "net.b"}, {Key: "net.c", Verdict: record.NotTried, Why: "it is not there"}}
+	two := []record.TuneSetting{{Key: "net.a"}, {Key: "net.b"}, {Key: "net.c", Verdict: record.NotTried,
+		Why: "it is not there"}}
 	got := Judge(run, two, nil)
-	if got.Settings[0].Verdict != record.Together || got.Settings[0].Keep || got.Settings[2].Verdict != record.NotTried {
+	if got.Settings[0].Verdict != record.Together || got.Settings[0].Keep ||
+		got.Settings[2].Verdict != record.NotTried {
 		t.Errorf("%+v", got.Settings)
 	}
 	if want := "The 2 settings that could be tried improve goodput: 4.00× (3.99–4.01). Of the list's 3 settings, 1 was not tried: net.c (it is not there)."; got.Answer != want {
 		t.Errorf("%s", got.Answer)
 	}
 	got = Judge(run, two[1:], nil)
-	if got.Settings[0].Verdict != record.Helps || !got.Settings[0].Keep || got.Answer != "net.b improves goodput: 4.00× (3.99–4.01). Of the list's 2 settings, 1 was not tried: net.c (it is not there)." {
+	if got.Settings[0].Verdict != record.Helps || !got.Settings[0].Keep ||
+		got.Answer != "net.b improves goodput: 4.00× (3.99–4.01). Of the list's 2 settings, 1 was not tried: net.c (it is not there)." {
 		t.Errorf("%s %+v", got.Answer, got.Settings)
 	}
 }
@@ -114,7 +134,8 @@ func TestListAlone(t *testing.T) {
 func TestOnePart(t *testing.T) {
 	run, settings := runOf(up, sameWords, sameWords, down)
 	got := Judge(run, settings, nil)
-	if s := got.Settings[0]; s.Verdict != record.Helps || s.Alone.Ratio.Mean != 1 || s.Why != "with others: the list is worse without it" {
+	if s := got.Settings[0]; s.Verdict != record.Helps || s.Alone.Ratio.Mean != 1 ||
+		s.Why != "with others: the list is worse without it" {
 		t.Errorf("%+v", s)
 	}
 	if want := "The list as a whole improves goodput: 4.00× (3.99–4.01). It needs net.a."; got.Answer != want {
@@ -141,7 +162,8 @@ func TestSearch(t *testing.T) {
 			run.Effects = append(run.Effects, effectOf(string(rune('1'+i)), v, 1))
 		}
 		run.Effects = append(run.Effects, effectOf(settingfile.AsItIs, down, 0.2))
-		got := Search(run, settingfile.Search{Key: "k", Names: []string{"1", "2", "3", "4"}, Values: []string{"1", "2", "3", "4"}}, nil)
+		got := Search(run, settingfile.Search{Key: "k", Names: []string{"1", "2", "3", "4"},
+			Values: []string{"1", "2", "3", "4"}}, nil)
 		if got.Search.Enough != test.want || got.Answer != test.says {
 			t.Errorf("%v: %q, %s", test.verdicts, got.Search.Enough, got.Answer)
 		}
@@ -168,15 +190,19 @@ func TestConditions(t *testing.T) {
 	run.Factors[0].Baseline = settingfile.AsItIs
 	for path, mean := range map[string]float64{"long": 10e6, "short": 800e6} {
 		for _, level := range []string{settingfile.AsItIs, settingfile.TheList} {
-			run.Treatments = append(run.Treatments, record.Treatment{Levels: map[string]string{"path": path, run.Factors[0].Name: level}, Goodput: record.Estimate{MeanBps: mean},
-				Responses: []record.ResponseEstimate{{Response: "goodput", Mean: mean, Trials: 6}}})
+			run.Treatments = append(run.Treatments,
+				record.Treatment{Levels: map[string]string{"path": path, run.Factors[0].Name: level},
+					Goodput:   record.Estimate{MeanBps: mean},
+					Responses: []record.ResponseEstimate{{Response: "goodput", Mean: mean, Trials: 6}}})
 		}
 	}
 	runs, at := Conditions(run)
 	if len(runs) != 2 || at[0]["path"] != "long" || at[1]["path"] != "short" {
 		t.Fatalf("%d conditions: %v", len(runs), at)
 	}
-	if long, short := Judge(runs[0], settings, nil), Judge(runs[1], settings, nil); long.Settings[0].Verdict != record.Helps || short.Settings[0].Verdict != record.NoDifference {
+	if long, short := Judge(runs[0], settings, nil),
+		Judge(runs[1], settings, nil); long.Settings[0].Verdict != record.Helps ||
+		short.Settings[0].Verdict != record.NoDifference {
 		t.Errorf("%s\n%s", long.Answer, short.Answer)
 	} else if long.Figures[0].Responses[0].Mean != 10e6 || short.Figures[0].Responses[0].Mean != 800e6 {
 		t.Errorf("figures %+v and %+v", long.Figures, short.Figures)
@@ -195,8 +221,10 @@ func TestPartlyTried(t *testing.T) {
 		{13, sameWords, []string{sameWords, sameWords}, "1.00× (0.99–1.01). net.a makes no difference."},
 		{13, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "net.a and net.b make no difference."},
 		{13, up, []string{up, down, sameWords, sameWords}, "net.a does it. net.b makes no difference."},
-		{13, up, []string{open, open, open, open}, "No single one of its settings that were tried clearly does it. net.a and net.b are unclear."},
-		{2, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "None of its settings makes a difference, alone or left out."},
+		{13, up, []string{open, open, open, open},
+			"No single one of its settings that were tried clearly does it. net.a and net.b are unclear."},
+		{2, sameWords, []string{sameWords, sameWords, sameWords, sameWords},
+			"None of its settings makes a difference, alone or left out."},
 	} {
 		run, settings := runOf(test.list, sameWords, test.verdicts...)
 		f := &run.Factors[0]
@@ -220,7 +248,8 @@ func TestReasons(t *testing.T) {
 	for i, why := range strings.Fields("wide wide absent wide wide wide refused pattern switch") {
 		not = append(not, record.Untried{Key: string(rune('a' + i)), Why: why})
 	}
-	if got, want := Reasons(not), "a, b, d and 2 others (wide); c (absent); g (refused); 2 for other reasons"; got != want {
+	if got, want := Reasons(not),
+		"a, b, d and 2 others (wide); c (absent); g (refused); 2 for other reasons"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got, want := Reasons(not[:4]), "a, b and d (wide); c (absent)"; got != want {
@@ -236,7 +265,8 @@ func TestManyUntried(t *testing.T) {
 	for _, key := range strings.Fields("b c d e") {
 		settings = append(settings, record.TuneSetting{Key: key, Verdict: record.NotTried, Why: "it is not there"})
 	}
-	if got, want := Judge(run, settings, nil).Answer, ". 4 of the list's 5 settings were not tried: see below."; !strings.HasSuffix(got, want) {
+	if got, want := Judge(run, settings, nil).Answer,
+		". 4 of the list's 5 settings were not tried: see below."; !strings.HasSuffix(got, want) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for low, want := range map[float64]string{0.001: "0.05×", 0.02: "0.05× (at least 0.02)"} {
@@ -252,7 +282,8 @@ func TestFullPath(t *testing.T) {
 	run, settings := runOf(open, sameWords, open, open)
 	f := run.Factors[0].Name
 	for i, level := range []string{settingfile.AsItIs, settingfile.TheList, "only net.a"} {
-		run.Treatments = append(run.Treatments, record.Treatment{Name: level, Levels: map[string]string{f: level}, LimitBps: 100 + float64(i), Goodput: record.Estimate{MeanBps: 99}})
+		run.Treatments = append(run.Treatments, record.Treatment{Name: level, Levels: map[string]string{f: level},
+			LimitBps: 100 + float64(i), Goodput: record.Estimate{MeanBps: 99}})
 		run.Trials = append(run.Trials, record.Trial{Treatment: level, Levels: map[string]string{f: level},
 			Flows: []record.Flow{{From: "client", CongestionControl: []string{"cubic", "bbr", "bbr"}[i]}}})
 	}
@@ -272,7 +303,8 @@ func TestFullPath(t *testing.T) {
 	if got := Judge(run, settings, nil); got.Full != nil {
 		t.Errorf("at 97 %% of the limit: %+v", got.Full)
 	}
-	s := record.TuneSetting{Key: setting.CongestionControl, Alone: &record.Effect{Factor: f, From: settingfile.AsItIs, To: "only net.a"}}
+	s := record.TuneSetting{Key: setting.CongestionControl, Alone: &record.Effect{Factor: f, From: settingfile.AsItIs,
+		To: "only net.a"}}
 	if controls(run, &s); s.Value != "bbr" || s.Prior["client"] != "cubic" {
 		t.Errorf("congestion control %+v", s)
 	}
@@ -284,7 +316,8 @@ func TestSubjectCounts(t *testing.T) {
 	of := func(list ...record.TuneSetting) *record.Tune {
 		return &record.Tune{Written: &record.Effect{}, Settings: list}
 	}
-	a, b, c := record.TuneSetting{Key: "a", Value: "1"}, record.TuneSetting{Key: "b", Value: "1"}, record.TuneSetting{Key: "c", Verdict: record.NotTried}
+	a, b, c := record.TuneSetting{Key: "a", Value: "1"}, record.TuneSetting{Key: "b", Value: "1"},
+		record.TuneSetting{Key: "c", Verdict: record.NotTried}
 	added := record.TuneSetting{Key: "d", Value: "1", Added: "why"}
 	corrected, replaced := b, added
 	corrected.Corrected, replaced.Corrected = "b = 1k", "d = 2"
@@ -295,7 +328,8 @@ func TestSubjectCounts(t *testing.T) {
 		of   int
 	}{
 		{of(a, b, c, added), "The 2 settings that could be tried and d = 1, which linerate added,", true, 3},
-		{of(a, corrected, c, added), "The 2 settings that could be tried, as corrected and d = 1, which linerate added,", true, 3},
+		{of(a, corrected, c, added),
+			"The 2 settings that could be tried, as corrected and d = 1, which linerate added,", true, 3},
 		{of(a, c, added), "The one setting that could be tried and d = 1, which linerate added,", true, 2},
 		{of(c, added), "d = 1, which linerate added,", false, 1},
 		{of(a, b, added), "The list as a whole and d = 1, which linerate added,", true, 2},
@@ -310,7 +344,8 @@ func TestSubjectCounts(t *testing.T) {
 			t.Errorf("%s: %d settings in the list, want %d", test.want, got, test.of)
 		}
 	}
-	if got, want := untried([]record.TuneSetting{a, c, added}), "Of the list's 2 settings, 1 was not tried: c ()."; len(got) != 1 || got[0] != want {
+	if got, want := untried([]record.TuneSetting{a, c, added}), "Of the list's 2 settings, 1 was not tried: c ()."; len(
+		got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

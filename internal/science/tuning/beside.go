@@ -44,7 +44,8 @@ func weigh(s *record.TuneSetting, responses []string, accept Accepted) {
 			costs = append(costs, sized(r, shown, shown == removed))
 			accepted = accepted && !accept.harmed(r, alone) && !accept.harmed(r, inverse(removed))
 		case record.Mixed: // neither a gain nor a cost: it is which by what else is set
-			depends = append(depends, fmt.Sprintf("%s: %s (%s and %s)", r.Label, why, sizeText(r, alone), sizeText(r, removed)))
+			depends = append(depends, fmt.Sprintf("%s: %s (%s and %s)", r.Label, why, sizeText(r, alone),
+				sizeText(r, removed)))
 		}
 	}
 	because := func(why string, texts ...string) {
@@ -132,7 +133,8 @@ const slightPart = 0.1
 
 // isSlight reports whether a loss is small beside what is gained.
 func isSlight(loss, gain *record.Effect) bool {
-	if gain.Verdict != record.Improves || gain.Difference != nil || loss.Difference != nil || !(loss.Ratio.Mean > 0) || !(gain.Ratio.Mean > 0) {
+	if gain.Verdict != record.Improves || gain.Difference != nil || loss.Difference != nil || !(loss.Ratio.Mean > 0) ||
+		!(gain.Ratio.Mean > 0) {
 		return false
 	}
 	return math.Abs(math.Log(loss.Ratio.Mean)) <= slightPart*math.Abs(math.Log(gain.Ratio.Mean))

@@ -16,7 +16,8 @@ const slight = "slight"
 // beside puts an effect on latency beside each of a run's: by level.
 func beside(run *record.Run, latency map[string]string) {
 	run.Responses = []string{"goodput", "latency_p99"}
-	ratios := map[string]float64{record.Improves: 0.3, record.Worsens: 4, record.NoDifference: 1, record.Inconclusive: 1.2}
+	ratios := map[string]float64{record.Improves: 0.3, record.Worsens: 4, record.NoDifference: 1,
+		record.Inconclusive: 1.2}
 	for i := range run.Effects {
 		e := &run.Effects[i]
 		verdict := latency[e.To]
@@ -44,28 +45,46 @@ func TestBeside(t *testing.T) {
 		keep           bool
 		why            string
 	}{
-		"helps":                    {up, down, nil, record.Helps, true, "alone"},
-		"more and later":           {up, down, map[string]string{alone: down}, record.Trades, false, "latency p99 worsens, 4.00× (3.99–4.01)"},
-		"later in the list":        {up, sameWords, map[string]string{without: up}, record.Trades, false, "latency p99 improves, 0.30× (0.29–0.31) without it"},
-		"more and sooner":          {up, down, map[string]string{alone: up}, record.Helps, true, "latency p99 improves"},
-		"as much, later":           {sameWords, sameWords, map[string]string{alone: down}, record.Harms, false, "latency p99 worsens"},
-		"as much, sooner":          {sameWords, sameWords, map[string]string{alone: up, without: down}, record.Helps, true, "latency p99 improves"},
-		"inconclusive, sooner":     {open, sameWords, map[string]string{alone: up}, record.Inconclusive, false, "latency p99 improves"},
-		"inconclusive, later":      {open, sameWords, map[string]string{alone: down}, record.Harms, false, "latency p99 worsens"},
-		"less, sooner":             {down, up, map[string]string{alone: up}, record.Trades, false, "latency p99 improves"},
-		"less, later":              {down, up, map[string]string{alone: down}, record.Harms, false, "latency p99 worsens"},
-		"as much, sooner or later": {sameWords, sameWords, map[string]string{alone: up, without: up}, record.Mixed, false, "latency p99: alone it helps, and the list is better without it (0.30× (0.29–0.31) and 0.30× (0.29–0.31))"},
-		"as much, later or sooner": {sameWords, sameWords, map[string]string{alone: down, without: down}, record.Mixed, false, "latency p99: alone it harms, and the list is worse without it"},
-		"more, sooner or later":    {up, down, map[string]string{alone: up, without: up}, record.Mixed, false, "alone, and the list is worse without it; latency p99: alone it helps"},
-		"less, sooner or later":    {down, up, map[string]string{alone: up, without: up}, record.Harms, false, "alone, and the list is better without it; latency p99: alone it helps"},
-		"unsure, sooner or later":  {open, sameWords, map[string]string{alone: up, without: up}, record.Mixed, false, "latency p99: alone it helps"},
-		"of latency nothing sure":  {up, down, map[string]string{alone: open, without: open}, record.Helps, true, "alone"},
+		"helps": {up, down, nil, record.Helps, true, "alone"},
+		"more and later": {up, down, map[string]string{alone: down}, record.Trades, false,
+			"latency p99 worsens, 4.00× (3.99–4.01)"},
+		"later in the list": {up, sameWords, map[string]string{without: up}, record.Trades, false,
+			"latency p99 improves, 0.30× (0.29–0.31) without it"},
+		"more and sooner": {up, down, map[string]string{alone: up}, record.Helps, true,
+			"latency p99 improves"},
+		"as much, later": {sameWords, sameWords, map[string]string{alone: down}, record.Harms, false,
+			"latency p99 worsens"},
+		"as much, sooner": {sameWords, sameWords, map[string]string{alone: up, without: down}, record.Helps,
+			true, "latency p99 improves"},
+		"inconclusive, sooner": {open, sameWords, map[string]string{alone: up}, record.Inconclusive, false,
+			"latency p99 improves"},
+		"inconclusive, later": {open, sameWords, map[string]string{alone: down}, record.Harms, false,
+			"latency p99 worsens"},
+		"less, sooner": {down, up, map[string]string{alone: up}, record.Trades, false,
+			"latency p99 improves"},
+		"less, later": {down, up, map[string]string{alone: down}, record.Harms, false,
+			"latency p99 worsens"},
+		"as much, sooner or later": {sameWords, sameWords, map[string]string{alone: up, without: up}, record.Mixed,
+			false,
+			"latency p99: alone it helps, and the list is better without it (0.30× (0.29–0.31) and 0.30× (0.29–0.31))"},
+		"as much, later or sooner": {sameWords, sameWords, map[string]string{alone: down, without: down}, record.Mixed,
+			false, "latency p99: alone it harms, and the list is worse without it"},
+		"more, sooner or later": {up, down, map[string]string{alone: up, without: up}, record.Mixed, false,
+			"alone, and the list is worse without it; latency p99: alone it helps"},
+		"less, sooner or later": {down, up, map[string]string{alone: up, without: up}, record.Harms, false,
+			"alone, and the list is better without it; latency p99: alone it helps"},
+		"unsure, sooner or later": {open, sameWords, map[string]string{alone: up, without: up}, record.Mixed, false,
+			"latency p99: alone it helps"},
+		"of latency nothing sure": {up, down, map[string]string{alone: open, without: open}, record.Helps,
+			true, "alone"},
 	} {
 		run, settings := runOf(up, sameWords, test.alone, test.removed, sameWords, sameWords)
 		beside(run, test.latency)
 		s := Judge(run, settings, nil).Settings[0]
-		if s.Verdict != test.want || s.Keep != test.keep || !strings.Contains(s.Why, test.why) || strings.HasPrefix(s.Why, ";") {
-			t.Errorf("%s: %s, keep %t: %s; want %s, %t: …%s…", name, s.Verdict, s.Keep, s.Why, test.want, test.keep, test.why)
+		if s.Verdict != test.want || s.Keep != test.keep || !strings.Contains(s.Why, test.why) ||
+			strings.HasPrefix(s.Why, ";") {
+			t.Errorf("%s: %s, keep %t: %s; want %s, %t: …%s…", name, s.Verdict, s.Keep, s.Why, test.want,
+				test.keep, test.why)
 		}
 	}
 }
@@ -80,14 +99,22 @@ func TestAnswersWithLatency(t *testing.T) {
 		want    string
 	}{
 		{up, nil, "The list as a whole improves goodput: 4.00× (3.99–4.01). net.a does it."},
-		{up, map[string]string{settingfile.TheList: down, only: down}, "improves goodput: 4.00× (3.99–4.01), but worsens latency p99 4.00× (3.99–4.01). net.a improves goodput (alone 4.00× (3.99–4.01)) at the cost of latency p99 (alone 4.00× (3.99–4.01))"},
-		{up, map[string]string{settingfile.TheList: slight}, "improves goodput: 4.00× (3.99–4.01), at the cost of latency p99 1.05× (1.04–1.06)"},
-		{sameWords, map[string]string{settingfile.TheList: slight}, "makes no difference of goodput beyond ±2 %: 1.00× (0.99–1.01), but worsens latency p99 1.05×"},
-		{up, map[string]string{settingfile.TheList: open}, "improves goodput: 4.00× (3.99–4.01); latency p99 may be worse, 1.20× (1.19–1.21), inconclusive"},
-		{up, map[string]string{settingfile.TheList: up}, "improves goodput: 4.00× (3.99–4.01), and improves latency p99 0.30× (0.29–0.31)"},
-		{sameWords, map[string]string{settingfile.TheList: down}, "makes no difference of goodput beyond ±2 %: 1.00× (0.99–1.01), but worsens latency p99 4.00×"},
-		{down, map[string]string{settingfile.TheList: down}, "worsens goodput: 0.25× (0.24–0.26), and worsens latency p99"},
-		{down, map[string]string{settingfile.TheList: up}, "worsens goodput: 0.25× (0.24–0.26), but improves latency p99"},
+		{up, map[string]string{settingfile.TheList: down, only: down},
+			"improves goodput: 4.00× (3.99–4.01), but worsens latency p99 4.00× (3.99–4.01). net.a improves goodput (alone 4.00× (3.99–4.01)) at the cost of latency p99 (alone 4.00× (3.99–4.01))"},
+		{up, map[string]string{settingfile.TheList: slight},
+			"improves goodput: 4.00× (3.99–4.01), at the cost of latency p99 1.05× (1.04–1.06)"},
+		{sameWords, map[string]string{settingfile.TheList: slight},
+			"makes no difference of goodput beyond ±2 %: 1.00× (0.99–1.01), but worsens latency p99 1.05×"},
+		{up, map[string]string{settingfile.TheList: open},
+			"improves goodput: 4.00× (3.99–4.01); latency p99 may be worse, 1.20× (1.19–1.21), inconclusive"},
+		{up, map[string]string{settingfile.TheList: up},
+			"improves goodput: 4.00× (3.99–4.01), and improves latency p99 0.30× (0.29–0.31)"},
+		{sameWords, map[string]string{settingfile.TheList: down},
+			"makes no difference of goodput beyond ±2 %: 1.00× (0.99–1.01), but worsens latency p99 4.00×"},
+		{down, map[string]string{settingfile.TheList: down},
+			"worsens goodput: 0.25× (0.24–0.26), and worsens latency p99"},
+		{down, map[string]string{settingfile.TheList: up},
+			"worsens goodput: 0.25× (0.24–0.26), but improves latency p99"},
 	} {
 		run, settings := runOf(test.list, sameWords, up, down, sameWords, sameWords)
 		beside(run, test.latency)
@@ -136,13 +163,16 @@ func TestKeptHarm(t *testing.T) {
 		if result.Settings[0].Verdict != test.was {
 			t.Errorf("%s: %+v", name, result.Settings[0])
 		}
-		found := &Found{Run: run, Level: settingfile.TheList, Proof: record.TuneProof{Run: run.ID, Settings: []string{"net.a", "net.b"}, Effect: result.List}}
+		found := &Found{Run: run, Level: settingfile.TheList, Proof: record.TuneProof{Run: run.ID,
+			Settings: []string{"net.a", "net.b"}, Effect: result.List}}
 		found.Into(result)
-		if s, got := result.Settings[0], Answer(result, run); s.Verdict != record.Trades || !s.Keep || !strings.HasPrefix(s.Why, why) || strings.Contains(got, "leave it out") {
+		if s, got := result.Settings[0], Answer(result, run); s.Verdict != record.Trades || !s.Keep ||
+			!strings.HasPrefix(s.Why, why) || strings.Contains(got, "leave it out") {
 			t.Errorf("%s: %+v: %s", name, s, got)
 		}
 		NotKept(result)
-		if s, got := result.Settings[0], Answer(result, run); s.Verdict != test.was || s.Why != why || !strings.Contains(got, "leave it out") {
+		if s, got := result.Settings[0], Answer(result, run); s.Verdict != test.was || s.Why != why ||
+			!strings.Contains(got, "leave it out") {
 			t.Errorf("%s, not kept: %+v: %s", name, s, got)
 		}
 	}
@@ -155,7 +185,8 @@ func TestProven(t *testing.T) {
 		ratio            float64 // of the latency
 		want             bool
 	}{
-		{up, sameWords, 1, true}, {up, open, 1, true}, {up, up, 0.9, true}, {up, down, 1.1, false}, {sameWords, up, 0.9, true}, {sameWords, up, 0.985, false},
+		{up, sameWords, 1, true}, {up, open, 1, true}, {up, up, 0.9, true}, {up, down, 1.1, false},
+		{sameWords, up, 0.9, true}, {sameWords, up, 0.985, false},
 		{open, up, 0.9, false}, {sameWords, sameWords, 1, false}, {down, up, 0.9, false},
 	} {
 		e := effectOf(settingfile.TheList, test.goodput, 1)
@@ -177,8 +208,10 @@ func TestSearchBeside(t *testing.T) {
 		run.Effects = append(run.Effects, effectOf(level, sameWords, 1))
 	}
 	beside(run, map[string]string{"1": down, "2": up})
-	got := Search(run, settingfile.Search{Key: "k", Names: []string{"1", "2", "3", "4"}, Values: []string{"1", "2", "3", "4"}}, nil)
-	if want := "k: 2 is the smallest value that is good enough. Against the largest it is as good, and improves latency p99 0.30× (0.29–0.31)."; got.Answer != want || got.Search.Enough != "2" {
+	got := Search(run, settingfile.Search{Key: "k", Names: []string{"1", "2", "3", "4"},
+		Values: []string{"1", "2", "3", "4"}}, nil)
+	if want := "k: 2 is the smallest value that is good enough. Against the largest it is as good, and improves latency p99 0.30× (0.29–0.31)."; got.Answer !=
+		want || got.Search.Enough != "2" {
 		t.Errorf("%s", got.Answer)
 	}
 }
@@ -193,7 +226,8 @@ func TestNotTogether(t *testing.T) {
 	}
 	run, settings = runOf(up, sameWords, sameWords, sameWords, sameWords, sameWords)
 	beside(run, map[string]string{settingfile.TheList: up, "without net.a": down, "without net.b": down})
-	if got := Judge(run, settings, nil).Answer; !strings.Contains(got, "net.a and net.b help together: alone neither makes a difference") {
+	if got := Judge(run, settings, nil).Answer; !strings.Contains(got,
+		"net.a and net.b help together: alone neither makes a difference") {
 		t.Error(got)
 	}
 }
@@ -202,7 +236,8 @@ func TestNotTogether(t *testing.T) {
 func TestDependsBeside(t *testing.T) {
 	run, settings := runOf(up, sameWords, sameWords, sameWords, sameWords, sameWords)
 	beside(run, map[string]string{"only net.a": up, "without net.a": up})
-	if got := Judge(run, settings, nil).Answer; !strings.Contains(got, "net.a (latency p99: alone it helps, and the list is better without it (0.30× (0.29–0.31) and 0.30× (0.29–0.31))) depends on the others") {
+	if got := Judge(run, settings, nil).Answer; !strings.Contains(got,
+		"net.a (latency p99: alone it helps, and the list is better without it (0.30× (0.29–0.31) and 0.30× (0.29–0.31))) depends on the others") {
 		t.Error(got)
 	}
 }
@@ -221,8 +256,10 @@ func TestAccepted(t *testing.T) {
 			}
 		}
 		got := Judge(run, settings, Accepted{"latency": test.accept})
-		if s := got.Settings[0]; s.Verdict != record.Trades || s.Keep != test.want || Proven(got.List, Accepted{"latency": test.accept}, got.Margin) != test.want {
-			t.Errorf("%g accepted of %g: %s, keep %t, proven %t", test.accept, test.worse, s.Verdict, s.Keep, Proven(got.List, Accepted{"latency": test.accept}, got.Margin))
+		if s := got.Settings[0]; s.Verdict != record.Trades || s.Keep != test.want ||
+			Proven(got.List, Accepted{"latency": test.accept}, got.Margin) != test.want {
+			t.Errorf("%g accepted of %g: %s, keep %t, proven %t", test.accept, test.worse, s.Verdict, s.Keep,
+				Proven(got.List, Accepted{"latency": test.accept}, got.Margin))
 		}
 	}
 }
@@ -230,23 +267,29 @@ func TestAccepted(t *testing.T) {
 // TestUnknownCost: a cost of which no share is known is not accepted, whichever shows it: the
 // setting alone, or the list without it.
 func TestUnknownCost(t *testing.T) {
-	ratio, difference := record.Effect{Ratio: record.EffectSize{Mean: 2, Low: 1.9, High: 2.1}}, record.Effect{Ratio: record.EffectSize{None: true}, Difference: &record.EffectSize{Mean: 5000, Low: 4900, High: 5200}}
+	ratio, difference := record.Effect{Ratio: record.EffectSize{Mean: 2, Low: 1.9, High: 2.1}},
+		record.Effect{Ratio: record.EffectSize{None: true}, Difference: &record.EffectSize{Mean: 5000, Low: 4900,
+			High: 5200}}
 	without := record.Effect{Ratio: record.EffectSize{Mean: 0.5, Low: 0.48, High: 0.53}}
-	less := record.Effect{Ratio: record.EffectSize{None: true}, Difference: &record.EffectSize{Mean: -5000, Low: -5200, High: -4900}}
-	none, unbounded := record.Effect{Ratio: record.EffectSize{None: true}}, record.Effect{Ratio: record.EffectSize{Mean: 0.5, High: 0.6}}
+	less := record.Effect{Ratio: record.EffectSize{None: true}, Difference: &record.EffectSize{Mean: -5000, Low: -5200,
+		High: -4900}}
+	none, unbounded := record.Effect{Ratio: record.EffectSize{None: true}},
+		record.Effect{Ratio: record.EffectSize{Mean: 0.5, High: 0.6}}
 	for _, test := range []struct {
 		level, verdict string
 		size           record.Effect
 		keep           bool
 	}{
 		{"only net.a", down, ratio, true}, {"only net.a", down, difference, false}, {"only net.a", down, none, false},
-		{"without net.a", up, without, true}, {"without net.a", up, less, false}, {"without net.a", up, none, false}, {"without net.a", up, unbounded, false},
+		{"without net.a", up, without, true}, {"without net.a", up, less, false}, {"without net.a", up, none, false},
+		{"without net.a", up, unbounded, false},
 	} {
 		run, settings := runOf(up, sameWords, up, down, sameWords, sameWords)
 		beside(run, map[string]string{test.level: test.verdict})
 		b := &effect(run, run.Factors[0], test.level).Beside[0]
 		b.Ratio, b.Difference = test.size.Ratio, test.size.Difference
-		if s := Judge(run, settings, Accepted{"latency": 10}).Settings[0]; s.Verdict != record.Trades || s.Keep != test.keep {
+		if s := Judge(run, settings, Accepted{"latency": 10}).Settings[0]; s.Verdict != record.Trades ||
+			s.Keep != test.keep {
 			t.Errorf("%s, %+v: %s, keep %t: %s", test.level, test.size, s.Verdict, s.Keep, s.Why)
 		}
 	}
@@ -260,12 +303,16 @@ func TestOffer(t *testing.T) {
 	run, _ := runOf(up, sameWords)
 	beside(run, map[string]string{settingfile.TheList: down})
 	run.Factors[0].Baseline = settingfile.AsItIs
-	for level, values := range map[string][2]float64{settingfile.AsItIs: {24.1e6, 5000}, settingfile.TheList: {60e6, 20000}} {
-		run.Treatments = append(run.Treatments, record.Treatment{Levels: map[string]string{settingfile.Factor: level}, Responses: []record.ResponseEstimate{
-			{Response: "goodput", Mean: values[0], Trials: 4}, {Response: "latency_p99", Mean: values[1], Trials: 4},
-		}})
+	for level, values := range map[string][2]float64{settingfile.AsItIs: {24.1e6, 5000},
+		settingfile.TheList: {60e6, 20000}} {
+		run.Treatments = append(run.Treatments, record.Treatment{Levels: map[string]string{settingfile.Factor: level},
+			Responses: []record.ResponseEstimate{
+				{Response: "goodput", Mean: values[0], Trials: 4}, {Response: "latency_p99", Mean: values[1],
+					Trials: 4},
+			}})
 	}
-	o := offer(run, settingfile.TheList, record.TuneProof{Settings: []string{"net.a", "net.b"}, Effect: &run.Effects[0]})
+	o := offer(run, settingfile.TheList, record.TuneProof{Settings: []string{"net.a", "net.b"},
+		Effect: &run.Effects[0]})
 	if o == nil || strings.Join(o.Accept, " ") != "--accept-latency 305%" {
 		t.Fatalf("%+v", o)
 	}
@@ -282,12 +329,14 @@ func TestOffer(t *testing.T) {
 func TestTooFewIsSaid(t *testing.T) {
 	for why, want := range map[string]string{
 		"latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000": "; latency p99 may be worse, 1.20× (1.19–1.21), inconclusive: latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000",
-		stats.Spans + "0.9× to 1.6×":                                      "; latency p99 may be worse, 1.20× (1.19–1.21), inconclusive",
+		stats.Spans +
+			"0.9× to 1.6×": "; latency p99 may be worse, 1.20× (1.19–1.21), inconclusive",
 	} {
 		run, settings := runOf(up, sameWords, sameWords, sameWords)
 		beside(run, map[string]string{settingfile.TheList: open})
 		effect(run, run.Factors[0], settingfile.TheList).Beside[0].Why = why
-		if got := Judge(run, settings, nil).Answer; !strings.Contains(got, want+";") && !strings.Contains(got, want+".") {
+		if got := Judge(run, settings, nil).Answer; !strings.Contains(got, want+";") &&
+			!strings.Contains(got, want+".") {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
@@ -299,10 +348,12 @@ func TestHelpsWithOthers(t *testing.T) {
 	run, settings := runOf(up, sameWords, down, down, sameWords, down)
 	result := Judge(run, settings, nil)
 	judged := result.Settings[0]
-	if judged.Verdict != record.Helps || !judged.Keep || judged.Why != "with others: the list is worse without it, although alone it harms" {
+	if judged.Verdict != record.Helps || !judged.Keep ||
+		judged.Why != "with others: the list is worse without it, although alone it harms" {
 		t.Fatalf("%+v", judged)
 	}
-	(&Found{Run: run, Level: settingfile.TheList, Proof: record.TuneProof{Run: run.ID, Settings: []string{"net.a", "net.b"}, Effect: result.List}}).Into(result)
+	(&Found{Run: run, Level: settingfile.TheList, Proof: record.TuneProof{Run: run.ID,
+		Settings: []string{"net.a", "net.b"}, Effect: result.List}}).Into(result)
 	if s := result.Settings[0]; s.Verdict != judged.Verdict || s.Why != judged.Why || !s.Keep {
 		t.Errorf("%+v", s)
 	}
@@ -312,10 +363,12 @@ func TestHelpsWithOthers(t *testing.T) {
 // help; the answer begins with that.
 func TestNotKept(t *testing.T) {
 	same := func() *record.Effect {
-		return &record.Effect{Response: metric.Goodput.Name, Verdict: record.NoDifference, Ratio: record.EffectSize{Mean: 1, Low: 0.99, High: 1.01}}
+		return &record.Effect{Response: metric.Goodput.Name, Verdict: record.NoDifference,
+			Ratio: record.EffectSize{Mean: 1, Low: 0.99, High: 1.01}}
 	}
 	result := &record.Tune{
-		Responses: []string{metric.Goodput.Name}, List: same(), Proof: &record.TuneProof{Run: "proof", Settings: []string{"a"}, Effect: same()},
+		Responses: []string{metric.Goodput.Name}, List: same(), Proof: &record.TuneProof{Run: "proof",
+			Settings: []string{"a"}, Effect: same()},
 		Settings: []record.TuneSetting{
 			{Key: "a", Verdict: record.Helps, Why: "latency p50 worsens without it", Keep: true},
 			{Key: "b", Verdict: record.Harms}, {Key: "c", Verdict: record.NoDifference},
@@ -350,8 +403,11 @@ func TestUnneeded(t *testing.T) {
 	proof := *run
 	proof.ID = "tune-2"
 	found := &Found{
-		Run: &proof, Level: settingfile.TheList, Proof: record.TuneProof{Run: proof.ID, Settings: []string{"net.a", "net.b", "net.c", "net.d"}, Effect: later(settingfile.TheList, 1.04)},
-		Fewer: &Found{Run: &proof, Level: KeptLevel, Proof: record.TuneProof{Run: proof.ID, Settings: []string{"net.a", "net.b"}, Effect: later(KeptLevel, 1.055), AgainstList: later(KeptLevel, 1.01)}},
+		Run: &proof, Level: settingfile.TheList, Proof: record.TuneProof{Run: proof.ID,
+			Settings: []string{"net.a", "net.b", "net.c", "net.d"}, Effect: later(settingfile.TheList, 1.04)},
+		Fewer: &Found{Run: &proof, Level: KeptLevel, Proof: record.TuneProof{Run: proof.ID,
+			Settings: []string{"net.a", "net.b"}, Effect: later(KeptLevel, 1.055),
+			AgainstList: later(KeptLevel, 1.01)}},
 	}
 	found.Into(result)
 	got := Answer(result, run)
@@ -364,14 +420,17 @@ func TestUnneeded(t *testing.T) {
 			t.Errorf("%s\nwant %s", got, want)
 		}
 	}
-	if keys := Open(result.Settings); len(keys) != 2 || keys[0] != "net.c" || keys[1] != "net.d" || strings.Contains(got, "do it") {
+	if keys := Open(result.Settings); len(keys) != 2 || keys[0] != "net.c" || keys[1] != "net.d" ||
+		strings.Contains(got, "do it") {
 		t.Errorf("%v: %s", keys, got)
 	}
 	// What leaving a setting out has shown in another response is what it is kept for.
 	found.Fewer, found.Beside = nil, map[string]*record.Effect{"net.d": &later(KeptLevel, 1.2).Beside[0]}
 	part := Judge(run, settings, nil)
 	found.Into(part)
-	if got := Answer(part, run); !strings.Contains(got, "net.a and net.b are needed: ") || !strings.Contains(got, ". net.c is kept, and not shown to be needed. net.d is kept for latency p50 (without it 1.20×") {
+	if got := Answer(part, run); !strings.Contains(got, "net.a and net.b are needed: ") ||
+		!strings.Contains(got,
+			". net.c is kept, and not shown to be needed. net.d is kept for latency p50 (without it 1.20×") {
 		t.Error(got)
 	}
 	if keys := Open(part.Settings); len(keys) != 1 || keys[0] != "net.c" || part.Settings[3].Verdict != record.Helps {
@@ -381,7 +440,8 @@ func TestUnneeded(t *testing.T) {
 	none := Judge(run, settings[2:], nil)
 	found.Proof.Settings = []string{"net.c", "net.d"}
 	found.Into(none)
-	if got := Answer(none, run); !strings.Contains(got, "net.c and net.d do it: by themselves 2.42×") || !strings.Contains(got, ". Which of net.c and net.d are needed is not known") {
+	if got := Answer(none, run); !strings.Contains(got, "net.c and net.d do it: by themselves 2.42×") ||
+		!strings.Contains(got, ". Which of net.c and net.d are needed is not known") {
 		t.Error(got)
 	}
 	// Where the list is not shown to do what they do, they come first.
@@ -397,7 +457,8 @@ func TestUnneeded(t *testing.T) {
 	beside.Beside = []record.Effect{latency}
 	found.Proof.Effect = &beside
 	found.Into(none)
-	if got := Answer(none, run); !strings.Contains(got, "net.c and net.d by themselves improve latency p50 0.90×") || !strings.Contains(got, ". Which of net.c and net.d are needed is not known") {
+	if got := Answer(none, run); !strings.Contains(got, "net.c and net.d by themselves improve latency p50 0.90×") ||
+		!strings.Contains(got, ". Which of net.c and net.d are needed is not known") {
 		t.Error(got)
 	}
 }

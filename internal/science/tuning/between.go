@@ -15,7 +15,8 @@ import (
 func between(run *record.Run, from, to string) *record.Effect {
 	f := factor(run)
 	one := *run
-	one.Factors = []record.Factor{{Name: f.Name, Role: f.Role, Baseline: from, Levels: []record.Level{{Name: from}, {Name: to}}}}
+	one.Factors = []record.Factor{{Name: f.Name, Role: f.Role, Baseline: from, Levels: []record.Level{{Name: from},
+		{Name: to}}}}
 	effects, _ := stats.Of(&one).Effects()
 	if len(effects) == 0 {
 		return nil

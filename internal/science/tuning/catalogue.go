@@ -76,7 +76,8 @@ var catalogue = table(parametersCSV, func(column map[string]string) parameter {
 		}
 		return n
 	}
-	return parameter{column["key"], int(number("values")), number("min"), number("max"), column["kept_as"], column["unit"], column["scope"], column["no_effect_on_tcp"]}
+	return parameter{column["key"], int(number("values")), number("min"), number("max"), column["kept_as"],
+		column["unit"], column["scope"], column["no_effect_on_tcp"]}
 })
 
 // byKey has the parameters of the catalogue by their keys.
@@ -162,14 +163,17 @@ var remarks = table(bsdCSV, func(column map[string]string) remark {
 
 // bufferBytes are the sizes of what parameters of FreeBSD count.
 var bufferBytes = map[string]int64{
-	"kern.ipc.nmbclusters": 2048, "kern.ipc.nmbjumbop": 4096, "kern.ipc.nmbjumbo9": 9216, "kern.ipc.nmbjumbo16": 16384, "kern.ipc.nmbufs": 256,
+	"kern.ipc.nmbclusters": 2048, "kern.ipc.nmbjumbop": 4096, "kern.ipc.nmbjumbo9": 9216, "kern.ipc.nmbjumbo16": 16384,
+	"kern.ipc.nmbufs": 256,
 }
 
 // networkPrefixes begin the parameters that have to do with the network, or bound what
 // sockets or their memory come from.
 var networkPrefixes = map[string][]string{
-	settingfile.Linux: {"net.", "sunrpc.", "fs.file-max", "fs.nr_open", "vm.min_free_kbytes", "kernel.bpf", "kernel.io_uring"},
-	settingfile.FreeBSD: {"net.", "kern.ipc.nmb", "kern.ipc.maxsock", "kern.ipc.so", "kern.ipc.zero_copy", "kern.random.sys.harvest", "hw.ix", "hw.em.", "hw.igb",
+	settingfile.Linux: {"net.", "sunrpc.", "fs.file-max", "fs.nr_open", "vm.min_free_kbytes", "kernel.bpf",
+		"kernel.io_uring"},
+	settingfile.FreeBSD: {"net.", "kern.ipc.nmb", "kern.ipc.maxsock", "kern.ipc.so", "kern.ipc.zero_copy",
+		"kern.random.sys.harvest", "hw.ix", "hw.em.", "hw.igb",
 		"hw.cxgb", "hw.mlx", "hw.intr_storm", "hw.bge.", "hw.bce.", "dev.", "kern.maxfiles", "cc_", "if_"},
 	settingfile.OpenBSD: {"net.", "kern.maxclusters", "kern.maxfiles", "kern.somaxconn", "kern.sominconn"},
 }

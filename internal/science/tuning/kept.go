@@ -71,7 +71,9 @@ func Proved(t *record.Tune, made *record.Run, runs map[string]*record.Run) error
 	if err != nil {
 		return err
 	}
-	found.Beside, found.Needed = p.Beside, slices.DeleteFunc(subtract(p.Settings, p.Open), func(key string) bool { return p.Beside[key] != nil })
+	found.Beside, found.Needed = p.Beside, slices.DeleteFunc(subtract(p.Settings, p.Open), func(key string) bool {
+		return p.Beside[key] != nil
+	})
 	tried := []string{made.ID, p.Run}
 	for _, other := range []*record.Proven{p.Fewer, p.Offer} {
 		if other == nil || runs[other.Run] == nil {
@@ -102,8 +104,13 @@ func Proved(t *record.Tune, made *record.Run, runs map[string]*record.Run) error
 func Concluded(t *record.Tune, made *record.Run, ended bool) string {
 	text := Answer(t, made)
 	_, sender := CongestionControl(made, factor(made).Baseline)
-	if i := slices.IndexFunc(t.Settings, func(s record.TuneSetting) bool { return s.Key == setting.CongestionControl && s.Keep }); i >= 0 && sender != "" && !slices.Contains(t.Hosts, sender) {
-		text += fmt.Sprintf(" %s = %s acts on %s, which sends, and has no effect on %s; linerate fix %s has the settings of each host.", setting.CongestionControl, t.Settings[i].Value, sender, join(slices.Clone(t.Hosts)), t.Run)
+	if i := slices.IndexFunc(t.Settings, func(s record.TuneSetting) bool {
+		return s.Key == setting.CongestionControl &&
+			s.Keep
+	}); i >= 0 && sender != "" && !slices.Contains(t.Hosts, sender) {
+		text += fmt.Sprintf(
+			" %s = %s acts on %s, which sends, and has no effect on %s; linerate fix %s has the settings of each host.",
+			setting.CongestionControl, t.Settings[i].Value, sender, join(slices.Clone(t.Hosts)), t.Run)
 	}
 	if ended {
 		text += " The budget ended the search: fewer settings may be enough."
@@ -118,7 +125,8 @@ func Concluded(t *record.Tune, made *record.Run, ended bool) string {
 func noted(made *record.Run, p *record.Proven, proof *record.Run) (*Found, error) {
 	s, err := study.Parse(proof.Study, []byte(proof.StudyFile), proof.Design.Set...)
 	if err != nil {
-		return nil, fmt.Errorf("the study of run %s, the proof of run %s, cannot be read any more: %w", proof.ID, made.ID, err)
+		return nil, fmt.Errorf("the study of run %s, the proof of run %s, cannot be read any more: %w", proof.ID,
+			made.ID, err)
 	}
 	list := factor(proof)
 	for _, f := range s.Factors {
@@ -128,15 +136,18 @@ func noted(made *record.Run, p *record.Proven, proof *record.Run) (*Found, error
 				keys = append(keys, one.Key)
 			}
 			e := effect(proof, list, level.Name)
-			if f.Name != list.Name || e == nil || level.Against != "" || p.Level != "" && p.Level != level.Name || !equal(keys, p.Settings) {
+			if f.Name != list.Name || e == nil || level.Against != "" || p.Level != "" && p.Level != level.Name ||
+				!equal(keys, p.Settings) {
 				continue
 			}
-			found := &Found{Run: proof, Level: level.Name, Proof: record.TuneProof{Run: proof.ID, Settings: p.Settings, Effect: e, Gain: p.Gain}}
+			found := &Found{Run: proof, Level: level.Name, Proof: record.TuneProof{Run: proof.ID, Settings: p.Settings,
+				Effect: e, Gain: p.Gain}}
 			if level.Name != settingfile.TheList {
 				found.Proof.AgainstList = between(proof, settingfile.TheList, level.Name)
 			}
 			return found, nil
 		}
 	}
-	return nil, fmt.Errorf("run %s, the proof of run %s, has no level with %s alone", proof.ID, made.ID, join(slices.Clone(p.Settings)))
+	return nil, fmt.Errorf("run %s, the proof of run %s, has no level with %s alone", proof.ID, made.ID,
+		join(slices.Clone(p.Settings)))
 }

@@ -56,7 +56,8 @@ const pageBytes = 4096
 // Files checks files that are read in this order; k is nil where no kernel was asked.
 func Files(files []settingfile.File, k *Kernel) *record.Lint {
 	c := &checker{files: files, kernel: k, page: pageBytes, out: &record.Lint{
-		Schema: record.LintSchema, Files: []record.LintFile{}, Settings: []record.LintSetting{}, Findings: []record.LintFinding{},
+		Schema: record.LintSchema, Files: []record.LintFile{}, Settings: []record.LintSetting{},
+		Findings: []record.LintFinding{},
 	}}
 	if k != nil {
 		c.page = cmp.Or(k.PageBytes, pageBytes)
@@ -121,7 +122,8 @@ type checker struct {
 
 func (c *checker) add(l settingfile.Line, id, severity, fix, format string, args ...any) {
 	c.out.Findings = append(c.out.Findings, record.LintFinding{
-		ID: id, Severity: severity, File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Says: fmt.Sprintf(format, args...), Fix: fix,
+		ID: id, Severity: severity, File: l.File, Line: l.Line, Key: l.Key, Value: l.Value,
+		Says: fmt.Sprintf(format, args...), Fix: fix,
 	})
 }
 
@@ -133,13 +135,15 @@ func (c *checker) correct(key, value string) {
 }
 
 func (c *checker) file(f *settingfile.File) {
-	c.out.Files = append(c.out.Files, record.LintFile{File: f.Name, Format: f.Format, System: f.System, Settings: len(f.Lines)})
+	c.out.Files = append(c.out.Files, record.LintFile{File: f.Name, Format: f.Format, System: f.System,
+		Settings: len(f.Lines)})
 	for _, a := range f.Apart {
 		id, severity := "apart", record.LintNote
 		if a.Wrong {
 			id, severity = "syntax", record.LintError
 		}
-		c.out.Findings = append(c.out.Findings, record.LintFinding{ID: id, Severity: severity, File: a.File, Line: a.Line, Value: a.Text, Says: a.Why, Fix: strings.Join(a.Instead, "\n")})
+		c.out.Findings = append(c.out.Findings, record.LintFinding{ID: id, Severity: severity, File: a.File,
+			Line: a.Line, Value: a.Text, Says: a.Why, Fix: strings.Join(a.Instead, "\n")})
 	}
 	for _, l := range f.Lines {
 		comment := ""
@@ -181,7 +185,9 @@ func (c *checker) refused(l settingfile.Line) bool {
 	} else {
 		alone.switched(l)
 	}
-	return l.Slip != "" || slices.ContainsFunc(alone.out.Findings, func(f record.LintFinding) bool { return f.ID == "refused" && f.Severity == record.LintError })
+	return l.Slip != "" || slices.ContainsFunc(alone.out.Findings, func(f record.LintFinding) bool {
+		return f.ID == "refused" && f.Severity == record.LintError
+	})
 }
 
 // wins: the line holds in the end.
@@ -289,7 +295,8 @@ func (c *checker) exists(l settingfile.Line) bool {
 		return false
 	case strings.Contains(l.Key, "/") && setting.InterfaceOf(l.Key) == "":
 		path := strings.NewReplacer(".", "/", "/", ".").Replace(l.Key)
-		c.add(l, "syntax", record.LintError, "", "after the first separator, dot or slash, the other one is part of a name (sysctl.d(5)): this is /proc/sys/%s", path)
+		c.add(l, "syntax", record.LintError, "",
+			"after the first separator, dot or slash, the other one is part of a name (sysctl.d(5)): this is /proc/sys/%s", path)
 		c.correct(strings.ReplaceAll(l.Key, "/", "."), l.Value)
 		return false
 	case i >= 0:
@@ -310,7 +317,9 @@ func (c *checker) exists(l settingfile.Line) bool {
 		c.correct(key, cmp.Or(value, l.Value))
 		return false
 	case asked && !known.Exists && setting.InterfaceOf(l.Key) != "":
-		c.add(l, "unknown", record.LintWarning, "", "this machine has no interface %s, or its kernel (%s) no such parameter", setting.InterfaceOf(l.Key), c.kernel.Release)
+		c.add(l, "unknown", record.LintWarning, "",
+			"this machine has no interface %s, or its kernel (%s) no such parameter", setting.InterfaceOf(l.Key),
+			c.kernel.Release)
 		return false
 	case asked && !known.Exists:
 		says := fmt.Sprintf("this kernel (%s) has no such parameter", c.kernel.Release)
@@ -318,7 +327,8 @@ func (c *checker) exists(l settingfile.Line) bool {
 			c.add(l, "unknown", record.LintError, key+" = "+value, "%s; did you mean %s of %q?", says, which, key)
 			c.correct(key, value)
 		} else {
-			c.add(l, "unknown", record.LintError, key, "%s%s", says, source.DidYouMean(l.Key, slices.DeleteFunc([]string{key}, func(key string) bool { return key == "" })))
+			c.add(l, "unknown", record.LintError, key, "%s%s", says,
+				source.DidYouMean(l.Key, slices.DeleteFunc([]string{key}, func(key string) bool { return key == "" })))
 			c.correct(key, value)
 		}
 		return false
@@ -347,7 +357,8 @@ func similar(key string) string {
 		for tail < n-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
 			tail++
 		}
-		if longer := max(len(a), len(b)); longer-n <= 1 && longer-head-tail <= 2 && source.Nearest(a, []string{b}) != "" {
+		if longer := max(len(a), len(b)); longer-n <= 1 && longer-head-tail <= 2 &&
+			source.Nearest(a, []string{b}) != "" {
 			return b
 		}
 	}
@@ -363,7 +374,8 @@ func (c *checker) bsd(f *settingfile.File, l settingfile.Line) {
 	}
 	each := bufferBytes[l.Key]
 	if n, ok := integer(l.Value); ok && each > 0 && each*n >= manyBytes {
-		c.add(l, "unit", record.LintWarning, "", "it counts buffers of %s, not bytes: %d of them are %s", size(each), n, size(each*n))
+		c.add(l, "unit", record.LintWarning, "", "it counts buffers of %s, not bytes: %d of them are %s", size(each), n,
+			size(each*n))
 	}
 	if !aboutNetwork(f.System, l.Key) {
 		c.add(l, "not-network", record.LintNote, "", "it does not concern the network, and is not tried")
@@ -388,7 +400,8 @@ func (c *checker) setting(l settingfile.Line) record.LintSetting {
 			system = f.System
 		}
 	}
-	s := record.LintSetting{File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Network: l.IsOption() || aboutNetwork(system, l.Key)}
+	s := record.LintSetting{File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Network: l.IsOption() ||
+		aboutNetwork(system, l.Key)}
 	switch {
 	case system != settingfile.Linux:
 		return s

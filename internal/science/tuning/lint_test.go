@@ -13,20 +13,21 @@ import (
 
 // today is a kernel like those that lists are pasted on now, with 8 GiB.
 func today() *Kernel {
-	return &Kernel{Release: "6.18.0", MemoryBytes: 8 << 30, PageBytes: 4096, Congestion: []string{"reno", "cubic"}, Parameters: map[string]Known{
-		"net.ipv4.tcp_rmem":               {true, "4096 131072 33554432", record.ScopeNamespace, ""},
-		"net.ipv4.tcp_wmem":               {true, "4096 16384 4194304", record.ScopeNamespace, ""},
-		"net.ipv4.tcp_mem":                {true, "95967 127956 191934", record.ScopeMachine, ""},
-		"net.core.rmem_max":               {true, "4194304", record.ScopeMachine, ""},
-		"net.core.somaxconn":              {true, "4096", record.ScopeNamespace, ""},
-		"net.ipv4.tcp_window_scaling":     {true, "1", record.ScopeNamespace, ""},
-		"net.ipv4.tcp_syncookies":         {true, "1", record.ScopeNamespace, ""},
-		"net.ipv4.tcp_congestion_control": {true, "cubic", record.ScopeNamespace, ""},
-		"net.core.default_qdisc":          {true, "pfifo_fast", record.ScopeMachine, ""},
-		"net.ipv4.tcp_rmen":               {false, "", "", "net.ipv4.tcp_rmem"},
-		"net.ipv4.tcp_tw_recycle":         {},
-		"net.ipv4.conf.eth7.rp_filter":    {},
-	}}
+	return &Kernel{Release: "6.18.0", MemoryBytes: 8 << 30, PageBytes: 4096, Congestion: []string{"reno", "cubic"},
+		Parameters: map[string]Known{
+			"net.ipv4.tcp_rmem":               {true, "4096 131072 33554432", record.ScopeNamespace, ""},
+			"net.ipv4.tcp_wmem":               {true, "4096 16384 4194304", record.ScopeNamespace, ""},
+			"net.ipv4.tcp_mem":                {true, "95967 127956 191934", record.ScopeMachine, ""},
+			"net.core.rmem_max":               {true, "4194304", record.ScopeMachine, ""},
+			"net.core.somaxconn":              {true, "4096", record.ScopeNamespace, ""},
+			"net.ipv4.tcp_window_scaling":     {true, "1", record.ScopeNamespace, ""},
+			"net.ipv4.tcp_syncookies":         {true, "1", record.ScopeNamespace, ""},
+			"net.ipv4.tcp_congestion_control": {true, "cubic", record.ScopeNamespace, ""},
+			"net.core.default_qdisc":          {true, "pfifo_fast", record.ScopeMachine, ""},
+			"net.ipv4.tcp_rmen":               {false, "", "", "net.ipv4.tcp_rmem"},
+			"net.ipv4.tcp_tw_recycle":         {},
+			"net.ipv4.conf.eth7.rp_filter":    {},
+		}}
 }
 
 // what says what was found: "3 refused error".
@@ -57,7 +58,8 @@ func TestFindings(t *testing.T) {
 		{"net.ipv4.tcp_window_scaling = 0 # off", today(), []string{"1 syntax warning", "1 harmful warning"}},
 		{"net.ipv4.tcp_window_scaling = 1 // on", today(), []string{"1 syntax warning", "1 as-it-is note"}},
 		{"net.ipv4.tcp_rmem = 4096;131072;67108864", nil, []string{"1 refused error"}},
-		{"net.ipv4.tcp_congestion_control = cubic   # the fast one", today(), []string{"1 syntax error", "1 as-it-is note"}},
+		{"net.ipv4.tcp_congestion_control = cubic   # the fast one", today(),
+			[]string{"1 syntax error", "1 as-it-is note"}},
 		{"net.ipv4.tcp_keepalive_time = 2 hours", nil, []string{"1 ignored error", "1 no-effect note"}},
 		{"net.ipv4.tcp_fin_timeout = 30 s", nil, []string{"1 ignored error", "1 no-effect note"}},
 		{"net.ipv4.tcp_fin_timeout = 30 40", nil, []string{"1 ignored warning", "1 no-effect note"}},
@@ -74,16 +76,20 @@ func TestFindings(t *testing.T) {
 		{"net.core.default_qdisc = FQ", today(), []string{"1 refused error", "1 no-effect note"}},
 		{"net.core.default_qdisc = cake", nil, []string{"1 no-effect note"}},
 		{"net.core.default_qdisc = fq", &Kernel{Qdiscs: map[string]bool{"fq": true}}, []string{"1 no-effect note"}},
-		{"net.core.default_qdisc = fq", &Kernel{Qdiscs: map[string]bool{"fq": false}}, []string{"1 refused error", "1 no-effect note"}},
+		{"net.core.default_qdisc = fq", &Kernel{Qdiscs: map[string]bool{"fq": false}},
+			[]string{"1 refused error", "1 no-effect note"}},
 		{"net.ipv4.tcp_available_congestion_control = bbr", nil, []string{"1 refused error"}},
 		{"fs.file-nr = 1", today(), []string{"1 refused error"}},
 		{"net.ipv4.tcp_rmem = 16777216", nil, []string{"1 missing note"}},
 		{"net.ipv4.tcp_rmem = 4096", today(), []string{"1 missing note"}},
 		{"net.ipv4.tcp_rmem = 16777216", today(), []string{"1 order warning", "1 lowers warning"}},
 		{"net.ipv4.tcp_rmem = 4096 67108864", today(), []string{"1 order warning"}},
-		{"net.core.default_qdisc = own", &Kernel{Parameters: map[string]Known{"net.core.default_qdisc": {Exists: true, Value: "own"}}}, []string{"1 as-it-is note", "1 no-effect note"}},
+		{"net.core.default_qdisc = own",
+			&Kernel{Parameters: map[string]Known{"net.core.default_qdisc": {Exists: true, Value: "own"}}},
+			[]string{"1 as-it-is note", "1 no-effect note"}},
 		{"net.core.default_qdisc = fq ; pacing", today(), []string{"1 syntax error", "1 no-effect note"}},
-		{"net.ipv4.tcp_sack = 1 # on\nnet.ipv4.tcp_sack = 1 # again", nil, []string{"1 twice note", "1 syntax warning", "2 syntax warning"}},
+		{"net.ipv4.tcp_sack = 1 # on\nnet.ipv4.tcp_sack = 1 # again", nil, []string{"1 twice note", "1 syntax warning",
+			"2 syntax warning"}},
 		{"net.ipv4.tcp_wmem = 67108864 65536 4096", nil, []string{"1 order warning"}},
 		{"net.ipv4.tcp_wmem = 67108864 67108864 67108864", nil, []string{"1 autotuning-off warning"}},
 		{"net.ipv4.tcp_window_scaling = 0", nil, []string{"1 harmful warning"}},
@@ -93,7 +99,8 @@ func TestFindings(t *testing.T) {
 		{"net.ipv4.tcp_mem = 16777216 16777216 16777216", nil, []string{"1 unit warning"}},
 		{"net.ipv4.tcp_mem = 95967 127956 255912", nil, nil},
 		{"net.ipv4.tcp_mem = 1000 2000 3000", today(), []string{"1 lowers warning"}},
-		{"net.ipv4.tcp_mem = 9223372036854775807 9223372036854775807 9223372036854775807", nil, []string{"1 unit warning"}},
+		{"net.ipv4.tcp_mem = 9223372036854775807 9223372036854775807 9223372036854775807", nil,
+			[]string{"1 unit warning"}},
 		{"net.core.rmem_max = 16777216", today(), []string{"1 no-effect warning"}},
 		{"net.core.rmem_default = 524287", nil, []string{"1 no-effect warning"}},
 		{"net.core.somaxconn = 8192", today(), []string{"1 no-effect note"}},
@@ -108,7 +115,8 @@ func TestFindings(t *testing.T) {
 		{"net.ipv4.conf.eth7.rp_filter = 0", today(), []string{"1 unknown warning"}},
 		{"net.ipv4.tcp_congestion_control = bbr", today(), []string{"1 refused warning"}},
 		{"net.ipv4.tcp_congestion_control = cubic", today(), []string{"1 as-it-is note"}},
-		{"kernel.shmmax = 1\nkernel.shmall = 1\nfs.aio-max-nr = 1\nfs.file-max = 1", nil, []string{"1 not-network note", "2 not-network note", "3 not-network note"}},
+		{"kernel.shmmax = 1\nkernel.shmall = 1\nfs.aio-max-nr = 1\nfs.file-max = 1", nil,
+			[]string{"1 not-network note", "2 not-network note", "3 not-network note"}},
 		{"net.ipv4.tcp_sack = 1\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice note"}},
 		{"net/ipv4/tcp_sack = 0\nnet.ipv4.tcp_sack = 1", nil, []string{"1 twice warning"}},
 		{"nonsense", nil, []string{"1 syntax error"}},
@@ -118,9 +126,13 @@ func TestFindings(t *testing.T) {
 		{"net/ipv4.tcp_sack = 1", nil, []string{"1 syntax error"}},
 		{"net.ipv4.conf.eth0/100.rp_filter = 0", nil, nil},
 		{"net.ipv4.conf.eth0.rp_filter = on", nil, []string{"1 refused error"}},
-		{"kernel.sysrq = on\nkernel.hostname = on", &Kernel{Parameters: map[string]Known{"kernel.sysrq": {Exists: true, Value: "1"}, "kernel.hostname": {Exists: true, Value: "nas"}}}, []string{"1 refused error", "1 not-network note", "2 not-network note"}},
+		{"kernel.sysrq = on\nkernel.hostname = on",
+			&Kernel{Parameters: map[string]Known{"kernel.sysrq": {Exists: true, Value: "1"},
+				"kernel.hostname": {Exists: true, Value: "nas"}}}, []string{"1 refused error", "1 not-network note",
+				"2 not-network note"}},
 	} {
-		found := Files([]settingfile.File{settingfile.Read("x.conf", []byte(test.text), settingfile.Linux)}, test.kernel)
+		found := Files([]settingfile.File{settingfile.Read("x.conf", []byte(test.text), settingfile.Linux)},
+			test.kernel)
 		if got := what(found); !slices.Equal(got, test.want) && len(got)+len(test.want) > 0 {
 			t.Errorf("%s (kernel asked: %t): %q, want %q", test.text, test.kernel != nil, got, test.want)
 		}
@@ -134,12 +146,15 @@ func TestFindings(t *testing.T) {
 // if that is not known, what some kernel takes is not refused.
 func TestTicks(t *testing.T) {
 	for line, want := range map[string]map[int64]string{
-		"net.ipv4.tcp_fin_timeout = -1":               {0: "", 250: "", 1000: ""},
-		"net.ipv4.tcp_fin_timeout = 3000000":          {0: "", 250: "", 1000: "-2147483 to 2147483"},
-		"net.ipv4.tcp_keepalive_intvl = 8589934":      {0: "", 250: "", 1000: "-2147483 to 2147483"},
-		"net.ipv4.tcp_keepalive_time = 8589935":       {0: "", 250: "-8589934 to 8589934", 100: ""},
-		"net.ipv4.tcp_keepalive_time = 90000000":      {0: "-89478485 to 89478485, and less with more than 24 ticks a second (CONFIG_HZ)", 100: "-21474836 to 21474836"},
-		"net.ipv4.tcp_probe_interval = 70000000000":   {0: "0 to 178956970, and less with more than 24 ticks a second (CONFIG_HZ)", 250: "0 to 17179869"},
+		"net.ipv4.tcp_fin_timeout = -1":          {0: "", 250: "", 1000: ""},
+		"net.ipv4.tcp_fin_timeout = 3000000":     {0: "", 250: "", 1000: "-2147483 to 2147483"},
+		"net.ipv4.tcp_keepalive_intvl = 8589934": {0: "", 250: "", 1000: "-2147483 to 2147483"},
+		"net.ipv4.tcp_keepalive_time = 8589935":  {0: "", 250: "-8589934 to 8589934", 100: ""},
+		"net.ipv4.tcp_keepalive_time = 90000000": {
+			0:   "-89478485 to 89478485, and less with more than 24 ticks a second (CONFIG_HZ)",
+			100: "-21474836 to 21474836"},
+		"net.ipv4.tcp_probe_interval = 70000000000": {
+			0: "0 to 178956970, and less with more than 24 ticks a second (CONFIG_HZ)", 250: "0 to 17179869"},
 		"net.ipv4.icmp_ratelimit = 2147483648":        {0: "0 to 2147483647", 250: "0 to 2147483647"},
 		"net.ipv4.neigh.eth0.gc_stale_time = 8589935": {0: "", 250: "-8589934 to 8589934"},
 		"net.ipv4.conf.eth0/1.tag = 2147483648":       {0: "-2147483648 to 2147483647"},
@@ -182,10 +197,12 @@ func TestTwiceAcrossFiles(t *testing.T) {
 func TestLowers(t *testing.T) {
 	for value, want := range map[string][2]string{
 		"4096 87380 67108864": {"the second (default) 87380, not 131072", "4096 131072 67108864"},
-		"4096 87380 16777216": {"the second (default) 87380, not 131072 and the third (max) 16777216, not 33554432", "leave it out"},
+		"4096 87380 16777216": {"the second (default) 87380, not 131072 and the third (max) 16777216, not 33554432",
+			"leave it out"},
 	} {
 		found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem = "+value), "")}, today())
-		if len(found.Findings) != 1 || found.Findings[0].ID != "lowers" || !strings.HasSuffix(found.Findings[0].Says, ": "+want[0]) || found.Findings[0].Fix != want[1] {
+		if len(found.Findings) != 1 || found.Findings[0].ID != "lowers" ||
+			!strings.HasSuffix(found.Findings[0].Says, ": "+want[0]) || found.Findings[0].Fix != want[1] {
 			t.Errorf("%s: %+v, want %q", value, found.Findings, want)
 		}
 	}
@@ -194,7 +211,10 @@ func TestLowers(t *testing.T) {
 // TestDisordered: sizes in the wrong order are put in order, and what was corrected is what the
 // kernel's own sizes are compared with.
 func TestDisordered(t *testing.T) {
-	for value, want := range map[string]string{"16777216 87380 4096": "lowers leave it out: corrected to 4096 87380 16777216, less than", "67108864 131072 4096": "", "4096,87380,16M": "lowers leave it out: corrected to 4096 87380 16777216, less than"} {
+	for value, want := range map[string]string{
+		"16777216 87380 4096":  "lowers leave it out: corrected to 4096 87380 16777216, less than",
+		"67108864 131072 4096": "",
+		"4096,87380,16M":       "lowers leave it out: corrected to 4096 87380 16777216, less than"} {
 		found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem = "+value), "")}, today())
 		got := ""
 		for _, f := range found.Findings {
@@ -229,7 +249,8 @@ func TestMeant(t *testing.T) {
 		"net.core.somaxconn = on":                      "",
 		"net.ipv4.tcp_rmem = 4096,131072;64M # so big": "4096 131072 67108864",
 	} {
-		found := Files([]settingfile.File{settingfile.Read("x", []byte(line), settingfile.Linux)}, &Kernel{Congestion: []string{"cubic"}})
+		found := Files([]settingfile.File{settingfile.Read("x", []byte(line), settingfile.Linux)},
+			&Kernel{Congestion: []string{"cubic"}})
 		got := ""
 		for _, f := range found.Findings {
 			if f.ID == "refused" {
@@ -247,23 +268,29 @@ func TestMeant(t *testing.T) {
 func TestPasted(t *testing.T) {
 	for line, want := range map[string][2]string{
 		"sudo sysctl -w net.ipv4.tcp_sack=1": {"expected KEY = VALUE, not a command", "net.ipv4.tcp_sack = 1"},
-		"sudo ethtool -C eth0 rx-usecs=3":    {"ethtool is a command, not a kernel parameter: leave it out of this file", ""},
-		"ip link set eth0 txqueuelen 9999":   {"ip is a command, not a kernel parameter: leave it out of this file", ""},
-		"net.ipv4/tcp_sack = 1":              {"/proc/sys/net/ipv4.tcp_sack", "net.ipv4.tcp_sack = 1"},
-		"net.ipv4.tcp_sack\u00a0= 1":         {"a non-breaking space", "net.ipv4.tcp_sack = 1"},
-		"net.ipv4.tcp_sack = on":             {`"on" is refused`, "net.ipv4.tcp_sack = 1"},
-		"net.ipv4.ip_conntrack_max = 5":      {"its name is net.netfilter.nf_conntrack_max now", "net.netfilter.nf_conntrack_max = 5"},
+		"sudo ethtool -C eth0 rx-usecs=3": {
+			"ethtool is a command, not a kernel parameter: leave it out of this file", ""},
+		"ip link set eth0 txqueuelen 9999": {"ip is a command, not a kernel parameter: leave it out of this file",
+			""},
+		"net.ipv4/tcp_sack = 1":      {"/proc/sys/net/ipv4.tcp_sack", "net.ipv4.tcp_sack = 1"},
+		"net.ipv4.tcp_sack\u00a0= 1": {"a non-breaking space", "net.ipv4.tcp_sack = 1"},
+		"net.ipv4.tcp_sack = on":     {`"on" is refused`, "net.ipv4.tcp_sack = 1"},
+		"net.ipv4.ip_conntrack_max = 5": {"its name is net.netfilter.nf_conntrack_max now",
+			"net.netfilter.nf_conntrack_max = 5"},
 	} {
 		found := Files([]settingfile.File{settingfile.Read("x", []byte(line), "")}, nil)
-		if len(found.Findings) != 1 || !strings.Contains(found.Findings[0].Says, want[0]) || found.Findings[0].Correction != want[1] {
+		if len(found.Findings) != 1 || !strings.Contains(found.Findings[0].Says, want[0]) ||
+			found.Findings[0].Correction != want[1] {
 			t.Errorf("%s: %+v, want %q", line, found.Findings, want)
 		}
 	}
-	found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 1"), "")}, nil)
+	found := Files([]settingfile.File{
+		settingfile.Read("x", []byte("net.ipv4.tcp_sack = 1 net.ipv4.tcp_dsack = 1"), "")}, nil)
 	if len(found.Findings) != 1 || found.Findings[0].Fix != "net.ipv4.tcp_sack = 1\nnet.ipv4.tcp_dsack = 1" {
 		t.Errorf("%+v", found.Findings)
 	}
-	if says := Removed("net.ipv4.ip_conntrack_max"); !strings.HasSuffix(says, ": its name is net.netfilter.nf_conntrack_max now") {
+	if says := Removed("net.ipv4.ip_conntrack_max"); !strings.HasSuffix(says,
+		": its name is net.netfilter.nf_conntrack_max now") {
 		t.Error(says)
 	}
 }
@@ -277,15 +304,19 @@ func TestSizeNames(t *testing.T) {
 		return k
 	}
 	for line, want := range map[string][2]string{
-		"net.ipv4.tcp_rmem_max = 67108864":          {"the maximum, the third value", "net.ipv4.tcp_rmem = 4096 131072 67108864"},
-		"net.ipv4.tcp_rmem_default = 262144":        {"the default, the second value", "net.ipv4.tcp_rmem = 4096 262144 33554432"},
-		"net.ipv4.tcp_rmem_min = 8192":              {"the minimum, the first value", "net.ipv4.tcp_rmem = 8192 131072 33554432"},
+		"net.ipv4.tcp_rmem_max = 67108864": {"the maximum, the third value",
+			"net.ipv4.tcp_rmem = 4096 131072 67108864"},
+		"net.ipv4.tcp_rmem_default = 262144": {"the default, the second value",
+			"net.ipv4.tcp_rmem = 4096 262144 33554432"},
+		"net.ipv4.tcp_rmem_min = 8192": {"the minimum, the first value",
+			"net.ipv4.tcp_rmem = 8192 131072 33554432"},
 		"net.ipv4.tcp_rmemm = 67108864":             {"did you mean", ""},
 		"net.ipv4.tcp_rmemm = 4096 131072 67108864": {"did you mean", "net.ipv4.tcp_rmem = 4096 131072 67108864"},
 	} {
 		file := settingfile.Read("x", []byte(line), settingfile.Linux)
 		found := Files([]settingfile.File{file}, unknown(file.Lines[0].Key)).Findings
-		if len(found) != 1 || found[0].ID != "unknown" || !strings.Contains(found[0].Says, want[0]) || found[0].Correction != want[1] {
+		if len(found) != 1 || found[0].ID != "unknown" || !strings.Contains(found[0].Says, want[0]) ||
+			found[0].Correction != want[1] {
 			t.Errorf("%s: %+v, want %q", line, found, want)
 		}
 	}
@@ -334,7 +365,9 @@ func TestRefusedAndOverridden(t *testing.T) {
 	const wrong, right = "net.ipv4.tcp_wmem = 4096 65536 4M\n", "net.ipv4.tcp_wmem = 4096 65536 16777216\n"
 	for text, want := range map[string]bool{wrong + right: true, right + wrong: false} {
 		found := Files([]settingfile.File{settingfile.Read("x", []byte(text), settingfile.Linux)}, today())
-		if got := slices.ContainsFunc(found.Findings, func(f record.LintFinding) bool { return f.ID == "twice" }); got != want {
+		if got := slices.ContainsFunc(found.Findings, func(f record.LintFinding) bool {
+			return f.ID == "twice"
+		}); got != want {
 			t.Errorf("%q: overridden %t: %+v", text, got, found.Findings)
 		}
 	}
@@ -348,7 +381,8 @@ func TestPages(t *testing.T) {
 		"1073741824 1073741824 2147483648": "net.ipv4.tcp_mem = 262144 262144 524288",
 	} {
 		found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_mem = "+value), "")}, today())
-		if len(found.Findings) != 1 || found.Findings[0].Correction != want || !strings.Contains(found.Findings[0].Fix, strings.TrimPrefix(want, "net.ipv4.tcp_mem = ")) {
+		if len(found.Findings) != 1 || found.Findings[0].Correction != want ||
+			!strings.Contains(found.Findings[0].Fix, strings.TrimPrefix(want, "net.ipv4.tcp_mem = ")) {
 			t.Errorf("%s: %+v, want %q", value, found.Findings, want)
 		}
 	}
@@ -360,7 +394,8 @@ func TestFixOfSuffixes(t *testing.T) {
 	if len(found.Findings) != 1 || found.Findings[0].Fix != "4096 131072 67108864" {
 		t.Errorf("%+v", found.Findings)
 	}
-	fixed := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem = "+found.Findings[0].Fix), "")}, nil)
+	fixed := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem = "+found.Findings[0].Fix), "")},
+		nil)
 	if len(fixed.Findings) != 0 {
 		t.Errorf("the fix: %+v", fixed.Findings)
 	}
@@ -368,7 +403,9 @@ func TestFixOfSuffixes(t *testing.T) {
 
 // Scopes come from the kernel where it was asked, otherwise from what is known.
 func TestScopes(t *testing.T) {
-	files := []settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem=1 2 3\nnet.core.rmem_max=5000\nkernel.shmmax=1\nnet.ipv4.new=1\n"), "")}
+	files := []settingfile.File{
+		settingfile.Read("x", []byte(
+			"net.ipv4.tcp_rmem=1 2 3\nnet.core.rmem_max=5000\nkernel.shmmax=1\nnet.ipv4.new=1\n"), "")}
 	scopes := func(k *Kernel) (list []string) {
 		for _, s := range Files(files, k).Settings {
 			list = append(list, s.Scope)
@@ -391,10 +428,13 @@ func TestBSD(t *testing.T) {
 		name, text, system string
 		want               []string
 	}{
-		{"sysctl.conf", "kern.ipc.nmbclusters=262144\nkern.ipc.maxsockbuf=4194304\nkern.ipc.shm_use_phys=1", settingfile.FreeBSD, []string{"2 no-effect warning", "3 not-network note"}},
+		{"sysctl.conf", "kern.ipc.nmbclusters=262144\nkern.ipc.maxsockbuf=4194304\nkern.ipc.shm_use_phys=1",
+			settingfile.FreeBSD, []string{"2 no-effect warning", "3 not-network note"}},
 		{"sysctl.conf", "kern.ipc.nmbclusters=536870912", settingfile.FreeBSD, []string{"1 unit warning"}},
-		{"loader.conf", "hw.ixgbe.txd=\"4096\"\nif_ixgbe_load=\"YES\"", settingfile.FreeBSD, []string{"1 renamed error", "2 apart note"}},
-		{"sysctl.conf", "net.inet.ip.mtudisc=0\nnet.inet.udp.recvspace=231072", settingfile.OpenBSD, []string{"1 harmful warning", "2 no-effect note"}},
+		{"loader.conf", "hw.ixgbe.txd=\"4096\"\nif_ixgbe_load=\"YES\"", settingfile.FreeBSD,
+			[]string{"1 renamed error", "2 apart note"}},
+		{"sysctl.conf", "net.inet.ip.mtudisc=0\nnet.inet.udp.recvspace=231072", settingfile.OpenBSD,
+			[]string{"1 harmful warning", "2 no-effect note"}},
 		{"sysctl.conf", "net.inet.ip.mtudisc=1\nddb.panic=0", settingfile.OpenBSD, []string{"2 not-network note"}},
 	} {
 		file := settingfile.Read(test.name, []byte(test.text), "")
@@ -423,7 +463,8 @@ func TestCatalogue(t *testing.T) {
 		seen[g.key] = true
 	}
 	for _, r := range remarks() {
-		if settingfile.SystemNames[r.system] == "" || r.says == "" || !slices.Contains([]string{record.LintError, record.LintWarning, record.LintNote}, r.severity) {
+		if settingfile.SystemNames[r.system] == "" || r.says == "" ||
+			!slices.Contains([]string{record.LintError, record.LintWarning, record.LintNote}, r.severity) {
 			t.Errorf("%+v", r)
 		}
 	}

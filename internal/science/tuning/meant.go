@@ -16,21 +16,24 @@ var thousands = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$`)
 
 // suffixes are the factors that people write as a unit, by what a parameter counts.
 var suffixes = map[string]map[string]int64{
-	bytes: {"k": 1 << 10, "kb": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "mib": 1 << 20, "g": 1 << 30, "gb": 1 << 30, "gib": 1 << 30, "b": 1},
-	"s":   {"s": 1, "sec": 1, "seconds": 1, "m": 60, "min": 60, "minutes": 60, "h": 3600, "hours": 3600},
-	"µs":  {"us": 1, "µs": 1, "ms": 1000},
-	"":    {"k": 1000, "m": 1000000},
+	bytes: {"k": 1 << 10, "kb": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "mib": 1 << 20, "g": 1 << 30,
+		"gb": 1 << 30, "gib": 1 << 30, "b": 1},
+	"s":  {"s": 1, "sec": 1, "seconds": 1, "m": 60, "min": 60, "minutes": 60, "h": 3600, "hours": 3600},
+	"µs": {"us": 1, "µs": 1, "ms": 1000},
+	"":   {"k": 1000, "m": 1000000},
 }
 
 // truths are words for numbers that switch something.
-var truths = map[string]string{"on": "1", "yes": "1", "true": "1", "enable": "1", "enabled": "1", "off": "0", "no": "0", "false": "0", "disable": "0", "disabled": "0"}
+var truths = map[string]string{"on": "1", "yes": "1", "true": "1", "enable": "1", "enabled": "1", "off": "0", "no": "0",
+	"false": "0", "disable": "0", "disabled": "0"}
 
 // switched reports a word where a parameter of which nothing else is known takes a number: it
 // has one now, or it is of the network, where no parameter takes such words.
 func (c *checker) switched(l settingfile.Line) {
 	known, _ := c.ask(l.Key)
 	_, number := integer(known.Value)
-	if value, word := truths[strings.ToLower(l.Value)]; word && (number || known.Value == "" && strings.HasPrefix(l.Key, "net.")) {
+	if value, word := truths[strings.ToLower(l.Value)]; word && (number || known.Value == "" &&
+		strings.HasPrefix(l.Key, "net.")) {
 		c.add(l, "refused", record.LintError, value, "the kernel takes whole numbers only; %q is refused", l.Value)
 		c.correct(l.Key, value)
 	}
@@ -62,7 +65,10 @@ var readOnly = map[string]string{
 }
 
 // sizeNames are what people append to a parameter of three sizes for one of them.
-var sizeNames = []struct{ suffix, which string }{{"min", "the minimum, the first value"}, {"default", "the default, the second value"}, {"max", "the maximum, the third value"}}
+var sizeNames = []struct {
+	suffix, which string
+}{{"min", "the minimum, the first value"}, {"default", "the default, the second value"},
+	{"max", "the maximum, the third value"}}
 
 // instead is what a line of an unknown parameter would be with a similar key. A parameter of
 // several values takes no single one: the one that the line's key names (tcp_rmem_max) is
@@ -75,7 +81,8 @@ func (c *checker) instead(l settingfile.Line, near string) (key, value, which st
 	known, _ := c.ask(near)
 	now := strings.Fields(known.Value)
 	for i, size := range sizeNames {
-		if l.Key == near+"_"+size.suffix && len(strings.Fields(l.Value)) == 1 && len(now) == len(sizeNames) && p.values == len(sizeNames) {
+		if l.Key == near+"_"+size.suffix && len(strings.Fields(l.Value)) == 1 && len(now) == len(sizeNames) &&
+			p.values == len(sizeNames) {
 			now[i] = l.Value
 			return near, strings.Join(now, " "), size.which
 		}
@@ -86,7 +93,8 @@ func (c *checker) instead(l settingfile.Line, near string) (key, value, which st
 // meant rewrites a value with suffixes, commas or a semicolon at its end as the kernel would
 // take it; empty: it is not known what was meant.
 func meant(text string, p *parameter) string {
-	if value, word := truths[strings.ToLower(text)]; word && p.values == 1 && p.min <= 0 && (p.max <= 255 || p.key == anyOfInterfaces) && p.unit == "" {
+	if value, word := truths[strings.ToLower(text)]; word && p.values == 1 && p.min <= 0 &&
+		(p.max <= 255 || p.key == anyOfInterfaces) && p.unit == "" {
 		return value
 	}
 	if text = strings.TrimRight(text, "; "); p.values == 1 && thousands.MatchString(text) {

@@ -83,7 +83,8 @@ func Screen(run *record.Run, settings []record.TuneSetting, trades bool) Screene
 			s.Rivals = append(s.Rivals, one.Key)
 		case removed == record.Worsens:
 			s.Core = append(s.Core, one.Key)
-		case one.Verdict == record.Harms, one.Verdict == record.Trades && !one.Keep, alone == record.Worsens, removed == record.Improves:
+		case one.Verdict == record.Harms, one.Verdict == record.Trades && !one.Keep, alone == record.Worsens,
+			removed == record.Improves:
 			s.Harmful = append(s.Harmful, one.Key)
 		case alone == record.Improves && removed == record.NoDifference:
 			s.Spare[1] = append(s.Spare[1], one.Key)
@@ -166,11 +167,13 @@ func (f *Found) Into(t *record.Tune) {
 		s.Keep = slices.Contains(f.Proof.Settings, s.Key)
 		switch {
 		case (unshown(*s) || s.Keep && s.Verdict == record.Mixed) && slices.Contains(f.Needed, s.Key):
-			s.Needed, s.Verdict, s.Why = true, record.Helps, s.Why+"; only with others: the best set is worse without it"
+			s.Needed, s.Verdict, s.Why = true, record.Helps,
+				s.Why+"; only with others: the best set is worse without it"
 		case unshown(*s) && f.Beside[s.Key] != nil:
 			s.Beside = f.Beside[s.Key]
 			r, _ := metric.Find(s.Beside.Response)
-			s.Verdict, s.Why = record.Helps, s.Why+"; only with others: without it the best set has "+sized(r, s.Beside, false)
+			s.Verdict, s.Why = record.Helps, s.Why+"; only with others: without it the best set has "+
+				sized(r, s.Beside, false)
 		case unshown(*s):
 			s.Why += "; kept with the others: it is not shown to be needed"
 		case s.Keep && s.Verdict == record.Harms: // what it costs is in what the set costs
@@ -227,7 +230,8 @@ func (f *Found) Offer() *record.TuneOffer { return offer(f.Run, f.Level, f.Proof
 func (s *Enough) Find() (*Found, error) {
 	list := settingfile.Set{Name: settingfile.TheList, About: "every setting of the list", Keys: s.All}
 	if len(s.Trades) > 0 {
-		list = settingfile.Set{Name: FreeList, About: "every setting of the list that does not trade one response for another", Keys: s.All}
+		list = settingfile.Set{Name: FreeList,
+			About: "every setting of the list that does not trade one response for another", Keys: s.All}
 	}
 	s.refer(s.Screening, list)
 	s.core = sure // with no settings the gain is lost
@@ -345,10 +349,13 @@ func (s *Enough) proveFewer(list settingfile.Set, keys []string) (*Found, error)
 func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 	all := []settingfile.Set{{Name: settingfile.AsItIs, About: "no setting of the list"}}
 	if len(s.Trades) > 0 {
-		all = append(all, settingfile.Set{Name: settingfile.TheList, About: "every setting of the list", Keys: slices.Concat(s.All, s.Trades)})
+		all = append(all, settingfile.Set{Name: settingfile.TheList, About: "every setting of the list",
+			Keys: slices.Concat(s.All, s.Trades)})
 	}
 	for _, set := range sets {
-		if len(set.Keys) > 0 && !slices.ContainsFunc(all, func(other settingfile.Set) bool { return other.Name == set.Name }) {
+		if len(set.Keys) > 0 && !slices.ContainsFunc(all, func(other settingfile.Set) bool {
+			return other.Name == set.Name
+		}) {
 			all = append(all, set)
 		}
 	}
@@ -394,7 +401,8 @@ func (s *Enough) refer(run *record.Run, set settingfile.Set) {
 		}
 		// From the set to the baseline all of the gain is lost.
 		lost, ok := typical(run, set.Name, settingfile.AsItIs, r, s.scales[r.Name])
-		if of := r.Effect(e); ok && lost < 0 && (i == 0 || lost < -run.Margin && of != nil && of.Verdict == record.Improves) {
+		if of := r.Effect(e); ok && lost < 0 && (i == 0 || lost < -run.Margin && of != nil &&
+			of.Verdict == record.Improves) {
 			s.gains[r.Name] = -lost
 		}
 	}
@@ -417,7 +425,9 @@ func matters(r metric.Metric, e *record.Effect, margin float64) bool {
 
 // promises reports whether an effect improves a response, or nearly all blocks say so.
 func promises(run *record.Run, e *record.Effect) bool {
-	return e != nil && slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool { return leans(run, e, r) == record.Improves })
+	return e != nil && slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool {
+		return leans(run, e, r) == record.Improves
+	})
 }
 
 // keeps reports whether a set has the reference's gain in a run that tried both, but for a
@@ -435,7 +445,8 @@ func (s *Enough) keeps(run *record.Run, set settingfile.Set) bool {
 	return !slices.ContainsFunc(metric.Of(run)[1:], func(r metric.Metric) bool {
 		more, ok := s.typical(run, set, r)
 		of := r.Effect(e)
-		return ok && of != nil && (s.Accept.harmed(r, of) && more < -run.Margin || s.gains[r.Name] > 0 && more < -s.gains[r.Name]/2)
+		return ok && of != nil && (s.Accept.harmed(r, of) && more < -run.Margin || s.gains[r.Name] > 0 &&
+			more < -s.gains[r.Name]/2)
 	})
 }
 
@@ -449,7 +460,8 @@ func (s *Enough) keepsFirst(run *record.Run, set settingfile.Set) bool {
 	r := metric.Of(run)[0]
 	more, ok := s.typical(run, set, r)
 	of := r.Effect(between(run, s.reference.Name, set.Name))
-	lost := more < -max(SmallLoss*s.gains[r.Name], run.Margin/3) && of != nil && (s.gains[r.Name] >= run.Margin || of.Verdict == record.Worsens)
+	lost := more < -max(SmallLoss*s.gains[r.Name], run.Margin/3) && of != nil && (s.gains[r.Name] >= run.Margin ||
+		of.Verdict == record.Worsens)
 	return ok && of != nil && !lost
 }
 

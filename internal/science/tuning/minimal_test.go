@@ -63,7 +63,8 @@ func (w *world) screen() *record.Run {
 	levels := []record.Level{{Name: settingfile.AsItIs}, {Name: settingfile.TheList}, {Name: settingfile.OffAgain}}
 	sets := map[string][]string{settingfile.TheList: w.keys}
 	for _, key := range w.keys {
-		levels = append(levels, record.Level{Name: "only " + key, Part: key}, record.Level{Name: "without " + key, Part: key, Against: settingfile.TheList})
+		levels = append(levels, record.Level{Name: "only " + key, Part: key}, record.Level{Name: "without " + key,
+			Part: key, Against: settingfile.TheList})
 		sets["only "+key] = []string{key}
 		sets["without "+key] = slices.DeleteFunc(slices.Clone(w.keys), func(k string) bool { return k == key })
 	}
@@ -97,7 +98,8 @@ func (w *world) judged(value string) (*record.Run, *record.Tune) {
 func (w *world) tune(t *testing.T) (kept []string, found *tuning.Found, result *record.Tune) {
 	t.Helper()
 	screening, result := w.judged("")
-	enough := tuning.Enough{Screened: tuning.Screen(screening, result.Settings, true), Screening: screening, Conduct: w.conduct}
+	enough := tuning.Enough{Screened: tuning.Screen(screening, result.Settings, true), Screening: screening,
+		Conduct: w.conduct}
 	found, err := enough.Find()
 	if err != nil {
 		t.Fatal(err)
@@ -152,10 +154,15 @@ func TestEnough(t *testing.T) {
 			return 25e6 * factor(all(s, k[2], k[7]), 1.6) * factor(all(s, k[4], k[11]), 1.5) * factor(s[k[9]], 0.6)
 		}, [][]string{{k[2], k[4], k[7], k[11]}}, k[9:10], 30},
 		{"two pairs, one harms and hides the gain", k, func(s map[string]bool) float64 {
-			return min(25e6*factor(all(s, k[2], k[7]), 1.6)*factor(all(s, k[4], k[11]), 1.5), factor(s[k[9]], 20e6/1e12)*1e12)
+			return min(25e6*factor(all(s, k[2], k[7]), 1.6)*factor(all(s, k[4], k[11]), 1.5),
+				factor(s[k[9]], 20e6/1e12)*1e12)
 		}, [][]string{{k[2], k[4], k[7], k[11]}}, k[9:10], 180},
-		{"a triple", k, func(s map[string]bool) float64 { return 25e6 * factor(all(s, k[1], k[8], k[14]), 2) }, [][]string{{k[1], k[8], k[14]}}, nil, 30},
-		{"either of two", k, func(s map[string]bool) float64 { return 25e6 * factor(anyOf(s, k[3], k[12]), 2) }, [][]string{{k[3]}, {k[12]}}, nil, 60},
+		{"a triple", k, func(s map[string]bool) float64 {
+			return 25e6 * factor(all(s, k[1], k[8], k[14]), 2)
+		}, [][]string{{k[1], k[8], k[14]}}, nil, 30},
+		{"either of two", k, func(s map[string]bool) float64 {
+			return 25e6 * factor(anyOf(s, k[3], k[12]), 2)
+		}, [][]string{{k[3]}, {k[12]}}, nil, 60},
 		{"either of two pairs", k, func(s map[string]bool) float64 {
 			return 25e6 * factor(all(s, k[1], k[5]) || all(s, k[9], k[13]), 2)
 		}, [][]string{{k[1], k[5]}, {k[9], k[13]}}, nil, 120},
@@ -169,8 +176,12 @@ func TestEnough(t *testing.T) {
 			return min(90e6, 25e6*factor(s[k[2]], 2)*factor(s[k[5]], 2)*factor(s[k[8]], 2))
 		}, [][]string{{k[2], k[5]}, {k[2], k[8]}, {k[5], k[8]}}, nil, 60},
 		{"nothing helps", k, func(map[string]bool) float64 { return 25e6 }, [][]string{nil}, nil, 0},
-		{"everything harms", k[:6], func(s map[string]bool) float64 { return 25e6 * math.Pow(0.8, float64(len(s))) }, [][]string{nil}, k[:6], 0},
-		{"one does it", k[:3], func(s map[string]bool) float64 { return 25e6 * factor(s[k[1]], 3) }, [][]string{{k[1]}}, nil, 20},
+		{"everything harms", k[:6], func(s map[string]bool) float64 {
+			return 25e6 * math.Pow(0.8, float64(len(s)))
+		}, [][]string{nil}, k[:6], 0},
+		{"one does it", k[:3], func(s map[string]bool) float64 {
+			return 25e6 * factor(s[k[1]], 3)
+		}, [][]string{{k[1]}}, nil, 20},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w := &world{keys: test.keys, goodput: test.goodput, noise: 0.01, random: rand.New(rand.NewPCG(1, 2))}
@@ -226,7 +237,9 @@ func TestEnoughAtRandom(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d worlds: %d lost gain, %d kept what harms, %d kept what is spare; %d trials on average, %d after the screening", worlds, lost, harmful, spare, trials/worlds, more/worlds)
+	t.Logf(
+		"%d worlds: %d lost gain, %d kept what harms, %d kept what is spare; %d trials on average, %d after the screening",
+		worlds, lost, harmful, spare, trials/worlds, more/worlds)
 	if lost > worlds/30 || harmful > worlds/50 || spare > worlds/5 {
 		t.Errorf("of %d worlds %d lost gain, %d kept what harms, %d what is spare", worlds, lost, harmful, spare)
 	}
@@ -300,16 +313,18 @@ func setOf(keys []string) map[string]bool {
 // TestSpent: where the budget ends the search, a setting that was not left out in any trial
 // is not said to help.
 func TestSpent(t *testing.T) {
-	w := &world{keys: keys(6), random: rand.New(rand.NewPCG(1, 2)), noise: 0.003, goodput: func(set map[string]bool) float64 {
-		if all(set, "net.s00", "net.s01") || all(set, "net.s02", "net.s03") {
-			return 2e8
-		}
-		return 1e8
-	}}
+	w := &world{keys: keys(6), random: rand.New(rand.NewPCG(1, 2)), noise: 0.003,
+		goodput: func(set map[string]bool) float64 {
+			if all(set, "net.s00", "net.s01") || all(set, "net.s02", "net.s03") {
+				return 2e8
+			}
+			return 1e8
+		}}
 	screening, result := w.judged("")
-	enough := tuning.Enough{Screened: tuning.Screen(screening, result.Settings, true), Screening: screening, Conduct: func(string, ...settingfile.Set) (*record.Run, error) {
-		return nil, tuning.ErrSpent
-	}}
+	enough := tuning.Enough{Screened: tuning.Screen(screening, result.Settings, true), Screening: screening,
+		Conduct: func(string, ...settingfile.Set) (*record.Run, error) {
+			return nil, tuning.ErrSpent
+		}}
 	found, err := enough.Find()
 	if err != nil || found == nil || !found.Ended || len(found.Proof.Settings) != len(w.keys) {
 		t.Fatalf("%+v, %v", found, err)
@@ -325,7 +340,8 @@ func TestSpent(t *testing.T) {
 // TestHarmfulElsewhere: what lint calls harmful, and of which trials show no effect, is left
 // out first: a path without losses does not show what selective acknowledgements are worth.
 func TestHarmfulElsewhere(t *testing.T) {
-	w := &world{keys: []string{"net.ipv4.tcp_sack", "net.ipv4.tcp_fin_timeout", "net.s00"}, noise: 0.01, random: rand.New(rand.NewPCG(1, 7)),
+	w := &world{keys: []string{"net.ipv4.tcp_sack", "net.ipv4.tcp_fin_timeout", "net.s00"}, noise: 0.01,
+		random: rand.New(rand.NewPCG(1, 7)),
 		goodput: func(set map[string]bool) float64 {
 			if set["net.s00"] {
 				return 2
@@ -334,7 +350,8 @@ func TestHarmfulElsewhere(t *testing.T) {
 		}}
 	screening, result := w.judged("0")
 	s := tuning.Screen(screening, result.Settings, true)
-	if !slices.Equal(s.Harmful, []string{"net.ipv4.tcp_sack"}) || !slices.Equal(s.Spare[0], []string{"net.ipv4.tcp_fin_timeout"}) || !slices.Equal(s.Core, []string{"net.s00"}) {
+	if !slices.Equal(s.Harmful, []string{"net.ipv4.tcp_sack"}) ||
+		!slices.Equal(s.Spare[0], []string{"net.ipv4.tcp_fin_timeout"}) || !slices.Equal(s.Core, []string{"net.s00"}) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -343,7 +360,8 @@ func TestHarmfulElsewhere(t *testing.T) {
 // calls harmful and that no trial speaks for, whichever of the two lists chance has ahead.
 func TestHarmfulWhenSpent(t *testing.T) {
 	for seed := range uint64(10) {
-		w := &world{keys: []string{"net.ipv4.tcp_sack", "net.s00", "net.s01", "net.s02", "net.s03"}, noise: 0.005, random: rand.New(rand.NewPCG(seed, 8)),
+		w := &world{keys: []string{"net.ipv4.tcp_sack", "net.s00", "net.s01", "net.s02", "net.s03"}, noise: 0.005,
+			random: rand.New(rand.NewPCG(seed, 8)),
 			goodput: func(set map[string]bool) float64 {
 				if all(set, "net.s00", "net.s01") || all(set, "net.s02", "net.s03") {
 					return 2
@@ -360,7 +378,8 @@ func TestHarmfulWhenSpent(t *testing.T) {
 				return w.conduct(why, sets...)
 			}}
 		found, err := enough.Find()
-		if err != nil || found == nil || !found.Ended || slices.Contains(found.Proof.Settings, "net.ipv4.tcp_sack") || len(found.Proof.Settings) != 4 {
+		if err != nil || found == nil || !found.Ended || slices.Contains(found.Proof.Settings, "net.ipv4.tcp_sack") ||
+			len(found.Proof.Settings) != 4 {
 			t.Errorf("seed %d: %+v, %v", seed, found, err)
 		}
 	}
@@ -406,12 +425,13 @@ func TestEnoughWithoutLoss(t *testing.T) {
 		}, "", k[1:3]},
 		{"nothing is lost", func(map[string]bool) float64 { return 0 }, k[2], k[2:3]},
 	} {
-		w := &world{keys: k, lost: test.lost, noise: 0.01, random: rand.New(rand.NewPCG(1, 2)), goodput: func(s map[string]bool) float64 {
-			if s[test.more] {
-				return 1.25e8
-			}
-			return 1e8
-		}}
+		w := &world{keys: k, lost: test.lost, noise: 0.01, random: rand.New(rand.NewPCG(1, 2)),
+			goodput: func(s map[string]bool) float64 {
+				if s[test.more] {
+					return 1.25e8
+				}
+				return 1e8
+			}}
 		kept, found, result := w.tune(t)
 		if !slices.Equal(kept, test.want) {
 			t.Errorf("%s: kept %v, want %v: %s", test.name, kept, test.want, result.Answer)

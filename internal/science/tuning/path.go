@@ -81,7 +81,8 @@ func FullPath(t *record.Tune) string {
 	}
 	percent := func(part float64) string { return fmt.Sprintf("%.1f %%", math.Ceil(1000*part)/10) }
 	left, most := percent(t.Full.Left), percent(t.Full.Most)
-	text := fmt.Sprintf("As it is, goodput is at %.1f %% of the path's limit: no setting can raise it by more than %s", 100*t.Full.Share, left)
+	text := fmt.Sprintf("As it is, goodput is at %.1f %% of the path's limit: no setting can raise it by more than %s",
+		100*t.Full.Share, left)
 	switch {
 	case left == most:
 	case t.Full.WithoutTimestamps:

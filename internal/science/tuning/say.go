@@ -47,7 +47,9 @@ func answer(t *record.Tune, run *record.Run) string {
 		}
 		parts = append(parts, name+does(t, settingfile.TheList, t.List, of, many))
 		did := settings(t, tried, of)
-		if t.Proof != nil && t.List.Verdict != record.Improves && t.Proof.Effect.Verdict != record.Worsens && gains(t.Proof.Effect, t.Margin) { // more than the list
+		// more than the list
+		if t.Proof != nil && t.List.Verdict != record.Improves && t.Proof.Effect.Verdict != record.Worsens &&
+			gains(t.Proof.Effect, t.Margin) {
 			parts = append(did, parts...)
 		} else {
 			parts = append(parts, did...)
@@ -77,7 +79,8 @@ func answer(t *record.Tune, run *record.Run) string {
 		said = append(said, full+".")
 	}
 	if off := t.Off; off != nil && (off.Verdict == record.Improves || off.Verdict == record.Worsens) {
-		said = append(said, fmt.Sprintf("With the settings off again the result differs from the baseline (%s): something else changed, or an effect of the settings remained.", ratioText(off)))
+		said = append(said, fmt.Sprintf(
+			"With the settings off again the result differs from the baseline (%s): something else changed, or an effect of the settings remained.", ratioText(off)))
 	}
 	return strings.Join(append(said, untried(t.Settings)...), " ")
 }
@@ -101,7 +104,8 @@ func nothingToKeep(t *record.Tune) bool {
 		}
 	}
 	return !slices.ContainsFunc(t.Settings, func(s record.TuneSetting) bool {
-		return s.Keep || s.Verdict != record.NotTried && s.Verdict != record.NoDifference && s.Verdict != record.Inconclusive && s.Verdict != record.Harms
+		return s.Keep || s.Verdict != record.NotTried && s.Verdict != record.NoDifference &&
+			s.Verdict != record.Inconclusive && s.Verdict != record.Harms
 	})
 }
 
@@ -185,7 +189,8 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 		said = append(said, screened(t, helps, of))
 		said = append(said, lever(helps, t.List, of)...)
 		for _, s := range spare {
-			said = append(said, fmt.Sprintf("%s helps alone, %s, but the list does as well without it", s.Key, ratioText(s.Alone)))
+			said = append(said, fmt.Sprintf("%s helps alone, %s, but the list does as well without it", s.Key,
+				ratioText(s.Alone)))
 		}
 	case len(by[record.Together])+len(by[record.Trades]) == 0 && t.List.Verdict == record.Improves:
 		said = append(said, "no single one of its settings"+among+" clearly does it")
@@ -225,7 +230,8 @@ func settings(t *record.Tune, tried tried, of metric.Metric) (said []string) {
 	}
 	if open := by[record.Inconclusive]; len(open) > 0 {
 		name := strings.Replace(others(open), "all ", "the ", 1)
-		said = append(said, undecided(t, name, open, len(open) < tried.n || t.List.Verdict != record.Inconclusive, of)...)
+		said = append(said, undecided(t, name, open, len(open) < tried.n ||
+			t.List.Verdict != record.Inconclusive, of)...)
 	}
 	return said
 }
@@ -249,16 +255,20 @@ func undecided(t *record.Tune, name string, open []record.TuneSetting, news bool
 	case same == 0:
 		return nil
 	case same == n:
-		return []string{fmt.Sprintf("alone, %s %s no difference of %s beyond ±%.3g %% (at most %.1f %%)%s", name, plural(n, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, part)}
+		return []string{fmt.Sprintf("alone, %s %s no difference of %s beyond ±%.3g %% (at most %.1f %%)%s", name,
+			plural(n, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, part)}
 	default:
 		alone, unclear := name+": alone "+strconv.Itoa(same), strconv.Itoa(n-same)
 		if n <= mostNamed {
 			unsure := slices.DeleteFunc(slices.Clone(open), sameAlone)
-			alone = "alone, " + list(slices.DeleteFunc(slices.Clone(open), func(s record.TuneSetting) bool { return !sameAlone(s) }))
+			alone = "alone, " + list(slices.DeleteFunc(slices.Clone(open), func(s record.TuneSetting) bool {
+				return !sameAlone(s)
+			}))
 			unclear = list(unsure)
 		}
 		return []string{fmt.Sprintf("%s %s no difference of %s beyond ±%.3g %% (at most %.1f %%), and %s %s unclear%s",
-			alone, plural(same, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, unclear, plural(n-same, "is", "are"), part)}
+			alone, plural(same, "makes", "make"), of.Label, 100*t.Margin, math.Ceil(1000*most)/10, unclear,
+			plural(n-same, "is", "are"), part)}
 	}
 }
 
@@ -279,7 +289,8 @@ func Verdict(t *record.Tune, s record.TuneSetting) string {
 
 // SameAlone is the heading of settings that are inconclusive, but not alone.
 func SameAlone(t *record.Tune) string {
-	return "alone no difference of " + metric.Of(&record.Run{Responses: t.Responses})[0].Label + ", otherwise inconclusive"
+	return "alone no difference of " + metric.Of(&record.Run{Responses: t.Responses})[0].Label +
+		", otherwise inconclusive"
 }
 
 // named is a setting in a sentence: which congestion control it is belongs to its name.
@@ -292,7 +303,9 @@ func named(s record.TuneSetting) string {
 
 // keyed are the settings of these keys.
 func keyed(settings []record.TuneSetting, keys []string) []record.TuneSetting {
-	return slices.DeleteFunc(slices.Clone(settings), func(s record.TuneSetting) bool { return !slices.Contains(keys, s.Key) })
+	return slices.DeleteFunc(slices.Clone(settings), func(s record.TuneSetting) bool {
+		return !slices.Contains(keys, s.Key)
+	})
 }
 
 // screened says what is shown of settings that help, which were not tried by themselves.
@@ -308,7 +321,9 @@ func screened(t *record.Tune, helps []record.TuneSetting, of metric.Metric) stri
 			return names + " does it"
 		}
 	}
-	if slices.ContainsFunc(helps, func(s record.TuneSetting) bool { return s.Removed == nil || s.Removed.Verdict != record.Worsens }) {
+	if slices.ContainsFunc(helps, func(s record.TuneSetting) bool {
+		return s.Removed == nil || s.Removed.Verdict != record.Worsens
+	}) {
 		return names + " " + plural(n, "helps", "help") + together(t.List, helps, of)
 	}
 	return "it needs " + names + together(t.List, helps, of)
@@ -325,7 +340,9 @@ func missed(helps []record.TuneSetting) (did, spare []record.TuneSetting) {
 			did = append(did, s)
 		}
 	}
-	if !slices.ContainsFunc(did, func(s record.TuneSetting) bool { return s.Removed != nil && s.Removed.Verdict == record.Worsens }) {
+	if !slices.ContainsFunc(did, func(s record.TuneSetting) bool {
+		return s.Removed != nil && s.Removed.Verdict == record.Worsens
+	}) {
 		return helps, nil
 	}
 	return did, spare
@@ -391,7 +408,8 @@ func untried(settings []record.TuneSetting) []string {
 	if len(not) > mostReasons {
 		return []string{fmt.Sprintf("%d of the list's %d settings were not tried: see below.", len(not), of)}
 	}
-	return []string{fmt.Sprintf("Of the list's %d %s, %d %s not tried: %s.", of, plural(of, "setting", "settings"), len(not), plural(len(not), "was", "were"), Reasons(not))}
+	return []string{fmt.Sprintf("Of the list's %d %s, %d %s not tried: %s.", of, plural(of, "setting", "settings"),
+		len(not), plural(len(not), "was", "were"), Reasons(not))}
 }
 
 // Reasons names settings that were not tried, with the reasons: "a and b (machine-wide); c
@@ -449,10 +467,12 @@ func does(t *record.Tune, level string, e *record.Effect, of metric.Metric, many
 		if len(t.Responses) > 1 {
 			what = " of " + of.Label
 		}
-		return fmt.Sprintf(" %s no difference%s beyond ±%.3g %%: %s%s", verb("makes", "make"), what, 100*t.Margin, size, also)
+		return fmt.Sprintf(" %s no difference%s beyond ±%.3g %%: %s%s", verb("makes", "make"), what, 100*t.Margin,
+			size, also)
 	}
 	if e.Why == "" || strings.HasPrefix(e.Why, stats.Spans) { // which stands there already
-		return fmt.Sprintf(" %s no certain effect on %s beyond ±%.3g %%: %s%s", verb("has", "have"), of.Label, 100*t.Margin, size, also)
+		return fmt.Sprintf(" %s no certain effect on %s beyond ±%.3g %%: %s%s", verb("has", "have"), of.Label,
+			100*t.Margin, size, also)
 	}
 	return fmt.Sprintf("%s inconclusive: %s %s, %s%s", verb(" is", " are"), of.Label, size, e.Why, also)
 }

@@ -20,7 +20,9 @@ func proved(t *record.Tune, of metric.Metric) []string {
 	}
 	kept := keyed(t.Settings, p.Settings)
 	spare := slices.DeleteFunc(slices.Clone(kept), func(s record.TuneSetting) bool { return !unshown(s) })
-	did := slices.DeleteFunc(slices.Clone(kept), func(s record.TuneSetting) bool { return unshown(s) || len(keptFor(s, t.Responses, of)) > 0 })
+	did := slices.DeleteFunc(slices.Clone(kept), func(s record.TuneSetting) bool {
+		return unshown(s) || len(keptFor(s, t.Responses, of)) > 0
+	})
 	n, names := len(p.Settings), list(kept)
 	by := plural(n, "by itself ", "by themselves ")
 	cost := ""
@@ -35,7 +37,8 @@ func proved(t *record.Tune, of metric.Metric) []string {
 	case e.Verdict == record.Worsens && t.Offer != nil: // which says it
 		return nil
 	case e.Verdict == record.Improves && p.Gain != nil && *p.Gain < 1-SmallLoss:
-		return []string{fmt.Sprintf("%s %s %.0f %% of its gain: %s", names, plural(n, "keeps", "keep"), 100**p.Gain, change(t, at, of, e))}
+		return []string{fmt.Sprintf("%s %s %.0f %% of its gain: %s", names, plural(n, "keeps", "keep"), 100**p.Gain,
+			change(t, at, of, e))}
 	case e.Verdict == record.Improves && len(did) < n:
 		return append(partly(t, kept, did, spare, of, change(t, at, of, e)+ofGain(p)+cost), fewer(t, of)...)
 	case e.Verdict == record.Improves && p.AgainstList == nil && t.List.Verdict == record.Improves && p.Run == t.Run:
@@ -97,7 +100,8 @@ func fewer(t *record.Tune, of metric.Metric) []string {
 	}
 	at, n := runLevel{t.Fewer.Run, FewerLevel}, len(t.Fewer.Settings)
 	said := fmt.Sprintf("%s alone %s as much, %s, but %s %s, which is more than is accepted",
-		list(keyed(t.Settings, t.Fewer.Settings)), plural(n, "gives", "give"), change(t, at, of, t.Fewer.Effect), plural(n, "worsens", "worsen"), worse(t, at, t.Fewer.Effect))
+		list(keyed(t.Settings, t.Fewer.Settings)), plural(n, "gives", "give"), change(t, at, of, t.Fewer.Effect),
+		plural(n, "worsens", "worsen"), worse(t, at, t.Fewer.Effect))
 	more := keyed(t.Settings, subtract(Open(t.Settings), t.Fewer.Settings))
 	if len(more) == 0 {
 		return []string{said}
@@ -164,7 +168,8 @@ func lever(settings []record.TuneSetting, together *record.Effect, of metric.Met
 // keptFor are the responses, other than the one that counts, that a setting is kept for, each with
 // the effect that shows it: "latency p99 (alone 0.50× (0.48–0.52))". None: it is kept for the one that counts.
 func keptFor(s record.TuneSetting, responses []string, of metric.Metric) []string {
-	if v, _, _ := verdict(of.Effect(s.Alone), of.Effect(s.Removed)); s.Needed || v != record.NoDifference && v != record.Inconclusive {
+	if v, _, _ := verdict(of.Effect(s.Alone), of.Effect(s.Removed)); s.Needed || v != record.NoDifference &&
+		v != record.Inconclusive {
 		return nil
 	}
 	if s.Beside != nil {

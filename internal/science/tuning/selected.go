@@ -16,7 +16,8 @@ import (
 
 // Select returns the lines of files that are worth trying on hosts of a topology, and
 // every setting, with why it is not tried. found is what is known of the files.
-func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string) (lines []settingfile.Line, all []record.TuneSetting) {
+func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string) (
+	lines []settingfile.Line, all []record.TuneSetting) {
 	for _, s := range found.Settings {
 		for _, line := range lineOf(files, s).Each(interfaces(t, hosts)) {
 			made := record.TuneSetting{Key: line.Key, Value: s.Value, File: s.File, Line: s.Line}
@@ -65,7 +66,11 @@ func interfaces(t *topology.Topology, hosts []string) (names []string) {
 
 // notInLab is why hosts of a lab cannot try a setting that is machine-wide; empty: they can.
 func notInLab(found *record.Lint, t *topology.Topology, hosts []string, s record.TuneSetting) string {
-	inLab := slices.ContainsFunc(hosts, func(name string) bool { h, _ := t.Host(name); return h != nil && len(h.Via) == 0 })
+	inLab := slices.ContainsFunc(hosts, func(name string) bool {
+		h, _ := t.Host(name)
+		return h != nil &&
+			len(h.Via) == 0
+	})
 	if !inLab || !machineWide(found, s) {
 		return ""
 	}
@@ -102,7 +107,9 @@ func corrected(found *record.Lint, s record.LintSetting) (key, value string, ok 
 			key, value, ok = strings.Cut(f.Correction, " = ")
 		}
 	}
-	taken := key != s.Key && slices.ContainsFunc(found.Settings, func(other record.LintSetting) bool { return other.Key == key })
+	taken := key != s.Key && slices.ContainsFunc(found.Settings, func(other record.LintSetting) bool {
+		return other.Key == key
+	})
 	return key, value, ok && !taken
 }
 
@@ -120,9 +127,11 @@ func AsWritten(lines []settingfile.Line, all []record.TuneSetting, found *record
 			key, value, _ := strings.Cut(s.Corrected, " = ")
 			bare, _ := settingfile.Line{Value: value}.Bare()
 			after := value[len(bare):] // after a number and a blank the kernel ignores a comment
-			accepted := key == l.Key && (after == "" || after[0] == ' ' || after[0] == '\t') && !slices.ContainsFunc(found.Findings, func(f record.LintFinding) bool {
-				return f.File == s.File && f.Line == s.Line && (f.ID == "refused" || f.ID == "syntax" && f.Severity == record.LintError)
-			})
+			accepted := key == l.Key && (after == "" || after[0] == ' ' || after[0] == '\t') &&
+				!slices.ContainsFunc(found.Findings, func(f record.LintFinding) bool {
+					return f.File == s.File && f.Line == s.Line && (f.ID == "refused" || f.ID == "syntax" &&
+						f.Severity == record.LintError)
+				})
 			differs = differs || !accepted || bare != l.Value
 			if !accepted {
 				continue
@@ -147,7 +156,8 @@ type Controls struct {
 // default: that of the list or, where it is the same, the path loses frames or hosts have
 // another default, the other kind: bbr beside one that takes a loss for congestion.
 // searched: it is values that are tried, and none is added.
-func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lossy, searched bool, c Controls) ([]settingfile.Line, []record.TuneSetting) {
+func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lossy, searched bool, c Controls) (
+	[]settingfile.Line, []record.TuneSetting) {
 	there := func(name string) bool { return c.Available == nil || slices.Contains(c.Available, name) }
 	other := ""
 	for _, name := range []string{"bbr", "cubic", "reno"} {
@@ -165,13 +175,16 @@ func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lo
 	case i >= 0 && j < 0: // it is not tried for another reason
 		return lines, all
 	case j >= 0 && !there(lines[j].Value):
-		return drop(fmt.Sprintf("this kernel has no congestion control %s (net.ipv4.tcp_available_congestion_control = %s): modprobe tcp_%s", lines[j].Value, strings.Join(c.Available, " "), lines[j].Value))
+		return drop(fmt.Sprintf(
+			"this kernel has no congestion control %s (net.ipv4.tcp_available_congestion_control = %s): modprobe tcp_%s",
+			lines[j].Value, strings.Join(c.Available, " "), lines[j].Value))
 	case j >= 0 && lines[j].Value != path:
 		return lines, all
 	case j >= 0 && (other == "" || searched):
 		return drop("the flows already use this congestion control, and there is no other kind to compare it with")
 	case j >= 0:
-		all[i].Corrected, all[i].Added = cmp.Or(all[i].Corrected, setting.CongestionControl+" = "+path), fmt.Sprintf("the flows already use %s: the other kind is tried", path)
+		all[i].Corrected, all[i].Added = cmp.Or(all[i].Corrected, setting.CongestionControl+" = "+path),
+			fmt.Sprintf("the flows already use %s: the other kind is tried", path)
 		all[i].Value, lines[j].Value = other, other
 		return lines, all
 	case searched:
@@ -191,7 +204,8 @@ func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lo
 }
 
 // useless is why a setting is not tried; empty: it is.
-func useless(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string, s record.TuneSetting) string {
+func useless(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string,
+	s record.TuneSetting) string {
 	for _, f := range files {
 		if f.Name == s.File && f.System != settingfile.Linux {
 			return "it is for " + settingfile.SystemNames[f.System] + ", and hosts are changed on Linux only"
@@ -199,7 +213,8 @@ func useless(files []settingfile.File, found *record.Lint, t *topology.Topology,
 	}
 	// What this machine's kernel does not have, the hosts' may: they are asked.
 	for _, f := range found.Findings {
-		if f.File == s.File && f.Line == s.Line && (f.ID == "refused" && f.Severity == record.LintError && s.Corrected == "" || f.ID == "not-network") {
+		if f.File == s.File && f.Line == s.Line && (f.ID == "refused" && f.Severity == record.LintError &&
+			s.Corrected == "" || f.ID == "not-network") {
 			return f.Says
 		}
 	}
@@ -208,7 +223,9 @@ func useless(files []settingfile.File, found *record.Lint, t *topology.Topology,
 	}
 	if name := cmp.Or(setting.InterfaceOf(s.Key), settingfile.InterfaceOf(s.Key)); name != "" {
 		for _, host := range hosts {
-			if h, _ := t.Host(host); h != nil && !slices.ContainsFunc(h.Interfaces, func(i topology.Interface) bool { return i.Name == name }) {
+			if h, _ := t.Host(host); h != nil && !slices.ContainsFunc(h.Interfaces, func(i topology.Interface) bool {
+				return i.Name == name
+			}) {
 				return fmt.Sprintf("%s has no interface %s", host, name)
 			}
 		}
@@ -220,7 +237,8 @@ func useless(files []settingfile.File, found *record.Lint, t *topology.Topology,
 // apply it. It notes in the setting what they had before (applied) and, where it is
 // not, why: a host refused it ("host: reason"), or it would change nothing.
 // searched: other values of the line are tried as well.
-func Worthwhile(s *record.TuneSetting, l settingfile.Line, applied []record.Applied, refused []string, searched bool) bool {
+func Worthwhile(s *record.TuneSetting, l settingfile.Line, applied []record.Applied, refused []string,
+	searched bool) bool {
 	changes := false
 	for _, a := range applied {
 		if s.Prior == nil {
@@ -267,10 +285,13 @@ func List(made *record.Run) (settings []record.TuneSetting, hosts []string, err 
 	i := slices.IndexFunc(tried.Factors, func(f study.Factor) bool { return f.Name == list.Name })
 	j := -1
 	if i >= 0 {
-		j = slices.IndexFunc(tried.Factors[i].Levels, func(l study.Level) bool { return l.Name == cmp.Or(list.Ablate, settingfile.TheList) })
+		j = slices.IndexFunc(tried.Factors[i].Levels, func(l study.Level) bool {
+			return l.Name == cmp.Or(list.Ablate, settingfile.TheList)
+		})
 	}
 	if j < 0 {
-		return nil, nil, fmt.Errorf("run %s does not test the settings of a list: expected a factor with ablate", made.ID)
+		return nil, nil, fmt.Errorf("run %s does not test the settings of a list: expected a factor with ablate",
+			made.ID)
 	}
 	level := tried.Factors[i].Levels[j]
 	for _, s := range level.Settings {

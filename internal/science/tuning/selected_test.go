@@ -14,7 +14,8 @@ import (
 // said why.
 func TestSelect(t *testing.T) {
 	files := []settingfile.File{
-		settingfile.Read("a.conf", []byte("net.ipv4.tcp_rmem = 1 2 3\nnet.ipv4.conf.eth7.rp_filter = 0\nnet.ipv4.tcp_congestion_control = bbr\nkernel.shmmax = 1\n"), ""),
+		settingfile.Read("a.conf",
+			[]byte("net.ipv4.tcp_rmem = 1 2 3\nnet.ipv4.conf.eth7.rp_filter = 0\nnet.ipv4.tcp_congestion_control = bbr\nkernel.shmmax = 1\n"), ""),
 		settingfile.Read("b.conf", []byte("kern.ipc.maxsockbuf=1\n"), settingfile.FreeBSD),
 	}
 	top := &topology.Topology{Hosts: []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}}}}
@@ -51,7 +52,8 @@ func TestWorthwhile(t *testing.T) {
 		{atLeast, was("1", "5"), nil, false, ""},
 	} {
 		s := record.TuneSetting{Key: "net.x"}
-		if tried := Worthwhile(&s, test.line, test.applied, test.refused, test.searched); tried != (test.why == "") || s.Why != test.why || (s.Verdict == record.NotTried) == tried {
+		if tried := Worthwhile(&s, test.line, test.applied, test.refused, test.searched); tried != (test.why == "") ||
+			s.Why != test.why || (s.Verdict == record.NotTried) == tried {
 			t.Errorf("%+v: %t, %q", test, tried, s.Why)
 		}
 	}
@@ -71,17 +73,22 @@ func TestCorrected(t *testing.T) {
 	for _, l := range AsWritten(lines, all, found) {
 		written = append(written, l.Setting())
 	}
-	want := []string{"net.ipv4.tcp_rmem = 4096 131072 67108864", "net.ipv4.tcp_wmem = 4096 65536 67108864", "net.netfilter.nf_conntrack_max = 9000", "net.ipv4.tcp_congestion_control = cubic", "net.ipv4.tcp_sack = 1", "net.ipv4.tcp_window_scaling = 0", "net.ipv4.tcp_timestamps = 0"}
+	want := []string{"net.ipv4.tcp_rmem = 4096 131072 67108864", "net.ipv4.tcp_wmem = 4096 65536 67108864",
+		"net.netfilter.nf_conntrack_max = 9000", "net.ipv4.tcp_congestion_control = cubic", "net.ipv4.tcp_sack = 1",
+		"net.ipv4.tcp_window_scaling = 0", "net.ipv4.tcp_timestamps = 0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("tried %q, want %q", got, want)
 	}
-	if want := []string{"net.ipv4.tcp_wmem = 67108864 65536 4096", "net.ipv4.tcp_sack = 1", "net.ipv4.tcp_window_scaling = 0"}; !slices.Equal(written, want) {
+	if want := []string{"net.ipv4.tcp_wmem = 67108864 65536 4096", "net.ipv4.tcp_sack = 1",
+		"net.ipv4.tcp_window_scaling = 0"}; !slices.Equal(written, want) {
 		t.Errorf("as written %q, want %q", written, want)
 	}
 	if all[0].Corrected != "net.ipv4.tcp_rmem = 4096 131072 64M" || all[4].Corrected != "" {
 		t.Errorf("%+v", all)
 	}
-	wide := []settingfile.File{settingfile.Read("a.conf", []byte("net.core.netdev_budget_usecs = 9000\nnet.core.netdev_budget = 600\nnet.core.rmem_default = 262144\n"), "")}
+	wide := []settingfile.File{
+		settingfile.Read("a.conf",
+			[]byte("net.core.netdev_budget_usecs = 9000\nnet.core.netdev_budget = 600\nnet.core.rmem_default = 262144\n"), "")}
 	for via, untried := range map[string]bool{"": true, "ssh x": false} {
 		top := &topology.Topology{Hosts: []topology.Host{{Name: "a"}}}
 		if via != "" {
@@ -96,12 +103,16 @@ func TestCorrected(t *testing.T) {
 			t.Errorf("without effect: %+v", all[2:])
 		}
 	}
-	commented := []settingfile.File{settingfile.Read("a.conf", []byte("net.ipv4.tcp_congestion_control = bbr   # the fast one\n"), "")}
-	if lines, all := Select(commented, Files(commented, nil), &topology.Topology{}, nil); len(lines) != 1 || lines[0].Value != "bbr" || all[0].Corrected == "" {
+	commented := []settingfile.File{
+		settingfile.Read("a.conf", []byte("net.ipv4.tcp_congestion_control = bbr   # the fast one\n"), "")}
+	if lines, all := Select(commented, Files(commented, nil), &topology.Topology{}, nil); len(lines) != 1 ||
+		lines[0].Value != "bbr" || all[0].Corrected == "" {
 		t.Errorf("a comment behind a name: %+v, %+v", lines, all)
 	}
-	twice := []settingfile.File{settingfile.Read("a.conf", []byte("net.ipv4.tcp_bic = 1\nnet.ipv4.tcp_congestion_control = bbr\n"), "")}
-	if lines, _ := Select(twice, Files(twice, nil), &topology.Topology{}, nil); len(lines) != 2 || lines[0].Key != "net.ipv4.tcp_bic" {
+	twice := []settingfile.File{
+		settingfile.Read("a.conf", []byte("net.ipv4.tcp_bic = 1\nnet.ipv4.tcp_congestion_control = bbr\n"), "")}
+	if lines, _ := Select(twice, Files(twice, nil), &topology.Topology{}, nil); len(lines) != 2 ||
+		lines[0].Key != "net.ipv4.tcp_bic" {
 		t.Errorf("a correction to a key of the list: %+v", lines)
 	}
 }
@@ -117,15 +128,18 @@ func TestControl(t *testing.T) {
 		added           bool
 		why             string
 	}{
-		"the list names another":     {list: "bbr", path: "cubic", machine: both, want: "bbr"},
-		"the list names the same":    {list: "cubic", path: "cubic", machine: both, want: "bbr", added: true},
-		"bbr has it":                 {list: "bbr", path: "bbr", machine: both, want: "cubic", added: true},
-		"a module is missing":        {list: "westwood", path: "cubic", machine: both, why: "modprobe tcp_westwood"},
-		"the same, and no other":     {list: "cubic", path: "cubic", machine: Controls{Available: []string{"reno", "cubic"}}, why: "no other kind"},
-		"not in the list":            {path: "cubic", machine: both},
-		"the path loses frames":      {path: "cubic", lossy: true, machine: both, want: "bbr", added: true},
-		"with bbr it does not mind":  {path: "bbr", lossy: true, machine: Controls{Default: "bbr", Available: both.Available}},
-		"the machine has another":    {path: "cubic", machine: Controls{Default: "bbr", Available: both.Available}, want: "bbr", added: true},
+		"the list names another":  {list: "bbr", path: "cubic", machine: both, want: "bbr"},
+		"the list names the same": {list: "cubic", path: "cubic", machine: both, want: "bbr", added: true},
+		"bbr has it":              {list: "bbr", path: "bbr", machine: both, want: "cubic", added: true},
+		"a module is missing":     {list: "westwood", path: "cubic", machine: both, why: "modprobe tcp_westwood"},
+		"the same, and no other": {list: "cubic", path: "cubic",
+			machine: Controls{Available: []string{"reno", "cubic"}}, why: "no other kind"},
+		"not in the list":       {path: "cubic", machine: both},
+		"the path loses frames": {path: "cubic", lossy: true, machine: both, want: "bbr", added: true},
+		"with bbr it does not mind": {path: "bbr", lossy: true,
+			machine: Controls{Default: "bbr", Available: both.Available}},
+		"the machine has another": {path: "cubic", machine: Controls{Default: "bbr", Available: both.Available},
+			want: "bbr", added: true},
 		"values are searched":        {path: "cubic", lossy: true, searched: true, machine: both},
 		"nothing known of a machine": {list: "bbr", path: "cubic", want: "bbr"},
 	} {
@@ -137,10 +151,12 @@ func TestControl(t *testing.T) {
 		}
 		lines, all = Control(lines, all, test.path, test.lossy, test.searched, test.machine)
 		if test.want == "" {
-			if len(lines) > 0 || test.why != "" && (all[0].Verdict != record.NotTried || !strings.Contains(all[0].Why, test.why)) {
+			if len(lines) > 0 || test.why != "" && (all[0].Verdict != record.NotTried ||
+				!strings.Contains(all[0].Why, test.why)) {
 				t.Errorf("%s: %+v, %+v", name, lines, all)
 			}
-		} else if len(lines) != 1 || len(all) != 1 || lines[0].Value != test.want || all[0].Value != test.want || (all[0].Added != "") != test.added {
+		} else if len(lines) != 1 || len(all) != 1 || lines[0].Value != test.want || all[0].Value != test.want ||
+			(all[0].Added != "") != test.added {
 			t.Errorf("%s: %+v, %+v", name, lines, all)
 		}
 	}

@@ -146,7 +146,8 @@ func offer(run *record.Run, level string, proof record.TuneProof) *record.TuneOf
 		if acceptable {
 			// The next 5 %, since another run's interval ends elsewhere.
 			percent := 5 * math.Ceil(20*flags[name]+1e-9)
-			o.Accept = append(o.Accept, fmt.Sprintf("--accept-%s %s%%", name, strconv.FormatFloat(percent, 'f', -1, 64)))
+			o.Accept = append(o.Accept, fmt.Sprintf("--accept-%s %s%%", name,
+				strconv.FormatFloat(percent, 'f', -1, 64)))
 		}
 	}
 	return o
@@ -190,11 +191,13 @@ func harming(t *record.Tune, of metric.Metric) (said []string) {
 		}
 	}
 	if len(harms) > 0 {
-		said = append(said, list(harms)+" "+plural(len(harms), "harms", "harm")+": leave "+plural(len(harms), "it", "them")+" out")
+		said = append(said, list(harms)+" "+plural(len(harms), "harms", "harm")+": leave "+
+			plural(len(harms), "it", "them")+" out")
 	}
 	for _, s := range t.Settings {
 		if gains, costs := traded(s, t.Responses); harmsFirst(s, of) {
-			said = append(said, fmt.Sprintf("%s harms %s: leave it out, unless you need %s more", s.Key, join(costs), join(gains)))
+			said = append(said, fmt.Sprintf("%s harms %s: leave it out, unless you need %s more", s.Key, join(costs),
+				join(gains)))
 		}
 	}
 	return said
@@ -246,5 +249,6 @@ func Offered(o *record.TuneOffer) string {
 		costs = append(costs, spell(t))
 	}
 	n := len(o.Settings)
-	return fmt.Sprintf("%s %s %s at the cost of %s", join(o.Settings), plural(n, "improves", "improve"), join(gains), join(costs))
+	return fmt.Sprintf("%s %s %s at the cost of %s", join(o.Settings), plural(n, "improves", "improve"), join(gains),
+		join(costs))
 }

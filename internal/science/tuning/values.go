@@ -113,14 +113,17 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 			if !ok {
 				level, fix = record.LintError, meant(strings.ReplaceAll(l.Value, " "+word, word), p)
 			}
-			c.add(l, "ignored", level, fix, "the kernel sets %s%s and ignores %q: the parameter has %s", spaced(numbers), spelledUnit(p), word, plural(p.values, "one value", fmt.Sprintf("%d values", p.values)))
+			c.add(l, "ignored", level, fix, "the kernel sets %s%s and ignores %q: the parameter has %s",
+				spaced(numbers), spelledUnit(p), word,
+				plural(p.values, "one value", fmt.Sprintf("%d values", p.values)))
 			if fix != "" {
 				c.correct(l.Key, fix)
 			}
 			return numbers, false
 		}
 		if !ok {
-			c.add(l, "refused", record.LintError, meant(l.Value, p), "the kernel takes %s only; %q is refused", shape(p), word)
+			c.add(l, "refused", record.LintError, meant(l.Value, p), "the kernel takes %s only; %q is refused",
+				shape(p), word)
 			if fix := meant(l.Value, p); len(strings.Fields(fix)) == p.values {
 				c.correct(l.Key, fix)
 			}
@@ -133,13 +136,16 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 		numbers = append(numbers, n)
 	}
 	switch {
-	case p.key == portRange && len(numbers) == 2 && numbers[0] > numbers[1]: // ipv4_local_port_range in net/ipv4/sysctl_net_ipv4.c
+	case p.key == portRange && len(numbers) == 2 &&
+		numbers[0] > numbers[1]: // ipv4_local_port_range in net/ipv4/sysctl_net_ipv4.c
 		swapped := spaced([]int64{numbers[1], numbers[0]})
-		c.add(l, "refused", record.LintError, swapped, "the kernel takes the first port before the last; %d is after %d", numbers[0], numbers[1])
+		c.add(l, "refused", record.LintError, swapped,
+			"the kernel takes the first port before the last; %d is after %d", numbers[0], numbers[1])
 		c.correct(l.Key, swapped)
 		return nil, false
 	case p.key == portRange && numbers[0] < c.unprivileged(): // the same function
-		c.add(l, "refused", record.LintError, "", "the first port is less than %s, which is %d: the kernel refuses it", unprivilegedStart, c.unprivileged())
+		c.add(l, "refused", record.LintError, "", "the first port is less than %s, which is %d: the kernel refuses it",
+			unprivilegedStart, c.unprivileged())
 		return nil, false
 	case len(numbers) < p.values:
 		c.missing(l, p, numbers)
@@ -147,10 +153,13 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 		c.add(l, "refused", record.LintWarning, "", "less than 1: Linux 6.18 refuses it, earlier kernels take it")
 		return nil, false
 	case p.key == reordering && numbers[0] > c.number(mostReordering, defaultMostReordering):
-		c.add(l, "refused", record.LintWarning, "", "more than %s, which is %d: Linux 6.18 refuses it, earlier kernels use no more than that", mostReordering, c.number(mostReordering, defaultMostReordering))
+		c.add(l, "refused", record.LintWarning, "",
+			"more than %s, which is %d: Linux 6.18 refuses it, earlier kernels use no more than that", mostReordering,
+			c.number(mostReordering, defaultMostReordering))
 		return nil, false
 	case p.key == ecn && numbers[0] > mostClassicECN:
-		c.add(l, "refused", record.LintWarning, "", "%d is of AccECN, which Linux 6.18 and earlier refuse: they take 0 to %d", numbers[0], mostClassicECN)
+		c.add(l, "refused", record.LintWarning, "",
+			"%d is of AccECN, which Linux 6.18 and earlier refuse: they take 0 to %d", numbers[0], mostClassicECN)
 		return nil, false
 	}
 	return numbers, len(numbers) == p.values
@@ -170,7 +179,8 @@ const (
 // missing reports fewer values than the parameter has. One size that exceeds those that stay was
 // meant as the maximum.
 func (c *checker) missing(l settingfile.Line, p *parameter, numbers []int64) {
-	says := fmt.Sprintf("the parameter has %d values: with %d the last %s unchanged", p.values, len(numbers), plural(p.values-len(numbers), "is", "are"))
+	says := fmt.Sprintf("the parameter has %d values: with %d the last %s unchanged", p.values, len(numbers),
+		plural(p.values-len(numbers), "is", "are"))
 	known, _ := c.ask(l.Key)
 	now, _ := integers(known.Value)
 	if len(now) != p.values || p.values != 3 || slices.Max(numbers) <= now[len(numbers)] {
@@ -178,7 +188,8 @@ func (c *checker) missing(l settingfile.Line, p *parameter, numbers []int64) {
 		return
 	}
 	fix := spaced(append(slices.Clone(now[:2]), max(now[1], slices.Max(numbers))))
-	c.add(l, "order", record.LintWarning, fix, "%s, and minimum, default and maximum become %s: not in ascending order", says, spaced(append(slices.Clone(numbers), now[len(numbers):]...)))
+	c.add(l, "order", record.LintWarning, fix, "%s, and minimum, default and maximum become %s: not in ascending order",
+		says, spaced(append(slices.Clone(numbers), now[len(numbers):]...)))
 	c.correct(l.Key, fix)
 }
 
@@ -226,7 +237,8 @@ func (c *checker) words(l settingfile.Line, p *parameter) {
 		return
 	}
 	if built, asked := c.qdisc(l.Value); asked && !built && slices.Contains(names, l.Value) {
-		c.add(l, "refused", record.LintError, "", "this kernel (%s) was built without the queueing discipline %s", c.kernel.Release, l.Value)
+		c.add(l, "refused", record.LintError, "", "this kernel (%s) was built without the queueing discipline %s",
+			c.kernel.Release, l.Value)
 		return
 	}
 	if len(names) == 0 || slices.Contains(names, l.Value) {
@@ -238,12 +250,16 @@ func (c *checker) words(l settingfile.Line, p *parameter) {
 		c.add(l, "refused", record.LintError, names[i], "the names of %s are in lower case: %s", kinds, names[i])
 		c.correct(l.Key, names[i])
 	case p.key == setting.CongestionControl:
-		c.add(l, "refused", record.LintWarning, "", "this kernel (%s) has %s; %s only if it can load a module of that name", c.kernel.Release, strings.Join(names, ", "), l.Value)
+		c.add(l, "refused", record.LintWarning, "",
+			"this kernel (%s) has %s; %s only if it can load a module of that name", c.kernel.Release,
+			strings.Join(names, ", "), l.Value)
 	case near != "":
-		c.add(l, "refused", record.LintWarning, near, "Linux has no queueing discipline %s: a kernel takes it only if it can load a module sch_%[1]s; did you mean %q?", l.Value, near)
+		c.add(l, "refused", record.LintWarning, near,
+			"Linux has no queueing discipline %s: a kernel takes it only if it can load a module sch_%[1]s; did you mean %q?", l.Value, near)
 		c.correct(l.Key, near)
 	default: // qdisc_set_default in net/sched/sch_api.c
-		c.add(l, "refused", record.LintWarning, "", "Linux has no queueing discipline %s: a kernel takes it only if it can load a module sch_%[1]s", l.Value)
+		c.add(l, "refused", record.LintWarning, "",
+			"Linux has no queueing discipline %s: a kernel takes it only if it can load a module sch_%[1]s", l.Value)
 	}
 }
 
@@ -284,14 +300,17 @@ func (c *checker) amount(l settingfile.Line, p *parameter, numbers []int64) {
 		why = joined(why, "and "+like+" has the same number of bytes")
 	}
 	if why != "" {
-		fix, bytes := "leave it out: the kernel chooses it by the machine's memory", each(numbers, func(n int64) int64 { return n / c.page })
+		fix, bytes := "leave it out: the kernel chooses it by the machine's memory", each(numbers, func(n int64) int64 {
+			return n / c.page
+		})
 		known, _ := c.ask(l.Key)
 		now, _ := integers(known.Value)
 		enough := len(now) != len(bytes) || slices.Max(bytes) >= slices.Max(now)
 		if enough {
 			fix = spaced(bytes) + ", or " + fix
 		}
-		c.add(l, "unit", record.LintWarning, fix, "it counts pages of %s, not bytes: %d pages are %s, %s", size(c.page), n, size(comes), why)
+		c.add(l, "unit", record.LintWarning, fix, "it counts pages of %s, not bytes: %d pages are %s, %s", size(c.page),
+			n, size(comes), why)
 		if enough { // as many bytes as were meant would be less than the kernel has
 			c.correct(l.Key, spaced(bytes))
 		}
@@ -329,14 +348,17 @@ func (c *checker) sizes(l settingfile.Line, p *parameter, n []int64) {
 	}
 	switch {
 	case n[0] > n[1] || n[1] > n[2]:
-		c.add(l, "order", record.LintWarning, "", "expected minimum, default and maximum in ascending order: %d, %d, %d are not", n[0], n[1], n[2])
+		c.add(l, "order", record.LintWarning, "",
+			"expected minimum, default and maximum in ascending order: %d, %d, %d are not", n[0], n[1], n[2])
 		n = slices.Sorted(slices.Values(n))
 		c.correct(l.Key, spaced(n))
 	case p.unit == bytes && n[1] == n[2]:
-		c.add(l, "autotuning-off", record.LintWarning, "", "the default equals the maximum, so the kernel cannot autotune: every connection begins with a buffer of %s, however short its path", size(n[1]))
+		c.add(l, "autotuning-off", record.LintWarning, "",
+			"the default equals the maximum, so the kernel cannot autotune: every connection begins with a buffer of %s, however short its path", size(n[1]))
 	}
 	if p.unit == bytes && n[2] < 65536 && c.wins(l) {
-		c.add(l, "unit", record.LintWarning, "", "it counts bytes: the maximum is %s, less than a window without scaling", size(n[2]))
+		c.add(l, "unit", record.LintWarning, "",
+			"it counts bytes: the maximum is %s, less than a window without scaling", size(n[2]))
 		c.correct(l.Key, spaced(each(n, func(n int64) int64 { return n << 10 }))) // KiB were meant
 	}
 }
@@ -367,7 +389,9 @@ func (c *checker) now(l settingfile.Line, p *parameter) {
 	was, _ := integers(known.Value)
 	is, _ := integers(l.Value)
 	if len(is) == 1 && len(was) == 1 && (l.Bound == ">" && is[0] <= was[0] || l.Bound == "<" && is[0] >= was[0]) {
-		c.add(l, "as-it-is", record.LintNote, "", "tuned sets it only to a %s value, and this kernel has %d: nothing would change", map[string]string{">": "larger", "<": "smaller"}[l.Bound], was[0])
+		c.add(l, "as-it-is", record.LintNote, "",
+			"tuned sets it only to a %s value, and this kernel has %d: nothing would change",
+			map[string]string{">": "larger", "<": "smaller"}[l.Bound], was[0])
 		return
 	}
 	as, value := "", l.Value
@@ -393,7 +417,8 @@ func Lowers(key, had, value string) (less []string, more string) {
 	p := find(key)
 	was, known := integers(had)
 	is, ok := integers(value)
-	if p == nil || !known || !ok || len(was) != len(is) || p.unit != bytes && p.unit != pages || len(was) != 1 && len(was) != 3 {
+	if p == nil || !known || !ok || len(was) != len(is) || p.unit != bytes && p.unit != pages || len(was) != 1 &&
+		len(was) != 3 {
 		return nil, ""
 	}
 	if strings.Contains(key, "lowat") || strings.Contains(key, "output") {
@@ -422,10 +447,13 @@ func nth(p *parameter, i int) string {
 
 // harmful values of parameters that are on by default, and what is lost.
 var harmful = []struct{ key, value, says string }{
-	{"net.ipv4.tcp_window_scaling", "0", "windows are limited to 64 KiB, so that a connection carries at most 64 KiB per round trip (RFC 7323)"},
-	{"net.ipv4.tcp_moderate_rcvbuf", "0", "receive buffers no longer grow: windows are limited by the second value of net.ipv4.tcp_rmem"},
+	{"net.ipv4.tcp_window_scaling", "0",
+		"windows are limited to 64 KiB, so that a connection carries at most 64 KiB per round trip (RFC 7323)"},
+	{"net.ipv4.tcp_moderate_rcvbuf", "0",
+		"receive buffers no longer grow: windows are limited by the second value of net.ipv4.tcp_rmem"},
 	{"net.ipv4.tcp_sack", "0", "of several losses in a window only one is repaired per round trip (RFC 2018)"},
-	{"net.ipv4.tcp_timestamps", "0", "saves 12 bytes of each segment (0.8 % at an MTU of 1500), but old segments can no longer be distinguished from new ones (PAWS, RFC 7323)"},
+	{"net.ipv4.tcp_timestamps", "0",
+		"saves 12 bytes of each segment (0.8 % at an MTU of 1500), but old segments can no longer be distinguished from new ones (PAWS, RFC 7323)"},
 	{"net.ipv4.ip_no_pmtu_disc", "1", "path MTU discovery is off: packets too large for the path are not detected"},
 }
 
@@ -447,7 +475,9 @@ func (c *checker) harm(l settingfile.Line) {
 
 // aboutNetwork reports whether a parameter has to do with the network.
 func aboutNetwork(system, key string) bool {
-	return slices.ContainsFunc(networkPrefixes[system], func(prefix string) bool { return strings.HasPrefix(key, prefix) })
+	return slices.ContainsFunc(networkPrefixes[system], func(prefix string) bool {
+		return strings.HasPrefix(key, prefix)
+	})
 }
 
 // same compares values as the kernel does, numbers by what they come to.

@@ -61,7 +61,9 @@ func Conclusion(c *record.Conclusion) Answer {
 	default:
 		a = sideBySide(c)
 	}
-	a.Caveats = slices.DeleteFunc([]string{failedChecks(c), ending(c), untried(c)}, func(text string) bool { return text == "" })
+	a.Caveats = slices.DeleteFunc([]string{failedChecks(c), ending(c), untried(c)}, func(text string) bool {
+		return text == ""
+	})
 	a.Statements = slices.DeleteFunc(a.Statements, func(text string) bool { return text == "" })
 	a.Statements = a.Statements[:min(len(a.Statements), mostStatements-len(a.Caveats))]
 	if missed := Missed(c); missed != "" && assures(c) {
@@ -215,7 +217,8 @@ func failedChecks(c *record.Conclusion) string {
 	if c.Trials == 1 {
 		which = "the trial"
 	}
-	return fmt.Sprintf("In doubt: %s failed the trust %s %s", which, words.Verb(len(c.Doubts), "check", "checks"), words.Join(c.Doubts, "and"))
+	return fmt.Sprintf("In doubt: %s failed the trust %s %s", which, words.Verb(len(c.Doubts), "check", "checks"),
+		words.Join(c.Doubts, "and"))
 }
 
 // ending says of a run that did not fulfil its design how it ended.
@@ -227,7 +230,8 @@ func ending(c *record.Conclusion) string {
 	case "interrupted":
 		return "The run ended early (interrupted), after " + words.Count(c.Trials, "trial")
 	case record.StatusBlocks:
-		return fmt.Sprintf("Stopped after %d blocks: intervals are wider than requested (±%.3g %%)", e.Blocks, 100*e.Until)
+		return fmt.Sprintf("Stopped after %d blocks: intervals are wider than requested (±%.3g %%)", e.Blocks,
+			100*e.Until)
 	case record.StatusBudget:
 		if e.Wide > 0 {
 			return fmt.Sprintf("Stopped by the budget: intervals are wider than requested (±%.3g %%)", 100*e.Until)
@@ -271,7 +275,8 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 	case estimate(first.Baseline, r).High < estimate(last.Baseline, r).Low:
 		a.Headline = r.Is() + " from " + figure(first, r) + " to " + figure(last, r)
 	default: // no condition is shown to have less than another
-		a.Headline = fmt.Sprintf("%s from %s to %s over %d conditions", r.Is(), value(c, first.Baseline, r), value(c, last.Baseline, r), len(list))
+		a.Headline = fmt.Sprintf("%s from %s to %s over %d conditions", r.Is(), value(c, first.Baseline, r),
+			value(c, last.Baseline, r), len(list))
 		if estimate(first.Baseline, r).Confidence > 0 {
 			a.Headline += "; even these two intervals overlap"
 		}
@@ -369,7 +374,8 @@ func limitShares(c *record.Conclusion) string {
 		}
 		limit = cmp.Or(limit, theLimit(c, b))
 		part := limitShare(b, b.Goodput.MeanBps) + " %"
-		if low, high := limitShare(b, b.Goodput.LowBps), limitShare(b, b.Goodput.HighBps); b.Goodput.Confidence > 0 && low != high {
+		if low, high := limitShare(b, b.Goodput.LowBps), limitShare(b, b.Goodput.HighBps); b.Goodput.Confidence > 0 &&
+			low != high {
 			part += " (" + low + "–" + high + ")"
 		}
 		parts = append(parts, part+words.ForName(at.Name))
@@ -391,7 +397,8 @@ func Missed(c *record.Conclusion) string {
 	if c == nil || c.Missed == 0 || c.FewestTrials == 1 { // of a single trial that goes without saying
 		return ""
 	}
-	return words.FullStop(fmt.Sprintf("%s of a treatment can miss what happens in fewer than %.0f %% of trials", words.Count(c.FewestTrials, "trial"), 100*c.Missed))
+	return words.FullStop(fmt.Sprintf("%s of a treatment can miss what happens in fewer than %.0f %% of trials",
+		words.Count(c.FewestTrials, "trial"), 100*c.Missed))
 }
 
 // assures: the answer claims that a limit is reached, or that something makes no

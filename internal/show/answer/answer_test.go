@@ -90,7 +90,8 @@ func concluded(t *testing.T) (list []answered) {
 		status string
 		blocks int
 		until  float64
-	}{{record.StatusBudget, 4, 1e-9}, {record.StatusBudget, 4, 0.9}, {record.StatusBlocks, 5, 1e-9}, {"interrupted", 4, 1e-9}} {
+	}{{record.StatusBudget, 4, 1e-9}, {record.StatusBudget, 4, 0.9}, {record.StatusBlocks, 5, 1e-9},
+		{"interrupted", 4, 1e-9}} {
 		run := sciencetest.Few(ended.blocks, 0, 4)
 		run.Status, run.Design.Until, run.Design.Replicates = ended.status, ended.until, 6
 		add(fmt.Sprintf("ended: %s, until %g", ended.status, ended.until), run)
@@ -141,27 +142,31 @@ func comparedRuns() (list []answered) {
 	add("one treatment", sciencetest.Levels("bit/s", 956e6, one, nil, steady(940e6), 4))
 	add("no rates", sciencetest.Levels("bit/s", 0, one, nil, steady(940e6), 4))
 	add("no path", noPath)
-	add("two conditions", sciencetest.Levels("bit/s", 956e6, both, nil, levelOf(map[string]float64{"writes": 940e6, "reads": 400e6}), 4))
-	add("many conditions", sciencetest.Levels("bit/s", 956e6, []string{"1", "2", "3", "4", "5", "6"}, nil, levelOf(map[string]float64{"1": 9e8, "2": 8e8, "3": 7e8, "4": 1e8, "5": 2e8, "6": 3e8}), 4))
+	add("two conditions", sciencetest.Levels("bit/s", 956e6, both, nil,
+		levelOf(map[string]float64{"writes": 940e6, "reads": 400e6}), 4))
+	add("many conditions", sciencetest.Levels("bit/s", 956e6, []string{"1", "2", "3", "4", "5", "6"}, nil,
+		levelOf(map[string]float64{"1": 9e8, "2": 8e8, "3": 7e8, "4": 1e8, "5": 2e8, "6": 3e8}), 4))
 	add("two conditions, three levels", sciencetest.Levels("bit/s", 956e6, both, abc, levels, 4))
 	add("three levels", sciencetest.Levels("bit/s", 956e6, one, abc, levels, 4))
 	add("three levels, no rates", sciencetest.Levels("bit/s", 0, one, abc, levels, 4))
 	add("no improvement", sciencetest.Levels("bit/s", 956e6, one, abc, steady(300e6), 4))
 	add("only worse", sciencetest.Levels("bit/s", 956e6, one, []string{"c", "b"}, levels, 4))
-	add("same and worse", sciencetest.Levels("bit/s", 956e6, one, []string{"b", "a", "x"}, func(c, l string, b int) float64 {
-		return levels(c, strings.Replace(l, "x", "b", 1), b)
-	}, 4))
+	add("same and worse", sciencetest.Levels("bit/s", 956e6, one, []string{"b", "a", "x"},
+		func(c, l string, b int) float64 {
+			return levels(c, strings.Replace(l, "x", "b", 1), b)
+		}, 4))
 	add("one block", sciencetest.Levels("bit/s", 956e6, one, abc, levels, 1))
 	add("scattered", sciencetest.Levels("bit/s", 956e6, one, []string{"a", "b"}, func(_, l string, b int) float64 {
 		return map[string][]float64{"a": {300e6, 350e6, 290e6, 400e6}, "b": {500e6, 300e6, 280e6, 600e6}}[l][b-1]
 	}, 4))
 	add("nothing at all", sciencetest.Levels("bit/s", 956e6, one, []string{"a", "b"}, steady(0), 4))
-	add("many fixes", sciencetest.Levels("bit/s", 956e6, one, []string{"a", "b", "c", "d", "e", "f"}, func(_, l string, b int) float64 {
-		if l == "a" {
-			return 300e6
-		}
-		return 955e6 + float64(b)*1e5
-	}, 4))
+	add("many fixes", sciencetest.Levels("bit/s", 956e6, one, []string{"a", "b", "c", "d", "e", "f"},
+		func(_, l string, b int) float64 {
+			if l == "a" {
+				return 300e6
+			}
+			return 955e6 + float64(b)*1e5
+		}, 4))
 	add("a lower limit that is reached", limits(300e6, 95e6, 95.6e6))
 	add("the limit itself rises", limits(950e6, 985e6, 991e6))
 	long := strings.Repeat("a level whose name is a description of all it does ", 2)
@@ -170,17 +175,19 @@ func comparedRuns() (list []answered) {
 	}, 4))
 	add("nothing without rates", lifted([]string{"lab", "pfifo"}, 47.82e6))
 	add("a fix beside one that lifts", lifted([]string{"lab", "pfifo", "fix"}, 10e6))
-	add("a baseline of nothing", sciencetest.Levels("bit/s", 47.82e6, one, []string{"noroute", "route"}, func(_, l string, b int) float64 {
-		return map[string]float64{"route": 47.8e6}[l]
-	}, 4))
-	for _, scatter := range []float64{0.0005, 0.04} {
-		add(fmt.Sprint("another may reach it, scatter ", scatter), sciencetest.Levels("bit/s", 956e6, one, []string{"plain", "x", "y"}, func(_, l string, b int) float64 {
-			own := 0.0005
-			if l == "y" {
-				own = scatter
-			}
-			return map[string]float64{"plain": 3e8, "x": 955e6, "y": 915e6}[l] * (1 + own*float64(b%3-1))
+	add("a baseline of nothing", sciencetest.Levels("bit/s", 47.82e6, one, []string{"noroute", "route"},
+		func(_, l string, b int) float64 {
+			return map[string]float64{"route": 47.8e6}[l]
 		}, 4))
+	for _, scatter := range []float64{0.0005, 0.04} {
+		add(fmt.Sprint("another may reach it, scatter ", scatter), sciencetest.Levels("bit/s", 956e6, one,
+			[]string{"plain", "x", "y"}, func(_, l string, b int) float64 {
+				own := 0.0005
+				if l == "y" {
+					own = scatter
+				}
+				return map[string]float64{"plain": 3e8, "x": 955e6, "y": 915e6}[l] * (1 + own*float64(b%3-1))
+			}, 4))
 	}
 	return list
 }
@@ -209,7 +216,9 @@ func judgedRuns() (list []answered) {
 	add("goodput stays, latency does not", sciencetest.Loaded(3, 4, "goodput", "latency_p99", "transactions"))
 	alone := sciencetest.Loaded(3, 2, "transactions", "latency_p50")
 	alone.Factors = nil
-	alone.Trials = slices.DeleteFunc(alone.Trials, func(t record.Trial) bool { return t.Treatment != sciencetest.Queues[0] })
+	alone.Trials = slices.DeleteFunc(alone.Trials, func(t record.Trial) bool {
+		return t.Treatment != sciencetest.Queues[0]
+	})
 	add("nothing compared", alone)
 	silent := sciencetest.Loaded(3, 4, "latency_p99")
 	for i := range silent.Trials {
@@ -221,15 +230,19 @@ func judgedRuns() (list []answered) {
 	// What is recommended differs in both factors, and is bad for latency.
 	two := sciencetest.Levels("bit/s", 956e6, []string{""}, []string{"default buffers", "8 MiB"}, nil, 0)
 	two.Responses = []string{"goodput", "latency_p50", "latency_p99"}
-	two.Factors = append(two.Factors, record.Factor{Name: "control", Role: "compare", Baseline: "cubic", Levels: []record.Level{{Name: "cubic"}, {Name: "bbr", Settings: 1, SettingLines: []string{"x: bbr"}}}})
+	two.Factors = append(two.Factors, record.Factor{Name: "control", Role: "compare", Baseline: "cubic",
+		Levels: []record.Level{{Name: "cubic"}, {Name: "bbr", Settings: 1, SettingLines: []string{"x: bbr"}}}})
 	for b := 1; b <= 4; b++ {
 		for i, l := range []string{"default buffers", "8 MiB"} {
 			for j, m := range []string{"cubic", "bbr"} {
 				at := 2*i + j
 				two.Trials = append(two.Trials, record.Trial{
-					Treatment: l + " " + m, Levels: map[string]string{"l": l, "control": m}, Block: b, Order: len(two.Trials) + 1, WindowS: 1,
-					GoodputBps: []float64{1e8, 1e8, 4e8, 9.5e8}[at] + float64(b)*1e5, LimitBps: 956e6, Flows: []record.Flow{{Connected: true, Alive: true}},
-					Latency: &record.Distribution{Count: 1000, P50Us: []float64{1000, 1000, 1000, 1160}[at] + float64(b), P99Us: []float64{2000, 2001, 2002, 4080}[at] + float64(b)},
+					Treatment: l + " " + m, Levels: map[string]string{"l": l, "control": m}, Block: b,
+					Order: len(two.Trials) + 1, WindowS: 1,
+					GoodputBps: []float64{1e8, 1e8, 4e8, 9.5e8}[at] + float64(b)*1e5, LimitBps: 956e6,
+					Flows: []record.Flow{{Connected: true, Alive: true}},
+					Latency: &record.Distribution{Count: 1000, P50Us: []float64{1000, 1000, 1000, 1160}[at] +
+						float64(b), P99Us: []float64{2000, 2001, 2002, 4080}[at] + float64(b)},
 				})
 			}
 		}
@@ -248,7 +261,9 @@ func ofOtherKinds() (list []answered) {
 	add("a surplus by chance", sciencetest.Lottery(sciencetest.Aliases(3, 6, perConnection, 1)))
 	add("a surplus, a single block", sciencetest.Aliases(3, 1, perConnection, 1))
 	settled := sciencetest.Aliases(3, 6, perConnection, 1)
-	settled.Trials = slices.DeleteFunc(settled.Trials, func(t record.Trial) bool { return t.Levels["aliases"] != "254" || t.Levels["connections"] != "254" })
+	settled.Trials = slices.DeleteFunc(settled.Trials, func(t record.Trial) bool {
+		return t.Levels["aliases"] != "254" || t.Levels["connections"] != "254"
+	})
 	for i := range settled.Trials {
 		if s := settled.Trials[i].ToolReported; settled.Trials[i].Levels["queue"] == "long" {
 			s.SurplusBps, s.SumBps = s.SurplusBps+0.2*s.GoodputBps, s.SumBps+0.2*s.GoodputBps
@@ -259,12 +274,16 @@ func ofOtherKinds() (list []answered) {
 	}
 	add("all aliases in every trial", settled)
 	flows := []int{1, 2, 3, 8}
-	for name, idle := range map[string][]int{"one link, or both by chance": {0, 2, 1, 0}, "never enough flows": {0, 2, 1, 1}, "a link that eight flows never reach": {0, 2, 1, 3}} {
+	for name, idle := range map[string][]int{"one link, or both by chance": {0, 2, 1, 0},
+		"never enough flows": {0, 2, 1, 1}, "a link that eight flows never reach": {0, 2, 1, 3}} {
 		add(name, sciencetest.OverTwoLinks(map[string][]int{"policy 0": {0, 4, 4, 4}, "policy 1": idle}, flows, 4))
 	}
 	slices.SortFunc(list[len(list)-3:], func(a, b answered) int { return strings.Compare(a.name, b.name) })
 	next := 0
-	add("a curve of flows over links", sciencetest.Curve([]int{2, 4}, []int{1, 2, 3, 8}, 4, func(links int) int { next++; return next % links }))
+	add("a curve of flows over links", sciencetest.Curve([]int{2, 4}, []int{1, 2, 3, 8}, 4, func(links int) int {
+		next++
+		return next % links
+	}))
 	listed := func(path string, levels ...string) *record.Run {
 		return sciencetest.Listed([]string{path}, levels, func(_, level string) float64 {
 			return map[string]float64{"as it is": 400, "the list": 800, "only net.a": 800, "only net.b": 400}[level]
@@ -273,11 +292,15 @@ func ofOtherKinds() (list []answered) {
 	add("a list, a part alone", listed("long", "only net.a"))
 	add("a list, one of the parts", listed("long", "the list", "only net.a"))
 	add("a list, all of the parts", listed("öffentlich", "the list", "only net.a", "only net.b"))
-	partly := sciencetest.Listed([]string{"long"}, []string{"the list", "only net.a", "only net.b"}, func(_, _ string) float64 { return 400 })
-	partly.Factors[1].Untried = []record.Untried{{Key: "net.c", Why: "machine-wide"}, {Key: "net.d", Why: "no such file"}, {Key: "net.e", Why: "machine-wide"}}
+	partly := sciencetest.Listed([]string{"long"}, []string{"the list", "only net.a", "only net.b"},
+		func(_, _ string) float64 { return 400 })
+	partly.Factors[1].Untried = []record.Untried{{Key: "net.c", Why: "machine-wide"},
+		{Key: "net.d", Why: "no such file"}, {Key: "net.e", Why: "machine-wide"}}
 	conclude.Conclude(partly)
 	add("a list, which could partly be tried", partly)
-	whole := sciencetest.Listed([]string{"long"}, []string{"the list"}, func(_, level string) float64 { return map[string]float64{"as it is": 400, "the list": 800}[level] })
+	whole := sciencetest.Listed([]string{"long"}, []string{"the list"}, func(_, level string) float64 {
+		return map[string]float64{"as it is": 400, "the list": 800}[level]
+	})
 	whole.Factors[1].Untried = partly.Factors[1].Untried[:1]
 	conclude.Conclude(whole)
 	add("a list, which could partly be tried, as a whole", whole)
@@ -289,8 +312,9 @@ func withdrawnRuns() (list []answered) {
 	groups := func(withdrawn, lostMs, others, moved int) record.Outages {
 		return record.Outages{
 			AtS: 1, ResolutionS: 0.007,
-			Withdrawn: record.OutageGroup{Flows: withdrawn, Moved: withdrawn, LostS: float64(lostMs) / 1e3, MostLostS: float64(lostMs) / 1e3},
-			Others:    record.OutageGroup{Flows: others, Moved: moved},
+			Withdrawn: record.OutageGroup{Flows: withdrawn, Moved: withdrawn, LostS: float64(lostMs) / 1e3,
+				MostLostS: float64(lostMs) / 1e3},
+			Others: record.OutageGroup{Flows: others, Moved: moved},
 		}
 	}
 	twice := []record.LevelOutages{{Outages: []record.Outages{groups(3, 200, 9, 0), groups(2, 300, 9, 0)}}}
@@ -306,7 +330,9 @@ func withdrawnRuns() (list []answered) {
 		},
 		"withdrawn: only moved": {{Outages: []record.Outages{groups(0, 0, 9, 2)}}},
 	} {
-		list = append(list, answered{name, &record.Run{Conclusion: &record.Conclusion{Outages: outages, Conditions: make([]record.ConditionResult, 1)}}})
+		list = append(list, answered{name,
+			&record.Run{Conclusion: &record.Conclusion{Outages: outages,
+				Conditions: make([]record.ConditionResult, 1)}}})
 	}
 	slices.SortFunc(list, func(a, b answered) int { return strings.Compare(a.name, b.name) })
 	return list
@@ -320,7 +346,8 @@ func TestAnswers(t *testing.T) {
 	var b strings.Builder
 	for _, of := range concluded(t) {
 		a := Run(of.run)
-		if n := len(strings.Fields(a.Headline)); n > mostWords || a.Headline == "" || strings.Contains(strings.TrimSuffix(a.Headline, "."), ". ") {
+		if n := len(strings.Fields(a.Headline)); n > mostWords || a.Headline == "" ||
+			strings.Contains(strings.TrimSuffix(a.Headline, "."), ". ") {
 			t.Errorf("%s: a headline of %d words: %s", of.name, n, a.Headline)
 		}
 		statements := Worded(of.run).Statements
@@ -349,7 +376,8 @@ func TestAnswers(t *testing.T) {
 	got := strings.Split(b.String(), "\n")
 	for i, line := range strings.Split(string(want), "\n") {
 		if i >= len(got) || got[i] != line {
-			t.Fatalf("line %d of %s:\nwant %s\ngot  %s\n(-update-answers writes it anew)", i+1, file, line, got[min(i, len(got)-1)])
+			t.Fatalf("line %d of %s:\nwant %s\ngot  %s\n(-update-answers writes it anew)", i+1, file, line,
+				got[min(i, len(got)-1)])
 		}
 	}
 }
@@ -364,8 +392,10 @@ func TestDigitsAreThoseOfTheTable(t *testing.T) {
 		{8560, 20, 8540, 8580, "8.56 ms (8.54–8.58)"},
 		{16.8, 11000, 15, 21900, "16.8 µs (15.0–21900)"}, // bounded: by its ends
 	} {
-		of := &record.Candidate{Responses: []record.ResponseEstimate{{Response: "latency_p50", Mean: c.mean, Low: c.low, High: c.high, Half: c.half, Confidence: 0.95, Trials: 4}}}
-		if got := value(&record.Conclusion{}, of, metric.LatencyP50) + within(&record.Conclusion{}, of, metric.LatencyP50); got != c.want {
+		of := &record.Candidate{Responses: []record.ResponseEstimate{{Response: "latency_p50", Mean: c.mean, Low: c.low,
+			High: c.high, Half: c.half, Confidence: 0.95, Trials: 4}}}
+		if got := value(&record.Conclusion{}, of, metric.LatencyP50) + within(&record.Conclusion{}, of,
+			metric.LatencyP50); got != c.want {
 			t.Errorf("%g ± %g: %q, want %q", c.mean, c.half, got, c.want)
 		}
 	}
@@ -374,7 +404,9 @@ func TestDigitsAreThoseOfTheTable(t *testing.T) {
 // TestBrief: in a list of runs that compare nothing the figure comes first, and names what
 // it is of unless that is goodput; other answers are as in the report.
 func TestBrief(t *testing.T) {
-	for _, one := range []struct{ response, want string }{{"", "956.1 Mbit/s, 100.0 % of the limit"}, {"transactions", "17,568 transactions/s"}} {
+	for _, one := range []struct {
+		response, want string
+	}{{"", "956.1 Mbit/s, 100.0 % of the limit"}, {"transactions", "17,568 transactions/s"}} {
 		run := sciencetest.Few(1, 4)
 		run.Unit = "bit/s"
 		run.Trials[0].GoodputBps, run.Trials[0].LimitBps, run.Trials[0].TransactionsPerS = 956.1e6, 956.407e6, 17568
@@ -395,12 +427,14 @@ func TestBrief(t *testing.T) {
 		flows[i].OpenedBy = flows[i].From
 	}
 	conclude.Conclude(measured)
-	if got, want := Brief(measured.Conclusion), fmt.Sprintf("TCP write, %d flows: 956.1 Mbit/s", len(flows)); !strings.HasPrefix(got, want) {
+	if got, want := Brief(measured.Conclusion), fmt.Sprintf("TCP write, %d flows: 956.1 Mbit/s",
+		len(flows)); !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want it to begin with %q", got, want)
 	}
 	measured.Design.Options = map[string]string{"peer": "iperf3"}
 	conclude.Conclude(measured)
-	if got, want := Brief(measured.Conclusion), fmt.Sprintf("iperf3 write, %d flows: 956.1 Mbit/s", len(flows)); !strings.HasPrefix(got, want) {
+	if got, want := Brief(measured.Conclusion), fmt.Sprintf("iperf3 write, %d flows: 956.1 Mbit/s",
+		len(flows)); !strings.HasPrefix(got, want) {
 		t.Errorf("%q, want it to begin with %q", got, want)
 	}
 	measured.Conclusion.Measured.Protocols = []string{"udp"}
@@ -410,15 +444,20 @@ func TestBrief(t *testing.T) {
 	measured.Design.Options = nil
 	flows[0].OpenedBy = ""
 	conclude.Conclude(measured)
-	if got := Brief(measured.Conclusion); !strings.HasPrefix(got, fmt.Sprintf("TCP write and read, %d flows each: ", len(flows)-1)) {
+	if got := Brief(measured.Conclusion); !strings.HasPrefix(got, fmt.Sprintf("TCP write and read, %d flows each: ",
+		len(flows)-1)) {
 		t.Errorf("in both directions: %q", got)
 	}
-	measured.Conclusion.Conditions[0].Baseline.Responses = []record.ResponseEstimate{{Response: "lost", Mean: 0.9884, Trials: 1}}
-	if got := Brief(measured.Conclusion); !strings.Contains(got, "956.1 Mbit/s, 98.8 % lost, ") || !strings.HasSuffix(got, " % of the limit of the ends' interfaces") {
+	measured.Conclusion.Conditions[0].Baseline.Responses = []record.ResponseEstimate{
+		{Response: "lost", Mean: 0.9884, Trials: 1}}
+	if got := Brief(measured.Conclusion); !strings.Contains(got, "956.1 Mbit/s, 98.8 % lost, ") ||
+		!strings.HasSuffix(got, " % of the limit of the ends' interfaces") {
 		t.Errorf("with loss: %q", got)
 	}
-	measured.Conclusion.Conditions[0].Baseline.Responses[0] = record.ResponseEstimate{Response: "errors", Mean: 1, Trials: 1}
-	if got, headline := Brief(measured.Conclusion), Conclusion(measured.Conclusion).Headline; !strings.Contains(got, ", 100 % errors") || !strings.Contains(headline, ", 100 % errors, in a single trial") {
+	measured.Conclusion.Conditions[0].Baseline.Responses[0] = record.ResponseEstimate{Response: "errors",
+		Mean: 1, Trials: 1}
+	if got, headline := Brief(measured.Conclusion), Conclusion(measured.Conclusion).Headline; !strings.Contains(got,
+		", 100 % errors") || !strings.Contains(headline, ", 100 % errors, in a single trial") {
 		t.Errorf("with errors: %q; %q", got, headline)
 	}
 	measured.Conclusion.Conditions[0].Baseline.Responses[0].Mean = 0
@@ -437,13 +476,16 @@ func TestBrief(t *testing.T) {
 // TestCost: where a response that is better when it is less is not shown to change, the
 // headline says how much it can have risen.
 func TestCost(t *testing.T) {
-	run := sciencetest.Levels("bit/s", 956e6, []string{""}, []string{"a", "b"}, func(_, _ string, _ int) float64 { return 940e6 }, 4)
+	run := sciencetest.Levels("bit/s", 956e6, []string{""}, []string{"a", "b"}, func(_, _ string, _ int) float64 {
+		return 940e6
+	}, 4)
 	run.Responses = []string{metric.LatencyP50.Name}
 	conclude.Conclude(run)
 	c := run.Conclusion
 	high := 1.07
 	of := func(why string) string {
-		c.Conditions[0].Candidates[0].Effect = &record.Effect{Verdict: record.Inconclusive, Why: why, Ratio: record.EffectSize{Mean: 1.01, Low: 0.95, High: high}}
+		c.Conditions[0].Candidates[0].Effect = &record.Effect{Verdict: record.Inconclusive, Why: why,
+			Ratio: record.EffectSize{Mean: 1.01, Low: 0.95, High: high}}
 		return Conclusion(c).Headline
 	}
 	if got := of(stats.Spans); !strings.Contains(got, "nothing that was tried is shown to change it (at most 1.070×)") {
@@ -453,7 +495,8 @@ func TestCost(t *testing.T) {
 		t.Error(got)
 	}
 	high = 2.308
-	if got := of(stats.Spans); !strings.Contains(got, "whether anything that was tried changes it is not known: up to 2.3× is possible") {
+	if got := of(stats.Spans); !strings.Contains(got,
+		"whether anything that was tried changes it is not known: up to 2.3× is possible") {
 		t.Error(got)
 	}
 }

@@ -146,7 +146,8 @@ func outcome(c *record.Conclusion, of string) (long, short string) {
 	case verdicts[record.Improves] > 0:
 		long = "what improves " + r.Label + " in one condition worsens it in another"
 	case exceeds && r.Name == metric.Goodput.Name:
-		return "that is above the limit: a link is faster than its rate in the study, or bytes were counted that did not arrive", "that is above the limit: the study's rate or the count is wrong"
+		return "that is above the limit: a link is faster than its rate in the study, or bytes were counted that did not arrive",
+			"that is above the limit: the study's rate or the count is wrong"
 	case reach && r.Name == metric.Goodput.Name:
 		long = "that is the limit"
 	case verdicts[record.Inconclusive] == 0 && verdicts[record.Worsens] == 0 && verdicts[record.NoDifference] > 0:
@@ -155,9 +156,11 @@ func outcome(c *record.Conclusion, of string) (long, short string) {
 		return long + words.FirstFew(names, "or"), long + "anything that was tried"
 	case verdicts[record.Inconclusive] == 0 && len(verdicts) > 0:
 		long = "nothing that was tried improves " + cmp.Or(of, "it")
-	case r.Lower && verdicts[record.Worsens] == 0 && atMost(c) != "": // such as a cost: the question is whether there is one
+	case r.Lower && verdicts[record.Worsens] == 0 &&
+		atMost(c) != "": // such as a cost: the question is whether there is one
 		if long = "nothing that was tried is shown to change " + cmp.Or(of, "it") + atMost(c); mostOpen(c) > little {
-			long = "whether anything that was tried changes " + cmp.Or(of, "it") + " is not known: up to " + number.Significant(mostOpen(c), 2) + "× is possible"
+			long = "whether anything that was tried changes " + cmp.Or(of, "it") + " is not known: up to " +
+				number.Significant(mostOpen(c), 2) + "× is possible"
 		}
 	default:
 		long = "nothing that was tried is shown to improve " + cmp.Or(of, "it")
@@ -186,7 +189,8 @@ func mostOpen(c *record.Conclusion) (most float64) {
 			if o.Lifts {
 				continue
 			}
-			if o.Effect == nil || o.Effect.Ratio.None || o.Effect.Ratio.High == 0 || o.Effect.Ratio.High >= 1000*o.Effect.Ratio.Mean ||
+			if o.Effect == nil || o.Effect.Ratio.None || o.Effect.Ratio.High == 0 ||
+				o.Effect.Ratio.High >= 1000*o.Effect.Ratio.Mean ||
 				o.Effect.Why != "" && !strings.HasPrefix(o.Effect.Why, stats.Spans) {
 				return 0
 			}
@@ -313,12 +317,15 @@ func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 	}
 	// In a single condition the headline has what the recommended one does.
 	said := func(list []string) bool {
-		return len(c.Conditions) == 1 && len(list) == 1 && len(at.Candidates) > 0 && list[0] == sized(c.Unit, best, r, effect)
+		return len(c.Conditions) == 1 && len(list) == 1 && len(at.Candidates) > 0 &&
+			list[0] == sized(c.Unit, best, r, effect)
 	}
 	switch {
 	case len(fixes) == 1 && len(larger) > 0:
-		return fixes[0] + " is enough to reach the limit; " + words.FirstFew(larger, "and") + words.Verb(len(larger), " reaches", " reach") + " it, too"
-	case len(fixes) == 1 && only && len(at.Candidates) > 1 && c.Ending.Status != "interrupted" && c.Ending.Status != record.StatusRunning:
+		return fixes[0] + " is enough to reach the limit; " + words.FirstFew(larger, "and") +
+			words.Verb(len(larger), " reaches", " reach") + " it, too"
+	case len(fixes) == 1 && only && len(at.Candidates) > 1 && c.Ending.Status != "interrupted" &&
+		c.Ending.Status != record.StatusRunning:
 		return "only " + fixes[0] + " reaches the limit"
 	case len(fixes) > 0 && !said(fixes):
 		return "the limit is reached with " + words.FirstFew(fixes, "or")
@@ -348,7 +355,8 @@ func besideBest(c *record.Conclusion) string {
 				case len(best) > 0:
 					verdicts[e.Verdict] = append(verdicts[e.Verdict], " "+Size(c.Unit, r, e)+words.ForName(at.Name))
 				default:
-					verdicts[e.Verdict] = append(verdicts[e.Verdict], " with "+sized(c.Unit, o.Label, r, e)+words.ForName(at.Name))
+					verdicts[e.Verdict] = append(verdicts[e.Verdict], " with "+sized(c.Unit, o.Label, r, e)+
+						words.ForName(at.Name))
 				}
 			}
 		}
@@ -418,7 +426,8 @@ func lifting(c *record.Conclusion) string {
 	if len(labels) == 0 {
 		return ""
 	}
-	return "No fix: " + words.FirstFew(labels, "and") + words.Verb(len(labels), " takes", " take") + " the rate from the link"
+	return "No fix: " + words.FirstFew(labels, "and") + words.Verb(len(labels), " takes", " take") +
+		" the rate from the link"
 }
 
 // labelled are the labels of the candidates of which something holds.

@@ -22,8 +22,12 @@ func TestNoFixFromChance(t *testing.T) {
 		most                = 0.03*runs + 3*2.4 // √(0.03 × 0.97 × runs)
 	)
 	for name, trial := range map[string]func(*rand.Rand) float64{
-		"one link or two":   func(r *rand.Rand) float64 { return limit * float64(1+r.IntN(2)) / 2 * (0.998 + 0.002*r.Float64()) },
-		"a dip in 5 %":      func(r *rand.Rand) float64 { return limit * pick(r.Float64() < 0.05, 0.8, 0.998+0.002*r.Float64()) },
+		"one link or two": func(r *rand.Rand) float64 {
+			return limit * float64(1+r.IntN(2)) / 2 * (0.998 + 0.002*r.Float64())
+		},
+		"a dip in 5 %": func(r *rand.Rand) float64 {
+			return limit * pick(r.Float64() < 0.05, 0.8, 0.998+0.002*r.Float64())
+		},
 		"normal, the limit": func(r *rand.Rand) float64 { return limit * min(1, 0.985+0.01*r.NormFloat64()) },
 		"normal, half":      func(r *rand.Rand) float64 { return limit * (0.5 + 0.01*r.NormFloat64()) },
 	} {
@@ -35,14 +39,17 @@ func TestNoFixFromChance(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, uint64(levels)))
 			var claims []string
 			for range runs {
-				run := sciencetest.Levels("bit/s", limit, []string{""}, names, func(_, _ string, _ int) float64 { return trial(random) }, blocks)
+				run := sciencetest.Levels("bit/s", limit, []string{""}, names, func(_, _ string, _ int) float64 {
+					return trial(random)
+				}, blocks)
 				conclude.Conclude(run)
 				if a := Run(run); claimsFix(run, a) {
 					claims = append(claims, a.Headline)
 				}
 			}
 			if float64(len(claims)) > most {
-				t.Errorf("%s, %d levels: %d of %d runs claim a fix, such as %s", name, levels, len(claims), runs, claims[0])
+				t.Errorf("%s, %d levels: %d of %d runs claim a fix, such as %s", name, levels, len(claims),
+					runs, claims[0])
 			}
 		}
 	}
@@ -77,13 +84,16 @@ func TestMissed(t *testing.T) {
 // claimsFix: a level is recommended or said to reach the limit, as data or in words.
 func claimsFix(run *record.Run, a Answer) bool {
 	for _, text := range append(a.Statements, a.Headline) {
-		for _, word := range []string{"reaches the limit", "limit is reached", "reach the limit", "improves that", "it improves with", "raises the limit"} {
+		for _, word := range []string{"reaches the limit", "limit is reached", "reach the limit", "improves that",
+			"it improves with", "raises the limit"} {
 			if strings.Contains(text, word) {
 				return true
 			}
 		}
 	}
-	return slices.ContainsFunc(run.Conclusion.Conditions[0].Candidates, func(o record.Candidate) bool { return o.Fix || o.Best })
+	return slices.ContainsFunc(run.Conclusion.Conditions[0].Candidates, func(o record.Candidate) bool {
+		return o.Fix || o.Best
+	})
 }
 
 func pick(first bool, a, b float64) float64 {
@@ -95,11 +105,13 @@ func pick(first bool, a, b float64) float64 {
 
 // TestHeadlineAlone: a headline without room for how things are names what improves.
 func TestHeadlineAlone(t *testing.T) {
-	at := []string{"a path of 10 ms with a shallow queue", "a path of 50 ms with a shallow queue", "a path of 100 ms with a deep queue"}
+	at := []string{"a path of 10 ms with a shallow queue", "a path of 50 ms with a shallow queue",
+		"a path of 100 ms with a deep queue"}
 	for _, responses := range [][]string{nil, {"latency_p50"}} {
-		run := sciencetest.Levels("bit/s", 956e6, at, []string{"as the distribution has set it up", "8 MiB"}, func(c, l string, b int) float64 {
-			return map[string]float64{"8 MiB": 100e6}[l] + float64(slices.Index(at, c)+1)*(100e6+1e4*float64(b%3))
-		}, 6)
+		run := sciencetest.Levels("bit/s", 956e6, at, []string{"as the distribution has set it up", "8 MiB"},
+			func(c, l string, b int) float64 {
+				return map[string]float64{"8 MiB": 100e6}[l] + float64(slices.Index(at, c)+1)*(100e6+1e4*float64(b%3))
+			}, 6)
 		run.Responses = responses
 		label := "goodput"
 		if responses != nil {
@@ -127,7 +139,8 @@ func TestOnly(t *testing.T) {
 	const limit = 956e6
 	conditions := []string{"reads", "writes"}
 	levels := []string{"defaults", "a", "b", "a and b", "a less a part"}
-	lines := map[string][]string{"a": {"x=1", "y=1"}, "b": {"z=1"}, "a and b": {"x=1", "y=1", "z=1"}, "a less a part": {"x=1"}}
+	lines := map[string][]string{"a": {"x=1", "y=1"}, "b": {"z=1"}, "a and b": {"x=1", "y=1", "z=1"},
+		"a less a part": {"x=1"}}
 	onlies, enough := 0, 0
 	for reach := range 1 << len(levels) {
 		reaches := func(level string) bool { return reach>>slices.Index(levels, level)&1 == 1 }

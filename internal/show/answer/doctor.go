@@ -40,7 +40,8 @@ func Doctor(e record.Evaluation) string {
 	}
 	more := ""
 	if possible > 0 {
-		more = fmt.Sprintf(" %s %s possible%s.", words.Count(possible, "cause"), words.Verb(possible, "is", "are"), ofBoot(possible, boot))
+		more = fmt.Sprintf(" %s %s possible%s.", words.Count(possible, "cause"), words.Verb(possible, "is", "are"),
+			ofBoot(possible, boot))
 	}
 	switch len(causes) {
 	case 0:

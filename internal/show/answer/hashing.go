@@ -11,23 +11,27 @@ import (
 
 // hashing answers a run about flows that a hash placed on equal-cost links.
 func hashing(c *record.Conclusion, h *record.HashingResult) (a Answer) {
-	band := fmt.Sprintf("in %d of %s the mean lies inside the %.3g %% band of random placement", h.Inside, words.Count(h.Cases, "case"), 100*c.Confidence)
+	band := fmt.Sprintf("in %d of %s the mean lies inside the %.3g %% band of random placement", h.Inside,
+		words.Count(h.Cases, "case"), 100*c.Confidence)
 	if len(h.Outside) > 0 && len(h.Outside) < 4 {
 		band += " (not: " + strings.Join(h.Outside, "; ") + ")"
 	}
 	if len(h.Levels) == 0 {
 		a.Headline = strings.TrimSuffix(band, " (not: "+strings.Join(h.Outside, "; ")+")")
 		if len(h.Outside) > 0 {
-			a.Statements = append(a.Statements, "Outside the band: "+strings.Join(h.Outside[:min(3, len(h.Outside))], "; "))
+			a.Statements = append(a.Statements, "Outside the band: "+
+				strings.Join(h.Outside[:min(3, len(h.Outside))], "; "))
 		}
 	} else {
 		first, best := h.Levels[0], h.Levels[1]
 		for _, l := range h.Levels[1:] {
-			if now, before := l.AllFrom(), best.AllFrom(); len(now) > 0 && (len(before) == 0 || now[0].Flows < before[0].Flows) {
+			if now, before := l.AllFrom(), best.AllFrom(); len(now) > 0 && (len(before) == 0 ||
+				now[0].Flows < before[0].Flows) {
 				best = l
 			}
 		}
-		a.Headline = fit(level(c, first, true)+"; "+level(c, best, true), level(c, first, false)+"; "+level(c, best, false))
+		a.Headline = fit(level(c, first, true)+"; "+level(c, best, true), level(c, first, false)+"; "+
+			level(c, best, false))
 		for _, l := range h.Levels {
 			if l.Label != first.Label && l.Label != best.Label && len(a.Statements) < 1 {
 				a.Statements = append(a.Statements, level(c, l, true))
@@ -40,22 +44,28 @@ func hashing(c *record.Conclusion, h *record.HashingResult) (a Answer) {
 	}
 	switch {
 	case h.Known > 0 && h.Took == h.Known:
-		a.Statements = append(a.Statements, fmt.Sprintf("All %d flows took the link predicted by route lookup", h.Known))
+		a.Statements = append(a.Statements,
+			fmt.Sprintf("All %d flows took the link predicted by route lookup", h.Known))
 	case h.Known > 0:
-		a.Statements = append(a.Statements, fmt.Sprintf("%d of %d flows took the link predicted by route lookup", h.Took, h.Known))
+		a.Statements = append(a.Statements, fmt.Sprintf("%d of %d flows took the link predicted by route lookup",
+			h.Took, h.Known))
 	}
 	if h.Cases > 0 && len(h.Levels) == 0 {
-		a.Statements = append(a.Statements, fmt.Sprintf("A link was idle as often as expected by chance in %d of %s", h.IdleAsExpected, words.Count(h.Cases, "case")))
+		a.Statements = append(a.Statements, fmt.Sprintf("A link was idle as often as expected by chance in %d of %s",
+			h.IdleAsExpected, words.Count(h.Cases, "case")))
 	}
 	var full []string
 	for _, f := range h.Full {
 		full = append(full, fmt.Sprintf("%.2f of %d links (%s)", f.Least, f.Links, words.Count(f.Trials, "trial")))
 	}
 	if len(full) > 0 {
-		a.Statements = append(a.Statements, "Flows that, by route lookup, use every link filled at least "+words.FirstFew(full, "and"))
+		a.Statements = append(a.Statements, "Flows that, by route lookup, use every link filled at least "+
+			words.FirstFew(full, "and"))
 	}
 	if h.Chosen > 0 {
-		a.Statements = append(a.Statements, fmt.Sprintf("With chosen ports each of %s carried at least %.4g %% of what its links can", words.Count(h.Chosen, "trial"), 100*h.LeastChosen))
+		a.Statements = append(a.Statements,
+			fmt.Sprintf("With chosen ports each of %s carried at least %.4g %% of what its links can",
+				words.Count(h.Chosen, "trial"), 100*h.LeastChosen))
 	}
 	return a
 }

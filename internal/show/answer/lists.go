@@ -28,7 +28,8 @@ func lists(c *record.Conclusion) (a Answer) {
 		count := tuning.Count(t.Settings)
 		name, tried := "the list ", count.Tried
 		if len(c.Untried) > 0 { // what is said is about the rest
-			name = words.Verb(tried, "the one setting that could be tried ", fmt.Sprintf("the %d settings that could be tried ", tried))
+			name = words.Verb(tried, "the one setting that could be tried ",
+				fmt.Sprintf("the %d settings that could be tried ", tried))
 		} else {
 			tried = 1 // list
 		}
@@ -84,8 +85,10 @@ func lists(c *record.Conclusion) (a Answer) {
 			a.Statements = append(a.Statements, "Alone none of them gives more than "+number.Significant(most, 4)+"×")
 		}
 		for _, say := range []struct{ verdict, words string }{
-			{record.Harms, "Harmful: "}, {record.Trades, "Trades one response for another: "}, {record.Mixed, "Depends on the others: "},
-			{record.NoDifference, "No difference: "}, {same, strings.ToUpper(same[:1]) + same[1:] + ": "}, {record.Inconclusive, "Inconclusive: "},
+			{record.Harms, "Harmful: "}, {record.Trades, "Trades one response for another: "},
+			{record.Mixed, "Depends on the others: "},
+			{record.NoDifference, "No difference: "}, {same, strings.ToUpper(same[:1]) + same[1:] + ": "},
+			{record.Inconclusive, "Inconclusive: "},
 		} {
 			if names := by[say.verdict]; len(names) > 0 && len(c.Lists) == 1 {
 				a.Statements = append(a.Statements, say.words+words.FirstFew(names, "and"))

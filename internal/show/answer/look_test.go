@@ -16,11 +16,14 @@ func TestRiseOfOneLevel(t *testing.T) {
 		run := sciencetest.Aliases(3, 6, perConnection, 1)
 		run.Status = "interrupted"
 		all := run.Trials
-		run.Trials = []record.Trial{all[slices.IndexFunc(all, func(t record.Trial) bool { return t.Levels["aliases"] == "254" && t.Levels["connections"] == "254" })]}
+		run.Trials = []record.Trial{all[slices.IndexFunc(all, func(t record.Trial) bool {
+			return t.Levels["aliases"] == "254" && t.Levels["connections"] == "254"
+		})]}
 		conclude.Conclude(run)
 		a := Run(run)
 		text := strings.Join(append([]string{a.Headline}, a.Statements...), " ")
-		if !strings.Contains(text, "is not settled by this run, which has no figure at the baseline of aliases") || strings.Contains(text, "sum goes") || strings.Contains(text, "does not show") {
+		if !strings.Contains(text, "is not settled by this run, which has no figure at the baseline of aliases") ||
+			strings.Contains(text, "sum goes") || strings.Contains(text, "does not show") {
 			t.Error(text)
 		}
 		run.Trials = all

@@ -32,7 +32,8 @@ func Proof(run *record.Run) string {
 	case record.NoDifference:
 		text = says("makes no difference beyond " + margin(c, r) + " to " + r.Label)
 	case record.Inconclusive:
-		if text = "Inconclusive whether " + e.To + " changes " + r.Label; e.Why != "" && !strings.HasPrefix(e.Why, stats.Spans) {
+		if text = "Inconclusive whether " + e.To + " changes " + r.Label; e.Why != "" &&
+			!strings.HasPrefix(e.Why, stats.Spans) {
 			text += " (" + e.Why + ")"
 		}
 	default:
@@ -49,7 +50,9 @@ func Proof(run *record.Run) string {
 	}
 	text = words.FullStop(text)
 	if (e.Verdict == record.NoDifference || e.Verdict == record.Inconclusive) && unmet(run, e.From) {
-		text += " " + proved(run) + " was not found in the trials as it is, whose traffic may not meet it: that says nothing of whether the fix helps what does."
+		text += " " +
+			proved(
+				run) + " was not found in the trials as it is, whose traffic may not meet it: that says nothing of whether the fix helps what does."
 	}
 	return text
 }
@@ -69,6 +72,7 @@ func unmet(run *record.Run, treatment string) bool {
 		return false
 	}
 	return !slices.ContainsFunc(run.Findings, func(f record.Finding) bool {
-		return (f.ID == rules[i].ID || slices.Contains(rules[i].Explains, f.ID)) && (len(f.Treatments) == 0 || slices.Contains(f.Treatments, treatment))
+		return (f.ID == rules[i].ID || slices.Contains(rules[i].Explains, f.ID)) && (len(f.Treatments) == 0 ||
+			slices.Contains(f.Treatments, treatment))
 	})
 }

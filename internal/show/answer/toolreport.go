@@ -46,8 +46,10 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 	rise := publishedRise(c, t, largest)
 	var moves []string
 	for _, say := range []struct{ verdict, one, many string }{
-		{record.Worsens, "%s adds to that", "%s add to that"}, {record.NoDifference, "%s makes no difference", "%s make no difference"},
-		{record.Improves, "%s takes from it", "%s take from it"}, {record.Inconclusive, "whether %s adds to it is inconclusive", "whether %s add to it is inconclusive"},
+		{record.Worsens, "%s adds to that", "%s add to that"}, {record.NoDifference, "%s makes no difference",
+			"%s make no difference"},
+		{record.Improves, "%s takes from it", "%s take from it"},
+		{record.Inconclusive, "whether %s adds to it is inconclusive", "whether %s add to it is inconclusive"},
 	} {
 		for i := range t.Surplus {
 			if e := &t.Surplus[i]; e.Verdict == say.verdict {
@@ -151,7 +153,8 @@ func publishedRise(c *record.Conclusion, t *record.ToolReportResult, scale float
 	}
 	switch {
 	case here == "":
-		return strings.TrimSuffix(rise+" is not settled by this run, which has no figure at the baseline of "+t.Factor+": "+predicted, ": ")
+		return strings.TrimSuffix(rise+" is not settled by this run, which has no figure at the baseline of "+t.Factor+
+			": "+predicted, ": ")
 	case t.PredictedTrials == 0:
 		return rise + " does not show here: no trial had a surplus of 2 % or more"
 	case t.Flat && t.Rises && t.PredictedLow >= 0.85 && t.PredictedHigh <= 1.15:
@@ -166,5 +169,6 @@ func apart(e *record.Effect) string {
 	if d == nil || d.High <= d.Low {
 		return ""
 	}
-	return fmt.Sprintf(" (%s ± %s points)", number.Plus(number.Round(100*d.Mean, 1)), number.Round(100*d.HalfWidth(), 1))
+	return fmt.Sprintf(" (%s ± %s points)", number.Plus(number.Round(100*d.Mean, 1)),
+		number.Round(100*d.HalfWidth(), 1))
 }

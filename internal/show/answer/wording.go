@@ -160,7 +160,9 @@ func goodputs(c *record.Conclusion, list []*record.Candidate) string {
 	}
 	sorted := slices.Clone(list)
 	if len(list) > 3 {
-		slices.SortFunc(sorted, func(a, b *record.Candidate) int { return cmp.Compare(a.Goodput.MeanBps, b.Goodput.MeanBps) })
+		slices.SortFunc(sorted, func(a, b *record.Candidate) int {
+			return cmp.Compare(a.Goodput.MeanBps, b.Goodput.MeanBps)
+		})
 	}
 	var values []string
 	suffix := ""

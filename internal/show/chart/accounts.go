@@ -47,7 +47,8 @@ func accountsFigure(v *view.View) (figure.Figure, bool) {
 	f.Data = append(f.Data, []string{"account", factor.Name, "bps", "low_bps", "high_bps"})
 	for _, a := range list {
 		for _, p := range a.points {
-			f.Data = append(f.Data, []string{a.name, number.Exact(p.x), number.Exact(p.bps), number.Exact(p.low), number.Exact(p.high)})
+			f.Data = append(f.Data, []string{a.name, number.Exact(p.x), number.Exact(p.bps), number.Exact(p.low),
+				number.Exact(p.high)})
 		}
 	}
 	f.Note = "The axis does not begin at 0. Small dots are trials. Dashed: not measured here."
@@ -58,14 +59,18 @@ func accountsFigure(v *view.View) (figure.Figure, bool) {
 	if wire == limit {
 		wire = 0
 	}
-	f.Panels = []figure.Panel{{Draw: func(width float64) *figure.Drawing { return accountsPanel(v, factor, list, limit, wire, width) }}}
+	f.Panels = []figure.Panel{{Draw: func(width float64) *figure.Drawing {
+		return accountsPanel(v, factor, list, limit, wire, width)
+	}}}
 	return f, true
 }
 
 // accounts are the curves of a run, what was received first.
 func accounts(v *view.View, factor record.Factor) (list []account, limit float64) {
 	rows := conclude.Rows(v.Run, factor)
-	if len(rows) < leastRows || !slices.ContainsFunc(rows, func(t record.Treatment) bool { return t.ToolReported != nil }) {
+	if len(rows) < leastRows || !slices.ContainsFunc(rows, func(t record.Treatment) bool {
+		return t.ToolReported != nil
+	}) {
 		return nil, 0
 	}
 	received, reported := account{name: "received"}, account{}
@@ -76,7 +81,8 @@ func accounts(v *view.View, factor record.Factor) (list []account, limit float64
 			return nil, 0 // names have no distance from each other
 		}
 		g := t.Goodput
-		received.points = append(received.points, accountPoint{x, g.MeanBps, g.LowBps, g.HighBps, accountDots(v, t.Name, received.name, func(t *record.Trial) float64 { return t.GoodputBps })})
+		received.points = append(received.points, accountPoint{x, g.MeanBps, g.LowBps, g.HighBps,
+			accountDots(v, t.Name, received.name, func(t *record.Trial) float64 { return t.GoodputBps })})
 		limit = max(limit, t.LimitBps)
 		s := t.ToolReported
 		if s == nil {
@@ -85,7 +91,8 @@ func accounts(v *view.View, factor record.Factor) (list []account, limit float64
 		if reported.name = s.Tool + " says"; s.Processes == 0 {
 			reported.name = "counted at the senders"
 		}
-		reported.points = append(reported.points, accountPoint{x: x, bps: s.SumBps, trials: accountDots(v, t.Name, reported.name, saidIn)})
+		reported.points = append(reported.points,
+			accountPoint{x: x, bps: s.SumBps, trials: accountDots(v, t.Name, reported.name, saidIn)})
 		if s.PredictedBps != 0 {
 			predicted.points = append(predicted.points, accountPoint{x: x, bps: s.GoodputBps + s.PredictedBps})
 		}
@@ -121,7 +128,8 @@ func accounts(v *view.View, factor record.Factor) (list []account, limit float64
 func accountDots(v *view.View, treatment, name string, of func(*record.Trial) float64) (list []dot) {
 	for _, t := range v.Run.TrialsOf(treatment) {
 		if bps := of(t); bps > 0 {
-			list = append(list, dot{value: bps, tip: fmt.Sprintf("%s, trial %d in block %d: %s", name, t.Order, t.Block, v.Scale.Spell(bps))})
+			list = append(list, dot{value: bps, tip: fmt.Sprintf("%s, trial %d in block %d: %s", name, t.Order, t.Block,
+				v.Scale.Spell(bps))})
 		}
 	}
 	return list
@@ -147,7 +155,8 @@ func senderMean(v *view.View, treatment string) (mean float64) {
 func accountsTitle(v *view.View, factor record.Factor, list []account, limit float64) string {
 	last := func(a account) accountPoint { return a.points[len(a.points)-1] }
 	received, said := last(list[0]), last(list[1])
-	text := fmt.Sprintf("At %s %s: %s %s, received %s", number.Exact(said.x), factor.Name, list[1].name, v.Scale.Spell(said.bps), v.Scale.Spell(received.bps))
+	text := fmt.Sprintf("At %s %s: %s %s, received %s", number.Exact(said.x), factor.Name, list[1].name,
+		v.Scale.Spell(said.bps), v.Scale.Spell(received.bps))
 	if limit > 0 && said.bps > limit*1.005 {
 		text += "; the path carries " + v.Scale.Spell(limit)
 	}
@@ -220,8 +229,11 @@ func accountsPanel(v *view.View, factor record.Factor, list []account, limit, wi
 			curve.Dash()
 		}
 		for i, at := range points {
-			p.dots(a.points[i].trials, 9, a.role, p.y, func(y, away float64) figure.Point { return figure.Point{X: at.X + 4 + away, Y: y} })
-			p.Circle(at, 2.8, a.role).Tip(fmt.Sprintf("%s, %s %s: %s", a.name, number.Exact(a.points[i].x), factor.Name, v.Scale.Spell(a.points[i].bps)))
+			p.dots(a.points[i].trials, 9, a.role, p.y, func(y, away float64) figure.Point {
+				return figure.Point{X: at.X + 4 + away, Y: y}
+			})
+			p.Circle(at, 2.8, a.role).Tip(fmt.Sprintf("%s, %s %s: %s", a.name, number.Exact(a.points[i].x), factor.Name,
+				v.Scale.Spell(a.points[i].bps)))
 		}
 		ends = append(ends, curveEnd{a.name, points[len(points)-1].Y, a.role})
 	}

@@ -55,7 +55,8 @@ func cpusFigure(v *view.View) (figure.Figure, bool) {
 			}
 			for _, l := range lines {
 				for k := range l.at {
-					f.Data = append(f.Data, []string{t.Name, fmt.Sprint(trial.Order), m.Name, fmt.Sprint(l.cpu), number.Fixed(l.at[k], 4), number.Fixed(l.busy[k], 4)})
+					f.Data = append(f.Data, []string{t.Name, fmt.Sprint(trial.Order), m.Name, fmt.Sprint(l.cpu),
+						number.Fixed(l.at[k], 4), number.Fixed(l.busy[k], 4)})
 				}
 			}
 			if lines[0].mean > busiest.mean {
@@ -64,7 +65,8 @@ func cpusFigure(v *view.View) (figure.Figure, bool) {
 					where += ", " + v.Label(at.Row, at.Column)
 				}
 			}
-			f.Panels = append(f.Panels, figure.Panel{Title: fmt.Sprintf("%s, %s (trial %d)", v.Label(at.Row, at.Column), m.Name, trial.Order), Draw: func(width float64) *figure.Drawing {
+			f.Panels = append(f.Panels, figure.Panel{Title: fmt.Sprintf("%s, %s (trial %d)", v.Label(at.Row, at.Column),
+				m.Name, trial.Order), Draw: func(width float64) *figure.Drawing {
 				return cpusPanel(lines[:min(len(lines), mostCPUs)], width)
 			}})
 		}
@@ -118,7 +120,8 @@ func cpusPanel(lines []cpuSeries, width float64) *figure.Drawing {
 		for k := range l.at {
 			points[k] = p.at(l.at[k], l.busy[k])
 		}
-		p.Line(role, 2, points...).Tip(fmt.Sprintf("%s: %s busy, %s with interrupts and softirqs", l.name(), number.Percent(l.mean), number.Percent(l.kernel)))
+		p.Line(role, 2, points...).Tip(fmt.Sprintf("%s: %s busy, %s with interrupts and softirqs", l.name(),
+			number.Percent(l.mean), number.Percent(l.kernel)))
 		ends = append(ends, curveEnd{l.name(), p.y(l.last), role})
 	}
 	p.nameCurves(ends)

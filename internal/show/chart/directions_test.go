@@ -11,11 +11,13 @@ import (
 // TestDirections: of a link with another rate in each direction, load and rate are of the same one, that of
 // the treatment's data.
 func TestDirections(t *testing.T) {
-	l := topology.Link{From: topology.End{Node: "client", Interface: "eth0"}, To: topology.End{Node: "server", Interface: "eth0"}}
+	l := topology.Link{From: topology.End{Node: "client", Interface: "eth0"},
+		To: topology.End{Node: "server", Interface: "eth0"}}
 	l.Rate = 100e6
 	l.Reverse = &topology.Impairment{Rate: 300e6}
 	part := 1.0
-	sends := record.TreatmentInterface{Host: "client", Interface: "eth0", TxBps: 95e6, RxBps: 275e6, LimitBps: 100e6, Share: 1, ShareTx: &part, Direction: record.Tx}
+	sends := record.TreatmentInterface{Host: "client", Interface: "eth0", TxBps: 95e6, RxBps: 275e6, LimitBps: 100e6,
+		Share: 1, ShareTx: &part, Direction: record.Tx}
 	reads := sends
 	reads.LimitBps, reads.ShareTx, reads.ShareRx, reads.Direction = 300e6, nil, &part, record.Rx
 	both := sends
@@ -51,7 +53,8 @@ func TestDirections(t *testing.T) {
 	other := sends
 	other.LimitBps = 1e9
 	for of, interfaces := range map[string][]record.TreatmentInterface{
-		"rate of the link": {sends}, "rate of each link": {sends, sends, sends}, "rate of the fastest link": {sends, sends, other, other},
+		"rate of the link": {sends}, "rate of each link": {sends, sends, sends}, "rate of the fastest link": {sends,
+			sends, other, other},
 	} {
 		if got := rateOf(interfaces); got.of != of {
 			t.Errorf("%s, want %s", got.of, of)

@@ -38,7 +38,8 @@ func dotPlotOf(values []float64, room float64) (d dotPlot) {
 		for _, stack := range stacks {
 			highest = max(highest, len(stack))
 		}
-		d = dotPlot{radius, float64(highest-1)*wide + 2*radius, make([]float64, len(values)), make([]float64, len(values))}
+		d = dotPlot{radius, float64(highest-1)*wide + 2*radius, make([]float64, len(values)),
+			make([]float64, len(values))}
 		if d.height > room {
 			wide, d.height = (room-2*radius)/float64(highest-1), room
 		}
@@ -83,7 +84,8 @@ func along(list []dot, axis func(float64) float64) []float64 {
 
 // dots draws dots whose values axis turns into pixels; place puts one at a pixel along the
 // axis and at another away from it. An outlier has a ring.
-func (p plot) dots(list []dot, room float64, role figure.Role, axis func(float64) float64, place func(at, away float64) figure.Point) {
+func (p plot) dots(list []dot, room float64, role figure.Role, axis func(float64) float64,
+	place func(at, away float64) figure.Point) {
 	of := dotPlotOf(along(list, axis), room)
 	for i, d := range list {
 		centre := place(of.at[i], of.away[i])

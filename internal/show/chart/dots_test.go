@@ -38,7 +38,8 @@ func TestDotPlot(t *testing.T) {
 				d := dotPlotOf(values, room)
 				of := fmt.Sprintf("%s, %d dots in %g pixels", name, n, room)
 				for i, v := range values {
-					if math.Abs(d.at[i]-v) > d.radius+0.2 || d.away[i]-d.radius < -1e-9 || d.away[i]+d.radius > max(room, 2*d.radius)+1e-9 {
+					if math.Abs(d.at[i]-v) > d.radius+0.2 || d.away[i]-d.radius < -1e-9 ||
+						d.away[i]+d.radius > max(room, 2*d.radius)+1e-9 {
 						t.Errorf("%s: %g is drawn at %g, %g", of, v, d.at[i], d.away[i])
 					}
 					for k := range i {
@@ -58,7 +59,8 @@ var trialTip = regexp.MustCompile(`trial (\d+) in block \d+: `)
 // TestTrialsAreDrawn: every trial has a dot in the figure of each response, on a page and
 // on a phone, and every block in the figure of effects.
 func TestTrialsAreDrawn(t *testing.T) {
-	for name, run := range map[string]*record.Run{"arp-flux": showtest.ArpFlux(), "loaded": showtest.Variants()["loaded"], "lossy": showtest.Variants()["lossy"]} {
+	for name, run := range map[string]*record.Run{"arp-flux": showtest.ArpFlux(),
+		"loaded": showtest.Variants()["loaded"], "lossy": showtest.Variants()["lossy"]} {
 		v := view.New(run)
 		for _, f := range Figures(v) {
 			for _, width := range []float64{figure.Wide, figure.Narrow} {
@@ -98,10 +100,12 @@ func TestTrialsAreDrawn(t *testing.T) {
 
 // TestOutliersHaveRings: a trial that stands apart has a ring, and what was seen in it.
 func TestOutliersHaveRings(t *testing.T) {
-	run := sciencetest.Levels("bit/s", 1e9, []string{""}, []string{"plain", "tuned"}, func(_, _ string, block int) float64 { return 9e8 + 1e6*float64(block) }, 4)
+	run := sciencetest.Levels("bit/s", 1e9, []string{""}, []string{"plain", "tuned"},
+		func(_, _ string, block int) float64 { return 9e8 + 1e6*float64(block) }, 4)
 	run.Trials[2].GoodputBps = 4e8
 	conclude.Conclude(run)
-	run.Outliers = []record.Outlier{{Response: "goodput", Treatment: "plain", Block: 2, Order: 3, Value: 4e8, Others: 9.03e8, Saw: []string{"a hypervisor took 34 %"}}}
+	run.Outliers = []record.Outlier{{Response: "goodput", Treatment: "plain", Block: 2, Order: 3, Value: 4e8,
+		Others: 9.03e8, Saw: []string{"a hypervisor took 34 %"}}}
 	for _, f := range Figures(view.New(run)) {
 		if f.Name != "goodput" {
 			continue
@@ -110,7 +114,9 @@ func TestOutliersHaveRings(t *testing.T) {
 		if err := f.WriteSVG(&b); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"trial 3 in block 2: 0.4000 Gbit/s, apart from the others (0.9030 Gbit/s): a hypervisor took 34 %", `<circle class="f-limit"`, "a ring marks"} {
+		for _, want := range []string{
+			"trial 3 in block 2: 0.4000 Gbit/s, apart from the others (0.9030 Gbit/s): a hypervisor took 34 %",
+			`<circle class="f-limit"`, "a ring marks"} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("the figure lacks %q", want)
 			}

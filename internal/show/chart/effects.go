@@ -37,9 +37,10 @@ func effectsFigure(v *view.View) (figure.Figure, bool) {
 			if s.panel != "" {
 				what = "Each mark is a ratio or, where there is none, a difference, with its interval"
 			}
-			f.Panels = append(f.Panels, figure.Panel{Title: strings.TrimPrefix(col.Name+s.panel, ": "), Draw: func(width float64) *figure.Drawing {
-				return effectsPanel(v, groups, s, s.span(all), width)
-			}})
+			f.Panels = append(f.Panels, figure.Panel{Title: strings.TrimPrefix(col.Name+s.panel, ": "),
+				Draw: func(width float64) *figure.Drawing {
+					return effectsPanel(v, groups, s, s.span(all), width)
+				}})
 		}
 	}
 	if len(f.Panels) == 0 {
@@ -113,8 +114,10 @@ func effectsTitle(v *view.View) string {
 			what = "it"
 		}
 		for _, say := range []struct{ verdict, one, many string }{
-			{record.Improves, "improves " + v.Lead().Label, "improve " + v.Lead().Label}, {record.Worsens, "worsens " + what, "worsen " + what},
-			{record.NoDifference, "makes no difference", "make no difference"}, {record.Inconclusive, "is inconclusive", "are inconclusive"},
+			{record.Improves, "improves " + v.Lead().Label, "improve " + v.Lead().Label},
+			{record.Worsens, "worsens " + what, "worsen " + what},
+			{record.NoDifference, "makes no difference", "make no difference"}, {record.Inconclusive, "is inconclusive",
+				"are inconclusive"},
 		} {
 			if n := by[say.verdict]; n > 0 {
 				parts = append(parts, fmt.Sprintf("%d %s", n, words.Verb(n, say.one, say.many)))
@@ -131,7 +134,8 @@ func effectsTitle(v *view.View) string {
 
 // verdictRoles colour what an effect does; the word stands beside it.
 var verdictRoles = map[string]figure.Role{
-	record.Improves: figure.Change, record.Worsens: figure.Limit, record.NoDifference: figure.Base, record.Inconclusive: figure.Ink,
+	record.Improves: figure.Change, record.Worsens: figure.Limit, record.NoDifference: figure.Base,
+	record.Inconclusive: figure.Ink,
 }
 
 // effectRow is a line of a forest plot: a heading where it has no effect.
@@ -195,7 +199,8 @@ func effectsPanel(v *view.View, groups []effectGroup, s sizing, span [2]float64,
 	for _, r := range rows {
 		if r.Effect == nil {
 			against = r.name
-			p.Text(0, r.y+17, figure.Fit(r.name, max(p.left, width*0.5), sizeText, true), figure.Style{Size: sizeText, Bold: true})
+			p.Text(0, r.y+17, figure.Fit(r.name, max(p.left, width*0.5), sizeText, true),
+				figure.Style{Size: sizeText, Bold: true})
 			continue
 		}
 		at, text := r.y+nameHeight+9, r.y+rowHeight/2+4
@@ -212,7 +217,9 @@ func effectsPanel(v *view.View, groups []effectGroup, s sizing, span [2]float64,
 		}
 		size := number.Bracketed(v.MeasureOf(r.Effect).Against(r.Effect))
 		p.effectMark(r.drawnEffect, at, span, r.To+" "+against+": "+size+", "+r.Verdict)
-		p.dots(r.blocks, room, figure.Ink, p.x, func(x, away float64) figure.Point { return figure.Point{X: x, Y: at + 8 + away} })
+		p.dots(r.blocks, room, figure.Ink, p.x, func(x, away float64) figure.Point {
+			return figure.Point{X: x, Y: at + 8 + away}
+		})
 	}
 	return p.Drawing
 }
@@ -266,7 +273,8 @@ func (p plot) effectMark(e drawnEffect, y float64, span [2]float64, tip string) 
 			sign float64
 		}{{from, size.Low < span[0], 1}, {to, size.High > span[1], -1}} {
 			if end.over {
-				p.Polygon(role, figure.Point{X: end.x - 2*end.sign, Y: y}, figure.Point{X: end.x + 6*end.sign, Y: y - 4}, figure.Point{X: end.x + 6*end.sign, Y: y + 4})
+				p.Polygon(role, figure.Point{X: end.x - 2*end.sign, Y: y}, figure.Point{X: end.x + 6*end.sign,
+					Y: y - 4}, figure.Point{X: end.x + 6*end.sign, Y: y + 4})
 			} else {
 				p.Line(role, 2, figure.Point{X: end.x, Y: y - 4}, figure.Point{X: end.x, Y: y + 4})
 			}

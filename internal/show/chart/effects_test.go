@@ -23,7 +23,8 @@ func TestAblated(t *testing.T) {
 	a := answer.Run(run)
 	text := strings.Join(slices.Concat([]string{a.Headline}, a.Statements, a.Caveats), " ")
 	for _, want := range []string{
-		"Long: the list improves goodput (2.372×, 2.366–2.378); net.ipv4.tcp_rmem and net.ipv4.tcp_wmem help.", "Alone none of them gives more than 1.503×",
+		"Long: the list improves goodput (2.372×, 2.366–2.378); net.ipv4.tcp_rmem and net.ipv4.tcp_wmem help.",
+		"Alone none of them gives more than 1.503×",
 		"Short: the list makes no difference to goodput beyond ±3 %",
 	} {
 		if !strings.Contains(text, want) {
@@ -38,14 +39,16 @@ func TestAblated(t *testing.T) {
 		drawn := b.String()
 		switch f.Name {
 		case "goodput":
-			if strings.Contains(drawn, "only net") || !strings.Contains(drawn, "off again") || !strings.Contains(fmt.Sprint(f.Data), "only net") {
+			if strings.Contains(drawn, "only net") || !strings.Contains(drawn, "off again") ||
+				!strings.Contains(fmt.Sprint(f.Data), "only net") {
 				t.Error("the figure of treatments has parts of one, or not the treatments, or its data lack them")
 			}
 		case "effects":
 			if want := "Short: 8 make no difference; long: 2 improve goodput, 2 worsen it and 4 make no difference"; f.Title != want {
 				t.Errorf("title %q, want %q", f.Title, want)
 			}
-			for _, want := range []string{"against as it is", "against the list", "only net.ipv4.tcp_rmem", "without net.ipv4.tcp_wmem", "2.372×", "worsens", "1×"} {
+			for _, want := range []string{"against as it is", "against the list", "only net.ipv4.tcp_rmem",
+				"without net.ipv4.tcp_wmem", "2.372×", "worsens", "1×"} {
 				if !strings.Contains(drawn, want) {
 					t.Errorf("the figure of effects lacks %q", want)
 				}
@@ -68,7 +71,9 @@ func TestRatioTicks(t *testing.T) {
 		{0.9, 42, 3, []float64{1, 10}},
 	} {
 		got := ratioTicks(test.low, test.high, test.n)
-		if len(got) > test.n || !slices.EqualFunc(got, test.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9 }) {
+		if len(got) > test.n || !slices.EqualFunc(got, test.want, func(a, b float64) bool {
+			return math.Abs(a-b) < 1e-9
+		}) {
 			t.Errorf("%g to %g, %d at most: %v, want %v", test.low, test.high, test.n, got, test.want)
 		}
 	}
@@ -91,7 +96,8 @@ func TestPredictedFigure(t *testing.T) {
 		return figure.Figure{}, ""
 	}
 	f, drawn := drawnOf(showtest.Predicted(func(*record.Flow) {}))
-	if !strings.HasPrefix(f.Title, "All ") || !strings.Contains(drawn, "receiver window: ") || strings.Contains(drawn, "hollow") {
+	if !strings.HasPrefix(f.Title, "All ") || !strings.Contains(drawn, "receiver window: ") ||
+		strings.Contains(drawn, "hollow") {
 		t.Errorf("all came true: %q\n%s", f.Title, drawn)
 	}
 	f, drawn = drawnOf(showtest.Predicted(func(f *record.Flow) { f.GoodputBps /= 2 }))
@@ -101,7 +107,8 @@ func TestPredictedFigure(t *testing.T) {
 	// A logarithm has no place for a flow that got nothing.
 	starved := showtest.Predicted(func(*record.Flow) {})
 	starved.Trials[0].Flows[0].GoodputBps = 0
-	if f, drawn = drawnOf(starved); strings.HasPrefix(f.Title, "All ") || strings.Contains(drawn, "NaN") || strings.Contains(drawn, "Inf") {
+	if f, drawn = drawnOf(starved); strings.HasPrefix(f.Title, "All ") || strings.Contains(drawn, "NaN") ||
+		strings.Contains(drawn, "Inf") {
 		t.Errorf("a flow that got nothing: %q\n%s", f.Title, drawn)
 	}
 }
@@ -116,7 +123,8 @@ func TestLogTicks(t *testing.T) {
 		{1e6, math.Inf(1), nil},
 		{math.NaN(), 1, nil},
 	} {
-		if got := logTicks(test.low, test.high, 4, rateLadders...); !slices.EqualFunc(got, test.want, func(a, b float64) bool { return math.Abs(a/b-1) < 1e-9 }) {
+		if got := logTicks(test.low, test.high, 4, rateLadders...); !slices.EqualFunc(got, test.want,
+			func(a, b float64) bool { return math.Abs(a/b-1) < 1e-9 }) {
 			t.Errorf("%g to %g: %v, want %v", test.low, test.high, got, test.want)
 		}
 	}

@@ -31,7 +31,8 @@ func TestPicturesHaveTheirSize(t *testing.T) {
 				t.Fatalf("%s: %v", f.Name, err)
 			}
 			size := picture.Bounds().Size()
-			if dx, dy := float64(size.X)-d.Width*scale, float64(size.Y)-d.Height*scale; dx < 0 || dx >= 1 || dy < 0 || dy >= 1 {
+			if dx, dy := float64(size.X)-d.Width*scale, float64(size.Y)-d.Height*scale; dx < 0 || dx >= 1 ||
+				dy < 0 || dy >= 1 {
 				t.Errorf("%s at %g: %v for a drawing of %g × %g", f.Name, scale, size, d.Width, d.Height)
 			}
 			if r, g, bl, a := picture.At(1, 1).RGBA(); r&g&bl&a != 0xffff {
@@ -39,7 +40,8 @@ func TestPicturesHaveTheirSize(t *testing.T) {
 			}
 		}
 		for _, scale := range []float64{0, -1, 1000} {
-			if err := f.WritePNG(io.Discard, scale); err == nil || !strings.Contains(err.Error(), "expected a positive scale") {
+			if err := f.WritePNG(io.Discard, scale); err == nil ||
+				!strings.Contains(err.Error(), "expected a positive scale") {
 				t.Errorf("%s at scale %g: %v", f.Name, scale, err)
 			}
 		}
@@ -77,7 +79,8 @@ func TestCaptions(t *testing.T) {
 	for _, blocks := range []int{1, 4} {
 		run := sciencetest.Few(blocks, 4, 0)
 		for i := range run.Trials {
-			run.Trials[i].LimitBps, run.Trials[i].LimitWhy = 0, "unknown: neither end's interface has hardware that reports a speed"
+			run.Trials[i].LimitBps, run.Trials[i].LimitWhy = 0,
+				"unknown: neither end's interface has hardware that reports a speed"
 			run.Trials[i].GoodputBps *= 1 - 0.01*float64(i)
 		}
 		conclude.Conclude(run)
@@ -88,7 +91,8 @@ func TestCaptions(t *testing.T) {
 		if got := strings.Contains(b.String(), "intervals 95 %"); got != (blocks > 1) {
 			t.Errorf("%d trials: intervals %v", blocks, got)
 		}
-		if want := "limit unknown: neither end"; !strings.Contains(b.String(), want) || strings.Contains(b.String(), "no link of the path") {
+		if want := "limit unknown: neither end"; !strings.Contains(b.String(), want) ||
+			strings.Contains(b.String(), "no link of the path") {
 			t.Errorf("no %q in %s", want, b.String())
 		}
 	}

@@ -38,41 +38,58 @@ func flowsFigure(v *view.View) (figure.Figure, bool) {
 	if chance == 0 {
 		return figure.Figure{}, false
 	}
-	f.Title = fmt.Sprintf("Hashed flows carry what chance lets them: %d of %s inside the theory's band", inside, words.Count(chance, "mean"))
+	f.Title = fmt.Sprintf("Hashed flows carry what chance lets them: %d of %s inside the theory's band", inside,
+		words.Count(chance, "mean"))
 	if len(outside) > 0 {
-		f.Title = fmt.Sprintf("Hashed flows carry what chance lets them in %d of %d cases; outside the band: %s", inside, chance, words.List(outside))
+		f.Title = fmt.Sprintf("Hashed flows carry what chance lets them in %d of %d cases; outside the band: %s",
+			inside, chance, words.List(outside))
 	}
-	f.Note = fmt.Sprintf("Lines: expected of hashing. Points: measured, with %s intervals; small dots are trials. Shaded: where %s of means, or of counts, of as many trials lie, if used links come within %s of their limit.", v.Confidence(), v.Confidence(), number.Percent(v.Run.Margin))
+	f.Note = fmt.Sprintf(
+		"Lines: expected of hashing. Points: measured, with %s intervals; small dots are trials. Shaded: where %s of means, or of counts, of as many trials lie, if used links come within %s of their limit.",
+		v.Confidence(), v.Confidence(), number.Percent(v.Run.Margin))
 	for len(curves) > 0 {
 		n := curves[0].Links
-		alike := slices.IndexFunc(append(slices.Clone(curves), view.Curve{}), func(c view.Curve) bool { return c.Links != n })
+		alike := slices.IndexFunc(append(slices.Clone(curves), view.Curve{}), func(c view.Curve) bool {
+			return c.Links != n
+		})
 		these := curves[:alike]
 		curves = curves[alike:]
 		if len(these) == 1 && these[0].Name == words.Count(n, "link") {
 			these[0].Name = "expected" // the panel's title says the rest
 		}
-		f.Panels = append(f.Panels, figure.Panel{Title: "Goodput over " + words.Count(n, "link"), Draw: func(width float64) *figure.Drawing {
-			return carriedChart(v.Run, these).draw(width)
-		}})
-		if placed := slices.DeleteFunc(slices.Clone(these), func(c view.Curve) bool { return !c.ByChance() }); len(placed) > 0 {
-			f.Panels = append(f.Panels, figure.Panel{Title: fmt.Sprintf("Chance that some of %s is idle", words.Count(n, "link")), Draw: func(width float64) *figure.Drawing {
-				return idleChart(placed).draw(width)
+		f.Panels = append(f.Panels, figure.Panel{Title: "Goodput over " + words.Count(n, "link"),
+			Draw: func(width float64) *figure.Drawing {
+				return carriedChart(v.Run, these).draw(width)
 			}})
+		if placed := slices.DeleteFunc(slices.Clone(these), func(c view.Curve) bool {
+			return !c.ByChance()
+		}); len(placed) > 0 {
+			f.Panels = append(f.Panels,
+				figure.Panel{Title: fmt.Sprintf("Chance that some of %s is idle", words.Count(n, "link")),
+					Draw: func(width float64) *figure.Drawing {
+						return idleChart(placed).draw(width)
+					}})
 		}
 	}
 	return f, true
 }
 
-var flowsHead = []string{"treatment", "host", "links", "flows", "placements", "trials", "expected_links", "low_links", "high_links", "measured_links", "inside",
+var flowsHead = []string{"treatment", "host", "links", "flows", "placements", "trials", "expected_links", "low_links",
+	"high_links", "measured_links", "inside",
 	"idle_link_chance", "idle_link_trials_low", "idle_link_trials_high", "idle_link_trials",
-	"measured_low_links", "measured_high_links", "measured_least_links", "measured_most_links", "idle_link_low_share", "idle_link_high_share",
+	"measured_low_links", "measured_high_links", "measured_least_links", "measured_most_links", "idle_link_low_share",
+	"idle_link_high_share",
 	"full_placement_trials", "full_placement_least_links"}
 
 func flowsRow(g record.Hashing) []string {
-	return []string{g.Treatment, g.Host, fmt.Sprint(g.Links), fmt.Sprint(g.Flows), fmt.Sprint(g.Placements), fmt.Sprint(g.Replicates),
-		number.Fixed(g.ExpectedLinks, 4), number.Fixed(g.ExpectedLowLinks, 4), number.Fixed(g.ExpectedHighLinks, 4), number.Fixed(g.MeasuredLinks, 4), fmt.Sprint(g.Inside),
-		number.Fixed(g.IdleChance, 6), fmt.Sprint(g.IdleLowTrials), fmt.Sprint(g.IdleHighTrials), fmt.Sprint(g.IdleTrials),
-		number.Fixed(g.MeasuredLowLinks, 4), number.Fixed(g.MeasuredHighLinks, 4), number.Fixed(g.MeasuredLeastLinks, 4), number.Fixed(g.MeasuredMostLinks, 4), number.Fixed(g.IdleLowShare, 4), number.Fixed(g.IdleHighShare, 4),
+	return []string{g.Treatment, g.Host, fmt.Sprint(g.Links), fmt.Sprint(g.Flows), fmt.Sprint(g.Placements),
+		fmt.Sprint(g.Replicates),
+		number.Fixed(g.ExpectedLinks, 4), number.Fixed(g.ExpectedLowLinks, 4), number.Fixed(g.ExpectedHighLinks, 4),
+		number.Fixed(g.MeasuredLinks, 4), fmt.Sprint(g.Inside),
+		number.Fixed(g.IdleChance, 6), fmt.Sprint(g.IdleLowTrials), fmt.Sprint(g.IdleHighTrials),
+		fmt.Sprint(g.IdleTrials),
+		number.Fixed(g.MeasuredLowLinks, 4), number.Fixed(g.MeasuredHighLinks, 4), number.Fixed(g.MeasuredLeastLinks,
+			4), number.Fixed(g.MeasuredMostLinks, 4), number.Fixed(g.IdleLowShare, 4), number.Fixed(g.IdleHighShare, 4),
 		fmt.Sprint(g.FullTrials), number.Fixed(g.FullLeastLinks, 4)}
 }
 
@@ -108,12 +125,18 @@ func carriedChart(run *record.Run, curves []view.Curve) flowsChart {
 		curves: curves, most: float64(links), limit: "limit " + number.LinkRate(link*float64(links)),
 		unit: fmt.Sprintf("goodput in links' worth (%s each)", number.LinkRate(link)),
 		point: func(g record.Hashing) flowsPoint {
-			p := flowsPoint{expected: g.ExpectedLinks, least: g.ExpectedLowLinks * (1 - run.Margin), most: g.ExpectedHighLinks, measured: g.MeasuredLinks, low: g.MeasuredLowLinks, high: g.MeasuredHighLinks}
+			p := flowsPoint{expected: g.ExpectedLinks, least: g.ExpectedLowLinks * (1 - run.Margin),
+				most: g.ExpectedHighLinks, measured: g.MeasuredLinks, low: g.MeasuredLowLinks,
+				high: g.MeasuredHighLinks}
 			for _, t := range run.TrialsOf(g.Treatment) {
 				worth := t.GoodputBps / g.LinkBps
-				p.trials = append(p.trials, dot{worth, run.Outlier(metric.Goodput.Name, t.Order) != nil, fmt.Sprintf("%s, trial %d in block %d: %s links' worth", g.Treatment, t.Order, t.Block, number.Fixed(worth, 2))})
+				p.trials = append(p.trials, dot{worth, run.Outlier(metric.Goodput.Name, t.Order) != nil,
+					fmt.Sprintf("%s, trial %d in block %d: %s links' worth", g.Treatment, t.Order, t.Block,
+						number.Fixed(worth, 2))})
 			}
-			p.tip = fmt.Sprintf("%s: measured %s links' worth, expected %s (%s to %s)", g.Treatment, number.Fixed(g.MeasuredLinks, 2), number.Fixed(g.ExpectedLinks, 2), number.Fixed(g.ExpectedLowLinks, 2), number.Fixed(g.ExpectedHighLinks, 2))
+			p.tip = fmt.Sprintf("%s: measured %s links' worth, expected %s (%s to %s)", g.Treatment,
+				number.Fixed(g.MeasuredLinks, 2), number.Fixed(g.ExpectedLinks, 2), number.Fixed(g.ExpectedLowLinks, 2),
+				number.Fixed(g.ExpectedHighLinks, 2))
 			return p
 		},
 		between: func(g record.Hashing, flows int) float64 {
@@ -136,11 +159,13 @@ func idleChart(curves []view.Curve) flowsChart {
 		ticks: []float64{0, 0.25, 0.5, 0.75, 1}, labels: []string{"0", "25 %", "50 %", "75 %", "100 %"},
 		point: func(g record.Hashing) flowsPoint {
 			all := float64(g.Replicates)
-			p := flowsPoint{expected: g.IdleChance, least: float64(g.IdleLowTrials) / all, most: float64(g.IdleHighTrials) / all, measured: float64(g.IdleTrials) / all}
+			p := flowsPoint{expected: g.IdleChance, least: float64(g.IdleLowTrials) / all,
+				most: float64(g.IdleHighTrials) / all, measured: float64(g.IdleTrials) / all}
 			if g.Placements >= g.Links { // else some link is idle for sure
 				p.low, p.high = g.IdleLowShare, g.IdleHighShare
 			}
-			p.tip = fmt.Sprintf("%s: a link was idle in %d of %s, expected in %d to %d", g.Treatment, g.IdleTrials, words.Count(g.Replicates, "trial"), g.IdleLowTrials, g.IdleHighTrials)
+			p.tip = fmt.Sprintf("%s: a link was idle in %d of %s, expected in %d to %d", g.Treatment, g.IdleTrials,
+				words.Count(g.Replicates, "trial"), g.IdleLowTrials, g.IdleHighTrials)
 			return p
 		},
 		between: func(g record.Hashing, flows int) float64 {
@@ -188,10 +213,13 @@ func (c flowsChart) draw(width float64) *figure.Drawing {
 			x := p.x(float64(g.Flows)) + 9*(float64(i)-float64(len(c.curves)-1)/2)
 			point := c.point(g)
 			if point.high > point.low {
-				p.Line(role, 1.2, figure.Point{X: x, Y: p.y(point.low)}, figure.Point{X: x, Y: p.y(point.high)}).Tip(point.tip)
+				p.Line(role, 1.2, figure.Point{X: x, Y: p.y(point.low)},
+					figure.Point{X: x, Y: p.y(point.high)}).Tip(point.tip)
 			}
 			p.Circle(figure.Point{X: x, Y: p.y(point.measured)}, 4.5, role).Tip(point.tip)
-			p.dots(point.trials, room, role, p.y, func(at, away float64) figure.Point { return figure.Point{X: x + 5 + away, Y: at} })
+			p.dots(point.trials, room, role, p.y, func(at, away float64) figure.Point {
+				return figure.Point{X: x + 5 + away, Y: at}
+			})
 		}
 		end := c.point(curve.Groups[len(curve.Groups)-1])
 		ends = append(ends, curveEnd{curve.Name, p.y(end.expected), role})
@@ -206,7 +234,8 @@ func (c flowsChart) line(p plot, curve view.Curve) []figure.Point {
 	var points []figure.Point
 	for i, g := range curve.Groups {
 		points = append(points, p.at(float64(g.Flows), c.point(g).expected))
-		if i+1 == len(curve.Groups) || g.Placements != g.Flows || curve.Groups[i+1].Placements != curve.Groups[i+1].Flows {
+		if i+1 == len(curve.Groups) || g.Placements != g.Flows ||
+			curve.Groups[i+1].Placements != curve.Groups[i+1].Flows {
 			continue
 		}
 		next := curve.Groups[i+1].Flows
@@ -228,7 +257,8 @@ func (c flowsChart) band(p plot, curve view.Curve) {
 		point := c.point(g)
 		at, low, high := p.x(float64(g.Flows)), p.y(point.least), p.y(point.most)
 		if len(curve.Groups) == 1 { // wide enough to be seen
-			upper, lower = append(upper, figure.Point{X: at - 16, Y: high}), append(lower, figure.Point{X: at - 16, Y: low})
+			upper, lower = append(upper, figure.Point{X: at - 16, Y: high}),
+				append(lower, figure.Point{X: at - 16, Y: low})
 			at += 16
 		}
 		upper, lower = append(upper, figure.Point{X: at, Y: high}), append(lower, figure.Point{X: at, Y: low})
@@ -245,7 +275,8 @@ func spreadTitle(v *view.View) string {
 		for _, n := range on {
 			all += n
 		}
-		low, high := number.Percent(float64(slices.Min(on))/float64(all)), number.Percent(float64(slices.Max(on))/float64(all))
+		low, high := number.Percent(float64(slices.Min(on))/float64(all)),
+			number.Percent(float64(slices.Max(on))/float64(all))
 		if low != high {
 			low += " to " + high
 		}

@@ -38,7 +38,8 @@ func TestFlowsFigure(t *testing.T) {
 		if err := f.WriteSVG(&svg); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"flows at once", "policy 1", "chosen ports", "links&#39; worth (992 Mbit/s each)", ">32<"} {
+		for _, want := range []string{"flows at once", "policy 1", "chosen ports",
+			"links&#39; worth (992 Mbit/s each)", ">32<"} {
 			if !strings.Contains(svg.String(), want) {
 				t.Errorf("no %q in the figure", want)
 			}
@@ -72,7 +73,8 @@ func TestPathsFigure(t *testing.T) {
 	run.Topology = sciencetest.Fabric(6, "1") // of which two spines have no route
 	conclude.Conclude(run)
 	f, ok := pathsFigure(view.New(run))
-	if !ok || f.Title != "Flows on their paths: 3 of 4 equal-cost paths are used" || len(f.Panels) != 1 || !strings.HasPrefix(f.Panels[0].Title, "4 links, 5 flows (trial 2): ") {
+	if !ok || f.Title != "Flows on their paths: 3 of 4 equal-cost paths are used" || len(f.Panels) != 1 ||
+		!strings.HasPrefix(f.Panels[0].Title, "4 links, 5 flows (trial 2): ") {
 		t.Fatalf("%t %+v", ok, f)
 	}
 	var svg bytes.Buffer
@@ -84,7 +86,8 @@ func TestPathsFigure(t *testing.T) {
 			t.Errorf("%d lines of colour %s, want %d", n, role, want)
 		}
 	}
-	if !strings.Contains(svg.String(), "spine2") || strings.Contains(svg.String(), "spine5") || strings.Count(svg.String(), "stroke-dasharray") != 2 {
+	if !strings.Contains(svg.String(), "spine2") || strings.Contains(svg.String(), "spine5") ||
+		strings.Count(svg.String(), "stroke-dasharray") != 2 {
 		t.Errorf("idle paths are not drawn as such:\n%s", svg.String())
 	}
 	if _, ok := pathsFigure(view.New(showtest.ArpFlux())); ok {
@@ -106,7 +109,8 @@ func TestAccountsFigure(t *testing.T) {
 		name   string
 		points int
 		dash   bool
-	}{{"received", 3, false}, {"iperf says", 3, false}, {"predicted", 3, true}, {"counted at the last write", 3, false}, {"a-table, tcp", 3, true}} {
+	}{{"received", 3, false}, {"iperf says", 3, false}, {"predicted", 3, true}, {"counted at the last write", 3, false},
+		{"a-table, tcp", 3, true}} {
 		if a := list[i]; a.name != want.name || len(a.points) != want.points || a.dash != want.dash {
 			t.Errorf("%+v, want %+v", a, want)
 		}
@@ -132,7 +136,8 @@ func TestAccountsFigure(t *testing.T) {
 func hashedRun(spines int, flows []int, place func(flow int, source *rand.Rand) int) *record.Run {
 	run := &record.Run{
 		Study: "ecmp-hash", Confidence: 0.95, Margin: 0.02, Topology: sciencetest.Fabric(spines, "1"),
-		Factors: []record.Factor{{Name: "hash", Role: "compare", Baseline: "policy 0"}, {Name: "flows", Role: "condition"}},
+		Factors: []record.Factor{{Name: "hash", Role: "compare", Baseline: "policy 0"},
+			{Name: "flows", Role: "condition"}},
 	}
 	byAddress := sciencetest.Fabric(spines, "0")
 	source := rand.New(rand.NewPCG(1, 2))
@@ -144,7 +149,8 @@ func hashedRun(spines int, flows []int, place func(flow int, source *rand.Rand) 
 		run.Factors[1].Levels = append(run.Factors[1].Levels, record.Level{Name: level})
 		for _, hash := range run.Factors[0].Levels {
 			name, levels := hash.Name+", "+level, map[string]string{"hash": hash.Name, "flows": level}
-			run.Treatments = append(run.Treatments, record.Treatment{Name: name, Levels: levels, Baseline: hash.Name == "policy 0", Trials: 10})
+			run.Treatments = append(run.Treatments, record.Treatment{Name: name, Levels: levels,
+				Baseline: hash.Name == "policy 0", Trials: 10})
 			for range 10 {
 				on, ports := make([]int, n), "drawn"
 				for i := range on {

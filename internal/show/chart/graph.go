@@ -135,7 +135,8 @@ func newGraph(topo *topology.Topology, interfaces []record.TreatmentInterface, f
 			e.ends = append(e.ends, l.From, l.To)
 			continue
 		}
-		e := &edge{a: &slot{node: k.a}, b: &slot{node: k.b}, linkLoad: load, links: 1, ends: []topology.End{l.From, l.To}}
+		e := &edge{a: &slot{node: k.a}, b: &slot{node: k.b}, linkLoad: load, links: 1,
+			ends: []topology.End{l.From, l.To}}
 		e.a.far, e.b.far = e.b, e.a
 		if together {
 			bundles[k] = e
@@ -161,7 +162,8 @@ func loadsOf(interfaces []record.TreatmentInterface) map[topology.End]record.Tre
 // loadOf is what a link carried in each direction, from either end's counters. A link of different
 // rates has those of its description: an interface has that of one direction.
 func loadOf(l *topology.Link, loads map[topology.End]record.TreatmentInterface) linkLoad {
-	out := linkLoad{ab: directedLoad{limit: float64(l.Towards(l.From).Rate)}, ba: directedLoad{limit: float64(l.Towards(l.To).Rate)}}
+	out := linkLoad{ab: directedLoad{limit: float64(l.Towards(l.From).Rate)},
+		ba: directedLoad{limit: float64(l.Towards(l.To).Rate)}}
 	sent, received := aToB, bToA
 	p, ok := loads[l.From]
 	if out.ab.bps, out.ba.bps = p.TxBps, p.RxBps; !ok {
@@ -230,7 +232,8 @@ func (g *graph) boxes(topo *topology.Topology, focus string) map[string]*node {
 			continue
 		}
 		if out[group[0]] == nil {
-			out[group[0]] = &node{name: fmt.Sprintf("%d hosts", len(group)), caption: group[0] + " … " + group[len(group)-1]}
+			out[group[0]] = &node{name: fmt.Sprintf("%d hosts", len(group)), caption: group[0] + " … " +
+				group[len(group)-1]}
 			g.nodes = append(g.nodes, out[group[0]])
 		}
 		out[h.Name] = out[group[0]]

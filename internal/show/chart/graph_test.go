@@ -40,7 +40,8 @@ func checkBoxes(t *testing.T, g *graph, width, height float64) {
 	t.Helper()
 	for i, a := range g.nodes {
 		if !(a.x >= -0.1 && a.x+a.w <= width+0.1 && a.y >= -0.1 && a.y+a.h <= height+0.1) || math.IsNaN(a.x+a.y) {
-			t.Errorf("%s at %.0f,%.0f %.0f×%.0f leaves the drawing of %.0f×%.0f", a.name, a.x, a.y, a.w, a.h, width, height)
+			t.Errorf("%s at %.0f,%.0f %.0f×%.0f leaves the drawing of %.0f×%.0f", a.name, a.x, a.y, a.w, a.h,
+				width, height)
 		}
 		for _, b := range g.nodes[i+1:] {
 			if a.x < b.x+b.w && b.x < a.x+a.w && a.y < b.y+b.h && b.y < a.y+a.h {

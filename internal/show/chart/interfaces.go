@@ -19,9 +19,12 @@ func interfacesFigure(v *view.View) (figure.Figure, bool) {
 		return figure.Figure{}, false // one interface carries everything: nothing to show
 	}
 	f := figure.Figure{Name: "interfaces", Title: interfacesTitle(v), Data: v.InterfacesCSV(),
-		Note: "Share of " + v.Traffic() + " on each of its interfaces, in the direction the data flows; small dots are trials."}
+		Note: "Share of " + v.Traffic() +
+			" on each of its interfaces, in the direction the data flows; small dots are trials."}
 	for c, col := range v.Columns {
-		f.Panels = append(f.Panels, figure.Panel{Title: col.Name, Draw: func(width float64) *figure.Drawing { return sharesPanel(v, c, names, width) }})
+		f.Panels = append(f.Panels, figure.Panel{Title: col.Name, Draw: func(width float64) *figure.Drawing {
+			return sharesPanel(v, c, names, width)
+		}})
 	}
 	return f, true
 }
@@ -41,13 +44,16 @@ func sharesPanel(v *view.View, c int, interfaces []string, width float64) *figur
 		wide = min(wide, 96)
 		for p, name := range interfaces {
 			x := left + wide*float64(p)
-			d.Text(x, top-6, fitTail(plain.Line(name), wide-8), figure.Style{Size: sizeSmall, Role: figure.Muted}).Tip(name)
+			d.Text(x, top-6, fitTail(plain.Line(name), wide-8), figure.Style{Size: sizeSmall, Role: figure.Muted}).Tip(
+				name)
 		}
 	} else {
 		countWidth = figure.TextWidth("000 of 000", sizeSmall, false) + 8
 		wide = (width - left - countWidth) / float64(len(interfaces))
-		d.Text(left, top-6, figure.Fit(plain.Line(interfaces[0]), 80, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
-		d.Text(width-countWidth, top-6, fitTail(plain.Line(interfaces[len(interfaces)-1]), 80), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
+		d.Text(left, top-6, figure.Fit(plain.Line(interfaces[0]), 80, sizeSmall, false),
+			figure.Style{Size: sizeSmall, Role: figure.Muted})
+		d.Text(width-countWidth, top-6, fitTail(plain.Line(interfaces[len(interfaces)-1]), 80),
+			figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.End})
 	}
 	largest := 1e-9
 	for _, r := range v.Rows {
@@ -66,7 +72,8 @@ func sharesPanel(v *view.View, c int, interfaces []string, width float64) *figur
 		loads := view.InterfacesOf(r.Treatments[c], v.Focus)
 		for _, p := range loads {
 			x := left + wide*float64(slices.Index(interfaces, p.Interface))
-			tip := fmt.Sprintf("%s, %s: %s, %s", v.Label(r, c), p.Interface, number.Percent(p.Share), number.LinkRate(view.Load(p)))
+			tip := fmt.Sprintf("%s, %s: %s, %s", v.Label(r, c), p.Interface, number.Percent(p.Share),
+				number.LinkRate(view.Load(p)))
 			share := min(max(p.Share, 0), 1)
 			if !numbers {
 				height := (rowHeight - 8) * share / largest
@@ -82,14 +89,17 @@ func sharesPanel(v *view.View, c int, interfaces []string, width float64) *figur
 			d.Rect(x, y+rowHeight/2+6, (wide-8)*share, 6, role).Tip(tip)
 			var trials []dot
 			for _, share := range v.TrialShares(r.Treatments[c], p, loads) {
-				trials = append(trials, dot{value: share, tip: fmt.Sprintf("%s, %s in one trial: %s", v.Label(r, c), p.Interface, number.Percent(share))})
+				trials = append(trials, dot{value: share, tip: fmt.Sprintf("%s, %s in one trial: %s", v.Label(r, c),
+					p.Interface, number.Percent(share))})
 			}
-			plot{Drawing: d}.dots(trials, 5, figure.Ink, linear(0, 1, x, x+wide-8), func(at, away float64) figure.Point {
-				return figure.Point{X: at, Y: y + rowHeight/2 + 12.5 + away}
-			})
+			plot{Drawing: d}.dots(trials, 5, figure.Ink, linear(0, 1, x, x+wide-8),
+				func(at, away float64) figure.Point {
+					return figure.Point{X: at, Y: y + rowHeight/2 + 12.5 + away}
+				})
 		}
 		if !numbers && len(loads) > 0 {
-			d.Text(width, y+rowHeight/2+4, fmt.Sprintf("%d of %d", view.Carrying(loads), len(loads)), figure.Style{Size: sizeSmall, Anchor: figure.End})
+			d.Text(width, y+rowHeight/2+4, fmt.Sprintf("%d of %d", view.Carrying(loads), len(loads)),
+				figure.Style{Size: sizeSmall, Anchor: figure.End})
 		}
 	}
 	return d
@@ -108,6 +118,7 @@ func interfacesTitle(v *view.View) string {
 		if r == v.Best && v.Baseline != nil {
 			return fmt.Sprintf("%d of %d", n, len(interfaces))
 		}
-		return fmt.Sprintf("%d of %d interfaces of %s %s the data", n, len(interfaces), v.Focus, words.Verb(n, "carries", "carry"))
+		return fmt.Sprintf("%d of %d interfaces of %s %s the data", n, len(interfaces), v.Focus,
+			words.Verb(n, "carries", "carry"))
 	}))
 }

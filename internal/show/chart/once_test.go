@@ -14,10 +14,14 @@ import (
 // TestProbeOnce: the probe of a window in both directions is one value, which is not drawn; the
 // goodput of each is, under a title that says what the table does.
 func TestProbeOnce(t *testing.T) {
-	run := &record.Run{Study: record.MeasureStudy, Unit: "bit/s", Confidence: 0.95, Margin: 0.02, Responses: []string{"goodput", "latency_p50"},
-		Factors: []record.Factor{{Name: "direction", Role: "condition", Baseline: "write", Levels: []record.Level{{Name: "write"}, {Name: "read"}}}}}
+	run := &record.Run{Study: record.MeasureStudy, Unit: "bit/s", Confidence: 0.95, Margin: 0.02,
+		Responses: []string{"goodput", "latency_p50"},
+		Factors: []record.Factor{{Name: "direction", Role: "condition", Baseline: "write",
+			Levels: []record.Level{{Name: "write"}, {Name: "read"}}}}}
 	for i, way := range []string{"write", "read"} {
-		run.Trials = append(run.Trials, record.Trial{Started: time.Unix(7, 0), Treatment: way, Levels: map[string]string{"direction": way}, Block: 1, Order: i + 1, WindowS: 1, GoodputBps: 1e8 - 4e5*float64(i), LimitBps: 1e8,
+		run.Trials = append(run.Trials, record.Trial{Started: time.Unix(7, 0), Treatment: way,
+			Levels: map[string]string{"direction": way}, Block: 1, Order: i + 1, WindowS: 1,
+			GoodputBps: 1e8 - 4e5*float64(i), LimitBps: 1e8,
 			Flows:   []record.Flow{{ID: way[:1] + "1", Protocol: "tcp"}, {ID: "p1", Protocol: "rr"}},
 			Latency: &record.Distribution{Count: 1000, P50Us: 12_100, P99Us: 20_000, MaxUs: 30_000}})
 	}
@@ -26,10 +30,12 @@ func TestProbeOnce(t *testing.T) {
 	for _, f := range Figures(view.New(run)) {
 		drawn[f.Name] = f.Title
 	}
-	if _, latency := drawn["latency_p50"]; latency || drawn["goodput"] != "Goodput: 100.0 % of the limit of the ends' interfaces at “write” and 99.6 % of the limit of the ends' interfaces at “read”" {
+	if _, latency := drawn["latency_p50"]; latency ||
+		drawn["goodput"] != "Goodput: 100.0 % of the limit of the ends' interfaces at “write” and 99.6 % of the limit of the ends' interfaces at “read”" {
 		t.Errorf("%q", drawn)
 	}
-	if said := answer.Run(run).Statements; !slices.Contains(said, "Latency under the load of both: p50 12.1 ms.") || !slices.Contains(said, "Of the limit of the ends' interfaces: 100.0 % for write and 99.6 % for read.") {
+	if said := answer.Run(run).Statements; !slices.Contains(said, "Latency under the load of both: p50 12.1 ms.") ||
+		!slices.Contains(said, "Of the limit of the ends' interfaces: 100.0 % for write and 99.6 % for read.") {
 		t.Errorf("%q", said)
 	}
 }

@@ -16,7 +16,8 @@ import (
 // pathsFigure draws flows on the paths that they took, those of one path in one
 // colour: of each row the treatment that shows most, in the trial nearest to its mean.
 func pathsFigure(v *view.View) (figure.Figure, bool) {
-	f := figure.Figure{Name: "paths", Data: v.PathsCSV(), Note: "Lines are flows, as thick as their goodput; one colour is one path; numbers count them. Dashed: a path that no flow took. Of each treatment the trial nearest its mean."}
+	f := figure.Figure{Name: "paths", Data: v.PathsCSV(),
+		Note: "Lines are flows, as thick as their goodput; one colour is one path; numbers count them. Dashed: a path that no flow took. Of each treatment the trial nearest its mean."}
 	used, all := 0, 0
 	for i := range v.Rows {
 		c := v.MostShared(&v.Rows[i])
@@ -26,7 +27,8 @@ func pathsFigure(v *view.View) (figure.Figure, bool) {
 		t := v.Rows[i].Treatments[c]
 		p := newPathDrawing(v.Typical(t), &v.Run.Topology, v.Focus)
 		used, all = used+p.used(), all+len(p.paths)
-		title := fmt.Sprintf("%s (trial %d): %s", v.Label(&v.Rows[i], c), p.trial.Order, v.Scale.Spell(p.trial.GoodputBps))
+		title := fmt.Sprintf("%s (trial %d): %s", v.Label(&v.Rows[i], c), p.trial.Order,
+			v.Scale.Spell(p.trial.GoodputBps))
 		f.Panels = append(f.Panels, figure.Panel{Title: title, Draw: p.draw})
 	}
 	f.Title = fmt.Sprintf("Flows on their paths: %d of %d equal-cost paths are used", used, all)
@@ -111,7 +113,9 @@ func (p *pathDrawing) along(whole *topology.Topology) *topology.Topology {
 		return gone
 	})
 	kept.Hosts = slices.DeleteFunc(slices.Clone(whole.Hosts), func(h topology.Host) bool { return !nodes[h.Name] })
-	kept.Switches = slices.DeleteFunc(slices.Clone(whole.Switches), func(s topology.Switch) bool { return !nodes[s.Name] })
+	kept.Switches = slices.DeleteFunc(slices.Clone(whole.Switches), func(s topology.Switch) bool {
+		return !nodes[s.Name]
+	})
 	return &kept
 }
 
@@ -128,7 +132,9 @@ func (p *pathDrawing) on(e *edge) (flows []record.Flow, back bool) {
 	for _, f := range p.flows {
 		for i := range len(f.Path) - 1 {
 			from := slices.IndexFunc(e.ends, func(end topology.End) bool { return end.String() == f.Path[i] })
-			if from >= 0 && slices.ContainsFunc(e.ends, func(end topology.End) bool { return end.String() == f.Path[i+1] }) {
+			if from >= 0 && slices.ContainsFunc(e.ends, func(end topology.End) bool {
+				return end.String() == f.Path[i+1]
+			}) {
 				// Ends come in pairs, a link's first one on a's side.
 				flows, back = append(flows, f), e.ends[from].Node != e.ends[0].Node
 				break
@@ -167,7 +173,8 @@ func (p *pathDrawing) drawEdge(d *figure.Drawing, e *edge) {
 		for i, p := range points {
 			strand[i] = figure.Point{X: p.X, Y: p.Y + at + thick/2}
 		}
-		d.Line(figure.SeriesRole(p.path(f)), thick, strand...).Tip(f.ID + " " + f.Source + " → " + f.Destination + ": " + number.LinkRate(f.GoodputBps))
+		d.Line(figure.SeriesRole(p.path(f)), thick, strand...).Tip(f.ID + " " + f.Source + " → " + f.Destination +
+			": " + number.LinkRate(f.GoodputBps))
 		at += thick + gap
 	}
 }

@@ -37,7 +37,8 @@ func predictedFigure(v *view.View) (figure.Figure, bool) {
 	default:
 		f.Title = fmt.Sprintf("%d of %s carried the predicted goodput", within, words.Count(judged, "flow"))
 	}
-	f.Note = fmt.Sprintf("Across: the predicted goodput, from low to high. Up: the measured goodput, the mean and range of a treatment's flows. On the line both are equal; a correct prediction meets the shaded ±%.3g %%.", 100*record.Tolerated)
+	f.Note = fmt.Sprintf(
+		"Across: the predicted goodput, from low to high. Up: the measured goodput, the mean and range of a treatment's flows. On the line both are equal; a correct prediction meets the shaded ±%.3g %%.", 100*record.Tolerated)
 	f.Panels = []figure.Panel{{Draw: func(width float64) *figure.Drawing { return predictedPanel(v, list, width) }}}
 	return f, true
 }
@@ -63,7 +64,8 @@ func predictedPanel(v *view.View, list []view.Held, width float64) *figure.Drawi
 	p.x, p.y = logarithmic(low, high, p.left, p.right), logarithmic(low, high, p.bottom, p.top)
 
 	const near = record.Tolerated
-	p.Polygon(figure.Faint, p.at(low, low), p.at(low, low*(1+near)), p.at(high/(1+near), high), p.at(high, high), p.at(high, high*(1-near)), p.at(low/(1-near), low)).Tip("±" + number.Percent(near))
+	p.Polygon(figure.Faint, p.at(low, low), p.at(low, low*(1+near)), p.at(high/(1+near), high), p.at(high, high),
+		p.at(high, high*(1-near)), p.at(low/(1-near), low)).Tip("±" + number.Percent(near))
 	marks := logTicks(low, high, int((p.right-p.left)/64), rateLadders...)
 	var labels []string
 	for _, mark := range marks {
@@ -83,7 +85,8 @@ func predictedPanel(v *view.View, list []view.Held, width float64) *figure.Drawi
 	for _, h := range list {
 		role := figure.SeriesRole(slices.Index(by, h.Predicted[0]))
 		middle := math.Sqrt(h.LowBps * h.HighBps)
-		tip := fmt.Sprintf("%s: predicted %s to %s (%s), measured %s (%s)", h.Label(v), number.LinkRate(h.LowBps), number.LinkRate(h.HighBps), h.Predicted[0], number.LinkRate(h.MeanBps), view.Causes(h.By))
+		tip := fmt.Sprintf("%s: predicted %s to %s (%s), measured %s (%s)", h.Label(v), number.LinkRate(h.LowBps),
+			number.LinkRate(h.HighBps), h.Predicted[0], number.LinkRate(h.MeanBps), view.Causes(h.By))
 		p.Line(role, 1.6, p.at(h.LowBps, h.MeanBps), p.at(h.HighBps, h.MeanBps)).Tip(tip)
 		p.Line(role, 1.6, p.at(middle, h.LeastBps), p.at(middle, h.MostBps)).Tip(tip)
 		p.Circle(p.at(middle, h.MeanBps), 4, role).Tip(tip)
@@ -92,7 +95,8 @@ func predictedPanel(v *view.View, list []view.Held, width float64) *figure.Drawi
 		}
 	}
 	write := func(x, y float64, text string, role figure.Role, bold bool) {
-		p.Text(x, y, figure.Fit(plain.Line(text), width-x, sizeText, bold), figure.Style{Size: sizeText, Role: role, Bold: bold}).Tip(text)
+		p.Text(x, y, figure.Fit(plain.Line(text), width-x, sizeText, bold), figure.Style{Size: sizeText, Role: role,
+			Bold: bold}).Tip(text)
 	}
 	if wide {
 		predictedWords(v, list, by, p.right+28, p.top+8, write)
@@ -106,7 +110,8 @@ func predictedPanel(v *view.View, list []view.Held, width float64) *figure.Drawi
 const mostMisses = 8
 
 // predictedWords names the colours, and what did not come true.
-func predictedWords(v *view.View, list []view.Held, by []string, x, y float64, write func(x, y float64, text string, role figure.Role, bold bool)) float64 {
+func predictedWords(v *view.View, list []view.Held, by []string, x, y float64, write func(x, y float64, text string,
+	role figure.Role, bold bool)) float64 {
 	write(x, y, "predicted bottleneck", figure.Muted, false)
 	for i, cause := range by {
 		y += 19
@@ -121,7 +126,8 @@ func predictedWords(v *view.View, list []view.Held, by []string, x, y float64, w
 	missed := slices.DeleteFunc(slices.Clone(list), func(h view.Held) bool { return h.Within == h.Judged })
 	if len(missed) > 0 {
 		y += 30
-		write(x, y, "hollow: "+words.Count(len(missed), "treatment")+" with flows that got something else", figure.Muted, false)
+		write(x, y, "hollow: "+words.Count(len(missed), "treatment")+" with flows that got something else",
+			figure.Muted, false)
 	}
 	for i, h := range missed {
 		y += 18

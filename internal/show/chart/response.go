@@ -42,7 +42,8 @@ func responseFigure(v *view.View, m *view.Measure) (figure.Figure, bool) {
 		high = 1
 	}
 	for _, p := range v.Panes(m) {
-		f.Panels = append(f.Panels, figure.Panel{Title: v.Columns[p.At].Name, Draw: func(width float64) *figure.Drawing { return responsePanel(v, p, width, high*m.Shown.Per) }})
+		f.Panels = append(f.Panels, figure.Panel{Title: v.Columns[p.At].Name,
+			Draw: func(width float64) *figure.Drawing { return responsePanel(v, p, width, high*m.Shown.Per) }})
 	}
 	return f, true
 }
@@ -87,10 +88,12 @@ func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Draw
 		}
 		e := of.Estimate(t)
 		mean, low, upper := e.Mean*of.Shown.Per, e.Low*of.Shown.Per, e.High*of.Shown.Per
-		p.Rect(p.left, y-bar/2, p.x(mean)-p.left, bar, role).Tip(v.Label(r, c) + ": " + number.Bracketed(of.Shown.With(values[i].text()), e.Rank))
+		p.Rect(p.left, y-bar/2, p.x(mean)-p.left, bar, role).Tip(v.Label(r, c) + ": " +
+			number.Bracketed(of.Shown.With(values[i].text()), e.Rank))
 		if t.LimitBps > 0 && of.Goodput() {
 			at := p.x(t.LimitBps * v.Scale.Per)
-			p.Line(figure.Limit, 2, figure.Point{X: at, Y: middle - rowHeight/2}, figure.Point{X: at, Y: middle + rowHeight/2})
+			p.Line(figure.Limit, 2, figure.Point{X: at, Y: middle - rowHeight/2},
+				figure.Point{X: at, Y: middle + rowHeight/2})
 		}
 		if upper > low {
 			p.Line(figure.Ink, 1.4, figure.Point{X: p.x(low), Y: y}, figure.Point{X: p.x(upper), Y: y})
@@ -143,7 +146,8 @@ func limitLabel(v *view.View, p plot, c int) {
 		highest = max(highest, t.LimitBps)
 	}
 	if highest == 0 {
-		p.Text(p.left, p.top-8, figure.Fit(plain.Line("limit "+why), p.Width-p.left, sizeSmall, false), small(figure.Start))
+		p.Text(p.left, p.top-8, figure.Fit(plain.Line("limit "+why), p.Width-p.left, sizeSmall, false),
+			small(figure.Start))
 		return
 	}
 	text := "limit"
@@ -151,7 +155,8 @@ func limitLabel(v *view.View, p plot, c int) {
 		text = "limit " + v.Scale.Value(highest)
 	}
 	half := figure.TextWidth(text, sizeText, true) / 2
-	p.Text(min(p.x(highest*v.Scale.Per), p.Width-half), p.top-8, text, figure.Style{Size: sizeText, Role: figure.Limit, Bold: true, Anchor: figure.Middle})
+	p.Text(min(p.x(highest*v.Scale.Per), p.Width-half), p.top-8, text, figure.Style{Size: sizeText, Role: figure.Limit,
+		Bold: true, Anchor: figure.Middle})
 }
 
 // valueLabel is "119.50 ±0.04", split where the decimal point is.
@@ -183,7 +188,8 @@ func valueLabels(v *view.View, p view.Pane) (labels []valueLabel, width, point f
 			}
 		}
 		labels = append(labels, l)
-		point, after = max(point, figure.TextWidth(l.whole, sizeText, false)), max(after, figure.TextWidth(l.rest, sizeText, false))
+		point, after = max(point, figure.TextWidth(l.whole, sizeText, false)),
+			max(after, figure.TextWidth(l.rest, sizeText, false))
 	}
 	return labels, point + after, point
 }
@@ -215,13 +221,16 @@ func responseTitle(v *view.View, m *view.Measure) string {
 		return words.Sentence(about + look)
 	}
 	if allAlike(v, m) {
-		return words.Sentence(about + "every treatment is within " + number.Percent(v.Run.Margin) + " of " + words.Name(v.Baseline.Name))
+		return words.Sentence(about + "every treatment is within " + number.Percent(v.Run.Margin) + " of " +
+			words.Name(v.Baseline.Name))
 	}
 	if worse := judged(v, m, record.Worsens); len(worse) > 0 && !v.Ordinary() {
-		return words.Sentence(about + v.PerColumn(func(c int) string { return amount(v.Baseline, c) }) + " at " + words.Name(v.Baseline.Name) + "; worse with " + words.List(worse))
+		return words.Sentence(about + v.PerColumn(func(c int) string { return amount(v.Baseline, c) }) + " at " +
+			words.Name(v.Baseline.Name) + "; worse with " + words.List(worse))
 	}
 	if better := judged(v, m, record.Improves); len(better) > 0 && m != v.Lead() {
-		return words.Sentence(about + v.PerColumn(func(c int) string { return amount(v.Baseline, c) }) + " at " + words.Name(v.Baseline.Name) + "; better with " + words.List(better))
+		return words.Sentence(about + v.PerColumn(func(c int) string { return amount(v.Baseline, c) }) + " at " +
+			words.Name(v.Baseline.Name) + "; better with " + words.List(better))
 	}
 	return words.Sentence(about + "no treatment is shown to improve on " + words.Name(v.Baseline.Name))
 }
@@ -230,7 +239,11 @@ func responseTitle(v *view.View, m *view.Measure) string {
 func judged(v *view.View, m *view.Measure, verdict string) []string {
 	var names []string
 	for _, r := range v.Rows {
-		if slices.ContainsFunc(r.Treatments, func(t *record.Treatment) bool { e := m.EffectOn(t); return e != nil && e.Verdict == verdict }) {
+		if slices.ContainsFunc(r.Treatments, func(t *record.Treatment) bool {
+			e := m.EffectOn(t)
+			return e != nil &&
+				e.Verdict == verdict
+		}) {
 			names = append(names, words.Name(r.Name))
 		}
 	}

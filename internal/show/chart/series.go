@@ -40,7 +40,8 @@ func (l loadSeries) spread() float64 {
 // seriesFigure draws the load of every interface of the host in question over the
 // window, for the baseline and the best fix.
 func seriesFigure(v *view.View) (figure.Figure, bool) {
-	f := figure.Figure{Name: "series", Data: [][]string{{"treatment", "trial", "host", "interface", "at_s", "load_bps"}},
+	f := figure.Figure{Name: "series", Data: [][]string{{"treatment", "trial", "host", "interface", "at_s",
+		"load_bps"}},
 		Note: "Load by the interface's own counters. The trial shown is the one nearest to its treatment's mean."}
 	high, steadiest, worst, does := 0.0, 0.0, "", ""
 	var drawn []string
@@ -63,7 +64,8 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 			busiest = max(busiest, l.mean())
 			high = max(high, slices.Max(l.bps), limit.bps)
 			for i := range l.at {
-				f.Data = append(f.Data, []string{t.Name, fmt.Sprint(trial.Order), v.Focus, l.name, number.Fixed(l.at[i], 4), number.Fixed(l.bps[i], 0)})
+				f.Data = append(f.Data, []string{t.Name, fmt.Sprint(trial.Order), v.Focus, l.name,
+					number.Fixed(l.at[i], 4), number.Fixed(l.bps[i], 0)})
 			}
 		}
 		for _, l := range lines {
@@ -72,16 +74,19 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 			}
 		}
 		drawn = append(drawn, v.Label(at.Row, at.Column))
-		f.Panels = append(f.Panels, figure.Panel{Title: v.Label(at.Row, at.Column) + fmt.Sprintf(" (trial %d)", trial.Order), Draw: func(width float64) *figure.Drawing {
+		f.Panels = append(f.Panels, figure.Panel{Title: v.Label(at.Row, at.Column) + fmt.Sprintf(" (trial %d)",
+			trial.Order), Draw: func(width float64) *figure.Drawing {
 			return seriesPanel(lines, limit, high, width) // high is of all panels
 		}})
 	}
-	f.Title = fmt.Sprintf("Every busy interface of %s %s at a steady rate through the window, within %s", v.Focus, does, number.Percent(steadiest))
+	f.Title = fmt.Sprintf("Every busy interface of %s %s at a steady rate through the window, within %s", v.Focus, does,
+		number.Percent(steadiest))
 	if all := len(v.Spots()); len(drawn) < all && len(drawn) > 0 { // others have no interface of it
 		f.Title += " (" + words.List(drawn) + ")"
 	}
 	if steadiest > 0.1 {
-		f.Title = fmt.Sprintf("The rate at which %s %s changes within the window, by up to %s of its mean (%s)", v.Focus, does, number.Percent(steadiest), worst)
+		f.Title = fmt.Sprintf("The rate at which %s %s changes within the window, by up to %s of its mean (%s)",
+			v.Focus, does, number.Percent(steadiest), worst)
 	}
 	return f, high > 0
 }
@@ -154,7 +159,8 @@ func seriesPanel(lines []loadSeries, limit linkRate, high, width float64) *figur
 	p.xAxis(times, tickLabels(times), "seconds since the window began")
 	if limit.bps > 0 {
 		p.across(figure.Limit, 1.6, limit.bps).Dash()
-		p.Text(p.right, p.y(limit.bps)-11, limit.of+" "+number.LinkRate(limit.bps), figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
+		p.Text(p.right, p.y(limit.bps)-11, limit.of+" "+number.LinkRate(limit.bps),
+			figure.Style{Size: sizeSmall, Role: figure.Limit, Anchor: figure.End})
 	}
 	var ends []curveEnd
 	for i, l := range lines {

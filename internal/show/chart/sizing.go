@@ -44,7 +44,8 @@ func newDrawnEffect(v *view.View, e *record.Effect, s sizing) drawnEffect {
 	m := v.MeasureOf(e)
 	for _, pair := range stats.Pairs(v.Run, e) {
 		if value, ok := s.block(pair); ok {
-			d.blocks = append(d.blocks, dot{value: value, tip: fmt.Sprintf("%s in one block: %s (%s, %s)", e.To, s.spell(value), m.Shown.Spell(pair.Level), m.Shown.Spell(pair.Base))})
+			d.blocks = append(d.blocks, dot{value: value, tip: fmt.Sprintf("%s in one block: %s (%s, %s)", e.To,
+				s.spell(value), m.Shown.Spell(pair.Level), m.Shown.Spell(pair.Base))})
 		}
 	}
 	return d
@@ -112,7 +113,8 @@ func differencesOf(v *view.View) sizing {
 
 // spanOf is how far comparisons go, at least from low to high: as far as their figures and
 // blocks do, and their intervals where those are not much wider (near).
-func spanOf(groups []effectGroup, low, high float64, near func(record.EffectSize) (low, high float64)) (float64, float64) {
+func spanOf(groups []effectGroup, low, high float64, near func(record.EffectSize) (low, high float64)) (
+	float64, float64) {
 	for _, g := range groups {
 		for _, e := range g.effects {
 			low, high = min(low, e.size.Mean), max(high, e.size.Mean)

@@ -42,7 +42,9 @@ func topologyPanel(v *view.View, r *view.Row, c int) figure.Panel {
 			}
 		}
 		return newGraph(&v.Run.Topology, t.Interfaces, v.Focus).draw(width,
-			func(d *figure.Drawing, e *edge) { e.draw(d, most) }, func(d *figure.Drawing, e *edge) { e.drawLabel(d, most) })
+			func(d *figure.Drawing, e *edge) { e.draw(d, most) }, func(d *figure.Drawing, e *edge) {
+				e.drawLabel(d, most)
+			})
 	}}
 }
 
@@ -289,7 +291,8 @@ func (e *edge) drawLabel(d *figure.Drawing, most float64) {
 	}
 	text := number.LinkRate(e.load())
 	if e.links > 1 {
-		d.Text(mid.X, mid.Y+e.width(most)/2+13, words.Count(e.links, "link"), figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
+		d.Text(mid.X, mid.Y+e.width(most)/2+13, words.Count(e.links, "link"),
+			figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: figure.Middle})
 	}
 	style := figure.Style{Size: sizeSmall, Anchor: figure.Middle, Bold: e.full()}
 	if e.full() {
@@ -314,7 +317,8 @@ func (e *edge) drawLabel(d *figure.Drawing, most float64) {
 
 func (n *node) draw(d *figure.Drawing) {
 	d.Rect(n.x, n.y, n.w, n.h, figure.Box).Tip(n.name)
-	d.Line(figure.Base, 1, figure.Point{X: n.x, Y: n.y}, figure.Point{X: n.x + n.w, Y: n.y}, figure.Point{X: n.x + n.w, Y: n.y + n.h},
+	d.Line(figure.Base, 1, figure.Point{X: n.x, Y: n.y}, figure.Point{X: n.x + n.w, Y: n.y},
+		figure.Point{X: n.x + n.w, Y: n.y + n.h},
 		figure.Point{X: n.x, Y: n.y + n.h}, figure.Point{X: n.x, Y: n.y})
 	title := figure.Style{Size: sizeText, Bold: true}
 	switch {
@@ -337,7 +341,8 @@ func (n *node) draw(d *figure.Drawing) {
 	}
 	d.Text(n.x+8, n.y+16, figure.Fit(plain.Line(n.name), n.w-12, sizeText, true), title)
 	if n.caption != "" {
-		d.Text(n.x+8, n.y+16+slotHeight*0.8, figure.Fit(plain.Line(n.caption), n.w-12, sizeSmall, false), figure.Style{Size: sizeSmall, Role: figure.Muted})
+		d.Text(n.x+8, n.y+16+slotHeight*0.8, figure.Fit(plain.Line(n.caption), n.w-12, sizeSmall, false),
+			figure.Style{Size: sizeSmall, Role: figure.Muted})
 	}
 	for _, s := range n.slots {
 		style := figure.Style{Size: sizeSmall}

@@ -24,7 +24,9 @@ func enter(ctx context.Context, said io.Writer, what string, wait bool) (*active
 	dir, work := active.Directory(), active.Work{What: what, Since: time.Now()}
 	if wait {
 		var latest time.Time // said
-		claim, err := active.Wait(ctx, dir, work, func() []active.Work { return activeRuns(ctx) }, func(others []active.Work) {
+		claim, err := active.Wait(ctx, dir, work, func() []active.Work {
+			return activeRuns(ctx)
+		}, func(others []active.Work) {
 			if time.Since(latest) >= every {
 				latest = time.Now()
 				say(said, "linerate: waiting: %s\n", spellWork(others))
@@ -94,7 +96,8 @@ func spellWork(works []active.Work) string {
 		what := []rune(plain.Line(w.What))
 		text := string(what[:min(len(what), 100)]) + " is active"
 		if !w.Since.IsZero() {
-			text += " since " + w.Since.UTC().Format("15:04:05 UTC") + " (" + unit.FormatTime(max(0, time.Since(w.Since))) + ")"
+			text += " since " + w.Since.UTC().Format("15:04:05 UTC") + " (" +
+				unit.FormatTime(max(0, time.Since(w.Since))) + ")"
 		}
 		parts = append(parts, text)
 	}

@@ -27,7 +27,8 @@ func TestDescribing(t *testing.T) {
 	if len(works) != 1 || works[0].What != "run tune-5, of tune a.conf" || shown != "tune-5" {
 		t.Fatalf("%+v, shown %q", works, shown)
 	}
-	for title, want := range map[string]bool{runTitle("tune-5", ""): true, runTitle("tune-51", ""): false, runTitle("tune", ""): false} {
+	for title, want := range map[string]bool{runTitle("tune-5", ""): true, runTitle("tune-51", ""): false,
+		runTitle("tune", ""): false} {
 		if isOf(works[0].What, title) != want {
 			t.Errorf("%s: want %t", title, want)
 		}

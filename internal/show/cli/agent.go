@@ -46,7 +46,8 @@ until Ctrl-C or SIGTERM, without privileges.`,
 				return usageError(err)
 			}
 			if !stdio && metrics.address == "" {
-				return usageError(errors.New("an agent is reached over its standard input and output, or by Prometheus: expected --stdio or --metrics"))
+				return usageError(errors.New(
+					"an agent is reached over its standard input and output, or by Prometheus: expected --stdio or --metrics"))
 			}
 			if !stdio {
 				log := newLogWriter(s.err)
@@ -85,9 +86,12 @@ until Ctrl-C or SIGTERM, without privileges.`,
 	cmd.Flags().BoolVar(&stdio, "stdio", false, "speak over standard input and output")
 	metrics.define(cmd.Flags())
 	cmd.Flags().StringVar(&o.Node, "node", "host", "this host's `name` in the topology")
-	cmd.Flags().DurationVar(&o.Lease, "lease", apply.Lease, "revert settings when the conductor has been silent for so long")
-	cmd.Flags().StringVar(&o.Journal, "journal", "", "`file` for undo entries; \"memory\" keeps none (default: the host's own)")
-	cmd.Flags().BoolVar(&ofLab, "of-lab", false, "descriptor 3 has what a lab's init process says of this host (linerate passes this by itself)")
+	cmd.Flags().DurationVar(&o.Lease, "lease", apply.Lease,
+		"revert settings when the conductor has been silent for so long")
+	cmd.Flags().StringVar(&o.Journal, "journal", "",
+		"`file` for undo entries; \"memory\" keeps none (default: the host's own)")
+	cmd.Flags().BoolVar(&ofLab, "of-lab", false,
+		"descriptor 3 has what a lab's init process says of this host (linerate passes this by itself)")
 	_ = cmd.Flags().MarkHidden("of-lab") // fails for a flag that is not there
 	return cmd
 }

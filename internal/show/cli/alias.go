@@ -43,7 +43,8 @@ func (f *aliasFlags) parse() (problems []error) {
 	for _, text := range f.texts {
 		name, span, found := strings.Cut(text, "=")
 		if !found || name == "" || span == "" {
-			problems = append(problems, fmt.Errorf("--alias %q: expected INTERFACE=ADDRESSES/LENGTH, such as eth1=192.168.2.1-254/24", text))
+			problems = append(problems,
+				fmt.Errorf("--alias %q: expected INTERFACE=ADDRESSES/LENGTH, such as eth1=192.168.2.1-254/24", text))
 			continue
 		}
 		spans, err := source.Texts(span)
@@ -82,7 +83,8 @@ func (f *aliasFlags) addresses() (list []netip.Addr) {
 }
 
 // while runs a command while the addresses are there. name is part of its journal's.
-func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, command func(context.Context) error) (err error) {
+func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, command func(context.Context) error) (
+	err error) {
 	if len(f.all) == 0 {
 		return command(ctx)
 	}
@@ -116,7 +118,8 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 		}
 		runs = append(runs, a.What)
 	}
-	say(said, "added %s in %s: %s\n", unit.Plural(len(f.all), "address"), milliseconds(took), strings.Join(source.Some(runs, aliasRunsListed), ", "))
+	say(said, "added %s in %s: %s\n", unit.Plural(len(f.all), "address"), milliseconds(took),
+		strings.Join(source.Some(runs, aliasRunsListed), ", "))
 	return command(ctx)
 }
 

@@ -41,14 +41,16 @@ func journals(t *testing.T) []string {
 func TestAliases(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		aliased(t, "100mbit")
-		before := kerneltest.Do(t, "ip", "-n", "server", "-4", "-o", "address") + kerneltest.Do(t, "ip", "-n", "client", "-4", "-o", "address")
+		before := kerneltest.Do(t, "ip", "-n", "server", "-4", "-o", "address") + kerneltest.Do(t, "ip", "-n", "client",
+			"-4", "-o", "address")
 		const n = 130 // more than a server's usual flows
 		s := serving(t, "--alias", fmt.Sprintf("eth0=10.0.2.1-%d/16", n))
 		s.until(t, fmt.Sprintf("added %d addresses", n), 1)
 		if got := aliases(t, "server", "10.0.2."); got != n {
 			t.Fatalf("%d aliases, want %d", got, n)
 		}
-		m, status, said := measured(t, "client", fmt.Sprintf("10.0.2.1-%d", n), "--alias", fmt.Sprintf("eth0=10.0.{3..4}.1-%d/16", n/2), "--duration", "1s", "--quiet=false")
+		m, status, said := measured(t, "client", fmt.Sprintf("10.0.2.1-%d", n), "--alias",
+			fmt.Sprintf("eth0=10.0.{3..4}.1-%d/16", n/2), "--duration", "1s", "--quiet=false")
 		if status != ExitOK && status != ExitDoubt || !strings.Contains(said, fmt.Sprintf("added %d addresses", n)) {
 			t.Fatalf("exit status %d: %s", status, said)
 		}
@@ -68,14 +70,16 @@ func TestAliases(t *testing.T) {
 		if len(m.Addresses) != 2*n || flows["server"] != n || flows["client"] != n {
 			t.Errorf("%d addresses with flows %v, want %d on each side", len(m.Addresses), flows, n)
 		}
-		if limit := 100e6 * (limits.Frame{Shaped: true}).Fraction(); sum < 0.8*limit || sum > fuller*limit || sum/m.GoodputBps < 0.999 || sum/m.GoodputBps > 1.001 {
+		if limit := 100e6 * (limits.Frame{Shaped: true}).Fraction(); sum < 0.8*limit || sum > fuller*limit ||
+			sum/m.GoodputBps < 0.999 || sum/m.GoodputBps > 1.001 {
 			t.Errorf("addresses together %.0f, all flows %.0f, the limit is %.0f", sum, m.GoodputBps, limit)
 		}
 		if err := s.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
 		<-s.over
-		if after := kerneltest.Do(t, "ip", "-n", "server", "-4", "-o", "address") + kerneltest.Do(t, "ip", "-n", "client", "-4", "-o", "address"); after != before {
+		if after := kerneltest.Do(t, "ip", "-n", "server", "-4", "-o", "address") + kerneltest.Do(t, "ip", "-n",
+			"client", "-4", "-o", "address"); after != before {
 			t.Errorf("before\n%safter\n%s", before, after)
 		}
 		if left := journals(t); len(left) > 0 {
@@ -113,7 +117,8 @@ func TestAliasesAfterKill(t *testing.T) {
 			<-s.over
 		}
 		killed(false)
-		for end := time.Now().Add(time.Minute); aliases(t, "server", "10.0.2.") > 0 || len(journals(t)) > 0; time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); aliases(t, "server", "10.0.2.") > 0 ||
+			len(journals(t)) > 0; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("the addresses of a server that was killed are still there")
 			}
@@ -172,21 +177,25 @@ func TestAliasesRefused(t *testing.T) {
 func TestTenThousandAliases(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		aliased(t, "100mbit")
-		before := kerneltest.Do(t, "ip", "-n", "server", "-4", "-o", "address") + kerneltest.Do(t, "ip", "-n", "server", "-4", "route", "show", "table", "all")
+		before := kerneltest.Do(t, "ip", "-n", "server", "-4", "-o", "address") + kerneltest.Do(t, "ip", "-n", "server",
+			"-4", "route", "show", "table", "all")
 		kerneltest.Do(t, "ip", "-n", "client", "route", "add", "10.1.0.0/16", "dev", "eth0")
 		s := serving(t, "--alias", "eth0=10.1.0.1-10.1.39.16/16", "--listen", ":5202")
 		if n := aliases(t, "server", "10.1."); n != 10_000 {
 			t.Fatalf("%d aliases, want 10000", n)
 		}
-		m, status, said := measured(t, "client", "10.1.{0..38}.77", "10.1.39.16", "--protocol", "crr", "--duration", "500ms")
-		if status != ExitOK && status != ExitDoubt || len(m.Addresses) != 40 || m.RatePerS == 0 || m.Transactions.Failed != 0 {
+		m, status, said := measured(t, "client", "10.1.{0..38}.77", "10.1.39.16", "--protocol", "crr",
+			"--duration", "500ms")
+		if status != ExitOK && status != ExitDoubt || len(m.Addresses) != 40 || m.RatePerS == 0 ||
+			m.Transactions.Failed != 0 {
 			t.Errorf("exit status %d: %d addresses, %+v: %s", status, len(m.Addresses), m.Transactions, said)
 		}
 		if err := s.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Fatal(err)
 		}
 		<-s.over
-		if after := kerneltest.Do(t, "ip", "-n", "server", "-4", "-o", "address") + kerneltest.Do(t, "ip", "-n", "server", "-4", "route", "show", "table", "all"); after != before {
+		if after := kerneltest.Do(t, "ip", "-n", "server", "-4", "-o", "address") + kerneltest.Do(t, "ip", "-n",
+			"server", "-4", "route", "show", "table", "all"); after != before {
 			t.Errorf("before\n%safter\n%s", before, after)
 		}
 		if left := journals(t); len(left) > 0 {

@@ -54,7 +54,8 @@ func listenAt(text, byDefault string) (string, error) {
 	} else if err != nil {
 		at, err := measure.Complete(text, byDefault)
 		if err != nil {
-			return "", fmt.Errorf("%q: expected a port such as :%s, an address, or both as ADDRESS:PORT", text, byDefault)
+			return "", fmt.Errorf("%q: expected a port such as :%s, an address, or both as ADDRESS:PORT",
+				text, byDefault)
 		}
 		return at, nil
 	}
@@ -77,17 +78,20 @@ func cannotListen(ctx context.Context, err error, address, flag string, addresse
 		if flag == "--iperf3" {
 			free = iperf3.DefaultPort
 		}
-		return fmt.Errorf("port %s: permission denied: ports below net.ipv4.ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: %s %s",
+		return fmt.Errorf(
+			"port %s: permission denied: ports below net.ipv4.ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: %s %s",
 			text, flag, net.JoinHostPort(another, free))
 	}
 	if errors.Is(err, syscall.EADDRNOTAVAIL) {
-		return fmt.Errorf("%s %s: no interface of this host has the address %s (ip address lists them)", flag, address, host)
+		return fmt.Errorf("%s %s: no interface of this host has the address %s (ip address lists them)", flag,
+			address, host)
 	}
 	if !errors.Is(err, syscall.EADDRINUSE) || wrong != nil {
 		return err
 	}
 	// An iperf3 is not disturbed.
-	return fmt.Errorf("port %s is in use by %s; another port: %s %s", text, occupant(ctx, address, flag == "--listen"), flag, net.JoinHostPort(another, freePort(another, port)))
+	return fmt.Errorf("port %s is in use by %s; another port: %s %s", text, occupant(ctx, address, flag == "--listen"),
+		flag, net.JoinHostPort(another, freePort(another, port)))
 }
 
 // freePort is the first port after another that nothing listens on, and that neither linerate

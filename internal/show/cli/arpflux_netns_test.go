@@ -68,7 +68,8 @@ func TestARPFluxFromTheUsersOwnFile(t *testing.T) {
 		if tr.Chance != nil {
 			by = tr.Chance.By
 		}
-		if want := map[string]string{"kernel defaults, writes": "9 flows over 3 interfaces of server by ARP"}[c.treatment]; by != want {
+		if want := map[string]string{
+			"kernel defaults, writes": "9 flows over 3 interfaces of server by ARP"}[c.treatment]; by != want {
 			t.Errorf("%s: %q is left to chance, expected %q", c.treatment, by, want)
 		}
 	}
@@ -147,7 +148,8 @@ func TestSenderSideSumsAreCaught(t *testing.T) {
 	run := runLab(t, t.TempDir(), labFile(t, "sender-side.yaml"))
 	tr := run.Treatments[0]
 	if tr.ToolReported == nil || tr.ToolReported.SumBps <= tr.LimitBps {
-		t.Fatalf("the senders' own averages sum to %+v, expected more than the limit of %.0f", tr.ToolReported, tr.LimitBps)
+		t.Fatalf("the senders' own averages sum to %+v, expected more than the limit of %.0f", tr.ToolReported,
+			tr.LimitBps)
 	}
 	caught := false
 	for _, c := range run.Trust {

@@ -19,7 +19,8 @@ func (b blocked) Read([]byte) (int, error) {
 // TestInterruptedInput: SIGTERM ends every command that waits for its standard input.
 func TestInterruptedInput(t *testing.T) {
 	for _, line := range []string{
-		"doctor -", "doctor --paste", "diff - -", "check -", "run -", "show -", "lab up -", "tune - --lint", "tune x.conf --on -", "replay - --interface lo",
+		"doctor -", "doctor --paste", "diff - -", "check -", "run -", "show -", "lab up -", "tune - --lint",
+		"tune x.conf --on -", "replay - --interface lo",
 		"top --replay - --once", // which shows what there was until then
 	} {
 		t.Chdir(t.TempDir())
@@ -32,7 +33,8 @@ func TestInterruptedInput(t *testing.T) {
 			_ = syscall.Kill(syscall.Getpid(), syscall.SIGTERM)
 		}()
 		var errs strings.Builder
-		if status := Main(strings.Fields(line), in, io.Discard, &errs); status != ExitInterrupted && (status != ExitOK || !strings.HasPrefix(line, "top")) {
+		if status := Main(strings.Fields(line), in, io.Discard, &errs); status != ExitInterrupted &&
+			(status != ExitOK || !strings.HasPrefix(line, "top")) {
 			t.Errorf("%s: status %d, %q", line, status, errs.String())
 		}
 	}

@@ -34,7 +34,9 @@ func TestAttacks(t *testing.T) {
 			t.Fatalf("%s: %+v", trial.Treatment, trial.Attacks)
 		}
 		a := trial.Attacks[0]
-		if a.Error != "" || a.Kind != "syn-flood" || a.From != "attacker" || a.AskedPerS != 5000 || a.SentPerS < 1000 || a.SentPerS > 5200 || !strings.HasSuffix(a.Target, trial.Flows[0].Destination[strings.LastIndex(trial.Flows[0].Destination, ":"):]) {
+		if a.Error != "" || a.Kind != "syn-flood" || a.From != "attacker" || a.AskedPerS != 5000 || a.SentPerS < 1000 ||
+			a.SentPerS > 5200 || !strings.HasSuffix(a.Target,
+			trial.Flows[0].Destination[strings.LastIndex(trial.Flows[0].Destination, ":"):]) {
 			t.Errorf("%s: %+v", trial.Treatment, a)
 		}
 	}

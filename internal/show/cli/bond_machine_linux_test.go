@@ -20,10 +20,13 @@ func TestMachineBondHash(t *testing.T) {
 		t.Fatal(err)
 	}
 	// One emulated CPU: less to carry, and shorter.
-	small := strings.NewReplacer("rate: 100mbit", "rate: 15mbit", "rate: 1gbit", "rate: 100mbit", "duration: 2s", "duration: 1s", "warmup: 1s", "warmup: 500ms",
-		"      2 flows: {workload: {streams: 1}}\n", "", "      16 flows: {workload: {streams: 8}}\n", "").Replace(string(text))
-	m := machinetest.Boot(t, machinetest.Machine{Name: "uml", Kernel: machinetest.UserMode(t), Modules: deviceModules, Memory: 1024,
-		Files: map[string][]byte{"/root/bond.yaml": []byte(small)}})[0]
+	small := strings.NewReplacer("rate: 100mbit", "rate: 15mbit", "rate: 1gbit", "rate: 100mbit", "duration: 2s",
+		"duration: 1s", "warmup: 1s", "warmup: 500ms",
+		"      2 flows: {workload: {streams: 1}}\n", "", "      16 flows: {workload: {streams: 8}}\n", "").Replace(
+		string(text))
+	m := machinetest.Boot(t, machinetest.Machine{Name: "uml", Kernel: machinetest.UserMode(t), Modules: deviceModules,
+		Memory: 1024,
+		Files:  map[string][]byte{"/root/bond.yaml": []byte(small)}})[0]
 	run := runOn(t, m, "bond.yaml", "--replicates", "4")
 	if len(run.Trials) != 3*2*4 {
 		t.Fatalf("%d trials, want 24", len(run.Trials))
@@ -47,7 +50,8 @@ func TestMachineBondHash(t *testing.T) {
 		if len(used) >= low && len(used) <= high {
 			inside++
 		} else {
-			t.Logf("trial %d: %d flows use %d members, the band is %d to %d", trial.Order, len(trial.Flows), len(used), low, high)
+			t.Logf("trial %d: %d flows use %d members, the band is %d to %d", trial.Order, len(trial.Flows),
+				len(used), low, high)
 		}
 	}
 	if 10*inside < 9*cells {
@@ -56,7 +60,8 @@ func TestMachineBondHash(t *testing.T) {
 	found := map[string]bool{}
 	for _, f := range run.Findings {
 		found[f.ID] = true
-		if f.ID == "bond-hash" && (f.Host != "nas" || len(f.Fix) == 0 || !strings.Contains(f.Fix[0], "xmit_hash_policy layer3+4")) {
+		if f.ID == "bond-hash" && (f.Host != "nas" || len(f.Fix) == 0 ||
+			!strings.Contains(f.Fix[0], "xmit_hash_policy layer3+4")) {
 			t.Errorf("finding %+v", f)
 		}
 		for _, treatment := range f.Treatments {

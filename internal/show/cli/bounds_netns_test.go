@@ -25,10 +25,12 @@ func (s *serverProcess) refuses(t *testing.T, limit string, asks ...string) {
 	s.measure(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "linerate", append([]string{"measure", "127.0.0.1:" + hostilePort, "--duration", "300ms", "--no-save", "--quiet"}, asks...)...)
+	cmd := exec.CommandContext(ctx, "linerate", append([]string{"measure", "127.0.0.1:" + hostilePort, "--duration",
+		"300ms", "--no-save", "--quiet"}, asks...)...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
-	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != ExitFailed || !strings.Contains(errs.String(), limit) {
+	if err := cmd.Run(); cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != ExitFailed ||
+		!strings.Contains(errs.String(), limit) {
 		t.Errorf("%v: %v, %q; want a refusal with %s", asks, err, errs.String(), limit)
 	}
 	s.measure(t)
@@ -98,8 +100,10 @@ func TestControlGroups(t *testing.T) {
 			value              int
 			serve, asks        []string
 		}{
-			{"pids", "pids.max pids.max", 70, nil, []string{"--protocol", "rr", "--threads", "60", "--connections", "60"}},
-			{"memory", "memory.max memory.limit_in_bytes", 128 << 20, []string{"--max-flows", "512"}, []string{"--streams", "400"}},
+			{"pids", "pids.max pids.max", 70, nil, []string{"--protocol", "rr", "--threads", "60",
+				"--connections", "60"}},
+			{"memory", "memory.max memory.limit_in_bytes", 128 << 20, []string{"--max-flows", "512"},
+				[]string{"--streams", "400"}},
 		} {
 			t.Run(test.controller, func(t *testing.T) {
 				group, limit := controlGroup(t, test.controller, strings.Fields(test.limits))

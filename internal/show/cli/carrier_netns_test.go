@@ -29,7 +29,8 @@ func TestCarrierLost(t *testing.T) {
 		}
 		pull := func(state string) { kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "client-eth0", state) }
 		idle := received()
-		wait := startLab(t, dir, file, "--only", "kernel defaults", "--replicates", "1", "--set", "workload.duration=6s", "--set", "workload.warmup=500ms")
+		wait := startLab(t, dir, file, "--only", "kernel defaults", "--replicates", "1", "--set",
+			"workload.duration=6s", "--set", "workload.warmup=500ms")
 		for end := time.Now().Add(time.Minute); received() < idle+4e6; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("no flow within a minute")
@@ -42,7 +43,8 @@ func TestCarrierLost(t *testing.T) {
 		run := wait()
 		finding, is := found(run, "carrier-lost", "kernel defaults")
 		evidence := strings.Join(finding.Evidence, "\n")
-		if !is || finding.Host != "switch" || !strings.Contains(finding.Summary, "was taken down") || !strings.Contains(evidence, "client.eth0 lost its carrier") {
+		if !is || finding.Host != "switch" || !strings.Contains(finding.Summary, "was taken down") ||
+			!strings.Contains(evidence, "client.eth0 lost its carrier") {
 			t.Fatalf("finding %t: %+v; faults %+v", is, finding, run.Trials[0].Faults)
 		}
 		fault := run.Trials[0].Faults[0]

@@ -98,7 +98,8 @@ const planScatter = 0.01
 func planTime(p *study.Plan, reserve int) string {
 	whole, blocks, fits := p.Time(p.Blocks()), p.Blocks(), run.Fitting(p, reserve)
 	if budget := time.Duration(p.Study.Design.Budget); budget > 0 && (budget < whole || fits < blocks) {
-		text := fmt.Sprintf("at most %s (budget): %d of %s", unit.FormatTime(budget), fits, unit.Plural(blocks, "block"))
+		text := fmt.Sprintf("at most %s (budget): %d of %s", unit.FormatTime(budget), fits,
+			unit.Plural(blocks, "block"))
 		if reserve > 0 {
 			text += " and the proof of what is kept"
 		}
@@ -111,11 +112,13 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 	s, blocks := p.Study, p.Blocks()
 	d := &planDocument{
 		Schema: "linerate.plan/v1", Study: s.Name, Question: s.Question, Responses: s.Responses,
-		Factors: p.Factors(), Hosts: len(s.Topology.Hosts), Switches: len(s.Topology.Switches), Links: len(s.Topology.Links),
+		Factors: p.Factors(), Hosts: len(s.Topology.Hosts), Switches: len(s.Topology.Switches),
+		Links:  len(s.Topology.Links),
 		Blocks: blocks, Trials: blocks * len(p.Treatments),
 		EstimateS:   p.Time(blocks).Seconds(),
 		Comparisons: p.Comparisons(), Sensitivity: planSensitivity(p, 0),
-		Margin: float64(s.Design.Margin), Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(), Seed: seed, Warnings: p.TooFew(), Commands: p.Commands(),
+		Margin: float64(s.Design.Margin), Until: float64(s.Design.Until), BudgetS: s.Design.Budget.Seconds(),
+		Seed: seed, Warnings: p.TooFew(), Commands: p.Commands(),
 	}
 	if warning := run.BlocksWarning(p); warning != "" {
 		d.Warnings = append(d.Warnings, warning)
@@ -134,7 +137,8 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 			TrialS: p.TrialTime(&t).Seconds(), Unreachable: t.Unreachable,
 		}
 		for _, f := range t.Flows {
-			planned := planFlow{ID: f.ID, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener, Protocol: flow.Of(f.Protocol).Name, Destination: f.Destination.String()}
+			planned := planFlow{ID: f.ID, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener,
+				Protocol: flow.Of(f.Protocol).Name, Destination: f.Destination.String()}
 			if f.Source.IsValid() {
 				planned.Source = f.Source.String()
 			}
@@ -201,9 +205,11 @@ func ifShaped(p *study.Plan) string {
 	}
 	for _, t := range p.Treatments {
 		over := p.Study.Topology.With(t.Settings)
-		ethernet, shaped := limits.Network{Topology: over}.Planned(t.Flows).Bps, limits.Network{Topology: over, Kinds: virtual}.Planned(t.Flows).Bps
+		ethernet, shaped := limits.Network{Topology: over}.Planned(t.Flows).Bps,
+			limits.Network{Topology: over, Kinds: virtual}.Planned(t.Flows).Bps
 		if ethernet > 0 && shaped > ethernet {
-			return fmt.Sprintf("links of real hosts are taken for Ethernets; where a run finds a virtual link or a shaper, the limit is %s in place of %s",
+			return fmt.Sprintf(
+				"links of real hosts are taken for Ethernets; where a run finds a virtual link or a shaper, the limit is %s in place of %s",
 				unit.FormatRate(shaped), unit.FormatRate(ethernet))
 		}
 	}
@@ -218,7 +224,8 @@ func planSensitivity(p *study.Plan, reserve int) *record.Sensitivity {
 	if lead, ok := metric.Find(s.Responses[0]); !ok || lead.Signed {
 		return nil
 	}
-	design := stats.Design{Blocks: min(p.Blocks(), run.Fitting(p, reserve)), Comparisons: p.Comparisons(), Responses: len(s.Responses), Confidence: study.Confidence, Margin: float64(s.Design.Margin)}
+	design := stats.Design{Blocks: min(p.Blocks(), run.Fitting(p, reserve)), Comparisons: p.Comparisons(),
+		Responses: len(s.Responses), Confidence: study.Confidence, Margin: float64(s.Design.Margin)}
 	return design.Sensitivity(planScatter)
 }
 

@@ -60,7 +60,8 @@ factors:
 		}
 		got = append(got, line)
 	}
-	want := []string{"bbr | flows: congestion_control bbr | ", "both | a: sysctl net.ipv4.tcp_sack=0 | ", " | flows: congestion_control bbr | ", " | flows: window 4MiB | "}
+	want := []string{"bbr | flows: congestion_control bbr | ", "both | a: sysctl net.ipv4.tcp_sack=0 | ",
+		" | flows: congestion_control bbr | ", " | flows: window 4MiB | "}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -87,7 +88,8 @@ design: {replicates: 8}
 		t.Errorf("8 blocks: %+v; a budget for 5: %+v", whole, got)
 	}
 	reserve := len(plan.Treatments) // a block
-	if got := planSensitivity(plan, reserve); got.Blocks != 4 || !strings.HasSuffix(planTime(plan, reserve), "(budget): 4 of 8 blocks and the proof of what is kept") {
+	if got := planSensitivity(plan, reserve); got.Blocks != 4 ||
+		!strings.HasSuffix(planTime(plan, reserve), "(budget): 4 of 8 blocks and the proof of what is kept") {
 		t.Errorf("with a block for the proof: %+v, %s", got, planTime(plan, reserve))
 	}
 }

@@ -21,7 +21,8 @@ func (d *planDocument) shown() document.Document {
 	return document.Document{
 		Title: fmt.Sprintf("%s · %s × %s = %s · %s", d.Study, unit.Plural(len(d.Treatments), "treatment"),
 			unit.Plural(d.Blocks, "block"), unit.Plural(d.Trials, "trial"), d.time),
-		Summary: slices.DeleteFunc([][]document.Block{d.about(), document.Tables(d.links()), document.Tables(d.treatments()), document.Tables(d.changes()), document.Tables(d.commands()), d.order()},
+		Summary: slices.DeleteFunc([][]document.Block{d.about(), document.Tables(d.links()),
+			document.Tables(d.treatments()), document.Tables(d.changes()), document.Tables(d.commands()), d.order()},
 			func(part []document.Block) bool { return len(part) == 0 }),
 	}
 }
@@ -30,7 +31,8 @@ func (d *planDocument) about() (list []document.Block) {
 	if d.Question != "" {
 		list = append(list, document.Prose{Text: d.Question})
 	}
-	return append(list, document.Prose{Text: fmt.Sprintf("%s, %s, %s%s", unit.Plural(d.Hosts, "host"), unit.Plural(d.Switches, "switch"), unit.Plural(d.Links, "link"), d.judgedBy())})
+	return append(list, document.Prose{Text: fmt.Sprintf("%s, %s, %s%s", unit.Plural(d.Hosts, "host"),
+		unit.Plural(d.Switches, "switch"), unit.Plural(d.Links, "link"), d.judgedBy())})
 }
 
 // links are those of labs and real hosts, which may delay or lose frames; nil: there are none.
@@ -56,7 +58,8 @@ func (d *planDocument) links() *document.Table {
 // treatments are numbered, as the order names them so. What is the same in all of them is said
 // once.
 func (d *planDocument) treatments() *document.Table {
-	t := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: "trial", Align: document.Right}, {Head: "limit"}, {Head: "flows", Wrap: true}}}
+	t := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: "trial", Align: document.Right},
+		{Head: "limit"}, {Head: "flows", Wrap: true}}}
 	var explained []string
 	for i, made := range d.Treatments {
 		name, limit := made.Name, "unknown"
@@ -74,7 +77,8 @@ func (d *planDocument) treatments() *document.Table {
 			}
 			explained = words.Distinct(explained, why)
 		}
-		t.Add(fmt.Sprintf("%*d %s", len(fmt.Sprint(len(d.Treatments))), i+1, name), fmt.Sprintf("%.1f s", made.TrialS), limit, summary(made.Flows))
+		t.Add(fmt.Sprintf("%*d %s", len(fmt.Sprint(len(d.Treatments))), i+1, name), fmt.Sprintf("%.1f s", made.TrialS),
+			limit, summary(made.Flows))
 	}
 	said := foldUniform(t)
 	if len(explained) > 0 { // which names the limit
@@ -172,7 +176,8 @@ func someLines(lines []string) []string {
 	if len(lines) <= most+1 {
 		return slices.Clone(lines)
 	}
-	return append(slices.Clone(lines[:most-1]), fmt.Sprintf("… %d more, and the last:", len(lines)-most), lines[len(lines)-1])
+	return append(slices.Clone(lines[:most-1]), fmt.Sprintf("… %d more, and the last:", len(lines)-most),
+		lines[len(lines)-1])
 }
 
 // judgedBy says so of a study that is not about goodput alone.

@@ -135,7 +135,10 @@ func bounded(list completer, then cobra.ShellCompDirective) cobra.CompletionFunc
 		}
 		all = slices.DeleteFunc(slices.Clone(all), func(s string) bool {
 			word, _, _ := strings.Cut(s, "\t")
-			return !strings.HasPrefix(word, typed) || strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) // one a line
+			// one a line
+			return !strings.HasPrefix(word, typed) || strings.ContainsFunc(word, func(r rune) bool {
+				return !unicode.IsPrint(r)
+			})
 		})
 		return all[:min(len(all), mostCompletions)], then
 	}
@@ -230,7 +233,8 @@ func studyParts(flags *pflag.FlagSet, args []string) []string {
 
 // assignments are the values of a study that are most often replaced.
 func assignments(*pflag.FlagSet, []string) []string {
-	list := []string{"workload.duration=", "workload.warmup=", "workload.interval=", "design.replicates=", "design.until=", "design.budget=", "design.margin="}
+	list := []string{"workload.duration=", "workload.warmup=", "workload.interval=", "design.replicates=",
+		"design.until=", "design.budget=", "design.margin="}
 	for _, o := range flow.Options {
 		list = append(list, "workload."+o.Key+"=")
 	}

@@ -27,15 +27,19 @@ var interactive = []struct {
 	args  []string
 	setup string
 }{
-	{"bash", []string{"--norc", "--noprofile", "-i"}, `linerate() { printf '<%s>' "$@"; echo; }; PS1='$ '; source ./completion`},
-	{"zsh", []string{"-f", "-i"}, `PS1='$ '; bindkey '^I' complete-word; autoload -Uz compinit; compinit -u -D; linerate() { printf '<%s>' "$@"; echo }; source ./completion`},
-	{"fish", []string{"--no-config", "-i"}, `function fish_prompt; echo '$ '; end; function linerate; printf '<%s>' $argv; echo; end; source ./completion`},
+	{"bash", []string{"--norc", "--noprofile", "-i"},
+		`linerate() { printf '<%s>' "$@"; echo; }; PS1='$ '; source ./completion`},
+	{"zsh", []string{"-f", "-i"},
+		`PS1='$ '; bindkey '^I' complete-word; autoload -Uz compinit; compinit -u -D; linerate() { printf '<%s>' "$@"; echo }; source ./completion`},
+	{"fish", []string{"--no-config", "-i"},
+		`function fish_prompt; echo '$ '; end; function linerate; printf '<%s>' $argv; echo; end; source ./completion`},
 }
 
 // TestShells types lines in the shells that are installed: completions become the words
 // that they are, and nothing of a line or a name is executed.
 func TestShells(t *testing.T) {
-	names := []string{"old cable", "$(touch executed1)", "`touch executed2`x", `Karl's "old" cable: port $3!`, "x;touch executed3;y", "ends with 'one'"}
+	names := []string{"old cable", "$(touch executed1)", "`touch executed2`x", `Karl's "old" cable: port $3!`,
+		"x;touch executed3;y", "ends with 'one'"}
 	for _, at := range interactive {
 		t.Run(at.shell, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +81,9 @@ func TestShells(t *testing.T) {
 				}
 			}
 			// Of these the shell itself would execute the parts on Enter.
-			for _, typed := range []string{"linerate report $(touch executed6) --js\t", "linerate report \"$(touch executed7)\" --js\t", "linerate report `touch executed8` --js\t", "linerate report \"$(touch executed9) \t"} {
+			for _, typed := range []string{"linerate report $(touch executed6) --js\t",
+				"linerate report \"$(touch executed7)\" --js\t", "linerate report `touch executed8` --js\t",
+				"linerate report \"$(touch executed9) \t"} {
 				typist.send(typed + "\x15") // which removes the line
 			}
 			if found, _ := filepath.Glob(filepath.Join(dir, "executed*")); len(found) > 0 {
@@ -125,7 +131,8 @@ func startShell(t *testing.T, dir, shell string, args []string) *typist {
 	}
 	cmd := exec.Command(shell, args...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, terminal, terminal, terminal
-	cmd.Env = append(os.Environ(), "HOME="+dir, "TERM=xterm", "LC_ALL=C.UTF-8", notebook.Variable+"="+filepath.Join(dir, "notebook.db"))
+	cmd.Env = append(os.Environ(), "HOME="+dir, "TERM=xterm", "LC_ALL=C.UTF-8", notebook.Variable+"="+
+		filepath.Join(dir, "notebook.db"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -21,7 +21,8 @@ func TestCompletion(t *testing.T) {
 	offered := func(words ...string) string {
 		t.Helper()
 		var out, errs strings.Builder
-		if status := Main(append([]string{"__completeNoDesc"}, words...), strings.NewReader(""), &out, &errs); status != ExitOK || strings.Contains(errs.String(), "rror") {
+		if status := Main(append([]string{"__completeNoDesc"}, words...), strings.NewReader(""), &out,
+			&errs); status != ExitOK || strings.Contains(errs.String(), "rror") {
 			t.Errorf("%q: status %d, %s", words, status, errs.String())
 		}
 		return "\n" + out.String()
@@ -91,7 +92,8 @@ func TestCompletion(t *testing.T) {
 		"tune x.conf --on mine.yaml --host": "--host needs hosts: server, client1 or client2",
 	} {
 		var errs strings.Builder
-		if status := Main(strings.Fields(line), strings.NewReader(""), io.Discard, &errs); status != ExitUsage || !strings.Contains(errs.String(), want) {
+		if status := Main(strings.Fields(line), strings.NewReader(""), io.Discard, &errs); status != ExitUsage ||
+			!strings.Contains(errs.String(), want) {
 			t.Errorf("%s: status %d, %q, want %q", line, status, errs.String(), want)
 		}
 	}

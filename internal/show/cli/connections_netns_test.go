@@ -20,15 +20,18 @@ func TestAliasConnections(t *testing.T) {
 	kerneltest.Long(t)
 	run := runLab(t, t.TempDir(), "alias-connections", "--replicates", "2", "--seed", "3")
 	for name, want := range map[string]float64{
-		"one address at each end, connect(2)": 500, "four of the server, connect(2)": 2000, "four of the client, connect(2)": 2000, "four at each end, connect(2)": 8000,
-		"one address at each end, bind(2)": 500, "four of the server, bind(2)": 500, "four of the client, bind(2)": 2000, "four at each end, bind(2)": 2000,
+		"one address at each end, connect(2)": 500, "four of the server, connect(2)": 2000,
+		"four of the client, connect(2)": 2000, "four at each end, connect(2)": 8000,
+		"one address at each end, bind(2)": 500, "four of the server, bind(2)": 500,
+		"four of the client, bind(2)": 2000, "four at each end, bind(2)": 2000,
 	} {
 		tr := treatment(t, run, name)
 		if len(tr.Responses) != 1 || tr.Responses[0].Response != "connections" || tr.Responses[0].Mean != want {
 			t.Errorf("%s: %+v, want %.0f connections", name, tr.Responses, want)
 		}
 		f, ok := found(run, "ports-exhausted", name)
-		if errno := map[bool]string{true: "EADDRINUSE", false: "EADDRNOTAVAIL"}[strings.HasSuffix(name, "bind(2)")]; !ok || !strings.Contains(strings.Join(f.Evidence, "\n"), errno) ||
+		if errno := map[bool]string{true: "EADDRINUSE", false: "EADDRNOTAVAIL"}[strings.HasSuffix(name,
+			"bind(2)")]; !ok || !strings.Contains(strings.Join(f.Evidence, "\n"), errno) ||
 			!strings.Contains(strings.Join(f.Evidence, "\n"), "40000 40499") {
 			t.Errorf("%s: the finding is %+v", name, f)
 		}
@@ -46,7 +49,8 @@ func TestAliasConnections(t *testing.T) {
 // kilobytes of the kernel's memory, with nginx and with linerate's own server.
 func TestConnections(t *testing.T) {
 	installed(t, "nginx")
-	manyConnections(t, slowFabric(t, "connections", "connections: 12500", "connections: 500", "connections: 100000", "connections: 4000",
+	manyConnections(t, slowFabric(t, "connections", "connections: 12500", "connections: 500", "connections: 100000",
+		"connections: 4000",
 		"pace: 125", "pace: 50", "pace: 1000", "pace: 400", "duration: 5s", "duration: 1s",
 		"{program: nginx, settings: {", "{program: nginx, settings: {worker_processes: 2, "), 4000, 2)
 }
@@ -83,13 +87,15 @@ func manyConnections(t *testing.T, study string, wanted float64, blocks int) {
 		}
 		// Two sockets with their files: net/ipv4, struct tcp_sock has more than 2 kB. A few thousand
 		// drown in what other programs take.
-		if bytes, known := value(name, "kernel_per_connection"); !known || wanted > 50_000 && (bytes < 4e3 || bytes > 40e3) {
+		if bytes, known := value(name, "kernel_per_connection"); !known || wanted > 50_000 &&
+			(bytes < 4e3 || bytes > 40e3) {
 			t.Errorf("%s: %.0f bytes of the kernel's for each connection", name, bytes)
 		}
 	}
 	for _, trial := range run.Trials {
 		for _, f := range trial.Flows {
-			if trial.Treatment == "worker_connections" && (!f.Alive || f.Transactions == nil || f.Transactions.Failed+f.Transactions.Unanswered > 0 || f.Transactions.Application.Errors > 0) {
+			if trial.Treatment == "worker_connections" && (!f.Alive || f.Transactions == nil ||
+				f.Transactions.Failed+f.Transactions.Unanswered > 0 || f.Transactions.Application.Errors > 0) {
 				t.Errorf("trial %d, %s: %+v, %+v", trial.Order, f.ID, f, f.Transactions)
 			}
 		}
@@ -102,7 +108,8 @@ func TestOneClient(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) { // whose root cannot raise the limit of descriptors
 		dir := t.TempDir()
-		for ports, want := range map[string]string{"40000 40199": "ports-exhausted EADDRNOTAVAIL", "1024 65535": "descriptors-exhausted RLIMIT_NOFILE is 400"} {
+		for ports, want := range map[string]string{"40000 40199": "ports-exhausted EADDRNOTAVAIL",
+			"1024 65535": "descriptors-exhausted RLIMIT_NOFILE is 400"} {
 			file := filepath.Join(dir, "one.yaml")
 			if err := os.WriteFile(file, []byte(strings.ReplaceAll(`study: one
 response: connections
@@ -152,11 +159,13 @@ func TestPortsExhausted(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		aliased(t, "100mbit")
-		kerneltest.Do(t, "ip", "netns", "exec", "client", "sh", "-c", "echo 40000 40199 > /proc/sys/net/ipv4/ip_local_port_range")
+		kerneltest.Do(t, "ip", "netns", "exec", "client", "sh", "-c",
+			"echo 40000 40199 > /proc/sys/net/ipv4/ip_local_port_range")
 		serving(t, "--alias", "eth0=10.0.0.11/24", "--listen", ":5202", "--max-connections", "1000")
 		few := []string{"--protocol", "rr", "--pace", "100", "--duration", "200ms", "--warmup", "100ms"}
 		_, status, said := measured(t, "client", append([]string{"10.0.0.1", "--connections", "300"}, few...)...)
-		for _, words := range []string{"connect 10.0.0.2 → 10.0.0.1:5202", "EADDRNOTAVAIL", "40000 to 40199 (200)", "of 300 connections were open"} {
+		for _, words := range []string{"connect 10.0.0.2 → 10.0.0.1:5202", "EADDRNOTAVAIL", "40000 to 40199 (200)",
+			"of 300 connections were open"} {
 			if status != ExitFailed || !strings.Contains(said, words) {
 				t.Errorf("exit status %d, no %q in %q", status, words, said)
 			}
@@ -171,7 +180,9 @@ func TestPortsExhausted(t *testing.T) {
 			}
 		}
 		// Binding takes ports for the source, whichever the destination.
-		_, status, said = measured(t, "client", append([]string{"10.0.0.1", "10.0.0.11", "--source", "10.0.0.2", "--bind-no-port=false", "--connections", "150"}, few...)...)
+		_, status, said = measured(t, "client",
+			append([]string{"10.0.0.1", "10.0.0.11", "--source", "10.0.0.2", "--bind-no-port=false", "--connections",
+				"150"}, few...)...)
 		if status != ExitFailed || !strings.Contains(said, "EADDRINUSE") || !strings.Contains(said, "bind_no_port") {
 			t.Errorf("exit status %d: %s", status, said)
 		}

@@ -18,7 +18,8 @@ var deviceModules = []string{"veth", "bridge", "sch_tbf", "bonding", "8021q", "v
 // runOn runs a study in a machine and returns the run's record.
 func runOn(t *testing.T, m *machinetest.Running, name string, arguments ...string) record.Run {
 	t.Helper()
-	result, status := m.Run(t, 5*time.Minute, "cd /root && linerate run --trust --json --quiet "+strings.Join(append(arguments, name), " ")+" 2>errors")
+	result, status := m.Run(t, 5*time.Minute, "cd /root && linerate run --trust --json --quiet "+
+		strings.Join(append(arguments, name), " ")+" 2>errors")
 	if status != 0 && status != ExitDoubt {
 		t.Fatalf("%s: exit status %d\n%s%s", name, status, result, m.Do(t, "cat /root/errors"))
 	}
@@ -128,11 +129,13 @@ func asPredicted(t *testing.T, trial record.Trial) {
 		}
 		// What received nothing was seen nowhere: its first segments were lost in full queues.
 		if len(f.Observed) == 0 && f.ReceivedBytes > 0 || f.PredictedNote != "" {
-			t.Errorf("%s, flow %s of %d bytes: observed at %v, predicted %v %s", trial.Treatment, f.ID, f.ReceivedBytes, f.Observed, f.Predicted, f.PredictedNote)
+			t.Errorf("%s, flow %s of %d bytes: observed at %v, predicted %v %s", trial.Treatment, f.ID, f.ReceivedBytes,
+				f.Observed, f.Predicted, f.PredictedNote)
 		}
 		for _, end := range f.Observed {
 			if !slices.Contains(f.Predicted, end) {
-				t.Errorf("%s, flow %s (%s to %s) came in by %s, predicted %v", trial.Treatment, f.ID, f.Source, f.Destination, end, f.Predicted)
+				t.Errorf("%s, flow %s (%s to %s) came in by %s, predicted %v", trial.Treatment, f.ID, f.Source,
+					f.Destination, end, f.Predicted)
 			}
 		}
 	}
@@ -141,11 +144,13 @@ func asPredicted(t *testing.T, trial record.Trial) {
 // TestMachineWithoutDevices: a kind that the kernel lacks is named, and nothing is made.
 func TestMachineWithoutDevices(t *testing.T) {
 	kerneltest.Parallel(t)
-	m := machinetest.Boot(t, machinetest.Machine{Name: "uml", Kernel: machinetest.UserMode(t), Modules: []string{"veth", "bridge", "sch_tbf"},
-		Files: map[string][]byte{"/root/every.yaml": []byte(everyDevice)}})[0]
+	m := machinetest.Boot(t, machinetest.Machine{Name: "uml", Kernel: machinetest.UserMode(t),
+		Modules: []string{"veth", "bridge", "sch_tbf"},
+		Files:   map[string][]byte{"/root/every.yaml": []byte(everyDevice)}})[0]
 	output, status := m.Run(t, time.Minute, "cd /root && linerate run --trust --quiet every.yaml")
 	const want = "has no bond: it needs the module bonding (modprobe bonding)"
-	if status == 0 || !strings.Contains(strings.Join(strings.Fields(output), " "), want) || !strings.Contains(output, "nas: ") {
+	if status == 0 || !strings.Contains(strings.Join(strings.Fields(output), " "), want) ||
+		!strings.Contains(output, "nas: ") {
 		t.Errorf("exit status %d; want one with %q for nas:\n%s", status, want, output)
 	}
 }

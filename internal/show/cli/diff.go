@@ -33,7 +33,9 @@ Exit status: 0 nothing but counters differs; 1 failed; 2 bad usage or input;
 				var err error
 				if both[i], err = readSnapshot(s.input(cmd.Context()), file); errors.Is(err, fs.ErrNotExist) {
 					if _, noRuns := storedRuns(cmd.Context(), args...); noRuns == nil {
-						return usageError(fmt.Errorf("%s is a run in the notebook, not a file with a snapshot: linerate compare %s %s", file, quote(args[0]), quote(args[1])))
+						return usageError(fmt.Errorf(
+							"%s is a run in the notebook, not a file with a snapshot: linerate compare %s %s", file,
+							quote(args[0]), quote(args[1])))
 					}
 				}
 				if err != nil {

@@ -85,7 +85,8 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
       --because 'a lab'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(slices.Concat(mistakes(cmd.Flags()), f.accepting.check(cmd.Flags(), args),
-				f.probing.check(cmd.Flags(), len(args) > 0 && len(f.hosts)+len(f.via) == 0 || f.paste))...); err != nil {
+				f.probing.check(cmd.Flags(), len(args) > 0 && len(f.hosts)+len(f.via) == 0 ||
+					f.paste))...); err != nil {
 				return usageError(err)
 			}
 			switch {
@@ -94,7 +95,8 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 			case f.explain != "":
 				return f.explained(s)
 			case f.list:
-				return s.answer(f.asJSON, ruleList{"linerate.rules/v1", diagnose.Rules()}, asText(present.Rules(diagnose.Rules())))
+				return s.answer(f.asJSON, ruleList{"linerate.rules/v1", diagnose.Rules()},
+					asText(present.Rules(diagnose.Rules())))
 			}
 			var text pasted.Text
 			snapshots, err := []record.HostSnapshot(nil), error(nil)
@@ -111,17 +113,22 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 		},
 	}
 	flags := cmd.Flags()
-	durationVar(flags, &f.over, 0, "over", "3s", "time between the two readings of the counters; 0s: one reading, since boot")
+	durationVar(flags, &f.over, 0, "over", "3s",
+		"time between the two readings of the counters; 0s: one reading, since boot")
 	flags.StringArrayVar(&f.hosts, "host", nil, "look at a `host` that ssh reaches, such as root@nas (may be repeated)")
-	flags.StringArrayVar(&f.via, "via", nil, "look at a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
-	valueVar(flags, &f.failOn, oneOf(confidences...), "fail-on", "confidence", record.Likely, "exit with 3 for findings that are at least so sure: certain, likely, possible")
-	flags.BoolVar(&f.paste, "paste", false, "read what arp, ip, ss, ethtool, tc, nstat, netstat, sysctl, dmesg and switches print, from files or standard input")
+	flags.StringArrayVar(&f.via, "via", nil,
+		"look at a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
+	valueVar(flags, &f.failOn, oneOf(confidences...), "fail-on", "confidence", record.Likely,
+		"exit with 3 for findings that are at least so sure: certain, likely, possible")
+	flags.BoolVar(&f.paste, "paste", false,
+		"read what arp, ip, ss, ethtool, tc, nstat, netstat, sysctl, dmesg and switches print, from files or standard input")
 	flags.BoolVar(&f.all, "all", false, "show each finding that follows from another in full, and all drops")
 	flags.BoolVar(&f.list, "list", false, "list the rules")
 	flags.StringVar(&f.explain, "explain", "", "say what a `rule` goes by")
 	f.probing.define(flags)
 	f.accepting.define(flags)
-	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.doctor/v1; with --list linerate.rules/v1, with --explain linerate.rule/v1)")
+	flags.BoolVar(&f.asJSON, "json", false,
+		"print JSON (linerate.doctor/v1; with --list linerate.rules/v1, with --explain linerate.rule/v1)")
 	return cmd
 }
 

@@ -28,7 +28,8 @@ type acceptFlags struct {
 }
 
 func (f *acceptFlags) define(flags *pflag.FlagSet) {
-	flags.StringVar(&f.accept, "accept", "", "accept findings of a `rule`, on every host or on --host, until the end of a date")
+	flags.StringVar(&f.accept, "accept", "",
+		"accept findings of a `rule`, on every host or on --host, until the end of a date")
 	valueVar(flags, &f.until, day, "until", "date", "", "with --accept: the last day, such as 2027-01-31")
 	flags.StringVar(&f.because, "because", "", "with --accept: the reason, as a `text`")
 	flags.StringVar(&f.unaccept, "unaccept", "", "accept findings of a `rule` no longer, as --accept named them")
@@ -55,7 +56,9 @@ func (f acceptFlags) check(flags *pflag.FlagSet, args []string) (problems []erro
 	if f.given() && len(args) > 0 {
 		add("%s: with --accept, --unaccept and --accepted no snapshot is read", args[0])
 	}
-	if n := len(slices.DeleteFunc([]bool{f.accept != "", f.unaccept != "", f.list}, func(is bool) bool { return !is })); n > 1 {
+	if n := len(slices.DeleteFunc([]bool{f.accept != "", f.unaccept != "", f.list}, func(is bool) bool {
+		return !is
+	})); n > 1 {
 		add("--accept, --unaccept and --accepted: expected one of them")
 	}
 	return problems
@@ -97,7 +100,9 @@ func (f acceptFlags) change(hosts []string, today string) error {
 					if host != "" {
 						on = "on " + host
 					}
-					wrong = errors.Join(wrong, fmt.Errorf("--unaccept %s: it is not accepted %s; linerate doctor --accepted lists what is", f.unaccept, on))
+					wrong = errors.Join(wrong,
+						fmt.Errorf("--unaccept %s: it is not accepted %s; linerate doctor --accepted lists what is",
+							f.unaccept, on))
 				}
 				continue
 			}
@@ -125,7 +130,8 @@ func knownRule(flag, id string) error {
 	if slices.Contains(ids, id) {
 		return nil
 	}
-	return fmt.Errorf("%s %s: no such rule%s (linerate doctor --list has them)", flag, words.Shorten(id, 60), source.DidYouMean(id, ids))
+	return fmt.Errorf("%s %s: no such rule%s (linerate doctor --list has them)", flag, words.Shorten(id, 60),
+		source.DidYouMean(id, ids))
 }
 
 // applyAccepted takes accepted findings out of an evaluation. Without a place for a notebook,

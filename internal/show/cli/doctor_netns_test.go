@@ -27,7 +27,8 @@ func TestDoctorProbesElsewhere(t *testing.T) {
 		}
 		kerneltest.Do(t, "mount", "--bind", file, "/etc/resolv.conf")
 		for _, peer := range []string{"10.0.0.1", "10.0.0.2", "no-such-host.example"} {
-			cmd := command(t, t.Context(), dir, "doctor", "--json", "--over", "100ms", "--via", "b=ip netns exec b", "--probe", peer, "--port", "9")
+			cmd := command(t, t.Context(), dir, "doctor", "--json", "--over", "100ms", "--via", "b=ip netns exec b",
+				"--probe", peer, "--port", "9")
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			_ = cmd.Run()
@@ -35,9 +36,10 @@ func TestDoctorProbesElsewhere(t *testing.T) {
 			if err := json.Unmarshal(out.Bytes(), &e); err != nil {
 				t.Fatalf("%v: %s", err, errs.String())
 			}
-			if len(e.Probes) != 1 || e.Probes[0].Peer != peer || !slices.ContainsFunc(e.Findings, func(f record.Finding) bool {
-				return f.ID == "resolver-dead" && f.Host == "b" && f.Confidence == record.Certain
-			}) {
+			if len(e.Probes) != 1 || e.Probes[0].Peer != peer ||
+				!slices.ContainsFunc(e.Findings, func(f record.Finding) bool {
+					return f.ID == "resolver-dead" && f.Host == "b" && f.Confidence == record.Certain
+				}) {
 				t.Errorf("%s: %+v, %+v", peer, e.Probes, e.Findings)
 			}
 		}

@@ -25,8 +25,10 @@ type probeFlags struct {
 }
 
 func (f *probeFlags) define(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.peers, "probe", nil, "send some packets to a `peer`, an address or a name, and to the host's name servers (may be repeated)")
-	numberVar(flags, &f.port, 0, 65535, "port", 0, "with --probe: also open a few connections to this TCP port; 0: none")
+	flags.StringArrayVar(&f.peers, "probe", nil,
+		"send some packets to a `peer`, an address or a name, and to the host's name servers (may be repeated)")
+	numberVar(flags, &f.port, 0, 65535, "port", 0,
+		"with --probe: also open a few connections to this TCP port; 0: none")
 }
 
 // check returns what is wrong with the flags together; nowhere: no host is read now.
@@ -37,7 +39,8 @@ func (f probeFlags) check(flags *pflag.FlagSet, nowhere bool) (problems []error)
 	case len(f.peers) > mostPeers:
 		problems = append(problems, fmt.Errorf("--probe: %d peers: expected at most %d", len(f.peers), mostPeers))
 	case len(f.peers) > 0 && nowhere:
-		problems = append(problems, errors.New("--probe: a host that is read now sends the packets: expected without --paste, and with snapshots only beside --host or --via"))
+		problems = append(problems,
+			errors.New("--probe: a host that is read now sends the packets: expected without --paste, and with snapshots only beside --host or --via"))
 	}
 	for _, peer := range f.peers {
 		if !isPeer(peer) {
@@ -51,7 +54,8 @@ func (f probeFlags) check(flags *pflag.FlagSet, nowhere bool) (problems []error)
 // a shell of another host reads.
 func isPeer(text string) bool {
 	return text != "" && text[0] != '-' && len(text) <= 253 && !strings.ContainsFunc(text, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(".:-_%", r))
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune(".:-_%", r))
 	})
 }
 

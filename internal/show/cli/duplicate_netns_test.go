@@ -49,7 +49,9 @@ func TestDuplicateAddress(t *testing.T) {
 	for _, order := range [][2]string{{"server", "other"}, {"other", "server"}} {
 		t.Run(order[0]+" first", func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "duplicate.yaml")
-			if err := os.WriteFile(path, []byte(strings.NewReplacer("FIRST", order[0], "SECOND", order[1]).Replace(twoHolders)), 0o644); err != nil {
+			if err := os.WriteFile(path,
+				[]byte(strings.NewReplacer("FIRST", order[0], "SECOND", order[1]).Replace(twoHolders)),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 			run := runLab(t, t.TempDir(), path, "--seed", "7")
@@ -58,7 +60,8 @@ func TestDuplicateAddress(t *testing.T) {
 				t.Fatalf("findings %+v", run.Findings)
 			}
 			f := run.Findings[i]
-			if f.Confidence != record.Certain || !slices.Equal(f.Treatments, []string{"of two"}) || !strings.Contains(f.Summary, "two machines hold 10.0.0.1: ") {
+			if f.Confidence != record.Certain || !slices.Equal(f.Treatments, []string{"of two"}) ||
+				!strings.Contains(f.Summary, "two machines hold 10.0.0.1: ") {
 				t.Errorf("%+v", f)
 			}
 			for _, other := range run.Findings {

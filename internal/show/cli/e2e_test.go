@@ -27,7 +27,8 @@ func command(t *testing.T, ctx context.Context, dir string, args ...string) *exe
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "LINERATE_NOTEBOOK="+filepath.Join(dir, "notebook.db"), "XDG_STATE_HOME="+filepath.Join(dir, "state"), "LINERATE_MAX_RETRY_TIME=0s")
+	cmd.Env = append(os.Environ(), "LINERATE_NOTEBOOK="+filepath.Join(dir, "notebook.db"), "XDG_STATE_HOME="+
+		filepath.Join(dir, "state"), "LINERATE_MAX_RETRY_TIME=0s")
 	return cmd
 }
 
@@ -156,7 +157,8 @@ func treatment(t *testing.T, run *record.Run, name string) record.Treatment {
 func failures(run *record.Run) string {
 	var b strings.Builder
 	for _, c := range run.Trust {
-		if !c.Pass && c.Check != trust.Clock && c.Check != trust.Generator && c.Check != trust.Steal && c.Check != trust.Steady {
+		if !c.Pass && c.Check != trust.Clock && c.Check != trust.Generator && c.Check != trust.Steal &&
+			c.Check != trust.Steady {
 			b.WriteString(c.Check + ": " + c.Detail + "\n")
 		}
 	}

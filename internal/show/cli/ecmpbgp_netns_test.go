@@ -23,16 +23,19 @@ import (
 // others move to the other spine; before the next trial its routes are there again.
 func TestECMPBGP(t *testing.T) {
 	requireBird(t)
-	file := slowFabric(t, "ecmp-bgp", "rate: 1gbit, mtu: 9000", "rate: 100mbit", "rate_cap: 40mbit", "rate_cap: 1500kbit",
+	file := slowFabric(t, "ecmp-bgp", "rate: 1gbit, mtu: 9000", "rate: 100mbit", "rate_cap: 40mbit",
+		"rate_cap: 1500kbit",
 		"duration: 3s", "duration: 600ms", "warmup: 300ms", "warmup: 200ms", "at: 1s", "at: 250ms",
 		"      nothing:\n        about: all goes on\n", "") // the next level is the baseline then
 	run := runLab(t, t.TempDir(), file, "--seed", "5", "--replicates", "2", "--only", "daemon killed")
 	asSaid(t, run, 0)
 	routing := run.Environment.Routing
-	if routing == nil || !strings.HasPrefix(routing.Daemon, "BIRD ") || routing.ConvergedS <= 0 || len(routing.Hosts) != 4 {
+	if routing == nil || !strings.HasPrefix(routing.Daemon, "BIRD ") || routing.ConvergedS <= 0 ||
+		len(routing.Hosts) != 4 {
 		t.Fatalf("the run says of its routes: %+v", routing)
 	}
-	whole := regexp.MustCompile(`^10\.0\.200\.2 proto bird metric 20 nexthop via inet6 fe80::\S+ dev eth0 weight 1 nexthop via inet6 fe80::\S+ dev eth1 weight 1$`)
+	whole := regexp.MustCompile(
+		`^10\.0\.200\.2 proto bird metric 20 nexthop via inet6 fe80::\S+ dev eth0 weight 1 nexthop via inet6 fe80::\S+ dev eth1 weight 1$`)
 	if routes := routing.Hosts[0].Routes; len(routes) != 1 || !whole.MatchString(routes[0]) {
 		t.Errorf("the routes of server1 are %q", routes)
 	}
@@ -43,12 +46,14 @@ func TestECMPBGP(t *testing.T) {
 		if again := trial.ConvergedS > 0; again != (trial.Order > 1) {
 			t.Errorf("trial %d: routes were there again after %g s", trial.Order, trial.ConvergedS)
 		}
-		if left := learned(trial, "server1"); len(left) != 1 || !strings.HasSuffix(left[0], " dev eth1 proto bird metric 20") {
+		if left := learned(trial, "server1"); len(left) != 1 ||
+			!strings.HasSuffix(left[0], " dev eth1 proto bird metric 20") {
 			t.Errorf("trial %d: the routes of server1 in the end are %q", trial.Order, left)
 		}
 		for _, f := range trial.Flows {
 			if len(f.Outages) != 1 || len(f.Predicted) == 0 {
-				t.Errorf("trial %d: flow %s was predicted to go by %v, and has the outages %+v", trial.Order, f.ID, f.Predicted, f.Outages)
+				t.Errorf("trial %d: flow %s was predicted to go by %v, and has the outages %+v", trial.Order, f.ID,
+					f.Predicted, f.Outages)
 				continue
 			}
 			o := f.Outages[0]
@@ -128,8 +133,10 @@ func confined(t *testing.T, pid int) {
 		// ID PARENT DEVICE ROOT MOUNT-POINT OPTIONS … - TYPE (proc_pid_mountinfo(5)).
 		fields := strings.Fields(line)
 		n++
-		inMemory := slices.Contains([]string{"/tmp", "/var/tmp", "/dev/shm", "/run"}, fields[4]) && strings.Contains(line, " - tmpfs tmpfs ")
-		if options := strings.Split(fields[5], ","); !slices.Contains(options, "nosuid") || !inMemory && !slices.Contains(options, "ro") {
+		inMemory := slices.Contains([]string{"/tmp", "/var/tmp", "/dev/shm", "/run"}, fields[4]) &&
+			strings.Contains(line, " - tmpfs tmpfs ")
+		if options := strings.Split(fields[5], ","); !slices.Contains(options, "nosuid") || !inMemory &&
+			!slices.Contains(options, "ro") {
 			t.Errorf("a daemon may write there, or gain privileges: %s", line)
 		}
 	}

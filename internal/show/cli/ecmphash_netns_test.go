@@ -16,7 +16,8 @@ import (
 // slowHash is the built-in study with links that two busy processors can fill.
 func slowHash(t *testing.T, replace ...string) string {
 	t.Helper()
-	return slowFabric(t, "ecmp-hash", append([]string{"rate: 1gbit", "rate: 60mbit, queue: 512KiB", "duration: 600ms", "duration: 600ms", "warmup: 300ms", "warmup: 500ms"}, replace...)...)
+	return slowFabric(t, "ecmp-hash", append([]string{"rate: 1gbit", "rate: 60mbit, queue: 512KiB", "duration: 600ms",
+		"duration: 600ms", "warmup: 300ms", "warmup: 500ms"}, replace...)...)
 }
 
 // slowFabric is a built-in study with some of its words replaced.
@@ -56,7 +57,8 @@ func asSaid(t *testing.T, run *record.Run, excused int) {
 				continue
 			}
 			if !same || !known {
-				t.Errorf("trial %d (%s), flow %s → %s: predicted %v%s, seen at %v, %d bytes", trial.Order, trial.Treatment, f.Source, f.Destination, f.Predicted, f.PredictedNote, f.Observed, f.ReceivedBytes)
+				t.Errorf("trial %d (%s), flow %s → %s: predicted %v%s, seen at %v, %d bytes", trial.Order,
+					trial.Treatment, f.Source, f.Destination, f.Predicted, f.PredictedNote, f.Observed, f.ReceivedBytes)
 			}
 		}
 	}
@@ -72,11 +74,13 @@ func TestECMPHash(t *testing.T) {
 	for _, trial := range run.Trials {
 		share := trial.GoodputBps / link
 		low, high := 1.3, 2*fuller+0.1
-		if hash := trial.Levels["hash"]; hash == "policy 0" || hash == "policy 1" && trial.PlacementLimitBps < 1.5*link {
+		if hash := trial.Levels["hash"]; hash == "policy 0" || hash == "policy 1" &&
+			trial.PlacementLimitBps < 1.5*link {
 			low, high = 0.6, fuller+0.1 // short windows
 		}
 		if share < low || share > high {
-			t.Errorf("trial %d (%s): %.3f links' worth, where the placement allows %.3f", trial.Order, trial.Treatment, share, trial.PlacementLimitBps/link)
+			t.Errorf("trial %d (%s): %.3f links' worth, where the placement allows %.3f", trial.Order, trial.Treatment,
+				share, trial.PlacementLimitBps/link)
 		}
 		if ratio := trial.LimitBps / link; ratio < 1.999 || ratio > 2.001 {
 			t.Errorf("trial %d: the limit is %.3f links", trial.Order, ratio)
@@ -88,7 +92,8 @@ func TestECMPHash(t *testing.T) {
 			if c != nil {
 				t.Errorf("%s: nothing is left to chance, but %+v", tr.Name, c)
 			}
-		case c == nil || c.By != "3 flows over 2 equal-cost paths" || c.LeastBps/link < 0.6 || c.LeastBps/link > 1.001 || c.MostBps/link < 1.999:
+		case c == nil || c.By != "3 flows over 2 equal-cost paths" || c.LeastBps/link < 0.6 ||
+			c.LeastBps/link > 1.001 || c.MostBps/link < 1.999:
 			t.Errorf("%s: chance leaves %+v", tr.Name, c)
 		}
 	}
@@ -115,7 +120,8 @@ func TestECMPHashOfIPv6(t *testing.T) {
 // TestECMPTiers: spines that hash as the leaf does leave half of their links idle;
 // with seeds of their own, or other fields, they don't.
 func TestECMPTiers(t *testing.T) {
-	file := slowFabric(t, "ecmp-tiers", "rate: 400mbit", "rate: 160mbit", "rate: 200mbit", "rate: 80mbit", "rate: 100mbit", "rate: 40mbit",
+	file := slowFabric(t, "ecmp-tiers", "rate: 400mbit", "rate: 160mbit", "rate: 200mbit", "rate: 80mbit",
+		"rate: 100mbit", "rate: 40mbit",
 		"duration: 600ms", "duration: 120ms", "warmup: 1s", "warmup: 120ms")
 	run := runLab(t, t.TempDir(), file, "--seed", "7", "--replicates", "2")
 	asSaid(t, run, 0)
@@ -201,7 +207,8 @@ func TestECMPSourceMismatch(t *testing.T) {
 	}
 	for _, f := range run.Findings {
 		if f.ID == "ecmp-source-mismatch" {
-			if f.Host != "client" || f.Confidence != record.Certain || !slices.Equal(f.Treatments, []string{"by objects"}) {
+			if f.Host != "client" || f.Confidence != record.Certain ||
+				!slices.Equal(f.Treatments, []string{"by objects"}) {
 				t.Errorf("%+v", f)
 			}
 			return
@@ -214,7 +221,8 @@ func TestECMPSourceMismatch(t *testing.T) {
 // it move, whatever the group; of the others none does where the group is resilient,
 // and some where it is not. In every trial all four links are there again.
 func TestECMPWithdrawn(t *testing.T) {
-	file := slowFabric(t, "ecmp-withdrawn", "rate: 1gbit, mtu: 9000", "rate: 100mbit", "streams: 32, rate_cap: 40mbit", "streams: 64, rate_cap: 1500kbit",
+	file := slowFabric(t, "ecmp-withdrawn", "rate: 1gbit, mtu: 9000", "rate: 100mbit", "streams: 32, rate_cap: 40mbit",
+		"streams: 64, rate_cap: 1500kbit",
 		"duration: 3s", "duration: 600ms", "warmup: 300ms", "warmup: 100ms", "at: 1s", "at: 200ms")
 	run := runLab(t, t.TempDir(), file, "--seed", "5", "--replicates", "2", "--only", "link down")
 	// A group sends nothing by a next hop whose neighbour is just being asked for: a
@@ -228,7 +236,8 @@ func TestECMPWithdrawn(t *testing.T) {
 				continue
 			}
 			o := f.Outages[0]
-			if gone := slices.Contains(o.Before, "spine1.down1"); o.Withdrawn != gone || gone && slices.Contains(o.After, "spine1.down1") {
+			if gone := slices.Contains(o.Before, "spine1.down1"); o.Withdrawn != gone || gone &&
+				slices.Contains(o.After, "spine1.down1") {
 				t.Errorf("trial %d (%s): %+v", trial.Order, trial.Treatment, o)
 			}
 			switch {
@@ -242,13 +251,15 @@ func TestECMPWithdrawn(t *testing.T) {
 			}
 		}
 		if len(trial.Events) != 1 || withdrawn == 0 || came < withdrawn/2 {
-			t.Errorf("trial %d (%s): of %d flows whose link went down %d came by another path; %+v", trial.Order, trial.Treatment, withdrawn, came, trial.Events)
+			t.Errorf("trial %d (%s): of %d flows whose link went down %d came by another path; %+v", trial.Order,
+				trial.Treatment, withdrawn, came, trial.Events)
 		}
 		if group := trial.Levels["route"]; (others > 0) != (group == "ordinary group") {
 			t.Errorf("trial %d: %d other flows moved by an %s", trial.Order, others, group)
 		}
 	}
-	if !strings.Contains(run.Answer, "Flows whose path was withdrawn received nothing for ") || !strings.Contains(run.Answer, " with “ordinary group”; ") {
+	if !strings.Contains(run.Answer, "Flows whose path was withdrawn received nothing for ") ||
+		!strings.Contains(run.Answer, " with “ordinary group”; ") {
 		t.Error(run.Answer)
 	}
 }

@@ -24,8 +24,10 @@ func likeLimits(t *testing.T, g record.Hashing) {
 		t.Fatalf("%s: %v, %s", g.Treatment, err, errs)
 	}
 	used, _ := ecmp.Alike(g.Links, 1).Used(g.Placements)
-	if math.Abs(l.ExpectedBps/100e6-g.ExpectedLinks) > 1e-9 || math.Abs(l.SDBps/100e6-used.SD()) > 1e-6 || math.Abs(l.SomeIdle-g.IdleChance) > 1e-12 {
-		t.Errorf("%s: limits ecmp expects %.4f ±%.4f links' worth and an idle link with %.4f, the run's theory %.4f ±%.4f and %.4f",
+	if math.Abs(l.ExpectedBps/100e6-g.ExpectedLinks) > 1e-9 || math.Abs(l.SDBps/100e6-used.SD()) > 1e-6 ||
+		math.Abs(l.SomeIdle-g.IdleChance) > 1e-12 {
+		t.Errorf(
+			"%s: limits ecmp expects %.4f ±%.4f links' worth and an idle link with %.4f, the run's theory %.4f ±%.4f and %.4f",
 			g.Treatment, l.ExpectedBps/100e6, l.SDBps/100e6, l.SomeIdle, g.ExpectedLinks, used.SD(), g.IdleChance)
 	}
 }
@@ -34,7 +36,9 @@ func likeLimits(t *testing.T, g record.Hashing) {
 // says of it.
 func TestECMPLimits(t *testing.T) {
 	source := rand.New(rand.NewPCG(5, 6))
-	groups := ecmp.Placements(sciencetest.Curve([]int{2, 4, 8}, []int{1, 2, 3, 4, 8, 16, 32}, 1, func(links int) int { return source.IntN(links) }))
+	groups := ecmp.Placements(sciencetest.Curve([]int{2, 4, 8}, []int{1, 2, 3, 4, 8, 16, 32}, 1, func(links int) int {
+		return source.IntN(links)
+	}))
 	if len(groups) != 21 {
 		t.Fatalf("%d groups", len(groups))
 	}
@@ -50,7 +54,8 @@ func TestECMPLimits(t *testing.T) {
 // of several flows half used in the window.
 func TestECMPTheory(t *testing.T) {
 	kerneltest.Long(t)
-	file := slowFabric(t, "ecmp-curve", "rate: 100mbit", "rate: 20mbit, queue: 256KiB", "source_ports: drawn", "source_ports: drawn\n  window: 32KiB",
+	file := slowFabric(t, "ecmp-curve", "rate: 100mbit", "rate: 20mbit, queue: 256KiB", "source_ports: drawn",
+		"source_ports: drawn\n  window: 32KiB",
 		"duration: 1s", "duration: 120ms", "warmup: 300ms", "warmup: 120ms", "interval: 200ms", "interval: 40ms")
 	run := runLab(t, t.TempDir(), file, "--seed", "11", "--part", "chosen", "--replicates", "2")
 	asSaid(t, run, 0)
@@ -75,8 +80,10 @@ func TestECMPTheory(t *testing.T) {
 			t.Errorf("%+v", g)
 		}
 		if !g.Inside || !g.IdleAsExpected || g.LeastOfPredicted < 0.5 {
-			t.Errorf("%s: measured %.3f links' worth, expected %.3f to %.3f; a link idle in %d of %d, expected %d to %d; least part %.3f",
-				g.Treatment, g.MeasuredLinks, g.ExpectedLowLinks, g.ExpectedHighLinks, g.IdleTrials, g.Replicates, g.IdleLowTrials, g.IdleHighTrials, g.LeastOfPredicted)
+			t.Errorf(
+				"%s: measured %.3f links' worth, expected %.3f to %.3f; a link idle in %d of %d, expected %d to %d; least part %.3f",
+				g.Treatment, g.MeasuredLinks, g.ExpectedLowLinks, g.ExpectedHighLinks, g.IdleTrials, g.Replicates,
+				g.IdleLowTrials, g.IdleHighTrials, g.LeastOfPredicted)
 		}
 		if math.Abs(g.LinkBps/(20e6*8948/9014)-1) > 1e-6 {
 			t.Errorf("%s: a link carries %.0f bit/s", g.Treatment, g.LinkBps)

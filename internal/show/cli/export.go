@@ -63,7 +63,8 @@ With --snapshots: the snapshots of hosts from before the first trial and after t
 	}
 	cmd.Flags().BoolVar(&f.csv, "csv", true, "comma-separated values, the only format there is")
 	cmd.Flags().BoolVar(&f.trials, "trials", false, "instead of tables, every trial as recorded: JSON lines, gzip")
-	cmd.Flags().BoolVar(&f.snapshots, "snapshots", false, "instead of tables, the snapshots of hosts around the run, into a directory")
+	cmd.Flags().BoolVar(&f.snapshots, "snapshots", false,
+		"instead of tables, the snapshots of hosts around the run, into a directory")
 	cmd.Flags().BoolVar(&f.redact, "redact", false, "with --snapshots: replace addresses and names")
 	cmd.Flags().StringVar(&f.table, "table", "", "which `table` of those below (default: trials)")
 	cmd.Flags().StringVarP(&f.output, "out", "o", "", "`file`, .zip file or directory (default: standard output)")
@@ -81,7 +82,8 @@ func (f *exportFlags) ending() error {
 	case f.trials && ending != ".gz":
 		return fmt.Errorf("-o %s: --trials writes JSON lines, gzip; expected a name ending in .jsonl.gz", f.output)
 	case !f.trials && ending != ".csv" && ending != ".zip":
-		return fmt.Errorf("-o %s: linerate does not write %s; expected a name ending in .csv, or for every table .zip or a directory; linerate report RUN --json prints JSON, and --trials writes .jsonl.gz", f.output, ending)
+		return fmt.Errorf(
+			"-o %s: linerate does not write %s; expected a name ending in .csv, or for every table .zip or a directory; linerate report RUN --json prints JSON, and --trials writes .jsonl.gz", f.output, ending)
 	}
 	return nil
 }
@@ -98,15 +100,18 @@ func (f *exportFlags) intoDirectory() bool {
 func (f *exportFlags) chosen(csvGiven bool) (export.Table, error) {
 	switch {
 	case f.snapshots && (f.trials || f.table != "" || csvGiven):
-		return export.Table{}, errors.New("--snapshots writes snapshots alone: expected it without --trials, --csv and --table")
+		return export.Table{}, errors.New(
+			"--snapshots writes snapshots alone: expected it without --trials, --csv and --table")
 	case f.snapshots && !f.intoDirectory():
-		return export.Table{}, errors.New("--snapshots writes several files: expected -o with a directory (for a new one, end the name with a /)")
+		return export.Table{}, errors.New(
+			"--snapshots writes several files: expected -o with a directory (for a new one, end the name with a /)")
 	case f.redact && !f.snapshots:
 		return export.Table{}, errors.New("--redact is for snapshots: expected it with --snapshots")
 	case f.trials && (f.table != "" || csvGiven):
 		return export.Table{}, errors.New("--trials takes every trial whole: expected it without --csv and --table")
 	case !f.trials && !f.csv:
-		return export.Table{}, errors.New("--csv=false: expected a format; there is CSV only (linerate report RUN --json prints JSON)")
+		return export.Table{}, errors.New(
+			"--csv=false: expected a format; there is CSV only (linerate report RUN --json prints JSON)")
 	case f.ending() != nil:
 		return export.Table{}, f.ending()
 	case (f.intoArchive() || f.intoDirectory()) && f.table != "":
@@ -159,7 +164,9 @@ func (f *exportFlags) writeSnapshots(run *record.Run) error {
 		for _, s := range run.Snapshots {
 			all = append(all, s.Before, s.After)
 		}
-		if err := redacted(slices.DeleteFunc(all, func(s *record.HostSnapshot) bool { return s == nil })...); err != nil {
+		if err := redacted(slices.DeleteFunc(all, func(s *record.HostSnapshot) bool {
+			return s == nil
+		})...); err != nil {
 			return err
 		}
 	}

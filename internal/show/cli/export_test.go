@@ -14,9 +14,11 @@ import (
 // of another host's interface.
 func TestRedactedSnapshots(t *testing.T) {
 	at := func(host, neighbour string) *record.HostSnapshot {
-		s := &record.HostSnapshot{Schema: record.HostSnapshotSchema, Host: record.HostEnvironment{Host: host}, Reading: record.HostReading{Host: host}}
+		s := &record.HostSnapshot{Schema: record.HostSnapshotSchema, Host: record.HostEnvironment{Host: host},
+			Reading: record.HostReading{Host: host}}
 		s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", System: neighbour, PortDescription: "eth0"}}
-		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: map[string]string{"nas": "enp1s0", "vault": "eth0"}[host]}}
+		s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{
+			{Interface: map[string]string{"nas": "enp1s0", "vault": "eth0"}[host]}}
 		s.State.Resolver = &record.Resolver{Search: map[string][]string{"vault": {"corp.example"}}[host]}
 		s.State.Log = &record.KernelLog{Lines: []record.LogLine{{Text: "eth0: no answer of db.corp.example"}}}
 		return s
@@ -41,14 +43,18 @@ func TestRedactedSnapshots(t *testing.T) {
 			t.Fatal(err)
 		}
 		host, neighbour := s.Reading.Host, s.State.LLDP[0].System
-		if pair := []string{host, neighbour}; !slices.Contains([]string{host + "-before.json", host + "-after.json"}, file.Name()) || host == neighbour || slices.Max(pair) != "host2" || slices.Min(pair) != "host1" {
+		if pair := []string{host, neighbour}; !slices.Contains([]string{host + "-before.json", host + "-after.json"},
+			file.Name()) || host == neighbour || slices.Max(pair) != "host2" || slices.Min(pair) != "host1" {
 			t.Errorf("%s is of %s beside %s", file.Name(), host, neighbour)
 		}
-		if text := s.State.Log.Lines[0].Text; text != "eth0: no answer of db.domain1" || s.State.LLDP[0].PortDescription != "eth0" || !slices.Contains([]string{"enp1s0", "eth0"}, s.Reading.Snapshot.Interfaces[0].Interface) {
+		if text := s.State.Log.Lines[0].Text; text != "eth0: no answer of db.domain1" ||
+			s.State.LLDP[0].PortDescription != "eth0" ||
+			!slices.Contains([]string{"enp1s0", "eth0"}, s.Reading.Snapshot.Interfaces[0].Interface) {
 			t.Errorf("%s: %q, %+v, %+v", file.Name(), text, s.State.LLDP, s.Reading.Snapshot.Interfaces)
 		}
 	}
-	if want := []string{"host1-after.json", "host1-before.json", "host2-after.json", "host2-before.json"}; !slices.Equal(names, want) {
+	if want := []string{"host1-after.json", "host1-before.json", "host2-after.json",
+		"host2-before.json"}; !slices.Equal(names, want) {
 		t.Errorf("files %q, want %q", names, want)
 	}
 }

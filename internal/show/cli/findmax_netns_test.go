@@ -25,14 +25,17 @@ func TestFindMax(t *testing.T) {
 		serving(t)
 		const body, head = 10_000, 150
 		knee := 20e6 / 8 * limits.Frame{Shaped: true}.Fraction() / (body + head)
-		search := []string{"10.0.0.1", "--protocol", "http", "--response", "10kB", "--connections", "8", "--duration", "1s", "--warmup", "300ms",
+		search := []string{"10.0.0.1", "--protocol", "http", "--response", "10kB", "--connections", "8", "--duration",
+			"1s", "--warmup", "300ms",
 			"--find-max", "latency_p90 <= 100ms and errors <= 1%", "--repeats", "2"}
 		m, status, said := measuredPlainly(t, "client", search...)
 		f := m.FindMax
-		if f == nil || !f.Found() || f.RatePerS < knee*0.9 || f.RatePerS > knee*1.1 || f.FailedAtPerS <= f.RatePerS || f.FailedAtPerS > f.RatePerS*1.06 || f.Confirmed != 2 {
+		if f == nil || !f.Found() || f.RatePerS < knee*0.9 || f.RatePerS > knee*1.1 || f.FailedAtPerS <= f.RatePerS ||
+			f.FailedAtPerS > f.RatePerS*1.06 || f.Confirmed != 2 {
 			t.Fatalf("%+v, want about %.4g/s; exit status %d: %s", f, knee, status, said)
 		}
-		if last := f.Trials[len(f.Trials)-1]; f.BoundedBy == "" || f.Trials[0].AskedPerS != 0 || !last.Pass || !last.Confirms || m.RatePerS < f.RatePerS*0.95 || m.RatePerS != last.AnsweredPerS {
+		if last := f.Trials[len(f.Trials)-1]; f.BoundedBy == "" || f.Trials[0].AskedPerS != 0 || !last.Pass ||
+			!last.Confirms || m.RatePerS < f.RatePerS*0.95 || m.RatePerS != last.AnsweredPerS {
 			t.Errorf("%g/s, %+v", m.RatePerS, f)
 		}
 

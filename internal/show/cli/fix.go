@@ -111,13 +111,16 @@ run is in doubt, a trust check failed: its fix is written, and stderr says why.`
 		},
 	}
 	flags := cmd.Flags()
-	valueVar(flags, &f.format, oneOf(fixFormats()...), "format", "name", commandsFormat, strings.Join(fixFormats(), ", "))
+	valueVar(flags, &f.format, oneOf(fixFormats()...), "format", "name", commandsFormat,
+		strings.Join(fixFormats(), ", "))
 	flags.StringVar(&f.host, "host", "", "only the commands or files for this `host`")
-	flags.StringArrayVar(&f.replace, "map", nil, "replace a lab's name or address, such as eth0=enp3s0, nas.eth0=enp3s0 or 192.168.1.10=10.0.0.10, or a network, such as 192.168.1.0/24=10.0.0.0/24 (may be repeated)")
+	flags.StringArrayVar(&f.replace, "map", nil,
+		"replace a lab's name or address, such as eth0=enp3s0, nas.eth0=enp3s0 or 192.168.1.10=10.0.0.10, or a network, such as 192.168.1.0/24=10.0.0.0/24 (may be repeated)")
 	flags.StringVarP(&f.dir, "out", "o", "", "write the files below this `directory`, as HOST/etc/…")
 	flags.BoolVar(&f.force, "force", false, "replace files that exist")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.fix/v1)")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(fixFormats(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(fixFormats(),
+		cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -144,7 +147,9 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 		return usageError(err)
 	}
 	if len(fix.Hosts) == 0 && len(fix.Instructions()) > 0 {
-		if err := s.answer(f.asJSON, f.document(fix, run), func(w io.Writer) error { return f.advise(w, run, fix) }); err != nil {
+		if err := s.answer(f.asJSON, f.document(fix, run), func(w io.Writer) error {
+			return f.advise(w, run, fix)
+		}); err != nil {
 			return err
 		}
 		f.remarkUnmapped(s.err, fix)
@@ -219,7 +224,8 @@ func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
 // advise says what to do about a finding that no setting removes, as comments: a shell may
 // read them.
 func (f fixFlags) advise(w io.Writer, run *record.Run, fix *remedy.Fix) error {
-	text := hostconfig.Comment(fmt.Sprintf("%s (run %s): no setting of a host removes it; instead:", fix.Name, run.ID)) + "\n"
+	text := hostconfig.Comment(fmt.Sprintf("%s (run %s): no setting of a host removes it; instead:", fix.Name,
+		run.ID)) + "\n"
 	for _, line := range fix.Instructions() {
 		text += hostconfig.Comment("  "+line) + "\n"
 	}
@@ -248,7 +254,9 @@ func (f fixFlags) onHost(fix *remedy.Fix) error {
 
 // document is a fix of a run, which others proved.
 func (f fixFlags) document(fix *remedy.Fix, run *record.Run, proof ...*record.Run) *fixDocument {
-	d := &fixDocument{Schema: "linerate.fix/v1", Run: run.ID, Fix: fix.Name, Proof: fix.Proof, Lab: fix.Lab, Unmapped: remedy.Texts(f.unmapped(fix)), Undo: fix.Undo, Programs: fix.Programs, Advice: fix.Instructions(), Hosts: []fixHost{}}
+	d := &fixDocument{Schema: "linerate.fix/v1", Run: run.ID, Fix: fix.Name, Proof: fix.Proof, Lab: fix.Lab,
+		Unmapped: remedy.Texts(f.unmapped(fix)), Undo: fix.Undo, Programs: fix.Programs, Advice: fix.Instructions(),
+		Hosts: []fixHost{}}
 	for _, flush := range fix.Flushes {
 		d.Once = append(d.Once, fixCommand{flush.Host, flush.Command()})
 	}
@@ -390,7 +398,8 @@ func (f fixFlags) remarkUnmapped(w io.Writer, fix *remedy.Fix) {
 	if f.host != "" && !slices.ContainsFunc(names, func(n remedy.Name) bool { return n.Host == f.host }) {
 		where = " (on the hosts that are to flush ARP entries)"
 	}
-	say(w, "linerate: still the lab's: %s%s; replace each, as by %s\n", strings.Join(list, ", "), where, strings.Join(examples, " "))
+	say(w, "linerate: still the lab's: %s%s; replace each, as by %s\n", strings.Join(list, ", "), where,
+		strings.Join(examples, " "))
 }
 
 // remark says what the commands and files do not.
@@ -416,6 +425,7 @@ func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
 	}
 	f.remarkUnmapped(w, fix)
 	if f.format == commandsFormat && len(fix.Hosts) > 0 {
-		remark("the commands are in effect until the next reboot; --format %s writes files that persist", source.Or(fixFormats()[1:]))
+		remark("the commands are in effect until the next reboot; --format %s writes files that persist",
+			source.Or(fixFormats()[1:]))
 	}
 }

@@ -57,7 +57,8 @@ host's own losses bound a result, or none was found; 130 interrupted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			problems := mistakes(cmd.Flags())
 			if o.Interface == "" || o.Receive == "" {
-				problems = append(problems, errors.New("expected --interface, by which frames are sent, and --receive, where they arrive"))
+				problems = append(problems,
+					errors.New("expected --interface, by which frames are sent, and --receive, where they arrive"))
 			} else if o.Interface == o.Receive {
 				problems = append(problems, errors.New("--receive: expected another interface than the one that sends"))
 			}
@@ -100,7 +101,9 @@ host's own losses bound a result, or none was found; 130 interrupted.`,
 				o.Losses = append(o.Losses, float64(loss))
 			}
 			if o.Bursts > 0 && len(problems) == 0 && !slices.Contains(o.Losses, 0) {
-				problems = append(problems, errors.New("--back-to-back: expected 0% among the shares of --loss, as bursts are searched without loss"))
+				problems = append(problems,
+					errors.New(
+						"--back-to-back: expected 0% among the shares of --loss, as bursts are searched without loss"))
 			}
 			problems = append(problems, checkDevice(cmd.Flags(), device, ports)...)
 			if err := errors.Join(problems...); err != nil {
@@ -114,7 +117,8 @@ host's own losses bound a result, or none was found; 130 interrupted.`,
 				defer read.Switch.Close()
 				o.Device = read
 			}
-			o.Search, o.Resolution, o.Repeats = study.SearchWindow(o.Confirm), float64(search.Resolution), search.Repeats
+			o.Search, o.Resolution, o.Repeats = study.SearchWindow(o.Confirm), float64(search.Resolution),
+				search.Repeats
 			shown := newProgress(s.err, quiet)
 			o.Tell = shown.replace
 			result, err := forward.Run(cmd.Context(), o)
@@ -138,21 +142,30 @@ host's own losses bound a result, or none was found; 130 interrupted.`,
 	flags.StringVar(&o.Interface, "interface", "", "interface that transmits")
 	flags.StringVar(&o.Receive, "receive", "", "interface of this host where the frames are to arrive")
 	flags.StringVar(&router, "router", "", "address of the router on the link of --interface (default: a switch)")
-	valueVar(flags, &o.MAC, parseMAC, "destination-mac", "address", "", "MAC address of the device, instead of asking for that of --router")
+	valueVar(flags, &o.MAC, parseMAC, "destination-mac", "address", "",
+		"MAC address of the device, instead of asking for that of --router")
 	flags.StringVar(&from, "from", "", "source address of the frames (default: of --interface)")
-	flags.StringVar(&to, "to", "", "destination address of the frames, or a prefix whose addresses they have in turn (default: of --receive)")
-	flags.StringSliceVar(&o.Frames, "frame", rfcFrames, "sizes of frames with check sequence, each measured by itself; imix is a mix")
+	flags.StringVar(&to, "to", "",
+		"destination address of the frames, or a prefix whose addresses they have in turn (default: of --receive)")
+	flags.StringSliceVar(&o.Frames, "frame", rfcFrames,
+		"sizes of frames with check sequence, each measured by itself; imix is a mix")
 	flags.StringSliceVar(&losses, "loss", []string{"0%"}, "shares of frames that may be lost, each searched for")
-	durationVar(flags, &o.Confirm, 500*time.Millisecond, "duration", "5s", "length of the trials that confirm a rate; RFC 2544 requires 60s")
-	valueVar(flags, &search.Resolution, unit.ParseRatio, "resolution", "share", "1%", "largest distance of a result from a rate that loses more")
+	durationVar(flags, &o.Confirm, 500*time.Millisecond, "duration", "5s",
+		"length of the trials that confirm a rate; RFC 2544 requires 60s")
+	valueVar(flags, &search.Resolution, unit.ParseRatio, "resolution", "share", "1%",
+		"largest distance of a result from a rate that loses more")
 	numberVar(flags, &search.Repeats, 1, 10, "repeats", study.DefaultRepeats, "trials that must confirm a rate")
-	numberVar(flags, &o.Tuples, 0, 1_000_000, "tuples", 0, "combinations of addresses and ports that frames have in turn")
+	numberVar(flags, &o.Tuples, 0, 1_000_000, "tuples", 0,
+		"combinations of addresses and ports that frames have in turn")
 	valueVar(flags, &o.Most, parsePace, "most", "number", "", "frames per second that are tried at most")
-	numberVar(flags, &o.Bursts, 0, 1000, "back-to-back", 0, "searches for the longest burst without loss; RFC 2544 requires 50")
-	flags.StringVar(&device.Address, "snmp", "", "address of the device's SNMP agent, whose counters of its two ports are read beside the trials")
+	numberVar(flags, &o.Bursts, 0, 1000, "back-to-back", 0,
+		"searches for the longest burst without loss; RFC 2544 requires 50")
+	flags.StringVar(&device.Address, "snmp", "",
+		"address of the device's SNMP agent, whose counters of its two ports are read beside the trials")
 	flags.StringVar(&device.Version, "snmp-version", "2c", "version of SNMP: 2c or 3")
 	flags.StringVar(&device.Credentials, "snmp-credentials", "", "file with the community, or the user of SNMPv3")
-	flags.StringSliceVar(&ports, "snmp-ports", nil, "ifName or ifIndex of the device's ports towards --interface and --receive (default: found by its forwarding table)")
+	flags.StringSliceVar(&ports, "snmp-ports", nil,
+		"ifName or ifIndex of the device's ports towards --interface and --receive (default: found by its forwarding table)")
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
 	flags.BoolVar(&asJSON, "json", false, "print JSON (linerate.forward/v1)")
 	return cmd
@@ -169,13 +182,15 @@ func checkDevice(flags *pflag.FlagSet, device topology.SNMP, ports []string) (pr
 		return problems
 	}
 	if _, _, ok := device.Endpoint(); !ok {
-		problems = append(problems, fmt.Errorf("--snmp %.60q: expected an address or a name, with :PORT if that is not 161", device.Address))
+		problems = append(problems,
+			fmt.Errorf("--snmp %.60q: expected an address or a name, with :PORT if that is not 161", device.Address))
 	}
 	if device.Version != "2c" && device.Version != "3" {
 		problems = append(problems, fmt.Errorf("--snmp-version %.20q: expected 2c or 3", device.Version))
 	}
 	if device.Credentials == "" {
-		problems = append(problems, errors.New("expected --snmp-credentials, a file with the community, or with the user of SNMPv3"))
+		problems = append(problems,
+			errors.New("expected --snmp-credentials, a file with the community, or with the user of SNMPv3"))
 	}
 	if len(ports) != 0 && len(ports) != 2 {
 		problems = append(problems, errors.New("--snmp-ports: expected two, such as gi1/0/1,gi1/0/2"))

@@ -22,7 +22,8 @@ func TestForwardCommand(t *testing.T) {
 			kerneltest.Do(t, "ip", "netns", "add", name)
 		}
 		for _, n := range []string{"1", "2"} {
-			kerneltest.Do(t, "ip", "-n", "tester", "link", "add", "eth"+n, "type", "veth", "peer", "name", "eth"+n, "netns", "device")
+			kerneltest.Do(t, "ip", "-n", "tester", "link", "add", "eth"+n, "type", "veth", "peer", "name", "eth"+n,
+				"netns", "device")
 			for name, host := range map[string]string{"tester": "1", "device": "254"} {
 				kerneltest.Do(t, "ip", "-n", name, "address", "add", "10.0."+n+"."+host+"/24", "dev", "eth"+n)
 				kerneltest.Do(t, "ip", "-n", name, "link", "set", "eth"+n, "up")
@@ -30,15 +31,18 @@ func TestForwardCommand(t *testing.T) {
 		}
 		kerneltest.Do(t, "ip", "netns", "exec", "device", "sysctl", "-qw", "net.ipv4.ip_forward=1")
 		ends := []string{"forward", "--quiet", "--interface", "eth1", "--receive", "eth2"}
-		out, err := in(t, "tester", append(ends, "--json", "--router", "10.0.1.254", "--frame", "64", "--most", "200", "--duration", "500ms", "--resolution", "50%")...).Output()
+		out, err := in(t, "tester", append(ends, "--json", "--router", "10.0.1.254", "--frame", "64", "--most", "200",
+			"--duration", "500ms", "--resolution", "50%")...).Output()
 		var r record.Forward
 		if err := json.Unmarshal(out, &r); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if err != nil || len(r.Sizes) != 1 || r.Sizes[0].Goals[0].BoundedBy != record.BoundedByCap || r.Router != "10.0.1.254" || r.To != "10.0.2.1" {
+		if err != nil || len(r.Sizes) != 1 || r.Sizes[0].Goals[0].BoundedBy != record.BoundedByCap ||
+			r.Router != "10.0.1.254" || r.To != "10.0.2.1" {
 			t.Errorf("%v: %+v", err, r)
 		}
-		kerneltest.Do(t, "ip", "netns", "exec", "device", "tc", "qdisc", "add", "dev", "eth2", "root", "tbf", "rate", "8kbit", "burst", "100", "limit", "100")
+		kerneltest.Do(t, "ip", "netns", "exec", "device", "tc", "qdisc", "add", "dev", "eth2", "root", "tbf", "rate",
+			"8kbit", "burst", "100", "limit", "100")
 		text, err := in(t, "tester", append(ends, "--router", "10.0.1.254", "--frame", "1518")...).CombinedOutput()
 		kerneltest.Do(t, "ip", "netns", "exec", "device", "tc", "qdisc", "del", "dev", "eth2", "root")
 		if err == nil || !strings.Contains(string(text), "no frame to 10.0.2.1 arrives") {
@@ -78,16 +82,20 @@ func TestForwardDevice(t *testing.T) {
 			kerneltest.Do(t, "ip", "link", "set", "dev", name, "up")
 			kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", port, "up", "master", "br0")
 		}
-		kerneltest.Do(t, "tc", "-n", "sw", "qdisc", "add", "dev", "gi4", "root", "tbf", "rate", "20mbit", "burst", "10000", "limit", "20000")
-		args := []string{"forward", "--quiet", "--interface", "eth1", "--receive", "eth2", "--frame", "512", "--duration", "2s", "--resolution", "5%",
+		kerneltest.Do(t, "tc", "-n", "sw", "qdisc", "add", "dev", "gi4", "root", "tbf", "rate", "20mbit", "burst",
+			"10000", "limit", "20000")
+		args := []string{"forward", "--quiet", "--interface", "eth1", "--receive", "eth2", "--frame", "512",
+			"--duration", "2s", "--resolution", "5%",
 			"--snmp", "192.0.2.9:1161", "--snmp-version", "3", "--snmp-credentials", filepath.Join(dir, "sg300.snmp")}
 		credentialsFile(t, dir, wrongPassword)
-		if out, err := command(t, t.Context(), dir, args...).CombinedOutput(); err == nil || !strings.Contains(string(out), "auth_password or auth_protocol is wrong") {
+		if out, err := command(t, t.Context(), dir, args...).CombinedOutput(); err == nil ||
+			!strings.Contains(string(out), "auth_password or auth_protocol is wrong") {
 			t.Errorf("with a wrong password: %v\n%s", err, out)
 		}
 		credentialsFile(t, dir, rightPassword)
 		// net-snmp gives no forwarding table.
-		if out, err := command(t, t.Context(), dir, args...).CombinedOutput(); err == nil || !strings.Contains(strings.ReplaceAll(string(out), "\n", " "), "its port towards eth1 is not found") {
+		if out, err := command(t, t.Context(), dir, args...).CombinedOutput(); err == nil ||
+			!strings.Contains(strings.ReplaceAll(string(out), "\n", " "), "its port towards eth1 is not found") {
 			t.Errorf("without a forwarding table: %v\n%s", err, out)
 		}
 		args = append(args, "--snmp-ports", "gi3,gi4")
@@ -96,7 +104,8 @@ func TestForwardDevice(t *testing.T) {
 		if err := json.Unmarshal(out, &r); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
-		if err != nil || len(r.Sizes) != 1 || r.Sizes[0].Goals[0].Device == nil || r.Sizes[0].Goals[0].DeviceLosing == nil {
+		if err != nil || len(r.Sizes) != 1 || r.Sizes[0].Goals[0].Device == nil ||
+			r.Sizes[0].Goals[0].DeviceLosing == nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 		g := r.Sizes[0].Goals[0]
@@ -121,7 +130,8 @@ func TestForwardDevice(t *testing.T) {
 			"--snmp-version \"1\": expected 2c or 3": {"--snmp-version", "1"},
 			"expected --snmp, the address":           {"--snmp", ""},
 		} {
-			if text, err := command(t, t.Context(), dir, append(args, more...)...).CombinedOutput(); err == nil || !strings.Contains(string(text), want) {
+			if text, err := command(t, t.Context(), dir, append(args, more...)...).CombinedOutput(); err == nil ||
+				!strings.Contains(string(text), want) {
 				t.Errorf("%v: %v, %s, want %q", more, err, text, want)
 			}
 		}

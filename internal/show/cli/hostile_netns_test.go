@@ -67,12 +67,14 @@ func TestHostileClients(t *testing.T) {
 				for measured := 0; ctx.Err() == nil; measured++ {
 					s.measure(t)
 					now := s.reading(t)
-					worst = reading{threads: max(worst.threads, now.threads), descriptors: max(worst.descriptors, now.descriptors), peak: max(worst.peak, now.peak)}
+					worst = reading{threads: max(worst.threads, now.threads), descriptors: max(worst.descriptors,
+						now.descriptors), peak: max(worst.peak, now.peak)}
 				}
 				cancel()
 				guests.Wait()
 				t.Logf("at most %d threads, %d descriptors, %d MiB; before %d, %d, %d MiB",
-					worst.threads, worst.descriptors, worst.peak>>20, before.threads, before.descriptors, before.peak>>20)
+					worst.threads, worst.descriptors, worst.peak>>20, before.threads, before.descriptors,
+					before.peak>>20)
 				if worst.threads > mostThreads+spareResources {
 					t.Errorf("the server had %d threads, want at most %d", worst.threads, mostThreads)
 				}
@@ -156,7 +158,8 @@ func TestConnectionsBeyondTheBound(t *testing.T) {
 				}
 			}
 			if now.descriptors > within {
-				t.Errorf("%s: %d descriptors with %d connections, %d before", protocol, now.descriptors, many, before.descriptors)
+				t.Errorf("%s: %d descriptors with %d connections, %d before", protocol, now.descriptors, many,
+					before.descriptors)
 			}
 			for _, c := range held {
 				c.Close()
@@ -190,7 +193,8 @@ func startServer(t *testing.T, arguments ...string) *serverProcess {
 // listens waits until the server says so.
 func (s *serverProcess) listens(t *testing.T) {
 	t.Helper()
-	for until := time.Now().Add(20 * time.Second); !strings.Contains(s.said.String(), "listening on"); time.Sleep(10 * time.Millisecond) {
+	for until := time.Now().Add(20 * time.Second); !strings.Contains(s.said.String(), "listening on"); time.Sleep(
+		10 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatalf("the server does not listen: %s", s.said)
 		}
@@ -198,7 +202,8 @@ func (s *serverProcess) listens(t *testing.T) {
 }
 
 func serverCommand(arguments ...string) *exec.Cmd {
-	return exec.Command("linerate", append([]string{"serve", "--listen", ":" + hostilePort, "--iperf3", ":5201", "--max-duration", "30s"}, arguments...)...)
+	return exec.Command("linerate", append([]string{"serve", "--listen", ":" + hostilePort, "--iperf3", ":5201",
+		"--max-duration", "30s"}, arguments...)...)
 }
 
 // startServerAs starts a command that is a server in the end, and does not wait until it
@@ -256,7 +261,8 @@ func (s *serverProcess) asked(ctx context.Context, arguments ...string) error {
 	output, err := exec.CommandContext(ctx, "linerate", append([]string{"measure", "--source", "127.0.1.1",
 		"--duration", "300ms", "--warmup", "100ms", "--no-save", "--json"}, arguments...)...).CombinedOutput()
 	if exit, is := err.(*exec.ExitError); err != nil && !(is && exit.ExitCode() == ExitDoubt) {
-		return fmt.Errorf("an honest measurement (%s): %w\n%.2000s\nthe server: %.2000s", strings.Join(arguments, " "), err, output, s.said)
+		return fmt.Errorf("an honest measurement (%s): %w\n%.2000s\nthe server: %.2000s", strings.Join(arguments, " "),
+			err, output, s.said)
 	}
 	return nil
 }
@@ -293,11 +299,13 @@ func (s *serverProcess) settles(t *testing.T, before reading) {
 	t.Helper()
 	var now reading
 	for until := time.Now().Add(settlesWithin); time.Now().Before(until); time.Sleep(50 * time.Millisecond) {
-		if now = s.reading(t); now.descriptors <= before.descriptors+spareResources/4 && now.threads <= before.threads+threadsKept {
+		if now = s.reading(t); now.descriptors <= before.descriptors+spareResources/4 &&
+			now.threads <= before.threads+threadsKept {
 			return
 		}
 	}
-	t.Errorf("%d threads and %d descriptors are left, before there were %d and %d", now.threads, now.descriptors, before.threads, before.descriptors)
+	t.Errorf("%d threads and %d descriptors are left, before there were %d and %d", now.threads, now.descriptors,
+		before.threads, before.descriptors)
 }
 
 // threadsKept is how many threads more the runtime may keep than before: those that waited
@@ -469,7 +477,8 @@ func (h *hostile) request() (verb string, request any, cookies []message.Cookie)
 }
 
 // extremes are values that bounds and arithmetic may have missed.
-var extremes = []float64{0, 1, -1, 2, 3, 1e-6, 1e-300, 1e300, 255, 256, 1024, 65535, 65536, 64_000, 1 << 24, 1<<31 - 1, 1 << 31, 1<<63 - 1024, -(1 << 62)}
+var extremes = []float64{0, 1, -1, 2, 3, 1e-6, 1e-300, 1e300, 255, 256, 1024, 65535, 65536, 64_000, 1 << 24, 1<<31 - 1,
+	1 << 31, 1<<63 - 1024, -(1 << 62)}
 
 // corrupt sets one number of a structure to an extreme value.
 func (h *hostile) corrupt(of reflect.Value) {

@@ -18,7 +18,8 @@ func TestIPAlias(t *testing.T) {
 	kerneltest.Long(t)
 	needs(t, "iperf")
 	run := runLab(t, t.TempDir(), labFile(t, "aliases.yaml"), "--seed", "7", "--budget", "13s")
-	if len(run.Treatments) != 3 || len(run.Published) != 2 || run.Published[1].Series[0].Points[1].Bps != 60e6 || !run.Design.Partial {
+	if len(run.Treatments) != 3 || len(run.Published) != 2 || run.Published[1].Series[0].Points[1].Bps != 60e6 ||
+		!run.Design.Partial {
 		t.Fatalf("%d treatments, %+v, %+v", len(run.Treatments), run.Published, run.Design)
 	}
 	for _, trial := range run.Trials {
@@ -30,7 +31,8 @@ func TestIPAlias(t *testing.T) {
 		}
 		want := min(connections, map[string]int{"1": 1, "24": 24}[trial.Levels["aliases"]])
 		if len(trial.Tools) != connections || len(trial.Flows) != connections || len(destinations) != want {
-			t.Errorf("%s: %d processes, %d flows to %d addresses; want %d", trial.Treatment, len(trial.Tools), len(trial.Flows), len(destinations), want)
+			t.Errorf("%s: %d processes, %d flows to %d addresses; want %d", trial.Treatment, len(trial.Tools),
+				len(trial.Flows), len(destinations), want)
 		}
 		var says, predicted float64
 		known := 0
@@ -41,7 +43,8 @@ func TestIPAlias(t *testing.T) {
 			}
 		}
 		if known < connections*3/4 || predicted < 0.9*says || predicted > 1.1*says {
-			t.Errorf("%s: of %d processes %d are known, which say %.2f Mbit/s; predicted %.2f", trial.Treatment, connections, known, says/1e6, predicted/1e6)
+			t.Errorf("%s: of %d processes %d are known, which say %.2f Mbit/s; predicted %.2f", trial.Treatment,
+				connections, known, says/1e6, predicted/1e6)
 		}
 		if s := trial.ToolReported; s == nil || s.PredictedBps == 0 || trial.SenderReportedBps == 0 {
 			t.Errorf("%s: %+v", trial.Treatment, s)
@@ -62,7 +65,8 @@ func TestStandIn(t *testing.T) {
 		"--part", "many", "--only", "aliases.24", "--set", "workload.tool=linerate")
 	for _, trial := range run.Trials {
 		s := trial.ToolReported
-		if s == nil || s.Tool != "linerate" || s.Processes != 0 || s.CountedBy != record.CountedBySender || s.SumBps != trial.SenderReportedBps || s.UnsentBytes == 0 || len(trial.Tools) > 0 {
+		if s == nil || s.Tool != "linerate" || s.Processes != 0 || s.CountedBy != record.CountedBySender ||
+			s.SumBps != trial.SenderReportedBps || s.UnsentBytes == 0 || len(trial.Tools) > 0 {
 			t.Fatalf("%+v", s)
 		}
 		for _, c := range trust.Trial(trial, &run.Topology) {

@@ -82,7 +82,8 @@ var iperf3Client = []iperf3Option{
 	{"m", "mptcp", "", "no counterpart: tcp and udp only"},
 	{"d", "debug", "", "no counterpart; `--json` has all that was recorded"},
 	{"", "json-stream", "", "no counterpart: `--json` prints one document at the end, with the intervals"},
-	{"", "timestamps", "", "no counterpart: intervals begin at the start of the window; `--json` has the time of the start"},
+	{"", "timestamps", "",
+		"no counterpart: intervals begin at the start of the window; `--json` has the time of the start"},
 	{"", "extra-data", "", "`--name`, which the notebook keeps"},
 	{"", "dont-fragment", "", "no counterpart: the kernel's path MTU discovery sets it on IPv4"},
 	{"", "repeating-payload", "", "no counterpart: linerate generates the payload"},
@@ -124,7 +125,8 @@ var iperf3Options = map[string][]iperf3Option{
 func withShorthands(to, flags *pflag.FlagSet, options []iperf3Option) {
 	to.SortFlags, flags.SortFlags = false, false
 	flags.VisitAll(func(f *pflag.Flag) {
-		if i := slices.IndexFunc(options, func(o iperf3Option) bool { return o.flag == f.Name }); i >= 0 && f.Shorthand == "" {
+		if i := slices.IndexFunc(options, func(o iperf3Option) bool { return o.flag == f.Name }); i >= 0 &&
+			f.Shorthand == "" {
 			f.Shorthand = options[i].short
 		}
 		to.AddFlag(f)
@@ -153,7 +155,8 @@ func iperf3Words(verb, short, long string) string {
 // a semicolon before it; empty: nothing is known.
 func iperf3Instead(flag, protocol string) string {
 	for _, o := range iperf3Client {
-		if _, instead, _ := strings.Cut(o.note, "; "); o.flag == flag && strings.Contains(instead, strings.ToUpper(protocol)) {
+		if _, instead, _ := strings.Cut(o.note, "; "); o.flag == flag &&
+			strings.Contains(instead, strings.ToUpper(protocol)) {
 			return "; " + strings.ReplaceAll(instead, "`", "")
 		}
 	}
@@ -187,7 +190,8 @@ type iperf3Like struct {
 
 func (l *iperf3Like) define(flags *pflag.FlagSet, spec *flow.Spec) {
 	flags.StringVar(&l.server, "server", "", "the server, as an `ADDRESS` without the option names it")
-	numberVar(flags, &l.port, 1, 65535, "port", 0, "the server's port, if ADDRESS or URL has none (default: 5202; with --iperf3 5201; of a URL its scheme's)")
+	numberVar(flags, &l.port, 1, 65535, "port", 0,
+		"the server's port, if ADDRESS or URL has none (default: 5202; with --iperf3 5201; of a URL its scheme's)")
 	flags.BoolVar(&l.reverse, "reverse", false, "the same as --direction read")
 	flags.BoolVar(&l.bidir, "bidir", false, "the same as --direction both")
 	flags.BoolVar(&l.udp, "udp", false, "the same as --protocol udp")
@@ -196,7 +200,9 @@ func (l *iperf3Like) define(flags *pflag.FlagSet, spec *flow.Spec) {
 	flags.Var(&value[int]{to: new(int), what: "number", parse: func(text string) (int, error) {
 		tos, err := strconv.ParseUint(text, 0, 8)
 		if err != nil || tos%4 != 0 {
-			return 0, fmt.Errorf("%q: expected a type of service, 0 to 252, whose lowest two bits (ECN) are 0, such as 0x10", text)
+			return 0,
+				fmt.Errorf("%q: expected a type of service, 0 to 252, whose lowest two bits (ECN) are 0, such as 0x10",
+					text)
 		}
 		spec.DSCP = new(flow.DSCP)
 		*spec.DSCP = flow.DSCP(tos / 4)

@@ -41,13 +41,16 @@ func TestIperf3Options(t *testing.T) {
 	}
 	f := read("-c nas -p 5203 -t 30 -O 2 -i 0.5 -P 4 -R -M 1400 -N -C reno -w 256K -S 0x10 -J -4")
 	o := f.asked
-	if f.like.server != "nas" || f.like.port != 5203 || o.Duration != 30*time.Second || o.Warmup != 2*time.Second || o.Interval != time.Second/2 || !f.asJSON || !f.like.ipv4 {
+	if f.like.server != "nas" || f.like.port != 5203 || o.Duration != 30*time.Second || o.Warmup != 2*time.Second ||
+		o.Interval != time.Second/2 || !f.asJSON || !f.like.ipv4 {
 		t.Errorf("%+v", f)
 	}
-	if s := o.Flows; s.Streams != 4 || s.Direction != flow.Read || s.MSS != 1400 || !flow.On(s.NoDelay) || s.CongestionControl != "reno" || s.Window != 256<<10 || s.DSCP == nil || *s.DSCP != 4 {
+	if s := o.Flows; s.Streams != 4 || s.Direction != flow.Read || s.MSS != 1400 || !flow.On(s.NoDelay) ||
+		s.CongestionControl != "reno" || s.Window != 256<<10 || s.DSCP == nil || *s.DSCP != 4 {
 		t.Errorf("%+v", s)
 	}
-	if s := read("-c nas -u -b 100M -l 1000 --bidir").asked.Flows; s.Protocol != flow.UDP || s.RateCap != 1e8 || s.Datagram != 1000 || s.Direction != flow.Both {
+	if s := read("-c nas -u -b 100M -l 1000 --bidir").asked.Flows; s.Protocol != flow.UDP || s.RateCap != 1e8 ||
+		s.Datagram != 1000 || s.Direction != flow.Both {
 		t.Errorf("%+v", s)
 	}
 	if s := read("-c nas -u -b 0").asked.Flows; s.RateCap != 0 {
@@ -113,7 +116,8 @@ func TestLocate(t *testing.T) {
 	if err != nil || strings.Join(got, " ") != "127.0.0.1:5203 127.0.0.1:7" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := l.locate(t.Context(), []string{"::1"}, "5202"); err == nil || !strings.Contains(err.Error(), "::1 has no IPv4 address") {
+	if _, err := l.locate(t.Context(), []string{"::1"}, "5202"); err == nil ||
+		!strings.Contains(err.Error(), "::1 has no IPv4 address") {
 		t.Errorf("%v", err)
 	}
 }

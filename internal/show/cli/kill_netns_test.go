@@ -56,7 +56,8 @@ func TestKilledConductorLeavesNothing(t *testing.T) {
 		_ = cmd.Wait()
 		awaitNone(t, mark, fmt.Sprintf("kill %d, %v after the start", kill+1, delay))
 		if after := machine(t); after != before {
-			t.Fatalf("kill %d, %v after the start, changed the machine:\n%s", kill+1, delay, firstDifference(before, after))
+			t.Fatalf("kill %d, %v after the start, changed the machine:\n%s", kill+1, delay,
+				firstDifference(before, after))
 		}
 		id, trials := savedTrials(t, dir)
 		mustContain(t, trials, saved)
@@ -125,7 +126,8 @@ func mustContain(t *testing.T, trials, earlier []record.Trial) {
 	for _, old := range earlier {
 		found := false
 		for _, now := range trials {
-			found = found || now.Order == old.Order && now.Started.Equal(old.Started) && now.GoodputBps == old.GoodputBps
+			found = found || now.Order == old.Order && now.Started.Equal(old.Started) &&
+				now.GoodputBps == old.GoodputBps
 		}
 		if !found {
 			t.Fatalf("trial %d, which was saved, is gone or was repeated", old.Order)
@@ -204,7 +206,8 @@ func sortedLines(text string) string {
 // watched are the parameters that a lab could touch: all of the network's, the
 // limits of user namespaces, and what hosts and real-time threads have of their
 // own. Others change by themselves while processes come and go.
-var watched = []string{"net", "user", "kernel/hostname", "kernel/domainname", "kernel/sched_rt_runtime_us", "kernel/sched_rt_period_us"}
+var watched = []string{"net", "user", "kernel/hostname", "kernel/domainname", "kernel/sched_rt_runtime_us",
+	"kernel/sched_rt_period_us"}
 
 // counts are among them and yet no parameters.
 var counts = []string{"net/netfilter/nf_conntrack_count"}

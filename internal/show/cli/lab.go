@@ -31,7 +31,8 @@ func newLabCommand(s streams) *cobra.Command {
 		Args:  knownVerb,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newLabUpCommand(s), newLabExecCommand(s), newLabShellCommand(s), newLabInitCommand(), newLabEmulateCommand())
+	cmd.AddCommand(newLabUpCommand(s), newLabExecCommand(s), newLabShellCommand(s), newLabInitCommand(),
+		newLabEmulateCommand())
 	return cmd
 }
 
@@ -105,8 +106,10 @@ func newLabUpCommand(s streams) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.Name, "lab", lab.DefaultName, "the lab's `name`, for lab exec and lab shell")
 	cmd.Flags().BoolVar(&trust, "trust", false, trustUsage)
-	cmd.Flags().BoolVar(&o.AllowMachine, "allow-machine-settings", false, "permit settings that change more than one network namespace")
-	valueVar(cmd.Flags(), &until, oneOf("ready"), "until", "string", "", "ready: take the lab down again once all agents are ready, and print how long both took")
+	cmd.Flags().BoolVar(&o.AllowMachine, "allow-machine-settings", false,
+		"permit settings that change more than one network namespace")
+	valueVar(cmd.Flags(), &until, oneOf("ready"), "until", "string", "",
+		"ready: take the lab down again once all agents are ready, and print how long both took")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "with --until ready: print the times as JSON (linerate.lab-times/v1)")
 	return cmd
 }
@@ -128,9 +131,11 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 		if err := l.Down(); err != nil {
 			return err
 		}
-		times := labTimes{"linerate.lab-times/v1", len(t.Hosts), len(t.Links), up.Seconds(), time.Since(began).Seconds()}
+		times := labTimes{"linerate.lab-times/v1", len(t.Hosts), len(t.Links), up.Seconds(),
+			time.Since(began).Seconds()}
 		return s.answer(asJSON, times, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%d hosts, %d links: up in %.2f s, down in %.2f s\n", times.Hosts, times.Links, times.UpS, times.DownS)
+			_, err := fmt.Fprintf(w, "%d hosts, %d links: up in %.2f s, down in %.2f s\n", times.Hosts, times.Links,
+				times.UpS, times.DownS)
 			return err
 		})
 	}
@@ -167,12 +172,14 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 
 // labReady says how to use a lab that is up.
 func (s streams) labReady(mode string, took time.Duration, host, flag string) {
-	say(s.err, "\nThe lab is up (%s, %.2f s). Use it from another terminal:\n  linerate lab exec%s %s -- ip address\n  linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
+	say(s.err,
+		"\nThe lab is up (%s, %.2f s). Use it from another terminal:\n  linerate lab exec%s %s -- ip address\n  linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
 		mode, took.Seconds(), flag, host, flag, host)
 }
 
 func describeLab(t *topology.Topology) document.Document {
-	table := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "interface"}, {Head: "MAC address", From: 100}, {Head: "link"}, {Head: "rate"}, {Head: "addresses", Wrap: true}}}
+	table := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "interface"},
+		{Head: "MAC address", From: 100}, {Head: "link"}, {Head: "rate"}, {Head: "addresses", Wrap: true}}}
 	for _, h := range t.Hosts {
 		for i, p := range h.Interfaces {
 			name := h.Name

@@ -52,7 +52,8 @@ func (l *labUnderTest) await(t *testing.T, what string) {
 	t.Helper()
 	// A process that executes a program has no environment for a moment.
 	gone := 0
-	for end := time.Now().Add(60 * time.Second); !strings.Contains(l.words.String(), what); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(60 * time.Second); !strings.Contains(l.words.String(), what); time.Sleep(
+		10 * time.Millisecond) {
 		if gone++; len(marked(l.mark)) > 0 {
 			gone = 0
 		}
@@ -82,7 +83,8 @@ func labUpFor(t *testing.T, file string) *labUnderTest {
 // exec is `lab exec` in a host.
 func (l *labUnderTest) exec(t *testing.T, host string, argv ...string) *exec.Cmd {
 	t.Helper()
-	cmd := command(t, context.Background(), l.dir, append([]string{"lab", "exec", "--lab", l.name, host, "--"}, argv...)...)
+	cmd := command(t, context.Background(), l.dir, append([]string{"lab", "exec", "--lab", l.name, host, "--"},
+		argv...)...)
 	cmd.Env = append(cmd.Env, l.mark)
 	return cmd
 }
@@ -142,7 +144,8 @@ func TestLab(t *testing.T) {
 	})
 	t.Run("multipath", func(t *testing.T) {
 		routes := l.ask(t, "h1", "ip", "route", "show", "10.9.0.2")
-		if !strings.Contains(routes, "via 10.1.0.254 dev eth0") || !strings.Contains(routes, "via inet6 fe80::ff:fe04:1 dev eth1") {
+		if !strings.Contains(routes, "via 10.1.0.254 dev eth0") ||
+			!strings.Contains(routes, "via inet6 fe80::ff:fe04:1 dev eth1") {
 			t.Errorf("the next hops are not those of the file:\n%s", routes)
 		}
 		l.ask(t, "h1", "reach", "10.9.0.2", "40")
@@ -165,18 +168,21 @@ func TestLab(t *testing.T) {
 			{"absent", []string{"true"}, 2, `no host "absent" in this lab; it has h1, h2, r1, r2`},
 			{"h1", []string{"ls", "/sys/class/net"}, 0, "eth1"},
 		} {
-			if status, out := statusOf(t, l.exec(t, c.host, c.argv...)); status != c.status || !strings.Contains(out, c.says) {
+			if status, out := statusOf(t, l.exec(t, c.host, c.argv...)); status != c.status ||
+				!strings.Contains(out, c.says) {
 				t.Errorf("%s: %v: status %d, want %d; says %q, want %q", c.host, c.argv, status, c.status, out, c.says)
 			}
 		}
 		elsewhere := command(t, t.Context(), l.dir, "lab", "exec", "--lab", "no-such-lab", "h1", "--", "true")
-		if status, out := statusOf(t, elsewhere); status != ExitFailed || !strings.Contains(out, "no lab named no-such-lab is up; up ") || !strings.Contains(out, l.name) {
+		if status, out := statusOf(t, elsewhere); status != ExitFailed ||
+			!strings.Contains(out, "no lab named no-such-lab is up; up ") || !strings.Contains(out, l.name) {
 			t.Errorf("in a lab that is not up: status %d, %s", status, out)
 		}
 	})
 	t.Run("second of the same name", func(t *testing.T) {
 		second := command(t, t.Context(), l.dir, "lab", "up", labFile(t, "one-link.yaml"), "--lab", l.name)
-		if status, out := statusOf(t, second); status != ExitFailed || !strings.Contains(out, "a lab named "+l.name+" is up already") {
+		if status, out := statusOf(t, second); status != ExitFailed ||
+			!strings.Contains(out, "a lab named "+l.name+" is up already") {
 			t.Errorf("status %d, %s", status, out)
 		}
 		l.ask(t, "h1", "true")
@@ -212,7 +218,8 @@ func TestLab(t *testing.T) {
 		_ = l.cmd.Wait()
 		_ = server.Wait()
 		awaitNone(t, l.mark, "the conductor was killed")
-		if status, out := statusOf(t, l.exec(t, "h1", "true")); status != ExitFailed || !strings.Contains(out, "no lab named "+l.name+" is up") {
+		if status, out := statusOf(t, l.exec(t, "h1", "true")); status != ExitFailed ||
+			!strings.Contains(out, "no lab named "+l.name+" is up") {
 			t.Errorf("the lab is still there: status %d, %s", status, out)
 		}
 	})
@@ -296,13 +303,15 @@ func TestNamespacesRefused(t *testing.T) {
 			up := command(t, t.Context(), t.TempDir(), "lab", "up", labFile(t, "small.yaml"), "--until", "ready")
 			if c.limit == "max_user_namespaces" {
 				// Root without CAP_SYS_ADMIN is like anyone else.
-				up.Args = append([]string{"setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", up.Path}, up.Args[1:]...)
+				up.Args = append([]string{"setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", up.Path},
+					up.Args[1:]...)
 				if up.Path, err = exec.LookPath("setpriv"); err != nil {
 					kerneltest.Skip(t, "setpriv is not installed")
 				}
 			}
 			status, out := statusOf(t, up)
-			if status != ExitFailed || !strings.Contains(out, "making a lab:") || !strings.Contains(out, "user.max_net_namespaces") {
+			if status != ExitFailed || !strings.Contains(out, "making a lab:") ||
+				!strings.Contains(out, "user.max_net_namespaces") {
 				t.Errorf("%s=%s: status %d, without advice:\n%s", c.limit, c.value, status, out)
 			}
 			if err := os.WriteFile(path, before, 0); err != nil {
@@ -329,7 +338,8 @@ func TestTapRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		status, out := statusOf(t, command(t, t.Context(), t.TempDir(), "lab", "up", file, "--until", "ready"))
-		if status != ExitFailed || !strings.Contains(out, "nothing here can apply the congestion marks") || !strings.Contains(out, "chmod 0666 "+device) || strings.Contains(out, "user namespaces") {
+		if status != ExitFailed || !strings.Contains(out, "nothing here can apply the congestion marks") ||
+			!strings.Contains(out, "chmod 0666 "+device) || strings.Contains(out, "user namespaces") {
 			t.Errorf("status %d:\n%s", status, out)
 		}
 	})

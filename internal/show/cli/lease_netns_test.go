@@ -21,16 +21,19 @@ import (
 
 // changedRun starts a run on real hosts and waits until it has changed one. The mark is in
 // the environment of all of its processes.
-func changedRun(t *testing.T, dir, file string, args ...string) (conductor *exec.Cmd, mark string, output *bytes.Buffer) {
+func changedRun(t *testing.T, dir, file string, args ...string) (conductor *exec.Cmd, mark string,
+	output *bytes.Buffer) {
 	t.Helper()
 	mark, output = fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64()), &bytes.Buffer{}
-	conductor = command(t, t.Context(), dir, append([]string{"run", file, "--only", "static ARP entries", "--quiet", "--trust"}, args...)...)
+	conductor = command(t, t.Context(), dir, append([]string{"run", file, "--only", "static ARP entries", "--quiet",
+		"--trust"}, args...)...)
 	conductor.Env = append(conductor.Env, mark)
 	conductor.Stdout, conductor.Stderr = output, output
 	if err := conductor.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(3 * time.Minute); kerneltest.Do(t, "ip", "-n", "client", "neighbour", "show", "nud", "permanent") == ""; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(3 * time.Minute); kerneltest.Do(t, "ip", "-n", "client", "neighbour", "show", "nud",
+		"permanent") == ""; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("nothing was ever changed")
 		}
@@ -121,7 +124,8 @@ func TestStoppedConductor(t *testing.T) {
 		}
 		err = conductor.Wait()
 		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != ExitFailed || !strings.Contains(output.String(), "nothing was received from the conductor") {
+		if !errors.As(err, &exit) || exit.ExitCode() != ExitFailed ||
+			!strings.Contains(output.String(), "nothing was received from the conductor") {
 			t.Errorf("it ended with %v and printed:\n%s", err, output)
 		}
 		awaitNone(t, mark, "the run has failed")

@@ -27,7 +27,8 @@ func TestMachineLimitedBy(t *testing.T) {
 		}
 		allFound(t, "this kernel", runLab(t, t.TempDir(), file))
 		m := machinetest.Boot(t, machinetest.Machine{Name: "uml", Kernel: machinetest.UserMode(t), Memory: 1024,
-			Modules: []string{"veth", "bridge", "sch_netem", "sch_tbf", "sch_htb", "tun", "ipv6"}, Files: map[string][]byte{"/root/" + name: text}})[0]
+			Modules: []string{"veth", "bridge", "sch_netem", "sch_tbf", "sch_htb", "tun", "ipv6"},
+			Files:   map[string][]byte{"/root/" + name: text}})[0]
 		for _, by := range topology.Mechanisms {
 			run := runOn(t, m, name, "--set", "topology.impaired_by="+string(by))
 			allFound(t, "user-mode Linux, "+string(by), &run)
@@ -43,7 +44,8 @@ func allFound(t *testing.T, on string, run *record.Run) {
 	want := map[string]string{
 		"full link": bottleneck.FullLink, "rate cap": bottleneck.RateCap, "application": bottleneck.Application,
 		"slow reader": bottleneck.SlowReader, "receiver window": bottleneck.ReceiverWindow,
-		"congestion window": bottleneck.CongestionWindow, "no answer": bottleneck.NoAnswer, "generator": bottleneck.Generator,
+		"congestion window": bottleneck.CongestionWindow, "no answer": bottleneck.NoAnswer,
+		"generator": bottleneck.Generator,
 	}
 	seen, sound := map[string]int{}, map[string]int{}
 	for _, trial := range run.Trials {
@@ -56,12 +58,14 @@ func allFound(t *testing.T, on string, run *record.Run) {
 		}
 		sound[reason]++
 		if f.LimitedBy != want[reason] || f.LimitedWhy == "" {
-			t.Errorf("%s: block %d, %s: %q (%s)\n%s", on, trial.Block, trial.Treatment, f.LimitedBy, f.LimitedWhy, figures(f))
+			t.Errorf("%s: block %d, %s: %q (%s)\n%s", on, trial.Block, trial.Treatment, f.LimitedBy, f.LimitedWhy,
+				figures(f))
 		}
 	}
 	for reason := range want {
 		if seen[reason] != 3 || sound[reason] == 0 {
-			t.Errorf("%s: %d trials of %q, want 3; of %d a hypervisor took no time, want 1 at least", on, seen[reason], reason, sound[reason])
+			t.Errorf("%s: %d trials of %q, want 3; of %d a hypervisor took no time, want 1 at least", on, seen[reason],
+				reason, sound[reason])
 		}
 	}
 }

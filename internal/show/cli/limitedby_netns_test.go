@@ -36,7 +36,8 @@ func TestLimitedBy(t *testing.T) {
 			}
 			seen[f.From] = true
 			if f.LimitedBy != want[f.From] || f.LimitedWhy == "" {
-				t.Errorf("block %d, %s: %q, want %q; %s\n%s", trial.Block, f.From, f.LimitedBy, want[f.From], f.LimitedWhy, figures(f))
+				t.Errorf("block %d, %s: %q, want %q; %s\n%s", trial.Block, f.From, f.LimitedBy, want[f.From],
+					f.LimitedWhy, figures(f))
 			}
 		}
 	}
@@ -68,7 +69,8 @@ func TestMeasureLimitedBy(t *testing.T) {
 			{nil, bottleneck.FullLink},
 			{[]string{"--direction", "read", "--read-cap", "10mbit"}, bottleneck.SlowReader},
 		} {
-			m, status, said := measured(t, "client", append([]string{"10.0.0.1", "--duration", "1500ms", "--warmup", "500ms"}, test.args...)...)
+			m, status, said := measured(t, "client",
+				append([]string{"10.0.0.1", "--duration", "1500ms", "--warmup", "500ms"}, test.args...)...)
 			if status != ExitOK && status != ExitDoubt || len(m.Flows) != 1 {
 				t.Fatalf("exit status %d, %d flows: %s", status, len(m.Flows), said)
 			}

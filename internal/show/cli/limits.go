@@ -65,10 +65,14 @@ rate) does not count these: use --shaped.`,
 	valueVar(flags, &f.family, oneOf("ipv4", "ipv6"), "family", "string", "ipv4", "ipv4 or ipv6")
 	valueVar(flags, &f.protocol, oneOf(flow.TCP, flow.UDP), "protocol", "string", flow.TCP, "tcp or udp")
 	flags.BoolVar(&f.timestamps, "timestamps", true, "TCP timestamps, Linux's default")
-	numberVar(flags, &f.link.MSS, 0, math.MaxInt, "mss", 0, "TCP maximum segment size (TCP_MAXSEG); 0: as the MTU allows")
+	numberVar(flags, &f.link.MSS, 0, math.MaxInt, "mss", 0,
+		"TCP maximum segment size (TCP_MAXSEG); 0: as the MTU allows")
 	flags.IntVar(&f.link.Datagram, "datagram", 0, "payload of each UDP datagram, in bytes; 0: as the MTU allows")
-	valueVar(flags, &f.tunnel, oneOf(slices.Sorted(maps.Keys(limits.Tunnels))...), "tunnel", "string", "", "packets go through a tunnel over this link: "+source.Or(slices.Sorted(maps.Keys(limits.Tunnels)))+";\n--mtu is the link's, of which the tunnel takes its headers")
-	valueVar(flags, &f.underlay, oneOf("ipv4", "ipv6"), "tunnel-family", "string", "ipv4", "what the tunnel's own packets are: ipv4 or ipv6;\nover ipv6, ipip and gre have the 8 bytes of Linux's encapsulation limit")
+	valueVar(flags, &f.tunnel, oneOf(slices.Sorted(maps.Keys(limits.Tunnels))...), "tunnel", "string", "",
+		"packets go through a tunnel over this link: "+source.Or(slices.Sorted(maps.Keys(limits.Tunnels)))+
+			";\n--mtu is the link's, of which the tunnel takes its headers")
+	valueVar(flags, &f.underlay, oneOf("ipv4", "ipv6"), "tunnel-family", "string", "ipv4",
+		"what the tunnel's own packets are: ipv4 or ipv6;\nover ipv6, ipip and gre have the 8 bytes of Linux's encapsulation limit")
 	numberVar(flags, &f.link.VLANs, 0, 2, "vlan", 0, "number of VLAN tags: 0, 1 or 2")
 	flags.BoolVar(&f.link.Shaped, "shaped", false, "the rate is that of a token bucket (tbf, htb), as in a lab")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.goodput/v1)")

@@ -44,18 +44,23 @@ said beside them. With --window, also the highest rate with such a window; with
 			}
 			f.path.RTTS = f.rtt.Seconds()
 			answer := f.path.Buffers(int64(f.window), int64(f.answer), f.first)
-			answer.RmemHere, answer.WmemHere = third(proc.Sysctls{}, "net.ipv4.tcp_rmem"), third(proc.Sysctls{}, "net.ipv4.tcp_wmem")
+			answer.RmemHere, answer.WmemHere = third(proc.Sysctls{}, "net.ipv4.tcp_rmem"),
+				third(proc.Sysctls{}, "net.ipv4.tcp_wmem")
 			return s.answer(f.asJSON, answer, asText(present.BDP(answer)))
 		},
 	}
 	flags := cmd.Flags()
 	valueVar(flags, &f.path.RateBps, bitsPerSecond, "rate", "rate", "1gbit", "rate of the path's slowest link")
 	latencyVar(flags, &f.rtt, time.Nanosecond, "rtt", "25ms", "round-trip time with empty queues")
-	valueVar(flags, &f.window, unit.ParseSize, "window", "size", "", "TCP window, in bytes in flight, to compare with the path, such as 64KiB; a socket buffer (iperf3 -w) is another thing")
-	valueVar(flags, &f.answer, unit.ParseSize, "answer", "size", "", "size of an answer on a new connection, such as 64kB")
-	numberVar(flags, &f.first, 1, 65535, "first-window", limits.FirstWindow, "initial congestion window in segments: initcwnd of the sender's route")
+	valueVar(flags, &f.window, unit.ParseSize, "window", "size", "",
+		"TCP window, in bytes in flight, to compare with the path, such as 64KiB; a socket buffer (iperf3 -w) is another thing")
+	valueVar(flags, &f.answer, unit.ParseSize, "answer", "size", "",
+		"size of an answer on a new connection, such as 64kB")
+	numberVar(flags, &f.first, 1, 65535, "first-window", limits.FirstWindow,
+		"initial congestion window in segments: initcwnd of the sender's route")
 	numberVar(flags, &f.path.Segment, 88, 65495, "mss", 1448, "payload of a full segment, in bytes")
-	flags.BoolVar(&f.path.Shaped, "shaped", false, "for --answer: the rate is that of a token bucket (tbf, htb), as in a lab")
+	flags.BoolVar(&f.path.Shaped, "shaped", false,
+		"for --answer: the rate is that of a token bucket (tbf, htb), as in a lab")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.bdp/v1)")
 	return cmd
 }

@@ -56,7 +56,8 @@ Rates are those of links; limits goodput computes the payload.`,
   linerate limits ecmp --links 16 --hosts 10000 --flows 1000000 --json`,
 	})
 	f.define(cmd.Flags(), "links that a router or host splits over", func(flags *pflag.FlagSet) {
-		valueVar(flags, &f.asked.Policy, ecmp.ParsePolicy, "policy", "string", "l4", "fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom")
+		valueVar(flags, &f.asked.Policy, ecmp.ParsePolicy, "policy", "string", "l4",
+			"fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom")
 	})
 	return cmd
 }
@@ -78,7 +79,8 @@ Rates are those of links; limits goodput computes the payload.`,
   linerate limits bond --links 4 --flows 8 --policy layer2 --pairs 2`,
 	})
 	f.define(cmd.Flags(), "members of the bond", func(flags *pflag.FlagSet) {
-		valueVar(flags, &f.asked.Policy, ecmp.ParseBondPolicy, "policy", "string", "layer3+4", "xmit_hash_policy: layer2 (MAC addresses; the default of Linux),\nlayer2+3 (IP addresses, too) or layer3+4 (IP addresses and ports)")
+		valueVar(flags, &f.asked.Policy, ecmp.ParseBondPolicy, "policy", "string", "layer3+4",
+			"xmit_hash_policy: layer2 (MAC addresses; the default of Linux),\nlayer2+3 (IP addresses, too) or layer3+4 (IP addresses and ports)")
 	})
 	f.bonds = true
 	return cmd
@@ -134,21 +136,29 @@ func (f *ecmpFlags) define(flags *pflag.FlagSet, links string, policy func(*pfla
 	numberVar(flags, &f.links, 1, mostECMPLinks, "links", 2, links)
 	flags.StringSliceVar(&f.rates, "rate", []string{"1gbit"}, "rate of all links, or a list with the rate of each")
 	flags.StringSliceVar(&f.weights, "weights", nil, "weight of each link, such as 1,3 (default: alike)")
-	flags.StringSliceVar(&f.flows, "flows", nil, "number of flows; 900x20mbit,4: 900 that need at most 20 Mbit/s\neach, and 4 that take what they get")
+	flags.StringSliceVar(&f.flows, "flows", nil,
+		"number of flows; 900x20mbit,4: 900 that need at most 20 Mbit/s\neach, and 4 that take what they get")
 	policy(flags)
 	valueVar(flags, &q.Fields, parseHashFields, "fields", "string", "0x7", "custom: fib_multipath_hash_fields")
-	numberVar(flags, &q.Pairs, 1, math.MaxInt, "pairs", 0, "pairs of addresses that the flows are between (default: 1; with\n--hosts each flow has its own)")
-	valueVar(flags, &q.Sizes, ecmp.ParseSizes, "sizes", "string", "", "how sizes of transfers scatter: exponential, pareto:1.2, lognormal:2\n(default: all equal)")
+	numberVar(flags, &q.Pairs, 1, math.MaxInt, "pairs", 0,
+		"pairs of addresses that the flows are between (default: 1; with\n--hosts each flow has its own)")
+	valueVar(flags, &q.Sizes, ecmp.ParseSizes, "sizes", "string", "",
+		"how sizes of transfers scatter: exponential, pareto:1.2, lognormal:2\n(default: all equal)")
 	numberVar(flags, &f.tiers, 1, 2, "tiers", 1, "1 or 2: how often flows are split on their path")
 	flags.IntVar(&f.second, "second-links", 0, "links of each router in the second tier (default: as --links)")
-	valueVar(flags, &f.secondBps, bitsPerSecond, "second-rate", "rate", "", "rate of each of those (default: as the first of --rate)")
+	valueVar(flags, &f.secondBps, bitsPerSecond, "second-rate", "rate", "",
+		"rate of each of those (default: as the first of --rate)")
 	flags.IntVar(&q.Fabric.Hosts, "hosts", 0, "simulate a Clos network of so many hosts; --links are the spines")
 	flags.IntVar(&q.Fabric.HostsPerLeaf, "hosts-per-leaf", 0, "hosts on each leaf (default: as --links)")
-	valueVar(flags, &q.Fabric.HostBps, bitsPerSecond, "host-rate", "rate", "", "rate of a host's link (default: as the first of --rate)")
-	valueVar(flags, &q.Target, parseTarget, "target", "ratio", "95%", "share or probability for which the number of flows is computed")
-	numberVar(flags, &q.Replicates, 0, mostECMPReplicates, "replicates", 0, "draws, where there is no formula (default: as many as are quick)")
+	valueVar(flags, &q.Fabric.HostBps, bitsPerSecond, "host-rate", "rate", "",
+		"rate of a host's link (default: as the first of --rate)")
+	valueVar(flags, &q.Target, parseTarget, "target", "ratio", "95%",
+		"share or probability for which the number of flows is computed")
+	numberVar(flags, &q.Replicates, 0, mostECMPReplicates, "replicates", 0,
+		"draws, where there is no formula (default: as many as are quick)")
 	flags.Uint64Var(&q.Seed, "seed", 1, "seed of the draws: the same seed gives the same answer")
-	flags.BoolVar(&f.asJSON, "json", false, "print JSON (with --flows linerate.limits.ecmp/v1, otherwise linerate.limits.ecmp-flows/v1)")
+	flags.BoolVar(&f.asJSON, "json", false,
+		"print JSON (with --flows linerate.limits.ecmp/v1, otherwise linerate.limits.ecmp-flows/v1)")
 }
 
 const (
@@ -231,13 +241,16 @@ func (f *ecmpFlags) bond() string {
 // needed answers how many flows fill the links.
 func (f *ecmpFlags) needed(s streams) error {
 	problems := mistakes(f.flags)
-	for _, flag := range []string{"fields", "pairs", "sizes", "tiers", "second-links", "second-rate", "hosts", "hosts-per-leaf", "host-rate", "replicates"} {
+	for _, flag := range []string{"fields", "pairs", "sizes", "tiers", "second-links", "second-rate", "hosts",
+		"hosts-per-leaf", "host-rate", "replicates"} {
 		if f.flags.Changed(flag) {
-			problems = append(problems, fmt.Errorf("--%s: expected --flows, too; without it the answer is how many flows use all links of one router", flag))
+			problems = append(problems,
+				fmt.Errorf("--%s: expected --flows, too; without it the answer is how many flows use all links of one router", flag))
 		}
 	}
 	if f.asked.Policy > 1 {
-		problems = append(problems, errors.New("--policy: expected --flows, too; without it the answer is for policies l3 and l4"))
+		problems = append(problems,
+			errors.New("--policy: expected --flows, too; without it the answer is for policies l3 and l4"))
 	}
 	links, err := f.firstTier()
 	if problems = append(problems, err); errors.Join(problems...) != nil {
@@ -259,7 +272,8 @@ func (f *ecmpFlags) needed(s streams) error {
 func (f *ecmpFlags) firstTier() (ecmp.Links, error) {
 	links := ecmp.Alike(f.links, 0)
 	if len(f.rates) != 1 && len(f.rates) != f.links {
-		return links, fmt.Errorf("--rate has %d rates: expected one, or one for each of %d links", len(f.rates), f.links)
+		return links, fmt.Errorf("--rate has %d rates: expected one, or one for each of %d links",
+			len(f.rates), f.links)
 	}
 	if len(f.weights) != 0 && len(f.weights) != f.links {
 		return links, fmt.Errorf("--weights has %d weights: expected one for each of %d links", len(f.weights), f.links)
@@ -287,7 +301,9 @@ func (f *ecmpFlags) secondTier(first ecmp.Links) (ecmp.Links, error) {
 		n = f.links
 	}
 	if n < 1 || n > mostECMPLinks || n*f.links > mostECMPLinks*4 {
-		return nil, fmt.Errorf("--second-links %d behind each of %d links: expected at least one, and at most %d together", n, f.links, mostECMPLinks*4)
+		return nil,
+			fmt.Errorf("--second-links %d behind each of %d links: expected at least one, and at most %d together",
+				n, f.links, mostECMPLinks*4)
 	}
 	if !f.flags.Changed("second-rate") {
 		bps = first[0].RateBps

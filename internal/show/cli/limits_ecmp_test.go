@@ -33,32 +33,43 @@ func TestLimitsECMP(t *testing.T) {
 		{"--flows 2 --rate 1gbit,3gbit --weights 1,3", 1e9*(1-9./16) + 3e9*(1-1./16), 10. / 16, 6, 11, false},
 		{"--links 4 --flows 32x10mbit --target 99%", 320e6, 4*math.Pow(0.75, 32) - 6*math.Pow(0.5, 32), 0, 21, false},
 		{"--links 2 --flows 1x200mbit,1x300mbit", 500e6, 0.5, 0, 6, true},
-		{"--links 2 --flows 3 --tiers 2 --second-rate 500mbit", 2 * (0.375*0.5e9 + 0.375*0.75e9 + 0.125*0.875e9), 0.25, 0, 6, true},
+		{"--links 2 --flows 3 --tiers 2 --second-rate 500mbit", 2 * (0.375*0.5e9 + 0.375*0.75e9 + 0.125*0.875e9), 0.25,
+			0, 6, true},
 	} {
 		status, out, errs := ecmpRun(test.args + " --json")
 		var l ecmp.Forecast
-		if err := json.Unmarshal([]byte(out), &l); err != nil || status != ExitOK || errs != "" || l.Schema != "linerate.limits.ecmp/v1" {
+		if err := json.Unmarshal([]byte(out), &l); err != nil || status != ExitOK || errs != "" ||
+			l.Schema != "linerate.limits.ecmp/v1" {
 			t.Errorf("%s: status %d, %v, %s", test.args, status, err, errs)
 			continue
 		}
-		if math.Abs(l.ExpectedBps/test.expected-1) > 1e-9 || math.Abs(l.SomeIdle-test.idle) > 1e-9 || len(l.Drawn) > 0 != test.drawn {
-			t.Errorf("%s: %.6g bit/s, %.4g idle, drawn %q; want %.6g, %.4g", test.args, l.ExpectedBps, l.SomeIdle, l.Drawn, test.expected, test.idle)
+		if math.Abs(l.ExpectedBps/test.expected-1) > 1e-9 || math.Abs(l.SomeIdle-test.idle) > 1e-9 ||
+			len(l.Drawn) > 0 != test.drawn {
+			t.Errorf("%s: %.6g bit/s, %.4g idle, drawn %q; want %.6g, %.4g", test.args, l.ExpectedBps, l.SomeIdle,
+				l.Drawn, test.expected, test.idle)
 		}
 		// Enough of 10 Mbit/s for four links takes as many as there is room for.
 		if test.carry > 0 && l.NeededCarry != test.carry || l.NeededAll != test.all {
-			t.Errorf("%s: %d flows carry the target, %d use all links; want %d, %d", test.args, l.NeededCarry, l.NeededAll, test.carry, test.all)
+			t.Errorf("%s: %d flows carry the target, %d use all links; want %d, %d", test.args, l.NeededCarry,
+				l.NeededAll, test.carry, test.all)
 		}
 	}
 	for args, want := range map[string][]string{
 		"--flows 3": {"3 flows on 2 links of 1 Gbit/s carry 1.75 Gbit/s on average, 87.5 % of the\n2 Gbit/s that even",
 			"carried        1 Gbit/s in 25 % of the cases", "75 % of the flows", "  exact          all figures"},
-		"--links 4 --flows 1":               {"1 flow on 4 links of 1 Gbit/s carries 1 Gbit/s on average, 100 % of the 1 Gbit/s\nthat even spreading"},
-		"--flows 8 --policy l3 --pairs 2":   {"0 hashes addresses: 2 groups of flows, each on one link; with\n                 policy 1 (--policy l4) the flows would carry 1.992 Gbit/s", "pairs of addresses fill 95 %"},
+		"--links 4 --flows 1": {
+			"1 flow on 4 links of 1 Gbit/s carries 1 Gbit/s on average, 100 % of the 1 Gbit/s\nthat even spreading"},
+		"--flows 8 --policy l3 --pairs 2": {
+			"0 hashes addresses: 2 groups of flows, each on one link; with\n                 policy 1 (--policy l4) the flows would carry 1.992 Gbit/s",
+			"pairs of addresses fill 95 %"},
 		"--links 2 --weights 1,3 --flows 4": {"idle  carries on average", "31.6 %        683.6 Mbit/s"},
-		"--links 4 --flows 64 --tiers 2 --second-rate 250mbit": {"second tier                 15.74 of 16          4 of 16",
+		"--links 4 --flows 64 --tiers 2 --second-rate 250mbit": {
+			"second tier                 15.74 of 16          4 of 16",
 			"carried on average          3.936 Gbit/s         1 Gbit/s", "(polarisation): 12 links of"},
-		"--links 4 --flows 2000 --hosts 64":                            {"2000 flows among 64 hosts carry", "16 leaves, 4 spines", "leaf to spine     128"},
-		"--links 4 --flows 500x1mbit --hosts 64 --tiers 2 --pairs 100": {"16 leaves in 4 pods, 16 spines, 16 cores", "links, one seed", "own seeds"},
+		"--links 4 --flows 2000 --hosts 64": {"2000 flows among 64 hosts carry",
+			"16 leaves, 4 spines", "leaf to spine     128"},
+		"--links 4 --flows 500x1mbit --hosts 64 --tiers 2 --pairs 100": {"16 leaves in 4 pods, 16 spines, 16 cores",
+			"links, one seed", "own seeds"},
 	} {
 		status, out, errs := ecmpRun(args)
 		if status != ExitOK || errs != "" {
@@ -87,8 +98,10 @@ func TestLimitsECMPSeed(t *testing.T) {
 		t.Errorf("%s\n%s\n%s", first, again, other)
 	}
 	var l ecmp.FabricForecast
-	if err := json.Unmarshal([]byte(first), &l); err != nil || l.Leaves != 16 || l.Cores != 16 || l.Replicates != 100 || l.OneSeed == nil ||
-		l.ExpectedBps <= l.OneSeed.Flow.MostBps || l.ExpectedBps > l.LimitBps*1.01 || l.OneSeed.Flow.P50Bps >= l.Flow.P50Bps || len(l.PerTier) != 3 {
+	if err := json.Unmarshal([]byte(first), &l); err != nil || l.Leaves != 16 || l.Cores != 16 || l.Replicates != 100 ||
+		l.OneSeed == nil ||
+		l.ExpectedBps <= l.OneSeed.Flow.MostBps || l.ExpectedBps > l.LimitBps*1.01 ||
+		l.OneSeed.Flow.P50Bps >= l.Flow.P50Bps || len(l.PerTier) != 3 {
 		t.Errorf("%v, %s", err, first)
 	}
 }
@@ -144,16 +157,21 @@ func TestLimitsBond(t *testing.T) {
 	} {
 		var out, errs bytes.Buffer
 		status := Main(append([]string{"limits", "bond"}, strings.Fields(args)...), strings.NewReader(""), &out, &errs)
-		if text := strings.Join(strings.Fields(out.String()), " "); status != ExitOK || !strings.Contains(text, want) || strings.Contains(text, "fib_multipath") {
+		if text := strings.Join(strings.Fields(out.String()), " "); status != ExitOK || !strings.Contains(text, want) ||
+			strings.Contains(text, "fib_multipath") {
 			t.Errorf("%q: status %d, %s%s, want %q", args, status, text, errs.String(), want)
 		}
 	}
 	// The policies of routes are none of a bond, whose members would not go by them.
-	for verb, want := range map[string]string{"bond": "is the hash policy of routes (limits ecmp): expected that of a bond, layer2, layer2+3 or layer3+4", "ecmp": "is the hash policy of a bond (limits bond): expected 0 to 3"} {
-		for _, policy := range map[string][]string{"bond": {"l3", "l4", "0", "1"}, "ecmp": {"layer2", "layer3+4"}}[verb] {
+	for verb, want := range map[string]string{
+		"bond": "is the hash policy of routes (limits ecmp): expected that of a bond, layer2, layer2+3 or layer3+4",
+		"ecmp": "is the hash policy of a bond (limits bond): expected 0 to 3"} {
+		for _, policy := range map[string][]string{"bond": {"l3", "l4", "0", "1"},
+			"ecmp": {"layer2", "layer3+4"}}[verb] {
 			var out, errs bytes.Buffer
 			status := Main([]string{"limits", verb, "--policy", policy}, strings.NewReader(""), &out, &errs)
-			if text := strings.Join(strings.Fields(errs.String()), " "); status != ExitUsage || !strings.Contains(text, want) {
+			if text := strings.Join(strings.Fields(errs.String()), " "); status != ExitUsage ||
+				!strings.Contains(text, want) {
 				t.Errorf("limits %s --policy %s: status %d, %s", verb, policy, status, text)
 			}
 		}

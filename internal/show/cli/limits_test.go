@@ -41,7 +41,9 @@ func TestLimitsGoodput(t *testing.T) {
 		}
 	}
 	_, out, _ := limitsRun("--rate", "1gbit", "--vlan", "1")
-	for _, want := range []string{"1 Gbit/s carries at most 939 Mbit/s of payload (117.4 MB/s), 93.904 %.\n", "payload                            1448", "VLAN tags                             4", "together                           1542", "81,064 frames/s"} {
+	for _, want := range []string{"1 Gbit/s carries at most 939 Mbit/s of payload (117.4 MB/s), 93.904 %.\n",
+		"payload                            1448", "VLAN tags                             4",
+		"together                           1542", "81,064 frames/s"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
@@ -64,7 +66,8 @@ func TestLimitsGoodputRefuses(t *testing.T) {
 		"--shaped --lightspeed":        "unknown flag",
 		"--rate 1gbit --mtu many":      "--mtu many: expected a whole number, 68 to 65535",
 	} {
-		if status, out, errs := limitsRun(strings.Fields(args)...); status != ExitUsage || out != "" || !strings.Contains(errs, want) {
+		if status, out, errs := limitsRun(strings.Fields(args)...); status != ExitUsage || out != "" ||
+			!strings.Contains(errs, want) {
 			t.Errorf("%s: status %d, %q, want %q", args, status, errs, want)
 		}
 	}

@@ -34,7 +34,8 @@ var sourcesOfLists = map[string][]string{
 		"net.ipv4.tcp_syncookies 1", "net.ipv4.tcp_mem 50576 64768 98152", "net.core.netdev_max_backlog 10000",
 	},
 	"freebsd-10g": {
-		"kern.ipc.nmbclusters 262144", "kern.ipc.maxsockbuf 4194304", "hw.intr_storm_threshold 9000", "kern.ipc.nmbjumbop 262144",
+		"kern.ipc.nmbclusters 262144", "kern.ipc.maxsockbuf 4194304", "hw.intr_storm_threshold 9000",
+		"kern.ipc.nmbjumbop 262144",
 	},
 	"freebsd-10g-loader": {`ixgbe_load="YES"`, "hw.ixgbe.txd 4096", "hw.ixgbe.rxd 4096"},
 	"openbsd-10g": {
@@ -82,7 +83,8 @@ func TestLists(t *testing.T) {
 			}
 		}
 		if !slices.Equal(got, sourcesOfLists[name]) {
-			t.Errorf("%s has\n%s\nits source\n%s", name, strings.Join(got, "\n"), strings.Join(sourcesOfLists[name], "\n"))
+			t.Errorf("%s has\n%s\nits source\n%s", name, strings.Join(got, "\n"),
+				strings.Join(sourcesOfLists[name], "\n"))
 		}
 	}
 }
@@ -91,8 +93,10 @@ func TestLists(t *testing.T) {
 // that its source gives for the whole.
 func TestPublishedTables(t *testing.T) {
 	whole := map[string]float64{
-		"ten-gig-linux: the Linux list": 9.49e9, "ten-gig-xenserver: as it is": 9.20e9, "ten-gig-xenserver: the XenServer list": 9.40e9,
-		"freebsd-10g: the FreeBSD list": 9100.6e6, "arp-flux: kernel defaults": 142 * 8e6, "arp-flux: static ARP entries": 247 * 8e6,
+		"ten-gig-linux: the Linux list": 9.49e9, "ten-gig-xenserver: as it is": 9.20e9,
+		"ten-gig-xenserver: the XenServer list": 9.40e9,
+		"freebsd-10g: the FreeBSD list":         9100.6e6, "arp-flux: kernel defaults": 142 * 8e6,
+		"arp-flux: static ARP entries": 247 * 8e6,
 	}
 	for _, name := range builtinTables() {
 		text, err := studies.Published.ReadFile("published/" + name + ".csv")

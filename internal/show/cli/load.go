@@ -59,9 +59,10 @@ func inputError(file string, err error) error {
 // readStudy returns the text of a built-in study or of a file, "-" being in, and what to call
 // it in messages.
 func readStudy(in io.Reader, nameOrFile string) (string, []byte, error) {
-	data, builtin, err := readNamed(in, "study", "studies", nameOrFile, studies.Names(), func(name string) ([]byte, error) {
-		return studies.Files.ReadFile(name + ".yaml")
-	})
+	data, builtin, err := readNamed(in, "study", "studies", nameOrFile, studies.Names(),
+		func(name string) ([]byte, error) {
+			return studies.Files.ReadFile(name + ".yaml")
+		})
 	if builtin {
 		return nameOrFile + ".yaml", data, nil
 	}
@@ -78,7 +79,8 @@ func isAddress(text string) bool {
 }
 
 // readNamed reads a built-in text by its name, or else a file by its path; "-" is in.
-func readNamed(in io.Reader, kind, kinds, nameOrFile string, names []string, read func(string) ([]byte, error)) (data []byte, builtin bool, err error) {
+func readNamed(in io.Reader, kind, kinds, nameOrFile string, names []string, read func(string) ([]byte, error)) (
+	data []byte, builtin bool, err error) {
 	if isStudyName(nameOrFile) {
 		if data, err := read(nameOrFile); err == nil {
 			return data, true, nil
@@ -92,7 +94,8 @@ func readNamed(in io.Reader, kind, kinds, nameOrFile string, names []string, rea
 	switch beside := besideName(nameOrFile, kind); {
 	case !errors.Is(err, fs.ErrNotExist):
 	case isAddress(nameOrFile):
-		err = fmt.Errorf("no %s and no file is called %q; to measure to an address: linerate measure %[2]s", kind, nameOrFile)
+		err = fmt.Errorf("no %s and no file is called %q; to measure to an address: linerate measure %[2]s", kind,
+			nameOrFile)
 	case beside != "":
 		err = fmt.Errorf("no %s and no file is called %q; did you mean %s?", kind, nameOrFile, beside)
 	case isRun(nameOrFile):
@@ -148,7 +151,8 @@ func wrongKind(verb, file string, text []byte) error {
 	}
 	study := studyLine.Match(text)
 	if study && fence.Match(text) {
-		return fmt.Errorf("%s is Markdown, not %s: save that as a file of its own", file, cmp.Or(expected[verb], "a study"))
+		return fmt.Errorf("%s is Markdown, not %s: save that as a file of its own", file,
+			cmp.Or(expected[verb], "a study"))
 	}
 	if verb == "measure" || verb == "tune" {
 		if err := topologyAlone(file, text); err != nil {
@@ -157,7 +161,8 @@ func wrongKind(verb, file string, text []byte) error {
 	}
 	switch settings := settingsLine.Match(text); {
 	case verb == "tune" && study:
-		return fmt.Errorf("%s is a study: linerate run %s; a copy without its factors has the hosts to try settings on: linerate tune FILE --on COPY.yaml", file, quote(file))
+		return fmt.Errorf(
+			"%s is a study: linerate run %s; a copy without its factors has the hosts to try settings on: linerate tune FILE --on COPY.yaml", file, quote(file))
 	case (verb == "measure" || verb == "doctor") && study:
 		return fmt.Errorf("%s is a study: linerate run %s", file, quote(file))
 	case verb != "tune" && settings && !study:
@@ -172,7 +177,9 @@ func topologyAlone(file string, text []byte) error {
 	if !studyLine.Match(text) || workloadLine.Match(text) {
 		return nil
 	}
-	return fmt.Errorf("%s has a topology and no workload: linerate lab up %s makes the lab; with a workload it is a study", file, quote(file))
+	return fmt.Errorf(
+		"%s has a topology and no workload: linerate lab up %s makes the lab; with a workload it is a study", file,
+		quote(file))
 }
 
 // resultDocument says what a file is that linerate wrote as JSON, which is not the kind that was
@@ -184,9 +191,11 @@ func resultDocument(expected, file string, text []byte) error {
 	}
 	switch run := cmp.Or(d.ID, d.Run); {
 	case d.Schema == record.HostSnapshotSchema:
-		return fmt.Errorf("%s is a snapshot of a host (%s), not %s: linerate doctor %s", file, d.Schema, expected, quote(file))
+		return fmt.Errorf("%s is a snapshot of a host (%s), not %s: linerate doctor %s", file, d.Schema, expected,
+			quote(file))
 	case run != "":
-		return fmt.Errorf("%s is of the run %.60q (%.40s), not %s: linerate report %s shows it", file, run, d.Schema, expected, quote(run))
+		return fmt.Errorf("%s is of the run %.60q (%.40s), not %s: linerate report %s shows it", file, run, d.Schema,
+			expected, quote(run))
 	default:
 		return fmt.Errorf("%s is a document that linerate wrote (%.40s), not %s", file, d.Schema, expected)
 	}

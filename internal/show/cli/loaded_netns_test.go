@@ -24,7 +24,8 @@ func TestLatencyUnderLoad(t *testing.T) {
 	// 24 KiB and 512 KiB wait for 10 ms and 210 ms; how full the deeper one is by
 	// the time of the window is up to TCP.
 	latency, goodput := run.Effects[0], run.Effects[0].Beside[0]
-	if latency.Response != "latency_p90" || latency.Verdict != record.Worsens && latency.Verdict != record.Inconclusive || latency.Ratio.Mean < 1.5 {
+	if latency.Response != "latency_p90" || latency.Verdict != record.Worsens &&
+		latency.Verdict != record.Inconclusive || latency.Ratio.Mean < 1.5 {
 		t.Errorf("latency: %+v", latency)
 	}
 	// A tenth of the requests may wait for a busy machine; not half of them.
@@ -45,9 +46,11 @@ func TestLatencyUnderLoad(t *testing.T) {
 			}
 		}
 		if trial.GoodputBps != bulk || probe.LimitBps != 0 || trial.LimitBps == 0 {
-			t.Errorf("trial %d: goodput %g of a limit of %g, bulk flows %g; the probe's limit is %g", trial.Order, trial.GoodputBps, trial.LimitBps, bulk, probe.LimitBps)
+			t.Errorf("trial %d: goodput %g of a limit of %g, bulk flows %g; the probe's limit is %g", trial.Order,
+				trial.GoodputBps, trial.LimitBps, bulk, probe.LimitBps)
 		}
-		if done := probe.Transactions; done == nil || trial.Latency == nil || trial.Latency.Count != done.Latency.Count || trial.TransactionsPerS != probe.TransactionsPerS {
+		if done := probe.Transactions; done == nil || trial.Latency == nil ||
+			trial.Latency.Count != done.Latency.Count || trial.TransactionsPerS != probe.TransactionsPerS {
 			t.Errorf("trial %d: latency %+v of transactions %+v", trial.Order, trial.Latency, done)
 		}
 	}
@@ -59,7 +62,8 @@ func TestLatencyUnderLoad(t *testing.T) {
 	} {
 		cmd := command(t, t.Context(), dir, strings.Fields(name)...)
 		// A report of a machine with steal ends with a status of its own.
-		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != ExitDoubt || !strings.Contains(string(out), want) {
+		if out, err := cmd.CombinedOutput(); err != nil && cmd.ProcessState.ExitCode() != ExitDoubt ||
+			!strings.Contains(string(out), want) {
 			t.Errorf("%s: %v, and no %q in\n%s", name, err, want, out)
 		}
 	}
@@ -71,17 +75,20 @@ func TestDatagramsBeyondTheLink(t *testing.T) {
 	run := runLab(t, t.TempDir(), labFile(t, "overrun.yaml"))
 	t.Log(run.Answer)
 	half, twice := treatment(t, run, "half the rate"), treatment(t, run, "twice the rate")
-	if half.LostShare == nil || twice.LostShare == nil || *twice.LostShare < 0.3 || *twice.LostShare > 0.7 || *half.LostShare > *twice.LostShare/3 {
+	if half.LostShare == nil || twice.LostShare == nil || *twice.LostShare < 0.3 || *twice.LostShare > 0.7 ||
+		*half.LostShare > *twice.LostShare/3 {
 		t.Fatalf("lost: %v of half the rate, %v of twice the rate", half.Responses, twice.Responses)
 	}
-	if e := twice.Responses; len(e) != 2 || e[0].Response != "lost" || e[0].Mean != *twice.LostShare || e[1].Mean != twice.Goodput.MeanBps {
+	if e := twice.Responses; len(e) != 2 || e[0].Response != "lost" || e[0].Mean != *twice.LostShare ||
+		e[1].Mean != twice.Goodput.MeanBps {
 		t.Errorf("responses %+v", e)
 	}
 	loss, goodput := run.Effects[0], run.Effects[0].Beside[0]
 	if loss.Verdict != record.Worsens && loss.Verdict != record.Inconclusive {
 		t.Errorf("loss: %+v", loss)
 	}
-	if *half.LostShare == 0 && (!loss.Ratio.None || loss.Difference == nil || loss.Difference.Mean != *twice.LostShare) {
+	if *half.LostShare == 0 && (!loss.Ratio.None || loss.Difference == nil ||
+		loss.Difference.Mean != *twice.LostShare) {
 		t.Errorf("from no loss at all: %+v", loss)
 	}
 	if goodput.Ratio.Mean < 1.3 {
@@ -108,8 +115,10 @@ func TestRateWithoutLoss(t *testing.T) {
 		if l == nil || l.RateBps > 5.3e6 || l.RateBps < 2.4e6 || trial.LimitBps > 5e6 || l.DatagramBytes != 1000 {
 			t.Fatalf("%s: of a limit of %.0f %+v", trial.Treatment, trial.LimitBps, l)
 		}
-		if last := l.Trials[len(l.Trials)-1]; !last.Confirms || !last.Pass || trial.Datagrams.Sent != last.Sent || trial.Latency == nil {
-			t.Errorf("%s: the trial is not the one that confirmed the rate: %+v, %+v", trial.Treatment, trial.Datagrams, last)
+		if last := l.Trials[len(l.Trials)-1]; !last.Confirms || !last.Pass || trial.Datagrams.Sent != last.Sent ||
+			trial.Latency == nil {
+			t.Errorf("%s: the trial is not the one that confirmed the rate: %+v, %+v", trial.Treatment,
+				trial.Datagrams, last)
 		}
 	}
 }

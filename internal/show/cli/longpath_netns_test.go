@@ -36,7 +36,8 @@ func TestLongPath(t *testing.T) {
 			if f.Expected == nil || f.SenderInfo == nil {
 				t.Fatalf("%s: nothing is expected of it: %s", f.From, figures(f))
 			}
-			t.Logf("%s: %.4g Mbit/s, expected %+v, held back by %q (%s)", f.From, f.GoodputBps/1e6, *f.Expected, f.LimitedBy, f.LimitedWhy)
+			t.Logf("%s: %.4g Mbit/s, expected %+v, held back by %q (%s)", f.From, f.GoodputBps/1e6, *f.Expected,
+				f.LimitedBy, f.LimitedWhy)
 			switch f.From {
 			case "a1":
 				const window = 65535 * 8
@@ -63,7 +64,8 @@ func TestLongPath(t *testing.T) {
 		case len(p50) < 2: // a machine that came to nothing
 			continue
 		case usual != 4 || larger != 3 || p50["a4"] < 0.99*usual*path.RTTS || p50["a5"] < 0.99*larger*path.RTTS:
-			t.Errorf("64 kB took %.4g s and %.4g s, less than %g and %g round trips", p50["a4"], p50["a5"], usual, larger)
+			t.Errorf("64 kB took %.4g s and %.4g s, less than %g and %g round trips", p50["a4"], p50["a5"],
+				usual, larger)
 		}
 		saved = saved || p50["a5"] < p50["a4"]
 		if len(trial.Hosts) == 0 || len(trial.Hosts[0].End.Events) == 0 || trial.Hosts[0].End.Memory == nil {

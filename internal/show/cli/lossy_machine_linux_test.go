@@ -29,13 +29,16 @@ func TestMachineLossyPath(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := machinetest.Boot(t, machinetest.Machine{Name: "uml", Kernel: machinetest.UserMode(t), Memory: 1024,
-			Modules: []string{"veth", "bridge", "sch_netem", "sch_tbf", "sch_htb", "tun", "ipv6", "tcp_bbr"}, Files: map[string][]byte{"/root/" + name: text}})[0]
+			Modules: []string{"veth", "bridge", "sch_netem", "sch_tbf", "sch_htb", "tun", "ipv6", "tcp_bbr"},
+			Files:   map[string][]byte{"/root/" + name: text}})[0]
 		const here = "this kernel"
 		runs := map[string]*record.Run{here: runLab(t, t.TempDir(), file)}
-		for by, carrier := range map[topology.Mechanism]string{topology.Netem: "the kernel's netem", topology.Emulator: "linerate's link emulator"} {
+		for by, carrier := range map[topology.Mechanism]string{topology.Netem: "the kernel's netem",
+			topology.Emulator: "linerate's link emulator"} {
 			run := runOn(t, m, name, "--set", "topology.impaired_by="+string(by))
 			if mode := run.Environment.Mode; !strings.Contains(mode, "delay and loss by "+carrier) {
-				t.Errorf("impaired_by %s: the run was made %q, which does not say that %s carried its link", by, mode, carrier)
+				t.Errorf("impaired_by %s: the run was made %q, which does not say that %s carried its link", by,
+					mode, carrier)
 			}
 			runs["user-mode Linux, "+string(by)] = &run
 		}
@@ -66,7 +69,8 @@ func asExpected(t *testing.T, on string, run *record.Run) {
 	flows, predicted := 0, 0
 	for _, trial := range run.Trials {
 		f := trial.Flows[0]
-		if trial.Treatment == "small window" && f.LimitedBy != bottleneck.ReceiverWindow && f.LimitedBy != bottleneck.SendBuffer {
+		if trial.Treatment == "small window" && f.LimitedBy != bottleneck.ReceiverWindow &&
+			f.LimitedBy != bottleneck.SendBuffer {
 			t.Errorf("%s, block %d: held back by %q (%s), want the window", on, trial.Block, f.LimitedBy, f.LimitedWhy)
 		}
 		e := f.Expected
@@ -77,14 +81,17 @@ func asExpected(t *testing.T, on string, run *record.Run) {
 		if flows++; f.GoodputBps >= 0.95*e.LowBps && f.GoodputBps <= fuller*e.HighBps {
 			predicted++
 		} else {
-			t.Logf("%s, %s, block %d: %.4g Mbit/s, predicted %.4g to %.4g; %s", on, trial.Treatment, trial.Block, f.GoodputBps/1e6, e.LowBps/1e6, e.HighBps/1e6, figures(f))
+			t.Logf("%s, %s, block %d: %.4g Mbit/s, predicted %.4g to %.4g; %s", on, trial.Treatment, trial.Block,
+				f.GoodputBps/1e6, e.LowBps/1e6, e.HighBps/1e6, figures(f))
 		}
 	}
 	if predicted < flows-1 || flows != 9 {
 		t.Errorf("%s: %d of %d flows as predicted, want at least 8 of 9", on, predicted, flows)
 	}
-	window, cubic, bbr := treatment(t, run, "small window").Goodput.MeanBps, treatment(t, run, "cubic").Goodput.MeanBps, treatment(t, run, "bbr").Goodput.MeanBps
+	window, cubic, bbr := treatment(t, run, "small window").Goodput.MeanBps, treatment(t, run, "cubic").Goodput.MeanBps,
+		treatment(t, run, "bbr").Goodput.MeanBps
 	if window <= 0 || window >= cubic || cubic > fuller*bbr {
-		t.Errorf("%s: %.3g Mbit/s with a small window, %.3g with cubic, %.3g with bbr; want this order", on, window/1e6, cubic/1e6, bbr/1e6)
+		t.Errorf("%s: %.3g Mbit/s with a small window, %.3g with cubic, %.3g with bbr; want this order", on, window/1e6,
+			cubic/1e6, bbr/1e6)
 	}
 }

@@ -36,14 +36,16 @@ func arpFluxMachines(t *testing.T) []*machinetest.Running {
 	fabric := machinetest.NewSwitch(t)
 	server := machinetest.Machine{Name: "server", Kernel: kernel, Modules: []string{"e1000e"}}
 	for range 4 {
-		server.Ports = append(server.Ports, machinetest.Port{Model: "e1000e", Cable: fabric.NewCable(t, machineServerRate)})
+		server.Ports = append(server.Ports,
+			machinetest.Port{Model: "e1000e", Cable: fabric.NewCable(t, machineServerRate)})
 	}
 	client := func(name string) machinetest.Machine {
 		return machinetest.Machine{Name: name, Kernel: kernel, Modules: []string{"e1000e"},
 			Ports: []machinetest.Port{{Model: "e1000e", Cable: fabric.NewCable(t, machineClientRate)}}}
 	}
 	machines := machinetest.Boot(t, server, client("client1"), client("client2"))
-	machines[0].Do(t, "for p in 0 1 2 3; do ip address add 192.168.1.$((15 + p))/24 dev eth$p && ip link set dev eth$p up; done")
+	machines[0].Do(t,
+		"for p in 0 1 2 3; do ip address add 192.168.1.$((15 + p))/24 dev eth$p && ip link set dev eth$p up; done")
 	machines[1].Do(t, "ip address add 192.168.1.101/24 dev eth0 && ip link set dev eth0 up")
 	machines[2].Do(t, "ip address add 192.168.1.102/24 dev eth0 && ip link set dev eth0 up")
 	awaitLinks(t, machines)
@@ -69,9 +71,12 @@ func TestMachineARPFlux(t *testing.T) {
 	reached := slowARPFlux(t, "    switch: {}\n", "    switch: {unmanaged: true}\n",
 		"    server:\n", "    server:\n      via: "+viaOf(t, machines[0])+"\n",
 		"    client{c=1..2}:\n      interfaces:\n        eth0: {addresses: [\"192.168.1.{100+c}/24\"]}\n",
-		"    client1:\n      via: "+viaOf(t, machines[1])+"\n      interfaces:\n        eth0: {addresses: [192.168.1.101/24]}\n"+
-			"    client2:\n      via: "+viaOf(t, machines[2])+"\n      interfaces:\n        eth0: {addresses: [192.168.1.102/24]}\n")
-	options := []string{"--seed", "7", "--replicates", "2", "--only", "kernel defaults,static ARP entries,arp + source routing"}
+		"    client1:\n      via: "+viaOf(t, machines[1])+
+			"\n      interfaces:\n        eth0: {addresses: [192.168.1.101/24]}\n"+
+			"    client2:\n      via: "+viaOf(t, machines[2])+
+			"\n      interfaces:\n        eth0: {addresses: [192.168.1.102/24]}\n")
+	options := []string{"--seed", "7", "--replicates", "2", "--only",
+		"kernel defaults,static ARP entries,arp + source routing"}
 	dir := t.TempDir()
 	onMachines := runLab(t, dir, append([]string{reached}, options...)...)
 	if after := hostState(t, machines); after != before {
@@ -114,7 +119,9 @@ func hostState(t *testing.T, machines []*machinetest.Running) string {
 	t.Helper()
 	var b strings.Builder
 	for _, m := range machines {
-		b.WriteString(m.Do(t, "ip address show | sed 's/ tentative//'; ip route show table all | sort; ip rule; ip neigh show nud permanent; grep -r . /proc/sys/net/ipv4/conf/*/arp_* /proc/sys/net/ipv4/conf/*/rp_filter"))
+		b.WriteString(
+			m.Do(t,
+				"ip address show | sed 's/ tentative//'; ip route show table all | sort; ip rule; ip neigh show nud permanent; grep -r . /proc/sys/net/ipv4/conf/*/arp_* /proc/sys/net/ipv4/conf/*/rp_filter"))
 	}
 	return b.String()
 }

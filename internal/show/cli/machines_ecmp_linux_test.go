@@ -22,23 +22,27 @@ var machineDrivers = [][2]string{{"e1000e", "e1000e"}, {"vmxnet3", "vmxnet3"}, {
 // of its own, with the addresses 10.1.N+1.1 and 10.1.N+1.2.
 func driverMachines(t *testing.T) []*machinetest.Running {
 	t.Helper()
-	machines := []machinetest.Machine{{Name: "server1", Kernel: machinetest.Debian(t)}, {Name: "server2", Kernel: machinetest.Debian(t)}}
+	machines := []machinetest.Machine{{Name: "server1", Kernel: machinetest.Debian(t)},
+		{Name: "server2", Kernel: machinetest.Debian(t)}}
 	for _, driver := range machineDrivers {
 		fabric := machinetest.NewSwitch(t)
 		for i := range machines {
 			machines[i].Modules = append(machines[i].Modules, driver[1])
-			machines[i].Ports = append(machines[i].Ports, machinetest.Port{Model: driver[0], Cable: fabric.NewCable(t, machineServerRate)})
+			machines[i].Ports = append(machines[i].Ports, machinetest.Port{Model: driver[0],
+				Cable: fabric.NewCable(t, machineServerRate)})
 		}
 	}
 	running := machinetest.Boot(t, machines...)
 	for i, m := range running {
 		for port := range machineDrivers {
-			m.Do(t, fmt.Sprintf("ip address add 10.1.%d.%d/24 dev eth%d && ip link set dev eth%d up", port+1, i+1, port, port))
+			m.Do(t, fmt.Sprintf("ip address add 10.1.%d.%d/24 dev eth%d && ip link set dev eth%d up", port+1, i+1,
+				port, port))
 		}
 	}
 	awaitLinks(t, running)
 	for _, m := range running { // with the carrier comes a link-local address, later
-		m.Do(t, fmt.Sprintf("until [ $(ip -6 route show table local | grep -c '^local fe80') = %d ]; do sleep 1; done", len(machineDrivers)))
+		m.Do(t, fmt.Sprintf("until [ $(ip -6 route show table local | grep -c '^local fe80') = %d ]; do sleep 1; done",
+			len(machineDrivers)))
 	}
 	return running
 }
@@ -63,7 +67,8 @@ func TestMachineECMPHash(t *testing.T) {
 	_, links, _ := strings.Cut(rest, "  links:\n")
 	var hosts strings.Builder
 	for i, m := range machines {
-		fmt.Fprintf(&hosts, "    server%d:\n      via: %s\n      interfaces: {eth0: {addresses: [10.1.1.%[1]d/24, 10.0.200.%[1]d/32]}, eth1: {addresses: [10.1.2.%[1]d/24]}}\n", i+1, viaOf(t, m))
+		fmt.Fprintf(&hosts,
+			"    server%d:\n      via: %s\n      interfaces: {eth0: {addresses: [10.1.1.%[1]d/24, 10.0.200.%[1]d/32]}, eth1: {addresses: [10.1.2.%[1]d/24]}}\n", i+1, viaOf(t, m))
 	}
 	dir := t.TempDir()
 	reached := filepath.Join(dir, "reached.yaml")
@@ -109,7 +114,9 @@ func TestMachineECMPHash(t *testing.T) {
 	if _, is := found(inLab, "ecmp-l3-hash", "policy 0"); !is {
 		t.Errorf("the lab has no finding ecmp-l3-hash: %+v", inLab.Findings)
 	}
-	checkTrust(t, "machines", onMachines.Trust, trust.Limit) // an interface may have sent more than its link carried: QEMU queues what its socket does not take
+	// an interface may have sent more than its link carried: QEMU queues what its socket does not
+	// take
+	checkTrust(t, "machines", onMachines.Trust, trust.Limit)
 }
 
 // TestMachinesMeasure measures between two machines by each driver, in both directions: no
@@ -117,11 +124,13 @@ func TestMachineECMPHash(t *testing.T) {
 // there is no limit to check.
 func TestMachinesMeasure(t *testing.T) {
 	machines := driverMachines(t)
-	machines[1].Do(t, "linerate serve >/run/serve 2>&1 & for i in $(seq 30); do grep -q 'listening on' /run/serve && exit; sleep 1; done; cat /run/serve; exit 1")
+	machines[1].Do(t,
+		"linerate serve >/run/serve 2>&1 & for i in $(seq 30); do grep -q 'listening on' /run/serve && exit; sleep 1; done; cat /run/serve; exit 1")
 	for port, driver := range machineDrivers {
 		for _, direction := range []string{"write", "read"} {
 			on := driver[0] + ", " + direction
-			result, status := machines[0].Run(t, 2*time.Minute, fmt.Sprintf("linerate measure --json --quiet --duration 4s --warmup 2s --direction %s 10.1.%d.2 2>/run/errors", direction, port+1))
+			result, status := machines[0].Run(t, 2*time.Minute,
+				fmt.Sprintf("linerate measure --json --quiet --duration 4s --warmup 2s --direction %s 10.1.%d.2 2>/run/errors", direction, port+1))
 			if status != ExitOK && status != ExitDoubt {
 				t.Fatalf("%s: exit status %d\n%s%s", on, status, result, machines[0].Do(t, "cat /run/errors"))
 			}
@@ -153,7 +162,8 @@ func checkTrust(t *testing.T, on string, checks []record.Check, excused ...strin
 		if c.Unevaluated && c.Detail == "" {
 			t.Errorf("%s: %s was not evaluated without a reason", on, c.Check)
 		}
-		if !c.Pass && !c.Unevaluated && !slices.Contains(append(excused, trust.Clock, trust.Generator, trust.Steal, trust.Steady), c.Check) {
+		if !c.Pass && !c.Unevaluated &&
+			!slices.Contains(append(excused, trust.Clock, trust.Generator, trust.Steal, trust.Steady), c.Check) {
 			t.Errorf("%s: %s failed: %s", on, c.Check, c.Detail)
 		}
 	}

@@ -73,7 +73,8 @@ func TestMachinesReachedByVia(t *testing.T) {
 			for _, host := range run.Trials[0].Hosts {
 				for _, i := range host.Snapshot.Interfaces {
 					if i.Interface == "eth0" && (i.Driver != driver.name || (i.SpeedBps > 0) != driver.hasSpeed) {
-						t.Errorf("%s: driver %q, %g bit/s; want %q, and a speed: %t", host.Host, i.Driver, i.SpeedBps, driver.name, driver.hasSpeed)
+						t.Errorf("%s: driver %q, %g bit/s; want %q, and a speed: %t", host.Host, i.Driver, i.SpeedBps,
+							driver.name, driver.hasSpeed)
 					}
 				}
 			}
@@ -169,13 +170,15 @@ func runOverMachines(t *testing.T, machines []*machinetest.Running, file string)
 	}
 	// An emulated machine reads the edges of a window of two seconds some milliseconds late.
 	if got := run.Treatments[0]; got.Goodput.MeanBps <= 0 || got.Goodput.MeanBps > 1.02*got.LimitBps {
-		t.Errorf("goodput %.0f bit/s, want more than 0 and at most 2 %% more than the limit, %.0f", got.Goodput.MeanBps, got.LimitBps)
+		t.Errorf("goodput %.0f bit/s, want more than 0 and at most 2 %% more than the limit, %.0f", got.Goodput.MeanBps,
+			got.LimitBps)
 	}
 	for _, trial := range run.Trials {
 		for _, host := range trial.Hosts {
 			for _, d := range host.Deltas() {
 				if d.Interface == "eth0" && (d.TxBytes > d.RxBytes) != (host.Host == "left") {
-					t.Errorf("trial %d: %s counts %.0f bytes sent and %.0f received: want more sent on left only", trial.Order, host.Host, d.TxBytes, d.RxBytes)
+					t.Errorf("trial %d: %s counts %.0f bytes sent and %.0f received: want more sent on left only",
+						trial.Order, host.Host, d.TxBytes, d.RxBytes)
 				}
 			}
 		}
@@ -204,7 +207,8 @@ func awaitLinks(t *testing.T, machines []*machinetest.Running) {
 func hasLink(t *testing.T, m *machinetest.Running) bool {
 	t.Helper()
 	via := m.Via()
-	agent := exec.CommandContext(t.Context(), via[0], append(via[1:], "linerate", "agent", "--stdio", "--node", m.Name)...)
+	agent := exec.CommandContext(t.Context(), via[0], append(via[1:], "linerate", "agent", "--stdio", "--node",
+		m.Name)...)
 	in, err := agent.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

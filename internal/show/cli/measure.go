@@ -85,9 +85,11 @@ Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 && f.like.server == "" {
 				if cmd.Flags().Changed("iperf3") {
-					return usageError(errors.New("usage: linerate measure --iperf3 ADDRESS[:PORT]: expected the address of an iperf3 server, such as linerate measure --iperf3 192.0.2.1"))
+					return usageError(errors.New(
+						"usage: linerate measure --iperf3 ADDRESS[:PORT]: expected the address of an iperf3 server, such as linerate measure --iperf3 192.0.2.1"))
 				}
-				return usageError(errors.New("usage: linerate measure ADDRESS[:PORT]: expected the address of a host that runs linerate serve, such as linerate measure 192.0.2.1"))
+				return usageError(errors.New(
+					"usage: linerate measure ADDRESS[:PORT]: expected the address of a host that runs linerate serve, such as linerate measure 192.0.2.1"))
 			}
 			return nil
 		},
@@ -163,7 +165,8 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	shown.end()
 	switch {
 	case err != nil && linger.Err() != nil:
-		return statusError{ExitInterrupted, errors.New("interrupted twice: what was measured, if anything, is not shown")}
+		return statusError{ExitInterrupted,
+			errors.New("interrupted twice: what was measured, if anything, is not shown")}
 	case err != nil && ctx.Err() != nil:
 		return statusError{ExitInterrupted, errors.New("interrupted before anything was measured")}
 	case err != nil:
@@ -178,10 +181,12 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 		return err
 	}
 	if ctx.Err() != nil {
-		return statusError{ExitInterrupted, errors.New("interrupted: these figures are for the time measured until then")}
+		return statusError{ExitInterrupted,
+			errors.New("interrupted: these figures are for the time measured until then")}
 	}
 	if ended := m.EndedBy(); ended != "" {
-		return statusError{ExitInterrupted, fmt.Errorf("%s (%s): these figures are for the time measured until then", ended, m.Address)}
+		return statusError{ExitInterrupted, fmt.Errorf("%s (%s): these figures are for the time measured until then",
+			ended, m.Address)}
 	}
 	if err := expect.Unmet(m.Expect); err != nil {
 		return statusError{ExitDoubt, err}
@@ -249,7 +254,8 @@ func conductHere(ctx context.Context, o measure.Options) (*record.Measure, *reco
 	near.Close()
 	cancel()
 	// EOF: as nothing was measured, Conduct has closed the stream.
-	if own := <-ended; own != nil && err != nil && ctx.Err() == nil && !errors.Is(own, io.EOF) && !errors.Is(own, io.ErrClosedPipe) {
+	if own := <-ended; own != nil && err != nil && ctx.Err() == nil && !errors.Is(own, io.EOF) &&
+		!errors.Is(own, io.ErrClosedPipe) {
 		err = errors.Join(own, err)
 	}
 	return m, run, err
@@ -298,7 +304,8 @@ func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expe
 		problem("--latency is for tcp or udp, and --protocol is %s, whose latency is always measured", o.Flows.Protocol)
 	}
 	problems = append(problems, f.searching(&o)...)
-	expected, err := expect.Parse(f.expect, metric.Setup{Protocol: o.Flows.Protocol, Probe: o.Latency, LossFree: f.lossFree})
+	expected, err := expect.Parse(f.expect, metric.Setup{Protocol: o.Flows.Protocol, Probe: o.Latency,
+		LossFree: f.lossFree})
 	if err != nil && f.protocolKnown() {
 		problem("--expect: %w", err)
 	}

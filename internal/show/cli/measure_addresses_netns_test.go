@@ -22,11 +22,13 @@ func cabled(t *testing.T, rate string) {
 	}
 	for i, there := range []string{"server", "server", "other"} {
 		port := fmt.Sprintf("eth%d", i)
-		kerneltest.Do(t, "ip", "-n", "client", "link", "add", "name", port, "type", "veth", "peer", "name", port, "netns", there)
+		kerneltest.Do(t, "ip", "-n", "client", "link", "add", "name", port, "type", "veth", "peer", "name", port,
+			"netns", there)
 		for j, host := range []string{there, "client"} {
 			kerneltest.Do(t, "ip", "-n", host, "address", "add", fmt.Sprintf("10.0.%d.%d/24", i, j+1), "dev", port)
 			kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", port, "up")
-			kerneltest.Do(t, "tc", "-n", host, "qdisc", "add", "dev", port, "root", "tbf", "rate", rate, "burst", "31250", "limit", "150k")
+			kerneltest.Do(t, "tc", "-n", host, "qdisc", "add", "dev", port, "root", "tbf", "rate", rate, "burst",
+				"31250", "limit", "150k")
 		}
 	}
 }
@@ -41,12 +43,14 @@ func TestMeasureAddresses(t *testing.T) {
 		var tried []string
 		both := false
 		for range 4 {
-			m, status, said := measured(t, "client", "10.0.{0..1}.1:{5202..5203}", "--source", "10.0.0.2", "--source", "10.0.0.2", "--source", "10.0.1.2", "--source", "10.0.1.2",
+			m, status, said := measured(t, "client", "10.0.{0..1}.1:{5202..5203}", "--source", "10.0.0.2", "--source",
+				"10.0.0.2", "--source", "10.0.1.2", "--source", "10.0.1.2",
 				"--source-port", "{7001..7008}", "--direction", "both", "--duration", "1s")
 			if status != ExitOK && status != ExitDoubt {
 				t.Fatalf("exit status %d: %s", status, said)
 			}
-			if len(m.Flows) != 8 || len(m.Addresses) != 4 || len(m.Ends) != 2 || len(m.Ends[0].Interfaces) != 2 || len(m.Ends[1].Interfaces) != 2 {
+			if len(m.Flows) != 8 || len(m.Addresses) != 4 || len(m.Ends) != 2 || len(m.Ends[0].Interfaces) != 2 ||
+				len(m.Ends[1].Interfaces) != 2 {
 				t.Fatalf("%d flows, addresses %+v, ends %+v", len(m.Flows), m.Addresses, m.Ends)
 			}
 			used := map[string]bool{}
@@ -56,7 +60,8 @@ func TestMeasureAddresses(t *testing.T) {
 				if f.From == "server" {
 					local, remote = remote, local
 				}
-				if port := local[strings.LastIndex(local, ":")+1:]; port < "7001" || port > "7008" || local[:7] != remote[:7] {
+				if port := local[strings.LastIndex(local, ":")+1:]; port < "7001" || port > "7008" ||
+					local[:7] != remote[:7] {
 					t.Errorf("%s goes from %s to %s", f.ID, f.Source, f.Destination)
 				}
 			}

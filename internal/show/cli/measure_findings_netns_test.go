@@ -23,11 +23,13 @@ func TestMeasureFindings(t *testing.T) {
 		ip("-n", "switch", "link", "add", "name", "br0", "type", "bridge")
 		ip("-n", "switch", "link", "set", "dev", "br0", "up")
 		mac := func(host, name string) string {
-			return strings.TrimSpace(kerneltest.Do(t, "ip", "netns", "exec", host, "cat", "/sys/class/net/"+name+"/address"))
+			return strings.TrimSpace(kerneltest.Do(t, "ip", "netns", "exec", host, "cat", "/sys/class/net/"+name+
+				"/address"))
 		}
 		for host, numbers := range map[string][2]string{"client": {"1", "2"}, "server": {"3", "4"}} {
 			for i, name := range []string{"lan0", "lan1"} {
-				ip("-n", host, "link", "add", "name", name, "type", "veth", "peer", "name", host+name, "netns", "switch")
+				ip("-n", host, "link", "add", "name", name, "type", "veth", "peer", "name", host+name,
+					"netns", "switch")
 				ip("-n", host, "address", "add", "10.9.0."+numbers[i]+"/24", "dev", name)
 				ip("-n", host, "link", "set", "dev", name, "up")
 				ip("-n", "switch", "link", "set", "dev", host+name, "master", "br0", "up")
@@ -40,12 +42,14 @@ func TestMeasureFindings(t *testing.T) {
 		}
 		for _, number := range []string{"1", "2"} {
 			for _, name := range []string{"lan0", "lan1"} {
-				ip("-n", "server", "neighbour", "replace", "10.9.0."+number, "lladdr", mac("client", "lan0"), "dev", name)
+				ip("-n", "server", "neighbour", "replace", "10.9.0."+number, "lladdr", mac("client", "lan0"),
+					"dev", name)
 			}
 		}
 		for _, number := range []string{"3", "4"} {
 			for _, name := range []string{"lan0", "lan1"} {
-				ip("-n", "client", "neighbour", "replace", "10.9.0."+number, "lladdr", mac("server", "lan0"), "dev", name)
+				ip("-n", "client", "neighbour", "replace", "10.9.0."+number, "lladdr", mac("server", "lan0"),
+					"dev", name)
 			}
 		}
 		serving(t)
@@ -77,18 +81,21 @@ func TestMeasureFindings(t *testing.T) {
 			t.Errorf("found %v, want arp-flux on the client; findings %+v", found, m.Findings)
 		}
 		for _, f := range m.Findings {
-			if f.ID == "arp-flux" && f.Host != answered && (len(f.Fix) == 0 || !strings.Contains(strings.Join(f.Evidence, " "), "lan0 took in")) {
+			if f.ID == "arp-flux" && f.Host != answered &&
+				(len(f.Fix) == 0 || !strings.Contains(strings.Join(f.Evidence, " "), "lan0 took in")) {
 				t.Errorf("%+v", f)
 			}
 		}
 		if slices.ContainsFunc(found, func(text string) bool { return strings.HasSuffix(text, "on server") }) {
 			t.Errorf("found %v: the server shows a client neither MAC addresses nor settings", found)
 		}
-		out, err := in(t, "client", "measure", "10.9.0.3", "--source", "10.9.0.2", "--direction", "read", "--duration", "500ms").Output()
+		out, err := in(t, "client", "measure", "10.9.0.3", "--source", "10.9.0.2", "--direction", "read", "--duration",
+			"500ms").Output()
 		if err != nil && len(out) == 0 {
 			t.Fatal(err)
 		}
-		for _, words := range []string{"Findings", "arp-flux (likely, client): client answers ARP for all", "fix: ", "arp_ignore=1"} {
+		for _, words := range []string{"Findings", "arp-flux (likely, client): client answers ARP for all", "fix: ",
+			"arp_ignore=1"} {
 			if !strings.Contains(string(out), words) {
 				t.Errorf("no %q in\n%s", words, out)
 			}

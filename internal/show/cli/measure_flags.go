@@ -57,22 +57,33 @@ func (f *measureFlags) define(to *pflag.FlagSet) {
 		}
 	}
 	flags.BoolVar(&f.copies, "copy", false, "tcp: move bytes as an ordinary program does (--mode copy)")
-	durationVar(flags, &f.asked.Duration, 10*time.Millisecond, "duration", "10s", "length of the window that is measured")
+	durationVar(flags, &f.asked.Duration, 10*time.Millisecond, "duration", "10s",
+		"length of the window that is measured")
 	durationVar(flags, &f.asked.Warmup, 0, "warmup", "1s", "traffic before the window, which is not counted")
-	valueVar(flags, &f.asked.Interval, reportInterval, "interval", "duration", "1s", "length of the intervals that are reported; 0: only the whole window")
-	flags.BoolVar(&f.asked.Latency, "latency", false, "tcp, udp: also measure latency, first idle, then under load, with the buffer delay of RFC 6349 and a grade (bufferbloat)")
-	flags.BoolVar(&f.lossFree, "loss-free", false, "udp: search for the highest rate at which no datagram is lost (RFC 2544 throughput); the trials that confirm it take --duration, those of the search a tenth")
-	flags.StringVar(&f.findMax, "find-max", "", "requests: search for the highest rate that meets an `objective`, conditions as for --expect, such as 'latency_p99 <= 20ms, errors <= 0.1%'; the trials that confirm it take --duration, those of the search a tenth, or what percentiles need")
-	valueVar(flags, &f.search.Loss, unit.ParseRatio, "loss", "share", "", "with --loss-free: the share that may be lost, such as 0.1% (default: none)")
-	valueVar(flags, &f.search.Resolution, unit.ParseRatio, "resolution", "share", "1%", "with --loss-free, --find-max: greatest distance of the result from a rate that fails (default of --find-max: 5%)")
-	flags.IntVar(&f.search.Repeats, "repeats", study.DefaultRepeats, "with --loss-free, --find-max: number of trials that confirm the result (default of --find-max: 3)")
-	flags.StringArrayVar(&f.source, "source", nil, "local `address` to connect from, or a range such as '10.0.1.{1..4}'; flows take them in turn (may be repeated)")
+	valueVar(flags, &f.asked.Interval, reportInterval, "interval", "duration", "1s",
+		"length of the intervals that are reported; 0: only the whole window")
+	flags.BoolVar(&f.asked.Latency, "latency", false,
+		"tcp, udp: also measure latency, first idle, then under load, with the buffer delay of RFC 6349 and a grade (bufferbloat)")
+	flags.BoolVar(&f.lossFree, "loss-free", false,
+		"udp: search for the highest rate at which no datagram is lost (RFC 2544 throughput); the trials that confirm it take --duration, those of the search a tenth")
+	flags.StringVar(&f.findMax, "find-max", "",
+		"requests: search for the highest rate that meets an `objective`, conditions as for --expect, such as 'latency_p99 <= 20ms, errors <= 0.1%'; the trials that confirm it take --duration, those of the search a tenth, or what percentiles need")
+	valueVar(flags, &f.search.Loss, unit.ParseRatio, "loss", "share", "",
+		"with --loss-free: the share that may be lost, such as 0.1% (default: none)")
+	valueVar(flags, &f.search.Resolution, unit.ParseRatio, "resolution", "share", "1%",
+		"with --loss-free, --find-max: greatest distance of the result from a rate that fails (default of --find-max: 5%)")
+	flags.IntVar(&f.search.Repeats, "repeats", study.DefaultRepeats,
+		"with --loss-free, --find-max: number of trials that confirm the result (default of --find-max: 3)")
+	flags.StringArrayVar(&f.source, "source", nil,
+		"local `address` to connect from, or a range such as '10.0.1.{1..4}'; flows take them in turn (may be repeated)")
 	f.aliases.define(flags, "without --source, flows connect from them in turn")
-	flags.StringArrayVar(&f.sourcePort, "source-port", nil, "tcp, udp: local `port` to connect from, or a range such as '{7000..7007}'; flows take them in turn (may be repeated)")
+	flags.StringArrayVar(&f.sourcePort, "source-port", nil,
+		"tcp, udp: local `port` to connect from, or a range such as '{7000..7007}'; flows take them in turn (may be repeated)")
 	flags.StringVar(&f.token, "token", "", tokenUsage)
 	f.iperf3.define(flags)
 	f.like.define(flags, &f.asked.Flows)
-	flags.StringVar(&f.expect, "expect", "", "conditions for each direction and mode, separated by commas, such as '>= 900mbit' or 'latency_p99 <= 500us, lost <= 0.1%', on the metrics of docs/metrics.md")
+	flags.StringVar(&f.expect, "expect", "",
+		"conditions for each direction and mode, separated by commas, such as '>= 900mbit' or 'latency_p99 <= 500us, lost <= 0.1%', on the metrics of docs/metrics.md")
 	f.keep.define(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print the result document (linerate.measure/v2)")
 	flags.BoolVar(&f.wait, "wait", false, waitUsage)
@@ -93,7 +104,8 @@ func (f *measureFlags) wrongOptions() (problems []error) {
 		if o.Key == "mode" && f.copies {
 			flag = "copy"
 		}
-		given := f.given(flag) || o.Key == "direction" && (f.like.reverse || f.like.bidir) || o.Key == "dscp" && f.given("tos")
+		given := f.given(flag) || o.Key == "direction" && (f.like.reverse || f.like.bidir) || o.Key == "dscp" &&
+			f.given("tos")
 		if o.Type == "" || !given || misread(f.flags.Lookup(flag)) != nil || o.Key == "rate_cap" && flows.RateCap == 0 {
 			continue
 		}
@@ -103,7 +115,8 @@ func (f *measureFlags) wrongOptions() (problems []error) {
 		}
 		switch {
 		case !o.For(flows.Protocol) && f.protocolKnown():
-			problems = append(problems, fmt.Errorf("--%s is for %s, and --protocol is %s%s", flag, source.Or(o.Protocols), flows.Protocol, iperf3Instead(flag, flows.Protocol)))
+			problems = append(problems, fmt.Errorf("--%s is for %s, and --protocol is %s%s", flag,
+				source.Or(o.Protocols), flows.Protocol, iperf3Instead(flag, flows.Protocol)))
 		case wrong != "":
 			problems = append(problems, fmt.Errorf("--%s%s", flag, wrong))
 		}
@@ -166,7 +179,8 @@ func (f *measureFlags) places(o *measure.Options, addresses []string) (problems 
 	problems = append(problems, f.aliases.parse()...)
 	if len(f.source) == 0 {
 		if o.Sources = f.aliases.addresses(); len(o.Sources) > mostPlaces {
-			problem("--alias: %d addresses to connect from, expected at most %d; --source says which of them", len(o.Sources), mostPlaces)
+			problem("--alias: %d addresses to connect from, expected at most %d; --source says which of them",
+				len(o.Sources), mostPlaces)
 			return problems
 		}
 	}
@@ -185,7 +199,8 @@ func (f *measureFlags) places(o *measure.Options, addresses []string) (problems 
 		o.SourcePorts = append(o.SourcePorts, uint16(port))
 	}
 	if len(o.SourcePorts) > 0 && f.transacts() {
-		problem("--source-port is for tcp or udp, and --protocol is %s, where each connection needs one", o.Flows.Protocol)
+		problem("--source-port is for tcp or udp, and --protocol is %s, where each connection needs one",
+			o.Flows.Protocol)
 	}
 	if f.given("bind-no-port") && len(o.Sources) == 0 {
 		problem("--bind-no-port is for connections from a --source: without one nothing is bound")
@@ -196,7 +211,8 @@ func (f *measureFlags) places(o *measure.Options, addresses []string) (problems 
 	if all := max(len(o.Addresses), len(o.Sources)); !f.given("streams") {
 		o.Flows.Streams = all
 	} else if o.Flows.Streams < all {
-		problem("--streams %d: %d would be unused; expected at least %d, or no --streams", o.Flows.Streams, all-o.Flows.Streams, all)
+		problem("--streams %d: %d would be unused; expected at least %d, or no --streams", o.Flows.Streams,
+			all-o.Flows.Streams, all)
 	}
 	directions := 1
 	if o.Flows.Direction == flow.Both {
@@ -224,7 +240,8 @@ func (f *measureFlags) modes() ([]string, error) {
 	}
 	switch {
 	case warmup < probing && slices.Contains([]string{flow.ModeAuto, flow.ModeWrite, allModes}, mode):
-		return nil, fmt.Errorf("--mode %s first tries the modes of sending: expected a --warmup of at least %v", mode, probing)
+		return nil, fmt.Errorf("--mode %s first tries the modes of sending: expected a --warmup of at least %v",
+			mode, probing)
 	case mode == allModes:
 		return []string{flow.ModeAuto, flow.ModeCopy}, nil
 	}
@@ -246,7 +263,9 @@ func (v *optionValue) Set(text string) error {
 	switch _, err := strconv.ParseUint(burst, 10, 64); {
 	case v.option.Key == "rate_cap" && text == "0": // no cap, to iperf3
 	case v.option.Key == "rate_cap" && isRate && err == nil:
-		v.wrong = fmt.Errorf("%.40q: iperf3's /BURST is not supported: each connection is paced, without bursts; expected %.40s", text, rate)
+		v.wrong = fmt.Errorf(
+			"%.40q: iperf3's /BURST is not supported: each connection is paced, without bursts; expected %.40s",
+			text, rate)
 	default:
 		v.wrong = v.option.Parse(v.to, text)
 	}

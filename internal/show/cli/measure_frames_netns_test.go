@@ -24,7 +24,8 @@ func TestMeasureFrames(t *testing.T) {
 			m := datagrams(t, "client", c.at, "--frame", c.frame, "--pace", "2000")
 			d, f := m.Directions[0], m.Flows[0]
 			g := d.Datagrams
-			if g == nil || g.Bytes != c.bytes || g.Lost != 0 || g.Duplicates != 0 || g.Reordered != 0 || g.Sent+g.Skipped < 1900 || g.Sent > 2100 || g.Lateness == nil {
+			if g == nil || g.Bytes != c.bytes || g.Lost != 0 || g.Duplicates != 0 || g.Reordered != 0 ||
+				g.Sent+g.Skipped < 1900 || g.Sent > 2100 || g.Lateness == nil {
 				t.Errorf("%+v: %+v", c, g)
 			}
 			if f.SendMode != packet.Socket && f.SendMode != packet.Program || f.RateCapBps != float64(8*2000*c.bytes) {
@@ -37,7 +38,8 @@ func TestMeasureFrames(t *testing.T) {
 		if d := m.Directions[0]; d.GoodputBps > limit*fuller || d.GoodputBps < limit*0.1 {
 			t.Errorf("%.0f bit/s of %.0f", d.GoodputBps, limit)
 		}
-		if _, status, said := measuredPlainly(t, "client", "--protocol", "udp", "--frame", "64", "--direction", "read", "10.0.0.1"); status == 0 || !strings.Contains(said, "it does neither") {
+		if _, status, said := measuredPlainly(t, "client", "--protocol", "udp", "--frame", "64", "--direction", "read",
+			"10.0.0.1"); status == 0 || !strings.Contains(said, "it does neither") {
 			t.Errorf("a server that is to send frames: status %d, %s", status, said)
 		}
 	})
@@ -64,7 +66,8 @@ func TestFramesRouted(t *testing.T) {
 				t.Errorf("%s, %s: sent by %q: %s", trial.Treatment, f.ID, f.SendMode, f.Error)
 			}
 		}
-		if want := map[string]float64{"64 bytes": 4000, "a mix": 1000, "100,000 tuples": 4000}[trial.Levels["frames"]]; want > 0 && (rate < want*0.8 || rate > want*1.05) {
+		if want := map[string]float64{"64 bytes": 4000, "a mix": 1000,
+			"100,000 tuples": 4000}[trial.Levels["frames"]]; want > 0 && (rate < want*0.8 || rate > want*1.05) {
 			t.Errorf("%s: %.0f datagrams per second, want %.0f", trial.Treatment, rate, want)
 		}
 	}

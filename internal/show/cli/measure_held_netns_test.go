@@ -33,7 +33,8 @@ func TestMeasureHeldBack(t *testing.T) {
 		// takes none of their size.
 		root("client", "tbf", "rate", "50mbit", "burst", "31250", "limit", "150k")
 		kerneltest.Do(t, "ip", "-n", "server", "link", "set", "dev", "eth0", "mtu", "1400")
-		m, status, said := measuredPlainly(t, "client", "10.0.0.1", "--protocol", "udp", "--duration", "1500ms", "--warmup", "500ms")
+		m, status, said := measuredPlainly(t, "client", "10.0.0.1", "--protocol", "udp", "--duration", "1500ms",
+			"--warmup", "500ms")
 		if len(m.Flows) != 1 || m.Flows[0].Datagrams == nil {
 			t.Fatalf("exit status %d: %s", status, said)
 		}
@@ -50,7 +51,8 @@ func TestMeasureHeldBack(t *testing.T) {
 		kerneltest.Do(t, "ip", "-n", "server", "link", "set", "dev", "eth0", "mtu", "1500")
 
 		// What a payload takes of a rate behind a size table is not known.
-		root("client", "stab", "overhead", "24", "mpu", "84", "tbf", "rate", "50mbit", "burst", "31250", "limit", "150k")
+		root("client", "stab", "overhead", "24", "mpu", "84", "tbf", "rate", "50mbit", "burst", "31250",
+			"limit", "150k")
 		m, status, said = measured(t, "client", "10.0.0.1", "--duration", "1s", "--warmup", "500ms")
 		if len(m.Directions) != 1 || m.LimitBps != 0 || !strings.Contains(m.Directions[0].LimitWhy, "size table") {
 			t.Errorf("limit %.0f, directions %+v; exit status %d: %s", m.LimitBps, m.Directions, status, said)
@@ -60,12 +62,14 @@ func TestMeasureHeldBack(t *testing.T) {
 			return // cubic slows down before it loses much
 		}
 		root("client", "tbf", "rate", "300mbit", "burst", "20k", "limit", "20k")
-		m, status, said = measuredPlainly(t, "client", "10.0.0.1", "--congestion-control", "bbr", "--duration", "2s", "--warmup", "500ms")
+		m, status, said = measuredPlainly(t, "client", "10.0.0.1", "--congestion-control", "bbr", "--duration", "2s",
+			"--warmup", "500ms")
 		if len(m.Flows) != 1 {
 			t.Fatalf("exit status %d: %s", status, said)
 		}
 		// A busy machine may send no more than the queue takes.
-		if f := m.Flows[0]; f.LimitedBy == bottleneck.InterfaceQueue && found(m, "qdisc-drop") == "" || f.LimitedBy == bottleneck.CongestionWindow && f.RetransBytes > f.SentBytes/10 {
+		if f := m.Flows[0]; f.LimitedBy == bottleneck.InterfaceQueue && found(m, "qdisc-drop") == "" ||
+			f.LimitedBy == bottleneck.CongestionWindow && f.RetransBytes > f.SentBytes/10 {
 			t.Errorf("%q (%s); %+v\n%s", f.LimitedBy, f.LimitedWhy, m.Findings, figures(f))
 		}
 	})

@@ -39,7 +39,8 @@ func iperf3Server(t *testing.T, host string, port int, args ...string) (printed 
 		t.Fatal(err)
 	}
 	defer out.Close()
-	cmd := exec.Command("ip", append([]string{"netns", "exec", host, "iperf3", "-s", "-p", fmt.Sprint(port), "--forceflush"}, args...)...)
+	cmd := exec.Command("ip", append([]string{"netns", "exec", host, "iperf3", "-s", "-p", fmt.Sprint(port),
+		"--forceflush"}, args...)...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
@@ -153,7 +154,8 @@ func TestMeasureIperf3(t *testing.T) {
 		printed := iperf3Server(t, "server", 5201, "-J")
 		for i, args := range documented(t) {
 			t.Run(strings.Join(args, " "), func(t *testing.T) {
-				m, status, said := measuredPlainly(t, "client", append([]string{"--iperf3", "10.0.0.1", "--duration", "300ms", "--warmup", "0s"}, args...)...)
+				m, status, said := measuredPlainly(t, "client",
+					append([]string{"--iperf3", "10.0.0.1", "--duration", "300ms", "--warmup", "0s"}, args...)...)
 				if status != 0 && status != ExitDoubt || m.Schema == "" {
 					t.Fatalf("status %d: %s", status, said)
 				}
@@ -168,9 +170,11 @@ func TestMeasureIperf3(t *testing.T) {
 						there = sent
 					}
 					apart := math.Abs(float64(d.TotalBytes)-there) / max(there, 1)
-					t.Logf("%s: %d bytes here, %.0f there (%.3f %% apart); goodput %.1f Mbit/s, the peer's %.1f", d.Direction, d.TotalBytes, there, 100*apart, d.GoodputBps/1e6, d.Peer.GoodputBps/1e6)
+					t.Logf("%s: %d bytes here, %.0f there (%.3f %% apart); goodput %.1f Mbit/s, the peer's %.1f",
+						d.Direction, d.TotalBytes, there, 100*apart, d.GoodputBps/1e6, d.Peer.GoodputBps/1e6)
 					if apart > 0.01 || there == 0 || float64(d.Peer.Bytes) != there {
-						t.Errorf("%s: %d bytes here, %.0f as the server prints, %d as it reports", d.Direction, d.TotalBytes, there, d.Peer.Bytes)
+						t.Errorf("%s: %d bytes here, %.0f as the server prints, %d as it reports", d.Direction,
+							d.TotalBytes, there, d.Peer.Bytes)
 					}
 					if d.GoodputBps <= 0 || d.GoodputBps > 55e6 {
 						t.Errorf("%s: goodput %.1f Mbit/s through 50", d.Direction, d.GoodputBps/1e6)
@@ -194,13 +198,15 @@ func TestMeasureIperf3Gaps(t *testing.T) {
 	kerneltest.Long(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		control := "cubic"
-		if known, _ := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control"); strings.Contains(string(known), "bbr") {
+		if known, _ := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control"); strings.Contains(
+			string(known), "bbr") {
 			control = "bbr" // which loses more before a short queue
 		}
 		wired(t, "50mbit", "client")
 		iperf3Server(t, "server", 5201)
 		for range 4 {
-			m, status, said := measuredPlainly(t, "client", "--iperf3", "10.0.0.1", "--duration", "2s", "--direction", "read", "--streams", "4", "--congestion-control", control)
+			m, status, said := measuredPlainly(t, "client", "--iperf3", "10.0.0.1", "--duration", "2s", "--direction",
+				"read", "--streams", "4", "--congestion-control", control)
 			if m.Schema == "" {
 				t.Fatalf("status %d: %s", status, said)
 			}
@@ -214,7 +220,9 @@ func TestMeasureIperf3Gaps(t *testing.T) {
 					t.Errorf("%+v, held %d bytes", c, held)
 				}
 			}
-			if text := printed(func(s streams) error { return asText(present.Measure(&m))(s.out) }); strings.Contains(text, "0 bytes") || !strings.Contains(text, "?") {
+			if text := printed(func(s streams) error {
+				return asText(present.Measure(&m))(s.out)
+			}); strings.Contains(text, "0 bytes") || !strings.Contains(text, "?") {
 				t.Error(text)
 			}
 		}
@@ -249,7 +257,8 @@ func checkAsked(t *testing.T, args []string, m record.Measure) {
 		}
 	}
 	if len(m.Directions) != directions || len(m.Flows) != directions*streams {
-		t.Errorf("%d directions, %d flows: expected %d and %d", len(m.Directions), len(m.Flows), directions, directions*streams)
+		t.Errorf("%d directions, %d flows: expected %d and %d", len(m.Directions), len(m.Flows), directions,
+			directions*streams)
 	}
 	if m.Peer == "iperf3" || !strings.HasPrefix(m.Peer, "iperf3 3") {
 		t.Errorf("the peer is %q", m.Peer)
@@ -281,11 +290,13 @@ func TestMeasureIperf3Refused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		private := file("private.pem", string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})))
+		private := file("private.pem",
+			string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})))
 		users := file("users", "me,"+iperf3.PasswordHash("me", "secret")+"\n")
 		iperf3Server(t, "server", 5301, "--rsa-private-key-path", private, "--authorized-users-path", users)
 		right, wrong := file("right", "secret\n"), file("wrong", "Secret")
-		as := []string{"--iperf3-user", "me", "--iperf3-key", file("public.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})))}
+		as := []string{"--iperf3-user", "me", "--iperf3-key",
+			file("public.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})))}
 		short := []string{"--iperf3", "10.0.0.1:5301", "--duration", "200ms", "--warmup", "0s"}
 		for _, test := range []struct {
 			name string
@@ -293,7 +304,8 @@ func TestMeasureIperf3Refused(t *testing.T) {
 			said string // empty: measured
 		}{
 			{"unknown", nil, "--iperf3-user"},
-			{"with the wrong password", append(as, "--iperf3-password", wrong, "--iperf3-pkcs1"), "wrong user or password"},
+			{"with the wrong password", append(as, "--iperf3-password", wrong, "--iperf3-pkcs1"),
+				"wrong user or password"},
 			{"the right one", append(as, "--iperf3-password", right), ""},
 		} {
 			m, status, said := measuredPlainly(t, "client", append(short, test.args...)...)
@@ -302,12 +314,14 @@ func TestMeasureIperf3Refused(t *testing.T) {
 				m, status, said = measuredPlainly(t, "client", append(append(short, test.args...), "--iperf3-pkcs1")...)
 			}
 			if test.said == "" && (status == ExitFailed || status == ExitUsage || m.Peer == "") ||
-				test.said != "" && (status != ExitFailed || !strings.Contains(said, test.said) && !strings.Contains(said, "user, password or clock")) {
+				test.said != "" && (status != ExitFailed || !strings.Contains(said, test.said) &&
+					!strings.Contains(said, "user, password or clock")) {
 				t.Errorf("%s: status %d: %s", test.name, status, said)
 			}
 		}
 		printed := iperf3Server(t, "server", 5302)
-		long := in(t, "client", "measure", "--quiet", "--iperf3", "10.0.0.1:5302", "--duration", "60s", "--rate-cap", "1mbit")
+		long := in(t, "client", "measure", "--quiet", "--iperf3", "10.0.0.1:5302", "--duration", "60s",
+			"--rate-cap", "1mbit")
 		long.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		var errs bytes.Buffer
 		long.Stderr = &errs
@@ -327,7 +341,8 @@ func TestMeasureIperf3Refused(t *testing.T) {
 			}
 		}
 		prints("connected to")
-		if _, status, said := measuredPlainly(t, "client", "--iperf3", "10.0.0.1:5302"); status != ExitFailed || !strings.Contains(said, "busy with another test") {
+		if _, status, said := measuredPlainly(t, "client", "--iperf3", "10.0.0.1:5302"); status != ExitFailed ||
+			!strings.Contains(said, "busy with another test") {
 			t.Errorf("busy: status %d: %s", status, said)
 		}
 		if err := long.Process.Signal(syscall.SIGINT); err != nil {
@@ -339,7 +354,8 @@ func TestMeasureIperf3Refused(t *testing.T) {
 		}
 		// Before its window an interrupted test is terminated; in it, ended for its results.
 		prints("(test #2)")
-		if m, status, said := measuredPlainly(t, "client", "--iperf3", "10.0.0.1:5302", "--duration", "200ms", "--warmup", "0s"); m.Peer == "" {
+		if m, status, said := measuredPlainly(t, "client", "--iperf3", "10.0.0.1:5302", "--duration", "200ms",
+			"--warmup", "0s"); m.Peer == "" {
 			t.Errorf("the server is not ready for the next: status %d: %s", status, said)
 		}
 	})

@@ -32,7 +32,8 @@ func TestIperf3Usage(t *testing.T) {
 			list = append(list, missing)
 		}
 		var errs strings.Builder
-		if status := Main(list, strings.NewReader(""), io.Discard, &errs); status != ExitUsage || !strings.Contains(errs.String(), want) {
+		if status := Main(list, strings.NewReader(""), io.Discard, &errs); status != ExitUsage ||
+			!strings.Contains(errs.String(), want) {
 			t.Errorf("%s: status %d, %q; want %q", args, status, errs.String(), want)
 		}
 	}

@@ -21,14 +21,17 @@ type keepFlags struct {
 }
 
 func (k *keepFlags) define(flags *pflag.FlagSet) {
-	valueVar(flags, &k.name, runName, "name", "string", "", "a name to find the measurement by in the notebook, such as 'after the new cable'")
-	flags.StringVar(&k.out, "out", "", "`directory` for the page and the result (default: none is written; linerate report --out writes them later)")
+	valueVar(flags, &k.name, runName, "name", "string", "",
+		"a name to find the measurement by in the notebook, such as 'after the new cable'")
+	flags.StringVar(&k.out, "out", "",
+		"`directory` for the page and the result (default: none is written; linerate report --out writes them later)")
 	flags.BoolVar(&k.noSave, "no-save", false, "do not keep the measurement in the notebook")
 }
 
 func (k *keepFlags) problems() (problems []error) {
 	if k.noSave && (k.name != "" || k.out != "") {
-		problems = append(problems, errors.New("--no-save with --name or --out: a measurement that is not kept has no name and no page"))
+		problems = append(problems,
+			errors.New("--no-save with --name or --out: a measurement that is not kept has no name and no page"))
 	}
 	return problems
 }

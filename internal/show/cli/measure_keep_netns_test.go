@@ -38,7 +38,10 @@ func TestMeasureKept(t *testing.T) {
 		measure := func(args ...string) string {
 			return run(ExitOK, append(append([]string{"measure", "10.0.0.1"}, short...), args...)...)
 		}
-		if said := measure("--name", "before the cable", "--out", "page"); !strings.Contains(strings.Join(strings.Fields(said), " "), "measure-10.0.0.1 “before the cable” (linerate report measure-10.0.0.1)") || !strings.Contains(said, "page/report.html") {
+		if said := measure("--name", "before the cable", "--out", "page"); !strings.Contains(
+			strings.Join(strings.Fields(said), " "),
+			"measure-10.0.0.1 “before the cable” (linerate report measure-10.0.0.1)") ||
+			!strings.Contains(said, "page/report.html") {
 			t.Errorf("%s", said)
 		}
 		measure("--mode", "all", "--latency=false")
@@ -50,7 +53,8 @@ func TestMeasureKept(t *testing.T) {
 		}
 		run(ExitUsage, "measure", "10.0.0.1", "--no-save", "--name", "x")
 		run(ExitUsage, "measure", "10.0.0.1", "--name", "measure-10.0.0.1")
-		if list := run(ExitOK, "runs", "--study", "measure"); strings.Count(list, "\nmeasure-10.0.0.1") != 2 || !strings.Contains(list, "before the cable") {
+		if list := run(ExitOK, "runs", "--study", "measure"); strings.Count(list, "\nmeasure-10.0.0.1") != 2 ||
+			!strings.Contains(list, "before the cable") {
 			t.Errorf("%s", list)
 		}
 		text := run(ExitOK, "report", "before the cable")
@@ -65,7 +69,8 @@ func TestMeasureKept(t *testing.T) {
 			}
 		}
 		var r record.Run
-		if err := json.Unmarshal([]byte(run(ExitOK, "report", "measure-10.0.0.1_2", "--json")), &r); err != nil || len(r.Treatments) != 2 || len(r.Trust) == 0 {
+		if err := json.Unmarshal([]byte(run(ExitOK, "report", "measure-10.0.0.1_2", "--json")), &r); err != nil ||
+			len(r.Treatments) != 2 || len(r.Trust) == 0 {
 			t.Errorf("%d treatments, %d checks: %v", len(r.Treatments), len(r.Trust), err)
 		}
 		run(ExitOK, "plot", "before the cable", "-o", "x.svg")
@@ -74,15 +79,18 @@ func TestMeasureKept(t *testing.T) {
 			t.Errorf("%s", out)
 		}
 		measure("--name", "with latency", "--latency")
-		if out := run(ExitOK, "report", "with latency"); !strings.Contains(out, "bufferbloat") || !strings.Contains(out, "latency idle") {
+		if out := run(ExitOK, "report", "with latency"); !strings.Contains(out, "bufferbloat") ||
+			!strings.Contains(out, "latency idle") {
 			t.Errorf("%s", out)
 		}
 		measure("--name", "after")
-		if out := run(ExitOK, "compare", "before the cable", "after"); !strings.Contains(out, "Whether the goodput of “after” differs from") {
+		if out := run(ExitOK, "compare", "before the cable", "after"); !strings.Contains(out,
+			"Whether the goodput of “after” differs from") {
 			t.Errorf("%s", out)
 		}
 		measure("--name", "both ways", "--direction", "both")
-		if out := run(ExitOK, "report", "both ways"); !strings.Contains(out, " for write and ") || !strings.Contains(out, "\n  r1 ") || !strings.Contains(out, "held back by") {
+		if out := run(ExitOK, "report", "both ways"); !strings.Contains(out, " for write and ") ||
+			!strings.Contains(out, "\n  r1 ") || !strings.Contains(out, "held back by") {
 			t.Errorf("%s", out)
 		}
 		run(ExitUsage, "run", "--resume", "after", "--replicates", "4")

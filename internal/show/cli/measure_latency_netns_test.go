@@ -22,20 +22,24 @@ func TestMeasureLatency(t *testing.T) {
 		wired(t, "20mbit", "client")
 		serving(t)
 		queue := func(bytes string) {
-			for _, end := range [][2]string{{"client", "eth0"}, {"sw", "client"}, {"sw", "server"}, {"server", "eth0"}} {
-				kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "replace", "dev", end[1], "root", "tbf", "rate", "20mbit", "burst", "31250", "limit", bytes)
+			for _, end := range [][2]string{{"client", "eth0"}, {"sw", "client"}, {"sw", "server"},
+				{"server", "eth0"}} {
+				kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "replace", "dev", end[1], "root", "tbf", "rate", "20mbit",
+					"burst", "31250", "limit", bytes)
 			}
 		}
 		grade := func(m record.Measure) int { return slices.Index(record.LatencyGrades, m.Latency.Grade) }
 		// reno fills a queue in slow start; bbr and cubic's HyStart may leave it half empty.
 		probed := func(direction, bytes string) record.Measure {
 			queue(bytes)
-			m, status, said := measured(t, "client", "10.0.0.1", "--latency", "--direction", direction, "--duration", "1s", "--warmup", "1s", "--congestion-control", "reno")
+			m, status, said := measured(t, "client", "10.0.0.1", "--latency", "--direction", direction, "--duration",
+				"1s", "--warmup", "1s", "--congestion-control", "reno")
 			if status != ExitOK && status != ExitDoubt {
 				t.Fatalf("%s: exit status %d: %s", direction, status, said)
 			}
 			l := m.Latency
-			if l == nil || l.Idle == nil || l.Loaded == nil || l.Probe == nil || l.BaselineUs <= 0 || l.Idle.MinUs > l.Idle.P50Us {
+			if l == nil || l.Idle == nil || l.Loaded == nil || l.Probe == nil || l.BaselineUs <= 0 ||
+				l.Idle.MinUs > l.Idle.P50Us {
 				t.Fatalf("%s: latency %+v", direction, l)
 			}
 			for _, c := range m.Trust {
@@ -57,7 +61,8 @@ func TestMeasureLatency(t *testing.T) {
 			t.Logf("%s: deep %s, shallow %s", direction, spell(deep.Latency), spell(shallow.Latency))
 			// The median: a shallow queue drops requests, too, and the mean counts the wait for
 			// their retransmission.
-			if deep.Latency.RiseUs() < 2*shallow.Latency.RiseUs() || !shallow.Latency.TimedOut() && grade(deep) >= grade(shallow) {
+			if deep.Latency.RiseUs() < 2*shallow.Latency.RiseUs() || !shallow.Latency.TimedOut() &&
+				grade(deep) >= grade(shallow) {
 				t.Errorf("%s: deep %s, shallow %s", direction, spell(deep.Latency), spell(shallow.Latency))
 			}
 			if deep.Latency.TCPRTTUs < 2*shallow.Latency.TCPRTTUs || deep.Latency.TCPBufferDelayPercent <= 0 {
@@ -71,5 +76,6 @@ func TestMeasureLatency(t *testing.T) {
 }
 
 func spell(l *record.Latency) string {
-	return fmt.Sprintf("%s, +%.1f ms under load (p50 +%.1f ms, at most %.0f ms), idle %.2f ms", l.Grade, l.BufferDelayUs/1e3, l.RiseUs()/1e3, l.Loaded.MaxUs/1e3, l.Idle.P50Us/1e3)
+	return fmt.Sprintf("%s, +%.1f ms under load (p50 +%.1f ms, at most %.0f ms), idle %.2f ms", l.Grade,
+		l.BufferDelayUs/1e3, l.RiseUs()/1e3, l.Loaded.MaxUs/1e3, l.Idle.P50Us/1e3)
 }

@@ -48,8 +48,10 @@ func (c *cutOff) kept(t *testing.T, host string) (m record.Measure) {
 		t.Errorf("%v: %v\n%s", c.args, err, c.errs.String())
 		return m
 	}
-	if m.Ended == "" || m.DurationS <= 0 || m.DurationS >= m.PlannedS || m.GoodputBps+m.RatePerS <= 0 || len(m.Ends) != 1 || len(m.Unknown) == 0 {
-		t.Errorf("%v: %q after %v of %v s: %v bit/s, %v/s, ends %+v, unknown %q", c.args, m.Ended, m.DurationS, m.PlannedS, m.GoodputBps, m.RatePerS, m.Ends, m.Unknown)
+	if m.Ended == "" || m.DurationS <= 0 || m.DurationS >= m.PlannedS || m.GoodputBps+m.RatePerS <= 0 ||
+		len(m.Ends) != 1 || len(m.Unknown) == 0 {
+		t.Errorf("%v: %q after %v of %v s: %v bit/s, %v/s, ends %+v, unknown %q", c.args, m.Ended, m.DurationS,
+			m.PlannedS, m.GoodputBps, m.RatePerS, m.Ends, m.Unknown)
 	}
 	for _, f := range m.Flows {
 		if f.Error != "" || !f.Alive {
@@ -65,7 +67,8 @@ func (c *cutOff) kept(t *testing.T, host string) (m record.Measure) {
 	report := in(t, host, "report", m.Run)
 	report.Env = append(report.Env, "LINERATE_NOTEBOOK="+c.book)
 	text, _ := report.Output() // it fails if a check has
-	if words := strings.Join(strings.Fields(string(text)), " "); !strings.Contains(words, "Ended early: the connection to the server was lost after") {
+	if words := strings.Join(strings.Fields(string(text)), " "); !strings.Contains(words,
+		"Ended early: the connection to the server was lost after") {
 		t.Errorf("%v: %s", c.args, text)
 	}
 	store, err := sqlite.Open(t.Context(), c.book)
@@ -113,7 +116,8 @@ func TestMeasureServerKilled(t *testing.T) {
 			switch host {
 			case "sends", "warming":
 				_ = c.cmd.Wait()
-				if status := c.cmd.ProcessState.ExitCode(); status != ExitFailed || !strings.Contains(c.errs.String(), "10.0.0.1:5202") || c.out.Len() > 0 ||
+				if status := c.cmd.ProcessState.ExitCode(); status != ExitFailed ||
+					!strings.Contains(c.errs.String(), "10.0.0.1:5202") || c.out.Len() > 0 ||
 					strings.Contains(c.errs.String(), " of 1m; until then write ") != (host == "sends") {
 					t.Errorf("%s: exit status %d, %q", host, status, c.errs.String())
 				}
@@ -142,7 +146,8 @@ func TestMeasureServerSilent(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "100mbit", "write", "read")
 		serving(t)
-		write, read := &cutOff{args: []string{"--duration", "10s"}}, &cutOff{args: []string{"--duration", "10s", "--direction", "read"}}
+		write, read := &cutOff{args: []string{"--duration", "10s"}},
+			&cutOff{args: []string{"--duration", "10s", "--direction", "read"}}
 		write.start(t, "write")
 		read.start(t, "read")
 		time.Sleep(6 * time.Second)

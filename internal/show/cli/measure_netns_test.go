@@ -39,13 +39,16 @@ func wired(t *testing.T, rate string, clients ...string) {
 	kerneltest.Do(t, "ip", "-n", "sw", "link", "add", "name", "br0", "type", "bridge")
 	kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "br0", "up")
 	for i, host := range hosts {
-		kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", "eth0", "type", "veth", "peer", "name", host, "netns", "sw")
+		kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", "eth0", "type", "veth", "peer", "name", host,
+			"netns", "sw")
 		kerneltest.Do(t, "ip", "-n", host, "address", "add", fmt.Sprintf("10.0.0.%d/24", i+1), "dev", "eth0")
-		kerneltest.Do(t, "ip", "-n", host, "-6", "address", "add", fmt.Sprintf("fd00::%d/64", i+1), "dev", "eth0", "nodad")
+		kerneltest.Do(t, "ip", "-n", host, "-6", "address", "add", fmt.Sprintf("fd00::%d/64", i+1), "dev",
+			"eth0", "nodad")
 		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth0", "up")
 		kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", host, "up", "master", "br0")
 		for _, end := range [][2]string{{host, "eth0"}, {"sw", host}} {
-			kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "add", "dev", end[1], "root", "tbf", "rate", rate, "burst", "31250", "limit", "150k")
+			kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "add", "dev", end[1], "root", "tbf", "rate", rate, "burst",
+				"31250", "limit", "150k")
 		}
 	}
 }
@@ -86,7 +89,8 @@ func (s *served) log() string {
 // until waits for what the server says.
 func (s *served) until(t *testing.T, words string, times int) {
 	t.Helper()
-	for end := time.Now().Add(90 * time.Second); strings.Count(s.log(), words) < times; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); strings.Count(s.log(), words) < times; time.Sleep(
+		10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the server has not said %q %d times:\n%s", words, times, s.log())
 		}
@@ -152,7 +156,8 @@ func TestMeasure(t *testing.T) {
 			full          float64
 		}{
 			{"write", "10.0.0.1", false, nil, []string{"write"}, 1, 0.99},
-			{"read", "10.0.0.1:5202", false, []string{"--direction", "read", "--streams", "3"}, []string{"read"}, 3, 0.99},
+			{"read", "10.0.0.1:5202", false, []string{"--direction", "read", "--streams", "3"},
+				[]string{"read"}, 3, 0.99},
 			// Acknowledgements of the one share the link with the other: 86 bytes for two frames.
 			{"both", "[fd00::1]:5202", true, []string{"--direction", "both"}, []string{"write", "read"}, 1, 0.95},
 		} {
@@ -162,7 +167,8 @@ func TestMeasure(t *testing.T) {
 				// fuller than full.
 				var shares []string
 				for range 4 {
-					m, status, said := measured(t, "client", append([]string{test.address, "--duration", "2s", "--interval", "500ms"}, test.args...)...)
+					m, status, said := measured(t, "client",
+						append([]string{test.address, "--duration", "2s", "--interval", "500ms"}, test.args...)...)
 					if status != ExitOK && status != ExitDoubt {
 						t.Fatalf("exit status %d: %s", status, said)
 					}
@@ -178,10 +184,12 @@ func TestMeasure(t *testing.T) {
 						}
 						full = full && share >= test.full
 						if d.Direction != test.directions[i] || d.Flows != test.flows || len(d.Intervals) < 3 {
-							t.Errorf("direction %+v, want %s of %d flows with its intervals", d, test.directions[i], test.flows)
+							t.Errorf("direction %+v, want %s of %d flows with its intervals", d, test.directions[i],
+								test.flows)
 						}
 					}
-					if m.ReceivedBytes > m.WrittenBytes+8<<20 || m.CPUSPerGigabyte <= 0 || m.Schema != record.MeasureSchema {
+					if m.ReceivedBytes > m.WrittenBytes+8<<20 || m.CPUSPerGigabyte <= 0 ||
+						m.Schema != record.MeasureSchema {
 						t.Errorf("document %+v", m)
 					}
 					if bad := doubts(m); bad != "" {
@@ -252,12 +260,15 @@ func TestMeasureGate(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "100mbit", "client")
 		serving(t)
-		for gate, met := range map[string]bool{">= 1mbit": true, ">= 200mbit": false, "< 200 Mbit/s": true, "200mbit": false} {
-			m, status, said := measured(t, "client", "10.0.0.1", "--duration", "500ms", "--warmup", "300ms", "--expect", gate)
+		for gate, met := range map[string]bool{">= 1mbit": true, ">= 200mbit": false, "< 200 Mbit/s": true,
+			"200mbit": false} {
+			m, status, said := measured(t, "client", "10.0.0.1", "--duration", "500ms", "--warmup", "300ms",
+				"--expect", gate)
 			if m.Expect == nil || m.Expect.Met != met {
 				t.Errorf("%s: %+v", gate, m.Expect)
 			}
-			if !met && (status != ExitDoubt || !strings.Contains(said, "expected goodput "+m.Expect.Gate+", got write ")) {
+			if !met && (status != ExitDoubt ||
+				!strings.Contains(said, "expected goodput "+m.Expect.Gate+", got write ")) {
 				t.Errorf("%s: exit status %d, %q", gate, status, said)
 			}
 			if met && doubts(m) == "" && status != ExitOK && status != ExitDoubt {
@@ -274,12 +285,14 @@ func TestMeasureRefused(t *testing.T) {
 		wired(t, "1gbit", "client", "other")
 		token := filepath.Join(t.TempDir(), "token")
 		wrong := filepath.Join(t.TempDir(), "wrong")
-		for file, text := range map[string]string{token: strings.Repeat("open sesame", 3) + "\n", wrong: strings.Repeat("open barley", 3)} {
+		for file, text := range map[string]string{token: strings.Repeat("open sesame", 3) + "\n",
+			wrong: strings.Repeat("open barley", 3)} {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
-		s := serving(t, "--token", token, "--allow", "10.0.0.2", "--allow", "fd00::/64", "--max-duration", "2s", "--max-flows", "3")
+		s := serving(t, "--token", token, "--allow", "10.0.0.2", "--allow", "fd00::/64", "--max-duration", "2s",
+			"--max-flows", "3")
 		kerneltest.Do(t, "ip", "netns", "exec", "server", "true")
 		stranger := exec.Command("ip", "netns", "exec", "server", "stranger", "10.0.0.1:2222")
 		if err := stranger.Start(); err != nil {
@@ -294,11 +307,15 @@ func TestMeasureRefused(t *testing.T) {
 			{"no token", "client", []string{"10.0.0.1"}, "the server requires a token: --token"},
 			{"wrong token", "client", []string{"10.0.0.1", "--token", wrong}, "wrong token"},
 			{"not allowed", "other", []string{"10.0.0.1", "--token", token}, "10.0.0.3 is not among the addresses"},
-			{"too long", "client", []string{"10.0.0.1", "--token", token, "--duration", "3s"}, "4s with the warm-up: the server allows 2s"},
-			{"too many", "client", []string{"10.0.0.1", "--token", token, "--direction", "both", "--streams", "2", "--duration", "1s"}, "4 flows: the server allows 3"},
-			{"no server", "client", []string{"10.0.0.1:5203"}, "nothing listens there, or a firewall rejects connections to this port\nStart linerate serve"},
+			{"too long", "client", []string{"10.0.0.1", "--token", token, "--duration", "3s"},
+				"4s with the warm-up: the server allows 2s"},
+			{"too many", "client", []string{"10.0.0.1", "--token", token, "--direction", "both", "--streams", "2",
+				"--duration", "1s"}, "4 flows: the server allows 3"},
+			{"no server", "client", []string{"10.0.0.1:5203"},
+				"nothing listens there, or a firewall rejects connections to this port\nStart linerate serve"},
 			{"no host", "client", []string{"10.0.0.77"}, "no route to host\nNo answer to ARP"},
-			{"another program", "client", []string{"10.0.0.1:2222"}, `the program that listens at 10.0.0.1:2222 is not linerate serve: it begins with "SSH-2.0-`},
+			{"another program", "client", []string{"10.0.0.1:2222"},
+				`the program that listens at 10.0.0.1:2222 is not linerate serve: it begins with "SSH-2.0-`},
 			{"no such name", "client", []string{"nosuch.invalid"}, "nosuch.invalid"},
 		} {
 			_, status, said := measured(t, test.from, test.args...)
@@ -306,7 +323,8 @@ func TestMeasureRefused(t *testing.T) {
 				t.Errorf("%s: exit status %d, %q; want %q", test.name, status, said, test.want)
 			}
 		}
-		if m, status, said := measured(t, "client", "10.0.0.1", "--token", token, "--duration", "500ms", "--warmup", "200ms", "--rate-cap", "20mbit"); m.ReceivedBytes == 0 {
+		if m, status, said := measured(t, "client", "10.0.0.1", "--token", token, "--duration", "500ms", "--warmup",
+			"200ms", "--rate-cap", "20mbit"); m.ReceivedBytes == 0 {
 			t.Errorf("with the token: exit status %d, %q", status, said)
 		}
 		if log := s.log(); !strings.Contains(log, "refused: ") || !strings.Contains(log, "1 flow in ") {
@@ -321,11 +339,13 @@ func TestIperf3Instead(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "1gbit", "client")
 		const hint = "that of iperf3, is open there: linerate measure --iperf3 10.0.0.1\n"
-		if _, status, said := measured(t, "client", "10.0.0.1"); status != ExitFailed || strings.Contains(said, "--iperf3") {
+		if _, status, said := measured(t, "client", "10.0.0.1"); status != ExitFailed ||
+			strings.Contains(said, "--iperf3") {
 			t.Errorf("without an iperf3 server: exit status %d, %q", status, said)
 		}
 		iperf3Server(t, "server", 5201)
-		if _, status, said := measured(t, "client", "10.0.0.1"); status != ExitFailed || !strings.HasSuffix(said, hint) {
+		if _, status, said := measured(t, "client", "10.0.0.1"); status != ExitFailed ||
+			!strings.HasSuffix(said, hint) {
 			t.Errorf("exit status %d, %q; want %q", status, said, hint)
 		}
 		if _, _, said := measured(t, "client", "10.0.0.1:5203"); strings.Contains(said, "--iperf3") {
@@ -354,7 +374,8 @@ func TestServeEnds(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Fatal("the server goes on")
 		}
-		if status := s.ProcessState.ExitCode(); status != ExitOK || !strings.Contains(s.log(), "the server was stopped") {
+		if status := s.ProcessState.ExitCode(); status != ExitOK ||
+			!strings.Contains(s.log(), "the server was stopped") {
 			t.Errorf("exit status %d:\n%s", status, s.log())
 		}
 	})
@@ -378,7 +399,8 @@ func TestServeSurvives(t *testing.T) {
 		hello := "linerateh\x00\x4b" + `{"protocol":1,"version":"x","nonce":"` + strings.Repeat("QUFB", 10) + `QUE="}`
 		for _, garbage := range []string{
 			"", "\x00", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "linerate", "linerateh\xff\xff", "linerateh\x00\x02{}",
-			"linerateh\x00\x04null", "linerateq\x00\x00", "lineratet\x00\x10" + strings.Repeat("\x00", 16), "lineratet\x00\x10sixteen bytes ok", "lineratet\x00\x01x",
+			"linerateh\x00\x04null", "linerateq\x00\x00", "lineratet\x00\x10" + strings.Repeat("\x00", 16),
+			"lineratet\x00\x10sixteen bytes ok", "lineratet\x00\x01x",
 			hello, hello + "lineratep\x00\x00", hello + strings.Repeat("x", 1<<16), strings.Repeat("\xff", 1<<16),
 		} {
 			for _, end := range []func(net.Conn){
@@ -413,7 +435,8 @@ func TestServeSurvives(t *testing.T) {
 			_ = client.Wait()
 		}
 		s.until(t, "test not finished: the client left", 1)
-		m, status, said := measured(t, "server", "127.0.0.1", "--duration", "500ms", "--warmup", "200ms", "--rate-cap", "50mbit", "--direction", "both")
+		m, status, said := measured(t, "server", "127.0.0.1", "--duration", "500ms", "--warmup", "200ms", "--rate-cap",
+			"50mbit", "--direction", "both")
 		if (status != ExitOK && status != ExitDoubt) || len(m.Flows) != 2 || !m.Flows[0].Alive || !m.Flows[1].Alive {
 			t.Fatalf("afterwards: exit status %d, %q\n%s", status, said, s.log())
 		}

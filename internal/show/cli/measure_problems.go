@@ -66,7 +66,8 @@ func (f *measureFlags) searching(o *measure.Options) (problems []error) {
 func (f *measureFlags) objective(o *measure.Options) (problems []error) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if f.protocolKnown() && !f.transacts() {
-		problem("--find-max is for %s, and --protocol is %s, which makes no requests", source.Or(metric.Transactions.Protocols), o.Flows.Protocol)
+		problem("--find-max is for %s, and --protocol is %s, which makes no requests",
+			source.Or(metric.Transactions.Protocols), o.Flows.Protocol)
 		return problems
 	}
 	if f.given("pace") {
@@ -89,7 +90,8 @@ func (f *measureFlags) objective(o *measure.Options) (problems []error) {
 	case len(objective) == 0:
 		problem("--find-max: expected conditions, such as 'latency_p99 <= 20ms'")
 	case slices.Contains(objective.Metrics(), metric.Transactions.Name):
-		problem("--find-max %q: the rate is what is searched; expected conditions on other metrics, such as 'latency_p99 <= 20ms'", f.findMax)
+		problem(
+			"--find-max %q: the rate is what is searched; expected conditions on other metrics, such as 'latency_p99 <= 20ms'", f.findMax)
 	}
 	o.FindMax = &measure.FindMax{Objective: objective, Resolution: f.search.Resolution, Repeats: f.search.Repeats}
 	return problems

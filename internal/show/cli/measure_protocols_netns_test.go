@@ -27,7 +27,8 @@ func TestMeasureProtocols(t *testing.T) {
 		wired(t, "100mbit", "client")
 		s := serving(t)
 		run := func(t *testing.T, args ...string) record.Measure {
-			m, status, said := measured(t, "client", append([]string{"10.0.0.1", "--duration", "600ms", "--warmup", "500ms"}, args...)...)
+			m, status, said := measured(t, "client",
+				append([]string{"10.0.0.1", "--duration", "600ms", "--warmup", "500ms"}, args...)...)
 			if status != ExitOK && status != ExitDoubt {
 				t.Fatalf("exit status %d: %s\n%s", status, said, s.log())
 			}
@@ -37,10 +38,12 @@ func TestMeasureProtocols(t *testing.T) {
 			return m
 		}
 		t.Run("udp within the rate", func(t *testing.T) {
-			m := run(t, "--protocol", "udp", "--rate-cap", "20mbit", "--datagram", "512", "--direction", "both", "--expect", "lost <= 50%, <= 24mbit, >= 1mbit")
+			m := run(t, "--protocol", "udp", "--rate-cap", "20mbit", "--datagram", "512", "--direction", "both",
+				"--expect", "lost <= 50%, <= 24mbit, >= 1mbit")
 			for _, d := range m.Directions {
 				g := d.Datagrams
-				if g == nil || g.Sent <= 0 || g.Received > g.Sent+g.Sent/10+100 || d.ReceivedBytes != 512*(g.Received+g.Duplicates) || m.Lost == nil || len(d.Intervals) < 1 {
+				if g == nil || g.Sent <= 0 || g.Received > g.Sent+g.Sent/10+100 ||
+					d.ReceivedBytes != 512*(g.Received+g.Duplicates) || m.Lost == nil || len(d.Intervals) < 1 {
 					t.Errorf("%s: %d bytes, %+v", d.Direction, d.ReceivedBytes, g)
 				}
 			}
@@ -56,7 +59,8 @@ func TestMeasureProtocols(t *testing.T) {
 		})
 		for _, protocol := range flow.Names(flow.Protocol.Transactional) {
 			t.Run(protocol, func(t *testing.T) {
-				args := []string{"--protocol", protocol, "--connections", "4", "--expect", "transactions >= 10/s, latency_p50 > 1us, latency_max < 60s"}
+				args := []string{"--protocol", protocol, "--connections", "4", "--expect",
+					"transactions >= 10/s, latency_p50 > 1us, latency_max < 60s"}
 				for option, size := range map[string]string{"request": "32", "response": "200"} {
 					if flow.Find(option).For(protocol) {
 						args = append(args, "--"+option, size)
@@ -71,14 +75,18 @@ func TestMeasureProtocols(t *testing.T) {
 				// which a busy machine takes late, as the check clock says; with the
 				// warm-up's there would be nearly twice as many.
 				late := x.Done/20 + 8
-				if slices.ContainsFunc(m.Trust, func(c record.Check) bool { return c.Check == trust.Clock && !c.Pass }) {
+				if slices.ContainsFunc(m.Trust, func(c record.Check) bool {
+					return c.Check == trust.Clock && !c.Pass
+				}) {
 					late = x.Done / 2
 				}
-				if l.Count > x.Done+late || l.Count < x.Done-late || !slices.IsSorted([]float64{l.MinUs, l.P50Us, l.P90Us, l.P99Us, l.P999Us, l.P9999Us, l.MaxUs}) {
+				if l.Count > x.Done+late || l.Count < x.Done-late ||
+					!slices.IsSorted([]float64{l.MinUs, l.P50Us, l.P90Us, l.P99Us, l.P999Us, l.P9999Us, l.MaxUs}) {
 					l.Histogram = nil
 					t.Errorf("%d done, latency %+v", x.Done, l)
 				}
-				if asksUDP := protocol == flow.UDPRR; asksUDP != (m.Lost != nil) || asksUDP && (*m.Lost != x.Unanswered || m.LostShare > 0.1) {
+				if asksUDP := protocol == flow.UDPRR; asksUDP != (m.Lost != nil) || asksUDP &&
+					(*m.Lost != x.Unanswered || m.LostShare > 0.1) {
 					t.Errorf("lost %v, %g of them: %+v", m.Lost, m.LostShare, x)
 				}
 				if m.LimitBps != 0 || len(m.Directions) != 1 || len(m.Ends) != 2 || m.Ends[0].CPUUsPerTransaction <= 0 {
@@ -93,7 +101,8 @@ func TestMeasureProtocols(t *testing.T) {
 		t.Run("follow", func(t *testing.T) {
 			for _, protocol := range flow.Find("follow").Protocols {
 				m := run(t, "--protocol", protocol, "--follow")
-				at := regexp.MustCompile(`^asks on (CPU \d+); responds on (CPU \d+)$`).FindStringSubmatch(m.Flows[0].ModeNote)
+				at := regexp.MustCompile(`^asks on (CPU \d+); responds on (CPU \d+)$`).FindStringSubmatch(
+					m.Flows[0].ModeNote)
 				if at == nil || at[1] != at[2] {
 					t.Errorf("%s: %q", protocol, m.Flows[0].ModeNote)
 				}
@@ -115,7 +124,8 @@ func TestMeasureProtocols(t *testing.T) {
 		})
 		t.Run("tcp in every mode", func(t *testing.T) {
 			m := run(t, "--mode", "all", "--direction", "read", "--expect", ">= 1mbit")
-			if len(m.Modes) != 2 || m.Modes[0].Mode != flow.ModeAuto || m.Modes[1].Mode != flow.ModeCopy || m.GoodputBps != m.Modes[0].GoodputBps {
+			if len(m.Modes) != 2 || m.Modes[0].Mode != flow.ModeAuto || m.Modes[1].Mode != flow.ModeCopy ||
+				m.GoodputBps != m.Modes[0].GoodputBps {
 				t.Fatalf("modes %+v", m.Modes)
 			}
 			for _, one := range m.Modes {
@@ -158,7 +168,8 @@ func TestMeasureTogetherProtocols(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		protocols := map[string][]string{
 			"a": {"--protocol", "tcp", "--rate-cap", "20mbit"}, "b": {"--protocol", "udp", "--rate-cap", "20mbit"},
-			"c": {"--protocol", "rr", "--connections", "4", "--pace", "500"}, "d": {"--protocol", "crr", "--pace", "100"},
+			"c": {"--protocol", "rr", "--connections", "4", "--pace", "500"},
+			"d": {"--protocol", "crr", "--pace", "100"},
 			"f": {"--protocol", "udp-rr", "--connections", "4", "--pace", "500"},
 			"e": {"--protocol", "udp", "--rate-cap", "10mbit", "--direction", "read"},
 		}
@@ -169,7 +180,8 @@ func TestMeasureTogetherProtocols(t *testing.T) {
 		var all sync.WaitGroup
 		for client, args := range protocols {
 			all.Go(func() {
-				m, status, said := measured(t, client, append([]string{"10.0.0.1", "--duration", "2s", "--warmup", "1s"}, args...)...)
+				m, status, said := measured(t, client,
+					append([]string{"10.0.0.1", "--duration", "2s", "--warmup", "1s"}, args...)...)
 				if status != ExitOK && status != ExitDoubt {
 					t.Errorf("%s: exit status %d: %s", client, status, said)
 				}
@@ -189,7 +201,8 @@ func TestMeasureTogetherProtocols(t *testing.T) {
 				t.Errorf("%s does not know of the others: %+v", args, others)
 			}
 			for _, c := range m.Trust {
-				if !c.Pass && (c.Check == trust.Foreign || c.Check == trust.Wire || c.Check == trust.Conservation || c.Check == trust.Alive) {
+				if !c.Pass && (c.Check == trust.Foreign || c.Check == trust.Wire || c.Check == trust.Conservation ||
+					c.Check == trust.Alive) {
 					t.Errorf("%s: %s: %s", args, c.Check, c.Detail)
 				}
 			}

@@ -41,7 +41,8 @@ func TestMeasureShaper(t *testing.T) {
 		}
 		tc("client", "tbf", "rate", "50mbit", "burst", "31250", "limit", "150k")
 		m, status, said := measured(t, "client", "10.0.0.1", "--duration", "2s")
-		if d := m.Directions; len(d) != 1 || math.Abs(d[0].LimitBps-limit) > 1 || !strings.HasPrefix(d[0].LimitWhy, "tbf on client.eth0: 50 Mbit/s") {
+		if d := m.Directions; len(d) != 1 || math.Abs(d[0].LimitBps-limit) > 1 ||
+			!strings.HasPrefix(d[0].LimitWhy, "tbf on client.eth0: 50 Mbit/s") {
 			t.Fatalf("directions %+v, want a limit of %.0f; exit status %d: %s", d, limit, status, said)
 		}
 		if by := held(m); by["w1"] != bottleneck.FullLink {
@@ -53,33 +54,41 @@ func TestMeasureShaper(t *testing.T) {
 		}
 		tc("server", "tbf", "rate", "50mbit", "burst", "31250", "limit", "150k")
 		m, status, said = measured(t, "client", "10.0.0.1", "--duration", "2s", "--direction", "both")
-		if d := m.Directions; len(d) != 2 || math.Abs(d[1].LimitBps-limit) > 1 || !strings.HasPrefix(d[1].LimitWhy, "tbf on server.eth0") {
+		if d := m.Directions; len(d) != 2 || math.Abs(d[1].LimitBps-limit) > 1 ||
+			!strings.HasPrefix(d[1].LimitWhy, "tbf on server.eth0") {
 			t.Fatalf("directions %+v; exit status %d: %s", d, status, said)
 		}
 		if by := held(m); by["w1"] != bottleneck.FullLink || by["r1"] != bottleneck.FullLink {
 			t.Errorf("both directions: %v", by)
 		}
 		for _, f := range m.Flows {
-			if want := "of the 50 Mbit/s that tbf lets out of " + f.From + ".eth0"; !strings.Contains(f.LimitedWhy, want) {
+			if want := "of the 50 Mbit/s that tbf lets out of " + f.From +
+				".eth0"; !strings.Contains(f.LimitedWhy, want) {
 				t.Errorf("%s: no %q in %q", f.ID, want, f.LimitedWhy)
 			}
 		}
 		iperf3Server(t, "server", 5301) // of whose host nothing is known
 		for _, args := range [][]string{{}, {"-u", "-b", "100M"}} {
-			m, status, said = measuredPlainly(t, "client", append([]string{"--iperf3", "10.0.0.1:5301", "--duration", "2s"}, args...)...)
-			if by := held(m)["w1"]; by != bottleneck.FullLink || !strings.Contains(m.Flows[0].LimitedWhy, "that tbf lets out of client.eth0") {
+			m, status, said = measuredPlainly(t, "client",
+				append([]string{"--iperf3", "10.0.0.1:5301", "--duration", "2s"}, args...)...)
+			if by := held(m)["w1"]; by != bottleneck.FullLink ||
+				!strings.Contains(m.Flows[0].LimitedWhy, "that tbf lets out of client.eth0") {
 				t.Errorf("iperf3 %q: held back by %q (%+v); exit status %d: %s", args, by, m.Flows, status, said)
 			}
 		}
-		m, status, said = measured(t, "client", "10.0.0.1", "--protocol", "udp", "--loss-free", "--duration", "500ms", "--repeats", "1")
+		m, status, said = measured(t, "client", "10.0.0.1", "--protocol", "udp", "--loss-free", "--duration", "500ms",
+			"--repeats", "1")
 		if m.LossFree == nil || m.LossFree.BoundedBy == record.BoundedBySender {
 			t.Errorf("%+v; exit status %d: %s", m.LossFree, status, said)
 		}
 		// A class of htb has its ceiling only with a parent to borrow from.
-		kerneltest.Do(t, "tc", "-n", "client", "qdisc", "replace", "dev", "eth0", "root", "handle", "1:", "htb", "default", "10")
-		kerneltest.Do(t, "tc", "-n", "client", "class", "add", "dev", "eth0", "parent", "1:", "classid", "1:10", "htb", "rate", "50mbit", "ceil", "200mbit")
+		kerneltest.Do(t, "tc", "-n", "client", "qdisc", "replace", "dev", "eth0", "root", "handle", "1:", "htb",
+			"default", "10")
+		kerneltest.Do(t, "tc", "-n", "client", "class", "add", "dev", "eth0", "parent", "1:", "classid", "1:10", "htb",
+			"rate", "50mbit", "ceil", "200mbit")
 		m, status, said = measured(t, "client", "10.0.0.1", "--duration", "2s")
-		if d := m.Directions; len(d) != 1 || math.Abs(d[0].LimitBps-limit) > 1 || !strings.HasPrefix(d[0].LimitWhy, "htb on client.eth0: 50 Mbit/s") || held(m)["w1"] != bottleneck.FullLink {
+		if d := m.Directions; len(d) != 1 || math.Abs(d[0].LimitBps-limit) > 1 ||
+			!strings.HasPrefix(d[0].LimitWhy, "htb on client.eth0: 50 Mbit/s") || held(m)["w1"] != bottleneck.FullLink {
 			t.Errorf("a root class: directions %+v, held back by %v; exit status %d: %s", d, held(m), status, said)
 		}
 	})
@@ -93,7 +102,8 @@ func plainPair(t *testing.T) {
 		kerneltest.Do(t, "ip", "netns", "add", host)
 		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "lo", "up")
 	}
-	kerneltest.Do(t, "ip", "-n", "server", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "eth0", "netns", "client")
+	kerneltest.Do(t, "ip", "-n", "server", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "eth0",
+		"netns", "client")
 	for host, address := range map[string]string{"server": "10.0.0.1/24", "client": "10.0.0.2/24"} {
 		kerneltest.Do(t, "ip", "-n", host, "address", "add", address, "dev", "eth0")
 		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth0", "up")
@@ -106,7 +116,8 @@ func TestMeasureTwoInterfaces(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		plainPair(t)
-		kerneltest.Do(t, "ip", "-n", "server", "link", "add", "name", "eth1", "type", "veth", "peer", "name", "eth1", "netns", "client")
+		kerneltest.Do(t, "ip", "-n", "server", "link", "add", "name", "eth1", "type", "veth", "peer", "name", "eth1",
+			"netns", "client")
 		for host, address := range map[string]string{"server": "10.0.1.1/24", "client": "10.0.1.2/24"} {
 			kerneltest.Do(t, "ip", "-n", host, "address", "add", address, "dev", "eth1")
 			kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth1", "up")
@@ -115,7 +126,8 @@ func TestMeasureTwoInterfaces(t *testing.T) {
 		for _, rate := range []string{"30mbit", ""} {
 			for port, rate := range map[string]string{"eth0": "50mbit", "eth1": rate} {
 				if rate != "" {
-					kerneltest.Do(t, "tc", "-n", "server", "qdisc", "replace", "dev", port, "root", "tbf", "rate", rate, "burst", "31250", "limit", "150k")
+					kerneltest.Do(t, "tc", "-n", "server", "qdisc", "replace", "dev", port, "root", "tbf", "rate", rate,
+						"burst", "31250", "limit", "150k")
 				} else {
 					kerneltest.Do(t, "tc", "-n", "server", "qdisc", "delete", "dev", port, "root")
 				}
@@ -126,7 +138,8 @@ func TestMeasureTwoInterfaces(t *testing.T) {
 			}
 			for i, f := range m.Flows {
 				port := fmt.Sprint("server.eth", i)
-				if full := f.LimitedBy == bottleneck.FullLink; full != (i == 0 || rate != "") || full && !strings.Contains(f.LimitedWhy, port) {
+				if full := f.LimitedBy == bottleneck.FullLink; full != (i == 0 || rate != "") || full &&
+					!strings.Contains(f.LimitedWhy, port) {
 					t.Errorf("eth1 at %q: %s by %s: %q; %s", rate, f.ID, port, f.LimitedBy, f.LimitedWhy)
 				}
 			}
@@ -152,7 +165,8 @@ func TestMeasureInterrupted(t *testing.T) {
 			{3 * time.Second, syscall.SIGINT, []string{"--rate-cap", "100mbit"}},
 			{3 * time.Second, syscall.SIGINT, []string{"--warmup", "50s"}},
 		} {
-			cmd := in(t, "client", append([]string{"measure", "10.0.0.1", "--quiet", "--duration", "60s", "--warmup", "500ms"}, test.args...)...)
+			cmd := in(t, "client", append([]string{"measure", "10.0.0.1", "--quiet", "--duration", "60s", "--warmup",
+				"500ms"}, test.args...)...)
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
 			began := time.Now()
@@ -171,7 +185,8 @@ func TestMeasureInterrupted(t *testing.T) {
 					t.Fatalf("%v: %v\n%s", test.args, err, errs.String())
 				}
 				if m.PlannedS != 60 || m.DurationS <= 0 || m.DurationS >= 30 || m.GoodputBps+m.RatePerS <= 0 {
-					t.Errorf("%v: %v s of %v, %v bit/s, %v/s", test.args, m.DurationS, m.PlannedS, m.GoodputBps, m.RatePerS)
+					t.Errorf("%v: %v s of %v, %v bit/s, %v/s", test.args, m.DurationS, m.PlannedS, m.GoodputBps,
+						m.RatePerS)
 				}
 				s.until(t, " flow in ", i+1)
 			case slices.Contains(test.args, "50s"):
@@ -196,7 +211,8 @@ func TestMeasureInterrupted(t *testing.T) {
 				time.Sleep(apart)
 			}
 			_ = cmd.Wait()
-			if said := errs.String(); cmd.ProcessState.ExitCode() != ExitInterrupted || strings.Contains(said, "before anything was measured") {
+			if said := errs.String(); cmd.ProcessState.ExitCode() != ExitInterrupted ||
+				strings.Contains(said, "before anything was measured") {
 				t.Errorf("interrupted twice, %v apart: exit status %d: %s", apart, cmd.ProcessState.ExitCode(), said)
 			}
 			if apart < atOnce && !strings.Contains(out.String(), "of 60 s: one value") {
@@ -212,7 +228,8 @@ func TestMeasureInterrupted(t *testing.T) {
 func TestMeasureAcknowledgementsShare(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "200mbit", "client")
-		kerneltest.Do(t, "tc", "-n", "server", "qdisc", "replace", "dev", "eth0", "root", "tbf", "rate", "50mbit", "burst", "31250", "limit", "40k")
+		kerneltest.Do(t, "tc", "-n", "server", "qdisc", "replace", "dev", "eth0", "root", "tbf", "rate", "50mbit",
+			"burst", "31250", "limit", "40k")
 		serving(t)
 		m, status, said := measured(t, "client", "10.0.0.1", "--duration", "3s", "--direction", "both")
 		if len(m.Flows) != 2 {
@@ -220,7 +237,8 @@ func TestMeasureAcknowledgementsShare(t *testing.T) {
 		}
 		for _, f := range m.Flows {
 			t.Logf("%s: %.4g Mbit/s, %s: %s", f.ID, f.GoodputBps/1e6, f.LimitedBy, f.LimitedWhy)
-			if slow := f.From == record.NodeServer; slow != strings.Contains(f.LimitedWhy, "is not data in this direction: the other direction's acknowledgements") {
+			if slow := f.From == record.NodeServer; slow != strings.Contains(f.LimitedWhy,
+				"is not data in this direction: the other direction's acknowledgements") {
 				t.Errorf("%s from %s: %s", f.ID, f.From, f.LimitedWhy)
 			}
 		}

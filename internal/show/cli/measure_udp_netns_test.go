@@ -16,7 +16,8 @@ import (
 // datagrams measures with UDP to its end.
 func datagrams(t *testing.T, host string, args ...string) record.Measure {
 	t.Helper()
-	m, status, said := measuredPlainly(t, host, append([]string{"--protocol", "udp", "--duration", "1s", "--warmup", "500ms"}, args...)...)
+	m, status, said := measuredPlainly(t, host, append([]string{"--protocol", "udp", "--duration", "1s", "--warmup",
+		"500ms"}, args...)...)
 	if status != 0 {
 		t.Logf("%s: %d, %s", strings.Join(args, " "), status, said)
 	}
@@ -32,13 +33,15 @@ func TestMeasureDatagrams(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "50mbit", "client")
 		s := serving(t, "--max-rate", "100mbit")
-		kerneltest.Do(t, "ip", "netns", "exec", "client", "bash", "-c", "for n in 1 15 16 64 1400; do head -c $n /dev/urandom > /dev/udp/10.0.0.1/5202; done")
+		kerneltest.Do(t, "ip", "netns", "exec", "client", "bash", "-c",
+			"for n in 1 15 16 64 1400; do head -c $n /dev/urandom > /dev/udp/10.0.0.1/5202; done")
 
 		for _, at := range []string{"10.0.0.1", "fd00::1"} {
 			m := datagrams(t, "client", at, "--direction", "both", "--rate-cap", "10mbit", "--datagram", "500")
 			for _, d := range m.Directions {
 				g := d.Datagrams
-				if g == nil || g.Received < 100 || g.Lost != 0 || g.Duplicates != 0 || d.GoodputBps > 10.5e6 || g.Delay == nil {
+				if g == nil || g.Received < 100 || g.Lost != 0 || g.Duplicates != 0 || d.GoodputBps > 10.5e6 ||
+					g.Delay == nil {
 					t.Errorf("%s, %s: %.0f bit/s, %+v", at, d.Direction, d.GoodputBps, g)
 				}
 			}
@@ -47,31 +50,38 @@ func TestMeasureDatagrams(t *testing.T) {
 		// machine sends less.
 		const limit = 50e6 * 1472 / 1514
 		m := datagrams(t, "client", "10.0.0.1", "--direction", "read", "--rate-cap", "90mbit")
-		if d := m.Directions[0]; d.GoodputBps > limit*fuller || d.GoodputBps < limit*0.3 || d.LostShare <= 0 || d.LostShare > 0.6 {
+		if d := m.Directions[0]; d.GoodputBps > limit*fuller || d.GoodputBps < limit*0.3 || d.LostShare <= 0 ||
+			d.LostShare > 0.6 {
 			t.Errorf("%.0f bit/s of %.0f, %.3f lost", d.GoodputBps, limit, d.LostShare)
 		}
-		if f := m.Flows[0]; f.SendMode != flow.ModeGSO || f.ReceiveMode != flow.ModeGRO || f.Datagrams.LostInBuffer != 0 {
+		if f := m.Flows[0]; f.SendMode != flow.ModeGSO || f.ReceiveMode != flow.ModeGRO ||
+			f.Datagrams.LostInBuffer != 0 {
 			t.Errorf("%s, %s, %+v", f.SendMode, f.ReceiveMode, f.Datagrams)
 		}
 
 		// The highest rate without loss is what the link carries, the search has seen a
 		// higher one lose, and the rest of the document is of a trial that did not.
-		m = datagrams(t, "client", "10.0.0.1", "--loss-free", "--rate-cap", "90mbit", "--resolution", "5%", "--repeats", "1", "--loss", "0.2%", "--duration", "500ms", "--warmup", "200ms")
+		m = datagrams(t, "client", "10.0.0.1", "--loss-free", "--rate-cap", "90mbit", "--resolution", "5%", "--repeats",
+			"1", "--loss", "0.2%", "--duration", "500ms", "--warmup", "200ms")
 		l := m.LossFree
-		if l == nil || l.RateBps > limit*1.05 || l.RateBps < limit*0.5 || l.BoundedBy == "" && (l.LostAtBps <= l.RateBps || len(l.Places) == 0) {
+		if l == nil || l.RateBps > limit*1.05 || l.RateBps < limit*0.5 || l.BoundedBy == "" &&
+			(l.LostAtBps <= l.RateBps || len(l.Places) == 0) {
 			t.Fatalf("%+v", l)
 		}
-		if first, last := l.Trials[0], l.Trials[len(l.Trials)-1]; first.Pass || first.Lost == 0 || !last.Pass || !last.Confirms || m.LostShare != last.LostShare || l.DatagramBytes != 1472 {
+		if first, last := l.Trials[0], l.Trials[len(l.Trials)-1]; first.Pass || first.Lost == 0 || !last.Pass ||
+			!last.Confirms || m.LostShare != last.LostShare || l.DatagramBytes != 1472 {
 			t.Errorf("%+v", l)
 		}
 
 		// A conductor that dies takes its flows along: nothing is sent any more.
-		read := in(t, "client", "measure", "--quiet", "--protocol", "udp", "--duration", "1m", "--direction", "read", "--rate-cap", "5mbit", "10.0.0.1")
+		read := in(t, "client", "measure", "--quiet", "--protocol", "udp", "--duration", "1m", "--direction", "read",
+			"--rate-cap", "5mbit", "10.0.0.1")
 		if err := read.Start(); err != nil {
 			t.Fatal(err)
 		}
 		flows := func() int {
-			return strings.Count(kerneltest.Do(t, "ip", "netns", "exec", "server", "cat", "/proc/net/udp", "/proc/net/udp6"), ":1452 ")
+			return strings.Count(kerneltest.Do(t, "ip", "netns", "exec", "server", "cat", "/proc/net/udp",
+				"/proc/net/udp6"), ":1452 ")
 		}
 		for end := time.Now().Add(20 * time.Second); flows() < 2; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
@@ -94,12 +104,14 @@ func TestServerRate(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		wired(t, "50mbit", "client")
 		serving(t, "--max-rate", "4mbit")
-		m := datagrams(t, "client", net.JoinHostPort("10.0.0.1", "5202"), "--direction", "read", "--streams", "2", "--rate-cap", "20mbit", "--datagram", "400")
+		m := datagrams(t, "client", net.JoinHostPort("10.0.0.1", "5202"), "--direction", "read", "--streams", "2",
+			"--rate-cap", "20mbit", "--datagram", "400")
 		if m.GoodputBps > 4.2e6 || m.GoodputBps < 1e6 {
 			t.Errorf("%.0f bit/s, the server allows 4 Mbit/s", m.GoodputBps)
 		}
 		for _, protocol := range []string{flow.RR, flow.UDPRR} {
-			m, _, said := measuredPlainly(t, "client", "10.0.0.1", "--protocol", protocol, "--response", "1000", "--duration", "1s", "--warmup", "500ms")
+			m, _, said := measuredPlainly(t, "client", "10.0.0.1", "--protocol", protocol, "--response", "1000",
+				"--duration", "1s", "--warmup", "500ms")
 			if len(m.Flows) != 1 || m.Flows[0].TransactionsPerS == 0 || m.Flows[0].TransactionsPerS*8*1000 > 4.2e6 {
 				t.Errorf("%s: %+v, the server allows 500 responses a second\n%s", protocol, m.Flows, said)
 			}

@@ -43,7 +43,8 @@ func (f *measureFlags) fromURL(text string) (address string, err error) {
 	}
 	scheme, known := urlSchemes[u.Scheme]
 	if !known {
-		return "", fmt.Errorf("%.80q: expected %s, or ADDRESS of a linerate serve", text, source.Or(withSlashes(slices.Sorted(maps.Keys(urlSchemes)))))
+		return "", fmt.Errorf("%.80q: expected %s, or ADDRESS of a linerate serve", text,
+			source.Or(withSlashes(slices.Sorted(maps.Keys(urlSchemes)))))
 	}
 	spec := &f.asked.Flows
 	encrypted := spec.TLS != "" && spec.TLS != flow.TLSOff
@@ -55,10 +56,12 @@ func (f *measureFlags) fromURL(text string) (address string, err error) {
 	case !f.given("protocol"):
 		spec.Protocol = scheme.protocols[0]
 	case !slices.Contains(scheme.protocols, spec.Protocol):
-		return "", fmt.Errorf("--protocol %s with a URL of %s://: expected %s", spec.Protocol, u.Scheme, source.Or(scheme.protocols))
+		return "", fmt.Errorf("--protocol %s with a URL of %s://: expected %s", spec.Protocol, u.Scheme,
+			source.Or(scheme.protocols))
 	}
 	if f.given("tls") && scheme.protocols[0] == flow.HTTP && encrypted != scheme.tls {
-		return "", fmt.Errorf("--tls %s with a URL of %s://: expected %s://", spec.TLS, u.Scheme, map[bool]string{true: "https", false: "http"}[encrypted])
+		return "", fmt.Errorf("--tls %s with a URL of %s://: expected %s://", spec.TLS, u.Scheme,
+			map[bool]string{true: "https", false: "http"}[encrypted])
 	}
 	if scheme.tls && spec.TLS == "" {
 		spec.TLS = flow.TLSFull

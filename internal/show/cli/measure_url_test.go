@@ -49,7 +49,8 @@ func TestURLByName(t *testing.T) {
 	defer server.Close()
 	_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 	var errs strings.Builder
-	status := Main([]string{"measure", "http://localhost:" + port + "/", "-4", "--pace", "100", "--duration", "100ms", "--warmup", "10ms", "--no-save", "--quiet"}, strings.NewReader(""), io.Discard, &errs)
+	status := Main([]string{"measure", "http://localhost:" + port + "/", "-4", "--pace", "100", "--duration", "100ms",
+		"--warmup", "10ms", "--no-save", "--quiet"}, strings.NewReader(""), io.Discard, &errs)
 	mu.Lock()
 	defer mu.Unlock()
 	if len(asked) != 1 || !asked["localhost:"+port] {

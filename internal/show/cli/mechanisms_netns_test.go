@@ -57,14 +57,16 @@ func TestMechanismsAgree(t *testing.T) {
 		for _, trial := range run.Trials {
 			for _, f := range trial.Flows {
 				if f.LimitedBy != want[f.From] || f.LimitedWhy == "" {
-					t.Errorf("%s: block %d, %s: %q, want %q; %s\n%s", by, trial.Block, f.From, f.LimitedBy, want[f.From], f.LimitedWhy, figures(f))
+					t.Errorf("%s: block %d, %s: %q, want %q; %s\n%s", by, trial.Block, f.From, f.LimitedBy,
+						want[f.From], f.LimitedWhy, figures(f))
 				}
 				if e := f.Expected; e != nil && !busy(trial) {
 					flows++
 					if f.GoodputBps >= 0.95*e.LowBps && f.GoodputBps <= fuller*e.HighBps {
 						predicted++
 					} else {
-						t.Logf("%s: %s: %.4g Mbit/s, predicted %.4g to %.4g", by, f.From, f.GoodputBps/1e6, e.LowBps/1e6, e.HighBps/1e6)
+						t.Logf("%s: %s: %.4g Mbit/s, predicted %.4g to %.4g", by, f.From, f.GoodputBps/1e6,
+							e.LowBps/1e6, e.HighBps/1e6)
 					}
 				}
 				if least[f.From] == 0 {
@@ -87,7 +89,8 @@ func TestMechanismsAgree(t *testing.T) {
 	for from := range want {
 		// Losses are drawn anew in each trial.
 		if low[from] > 1.5*high[from] {
-			t.Errorf("%s: at least %.4g Mbit/s with one mechanism, at most %.4g with another", from, low[from]/1e6, high[from]/1e6)
+			t.Errorf("%s: at least %.4g Mbit/s with one mechanism, at most %.4g with another", from, low[from]/1e6,
+				high[from]/1e6)
 		}
 	}
 }

@@ -29,7 +29,8 @@ var wrongLines = []struct{ line, want string }{
 	{"measure nas --streem 4", "did you mean --streams?"},
 	{"limits goodput --vlna 1", "did you mean --vlan?"},
 	{"limits goodput --vlan", "--vlan needs a value: a whole number, 0 to 2"},
-	{"limits goodput --rate", "--rate needs a value: a positive number with k, M or G, in bits per second, such as 100M"},
+	{"limits goodput --rate",
+		"--rate needs a value: a positive number with k, M or G, in bits per second, such as 100M"},
 	{"limits goodput --family", "--family needs a value: ipv4 or ipv6"},
 	{"measure nas --direction", "--direction needs a value: write, read or both"},
 	{"measure nas --duration", "--duration needs a value: a number with us, ms, s, m or h, such as 25ms"},
@@ -70,9 +71,11 @@ var wrongLines = []struct{ line, want string }{
 	{"limits bdp --answer 8", "it has no unit; expected 8B, 8KiB or 8MiB"},
 	{"limits goodput --protocol udp --mss 1000", "--mss is for --protocol tcp"},
 	{"doctor --host", "--host needs a host, such as root@nas"},
-	{"doctor --probe", "--probe needs a peer (send some packets to a peer, an address or a name, and to the host's name servers)"},
+	{"doctor --probe",
+		"--probe needs a peer (send some packets to a peer, an address or a name, and to the host's name servers)"},
 	{"prove arp-flx", `did you mean "arp-flux"? (linerate doctor --list has them)`},
-	{"doctor --explain rp-filter", `did you mean "rp-filter-drop", "strict-rp-filter" or "loose-rp-filter"? (linerate doctor --list has them)`},
+	{"doctor --explain rp-filter",
+		`did you mean "rp-filter-drop", "strict-rp-filter" or "loose-rp-filter"? (linerate doctor --list has them)`},
 	{"doctor --via env --probe nas;reboot", `--probe "nas;reboot": expected an address or a name`},
 	{"doctor --explain arp-flx", `did you mean "arp-flux"? (linerate doctor --list has them)`},
 	{"measure nas --expect latency_p99␣<␣=␣5ms", "expected <= without a space between"},
@@ -82,7 +85,8 @@ var wrongLines = []struct{ line, want string }{
 	// iperf3's options.
 	{"measure -c nas -Z", "iperf3's -Z, --zerocopy; here: the default"},
 	{"measure nas --parallel 4", "here: --streams"},
-	{"measure nas -b 1G/10", `-b (--rate-cap) "1G/10": iperf3's /BURST is not supported: each connection is paced, without bursts; expected 1G`},
+	{"measure nas -b 1G/10",
+		`-b (--rate-cap) "1G/10": iperf3's /BURST is not supported: each connection is paced, without bursts; expected 1G`},
 	{"measure nas -b 1G/x", `"1G/x" is not a bit rate`},
 	{"measure nas -n 1G", "here: tests end by time: --duration"},
 	{"measure -s", "linerate serve"},
@@ -95,7 +99,8 @@ var wrongLines = []struct{ line, want string }{
 	{"measure nas -4 -6", "-4 and -6"},
 	{"measure nas -S 3", "type of service"},
 	{"measure nas -x", "unknown flag: -x; linerate measure --help lists them"},
-	{"measure nas --paralel 2", "unknown flag: --paralel; did you mean --parallel? It is iperf3's -P, --parallel; here: --streams"},
+	{"measure nas --paralel 2",
+		"unknown flag: --paralel; did you mean --parallel? It is iperf3's -P, --parallel; here: --streams"},
 	{"run nas --bloks 2", "unknown flag: --bloks; did you mean --blocks? Here: --replicates"},
 	{"serve -p 5203 --listen :5204", "-p (--port) and --listen: expected one of them"},
 	// Equivalents, numbers of arguments, names of verbs and runs.
@@ -134,7 +139,8 @@ var wrongLines = []struct{ line, want string }{
 	{"serve --iperf3 :x", ", or off"},
 	{"check nolist.yaml", `settings: expected a list of items such as - {host: …, sysctl: {…}}, found a mapping`},
 	{"check nolist.yaml", `flows: expected a list of items such as - {from: …, to: …}, found a mapping`},
-	{"check iface.yaml", `no host "b.eth0": it is an interface; expected b, and destination: 10.0.0.2 for that interface`},
+	{"check iface.yaml",
+		`no host "b.eth0": it is an interface; expected b, and destination: 10.0.0.2 for that interface`},
 	{"check iface.yaml", `no host "a.eth0": it is an interface; expected a, and source: 10.0.0.1 for that interface`},
 	{"check asinip.yaml", `unknown key "dev"; did you mean "interface"?`},
 	{"check asinip.yaml", `unknown key "src"; did you mean "source"?`},
@@ -146,9 +152,12 @@ var wrongLines = []struct{ line, want string }{
 	{"run nas", "did you mean ./nas.yaml?"},
 	{"check ./nas", "did you mean ./nas.yaml?"},
 	{"tune blog", "did you mean ./blog.conf?"},
-	{"run arp-flux --out nas.yaml", "write in nas.yaml: not a directory: nothing was run; --out names another directory"},
-	{"tune blog.conf --rate 1gbit --out nas.yaml", "write in nas.yaml: not a directory: nothing was run; --out names another directory"},
-	{"tune blog.conf --rate 1gbit --keep nas.yaml/90.conf", "--keep nas.yaml/90.conf: write in nas.yaml: not a directory"},
+	{"run arp-flux --out nas.yaml",
+		"write in nas.yaml: not a directory: nothing was run; --out names another directory"},
+	{"tune blog.conf --rate 1gbit --out nas.yaml",
+		"write in nas.yaml: not a directory: nothing was run; --out names another directory"},
+	{"tune blog.conf --rate 1gbit --keep nas.yaml/90.conf",
+		"--keep nas.yaml/90.conf: write in nas.yaml: not a directory"},
 	{"tune blog.conf --rate 1gbit --keep none/90.conf", "--keep none/90.conf: stat none: no such file or directory"},
 	{"measure https://nas/ --tls off", "--tls off with a URL of https://: expected http://"},
 	{"measure http://nas/ --tls full", "--tls full with a URL of http://: expected https://"},
@@ -217,7 +226,8 @@ func TestMessages(t *testing.T) {
 // TestBudgetCommands: where a budget ended a run, its text and its command name the same budget,
 // and nothing is attached to a command.
 func TestBudgetCommands(t *testing.T) {
-	r := &record.Run{ID: "tune-7", Status: record.StatusBudget, DurationS: 480, Design: record.Design{Replicates: 8, BudgetS: 480}}
+	r := &record.Run{ID: "tune-7", Status: record.StatusBudget, DurationS: 480, Design: record.Design{Replicates: 8,
+		BudgetS: 480}}
 	for block := 1; block <= 3; block++ {
 		r.Trials = append(r.Trials, record.Trial{Block: block, Treatment: "as it is"})
 	}
@@ -240,7 +250,8 @@ func TestBudgetCommands(t *testing.T) {
 // its name, though the run that tried its settings one by one failed none.
 func TestProofInDoubt(t *testing.T) {
 	tried := &record.Run{ID: "tune-7", Trials: []record.Trial{{Order: 1, Block: 1}}}
-	proof := &record.Run{ID: "tune-8", Trials: []record.Trial{{Order: 1, Block: 1}, {Order: 2, Block: 1}, {Order: 3, Block: 2}}, Trust: []record.Check{{Check: "steady", Trial: 2}}}
+	proof := &record.Run{ID: "tune-8", Trials: []record.Trial{{Order: 1, Block: 1}, {Order: 2, Block: 1},
+		{Order: 3, Block: 2}}, Trust: []record.Check{{Check: "steady", Trial: 2}}}
 	d := fixFlags{}.document(&remedy.Fix{Name: "the list", Proof: proof.ID}, tried, proof)
 	if want := "its proof tune-8 is in doubt: 1 of 3 trials failed a trust check (steady)"; d.Doubt != want {
 		t.Errorf("fix: %q, want %q", d.Doubt, want)
@@ -248,7 +259,8 @@ func TestProofInDoubt(t *testing.T) {
 	if d := (fixFlags{}).document(&remedy.Fix{Name: "the list", Proof: proof.ID}, tried); d.Doubt != "" {
 		t.Errorf("fix: %q", d.Doubt)
 	}
-	shown := present.Tune(&record.Tune{Run: tried.ID, Answer: "it helps."}, "list.conf", []*record.Run{tried, proof}, nil)
+	shown := present.Tune(&record.Tune{Run: tried.ID, Answer: "it helps."}, "list.conf",
+		[]*record.Run{tried, proof}, nil)
 	if want := "In doubt: of run tune-8, 1 of 3 trials failed a trust check (steady): linerate report tune-8."; !slices.Contains(shown.Warnings, want) {
 		t.Errorf("tune: %q", shown.Warnings)
 	}
@@ -268,8 +280,10 @@ func TestTuneWithoutPage(t *testing.T) {
 	cmd.SetContext(t.Context())
 	var made written
 	f.trying(cmd, s, &made).Finished(run)
-	err := f.show(t.Context(), s, &record.Tune{Run: run.ID, Answer: "The list helps."}, "blog.conf", []*record.Run{run}, made)
-	if want := "linerate report " + run.ID + " --out DIR"; err == nil || !strings.Contains(err.Error(), want) || len(made.pages) > 0 {
+	err := f.show(t.Context(), s, &record.Tune{Run: run.ID, Answer: "The list helps."}, "blog.conf",
+		[]*record.Run{run}, made)
+	if want := "linerate report " + run.ID + " --out DIR"; err == nil || !strings.Contains(err.Error(), want) ||
+		len(made.pages) > 0 {
 		t.Errorf("%v, pages %q; want %q", err, made.pages, want)
 	}
 	if !strings.Contains(both.String(), "The list helps.") {
@@ -282,7 +296,8 @@ func TestPortInUse(t *testing.T) {
 	l, port := listening(t)
 	defer l.Close()
 	var errs strings.Builder
-	if status := Main([]string{"serve", "--iperf3", "off", "-p", port}, strings.NewReader(""), io.Discard, &errs); status != ExitFailed || !strings.Contains(errs.String(), "another port: --listen :") {
+	if status := Main([]string{"serve", "--iperf3", "off", "-p", port}, strings.NewReader(""), io.Discard,
+		&errs); status != ExitFailed || !strings.Contains(errs.String(), "another port: --listen :") {
 		t.Errorf("status %d, %q", status, errs.String())
 	}
 }
@@ -314,7 +329,9 @@ func TestOwnPort(t *testing.T) {
 	for _, own := range [][]serve.Listener{nil, {{TCPListener: l.(*net.TCPListener)}}} {
 		var said strings.Builder
 		f.open(t.Context(), &said, nil, false, own)
-		if got := strings.Contains(said.String(), port+" is linerate's own port here: choose another for them, such as --iperf3 :"); got != (own != nil) || strings.Contains(said.String(), fmt.Sprint("pid ", os.Getpid())) == got {
+		if got := strings.Contains(said.String(),
+			port+" is linerate's own port here: choose another for them, such as --iperf3 :"); got != (own != nil) ||
+			strings.Contains(said.String(), fmt.Sprint("pid ", os.Getpid())) == got {
 			t.Errorf("with %d own listeners: %q", len(own), said.String())
 		}
 	}
@@ -323,7 +340,8 @@ func TestOwnPort(t *testing.T) {
 // TestListenAt: a port, an address, or both.
 func TestListenAt(t *testing.T) {
 	for text, want := range map[string]string{
-		"5300": ":5300", ":5300": ":5300", ":0": ":0", "10.0.0.1": "10.0.0.1:5202", "10.0.0.1:5300": "10.0.0.1:5300", "fd00::1": "[fd00::1]:5202", "[fd00::1]:53": "[fd00::1]:53",
+		"5300": ":5300", ":5300": ":5300", ":0": ":0", "10.0.0.1": "10.0.0.1:5202", "10.0.0.1:5300": "10.0.0.1:5300",
+		"fd00::1": "[fd00::1]:5202", "[fd00::1]:53": "[fd00::1]:53",
 		":99999": "", "99999": "", "-1": "", "": "", "10.0.0.1:x": "",
 	} {
 		if got, err := listenAt(text, "5202"); got != want || (err == nil) != (want != "") {
@@ -340,7 +358,9 @@ func TestNoServer(t *testing.T) {
 	for _, c := range []struct{ flag, start string }{{"--quiet", "linerate serve"}, {"--iperf3", "iperf3 -s"}} {
 		var errs strings.Builder
 		status := Main([]string{"measure", "127.0.0.1:" + port, c.flag}, strings.NewReader(""), io.Discard, &errs)
-		want := "linerate: reaching 127.0.0.1:" + port + ": connection refused: nothing listens there, or a firewall rejects connections to this port\nStart " + c.start + " on that host, or check the port and the firewall\n"
+		want := "linerate: reaching 127.0.0.1:" + port +
+			": connection refused: nothing listens there, or a firewall rejects connections to this port\nStart " +
+			c.start + " on that host, or check the port and the firewall\n"
 		if status != ExitFailed || !strings.HasSuffix(errs.String(), want) || strings.Contains(errs.String(), "bus") {
 			t.Errorf("%s: status %d, %q; want %q", c.flag, status, errs.String(), want)
 		}
@@ -365,7 +385,8 @@ func TestEquivalents(t *testing.T) {
 				}
 			}
 			for _, word := range words {
-				if name, long := strings.CutPrefix(word, "--"); long && in.Flags().Lookup(strings.Trim(name, ",")) == nil {
+				if name, long := strings.CutPrefix(word, "--"); long &&
+					in.Flags().Lookup(strings.Trim(name, ",")) == nil {
 					t.Errorf("%s: %q: no such flag", cmd.Name(), here)
 				}
 			}

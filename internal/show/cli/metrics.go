@@ -20,7 +20,9 @@ const metricsPort = "5299"
 type metricsFlag struct{ address string } // empty: nowhere
 
 func (f *metricsFlag) define(flags *pflag.FlagSet) {
-	valueVar(flags, &f.address, metricsAt, "metrics", "address", "", "address and TCP port at which Prometheus reads this host over HTTP, at "+openmetrics.Path+"; a port alone is one of 127.0.0.1")
+	valueVar(flags, &f.address, metricsAt, "metrics", "address", "",
+		"address and TCP port at which Prometheus reads this host over HTTP, at "+openmetrics.Path+
+			"; a port alone is one of 127.0.0.1")
 }
 
 // metricsAt completes an address; a port alone is the loopback's, as anybody who reaches the

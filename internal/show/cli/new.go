@@ -39,7 +39,8 @@ func newNewCommand(s streams) *cobra.Command {
 			return usageError(fmt.Errorf("no template %q%s", args[0], source.DidYouMean(args[0], kinds)))
 		},
 		RunE: func(*cobra.Command, []string) error {
-			return usageError(fmt.Errorf("expected a template: %s (linerate new --help describes them)", source.Or(kinds)))
+			return usageError(fmt.Errorf("expected a template: %s (linerate new --help describes them)",
+				source.Or(kinds)))
 		},
 	}
 	for _, k := range starter.Kinds {
@@ -58,7 +59,9 @@ func newStarterCommand(s streams, k starter.Kind) *cobra.Command {
 		Example: fmt.Sprintf("  linerate new %s %s\n  linerate run %[1]s.yaml", k.Name, k.Example),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && k.Name == "list" {
-				return usageError(fmt.Errorf("unexpected argument %q: linerate tune %s tries the settings of a file; linerate new list writes a study with a list to begin from", args[0], quote(args[0])))
+				return usageError(fmt.Errorf(
+					"unexpected argument %q: linerate tune %s tries the settings of a file; linerate new list writes a study with a list to begin from",
+					args[0], quote(args[0])))
 			}
 			return noArgs(cmd, args)
 		},
@@ -110,7 +113,8 @@ func (s streams) writeStudy(file string, text []byte, force bool) error {
 	if err != nil {
 		return fmt.Errorf("the template makes no valid study: %w", err)
 	}
-	about := fmt.Sprintf("%s × %s, %s", unit.Plural(len(plan.Treatments), "treatment"), unit.Plural(plan.Blocks(), "block"), estimate(plan.Time(plan.Blocks()).Seconds()))
+	about := fmt.Sprintf("%s × %s, %s", unit.Plural(len(plan.Treatments), "treatment"),
+		unit.Plural(plan.Blocks(), "block"), estimate(plan.Time(plan.Blocks()).Seconds()))
 	if file == "-" {
 		_, err = s.out.Write(text)
 		say(s.err, "linerate: %s\nNext: save it as FILE.yaml, and linerate run FILE.yaml\n", about)

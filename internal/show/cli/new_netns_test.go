@@ -34,7 +34,8 @@ func TestNewStudiesRun(t *testing.T) {
 			}
 			for _, made := range run.Treatments {
 				if made.LimitBps == 0 || made.Goodput.MeanBps == 0 || made.Unconnected > 0 {
-					t.Errorf("%s: goodput %.0f, limit %.0f, %d flows not connected", made.Name, made.Goodput.MeanBps, made.LimitBps, made.Unconnected)
+					t.Errorf("%s: goodput %.0f, limit %.0f, %d flows not connected", made.Name, made.Goodput.MeanBps,
+						made.LimitBps, made.Unconnected)
 				}
 			}
 		})

@@ -74,8 +74,9 @@ func TestMachineQueues(t *testing.T) {
 
 // nicMachine is a machine with one NIC of a model.
 func nicMachine(t *testing.T, model string, cable *machinetest.Cable) machinetest.Machine {
-	m := machinetest.Machine{Name: "left", Kernel: machinetest.Debian(t), Modules: []string{strings.Replace(strings.TrimSuffix(model, "-pci"), "-", "_", 1)},
-		Ports: []machinetest.Port{{Model: model, Cable: cable}}, CPUs: 2}
+	m := machinetest.Machine{Name: "left", Kernel: machinetest.Debian(t),
+		Modules: []string{strings.Replace(strings.TrimSuffix(model, "-pci"), "-", "_", 1)},
+		Ports:   []machinetest.Port{{Model: model, Cable: cable}}, CPUs: 2}
 	if model == "igb" {
 		m.Emulator = machinetest.EmulatorOf(t, "trixie")
 		m.Ports[0].Model += ",romfile=" // Debian has none
@@ -101,14 +102,16 @@ func changeNIC(t *testing.T, left machinetest.Machine, options map[string]string
 	run := func(options map[string]string) (r record.Run, said string) {
 		levels := ""
 		for group, value := range options {
-			levels += fmt.Sprintf("      %s:\n        settings: [{host: right, nic: {interface: eth0, %s: %s}}]\n", group, group, value)
+			levels += fmt.Sprintf("      %s:\n        settings: [{host: right, nic: {interface: eth0, %s: %s}}]\n",
+				group, group, value)
 		}
 		file := filepath.Join(t.TempDir(), "nic.yaml")
 		if err := os.WriteFile(file, []byte(fmt.Sprintf(machinesStudy, via...)+machinesNIC+levels), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		var errors strings.Builder
-		command := command(t, t.Context(), filepath.Dir(file), "run", "--trust", "--quiet", "--allow-machine-settings", "--replicates", "1", "--json", file)
+		command := command(t, t.Context(), filepath.Dir(file), "run", "--trust", "--quiet", "--allow-machine-settings",
+			"--replicates", "1", "--json", file)
 		command.Stderr = &errors
 		out, _ := command.Output() // 3: in doubt, as on a machine that is emulated
 		_ = json.Unmarshal(out, &r)
@@ -136,7 +139,8 @@ func changeNIC(t *testing.T, left machinetest.Machine, options map[string]string
 		t.Errorf("not as before:\n%s\nbefore:\n%s", after, before)
 	}
 	driver := strings.NewReplacer("virtio-net-pci", "virtio_net").Replace(model)
-	if r, said := run(map[string]string{"rings": "{rx: 999999999}"}); len(r.Trials) > 0 || !strings.Contains(said, "rings rx of eth0 (driver "+driver+")") {
+	if r, said := run(map[string]string{"rings": "{rx: 999999999}"}); len(r.Trials) > 0 ||
+		!strings.Contains(said, "rings rx of eth0 (driver "+driver+")") {
 		t.Errorf("rings of 999999999: %q", said)
 	}
 }

@@ -22,7 +22,8 @@ func newNoteCommand(s streams) *cobra.Command {
 The note appears in every report of the run and in the list of runs. The page
 written for the run is updated, if it is still at its place.`,
 		Example: `  linerate note latest "after the new cable in switch port 3"`,
-		Args:    minimumArgs(2, `expected a run and the note's text, such as: linerate note latest "after the new cable"`),
+		Args: minimumArgs(2,
+			`expected a run and the note's text, such as: linerate note latest "after the new cable"`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.TrimSpace(strings.Join(args[1:], " "))
 			if text == "" {
@@ -68,7 +69,8 @@ func addNote(ctx context.Context, s streams, reference, text string) error {
 		say(s.err, "written with it: %s\n", shortPath(path))
 	}
 	for _, path := range gone {
-		say(s.err, "the page %s is no longer there; to write it again: linerate report %s --out %s\n", shortPath(path), id, quote(shortPath(filepath.Dir(path))))
+		say(s.err, "the page %s is no longer there; to write it again: linerate report %s --out %s\n", shortPath(path),
+			id, quote(shortPath(filepath.Dir(path))))
 	}
 	if err != nil {
 		return fmt.Errorf("the note is in the notebook, but not on the page: %w", err)

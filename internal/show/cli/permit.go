@@ -38,7 +38,9 @@ func (s streams) permit(ctx context.Context, nameOrFile string, trust bool, comm
 		return nil
 	case trust:
 	case nameOrFile == "-" || !s.asks():
-		return usageError(fmt.Errorf("%s executes commands that have not been permitted; nothing was made\n%s\nGive --trust once: it permits these commands now, and from then on without --trust", nameOrFile, commandLines(unknown)))
+		return usageError(fmt.Errorf(
+			"%s executes commands that have not been permitted; nothing was made\n%s\nGive --trust once: it permits these commands now, and from then on without --trust",
+			nameOrFile, commandLines(unknown)))
 	default:
 		say(s.err, "%s executes commands that have not been permitted:\n%s\n", nameOrFile, commandLines(unknown))
 		switch yes, err := s.confirm(ctx, "Execute them, now and from now on?"); {
@@ -70,7 +72,9 @@ func (s streams) permitRun(ctx context.Context, saved *record.Run, trust bool) e
 	if len(commands) > 0 {
 		builtIn := builtInCommands()
 		commands = slices.DeleteFunc(commands, func(c topology.Command) bool {
-			return slices.ContainsFunc(builtIn, func(b topology.Command) bool { return b.Node == c.Node && b.Alike == c.Alike })
+			return slices.ContainsFunc(builtIn, func(b topology.Command) bool {
+				return b.Node == c.Node && b.Alike == c.Alike
+			})
 		})
 	}
 	return s.permit(ctx, "run "+saved.ID, trust, commands)

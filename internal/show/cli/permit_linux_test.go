@@ -53,14 +53,18 @@ func TestCommandsAreAskedAbout(t *testing.T) {
 	}
 	for _, args := range verbs {
 		status, out := statusOf(t, command(t, t.Context(), dir, args...))
-		if status != ExitUsage || !strings.Contains(out, "a: sh -c 'touch ran; exit 1' linerate agent --stdio --node a\n") || !strings.Contains(out, "Give --trust once: it permits these commands now, and from then on without --trust") {
+		if status != ExitUsage ||
+			!strings.Contains(out, "a: sh -c 'touch ran; exit 1' linerate agent --stdio --node a\n") ||
+			!strings.Contains(out,
+				"Give --trust once: it permits these commands now, and from then on without --trust") {
 			t.Errorf("%v: status %d\n%s", args, status, out)
 		}
 		if executed() {
 			t.Errorf("%v executed what was not permitted", args)
 		}
 	}
-	if status, out := statusOf(t, command(t, t.Context(), dir, "check", study)); status != ExitOK || !strings.Contains(out, "sh -c 'touch ran; exit 1' linerate agent") {
+	if status, out := statusOf(t, command(t, t.Context(), dir, "check", study)); status != ExitOK ||
+		!strings.Contains(out, "sh -c 'touch ran; exit 1' linerate agent") {
 		t.Errorf("check: status %d\n%s", status, out)
 	}
 	trusted := command(t, t.Context(), dir, append(verbs[1], "--trust")...)
@@ -77,7 +81,9 @@ func TestCommandsAreAskedAbout(t *testing.T) {
 		t.Error("a changed command was executed")
 	}
 	write(strings.Replace(programStudy, "flows: [", "tool: iperf3, flows: [", 1))
-	if status, out := statusOf(t, command(t, t.Context(), dir, verbs[0]...)); status != ExitUsage || !strings.Contains(out, "a: iperf3 -c 10.0.0.2 ") || !strings.Contains(out, "b: iperf3 -s ") || strings.Contains(out, "touch") {
+	if status, out := statusOf(t, command(t, t.Context(), dir, verbs[0]...)); status != ExitUsage ||
+		!strings.Contains(out, "a: iperf3 -c 10.0.0.2 ") || !strings.Contains(out, "b: iperf3 -s ") ||
+		strings.Contains(out, "touch") {
 		t.Errorf("a tool: status %d\n%s", status, out)
 	}
 }
@@ -102,10 +108,13 @@ func TestResumedRunsAreAskedAbout(t *testing.T) {
 	if err := errors.Join(err, store.Finish(t.Context(), run), store.Close()); err != nil {
 		t.Fatal(err)
 	}
-	resume, keep := []string{"run", "--resume", run.ID, "--quiet", "--replicates", "20"}, []string{"tune", "--run", run.ID, "--keep", "kept.conf", "--quiet"}
+	resume, keep := []string{"run", "--resume", run.ID, "--quiet", "--replicates", "20"},
+		[]string{"tune", "--run", run.ID, "--keep", "kept.conf", "--quiet"}
 	for _, args := range [][]string{resume, keep} {
 		status, out := statusOf(t, command(t, t.Context(), dir, args...))
-		if status != ExitUsage || !strings.Contains(out, "a: sh -c 'touch ran; exit 1' linerate agent --stdio --node a\n") || !strings.Contains(out, "--trust") {
+		if status != ExitUsage ||
+			!strings.Contains(out, "a: sh -c 'touch ran; exit 1' linerate agent --stdio --node a\n") ||
+			!strings.Contains(out, "--trust") {
 			t.Errorf("%v: status %d\n%s", args, status, out)
 		}
 	}
@@ -135,7 +144,8 @@ func TestForeignPermissions(t *testing.T) {
 	}
 	write(filepath.Join(theirs, study), []byte(programStudy))
 	run := []string{"run", study, "--quiet"}
-	if _, out := statusOf(t, command(t, t.Context(), theirs, append(run, "--trust")...)); os.Remove(filepath.Join(theirs, "ran")) != nil {
+	if _, out := statusOf(t, command(t, t.Context(), theirs, append(run, "--trust")...)); os.Remove(
+		filepath.Join(theirs, "ran")) != nil {
 		t.Fatalf("--trust did not execute: %s", out)
 	}
 	list, err := os.ReadFile(filepath.Join(theirs, "state", "linerate", permitted.Name))
@@ -146,7 +156,8 @@ func TestForeignPermissions(t *testing.T) {
 	write(filepath.Join(theirs, "notebook.db-permitted"), list) // where it was once
 	refused := command(t, t.Context(), theirs, run...)
 	refused.Env = append(refused.Env, "XDG_STATE_HOME="+own)
-	if status, out := statusOf(t, refused); status != ExitUsage || !strings.Contains(out, "have not been permitted") || os.Remove(filepath.Join(theirs, "ran")) == nil {
+	if status, out := statusOf(t, refused); status != ExitUsage || !strings.Contains(out, "have not been permitted") ||
+		os.Remove(filepath.Join(theirs, "ran")) == nil {
 		t.Errorf("somebody else's permission: status %d\n%s", status, out)
 	}
 	if _, out := statusOf(t, command(t, t.Context(), theirs, run...)); os.Remove(filepath.Join(theirs, "ran")) != nil {

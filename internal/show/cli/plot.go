@@ -58,7 +58,8 @@ has data for them.`,
 		},
 	}
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "the `file` to write, ending in .svg or .png")
-	cmd.Flags().StringVar(&f.figure, "figure", "", "one of the figures that the run has, such as goodput (where treatments are compared), effects, topology or series; an unknown name lists them (default: the main one)")
+	cmd.Flags().StringVar(&f.figure, "figure", "",
+		"one of the figures that the run has, such as goodput (where treatments are compared), effects, topology or series; an unknown name lists them (default: the main one)")
 	cmd.Flags().Float64Var(&f.scale, "scale", 2, "PNG: scale of the figure, which is about 1,100 pixels wide at 1")
 	return cmd
 }
@@ -95,7 +96,8 @@ func findFigure(run *record.Run, name string) (figure.Figure, error) {
 	if len(run.Treatments) < 2 {
 		why = " (a response has a figure where a run compares treatments or conditions)"
 	}
-	return figure.Figure{}, fmt.Errorf("--figure %s: run %s has no such figure; expected %s%s", name, run.ID, source.Or(names), why)
+	return figure.Figure{}, fmt.Errorf("--figure %s: run %s has no such figure; expected %s%s", name, run.ID,
+		source.Or(names), why)
 }
 
 // runNote says of which run a figure is: the file is read without the page.

@@ -55,7 +55,8 @@ func (p *progress) show(s run.Progress) {
 		if s.Fits < stats.LeastBlocks && s.Blocks >= stats.LeastBlocks {
 			few = fmt.Sprintf(", and verdicts take %d", stats.LeastBlocks)
 		}
-		left = fmt.Sprintf("at most %s left (budget: %d of %s%s)", unit.FormatTime(s.Remaining), s.Fits, unit.Plural(s.Blocks, "block"), few)
+		left = fmt.Sprintf("at most %s left (budget: %d of %s%s)", unit.FormatTime(s.Remaining), s.Fits,
+			unit.Plural(s.Blocks, "block"), few)
 	}
 	news := cmp.Or(lastFigure(s), s.Phase)
 	line := fmt.Sprintf("%d of %d trials, %s · %s", s.Done, total, left, news)
@@ -118,7 +119,9 @@ func (p *progress) under(line string) {
 // of the last one, which begins with what changes: a treatment's name and its figure.
 func (p *progress) draw(wordings ...string) {
 	line := wordings[len(wordings)-1]
-	if i := slices.IndexFunc(wordings, func(text string) bool { return words.Width(plain.Line(text)) < p.width }); i >= 0 {
+	if i := slices.IndexFunc(wordings, func(text string) bool {
+		return words.Width(plain.Line(text)) < p.width
+	}); i >= 0 {
 		line = wordings[i]
 	}
 	fmt.Fprintf(unfiltered(p.w), "\r\x1b[K%s", words.Shorten(plain.Line(line), p.width-1))

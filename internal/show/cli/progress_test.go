@@ -14,11 +14,13 @@ import (
 // TestProgress: a line says how far a run is and what its last trial came to; where it
 // cannot be drawn anew, without escape sequences.
 func TestProgress(t *testing.T) {
-	state := run.Progress{Run: "nas-7", Phase: "arp_ignore=1, writes", Done: 57, Total: 84, Remaining: 68 * time.Second, Response: "goodput",
-		Last: &record.Trial{Treatment: "arp_ignore=1, reads", GoodputBps: 956.8e6}}
+	state := run.Progress{Run: "nas-7", Phase: "arp_ignore=1, writes", Done: 57, Total: 84, Remaining: 68 * time.Second,
+		Response: "goodput",
+		Last:     &record.Trial{Treatment: "arp_ignore=1, reads", GoodputBps: 956.8e6}}
 	var b strings.Builder
 	newProgress(&b, false).show(state)
-	if want := "run nas-7\n57 of 84 trials, about 1 m 08 s left · arp_ignore=1, reads: 956.8 Mbit/s\n"; b.String() != want {
+	if want := "run nas-7\n57 of 84 trials, about 1 m 08 s left · arp_ignore=1, reads: 956.8 Mbit/s\n"; b.String() !=
+		want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 	b.Reset()
@@ -51,7 +53,8 @@ func TestProgress(t *testing.T) {
 			t.Errorf("%q, want %q", line, want)
 		}
 	}
-	state.Fits, state.Blocks, state.Done, state.Last.Treatment = 4, 8, 33, "list without net.ipv4.tcp_congestion_control"
+	state.Fits, state.Blocks, state.Done, state.Last.Treatment = 4, 8, 33,
+		"list without net.ipv4.tcp_congestion_control"
 	for width, want := range map[int]string{
 		90: "33/42, at most 1 m 08 s left · list without net.ipv4.tcp_congestion_control: 119.6 MB/s",
 		80: "list without net.ipv4.tcp_congestion_control: 119.6 MB/s · 33/42, at most 1 m…",
@@ -76,8 +79,10 @@ func TestProgress(t *testing.T) {
 func TestMeasureProgress(t *testing.T) {
 	var b strings.Builder
 	p := newProgress(&b, false)
-	for _, left := range []time.Duration{2 * time.Second, 1500 * time.Millisecond, 1500 * time.Millisecond, time.Second} {
-		p.replace(measureLine(measure.Progress{Phase: "measuring", Left: left, Write: 1e6, Read: -1, LostShare: -1, RatePerS: -1}))
+	for _, left := range []time.Duration{2 * time.Second, 1500 * time.Millisecond, 1500 * time.Millisecond,
+		time.Second} {
+		p.replace(measureLine(measure.Progress{Phase: "measuring", Left: left, Write: 1e6, Read: -1, LostShare: -1,
+			RatePerS: -1}))
 	}
 	want := ""
 	for _, left := range []string{"2", "1.5", "1"} {
@@ -91,7 +96,8 @@ func TestMeasureProgress(t *testing.T) {
 // TestRoundTime: from 90 minutes on in hours.
 func TestRoundTime(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		4600 * time.Millisecond: "5 s", 68 * time.Second: "1 m 08 s", 90*time.Minute - time.Second: "89 m 59 s", 10886 * time.Second: "3 h 1 m", 100 * time.Hour: "100 h 0 m",
+		4600 * time.Millisecond: "5 s", 68 * time.Second: "1 m 08 s", 90*time.Minute - time.Second: "89 m 59 s",
+		10886 * time.Second: "3 h 1 m", 100 * time.Hour: "100 h 0 m",
 	} {
 		if got := unit.FormatTime(d); got != want {
 			t.Errorf("%d s: %q, want %q", int(d.Seconds()), got, want)

@@ -45,7 +45,8 @@ func TestPrometheus(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		needs(t, "prometheus")
 		for _, words := range []string{
-			"link set dev lo up", "link add dev eth0 type veth peer name far0", "link set dev far0 up", "link set dev eth0 up",
+			"link set dev lo up", "link add dev eth0 type veth peer name far0", "link set dev far0 up",
+			"link set dev eth0 up",
 			"address add 10.0.0.1/24 dev eth0", "neigh add 10.0.0.9 lladdr 02:00:00:00:00:09 nud permanent dev eth0",
 		} {
 			kerneltest.Do(t, "ip", strings.Fields(words)...)
@@ -54,7 +55,8 @@ func TestPrometheus(t *testing.T) {
 		if err := os.WriteFile("/proc/sys/net/ipv4/tcp_window_scaling", []byte("0"), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		agent := startServerAs(t, command(t, t.Context(), t.TempDir(), "agent", "--metrics", strings.TrimPrefix(agentMetrics, "127.0.0.1:")))
+		agent := startServerAs(t, command(t, t.Context(), t.TempDir(), "agent", "--metrics",
+			strings.TrimPrefix(agentMetrics, "127.0.0.1:")))
 		server := startServer(t, "--metrics", serverMetrics)
 		p := startPrometheus(t)
 		for _, at := range []string{agentMetrics, serverMetrics} {
@@ -71,20 +73,41 @@ func TestPrometheus(t *testing.T) {
 		}
 		agents := fmt.Sprintf("{instance=%q", agentMetrics)
 		for query, want := range map[string]func() float64{
-			`linerate_interface_receive_bytes_total` + agents + `,interface="far0"}`:                 func() float64 { return counted(t, "far0", "rx", "bytes") },
-			`linerate_interface_transmit_packets_total` + agents + `,interface="eth0"}`:              func() float64 { return counted(t, "eth0", "tx", "packets") },
-			`linerate_qdisc_drops_total` + agents + `,interface="eth0",kind="tbf"}`:                  func() float64 { return queueDrops(t, "eth0") },
-			`8 * linerate_interface_transmit_limit_bytes_per_second` + agents + `,interface="eth0"}`: func() float64 { return 80e6 },
-			`linerate_netstat_udp_in_datagrams_total` + agents + `}`:                                 func() float64 { return protocolCount(t, "UdpInDatagrams") },
-			`linerate_finding` + agents + `,rule="window-scaling-off",confidence="certain"}`:         func() float64 { return 1 },
-			`linerate_serve_clients_limit`:                                                           func() float64 { return 16 },
-			`linerate_serve_sessions_total`:                                                          func() float64 { return 1 },
-			`linerate_serve_flows_in_use`:                                                            func() float64 { return 0 },
-			`count(linerate_serve_refusals_total)`:                                                   func() float64 { return 10 },
+			`linerate_interface_receive_bytes_total` + agents + `,interface="far0"}`: func() float64 {
+				return counted(t, "far0", "rx", "bytes")
+			},
+			`linerate_interface_transmit_packets_total` + agents + `,interface="eth0"}`: func() float64 {
+				return counted(t, "eth0", "tx", "packets")
+			},
+			`linerate_qdisc_drops_total` + agents + `,interface="eth0",kind="tbf"}`: func() float64 {
+				return queueDrops(t, "eth0")
+			},
+			`8 * linerate_interface_transmit_limit_bytes_per_second` + agents + `,interface="eth0"}`: func() float64 {
+				return 80e6
+			},
+			`linerate_netstat_udp_in_datagrams_total` + agents + `}`: func() float64 {
+				return protocolCount(t, "UdpInDatagrams")
+			},
+			`linerate_finding` + agents + `,rule="window-scaling-off",confidence="certain"}`: func() float64 {
+				return 1
+			},
+			`linerate_serve_clients_limit`: func() float64 {
+				return 16
+			},
+			`linerate_serve_sessions_total`: func() float64 {
+				return 1
+			},
+			`linerate_serve_flows_in_use`: func() float64 {
+				return 0
+			},
+			`count(linerate_serve_refusals_total)`: func() float64 {
+				return 10
+			},
 		} {
 			p.await(t, query, func(value float64) bool { return value == want() })
 		}
-		p.await(t, `linerate_serve_receive_bytes_total + linerate_serve_transmit_bytes_total`, func(value float64) bool { return value > 0 })
+		p.await(t, `linerate_serve_receive_bytes_total + linerate_serve_transmit_bytes_total`,
+			func(value float64) bool { return value > 0 })
 		p.await(t, `sum(linerate_qdisc_drops_total)`, func(value float64) bool { return value > 0 })
 		p.answersDashboard(t)
 		for name, s := range map[string]*serverProcess{"the agent": agent, "the server": server} {
@@ -110,7 +133,8 @@ func startPrometheus(t *testing.T) prometheus {
 	if err := os.WriteFile(config, []byte(prometheusConfig), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("prometheus", "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+prometheusAt, "--log.level=warn")
+	cmd := exec.Command("prometheus", "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"),
+		"--web.listen-address="+prometheusAt, "--log.level=warn")
 	cmd.Dir = dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p := prometheus{startServerAs(t, cmd)}
@@ -191,7 +215,8 @@ func (p prometheus) answersDashboard(t *testing.T) {
 	for _, panel := range dashboard.Panels {
 		for _, target := range panel.Targets {
 			queries++
-			expression := strings.NewReplacer("$__rate_interval", "1m", "$instance", ".*", "$interface", ".*").Replace(target.Expr)
+			expression := strings.NewReplacer("$__rate_interval", "1m", "$instance", ".*", "$interface", ".*").Replace(
+				target.Expr)
 			if len(p.query(t, expression)) > 0 {
 				shown++
 			}
@@ -208,7 +233,8 @@ func counted(t *testing.T, name, direction, counter string) float64 {
 	var links []struct {
 		Stats64 map[string]map[string]float64
 	}
-	if err := json.Unmarshal([]byte(kerneltest.Do(t, "ip", "-s", "-j", "link", "show", "dev", name)), &links); err != nil || len(links) != 1 {
+	if err := json.Unmarshal([]byte(kerneltest.Do(t, "ip", "-s", "-j", "link", "show", "dev", name)),
+		&links); err != nil || len(links) != 1 {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return links[0].Stats64[direction][counter]
@@ -218,7 +244,8 @@ func counted(t *testing.T, name, direction, counter string) float64 {
 func queueDrops(t *testing.T, name string) float64 {
 	t.Helper()
 	var qdiscs []struct{ Drops float64 }
-	if err := json.Unmarshal([]byte(kerneltest.Do(t, "tc", "-s", "-j", "qdisc", "show", "dev", name, "root")), &qdiscs); err != nil || len(qdiscs) == 0 {
+	if err := json.Unmarshal([]byte(kerneltest.Do(t, "tc", "-s", "-j", "qdisc", "show", "dev", name, "root")),
+		&qdiscs); err != nil || len(qdiscs) == 0 {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return qdiscs[0].Drops

@@ -72,16 +72,22 @@ trust check failed; 130 interrupted.`,
 		},
 	}
 	flags := cmd.Flags()
-	f.trialFlags.define(flags, &f.options, "`directory` for the page and the result (default: runs/RUN)", "print the result document (linerate.run/v2) instead of the report")
+	f.trialFlags.define(flags, &f.options, "`directory` for the page and the result (default: runs/RUN)",
+		"print the result document (linerate.run/v2) instead of the report")
 	flags.Lookup("replicates").Usage = fmt.Sprintf("blocks, of two trials each (default: %d)", proof.Replicates)
 	flags.StringArrayVar(&f.options.Set, "set", nil, setUsage)
 	valueVar(flags, &f.options.RunName, runName, "name", "string", "", "a name to find the run by")
 	flags.StringVar(&f.run, "run", "", "the `run` that has the finding (default: latest)")
-	flags.StringVar(&f.treatment, "treatment", "", "the `treatment` of the run in which the hosts are as they are (default: the first with the finding)")
-	flags.StringArrayVar(&f.hosts, "host", nil, "prove on a `host` that ssh reaches, such as root@nas (may be repeated)")
-	flags.StringArrayVar(&f.via, "via", nil, "prove on a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
-	valueVar(flags, &f.network, parsePrefix, "network", "prefix", "", "with --host, --via: the subnet of the traffic, such as 10.0.0.0/24, where the hosts share several")
-	valueVar(flags, &f.duration, unit.ParseDuration, "duration", "duration", "", "the window of each trial (default: the study's, of real hosts 3s)")
+	flags.StringVar(&f.treatment, "treatment", "",
+		"the `treatment` of the run in which the hosts are as they are (default: the first with the finding)")
+	flags.StringArrayVar(&f.hosts, "host", nil,
+		"prove on a `host` that ssh reaches, such as root@nas (may be repeated)")
+	flags.StringArrayVar(&f.via, "via", nil,
+		"prove on a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
+	valueVar(flags, &f.network, parsePrefix, "network", "prefix", "",
+		"with --host, --via: the subnet of the traffic, such as 10.0.0.0/24, where the hosts share several")
+	valueVar(flags, &f.duration, unit.ParseDuration, "duration", "duration", "",
+		"the window of each trial (default: the study's, of real hosts 3s)")
 	flags.BoolVar(&f.yes, "yes", false, "change real hosts without asking")
 	return cmd
 }
@@ -100,11 +106,14 @@ func (f proveFlags) real() bool { return len(f.hosts)+len(f.via) > 0 }
 func (f proveFlags) check(args []string) error {
 	problems := append(mistakes(f.flags), proof.Known(args[0]))
 	if named := len(f.hosts) + len(f.via); named > 2 {
-		problems = append(problems, fmt.Errorf("%d hosts: expected two, between which there is traffic, or one and this machine", named))
+		problems = append(problems,
+			fmt.Errorf("%d hosts: expected two, between which there is traffic, or one and this machine", named))
 	}
-	from := slices.DeleteFunc([]string{strings.Join(args[1:], ""), f.run, strings.Join(append(f.hosts, f.via...), "")}, func(text string) bool { return text == "" })
+	from := slices.DeleteFunc([]string{strings.Join(args[1:], ""), f.run, strings.Join(append(f.hosts, f.via...), "")},
+		func(text string) bool { return text == "" })
 	if len(from) > 1 {
-		problems = append(problems, errors.New("expected one of a study, --run, and --host or --via: each says where the finding is"))
+		problems = append(problems,
+			errors.New("expected one of a study, --run, and --host or --via: each says where the finding is"))
 	}
 	for _, only := range []struct {
 		flag string
@@ -164,7 +173,8 @@ func (f proveFlags) prove(ctx context.Context, s streams, args []string) error {
 }
 
 // derive makes the study, of the run that has the finding (from) or of hosts.
-func (f proveFlags) derive(ctx context.Context, s streams, args []string) (p *proof.Proof, from *record.Run, err error) {
+func (f proveFlags) derive(ctx context.Context, s streams, args []string) (p *proof.Proof, from *record.Run,
+	err error) {
 	switch {
 	case f.real():
 		p, err = f.ofHosts(ctx, s, args[0])
@@ -187,7 +197,8 @@ func (f proveFlags) derive(ctx context.Context, s streams, args []string) (p *pr
 		err = usageError(err)
 	case err != nil && f.run == "" && len(args) == 1:
 		if earlier := earlierWith(ctx, args[0]); earlier != "" {
-			err = fmt.Errorf("%w\nThe latest run that has it is %s: linerate prove %s --run %[2]s", err, earlier, args[0])
+			err = fmt.Errorf("%w\nThe latest run that has it is %s: linerate prove %s --run %[2]s", err,
+				earlier, args[0])
 		}
 	}
 	return p, from, err
@@ -210,7 +221,9 @@ func earlierWith(ctx context.Context, finding string) string {
 	}
 	for _, summary := range list {
 		run, err := store.Run(ctx, summary.ID)
-		if err == nil && run.StudyFile != "" && slices.ContainsFunc(run.Findings, func(f record.Finding) bool { return f.ID == finding && len(f.Settings) > 0 }) {
+		if err == nil && run.StudyFile != "" && slices.ContainsFunc(run.Findings, func(f record.Finding) bool {
+			return f.ID == finding && len(f.Settings) > 0
+		}) {
 			return run.ID
 		}
 	}
@@ -323,7 +336,8 @@ func (f proveFlags) changes(ctx context.Context, s streams, plan *study.Plan) er
 	if len(lines) == 0 || f.yes {
 		return nil
 	}
-	what := "real hosts are changed in a part of the trials, and each change is reverted after its trial:\n" + strings.Join(source.Some(lines, 20), "\n")
+	what := "real hosts are changed in a part of the trials, and each change is reverted after its trial:\n" +
+		strings.Join(source.Some(lines, 20), "\n")
 	if !s.asks() {
 		return usageError(fmt.Errorf("%s\nThey are changed with --yes; nothing was changed", what))
 	}
@@ -360,5 +374,7 @@ func (f proveFlags) again(args []string) string {
 	for _, arg := range args {
 		words = append(words, quote(arg))
 	}
-	return strings.Join(append(words, spelled(f.flags, append([]string{"run", "treatment", "host", "via", "network", "duration", "yes", "set"}, designFlags...)...)...), " ")
+	return strings.Join(append(words,
+		spelled(f.flags, append([]string{"run", "treatment", "host", "via", "network", "duration", "yes", "set"},
+			designFlags...)...)...), " ")
 }

@@ -39,7 +39,8 @@ func refused(t *testing.T, dir string, status int, args ...string) string {
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	if _ = cmd.Run(); cmd.ProcessState.ExitCode() != status {
-		t.Errorf("prove %s: status %d, want %d: %s", strings.Join(args, " "), cmd.ProcessState.ExitCode(), status, errs.String())
+		t.Errorf("prove %s: status %d, want %d: %s", strings.Join(args, " "), cmd.ProcessState.ExitCode(), status,
+			errs.String())
 	}
 	return strings.Join(strings.Fields(errs.String()), " ")
 }
@@ -61,10 +62,12 @@ func TestProveOfRun(t *testing.T) {
 	if _, is := found(proved, "arp-flux", "the fix of arp-flux"); is {
 		t.Error("arp-flux was found with its fix")
 	}
-	if proved.Study != "prove-arp-flux" || !strings.Contains(proved.Again, "linerate prove arp-flux --duration 1s --run "+made.ID+" --seed 3") {
+	if proved.Study != "prove-arp-flux" ||
+		!strings.Contains(proved.Again, "linerate prove arp-flux --duration 1s --run "+made.ID+" --seed 3") {
 		t.Errorf("study %s, again %s", proved.Study, proved.Again)
 	}
-	if !strings.Contains(said, `of "kernel defaults" in run `+made.ID) || !strings.Contains(said, "6 blocks of 2 trials") {
+	if !strings.Contains(said, `of "kernel defaults" in run `+made.ID) ||
+		!strings.Contains(said, "6 blocks of 2 trials") {
 		t.Error(said)
 	}
 	for args, want := range map[string]string{
@@ -85,7 +88,8 @@ func TestProveOfRun(t *testing.T) {
 		}
 	}
 
-	own, said := provedRun(t, dir, append([]string{"arp-flux", labFile(t, "small.yaml"), "--replicates", "4"}, longer...)...)
+	own, said := provedRun(t, dir, append([]string{"arp-flux", labFile(t, "small.yaml"), "--replicates", "4"},
+		longer...)...)
 	if e := own.Effects[0]; e.Verdict != record.Improves && e.Ratio.Mean < 1.5 || own.Design.Replicates != 4 {
 		t.Errorf("%d blocks, %+v", own.Design.Replicates, e)
 	}
@@ -108,14 +112,16 @@ func proveHosts(t *testing.T) (dir string, via []string) {
 
 func rmemOfB(t *testing.T) string {
 	t.Helper()
-	return strings.Join(strings.Fields(kerneltest.Do(t, "ip", "netns", "exec", "b", "sysctl", "-n", "net.ipv4.tcp_rmem")), " ")
+	return strings.Join(strings.Fields(kerneltest.Do(t, "ip", "netns", "exec", "b", "sysctl", "-n",
+		"net.ipv4.tcp_rmem")), " ")
 }
 
 // proveBuffer proves the fix of b's receive buffer with traffic from a, and leaves b as it was.
 func proveBuffer(t *testing.T, dir string, rmemOfB func() string, args ...string) record.Effect {
 	t.Helper()
 	before := rmemOfB()
-	proved, _ := provedRun(t, dir, append([]string{"receive-buffer-small", "--yes", "--duration", "1s", "--seed", "5"}, args...)...)
+	proved, _ := provedRun(t, dir, append([]string{"receive-buffer-small", "--yes", "--duration", "1s", "--seed", "5"},
+		args...)...)
 	for _, trial := range proved.Trials {
 		for _, f := range trial.Flows {
 			if f.From != "a" || f.To != "b" {
@@ -138,7 +144,8 @@ func TestProveOverDelay(t *testing.T) {
 	via := func(host string) string {
 		return "--via=" + host + "=linerate lab exec --lab " + l.name + " " + host + " --"
 	}
-	e := proveBuffer(t, l.dir, func() string { return l.ask(t, "b", "sysctl", "-n", "net.ipv4.tcp_rmem") }, via("a"), via("b"))
+	e := proveBuffer(t, l.dir, func() string { return l.ask(t, "b", "sysctl", "-n", "net.ipv4.tcp_rmem") },
+		via("a"), via("b"))
 	if e.Verdict != record.Improves || e.Ratio.Low < 1.3 {
 		t.Errorf("%+v", e)
 	}
@@ -150,7 +157,9 @@ func TestProveWithoutDelay(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir, via := proveHosts(t)
 		// On a busy machine the interval may be wider than the margin, around no difference.
-		if e := proveBuffer(t, dir, func() string { return rmemOfB(t) }, via...); e.Verdict != record.NoDifference && e.Verdict != record.Inconclusive || e.Ratio.Low > 1 || e.Ratio.High < 1 && e.Verdict == record.Inconclusive {
+		if e := proveBuffer(t, dir, func() string { return rmemOfB(t) }, via...); e.Verdict != record.NoDifference &&
+			e.Verdict != record.Inconclusive || e.Ratio.Low > 1 || e.Ratio.High < 1 &&
+			e.Verdict == record.Inconclusive {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -163,16 +172,21 @@ func TestProveAsks(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir, via := proveHosts(t)
 		kerneltest.Do(t, "ip", "-n", "b", "route", "add", "blackhole", "10.9.0.0/16")
-		if said := refused(t, dir, ExitUsage, append([]string{"receive-buffer-small"}, via...)...); !strings.Contains(said, "b: sysctl net.ipv4.tcp_rmem=4096 131072 6291456") || !strings.Contains(said, "--yes; nothing was changed") {
+		if said := refused(t, dir, ExitUsage, append([]string{"receive-buffer-small"}, via...)...); !strings.Contains(
+			said, "b: sysctl net.ipv4.tcp_rmem=4096 131072 6291456") ||
+			!strings.Contains(said, "--yes; nothing was changed") {
 			t.Error(said)
 		}
-		if said := refused(t, dir, ExitDoubt, append([]string{"sack-off"}, via...)...); !strings.Contains(said, "sack-off was not found on b and a; found was:") {
+		if said := refused(t, dir, ExitDoubt, append([]string{"sack-off"}, via...)...); !strings.Contains(said,
+			"sack-off was not found on b and a; found was:") {
 			t.Error(said)
 		}
-		if said := refused(t, dir, ExitDoubt, append([]string{"blackhole-route"}, via...)...); !strings.Contains(said, "no setting that linerate can apply and revert removes blackhole-route; its fix: on b: ip route del") {
+		if said := refused(t, dir, ExitDoubt, append([]string{"blackhole-route"}, via...)...); !strings.Contains(said,
+			"no setting that linerate can apply and revert removes blackhole-route; its fix: on b: ip route del") {
 			t.Error(said)
 		}
-		if said := refused(t, dir, ExitUsage, append([]string{"receive-buffer-small", "--network", "10.7.0.0/24"}, via...)...); !strings.Contains(said, "they share: 10.0.0.0/24") {
+		if said := refused(t, dir, ExitUsage, append([]string{"receive-buffer-small", "--network", "10.7.0.0/24"},
+			via...)...); !strings.Contains(said, "they share: 10.0.0.0/24") {
 			t.Error(said)
 		}
 		if got := rmemOfB(t); got != rmem {
@@ -187,7 +201,8 @@ func TestProveInterrupted(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir, via := proveHosts(t)
-		cmd := command(t, t.Context(), dir, append([]string{"prove", "receive-buffer-small", "--yes", "--set", "workload.warmup=5s"}, via...)...)
+		cmd := command(t, t.Context(), dir,
+			append([]string{"prove", "receive-buffer-small", "--yes", "--set", "workload.warmup=5s"}, via...)...)
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
 		if err := cmd.Start(); err != nil {

@@ -22,7 +22,8 @@ func TestProveEarlier(t *testing.T) {
 		t.Fatal(err)
 	}
 	for seed, findings := range [][]record.Finding{
-		{{ID: "arp-flux", Settings: []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}}}},
+		{{ID: "arp-flux", Settings: []setting.Setting{
+			{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}}}},
 		{{ID: "sack-off"}}, nil,
 	} {
 		run := sciencetest.Run(uint64(seed)+1, 1)
@@ -53,7 +54,9 @@ func TestProveEarlier(t *testing.T) {
 		t.Errorf("status %d, %q", status, errs.String())
 	}
 	errs.Reset()
-	if status := Main([]string{"prove", "arp-flux"}, strings.NewReader(""), io.Discard, &errs); status != ExitDoubt || !strings.Contains(strings.Join(strings.Fields(errs.String()), " "), "The latest run that has it is "+first+": linerate prove arp-flux --run "+first) {
+	if status := Main([]string{"prove", "arp-flux"}, strings.NewReader(""), io.Discard, &errs); status != ExitDoubt ||
+		!strings.Contains(strings.Join(strings.Fields(errs.String()), " "), "The latest run that has it is "+first+
+			": linerate prove arp-flux --run "+first) {
 		t.Errorf("status %d, %q", status, errs.String())
 	}
 }

@@ -24,7 +24,8 @@ func published(studyFile string, s *study.Study) ([]record.Published, error) {
 		var err error
 		if isStudyName(name) {
 			if text, err = studies.Published.ReadFile("published/" + name + ".csv"); err != nil {
-				err = fmt.Errorf("published: no built-in table is called %q%s (a file of your own needs its path)", name, source.DidYouMean(name, builtinTables()))
+				err = fmt.Errorf("published: no built-in table is called %q%s (a file of your own needs its path)",
+					name, source.DidYouMean(name, builtinTables()))
 			}
 		} else {
 			if !filepath.IsAbs(name) {
@@ -37,7 +38,8 @@ func published(studyFile string, s *study.Study) ([]record.Published, error) {
 			table, err = record.ParsePublished(name, string(text))
 		}
 		if err == nil && !slices.ContainsFunc(s.Factors, func(f study.Factor) bool { return f.Name == table.Factor }) {
-			err = fmt.Errorf("published table %s goes along a factor %q, which study %s does not have", name, table.Factor, s.Name)
+			err = fmt.Errorf("published table %s goes along a factor %q, which study %s does not have", name,
+				table.Factor, s.Name)
 		}
 		list, problems = append(list, table), append(problems, err)
 	}

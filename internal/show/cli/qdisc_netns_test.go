@@ -54,5 +54,6 @@ func TestQdiscInALab(t *testing.T) {
 func hasNetem(t *testing.T) bool {
 	t.Helper()
 	kerneltest.RequireNamespaces(t)
-	return exec.Command("unshare", "--user", "--map-root-user", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "netem").Run() == nil
+	return exec.Command("unshare", "--user", "--map-root-user", "--net", "tc", "qdisc", "add", "dev", "lo", "root",
+		"netem").Run() == nil
 }

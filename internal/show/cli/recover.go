@@ -49,7 +49,8 @@ repeated.`,
 					return err
 				}
 			}
-			all := recovery{Schema: "linerate.recover/v1", Changes: []apply.Recovered{}, ofUser: journal == "" && os.Geteuid() != 0}
+			all := recovery{Schema: "linerate.recover/v1", Changes: []apply.Recovered{}, ofUser: journal == "" &&
+				os.Geteuid() != 0}
 			var failed []error
 			for _, path := range journals {
 				o.Journal = path
@@ -74,10 +75,12 @@ repeated.`,
 			return errors.Join(failed...)
 		},
 	}
-	cmd.Flags().StringVar(&journal, "journal", "", "the undo journal's `file` (default: all of this user's agents on this host)")
+	cmd.Flags().StringVar(&journal, "journal", "",
+		"the undo journal's `file` (default: all of this user's agents on this host)")
 	cmd.Flags().BoolVar(&o.List, "list", false, "only list what would be undone")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "also undo settings that another program has changed since")
-	cmd.Flags().BoolVar(&o.Forget, "forget", false, "remove changes that cannot be undone from the journal, without undoing them")
+	cmd.Flags().BoolVar(&o.Forget, "forget", false,
+		"remove changes that cannot be undone from the journal, without undoing them")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.recover/v1)")
 	return cmd
 }
@@ -104,13 +107,17 @@ func printRecovery(out io.Writer, all recovery) error {
 		if c.Why != "" {
 			what += " (" + c.Why + ")"
 		}
-		if _, err := io.WriteString(out, text.Paragraph(head, strings.Repeat(" ", len(head)), what, columns(out))); err != nil {
+		if _, err := io.WriteString(out, text.Paragraph(head, strings.Repeat(" ", len(head)), what,
+			columns(out))); err != nil {
 			return err
 		}
 	}
 	if len(all.Unread) == 0 {
 		return nil
 	}
-	_, err := io.WriteString(out, text.Paragraph("", "", fmt.Sprintf("Only root can read %s, of agents that live or were killed: sudo linerate recover", strings.Join(all.Unread, ", ")), columns(out)))
+	_, err := io.WriteString(out,
+		text.Paragraph("", "", fmt.Sprintf(
+			"Only root can read %s, of agents that live or were killed: sudo linerate recover",
+			strings.Join(all.Unread, ", ")), columns(out)))
 	return err
 }

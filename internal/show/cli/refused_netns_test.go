@@ -21,9 +21,12 @@ func TestRefusedLevelEndsTheRunAtOnce(t *testing.T) {
 		status int
 		says   []string
 	}{
-		"mistyped":           {"settings: [{host: b, sysctl: {net.ipv4.tcp_timestampz: 1}}]", ExitUsage, []string{"nothing has been created", "did you mean net.ipv4.tcp_timestamps?"}},
-		"machine-wide":       {"settings: [{host: b, sysctl: {net.core.rmem_max: 1000000}}]", ExitFailed, []string{late, "machine-wide"}},
-		"congestion control": {"workload: {congestion_control: nobodys}", ExitFailed, []string{late, `congestion control "nobodys"`}},
+		"mistyped": {"settings: [{host: b, sysctl: {net.ipv4.tcp_timestampz: 1}}]", ExitUsage,
+			[]string{"nothing has been created", "did you mean net.ipv4.tcp_timestamps?"}},
+		"machine-wide": {"settings: [{host: b, sysctl: {net.core.rmem_max: 1000000}}]", ExitFailed,
+			[]string{late, "machine-wide"}},
+		"congestion control": {"workload: {congestion_control: nobodys}", ExitFailed,
+			[]string{late, `congestion control "nobodys"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

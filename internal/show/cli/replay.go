@@ -46,7 +46,8 @@ was not kept; 130 interrupted.`,
 				problems = append(problems, errors.New("expected --interface, by which the frames are sent"))
 			}
 			if o.Receive != "" && o.Passes > 1 {
-				problems = append(problems, errors.New("--receive is for one pass, and --passes asks for more: their frames are the same"))
+				problems = append(problems,
+					errors.New("--receive is for one pass, and --passes asks for more: their frames are the same"))
 			}
 			if o.Receive != "" && o.Receive == o.Interface && o.Receive != "lo" {
 				problems = append(problems, errors.New("--receive: expected another interface than the one that sends"))
@@ -76,7 +77,8 @@ was not kept; 130 interrupted.`,
 				return err
 			}
 			if err != nil {
-				return statusError{ExitInterrupted, errors.New("interrupted: these figures are of the frames sent until then")}
+				return statusError{ExitInterrupted,
+					errors.New("interrupted: these figures are of the frames sent until then")}
 			}
 			if result.Lateness != nil && !result.Paced {
 				return statusError{ExitDoubt, nil}
@@ -87,12 +89,15 @@ was not kept; 130 interrupted.`,
 	flags := cmd.Flags()
 	flags.StringVar(&o.Interface, "interface", "", "interface that transmits")
 	flags.StringVar(&o.Receive, "receive", "", "interface of this host where the frames are to arrive")
-	valueVar(flags, &o.Speed, parseSpeed, "speed", "factor", "1", "times the speed of the file, such as 2 or 0.5; max: as fast as possible")
-	valueVar(flags, &o.Pace, parsePace, "pace", "number", "", "frames per second, at equal distances, instead of the file's times")
+	valueVar(flags, &o.Speed, parseSpeed, "speed", "factor", "1",
+		"times the speed of the file, such as 2 or 0.5; max: as fast as possible")
+	valueVar(flags, &o.Pace, parsePace, "pace", "number", "",
+		"frames per second, at equal distances, instead of the file's times")
 	numberVar(flags, &o.Passes, 1, 1_000_000, "passes", 1, "how many times the file is sent, without a pause")
 	valueVar(flags, &o.Source, parseMAC, "source-mac", "address", "", "source MAC address of all frames")
 	valueVar(flags, &o.Destination, parseMAC, "destination-mac", "address", "", "destination MAC address of all frames")
-	flags.StringSliceVar(&mappings, "map", nil, "replace addresses of IP headers, OLD=NEW: addresses or prefixes of one length")
+	flags.StringSliceVar(&mappings, "map", nil,
+		"replace addresses of IP headers, OLD=NEW: addresses or prefixes of one length")
 	flags.BoolVar(&asJSON, "json", false, "print JSON (linerate.replay/v1)")
 	return cmd
 }

@@ -85,7 +85,8 @@ func TestReplay(t *testing.T) {
 			kerneltest.Do(t, "ip", append([]string{"netns", "exec", name}, strings.Fields(words)...)...)
 		}
 		for _, n := range []string{"1", "2"} {
-			kerneltest.Do(t, "ip", "-n", "tester", "link", "add", "eth"+n, "address", "02:00:00:00:0"+n+":01", "type", "veth", "peer", "name", "eth"+n, "address", "02:00:00:00:0"+n+":02", "netns", "router")
+			kerneltest.Do(t, "ip", "-n", "tester", "link", "add", "eth"+n, "address", "02:00:00:00:0"+n+":01", "type",
+				"veth", "peer", "name", "eth"+n, "address", "02:00:00:00:0"+n+":02", "netns", "router")
 			for _, name := range []string{"tester", "router"} {
 				inside(name, "sysctl -qw net.ipv6.conf.eth"+n+".disable_ipv6=1 net.ipv4.conf.eth"+n+".rp_filter=0")
 				inside(name, "ip link set eth"+n+" up")
@@ -102,12 +103,15 @@ func TestReplay(t *testing.T) {
 			args    []string
 			seconds float64 // from the first frame to the last; 0: as fast as possible
 		}{
-			{nil, 0.599}, {[]string{"--speed", "2x"}, 0.599 / 2}, {[]string{"--pace", "3000"}, 599. / 3000}, {[]string{"--speed", "max"}, 0},
-			{[]string{"--speed", "4", "--source-mac", "02:00:00:00:00:77", "--map", "10.0.1.0/24=10.0.9.0/24"}, 0.599 / 4},
+			{nil, 0.599}, {[]string{"--speed", "2x"}, 0.599 / 2}, {[]string{"--pace", "3000"}, 599. / 3000},
+			{[]string{"--speed", "max"}, 0},
+			{[]string{"--speed", "4", "--source-mac", "02:00:00:00:00:77", "--map", "10.0.1.0/24=10.0.9.0/24"},
+				0.599 / 4},
 		} {
 			r, status := replayed(t, slices.Concat([]string{file, "--receive", "eth2"}, to, c.args)...)
 			g := r.Received
-			if r.Sent != frames || g == nil || g.Received != frames || g.Lost != 0 || g.Altered != 0 || g.Reordered != 0 || g.Duplicates != 0 || g.Merged != 0 {
+			if r.Sent != frames || g == nil || g.Received != frames || g.Lost != 0 || g.Altered != 0 ||
+				g.Reordered != 0 || g.Duplicates != 0 || g.Merged != 0 {
 				t.Fatalf("%v: %+v, received %+v", c.args, r, g)
 			}
 			if g.Latency == nil || g.Latency.Count != frames || g.Latency.MinUs <= 0 {
@@ -115,10 +119,13 @@ func TestReplay(t *testing.T) {
 			}
 			timed := c.seconds > 0
 			// It never ends early, and the rate is within what it was late at the end.
-			if timed && (r.TookS < r.ScheduleS || r.ScheduleS < c.seconds*0.999999 || r.ScheduleS > c.seconds*1.000001 || r.Lateness == nil || r.TookS-r.ScheduleS > r.Lateness.MaxUs*1.01/1e6+1e-6) {
+			if timed && (r.TookS < r.ScheduleS || r.ScheduleS < c.seconds*0.999999 ||
+				r.ScheduleS > c.seconds*1.000001 || r.Lateness == nil ||
+				r.TookS-r.ScheduleS > r.Lateness.MaxUs*1.01/1e6+1e-6) {
 				t.Errorf("%v: %.6f s of %.6f s, lateness %+v", c.args, r.TookS, c.seconds, r.Lateness)
 			}
-			if !timed && (r.Lateness != nil || r.Paced || r.ScheduleS != 0) || (status == ExitDoubt) != (timed && !r.Paced) {
+			if !timed && (r.Lateness != nil || r.Paced || r.ScheduleS != 0) || (status == ExitDoubt) != (timed &&
+				!r.Paced) {
 				t.Errorf("%v: status %d, %+v", c.args, status, r)
 			}
 			if r.Mode != packet.Socket && r.Mode != packet.Program {
@@ -127,7 +134,8 @@ func TestReplay(t *testing.T) {
 		}
 
 		// Other addresses are routed elsewhere, and nothing arrives.
-		r, _ := replayed(t, slices.Concat([]string{file, "--receive", "eth2", "--speed", "max", "--map", "10.0.2.1=10.0.3.1"}, to)...)
+		r, _ := replayed(t, slices.Concat([]string{file, "--receive", "eth2", "--speed", "max", "--map",
+			"10.0.2.1=10.0.3.1"}, to)...)
 		if r.Sent != frames || r.Received.Received != 0 || r.Received.Lost != frames {
 			t.Errorf("to nowhere: %+v", r.Received)
 		}
@@ -135,14 +143,16 @@ func TestReplay(t *testing.T) {
 		// 433 kB take 0.87 s at 4 Mbit/s, less what a bucket holds, and the schedule has 0.6 s.
 		inside("tester", "tc qdisc add dev eth1 root tbf rate 4mbit burst 5000 limit 10000")
 		r, status := replayed(t, slices.Concat([]string{file}, to)...)
-		if least := float64(r.SentBytes-15_000) * 8 / 4e6; status != ExitDoubt || r.Paced || r.Sent != frames || r.TookS < least || r.TookS < r.ScheduleS*1.2 || r.BlockedS <= 0 || r.Lateness.MaxUs < 10e3 {
+		if least := float64(r.SentBytes-15_000) * 8 / 4e6; status != ExitDoubt || r.Paced || r.Sent != frames ||
+			r.TookS < least || r.TookS < r.ScheduleS*1.2 || r.BlockedS <= 0 || r.Lateness.MaxUs < 10e3 {
 			t.Errorf("faster than its link: status %d, took %.3f s, least %.3f s, %+v", status, r.TookS, least, r)
 		}
 		inside("tester", "tc qdisc del dev eth1 root")
 		// A router whose link is slower drops: what is lost is counted.
 		inside("router", "tc qdisc add dev eth2 root tbf rate 2mbit burst 5000 limit 10000")
 		r, _ = replayed(t, slices.Concat([]string{file, "--receive", "eth2", "--speed", "max"}, to)...)
-		if g := r.Received; g.Lost == 0 || g.Received == 0 || g.Lost+g.Received != frames || g.Altered != 0 || g.Reordered != 0 {
+		if g := r.Received; g.Lost == 0 || g.Received == 0 || g.Lost+g.Received != frames || g.Altered != 0 ||
+			g.Reordered != 0 {
 			t.Errorf("over a slow link: %+v", g)
 		}
 
@@ -151,9 +161,12 @@ func TestReplay(t *testing.T) {
 			t.Errorf("%d frames in three passes", passes.Sent)
 		}
 		for want, args := range map[string][]string{
-			"expected --interface": {file}, "one pass": {file, "--interface", "eth1", "--receive", "eth2", "--passes", "2"},
-			"--pace and --speed": {file, "--interface", "eth1", "--pace", "1", "--speed", "2"}, "one length": {file, "--interface", "eth1", "--map", "10.0.0.1"},
-			"no capture file": {"/proc/self/status", "--interface", "eth1"}, "MAC address": {file, "--interface", "eth1", "--source-mac", "02:00:00:00:00:00:00:01"},
+			"expected --interface": {file}, "one pass": {file, "--interface", "eth1", "--receive", "eth2",
+				"--passes", "2"},
+			"--pace and --speed": {file, "--interface", "eth1", "--pace", "1", "--speed", "2"},
+			"one length":         {file, "--interface", "eth1", "--map", "10.0.0.1"},
+			"no capture file":    {"/proc/self/status", "--interface", "eth1"}, "MAC address": {file, "--interface",
+				"eth1", "--source-mac", "02:00:00:00:00:00:00:01"},
 		} {
 			cmd := in(t, "tester", append([]string{"replay"}, args...)...)
 			out, err := cmd.CombinedOutput()

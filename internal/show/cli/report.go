@@ -41,10 +41,12 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 		Args: exactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if asJSON && (page != "" || dir != "") {
-				return usageError(errors.New("--json goes to standard output: expected it without --html and --out (--out writes run.json, too)"))
+				return usageError(errors.New(
+					"--json goes to standard output: expected it without --html and --out (--out writes run.json, too)"))
 			}
 			if page == "-" {
-				return usageError(errors.New("--html -: the report goes to standard output; expected a file, such as --html page.html"))
+				return usageError(errors.New(
+					"--html -: the report goes to standard output; expected a file, such as --html page.html"))
 			}
 			runs, err := storedRuns(cmd.Context(), args[0])
 			if err != nil {

@@ -19,12 +19,14 @@ import (
 // Its e1000 misses a frame of which not all parts find one.
 func TestMachineRingOverrun(t *testing.T) {
 	cable := machinetest.NewCable(t)
-	left := machinetest.Machine{Name: "left", Kernel: machinetest.Debian(t), Modules: []string{"e1000"}, Ports: []machinetest.Port{{Model: "e1000", Cable: cable}}}
+	left := machinetest.Machine{Name: "left", Kernel: machinetest.Debian(t), Modules: []string{"e1000"},
+		Ports: []machinetest.Port{{Model: "e1000", Cable: cable}}}
 	right := left
 	right.Name, right.CPUs, right.Modules = "right", 2, []string{"e1000 RxDescriptors=80"}
 	machines := machinetest.Boot(t, left, right)
 	for i, m := range machines {
-		m.Do(t, "ip link set dev eth0 mtu 9000 && ip address add 192.0.2."+string(rune('1'+i))+"/24 dev eth0 && ip link set dev eth0 up")
+		m.Do(t, "ip link set dev eth0 mtu 9000 && ip address add 192.0.2."+string(rune('1'+i))+
+			"/24 dev eth0 && ip link set dev eth0 up")
 	}
 	awaitLinks(t, machines)
 	doctor := func() record.Evaluation {
@@ -37,7 +39,9 @@ func TestMachineRingOverrun(t *testing.T) {
 		return e
 	}
 	overrun := func(e record.Evaluation) int {
-		return slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "ring-overrun" && f.Confidence == record.Certain })
+		return slices.IndexFunc(e.Findings, func(f record.Finding) bool {
+			return f.ID == "ring-overrun" && f.Confidence == record.Certain
+		})
 	}
 	machines[0].Do(t, "ping -q -s 8900 -i 0.5 -c 100000 192.0.2.2 >/dev/null 2>&1 &")
 	if e := doctor(); overrun(e) >= 0 {

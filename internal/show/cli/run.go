@@ -46,9 +46,12 @@ ends the run at once.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 1 && f.resume != "":
-				return wrongArguments(cmd, fmt.Errorf("%s and --resume %s: expected one of them; a run that is resumed has its study", args[0], f.resume))
+				return wrongArguments(cmd,
+					fmt.Errorf("%s and --resume %s: expected one of them; a run that is resumed has its study",
+						args[0], f.resume))
 			case len(args) == 0 && f.resume == "":
-				return wrongArguments(cmd, errors.New("expected a study, a file, or --resume RUN: see linerate studies"))
+				return wrongArguments(cmd,
+					errors.New("expected a study, a file, or --resume RUN: see linerate studies"))
 			}
 			return runStudy(cmd.Context(), s, args, f)
 		},
@@ -96,7 +99,9 @@ func (f runFlags) begin(ctx context.Context, s streams, plan *study.Plan, file, 
 	}
 	defer store.Close()
 	f.options.Again = again
-	result, err := f.conduct(ctx, s, "run "+file, func(o run.Options) (*record.Run, error) { return run.New(ctx, plan, store, o) })
+	result, err := f.conduct(ctx, s, "run "+file, func(o run.Options) (*record.Run, error) {
+		return run.New(ctx, plan, store, o)
+	})
 	if errors.Is(err, notebook.ErrNameTaken) {
 		return nil, usageError(fmt.Errorf("--%w", err))
 	}
@@ -134,14 +139,16 @@ func (f runFlags) resumeRun(ctx context.Context, s streams) error {
 		}
 		return run.Resume(ctx, store, saved.ID, o)
 	})
-	if _, wrong := errors.AsType[source.Problems](err); wrong || errors.Is(err, notebook.ErrComplete) || errors.Is(err, notebook.ErrHeld) || errors.Is(err, run.ErrSpent) {
+	if _, wrong := errors.AsType[source.Problems](err); wrong || errors.Is(err, notebook.ErrComplete) ||
+		errors.Is(err, notebook.ErrHeld) || errors.Is(err, run.ErrSpent) {
 		return usageError(err)
 	}
 	return finishRun(ctx, s, result, err, f)
 }
 
 // conduct makes trials as the work of this process, with their progress on stderr.
-func (f runFlags) conduct(ctx context.Context, s streams, what string, trials func(run.Options) (*record.Run, error)) (*record.Run, error) {
+func (f runFlags) conduct(ctx context.Context, s streams, what string, trials func(run.Options) (*record.Run, error)) (
+	*record.Run, error) {
 	claim, err := enter(ctx, s.err, what, f.wait)
 	if err != nil {
 		return nil, err
@@ -183,11 +190,13 @@ func finishRun(ctx context.Context, s streams, result *record.Run, err error, f 
 		}
 		err = errors.New("interrupted before the first trial ended; the notebook has nothing of it")
 		if len(result.Trials) > 0 {
-			err = fmt.Errorf("interrupted after %s; continue with: %s", unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))
+			err = fmt.Errorf("interrupted after %s; continue with: %s", unit.Plural(len(result.Trials), "trial"),
+				f.resumeCommand(result.ID))
 		}
 		return statusError{ExitInterrupted, errors.Join(err, lost)}
 	case err != nil && len(result.Trials) > 0 && result.Status == notebook.Interrupted:
-		err = fmt.Errorf("%w\nWhat was measured (%s) is saved; continue with: %s", err, unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))
+		err = fmt.Errorf("%w\nWhat was measured (%s) is saved; continue with: %s", err,
+			unit.Plural(len(result.Trials), "trial"), f.resumeCommand(result.ID))
 		return errors.Join(err, lost)
 	case err != nil || lost != nil:
 		return errors.Join(err, lost)

@@ -31,7 +31,8 @@ const setUsage = "replace a value of the study, such as workload.duration=5s (ma
 func (f *planFlags) define(flags *pflag.FlagSet, verb string) {
 	flags.StringArrayVar(&f.options.Set, "set", nil, setUsage)
 	flags.StringSliceVar(&f.options.Only, "only", nil, verb+" only these `levels` (and the baseline)")
-	flags.StringSliceVar(&f.parts, "part", nil, verb+" these `parts` of the study's design, or all (default: those that are not on demand)")
+	flags.StringSliceVar(&f.parts, "part", nil,
+		verb+" these `parts` of the study's design, or all (default: those that are not on demand)")
 }
 
 // plan loads a study, by the name of a built-in one or its file's path ("-": in), and derives the plan
@@ -121,9 +122,12 @@ func (f *trialFlags) define(flags *pflag.FlagSet, o *run.Options, out, json stri
 // defineDesign defines the flags that change a study's design.
 func defineDesign(flags *pflag.FlagSet, o *run.Options) {
 	flags.Uint64Var(&o.Seed, "seed", 0, "order of the trials (default: the study's, or drawn and printed)")
-	valueVar(flags, &o.Redesign.Until, optional(unit.ParseRatio), "until", "ratio", "", "add blocks until every effect's interval is this narrow, such as 2%")
-	valueVar(flags, &o.Redesign.Budget, optional(unit.ParseDuration), "budget", "duration", "", "stop adding blocks at this time limit, such as 10m")
-	valueVar(flags, &o.Redesign.Replicates, optional(between(1, math.MaxInt)), "replicates", "int", "", "blocks: how often each treatment is tried")
+	valueVar(flags, &o.Redesign.Until, optional(unit.ParseRatio), "until", "ratio", "",
+		"add blocks until every effect's interval is this narrow, such as 2%")
+	valueVar(flags, &o.Redesign.Budget, optional(unit.ParseDuration), "budget", "duration", "",
+		"stop adding blocks at this time limit, such as 10m")
+	valueVar(flags, &o.Redesign.Replicates, optional(between(1, math.MaxInt)), "replicates", "int", "",
+		"blocks: how often each treatment is tried")
 }
 
 // directory is where a run's page and result go by default.
@@ -145,8 +149,10 @@ type runFlags struct {
 
 func (f *runFlags) define(flags *pflag.FlagSet) {
 	f.planFlags.define(flags, "run")
-	f.trialFlags.define(flags, &f.options, "`directory` for the page and the result (default: runs/RUN)", "print the result document (linerate.run/v2) instead of the report")
-	valueVar(flags, &f.options.RunName, runName, "name", "string", "", "a name to find the run by, such as 'after the new cable'")
+	f.trialFlags.define(flags, &f.options, "`directory` for the page and the result (default: runs/RUN)",
+		"print the result document (linerate.run/v2) instead of the report")
+	valueVar(flags, &f.options.RunName, runName, "name", "string", "",
+		"a name to find the run by, such as 'after the new cable'")
 	flags.StringVar(&f.resume, "resume", "", "continue an interrupted `run`, or add blocks to a finished one")
 }
 
@@ -165,7 +171,8 @@ func (f runFlags) fitsResume() error {
 		{"seed", "it orders the trials that are there already"},
 	} {
 		if f.given(c.flag) {
-			problems = append(problems, fmt.Errorf("--%s with --resume: a run keeps what it was begun with, since %s; expected only --replicates, --until or --budget, or a new run", c.flag, c.why))
+			problems = append(problems,
+				fmt.Errorf("--%s with --resume: a run keeps what it was begun with, since %s; expected only --replicates, --until or --budget, or a new run", c.flag, c.why))
 		}
 	}
 	return errors.Join(problems...)

@@ -48,8 +48,10 @@ func TestAgain(t *testing.T) {
 			t.Fatalf("%s", line)
 		}
 		got := parsed(t, split[2:]...)
-		if !slices.Equal(got.flags.Args(), asked.flags.Args()) || !reflect.DeepEqual(got.planFlags, asked.planFlags) || !reflect.DeepEqual(got.options, asked.options) {
-			t.Errorf("%q prints\n%s\nwhich asks for %q %+v, not %q %+v", words, line, got.flags.Args(), got, asked.flags.Args(), asked)
+		if !slices.Equal(got.flags.Args(), asked.flags.Args()) || !reflect.DeepEqual(got.planFlags, asked.planFlags) ||
+			!reflect.DeepEqual(got.options, asked.options) {
+			t.Errorf("%q prints\n%s\nwhich asks for %q %+v, not %q %+v", words, line, got.flags.Args(), got,
+				asked.flags.Args(), asked)
 		}
 		got.flags.Visit(func(flag *pflag.Flag) {
 			if !asked.given(flag.Name) {
@@ -64,7 +66,8 @@ func TestResumeCommand(t *testing.T) {
 	if got := parsed(t).resumeCommand("x-7"); got != "linerate run --resume x-7" {
 		t.Error(got)
 	}
-	if got := parsed(t, "--allow-machine-settings").resumeCommand("x-7"); got != "linerate run --resume x-7 --allow-machine-settings" {
+	if got := parsed(t, "--allow-machine-settings").resumeCommand(
+		"x-7"); got != "linerate run --resume x-7 --allow-machine-settings" {
 		t.Error(got)
 	}
 }
@@ -73,7 +76,8 @@ func TestResumeCommand(t *testing.T) {
 func TestTuneAgain(t *testing.T) {
 	f := tuneFlags{}
 	f.flags = newTuneCommand(streams{}).Flags()
-	if err := f.flags.Parse([]string{"a b.conf", "--host", "x,y", "--set", "a=1,2", "--keep", "new.conf", "--seed", "3"}); err != nil {
+	if err := f.flags.Parse([]string{"a b.conf", "--host", "x,y", "--set", "a=1,2", "--keep", "new.conf", "--seed",
+		"3"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := f.again(f.flags.Args()), "linerate tune --host x,y --ablate --set a=1,2 'a b.conf'"; got != want {

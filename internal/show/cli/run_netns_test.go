@@ -52,7 +52,9 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	if status := cmd.ProcessState.ExitCode(); status != ExitInterrupted {
 		t.Fatalf("exit status %d, want %d\n%s", status, ExitInterrupted, errs.String())
 	}
-	hint := regexp.MustCompile(`interrupted after \d trials?; continue with: linerate (run --resume small-7)\n`).FindStringSubmatch(errs.String())
+	hint := regexp.MustCompile(
+		`interrupted after \d trials?; continue with: linerate (run --resume small-7)\n`).FindStringSubmatch(
+		errs.String())
 	if hint == nil {
 		t.Fatalf("no word on how to go on:\n%s", errs.String())
 	}
@@ -77,13 +79,15 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	more := runLab(t, dir, "--resume", id, "--replicates", "4")
 	mustContain(t, more.Trials, run.Trials)
 	if more.Status != "complete" || len(more.Trials) != planned+2 || more.Design.Replicates != 4 {
-		t.Errorf("with a block more: %s with %d trials of %d blocks", more.Status, len(more.Trials), more.Design.Replicates)
+		t.Errorf("with a block more: %s with %d trials of %d blocks", more.Status, len(more.Trials),
+			more.Design.Replicates)
 	}
 	if !strings.HasSuffix(more.Again, "small.yaml --seed 7 --replicates 4") {
 		t.Errorf("again: %s", more.Again)
 	}
 	over := command(t, t.Context(), dir, "run", "--resume", id)
-	if text, err := over.CombinedOutput(); over.ProcessState.ExitCode() != ExitUsage || !strings.Contains(string(text), "the run is complete") {
+	if text, err := over.CombinedOutput(); over.ProcessState.ExitCode() != ExitUsage ||
+		!strings.Contains(string(text), "the run is complete") {
 		t.Errorf("carrying a complete run on: %v\n%s", err, text)
 	}
 }
@@ -98,7 +102,8 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	var texts [2]bytes.Buffer
 	var running sync.WaitGroup
 	for i := range runs {
-		runs[i] = command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--seed", "7", "--quiet", "--replicates", "2")
+		runs[i] = command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--seed", "7", "--quiet",
+			"--replicates", "2")
 		runs[i].Stdout, runs[i].Stderr = &texts[i], &texts[i]
 		running.Go(func() { _ = runs[i].Run() })
 	}
@@ -110,7 +115,8 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	}
 	for _, id := range []string{"small-7", "small-7_2"} {
 		out, err := command(t, t.Context(), dir, "report", id).Output()
-		if len(out) == 0 || !strings.Contains(string(out), "2 treatments × 2 blocks") || strings.Contains(string(out), "interrupted") {
+		if len(out) == 0 || !strings.Contains(string(out), "2 treatments × 2 blocks") ||
+			strings.Contains(string(out), "interrupted") {
 			t.Errorf("%s: %v\n%s", id, err, out)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "runs", id, "report.html")); err != nil {
@@ -128,7 +134,8 @@ func TestPageThatHasNoPlace(t *testing.T) {
 	}
 	cmd := command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--quiet")
 	text, _ := cmd.CombinedOutput()
-	if status := cmd.ProcessState.ExitCode(); status != ExitUsage || !strings.Contains(string(text), "nothing was run") || !strings.Contains(string(text), "--out") {
+	if status := cmd.ProcessState.ExitCode(); status != ExitUsage ||
+		!strings.Contains(string(text), "nothing was run") || !strings.Contains(string(text), "--out") {
 		t.Errorf("exit status %d\n%s", status, text)
 	}
 }

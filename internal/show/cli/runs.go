@@ -53,7 +53,9 @@ linerate run --resume RUN continues an interrupted run.`,
 				return usageError(fmt.Errorf("no verb %q; did you mean rm? linerate runs rm RUN", "runs "+args[0]))
 			}
 			if len(args) > 0 {
-				return usageError(fmt.Errorf("unexpected argument %q: linerate report %s shows a run, linerate runs --grep %[2]s searches", args[0], quote(args[0])))
+				return usageError(fmt.Errorf(
+					"unexpected argument %q: linerate report %s shows a run, linerate runs --grep %[2]s searches",
+					args[0], quote(args[0])))
 			}
 			return nil
 		},
@@ -66,8 +68,11 @@ linerate run --resume RUN continues an interrupted run.`,
 	}
 	cmd.AddCommand(newRunsRemoveCommand(s))
 	cmd.Flags().StringVar(&f.study, "study", "", "only the runs of this `study`")
-	cmd.Flags().StringVar(&f.text, "grep", "", "only runs with this `text` in their ID, name, study, answer or notes, in upper or lower case")
-	valueVar(cmd.Flags(), &f.since, func(text string) (time.Time, error) { return parseSince(text, time.Now()) }, "since", "when", "", "only runs begun since a date, such as 2026-03-31, or in the last 7d or 12h")
+	cmd.Flags().StringVar(&f.text, "grep", "",
+		"only runs with this `text` in their ID, name, study, answer or notes, in upper or lower case")
+	valueVar(cmd.Flags(), &f.since, func(text string) (time.Time, error) {
+		return parseSince(text, time.Now())
+	}, "since", "when", "", "only runs begun since a date, such as 2026-03-31, or in the last 7d or 12h")
 	numberVar(cmd.Flags(), &f.last, 0, math.MaxInt, "last", 0, "only the latest N (default: all)")
 	cmd.Flags().BoolVar(&f.asJSON, "json", false, "print JSON (linerate.runs/v1)")
 	return cmd
@@ -100,7 +105,8 @@ func (f runsFlags) list(ctx context.Context, s streams) error {
 	case f.study != "" || f.text != "" || !f.since.IsZero():
 		say(s.err, "No such runs; linerate runs lists all.\n")
 	default:
-		say(s.err, "No runs yet. linerate measure ADDRESS keeps a measurement, and linerate run STUDY makes a run; see linerate studies.\n")
+		say(s.err,
+			"No runs yet. linerate measure ADDRESS keeps a measurement, and linerate run STUDY makes a run; see linerate studies.\n")
 	}
 	return nil
 }
@@ -134,7 +140,9 @@ func mentions(r notebook.Summary, what string) bool {
 	for _, note := range r.NoteList {
 		texts = append(texts, note.Text)
 	}
-	return slices.ContainsFunc(texts, func(in string) bool { return strings.Contains(strings.ToLower(in), strings.ToLower(what)) })
+	return slices.ContainsFunc(texts, func(in string) bool {
+		return strings.Contains(strings.ToLower(in), strings.ToLower(what))
+	})
 }
 
 // parseSince reads a date, or how long before now.
@@ -152,5 +160,6 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	return time.Time{}, fmt.Errorf("%q: expected a date such as 2026-03-31 (UTC), or how long ago, such as 7d or 12h", text)
+	return time.Time{}, fmt.Errorf("%q: expected a date such as 2026-03-31 (UTC), or how long ago, such as 7d or 12h",
+		text)
 }

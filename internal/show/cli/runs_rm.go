@@ -98,7 +98,8 @@ func (s streams) askRemoval(ctx context.Context, store notebook.Store, ids []str
 		if err != nil {
 			return false, err
 		}
-		parts := []string{notebook.Reference{ID: r.ID, Name: r.Name}.String(), unit.Plural(r.Trials, "trial"), unit.Plural(r.Notes, "note")}
+		parts := []string{notebook.Reference{ID: r.ID, Name: r.Name}.String(), unit.Plural(r.Trials, "trial"),
+			unit.Plural(r.Notes, "note")}
 		for _, path := range files {
 			if info, err := os.Lstat(path); err == nil && !info.IsDir() {
 				parts = append(parts, shortPath(path))

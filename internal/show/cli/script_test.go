@@ -99,7 +99,8 @@ func keep(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(err)
 		conclude.Conclude(run)
 		if how == "doubt" {
-			run.Trust = append(run.Trust, record.Check{Check: "limit", Trial: 1, Detail: "goodput above the limit of its path"})
+			run.Trust = append(run.Trust, record.Check{Check: "limit", Trial: 1,
+				Detail: "goodput above the limit of its path"})
 		}
 		run.Status = notebook.Complete
 		ts.Check(store.Finish(ctx, run))
@@ -133,7 +134,8 @@ func hold(ts *testscript.TestScript, _ bool, args []string) {
 func announce(ts *testscript.TestScript, _ bool, args []string) {
 	length, err := time.ParseDuration(args[0])
 	ts.Check(err)
-	claim, _, err := active.Enter(filepath.Join(ts.Getenv("TMPDIR"), filepath.Base(active.Directory())), active.Work{What: args[1], Since: time.Now()})
+	claim, _, err := active.Enter(filepath.Join(ts.Getenv("TMPDIR"), filepath.Base(active.Directory())),
+		active.Work{What: args[1], Since: time.Now()})
 	ts.Check(err)
 	left := make(chan struct{})
 	go func() {

@@ -18,12 +18,15 @@ func TestChildrenHaveNoSecrets(t *testing.T) {
 	t.Setenv("LINERATE_TEST_KEPT", "kept")
 	l := labUpFor(t, "small.yaml")
 	out, err := l.exec(t, "server", "env").Output()
-	if err != nil || strings.Contains(string(out), "hunter2") || !strings.Contains(string(out), "LINERATE_TEST_KEPT=kept") {
+	if err != nil || strings.Contains(string(out), "hunter2") ||
+		!strings.Contains(string(out), "LINERATE_TEST_KEPT=kept") {
 		t.Errorf("lab exec: %v\n%s", err, out)
 	}
 	// Every process of the lab, as seen from within.
-	out, err = l.exec(t, "server", "sh", "-c", `for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline; tr '\0' ' ' <$p/environ; done`).Output()
-	if text := string(out); err != nil || strings.Contains(text, "hunter2") || strings.Count(text, "agent --stdio") < 2 || !strings.Contains(text, "LINERATE_TEST_KEPT=kept") {
+	out, err = l.exec(t, "server", "sh", "-c",
+		`for p in /proc/[0-9]*; do tr '\0' ' ' <$p/cmdline; tr '\0' ' ' <$p/environ; done`).Output()
+	if text := string(out); err != nil || strings.Contains(text, "hunter2") ||
+		strings.Count(text, "agent --stdio") < 2 || !strings.Contains(text, "LINERATE_TEST_KEPT=kept") {
 		t.Errorf("processes of the lab: %v\n%s", err, out)
 	}
 	dir := t.TempDir()
@@ -32,7 +35,8 @@ func TestChildrenHaveNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = statusOf(t, command(t, t.Context(), dir, "lab", "up", file, "--trust"))
-	if text, err := os.ReadFile(filepath.Join(dir, "ran")); err != nil || strings.Contains(string(text), "hunter2") || !strings.Contains(string(text), "LINERATE_TEST_KEPT=kept") {
+	if text, err := os.ReadFile(filepath.Join(dir, "ran")); err != nil || strings.Contains(string(text), "hunter2") ||
+		!strings.Contains(string(text), "LINERATE_TEST_KEPT=kept") {
 		t.Errorf("via: %v\n%s", err, text)
 	}
 }
@@ -42,7 +46,8 @@ func TestChildrenHaveNoSecrets(t *testing.T) {
 func TestFilesAreThisUsersAlone(t *testing.T) {
 	kerneltest.RequireNamespaces(t)
 	dir := t.TempDir()
-	sh := command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--seed", "7", "--quiet", "--replicates", "2", "--set", "workload.duration=100ms")
+	sh := command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--seed", "7", "--quiet", "--replicates", "2",
+		"--set", "workload.duration=100ms")
 	sh.Env = append(sh.Env, "LINERATE_NOTEBOOK="+filepath.Join(dir, "book", "notebook.db"))
 	umasked := func(args ...string) []string { return append([]string{"-c", `umask 022; exec "$0" "$@"`}, args...) }
 	sh.Args = append([]string{"sh"}, umasked(sh.Args...)...)

@@ -74,17 +74,23 @@ func (f *serveFlags) define(to *pflag.FlagSet) {
 	defer func() { withShorthands(to, flags, iperf3Serving) }()
 	f.flags = to
 	numberVar(flags, &f.port, 1, 65535, "port", 0, "the same as --listen :PORT")
-	flags.StringArrayVar(&f.listen, "listen", []string{":" + measure.DefaultPort}, "`address` and TCP port to listen on, or one of them (10.0.0.1, :5300), or a range such as ':{5202..5209}' or '192.168.2.1-254:5202' (may be repeated)")
+	flags.StringArrayVar(&f.listen, "listen", []string{":" + measure.DefaultPort},
+		"`address` and TCP port to listen on, or one of them (10.0.0.1, :5300), or a range such as ':{5202..5209}' or '192.168.2.1-254:5202' (may be repeated)")
 	f.aliases.define(flags, "without --listen, the server listens only on these addresses")
 	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients need the same token")
-	flags.StringArrayVar(&f.allow, "allow", nil, "serve only clients of this `prefix`, such as 10.0.0.0/8 (may be repeated)")
+	flags.StringArrayVar(&f.allow, "allow", nil,
+		"serve only clients of this `prefix`, such as 10.0.0.0/8 (may be repeated)")
 	bounds := &f.asked.Bounds
 	transactional := strings.Join(flow.Names(flow.Protocol.Transactional), ", ")
-	numberVar(flags, &f.asked.Clients, 1, math.MaxInt, "max-clients", 16, "clients at the same time; an address (of IPv6: a /64, a /56 and a /48) gets no more places than it leaves to others")
-	numberVar(flags, &bounds.Flows, 1, math.MaxInt, "max-flows", 128, "flows of each client; at least one for each address listened on")
-	numberVar(flags, &bounds.Connections, 1, math.MaxInt, "max-connections", 1024, "connections of each client's "+transactional+" flows together")
+	numberVar(flags, &f.asked.Clients, 1, math.MaxInt, "max-clients", 16,
+		"clients at the same time; an address (of IPv6: a /64, a /56 and a /48) gets no more places than it leaves to others")
+	numberVar(flags, &bounds.Flows, 1, math.MaxInt, "max-flows", 128,
+		"flows of each client; at least one for each address listened on")
+	numberVar(flags, &bounds.Connections, 1, math.MaxInt, "max-connections", 1024, "connections of each client's "+
+		transactional+" flows together")
 	durationVar(flags, &f.duration, time.Nanosecond, "max-duration", "5m", "longest test, with its warm-up")
-	valueVar(flags, &bounds.RateBps, bitsPerSecond, "max-rate", "rate", "", "rate of one client's flows together, in each direction, such as 1gbit")
+	valueVar(flags, &bounds.RateBps, bitsPerSecond, "max-rate", "rate", "",
+		"rate of one client's flows together, in each direction, such as 1gbit")
 	f.iperf3.add(flags)
 	f.metrics.define(flags)
 	flags.BoolVar(&f.quiet, "quiet", false, "nothing on stderr but errors")
@@ -125,11 +131,15 @@ func (f *serveFlags) options() (serve.Options, error) {
 	switch n := len(f.addresses); {
 	case n <= maxListeners:
 	case len(f.listen) == 0:
-		problems = append(problems, fmt.Errorf("--alias: %d addresses with a socket each, expected at most %d; --listen :%s listens on all addresses with one", n, maxListeners, measure.DefaultPort))
+		problems = append(problems,
+			fmt.Errorf(
+				"--alias: %d addresses with a socket each, expected at most %d; --listen :%s listens on all addresses with one",
+				n, maxListeners, measure.DefaultPort))
 	default:
 		problems = append(problems, fmt.Errorf("--listen: %d addresses, expected at most %d", n, maxListeners))
 	}
-	if most := max(len(f.addresses), min(len(f.aliases.all), maxListeners)); !f.flags.Changed("max-flows") && most > o.Bounds.Flows {
+	if most := max(len(f.addresses), min(len(f.aliases.all), maxListeners)); !f.flags.Changed("max-flows") &&
+		most > o.Bounds.Flows {
 		o.Bounds.Flows = most
 	}
 	for _, text := range f.allow {
@@ -137,7 +147,8 @@ func (f *serveFlags) options() (serve.Options, error) {
 		if err != nil {
 			a, alone := netip.ParseAddr(text)
 			if p, err = netip.PrefixFrom(a, a.BitLen()), alone; err != nil {
-				problems = append(problems, fmt.Errorf("--allow %q: expected a prefix such as 10.0.0.0/8, or an address", text))
+				problems = append(problems,
+					fmt.Errorf("--allow %q: expected a prefix such as 10.0.0.0/8, or an address", text))
 			}
 		}
 		o.Allow = append(o.Allow, p.Masked())
@@ -204,7 +215,8 @@ func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener
 		at = append(at[:listenersListed:listenersListed], fmt.Sprintf("… (%d in all)", len(listeners)))
 	}
 	first := listeners[0].Addr().(*net.TCPAddr).AddrPort()
-	say(said, "listening on %s; measure from another host with: linerate measure ADDRESS%s\n", strings.Join(at, ", "), portWords(int(first.Port()), measure.DefaultPort, ":%d"))
+	say(said, "listening on %s; measure from another host with: linerate measure ADDRESS%s\n", strings.Join(at, ", "),
+		portWords(int(first.Port()), measure.DefaultPort, ":%d"))
 	return listeners, nil
 }
 
@@ -243,7 +255,8 @@ func (l *sessionLog) line(session serve.Session) {
 		why = session.Err.Error()
 	}
 	if _, refused := errors.AsType[greeting.Refused](session.Err); refused {
-		say(l.w, "%s %s refused: %s%s\n", time.Now().Format(time.TimeOnly), client, strings.ReplaceAll(why, "\n", "; "), more)
+		say(l.w, "%s %s refused: %s%s\n", time.Now().Format(time.TimeOnly), client,
+			strings.ReplaceAll(why, "\n", "; "), more)
 		return
 	}
 	text := "no test"
@@ -254,7 +267,8 @@ func (l *sessionLog) line(session serve.Session) {
 		text = fmt.Sprintf("%s in %s", unit.Plural(session.Flows, "flow"), unit.FormatSeconds(session.WindowS))
 		for i, bytes := range []int64{session.Received, session.Written} {
 			if bytes > 0 {
-				text += fmt.Sprintf(", %s %s (%s)", []string{"received", "sent"}[i], unit.FormatBytes(float64(bytes)), unit.FormatRate(float64(bytes)*8/session.WindowS))
+				text += fmt.Sprintf(", %s %s (%s)", []string{"received", "sent"}[i], unit.FormatBytes(float64(bytes)),
+					unit.FormatRate(float64(bytes)*8/session.WindowS))
 			}
 		}
 	} else if session.Refused != nil {

@@ -31,11 +31,16 @@ type iperf3ServeFlags struct {
 const iperf3Off = "off"
 
 func (f *iperf3ServeFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.listen, "iperf3", ":"+iperf3.DefaultPort, "`address` and port, TCP and UDP, for iperf3 clients; off: none")
-	flags.StringVar(&f.key, "rsa-private-key-path", "", "answer only iperf3 clients with a user name and a password, which the private key in this `file` decrypts")
-	flags.StringVar(&f.users, "authorized-users-path", "", "`file` of these users; each line is a name, a comma, and the hash of the password")
-	durationVar(flags, &f.skew, time.Nanosecond, "time-skew-threshold", "10s", "how far an iperf3 client's clock may be off")
-	flags.BoolVar(&f.pkcs1, "use-pkcs1-padding", false, "also accept tokens of iperf3 before 3.17, whose padding is weak")
+	flags.StringVar(&f.listen, "iperf3", ":"+iperf3.DefaultPort,
+		"`address` and port, TCP and UDP, for iperf3 clients; off: none")
+	flags.StringVar(&f.key, "rsa-private-key-path", "",
+		"answer only iperf3 clients with a user name and a password, which the private key in this `file` decrypts")
+	flags.StringVar(&f.users, "authorized-users-path", "",
+		"`file` of these users; each line is a name, a comma, and the hash of the password")
+	durationVar(flags, &f.skew, time.Nanosecond, "time-skew-threshold", "10s",
+		"how far an iperf3 client's clock may be off")
+	flags.BoolVar(&f.pkcs1, "use-pkcs1-padding", false,
+		"also accept tokens of iperf3 before 3.17, whose padding is weak")
 }
 
 // complete completes the address, and returns what is wrong with the flags.
@@ -67,7 +72,8 @@ func (f iperf3ServeFlags) logins() (*iperf3server.Users, error) {
 
 // open listens for clients of iperf3. That the port is taken, most likely by an
 // iperf3, is no reason not to serve others. own are linerate's listeners.
-func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf3server.Users, token bool, own []serve.Listener) *serve.Iperf3 {
+func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf3server.Users, token bool,
+	own []serve.Listener) *serve.Iperf3 {
 	if f.listen == iperf3Off {
 		return nil
 	}
@@ -77,7 +83,9 @@ func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf
 		err = cannotListen(ctx, err, f.listen, "--iperf3", 1)
 		for _, l := range own {
 			if port := l.Addr().(*net.TCPAddr).Port; strings.HasSuffix(f.listen, ":"+strconv.Itoa(port)) {
-				err = fmt.Errorf("%d is linerate's own port here: choose another for them, such as --iperf3 :%s; without -p or --listen linerate's own is %s", port, freePort("", port), measure.DefaultPort)
+				err = fmt.Errorf(
+					"%d is linerate's own port here: choose another for them, such as --iperf3 :%s; without -p or --listen linerate's own is %s",
+					port, freePort("", port), measure.DefaultPort)
 			}
 		}
 		say(log, "iperf3 clients are not answered: %v\n", err)
@@ -87,9 +95,11 @@ func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf
 	case at.Users != nil:
 		say(log, "iperf3 clients with a user name and a password are answered on %s\n", at.Listener.Addr())
 	case token:
-		say(log, "iperf3 clients are refused on %s: they cannot prove the token; --rsa-private-key-path and --authorized-users-path accept users\n", at.Listener.Addr())
+		say(log,
+			"iperf3 clients are refused on %s: they cannot prove the token; --rsa-private-key-path and --authorized-users-path accept users\n", at.Listener.Addr())
 	default:
-		say(log, "iperf3 clients are answered on %s: iperf3 -c ADDRESS%s\n", at.Listener.Addr(), portWords(at.Listener.Addr().Port, iperf3.DefaultPort, " -p %d"))
+		say(log, "iperf3 clients are answered on %s: iperf3 -c ADDRESS%s\n", at.Listener.Addr(),
+			portWords(at.Listener.Addr().Port, iperf3.DefaultPort, " -p %d"))
 	}
 	return at
 }

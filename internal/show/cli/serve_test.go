@@ -24,12 +24,17 @@ import (
 func TestSessionLog(t *testing.T) {
 	for want, session := range map[string]serve.Session{
 		" no test: the client left without asking for one, as it does if that exceeds the bounds\n": {},
-		" test not finished: the client left\n":                                                     {Summary: agent.Summary{Asked: true}},
-		" test not finished: the server was stopped\n":                                              {Summary: agent.Summary{Asked: true}, Err: errors.New("the server was stopped")},
-		" left without asking for one, as it does if that exceeds the bounds\n":                     {Err: fmt.Errorf("joining the bus: %w", io.EOF)},
-		" no test: the server was stopped\n":                                                        {Err: errors.New("the server was stopped")},
+		" test not finished: the client left\n": {
+			Summary: agent.Summary{Asked: true}},
+		" test not finished: the server was stopped\n": {
+			Summary: agent.Summary{Asked: true}, Err: errors.New("the server was stopped")},
+		" left without asking for one, as it does if that exceeds the bounds\n": {
+			Err: fmt.Errorf("joining the bus: %w", io.EOF)},
+		" no test: the server was stopped\n": {
+			Err: errors.New("the server was stopped")},
 		" refused: flow \"a\": congestion control \"bbrr\", the server has reno, and the like of other flows\n": {
-			Summary: agent.Summary{Refused: errors.New("flow \"a\": congestion control \"bbrr\", the server has reno\nflow \"b\": the same")},
+			Summary: agent.Summary{Refused: errors.New(
+				"flow \"a\": congestion control \"bbrr\", the server has reno\nflow \"b\": the same")},
 		},
 	} {
 		var b strings.Builder
@@ -47,7 +52,8 @@ func TestUntestedSessions(t *testing.T) {
 		var b strings.Builder
 		l := sessionLog{w: &b}
 		for i := range 100 {
-			l.line([]serve.Session{{}, {Program: "iperf3"}, {Err: greeting.Refused{Reason: "full"}}, {Summary: agent.Summary{Asked: true}}}[i%4])
+			l.line([]serve.Session{{}, {Program: "iperf3"}, {Err: greeting.Refused{Reason: "full"}},
+				{Summary: agent.Summary{Asked: true}}}[i%4])
 		}
 		if n := strings.Count(b.String(), "\n"); n != 1 {
 			t.Errorf("%d lines of 100 sessions, want 1:\n%s", n, b.String())
@@ -77,7 +83,9 @@ func TestOccupant(t *testing.T) {
 	}
 	another := fmt.Sprintf("%s, pid %d, of user ", bytes.TrimSpace(name), os.Getpid())
 	for want, answer := range map[string]func(net.Conn){
-		fmt.Sprintf("another linerate serve, pid %d, of user ", os.Getpid()): func(c net.Conn) { _, _, _ = greeting.Server{Name: "x"}.Receive(c) },
+		fmt.Sprintf("another linerate serve, pid %d, of user ", os.Getpid()): func(c net.Conn) {
+			_, _, _ = greeting.Server{Name: "x"}.Receive(c)
+		},
 		another: func(c net.Conn) {
 			for _, err := c.Write([]byte("l")); err == nil; _, err = c.Write([]byte("l")) {
 			}
@@ -94,7 +102,8 @@ func TestOccupant(t *testing.T) {
 		}()
 		taken := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}
 		err := cannotListen(t.Context(), taken, "127.0.0.1:"+port, "--listen", 1)
-		if want := "port " + port + " is in use by " + strings.TrimSuffix(want, " silent"); !strings.HasPrefix(err.Error(), want) {
+		if want := "port " + port + " is in use by " + strings.TrimSuffix(want, " silent"); !strings.HasPrefix(
+			err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		l.Close()
@@ -105,21 +114,25 @@ func TestOccupant(t *testing.T) {
 func TestCannotListen(t *testing.T) {
 	denied := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EACCES)}
 	for flag, want := range map[string]string{"--listen": "--listen :5202", "--iperf3": "--iperf3 :5201"} {
-		if err := cannotListen(t.Context(), denied, ":80", flag, 1); !strings.Contains(err.Error(), "ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: "+want) {
+		if err := cannotListen(t.Context(), denied, ":80", flag, 1); !strings.Contains(err.Error(),
+			"ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: "+want) {
 			t.Errorf("%v", err)
 		}
 	}
 	taken := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}
 	l, port := listening(t)
 	defer l.Close()
-	if err := cannotListen(t.Context(), taken, "127.0.0.1:"+port, "--listen", 4); !strings.Contains(err.Error(), "another port: --listen :") {
+	if err := cannotListen(t.Context(), taken, "127.0.0.1:"+port, "--listen", 4); !strings.Contains(err.Error(),
+		"another port: --listen :") {
 		t.Errorf("of four addresses: %v", err)
 	}
 	foreign := &net.OpError{Op: "listen", Net: "tcp", Err: os.NewSyscallError("bind", syscall.EADDRNOTAVAIL)}
-	if err := cannotListen(t.Context(), foreign, "10.99.9.9:5202", "--listen", 1); !strings.Contains(err.Error(), "--listen 10.99.9.9:5202: no interface of this host has the address 10.99.9.9") {
+	if err := cannotListen(t.Context(), foreign, "10.99.9.9:5202", "--listen", 1); !strings.Contains(err.Error(),
+		"--listen 10.99.9.9:5202: no interface of this host has the address 10.99.9.9") {
 		t.Errorf("%v", err)
 	}
-	if err := cannotListen(t.Context(), denied, ":5202", "--listen", 1); strings.Contains(err.Error(), "CAP_NET_BIND_SERVICE") {
+	if err := cannotListen(t.Context(), denied, ":5202", "--listen", 1); strings.Contains(err.Error(),
+		"CAP_NET_BIND_SERVICE") {
 		t.Errorf("%v", err)
 	}
 }

@@ -39,14 +39,17 @@ func TestServices(t *testing.T) {
 		versions = append(versions, fmt.Sprintf("%s %s:%d %v", s.Name, program, s.Port, s.Settings))
 	}
 	if want := []string{
-		"nginx nginx:80 []", "single nginx:8080 [worker_processes=1 listen=backlog=64]", "nsd NSD:53 [server-count=1]", "postfix Postfix:25 [default_process_limit=20]",
+		"nginx nginx:80 []", "single nginx:8080 [worker_processes=1 listen=backlog=64]", "nsd NSD:53 [server-count=1]",
+		"postfix Postfix:25 [default_process_limit=20]",
 	}; !slices.Equal(versions, want) {
 		t.Errorf("services %q, want %q", versions, want)
 	}
-	outcomes := map[string]string{"linerate": "200", "nginx": "200", "single": "200", "nsd": "NOERROR", "postfix": "250"}
+	outcomes := map[string]string{"linerate": "200", "nginx": "200", "single": "200", "nsd": "NOERROR",
+		"postfix": "250"}
 	for _, trial := range run.Trials {
 		for _, f := range trial.Flows {
-			if tr := f.Transactions; tr == nil || tr.Done == 0 || tr.Application.Outcomes[outcomes[trial.Treatment]] < tr.Done*9/10 {
+			if tr := f.Transactions; tr == nil || tr.Done == 0 ||
+				tr.Application.Outcomes[outcomes[trial.Treatment]] < tr.Done*9/10 {
 				t.Errorf("trial %d, %s: %+v", trial.Order, trial.Treatment, f)
 			}
 		}
@@ -80,15 +83,20 @@ func TestServices(t *testing.T) {
 		t.Fatal(err)
 	}
 	agree(t, "nsd by linerate and dnsperf", rate("nsd"), func() float64 {
-		return figure(`Queries per second:\s+([0-9.]+)`, installed(t, "dnsperf"), "-s", "10.0.0.1", "-d", queries, "-Q", "300", "-l", "3")
+		return figure(`Queries per second:\s+([0-9.]+)`, installed(t, "dnsperf"), "-s", "10.0.0.1", "-d", queries, "-Q",
+			"300", "-l", "3")
 	}, within)
 	seconds := func(mails int) float64 {
 		t.Helper()
-		return figure(`real\s+([0-9.]+)`, "bash", "-c", fmt.Sprintf("TIMEFORMAT='real %%R'; { time %s -d -s 16 -m %d -l 1000 10.0.0.1:25; } 2>&1", installed(t, "smtp-source"), mails))
+		return figure(`real\s+([0-9.]+)`, "bash", "-c",
+			fmt.Sprintf("TIMEFORMAT='real %%R'; { time %s -d -s 16 -m %d -l 1000 10.0.0.1:25; } 2>&1",
+				installed(t, "smtp-source"), mails))
 	}
 	// Of two numbers of mails, since its time begins with its own start and that of Postfix's processes.
 	const few, many = 160, 640
-	agree(t, "Postfix by linerate and smtp-source", rate("postfix"), func() float64 { return (many - few) / (seconds(many) - seconds(few)) }, within)
+	agree(t, "Postfix by linerate and smtp-source", rate("postfix"), func() float64 {
+		return (many - few) / (seconds(many) - seconds(few))
+	}, within)
 }
 
 // TestServicesEnd: services are other people's programs with processes of their own, and
@@ -114,7 +122,8 @@ func TestServicesEnd(t *testing.T) {
 		pid := conductor
 		if victim == "agent" {
 			pid = status(below(conductor, "master")[0]).parent
-			if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil || !strings.Contains(string(text), "\x00agent\x00") {
+			if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err != nil ||
+				!strings.Contains(string(text), "\x00agent\x00") {
 				t.Fatalf("master is a child of %q, %v", text, err)
 			}
 		}
@@ -146,7 +155,8 @@ func TestServiceNotInstalled(t *testing.T) {
 		cmd := command(t, t.Context(), t.TempDir(), "run", labFile(t, "services.yaml"), "--trust", "--quiet")
 		text, _ := cmd.CombinedOutput()
 		for _, want := range []string{
-			"nginx is not installed for service single of server: apt-get install nginx\n", "nsd is not installed for service nsd of server: apt-get install nsd\n",
+			"nginx is not installed for service single of server: apt-get install nginx\n",
+			"nsd is not installed for service nsd of server: apt-get install nsd\n",
 			"postfix is not installed for service postfix of server: apt-get install postfix\n", "Nothing was made",
 		} {
 			if status := cmd.ProcessState.ExitCode(); status != ExitFailed || !strings.Contains(string(text), want) {
@@ -194,7 +204,8 @@ workload:
 		}
 	}
 	_ = cmd.Wait()
-	if text := said.String(); cmd.ProcessState.ExitCode() != ExitFailed || !strings.Contains(text, "service names") || !strings.Contains(text, "ended after") {
+	if text := said.String(); cmd.ProcessState.ExitCode() != ExitFailed || !strings.Contains(text, "service names") ||
+		!strings.Contains(text, "ended after") {
 		t.Errorf("exit status %d: %s", cmd.ProcessState.ExitCode(), text)
 	}
 }

@@ -102,9 +102,11 @@ func TestSecondSignal(t *testing.T) {
 		t.Run("agent", agentEndsBySecond)
 		t.Run("run", func(t *testing.T) {
 			dir := t.TempDir()
-			study, mark := filepath.Join(dir, "study.yaml"), fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())
+			study, mark := filepath.Join(dir, "study.yaml"), fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(),
+				rand.Uint64())
 			// Commands that neither answer nor end.
-			text := strings.NewReplacer("touch ran; exit 1", "trap '' TERM INT; touch ran; exec sleep 100", "exit 1", "trap '' TERM INT; exec sleep 100").Replace(programStudy)
+			text := strings.NewReplacer("touch ran; exit 1", "trap '' TERM INT; touch ran; exec sleep 100", "exit 1",
+				"trap '' TERM INT; exec sleep 100").Replace(programStudy)
 			if err := os.WriteFile(study, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}

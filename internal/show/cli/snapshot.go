@@ -51,7 +51,8 @@ that equal prefixes stay equal; names of programs and interfaces stay.`,
   ssh root@nas linerate snapshot | linerate doctor -`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(slices.Concat(mistakes(cmd.Flags()), []error{f.check()}, f.probing.check(cmd.Flags(), false))...); err != nil {
+			if err := errors.Join(slices.Concat(mistakes(cmd.Flags()), []error{f.check()},
+				f.probing.check(cmd.Flags(), false))...); err != nil {
 				return usageError(err)
 			}
 			probes, err := f.probing.run(cmd.Context())

@@ -24,7 +24,8 @@ import (
 const reachTimeout = time.Minute
 
 // snapshotsOf executes linerate snapshot on hosts, on all at the same time.
-func snapshotsOf(ctx context.Context, hosts []reached, over time.Duration, probing probeFlags) ([]record.HostSnapshot, error) {
+func snapshotsOf(ctx context.Context, hosts []reached, over time.Duration, probing probeFlags) (
+	[]record.HostSnapshot, error) {
 	within := over + reachTimeout + probing.timeout()
 	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no answer within %s", within))
 	defer cancel()
@@ -37,8 +38,10 @@ func snapshotsOf(ctx context.Context, hosts []reached, over time.Duration, probi
 	return list, errors.Join(errs...)
 }
 
-func (h reached) snapshot(ctx context.Context, over time.Duration, flags []string) (snapshot record.HostSnapshot, err error) {
-	words := append(h.command[1:len(h.command):len(h.command)], programName(h.command[0]), "snapshot", "--over", over.String())
+func (h reached) snapshot(ctx context.Context, over time.Duration, flags []string) (snapshot record.HostSnapshot,
+	err error) {
+	words := append(h.command[1:len(h.command):len(h.command)], programName(h.command[0]), "snapshot", "--over",
+		over.String())
 	words = append(words, flags...)
 	what := strings.Join(append([]string{h.command[0]}, words...), " ")
 	cmd := proc.Command(h.command[0], words...)
@@ -112,7 +115,8 @@ func notSnapshot(file string, text []byte) error {
 	}
 	if len(text) <= pasted.LargestText {
 		if _, err := pasted.Parse(string(text)); err == nil {
-			return fmt.Errorf("%s is the output of another tool, not a snapshot: linerate doctor --paste %s", file, quote(file))
+			return fmt.Errorf("%s is the output of another tool, not a snapshot: linerate doctor --paste %s", file,
+				quote(file))
 		}
 	}
 	return nil
@@ -175,7 +179,9 @@ func reachedHosts(hosts, via []string) (list []reached, err error) {
 			return nil, fmt.Errorf("--via %q: expected a command, such as 'nas=ip netns exec nas'", text)
 		}
 		if strings.ContainsAny(command, `"'\\`) {
-			return nil, fmt.Errorf("--via %q: the command is split at spaces, without a shell; expected no quotes: a script can have them", text)
+			return nil,
+				fmt.Errorf(
+					"--via %q: the command is split at spaces, without a shell; expected no quotes: a script can have them", text)
 		}
 		list = append(list, reached{name, words})
 	}

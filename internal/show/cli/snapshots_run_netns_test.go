@@ -45,27 +45,37 @@ func TestRunKeepsSnapshots(t *testing.T) {
 			}
 		}
 		compared := strings.Join(strings.Fields(run("compare", before.ID, after.ID)), " ")
-		first, others := strings.Index(compared, "What differs on server, before the first trials parameters net.ipv4.tcp_sack: 1 → 0"), strings.Index(compared, "What else differs")
+		first, others := strings.Index(compared,
+			"What differs on server, before the first trials parameters net.ipv4.tcp_sack: 1 → 0"),
+			strings.Index(compared, "What else differs")
 		if first < 0 || others >= 0 && others < first || strings.Contains(compared, "What differs on client") {
 			t.Errorf("compared: %s", compared)
 		}
 		for r, want := range map[*record.Run]bool{before: false, after: true} {
-			got := slices.ContainsFunc(r.Findings, func(f record.Finding) bool { return f.ID == "sack-off" && f.Host == "server" })
+			got := slices.ContainsFunc(r.Findings, func(f record.Finding) bool {
+				return f.ID == "sack-off" && f.Host == "server"
+			})
 			if got != want {
 				t.Errorf("run %s: finding sack-off %t, want %t: %+v", r.ID, got, want, r.Findings)
 			}
 		}
 
 		for _, h := range after.Trials[0].Hosts {
-			loads := slices.ContainsFunc(h.Series, func(s record.Sample) bool { return len(s.CPU) > 0 && len(s.Events) > 0 })
-			slow := slices.ContainsFunc(h.Begin.Missing, func(m string) bool { return strings.HasPrefix(m, "load: a reading takes") })
+			loads := slices.ContainsFunc(h.Series, func(s record.Sample) bool {
+				return len(s.CPU) > 0 && len(s.Events) > 0
+			})
+			slow := slices.ContainsFunc(h.Begin.Missing, func(m string) bool {
+				return strings.HasPrefix(m, "load: a reading takes")
+			})
 			if loads == slow || h.Log == nil {
-				t.Errorf("%s: the samples have the machine's load: %t, missing %q; log %+v", h.Host, loads, h.Begin.Missing, h.Log)
+				t.Errorf("%s: the samples have the machine's load: %t, missing %q; log %+v", h.Host, loads,
+					h.Begin.Missing, h.Log)
 			}
 		}
 
 		run("export", changed.ID, "--snapshots", "-o", "around/")
-		out, _ := command(t, t.Context(), dir, "diff", filepath.Join("around", "server-before.json"), filepath.Join("around", "server-after.json")).Output()
+		out, _ := command(t, t.Context(), dir, "diff", filepath.Join("around", "server-before.json"),
+			filepath.Join("around", "server-after.json")).Output()
 		if !strings.Contains(string(out), "net.ipv4.tcp_sack") {
 			t.Errorf("diff of the exported snapshots:\n%s", out)
 		}

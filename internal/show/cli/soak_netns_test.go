@@ -49,11 +49,14 @@ func TestSoak(t *testing.T) {
 			soak.load(t, cycle*2/3, time.Now().After(warm))
 			soak.rest(t, cycle/3, time.Now().After(warm))
 		}
-		t.Logf("%v: %d honest measurements (%d repeated), %d visits of hostile clients\n%s", time.Since(began).Round(time.Second), soak.honest, soak.repeated, soak.visits, soak.table(t))
+		t.Logf("%v: %d honest measurements (%d repeated), %d visits of hostile clients\n%s",
+			time.Since(began).Round(time.Second), soak.honest, soak.repeated, soak.visits, soak.table(t))
 		for i, took := range soak.took {
-			t.Logf("measure %s: %v alone, at most %v under load", strings.Join(honest[i], " "), alone[i].Round(time.Millisecond), took.Round(time.Millisecond))
+			t.Logf("measure %s: %v alone, at most %v under load", strings.Join(honest[i], " "),
+				alone[i].Round(time.Millisecond), took.Round(time.Millisecond))
 			if took > alone[i]+slowdown {
-				t.Errorf("measure %s takes %v under load, and %v alone: expected at most %v more", strings.Join(honest[i], " "), took, alone[i], slowdown)
+				t.Errorf("measure %s takes %v under load, and %v alone: expected at most %v more",
+					strings.Join(honest[i], " "), took, alone[i], slowdown)
 			}
 		}
 		s.measure(t)
@@ -73,7 +76,8 @@ const slowdown = 5 * time.Second
 // honest are the measurements that TestSoak takes in turn.
 var honest = [][]string{
 	{soakHost + ":" + hostilePort}, {soakHost + ":" + hostilePort, "--direction", "both", "--streams", "4"},
-	{soakHost + ":" + hostilePort, "--protocol", "udp", "--rate-cap", "50M"}, {soakHost + ":" + hostilePort, "--protocol", "rr"},
+	{soakHost + ":" + hostilePort, "--protocol", "udp", "--rate-cap", "50M"},
+	{soakHost + ":" + hostilePort, "--protocol", "rr"},
 	{soakHost + ":" + hostilePort, "--protocol", "crr"}, {soakHost + ":" + hostilePort, "--protocol", "udp-rr"},
 	{"--iperf3", soakHost + ":5201"},
 }
@@ -209,10 +213,13 @@ func (k *soaking) table(t *testing.T) string {
 		verdict := ""
 		if last > allowed {
 			verdict = "GROWS"
-			t.Errorf("%s grows: the median is %.0f in the first third of the time, and %.0f in the last; expected at most %.0f", strings.ReplaceAll(what, "\t", ": "), first, last, allowed)
+			t.Errorf(
+				"%s grows: the median is %.0f in the first third of the time, and %.0f in the last; expected at most %.0f",
+				strings.ReplaceAll(what, "\t", ": "), first, last, allowed)
 		}
 		// Between the middles of the thirds are three fifths of all that was done.
-		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.4f a visit\t%s\n", what, len(list), slices.Min(list), slices.Max(list), first, last, allowed, (allowed-first)/(0.6*float64(k.visits+int64(k.honest))), verdict)
+		fmt.Fprintf(w, "%s\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.4f a visit\t%s\n", what, len(list), slices.Min(list),
+			slices.Max(list), first, last, allowed, (allowed-first)/(0.6*float64(k.visits+int64(k.honest))), verdict)
 	}
 	_ = w.Flush() // to memory
 	return b.String()
@@ -267,7 +274,8 @@ func TestGrowth(t *testing.T) {
 func trickle(ctx context.Context, random *rand.Rand) {
 	var said []net.Conn
 	for _, port := range []string{hostilePort, "5201"} {
-		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 2, byte(1+random.IntN(20)))}, Timeout: time.Second}
+		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 2, byte(1+random.IntN(20)))},
+			Timeout: time.Second}
 		conn, err := dialer.Dial("tcp", "127.0.0.1:"+port)
 		if err != nil {
 			continue
@@ -289,7 +297,8 @@ func trickle(ctx context.Context, random *rand.Rand) {
 
 // freeze stops an honest client at any instant, for a while, and kills it.
 func freeze(ctx context.Context, random *rand.Rand) {
-	command := exec.Command("linerate", "measure", "127.0.0.1:"+hostilePort, "--source", "127.0.3.1", "--duration", "1s", "--warmup", "100ms", "--no-save")
+	command := exec.Command("linerate", "measure", "127.0.0.1:"+hostilePort, "--source", "127.0.3.1", "--duration",
+		"1s", "--warmup", "100ms", "--no-save")
 	if command.Start() != nil {
 		return
 	}
@@ -308,7 +317,8 @@ func freeze(ctx context.Context, random *rand.Rand) {
 
 // babble is a client of iperf3 that says anything after its cookie.
 func babble(ctx context.Context, random *rand.Rand) {
-	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 4, byte(1+random.IntN(20)))}, Timeout: time.Second}
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 4, byte(1+random.IntN(20)))},
+		Timeout: time.Second}
 	conn, err := dialer.DialContext(ctx, "tcp", "127.0.0.1:5201")
 	if err != nil {
 		return

@@ -39,11 +39,13 @@ func newStudiesCommand(s streams) *cobra.Command {
 					EstimateS: plan.Time(plan.Blocks()).Seconds(),
 				})
 			}
-			table := &document.Table{Columns: []document.Column{{Head: "study"}, {Head: "takes", Align: document.Right}, {Head: "question", Wrap: true}}}
+			table := &document.Table{Columns: []document.Column{{Head: "study"}, {Head: "takes", Align: document.Right},
+				{Head: "question", Wrap: true}}}
 			for _, e := range list.Studies {
 				table.Add(e.Study, estimate(e.EstimateS), e.Question)
 			}
-			return s.answer(asJSON, list, asText(document.Document{Summary: [][]document.Block{document.Tables(table)}}))
+			return s.answer(asJSON, list,
+				asText(document.Document{Summary: [][]document.Block{document.Tables(table)}}))
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (linerate.studies/v1)")

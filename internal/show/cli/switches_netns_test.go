@@ -96,13 +96,15 @@ func TestSwitchPorts(t *testing.T) {
 			what            string
 			kernel          float64
 			counted, frames uint64
-		}{{"received", d.RxBytes, p.Counters.InOctets, p.Counters.In()}, {"sent", d.TxBytes, p.Counters.OutOctets, p.Counters.Out()}} {
+		}{{"received", d.RxBytes, p.Counters.InOctets, p.Counters.In()}, {"sent", d.TxBytes, p.Counters.OutOctets,
+			p.Counters.Out()}} {
 			there, here := float64(one.counted)/p.Seconds(), one.kernel/d.Seconds
 			const edges = 16 << 10 // bytes that a burst at an edge has
 			allowed := 0.002*here + here*p.DoubtS/p.Seconds() + edges/p.Seconds()
 			t.Logf("%s %s: %.0f bytes/s by SNMP, %.0f by the kernel", d.Interface, one.what, there, here)
 			if math.Abs(there-here) > allowed {
-				t.Errorf("%s %s: %.0f bytes/s by SNMP, %.0f by the kernel (allowed %.0f apart)", d.Interface, one.what, there, here, allowed)
+				t.Errorf("%s %s: %.0f bytes/s by SNMP, %.0f by the kernel (allowed %.0f apart)", d.Interface, one.what,
+					there, here, allowed)
 			}
 			if (one.frames > 100) != (here > 1e6) {
 				t.Errorf("%s %s: %d frames, %.0f bytes/s", d.Interface, one.what, one.frames, here)
@@ -152,7 +154,8 @@ func realSwitch(t *testing.T, dir string, cached bool) {
 	kerneltest.Do(t, "ip", "-n", "sw", "link", "add", "name", "br0", "type", "bridge")
 	kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "br0", "up")
 	for host, port := range map[string]string{"client": "gi1", "server": "gi2"} {
-		kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", "eth0", "type", "veth", "peer", "name", port, "netns", "sw")
+		kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", "eth0", "type", "veth", "peer", "name", port,
+			"netns", "sw")
 		address := map[string]string{"client": "10.0.0.1/24", "server": "10.0.0.2/24"}[host]
 		kerneltest.Do(t, "ip", "-n", host, "address", "add", address, "dev", "eth0")
 		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth0", "up")
@@ -165,8 +168,10 @@ func realSwitch(t *testing.T, dir string, cached bool) {
 	kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "m0", "up")
 
 	config := filepath.Join(dir, "snmpd.conf")
-	text := "agentaddress udp:192.0.2.9:1161\ncreateUser linerate SHA-256 \"" + rightPassword + "\" AES \"" + rightPassword + "\"\n" +
-		"rouser linerate priv\nrwcommunity for-the-test 192.0.2.1\n[snmp] persistentDir " + filepath.Join(dir, "state") + "\n"
+	text := "agentaddress udp:192.0.2.9:1161\ncreateUser linerate SHA-256 \"" + rightPassword + "\" AES \"" +
+		rightPassword + "\"\n" +
+		"rouser linerate priv\nrwcommunity for-the-test 192.0.2.1\n[snmp] persistentDir " +
+		filepath.Join(dir, "state") + "\n"
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +180,8 @@ func realSwitch(t *testing.T, dir string, cached bool) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = daemon.Process.Kill(); _ = daemon.Wait() })
-	device, err := snmp.Open(t.Context(), "sg300", &topology.SNMP{Address: "192.0.2.9:1161"}, snmp.Community("for-the-test"), nil)
+	device, err := snmp.Open(t.Context(), "sg300", &topology.SNMP{Address: "192.0.2.9:1161"},
+		snmp.Community("for-the-test"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +200,8 @@ func realSwitch(t *testing.T, dir string, cached bool) {
 
 func credentialsFile(t *testing.T, dir, password string) {
 	t.Helper()
-	text := "user: linerate\nauth_protocol: SHA-256\nauth_password: " + password + "\npriv_protocol: AES\npriv_password: " + password + "\n"
+	text := "user: linerate\nauth_protocol: SHA-256\nauth_password: " + password +
+		"\npriv_protocol: AES\npriv_password: " + password + "\n"
 	if err := os.WriteFile(filepath.Join(dir, "sg300.snmp"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -216,10 +223,13 @@ func TestRealSwitch(t *testing.T) {
 
 		credentialsFile(t, secrets, wrongPassword)
 		out, err := command(t, t.Context(), dir, "run", "--trust", file).CombinedOutput()
-		if text := string(out); err == nil || !strings.Contains(text, "SNMP of sg300: the user's auth_password or auth_protocol is wrong") || strings.Contains(text, wrongPassword) {
+		if text := string(out); err == nil ||
+			!strings.Contains(text, "SNMP of sg300: the user's auth_password or auth_protocol is wrong") ||
+			strings.Contains(text, wrongPassword) {
 			t.Errorf("with a wrong password: %v\n%s", err, out)
 		}
-		if list, _ := command(t, t.Context(), dir, "runs").Output(); strings.Contains(string(list), "behind-a-real-switch") {
+		if list, _ := command(t, t.Context(), dir, "runs").Output(); strings.Contains(string(list),
+			"behind-a-real-switch") {
 			t.Errorf("a run without credentials is in the notebook:\n%s", list)
 		}
 
@@ -268,7 +278,8 @@ func TestCachingSwitch(t *testing.T) {
 		credentialsFile(t, dir, rightPassword)
 		run := runLab(t, dir, writeStudy(t, dir, behindARealSwitch))
 		for _, p := range run.Trials[0].Switches[0].Ports {
-			if !strings.Contains(p.Missing, "set workload.duration to") && !strings.Contains(p.Missing, "changed too rarely") || p.Counters != (record.SwitchCounters{}) {
+			if !strings.Contains(p.Missing, "set workload.duration to") &&
+				!strings.Contains(p.Missing, "changed too rarely") || p.Counters != (record.SwitchCounters{}) {
 				t.Errorf("port %s: %q, %+v", p.Port, p.Missing, p.Counters)
 			}
 		}

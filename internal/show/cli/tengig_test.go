@@ -128,7 +128,8 @@ func TestTenGigCanTell(t *testing.T) {
 		f := tr.Flows[0]
 		trial := &record.Trial{Flows: []record.Flow{{
 			From: f.Opener, To: f.Acceptor, Connected: true, CongestionControl: f.CongestionControl, LimitBps: rate,
-			Path: []string{f.Opener + ".eth0", f.Acceptor + ".eth0"}, SenderInfo: &record.TCPInfo{SndMSS: 1448, Options: 7},
+			Path: []string{f.Opener + ".eth0", f.Acceptor + ".eth0"}, SenderInfo: &record.TCPInfo{SndMSS: 1448,
+				Options: 7},
 		}}}
 		for _, name := range []string{f.Opener, f.Acceptor} {
 			h, _ := s.Topology.Host(name)
@@ -156,7 +157,8 @@ func TestTenGigCanTell(t *testing.T) {
 	}
 	const rmem, wmem = "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"
 	asItIs, list := expected[settingfile.AsItIs], expected[settingfile.TheList]
-	if asItIs.LimitedBy != bottleneck.SendBuffer || list.LimitedBy != bottleneck.FullLink || list.LowBps < 0.99*rate || asItIs.HighBps > 0.7*rate {
+	if asItIs.LimitedBy != bottleneck.SendBuffer || list.LimitedBy != bottleneck.FullLink || list.LowBps < 0.99*rate ||
+		asItIs.HighBps > 0.7*rate {
 		t.Errorf("as it is %+v, the list %+v", asItIs, list)
 	}
 	if e := expected["only "+rmem]; e != asItIs {

@@ -150,7 +150,8 @@ type logWriter struct {
 }
 
 func newLogWriter(to io.Writer) *logWriter {
-	l := &logWriter{to: to, messages: make(chan []byte, logQueue), end: make(chan struct{}), written: make(chan struct{})}
+	l := &logWriter{to: to, messages: make(chan []byte, logQueue), end: make(chan struct{}),
+		written: make(chan struct{})}
 	go l.write()
 	return l
 }

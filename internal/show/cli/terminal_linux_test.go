@@ -75,8 +75,11 @@ func TestServersDoNotActOnTheTerminal(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			handlers := map[string]bus.Handler{"listen": func(context.Context, []byte) (any, error) { return nil, errors.New(evil) }}
-			_ = errors.Join(c.Serve(t.Context(), handlers, bus.Gate{}), c.Announce(message.Hello{Node: record.NodeServer, Version: evil}))
+			handlers := map[string]bus.Handler{"listen": func(context.Context, []byte) (any, error) {
+				return nil, errors.New(evil)
+			}}
+			_ = errors.Join(c.Serve(t.Context(), handlers, bus.Gate{}),
+				c.Announce(message.Hello{Node: record.NodeServer, Version: evil}))
 		}
 	}()
 	for _, why := range []string{evil, ""} {

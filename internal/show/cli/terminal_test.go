@@ -42,7 +42,8 @@ func TestNothingActsOnTheTerminal(t *testing.T) {
 	const evil = "x\x1b[2J\x1b]0;owned\x07\u009b31m\rhidden\u202e"
 	dir := t.TempDir()
 	study := filepath.Join(dir, "evil.yaml")
-	if err := os.WriteFile(study, []byte("study: \"x\\e[2J\\r\"\n"+evil+": 1\nhosts: [\""+strings.ReplaceAll(evil, "\x1b", "\\e")+"\"]\n"), 0o600); err != nil {
+	if err := os.WriteFile(study, []byte("study: \"x\\e[2J\\r\"\n"+evil+": 1\nhosts: [\""+
+		strings.ReplaceAll(evil, "\x1b", "\\e")+"\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	settings := filepath.Join(dir, "evil.conf")

@@ -45,7 +45,8 @@ func checkToken(where, token string) error {
 	if len(token) >= greeting.LeastToken {
 		return nil
 	}
-	return usageError(fmt.Errorf("%s: a token of %d characters can be guessed; expected at least %d random ones, as openssl rand -hex 32 writes",
+	return usageError(fmt.Errorf(
+		"%s: a token of %d characters can be guessed; expected at least %d random ones, as openssl rand -hex 32 writes",
 		where, len(token), greeting.LeastToken))
 }
 

@@ -43,7 +43,8 @@ func TestTools(t *testing.T) {
 		var counted, reported, got float64
 		seen := map[string]bool{}
 		for _, f := range trial.Flows {
-			if !f.Connected || !f.Alive || f.ReceivedBytes == 0 || f.SenderInfo == nil || f.CongestionControl != "cubic" || seen[f.Source+f.Destination] {
+			if !f.Connected || !f.Alive || f.ReceivedBytes == 0 || f.SenderInfo == nil ||
+				f.CongestionControl != "cubic" || seen[f.Source+f.Destination] {
 				t.Errorf("%s: %+v", name, f)
 				continue
 			}
@@ -55,7 +56,8 @@ func TestTools(t *testing.T) {
 			got += float64(f.ReceivedBytes)
 		}
 		for _, tool := range trial.Tools {
-			if tool.Error != "" || tool.Tool != name || len(tool.Output) < 100 || len(tool.ServerOutput) < 100 || tool.TookS == 0 {
+			if tool.Error != "" || tool.Tool != name || len(tool.Output) < 100 || len(tool.ServerOutput) < 100 ||
+				tool.TookS == 0 {
 				t.Errorf("%s: %+v", name, tool)
 			}
 			counted, reported = counted+tool.GoodputBps, reported+tool.ReceiverBps
@@ -65,7 +67,8 @@ func TestTools(t *testing.T) {
 		}
 		// Their time is not the window, and the link is shared unevenly at first.
 		if math.Abs(reported/counted-1) > 0.15 {
-			t.Errorf("%s: its receivers report %.1f Mbit/s, their connections carried %.1f", name, reported/1e6, counted/1e6)
+			t.Errorf("%s: its receivers report %.1f Mbit/s, their connections carried %.1f", name, reported/1e6,
+				counted/1e6)
 		}
 		var ports float64
 		for _, h := range trial.Hosts {
@@ -78,7 +81,8 @@ func TestTools(t *testing.T) {
 		if math.Abs(ports/got-1) > 0.05 {
 			t.Errorf("%s: ports took in %.2f MB of payload, connections received %.2f MB", name, ports/1e6, got/1e6)
 		}
-		if s := trial.ToolReported; s == nil || s.Processes != 4 || s.Tool != name || math.Abs(s.GoodputBps-counted) > 1 {
+		if s := trial.ToolReported; s == nil || s.Processes != 4 || s.Tool != name ||
+			math.Abs(s.GoodputBps-counted) > 1 {
 			t.Errorf("%s: %+v, counted %g", name, s, counted)
 		}
 	}
@@ -99,7 +103,8 @@ func TestToolDescribed(t *testing.T) {
 		goodput[trial.Treatment] = trial.GoodputBps
 		over := run.Topology
 		for _, c := range trust.Trial(trial, &over) {
-			if added := trial.Treatment == "added"; c.Check == trust.ToolAgrees && c.Pass == added || c.Check == trust.Wire && !c.Pass {
+			if added := trial.Treatment == "added"; c.Check == trust.ToolAgrees && c.Pass == added ||
+				c.Check == trust.Wire && !c.Pass {
 				t.Errorf("%s: %+v of %+v", trial.Treatment, c, s)
 			}
 		}
@@ -143,7 +148,8 @@ func TestApplicationTools(t *testing.T) {
 				t.Errorf("%s prints a figure: %+v", name, said)
 			}
 		case ratio < least || ratio > most || said.LatencyUs < 5000 || said.Seconds < 1:
-			t.Errorf("%s: says %.1f/s in %.2f s, %.0f us; %.1f/s were answered", name, said.TransactionsPerS, said.Seconds, said.LatencyUs, f.TransactionsPerS)
+			t.Errorf("%s: says %.1f/s in %.2f s, %.0f us; %.1f/s were answered", name, said.TransactionsPerS,
+				said.Seconds, said.LatencyUs, f.TransactionsPerS)
 		}
 	}
 }
@@ -159,15 +165,18 @@ func TestDiskOrWire(t *testing.T) {
 	for _, trial := range run.Trials {
 		bps[trial.Treatment], by[trial.Treatment] = trial.GoodputBps, trial.Flows[0].LimitedBy
 		several := strings.Contains(trial.Treatment, "8 connections")
-		if links := map[bool]float64{false: 1, true: 2}[several]; trial.LimitBps < links*45e6 || trial.LimitBps > links*50e6 {
+		if links := map[bool]float64{false: 1, true: 2}[several]; trial.LimitBps < links*45e6 ||
+			trial.LimitBps > links*50e6 {
 			t.Errorf("%s: a limit of %.1f Mbit/s", trial.Treatment, trial.LimitBps/1e6)
 		}
 		if len(trial.Flows) != 1 || (trial.Flows[0].SenderInfo == nil) != several {
 			t.Errorf("%s: %d flows, %+v", trial.Treatment, len(trial.Flows), trial.Flows[0])
 		}
 	}
-	const slow1, slow8, fast1, fast8 = "slow disk, 1 connection", "slow disk, 8 connections", "fast disk, 1 connection", "fast disk, 8 connections"
-	if by[slow1] != bottleneck.Application || by[slow8] != bottleneck.Application || by[fast8] == bottleneck.Application {
+	const slow1, slow8, fast1, fast8 = "slow disk, 1 connection", "slow disk, 8 connections", "fast disk, 1 connection",
+		"fast disk, 8 connections"
+	if by[slow1] != bottleneck.Application || by[slow8] != bottleneck.Application ||
+		by[fast8] == bottleneck.Application {
 		t.Errorf("held by %q", by)
 	}
 	if bps[slow1] == 0 || bps[slow1] > 0.7*bps[fast1] || bps[slow8] > 0.5*bps[fast8] || bps[fast8] < 1.3*bps[fast1] {
@@ -192,7 +201,8 @@ func TestToolSurplus(t *testing.T) {
 			}
 			// iperf waits for its buffers, so that how much it is off is a matter of
 			// chance; the check must notice in either case.
-			if off := s.SumBps > 1.05*s.GoodputBps && s.SumBps > 1.1*trial.LimitBps; off && c.Pass || trial.Treatment == "iperf3" && !off {
+			if off := s.SumBps > 1.05*s.GoodputBps && s.SumBps > 1.1*trial.LimitBps; off && c.Pass ||
+				trial.Treatment == "iperf3" && !off {
 				t.Errorf("%s: %+v of %+v", trial.Treatment, c, s)
 			}
 		}
@@ -222,7 +232,8 @@ func TestToolsEndWithTheRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Words by which these very processes are known.
-	long := strings.NewReplacer("{from: a, to: b}\n", "{from: a, to: b, tool_args: [-l, 54321]}\n", "1500ms", "60s").Replace(string(text))
+	long := strings.NewReplacer("{from: a, to: b}\n", "{from: a, to: b, tool_args: [-l, 54321]}\n", "1500ms",
+		"60s").Replace(string(text))
 	file := filepath.Join(dir, "long.yaml")
 	if err := os.WriteFile(file, []byte(long), 0o644); err != nil {
 		t.Fatal(err)
@@ -236,7 +247,8 @@ func TestToolsEndWithTheRun(t *testing.T) {
 		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 		for _, file := range files {
 			words, _ := os.ReadFile(file)
-			if list := strings.Split(string(words), "\x00"); slices.Contains(list, "54321") && strings.HasPrefix(list[0], "iperf") {
+			if list := strings.Split(string(words), "\x00"); slices.Contains(list, "54321") &&
+				strings.HasPrefix(list[0], "iperf") {
 				pids = append(pids, file)
 			}
 		}
@@ -267,9 +279,11 @@ func TestToolNotInstalled(t *testing.T) {
 		{"check", labFile(t, "tools.yaml")},
 	} {
 		cmd := command(t, t.Context(), t.TempDir(), args...)
-		cmd.Env = append(slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") }), "PATH="+t.TempDir())
+		cmd.Env = append(slices.DeleteFunc(cmd.Env, func(v string) bool { return strings.HasPrefix(v, "PATH=") }),
+			"PATH="+t.TempDir())
 		text, _ := cmd.CombinedOutput()
-		for _, want := range []string{"a: iperf3 is not installed: apt-get install iperf3\n", "b: iperf is not installed: apt-get install iperf\n", "Nothing was made"} {
+		for _, want := range []string{"a: iperf3 is not installed: apt-get install iperf3\n",
+			"b: iperf is not installed: apt-get install iperf\n", "Nothing was made"} {
 			if status := cmd.ProcessState.ExitCode(); status != ExitFailed || !strings.Contains(string(text), want) {
 				t.Errorf("%v: exit status %d, want %q in\n%s", args[0], status, want, text)
 			}

@@ -64,14 +64,18 @@ and the counters that drivers have of queues every 30 s.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.hosts, "host", nil, "show a `host` that ssh reaches, such as root@nas (may be repeated)")
-	flags.StringArrayVar(&f.via, "via", nil, "show a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
+	flags.StringArrayVar(&f.via, "via", nil,
+		"show a host that a `command` reaches, such as 'nas=ip netns exec nas' (may be repeated)")
 	flags.StringVar(&f.lab, "lab", "", "show all hosts of a lab that is up, by its `name`")
-	durationVar(flags, &f.interval, leastInterval, "interval", "1s", "time between samples; with --replay: as recorded, if absent")
-	valueVar(flags, &f.sort, oneOf(top.OrderNames()...), "sort", "order", top.OrderNames()[0], "order of rows: rate, packets, loss, name")
+	durationVar(flags, &f.interval, leastInterval, "interval", "1s",
+		"time between samples; with --replay: as recorded, if absent")
+	valueVar(flags, &f.sort, oneOf(top.OrderNames()...), "sort", "order", top.OrderNames()[0],
+		"order of rows: rate, packets, loss, name")
 	flags.BoolVar(&f.once, "once", false, "print one sample of each host as text; with --replay the last")
 	flags.StringVar(&f.replay, "replay", "", "show again what --json has written to a `file` (\"-\": standard input)")
 	flags.BoolVar(&f.asJSON, "json", false, "print a line of JSON for each sample (linerate.top/v1)")
-	cmd.Annotations = map[string]string{details: `Keys: 1 to 6 and Tab views, s sort, space pause, ← → the samples before and after,
+	cmd.Annotations = map[string]string{
+		details: `Keys: 1 to 6 and Tab views, s sort, space pause, ← → the samples before and after,
 n the next host, ? help, q quit.`}
 	return cmd
 }
@@ -84,7 +88,8 @@ func (f topFlags) check(s streams) (list []error) {
 		list = append(list, errors.New("--replay shows a recording, and no --host, --via or --lab"))
 	}
 	if _, terminal := terminalWidth(s.out); !terminal && !f.once && !f.asJSON {
-		list = append(list, errors.New("standard output is no terminal: linerate top --once prints one sample as text, linerate top --json a line for each"))
+		list = append(list, errors.New(
+			"standard output is no terminal: linerate top --once prints one sample as text, linerate top --json a line for each"))
 	}
 	return list
 }
@@ -167,13 +172,16 @@ func (f topFlags) pace() time.Duration {
 }
 
 func (f topFlags) model(s streams) top.Model {
-	return top.Model{Color: textOptions(s.out, "").Color, Zone: time.Local, Order: slices.Index(top.OrderNames(), f.sort)}
+	return top.Model{Color: textOptions(s.out, "").Color, Zone: time.Local,
+		Order: slices.Index(top.OrderNames(), f.sort)}
 }
 
 // print writes a line for each sample, with --once one of each host.
 func (f topFlags) print(ctx context.Context, s streams, sources []top.Source) error {
 	lines := json.NewEncoder(s.out)
-	return collect(ctx, sources, f.once && f.replay == "", func(sample record.HostSample) error { return lines.Encode(sample) })
+	return collect(ctx, sources, f.once && f.replay == "", func(sample record.HostSample) error {
+		return lines.Encode(sample)
+	})
 }
 
 func (f topFlags) printOnce(ctx context.Context, s streams, sources []top.Source) error {

@@ -38,10 +38,12 @@ func topOnTerminal(t *testing.T, width, height uint16, args ...string) *onTermin
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { terminal.Close(); controller.Close() })
-	if err := unix.IoctlSetWinsize(int(controller.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: height, Col: width}); err != nil {
+	if err := unix.IoctlSetWinsize(int(controller.Fd()), unix.TIOCSWINSZ,
+		&unix.Winsize{Row: height, Col: width}); err != nil {
 		t.Fatal(err)
 	}
-	o := &onTerminal{cmd: command(t, context.Background(), t.TempDir(), append([]string{"top"}, args...)...), keys: controller, terminal: terminal, said: &transcript{}}
+	o := &onTerminal{cmd: command(t, context.Background(), t.TempDir(), append([]string{"top"}, args...)...),
+		keys: controller, terminal: terminal, said: &transcript{}}
 	o.before = o.state(t)
 	o.cmd.Stdin, o.cmd.Stdout, o.cmd.Stderr = terminal, terminal, terminal
 	o.cmd.Env = append(o.cmd.Env, "TERM=xterm-256color", "COLUMNS=", "LINES=")
@@ -66,7 +68,8 @@ func (o *onTerminal) state(t *testing.T) unix.Termios {
 
 func (o *onTerminal) await(t *testing.T, what string) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !strings.Contains(o.said.String(), what); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); !strings.Contains(o.said.String(), what); time.Sleep(
+		10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%q is not on the terminal: %q", what, o.said)
 		}
@@ -193,7 +196,8 @@ func TestTopReachesHosts(t *testing.T) {
 		t.Errorf("hosts %v", names)
 	}
 	_, errs, err = run("--once", "--via", "sh -c false")
-	if exit, is := errors.AsType[*exec.ExitError](err); !is || exit.ExitCode() != ExitFailed || !strings.Contains(errs, "exit status 1") {
+	if exit, is := errors.AsType[*exec.ExitError](err); !is || exit.ExitCode() != ExitFailed ||
+		!strings.Contains(errs, "exit status 1") {
 		t.Errorf("%v: %s", err, errs)
 	}
 	o := topOnTerminal(t, 80, 24, "--via", "good=env", "--via", "bad=false")

@@ -122,7 +122,8 @@ func (r *remote) Next(ctx context.Context) (s record.HostSample, err error) {
 }
 
 func (r *remote) words() []string {
-	return append(r.command[1:len(r.command):len(r.command)], programName(r.command[0]), "top", "--json", "--interval", r.interval.String())
+	return append(r.command[1:len(r.command):len(r.command)], programName(r.command[0]), "top", "--json", "--interval",
+		r.interval.String())
 }
 
 func (r *remote) what() string {

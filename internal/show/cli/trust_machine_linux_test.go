@@ -34,7 +34,8 @@ func TestMachineTrust(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		trustOn(t, place{"this kernel", hereIn(t, trustFiles(t, "")), map[string]bool{}})
 		m := machinetest.Machine{Name: "uml", Kernel: machinetest.UserMode(t), Memory: 1024,
-			Modules: []string{"veth", "bridge", "sch_netem", "sch_tbf", "sch_htb", "tun", "ipv6"}, Files: map[string][]byte{}}
+			Modules: []string{"veth", "bridge", "sch_netem", "sch_tbf", "sch_htb", "tun", "ipv6"},
+			Files:   map[string][]byte{}}
 		for _, by := range topology.Mechanisms {
 			for name, text := range trustFiles(t, by) {
 				m.Files[filepath.Join("/root", string(by), name)] = text
@@ -43,7 +44,8 @@ func TestMachineTrust(t *testing.T) {
 		uml := machinetest.Boot(t, m)[0]
 		for _, by := range topology.Mechanisms {
 			trustOn(t, place{"user-mode Linux, " + string(by), func(t *testing.T, script string) (string, int) {
-				return uml.Run(t, 5*time.Minute, "cd /root/"+string(by)+" && export LINERATE_MAX_RETRY_TIME=0s\n"+script)
+				return uml.Run(t, 5*time.Minute, "cd /root/"+string(by)+" && export LINERATE_MAX_RETRY_TIME=0s\n"+
+					script)
 			}, map[string]bool{}})
 		}
 	})
@@ -65,7 +67,8 @@ func trustFiles(t *testing.T, by topology.Mechanism) map[string][]byte {
 		files[name] = text
 	}
 	if by != "" {
-		files["trust-alone.yaml"] = replaced(t, files["trust-alone.yaml"], "topology:\n", "topology:\n  impaired_by: "+string(by)+"\n")
+		files["trust-alone.yaml"] = replaced(t, files["trust-alone.yaml"], "topology:\n", "topology:\n  impaired_by: "+
+			string(by)+"\n")
 	}
 	far := files["trust-hosts.yaml"]
 	for _, change := range [][2]string{
@@ -134,9 +137,12 @@ func trustOn(t *testing.T, on place) {
 		{what: "hosts as declared", run: run + "--replicates 3 trust-hosts.yaml"},
 		{"a link faster than declared", "", run + "--set topology.links[0].rate=500kbit trust-hosts.yaml",
 			planted{fails: []string{trust.Limit}, beside: []string{trust.SenderSide}}},
-		{"another program", "linerate lab exec --lab trust-alone client1 -- busybox ping -q -i 0.05 -s 1400 10.0.1.2 >ping 2>&1 &", run + "trust-hosts.yaml",
+		{"another program",
+			"linerate lab exec --lab trust-alone client1 -- busybox ping -q -i 0.05 -s 1400 10.0.1.2 >ping 2>&1 &",
+			run + "trust-hosts.yaml",
 			planted{fails: []string{trust.Foreign, trust.Wire}}},
-		{"a long way to the agent", "linerate lab exec --lab trust-alone server2 -- busybox nc -ll -p 7000 -e linerate agent --stdio --node server >nc 2>&1 &", run + "trust-far.yaml",
+		{"a long way to the agent",
+			"linerate lab exec --lab trust-alone server2 -- busybox nc -ll -p 7000 -e linerate agent --stdio --node server >nc 2>&1 &", run + "trust-far.yaml",
 			planted{fails: []string{trust.Clock}}},
 	} {
 		got := on.run(t, inLab(real.before, real.run))

@@ -62,16 +62,18 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 				return usageError(errors.New("--run reads a run that was made; expected no files"))
 			}
 			if len(args) == 0 && !f.lists && f.run == "" {
-				return usageError(errors.New("expected a file of settings, a directory of them, or one of the lists that linerate tune --lists names"))
+				return usageError(errors.New(
+					"expected a file of settings, a directory of them, or one of the lists that linerate tune --lists names"))
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.lists {
-				return s.answer(f.asJSON, publishedLists{"linerate.lists/v1", studies.ListNames()}, func(w io.Writer) error {
-					_, err := fmt.Fprintln(w, strings.Join(studies.ListNames(), "\n"))
-					return err
-				})
+				return s.answer(f.asJSON, publishedLists{"linerate.lists/v1", studies.ListNames()},
+					func(w io.Writer) error {
+						_, err := fmt.Fprintln(w, strings.Join(studies.ListNames(), "\n"))
+						return err
+					})
 			}
 			if f.run != "" {
 				return f.conclude(cmd, s)
@@ -83,7 +85,8 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 	flags.BoolVar(&f.lint, "lint", false, "only check the files")
 	flags.BoolVar(&f.elsewhere, "elsewhere", false, "the files are for another machine: do not read this kernel")
 	flags.BoolVar(&f.lists, "lists", false, "list the published lists that come with linerate")
-	valueVar(flags, &f.system, oneOf(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD), "system", "string", "", "linux, freebsd or openbsd (default: by the keys)")
+	valueVar(flags, &f.system, oneOf(settingfile.Linux, settingfile.FreeBSD, settingfile.OpenBSD), "system", "string",
+		"", "linux, freebsd or openbsd (default: by the keys)")
 	flags.StringVar(&f.on, "on", "", "try the settings on the hosts of this `study`, which has no factors")
 	flags.StringSliceVar(&f.options.Hosts, "host", nil, "`hosts` to change (default: the flows' ends)")
 	valueVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "", "try the settings in a lab, on a link of this rate")
@@ -91,18 +94,22 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 	valueVar(flags, &f.loss, unit.ParseRatio, "loss", "share", "", "with --rate: the link's loss of frames")
 	flags.BoolVar(&f.options.Ablate, "ablate", false, "try each setting alone, and the list without it")
 	flags.StringVar(&f.options.Search, "search", "", "`KEY=FROM..TO`: the smallest value that is enough")
-	flags.StringSliceVar(&f.options.Responses, "response", nil, "judge by these `metrics`; the first gives the verdict (see docs)")
+	flags.StringSliceVar(&f.options.Responses, "response", nil,
+		"judge by these `metrics`; the first gives the verdict (see docs)")
 	flags.StringVar(&f.run, "run", "", "answer from a `run` in the notebook")
-	flags.StringVar(&f.options.Keep, "keep", "", "write the settings proven to help to this new `file` (implies --ablate)")
+	flags.StringVar(&f.options.Keep, "keep", "",
+		"write the settings proven to help to this new `file` (implies --ablate)")
 	// A link that is full has a queue.
 	f.options.Accept = tuning.Accepted{"latency": 0.1}
 	for _, name := range tuning.AcceptNames() {
-		flags.Var(acceptFlag{f.options.Accept, name}, "accept-"+name, "keep settings that cost up to this much "+name+" for a gain")
+		flags.Var(acceptFlag{f.options.Accept, name}, "accept-"+name, "keep settings that cost up to this much "+name+
+			" for a gain")
 		flags.Lookup("accept-" + name).Hidden = name != "goodput" && name != "latency" // docs/tune.md has the others
 	}
 	valueVar(flags, &f.margin, unit.ParseRatio, "margin", "share", "", "smaller differences do not matter")
 	flags.StringArrayVar(&f.options.Set, "set", nil, setUsage)
-	f.trialFlags.define(flags, &f.options.Options, "`directory` for pages and results (default: runs)", "print JSON (linerate.tune/v1 or linerate.lint/v1; with --lists linerate.lists/v1)")
+	f.trialFlags.define(flags, &f.options.Options, "`directory` for pages and results (default: runs)",
+		"print JSON (linerate.tune/v1 or linerate.lint/v1; with --lists linerate.lists/v1)")
 	flags.Lookup("budget").Usage = "time of all trials together, such as 10m"
 	return cmd
 }
@@ -230,7 +237,8 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams, to *written) tune.Optio
 	warned := map[string]bool{} // of an earlier run of this list
 	o.Planned = func(p *study.Plan, reserve int) error {
 		if detects := planSensitivity(p, reserve); detects != nil && !f.quiet {
-			say(s.err, "linerate: %s, %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"), planTime(p, reserve), evidence.Sensitivity(detects))
+			say(s.err, "linerate: %s, %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"),
+				planTime(p, reserve), evidence.Sensitivity(detects))
 		}
 		for _, warning := range append(p.TooFew(), run.BlocksWarning(p)) {
 			if warning != "" && !warned[warning] {
@@ -262,9 +270,12 @@ func (f tuneFlags) failed(file string, err, lost error) error {
 	made, is := errors.AsType[*tune.RunError](err)
 	switch {
 	case is && made.Interrupted:
-		return statusError{ExitInterrupted, errors.Join(fmt.Errorf("interrupted after %s: every setting is as it was; continue with: %s", unit.Plural(made.Trials, "trial"), f.carryOn(made)), lost)}
+		return statusError{ExitInterrupted,
+			errors.Join(fmt.Errorf("interrupted after %s: every setting is as it was; continue with: %s",
+				unit.Plural(made.Trials, "trial"), f.carryOn(made)), lost)}
 	case is:
-		err = fmt.Errorf("%w\nWhat was measured (%s) is saved: linerate report %s", err, unit.Plural(made.Trials, "trial"), made.Run)
+		err = fmt.Errorf("%w\nWhat was measured (%s) is saved: linerate report %s", err,
+			unit.Plural(made.Trials, "trial"), made.Run)
 	}
 	return errors.Join(err, lost)
 }
@@ -293,7 +304,8 @@ func (f tuneFlags) continueCommand(r *record.Run) string {
 		then = f.keepCommand(r.ID)
 	}
 	// A run in doubt ends with status 3, and the next command judges it all the same.
-	return fmt.Sprintf("%s --budget %s; %s", f.resumeCommand(r.ID), stats.EnoughBudget(r, max(r.Design.Replicates, r.Blocks()+1)), then)
+	return fmt.Sprintf("%s --budget %s; %s", f.resumeCommand(r.ID),
+		stats.EnoughBudget(r, max(r.Design.Replicates, r.Blocks()+1)), then)
 }
 
 // keepCommand is the command that keeps what a run has shown; accept are flags to add.
@@ -310,7 +322,8 @@ func (f tuneFlags) keepCommand(run string, accept ...string) string {
 
 // show prints the result; its status says whether it is in doubt, or nothing of the
 // list could be tried.
-func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, name string, runs []*record.Run, made written) error {
+func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, name string, runs []*record.Run,
+	made written) error {
 	if o := result.Offer; o != nil && len(o.Accept) > 0 {
 		o.Command = f.keepCommand(result.Run, o.Accept...)
 	}
@@ -321,7 +334,8 @@ func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, nam
 	if f.options.Keep != "" { // without it the proof is the notebook's
 		noted = noteProof(ctx, result)
 	}
-	err := errors.Join(noted, s.answer(f.asJSON, result, asText(present.Tune(result, name, runs, made.pages))), made.lost)
+	err := errors.Join(noted, s.answer(f.asJSON, result, asText(present.Tune(result, name, runs, made.pages))),
+		made.lost)
 	switch {
 	case err != nil:
 		return err
@@ -351,7 +365,9 @@ func noteProof(ctx context.Context, result *record.Tune) error {
 	if result.Kept != "" {
 		text += " Kept: " + result.Kept + "."
 	}
-	for _, note := range []struct{ run, text string }{{result.Run, text}, {p.Run, "linerate tune: the proof of what is kept of run " + result.Run + "."}} {
+	for _, note := range []struct {
+		run, text string
+	}{{result.Run, text}, {p.Run, "linerate tune: the proof of what is kept of run " + result.Run + "."}} {
 		if err := store.AddNote(ctx, note.run, record.Note{Time: time.Now(), Text: note.text}); err != nil {
 			return fmt.Errorf("note the proof on run %s: %w", note.run, err)
 		}

@@ -44,7 +44,8 @@ func (f tuneFlags) somewhere() bool { return f.on != "" || f.given("rate") }
 func (f tuneFlags) places() (problems []error) {
 	described := f.given("rtt") || f.given("loss")
 	if f.on != "" && (f.given("rate") || described) {
-		problems = append(problems, errors.New("--on and --rate: expected a study with the hosts and links, or the rate of a path to make"))
+		problems = append(problems,
+			errors.New("--on and --rate: expected a study with the hosts and links, or the rate of a path to make"))
 	}
 	if !f.somewhere() && described {
 		problems = append(problems, errors.New("--rtt and --loss describe a path: expected --rate as well"))
@@ -64,21 +65,26 @@ func (f pathFlags) base(in io.Reader) (string, []byte, error) {
 func (f tuneFlags) check() error {
 	o, problems := f.options, slices.Concat(mistakes(f.flags), f.places(), f.accepting())
 	if len(o.Hosts) > 0 && !f.somewhere() {
-		problems = append(problems, errors.New("--host: expected --on STUDY, or --rate for a path between client and server"))
+		problems = append(problems,
+			errors.New("--host: expected --on STUDY, or --rate for a path between client and server"))
 	}
 	if !f.somewhere() && !f.lint {
-		for _, flag := range []string{"ablate", "search", "keep", "response", "margin", "set", "seed", "until", "budget", "replicates", "out", "wait", "allow-machine-settings"} {
+		for _, flag := range []string{"ablate", "search", "keep", "response", "margin", "set", "seed", "until",
+			"budget", "replicates", "out", "wait", "allow-machine-settings"} {
 			if f.given(flag) {
-				problems = append(problems, fmt.Errorf("--%s: expected a place to try the settings as well: --on STUDY or --rate", flag))
+				problems = append(problems,
+					fmt.Errorf("--%s: expected a place to try the settings as well: --on STUDY or --rate", flag))
 			}
 		}
 	}
 	if o.Search != "" && (o.Ablate || o.Keep != "") {
-		problems = append(problems, errors.New("--search looks for a value, --ablate and --keep look for settings: expected one of them at a time"))
+		problems = append(problems,
+			errors.New("--search looks for a value, --ablate and --keep look for settings: expected one of them at a time"))
 	}
 	for _, name := range o.Responses {
 		if _, known := metric.Find(name); !known || name == "" {
-			problems = append(problems, fmt.Errorf("--response %s: no such response%s", name, source.DidYouMean(name, metric.ResponseNames())))
+			problems = append(problems, fmt.Errorf("--response %s: no such response%s", name,
+				source.DidYouMean(name, metric.ResponseNames())))
 		}
 	}
 	problems = append(problems, f.keepable()...)
@@ -121,7 +127,8 @@ func (f tuneFlags) keepable() []error {
 // was tried is settled.
 func (f tuneFlags) concluding() error {
 	problems := slices.Concat(mistakes(f.flags), f.keepable(), f.accepting())
-	for _, flag := range []string{"lint", "elsewhere", "system", "on", "host", "rate", "rtt", "loss", "ablate", "search", "response", "margin", "set"} {
+	for _, flag := range []string{"lint", "elsewhere", "system", "on", "host", "rate", "rtt", "loss", "ablate",
+		"search", "response", "margin", "set"} {
 		if f.given(flag) {
 			problems = append(problems, fmt.Errorf("--%s: cannot be used with --run, which reads an earlier run", flag))
 		}

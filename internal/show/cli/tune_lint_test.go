@@ -32,7 +32,8 @@ func TestLintIsLinear(t *testing.T) {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			status := Main(append([]string{"tune", file, "--lint"}, test.flags...), strings.NewReader(""), io.Discard, io.Discard)
+			status := Main(append([]string{"tune", file, "--lint"}, test.flags...), strings.NewReader(""), io.Discard,
+				io.Discard)
 			if took := time.Since(began); least[size] == 0 || took < least[size] {
 				least[size] = took
 			}

@@ -65,7 +65,8 @@ func hostsToTune(t *testing.T) (dir string) {
 	via := func(host string) string { return fmt.Sprintf("via: [ip, netns, exec, %s], ", host) }
 	for name, text := range map[string]string{
 		"real.yaml": fmt.Sprintf(pathToTune, via("a"), "", via("b")),
-		"lab.yaml":  fmt.Sprintf(pathToTune, "", ", sysctls: {"+strings.ReplaceAll(strings.Join(crippled, ", "), "=", ": ")+"}", ""),
+		"lab.yaml": fmt.Sprintf(pathToTune, "", ", sysctls: {"+strings.ReplaceAll(strings.Join(crippled, ", "), "=",
+			": ")+"}", ""),
 		"list.conf": listToTune,
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -86,11 +87,13 @@ func twoHosts(t *testing.T, qdisc string) {
 		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "lo", "up")
 		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", host).Run() })
 	}
-	kerneltest.Do(t, "ip", "-n", "a", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "eth0", "netns", "b")
+	kerneltest.Do(t, "ip", "-n", "a", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "eth0",
+		"netns", "b")
 	for i, host := range []string{"a", "b"} {
 		kerneltest.Do(t, "ip", "-n", host, "address", "add", fmt.Sprintf("10.0.0.%d/24", i+1), "dev", "eth0")
 		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth0", "up")
-		kerneltest.Do(t, "tc", append([]string{"-n", host, "qdisc", "add", "dev", "eth0", "root"}, strings.Fields(qdisc)...)...)
+		kerneltest.Do(t, "tc", append([]string{"-n", host, "qdisc", "add", "dev", "eth0", "root"},
+			strings.Fields(qdisc)...)...)
 	}
 }
 
@@ -99,7 +102,8 @@ func tuned(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
 	for _, host := range []string{"a", "b"} {
-		b.WriteString(kerneltest.Do(t, "ip", "netns", "exec", host, "sysctl", "net.ipv4.tcp_mtu_probing", "net.ipv4.tcp_orphan_retries"))
+		b.WriteString(kerneltest.Do(t, "ip", "netns", "exec", host, "sysctl", "net.ipv4.tcp_mtu_probing",
+			"net.ipv4.tcp_orphan_retries"))
 	}
 	return b.String()
 }
@@ -136,11 +140,13 @@ func TestTune(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := hostsToTune(t)
 		before := tuned(t)
-		id := interruptedTune(t, dir, "list.conf", "--on", "real.yaml", "--host", "a", "--ablate", "--response", "goodput", "--keep", "90-kept.conf")
+		id := interruptedTune(t, dir, "list.conf", "--on", "real.yaml", "--host", "a", "--ablate", "--response",
+			"goodput", "--keep", "90-kept.conf")
 		if after := tuned(t); after != before {
 			t.Errorf("interrupted, the hosts are not as they were:\n%s", firstDifference(before, after))
 		}
-		if out, err := command(t, t.Context(), dir, "run", "--resume", id, "--quiet").CombinedOutput(); err != nil && !strings.Contains(err.Error(), fmt.Sprint("status ", ExitDoubt)) {
+		if out, err := command(t, t.Context(), dir, "run", "--resume", id, "--quiet").CombinedOutput(); err != nil &&
+			!strings.Contains(err.Error(), fmt.Sprint("status ", ExitDoubt)) {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		result := runTune(t, dir, "--run", id, "--keep", "90-kept.conf")
@@ -155,7 +161,8 @@ func TestTune(t *testing.T) {
 		if wrong := misjudged(result); len(wrong) > 0 {
 			t.Logf("%q; once more", wrong)
 			keptAs = "91-kept.conf"
-			result = runTune(t, dir, "list.conf", "--on", "real.yaml", "--host", "a", "--ablate", "--response", "goodput", "--keep", keptAs)
+			result = runTune(t, dir, "list.conf", "--on", "real.yaml", "--host", "a", "--ablate", "--response",
+				"goodput", "--keep", keptAs)
 			for _, text := range misjudged(result) {
 				t.Error(text)
 			}
@@ -168,7 +175,8 @@ func TestTune(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept := settingfile.Read(keptAs, text, "").Lines
-		if len(kept) != 1 || kept[0].Setting() != "net.ipv4.tcp_mtu_probing = 0" || !strings.Contains(string(text), "improves") || !strings.Contains(string(text), "# was 2; ") {
+		if len(kept) != 1 || kept[0].Setting() != "net.ipv4.tcp_mtu_probing = 0" ||
+			!strings.Contains(string(text), "improves") || !strings.Contains(string(text), "# was 2; ") {
 			t.Fatalf("kept:\n%s", text)
 		}
 		t.Log(result.Answer)
@@ -188,12 +196,14 @@ func TestTune(t *testing.T) {
 		}
 		for _, s := range again.Settings {
 			switch {
-			case s.Key == "net.ipv4.tcp_mtu_probing" && s.Prior["a"] != "2", s.Verdict == record.NotTried && s.Why == "", (s.Verdict == record.NotTried) != !strings.HasPrefix(s.Key, "net.ipv4."):
+			case s.Key == "net.ipv4.tcp_mtu_probing" && s.Prior["a"] != "2", s.Verdict == record.NotTried &&
+				s.Why == "", (s.Verdict == record.NotTried) != !strings.HasPrefix(s.Key, "net.ipv4."):
 				t.Errorf("%+v", s)
 			}
 		}
 		// A probe has gone beside the flows, and nothing improves without a word on it.
-		if want := []string{"goodput", "latency_p50", "latency_p99"}; !slices.Equal(again.Responses, want) || len(again.List.Beside) != 2 || again.List.Beside[0].Blocks != 6 {
+		if want := []string{"goodput", "latency_p50", "latency_p99"}; !slices.Equal(again.Responses, want) ||
+			len(again.List.Beside) != 2 || again.List.Beside[0].Blocks != 6 {
 			t.Errorf("judged by %v: %+v", again.Responses, again.List)
 		}
 		for _, b := range again.List.Beside {
@@ -213,13 +223,16 @@ func misjudged(result *record.Tune) (wrong []string) {
 			wrong = append(wrong, fmt.Sprintf("%s: keep is %t: %s", s.Key, s.Keep, s.Why))
 		}
 	}
-	if v := verdicts["net.ipv4.tcp_orphan_retries"]; v != record.NoDifference && v != record.Inconclusive || verdicts["net.ipv4.tcp_mtu_probing"] != record.Helps {
+	if v := verdicts["net.ipv4.tcp_orphan_retries"]; v != record.NoDifference && v != record.Inconclusive ||
+		verdicts["net.ipv4.tcp_mtu_probing"] != record.Helps {
 		wrong = append(wrong, fmt.Sprintf("verdicts: %v", verdicts))
 	}
-	if result.List == nil || result.List.Verdict != record.Improves || result.Off == nil || result.Off.Verdict == record.Improves {
+	if result.List == nil || result.List.Verdict != record.Improves || result.Off == nil ||
+		result.Off.Verdict == record.Improves {
 		wrong = append(wrong, fmt.Sprintf("list %+v, off again %+v", result.List, result.Off))
 	}
-	if result.Proof == nil || result.Proof.Effect.Verdict != record.Improves || !strings.Contains(result.Answer, "net.ipv4.tcp_mtu_probing does it") {
+	if result.Proof == nil || result.Proof.Effect.Verdict != record.Improves ||
+		!strings.Contains(result.Answer, "net.ipv4.tcp_mtu_probing does it") {
 		wrong = append(wrong, fmt.Sprintf("%s, proof %+v", result.Answer, result.Proof))
 	}
 	return wrong
@@ -258,11 +271,13 @@ design: {replicates: 4}
 		}
 		result := runTune(t, dir, "list.conf", "--on", "path.yaml", "--response", "goodput", "--keep", "90-kept.conf")
 		t.Log(result.Answer)
-		if p := result.Proof; p == nil || len(p.Settings) != 2 || p.Gain == nil || *p.Gain < 0.95 || p.Effect.Verdict != record.Improves {
+		if p := result.Proof; p == nil || len(p.Settings) != 2 || p.Gain == nil || *p.Gain < 0.95 ||
+			p.Effect.Verdict != record.Improves {
 			t.Fatalf("the proof is %+v", p)
 		}
 		text, err := os.ReadFile(filepath.Join(dir, "90-kept.conf"))
-		if err != nil || !strings.Contains(string(text), "net.ipv4.tcp_rmem = ") || !strings.Contains(string(text), "net.ipv4.tcp_wmem = ") || result.Kept == "" {
+		if err != nil || !strings.Contains(string(text), "net.ipv4.tcp_rmem = ") ||
+			!strings.Contains(string(text), "net.ipv4.tcp_wmem = ") || result.Kept == "" {
 			t.Errorf("%v: kept\n%s", err, text)
 		}
 		if len(result.Figures) < 2 || !strings.Contains(result.Answer, "Mbit/s") {
@@ -299,7 +314,9 @@ func interruptedTune(t *testing.T, dir string, args ...string) (id string) {
 	for lines.Scan() {
 	}
 	_ = cmd.Wait()
-	if status := cmd.ProcessState.ExitCode(); status != ExitInterrupted || !strings.Contains(errs.String(), "linerate run --resume "+id+"; then linerate tune --run "+id+" --keep 90-kept.conf") {
+	if status := cmd.ProcessState.ExitCode(); status != ExitInterrupted ||
+		!strings.Contains(errs.String(), "linerate run --resume "+id+"; then linerate tune --run "+id+
+			" --keep 90-kept.conf") {
 		t.Fatalf("exit status %d\n%s", status, errs.String())
 	}
 	return id
@@ -342,8 +359,10 @@ func tuneAndKill(t *testing.T, victim string) {
 	for kill := range kills {
 		mark := fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())
 		// A search has something set in most of its trials.
-		cmd := command(t, t.Context(), dir, "tune", "list.conf", "--on", "real.yaml", "--host", "a", "--trust", "--quiet", "--replicates", "50",
-			"--search", "net.ipv4.tcp_orphan_retries=3..12", "--set", "workload.duration=50ms", "--set", "workload.warmup=20ms", "--set", "workload.interval=50ms")
+		cmd := command(t, t.Context(), dir, "tune", "list.conf", "--on", "real.yaml", "--host", "a", "--trust",
+			"--quiet", "--replicates", "50",
+			"--search", "net.ipv4.tcp_orphan_retries=3..12", "--set", "workload.duration=50ms", "--set",
+			"workload.warmup=20ms", "--set", "workload.interval=50ms")
 		cmd.Env = append(cmd.Env, mark)
 		var errs bytes.Buffer
 		cmd.Stderr = &errs
@@ -360,7 +379,8 @@ func tuneAndKill(t *testing.T, victim string) {
 		// From the first change on, through the settings that are only tried, the end
 		// of their agents, and the first trials.
 		awaitOn()
-		time.Sleep((300*time.Millisecond*time.Duration(kill) + time.Duration(rand.Int64N(int64(300*time.Millisecond)))) / time.Duration(kills))
+		time.Sleep((300*time.Millisecond*time.Duration(kill) +
+			time.Duration(rand.Int64N(int64(300*time.Millisecond)))) / time.Duration(kills))
 		if kill%2 == 0 {
 			awaitOn()
 		}
@@ -376,7 +396,8 @@ func tuneAndKill(t *testing.T, victim string) {
 		err := cmd.Wait()
 		awaitNone(t, mark, when)
 		if victim == "agent" {
-			if exit, failed := err.(*exec.ExitError); !failed || exit.ExitCode() != ExitFailed || !strings.Contains(errs.String(), "a: ") && !strings.Contains(errs.String(), "the agent of a ") {
+			if exit, failed := err.(*exec.ExitError); !failed || exit.ExitCode() != ExitFailed ||
+				!strings.Contains(errs.String(), "a: ") && !strings.Contains(errs.String(), "the agent of a ") {
 				t.Errorf("the conductor says of its agent's death: %v\n%s", err, errs.String())
 			}
 		}
@@ -396,7 +417,8 @@ func tuneAndKill(t *testing.T, victim string) {
 // reads it: starting a program each time would take more than what is watched.
 func watchTuned(t *testing.T) func() bool {
 	t.Helper()
-	shell := exec.CommandContext(t.Context(), "ip", "netns", "exec", "a", "sh", "-c", "while read x; do read v < /proc/sys/net/ipv4/tcp_orphan_retries; echo $v; done")
+	shell := exec.CommandContext(t.Context(), "ip", "netns", "exec", "a", "sh", "-c",
+		"while read x; do read v < /proc/sys/net/ipv4/tcp_orphan_retries; echo $v; done")
 	ask, errIn := shell.StdinPipe()
 	answer, errOut := shell.StdoutPipe()
 	if err := errors.Join(errIn, errOut, shell.Start()); err != nil {

@@ -71,10 +71,12 @@ exec env -i container=machinetest PATH=$PATH ` + systemdPath + ` --unit=basic.ta
 // bootSystemd boots a machine and waits until systemd has started its first units.
 func bootSystemd(t *testing.T) *managed {
 	t.Helper()
-	for _, program := range [][2]string{{systemdPath, "systemd"}, {"nsenter", "util-linux"}, {"ip", "iproute2"}, {"perl", "perl-base"}} {
+	for _, program := range [][2]string{{systemdPath, "systemd"}, {"nsenter", "util-linux"}, {"ip", "iproute2"},
+		{"perl", "perl-base"}} {
 		machinetest.Needs(t, program[0], program[1])
 	}
-	files := map[string][]byte{"/units/start": []byte(startSystemd), "/units/connect": []byte(connectUnit), "/units/unit.yaml": []byte(unitStudy)}
+	files := map[string][]byte{"/units/start": []byte(startSystemd), "/units/connect": []byte(connectUnit),
+		"/units/unit.yaml": []byte(unitStudy)}
 	units, err := filepath.Glob(filepath.Join(unitsDir, "linerate-*"))
 	if err != nil || len(units) != 3 {
 		t.Fatalf("units %q, %v", units, err)
@@ -84,7 +86,8 @@ func bootSystemd(t *testing.T) *managed {
 			t.Fatal(err)
 		}
 	}
-	m := machinetest.Boot(t, machinetest.Machine{Name: "systemd", Kernel: machinetest.UserMode(t), Tree: true, Memory: 2048,
+	m := machinetest.Boot(t, machinetest.Machine{Name: "systemd", Kernel: machinetest.UserMode(t), Tree: true,
+		Memory:  2048,
 		Modules: []string{"overlay", "autofs4", "ipv6", "veth", "sch_tbf"}, Files: files})[0]
 	m.Do(t, "mkdir /run/files && cp /units/* /bin/linerate /run/files")
 	s := &managed{machine: m}
@@ -93,7 +96,8 @@ func bootSystemd(t *testing.T) *managed {
 			t.Log(m.Do(t, "tail -n 40 /run/systemd.log"))
 		}
 	})
-	if out, status := s.outside(t, "unshare --mount --pid --fork --cgroup sh /run/files/start </dev/null >/run/systemd.log 2>&1 &"); status != 0 {
+	if out, status := s.outside(t,
+		"unshare --mount --pid --fork --cgroup sh /run/files/start </dev/null >/run/systemd.log 2>&1 &"); status != 0 {
 		t.Fatal(out)
 	}
 	for end := time.Now().Add(time.Minute); s.pid == ""; time.Sleep(200 * time.Millisecond) {
@@ -117,7 +121,8 @@ func bootSystemd(t *testing.T) *managed {
 // outside executes a shell script beside systemd.
 func (s *managed) outside(t *testing.T, script string) (output string, status int) {
 	t.Helper()
-	words := append(s.machine.Exec(), "/usr/bin/env", "-i", "HOME=/root", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "timeout", "300", "/bin/sh", "-c", script)
+	words := append(s.machine.Exec(), "/usr/bin/env", "-i", "HOME=/root", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+		"timeout", "300", "/bin/sh", "-c", script)
 	command := exec.CommandContext(t.Context(), words[0], words[1:]...)
 	out, err := command.CombinedOutput()
 	if command.ProcessState == nil {
@@ -129,7 +134,8 @@ func (s *managed) outside(t *testing.T, script string) (output string, status in
 // run executes a shell script in systemd's namespaces.
 func (s *managed) run(t *testing.T, script string) (output string, status int) {
 	t.Helper()
-	return s.outside(t, "exec nsenter --target "+s.pid+" --mount --pid --cgroup -- /bin/sh -c '"+strings.ReplaceAll(script, "'", `'\''`)+"'")
+	return s.outside(t, "exec nsenter --target "+s.pid+" --mount --pid --cgroup -- /bin/sh -c '"+
+		strings.ReplaceAll(script, "'", `'\''`)+"'")
 }
 
 // do executes a script that has to succeed, and returns its output.
@@ -206,7 +212,8 @@ func (s *managed) statusOf(t *testing.T, pid string) map[string]string {
 func (s *managed) confined(t *testing.T, pid, capabilities string) {
 	t.Helper()
 	status := s.statusOf(t, pid)
-	for name, want := range map[string]string{"NoNewPrivs": "1", "Seccomp": "2", "CapBnd": capabilities, "CapEff": capabilities, "CapPrm": capabilities, "Umask": "0077"} {
+	for name, want := range map[string]string{"NoNewPrivs": "1", "Seccomp": "2", "CapBnd": capabilities,
+		"CapEff": capabilities, "CapPrm": capabilities, "Umask": "0077"} {
 		if status[name] != want {
 			t.Errorf("%s: %q, want %q", name, status[name], want)
 		}
@@ -219,7 +226,8 @@ func (s *managed) readOnly(t *testing.T, pid string, dirs ...string) {
 	t.Helper()
 	for _, dir := range dirs {
 		probe := "d=" + dir + "/linerate-probe; mkdir $d && rmdir $d"
-		if out, status := s.run(t, "nsenter --target "+pid+" --mount -- /bin/sh -c '"+probe+"'"); status == 0 || !strings.Contains(out, "Read-only file system") {
+		if out, status := s.run(t, "nsenter --target "+pid+" --mount -- /bin/sh -c '"+probe+"'"); status == 0 ||
+			!strings.Contains(out, "Read-only file system") {
 			t.Errorf("%s: %q, %d; want it to be read-only", dir, out, status)
 		}
 		s.do(t, probe)
@@ -246,11 +254,13 @@ func (s *managed) testServe(t *testing.T) {
 		t.Errorf("user %s, want a dynamic one", status["Uid"])
 	}
 	s.readOnly(t, pid, "/usr", "/etc", "/var/lib", "/run", "/run/lock", "/sys/fs/cgroup")
-	if out, status := s.run(t, "nsenter --target "+pid+" --mount -- sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'"); status == 0 {
+	if out, status := s.run(t, "nsenter --target "+pid+
+		" --mount -- sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'"); status == 0 {
 		t.Errorf("kernel parameters can be written: %s", out)
 	}
 	s.group(t, pid, map[string]string{"pids.max": "1024", "memory.max": fmt.Sprint(1 << 30), "memory.swap.max": "0"})
-	if out, status := s.run(t, "iperf3 --version >/dev/null && exec iperf3 -c 127.0.0.1 -t 1"); status != 0 && status != 127 {
+	if out, status := s.run(t, "iperf3 --version >/dev/null && exec iperf3 -c 127.0.0.1 -t 1"); status != 0 &&
+		status != 127 {
 		t.Errorf("iperf3: %s", out)
 	}
 	// Beyond the server's own bounds, which are below those of the unit.
@@ -268,13 +278,15 @@ func (s *managed) testServe(t *testing.T) {
 // them. The token comes as the comment in the unit has it.
 func (s *managed) testServeLimits(t *testing.T) {
 	configure := func(lines string) {
-		s.do(t, "mkdir -p /etc/systemd/system/"+serveUnit+".d && cat >/etc/systemd/system/"+serveUnit+".d/override.conf <<X && systemctl daemon-reload\n[Service]\n"+lines+"\nX")
+		s.do(t, "mkdir -p /etc/systemd/system/"+serveUnit+".d && cat >/etc/systemd/system/"+serveUnit+
+			".d/override.conf <<X && systemctl daemon-reload\n[Service]\n"+lines+"\nX")
 	}
 	const group = " of the control group /system.slice/" + serveUnit
 	refuses := func(limit string, arguments ...string) {
 		t.Helper()
 		pid := s.property(t, serveUnit, "MainPID")
-		if out, status := s.measure(t, arguments...); status != ExitFailed || !strings.Contains(strings.Join(strings.Fields(out), " "), limit+group) {
+		if out, status := s.measure(t, arguments...); status != ExitFailed ||
+			!strings.Contains(strings.Join(strings.Fields(out), " "), limit+group) {
 			t.Errorf("%v: %q, exit status %d; want a refusal with %s", arguments, out, status, limit+group)
 		}
 		if now := s.property(t, serveUnit, "MainPID"); now != pid {
@@ -286,7 +298,8 @@ func (s *managed) testServeLimits(t *testing.T) {
 	s.group(t, pid, map[string]string{"pids.max": "70"})
 	refuses("pids.max", "--protocol rr --threads 60 --connections 60")
 
-	s.do(t, "mkdir -p /etc/linerate && head -c 32 /dev/urandom | base64 | install -m 0600 /dev/stdin /etc/linerate/token")
+	s.do(t,
+		"mkdir -p /etc/linerate && head -c 32 /dev/urandom | base64 | install -m 0600 /dev/stdin /etc/linerate/token")
 	configure(`MemoryMax=128M
 LoadCredential=token:/etc/linerate/token
 ExecStart=
@@ -355,14 +368,17 @@ factors:
 // testAgent runs a study with the agent behind its socket: it may make each setting and
 // reverts it, also when it is stopped or killed.
 func (s *managed) testAgent(t *testing.T) {
-	s.do(t, "ip link set lo up; ip netns add right && ip link add eth0 type veth peer name eth0 netns right && ip address add 192.0.2.1/24 dev eth0 && ip link set eth0 up")
-	s.do(t, "ip -n right address add 192.0.2.2/24 dev eth0 && ip -n right link set eth0 up && ip -n right link set lo up")
+	s.do(t,
+		"ip link set lo up; ip netns add right && ip link add eth0 type veth peer name eth0 netns right && ip address add 192.0.2.1/24 dev eth0 && ip link set eth0 up")
+	s.do(t,
+		"ip -n right address add 192.0.2.2/24 dev eth0 && ip -n right link set eth0 up && ip -n right link set lo up")
 	s.do(t, "systemctl start "+agentSocket)
 	if out := s.do(t, "stat -c '%a %U' /run/linerate-agent.sock"); out != "600 root" {
 		t.Errorf("the socket is %q, want 600 root", out)
 	}
 	state := func() string {
-		return s.do(t, "ip -o -4 address show eth0; ip neighbour show nud permanent; ip route; ip link show eth0; tc qdisc show dev eth0; sysctl net.ipv4.conf.eth0.rp_filter net.ipv4.tcp_slow_start_after_idle")
+		return s.do(t,
+			"ip -o -4 address show eth0; ip neighbour show nud permanent; ip route; ip link show eth0; tc qdisc show dev eth0; sysctl net.ipv4.conf.eth0.rp_filter net.ipv4.tcp_slow_start_after_idle")
 	}
 	before := state()
 
@@ -381,8 +397,10 @@ func (s *managed) testAgent(t *testing.T) {
 	// begin starts a run and waits until it has changed the host: the agent's process, and
 	// its unit.
 	begin := func() (pid, unit string) {
-		s.do(t, "cd /root && linerate run --trust --quiet --set workload.duration=60s --only all unit.yaml >/run/run 2>&1 &")
-		for end := time.Now().Add(2 * time.Minute); !strings.Contains(state(), "mtu 1400") || !strings.Contains(state(), "qdisc tbf"); time.Sleep(500 * time.Millisecond) {
+		s.do(t,
+			"cd /root && linerate run --trust --quiet --set workload.duration=60s --only all unit.yaml >/run/run 2>&1 &")
+		for end := time.Now().Add(2 * time.Minute); !strings.Contains(state(), "mtu 1400") ||
+			!strings.Contains(state(), "qdisc tbf"); time.Sleep(500 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("nothing was ever changed\n%s", s.do(t, "cat /run/run"))
 			}

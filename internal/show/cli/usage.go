@@ -51,7 +51,8 @@ func rangeArgs(least, most int) cobra.PositionalArgs {
 	}
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return wrongArguments(cmd, fmt.Errorf("%s, expected %s; usage: %s", unit.Plural(len(args), "argument"), expected, cmd.UseLine()))
+			return wrongArguments(cmd, fmt.Errorf("%s, expected %s; usage: %s", unit.Plural(len(args), "argument"),
+				expected, cmd.UseLine()))
 		}
 		return nil
 	}
@@ -81,7 +82,8 @@ func flagError(cmd *cobra.Command, err error) error {
 			return usageError(err)
 		}
 		expected := map[string]string{
-			"int": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number", "bool": "true or false",
+			"int": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number",
+			"bool":        "true or false",
 			"stringSlice": "values with commas between, a quoted one whole in quotes",
 		}[wrong.GetFlag().Value.Type()]
 		if expected != "" {
@@ -115,7 +117,9 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 		elsewhere = append(elsewhere, o.long)
 	}
 	near := source.Nearest(name, slices.Concat(names, elsewhere))
-	if begun := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return name == "" || !strings.HasPrefix(n, name) }); len(begun) == 1 {
+	if begun := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		return name == "" || !strings.HasPrefix(n, name)
+	}); len(begun) == 1 {
 		near = begun[0]
 	}
 	switch {
@@ -136,22 +140,30 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 var equivalents = map[string]map[string]string{
 	"goodput": {
 		"4": "--family ipv4", "ipv4": "--family ipv4", "6": "--family ipv6", "ipv6": "--family ipv6",
-		"u": "--protocol udp", "udp": "--protocol udp", "l": "--datagram", "length": "--datagram", "M": "--mss", "set-mss": "--mss",
-		"b": "--rate", "bitrate": "--rate", "bandwidth": "--rate", "m": "--mtu", "J": "--json",
-		"vxlan": "--tunnel vxlan", "gre": "--tunnel gre", "geneve": "--tunnel geneve", "ipip": "--tunnel ipip", "wireguard": "--tunnel wireguard",
+		"u": "--protocol udp", "udp": "--protocol udp", "l": "--datagram", "length": "--datagram", "M": "--mss",
+		"set-mss": "--mss",
+		"b":       "--rate", "bitrate": "--rate", "bandwidth": "--rate", "m": "--mtu", "J": "--json",
+		"vxlan": "--tunnel vxlan", "gre": "--tunnel gre", "geneve": "--tunnel geneve", "ipip": "--tunnel ipip",
+		"wireguard": "--tunnel wireguard",
 	},
 	"bdp": {
-		"b": "--rate", "bitrate": "--rate", "bandwidth": "--rate", "delay": "--rtt, twice the delay", "latency": "--rtt",
-		"w": "--window", "M": "--mss", "set-mss": "--mss", "J": "--json",
+		"b": "--rate", "bitrate": "--rate", "bandwidth": "--rate", "delay": "--rtt, twice the delay",
+		"latency": "--rtt",
+		"w":       "--window", "M": "--mss", "set-mss": "--mss", "J": "--json",
 	},
-	"ecmp":    {"P": "--flows", "parallel": "--flows", "streams": "--flows", "paths": "--links", "bandwidth": "--rate", "J": "--json"},
+	"ecmp": {"P": "--flows", "parallel": "--flows", "streams": "--flows", "paths": "--links", "bandwidth": "--rate",
+		"J": "--json"},
 	"measure": {"flows": "--streams", "bandwidth": "--rate-cap"},
 	"run": {
-		"blocks": "--replicates", "repeats": "--replicates", "trials": "--replicates", "n": "--replicates", "o": "--out", "dir": "--out",
-		"duration": "--set workload.duration=", "t": "--set workload.duration=", "dry-run": "linerate check", "J": "--json",
+		"blocks": "--replicates", "repeats": "--replicates", "trials": "--replicates", "n": "--replicates",
+		"o": "--out", "dir": "--out",
+		"duration": "--set workload.duration=", "t": "--set workload.duration=", "dry-run": "linerate check",
+		"J": "--json",
 	},
-	"check":   {"blocks": "--replicates", "repeats": "--replicates", "trials": "--replicates", "n": "--replicates", "duration": "--set workload.duration=", "t": "--set workload.duration=", "J": "--json"},
-	"report":  {"csv": "linerate export RUN --csv", "svg": "linerate plot RUN -o FILE", "o": "--html FILE or --out DIR", "J": "--json"},
+	"check": {"blocks": "--replicates", "repeats": "--replicates", "trials": "--replicates", "n": "--replicates",
+		"duration": "--set workload.duration=", "t": "--set workload.duration=", "J": "--json"},
+	"report": {"csv": "linerate export RUN --csv", "svg": "linerate plot RUN -o FILE", "o": "--html FILE or --out DIR",
+		"J": "--json"},
 	"plot":    {"format": "the ending of -o, .svg or .png"},
 	"export":  {"format": "--csv, or --trials", "output": "--out", "json": "linerate report RUN --json"},
 	"runs":    {"n": "--last", "limit": "--last", "search": "--grep", "J": "--json"},
@@ -178,7 +190,8 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 }
 
 // verbsElsewhere are words that are no verbs, and what does that here.
-var verbsElsewhere = map[string]string{"lint": "linerate tune FILE --lint", "study": "linerate studies lists them, linerate run makes one"}
+var verbsElsewhere = map[string]string{"lint": "linerate tune FILE --lint",
+	"study": "linerate studies lists them, linerate run makes one"}
 
 // unknownHelp is the error of --help with a word that is no verb; nil: there is none.
 func unknownHelp(cmd *cobra.Command) error {

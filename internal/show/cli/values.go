@@ -139,7 +139,10 @@ func oneOf(words ...string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if !slices.Contains(words, text) {
 			near := source.Nearest(text, words)
-			if i := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(text, w) || strings.HasSuffix(w, text) }); i >= 0 && near == "" && text != "" {
+			if i := slices.IndexFunc(words, func(w string) bool {
+				return strings.HasPrefix(text, w) ||
+					strings.HasSuffix(w, text)
+			}); i >= 0 && near == "" && text != "" {
 				near = words[i]
 			}
 			if near != "" {

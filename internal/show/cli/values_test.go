@@ -12,7 +12,8 @@ import (
 // TestMistakes: every command reports what is wrong with the value of any flag that takes
 // every text.
 func TestMistakes(t *testing.T) {
-	arguments := map[string]string{"measure": "192.0.2.1", "run": "arp-flux", "tune": "linux-10g", "up": "arp-flux", "fix": "latest"}
+	arguments := map[string]string{"measure": "192.0.2.1", "run": "arp-flux", "tune": "linux-10g", "up": "arp-flux",
+		"fix": "latest"}
 	tried := 0
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -26,7 +27,8 @@ func TestMistakes(t *testing.T) {
 				words = append(words, argument)
 			}
 			var errs strings.Builder
-			if status := Main(words, strings.NewReader(""), io.Discard, &errs); status != ExitUsage || !strings.Contains(errs.String(), "--"+f.Name+" ") {
+			if status := Main(words, strings.NewReader(""), io.Discard, &errs); status != ExitUsage ||
+				!strings.Contains(errs.String(), "--"+f.Name+" ") {
 				t.Errorf("%q: status %d, %q", words, status, errs.String())
 			}
 		})

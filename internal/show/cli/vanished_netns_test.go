@@ -35,13 +35,16 @@ func TestVanishedClients(t *testing.T) {
 		kerneltest.Do(t, "ip", "address", "add", here+"/24", "dev", "eth0")
 		kerneltest.Do(t, "ip", "link", "set", "dev", "eth0", "up")
 		kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "here", "up", "master", "br0")
-		kerneltest.Do(t, "ip", "netns", "exec", "sw", "sh", "-c", "until bridge link show dev here | grep -q forwarding; do sleep 0.1; done")
+		kerneltest.Do(t, "ip", "netns", "exec", "sw", "sh", "-c",
+			"until bridge link show dev here | grep -q forwarding; do sleep 0.1; done")
 
 		inspect := filepath.Join(t.TempDir(), "inspect")
-		s := startServerIn(t, "export "+inspectAt+"="+inspect+`; exec ip netns exec server "$0" "$@"; false`, "--max-clients", "4", "--max-duration", "5m")
+		s := startServerIn(t, "export "+inspectAt+"="+inspect+`; exec ip netns exec server "$0" "$@"; false`,
+			"--max-clients", "4", "--max-duration", "5m")
 		s.inspect = inspect
 		next := func() (status int, said string) {
-			_, status, said = measuredPlainly(t, "next", "10.0.0.1", "--duration", "300ms", "--warmup", "100ms", "--no-save")
+			_, status, said = measuredPlainly(t, "next", "10.0.0.1", "--duration", "300ms", "--warmup", "100ms",
+				"--no-save")
 			return status, said
 		}
 		served := func(status int) bool { return status == ExitOK || status == ExitDoubt }
@@ -51,7 +54,8 @@ func TestVanishedClients(t *testing.T) {
 		time.Sleep(time.Second) // for the session to end
 		before, state := s.holds(t)
 
-		for _, args := range [][]string{{"10.0.0.1", "--direction", "both"}, {"--iperf3", "10.0.0.1", "--direction", "read"}} {
+		for _, args := range [][]string{{"10.0.0.1", "--direction", "both"},
+			{"--iperf3", "10.0.0.1", "--direction", "read"}} {
 			cmd := in(t, "gone", append([]string{"measure", "--duration", "4m", "--no-save", "--quiet"}, args...)...)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
@@ -70,14 +74,16 @@ func TestVanishedClients(t *testing.T) {
 		}
 		defer control.Close()
 		request := message.FlowRequest{ID: "a", Cookie: greeting.NewCookie(), Spec: flow.Spec{Protocol: flow.TCP}}
-		if err := waiting.Call(t.Context(), record.NodeServer, "listen", []message.FlowRequest{request}, nil); err != nil {
+		if err := waiting.Call(t.Context(), record.NodeServer, "listen", []message.FlowRequest{request},
+			nil); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go func() {
 			at := sched.Now() + 1e9
-			_ = waiting.Call(ctx, record.NodeServer, "window", message.WindowRequest{StartNs: at, BeginNs: at, EndNs: at + 240e9, StopNs: at + 240e9}, nil)
+			_ = waiting.Call(ctx, record.NodeServer, "window", message.WindowRequest{StartNs: at, BeginNs: at,
+				EndNs: at + 240e9, StopNs: at + 240e9}, nil)
 		}()
 		time.Sleep(5 * time.Second) // for all windows to begin
 		if status, said := next(); status != ExitFailed || !strings.Contains(said, "it serves 4 clients at a time") {
@@ -85,7 +91,8 @@ func TestVanishedClients(t *testing.T) {
 		}
 
 		// To this process the server sends frames that nobody takes; its requests still arrive.
-		kerneltest.Do(t, "ip", "-n", "server", "neigh", "replace", here, "lladdr", "02:00:00:00:00:99", "nud", "permanent", "dev", "eth0")
+		kerneltest.Do(t, "ip", "-n", "server", "neigh", "replace", here, "lladdr", "02:00:00:00:00:99", "nud",
+			"permanent", "dev", "eth0")
 		lost, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
 		if err := waiting.Call(lost, record.NodeServer, "clock", struct{}{}, nil); err == nil {
@@ -102,7 +109,8 @@ func TestVanishedClients(t *testing.T) {
 			}
 			if time.Since(vanished) > noticedWithin {
 				_, stacks := s.goroutines(t)
-				t.Fatalf("%v after its clients have vanished the server has %d descriptors and %d goroutines, before %d and %d:\n%s",
+				t.Fatalf(
+					"%v after its clients have vanished the server has %d descriptors and %d goroutines, before %d and %d:\n%s",
 					noticedWithin, now.descriptors, left.Goroutines, before.descriptors, state.Goroutines, stacks)
 			}
 			time.Sleep(100 * time.Millisecond)

@@ -41,7 +41,8 @@ func TestKilledConductorRevertsRealHosts(t *testing.T) {
 			go func() { ended <- cmd.Wait() }()
 			// The entries are there in half of the trials. A machine whose processors are
 			// taken away for most of the time needs minutes until the first.
-			for end := time.Now().Add(3 * time.Minute); kerneltest.Do(t, "ip", "-n", "client", "neighbour", "show", "nud", "permanent") == ""; {
+			for end := time.Now().Add(3 * time.Minute); kerneltest.Do(t, "ip", "-n", "client", "neighbour", "show",
+				"nud", "permanent") == ""; {
 				select {
 				case err := <-ended:
 					t.Fatalf("the run ended before anything was changed: %v\n%s", err, errs.String())
@@ -85,7 +86,8 @@ func changedBy(t *testing.T, conn io.ReadWriteCloser) (lost <-chan struct{}, val
 		t.Fatal(err)
 	}
 	change := []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: key, Value: "1"}}}}
-	if err := b.Call(t.Context(), "nas", "apply", message.ApplyRequest{Settings: change}, nil); err != nil || value() != "1" {
+	if err := b.Call(t.Context(), "nas", "apply", message.ApplyRequest{Settings: change}, nil); err != nil ||
+		value() != "1" {
 		t.Fatalf("nothing was changed: %v", err)
 	}
 	return b.Lost("nas"), value
@@ -156,7 +158,8 @@ func TestFailedRevertIsTold(t *testing.T) {
 			if exit, failed := err.(*exec.ExitError); !failed || exit.ExitCode() != ExitFailed {
 				t.Errorf("%s: %v, want exit status %d", args[0], err, ExitFailed)
 			}
-			if !bytes.Contains(out, []byte("client: its agent failed in the end")) || !bytes.Contains(out, []byte("eth0 is stuck")) {
+			if !bytes.Contains(out, []byte("client: its agent failed in the end")) ||
+				!bytes.Contains(out, []byte("eth0 is stuck")) {
 				t.Errorf("%s: not reported:\n%s", args[0], out)
 			}
 			if bytes.Contains(out, []byte("--resume")) {

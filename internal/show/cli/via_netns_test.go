@@ -84,12 +84,14 @@ func realHosts(t *testing.T, dir string) (hosts []string, file string) {
 	kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "br0", "up")
 	cable := func(host, port, address, rate string) {
 		far := host + "-" + port
-		kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", port, "type", "veth", "peer", "name", far, "netns", "sw")
+		kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", port, "type", "veth", "peer", "name", far,
+			"netns", "sw")
 		kerneltest.Do(t, "ip", "-n", host, "address", "add", address, "dev", port)
 		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", port, "up")
 		kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", far, "up", "master", "br0")
 		for _, end := range [][2]string{{host, port}, {"sw", far}} {
-			kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "add", "dev", end[1], "root", "tbf", "rate", rate, "burst", "12500", "limit", "50k")
+			kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "add", "dev", end[1], "root", "tbf", "rate", rate, "burst",
+				"12500", "limit", "50k")
 		}
 	}
 	// The port that joins last is flooded first.
@@ -118,9 +120,11 @@ func stateOf(t *testing.T, hosts []string) string {
 	for _, host := range hosts {
 		var seen []string
 		for _, what := range []string{"address", "route show table all", "rule", "neighbour show nud permanent"} {
-			seen = append(seen, kerneltest.Do(t, "ip", append([]string{"-n", host, "-4", "-o"}, strings.Fields(what)...)...))
+			seen = append(seen, kerneltest.Do(t, "ip", append([]string{"-n", host, "-4", "-o"},
+				strings.Fields(what)...)...))
 		}
-		seen = append(seen, kerneltest.Do(t, "ip", "netns", "exec", host, "sysctl", "net.ipv4.conf", "net.ipv4.ip_forward"))
+		seen = append(seen, kerneltest.Do(t, "ip", "netns", "exec", host, "sysctl", "net.ipv4.conf",
+			"net.ipv4.ip_forward"))
 		// The kernel notices a new link's carrier up to a second later (linkwatch).
 		text := strings.ReplaceAll(strings.Join(seen, "\n"), " linkdown", "")
 		for _, line := range strings.Split(text, "\n") {

@@ -42,7 +42,10 @@ func padSpread(spread string, n int, digit, point string) string {
 func alignDecimals(figures []string, digit, point string) []string {
 	before, after := 0, 0
 	split := func(f string) (string, string) {
-		end := strings.IndexFunc(f, func(r rune) bool { return !(r >= '0' && r <= '9') && r != '−' && r != '+' && r != '<' })
+		end := strings.IndexFunc(f, func(r rune) bool {
+			return !(r >= '0' && r <= '9') && r != '−' && r != '+' &&
+				r != '<'
+		})
 		if end < 0 {
 			end = len(f)
 		}

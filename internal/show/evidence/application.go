@@ -18,17 +18,22 @@ import (
 // phaseWords are the phases of an application's transactions, and what else holds up
 // the slowest.
 var phaseWords = map[string]string{
-	record.PhaseWait.String(): "waiting to begin", record.PhaseName.String(): "name look-up", record.PhaseConnect.String(): "connecting",
-	record.PhaseTLS.String(): "TLS handshake", record.PhaseGreeting.String(): "greeting", record.PhaseFirstByte.String(): "first byte", record.PhaseLastByte.String(): "last byte",
-	string(record.SlowSYN): "SYN retransmitted", string(record.SlowRetransmission): "retransmission", string(record.SlowElsewhere): "unknown",
+	record.PhaseWait.String(): "waiting to begin", record.PhaseName.String(): "name look-up",
+	record.PhaseConnect.String(): "connecting",
+	record.PhaseTLS.String():     "TLS handshake", record.PhaseGreeting.String(): "greeting",
+	record.PhaseFirstByte.String(): "first byte", record.PhaseLastByte.String(): "last byte",
+	string(record.SlowSYN): "SYN retransmitted", string(record.SlowRetransmission): "retransmission",
+	string(record.SlowElsewhere): "unknown",
 }
 
 // Applications is where the time of each treatment's transactions went; nil: no flow is
 // of an application.
 func Applications(v *view.View) *document.Table {
-	t := &document.Table{Name: "phases", Caption: "Where the time of transactions went, and how they were answered", Columns: []document.Column{
-		{Head: "phase"}, {Head: "requests", Align: document.Right}, {Head: "p50", Align: document.Right}, {Head: "p99", Align: document.Right}, {Wrap: true},
-	}}
+	t := &document.Table{Name: "phases", Caption: "Where the time of transactions went, and how they were answered",
+		Columns: []document.Column{
+			{Head: "phase"}, {Head: "requests", Align: document.Right}, {Head: "p50", Align: document.Right},
+			{Head: "p99", Align: document.Right}, {Wrap: true},
+		}}
 	for r, c := range v.Each() {
 		var list []*record.Application
 		for _, trial := range v.Run.TrialsOf(r.Treatments[c].Name) {
@@ -55,7 +60,8 @@ func Applications(v *view.View) *document.Table {
 			t.Add(append(row, "")...)
 		}
 		if slow := Slowest(sum); slow != "" {
-			t.Add("slowest 0.1 %", unit.FormatCount(sum.Slow.Count), "", "", "from "+number.Microseconds(sum.Slow.LeastUs)+" on, by "+slow)
+			t.Add("slowest 0.1 %", unit.FormatCount(sum.Slow.Count), "", "", "from "+
+				number.Microseconds(sum.Slow.LeastUs)+" on, by "+slow)
 		}
 	}
 	if len(t.Rows) == 0 {
@@ -101,7 +107,9 @@ func counted[K cmp.Ordered](of map[K]int64, name func(K) string) string {
 	for _, n := range of {
 		all += n
 	}
-	kinds := slices.SortedFunc(maps.Keys(of), func(a, b K) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
+	kinds := slices.SortedFunc(maps.Keys(of), func(a, b K) int {
+		return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b))
+	})
 	var texts []string
 	for _, k := range kinds {
 		if n := of[k]; n == all {

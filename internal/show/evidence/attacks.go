@@ -19,8 +19,11 @@ func Attacks(v *view.View) *document.Table {
 	if !slices.ContainsFunc(v.Run.Trials, func(t record.Trial) bool { return len(t.Attacks) > 0 }) {
 		return nil
 	}
-	t := &document.Table{Name: "attacks", Data: export.Rows(v.Run, "attacks"), Caption: "Attacks, and how much of what the study asks for was sent", Columns: []document.Column{{Head: "attack"},
-		{Head: "from → to", Shorter: []string{"to"}}, {Head: "sent/s", Align: document.Right}, {Head: "asked/s", Align: document.Right}}}
+	t := &document.Table{Name: "attacks", Data: export.Rows(v.Run, "attacks"),
+		Caption: "Attacks, and how much of what the study asks for was sent",
+		Columns: []document.Column{{Head: "attack"},
+			{Head: "from → to", Shorter: []string{"to"}}, {Head: "sent/s", Align: document.Right},
+			{Head: "asked/s", Align: document.Right}}}
 	var open, of []document.Cell
 	for i := range v.Rows {
 		r := &v.Rows[i]
@@ -44,7 +47,8 @@ func Attacks(v *view.View) *document.Table {
 				if remark := attackRemark(a); remark != "" {
 					t.Notes = words.Distinct(t.Notes, fmt.Sprintf("%s, %s: %s.", v.Label(r, c), a.Kind, remark))
 				}
-				row := document.Row{Cells: document.Cells(a.Kind, a.From+" → "+a.To, perSecond(a.SentPerS), perSecond(a.AskedPerS))}
+				row := document.Row{Cells: document.Cells(a.Kind, a.From+" → "+a.To, perSecond(a.SentPerS),
+					perSecond(a.AskedPerS))}
 				if a.Error != "" || a.FallsShort() {
 					row.Tone = document.Wrong
 				}

@@ -21,8 +21,11 @@ func Effects(v *view.View) *document.Table {
 	if v.Run.Blocks() < stats.LeastBlocks {
 		return nil
 	}
-	t := &document.Table{Name: "effects", Data: export.Rows(v.Run, "effects"), Columns: []document.Column{{Head: "factor"}, {Head: "from", Wrap: true}, {Head: "to", Wrap: true}, {Head: "at", Wrap: true},
-		{Head: "ratio", Align: document.Ratio}, {Head: "p", Align: document.Right}, {Head: "blocks", Align: document.Right}}}
+	t := &document.Table{Name: "effects", Data: export.Rows(v.Run, "effects"),
+		Columns: []document.Column{{Head: "factor"}, {Head: "from", Wrap: true}, {Head: "to", Wrap: true},
+			{Head: "at", Wrap: true},
+			{Head: "ratio", Align: document.Ratio}, {Head: "p", Align: document.Right},
+			{Head: "blocks", Align: document.Right}}}
 	var labels []string
 	for _, m := range v.Measures {
 		labels = append(labels, m.Label)
@@ -38,7 +41,8 @@ func Effects(v *view.View) *document.Table {
 		for _, name := range slices.Sorted(maps.Keys(e.At)) {
 			at = append(at, e.At[name])
 		}
-		cells := append(document.Cells(e.Factor, e.From, e.To, strings.Join(at, ", ")), document.Cell{Text: size, Interval: interval, Verdict: e.Verdict, Remark: e.Why})
+		cells := append(document.Cells(e.Factor, e.From, e.To, strings.Join(at, ", ")),
+			document.Cell{Text: size, Interval: interval, Verdict: e.Verdict, Remark: e.Why})
 		cells = append(cells, document.Cells(probability(e.P), fmt.Sprint(e.Blocks))...)
 		if several {
 			cells = append(document.Cells(m.Label), cells...)
@@ -72,7 +76,8 @@ func PartEffects(v *view.View) (list []document.Block) {
 	}
 	shown := func(e *record.Effect) bool {
 		return slices.ContainsFunc(v.Run.Treatments, func(t record.Treatment) bool {
-			return t.Effect != nil && t.Effect.Factor == e.Factor && t.Effect.From == e.From && t.Effect.To == e.To && maps.Equal(t.Effect.At, e.At)
+			return t.Effect != nil && t.Effect.Factor == e.Factor && t.Effect.From == e.From && t.Effect.To == e.To &&
+				maps.Equal(t.Effect.At, e.At)
 		})
 	}
 	for i := range v.Run.Effects {
@@ -91,7 +96,8 @@ func PartEffects(v *view.View) (list []document.Block) {
 			}
 			parts = append(parts, m.Label+" "+number.Bracketed(m.Against(of))+" "+of.Verdict)
 		}
-		list = append(list, document.Prose{Text: fmt.Sprintf("%s %s → %s", e.Factor, e.From, e.To) + BesideLevels(v.Run.Factors, e) + ": " + strings.Join(parts, "; ")})
+		list = append(list, document.Prose{Text: fmt.Sprintf("%s %s → %s", e.Factor, e.From, e.To) +
+			BesideLevels(v.Run.Factors, e) + ": " + strings.Join(parts, "; ")})
 	}
 	return list
 }

@@ -33,7 +33,8 @@ func findings(v *view.View) (list []document.Block) {
 	if len(list) == 0 || len(others) == 0 {
 		return append(list, others...)
 	}
-	return append(list, document.Fold{Summary: words.Count(len(others), "finding") + " in other treatments only: " + words.List(names), Blocks: others})
+	return append(list, document.Fold{Summary: words.Count(len(others), "finding") + " in other treatments only: " +
+		words.List(names), Blocks: others})
 }
 
 // FindingStatements are the findings in short, those of the baseline first. Those of the baseline, or of a
@@ -76,7 +77,8 @@ func findingStatement(f record.Finding, first bool, evidence, fix []string) docu
 			mark = "fix:"
 		}
 		command := strings.TrimLeft(line, " ")
-		s.Items = append(s.Items, document.Item{Mark: mark + line[:len(line)-len(command)], Text: command, Command: true})
+		s.Items = append(s.Items, document.Item{Mark: mark + line[:len(line)-len(command)], Text: command,
+			Command: true})
 	}
 	return s
 }
@@ -110,7 +112,9 @@ func concernsBaseline(v *view.View, f record.Finding) bool {
 	if len(f.Treatments) == 0 || v.Baseline == nil {
 		return true
 	}
-	return slices.ContainsFunc(v.Baseline.Treatments, func(t *record.Treatment) bool { return t != nil && slices.Contains(f.Treatments, t.Name) })
+	return slices.ContainsFunc(v.Baseline.Treatments, func(t *record.Treatment) bool {
+		return t != nil && slices.Contains(f.Treatments, t.Name)
+	})
 }
 
 // treatmentsOf names the rows in which a finding was made.
@@ -213,7 +217,8 @@ func AcceptedFindings(accepted []record.AcceptedFinding) (list []document.Block)
 		if i == 0 {
 			s.Label = "Accepted"
 		}
-		s.Items = append(s.Items, document.Item{Mark: "·", Text: "accepted until " + f.Until + ": " + f.Because, Tone: document.Quiet})
+		s.Items = append(s.Items, document.Item{Mark: "·", Text: "accepted until " + f.Until + ": " + f.Because,
+			Tone: document.Quiet})
 		list = append(list, s)
 	}
 	return list

@@ -21,8 +21,10 @@ func TestFindingOrder(t *testing.T) {
 	i := slices.IndexFunc(run.Treatments, func(one record.Treatment) bool { return !one.Baseline })
 	tried := run.Treatments[i].Name
 	run.Findings = []record.Finding{
-		{ID: "arp-flux", Confidence: record.Likely, Host: "client", Summary: "tried", Treatments: []string{tried}, Evidence: []string{"of the tried"}},
-		{ID: "arp-flux", Confidence: record.Likely, Host: "server", Summary: "baseline", Treatments: []string{baseline}, Evidence: []string{"of the baseline"}},
+		{ID: "arp-flux", Confidence: record.Likely, Host: "client", Summary: "tried", Treatments: []string{tried},
+			Evidence: []string{"of the tried"}},
+		{ID: "arp-flux", Confidence: record.Likely, Host: "server", Summary: "baseline", Treatments: []string{baseline},
+			Evidence: []string{"of the baseline"}},
 	}
 	var got []string
 	for _, block := range FindingStatements(v) {
@@ -32,7 +34,8 @@ func TestFindingOrder(t *testing.T) {
 			got = append(got, s.Items[0].Text)
 		}
 	}
-	if want := []string{"Findings", "arp-flux (likely, server): baseline", "of the baseline", "", "arp-flux (likely, client): tried"}; !slices.Equal(got, want) {
+	if want := []string{"Findings", "arp-flux (likely, server): baseline", "of the baseline", "",
+		"arp-flux (likely, client): tried"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -15,9 +15,11 @@ import (
 func FindMaxRows(f *record.FindMax) [][]string {
 	rate := findMaxRate(f)
 	if rate == "" {
-		return append([][]string{{"highest rate", "none found", f.Objective + ": " + findMaxWhy(f)}}, findMaxTrialRows(f)...)
+		return append([][]string{{"highest rate", "none found", f.Objective + ": " + findMaxWhy(f)}},
+			findMaxTrialRows(f)...)
 	}
-	said := fmt.Sprintf("%s met in %s of %s", f.Objective, words.Count(f.Confirmed, "trial"), unit.FormatSeconds(confirmS(f)))
+	said := fmt.Sprintf("%s met in %s of %s", f.Objective, words.Count(f.Confirmed, "trial"),
+		unit.FormatSeconds(confirmS(f)))
 	if f.Confirmed == 0 {
 		said = f.Objective + " met"
 	}
@@ -50,7 +52,8 @@ func findMaxRate(f *record.FindMax) string {
 func findMaxWhy(f *record.FindMax) string {
 	var said []string
 	if f.Why != "" && f.RatePerS > 0 {
-		said = append(said, fmt.Sprintf("not confirmed (%d of %s): %s", f.Confirmed, words.Count(f.Repeats, "trial"), f.Why))
+		said = append(said, fmt.Sprintf("not confirmed (%d of %s): %s", f.Confirmed,
+			words.Count(f.Repeats, "trial"), f.Why))
 	} else if f.Why != "" {
 		said = append(said, f.Why)
 	}
@@ -58,10 +61,13 @@ func findMaxWhy(f *record.FindMax) string {
 		said = append(said, "no higher rate was tried")
 	}
 	if f.FailedAtPerS > 0 {
-		at := record.FindMaxTrial{AskedPerS: f.FailedAtPerS, AnsweredPerS: f.FailedAnsweredPerS, FailedBy: f.BoundedBy, Conditions: f.Failed, Generator: f.Generator}
+		at := record.FindMaxTrial{AskedPerS: f.FailedAtPerS, AnsweredPerS: f.FailedAnsweredPerS, FailedBy: f.BoundedBy,
+			Conditions: f.Failed, Generator: f.Generator}
 		said = append(said, number.PerSecond(f.FailedAtPerS)+" failed: "+findMaxFailed(at))
 		if f.BoundedBy == record.BoundedByAnswers {
-			said = append(said, fmt.Sprintf("a closed loop has %s: the server or the path answers no more of these connections' requests", number.PerSecond(f.ClosedLoopPerS)))
+			said = append(said, fmt.Sprintf(
+				"a closed loop has %s: the server or the path answers no more of these connections' requests",
+				number.PerSecond(f.ClosedLoopPerS)))
 		}
 	}
 	return strings.Join(said, "; ")

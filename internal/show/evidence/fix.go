@@ -25,7 +25,8 @@ func fixOf(run *record.Run, label string, most int) []document.Block {
 	if err != nil || len(fix.Hosts) == 0 {
 		return nil
 	}
-	blocks := document.Statements(label, fmt.Sprintf("%s; as files: linerate fix %s --format netplan, or another", fix.Name, run.ID))
+	blocks := document.Statements(label, fmt.Sprintf("%s; as files: linerate fix %s --format netplan, or another",
+		fix.Name, run.ID))
 	for _, h := range fix.Hosts {
 		lines := hostconfig.Commands(h.Settings)
 		if more := len(lines) - most; more > 1 { // one is as long as saying so

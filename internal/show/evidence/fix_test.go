@@ -33,7 +33,8 @@ factors:
 	run := &record.Run{ID: "nas-7", Study: "nas", Status: "complete", StudyFile: file, Topology: s.Topology,
 		Treatments: []record.Treatment{{Name: "arp", Levels: map[string]string{"arp": "arp"}, Best: true}}}
 	blocks := Fix(run)
-	if len(blocks) != 3 || !strings.Contains(fmt.Sprint(blocks[2]), "on client: ip neigh flush to 192.168.1.0/24 dev eth0") {
+	if len(blocks) != 3 || !strings.Contains(fmt.Sprint(blocks[2]),
+		"on client: ip neigh flush to 192.168.1.0/24 dev eth0") {
 		t.Errorf("%+v", blocks)
 	}
 }

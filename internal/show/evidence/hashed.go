@@ -21,11 +21,19 @@ func Hashed(v *view.View) *document.Table {
 	if len(curves) == 0 {
 		return nil
 	}
-	several := slices.ContainsFunc(curves, func(c view.Curve) bool { return c.Name != curves[0].Name && c.Links == curves[0].Links })
+	several := slices.ContainsFunc(curves, func(c view.Curve) bool {
+		return c.Name != curves[0].Name && c.Links == curves[0].Links
+	})
 	caption := fmt.Sprintf("Goodput of hashed flows, in links (%s each)", number.LinkRate(curves[0].Groups[0].LinkBps))
-	t := &document.Table{Caption: caption, Columns: []document.Column{{Head: "links", Align: document.Right}, {Head: "flows", Align: document.Right}, {Head: "expected mean", Shorter: []string{"expected"}, Align: document.Right},
-		{Head: v.Confidence() + " of means", Align: document.Right}, {Head: "measured mean", Shorter: []string{"measured"}, Align: document.Decimal}, {Head: "link idle in trials", Shorter: []string{"idle in"}, Align: document.Right},
-		{Head: "expected in", Shorter: []string{"expected"}, Align: document.Right}, {Head: "expected chance", Align: document.Right, From: 120}, {Head: "chance by trials", Align: document.Right, From: 120}, {}}}
+	t := &document.Table{Caption: caption, Columns: []document.Column{{Head: "links", Align: document.Right},
+		{Head: "flows", Align: document.Right}, {Head: "expected mean", Shorter: []string{"expected"},
+			Align: document.Right},
+		{Head: v.Confidence() + " of means", Align: document.Right},
+		{Head: "measured mean", Shorter: []string{"measured"}, Align: document.Decimal},
+		{Head: "link idle in trials", Shorter: []string{"idle in"}, Align: document.Right},
+		{Head: "expected in", Shorter: []string{"expected"}, Align: document.Right},
+		{Head: "expected chance", Align: document.Right, From: 120}, {Head: "chance by trials", Align: document.Right,
+			From: 120}, {}}}
 	if several {
 		t.Columns = append([]document.Column{{Head: "treatment"}}, t.Columns...)
 	}
@@ -40,8 +48,11 @@ func Hashed(v *view.View) *document.Table {
 			} else if e.Half > 0 {
 				measured.Spread = "±" + number.Fixed(e.Half, 3)
 			}
-			row := document.Row{Cells: append(append(document.Cells(fmt.Sprint(g.Links), fmt.Sprint(g.Flows), number.Fixed(g.ExpectedLinks, 3), band), measured),
-				document.Cells(fmt.Sprintf("%d of %d", g.IdleTrials, g.Replicates), counts, number.Percent(g.IdleChance), number.Percent(g.IdleLowShare)+" to "+number.Percent(g.IdleHighShare))...)}
+			row := document.Row{Cells: append(append(document.Cells(fmt.Sprint(g.Links), fmt.Sprint(g.Flows),
+				number.Fixed(g.ExpectedLinks, 3), band), measured),
+				document.Cells(fmt.Sprintf("%d of %d", g.IdleTrials, g.Replicates), counts,
+					number.Percent(g.IdleChance), number.Percent(g.IdleLowShare)+" to "+
+						number.Percent(g.IdleHighShare))...)}
 			var why []string
 			if !g.Inside {
 				why = append(why, "mean outside")
@@ -60,10 +71,12 @@ func Hashed(v *view.View) *document.Table {
 		}
 	}
 	if wrong {
-		t.Notes = append(t.Notes, "✗ More than chance: the mean is outside its interval, or a link was idle too rarely or too often.")
+		t.Notes = append(t.Notes,
+			"✗ More than chance: the mean is outside its interval, or a link was idle too rarely or too often.")
 	}
 	if ranges {
-		t.Notes = append(t.Notes, "Low–high instead of ±: the symmetric interval reaches beyond every trial; this is its part within the trials' range.")
+		t.Notes = append(t.Notes,
+			"Low–high instead of ±: the symmetric interval reaches beyond every trial; this is its part within the trials' range.")
 	}
 	return t
 }
@@ -75,7 +88,8 @@ func OnEachLink(v *view.View, several bool) (list []string) {
 		if several {
 			name = c.Name + ", " + name
 		}
-		list = append(list, fmt.Sprintf("of %s: %s flows, all trials together", name, strings.Trim(strings.ReplaceAll(fmt.Sprint(c.OnEach()), " ", ", "), "[]")))
+		list = append(list, fmt.Sprintf("of %s: %s flows, all trials together", name,
+			strings.Trim(strings.ReplaceAll(fmt.Sprint(c.OnEach()), " ", ", "), "[]")))
 	}
 	return list
 }

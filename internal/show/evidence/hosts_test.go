@@ -15,11 +15,14 @@ func TestHostFindings(t *testing.T) {
 	var findings []record.Finding
 	for n := range 5 {
 		host := fmt.Sprint("host", n)
-		findings = append(findings, record.Finding{ID: "clock", Host: host, Confidence: record.Possible, Summary: "s", Evidence: []string{fmt.Sprint("error ", n)}, Fix: []string{"on " + host + ": chronyd"}})
+		findings = append(findings, record.Finding{ID: "clock", Host: host, Confidence: record.Possible, Summary: "s",
+			Evidence: []string{fmt.Sprint("error ", n)}, Fix: []string{"on " + host + ": chronyd"}})
 	}
-	findings = append(findings, record.Finding{ID: "clock", Host: "host5", Confidence: record.Certain, Summary: "s", Fix: []string{"on host5: chronyd"}},
+	findings = append(findings, record.Finding{ID: "clock", Host: "host5", Confidence: record.Certain, Summary: "s",
+		Fix: []string{"on host5: chronyd"}},
 		record.Finding{ID: "twice", Host: "host1", Subject: "192.0.2.1", Confidence: record.Certain, Summary: "a"},
-		record.Finding{ID: "answers", Host: "host2", Subject: "192.0.2.1", Confidence: record.Likely, Summary: "b", ExplainedBy: "twice"})
+		record.Finding{ID: "answers", Host: "host2", Subject: "192.0.2.1", Confidence: record.Likely, Summary: "b",
+			ExplainedBy: "twice"})
 	var got []string
 	for _, block := range HostFindings(findings, false) {
 		s := block.(document.Statement)
@@ -29,7 +32,8 @@ func TestHostFindings(t *testing.T) {
 		}
 	}
 	want := []string{
-		"clock (possible, host0, host1, host2 and two others): s", "· host0: error 0", "· host1: error 1", "· host2: error 2", "· 2 further hosts: --all", "fix: on each: chronyd",
+		"clock (possible, host0, host1, host2 and two others): s", "· host0: error 0", "· host1: error 1",
+		"· host2: error 2", "· 2 further hosts: --all", "fix: on each: chronyd",
 		"clock (certain, host5): s", "fix: on host5: chronyd",
 		"twice (certain, host1): a", "explains: answers",
 	}

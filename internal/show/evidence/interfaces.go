@@ -22,7 +22,8 @@ func Shares(v *view.View) *document.Table {
 	if widest < 2 {
 		return nil
 	}
-	t := &document.Table{Caption: "Share of " + v.Traffic() + " on each of its interfaces, %", Columns: []document.Column{{Head: "treatment"}}}
+	t := &document.Table{Caption: "Share of " + v.Traffic() + " on each of its interfaces, %",
+		Columns: []document.Column{{Head: "treatment"}}}
 	for _, r := range v.Rows {
 		t.Add(r.Name)
 	}
@@ -44,7 +45,9 @@ func Shares(v *view.View) *document.Table {
 	t.Instead = []string{"Interfaces of " + v.Focus + " that carried the data"}
 	for i := range v.Rows {
 		r := &v.Rows[i]
-		t.Instead = append(t.Instead, r.Name+": "+v.PerColumn(func(c int) string { return summary(view.InterfacesOf(r.Treatments[c], v.Focus)) }))
+		t.Instead = append(t.Instead, r.Name+": "+v.PerColumn(func(c int) string {
+			return summary(view.InterfacesOf(r.Treatments[c], v.Focus))
+		}))
 	}
 	return t
 }
@@ -67,7 +70,8 @@ func summary(ports []record.TreatmentInterface) string {
 		}
 		text += " (" + strings.Join(parts, ", ") + ")"
 	default:
-		text += fmt.Sprintf(" (%s %s to %s %s)", sorted[0].Interface, number.Percent(sorted[0].Share), sorted[n-1].Interface, number.Percent(sorted[n-1].Share))
+		text += fmt.Sprintf(" (%s %s to %s %s)", sorted[0].Interface, number.Percent(sorted[0].Share),
+			sorted[n-1].Interface, number.Percent(sorted[n-1].Share))
 	}
 	return text
 }

@@ -19,7 +19,8 @@ func Limited(v *view.View) *document.Table {
 		return nil
 	}
 	unit, predicted := view.HeldScale(list), view.Predictions(list)
-	t := &document.Table{Name: "held", Data: v.HeldCSV(), Columns: []document.Column{{Head: "treatment"}}, Left: "and %d more, all as predicted"}
+	t := &document.Table{Name: "held", Data: v.HeldCSV(), Columns: []document.Column{{Head: "treatment"}},
+		Left: "and %d more, all as predicted"}
 	if predicted {
 		within, judged := 0, 0
 		for _, h := range list {
@@ -28,7 +29,8 @@ func Limited(v *view.View) *document.Table {
 		t.Caption = fmt.Sprintf("Predicted and measured: %d of %s as predicted", within, words.Count(judged, "flow"))
 		t.Columns = append(t.Columns, document.Column{Head: "predicted, " + unit.Unit, Shorter: []string{"predicted"}})
 	}
-	t.Columns = append(t.Columns, document.Column{Head: "measured, " + unit.Unit, Shorter: []string{"measured"}}, document.Column{Head: "held back by", Wrap: true})
+	t.Columns = append(t.Columns, document.Column{Head: "measured, " + unit.Unit, Shorter: []string{"measured"}},
+		document.Column{Head: "held back by", Wrap: true})
 	slices.SortStableFunc(list, func(a, b view.Held) int { return a.Column - b.Column })
 	for i, h := range list {
 		if i == 0 || list[i-1].Column != h.Column {
@@ -38,7 +40,8 @@ func Limited(v *view.View) *document.Table {
 		if predicted {
 			cells = append(cells, document.Cell{Text: h.Span(unit), Detail: h.Why})
 		}
-		row := document.Row{Extra: predicted && h.As() == "" && (h.Several && !h.Row.Baseline || h.Row.Part && !tells(v, h, list))}
+		row := document.Row{Extra: predicted && h.As() == "" && (h.Several && !h.Row.Baseline || h.Row.Part &&
+			!tells(v, h, list))}
 		if h.By[0] == "" && h.Because != "" {
 			by += ": " + h.Because
 		}
@@ -58,7 +61,9 @@ func LimitedSummary(v *view.View, t *document.Table) []document.Block {
 	if t == nil || view.Predictions(list) {
 		return document.Tables(t)
 	}
-	return limitedStatements(v, slices.DeleteFunc(slices.Clone(list), func(h view.Held) bool { return h.Row.Part && !tells(v, h, list) }))
+	return limitedStatements(v, slices.DeleteFunc(slices.Clone(list), func(h view.Held) bool {
+		return h.Row.Part && !tells(v, h, list)
+	}))
 }
 
 // tells: a part of a list has its flows held back by something else than what it is
@@ -69,7 +74,8 @@ func tells(v *view.View, h view.Held, list []view.Held) bool {
 			continue
 		}
 		for _, other := range list {
-			if other.Column == h.Column && other.Row.Levels[e.Factor] == e.From && other.From == h.From && other.To == h.To {
+			if other.Column == h.Column && other.Row.Levels[e.Factor] == e.From && other.From == h.From &&
+				other.To == h.To {
 				return !slices.Equal(other.By, h.By)
 			}
 		}

@@ -19,10 +19,15 @@ func TestLimits(t *testing.T) {
 		want string
 	}{
 		{[]view.Row{{Name: "write", Treatments: treatment(0, "unknown")}}, ""},
-		{[]view.Row{{Name: "write", Treatments: treatment(95.641e6, "tbf")}, {Name: "read", Treatments: treatment(95.639e6, "tbf")}}, "95.64 Mbit/s = tbf"},
-		{[]view.Row{{Name: "write", Treatments: treatment(95.641e6, "tbf of client")}, {Name: "read", Treatments: treatment(95.639e6, "tbf of server")}}, "95.64 Mbit/s"},
-		{[]view.Row{{Name: "write", Treatments: treatment(95.64e6, "tbf")}, {Name: "read", Treatments: treatment(286.9e6, "tbf")}}, "95.64 Mbit/s for write, 286.9 for read"},
-		{[]view.Row{{Name: "a", Treatments: treatment(1e6, "")}, {Name: "b", Treatments: treatment(2e6, "")}, {Name: "c", Treatments: treatment(3e6, "")}, {Name: "d", Treatments: treatment(4e6, "")}, {Name: "e", Treatments: treatment(5e6, "")}},
+		{[]view.Row{{Name: "write", Treatments: treatment(95.641e6, "tbf")},
+			{Name: "read", Treatments: treatment(95.639e6, "tbf")}}, "95.64 Mbit/s = tbf"},
+		{[]view.Row{{Name: "write", Treatments: treatment(95.641e6, "tbf of client")},
+			{Name: "read", Treatments: treatment(95.639e6, "tbf of server")}}, "95.64 Mbit/s"},
+		{[]view.Row{{Name: "write", Treatments: treatment(95.64e6, "tbf")},
+			{Name: "read", Treatments: treatment(286.9e6, "tbf")}}, "95.64 Mbit/s for write, 286.9 for read"},
+		{[]view.Row{{Name: "a", Treatments: treatment(1e6, "")}, {Name: "b", Treatments: treatment(2e6, "")},
+			{Name: "c", Treatments: treatment(3e6, "")}, {Name: "d", Treatments: treatment(4e6, "")},
+			{Name: "e", Treatments: treatment(5e6, "")}},
 			"1.000 to 5.000 Mbit/s, by treatment"},
 	} {
 		v := view.New(&record.Run{Treatments: []record.Treatment{{Name: "write"}}})

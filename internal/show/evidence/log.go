@@ -17,7 +17,8 @@ const mostLogged = 100
 // KernelLog lists what the machines' kernels wrote about the network while trials were made, in
 // the trials' order; nil: nothing.
 func KernelLog(v *view.View) *document.Table {
-	t := &document.Table{Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "treatment"}, {Head: "host"}, {Head: "second", Align: document.Right}, {Head: "kernel log", Wrap: true}}}
+	t := &document.Table{Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "treatment"},
+		{Head: "host"}, {Head: "second", Align: document.Right}, {Head: "kernel log", Wrap: true}}}
 	more := 0
 	for _, window := range v.Run.Windows() {
 		trial := window[0]
@@ -26,18 +27,22 @@ func KernelLog(v *view.View) *document.Table {
 				continue
 			}
 			more += h.Log.More
-			lines := slices.SortedStableFunc(slices.Values(h.Log.Lines), func(a, b record.LogLine) int { return cmp.Compare(a.AtNs, b.AtNs) })
+			lines := slices.SortedStableFunc(slices.Values(h.Log.Lines), func(a, b record.LogLine) int {
+				return cmp.Compare(a.AtNs, b.AtNs)
+			})
 			for _, line := range lines {
 				if len(t.Rows) == mostLogged {
 					more++
 					continue
 				}
-				t.Add(fmt.Sprint(trial.Order), trial.Treatment, h.Host, fmt.Sprintf("%.2f", float64(line.AtNs-h.Begin.ScheduledNs)/1e9), line.Text)
+				t.Add(fmt.Sprint(trial.Order), trial.Treatment, h.Host,
+					fmt.Sprintf("%.2f", float64(line.AtNs-h.Begin.ScheduledNs)/1e9), line.Text)
 			}
 		}
 	}
 	if more > 0 {
-		t.Notes = append(t.Notes, words.Sentence(words.Count(more, "further line"))+"; linerate export "+v.Run.ID+" --csv --table log has those that were kept.")
+		t.Notes = append(t.Notes, words.Sentence(words.Count(more, "further line"))+"; linerate export "+v.Run.ID+
+			" --csv --table log has those that were kept.")
 	}
 	return t.OrNil()
 }

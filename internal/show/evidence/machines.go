@@ -74,7 +74,8 @@ func BusiestMachines(v *view.View) (list []string) {
 		s := of[name]
 		m := s.worst
 		c, _ := m.Busiest()
-		text := fmt.Sprintf("CPU %d at %s in trial %d (%s): %s; all %d at %s", c.CPU, wholePercent(c.Busy), m.trial.Order, m.trial.Treatment, kinds(c), len(m.CPUs), wholePercent(m.Busy))
+		text := fmt.Sprintf("CPU %d at %s in trial %d (%s): %s; all %d at %s", c.CPU, wholePercent(c.Busy),
+			m.trial.Order, m.trial.Treatment, kinds(c), len(m.CPUs), wholePercent(m.Busy))
 		if name != hostload.This {
 			text = name + ": " + text
 		}
@@ -100,14 +101,22 @@ func BusiestMachines(v *view.View) (list []string) {
 
 // Machines has a row for each machine of each trial; nil: nothing is known.
 func Machines(v *view.View) *document.Table {
-	t := &document.Table{Name: "cpus", Data: export.Rows(v.Run, "cpus"), Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "treatment", Wrap: true}, {Head: "machine"},
-		{Head: "busiest"}, {Head: "with", Wrap: true}, {Head: "all CPUs", Align: document.Right}, {Head: "NET_RX/s on it", Align: document.Right}, {Head: "interrupts/s on it", Align: document.Right},
-		{Head: "missed", Align: document.Right}, {Head: "dropped", Align: document.Right}, {Head: "budget out", Align: document.Right}, {Head: "memory", Align: document.Right}, {Head: "retransmitted", Align: document.Right}},
-		Notes: []string{"The busiest CPU and what it was busy with; packets dropped because a receive ring (missed) or a CPU's backlog (dropped) was full, how often a softirq's budget ran out, the share of the window in which some program waited for memory, and segments that TCP retransmitted. The data has every CPU."}}
+	t := &document.Table{Name: "cpus", Data: export.Rows(v.Run, "cpus"),
+		Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "treatment", Wrap: true},
+			{Head: "machine"},
+			{Head: "busiest"}, {Head: "with", Wrap: true}, {Head: "all CPUs", Align: document.Right},
+			{Head: "NET_RX/s on it", Align: document.Right}, {Head: "interrupts/s on it", Align: document.Right},
+			{Head: "missed", Align: document.Right}, {Head: "dropped", Align: document.Right},
+			{Head: "budget out", Align: document.Right}, {Head: "memory", Align: document.Right},
+			{Head: "retransmitted", Align: document.Right}},
+		Notes: []string{
+			"The busiest CPU and what it was busy with; packets dropped because a receive ring (missed) or a CPU's backlog (dropped) was full, how often a softirq's budget ran out, the share of the window in which some program waited for memory, and segments that TCP retransmitted. The data has every CPU."}}
 	for _, m := range machines(v) {
 		c, _ := m.Busiest()
-		row := document.Row{Cells: document.Cells(fmt.Sprint(m.trial.Order), m.trial.Treatment, m.Name, fmt.Sprintf("CPU %d: %s", c.CPU, wholePercent(c.Busy)), kinds(c), wholePercent(m.Busy),
-			fmt.Sprintf("%.0f", c.NetRxPerS), fmt.Sprintf("%.0f", c.InterruptsPerS), fmt.Sprintf("%.0f", m.RxMissed), fmt.Sprintf("%.0f", m.SoftDropped), fmt.Sprintf("%.0f", m.Squeezed),
+		row := document.Row{Cells: document.Cells(fmt.Sprint(m.trial.Order), m.trial.Treatment, m.Name,
+			fmt.Sprintf("CPU %d: %s", c.CPU, wholePercent(c.Busy)), kinds(c), wholePercent(m.Busy),
+			fmt.Sprintf("%.0f", c.NetRxPerS), fmt.Sprintf("%.0f", c.InterruptsPerS), fmt.Sprintf("%.0f", m.RxMissed),
+			fmt.Sprintf("%.0f", m.SoftDropped), fmt.Sprintf("%.0f", m.Squeezed),
 			wholePercent(m.SomeWaited), fmt.Sprint(m.Resent))}
 		if c.Busy >= 0.95 || m.RxMissed+m.SoftDropped > 0 {
 			row.Tone = document.Wrong

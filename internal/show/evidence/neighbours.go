@@ -42,7 +42,8 @@ func (r reader) tables(t *record.Trial) (hosts []neighbourTable, switches []*doc
 		slices.SortStableFunc(entries, func(a, b record.FDBEntry) int {
 			return cmp.Or(words.Natural(a.Peer, b.Peer), words.Natural(a.Interface, b.Interface))
 		})
-		table := &document.Table{Caption: h.Switch + ": forwarding table", Columns: []document.Column{{Head: "MAC address"}, {Head: "interface"}, {Head: "leads to"}}}
+		table := &document.Table{Caption: h.Switch + ": forwarding table",
+			Columns: []document.Column{{Head: "MAC address"}, {Head: "interface"}, {Head: "leads to"}}}
 		for _, e := range entries {
 			mac, far := strings.ToLower(e.MAC), cmp.Or(e.Peer, e.Interface)
 			delivers[mac] = words.Distinct(delivers[mac], far)
@@ -57,8 +58,10 @@ func (r reader) tables(t *record.Trial) (hosts []neighbourTable, switches []*doc
 			if len(holders) == 0 {
 				continue
 			}
-			row := neighbourRow{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State, HeldBy: ends(holders),
-				BelongsTo: ends(r.owner(n.MAC)), Delivers: strings.Join(delivers[strings.ToLower(n.MAC)], ", "), Wrong: r.wrong(n), Judged: n.MAC == "" || len(r.owner(n.MAC)) > 0}
+			row := neighbourRow{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State,
+				HeldBy:    ends(holders),
+				BelongsTo: ends(r.owner(n.MAC)), Delivers: strings.Join(delivers[strings.ToLower(n.MAC)], ", "),
+				Wrong: r.wrong(n), Judged: n.MAC == "" || len(r.owner(n.MAC)) > 0}
 			if row.Wrong {
 				table.Wrong++
 			}
@@ -137,7 +140,9 @@ func (r reader) title() string {
 	case sumJudged == 0:
 		return ""
 	case sumWrong == 0 && sumJudged < sum:
-		return fmt.Sprintf("%d of %d neighbour entries lead to the interface that holds the address; of the others it is not known", sumJudged, sum)
+		return fmt.Sprintf(
+			"%d of %d neighbour entries lead to the interface that holds the address; of the others it is not known",
+			sumJudged, sum)
 	case sumWrong == 0:
 		return "Every neighbour entry leads to the interface that holds the address"
 	}
@@ -173,9 +178,11 @@ func (r reader) side(hosts []neighbourTable) (side document.Beside) {
 // Neighbours shows, of the baseline and the best treatment, the hosts' neighbour
 // tables beside the switches' forwarding tables.
 func Neighbours(v *view.View) document.Section {
-	data := [][]string{{"treatment", "trial", "host", "interface", "address", "held_by", "mac", "of_interface", "switch_sends_to", "state", "wrong"}}
+	data := [][]string{{"treatment", "trial", "host", "interface", "address", "held_by", "mac", "of_interface",
+		"switch_sends_to", "state", "wrong"}}
 	reads := newReader(v)
-	intro := document.Prose{Name: "neighbours", Text: "Each host's ARP or neighbour-discovery table, next to the switch's forwarding table. A row is marked when the MAC address belongs to an interface that does not hold the address."}
+	intro := document.Prose{Name: "neighbours",
+		Text: "Each host's ARP or neighbour-discovery table, next to the switch's forwarding table. A row is marked when the MAC address belongs to an interface that does not hold the address."}
 	s := document.Section{ID: "neighbours", Title: reads.title(), Blocks: []document.Block{nil}}
 	for c := range v.Columns {
 		for _, r := range v.Pair() {
@@ -203,7 +210,8 @@ func Neighbours(v *view.View) document.Section {
 			}
 			for _, h := range hosts {
 				for _, e := range h.Rows {
-					data = append(data, []string{t.Name, fmt.Sprint(trial.Order), h.Host, e.Interface, e.Address, e.HeldBy, e.MAC, e.BelongsTo, e.Delivers, e.State, fmt.Sprint(e.Wrong)})
+					data = append(data, []string{t.Name, fmt.Sprint(trial.Order), h.Host, e.Interface, e.Address,
+						e.HeldBy, e.MAC, e.BelongsTo, e.Delivers, e.State, fmt.Sprint(e.Wrong)})
 				}
 			}
 		}
@@ -217,12 +225,14 @@ func Neighbours(v *view.View) document.Section {
 }
 
 func neighbourEntries(h neighbourTable) *document.Table {
-	t := &document.Table{Caption: h.Host, Columns: []document.Column{{Head: "address"}, {Head: "held by"}, {Head: "MAC address it uses"}, {Head: "of interface"}, {Head: "on"}, {Head: "state"}}}
+	t := &document.Table{Caption: h.Host, Columns: []document.Column{{Head: "address"}, {Head: "held by"},
+		{Head: "MAC address it uses"}, {Head: "of interface"}, {Head: "on"}, {Head: "state"}}}
 	if h.Wrong > 0 {
 		t.Caption += fmt.Sprintf(": %d of %d wrong", h.Wrong, len(h.Rows))
 	}
 	for _, e := range h.Rows {
-		row := document.Row{Cells: document.Cells(e.Address, e.HeldBy, cmp.Or(e.MAC, "none"), e.BelongsTo, e.Interface, e.State)}
+		row := document.Row{Cells: document.Cells(e.Address, e.HeldBy, cmp.Or(e.MAC, "none"), e.BelongsTo,
+			e.Interface, e.State)}
 		if e.BelongsTo == "" && e.MAC != "" {
 			row.Cells[3].Text = "unknown"
 		}
@@ -263,7 +273,8 @@ func newReader(v *view.View) reader {
 					r.owners[mac] = words.Distinct(r.owners[mac], end)
 				}
 				for _, text := range p.Addresses {
-					if prefix, err := netip.ParsePrefix(text); err == nil && !prefix.Addr().IsLoopback() && !prefix.Addr().IsLinkLocalUnicast() {
+					if prefix, err := netip.ParsePrefix(text); err == nil && !prefix.Addr().IsLoopback() &&
+						!prefix.Addr().IsLinkLocalUnicast() {
 						addr := prefix.Addr().Unmap()
 						r.holders[addr] = words.Distinct(r.holders[addr], end)
 					}
@@ -275,7 +286,8 @@ func newReader(v *view.View) reader {
 		for _, p := range h.Interfaces {
 			end := topology.End{Node: h.Name, Interface: p.Name}
 			// A lab's own choice of MAC address holds only where linerate made the host.
-			if mac := strings.ToLower(run.Topology.MAC(end)); mac != "" && !seen[end] && (len(h.Via) == 0 || p.MAC != "") {
+			if mac := strings.ToLower(run.Topology.MAC(end)); mac != "" && !seen[end] &&
+				(len(h.Via) == 0 || p.MAC != "") {
 				r.owners[mac] = words.Distinct(r.owners[mac], end)
 			}
 		}

@@ -17,12 +17,17 @@ import (
 // Outliers has a row for each trial that stands apart from its treatment's others; nil:
 // none does.
 func Outliers(v *view.View) *document.Table {
-	t := &document.Table{Name: "outliers", Data: export.Rows(v.Run, "outliers"), Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "block", Align: document.Right}, {Head: "treatment", Wrap: true}, {Head: "of"},
-		{Head: "value", Align: document.Right}, {Head: "median of the others", Align: document.Right}, {Head: "what its records show, and the others' do not", Wrap: true}},
-		Notes: []string{"Outliers count like all other trials. What the records show coincides with the value, and need not be its cause."}}
+	t := &document.Table{Name: "outliers", Data: export.Rows(v.Run, "outliers"),
+		Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "block", Align: document.Right},
+			{Head: "treatment", Wrap: true}, {Head: "of"},
+			{Head: "value", Align: document.Right}, {Head: "median of the others", Align: document.Right},
+			{Head: "what its records show, and the others' do not", Wrap: true}},
+		Notes: []string{
+			"Outliers count like all other trials. What the records show coincides with the value, and need not be its cause."}}
 	for _, o := range v.Run.Outliers {
 		if m := measureOf(v, o); m != nil {
-			t.Add(strconv.Itoa(o.Order), strconv.Itoa(o.Block), o.Treatment, m.Label, m.Shown.Spell(o.Value), m.Shown.Spell(o.Others), saw(o))
+			t.Add(strconv.Itoa(o.Order), strconv.Itoa(o.Block), o.Treatment, m.Label, m.Shown.Spell(o.Value),
+				m.Shown.Spell(o.Others), saw(o))
 		}
 	}
 	return t.OrNil()
@@ -35,7 +40,8 @@ func OutliersTitle(v *view.View) string {
 		trials[o.Order] = true
 	}
 	n := len(trials)
-	return words.Sentence(fmt.Sprintf("%s %s from the others of %s treatment", words.Count(n, "trial"), words.Verb(n, "differs", "differ"), words.Verb(n, "its", "their")))
+	return words.Sentence(fmt.Sprintf("%s %s from the others of %s treatment", words.Count(n, "trial"),
+		words.Verb(n, "differs", "differ"), words.Verb(n, "its", "their")))
 }
 
 // mostApart is how many outliers a terminal lists.
@@ -52,9 +58,13 @@ func OutlierStatement(v *view.View) []document.Block {
 		switch {
 		case m == nil:
 		case i == mostApart:
-			s.Items = append(s.Items, document.Item{Mark: "·", Text: fmt.Sprintf("%d more on the page", len(v.Run.Outliers)-i), Tone: document.Quiet})
+			s.Items = append(s.Items,
+				document.Item{Mark: "·", Text: fmt.Sprintf("%d more on the page", len(v.Run.Outliers)-i),
+					Tone: document.Quiet})
 		case i < mostApart:
-			s.Items = append(s.Items, document.Item{Mark: "·", Text: fmt.Sprintf("trial %d (%s, block %d): %s %s, the others %s; %s", o.Order, o.Treatment, o.Block, m.Label, m.Shown.Spell(o.Value), m.Shown.Spell(o.Others), saw(o))})
+			s.Items = append(s.Items,
+				document.Item{Mark: "·", Text: fmt.Sprintf("trial %d (%s, block %d): %s %s, the others %s; %s", o.Order,
+					o.Treatment, o.Block, m.Label, m.Shown.Spell(o.Value), m.Shown.Spell(o.Others), saw(o))})
 		}
 	}
 	return []document.Block{s}

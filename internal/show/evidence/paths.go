@@ -19,7 +19,8 @@ import (
 // nearest to its mean; nil: flows had one path only.
 func Paths(v *view.View) *document.Table {
 	unit := v.Scale
-	t := &document.Table{Name: "paths", Data: v.PathsCSV(), Columns: []document.Column{{Head: "treatment"}, {Head: "path"}, {Head: "flows, " + unit.Unit, Wrap: true}, {Head: "together", Align: document.Right}},
+	t := &document.Table{Name: "paths", Data: v.PathsCSV(), Columns: []document.Column{{Head: "treatment"},
+		{Head: "path"}, {Head: "flows, " + unit.Unit, Wrap: true}, {Head: "together", Align: document.Right}},
 		Notes: []string{"Goodput of each flow, by the path it took; of each treatment the trial nearest to its mean."}}
 	if len(t.Data) == 1 {
 		return nil
@@ -33,7 +34,8 @@ func Paths(v *view.View) *document.Table {
 		for k, p := range byPath(trial, unit) {
 			row := document.Row{Cells: document.Cells("", p.path, p.rates, "")}
 			if k == 0 {
-				row.Cells[0], row.Cells[3].Text = document.Cell{Text: treatment.Name, Detail: fmt.Sprintf("trial %d", trial.Order)}, unit.Value(trial.GoodputBps)
+				row.Cells[0], row.Cells[3].Text = document.Cell{Text: treatment.Name,
+					Detail: fmt.Sprintf("trial %d", trial.Order)}, unit.Value(trial.GoodputBps)
 			}
 			t.Rows = append(t.Rows, row)
 		}
@@ -129,9 +131,11 @@ func pathName(path []string) string {
 // Outages says what events in the window did to running flows, a row for each
 // treatment and instant; nil: there were no events.
 func Outages(v *view.View) *document.Table {
-	t := &document.Table{Name: "outages", Data: export.Rows(v.Run, "outages"), Columns: []document.Column{{Head: "running flows"}, {Head: "what happened", Wrap: true, From: 120},
-		{Head: "withdrawn", Align: document.Right}, {Head: "others", Align: document.Right, From: 120}, {Head: "others received nothing for", From: 120},
-		{Head: "others moved"}, {Head: "received nothing for", Wrap: true}},
+	t := &document.Table{Name: "outages", Data: export.Rows(v.Run, "outages"),
+		Columns: []document.Column{{Head: "running flows"}, {Head: "what happened", Wrap: true, From: 120},
+			{Head: "withdrawn", Align: document.Right}, {Head: "others", Align: document.Right, From: 120},
+			{Head: "others received nothing for", From: 120},
+			{Head: "others moved"}, {Head: "received nothing for", Wrap: true}},
 		Notes: []string{"Withdrawn: flows whose path had an interface by which no flow arrives any more. " +
 			"Received nothing: at the receiver, from the last packet before the event to the first one after it (median). " +
 			"A pause shorter than twice the flow's longest one before may be chance."}}
@@ -151,9 +155,12 @@ func Outages(v *view.View) *document.Table {
 				if len(cell.Outages) > 1 {
 					name += ", " + at
 				}
-				cells := append(document.Cells(name), document.Cell{Text: strings.Join(o.What, "; "), Detail: "at " + at})
-				t.Rows = append(t.Rows, document.Row{Cells: append(cells, document.Cells(fmt.Sprint(o.Withdrawn.Flows), fmt.Sprint(o.Others.Flows),
-					answer.LostFor(o.Others, o.ResolutionS), others, answer.LostFor(o.Withdrawn, o.ResolutionS))...)})
+				cells := append(document.Cells(name), document.Cell{Text: strings.Join(o.What, "; "),
+					Detail: "at " + at})
+				t.Rows = append(t.Rows, document.Row{
+					Cells: append(cells, document.Cells(fmt.Sprint(o.Withdrawn.Flows), fmt.Sprint(o.Others.Flows),
+						answer.LostFor(o.Others, o.ResolutionS), others,
+						answer.LostFor(o.Withdrawn, o.ResolutionS))...)})
 			}
 		}
 	}

@@ -25,13 +25,17 @@ func Published(v *view.View) (lines []string) {
 			var parts []string
 			for i, point := range s.Points {
 				_, err := strconv.ParseFloat(point.Level, 64)
-				again := slices.ContainsFunc(s.Points[:i], func(o record.PublishedPoint) bool { return o.Level == point.Level })
+				again := slices.ContainsFunc(s.Points[:i], func(o record.PublishedPoint) bool {
+					return o.Level == point.Level
+				})
 				if t := publishedLevel(v, p.Factor, point.Level, s.Name); t != nil && err != nil && !again {
-					parts = append(parts, fmt.Sprintf("%s %s, here %s", point.Level, publishedFigure(v, s, point.Level), v.Scale.Spell(t.Goodput.MeanBps)))
+					parts = append(parts, fmt.Sprintf("%s %s, here %s", point.Level, publishedFigure(v, s, point.Level),
+						v.Scale.Spell(t.Goodput.MeanBps)))
 				}
 			}
 			if len(parts) > 0 {
-				lines = append(lines, fmt.Sprintf("%s, %s: %s. %s: %s.", p.Name, s.Name, strings.Join(parts, "; "), p.About, p.Origin))
+				lines = append(lines, fmt.Sprintf("%s, %s: %s. %s: %s.", p.Name, s.Name, strings.Join(parts, "; "),
+					p.About, p.Origin))
 			}
 		}
 	}
@@ -81,8 +85,10 @@ func publishedLevel(v *view.View, factor, level, series string) *record.Treatmen
 // ToolReports is what other programs report, or the senders count, beside what was
 // received; nil: there is no such report.
 func ToolReports(v *view.View) *document.Table {
-	t := &document.Table{Caption: "Other counts, beside what was received, " + v.Scale.Unit, Columns: []document.Column{{Head: "treatment"}, {Head: "counted as", From: 100, Wrap: true},
-		{Head: "says", Align: document.Decimal}, {Head: "received", Align: document.Decimal}, {Head: "surplus", Align: document.Decimal}, {Head: "predicted", Align: document.Decimal}}}
+	t := &document.Table{Caption: "Other counts, beside what was received, " + v.Scale.Unit,
+		Columns: []document.Column{{Head: "treatment"}, {Head: "counted as", From: 100, Wrap: true},
+			{Head: "says", Align: document.Decimal}, {Head: "received", Align: document.Decimal},
+			{Head: "surplus", Align: document.Decimal}, {Head: "predicted", Align: document.Decimal}}}
 	for r, c := range v.Each() {
 		cell := r.Treatments[c]
 		s := cell.ToolReported
@@ -92,7 +98,8 @@ func ToolReports(v *view.View) *document.Table {
 		how, predicted := cmp.Or(s.Method, "counted at the sender"), ""
 		if s.TransactionsPerS != 0 {
 			perS := func(n float64) string { return fmt.Sprintf("%.4g/s", n) }
-			t.Add(v.Label(r, c), how, perS(s.TransactionsPerS), perS(s.CountedTransactionsPerS), perS(s.TransactionsPerS-s.CountedTransactionsPerS), "")
+			t.Add(v.Label(r, c), how, perS(s.TransactionsPerS), perS(s.CountedTransactionsPerS),
+				perS(s.TransactionsPerS-s.CountedTransactionsPerS), "")
 			continue
 		}
 		if s.PredictedBps != 0 {
@@ -102,8 +109,10 @@ func ToolReports(v *view.View) *document.Table {
 			number.Round((s.SumBps-cell.Goodput.MeanBps)*v.Scale.Per, 2), predicted)
 	}
 	if a := toolreport.Agree(v.Run.Trials); a.Trials > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("The prediction is %s of the surplus in the %s with one of 2 %% or more, and within 15 %% of it in %d of them (%.2f to %.2f).",
-			number.Percent(a.Ratio), words.Count(a.Trials, "trial"), a.Within, a.Low, a.High))
+		t.Notes = append(t.Notes,
+			fmt.Sprintf(
+				"The prediction is %s of the surplus in the %s with one of 2 %% or more, and within 15 %% of it in %d of them (%.2f to %.2f).",
+				number.Percent(a.Ratio), words.Count(a.Trials, "trial"), a.Within, a.Low, a.High))
 	}
 	return t.OrNil()
 }

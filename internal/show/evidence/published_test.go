@@ -33,7 +33,8 @@ func TestPublished(t *testing.T) {
 	}
 	want := []string{
 		"table, reads: static ARP entries 1.000 MB/s, here " + of("reads, static ARP entries") + ". a title: a post.",
-		"table, tcp: kernel defaults 15.00 MB/s (10.00 to 20.00), here " + of("writes, kernel defaults") + ". a title: a post.",
+		"table, tcp: kernel defaults 15.00 MB/s (10.00 to 20.00), here " + of("writes, kernel defaults") +
+			". a title: a post.",
 	}
 	if got := Published(v); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -19,7 +19,8 @@ func routing(v *view.View) string {
 	case r.Daemon == "":
 		return "set by linerate as " + strings.ToUpper(r.Protocol) + " would: " + r.Note
 	}
-	text := fmt.Sprintf("%s by %s: converged after %s", strings.ToUpper(r.Protocol), r.Daemon, number.Seconds(r.ConvergedS))
+	text := fmt.Sprintf("%s by %s: converged after %s", strings.ToUpper(r.Protocol), r.Daemon,
+		number.Seconds(r.ConvergedS))
 	longest, times := 0.0, 0
 	for _, t := range v.Run.Trials {
 		if t.ConvergedS > 0 {
@@ -27,7 +28,8 @@ func routing(v *view.View) string {
 		}
 	}
 	if times > 0 {
-		text += fmt.Sprintf(", and again within %s before each of %s", number.Seconds(longest), words.Count(times, "trial"))
+		text += fmt.Sprintf(", and again within %s before each of %s", number.Seconds(longest),
+			words.Count(times, "trial"))
 	}
 	return text
 }
@@ -80,7 +82,8 @@ func Routes(v *view.View) []document.Block {
 				lines = append(lines, "  "+route)
 			}
 		}
-		list = append(list, document.Fold{ID: "routes", Summary: "The routes that were learned", Blocks: []document.Block{document.Listing{Lines: lines}}})
+		list = append(list, document.Fold{ID: "routes", Summary: "The routes that were learned",
+			Blocks: []document.Block{document.Listing{Lines: lines}}})
 	}
 	return list
 }

@@ -24,14 +24,17 @@ func LossFreeRows(l *record.LossFree) [][]string {
 	if l.RateBps == 0 {
 		return append([][]string{{"loss-free", "none found", l.Why}}, lossTrialRows(l)...)
 	}
-	said := fmt.Sprintf("%s datagrams of %s a second; %s in %s of %s", unit.FormatCount(int64(l.PacketsPerS+0.5)), words.Count(l.DatagramBytes, "byte"), lost, words.Count(l.Repeats, "trial"), unit.FormatSeconds(l.ConfirmS))
+	said := fmt.Sprintf("%s datagrams of %s a second; %s in %s of %s", unit.FormatCount(int64(l.PacketsPerS+0.5)),
+		words.Count(l.DatagramBytes, "byte"), lost, words.Count(l.Repeats, "trial"), unit.FormatSeconds(l.ConfirmS))
 	rows := [][]string{{"loss-free", unit.FormatRate(l.RateBps), said}}
 	if text := stillFilling(l); text != "" {
 		rows = append(rows, []string{"", "", text})
 	}
 	rows = append(rows, []string{"", "", lossFreeWhy(l)})
 	if l.ConfirmS < RFCTrial {
-		rows = append(rows, []string{"", "", fmt.Sprintf("RFC 2544 requires trials of %d s, which also fill large queues: --duration %ds", RFCTrial, RFCTrial)})
+		rows = append(rows, []string{"", "",
+			fmt.Sprintf("RFC 2544 requires trials of %d s, which also fill large queues: --duration %ds", RFCTrial,
+				RFCTrial)})
 	}
 	return append(rows, lossTrialRows(l)...)
 }
@@ -44,8 +47,10 @@ func stillFilling(l *record.LossFree) string {
 		return ""
 	}
 	t := l.Trials[l.ResultTrial-1]
-	if queued := t.OfferedBps - t.ReceivedBps/(1-t.LostShare); t.ReceivedBps > 0 && queued > l.Resolution/2*t.OfferedBps {
-		return fmt.Sprintf("%s of it arrived: a queue on the path took in %s, and loses datagrams when it is full; longer trials (--duration) find what it lets through",
+	if queued := t.OfferedBps - t.ReceivedBps/(1-t.LostShare); t.ReceivedBps > 0 &&
+		queued > l.Resolution/2*t.OfferedBps {
+		return fmt.Sprintf(
+			"%s of it arrived: a queue on the path took in %s, and loses datagrams when it is full; longer trials (--duration) find what it lets through",
 			unit.FormatRate(t.ReceivedBps), unit.FormatBytes(queued/8*t.WindowS))
 	}
 	return ""
@@ -84,7 +89,8 @@ func foundBy(t *record.Trial) (f found, searched bool) {
 	case t.LossFree != nil && t.LossFree.RateBps == 0:
 		return found{"", t.LossFree.Why, "search", lossTrialRows(t.LossFree)}, true
 	case t.LossFree != nil:
-		return found{unit.FormatRate(t.LossFree.RateBps), lossFreeWhy(t.LossFree), "search", lossTrialRows(t.LossFree)}, true
+		return found{unit.FormatRate(t.LossFree.RateBps), lossFreeWhy(t.LossFree), "search", lossTrialRows(t.LossFree)},
+			true
 	case t.FindMax != nil:
 		return found{findMaxRate(t.FindMax), findMaxWhy(t.FindMax), "find_max", findMaxTrialRows(t.FindMax)}, true
 	}
@@ -114,7 +120,8 @@ func Searches(run *record.Run) (list []document.Block) {
 			continue
 		}
 		if len(list) == 0 {
-			list = []document.Block{document.Prose{Name: f.table, Data: export.Rows(run, f.table), Text: "The trials of each search, in their order."}}
+			list = []document.Block{document.Prose{Name: f.table, Data: export.Rows(run, f.table),
+				Text: "The trials of each search, in their order."}}
 		}
 		came := f.why
 		if f.rate != "" {
@@ -124,7 +131,8 @@ func Searches(run *record.Run) (list []document.Block) {
 		for _, row := range f.trials {
 			table.Add(row[1:]...)
 		}
-		list = append(list, document.Fold{Summary: fmt.Sprintf("trial %d, %s: %s", t.Order, t.Treatment, came), Blocks: []document.Block{table}})
+		list = append(list, document.Fold{Summary: fmt.Sprintf("trial %d, %s: %s", t.Order, t.Treatment, came),
+			Blocks: []document.Block{table}})
 	}
 	return list
 }
@@ -147,7 +155,8 @@ func lossTrialRows(l *record.LossFree) (rows [][]string) {
 		case t.Lost == 0:
 			said += fmt.Sprintf("%s sent, none of %s lost", unit.FormatRate(t.OfferedBps), unit.FormatCount(t.Sent))
 		default:
-			said += fmt.Sprintf("%s sent, %s of %s expected lost (%s)", unit.FormatRate(t.OfferedBps), unit.FormatCount(t.Lost), unit.FormatCount(t.Expected()), unit.FormatPercent(t.LostShare))
+			said += fmt.Sprintf("%s sent, %s of %s expected lost (%s)", unit.FormatRate(t.OfferedBps),
+				unit.FormatCount(t.Lost), unit.FormatCount(t.Expected()), unit.FormatPercent(t.LostShare))
 		}
 		if t.Confirms {
 			said += ", to confirm it"

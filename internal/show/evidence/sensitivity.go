@@ -21,9 +21,11 @@ func Sensitivity(s *record.Sensitivity) string {
 	with := words.Count(s.Blocks, "block") + ", " + words.Count(s.Comparisons, "comparison")
 	if n := s.LeftToChance; n > 0 {
 		change = strings.Replace(change, "every comparison", "every comparison that is counted", 1)
-		with += fmt.Sprintf(", of which %d %s not counted: which interface or link is used there is chance", n, words.Verb(n, "is", "are"))
+		with += fmt.Sprintf(", of which %d %s not counted: which interface or link is used there is chance", n,
+			words.Verb(n, "is", "are"))
 	}
-	text := fmt.Sprintf("%s with a probability of %s, %s between trials (%s)", change, number.Percent(s.Power), scatter, with)
+	text := fmt.Sprintf("%s with a probability of %s, %s between trials (%s)", change, number.Percent(s.Power),
+		scatter, with)
 	if s.ByMargin > 0 {
 		text += fmt.Sprintf("; the margin of ±%s decides that, not the number of blocks", number.Percent(s.ByMargin))
 	}

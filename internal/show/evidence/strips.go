@@ -21,7 +21,8 @@ const stripNote = "Each digit is a number of trials: 15 is one trial, and five a
 // Strips shows single trials in a terminal: for each treatment whose trials differ by more
 // than the margin, how many of them have which value; nil: there is none.
 func Strips(v *view.View) *document.Table {
-	t := &document.Table{Columns: []document.Column{{Head: "trials at each value"}}, Left: "%d more, whose trials are alike",
+	t := &document.Table{Columns: []document.Column{{Head: "trials at each value"}},
+		Left:  "%d more, whose trials are alike",
 		Notes: []string{stripNote + "; o: outlier."}}
 	if len(v.Run.Outliers) == 0 {
 		t.Notes = []string{stripNote + "."}

@@ -26,9 +26,13 @@ func SwitchPorts(v *view.View, rows []*view.Row) *document.Table {
 	if !slices.ContainsFunc(v.Run.Trials, func(t record.Trial) bool { return len(t.Switches) > 0 }) {
 		return nil
 	}
-	t := &document.Table{Name: "switches", Data: export.Rows(v.Run, "switches"), Caption: "Ports of switches, by SNMP, and what the hosts at their other ends counted", Columns: []document.Column{{Head: "port"},
-		{Head: "Mbit/s", Align: document.Decimal}, {Head: "packets/s", Align: document.Right}, {Head: "of line rate", Shorter: []string{"of line"}, Align: document.Decimal},
-		{Head: "discards", Align: document.Right}, {Head: "errors", Align: document.Right}, {Head: "host's Mbit/s", Align: document.Decimal}}}
+	t := &document.Table{Name: "switches", Data: export.Rows(v.Run, "switches"),
+		Caption: "Ports of switches, by SNMP, and what the hosts at their other ends counted",
+		Columns: []document.Column{{Head: "port"},
+			{Head: "Mbit/s", Align: document.Decimal}, {Head: "packets/s", Align: document.Right},
+			{Head: "of line rate", Shorter: []string{"of line"}, Align: document.Decimal},
+			{Head: "discards", Align: document.Right}, {Head: "errors", Align: document.Right},
+			{Head: "host's Mbit/s", Align: document.Decimal}}}
 	for _, r := range rows {
 		for c, treatment := range r.Treatments {
 			trial := v.Typical(treatment)
@@ -49,7 +53,8 @@ func SwitchPorts(v *view.View, rows []*view.Row) *document.Table {
 
 // portRows are the two directions of each port. Why one has no figures, and when they are of
 // a part of the window alone, are notes of the table.
-func portRows(v *view.View, trial *record.Trial, s record.SwitchReading, of string, t *document.Table) (rows []document.Row) {
+func portRows(v *view.View, trial *record.Trial, s record.SwitchReading, of string, t *document.Table) (
+	rows []document.Row) {
 	note := func(format string, args ...any) { t.Notes = words.Distinct(t.Notes, fmt.Sprintf(format, args...)) }
 	if s.Missing != "" {
 		note("%s has no figures: %s.", s.Switch, s.Missing)
@@ -69,9 +74,12 @@ func portRows(v *view.View, trial *record.Trial, s record.SwitchReading, of stri
 			continue
 		}
 		if s.RefreshS > 0 {
-			note("The counters of %s change every %s: figures are of %s of the window of %s, known within %s.", s.Switch, number.Seconds(s.RefreshS), number.Seconds(p.Seconds()), number.Seconds(trial.WindowS), number.Seconds(p.DoubtS))
+			note("The counters of %s change every %s: figures are of %s of the window of %s, known within %s.",
+				s.Switch, number.Seconds(s.RefreshS), number.Seconds(p.Seconds()), number.Seconds(trial.WindowS),
+				number.Seconds(p.DoubtS))
 		}
-		rows = append(rows, document.Row{Cells: document.Cells(fmt.Sprintf("%s%s, to %s", of, name, p.Peer)), Tone: document.Head})
+		rows = append(rows, document.Row{Cells: document.Cells(fmt.Sprintf("%s%s, to %s", of, name, p.Peer)),
+			Tone: document.Head})
 		for _, receives := range []bool{true, false} {
 			line := lineOf(over, s.End(p), receives, p.SpeedBps)
 			buckets = buckets || line.bucket
@@ -95,9 +103,11 @@ func portRows(v *view.View, trial *record.Trial, s record.SwitchReading, of stri
 }
 
 func portRow(p record.SwitchPort, receives bool, sides []polled.Side, of line, fcs bool) document.Row {
-	octets, frames, discards, wrong, verb := p.Counters.InOctets, p.Counters.In(), p.Counters.InDiscards, p.Counters.InErrors, "received"
+	octets, frames, discards, wrong, verb := p.Counters.InOctets, p.Counters.In(), p.Counters.InDiscards,
+		p.Counters.InErrors, "received"
 	if !receives {
-		octets, frames, discards, wrong, verb = p.Counters.OutOctets, p.Counters.Out(), p.Counters.OutDiscards, p.Counters.OutErrors, "sent"
+		octets, frames, discards, wrong, verb = p.Counters.OutOctets, p.Counters.Out(), p.Counters.OutDiscards,
+			p.Counters.OutErrors, "sent"
 	}
 	seconds := p.Seconds()
 	each := 0.0 // what the line has of a frame and the switch does not count
@@ -111,10 +121,13 @@ func portRow(p record.SwitchPort, receives bool, sides []polled.Side, of line, f
 	if of.bps > 0 {
 		share = number.Round(100*(float64(octets)+each*float64(frames))*8/seconds/of.bps, 1) + " %"
 	}
-	if i := slices.IndexFunc(sides, func(side polled.Side) bool { return side.Port.Port == p.Port && side.Receives == receives }); i >= 0 {
+	if i := slices.IndexFunc(sides, func(side polled.Side) bool {
+		return side.Port.Port == p.Port && side.Receives == receives
+	}); i >= 0 {
 		host = megabits(sides[i].HostBytes, seconds)
 	}
-	row := document.Row{Cells: document.Cells(verb, megabits(float64(octets), seconds), number.Significant(float64(frames)/seconds, 4), share,
+	row := document.Row{Cells: document.Cells(verb, megabits(float64(octets), seconds),
+		number.Significant(float64(frames)/seconds, 4), share,
 		fmt.Sprint(discards), fmt.Sprint(wrong), host)}
 	if discards+wrong > 0 {
 		row.Tone = document.Wrong

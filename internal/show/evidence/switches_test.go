@@ -25,7 +25,8 @@ func TestSwitchPorts(t *testing.T) {
 		run.Trials[i].Switches = []record.SwitchReading{{Switch: "sg300", RefreshS: 5, Ports: []record.SwitchPort{
 			{Port: "far-eth0", Peer: "far.eth0", Name: "gi7", SpeedBps: 1e9, ToNs: 10e9, DoubtS: 0.5,
 				Counters: record.SwitchCounters{InOctets: 1518e6 / 2, InUcast: 5e5, OutDiscards: 3}},
-			{Port: "b-eth0", Peer: "b.eth0", Missing: "its forwarding table does not have it"}}}, {Switch: "dead", Missing: "no answer"}}
+			{Port: "b-eth0", Peer: "b.eth0", Missing: "its forwarding table does not have it"}}},
+			{Switch: "dead", Missing: "no answer"}}
 	}
 	table := SwitchPorts(v, v.Pair())
 	if table == nil {
@@ -51,7 +52,9 @@ func TestSwitchPorts(t *testing.T) {
 		t.Errorf("sent %+v", sent)
 	}
 	notes := strings.Join(table.Notes, "\n")
-	for _, want := range []string{"The counters of sg300 change every 5.0 s: figures are of 10 s of the window", "known within 0.50 s", "Port sg300 b-eth0 has no figures: its forwarding", "dead has no figures: no answer", "is not known"} {
+	for _, want := range []string{"The counters of sg300 change every 5.0 s: figures are of 10 s of the window",
+		"known within 0.50 s", "Port sg300 b-eth0 has no figures: its forwarding", "dead has no figures: no answer",
+		"is not known"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes lack %q:\n%s", want, notes)
 		}
@@ -68,10 +71,12 @@ func TestLineOf(t *testing.T) {
 		over := &topology.Topology{
 			Hosts:    []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}}},
 			Switches: []topology.Switch{{Name: "sw", SNMP: &topology.SNMP{Address: address}}},
-			Links:    []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"}, To: topology.End{Node: "sw", Interface: "a-eth0"}, Impairment: topology.Impairment{Rate: 100e6}}},
+			Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"},
+				To: topology.End{Node: "sw", Interface: "a-eth0"}, Impairment: topology.Impairment{Rate: 100e6}}},
 		}
 		// A second of full frames of 1514 bytes at 100 Mbit/s.
-		p := record.SwitchPort{Port: "a-eth0", ToNs: 1e9, Counters: record.SwitchCounters{InOctets: 12.5e6, InUcast: 8256}}
+		p := record.SwitchPort{Port: "a-eth0", ToNs: 1e9, Counters: record.SwitchCounters{InOctets: 12.5e6,
+			InUcast: 8256}}
 		row := portRow(p, true, nil, lineOf(over, topology.End{Node: "sw", Interface: "a-eth0"}, true, 0), false)
 		if got := row.Cells[3].Text; got != want {
 			t.Errorf("SNMP at %q: %s of the line, want %s", address, got, want)

@@ -60,7 +60,9 @@ func Treatments(v *view.View) *document.Table {
 		t.Notes = append(t.Notes, "Everywhere: "+v.Shared+".")
 	}
 	if n := v.Run.Blocks(); len(v.Rows) > 1 && n < stats.LeastBlocks && comparing(v.Run) {
-		t.Notes = append(t.Notes, fmt.Sprintf("No ratios: a verdict takes %d blocks, and there %s %d; %s makes the others.", stats.LeastBlocks, words.Verb(n, "is", "are"), n, stats.Continue(v.Run)))
+		t.Notes = append(t.Notes,
+			fmt.Sprintf("No ratios: a verdict takes %d blocks, and there %s %d; %s makes the others.",
+				stats.LeastBlocks, words.Verb(n, "is", "are"), n, stats.Continue(v.Run)))
 	}
 	if c := v.Run.Conclusion; c != nil && c.BothWays && v.Lead().Goodput() {
 		t.Notes = append(t.Notes, "Goodput is the sum of both directions.")
@@ -110,19 +112,21 @@ func cellsOf(v *view.View, p view.Pane, of func(t *record.Treatment) document.Ce
 // figureColumn adds a pane's estimates; it reports whether some have a range
 // instead of a half-width.
 func figureColumn(v *view.View, t *document.Table, p view.Pane) (ranges bool) {
-	t.AddColumn(document.Column{Head: p.Shown.Unit, Group: p.Title, Align: document.Decimal}, cellsOf(v, p, func(tr *record.Treatment) (cell document.Cell) {
-		cell.Text, cell.Spread = p.Interval(tr)
-		ranges = ranges || strings.Contains(cell.Spread, "–")
-		cell.Remark = p.Estimate(tr).Rank
-		if tr.Unconnected > 0 {
-			if cell.Remark = words.List(slices.DeleteFunc([]string{cell.Remark, Unconnected(v, tr)}, func(text string) bool { return text == "" })); !strings.Contains(cell.Remark, partly) {
-				cell.Remark += ", counted as zero"
+	t.AddColumn(document.Column{Head: p.Shown.Unit, Group: p.Title, Align: document.Decimal},
+		cellsOf(v, p, func(tr *record.Treatment) (cell document.Cell) {
+			cell.Text, cell.Spread = p.Interval(tr)
+			ranges = ranges || strings.Contains(cell.Spread, "–")
+			cell.Remark = p.Estimate(tr).Rank
+			if tr.Unconnected > 0 {
+				if cell.Remark = words.List(slices.DeleteFunc([]string{cell.Remark, Unconnected(v, tr)},
+					func(text string) bool { return text == "" })); !strings.Contains(cell.Remark, partly) {
+					cell.Remark += ", counted as zero"
+				}
+			} else if p.Goodput() {
+				cell.Remark = byChance(tr)
 			}
-		} else if p.Goodput() {
-			cell.Remark = byChance(tr)
-		}
-		return cell
-	}))
+			return cell
+		}))
 	return ranges
 }
 
@@ -166,7 +170,8 @@ func effectColumn(v *view.View, t *document.Table, p view.Pane) {
 		if v.Baseline != nil {
 			name = v.Baseline.Name
 		}
-		t.AddColumn(document.Column{Head: "against " + name, Shorter: []string{"against baseline", "ratio"}, Group: p.Title, Align: document.Ratio}, cells)
+		t.AddColumn(document.Column{Head: "against " + name, Shorter: []string{"against baseline", "ratio"},
+			Group: p.Title, Align: document.Ratio}, cells)
 	}
 }
 
@@ -179,7 +184,8 @@ func against(v *view.View, rowIndex int, p view.Pane) (size, interval string, ef
 	case effect != nil:
 		size, interval = p.Against(effect)
 		return size, interval, effect
-	case r.Baseline || r.Treatments[p.At] == nil || v.Baseline == nil || p.Signed || p.Mean(v.Baseline) <= 0 || p.Mean(r) <= 0 && !p.Goodput():
+	case r.Baseline || r.Treatments[p.At] == nil || v.Baseline == nil || p.Signed || p.Mean(v.Baseline) <= 0 ||
+		p.Mean(r) <= 0 && !p.Goodput():
 		return "", "", nil
 	}
 	return number.Significant(p.Mean(r)/p.Mean(v.Baseline), 3) + "×", "", nil
@@ -278,7 +284,8 @@ func Unconnected(v *view.View, t *record.Treatment) string {
 	if trials == 0 { // the document holds no flows
 		return words.Count(t.Unconnected, "flow") + " could not connect, over all trials"
 	}
-	return fmt.Sprintf("%d of %s %s in %d of %s", most, words.Count(flows, "flow"), what, trials, words.Count(all, "trial"))
+	return fmt.Sprintf("%d of %s %s in %d of %s", most, words.Count(flows, "flow"), what, trials,
+		words.Count(all, "trial"))
 }
 
 // AllowsUnconnected reports whether flows that cannot connect are a result.

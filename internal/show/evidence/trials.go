@@ -28,14 +28,17 @@ func Trials(v *view.View) *document.Table {
 		}
 	}
 	limited := slices.ContainsFunc(v.Run.Trials, func(t record.Trial) bool { return t.LimitBps > 0 })
-	table := &document.Table{Name: "trials", Data: export.Rows(v.Run, "trials"), Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "block", Align: document.Right}, {Head: "treatment", Wrap: true}}}
+	table := &document.Table{Name: "trials", Data: export.Rows(v.Run, "trials"),
+		Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "block", Align: document.Right},
+			{Head: "treatment", Wrap: true}}}
 	for _, m := range v.Measures {
 		table.Columns = append(table.Columns, document.Column{Head: m.Head(), Align: document.Right})
 	}
 	if limited {
 		table.Columns = append(table.Columns, document.Column{Head: "of limit", Align: document.Right})
 	}
-	table.Columns = append(table.Columns, document.Column{Head: "flows", Align: document.Right}, document.Column{Head: "busiest CPU", Align: document.Right}, document.Column{Head: "failed checks", Wrap: true})
+	table.Columns = append(table.Columns, document.Column{Head: "flows", Align: document.Right},
+		document.Column{Head: "busiest CPU", Align: document.Right}, document.Column{Head: "failed checks", Wrap: true})
 	for i := range v.Run.Trials {
 		t := &v.Run.Trials[i]
 		texts := []string{strconv.Itoa(t.Order), strconv.Itoa(t.Block), t.Treatment}

@@ -123,7 +123,8 @@ func contradicted(run *record.Run) string {
 		return ""
 	}
 	text, _ := inTrials(run, bad)
-	return fmt.Sprintf("in %s another count contradicts the receivers' (%s); linerate's figures count at the receiver and are not affected", text, CheckNames(bad))
+	return fmt.Sprintf(
+		"in %s another count contradicts the receivers' (%s); linerate's figures count at the receiver and are not affected", text, CheckNames(bad))
 }
 
 // CheckNames lists the names of checks.
@@ -181,7 +182,8 @@ func TrustStatement(run *record.Run) []document.Block {
 		if len(f.Checks) > 1 {
 			head += fmt.Sprintf(", %d times, such as", len(f.Checks))
 		}
-		s.Items = append(s.Items, document.Item{Mark: "✗", Text: head + onTrial(run, f.Checks[0]) + ": " + f.Checks[0].Detail, Tone: document.Wrong})
+		s.Items = append(s.Items, document.Item{Mark: "✗", Text: head + onTrial(run, f.Checks[0]) + ": " +
+			f.Checks[0].Detail, Tone: document.Wrong})
 	}
 	blocks := []document.Block{s}
 	if text := contradicted(run); text != "" {
@@ -210,8 +212,10 @@ func Trust(run *record.Run) document.Section {
 	} else if len(contradictions(run)) > 0 {
 		s.Title = "linerate's figures passed every trust check; another count contradicts them"
 	}
-	checks := &document.Table{Columns: []document.Column{{Head: "check"}, {Head: "result"}, {Head: "detail", Wrap: true}}}
-	every := &document.Table{Columns: []document.Column{{Head: "failed"}, {Head: "trial", Align: document.Right}, {Head: "treatment", Wrap: true}, {Head: "detail", Wrap: true}}}
+	checks := &document.Table{Columns: []document.Column{{Head: "check"}, {Head: "result"},
+		{Head: "detail", Wrap: true}}}
+	every := &document.Table{Columns: []document.Column{{Head: "failed"}, {Head: "trial", Align: document.Right},
+		{Head: "treatment", Wrap: true}, {Head: "detail", Wrap: true}}}
 	failed, index := map[string]int{}, map[string]int{}
 	for _, c := range run.Trust {
 		i, known := index[c.Check]
@@ -240,7 +244,8 @@ func Trust(run *record.Run) document.Section {
 		if c.Trial > 0 {
 			trial, treatment = fmt.Sprint(c.Trial), treatmentOf(run, c.Trial)
 		}
-		every.Rows = append(every.Rows, document.Row{Cells: document.Cells("✗ "+c.Check, trial, treatment, c.Detail), Tone: row.Tone})
+		every.Rows = append(every.Rows, document.Row{Cells: document.Cells("✗ "+c.Check, trial, treatment, c.Detail),
+			Tone: row.Tone})
 	}
 	if len(checks.Rows) == 0 {
 		return document.Section{}

@@ -232,7 +232,8 @@ func groups(flows []record.Flow) []flowGroup {
 		})
 		if i < 0 {
 			i = len(list)
-			list, rates = append(list, flowGroup{From: f.From, To: f.To, Protocol: protocol, LimitedBy: f.LimitedBy}), append(rates, nil)
+			list, rates = append(list, flowGroup{From: f.From, To: f.To, Protocol: protocol, LimitedBy: f.LimitedBy}),
+				append(rates, nil)
 		}
 		g := &list[i]
 		g.Flows++
@@ -257,7 +258,10 @@ func groups(flows []record.Flow) []flowGroup {
 func toolGroups(runs []record.ToolRun) []toolGroup {
 	var list []toolGroup
 	for _, r := range runs {
-		i := slices.IndexFunc(list, func(g toolGroup) bool { return g.Tool == r.Tool && g.Client == r.Client && g.Server == r.Server })
+		i := slices.IndexFunc(list, func(g toolGroup) bool {
+			return g.Tool == r.Tool && g.Client == r.Client &&
+				g.Server == r.Server
+		})
 		if i < 0 {
 			i = len(list)
 			list = append(list, toolGroup{Tool: r.Tool, Client: r.Client, Server: r.Server, Example: r})
@@ -283,7 +287,8 @@ func toolGroups(runs []record.ToolRun) []toolGroup {
 func loads(h record.HostReading) []interfaceLoad {
 	var list []interfaceLoad
 	for _, d := range h.Deltas() {
-		l := interfaceLoad{Interface: d.Interface, RxBps: math.Round(d.RxBps()), TxBps: math.Round(d.TxBps()), RxPackets: d.RxPackets, TxPackets: d.TxPackets}
+		l := interfaceLoad{Interface: d.Interface, RxBps: math.Round(d.RxBps()), TxBps: math.Round(d.TxBps()),
+			RxPackets: d.RxPackets, TxPackets: d.TxPackets}
 		begin, _ := counters(h.Begin.Interfaces, d.Interface)
 		end, _ := counters(h.End.Interfaces, d.Interface)
 		l.Dropped = since(begin.RxDropped, end.RxDropped) + since(begin.TxDropped, end.TxDropped)

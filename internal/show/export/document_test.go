@@ -71,7 +71,8 @@ func TestDocumentCanBeOpened(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &d); err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(d.Treatments, run.Treatments) || !reflect.DeepEqual(d.Effects, run.Effects) || !reflect.DeepEqual(d.Findings, run.Findings) || len(d.Trust) != len(run.Trust) {
+	if !reflect.DeepEqual(d.Treatments, run.Treatments) || !reflect.DeepEqual(d.Effects, run.Effects) ||
+		!reflect.DeepEqual(d.Findings, run.Findings) || len(d.Trust) != len(run.Trust) {
 		t.Error("what the report shows is not the run's")
 	}
 	shown := 0
@@ -87,7 +88,8 @@ func TestDocumentCanBeOpened(t *testing.T) {
 		if n != 254 || received != want || len(trial.Flows) != 0 {
 			t.Errorf("trial %d: %d flows, %d bytes, want %d", i, n, received, want)
 		}
-		if g := trial.Tools; len(g) != 1 || g[0].Processes != 254 || g[0].ReportedBps != 254*4e6 || g[0].Failed != 1 || g[0].Example.ID != "f7" {
+		if g := trial.Tools; len(g) != 1 || g[0].Processes != 254 || g[0].ReportedBps != 254*4e6 || g[0].Failed != 1 ||
+			g[0].Example.ID != "f7" {
 			t.Errorf("trial %d: processes %+v", i, g)
 		}
 		if trial.Shown {
@@ -112,7 +114,8 @@ func TestDocumentOfFewFlows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, trial := range d.Trials {
-		if len(trial.Flows) != len(run.Trials[i].Flows) || trial.Flows[0].GoodputBps != run.Trials[i].Flows[0].GoodputBps || trial.Flows[0].SenderInfo != nil {
+		if len(trial.Flows) != len(run.Trials[i].Flows) ||
+			trial.Flows[0].GoodputBps != run.Trials[i].Flows[0].GoodputBps || trial.Flows[0].SenderInfo != nil {
 			t.Errorf("trial %d: %+v", i, trial.Flows)
 		}
 	}
@@ -152,7 +155,8 @@ func TestTrials(t *testing.T) {
 
 // FuzzIndented: white space is all that Indented adds.
 func FuzzIndented(f *testing.F) {
-	for _, text := range []string{`{"a":[1,2,{"b":"x, y: \"z\""}],"c":{},"d":[],"e":[[1],[2]],"f":null}`, `[]`, `"s"`, `{"a":{"b":[[[1]]]}}`, `1e9`, `[{}]`} {
+	for _, text := range []string{`{"a":[1,2,{"b":"x, y: \"z\""}],"c":{},"d":[],"e":[[1],[2]],"f":null}`, `[]`, `"s"`,
+		`{"a":{"b":[[[1]]]}}`, `1e9`, `[{}]`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -19,33 +19,48 @@ import (
 func small() *record.Run {
 	started := time.Date(2026, 3, 2, 9, 30, 0, 5e8, time.FixedZone("", 3600))
 	return &record.Run{
-		ID: "mine-7", Outliers: []record.Outlier{{Response: "goodput", Treatment: "=1+1", Block: 2, Order: 1, Value: 1e9 / 3, Others: 9e8, Saw: []string{"one", "two"}}}, Factors: []record.Factor{{Name: "fix"}, {Name: "direction"}},
-		Trust: []record.Check{{Check: "wire", Trial: 1}, {Check: "wire", Trial: 1}, {Check: "alive", Trial: 1, Pass: true}, {Check: "limit", Trial: 2}},
+		ID: "mine-7", Outliers: []record.Outlier{{Response: "goodput", Treatment: "=1+1", Block: 2, Order: 1,
+			Value: 1e9 / 3, Others: 9e8, Saw: []string{"one", "two"}}}, Factors: []record.Factor{{Name: "fix"},
+			{Name: "direction"}},
+		Trust: []record.Check{{Check: "wire", Trial: 1}, {Check: "wire", Trial: 1},
+			{Check: "alive", Trial: 1, Pass: true}, {Check: "limit", Trial: 2}},
 		Trials: []record.Trial{{
 			Repeated: 2, LossFree: &record.LossFree{RateBps: 1e6, Trials: []record.LossTrial{
-				{OfferedBps: 2e6, ReceivedBps: 15e5, WindowS: 1, Sent: 400, Lost: 100, LostShare: 0.25, Places: []record.LossPlace{{Host: "server", What: "receive buffer", Packets: 60}, {What: "elsewhere", Packets: 40}}},
+				{OfferedBps: 2e6, ReceivedBps: 15e5, WindowS: 1, Sent: 400, Lost: 100, LostShare: 0.25,
+					Places: []record.LossPlace{{Host: "server", What: "receive buffer", Packets: 60},
+						{What: "elsewhere", Packets: 40}}},
 				{AskedBps: 1e6, OfferedBps: 1e6, ReceivedBps: 1e6, WindowS: 4, Sent: 800, Confirms: true, Pass: true},
 			}},
 			FindMax: &record.FindMax{RatePerS: 90, Trials: []record.FindMaxTrial{
-				{AnsweredPerS: 100, WindowS: 4, Conditions: []record.Condition{{Condition: "latency_p99 <= 20ms", Got: "3 ms"}}},
-				{AskedPerS: 95, AnsweredPerS: 80, WindowS: 12, Lengthened: true, Confirms: true, FailedBy: record.BoundedByGenerator, Generator: "busy"},
+				{AnsweredPerS: 100, WindowS: 4, Conditions: []record.Condition{
+					{Condition: "latency_p99 <= 20ms", Got: "3 ms"}}},
+				{AskedPerS: 95, AnsweredPerS: 80, WindowS: 12, Lengthened: true, Confirms: true,
+					FailedBy: record.BoundedByGenerator, Generator: "busy"},
 			}},
-			Treatment: "=1+1", Levels: map[string]string{"direction": "reads", "fix": "a, \"b\""}, Block: 2, Order: 1, Started: started,
+			Treatment: "=1+1", Levels: map[string]string{"direction": "reads", "fix": "a, \"b\""}, Block: 2, Order: 1,
+			Started: started,
 			WindowS: 2, GoodputBps: 1e9 / 3, LimitBps: 1e9,
 			Flows: []record.Flow{
-				{ID: "f1", From: "server", To: "client", ReceivedBytes: 1 << 60, Connected: true, Bins: []int64{600, 2000}, Path: []string{"server.eth0", "client.eth0"}, SenderInfo: &record.TCPInfo{RTTUs: 40, SndCwnd: 10},
-					LimitedWhy: "all that it can", Expected: &record.Prediction{LowBps: 1e7, HighBps: 2.5e7, LimitedBy: "receiver window", Why: "a window"}},
-				{ID: "f2", Error: "connect: connection refused", Outages: []record.Outage{{AtS: 0.5, LostS: 0.25, ResolutionS: 0.001, Resumed: true, Moved: true, Withdrawn: true, Before: []string{"a.x", "b.y"}, After: []string{"a.z"}}}},
+				{ID: "f1", From: "server", To: "client", ReceivedBytes: 1 << 60, Connected: true,
+					Bins: []int64{600, 2000}, Path: []string{"server.eth0", "client.eth0"},
+					SenderInfo: &record.TCPInfo{RTTUs: 40, SndCwnd: 10},
+					LimitedWhy: "all that it can", Expected: &record.Prediction{LowBps: 1e7, HighBps: 2.5e7,
+						LimitedBy: "receiver window", Why: "a window"}},
+				{ID: "f2", Error: "connect: connection refused",
+					Outages: []record.Outage{{AtS: 0.5, LostS: 0.25, ResolutionS: 0.001, Resumed: true, Moved: true,
+						Withdrawn: true, Before: []string{"a.x", "b.y"}, After: []string{"a.z"}}}},
 			},
 			Hosts: []record.HostReading{{
-				Host:  "server",
-				Begin: record.Reading{ScheduledNs: 1e9, Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: 100, TxBytes: 900, RxDropped: 7, AtNs: 1e9}}},
+				Host: "server",
+				Begin: record.Reading{ScheduledNs: 1e9, Interfaces: []record.InterfaceCounters{
+					{Interface: "eth0", RxBytes: 100, TxBytes: 900, RxDropped: 7, AtNs: 1e9}}},
 				End: record.Reading{Interfaces: []record.InterfaceCounters{
 					{Interface: "eth0", RxBytes: 350, TxBytes: 500, RxDropped: 7, RxMissed: 3, AtNs: 3e9},
 					{Interface: "new", RxBytes: 1},
 				}},
 				Series: []record.Sample{
-					{AtNs: 15e8, Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: 160, TxBytes: 900}, {Interface: "new"}}, Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 5000, RTTUs: 30}}},
+					{AtNs: 15e8, Interfaces: []record.InterfaceCounters{{Interface: "eth0", RxBytes: 160, TxBytes: 900},
+						{Interface: "new"}}, Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 5000, RTTUs: 30}}},
 					{AtNs: 2e9, Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 7000}}},
 				},
 			}},
@@ -113,16 +128,21 @@ func rectangular(t *testing.T, run *record.Run, responses int) {
 	conclude.Conclude(run)
 	run.Notes = []record.Note{{Text: "=1+1"}}
 	run.Trials[0].Tools = []record.ToolRun{{ID: "p1w", Tool: "iperf", Output: "=1+1"}}
-	run.Trials[0].Attacks = []record.Attack{{Kind: "syn-flood", AskedPerS: 10}, {Kind: "slowloris", Connections: 5, AttackCounts: record.AttackCounts{Lateness: &record.Distribution{}}}}
+	run.Trials[0].Attacks = []record.Attack{{Kind: "syn-flood", AskedPerS: 10}, {Kind: "slowloris", Connections: 5,
+		AttackCounts: record.AttackCounts{Lateness: &record.Distribution{}}}}
 	if hosts := run.Trials[0].Hosts; len(hosts) > 0 {
 		hosts[0].Begin.CPU = []record.CPUTimes{{CPU: -1}, {CPU: 0}, {CPU: 1}}
-		hosts[0].End.CPU = []record.CPUTimes{{CPU: -1, User: 2, Idle: 2}, {CPU: 0, User: 1, Idle: 1}, {CPU: 1, User: 1, Idle: 1}}
+		hosts[0].End.CPU = []record.CPUTimes{{CPU: -1, User: 2, Idle: 2}, {CPU: 0, User: 1, Idle: 1},
+			{CPU: 1, User: 1, Idle: 1}}
 	}
 	flows := 0
 	for _, trial := range run.Trials {
 		flows += len(trial.Flows)
 	}
-	want := map[string]int{"treatments": len(run.Treatments), "responses": len(run.Treatments) * responses, "effects": len(run.Effects) * responses, "trials": len(run.Trials), "outliers": len(run.Outliers), "flows": flows, "outages": 0, "search": 0, "find_max": 0, "switches": 0, "attacks": 2, "tools": 1, "load": 0, "log": 0, "notes": 1}
+	want := map[string]int{"treatments": len(run.Treatments), "responses": len(run.Treatments) * responses,
+		"effects": len(run.Effects) * responses, "trials": len(run.Trials), "outliers": len(run.Outliers),
+		"flows": flows, "outages": 0, "search": 0, "find_max": 0, "switches": 0, "attacks": 2, "tools": 1, "load": 0,
+		"log": 0, "notes": 1}
 	for _, table := range Tables {
 		rows := table.Rows(run)
 		for i, row := range rows {
@@ -162,7 +182,8 @@ func TestZip(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	if _, err := Find("trial"); err == nil || !strings.Contains(err.Error(), "expected one of treatments, responses, effects") {
+	if _, err := Find("trial"); err == nil ||
+		!strings.Contains(err.Error(), "expected one of treatments, responses, effects") {
 		t.Errorf("error %v, want one that lists the tables", err)
 	}
 }
@@ -203,7 +224,8 @@ func TestOtherResponses(t *testing.T) {
 			return row["response"] == response && (deep(row) || row["to"] == sciencetest.Queues[1])
 		}
 	}
-	if row := get("trials", deep); row["lost_share"] != "0.125" || row["latency_p99_us"] != "" || row["transactions_per_s"] == "" {
+	if row := get("trials", deep); row["lost_share"] != "0.125" || row["latency_p99_us"] != "" ||
+		row["transactions_per_s"] == "" {
 		t.Errorf("trial %v", row)
 	}
 	if row := get("treatments", deep); row["lost_share"] != "0.125" || row["latency_p99_us"] != "" {
@@ -215,7 +237,8 @@ func TestOtherResponses(t *testing.T) {
 	if row := get("responses", of("latency_p99")); row["mean"] != "" || row["trials"] != "0" {
 		t.Errorf("latency %v", row)
 	}
-	if row := get("effects", of("lost")); row["ratio"] != "" || row["difference"] != "0.125" || row["verdict"] != record.Worsens {
+	if row := get("effects", of("lost")); row["ratio"] != "" || row["difference"] != "0.125" ||
+		row["verdict"] != record.Worsens {
 		t.Errorf("effect on loss %v", row)
 	}
 	if row := get("effects", of("latency_p99")); row["verdict"] != record.Inconclusive {
@@ -224,7 +247,8 @@ func TestOtherResponses(t *testing.T) {
 	probe := func(row map[string]string) bool {
 		return row["flow"] == "f2" && row["treatment"] == sciencetest.Queues[0]
 	}
-	if row := get("flows", probe); row["protocol"] != "rr" || row["transactions"] == "" || row["latency_p999_us"] == "" || row["datagrams_sent"] != "" {
+	if row := get("flows", probe); row["protocol"] != "rr" || row["transactions"] == "" ||
+		row["latency_p999_us"] == "" || row["datagrams_sent"] != "" {
 		t.Errorf("flow %v", row)
 	}
 }
@@ -235,11 +259,14 @@ func TestSeriesOfReceiver(t *testing.T) {
 		Flows: []record.Flow{{ID: "f1", From: "a", To: "b", Bins: []int64{600, 2000}}},
 		Hosts: []record.HostReading{
 			{Host: "a", Series: []record.Sample{{Flows: []record.FlowSample{{ID: "f1", RTTUs: 30}}}}},
-			{Host: "b", Series: []record.Sample{{Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 5000}}}, {Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 7000}}}}},
+			{Host: "b", Series: []record.Sample{{Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 5000}}},
+				{Flows: []record.FlowSample{{ID: "f1", ReceivedBytes: 7000}}}}},
 		},
 	}}}
 	received := map[string][]any{}
-	seriesRows(run, func(row ...any) { received[fmt.Sprint(row[4])] = append(received[fmt.Sprint(row[4])], row[len(row)-3]) })
+	seriesRows(run, func(row ...any) {
+		received[fmt.Sprint(row[4])] = append(received[fmt.Sprint(row[4])], row[len(row)-3])
+	})
 	if got := fmt.Sprint(received["a"], received["b"]); got != "[<nil>] [600 2600]" {
 		t.Error(got)
 	}

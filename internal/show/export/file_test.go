@@ -69,11 +69,15 @@ func TestWriteFileNamesTheFile(t *testing.T) {
 		write func(io.Writer) error
 		want  string
 	}{
-		{filepath.Join(dir, "none", "x.svg"), failing(nil), "/none/x.svg: cannot be written: no such file or directory; make the directory " + filepath.Join(dir, "none") + " first"},
+		{filepath.Join(dir, "none", "x.svg"), failing(nil),
+			"/none/x.svg: cannot be written: no such file or directory; make the directory " +
+				filepath.Join(dir, "none") + " first"},
 		{filepath.Join(plain, "x.svg"), failing(nil), "/plain/x.svg: cannot be written: not a directory"},
 		{dir, failing(nil), ": cannot be written: is a directory"},
-		{filepath.Join(dir, "x.svg"), failing(syscall.ENOSPC), "/x.svg: cannot be written: no space left on device; make room, or name a file on another disk"},
-		{filepath.Join(dir, "x.svg"), failing(syscall.EACCES), "/x.svg: cannot be written: permission denied; name a file in another directory than " + dir},
+		{filepath.Join(dir, "x.svg"), failing(syscall.ENOSPC),
+			"/x.svg: cannot be written: no space left on device; make room, or name a file on another disk"},
+		{filepath.Join(dir, "x.svg"), failing(syscall.EACCES),
+			"/x.svg: cannot be written: permission denied; name a file in another directory than " + dir},
 	} {
 		err := WriteFile(c.path, c.write)
 		if err == nil || !strings.HasSuffix(err.Error(), c.want) || !strings.HasPrefix(err.Error(), c.path+": ") {

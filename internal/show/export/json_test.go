@@ -21,7 +21,8 @@ func TestNotFinite(t *testing.T) {
 		{[]float64{1, nan, math.Inf(-1)}, "[1, null, null]\n"},
 		{map[string]*float64{"a": &nan, "b": nil}, "{\n  \"a\": null,\n  \"b\": null\n}\n"},
 		{map[string]any{"a": [2]float64{nan, 2}}, "{\n  \"a\": [null, 2]\n}\n"},
-		{&record.EffectSize{Mean: 1, Low: nan}, "{\n  \"mean\": 1,\n  \"low\": null,\n  \"high\": 0,\n  \"half\": 0\n}\n"},
+		{&record.EffectSize{Mean: 1, Low: nan},
+			"{\n  \"mean\": 1,\n  \"low\": null,\n  \"high\": 0,\n  \"half\": 0\n}\n"},
 		{struct {
 			At  time.Time
 			Bps float64

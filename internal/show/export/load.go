@@ -19,7 +19,8 @@ func loadRows(run *record.Run, add func(...any)) {
 				}
 				if span := float64(s.EndedNs-last.EndedNs) / 1e9; len(last.CPU) > 0 && span > 0 {
 					loads := func(values ...any) {
-						add(append([]any{h.Host, float64((s.EndedNs+last.EndedNs)/2-h.Begin.ScheduledNs) / 1e9}, values...)...)
+						add(append([]any{h.Host, float64((s.EndedNs+last.EndedNs)/2-h.Begin.ScheduledNs) / 1e9},
+							values...)...)
 					}
 					loadOfCPUs(last, s, span, loads)
 					for _, irq := range slices.Sorted(maps.Keys(s.IRQs)) {
@@ -48,7 +49,8 @@ func loadOfCPUs(last, now record.Sample, span float64, add func(...any)) {
 			continue
 		}
 		b := last.CPU[i]
-		parts := []float64{c.User - b.User, c.System - b.System, c.SoftIRQ - b.SoftIRQ, c.IRQ - b.IRQ, c.Steal - b.Steal}
+		parts := []float64{c.User - b.User, c.System - b.System, c.SoftIRQ - b.SoftIRQ, c.IRQ - b.IRQ,
+			c.Steal - b.Steal}
 		all := c.Idle - b.Idle
 		for _, part := range parts {
 			all += part
@@ -68,7 +70,8 @@ func loadOfCPUs(last, now record.Sample, span float64, add func(...any)) {
 			continue
 		}
 		add(append(row, float64(since(before.Interrupts, after.Interrupts))/span,
-			float64(since(before.Softirqs["NET_RX"], after.Softirqs["NET_RX"]))/span, float64(since(before.Softirqs["NET_TX"], after.Softirqs["NET_TX"]))/span)...)
+			float64(since(before.Softirqs["NET_RX"], after.Softirqs["NET_RX"]))/span,
+			float64(since(before.Softirqs["NET_TX"], after.Softirqs["NET_TX"]))/span)...)
 	}
 }
 

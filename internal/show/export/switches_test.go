@@ -9,9 +9,11 @@ import (
 
 // TestSwitchesOfDocument: of the trial that is shown there is the forwarding table as well.
 func TestSwitchesOfDocument(t *testing.T) {
-	trial := &record.Trial{Switches: []record.SwitchReading{{Switch: "sg300", FDB: []record.FDBEntry{{MAC: "02:00:00:00:00:01", Interface: "gi1"}}}}}
+	trial := &record.Trial{Switches: []record.SwitchReading{
+		{Switch: "sg300", FDB: []record.FDBEntry{{MAC: "02:00:00:00:00:01", Interface: "gi1"}}}}}
 	for _, shown := range []bool{true, false} {
-		if d := documentOfTrial(trial, shown); len(d.Switches) != 1 || d.Switches[0].Switch != "sg300" || len(d.Switches[0].FDB) > 0 != shown {
+		if d := documentOfTrial(trial, shown); len(d.Switches) != 1 || d.Switches[0].Switch != "sg300" ||
+			len(d.Switches[0].FDB) > 0 != shown {
 			t.Errorf("shown %t: %+v", shown, d.Switches)
 		}
 	}
@@ -21,11 +23,14 @@ func TestSwitchesOfDocument(t *testing.T) {
 }
 
 func TestSwitches(t *testing.T) {
-	run := &record.Run{ID: "r", Trials: []record.Trial{{Order: 1, Block: 1, Treatment: "t", Switches: []record.SwitchReading{
-		{Switch: "sg300", RefreshS: 5, Ports: []record.SwitchPort{
-			{Port: "nas-eth0", Peer: "nas.eth0", Name: "gi7", Index: 7, SpeedBps: 1e9, Bits: 64, FromNs: 1e9, ToNs: 21e9, DoubtS: 0.25, Counters: record.SwitchCounters{InOctets: 1500, InUcast: 1, OutErrors: 9}},
-			{Port: "b-eth0", Peer: "b.eth0", Missing: "not found"}}},
-		{Switch: "dead", Missing: "no answer"}}}}}
+	run := &record.Run{ID: "r",
+		Trials: []record.Trial{{Order: 1, Block: 1, Treatment: "t", Switches: []record.SwitchReading{
+			{Switch: "sg300", RefreshS: 5, Ports: []record.SwitchPort{
+				{Port: "nas-eth0", Peer: "nas.eth0", Name: "gi7", Index: 7, SpeedBps: 1e9, Bits: 64, FromNs: 1e9,
+					ToNs: 21e9, DoubtS: 0.25, Counters: record.SwitchCounters{InOctets: 1500, InUcast: 1,
+						OutErrors: 9}},
+				{Port: "b-eth0", Peer: "b.eth0", Missing: "not found"}}},
+			{Switch: "dead", Missing: "no answer"}}}}}
 	var b strings.Builder
 	table, err := Find("switches")
 	if err == nil {

@@ -31,8 +31,9 @@ type Table struct {
 // Tables are all there are, the coarsest first.
 var Tables = []Table{
 	{"treatments", "one row per treatment: estimate, limit", func(run *record.Run) []string {
-		return withLevels(run, "run treatment", "baseline trials mean_bps low_bps high_bps confidence limit_bps efficiency unconnected "+
-			"transactions_per_s latency_p50_us latency_p99_us latency_p999_us lost_share latency_p50_rank latency_p99_rank latency_p999_rank half_bps")
+		return withLevels(run, "run treatment",
+			"baseline trials mean_bps low_bps high_bps confidence limit_bps efficiency unconnected "+
+				"transactions_per_s latency_p50_us latency_p99_us latency_p999_us lost_share latency_p50_rank latency_p99_rank latency_p999_rank half_bps")
 	}, treatmentRows},
 	{"responses", "one row per treatment and response that the run is judged by", func(run *record.Run) []string {
 		return withLevels(run, "run treatment", "response unit trials mean low high confidence rank half")
@@ -40,7 +41,8 @@ var Tables = []Table{
 	{"effects", "one row per comparison with a baseline and response",
 		named("run factor from to at ratio low high p blocks verdict why response difference difference_low difference_high"), effectRows},
 	{"trials", "one row per trial: its levels, goodput, limit", func(run *record.Run) []string {
-		columns := withLevels(run, "run trial block treatment", "started window_s limit_bps sender_reported_bps flows unconnected failed_checks")
+		columns := withLevels(run, "run trial block treatment",
+			"started window_s limit_bps sender_reported_bps flows unconnected failed_checks")
 		for _, r := range metric.Responses() {
 			columns = append(columns, r.Column())
 		}
@@ -53,39 +55,50 @@ var Tables = []Table{
 	{"outliers", "one row per trial and response in which the trial is an outlier of its treatment",
 		ofTrials("response unit value others saw"), outlierRows},
 	{"flows", "one row per flow of a trial: bytes at both ends",
-		ofTrials("flow from to source destination opened_by received_bytes written_bytes acked_bytes unsent_bytes retrans_bytes goodput_bps " +
-			"sender_average_bps connected alive path limited_by congestion_control rtt_us min_rtt_us snd_cwnd error protocol " +
-			"datagrams_sent datagrams_received datagrams_lost datagrams_reordered datagrams_duplicate jitter_us " +
-			"transactions transactions_failed transactions_unanswered transactions_per_s latency_p50_us latency_p99_us latency_p999_us " +
-			"limited_why expected_low_bps expected_high_bps expected_limited_by expected_why paths predicted observed latency_p50_rank latency_p99_rank latency_p999_rank"), flowRows},
-	{"outages", "one row per flow and event of a trial: for how long it received nothing, and its path before and after",
+		ofTrials(
+			"flow from to source destination opened_by received_bytes written_bytes acked_bytes unsent_bytes retrans_bytes goodput_bps " +
+				"sender_average_bps connected alive path limited_by congestion_control rtt_us min_rtt_us snd_cwnd error protocol " +
+				"datagrams_sent datagrams_received datagrams_lost datagrams_reordered datagrams_duplicate jitter_us " +
+				"transactions transactions_failed transactions_unanswered transactions_per_s latency_p50_us latency_p99_us latency_p999_us " +
+				"limited_why expected_low_bps expected_high_bps expected_limited_by expected_why paths predicted observed latency_p50_rank latency_p99_rank latency_p999_rank"), flowRows},
+	{"outages",
+		"one row per flow and event of a trial: for how long it received nothing, and its path before and after",
 		ofTrials("flow at_s lost_s lost_at_most_s resolution_s resumed moved withdrawn before after"), outageRows},
 	{"search", "one row per trial of a search for a loss-free rate",
-		ofTrials("step asked_bps offered_bps received_bps window_s sent lost lost_share confirms pass places"), searchRows},
+		ofTrials("step asked_bps offered_bps received_bps window_s sent lost lost_share confirms pass places"),
+		searchRows},
 	{"find_max", "one row per trial of a search for the highest rate that meets an objective",
-		ofTrials("step asked_per_s answered_per_s window_s lengthened confirms pass failed_by conditions generator"), findMaxRows},
+		ofTrials("step asked_per_s answered_per_s window_s lengthened confirms pass failed_by conditions generator"),
+		findMaxRows},
 	{"tools", "one row per process of another program: its figure and its output",
-		ofTrials("process tool client server reported_bps counted_by sender_bps receiver_bps sender_bytes receiver_bytes seconds " +
-			"transactions_per_s latency_us goodput_bps predicted_bps written_bytes writing_s own_s late_s took_s error command output errors " +
-			"server_command server_output server_errors"), toolRows},
+		ofTrials(
+			"process tool client server reported_bps counted_by sender_bps receiver_bps sender_bytes receiver_bytes seconds " +
+				"transactions_per_s latency_us goodput_bps predicted_bps written_bytes writing_s own_s late_s took_s error command output errors " +
+				"server_command server_output server_errors"), toolRows},
 	{"interfaces", "one row per interface of a trial: the increase of its counters",
-		ofTrials("host interface seconds rx_bytes tx_bytes rx_bps tx_bps rx_packets tx_packets rx_dropped tx_dropped rx_errors tx_errors " +
-			"rx_missed_errors rx_otherhost_dropped"), interfaceRows},
+		ofTrials(
+			"host interface seconds rx_bytes tx_bytes rx_bps tx_bps rx_packets tx_packets rx_dropped tx_dropped rx_errors tx_errors " +
+				"rx_missed_errors rx_otherhost_dropped"), interfaceRows},
 	{"switches", "one row per port of a switch that was read by SNMP in a trial: the increase of its counters",
-		ofTrials("switch port peer if_name if_alias if_index speed_bps counter_bits refresh_s missing seconds doubt_s in_octets out_octets in_ucast out_ucast " +
-			"in_multicast out_multicast in_broadcast out_broadcast in_discards out_discards in_errors out_errors"), switchRows},
+		ofTrials(
+			"switch port peer if_name if_alias if_index speed_bps counter_bits refresh_s missing seconds doubt_s in_octets out_octets in_ucast out_ucast " +
+				"in_multicast out_multicast in_broadcast out_broadcast in_discards out_discards in_errors out_errors"),
+		switchRows},
 	{"attacks", "one row per attack of a trial: what was sent, and asked for",
 		ofTrials("kind from to target asked_per_s sent_per_s sent skipped refused connections open closed mode lateness_p50_us lateness_p99_us lateness_max_us error"), attackRows},
 	{"cpus", "one row per CPU of a trial's machine: what it was busy with, interrupts, softnet",
 		ofTrials("machine cpu busy user system irq softirq steal interrupts_per_s net_rx_per_s softnet_processed softnet_dropped softnet_squeezed"), cpuRows},
 	{"machines", "one row per machine of a trial: CPUs together, memory, retransmitted segments",
-		ofTrials("machine cpus busy rx_missed_errors softnet_dropped softnet_squeezed memory_some_waited memory_all_waited available_bytes " +
-			"tcp_bytes segments_sent segments_resent tcp_memory_pressures"), machineRows},
+		ofTrials(
+			"machine cpus busy rx_missed_errors softnet_dropped softnet_squeezed memory_some_waited memory_all_waited available_bytes " +
+				"tcp_bytes segments_sent segments_resent tcp_memory_pressures"), machineRows},
 	{"series", "one row per sample of an interface or flow inside a trial's window",
 		ofTrials("host at_s kind name rx_bytes tx_bytes received_bytes rtt_us snd_cwnd"), seriesRows},
 	{"load", "one row per CPU and per interrupt of a NIC between two samples inside a trial's window",
-		ofTrials("host at_s cpu irq user system softirq interrupt steal interrupts_per_s net_rx_per_s net_tx_per_s"), loadRows},
-	{"log", "one row per line of the kernel's log about the network inside a trial's window", ofTrials("host at_s level text"), logRows},
+		ofTrials("host at_s cpu irq user system softirq interrupt steal interrupts_per_s net_rx_per_s net_tx_per_s"),
+		loadRows},
+	{"log", "one row per line of the kernel's log about the network inside a trial's window",
+		ofTrials("host at_s level text"), logRows},
 	{"notes", "one row per note on the run", named("run name time note"), noteRows},
 }
 

@@ -36,8 +36,10 @@ func treatmentRows(run *record.Run, add func(...any)) {
 			rate = t.TransactionsPerS
 		}
 		us, ranks := percentiles(t.Latency)
-		add(slices.Concat([]any{run.ID, t.Name}, levels(run, t.Levels), []any{t.Baseline, t.Trials, g.MeanBps, g.LowBps, g.HighBps, g.Confidence,
-			t.LimitBps, t.Efficiency, t.Unconnected, rate}, us, []any{lost}, ranks, []any{metric.Goodput.Estimate(&t).HalfWidth()})...)
+		add(slices.Concat([]any{run.ID, t.Name}, levels(run, t.Levels), []any{t.Baseline, t.Trials, g.MeanBps, g.LowBps,
+			g.HighBps, g.Confidence,
+			t.LimitBps, t.Efficiency, t.Unconnected, rate}, us, []any{lost}, ranks,
+			[]any{metric.Goodput.Estimate(&t).HalfWidth()})...)
 	}
 }
 

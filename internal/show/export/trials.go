@@ -105,9 +105,12 @@ func flowRows(run *record.Run, add func(...any)) {
 				expected = []any{p.LowBps, p.HighBps, p.LimitedBy, p.Why}
 			}
 			add(slices.Concat([]any{f.ID, f.From, f.To, f.Source, f.Destination, f.OpenedBy,
-				f.ReceivedBytes, f.WrittenBytes, f.AckedBytes, f.UnsentBytes, f.RetransBytes, f.GoodputBps, f.SenderAverageBps, f.Connected, f.Alive,
-				strings.Join(f.Path, " "), f.LimitedBy, f.CongestionControl, rtt, least, window, f.Error, flow.Of(f.Protocol).Name},
-				datagrams, transactions, us, []any{f.LimitedWhy}, expected, []any{paths, strings.Join(f.Predicted, " "), strings.Join(f.Observed, " ")}, ranks)...)
+				f.ReceivedBytes, f.WrittenBytes, f.AckedBytes, f.UnsentBytes, f.RetransBytes, f.GoodputBps,
+				f.SenderAverageBps, f.Connected, f.Alive,
+				strings.Join(f.Path, " "), f.LimitedBy, f.CongestionControl, rtt, least, window, f.Error,
+				flow.Of(f.Protocol).Name},
+				datagrams, transactions, us, []any{f.LimitedWhy}, expected, []any{paths, strings.Join(f.Predicted, " "),
+					strings.Join(f.Observed, " ")}, ranks)...)
 		}
 	})
 }
@@ -116,7 +119,8 @@ func outageRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		for _, f := range t.Flows {
 			for _, o := range f.Outages {
-				add(f.ID, o.AtS, o.LostS, max(o.LostS, o.LostAtMostS), o.ResolutionS, o.Resumed, o.Moved, o.Withdrawn, strings.Join(o.Before, " "), strings.Join(o.After, " "))
+				add(f.ID, o.AtS, o.LostS, max(o.LostS, o.LostAtMostS), o.ResolutionS, o.Resumed, o.Moved, o.Withdrawn,
+					strings.Join(o.Before, " "), strings.Join(o.After, " "))
 			}
 		}
 	})
@@ -133,7 +137,8 @@ func searchRows(run *record.Run, add func(...any)) {
 			for _, p := range s.Places {
 				places = append(places, strings.TrimLeft(p.Host+" ", " ")+p.What+": "+fmt.Sprint(p.Packets))
 			}
-			add(i+1, s.AskedBps, s.OfferedBps, s.ReceivedBps, s.WindowS, s.Sent, s.Lost, s.LostShare, s.Confirms, s.Pass, strings.Join(places, "; "))
+			add(i+1, s.AskedBps, s.OfferedBps, s.ReceivedBps, s.WindowS, s.Sent, s.Lost, s.LostShare, s.Confirms,
+				s.Pass, strings.Join(places, "; "))
 		}
 	})
 }
@@ -149,7 +154,8 @@ func findMaxRows(run *record.Run, add func(...any)) {
 			for _, c := range s.Conditions {
 				got = append(got, c.Condition+": "+c.Got)
 			}
-			add(i+1, s.AskedPerS, s.AnsweredPerS, s.WindowS, s.Lengthened, s.Confirms, s.Pass, s.FailedBy, strings.Join(got, "; "), s.Generator)
+			add(i+1, s.AskedPerS, s.AnsweredPerS, s.WindowS, s.Lengthened, s.Confirms, s.Pass, s.FailedBy,
+				strings.Join(got, "; "), s.Generator)
 		}
 	})
 }
@@ -158,9 +164,12 @@ func findMaxRows(run *record.Run, add func(...any)) {
 func toolRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		for _, p := range t.Tools {
-			add(p.ID, p.Tool, p.Client, p.Server, p.ReportedBps, p.CountedBy, p.SenderBps, p.ReceiverBps, p.SenderBytes, p.ReceiverBytes, p.Seconds,
-				p.TransactionsPerS, p.LatencyUs, p.GoodputBps, p.PredictedBps, p.WrittenBytes, p.WritingS, p.OwnS, p.LateS, p.TookS, p.Error,
-				strings.Join(p.Command, " "), p.Output, p.Errors, strings.Join(p.ServerCommand, " "), p.ServerOutput, p.ServerErrors)
+			add(p.ID, p.Tool, p.Client, p.Server, p.ReportedBps, p.CountedBy, p.SenderBps, p.ReceiverBps, p.SenderBytes,
+				p.ReceiverBytes, p.Seconds,
+				p.TransactionsPerS, p.LatencyUs, p.GoodputBps, p.PredictedBps, p.WrittenBytes, p.WritingS, p.OwnS,
+				p.LateS, p.TookS, p.Error,
+				strings.Join(p.Command, " "), p.Output, p.Errors, strings.Join(p.ServerCommand, " "), p.ServerOutput,
+				p.ServerErrors)
 		}
 	})
 }
@@ -170,7 +179,8 @@ func cpuRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		for _, m := range hostload.Of(*t, t.Over(&run.Topology)) {
 			for _, c := range m.CPUs {
-				add(m.Name, c.CPU, c.Busy, c.User, c.System, c.IRQ, c.SoftIRQ, c.Steal, c.InterruptsPerS, c.NetRxPerS, c.Processed, c.SoftDropped, c.Squeezed)
+				add(m.Name, c.CPU, c.Busy, c.User, c.System, c.IRQ, c.SoftIRQ, c.Steal, c.InterruptsPerS, c.NetRxPerS,
+					c.Processed, c.SoftDropped, c.Squeezed)
 			}
 		}
 	})
@@ -179,7 +189,8 @@ func cpuRows(run *record.Run, add func(...any)) {
 func machineRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		for _, m := range hostload.Of(*t, t.Over(&run.Topology)) {
-			add(m.Name, len(m.CPUs), m.Busy, m.RxMissed, m.SoftDropped, m.Squeezed, m.SomeWaited, m.AllWaited, m.AvailableBytes, m.TCPBytes,
+			add(m.Name, len(m.CPUs), m.Busy, m.RxMissed, m.SoftDropped, m.Squeezed, m.SomeWaited, m.AllWaited,
+				m.AvailableBytes, m.TCPBytes,
 				m.Sent, m.Resent, m.TCPPressures)
 		}
 	})
@@ -199,9 +210,11 @@ func interfaceRows(run *record.Run, add func(...any)) {
 				seconds := float64(end.AtNs-begin.AtNs) / 1e9
 				var rx, tx any
 				if seconds > 0 {
-					rx, tx = float64(gained(begin.RxBytes, end.RxBytes))*8/seconds, float64(gained(begin.TxBytes, end.TxBytes))*8/seconds
+					rx, tx = float64(gained(begin.RxBytes, end.RxBytes))*8/seconds,
+						float64(gained(begin.TxBytes, end.TxBytes))*8/seconds
 				}
-				add(h.Host, end.Interface, seconds, gained(begin.RxBytes, end.RxBytes), gained(begin.TxBytes, end.TxBytes), rx, tx,
+				add(h.Host, end.Interface, seconds, gained(begin.RxBytes, end.RxBytes),
+					gained(begin.TxBytes, end.TxBytes), rx, tx,
 					gained(begin.RxPackets, end.RxPackets), gained(begin.TxPackets, end.TxPackets),
 					gained(begin.RxDropped, end.RxDropped), gained(begin.TxDropped, end.TxDropped),
 					gained(begin.RxErrors, end.RxErrors), gained(begin.TxErrors, end.TxErrors),
@@ -238,7 +251,8 @@ func seriesRows(run *record.Run, add func(...any)) {
 				at := float64(s.AtNs-h.Begin.ScheduledNs) / 1e9
 				for _, p := range s.Interfaces {
 					if begin, ok := counters(h.Begin.Interfaces, p.Interface); ok {
-						add(h.Host, at, "interface", p.Interface, gained(begin.RxBytes, p.RxBytes), gained(begin.TxBytes, p.TxBytes), nil, nil, nil)
+						add(h.Host, at, "interface", p.Interface, gained(begin.RxBytes, p.RxBytes),
+							gained(begin.TxBytes, p.TxBytes), nil, nil, nil)
 					}
 				}
 				for _, f := range s.Flows {

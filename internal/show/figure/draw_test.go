@@ -48,7 +48,8 @@ func TestWordsCanBeRead(t *testing.T) {
 		if p.name == "" || len(p.light) != 7 || len(p.dark) != 7 {
 			t.Errorf("role %d has no colours: %+v", role, p)
 		}
-		if !strings.Contains(Variables(false), "--"+p.name+":"+p.light+";") || !strings.Contains(Classes(), ".f-"+p.name+"{") {
+		if !strings.Contains(Variables(false), "--"+p.name+":"+p.light+";") ||
+			!strings.Contains(Classes(), ".f-"+p.name+"{") {
 			t.Errorf("%s is missing in the style", p.name)
 		}
 	}
@@ -97,7 +98,8 @@ func TestSVGIsXML(t *testing.T) {
 	bad := New(10, 10)
 	bad.Line(Ink, 1, Point{math.NaN(), 1}, Point{math.Inf(1), 2})
 	var b bytes.Buffer
-	if err := writeSVG(&b, bad, ""); err != nil || strings.Contains(b.String(), "NaN") || strings.Contains(b.String(), "Inf") {
+	if err := writeSVG(&b, bad, ""); err != nil || strings.Contains(b.String(), "NaN") ||
+		strings.Contains(b.String(), "Inf") {
 		t.Errorf("%v: %s", err, b.String())
 	}
 	if err := writePNG(io.Discard, bad, 1); err != nil {

@@ -62,7 +62,8 @@ func (f Figure) Compose() *Drawing {
 			x := margin + float64(k-i)*(width+Gap)
 			top := y + 8
 			if title := f.Panels[k].Title; title != "" {
-				d.Text(x, top+sizePanel, Fit(plain.Line(title), width, sizePanel, true), Style{Size: sizePanel, Bold: true})
+				d.Text(x, top+sizePanel, Fit(plain.Line(title), width, sizePanel, true),
+					Style{Size: sizePanel, Bold: true})
 				top += sizePanel + 12
 			}
 			part := f.Panels[k].Draw(width)

@@ -27,7 +27,8 @@ const maxPixels = 100e6
 func writePNG(w io.Writer, d *Drawing, scale float64) error {
 	width, height := math.Ceil(d.Width*scale), math.Ceil(d.Height*scale)
 	if !(scale > 0) || width < 1 || height < 1 || width*height > maxPixels {
-		return fmt.Errorf("cannot draw %g × %g pixels at scale %g: expected a positive scale and at most %g million pixels",
+		return fmt.Errorf(
+			"cannot draw %g × %g pixels at scale %g: expected a positive scale and at most %g million pixels",
 			d.Width, d.Height, scale, maxPixels/1e6)
 	}
 	c := &raster{
@@ -116,7 +117,8 @@ func (c *raster) bounds(points []Point) image.Rectangle {
 	if !(low.X <= high.X && low.Y <= high.Y) {
 		return image.Rectangle{}
 	}
-	return image.Rect(int(math.Floor(low.X)), int(math.Floor(low.Y)), int(math.Ceil(high.X))+1, int(math.Ceil(high.Y))+1).
+	return image.Rect(int(math.Floor(low.X)), int(math.Floor(low.Y)), int(math.Ceil(high.X))+1,
+		int(math.Ceil(high.Y))+1).
 		Intersect(c.image.Bounds())
 }
 
@@ -125,7 +127,8 @@ func (c *raster) text(at Point, s *Shape) error {
 	face, ok := c.faces[key]
 	if !ok {
 		var err error
-		face, err = opentype.NewFace(fontOf[key.Bold](), &opentype.FaceOptions{Size: key.Size * c.scale, DPI: 72, Hinting: font.HintingNone})
+		face, err = opentype.NewFace(fontOf[key.Bold](), &opentype.FaceOptions{Size: key.Size * c.scale, DPI: 72,
+			Hinting: font.HintingNone})
 		if err != nil {
 			return fmt.Errorf("set text at %g pixels: %w", key.Size*c.scale, err)
 		}
@@ -154,7 +157,8 @@ func stroke(points []Point, width float64) [][]Point {
 			continue
 		}
 		nx, ny := -(b.Y-a.Y)/length*width/2, (b.X-a.X)/length*width/2
-		out = append(out, []Point{{a.X + nx, a.Y + ny}, {b.X + nx, b.Y + ny}, {b.X - nx, b.Y - ny}, {a.X - nx, a.Y - ny}})
+		out = append(out, []Point{{a.X + nx, a.Y + ny}, {b.X + nx, b.Y + ny}, {b.X - nx, b.Y - ny},
+			{a.X - nx, a.Y - ny}})
 		if i > 1 {
 			out = append(out, disc(a, width/2))
 		}

@@ -35,7 +35,8 @@ func Smooth(points []Point) []Point {
 		p, q := points[i], points[i+1]
 		third := (q.X - p.X) / 3
 		for k := 1; k <= steps; k++ {
-			curve = append(curve, onCubic(p, Point{p.X + third, p.Y + slope[i]*third}, Point{q.X - third, q.Y - slope[i+1]*third}, q, float64(k)/steps))
+			curve = append(curve, onCubic(p, Point{p.X + third, p.Y + slope[i]*third},
+				Point{q.X - third, q.Y - slope[i+1]*third}, q, float64(k)/steps))
 		}
 	}
 	return curve

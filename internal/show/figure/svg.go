@@ -21,15 +21,18 @@ func InlineSVG(w io.Writer, d *Drawing, label, class string) error {
 
 // writeSVG writes the drawing as a file of its own, on white.
 func writeSVG(w io.Writer, d *Drawing, label string) error {
-	style := "\n<style>text{font-family:" + strings.ReplaceAll(fonts, `"`, `'`) + ";font-variant-numeric:tabular-nums}" +
-		classes(func(t tone) string { return t.light }) + "</style>\n" + `<rect class="f-paper" width="100%" height="100%"/>` + "\n"
+	style := "\n<style>text{font-family:" + strings.ReplaceAll(fonts, `"`, `'`) +
+		";font-variant-numeric:tabular-nums}" +
+		classes(func(t tone) string { return t.light }) + "</style>\n" +
+		`<rect class="f-paper" width="100%" height="100%"/>` + "\n"
 	return d.svg(w, `<?xml version="1.0" encoding="UTF-8"?>`+"\n", "", label, style)
 }
 
 func (d *Drawing) svg(w io.Writer, head, attributes, label, content string) error {
 	width, height := num(d.Width), num(d.Height)
 	var b bytes.Buffer
-	fmt.Fprintf(&b, `%s<svg xmlns="http://www.w3.org/2000/svg"%s role="img" aria-label="%s" width="%s" height="%s" viewBox="0 0 %s %s">%s`,
+	fmt.Fprintf(&b,
+		`%s<svg xmlns="http://www.w3.org/2000/svg"%s role="img" aria-label="%s" width="%s" height="%s" viewBox="0 0 %s %s">%s`,
 		head, attributes, escape(label), width, height, width, height, content)
 	d.elements(&b)
 	b.WriteString("</svg>\n")
@@ -59,15 +62,18 @@ func (s *Shape) element() (name, attributes, content string) {
 	case kindPolygon:
 		return "polygon", `class="f-` + tone + `" points="` + coordinates(s.points) + `"`, ""
 	case kindCircle:
-		return "circle", `class="f-` + tone + `" cx="` + num(first.X) + `" cy="` + num(first.Y) + `" r="` + num(s.width) + `"`, ""
+		return "circle", `class="f-` + tone + `" cx="` + num(first.X) + `" cy="` + num(first.Y) + `" r="` +
+			num(s.width) + `"`, ""
 	case kindLine:
-		attributes = `class="k-` + tone + `" stroke-width="` + num(s.width) + `" stroke-linejoin="round" points="` + coordinates(s.points) + `"`
+		attributes = `class="k-` + tone + `" stroke-width="` + num(s.width) + `" stroke-linejoin="round" points="` +
+			coordinates(s.points) + `"`
 		if s.dash {
 			attributes += ` stroke-dasharray="` + num(dashOn) + " " + num(dashOff) + `"`
 		}
 		return "polyline", attributes, ""
 	}
-	attributes = `class="f-` + tone + `" x="` + num(first.X) + `" y="` + num(first.Y) + `" font-size="` + num(s.style.Size) + `"`
+	attributes = `class="f-` + tone + `" x="` + num(first.X) + `" y="` + num(first.Y) + `" font-size="` +
+		num(s.style.Size) + `"`
 	switch s.style.Anchor {
 	case Middle:
 		attributes += ` text-anchor="middle"`

@@ -65,13 +65,18 @@ func TestStoredRun(t *testing.T) {
 func TestAlongCurve(t *testing.T) {
 	next := 0
 	// Over two links flows alternate; of four the last is never used.
-	run := sciencetest.Curve([]int{2, 4}, []int{1, 2, 3, 8}, 3, func(links int) int { next++; return next % max(2, links-1) })
+	run := sciencetest.Curve([]int{2, 4}, []int{1, 2, 3, 8}, 3, func(links int) int {
+		next++
+		return next % max(2, links-1)
+	})
 	conclude.Conclude(run)
 	text := textOf(t, run)
 	for _, want := range []string{
-		"2       3       1.750      1.33–2.00", "1.990", "0 of 3    0–2", "4       8       3.600", "✗", "On each   of 2 links: 21, 21 flows, all trials together\n            of 4 links: 14, 14, 14, 0 flows",
+		"2       3       1.750      1.33–2.00", "1.990", "0 of 3    0–2", "4       8       3.600", "✗",
+		"On each   of 2 links: 21, 21 flows, all trials together\n            of 4 links: 14, 14, 14, 0 flows",
 	} {
-		if !strings.Contains(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(strings.ReplaceAll(want, "\\n", " ")), " ")) {
+		if !strings.Contains(strings.Join(strings.Fields(text), " "),
+			strings.Join(strings.Fields(strings.ReplaceAll(want, "\\n", " ")), " ")) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
@@ -86,7 +91,8 @@ func TestAlongCurve(t *testing.T) {
 		}
 	}
 	for _, f := range present.Figures(run) {
-		if want := "Each of 2 links had 50 %, each of 4 links had 0 % to 33 % of the flows"; f.Name == "interfaces" && f.Title != want {
+		if want := "Each of 2 links had 50 %, each of 4 links had 0 % to 33 % of the flows"; f.Name == "interfaces" &&
+			f.Title != want {
 			t.Errorf("title of interfaces %q, want %q", f.Title, want)
 		}
 	}
@@ -99,7 +105,8 @@ func TestAlongCurve(t *testing.T) {
 	if curves < 0 || goodput < curves {
 		t.Errorf("the curves begin at %d, the table at %d", curves, goodput)
 	}
-	for _, want := range []string{"Goodput over 4 links", "Chance that some of 2 links is idle", "Every case in figures", `<section id="fabric">`} {
+	for _, want := range []string{"Goodput over 4 links", "Chance that some of 2 links is idle",
+		"Every case in figures", `<section id="fabric">`} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("no %q on the page", want)
 		}
@@ -155,7 +162,8 @@ func TestSaidOnce(t *testing.T) {
 	run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool { return t.Levels["queue"] == "short" })
 	for i, connections := range []string{"1", "32", "254"} {
 		trial := &run.Trials[i]
-		trial.Levels, trial.Treatment = map[string]string{"connections": connections, "aliases": "254", "queue": "long"}, "connections "+connections+", aliases 254, long"
+		trial.Levels, trial.Treatment = map[string]string{"connections": connections, "aliases": "254",
+			"queue": "long"}, "connections "+connections+", aliases 254, long"
 	}
 	run.Factors[2].Levels = run.Factors[2].Levels[1:]
 	run.Factors[2].Levels[0].About = "five times as much"
@@ -243,14 +251,16 @@ func TestOutages(t *testing.T) {
 		Withdrawn: record.OutageGroup{Flows: 8, Moved: 7, Stopped: 1, LostS: 0.214, MostLostS: 2},
 		Others:    record.OutageGroup{Flows: 24, Moved: 6, Stopped: 2},
 	}}
-	run.Trials[0].Flows[0].Outages = []record.Outage{{AtS: 1.5, LostS: 0.214, ResolutionS: 0.0072, Resumed: true, Moved: true, Before: []string{"b.eth0"}, After: []string{"b.eth1"}}}
+	run.Trials[0].Flows[0].Outages = []record.Outage{{AtS: 1.5, LostS: 0.214, ResolutionS: 0.0072, Resumed: true,
+		Moved: true, Before: []string{"b.eth0"}, After: []string{"b.eth1"}}}
 	text, page := written()
 	for _, want := range []string{"6 of 24 (25 %), 2 stopped", "214 ms (1 of 8 for"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	for _, want := range []string{"spine1: link down1 state down", "at 1.5 s", "214 ms (1 of 8 for the rest of the window)", "6 of 24 (25 %), 2 stopped", "outages.csv"} {
+	for _, want := range []string{"spine1: link down1 state down", "at 1.5 s",
+		"214 ms (1 of 8 for the rest of the window)", "6 of 24 (25 %), 2 stopped", "outages.csv"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -270,7 +280,8 @@ func TestOutages(t *testing.T) {
 	run.Treatments[0].Outages = append(run.Treatments[0].Outages, later)
 	text, _ = written()
 	for _, want := range []string{"kernel defaults, 1.5 s", "kernel defaults, 2.5 s"} {
-		if rows := strings.ReplaceAll(unwrapped(), "8 6 of 24 (25 %), 2 stopped 214 ms (1 of 8 for ", ""); !strings.Contains(rows, want) {
+		if rows := strings.ReplaceAll(unwrapped(), "8 6 of 24 (25 %), 2 stopped 214 ms (1 of 8 for ",
+			""); !strings.Contains(rows, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
@@ -284,11 +295,14 @@ func TestSearchesOnPage(t *testing.T) {
 	if page := string(html(t, run)); strings.Contains(page, `id="search"`) {
 		t.Error("a search is shown that was not made")
 	}
-	steps := []record.LossTrial{{OfferedBps: 2e8, WindowS: 1, Sent: 17000, Lost: 8500, LostShare: 0.5}, {AskedBps: 94e6, OfferedBps: 94e6, WindowS: 10, Sent: 79823, Confirms: true, Pass: true}}
+	steps := []record.LossTrial{{OfferedBps: 2e8, WindowS: 1, Sent: 17000, Lost: 8500, LostShare: 0.5},
+		{AskedBps: 94e6, OfferedBps: 94e6, WindowS: 10, Sent: 79823, Confirms: true, Pass: true}}
 	run.Trials[0].LossFree = &record.LossFree{RateBps: 94e6, LostAtBps: 95e6, Trials: steps}
 	run.Trials[1].LossFree = &record.LossFree{Why: "even the lowest rate lost datagrams", Trials: steps[:1]}
 	page := plainSpaces(string(html(t, run)))
-	for _, want := range []string{`id="search"`, "94 Mbit/s; 95 Mbit/s loses datagrams", "even the lowest rate lost datagrams", "8,500 of 17,000 expected lost", "none of 79,823 lost, to confirm it", "search.csv"} {
+	for _, want := range []string{`id="search"`, "94 Mbit/s; 95 Mbit/s loses datagrams",
+		"even the lowest rate lost datagrams", "8,500 of 17,000 expected lost", "none of 79,823 lost, to confirm it",
+		"search.csv"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page has no %q", want)
 		}
@@ -320,7 +334,8 @@ func TestPaths(t *testing.T) {
 	if err := Run(&b, run); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`id="paths"`, "eth0 → spine1", "eth0 → spine2", "took the path predicted by route lookup", "Of "} {
+	for _, want := range []string{`id="paths"`, "eth0 → spine1", "eth0 → spine2",
+		"took the path predicted by route lookup", "Of "} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in the page", want)
 		}

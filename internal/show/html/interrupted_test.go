@@ -27,7 +27,9 @@ func TestInterruptedRuns(t *testing.T) {
 				run.Trials = run.Trials[:n]
 				if without && len(run.Factors) > 0 {
 					f := run.Factors[0]
-					run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool { return t.Levels[f.Name] == f.Baseline })
+					run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool {
+						return t.Levels[f.Name] == f.Baseline
+					})
 				}
 				conclude.Conclude(run)
 				if err := Run(io.Discard, run); err != nil {

@@ -28,7 +28,8 @@ var pageStyle string
 // The template escapes every word for the place it stands in; only what this
 // program itself draws or encodes is passed in as markup, style or address.
 var pageTemplate = sync.OnceValue(func() *template.Template {
-	functions := template.FuncMap{"pieces": piecesOf, "panels": panelsOf, "data": dataOf, "byHost": words.ByHost, "unbroken": unbroken}
+	functions := template.FuncMap{"pieces": piecesOf, "panels": panelsOf, "data": dataOf, "byHost": words.ByHost,
+		"unbroken": unbroken}
 	return template.Must(template.New("page").Funcs(functions).Parse(pageText))
 })
 
@@ -61,6 +62,7 @@ func Run(w io.Writer, run *record.Run) error {
 // style declares the palette for light and dark pages, and for paper.
 func style() template.CSS {
 	light, dark := figure.Variables(false)+"--tint:#fdeee2", figure.Variables(true)+"--tint:#3b2412"
-	return template.CSS(":root{color-scheme:light dark;" + light + "}\n@media (prefers-color-scheme:dark){:root{" + dark + "}}\n" +
+	return template.CSS(":root{color-scheme:light dark;" + light + "}\n@media (prefers-color-scheme:dark){:root{" +
+		dark + "}}\n" +
 		"@media print{:root{" + light + "}}\n" + pageStyle + figure.Classes())
 }

@@ -78,28 +78,34 @@ func plainSpaces(text string) string { return strings.ReplaceAll(text, "\u00a0",
 // copied has plain spaces.
 func TestQuantitiesStayWhole(t *testing.T) {
 	for text, want := range map[string]string{
-		"p50 1.75 ms": "p50 1.75\u00a0ms", "286.9 Mbit/s, 99.6 % of 1 GB": "286.9\u00a0Mbit/s, 99.6\u00a0% of 1\u00a0GB", "1 m 52 s": "1\u00a0m 52\u00a0s",
-		"2 flows of 3 hosts": "2 flows of 3 hosts", "5 minutes": "5 minutes", "eth0 m": "eth0\u00a0m", "20 k/s": "20\u00a0k/s",
+		"p50 1.75 ms":                  "p50 1.75\u00a0ms",
+		"286.9 Mbit/s, 99.6 % of 1 GB": "286.9\u00a0Mbit/s, 99.6\u00a0% of 1\u00a0GB", "1 m 52 s": "1\u00a0m 52\u00a0s",
+		"2 flows of 3 hosts": "2 flows of 3 hosts", "5 minutes": "5 minutes", "eth0 m": "eth0\u00a0m",
+		"20 k/s": "20\u00a0k/s",
 	} {
 		if got := unbroken(text); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	broken, copied := regexp.MustCompile(`>[^<]*[0-9] (Mbit/s|MB/s|%|ms|s)[ ,.;)<]`), regexp.MustCompile(`(?s)<(style|svg|pre|code|head)[ >].*?</(style|svg|pre|code|head)>`)
+	broken, copied := regexp.MustCompile(`>[^<]*[0-9] (Mbit/s|MB/s|%|ms|s)[ ,.;)<]`),
+		regexp.MustCompile(`(?s)<(style|svg|pre|code|head)[ >].*?</(style|svg|pre|code|head)>`)
 	for name, run := range showtest.Variants() {
 		page := html(t, run)
 		if found := broken.Find(copied.ReplaceAll(page, nil)); found != nil {
 			t.Errorf("%s: %s", name, found)
 		}
-		if i := bytes.Index(page, []byte("<pre>")); i >= 0 && bytes.Contains(page[i:i+bytes.Index(page[i:], []byte("</pre>"))], []byte("\u00a0")) {
+		if i := bytes.Index(page, []byte("<pre>")); i >= 0 &&
+			bytes.Contains(page[i:i+bytes.Index(page[i:], []byte("</pre>"))], []byte("\u00a0")) {
 			t.Errorf("%s: no-break spaces in a listing", name)
 		}
 	}
 }
 
 func TestPageNeedsNothingFromOutside(t *testing.T) {
-	allowed := map[string]bool{"html": true, "head": true, "meta": true, "title": true, "style": true, "body": true, "main": true, "header": true,
-		"section": true, "article": true, "figure": true, "figcaption": true, "div": true, "p": true, "span": true, "h1": true, "h2": true, "h3": true, "h4": true,
+	allowed := map[string]bool{"html": true, "head": true, "meta": true, "title": true, "style": true, "body": true,
+		"main": true, "header": true,
+		"section": true, "article": true, "figure": true, "figcaption": true, "div": true, "p": true, "span": true,
+		"h1": true, "h2": true, "h3": true, "h4": true,
 		"ul": true, "li": true, "a": true, "code": true, "pre": true, "br": true, "details": true, "summary": true,
 		"table": true, "caption": true, "thead": true, "tbody": true, "tr": true, "th": true, "td": true,
 		"svg": true, "text": true, "polygon": true, "polyline": true, "circle": true}
@@ -115,16 +121,19 @@ func TestPageNeedsNothingFromOutside(t *testing.T) {
 			for attr, value := range e.attrs {
 				switch {
 				case attr == "href" && strings.HasPrefix(value, "data:text/csv;charset=utf-8,"):
-				case attr == "href" && e.name == "a" && strings.HasPrefix(value, "https://"): // followed by the reader, not by the page
+				case attr == "href" && e.name == "a" &&
+					strings.HasPrefix(value, "https://"): // followed by the reader, not by the page
 				case attr == "href" && e.name == "a" && within[value]:
 				case attr == "href", attr == "src", attr == "style", strings.HasPrefix(attr, "on"):
 					t.Errorf("%s: <%s %s=%q>", name, e.name, attr, value)
 				}
 			}
-			if e.name == "style" && regexp.MustCompile(`url\(|@import|@font-face|expression|ZgotmplZ`).MatchString(e.text) {
+			if e.name == "style" && regexp.MustCompile(`url\(|@import|@font-face|expression|ZgotmplZ`).MatchString(
+				e.text) {
 				t.Errorf("%s: the style loads something", name)
 			}
-			if slices.Contains([]string{"p", "td", "h1", "h2", "h3", "text"}, e.name) && regexp.MustCompile(`NaN|Inf|ZgotmplZ|%!|<nil>`).MatchString(e.text) {
+			if slices.Contains([]string{"p", "td", "h1", "h2", "h3", "text"}, e.name) &&
+				regexp.MustCompile(`NaN|Inf|ZgotmplZ|%!|<nil>`).MatchString(e.text) {
 				t.Errorf("%s: <%s> says %q", name, e.name, e.text)
 			}
 		}
@@ -185,7 +194,8 @@ func TestPageShows(t *testing.T) {
 	if !slices.Equal(h2, want) {
 		t.Errorf("sections\n%s\nexpected\n%s", strings.Join(h2, "\n"), strings.Join(want, "\n"))
 	}
-	for _, want := range []string{"2 findings in other treatments only: arp-wrong-source and rp-filter-drop", "Every check"} {
+	for _, want := range []string{"2 findings in other treatments only: arp-wrong-source and rp-filter-drop",
+		"Every check"} {
 		if !slices.Contains(folded, want) {
 			t.Errorf("nothing is folded as %q: %q", want, folded)
 		}
@@ -226,7 +236,8 @@ func TestDoubtStandsBesideTheAnswer(t *testing.T) {
 }
 
 func TestDataIsOneClickAway(t *testing.T) {
-	want := map[string]int{"goodput.csv": 15, "interfaces.csv": 85, "topology.csv": 85, "series.csv": 161, "effects.csv": 13, "trials.csv": 57, "neighbours.csv": 53}
+	want := map[string]int{"goodput.csv": 15, "interfaces.csv": 85, "topology.csv": 85, "series.csv": 161,
+		"effects.csv": 13, "trials.csv": 57, "neighbours.csv": 53}
 	got := map[string]int{}
 	for _, e := range parse(t, "arp-flux", html(t, showtest.ArpFlux())) {
 		if e.attrs["download"] == "" {
@@ -298,7 +309,8 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: mode %v, %v; want %v", e.Name(), info.Mode(), err, want)
 		}
 	}
-	if !slices.Equal(names, []string{"report.html", "run.json", "trials.jsonl.gz"}) || paths.Page != filepath.Join(dir, "report.html") || paths.JSON != filepath.Join(dir, "run.json") {
+	if !slices.Equal(names, []string{"report.html", "run.json", "trials.jsonl.gz"}) ||
+		paths.Page != filepath.Join(dir, "report.html") || paths.JSON != filepath.Join(dir, "run.json") {
 		t.Errorf("wrote %q, said %+v", names, paths)
 	}
 	path := paths.Page
@@ -311,7 +323,9 @@ func TestWrite(t *testing.T) {
 func TestUniform(t *testing.T) {
 	run := showtest.ArpFlux()
 	folded := func() bool {
-		return slices.ContainsFunc(parse(t, "held back", html(t, run)), func(e *element) bool { return e.name == "summary" && e.text == "Every treatment" })
+		return slices.ContainsFunc(parse(t, "held back", html(t, run)), func(e *element) bool {
+			return e.name == "summary" && e.text == "Every treatment"
+		})
 	}
 	for i := range run.Trials {
 		for j := range run.Trials[i].Flows {
@@ -341,7 +355,8 @@ func TestFixIsShown(t *testing.T) {
 			shown = append(shown, e.text)
 		}
 	}
-	if i := slices.Index(shown, "on server:"); i < 0 || i+1 == len(shown) || !strings.Contains(shown[i+1], "ip rule add from 192.168.1.18 lookup 103") {
+	if i := slices.Index(shown, "on server:"); i < 0 || i+1 == len(shown) ||
+		!strings.Contains(shown[i+1], "ip rule add from 192.168.1.18 lookup 103") {
 		t.Errorf("the commands are not on the page: %q", shown)
 	}
 }

@@ -131,7 +131,8 @@ func partOf(t *document.Table, places []int, groups [][]int) part {
 	}
 	for i, r := range t.Rows {
 		name := t.Cell(i, 0)
-		p.Rows = append(p.Rows, row{Class: toneClasses[r.Tone], Name: head{name.Text, class(t.Columns[0])}, About: name.Detail})
+		p.Rows = append(p.Rows, row{Class: toneClasses[r.Tone], Name: head{name.Text, class(t.Columns[0])},
+			About: name.Detail})
 	}
 	p.Heads = append(p.Heads, head{t.Columns[0].Head, class(t.Columns[0])})
 	for _, at := range places {
@@ -146,7 +147,8 @@ func partOf(t *document.Table, places []int, groups [][]int) part {
 		}
 		for i, text := range t.Texts(at, figureSpace, pointSpace) {
 			from := t.Cell(i, at)
-			c := cell{Head: label, Text: text, Class: class(of), Verdict: from.Verdict, VerdictClass: verdictClasses[from.Verdict]}
+			c := cell{Head: label, Text: text, Class: class(of), Verdict: from.Verdict,
+				VerdictClass: verdictClasses[from.Verdict]}
 			for _, below := range []string{from.Interval, from.Remark, from.Detail} {
 				if below != "" {
 					c.Below = append(c.Below, below)

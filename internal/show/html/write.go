@@ -20,7 +20,8 @@ type Paths struct {
 
 // In are the paths of the files that Write makes in a directory.
 func In(dir string) Paths {
-	return Paths{Page: filepath.Join(dir, "report.html"), JSON: filepath.Join(dir, "run.json"), Trials: filepath.Join(dir, "trials.jsonl.gz")}
+	return Paths{Page: filepath.Join(dir, "report.html"), JSON: filepath.Join(dir, "run.json"),
+		Trials: filepath.Join(dir, "trials.jsonl.gz")}
 }
 
 // Write puts the page, the result document and the recorded trials into a directory,
@@ -41,7 +42,9 @@ func Write(dir string, run *record.Run) (Paths, error) {
 // Renew writes the page and the result document again: what changes with a note.
 func Renew(dir string, run *record.Run) (Paths, error) {
 	paths := In(dir)
-	if err := export.WritePrivate(paths.JSON, func(w io.Writer) error { return export.JSON(w, answer.Worded(run)) }); err != nil {
+	if err := export.WritePrivate(paths.JSON, func(w io.Writer) error {
+		return export.JSON(w, answer.Worded(run))
+	}); err != nil {
 		return Paths{}, fmt.Errorf("write the result: %w", err)
 	}
 	if err := export.WriteFile(paths.Page, func(w io.Writer) error { return Run(w, run) }); err != nil {

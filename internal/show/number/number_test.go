@@ -31,17 +31,20 @@ func TestIntervalEarnsItsDigits(t *testing.T) {
 }
 
 func TestUnits(t *testing.T) {
-	for bps, want := range map[float64]string{0: "0", 0.2: "0", 512: "512 bit/s", 9.5e5: "950 kbit/s", 999.9e6: "1.00 Gbit/s", 1e9: "1.00 Gbit/s", 2.5e10: "25.0 Gbit/s", math.NaN(): "0"} {
+	for bps, want := range map[float64]string{0: "0", 0.2: "0", 512: "512 bit/s", 9.5e5: "950 kbit/s",
+		999.9e6: "1.00 Gbit/s", 1e9: "1.00 Gbit/s", 2.5e10: "25.0 Gbit/s", math.NaN(): "0"} {
 		if got := LinkRate(bps); got != want {
 			t.Errorf("linkRate(%g) = %q, expected %q", bps, got, want)
 		}
 	}
-	for share, want := range map[float64]string{0: "0 %", 0.0001: "<0.1 %", 0.023: "2.3 %", 0.25: "25 %", 0.999: "100 %", 1: "100 %"} {
+	for share, want := range map[float64]string{0: "0 %", 0.0001: "<0.1 %", 0.023: "2.3 %", 0.25: "25 %",
+		0.999: "100 %", 1: "100 %"} {
 		if got := Percent(share); got != want {
 			t.Errorf("percent(%g) = %q, expected %q", share, got, want)
 		}
 	}
-	for s, want := range map[float64]string{0: "0 s", 0.25: "0.25 s", 59.7: "1 m 0 s", 112.4: "1 m 52 s", 7383: "2 h 3 m", -1: "unknown time"} {
+	for s, want := range map[float64]string{0: "0 s", 0.25: "0.25 s", 59.7: "1 m 0 s", 112.4: "1 m 52 s",
+		7383: "2 h 3 m", -1: "unknown time"} {
 		if got := Seconds(s); got != want {
 			t.Errorf("Seconds(%g) = %q, expected %q", s, got, want)
 		}
@@ -49,12 +52,14 @@ func TestUnits(t *testing.T) {
 }
 
 func TestSpelling(t *testing.T) {
-	for rate, want := range map[float64]string{0: "0/s", 12.34: "12.3/s", 99.99: "100/s", 1234.5: "1,235/s", 1234567: "1,234,567/s"} {
+	for rate, want := range map[float64]string{0: "0/s", 12.34: "12.3/s", 99.99: "100/s", 1234.5: "1,235/s",
+		1234567: "1,234,567/s"} {
 		if got := PerSecond(rate); got != want {
 			t.Errorf("rate %g: %s, want %s", rate, got, want)
 		}
 	}
-	for us, want := range map[float64]string{0: "0 µs", 0.123: "0.123 µs", 999.4: "999 µs", 999.6: "1.00 ms", 12345: "12.3 ms", 2.5e6: "2.50 s"} {
+	for us, want := range map[float64]string{0: "0 µs", 0.123: "0.123 µs", 999.4: "999 µs", 999.6: "1.00 ms",
+		12345: "12.3 ms", 2.5e6: "2.50 s"} {
 		if got := Microseconds(us); got != want {
 			t.Errorf("%g µs: %s, want %s", us, got, want)
 		}

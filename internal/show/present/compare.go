@@ -27,7 +27,8 @@ const studyLinesShown = 24
 func Compare(c *record.Comparison, all bool) document.Document {
 	out := document.Document{Answer: ComparisonAnswer(c)}
 	for i, run := range []record.ComparedRun{c.From, c.To} {
-		about := []string{places[i] + " " + run.ID, number.Moment(run.Started) + seed(run.Seed, " · "), words.Count(run.Trials, "trial")}
+		about := []string{places[i] + " " + run.ID, number.Moment(run.Started) + seed(run.Seed, " · "),
+			words.Count(run.Trials, "trial")}
 		if run.Name != "" {
 			about = slices.Insert(about, 1, "“"+run.Name+"”")
 		}
@@ -36,7 +37,8 @@ func Compare(c *record.Comparison, all bool) document.Document {
 		}
 		out.About = append(out.About, strings.Join(about, " · "))
 		if n := len(run.Doubts); n > 0 {
-			out.Warnings = append(out.Warnings, fmt.Sprintf("In doubt: %s failed in %s, such as %s", words.Count(n, "trust check"), called(c, run), run.Doubts[0]))
+			out.Warnings = append(out.Warnings, fmt.Sprintf("In doubt: %s failed in %s, such as %s",
+				words.Count(n, "trust check"), called(c, run), run.Doubts[0]))
 		}
 	}
 	out.Warnings = append(out.Warnings, failures(c)...)
@@ -53,7 +55,8 @@ func Compare(c *record.Comparison, all bool) document.Document {
 		names []string
 	}{{called(c, c.From), c.OnlyFrom}, {called(c, c.To), c.OnlyTo}} {
 		if len(only.names) > 0 {
-			out.Summary = append(out.Summary, []document.Block{document.Prose{Text: "Only in " + only.run + ": " + strings.Join(only.names, "; ")}})
+			out.Summary = append(out.Summary,
+				[]document.Block{document.Prose{Text: "Only in " + only.run + ": " + strings.Join(only.names, "; ")}})
 		}
 	}
 	return out
@@ -135,7 +138,8 @@ func snapshotDifferences(c *record.Comparison, all bool) (blocks []document.Bloc
 		if more := len(lines) - hostLinesShown; more > 1 && !all {
 			lines = append(lines[:hostLinesShown], fmt.Sprintf("… and %d more values with --all", more))
 		}
-		blocks = append(blocks, document.Prose{Text: "What differs on " + d.From + ", before the first trials"}, document.Listing{Lines: lines})
+		blocks = append(blocks, document.Prose{Text: "What differs on " + d.From + ", before the first trials"},
+			document.Listing{Lines: lines})
 		if !all || len(d.Counters) == 0 {
 			continue
 		}
@@ -157,7 +161,8 @@ func nothingElse(c *record.Comparison) string {
 	}
 	switch {
 	case len(parts) > 0:
-		return "Of what both recorded, nothing else differs: " + strings.Join(parts, "; ") + ". The network between the hosts is not recorded."
+		return "Of what both recorded, nothing else differs: " + strings.Join(parts, "; ") +
+			". The network between the hosts is not recorded."
 	case c.To.Study == record.MeasureStudy:
 		return "Of what both recorded, nothing else differs: kernels and CPUs. Neither the state of the hosts nor the network between them is recorded."
 	}
@@ -171,7 +176,8 @@ func failures(c *record.Comparison) (list []string) {
 	for _, t := range c.Treatments {
 		for _, o := range t.Others {
 			if o.Response == m.Name && o.From.Mean+o.To.Mean > 0 {
-				list = append(list, fmt.Sprintf("%s of the requests of %s failed, and %s of %s: rates and latencies count these, too",
+				list = append(list, fmt.Sprintf(
+					"%s of the requests of %s failed, and %s of %s: rates and latencies count these, too",
 					m.FormatIn(c.Unit, o.From.Mean), called(c, c.From), m.FormatIn(c.Unit, o.To.Mean), called(c, c.To)))
 			}
 		}
@@ -198,7 +204,9 @@ func compared(c *record.Comparison) *document.Table {
 	if by.Signed {
 		head = "difference"
 	}
-	table := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: places[0] + " " + m.Shown.Unit, Align: document.Decimal}, {Head: places[1] + " " + m.Shown.Unit, Align: document.Decimal}, {Head: head, Align: document.Ratio}}}
+	table := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: places[0] + " " + m.Shown.Unit,
+		Align: document.Decimal}, {Head: places[1] + " " + m.Shown.Unit, Align: document.Decimal},
+		{Head: head, Align: document.Ratio}}}
 	sizes, intervals := false, false
 	for _, t := range c.Treatments {
 		against := document.Cell{Verdict: t.Verdict}
@@ -206,7 +214,8 @@ func compared(c *record.Comparison) *document.Table {
 			against.Text, against.Interval = m.Against(&record.Effect{Ratio: t.Ratio, Difference: t.Difference})
 			sizes, intervals = true, intervals || against.Interval != ""
 		}
-		table.Rows = append(table.Rows, document.Row{Cells: []document.Cell{{Text: t.Name}, figure(t.FromResponse), figure(t.ToResponse), against}})
+		table.Rows = append(table.Rows, document.Row{Cells: []document.Cell{{Text: t.Name}, figure(t.FromResponse),
+			figure(t.ToResponse), against}})
 	}
 	what, of := "Ratios", "to"
 	if by.Signed {
@@ -214,10 +223,12 @@ func compared(c *record.Comparison) *document.Table {
 	}
 	if sizes {
 		table.Key = head + " of " + called(c, c.To) + " to " + called(c, c.From)
-		table.Notes = append(table.Notes, fmt.Sprintf("%s of %s%s %s %s", what, ratiosOf(c), called(c, c.To), of, called(c, c.From)))
+		table.Notes = append(table.Notes, fmt.Sprintf("%s of %s%s %s %s", what, ratiosOf(c), called(c, c.To), of,
+			called(c, c.From)))
 	}
 	if intervals {
-		table.Notes[0] += fmt.Sprintf("; the intervals hold together at %.3g %%, no difference means within ±%s", 100*c.Confidence, marginOf(c))
+		table.Notes[0] += fmt.Sprintf("; the intervals hold together at %.3g %%, no difference means within ±%s",
+			100*c.Confidence, marginOf(c))
 	}
 	for i := range table.Notes {
 		table.Notes[i] += "."
@@ -225,15 +236,18 @@ func compared(c *record.Comparison) *document.Table {
 	if len(c.Treatments) > 1 { // of a single one the answer has the reason
 		table.Notes = append(table.Notes, reasons(c)...)
 	}
-	if c.From.Study == record.MeasureStudy && c.To.Study == record.MeasureStudy && slices.ContainsFunc(c.Treatments, tooFew) {
-		table.Notes = append(table.Notes, "For a verdict, repeat the measurement as a study of the two hosts: linerate new hosts")
+	if c.From.Study == record.MeasureStudy && c.To.Study == record.MeasureStudy &&
+		slices.ContainsFunc(c.Treatments, tooFew) {
+		table.Notes = append(table.Notes,
+			"For a verdict, repeat the measurement as a study of the two hosts: linerate new hosts")
 	}
 	return table
 }
 
 // beside is the table of further responses that both runs have; nil: there are none.
 func beside(c *record.Comparison) *document.Table {
-	table := &document.Table{Columns: []document.Column{{Head: "beside it"}, {Head: places[0], Align: document.Right}, {Head: places[1], Align: document.Right}, {Head: "ratio", Align: document.Ratio}},
+	table := &document.Table{Columns: []document.Column{{Head: "beside it"}, {Head: places[0], Align: document.Right},
+		{Head: places[1], Align: document.Right}, {Head: "ratio", Align: document.Ratio}},
 		Notes: []string{"Figures without a verdict."}}
 	for i, t := range c.Treatments {
 		for _, o := range t.Others {
@@ -266,7 +280,9 @@ func beside(c *record.Comparison) *document.Table {
 // common reports whether all treatments have a response from the same measurement, as the
 // directions of one window have a probe's.
 func common(c *record.Comparison, o record.ComparedResponse) bool {
-	return !slices.ContainsFunc(c.Treatments, func(t record.ComparedTreatment) bool { return !slices.Contains(t.Others, o) })
+	return !slices.ContainsFunc(c.Treatments, func(t record.ComparedTreatment) bool {
+		return !slices.Contains(t.Others, o)
+	})
 }
 
 // tooFew: a treatment that can be compared has fewer trials than a verdict takes.
@@ -319,11 +335,15 @@ func ComparisonAnswer(c *record.Comparison) string {
 	}
 	switch {
 	case total == 0 && c.From.Study != c.To.Study:
-		return fmt.Sprintf("%s and %s cannot be compared: they are of different studies, %s and %s.", called(c, c.From), called(c, c.To), c.From.Study, c.To.Study)
-	case total == 0 && c.From.Study == record.MeasureStudy && len(c.Differences) > 0 && c.Differences[0].What == "direction":
-		return fmt.Sprintf("%s and %s cannot be compared: %s%s.", called(c, c.From), called(c, c.To), spellDifference(c.Differences[0]), otherLoad(c.Differences[0]))
+		return fmt.Sprintf("%s and %s cannot be compared: they are of different studies, %s and %s.", called(c, c.From),
+			called(c, c.To), c.From.Study, c.To.Study)
+	case total == 0 && c.From.Study == record.MeasureStudy && len(c.Differences) > 0 &&
+		c.Differences[0].What == "direction":
+		return fmt.Sprintf("%s and %s cannot be compared: %s%s.", called(c, c.From), called(c, c.To),
+			spellDifference(c.Differences[0]), otherLoad(c.Differences[0]))
 	case total == 0:
-		return fmt.Sprintf("%s and %s cannot be compared: they have no treatment in common.", called(c, c.From), called(c, c.To))
+		return fmt.Sprintf("%s and %s cannot be compared: they have no treatment in common.", called(c, c.From),
+			called(c, c.To))
 	case !c.Comparable:
 		return fmt.Sprintf("%s and %s cannot be compared: %s.", called(c, c.From), called(c, c.To), c.Treatments[0].Why)
 	case len(names[record.NoDifference]) == total:
@@ -333,7 +353,8 @@ func ComparisonAnswer(c *record.Comparison) string {
 	}
 	var parts []string
 	for _, p := range []struct{ verdict, words string }{
-		{record.Improves, more}, {record.Worsens, less}, {record.NoDifference, same}, {record.Inconclusive, "is inconclusive"}, {record.NotComparable, "is not comparable"},
+		{record.Improves, more}, {record.Worsens, less}, {record.NoDifference, same},
+		{record.Inconclusive, "is inconclusive"}, {record.NotComparable, "is not comparable"},
 	} {
 		switch n := len(names[p.verdict]); {
 		case n == 1:
@@ -344,7 +365,8 @@ func ComparisonAnswer(c *record.Comparison) string {
 			parts = append(parts, fmt.Sprintf("%s in %d of %d treatments", p.words, n, total))
 		}
 	}
-	return fmt.Sprintf("Against %s, %s %s%s.", called(c, c.From), called(c, c.To), words.Join(parts, "and"), largestChange(c, by))
+	return fmt.Sprintf("Against %s, %s %s%s.", called(c, c.From), called(c, c.To), words.Join(parts, "and"),
+		largestChange(c, by))
 }
 
 // otherLoad says why measurements of one direction and of both are of different loads; empty:
@@ -365,7 +387,8 @@ func otherLoad(direction record.Difference) string {
 // two measurements of a single trial.
 func inconclusive(c *record.Comparison, by metric.Metric) string {
 	t := &c.Treatments[0]
-	text := fmt.Sprintf("Whether the %s of %s differs from that of %s is not known", by.Label, called(c, c.To), called(c, c.From))
+	text := fmt.Sprintf("Whether the %s of %s differs from that of %s is not known", by.Label, called(c, c.To),
+		called(c, c.From))
 	if t.Why != "" {
 		text += ": " + t.Why
 	}

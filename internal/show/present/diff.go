@@ -23,7 +23,9 @@ func Diff(d record.SnapshotDiff) document.Document {
 	if t := changeTable(d.Changes, spellChange, "from → to"); t != nil {
 		doc.Summary = append(doc.Summary, []document.Block{t})
 	}
-	if t := changeTable(d.Counters, func(c record.Change) string { return fmt.Sprintf("%+d", c.Grew) }, "grew by"); t != nil {
+	if t := changeTable(d.Counters, func(c record.Change) string {
+		return fmt.Sprintf("%+d", c.Grew)
+	}, "grew by"); t != nil {
 		doc.Summary = append(doc.Summary, []document.Block{t})
 	}
 	return doc

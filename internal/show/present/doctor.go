@@ -25,7 +25,8 @@ func Doctor(e record.Evaluation, all bool) document.Document {
 		over = "counters over " + unit.FormatSeconds(e.OverS)
 	}
 	d := document.Document{
-		About:  []string{strings.Join(append([]string{"doctor"}, words.List(e.Hosts), over, dropSources(e.DropsBy), words.Count(len(e.Evaluated), "rule")), " · ")},
+		About: []string{strings.Join(append([]string{"doctor"}, words.List(e.Hosts), over, dropSources(e.DropsBy),
+			words.Count(len(e.Evaluated), "rule")), " · ")},
 		Answer: e.Answer,
 	}
 	if blocks := evidence.HostFindings(e.Findings, all); len(blocks) > 0 {
@@ -56,7 +57,8 @@ func Doctor(e record.Evaluation, all bool) document.Document {
 // dropTable is the table of drops: by the kernel's reasons and by counters of what has none,
 // between the readings; if all is set, also since the boot, and counters of the same packets.
 func dropTable(e record.Evaluation, all bool) *document.Table {
-	t := &document.Table{Columns: []document.Column{{Head: "packets dropped", Wrap: true}, {Head: "packets", Align: document.Right}, {Head: "over"}, {Head: "harmful?"}, {Head: "why", Wrap: true}}}
+	t := &document.Table{Columns: []document.Column{{Head: "packets dropped", Wrap: true},
+		{Head: "packets", Align: document.Right}, {Head: "over"}, {Head: "harmful?"}, {Head: "why", Wrap: true}}}
 	left := 0
 	for _, d := range e.Drops {
 		over := "boot"
@@ -69,7 +71,8 @@ func dropTable(e record.Evaluation, all bool) *document.Table {
 		}
 		where, why := d.Where+" "+d.Counter, d.Why
 		if d.By == record.ByTracepoint {
-			where = strings.Join(strings.Fields(strings.Join([]string{d.Where, d.Direction, d.Counter, d.Protocol}, " ")), " ")
+			where = strings.Join(strings.Fields(strings.Join([]string{d.Where, d.Direction, d.Counter, d.Protocol},
+				" ")), " ")
 			if d.Place != "" {
 				why += " (" + d.Place + ")"
 			}
@@ -84,7 +87,8 @@ func dropTable(e record.Evaluation, all bool) *document.Table {
 	}
 	for _, by := range e.DropsBy {
 		if by.Lost > 0 {
-			t.Notes = append(t.Notes, fmt.Sprintf("%s: up to %s are in no row, for want of room", by.Host, words.Count(int(by.Lost), "further drop")))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: up to %s are in no row, for want of room", by.Host,
+				words.Count(int(by.Lost), "further drop")))
 		}
 	}
 	return t.OrNil()
@@ -103,7 +107,8 @@ func dropSources(list []record.DropSource) string {
 	case len(counted) == 0:
 		return "drops by " + record.ByTracepoint
 	}
-	return fmt.Sprintf("drops by %s (%s) and counters (%s)", record.ByTracepoint, words.List(traced), words.List(counted))
+	return fmt.Sprintf("drops by %s (%s) and counters (%s)", record.ByTracepoint, words.List(traced),
+		words.List(counted))
 }
 
 // unevaluated says which rules could not be evaluated, one line for each reason with the hosts
@@ -130,14 +135,16 @@ func unevaluated(e record.Evaluation) (list []document.Block) {
 		texts = append(texts, text+")")
 	}
 	if n := len(rules[""]); n > 0 {
-		texts = append(texts, fmt.Sprintf("%s, for which the pasted text does not have: %s", words.Count(n, "rule"), words.List(pasted)))
+		texts = append(texts, fmt.Sprintf("%s, for which the pasted text does not have: %s", words.Count(n, "rule"),
+			words.List(pasted)))
 	}
 	return document.Statements("Not tried", texts...)
 }
 
 // Accepted lists which findings are accepted on a day (time.DateOnly), and until when.
 func Accepted(rules record.AcceptedRules, day string) document.Document {
-	t := &document.Table{Columns: []document.Column{{Head: "rule"}, {Head: "on"}, {Head: "accepted until"}, {Head: "because", Wrap: true}}}
+	t := &document.Table{Columns: []document.Column{{Head: "rule"}, {Head: "on"}, {Head: "accepted until"},
+		{Head: "because", Wrap: true}}}
 	for _, a := range rules.Accepted {
 		until := a.Until
 		if a.Ended(day) {
@@ -165,10 +172,12 @@ func Rule(r diagnose.Rule) document.Document {
 	d := document.Document{Answer: r.About}
 	var list []document.Block
 	if r.Trial {
-		list = append(list, document.Statement{Label: "Found in", Text: "measurements and runs as well; docs/findings.md describes mechanism and remedy"})
+		list = append(list, document.Statement{Label: "Found in",
+			Text: "measurements and runs as well; docs/findings.md describes mechanism and remedy"})
 	}
 	if r.Growth {
-		list = append(list, document.Statement{Label: "Counters", Text: "What grew between the two readings counts; what grew before, since the boot, is possible at most."})
+		list = append(list, document.Statement{Label: "Counters",
+			Text: "What grew between the two readings counts; what grew before, since the boot, is possible at most."})
 	}
 	if len(r.Parts) > 0 {
 		list = append(list, document.Statement{Label: "Needs", Text: strings.Join(r.Parts, ", ") + " of the snapshot"})

@@ -30,7 +30,9 @@ func probed(p record.Probe) document.Statement {
 		if e.Received == 0 {
 			add("echo: none of %s was answered", words.Count(e.Sent, "request"))
 		} else {
-			add("echo: %d of %s answered; round trip %s to %s, median %s", e.Received, words.Count(e.Sent, "request")+words.Verb(e.Sent, " was", " were"), unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs), unit.FormatMs(e.MedianMs))
+			add("echo: %d of %s answered; round trip %s to %s, median %s", e.Received, words.Count(e.Sent, "request")+
+				words.Verb(e.Sent, " was", " were"), unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs),
+				unit.FormatMs(e.MedianMs))
 		}
 	}
 	if m := p.PathMTU; m != nil {

@@ -20,7 +20,8 @@ func Forward(r *record.Forward) document.Document {
 	if r.Router != "" {
 		device = "router " + r.Router
 	}
-	doc := document.Document{About: []string{fmt.Sprintf("forward · %s → %s → %s · %s", r.Interface, device, r.Receive, r.Mode)}}
+	doc := document.Document{About: []string{fmt.Sprintf("forward · %s → %s → %s · %s", r.Interface, device,
+		r.Receive, r.Mode)}}
 	if len(r.Sizes) == 0 {
 		doc.Answer = "No size was measured."
 		return doc
@@ -28,14 +29,17 @@ func Forward(r *record.Forward) document.Document {
 	doc.Answer = forwardAnswer(r.Sizes[0])
 	t := &document.Table{Columns: []document.Column{{Head: "frame, loss"}, {Head: "frames/s", Align: document.Right}}}
 	if r.LinkBps > 0 {
-		t.Columns = append(t.Columns, document.Column{Head: "of line rate", Shorter: []string{"of line"}, Align: document.Right})
+		t.Columns = append(t.Columns, document.Column{Head: "of line rate", Shorter: []string{"of line"},
+			Align: document.Right})
 	}
-	t.Columns = append(t.Columns, document.Column{Head: "latency p50", Shorter: []string{"p50"}, Align: document.Right}, document.Column{Head: "p99", Align: document.Right}, document.Column{Head: "bounded by", Wrap: true})
+	t.Columns = append(t.Columns, document.Column{Head: "latency p50", Shorter: []string{"p50"}, Align: document.Right},
+		document.Column{Head: "p99", Align: document.Right}, document.Column{Head: "bounded by", Wrap: true})
 	for _, s := range r.Sizes {
 		for _, g := range s.Goals {
 			rate, share, median, most, why := "none", "", "", "", g.Why
 			if g.RateBps > 0 {
-				rate, share, why = unit.FormatCount(int64(g.PacketsPerS+0.5)), unit.FormatPercent(g.LineShare), forwardWhy(g, s)
+				rate, share, why = unit.FormatCount(int64(g.PacketsPerS+0.5)), unit.FormatPercent(g.LineShare),
+					forwardWhy(g, s)
 			}
 			if d := g.Latency; d != nil {
 				median, most = number.Microseconds(d.P50Us), number.Microseconds(d.P99Us)
@@ -74,13 +78,18 @@ func Forward(r *record.Forward) document.Document {
 	}
 	for _, d := range r.Drops {
 		notes.Add("lost here", unit.FormatCount(d.Frames), d.What)
-		doc.Warnings = append(doc.Warnings, fmt.Sprintf("This host itself lost %s frames, in %s: the device may forward more.", unit.FormatCount(d.Frames), d.What))
+		doc.Warnings = append(doc.Warnings,
+			fmt.Sprintf("This host itself lost %s frames, in %s: the device may forward more.",
+				unit.FormatCount(d.Frames), d.What))
 	}
 	doc.Summary = append(doc.Summary, []document.Block{notes})
 	for _, s := range r.Sizes {
 		for _, g := range s.Goals {
 			if g.BoundedBy == record.BoundedBySender {
-				doc.Warnings = append(doc.Warnings, fmt.Sprintf("Frames of %s bytes: the generator sent no more than %s/s, and the device may forward more.", s.Frame, unit.FormatCount(int64(s.CeilingPerS))))
+				doc.Warnings = append(doc.Warnings,
+					fmt.Sprintf(
+						"Frames of %s bytes: the generator sent no more than %s/s, and the device may forward more.",
+						s.Frame, unit.FormatCount(int64(s.CeilingPerS))))
 				break
 			}
 		}
@@ -106,7 +115,8 @@ func forwardDevice(sizes []record.ForwardSize) *document.Table {
 			for _, c := range []struct {
 				n    uint64
 				what string
-			}{{p.Counters.InDiscards, "in discards"}, {p.Counters.OutDiscards, "out discards"}, {p.Counters.InErrors, "in errors"}, {p.Counters.OutErrors, "out errors"}} {
+			}{{p.Counters.InDiscards, "in discards"}, {p.Counters.OutDiscards, "out discards"},
+				{p.Counters.InErrors, "in errors"}, {p.Counters.OutErrors, "out errors"}} {
 				if c.n > 0 {
 					lost = append(lost, fmt.Sprintf("%s %s %s/s", names[i], c.what, perS(c.n, p)))
 				}
@@ -119,14 +129,18 @@ func forwardDevice(sizes []record.ForwardSize) *document.Table {
 			default:
 				out = perS(p.Counters.Out(), p)
 			}
-			why = strings.Join(slices.DeleteFunc(append([]string{why}, lost...), func(s string) bool { return s == "" }), "; ")
+			why = strings.Join(slices.DeleteFunc(append([]string{why}, lost...), func(s string) bool {
+				return s == ""
+			}), "; ")
 		}
 		if t == nil {
 			right := document.Right
-			t = &document.Table{Columns: []document.Column{{Head: "frame, loss"}, {Head: "sent/s", Align: right}, {Head: names[0] + " in", Align: right}, {Head: names[1] + " out", Align: right},
+			t = &document.Table{Columns: []document.Column{{Head: "frame, loss"}, {Head: "sent/s", Align: right},
+				{Head: names[0] + " in", Align: right}, {Head: names[1] + " out", Align: right},
 				{Head: "arrived/s", Align: right}, {Head: "the device lost", Wrap: true}}}
 		}
-		t.Add(what, unit.FormatCount(int64(d.SentPerS+0.5)), in, out, unit.FormatCount(int64(d.ArrivedPerS+0.5)), cmp.Or(why, "–"))
+		t.Add(what, unit.FormatCount(int64(d.SentPerS+0.5)), in, out, unit.FormatCount(int64(d.ArrivedPerS+0.5)),
+			cmp.Or(why, "–"))
 	}
 	for _, s := range sizes {
 		for _, g := range s.Goals {
@@ -141,7 +155,8 @@ func forwardDevice(sizes []record.ForwardSize) *document.Table {
 // forwardBursts is a row for each size whose bursts were searched.
 func forwardBursts(sizes []record.ForwardSize) *document.Table {
 	right := document.Right
-	t := &document.Table{Columns: []document.Column{{Head: "frame"}, {Head: "longest burst", Shorter: []string{"burst"}, Align: right}, {Head: "range", Align: right}, {Head: "sent at", Align: right}, {Head: "buffer", Wrap: true}}}
+	t := &document.Table{Columns: []document.Column{{Head: "frame"}, {Head: "longest burst", Shorter: []string{"burst"},
+		Align: right}, {Head: "range", Align: right}, {Head: "sent at", Align: right}, {Head: "buffer", Wrap: true}}}
 	for _, s := range sizes {
 		b := s.Bursts
 		if b == nil {
@@ -153,11 +168,13 @@ func forwardBursts(sizes []record.ForwardSize) *document.Table {
 			continue
 		}
 		least, most := slices.Min(b.Frames), slices.Max(b.Frames)
-		buffer := fmt.Sprintf("%s frames, %s, filled in %s", unit.FormatCount(int64(b.BufferFrames+0.5)), unit.FormatBytes(b.BufferFrames*s.Bytes), number.Microseconds(b.BufferS*1e6))
+		buffer := fmt.Sprintf("%s frames, %s, filled in %s", unit.FormatCount(int64(b.BufferFrames+0.5)),
+			unit.FormatBytes(b.BufferFrames*s.Bytes), number.Microseconds(b.BufferS*1e6))
 		if least == b.MostFrames {
 			buffer = "no burst of 2 s overran it"
 		}
-		t.Add(s.Frame, unit.FormatCount(int64(b.MeanFrames+0.5)), unit.FormatCount(least)+"–"+unit.FormatCount(most), rate, buffer)
+		t.Add(s.Frame, unit.FormatCount(int64(b.MeanFrames+0.5)), unit.FormatCount(least)+"–"+unit.FormatCount(most),
+			rate, buffer)
 	}
 	return t
 }
@@ -165,13 +182,15 @@ func forwardBursts(sizes []record.ForwardSize) *document.Table {
 func forwardAnswer(s record.ForwardSize) string {
 	g := s.Goals[0]
 	if g.RateBps == 0 {
-		return fmt.Sprintf("Frames of %s bytes: no rate was found with a loss of %s: %s.", s.Frame, lossGoal(g.Loss), g.Why)
+		return fmt.Sprintf("Frames of %s bytes: no rate was found with a loss of %s: %s.", s.Frame,
+			lossGoal(g.Loss), g.Why)
 	}
 	share := ""
 	if g.LineShare > 0 {
 		share = ", " + unit.FormatPercent(g.LineShare) + " of line rate"
 	}
-	return fmt.Sprintf("%s frames of %s bytes a second are forwarded with a loss of %s%s.", unit.FormatCount(int64(g.PacketsPerS+0.5)), s.Frame, lossGoal(g.Loss), share)
+	return fmt.Sprintf("%s frames of %s bytes a second are forwarded with a loss of %s%s.",
+		unit.FormatCount(int64(g.PacketsPerS+0.5)), s.Frame, lossGoal(g.Loss), share)
 }
 
 func lossGoal(share float64) string {
@@ -195,7 +214,8 @@ func forwardWhy(g record.ForwardGoal, s record.ForwardSize) string {
 	}
 	for _, t := range g.Trials {
 		if t.LostShare > g.Loss && t.OfferedBps <= g.LostAtBps*(1+1e-9) && t.OfferedBps >= g.LostAtBps*(1-1e-9) {
-			return fmt.Sprintf("loss at %s/s: %s", unit.FormatCount(int64(g.LostAtBps/8/s.Bytes+0.5)), unit.FormatPercent(t.LostShare))
+			return fmt.Sprintf("loss at %s/s: %s", unit.FormatCount(int64(g.LostAtBps/8/s.Bytes+0.5)),
+				unit.FormatPercent(t.LostShare))
 		}
 	}
 	return fmt.Sprintf("loss at %s/s", unit.FormatCount(int64(g.LostAtBps/8/s.Bytes+0.5)))

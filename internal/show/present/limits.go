@@ -29,24 +29,31 @@ func ECMPNeeded(n ecmp.Needed) document.Document {
 	case "layer2+3":
 		hashed = "A bond with xmit_hash_policy layer2+3 hashes MAC and IP addresses: all flows between two IP addresses take one link."
 	default:
-		hashed = "A bond with xmit_hash_policy " + n.Bond + " hashes ports as well. With layer2, Linux's default, all flows between two hosts, or through one router, take one link (--policy layer2)."
+		hashed = "A bond with xmit_hash_policy " +
+			n.Bond + " hashes ports as well. With layer2, Linux's default, all flows between two hosts, or through one router, take one link (--policy layer2)."
 	}
-	table := &document.Table{Columns: []document.Column{{Head: "probability that no link is idle"}, {Head: pairs(2, what), Align: document.Right}}}
+	table := &document.Table{Columns: []document.Column{{Head: "probability that no link is idle"},
+		{Head: pairs(2, what), Align: document.Right}}}
 	for _, f := range n.Flows {
 		if f.Probability == target {
 			all, odds := fmt.Sprintf("all %d links", n.Links), " with a probability of "+chance(target)
 			if n.Links == 1 {
 				all, odds = "the one link", ""
 			}
-			d.Title = fmt.Sprintf("%d %s %s %s%s.", f.Flows, pairs(f.Flows, what), words.Verb(f.Flows, "uses", "use"), all, odds)
+			d.Title = fmt.Sprintf("%d %s %s %s%s.", f.Flows, pairs(f.Flows, what),
+				words.Verb(f.Flows, "uses", "use"), all, odds)
 		}
 		table.Add(chance(f.Probability), fmt.Sprint(f.Flows))
 	}
 	if n.Carry > 0 && n.Links > 1 {
-		d.Title = strings.TrimSuffix(d.Title, ".") + fmt.Sprintf("; %d %s %s of the links' capacity on average.", n.Carry, words.Verb(n.Carry, "fills", "fill"), chance(target))
+		d.Title = strings.TrimSuffix(d.Title, ".") + fmt.Sprintf("; %d %s %s of the links' capacity on average.",
+			n.Carry, words.Verb(n.Carry, "fills", "fill"), chance(target))
 	}
-	d.Summary = [][]document.Block{{table}, {document.Prose{Text: "Each flow stays on the link that its hash selects. With --flows N the answer is how much N flows carry. " +
-		hashed}}}
+	d.Summary = [][]document.Block{{table},
+		{
+			document.Prose{
+				Text: "Each flow stays on the link that its hash selects. With --flows N the answer is how much N flows carry. " +
+					hashed}}}
 	return d
 }
 
@@ -76,7 +83,8 @@ func ECMPForecast(f ecmp.Forecast) document.Document {
 	if f.Tiers == 2 {
 		on += fmt.Sprintf(", then %d behind each,", f.Second)
 	}
-	d := document.Document{Title: forecastTitle(words.Count(f.Flows, "flow")+" on "+on, f.Flows, f.Figures.ExpectedBps, f.Share, f.LimitBps) + "."}
+	d := document.Document{Title: forecastTitle(words.Count(f.Flows, "flow")+" on "+on, f.Flows, f.Figures.ExpectedBps,
+		f.Share, f.LimitBps) + "."}
 	if f.Tiers == 2 {
 		d.Summary = tiers(f)
 		return d
@@ -85,10 +93,12 @@ func ECMPForecast(f ecmp.Forecast) document.Document {
 	add := func(name, format string, args ...any) {
 		rows = append(rows, []string{name, fmt.Sprintf(format, args...)})
 	}
-	add("idle links", "some with a chance of %s; %s of %d used on average", chance(f.SomeIdle), fourDigits(f.Used), f.Links)
+	add("idle links", "some with a chance of %s; %s of %d used on average", chance(f.SomeIdle),
+		fourDigits(f.Used), f.Links)
 	add("busiest link", "%s of the flows on average", chance(f.Busiest))
 	if f.TogetherBps > 0 {
-		add("transfers", "%s %s on average, from the start to the end of the last, which the fullest link has", transferSizes(f), unit.FormatRate(f.TogetherBps))
+		add("transfers", "%s %s on average, from the start to the end of the last, which the fullest link has",
+			transferSizes(f), unit.FormatRate(f.TogetherBps))
 	}
 	what, label := "flows", "enough"
 	if f.Distinct < f.Flows {
@@ -105,14 +115,16 @@ func ECMPForecast(f ecmp.Forecast) document.Document {
 	if f.Alike() {
 		return d
 	}
-	links := &document.Table{Columns: []document.Column{{Head: "link"}, {Head: "rate", Align: document.Right}, {Head: "weight", Align: document.Right}, {Head: "of the flows", Align: document.Right},
+	links := &document.Table{Columns: []document.Column{{Head: "link"}, {Head: "rate", Align: document.Right},
+		{Head: "weight", Align: document.Right}, {Head: "of the flows", Align: document.Right},
 		{Head: "idle", Align: document.Right}, {Head: "carries on average", Align: document.Right}}}
 	for i, k := range f.PerLink {
 		carries := "" // too many kinds for a formula
 		if k.ExpectedBps > 0 {
 			carries = unit.FormatRate(k.ExpectedBps)
 		}
-		links.Add(strconv.Itoa(i+1), unit.FormatRate(k.RateBps), fmt.Sprintf("%g", k.Weight), chance(k.Chance), chance(k.Idle), carries)
+		links.Add(strconv.Itoa(i+1), unit.FormatRate(k.RateBps), fmt.Sprintf("%g", k.Weight), chance(k.Chance),
+			chance(k.Idle), carries)
 	}
 	d.Summary = append(d.Summary, []document.Block{links})
 	return d
@@ -126,16 +138,21 @@ func forecastTitle(who string, flows int, bps, share, limit float64) string {
 // carried is how the flows' sum scatters: its values, or quantiles of many.
 func carried(f ecmp.Forecast) (rows [][]string) {
 	const worthwhile, most = 0.0005, 6
-	values := slices.DeleteFunc(slices.Clone(f.Values), func(v ecmp.CarriedChance) bool { return v.Chance < worthwhile })
+	values := slices.DeleteFunc(slices.Clone(f.Values), func(v ecmp.CarriedChance) bool {
+		return v.Chance < worthwhile
+	})
 	if n := len(values); n > 0 && n <= most {
 		for _, v := range values {
-			rows = append(rows, []string{"", fmt.Sprintf("%s in %s of the cases", unit.FormatRate(v.Bps), chance(v.Chance))})
+			rows = append(rows, []string{"", fmt.Sprintf("%s in %s of the cases", unit.FormatRate(v.Bps),
+				chance(v.Chance))})
 		}
 	} else {
 		low, middle, high := f.Quantiles[0], f.Quantiles[2], f.Quantiles[4]
-		rows = append(rows, []string{"", fmt.Sprintf("at least %s in %s of the cases", unit.FormatRate(low.Bps), chance(1-low.Chance))})
+		rows = append(rows, []string{"", fmt.Sprintf("at least %s in %s of the cases", unit.FormatRate(low.Bps),
+			chance(1-low.Chance))})
 		if high.Bps > low.Bps {
-			rows = append(rows, []string{"", fmt.Sprintf("at least %s in %s", unit.FormatRate(middle.Bps), chance(1-middle.Chance))},
+			rows = append(rows, []string{"", fmt.Sprintf("at least %s in %s", unit.FormatRate(middle.Bps),
+				chance(1-middle.Chance))},
 				[]string{"", fmt.Sprintf("at most %s in %s", unit.FormatRate(high.Bps), chance(high.Chance))})
 		}
 	}
@@ -156,12 +173,16 @@ func transferSizes(f ecmp.Forecast) string {
 // origins are what the hash policy makes of the flows, if anything, and which figures
 // are drawn rather than exact.
 func origins(f ecmp.Forecast) (rows [][]string) {
-	name, coarse := "hash policy", "1, ports too; with 0, Linux's default, all flows between two addresses take one link (--policy l3)"
+	name, coarse := "hash policy",
+		"1, ports too; with 0, Linux's default, all flows between two addresses take one link (--policy l3)"
 	if f.Bond != "" {
-		name, coarse = "xmit_hash_policy", f.Bond+", ports too; with layer2, Linux's default, all flows between two hosts take one link (--policy layer2)"
+		name, coarse = "xmit_hash_policy",
+			f.Bond+
+				", ports too; with layer2, Linux's default, all flows between two hosts take one link (--policy layer2)"
 	}
 	if f.Distinct < f.Flows {
-		hashed := []string{"addresses", "addresses and ports", "inner addresses", fmt.Sprintf("fields %#x", f.Fields)}[f.Policy]
+		hashed := []string{"addresses", "addresses and ports", "inner addresses",
+			fmt.Sprintf("fields %#x", f.Fields)}[f.Policy]
 		policy := strconv.Itoa(f.Policy)
 		if f.Bond != "" {
 			policy = f.Bond
@@ -169,7 +190,8 @@ func origins(f ecmp.Forecast) (rows [][]string) {
 		if f.Bond == layer2 {
 			hashed = "MAC addresses, as many pairs as --pairs"
 		}
-		text := fmt.Sprintf("%s hashes %s: %s of flows, each on one link", policy, hashed, words.Count(f.Distinct, "group"))
+		text := fmt.Sprintf("%s hashes %s: %s of flows, each on one link", policy, hashed,
+			words.Count(f.Distinct, "group"))
 		if f.WithPorts > 0 {
 			ports := "policy 1 (--policy l4)"
 			if f.Bond != "" {
@@ -195,41 +217,53 @@ func origins(f ecmp.Forecast) (rows [][]string) {
 			drawn = append(drawn, name)
 		}
 	}
-	return append(rows, []string{"drawn", fmt.Sprintf("%s, %s from the seed %d", strings.Join(drawn, ", "), words.Count(f.Replicates, "time"), f.Seed)})
+	return append(rows, []string{"drawn", fmt.Sprintf("%s, %s from the seed %d", strings.Join(drawn, ", "),
+		words.Count(f.Replicates, "time"), f.Seed)})
 }
 
 // tiers puts routers with seeds of their own beside routers with one.
 func tiers(f ecmp.Forecast) [][]document.Block {
 	own, one := f.Figures, *f.OneSeed
-	t := &document.Table{Columns: []document.Column{{}, {Head: "seeds of their own"}, {Head: "one seed for all routers"}}}
+	t := &document.Table{Columns: []document.Column{{}, {Head: "seeds of their own"},
+		{Head: "one seed for all routers"}}}
 	row := func(name string, of func(ecmp.Figures) string) { t.Add(name, of(own), of(one)) }
 	row("carried on average", func(f ecmp.Figures) string { return unit.FormatRate(f.ExpectedBps) })
 	row("of the limit", func(f ecmp.Figures) string { return chance(f.Share) })
 	for _, at := range []int{0, 2, 4} {
-		row(chance(own.Quantiles[at].Chance)+" of the cases at most", func(f ecmp.Figures) string { return unit.FormatRate(f.Quantiles[at].Bps) })
+		row(chance(own.Quantiles[at].Chance)+" of the cases at most", func(f ecmp.Figures) string {
+			return unit.FormatRate(f.Quantiles[at].Bps)
+		})
 	}
-	row("links used, first tier", func(x ecmp.Figures) string { return fmt.Sprintf("%s of %d", fourDigits(x.Used), f.Links) })
-	row("second tier", func(f ecmp.Figures) string { return fmt.Sprintf("%s of %d", fourDigits(f.UsedSecond), f.AllSecond) })
+	row("links used, first tier", func(x ecmp.Figures) string {
+		return fmt.Sprintf("%s of %d", fourDigits(x.Used), f.Links)
+	})
+	row("second tier", func(f ecmp.Figures) string {
+		return fmt.Sprintf("%s of %d", fourDigits(f.UsedSecond), f.AllSecond)
+	})
 	row("that can be used", func(f ecmp.Figures) string { return fmt.Sprintf("%d of %d", f.Reachable, f.AllSecond) })
 	if f.TogetherBps > 0 {
 		row("transfers begun together", func(f ecmp.Figures) string { return unit.FormatRate(f.TogetherBps) })
 	}
 	out := [][]document.Block{{t}}
 	if unused := one.AllSecond - one.Reachable; unused > 0 {
-		out = append(out, []document.Block{document.Prose{Text: fmt.Sprintf("One seed makes the second choice repeat the first (polarisation): %d links of the second tier never carry anything. "+
-			"net.ipv4.fib_multipath_hash_seed, another on each router, cures it; so do other fields (fib_multipath_hash_fields) in one tier.", unused)}})
+		out = append(out, []document.Block{
+			document.Prose{Text: fmt.Sprintf(
+				"One seed makes the second choice repeat the first (polarisation): %d links of the second tier never carry anything. "+
+					"net.ipv4.fib_multipath_hash_seed, another on each router, cures it; so do other fields (fib_multipath_hash_fields) in one tier.", unused)}})
 	}
 	return append(out, []document.Block{document.FigureList(origins(f))})
 }
 
 // FabricForecast shows what flows carry in a simulated network.
 func FabricForecast(f ecmp.FabricForecast) document.Document {
-	parts := []string{fmt.Sprintf("%d %s", f.Leaves, words.Verb(f.Leaves, "leaf", "leaves")), words.Count(f.Spines, "spine")}
+	parts := []string{fmt.Sprintf("%d %s", f.Leaves, words.Verb(f.Leaves, "leaf", "leaves")),
+		words.Count(f.Spines, "spine")}
 	if f.Cores > 0 {
 		parts[0] += " in " + words.Count(f.Pods, "pod")
 		parts = append(parts, words.Count(f.Cores, "core"))
 	}
-	about := fmt.Sprintf("%s; hosts' links of %s; mean of %s from the seed %d", strings.Join(parts, ", "), unit.FormatRate(f.HostBps), words.Count(f.Replicates, "replicate"), f.Seed)
+	about := fmt.Sprintf("%s; hosts' links of %s; mean of %s from the seed %d", strings.Join(parts, ", "),
+		unit.FormatRate(f.HostBps), words.Count(f.Replicates, "replicate"), f.Seed)
 
 	t := &document.Table{Columns: []document.Column{{}, {Head: "hashed"}, {Head: "spread evenly"}}}
 	if f.OneSeed != nil {
@@ -242,7 +276,9 @@ func FabricForecast(f ecmp.FabricForecast) document.Document {
 		}
 		t.Add(append(texts, even)...)
 	}
-	row("all flows", func(c ecmp.FabricFigures) string { return unit.FormatRate(c.ExpectedBps) }, unit.FormatRate(f.LimitBps))
+	row("all flows", func(c ecmp.FabricFigures) string {
+		return unit.FormatRate(c.ExpectedBps)
+	}, unit.FormatRate(f.LimitBps))
 	for _, r := range []struct {
 		name string
 		of   func(ecmp.Rates) float64
@@ -252,11 +288,16 @@ func FabricForecast(f ecmp.FabricForecast) document.Document {
 		{"half of them at most", func(r ecmp.Rates) float64 { return r.P50Bps }},
 		{"99 % at most", func(r ecmp.Rates) float64 { return r.P99Bps }},
 	} {
-		row(r.name, func(c ecmp.FabricFigures) string { return unit.FormatRate(r.of(c.Flow)) }, unit.FormatRate(r.of(f.EvenFlow)))
+		row(r.name, func(c ecmp.FabricFigures) string {
+			return unit.FormatRate(r.of(c.Flow))
+		}, unit.FormatRate(r.of(f.EvenFlow)))
 	}
-	row("fairness (Jain)", func(c ecmp.FabricFigures) string { return fourDigits(c.Flow.Fairness) }, fourDigits(f.EvenFlow.Fairness))
+	row("fairness (Jain)", func(c ecmp.FabricFigures) string {
+		return fourDigits(c.Flow.Fairness)
+	}, fourDigits(f.EvenFlow.Fairness))
 	d := document.Document{
-		Title:   forecastTitle(words.Count(f.Flows, "flow")+" among "+words.Count(f.Hosts, "host"), f.Flows, f.ExpectedBps, f.Share, f.LimitBps) + ".",
+		Title: forecastTitle(words.Count(f.Flows, "flow")+" among "+words.Count(f.Hosts, "host"), f.Flows,
+			f.ExpectedBps, f.Share, f.LimitBps) + ".",
 		Summary: [][]document.Block{{document.Prose{Text: about}}, {t}, {perTier("links", f.PerTier)}},
 	}
 	if f.OneSeed != nil {
@@ -266,10 +307,12 @@ func FabricForecast(f ecmp.FabricForecast) document.Document {
 }
 
 func perTier(head string, tiers []ecmp.Tier) *document.Table {
-	t := &document.Table{Columns: []document.Column{{Head: head}, {Head: "number", Align: document.Right}, {Head: "idle", Align: document.Right}, {Head: "full", Align: document.Right},
+	t := &document.Table{Columns: []document.Column{{Head: head}, {Head: "number", Align: document.Right},
+		{Head: "idle", Align: document.Right}, {Head: "full", Align: document.Right},
 		{Head: "use, average", Align: document.Right}, {Head: "busiest", Align: document.Right}}}
 	for _, tier := range tiers {
-		t.Add(tier.Name, strconv.Itoa(tier.Links), fourDigits(tier.Idle), fourDigits(tier.Full), chance(tier.Average), chance(tier.Busiest))
+		t.Add(tier.Name, strconv.Itoa(tier.Links), fourDigits(tier.Idle), fourDigits(tier.Full), chance(tier.Average),
+			chance(tier.Busiest))
 	}
 	return t
 }
@@ -320,32 +363,44 @@ func BDP(l limits.BDPAnswer) document.Document {
 	line := func(name, format string, args ...any) {
 		rows = append(rows, []string{name, fmt.Sprintf(format, args...)})
 	}
-	line("in flight", "%s bytes when the path is full: %s of %d bytes", unit.FormatCount(int64(l.BDPBytes)), unit.Plural(l.Segments, "segment"), l.MSSBytes)
+	line("in flight", "%s bytes when the path is full: %s of %d bytes", unit.FormatCount(int64(l.BDPBytes)),
+		unit.Plural(l.Segments, "segment"), l.MSSBytes)
 	switch {
 	case l.Flows > 1:
 		line("", "more than TCP's largest window of 1 GiB (RFC 7323): %d connections at least", l.Flows)
 	case l.Scaling:
-		line("", "more than 65,535 bytes: needs window scaling (RFC 7323), without it at most %s", unit.FormatRate(l.Unscaled))
+		line("", "more than 65,535 bytes: needs window scaling (RFC 7323), without it at most %s",
+			unit.FormatRate(l.Unscaled))
 	}
 	if l.Window > 0 {
-		line("window", "%s bytes let at most %s through, %s of the rate", unit.FormatCount(l.Window), unit.FormatRate(l.WindowBps), unit.FormatPercent(l.WindowBps/l.RateBps))
-		line("", "bytes in flight, not a socket buffer: measure --window and iperf3 -w set SO_RCVBUF, which Linux doubles")
+		line("window", "%s bytes let at most %s through, %s of the rate", unit.FormatCount(l.Window),
+			unit.FormatRate(l.WindowBps), unit.FormatPercent(l.WindowBps/l.RateBps))
+		line("",
+			"bytes in flight, not a socket buffer: measure --window and iperf3 -w set SO_RCVBUF, which Linux doubles")
 	}
-	line("slow start", "%s, %s, from %s until that much is in flight", unit.Plural(l.Rounds, "round trip"), unit.FormatSeconds(l.SlowS), unit.Plural(l.First, "segment"))
+	line("slow start", "%s, %s, from %s until that much is in flight", unit.Plural(l.Rounds, "round trip"),
+		unit.FormatSeconds(l.SlowS), unit.Plural(l.First, "segment"))
 	if l.Answer > 0 {
 		line("answer", "%s bytes on a new connection, which begins with that window:", unit.FormatCount(l.Answer))
-		line("", "%s and the transmission, %s; less is not possible, more where a window is smaller", unit.Plural(l.AnswerTrips, "round trip"), unit.FormatSeconds(l.AnswerS))
+		line("", "%s and the transmission, %s; less is not possible, more where a window is smaller",
+			unit.Plural(l.AnswerTrips, "round trip"), unit.FormatSeconds(l.AnswerS))
 	}
-	line("receiver", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPRmem), enoughBy(l, l.TCPRmem, l.RmemHere, limits.LinuxRmem, "receives"))
-	line("sender", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPWmem), enoughBy(l, l.TCPWmem, l.WmemHere, limits.LinuxWmem, "sends"))
+	line("receiver", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPRmem), enoughBy(l, l.TCPRmem, l.RmemHere,
+		limits.LinuxRmem, "receives"))
+	line("sender", "buffers of up to %s bytes%s", unit.FormatCount(l.TCPWmem), enoughBy(l, l.TCPWmem, l.WmemHere,
+		limits.LinuxWmem, "sends"))
 	return document.Document{
-		Title: fmt.Sprintf("BDP: %s (%s × %s)", unit.FormatBytes(l.BDPBytes), unit.FormatRate(l.RateBps), unit.FormatSeconds(l.RTTS)),
+		Title: fmt.Sprintf("BDP: %s (%s × %s)", unit.FormatBytes(l.BDPBytes), unit.FormatRate(l.RateBps),
+			unit.FormatSeconds(l.RTTS)),
 		Summary: [][]document.Block{{document.FigureList(rows)}, {
 			allowing("receiver", "net.ipv4.tcp_rmem='4096 131072", l.TCPRmem, limits.LinuxRmem),
 			allowing("sender", "net.ipv4.tcp_wmem='4096 16384", l.TCPWmem, limits.LinuxWmem),
-		}, {document.Prose{Text: "tcp_rmem is 4 × BDP: half of a receive buffer or more is advertised, and it also holds what waits behind a lost segment. " +
-			"tcp_wmem is 3 × BDP: what is in flight, what is to be sent next, and the kernel's bookkeeping. The third value is how far Linux enlarges a connection's buffer by itself. " +
-			"Setting SO_RCVBUF or SO_SNDBUF turns that off for a socket, and net.core.rmem_max and wmem_max bound it then."}}},
+		},
+			{
+				document.Prose{
+					Text: "tcp_rmem is 4 × BDP: half of a receive buffer or more is advertised, and it also holds what waits behind a lost segment. " +
+						"tcp_wmem is 3 × BDP: what is in flight, what is to be sent next, and the kernel's bookkeeping. The third value is how far Linux enlarges a connection's buffer by itself. " +
+						"Setting SO_RCVBUF or SO_SNDBUF turns that off for a socket, and net.core.rmem_max and wmem_max bound it then."}}},
 	}
 }
 
@@ -355,7 +410,8 @@ func allowing(end, parameter string, needed, normally int64) document.Block {
 	if needed <= normally {
 		caption = "on the " + end + " Linux's default suffices; where it allows less:"
 	}
-	return document.Listing{Caption: caption, Lines: []string{fmt.Sprintf("sysctl -w %s %d'", parameter, max(needed, normally))}}
+	return document.Listing{Caption: caption,
+		Lines: []string{fmt.Sprintf("sysctl -w %s %d'", parameter, max(needed, normally))}}
 }
 
 // enoughBy says whether what this host allows is enough, if it is that end; where that is
@@ -369,7 +425,8 @@ func enoughBy(l limits.BDPAnswer, needed, here, normally int64, end string) stri
 	case float64(here) >= 2*l.BDPBytes:
 		return fmt.Sprintf("; this host allows %s, enough without loss if it %s", unit.FormatCount(here), end)
 	case float64(here+limits.BeyondSendBuffer) >= l.BDPBytes && here > 0:
-		return fmt.Sprintf("; this host allows %s, enough for %s without loss if it %s", unit.FormatCount(here), unit.FormatRate(float64(here)/2*8/l.RTTS), end)
+		return fmt.Sprintf("; this host allows %s, enough for %s without loss if it %s", unit.FormatCount(here),
+			unit.FormatRate(float64(here)/2*8/l.RTTS), end)
 	case here > 0:
 		return fmt.Sprintf("; this host allows %s, too little if it %s", unit.FormatCount(here), end)
 	case needed <= normally:

@@ -17,21 +17,24 @@ import (
 func Lint(found *record.Lint) document.Document {
 	var d document.Document
 	for _, f := range found.Files {
-		d.About = append(d.About, fmt.Sprintf("%s · %s for %s · %s", f.File, settingfile.FormatNames[f.Format], settingfile.SystemNames[f.System], words.Count(f.Settings, "setting")))
+		d.About = append(d.About, fmt.Sprintf("%s · %s for %s · %s", f.File, settingfile.FormatNames[f.Format],
+			settingfile.SystemNames[f.System], words.Count(f.Settings, "setting")))
 	}
 	lines := 0
 	for _, f := range found.Files {
 		lines += f.Settings
 	}
 	if n := len(found.Settings); n > 0 && n < lines {
-		d.About = append(d.About, fmt.Sprintf("%s set %s: of those that are set twice the last one counts", words.Count(lines, "line"), words.Count(n, "parameter")))
+		d.About = append(d.About, fmt.Sprintf("%s set %s: of those that are set twice the last one counts",
+			words.Count(lines, "line"), words.Count(n, "parameter")))
 	}
 	var list []document.Block
 	advised := map[string]bool{}
 	for _, f := range slices.Backward(found.Findings) {
 		head := fmt.Sprintf("%s:%d: %s: %s [%s]", f.File, f.Line, f.Severity, cmp.Or(f.Key, f.Value), f.ID)
 		fix := f.Fix
-		if f.Correction != "" && (fix == "" || strings.HasSuffix(f.Correction, "= "+fix) || strings.HasPrefix(f.Correction, fix+" =")) {
+		if f.Correction != "" && (fix == "" || strings.HasSuffix(f.Correction, "= "+fix) ||
+			strings.HasPrefix(f.Correction, fix+" =")) {
 			fix = f.Correction // the whole line
 		}
 		// The last advice on a line is on the line as the findings before it correct it.
@@ -67,7 +70,9 @@ func Lint(found *record.Lint) document.Document {
 			asked += " (but the parameters of each network namespace could not be read: " + k.Namespaces + ")"
 		}
 	}
-	counts := []string{words.Count(found.Errors, "error"), words.Count(found.Warnings, "warning"), words.Count(found.Notes, "note")}
-	d.Summary = append(d.Summary, []document.Block{document.Prose{Text: asked + ": " + strings.Join(counts, ", ") + "."}})
+	counts := []string{words.Count(found.Errors, "error"), words.Count(found.Warnings, "warning"),
+		words.Count(found.Notes, "note")}
+	d.Summary = append(d.Summary,
+		[]document.Block{document.Prose{Text: asked + ": " + strings.Join(counts, ", ") + "."}})
 	return d
 }

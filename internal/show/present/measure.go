@@ -32,7 +32,8 @@ func Measure(m *record.Measure) document.Document {
 			run += " “" + m.Name + "”"
 		}
 		last := &out.Summary[len(out.Summary)-1]
-		*last = append(*last, document.Statement{Label: "Run", Text: run + " (linerate report " + m.Run + ")", Tone: document.Quiet})
+		*last = append(*last, document.Statement{Label: "Run", Text: run + " (linerate report " + m.Run + ")",
+			Tone: document.Quiet})
 		if m.Page != "" {
 			*last = append(*last, document.Statement{Label: "Page", Text: m.Page, Tone: document.Quiet})
 		}
@@ -70,10 +71,13 @@ func expected(e *record.Expectation) document.Statement {
 func measured(m *record.Measure) (parts [][]document.Block) {
 	var rows [][]string
 	if m.PlannedS > 0 {
-		parts = append(parts, []document.Block{document.Statement{Text: endedAfter(m.Ended, m.DurationS, m.PlannedS), Tone: document.Wrong}})
+		parts = append(parts, []document.Block{document.Statement{Text: endedAfter(m.Ended, m.DurationS, m.PlannedS),
+			Tone: document.Wrong}})
 	}
 	if m.NothingArrived() {
-		parts = append(parts, []document.Block{document.Statement{Text: "Nothing arrived in the window, although the connections were opened.", Tone: document.Wrong}})
+		parts = append(parts, []document.Block{
+			document.Statement{Text: "Nothing arrived in the window, although the connections were opened.",
+				Tone: document.Wrong}})
 	}
 	if m.LossFree != nil {
 		rows = evidence.LossFreeRows(m.LossFree)
@@ -99,11 +103,13 @@ func measured(m *record.Measure) (parts [][]document.Block) {
 			if e.Others.Clients == 0 {
 				who = "other clients, which left before its end"
 			}
-			last = append(last, document.Statement{Text: fmt.Sprintf("the CPU time of the %s in the window includes %s moved for %s",
-				e.Host, unit.FormatBytes(float64(e.Others.ReceivedBytes+e.Others.WrittenBytes)), who)})
+			last = append(last, document.Statement{
+				Text: fmt.Sprintf("the CPU time of the %s in the window includes %s moved for %s",
+					e.Host, unit.FormatBytes(float64(e.Others.ReceivedBytes+e.Others.WrittenBytes)), who)})
 		}
 	}
-	return append(parts, slices.Concat(last, measureTrust(m), evidence.MeasuredFindings(m), document.Statements("Unknown", m.Unknown...)))
+	return append(parts, slices.Concat(last, measureTrust(m), evidence.MeasuredFindings(m),
+		document.Statements("Unknown", m.Unknown...)))
 }
 
 // endedAfter says what a measurement is worth that ended early, for the reason why; empty: it
@@ -113,7 +119,8 @@ func endedAfter(why string, windowS, plannedS float64) string {
 	if why != "" {
 		what = "Ended early: " + why
 	}
-	return fmt.Sprintf("%s after %s of %s: one value, no confidence interval", what, unit.FormatSeconds(windowS), unit.FormatSeconds(plannedS))
+	return fmt.Sprintf("%s after %s of %s: one value, no confidence interval", what, unit.FormatSeconds(windowS),
+		unit.FormatSeconds(plannedS))
 }
 
 func measureTitle(m *record.Measure) string {
@@ -137,7 +144,8 @@ func measureTitle(m *record.Measure) string {
 	if m.WarmupS > 0 {
 		warmup = "after " + unit.FormatSeconds(m.WarmupS) + " of warm-up"
 	}
-	text := fmt.Sprintf("measure %s%s · %s, %s · %s, %s", at, with, strings.ToUpper(m.Protocol), words.Count(n, "flow"), unit.FormatSeconds(m.DurationS), warmup)
+	text := fmt.Sprintf("measure %s%s · %s, %s · %s, %s", at, with, strings.ToUpper(m.Protocol), words.Count(n, "flow"),
+		unit.FormatSeconds(m.DurationS), warmup)
 	var controls []string
 	for _, f := range m.Flows {
 		if f.CongestionControl != "" {

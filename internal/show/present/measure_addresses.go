@@ -22,16 +22,19 @@ func measuredAddresses(m *record.Measure) (blocks []document.Block) {
 	if m.Transactions != nil {
 		size, spelled = func(a record.MeasureAddress) float64 { return a.RatePerS }, number.PerSecond
 	}
-	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "address"}, {Head: "of interface"}, {Head: "flows"}}}
+	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "address"}, {Head: "of interface"},
+		{Head: "flows"}}}
 	for _, d := range m.Directions {
-		t.Columns = append(t.Columns, document.Column{Head: map[bool]string{true: "rate", false: d.Direction}[d.Transactions != nil]})
+		t.Columns = append(t.Columns,
+			document.Column{Head: map[bool]string{true: "rate", false: d.Direction}[d.Transactions != nil]})
 	}
 	for _, end := range addressesByEnd(m) {
 		if most := listedAddresses / len(addressesByEnd(m)); len(m.Addresses) > listedAddresses && len(end) > most {
 			slices.SortStableFunc(end, func(a, b record.MeasureAddress) int { return cmp.Compare(size(a), size(b)) })
 			fastest := end[len(end)-1]
-			blocks = append(blocks, document.Prose{Text: fmt.Sprintf("The %d slowest of the %s's %d addresses; the fastest, %s, had %s",
-				most, fastest.Host, len(end), fastest.Address, spelled(size(fastest)))})
+			blocks = append(blocks, document.Prose{
+				Text: fmt.Sprintf("The %d slowest of the %s's %d addresses; the fastest, %s, had %s",
+					most, fastest.Host, len(end), fastest.Address, spelled(size(fastest)))})
 			end = end[:most]
 		}
 		for _, a := range end {
@@ -58,7 +61,8 @@ func measuredAddresses(m *record.Measure) (blocks []document.Block) {
 // countedByInterfaces is what the interfaces of an end with several carried: not always
 // those that have the addresses.
 func countedByInterfaces(m *record.Measure) []document.Block {
-	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "interface"}, {Head: "counted in"}, {Head: "counted out"}}}
+	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "interface"}, {Head: "counted in"},
+		{Head: "counted out"}}}
 	for _, e := range m.Ends {
 		for _, i := range e.Interfaces {
 			t.Add(e.Host, i.Interface, unit.FormatRate(i.RxBps), unit.FormatRate(i.TxBps))

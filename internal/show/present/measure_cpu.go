@@ -17,9 +17,11 @@ func cpusBusy(m *record.Measure, e record.MeasureEnd) string {
 	}
 	// The kernel charges some interrupts to the program that they interrupt.
 	linerate, others := busyWith(m, e)
-	text := fmt.Sprintf("all of its %s %s %% busy", words.Count(e.CPUs, "CPU"), number.Significant(100*max(e.CPUBusy, linerate+others), 2))
+	text := fmt.Sprintf("all of its %s %s %% busy", words.Count(e.CPUs, "CPU"),
+		number.Significant(100*max(e.CPUBusy, linerate+others), 2))
 	if e.BusyCPUS > 0 {
-		text += fmt.Sprintf(": linerate %s %%, other programs and interrupts %s %%", number.Significant(100*linerate, 2), number.Significant(100*others, 2))
+		text += fmt.Sprintf(": linerate %s %%, other programs and interrupts %s %%",
+			number.Significant(100*linerate, 2), number.Significant(100*others, 2))
 	}
 	if e.AllowedCPUs != nil {
 		text += fmt.Sprintf("; linerate may use %d of them", len(e.AllowedCPUs))
@@ -72,7 +74,8 @@ func measureCPU(m *record.Measure) string {
 		text += ", on one machine" + cpusBusy(m, m.Ends[0])
 	}
 	if len(m.Ends) == 1 && m.PeerCPUPercent > 0 {
-		text += fmt.Sprintf("; the server reports %s %% of a CPU, over its own time", number.Significant(m.PeerCPUPercent, 2))
+		text += fmt.Sprintf("; the server reports %s %% of a CPU, over its own time",
+			number.Significant(m.PeerCPUPercent, 2))
 	}
 	return text
 }

@@ -33,7 +33,8 @@ func measuredFlows(m *record.Measure) (parts [][]document.Block) {
 	if len(flows) > listedFlows {
 		slices.SortStableFunc(flows, func(a, b record.Flow) int { return cmp.Compare(size(a), size(b)) })
 		fastest := flows[len(flows)-1]
-		t.Caption = fmt.Sprintf("The %d slowest of %d flows; the fastest, %s, had %s", listedFlows, len(flows), fastest.ID, spelled(size(fastest)))
+		t.Caption = fmt.Sprintf("The %d slowest of %d flows; the fastest, %s, had %s", listedFlows, len(flows),
+			fastest.ID, spelled(size(fastest)))
 		flows = flows[:listedFlows]
 	}
 	heads, row := flowColumns(m)

@@ -47,7 +47,9 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 			where = "there with the warm-up"
 		}
 		rows = append(rows,
-			[]string{"", "lost " + unit.FormatPercent(d.LostShare), fmt.Sprintf("%s sent here in the window, %s received %s, %s missing", unit.FormatCount(g.Sent), unit.FormatCount(g.Received), where, unit.FormatCount(g.Lost))},
+			[]string{"", "lost " + unit.FormatPercent(d.LostShare),
+				fmt.Sprintf("%s sent here in the window, %s received %s, %s missing", unit.FormatCount(g.Sent),
+					unit.FormatCount(g.Received), where, unit.FormatCount(g.Lost))},
 			[]string{"", "jitter " + jitter(g), "as iperf3 smooths it (RFC 1889)"})
 	}
 	if p := d.Peer; p != nil {
@@ -64,11 +66,14 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	g := d.Datagrams
 	became := fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
-		unit.FormatCount(g.Lost), unit.FormatCount(g.Sent), unit.FormatCount(g.Received), unit.FormatCount(g.Reordered), unit.FormatCount(g.Duplicates))
+		unit.FormatCount(g.Lost), unit.FormatCount(g.Sent), unit.FormatCount(g.Received), unit.FormatCount(g.Reordered),
+		unit.FormatCount(g.Duplicates))
 	if more := g.Sent - g.Received - g.Lost; more > 0 {
-		became += fmt.Sprintf(", %s more in flight or lost at the end of the window than at its beginning", unit.FormatCount(more))
+		became += fmt.Sprintf(", %s more in flight or lost at the end of the window than at its beginning",
+			unit.FormatCount(more))
 	} else if more < 0 {
-		became += fmt.Sprintf(", %s fewer in flight at the end of the window than at its beginning", unit.FormatCount(-more))
+		became += fmt.Sprintf(", %s fewer in flight at the end of the window than at its beginning",
+			unit.FormatCount(-more))
 	}
 	var rows [][]string
 	if size := float64(d.ReceivedBytes) / float64(max(g.Received, 1)); size > 0 {
@@ -80,11 +85,13 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	}
 	rows = append(rows, []string{"", "lost " + unit.FormatPercent(d.LostShare), became})
 	if g.LostInBuffer > 0 {
-		rows = append(rows, []string{"", "", fmt.Sprintf("up to %s of them in the receiving socket's buffer (%s), not in the network",
-			unit.FormatCount(g.LostInBuffer), unit.FormatBytes(float64(g.BufferBytes)))})
+		rows = append(rows, []string{"", "",
+			fmt.Sprintf("up to %s of them in the receiving socket's buffer (%s), not in the network",
+				unit.FormatCount(g.LostInBuffer), unit.FormatBytes(float64(g.BufferBytes)))})
 	}
 	rows = append(rows,
-		[]string{"", "jitter " + jitter(g), "RFC 3550: smoothed difference between the spacing of datagrams as sent and as received"})
+		[]string{"", "jitter " + jitter(g),
+			"RFC 3550: smoothed difference between the spacing of datagrams as sent and as received"})
 	if text := ofBursts(m, d); text != "" {
 		rows = append(rows, []string{"", "", text})
 	}
@@ -95,7 +102,8 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	if v := g.Delay; v != nil {
 		above, values := "above the fastest datagram; ", "datagrams"
 		if v.Count > 0 && v.Count < min(g.Received, record.PercentileNeeds(0.999)) {
-			above, values = above+"of each burst that was sent at once the first is timed, since the others wait behind it: ", "bursts"
+			above, values = above+
+				"of each burst that was sent at once the first is timed, since the others wait behind it: ", "bursts"
 		}
 		median, others := percentiles(v, 4, values)
 		rows = append(rows, []string{"", "delay " + median, above + others})
@@ -159,7 +167,9 @@ func fragments(m *record.Measure, d record.MeasureDirection) string {
 		}
 		frame := limits.FrameOf(f)
 		if n := frame.Packets(); frame.MTU > 0 && n > 1 {
-			return fmt.Sprintf("each datagram of %d bytes is %d IP fragments at an MTU of %d: one lost fragment loses it; -l %d avoids them", frame.Datagram, n, frame.MTU, frame.MostUnfragmented())
+			return fmt.Sprintf(
+				"each datagram of %d bytes is %d IP fragments at an MTU of %d: one lost fragment loses it; -l %d avoids them",
+				frame.Datagram, n, frame.MTU, frame.MostUnfragmented())
 		}
 	}
 	return ""
@@ -182,7 +192,8 @@ func ofBursts(m *record.Measure, d record.MeasureDirection) string {
 	if own, _ := d.Datagrams.Jitter(); own < us/2 {
 		return ""
 	}
-	return fmt.Sprintf("a burst of %.0f KiB takes %s at %s: the jitter and the delay are those of the sender's bursts; for the path's own use a --rate-cap below the limit",
+	return fmt.Sprintf(
+		"a burst of %.0f KiB takes %s at %s: the jitter and the delay are those of the sender's bursts; for the path's own use a --rate-cap below the limit",
 		burst/1024, number.Microseconds(us), unit.FormatRate(rate))
 }
 
@@ -195,14 +206,16 @@ func howCounted(m *record.Measure, d record.MeasureDirection) string {
 	case record.CountedAcknowledged:
 		return "acknowledged by the server's kernel, in the window"
 	case record.CountedLessLoss:
-		return fmt.Sprintf("sent here in the window, less the %s that the server counts as lost", unit.FormatPercent(d.LostShare))
+		return fmt.Sprintf("sent here in the window, less the %s that the server counts as lost",
+			unit.FormatPercent(d.LostShare))
 	}
 	text := "received there, by the server's own time"
 	if d.Peer != nil && d.Peer.Seconds > 0 {
 		text += " of " + unit.FormatSeconds(d.Peer.Seconds)
 	}
 	if d.Datagrams != nil && d.WrittenBytes > 0 && m.DurationS > 0 {
-		text += fmt.Sprintf("; %s sent here in the window of %s", unit.FormatRate(float64(d.WrittenBytes)*8/m.DurationS), unit.FormatSeconds(m.DurationS))
+		text += fmt.Sprintf("; %s sent here in the window of %s",
+			unit.FormatRate(float64(d.WrittenBytes)*8/m.DurationS), unit.FormatSeconds(m.DurationS))
 	}
 	return text
 }
@@ -231,9 +244,12 @@ func peerSays(d record.MeasureDirection) string {
 func againstLimit(m *record.Measure, d record.MeasureDirection) string {
 	text := "limit " + d.LimitWhy
 	if d.LimitBps > 0 {
-		text = fmt.Sprintf("%s of %s, %s (%s)", unit.FormatPercent(d.GoodputBps/d.LimitBps), limits.Measured(d.LimitWhy, m.Peer), unit.FormatRate(d.LimitBps), d.LimitWhy)
+		text = fmt.Sprintf("%s of %s, %s (%s)", unit.FormatPercent(d.GoodputBps/d.LimitBps),
+			limits.Measured(d.LimitWhy, m.Peer), unit.FormatRate(d.LimitBps), d.LimitWhy)
 	}
-	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.GoodputBps }); len(d.Intervals) > 1 {
+	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 {
+		return i.GoodputBps
+	}); len(d.Intervals) > 1 {
 		text += fmt.Sprintf("; %s to %s %s", unit.FormatRate(slowest), unit.FormatRate(fastest), perInterval(d))
 	}
 	return text
@@ -251,7 +267,9 @@ func perInterval(d record.MeasureDirection) string {
 func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	t := d.Transactions
 	rate := fmt.Sprintf("%s; %s done", flow.Of(m.Protocol).Transaction, unit.FormatCount(t.Done))
-	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 { return i.RatePerS }); len(d.Intervals) > 1 && fastest > 0 {
+	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 {
+		return i.RatePerS
+	}); len(d.Intervals) > 1 && fastest > 0 {
 		rate += fmt.Sprintf(", %s to %s %s", number.PerSecond(slowest), number.PerSecond(fastest), perInterval(d))
 	}
 	if t.Failed > 0 {
@@ -277,7 +295,8 @@ func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	}
 	const long = 1e6 // a request that is answered does not wait for so long on most paths
 	if t.LongestWaitUs >= long {
-		rows = append(rows, []string{"", "unanswered " + unit.FormatCount(t.Waiting), "at the window's end, for up to " + number.Microseconds(t.LongestWaitUs) + ": not among the figures above"})
+		rows = append(rows, []string{"", "unanswered " + unit.FormatCount(t.Waiting),
+			"at the window's end, for up to " + number.Microseconds(t.LongestWaitUs) + ": not among the figures above"})
 	}
 	open := unit.FormatCount(t.Connections) + " open"
 	var memory []string
@@ -313,12 +332,15 @@ func applicationRows(t *record.Transactions) (rows [][]string) {
 	for i, p := range a.Phases {
 		median, others := percentiles(p.Times, 3, "requests")
 		if t.Latency != nil && p.Times.Count < t.Latency.Count {
-			others += fmt.Sprintf("; in %s of %s requests", unit.FormatCount(p.Times.Count), unit.FormatCount(t.Latency.Count))
+			others += fmt.Sprintf("; in %s of %s requests", unit.FormatCount(p.Times.Count),
+				unit.FormatCount(t.Latency.Count))
 		}
-		rows = append(rows, []string{map[bool]string{true: "phases"}[i == 0], evidence.PhaseName(p.Phase) + " " + strings.TrimPrefix(median, "p50 "), others})
+		rows = append(rows, []string{map[bool]string{true: "phases"}[i == 0], evidence.PhaseName(p.Phase) + " " +
+			strings.TrimPrefix(median, "p50 "), others})
 	}
 	if slow := evidence.Slowest(a); slow != "" {
-		rows = append(rows, []string{"slowest", number.Microseconds(a.Slow.LeastUs) + " and more", fmt.Sprintf("%s: most of the time went to: %s", words.Count(int(a.Slow.Count), "request"), slow)})
+		rows = append(rows, []string{"slowest", number.Microseconds(a.Slow.LeastUs) + " and more",
+			fmt.Sprintf("%s: most of the time went to: %s", words.Count(int(a.Slow.Count), "request"), slow)})
 	}
 	return rows
 }
@@ -380,10 +402,13 @@ func measuredLatency(m *record.Measure, l *record.Latency) *document.Table {
 		delay += "; p50 rose by " + number.Microseconds(rise)
 	}
 	if l.TimedOut() {
-		delay += fmt.Sprintf("; the average counts responses that took up to %s, as retransmission timeouts (200 ms or more) make: requests were lost as well", number.Microseconds(l.Loaded.MaxUs))
+		delay += fmt.Sprintf(
+			"; the average counts responses that took up to %s, as retransmission timeouts (200 ms or more) make: requests were lost as well",
+			number.Microseconds(l.Loaded.MaxUs))
 	}
 	if l.TCPRTTUs > 0 && l.TCPBaselineUs > 0 {
-		delay += fmt.Sprintf("; TCP's RTT rose from %s to %s", number.Microseconds(l.TCPBaselineUs), number.Microseconds(l.TCPRTTUs))
+		delay += fmt.Sprintf("; TCP's RTT rose from %s to %s", number.Microseconds(l.TCPBaselineUs),
+			number.Microseconds(l.TCPRTTUs))
 	}
 	grade := "grade " + l.Grade
 	if l.Grade == "" {
@@ -392,7 +417,9 @@ func measuredLatency(m *record.Measure, l *record.Latency) *document.Table {
 	return document.FigureList([][]string{
 		row("latency idle", l.Idle), row("under load", l.Loaded),
 		{"buffer delay", "+" + number.Microseconds(l.BufferDelayUs), delay},
-		{"bufferbloat", grade, strings.Join(slices.DeleteFunc([]string{l.Means, l.Note}, func(s string) bool { return s == "" }), "; ")},
+		{"bufferbloat", grade, strings.Join(slices.DeleteFunc([]string{l.Means, l.Note}, func(s string) bool {
+			return s == ""
+		}), "; ")},
 	})
 }
 
@@ -433,7 +460,8 @@ func measureTrust(m *record.Measure) (list []document.Block) {
 		}
 		list = append(list, document.Statement{Label: "Doubt", Text: c.Check + ": " + c.Detail, Tone: document.Wrong})
 	}
-	list = append(list, document.Statement{Label: "Trust", Text: fmt.Sprintf("%d of %d checks passed: %s", len(passed), len(m.Trust), strings.Join(passed, ", "))})
+	list = append(list, document.Statement{Label: "Trust", Text: fmt.Sprintf("%d of %d checks passed: %s", len(passed),
+		len(m.Trust), strings.Join(passed, ", "))})
 	if why := evidence.Unevaluated(m.Trust); why != "" {
 		list = append(list, document.Statement{Label: "Not evaluated", Text: why})
 	}
@@ -444,7 +472,8 @@ func measureTrust(m *record.Measure) (list []document.Block) {
 		}
 	}
 	if len(missing) > 0 {
-		text := fmt.Sprintf("%s: %s; checks and findings that need them were not made", strings.Join(hosts, ", "), strings.Join(slices.Compact(missing), "; "))
+		text := fmt.Sprintf("%s: %s; checks and findings that need them were not made", strings.Join(hosts, ", "),
+			strings.Join(slices.Compact(missing), "; "))
 		list = append(list, document.Statement{Label: "Not read", Text: text})
 	}
 	return list

@@ -14,22 +14,27 @@ import (
 
 // Replay shows what was sent of a capture, and what arrived of it.
 func Replay(r *record.Replay) document.Document {
-	doc := document.Document{About: []string{fmt.Sprintf("replay · %s by %s · %s", words.Count(r.Frames, "frame"), r.Interface, r.Mode)}}
+	doc := document.Document{About: []string{fmt.Sprintf("replay · %s by %s · %s", words.Count(r.Frames, "frame"),
+		r.Interface, r.Mode)}}
 	took := unit.FormatSeconds(r.TookS)
-	doc.Answer = fmt.Sprintf("%s sent in %s: %s, %s.", unit.FormatCount(r.Sent), took, number.PerSecond(r.PerS), unit.FormatRate(r.Bps))
+	doc.Answer = fmt.Sprintf("%s sent in %s: %s, %s.", unit.FormatCount(r.Sent), took, number.PerSecond(r.PerS),
+		unit.FormatRate(r.Bps))
 	if asked := int64(r.Frames) * int64(r.Passes); r.Sent < asked {
-		doc.Warnings = append(doc.Warnings, fmt.Sprintf("%s of %s frames were not sent", unit.FormatCount(asked-r.Sent), unit.FormatCount(asked)))
+		doc.Warnings = append(doc.Warnings, fmt.Sprintf("%s of %s frames were not sent", unit.FormatCount(asked-r.Sent),
+			unit.FormatCount(asked)))
 	}
 	t := &document.Table{Columns: []document.Column{{}, {}, {Wrap: true}}}
 	if late := r.Lateness; late != nil {
 		kept := "the schedule was kept"
 		if !r.Paced {
-			kept = fmt.Sprintf("not as scheduled: frames were more than %s late", unit.FormatSeconds(flow.MaxLate.Seconds()))
+			kept = fmt.Sprintf("not as scheduled: frames were more than %s late",
+				unit.FormatSeconds(flow.MaxLate.Seconds()))
 			text := "single frames were late"
 			if longer := r.TookS/max(r.ScheduleS, time.Nanosecond.Seconds()) - 1; longer > 0.001 {
 				text = fmt.Sprintf("it took %s longer", unit.FormatPercent(longer))
 			}
-			doc.Warnings = append(doc.Warnings, fmt.Sprintf("The replay did not keep its schedule of %s: %s", unit.FormatSeconds(r.ScheduleS), text))
+			doc.Warnings = append(doc.Warnings, fmt.Sprintf("The replay did not keep its schedule of %s: %s",
+				unit.FormatSeconds(r.ScheduleS), text))
 		}
 		median, others := percentiles(late, 4, "calls")
 		t.Add("schedule", unit.FormatSeconds(r.ScheduleS), kept)
@@ -40,7 +45,10 @@ func Replay(r *record.Replay) document.Document {
 	}
 	if g := r.Received; g != nil {
 		share := float64(g.Lost) / float64(max(r.Sent, 1))
-		t.Add("received", unit.FormatCount(g.Received), fmt.Sprintf("by %s; %s altered, %s reordered, %s duplicates, %s others", g.Interface, unit.FormatCount(g.Altered), unit.FormatCount(g.Reordered), unit.FormatCount(g.Duplicates), unit.FormatCount(g.Other)))
+		t.Add("received", unit.FormatCount(g.Received),
+			fmt.Sprintf("by %s; %s altered, %s reordered, %s duplicates, %s others", g.Interface,
+				unit.FormatCount(g.Altered), unit.FormatCount(g.Reordered), unit.FormatCount(g.Duplicates),
+				unit.FormatCount(g.Other)))
 		lost := fmt.Sprintf("%s of the frames sent", unit.FormatPercent(share))
 		if g.Overrun > 0 {
 			lost += fmt.Sprintf("; up to %s of them in the buffer of this program", unit.FormatCount(g.Overrun))
@@ -51,14 +59,21 @@ func Replay(r *record.Replay) document.Document {
 			t.Add("latency", median, others)
 		}
 		if g.Merged > 0 {
-			doc.Warnings = append(doc.Warnings, fmt.Sprintf("%s received frames were larger than any that was sent: receive offload of %s merged them; turn it off (ethtool -K %[2]s gro off lro off)", unit.FormatCount(g.Merged), g.Interface))
+			doc.Warnings = append(doc.Warnings,
+				fmt.Sprintf(
+					"%s received frames were larger than any that was sent: receive offload of %s merged them; turn it off (ethtool -K %[2]s gro off lro off)",
+					unit.FormatCount(g.Merged), g.Interface))
 		}
 	}
 	if r.Earlier > 0 {
-		doc.Warnings = append(doc.Warnings, words.Count(r.Earlier, "frame")+" of the file "+words.Verb(r.Earlier, "has", "have")+" an earlier time there than the one before, and "+words.Verb(r.Earlier, "was", "were")+" due with it")
+		doc.Warnings = append(doc.Warnings, words.Count(r.Earlier, "frame")+" of the file "+words.Verb(r.Earlier, "has",
+			"have")+" an earlier time there than the one before, and "+words.Verb(r.Earlier, "was", "were")+
+			" due with it")
 	}
 	if r.Truncated > 0 {
-		doc.Warnings = append(doc.Warnings, words.Count(r.Truncated, "frame")+" of the file "+words.Verb(r.Truncated, "is", "are")+" not whole there: captured with a snap length, and sent as far as it is there")
+		doc.Warnings = append(doc.Warnings, words.Count(r.Truncated, "frame")+" of the file "+
+			words.Verb(r.Truncated, "is", "are")+
+			" not whole there: captured with a snap length, and sent as far as it is there")
 	}
 	if r.Refused != "" {
 		t.Add("mode", r.Mode, r.Refused)

@@ -30,8 +30,10 @@ import (
 func Report(run *record.Run) *document.Report {
 	v := view.New(run)
 	a := answer.Run(run)
-	r := &document.Report{Document: document.Document{About: []string{facts(run)}, Answer: a.Headline, Statements: a.Statements, Warnings: warnings(v)},
-		ID: run.ID, Study: run.Study, Version: run.Environment.Version, Question: run.Question, Started: number.Moment(run.Started), Again: run.Again}
+	r := &document.Report{Document: document.Document{About: []string{facts(run)}, Answer: a.Headline,
+		Statements: a.Statements, Warnings: warnings(v)},
+		ID: run.ID, Study: run.Study, Version: run.Environment.Version, Question: run.Question,
+		Started: number.Moment(run.Started), Again: run.Again}
 	for _, note := range run.Notes {
 		r.Notes = append(r.Notes, document.Note{When: number.Moment(note.Time), Text: note.Text})
 	}
@@ -56,7 +58,8 @@ type runTables struct {
 }
 
 func tablesOf(v *view.View) runTables {
-	return runTables{evidence.Treatments(v.Whole()), evidence.ToolReports(v), evidence.Hashed(v), evidence.Limited(v), evidence.Outages(v), takenApart(v.Run)}
+	return runTables{evidence.Treatments(v.Whole()), evidence.ToolReports(v), evidence.Hashed(v), evidence.Limited(v),
+		evidence.Outages(v), takenApart(v.Run)}
 }
 
 // summaryOf is what a terminal shows, the answer's evidence first.
@@ -116,7 +119,9 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	figures := map[string]document.Figure{}
 	var responses []document.Block
 	for _, f := range chart.Figures(v) {
-		if figures[f.Name] = (document.Figure{Figure: f}); slices.ContainsFunc(v.Measures, func(m *view.Measure) bool { return m.Name == f.Name }) {
+		if figures[f.Name] = (document.Figure{Figure: f}); slices.ContainsFunc(v.Measures, func(m *view.Measure) bool {
+			return m.Name == f.Name
+		}) {
 			responses = append(responses, document.Figure{Figure: f})
 		}
 	}
@@ -162,7 +167,9 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 		title, responses = "Goodput", nil // the curves show it
 	}
 	if len(v.Rows) > 0 {
-		section("goodput", title, drawn("accounts"), responses, document.Tables(t.treatments), document.Statements("Published", evidence.Published(v)...), document.Tables(t.reported), fold("", "What each treatment sets", evidence.Settings(v)))
+		section("goodput", title, drawn("accounts"), responses, document.Tables(t.treatments),
+			document.Statements("Published", evidence.Published(v)...), document.Tables(t.reported),
+			fold("", "What each treatment sets", evidence.Settings(v)))
 	}
 	section("latency", "Latency without load and under it", latencies(v.Run))
 	section("outliers", evidence.OutliersTitle(v), document.Tables(evidence.Outliers(v)))
@@ -174,7 +181,8 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 		forest = nil
 	}
 	if len(forest) > 0 {
-		section("effects", "", forest, evidence.Detects(v.Run), evidence.Missed(v.Run), fold("", "Every comparison", effects))
+		section("effects", "", forest, evidence.Detects(v.Run), evidence.Missed(v.Run),
+			fold("", "Every comparison", effects))
 	} else {
 		section("effects", "Effects", effects, evidence.Detects(v.Run), evidence.Missed(v.Run))
 	}
@@ -211,8 +219,10 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	out = append(out, trust, findings)
 	section("log", "What kernels wrote into their logs about the network", document.Tables(evidence.KernelLog(v)))
 	section("environment", "Environment", environment(v))
-	section("again", "Make this run again", rerun(v.Run), fold("trials", trialsTitle(v.Run), document.Tables(evidence.Trials(v))),
-		fold("machines", "What each trial did to the machine", append(drawn("cpus"), document.Tables(evidence.Machines(v))...)))
+	section("again", "Make this run again", rerun(v.Run), fold("trials", trialsTitle(v.Run),
+		document.Tables(evidence.Trials(v))),
+		fold("machines", "What each trial did to the machine",
+			append(drawn("cpus"), document.Tables(evidence.Machines(v))...)))
 	return slices.DeleteFunc(out, func(s document.Section) bool { return s.ID == "" })
 }
 
@@ -239,7 +249,8 @@ func environment(v *view.View) []document.Block {
 	}
 	blocks := []document.Block{document.Statement{Text: text}}
 	if len(e.Hosts) > 0 {
-		t := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "system"}, {Head: "kernel"}, {Head: "CPUs", Align: document.Right}, {Head: "congestion control of flows"}}}
+		t := &document.Table{Columns: []document.Column{{Head: "host"}, {Head: "system"}, {Head: "kernel"},
+			{Head: "CPUs", Align: document.Right}, {Head: "congestion control of flows"}}}
 		var missing []document.Cell
 		for _, h := range e.Hosts {
 			t.Add(h.Host, h.OS+" "+h.Arch, h.Kernel, fmt.Sprint(h.CPUs), h.CongestionControl)
@@ -250,7 +261,8 @@ func environment(v *view.View) []document.Block {
 		}
 		blocks = append(blocks, t)
 	}
-	return append(append(blocks, snapshotsKept(v.Run)...), slices.Concat(evidence.Routes(v), evidence.Services(v.Run))...)
+	return append(append(blocks, snapshotsKept(v.Run)...),
+		slices.Concat(evidence.Routes(v), evidence.Services(v.Run))...)
 }
 
 // snapshotsKept says of which hosts the run has snapshots, and why it has none of others.
@@ -261,11 +273,14 @@ func snapshotsKept(run *record.Run) (list []document.Block) {
 			hosts = append(hosts, s.Host)
 		}
 		if s.Missing != "" {
-			list = append(list, document.Statement{Text: "No snapshot of " + s.Host + ": " + s.Missing, Tone: document.Quiet})
+			list = append(list, document.Statement{Text: "No snapshot of " + s.Host + ": " + s.Missing,
+				Tone: document.Quiet})
 		}
 	}
 	if len(hosts) > 0 {
-		list = append(list, document.Statement{Text: "Snapshots of " + words.Join(hosts, "and") + ", from before the first trial and after the last, are in the notebook: linerate export " + run.ID + " --snapshots -o DIR/", Tone: document.Quiet})
+		list = append(list, document.Statement{Text: "Snapshots of " + words.Join(hosts, "and") +
+			", from before the first trial and after the last, are in the notebook: linerate export " + run.ID +
+			" --snapshots -o DIR/", Tone: document.Quiet})
 	}
 	return list
 }
@@ -273,9 +288,12 @@ func snapshotsKept(run *record.Run) (list []document.Block) {
 // rerun is what it takes to make the run once more.
 func rerun(run *record.Run) []document.Block {
 	blocks := []document.Block{document.Listing{Lines: []string{run.Again}},
-		document.Statement{Text: fmt.Sprintf("Run %s%s, begun %s, %s.", run.ID, seed(run.Seed, ", "), number.Moment(run.Started), number.Seconds(run.DurationS)), Tone: document.Quiet}}
+		document.Statement{Text: fmt.Sprintf("Run %s%s, begun %s, %s.", run.ID, seed(run.Seed, ", "),
+			number.Moment(run.Started), number.Seconds(run.DurationS)), Tone: document.Quiet}}
 	if run.StudyFile != "" {
-		blocks = append(blocks, document.Fold{Summary: "The study's file", Blocks: []document.Block{document.Listing{Lines: strings.Split(strings.TrimRight(run.StudyFile, "\n"), "\n")}}})
+		blocks = append(blocks, document.Fold{Summary: "The study's file",
+			Blocks: []document.Block{
+				document.Listing{Lines: strings.Split(strings.TrimRight(run.StudyFile, "\n"), "\n")}}})
 	}
 	return blocks
 }
@@ -336,7 +354,8 @@ func latencies(run *record.Run) (tables []document.Block) {
 func endsOf(run *record.Run, t *record.Trial) *record.Measure {
 	m := &record.Measure{OneMachine: len(t.Hosts) == 2 && hostload.Same(t.Hosts[0], t.Hosts[1])}
 	for _, h := range t.Hosts {
-		e := record.MeasureEnd{HostEnvironment: record.HostEnvironment{Host: h.Host}, CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy, AllowedCPUs: h.AllowedCPUs}
+		e := record.MeasureEnd{HostEnvironment: record.HostEnvironment{Host: h.Host}, CPUS: h.ProcessCPUS,
+			CPUBusy: h.CPUBusy, AllowedCPUs: h.AllowedCPUs}
 		for _, known := range run.Environment.Hosts {
 			if known.Host == h.Host {
 				e.CPUs = known.CPUs

@@ -38,7 +38,8 @@ func TestSingleTrial(t *testing.T) {
 			continue
 		}
 		for _, b := range s.Blocks {
-			if table, is := b.(*document.Table); is && (len(table.Rows) == 0 || table.Rows[0].Cells[0].Text != "goodput") {
+			if table, is := b.(*document.Table); is && (len(table.Rows) == 0 ||
+				table.Rows[0].Cells[0].Text != "goodput") {
 				t.Errorf("rows %+v, want the responses'", table.Rows)
 			}
 			if f, is := b.(document.Figure); is && f.Name == "goodput" {

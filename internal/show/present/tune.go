@@ -30,14 +30,16 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 			trials, took = trials+len(r.Trials), took+r.DurationS
 		}
 		r := runs[0]
-		d.About = []string{fmt.Sprintf("tune · %s · %s × %s · seed %d · %s", name, words.Count(len(r.Treatments), "treatment"), blocks(r), r.Seed, number.Seconds(took))}
+		d.About = []string{fmt.Sprintf("tune · %s · %s × %s · seed %d · %s", name,
+			words.Count(len(r.Treatments), "treatment"), blocks(r), r.Seed, number.Seconds(took))}
 		if control := tuning.BaselineControl(r); control != "" {
 			d.About[0] += " · as it is: " + control
 		}
 		d.Warnings = warnings(view.New(r))
 		for _, r := range runs[1:] {
 			if why := evidence.WhyInDoubt(r); why != "" {
-				d.Warnings = append(d.Warnings, fmt.Sprintf("In doubt: of run %s, %s: linerate report %[1]s.", r.ID, why))
+				d.Warnings = append(d.Warnings, fmt.Sprintf("In doubt: of run %s, %s: linerate report %[1]s.",
+					r.ID, why))
 			}
 		}
 	}
@@ -105,7 +107,8 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 		d.Summary = append(d.Summary, untried)
 	}
 	if len(runs) > 0 {
-		for _, blocks := range [][]document.Block{evidence.Detects(runs[0]), evidence.OutlierStatement(view.New(runs[0]))} {
+		for _, blocks := range [][]document.Block{evidence.Detects(runs[0]),
+			evidence.OutlierStatement(view.New(runs[0]))} {
 			if blocks != nil {
 				d.Summary = append(d.Summary, blocks)
 			}
@@ -124,7 +127,9 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	}
 	last := document.Statements("Trust", trust...)
 	if p := result.Proof; p != nil && p.Effect != nil {
-		last = append(last, document.Statement{Label: "Proof", Text: fmt.Sprintf("%s by %s: %s (run %s)", words.List(p.Settings), words.Verb(len(p.Settings), "itself", "themselves"), tuning.Spelled(p.Effect), p.Run)})
+		last = append(last, document.Statement{Label: "Proof", Text: fmt.Sprintf("%s by %s: %s (run %s)",
+			words.List(p.Settings), words.Verb(len(p.Settings), "itself", "themselves"),
+			tuning.Spelled(p.Effect), p.Run)})
 	}
 	if result.Kept != "" {
 		last = append(last, document.Statement{Label: "Kept", Text: result.Kept})
@@ -164,7 +169,8 @@ func takenApart(run *record.Run) (tables []*document.Table) {
 }
 
 // verdictsOnSettings is the order in which settings are listed, the useful first.
-var verdictsOnSettings = []string{record.Helps, record.Trades, record.Mixed, record.Harms, record.Inconclusive, record.NoDifference, record.Together}
+var verdictsOnSettings = []string{record.Helps, record.Trades, record.Mixed, record.Harms, record.Inconclusive,
+	record.NoDifference, record.Together}
 
 // differs reports whether an effect improves or worsens a response.
 func differs(r metric.Metric, e *record.Effect) bool {
@@ -198,7 +204,8 @@ func settings(c *record.Tune) *document.Table {
 	responses := metric.Of(&record.Run{Responses: c.Responses})
 	lead, others := responses[0], responses[1:]
 	same := tuning.SameAlone(c)
-	for _, verdict := range slices.Insert(slices.Clone(verdictsOnSettings), slices.Index(verdictsOnSettings, record.NoDifference), same) {
+	for _, verdict := range slices.Insert(slices.Clone(verdictsOnSettings),
+		slices.Index(verdictsOnSettings, record.NoDifference), same) {
 		t.AddSection(verdict)
 		for _, s := range c.Settings {
 			if tuning.Verdict(c, s) != verdict {
@@ -239,7 +246,9 @@ func absolute(c *record.Tune) *document.Table {
 		if several && (i == 0 || f.Run != c.Figures[i-1].Run) {
 			t.AddSection(f.Run)
 		}
-		if f.Name == tuning.KeptLevel && !slices.ContainsFunc(c.Settings, func(s record.TuneSetting) bool { return s.Keep }) {
+		if f.Name == tuning.KeptLevel && !slices.ContainsFunc(c.Settings, func(s record.TuneSetting) bool {
+			return s.Keep
+		}) {
 			row[0] = "not kept"
 		}
 		if several {
@@ -270,7 +279,8 @@ func estimate(f record.TuneFigure, r metric.Metric) record.ResponseEstimate {
 // searched has a row for each value that was tried, and one for each other response
 // in which it makes a difference.
 func searched(c *record.Tune) *document.Table {
-	t := &document.Table{Columns: []document.Column{{Head: c.Search.Key}, {Head: "against the largest"}, {Head: "verdict"}}}
+	t := &document.Table{Columns: []document.Column{{Head: c.Search.Key}, {Head: "against the largest"},
+		{Head: "verdict"}}}
 	responses := metric.Of(&record.Run{Responses: c.Responses})
 	for _, v := range c.Search.Values {
 		if v.Effect == nil {

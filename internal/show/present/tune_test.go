@@ -34,11 +34,13 @@ func TestUntried(t *testing.T) {
 // TestSentences: each sentence of the answer is a paragraph, and what linerate added to a list is
 // marked in its row and named with the reason.
 func TestSentences(t *testing.T) {
-	d := Tune(&record.Tune{Run: "tune-7", Responses: []string{"goodput"}, Answer: "The list does 1.2 things. net.a helps. net.b harms.", Settings: []record.TuneSetting{
-		{Key: "net.a", Value: "1", Verdict: record.Helps},
-		{Key: "net.c", Value: "1", Verdict: record.NoDifference, Added: "it is the default"},
-		{Key: "net.d", Value: "1", Verdict: record.NoDifference, Added: "the other is in use", Corrected: "net.d = 2"},
-	}}, "list", nil, nil)
+	d := Tune(&record.Tune{Run: "tune-7", Responses: []string{"goodput"},
+		Answer: "The list does 1.2 things. net.a helps. net.b harms.", Settings: []record.TuneSetting{
+			{Key: "net.a", Value: "1", Verdict: record.Helps},
+			{Key: "net.c", Value: "1", Verdict: record.NoDifference, Added: "it is the default"},
+			{Key: "net.d", Value: "1", Verdict: record.NoDifference, Added: "the other is in use",
+				Corrected: "net.d = 2"},
+		}}, "list", nil, nil)
 	got := []string{d.Answer}
 	for _, blocks := range d.Summary {
 		for _, b := range blocks {
@@ -53,7 +55,8 @@ func TestSentences(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"The list does 1.2 things.", "net.a helps.", "net.b harms.", "net.c (added)", "net.d", "net.c = 1 is added: it is the default",
+		"The list does 1.2 things.", "net.a helps.", "net.b harms.", "net.c (added)", "net.d",
+		"net.c = 1 is added: it is the default",
 		"net.d = 1 is tried in place of the list's net.d = 2: the other is in use",
 	} {
 		if !slices.Contains(got, want) {

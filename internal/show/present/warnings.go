@@ -37,7 +37,8 @@ func warnings(v *view.View) []string {
 			out = append(out, "linerate failed: "+run.Error)
 		}
 		if run.Error == "" || len(run.Trials) > 0 {
-			out = append(out, fmt.Sprintf("Interrupted: the figures are of %s; more were planned.", words.Count(len(run.Trials), "finished trial")))
+			out = append(out, fmt.Sprintf("Interrupted: the figures are of %s; more were planned.",
+				words.Count(len(run.Trials), "finished trial")))
 		}
 	case record.StatusRunning:
 		if run.StudyFile != "" {
@@ -47,10 +48,12 @@ func warnings(v *view.View) []string {
 		if wide := wide(run); wide != "" {
 			out = append(out, "The budget ran out before every interval was as narrow as requested: "+wide)
 		} else {
-			out = append(out, fmt.Sprintf("The budget had time for %d of %s.", run.Blocks(), words.Count(max(run.Blocks(), run.Design.Replicates), "block")))
+			out = append(out, fmt.Sprintf("The budget had time for %d of %s.", run.Blocks(),
+				words.Count(max(run.Blocks(), run.Design.Replicates), "block")))
 		}
 	case record.StatusBlocks:
-		out = append(out, fmt.Sprintf("The run ended after %s, the most that it may have: %s", words.Count(run.Blocks(), "block"), wide(run)))
+		out = append(out, fmt.Sprintf("The run ended after %s, the most that it may have: %s",
+			words.Count(run.Blocks(), "block"), wide(run)))
 	}
 	for r, c := range v.Each() {
 		if t := r.Treatments[c]; t.Unconnected > 0 && !evidence.AllowsUnconnected(v, t.Name) {
@@ -72,7 +75,8 @@ func changedHosts(run *record.Run) (list []string) {
 			}
 			changes = append(changes, changeLine(c))
 		}
-		list = append(list, d.To+" was changed while the run was made, and not by its settings: "+strings.Join(changes, "; ")+".")
+		list = append(list, d.To+" was changed while the run was made, and not by its settings: "+
+			strings.Join(changes, "; ")+".")
 	}
 	return list
 }

@@ -111,7 +111,8 @@ type redactor struct {
 // named reports whether a text is a name to be replaced: no address, nor an interface's.
 func (r redactor) named(text, kind string) bool {
 	_, err := netip.ParseAddr(text)
-	return kind != "" && text != "" && err != nil && !pairs.MatchString(text) && !(kind == "description" && r.words[text] == text)
+	return kind != "" && text != "" && err != nil && !pairs.MatchString(text) && !(kind == "description" &&
+		r.words[text] == text)
 }
 
 // learn gives a name a replacement such as host1. A name without a letter may be any number: it
@@ -198,7 +199,8 @@ var (
 	addressed = regexp.MustCompile(address + `\w*`) // with the rest of a word: std::foo has no address
 	// pairs is an address of a link: an even number of octets, behind a word that may look like
 	// one more ("add:"), before punctuation.
-	pairs = regexp.MustCompile(`^([0-9a-fA-F]*[:-])??((?:[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}[:-]){2,}[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}|[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2})([:.]*)$`)
+	pairs = regexp.MustCompile(
+		`^([0-9a-fA-F]*[:-])??((?:[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}[:-]){2,}[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}|[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2})([:.]*)$`)
 )
 
 func (r redactor) text(text string) string {
@@ -261,7 +263,8 @@ func (r redactor) identifier(octets []byte) {
 func (r redactor) address(addr netip.Addr) netip.Addr {
 	kept := 0
 	switch {
-	case addr.IsUnspecified(), addr.IsLoopback(), addr.IsMulticast(), addr == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+	case addr.IsUnspecified(), addr.IsLoopback(), addr.IsMulticast(),
+		addr == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
 		return addr
 	case addr.Is4() && addr.As4()[0] == 0, addr.Is4() && addr.As4()[0] == 255: // a mask
 		return addr

@@ -31,7 +31,8 @@ func TestPrefixes(t *testing.T) {
 	r := redactor{key: [32]byte{7}}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		a := netip.AddrFrom4([4]byte{byte(1 + random.IntN(100)), byte(random.IntN(4)), byte(random.IntN(4)), byte(random.IntN(256))})
+		a := netip.AddrFrom4([4]byte{byte(1 + random.IntN(100)), byte(random.IntN(4)), byte(random.IntN(4)),
+			byte(random.IntN(256))})
 		b := netip.AddrFrom4([4]byte{a.As4()[0], byte(random.IntN(4)), byte(random.IntN(4)), byte(random.IntN(256))})
 		if got, want := common(r.address(a), r.address(b)), common(a, b); got != want {
 			t.Fatalf("%s and %s share %d bits, %s and %s %d", a, b, want, r.address(a), r.address(b), got)
@@ -50,11 +51,15 @@ func TestPrefixes(t *testing.T) {
 // TestSnapshot: no address and no name of a snapshot is left, and equal ones stay equal.
 func TestSnapshot(t *testing.T) {
 	s := record.HostSnapshot{Reading: record.HostReading{Host: "nas"}, Host: record.HostEnvironment{Host: "nas"}}
-	s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MAC: "52:54:00:12:34:56", Addresses: []string{"192.168.77.15/24", "2001:db8:77::15/64"}}}
-	s.Reading.Snapshot.Routes = []record.RouteEntry{{Text: "default via 192.168.77.1 dev eth0 src 192.168.77.15", To: "0.0.0.0/0"}}
-	s.State.Listeners = []record.Listener{{Local: "192.168.77.15:445"}, {Local: "[2001:db8:77::15]:445"}, {Local: "0.0.0.0:22"}}
+	s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MAC: "52:54:00:12:34:56",
+		Addresses: []string{"192.168.77.15/24", "2001:db8:77::15/64"}}}
+	s.Reading.Snapshot.Routes = []record.RouteEntry{{Text: "default via 192.168.77.1 dev eth0 src 192.168.77.15",
+		To: "0.0.0.0/0"}}
+	s.State.Listeners = []record.Listener{{Local: "192.168.77.15:445"}, {Local: "[2001:db8:77::15]:445"},
+		{Local: "0.0.0.0:22"}}
 	s.State.Resolver = &record.Resolver{Search: []string{"corp.example"}}
-	s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", System: "core-switch", Chassis: "52:54:00:99:34:56", Port: "Gi1/0/7", PortDescription: "to the vault", Addresses: []string{"192.168.77.3"}},
+	s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", System: "core-switch", Chassis: "52:54:00:99:34:56",
+		Port: "Gi1/0/7", PortDescription: "to the vault", Addresses: []string{"192.168.77.3"}},
 		{Interface: "eth0", System: "nas", Port: "52:54:00:98:34:56", PortDescription: "eth0"}}
 	s.State.Nexthops = []record.Nexthop{{ID: 1, Via: "192.168.77.4", Interface: "eth0"}}
 	s.State.Nftables = &record.Nftables{Rules: []record.NftRule{{Text: "ip saddr 192.168.77.0/24 drop"}}}
@@ -66,19 +71,23 @@ func TestSnapshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"192.168.77", "2001:db8:77", "12:34:56", `"nas"`, "corp.example", "core-switch", "vault", "99:34:56"} {
+	for _, secret := range []string{"192.168.77", "2001:db8:77", "12:34:56", `"nas"`, "corp.example", "core-switch",
+		"vault", "99:34:56"} {
 		if strings.Contains(string(text), secret) {
 			t.Errorf("%q is left: %s", secret, text)
 		}
 	}
 	address, _, _ := strings.Cut(redacted.Reading.Snapshot.Interfaces[0].Addresses[0], "/")
-	if !strings.HasSuffix(redacted.Reading.Snapshot.Routes[0].Text, "src "+address) || redacted.State.Listeners[0].Local != address+":445" {
+	if !strings.HasSuffix(redacted.Reading.Snapshot.Routes[0].Text, "src "+address) ||
+		redacted.State.Listeners[0].Local != address+":445" {
 		t.Errorf("not the same address everywhere: %s", text)
 	}
-	if l := redacted.State.LLDP; l[0].Interface != "eth0" || l[0].Port != "Gi1/0/7" || l[1].PortDescription != "eth0" || l[1].System != redacted.Reading.Host || !strings.HasSuffix(redacted.State.Nftables.Rules[0].Text, "/24 drop") {
+	if l := redacted.State.LLDP; l[0].Interface != "eth0" || l[0].Port != "Gi1/0/7" || l[1].PortDescription != "eth0" ||
+		l[1].System != redacted.Reading.Host || !strings.HasSuffix(redacted.State.Nftables.Rules[0].Text, "/24 drop") {
 		t.Errorf("%s", text)
 	}
-	if !redacted.Redacted || redacted.State.Listeners[2].Local != "0.0.0.0:22" || !strings.HasPrefix(redacted.Reading.Snapshot.Interfaces[0].MAC, "52:54:00:") {
+	if !redacted.Redacted || redacted.State.Listeners[2].Local != "0.0.0.0:22" ||
+		!strings.HasPrefix(redacted.Reading.Snapshot.Interfaces[0].MAC, "52:54:00:") {
 		t.Errorf("%s", text)
 	}
 }
@@ -86,7 +95,8 @@ func TestSnapshot(t *testing.T) {
 // TestTexts: addresses and names are replaced inside texts, in each notation and whatever is beside
 // them, and each is the same everywhere; what resembles them stays.
 func TestTexts(t *testing.T) {
-	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Version: "snapshot 1", Reading: record.HostReading{Host: "snapshot"}}
+	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Version: "snapshot 1",
+		Reading: record.HostReading{Host: "snapshot"}}
 	s.State.LLDP = []record.LLDPNeighbour{{System: "core-switch", Chassis: "vault-7", PortDescription: "7"}}
 	s.State.Probes = []record.Probe{{Peer: "db.corp.example"}, {Peer: "corp.example"}}
 	for _, test := range []struct {
@@ -94,23 +104,32 @@ func TestTexts(t *testing.T) {
 		secrets []string // that are not left
 		kept    []string
 	}{
-		{"vxlan0: received packet with own address as source address (addr:52:54:00:12:34:56, vlan:0)", []string{"12:34:56"}, []string{"(addr:52:54:00:", ", vlan:0)"}},
-		{"MAC=52:54:00:12:34:56:52:54:00:ab:cd:ef:08:00 SRC=192.0.2.77", []string{"12:34:56", "ab:cd:ef", "192.0.2.77"}, []string{"MAC=52:54:00:", ":08:00 SRC="}},
-		{"80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:12:34:56", []string{"03:00:12", "12:34:56"}, []string{"80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:"}},
+		{"vxlan0: received packet with own address as source address (addr:52:54:00:12:34:56, vlan:0)",
+			[]string{"12:34:56"}, []string{"(addr:52:54:00:", ", vlan:0)"}},
+		{"MAC=52:54:00:12:34:56:52:54:00:ab:cd:ef:08:00 SRC=192.0.2.77", []string{"12:34:56", "ab:cd:ef", "192.0.2.77"},
+			[]string{"MAC=52:54:00:", ":08:00 SRC="}},
+		{"80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:12:34:56", []string{"03:00:12", "12:34:56"},
+			[]string{"80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:"}},
 		{"00:02:c9:03:00:12:34:56", []string{"03:00:12", "12:34:56"}, []string{"00:02:c9:"}},
-		{"ff:ff:ff:ff:ff:ff:52:54:00:12:34:56:08:06", []string{"12:34:56"}, []string{"ff:ff:ff:ff:ff:ff:52:54:00:", ":08:06"}},
+		{"ff:ff:ff:ff:ff:ff:52:54:00:12:34:56:08:06", []string{"12:34:56"}, []string{"ff:ff:ff:ff:ff:ff:52:54:00:",
+			":08:06"}},
 		{"5254.0012.3456 at 52-54-00-12-34-56", []string{"12.3456", "12-34-56"}, []string{"5254.00", "52-54-00-"}},
 		{"neighbour 2001:db8:77::15: no answer", []string{"db8:77", ":15:"}, []string{": no answer"}},
 		{"from mac:52:54:00:12:34:56.", []string{"12:34:56"}, []string{"mac:52:54:00:"}},
 		{"to 2001:db8:77::15.443, 2001:db8:77::15.", []string{"db8:77", "::15"}, []string{".443, "}},
 		{"src:2001:db8:12:34:56:78:9a:bc", []string{"db8:12", "9a:bc"}, []string{"src:"}},
-		{"add:52:54:00:12:34:56, fe:52:54:00:12:34:56: bad:00:02:c9:03:00:ab:cd:ef", []string{"12:34:56", "ab:cd:ef"}, []string{"add:52:54:00:", ", fe:52:54:00:", ": bad:00:02:c9:"}},
-		{"dead:52:54:00:12:34:56:52:54:00:ab:cd:ef:08:00", []string{"12:34:56", "ab:cd:ef"}, []string{"dead:52:54:00:", ":08:00"}},
+		{"add:52:54:00:12:34:56, fe:52:54:00:12:34:56: bad:00:02:c9:03:00:ab:cd:ef", []string{"12:34:56", "ab:cd:ef"},
+			[]string{"add:52:54:00:", ", fe:52:54:00:", ": bad:00:02:c9:"}},
+		{"dead:52:54:00:12:34:56:52:54:00:ab:cd:ef:08:00", []string{"12:34:56", "ab:cd:ef"},
+			[]string{"dead:52:54:00:", ":08:00"}},
 		{"std::foo at ::f00d:x, 6.6.87.2567", []string{"::f00d:"}, []string{"std::foo at ", ":x, 6.6.87.2567"}},
-		{"Linux core-switch 6.1 of vault-7, 0000:03:00.0, port 7 at 12:34:56, tag 8001:", []string{"core-switch", "vault"}, []string{"Linux host", ", 0000:03:00.0, port 7 at 12:34:56, tag 8001:"}},
-		{"address: db.corp.example has no address", []string{"db.", "corp.example"}, []string{"address: host", " has no address"}},
+		{"Linux core-switch 6.1 of vault-7, 0000:03:00.0, port 7 at 12:34:56, tag 8001:",
+			[]string{"core-switch", "vault"}, []string{"Linux host", ", 0000:03:00.0, port 7 at 12:34:56, tag 8001:"}},
+		{"address: db.corp.example has no address", []string{"db.", "corp.example"},
+			[]string{"address: host", " has no address"}},
 		{"core-switches and xcorp.example", nil, []string{"core-switches and xcorp.example"}},
-		{"vault-7.corp.example. <-vault-7->, //vault-7/x", []string{"vault", "corp"}, []string{". <-host", "->, //host", "/x"}},
+		{"vault-7.corp.example. <-vault-7->, //vault-7/x", []string{"vault", "corp"},
+			[]string{". <-host", "->, //host", "/x"}},
 		{"12:34:vault-7 and 2001:db8:77::15:", []string{"vault", "::15"}, []string{"12:34:host"}},
 		{"vault-7-eth0, 6.1-vault-7, 90-vault-7.conf", nil, []string{"vault-7-eth0, 6.1-vault-7, 90-vault-7.conf"}},
 	} {
@@ -139,7 +158,8 @@ func TestTexts(t *testing.T) {
 	}
 	r := redactor{key: [32]byte{3}}
 	plain := strings.NewReplacer(":", "", "-", "", ".", "")
-	if a, b, c := r.text("52:54:00:12:34:56"), r.text("5254.0012.3456"), r.text("52-54-00-12-34-56"); plain.Replace(a) != plain.Replace(b) || plain.Replace(a) != plain.Replace(c) {
+	if a, b, c := r.text("52:54:00:12:34:56"), r.text("5254.0012.3456"),
+		r.text("52-54-00-12-34-56"); plain.Replace(a) != plain.Replace(b) || plain.Replace(a) != plain.Replace(c) {
 		t.Errorf("one address is %s, %s and %s", a, b, c)
 	}
 }
@@ -148,21 +168,33 @@ func TestTexts(t *testing.T) {
 // domains and neighbours have the same ones; and a diagnosis finds the same afterwards.
 func TestNamesStay(t *testing.T) {
 	at := func(host, port string, n int) record.HostSnapshot {
-		s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Host: record.HostEnvironment{Host: host, Kernel: "6.6.87.2-4-pve"}, Reading: record.HostReading{Host: host}}
+		s := record.HostSnapshot{Schema: record.HostSnapshotSchema, Host: record.HostEnvironment{Host: host,
+			Kernel: "6.6.87.2-4-pve"}, Reading: record.HostReading{Host: host}}
 		s.Reading.Snapshot.Sysctls = map[string]string{}
 		for i, name := range []string{port, "br-lan", "lan.7", "s1-eth0"} {
-			s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: name, Kind: "bridge", MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n, i), MTU: 1500, Up: true, Addresses: []string{fmt.Sprintf("192.0.2.%d/24", n+i)}})
+			s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
+				record.InterfaceSnapshot{Interface: name, Kind: "bridge", MAC: fmt.Sprintf("02:00:00:00:%02x:%02x", n,
+					i), MTU: 1500, Up: true, Addresses: []string{fmt.Sprintf("192.0.2.%d/24", n+i)}})
 			key := strings.ReplaceAll(name, ".", "/")
 			s.Reading.Snapshot.Sysctls["net.ipv4.conf."+key+".rp_filter"] = "1"
-			s.Reading.Snapshot.Routes = append(s.Reading.Snapshot.Routes, record.RouteEntry{To: fmt.Sprintf("192.0.2.%d/32", n+i), Table: 255, Text: fmt.Sprintf("local 192.0.2.%d dev %s proto kernel scope host src 192.0.2.%d", n+i, name, n+i)})
+			s.Reading.Snapshot.Routes = append(s.Reading.Snapshot.Routes,
+				record.RouteEntry{To: fmt.Sprintf("192.0.2.%d/32", n+i), Table: 255,
+					Text: fmt.Sprintf("local 192.0.2.%d dev %s proto kernel scope host src 192.0.2.%d", n+i,
+						name, n+i)})
 		}
 		s.State.FirstNamespace = true
-		s.State.Parameters = map[string]string{"net.core.rmem_max": "212992", "net.ipv4.tcp_congestion_control": "cubic"}
-		s.State.Files = []record.ParameterLine{{File: "/etc/sysctl.d/90-core.conf", Line: 1, Key: "net.core.rmem_max", Value: "4194304"}, {File: "/etc/sysctl.d/local.conf", Line: 1, Key: "kernel.hostname", Value: host}}
+		s.State.Parameters = map[string]string{"net.core.rmem_max": "212992",
+			"net.ipv4.tcp_congestion_control": "cubic"}
+		s.State.Files = []record.ParameterLine{{File: "/etc/sysctl.d/90-core.conf", Line: 1, Key: "net.core.rmem_max",
+			Value: "4194304"}, {File: "/etc/sysctl.d/local.conf", Line: 1, Key: "kernel.hostname", Value: host}}
 		s.State.Resolver = &record.Resolver{Search: []string{"lan", "local"}}
-		s.State.LLDP = []record.LLDPNeighbour{{Interface: port, System: "core", Chassis: "eth0", PortDescription: "eth0", MFS: 1200}, {Interface: port, System: "bridge", Chassis: "tcp"}}
+		s.State.LLDP = []record.LLDPNeighbour{{Interface: port, System: "core", Chassis: "eth0",
+			PortDescription: "eth0", MFS: 1200}, {Interface: port, System: "bridge", Chassis: "tcp"}}
 		s.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:22"}}
-		s.State.Log = &record.KernelLog{Lines: []record.LogLine{{Text: "br-lan: port 1(s1-eth0), lan.7, eth0 of core: net.core.rmem_max by pve.lan, 6.8.12-4-pve"}, {Text: "page allocation failure"}}}
+		s.State.Log = &record.KernelLog{
+			Lines: []record.LogLine{
+				{Text: "br-lan: port 1(s1-eth0), lan.7, eth0 of core: net.core.rmem_max by pve.lan, 6.8.12-4-pve"},
+				{Text: "page allocation failure"}}}
 		for _, part := range []string{"parameters", "parameter files", "lldp", "kernel log", "sockets"} {
 			s.State.Parts = append(s.State.Parts, record.StatePart{Part: part})
 		}
@@ -182,20 +214,30 @@ func TestNamesStay(t *testing.T) {
 	if err := Snapshots([32]byte{5}, &after[0], &after[1]); err != nil {
 		t.Fatal(err)
 	}
-	if want, got := ids(before), ids(after); !slices.Equal(got, want) || !slices.Contains(want, "strict-rp-filter") || !slices.Contains(want, "parameter-not-applied") || !slices.Contains(want, "fault-logged") || !slices.Contains(want, "lldp-mtu") {
+	if want, got := ids(before), ids(after); !slices.Equal(got, want) || !slices.Contains(want, "strict-rp-filter") ||
+		!slices.Contains(want, "parameter-not-applied") || !slices.Contains(want, "fault-logged") ||
+		!slices.Contains(want, "lldp-mtu") {
 		t.Errorf("found %q, and before %q", got, want)
 	}
 	for i, s := range after {
 		for n, was := range before[i].Reading.Snapshot.Interfaces {
 			route := s.Reading.Snapshot.Routes[n].Text
-			if is := s.Reading.Snapshot.Interfaces[n]; is.Interface != was.Interface || is.Kind != was.Kind || !strings.HasPrefix(route, "local ") || !strings.Contains(route, " dev "+was.Interface+" proto kernel scope host ") {
+			if is := s.Reading.Snapshot.Interfaces[n]; is.Interface != was.Interface || is.Kind != was.Kind ||
+				!strings.HasPrefix(route, "local ") ||
+				!strings.Contains(route, " dev "+was.Interface+" proto kernel scope host ") {
 				t.Errorf("%+v, %q", is, route)
 			}
 		}
-		if !maps.Equal(s.Reading.Snapshot.Sysctls, before[i].Reading.Snapshot.Sysctls) || !maps.Equal(s.State.Parameters, before[i].State.Parameters) || s.State.Files[0] != before[i].State.Files[0] || s.State.Files[1].File != "/etc/sysctl.d/local.conf" || s.Host.Kernel != "6.6.87.2-4-pve" || s.State.Listeners[0].Protocol != "tcp" {
+		if !maps.Equal(s.Reading.Snapshot.Sysctls, before[i].Reading.Snapshot.Sysctls) ||
+			!maps.Equal(s.State.Parameters, before[i].State.Parameters) ||
+			s.State.Files[0] != before[i].State.Files[0] || s.State.Files[1].File != "/etc/sysctl.d/local.conf" ||
+			s.Host.Kernel != "6.6.87.2-4-pve" || s.State.Listeners[0].Protocol != "tcp" {
 			t.Errorf("%+v, %+v", s.State, s.Reading.Snapshot)
 		}
-		if l := s.State.LLDP[0]; l.System != "host2" || l.PortDescription != "eth0" || s.State.Files[1].Value != s.Host.Host || s.State.Log.Lines[0].Text != "br-lan: port 1(s1-eth0), lan.7, eth0 of host2: net.core.rmem_max by host1.domain1, 6.8.12-4-pve" {
+		if l := s.State.LLDP[0]; l.System != "host2" || l.PortDescription != "eth0" ||
+			s.State.Files[1].Value != s.Host.Host ||
+			s.State.Log.Lines[0].Text !=
+				"br-lan: port 1(s1-eth0), lan.7, eth0 of host2: net.core.rmem_max by host1.domain1, 6.8.12-4-pve" {
 			t.Errorf("%+v, %+v, %+v", s.State.LLDP, s.State.Files, s.State.Log)
 		}
 	}
@@ -213,7 +255,8 @@ func TestManyNames(t *testing.T) {
 		}
 		s.State.Log = &record.KernelLog{}
 		for range 50 {
-			s.State.Log.Lines = append(s.State.Log.Lines, record.LogLine{Text: strings.Repeat("eth0: link of sw-0.corp.example is up ", 20)})
+			s.State.Log.Lines = append(s.State.Log.Lines,
+				record.LogLine{Text: strings.Repeat("eth0: link of sw-0.corp.example is up ", 20)})
 		}
 		least := time.Duration(math.MaxInt64)
 		for range 3 {

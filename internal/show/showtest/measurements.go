@@ -11,7 +11,8 @@ import (
 func WithPeer(counted string) *record.Measure {
 	m := Measurement(1)
 	m.Peer, m.PeerCPUPercent = "iperf3 3.12", 12.4
-	m.Unknown = []string{"a common window: iperf3 counts over its own time", "whether the server has done as it was asked"}
+	m.Unknown = []string{"a common window: iperf3 counts over its own time",
+		"whether the server has done as it was asked"}
 	m.Ends = m.Ends[:1]
 	d := &m.Directions[0]
 	d.Counted = counted
@@ -61,7 +62,8 @@ func Datagrams(m *record.Measure) *record.Measure {
 	for i := range m.Flows {
 		f := &m.Flows[i]
 		f.SenderInfo, f.LimitedBy, f.CongestionControl = nil, "", ""
-		f.Datagrams = &record.Datagrams{Sent: 1_000_000, Received: 999_500, Lost: 480, Reordered: 3, Duplicates: 1, JitterUs: 12.34}
+		f.Datagrams = &record.Datagrams{Sent: 1_000_000, Received: 999_500, Lost: 480, Reordered: 3, Duplicates: 1,
+			JitterUs: 12.34}
 		lost += f.Datagrams.Lost
 		sum.Sent, sum.Received = sum.Sent+f.Datagrams.Sent, sum.Received+f.Datagrams.Received
 	}
@@ -95,21 +97,26 @@ func Latency() *record.Latency {
 	return &record.Latency{
 		Idle:       &record.Distribution{Count: 333, P50Us: 512, P90Us: 600, P99Us: 700, P999Us: 800, MaxUs: 900},
 		Loaded:     &record.Distribution{Count: 1000, P50Us: 61e3, P90Us: 70e3, P99Us: 80e3, P999Us: 90e3, MaxUs: 95e3},
-		BaselineUs: 500, BufferDelayUs: 60e3, BufferDelayPercent: 12000, TCPBaselineUs: 400, TCPRTTUs: 50e3, TCPBufferDelayPercent: 12400,
-		Grade: "C", Means: "calls suffer, pages open late",
+		BaselineUs: 500, BufferDelayUs: 60e3, BufferDelayPercent: 12000, TCPBaselineUs: 400, TCPRTTUs: 50e3,
+		TCPBufferDelayPercent: 12400,
+		Grade:                 "C", Means: "calls suffer, pages open late",
 	}
 }
 
 // Measurements are measurements of every kind, by name.
 func Measurements() map[string]*record.Measure {
 	all := map[string]*record.Measure{
-		"tcp": Measurement(3), "udp": Datagrams(Measurement(3)), "rr": Transacting(Measurement(3)), "many flows": Measurement(40),
-		"iperf3": WithPeer(record.CountedAcknowledged), "iperf3 read": WithPeer(record.CountedReceived), "iperf3 udp": WithPeer(record.CountedByPeer),
-		"latency": Measurement(1), "both": Measurement(4), "modes": Measurement(2), "addresses": Measurement(4), "in doubt": Measurement(2), "loss-free": Datagrams(Measurement(1)), "find-max": Transacting(Measurement(1)),
+		"tcp": Measurement(3), "udp": Datagrams(Measurement(3)), "rr": Transacting(Measurement(3)),
+		"many flows": Measurement(40),
+		"iperf3":     WithPeer(record.CountedAcknowledged), "iperf3 read": WithPeer(record.CountedReceived),
+		"iperf3 udp": WithPeer(record.CountedByPeer),
+		"latency":    Measurement(1), "both": Measurement(4), "modes": Measurement(2), "addresses": Measurement(4),
+		"in doubt": Measurement(2), "loss-free": Datagrams(Measurement(1)), "find-max": Transacting(Measurement(1)),
 	}
 	all["latency"].Latency = Latency()
 	read := all["both"].Directions[0]
-	read.Direction, read.LimitWhy = "read", "the rate of the sender's shaper, tbf on enp3s0f0np0 at 941.5 Mbit/s with 1514 bytes of burst"
+	read.Direction, read.LimitWhy = "read",
+		"the rate of the sender's shaper, tbf on enp3s0f0np0 at 941.5 Mbit/s with 1514 bytes of burst"
 	all["both"].Directions = append(all["both"].Directions, read)
 	auto, plain := Measurement(3), Measurement(1)
 	for i := range auto.Flows {
@@ -121,29 +128,37 @@ func Measurements() map[string]*record.Measure {
 	for i := range 4 {
 		for _, host := range []string{record.NodeClient, record.NodeServer} {
 			all["addresses"].Addresses = append(all["addresses"].Addresses, record.MeasureAddress{
-				Host: host, Address: fmt.Sprintf("2001:db8:85a3:8d3:1319:8a2e:370:%d", 7000+i), Interface: fmt.Sprintf("enp3s0f%dnp%d", i, i), Flows: 3, WriteBps: 941e6, ReadBps: 512e6,
+				Host: host, Address: fmt.Sprintf("2001:db8:85a3:8d3:1319:8a2e:370:%d", 7000+i),
+				Interface: fmt.Sprintf("enp3s0f%dnp%d", i, i), Flows: 3, WriteBps: 941e6, ReadBps: 512e6,
 			})
 		}
 	}
 	all["addresses"].Directions = append(all["addresses"].Directions, read)
 	doubt := all["in doubt"]
-	doubt.Trust = append(doubt.Trust, record.Check{Check: "foreign-traffic", Detail: "client: its interfaces sent 1 GB that belongs to no flow"})
+	doubt.Trust = append(doubt.Trust, record.Check{Check: "foreign-traffic",
+		Detail: "client: its interfaces sent 1 GB that belongs to no flow"})
 	doubt.Expect = &record.Expectation{Gate: ">= 1gbit"}
-	doubt.Directions[0].LimitBps, doubt.Directions[0].LimitWhy = 0, "unknown: neither end's interface has hardware that reports a speed"
+	doubt.Directions[0].LimitBps, doubt.Directions[0].LimitWhy = 0,
+		"unknown: neither end's interface has hardware that reports a speed"
 	doubt.Ends[1].Others = &record.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
 	doubt.Flows[1].Error = "connection reset by the peer"
 	doubt.Run, doubt.Page = "measure-2026-03-02-09-30-00", "measurements/after-the-new-cable/report.html"
 	all["loss-free"].LossFree = &record.LossFree{
 		RateBps: 94e6, PacketsPerS: 7982.3, DatagramBytes: 1472, LostAtBps: 95e6, Repeats: 2, ConfirmS: 10,
-		Places: []record.LossPlace{{Host: "client", What: "the queue of eth0 (tbf)", Packets: 1234}, {What: "where no host counts them", Packets: 5}},
-		Trials: []record.LossTrial{{OfferedBps: 2e8, WindowS: 1, Sent: 17000, Lost: 8500, LostShare: 0.5}, {AskedBps: 94e6, OfferedBps: 94e6, WindowS: 10, Sent: 79823, Confirms: true, Pass: true}},
+		Places: []record.LossPlace{{Host: "client", What: "the queue of eth0 (tbf)", Packets: 1234},
+			{What: "where no host counts them", Packets: 5}},
+		Trials: []record.LossTrial{{OfferedBps: 2e8, WindowS: 1, Sent: 17000, Lost: 8500, LostShare: 0.5},
+			{AskedBps: 94e6, OfferedBps: 94e6, WindowS: 10, Sent: 79823, Confirms: true, Pass: true}},
 	}
 	late := record.Condition{Metric: "latency_p99", Condition: "latency_p99 <= 20ms", Got: "31.2 ms"}
 	all["find-max"].FindMax = &record.FindMax{
-		Objective: "latency_p99 <= 20ms, errors <= 0.1%", RatePerS: 940, Confirmed: 3, Repeats: 3, FailedAtPerS: 980, FailedAnsweredPerS: 910, Failed: []record.Condition{late}, BoundedBy: record.BoundedByAnswers,
+		Objective: "latency_p99 <= 20ms, errors <= 0.1%", RatePerS: 940, Confirmed: 3, Repeats: 3, FailedAtPerS: 980,
+		FailedAnsweredPerS: 910, Failed: []record.Condition{late}, BoundedBy: record.BoundedByAnswers,
 		ClosedLoopPerS: 1010, NeededRequests: 1000, Resolution: 0.05, TrialS: 1, ConfirmS: 10,
 		Trials: []record.FindMaxTrial{
-			{AnsweredPerS: 1010, WindowS: 10, Generator: "the busiest traffic thread took 99 % of a CPU (client)"}, {AskedPerS: 980, AnsweredPerS: 910, WindowS: 1.12, Lengthened: true, FailedBy: record.BoundedByAnswers, Conditions: []record.Condition{late}},
+			{AnsweredPerS: 1010, WindowS: 10, Generator: "the busiest traffic thread took 99 % of a CPU (client)"},
+			{AskedPerS: 980, AnsweredPerS: 910, WindowS: 1.12, Lengthened: true, FailedBy: record.BoundedByAnswers,
+				Conditions: []record.Condition{late}},
 			{AskedPerS: 940, AnsweredPerS: 940, WindowS: 10, Confirms: true, Pass: true},
 		},
 	}

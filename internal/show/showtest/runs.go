@@ -52,7 +52,8 @@ func Predicted(measured func(f *record.Flow)) *record.Run {
 			f := &run.Trials[i].Flows[j]
 			f.Connected = true
 			f.LimitedBy, f.LimitedWhy = "receiver window", "it waited all the time"
-			f.Expected = &record.Prediction{LowBps: 0.99 * f.GoodputBps, HighBps: f.GoodputBps, LimitedBy: "receiver window", Why: "a window in 50 ms"}
+			f.Expected = &record.Prediction{LowBps: 0.99 * f.GoodputBps, HighBps: f.GoodputBps,
+				LimitedBy: "receiver window", Why: "a window in 50 ms"}
 			measured(f)
 		}
 	}

@@ -61,11 +61,14 @@ func makeVariants() map[string]*record.Run {
 	out["fabric"] = fabric()
 	out["back-to-back"] = backToBack()
 	out["two-factors"] = twoFactors()
-	out["scattered"] = concluded(sciencetest.Levels("bit/s", 956e6, []string{""}, []string{"plain", "by chance"}, func(_, level string, block int) float64 {
-		return 956e6 * map[string][]float64{"plain": {0.25, 0.25, 0.25, 0.25}, "by chance": {1, 0.25, 0.5, 0.25}}[level][block-1]
-	}, 4))
+	out["scattered"] = concluded(sciencetest.Levels("bit/s", 956e6, []string{""}, []string{"plain", "by chance"},
+		func(_, level string, block int) float64 {
+			return 956e6 * map[string][]float64{"plain": {0.25, 0.25, 0.25, 0.25},
+				"by chance": {1, 0.25, 0.5, 0.25}}[level][block-1]
+		}, 4))
 	for name, responses := range map[string][]string{
-		"loaded": {"latency_p99", "goodput"}, "loaded-goodput": {"goodput", "latency_p99", "transactions"}, "loaded-alone": {"latency_p999"},
+		"loaded": {"latency_p99", "goodput"}, "loaded-goodput": {"goodput", "latency_p99", "transactions"},
+		"loaded-alone": {"latency_p999"},
 	} {
 		out[name] = concluded(sciencetest.Loaded(3, 4, responses...))
 	}
@@ -94,7 +97,8 @@ func thirty() *record.Run {
 // twoFactors is a run of two levels of fix with each of two of mtu, which does nothing.
 func twoFactors() *record.Run {
 	run, random := sciencetest.Few(0, 0, 4), rand.New(rand.NewPCG(2, 2))
-	run.Factors = append(run.Factors, record.Factor{Name: "mtu", Role: "compare", Baseline: "1500", Levels: sciencetest.Named("1500", "9000")})
+	run.Factors = append(run.Factors, record.Factor{Name: "mtu", Role: "compare", Baseline: "1500",
+		Levels: sciencetest.Named("1500", "9000")})
 	return concluded(sciencetest.Factorial(run, 4, func(at map[string]string, block, order int) record.Trial {
 		return sciencetest.Study.Trial(at["fix"], "writes", block, order, random)
 	}))
@@ -125,9 +129,11 @@ func Hostile() *record.Run {
 	run.Study, run.Question, run.Answer, run.StudyFile, run.Again = evil, evil, evil, evil, evil
 	run.Notes[0].Text = evil
 	run.Environment.Version, run.Environment.Mode, run.Environment.Hosts[0].Kernel = evil, evil, evil
-	run.Findings[0] = record.Finding{ID: evil, Host: evil, Confidence: evil, Summary: evil, Evidence: []string{evil}, Fix: []string{evil}, Reference: `javascript:alert(1)`}
+	run.Findings[0] = record.Finding{ID: evil, Host: evil, Confidence: evil, Summary: evil, Evidence: []string{evil},
+		Fix: []string{evil}, Reference: `javascript:alert(1)`}
 	old := run.Factors[1].Levels[1].Name
-	run.Factors[1].Levels[1].Name, run.Factors[1].Levels[1].About, run.Factors[1].Levels[1].SettingLines = "="+evil, evil, []string{evil}
+	run.Factors[1].Levels[1].Name, run.Factors[1].Levels[1].About, run.Factors[1].Levels[1].SettingLines = "="+evil,
+		evil, []string{evil}
 	for i := range run.Treatments {
 		if run.Treatments[i].Levels["fix"] == old {
 			run.Treatments[i].Levels["fix"] = "=" + evil
@@ -186,11 +192,13 @@ func fabric() *record.Run {
 	run := concluded(sciencetest.Lab{Ports: 2, Clients: 2}.Few(3, 0, 4))
 	t := &run.Topology
 	for i := range 2 {
-		t.Hosts = append(t.Hosts, topology.Host{Name: fmt.Sprintf("spine%d", i+1), Forward: true, Interfaces: []topology.Interface{{Name: "swp1"}, {Name: "swp2"}}})
+		t.Hosts = append(t.Hosts, topology.Host{Name: fmt.Sprintf("spine%d", i+1), Forward: true,
+			Interfaces: []topology.Interface{{Name: "swp1"}, {Name: "swp2"}}})
 	}
 	t.Links = nil
 	link := func(a, ap, b, bp string) {
-		t.Links = append(t.Links, topology.Link{From: topology.End{Node: a, Interface: ap}, To: topology.End{Node: b, Interface: bp}, Impairment: topology.Impairment{Rate: 1e9}})
+		t.Links = append(t.Links, topology.Link{From: topology.End{Node: a, Interface: ap},
+			To: topology.End{Node: b, Interface: bp}, Impairment: topology.Impairment{Rate: 1e9}})
 	}
 	link("server", "eth0", "spine1", "swp1")
 	link("server", "eth1", "spine2", "swp1")
@@ -201,7 +209,8 @@ func fabric() *record.Run {
 	for i := range run.Treatments {
 		tr := &run.Treatments[i]
 		for k := range 2 {
-			tr.Interfaces = append(tr.Interfaces, record.TreatmentInterface{Host: fmt.Sprintf("spine%d", k+1), Interface: "swp2", RxBps: tr.Interfaces[k].RxBps, LimitBps: 1e9, Share: 1})
+			tr.Interfaces = append(tr.Interfaces, record.TreatmentInterface{Host: fmt.Sprintf("spine%d", k+1),
+				Interface: "swp2", RxBps: tr.Interfaces[k].RxBps, LimitBps: 1e9, Share: 1})
 		}
 	}
 	return run
@@ -213,8 +222,10 @@ func backToBack() *record.Run {
 	t.Switches = nil
 	t.Hosts[1].Interfaces = append(t.Hosts[1].Interfaces, topology.Interface{Name: "eth1"})
 	t.Links = []topology.Link{
-		{From: topology.End{Node: "server", Interface: "eth0"}, To: topology.End{Node: "client1", Interface: "eth0"}, Impairment: topology.Impairment{Rate: 1e9}},
-		{From: topology.End{Node: "server", Interface: "eth1"}, To: topology.End{Node: "client1", Interface: "eth1"}, Impairment: topology.Impairment{Rate: 1e9}},
+		{From: topology.End{Node: "server", Interface: "eth0"}, To: topology.End{Node: "client1", Interface: "eth0"},
+			Impairment: topology.Impairment{Rate: 1e9}},
+		{From: topology.End{Node: "server", Interface: "eth1"}, To: topology.End{Node: "client1", Interface: "eth1"},
+			Impairment: topology.Impairment{Rate: 1e9}},
 	}
 	return run
 }

@@ -27,7 +27,8 @@ type Argument struct {
 func (a Argument) Usage() string { return a.Doc + ", " + a.Bounds }
 
 // bounded is an argument of an ordered type between two bounds.
-func bounded[T cmp.Ordered](name, what, byDefault string, low, high T, parse func(string) (T, error), doc string) Argument {
+func bounded[T cmp.Ordered](name, what, byDefault string, low, high T, parse func(string) (T, error),
+	doc string) Argument {
 	bounds := fmt.Sprintf("%v to %v", low, high)
 	return Argument{name, what, byDefault, doc, bounds, func(text string) (any, error) {
 		v, err := parse(text)
@@ -47,7 +48,8 @@ func rate(name, byDefault string, low, high unit.BitRate, doc string) Argument {
 }
 
 func delay(name, byDefault string, low, high time.Duration, doc string) Argument {
-	return spelled(bounded(name, "duration", byDefault, unit.Duration(low), unit.Duration(high), unit.ParseLatency, doc), unit.ParseLatency)
+	return spelled(bounded(name, "duration", byDefault, unit.Duration(low), unit.Duration(high), unit.ParseLatency,
+		doc), unit.ParseLatency)
 }
 
 func share(name, byDefault string, low, high unit.Ratio, doc string) Argument {
@@ -91,7 +93,8 @@ func address(name, byDefault, doc string) Argument {
 
 // remote is an argument that names a host as ssh does, or this one.
 func remote(name, byDefault, doc string) Argument {
-	return matching(name, "host", byDefault, `[A-Za-z0-9_][A-Za-z0-9_.@-]*`, "as for ssh, such as root@nas, or here", doc)
+	return matching(name, "host", byDefault, `[A-Za-z0-9_][A-Za-z0-9_.@-]*`, "as for ssh, such as root@nas, or here",
+		doc)
 }
 
 // via is the command that reaches such a host.

@@ -77,10 +77,12 @@ var Kinds = []Kind{
 		Example: "--server root@nas --server-address 192.168.1.15/24 --server-interface enp3s0",
 		Arguments: []Argument{
 			remote("server", "root@server", "the host that is connected to"),
-			matching("server-interface", "name", "eth0", `[A-Za-z0-9_][A-Za-z0-9_.@-]{0,14}`, "as in ip link", "its interface"),
+			matching("server-interface", "name", "eth0", `[A-Za-z0-9_][A-Za-z0-9_.@-]{0,14}`, "as in ip link",
+				"its interface"),
 			address("server-address", "192.168.1.15/24", "that interface's address"),
 			remote("client", "here", "the host that connects"),
-			matching("client-interface", "name", "eth0", `[A-Za-z0-9_][A-Za-z0-9_.@-]{0,14}`, "as in ip link", "its interface"),
+			matching("client-interface", "name", "eth0", `[A-Za-z0-9_][A-Za-z0-9_.@-]{0,14}`, "as in ip link",
+				"its interface"),
 			address("client-address", "192.168.1.101/24", "that interface's address"),
 			rate("rate", "1gbit", 1e6, 400e9, "rate of both interfaces"),
 		},
@@ -88,9 +90,11 @@ var Kinds = []Kind{
 			server, client := v["server-address"].(netip.Prefix), v["client-address"].(netip.Prefix)
 			switch {
 			case server.Masked() != client.Masked():
-				return fmt.Errorf("--server-address %s, --client-address %s: expected two addresses of one network", server, client)
+				return fmt.Errorf("--server-address %s, --client-address %s: expected two addresses of one network",
+					server, client)
 			case server.Addr() == client.Addr():
-				return fmt.Errorf("--server-address %s, --client-address %s: expected two different ones", server, client)
+				return fmt.Errorf("--server-address %s, --client-address %s: expected two different ones",
+					server, client)
 			}
 			v["servervia"], v["clientvia"] = via(v["server"]), via(v["client"])
 			return nil
@@ -116,7 +120,9 @@ func path(v values) error {
 	rate, rtt := v["rate"].(unit.BitRate), time.Duration(v["rtt"].(unit.Duration))
 	bdp := int64(math.Ceil(float64(rate) / 8 * rtt.Seconds()))
 	if bdp > maxInFlight {
-		return fmt.Errorf("--rate %s, --rtt %s: %d MiB are in flight: expected at most %d MiB, so a lower rate or a shorter round trip", rate, rtt, bdp>>20, maxInFlight>>20)
+		return fmt.Errorf(
+			"--rate %s, --rtt %s: %d MiB are in flight: expected at most %d MiB, so a lower rate or a shorter round trip",
+			rate, rtt, bdp>>20, maxInFlight>>20)
 	}
 	v["bdp"] = bdp
 	v["delay"] = unit.Duration(rtt / 2)

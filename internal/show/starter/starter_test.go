@@ -32,11 +32,14 @@ func made(k Kind, given ...string) (string, error) {
 // TestTemplates: what a template makes is a study, with its defaults and at its bounds.
 func TestTemplates(t *testing.T) {
 	for name, list := range map[string][]string{
-		"nas":    {"", "interfaces=16 clients=1 client-rate=100gbit", "interfaces=3 clients=64 rate=10mbit", "clients=1", "rate=1mbit client-rate=1mbit"},
+		"nas": {"", "interfaces=16 clients=1 client-rate=100gbit", "interfaces=3 clients=64 rate=10mbit",
+			"clients=1", "rate=1mbit client-rate=1mbit"},
 		"fabric": {"", "spines=16 leaves=16 flows=1", "spines=3 leaves=5 flows=256 rate=1mbit", "rate=100gbit"},
-		"wan":    {"", "rate=1mbit rtt=1s", "rate=10gbit rtt=1ms loss=0.1%", "loss=10% streams=64", "rtt=1500us", "rate=10gbit rtt=200ms"},
-		"list":   {"", "rate=1gbit rtt=100ms", "rate=10mbit rtt=20ms", "rate=1mbit rtt=1ms"},
-		"hosts":  {"", "server=nas client=me@there server-address=fd00::1/64 client-address=fd00::2/64", "server-interface=enp3s0 client-interface=bond0.7 rate=100gbit"},
+		"wan": {"", "rate=1mbit rtt=1s", "rate=10gbit rtt=1ms loss=0.1%", "loss=10% streams=64", "rtt=1500us",
+			"rate=10gbit rtt=200ms"},
+		"list": {"", "rate=1gbit rtt=100ms", "rate=10mbit rtt=20ms", "rate=1mbit rtt=1ms"},
+		"hosts": {"", "server=nas client=me@there server-address=fd00::1/64 client-address=fd00::2/64",
+			"server-interface=enp3s0 client-interface=bond0.7 rate=100gbit"},
 	} {
 		k, found := Find(name)
 		if !found {
@@ -76,10 +79,12 @@ func TestBuffers(t *testing.T) {
 	k, _ := Find("wan")
 	for _, test := range []struct{ rate, rtt, rmem, wmem, wantRmem, wantWmem string }{
 		{"1gbit", "80ms", "4096 131072 33554432", "4096 16384 4194304", "4096 131072 40000000", "4096 16384 30000000"},
-		{"500mbit", "80ms", "4096 131072 33554432", "4096 16384 4194304", "4096 131072 33554432", "4096 16384 15000000"},
+		{"500mbit", "80ms", "4096 131072 33554432", "4096 16384 4194304", "4096 131072 33554432",
+			"4096 16384 15000000"},
 		{"100mbit", "40ms", "8192 262144 33554432", "4096 16384 4194304", "8192 262144 67108864", "4096 16384 8388608"},
 		{"100mbit", "40ms", "", "no numbers", "4096 131072 12582912", "4096 16384 8388608"},
-		{"1mbit", "1ms", "4096 131072 2147483647", "4096 16384 4194304", "4096 131072 2147483647", "4096 16384 8388608"},
+		{"1mbit", "1ms", "4096 131072 2147483647", "4096 16384 4194304", "4096 131072 2147483647",
+			"4096 16384 8388608"},
 	} {
 		arguments := make([]any, len(k.Arguments))
 		for i, a := range k.Arguments {
@@ -94,7 +99,8 @@ func TestBuffers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"{net.ipv4.tcp_rmem: " + test.wantRmem + "}", "{net.ipv4.tcp_wmem: " + test.wantWmem + "}"} {
+		for _, want := range []string{"{net.ipv4.tcp_rmem: " + test.wantRmem + "}", "{net.ipv4.tcp_wmem: " +
+			test.wantWmem + "}"} {
 			if strings.Count(string(text), want) != 2 {
 				t.Errorf("%s, %s, %s, %s: want %s twice in\n%s", test.rate, test.rtt, test.rmem, test.wmem, want, text)
 			}
@@ -116,9 +122,11 @@ func TestEveryKindIsTried(t *testing.T) {
 func TestBounds(t *testing.T) {
 	for _, k := range Kinds {
 		for _, a := range k.Arguments {
-			for _, text := range []string{"", "-1", "x y", "0x10", "1e99", "1e99gbit", "9999h", "200%", "NaN", "eth0\n", "-oProxyCommand=x", "{a}", "a: b", "10.0.0.1"} {
+			for _, text := range []string{"", "-1", "x y", "0x10", "1e99", "1e99gbit", "9999h", "200%", "NaN", "eth0\n",
+				"-oProxyCommand=x", "{a}", "a: b", "10.0.0.1"} {
 				v, err := a.Parse(text)
-				if err == nil && (a.Type == "host" || a.Type == "name") && (text == "0x10" || text == "1e99" || text == "NaN" || text == "1e99gbit" || text == "9999h" || text == "10.0.0.1") {
+				if err == nil && (a.Type == "host" || a.Type == "name") && (text == "0x10" || text == "1e99" ||
+					text == "NaN" || text == "1e99gbit" || text == "9999h" || text == "10.0.0.1") {
 					continue // names as good as others
 				}
 				if err == nil || !strings.Contains(err.Error(), "expected ") {

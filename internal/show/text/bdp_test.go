@@ -23,17 +23,23 @@ func TestBDPHere(t *testing.T) {
 		receiver   string
 		sender     string
 	}{
-		{12_500_000, 4 << 20, "; this host allows 12,500,000, enough if it receives", "; this host allows 4,194,304, enough for 671.1 Mbit/s without loss if it sends"},
-		{2_993_000, 2_994_000, "; this host allows 2,993,000, too little if it receives", "; this host allows 2,994,000, enough for 479 Mbit/s without loss if it sends"},
-		{6_249_999, 6_250_000, "; this host allows 6,249,999, enough for 1 Gbit/s without loss if it receives", "; this host allows 6,250,000, enough without loss if it sends"},
-		{12_499_999, 9_375_000, "; this host allows 12,499,999, enough without loss if it receives", "; this host allows 9,375,000, enough if it sends"},
+		{12_500_000, 4 << 20, "; this host allows 12,500,000, enough if it receives",
+			"; this host allows 4,194,304, enough for 671.1 Mbit/s without loss if it sends"},
+		{2_993_000, 2_994_000, "; this host allows 2,993,000, too little if it receives",
+			"; this host allows 2,994,000, enough for 479 Mbit/s without loss if it sends"},
+		{6_249_999, 6_250_000, "; this host allows 6,249,999, enough for 1 Gbit/s without loss if it receives",
+			"; this host allows 6,250,000, enough without loss if it sends"},
+		{12_499_999, 9_375_000, "; this host allows 12,499,999, enough without loss if it receives",
+			"; this host allows 9,375,000, enough if it sends"},
 		{0, 0, "", ""},
 	} {
 		l := limits.Path{RateBps: 1e9, RTTS: 0.025, Segment: 1448}.Buffers(0, 0, limits.FirstWindow)
 		l.RmemHere, l.WmemHere = c.rmem, c.wmem
 		got := shown(l)
-		for _, want := range []string{"buffers of up to 12,500,000 bytes" + c.receiver + "\n", "buffers of up to 9,375,000 bytes" + c.sender + "\n",
-			" sysctl -w net.ipv4.tcp_rmem='4096 131072 12500000'\n", " sysctl -w net.ipv4.tcp_wmem='4096 16384 9375000'\n"} {
+		for _, want := range []string{"buffers of up to 12,500,000 bytes" + c.receiver + "\n",
+			"buffers of up to 9,375,000 bytes" + c.sender + "\n",
+			" sysctl -w net.ipv4.tcp_rmem='4096 131072 12500000'\n",
+			" sysctl -w net.ipv4.tcp_wmem='4096 16384 9375000'\n"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("no %q in %s", want, got)
 			}

@@ -37,7 +37,8 @@ type layout struct {
 
 // layouts are tried in this order.
 var layouts = []layout{
-	{full, false, 2}, {full, true, 2}, {worded, false, 2}, {worded, false, 3}, {worded, true, 3}, {marked, false, 2}, {marked, true, 2},
+	{full, false, 2}, {full, true, 2}, {worded, false, 2}, {worded, false, 3}, {worded, true, 3}, {marked, false, 2},
+	{marked, true, 2},
 }
 
 // column is a column of a table, spelled and padded.

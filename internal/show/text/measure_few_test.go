@@ -16,7 +16,8 @@ func TestMeasureTextNoneReceived(t *testing.T) {
 		d := record.Datagrams{Sent: 3472, Received: received, Lost: 3472 - received, JitterUs: 1420}
 		*m.Flows[0].Datagrams, *m.Directions[0].Datagrams = d, d
 		text := measureText(t, m, 120)
-		if n := strings.Count(text, "–\n") + strings.Count(text, "jitter –"); n != want || want > 0 && strings.Contains(text, "1.42 ms") {
+		if n := strings.Count(text, "–\n") + strings.Count(text, "jitter –"); n != want || want > 0 &&
+			strings.Contains(text, "1.42 ms") {
 			t.Errorf("%d received: %d dashes, want %d in\n%s", received, n, want, text)
 		}
 	}
@@ -32,7 +33,8 @@ func TestMeasureTextFewRequests(t *testing.T) {
 	} {
 		m := showtest.Measurement(1)
 		m.Latency = showtest.Latency()
-		m.Latency.Loaded = &record.Distribution{Count: count, P50Us: 20_400, P90Us: 21_800, P99Us: 25_600, P999Us: 25_700, MaxUs: 25_800}
+		m.Latency.Loaded = &record.Distribution{Count: count, P50Us: 20_400, P90Us: 21_800, P99Us: 25_600,
+			P999Us: 25_700, MaxUs: 25_800}
 		if text := strings.Join(strings.Fields(measureText(t, m, 200)), " "); !strings.Contains(text, want) {
 			t.Errorf("%d requests: no %q in\n%s", count, want, text)
 		}

@@ -59,8 +59,9 @@ func TestMeasureTextTimedBursts(t *testing.T) {
 		timed int64
 		want  string
 	}{
-		{1689, "above the fastest datagram; of each burst that was sent at once the first is timed, since the others wait behind it: " +
-			"p90 40.5 µs, p99 812 µs, max 2.50 s"},
+		{1689,
+			"above the fastest datagram; of each burst that was sent at once the first is timed, since the others wait behind it: " +
+				"p90 40.5 µs, p99 812 µs, max 2.50 s"},
 		{20_000, "above the fastest datagram; p90 40.5 µs, p99 812 µs, p99.9 1.50 ms, max 2.50 s"},
 	} {
 		for _, width := range []int{60, 80, 200} {
@@ -75,7 +76,8 @@ func TestMeasureTextTimedBursts(t *testing.T) {
 	m := showtest.Datagrams(showtest.Measurement(1))
 	m.Datagrams.Delay.Count, m.Datagrams.Received = 500, 500
 	m.Directions[0].MeasureCounts = m.MeasureCounts
-	if text := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(text, "above the fastest datagram; p90 40.5 µs, 6th slowest 812 µs, max 2.50 s (of 500 datagrams: p99 needs 1,000)") {
+	if text := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(text,
+		"above the fastest datagram; p90 40.5 µs, 6th slowest 812 µs, max 2.50 s (of 500 datagrams: p99 needs 1,000)") {
 		t.Error(text)
 	}
 }
@@ -105,19 +107,23 @@ func TestMeasureTextNeverSent(t *testing.T) {
 		250_000: "by interval sent 1 Gbit/s 80 % of the 1.25 Gbit/s asked for: 250,000 datagrams were given up 10 ms after they were due, held up: full link (tbf)" + lost,
 	} {
 		m := showtest.Datagrams(showtest.Measurement(1))
-		m.Flows[0].From, m.Flows[0].RateCapBps, m.Flows[0].LimitedBy, m.Flows[0].LimitedWhy = record.NodeClient, 1.25e9, "full link", "tbf"
+		m.Flows[0].From, m.Flows[0].RateCapBps, m.Flows[0].LimitedBy, m.Flows[0].LimitedWhy = record.NodeClient, 1.25e9,
+			"full link", "tbf"
 		m.Flows[0].Datagrams.Skipped, m.Directions[0].Datagrams.Skipped = skipped, skipped
 		if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, want) {
 			t.Errorf("%d: no %q in\n%s", skipped, want, got)
 		}
 	}
-	two := showtest.Datagrams(showtest.Measurement(2)) // the direction's figures are of both flows, and the reason is one's
+	// the direction's figures are of both flows, and the reason is one's
+	two := showtest.Datagrams(showtest.Measurement(2))
 	for i := range two.Flows {
-		two.Flows[i].From, two.Flows[i].RateCapBps, two.Flows[i].LimitedBy, two.Flows[i].LimitedWhy = record.NodeClient, 1.25e9, "full link", "tbf"
+		two.Flows[i].From, two.Flows[i].RateCapBps, two.Flows[i].LimitedBy, two.Flows[i].LimitedWhy = record.NodeClient,
+			1.25e9, "full link", "tbf"
 		two.Flows[i].Datagrams.Skipped = 10
 	}
 	two.Directions[0].Datagrams.Skipped = 20
-	if got := strings.Join(strings.Fields(measureText(t, two, 80)), " "); !strings.Contains(got, "20 datagrams were given up 10 ms after they were due, held up: w1 by full link (tbf)") {
+	if got := strings.Join(strings.Fields(measureText(t, two, 80)), " "); !strings.Contains(got,
+		"20 datagrams were given up 10 ms after they were due, held up: w1 by full link (tbf)") {
 		t.Errorf("of two flows:\n%s", got)
 	}
 	m := showtest.Datagrams(showtest.Measurement(1)) // loss behind the host holds no sender up
@@ -127,24 +133,29 @@ func TestMeasureTextNeverSent(t *testing.T) {
 		t.Errorf("by loss:\n%s", got)
 	}
 	m = showtest.Datagrams(showtest.Measurement(1))
-	m.Flows[0].From, m.Flows[0].RateCapBps, m.Flows[0].Datagrams.Bytes = record.NodeClient, 1.6e9, 1250 // more than was due in the window
+	// more than was due in the window
+	m.Flows[0].From, m.Flows[0].RateCapBps, m.Flows[0].Datagrams.Bytes = record.NodeClient, 1.6e9, 1250
 	m.Flows[0].Datagrams.Skipped, m.Directions[0].Datagrams.Skipped = 250_000, 250_000
-	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent 1 Gbit/s 62.5 % of the 1.6 Gbit/s asked for: ") {
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got,
+		" sent 1 Gbit/s 62.5 % of the 1.6 Gbit/s asked for: ") {
 		t.Errorf("sent is not what was sent:\n%s", got)
 	}
 	m = showtest.Datagrams(showtest.Measurement(1))
 	m.Directions[0].Datagrams.Skipped = 1
-	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent <100 % 1 datagram was given up 10 ms after it was due") {
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got,
+		" sent <100 % 1 datagram was given up 10 ms after it was due") {
 		t.Errorf("a single one:\n%s", got)
 	}
 	m = showtest.WithPeer(record.CountedByPeer)
 	m.Directions[0].Datagrams.Skipped = 822_000
-	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, " sent 50 % 822,000 datagrams were given up") {
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got,
+		" sent 50 % 822,000 datagrams were given up") {
 		t.Errorf("with iperf3:\n%s", got)
 	}
 	m = showtest.Datagrams(showtest.Measurement(1))
 	m.Directions[0].Datagrams.Received += 67
-	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got, "1 duplicates, 47 fewer in flight at the end of the window than at its beginning") {
+	if got := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(got,
+		"1 duplicates, 47 fewer in flight at the end of the window than at its beginning") {
 		t.Errorf("%s", got)
 	}
 }
@@ -207,7 +218,8 @@ func TestMeasureTextUDPRR(t *testing.T) {
 `
 	for _, test := range []struct{ got, want string }{
 		{said(0, 0, 0), head + "                lost 0 %      every request had its response within a second"},
-		{said(2136, 1, 0.01), head + "                lost 1 %      2,136 without a response within a second; late or\n" +
+		{said(2136, 1, 0.01), head +
+			"                lost 1 %      2,136 without a response within a second; late or\n" +
 			"                              duplicate responses: 1"},
 	} {
 		if test.got != test.want {
@@ -235,7 +247,8 @@ func TestMeasureTextModes(t *testing.T) {
 	}
 	alone := showtest.Measurement(1)
 	alone.Flows[0].SendMode, alone.Flows[0].ModeNote = "write", "splice: no room for a pipe"
-	if text = measureText(t, alone, 100); !strings.Contains(text, "Moved     sent by write, received by ?; splice: no room for a pipe\n") {
+	if text = measureText(t, alone, 100); !strings.Contains(text,
+		"Moved     sent by write, received by ?; splice: no room for a pipe\n") {
 		t.Errorf("one flow:\n%s", text)
 	}
 	all := *auto
@@ -266,21 +279,25 @@ func TestMeasureTextLatency(t *testing.T) {
 		t.Errorf("got\n%s\nwant within it\n%s", text, want)
 	}
 	m.Latency.BaselineUs = 46.2
-	if text := measureText(t, m, 300); !strings.Contains(text, "46.2 µs (RFC 6349); idle p50 is 11 times that, the path or the hosts were not quiet without the load; p50 rose by 60.5 ms") {
+	if text := measureText(t, m, 300); !strings.Contains(text,
+		"46.2 µs (RFC 6349); idle p50 is 11 times that, the path or the hosts were not quiet without the load; p50 rose by 60.5 ms") {
 		t.Errorf("an idle path that is not quiet:\n%s", text)
 	}
 	busy := m.Ends[1]
 	busy.CPUs, busy.CPUBusy, busy.BusyCPUS, busy.CPUS = 2, 0.9, 18, 6 // of 20 s
 	m.Ends[1] = busy
-	if text := measureText(t, m, 300); !strings.Contains(text, "times that, the path or the hosts were not quiet without the load (in the window other programs used 60 % of the CPUs of the server);") {
+	if text := measureText(t, m, 300); !strings.Contains(text,
+		"times that, the path or the hosts were not quiet without the load (in the window other programs used 60 % of the CPUs of the server);") {
 		t.Errorf("busy hosts:\n%s", text)
 	}
 	m.Latency.Loaded.Count = 1
-	if text := measureText(t, m, 100); !strings.Contains(text, "under load     slowest 61.0 ms   max 95.0 ms (of 1 request: p50 needs 20, p90") {
+	if text := measureText(t, m, 100); !strings.Contains(text,
+		"under load     slowest 61.0 ms   max 95.0 ms (of 1 request: p50 needs 20, p90") {
 		t.Errorf("one answer:\n%s", text)
 	}
 	m.Latency.Loaded = nil
-	if text := measureText(t, m, 80); !strings.Contains(text, "under load     ?") || !strings.Contains(text, "no response\n") {
+	if text := measureText(t, m, 80); !strings.Contains(text, "under load     ?") ||
+		!strings.Contains(text, "no response\n") {
 		t.Errorf("without an answer:\n%s", text)
 	}
 }
@@ -292,10 +309,12 @@ func TestMeasureTextAddresses(t *testing.T) {
 	m.Directions = append(m.Directions, record.MeasureDirection{Direction: "read"})
 	for i := range 2 {
 		m.Addresses = append(m.Addresses, record.MeasureAddress{
-			Host: "server", Address: fmt.Sprintf("10.0.%d.1", i), Interface: fmt.Sprintf("eth%d", i), Flows: 3, WriteBps: 1e9, ReadBps: 5e8,
+			Host: "server", Address: fmt.Sprintf("10.0.%d.1", i), Interface: fmt.Sprintf("eth%d", i), Flows: 3,
+			WriteBps: 1e9, ReadBps: 5e8,
 		})
 	}
-	m.Ends[1].Interfaces = []record.MeasureInterface{{Interface: "eth0", RxBps: 2e9, TxBps: 1e9}, {Interface: "eth1", RxBps: 1}}
+	m.Ends[1].Interfaces = []record.MeasureInterface{{Interface: "eth0", RxBps: 2e9, TxBps: 1e9},
+		{Interface: "eth1", RxBps: 1}}
 	text := measureText(t, m, 80)
 	for _, part := range []string{
 		"measure 10.0.0.1:5202 and 1 more · TCP",
@@ -309,13 +328,16 @@ func TestMeasureTextAddresses(t *testing.T) {
 	}
 	m = showtest.Transacting(showtest.Measurement(1))
 	for range 20 {
-		m.Addresses = append(m.Addresses, record.MeasureAddress{Host: "client", Address: "fd00::1", Flows: 1, RatePerS: 1234})
+		m.Addresses = append(m.Addresses, record.MeasureAddress{Host: "client", Address: "fd00::1", Flows: 1,
+			RatePerS: 1234})
 	}
-	if text = measureText(t, m, 80); strings.Count(text, "  1,234/s\n") != 16 || !strings.Contains(text, "and 4 more addresses: --json") {
+	if text = measureText(t, m, 80); strings.Count(text, "  1,234/s\n") != 16 ||
+		!strings.Contains(text, "and 4 more addresses: --json") {
 		t.Errorf("twenty addresses:\n%s", text)
 	}
 	for i := range 20 {
-		m.Addresses = append(m.Addresses, record.MeasureAddress{Host: "server", Address: fmt.Sprintf("fd00::2:%d", i), Flows: 1, RatePerS: float64(100 - i)})
+		m.Addresses = append(m.Addresses, record.MeasureAddress{Host: "server", Address: fmt.Sprintf("fd00::2:%d", i),
+			Flows: 1, RatePerS: float64(100 - i)})
 	}
 	text = measureText(t, m, 80)
 	for _, part := range []string{
@@ -335,7 +357,8 @@ func TestMeasureTextAddresses(t *testing.T) {
 // TestMeasureTextPlaces: from where to where each flow goes is shown where that differs between
 // the flows, on terminals wide enough, whatever the figures are.
 func TestMeasureTextPlaces(t *testing.T) {
-	for _, m := range []*record.Measure{showtest.Measurement(20), showtest.Datagrams(showtest.Measurement(20)), showtest.Transacting(showtest.Measurement(20))} {
+	for _, m := range []*record.Measure{showtest.Measurement(20), showtest.Datagrams(showtest.Measurement(20)),
+		showtest.Transacting(showtest.Measurement(20))} {
 		for _, several := range []bool{false, true} {
 			if several {
 				m.Flows[3].Source = "10.0.0.3:33000"
@@ -345,7 +368,8 @@ func TestMeasureTextPlaces(t *testing.T) {
 			for _, width := range []int{60, 80, 99, 100, 120} {
 				for _, bps := range []float64{2e8, 199.71e6} {
 					m.Flows[2].GoodputBps = bps
-					if text := measureText(t, m, width); strings.Contains(text, "10.0.0.2 ") != (several && width >= 100) {
+					if text := measureText(t, m, width); strings.Contains(text, "10.0.0.2 ") != (several &&
+						width >= 100) {
 						t.Errorf("width %d, several addresses %t, %v bit/s:\n%s", width, several, bps, text)
 					}
 				}
@@ -368,10 +392,15 @@ cubic
 		t.Errorf("got\n%s\nwant it to begin\n%s", got, want)
 	}
 	for counted, parts := range map[string][]string{
-		record.CountedAcknowledged: {"the server reports 12 % of a CPU", "Unknown a common window", "2 of 2 checks passed"},
-		record.CountedReceived:     {"received here, in the window", "it sent 1.19 GB in its 10.1 s, and resent 7 segments"},
-		record.CountedLessLoss:     {"sent here in the window, less the 0.6 % that the server counts as lost; ", "5,000 missing", "RFC 1889"},
-		record.CountedByPeer:       {"received there, by the server's own time of 10.1 s; 939.4 Mbit/s sent here in the window of 10 s; ", "822,000 sent here in the window, 821,000 received there with the warm-up, 5,000 missing", "RFC 1889"},
+		record.CountedAcknowledged: {"the server reports 12 % of a CPU", "Unknown a common window",
+			"2 of 2 checks passed"},
+		record.CountedReceived: {"received here, in the window",
+			"it sent 1.19 GB in its 10.1 s, and resent 7 segments"},
+		record.CountedLessLoss: {"sent here in the window, less the 0.6 % that the server counts as lost; ",
+			"5,000 missing", "RFC 1889"},
+		record.CountedByPeer: {
+			"received there, by the server's own time of 10.1 s; 939.4 Mbit/s sent here in the window of 10 s; ",
+			"822,000 sent here in the window, 821,000 received there with the warm-up, 5,000 missing", "RFC 1889"},
 	} {
 		for _, width := range []int{60, 80, 120} {
 			text := strings.Join(strings.Fields(measureText(t, showtest.WithPeer(counted), width)), " ")
@@ -384,7 +413,8 @@ cubic
 	}
 	silent := showtest.WithPeer(record.CountedAcknowledged)
 	silent.Directions[0].Peer.Seconds, silent.Directions[0].Peer.GoodputBps = 0, 0
-	if text := strings.Join(strings.Fields(measureText(t, silent, 80)), " "); !strings.Contains(text, "? iperf3's own: it received 1.19 GB, and does not report in what time") {
+	if text := strings.Join(strings.Fields(measureText(t, silent, 80)), " "); !strings.Contains(text,
+		"? iperf3's own: it received 1.19 GB, and does not report in what time") {
 		t.Errorf("an old server's figure:\n%s", text)
 	}
 }
@@ -410,9 +440,11 @@ func TestMeasureText(t *testing.T) {
 // What is wrong is shown in full, on a narrow terminal, too.
 func TestMeasureTextTells(t *testing.T) {
 	m := showtest.Measurement(40)
-	m.Trust = append(m.Trust, record.Check{Check: "foreign-traffic", Detail: "client: its interfaces sent 1 GB that belongs to no flow"})
+	m.Trust = append(m.Trust, record.Check{Check: "foreign-traffic",
+		Detail: "client: its interfaces sent 1 GB that belongs to no flow"})
 	m.Expect = &record.Expectation{Gate: ">= 1gbit"}
-	m.Directions[0].LimitBps, m.Directions[0].LimitWhy = 0, "unknown: neither end's interface has hardware that reports a speed"
+	m.Directions[0].LimitBps, m.Directions[0].LimitWhy = 0,
+		"unknown: neither end's interface has hardware that reports a speed"
 	m.Ends[1].Others = &record.OtherFlows{Clients: 2, Flows: 3, ReceivedBytes: 1e9, WrittenBytes: 5e8}
 	m.Flows[39].Error = "connection reset by the peer"
 	for _, width := range []int{60, 80, 120} {
@@ -433,7 +465,8 @@ func TestMeasureTextTells(t *testing.T) {
 func TestMeasureNamed(t *testing.T) {
 	m := showtest.Measurement(1)
 	m.Run, m.Name = "measure-7", "after the new cable"
-	if got, want := measureText(t, m, 100), "measure-7 “after the new cable” (linerate report measure-7)"; !strings.Contains(got, want) {
+	if got, want := measureText(t, m, 100),
+		"measure-7 “after the new cable” (linerate report measure-7)"; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }
@@ -443,13 +476,16 @@ func TestMeasureNamed(t *testing.T) {
 func TestMeasureTextOneMachine(t *testing.T) {
 	m := showtest.Measurement(1)
 	m.OneMachine, m.Ends[1].CPUs, m.Ends[1].CPUBusy = true, m.Ends[0].CPUs, m.Ends[0].CPUBusy
-	m.Flows[0].SendMode, m.Flows[0].ModeNote = "copy", "splice: no room for a pipe; "+flow.ModesTried+"copy 1.2, write 1.3"
+	m.Flows[0].SendMode, m.Flows[0].ModeNote = "copy", "splice: no room for a pipe; "+flow.ModesTried+
+		"copy 1.2, write 1.3"
 	text := strings.Join(strings.Fields(measureText(t, m, 80)), " ")
-	if strings.Count(text, "% busy") != 1 || !strings.Contains(text, "server 0.22 s; together 0.53 s, on one machine (all of its 8 CPUs 5.0 % busy)") {
+	if strings.Count(text, "% busy") != 1 ||
+		!strings.Contains(text, "server 0.22 s; together 0.53 s, on one machine (all of its 8 CPUs 5.0 % busy)") {
 		t.Errorf("%s", text)
 	}
 	m.Ends[0].AllowedCPUs = []int{3}
-	if text := measureText(t, m, 200); !strings.Contains(text, "all of its 8 CPUs 5.0 % busy; linerate may use 1 of them)") {
+	if text := measureText(t, m, 200); !strings.Contains(text,
+		"all of its 8 CPUs 5.0 % busy; linerate may use 1 of them)") {
 		t.Errorf("%s", text)
 	}
 	if !strings.Contains(text, "no room for a pipe") || strings.Contains(text, "tried") {

@@ -12,9 +12,11 @@ import (
 )
 
 const (
-	mostID      = 30  // cells: a longer ID has a line of its own
-	mostRunName = 20  // cells: a longer name is cut
-	leastAnswer = 35  // cells, for a measurement's flows and figure, beside its mark and loss: a longer answer with less room has a line of its own
+	mostID      = 30 // cells: a longer ID has a line of its own
+	mostRunName = 20 // cells: a longer name is cut
+	// cells, for a measurement's flows and figure, beside its mark and loss: a longer answer with
+	// less room has a line of its own
+	leastAnswer = 35
 	datedWidth  = 100 // of a terminal with room for the year in each line
 )
 
@@ -47,7 +49,8 @@ func Runs(w io.Writer, runs []notebook.Summary, latest string, o Options) error 
 		if figure, _, is := strings.Cut(said, " lost"); is {
 			least = words.Width(figure+" lost") + 1
 		}
-		if room := t.width - words.Width(text); room >= least+words.Width(mark) || words.Width(plain.Line(mark+said)) <= room {
+		if room := t.width - words.Width(text); room >= least+words.Width(mark) ||
+			words.Width(plain.Line(mark+said)) <= room {
 			t.line("", text+words.Shorten(plain.Line(mark+said), room))
 			return
 		}

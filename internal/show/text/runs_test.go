@@ -15,8 +15,10 @@ func TestRuns(t *testing.T) {
 	started := time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 	long := strings.Repeat("a-study-with-a-long-name-", 3) + "7"
 	runs := []notebook.Summary{
-		{ID: "nas-7", Name: "after the new cable in port 3", Started: started, Trials: 14, Status: notebook.Complete, Answer: "With kernel defaults, all traffic uses one of four interfaces: 119.5 of 478.2 MB/s.",
-			NoteList: []record.Note{{Text: "the \x1b[31mold\x1b[0m switch, whose third port has been replaced by a new one since"}}},
+		{ID: "nas-7", Name: "after the new cable in port 3", Started: started, Trials: 14, Status: notebook.Complete,
+			Answer: "With kernel defaults, all traffic uses one of four interfaces: 119.5 of 478.2 MB/s.",
+			NoteList: []record.Note{
+				{Text: "the \x1b[31mold\x1b[0m switch, whose third port has been replaced by a new one since"}}},
 		{ID: long, Started: started, Trials: 3, Status: notebook.Interrupted},
 		{ID: "nas-6", Started: started, Status: notebook.Interrupted, Error: "no such interface"},
 		{ID: "nas-5", Started: started, Trials: 2, Status: notebook.Running, Answer: "Nothing yet."},
@@ -55,7 +57,8 @@ latest is nas-7
 // TestRunsMeasured: how a measurement was made and its figure are on lines of every width.
 func TestRunsMeasured(t *testing.T) {
 	const said = "iperf3 write, 1 flow: 940.1 Mbit/s"
-	runs := []notebook.Summary{{ID: "measure-192.168.1.10_12", Started: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC), Trials: 1, Answer: said + ", 99.9 % of the limit of the ends' interfaces, in a single trial."}}
+	runs := []notebook.Summary{{ID: "measure-192.168.1.10_12", Started: time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC),
+		Trials: 1, Answer: said + ", 99.9 % of the limit of the ends' interfaces, in a single trial."}}
 	for _, width := range []int{60, 80, 200} {
 		var b strings.Builder
 		if err := Runs(&b, runs, "", Options{Width: width}); err != nil || !strings.Contains(b.String(), said) {
@@ -75,14 +78,16 @@ func TestRunsMarked(t *testing.T) {
 	}{
 		{notebook.Summary{Answer: said, Conclusion: &record.Conclusion{}}, " " + said},
 		{notebook.Summary{Answer: said, Conclusion: doubtful}, " in doubt: " + said},
-		{notebook.Summary{Answer: said, Conclusion: doubtful, Status: notebook.Interrupted}, " interrupted, in doubt: " + said},
+		{notebook.Summary{Answer: said, Conclusion: doubtful, Status: notebook.Interrupted},
+			" interrupted, in doubt: " + said},
 		{notebook.Summary{Conclusion: doubtful, Status: notebook.Running}, " running, in doubt\n"},
 		{notebook.Summary{Error: "no such interface", Conclusion: doubtful}, " failed: no such interface"},
 	} {
 		test.run.ID = "measure-192.168.1.10_12"
 		for _, width := range []int{80, 120, 200} {
 			var b strings.Builder
-			if err := Runs(&b, []notebook.Summary{test.run}, "", Options{Width: width}); err != nil || !strings.Contains(b.String(), test.want) {
+			if err := Runs(&b, []notebook.Summary{test.run}, "", Options{Width: width}); err != nil ||
+				!strings.Contains(b.String(), test.want) {
 				t.Errorf("%d columns: %v\n%s\nwant %q", width, err, b.String(), test.want)
 			}
 		}

@@ -76,7 +76,9 @@ func (t *terminal) rows(table *document.Table) {
 func (t *terminal) stacked(table *document.Table, groups [][]int) (layout, bool) {
 	for _, apart := range []bool{false, true} {
 		for _, l := range layouts {
-			if !slices.ContainsFunc(groups, func(g []int) bool { return !t.fits(table, t.columnsOf(table, g, l), l, apart) }) {
+			if !slices.ContainsFunc(groups, func(g []int) bool {
+				return !t.fits(table, t.columnsOf(table, g, l), l, apart)
+			}) {
 				return l, true
 			}
 		}

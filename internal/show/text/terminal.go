@@ -103,7 +103,8 @@ func Message(text string, width int) string {
 func isCommand(text string) bool {
 	first, _, _ := strings.Cut(text, " ")
 	switch first {
-	case "sysctl", "ip", "arp", "ethtool", "tc", "bridge", "echo", "printf", "linerate", "iperf3", "nft", "modprobe", "systemctl":
+	case "sysctl", "ip", "arp", "ethtool", "tc", "bridge", "echo", "printf", "linerate", "iperf3", "nft", "modprobe",
+		"systemctl":
 		return true
 	}
 	return false

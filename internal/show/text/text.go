@@ -33,7 +33,8 @@ func Run(w io.Writer, r *document.Report, o Options) error {
 	t := o.terminal()
 	t.document(&r.Document)
 	t.blank()
-	for _, last := range []document.Statement{{Label: "Made in", Text: r.MadeIn}, {Label: "Page", Text: o.Page}, {Label: "Again", Text: r.Again, Command: true}} {
+	for _, last := range []document.Statement{{Label: "Made in", Text: r.MadeIn}, {Label: "Page", Text: o.Page},
+		{Label: "Again", Text: r.Again, Command: true}} {
 		if last.Text != "" {
 			t.statement(last)
 		}

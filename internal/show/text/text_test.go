@@ -117,7 +117,8 @@ func TestTextPutsDoubtBesideTheAnswer(t *testing.T) {
 		"blocks":      "The run ended after 4 blocks, the most that it may have: 12 of 12",
 	} {
 		got := written(t, all[name], Options{})
-		at, table := strings.Index(strings.Join(strings.Fields(got), " "), want), strings.Index(strings.Join(strings.Fields(got), " "), "treatment MB/s")
+		at, table := strings.Index(strings.Join(strings.Fields(got), " "), want),
+			strings.Index(strings.Join(strings.Fields(got), " "), "treatment MB/s")
 		if at < 0 || at > table {
 			t.Errorf("%s: %q is not above the table:\n%s", name, want, got)
 		}
@@ -130,7 +131,8 @@ func TestTextPutsDoubtBesideTheAnswer(t *testing.T) {
 func TestFindingsOfALevelAreExplainedOnce(t *testing.T) {
 	run := showtest.ArpFlux()
 	level := run.Treatments[len(run.Treatments)-1].Name
-	f := record.Finding{ID: "x", Host: "server", Confidence: record.Certain, Summary: "s", Evidence: []string{"a clue"}, Fix: []string{"ip mend"}, Treatments: []string{level}}
+	f := record.Finding{ID: "x", Host: "server", Confidence: record.Certain, Summary: "s", Evidence: []string{"a clue"},
+		Fix: []string{"ip mend"}, Treatments: []string{level}}
 	run.Findings = []record.Finding{f, f}
 	if got := written(t, run, Options{}); strings.Count(got, "a clue") != 1 || strings.Count(got, "fix: ip mend") != 1 {
 		t.Errorf("expected evidence and fix once:\n%s", got)
@@ -152,7 +154,8 @@ func TestWhyARunFailed(t *testing.T) {
 // TestQuotesStayWhole: a command with quotes is broken outside of them.
 func TestQuotesStayWhole(t *testing.T) {
 	term := &terminal{width: 80}
-	term.command("  Again     ", "              ", `linerate run alias-cost --only '254 aliases' --replicates 4 --seed 381711`)
+	term.command("  Again     ", "              ",
+		`linerate run alias-cost --only '254 aliases' --replicates 4 --seed 381711`)
 	want := "  Again     linerate run alias-cost --only '254 aliases' --replicates 4 --seed \\\n              381711\n"
 	if got := term.out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -173,7 +176,8 @@ func TestCommandsStayCommands(t *testing.T) {
 	command := "sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 net.ipv4.conf.all.rp_filter=2"
 	term.command("  fix: ", "       ", command)
 	got := term.out.String()
-	if joined := strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimPrefix(got, "  fix: "), "\\\n", " ")), " "); joined != command {
+	if joined := strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimPrefix(got, "  fix: "), "\\\n", " ")),
+		" "); joined != command {
 		t.Errorf("pasted, the fix reads %q", joined)
 	}
 	if strings.Count(got, "\\\n") != 2 {
@@ -209,8 +213,10 @@ func TestSurplusText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"comparisons of other treatments", "connections 1 → 254 at aliases 254: goodput", "queue short → long at connections 254, aliases 254: goodput",
-		"Other counts, beside what was received, Gbit/s", "The prediction is 103 % of the surplus in the 18 trials", "within 15 % of it in 18 of them",
+		"comparisons of other treatments", "connections 1 → 254 at aliases 254: goodput",
+		"queue short → long at connections 254, aliases 254: goodput",
+		"Other counts, beside what was received, Gbit/s", "The prediction is 103 % of the surplus in the 18 trials",
+		"within 15 % of it in 18 of them",
 	} {
 		if !strings.Contains(strings.Join(strings.Fields(b.String()), " "), want) {
 			t.Errorf("want %q in\n%s", want, b.String())
@@ -226,11 +232,14 @@ func TestSurplusText(t *testing.T) {
 // TestPartAlone: a part of a list is a treatment like others where the list was not
 // tried.
 func TestPartAlone(t *testing.T) {
-	for name, levels := range map[string][]string{"a part": {"as it is", "only net.ipv4.tcp_wmem"}, "the list": {"as it is", "the list", "only net.ipv4.tcp_wmem"}} {
+	for name, levels := range map[string][]string{"a part": {"as it is", "only net.ipv4.tcp_wmem"},
+		"the list": {"as it is", "the list", "only net.ipv4.tcp_wmem"}} {
 		run := showtest.Ablated()
 		f := &run.Factors[1]
 		f.Levels = slices.DeleteFunc(f.Levels, func(l record.Level) bool { return !slices.Contains(levels, l.Name) })
-		run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool { return !slices.Contains(levels, t.Levels["settings"]) })
+		run.Trials = slices.DeleteFunc(run.Trials, func(t record.Trial) bool {
+			return !slices.Contains(levels, t.Levels["settings"])
+		})
 		conclude.Conclude(run)
 		var b bytes.Buffer
 		if err := Run(&b, present.Report(run), Options{Width: 100}); err != nil {
@@ -272,7 +281,8 @@ func TestNoDataHasNoShares(t *testing.T) {
 			break
 		}
 	}
-	if strings.Contains(out.String(), "0×") || !strings.Contains(out.String(), "the baseline is zero in every block: there is no ratio, only a difference") {
+	if strings.Contains(out.String(), "0×") ||
+		!strings.Contains(out.String(), "the baseline is zero in every block: there is no ratio, only a difference") {
 		t.Errorf("a ratio to nothing:\n%s", out.String())
 	}
 }
@@ -281,19 +291,24 @@ func TestNoDataHasNoShares(t *testing.T) {
 // goodput, where it does something; under the list it always does.
 func TestSettingsBeside(t *testing.T) {
 	effect := func(verdict string, ratio float64, latency string, later float64) *record.Effect {
-		e := &record.Effect{Verdict: verdict, Ratio: record.EffectSize{Mean: ratio, Low: ratio - 0.01, High: ratio + 0.01}}
+		e := &record.Effect{Verdict: verdict, Ratio: record.EffectSize{Mean: ratio, Low: ratio - 0.01,
+			High: ratio + 0.01}}
 		b := *e
-		b.Response, b.Verdict, b.Ratio = "latency_p99", latency, record.EffectSize{Mean: later, Low: later - 0.01, High: later + 0.01}
+		b.Response, b.Verdict, b.Ratio = "latency_p99", latency, record.EffectSize{Mean: later, Low: later - 0.01,
+			High: later + 0.01}
 		e.Beside = []record.Effect{b}
 		return e
 	}
 	c := &record.Tune{
 		Run: "tune-1", Responses: []string{"goodput", "latency_p99"},
 		Settings: []record.TuneSetting{
-			{Key: "net.a", Verdict: record.Trades, Alone: effect(record.Improves, 1.02, record.Worsens, 4), Removed: effect(record.Worsens, 0.98, record.Improves, 0.25)},
-			{Key: "net.b", Verdict: record.NoDifference, Alone: effect(record.NoDifference, 1, record.NoDifference, 1.01), Removed: effect(record.NoDifference, 1, record.Inconclusive, 0.9)},
+			{Key: "net.a", Verdict: record.Trades, Alone: effect(record.Improves, 1.02, record.Worsens, 4),
+				Removed: effect(record.Worsens, 0.98, record.Improves, 0.25)},
+			{Key: "net.b", Verdict: record.NoDifference, Alone: effect(record.NoDifference, 1, record.NoDifference,
+				1.01), Removed: effect(record.NoDifference, 1, record.Inconclusive, 0.9)},
 		},
-		List: effect(record.Improves, 1.02, record.Inconclusive, 3.9), Off: effect(record.NoDifference, 1, record.NoDifference, 1),
+		List: effect(record.Improves, 1.02, record.Inconclusive, 3.9), Off: effect(record.NoDifference, 1,
+			record.NoDifference, 1),
 	}
 	var out strings.Builder
 	if err := Write(&out, present.Tune(c, "", nil, nil), Options{}); err != nil {

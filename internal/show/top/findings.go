@@ -36,7 +36,8 @@ func (v view) seenFindings() (list []seen) {
 
 // found are the findings in short: causes that are at least likely, and those of before.
 func (v view) found() section {
-	columns := []column{{head: "finding", width: 20, most: 26}, {head: "since", width: 8}, {head: "until", width: 8}, {head: "", width: 20, most: 200}}
+	columns := []column{{head: "finding", width: 20, most: 26}, {head: "since", width: 8}, {head: "until", width: 8},
+		{head: "", width: 20, most: 200}}
 	var rows [][]cell
 	possible := 0
 	for _, f := range v.seenFindings() {
@@ -115,7 +116,8 @@ func (v view) findings(all bool) section {
 		if v.height <= 0 {
 			how = "linerate doctor"
 		}
-		lines = append(lines, v.paint(text.Dim, fit(words.Count(before, "possible cause")+" by what was counted before: "+how, v.width)))
+		lines = append(lines, v.paint(text.Dim, fit(words.Count(before, "possible cause")+
+			" by what was counted before: "+how, v.width)))
 	}
 	return section{head: v.paint(text.Dim, "findings"), lines: lines, least: 3}
 }

@@ -31,8 +31,10 @@ func TestHistory(t *testing.T) {
 		keys []string
 		want int
 	}{
-		{nil, 29}, {[]string{"left"}, 28}, {[]string{"left", "left", "right"}, 28}, {[]string{"pgup"}, 19}, {[]string{"pgup", "pgdown", "pgdown"}, 29},
-		{[]string{"home"}, 0}, {[]string{"home", "left"}, 0}, {[]string{"home", "end"}, 29}, {[]string{"space"}, 29}, {[]string{"left", "space"}, 29},
+		{nil, 29}, {[]string{"left"}, 28}, {[]string{"left", "left", "right"}, 28}, {[]string{"pgup"}, 19},
+		{[]string{"pgup", "pgdown", "pgdown"}, 29},
+		{[]string{"home"}, 0}, {[]string{"home", "left"}, 0}, {[]string{"home", "end"}, 29}, {[]string{"space"}, 29},
+		{[]string{"left", "space"}, 29},
 	} {
 		if got := shown(press(m, test.keys...)); got != test.want {
 			t.Errorf("%v: sample %d, want %d", test.keys, got, test.want)
@@ -100,7 +102,8 @@ func TestOrders(t *testing.T) {
 		s.Flows[i].RetransmitPerS, s.Flows[i].SegmentsPerS = float64(i), float64(i%2)
 	}
 	m := Model{View: Flows}.Add(s)
-	for order, want := range map[int]string{ByRate: "192.0.2.12:43210", ByPackets: "[2001:db8::2]:50122", ByLoss: "198.51.100.7:60001", ByName: "192.0.2.12:43210"} {
+	for order, want := range map[int]string{ByRate: "192.0.2.12:43210", ByPackets: "[2001:db8::2]:50122",
+		ByLoss: "198.51.100.7:60001", ByName: "192.0.2.12:43210"} {
 		m.Order = order
 		v := view{Model: m, width: 200, host: m.Hosts[0]}
 		if line := v.flows().lines[0]; !strings.Contains(line, want) {

@@ -65,7 +65,8 @@ func shownBy(t *testing.T, ctx context.Context, s *script, keys string) (shown s
 		t.Fatal(err)
 	}
 	reading.Wait()
-	if strings.LastIndex(shown, "\x1b[?1049h") > strings.LastIndex(shown, "\x1b[?1049l") || !strings.Contains(shown, "\x1b[?1049h") {
+	if strings.LastIndex(shown, "\x1b[?1049h") > strings.LastIndex(shown, "\x1b[?1049l") ||
+		!strings.Contains(shown, "\x1b[?1049h") {
 		t.Errorf("the alternate screen was not entered and left: %q", shown)
 	}
 	return shown, err
@@ -89,10 +90,13 @@ func TestRunRestoresTheTerminal(t *testing.T) {
 
 // TestRunGoesOn: a source that fails is said on the screen, and the end of a recording, too.
 func TestRunGoesOn(t *testing.T) {
-	for says, then := range map[string]error{"no route to it": errors.New("no route to it"), "end of the recording": io.EOF} {
+	for says, then := range map[string]error{"no route to it": errors.New("no route to it"),
+		"end of the recording": io.EOF} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		shown, err := shownBy(t, ctx, &script{[]record.HostSample{sample("nas", 0)}, func(context.Context) error { return then }}, "")
+		shown, err := shownBy(t, ctx, &script{[]record.HostSample{sample("nas", 0)}, func(context.Context) error {
+			return then
+		}}, "")
 		if err != nil || !strings.Contains(shown, says) {
 			t.Errorf("%v: %q is not in %q", err, says, shown)
 		}

@@ -90,7 +90,8 @@ func (v view) laid(sections []section, room int) (lines []string) {
 				lines = append(lines, "")
 			}
 			head := s.head
-			if more := fmt.Sprintf(" +%d", len(s.lines)-shown[i]); shown[i] < len(s.lines) && shownWidth(head)+len(more) <= v.width {
+			if more := fmt.Sprintf(" +%d", len(s.lines)-shown[i]); shown[i] < len(s.lines) &&
+				shownWidth(head)+len(more) <= v.width {
 				head += v.paint(text.Yellow, more)
 			}
 			lines = append(lines, head)
@@ -216,7 +217,9 @@ func (v view) help() section {
 		{"n, p", "the next host, and the one before"},
 		{"q, Ctrl-C", "quit"},
 		{"bit/s", "as the interface counts, headers included; of flows, payload"},
-		{"%", "of the link's speed, with preamble, check sequence and gap; of what is sent also of a slower shaper's rate"},
+		{
+			"%",
+			"of the link's speed, with preamble, check sequence and gap; of what is sent also of a slower shaper's rate"},
 		{"drop/s", "packets of the interface and its qdiscs; key 2 has the counters"},
 		{"packets/s", "of a CPU: those of softnet_stat, of all network namespaces"},
 		{"limited by", "what holds a flow's sending back, by TCP_INFO"},

@@ -20,8 +20,10 @@ func (v view) hosts() section {
 	if v.width >= 120 {
 		host.width, busiest.width = 30, 15
 	}
-	columns := []column{host, busiest, {head: "in bit/s", right: true, width: 8}, {head: "out bit/s", right: true, width: 9},
-		{head: "%", right: true, width: 4}, {head: "CPU %", right: true, width: 5}, {head: "drop/s", right: true, width: 6}, {head: "finding", width: 10, most: 80, from: 70}}
+	columns := []column{host, busiest, {head: "in bit/s", right: true, width: 8},
+		{head: "out bit/s", right: true, width: 9},
+		{head: "%", right: true, width: 4}, {head: "CPU %", right: true, width: 5},
+		{head: "drop/s", right: true, width: 6}, {head: "finding", width: 10, most: 80, from: 70}}
 	var rows [][]cell
 	for i, h := range v.Hosts {
 		name := cell{"  " + h.Name, ""}
@@ -57,7 +59,8 @@ func (v view) hosts() section {
 			}
 		}
 		share := max(most.RxShare, most.TxShare)
-		rows = append(rows, []cell{name, c(most.Interface), c(si(most.RxBps)), c(si(most.TxBps)), known(share, max(most.RxLimitBps, most.TxLimitBps)),
+		rows = append(rows, []cell{name, c(most.Interface), c(si(most.RxBps)), c(si(most.TxBps)),
+			known(share, max(most.RxLimitBps, most.TxLimitBps)),
 			{percent(cpu), heat(cpu)}, lossy(drops), cause})
 	}
 	head, lines := v.grid(columns, rows)
@@ -71,8 +74,10 @@ func (v view) protocols() section {
 	if p.SegmentsOutPerS > 0 {
 		resent = p.RetransmitPerS / p.SegmentsOutPerS
 	}
-	tcp := fmt.Sprintf("TCP %s conn, %s opened/s, %s %% resent", unit.FormatCount(int64(p.Connections)), si(p.OpenedPerS), percent(resent))
-	udp := fmt.Sprintf("UDP in %s/s, out %s/s, lost %s/s", si(p.DatagramsInPerS), si(p.DatagramsOutPerS), si(p.DatagramErrPerS))
+	tcp := fmt.Sprintf("TCP %s conn, %s opened/s, %s %% resent", unit.FormatCount(int64(p.Connections)),
+		si(p.OpenedPerS), percent(resent))
+	udp := fmt.Sprintf("UDP in %s/s, out %s/s, lost %s/s", si(p.DatagramsInPerS), si(p.DatagramsOutPerS),
+		si(p.DatagramErrPerS))
 	return section{lines: []string{fit(tcp+"  ·  "+udp, v.width)}, whole: true}
 }
 
@@ -90,17 +95,21 @@ func (v view) interfaces() section {
 	list := slices.Clone(s.Interfaces)
 	slices.SortStableFunc(list, func(a, b record.InterfaceRates) int {
 		values := func(r record.InterfaceRates) [3]float64 {
-			return [3]float64{ByRate: r.RxBps + r.TxBps, ByPackets: r.RxPps + r.TxPps, ByLoss: r.DropsPerS + r.ErrorsPerS}
+			return [3]float64{ByRate: r.RxBps + r.TxBps, ByPackets: r.RxPps + r.TxPps, ByLoss: r.DropsPerS +
+				r.ErrorsPerS}
 		}
 		return v.compare(values(a), values(b), a.Interface, b.Interface)
 	})
 	const barFrom, sparkFrom = 100, 170
 	columns := []column{{head: "interface", width: 9, most: 15}, {head: "limit", right: true, width: 5},
-		{head: "in bit/s", right: true, width: 8}, {head: "pkt/s", right: true, width: 6}, {head: "%", right: true, width: 4}, {head: "", width: 10, from: barFrom},
+		{head: "in bit/s", right: true, width: 8}, {head: "pkt/s", right: true, width: 6},
+		{head: "%", right: true, width: 4}, {head: "", width: 10, from: barFrom},
 		{head: "last 30 samples", width: 30, from: sparkFrom},
-		{head: "out bit/s", right: true, width: 9}, {head: "pkt/s", right: true, width: 6}, {head: "%", right: true, width: 4}, {head: "", width: 10, from: barFrom},
+		{head: "out bit/s", right: true, width: 9}, {head: "pkt/s", right: true, width: 6},
+		{head: "%", right: true, width: 4}, {head: "", width: 10, from: barFrom},
 		{head: "last 30 samples", width: 30, from: sparkFrom},
-		{head: "drop/s", right: true, width: 6, from: 72}, {head: "err/s", right: true, width: 5, from: 78}, {head: "cause", width: 20, most: 60, from: 120}}
+		{head: "drop/s", right: true, width: 6, from: 72}, {head: "err/s", right: true, width: 5, from: 78},
+		{head: "cause", width: 20, most: 60, from: 120}}
 	var rows [][]cell
 	for _, r := range list {
 		name := cell{r.Interface, ""}
@@ -109,7 +118,9 @@ func (v view) interfaces() section {
 		}
 		rate := func(limit float64, of func(record.InterfaceRates) float64) cell {
 			return cell{spark(v.series(func(s record.HostSample) float64 {
-				if i := slices.IndexFunc(s.Interfaces, func(x record.InterfaceRates) bool { return x.Interface == r.Interface }); i >= 0 {
+				if i := slices.IndexFunc(s.Interfaces, func(x record.InterfaceRates) bool {
+					return x.Interface == r.Interface
+				}); i >= 0 {
 					return of(s.Interfaces[i])
 				}
 				return 0
@@ -117,7 +128,9 @@ func (v view) interfaces() section {
 		}
 		rx, tx := cell{}, cell{}
 		if v.width >= sparkFrom {
-			rx, tx = rate(r.RxLimitBps, func(r record.InterfaceRates) float64 { return r.RxBps }), rate(r.TxLimitBps, func(r record.InterfaceRates) float64 { return r.TxBps })
+			rx, tx = rate(r.RxLimitBps, func(r record.InterfaceRates) float64 {
+				return r.RxBps
+			}), rate(r.TxLimitBps, func(r record.InterfaceRates) float64 { return r.TxBps })
 		}
 		rows = append(rows, []cell{name, {limit(cmp.Or(r.TxLimitBps, r.RxLimitBps)), text.Dim},
 			c(si(r.RxBps)), c(si(r.RxPps)), known(r.RxShare, r.RxLimitBps), {bar(r.RxShare, 10), heat(r.RxShare)}, rx,
@@ -142,14 +155,16 @@ func causes(s record.HostSample, name string) string {
 // drops are packets that were not delivered, by counter.
 func (v view) drops() section {
 	s := v.sample()
-	columns := []column{{head: "lost at", width: 12, most: 20}, {head: "pkt/s", right: true, width: 6}, {head: "harmful", width: 8}, {head: "counter", width: 24, most: 32}, {head: "why", width: 10, most: 80}}
+	columns := []column{{head: "lost at", width: 12, most: 20}, {head: "pkt/s", right: true, width: 6},
+		{head: "harmful", width: 8}, {head: "counter", width: 24, most: 32}, {head: "why", width: 10, most: 80}}
 	var rows [][]cell
 	for _, d := range s.Drops {
 		attribute := text.Red
 		if d.Verdict != record.Harmful {
 			attribute = ""
 		}
-		rows = append(rows, []cell{c(d.Where), {si(float64(d.Packets) / s.WindowS), attribute}, c(d.Verdict), c(d.Counter), c(d.Why)})
+		rows = append(rows, []cell{c(d.Where), {si(float64(d.Packets) / s.WindowS), attribute}, c(d.Verdict),
+			c(d.Counter), c(d.Why)})
 	}
 	head, lines := v.grid(columns, rows)
 	return section{head: head, lines: lines, least: 3}
@@ -180,9 +195,13 @@ func (v view) cpus() section {
 	if size == 30 {
 		legend = "█ user ▓ system ▒ irq ░ steal"
 	}
-	columns := []column{{head: "CPU", width: 4}, {head: legend, width: size}, {head: "%", right: true, width: 4}, {head: "user", right: true, width: 4}, {head: "sys", right: true, width: 4}, {head: "irq", right: true, width: 4},
-		{head: "soft", right: true, width: 4}, {head: "steal", right: true, width: 5}, {head: "packets/s", right: true, width: 9}, {head: "drop/s", right: true, width: 6, from: 72},
-		{head: "squeezed", right: true, width: 8, from: 80}, {head: "irqs/s", right: true, width: 7, from: 120}, {head: "NET_RX/s", right: true, width: 8, from: 120}, {head: "NET_TX/s", right: true, width: 8, from: 120},
+	columns := []column{{head: "CPU", width: 4}, {head: legend, width: size}, {head: "%", right: true, width: 4},
+		{head: "user", right: true, width: 4}, {head: "sys", right: true, width: 4},
+		{head: "irq", right: true, width: 4},
+		{head: "soft", right: true, width: 4}, {head: "steal", right: true, width: 5},
+		{head: "packets/s", right: true, width: 9}, {head: "drop/s", right: true, width: 6, from: 72},
+		{head: "squeezed", right: true, width: 8, from: 80}, {head: "irqs/s", right: true, width: 7, from: 120},
+		{head: "NET_RX/s", right: true, width: 8, from: 120}, {head: "NET_TX/s", right: true, width: 8, from: 120},
 		{head: "backlog", right: true, width: 7, from: 130}, {head: "last 30 samples", width: 30, from: 170}}
 	var rows [][]cell
 	for _, one := range list {
@@ -200,9 +219,12 @@ func (v view) cpus() section {
 			}), 30, 1), text.Dim}
 		}
 		shares := []float64{one.User, one.System, one.IRQ + one.SoftIRQ, one.Steal}
-		rows = append(rows, []cell{c(name), {stacked(size, shares, glyphs), cmp.Or(heat(one.Busy()), text.Green)}, {percent(one.Busy()), heat(one.Busy())},
-			c(percent(one.User)), c(percent(one.System)), c(percent(one.IRQ)), {percent(one.SoftIRQ), heat(one.SoftIRQ)}, {percent(one.Steal), heat(5 * one.Steal)},
-			c(si(one.PacketsPerS)), lossy(one.DroppedPerS), {si(one.SqueezedPerS), warm(one.SqueezedPerS)}, c(si(one.InterruptsPerS)), c(si(one.NetRxPerS)), c(si(one.NetTxPerS)), c(count(one.Backlog)), history})
+		rows = append(rows, []cell{c(name), {stacked(size, shares, glyphs), cmp.Or(heat(one.Busy()), text.Green)},
+			{percent(one.Busy()), heat(one.Busy())},
+			c(percent(one.User)), c(percent(one.System)), c(percent(one.IRQ)),
+			{percent(one.SoftIRQ), heat(one.SoftIRQ)}, {percent(one.Steal), heat(5 * one.Steal)},
+			c(si(one.PacketsPerS)), lossy(one.DroppedPerS), {si(one.SqueezedPerS), warm(one.SqueezedPerS)},
+			c(si(one.InterruptsPerS)), c(si(one.NetRxPerS)), c(si(one.NetTxPerS)), c(count(one.Backlog)), history})
 	}
 	head, lines := v.grid(columns, rows)
 	return section{head: head, lines: lines, least: 3}

@@ -10,7 +10,8 @@ import (
 
 // ResponseCSV has a line for each treatment; units are in the names.
 func (v *View) ResponseCSV(m *Measure) [][]string {
-	head := []string{"treatment", "condition", "trials", "mean_" + m.Unit, "low_" + m.Unit, "high_" + m.Unit, "confidence"}
+	head := []string{"treatment", "condition", "trials", "mean_" + m.Unit, "low_" + m.Unit, "high_" + m.Unit,
+		"confidence"}
 	if m.Goodput() {
 		head = append(head, "limit_bps", "efficiency")
 	}
@@ -18,14 +19,16 @@ func (v *View) ResponseCSV(m *Measure) [][]string {
 	for r, c := range v.Each() {
 		t := r.Treatments[c]
 		e := m.Estimate(t)
-		line := []string{r.Name, v.Columns[c].Name, strconv.Itoa(e.Trials), number.Exact(e.Mean), number.Exact(e.Low), number.Exact(e.High), number.Exact(e.Confidence)}
+		line := []string{r.Name, v.Columns[c].Name, strconv.Itoa(e.Trials), number.Exact(e.Mean), number.Exact(e.Low),
+			number.Exact(e.High), number.Exact(e.Confidence)}
 		if m.Goodput() {
 			line = append(line, number.Exact(t.LimitBps), number.Exact(t.Efficiency))
 		}
 		against := make([]string, 5)
 		if e := m.EffectOn(t); e != nil {
 			if !e.Ratio.None {
-				against = []string{number.Exact(e.Ratio.Mean), number.Exact(e.Ratio.Low), number.Exact(e.Ratio.High), "", ""}
+				against = []string{number.Exact(e.Ratio.Mean), number.Exact(e.Ratio.Low),
+					number.Exact(e.Ratio.High), "", ""}
 			}
 			against[3], against[4] = number.Exact(e.P), e.Verdict
 		}
@@ -36,14 +39,16 @@ func (v *View) ResponseCSV(m *Measure) [][]string {
 
 // HeldCSV has a line for each entry of HeldBack.
 func (v *View) HeldCSV() [][]string {
-	out := [][]string{{"treatment", "condition", "from", "to", "expected_low_bps", "expected_high_bps", "expected_limited_by", "expected_why",
+	out := [][]string{{"treatment", "condition", "from", "to", "expected_low_bps", "expected_high_bps",
+		"expected_limited_by", "expected_why",
 		"measured_bps", "flows", "as_expected", "limited_by", "limited_why"}}
 	for _, h := range v.HeldBack() {
 		line := []string{h.Row.Name, v.Columns[h.Column].Name, h.From, h.To, "", "", "", ""}
 		if h.Judged > 0 {
 			copy(line[4:], []string{number.Exact(h.LowBps), number.Exact(h.HighBps), Causes(h.Predicted), h.Why})
 		}
-		out = append(out, append(line, number.Exact(h.MeanBps), fmt.Sprint(h.flows), fmt.Sprint(h.Within), Causes(h.By), h.Because))
+		out = append(out, append(line, number.Exact(h.MeanBps), fmt.Sprint(h.flows), fmt.Sprint(h.Within), Causes(h.By),
+			h.Because))
 	}
 	return out
 }
@@ -54,7 +59,9 @@ func (v *View) PathsCSV() [][]string {
 	for _, t := range v.Run.Trials {
 		for _, f := range t.Flows {
 			if f.Paths > 1 {
-				csv = append(csv, []string{t.Treatment, fmt.Sprint(t.Order), f.ID, fmt.Sprint(f.Paths), strings.Join(f.Path, " "), strings.Join(f.Predicted, " "), strings.Join(f.Observed, " "), fmt.Sprint(f.GoodputBps)})
+				csv = append(csv, []string{t.Treatment, fmt.Sprint(t.Order), f.ID, fmt.Sprint(f.Paths),
+					strings.Join(f.Path, " "), strings.Join(f.Predicted, " "), strings.Join(f.Observed, " "),
+					fmt.Sprint(f.GoodputBps)})
 			}
 		}
 	}
@@ -66,7 +73,8 @@ func (v *View) InterfacesCSV() [][]string {
 	out := [][]string{{"treatment", "condition", "host", "interface", "rx_bps", "tx_bps", "limit_bps", "share"}}
 	for r, c := range v.Each() {
 		for _, p := range r.Treatments[c].Interfaces {
-			out = append(out, []string{r.Name, v.Columns[c].Name, p.Host, p.Interface, number.Exact(p.RxBps), number.Exact(p.TxBps), number.Exact(p.LimitBps), number.Exact(p.Share)})
+			out = append(out, []string{r.Name, v.Columns[c].Name, p.Host, p.Interface, number.Exact(p.RxBps),
+				number.Exact(p.TxBps), number.Exact(p.LimitBps), number.Exact(p.Share)})
 		}
 	}
 	return out

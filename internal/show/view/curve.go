@@ -33,7 +33,8 @@ func (v *View) HashedCurves() (curves []Curve) {
 
 // Measured is a group's measured mean in links' worth, with its interval.
 func Measured(g record.Hashing) record.ResponseEstimate {
-	return record.ResponseEstimate{Mean: g.MeasuredLinks, Low: g.MeasuredLowLinks, High: g.MeasuredHighLinks, Half: (g.MeasuredHighLinks - g.MeasuredLowLinks) / 2}
+	return record.ResponseEstimate{Mean: g.MeasuredLinks, Low: g.MeasuredLowLinks, High: g.MeasuredHighLinks,
+		Half: (g.MeasuredHighLinks - g.MeasuredLowLinks) / 2}
 }
 
 // OnEach is how many flows fell on each link, all treatments of a curve together.

@@ -60,7 +60,8 @@ func newGrid(run *record.Run) *grid {
 		for c, col := range g.Columns {
 			for i := range run.Treatments {
 				t := &run.Treatments[i]
-				if !placed[i] && Holds(t.Levels, levels) && Holds(t.Levels, col.Levels) && (len(run.Factors) > 0 || !found) {
+				if !placed[i] && Holds(t.Levels, levels) && Holds(t.Levels, col.Levels) &&
+					(len(run.Factors) > 0 || !found) {
 					r.Treatments[c], placed[i], found = t, true, true
 					break
 				}
@@ -202,7 +203,9 @@ func (g *grid) sharedLevels(compare []record.Factor) (names []string) {
 
 // without takes levels out of a treatment's name.
 func without(name string, levels []string) string {
-	parts := slices.DeleteFunc(strings.Split(name, ", "), func(part string) bool { return slices.Contains(levels, part) })
+	parts := slices.DeleteFunc(strings.Split(name, ", "), func(part string) bool {
+		return slices.Contains(levels, part)
+	})
 	if len(parts) == 0 {
 		return name
 	}
@@ -246,7 +249,9 @@ func (g *grid) describe(r *Row, compare []record.Factor, said map[string]bool) {
 		for _, option := range level.FlowLines {
 			r.Settings = append(r.Settings, "flows: "+option)
 		}
-		r.Part = r.Part || level.Part != "" && slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Name == f.Ablate })
+		r.Part = r.Part || level.Part != "" && slices.ContainsFunc(f.Levels, func(l record.Level) bool {
+			return l.Name == f.Ablate
+		})
 	}
 }
 
@@ -259,7 +264,9 @@ func (g *grid) mark() {
 		if r.Baseline && g.Baseline == nil {
 			g.Baseline = r
 		}
-		if g.Best == nil && slices.ContainsFunc(r.Treatments, func(t *record.Treatment) bool { return t != nil && t.Best }) {
+		if g.Best == nil && slices.ContainsFunc(r.Treatments, func(t *record.Treatment) bool {
+			return t != nil && t.Best
+		}) {
 			g.Best = r
 		}
 	}

@@ -100,7 +100,9 @@ func (v *View) heldIn(t *record.Treatment) (list []Held) {
 
 // frequent are the words, the most frequent first.
 func frequent(said map[string]int) []string {
-	return slices.SortedFunc(maps.Keys(said), func(a, b string) int { return cmp.Or(said[b]-said[a], strings.Compare(a, b)) })
+	return slices.SortedFunc(maps.Keys(said), func(a, b string) int {
+		return cmp.Or(said[b]-said[a], strings.Compare(a, b))
+	})
 }
 
 // Causes spells what flows were held back by.

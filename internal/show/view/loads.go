@@ -90,7 +90,9 @@ func InterfacesOf(t *record.Treatment, host string) []record.TreatmentInterface 
 			out = append(out, p)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b record.TreatmentInterface) int { return words.Natural(a.Interface, b.Interface) })
+	slices.SortStableFunc(out, func(a, b record.TreatmentInterface) int {
+		return words.Natural(a.Interface, b.Interface)
+	})
 	return out
 }
 
@@ -110,7 +112,8 @@ func (v *View) InterfaceNames(from, to int) (names []string) {
 
 // TrialShares are an interface's parts of its host's traffic in each trial of a treatment,
 // in its direction; loads are all of the host's.
-func (v *View) TrialShares(t *record.Treatment, of record.TreatmentInterface, loads []record.TreatmentInterface) (shares []float64) {
+func (v *View) TrialShares(t *record.Treatment, of record.TreatmentInterface, loads []record.TreatmentInterface) (
+	shares []float64) {
 	for _, trial := range v.Run.TrialsOf(t.Name) {
 		h, _ := trial.Reading(of.Host)
 		own, all := 0.0, 0.0
@@ -119,7 +122,9 @@ func (v *View) TrialShares(t *record.Treatment, of record.TreatmentInterface, lo
 			if of.Direction == record.Rx {
 				rate = d.RxBps()
 			}
-			if slices.ContainsFunc(loads, func(l record.TreatmentInterface) bool { return l.Interface == d.Interface }) {
+			if slices.ContainsFunc(loads, func(l record.TreatmentInterface) bool {
+				return l.Interface == d.Interface
+			}) {
 				all += rate
 			}
 			if d.Interface == of.Interface {

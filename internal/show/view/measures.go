@@ -42,7 +42,8 @@ func newMeasures(run *record.Run) []*Measure {
 		for i := range run.Trials {
 			t := &run.Trials[i]
 			if value, ok := r.Value(t); ok {
-				m.Trials[t.Treatment] = append(m.Trials[t.Treatment], Trial{t.Block, t.Order, value, run.Outlier(r.Name, t.Order)})
+				m.Trials[t.Treatment] = append(m.Trials[t.Treatment],
+					Trial{t.Block, t.Order, value, run.Outlier(r.Name, t.Order)})
 			}
 		}
 		list = append(list, m)
@@ -185,7 +186,8 @@ func (m *Measure) Figure(e record.ResponseEstimate) (mean, spread string) {
 // unit of which 1 is per: with three digits, and the mean with four where three would put it
 // outside of the interval.
 func SpellRanged(e record.ResponseEstimate, per float64) (mean, low, high string) {
-	mean, low, high = number.Significant(e.Mean*per, 3), number.Significant(e.Low*per, 3), number.Significant(e.High*per, 3)
+	mean, low, high = number.Significant(e.Mean*per, 3), number.Significant(e.Low*per, 3),
+		number.Significant(e.High*per, 3)
 	rounded, err := strconv.ParseFloat(strings.Replace(mean, "−", "-", 1), 64)
 	if err == nil && (rounded < e.Low*per || rounded > e.High*per) {
 		mean = number.Significant(e.Mean*per, 4)

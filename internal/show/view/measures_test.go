@@ -35,7 +35,8 @@ func TestBounds(t *testing.T) {
 	shown, ranges := map[string]int{}, map[string]int{}
 	for range 60 {
 		for _, blocks := range []int{1, 2, 4, 8, 12} {
-			run := sciencetest.Levels("bit/s", limit, []string{""}, slices.Sorted(maps.Keys(kinds)), func(_, level string, _ int) float64 { return kinds[level]() }, blocks)
+			run := sciencetest.Levels("bit/s", limit, []string{""}, slices.Sorted(maps.Keys(kinds)),
+				func(_, level string, _ int) float64 { return kinds[level]() }, blocks)
 			conclude.Conclude(run)
 			for _, m := range newMeasures(run) {
 				for i := range run.Treatments {
@@ -46,7 +47,8 @@ func TestBounds(t *testing.T) {
 						most = max(most, trial.Value)
 					}
 					if e.Low < 0 || e.High > most || e.High > e.Low && (e.Mean < e.Low || e.Mean > e.High) {
-						t.Errorf("%s, %d blocks: %.4g to %.4g around %.4g", treatment.Name, blocks, e.Low, e.High, e.Mean)
+						t.Errorf("%s, %d blocks: %.4g to %.4g around %.4g", treatment.Name, blocks, e.Low,
+							e.High, e.Mean)
 					}
 					kind := treatment.Levels["l"]
 					shown[kind]++
@@ -81,7 +83,8 @@ func TestTrialShares(t *testing.T) {
 				mean += share / 4
 			}
 			if math.Abs(mean-l.Share) > 0.06 { // a trial that carried more counts for more in the treatment's
-				t.Errorf("%s, %s: mean share %.3f of the trials, %.3f of the treatment", treatment.Name, l.Interface, mean, l.Share)
+				t.Errorf("%s, %s: mean share %.3f of the trials, %.3f of the treatment", treatment.Name, l.Interface,
+					mean, l.Share)
 			}
 		}
 		for k := range sum {
@@ -98,7 +101,9 @@ func TestTrialShares(t *testing.T) {
 func TestBoundsOfHashing(t *testing.T) {
 	source := rand.New(rand.NewPCG(19, 20))
 	for range 20 {
-		run := sciencetest.Curve([]int{2, 4, 8}, []int{1, 2, 3, 8, 32}, 2+source.IntN(6), func(links int) int { return source.IntN(links) })
+		run := sciencetest.Curve([]int{2, 4, 8}, []int{1, 2, 3, 8, 32}, 2+source.IntN(6), func(links int) int {
+			return source.IntN(links)
+		})
 		conclude.Conclude(run)
 		if len(run.Hashing) != 15 {
 			t.Fatalf("%d treatments are judged, want 15", len(run.Hashing))
@@ -108,7 +113,8 @@ func TestBoundsOfHashing(t *testing.T) {
 			const rounding = 1e-9
 			if e.Low < 0 || e.High > float64(h.Links) || e.Low > e.Mean+rounding || e.High < e.Mean-rounding ||
 				h.Flows > 1 && h.Flows <= h.Links && e.High-e.Low < 0.3 ||
-				h.IdleLowShare < 0 || h.IdleHighShare > 1 || h.ExpectedLowLinks < 0 || h.ExpectedHighLinks > float64(h.Links)+rounding {
+				h.IdleLowShare < 0 || h.IdleHighShare > 1 || h.ExpectedLowLinks < 0 ||
+				h.ExpectedHighLinks > float64(h.Links)+rounding {
 				t.Errorf("%.4f to %.4f: %+v", e.Low, e.High, h)
 			}
 		}
@@ -123,15 +129,22 @@ func TestInterval(t *testing.T) {
 		mean, spread string
 	}{
 		{record.ResponseEstimate{Mean: 941, Low: 940, High: 942, Half: 1}, "941.0", "±1.0"},
-		{record.ResponseEstimate{Mean: 941, Low: 940, High: 942}, "941.0", "±1.0"},               // a document without Half
-		{record.ResponseEstimate{Mean: 941, Low: 936, High: 942, Half: 5}, "941", "±5"},          // bounded at a limit that it is near
-		{record.ResponseEstimate{Mean: 50, Low: 0, High: 100, Half: 91.9}, "50.0", "(0–100)"},    // of 0, 100, 100 and 0
-		{record.ResponseEstimate{Mean: 50, Low: 0, High: 141.9}, "50.0", "(0–142)"},              // the same in a document without Half
-		{record.ResponseEstimate{Mean: 750, Low: 420, High: 960, Half: 270}, "750", "(420–960)"}, // of a share, which is not symmetric
+		// a document without Half
+		{record.ResponseEstimate{Mean: 941, Low: 940, High: 942}, "941.0", "±1.0"},
+		// bounded at a limit that it is near
+		{record.ResponseEstimate{Mean: 941, Low: 936, High: 942, Half: 5}, "941", "±5"},
+		// of 0, 100, 100 and 0
+		{record.ResponseEstimate{Mean: 50, Low: 0, High: 100, Half: 91.9}, "50.0", "(0–100)"},
+		// the same in a document without Half
+		{record.ResponseEstimate{Mean: 50, Low: 0, High: 141.9}, "50.0", "(0–142)"},
+		// of a share, which is not symmetric
+		{record.ResponseEstimate{Mean: 750, Low: 420, High: 960, Half: 270}, "750", "(420–960)"},
 		{record.ResponseEstimate{Mean: 941}, "941.0", ""},
 	} {
-		c.e.Response, c.e.Trials, c.e.Mean, c.e.Low, c.e.High, c.e.Half = "goodput", 4, c.e.Mean*1e6, c.e.Low*1e6, c.e.High*1e6, c.e.Half*1e6
-		run := &record.Run{Treatments: []record.Treatment{{Name: "a", Responses: []record.ResponseEstimate{c.e}, Goodput: record.Estimate{MeanBps: 999e6}}}}
+		c.e.Response, c.e.Trials, c.e.Mean, c.e.Low, c.e.High, c.e.Half = "goodput", 4, c.e.Mean*1e6, c.e.Low*1e6,
+			c.e.High*1e6, c.e.Half*1e6
+		run := &record.Run{Treatments: []record.Treatment{{Name: "a", Responses: []record.ResponseEstimate{c.e},
+			Goodput: record.Estimate{MeanBps: 999e6}}}}
 		if mean, spread := newMeasures(run)[0].Interval(&run.Treatments[0]); mean != c.mean || spread != c.spread {
 			t.Errorf("%+v is spelled %s %s, want %s %s", c.e, mean, spread, c.mean, c.spread)
 		}
@@ -158,7 +171,8 @@ func TestRatio(t *testing.T) {
 }
 
 func TestGoodputScale(t *testing.T) {
-	run := &record.Run{Treatments: []record.Treatment{{Goodput: record.Estimate{MeanBps: 119.5 * 8e6}, LimitBps: 956.4e6}}}
+	run := &record.Run{Treatments: []record.Treatment{{Goodput: record.Estimate{MeanBps: 119.5 * 8e6},
+		LimitBps: 956.4e6}}}
 	if got := goodputScale(run).Spell(956.4e6); got != "956.4 Mbit/s" {
 		t.Errorf("in bit/s: %s", got)
 	}

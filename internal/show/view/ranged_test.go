@@ -21,7 +21,8 @@ func TestSpellRanged(t *testing.T) {
 		e := record.ResponseEstimate{Mean: c.mean}
 		e.Low, e.High = c.low, c.high
 		if mean, low, high := SpellRanged(e, 1e-6); mean != c.shown || low != c.from || high != c.upTo {
-			t.Errorf("%v (%v–%v): %s (%s–%s), want %s (%s–%s)", c.mean, c.low, c.high, mean, low, high, c.shown, c.from, c.upTo)
+			t.Errorf("%v (%v–%v): %s (%s–%s), want %s (%s–%s)", c.mean, c.low, c.high, mean, low, high, c.shown,
+				c.from, c.upTo)
 		}
 	}
 }

@@ -23,7 +23,8 @@ type View struct {
 
 // New arranges a run.
 func New(run *record.Run) *View {
-	return &View{Run: run, grid: newGrid(run), Scale: goodputScale(run), Measures: newMeasures(run), Focus: focusOf(run)}
+	return &View{Run: run, grid: newGrid(run), Scale: goodputScale(run), Measures: newMeasures(run),
+		Focus: focusOf(run)}
 }
 
 // Whole is the view without the treatments that take another one apart: those are

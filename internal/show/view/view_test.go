@@ -31,7 +31,8 @@ func TestGrid(t *testing.T) {
 			if (cell.Effect == nil) != r.Baseline {
 				t.Errorf("row %s, column %s: effect %v", r.Name, v.Columns[c].Name, cell.Effect)
 			} else if !r.Baseline && (cell.Effect.To != r.Name || cell.Effect.At["direction"] != v.Columns[c].Name) {
-				t.Errorf("row %s, column %s has the effect of %s at %v", r.Name, v.Columns[c].Name, cell.Effect.To, cell.Effect.At)
+				t.Errorf("row %s, column %s has the effect of %s at %v", r.Name, v.Columns[c].Name, cell.Effect.To,
+					cell.Effect.At)
 			}
 		}
 	}
@@ -65,7 +66,8 @@ func TestGridOfManyFactors(t *testing.T) {
 	baseline := map[string]string{}
 	for i := range 24 {
 		name := fmt.Sprint("f", i)
-		run.Factors = append(run.Factors, record.Factor{Name: name, Role: "compare", Baseline: "off", Levels: sciencetest.Named("off", "on")})
+		run.Factors = append(run.Factors, record.Factor{Name: name, Role: "compare", Baseline: "off",
+			Levels: sciencetest.Named("off", "on")})
 		baseline[name] = "off"
 	}
 	run.Treatments = []record.Treatment{{Name: "baseline", Baseline: true, Levels: baseline}}
@@ -79,7 +81,8 @@ func TestGridOfManyFactors(t *testing.T) {
 	}
 	v := New(run)
 	if len(v.Rows) != 25 || len(v.Columns) != 1 || v.Baseline != &v.Rows[0] || v.Rows[1].Name != "f23 on" {
-		t.Errorf("%d rows in %d columns, baseline %+v, then %q", len(v.Rows), len(v.Columns), v.Baseline, v.Rows[1].Name)
+		t.Errorf("%d rows in %d columns, baseline %+v, then %q", len(v.Rows), len(v.Columns), v.Baseline,
+			v.Rows[1].Name)
 	}
 }
 

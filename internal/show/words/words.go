@@ -37,7 +37,8 @@ func FirstFew(list []string, word string) string {
 // read as a part of that, and as it is where a character or digit shows that it is a name,
 // such as arp_ignore=1.
 func Name(name string) string {
-	if !strings.Contains(name, " ") && strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) || name == "" {
+	if !strings.Contains(name, " ") && strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) ||
+		name == "" {
 		return name
 	}
 	return "“" + name + "”"
@@ -53,7 +54,8 @@ func ForName(name string) string {
 
 // Numeral is a number as a word, up to twelve.
 func Numeral(n int) string {
-	words := []string{"none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+	words := []string{"none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+		"eleven", "twelve"}
 	if n < len(words) {
 		return words[n]
 	}
@@ -242,7 +244,8 @@ func ByHost(commands []string) (lines []string) {
 
 // hostOf is the “on nas: ” that a line begins with.
 func hostOf(line string) string {
-	if host, _, found := strings.Cut(line, ": "); found && strings.HasPrefix(host, "on ") && !strings.Contains(host[3:], " ") {
+	if host, _, found := strings.Cut(line, ": "); found && strings.HasPrefix(host, "on ") &&
+		!strings.Contains(host[3:], " ") {
 		return host + ": "
 	}
 	return ""

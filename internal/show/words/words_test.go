@@ -38,7 +38,8 @@ func TestShorten(t *testing.T) {
 }
 
 func TestByHost(t *testing.T) {
-	got := ByHost([]string{"on a: ip link", "on a: ip route", "on b: arp -d", "restart it", "on a: once", "on a: twice"})
+	got := ByHost([]string{"on a: ip link", "on a: ip route", "on b: arp -d", "restart it", "on a: once",
+		"on a: twice"})
 	want := []string{"on a:", "  ip link", "  ip route", "on b: arp -d", "restart it", "on a:", "  once", "  twice"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

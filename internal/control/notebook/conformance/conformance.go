@@ -145,8 +145,10 @@ func roundTrip(t testing.TB, open Opener) {
 	got := read(t, open(), run.ID)
 	same(t, "the unfinished run", got, &unfinished)
 
-	run.Status, run.DurationS, run.Conclusion = notebook.Complete, 12.5, &record.Conclusion{Conditions: []record.ConditionResult{{Name: "writes: 1,000 % — é"}}}
-	run.Findings = []record.Finding{{ID: "arp-flux", Host: "server", Confidence: record.Certain, Evidence: []string{"a", "b"}}}
+	run.Status, run.DurationS, run.Conclusion = notebook.Complete, 12.5,
+		&record.Conclusion{Conditions: []record.ConditionResult{{Name: "writes: 1,000 % — é"}}}
+	run.Findings = []record.Finding{{ID: "arp-flux", Host: "server", Confidence: record.Certain,
+		Evidence: []string{"a", "b"}}}
 	must(t, s.Finish(t.Context(), run))
 	finished := *run
 	finished.Trials = unfinished.Trials
@@ -250,7 +252,8 @@ func references(t testing.TB, open Opener) {
 	want(t, "resolve long", err, notebook.ErrAmbiguous)
 	_, err = s.Resolve(t.Context(), "arp-fux-4")
 	want(t, "resolve arp-fux-4", err, notebook.ErrNotFound)
-	if problem, is := errors.AsType[*notebook.ReferenceError](err); !is || len(problem.Candidates) == 0 || problem.Candidates[0] != "arp-flux-4" {
+	if problem, is := errors.AsType[*notebook.ReferenceError](err); !is || len(problem.Candidates) == 0 ||
+		problem.Candidates[0] != "arp-flux-4" {
 		t.Errorf("resolve arp-fux-4: %v, want arp-flux-4 as the nearest", err)
 	}
 	_, err = s.Resolve(t.Context(), "")
@@ -271,14 +274,16 @@ func names(t testing.TB, open Opener) {
 	named(3, "after")
 	named(4, "nas-4") // its own ID to be, which no other run gets
 	same(t, "ID", begin(t, s, "nas", 4).ID, "nas-4_2")
-	for reference, wanted := range map[string]string{"before the cable — é": "nas-1", "before": "nas-1", "nas-2": "nas-2", "nas-4": "nas-4"} {
+	for reference, wanted := range map[string]string{"before the cable — é": "nas-1", "before": "nas-1",
+		"nas-2": "nas-2", "nas-4": "nas-4"} {
 		got, err := open().Resolve(t.Context(), reference)
 		must(t, err)
 		same(t, reference, got, wanted)
 	}
 	_, err := s.Resolve(t.Context(), "after")
 	want(t, "resolve after", err, notebook.ErrAmbiguous)
-	if problem, is := errors.AsType[*notebook.ReferenceError](err); !is || !reflect.DeepEqual(problem.Candidates, []string{"nas-3 (after)", "nas-2 (after)"}) {
+	if problem, is := errors.AsType[*notebook.ReferenceError](err); !is ||
+		!reflect.DeepEqual(problem.Candidates, []string{"nas-3 (after)", "nas-2 (after)"}) {
 		t.Errorf("resolve after: %v, want nas-3 and nas-2", err)
 	}
 	for _, name := range []string{"latest", "last", "-x", " x", "a\nb", "\x1b[31m", strings.Repeat("a", 81)} {
@@ -332,9 +337,12 @@ func listing(t testing.TB, open Opener) {
 	must(t, s.AddNote(t.Context(), "arp-flux-3", record.Note{Time: Started, Text: "x"}))
 	started := Run("", 0).Started
 	wanted := []notebook.Summary{
-		{ID: "arp-flux-3", Study: "arp-flux", Seed: 3, Started: started, Trials: 2, Status: "complete", Conclusion: &record.Conclusion{Trials: 2}, Notes: 1, NoteList: []record.Note{{Time: Started, Text: "x"}}},
-		{ID: "long-fat-2", Study: "long-fat", Seed: 2, Started: started, Trials: 1, Status: "interrupted", Conclusion: &record.Conclusion{Trials: 1}, Error: "it failed"},
-		{ID: "arp-flux-1", Study: "arp-flux", Seed: 1, Started: started, Status: "complete", Conclusion: &record.Conclusion{}},
+		{ID: "arp-flux-3", Study: "arp-flux", Seed: 3, Started: started, Trials: 2, Status: "complete",
+			Conclusion: &record.Conclusion{Trials: 2}, Notes: 1, NoteList: []record.Note{{Time: Started, Text: "x"}}},
+		{ID: "long-fat-2", Study: "long-fat", Seed: 2, Started: started, Trials: 1, Status: "interrupted",
+			Conclusion: &record.Conclusion{Trials: 1}, Error: "it failed"},
+		{ID: "arp-flux-1", Study: "arp-flux", Seed: 1, Started: started, Status: "complete",
+			Conclusion: &record.Conclusion{}},
 	}
 	for _, c := range []struct {
 		filter notebook.Filter

@@ -55,7 +55,8 @@ func interruptAndResume(t testing.TB, open Opener) {
 	third, err := second.Resume(t.Context(), run.ID, false)
 	must(t, err)
 	if len(third.Trials) != 2 || third.DurationS != 8 {
-		t.Errorf("resumed a second time with %d trials after %g s, want 2 after 8 s", len(third.Trials), third.DurationS)
+		t.Errorf("resumed a second time with %d trials after %g s, want 2 after 8 s", len(third.Trials),
+			third.DurationS)
 	}
 	complete(t, second, third)
 	status(t, reader, run.ID, notebook.Complete)

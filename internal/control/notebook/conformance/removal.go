@@ -66,7 +66,8 @@ func removed(t testing.TB, open Opener) {
 	want(t, "remove what this store holds", s.Remove(t.Context(), gone.ID), notebook.ErrHeld)
 	complete(t, s, gone)
 	want(t, "remove one that is held with one that is not", s.Remove(t.Context(), gone.ID, kept.ID), notebook.ErrHeld)
-	want(t, "remove one that there is with one that is not", s.Remove(t.Context(), gone.ID, "arp-flux-9"), notebook.ErrNotFound)
+	want(t, "remove one that there is with one that is not", s.Remove(t.Context(), gone.ID, "arp-flux-9"),
+		notebook.ErrNotFound)
 	if len(read(t, s, gone.ID).Trials) != 2 || !exists(files[1]) {
 		t.Error("a removal that failed removed something")
 	}
@@ -86,7 +87,8 @@ func removed(t testing.TB, open Opener) {
 
 	// What belongs to others is left, also when its run is removed.
 	if run := read(t, s, kept.ID); len(run.Trials) != 2 || len(run.Notes) != 1 || !exists(others[1]) {
-		t.Errorf("the other run: %d trials, %d notes, page there: %v", len(run.Trials), len(run.Notes), exists(others[1]))
+		t.Errorf("the other run: %d trials, %d notes, page there: %v", len(run.Trials), len(run.Notes),
+			exists(others[1]))
 	}
 	complete(t, s, kept)
 	must(t, s.Remove(t.Context(), kept.ID))

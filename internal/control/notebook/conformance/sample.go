@@ -29,24 +29,29 @@ func Run(study string, seed uint64) *record.Run {
 		Unit:      "MB/s",
 		Responses: []string{"latency_p99", "goodput"},
 		Factors: []record.Factor{{Name: "fix", Role: "compare", Baseline: "kernel defaults", Levels: []record.Level{
-			{Name: "kernel defaults"}, {Name: "arp_ignore=1", Settings: 1, SettingLines: []string{"server: sysctl net.ipv4.conf.all.arp_ignore=1"}},
+			{Name: "kernel defaults"}, {Name: "arp_ignore=1", Settings: 1,
+				SettingLines: []string{"server: sysctl net.ipv4.conf.all.arp_ignore=1"}},
 		}}},
 		Topology: topology.Topology{
 			Hosts: []topology.Host{
-				{Name: "server", Interfaces: []topology.Interface{{Name: "eth0", Addresses: []topology.Address{address("192.168.1.15/24"), address("fd00::1/64")}}}},
-				{Name: "client1", Via: []string{"ip", "netns", "exec", "blue"}, Interfaces: []topology.Interface{{Name: "eth0"}}},
+				{Name: "server", Interfaces: []topology.Interface{
+					{Name: "eth0", Addresses: []topology.Address{address("192.168.1.15/24"), address("fd00::1/64")}}}},
+				{Name: "client1", Via: []string{"ip", "netns", "exec", "blue"}, Interfaces: []topology.Interface{
+					{Name: "eth0"}}},
 			},
 			Switches: []topology.Switch{{Name: "switch"}},
 			Links: []topology.Link{
-				{From: topology.End{Node: "server", Interface: "eth0"}, To: topology.End{Node: "switch"}, Impairment: topology.Impairment{Rate: 1e9}},
+				{From: topology.End{Node: "server", Interface: "eth0"}, To: topology.End{Node: "switch"},
+					Impairment: topology.Impairment{Rate: 1e9}},
 				{From: topology.End{Node: "client1", Interface: "eth0"}, To: topology.End{Node: "switch"}}, // no rate
 			},
 		},
-		Environment: record.Environment{Version: "1", Mode: "lab, rootless", Hosts: []record.HostEnvironment{{Host: "server", Kernel: "6.18.1"}}},
-		Confidence:  0.95,
-		Margin:      0.02,
-		StudyFile:   "# a comment\nstudy: " + study + "\n",
-		Again:       fmt.Sprintf("linerate run %s --seed %d", study, seed),
+		Environment: record.Environment{Version: "1", Mode: "lab, rootless", Hosts: []record.HostEnvironment{
+			{Host: "server", Kernel: "6.18.1"}}},
+		Confidence: 0.95,
+		Margin:     0.02,
+		StudyFile:  "# a comment\nstudy: " + study + "\n",
+		Again:      fmt.Sprintf("linerate run %s --seed %d", study, seed),
 	}
 }
 
@@ -63,10 +68,12 @@ func Trial(order int) record.Trial {
 		LimitBps:   956.4e6,
 		// What flows of other protocols than tcp add.
 		TransactionsPerS: 1e5 / 3.0,
-		Latency:          &record.Distribution{Count: 1 << 40, MinUs: 0.001, P99Us: 1.0 / 3, Histogram: []byte{0, 0xff, 0x1f, 0x8b}},
-		Datagrams:        &record.Datagrams{Sent: 1<<53 + 1, Received: 1 << 53, Lost: 1},
+		Latency: &record.Distribution{Count: 1 << 40, MinUs: 0.001, P99Us: 1.0 / 3,
+			Histogram: []byte{0, 0xff, 0x1f, 0x8b}},
+		Datagrams: &record.Datagrams{Sent: 1<<53 + 1, Received: 1 << 53, Lost: 1},
 		Flows: []record.Flow{{
-			ID: "1", From: "client1", To: "server", ReceivedBytes: 1<<53 + 1, Path: []string{"client1.eth0", "server.eth0"},
+			ID: "1", From: "client1", To: "server", ReceivedBytes: 1<<53 + 1,
+			Path:      []string{"client1.eth0", "server.eth0"},
 			Connected: true, SenderInfo: &record.TCPInfo{RTTUs: 40, BytesAcked: 1<<64 - 1}, Bins: []int64{1, 2, 3},
 		}},
 		Hosts: []record.HostReading{{

@@ -133,7 +133,8 @@ func cuts(t *testing.T, calls []kerneltest.Call, check func(path string) error, 
 			found := map[string][]byte{}
 			for name, text := range disk.Cut(remains, random) {
 				// SQLite makes its shared memory anew.
-				if base := filepath.Base(name); strings.HasPrefix(base, "notebook.db") && base != "notebook.db-shm" && filepath.Dir(name) == filepath.Dir(calls[0].Path) {
+				if base := filepath.Base(name); strings.HasPrefix(base, "notebook.db") && base != "notebook.db-shm" &&
+					filepath.Dir(name) == filepath.Dir(calls[0].Path) {
 					found[base] = text
 				}
 			}

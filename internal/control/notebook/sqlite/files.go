@@ -16,7 +16,8 @@ import (
 // Notes lists a run's notes.
 func (s *Store) Notes(ctx context.Context, id string) (notes []record.Note, err error) {
 	err = s.read(ctx, "read the notes of run "+id, func(tx *sql.Tx) (err error) {
-		notes, err = query(ctx, tx, readNote, "SELECT time, text FROM note WHERE run = (SELECT number FROM run WHERE id = ?) ORDER BY number", id)
+		notes, err = query(ctx, tx, readNote,
+			"SELECT time, text FROM note WHERE run = (SELECT number FROM run WHERE id = ?) ORDER BY number", id)
 		return err
 	})
 	return notes, err
@@ -29,7 +30,9 @@ func (s *Store) AddFiles(ctx context.Context, id string, paths ...string) error 
 		number, err := numberOf(ctx, tx, id)
 		for _, path := range paths {
 			if err == nil {
-				_, err = tx.ExecContext(ctx, "INSERT INTO file (path, run) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET run = excluded.run", path, number)
+				_, err = tx.ExecContext(ctx,
+					"INSERT INTO file (path, run) VALUES (?, ?) ON CONFLICT (path) DO UPDATE SET run = excluded.run",
+					path, number)
 			}
 			if err == nil { // it is in use again
 				_, err = tx.ExecContext(ctx, "DELETE FROM leftover WHERE path = ?", path)
@@ -42,7 +45,8 @@ func (s *Store) AddFiles(ctx context.Context, id string, paths ...string) error 
 // Files lists the files of a run.
 func (s *Store) Files(ctx context.Context, id string) (paths []string, err error) {
 	err = s.read(ctx, "list the files of run "+id, func(tx *sql.Tx) (err error) {
-		paths, err = query(ctx, tx, readText, "SELECT path FROM file WHERE run = (SELECT number FROM run WHERE id = ?) ORDER BY number", id)
+		paths, err = query(ctx, tx, readText,
+			"SELECT path FROM file WHERE run = (SELECT number FROM run WHERE id = ?) ORDER BY number", id)
 		return err
 	})
 	return paths, err

@@ -73,8 +73,10 @@ func TestGolden(t *testing.T) {
 			}
 			s := open(t, path)
 			list, err := s.Runs(background, notebook.Filter{})
-			if err != nil || len(list) != 2 || list[0].ID != "long-fat-1" || list[0].Status != notebook.Interrupted || list[0].Trials != 1 ||
-				list[1].ID != "arp-flux-7" || list[1].Status != notebook.Complete || list[1].Trials != 2 || list[1].Notes != 1 || !list[1].Started.Equal(conformance.Started) {
+			if err != nil || len(list) != 2 || list[0].ID != "long-fat-1" || list[0].Status != notebook.Interrupted ||
+				list[0].Trials != 1 ||
+				list[1].ID != "arp-flux-7" || list[1].Status != notebook.Complete || list[1].Trials != 2 ||
+				list[1].Notes != 1 || !list[1].Started.Equal(conformance.Started) {
 				t.Fatalf("runs: %+v, %v", list, err)
 			}
 			for _, one := range list {
@@ -145,7 +147,8 @@ func lostFrom(t *testing.T, s *Store, run *record.Run) (lost []string) {
 	header := *run
 	header.Trials = nil
 	compare("run", documents("SELECT document FROM run WHERE id = ?")[0], header)
-	for i, document := range documents("SELECT trial.document FROM trial JOIN run ON run.number = trial.run WHERE run.id = ? ORDER BY place") {
+	for i, document := range documents(
+		"SELECT trial.document FROM trial JOIN run ON run.number = trial.run WHERE run.id = ? ORDER BY place") {
 		compare(fmt.Sprintf("trial %d", i+1), document, run.Trials[i])
 	}
 	return lost

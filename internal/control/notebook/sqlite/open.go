@@ -100,7 +100,8 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	// permission or no space. Without a log no process is writing, and the file is
 	// complete: it can be read as one that does not change.
 	log, statErr := os.Stat(path + "-wal")
-	if !isAny(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR) || statErr == nil && log.Size() > 0 {
+	if !isAny(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR) || statErr == nil &&
+		log.Size() > 0 {
 		return nil, err
 	}
 	if err := open(url.Values{"mode": {"ro"}, "immutable": {"1"}}); err != nil {

@@ -280,7 +280,8 @@ func TestKilledWhileRemoving(t *testing.T) {
 				dir := filepath.Join(t.TempDir(), run.ID)
 				files[run.ID] = []string{filepath.Join(dir, "report.html"), filepath.Join(dir, "run.json"), dir + "/"}
 				for _, err := range []error{s.Begin(t.Context(), run), s.SaveTrial(t.Context(), run.ID, big(1)),
-					os.Mkdir(dir, 0o755), os.WriteFile(files[run.ID][0], nil, 0o644), os.WriteFile(files[run.ID][1], nil, 0o644),
+					os.Mkdir(dir, 0o755), os.WriteFile(files[run.ID][0], nil, 0o644),
+					os.WriteFile(files[run.ID][1], nil, 0o644),
 					s.AddFiles(t.Context(), run.ID, files[run.ID]...)} {
 					if err != nil {
 						t.Fatal(err)

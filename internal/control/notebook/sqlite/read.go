@@ -47,10 +47,12 @@ func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
 			return err
 		}
 		if run.Schema != record.RunSchema {
-			return fmt.Errorf("%w (its schema is %.40q, this version reads %s)", notebook.ErrOldRun, run.Schema, record.RunSchema)
+			return fmt.Errorf("%w (its schema is %.40q, this version reads %s)", notebook.ErrOldRun, run.Schema,
+				record.RunSchema)
 		}
 		run.Status = status // the document's is from when it was written
-		run.Trials, err = query(ctx, tx, readTrial, "SELECT place, document FROM trial WHERE run = ? ORDER BY place", number)
+		run.Trials, err = query(ctx, tx, readTrial, "SELECT place, document FROM trial WHERE run = ? ORDER BY place",
+			number)
 		if err != nil {
 			return err
 		}
@@ -76,7 +78,8 @@ func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
 }
 
 // query returns what read makes of each row; not nil.
-func query[T any](ctx context.Context, tx *sql.Tx, read func(*sql.Rows) (T, error), text string, args ...any) ([]T, error) {
+func query[T any](ctx context.Context, tx *sql.Tx, read func(*sql.Rows) (T, error), text string, args ...any) (
+	[]T, error) {
 	rows, err := tx.QueryContext(ctx, text, args...)
 	if err != nil {
 		return nil, err
@@ -116,7 +119,8 @@ func readNote(rows *sql.Rows) (note record.Note, err error) {
 
 func readSummary(rows *sql.Rows) (one notebook.Summary, err error) {
 	var seed, started, conclusion string
-	if err = rows.Scan(&one.ID, &one.Name, &one.Study, &seed, &started, &one.Status, &conclusion, &one.Trials, &one.Notes); err != nil {
+	if err = rows.Scan(&one.ID, &one.Name, &one.Study, &seed, &started, &one.Status, &conclusion, &one.Trials,
+		&one.Notes); err != nil {
 		return one, err
 	}
 	var seedErr, startedErr error

@@ -134,7 +134,8 @@ func (s *Store) begin(ctx context.Context, steps []string) error {
 		if id.format == len(steps) {
 			return nil
 		}
-		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID, len(steps)))
+		_, err = tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d", applicationID,
+			len(steps)))
 		return err
 	})
 }

@@ -120,12 +120,17 @@ func TestUnusableFiles(t *testing.T) {
 		kind  error
 		words string
 	}{
-		{"directory", func(t *testing.T) string { return t.TempDir() }, notebook.ErrNotNotebook, "a directory, expected a file"},
-		{"text", func(t *testing.T) string { return write(t, []byte(strings.Repeat("hello, world\n", 999))) }, notebook.ErrNotNotebook, "not a linerate notebook"},
+		{"directory", func(t *testing.T) string {
+			return t.TempDir()
+		}, notebook.ErrNotNotebook, "a directory, expected a file"},
+		{"text", func(t *testing.T) string { return write(t, []byte(strings.Repeat("hello, world\n", 999))) },
+			notebook.ErrNotNotebook, "not a linerate notebook"},
 		{"another program's database", func(t *testing.T) string {
 			return exec(t, filepath.Join(t.TempDir(), "x.db"), "CREATE TABLE bookmark (x)")
 		}, notebook.ErrNotNotebook, "another program"},
-		{"a newer notebook", func(t *testing.T) string { return exec(t, begun(t), "PRAGMA user_version = 99") }, notebook.ErrNewer, "format 99, known up to 4"},
+		{"a newer notebook", func(t *testing.T) string {
+			return exec(t, begun(t), "PRAGMA user_version = 99")
+		}, notebook.ErrNewer, "format 99, known up to 4"},
 		{"cut short", func(t *testing.T) string {
 			path := begun(t)
 			if err := os.Truncate(path, 3000); err != nil {
@@ -133,18 +138,22 @@ func TestUnusableFiles(t *testing.T) {
 			}
 			return path
 		}, notebook.ErrDamaged, "damaged"},
-		{"under a file", func(t *testing.T) string { return filepath.Join(write(t, nil), "notebook.db") }, nil, "not a directory"},
+		{"under a file", func(t *testing.T) string {
+			return filepath.Join(write(t, nil), "notebook.db")
+		}, nil, "not a directory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := c.make(t)
 			before, _ := os.ReadFile(path)
-			for how, open := range map[string]func(context.Context, string) (*Store, error){"Open": Open, "OpenReadOnly": OpenReadOnly} {
+			for how, open := range map[string]func(context.Context, string) (*Store, error){"Open": Open,
+				"OpenReadOnly": OpenReadOnly} {
 				s, err := open(t.Context(), path)
 				if err == nil {
 					s.Close()
 					t.Fatalf("%s: no error", how)
 				}
-				if c.kind != nil && !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.words) || !strings.Contains(err.Error(), path) {
+				if c.kind != nil && !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.words) ||
+					!strings.Contains(err.Error(), path) {
 					t.Errorf("%s: %v\nwant the path, %q and an error that is %v", how, err, c.words, c.kind)
 				}
 			}
@@ -199,7 +208,8 @@ func TestDamagedRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.Run(t.Context(), "arp-flux-7")
-	if !errors.Is(err, notebook.ErrDamaged) || !strings.Contains(err.Error(), "trial 1") || !strings.Contains(err.Error(), path) {
+	if !errors.Is(err, notebook.ErrDamaged) || !strings.Contains(err.Error(), "trial 1") ||
+		!strings.Contains(err.Error(), path) {
 		t.Errorf("error %v, want one that names trial 1 of %s as damaged", err, path)
 	}
 	// Interrupted, it is read to be listed; the others are listed nonetheless.
@@ -207,7 +217,8 @@ func TestDamagedRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs, err := s.Runs(t.Context(), notebook.Filter{})
-	if err != nil || len(runs) != 1 || runs[0].Status != notebook.Interrupted || !strings.Contains(runs[0].Error, "damaged") {
+	if err != nil || len(runs) != 1 || runs[0].Status != notebook.Interrupted ||
+		!strings.Contains(runs[0].Error, "damaged") {
 		t.Errorf("%+v, %v", runs, err)
 	}
 }
@@ -225,7 +236,8 @@ func TestOldRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.Run(t.Context(), "arp-flux-7")
-	if !errors.Is(err, notebook.ErrOldRun) || !strings.Contains(err.Error(), "linerate.run/v1") || !strings.Contains(err.Error(), "run the study again") {
+	if !errors.Is(err, notebook.ErrOldRun) || !strings.Contains(err.Error(), "linerate.run/v1") ||
+		!strings.Contains(err.Error(), "run the study again") {
 		t.Errorf("error %v, want one that says what changed and what to do", err)
 	}
 }
@@ -263,7 +275,8 @@ func TestReadOnlyWritesNothing(t *testing.T) {
 
 func TestMigration(t *testing.T) {
 	path := begun(t)
-	steps := append(migrations[:len(migrations):len(migrations)], "ALTER TABLE run ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'")
+	steps := append(migrations[:len(migrations):len(migrations)],
+		"ALTER TABLE run ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm'")
 	broken := append(steps[:len(steps):len(steps)], "CREATE TABLE extra (x); ALTER TABLE nowhere ADD COLUMN x")
 
 	renew := func(steps []string) error {

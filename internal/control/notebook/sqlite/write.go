@@ -182,7 +182,8 @@ func (s *Store) Finish(ctx context.Context, run *record.Run) error {
 func (s *Store) AddNote(ctx context.Context, id string, note record.Note) error {
 	operation := "add a note to run " + id
 	return s.write(ctx, operation, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx, "INSERT INTO note (run, time, text) SELECT number, ?, ? FROM run WHERE id = ?",
+		result, err := tx.ExecContext(ctx,
+			"INSERT INTO note (run, time, text) SELECT number, ?, ? FROM run WHERE id = ?",
 			clock(note.Time), note.Text, id)
 		if err != nil {
 			return err

@@ -37,7 +37,8 @@ var anyName = []string{"*.linerate.test"}
 
 // types are the record types of flow.QueryTypes.
 var types = map[string]dnsmessage.Type{
-	"A": dnsmessage.TypeA, "AAAA": dnsmessage.TypeAAAA, "MX": dnsmessage.TypeMX, "NS": dnsmessage.TypeNS, "SOA": dnsmessage.TypeSOA, "TXT": dnsmessage.TypeTXT,
+	"A": dnsmessage.TypeA, "AAAA": dnsmessage.TypeAAAA, "MX": dnsmessage.TypeMX, "NS": dnsmessage.TypeNS,
+	"SOA": dnsmessage.TypeSOA, "TXT": dnsmessage.TypeTXT,
 }
 
 // Protocol is DNS over UDP, TCP or TLS.
@@ -208,7 +209,8 @@ func query(id uint16, q dnsmessage.Question, framed bool) ([]byte, error) {
 	}
 	b := dnsmessage.NewBuilder(make([]byte, begin, 128), dnsmessage.Header{ID: id, RecursionDesired: true})
 	var edns dnsmessage.ResourceHeader
-	err := errors.Join(b.StartQuestions(), b.Question(q), b.StartAdditionals(), edns.SetEDNS0(longest, dnsmessage.RCodeSuccess, false), b.OPTResource(edns, dnsmessage.OPTResource{}))
+	err := errors.Join(b.StartQuestions(), b.Question(q), b.StartAdditionals(),
+		edns.SetEDNS0(longest, dnsmessage.RCodeSuccess, false), b.OPTResource(edns, dnsmessage.OPTResource{}))
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +333,8 @@ func same(a, b dnsmessage.Question) bool {
 var refusals = []dnsmessage.RCode{dnsmessage.RCodeFormatError, dnsmessage.RCodeNotImplemented, dnsmessage.RCodeRefused}
 
 // rcodes are response codes by their names (RFC 1035 and RFC 2136).
-var rcodes = []string{"NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "YXDOMAIN", "YXRRSET", "NXRRSET", "NOTAUTH", "NOTZONE"}
+var rcodes = []string{"NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "YXDOMAIN", "YXRRSET",
+	"NXRRSET", "NOTAUTH", "NOTZONE"}
 
 func rcode(code dnsmessage.RCode) string {
 	if int(code) < len(rcodes) {

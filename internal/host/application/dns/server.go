@@ -156,7 +156,8 @@ func respond(request []byte, framed bool) ([]byte, error) {
 	if framed {
 		begin = 2
 	}
-	b := dnsmessage.NewBuilder(make([]byte, begin, 256), dnsmessage.Header{ID: header.ID, Response: true, Authoritative: true, RecursionDesired: header.RecursionDesired})
+	b := dnsmessage.NewBuilder(make([]byte, begin, 256), dnsmessage.Header{ID: header.ID, Response: true,
+		Authoritative: true, RecursionDesired: header.RecursionDesired})
 	b.EnableCompression()
 	err = errors.Join(b.StartQuestions(), b.Question(q), b.StartAnswers())
 	of := dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET, TTL: 60}
@@ -164,11 +165,13 @@ func respond(request []byte, framed bool) ([]byte, error) {
 	case dnsmessage.TypeA:
 		err = errors.Join(err, b.AResource(of, dnsmessage.AResource{A: [4]byte{192, 0, 2, 1}}))
 	case dnsmessage.TypeAAAA:
-		err = errors.Join(err, b.AAAAResource(of, dnsmessage.AAAAResource{AAAA: [16]byte{0x20, 0x01, 0x0d, 0xb8, 15: 1}}))
+		err = errors.Join(err, b.AAAAResource(of,
+			dnsmessage.AAAAResource{AAAA: [16]byte{0x20, 0x01, 0x0d, 0xb8, 15: 1}}))
 	}
 	if edns(&parser) { // an answer has it if the query has (RFC 6891, section 6.1.1)
 		var of dnsmessage.ResourceHeader
-		err = errors.Join(err, b.StartAdditionals(), of.SetEDNS0(longest, dnsmessage.RCodeSuccess, false), b.OPTResource(of, dnsmessage.OPTResource{}))
+		err = errors.Join(err, b.StartAdditionals(), of.SetEDNS0(longest, dnsmessage.RCodeSuccess, false),
+			b.OPTResource(of, dnsmessage.OPTResource{}))
 	}
 	if err != nil {
 		return nil, err

@@ -8,7 +8,8 @@ import (
 
 // TestEDNS: an answer has EDNS(0) if its query has (RFC 6891, section 6.1.1).
 func TestEDNS(t *testing.T) {
-	q := dnsmessage.Question{Name: dnsmessage.MustNewName("a.test."), Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}
+	q := dnsmessage.Question{Name: dnsmessage.MustNewName("a.test."), Type: dnsmessage.TypeA,
+		Class: dnsmessage.ClassINET}
 	with, err := query(7, q, false)
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +28,8 @@ func TestEDNS(t *testing.T) {
 		if err := m.Unpack(answer); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if has := len(m.Additionals) == 1 && m.Additionals[0].Header.Type == dnsmessage.TypeOPT; has != (name == "with") || len(m.Answers) != 1 {
+		if has := len(m.Additionals) == 1 &&
+			m.Additionals[0].Header.Type == dnsmessage.TypeOPT; has != (name == "with") || len(m.Answers) != 1 {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}

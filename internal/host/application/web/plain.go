@@ -71,7 +71,9 @@ func (p *plain) Do(ctx context.Context, x *application.Exchange) error {
 	if p.invalid != nil {
 		return p.invalid
 	}
-	return cause(ctx, p.shared.Do(ctx, func() (*plainConn, error) { return p.open(ctx, x) }, func(c *plainConn) (bool, error) {
+	return cause(ctx, p.shared.Do(ctx, func() (*plainConn, error) {
+		return p.open(ctx, x)
+	}, func(c *plainConn) (bool, error) {
 		defer c.Ended(x)
 		last, err := p.exchange(ctx, c, x)
 		return last || err != nil, err

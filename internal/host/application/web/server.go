@@ -67,10 +67,13 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	protocols.SetHTTP2(s.Spec.Protocol == flow.HTTP2)
 	protocols.SetUnencryptedHTTP2(s.Spec.Protocol == flow.HTTP2)
 	server := &http.Server{
-		Handler: handler, Protocols: protocols, ReadHeaderTimeout: headerTimeout, ReadTimeout: exchangeTimeout, WriteTimeout: exchangeTimeout,
-		IdleTimeout: idleTimeout, MaxHeaderBytes: requestHeader, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		Handler: handler, Protocols: protocols, ReadHeaderTimeout: headerTimeout, ReadTimeout: exchangeTimeout,
+		WriteTimeout: exchangeTimeout,
+		IdleTimeout:  idleTimeout, MaxHeaderBytes: requestHeader, ErrorLog: slog.NewLogLogger(slog.DiscardHandler,
+			slog.LevelError),
 		HTTP2: &http.HTTP2Config{
-			MaxConcurrentStreams: max(1, s.Spec.Pipeline), MaxReceiveBufferPerConnection: application.ReceiveWindow(s.Spec), MaxReceiveBufferPerStream: application.ReceiveWindow(s.Spec),
+			MaxConcurrentStreams: max(1, s.Spec.Pipeline), MaxReceiveBufferPerConnection: application.ReceiveWindow(
+				s.Spec), MaxReceiveBufferPerStream: application.ReceiveWindow(s.Spec),
 		},
 	}
 	defer server.Close()
@@ -120,8 +123,10 @@ func serve3(ctx context.Context, s *application.Server, handler http.Handler) er
 	quiet()
 	window := uint64(application.ReceiveWindow(s.Spec))
 	config := &quic.Config{
-		HandshakeIdleTimeout: headerTimeout, MaxIdleTimeout: idleTimeout, MaxIncomingStreams: int64(max(1, s.Spec.Pipeline)), MaxIncomingUniStreams: 8,
-		InitialStreamReceiveWindow: window, MaxStreamReceiveWindow: window, InitialConnectionReceiveWindow: window, MaxConnectionReceiveWindow: window,
+		HandshakeIdleTimeout: headerTimeout, MaxIdleTimeout: idleTimeout,
+		MaxIncomingStreams: int64(max(1, s.Spec.Pipeline)), MaxIncomingUniStreams: 8,
+		InitialStreamReceiveWindow: window, MaxStreamReceiveWindow: window, InitialConnectionReceiveWindow: window,
+		MaxConnectionReceiveWindow: window,
 	}
 	ctx, end := context.WithCancel(ctx)
 	defer end()
@@ -135,7 +140,8 @@ func serve3(ctx context.Context, s *application.Server, handler http.Handler) er
 		return err
 	}
 	defer over.Close()
-	server := &http3.Server{Handler: handler, MaxHeaderBytes: requestHeader, IdleTimeout: idleTimeout, Logger: slog.New(slog.DiscardHandler)}
+	server := &http3.Server{Handler: handler, MaxHeaderBytes: requestHeader, IdleTimeout: idleTimeout,
+		Logger: slog.New(slog.DiscardHandler)}
 	defer context.AfterFunc(ctx, func() { server.Close() })()
 	err = server.ServeListener(l)
 	if errors.Is(err, http.ErrServerClosed) || ctx.Err() != nil {

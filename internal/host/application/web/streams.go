@@ -47,7 +47,8 @@ func dial2(ctx context.Context, d *application.Dialer, x *application.Exchange) 
 		return c.under, err
 	}
 	of := &http.Transport{
-		DialContext: dial, Protocols: new(http.Protocols), DisableCompression: true, MaxResponseHeaderBytes: longestHeader,
+		DialContext: dial, Protocols: new(http.Protocols), DisableCompression: true,
+		MaxResponseHeaderBytes: longestHeader,
 		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := dial(ctx, network, address)
 			if err != nil {
@@ -114,7 +115,9 @@ func dial3(ctx context.Context, d *application.Dialer, x *application.Exchange) 
 	}
 	began := sched.Now()
 	over := &quic.Transport{Conn: packets}
-	config := &quic.Config{HandshakeIdleTimeout: time.Minute, MaxIdleTimeout: idleTimeout, KeepAlivePeriod: idleTimeout / 4} // ctx ends the handshake
+	// ctx ends the handshake
+	config := &quic.Config{HandshakeIdleTimeout: time.Minute, MaxIdleTimeout: idleTimeout,
+		KeepAlivePeriod: idleTimeout / 4}
 	conn, err := over.Dial(ctx, remote, http3.ConfigureTLSConfig(d.TLSConfig(http3.NextProtoH3)), config)
 	if err != nil {
 		_ = over.Close()

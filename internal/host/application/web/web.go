@@ -56,7 +56,8 @@ type session struct {
 	url    string
 }
 
-func newSession(d *application.Dialer, dial func(context.Context, *application.Dialer, *application.Exchange) (transport, error)) *session {
+func newSession(d *application.Dialer, dial func(context.Context, *application.Dialer, *application.Exchange) (
+	transport, error)) *session {
 	return &session{d: d, dial: dial, shared: application.NewShared[transport](d), url: address(d)}
 }
 

@@ -21,14 +21,19 @@ func TestGoAwayOfHTTP3(t *testing.T) {
 	certified := httptest.NewTLSServer(nil)
 	defer certified.Close()
 	release, asked := make(chan struct{}), make(chan struct{}, 1)
-	server := &http3.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked <- struct{}{}; <-release })}
-	l, err := quic.ListenAddrEarly("127.0.0.1:0", http3.ConfigureTLSConfig(&tls.Config{Certificates: certified.TLS.Certificates}), nil)
+	server := &http3.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		asked <- struct{}{}
+		<-release
+	})}
+	l, err := quic.ListenAddrEarly("127.0.0.1:0",
+		http3.ConfigureTLSConfig(&tls.Config{Certificates: certified.TLS.Certificates}), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	go server.ServeListener(l)
-	conn, err := quic.DialAddr(t.Context(), l.Addr().String(), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{http3.NextProtoH3}}, nil)
+	conn, err := quic.DialAddr(t.Context(), l.Addr().String(), &tls.Config{InsecureSkipVerify: true,
+		NextProtos: []string{http3.NextProtoH3}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,32 +95,65 @@ func TestOpenRefused(t *testing.T) {
 		change func(*message.Iperf3Request)
 		words  []string
 	}{
-		"busy":     {func(c net.Conn) { say(c, iperf3.AccessDenied) }, nil, []string{"busy with another test"}},
-		"hangs up": {func(net.Conn) {}, nil, []string{"closed the connection without an answer", "busy", "something else than iperf3"}},
-		"resets":   {func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) }, nil, []string{"closed the connection without an answer"}},
-		"silent":   {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, nil, []string{"sent nothing for 300ms"}},
-		"a banner": {func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-x\r\n")) }, nil, []string{"something else than iperf3", "83"}},
+		"busy": {func(c net.Conn) { say(c, iperf3.AccessDenied) }, nil, []string{"busy with another test"}},
+		"hangs up": {func(net.Conn) {}, nil, []string{"closed the connection without an answer", "busy",
+			"something else than iperf3"}},
+		"resets": {func(c net.Conn) {
+			_ = c.(*net.TCPConn).SetLinger(0)
+		}, nil, []string{"closed the connection without an answer"}},
+		"silent": {func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }, nil, []string{"sent nothing for 300ms"}},
+		"a banner": {func(c net.Conn) {
+			_, _ = c.Write([]byte("SSH-2.0-x\r\n"))
+		}, nil, []string{"something else than iperf3", "83"}},
 		"another state": {func(c net.Conn) { say(c, iperf3.DisplayResults) }, nil,
 			[]string{"something else than iperf3", "DISPLAY_RESULTS"}},
 		"refuses": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, iperf3.CodeMaxDuration, 0) }, nil,
 			[]string{"refuses", "longer than the server allows", "parameters"}},
-		"refuses, with an errno": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, iperf3.CodeCongestion, 2) }, nil,
+		"refuses, with an errno": {func(c net.Conn) {
+			asks(c)
+			_ = iperf3.WriteServerError(c, iperf3.CodeCongestion, 2)
+		}, nil,
 			[]string{"congestion control", "no such file"}},
-		"refuses without a reason":     {func(c net.Conn) { asks(c); say(c, iperf3.ServerError) }, nil, []string{"it gives no reason"}},
-		"refuses with an unknown code": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, 9999, 0) }, nil, []string{"9999"}},
-		"wants a user": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, iperf3.CodeAuthentication, 0) }, nil,
+		"refuses without a reason": {func(c net.Conn) {
+			asks(c)
+			say(c, iperf3.ServerError)
+		}, nil, []string{"it gives no reason"}},
+		"refuses with an unknown code": {func(c net.Conn) {
+			asks(c)
+			_ = iperf3.WriteServerError(c, 9999, 0)
+		}, nil, []string{"9999"}},
+		"wants a user": {func(c net.Conn) {
+			asks(c)
+			_ = iperf3.WriteServerError(c, iperf3.CodeAuthentication, 0)
+		}, nil,
 			[]string{"authentication failed", "--iperf3-user"}},
-		"wants another": {func(c net.Conn) { asks(c); _ = iperf3.WriteServerError(c, iperf3.CodeAuthentication, 0) }, login,
+		"wants another": {func(c net.Conn) {
+			asks(c)
+			_ = iperf3.WriteServerError(c, iperf3.CodeAuthentication, 0)
+		}, login,
 			[]string{"authentication failed", "wrong user or password", "--iperf3-pkcs1"}},
-		"hangs up on a user":        {func(c net.Conn) { asks(c) }, login, []string{"closed the connection", "user, password or clock", "10 s"}},
-		"stops":                     {func(c net.Conn) { asks(c); say(c, iperf3.ServerTerminate) }, nil, []string{"was stopped"}},
-		"streams, and no start":     {func(c net.Conn) { asks(c); say(c, iperf3.CreateStreams); _, _ = io.Copy(io.Discard, c) }, nil, []string{"sent nothing", "streams were open"}},
-		"streams, and a wrong word": {func(c net.Conn) { asks(c); say(c, iperf3.CreateStreams, iperf3.TestRunning) }, nil, []string{"TEST_RUNNING", "is unexpected"}},
+		"hangs up on a user": {func(c net.Conn) {
+			asks(c)
+		}, login, []string{"closed the connection", "user, password or clock", "10 s"}},
+		"stops": {func(c net.Conn) {
+			asks(c)
+			say(c, iperf3.ServerTerminate)
+		}, nil, []string{"was stopped"}},
+		"streams, and no start": {func(c net.Conn) {
+			asks(c)
+			say(c, iperf3.CreateStreams)
+			_, _ = io.Copy(io.Discard, c)
+		}, nil, []string{"sent nothing", "streams were open"}},
+		"streams, and a wrong word": {func(c net.Conn) { asks(c); say(c, iperf3.CreateStreams, iperf3.TestRunning) },
+			nil, []string{"TEST_RUNNING", "is unexpected"}},
 		"a key that is none": {func(c net.Conn) { asks(c) }, func(o *message.Iperf3Request) {
 			login(o)
 			o.Login.PublicKey = []byte("key")
 		}, []string{"public key is not in PEM form"}},
-		"a user with blanks": {func(c net.Conn) { asks(c) }, func(o *message.Iperf3Request) { login(o); o.Login.User = "a b" }, []string{"no blanks"}},
+		"a user with blanks": {func(c net.Conn) { asks(c) }, func(o *message.Iperf3Request) {
+			login(o)
+			o.Login.User = "a b"
+		}, []string{"no blanks"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -203,19 +236,24 @@ func TestResults(t *testing.T) {
 		text, refused, peer string
 		seconds             float64
 	}{
-		"good":                  {goodResults, "", "iperf3 3.12", 2},
-		"without a version":     {change(`"server_output_json":{"start":{"version":"iperf 3.12"}},`, ""), "", "iperf3", 2},
-		"in its text":           {change(`"server_output_json":{"start":{"version":"iperf 3.12"}}`, `"server_output_text":"iperf 3.9\nLinux"`), "", "iperf3 3.9", 2},
+		"good": {goodResults, "", "iperf3 3.12", 2},
+		"without a version": {change(`"server_output_json":{"start":{"version":"iperf 3.12"}},`, ""), "",
+			"iperf3", 2},
+		"in its text": {change(`"server_output_json":{"start":{"version":"iperf 3.12"}}`,
+			`"server_output_text":"iperf 3.9\nLinux"`), "", "iperf3 3.9", 2},
 		"another program":       {change("iperf 3.12", "linerate 0.1"), "", "linerate 0.1, as iperf3", 2},
 		"a terminal's language": {change("iperf 3.12", `x\u001b[31m`), "", "iperf3", 2},
 		"an old one":            {change(`,"start_time":0,"end_time":2`, ""), "", "iperf3 3.12", 0},
 		"the wrong stream":      {change(`"id":1`, `"id":3`), "stream 1 is missing", "", 0},
-		"no stream":             {change(`[{"id":1,"bytes":1000,"retransmits":-1,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":2}]`, "[]"), "0 streams: expected 1", "", 0},
-		"fewer than no bytes":   {change(`"bytes":1000`, `"bytes":-1000`), "-1000 bytes", "", 0},
-		"time going back":       {change(`"end_time":2`, `"end_time":-2`), "-2 s", "", 0},
-		"not JSON":              {"{]", "results", "", 0},
-		"no object":             {"[]", "not a JSON object", "", 0},
-		"half of it":            {`{"streams":[]}`, "no field", "", 0},
+		"no stream": {
+			change(
+				`[{"id":1,"bytes":1000,"retransmits":-1,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":2}]`,
+				"[]"), "0 streams: expected 1", "", 0},
+		"fewer than no bytes": {change(`"bytes":1000`, `"bytes":-1000`), "-1000 bytes", "", 0},
+		"time going back":     {change(`"end_time":2`, `"end_time":-2`), "-2 s", "", 0},
+		"not JSON":            {"{]", "results", "", 0},
+		"no object":           {"[]", "not a JSON object", "", 0},
+		"half of it":          {`{"streams":[]}`, "no field", "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -231,7 +269,8 @@ func TestResults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if closed.Peer != test.peer || len(closed.Counts) != 1 || closed.Counts[0].Seconds != test.seconds || closed.Counts[0].Bytes != 1000 {
+			if closed.Peer != test.peer || len(closed.Counts) != 1 || closed.Counts[0].Seconds != test.seconds ||
+				closed.Counts[0].Bytes != 1000 {
 				t.Errorf("understood %+v, want %q and %g s", closed, test.peer, test.seconds)
 			}
 			if closed.Totals[0] <= 0 || closed.CongestionControl != "cubic" || !json.Valid(closed.Results) {
@@ -248,14 +287,16 @@ func TestBroken(t *testing.T) {
 		server func(net.Conn)
 		word   string
 	}{
-		"dies":    {func(c net.Conn) { runs(c); _ = c.(*net.TCPConn).SetLinger(0) }, "closed the connection"},
-		"stopped": {func(c net.Conn) { runs(c); say(c, iperf3.ServerTerminate); _, _ = io.Copy(io.Discard, c) }, "was stopped"},
+		"dies": {func(c net.Conn) { runs(c); _ = c.(*net.TCPConn).SetLinger(0) }, "closed the connection"},
+		"stopped": {func(c net.Conn) { runs(c); say(c, iperf3.ServerTerminate); _, _ = io.Copy(io.Discard, c) },
+			"was stopped"},
 		"expired": {func(c net.Conn) {
 			runs(c)
 			_ = iperf3.WriteServerError(c, iperf3.CodeExpired, 0)
 			_, _ = io.Copy(io.Discard, c)
 		}, "longer than was agreed"},
-		"says more": {func(c net.Conn) { runs(c); say(c, iperf3.CreateStreams); _, _ = io.Copy(io.Discard, c) }, "is unexpected"},
+		"says more": {func(c net.Conn) { runs(c); say(c, iperf3.CreateStreams); _, _ = io.Copy(io.Discard, c) },
+			"is unexpected"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -326,7 +367,8 @@ func TestParameters(t *testing.T) {
 	yes := true
 	request := message.Iperf3Request{
 		Writes: 3, Reads: 3, WarmupNs: 2.7e9, DurationNs: 3.2e9,
-		Flow: message.FlowRequest{Spec: flow.Spec{MSS: 900, NoDelay: &yes, CongestionControl: "reno", Window: 1 << 16, RateCap: 5e6}},
+		Flow: message.FlowRequest{Spec: flow.Spec{MSS: 900, NoDelay: &yes, CongestionControl: "reno", Window: 1 << 16,
+			RateCap: 5e6}},
 	}
 	p, err := (&Test{request: request}).parameters()
 	if err != nil {
@@ -336,10 +378,13 @@ func TestParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, "parameters", string(text), `"tcp":true`, `"omit":2`, `"time":4`, `"num":0`, `"blockcount":0`, `"parallel":3`,
-		`"bidirectional":true`, `"nodelay":true`, `"MSS":900`, `"window":65536`, `"bandwidth":5000000`, `"congestion":"reno"`, `"get_server_output":1`)
+	contains(t, "parameters", string(text), `"tcp":true`, `"omit":2`, `"time":4`, `"num":0`, `"blockcount":0`,
+		`"parallel":3`,
+		`"bidirectional":true`, `"nodelay":true`, `"MSS":900`, `"window":65536`, `"bandwidth":5000000`,
+		`"congestion":"reno"`, `"get_server_output":1`)
 	request.Writes, request.DurationNs, request.Flow.Protocol, request.Flow.Datagram = 0, 3600e9, flow.UDP, 1000
-	if p, err = (&Test{request: request}).parameters(); err != nil || !p.UDP || !p.Reverse || p.Length != 1000 || p.GetServerOutput != 0 {
+	if p, err = (&Test{request: request}).parameters(); err != nil || !p.UDP || !p.Reverse || p.Length != 1000 ||
+		p.GetServerOutput != 0 {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -347,10 +392,13 @@ func TestParameters(t *testing.T) {
 // FuzzServer: a server that says anything at all is survived, soon, and never
 // believed to have held a test.
 func FuzzServer(f *testing.F) {
-	start := string([]byte{byte(iperf3.ParamExchange), byte(iperf3.CreateStreams), byte(iperf3.TestStart), byte(iperf3.TestRunning)})
+	start := string([]byte{byte(iperf3.ParamExchange), byte(iperf3.CreateStreams), byte(iperf3.TestStart),
+		byte(iperf3.TestRunning)})
 	for _, seed := range []string{
-		"", "\xff", "\xfe\x00\x00\x00\x8e\x00\x00\x00\x01", "\x09\xfe", "HTTP/1.1 400 Bad Request\r\n\r\n", start, start + "\x0d",
-		start + "\x0d\x00\x00\x00\x02{}", start + "\x0d\xff\xff\xff\xff{", start + "\x0d\x00\x00\x00\x00", start + "\x0b", "\x09\x0a\x0a",
+		"", "\xff", "\xfe\x00\x00\x00\x8e\x00\x00\x00\x01", "\x09\xfe", "HTTP/1.1 400 Bad Request\r\n\r\n", start,
+		start + "\x0d",
+		start + "\x0d\x00\x00\x00\x02{}", start + "\x0d\xff\xff\xff\xff{", start + "\x0d\x00\x00\x00\x00",
+		start + "\x0b", "\x09\x0a\x0a",
 	} {
 		f.Add([]byte(seed))
 	}
@@ -381,11 +429,13 @@ func FuzzServer(f *testing.F) {
 
 // FuzzResults: results are understood as a whole, or not at all.
 func FuzzResults(f *testing.F) {
-	for _, seed := range []string{goodResults, "{}", `{"streams":null}`, strings.Replace(goodResults, `"bytes":1000`, `"bytes":1e30`, 1), strings.Replace(goodResults, `"end_time":2`, `"end_time":1e308`, 1)} {
+	for _, seed := range []string{goodResults, "{}", `{"streams":null}`, strings.Replace(goodResults, `"bytes":1000`,
+		`"bytes":1e30`, 1), strings.Replace(goodResults, `"end_time":2`, `"end_time":1e308`, 1)} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, p := range []iperf3.Parameters{{TCP: true, Parallel: 1}, {UDP: true, Parallel: 1, Reverse: true}, {UDP: true, Parallel: 2, Bidirectional: true}} {
+		for _, p := range []iperf3.Parameters{{TCP: true, Parallel: 1}, {UDP: true, Parallel: 1, Reverse: true},
+			{UDP: true, Parallel: 2, Bidirectional: true}} {
 			closed := message.Iperf3Closed{Results: text}
 			if (&Test{params: p}).understand(&closed) != nil {
 				continue

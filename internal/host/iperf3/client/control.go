@@ -77,11 +77,14 @@ func (t *Test) welcome(ctx context.Context) error {
 	case h.err == nil && h.state == iperf3.ServerError:
 		return t.refused("after it was sent the cookie", h)
 	case h.err != nil && !greeting.TimedOut(h.err) && t.isLinerate(ctx):
-		return fmt.Errorf("linerate serve listens at %s: leave --iperf3 out to measure with it, or name its iperf3 port", t.server)
+		return fmt.Errorf(
+			"linerate serve listens at %s: leave --iperf3 out to measure with it, or name its iperf3 port", t.server)
 	case hungUp(h.err):
-		return fmt.Errorf("the server at %s closed the connection without an answer: it is busy with another test, or something else than iperf3", t.server)
+		return fmt.Errorf(
+			"the server at %s closed the connection without an answer: it is busy with another test, or something else than iperf3", t.server)
 	case greeting.TimedOut(h.err):
-		return fmt.Errorf("the server at %s accepted the connection and sent nothing for %v: something else than iperf3, or an iperf3 that hangs", t.server, t.timeout())
+		return fmt.Errorf(
+			"the server at %s accepted the connection and sent nothing for %v: something else than iperf3, or an iperf3 that hangs", t.server, t.timeout())
 	case h.err != nil:
 		return fmt.Errorf("something else than iperf3 listens at %s: %w", t.server, greeting.Cause(h.err))
 	}
@@ -107,7 +110,8 @@ func (t *Test) isLinerate(ctx context.Context) bool {
 }
 
 func hungUp(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) ||
+		errors.Is(err, syscall.EPIPE)
 }
 
 // refused is the error of a server that did not send the state expected, and when.

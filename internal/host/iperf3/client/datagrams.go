@@ -23,7 +23,8 @@ const (
 )
 
 // openDatagrams opens a UDP stream: a question, and the server's answer.
-func openDatagrams(ctx context.Context, e *datagram.Engine, request message.FlowRequest, wide bool, limit time.Duration) (netip.AddrPort, error) {
+func openDatagrams(ctx context.Context, e *datagram.Engine, request message.FlowRequest, wide bool,
+	limit time.Duration) (netip.AddrPort, error) {
 	request.MSS, request.CongestionControl, request.NoDelay = 0, "", nil // TCP's, and no stream's of these
 	conn, err := datagram.Dial(ctx, request)
 	if err != nil {
@@ -62,5 +63,6 @@ func openStream(conn *net.UDPConn, request message.FlowRequest, limit time.Durat
 			}
 		}
 	}
-	return fmt.Errorf("no answer over UDP from %s within %v: a firewall may let TCP through alone", request.Remote, limit)
+	return fmt.Errorf("no answer over UDP from %s within %v: a firewall may let TCP through alone",
+		request.Remote, limit)
 }

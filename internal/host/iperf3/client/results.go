@@ -72,7 +72,9 @@ func (t *Test) count(s *iperf3.StreamResult, sends bool) record.PeerCount {
 	return c
 }
 
-var versionText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^iperf (3[0-9A-Za-z.+-]{1,20})`) })
+var versionText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^iperf (3[0-9A-Za-z.+-]{1,20})`)
+})
 
 // program is what the server is, as far as its output says it: the protocol has no
 // place for it.

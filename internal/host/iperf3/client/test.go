@@ -73,7 +73,8 @@ const outputIntervals = 600
 // server has begun: what it sends is being received, and what this host sends
 // waits for Start.
 func Open(ctx context.Context, request message.Iperf3Request) (*Test, message.Iperf3Opened, error) {
-	t := &Test{request: request, cookie: iperf3.NewCookie(), heard: make(chan heard, 1), broken: make(chan struct{}), ended: make(chan struct{}), omitted: map[string]iperf3.Count{}}
+	t := &Test{request: request, cookie: iperf3.NewCookie(), heard: make(chan heard, 1), broken: make(chan struct{}),
+		ended: make(chan struct{}), omitted: map[string]iperf3.Count{}}
 	if err := t.reach(ctx); err != nil {
 		return nil, message.Iperf3Opened{}, err
 	}

@@ -72,7 +72,8 @@ func bounded(p *iperf3.Parameters, b message.Bounds) error {
 		if older(p.ClientVersion, 3, 20) {
 			code = iperf3.CodeDuration // they have no words for the other
 		}
-		return refuse(code, "a test of %v: this server allows %v (--max-duration)", unit.Duration(s*1e9), unit.Duration(b.DurationS*1e9))
+		return refuse(code, "a test of %v: this server allows %v (--max-duration)", unit.Duration(s*1e9),
+			unit.Duration(b.DurationS*1e9))
 	}
 	if b.RateBps == 0 {
 		return nil

@@ -38,7 +38,8 @@ func TestSeveralClients(t *testing.T) {
 			all.Go(func() {
 				says := client(t, "127.0.0.1", port, nil, strings.Fields(kind+" -t 1 -b 5M")...)
 				if says.Error != "" || says.End.Sent.Bytes == 0 || says.End.Received.Bytes == 0 {
-					t.Errorf("%q: %s, sent %.0f bytes, received %.0f", kind, says.Error, says.End.Sent.Bytes, says.End.Received.Bytes)
+					t.Errorf("%q: %s, sent %.0f bytes, received %.0f", kind, says.Error, says.End.Sent.Bytes,
+						says.End.Received.Bytes)
 				}
 			})
 		}
@@ -64,13 +65,20 @@ func TestRefusals(t *testing.T) {
 			arguments           string
 			prints, sessionSays string
 		}{
-			{func(o *Options) { o.Bounds.Flows = 2 }, "-P 3", "number of parallel streams too large", "3 streams: this server allows a client 2"},
-			{func(o *Options) { o.Bounds.DurationS = 1 }, "-t 5", "test duration too long", "a test of 5s: this server allows 1s (--max-duration)"},
-			{func(o *Options) { o.Bounds.RateBps = 1e6 }, "-u -b 2M", "total required bandwidth is larger", "on each of 1 streams"},
-			{func(o *Options) { o.Allowed = func(netip.Addr) bool { return false } }, "", "test authorization failed", "127.0.0.1 is not among the addresses"},
+			{func(o *Options) { o.Bounds.Flows = 2 }, "-P 3", "number of parallel streams too large",
+				"3 streams: this server allows a client 2"},
+			{func(o *Options) {
+				o.Bounds.DurationS = 1
+			}, "-t 5", "test duration too long", "a test of 5s: this server allows 1s (--max-duration)"},
+			{func(o *Options) { o.Bounds.RateBps = 1e6 }, "-u -b 2M", "total required bandwidth is larger",
+				"on each of 1 streams"},
+			{func(o *Options) { o.Allowed = func(netip.Addr) bool { return false } }, "", "test authorization failed",
+				"127.0.0.1 is not among the addresses"},
 			{func(o *Options) { o.Closed = "not today" }, "", "test authorization failed", "not today"},
 			{func(o *Options) {
-				o.Admit = func(Client, netip.Addr, budget.Use) (func(), error) { return nil, errors.New("the server is full") }
+				o.Admit = func(Client, netip.Addr, budget.Use) (func(), error) {
+					return nil, errors.New("the server is full")
+				}
 			}, "", "the server is busy", "the server is full"},
 		} {
 			port, visits := open(t, "127.0.0.1", c.change)
@@ -136,7 +144,8 @@ func TestStockLogins(t *testing.T) {
 				}
 				continue
 			}
-			if !strings.Contains(says.Error, "test authorization failed") || v.Err == nil || !strings.Contains(v.Err.Error(), c.says) {
+			if !strings.Contains(says.Error, "test authorization failed") || v.Err == nil ||
+				!strings.Contains(v.Err.Error(), c.says) {
 				t.Errorf("%+v: the client prints %q, reported is %v", c, says.Error, v.Err)
 			}
 		}

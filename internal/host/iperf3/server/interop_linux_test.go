@@ -84,7 +84,8 @@ type counted struct {
 
 // client runs Debian's iperf3.
 func client(t *testing.T, host, port string, environment []string, arguments ...string) (says clientSays) {
-	command := exec.CommandContext(t.Context(), "iperf3", append([]string{"-J", "-c", host, "-p", port}, arguments...)...)
+	command := exec.CommandContext(t.Context(), "iperf3", append([]string{"-J", "-c", host, "-p", port},
+		arguments...)...)
 	command.Env = append(os.Environ(), environment...)
 	output, err := command.Output()
 	if json.Unmarshal(output, &says) != nil {
@@ -121,7 +122,8 @@ func TestInterop(t *testing.T) {
 			}
 			port, visits := open(t, address, unchanged)
 			return func() {
-				says := client(t, address, port, nil, strings.Fields(fmt.Sprintf("%s %s -b %dM", o.arguments, d.argument, o.mbit()))...)
+				says := client(t, address, port, nil,
+					strings.Fields(fmt.Sprintf("%s %s -b %dM", o.arguments, d.argument, o.mbit()))...)
 				if says.Error != "" {
 					found[n] = []string{says.Error}
 					return
@@ -185,9 +187,11 @@ func disagreements(o option, direction string, says clientSays, v Session) (list
 	var pairs []pair
 	switch direction {
 	case "":
-		pairs = []pair{{"the client's sum and the server's", end.Sent, up}, {"sent and received", end.Sent, end.Received}}
+		pairs = []pair{{"the client's sum and the server's", end.Sent, up},
+			{"sent and received", end.Sent, end.Received}}
 	case "-R":
-		pairs = []pair{{"the client's sum and the server's", end.Received, down}, {"sent and received", end.Sent, end.Received}}
+		pairs = []pair{{"the client's sum and the server's", end.Received, down},
+			{"sent and received", end.Sent, end.Received}}
 	default:
 		pairs = []pair{
 			{"up: the client's sum and the server's", end.Sent, up}, {"up: sent and received", end.Sent, end.Received},
@@ -197,7 +201,8 @@ func disagreements(o option, direction string, says clientSays, v Session) (list
 	}
 	for _, p := range pairs {
 		if !near(p.a, p.b) {
-			complain("%s: %.0f bytes in %.3f s and %.0f in %.3f s, want the same within 1 %%", p.what, p.a.Bytes, p.a.Seconds, p.b.Bytes, p.b.Seconds)
+			complain("%s: %.0f bytes in %.3f s and %.0f in %.3f s, want the same within 1 %%", p.what, p.a.Bytes,
+				p.a.Seconds, p.b.Bytes, p.b.Seconds)
 		}
 		// No stream is paced above its rate, but for what it makes up for and a block.
 		streams := 1.0
@@ -229,7 +234,8 @@ func TestDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := "| options of the client | what they do | " + directions[0].name + " | " + directions[1].name + " | " + directions[2].name + " |\n|---|---|---|---|---|\n"
+	table := "| options of the client | what they do | " + directions[0].name + " | " + directions[1].name + " | " +
+		directions[2].name + " |\n|---|---|---|---|---|\n"
 	for _, o := range options {
 		table += fmt.Sprintf("| `%s` | %s | yes | yes | yes |\n", o.arguments, o.means)
 	}

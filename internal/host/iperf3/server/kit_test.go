@@ -14,7 +14,8 @@ import (
 
 // open runs a server on a loopback address, until the test is over or stop is
 // closed, and returns its port and the sessions it reports.
-func open(t *testing.T, address string, change func(*Options), stop ...<-chan struct{}) (port string, visits <-chan Session) {
+func open(t *testing.T, address string, change func(*Options), stop ...<-chan struct{}) (port string,
+	visits <-chan Session) {
 	t.Helper()
 	reported := make(chan Session, 1000)
 	o := Options{

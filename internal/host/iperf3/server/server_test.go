@@ -99,12 +99,14 @@ func TestByHand(t *testing.T) {
 	r.hears(iperf3.ExchangeResults)
 	mine := iperf3.Results{Streams: []iperf3.StreamResult{{ID: 1, Bytes: 1000}, {ID: 3, Bytes: 234567}}}
 	var theirs iperf3.Results
-	if err := errors.Join(iperf3.WriteJSON(r.conn, mine), iperf3.ReadJSON(r.conn, iperf3.MaxResultsBytes, &theirs)); err != nil {
+	if err := errors.Join(iperf3.WriteJSON(r.conn, mine), iperf3.ReadJSON(r.conn, iperf3.MaxResultsBytes,
+		&theirs)); err != nil {
 		t.Fatal(err)
 	}
 	r.hears(iperf3.DisplayResults)
 	_ = iperf3.WriteState(r.conn, iperf3.Done)
-	if a, b := theirs.Find(1), theirs.Find(3); a == nil || b == nil || a.Bytes != 1000 || b.Bytes != 234567 || a.Retransmits != -1 ||
+	if a, b := theirs.Find(1), theirs.Find(3); a == nil || b == nil || a.Bytes != 1000 || b.Bytes != 234567 ||
+		a.Retransmits != -1 ||
 		!a.HasTimes || !a.HasOmitted || theirs.SenderRetransmits != -1 {
 		t.Errorf("the server has counted %+v", theirs)
 	}
@@ -118,7 +120,8 @@ func TestByHand(t *testing.T) {
 			t.Errorf("a line of %d characters: %s", len([]rune(line)), line)
 		}
 	}
-	if v := visit(t, visits); v.Err != nil || v.Flows != 2 || v.Received != 235567 || v.Sent != 0 || v.RanS <= 0 || v.Version != "3.12" {
+	if v := visit(t, visits); v.Err != nil || v.Flows != 2 || v.Received != 235567 || v.Sent != 0 || v.RanS <= 0 ||
+		v.Version != "3.12" {
 		t.Errorf("the visit is %+v", v)
 	}
 }
@@ -128,7 +131,8 @@ func TestByHand(t *testing.T) {
 func TestStrangers(t *testing.T) {
 	port, visits := open(t, "127.0.0.1", unchanged)
 	for _, garbage := range []string{
-		"GET / HTTP/1.1\r\nHost: localhost\r\n\r\nand more than a cookie", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "\x00",
+		"GET / HTTP/1.1\r\nHost: localhost\r\n\r\nand more than a cookie",
+		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "\x00",
 	} {
 		r := dial(t, port)
 		r.write(r.conn, []byte(garbage))
@@ -137,7 +141,8 @@ func TestStrangers(t *testing.T) {
 			t.Errorf("%q is answered with %q", garbage, answer)
 		}
 	}
-	for _, document := range []string{"\x00\x00\x00\x00", "\xff\xff\xff\xff", "\x00\x00\x00\x02[]", "\x00\x00\x00\x0a{\"tcp\":"} {
+	for _, document := range []string{"\x00\x00\x00\x00", "\xff\xff\xff\xff", "\x00\x00\x00\x02[]",
+		"\x00\x00\x00\x0a{\"tcp\":"} {
 		r := dial(t, port)
 		r.write(r.conn, r.cookie[:])
 		r.hears(iperf3.ParamExchange)
@@ -333,22 +338,30 @@ func TestCheck(t *testing.T) {
 		"too many":        {func(p *iperf3.Parameters) { p.Parallel = 5 }, iperf3.CodeStreams},
 		"both directions": {func(p *iperf3.Parameters) { p.Parallel, p.Bidirectional = 3, true }, iperf3.CodeStreams},
 		"long":            {func(p *iperf3.Parameters) { p.Time = 101 }, iperf3.CodeDuration},
-		"long, and new":   {func(p *iperf3.Parameters) { p.Time, p.Omit, p.ClientVersion = 90, 20, "3.21" }, iperf3.CodeMaxDuration},
-		"before it":       {func(p *iperf3.Parameters) { p.Time = -1 }, iperf3.CodeDuration},
-		"omit":            {func(p *iperf3.Parameters) { p.Omit = 601 }, iperf3.CodeOmit},
-		"block":           {func(p *iperf3.Parameters) { p.Length = 1<<20 + 1 }, iperf3.CodeBlockSize},
-		"datagram":        {func(p *iperf3.Parameters) { p.TCP, p.UDP, p.Length = false, true, 15 }, iperf3.CodeUDPBlockSize},
-		"large datagram":  {func(p *iperf3.Parameters) { p.TCP, p.UDP, p.Length = false, true, 65508 }, iperf3.CodeUDPBlockSize},
-		"window":          {func(p *iperf3.Parameters) { p.Window = -1 }, iperf3.CodeWindow},
-		"segment":         {func(p *iperf3.Parameters) { p.MSS = 40000 }, iperf3.CodeMSS},
-		"service":         {func(p *iperf3.Parameters) { p.TOS = 256 }, iperf3.CodeTOS},
-		"burst":           {func(p *iperf3.Parameters) { p.Burst = 1001 }, iperf3.CodeBurst},
-		"both":            {func(p *iperf3.Parameters) { p.Reverse, p.Bidirectional = true, true }, iperf3.CodeReverseBidir},
-		"rate":            {func(p *iperf3.Parameters) { p.Bandwidth = 2e9 }, iperf3.CodeTotalRate},
-		"sum of rates":    {func(p *iperf3.Parameters) { p.Bandwidth, p.Parallel = 4e8, 3 }, iperf3.CodeTotalRate},
-		"any rate":        {func(p *iperf3.Parameters) { p.TCP, p.UDP = false, true }, iperf3.CodeTotalRate},
-		"any, from us":    {func(p *iperf3.Parameters) { p.TCP, p.UDP, p.Reverse = false, true, true }, 0},
-		"no rate at all":  {func(p *iperf3.Parameters) { p.Bandwidth = -5 }, iperf3.CodeTotalRate},
+		"long, and new": {func(p *iperf3.Parameters) {
+			p.Time, p.Omit, p.ClientVersion = 90, 20, "3.21"
+		}, iperf3.CodeMaxDuration},
+		"before it": {func(p *iperf3.Parameters) { p.Time = -1 }, iperf3.CodeDuration},
+		"omit":      {func(p *iperf3.Parameters) { p.Omit = 601 }, iperf3.CodeOmit},
+		"block":     {func(p *iperf3.Parameters) { p.Length = 1<<20 + 1 }, iperf3.CodeBlockSize},
+		"datagram": {func(p *iperf3.Parameters) {
+			p.TCP, p.UDP, p.Length = false, true, 15
+		}, iperf3.CodeUDPBlockSize},
+		"large datagram": {func(p *iperf3.Parameters) {
+			p.TCP, p.UDP, p.Length = false, true, 65508
+		}, iperf3.CodeUDPBlockSize},
+		"window":  {func(p *iperf3.Parameters) { p.Window = -1 }, iperf3.CodeWindow},
+		"segment": {func(p *iperf3.Parameters) { p.MSS = 40000 }, iperf3.CodeMSS},
+		"service": {func(p *iperf3.Parameters) { p.TOS = 256 }, iperf3.CodeTOS},
+		"burst":   {func(p *iperf3.Parameters) { p.Burst = 1001 }, iperf3.CodeBurst},
+		"both": {func(p *iperf3.Parameters) {
+			p.Reverse, p.Bidirectional = true, true
+		}, iperf3.CodeReverseBidir},
+		"rate":           {func(p *iperf3.Parameters) { p.Bandwidth = 2e9 }, iperf3.CodeTotalRate},
+		"sum of rates":   {func(p *iperf3.Parameters) { p.Bandwidth, p.Parallel = 4e8, 3 }, iperf3.CodeTotalRate},
+		"any rate":       {func(p *iperf3.Parameters) { p.TCP, p.UDP = false, true }, iperf3.CodeTotalRate},
+		"any, from us":   {func(p *iperf3.Parameters) { p.TCP, p.UDP, p.Reverse = false, true, true }, 0},
+		"no rate at all": {func(p *iperf3.Parameters) { p.Bandwidth = -5 }, iperf3.CodeTotalRate},
 	} {
 		p := simple()
 		c.change(&p)
@@ -370,11 +383,15 @@ func TestPiece(t *testing.T) {
 		bound         float64
 		want          int
 	}{
-		{iperf3.DefaultLength, 0, 0, 0}, {iperf3.DefaultLength, 1, 0, 0}, {iperf3.DefaultLength, 2, 0, 2 * iperf3.DefaultLength},
-		{100, 0, 0, 100}, {1000, 3, 0, 3000}, {iperf3.MaxTCPLength, iperf3.MaxBurst, 0, iperf3.MaxTCPLength * iperf3.MaxBurst},
-		{1000, 3, 1e9, 3000}, {iperf3.DefaultLength, 2, 1e9, iperf3.DefaultLength}, {iperf3.MaxTCPLength, 0, 1e9, iperf3.DefaultLength},
+		{iperf3.DefaultLength, 0, 0, 0}, {iperf3.DefaultLength, 1, 0, 0},
+		{iperf3.DefaultLength, 2, 0, 2 * iperf3.DefaultLength},
+		{100, 0, 0, 100}, {1000, 3, 0, 3000}, {iperf3.MaxTCPLength, iperf3.MaxBurst, 0,
+			iperf3.MaxTCPLength * iperf3.MaxBurst},
+		{1000, 3, 1e9, 3000}, {iperf3.DefaultLength, 2, 1e9, iperf3.DefaultLength},
+		{iperf3.MaxTCPLength, 0, 1e9, iperf3.DefaultLength},
 	} {
-		test := &test{p: iperf3.Parameters{Length: c.length, Burst: c.burst}, server: &server{options: Options{Bounds: message.Bounds{RateBps: c.bound}}}}
+		test := &test{p: iperf3.Parameters{Length: c.length, Burst: c.burst},
+			server: &server{options: Options{Bounds: message.Bounds{RateBps: c.bound}}}}
 		if got := test.piece(); got != c.want {
 			t.Errorf("blocks of %d, %d at once: pieces of %d bytes, want %d", c.length, c.burst, got, c.want)
 		}
@@ -382,7 +399,8 @@ func TestPiece(t *testing.T) {
 }
 
 func TestOlder(t *testing.T) {
-	for version, want := range map[string]bool{"3.12": true, "3.19+": true, "3.20": false, "3.21-mt1": false, "4.0": false, "2.1": true, "": true, "x": true} {
+	for version, want := range map[string]bool{"3.12": true, "3.19+": true, "3.20": false, "3.21-mt1": false,
+		"4.0": false, "2.1": true, "": true, "x": true} {
 		if got := older(version, 3, 20); got != want {
 			t.Errorf("%q is older: %v", version, got)
 		}

@@ -102,7 +102,8 @@ func (t *test) addStream(n int, conn net.Conn) error {
 // setOptions sets what a connection is to have, and says which congestion control it
 // has. Its segment size the client has asked for, in TCP's handshake.
 func (t *test) setOptions(raw syscall.RawConn) (congestion string, err error) {
-	request := message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(min(t.p.Window, largestWindow)), RateCap: unit.BitRate(t.p.FQRate)}}
+	request := message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(min(t.p.Window, largestWindow)),
+		RateCap: unit.BitRate(t.p.FQRate)}}
 	// As iperf3 does, go on with another one than was asked for, and say which.
 	// With privileges, the kernel would load any module of that name.
 	if available(t.p.Congestion) {
@@ -167,7 +168,8 @@ func (t *test) rate(sends bool) unit.BitRate {
 func (t *test) streamError() error {
 	request, err := t.engine.Broken()
 	switch {
-	case err == nil, errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, context.Canceled):
+	case err == nil, errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, context.Canceled):
 		return nil
 	}
 	code := iperf3.CodeStreamRead

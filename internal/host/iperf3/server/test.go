@@ -263,7 +263,8 @@ func (t *test) run(ctx context.Context) error {
 		return gone(err)
 	}
 	// The client says when it is over, or is waited for no longer than a day.
-	t.engine.Start(message.WindowRequest{StartNs: t.began, BeginNs: t.began, EndNs: t.began + day, StopNs: t.began + day})
+	t.engine.Start(message.WindowRequest{StartNs: t.began, BeginNs: t.began, EndNs: t.began + day,
+		StopNs: t.began + day})
 	defer t.stop()
 	var omit, over <-chan time.Time
 	if t.p.Omit > 0 {
@@ -340,7 +341,8 @@ func (t *test) note() error {
 	if n := len(t.series); rate > 0 && n > over {
 		a, b := t.series[n-1-over], t.series[n-1]
 		if got := b.received - a.received; float64(got) > 1.5*rate/8*float64(b.at-a.at)/1e9+slack {
-			return refuse(iperf3.CodeTotalRate, "it sent %d bytes in %d s, where %s is allowed", got, over, unit.BitRate(rate))
+			return refuse(iperf3.CodeTotalRate, "it sent %d bytes in %d s, where %s is allowed", got, over,
+				unit.BitRate(rate))
 		}
 	}
 	return nil

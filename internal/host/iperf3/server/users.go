@@ -91,7 +91,8 @@ func (l *Users) check(token string, now time.Time) (guess bool, err error) {
 	case !known:
 		return true, fmt.Errorf("user %.40q is not known, or the password is not right", said.User)
 	case skew > l.skew:
-		return false, fmt.Errorf("the token of user %.40q is %v off this host's clock, %v is allowed", said.User, unit.Duration(skew.Round(time.Second)), unit.Duration(l.skew))
+		return false, fmt.Errorf("the token of user %.40q is %v off this host's clock, %v is allowed", said.User,
+			unit.Duration(skew.Round(time.Second)), unit.Duration(l.skew))
 	}
 	return false, nil
 }

@@ -35,7 +35,8 @@ func users(t *testing.T, skew time.Duration, pkcs1 bool) (*Users, *rsa.PrivateKe
 		}
 		return at
 	}
-	private := file("key", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))
+	private := file("key", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY",
+		Bytes: x509.MarshalPKCS1PrivateKey(key)}))
 	list := file("users", []byte("# comment\nbob,1234\r\n\nada,"+iperf3.PasswordHash("ada", "s3cret")+"\r\n"))
 	l, err := LoadUsers(private, list, skew, pkcs1)
 	if err != nil {
@@ -60,9 +61,10 @@ func TestLogins(t *testing.T) {
 		token, want string
 		guess       bool
 	}{
-		"good":        {token("ada", "s3cret", now, false), "", false},
-		"early":       {token("ada", "s3cret", now.Add(-10*time.Second), false), "", false},
-		"too early":   {token("ada", "s3cret", now.Add(-11*time.Second), false), "11s off this host's clock, 10s is allowed", false},
+		"good":  {token("ada", "s3cret", now, false), "", false},
+		"early": {token("ada", "s3cret", now.Add(-10*time.Second), false), "", false},
+		"too early": {token("ada", "s3cret", now.Add(-11*time.Second), false),
+			"11s off this host's clock, 10s is allowed", false},
 		"too late":    {token("ada", "s3cret", now.Add(time.Hour), false), "off this host's clock", false},
 		"wrong":       {token("ada", "secret", now, false), "not known, or the password", true},
 		"comment":     {token("#", "x", now, false), "not known, or the password", true},
@@ -96,7 +98,8 @@ func TestBadKeys(t *testing.T) {
 		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LoadUsers(at, at, time.Second, false); err == nil || !strings.Contains(err.Error(), "expected an RSA private key") {
+		if _, err := LoadUsers(at, at, time.Second, false); err == nil ||
+			!strings.Contains(err.Error(), "expected an RSA private key") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
