@@ -1,16 +1,22 @@
 package arch
 
 import (
+	"go/ast"
+	"go/token"
 	"os"
 	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
-// longest is the maximum number of lines of a file.
-const longest = 500
+// Limits of a file: lines, and columns of a line, of which a tab takes four.
+const (
+	longest = 500
+	widest  = 120
+)
 
 // TestPackageComments: every package has one comment, which says what it is for.
 func TestPackageComments(t *testing.T) {
@@ -91,6 +97,32 @@ func TestFileLength(t *testing.T) {
 		}
 	}
 }
+
+// TestLineWidth: no line is wider than widest, except by strings, which cannot be broken, and
+// the alignment of a table of strings.
+func TestLineWidth(t *testing.T) {
+	for _, s := range sources(t) {
+		strung := make(map[int]int) // by line: the columns of its strings
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				at := s.fset.Position(l.Pos()).Line
+				for i, part := range strings.Split(l.Value, "\n") {
+					strung[at+i] += columns(part)
+				}
+			}
+			return true
+		})
+		for i, line := range strings.Split(s.text, "\n") {
+			text := strings.Join(strings.Fields(line), " ")
+			if n := columns(line); n > widest && columns(text)-strung[i+1] > widest/2 {
+				t.Errorf("%s:%d: %d columns, want at most %d", s.path, i+1, n, widest)
+			}
+		}
+	}
+}
+
+// columns returns the width of text, in which a tab takes four.
+func columns(text string) int { return utf8.RuneCountInString(strings.ReplaceAll(text, "\t", "    ")) }
 
 // unfinished matches such notes. Its words are concatenated so that it does not match
 // itself.

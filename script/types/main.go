@@ -21,7 +21,8 @@ func main() {
 		// Without NeedDeps the types of dependencies would be read from what a build of
 		// them exports.
 		list, err := packages.Load(&packages.Config{
-			Mode:  packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedTypes | packages.NeedSyntax,
+			Mode: packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedTypes |
+				packages.NeedSyntax,
 			Env:   append(os.Environ(), "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0"),
 			Tests: true,
 		}, "./...")

@@ -256,7 +256,8 @@ func TestSharedBacklog(t *testing.T) {
 			t.Errorf("%d packets: %+v", processed, e.Drops)
 		}
 		for _, f := range e.Findings {
-			if of := strings.Contains(strings.Join(f.Evidence, "\n"), "softnet_stat is of the whole machine"); of != (verdict == unknown) {
+			evidence := strings.Join(f.Evidence, "\n")
+			if of := strings.Contains(evidence, "softnet_stat is of the whole machine"); of != (verdict == unknown) {
 				t.Errorf("%d packets: %+v", processed, f)
 			}
 		}
