@@ -12,7 +12,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/doctor.md anew")
+var update = flag.Bool("update", false, "write the tables of docs/doctor.md and testdata/findings.golden")
 
 // hostNamed is a snapshot of a host with a NIC at 1 Gbit/s that works.
 func hostNamed(name string, n int) record.HostSnapshot {

@@ -1,0 +1,191 @@
+package diagnose
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+)
+
+// input is what a test gave to Hosts, Diagnose or Around.
+type input struct {
+	Test     string
+	Hosts    []record.HostSnapshot
+	Trial    *record.Trial
+	Topology *topology.Topology
+	Run      *record.Run
+	Known    []record.Finding
+}
+
+// TestFindings compares all findings of testdata/inputs.jsonl.gz, which has at least one input for
+// each rule, with testdata/findings.golden. With -update it writes that file.
+func TestFindings(t *testing.T) {
+	const golden = "testdata/findings.golden"
+	var b bytes.Buffer
+	var trials []record.Finding // of one test
+	found, last := map[string]bool{}, ""
+	for i, in := range inputs(t) {
+		if in.Test != last {
+			writeMerged(&b, trials)
+			trials, last = nil, in.Test
+		}
+		fmt.Fprintf(&b, "== %s (%d)\n", in.Test, i)
+		var findings []record.Finding
+		switch {
+		case in.Trial != nil:
+			findings = Diagnose(*in.Trial, in.Topology)
+			trials = append(trials, findings...)
+		case in.Run != nil:
+			findings = Around(in.Run, in.Known)
+		default:
+			e := Hosts(in.Hosts)
+			findings = e.Findings
+			writeEvaluation(&b, e)
+		}
+		for _, f := range findings {
+			found[f.ID] = true
+			writeFinding(&b, f)
+		}
+	}
+	writeMerged(&b, trials)
+	for _, r := range Rules() {
+		if !found[r.ID] {
+			t.Errorf("no input for %s", r.ID)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, expected := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
+	section, differences := "", 0
+	for n := range max(len(got), len(expected)) {
+		line, other := "", ""
+		if n < len(got) {
+			line = got[n]
+		}
+		if n < len(expected) {
+			other = expected[n]
+		}
+		if strings.HasPrefix(line, "== ") {
+			section = line
+		}
+		if line != other {
+			if t.Errorf("%s, line %d:\n got %s\nwant %s", section, n+1, line, other); differences == 10 {
+				t.Fatal("and more; -update writes the file")
+			}
+			differences++
+		}
+	}
+}
+
+func inputs(t *testing.T) (list []input) {
+	t.Helper()
+	file, err := os.Open("testdata/inputs.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	text, err := gzip.NewReader(bufio.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(text); d.More(); {
+		var in input
+		if err := d.Decode(&in); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, in)
+	}
+	return list
+}
+
+func writeFinding(b *bytes.Buffer, f record.Finding) {
+	fmt.Fprintf(b, "%s %s %s", f.ID, f.Host, f.Confidence)
+	for _, field := range [][2]string{{"treatments", strings.Join(f.Treatments, ", ")}, {"subject", f.Subject},
+		{"toward", f.Toward}, {"explained by", f.ExplainedBy}} {
+		if field[1] != "" {
+			fmt.Fprintf(b, "; %s %s", field[0], field[1])
+		}
+	}
+	if f.Boot {
+		b.WriteString("; since boot")
+	}
+	fmt.Fprintf(b, "\n  summary: %s\n", f.Summary)
+	for _, row := range f.Evidence {
+		fmt.Fprintf(b, "  evidence: %s\n", row)
+	}
+	for _, row := range f.Fix {
+		fmt.Fprintf(b, "  fix: %s\n", row)
+	}
+	for _, s := range f.Settings {
+		text, _ := json.Marshal(s)
+		fmt.Fprintf(b, "  setting: %s\n", text)
+	}
+	fmt.Fprintf(b, "  reference: %s\n", f.Reference)
+	for _, places := range f.Places {
+		fmt.Fprintf(b, "  places: %s\n", strings.Join(places, ", "))
+	}
+}
+
+// writeMerged writes which findings of several trials are one.
+func writeMerged(b *bytes.Buffer, findings []record.Finding) {
+	for _, f := range Merge(findings) {
+		fmt.Fprintf(b, "merged: %s %s %s %s: %s\n", f.ID, f.Host, f.Confidence, strings.Join(f.Treatments, ", "),
+			f.Summary)
+	}
+}
+
+// writeEvaluation writes what an evaluation has besides its findings, and for each finding what
+// else goes if the user accepts it.
+func writeEvaluation(b *bytes.Buffer, e record.Evaluation) {
+	fmt.Fprintf(b, "evaluated: %d rules\n", len(e.Evaluated))
+	not := map[string]int{}
+	for _, u := range e.Unevaluated {
+		not[u.Host+", "+u.Why]++
+	}
+	for _, why := range slices.Sorted(maps.Keys(not)) {
+		fmt.Fprintf(b, "unevaluated: %s: %d rules\n", why, not[why])
+	}
+	for _, d := range e.Drops {
+		text, _ := json.Marshal(d)
+		fmt.Fprintf(b, "drop: %s\n", text)
+	}
+	for _, f := range e.Findings {
+		if len(e.Findings) > 50 {
+			break
+		}
+		other := e
+		Accept(&other, []record.AcceptedRule{{Rule: f.ID, Host: f.Host, Because: "it is so"}}, "2026-01-01")
+		var with []string
+		for _, a := range other.Accepted {
+			if a.ID != f.ID {
+				with = append(with, a.ID+" "+a.Host)
+			}
+		}
+		var rest []string
+		for _, r := range other.Findings {
+			if r.ExplainedBy != "" {
+				rest = append(rest, r.ID+" "+r.Host+" by "+r.ExplainedBy)
+			}
+		}
+		if len(with)+len(rest) > 0 {
+			fmt.Fprintf(b, "accepted: %s %s; with it: %s; explained: %s\n", f.ID, f.Host, strings.Join(with, ", "),
+				strings.Join(rest, ", "))
+		}
+	}
+}
