@@ -29,7 +29,7 @@ test: ## everything that is checked before a change is taken
 machines: ## the tests that boot machines with other kernels and drivers: user-mode Linux and QEMU
 	@script/machines
 
-faults: ## plant faults in labs and have doctor find each; writes docs/doctor.md
+faults: ## plant faults in labs and have doctor find each; writes docs/doctor-rules.md
 	@script/setup test
 	LINERATE_REQUIRE_NETNS=1 go test -v -count=1 -timeout 600s ./internal/host/hoststate -update
 	go test -count=1 ./internal/science/diagnose -update

@@ -90,16 +90,17 @@ func (o *outcomes) check(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the tables of docs/doctor.md anew")
+var update = flag.Bool("update", false, "write the tables of docs/doctor-rules.md anew")
 
-var doctorPage = filepath.Join("..", "..", "..", "docs", "doctor.md")
+var doctorPage = filepath.Join("..", "..", "..", "docs", "doctor-rules.md")
 
 const (
 	beginOfFaults = "<!-- faults -->\n"
 	endOfFaults   = "<!-- end of faults -->"
+	foundAlone    = "Found, and nothing else: " // begins the line of faults without other findings
 )
 
-// page is docs/doctor.md, its part with the outcomes apart.
+// page is docs/doctor-rules.md, its part with the outcomes apart.
 func page(t *testing.T) (before, part, after string) {
 	t.Helper()
 	text, err := os.ReadFile(doctorPage)
@@ -114,7 +115,7 @@ func page(t *testing.T) (before, part, after string) {
 	return before, part, after
 }
 
-// document writes the outcomes to docs/doctor.md.
+// document writes the outcomes to docs/doctor-rules.md.
 func (o *outcomes) document(t *testing.T) {
 	t.Helper()
 	before, _, after := page(t)
@@ -123,11 +124,18 @@ func (o *outcomes) document(t *testing.T) {
 	fmt.Fprintf(&b,
 		"| planted | true positives | false positives | false negatives | precision | recall |\n|---|---|---|---|---|---|\n| %d | %d | %d | %d | %.3f | %.3f |\n",
 		len(o.Faults), hits, wrong, missed, precision, recall)
-	b.WriteString("\n| fault | found as cause | folded under a cause | beside it | wrong |\n|---|---|---|---|---|\n")
+	var alone, rows []string
 	for _, f := range o.Faults {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", code(f.Fault),
-			map[bool]string{true: "yes", false: "**no**"}[f.Found], codes(f.Folded), codes(f.Beside), codes(f.Wrong))
+		if f.Found && len(f.Folded)+len(f.Beside)+len(f.Wrong) == 0 {
+			alone = append(alone, code(f.Fault))
+			continue
+		}
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |\n", code(f.Fault),
+			map[bool]string{true: "yes", false: "**no**"}[f.Found], codes(f.Folded), codes(f.Beside), codes(f.Wrong)))
 	}
+	fmt.Fprintf(&b, "\n%s%s.\n", foundAlone, strings.Join(alone, "; "))
+	b.WriteString("\n| fault | found as cause | folded under a cause | beside it | wrong |\n|---|---|---|---|---|\n")
+	b.WriteString(strings.Join(rows, ""))
 	b.WriteString("\n| healthy twin | of | certain | likely | possible |\n|---|---|---|---|---|\n")
 	for _, h := range o.Healthy {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", h.Twin, codes(h.Of), codes(h.Found[record.Certain]),
@@ -153,7 +161,7 @@ func codes(list []string) string {
 	return strings.Join(slices.Sorted(maps.Keys(seen)), ", ")
 }
 
-// TestFaultList: docs/doctor.md lists the faults that are planted, and their twins.
+// TestFaultList: docs/doctor-rules.md lists the faults that are planted, and their twins.
 func TestFaultList(t *testing.T) {
 	_, part, _ := page(t)
 	want := []string{"fault", "healthy twin", "planted"}
@@ -168,7 +176,9 @@ func TestFaultList(t *testing.T) {
 	}
 	var listed []string
 	for line := range strings.Lines(part) {
-		if cells := strings.Split(line, " | "); len(cells) > 1 {
+		if alone, is := strings.CutPrefix(line, foundAlone); is {
+			listed = append(listed, strings.Split(strings.TrimRight(alone, ".\n"), "; ")...)
+		} else if cells := strings.Split(line, " | "); len(cells) > 1 {
 			listed = append(listed, strings.TrimPrefix(cells[0], "| "))
 		}
 	}

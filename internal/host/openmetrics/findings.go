@@ -23,7 +23,7 @@ const (
 
 var (
 	finding = hostFamilies.gauge("finding",
-		"1: the rule of doctor finds a cause on this host, now or since the evaluation before; counters since boot do not count. The rules are in docs/doctor.md.", "rule", "confidence")
+		"1: the rule of doctor finds a cause on this host, now or since the evaluation before; counters since boot do not count. The rules are in docs/doctor-rules.md.", "rule", "confidence")
 	rulesBy = hostFamilies.gauge("doctor_rules",
 		"Rules of doctor, by whether they had what they need (evaluated, unevaluated).", "state")
 	evaluatedAt = hostFamilies.gauge("doctor_evaluation_timestamp_seconds",
