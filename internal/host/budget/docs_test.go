@@ -14,7 +14,7 @@ var update = flag.Bool("update", false, "write the table of the documents")
 
 // TestDocs: the document's table has the bounds.
 func TestDocs(t *testing.T) {
-	const file = "../../../docs/measure.md"
+	const file = "../../../docs/server.md"
 	const begin, end = "<!-- bounds -->\n", "<!-- /bounds -->"
 	bytes := func(n int) string { return unit.Bytes(n).String() }
 	table := "\n| bound on | one client | all clients | below the machine's |\n|---|---|---|---|\n"

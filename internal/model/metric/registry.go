@@ -101,7 +101,7 @@ var (
 	LossFree = Metric{
 		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: datagrams, Searched: true,
 		Absent:  "no rate was confirmed",
-		About:   "the [highest rate without loss](study-files.md#the-highest-rate-without-loss), of a workload with `loss_free`; 0 if every rate lost datagrams",
+		About:   "the [highest rate without loss](loss-free.md#in-a-study), of a workload with `loss_free`; 0 if every rate lost datagrams",
 		trial:   func(t *record.Trial) (float64, bool) { return searched(t.LossFree) },
 		measure: whole(func(m *record.Measure) (float64, bool) { return searched(m.LossFree) }),
 	}

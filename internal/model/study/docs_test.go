@@ -52,11 +52,6 @@ func page(name string) string { return "../../../docs/" + name + ".md" }
 // TestGeneratedTables: the tables in the documents are those of the types and
 // registries. With -update they are written.
 func TestGeneratedTables(t *testing.T) {
-	forAny := func(protocols []string) func(*flow.Option) bool {
-		return func(o *flow.Option) bool { return slices.ContainsFunc(protocols, o.For) }
-	}
-	applications := flow.Names(func(p flow.Protocol) bool { return p.Application })
-	requests := flow.Names(func(p flow.Protocol) bool { return p.Transactional() && !p.Application })
 	for _, table := range []struct{ page, name, want string }{
 		{"study-reference", "reference", reference()},
 		{"devices", "devices", "\n" + devices()},
@@ -64,11 +59,6 @@ func TestGeneratedTables(t *testing.T) {
 		{"foreign-tools", "variables", "\n" + variables() + "\n"},
 		{"attacks", "kinds", "\n" + attackKinds() + "\n"},
 		{"metrics", "metrics", "\n" + metrics() + "\n"},
-		{"traffic", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.TCP) }, nil) + "\n"},
-		{"datagrams", "options", "\n" + options(func(o *flow.Option) bool { return o.For(flow.UDP) }, nil) + "\n"},
-		{"transactions", "options", "\n" + options(forAny(requests), requests) + "\n"},
-		{"applications", "options", "\n" + options(forAny(applications), applications) + "\n"},
-		{"measure", "options", "\n" + flags() + "\n"},
 	} {
 		path := page(table.page)
 		text, err := os.ReadFile(path)
@@ -83,46 +73,6 @@ func TestGeneratedTables(t *testing.T) {
 		}
 		golden(t, path, before+begin+table.want+end+after)
 	}
-}
-
-// options is a table of the options that fit and that the flows' engines have. Where
-// several protocols are given, it says for which of them.
-func options(fit func(*flow.Option) bool, protocols []string) string {
-	var b strings.Builder
-	column, rule := "", ""
-	if protocols != nil {
-		column, rule = " for |", "---|"
-	}
-	fmt.Fprintf(&b, "| option |%s means | when absent |\n|---|%s---|---|\n", column, rule)
-	for _, o := range flow.Options {
-		if !fit(o) || o.Planned {
-			continue
-		}
-		if protocols != nil {
-			have := slices.DeleteFunc(slices.Clone(protocols), func(p string) bool { return !o.For(p) })
-			if column = " " + strings.Join(have, ", ") + " |"; len(have) == len(protocols) {
-				column = " all |"
-			}
-		}
-		fmt.Fprintf(&b, "| `%s` |%s %s | %s |\n", o.Key, column, o.Doc, o.Absent)
-	}
-	return b.String()
-}
-
-// flags is a table of the options that `measure` has.
-func flags() string {
-	var b strings.Builder
-	b.WriteString("| flag | for | means | when absent |\n|---|---|---|---|\n")
-	for _, o := range flow.Options {
-		protocols := strings.Join(o.Protocols, ", ")
-		if o.Protocols == nil {
-			protocols = "all"
-		}
-		if o.Type != "" {
-			fmt.Fprintf(&b, "| `--%s` | %s | %s | %s |\n", o.Flag(), protocols, o.Doc, o.Absent)
-		}
-	}
-	return b.String()
 }
 
 // arguments is a table of what tool_args may have.
@@ -292,10 +242,33 @@ func reference() string {
 			row("[options of flows](#options-of-flows)", section.options, nil)
 		}
 	}
-	b.WriteString(
-		"\n### Options of flows\n\nKeys of `workload`, of a flow, and of a level's `workload`. A level's value replaces a flow's own, a flow's own replaces the workload's.\n\n| key | meaning |\n|---|---|\n")
+	b.WriteString("\n### Options of flows\n\n" +
+		"Keys of `workload`, of a flow, and of a level's `workload`. A level's value replaces a flow's own, a flow's own " +
+		"replaces the workload's. The flags of `measure` have the same names with dashes. Applications are " +
+		strings.Join(flow.Names(application), ", ") + ".\n\n" +
+		"| option | for | means | when absent |\n|---|---|---|---|\n")
 	for _, o := range flow.Options {
-		row("`"+o.Key+"`", o.Help(), append(slices.Clone(o.Enum), o.Names...))
+		meaning := o.Doc
+		if values := append(slices.Clone(o.Enum), o.Names...); len(values) > 0 {
+			meaning += " (`" + strings.Join(values, "`, `") + "`)"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Key, protocols(o), meaning, o.Absent)
 	}
 	return b.String() + "\n"
+}
+
+func application(p flow.Protocol) bool { return p.Application }
+
+// protocols lists the protocols that have the option: "all", and "applications" for all of these.
+func protocols(o *flow.Option) string {
+	if o.Protocols == nil {
+		return "all"
+	}
+	list := slices.Clone(o.Protocols)
+	all := flow.Names(application)
+	in := func(p string) bool { return slices.Contains(all, p) }
+	if len(list)-len(slices.DeleteFunc(slices.Clone(list), in)) == len(all) {
+		list = append(slices.DeleteFunc(list, in), "applications")
+	}
+	return strings.Join(list, ", ")
 }

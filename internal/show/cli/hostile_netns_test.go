@@ -32,7 +32,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// The bounds that a server keeps to whatever its clients do (docs/measure.md).
+// The bounds that a server keeps to whatever its clients do (docs/server.md).
 const (
 	hostileGuests  = 16
 	mostMemory     = 256 << 20

@@ -18,7 +18,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// noticedWithin is in what time a server notices that a client has vanished (docs/measure.md),
+// noticedWithin is in what time a server notices that a client has vanished (docs/server.md),
 // with a margin for a machine that does other things.
 const noticedWithin = 45*time.Second + 15*time.Second
 
