@@ -48,7 +48,7 @@ cross: ## compile, or check the types of everything, for every system linerate i
 fuzz: ## each fuzz target for a short while (FUZZTIME=30000x)
 	@script/fuzz
 
-audit: ## simulate the statistics over thousands of runs; writes docs/statistics.md
+audit: ## simulate the statistics over thousands of runs; writes docs/statistics-audit.md
 	@script/setup build
 	go test -trimpath -count=1 -timeout 3600s -run TestTables ./internal/science/audit -update
 
