@@ -82,9 +82,9 @@ func TestServerOnce(t *testing.T) {
 	}
 }
 
-// TestIperf3Table: docs/iperf3.md has the tables, and every flag in them is one.
+// TestIperf3Table: docs/iperf3-options.md has the tables, and every flag in them is one.
 func TestIperf3Table(t *testing.T) {
-	path := filepath.Join("..", "..", "..", "docs", "iperf3.md")
+	path := filepath.Join("..", "..", "..", "docs", "iperf3-options.md")
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

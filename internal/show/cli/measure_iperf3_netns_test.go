@@ -124,11 +124,11 @@ func testsOf(t *testing.T, printed string, tests int) []printedTest {
 	}
 }
 
-// documented are the options in the table of docs/iperf3.md on measuring with a
+// documented are the options in the table of docs/iperf3-options.md on measuring with a
 // stock server.
 func documented(t *testing.T) [][]string {
 	t.Helper()
-	text, err := os.ReadFile("../../../docs/iperf3.md")
+	text, err := os.ReadFile("../../../docs/iperf3-options.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func documented(t *testing.T) [][]string {
 		list = append(list, strings.Fields(m[1]))
 	}
 	if !found || len(list) < 10 {
-		t.Fatalf("the table of options in docs/iperf3.md has %d rows", len(list))
+		t.Fatalf("the table of options in docs/iperf3-options.md has %d rows", len(list))
 	}
 	return list
 }
