@@ -82,16 +82,24 @@ func TestDocumentedMeanings(t *testing.T) {
 	_, after, _ := strings.Cut(rest, "\n\n")
 	var rows strings.Builder
 	for _, m := range Meanings {
-		var names []string
+		var lists []string // of counters, in the order of the drivers
+		drivers := make(map[string][]string)
 		for _, n := range namings {
 			for _, p := range n.patterns {
-				if p.meaning == m.Name {
-					names = append(names, n.Driver+" `"+strings.NewReplacer("|", "`, `", `\d+`, "N", `\.`, ".").Replace(
-						p.names)+"`")
+				if p.meaning != m.Name {
+					continue
 				}
+				names := "`" + strings.NewReplacer("|", "`, `", `\d+`, "N", `\.`, ".").Replace(p.names) + "`"
+				if drivers[names] == nil {
+					lists = append(lists, names)
+				}
+				drivers[names] = append(drivers[names], n.Driver)
 			}
 		}
-		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", m.Name, m.About, strings.Join(names, "; "))
+		for i, names := range lists {
+			lists[i] = strings.Join(drivers[names], ", ") + ": " + names
+		}
+		fmt.Fprintf(&rows, "| `%s` | %s | %s |\n", m.Name, m.About, strings.Join(lists, "; "))
 	}
 	want := before + head + rows.String() + "\n" + after
 	if *update {
