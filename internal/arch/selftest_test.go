@@ -97,6 +97,14 @@ func TestRulesBite(t *testing.T) {
 		{"a clock in control", "internal/control/run/x.go", "import \"time\"\nvar a = time.Now()",
 			purityViolations, ""},
 
+		{"a verb by its name", "internal/control/run/x.go",
+			"import \"linerate/internal/model/message\"\nvar a = message.Verb[int, int]{Name: \"x\"}", verbViolations,
+			"message.Verb"},
+		{"a handler by its name", "internal/host/agent/x.go",
+			"import \"linerate/internal/bus\"\nvar a = bus.Handling{Name: \"x\"}", verbViolations, "a Handling"},
+		{"a verb by its value", "internal/control/run/x.go",
+			"import \"linerate/internal/model/message\"\nvar a = message.Window", verbViolations, ""},
+
 		{"a system call in show", "internal/show/cli/x.go", "import \"syscall\"\nvar a, b = syscall.Socket(1, 2, 3)",
 			kernelViolations, "syscall.Socket"},
 		{"a signal in show", "internal/show/cli/x.go", "import \"syscall\"\nvar a = syscall.SIGTERM",

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"linerate/internal/model/message"
 )
 
 // Collect calls ask for all nodes at once and returns the answers by node. Those of the
@@ -33,10 +35,9 @@ func EachNode(nodes []string, do func(node string) error) error {
 }
 
 // Ask sends each node its request, all at once, and returns the replies as Collect does.
-func Ask[Reply, Request any](ctx context.Context, b *Bus, verb string, requests map[string]Request) (
-	map[string]Reply, error) {
-	return Collect(slices.Sorted(maps.Keys(requests)), func(node string) (reply Reply, err error) {
-		err = b.Call(ctx, node, verb, requests[node], &reply)
-		return reply, err
+func Ask[Request, Reply any](ctx context.Context, b *Bus, v message.Verb[Request, Reply],
+	requests map[string]Request) (map[string]Reply, error) {
+	return Collect(slices.Sorted(maps.Keys(requests)), func(node string) (Reply, error) {
+		return Call(ctx, b, node, v, requests[node])
 	})
 }

@@ -247,7 +247,13 @@ func (b *Bus) Hellos(ctx context.Context, nodes []string) (map[string]message.He
 
 // Call sends a request to a node and waits for the reply, until ctx ends or the
 // node is lost. What fails is an *Error.
-func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) error {
+func Call[Request, Reply any](ctx context.Context, b *Bus, node string, v message.Verb[Request, Reply],
+	request Request) (reply Reply, err error) {
+	err = b.call(ctx, node, v.Name, request, &reply)
+	return reply, err
+}
+
+func (b *Bus) call(ctx context.Context, node, verb string, request, reply any) error {
 	failed := func(code message.Code, format string, args ...any) error {
 		return &Error{Node: node, Op: verb, Err: Coded(code, fmt.Errorf(verb+": "+format, args...))}
 	}
@@ -287,9 +293,6 @@ func (b *Bus) Call(ctx context.Context, node, verb string, request, reply any) e
 	}
 	if e.Error != nil {
 		return &Error{Node: node, Op: verb, Err: e.Error}
-	}
-	if reply == nil {
-		return nil
 	}
 	if err := decode(e.Reply, int(of.most.Load()), reply); err != nil {
 		return failed(message.Invalid, "unreadable reply: %w", err)

@@ -35,7 +35,7 @@ func pair(t *testing.T, near, far net.Conn) (*Bus, *Conn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = c.Serve(t.Context(), map[string]Handler{
+	err = c.Serve(t.Context(), handlings(map[string]Handler{
 		"echo": func(_ context.Context, request []byte) (any, error) {
 			var g greeting
 			err := json.Unmarshal(request, &g)
@@ -50,7 +50,7 @@ func pair(t *testing.T, near, far net.Conn) (*Bus, *Conn) {
 		},
 		"huge":  func(context.Context, []byte) (any, error) { return strings.Repeat("x", maxMessage+1), nil },
 		"sleep": func(ctx context.Context, _ []byte) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
-	}, Gate{})
+	}), Gate{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +61,22 @@ func pair(t *testing.T, near, far net.Conn) (*Bus, *Conn) {
 		t.Fatalf("announcement %+v", hello)
 	}
 	return b, c
+}
+
+// handlings are verbs that are not those of an agent.
+func handlings(by map[string]Handler) (list []Handling) {
+	for name, h := range by {
+		list = append(list, Handling{Name: name, Handler: h})
+	}
+	return list
+}
+
+// ask is call; a reply of nil: whatever it is.
+func (b *Bus) ask(ctx context.Context, node, verb string, request, reply any) error {
+	if reply == nil {
+		reply = new(any)
+	}
+	return b.call(ctx, node, verb, request, reply)
 }
 
 // helloOf waits for a node's announcement.
@@ -108,10 +124,10 @@ func TestCallOverSocketAndPipes(t *testing.T) {
 			b, _ := pair(t, ends[0], ends[1])
 			var got greeting
 			big := strings.Repeat("x", 3<<20)
-			if err := b.Call(t.Context(), "h1", "echo", greeting{big}, &got); err != nil || got.Text != big {
+			if err := b.ask(t.Context(), "h1", "echo", greeting{big}, &got); err != nil || got.Text != big {
 				t.Fatalf("echo of 3 MiB: %v, %d bytes", err, len(got.Text))
 			}
-			err := b.Call(t.Context(), "h1", "fail", nil, nil)
+			err := b.ask(t.Context(), "h1", "fail", nil, nil)
 			if err == nil || err.Error() != "h1: no such port: eth9" {
 				t.Fatalf("error reads %v", err)
 			}
@@ -138,7 +154,7 @@ func TestSlowPath(t *testing.T) {
 	t.Parallel()
 	near, far := net.Pipe()
 	b, _ := pair(t, near, &slow{Conn: far})
-	if err := b.Call(t.Context(), "h1", "echo", greeting{"late"}, nil); err != nil {
+	if err := b.ask(t.Context(), "h1", "echo", greeting{"late"}, nil); err != nil {
 		t.Error(err)
 	}
 	if n := b.server.NumClients(); n != 2 {
@@ -165,7 +181,7 @@ func TestCallFailsWhenTheAgentGoes(t *testing.T) {
 	left, right := net.Pipe()
 	b, c := pair(t, left, right)
 	result := make(chan error, 1)
-	go func() { result <- b.Call(context.Background(), "h1", "sleep", nil, nil) }()
+	go func() { result <- b.ask(context.Background(), "h1", "sleep", nil, nil) }()
 	time.Sleep(50 * time.Millisecond)
 	right.Close()
 	select {
@@ -250,13 +266,13 @@ func TestCallsThatCannotBeAnswered(t *testing.T) {
 		"panic": "h1: the agent failed: assignment to entry in nil map",
 		"huge":  "h1: the reply to huge has more than 64 MiB",
 	} {
-		err := b.Call(ctx, "h1", verb, nil, nil)
+		err := b.ask(ctx, "h1", verb, nil, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", verb, err, want)
 		}
 	}
 	var got greeting
-	if err := b.Call(ctx, "h1", "echo", greeting{"still here"}, &got); err != nil || got.Text != "still here" {
+	if err := b.ask(ctx, "h1", "echo", greeting{"still here"}, &got); err != nil || got.Text != "still here" {
 		t.Errorf("after that: %v, %+v", err, got)
 	}
 }
@@ -292,7 +308,7 @@ func TestAgentsAreApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got greeting
-	if err := b.Call(t.Context(), "h1", "echo", greeting{"for h1 alone"}, &got); err != nil ||
+	if err := b.ask(t.Context(), "h1", "echo", greeting{"for h1 alone"}, &got); err != nil ||
 		got.Text != "for h1 alone" {
 		t.Fatalf("%v, %+v", err, got)
 	}

@@ -20,9 +20,34 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Handler serves one verb: it decodes the request and returns the reply, or an error,
-// whose code (CodeOf) reaches the caller.
+// Handling is a verb with what handles its requests.
+type Handling struct {
+	Name    string
+	Access  message.Access
+	Handler Handler
+}
+
+// Handler decodes a request and returns the reply, or an error, whose code (CodeOf) reaches
+// the caller.
 type Handler func(ctx context.Context, request []byte) (reply any, err error)
+
+// Handle has f handle the requests of a verb.
+func Handle[Request, Reply any](v message.Verb[Request, Reply],
+	f func(context.Context, Request) (Reply, error)) Handling {
+	return HandleEncoded(v, func(ctx context.Context, data []byte) (reply Reply, err error) {
+		var request Request
+		if err := json.Unmarshal(data, &request); err != nil {
+			return reply, Coded(message.Invalid, fmt.Errorf("unreadable request: %w", err))
+		}
+		return f(ctx, request)
+	})
+}
+
+// HandleEncoded is Handle for an f that decodes the request itself, within bounds of its own.
+func HandleEncoded[Request, Reply any](v message.Verb[Request, Reply],
+	f func(context.Context, []byte) (Reply, error)) Handling {
+	return Handling{v.Name, v.Access, func(ctx context.Context, data []byte) (any, error) { return f(ctx, data) }}
+}
 
 // Conn is an agent's side.
 type Conn struct {
@@ -149,26 +174,26 @@ func concurrent(most int) func(context.Context, string, int) (context.Context, f
 	}
 }
 
-// Serve handles the verbs of the node until ctx ends, each request in a goroutine of
-// its own: a trial's window takes as long as the trial.
-func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler, gate Gate) error {
+// Serve handles verbs of the node until ctx ends, each request in a goroutine of its own: a
+// trial's window takes as long as the trial.
+func (c *Conn) Serve(ctx context.Context, list []Handling, gate Gate) error {
 	if gate.Admit == nil {
 		gate.Admit = concurrent(maxConcurrent)
 	}
-	for verb, handle := range handlers {
-		sub, err := c.conn.Subscribe(subject(c.node, verb), func(m *nats.Msg) {
-			ctx, done, err := gate.Admit(ctx, verb, len(m.Data))
+	for _, h := range list {
+		sub, err := c.conn.Subscribe(subject(c.node, h.Name), func(m *nats.Msg) {
+			ctx, done, err := gate.Admit(ctx, h.Name, len(m.Data))
 			if err != nil {
 				_ = m.Respond(refusal(err))
 				return
 			}
 			go func() {
 				defer done()
-				err := m.Respond(handled(ctx, handle, m.Data))
+				err := m.Respond(handled(ctx, h.Handler, m.Data))
 				if errors.Is(err, nats.ErrMaxPayload) {
 					// Without a reply the conductor would wait for one.
 					err = m.Respond(refusal(Coded(message.TooLarge, fmt.Errorf("the reply to %s has more than %d MiB",
-						verb, maxMessage>>20))))
+						h.Name, maxMessage>>20))))
 				}
 				_ = err // a conductor that is gone needs no answer
 			}()
@@ -177,7 +202,7 @@ func (c *Conn) Serve(ctx context.Context, handlers map[string]Handler, gate Gate
 			err = sub.SetPendingLimits(maxPending, cmp.Or(gate.PendingBytes, -1))
 		}
 		if err != nil {
-			return fmt.Errorf("serving %s: %w", verb, err)
+			return fmt.Errorf("serving %s: %w", h.Name, err)
 		}
 	}
 	return c.conn.Flush()

@@ -41,12 +41,12 @@ func TestErrorsKeepTheirCode(t *testing.T) {
 		{errors.New("nothing that has a kind"), ""},
 	} {
 		verb := "code" + string(test.code[:min(1, len(test.code))]) + fmt.Sprint(len(test.err.Error()))
-		if err := c.Serve(t.Context(), map[string]Handler{verb: func(context.Context, []byte) (any, error) {
+		if err := c.Serve(t.Context(), handlings(map[string]Handler{verb: func(context.Context, []byte) (any, error) {
 			return nil, test.err
-		}}, Gate{}); err != nil {
+		}}), Gate{}); err != nil {
 			t.Fatal(err)
 		}
-		err := fmt.Errorf("trial 7: %w", b.Call(t.Context(), "h1", verb, nil, nil))
+		err := fmt.Errorf("trial 7: %w", b.ask(t.Context(), "h1", verb, nil, nil))
 		e, ok := errors.AsType[*Error](err)
 		if !ok || e.Node != "h1" || e.Op != verb || CodeOf(e) != test.code || e.Err.Error() != test.err.Error() {
 			t.Errorf("%v arrived as %+v", test.err, e)
@@ -89,15 +89,15 @@ func TestErrorsOfTheBus(t *testing.T) {
 		{short, "sleep", context.DeadlineExceeded, ""},
 		{canceled, "sleep", own, "h1: sleep: the run is over"},
 	} {
-		err := b.Call(test.ctx, "h1", test.verb, nil, nil)
+		err := b.ask(test.ctx, "h1", test.verb, nil, nil)
 		if !errors.Is(err, test.is) || test.text != "" && err.Error() != test.text {
 			t.Errorf("%s: %v, want %v, %q", test.verb, err, test.is, test.text)
 		}
 	}
-	if err := b.Call(t.Context(), "h1", "echo", json.RawMessage("{"), nil); !errors.Is(err, message.Invalid) {
+	if err := b.ask(t.Context(), "h1", "echo", json.RawMessage("{"), nil); !errors.Is(err, message.Invalid) {
 		t.Errorf("a request that cannot be encoded: %v", err)
 	}
-	if err := b.Call(t.Context(), "h1", "echo", greeting{"x"}, new(int)); !errors.Is(err, message.Invalid) {
+	if err := b.ask(t.Context(), "h1", "echo", greeting{"x"}, new(int)); !errors.Is(err, message.Invalid) {
 		t.Errorf("a reply of another type: %v", err)
 	}
 }
@@ -123,13 +123,13 @@ func TestFlowErrorsKeepTheirCode(t *testing.T) {
 	} {
 		opened = append(opened, message.Opened{ID: fmt.Sprint(i), Error: Failure(err)})
 	}
-	if err := c.Serve(t.Context(), map[string]Handler{"connect": func(context.Context, []byte) (any, error) {
+	if err := c.Serve(t.Context(), handlings(map[string]Handler{"connect": func(context.Context, []byte) (any, error) {
 		return opened, nil
-	}}, Gate{}); err != nil {
+	}}), Gate{}); err != nil {
 		t.Fatal(err)
 	}
 	var got []message.Opened
-	if err := b.Call(t.Context(), "h1", "connect", nil, &got); err != nil {
+	if err := b.ask(t.Context(), "h1", "connect", nil, &got); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range wants {
@@ -173,7 +173,7 @@ func TestLongTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = agent.Serve(t.Context(), map[string]Handler{
+		err = agent.Serve(t.Context(), handlings(map[string]Handler{
 			"fail": func(context.Context, []byte) (any, error) { return nil, long },
 			"ends": func(context.Context, []byte) (any, error) {
 				return reply{
@@ -183,15 +183,15 @@ func TestLongTexts(t *testing.T) {
 					map[string]any{"a": []any{long.Text}}, record.Distribution{Histogram: []byte(long.Text)},
 				}, nil
 			},
-		}, Gate{})
+		}), Gate{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got reply
-		if err := b.Call(t.Context(), "h1", "ends", nil, &got); err != nil {
+		if err := b.ask(t.Context(), "h1", "ends", nil, &got); err != nil {
 			t.Fatal(err)
 		}
-		failed, is := errors.AsType[*message.Error](b.Call(t.Context(), "h1", "fail", nil, nil))
+		failed, is := errors.AsType[*message.Error](b.ask(t.Context(), "h1", "fail", nil, nil))
 		if !is {
 			t.Fatalf("%s: the agent has not failed", name)
 		}

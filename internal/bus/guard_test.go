@@ -93,10 +93,10 @@ func TestGuardedAgent(t *testing.T) {
 	near, far := net.Pipe()
 	b, _ := pair(t, near, Guarded(far, 4096))
 	var got greeting
-	if err := b.Call(t.Context(), "h1", "echo", greeting{"hello"}, &got); err != nil || got.Text != "hello" {
+	if err := b.ask(t.Context(), "h1", "echo", greeting{"hello"}, &got); err != nil || got.Text != "hello" {
 		t.Fatalf("%v, %+v", err, got)
 	}
-	err := b.Call(t.Context(), "h1", "echo", greeting{strings.Repeat("x", 5000)}, nil)
+	err := b.ask(t.Context(), "h1", "echo", greeting{strings.Repeat("x", 5000)}, nil)
 	if !errors.Is(err, message.Gone) {
 		t.Errorf("a message beyond the bound: %v, want that the agent is gone", err)
 	}
@@ -161,11 +161,11 @@ func TestBoundedNode(t *testing.T) {
 		t.Fatal(err)
 	}
 	nothing := func(context.Context, []byte) (any, error) { return nil, nil }
-	if err := agent.Serve(t.Context(), map[string]Handler{"mark": nothing}, Gate{}); err != nil {
+	if err := agent.Serve(t.Context(), handlings(map[string]Handler{"mark": nothing}), Gate{}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 * unasked {
-		if err := b.Call(t.Context(), "h1", "mark", nil, nil); err != nil {
+		if err := b.ask(t.Context(), "h1", "mark", nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -195,10 +195,10 @@ func TestAskedWithoutEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	began, release := make(chan struct{}, 1000), make(chan struct{})
-	err = agent.Serve(t.Context(), map[string]Handler{
+	err = agent.Serve(t.Context(), handlings(map[string]Handler{
 		"slow": func(context.Context, []byte) (any, error) { began <- struct{}{}; <-release; return nil, nil },
 		"mark": func(context.Context, []byte) (any, error) { return nil, nil },
-	}, Gate{})
+	}), Gate{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestAskedWithoutEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := b.Call(t.Context(), "h1", "mark", nil, nil); err != nil {
+	if err := b.ask(t.Context(), "h1", "mark", nil, nil); err != nil {
 		t.Fatal(err) // it came after all of them
 	}
 	close(release)

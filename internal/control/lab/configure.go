@@ -30,7 +30,8 @@ func (l *Lab) configure(ctx context.Context) error {
 		}
 		request := message.ApplyRequest{Settings: settings, AllowMachine: l.options.AllowMachine,
 			IfAbsent: len(h.Via) > 0}
-		return l.bus.Call(ctx, h.Name, "apply", request, nil)
+		_, err = bus.Call(ctx, l.bus, h.Name, message.Apply, request)
+		return err
 	})
 }
 

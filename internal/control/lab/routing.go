@@ -32,8 +32,8 @@ func (l *Lab) probeRouting(ctx context.Context) error {
 	if i < 0 {
 		return nil
 	}
-	var reply message.BGPDaemon
-	if err := l.bus.Call(ctx, l.topology.Hosts[i].Name, "bgp-daemon", struct{}{}, &reply); err != nil {
+	reply, err := bus.Call(ctx, l.bus, l.topology.Hosts[i].Name, message.ProbeBGP, struct{}{})
+	if err != nil {
 		return err
 	}
 	l.routing = &record.Routing{Protocol: "bgp", Daemon: reply.Daemon, Note: reply.Lacking}
@@ -61,11 +61,11 @@ func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 		}
 		wanted[h.Name] = message.RoutesWanted{Routes: learnedRoutes(h), TimeoutNs: int64(convergeTimeout)}
 	}
-	started, err := bus.Ask[message.BGPStarted](ctx, l.bus, "bgp", requests)
+	started, err := bus.Ask(ctx, l.bus, message.StartBGP, requests)
 	if err != nil {
 		return 0, fmt.Errorf("starting the routing daemons: %w", err)
 	}
-	found, err := bus.Ask[message.RoutesFound](ctx, l.bus, "routes", wanted)
+	found, err := bus.Ask(ctx, l.bus, message.Routes, wanted)
 	if err != nil {
 		return 0, fmt.Errorf("waiting for routes of BGP: %w", err)
 	}

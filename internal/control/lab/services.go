@@ -22,7 +22,7 @@ func (l *Lab) StartServices(ctx context.Context, bodies []int64) error {
 			requests[h.Name] = message.ServicesRequest{Services: h.Services, Bodies: bodies}
 		}
 	}
-	started, err := bus.Ask[[]message.ServiceStarted](ctx, l.bus, "services", requests)
+	started, err := bus.Ask(ctx, l.bus, message.Services, requests)
 	if err != nil {
 		return err
 	}

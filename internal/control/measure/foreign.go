@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/message"
@@ -37,9 +38,9 @@ func (s *session) foreignTrial(ctx context.Context) (*record.Measure, error) {
 		}
 		opening, cancel := context.WithTimeout(ctx, s.options.patience()+connectTime(s.options.Flows))
 		defer cancel()
-		var opened []message.Opened
-		request := message.ConnectRequest{Flows: requests, TimeoutNs: int64(s.options.patience())}
-		if err := s.group.Bus.Call(opening, record.NodeClient, "connect", request, &opened); err != nil {
+		opened, err := bus.Call(opening, s.group.Bus, record.NodeClient, message.Connect,
+			message.ConnectRequest{Flows: requests, TimeoutNs: int64(s.options.patience())})
+		if err != nil {
 			return nil, err
 		}
 		for i, o := range opened {

@@ -42,7 +42,11 @@ func hostileServer(t *testing.T, hello message.Hello, handlers map[string]bus.Ha
 					return
 				}
 				c, err := bus.Join(record.NodeServer, conn, bus.Silence)
-				if err != nil || c.Serve(t.Context(), handlers, bus.Gate{}) != nil || c.Announce(hello) != nil {
+				var list []bus.Handling
+				for name, h := range handlers {
+					list = append(list, bus.Handling{Name: name, Handler: h})
+				}
+				if err != nil || c.Serve(t.Context(), list, bus.Gate{}) != nil || c.Announce(hello) != nil {
 					return
 				}
 				<-c.Done()

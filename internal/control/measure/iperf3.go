@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -31,14 +32,13 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 		if tests++; tests > 1 {
 			time.Sleep(serverPause)
 		}
-		var opened message.Iperf3Opened
-		err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3", request, &opened)
+		opened, err := bus.Call(ctx, s.group.Bus, record.NodeClient, message.Iperf3, request)
 		s.server = opened.Server
 		return s.iperf3Flows(request, opened), err
 	}
 	var closed message.Iperf3Closed
-	t, readings, err := s.measureOpened(ctx, open, func(ctx context.Context) (*trial.Peer, error) {
-		err := s.group.Bus.Call(ctx, record.NodeClient, "iperf3-end", struct{}{}, &closed)
+	t, readings, err := s.measureOpened(ctx, open, func(ctx context.Context) (_ *trial.Peer, err error) {
+		closed, err = bus.Call(ctx, s.group.Bus, record.NodeClient, message.Iperf3End, struct{}{})
 		return &trial.Peer{Mode: "iperf3", Counts: closed.Counts, CongestionControl: closed.CongestionControl}, err
 	})
 	if err != nil {

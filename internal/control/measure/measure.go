@@ -343,8 +343,7 @@ func (s *session) keepAlive(ctx context.Context) (leave func()) {
 			case <-time.After(often):
 			}
 			for _, node := range s.group.Nodes {
-				var clock message.ClockReply
-				_ = s.group.Bus.Call(ctx, node, "clock", struct{}{}, &clock) // an error shows elsewhere
+				_, _ = bus.Call(ctx, s.group.Bus, node, message.Clock, struct{}{}) // an error shows elsewhere
 			}
 		}
 	})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"linerate/internal/bus"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -17,7 +19,10 @@ func (s *session) snapshot(ctx context.Context, into **record.HostSnapshot) {
 	ctx, cancel := context.WithTimeoutCause(ctx, snapshotTimeout, fmt.Errorf("none within %v", snapshotTimeout))
 	defer cancel()
 	s.local.Host = record.NodeClient
-	if err := s.group.Bus.Call(ctx, record.NodeClient, "snapshot", struct{}{}, into); err != nil {
+	snapshot, err := bus.Call(ctx, s.group.Bus, record.NodeClient, message.Snapshot, struct{}{})
+	if err != nil {
 		s.local.Missing = err.Error()
+		return
 	}
+	*into = &snapshot
 }

@@ -112,7 +112,7 @@ func (s *session) readProgress(ctx context.Context) map[string]message.FlowProgr
 	for _, node := range s.group.Nodes {
 		requests[node] = struct{}{}
 	}
-	all, _ := bus.Ask[message.FlowProgress](ctx, s.group.Bus, "progress", requests)
+	all, _ := bus.Ask(ctx, s.group.Bus, message.Progress, requests)
 	return all
 }
 

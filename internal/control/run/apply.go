@@ -34,7 +34,7 @@ func (c *conductor) apply(ctx context.Context, settings []setting.Setting, event
 	for _, e := range events {
 		add(e.Host)
 	}
-	replies, err := bus.Ask[message.ApplyReply](ctx, c.bus, "apply", requests)
+	replies, err := bus.Ask(ctx, c.bus, message.Apply, requests)
 	var applied []record.Applied
 	for _, host := range hosts {
 		if reply, ok := replies[host]; ok {
@@ -55,7 +55,7 @@ func (m marks) set(host string, mark int) {
 // hold has the hosts at the other end of links whose interfaces settings take down record
 // what their kernels drop with the carrier, so that it is restored.
 func (c *conductor) hold(ctx context.Context, over *topology.Topology, settings []setting.Setting, at marks) error {
-	replies, err := bus.Ask[message.Mark](ctx, c.bus, "hold", losingCarrier(over, settings))
+	replies, err := bus.Ask(ctx, c.bus, message.Hold, losingCarrier(over, settings))
 	for host, reply := range replies {
 		at.set(host, reply.Mark)
 	}

@@ -63,7 +63,7 @@ func (c *conductor) prepareAttacks(ctx context.Context, t *study.Treatment, flow
 		request.Key, request.Attacks = key, append(request.Attacks, r)
 		requests[a.From] = request
 	}
-	_, err = bus.Ask[struct{}](ctx, c.bus, "attacks", requests)
+	_, err = bus.Ask(ctx, c.bus, message.Attacks, requests)
 	return err
 }
 

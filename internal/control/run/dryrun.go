@@ -104,7 +104,7 @@ func (c *conductor) probeCongestionControl(ctx context.Context, t *study.Treatme
 		}
 	}
 	defer trial.Group{Bus: c.bus, Nodes: slices.Sorted(maps.Keys(requests))}.Close(ctx)
-	replies, err := bus.Ask[[]message.Listening](ctx, c.bus, "listen", requests)
+	replies, err := bus.Ask(ctx, c.bus, message.Listen, requests)
 	for host, listening := range replies {
 		for _, l := range listening {
 			if l.Error != nil {

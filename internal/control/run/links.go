@@ -31,7 +31,7 @@ func (c *conductor) awaitLinks(ctx context.Context, treatment string) error {
 		}
 	}
 	for until := time.Now().Add(linkTimeout); ; {
-		replies, err := bus.Ask[[]message.LinkState](ctx, c.bus, "links", asked)
+		replies, err := bus.Ask(ctx, c.bus, message.Links, asked)
 		if err != nil {
 			return err
 		}

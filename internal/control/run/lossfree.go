@@ -72,6 +72,7 @@ func (c *conductor) step(ctx context.Context, t *study.Treatment, blank record.T
 // drain waits for empty queues.
 func (c *conductor) drain(ctx context.Context) error {
 	return bus.EachNode(c.lab.Nodes(), func(node string) error {
-		return c.bus.Call(ctx, node, "drain", message.DrainRequest{TimeoutNs: int64(drainTimeout)}, nil)
+		_, err := bus.Call(ctx, c.bus, node, message.Drain, message.DrainRequest{TimeoutNs: int64(drainTimeout)})
+		return err
 	})
 }

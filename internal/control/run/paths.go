@@ -109,7 +109,7 @@ func (c *conductor) trace(ctx context.Context, over *topology.Topology, all []*t
 			}
 			requests[host] = message.Lookups{Lookups: questions}
 		}
-		replies, err := bus.Ask[message.Lookups](ctx, c.bus, "lookup", requests)
+		replies, err := bus.Ask(ctx, c.bus, message.Lookup, requests)
 		if err != nil {
 			return err
 		}

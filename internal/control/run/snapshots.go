@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
 
@@ -22,13 +23,14 @@ type snapshot struct {
 // takeSnapshots takes one of each machine, before this process makes trials, and after the last
 // when the settings of all trials are reverted. A host without one does not end the run.
 func (c *conductor) takeSnapshots(ctx context.Context, after bool) {
-	c.snapshots, _ = bus.Collect(c.machines(), func(node string) (s snapshot, _ error) {
+	c.snapshots, _ = bus.Collect(c.machines(), func(node string) (snapshot, error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, snapshotTimeout, fmt.Errorf("none within %v", snapshotTimeout))
 		defer cancel()
-		if s.err = c.bus.Call(ctx, node, "snapshot", struct{}{}, &s.of); s.err != nil {
-			s.of = nil
+		of, err := bus.Call(ctx, c.bus, node, message.Snapshot, struct{}{})
+		if err != nil {
+			return snapshot{err: err}, nil
 		}
-		return s, nil
+		return snapshot{of: &of}, nil
 	})
 	for _, host := range c.machines() {
 		c.keepSnapshot(host, after)

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"linerate/internal/bus"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -109,8 +110,8 @@ func (c *conductor) freePorts(ctx context.Context, flows []*trial.Flow, count fu
 		var source netip.Addr
 		for request := at.request; len(ports) < need; source = request.Source {
 			request.Count = min(need-len(ports), mostAtOnce)
-			var reply message.PortsReply
-			if err := c.bus.Call(ctx, at.opener, "ports", request, &reply); err != nil {
+			reply, err := bus.Call(ctx, c.bus, at.opener, message.Ports, request)
+			if err != nil {
 				return nil, err
 			}
 			if len(reply.Ports) == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"linerate/internal/bus"
 	"linerate/internal/control/snmp"
 	"linerate/internal/control/trial"
 	"linerate/internal/model/message"
@@ -58,13 +59,12 @@ func (c *conductor) openSwitch(ctx context.Context, s *topology.Switch) (*snmp.S
 	if s.SNMP.Address != "" {
 		return snmp.Open(ctx, s.Name, s.SNMP, c.credentials[s.Name], nil)
 	}
-	var daemon message.SNMPDaemon
-	if err := c.bus.Call(ctx, s.Name, "snmpd", struct{}{}, &daemon); err != nil {
+	daemon, err := bus.Call(ctx, c.bus, s.Name, message.StartSNMP, struct{}{})
+	if err != nil {
 		return nil, err
 	}
 	exchange := func(ctx context.Context, datagram []byte) ([]byte, error) {
-		var reply message.SNMPDatagram
-		err := c.bus.Call(ctx, s.Name, "snmp", message.SNMPDatagram{Datagram: datagram}, &reply)
+		reply, err := bus.Call(ctx, c.bus, s.Name, message.SNMP, message.SNMPDatagram{Datagram: datagram})
 		return reply.Datagram, err
 	}
 	one, err := snmp.Open(ctx, s.Name, s.SNMP, snmp.Community(daemon.Community), snmp.Relay(exchange))

@@ -86,8 +86,7 @@ func (c *conductor) missingTools(ctx context.Context) error {
 		if h, _ := c.study.Topology.Host(host); len(h.Via) == 0 {
 			return nil, nil // see MissingTools
 		}
-		var reply message.ProgramsReply
-		err := c.bus.Call(ctx, host, "programs", message.ProgramsRequest{Programs: names}, &reply)
+		reply, err := bus.Call(ctx, c.bus, host, message.Programs, message.ProgramsRequest{Programs: names})
 		return reply.Missing, err
 	})
 }

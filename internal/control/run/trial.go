@@ -144,10 +144,9 @@ func (c *conductor) memory(ctx context.Context, t *study.Treatment) (list []reco
 				continue
 			}
 			asked[machine] = true
-			m := record.HostMemory{Host: host}
 			// otherwise it is not known
-			if err := c.bus.Call(ctx, host, "memory", struct{}{}, &m.KernelMemory); err == nil {
-				list = append(list, m)
+			if m, err := bus.Call(ctx, c.bus, host, message.Memory, struct{}{}); err == nil {
+				list = append(list, record.HostMemory{Host: host, KernelMemory: m})
 			}
 		}
 	}
@@ -217,7 +216,8 @@ func (c *conductor) revert(ctx context.Context, t *study.Treatment, to marks) er
 	defer cancel()
 	c.group().Close(ctx)
 	c.broken = bus.EachNode(slices.Sorted(maps.Keys(to)), func(host string) error {
-		return c.bus.Call(ctx, host, "revert", message.Mark{Mark: to[host]}, nil)
+		_, err := bus.Call(ctx, c.bus, host, message.Revert, message.Mark{Mark: to[host]})
+		return err
 	})
 	return c.broken
 }
@@ -243,7 +243,8 @@ func (c *conductor) flush(ctx context.Context, over *topology.Topology, hosts []
 				request.Interfaces = append(request.Interfaces, p.Name)
 			}
 		}
-		return c.bus.Call(ctx, name, "flush", request, nil)
+		_, err := bus.Call(ctx, c.bus, name, message.Flush, request)
+		return err
 	})
 }
 

@@ -53,9 +53,9 @@ func Try(ctx context.Context, t *topology.Topology, settings []setting.Setting, 
 }
 
 func try(ctx context.Context, b *bus.Bus, s setting.Setting, allowMachine bool) (Tried, error) {
-	var reply message.ApplyReply
-	request := message.ApplyRequest{Settings: []setting.Setting{s}, AllowMachine: allowMachine}
-	if err := b.Call(ctx, s.Host, "apply", request, &reply); err != nil {
+	reply, err := bus.Call(ctx, b, s.Host, message.Apply,
+		message.ApplyRequest{Settings: []setting.Setting{s}, AllowMachine: allowMachine})
+	if err != nil {
 		if ctx.Err() != nil {
 			return Tried{}, context.Cause(ctx)
 		}
@@ -66,7 +66,7 @@ func try(ctx context.Context, b *bus.Bus, s setting.Setting, allowMachine bool) 
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	if err := b.Call(after, s.Host, "revert", message.Mark{Mark: reply.Mark}, nil); err != nil {
+	if _, err := bus.Call(after, b, s.Host, message.Revert, message.Mark{Mark: reply.Mark}); err != nil {
 		return Tried{}, fmt.Errorf("reverting a setting that was only tried: %w", err)
 	}
 	return Tried{Setting: s, Applied: reply.Applied}, nil

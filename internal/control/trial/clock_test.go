@@ -14,7 +14,7 @@ import (
 )
 
 // attach joins an agent that answers so to a bus.
-func attach(t *testing.T, b *bus.Bus, node string, handlers map[string]bus.Handler) {
+func attach(t *testing.T, b *bus.Bus, node string, handlers ...bus.Handling) {
 	t.Helper()
 	near, far := net.Pipe()
 	b.Attach(node, near)
@@ -47,7 +47,7 @@ func TestClocks(t *testing.T) {
 	skews := map[string]int64{"ahead": second, "behind": -3 * second, "even": 0}
 	for node, skew := range skews {
 		var asked atomic.Int64
-		attach(t, b, node, map[string]bus.Handler{"clock": func(context.Context, []byte) (any, error) {
+		attach(t, b, node, bus.Handle(message.Clock, func(context.Context, struct{}) (message.ClockReply, error) {
 			now := sched.Now
 			switch n := asked.Add(1); {
 			case n == 5: // one answer comes quickly
@@ -59,7 +59,7 @@ func TestClocks(t *testing.T) {
 			at := now()
 			time.Sleep(slow) // the answer is slow
 			return message.ClockReply{NowNs: at + skew}, nil
-		}})
+		}))
 	}
 	found, err := clocks(t.Context(), b, []string{"ahead", "behind", "even"})
 	if err != nil {
@@ -76,9 +76,9 @@ func TestClocks(t *testing.T) {
 		}
 	}
 
-	attach(t, b, "mute", map[string]bus.Handler{"clock": func(context.Context, []byte) (any, error) {
-		return nil, errors.New("no clock here")
-	}})
+	attach(t, b, "mute", bus.Handle(message.Clock, func(context.Context, struct{}) (message.ClockReply, error) {
+		return message.ClockReply{}, errors.New("no clock here")
+	}))
 	if _, err := clocks(t.Context(), b, []string{"ahead", "mute"}); err == nil || err.Error() != "mute: no clock here" {
 		t.Errorf("a node without a clock: %v", err)
 	}

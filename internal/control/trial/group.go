@@ -62,5 +62,7 @@ func oneByOne[T any](nodes []string, moment time.Duration, ask func(node string)
 func (g Group) Close(ctx context.Context) {
 	ctx, cancel := g.within(ctx, 0)
 	defer cancel()
-	_ = bus.EachNode(g.Nodes, func(node string) error { return g.Bus.Call(ctx, node, "close", struct{}{}, nil) })
+	_, _ = bus.Collect(g.Nodes, func(node string) (struct{}, error) {
+		return bus.Call(ctx, g.Bus, node, message.Close, struct{}{})
+	})
 }

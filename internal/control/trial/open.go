@@ -72,7 +72,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	}
 	brief, cancel := g.within(ctx, 0)
 	defer cancel()
-	listening, err := bus.Ask[[]message.Listening](brief, g.Bus, "listen", accept)
+	listening, err := bus.Ask(brief, g.Bus, message.Listen, accept)
 	if err != nil {
 		return err
 	}
@@ -104,12 +104,11 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 		connect[f.Opener] = append(connect[f.Opener], o)
 	}
 	connected, err := oneByOne(slices.Sorted(maps.Keys(connect)), connectStagger,
-		func(host string) (opened []message.Opened, err error) {
+		func(host string) ([]message.Opened, error) {
 			request := message.ConnectRequest{Flows: connect[host], TimeoutNs: int64(timeout)}
 			ctx, cancel := g.within(ctx, timeout+connectTime(connect[host]))
 			defer cancel()
-			err = g.Bus.Call(ctx, host, "connect", request, &opened)
-			return opened, err
+			return bus.Call(ctx, g.Bus, host, message.Connect, request)
 		})
 	if err != nil {
 		return err
@@ -135,7 +134,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	}
 	ctx, cancel = g.within(ctx, longest)
 	defer cancel()
-	accepted, err := bus.Ask[[]message.FlowEnd](ctx, g.Bus, "ready", ready)
+	accepted, err := bus.Ask(ctx, g.Bus, message.Ready, ready)
 	for _, ends := range accepted {
 		for _, end := range ends {
 			if f, ours := byID[end.ID]; ours && f.Failure == nil {

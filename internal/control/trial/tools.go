@@ -36,7 +36,7 @@ func (g Group) Programs(ctx context.Context, flows []*Flow, took time.Duration) 
 	}
 	printed := func(requests map[string]message.ToolsRequest) (map[string]message.Printed, error) {
 		by := map[string]message.Printed{}
-		replies, err := bus.Ask[[]message.Printed](ctx, g.Bus, "tools", requests)
+		replies, err := bus.Ask(ctx, g.Bus, message.Tools, requests)
 		for _, list := range replies {
 			for _, one := range list {
 				by[one.Process] = one

@@ -181,13 +181,12 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	enough, lost := false, false // w.Alone has its readings; the first to fail is lost
 	_ = bus.EachNode(g.Nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
-		var reply message.WindowReply
-		err := g.Bus.Call(ctx, node, "window", message.WindowRequest{
+		reply, err := bus.Call(ctx, g.Bus, node, message.Window, message.WindowRequest{
 			StartNs: start + offset, BeginNs: begin + offset, EndNs: end + offset, StopNs: stop + offset,
 			SampleNs: int64(w.Interval), Lookups: w.Lookups[node], Sysctls: w.Sysctls[node], Watch: w.Watch[node],
 			Events: w.eventsOf(node, begin+offset), Marks: w.marks(begin + offset), KeepLatest: node == w.Alone,
 			Machine: slices.Contains(w.Machines, node),
-		}, &reply)
+		})
 		if err == nil && reply.LateNs > 0 {
 			err = LateError{node, time.Duration(reply.LateNs)}
 		}
@@ -248,8 +247,9 @@ func (g Group) cut(ctx context.Context, nodes []string, offsets map[string]recor
 	defer cancel()
 	return at, bus.EachNode(nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
-		return g.Bus.Call(ctx, node, "cut", message.CutRequest{EndNs: at + offset, StopNs: at + int64(tail) + offset},
-			nil)
+		_, err := bus.Call(ctx, g.Bus, node, message.Cut,
+			message.CutRequest{EndNs: at + offset, StopNs: at + int64(tail) + offset})
+		return err
 	})
 }
 
@@ -266,9 +266,9 @@ func clocks(ctx context.Context, b *bus.Bus, nodes []string) (map[string]record.
 func clock(ctx context.Context, b *bus.Bus, node string) (record.Clock, error) {
 	c := record.Clock{Host: node, UncertaintyNs: math.MaxInt64}
 	for range pings {
-		var reply message.ClockReply
 		asked := sched.Now()
-		if err := b.Call(ctx, node, "clock", struct{}{}, &reply); err != nil {
+		reply, err := bus.Call(ctx, b, node, message.Clock, struct{}{})
+		if err != nil {
 			return c, err
 		}
 		answered := sched.Now()

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -37,34 +36,33 @@ func TestLead(t *testing.T) {
 // waited for, and the next attempt gives more time.
 func TestLateSchedule(t *testing.T) {
 	g := Group{Bus: startBus(t), Nodes: []string{"late", "punctual"}}
-	clock := func(context.Context, []byte) (any, error) { return message.ClockReply{NowNs: sched.Now()}, nil }
+	clock := bus.Handle(message.Clock, func(context.Context, struct{}) (message.ClockReply, error) {
+		return message.ClockReply{NowNs: sched.Now()}, nil
+	})
 	var mu sync.Mutex
 	var ahead []time.Duration
-	attach(t, g.Bus, "late", map[string]bus.Handler{
-		"clock": clock,
-		"window": func(_ context.Context, data []byte) (any, error) {
-			var r message.WindowRequest
-			err := json.Unmarshal(data, &r)
+	attach(t, g.Bus, "late", clock,
+		bus.Handle(message.Window, func(_ context.Context, r message.WindowRequest) (message.WindowReply, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			ahead = append(ahead, time.Duration(r.StartNs-sched.Now()))
-			return message.WindowReply{LateNs: 1234567}, err
-		},
-		"close": func(context.Context, []byte) (any, error) { return nil, nil },
-	})
+			return message.WindowReply{LateNs: 1234567}, nil
+		}),
+		bus.Handle(message.Close, func(_ context.Context, nothing struct{}) (struct{}, error) { return nothing, nil }))
 	closed := make(chan struct{}, 3)
-	attach(t, g.Bus, "punctual", map[string]bus.Handler{
-		"clock": clock,
-		"window": func(context.Context, []byte) (any, error) {
+	attach(t, g.Bus, "punctual", clock,
+		bus.Handle(message.Window, func(context.Context, message.WindowRequest) (message.WindowReply, error) {
 			select {
 			case <-closed:
-				return nil, errors.New("closed")
+				return message.WindowReply{}, errors.New("closed")
 			case <-time.After(20 * time.Second):
 				return message.WindowReply{}, nil
 			}
-		},
-		"close": func(context.Context, []byte) (any, error) { closed <- struct{}{}; return nil, nil },
-	})
+		}),
+		bus.Handle(message.Close, func(_ context.Context, nothing struct{}) (struct{}, error) {
+			closed <- struct{}{}
+			return nothing, nil
+		}))
 	hour := Window{Warmup: 1, Duration: time.Hour}
 	for attempt := range 2 {
 		began := time.Now()

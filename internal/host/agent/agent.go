@@ -6,12 +6,11 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
+	"math"
 	"net"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -80,20 +79,16 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	}
 	defer reader.Close()
 	a := &agent{node: options.Node, reader: reader}
-	handlers := a.traffic()
-	// Only a host's own conductor may have it open connections to an iperf3 server, and see
-	// all of its network state.
-	handlers["iperf3"], handlers["iperf3-end"] = handle(a.openIperf3), handle(a.endIperf3)
-	handlers["snapshot"] = handle(a.hostState)
+	access := message.Client | message.Own
 	if options.Lab != nil {
 		a.attacks = attack.New(*options.Lab)
-		handlers["attacks"] = handle(a.prepareAttacks)
+		access |= message.Lab
 	}
 	if !options.TrafficOnly {
 		if a.manager, err = apply.Open(options.Journal, options.Lease); err != nil {
 			return err
 		}
-		maps.Copy(handlers, a.settings())
+		access |= message.Change
 	}
 	defer func() { err = errors.Join(err, a.leave()) }()
 	hello, err := a.hello()
@@ -107,12 +102,12 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	if options.Journal == "" {
 		silence, renew = 0, func() {}
 	}
-	return answer(ctx, stream, silence, renew, handlers, bus.Gate{}, hello)
+	return answer(ctx, stream, silence, renew, permitted(a.handlings(), access), bus.Gate{}, hello)
 }
 
 // answer joins the bus over a stream and serves until the stream or ctx ends; a stream that
 // ends by a silence is an error. It calls heard while something arrives.
-func answer(ctx context.Context, stream net.Conn, silence time.Duration, heard func(), handlers map[string]bus.Handler,
+func answer(ctx context.Context, stream net.Conn, silence time.Duration, heard func(), list []bus.Handling,
 	gate bus.Gate, hello message.Hello) error {
 	conn, err := bus.Join(hello.Node, stream, silence)
 	if err != nil {
@@ -121,7 +116,7 @@ func answer(ctx context.Context, stream net.Conn, silence time.Duration, heard f
 	defer conn.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if err := conn.Serve(ctx, handlers, gate); err != nil {
+	if err := conn.Serve(ctx, list, gate); err != nil {
 		return err
 	}
 	if err := conn.Announce(hello); err != nil {
@@ -152,58 +147,64 @@ func (a *agent) leave() error {
 	return a.manager.End()
 }
 
-// settings are the verbs that change the host or depend on that, that have to do with
-// other programs, or that show more of the host than clients may see.
-func (a *agent) settings() map[string]bus.Handler {
-	return map[string]bus.Handler{
-		"programs": handle(a.programs),
-		"tools":    handle(a.tools),
-		"apply":    handle(a.manager.Apply),
-		"hold":     handle(a.manager.Hold),
-		"revert":   handle(a.revert),
-		"flush":    handle(a.flush),
-		"drain":    handle(a.drain),
-		"links":    handle(a.links),
-		"lookup":   handle(a.lookup),
-		"ports":    handle(a.ports),
-		"memory":   handle(a.memory),
-		// The routing daemon: which the host has, start it unless it runs, and wait for
-		// its routes.
-		"bgp-daemon": handle(a.bgp.Probe),
-		"bgp":        handle(a.bgp.Start),
-		"routes":     handle(a.bgp.Await),
-		// The SNMP agent of a lab's switch: start it unless it runs, and ask it.
-		"snmpd": handle(a.snmpd.Start),
-		"snmp":  handle(a.snmpd.Exchange),
-		// The services of a lab's host: start those that do not run.
-		"services": handle(a.services.Start),
-	}
+// trialHost carries out what a client may ask for: an agent, or a Client within its bounds.
+type trialHost interface {
+	listen(context.Context, []byte) ([]message.Listening, error)
+	ready(context.Context, message.ReadyRequest) ([]message.FlowEnd, error)
+	window(context.Context, message.WindowRequest) (message.WindowReply, error)
+	close(context.Context, struct{}) (struct{}, error)
 }
 
-// traffic are the verbs that make traffic and read counters.
-func (a *agent) traffic() map[string]bus.Handler {
-	return map[string]bus.Handler{
-		"clock":    handle(a.clock),
-		"listen":   handle(a.listen),
-		"connect":  handle(a.connect),
-		"ready":    handle(a.ready),
-		"window":   handle(a.window),
-		"cut":      handle(a.cut),
-		"progress": handle(a.progress),
-		"close":    handle(a.close),
+// handlings are all verbs with their handlers. Which of them a stream may ask follows from
+// their access (permitted).
+func (a *agent) handlings() []bus.Handling {
+	var t trialHost = a
+	if a.client != nil {
+		t = a.client
 	}
-}
-
-// handle decodes a verb's request for its method.
-func handle[Request, Reply any](f func(context.Context, Request) (Reply, error)) bus.Handler {
-	return func(ctx context.Context, data []byte) (any, error) {
-		var request Request
-		if err := json.Unmarshal(data, &request); err != nil {
-			return nil, bus.Coded(message.Invalid, fmt.Errorf("unreadable request: %w", err))
+	list := []bus.Handling{
+		bus.Handle(message.Clock, a.clock),
+		bus.Handle(message.Progress, a.progress),
+		bus.HandleEncoded(message.Listen, t.listen),
+		bus.Handle(message.Ready, t.ready),
+		bus.Handle(message.Window, t.window),
+		bus.Handle(message.Cut, a.cut),
+		bus.Handle(message.Close, t.close),
+		bus.Handle(message.Connect, a.connect),
+		bus.Handle(message.Iperf3, a.openIperf3),
+		bus.Handle(message.Iperf3End, a.endIperf3),
+		bus.Handle(message.Snapshot, a.hostState),
+		bus.Handle(message.Programs, a.programs),
+		bus.Handle(message.Tools, a.tools),
+		bus.Handle(message.Apply, a.manager.Apply),
+		bus.Handle(message.Hold, a.manager.Hold),
+		bus.Handle(message.Revert, a.revert),
+		bus.Handle(message.Flush, a.flush),
+		bus.Handle(message.Drain, a.drain),
+		bus.Handle(message.Links, a.links),
+		bus.Handle(message.Lookup, a.lookup),
+		bus.Handle(message.Ports, a.ports),
+		bus.Handle(message.Memory, a.memory),
+		bus.Handle(message.ProbeBGP, a.bgp.Probe),
+		bus.Handle(message.StartBGP, a.bgp.Start),
+		bus.Handle(message.Routes, a.bgp.Await),
+		bus.Handle(message.StartSNMP, a.snmpd.Start),
+		bus.Handle(message.SNMP, a.snmpd.Exchange),
+		bus.Handle(message.Services, a.services.Start),
+		bus.Handle(message.Attacks, a.prepareAttacks),
+	}
+	for i, h := range list {
+		list[i].Handler = func(ctx context.Context, data []byte) (any, error) {
+			reply, err := h.Handler(ctx, data)
+			return reply, coded(err)
 		}
-		reply, err := f(ctx, request)
-		return reply, coded(err)
 	}
+	return list
+}
+
+// permitted are those verbs of a list which may be asked over a stream with that access.
+func permitted(list []bus.Handling, access message.Access) []bus.Handling {
+	return slices.DeleteFunc(list, func(h bus.Handling) bool { return h.Access&access == 0 })
 }
 
 // coded gives failures of the agent's own packages the code that a caller can ask for;
@@ -316,7 +317,11 @@ func (a *agent) closeEngine() {
 	}
 }
 
-func (a *agent) listen(ctx context.Context, requests []message.FlowRequest) ([]message.Listening, error) {
+func (a *agent) listen(ctx context.Context, data []byte) ([]message.Listening, error) {
+	requests, err := decodeFlows(data, math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
 	return a.trial().Listen(ctx, requests), nil
 }
 

@@ -23,7 +23,7 @@ func TestAttacksAreOfLabs(t *testing.T) {
 		for _, k := range attacks.Kinds {
 			r := message.AttacksRequest{Key: "0123456789abcdef0123456789abcdef", Attacks: []message.AttackRequest{
 				{Kind: k.Name, Target: netip.MustParseAddrPort("192.0.2.1:80"), PerSecond: 1, Connections: 1}}}
-			if err := b.Call(t.Context(), node, "attacks", r, nil); !errors.Is(err, want) {
+			if _, err := bus.Call(t.Context(), b, node, message.Attacks, r); !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %q", k.Name, err, want)
 			}
 		}

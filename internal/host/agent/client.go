@@ -94,25 +94,18 @@ func NewClient(account *budget.Account, bounds message.Bounds, access socket.Acc
 // RequestBytes is how large a request of a client may be: the flows of a trial.
 func RequestBytes(b message.Bounds) int { return 4<<10 + b.Flows<<10 }
 
-// verb is what a client may request.
-type verb struct {
-	handle bus.Handler
-	limit  time.Duration // on handling it
-	alone  bool          // of such requests one at a time is answered
-}
-
-func (g *Client) verbs() map[string]verb {
-	a := g.agent
-	trial := soon + time.Duration(g.bounds.DurationS*float64(time.Second)) + moment
-	return map[string]verb{
-		"clock":    {handle: handle(a.clock), limit: moment},
-		"progress": {handle: handle(a.progress), limit: moment},
-		"listen":   {handle: g.listen, limit: moment, alone: true},
-		"ready":    {handle: handle(g.ready), limit: idle + moment},
-		"window":   {handle: handle(g.window), limit: trial, alone: true},
-		"cut":      {handle: handle(a.cut), limit: moment},
-		"close":    {handle: handle(g.close), limit: moment},
+// limits say how long a request of a verb may take, and whether one at a time is answered of
+// those that are.
+func (g *Client) limits(verb string) (limit time.Duration, alone bool) {
+	switch verb {
+	case message.Listen.Name:
+		return moment, true
+	case message.Window.Name:
+		return soon + time.Duration(g.bounds.DurationS*float64(time.Second)) + moment, true
+	case message.Ready.Name:
+		return idle + moment, false
 	}
+	return moment, false
 }
 
 // Serve answers the client's requests until the stream or ctx ends, or the client
@@ -128,9 +121,9 @@ func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	// Joining waits for the client, and only the end of its stream ends that, or a reply that
 	// the client does not read.
 	defer context.AfterFunc(ctx, func() { stream.Close() })()
-	handlers := map[string]bus.Handler{}
-	for name, v := range g.verbs() {
-		handlers[name] = g.noted(v)
+	list := permitted(g.agent.handlings(), message.Client)
+	for i, h := range list {
+		list[i].Handler = g.noted(h)
 	}
 	hello, err := g.agent.hello()
 	if err != nil {
@@ -138,7 +131,7 @@ func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	}
 	g.counted = hello.Counted
 	hello.Interfaces, hello.Bounds = nil, &g.bounds
-	err = answer(ctx, stream, bus.Silence, func() {}, handlers, bus.Gate{PendingBytes: RequestBytes(g.bounds),
+	err = answer(ctx, stream, bus.Silence, func() {}, list, bus.Gate{PendingBytes: RequestBytes(g.bounds),
 		Admit: g.admit}, hello)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -177,11 +170,12 @@ func (g *Client) admit(ctx context.Context, _ string, bytes int) (_ context.Cont
 }
 
 // noted handles a request within its time, and keeps count of what is being handled.
-func (g *Client) noted(v verb) bus.Handler {
+func (g *Client) noted(h bus.Handling) bus.Handler {
+	limit, alone := g.limits(h.Name)
 	return func(ctx context.Context, request []byte) (any, error) {
-		ctx, cancel := context.WithTimeout(ctx, v.limit)
+		ctx, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
-		if v.alone {
+		if alone {
 			select {
 			case g.alone <- struct{}{}:
 				ctx.Value(ticketKey{}).(*ticket).alone = true
@@ -197,7 +191,7 @@ func (g *Client) noted(v verb) bus.Handler {
 			defer g.mu.Unlock()
 			g.busy, g.last = g.busy-1, time.Now()
 		}()
-		reply, err := v.handle(ctx, request)
+		reply, err := h.Handler(ctx, request)
 		g.noteRefusal(err)
 		return reply, err
 	}
@@ -288,7 +282,7 @@ func (g *Client) Summary() Summary {
 func (g *Client) Engine() *traffic.Engine { return g.agent.current() }
 
 // listen opens a trial's flows, all at once, if they are within the budget.
-func (g *Client) listen(ctx context.Context, data []byte) (any, error) {
+func (g *Client) listen(ctx context.Context, data []byte) ([]message.Listening, error) {
 	g.mu.Lock()
 	g.summary.Asked = true
 	g.mu.Unlock()
@@ -299,7 +293,7 @@ func (g *Client) listen(ctx context.Context, data []byte) (any, error) {
 	var errs []error
 	cookies, ids := map[message.Cookie]bool{}, map[string]bool{}
 	for _, o := range requests {
-		errs = append(errs, permitted(o))
+		errs = append(errs, mayHave(o))
 		if cookies[o.Cookie] || ids[o.ID] {
 			errs = append(errs, fmt.Errorf("flow %.*q is requested twice", longestID, o.ID))
 		}
@@ -329,7 +323,7 @@ func (g *Client) listen(ctx context.Context, data []byte) (any, error) {
 	if g.bounds.RateBps > 0 {
 		pace(requests, g.bounds.RateBps)
 	}
-	return g.agent.listen(ctx, requests)
+	return g.agent.trial().Listen(ctx, requests), nil
 }
 
 // enter waits until no other request makes or closes flows.
@@ -379,8 +373,8 @@ func beyond(format string, args ...any) error {
 	return bus.Coded(message.OutOfBounds, fmt.Errorf(format, args...))
 }
 
-// permitted is nil if a client may have a flow like this.
-func permitted(o message.FlowRequest) error {
+// mayHave is nil if a client may have a flow like this.
+func mayHave(o message.FlowRequest) error {
 	name := fmt.Sprintf("flow %.*q", longestID, o.ID)
 	denied := func(format string) error { return bus.Coded(message.NotPermitted, fmt.Errorf(format, name)) }
 	switch {

@@ -63,23 +63,25 @@ func requests(n int) []message.FlowRequest {
 	return list
 }
 
+// refused asks a client's agent for what it is to refuse.
+func refused[Q, R any](t *testing.T, b *bus.Bus, v message.Verb[Q, R], request Q, want string) {
+	t.Helper()
+	_, err := bus.Call(t.Context(), b, record.NodeServer, v, request)
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%s %+v: %v, want %q", v.Name, request, err, want)
+	}
+}
+
 // TestClientBounds: what exceeds the bounds is refused with the bound, and begins
 // nothing.
 func TestClientBounds(t *testing.T) {
 	g, b, _ := visiting(t, bounds, nil)
-	refused := func(verb string, request any, want string) {
-		t.Helper()
-		err := b.Call(t.Context(), record.NodeServer, verb, request, nil)
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s %+v: %v, want %q", verb, request, err, want)
-		}
-	}
 	with := func(change func(*message.FlowRequest)) []message.FlowRequest {
 		list := requests(2)
 		change(&list[1])
 		return list
 	}
-	refused("listen", requests(4), "this server allows a client 3")
+	refused(t, b, message.Listen, requests(4), "this server allows a client 3")
 	for want, change := range map[string]func(*message.FlowRequest){
 		"starts none":          func(o *message.FlowRequest) { o.Process = "p1w" },
 		"has no cookie":        func(o *message.FlowRequest) { o.Cookie = message.Cookie{} },
@@ -94,7 +96,7 @@ func TestClientBounds(t *testing.T) {
 		"the server has ":      func(o *message.FlowRequest) { o.CongestionControl = "dccp" },
 		"\"../../dccp\"":       func(o *message.FlowRequest) { o.CongestionControl = "../../dccp" },
 	} {
-		refused("listen", with(change), want)
+		refused(t, b, message.Listen, with(change), want)
 	}
 	if err := g.Summary().Refused; !errors.Is(err, message.OutOfBounds) && !errors.Is(err, message.NotPermitted) &&
 		!errors.Is(err, message.Unsupported) {
@@ -120,23 +122,21 @@ func TestClientBounds(t *testing.T) {
 		},
 		"server allows a client 600": func(r *message.WindowRequest) { r.SampleNs = 1000 },
 	} {
-		refused("window", window(change), want)
+		refused(t, b, message.Window, window(change), want)
 	}
-	var late message.WindowReply
-	if err := b.Call(t.Context(), record.NodeServer, "window", windowFrom(-1<<62, time.Second), &late); err != nil ||
-		late.LateNs <= 0 {
+	late, err := bus.Call(t.Context(), b, record.NodeServer, message.Window, windowFrom(-1<<62, time.Second))
+	if err != nil || late.LateNs <= 0 {
 		t.Errorf("a window long ago: %v, late by %d", err, late.LateNs)
 	}
-	var listening []message.Listening
-	if err := b.Call(t.Context(), record.NodeServer, "listen", requests(3), &listening); err != nil ||
-		len(listening) != 3 {
+	listening, err := bus.Call(t.Context(), b, record.NodeServer, message.Listen, requests(3))
+	if err != nil || len(listening) != 3 {
 		t.Fatalf("within the bounds: %v, %+v", err, listening)
 	}
-	refused("listen", requests(1), "has its flows already")
-	if err := b.Call(t.Context(), record.NodeServer, "close", struct{}{}, nil); err != nil {
+	refused(t, b, message.Listen, requests(1), "has its flows already")
+	if _, err := bus.Call(t.Context(), b, record.NodeServer, message.Close, struct{}{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Call(t.Context(), record.NodeServer, "listen", requests(3), nil); err != nil {
+	if _, err := bus.Call(t.Context(), b, record.NodeServer, message.Listen, requests(3)); err != nil {
 		t.Errorf("the next trial's flows: %v", err)
 	}
 }
@@ -148,8 +148,8 @@ func TestClientSees(t *testing.T) {
 	r := windowFrom(sched.Now()+int64(300*time.Millisecond), 20*time.Millisecond)
 	r.Lookups = []record.RouteLookup{{Destination: "192.0.2.1"}}
 	r.Sysctls = []string{"kernel.hostname"}
-	var reply message.WindowReply
-	if err := b.Call(t.Context(), record.NodeServer, "window", r, &reply); err != nil {
+	reply, err := bus.Call(t.Context(), b, record.NodeServer, message.Window, r)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if reply.LateNs > 0 {
@@ -170,12 +170,59 @@ func TestClientSees(t *testing.T) {
 	}
 }
 
+// TestHandlings: each verb has one handler, and by its access a client gets what moves bytes and
+// is counted, an agent for traffic what shows its host as well, and settings neither.
+func TestHandlings(t *testing.T) {
+	all := (&agent{}).handlings()
+	for _, verb := range message.Verbs() {
+		if n := len(named(all, verb)); n != 1 {
+			t.Errorf("%s has %d handlers", verb, n)
+		}
+	}
+	if len(all) != len(message.Verbs()) {
+		t.Errorf("%d handlers for %d verbs", len(all), len(message.Verbs()))
+	}
+	for access, want := range map[message.Access]struct{ has, lacks []string }{
+		message.Client: {[]string{"clock", "progress", "listen", "ready", "window", "cut", "close"},
+			[]string{"connect", "iperf3", "snapshot", "apply", "attacks"}},
+		message.Client | message.Own: {[]string{"window", "connect", "iperf3", "snapshot"}, []string{"apply", "revert",
+			"flush", "attacks"}},
+		message.Client | message.Own | message.Change: {[]string{"snapshot", "apply"}, []string{"attacks"}},
+	} {
+		may := permitted((&agent{}).handlings(), access)
+		for _, verb := range want.has {
+			if len(named(may, verb)) != 1 {
+				t.Errorf("access %b lacks %s", access, verb)
+			}
+		}
+		for _, verb := range want.lacks {
+			if len(named(may, verb)) != 0 {
+				t.Errorf("access %b has %s", access, verb)
+			}
+		}
+	}
+}
+
+// named are the handlings of a verb.
+func named(list []bus.Handling, verb string) (found []bus.Handling) {
+	for _, h := range list {
+		if h.Name == verb {
+			found = append(found, h)
+		}
+	}
+	return found
+}
+
 // TestClientMayNot: the verbs that change a host or reach for others are not there.
 func TestClientMayNot(t *testing.T) {
 	_, b, _ := visiting(t, bounds, nil)
-	for _, verb := range []string{"apply", "revert", "flush", "drain", "connect"} {
-		if err := b.Call(t.Context(), record.NodeServer, verb, struct{}{}, nil); !errors.Is(err, message.Unsupported) {
-			t.Errorf("%s: %v, want that it is not answered", verb, err)
+	for _, h := range (&agent{}).handlings() {
+		if h.Access&message.Client != 0 {
+			continue
+		}
+		_, err := bus.Call(t.Context(), b, record.NodeServer, message.Verb[struct{}, any]{Name: h.Name}, struct{}{})
+		if !errors.Is(err, message.Unsupported) {
+			t.Errorf("%s: %v, want that it is not answered", h.Name, err)
 		}
 	}
 }
@@ -183,7 +230,7 @@ func TestClientMayNot(t *testing.T) {
 // TestClientIdles: who asks for nothing leaves, with everything that was his.
 func TestClientIdles(t *testing.T) {
 	g, b, ended := visiting(t, bounds, func(g *Client) { g.every, g.idle = 5*time.Millisecond, 500*time.Millisecond })
-	if err := b.Call(t.Context(), record.NodeServer, "listen", requests(2), nil); err != nil {
+	if _, err := bus.Call(t.Context(), b, record.NodeServer, message.Listen, requests(2)); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -205,7 +252,7 @@ func TestClientTooFast(t *testing.T) {
 	slow.RateBps = 1e6
 	g, b, ended := visiting(t, slow, func(g *Client) { g.every = 50 * time.Millisecond })
 	like := requests(1)
-	if err := b.Call(t.Context(), record.NodeServer, "listen", like, nil); err != nil {
+	if _, err := bus.Call(t.Context(), b, record.NodeServer, message.Listen, like); err != nil {
 		t.Fatal(err)
 	}
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -245,7 +292,7 @@ func TestClientTooFast(t *testing.T) {
 // TestClientLeaves: the end of the stream is the end of the visit, and no error.
 func TestClientLeaves(t *testing.T) {
 	g, b, ended := visiting(t, bounds, nil)
-	if err := b.Call(t.Context(), record.NodeServer, "listen", requests(2), nil); err != nil {
+	if _, err := bus.Call(t.Context(), b, record.NodeServer, message.Listen, requests(2)); err != nil {
 		t.Fatal(err)
 	}
 	b.Close()

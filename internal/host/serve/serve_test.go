@@ -183,15 +183,14 @@ func TestGuesses(t *testing.T) {
 		t.Fatal("fifty guesses are answered at once")
 	}
 	flow := message.FlowRequest{ID: "w1", Cookie: greeting.NewCookie()}
-	if err := b.Call(t.Context(), record.NodeServer, "listen", []message.FlowRequest{flow}, nil); err != nil {
+	if _, err := bus.Call(t.Context(), b, record.NodeServer, message.Listen, []message.FlowRequest{flow}); err != nil {
 		t.Fatal(err)
 	}
 	if err := greeting.SendCookie(dial(t, at), flow.Cookie); err != nil {
 		t.Fatal(err)
 	}
-	var ends []message.FlowEnd
-	if err := b.Call(t.Context(), record.NodeServer, "ready", message.ReadyRequest{TimeoutNs: 1e9},
-		&ends); err != nil || len(ends) != 1 || !ends[0].Alive {
+	ends, err := bus.Call(t.Context(), b, record.NodeServer, message.Ready, message.ReadyRequest{TimeoutNs: 1e9})
+	if err != nil || len(ends) != 1 || !ends[0].Alive {
 		t.Errorf("the flow's connection: %+v, %v", ends, err)
 	}
 	if !locked() {
@@ -227,9 +226,8 @@ func join(t *testing.T, at, token string) *bus.Bus {
 // TestToken: with the right token, requests and replies follow the greeting.
 func TestToken(t *testing.T) {
 	at, _ := open(t, func(o *Options) { o.Token = "secret" })
-	var clock message.ClockReply
-	if err := join(t, at, "secret").Call(t.Context(), record.NodeServer, "clock", struct{}{}, &clock); err != nil ||
-		clock.NowNs == 0 {
+	clock, err := bus.Call(t.Context(), join(t, at, "secret"), record.NodeServer, message.Clock, struct{}{})
+	if err != nil || clock.NowNs == 0 {
 		t.Errorf("%+v, %v", clock, err)
 	}
 }

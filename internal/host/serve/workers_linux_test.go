@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/host/transaction"
 	"linerate/internal/kernel/kerneltest"
@@ -39,9 +40,8 @@ func TestWorkers(t *testing.T) {
 	b := join(t, at, "")
 	request := message.FlowRequest{ID: "w1", Cookie: greeting.NewCookie(), Spec: flow.Spec{Protocol: flow.RR,
 		Connections: 600}}
-	var listening []message.Listening
-	if err := b.Call(t.Context(), record.NodeServer, "listen", []message.FlowRequest{request},
-		&listening); err != nil || len(listening[0].Ports) < 2 {
+	listening, err := bus.Call(t.Context(), b, record.NodeServer, message.Listen, []message.FlowRequest{request})
+	if err != nil || len(listening[0].Ports) < 2 {
 		t.Fatalf("%+v, %v", listening, err)
 	}
 	opens := func(to, from string) bool {

@@ -138,7 +138,7 @@ func TestConnectionsBeyondTheBound(t *testing.T) {
 			if flow.Of(protocol).Transactional() {
 				o.Connections = 4
 			}
-			if err := b.Call(t.Context(), record.NodeServer, "listen", []message.FlowRequest{o}, nil); err != nil {
+			if _, err := bus.Call(t.Context(), b, "server", message.Listen, []message.FlowRequest{o}); err != nil {
 				t.Fatalf("%s: %v", protocol, err)
 			}
 			const many, most = 300, 4 * 4 // with the threads' epolls, and crr's twice as many
@@ -409,7 +409,7 @@ func (h *hostile) visit(ctx context.Context) {
 	for ctx.Err() == nil {
 		verb, request, cookies := h.request()
 		brief, stop := context.WithTimeout(ctx, time.Duration(1+h.random.IntN(200))*time.Millisecond)
-		_ = b.Call(brief, record.NodeServer, verb, request, nil)
+		_, _ = bus.Call(brief, b, record.NodeServer, message.Verb[any, any]{Name: verb}, request)
 		stop()
 		for _, cookie := range cookies {
 			for range 1 + h.random.IntN(8) {

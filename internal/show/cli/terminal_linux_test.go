@@ -75,10 +75,11 @@ func TestServersDoNotActOnTheTerminal(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			handlers := map[string]bus.Handler{"listen": func(context.Context, []byte) (any, error) {
+			refuse := bus.Handle(message.Listen, func(context.Context, []message.FlowRequest) ([]message.Listening,
+				error) {
 				return nil, errors.New(evil)
-			}}
-			_ = errors.Join(c.Serve(t.Context(), handlers, bus.Gate{}),
+			})
+			_ = errors.Join(c.Serve(t.Context(), []bus.Handling{refuse}, bus.Gate{}),
 				c.Announce(message.Hello{Node: record.NodeServer, Version: evil}))
 		}
 	}()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
@@ -74,16 +75,16 @@ func TestVanishedClients(t *testing.T) {
 		}
 		defer control.Close()
 		request := message.FlowRequest{ID: "a", Cookie: greeting.NewCookie(), Spec: flow.Spec{Protocol: flow.TCP}}
-		if err := waiting.Call(t.Context(), record.NodeServer, "listen", []message.FlowRequest{request},
-			nil); err != nil {
+		if _, err := bus.Call(t.Context(), waiting, record.NodeServer, message.Listen,
+			[]message.FlowRequest{request}); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go func() {
 			at := sched.Now() + 1e9
-			_ = waiting.Call(ctx, record.NodeServer, "window", message.WindowRequest{StartNs: at, BeginNs: at,
-				EndNs: at + 240e9, StopNs: at + 240e9}, nil)
+			_, _ = bus.Call(ctx, waiting, record.NodeServer, message.Window, message.WindowRequest{StartNs: at,
+				BeginNs: at, EndNs: at + 240e9, StopNs: at + 240e9})
 		}()
 		time.Sleep(5 * time.Second) // for all windows to begin
 		if status, said := next(); status != ExitFailed || !strings.Contains(said, "it serves 4 clients at a time") {
@@ -95,7 +96,7 @@ func TestVanishedClients(t *testing.T) {
 			"permanent", "dev", "eth0")
 		lost, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		if err := waiting.Call(lost, record.NodeServer, "clock", struct{}{}, nil); err == nil {
+		if _, err := bus.Call(lost, waiting, record.NodeServer, message.Clock, struct{}{}); err == nil {
 			t.Error("the reply arrived: the test does not test")
 		}
 		for _, port := range []string{"gone", "here"} {

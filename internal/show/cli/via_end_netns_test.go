@@ -86,7 +86,7 @@ func changedBy(t *testing.T, conn io.ReadWriteCloser) (lost <-chan struct{}, val
 		t.Fatal(err)
 	}
 	change := []setting.Setting{{Host: "nas", Sysctl: []setting.Sysctl{{Key: key, Value: "1"}}}}
-	if err := b.Call(t.Context(), "nas", "apply", message.ApplyRequest{Settings: change}, nil); err != nil ||
+	if _, err := bus.Call(t.Context(), b, "nas", message.Apply, message.ApplyRequest{Settings: change}); err != nil ||
 		value() != "1" {
 		t.Fatalf("nothing was changed: %v", err)
 	}

@@ -1,0 +1,73 @@
+package message
+
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+)
+
+// Verb is what an agent can be asked, with the types of the request and of the reply.
+type Verb[Request, Reply any] struct {
+	Name   string
+	Access Access
+}
+
+// Access says by whom a verb may be asked, or, of a stream, which verbs may be asked over it.
+type Access uint8
+
+const (
+	Client Access = 1 << iota // a client of a serving host: traffic, and counters of it
+	Own                       // the host's own conductor: the host's state, and traffic to any address
+	Change                    // its own conductor where settings may be changed
+	Lab                       // the conductor of a lab whose init process has made the host
+)
+
+// The verbs, each with what its request and its reply are.
+var (
+	Clock    = verb[struct{}, ClockReply]("clock", Client)
+	Progress = verb[struct{}, FlowProgress]("progress", Client)
+	Listen   = verb[[]FlowRequest, []Listening]("listen", Client)
+	Ready    = verb[ReadyRequest, []FlowEnd]("ready", Client)
+	Window   = verb[WindowRequest, WindowReply]("window", Client)
+	Cut      = verb[CutRequest, struct{}]("cut", Client)
+	Close    = verb[struct{}, struct{}]("close", Client)
+
+	Connect   = verb[ConnectRequest, []Opened]("connect", Own)
+	Iperf3    = verb[Iperf3Request, Iperf3Opened]("iperf3", Own)
+	Iperf3End = verb[struct{}, Iperf3Closed]("iperf3-end", Own)
+	Snapshot  = verb[struct{}, record.HostSnapshot]("snapshot", Own)
+
+	Programs = verb[ProgramsRequest, ProgramsReply]("programs", Change)
+	Tools    = verb[ToolsRequest, []Printed]("tools", Change)
+	Apply    = verb[ApplyRequest, ApplyReply]("apply", Change)
+	Hold     = verb[HoldRequest, Mark]("hold", Change)
+	Revert   = verb[Mark, struct{}]("revert", Change)
+	Flush    = verb[FlushRequest, struct{}]("flush", Change)
+	Drain    = verb[DrainRequest, struct{}]("drain", Change)
+	Links    = verb[LinksRequest, []LinkState]("links", Change)
+	Lookup   = verb[Lookups, Lookups]("lookup", Change)
+	Ports    = verb[PortsRequest, PortsReply]("ports", Change)
+	Memory   = verb[struct{}, record.KernelMemory]("memory", Change)
+	// The routing daemon: which one the host has, start it unless it runs, wait for its routes.
+	ProbeBGP = verb[struct{}, BGPDaemon]("bgp-daemon", Change)
+	StartBGP = verb[BGPRequest, BGPStarted]("bgp", Change)
+	Routes   = verb[RoutesWanted, RoutesFound]("routes", Change)
+	// The SNMP agent of a lab's switch: start it unless it runs, and ask it.
+	StartSNMP = verb[struct{}, SNMPDaemon]("snmpd", Change)
+	SNMP      = verb[SNMPDatagram, SNMPDatagram]("snmp", Change)
+	// Services starts the services of a lab's host that do not run.
+	Services = verb[ServicesRequest, []ServiceStarted]("services", Change)
+
+	Attacks = verb[AttacksRequest, struct{}]("attacks", Lab)
+)
+
+var verbs []string
+
+// verb defines a verb.
+func verb[Request, Reply any](name string, access Access) Verb[Request, Reply] {
+	verbs = append(verbs, name)
+	return Verb[Request, Reply]{name, access}
+}
+
+// Verbs returns the names of all verbs.
+func Verbs() []string { return slices.Clone(verbs) }
