@@ -13,13 +13,15 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"linerate/internal/science/diagnose"
 )
 
-var update = flag.Bool("update", false, "write the tables of docs/openmetrics.md anew")
+var update = flag.Bool("update", false, "write the tables of docs/openmetrics-metrics.md anew")
 
 // TestDocs: the document has each metric with its type, labels and meaning.
 func TestDocs(t *testing.T) {
-	const file = "../../../docs/openmetrics.md"
+	const file = "../../../docs/openmetrics-metrics.md"
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +34,11 @@ func TestDocs(t *testing.T) {
 		if !found || !closed {
 			t.Fatalf("%s has no place for the metrics of the %s", file, name)
 		}
-		want = before + begin + table(list) + end + after
+		part := table(list)
+		if name == "host" {
+			part += "\n" + protocolTable()
+		}
+		want = before + begin + part + end + after
 	}
 	switch {
 	case want == string(text):
@@ -45,10 +51,27 @@ func TestDocs(t *testing.T) {
 	}
 }
 
+// protocolTable has the counters of protocols, and for each the rules of doctor that go by it.
+func protocolTable() string {
+	var b strings.Builder
+	b.WriteString("| counter of /proc/net | as | rules of doctor that go by it |\n|---|---|---|\n")
+	rules := map[string][]string{}
+	for _, c := range diagnose.Counters() {
+		rules[c.Name] = c.Rules
+	}
+	for _, c := range protocolCounters {
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", c.name, c.family.name, strings.Join(rules[c.name], ", "))
+	}
+	return b.String()
+}
+
+// table has all but the counters of protocols.
 func table(list families) string {
 	var b strings.Builder
 	b.WriteString("| metric | type | labels | is |\n|---|---|---|---|\n")
-	list = slices.Clone(list)
+	list = slices.DeleteFunc(slices.Clone(list), func(f *family) bool {
+		return slices.ContainsFunc(protocolCounters, func(c protocolCounter) bool { return c.family == f })
+	})
 	slices.SortFunc(list, func(a, b *family) int { return strings.Compare(a.name, b.name) })
 	for _, m := range list {
 		kind := "gauge"

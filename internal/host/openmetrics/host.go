@@ -1,6 +1,6 @@
 // Package openmetrics shows a host to Prometheus (OpenMetrics 1.0, RFC 9110): what the kernel
 // counts, by its meaning, with the limits that it is to be compared with; the findings of
-// doctor; and what a server does and has in use. docs/openmetrics.md lists every metric.
+// doctor; and what a server does and has in use. docs/openmetrics-metrics.md lists every metric.
 //
 // It is read on a scrape and costs nothing otherwise. How often the host is read, how many
 // series there are, how many connections are open and how much CPU time scrapes take is
