@@ -152,9 +152,9 @@ func metrics() string {
 				scales += " to " + largest
 			}
 		}
-		flows := slices.Clone(m.Protocols)
+		flows := shortened(m.Protocols)
 		if m.Probed {
-			flows = append(flows, "probe")
+			flows = strings.TrimPrefix(flows+", probe", ", ")
 		}
 		better := "more"
 		if m.Lower {
@@ -168,7 +168,7 @@ func metrics() string {
 			example = "`" + m.Example() + "`"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", m.Name, m.About, scales, better,
-			strings.Join(flows, ", "), response, example, column)
+			flows, response, example, column)
 	}
 	return b.String()
 }
@@ -259,12 +259,17 @@ func reference() string {
 
 func application(p flow.Protocol) bool { return p.Application }
 
-// protocols lists the protocols that have the option: "all", and "applications" for all of these.
+// protocols lists the protocols that have the option, or is "all".
 func protocols(o *flow.Option) string {
 	if o.Protocols == nil {
 		return "all"
 	}
-	list := slices.Clone(o.Protocols)
+	return shortened(o.Protocols)
+}
+
+// shortened is the list with "applications" for all of these.
+func shortened(list []string) string {
+	list = slices.Clone(list)
 	all := flow.Names(application)
 	in := func(p string) bool { return slices.Contains(all, p) }
 	if len(list)-len(slices.DeleteFunc(slices.Clone(list), in)) == len(all) {
