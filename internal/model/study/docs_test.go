@@ -178,10 +178,7 @@ func metrics() string {
 func reference() string {
 	var b strings.Builder
 	row := func(key, meaning string, enum []string) {
-		if len(enum) > 0 {
-			meaning += " (`" + strings.Join(enum, "`, `") + "`)"
-		}
-		fmt.Fprintf(&b, "| %s | %s |\n", key, meaning)
+		fmt.Fprintf(&b, "| %s | %s |\n", key, meaning+values(meaning, enum))
 	}
 	for _, section := range []struct {
 		where   string
@@ -248,13 +245,23 @@ func reference() string {
 		strings.Join(flow.Names(application), ", ") + ".\n\n" +
 		"| option | for | means | when absent |\n|---|---|---|---|\n")
 	for _, o := range flow.Options {
-		meaning := o.Doc
-		if values := append(slices.Clone(o.Enum), o.Names...); len(values) > 0 {
-			meaning += " (`" + strings.Join(values, "`, `") + "`)"
-		}
+		meaning := o.Doc + values(o.Doc, append(slices.Clone(o.Enum), o.Names...))
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", o.Key, protocols(o), meaning, o.Absent)
 	}
 	return b.String() + "\n"
+}
+
+// values lists the values of a key in parentheses, unless its meaning names each of them.
+func values(meaning string, enum []string) string {
+	words := strings.FieldsFunc(meaning, func(r rune) bool { return strings.ContainsRune(" ,;:()", r) })
+	missing := func(value string) bool { return !slices.Contains(words, value) }
+	switch {
+	case !slices.ContainsFunc(enum, missing):
+		return ""
+	case slices.Equal(enum, metric.ResponseNames()):
+		return " ([metrics](metrics.md))"
+	}
+	return " (`" + strings.Join(enum, "`, `") + "`)"
 }
 
 func application(p flow.Protocol) bool { return p.Application }

@@ -201,7 +201,7 @@ func (p parameter) rule() rule {
 	if p.holds != nil {
 		holds = func(h *host, f record.Flow) bool { return p.holds(h, f, float64(h.number(p.key, p.field))) }
 	}
-	return rule{id: p.id, holds: holds, about: p.key + " is set so: " + p.summary + ".", host: true, own: true,
+	return rule{id: p.id, holds: holds, about: p.key + ": " + p.summary + ".", host: true, own: true,
 		parts: []string{"parameters"}, explains: p.explains, atPeers: p.atPeers,
 		find: each(everyHost, func(_ observed, h *host) *record.Finding {
 			n := h.number(p.key, p.field)
