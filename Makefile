@@ -36,7 +36,7 @@ faults: ## plant faults in labs and have doctor find each; writes docs/doctor-ru
 
 long: ## the tests of whole studies and of waits that make test leaves out: about four minutes
 	@script/setup test
-	LINERATE_REQUIRE_NETNS=1 LINERATE_LONG=1 go test -v -count=1 -timeout 1200s -run 'TestARPFluxFromTheUsersOwnFile|TestForwarding|TestProveOverDelay|TestMeasureIperf3Gaps|TestNewStudiesRun|TestECMPFaults|TestMechanismsAgree|TestAliasConnections|TestIPAlias|TestLongPath|TestECMPTheory' ./internal/show/cli
+	LINERATE_REQUIRE_NETNS=1 LINERATE_LONG=1 go test -v -count=1 -p 1 -timeout 1200s -run 'TestARPFluxFromTheUsersOwnFile|TestForwarding|TestProveOverDelay|TestMeasureIperf3Gaps|TestNewStudiesRun|TestECMPFaults|TestMechanismsAgree|TestAliasConnections|TestConnectionsInFull|TestIPAlias|TestLongPath|TestECMPTheory' ./internal/control/run ./internal/show/cli
 
 soak: ## the tests that take minutes or hours, in network namespaces (LINERATE_SOAK=10m)
 	@script/setup test

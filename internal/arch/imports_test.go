@@ -72,7 +72,7 @@ func layerViolations(s source) []string {
 		case !s.test && isKit(dir) && !isKit(s.dir):
 			found = append(found, fmt.Sprintf("%s: %s is a test kit: only tests may import it", at, path))
 		case within(dir, own.dir), slices.Contains(own.may, other.dir), slices.Contains(everywhere, other.dir):
-		case s.test && excepted(s.dir, other.dir):
+		case (s.test || isKit(s.dir)) && excepted(s.dir, other.dir):
 		default:
 			found = append(found, fmt.Sprintf("%s: %s may not import %s: %s", at, own.dir, path, own.why))
 		}

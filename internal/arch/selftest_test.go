@@ -40,6 +40,8 @@ func TestRulesBite(t *testing.T) {
 			`import "linerate/internal/control/notebook/conformance"`, layerViolations, "only tests may import it"},
 		{"a test kit in a test", "internal/control/run/x_test.go",
 			`import "linerate/internal/control/notebook/conformance"`, layerViolations, ""},
+		{"a test kit of control imports host", "internal/control/controltest/x.go",
+			`import "linerate/internal/host/agent"`, layerViolations, ""},
 		{"unsafe above the kernel", "internal/host/traffic/x.go", `import "unsafe"`, importViolations, `"unsafe"`},
 		{"x/sys above the kernel", "internal/host/counters/x_linux.go", `import "golang.org/x/sys/unix"`,
 			importViolations, "x/sys/unix"},

@@ -11,7 +11,7 @@ import (
 )
 
 func TestNeighbourWarning(t *testing.T) {
-	text, err := os.ReadFile("../../show/cli/testdata/labs/small.yaml")
+	text, err := os.ReadFile("../controltest/testdata/small.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

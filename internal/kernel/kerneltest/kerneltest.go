@@ -7,7 +7,11 @@
 package kerneltest
 
 import (
+	"errors"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -39,12 +43,55 @@ func Long(t *testing.T) {
 	}
 }
 
-// Skip skips the test because the kernel refuses what it needs, or fails it
+// skips names the environment variable with the file to which skipped tests are added, a line
+// each: script/test lists them.
+const skips = "LINERATE_SKIPS"
+
+// Skip skips the test because this machine or user does not have what it needs, or fails it
 // where that must not happen.
 func Skip(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv(requireNetns) == "1" {
 		t.Fatalf("%s=1 but this test cannot run: %s", requireNetns, why)
 	}
+	if path := os.Getenv(skips); path != "" {
+		line, _, _ := strings.Cut(why, "\n")
+		if err := note(path, t.Name()+": "+line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	t.Skip(why)
+}
+
+func note(path, line string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line)
+	return errors.Join(err, f.Close())
+}
+
+// Program is the path of a program, also one in a directory that only root has in its PATH. It
+// skips the test if the program is not installed.
+func Program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	for _, dir := range []string{"/usr/local/sbin", "/usr/sbin", "/sbin"} {
+		if err != nil {
+			path, err = exec.LookPath(filepath.Join(dir, name))
+		}
+	}
+	if err != nil {
+		Skip(t, name+" is not installed")
+	}
+	return path
+}
+
+// Needs skips the test unless the programs are installed.
+func Needs(t testing.TB, programs ...string) {
+	t.Helper()
+	for _, name := range programs {
+		Program(t, name)
+	}
 }

@@ -95,11 +95,7 @@ func Descriptors(t *testing.T, n uint64) {
 // prepare a host and to check it independently of linerate.
 func Do(t testing.TB, name string, arguments ...string) string {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		Skip(t, name+" is not installed")
-	}
-	output, err := exec.Command(path, arguments...).CombinedOutput()
+	output, err := exec.Command(Program(t, name), arguments...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(arguments, " "), err, output)
 	}

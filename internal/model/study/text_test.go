@@ -12,7 +12,7 @@ import (
 // made from it is the same.
 func TestText(t *testing.T) {
 	files, err := filepath.Glob("../../../studies/*.yaml")
-	more, _ := filepath.Glob("../../show/cli/testdata/labs/*.yaml")
+	more, _ := filepath.Glob("../../control/controltest/testdata/*.yaml")
 	if err != nil || len(files) < 5 || len(more) == 0 {
 		t.Fatalf("%d and %d studies, %v", len(files), len(more), err)
 	}

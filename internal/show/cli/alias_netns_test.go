@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/science/limits"
 )
@@ -19,7 +20,7 @@ import (
 func aliased(t *testing.T, rate string) {
 	t.Helper()
 	kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/var/lib")
-	wired(t, rate, "client")
+	controltest.Wired(t, rate, "client")
 }
 
 func aliases(t *testing.T, host, of string) int {
@@ -70,7 +71,8 @@ func TestAliases(t *testing.T) {
 		if len(m.Addresses) != 2*n || flows["server"] != n || flows["client"] != n {
 			t.Errorf("%d addresses with flows %v, want %d on each side", len(m.Addresses), flows, n)
 		}
-		if limit := 100e6 * (limits.Frame{Shaped: true}).Fraction(); sum < 0.8*limit || sum > fuller*limit ||
+		if limit := 100e6 * (limits.Frame{Shaped: true}).Fraction(); sum < 0.8*limit ||
+			sum > controltest.Fuller*limit ||
 			sum/m.GoodputBps < 0.999 || sum/m.GoodputBps > 1.001 {
 			t.Errorf("addresses together %.0f, all flows %.0f, the limit is %.0f", sum, m.GoodputBps, limit)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 )
 
@@ -16,10 +17,10 @@ import (
 func TestAttacks(t *testing.T) {
 	kerneltest.Parallel(t)
 	dir := t.TempDir()
-	run := runLab(t, dir, labFile(t, "attacks.yaml"), "--replicates", "1", "--seed", "5")
+	run := runLab(t, dir, controltest.File(t, "attacks.yaml"), "--replicates", "1", "--seed", "5")
 	answered := map[string]float64{}
 	for _, trial := range run.Trials {
-		for _, r := range treatment(t, run, trial.Treatment).Responses {
+		for _, r := range controltest.Treatment(t, run, trial.Treatment).Responses {
 			if r.Response == "answered" {
 				answered[trial.Treatment] = r.Mean
 			}
@@ -56,7 +57,7 @@ func TestAttacks(t *testing.T) {
 // is executed.
 func TestAttacksOfRealHosts(t *testing.T) {
 	dir := t.TempDir()
-	text, err := os.ReadFile(labFile(t, "attacks.yaml"))
+	text, err := os.ReadFile(controltest.File(t, "attacks.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/kernel/file"
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/science/sciencetest"
 )
 
@@ -43,7 +44,7 @@ func TestShells(t *testing.T) {
 	for _, at := range interactive {
 		t.Run(at.shell, func(t *testing.T) {
 			t.Parallel()
-			needs(t, at.shell)
+			kerneltest.Needs(t, at.shell)
 			dir := t.TempDir()
 			keepNamed(t, filepath.Join(dir, "notebook.db"), names)
 			var script bytes.Buffer

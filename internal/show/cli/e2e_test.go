@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -31,11 +30,6 @@ func command(t *testing.T, ctx context.Context, dir string, args ...string) *exe
 		filepath.Join(dir, "state"), "LINERATE_MAX_RETRY_TIME=0s")
 	return cmd
 }
-
-// fuller is how much more than it carries a link may be counted to have carried in a
-// window of a second or two: what a receiver that was paused had not read when the
-// window began. That it was no more than that, the trust check limit says.
-const fuller = 1.03
 
 // runLab runs a study and returns its result. Statuses besides 0 and 3 fail. If the
 // test does, it says what the machine did meanwhile.
@@ -127,54 +121,4 @@ func stderr(err error) string {
 		return string(exit.Stderr)
 	}
 	return ""
-}
-
-func labFile(t *testing.T, name string) string {
-	t.Helper()
-	path, err := filepath.Abs(filepath.Join("testdata", "labs", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// treatment finds one by name.
-func treatment(t *testing.T, run *record.Run, name string) record.Treatment {
-	t.Helper()
-	var names []string
-	for _, tr := range run.Treatments {
-		if tr.Name == name {
-			return tr
-		}
-		names = append(names, tr.Name)
-	}
-	t.Fatalf("no treatment %q among %s", name, strings.Join(names, "; "))
-	return record.Treatment{}
-}
-
-// failures lists the trust checks that failed, save those that check whether the
-// machine was busy with something else, or paused: a test cannot help that.
-func failures(run *record.Run) string {
-	var b strings.Builder
-	for _, c := range run.Trust {
-		if !c.Pass && c.Check != trust.Clock && c.Check != trust.Generator && c.Check != trust.Steal &&
-			c.Check != trust.Steady {
-			b.WriteString(c.Check + ": " + c.Detail + "\n")
-		}
-	}
-	return b.String()
-}
-
-func found(run *record.Run, id, treatment string) (record.Finding, bool) {
-	for _, f := range run.Findings {
-		if f.ID != id {
-			continue
-		}
-		for _, name := range f.Treatments {
-			if name == treatment {
-				return f, true
-			}
-		}
-	}
-	return record.Finding{}, false
 }

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/science/limits"
@@ -21,7 +22,7 @@ import (
 func TestFindMax(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "20mbit", "client")
+		controltest.Wired(t, "20mbit", "client")
 		serving(t)
 		const body, head = 10_000, 150
 		knee := 20e6 / 8 * limits.Frame{Shaped: true}.Fraction() / (body + head)

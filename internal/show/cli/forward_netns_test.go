@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 )
@@ -72,10 +73,10 @@ func TestForwardCommand(t *testing.T) {
 // TestForwardDevice: a switch whose counters are read by SNMP counts in what is sent, and out
 // what arrives, at the rate that was found and beyond it.
 func TestForwardDevice(t *testing.T) {
-	requireSNMPD(t)
+	kerneltest.Needs(t, "snmpd")
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
-		realSwitch(t, t.TempDir(), false)
+		controltest.RealSwitch(t, t.TempDir(), false)
 		for i, port := range []string{"gi3", "gi4"} {
 			name := []string{"eth1", "eth2"}[i]
 			kerneltest.Do(t, "ip", "link", "add", "name", name, "type", "veth", "peer", "name", port, "netns", "sw")
@@ -87,12 +88,12 @@ func TestForwardDevice(t *testing.T) {
 		args := []string{"forward", "--quiet", "--interface", "eth1", "--receive", "eth2", "--frame", "512",
 			"--duration", "2s", "--resolution", "5%",
 			"--snmp", "192.0.2.9:1161", "--snmp-version", "3", "--snmp-credentials", filepath.Join(dir, "sg300.snmp")}
-		credentialsFile(t, dir, wrongPassword)
+		controltest.Credentials(t, dir, "incorrect horse battery")
 		if out, err := command(t, t.Context(), dir, args...).CombinedOutput(); err == nil ||
 			!strings.Contains(string(out), "auth_password or auth_protocol is wrong") {
 			t.Errorf("with a wrong password: %v\n%s", err, out)
 		}
-		credentialsFile(t, dir, rightPassword)
+		controltest.Credentials(t, dir, controltest.RightPassword)
 		// net-snmp gives no forwarding table.
 		if out, err := command(t, t.Context(), dir, args...).CombinedOutput(); err == nil ||
 			!strings.Contains(strings.ReplaceAll(string(out), "\n", " "), "its port towards eth1 is not found") {

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 )
@@ -41,7 +42,7 @@ func TestKilledConductorLeavesNothing(t *testing.T) {
 	mark := fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())
 	before := machine(t)
 
-	fresh := []string{"run", labFile(t, "small.yaml"), "--seed", "7", "--quiet"}
+	fresh := []string{"run", controltest.File(t, "small.yaml"), "--seed", "7", "--quiet"}
 	args := fresh
 	var saved []record.Trial
 	for kill := range kills() {
@@ -57,7 +58,7 @@ func TestKilledConductorLeavesNothing(t *testing.T) {
 		awaitNone(t, mark, fmt.Sprintf("kill %d, %v after the start", kill+1, delay))
 		if after := machine(t); after != before {
 			t.Fatalf("kill %d, %v after the start, changed the machine:\n%s", kill+1, delay,
-				firstDifference(before, after))
+				controltest.FirstDifference(before, after))
 		}
 		id, trials := savedTrials(t, dir)
 		mustContain(t, trials, saved)
@@ -228,23 +229,4 @@ func sysctls() map[string]string {
 		})
 	}
 	return values
-}
-
-func firstDifference(before, after string) string {
-	old := map[string]int{} // how often
-	for line := range strings.Lines(before) {
-		old[line]++
-	}
-	var b strings.Builder
-	for line := range strings.Lines(after) {
-		if old[line]--; old[line] < 0 {
-			fmt.Fprint(&b, "new or changed: ", line)
-		}
-	}
-	for line, n := range old {
-		if n > 0 {
-			fmt.Fprint(&b, "was: ", line)
-		}
-	}
-	return b.String()
 }

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 )
 
@@ -69,7 +70,7 @@ func labUpFor(t *testing.T, file string) *labUnderTest {
 	kerneltest.RequireNamespaces(t)
 	name := fmt.Sprintf("test-%d-%d", os.Getpid(), rand.Uint64())
 	l := &labUnderTest{dir: t.TempDir(), name: name, mark: "LINERATE_TEST_MARK=" + name, words: &transcript{}}
-	l.cmd = command(t, context.Background(), l.dir, "lab", "up", labFile(t, file), "--trust", "--lab", name)
+	l.cmd = command(t, context.Background(), l.dir, "lab", "up", controltest.File(t, file), "--trust", "--lab", name)
 	l.cmd.Env = append(l.cmd.Env, l.mark)
 	l.cmd.Stderr = l.words
 	if err := l.cmd.Start(); err != nil {
@@ -180,7 +181,7 @@ func TestLab(t *testing.T) {
 		}
 	})
 	t.Run("second of the same name", func(t *testing.T) {
-		second := command(t, t.Context(), l.dir, "lab", "up", labFile(t, "one-link.yaml"), "--lab", l.name)
+		second := command(t, t.Context(), l.dir, "lab", "up", controltest.File(t, "one-link.yaml"), "--lab", l.name)
 		if status, out := statusOf(t, second); status != ExitFailed ||
 			!strings.Contains(out, "a lab named "+l.name+" is up already") {
 			t.Errorf("status %d, %s", status, out)
@@ -300,7 +301,8 @@ func TestNamespacesRefused(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.value), 0); err != nil {
 				t.Fatal(err)
 			}
-			up := command(t, t.Context(), t.TempDir(), "lab", "up", labFile(t, "small.yaml"), "--until", "ready")
+			up := command(t, t.Context(), t.TempDir(), "lab", "up", controltest.File(t, "small.yaml"),
+				"--until", "ready")
 			if c.limit == "max_user_namespaces" {
 				// Root without CAP_SYS_ADMIN is like anyone else.
 				up.Args = append([]string{"setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", up.Path},

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 )
 
@@ -45,12 +46,12 @@ func changedRun(t *testing.T, dir, file string, args ...string) (conductor *exec
 func awaitState(t *testing.T, hosts []string, before string) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		after := stateOf(t, hosts)
+		after := controltest.StateOf(t, hosts)
 		if after == before {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("the hosts are not as they were:\n%s", firstDifference(before, after))
+			t.Fatalf("the hosts are not as they were:\n%s", controltest.FirstDifference(before, after))
 		}
 	}
 }
@@ -61,8 +62,8 @@ func TestKilledAgentsRevert(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
-		hosts, file := realHosts(t, dir)
-		before := stateOf(t, hosts)
+		hosts, file := controltest.RealHosts(t, dir)
+		before := controltest.StateOf(t, hosts)
 		for range 3 {
 			conductor, mark, _ := changedRun(t, dir, file)
 			time.Sleep(rand.N(300 * time.Millisecond))
@@ -91,7 +92,7 @@ func TestStoppedConductor(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
-		hosts, file := realHosts(t, dir)
+		hosts, file := controltest.RealHosts(t, dir)
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -104,14 +105,14 @@ func TestStoppedConductor(t *testing.T) {
 		if err := os.WriteFile(file, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		before := stateOf(t, hosts)
+		before := controltest.StateOf(t, hosts)
 		conductor, mark, output := changedRun(t, dir, file, "--set", "workload.duration=15s")
 		for changed := false; !changed; { // in a trial, not before or after it
 			if err := conductor.Process.Signal(syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(500 * time.Millisecond) // for requests on their way
-			if changed = stateOf(t, hosts) != before; !changed {
+			if changed = controltest.StateOf(t, hosts) != before; !changed {
 				if err := conductor.Process.Signal(syscall.SIGCONT); err != nil {
 					t.Fatal(err)
 				}

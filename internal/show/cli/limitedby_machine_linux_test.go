@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/machinetest"
 	"linerate/internal/model/record"
@@ -20,7 +21,7 @@ func TestMachineLimitedBy(t *testing.T) {
 	machinetest.TakesMinutes(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		const name = "limited-by-alone.yaml"
-		file := labFile(t, name)
+		file := controltest.File(t, name)
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -59,7 +60,7 @@ func allFound(t *testing.T, on string, run *record.Run) {
 		sound[reason]++
 		if f.LimitedBy != want[reason] || f.LimitedWhy == "" {
 			t.Errorf("%s: block %d, %s: %q (%s)\n%s", on, trial.Block, trial.Treatment, f.LimitedBy, f.LimitedWhy,
-				figures(f))
+				controltest.Figures(f))
 		}
 	}
 	for reason := range want {

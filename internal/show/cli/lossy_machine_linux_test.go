@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/machinetest"
 	"linerate/internal/model/record"
@@ -23,7 +24,7 @@ func TestMachineLossyPath(t *testing.T) {
 	machinetest.TakesMinutes(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		const name = "lossy-path.yaml"
-		file := labFile(t, name)
+		file := controltest.File(t, name)
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -78,19 +79,20 @@ func asExpected(t *testing.T, on string, run *record.Run) {
 			t.Errorf("%s, %s, block %d: nothing is predicted", on, trial.Treatment, trial.Block)
 			continue
 		}
-		if flows++; f.GoodputBps >= 0.95*e.LowBps && f.GoodputBps <= fuller*e.HighBps {
+		if flows++; f.GoodputBps >= 0.95*e.LowBps && f.GoodputBps <= controltest.Fuller*e.HighBps {
 			predicted++
 		} else {
 			t.Logf("%s, %s, block %d: %.4g Mbit/s, predicted %.4g to %.4g; %s", on, trial.Treatment, trial.Block,
-				f.GoodputBps/1e6, e.LowBps/1e6, e.HighBps/1e6, figures(f))
+				f.GoodputBps/1e6, e.LowBps/1e6, e.HighBps/1e6, controltest.Figures(f))
 		}
 	}
 	if predicted < flows-1 || flows != 9 {
 		t.Errorf("%s: %d of %d flows as predicted, want at least 8 of 9", on, predicted, flows)
 	}
-	window, cubic, bbr := treatment(t, run, "small window").Goodput.MeanBps, treatment(t, run, "cubic").Goodput.MeanBps,
-		treatment(t, run, "bbr").Goodput.MeanBps
-	if window <= 0 || window >= cubic || cubic > fuller*bbr {
+	window, cubic, bbr := controltest.Treatment(t, run, "small window").Goodput.MeanBps,
+		controltest.Treatment(t, run, "cubic").Goodput.MeanBps,
+		controltest.Treatment(t, run, "bbr").Goodput.MeanBps
+	if window <= 0 || window >= cubic || cubic > controltest.Fuller*bbr {
 		t.Errorf("%s: %.3g Mbit/s with a small window, %.3g with cubic, %.3g with bbr; want this order", on, window/1e6,
 			cubic/1e6, bbr/1e6)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/machinetest"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
@@ -20,7 +21,7 @@ const (
 
 // slowARPFlux is the study with the rates and the windows of machines.
 func slowARPFlux(t *testing.T, replace ...string) string {
-	return slowFabric(t, "arp-flux", append([]string{
+	return controltest.BuiltIn(t, "arp-flux", append([]string{
 		"rate: 1gbit", "rate: " + machineServerRate.String(),
 		"rate: 2.5gbit", "rate: " + machineClientRate.String(),
 		"duration: 800ms", "duration: 3s",
@@ -80,7 +81,7 @@ func TestMachineARPFlux(t *testing.T) {
 	dir := t.TempDir()
 	onMachines := runLab(t, dir, append([]string{reached}, options...)...)
 	if after := hostState(t, machines); after != before {
-		t.Errorf("the machines are not as they were:\n%s", firstDifference(before, after))
+		t.Errorf("the machines are not as they were:\n%s", controltest.FirstDifference(before, after))
 	}
 	inLab := runLab(t, dir, append([]string{slowARPFlux(t)}, options...)...)
 	t.Logf("machines: %s\nlab: %s", onMachines.Answer, inLab.Answer)
@@ -89,8 +90,8 @@ func TestMachineARPFlux(t *testing.T) {
 	}
 	for _, want := range inLab.Treatments {
 		for _, id := range []string{"arp-flux", "same-subnet-one-egress", "arp-wrong-source"} {
-			_, here := found(onMachines, id, want.Name)
-			_, there := found(inLab, id, want.Name)
+			_, here := controltest.Found(onMachines, id, want.Name)
+			_, there := controltest.Found(inLab, id, want.Name)
 			if here != there {
 				t.Errorf("%s: finding %s: %t, in the lab %t", want.Name, id, here, there)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/machinetest"
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
@@ -77,12 +78,12 @@ func TestMachineECMPHash(t *testing.T) {
 	}
 	onMachines := runLab(t, dir, reached, "--seed", "7")
 	if after := hostState(t, machines); after != before {
-		t.Errorf("the machines are not as they were:\n%s", firstDifference(before, after))
+		t.Errorf("the machines are not as they were:\n%s", controltest.FirstDifference(before, after))
 	}
 	inLab := runLab(t, dir, file, "--seed", "7")
 	t.Logf("machines: %s\nlab: %s", onMachines.Answer, inLab.Answer)
 	for _, run := range []*record.Run{onMachines, inLab} {
-		asSaid(t, run, 0)
+		controltest.AsPredicted(t, run, 0)
 		for _, trial := range run.Trials {
 			want := map[string]int{"policy 0": 1, "chosen ports": 2}[trial.Treatment]
 			used := map[string]bool{}
@@ -104,14 +105,14 @@ func TestMachineECMPHash(t *testing.T) {
 	}
 	for _, want := range inLab.Treatments {
 		for _, id := range []string{"ecmp-l3-hash", "ecmp-few-flows", "ecmp-dead-nexthop", "ecmp-weight-mismatch"} {
-			_, here := found(onMachines, id, want.Name)
-			_, there := found(inLab, id, want.Name)
+			_, here := controltest.Found(onMachines, id, want.Name)
+			_, there := controltest.Found(inLab, id, want.Name)
 			if here != there {
 				t.Errorf("%s: finding %s: %t, in the lab %t", want.Name, id, here, there)
 			}
 		}
 	}
-	if _, is := found(inLab, "ecmp-l3-hash", "policy 0"); !is {
+	if _, is := controltest.Found(inLab, "ecmp-l3-hash", "policy 0"); !is {
 		t.Errorf("the lab has no finding ecmp-l3-hash: %+v", inLab.Findings)
 	}
 	// an interface may have sent more than its link carried: QEMU queues what its socket does not

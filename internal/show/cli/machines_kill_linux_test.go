@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/machinetest"
 )
 
@@ -72,7 +73,7 @@ func TestMachineKilled(t *testing.T) {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("the machines are not as they were:\n%s", firstDifference(before, after))
+			t.Fatalf("the machines are not as they were:\n%s", controltest.FirstDifference(before, after))
 		}
 	}
 }

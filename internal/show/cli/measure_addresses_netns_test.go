@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/science/limits"
 )
@@ -71,7 +72,7 @@ func TestMeasureAddresses(t *testing.T) {
 			full := true
 			for _, a := range m.Addresses {
 				tried = append(tried, fmt.Sprintf("%s %.2f %.2f", a.Address, a.WriteBps/one, a.ReadBps/one))
-				if a.WriteBps > fuller*one || a.ReadBps > fuller*one || a.Flows != 4 {
+				if a.WriteBps > controltest.Fuller*one || a.ReadBps > controltest.Fuller*one || a.Flows != 4 {
 					t.Fatalf("%+v over a link that carries %.0f", a, one)
 				}
 				full = full && a.WriteBps > 0.7*one && a.ReadBps > 0.7*one

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
@@ -150,7 +151,7 @@ func documented(t *testing.T) [][]string {
 func TestMeasureIperf3(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "50mbit", "client")
+		controltest.Wired(t, "50mbit", "client")
 		printed := iperf3Server(t, "server", 5201, "-J")
 		for i, args := range documented(t) {
 			t.Run(strings.Join(args, " "), func(t *testing.T) {
@@ -202,7 +203,7 @@ func TestMeasureIperf3Gaps(t *testing.T) {
 			string(known), "bbr") {
 			control = "bbr" // which loses more before a short queue
 		}
-		wired(t, "50mbit", "client")
+		controltest.Wired(t, "50mbit", "client")
 		iperf3Server(t, "server", 5201)
 		for range 4 {
 			m, status, said := measuredPlainly(t, "client", "--iperf3", "10.0.0.1", "--duration", "2s", "--direction",
@@ -273,7 +274,7 @@ func checkAsked(t *testing.T, args []string, m record.Measure) {
 func TestMeasureIperf3Refused(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "50mbit", "client")
+		controltest.Wired(t, "50mbit", "client")
 		dir := t.TempDir()
 		file := func(name, text string) string {
 			path := filepath.Join(dir, name)

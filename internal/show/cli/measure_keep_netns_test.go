@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 )
@@ -18,7 +19,7 @@ import (
 func TestMeasureKept(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		plainPair(t)
+		controltest.PlainPair(t)
 		serving(t)
 		dir := t.TempDir()
 		run := func(status int, args ...string) string {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/kernel/kerneltest"
@@ -101,7 +102,7 @@ func TestMeasureServerKilled(t *testing.T) {
 			hosts = append(hosts, host)
 		}
 		slices.Sort(hosts)
-		wired(t, "100mbit", hosts...)
+		controltest.Wired(t, "100mbit", hosts...)
 		s := serving(t)
 		began := time.Now()
 		for _, host := range hosts {
@@ -144,7 +145,7 @@ func TestMeasureServerKilled(t *testing.T) {
 func TestMeasureServerSilent(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "100mbit", "write", "read")
+		controltest.Wired(t, "100mbit", "write", "read")
 		serving(t)
 		write, read := &cutOff{args: []string{"--duration", "10s"}},
 			&cutOff{args: []string{"--duration", "10s", "--direction", "read"}}

@@ -19,39 +19,11 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/science/limits"
-	"linerate/internal/science/trust"
 )
-
-// wired makes a server and clients, each a network namespace with one port on a
-// common bridge. What leaves a port is shaped.
-func wired(t *testing.T, rate string, clients ...string) {
-	t.Helper()
-	kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
-	hosts := append([]string{"server"}, clients...)
-	for _, name := range append(hosts, "sw") {
-		kerneltest.Do(t, "ip", "netns", "add", name)
-		kerneltest.Do(t, "ip", "-n", name, "link", "set", "dev", "lo", "up")
-	}
-	kerneltest.Do(t, "ip", "-n", "sw", "link", "add", "name", "br0", "type", "bridge")
-	kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "br0", "up")
-	for i, host := range hosts {
-		kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", "eth0", "type", "veth", "peer", "name", host,
-			"netns", "sw")
-		kerneltest.Do(t, "ip", "-n", host, "address", "add", fmt.Sprintf("10.0.0.%d/24", i+1), "dev", "eth0")
-		kerneltest.Do(t, "ip", "-n", host, "-6", "address", "add", fmt.Sprintf("fd00::%d/64", i+1), "dev",
-			"eth0", "nodad")
-		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth0", "up")
-		kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", host, "up", "master", "br0")
-		for _, end := range [][2]string{{host, "eth0"}, {"sw", host}} {
-			kerneltest.Do(t, "tc", "-n", end[0], "qdisc", "add", "dev", end[1], "root", "tbf", "rate", rate, "burst",
-				"31250", "limit", "150k")
-		}
-	}
-}
 
 // in is a linerate inside a host.
 func in(t *testing.T, host string, args ...string) *exec.Cmd {
@@ -139,126 +111,12 @@ func measuredPlainly(t *testing.T, host string, args ...string) (m record.Measur
 }
 
 // doubts are the failed trust checks that a busy machine does not explain.
-func doubts(m record.Measure) string { return failures(&record.Run{Trust: m.Trust}) }
-
-// TestMeasure: goodput is what the wire carries, in either direction and over
-// either family, also in both directions at once and with several streams.
-func TestMeasure(t *testing.T) {
-	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "100mbit", "client")
-		serving(t)
-		for _, test := range []struct {
-			name, address string
-			ipv6          bool
-			args          []string
-			directions    []string
-			flows         int
-			full          float64
-		}{
-			{"write", "10.0.0.1", false, nil, []string{"write"}, 1, 0.99},
-			{"read", "10.0.0.1:5202", false, []string{"--direction", "read", "--streams", "3"},
-				[]string{"read"}, 3, 0.99},
-			// Acknowledgements of the one share the link with the other: 86 bytes for two frames.
-			{"both", "[fd00::1]:5202", true, []string{"--direction", "both"}, []string{"write", "read"}, 1, 0.95},
-		} {
-			t.Run(test.name, func(t *testing.T) {
-				limit := 100e6 * limits.Frame{IPv6: test.ipv6, Shaped: true}.Fraction()
-				// A busy machine may keep a link from being full; nothing may make it
-				// fuller than full.
-				var shares []string
-				for range 4 {
-					m, status, said := measured(t, "client",
-						append([]string{test.address, "--duration", "2s", "--interval", "500ms"}, test.args...)...)
-					if status != ExitOK && status != ExitDoubt {
-						t.Fatalf("exit status %d: %s", status, said)
-					}
-					if len(m.Directions) != len(test.directions) {
-						t.Fatalf("directions %+v, want %v", m.Directions, test.directions)
-					}
-					full := true
-					for i, d := range m.Directions {
-						share := d.GoodputBps / limit
-						shares = append(shares, fmt.Sprintf("%s %.4f", d.Direction, share))
-						if share > fuller {
-							t.Fatalf("%s: %.4f of what the link carries", d.Direction, share)
-						}
-						full = full && share >= test.full
-						if d.Direction != test.directions[i] || d.Flows != test.flows || len(d.Intervals) < 3 {
-							t.Errorf("direction %+v, want %s of %d flows with its intervals", d, test.directions[i],
-								test.flows)
-						}
-					}
-					if m.ReceivedBytes > m.WrittenBytes+8<<20 || m.CPUSPerGigabyte <= 0 ||
-						m.Schema != record.MeasureSchema {
-						t.Errorf("document %+v", m)
-					}
-					if bad := doubts(m); bad != "" {
-						shares = append(shares, bad)
-						continue
-					}
-					if full {
-						return
-					}
-				}
-				t.Errorf("never full in four tries: %s", strings.Join(shares, ", "))
-			})
-		}
-	})
-}
-
-// TestMeasureTogether: several clients measure with one server at the same time;
-// each finishes, they share its port, and the server's other traffic is known to
-// each and no reason for doubt.
-func TestMeasureTogether(t *testing.T) {
-	kerneltest.InNamespace(t, func(t *testing.T) {
-		clients := []string{"a", "b", "c"}
-		wired(t, "100mbit", clients...)
-		s := serving(t)
-		limit := 100e6 * limits.Frame{Shaped: true}.Fraction()
-		results := make([]record.Measure, len(clients))
-		var all sync.WaitGroup
-		for i, client := range clients {
-			all.Go(func() {
-				m, status, said := measured(t, client, "10.0.0.1", "--duration", "4s", "--warmup", "2s")
-				if status != ExitOK && status != ExitDoubt {
-					t.Errorf("%s: exit status %d: %s", client, status, said)
-				}
-				results[i] = m
-			})
-		}
-		all.Wait()
-		if t.Failed() {
-			return
-		}
-		sum := 0.0
-		for i, m := range results {
-			sum += m.GoodputBps
-			if m.GoodputBps <= 0 {
-				t.Errorf("%s got nothing", clients[i])
-			}
-			others := m.Ends[1].Others
-			if others == nil || others.Clients < 1 || others.ReceivedBytes <= 0 {
-				t.Errorf("%s does not know of the others: %+v", clients[i], others)
-			}
-			for _, c := range m.Trust {
-				if !c.Pass && (c.Check == trust.Foreign || c.Check == trust.Wire) {
-					t.Errorf("%s: %s: %s", clients[i], c.Check, c.Detail)
-				}
-			}
-		}
-		// Their windows are not the same, so that the sum is no rate; but where
-		// each has its part it is near one.
-		if sum > 1.5*limit {
-			t.Errorf("together %.0f bit/s over a link that carries %.0f", sum, limit)
-		}
-		s.until(t, "1 flow in ", 3)
-	})
-}
+func doubts(m record.Measure) string { return controltest.Failures(m.Trust) }
 
 // TestMeasureGate: what is expected decides the exit status.
 func TestMeasureGate(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "100mbit", "client")
+		controltest.Wired(t, "100mbit", "client")
 		serving(t)
 		for gate, met := range map[string]bool{">= 1mbit": true, ">= 200mbit": false, "< 200 Mbit/s": true,
 			"200mbit": false} {
@@ -282,7 +140,7 @@ func TestMeasureGate(t *testing.T) {
 func TestMeasureRefused(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "1gbit", "client", "other")
+		controltest.Wired(t, "1gbit", "client", "other")
 		token := filepath.Join(t.TempDir(), "token")
 		wrong := filepath.Join(t.TempDir(), "wrong")
 		for file, text := range map[string]string{token: strings.Repeat("open sesame", 3) + "\n",
@@ -337,7 +195,7 @@ func TestMeasureRefused(t *testing.T) {
 func TestIperf3Instead(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "1gbit", "client")
+		controltest.Wired(t, "1gbit", "client")
 		const hint = "that of iperf3, is open there: linerate measure --iperf3 10.0.0.1\n"
 		if _, status, said := measured(t, "client", "10.0.0.1"); status != ExitFailed ||
 			strings.Contains(said, "--iperf3") {
@@ -358,7 +216,7 @@ func TestIperf3Instead(t *testing.T) {
 func TestServeEnds(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "100mbit", "client")
+		controltest.Wired(t, "100mbit", "client")
 		s := serving(t)
 		client := in(t, "client", "measure", "10.0.0.1", "--duration", "60s")
 		if err := client.Start(); err != nil {

@@ -3,11 +3,11 @@
 package cli
 
 import (
-	"net"
 	"strings"
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
@@ -31,7 +31,7 @@ func datagrams(t *testing.T, host string, args ...string) record.Measure {
 // fits arrives, what does not is reported as lost, and the server's bound holds.
 func TestMeasureDatagrams(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "50mbit", "client")
+		controltest.Wired(t, "50mbit", "client")
 		s := serving(t, "--max-rate", "100mbit")
 		kerneltest.Do(t, "ip", "netns", "exec", "client", "bash", "-c",
 			"for n in 1 15 16 64 1400; do head -c $n /dev/urandom > /dev/udp/10.0.0.1/5202; done")
@@ -50,7 +50,8 @@ func TestMeasureDatagrams(t *testing.T) {
 		// machine sends less.
 		const limit = 50e6 * 1472 / 1514
 		m := datagrams(t, "client", "10.0.0.1", "--direction", "read", "--rate-cap", "90mbit")
-		if d := m.Directions[0]; d.GoodputBps > limit*fuller || d.GoodputBps < limit*0.3 || d.LostShare <= 0 ||
+		if d := m.Directions[0]; d.GoodputBps > limit*controltest.Fuller || d.GoodputBps < limit*0.3 ||
+			d.LostShare <= 0 ||
 			d.LostShare > 0.6 {
 			t.Errorf("%.0f bit/s of %.0f, %.3f lost", d.GoodputBps, limit, d.LostShare)
 		}
@@ -93,27 +94,6 @@ func TestMeasureDatagrams(t *testing.T) {
 		for end := time.Now().Add(20 * time.Second); flows() > 1; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("a flow has outlived its conductor")
-			}
-		}
-	})
-}
-
-// TestServerRate: a server's rate bounds datagrams, and responses of connections
-// that stay.
-func TestServerRate(t *testing.T) {
-	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "50mbit", "client")
-		serving(t, "--max-rate", "4mbit")
-		m := datagrams(t, "client", net.JoinHostPort("10.0.0.1", "5202"), "--direction", "read", "--streams", "2",
-			"--rate-cap", "20mbit", "--datagram", "400")
-		if m.GoodputBps > 4.2e6 || m.GoodputBps < 1e6 {
-			t.Errorf("%.0f bit/s, the server allows 4 Mbit/s", m.GoodputBps)
-		}
-		for _, protocol := range []string{flow.RR, flow.UDPRR} {
-			m, _, said := measuredPlainly(t, "client", "10.0.0.1", "--protocol", protocol, "--response", "1000",
-				"--duration", "1s", "--warmup", "500ms")
-			if len(m.Flows) != 1 || m.Flows[0].TransactionsPerS == 0 || m.Flows[0].TransactionsPerS*8*1000 > 4.2e6 {
-				t.Errorf("%s: %+v, the server allows 500 responses a second\n%s", protocol, m.Flows, said)
 			}
 		}
 	})

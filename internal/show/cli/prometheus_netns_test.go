@@ -43,7 +43,7 @@ scrape_configs:
 func TestPrometheus(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		needs(t, "prometheus")
+		kerneltest.Needs(t, "prometheus")
 		for _, words := range []string{
 			"link set dev lo up", "link add dev eth0 type veth peer name far0", "link set dev far0 up",
 			"link set dev eth0 up",

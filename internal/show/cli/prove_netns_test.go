@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 )
@@ -50,16 +51,16 @@ func refused(t *testing.T, dir string, status int, args ...string) string {
 func TestProveOfRun(t *testing.T) {
 	kerneltest.Parallel(t)
 	dir := t.TempDir()
-	made := runLab(t, dir, labFile(t, "small.yaml"), "--seed", "7")
+	made := runLab(t, dir, controltest.File(t, "small.yaml"), "--seed", "7")
 	longer := []string{"--duration", "1s", "--seed", "3"}
 	proved, said := provedRun(t, dir, append([]string{"arp-flux"}, longer...)...)
 	if e := proved.Effects[0]; e.Verdict != record.Improves || e.To != "the fix of arp-flux" || e.Ratio.Low <= 1 {
 		t.Errorf("%+v", e)
 	}
-	if _, is := found(proved, "arp-flux", "as it is"); !is {
+	if _, is := controltest.Found(proved, "arp-flux", "as it is"); !is {
 		t.Error("arp-flux was not found as it is")
 	}
-	if _, is := found(proved, "arp-flux", "the fix of arp-flux"); is {
+	if _, is := controltest.Found(proved, "arp-flux", "the fix of arp-flux"); is {
 		t.Error("arp-flux was found with its fix")
 	}
 	if proved.Study != "prove-arp-flux" ||
@@ -88,7 +89,7 @@ func TestProveOfRun(t *testing.T) {
 		}
 	}
 
-	own, said := provedRun(t, dir, append([]string{"arp-flux", labFile(t, "small.yaml"), "--replicates", "4"},
+	own, said := provedRun(t, dir, append([]string{"arp-flux", controltest.File(t, "small.yaml"), "--replicates", "4"},
 		longer...)...)
 	if e := own.Effects[0]; e.Verdict != record.Improves && e.Ratio.Mean < 1.5 || own.Design.Replicates != 4 {
 		t.Errorf("%d blocks, %+v", own.Design.Replicates, e)

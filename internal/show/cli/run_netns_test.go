@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 )
 
@@ -30,7 +31,7 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	mark := fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())
 	before := machine(t)
 	var out, errs bytes.Buffer
-	cmd := command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--seed", "7", "--quiet")
+	cmd := command(t, t.Context(), dir, "run", controltest.File(t, "small.yaml"), "--seed", "7", "--quiet")
 	cmd.Env = append(cmd.Env, mark)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {
@@ -60,7 +61,7 @@ func TestInterruptedRunGoesOn(t *testing.T) {
 	}
 	awaitNone(t, mark, "after SIGINT")
 	if after := machine(t); after != before {
-		t.Errorf("SIGINT changed the machine:\n%s", firstDifference(before, after))
+		t.Errorf("SIGINT changed the machine:\n%s", controltest.FirstDifference(before, after))
 	}
 	id, saved := savedTrials(t, dir)
 	if id != "small-7" || len(saved) >= planned {
@@ -102,7 +103,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	var texts [2]bytes.Buffer
 	var running sync.WaitGroup
 	for i := range runs {
-		runs[i] = command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--seed", "7", "--quiet",
+		runs[i] = command(t, t.Context(), dir, "run", controltest.File(t, "small.yaml"), "--seed", "7", "--quiet",
 			"--replicates", "2")
 		runs[i].Stdout, runs[i].Stderr = &texts[i], &texts[i]
 		running.Go(func() { _ = runs[i].Run() })
@@ -132,7 +133,7 @@ func TestPageThatHasNoPlace(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "runs"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--quiet")
+	cmd := command(t, t.Context(), dir, "run", controltest.File(t, "small.yaml"), "--quiet")
 	text, _ := cmd.CombinedOutput()
 	if status := cmd.ProcessState.ExitCode(); status != ExitUsage ||
 		!strings.Contains(string(text), "nothing was run") || !strings.Contains(string(text), "--out") {
@@ -146,7 +147,8 @@ func TestPageThatCannotBeWritten(t *testing.T) {
 	kerneltest.RequireNamespaces(t)
 	dir := t.TempDir()
 	var out, errs bytes.Buffer
-	cmd := command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--seed", "7", "--quiet", "--replicates", "2")
+	cmd := command(t, t.Context(), dir, "run", controltest.File(t, "small.yaml"), "--seed", "7", "--quiet",
+		"--replicates", "2")
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -185,7 +187,7 @@ func TestPageThatCannotBeWritten(t *testing.T) {
 // removing the run removes it.
 func TestRunIsFoundByItsName(t *testing.T) {
 	dir := t.TempDir()
-	run := runLab(t, dir, labFile(t, "small.yaml"), "--replicates", "4", "--name", "old cable", "--wait")
+	run := runLab(t, dir, controltest.File(t, "small.yaml"), "--replicates", "4", "--name", "old cable", "--wait")
 	page := filepath.Join(dir, "runs", run.ID, "report.html")
 	linerate := func(args ...string) string {
 		t.Helper()
@@ -205,19 +207,5 @@ func TestRunIsFoundByItsName(t *testing.T) {
 	linerate("runs", "rm", "--yes", "old cable")
 	if _, err := os.Stat(filepath.Dir(page)); err == nil {
 		t.Error("the page is still there")
-	}
-}
-
-// TestTrialsAwaitTheirLinks: a trial opens its connections once the link that the trial before
-// has taken down sends again, at both ends.
-func TestTrialsAwaitTheirLinks(t *testing.T) {
-	kerneltest.Parallel(t)
-	run := runLab(t, t.TempDir(), labFile(t, "link-down.yaml"))
-	for _, trial := range run.Trials {
-		for _, f := range trial.Flows {
-			if !f.Connected {
-				t.Errorf("trial %d: %s", trial.Order, f.Error)
-			}
-		}
 	}
 }

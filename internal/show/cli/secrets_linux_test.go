@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 )
 
@@ -46,7 +47,8 @@ func TestChildrenHaveNoSecrets(t *testing.T) {
 func TestFilesAreThisUsersAlone(t *testing.T) {
 	kerneltest.RequireNamespaces(t)
 	dir := t.TempDir()
-	sh := command(t, t.Context(), dir, "run", labFile(t, "small.yaml"), "--seed", "7", "--quiet", "--replicates", "2",
+	sh := command(t, t.Context(), dir, "run", controltest.File(t, "small.yaml"), "--seed", "7", "--quiet",
+		"--replicates", "2",
 		"--set", "workload.duration=100ms")
 	sh.Env = append(sh.Env, "LINERATE_NOTEBOOK="+filepath.Join(dir, "book", "notebook.db"))
 	umasked := func(args ...string) []string { return append([]string{"-c", `umask 022; exec "$0" "$@"`}, args...) }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 )
 
@@ -23,82 +24,6 @@ func rootForMail(t *testing.T) {
 	}
 }
 
-// TestServices: nginx, nsd and Postfix answer the flows of a study in a lab, about as fast as wrk,
-// dnsperf and smtp-source find in the same lab where these are asked for the same. The path's
-// delay decides the rates of HTTP and mail, and the schedule that of DNS.
-func TestServices(t *testing.T) {
-	kerneltest.Parallel(t)
-	rootForMail(t)
-	for _, name := range []string{"nginx", "nsd", "postfix", "wrk", "dnsperf", "smtp-source"} {
-		installed(t, name)
-	}
-	run := runLab(t, t.TempDir(), labFile(t, "services.yaml"), "--replicates", "2", "--seed", "3")
-	var versions []string
-	for _, s := range run.Environment.Services {
-		program, _, _ := strings.Cut(s.Version, " ")
-		versions = append(versions, fmt.Sprintf("%s %s:%d %v", s.Name, program, s.Port, s.Settings))
-	}
-	if want := []string{
-		"nginx nginx:80 []", "single nginx:8080 [worker_processes=1 listen=backlog=64]", "nsd NSD:53 [server-count=1]",
-		"postfix Postfix:25 [default_process_limit=20]",
-	}; !slices.Equal(versions, want) {
-		t.Errorf("services %q, want %q", versions, want)
-	}
-	outcomes := map[string]string{"linerate": "200", "nginx": "200", "single": "200", "nsd": "NOERROR",
-		"postfix": "250"}
-	for _, trial := range run.Trials {
-		for _, f := range trial.Flows {
-			if tr := f.Transactions; tr == nil || tr.Done == 0 ||
-				tr.Application.Outcomes[outcomes[trial.Treatment]] < tr.Done*9/10 {
-				t.Errorf("trial %d, %s: %+v", trial.Order, trial.Treatment, f)
-			}
-		}
-	}
-	rate := func(name string) float64 {
-		for _, r := range treatment(t, run, name).Responses {
-			if r.Response == "transactions" {
-				return r.Mean
-			}
-		}
-		t.Fatalf("%s has no rate", name)
-		return 0
-	}
-
-	lab := labUpFor(t, "services.yaml")
-	figure := func(pattern string, argv ...string) float64 {
-		t.Helper()
-		return figureIn(t, pattern, lab.ask(t, "client", append([]string{"timeout", "30"}, argv...)...))
-	}
-	wrk := func(url string) func() float64 {
-		return func() float64 {
-			t.Helper()
-			return figure(`Requests/sec:\s+([0-9.]+)`, installed(t, "wrk"), "-t", "1", "-c", "16", "-d", "3", url)
-		}
-	}
-	const within = 0.15 // the programs share two CPUs, which four tests use
-	agree(t, "nginx by linerate and wrk", rate("nginx"), wrk("http://10.0.0.1/1000"), within)
-	agree(t, "nginx with settings by linerate and wrk", rate("single"), wrk("http://10.0.0.1:8080/1000"), within)
-	queries := filepath.Join(lab.dir, "queries")
-	if err := os.WriteFile(queries, []byte("www.linerate.test A\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	agree(t, "nsd by linerate and dnsperf", rate("nsd"), func() float64 {
-		return figure(`Queries per second:\s+([0-9.]+)`, installed(t, "dnsperf"), "-s", "10.0.0.1", "-d", queries, "-Q",
-			"300", "-l", "3")
-	}, within)
-	seconds := func(mails int) float64 {
-		t.Helper()
-		return figure(`real\s+([0-9.]+)`, "bash", "-c",
-			fmt.Sprintf("TIMEFORMAT='real %%R'; { time %s -d -s 16 -m %d -l 1000 10.0.0.1:25; } 2>&1",
-				installed(t, "smtp-source"), mails))
-	}
-	// Of two numbers of mails, since its time begins with its own start and that of Postfix's processes.
-	const few, many = 160, 640
-	agree(t, "Postfix by linerate and smtp-source", rate("postfix"), func() float64 {
-		return (many - few) / (seconds(many) - seconds(few))
-	}, within)
-}
-
 // TestServicesEnd: services are other people's programs with processes of their own, and
 // neither outlive their agent nor their conductor.
 func TestServicesEnd(t *testing.T) {
@@ -106,7 +31,7 @@ func TestServicesEnd(t *testing.T) {
 	rootForMail(t)
 	names := []string{"nginx", "nsd", "master", "qmgr"}
 	for _, name := range []string{"nginx", "nsd", "postfix"} {
-		installed(t, name)
+		kerneltest.Program(t, name)
 	}
 	for _, victim := range []string{"conductor", "agent"} {
 		lab := labUpFor(t, "services.yaml")
@@ -152,7 +77,7 @@ func TestServiceNotInstalled(t *testing.T) {
 		for _, dir := range []string{"/usr/sbin", "/usr/local/sbin"} {
 			kerneltest.Do(t, "mount", "-t", "tmpfs", "none", dir)
 		}
-		cmd := command(t, t.Context(), t.TempDir(), "run", labFile(t, "services.yaml"), "--trust", "--quiet")
+		cmd := command(t, t.Context(), t.TempDir(), "run", controltest.File(t, "services.yaml"), "--trust", "--quiet")
 		text, _ := cmd.CombinedOutput()
 		for _, want := range []string{
 			"nginx is not installed for service single of server: apt-get install nginx\n",
@@ -169,7 +94,7 @@ func TestServiceNotInstalled(t *testing.T) {
 // TestServiceEndsByItself: a service that crashes in a window fails the run, and is named.
 func TestServiceEndsByItself(t *testing.T) {
 	kerneltest.Parallel(t)
-	installed(t, "nsd")
+	kerneltest.Program(t, "nsd")
 	file := filepath.Join(t.TempDir(), "crash.yaml")
 	if err := os.WriteFile(file, []byte(`study: crash
 topology:

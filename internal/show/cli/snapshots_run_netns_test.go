@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
@@ -22,7 +23,7 @@ func TestRunKeepsSnapshots(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
-		_, real := realHosts(t, dir)
+		_, real := controltest.RealHosts(t, dir)
 		one := []string{real, "--seed", "7", "--replicates", "1"}
 		before := runLab(t, dir, one...)
 		ended := startLab(t, dir, one...)

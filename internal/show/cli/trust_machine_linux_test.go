@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/machinetest"
 	"linerate/internal/model/record"
@@ -30,7 +31,7 @@ import (
 // package trust (peer).
 func TestMachineTrust(t *testing.T) {
 	machinetest.TakesMinutes(t)
-	needs(t, "busybox")
+	kerneltest.Needs(t, "busybox")
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		trustOn(t, place{"this kernel", hereIn(t, trustFiles(t, "")), map[string]bool{}})
 		m := machinetest.Machine{Name: "uml", Kernel: machinetest.UserMode(t), Memory: 1024,
@@ -60,7 +61,7 @@ func trustFiles(t *testing.T, by topology.Mechanism) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	for _, name := range []string{"trust-alone.yaml", "trust-hosts.yaml"} {
-		text, err := os.ReadFile(labFile(t, name))
+		text, err := os.ReadFile(controltest.File(t, name))
 		if err != nil {
 			t.Fatal(err)
 		}

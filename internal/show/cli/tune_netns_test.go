@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
@@ -143,7 +144,7 @@ func TestTune(t *testing.T) {
 		id := interruptedTune(t, dir, "list.conf", "--on", "real.yaml", "--host", "a", "--ablate", "--response",
 			"goodput", "--keep", "90-kept.conf")
 		if after := tuned(t); after != before {
-			t.Errorf("interrupted, the hosts are not as they were:\n%s", firstDifference(before, after))
+			t.Errorf("interrupted, the hosts are not as they were:\n%s", controltest.FirstDifference(before, after))
 		}
 		if out, err := command(t, t.Context(), dir, "run", "--resume", id, "--quiet").CombinedOutput(); err != nil &&
 			!strings.Contains(err.Error(), fmt.Sprint("status ", ExitDoubt)) {
@@ -151,7 +152,7 @@ func TestTune(t *testing.T) {
 		}
 		result := runTune(t, dir, "--run", id, "--keep", "90-kept.conf")
 		if after := tuned(t); after != before {
-			t.Errorf("the hosts are not as they were:\n%s", firstDifference(before, after))
+			t.Errorf("the hosts are not as they were:\n%s", controltest.FirstDifference(before, after))
 		}
 		if left := leftBehind(t); len(left) > 0 {
 			t.Errorf("journals are left: %v", left)
@@ -402,7 +403,7 @@ func tuneAndKill(t *testing.T, victim string) {
 			}
 		}
 		if after := tuned(t); after != before {
-			t.Fatalf("%s: the hosts are not as they were:\n%s", when, firstDifference(before, after))
+			t.Fatalf("%s: the hosts are not as they were:\n%s", when, controltest.FirstDifference(before, after))
 		}
 		if left := leftBehind(t); len(left) > 0 {
 			t.Fatalf("%s: journals are left: %v", when, left)

@@ -12,6 +12,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/bus/greeting"
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
@@ -30,7 +31,7 @@ const noticedWithin = 45*time.Second + 15*time.Second
 func TestVanishedClients(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "100mbit", "gone", "next")
+		controltest.Wired(t, "100mbit", "gone", "next")
 		const here = "10.0.0.9" // of this process
 		kerneltest.Do(t, "ip", "link", "add", "name", "eth0", "type", "veth", "peer", "name", "here", "netns", "sw")
 		kerneltest.Do(t, "ip", "address", "add", here+"/24", "dev", "eth0")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/message"
 	"linerate/internal/model/setting"
@@ -26,8 +27,8 @@ func TestKilledConductorRevertsRealHosts(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
-		hosts, file := realHosts(t, dir)
-		before := stateOf(t, hosts)
+		hosts, file := controltest.RealHosts(t, dir)
+		before := controltest.StateOf(t, hosts)
 		for kill := range 3 {
 			mark := fmt.Sprintf("LINERATE_TEST_MARK=%d-%d", os.Getpid(), rand.Uint64())
 			cmd := command(t, t.Context(), dir, "run", file, "--only", "static ARP entries", "--trust", "--quiet")
@@ -56,8 +57,9 @@ func TestKilledConductorRevertsRealHosts(t *testing.T) {
 			_ = cmd.Process.Kill()
 			<-ended
 			awaitNone(t, mark, fmt.Sprintf("kill %d", kill+1))
-			if after := stateOf(t, hosts); after != before {
-				t.Fatalf("kill %d: the hosts are not as they were:\n%s", kill+1, firstDifference(before, after))
+			if after := controltest.StateOf(t, hosts); after != before {
+				t.Fatalf("kill %d: the hosts are not as they were:\n%s", kill+1,
+					controltest.FirstDifference(before, after))
 			}
 		}
 	})
@@ -139,7 +141,7 @@ func TestAgentOutlivesItsListener(t *testing.T) {
 func TestFailedRevertIsTold(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
-		_, file := realHosts(t, dir)
+		_, file := controltest.RealHosts(t, dir)
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

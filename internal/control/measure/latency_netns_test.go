@@ -1,12 +1,15 @@
 //go:build linux
 
-package cli
+package measure_test
 
 import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
+	"linerate/internal/control/controltest"
+	"linerate/internal/control/measure"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
@@ -19,8 +22,8 @@ import (
 func TestMeasureLatency(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "20mbit", "client")
-		serving(t)
+		controltest.Wired(t, "20mbit", "client")
+		controltest.Serve(t, controltest.Server{})
 		queue := func(bytes string) {
 			for _, end := range [][2]string{{"client", "eth0"}, {"sw", "client"}, {"sw", "server"},
 				{"server", "eth0"}} {
@@ -32,11 +35,9 @@ func TestMeasureLatency(t *testing.T) {
 		// reno fills a queue in slow start; bbr and cubic's HyStart may leave it half empty.
 		probed := func(direction, bytes string) record.Measure {
 			queue(bytes)
-			m, status, said := measured(t, "client", "10.0.0.1", "--latency", "--direction", direction, "--duration",
-				"1s", "--warmup", "1s", "--congestion-control", "reno")
-			if status != ExitOK && status != ExitDoubt {
-				t.Fatalf("%s: exit status %d: %s", direction, status, said)
-			}
+			m := measured(t, "client", measure.Options{Addresses: []string{"10.0.0.1"}, Latency: true,
+				Duration: time.Second,
+				Flows:    flow.Spec{Direction: direction, CongestionControl: "reno"}})
 			l := m.Latency
 			if l == nil || l.Idle == nil || l.Loaded == nil || l.Probe == nil || l.BaselineUs <= 0 ||
 				l.Idle.MinUs > l.Idle.P50Us {

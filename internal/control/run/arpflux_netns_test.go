@@ -1,6 +1,6 @@
 //go:build linux
 
-package cli
+package run_test
 
 import (
 	"math"
@@ -8,8 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
+	"linerate/internal/science/stats"
 	"linerate/internal/science/trust"
 )
 
@@ -17,7 +19,7 @@ import (
 // NICs instead of four fast ones, three clients instead of two, shorter trials.
 func changed(t *testing.T, replace ...string) string {
 	t.Helper()
-	return slowFabric(t, "arp-flux", replace...)
+	return controltest.BuiltIn(t, "arp-flux", replace...)
 }
 
 func threeSlowPorts(t *testing.T) string {
@@ -37,10 +39,9 @@ func threeSlowPorts(t *testing.T) string {
 // holds the answer against what is known of the kernel.
 func TestARPFluxFromTheUsersOwnFile(t *testing.T) {
 	kerneltest.Long(t)
-	dir := t.TempDir()
-	run := runLab(t, dir, threeSlowPorts(t), "--seed", "7", "--replicates", "2",
-		"--only", "kernel defaults,static ARP entries,arp + source routing,arp + rp_filter=1")
-	if bad := failures(run); bad != "" {
+	run := controltest.Run(t, controltest.Study{File: threeSlowPorts(t), Seed: 7, Replicates: 2,
+		Only: []string{"kernel defaults", "static ARP entries", "arp + source routing", "arp + rp_filter=1"}})
+	if bad := controltest.Failures(run.Trust); bad != "" {
 		t.Errorf("trust checks failed:\n%s", bad)
 	}
 	oneNIC := 30e6 * 1448 / 1514
@@ -51,13 +52,13 @@ func TestARPFluxFromTheUsersOwnFile(t *testing.T) {
 	}{
 		{"kernel defaults, writes", 0.2, 1.15 / 3},
 		{"kernel defaults, reads", 0.2, 1.15 / 3},
-		{"static ARP entries, writes", 0.97, fuller},
+		{"static ARP entries, writes", 0.97, controltest.Fuller},
 		{"static ARP entries, reads", 0.2, 1.15 / 3},
-		{"arp + source routing, writes", 0.97, fuller},
-		{"arp + source routing, reads", 0.97, fuller},
+		{"arp + source routing, writes", 0.97, controltest.Fuller},
+		{"arp + source routing, reads", 0.97, controltest.Fuller},
 		{"arp + rp_filter=1, writes", 0.2, 1.15 / 3},
 	} {
-		tr := treatment(t, run, c.treatment)
+		tr := controltest.Treatment(t, run, c.treatment)
 		if share := tr.Goodput.MeanBps / limit; share < c.low || share > c.high {
 			t.Errorf("%s: %.3f of the limit, expected %.3f to %.3f", c.treatment, share, c.low, c.high)
 		}
@@ -73,7 +74,7 @@ func TestARPFluxFromTheUsersOwnFile(t *testing.T) {
 			t.Errorf("%s: %q is left to chance, expected %q", c.treatment, by, want)
 		}
 	}
-	flux, ok := found(run, "arp-flux", "kernel defaults, writes")
+	flux, ok := controltest.Found(run, "arp-flux", "kernel defaults, writes")
 	if !ok {
 		t.Error("no arp-flux finding for the kernel's defaults")
 	}
@@ -84,15 +85,15 @@ func TestARPFluxFromTheUsersOwnFile(t *testing.T) {
 	}
 	for _, id := range []string{"arp-flux", "same-subnet-one-egress", "rp-filter-drop", "arp-wrong-source"} {
 		for _, direction := range []string{"writes", "reads"} {
-			if f, ok := found(run, id, "arp + source routing, "+direction); ok {
+			if f, ok := controltest.Found(run, id, "arp + source routing, "+direction); ok {
 				t.Errorf("%s is found where everything is mended (%s): %q", id, direction, f.Evidence)
 			}
 		}
 	}
-	if _, ok := found(run, "same-subnet-one-egress", "static ARP entries, reads"); !ok {
+	if _, ok := controltest.Found(run, "same-subnet-one-egress", "static ARP entries, reads"); !ok {
 		t.Error("no same-subnet-one-egress for reads with static entries")
 	}
-	if _, ok := found(run, "rp-filter-drop", "arp + rp_filter=1, writes"); !ok {
+	if _, ok := controltest.Found(run, "rp-filter-drop", "arp + rp_filter=1, writes"); !ok {
 		t.Error("no rp-filter-drop with the strict filter")
 	}
 	for _, e := range run.Effects {
@@ -108,21 +109,18 @@ func TestARPFluxFromTheUsersOwnFile(t *testing.T) {
 			t.Errorf("%s → %s at %v: %.2f×, %s, expected %s", e.From, e.To, e.At, e.Ratio.Mean, e.Verdict, want)
 		}
 	}
-	if !strings.Contains(run.Answer, "three interfaces") {
-		t.Errorf("the answer does not say of how many interfaces: %s", run.Answer)
-	}
 }
 
 // TestGoodputReachesTheLimitOfOneLink: one flow over one shaped link reads what
 // physics says, and the port's own counters agree.
 func TestGoodputReachesTheLimitOfOneLink(t *testing.T) {
-	run := runLab(t, t.TempDir(), labFile(t, "one-link.yaml"))
+	run := controltest.Run(t, controltest.Study{File: controltest.File(t, "one-link.yaml")})
 	const limit = 100e6 * 1448 / 1514
-	// A moment's pause of the machine is neither the link's nor the port's: the best of
-	// three is what they can do, and the trust checks know of the others.
-	goodput, port := math.Inf(1), math.Inf(1)
+	// A moment's pause of the machine is neither the link's nor the port's: the median of the
+	// trials does not have it.
+	var goodput, port []float64
 	for _, trial := range run.Trials {
-		goodput = min(goodput, math.Abs(trial.GoodputBps/limit-1))
+		goodput = append(goodput, math.Abs(trial.GoodputBps/limit-1))
 		for _, h := range trial.Hosts {
 			if h.Host != "server" {
 				continue
@@ -131,13 +129,13 @@ func TestGoodputReachesTheLimitOfOneLink(t *testing.T) {
 			// Ethernet, IPv4, TCP with timestamps; veth counts a large segment
 			// as one packet with one header.
 			payload := (d.RxBytes - 66*d.RxPackets) * 8 / d.Seconds
-			port = min(port, math.Abs(payload/trial.GoodputBps-1))
+			port = append(port, math.Abs(payload/trial.GoodputBps-1))
 		}
 	}
-	if goodput > 0.005 || port > 0.002 {
-		t.Errorf("at best goodput is %.4f from the limit, and what the port saw %.4f from goodput", goodput, port)
+	if stats.Median(goodput) > 0.005 || stats.Median(port) > 0.002 {
+		t.Errorf("goodput is %.4f from the limit, and what the port saw %.4f from goodput", goodput, port)
 	}
-	if bad := failures(run); bad != "" {
+	if bad := controltest.Failures(run.Trust); bad != "" {
 		t.Errorf("trust checks failed:\n%s", bad)
 	}
 }
@@ -145,7 +143,7 @@ func TestGoodputReachesTheLimitOfOneLink(t *testing.T) {
 // TestSenderSideSumsAreCaught: the sum of what senders have written into deep
 // buffers is more than the link can carry, and that is said.
 func TestSenderSideSumsAreCaught(t *testing.T) {
-	run := runLab(t, t.TempDir(), labFile(t, "sender-side.yaml"))
+	run := controltest.Run(t, controltest.Study{File: controltest.File(t, "sender-side.yaml")})
 	tr := run.Treatments[0]
 	if tr.ToolReported == nil || tr.ToolReported.SumBps <= tr.LimitBps {
 		t.Fatalf("the senders' own averages sum to %+v, expected more than the limit of %.0f", tr.ToolReported,

@@ -1,13 +1,17 @@
 //go:build linux
 
-package cli
+package measure_test
 
 import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"linerate/internal/control/controltest"
+	"linerate/internal/control/measure"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/science/bottleneck"
 )
@@ -16,8 +20,8 @@ import (
 // with the counter that has it and the finding that removes it.
 func TestMeasureHeldBack(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		plainPair(t)
-		serving(t)
+		controltest.PlainPair(t)
+		controltest.Serve(t, controltest.Server{})
 		root := func(host string, args ...string) {
 			kerneltest.Do(t, "tc", append([]string{"-n", host, "qdisc", "replace", "dev", "eth0", "root"}, args...)...)
 		}
@@ -33,10 +37,10 @@ func TestMeasureHeldBack(t *testing.T) {
 		// takes none of their size.
 		root("client", "tbf", "rate", "50mbit", "burst", "31250", "limit", "150k")
 		kerneltest.Do(t, "ip", "-n", "server", "link", "set", "dev", "eth0", "mtu", "1400")
-		m, status, said := measuredPlainly(t, "client", "10.0.0.1", "--protocol", "udp", "--duration", "1500ms",
-			"--warmup", "500ms")
+		m := measured(t, "client", measure.Options{Addresses: []string{"10.0.0.1"}, Duration: 1500 * time.Millisecond,
+			Warmup: 500 * time.Millisecond, Flows: flow.Spec{Protocol: flow.UDP}})
 		if len(m.Flows) != 1 || m.Flows[0].Datagrams == nil {
-			t.Fatalf("exit status %d: %s", status, said)
+			t.Fatalf("flows %+v", m.Flows)
 		}
 		f := m.Flows[0]
 		if d := f.Datagrams; d.Sent == 0 || d.Received != 0 || d.Lost != d.Sent {
@@ -53,24 +57,25 @@ func TestMeasureHeldBack(t *testing.T) {
 		// What a payload takes of a rate behind a size table is not known.
 		root("client", "stab", "overhead", "24", "mpu", "84", "tbf", "rate", "50mbit", "burst", "31250",
 			"limit", "150k")
-		m, status, said = measured(t, "client", "10.0.0.1", "--duration", "1s", "--warmup", "500ms")
+		m = measured(t, "client", measure.Options{Addresses: []string{"10.0.0.1"}, Duration: time.Second,
+			Warmup: 500 * time.Millisecond})
 		if len(m.Directions) != 1 || m.LimitBps != 0 || !strings.Contains(m.Directions[0].LimitWhy, "size table") {
-			t.Errorf("limit %.0f, directions %+v; exit status %d: %s", m.LimitBps, m.Directions, status, said)
+			t.Errorf("limit %.0f, directions %+v", m.LimitBps, m.Directions)
 		}
 
 		if !strings.Contains(kerneltest.Do(t, "cat", "/proc/sys/net/ipv4/tcp_available_congestion_control"), "bbr") {
 			return // cubic slows down before it loses much
 		}
 		root("client", "tbf", "rate", "300mbit", "burst", "20k", "limit", "20k")
-		m, status, said = measuredPlainly(t, "client", "10.0.0.1", "--congestion-control", "bbr", "--duration", "2s",
-			"--warmup", "500ms")
+		m = measured(t, "client", measure.Options{Addresses: []string{"10.0.0.1"}, Duration: 2 * time.Second,
+			Warmup: 500 * time.Millisecond, Flows: flow.Spec{CongestionControl: "bbr"}})
 		if len(m.Flows) != 1 {
-			t.Fatalf("exit status %d: %s", status, said)
+			t.Fatalf("flows %+v", m.Flows)
 		}
 		// A busy machine may send no more than the queue takes.
 		if f := m.Flows[0]; f.LimitedBy == bottleneck.InterfaceQueue && found(m, "qdisc-drop") == "" ||
 			f.LimitedBy == bottleneck.CongestionWindow && f.RetransBytes > f.SentBytes/10 {
-			t.Errorf("%q (%s); %+v\n%s", f.LimitedBy, f.LimitedWhy, m.Findings, figures(f))
+			t.Errorf("%q (%s); %+v\n%s", f.LimitedBy, f.LimitedWhy, m.Findings, controltest.Figures(f))
 		}
 	})
 }

@@ -1,6 +1,6 @@
 //go:build linux
 
-package cli
+package run_test
 
 import (
 	"math"
@@ -9,14 +9,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"linerate/internal/control/snmp"
+	"linerate/internal/control/controltest"
+	"linerate/internal/control/notebook"
+	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
-	"linerate/internal/model/topology"
 	"linerate/internal/science/trust"
 )
+
+const wrongPassword = "incorrect horse battery"
 
 // throughASwitch is a steady flow from one host to another through a switch that is read.
 const throughASwitch = `study: through-a-switch
@@ -36,17 +38,6 @@ workload:
     - {from: client, to: server, protocol: udp, rate_cap: 50mbit, datagram: 1400}
 design: {replicates: 1}
 `
-
-// requireSNMPD skips a test without snmpd.
-func requireSNMPD(t *testing.T) {
-	t.Helper()
-	for _, path := range []string{"/usr/sbin/snmpd", "/usr/local/sbin/snmpd", "/usr/bin/snmpd"} {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
-	}
-	kerneltest.Skip(t, "snmpd is not installed: package snmpd")
-}
 
 // writeStudy writes a study file.
 func writeStudy(t *testing.T, dir, text string) string {
@@ -79,9 +70,8 @@ func portOf(t *testing.T, trial record.Trial, name string) record.SwitchPort {
 // the switch's kernel.
 func TestSwitchPorts(t *testing.T) {
 	kerneltest.Parallel(t)
-	requireSNMPD(t)
-	dir := t.TempDir()
-	run := runLab(t, dir, writeStudy(t, dir, throughASwitch))
+	kerneltest.Needs(t, "snmpd")
+	run := controltest.Run(t, controltest.Study{File: controltest.Write(t, throughASwitch)})
 	trial := run.Trials[0]
 	kernel, ok := trial.Reading("sw")
 	if !ok {
@@ -136,105 +126,39 @@ workload:
 design: {replicates: 1}
 `
 
-const (
-	rightPassword = "correct horse battery"
-	wrongPassword = "incorrect horse battery"
-)
-
-// realSwitch makes hosts and a bridge with snmpd, which this machine reaches at 192.0.2.9. It
-// refreshes its counters every 3 s, as it does by itself, or at each request.
-func realSwitch(t *testing.T, dir string, cached bool) {
-	t.Helper()
-	kerneltest.Do(t, "mount", "-t", "tmpfs", "tmpfs", "/run")
-	for _, name := range []string{"client", "server", "sw"} {
-		kerneltest.Do(t, "ip", "netns", "add", name)
-		kerneltest.Do(t, "ip", "-n", name, "link", "set", "dev", "lo", "up")
-		t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
-	}
-	kerneltest.Do(t, "ip", "-n", "sw", "link", "add", "name", "br0", "type", "bridge")
-	kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "br0", "up")
-	for host, port := range map[string]string{"client": "gi1", "server": "gi2"} {
-		kerneltest.Do(t, "ip", "-n", host, "link", "add", "name", "eth0", "type", "veth", "peer", "name", port,
-			"netns", "sw")
-		address := map[string]string{"client": "10.0.0.1/24", "server": "10.0.0.2/24"}[host]
-		kerneltest.Do(t, "ip", "-n", host, "address", "add", address, "dev", "eth0")
-		kerneltest.Do(t, "ip", "-n", host, "link", "set", "dev", "eth0", "up")
-		kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", port, "up", "master", "br0")
-	}
-	kerneltest.Do(t, "ip", "link", "add", "name", "mgmt", "type", "veth", "peer", "name", "m0", "netns", "sw")
-	kerneltest.Do(t, "ip", "address", "add", "192.0.2.1/24", "dev", "mgmt")
-	kerneltest.Do(t, "ip", "link", "set", "dev", "mgmt", "up")
-	kerneltest.Do(t, "ip", "-n", "sw", "address", "add", "192.0.2.9/24", "dev", "m0")
-	kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "m0", "up")
-
-	config := filepath.Join(dir, "snmpd.conf")
-	text := "agentaddress udp:192.0.2.9:1161\ncreateUser linerate SHA-256 \"" + rightPassword + "\" AES \"" +
-		rightPassword + "\"\n" +
-		"rouser linerate priv\nrwcommunity for-the-test 192.0.2.1\n[snmp] persistentDir " +
-		filepath.Join(dir, "state") + "\n"
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	daemon := exec.Command("ip", "netns", "exec", "sw", "snmpd", "-f", "-Lo", "-C", "-c", config, "-I", "-smux")
-	if err := daemon.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = daemon.Process.Kill(); _ = daemon.Wait() })
-	device, err := snmp.Open(t.Context(), "sg300", &topology.SNMP{Address: "192.0.2.9:1161"},
-		snmp.Community("for-the-test"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer device.Close()
-	for range 500 {
-		if err = device.Discover(t.Context(), nil); err == nil && !cached {
-			err = device.Uncached(t.Context())
-		}
-		if err == nil {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatalf("snmpd: %v", err)
-}
-
-func credentialsFile(t *testing.T, dir, password string) {
-	t.Helper()
-	text := "user: linerate\nauth_protocol: SHA-256\nauth_password: " + password +
-		"\npriv_protocol: AES\npriv_password: " + password + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "sg300.snmp"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestRealSwitch reads a switch that linerate did not make by SNMPv3, finds the port at which
 // it drops each hundredth frame, and keeps the credentials to itself.
 func TestRealSwitch(t *testing.T) {
 	kerneltest.Parallel(t)
-	requireSNMPD(t)
+	kerneltest.Needs(t, "snmpd")
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir, secrets := t.TempDir(), t.TempDir()
-		realSwitch(t, t.TempDir(), false)
+		controltest.RealSwitch(t, t.TempDir(), false)
 		if out, err := exec.Command("ip", "netns", "exec", "sw", "nft",
 			"table bridge planted { chain drops { type filter hook forward priority 0; oifname gi2 numgen inc mod 100 0 drop; }; }").CombinedOutput(); err != nil {
 			kerneltest.Skip(t, "this kernel's nftables have no numgen: "+string(out))
 		}
 		file := writeStudy(t, secrets, behindARealSwitch)
+		kept := filepath.Join(dir, "notebook.db")
 
-		credentialsFile(t, secrets, wrongPassword)
-		out, err := command(t, t.Context(), dir, "run", "--trust", file).CombinedOutput()
-		if text := string(out); err == nil ||
-			!strings.Contains(text, "SNMP of sg300: the user's auth_password or auth_protocol is wrong") ||
-			strings.Contains(text, wrongPassword) {
-			t.Errorf("with a wrong password: %v\n%s", err, out)
+		controltest.Credentials(t, secrets, wrongPassword)
+		_, err := controltest.Try(t, controltest.Study{File: file, Notebook: kept})
+		if err == nil || !strings.Contains(err.Error(),
+			"SNMP of sg300: the user's auth_password or auth_protocol is wrong") ||
+			strings.Contains(err.Error(), wrongPassword) {
+			t.Errorf("with a wrong password: %v", err)
 		}
-		if list, _ := command(t, t.Context(), dir, "runs").Output(); strings.Contains(string(list),
-			"behind-a-real-switch") {
-			t.Errorf("a run without credentials is in the notebook:\n%s", list)
+		store, err := sqlite.Open(t.Context(), kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer store.Close()
+		if list, err := store.Runs(t.Context(), notebook.Filter{}); err != nil || len(list) > 0 {
+			t.Errorf("a run without credentials is in the notebook: %+v, %v", list, err)
 		}
 
-		credentialsFile(t, secrets, rightPassword)
-		run := runLab(t, dir, file)
+		controltest.Credentials(t, secrets, controltest.RightPassword)
+		run := controltest.Run(t, controltest.Study{File: file, Notebook: kept})
 		trial := run.Trials[0]
 		in, sent := portOf(t, trial, "client-eth0"), portOf(t, trial, "server-eth0")
 		if in.Name != "gi1" || sent.Name != "gi2" || in.Found != "named in the study" {
@@ -245,7 +169,7 @@ func TestRealSwitch(t *testing.T) {
 		if share < 0.008 || share > 0.012 {
 			t.Errorf("the switch lost %.4f of the frames, want 0.01", share)
 		}
-		lost, is := found(run, "lost-at-hop", trial.Treatment)
+		lost, is := controltest.Found(run, "lost-at-hop", trial.Treatment)
 		t.Log(lost.Summary)
 		if !is || lost.Host != "sg300" || !strings.Contains(lost.Summary, "in sg300 before port server-eth0") {
 			t.Errorf("findings %+v", run.Findings)
@@ -256,7 +180,7 @@ func TestRealSwitch(t *testing.T) {
 			}
 		}
 		err = filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-			if data, _ := os.ReadFile(path); strings.Contains(string(data), rightPassword) {
+			if data, _ := os.ReadFile(path); strings.Contains(string(data), controltest.RightPassword) {
 				t.Errorf("%s has the password", path)
 			}
 			return err
@@ -271,12 +195,12 @@ func TestRealSwitch(t *testing.T) {
 // figures, says so, and puts nothing in doubt.
 func TestCachingSwitch(t *testing.T) {
 	kerneltest.Parallel(t)
-	requireSNMPD(t)
+	kerneltest.Needs(t, "snmpd")
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
-		realSwitch(t, t.TempDir(), true)
-		credentialsFile(t, dir, rightPassword)
-		run := runLab(t, dir, writeStudy(t, dir, behindARealSwitch))
+		controltest.RealSwitch(t, t.TempDir(), true)
+		controltest.Credentials(t, dir, controltest.RightPassword)
+		run := controltest.Run(t, controltest.Study{File: writeStudy(t, dir, behindARealSwitch)})
 		for _, p := range run.Trials[0].Switches[0].Ports {
 			if !strings.Contains(p.Missing, "set workload.duration to") &&
 				!strings.Contains(p.Missing, "changed too rarely") || p.Counters != (record.SwitchCounters{}) {
@@ -296,7 +220,7 @@ func TestCachingSwitch(t *testing.T) {
 			t.Error("no check of the switch")
 		}
 		for _, id := range []string{"switch-discards", "switch-errors", "lost-at-hop"} {
-			if f, is := found(run, id, run.Trials[0].Treatment); is {
+			if f, is := controltest.Found(run, id, run.Trials[0].Treatment); is {
 				t.Errorf("%+v", f)
 			}
 		}

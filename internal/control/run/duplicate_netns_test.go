@@ -1,6 +1,6 @@
 //go:build linux
 
-package cli
+package run_test
 
 import (
 	"os"
@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 )
@@ -54,7 +55,7 @@ func TestDuplicateAddress(t *testing.T) {
 				0o644); err != nil {
 				t.Fatal(err)
 			}
-			run := runLab(t, t.TempDir(), path, "--seed", "7")
+			run := controltest.Run(t, controltest.Study{File: path, Seed: 7})
 			i := slices.IndexFunc(run.Findings, func(f record.Finding) bool { return f.ID == "duplicate-address" })
 			if i < 0 {
 				t.Fatalf("findings %+v", run.Findings)

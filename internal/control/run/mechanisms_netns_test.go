@@ -1,6 +1,6 @@
 //go:build linux
 
-package cli
+package run_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -27,8 +28,8 @@ func TestMechanismsAgree(t *testing.T) {
 		"client5": bottleneck.ReceiverWindow,
 		"client6": bottleneck.CongestionWindow,
 	}
-	file := labFile(t, "limited-by-delay.yaml")
-	chosen := runLab(t, t.TempDir(), file)
+	file := controltest.File(t, "limited-by-delay.yaml")
+	chosen := controltest.Run(t, controltest.Study{File: file})
 	by := chosen.Environment.ImpairedBy
 	if !strings.Contains(by, "delay and loss by linerate's link emulator") {
 		t.Errorf("delay and loss are applied %q, want by the emulator", by)
@@ -39,7 +40,7 @@ func TestMechanismsAgree(t *testing.T) {
 			t.Errorf("delay is applied %q, want by netem", by)
 		}
 		for _, m := range topology.Mechanisms {
-			run := runLab(t, t.TempDir(), file, "--set", "topology.impaired_by="+string(m))
+			run := controltest.Run(t, controltest.Study{File: file, Set: []string{"topology.impaired_by=" + string(m)}})
 			runs[run.Environment.ImpairedBy] = run
 		}
 		if len(runs) != 3 {
@@ -58,11 +59,11 @@ func TestMechanismsAgree(t *testing.T) {
 			for _, f := range trial.Flows {
 				if f.LimitedBy != want[f.From] || f.LimitedWhy == "" {
 					t.Errorf("%s: block %d, %s: %q, want %q; %s\n%s", by, trial.Block, f.From, f.LimitedBy,
-						want[f.From], f.LimitedWhy, figures(f))
+						want[f.From], f.LimitedWhy, controltest.Figures(f))
 				}
 				if e := f.Expected; e != nil && !busy(trial) {
 					flows++
-					if f.GoodputBps >= 0.95*e.LowBps && f.GoodputBps <= fuller*e.HighBps {
+					if f.GoodputBps >= 0.95*e.LowBps && f.GoodputBps <= controltest.Fuller*e.HighBps {
 						predicted++
 					} else {
 						t.Logf("%s: %s: %.4g Mbit/s, predicted %.4g to %.4g", by, f.From, f.GoodputBps/1e6,

@@ -1,12 +1,13 @@
 //go:build linux
 
-package cli
+package run_test
 
 import (
 	"os/exec"
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/topology"
 )
@@ -15,23 +16,23 @@ import (
 // link, which keeps its rate.
 func TestQdiscInALab(t *testing.T) {
 	kerneltest.Parallel(t)
-	file := labFile(t, "queue.yaml")
-	cases := [][]string{{file, "--set", "topology.links[0].jitter=0s", "--set", "topology.links[0].delay=0s"}}
+	file := controltest.File(t, "queue.yaml")
+	cases := [][]string{{"topology.links[0].jitter=0s", "topology.links[0].delay=0s"}}
 	for _, m := range topology.Mechanisms {
-		cases = append(cases, []string{file, "--set", "topology.impaired_by=" + string(m)})
+		cases = append(cases, []string{"topology.impaired_by=" + string(m)})
 	}
-	for _, args := range cases {
-		t.Run(args[len(args)-1], func(t *testing.T) {
-			if strings.HasSuffix(args[len(args)-1], string(topology.Netem)) && !hasNetem(t) {
+	for _, set := range cases {
+		t.Run(set[len(set)-1], func(t *testing.T) {
+			if strings.HasSuffix(set[len(set)-1], string(topology.Netem)) && !hasNetem(t) {
 				return // the others are the same test
 			}
-			run := runLab(t, t.TempDir(), args...)
-			if bad := failures(run); bad != "" {
+			run := controltest.Run(t, controltest.Study{File: file, Set: set})
+			if bad := controltest.Failures(run.Trust); bad != "" {
 				t.Errorf("trust checks failed:\n%s", bad)
 			}
-			own := treatment(t, run, "the link's own")
+			own := controltest.Treatment(t, run, "the link's own")
 			for _, name := range []string{"short queue", "packets"} {
-				got := treatment(t, run, name)
+				got := controltest.Treatment(t, run, name)
 				if got.LimitBps != own.LimitBps || got.LimitBps <= 0 {
 					t.Errorf("%s: limit %.0f, with the link's own queue %.0f", name, got.LimitBps, own.LimitBps)
 				}
@@ -39,7 +40,7 @@ func TestQdiscInALab(t *testing.T) {
 					t.Errorf("%s: %.0f bit/s exceed the limit of %.0f", name, got.Goodput.MeanBps, got.LimitBps)
 				}
 				// Over veth a packet of a pfifo may be 64 KiB before its segmentation.
-				if name == "packets" && !strings.Contains(args[len(args)-1], "impaired_by") {
+				if name == "packets" && !strings.Contains(set[len(set)-1], "impaired_by") {
 					continue
 				}
 				if got.Latency == nil || own.Latency == nil || own.Latency.P50Us < 1.3*got.Latency.P50Us {

@@ -1,11 +1,12 @@
 //go:build linux
 
-package cli
+package run_test
 
 import (
 	"strings"
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/limits"
@@ -18,7 +19,7 @@ import (
 func TestLongPath(t *testing.T) {
 	kerneltest.Long(t)
 	kerneltest.RequireNamespaces(t)
-	run := runLab(t, t.TempDir(), labFile(t, "long-path.yaml"), "--seed", "5")
+	run := controltest.Run(t, controltest.Study{File: controltest.File(t, "long-path.yaml"), Seed: 5})
 	if mode := run.Environment.Mode; !strings.Contains(mode, "delay and congestion marks by linerate's link emulator") {
 		t.Errorf("the run was made %q: it does not say who carried its links", mode)
 	}
@@ -34,14 +35,14 @@ func TestLongPath(t *testing.T) {
 				continue
 			}
 			if f.Expected == nil || f.SenderInfo == nil {
-				t.Fatalf("%s: nothing is expected of it: %s", f.From, figures(f))
+				t.Fatalf("%s: nothing is expected of it: %s", f.From, controltest.Figures(f))
 			}
 			t.Logf("%s: %.4g Mbit/s, expected %+v, held back by %q (%s)", f.From, f.GoodputBps/1e6, *f.Expected,
 				f.LimitedBy, f.LimitedWhy)
 			switch f.From {
 			case "a1":
 				const window = 65535 * 8
-				if f.GoodputBps > fuller*window/0.04 {
+				if f.GoodputBps > controltest.Fuller*window/0.04 {
 					t.Errorf("%.4g Mbit/s through a window of 64 KiB in 40 ms", f.GoodputBps/1e6)
 				}
 				// A busy machine makes round trips longer than the link does.

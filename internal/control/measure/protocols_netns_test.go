@@ -1,8 +1,9 @@
 //go:build linux
 
-package cli
+package measure_test
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,9 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
+	"linerate/internal/control/measure"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/science/expect"
 	"linerate/internal/science/trust"
 )
 
@@ -24,22 +29,23 @@ import (
 func TestMeasureProtocols(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		wired(t, "100mbit", "client")
-		s := serving(t)
-		run := func(t *testing.T, args ...string) record.Measure {
-			m, status, said := measured(t, "client",
-				append([]string{"10.0.0.1", "--duration", "600ms", "--warmup", "500ms"}, args...)...)
-			if status != ExitOK && status != ExitDoubt {
-				t.Fatalf("exit status %d: %s\n%s", status, said, s.log())
+		controltest.Wired(t, "100mbit", "client")
+		server := controltest.Serve(t, controltest.Server{})
+		run := func(t *testing.T, flows flow.Spec, wanted string, modes ...string) record.Measure {
+			m := measured(t, "client", measure.Options{Addresses: []string{"10.0.0.1"}, Modes: modes, Flows: flows,
+				Duration: 600 * time.Millisecond, Warmup: 500 * time.Millisecond})
+			expected, err := expect.Parse(wanted, metric.Setup{Protocol: cmp.Or(flows.Protocol, flow.TCP)})
+			if err != nil {
+				t.Fatal(err)
 			}
-			if m.Expect != nil && !m.Expect.Met {
-				t.Errorf("not as expected: %+v", m.Expect)
+			if e := expected.Check(&m); e != nil && !e.Met {
+				t.Errorf("not as expected: %+v", e)
 			}
 			return m
 		}
 		t.Run("udp within the rate", func(t *testing.T) {
-			m := run(t, "--protocol", "udp", "--rate-cap", "20mbit", "--datagram", "512", "--direction", "both",
-				"--expect", "lost <= 50%, <= 24mbit, >= 1mbit")
+			m := run(t, flow.Spec{Protocol: flow.UDP, RateCap: 20e6, Datagram: 512, Direction: flow.Both},
+				"lost <= 50%, <= 24mbit, >= 1mbit")
 			for _, d := range m.Directions {
 				g := d.Datagrams
 				if g == nil || g.Sent <= 0 || g.Received > g.Sent+g.Sent/10+100 ||
@@ -52,21 +58,15 @@ func TestMeasureProtocols(t *testing.T) {
 			}
 		})
 		t.Run("udp beyond the link", func(t *testing.T) {
-			m := run(t, "--protocol", "udp", "--rate-cap", "200mbit", "--expect", "lost >= 10%, <= 100mbit")
+			m := run(t, flow.Spec{Protocol: flow.UDP, RateCap: 200e6}, "lost >= 10%, <= 100mbit")
 			if g := m.Datagrams; g == nil || *m.Lost <= 0 || m.LostShare <= 0 || m.LostShare >= 1 {
 				t.Errorf("twice what the link carries: %+v", m.MeasureCounts)
 			}
 		})
 		for _, protocol := range flow.Names(flow.Protocol.Transactional) {
 			t.Run(protocol, func(t *testing.T) {
-				args := []string{"--protocol", protocol, "--connections", "4", "--expect",
-					"transactions >= 10/s, latency_p50 > 1us, latency_max < 60s"}
-				for option, size := range map[string]string{"request": "32", "response": "200"} {
-					if flow.Find(option).For(protocol) {
-						args = append(args, "--"+option, size)
-					}
-				}
-				m := run(t, args...)
+				m := run(t, flow.Spec{Protocol: protocol, Connections: 4, Request: 32, Response: 200},
+					"transactions >= 10/s, latency_p50 > 1us, latency_max < 60s")
 				l, x := m.LatencyUs, m.Transactions
 				if l == nil || x == nil || x.Done < 5 || m.RatePerS <= 0 || m.CPUUsPerTransaction <= 0 {
 					t.Fatalf("document %+v", m)
@@ -100,7 +100,7 @@ func TestMeasureProtocols(t *testing.T) {
 		}
 		t.Run("follow", func(t *testing.T) {
 			for _, protocol := range flow.Find("follow").Protocols {
-				m := run(t, "--protocol", protocol, "--follow")
+				m := run(t, flow.Spec{Protocol: protocol, Follow: new(true)}, "")
 				at := regexp.MustCompile(`^asks on (CPU \d+); responds on (CPU \d+)$`).FindStringSubmatch(
 					m.Flows[0].ModeNote)
 				if at == nil || at[1] != at[2] {
@@ -110,20 +110,20 @@ func TestMeasureProtocols(t *testing.T) {
 			// Those of the server, which goes on, are let go again.
 			var bound []string
 			for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-				if bound = boundThreads(t, s.Process.Pid); len(bound) == 0 {
+				if bound = boundThreads(t, server.Pid); len(bound) == 0 {
 					return
 				}
 			}
 			t.Errorf("threads that are still bound to a CPU: %q", bound)
 		})
 		t.Run("rr at a pace", func(t *testing.T) {
-			m := run(t, "--protocol", "rr", "--pace", "200", "--expect", "<= 300/s, >= 20/s")
+			m := run(t, flow.Spec{Protocol: flow.RR, Pace: 200}, "<= 300/s, >= 20/s")
 			if len(m.Flows) != 1 {
 				t.Errorf("flows %+v", m.Flows)
 			}
 		})
 		t.Run("tcp in every mode", func(t *testing.T) {
-			m := run(t, "--mode", "all", "--direction", "read", "--expect", ">= 1mbit")
+			m := run(t, flow.Spec{Direction: flow.Read}, ">= 1mbit", flow.ModeAuto, flow.ModeCopy)
 			if len(m.Modes) != 2 || m.Modes[0].Mode != flow.ModeAuto || m.Modes[1].Mode != flow.ModeCopy ||
 				m.GoodputBps != m.Modes[0].GoodputBps {
 				t.Fatalf("modes %+v", m.Modes)
@@ -166,44 +166,44 @@ func boundThreads(t *testing.T, pid int) (bound []string) {
 // same time, and none takes another's traffic for its own or for a stranger's.
 func TestMeasureTogetherProtocols(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
-		protocols := map[string][]string{
-			"a": {"--protocol", "tcp", "--rate-cap", "20mbit"}, "b": {"--protocol", "udp", "--rate-cap", "20mbit"},
-			"c": {"--protocol", "rr", "--connections", "4", "--pace", "500"},
-			"d": {"--protocol", "crr", "--pace", "100"},
-			"f": {"--protocol", "udp-rr", "--connections", "4", "--pace", "500"},
-			"e": {"--protocol", "udp", "--rate-cap", "10mbit", "--direction", "read"},
+		protocols := map[string]flow.Spec{
+			"a": {Protocol: flow.TCP, RateCap: 20e6}, "b": {Protocol: flow.UDP, RateCap: 20e6},
+			"c": {Protocol: flow.RR, Connections: 4, Pace: 500},
+			"d": {Protocol: flow.CRR, Pace: 100},
+			"f": {Protocol: flow.UDPRR, Connections: 4, Pace: 500},
+			"e": {Protocol: flow.UDP, RateCap: 10e6, Direction: flow.Read},
 		}
-		wired(t, "200mbit", "a", "b", "c", "d", "e", "f")
-		s := serving(t)
+		controltest.Wired(t, "200mbit", "a", "b", "c", "d", "e", "f")
+		controltest.Serve(t, controltest.Server{})
 		results := map[string]record.Measure{}
 		var mu sync.Mutex
 		var all sync.WaitGroup
-		for client, args := range protocols {
+		for client, flows := range protocols {
 			all.Go(func() {
-				m, status, said := measured(t, client,
-					append([]string{"10.0.0.1", "--duration", "2s", "--warmup", "1s"}, args...)...)
-				if status != ExitOK && status != ExitDoubt {
-					t.Errorf("%s: exit status %d: %s", client, status, said)
+				m, _, err := controltest.Measure(t, client, measure.Options{Addresses: []string{"10.0.0.1"},
+					Duration: 2 * time.Second, Flows: flows})
+				if err != nil {
+					t.Errorf("%s: %v", client, err)
+					return
 				}
 				mu.Lock()
-				results[client] = m
+				results[client] = *m
 				mu.Unlock()
 			})
 		}
 		all.Wait()
 		if t.Failed() {
-			t.Log(s.log())
 			return
 		}
 		for client, m := range results {
-			args := strings.Join(protocols[client], " ")
+			flows := protocols[client]
 			if others := m.Ends[1].Others; others == nil || others.Clients < 1 {
-				t.Errorf("%s does not know of the others: %+v", args, others)
+				t.Errorf("%+v does not know of the others: %+v", flows, others)
 			}
 			for _, c := range m.Trust {
 				if !c.Pass && (c.Check == trust.Foreign || c.Check == trust.Wire || c.Check == trust.Conservation ||
 					c.Check == trust.Alive) {
-					t.Errorf("%s: %s: %s", args, c.Check, c.Detail)
+					t.Errorf("%+v: %s: %s", flows, c.Check, c.Detail)
 				}
 			}
 		}
@@ -217,6 +217,5 @@ func TestMeasureTogetherProtocols(t *testing.T) {
 				t.Errorf("%s: %.0f/s", client, got)
 			}
 		}
-		s.until(t, fmt.Sprintf("%d flow in ", 1), len(protocols))
 	})
 }

@@ -1,10 +1,11 @@
 //go:build linux
 
-package cli
+package run_test
 
 import (
 	"testing"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 )
 
@@ -12,11 +13,12 @@ import (
 // packet, and a hundred thousand routes are added and deleted again.
 func TestForwarding(t *testing.T) {
 	kerneltest.Long(t)
-	needs(t, "nft")
-	study := slowFabric(t, "forwarding", "count: 1000000", "count: 100000", "duration: 1s", "duration: 300ms")
-	run := runLab(t, t.TempDir(), study, "--replicates", "1", "--seed", "3", "--only", "1000 rules,a million routes")
+	kerneltest.Needs(t, "nft")
+	study := controltest.BuiltIn(t, "forwarding", "count: 1000000", "count: 100000", "duration: 1s", "duration: 300ms")
+	run := controltest.Run(t, controltest.Study{File: study, Replicates: 1, Seed: 3,
+		Only: []string{"1000 rules", "a million routes"}})
 	rate := func(name string) float64 {
-		for _, r := range treatment(t, run, name).Responses {
+		for _, r := range controltest.Treatment(t, run, name).Responses {
 			if r.Response == "datagrams" && r.Mean > 0 {
 				return r.Mean
 			}

@@ -1,6 +1,6 @@
 //go:build linux
 
-package cli
+package run_test
 
 import (
 	"strconv"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/science/bottleneck"
 )
@@ -18,7 +19,7 @@ func TestCarrierLost(t *testing.T) {
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		dir := t.TempDir()
-		_, file := realHosts(t, dir)
+		_, file := controltest.RealHosts(t, dir)
 		received := func() int {
 			text := kerneltest.Do(t, "ip", "netns", "exec", "client", "cat", "/sys/class/net/eth0/statistics/tx_bytes")
 			n, err := strconv.Atoi(strings.TrimSpace(text))
@@ -29,8 +30,8 @@ func TestCarrierLost(t *testing.T) {
 		}
 		pull := func(state string) { kerneltest.Do(t, "ip", "-n", "sw", "link", "set", "dev", "client-eth0", state) }
 		idle := received()
-		wait := startLab(t, dir, file, "--only", "kernel defaults", "--replicates", "1", "--set",
-			"workload.duration=6s", "--set", "workload.warmup=500ms")
+		wait := controltest.Start(t, controltest.Study{File: file, Only: []string{"kernel defaults"}, Replicates: 1,
+			Set: []string{"workload.duration=6s", "workload.warmup=500ms"}})
 		for end := time.Now().Add(time.Minute); received() < idle+4e6; time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("no flow within a minute")
@@ -41,7 +42,7 @@ func TestCarrierLost(t *testing.T) {
 		time.Sleep(time.Second)
 		pull("up")
 		run := wait()
-		finding, is := found(run, "carrier-lost", "kernel defaults")
+		finding, is := controltest.Found(run, "carrier-lost", "kernel defaults")
 		evidence := strings.Join(finding.Evidence, "\n")
 		if !is || finding.Host != "switch" || !strings.Contains(finding.Summary, "was taken down") ||
 			!strings.Contains(evidence, "client.eth0 lost its carrier") {

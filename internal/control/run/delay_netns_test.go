@@ -1,17 +1,19 @@
 //go:build linux
 
-package cli
+package run_test
 
 import (
 	"strings"
 	"testing"
+
+	"linerate/internal/control/controltest"
 )
 
 // TestGoodputOverADelay: a link with delay is made on every kernel; a flow with
 // room enough fills it, and a small window makes window over round-trip time of it.
 func TestGoodputOverADelay(t *testing.T) {
 	const delay = 0.010 // seconds, each way
-	run := runLab(t, t.TempDir(), labFile(t, "delay.yaml"))
+	run := controltest.Run(t, controltest.Study{File: controltest.File(t, "delay.yaml")})
 	t.Log(run.Environment.Mode)
 	for _, trial := range run.Trials {
 		f := trial.Flows[0]
@@ -24,7 +26,7 @@ func TestGoodputOverADelay(t *testing.T) {
 		}
 		got := trial.GoodputBps / trial.LimitBps
 		if strings.Contains(trial.Treatment, "autotuning") {
-			if got < 0.95 || got > fuller {
+			if got < 0.95 || got > controltest.Fuller {
 				t.Errorf("%s: goodput is %.3f of the limit", trial.Treatment, got)
 			}
 			continue
@@ -42,7 +44,7 @@ func TestGoodputOverADelay(t *testing.T) {
 			t.Errorf("%s: held back by %q, want the window", trial.Treatment, f.LimitedBy)
 		}
 	}
-	if bad := failures(run); bad != "" {
+	if bad := controltest.Failures(run.Trust); bad != "" {
 		t.Errorf("trust checks failed:\n%s", bad)
 	}
 }

@@ -1,0 +1,108 @@
+package controltest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"linerate/internal/bus"
+	"linerate/internal/control/lab"
+	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/study"
+	"linerate/internal/science/stats"
+)
+
+// Lab is a lab that is up until the test ends.
+type Lab struct{ name string }
+
+// Up makes the lab of a study file.
+func Up(t *testing.T, file string) *Lab {
+	t.Helper()
+	kerneltest.RequireNamespaces(t)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	topology, err := study.ParseTopology(file, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	topology.Locate(filepath.Dir(file))
+	b, err := bus.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	l := &Lab{name: fmt.Sprintf("test-%d-%d", os.Getpid(), rand.Uint64())}
+	ctx, cancel := context.WithTimeout(t.Context(), longest)
+	t.Cleanup(cancel)
+	up, err := lab.Up(ctx, topology, b, lab.Options{Name: l.name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := up.Down(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// Ask runs a command in a host, which must succeed, and returns its output.
+func (l *Lab) Ask(t *testing.T, host string, argv ...string) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	said := make(chan string, 1)
+	go func() {
+		text, _ := io.ReadAll(r)
+		said <- string(text)
+	}()
+	none, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer none.Close()
+	status, err := lab.Exec(l.name, host, argv, [3]*os.File{none, w, w}, false, nil)
+	w.Close()
+	text := <-said
+	if err != nil || status != 0 {
+		t.Fatalf("%s: %v: status %d, %v\n%s", host, argv, status, err, text)
+	}
+	return text
+}
+
+// Figure is the number behind a text that a program has printed.
+func Figure(t *testing.T, pattern, printed string) float64 {
+	t.Helper()
+	found := regexp.MustCompile(pattern).FindStringSubmatch(printed)
+	if found == nil {
+		t.Fatalf("no %s in %s", pattern, printed)
+	}
+	n, err := strconv.ParseFloat(found[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Agree fails unless two rates are the same within a share. The other is the median of three,
+// as other processes of the machine take their part of it now and then.
+func Agree(t *testing.T, what string, rate float64, other func() float64, within float64) {
+	t.Helper()
+	others := []float64{other(), other(), other()}
+	ratio := rate / stats.Median(others)
+	t.Logf("%s: %.4g/s and %.4g/s, a ratio of %.4f", what, rate, others, ratio)
+	if !(ratio > 1-within && ratio < 1+within) {
+		t.Errorf("%s: %.4g/s and %.4g/s", what, rate, others)
+	}
+}

@@ -1,0 +1,19 @@
+//go:build linux
+
+package measure_test
+
+import (
+	"testing"
+
+	"linerate/internal/control/controltest"
+	"linerate/internal/control/measure"
+	"linerate/internal/model/record"
+)
+
+func TestMain(m *testing.M) { controltest.Main(m) }
+
+// measured measures to the end.
+func measured(t *testing.T, host string, o measure.Options) record.Measure {
+	t.Helper()
+	return *controltest.Measured(t, host, o)
+}
