@@ -59,11 +59,11 @@ func TestClosedWindow(t *testing.T) {
 		_, err := a.window(t.Context(), windowFrom(sched.Now()+int64(time.Minute), time.Hour))
 		ended <- err
 	}()
-	for waiting := true; waiting; time.Sleep(time.Millisecond) {
+	kerneltest.Await(t, "the window waits to begin", func() bool {
 		a.engineMu.Lock()
-		waiting = a.engine == nil
-		a.engineMu.Unlock()
-	}
+		defer a.engineMu.Unlock()
+		return a.engine != nil
+	})
 	if _, err := a.close(context.Background(), struct{}{}); err != nil {
 		t.Fatal(err)
 	}

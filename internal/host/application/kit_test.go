@@ -50,6 +50,18 @@ func after(t *testing.T, e *application.Engine, length time.Duration) *record.Tr
 	return e.Read()[0].Transactions
 }
 
+// ends fails unless f returns, whatever the peer does.
+func ends(t *testing.T, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); f() }()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Fatal(what + " does not end")
+	}
+}
+
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !is(); time.Sleep(5 * time.Millisecond) {

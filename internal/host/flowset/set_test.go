@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
@@ -83,9 +84,7 @@ func TestClose(t *testing.T) {
 				return nil
 			})
 	}()
-	for s.Flows() < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	kerneltest.Await(t, "two flows", func() bool { return s.Flows() >= 2 })
 	s.Start(message.WindowRequest{StartNs: sched.Now() + int64(time.Hour)})
 	var closers sync.WaitGroup
 	for range 2 {

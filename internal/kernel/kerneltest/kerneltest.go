@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // requireNetns names the environment variable that turns a skipped namespace test
@@ -54,6 +55,13 @@ func Skip(t testing.TB, why string) {
 	if os.Getenv(requireNetns) == "1" {
 		t.Fatalf("%s=1 but this test cannot run: %s", requireNetns, why)
 	}
+	Without(t, why)
+}
+
+// Without skips the test, or a part of it, because this kernel or user does not have what cannot be
+// installed, such as a qdisc or the privilege of root. It is counted, and never a failure.
+func Without(t testing.TB, why string) {
+	t.Helper()
 	if path := os.Getenv(skips); path != "" {
 		line, _, _ := strings.Cut(why, "\n")
 		if err := note(path, t.Name()+": "+line+"\n"); err != nil {
@@ -70,6 +78,19 @@ func note(path, line string) error {
 	}
 	_, err = f.WriteString(line)
 	return errors.Join(err, f.Close())
+}
+
+// patience is how long Await waits: longer than anything takes on a busy machine.
+const patience = time.Minute
+
+// Await waits until something is so, and fails the test if it is not within a minute.
+func Await(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for until := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatalf("not within %v: %s", patience, what)
+		}
+	}
 }
 
 // Program is the path of a program, also one in a directory that only root has in its PATH. It

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"linerate/internal/kernel/kerneltest"
 )
 
 // TestEpollMilliseconds: where the kernel limits waits in milliseconds only, short waits are
@@ -119,9 +121,7 @@ func TestEpollExclusive(t *testing.T) {
 			if err := unix.Connect(fd, at); err != nil {
 				t.Fatal(err)
 			}
-			for accepted.Load() == n {
-				time.Sleep(time.Millisecond)
-			}
+			kerneltest.Await(t, "the connection is accepted", func() bool { return accepted.Load() > n })
 		}
 		woken[i] = wakes.Load()
 		quit.Signal()

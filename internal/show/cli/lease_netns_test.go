@@ -107,7 +107,10 @@ func TestStoppedConductor(t *testing.T) {
 		}
 		before := controltest.StateOf(t, hosts)
 		conductor, mark, output := changedRun(t, dir, file, "--set", "workload.duration=15s")
-		for changed := false; !changed; { // in a trial, not before or after it
+		for changed, until := false, time.Now().Add(time.Minute); !changed; { // in a trial, not before or after it
+			if time.Now().After(until) {
+				t.Fatal("no trial within a minute")
+			}
 			if err := conductor.Process.Signal(syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
 			}

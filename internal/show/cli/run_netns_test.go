@@ -154,12 +154,10 @@ func TestPageThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	place := filepath.Join(dir, "runs")
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "notebook.db")); err == nil {
-			break // the place has been looked at, and the run has begun
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	kerneltest.Await(t, "the place has been looked at, and the run has begun", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "notebook.db"))
+		return err == nil
+	})
 	if err := errors.Join(os.RemoveAll(place), os.WriteFile(place, nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -31,10 +32,10 @@ func TestLintIsLinear(t *testing.T) {
 			if err := os.WriteFile(file, []byte(test.begin+strings.Repeat(test.part, size)+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			began := time.Now()
+			began := cpuTime(t)
 			status := Main(append([]string{"tune", file, "--lint"}, test.flags...), strings.NewReader(""), io.Discard,
 				io.Discard)
-			if took := time.Since(began); least[size] == 0 || took < least[size] {
+			if took := cpuTime(t) - began; least[size] == 0 || took < least[size] {
 				least[size] = took
 			}
 			if status != ExitDoubt {
@@ -51,4 +52,14 @@ func TestLintIsLinear(t *testing.T) {
 			t.Errorf("%s: four times the size takes %.1f times as long (%v)", name, ratio, least)
 		}
 	}
+}
+
+// cpuTime is what this process has used of the CPUs.
+func cpuTime(t *testing.T) time.Duration {
+	t.Helper()
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
