@@ -36,7 +36,7 @@ func TestExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := examples{t: t, dir: dir, program: program, makefile: string(makefile)}
+	e := examples{t: t, dir: dir, program: program, makefile: string(makefile), helps: map[string]string{}}
 	for name, text := range documents(t) {
 		for _, m := range block.FindAllStringSubmatch(text, -1) {
 			if m[1] == "yaml" {
@@ -59,6 +59,7 @@ type examples struct {
 	t                      *testing.T
 	dir, program, makefile string
 	ran, studies           int
+	helps                  map[string]string // what a verb's --help has printed
 }
 
 // run executes a command line in the empty directory and returns its stdout.
@@ -77,16 +78,16 @@ func (e *examples) run(name, command string) string {
 	return out.String()
 }
 
-// described is the program of a command of a tool that a study describes.
-var described = regexp.MustCompile(`(?:client|server): \[(\w+)[],]`)
+// programs are those of a study: of a tool's command that it describes, and of a service.
+var programs = regexp.MustCompile(`(?:client|server): \[(\w+)[],]|program: (\w+)`)
 
-// study checks a study. Programs that it describes need not be on this machine: they are not
-// run.
+// study checks a study. Its programs need not be on this machine: they are not run.
 func (e *examples) study(name, text string) {
 	e.studies++
-	for _, m := range described.FindAllStringSubmatch(text, -1) {
-		if _, err := exec.LookPath(m[1]); err != nil {
-			if err := os.WriteFile(filepath.Join(filepath.Dir(e.program), m[1]), []byte("#!/bin/false\n"),
+	for _, m := range programs.FindAllStringSubmatch(text, -1) {
+		program := m[1] + m[2]
+		if _, err := exec.LookPath(program); err != nil {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(e.program), program), []byte("#!/bin/false\n"),
 				0o700); err != nil {
 				e.t.Fatal(err)
 			}
@@ -118,7 +119,11 @@ func (e *examples) linerate(name, command string, words []string) {
 	if slices.Contains([]string{"lab", "limits", "new"}, words[0]) && len(words) > 1 {
 		verb = words[:2]
 	}
-	help := e.run(name, "bin/linerate "+strings.Join(verb, " ")+" --help")
+	help, known := e.helps[strings.Join(verb, " ")]
+	if !known {
+		help = e.run(name, "bin/linerate "+strings.Join(verb, " ")+" --help")
+		e.helps[strings.Join(verb, " ")] = help
+	}
 	if !strings.Contains(help, "linerate "+strings.Join(verb, " ")) {
 		e.t.Errorf("%s: %s: no such verb", name, command)
 	}

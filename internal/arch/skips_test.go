@@ -12,18 +12,13 @@ const requireNetns = "LINERATE_REQUIRE_NETNS"
 
 // otherSkips are test files that skip for another reason than namespaces.
 var otherSkips = map[string]string{
-	"internal/kernel/kerneltest/kerneltest.go":           "asks for the variable by its constant",
+	"internal/kernel/kerneltest/kerneltest.go":           "asks by its constant, and counts skips",
+	"internal/control/controltest/study_linux.go":        "with -short, for the race detector",
 	"internal/kernel/kerneltest/kerneltest_linux.go":     "passes on a skip from inside the namespace",
-	"internal/host/apply/formats_netns_test.go":          "needs programs that script/parsers unpacks",
-	"internal/host/apply/qdisc_netns_test.go":            "needs qdiscs that are modules; make machines has them",
-	"internal/kernel/netlink/stack_netns_test.go":        "needs bonds and VLANs of bridges, which are modules; make machines has them",
 	"internal/kernel/machinetest/packages_linux_test.go": "runs what script/machines is given",
 	"internal/kernel/machinetest/kernel_linux.go":        "asks for a variable of its own, LINERATE_REQUIRE_MACHINES",
 	"internal/host/stream/kit_test.go":                   "what the portable code does not have needs Linux",
-	"internal/kernel/file/private_test.go":               "needs root, to own files of other users",
 	"internal/host/iperf3/server/slow_test.go":           "takes as long as a client may: make soak",
-	"internal/host/apply/nic_netns_test.go":              "user-mode Linux has no receive packet steering",
-	"internal/show/cli/bounds_netns_test.go":             "needs root, to make control groups",
 	"internal/show/cli/pairs_test.go":                    "needs programs that script/portable builds",
 	"internal/show/cli/tune_netns_test.go":               "takes minutes: make soak",
 	"internal/control/notebook/sqlite/faults_test.go":    "run a second time, without the race detector",

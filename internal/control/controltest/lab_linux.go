@@ -24,6 +24,7 @@ type Lab struct{ name string }
 // Up makes the lab of a study file.
 func Up(t *testing.T, file string) *Lab {
 	t.Helper()
+	long(t)
 	kerneltest.RequireNamespaces(t)
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -43,6 +44,7 @@ func Up(t *testing.T, file string) *Lab {
 	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	t.Cleanup(cancel)
 	up, err := lab.Up(ctx, topology, b, lab.Options{Name: l.name})
+	NeedsTun(t, err)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,7 @@ type Server struct {
 // Serve serves clients in the host named server until the test ends. It returns the process.
 func Serve(t *testing.T, s Server) *os.Process {
 	t.Helper()
+	long(t)
 	if len(s.Listen) == 0 {
 		s.Listen = []string{":" + measure.DefaultPort}
 	}

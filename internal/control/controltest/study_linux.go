@@ -75,6 +75,7 @@ func Try(t *testing.T, s Study) (*record.Run, error) {
 
 func begin(t *testing.T, s Study) func() (*record.Run, error) {
 	t.Helper()
+	long(t)
 	kerneltest.RequireNamespaces(t)
 	plan, o := s.plan(t)
 	if s.Notebook == "" {
@@ -99,6 +100,7 @@ func begin(t *testing.T, s Study) func() (*record.Run, error) {
 	})
 	return func() (*record.Run, error) {
 		<-ended
+		NeedsTun(t, failed)
 		return made, failed
 	}
 }
@@ -151,6 +153,22 @@ func (s Study) plan(t *testing.T) (*study.Plan, run.Options) {
 		o.Published = append(o.Published, table)
 	}
 	return plan, o
+}
+
+// long skips the test with -short: what it does takes seconds.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("makes a lab or measures")
+	}
+}
+
+// NeedsTun skips the test if an error says that a lab's links cannot be carried without taps.
+func NeedsTun(t *testing.T, err error) {
+	t.Helper()
+	if err != nil && strings.Contains(err.Error(), "open /dev/net/tun: ") {
+		kerneltest.Skip(t, err.Error())
+	}
 }
 
 // root is the module's directory.

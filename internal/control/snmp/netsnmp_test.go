@@ -18,12 +18,7 @@ import (
 // netSNMP runs snmpd of net-snmp on the loopback with a user of SNMPv3, and returns where.
 func netSNMP(t *testing.T) *topology.SNMP {
 	t.Helper()
-	path, err := exec.LookPath("snmpd")
-	if err != nil {
-		if path = "/usr/sbin/snmpd"; !exists(path) {
-			kerneltest.Skip(t, "snmpd is not installed: package snmpd")
-		}
-	}
+	path := kerneltest.Program(t, "snmpd")
 	free, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

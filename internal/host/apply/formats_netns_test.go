@@ -55,7 +55,8 @@ func parser(t *testing.T, paths ...string) func(args ...string) *exec.Cmd {
 			}
 		}
 	}
-	t.Skipf("%s is not on this machine, nor in %s, where script/parsers unpacks it", filepath.Base(paths[0]), parsers())
+	kerneltest.Without(t, fmt.Sprintf("%s is not on this machine, nor in %s, where script/parsers unpacks it",
+		filepath.Base(paths[0]), parsers()))
 	return nil
 }
 

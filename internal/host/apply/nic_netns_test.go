@@ -22,7 +22,7 @@ func TestNICQueues(t *testing.T) {
 	kerneltest.AsRoot(t, func(t *testing.T) {
 		scene(t)
 		if !strings.Contains(look(t), "rps_cpus") {
-			t.Skip("this kernel has no receive packet steering (CONFIG_RPS)")
+			kerneltest.Without(t, "this kernel has no receive packet steering (CONFIG_RPS)")
 		}
 		inSysfs(t,
 			"echo 1 > eth1/queues/rx-2/rps_cpus; echo 64 > eth1/queues/rx-2/rps_flow_cnt; echo 1000 > eth1/gro_flush_timeout")

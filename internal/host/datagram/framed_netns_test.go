@@ -100,8 +100,8 @@ func TestFramesRefused(t *testing.T) {
 		return
 	}
 	opener, acceptor := engine(t, platform), engine(t, platform)
-	accepting := requests(1, message.FlowRequest{Spec: flow.Spec{Frame: "64"}, Local: loopback})
-	opening := requests(1, message.FlowRequest{Spec: flow.Spec{Frame: "64"}, Sends: true})
+	accepting := requests(1, message.FlowRequest{Spec: flow.Spec{Frame: "82"}, Local: netip.MustParseAddr("::1")})
+	opening := requests(1, message.FlowRequest{Spec: flow.Spec{Frame: "82"}, Sends: true})
 	opening[0].Remote = acceptor.Listen(t.Context(), accepting)[0].Local
 	if o := opener.Connect(t.Context(), opening, patience)[0]; o.Error == nil ||
 		!strings.Contains(o.Error.Error(), "CAP_NET_RAW") {

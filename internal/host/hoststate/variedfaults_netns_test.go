@@ -7,6 +7,8 @@ import (
 	"net"
 	"slices"
 	"time"
+
+	"linerate/internal/kernel/kerneltest"
 )
 
 // twoSubnets has the server and the client joined by 10.1.0.0/24 as well, on eth1, each
@@ -192,7 +194,7 @@ var variedFaults = []fault{
 		why := ""
 		b.in("server", func() (err error) { why, err = fillConntrack(); return err })
 		if why != "" {
-			b.t.Skip(why)
+			kerneltest.Without(b.t, why)
 		}
 	}},
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"linerate/internal/kernel/kerneltest"
 )
 
 // TestReadPrivate: what others may read is refused, as is what has no bound.
@@ -65,7 +67,7 @@ func TestReadPrivate(t *testing.T) {
 // access control list, which shows as the group's mode; it is never open to all.
 func TestReadPrivateOfAnother(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to own files of other users")
+		kerneltest.Without(t, "needs root, to own files of other users")
 	}
 	path := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(path, []byte("secret"), 0o600); err != nil {

@@ -24,7 +24,7 @@ func InNamespace(t *testing.T, body func(t *testing.T)) {
 func AsRoot(t *testing.T, body func(t *testing.T)) {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to become another user")
+		Without(t, "needs root, to become another user")
 	}
 	within(t, &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL},
 		body)

@@ -168,7 +168,7 @@ func TestAliasesRefused(t *testing.T) {
 		// No server answers there: what was added is removed after the failure.
 		refused("10.0.0.77", nil, "measure", "10.0.0.77", "--alias", "eth0=10.0.2.1-254/16", "--source", "10.0.2.1")
 		setpriv := []string{"setpriv", "--bounding-set=-net_admin", "--inh-caps=-net_admin"}
-		refused("it needs root, or the capability CAP_NET_ADMIN", setpriv, "serve", "--alias", "eth0=10.0.2.1-254/16")
+		refused("the capability CAP_NET_ADMIN", setpriv, "serve", "--alias", "eth0=10.0.2.1-254/16")
 		if _, err := os.Stat("/var/lib/linerate"); err != nil {
 			t.Error(err) // the journals have been in this namespace
 		}

@@ -5,12 +5,14 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
@@ -60,6 +62,7 @@ func startLab(t *testing.T, dir string, args ...string) func() *record.Run {
 		err := <-ended
 		close(ended)
 		if err != nil && cmd.ProcessState.ExitCode() != ExitDoubt {
+			controltest.NeedsTun(t, errors.New(errs.String()))
 			t.Fatalf("%v: %v\n%s", cmd.Args, err, errs.String())
 		}
 		return recorded(t, dir, cmd.Args, out.Bytes())

@@ -65,7 +65,7 @@ func readOnlyDisk(path string) error {
 		return err
 	}
 	dir := filepath.Dir(path)
-	if out, err := exec.Command("mount", "-o", "remount,ro", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("mount", "-o", "remount,bind,ro", dir).CombinedOutput(); err != nil {
 		return fmt.Errorf("remount: %w: %s", err, out)
 	}
 	reader, err := OpenReadOnly(background, path)
