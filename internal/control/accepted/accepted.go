@@ -1,7 +1,7 @@
-// Package accepted keeps which findings of doctor the user accepts, and until when, in a
-// file of mode 0600 beside the notebook.
+// Package accepted stores which of doctor's findings the user accepts, and until when, in a file of mode 0600
+// beside the notebook.
 //
-// What an acceptance covers is for packages record and diagnose.
+// Packages record and diagnose decide what an acceptance covers.
 package accepted
 
 import (
@@ -19,8 +19,8 @@ import (
 // Name is the name of the file in the notebook's directory.
 const Name = "accepted.json"
 
-// Read returns what is accepted: nothing where there is no file. A file that others may read
-// or write, that is no document of its schema or that is too large is an error.
+// Read returns the accepted rules; none if there is no file. It fails if others may read or write the file, if
+// it does not match its schema, or if it is too large.
 func Read(getenv func(string) string) (record.AcceptedRules, error) {
 	path, err := path(getenv)
 	if err != nil {
@@ -34,7 +34,7 @@ func Read(getenv func(string) string) (record.AcceptedRules, error) {
 	return rules, wrap(err)
 }
 
-// Change reads what is accepted, has change alter it, and writes it in one step (file.Change).
+// Change reads the accepted rules, lets change modify them, and replaces the file atomically (file.Change).
 func Change(getenv func(string) string, change func(*record.AcceptedRules) error) error {
 	path, err := path(getenv)
 	if err != nil {
@@ -58,7 +58,7 @@ func path(getenv func(string) string) (string, error) {
 	return filepath.Join(filepath.Dir(beside), Name), err
 }
 
-// parse reads the text of the file, nil where there is none.
+// parse parses the text of the file; nil if there is none.
 func parse(path string, text []byte) (record.AcceptedRules, error) {
 	if text == nil {
 		return record.AcceptedRules{Schema: record.AcceptedSchema, Accepted: []record.AcceptedRule{}}, nil

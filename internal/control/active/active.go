@@ -1,10 +1,9 @@
-// Package active lets the linerate processes of a machine that load its network know of
-// each other: two measurements at once disturb each other.
+// Package active tells the linerate processes of a machine that load its network about each other, because
+// concurrent measurements disturb each other.
 //
-// Each has a file in a directory that the machine's users share, and keeps it locked with
-// flock(2): the kernel releases the lock with the process, however that ends, so that what
-// a killed one leaves behind is never taken for an active one. Processes that do not share
-// the directory, as in containers, do not see each other.
+// Each has a file in a directory shared by all users, locked with flock(2). The kernel releases the lock when
+// the process ends in any way, so the file of a killed process never counts as active. Processes that do not
+// share the directory, as in containers, do not see each other.
 package active
 
 import (
@@ -23,30 +22,30 @@ import (
 	"linerate/internal/kernel/file"
 )
 
-// Work is what loads the network. Its text comes from other users of the machine: it is
-// for people, and is made harmless where it is shown.
+// Work describes what loads the network. Its text comes from other users of the machine: show it to people
+// only, and escape it.
 type Work struct {
 	What  string    `json:"what"` // "run arp-flux-7"
 	Since time.Time `json:"since"`
 }
 
-// Directory is where the processes of this machine find each other.
+// Directory returns the directory through which processes of this machine find each other.
 func Directory() string { return filepath.Join(os.TempDir(), "linerate-active") }
 
 const (
-	// patience is for processes that enter at the same time: each takes milliseconds.
+	// patience is for concurrent calls of Enter: each takes milliseconds.
 	patience = 2 * time.Second
 	poll     = 250 * time.Millisecond
 )
 
-// Claim is the mark of a process that it loads the network.
+// Claim marks a process as loading the network.
 type Claim struct {
 	dir  string
 	work Work
 	lock *file.FileLock
 }
 
-// Enter marks this process as active, and returns what else is.
+// Enter marks this process as active, and returns the work of the others.
 func Enter(dir string, work Work) (*Claim, []Work, error) {
 	c := &Claim{dir: dir, work: work}
 	var others []Work
@@ -60,10 +59,9 @@ func Enter(dir string, work Work) (*Claim, []Work, error) {
 	return c, others, nil
 }
 
-// Wait marks this process as active once no other is and elsewhere, which may be nil, says
-// so too. Meanwhile is called with what is waited for, first and whenever that changes. Of
-// several that wait, one enters at a time. The error is that of ctx, or says why the
-// others cannot be seen.
+// Wait marks this process as active once no other is and elsewhere, if not nil, reports none either. It calls
+// meanwhile with what it waits for, at first and on each change. Only one of several waiting processes enters
+// at a time. It fails when ctx ends, or if the others cannot be determined.
 func Wait(ctx context.Context, dir string, work Work, elsewhere func() []Work, meanwhile func([]Work)) (*Claim, error) {
 	c := &Claim{dir: dir, work: work}
 	var before []Work
@@ -96,17 +94,17 @@ func Wait(ctx context.Context, dir string, work Work, elsewhere func() []Work, m
 	}
 }
 
-// Describe says more exactly what this process does. A nil claim does nothing.
+// Describe replaces the description of this process's work. A nil claim does nothing.
 func (c *Claim) Describe(what string) {
 	if c == nil || what == c.work.What {
 		return
 	}
 	c.work.What = what
-	// Under the directory's lock, so that no reader sees half of it.
+	// Under the directory's lock, so that no reader sees a partial text.
 	_ = c.alone(func() error { c.lock.Describe(c.text()); return nil })
 }
 
-// Leave ends the claim; nil is none.
+// Leave ends the claim; a nil claim does nothing.
 func (c *Claim) Leave() error {
 	if c == nil {
 		return nil
@@ -118,7 +116,7 @@ func (c *Claim) Leave() error {
 func (c *Claim) alone(f func() error) error {
 	err := os.Mkdir(c.dir, 0o777)
 	if err == nil {
-		// For every user, each of whom may remove only what is his; Mkdir obeys the umask.
+		// Writable by every user, each of whom may remove only own files; Mkdir applies the umask.
 		err = os.Chmod(c.dir, 0o777|fs.ModeSticky)
 	} else if errors.Is(err, fs.ErrExist) {
 		err = nil
@@ -133,7 +131,7 @@ func (c *Claim) alone(f func() error) error {
 	return errors.Join(f(), unlock())
 }
 
-// mark makes the file and locks it.
+// mark creates the file and locks it.
 func (c *Claim) mark() (err error) {
 	name := fmt.Sprintf("%d-%016x", os.Getpid(), rand.Uint64())
 	c.lock, err = file.LockFile(filepath.Join(c.dir, name), c.text())
@@ -141,14 +139,14 @@ func (c *Claim) mark() (err error) {
 }
 
 func (c *Claim) text() string {
-	text, _ := json.Marshal(c.work) // strings and times
+	text, _ := json.Marshal(c.work) // cannot fail: strings and times only
 	return string(text)
 }
 
-// mostEntries bounds how many files are read: every user can make some.
+// mostEntries limits how many files are read, since every user can create some.
 const mostEntries = 1024
 
-// look returns what others do, the earliest first, and removes what killed ones left.
+// look returns the work of others, the earliest first, and removes the files of killed processes.
 func look(dir string) []Work {
 	var others []Work
 	opened, err := os.Open(dir)
@@ -161,15 +159,15 @@ func look(dir string) []Work {
 		path := filepath.Join(dir, entry.Name())
 		locked, text, err := file.LockText(path)
 		switch {
-		case err != nil: // not one of ours
+		case err != nil: // not one of our files
 		case !locked:
-			_ = os.Remove(path) // refused where it is another user's
+			_ = os.Remove(path) // fails if it is another user's
 		default:
 			var work Work
 			if json.Unmarshal([]byte(text), &work) != nil || strings.TrimSpace(work.What) == "" {
 				work = Work{What: "another measurement"}
 			}
-			work.Since = work.Since.UTC() // comparable
+			work.Since = work.Since.UTC() // for comparisons
 			others = append(others, work)
 		}
 	}

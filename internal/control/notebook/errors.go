@@ -7,47 +7,47 @@ import (
 )
 
 var (
-	// ErrNotFound: there is no such run.
+	// ErrNotFound means that there is no such run.
 	ErrNotFound = errors.New("no such run")
-	// ErrAmbiguous: a name, or a beginning, that several runs share.
+	// ErrAmbiguous means that several runs share a name or the beginning of one.
 	ErrAmbiguous = errors.New("several runs match")
-	// ErrNoResults: no run has a finished trial.
+	// ErrNoResults means that no run has a finished trial.
 	ErrNoResults = errors.New("no run has a finished trial")
-	// ErrNameTaken: a name that is the ID of a run.
+	// ErrNameTaken means that a name is the ID of a run.
 	ErrNameTaken = errors.New("a run has this as its ID: expected another name")
-	// ErrTrialExists: a trial with this Order is saved already.
+	// ErrTrialExists means that a trial with this Order is already saved.
 	ErrTrialExists = errors.New("this trial is saved already and is not replaced")
-	// ErrHeld: another linerate is carrying the run on.
+	// ErrHeld means that another linerate process is running this run.
 	ErrHeld = errors.New("another linerate is making this run's trials")
-	// ErrNotHeld: the run was neither begun nor resumed by this store.
+	// ErrNotHeld means that this store neither began nor resumed the run.
 	ErrNotHeld = errors.New("the run must be begun or resumed first")
-	// ErrComplete: the run has every trial of its plan.
+	// ErrComplete means that the run has every trial of its plan.
 	ErrComplete = errors.New("the run is complete: there is nothing to continue")
 
-	// ErrNoNotebook: there is no notebook yet, and it was not to be made.
+	// ErrNoNotebook means that there is no notebook and it should not be created.
 	ErrNoNotebook = errors.New("there is no notebook yet")
-	// ErrNewer: the notebook was made by a newer linerate.
+	// ErrNewer means that a newer linerate created the notebook.
 	ErrNewer = errors.New("made by a newer linerate: use that one, or another notebook")
-	// ErrOlder: its format must be renewed, for which it must be opened for writing.
+	// ErrOlder means that the notebook's format must be converted, which needs write access.
 	ErrOlder = errors.New("made by an older linerate; it can be converted only when opened for writing")
-	// ErrOldRun: the run's document has the keys of an earlier version.
+	// ErrOldRun means that the run's document has the keys of an earlier version.
 	ErrOldRun = errors.New(
 		"recorded by an earlier linerate, in a format that this version does not read: use that version, or run the study again")
-	// ErrNotNotebook: what is there is something else.
+	// ErrNotNotebook means that the file is something else.
 	ErrNotNotebook = errors.New("not a linerate notebook")
-	// ErrDamaged: the notebook is broken.
+	// ErrDamaged means that the notebook is damaged.
 	ErrDamaged = errors.New("damaged")
-	// ErrReadOnly: the notebook cannot be written.
+	// ErrReadOnly means that the notebook cannot be written.
 	ErrReadOnly = errors.New("cannot be written")
-	// ErrFull: no space is left for it.
+	// ErrFull means that the notebook's disk has no space left.
 	ErrFull = errors.New("no space left on its disk: make room; saved trials are safe")
-	// ErrBusy: another process kept it locked for too long.
+	// ErrBusy means that another process kept the notebook locked for too long.
 	ErrBusy = errors.New("locked by another process for too long")
 )
 
-// ReferenceError says that a reference to a run could not be resolved: Cause is
-// ErrNotFound, ErrAmbiguous or ErrNoResults, and Candidates are the runs that match, have no
-// results or are nearest; of ErrNotFound none if no ID or name is like the reference.
+// ReferenceError means that a reference to a run could not be resolved. Cause is ErrNotFound, ErrAmbiguous or
+// ErrNoResults. Candidates are the runs that match, have no results, or have the most similar ID or name; for
+// ErrNotFound there may be none.
 type ReferenceError struct {
 	Reference  string
 	Where      string

@@ -11,14 +11,14 @@ import (
 	"linerate/internal/model/source"
 )
 
-// ProposeID names a run after its study and seed, such as arp-flux-7.
+// ProposeID returns an ID from a study and seed, such as arp-flux-7.
 func ProposeID(study string, seed uint64) string {
 	return study + "-" + strconv.FormatUint(seed, 10)
 }
 
-// CheckID says whether id can name a run: it becomes part of file names.
+// CheckID returns an error unless id can name a run; it becomes part of file names.
 func CheckID(id string) error {
-	// By hand: a bounded regular expression costs every agent a millisecond.
+	// Not a regular expression: compiling a bounded one costs every agent a millisecond.
 	good := id != "" && len(id) <= 200 && !strings.ContainsRune("._-", rune(id[0]))
 	for _, r := range id {
 		good = good && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -31,10 +31,9 @@ func CheckID(id string) error {
 	return nil
 }
 
-// FreeID returns the proposal or, where that or one of proposal_2, proposal_3… is taken, the one
-// after the highest: the ID of a run that was removed, in a ticket or a note, names no other run.
-// No proposal has an underscore: measure-web-2 is of the host web-2, and measure-web_2 the second
-// measurement with web.
+// FreeID returns the proposal or, if that or one of proposal_2, proposal_3… is taken, the number after the
+// highest, so that an ID in a ticket or note never refers to another run after its own was removed. Proposals
+// have no underscore: measure-web-2 is for host web-2, and measure-web_2 the second measurement with web.
 func FreeID(proposal string, taken []string) string {
 	highest := 0
 	for _, id := range taken {
@@ -52,14 +51,14 @@ func FreeID(proposal string, taken []string) string {
 	return proposal + "_" + strconv.Itoa(highest+1)
 }
 
-// CheckName says whether a run can be given this name.
+// CheckName returns an error unless a run can have this name.
 func CheckName(name string) error {
 	if name != strings.TrimSpace(name) {
 		return fmt.Errorf("name %q: expected no space at its beginning or end", name)
 	}
 	good := utf8.RuneCountInString(name) <= 80 && !strings.HasPrefix(name, "-") && !slices.Contains(latest, name)
 	for _, r := range name {
-		good = good && unicode.IsPrint(r) // no break of a line, no control character
+		good = good && unicode.IsPrint(r) // excludes line breaks and control characters
 	}
 	if name == "" || !good {
 		return fmt.Errorf("name %q: expected up to 80 characters in one line, the first no dash, and not %s", name,
@@ -68,13 +67,13 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Reference is what a run can be referred to by.
+// Reference is what can refer to a run.
 type Reference struct {
 	ID, Name string
 	Results  bool // it has a trial
 }
 
-// String is the run in a list: its ID, and its name if it has one.
+// String returns the run's ID and, if it has one, its name.
 func (r Reference) String() string {
 	if r.Name == "" {
 		return r.ID
@@ -82,14 +81,14 @@ func (r Reference) String() string {
 	return fmt.Sprintf("%s (%s)", r.ID, r.Name)
 }
 
-// latest is how a reader refers to the run that was begun last of those with results.
+// latest lists the words for the latest run with results.
 var latest = []string{"latest", "last"}
 
-// shown is how many candidates an error names.
+// shown is how many candidates an error lists.
 const shown = 5
 
-// Find resolves what a reader calls a run, among the runs of a notebook, the latest
-// first. An ID comes before a name, and both before beginnings of them.
+// Find resolves a reference among the runs of a notebook, the latest first. IDs precede names, and both precede
+// beginnings of them.
 func Find(reference, where string, runs []Reference) (string, error) {
 	matching := func(is func(Reference) bool) (list []Reference) {
 		for _, run := range runs {

@@ -1,8 +1,7 @@
-// Package permitted remembers which commands of study files the user has permitted: a
-// file from elsewhere may name any program, for hosts that are reached by via.
+// Package permitted remembers which commands of study files the user has permitted. A study file from elsewhere
+// may name any program for hosts reached by via.
 //
-// The command line asks the user. What a plan executes is known to packages
-// topology and study.
+// The command line asks the user. Packages topology and study know what a plan executes.
 package permitted
 
 import (
@@ -23,21 +22,20 @@ import (
 const Name = "permitted"
 
 const (
-	mostCommands = 10_000 // remembered; the oldest are forgotten
+	mostCommands = 10_000 // the oldest are dropped
 	digest       = 2 * sha256.Size
 	mostBytes    = (mostCommands + 1) * (digest + 1)
 )
 
-// List is a list of commands in a file of mode 0600: their SHA-256, one a line. It is not
-// beside the notebook: a directory with a notebook may be from elsewhere, and whatever is in
-// it must not permit anything.
+// List is a list of commands in a file of mode 0600: one SHA-256 per line. It is not beside the notebook,
+// because a notebook's directory may come from elsewhere and must not permit anything.
 type List struct {
 	path  string
 	lines []string
 }
 
-// Load reads what this user has permitted on this machine. A file that others may write, or
-// that is not this user's, is an error: it would permit what they want.
+// Load reads what this user has permitted on this machine. It fails if others may write the file or own it,
+// since they could permit commands.
 func Load() (*List, error) {
 	dir, err := file.StateDir()
 	if err != nil {
@@ -55,7 +53,7 @@ func Load() (*List, error) {
 	return p, nil
 }
 
-// Without returns those of the commands that are not permitted.
+// Without returns the commands that are not permitted.
 func (p *List) Without(commands []topology.Command) (list []topology.Command) {
 	for _, c := range commands {
 		if !slices.Contains(p.lines, key(c)) {
@@ -65,7 +63,7 @@ func (p *List) Without(commands []topology.Command) (list []topology.Command) {
 	return list
 }
 
-// Add permits commands from now on, besides what others have permitted since Load.
+// Add permits commands, in addition to those that other processes have permitted since Load.
 func (p *List) Add(commands []topology.Command) error {
 	err := file.Change(p.path, mostBytes, func(old []byte) ([]byte, error) {
 		p.lines = strings.Fields(string(old))
@@ -83,7 +81,7 @@ func (p *List) Add(commands []topology.Command) error {
 	return nil
 }
 
-// key identifies a command: its node and its words, without addresses and ports.
+// key identifies a command by its node and words, without addresses and ports.
 func key(c topology.Command) string {
 	sum := sha256.Sum256([]byte(c.Node + "\x00" + c.Alike))
 	return hex.EncodeToString(sum[:])

@@ -12,24 +12,24 @@ import (
 	"linerate/internal/model/source"
 )
 
-// Credentials are the secrets of an SNMP agent. They print as nothing, and no error of this
-// package has any of them.
+// Credentials are the secrets of an SNMP agent. They never appear in formatted output or in errors of this
+// package.
 type Credentials struct {
 	version gosnmp.SnmpVersion
 	values  map[string]string
 }
 
-// Format hides them from every verb of fmt.Printf.
+// Format hides the credentials from every verb of package fmt.
 func (Credentials) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("credentials")) }
 
-// MarshalJSON refuses: they belong in no document.
+// MarshalJSON returns an error: credentials belong in no document.
 func (Credentials) MarshalJSON() ([]byte, error) {
 	return nil, fmt.Errorf("credentials are in no document")
 }
 
 const (
-	mostSecret = 4 << 10 // bytes of a file
-	// leastPassword is that of RFC 3414, section 11.2, in characters.
+	mostSecret = 4 << 10 // size of a file in bytes
+	// leastPassword is the minimum length of RFC 3414, section 11.2, in characters.
 	leastPassword = 8
 )
 
@@ -43,8 +43,8 @@ var privProtocols = map[string]gosnmp.SnmpV3PrivProtocol{
 	"AES-192-C": gosnmp.AES192C, "AES-256-C": gosnmp.AES256C,
 }
 
-// ReadCredentials reads a file of lines "key: value" for version 2c (also "") or 3. The file
-// must be its owner's alone (file.ReadPrivate). Errors name the file, the line and the key.
+// ReadCredentials reads a file of lines "key: value" for version 2c (also "") or 3. Only its owner may have
+// access (file.ReadPrivate). Errors name the file, the line and the key.
 func ReadCredentials(path, version string) (Credentials, error) {
 	data, err := file.ReadPrivate(path, mostSecret)
 	if err != nil {
@@ -74,7 +74,7 @@ func parse(text, version string) (Credentials, error) {
 		}
 		key, value, is := strings.Cut(line, ":")
 		key, value = strings.TrimSpace(key), unquoted(strings.TrimSpace(value))
-		switch { // the line may be a secret by itself: it is not repeated
+		switch { // do not repeat the line, which may itself be a secret
 		case !is || !slices.Contains(keys, key):
 			return c, fmt.Errorf("line %d: expected KEY: VALUE with %s", i+1, source.Or(keys))
 		case c.values[key] != "":
@@ -87,7 +87,7 @@ func parse(text, version string) (Credentials, error) {
 	return c, c.check(keys[0])
 }
 
-// check reports what is missing.
+// check returns an error that names missing keys.
 func (c Credentials) check(required string) error {
 	if c.values[required] == "" {
 		return fmt.Errorf("%s is missing", required)
@@ -114,7 +114,7 @@ func inMap[V any](m map[string]V) func(string) bool {
 	return func(key string) bool { _, is := m[key]; return is }
 }
 
-// unquoted is a value without the quotes that YAML would have around it.
+// unquoted removes the quotes that YAML allows around a value.
 func unquoted(s string) string {
 	if n := len(s); n >= 2 && s[0] == s[n-1] && (s[0] == '"' || s[0] == '\'') {
 		return s[1 : n-1]
@@ -122,7 +122,7 @@ func unquoted(s string) string {
 	return s
 }
 
-// enter gives them to a client.
+// enter sets the credentials of a client.
 func (c Credentials) enter(client *gosnmp.GoSNMP) {
 	client.Version = c.version
 	if c.version != gosnmp.Version3 {
@@ -145,7 +145,7 @@ func (c Credentials) enter(client *gosnmp.GoSNMP) {
 	client.SecurityParameters = user
 }
 
-// Community is the credentials of version 2c with that community.
+// Community returns the credentials for version 2c with this community.
 func Community(name string) Credentials {
 	return Credentials{gosnmp.Version2c, map[string]string{"community": name}}
 }

@@ -1,10 +1,9 @@
-// Package snmp reads the counters of switches' ports: it finds the ports of a study's links
-// on each switch once, and then asks only for the counters of those, before, in and after a
-// window. The protocol is gosnmp's (RFC 3416, RFC 3414).
+// Package snmp reads the counters of switch ports. It finds the ports of a study's links on each switch once,
+// and then requests only their counters, before, during and after a window. The protocol is implemented by
+// gosnmp (RFC 3416, RFC 3414).
 //
-// Every request has a deadline and every reply a bound. A trial never waits for a switch: what it
-// has not reported in time is absent, with the reason. What the figures mean is for
-// package polled.
+// Every request has a deadline and every reply a size limit. A trial never waits for a switch: what is not
+// reported in time is absent, with the reason. Package polled interprets the figures.
 package snmp
 
 import (
@@ -25,27 +24,25 @@ import (
 )
 
 const (
-	// patience is how long a reply may take; of discovery it is asked for again.
+	// patience is how long a reply may take; during discovery a request is then repeated.
 	patience    = 2 * time.Second
 	pollTimeout = time.Second
-	// repetitions of a GETBULK: more make replies of several fragments, which some devices
-	// do not send.
+	// Rows per GETBULK: more would need fragmented replies, which some devices do not send.
 	repetitions = 16
-	// mostText bounds names that a device gives, in characters.
+	// mostText limits the names that a device reports, in characters.
 	mostText = 64
 )
 
-// device is the SNMP agent of a switch. It is not for use by several goroutines at a time,
-// as the library's client is not.
+// device is the SNMP agent of a switch. It is not safe for concurrent use, as the library's client is not.
 type device struct {
 	at     string // for messages
-	secure bool   // SNMPv3: wrong credentials are said
+	secure bool   // SNMPv3, which reports wrong credentials
 	client *gosnmp.GoSNMP
 	latest *tap
 }
 
-// tap keeps what was received last: a report of wrong credentials cannot be authentic, and
-// the library does not say what it is.
+// tap keeps the latest message received. A report of wrong credentials cannot be authenticated, and the library
+// does not return it.
 type tap struct {
 	net.Conn
 	reply []byte
@@ -57,11 +54,11 @@ func (t *tap) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// usmStats is the encoded beginning of the OIDs of reports (RFC 3414, section 5); the next
-// byte is which.
+// usmStats is the encoded prefix of the OIDs in reports (RFC 3414, section 5); the next byte selects the
+// object.
 var usmStats = []byte{0x2b, 6, 1, 6, 3, 15, 1, 1}
 
-// report is the number of the object below usmStats that the latest reply has; 0: none.
+// report returns the number of the object below usmStats in the latest reply; 0 if it has none.
 func (t *tap) report() byte {
 	if i := bytes.Index(t.reply, usmStats); i >= 0 && i+len(usmStats) < len(t.reply) {
 		return t.reply[i+len(usmStats)]
@@ -69,8 +66,7 @@ func (t *tap) report() byte {
 	return 0
 }
 
-// open makes a client; nothing is sent. conn leads to an agent of a lab; nil: UDP to the
-// address of s.
+// open returns a client and sends nothing. conn connects to an agent of a lab; nil: UDP to the address in s.
 func open(ctx context.Context, s *topology.SNMP, c Credentials, conn net.Conn) (*device, error) {
 	host, port, _ := s.Endpoint()
 	d := &device{at: net.JoinHostPort(host, fmt.Sprint(port)), secure: c.version == gosnmp.Version3}
@@ -82,7 +78,7 @@ func open(ctx context.Context, s *topology.SNMP, c Credentials, conn net.Conn) (
 	d.client = &gosnmp.GoSNMP{Target: host, Port: max(port, 1), Transport: "udp", Context: ctx, Timeout: patience,
 		MaxOids: gosnmp.MaxOids, MaxRepetitions: repetitions}
 	c.enter(d.client)
-	if err := d.client.Connect(); err != nil { // a socket, and the name's address
+	if err := d.client.Connect(); err != nil { // resolves the name and opens a socket
 		return nil, d.failed(err)
 	}
 	if conn != nil {
@@ -94,13 +90,13 @@ func open(ctx context.Context, s *topology.SNMP, c Credentials, conn net.Conn) (
 	return d, nil
 }
 
-// interrupt ends the wait for a reply, from another goroutine.
+// interrupt ends the wait for a reply; call it from another goroutine.
 func (d *device) interrupt() { _ = d.client.Conn.SetDeadline(time.Now()) }
 
 func (d *device) close() { _ = d.client.Close() }
 
-// get asks for objects, which the reply has in their order, again so many times. Objects that
-// the device does not have are in it as such.
+// get requests objects and returns them in order, with again repetitions after a timeout. Objects that the
+// device lacks are marked in the reply.
 func (d *device) get(ctx context.Context, within time.Duration, again int, oids []string) ([]gosnmp.SnmpPDU, error) {
 	d.client.Context, d.client.Timeout, d.client.Retries = ctx, within, again
 	reply, err := d.client.Get(oids)
@@ -120,8 +116,8 @@ func (d *device) get(ctx context.Context, within time.Duration, again int, oids 
 	return reply.Variables, nil
 }
 
-// walk reads the rows of a column, at most so many, by the part of their OID behind the
-// column's. more says that there are others.
+// walk calls row for up to most rows of a column, with the part of their OID after the column's. more reports
+// whether there are others.
 func (d *device) walk(ctx context.Context, column string, most int, row func(index []uint32, value gosnmp.SnmpPDU)) (
 	more bool, err error) {
 	d.client.Timeout, d.client.Retries, d.client.Context = patience, 1, ctx
@@ -144,7 +140,7 @@ func (d *device) walk(ctx context.Context, column string, most int, row func(ind
 				absent(v) {
 				return false, nil
 			}
-			if slices.Compare(oid, last) <= 0 { // a loop
+			if slices.Compare(oid, last) <= 0 { // the device repeats itself
 				return false, errors.New("its rows are not in order")
 			}
 			if n++; n > most {
@@ -156,7 +152,7 @@ func (d *device) walk(ctx context.Context, column string, most int, row func(ind
 	}
 }
 
-// status is the error of a reply.
+// status returns the error in a reply.
 func status(reply *gosnmp.SnmpPacket) error {
 	switch reply.Error {
 	case gosnmp.NoError:
@@ -171,11 +167,11 @@ func status(reply *gosnmp.SnmpPacket) error {
 
 var errTooBig = errors.New("its reply would be too large (tooBig)")
 
-// errSilent: there was no answer in time.
+// errSilent means that no answer came in time.
 var errSilent = errors.New("no answer")
 
-// failed says what an error of a request means, in our words: those of the library may have
-// the message with its secrets in it, or what a device sent.
+// failed describes the error of a request in our own words: the library's may contain the message with its
+// secrets, or text from the device.
 func (d *device) failed(err error) error {
 	if d.secure && d.latest != nil {
 		switch d.latest.report() {
@@ -210,12 +206,12 @@ func (d *device) failed(err error) error {
 	return errors.New("its reply is no SNMP message")
 }
 
-// absent reports whether a device does not have an object.
+// absent reports whether the device lacks an object.
 func absent(v gosnmp.SnmpPDU) bool {
 	return v.Type == gosnmp.NoSuchObject || v.Type == gosnmp.NoSuchInstance || v.Type == gosnmp.Null
 }
 
-// number is the value of a counter or an integer; 0: it is none.
+// number returns the value of a counter or integer; 0 for other types.
 func number(v gosnmp.SnmpPDU) uint64 {
 	switch n := v.Value.(type) {
 	case uint64:
@@ -230,18 +226,18 @@ func number(v gosnmp.SnmpPDU) uint64 {
 	return 0
 }
 
-// octets is a string as the device has it.
+// octets returns the bytes of a string.
 func octets(v gosnmp.SnmpPDU) []byte {
 	b, _ := v.Value.([]byte)
 	return b[:min(len(b), 255)]
 }
 
-// text is a string for people.
+// text returns a string for display.
 func text(v gosnmp.SnmpPDU) string {
 	return plain.Short(strings.ToValidUTF8(string(octets(v)), "?"), mostText)
 }
 
-// parseOID reads ".1.3.6"; what is no OID is nil.
+// parseOID parses ".1.3.6"; nil if it is no OID.
 func parseOID(s string) (list []uint32) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(s, "."), ".") {
 		n := uint64(0)

@@ -13,21 +13,21 @@ import (
 )
 
 const (
-	// discovery of a switch takes at most so long; what is not read by then is missing.
+	// discovery limits how long discovering a switch takes; what is not read by then is missing.
 	discovery = 15 * time.Second
-	// Bounds of what is read of a switch.
+	// Limits of what is read from a switch.
 	mostInterfaces = 1024
 	mostForwarded  = 4096
 	mostNeighbours = 512
 )
 
-// found is what a switch has, as it said once.
+// found is what a switch reported during discovery.
 type found struct {
-	system     string // its name and what it is
+	system     string // its name and description
 	interfaces []iface
 	fdb        []learned
 	neighbours []neighbour
-	// lacking are parts that could not be read, with the reason.
+	// lacking lists parts that could not be read, with the reason.
 	lacking []string
 }
 
@@ -37,19 +37,19 @@ type iface struct {
 	name  string // ifName, or ifDescr
 }
 
-// learned is a MAC address and the interface behind which it is.
+// learned is a MAC address and the interface it was learned on.
 type learned struct {
 	mac   string
 	index int
 }
 
-// neighbour is what the other end of an interface's cable says of itself by LLDP.
+// neighbour is what the device at the other end of an interface's cable reports by LLDP.
 type neighbour struct {
 	index        int
-	system, port string // a MAC address is spelled as such
+	system, port string // a MAC address is formatted as one
 }
 
-// discover asks for everything once. An error: it does not answer, or not this user.
+// discover reads everything once. It fails if the switch does not answer, or not to this user.
 func (d *device) discover(ctx context.Context) (*found, error) {
 	ctx, cancel := context.WithTimeout(ctx, discovery)
 	defer cancel()
@@ -76,7 +76,7 @@ func (d *device) discover(ctx context.Context) (*found, error) {
 	return f, nil
 }
 
-// read walks a column; the error says that there were more rows than are read.
+// read walks a column; it returns an error if there are more than most rows.
 func (f *found) read(ctx context.Context, d *device, column string, most int,
 	row func([]uint32, gosnmp.SnmpPDU)) error {
 	more, err := d.walk(ctx, column, most, row)
@@ -92,8 +92,8 @@ func (f *found) missed(part string, err error) {
 	}
 }
 
-// readForwarding reads the forwarding table: by VLAN (Q-BRIDGE-MIB), or that without
-// (BRIDGE-MIB). Its ports are those of the bridge, which have interfaces.
+// readForwarding reads the forwarding table by VLAN (Q-BRIDGE-MIB) or without VLANs (BRIDGE-MIB). It maps
+// bridge ports to interfaces.
 func (d *device) readForwarding(ctx context.Context, f *found) {
 	interfaces := map[int]int{} // by port
 	f.missed("forwarding table", f.read(ctx, d, dot1dBasePortIfIndex, mostInterfaces,
@@ -105,7 +105,7 @@ func (d *device) readForwarding(ctx context.Context, f *found) {
 	f.fdb = nil
 	for _, table := range []struct {
 		column string
-		before int // of the index, before the MAC address
+		before int // index elements before the MAC address
 	}{{dot1qTpFdbPort, 1}, {dot1dTpFdbPort, 0}} {
 		f.missed("forwarding table", f.read(ctx, d, table.column, mostForwarded,
 			func(index []uint32, v gosnmp.SnmpPDU) {
@@ -115,7 +115,7 @@ func (d *device) readForwarding(ctx context.Context, f *found) {
 				}
 				at, known := interfaces[port]
 				if !known {
-					at = port // some devices number both alike and have no table
+					at = port // some devices number both equally and lack the mapping
 				}
 				f.fdb = append(f.fdb, learned{hardware(index[table.before:]), at})
 			}))
@@ -125,7 +125,7 @@ func (d *device) readForwarding(ctx context.Context, f *found) {
 	}
 }
 
-// hardware spells a MAC address that is part of an index.
+// hardware formats a MAC address that is part of an index.
 func hardware(index []uint32) string {
 	var bytes []byte
 	for _, n := range index {
@@ -134,7 +134,7 @@ func hardware(index []uint32) string {
 	return macOf(bytes)
 }
 
-// macOf spells six bytes; empty: they are not six.
+// macOf formats six bytes as a MAC address; empty for other lengths.
 func macOf(b []byte) string {
 	if len(b) != 6 {
 		return ""
@@ -142,8 +142,8 @@ func macOf(b []byte) string {
 	return fmt.Sprintf("%02x:%02x:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3], b[4], b[5])
 }
 
-// readLLDP reads neighbours (IEEE 802.1AB, LLDP-MIB). Local ports have numbers of their own:
-// their identifier is an ifName, or else the number is taken for the ifIndex.
+// readLLDP reads neighbours (IEEE 802.1AB, LLDP-MIB). Local ports have their own numbers: their identifier is
+// an ifName, or else the number is taken as the ifIndex.
 func (d *device) readLLDP(ctx context.Context, f *found) {
 	local := map[uint32]int{}
 	err := f.read(ctx, d, lldpLocPortID, mostInterfaces, func(index []uint32, v gosnmp.SnmpPDU) {
@@ -193,7 +193,7 @@ func (d *device) readLLDP(ctx context.Context, f *found) {
 	slices.SortFunc(f.neighbours, func(a, b neighbour) int { return a.index - b.index })
 }
 
-// byName finds an interface by its name; 0: there is none, or several have it.
+// byName returns the index of the interface with this name; 0 if there is none or several.
 func (f *found) byName(name string) (index int) {
 	for _, i := range f.interfaces {
 		if i.name == name {
@@ -206,7 +206,7 @@ func (f *found) byName(name string) (index int) {
 	return index
 }
 
-// nameOf is an interface's name; empty: there is no such interface.
+// nameOf returns an interface's name; empty if there is no such interface.
 func (f *found) nameOf(index int) string {
 	if i := slices.IndexFunc(f.interfaces, func(i iface) bool { return i.index == index }); i >= 0 {
 		return f.interfaces[i].name
@@ -214,8 +214,8 @@ func (f *found) nameOf(index int) string {
 	return ""
 }
 
-// table is the forwarding table with the names of ports, those with a link in the study
-// first; it is cut where a record must not have more.
+// table returns the forwarding table with port names, those with a link in the study first, cut to what a
+// record may hold.
 func (f *found) table(ports []*port) []record.FDBEntry {
 	names, peers := map[int]string{}, map[int]string{}
 	for _, p := range ports {

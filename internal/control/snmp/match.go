@@ -10,28 +10,28 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Wanted is a port of the study: one end of a link.
+// Wanted is a port of the study to find: one end of a link.
 type Wanted struct {
-	Port string // its name in the study
+	Port string // name of the port in the study
 	Peer topology.End
-	// Interface is the ifName or ifIndex that the study gives; empty: none.
+	// Interface is the ifName or ifIndex in the study; empty: not given.
 	Interface string
-	// MAC is that of the peer; empty: not known, as of a switch.
+	// MAC is the peer's MAC address; empty: unknown, as for a switch.
 	MAC string
-	// LLDP is the port as the peer's own LLDP daemon has it; empty: not known.
+	// LLDP is the port as reported by the peer's LLDP daemon; empty: unknown.
 	LLDP string
-	// Bps is the rate of the link; 0: the study gives none.
+	// Bps is the rate of the link; 0: not given.
 	Bps float64
 }
 
-// port is a wanted port and what was found of it.
+// port is a wanted port and what was found about it.
 type port struct {
 	record.SwitchPort
 	wanted Wanted
 	lacks  []bool // counters that it does not have
 }
 
-// match finds the interfaces of ports. What is not found has the reason in Missing.
+// match finds the interfaces of ports. Missing has the reason for each that is not found.
 func (f *found) match(wanted []Wanted) (ports []*port) {
 	for _, w := range wanted {
 		p := &port{wanted: w, SwitchPort: record.SwitchPort{Port: w.Port, Peer: w.Peer.String()}}
@@ -55,8 +55,8 @@ func (f *found) match(wanted []Wanted) (ports []*port) {
 	return ports
 }
 
-// find finds the interface of one port: as the study names it, by its name, by the peer's MAC
-// address in the forwarding table, by what the peer or the switch say by LLDP.
+// find finds the interface of one port: by the interface in the study, by name, by the peer's MAC address in
+// the forwarding table, or by LLDP of the peer or the switch.
 func (f *found) find(w Wanted) (index int, how, missing string) {
 	if w.Interface != "" {
 		if index = f.byName(w.Interface); index != 0 {
@@ -102,8 +102,8 @@ func (f *found) find(w Wanted) (index int, how, missing string) {
 	return 0, "", fmt.Sprintf("%s: name the port in snmp: ports: {%s: IFNAME}", missing, w.Port)
 }
 
-// byLLDP is the interface whose neighbour is the peer: by its MAC address, or by the names of
-// system and port; 0: none, or several.
+// byLLDP returns the interface whose neighbour is the peer, by MAC address or by the names of system and port;
+// 0 if there is none or several.
 func (f *found) byLLDP(w Wanted) (index int) {
 	for _, n := range f.neighbours {
 		system, _, _ := strings.Cut(n.system, ".")

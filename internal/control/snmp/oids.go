@@ -1,6 +1,6 @@
 package snmp
 
-// Objects that are asked for. docs/switches.md has them with their RFCs.
+// The objects that are requested. docs/switches.md lists them with their RFCs.
 const (
 	sysDescr  = "1.3.6.1.2.1.1.1.0"
 	sysUpTime = "1.3.6.1.2.1.1.3.0"
@@ -24,15 +24,15 @@ const (
 	lldpRemPortID        = "1.0.8802.1.1.2.1.4.1.1.7"
 	lldpRemSysName       = "1.0.8802.1.1.2.1.4.1.1.9"
 	lldpSubtypeMAC       = 3
-	lldpIndexOfLocalPort = 1 // of the index: time mark, local port, number
+	lldpIndexOfLocalPort = 1 // element of the index: time mark, local port, number
 	lldpIndexLen         = 3
 )
 
-// counter is an object of a port in 64 bits and in 32; empty: there is none.
+// counter is a counter's objects of 64 bits (wide) and 32 bits (narrow); empty: does not exist.
 type counter struct{ name, wide, narrow string }
 
-// counters are in the order of record.SwitchCounters. Those of octets and packets of 64 bits
-// are of ifXTable, as those of multicast and broadcast packets are in both sizes.
+// counters are in the order of record.SwitchCounters. The 64-bit counters of octets and packets are in
+// ifXTable, as are both sizes of multicast and broadcast packets.
 var counters = []counter{
 	{"ifInOctets", "1.3.6.1.2.1.31.1.1.1.6", "1.3.6.1.2.1.2.2.1.10"},
 	{"ifOutOctets", "1.3.6.1.2.1.31.1.1.1.10", "1.3.6.1.2.1.2.2.1.16"},
@@ -48,7 +48,7 @@ var counters = []counter{
 	{"ifOutErrors", "", "1.3.6.1.2.1.2.2.1.20"},
 }
 
-// oid is the object that a port of so many bits is asked for.
+// oid returns the object for a port with counters of this many bits.
 func (c counter) oid(bits int) string {
 	if c.wide == "" || bits == 32 {
 		return c.narrow

@@ -11,17 +11,17 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Pair is the two ports of a device that frames pass from one interface of this host to another,
-// for package forward. Their names are those of the interfaces.
+// Pair is the two ports of a device through which frames pass between two interfaces of this host, for package
+// forward. They are named after these interfaces.
 type Pair struct {
 	Switch              *Switch
 	Transmits, Receives string
-	// Ports are the ifNames or ifIndexes of the device's ports; empty: they are found.
+	// Ports are the ifNames or ifIndexes of the ports; empty: Find determines them.
 	Ports [2]string
 }
 
-// Find finds the ports. An error: the device does not answer, or not with these credentials, or
-// it does not say which ports they are.
+// Find finds the ports. It fails if the device does not answer, rejects the credentials, or does not report
+// which ports they are.
 func (p Pair) Find(ctx context.Context, transmits, receives string, linkBps float64) error {
 	wanted := func(name, port, mac string) Wanted {
 		return Wanted{Port: name, Peer: topology.End{Node: "here", Interface: name}, Interface: port, MAC: mac,
@@ -41,7 +41,7 @@ func (p Pair) Find(ctx context.Context, transmits, receives string, linkBps floa
 	return nil
 }
 
-// Watch reads them from now on, for a length.
+// Watch reads the ports from now on for the given length.
 func (p Pair) Watch(ctx context.Context, length time.Duration) func() record.SwitchReading {
 	w := p.Switch.Watch(ctx, nil)
 	begin := sched.Now()

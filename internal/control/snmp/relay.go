@@ -10,20 +10,20 @@ import (
 	"github.com/gosnmp/gosnmp"
 )
 
-// Relay is a connection over which a datagram is sent by exchange, which returns the reply to
-// it: the way to an agent in a namespace that this process is not in.
+// Relay returns a connection that sends datagrams with exchange, which returns the reply: the way to an agent
+// in a namespace that this process is not in.
 func Relay(exchange func(ctx context.Context, datagram []byte) ([]byte, error)) net.Conn {
 	return &relay{exchange: exchange}
 }
 
 type relay struct {
-	net.Conn // of its methods only those below are called
+	net.Conn // only the methods below are called
 	exchange func(context.Context, []byte) ([]byte, error)
 	sent     []byte
 
 	mu       sync.Mutex
 	deadline time.Time
-	stop     context.CancelFunc // of the wait that is going on; nil: none is
+	stop     context.CancelFunc // cancels the current wait; nil: there is none
 }
 
 func (r *relay) Write(datagram []byte) (int, error) {
@@ -37,7 +37,7 @@ func (r *relay) Read(buffer []byte) (int, error) {
 	r.stop = cancel
 	r.mu.Unlock()
 	defer cancel()
-	if r.sent == nil { // what was sent is answered already: there will be no other reply
+	if r.sent == nil { // the datagram has been answered: there will be no other reply
 		<-ctx.Done()
 		return 0, os.ErrDeadlineExceeded
 	}
@@ -49,7 +49,7 @@ func (r *relay) Read(buffer []byte) (int, error) {
 	return copy(buffer, reply), err
 }
 
-// SetDeadline also ends a wait that is over by then.
+// SetDeadline also ends a current wait if t has passed.
 func (r *relay) SetDeadline(t time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -62,11 +62,11 @@ func (r *relay) SetDeadline(t time.Time) error {
 
 func (r *relay) Close() error { return nil }
 
-// nsCacheTimeout of net-snmp's ifTable (NET-SNMP-AGENT-MIB): 0 has it read the kernel's
-// counters at each request, in place of every 3 s.
+// nsCacheTimeout of net-snmp's ifTable (NET-SNMP-AGENT-MIB): with 0 it reads the kernel's counters at each
+// request instead of every 3 s.
 const nsCacheTimeout = "1.3.6.1.4.1.8072.1.5.3.1.2.1.3.6.1.2.1.2.2"
 
-// Uncached has a switch that is net-snmp in a lab read its counters at each request.
+// Uncached makes a net-snmp switch of a lab read its counters at each request.
 func (s *Switch) Uncached(ctx context.Context) error {
 	s.device.client.Context, s.device.client.Timeout, s.device.client.Retries = ctx, patience, 1
 	reply, err := s.device.client.Set([]gosnmp.SnmpPDU{{Name: nsCacheTimeout, Type: gosnmp.Integer, Value: 0}})

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// mostPorts of a switch are read in a trial.
+	// mostPorts is how many ports of a switch are read in a trial.
 	mostPorts = 32
-	// spacing of polls, at least.
+	// spacing is the minimum interval between polls.
 	spacing = 250 * time.Millisecond
-	// mostPolls of a window, beside those before it.
+	// mostPolls limits the polls of a window, without those before it.
 	mostPolls = 2000
-	// learning takes at most so long, and as long as unheard where nothing changes.
+	// learning is the maximum duration of Learn, and unheard its duration if nothing changes.
 	learning = 10 * time.Second
 	unheard  = 3 * time.Second
 )
@@ -36,13 +36,13 @@ type Switch struct {
 	wanted   []Wanted
 	ports    []*port
 	searches int
-	perReply int     // ports that one request asks for
-	learned  bool    // how often it refreshes its counters
+	perReply int     // ports in one request
+	learned  bool    // it is known how often the switch refreshes its counters
 	refreshS float64 // 0: at each request
 }
 
-// Open makes a client of a switch's agent and sends nothing yet. conn leads to an agent
-// that does not have an address of its own; nil: there is one.
+// Open returns a client for a switch's agent and sends nothing yet. conn connects to an agent without an
+// address of its own; nil: it has one.
 func Open(ctx context.Context, name string, s *topology.SNMP, c Credentials, conn net.Conn) (*Switch, error) {
 	d, err := open(ctx, s, c, conn)
 	if err != nil {
@@ -54,8 +54,8 @@ func Open(ctx context.Context, name string, s *topology.SNMP, c Credentials, con
 // Close closes its socket.
 func (s *Switch) Close() { s.device.close() }
 
-// Discover finds the wanted ports. An error: the switch does not answer, or not with these
-// credentials. A port that is not found has the reason in each Reading.
+// Discover finds the wanted ports. It fails if the switch does not answer or rejects the credentials. For a
+// port that is not found, each Reading has the reason.
 func (s *Switch) Discover(ctx context.Context, wanted []Wanted) error {
 	f, err := s.device.discover(ctx)
 	if err != nil {
@@ -72,7 +72,7 @@ func (s *Switch) Discover(ctx context.Context, wanted []Wanted) error {
 	return nil
 }
 
-// match finds the wanted ports in what the switch said. What was found before is kept.
+// match finds the wanted ports in what the switch reported, keeping those found before.
 func (s *Switch) match(ctx context.Context) {
 	ports := s.found.match(s.wanted)
 	for i, p := range ports {
@@ -88,11 +88,11 @@ func (s *Switch) match(ctx context.Context) {
 	s.ports = ports
 }
 
-// mostSearches is how often ports that were not found are looked for again.
+// mostSearches is how often the search for missing ports is repeated.
 const mostSearches = 3
 
-// search looks for ports again that were not found: a switch forgets hosts that were silent,
-// and learns their MAC addresses once flows are opened.
+// search repeats the search for missing ports: a switch forgets silent hosts, and learns their MAC addresses
+// when flows are opened.
 func (s *Switch) search(ctx context.Context) {
 	if s.searches >= mostSearches || !slices.ContainsFunc(s.ports, func(p *port) bool {
 		return p.Index == 0 && p.wanted.Interface == ""
@@ -107,7 +107,7 @@ func (s *Switch) search(ctx context.Context) {
 	s.match(ctx)
 }
 
-// describe asks what a port is, and whether it has counters of 64 bits.
+// describe reads a port's properties, and whether it has 64-bit counters.
 func (s *Switch) describe(ctx context.Context, p *port) error {
 	at := fmt.Sprintf(".%d", p.Index)
 	oids := []string{ifAlias + at, ifHighSpeed + at, ifSpeed + at, ifType + at, counters[0].wide + at,
@@ -144,7 +144,7 @@ func (s *Switch) describe(ctx context.Context, p *port) error {
 	return nil
 }
 
-// readable are the ports with figures among those of the names; nil: all.
+// readable returns the named ports that have figures; nil selects all ports.
 func (s *Switch) readable(names []string) (list []*port) {
 	for _, p := range s.ports {
 		if p.Missing == "" && (names == nil || slices.Contains(names, p.Port)) {
@@ -154,17 +154,17 @@ func (s *Switch) readable(names []string) (list []*port) {
 	return list[:min(len(list), mostPorts)]
 }
 
-// series are the polls of several ports in one window.
+// series holds the polls of several ports in one window.
 type series struct {
 	ports         []*port
 	replies       [][]polled.Poll // by port
-	broken        []string        // by port: why they do not belong together
-	uptime        uint32          // of the poll before, in 1/100 s
+	broken        []string        // by port: why its polls cannot be compared
+	uptime        uint32          // in the previous poll, in 1/100 s
 	uptimeNs      int64           // when it was sent
-	raw           [][]uint64      // of the poll before, by port
+	raw           [][]uint64      // in the previous poll, by port
 	discontinuity []uint64        // by port
 	polls, failed int
-	last          error // of the latest poll; nil: it was answered
+	last          error // of the latest poll; nil: answered
 }
 
 func newSeries(ports []*port) *series {
@@ -172,7 +172,7 @@ func newSeries(ports []*port) *series {
 		raw: make([][]uint64, len(ports)), discontinuity: make([]uint64, len(ports))}
 }
 
-// poll asks for the counters of all ports once, with sysUpTime in each request.
+// poll requests the counters of all ports once, with sysUpTime in each request.
 func (s *Switch) poll(ctx context.Context, r *series) error {
 	r.polls++
 	for first := 0; first < len(r.ports); first += s.perReply {
@@ -188,7 +188,7 @@ func (s *Switch) poll(ctx context.Context, r *series) error {
 		sent := sched.Now()
 		got, err := s.device.get(ctx, pollTimeout, 0, oids)
 		received := sched.Now()
-		if errors.Is(err, errTooBig) && s.perReply > 1 { // it is asked for fewer from now on
+		if errors.Is(err, errTooBig) && s.perReply > 1 { // use smaller requests from now on
 			s.perReply /= 2
 			r.polls--
 			return s.poll(ctx, r)
@@ -206,12 +206,11 @@ func (s *Switch) poll(ctx context.Context, r *series) error {
 	return nil
 }
 
-// restartDoubt is by how much the time that the switch says has passed may differ from ours:
-// of seconds, and a share.
+// How much the time that has passed on the switch may differ from ours: in seconds plus a share.
 const restartDoubtS, restartDoubtShare = 5, 0.1
 
-// uptimeIs notes sysUpTime, which wraps after 497 days. Counters before a restart have
-// nothing to do with those after it.
+// uptimeIs records sysUpTime, which wraps after 497 days. Counters before and after a restart cannot be
+// compared.
 func (r *series) uptimeIs(ticks uint32, sent, received int64) {
 	if r.uptimeNs != 0 {
 		ours, theirs := float64(received-r.uptimeNs)/1e9, float64(int32(ticks-r.uptime))/100
@@ -224,7 +223,7 @@ func (r *series) uptimeIs(ticks uint32, sent, received int64) {
 	r.uptime, r.uptimeNs = ticks, sent
 }
 
-// add adds one port's counters to what it had before: those of 32 bits wrap.
+// add adds a port's counters to the series; 32-bit counters wrap.
 func (r *series) add(i int, sent, received int64, got []gosnmp.SnmpPDU, discontinuity uint64) {
 	p := polled.Poll{SentNs: sent, ReceivedNs: received}
 	before := r.replies[i]
@@ -256,7 +255,7 @@ func (r *series) add(i int, sent, received int64, got []gosnmp.SnmpPDU, disconti
 	r.replies[i] = append(before, p)
 }
 
-// busiest are the polls of the port that carried most; nil: there are none.
+// busiest returns the polls of the port that carried most; nil if there are none.
 func (r *series) busiest(from, to int64) (polls []polled.Poll) {
 	most := uint64(0)
 	for _, list := range r.replies {
@@ -275,8 +274,8 @@ func (r *series) busiest(from, to int64) (polls []polled.Poll) {
 	return polls
 }
 
-// Learn polls until it is known how often the switch refreshes its counters, or that there is
-// too little traffic to see it: then the trials show it.
+// Learn polls until it knows how often the switch refreshes its counters, or that there is too little traffic
+// to see it; then the trials show it.
 func (s *Switch) Learn(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, learning)
 	defer cancel()
@@ -304,7 +303,7 @@ func (s *Switch) Learn(ctx context.Context) {
 	}
 }
 
-// record is what is said of the switch without any figures, for the reason.
+// record returns a reading without figures, with the reason.
 func (s *Switch) record(why string) record.SwitchReading {
 	r := record.SwitchReading{Switch: s.Name, Missing: why}
 	if s.found != nil {

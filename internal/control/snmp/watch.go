@@ -14,7 +14,7 @@ import (
 	"linerate/internal/science/polled"
 )
 
-// Watch polls a switch beside a trial. It never waits for the switch where the trial would.
+// Watch polls a switch during a trial. The trial never waits for the switch.
 type Watch struct {
 	s      *Switch
 	names  []string // of ports; nil: all
@@ -25,11 +25,11 @@ type Watch struct {
 	answers atomic.Bool
 
 	mu         sync.Mutex
-	begin, end int64         // of the window; 0: not known yet
-	planned    chan struct{} // has an element when begin and end change
+	begin, end int64         // of the window; 0: unknown yet
+	planned    chan struct{} // receives an element when begin and end change
 }
 
-// Watch begins to poll the ports of those names, in the background, until Reading is called.
+// Watch starts polling the named ports in the background, until Reading is called.
 func (s *Switch) Watch(ctx context.Context, names []string) *Watch {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &Watch{s: s, names: names, cancel: cancel, done: make(chan struct{}), planned: make(chan struct{}, 1),
@@ -41,7 +41,7 @@ func (s *Switch) Watch(ctx context.Context, names []string) *Watch {
 	return w
 }
 
-// Schedule says when the window is, in nanoseconds of sched.Now: polls are sent at its edges.
+// Schedule sets the window, in ns of sched.Now: polls are sent at its edges.
 func (w *Watch) Schedule(begin, end int64) {
 	w.mu.Lock()
 	w.begin, w.end = begin, end
@@ -52,7 +52,7 @@ func (w *Watch) Schedule(begin, end int64) {
 	}
 }
 
-// run polls from now on until behind the window's end.
+// run polls from now on until after the window.
 func (w *Watch) run(ctx context.Context) {
 	w.s.search(ctx)
 	w.series = newSeries(w.s.readable(w.names))
@@ -78,7 +78,7 @@ func (w *Watch) run(ctx context.Context) {
 	}
 }
 
-// wait waits for the next poll of a window that is known now.
+// wait waits until the next poll is due.
 func (w *Watch) wait(ctx context.Context) bool {
 	now := sched.Now()
 	next, _ := w.next(now)
@@ -90,8 +90,8 @@ func (w *Watch) wait(ctx context.Context) bool {
 	}
 }
 
-// next is when to poll next: in the steps of the window, with a poll at each of its edges.
-// more is false once that at its end was sent.
+// next returns when to poll next: at the steps of the window, including its edges. more is false after the poll
+// at its end.
 func (w *Watch) next(now int64) (at int64, more bool) {
 	w.mu.Lock()
 	begin, end := w.begin, w.end
@@ -111,14 +111,14 @@ func (w *Watch) next(now int64) (at int64, more bool) {
 	}
 	step = max(step, (end-begin)/mostPolls)
 	for _, p := range w.series.ports {
-		if p.Bits == 32 && p.rate() > 0 { // often enough for its wraps
+		if p.Bits == 32 && p.rate() > 0 { // often enough to see each wrap
 			step = min(step, max(int64(spacing), int64(polled.WrapS(p.rate())*1e9/2)))
 		}
 	}
 	return min(end, begin+((now-begin)/step+1)*step), true
 }
 
-// sentBefore reports whether the latest poll was sent before an instant.
+// sentBefore reports whether the latest poll was sent before at.
 func (w *Watch) sentBefore(at int64) bool {
 	for _, list := range w.series.replies {
 		if n := len(list); n > 0 {
@@ -128,7 +128,7 @@ func (w *Watch) sentBefore(at int64) bool {
 	return false
 }
 
-// rate is that of a port in bit/s: as it says, or else the link's.
+// rate returns a port's rate in bit/s, as reported or else the link's.
 func (p *port) rate() float64 {
 	if p.SpeedBps > 0 {
 		return p.SpeedBps
@@ -136,12 +136,11 @@ func (p *port) rate() float64 {
 	return p.wanted.Bps
 }
 
-// stopping is how long the end of a trial waits for a poll at the window's end that was sent
-// and has no answer yet.
+// stopping is how long the end of a trial waits for the answer to the poll at the window's end.
 const stopping = 300 * time.Millisecond
 
-// Reading ends the polling and returns what the ports counted in the window; it takes at most
-// stopping and the time of an unanswered poll that cannot be called off.
+// Reading stops polling and returns what the ports counted in the window. It takes at most stopping plus the
+// time of an unanswered poll that cannot be cancelled.
 func (w *Watch) Reading(begin, end int64) record.SwitchReading {
 	if w.answers.Load() {
 		select {
@@ -159,8 +158,8 @@ func (w *Watch) Reading(begin, end int64) record.SwitchReading {
 		out.Missing = fmt.Sprintf("none of %d polls was answered: %v", r.polls, r.last)
 	}
 	refresh, known := polled.Refresh(r.busiest(begin-int64(spacing)/2, end+int64(spacing)/2))
-	// Where traffic pauses, counters change more rarely than they are refreshed, never more often.
-	// Polls of a long window are too seldom to show that they are refreshed at each request.
+	// When traffic pauses, counters change less often than they are refreshed, never more often. Polls of a
+	// long window are too far apart to show a refresh at each request.
 	seldom := end-begin > mostPolls*int64(spacing)
 	if known && (!s.learned || refresh < s.refreshS && (refresh > 0 || !seldom)) {
 		s.learned, s.refreshS = true, refresh
@@ -188,7 +187,7 @@ func (w *Watch) Reading(begin, end int64) record.SwitchReading {
 	return out
 }
 
-// count enters a port's figures.
+// count sets a port's figures.
 func (w *Watch) count(p *port, port *record.SwitchPort, polls []polled.Poll, begin, end int64) error {
 	if why := polled.Wraps(polls, port.Bits, p.rate(), w.s.refreshS); why != "" {
 		return errors.New(why)

@@ -16,27 +16,27 @@ import (
 
 // counts may be read at any time.
 type counts struct {
-	done, failed, unanswered atomic.Int64 // of a client; done: of a server, its answers
+	done, failed, unanswered atomic.Int64 // client: transactions done; server: answers sent
 	errors, late             atomic.Int64
 	received, written        atomic.Int64 // bytes
 	opened, closed           atomic.Int64 // connections
-	first, last              atomic.Int64 // instants
-	failures                 atomic.Int64 // in a row
+	first, last              atomic.Int64 // times of the first and the latest activity
+	failures                 atomic.Int64 // consecutive failures
 }
 
 const (
-	// mostOutcomes bounds the kinds of answer that are counted separately: their names come
-	// from the server. The others are counted together.
+	// mostOutcomes limits the kinds of answer counted separately, because the server chooses their names. The
+	// others are counted together.
 	mostOutcomes = 24
 	otherOutcome = "other"
-	// mostSlow bounds how many of the slowest transactions are kept, and slowShare is
-	// which part of all they are.
+	// mostSlow limits how many of the slowest transactions are kept; slowShare is their share of all
+	// transactions.
 	mostSlow  = 1000
 	slowShare = 0.001
 )
 
-// recorder keeps what a client's transactions were, within the window. Its methods may
-// be called from several goroutines.
+// recorder keeps the times and outcomes of a client's transactions within the window. Its methods are safe for
+// concurrent use.
 type recorder struct {
 	mu       sync.Mutex // held for arithmetic only
 	latency  *hdrhistogram.Histogram
@@ -55,7 +55,7 @@ func newRecorder() *recorder {
 	return &recorder{latency: stats.NewHistogram(), outcomes: map[string]int64{}}
 }
 
-// answer counts an answer of a kind.
+// answer counts an answer with this outcome.
 func (r *recorder) answer(outcome string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -65,7 +65,7 @@ func (r *recorder) answer(outcome string) {
 	r.outcomes[outcome]++
 }
 
-// done takes a transaction's times.
+// done records the times of a transaction.
 func (r *recorder) done(x *Exchange) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,7 +94,7 @@ func (r *recorder) keep(s slow) {
 	}
 }
 
-// slowest is a heap (container/heap), the quickest first.
+// slowest is a heap (container/heap) with the fastest transaction first.
 type slowest []slow
 
 func (h slowest) Len() int           { return len(h) }
@@ -103,7 +103,7 @@ func (h slowest) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 func (h *slowest) Push(x any)        { *h = append(*h, x.(slow)) }
 func (h *slowest) Pop() any          { last := (*h)[len(*h)-1]; *h = (*h)[:len(*h)-1]; return last }
 
-// cause is what took most of a transaction's time.
+// cause returns what took most of a transaction's time.
 func (x *Exchange) cause() record.SlowCause {
 	p, most := record.Phase(0), int64(0)
 	for i, ns := range x.phases {
@@ -135,7 +135,7 @@ func (r *recorder) describe(t *record.Transactions) {
 	kept := slices.Clone(r.slow)
 	t.Application.Outcomes = maps.Clone(r.outcomes)
 	r.mu.Unlock()
-	t.Latency, _ = stats.Distribution(latency) // a histogram of our own can be encoded
+	t.Latency, _ = stats.Distribution(latency) // encoding our own histogram cannot fail
 	a := t.Application
 	for p, h := range phases {
 		if h != nil {
@@ -146,7 +146,7 @@ func (r *recorder) describe(t *record.Transactions) {
 	a.Slow = slowOf(kept, latency.TotalCount())
 }
 
-// slowOf says what held up the slowest slowShare of so many transactions.
+// slowOf summarizes what delayed the slowest slowShare of all transactions.
 func slowOf(kept []slow, all int64) *record.Slow {
 	n := min(int(float64(all)*slowShare+0.5), len(kept))
 	if n == 0 {
@@ -160,7 +160,7 @@ func slowOf(kept []slow, all int64) *record.Slow {
 	return s
 }
 
-// counted is a flow's counts at this instant.
+// counted returns a flow's current counts.
 func (c *counts) counted() (t record.Transactions) {
 	t.Done, t.Failed, t.Unanswered = c.done.Load(), c.failed.Load(), c.unanswered.Load()
 	t.Late, t.Application = c.late.Load(), &record.Application{Errors: c.errors.Load()}
@@ -169,7 +169,7 @@ func (c *counts) counted() (t record.Transactions) {
 	return t
 }
 
-// stamp notes that something was moved now.
+// stamp records that data was moved now.
 func (c *counts) stamp() {
 	now := sched.Now()
 	c.first.CompareAndSwap(0, now)

@@ -27,20 +27,20 @@ type Dialer struct {
 	f *appFlow
 }
 
-// Spec is the flow's options.
+// Spec returns the flow's options.
 func (d *Dialer) Spec() flow.Spec { return d.f.Request.Spec }
 
-// Host is the server's name or address with its port, without the zone of an IPv6 address.
+// Host returns the server's name or address with its port, without the zone of an IPv6 address.
 func (d *Dialer) Host() string { return d.f.host() }
 
-// Late counts an answer that came after its transaction was given up, or a second time.
+// Late counts a duplicate answer, or one to a transaction that was given up.
 func (d *Dialer) Late() {
 	if !d.f.engine.Signals.Quit.Load() {
 		d.f.counts.late.Add(1)
 	}
 }
 
-// lookUp is where the next connection goes, and notes how long the look-up of a name took.
+// lookUp returns where the next connection goes, and records in x how long resolving a name took.
 func (d *Dialer) lookUp(ctx context.Context, x *Exchange) (message.FlowRequest, error) {
 	request := d.f.Request
 	if request.Host == "" {
@@ -63,17 +63,17 @@ func (d *Dialer) lookUp(ctx context.Context, x *Exchange) (message.FlowRequest, 
 	return request, nil
 }
 
-// Conn is a connection of a client, which counts what it carries.
+// Conn is a client's connection, which counts the bytes it carries.
 type Conn struct {
 	net.Conn
 	f        *appFlow
-	raw      syscall.RawConn // of TCP; nil: of UDP
+	raw      syscall.RawConn // TCP only; nil for UDP
 	received atomic.Uint64   // bytes
-	resent   atomic.Uint32   // segments sent again until the latest reading
+	resent   atomic.Uint32   // segments retransmitted until the latest reading
 	closing  atomic.Bool
 }
 
-// TCP opens a connection and notes how long it took.
+// TCP opens a connection and records in x how long that took.
 func (d *Dialer) TCP(ctx context.Context, x *Exchange) (*Conn, error) {
 	request, err := d.lookUp(ctx, x)
 	if err != nil {
@@ -86,7 +86,7 @@ func (d *Dialer) TCP(ctx context.Context, x *Exchange) (*Conn, error) {
 	}
 	x.Phase(record.PhaseConnect, began)
 	if request.NoDelay != nil {
-		_ = tcp.SetNoDelay(*request.NoDelay) // what it is without
+		_ = tcp.SetNoDelay(*request.NoDelay) // a failure leaves the default
 	}
 	if !request.Cookie.IsZero() {
 		if err := greeting.SendCookie(tcp, request.Cookie); err != nil {
@@ -100,7 +100,7 @@ func (d *Dialer) TCP(ctx context.Context, x *Exchange) (*Conn, error) {
 	return c, nil
 }
 
-// UDP opens a socket that is connected to the server.
+// UDP returns a socket connected to the server.
 func (d *Dialer) UDP(ctx context.Context, x *Exchange) (*Conn, error) {
 	request, err := d.lookUp(ctx, x)
 	if err != nil {
@@ -120,8 +120,8 @@ func (d *Dialer) UDP(ctx context.Context, x *Exchange) (*Conn, error) {
 	return d.f.opened(conn, nil), nil
 }
 
-// agreed is a socket to which linerate's server has agreed. Once it has answered the flow, no
-// answer is no sign of a firewall, and a timeout as any other.
+// agreed returns a socket on which linerate's server has accepted the flow. Once the server has answered,
+// missing answers mean an ordinary timeout, not a firewall.
 func (d *Dialer) agreed(ctx context.Context, request message.FlowRequest) (*net.UDPConn, error) {
 	conn, err := handshake.Dial(ctx, request, time.Until(deadline(ctx)))
 	if errors.Is(err, handshake.ErrNoAnswer) && d.f.IsOpen() {
@@ -130,7 +130,7 @@ func (d *Dialer) agreed(ctx context.Context, request message.FlowRequest) (*net.
 	return conn, err
 }
 
-// Packets is a socket for QUIC, and where its packets go. It counts as a connection.
+// Packets returns a socket for QUIC and the address for its packets. It counts as a connection.
 func (d *Dialer) Packets(ctx context.Context, x *Exchange) (net.PacketConn, net.Addr, error) {
 	request, err := d.lookUp(ctx, x)
 	if err != nil {
@@ -157,8 +157,8 @@ func (d *Dialer) Packets(ctx context.Context, x *Exchange) (net.PacketConn, net.
 	return d.f.marked(&udpSocket{UDPConn: udp, as: d.f.opened(udp, nil)}), remote, nil
 }
 
-// marked is a socket whose packets have the flow's codepoint: a library for QUIC that can
-// set ECN of each packet would set the whole traffic class with it.
+// marked returns a socket whose packets have the flow's DSCP. A QUIC library that can set ECN per packet would
+// otherwise overwrite the whole traffic class.
 func (f *appFlow) marked(packets net.PacketConn) net.PacketConn {
 	if f.Request.DSCP == nil {
 		return packets
@@ -166,7 +166,7 @@ func (f *appFlow) marked(packets net.PacketConn) net.PacketConn {
 	return struct{ net.PacketConn }{packets}
 }
 
-// udpSocket is a socket whose packets a library moves by batches.
+// udpSocket is a socket on which a library can send and receive in batches.
 type udpSocket struct {
 	*net.UDPConn
 	as *Conn
@@ -174,7 +174,7 @@ type udpSocket struct {
 
 func (s *udpSocket) Close() error { return s.as.Close() }
 
-// TLS makes a TLS connection of one that is open.
+// TLS starts TLS on an open connection.
 func (d *Dialer) TLS(ctx context.Context, x *Exchange, c net.Conn, alpn ...string) (*tls.Conn, error) {
 	began := sched.Now()
 	conn := tls.Client(c, d.f.clientTLS(alpn...))
@@ -185,16 +185,16 @@ func (d *Dialer) TLS(ctx context.Context, x *Exchange, c net.Conn, alpn ...strin
 	return conn, nil
 }
 
-// TLSConfig is what TLS of a connection uses.
+// TLSConfig returns the TLS configuration of a connection.
 func (d *Dialer) TLSConfig(alpn ...string) *tls.Config { return d.f.clientTLS(alpn...) }
 
-// deadline is when ctx ends by itself; it always does.
+// deadline returns the deadline of ctx, which always has one.
 func deadline(ctx context.Context) time.Time {
 	at, _ := ctx.Deadline()
 	return at
 }
 
-// Read and Write count payload: what TLS and the protocol add is in it.
+// Read and Write count all bytes, including the overhead of TLS and the protocol.
 func (c *Conn) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	c.received.Add(uint64(max(0, n)))
@@ -202,13 +202,12 @@ func (c *Conn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Received is how many bytes have been read so far.
 func (c *Conn) Received() uint64 { return c.received.Load() }
 
-// Usable reports whether the peer has not ended the connection, as far as this host's kernel
-// knows: the next reading may have what came before.
+// Usable reports whether, as far as this host's kernel knows, the peer has not closed the connection. Data
+// received before the close may still be unread.
 func (c *Conn) Usable() bool {
-	state := uint8(record.TCPEstablished) // of UDP, and where the system does not say
+	state := uint8(record.TCPEstablished) // for UDP, and where the system cannot tell
 	if c.raw != nil {
 		_ = socket.WithFD(c.raw, func(fd int) error {
 			info, err := sock.TCPInfo(fd)
@@ -236,8 +235,8 @@ func (c *Conn) Close() error {
 	return c.Conn.Close()
 }
 
-// retransmitted is how many segments the connection has sent again, SYNs among them;
-// 0 over UDP, and where the system does not say.
+// retransmitted returns how many segments, SYNs included, the connection has resent; 0 for UDP, and where the
+// system cannot tell.
 func (c *Conn) retransmitted() (segments uint32) {
 	if c.raw == nil {
 		return 0
@@ -250,14 +249,14 @@ func (c *Conn) retransmitted() (segments uint32) {
 	return segments
 }
 
-// Ended notes in x what the connection sent again in the transaction, which ends.
+// Ended records in x, when its transaction ends, what the connection resent meanwhile.
 func (c *Conn) Ended(x *Exchange) {
 	now := c.retransmitted()
 	before := c.resent.Swap(now)
 	x.resent += int64(now - min(now, before))
 }
 
-// addrs are the two ends of the connection.
+// addrs returns the two ends of the connection.
 func (c *Conn) addrs() (local, remote netip.AddrPort) {
 	return socket.AddrPort(c.LocalAddr()), socket.AddrPort(c.RemoteAddr())
 }

@@ -26,33 +26,33 @@ import (
 )
 
 const (
-	// maxOpening is how many sessions open their connections at a time.
+	// maxOpening is how many sessions open connections concurrently.
 	maxOpening = 64
-	// backOff is how long a session without a pace waits after a failure: what refuses
-	// connections is not to be flooded with them.
+	// backOff is how long a session without a pace waits after a failure, so as not to flood a server that
+	// refuses connections.
 	backOff = 20 * time.Millisecond
-	// longestReason bounds the text of a failure, in characters.
+	// longestReason limits the text of a failure, in characters.
 	longestReason = 200
-	// mostFailures in a row, of each session, make a server count as gone.
+	// mostFailures consecutive failures per session mean that the server is gone.
 	mostFailures = 3
 )
 
 // appFlow is one end of a flow of an application protocol.
 type appFlow struct {
-	flowset.State // its addresses are the first connection's
+	flowset.State // its addresses are those of the first connection
 	engine        *Engine
 	protocol      Protocol
 	isClient      bool
 	counts        counts
 	recorder      *recorder
-	arrivals      atomic.Pointer[arrivals] // of transactions, once they begin
+	arrivals      atomic.Pointer[arrivals] // set when transactions begin
 	tls           clientTLS
 
 	mu       sync.Mutex // held for assignments only
 	sessions []Session
 	conns    map[*Conn]struct{}
 	served   map[*served]struct{} // a server's connections
-	accepted chan net.Conn        // what a listener that flows share has accepted
+	accepted chan net.Conn        // connections accepted by a shared listener
 	inFlight map[*Exchange]struct{}
 	closed   bool
 	failure  string // the latest failure of a transaction
@@ -67,8 +67,8 @@ func (e *Engine) newFlow(request message.FlowRequest) *appFlow {
 	}
 }
 
-// host is the server's name or address with its port, as the server knows it: the zone of an
-// IPv6 address is this host's own (RFC 4007, section 11.2).
+// host returns the server's name or address with its port, as the server knows it: without an IPv6 zone, which
+// has a meaning on this host only (RFC 4007, section 11.2).
 func (f *appFlow) host() string {
 	host := cmp.Or(f.Request.Host, f.Request.Remote.String())
 	if at, err := netip.ParseAddrPort(host); err == nil {
@@ -77,14 +77,13 @@ func (f *appFlow) host() string {
 	return host
 }
 
-// overUDP says that the protocol's packets are UDP's.
+// overUDP reports whether the protocol runs over UDP.
 func (f *appFlow) overUDP() bool { return flow.Of(f.Request.Protocol).Transport == flow.UDP }
 
-// connections is how many sessions the flow has.
+// connections returns the number of sessions of the flow.
 func (f *appFlow) connections() int { return max(1, f.Request.Connections) }
 
-// opened counts a connection and returns it; one of a flow that has been closed meanwhile
-// is closed.
+// opened counts a connection and returns it; if the flow has been closed, it closes the connection.
 func (f *appFlow) opened(conn net.Conn, raw syscall.RawConn) *Conn {
 	c := &Conn{Conn: conn, f: f, raw: raw}
 	f.counts.opened.Add(1)
@@ -98,7 +97,7 @@ func (f *appFlow) opened(conn net.Conn, raw syscall.RawConn) *Conn {
 	return c
 }
 
-// forget notes that a connection closes, with RST over TCP: nothing is left in TIME_WAIT.
+// forget removes a connection that is being closed. TCP closes with RST, so that nothing is left in TIME_WAIT.
 func (f *appFlow) forget(c *Conn) {
 	f.counts.closed.Add(1)
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
@@ -109,9 +108,8 @@ func (f *appFlow) forget(c *Conn) {
 	delete(f.conns, c)
 }
 
-// connect makes a transaction that is not counted over each session, or, where
-// connections do not stay, over one: the server answers. first is called after the
-// first of them.
+// connect makes one uncounted transaction per session or, if connections are not kept, on one session, to see
+// that the server answers. It calls first after the first transaction.
 func (f *appFlow) connect(ctx context.Context, timeout time.Duration, first func()) {
 	var sessions []Session
 	for range f.connections() {
@@ -146,8 +144,8 @@ func (f *appFlow) connect(ctx context.Context, timeout time.Duration, first func
 	f.counts.written.Store(0)
 }
 
-// openRest makes a transaction over each of the sessions, maxOpening at a time, and returns
-// the first failure, after which it begins no further one.
+// openRest makes one transaction per session, at most maxOpening concurrently. It stops at the first failure
+// and returns it.
 func (f *appFlow) openRest(ctx context.Context, sessions []Session, timeout time.Duration) (failure error) {
 	var mu sync.Mutex
 	failed := func(err error) bool {
@@ -172,7 +170,7 @@ func (f *appFlow) openRest(ctx context.Context, sessions []Session, timeout time
 	return failure
 }
 
-// probe makes one transaction, which is not counted.
+// probe makes one uncounted transaction.
 func (f *appFlow) probe(ctx context.Context, s Session, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, f.within(timeout))
 	defer cancel()
@@ -182,12 +180,12 @@ func (f *appFlow) probe(ctx context.Context, s Session, timeout time.Duration) e
 		return err
 	}
 	if x.failed {
-		f.note(x.outcome) // the server answers; what it answers is counted
+		f.note(x.outcome) // the server answers; later answers are counted by outcome
 	}
 	return nil
 }
 
-// within is how long a transaction of opening may take.
+// within returns how long a transaction that opens a connection may take.
 func (f *appFlow) within(timeout time.Duration) time.Duration {
 	if timeout <= 0 {
 		return f.timeout()
@@ -195,7 +193,7 @@ func (f *appFlow) within(timeout time.Duration) time.Duration {
 	return timeout
 }
 
-// openError says why not all connections could be opened, and how many are.
+// openError returns why not all connections could be opened, and how many were.
 func (f *appFlow) openError(err error, timeout time.Duration) error {
 	f.mu.Lock()
 	open, local := len(f.conns), f.Request.Local
@@ -215,7 +213,7 @@ func (f *appFlow) openError(err error, timeout time.Duration) error {
 	return err
 }
 
-// timeout is how long a transaction may take.
+// timeout returns how long a transaction may take.
 func (f *appFlow) timeout() time.Duration {
 	if t := time.Duration(f.Request.Timeout); t > 0 {
 		return t
@@ -223,7 +221,7 @@ func (f *appFlow) timeout() time.Duration {
 	return flow.DefaultTimeout
 }
 
-// run makes the flow's transactions until its stop.
+// run makes the flow's transactions until it stops.
 func (f *appFlow) run() {
 	e := f.engine
 	if f.Failure() != nil || !e.WaitStart() {
@@ -240,7 +238,7 @@ func (f *appFlow) run() {
 	making.Wait()
 }
 
-// transact makes transactions over a session, one after another.
+// transact makes transactions in a session, one after another.
 func (f *appFlow) transact(s Session, arrivals *arrivals) {
 	for {
 		due, ok := arrivals.take()
@@ -296,7 +294,7 @@ func (f *appFlow) transaction(s Session, due int64) error {
 	return err
 }
 
-// begin and end note which transactions are in flight.
+// begin and end maintain the set of transactions in flight.
 func (f *appFlow) begin(x *Exchange) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -309,8 +307,8 @@ func (f *appFlow) end(x *Exchange) {
 	delete(f.inFlight, x)
 }
 
-// waiting is how many transactions have begun or are due at an instant and not done, and how
-// long the one that waits longest has.
+// waiting returns how many transactions are in flight or overdue at a time, and how long the oldest of them has
+// waited.
 func (f *appFlow) waiting(at int64) (n int64, longestNs int64) {
 	if a := f.arrivals.Load(); a != nil {
 		if due, first := a.overdue(at); due > 0 {
@@ -325,7 +323,7 @@ func (f *appFlow) waiting(at int64) (n int64, longestNs int64) {
 	return n + int64(len(f.inFlight)), longestNs
 }
 
-// failed counts a transaction without an answer, and returns what kind of failure it was.
+// failed counts a transaction without an answer, and returns the kind of failure.
 func (f *appFlow) failed(err error) (kind string) {
 	f.note(f.reason(err, f.timeout()).Error())
 	if timedOut(err) {
@@ -344,30 +342,29 @@ func (f *appFlow) failed(err error) (kind string) {
 	return "failed"
 }
 
-// timedOut says that the transaction's time was over.
+// timedOut reports whether err means that the transaction timed out.
 func timedOut(err error) bool {
 	var timed net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
 		errors.As(err, &timed) && timed.Timeout()
 }
 
-// reason words the failure of a transaction that had a time limit.
+// reason describes the failure of a transaction that had a timeout.
 func (f *appFlow) reason(err error, timeout time.Duration) error {
 	if timedOut(err) {
 		return fmt.Errorf("no answer within %v", timeout)
 	}
-	// It may have what the server sent.
+	// The text may contain what the server sent.
 	return errors.New(plain.Short(socket.Reason(err, f.Request.Remote.Addr()).Error(), longestReason))
 }
 
-// note keeps the latest failure.
+// note stores the latest failure.
 func (f *appFlow) note(text string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.failure = text
 }
 
-// Count takes the counts.
 func (f *appFlow) Count(out *message.FlowEnd) {
 	t := f.counts.counted()
 	out.ReceivedBytes, out.WrittenBytes = f.counts.received.Load(), f.counts.written.Load()
@@ -378,8 +375,7 @@ func (f *appFlow) Count(out *message.FlowEnd) {
 	out.Transactions = &t
 }
 
-// Describe adds the distributions, once the window is over, and whether the server
-// still answers.
+// Describe adds the distributions, once the window has ended, and whether the server still answers.
 func (f *appFlow) Describe(out *message.FlowEnd) {
 	window := f.engine.Window()
 	if f.isClient && window.EndNs != 0 && out.AtNs >= window.EndNs {
@@ -395,7 +391,7 @@ func (f *appFlow) Describe(out *message.FlowEnd) {
 		out.Error = &message.Error{Code: message.Deadline,
 			Text: fmt.Sprintf("%d transactions in a row failed; the latest: %s", n, f.failure)}
 	}
-	// What the kernel knows is of one connection, and of the flow if it has no other.
+	// The kernel's data covers one connection; it is the flow's only if there was no other.
 	if len(f.conns) != 1 || f.counts.opened.Load() != 1 || f.closed {
 		return
 	}
@@ -414,8 +410,8 @@ func (f *appFlow) Describe(out *message.FlowEnd) {
 	}
 }
 
-// established is how many of the connections the server has not closed, of which the client
-// learns at their next use only.
+// established returns how many connections the server has not closed; the client itself notices only at their
+// next use.
 func (f *appFlow) established() (n int64) {
 	f.mu.Lock()
 	conns := slices.Collect(maps.Keys(f.conns))
@@ -428,7 +424,7 @@ func (f *appFlow) established() (n int64) {
 	return n
 }
 
-// Sample is the bytes received and, at the client, the transactions done so far.
+// Sample returns the bytes received and, at the client, the transactions done so far.
 func (f *appFlow) Sample() (out record.FlowSample) {
 	out.ReceivedBytes = f.counts.received.Load()
 	if f.isClient {
@@ -437,12 +433,12 @@ func (f *appFlow) Sample() (out record.FlowSample) {
 	return out
 }
 
-// Moved is how many bytes all connections have received and written.
+// Moved returns the bytes that all connections have received and written.
 func (f *appFlow) Moved() (received, written int64) {
 	return f.counts.received.Load(), f.counts.written.Load()
 }
 
-// Close closes the flow's connections, and waits for what reads from them.
+// Close closes the flow's connections and waits until nothing reads from them.
 func (f *appFlow) Close() {
 	f.mu.Lock()
 	f.closed = true

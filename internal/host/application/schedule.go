@@ -10,33 +10,31 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// mostOverdue bounds the counting of instants that have passed.
+// mostOverdue limits how many missed times are counted.
 const mostOverdue = 1 << 20
 
-// arrivals gives transactions the instants at which they are to begin, one after
-// another. A session that is free takes the next.
+// arrivals hands out the times at which transactions begin. The next free session takes the next time.
 type arrivals struct {
 	signals *flowset.Signals
-	// turn is held by the one session that waits for the next instant; the others
-	// wait for their turn. So one thread at a time sleeps in the kernel, which is more
-	// precise than the runtime's timers.
+	// turn is held by the one session that waits for the next time; the others wait for their turn. So only one
+	// thread sleeps in the kernel, which is more precise than the runtime's timers.
 	turn chan struct{}
 
-	gapNs float64 // mean time between two; 0: each begins when a session is free
+	gapNs float64 // mean interval in ns; 0: transactions begin when a session is free
 
 	mu   sync.Mutex // held for arithmetic only
 	next instants
 }
 
-// instants are those at which transactions are to begin, in nanoseconds since the start. A
-// copy goes on as the original does.
+// instants generates the times at which transactions begin, in ns since the start. A copy continues with the
+// same times.
 type instants struct {
 	due     float64 // the next
 	poisson bool
 	random  rand.PCG
 }
 
-// pass goes on to the instant after the next.
+// pass advances to the next time.
 func (i *instants) pass(gapNs float64) {
 	if i.poisson {
 		gapNs *= rand.New(&i.random).ExpFloat64()
@@ -56,7 +54,7 @@ func newArrivals(signals *flowset.Signals, spec flow.Spec) *arrivals {
 	return a
 }
 
-// take waits for the next instant and returns it; false: the flow stops.
+// take waits for the next time and returns it; ok is false if the flow stops first.
 func (a *arrivals) take() (due int64, ok bool) {
 	if a.gapNs == 0 {
 		now := sched.Now()
@@ -68,7 +66,7 @@ func (a *arrivals) take() (due int64, ok bool) {
 	defer runtime.UnlockOSThread()
 	sched.SetTimerSlack(true)
 	defer sched.SetTimerSlack(false)
-	due = a.signals.Start.Load() + int64(a.next.due) // take alone writes it
+	due = a.signals.Start.Load() + int64(a.next.due) // only take writes it
 	for now := sched.Now(); ; now = sched.Now() {
 		if a.ends(max(now, due)) {
 			return 0, false
@@ -84,8 +82,8 @@ func (a *arrivals) take() (due int64, ok bool) {
 	return due, true
 }
 
-// overdue is how many instants have passed before at and were not taken, as no session was
-// free, and when the first of them was. They are counted up to mostOverdue.
+// overdue returns how many times before at have passed without a free session, counting at most mostOverdue,
+// and the first of them.
 func (a *arrivals) overdue(at int64) (n, first int64) {
 	start := a.signals.Start.Load()
 	if a.gapNs == 0 || start == 0 {
@@ -102,7 +100,7 @@ func (a *arrivals) overdue(at int64) (n, first int64) {
 	return n, first
 }
 
-// ends says that no transaction begins at an instant or later.
+// ends reports whether no transaction begins at or after this time.
 func (a *arrivals) ends(at int64) bool {
 	return a.signals.Quit.Load() || at >= a.signals.Stop.Load()
 }

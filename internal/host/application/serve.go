@@ -15,7 +15,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// server is what the flow's server answers with, without a listener.
+// server returns the flow's Server without a listener.
 func (f *appFlow) server() (*Server, error) {
 	made, err := f.engine.certificate()
 	if err != nil {
@@ -33,7 +33,7 @@ func (f *appFlow) server() (*Server, error) {
 	}}, nil
 }
 
-// serve answers until ctx ends, as it does when the engine closes.
+// serve answers until ctx ends, at the latest when the engine closes.
 func (f *appFlow) serve(ctx context.Context, s *Server) {
 	err := f.protocol.Serve(ctx, s)
 	if err != nil && !f.engine.Signals.Quit.Load() && !errors.Is(err, net.ErrClosed) {
@@ -41,7 +41,7 @@ func (f *appFlow) serve(ctx context.Context, s *Server) {
 	}
 }
 
-// arrived notes a connection at a server; nil: the flow is closed.
+// arrived registers an accepted connection; nil if the flow is closed.
 func (f *appFlow) arrived(conn net.Conn) *served {
 	c := &served{Conn: conn, f: f}
 	c.ctx, c.end = context.WithCancel(f.engine.Context())
@@ -59,13 +59,13 @@ func (f *appFlow) arrived(conn net.Conn) *served {
 	return c
 }
 
-// served is a server's connection, which counts what it carries.
+// served is a server's connection, which counts the bytes it carries.
 type served struct {
 	net.Conn
 	f     *appFlow
 	ctx   context.Context // until it is closed
 	end   context.CancelFunc
-	heard atomic.Int64 // when something was received latest, or it was opened
+	heard atomic.Int64 // when data last arrived, or when it was opened
 	once  sync.Once
 }
 
@@ -95,7 +95,7 @@ func (c *served) Close() error {
 	return c.Conn.Close()
 }
 
-// ownListener is a listener of the flow's own.
+// ownListener is the flow's own listener.
 type ownListener struct {
 	*net.TCPListener
 	f *appFlow
@@ -114,8 +114,7 @@ func (l *ownListener) Accept() (net.Conn, error) {
 	}
 }
 
-// sharedListener is where connections appear that a listener which flows share has
-// accepted.
+// sharedListener yields the flow's connections that a shared listener has accepted.
 type sharedListener struct {
 	f      *appFlow
 	once   sync.Once
@@ -138,7 +137,7 @@ func (l *sharedListener) Close() error {
 
 func (l *sharedListener) Addr() net.Addr { return &net.TCPAddr{} }
 
-// offered gives the server a connection that has shown the flow's cookie.
+// offered passes the server a connection that has shown the flow's cookie.
 func (f *appFlow) offered(conn *net.TCPConn) {
 	if err := socket.PrepareConn(f.Request, conn); err != nil {
 		f.Fail("%w", err)
@@ -157,35 +156,35 @@ func (f *appFlow) offered(conn *net.TCPConn) {
 	}
 }
 
-// open is how many connections a server has.
+// open returns how many connections a server has.
 func (f *appFlow) open() int { return int(f.counts.opened.Load() - f.counts.closed.Load()) }
 
-// mostOpen is how many it may have: a client that opens another for each transaction
-// sees the end of the one before first.
+// mostOpen returns the maximum number of connections. A client that opens one per transaction may open the next
+// before the server sees the previous one end.
 func (f *appFlow) mostOpen() int { return MostOpen(f.Request.Spec) }
 
-// MostOpen is how many connections of a flow may be open at the end that accepts them.
+// MostOpen returns how many connections of a flow may be open at the accepting end.
 func MostOpen(spec flow.Spec) int { return 2*max(1, spec.Connections) + 16 }
 
-// What a server's connection takes of this process's memory at most, in bytes: its
-// buffers and goroutines, those of TLS and of each stream.
+// The most memory that a server's connection takes in this process, in bytes: buffers and goroutines, those of
+// TLS and of each stream.
 const (
 	connMemory   = 32 << 10
 	tlsMemory    = 64 << 10
 	streamMemory = 64 << 10
-	// answerMemory is for an answer of DNS that waits, with its goroutine.
+	// answerMemory is the memory of a DNS answer that waits, with its goroutine.
 	answerMemory = 4 << 10
 )
 
-// ReceiveWindow is how many bytes of requests a server lets a client send unread on a
-// connection of HTTP/2 or HTTP/3.
+// ReceiveWindow returns how many bytes of requests a client may send unread on a connection of HTTP/2 or
+// HTTP/3.
 func ReceiveWindow(spec flow.Spec) int {
 	const least, most = 64 << 10, 1 << 20
 	return int(min(max(spec.Request, least), most))
 }
 
-// Memory is what a connection of a request's flow takes of this process's memory at most
-// at the end that accepts it, in bytes.
+// Memory returns the most memory that a connection of a request's flow takes in this process at the accepting
+// end, in bytes.
 func Memory(request message.FlowRequest) int64 {
 	bytes := int64(connMemory)
 	if request.TLS != "" && request.TLS != flow.TLSOff || request.Protocol == flow.DoT {
@@ -204,27 +203,26 @@ func Memory(request message.FlowRequest) int64 {
 	return bytes
 }
 
-// Claim says that a connection over TCP with this cookie is one of the flow's.
+// Claim reports whether a TCP connection with this cookie belongs to the flow.
 func (f *appFlow) Claim(cookie message.Cookie) bool {
 	return !f.isClient && !f.overUDP() && f.Request.Cookie == cookie && f.Failure() == nil && !f.IsClosed() &&
 		f.open() < f.mostOpen()
 }
 
-// Expects says whether the flow is over UDP and accepts a client with this cookie.
+// Expects reports whether the flow uses UDP and accepts a client with this cookie.
 func (f *appFlow) Expects(cookie message.Cookie) bool {
 	return !f.isClient && f.overUDP() && f.Request.Cookie == cookie && f.Failure() == nil && !f.IsClosed()
 }
 
-// admit makes a socket for a client over UDP and serves it. The end of a client's socket may
-// not be seen here: once as many are open as may be, the one that has been silent longest is
-// closed for it.
+// admit creates a socket for a UDP client and serves it. The end of a client's socket may go unnoticed, so at
+// the maximum number it closes the one that has been silent longest.
 func (f *appFlow) admit(c handshake.Client) bool {
 	f.mu.Lock()
 	var silent *served
 	for known := range f.served {
 		if socket.AddrPort(known.RemoteAddr()) == c.RemoteAddr() {
 			f.mu.Unlock()
-			_, err := known.Conn.Write(c.Ready()) // the client has missed it
+			_, err := known.Conn.Write(c.Ready()) // the client missed the ready frame
 			return err == nil
 		}
 		if silent == nil || known.heard.Load() < silent.heard.Load() {
@@ -246,7 +244,7 @@ func (f *appFlow) admit(c handshake.Client) bool {
 		conn.Close()
 		return false
 	}
-	server.Moved = func(net.Addr, int, int) {} // kept counts what it carries
+	server.Moved = func(net.Addr, int, int) {} // the connection itself counts
 	server.Connected, server.Packets = true, &connectedPackets{Conn: kept, raw: conn, ready: c.Ready(),
 		pace: pacerOf(f.Request.RateCap)}
 	if _, err := conn.Write(c.Ready()); err != nil || !f.engine.Go(func() {
@@ -259,7 +257,7 @@ func (f *appFlow) admit(c handshake.Client) bool {
 	return true
 }
 
-// connectedPackets is a socket that is connected to its one client.
+// connectedPackets is a socket connected to its one client.
 type connectedPackets struct {
 	net.Conn
 	raw   net.Conn
@@ -267,8 +265,8 @@ type connectedPackets struct {
 	pace  pacer
 }
 
-// ReadFrom reads what is no frame of the handshake; the ready frame is repeated to a
-// client that has missed it.
+// ReadFrom returns the next datagram that is not a handshake frame. It repeats the ready frame to a client that
+// missed it.
 func (p *connectedPackets) ReadFrom(b []byte) (int, net.Addr, error) {
 	for {
 		n, err := p.Conn.Read(b)
@@ -283,7 +281,6 @@ func (p *connectedPackets) ReadFrom(b []byte) (int, net.Addr, error) {
 	}
 }
 
-// SetReadBuffer sets the size of the socket's receive buffer.
 func (p *connectedPackets) SetReadBuffer(bytes int) error {
 	if udp, ok := p.raw.(*net.UDPConn); ok {
 		return udp.SetReadBuffer(bytes)
@@ -291,7 +288,6 @@ func (p *connectedPackets) SetReadBuffer(bytes int) error {
 	return nil
 }
 
-// SetWriteBuffer sets the size of the socket's send buffer.
 func (p *connectedPackets) SetWriteBuffer(bytes int) error {
 	if udp, ok := p.raw.(*net.UDPConn); ok {
 		return udp.SetWriteBuffer(bytes)
@@ -299,8 +295,8 @@ func (p *connectedPackets) SetWriteBuffer(bytes int) error {
 	return nil
 }
 
-// WriteTo writes to the one client, whatever the address. A datagram beyond the flow's
-// rate cap is dropped, as a queue would drop it.
+// WriteTo writes to the one client, ignoring the address. It drops a datagram that exceeds the flow's rate
+// limit, as a queue would.
 func (p *connectedPackets) WriteTo(b []byte, _ net.Addr) (int, error) {
 	if !p.pace.allows(len(b)) {
 		return len(b), nil
@@ -308,13 +304,13 @@ func (p *connectedPackets) WriteTo(b []byte, _ net.Addr) (int, error) {
 	return p.Conn.Write(b)
 }
 
-// pacer holds datagrams to a rate, with a burst of as much as is sent in burstNs; TCP's
-// sockets are paced by the kernel. The zero value allows all.
+// pacer limits the rate of datagrams, with bursts of what the rate allows in burstNs; the kernel paces TCP
+// sockets. The zero value has no limit.
 type pacer struct {
 	nsPerByte float64
 
 	mu   sync.Mutex
-	free float64 // the instant until which what was sent takes
+	free float64 // when the datagrams sent so far will have used up the rate
 }
 
 const burstNs = 10e6

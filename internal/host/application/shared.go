@@ -7,52 +7,51 @@ import (
 	"sync"
 )
 
-// Pooled is a connection that transactions use one after another, or several at a time.
+// Pooled is a connection that several transactions use, in sequence or concurrently.
 type Pooled interface {
 	Close()
-	// Usable reports whether the server has not ended the connection, as far as is known.
+	// Usable reports whether, as far as known, the server has not closed the connection.
 	Usable() bool
-	// Received is how many bytes have arrived so far.
+	// Received returns the bytes received so far.
 	Received() uint64
 }
 
-// ErrUnprocessed marks the failure of a transaction that the server has not begun, and says
-// so because it ends the connection (GOAWAY: RFC 9113, section 6.8; RFC 9114, section 5.2).
+// ErrUnprocessed marks a transaction that the server did not begin because it is closing the connection
+// (GOAWAY: RFC 9113, section 6.8; RFC 9114, section 5.2).
 var ErrUnprocessed = errors.New("the server ends the connection and has not begun the request")
 
-// mostAttempts is how often a transaction is begun that the server did not begin.
+// mostAttempts is how often a transaction is tried that the server does not begin.
 const mostAttempts = 3
 
-// Shared is the connection that a session's transactions share: one at a time, which the
-// first transaction opens, and which is replaced after a failure, once the server has ended
-// it, or after as many transactions as the flow allows one. Its methods may be called from
-// several goroutines.
+// Shared is the connection of a session's transactions. The first transaction opens it. It is replaced after a
+// failure, when the server has closed it, and after as many transactions as the flow allows per connection. Its
+// methods are safe for concurrent use.
 type Shared[C Pooled] struct {
-	most    int           // transactions of a connection; 0: any number
-	opening chan struct{} // held by the one that opens a connection
+	most    int           // transactions per connection; 0: any number
+	opening chan struct{} // held while a connection is being opened
 
 	mu      sync.Mutex // held for assignments only
 	current *lease[C]
 	closed  bool
 }
 
-// lease is a connection with the transactions that use it.
+// lease is a connection and the transactions that use it.
 type lease[C Pooled] struct {
 	conn C
 
 	uses, active int
-	retired      bool // no further transaction uses it
+	retired      bool // no further transaction may use it
 }
 
-// NewShared makes one for the session of a dialer, without a connection.
+// NewShared returns a Shared without a connection for d's session.
 func NewShared[C Pooled](d *Dialer) *Shared[C] {
 	return &Shared[C]{most: d.Spec().PerConnection, opening: make(chan struct{}, 1)}
 }
 
-// Do makes a transaction over the connection, which open opens if there is none; last: no
-// further one is to use it. A transaction that fails with ErrUnprocessed is made again over
-// a new connection. A connection is not used again after a failure; after a timeout only
-// if something has arrived over it meanwhile.
+// Do makes a transaction on the connection, which open opens if there is none. transact returns last if no
+// further transaction may use the connection. After ErrUnprocessed, Do repeats the transaction on a new
+// connection. A connection is not used again after a failure; after a timeout it is if data has arrived
+// meanwhile.
 func (s *Shared[C]) Do(ctx context.Context, open func() (C, error), transact func(C) (last bool, err error)) error {
 	for attempt := 1; ; attempt++ {
 		l, err := s.get(ctx, open)
@@ -68,7 +67,7 @@ func (s *Shared[C]) Do(ctx context.Context, open func() (C, error), transact fun
 	}
 }
 
-// get is the connection for one transaction, which gives it back by release.
+// get returns the connection for one transaction; return it with release.
 func (s *Shared[C]) get(ctx context.Context, open func() (C, error)) (*lease[C], error) {
 	if l := s.take(); l != nil {
 		return l, nil
@@ -79,7 +78,7 @@ func (s *Shared[C]) get(ctx context.Context, open func() (C, error)) (*lease[C],
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if l := s.take(); l != nil { // another has opened it meanwhile
+	if l := s.take(); l != nil { // another transaction opened it meanwhile
 		return l, nil
 	}
 	conn, err := open()
@@ -101,7 +100,7 @@ func (s *Shared[C]) get(ctx context.Context, open func() (C, error)) (*lease[C],
 	return l, nil
 }
 
-// take is the open connection, if another transaction may use it.
+// take returns the open connection if another transaction may use it.
 func (s *Shared[C]) take() *lease[C] {
 	s.mu.Lock()
 	l := s.current
@@ -116,7 +115,7 @@ func (s *Shared[C]) take() *lease[C] {
 	return nil
 }
 
-// use counts a transaction of a connection; it is called with the lock.
+// use counts a transaction on a connection; the caller holds the lock.
 func (s *Shared[C]) use(l *lease[C]) {
 	l.uses++
 	l.active++
@@ -125,8 +124,8 @@ func (s *Shared[C]) use(l *lease[C]) {
 	}
 }
 
-// release gives a connection back, for the last time or not. It is closed once the last of
-// the transactions that use it is over.
+// release returns a connection; last means that no further transaction may use it. It is closed when the last
+// transaction that uses it ends.
 func (s *Shared[C]) release(l *lease[C], last bool) {
 	s.mu.Lock()
 	l.active--
@@ -141,7 +140,7 @@ func (s *Shared[C]) release(l *lease[C], last bool) {
 	}
 }
 
-// Close closes the connection; no other is opened.
+// Close closes the connection for good.
 func (s *Shared[C]) Close() {
 	s.mu.Lock()
 	l := s.current

@@ -19,10 +19,10 @@ import (
 // serverName is the name in the certificate of linerate's own servers (RFC 6761).
 const serverName = "linerate.test"
 
-// certificate is a server's, made for one engine, which alone has its key.
+// certificate is the server certificate of one engine, the only holder of its key.
 type certificate struct{ pair tls.Certificate }
 
-// onceCertificate makes a certificate at the first call: P-256, valid for a day.
+// onceCertificate returns a function that creates a certificate on its first call: P-256, valid for a day.
 func onceCertificate() func() (certificate, error) {
 	return sync.OnceValues(func() (certificate, error) {
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -42,21 +42,20 @@ func onceCertificate() func() (certificate, error) {
 	})
 }
 
-// server is the configuration of a server: sessions are resumed only where the flow's
-// clients resume them.
+// server returns a server's configuration. Sessions are resumed only if the flow's clients resume them.
 func (c certificate) server(mode string) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{c.pair}, SessionTicketsDisabled: mode != flow.TLSResumed}
 }
 
-// clientTLS is what the flow's clients have in common.
+// clientTLS is the TLS state that a flow's clients share.
 type clientTLS struct {
 	once  sync.Once
 	cache tls.ClientSessionCache
 }
 
-// clientTLS is the configuration of a client. The certificate of linerate's own server,
-// which is signed by itself, is not verified: no certification authority knows it, and what is
-// transferred is no secret. That of another program is verified, unless the flow says otherwise.
+// clientTLS returns a client's configuration. It does not verify the self-signed certificate of linerate's own
+// server: no authority knows it, and the data is no secret. It verifies that of other programs unless the flow
+// says otherwise.
 func (f *appFlow) clientTLS(alpn ...string) *tls.Config {
 	f.tls.once.Do(func() {
 		if f.Request.TLS == flow.TLSResumed {

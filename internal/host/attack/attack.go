@@ -1,15 +1,13 @@
-// Package attack makes what a study has a host of a lab do to another: floods of Ethernet
-// frames with random source addresses, and TCP connections that are kept open. The question
-// is what honest clients get meanwhile, so that the attacker is counted and nothing is judged
-// by it.
+// Package attack sends hostile traffic from one host of a lab to another: floods of Ethernet frames with random
+// source addresses, and TCP connections that are kept open. A study measures what honest clients still get; the
+// attack itself is only counted.
 //
-// It works in labs alone. An Engine is made from the membership that a lab's init process
-// hands to the agents of its hosts, and refuses in any network namespace that this process did
-// not make, or that has an interface of hardware. See docs/decisions/0047.
+// It works in labs only. An Engine is created from the membership that a lab's init process gives the agents of
+// its hosts. It refuses to run in a network namespace that this process did not create, or that has a hardware
+// interface. See docs/decisions/0047.
 //
-// Frames are made by a template of their kind and transmitted by package packet; packets and
-// connections are due by an absolute schedule (package pace). Everything ends at the window's
-// stop, and with Close.
+// Frames are built from one template per kind and transmitted by package packet; package pace schedules packets
+// and connections at absolute times. Everything ends when the window stops, or with Close.
 package attack
 
 import (
@@ -29,39 +27,39 @@ import (
 	"linerate/internal/model/record"
 )
 
-// An Engine makes the attacks of one host. All methods may be called from several goroutines.
+// Engine runs the attacks of one host. Its methods are safe for concurrent use.
 type Engine struct {
 	membership message.Membership
 
-	mu      sync.Mutex // guards the following; nothing else runs while it is held
-	attacks []*running // of the next or the current window
+	mu      sync.Mutex // guards the fields below; held for assignments only
+	attacks []*running // for the next or the current window
 }
 
-// New makes an engine for a host of a lab.
+// New returns an engine for the lab host with membership m.
 func New(m message.Membership) *Engine { return &Engine{membership: m} }
 
-// running is an attack that is prepared.
+// running is an attack that has been prepared and perhaps started.
 type running struct {
 	signals
-	do   func(*signals) record.AttackCounts // until it is to stop
-	free func()                             // gives back what preparing has taken
+	do   func(*signals) record.AttackCounts // runs the attack until its stop
+	free func()                             // releases what prepare acquired
 	over chan struct{}                      // closed when do and free have returned
-	// counts are what do returned; to be read once over is closed.
+	// counts is the result of do; read it only after over is closed.
 	counts  record.AttackCounts
 	started bool
 }
 
-// signals are the instants of a window, in ns of sched.Now, which can be brought forward.
+// signals holds the times of a window, in ns of sched.Now; Shorten can bring them forward.
 type signals struct {
 	start, begin int64
 	end, stop    atomic.Int64
-	quit         chan struct{} // closed: at once
+	quit         chan struct{} // closed: stop at once
 	quitOnce     sync.Once
 }
 
 func (s *signals) leave() { s.quitOnce.Do(func() { close(s.quit) }) }
 
-// left reports whether the attack is to end at this instant.
+// left reports whether the attack must have ended at time at.
 func (s *signals) left(at int64) bool {
 	select {
 	case <-s.quit:
@@ -71,15 +69,14 @@ func (s *signals) left(at int64) bool {
 	}
 }
 
-// within reports whether an instant is in the window.
+// within reports whether time at lies in the window.
 func (s *signals) within(at int64) bool { return at >= s.begin && at < s.end.Load() }
 
-// seconds is how long the window was.
+// seconds returns the length of the window.
 func (s *signals) seconds() float64 { return float64(s.end.Load()-s.begin) / 1e9 }
 
-// Prepare gets attacks ready for the next window, in place of others. It refuses unless the
-// request is that of the lab's own conductor, and this host is one that the lab's init process
-// has made.
+// Prepare replaces the prepared attacks by those of r, for the next window. It returns an error unless the
+// request comes from the lab's own conductor and the lab's init process made this host.
 func (e *Engine) Prepare(ctx context.Context, r message.AttacksRequest) error {
 	if err := e.permitted(r.Key); err != nil {
 		return bus.Coded(message.NotPermitted, fmt.Errorf("attacks are made in labs alone: %w", err))
@@ -106,7 +103,7 @@ func (e *Engine) Prepare(ctx context.Context, r message.AttacksRequest) error {
 	return nil
 }
 
-// permitted is nil if this is a host of the lab with the key.
+// permitted returns nil if this is a host of the lab with this key.
 func (e *Engine) permitted(key string) error {
 	const shortest = 32 // hexadecimal digits
 	m := e.membership
@@ -132,7 +129,7 @@ func (e *Engine) permitted(key string) error {
 	return virtual(links)
 }
 
-// virtual is nil if all interfaces that are up are of kinds that a lab has.
+// virtual returns nil if every interface that is up has a kind listed in ownKinds.
 func virtual(links []netlink.Link) error {
 	for _, l := range links {
 		if l.Up && !l.Loopback && !slices.Contains(ownKinds, l.Kind) {
@@ -142,10 +139,9 @@ func virtual(links []netlink.Link) error {
 	return nil
 }
 
-// ownKinds are the kinds of interface that a lab has (IFLA_INFO_KIND). Hardware has none.
+// ownKinds lists the kinds of interface a lab has (IFLA_INFO_KIND); hardware has no kind.
 var ownKinds = []string{"veth", "tun", "bridge", "bond", "vlan", "vxlan", "macvlan", "vrf", "dummy"}
 
-// prepare gets one attack ready.
 func prepare(ctx context.Context, r message.AttackRequest) (*running, error) {
 	k, known := attacks.Find(r.Kind)
 	most := attacks.MaxRate
@@ -179,7 +175,7 @@ func prepare(ctx context.Context, r message.AttackRequest) (*running, error) {
 	return one, nil
 }
 
-// Start schedules what was prepared and returns at once. Only the first call counts.
+// Start schedules the prepared attacks for window w and returns at once. Only the first call has an effect.
 func (e *Engine) Start(w message.WindowRequest) {
 	for _, a := range e.list(true) {
 		a.start, a.begin = w.StartNs, w.BeginNs
@@ -196,7 +192,7 @@ func (e *Engine) Start(w message.WindowRequest) {
 	}
 }
 
-// list is every attack; starting: those that have not been started, which now are.
+// list returns all attacks or, if starting is true, those not started yet, which it marks as started.
 func (e *Engine) list(starting bool) []*running {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -210,7 +206,6 @@ func (e *Engine) list(starting bool) []*running {
 	return list
 }
 
-// Shorten brings forward the window's end and the stop.
 func (e *Engine) Shorten(endNs, stopNs int64) {
 	for _, a := range e.list(false) {
 		a.end.Store(endNs)
@@ -218,9 +213,8 @@ func (e *Engine) Shorten(endNs, stopNs int64) {
 	}
 }
 
-// Results are what was done in the window, in the order of the request. It waits for the
-// attacks to end, which they do at the window's stop; an attack that lasts longer than ctx has
-// no counts.
+// Results returns the counts of the window, in the order of the request. It waits until the attacks end, at the
+// window's stop; an attack that has not ended when ctx does has no counts.
 func (e *Engine) Results(ctx context.Context) (counts []record.AttackCounts) {
 	e.mu.Lock()
 	list := slices.Clone(e.attacks)
@@ -236,7 +230,7 @@ func (e *Engine) Results(ctx context.Context) (counts []record.AttackCounts) {
 	return counts
 }
 
-// Close ends all attacks and waits until nothing is left of them.
+// Close stops all attacks and waits until they have released everything.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	list := e.attacks
@@ -261,5 +255,5 @@ func (a *running) begun(e *Engine) bool {
 	return a.started
 }
 
-// now is the clock of all instants here.
+// now returns the time on the clock of all times here, in ns.
 func now() int64 { return sched.Now() }

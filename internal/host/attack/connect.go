@@ -21,25 +21,25 @@ import (
 )
 
 const (
-	// connectTime bounds the opening of a connection: longer than the first retransmission of
-	// a SYN (RFC 6298, 1 s).
+	// connectTime limits how long opening a connection may take: longer than the first retransmission of a SYN
+	// (RFC 6298, 1 s).
 	connectTime = 3 * time.Second
-	// fieldEvery is how often a slow request gets a further header field.
+	// fieldEvery is the interval between header fields of a slow request.
 	fieldEvery = 2 * time.Second
-	// smallBuffer is the receive buffer of a connection whose response is not read, in bytes:
-	// the kernel's least (SOCK_MIN_RCVBUF).
+	// smallBuffer is the receive buffer, in bytes, of a connection whose response is not read: the kernel's
+	// minimum (SOCK_MIN_RCVBUF).
 	smallBuffer = 2304
-	// pollEvery is how often the state of a connection that is not read is looked at.
+	// pollEvery is how often the state of an unread connection is checked.
 	pollEvery = 100 * time.Millisecond
 )
 
-// connector is an attack by TCP connections: it opens them at a rate up to a number at a time,
-// and others for those that the other end closes.
+// connector attacks with TCP connections: it opens them at a given rate, keeps up to a given number open, and
+// replaces those that the other end closes.
 type connector struct {
 	message.AttackRequest
-	slots chan struct{} // has an element for each connection that is open or being opened
+	slots chan struct{} // holds one element for each connection that is open or being opened
 	open  atomic.Int64
-	// opened, refused and closed are since the start.
+	// opened, refused and closed count since the start.
 	opened, refused, closed atomic.Int64
 	why                     atomic.Pointer[string] // the first refusal
 }
@@ -48,8 +48,7 @@ func newConnector(r message.AttackRequest) *connector {
 	return &connector{AttackRequest: r, slots: make(chan struct{}, r.Connections)}
 }
 
-// run opens connections until the attack is to stop, closes them, and says what was opened in
-// the window.
+// run opens connections until the attack must stop, closes them, and returns the counts of the window.
 func (c *connector) run(s *signals) (counts record.AttackCounts) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var held sync.WaitGroup
@@ -60,7 +59,7 @@ func (c *connector) run(s *signals) (counts record.AttackCounts) {
 	schedule.Start(s.start)
 	var before [3]int64
 	began, ended := false, false
-	edges := func(at int64) { // counts at the first look behind each edge
+	edges := func(at int64) { // counts read as soon as possible after the window begins and ends
 		if !began && at >= s.begin {
 			before, began = [3]int64{c.opened.Load(), c.refused.Load(), c.closed.Load()}, true
 		}
@@ -84,7 +83,7 @@ func (c *connector) run(s *signals) (counts record.AttackCounts) {
 					defer func() { <-c.slots }()
 					c.hold(ctx, name)
 				})
-			default: // as many as there may be
+			default: // the maximum number are open
 			}
 		}
 		if due == 0 {
@@ -107,7 +106,8 @@ func (c *connector) run(s *signals) (counts record.AttackCounts) {
 	return counts
 }
 
-// counts are since before; those of the number of connections are of this instant.
+// counts returns what was opened, refused and closed since before; the number of open connections is the
+// current one.
 func (c *connector) counts(before [3]int64) record.AttackCounts {
 	counts := record.AttackCounts{Sent: c.opened.Load() - before[0], Refused: c.refused.Load() - before[1],
 		Closed: c.closed.Load() - before[2], Open: c.open.Load()}
@@ -117,7 +117,7 @@ func (c *connector) counts(before [3]int64) record.AttackCounts {
 	return counts
 }
 
-// hold opens a connection, does what the attack is, and returns when it is over.
+// hold opens a connection, misuses it as the attack's kind says, and returns when it is closed.
 func (c *connector) hold(ctx context.Context, name uint64) {
 	dialer := net.Dialer{Timeout: connectTime, KeepAlive: -1}
 	if c.Kind == attacks.ZeroWindow {
@@ -157,7 +157,7 @@ func (c *connector) hold(ctx context.Context, name uint64) {
 	}
 }
 
-// drain reads until the other end closes; what it sends is thrown away.
+// drain reads and discards until the other end closes.
 func drain(conn *net.TCPConn) error {
 	buffer := make([]byte, 512)
 	for {
@@ -167,7 +167,7 @@ func drain(conn *net.TCPConn) error {
 	}
 }
 
-// slow sends a request's header, field by field and never all of it.
+// slow sends the header of a request field by field and never completes it.
 func (c *connector) slow(ctx context.Context, conn *net.TCPConn, name uint64) error {
 	if err := c.write(conn, fmt.Sprintf("GET %s HTTP/1.1\r\nHost: %s\r\nX-%x: ", c.Path, c.Target, name)); err != nil {
 		return err
@@ -175,7 +175,7 @@ func (c *connector) slow(ctx context.Context, conn *net.TCPConn, name uint64) er
 	buffer := make([]byte, 512)
 	for ctx.Err() == nil {
 		_ = conn.SetReadDeadline(time.Now().Add(fieldEvery))
-		if ctx.Err() != nil { // which has set another deadline
+		if ctx.Err() != nil { // cancelling ctx has changed the deadline
 			return ctx.Err()
 		}
 		switch _, err := conn.Read(buffer); {
@@ -183,7 +183,7 @@ func (c *connector) slow(ctx context.Context, conn *net.TCPConn, name uint64) er
 		case err != nil:
 			return err
 		default:
-			continue // an answer, such as 408, before it closes
+			continue // a response, such as 408, may come before the close
 		}
 		if err := c.write(conn, "a\r\nX-b: "); err != nil {
 			return err
@@ -218,10 +218,10 @@ func (c *connector) unread(ctx context.Context, conn *net.TCPConn, name uint64) 
 	}
 }
 
-// errClosed: the other end has closed the connection.
+// errClosed means that the other end has closed the connection.
 var errClosed = errors.New("the other end has closed the connection")
 
-// write writes within the time that a connection may take to open.
+// write sends text; it fails after connectTime.
 func (c *connector) write(conn *net.TCPConn, text string) error {
 	_ = conn.SetWriteDeadline(time.Now().Add(connectTime))
 	_, err := conn.Write([]byte(text))

@@ -20,16 +20,16 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// flood is an attack of Ethernet frames.
+// flood attacks with Ethernet frames.
 type flood struct {
 	maker *maker
 	to    *packet.Sender
 }
 
 const (
-	// resolveTime bounds the wait for the neighbour that frames go to.
+	// resolveTime limits the wait for the target's neighbour entry.
 	resolveTime = 2 * time.Second
-	// checkEvery is how often a flood that waits looks whether it is to end.
+	// checkEvery is how often a waiting flood checks whether it must end.
 	checkEvery = 50 * time.Millisecond
 	// discard is the port of RFC 863, where nothing listens.
 	discard = 9
@@ -52,7 +52,7 @@ func newFlood(ctx context.Context, r message.AttackRequest) (*flood, error) {
 	return &flood{m, to}, nil
 }
 
-// findPath is the path to the target. A datagram to it has the kernel resolve the next hop.
+// findPath returns the path to the target. It sends a datagram there so that the kernel resolves the next hop.
 func findPath(ctx context.Context, r message.AttackRequest) (frames.Path, error) {
 	ctx, cancel := context.WithTimeout(ctx, resolveTime)
 	defer cancel()
@@ -64,7 +64,7 @@ func findPath(ctx context.Context, r message.AttackRequest) (frames.Path, error)
 	defer conn.Close()
 	local := socket.AddrPort(conn.LocalAddr())
 	for {
-		_, _ = conn.Write([]byte{0}) // the error may be that of the one before
+		_, _ = conn.Write([]byte{0}) // the error may belong to an earlier datagram
 		path, err := frames.FindPath(local, target)
 		if err == nil {
 			return path, nil
@@ -79,7 +79,7 @@ func findPath(ctx context.Context, r message.AttackRequest) (frames.Path, error)
 
 func (f *flood) close() { f.to.Close() }
 
-// run sends frames until the attack is to stop, and says what was sent in the window.
+// run sends frames until the attack must stop, and returns the counts of the window.
 func (f *flood) run(s *signals) (counts record.AttackCounts) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -90,7 +90,7 @@ func (f *flood) run(s *signals) (counts record.AttackCounts) {
 	schedule.Start(s.start)
 	defer func() {
 		if late.TotalCount() > 0 {
-			counts.Lateness, _ = stats.Distribution(late) // a histogram of our own can be encoded
+			counts.Lateness, _ = stats.Distribution(late) // encoding our own histogram cannot fail
 		}
 	}()
 	for at := now(); !s.left(at); at = now() {
@@ -108,7 +108,7 @@ func (f *flood) run(s *signals) (counts record.AttackCounts) {
 			stats.Record(late, at-schedule.Instant())
 		}
 		for i := range n {
-			frame, _ := f.to.Frame(i, f.maker.size) // which the sender was opened for
+			frame, _ := f.to.Frame(i, f.maker.size) // the size that the sender was opened for
 			f.maker.write(frame)
 		}
 		schedule.Sent(int64(n))
@@ -125,7 +125,8 @@ func (f *flood) run(s *signals) (counts record.AttackCounts) {
 	return counts
 }
 
-// transmit hands over the first n frames. Those for which a queue has no room are given up.
+// transmit hands the first n frames to the kernel. Frames that find no room in a queue are dropped, not
+// retried.
 func (f *flood) transmit(n int) (sent int, err error) {
 	for sent < n {
 		taken, err := f.to.Send(sent, n)

@@ -32,25 +32,25 @@ const (
 // Flags of TCP.
 const flagSYN, flagRST, flagACK = 0x02, 0x04, 0x10
 
-// A maker makes the frames of an attack, one after another and all of one size. What it draws
-// follows from the request's seed. One goroutine at a time may use it.
+// maker builds the frames of an attack, all of one size. Random fields follow from the request's seed. It is
+// not safe for concurrent use.
 type maker struct {
 	message.AttackRequest
 	path   frames.Path
 	random *rand.Rand
 	six    bool
-	ip     int // bytes of the IP header, that of fragments included
+	ip     int // size of the IP header, including a fragment header
 	size   int // of a frame
 	taken  map[netip.Addr]bool
-	// template is a frame without what is drawn. ipSum is the sum of IPv4's header, and sum
-	// that of what the checksum behind it covers, without what is drawn.
+	// template is a frame without its random fields. ipSum is the checksum of IPv4's header and sum that of the
+	// data behind it, both without the random fields.
 	template   []byte
 	ipSum, sum uint64
-	number     uint64 // of the next frame
-	twin       []byte // the frame before, which the next overlaps
+	number     uint64 // number of the next frame
+	twin       []byte // the previous frame, which the next one overlaps
 }
 
-// newMaker makes the frames of a request, for the path to its target.
+// newMaker returns a maker of the frames of request r along path p.
 func newMaker(r message.AttackRequest, p frames.Path) (*maker, error) {
 	m := &maker{AttackRequest: r, path: p, random: rand.New(rand.NewPCG(r.Seed[0], r.Seed[1])),
 		six: r.Target.Addr().Is6(), ip: ipv4}
@@ -75,7 +75,7 @@ func newMaker(r message.AttackRequest, p frames.Path) (*maker, error) {
 	return m, nil
 }
 
-// prepareARP makes the template of kinds of ARP (RFC 826).
+// prepareARP fills the template for the kinds of attack that use ARP (RFC 826).
 func (m *maker) prepareARP() error {
 	m.size = leastBytes
 	m.template = make([]byte, m.size)
@@ -109,9 +109,9 @@ func (m *maker) prepareARP() error {
 	return nil
 }
 
-// prepareIP makes the template of a packet.
+// prepareIP fills the template for the kinds of attack that use IP.
 func (m *maker) prepareIP() {
-	protocol, length := 0, 0 // of what follows the IP header, in bytes
+	protocol, length := 0, 0 // size of what follows the IP header, in bytes
 	switch m.Kind {
 	case attacks.SYNFlood:
 		protocol, length = protocolTCP, tcp+tcpOptionMSS
@@ -152,7 +152,7 @@ func (m *maker) prepareIP() {
 		big.PutUint16(x[2:], m.Target.Port())
 		total := length
 		if m.Kind != attacks.UDPFlood {
-			total = 4 * length // more than the fragments that there are
+			total = 4 * length // larger than the sum of the fragments
 			big.PutUint16(x[2:], 9)
 		}
 		big.PutUint16(x[4:], uint16(total))
@@ -193,7 +193,7 @@ func (m *maker) putIP(b, h []byte, protocol, length int) {
 	}
 }
 
-// write makes the next frame in b, which has size bytes.
+// write builds the next frame in b, whose length is size.
 func (m *maker) write(b []byte) {
 	clear(b[copy(b, m.template):])
 	switch m.Kind {
@@ -206,7 +206,7 @@ func (m *maker) write(b []byte) {
 	m.number++
 }
 
-// draw writes into a packet what differs from one to the next, and its checksums.
+// draw fills in the random fields of a packet and its checksums.
 func (m *maker) draw(b []byte) {
 	big := binary.BigEndian
 	h, x := b[ethernet:ethernet+m.ip], b[ethernet+m.ip:len(m.template)]
@@ -242,7 +242,7 @@ func (m *maker) draw(b []byte) {
 		big.PutUint16(x, port(m.random))
 		check := ^checksum.Fold(sum + checksum.Sum(source) + checksum.Sum(x[:2]))
 		if check == 0 {
-			check = 0xffff // 0 says that there is none
+			check = 0xffff // 0 means that there is no checksum
 		}
 		big.PutUint16(x[6:], check)
 	case attacks.ICMPFlood, attacks.NDExhaustion:
@@ -260,7 +260,7 @@ func (m *maker) draw(b []byte) {
 	}
 }
 
-// overlap makes a fragment of the packet before that begins within the first.
+// overlap turns b into a fragment of the previous packet that begins within its first fragment.
 func (m *maker) overlap(b, h []byte) {
 	copy(h, m.twin)
 	offset := uint16(m.Payload / 2 / 8)
@@ -274,8 +274,8 @@ func (m *maker) overlap(b, h []byte) {
 	big.PutUint16(h[10:], checksum.Of(h[:ipv4]))
 }
 
-// free draws an address of the target's network that no host has, and that is not its first or
-// last.
+// free returns a random address of the target's network that belongs to no host and is not its first or last
+// address.
 func (m *maker) free() []byte {
 	for {
 		address := m.Network.Addr().As4()
@@ -287,11 +287,11 @@ func (m *maker) free() []byte {
 	}
 }
 
-// within writes an address drawn from a network.
+// within writes a random address of network to b.
 func within(network netip.Prefix, b []byte, random *rand.Rand) {
 	base := network.Addr().AsSlice()
 	for i := len(b) - 4; i >= 0; i -= 4 {
-		host := min(32, max(0, network.Bits()-8*i)) // leading bits of this word that are the network's
+		host := min(32, max(0, network.Bits()-8*i)) // leading bits of this word that belong to the network
 		mask := uint32(uint64(1)<<(32-host) - 1)
 		word := binary.BigEndian.Uint32(base[i:])
 		if mask != 0 {
@@ -301,7 +301,7 @@ func within(network netip.Prefix, b []byte, random *rand.Rand) {
 	}
 }
 
-// port draws a source port.
+// port returns a random source port.
 func port(random *rand.Rand) uint16 {
 	const lowest = 1024
 	return uint16(lowest + random.UintN(1<<16-lowest))

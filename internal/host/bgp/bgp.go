@@ -1,9 +1,8 @@
-// Package bgp has a routing daemon run on a host that linerate made: BIRD 2. It configures
-// the sessions, waits until the expected routes are in the kernel's table, and kills the
-// daemon on request. How it is started and ended is in package daemon.
+// Package bgp runs a routing daemon, BIRD 2, on a host that linerate created. It configures the sessions, waits
+// until the expected routes are in the kernel's table, and kills the daemon on request. Package daemon starts
+// and ends it.
 //
-// It does not speak BGP itself (RFC 4271) and does not query the daemon: only the
-// kernel's table decides which routes exist.
+// It neither speaks BGP (RFC 4271) nor queries the daemon: only the kernel's table shows which routes exist.
 package bgp
 
 import (
@@ -29,7 +28,7 @@ const Program = topology.BGPDaemon
 // Daemon is a host's routing daemon. The zero value is not running.
 type Daemon struct{ daemon daemon.Daemon }
 
-// descriptor is the daemon's; the request is not needed to prepare it.
+// descriptor returns the daemon's descriptor; preparing it needs no request.
 func descriptor(request message.BGPRequest) daemon.Descriptor {
 	return daemon.Descriptor{
 		Program: Program, Package: Package, VersionBy: []string{Program, "--version"}, Version: version,

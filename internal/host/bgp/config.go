@@ -7,15 +7,15 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Times of the sessions in seconds. A neighbour that does not answer yet is retried soon.
-// The end of a session is detected by its connection or its link, not by the hold time,
-// which is long so that few frames of sessions are on links that are being measured.
+// Timers of the sessions in seconds. A neighbour that does not answer yet is retried soon. The end of a session
+// is detected through its connection or link; the hold time is long so that few frames of sessions disturb
+// links under test.
 const (
 	retry = 1
 	hold  = 90
 )
 
-// maxNexthops is how many next hops a route of BIRD can have.
+// maxNexthops is the maximum number of next hops of a route in BIRD.
 const maxNexthops = 255
 
 // Config returns BIRD's configuration for a request (bird.conf, BIRD 2.0).
@@ -30,8 +30,8 @@ func Config(request message.BGPRequest) string {
 		export += " || source = RTS_BGP"
 	}
 	for _, family := range []string{"ipv4", "ipv6"} {
-		// Learned routes are exported to the kernel's table, equally good ones as one
-		// multipath route; none is imported from there.
+		// Learned routes are exported to the kernel's table, equal ones as one multipath route; none is
+		// imported.
 		line(
 			"protocol kernel kernel_%s { metric %d; merge paths on limit %d; %s { import none; export where source = RTS_BGP; }; }",
 			family, request.Metric, maxNexthops, family)

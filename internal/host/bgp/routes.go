@@ -13,11 +13,11 @@ import (
 	"linerate/internal/model/message"
 )
 
-// lookEvery is how often the kernel's table is read while routes are waited for.
+// lookEvery is how often the kernel's table is read while waiting for routes.
 const lookEvery = 10 * time.Millisecond
 
-// Await waits until the kernel's table has the routes that the daemon installs, each
-// with all its interfaces, or until the timeout. The result lists missing ones.
+// Await waits until the kernel's table has the routes that the daemon installs, each with all its interfaces,
+// or until the timeout. The result lists those missing.
 func (d *Daemon) Await(ctx context.Context, want message.RoutesWanted) (message.RoutesFound, error) {
 	conn, err := netlink.Dial()
 	if err != nil {
@@ -48,7 +48,7 @@ func (d *Daemon) Await(ctx context.Context, want message.RoutesWanted) (message.
 	}
 }
 
-// Held compares the kernel's routes with those that are wanted.
+// Held compares the kernel's routes with the wanted ones.
 func Held(routes []netlink.Route, want []message.RouteWanted) message.RoutesFound {
 	found := message.RoutesFound{Routes: []string{}}
 	learned := map[string]netlink.Route{}

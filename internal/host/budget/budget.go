@@ -1,9 +1,9 @@
-// Package budget is what the clients of a serving host may use: each of them, and all
-// together. Whatever a request makes the host spend is taken from it before it is spent,
-// and a request that asks for more is refused by the name of the bound.
+// Package budget limits what the clients of a serving host may use, each of them and all together. What a
+// request makes the host spend is taken from the budget first; a request that exceeds a limit is refused with
+// the name of the limit.
 //
-// It holds no resource itself, and reads the machine's own limits (RLIMIT_NOFILE,
-// RLIMIT_NPROC, cgroups) only to stay below them.
+// It holds no resource itself. It reads the machine's limits (RLIMIT_NOFILE, RLIMIT_NPROC, cgroups) only to
+// stay below them.
 package budget
 
 import (
@@ -18,7 +18,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Resource is something that clients use up.
+// Resource is a kind of resource that clients use.
 type Resource int
 
 const (
@@ -26,16 +26,16 @@ const (
 	Flows                // of a trial
 	Connections          // of a trial's flows
 	Threads              // of transactional flows
-	Polling              // threads that poll: a CPU each
-	Buffers              // bytes of socket buffers that were requested
-	Samples              // of a window
-	Requests             // that are being answered
-	Memory               // bytes of this process: for flows, requests and replies
+	Polling              // threads that poll: one CPU each
+	Buffers              // bytes of requested socket buffers
+	Samples              // per window
+	Requests             // being answered
+	Memory               // bytes in this process: for flows, requests and replies
 	Descriptors          // open files
 	Resources
 )
 
-// names are what each is called in a refusal.
+// names are the names of resources in refusals.
 var names = [Resources]string{
 	"clients", "flows", "connections", "threads", "polling threads", "bytes of socket buffers",
 	"samples in a window", "requests at a time", "bytes of memory", "descriptors",
@@ -43,8 +43,7 @@ var names = [Resources]string{
 
 func (r Resource) String() string { return names[r] }
 
-// remedies are the flags of measure and serve by which a client uses less of each, or gets
-// more.
+// remedies are the flags of measure and serve with which a client uses less of a resource, or gets more.
 var remedies = [Resources]string{
 	Flows:       "fewer --streams, or there: linerate serve --max-flows",
 	Connections: "fewer --connections, or there: linerate serve --max-connections",
@@ -57,7 +56,7 @@ var remedies = [Resources]string{
 // Use is an amount of each resource.
 type Use [Resources]int64
 
-// add is the sum, which is at most the largest number.
+// add returns the sum, limited to the largest int64.
 func (u Use) add(v Use) Use {
 	for r := range u {
 		if u[r] += v[r]; u[r] < 0 {
@@ -74,14 +73,14 @@ func (u Use) sub(v Use) Use {
 	return u
 }
 
-// Exceeded is the refusal of what is more than a bound allows.
+// Exceeded is the error of a request that exceeds a limit.
 type Exceeded struct {
 	Resource Resource
 	Asked    int64
 	Bound    int64
-	// Used by all clients; below 0: the bound is that of one client.
+	// Used by all clients; negative: the limit is for one client.
 	Used int64
-	// Why is the limit of the machine that the bound follows from; empty: it is serve's own.
+	// Why is the machine's limit that the limit follows from; empty: serve's own.
 	Why string
 }
 
@@ -105,8 +104,7 @@ func (e *Exceeded) Error() string {
 		spell(e.Bound), why, spell(e.Used))
 }
 
-// Unwrap is the failure's code: a client that has asked for too much differs from a server
-// that has no more.
+// Unwrap returns an error code that tells a client that asked for too much from a server that has nothing left.
 func (e *Exceeded) Unwrap() error {
 	if e.Used < 0 {
 		return message.OutOfBounds
@@ -114,24 +112,24 @@ func (e *Exceeded) Unwrap() error {
 	return message.Exhausted
 }
 
-// Budget is what all clients may use. Its methods, and those of its accounts and leases,
-// may be called from several goroutines.
+// Budget is what clients may use. Its methods, and those of its accounts and leases, are safe for concurrent
+// use.
 type Budget struct {
-	// Each bounds every client, All all of them together; 0: no bound.
+	// Each limits every client, All all of them together; 0: no limit.
 	Each, All Use
-	// Room is what the machine has left of a resource; nil: it is not asked.
+	// Room returns what the machine has left of a resource; nil: unlimited.
 	Room func(Resource) (left int64, why string)
-	// Why is the limit of the machine that a bound of All follows from.
+	// Why is the machine's limit that a limit in All follows from.
 	Why [Resources]string
 
 	mu      sync.Mutex // held for arithmetic only
 	used    Use
-	refused Use                    // requests, by the bound that they exceeded
-	sources map[netip.Prefix]int64 // clients by prefixes
+	refused Use                    // refused requests by exceeded limit
+	sources map[netip.Prefix]int64 // number of clients by prefix
 }
 
-// prefixes are those of a source that bounds are for, the longest first: of IPv6 also those
-// that are delegated to one site (RFC 6177).
+// prefixes returns the prefixes of a source that have limits, the longest first; for IPv6 also those delegated
+// to one site (RFC 6177).
 func prefixes(source netip.Addr) (list []netip.Prefix) {
 	lengths := []int{64, 56, 48}
 	if source.Is4() {
@@ -145,7 +143,7 @@ func prefixes(source netip.Addr) (list []netip.Prefix) {
 	return list
 }
 
-// shown is a prefix as messages have it: an address of IPv4 without its length.
+// shown formats a prefix for messages: an IPv4 address without its length.
 func shown(p netip.Prefix) string {
 	if p.IsSingleIP() {
 		return p.Addr().String()
@@ -153,7 +151,7 @@ func shown(p netip.Prefix) string {
 	return p.String()
 }
 
-// Admit accepts a client, unless all places are taken or one of its prefixes has its share.
+// Admit accepts a client unless all places are taken or one of its prefixes has used up its share.
 func (b *Budget) Admit(from netip.Addr) (*Account, error) {
 	source := greeting.Source(from)
 	b.mu.Lock()
@@ -182,30 +180,29 @@ func (b *Budget) Admit(from netip.Addr) (*Account, error) {
 	return &Account{budget: b, sources: sources}, nil
 }
 
-// Used is what all clients use at this moment.
+// Used returns what all clients use now.
 func (b *Budget) Used() Use {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.used
 }
 
-// Refused is how many clients and requests were refused so far, by the bound that they
-// exceeded.
+// Refused returns how many clients and requests were refused so far, by exceeded limit.
 func (b *Budget) Refused() Use {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.refused
 }
 
-// Account is one client's.
+// Account is the use of one client.
 type Account struct {
 	budget  *Budget
 	sources []netip.Prefix
-	used    Use // guarded by the budget's mutex, as is closed
+	used    Use // guarded by the budget's mutex, like closed
 	closed  bool
 }
 
-// Close gives the client's place back, and everything that it still has.
+// Close returns the client's place and everything it still holds.
 func (a *Account) Close() {
 	b := a.budget
 	b.mu.Lock()
@@ -224,19 +221,19 @@ func (a *Account) Close() {
 	a.used = Use{}
 }
 
-// Lease begins with nothing taken.
+// Lease returns an empty lease.
 func (a *Account) Lease() *Lease { return &Lease{account: a} }
 
-// Lease is what one request, or one trial, has taken.
+// Lease is what one request or trial holds.
 type Lease struct {
 	account *Account
 	used    Use // guarded by the budget's mutex
 }
 
-// Take takes all of an amount, or nothing and returns an *Exceeded.
+// Take takes the whole amount, or takes nothing and returns an *Exceeded.
 func (l *Lease) Take(u Use) error {
 	b := l.account.budget
-	rooms := b.rooms(u) // may read files
+	rooms := b.rooms(u) // outside the lock: may read files
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	each, all := l.account.used.add(u), b.used.add(u)
@@ -257,13 +254,13 @@ func (l *Lease) Take(u Use) error {
 			return e
 		}
 	}
-	if !l.account.closed { // a client that has left has nothing to give back
+	if !l.account.closed { // a closed account has returned everything
 		b.used, l.account.used, l.used = all, each, l.used.add(u)
 	}
 	return nil
 }
 
-// Raise takes what is missing to an amount, or nothing and returns an *Exceeded.
+// Raise increases the lease to the amount, or takes nothing and returns an *Exceeded.
 func (l *Lease) Raise(u Use) error {
 	l.account.budget.mu.Lock()
 	missing := u.sub(l.used)
@@ -276,7 +273,7 @@ func (l *Lease) Raise(u Use) error {
 
 type room struct {
 	left int64
-	why  string // empty: unbounded
+	why  string // empty: unlimited
 }
 
 func (b *Budget) rooms(u Use) (list [Resources]room) {
@@ -288,7 +285,7 @@ func (b *Budget) rooms(u Use) (list [Resources]room) {
 	return list
 }
 
-// End gives everything back. It may be called more than once.
+// End returns everything. It may be called more than once.
 func (l *Lease) End() {
 	b := l.account.budget
 	b.mu.Lock()

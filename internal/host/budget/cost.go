@@ -11,22 +11,21 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// What things cost at most, in bytes of this process's memory.
+// Upper bounds of memory use in this process, in bytes.
 const (
 	flowMemory       = 32 << 10  // a flow without its buffers
-	threadMemory     = 192 << 10 // what a responder's thread reads and sends, and its stack
+	threadMemory     = 192 << 10 // a responder's thread: its buffers and stack
 	connectionMemory = 1 << 10
-	copyMemory       = 128 << 10 // what a receiver copies to
+	copyMemory       = 128 << 10 // a receiver's buffer
 	processMemory    = 16 << 20  // a worker process
 	processThreads   = 8
-	// A reading of a flow or an interface: its structure, and its text twice.
+	// A reading of a flow or an interface: its structure and twice its text.
 	readingMemory = 640
-	// requestMemory is for each byte of a request: what it decodes to.
+	// requestMemory is the decoded size of each byte of a request.
 	requestMemory = 16
 )
 
-// of is what one end of a flow, which accepts its connections, takes; datagrams is how many
-// of the trial's flows are of datagrams.
+// of returns what the accepting end of a flow takes; datagrams is the number of UDP flows in the trial.
 func of(o message.FlowRequest, datagrams int) (u Use) {
 	n := int64(1)
 	u[Flows], u[Memory] = 1, flowMemory
@@ -42,12 +41,12 @@ func of(o message.FlowRequest, datagrams int) (u Use) {
 			u[Polling] = u[Threads]
 		}
 		u[Memory] += u[Threads]*threadMemory + n*connectionMemory
-		// An epoll for each thread, and what wakes them.
+		// One epoll descriptor per thread, and one to wake them.
 		u[Descriptors] = int64(transaction.MostOpen(o)) + u[Threads] + 1
 		if processes := int64(transaction.Processes(o)); processes > 1 {
 			u[Threads] += processes * (processThreads + u[Threads])
 			u[Memory] += processes * processMemory
-			u[Descriptors] = 2 * processes // the connections are theirs
+			u[Descriptors] = 2 * processes // the worker processes hold the connections
 		}
 	case p.Transport == flow.UDP:
 		u[Descriptors] = 1
@@ -61,7 +60,7 @@ func of(o message.FlowRequest, datagrams int) (u Use) {
 	return u
 }
 
-// plus and times are at most the largest number; sizes below 0 are for others to refuse.
+// plus and times return at most the largest number; negative sizes are refused elsewhere.
 func plus(a, b unit.Bytes) int64 {
 	if sum := int64(max(0, a)) + int64(max(0, b)); sum >= 0 {
 		return sum
@@ -76,7 +75,7 @@ func times(n, a, b int64) int64 {
 	return math.MaxInt64
 }
 
-// OfFlows is what the flows of a trial take.
+// OfFlows returns what the flows of a trial take.
 func OfFlows(list []message.FlowRequest) (sum Use) {
 	datagrams := 0
 	for _, o := range list {
@@ -90,13 +89,13 @@ func OfFlows(list []message.FlowRequest) (sum Use) {
 	return sum
 }
 
-// OfRequest is what a request of so many bytes takes until its reply has been sent.
+// OfRequest returns what a request of this size takes until its reply has been sent.
 func OfRequest(bytes int) Use { return Use{Requests: 1, Memory: int64(bytes) * requestMemory} }
 
-// OfWindow is what a window takes until its reply has been sent: so many samples, each of
-// so many flows, and of so many interfaces and queueing disciplines together.
+// OfWindow returns what a window takes until its reply has been sent. Each of its samples holds readings of the
+// flows and of counted interfaces and queueing disciplines.
 func OfWindow(samples int64, flows, counted int) Use {
-	const edges = 8 // readings at the edges have more in them, and more than once
+	const edges = 8 // readings at the window's edges are larger and taken more than once
 	return Use{Samples: samples, Memory: times(int64(flows+counted), readingMemory, 0) * min(samples+edges,
 		math.MaxInt32)}
 }

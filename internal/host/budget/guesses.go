@@ -12,25 +12,24 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Guesses limits how often a source, and the site that it is part of, may try tokens and
-// passwords: some at once, and then one in a while (as PerSourcePenalties, sshd_config(5)).
-// Its methods may be called from several goroutines.
+// Guesses limits how often a source, and the site it belongs to, may try tokens and passwords: a few at once,
+// then one per interval (like PerSourcePenalties, sshd_config(5)). Its methods are safe for concurrent use.
 type Guesses struct {
 	mu   sync.Mutex
-	free map[netip.Prefix]time.Time // when a prefix has no wrong guesses to wait for
+	free map[netip.Prefix]time.Time // when a prefix may guess freely again
 }
 
-// What a source may guess. Each further one of its prefixes may guess 1<<siteShift times as
-// often as the one within it: no source uses up what others of its site may guess.
+// Limits of guesses. Each shorter prefix of a source may guess 1<<siteShift times as often as the next longer
+// one, so that no source uses up what others of its site may guess.
 const (
 	guessesAtOnce = 5
 	guessInterval = 10 * time.Second
 	siteShift     = 2
-	// mostGuessers bounds the prefixes that are known.
+	// mostGuessers limits the prefixes that are stored.
 	mostGuessers = 3 * 4096
 )
 
-// Wrong notes a wrong guess.
+// Wrong records a wrong guess.
 func (g *Guesses) Wrong(from netip.Addr) { g.wrong(greeting.Source(from), time.Now()) }
 
 func (g *Guesses) wrong(source netip.Addr, now time.Time) {
@@ -50,7 +49,7 @@ func (g *Guesses) wrong(source netip.Addr, now time.Time) {
 	if len(g.free) > mostGuessers {
 		maps.DeleteFunc(g.free, func(_ netip.Prefix, free time.Time) bool { return !free.After(now) })
 	}
-	for other := range g.free { // any, when there are still too many
+	for other := range g.free { // any one, if there are still too many
 		if len(g.free) <= mostGuessers {
 			break
 		}
@@ -60,7 +59,7 @@ func (g *Guesses) wrong(source netip.Addr, now time.Time) {
 	}
 }
 
-// Refused is why a source may not try now; empty: it may.
+// Refused returns why a source may not try now; empty if it may.
 func (g *Guesses) Refused(from netip.Addr) string {
 	return g.refused(greeting.Source(from), time.Now())
 }

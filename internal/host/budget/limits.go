@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Bounds that follow from no flag.
+// Limits that no flag sets.
 const (
 	requests     = 16
 	samples      = 600
@@ -22,13 +22,13 @@ const (
 )
 
 const (
-	// spareDescriptors and spareThreads are left to what is not for clients: listeners,
-	// the runtime, connections that have not identified themselves.
+	// spareDescriptors and spareThreads are reserved for other uses: listeners, the runtime, unidentified
+	// connections.
 	spareDescriptors = 64
 	spareThreads     = 32
 )
 
-// New is the budget of a server with so many clients, each within bounds, on this machine.
+// New returns the budget of a server for this many clients, each limited by bounds, on this machine.
 func New(clients int, bounds message.Bounds) *Budget {
 	cpus, flows := int64(runtime.NumCPU()), int64(bounds.Flows)
 	b := &Budget{Room: machineRoom}
@@ -46,21 +46,21 @@ func New(clients int, bounds message.Bounds) *Budget {
 		b.All[Descriptors] = max(1, limit-open-spareDescriptors-int64(Pending()))
 		b.Why[Descriptors] = "RLIMIT_NOFILE"
 	}
-	// The rest is the kernel's, for socket buffers, the collector's, and other programs'.
+	// The rest is for the kernel's socket buffers, the garbage collector and other programs.
 	if limit, why := proc.MemoryLimit(); why != "" && limit/4 < b.All[Memory] {
 		b.All[Memory], b.Why[Memory] = max(1, limit/4), why
 	}
 	return b
 }
 
-// Pending is how many connections may be unidentified at a time: an eighth of the
-// descriptors that this process may have, and at most 1024.
+// Pending returns how many connections may be unidentified at a time: an eighth of this process's descriptors,
+// at most 1024.
 func Pending() int {
 	const most, share = 1024, 8
 	return max(share, min(most, cmp.Or(proc.MaxOpenFiles(), most*share)/share))
 }
 
-// machineRoom asks the machine what it has left for a resource.
+// machineRoom returns what the machine has left of a resource.
 func machineRoom(r Resource) (left int64, why string) {
 	if r != Threads {
 		return 0, ""

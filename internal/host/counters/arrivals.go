@@ -15,8 +15,8 @@ import (
 // Which path flows take where a route has several next hops: what the kernel predicts,
 // and by which interfaces their packets arrive.
 
-// Lookups has the kernel answer route lookups, and sets Unsure where packets may take
-// another next hop than the answer.
+// Lookups asks the kernel to resolve route lookups, and sets Unsure where packets may take another next hop
+// than the answer.
 func (r *Reader) Lookups(questions []record.RouteLookup) []record.RouteLookup {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -33,11 +33,11 @@ func (r *Reader) Lookups(questions []record.RouteLookup) []record.RouteLookup {
 	return answers
 }
 
-// unsure returns why packets of a lookup may take another next hop than the kernel's
-// answer; empty: they do not. The kernel hashes a flow's description for what the host
-// sends and the packet for what it forwards. A lookup is answered for a packet made from
-// it (IPv4), or by the description (IPv6), and these differ under some policies
-// (fib_multipath_hash in net/ipv4/route.c, rt6_multipath_hash in net/ipv6/route.c).
+// unsure returns a function that says why packets may take another next hop than the kernel's answer to a
+// lookup; empty if they do not. The kernel hashes a flow's description for what the host sends, and the packet
+// for what it forwards. It answers a lookup for a packet built from it (IPv4), or from the description (IPv6);
+// under some policies the hashes differ (fib_multipath_hash in net/ipv4/route.c, rt6_multipath_hash in
+// net/ipv6/route.c).
 func (r *Reader) unsure() func(record.RouteLookup) string {
 	read := func(family string) string {
 		policy, err := proc.Sysctls{}.Read("net." + family + ".fib_multipath_hash_policy")
@@ -67,20 +67,20 @@ func (r *Reader) unsure() func(record.RouteLookup) string {
 	}
 }
 
-// Arrivals counts by which interfaces some flows' packets arrive, and when, if that is
-// requested. A nil one counts nothing.
+// Arrivals counts at which interfaces packets of flows arrive and, on request, when. A nil Arrivals counts
+// nothing.
 type Arrivals struct {
 	reader   *Reader
 	watch    *netlink.PacketCapture
 	flows    map[packets]string
 	counts   map[arrival]seen
 	begin    int64   // of the window
-	marks    []int64 // instants that divide it
+	marks    []int64 // times that divide the window
 	latest   map[string]int64
 	silences map[silent]record.Gap
 }
 
-// packets are what a flow's have in common.
+// packets describes the packets of one flow.
 type packets struct {
 	protocol            string
 	source, destination netip.AddrPort
@@ -89,7 +89,7 @@ type packets struct {
 type arrival struct {
 	flow  string
 	index int
-	after int // so many marks
+	after int // how many marks they came after
 }
 
 type seen struct{ packets, last int64 }
@@ -99,8 +99,8 @@ type silent struct {
 	after int
 }
 
-// WatchArrivals begins to count. With marks, what arrives before and after each is kept
-// apart, and how long nothing came from begin on.
+// WatchArrivals starts counting. With marks, it counts packets before and after each mark separately, and
+// records the gaps without packets from begin on.
 func (r *Reader) WatchArrivals(flows []message.WatchedFlow, begin int64, marks []int64) (*Arrivals, error) {
 	a := &Arrivals{
 		reader: r, flows: map[packets]string{}, counts: map[arrival]seen{}, begin: begin, marks: marks,
@@ -116,7 +116,7 @@ func (r *Reader) WatchArrivals(flows []message.WatchedFlow, begin int64, marks [
 	return a, nil
 }
 
-// plain is an address as packets have it.
+// plain returns an address as it appears in packets.
 func plain(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
@@ -124,8 +124,8 @@ func plain(a netip.AddrPort) netip.AddrPort {
 // Timed reports whether arrival times matter: then Look has to be called often.
 func (a *Arrivals) Timed() bool { return a != nil && len(a.marks) > 0 }
 
-// Look reads the packets that have arrived since the last call. Call it regularly: packets
-// beyond some thousands are lost.
+// Look reads the packets received since the last call. Call it regularly: packets beyond some thousands are
+// lost.
 func (a *Arrivals) Look() {
 	if a == nil {
 		return
@@ -137,7 +137,6 @@ func (a *Arrivals) Look() {
 	})
 }
 
-// count counts a packet.
 func (a *Arrivals) count(flow string, index int, at int64) {
 	after := 0
 	for after < len(a.marks) && a.marks[after] <= at {

@@ -8,13 +8,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Carriers notes when the host's interfaces are without a carrier. A nil one notes nothing.
+// Carriers records when the host's interfaces have no carrier. A nil Carriers records nothing.
 type Carriers struct {
 	reader *Reader
 	watch  *netlink.LinkWatch
 }
 
-// WatchCarriers begins to note losses.
+// WatchCarriers starts recording losses of carrier.
 func (r *Reader) WatchCarriers() (*Carriers, error) {
 	watch, err := netlink.WatchLinks()
 	if err != nil {
@@ -23,13 +23,13 @@ func (r *Reader) WatchCarriers() (*Carriers, error) {
 	return &Carriers{r, watch}, nil
 }
 
-// Close ends watching and returns the losses between two instants. err: some may be missing.
+// Close stops and returns the losses between two times. An error means that some may be missing.
 func (c *Carriers) Close(begin, end int64) (losses []record.CarrierLoss, err error) {
 	if c == nil {
 		return nil, nil
 	}
 	changes, err := c.watch.Close()
-	open := map[string]int{} // the losses that last
+	open := map[string]int{} // losses that have not ended
 	for _, s := range changes {
 		if c.reader.skip[s.Interface] {
 			continue
@@ -49,7 +49,7 @@ func (c *Carriers) Close(begin, end int64) (losses []record.CarrierLoss, err err
 	return inside(losses, float64(end-begin)/1e9), err
 }
 
-// inside keeps the losses that have a part of the window.
+// inside returns the losses that overlap the window.
 func inside(losses []record.CarrierLoss, windowS float64) (kept []record.CarrierLoss) {
 	for _, l := range losses {
 		if l.FromS < windowS && l.ToS > 0 {
@@ -59,7 +59,7 @@ func inside(losses []record.CarrierLoss, windowS float64) (kept []record.Carrier
 	return kept
 }
 
-// LinkStates are the states of the named interfaces that exist.
+// LinkStates returns the states of those named interfaces that exist.
 func (r *Reader) LinkStates(names []string) (states []message.LinkState, err error) {
 	links, err := r.conn.Links()
 	for _, l := range links {

@@ -1,10 +1,9 @@
-// Package counters reads what a host has counted and what its tables hold. docs/counters.md lists
-// every counter with its unit and where
-// in the kernel it comes from.
+// Package counters reads a host's counters and tables. docs/counters.md lists every counter with its unit and
+// its source in the kernel.
 //
-// Counters count since boot (or since an interface was made) and are returned as read;
-// callers subtract two readings. A source that cannot be read, without the privilege or
-// on this kernel, is listed in Missing; the others are read all the same.
+// Counters count since boot (or since an interface was created) and are returned as read; callers subtract two
+// readings. A source that cannot be read, for lack of privilege or on this kernel, is listed in Missing; the
+// others are still read.
 package counters
 
 import (
@@ -22,21 +21,21 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Reader reads the counters of the network namespace it was made in. Its methods
-// may be called from several goroutines.
+// Reader reads the counters of the network namespace it was created in. Its methods are safe for concurrent
+// use.
 type Reader struct {
-	// Silent: no ARP requests are sent, and a snapshot has no Answers.
+	// Silent: send no ARP requests; a snapshot then has no Answers.
 	Silent bool
 
 	mu    sync.Mutex
 	conn  *netlink.Conn
-	nics  *ethtool.Handle // nil: not on this system
+	nics  *ethtool.Handle // nil: unsupported on this system
 	proc  proc.Proc
-	names map[int]string  // of the interfaces, by index
+	names map[int]string  // of interfaces, by index
 	skip  map[string]bool // the loopback's name
 }
 
-// NotRead says what a reader cannot read on this system; empty: all of it.
+// NotRead says what a reader cannot read on this system; empty if it can read everything.
 func NotRead() []string {
 	if netlink.Available {
 		return nil
@@ -46,8 +45,7 @@ func NotRead() []string {
 			runtime.GOOS}
 }
 
-// New opens a reader. Where there is something NotRead, it reads the interfaces'
-// names, MTUs and addresses alone.
+// New opens a reader. Where NotRead is not empty, it reads only the interfaces' names, MTUs and addresses.
 func New() (*Reader, error) {
 	conn, err := netlink.Dial()
 	if err != nil {
@@ -68,7 +66,7 @@ func (r *Reader) Close() error {
 	return r.conn.Close()
 }
 
-// Counts reads the counters of interfaces and queueing disciplines, closest together.
+// Counts reads the counters of interfaces and queueing disciplines, as close together in time as possible.
 func (r *Reader) Counts(into *record.Reading) {
 	if !netlink.Available {
 		return
@@ -117,7 +115,7 @@ func (r *Reader) qdiscs() ([]record.QdiscCounters, error) {
 	return list, nil
 }
 
-// Backlog is the number of bytes that wait in the host's queues now.
+// Backlog returns the bytes waiting in the host's queues now.
 func (r *Reader) Backlog() (uint64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -129,8 +127,8 @@ func (r *Reader) Backlog() (uint64, error) {
 	return waiting, err
 }
 
-// Machine reads the counters of CPUs, memory and protocols. It takes several times as
-// long as Counts: at the edge of a window it is called before or after, not between.
+// Machine reads the counters of CPUs, memory and protocols. It takes several times as long as Counts: at the
+// edge of a window, call it outside the window.
 func (r *Reader) Machine(into *record.Reading) {
 	if !netlink.Available {
 		return
@@ -152,19 +150,19 @@ func (r *Reader) Machine(into *record.Reading) {
 	missing(&into.Missing, "snmp", err)
 	// Most of the hundreds of counters are 0, which is also the value of an absent one.
 	maps.DeleteFunc(into.SNMP, func(_ string, v int64) bool { return v == 0 })
-	// Names may have changed, by udev for one.
+	// udev, for one, may have renamed interfaces.
 	_, err = r.links()
 	missing(&into.Missing, "links", err)
 }
 
-// missing adds a part that could not be read, and why, to a list.
+// missing appends a part that could not be read and the reason to a list.
 func missing(list *[]string, part string, err error) {
 	if err != nil {
 		*list = append(*list, part+": "+err.Error())
 	}
 }
 
-// links lists the interfaces but the loopback, by name, and updates the names.
+// links returns the interfaces except the loopback, by name, and updates the stored names.
 func (r *Reader) links() ([]netlink.Link, error) {
 	links, err := r.conn.Links()
 	if err != nil {
@@ -185,9 +183,9 @@ func (r *Reader) links() ([]netlink.Link, error) {
 	return kept, nil
 }
 
-// setUp are the qdiscs of each interface, and the one of them that bounds what leaves it: its
-// root and, of one that passes everything on to another one, that as well. Those of a classful
-// root do not count as that, as packets may take another class.
+// setUp returns the qdiscs of each interface and the one that limits its rate: the root or, if the root passes
+// everything on to one child, that child. Children of a classful root do not count, since packets may take
+// another class.
 func (r *Reader) setUp() (slowest map[string]*record.Shaper, qdiscs map[string][]record.Qdisc, err error) {
 	if !netlink.Available {
 		return nil, nil, nil

@@ -10,25 +10,24 @@ import (
 )
 
 const (
-	// mostLoads bounds the samples of a window that have the machine's load, and mostCPUs the
-	// CPUs of each: a trial's record is kept.
+	// mostLoads limits the samples of a window that have the machine's load, and mostCPUs the CPUs in each,
+	// because a trial's record is stored.
 	mostLoads, mostCPUs = 50, 64
-	// loadShare is the most of the time between two readings of the load that one may take.
+	// loadShare is the maximum share of the time that reading the load may take.
 	loadShare = 0.01
 )
 
-// Load reads what the machine does inside a window: CPU times, softirqs and interrupts.
+// Load reads the machine's CPU times, softirqs and interrupts during a window.
 type Load struct {
 	reader       *Reader
 	every, since int // samples
 	irqs         []int
-	// Missing is why nothing is read; empty: it is.
+	// Missing is why nothing is read; empty if it is.
 	Missing string
 }
 
-// WatchLoad prepares the readings of a window that has samples at an interval. They are left
-// out where one takes more than a hundredth of the time between two: on machines with very
-// many CPUs and interrupts.
+// WatchLoad prepares the load readings of a window with samples at an interval. It omits them where one takes
+// more than a hundredth of the time between two, as on machines with very many CPUs and interrupts.
 func (r *Reader) WatchLoad(interval, window time.Duration) *Load {
 	l := &Load{reader: r, every: 1}
 	if interval <= 0 {
@@ -36,12 +35,12 @@ func (r *Reader) WatchLoad(interval, window time.Duration) *Load {
 		return l
 	}
 	l.every += int(window/interval) / mostLoads
-	l.since = l.every - 1 // the first sample has it
+	l.since = l.every - 1 // so that the first sample has the load
 	if links, err := r.links(); err == nil {
 		l.irqs = r.nics.Interrupts(links)
 	}
 	took := time.Hour
-	for range 3 { // the first is slower
+	for range 3 { // the first reading is slower
 		began := sched.Now()
 		var s record.Sample
 		if l.Missing = l.read(&s); l.Missing != "" {
@@ -56,7 +55,7 @@ func (r *Reader) WatchLoad(interval, window time.Duration) *Load {
 	return l
 }
 
-// Enter adds the load to every so many samples.
+// Enter adds the load to every n-th sample.
 func (l *Load) Enter(s *record.Sample) {
 	if l == nil || l.Missing != "" {
 		return
@@ -65,7 +64,7 @@ func (l *Load) Enter(s *record.Sample) {
 		return
 	}
 	l.since = 0
-	_ = l.read(s) // what cannot be read now is missed at the edges
+	_ = l.read(s) // a failure shows in the readings at the edges
 }
 
 func (l *Load) read(s *record.Sample) (missing string) {
@@ -97,14 +96,14 @@ func (l *Load) read(s *record.Sample) (missing string) {
 	return ""
 }
 
-// Log collects what the kernel writes about the network into its log while a window is open.
+// Log collects the kernel's log messages about the network during a window.
 type Log struct {
 	log   *proc.KernelLog
-	since int64 // when it was looked at last
+	since int64 // when the log was last read
 	lines record.KernelLog
 }
 
-// WatchLog begins with what is written from now on.
+// WatchLog starts with messages written from now on.
 func WatchLog() *Log {
 	log, err := proc.OpenKernelLog(true)
 	l := &Log{log: log, since: sched.Now()}
@@ -114,8 +113,8 @@ func WatchLog() *Log {
 	return l
 }
 
-// Look takes over the lines since the last look. Their instants are bounded by the two, because
-// the log's clock is not quite the monotonic one.
+// Look reads the messages since the last call. Their times are limited to that interval, because the log's
+// clock differs slightly from the monotonic clock.
 func (l *Log) Look() {
 	if l == nil || l.lines.Missing != "" {
 		return
@@ -131,13 +130,13 @@ func (l *Log) Look() {
 	l.since = now
 }
 
-// Close ends it and returns the lines; nil: none were to be read.
+// Close stops and returns the messages; nil if the log cannot be read.
 func (l *Log) Close() *record.KernelLog {
 	if l == nil {
 		return nil
 	}
 	l.log.Close()
-	l.log = nil // which may be closed again
+	l.log = nil // so that Close may be called again
 	lines := l.lines
 	return &lines
 }

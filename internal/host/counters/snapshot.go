@@ -23,7 +23,7 @@ var (
 		"net.ipv6.fib_multipath_hash_policy", "net.ipv6.fib_multipath_hash_fields", "net.ipv6.auto_flowlabels",
 		"net.ipv4.ip_forward", "net.ipv4.tcp_congestion_control", "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem",
 		"net.core.netdev_max_backlog",
-		// Nothing is diagnosed by these, but measurements that differ in them are not alike.
+		// Not used for diagnosis, but measurements that differ in them are not comparable.
 		"net.core.default_qdisc", "net.core.rmem_max", "net.core.wmem_max", "net.ipv4.tcp_ecn",
 		"net.ipv4.tcp_limit_output_bytes",
 		"net.ipv4.tcp_moderate_rcvbuf", "net.ipv4.tcp_mtu_probing", "net.ipv4.tcp_sack",
@@ -33,9 +33,9 @@ var (
 	interfaceSysctls = []string{"arp_ignore", "arp_announce", "arp_filter", "rp_filter"}
 )
 
-// Snapshot reads the network state of the host, which is called host in it, with the
-// kernel's answers to lookups and the additional parameters. It fails only if the
-// interfaces cannot be listed; other parts that cannot be read are listed in Missing.
+// Snapshot reads the network state of this host, named host in the result, with the kernel's answers to lookups
+// and the additional parameters. It fails only if the interfaces cannot be listed; other parts that cannot be
+// read are listed in Missing.
 func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []string) (record.Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 		case err == nil:
 			snapshot.Sysctls[key] = value
 		case errors.Is(err, fs.ErrNotExist) && !slices.Contains(sysctls, key):
-			// This kernel lacks a default one, which the caller does not require.
+			// This kernel lacks a default parameter, which the caller did not ask for.
 		default:
 			missing("sysctl", err)
 		}
@@ -75,8 +75,8 @@ func (r *Reader) Snapshot(host string, lookups []record.RouteLookup, sysctls []s
 	return snapshot, nil
 }
 
-// Interfaces lists the host's interfaces and their addresses: the part of a snapshot
-// that a host sends when it connects.
+// Interfaces returns the host's interfaces and their addresses: the part of a snapshot that a host sends when
+// it connects.
 func (r *Reader) Interfaces() ([]record.InterfaceSnapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -128,15 +128,14 @@ func (r *Reader) addInterfaces(s *record.Snapshot, links []netlink.Link) error {
 	return err
 }
 
-// A snapshot probes at most maxProbes addresses by ARP, and waits probeTime for replies of
-// hosts on the link.
+// A snapshot probes at most maxProbes addresses by ARP, and waits probeTime for replies.
 const (
 	maxProbes = 64
 	probeTime = 100 * time.Millisecond
 )
 
-// addAnswers probes by ARP the addresses of the host's neighbours and its own: other hosts
-// than the one in its tables may answer.
+// addAnswers probes the host's neighbours and its own addresses by ARP: hosts other than those in its tables
+// may answer.
 func (r *Reader) addAnswers(s *record.Snapshot, links []netlink.Link) error {
 	var requests []netlink.ARP
 	probe := func(name, address string) {
@@ -183,7 +182,7 @@ func (r *Reader) addRules(s *record.Snapshot) error {
 	return err
 }
 
-// mostRoutes bounds the routes of a snapshot that are static or of a routing daemon.
+// mostRoutes limits the static and routing daemons' routes in a snapshot.
 const mostRoutes = 4096
 
 func (r *Reader) addRoutes(s *record.Snapshot) error {
@@ -196,7 +195,7 @@ func (r *Reader) addRoutes(s *record.Snapshot) error {
 	return err
 }
 
-// lookups has the kernel answer route lookups; a failed one has an Error.
+// lookups asks the kernel to resolve route lookups; one that fails has an Error.
 func (r *Reader) lookups(lookups []record.RouteLookup) []record.RouteLookup {
 	answers := slices.Clone(lookups)
 	for i, q := range lookups {

@@ -6,8 +6,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Tables reads what the network itself changes: the neighbour tables, and the
-// forwarding tables of the host's bridges.
+// Tables reads what the network itself changes: the neighbour tables and the forwarding tables of the host's
+// bridges.
 func (r *Reader) Tables() record.Tables {
 	r.mu.Lock()
 	defer r.mu.Unlock()

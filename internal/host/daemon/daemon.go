@@ -1,9 +1,9 @@
-// Package daemon runs server programs on a lab's hosts: a routing daemon, an SNMP agent,
-// servers of applications. Each is a Descriptor. It runs as a child of the host's agent in
-// the host's network namespace, is confined (proc.Confine), and has its files in a private
-// tmpfs, which is deleted with it. It ends with the agent, however that ends.
+// Package daemon runs server programs on a lab's hosts: a routing daemon, an SNMP agent, application servers. A
+// Descriptor describes each. The program runs as a child of the host's agent in the host's network namespace,
+// is confined (proc.Confine), and has its files in a private tmpfs that is deleted with it. It ends with the
+// agent, however that ends.
 //
-// The protocols of the programs are not known here.
+// This package does not know the programs' protocols.
 package daemon
 
 import (
@@ -23,35 +23,33 @@ import (
 )
 
 const (
-	// versionTimeout bounds the wait for a program's version, and readyTimeout that until
-	// it serves.
+	// versionTimeout limits the wait for a program's version, readyTimeout the wait until it serves.
 	versionTimeout = 10 * time.Second
 	readyTimeout   = 10 * time.Second
 	readyEvery     = 20 * time.Millisecond
 )
 
-// Descriptor says how a program serves.
+// Descriptor describes a server program.
 type Descriptor struct {
-	// Program is its name, and Package that of its package in Debian and its derivatives.
+	// Program is its name, Package the name of its Debian package.
 	Program, Package string
-	// Paths are where the program may be that serves, if that is another than Program.
+	// Paths lists where the server binary may be, if it is not Program.
 	Paths []string
-	// VersionBy are the program and the arguments that print the version, by default
-	// Program itself, and Version reads it; nil: it is not asked for. An error refuses it.
+	// VersionBy is the command that prints the version, by default Program; Version parses its output, and an
+	// error rejects the program. Version nil: the version is not read.
 	VersionBy []string
 	Version   func(printed string) (string, error)
-	// Forks: it makes further processes, which end with it.
+	// Forks: it starts further processes, which end with it.
 	Forks bool
-	// Keep are capabilities that it needs as root besides those of every program.
+	// Keep lists the capabilities that it needs as root, in addition to those of every program.
 	Keep []proc.Capability
-	// Configure writes its files to an empty directory that it alone will see, and returns
-	// its arguments.
+	// Configure writes its files to an empty directory that only it will see, and returns its arguments.
 	Configure func(dir string) (args []string, err error)
-	// Ready returns nil once it serves; nil: it serves when it is started.
+	// Ready returns nil once the program serves; if Ready is nil, it serves as soon as it is started.
 	Ready func(context.Context) error
 }
 
-// Daemon is a program that serves. The zero value is not running.
+// Daemon is a server program. The zero value is not running.
 type Daemon struct {
 	mu      sync.Mutex
 	launch  *program.Launcher
@@ -61,8 +59,7 @@ type Daemon struct {
 	process *program.Program
 }
 
-// Prepare finds the program and makes its directory, unless that is done, and returns its
-// version.
+// Prepare finds the program and creates its directory if necessary, and returns its version.
 func (s *Daemon) Prepare(d Descriptor) (version string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +108,7 @@ func find(name, pkg string) (string, error) {
 	return filepath.EvalSymlinks(path)
 }
 
-// version returns what a program says of itself.
+// version returns the version that a program prints.
 func version(launch *program.Launcher, path string, d Descriptor) (string, error) {
 	command := []string{path}
 	if len(d.VersionBy) > 0 {
@@ -140,7 +137,8 @@ func version(launch *program.Launcher, path string, d Descriptor) (string, error
 	return text, nil
 }
 
-// Start starts the program, unless it runs, and waits until it serves. began: it did not run.
+// Start starts the program if it is not running, and waits until it serves. began reports whether it was
+// started.
 func (s *Daemon) Start(ctx context.Context, d Descriptor) (began bool, err error) {
 	process, began, err := s.begin(d)
 	if err == nil && d.Ready != nil {
@@ -190,7 +188,7 @@ func await(ctx context.Context, d Descriptor, process *program.Program) error {
 	}
 }
 
-// Do calls f with the directory of a prepared program, on the thread that sees it.
+// Do calls f with the directory of a prepared program, on the thread that can see it.
 func (s *Daemon) Do(f func(dir string) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,7 +198,7 @@ func (s *Daemon) Do(f func(dir string) error) error {
 	return s.launch.Do(func() error { return f(s.dir) })
 }
 
-// Kill kills the program at once (SIGKILL), as when it crashes: its connections end.
+// Kill kills the program at once (SIGKILL), as in a crash; its connections end.
 func (s *Daemon) Kill() error {
 	s.mu.Lock()
 	process := s.process
@@ -218,7 +216,7 @@ func (s *Daemon) Kill() error {
 	return nil
 }
 
-// Broken returns why the program ended by itself; empty: it runs, or was stopped.
+// Broken returns why the program ended by itself; empty if it is running or was stopped.
 func (s *Daemon) Broken() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

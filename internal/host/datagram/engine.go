@@ -18,14 +18,14 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Engine holds one end of each of a trial's UDP flows. It serves one trial. All
-// methods may be called from several goroutines.
+// Engine holds this host's ends of a trial's UDP flows. It serves one trial. Its methods are safe for
+// concurrent use.
 type Engine struct {
 	*flowset.Set[*udpFlow]
 	backend backend
 }
 
-// New makes an engine without flows.
+// New returns an engine without flows.
 func New() *Engine { return with(platform) }
 
 func with(b backend) *Engine {
@@ -39,23 +39,23 @@ type udpFlow struct {
 	flowset.State
 	signals *flowset.Signals
 	tally   tally
-	end     *endpoint // set before the flow is open, as is mover
+	end     *endpoint // set before the flow is open; so is mover
 	mover   mover
 }
 
-// endpoint is a flow's socket, connected to the other end.
+// endpoint is the socket of a flow, connected to the other end.
 type endpoint struct {
 	conn          *net.UDPConn
 	local, remote netip.AddrPort
-	bytes         int // of a datagram that it sends
-	flows         int // of the trial
+	bytes         int // payload of a datagram that it sends
+	flows         int // number of the trial's flows
 	packets       int // IP packets per datagram
-	buffer        int // for receiving, as the kernel counts it
+	buffer        int // receive buffer in bytes, as the kernel accounts for it
 	sndbuf        int // 0: no window was requested
 	notes         []string
-	header        Header  // nil: our own
-	tuples        int     // combinations of addresses and ports that datagrams come from in turn
-	frames        *framed // what sends instead of the socket; nil: the socket does
+	header        Header  // nil: linerate's own header
+	tuples        int     // number of address and port combinations that datagrams cycle through
+	frames        *framed // sends instead of the socket; nil: the socket sends
 	// ready is the acceptor's last frame, repeated if it was lost; nil at the opener.
 	ready handshake.Ready
 }
@@ -64,10 +64,9 @@ func (e *Engine) newFlow(request message.FlowRequest) *udpFlow {
 	return &udpFlow{State: flowset.State{Request: request}, signals: &e.Signals}
 }
 
-// Listen opens a port for each request, which the kernel chooses, at request.Local
-// (invalid: every address of the host), for one flow. A request with a cookie gets
-// none: its client is to be accepted from a shared listener. The replies are in the
-// requests' order.
+// Listen opens a port, which the kernel chooses, for each request, at request.Local (invalid: all addresses of
+// the host). Each port accepts one flow. A request with a cookie gets no port: its client arrives at a shared
+// listener. The replies are in the order of the requests.
 func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
 	return e.Set.Listen(requests, func(f *udpFlow) (*flowset.Listener, error) {
 		if !f.Request.Cookie.IsZero() {
@@ -87,8 +86,8 @@ func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []m
 	})
 }
 
-// Admit accepts a client that has shown a cookie at a shared listener. False: no
-// flow of this engine awaits it. It returns when the flow is open or has failed.
+// Admit accepts a client that has shown a cookie at a shared listener, and returns when its flow is open or has
+// failed. It returns false if no flow of this engine awaits the client.
 func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 	f, ok := e.Claim(cookie)
 	if ok {
@@ -97,8 +96,8 @@ func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 	return ok
 }
 
-// Start has a receiver of several combinations of addresses and ports receive all that come
-// to its port from now on: its opener needs no answer any more.
+// Start lets a receiver of several address and port combinations receive everything sent to its port: its
+// opener needs no further answer.
 func (f *udpFlow) Start(w message.WindowRequest) {
 	if f.IsOpen() && !f.Request.Sends && f.Request.Tuples > 1 {
 		if err := socket.WithConn(f.end.conn, sock.Disconnect); err != nil {
@@ -125,9 +124,8 @@ func (e *Engine) accept(f *udpFlow, c handshake.Client) {
 	}
 }
 
-// Connect opens a flow for each request and returns when each has succeeded, failed
-// or taken longer than timeout. The replies are in the requests' order; see
-// flowset.Set.Connect for the order of opening.
+// Connect opens a flow for each request and returns when each is open or has failed, after timeout at the
+// latest. The replies are in the order of the requests; flowset.Set.Connect describes the order of opening.
 func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
 	return e.Set.Connect(ctx, requests, func(ctx context.Context, f *udpFlow, _ func()) func() {
 		if !e.dial(ctx, f, timeout) {
@@ -139,7 +137,7 @@ func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, ti
 
 func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bool {
 	request := f.Request
-	// Sockets that share a port could have the same two ends: the kernel lets them.
+	// Two sockets that share a port could get the same two ends: the kernel allows that.
 	for _, other := range e.All() {
 		if o := other.Request; other == f || request.LocalPort == 0 {
 			break
@@ -157,8 +155,7 @@ func (e *Engine) dial(ctx context.Context, f *udpFlow, timeout time.Duration) bo
 	return e.open(f, conn, nil, nil)
 }
 
-// open sets a connected socket's options and makes it the flow's. The socket is
-// closed if that fails.
+// open sets the options of a connected socket and assigns it to flow f. On failure it closes the socket.
 func (e *Engine) open(f *udpFlow, conn *net.UDPConn, ready handshake.Ready, header Header) bool {
 	end, err := setOptions(f.Request, conn, e.Flows())
 	if err != nil {
@@ -176,8 +173,7 @@ func (e *Engine) open(f *udpFlow, conn *net.UDPConn, ready handshake.Ready, head
 	return true
 }
 
-// Dial makes a connected socket with a request's options, over which nothing has
-// been sent yet. It is the caller's.
+// Dial returns a connected socket with the request's options that has sent nothing yet. The caller owns it.
 func Dial(ctx context.Context, request message.FlowRequest) (*net.UDPConn, error) {
 	dialer := handshake.Dialer(request)
 	c, err := dialer.DialContext(ctx, "udp", request.Remote.String())
@@ -188,9 +184,8 @@ func Dial(ctx context.Context, request message.FlowRequest) (*net.UDPConn, error
 	return c.(*net.UDPConn), nil
 }
 
-// Adopt makes a flow of a socket that the caller has made with Dial, and over which
-// it has agreed with a peer that is not linerate's. It belongs to the engine then,
-// also if an error is returned.
+// Adopt adds a flow that uses conn, a socket from Dial on which the caller has agreed with a peer other than
+// linerate. The engine owns conn afterwards, even if it returns an error.
 func (e *Engine) Adopt(request message.FlowRequest, conn *net.UDPConn, header Header) error {
 	f := e.newFlow(request)
 	err := e.Set.Adopt(f, func() bool { return e.open(f, conn, nil, header) }, func() { e.run(f) })
@@ -200,8 +195,8 @@ func (e *Engine) Adopt(request message.FlowRequest, conn *net.UDPConn, header He
 	return err
 }
 
-// run moves the flow's datagrams until the flow ends. Receivers are ready from the
-// moment the flow is open; senders wait for Start.
+// run moves the flow's datagrams until the flow ends. A receiver works as soon as the flow is open; a sender
+// waits for Start.
 func (e *Engine) run(f *udpFlow) {
 	defer f.mover.close()
 	verb, err := "receive", error(nil)
@@ -226,8 +221,8 @@ func (e *Engine) run(f *udpFlow) {
 	}
 }
 
-// awaitStart waits for the start. Meanwhile it repeats the ready frame for an opener
-// that has missed it, and fails if the peer's host reports its port unreachable.
+// awaitStart waits for the start. Meanwhile it repeats the ready frame for an opener that missed it, and fails
+// if the peer's host reports its port unreachable.
 func (e *Engine) awaitStart(end *endpoint) error {
 	done := make(chan struct{})
 	waiting := e.Go(func() {
@@ -257,8 +252,7 @@ func (e *Engine) awaitStart(end *endpoint) error {
 	return nil
 }
 
-// resendReady repeats the ready frame to an opener that shows the flow's cookie
-// again.
+// resendReady repeats the ready frame if b shows that the opener has not received it.
 func (end *endpoint) resendReady(b []byte) {
 	if end.ready.IsRequestedBy(b) {
 		_, _ = end.conn.Write(end.ready)

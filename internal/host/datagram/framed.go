@@ -9,14 +9,14 @@ import (
 	"linerate/internal/model/message"
 )
 
-// framed is a packetWriter of frames that linerate makes, with our header in each.
+// framed is a packetWriter that sends Ethernet frames built by linerate, with our header in each.
 type framed struct {
 	maker *frames.Maker
 	to    *packet.Sender
 }
 
-// openFrames finds out where the frames of a connected socket's flow go, and opens what
-// transmits them. The handshake has just resolved the neighbour.
+// openFrames finds where the frames of the flow go and opens a sender for them. It relies on the handshake
+// having resolved the neighbour.
 func openFrames(request message.FlowRequest, end *endpoint) error {
 	path, err := frames.FindPath(end.local, end.remote)
 	if err != nil {
@@ -40,11 +40,11 @@ func openFrames(request message.FlowRequest, end *endpoint) error {
 	return nil
 }
 
-// prepare makes the next n frames.
+// prepare builds the next n frames.
 func (f *framed) prepare(n int, sequence uint64, at int64) {
 	for i := range n {
 		number := sequence + uint64(i)
-		// The sender was opened for the maker's largest.
+		// The sender was opened for the maker's largest frame.
 		frame, _ := f.to.Frame(i, f.maker.Bytes(number))
 		f.maker.Make(frame, number, func(b []byte) { putHeader(b, 1, number, at) })
 	}

@@ -5,54 +5,54 @@ import (
 	"linerate/internal/model/message"
 )
 
-// A backend makes the mover of a flow's request. What the system refuses is replaced by
-// what it does not, and noted.
+// backend returns the mover for a request. It replaces what the system refuses by what it supports, and notes
+// that.
 type backend func(request message.FlowRequest, end *endpoint) mover
 
-// A mover moves the datagrams of one flow and adds them to its tally.
+// mover moves the datagrams of one flow and counts them in its tally.
 type mover interface {
-	// send sends until the instant s.stop, receive receives until the engine closes.
+	// send sends until s.Stop; receive receives until the engine closes.
 	send(t *tally, s *flowset.Signals) error
 	receive(t *tally, s *flowset.Signals) error
-	// method is how it moves datagrams now. Anyone may ask at any time.
+	// method returns how datagrams are moved at present. It is safe for concurrent use.
 	method() method
-	// close gives back what the mover has taken, once the datagrams are moved.
+	// close releases the mover's resources; call it after send or receive has returned.
 	close()
 }
 
-// method is how datagrams are moved, as a flow's end reports it.
+// method describes how datagrams are moved, as a flow's end reports it.
 type method struct {
 	mode   string
 	call   int      // the most bytes in one system call
-	note   []string // what was refused
-	delays *delays  // of a receiver's datagrams in flight; of a sender's behind their schedule, nil: it has none
+	note   []string // what the system refused
+	delays *delays  // a receiver's: time in flight; a sender's: behind schedule; nil: no schedule
 }
 
-// A packetWriter hands datagrams to the kernel. They lie one after another in memory,
-// all of the same size.
+// packetWriter hands datagrams to the kernel. They lie one after another in memory and have the same size.
 type packetWriter interface {
-	// send hands over the first n of them, which is at most its room, without
-	// waiting if the system can. It says how many were taken.
+	// send hands over the first n datagrams, at most room, and returns how many the kernel took. It does not
+	// block if the system supports that.
 	send(fd, n int) (int, error)
 	room() int
-	// batch is how many of them the kernel gets as one message, at most.
+	// batch returns the maximum number of datagrams the kernel gets in one message.
 	batch() int
-	// replace is the packetWriter to use instead if err says that the system refuses this
-	// one; nil: there is none, or err means something else.
+	// replace returns the packetWriter to use instead and a note if err means that the system refuses this one;
+	// nil if there is none or err means something else.
 	replace(fd int, err error) (packetWriter, string)
 	mode() string
 }
 
-// A packetReader takes messages from the kernel.
+// packetReader receives messages from the kernel.
 type packetReader interface {
-	// receive takes what is there, without waiting if the system can; of each message
-	// only the beginning, if brief and the system can. ahead is how far the time of day is
-	// ahead of the other clock.
+	// receive reads the messages that are waiting; it does not block if the system supports that. If brief is
+	// true, it reads only the start of each where possible. ahead is how far the wall clock is ahead of the
+	// monotonic clock, in ns.
 	receive(fd int, brief bool, ahead int64) (n int, err error)
-	// message is one of those. now and ofDay are the same instant on two clocks.
+	// message returns message i of the last receive. now and ofDay are the same instant on the monotonic and
+	// the wall clock.
 	message(i int, now, ofDay int64) received
-	// all says that n messages were all that was there.
+	// all reports whether n messages were all that was waiting.
 	all(n int) bool
 	mode() string
-	bytes() int // that one call takes, at most
+	bytes() int // the most that one call receives
 }

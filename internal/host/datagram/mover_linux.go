@@ -21,16 +21,15 @@ import (
 
 const (
 	maxMessages = 64
-	// maxSegments is what the kernel cuts one send into at most (UDP_MAX_SEGMENTS,
-	// 64 before Linux 6.9).
+	// maxSegments is the maximum number of datagrams the kernel cuts one send into (UDP_MAX_SEGMENTS; 64 before
+	// Linux 6.9).
 	maxSegments = 128
 )
 
 var platform backend = direct
 
-// direct makes a mover that makes the system calls itself: no lock and no allocation per
-// call. A flow has a thread of its own, while there are some; further flows wait in the
-// runtime's poller.
+// direct returns a mover that makes system calls itself, without a lock or an allocation per call. A flow gets
+// a thread of its own while there are some; further flows wait in the runtime's poller.
 func direct(request message.FlowRequest, end *endpoint) mover {
 	d := &socketDriver{end: end, thread: socket.ReserveThread()}
 	if !request.Sends {
@@ -56,8 +55,7 @@ func direct(request message.FlowRequest, end *endpoint) mover {
 	return newSender(request, end, d, newBatch(data, end.bytes, per), data, notes)
 }
 
-// newMessages makes a reader of several messages at a time, and notes what the system
-// refuses.
+// newMessages returns a reader of several messages per call, and notes what the system refuses.
 func newMessages(mode string, end *endpoint, thread bool) (in *messages, notes []string) {
 	in = &messages{named: flow.ModeGRO, own: thread, most: messagesOf(end.flows, mergedMessages)}
 	_ = socket.WithConn(end.conn, func(fd int) error {
@@ -85,14 +83,13 @@ func newMessages(mode string, end *endpoint, thread bool) (in *messages, notes [
 	return in, notes
 }
 
-// batch hands over several messages at a time, each of which is one datagram, or
-// so many that the kernel cuts it into.
+// batch hands over several messages per call. Each is one datagram, or several that the kernel separates (GSO).
 type batch struct {
 	to    *sock.DatagramSender
 	data  []byte
-	bytes int // of a datagram
+	bytes int // size of a datagram
 	per   int // datagrams in a message
-	most  int // messages
+	most  int // the maximum number of messages
 	cuts  bool
 }
 
@@ -113,7 +110,7 @@ func (b *batch) mode() string {
 
 func (b *batch) send(fd, n int) (int, error) {
 	if b.per > 1 && !b.cuts {
-		// Not before: the frames by which a flow opens are larger than some datagrams.
+		// Set only now: the frames that open a flow are larger than some datagrams.
 		if err := sock.SetUDPSegment(fd, b.bytes); err != nil {
 			return 0, err
 		}
@@ -128,14 +125,14 @@ func (b *batch) send(fd, n int) (int, error) {
 	return min(taken*b.per, n), err
 }
 
-// replace is a batch of fewer datagrams in a message, as older kernels cut it into
-// 64 only; then one of single datagrams; then no batch.
+// replace tries fewer datagrams per message, as older kernels allow only 64; then one datagram per message;
+// then no batch.
 func (b *batch) replace(fd int, err error) (packetWriter, string) {
 	switch {
 	case b.per > 64 && err == syscall.EINVAL:
 		return newBatch(b.data, b.bytes, 64), ""
 	case b.per > 1 && isUnsupported(err):
-		_ = sock.SetUDPSegment(fd, 0) // where it was refused, there is nothing to end
+		_ = sock.SetUDPSegment(fd, 0) // if it was refused, there is nothing to undo
 		return newBatch(b.data, b.bytes, 1),
 			fmt.Sprintf("gso: the kernel does not segment datagrams on this path (UDP_SEGMENT): %v", err)
 	case b.per == 1 && (err == syscall.ENOSYS || err == syscall.EPERM || err == syscall.EOPNOTSUPP):
@@ -144,13 +141,13 @@ func (b *batch) replace(fd int, err error) (packetWriter, string) {
 	return nil, ""
 }
 
-// isUnsupported reports whether an error means that segmentation is not available.
+// isUnsupported reports whether err means that segmentation is unavailable.
 func isUnsupported(err error) bool {
 	errnos := []syscall.Errno{syscall.EINVAL, syscall.EIO, syscall.EMSGSIZE, syscall.EOPNOTSUPP, syscall.ENOPROTOOPT}
 	return slices.ContainsFunc(errnos, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
 }
 
-// oneByOne is what an ordinary program does.
+// oneByOne sends each datagram with a call of its own, as an ordinary program does.
 type oneByOne struct{ datagram []byte }
 
 func (oneByOne) room() int                                 { return 1 }
@@ -169,8 +166,8 @@ type messages struct {
 	from  *sock.DatagramReceiver
 	named string
 	most  int
-	own   bool // a thread of its own, which sees what is there when it waits
-	brief bool // only beginnings were taken
+	own   bool // has a thread of its own, whose wait notices datagrams that are already there
+	brief bool // only the start of each message was read
 }
 
 func (m *messages) receive(fd int, brief bool, ahead int64) (int, error) {
@@ -192,8 +189,8 @@ func (m *messages) message(i int, now, ofDay int64) received {
 	}
 }
 
-// socketDriver drives steps on a socket and waits in between: with a thread of its own in
-// the kernel, otherwise in the runtime's poller.
+// socketDriver runs steps on a socket and waits between them: in the kernel if the flow has a thread of its
+// own, otherwise in the runtime's poller.
 type socketDriver struct {
 	end    *endpoint
 	thread bool

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/model/message"
 )
 
-// portable makes a mover that moves datagrams with package net alone, one at a time. It
-// works everywhere; its busy time includes waiting for the network.
+// portable returns a mover that uses only package net, one datagram at a time. It works on every system; its
+// busy time includes waiting for the network.
 func portable(request message.FlowRequest, end *endpoint) mover {
 	if !request.Sends {
 		in := &single{conn: end.conn, data: make([]byte, maxBytes+1), named: flow.ModeRecv}

@@ -10,16 +10,16 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// What the receive buffers of a trial's flows are asked to hold together, and each
-// at least and at most: 16 MiB is 2 ms at 64 Gbit/s.
+// Receive buffers to request: the total for a trial's flows, and the minimum and maximum of each. 16 MiB is 2
+// ms at 64 Gbit/s.
 const (
 	buffersTogether = 64 << 20
 	bufferLeast     = 1 << 20
 	bufferMost      = 16 << 20
 )
 
-// setOptions completes the options of a connected socket, of which its engine has so
-// many, and finds out what it grants.
+// setOptions completes the options of a connected socket of an engine with this many flows, and finds what the
+// system granted.
 func setOptions(request message.FlowRequest, conn *net.UDPConn, flows int) (*endpoint, error) {
 	end := &endpoint{
 		conn: conn, packets: 1, flows: flows, tuples: request.Tuples,
@@ -49,7 +49,7 @@ func setOptions(request message.FlowRequest, conn *net.UDPConn, flows int) (*end
 		if end.buffer, err = sock.SetReceiveBuffer(fd, asked); err != nil {
 			return fmt.Errorf("setting a receive buffer of %d bytes (SO_RCVBUF): %w", asked, err)
 		}
-		if end.buffer < 2*asked { // as the kernel counts
+		if end.buffer < 2*asked { // the kernel counts twice the requested size
 			end.notes = append(end.notes, fmt.Sprintf("receive buffer: %d KiB of %d (net.core.rmem_max)",
 				end.buffer>>11, asked>>10))
 		}
@@ -57,7 +57,8 @@ func setOptions(request message.FlowRequest, conn *net.UDPConn, flows int) (*end
 	})
 }
 
-// Memory is how many bytes of this process's memory one of a trial's flows takes.
+// Memory returns how many bytes of this process's memory a flow of the request takes in a trial with this many
+// flows.
 func Memory(request message.FlowRequest, flows int) int {
 	if request.Sends {
 		return 2 * batchBytes
@@ -66,24 +67,24 @@ func Memory(request message.FlowRequest, flows int) int {
 }
 
 const (
-	// batchBytes is what one system call hands over at least, while that are not more
-	// messages than maxMessages: it stays in the processor's cache.
+	// batchBytes is the least that one system call hands over, unless that takes more than maxMessages
+	// messages: it stays in the processor's cache.
 	batchBytes = 64 << 10
-	// Messages in one call of a receiver, and the room for each.
+	// Messages per call of a receiver, and the space for each.
 	mergedMessages = 16
 	singleMessages = 32
 	messageBytes   = 64 << 10
-	// messagesTogether bounds what the receivers of a trial have room for: 16 MiB.
+	// messagesTogether limits the messages that all receivers of a trial have space for: 16 MiB.
 	messagesTogether = 256
 )
 
-// messagesOf is how many messages one of so many receivers takes in one call, at most.
+// messagesOf returns how many messages each of flows receivers reads per call; at most most.
 func messagesOf(flows, most int) int {
 	return max(2, min(most, messagesTogether/max(1, flows)))
 }
 
-// pathMTU is the MTU of the path as the kernel knows it now; 0: not known. It begins with that of
-// the route, and a router with a smaller one may report that to the first datagrams.
+// pathMTU returns the MTU of the path that the kernel currently knows; 0 if unknown. It is the route's at
+// first; a router with a smaller MTU may report that in reply to the first datagrams.
 func (end *endpoint) pathMTU() (mtu int) {
 	_ = socket.WithConn(end.conn, func(fd int) (err error) {
 		mtu, err = sock.PathMTU(fd, end.remote.Addr().Is6())
@@ -92,8 +93,8 @@ func (end *endpoint) pathMTU() (mtu int) {
 	return mtu
 }
 
-// setSize finds out how large a datagram is that the MTU allows, if no size was
-// requested, and how many packets one takes.
+// setSize chooses the datagram size that the MTU allows if the request has none, and computes how many packets
+// a datagram takes.
 func (end *endpoint) setSize(fd int) {
 	frame := limits.Frame{UDP: true, IPv6: end.remote.Addr().Is6()}
 	frame.MTU, _ = sock.PathMTU(fd, frame.IPv6)

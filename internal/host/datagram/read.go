@@ -9,7 +9,6 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Count takes the counts.
 func (f *udpFlow) Count(out *message.FlowEnd) {
 	sent, counts := f.tally.sent.Load(), f.tally.read()
 	out.AtNs = sched.Now()
@@ -20,8 +19,7 @@ func (f *udpFlow) Count(out *message.FlowEnd) {
 	out.Datagrams.BlockedUs = f.tally.full.Load() / 1000
 }
 
-// Describe adds how datagrams are moved, and, when the senders have stopped, how
-// long they were in flight.
+// Describe adds how datagrams are moved and, once the senders have stopped, how long datagrams were in flight.
 func (f *udpFlow) Describe(out *message.FlowEnd) {
 	if !f.IsOpen() {
 		return
@@ -49,13 +47,13 @@ func (f *udpFlow) Describe(out *message.FlowEnd) {
 	out.ModeNote = strings.Join(notes, "; ")
 }
 
-// stopped: the senders have stopped at that instant, and nothing changes any more.
+// stopped reports whether the senders had stopped at time at, so that the counts are final.
 func (f *udpFlow) stopped(at int64) bool {
 	stop := f.signals.Stop.Load()
 	return stop != 0 && at >= stop
 }
 
-// payload is what the first so many datagrams carry.
+// payload returns the bytes that the first datagrams carry.
 func (end *endpoint) payload(datagrams int64) int64 {
 	if end.frames != nil {
 		return end.frames.maker.Payload(datagrams)
@@ -63,8 +61,8 @@ func (end *endpoint) payload(datagrams int64) int64 {
 	return datagrams * int64(end.bytes)
 }
 
-// paced says in what bursts a paced sender sent, and how many datagrams it gave up, which were too
-// late, all with the warm-up. Those of the window are Datagrams.Skipped's.
+// paced describes the bursts of a paced sender, and how many datagrams it skipped because they were too late,
+// warm-up included. Datagrams.Skipped has those of the window.
 func (t *tally) paced(sent int64) []string {
 	bursts := t.bursts.Load()
 	if bursts == 0 {
@@ -78,14 +76,13 @@ func (t *tally) paced(sent int64) []string {
 	return []string{note}
 }
 
-// Sample is what has been received so far and what is missing.
+// Sample returns what has been received so far and what is missing.
 func (f *udpFlow) Sample() record.FlowSample {
 	counts := f.tally.read()
 	return record.FlowSample{ReceivedBytes: counts.bytes, Datagrams: counts.received, Lost: counts.lost}
 }
 
-// Moved is the payload received and written, duplicates and foreign datagrams
-// included.
+// Moved returns the payload received and written, in bytes, including duplicates and foreign datagrams.
 func (f *udpFlow) Moved() (received, written int64) {
 	if f.Request.Sends && f.IsOpen() {
 		return 0, f.end.payload(f.tally.sent.Load())
@@ -93,6 +90,5 @@ func (f *udpFlow) Moved() (received, written int64) {
 	return f.tally.read().arrivedBytes, 0
 }
 
-// Busy is how long the worker has not waited, in ns: no less than the CPU time it
-// took.
+// Busy returns how long the worker has not been waiting, in ns: an upper bound of its CPU time.
 func (f *udpFlow) Busy() []int64 { return []int64{f.tally.busy.Load()} }

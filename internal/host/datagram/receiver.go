@@ -10,7 +10,7 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// receiver is the mover of a flow's receiving end.
+// receiver is the mover at the receiving end of a flow.
 type receiver struct {
 	driver  driver
 	in      packetReader
@@ -20,7 +20,7 @@ type receiver struct {
 	notes   []string
 
 	calls  uint64
-	intact int // messages in a row, each of which was what remained of one batch
+	intact int // consecutive messages that were each the rest of one batch
 }
 
 func newReceiver(end *endpoint, d driver, in packetReader, notes []string) *receiver {
@@ -28,19 +28,18 @@ func newReceiver(end *endpoint, d driver, in packetReader, notes []string) *rece
 		notes: notes}
 }
 
-// A receiver whose messages are the sender's batches, as they are wherever no device
-// has cut and merged them again, need not see each datagram's header: the first says
-// how many follow it, and the kernel says how many there are. So it leaves the
-// payload in the kernel, where it would cost most of the receiver's time, once
-// trusted messages in a row were intact, looked at datagram by datagram; and it looks
-// again at every checkEvery-th call. A message that is not intact ends that.
+// Unless a device cuts and merges them again, the messages that a receiver gets are the sender's batches. Then
+// it need not read each datagram's header: the first says how many follow, and the kernel says how many there
+// are. After trusted intact messages in a row the receiver leaves the payload in the kernel, since copying it
+// would take most of its time; every checkEvery-th call reads all of it again. A message that is not intact
+// ends that.
 const (
 	trusted    = 64
 	checkEvery = 16
-	briefBytes = handshake.FrameBytes + 1 // a frame is seen to be one
+	briefBytes = handshake.FrameBytes + 1 // long enough to recognize a handshake frame
 )
 
-// brief says that the next call need not copy payload.
+// brief reports whether the next call may leave the payload uncopied.
 func (r *receiver) brief() bool {
 	r.calls++
 	return r.intact >= trusted && r.calls%checkEvery != 0

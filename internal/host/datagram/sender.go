@@ -14,41 +14,41 @@ import (
 	"linerate/internal/model/message"
 )
 
-// verdict is what a step of moving datagrams comes to.
+// verdict is the outcome of a step.
 type verdict int
 
 const (
-	stepDone    verdict = iota // nothing more is to be moved
-	stepBlocked                // there is no room, or nothing there
-	stepNotDue                 // the next is not due before an instant
+	stepDone    verdict = iota // nothing more to move
+	stepBlocked                // no room to send, or nothing to receive
+	stepNotDue                 // the next datagram is due later
 )
 
-// A step moves what can be moved now.
+// step moves what can be moved now.
 type step func(fd int, t *tally, s *flowset.Signals) (v verdict, until int64, err error)
 
-// A driver makes a flow's steps, and waits in between.
+// driver repeats a flow's steps and waits between them.
 type driver interface {
 	drive(writes bool, t *tally, s *flowset.Signals, do step) error
-	// close gives back what the driver has taken.
+	// close releases the driver's resources.
 	close()
 }
 
-// retryDelay is how long a sender waits that the system has no memory for.
+// retryDelay is how long a sender waits when the system has no memory for a datagram.
 const retryDelay = 50 * time.Microsecond
 
-// sender is the mover of a flow's sending end.
+// sender is the mover at the sending end of a flow.
 type sender struct {
 	driver driver
 	out    packetWriter
-	data   []byte     // as many datagrams as a packetWriter may have room for
-	bytes  int        // of each
-	header Header     // nil: our own
-	next   uint64     // sequence number
+	data   []byte     // space for as many datagrams as a packetWriter takes
+	bytes  int        // size of each
+	header Header     // nil: linerate's own
+	next   uint64     // sequence number of the next datagram
 	pace   *pace.Pace // nil: as fast as possible
-	burst  int64      // sent since the last wait
-	full   int64      // instant since which the socket's buffer has no room; 0: it has
-	frames *framed    // nil: datagrams that lie one after another in data
-	late   *delays    // of what was sent on a schedule, behind it
+	burst  int64      // datagrams sent since the last wait
+	full   int64      // since when the socket's buffer has been full; 0: it is not
+	frames *framed    // nil: datagrams lie one after another in data
+	late   *delays    // how late datagrams were sent behind their schedule
 	notes  []string
 	shown  atomic.Pointer[method]
 }
@@ -119,7 +119,7 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 		sent, err := r.out.send(fd, n)
 		began := at
 		at = sched.Now()
-		t.busy.Add(at - began) // also of a sender that never waits
+		t.busy.Add(at - began) // here too, for a sender that never waits
 		if sent > 0 {
 			r.next += uint64(sent)
 			r.burst += int64(sent)
@@ -145,7 +145,7 @@ func (r *sender) step(fd int, t *tally, s *flowset.Signals) (verdict, int64, err
 	}
 }
 
-// prepare makes the next n datagrams.
+// prepare builds the next n datagrams.
 func (r *sender) prepare(n int, at int64) {
 	if r.frames != nil {
 		r.frames.prepare(n, r.next, at)
@@ -161,7 +161,7 @@ func (r *sender) prepare(n int, at int64) {
 	}
 }
 
-// pause notes that the sender waits now.
+// pause notes that the sender begins to wait.
 func (r *sender) pause(t *tally) {
 	if r.pace != nil && r.burst > 0 {
 		t.bursts.Add(1)
@@ -170,7 +170,7 @@ func (r *sender) pause(t *tally) {
 	r.burst = 0
 }
 
-// fallBack replaces the packetWriter in use if err says that the system refuses it.
+// fallBack replaces the packetWriter if err means that the system refuses it, and reports whether it did.
 func (r *sender) fallBack(fd int, err error) bool {
 	out, note := r.out.replace(fd, err)
 	if out == nil {
@@ -184,8 +184,7 @@ func (r *sender) fallBack(fd int, err error) bool {
 	return true
 }
 
-// portableDriver drives steps that wait by themselves, with the runtime's timers for the
-// rest.
+// portableDriver runs steps that block by themselves; timers of the runtime do the rest.
 type portableDriver struct{}
 
 func (portableDriver) close() {}

@@ -9,26 +9,25 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// tally is what a flow's mover shows of its work. Only the mover writes it;
-// anyone may read it at any time. The counts of a receiver belong together: they
-// are written between two steps of the version, and read when it is even and has
-// not changed meanwhile.
+// tally publishes the counts of a flow's mover. Only the mover writes it; anyone may read it at any time. A
+// receiver's counts are consistent: the writer increments version before and after, and a reader repeats until
+// version is even and unchanged.
 type tally struct {
-	first atomic.Int64 // instant at which the first call returned that moved something
-	last  atomic.Int64 // and the latest one
-	busy  atomic.Int64 // nanoseconds not spent waiting: no less than the CPU time
-	full  atomic.Int64 // nanoseconds that a sender waited for room in its socket's buffer
+	first atomic.Int64 // when the first call that moved something returned
+	last  atomic.Int64 // when the latest one did
+	busy  atomic.Int64 // ns not spent waiting: at least the CPU time
+	full  atomic.Int64 // ns that a sender waited for room in its socket's buffer
 	sent  atomic.Int64 // datagrams that the kernel took
 
-	bursts, largest, skipped atomic.Int64 // of a paced sender: see pace
+	bursts, largest, skipped atomic.Int64 // of a paced sender: see paced
 
 	version atomic.Uint32
 	counts  [10]atomic.Int64
 
-	_ [64]byte // flows do not slow each other down
+	_ [64]byte // avoids false sharing between flows
 }
 
-// moved notes that a call moved something.
+// moved records that a call moved something.
 func (t *tally) moved(at int64) {
 	if t.first.Load() == 0 {
 		t.first.Store(at)
@@ -46,7 +45,7 @@ func (t *tally) show(c *counts) {
 	t.version.Add(1)
 }
 
-// read is what was shown last.
+// read returns the counts that show published last.
 func (t *tally) read() counts {
 	for {
 		before := t.version.Load()
@@ -60,14 +59,13 @@ func (t *tally) read() counts {
 	}
 }
 
-// maxDelays is how many delays a receiver keeps of a window.
+// maxDelays is the number of delays that a receiver keeps for a window.
 const maxDelays = 1 << 14
 
-// delays are how much later than sent the datagrams of the window arrived, on two
-// clocks that need not agree. Of more than there is room for, a random choice is
-// kept, in which each has the same chance (reservoir sampling), and the extremes.
-// The fastest is of the whole flow: those of the window may all have waited in a queue
-// that was full before.
+// delays holds how long after sending the datagrams of the window arrived, measured on two clocks that need not
+// agree. If there are more than it can keep, it keeps a uniform random sample (reservoir sampling) and the
+// extremes. The fastest is that of the whole flow, since all datagrams of the window may have waited in a full
+// queue.
 type delays struct {
 	count        atomic.Int64
 	fastest, max atomic.Int64
@@ -101,10 +99,10 @@ func (d *delays) add(ns int64) {
 	d.count.Store(n + 1)
 }
 
-// distribution is of the kept ones, above the fastest; the largest of all is in it.
+// distribution returns the sampled delays relative to the fastest, including the largest.
 func (d *delays) distribution() *record.Distribution { return d.above(d.fastest.Load()) }
 
-// above is distribution above an instant that is none of them.
+// above returns the distribution of the delays minus least.
 func (d *delays) above(least int64) *record.Distribution {
 	n := d.count.Load()
 	if n == 0 {
@@ -120,6 +118,6 @@ func (d *delays) above(least int64) *record.Distribution {
 	if n > int64(len(d.kept)) && h.Max() < most-least {
 		stats.Record(h, most-least)
 	}
-	distribution, _ := stats.Distribution(h) // a histogram of our own can be encoded
+	distribution, _ := stats.Distribution(h) // encoding our own histogram cannot fail
 	return distribution
 }

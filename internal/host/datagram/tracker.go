@@ -6,30 +6,30 @@ import (
 	"linerate/internal/model/record"
 )
 
-// windowBits is how many datagrams back a tracker knows each one: at forty million a
-// second, 6 ms.
+// windowBits is how many of the latest sequence numbers a tracker remembers one by one: 6 ms at 40 million per
+// second.
 const windowBits = 1 << 18
 
-// tracker counts, by sequence numbers, what became of a flow's datagrams. Only the
-// flow's receiver writes it; tally.go shows it to others.
+// tracker counts by sequence number which datagrams of a flow were received, lost, reordered or duplicated.
+// Only the flow's receiver writes it; tally.go publishes it.
 type tracker struct {
 	counts
-	header Header                  // nil: our own
-	latest []uint64                // of each tuple, one more than its highest number; nil: there is one
+	header Header                  // nil: linerate's own
+	latest []uint64                // by tuple, one more than its highest sequence number; nil: one tuple
 	next   uint64                  // one more than the highest sequence number so far
-	seen   [windowBits / 64]uint64 // a bit for each of the latest sequence numbers
+	seen   [windowBits / 64]uint64 // one bit per recent sequence number
 
-	dropped uint32 // as of the latest message
-	largest int    // datagrams in one message, so far
-	intact  bool   // the latest message was what remained of one batch, in order
+	dropped uint32 // the socket's drop count at the latest message
+	largest int    // the most datagrams in one message so far
+	intact  bool   // the latest message was the rest of one batch, in order
 
-	sent, arrived int64 // of the latest datagram that counted for the jitter
+	sent, arrived int64 // of the latest datagram that counted for jitter
 	timed         bool
 }
 
-// newTracker makes a tracker of datagrams that so many tuples have in turn. Those of
-// different tuples may take different paths, where one overtakes another: only what
-// comes after a later one of its own tuple is reordered.
+// newTracker returns a tracker of datagrams that cycle through tuples combinations of addresses and ports.
+// Different tuples may take different paths, so a datagram counts as reordered only if a later one of its own
+// tuple came before it.
 func newTracker(header Header, tuples int) tracker {
 	l := tracker{header: header}
 	if tuples > 1 {
@@ -38,21 +38,20 @@ func newTracker(header Header, tuples int) tracker {
 	return l
 }
 
-// counts are since the flow began.
+// counts are totals since the flow began.
 type counts struct {
-	received, bytes int64 // once each
-	lost            int64 // below the highest, and not received
+	received, bytes int64 // duplicates counted once
+	lost            int64 // below the highest sequence number and not received
 	reordered       int64 // received after one that was sent later
 	duplicates      int64
-	late            int64 // too late to tell whether a second time
-	inBuffer        int64 // of the lost, at most: thrown away at the receiver's socket
-	stray           int64 // not of the flow
-	arrivedBytes    int64 // all payload, strays and duplicates too
+	late            int64 // too old to tell whether they are duplicates
+	inBuffer        int64 // upper bound of the lost ones that the receiver's socket dropped
+	stray           int64 // not part of the flow
+	arrivedBytes    int64 // all payload, including stray datagrams and duplicates
 	jitter          float64
 }
 
-// add counts one datagram's sequence number. True: it is there for the first
-// time.
+// add counts a datagram's sequence number and reports whether it is new.
 func (l *tracker) add(sequence uint64) bool {
 	at, bit := &l.seen[sequence/64%uint64(len(l.seen))], uint64(1)<<(sequence%64)
 	switch {
@@ -67,7 +66,7 @@ func (l *tracker) add(sequence uint64) bool {
 		*at |= bit
 		l.next = sequence + 1
 	case l.next-sequence > windowBits-64:
-		// Its bit may already stand for a later one.
+		// Its bit may already belong to a later number.
 		l.late++
 		return false
 	case *at&bit != 0:
@@ -88,9 +87,8 @@ func (l *tracker) add(sequence uint64) bool {
 	return true
 }
 
-// skip counts the datagrams before sequence as lost, and forgets those whose
-// bits are needed. Each word of bits is cleared as its first number comes into
-// reach, so that below the highest number no word holds an older one's bits.
+// skip counts the datagrams before sequence as lost and clears the bits it reuses. Each word of bits is cleared
+// when its first number is reached, so no word below the highest number holds old bits.
 func (l *tracker) skip(sequence uint64) {
 	l.lost += int64(sequence - l.next)
 	word, last := (l.next+63)/64, sequence/64
@@ -102,21 +100,20 @@ func (l *tracker) skip(sequence uint64) {
 	}
 }
 
-// received is one datagram or several, put together by the kernel.
+// received is one datagram, or several that the kernel merged.
 type received struct {
-	data    []byte // all of it, or its beginning
-	bytes   int    // of all of it
-	segment int    // the size of each but the last
-	dropped uint32 // messages that the socket had thrown away before this one
+	data    []byte // all of it, or its start
+	bytes   int    // its full size
+	segment int    // the size of each datagram but the last
+	dropped uint32 // the socket's drop count before this message
 	arrived int64
 	cut     bool
 }
 
-// addMessage adds a message. Of one whose data was not taken, the datagrams are those
-// that follow the first: the sender numbers a batch consecutively. foreign is called
-// with what is not of the flow. timed: delay is how much later than sent the message
-// arrived, on two clocks that need not agree; it is given once for what was sent at
-// the same instant.
+// addMessage counts the datagrams of a message. If its data was not read, they are those that follow the first:
+// the sender numbers a batch consecutively. It passes data that is not of the flow to foreign. If timed, delay
+// is how long after sending the message arrived, on two clocks that need not agree; it is returned once for
+// datagrams sent at the same time.
 func (l *tracker) addMessage(m received, foreign func([]byte)) (delay int64, timed bool) {
 	l.arrivedBytes += int64(m.bytes)
 	l.intact = false
@@ -171,7 +168,7 @@ func (l *tracker) addMessage(m received, foreign func([]byte)) (delay int64, tim
 	return delay, timed
 }
 
-// parse reads a header; left is 0 where the sender is not linerate's.
+// parse decodes a header; left is 0 if the sender is not linerate.
 func (l *tracker) parse(b []byte) (left int, sequence uint64, ns int64) {
 	if l.header != nil {
 		sequence, ns = l.header.Parse(b)
@@ -180,9 +177,8 @@ func (l *tracker) parse(b []byte) (left int, sequence uint64, ns int64) {
 	return header(b)
 }
 
-// attributeDrops finds out how many of the datagrams that are missing before a message
-// were thrown away at this host's own socket. It counts messages: each was as
-// many datagrams as the largest one so far, at most.
+// attributeDrops estimates how many of the datagrams missing before a message this host's socket dropped. The
+// kernel counts messages; each is taken to hold at most as many datagrams as the largest so far.
 func (l *tracker) attributeDrops(sequence uint64, m received) {
 	l.largest = max(l.largest, (m.bytes+m.segment-1)/m.segment)
 	thrown := int64(m.dropped - l.dropped)
@@ -192,8 +188,8 @@ func (l *tracker) attributeDrops(sequence uint64, m received) {
 	}
 }
 
-// updateJitter goes on with the interarrival jitter (RFC 3550, 6.4.1). Datagrams that
-// were sent at the same instant have no spacing of their own: one counts.
+// updateJitter updates the interarrival jitter (RFC 3550, 6.4.1). Of datagrams sent at the same time only one
+// counts, since they have no spacing.
 func (l *tracker) updateJitter(sent, arrived int64) {
 	if l.timed {
 		d := math.Abs(float64((arrived - l.arrived) - (sent - l.sent)))
@@ -202,7 +198,7 @@ func (l *tracker) updateJitter(sent, arrived int64) {
 	l.sent, l.arrived, l.timed = sent, arrived, true
 }
 
-// record puts the counts into a record.
+// record returns the counts as a record.
 func (c counts) record() *record.Datagrams {
 	return &record.Datagrams{
 		Received: c.received, Lost: c.lost, Reordered: c.reordered, Duplicates: c.duplicates,

@@ -17,24 +17,22 @@ import (
 	"linerate/internal/model/record"
 )
 
-// ErrClosed: the set has been closed, and takes no more flows.
+// ErrClosed means that the set is closed and takes no more flows.
 var ErrClosed = errors.New("the trial's flows are closed")
 
 const (
-	// CheckInterval is the longest that a worker waits before it looks whether the set
-	// closes, where nothing wakes it up for that.
+	// CheckInterval is the longest that a worker waits before it checks whether the set is closing, where
+	// nothing wakes it.
 	CheckInterval = 50 * time.Millisecond
-	// SilentTimeouts is how many retransmission timeouts in a row make a peer that
-	// neither answers nor resets count as gone: about three seconds on a short path. The
-	// kernel itself keeps trying for a quarter of an hour (tcp_retries2).
+	// SilentTimeouts is how many consecutive retransmission timeouts mean that a silent peer is gone: about
+	// three seconds on a short path. The kernel itself retries for a quarter of an hour (tcp_retries2).
 	SilentTimeouts = 4
-	// earlyEnd is how much before the agreed stop a peer may end a flow: the two hosts'
-	// clocks differ.
+	// earlyEnd is how long before the agreed stop a peer may end a flow, since the clocks of two hosts differ.
 	earlyEnd = 50 * time.Millisecond
 )
 
-// Flow is one end of a flow of some protocol. All but the five methods that count
-// come with an embedded State. Methods may be called from several goroutines.
+// Flow is one end of a flow. Embedding a State provides all methods except Count, Describe, Sample, Moved and
+// Busy. Methods must be safe for concurrent use.
 type Flow interface {
 	state() *State
 	Expects(message.Cookie) bool
@@ -48,49 +46,48 @@ type Flow interface {
 	Close()
 	Release()
 
-	// Count fills in the flow's counts, and the instant at which they were taken.
+	// Count sets the flow's counts and the time at which they were read.
 	Count(*message.FlowEnd)
-	// Describe adds what takes system calls. ID, Sends, Local, Error and Alive are
-	// filled in by the set.
+	// Describe adds what needs system calls. The set itself fills in ID, Sends, Local, Error and Alive.
 	Describe(*message.FlowEnd)
-	// Sample is the little that is read within a window.
+	// Sample returns the few values that are read during a window.
 	Sample() record.FlowSample
-	// Moved is how many bytes of payload have been received and written.
+	// Moved returns the bytes of payload received and written so far.
 	Moved() (received, written int64)
-	// Busy bounds the CPU time of each of the flow's workers from above, in ns.
+	// Busy returns an upper bound of the CPU time of each worker of the flow, in ns.
 	Busy() []int64
 }
 
-// Signals are what a flow's workers obey. Instants are those of sched.Now; 0: not
-// known before Start.
+// Signals tells a flow's workers when to start and stop. Times are those of sched.Now; 0 means not known before
+// Start.
 type Signals struct {
-	Start, Stop atomic.Int64 // at which senders start and stop
-	Begin, End  atomic.Int64 // of the measured window
-	Quit        atomic.Bool  // the set closes: return now, whatever the error
+	Start, Stop atomic.Int64 // when senders start and stop
+	Begin, End  atomic.Int64 // the measured window
+	Quit        atomic.Bool  // the set is closing: return now, whatever the error
 }
 
-// Sleep sleeps until an instant, or until the set closes.
+// Sleep sleeps until the given time, or until the set closes.
 func (g *Signals) Sleep(until int64) {
 	for now := sched.Now(); now < until && !g.Quit.Load(); now = sched.Now() {
 		time.Sleep(min(CheckInterval, time.Duration(until-now)))
 	}
 }
 
-// Stopping says that the stop is so near that a peer may have ended the flow.
+// Stopping reports whether the stop is so near that a peer may already have ended the flow.
 func (g *Signals) Stopping() bool {
 	stop := g.Stop.Load()
 	return stop != 0 && sched.Now() >= stop-int64(earlyEnd)
 }
 
-// Set is one host's ends of a trial's flows of some protocol. It serves one trial.
-// Its methods may be called from several goroutines.
+// Set holds one host's ends of a trial's flows of one kind. It serves one trial. Its methods are safe for
+// concurrent use.
 type Set[F Flow] struct {
 	Signals Signals
 
 	newFlow func(message.FlowRequest) F
-	ctx     context.Context    // ends with Close
+	ctx     context.Context    // cancelled by Close
 	cancel  context.CancelFunc // called by Close
-	started chan struct{}      // closed at the instant of the start
+	started chan struct{}      // closed at the start
 
 	mu      sync.Mutex // held for assignments only
 	flows   []F
@@ -100,20 +97,20 @@ type Set[F Flow] struct {
 	closing sync.Once
 }
 
-// New makes a set without flows; newFlow makes one end of a request's flow.
+// New returns a set without flows; newFlow creates the flow for a request.
 func New[F Flow](newFlow func(message.FlowRequest) F) *Set[F] {
 	s := &Set[F]{newFlow: newFlow, started: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
-// Context ends with Close.
+// Context returns a context that Close cancels.
 func (s *Set[F]) Context() context.Context { return s.ctx }
 
-// Started is closed at the instant of the start, or, before it, with the set.
+// Started returns a channel that is closed at the start, or when the set closes before that.
 func (s *Set[F]) Started() <-chan struct{} { return s.started }
 
-// WaitStart waits for the start; false: the set closes.
+// WaitStart waits for the start; it returns false if the set closes first.
 func (s *Set[F]) WaitStart() bool {
 	select {
 	case <-s.started:
@@ -122,14 +119,14 @@ func (s *Set[F]) WaitStart() bool {
 	return !s.Signals.Quit.Load()
 }
 
-// All is every flow so far.
+// All returns the flows added so far.
 func (s *Set[F]) All() []F {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clip(s.flows)
 }
 
-// Add adds flows; false: the set is closed.
+// Add adds flows; it returns false if the set is closed.
 func (s *Set[F]) Add(flows ...F) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +136,7 @@ func (s *Set[F]) Add(flows ...F) bool {
 	return !s.closed
 }
 
-// Go runs f in a goroutine that Close waits for; false: the set is closed.
+// Go runs f in a goroutine that Close waits for; it returns false if the set is closed.
 func (s *Set[F]) Go(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -149,7 +146,7 @@ func (s *Set[F]) Go(f func()) bool {
 	return !s.closed
 }
 
-// add adds a flow for each request; false: the set is closed.
+// add creates and adds a flow for each request; it returns false if the set is closed.
 func (s *Set[F]) add(requests []message.FlowRequest) (flows []F, added bool) {
 	for _, request := range requests {
 		flows = append(flows, s.newFlow(request))
@@ -157,10 +154,10 @@ func (s *Set[F]) add(requests []message.FlowRequest) (flows []F, added bool) {
 	return flows, s.Add(flows...)
 }
 
-// Listen adds a flow for each request, and opens a listener for it with listen, which
-// returns nil for a flow that a shared listener serves (see Claim). The replies are in
-// the requests' order; a flow that fails says so there and stops no other. A
-// *message.Error, which another process has worded, is reported as it is.
+// Listen adds a flow for each request and opens its listener with listen, which returns nil for a flow that a
+// shared listener serves (see Claim). The replies are in the order of the requests. A flow that fails reports
+// that in its reply and does not affect the others. A *message.Error, which another process worded, is passed
+// on unchanged.
 func (s *Set[F]) Listen(requests []message.FlowRequest, listen func(F) (*Listener, error)) []message.Listening {
 	out := make([]message.Listening, len(requests))
 	flows, added := s.add(requests)
@@ -190,13 +187,13 @@ func (s *Set[F]) Listen(requests []message.FlowRequest, listen func(F) (*Listene
 	return out
 }
 
-// Expects says whether some flow awaits a client with this cookie.
+// Expects reports whether a flow awaits a client with this cookie.
 func (s *Set[F]) Expects(cookie message.Cookie) bool {
 	return !cookie.IsZero() && slices.ContainsFunc(s.All(), func(f F) bool { return f.Expects(cookie) })
 }
 
-// Claim is the flow whose client has shown this cookie at a shared listener, once;
-// false: there is none.
+// Claim returns the flow whose client has shown this cookie at a shared listener. It succeeds once per flow; ok
+// is false if there is no such flow.
 func (s *Set[F]) Claim(cookie message.Cookie) (flow F, ok bool) {
 	if cookie.IsZero() {
 		return flow, false
@@ -209,18 +206,17 @@ func (s *Set[F]) Claim(cookie message.Cookie) (flow F, ok bool) {
 	return flow, false
 }
 
-// stagger is the longest that one flow's first connection waits for another's.
+// stagger is the longest that a flow's first connection waits for another's.
 const stagger = 5 * time.Millisecond
 
-// Connect adds a flow for each request and opens it with open, which calls first when
-// the flow's first connection is open, and returns what moves the flow's data until it
-// ends (nil: nothing). It returns when every open has; the replies are in the requests'
-// order, each with the flow's Status.
+// Connect adds a flow for each request and opens it with open. open calls first when the flow's first
+// connection is open, and returns the function that moves the flow's data until it ends (nil: nothing to move).
+// Connect returns when every open has returned; the replies, each with the flow's Status, are in the order of
+// the requests.
 //
-// The first connection to each address waits for the one before it, for stagger at
-// most; the others are opened at once. So neighbours are resolved one after another,
-// as with programs that a person starts, and which answer is first is decided by
-// the network rather than by a race among our own requests.
+// The first connection to each address waits at most stagger for the one before it; the others are opened at
+// once. So neighbours are resolved one after another, as with programs that a person starts, and the network
+// rather than a race among our own requests decides which answer comes first.
 func (s *Set[F]) Connect(ctx context.Context, requests []message.FlowRequest, open func(ctx context.Context, f F,
 	first func()) (run func())) []message.Opened {
 	out := make([]message.Opened, len(requests))
@@ -277,9 +273,8 @@ func (s *Set[F]) Connect(ctx context.Context, requests []message.FlowRequest, op
 	return out
 }
 
-// Adopt adds a flow whose socket the caller has opened; run moves its data. The
-// error is why open, which calls State.Open, was false; ErrClosed: neither was
-// called.
+// Adopt adds a flow whose socket the caller has opened; run moves its data. If open, which calls State.Open,
+// returns false, the error says why; after ErrClosed neither function was called.
 func (s *Set[F]) Adopt(f F, open func() bool, run func()) error {
 	opened := make(chan error, 1)
 	if !s.Add(f) || !s.Go(func() {
@@ -295,7 +290,7 @@ func (s *Set[F]) Adopt(f F, open func() bool, run func()) error {
 	return <-opened
 }
 
-// Abandon gives up those of the flows named that still await their clients.
+// Abandon fails the named flows that still await their clients.
 func (s *Set[F]) Abandon(unused []string) {
 	for _, f := range s.All() {
 		if slices.Contains(unused, f.state().Request.ID) {
@@ -304,13 +299,13 @@ func (s *Set[F]) Abandon(unused []string) {
 	}
 }
 
-// Settled says that every flow is open or has failed.
+// Settled reports whether every flow is open or has failed.
 func (s *Set[F]) Settled() bool {
 	return !slices.ContainsFunc(s.All(), func(f F) bool { return !f.Settled() })
 }
 
-// Start sets the window, in ns of sched.Now, and returns at once: senders start at
-// its start and stop at its stop. Only the first call counts.
+// Start sets the window, in ns of sched.Now, and returns at once. Senders start at its start and stop at its
+// stop. Only the first call has an effect.
 func (s *Set[F]) Start(w message.WindowRequest) {
 	s.mu.Lock()
 	again := s.starts
@@ -328,9 +323,8 @@ func (s *Set[F]) Start(w message.WindowRequest) {
 	}
 	s.Go(func() {
 		defer close(s.started)
-		// A timer for the bulk, as it can be interrupted; the kernel's own sleep
-		// for the rest, as it is precise. Nothing spins: other hosts of a lab may
-		// share the processors.
+		// The bulk of the wait uses a timer, which can be interrupted; the rest sleeps in the kernel, which is
+		// precise. Nothing spins, since other hosts of a lab may share the processors.
 		const precise = 5 * time.Millisecond
 		coarse := time.NewTimer(time.Duration(w.StartNs-sched.Now()) - precise)
 		defer coarse.Stop()
@@ -342,7 +336,7 @@ func (s *Set[F]) Start(w message.WindowRequest) {
 	})
 }
 
-// Shorten brings forward the end of the window and the stop that Start was given.
+// Shorten brings forward the end of the window and the stop.
 func (s *Set[F]) Shorten(endNs, stopNs int64) {
 	s.Signals.End.Store(endNs)
 	s.Signals.Stop.Store(stopNs)
@@ -351,7 +345,7 @@ func (s *Set[F]) Shorten(endNs, stopNs int64) {
 	}
 }
 
-// Stop has senders stop now, ahead of the instant that Start was given.
+// Stop makes senders stop now, before the stop that Start set.
 func (s *Set[F]) Stop() {
 	s.Signals.Stop.Store(sched.Now())
 	for _, f := range s.All() {
@@ -359,7 +353,7 @@ func (s *Set[F]) Stop() {
 	}
 }
 
-// Broken is the first flow whose socket has failed, and how; nil: none has.
+// Broken returns the first flow whose socket has failed, and the error; the error is nil if there is none.
 func (s *Set[F]) Broken() (message.FlowRequest, error) {
 	for _, f := range s.All() {
 		state := f.state()
@@ -373,16 +367,15 @@ func (s *Set[F]) Broken() (message.FlowRequest, error) {
 	return message.FlowRequest{}, nil
 }
 
-// Window is what Start was given; zero before.
+// Window returns the argument of Start; zero before.
 func (s *Set[F]) Window() message.WindowRequest {
 	g := &s.Signals
 	return message.WindowRequest{StartNs: g.Start.Load(), BeginNs: g.Begin.Load(), EndNs: g.End.Load(),
 		StopNs: g.Stop.Load()}
 }
 
-// Read is every flow's state at this instant, in the order in which they were
-// added. The counts of all flows are taken first, each with its own instant, within
-// microseconds of each other; what needs system calls follows.
+// Read returns the state of every flow, in the order they were added. It first reads the counts of all flows,
+// within microseconds and each with its own time, and then what needs system calls.
 func (s *Set[F]) Read() []message.FlowEnd {
 	flows := s.All()
 	out := make([]message.FlowEnd, len(flows))
@@ -400,7 +393,7 @@ func (s *Set[F]) Read() []message.FlowEnd {
 	return out
 }
 
-// Light is every flow's sample.
+// Light returns a sample of every flow, in the order they were added; it makes fewer system calls than Read.
 func (s *Set[F]) Light() []record.FlowSample {
 	flows := s.All()
 	out := make([]record.FlowSample, len(flows))
@@ -411,7 +404,7 @@ func (s *Set[F]) Light() []record.FlowSample {
 	return out
 }
 
-// Moved is how many bytes of payload all flows have received and written.
+// Moved returns the bytes of payload that all flows have received and written.
 func (s *Set[F]) Moved() (received, written int64) {
 	for _, f := range s.All() {
 		r, w := f.Moved()
@@ -420,11 +413,9 @@ func (s *Set[F]) Moved() (received, written int64) {
 	return received, written
 }
 
-// Flows is how many flows there are.
 func (s *Set[F]) Flows() int { return len(s.All()) }
 
-// Busy bounds from above, for each worker, the CPU time that it has used, in ns.
-// Workers are only added, at the end.
+// Busy returns an upper bound of the CPU time of each worker, in ns. New workers are appended.
 func (s *Set[F]) Busy() (ns []int64) {
 	for _, f := range s.All() {
 		ns = append(ns, f.Busy()...)
@@ -432,9 +423,8 @@ func (s *Set[F]) Busy() (ns []int64) {
 	return ns
 }
 
-// Close closes every flow and listener, and waits until nothing of the set is left:
-// no goroutine, no descriptor, no connection in TIME_WAIT. The counts remain
-// readable. A further call waits for the first.
+// Close closes every flow and listener and waits until no goroutine, descriptor or connection in TIME_WAIT is
+// left. The counts remain readable. Further calls wait for the first.
 func (s *Set[F]) Close() {
 	s.closing.Do(func() {
 		s.mu.Lock()

@@ -9,18 +9,17 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Listener is a socket of a flow's own that a client connects to.
+// Listener is a flow's own listening socket.
 type Listener struct {
 	Addr  netip.AddrPort
-	Ports []uint16 // all of them, where the flow has several
-	Serve func()   // accepts until Close, in a goroutine of the set
+	Ports []uint16 // all ports, if the flow has several
+	Serve func()   // accepts until Close; runs in a goroutine of the set
 	Close func()   // may be called more than once
 }
 
-// State is where one end of a flow is in its life cycle: waiting for a client or
-// connecting, open, failed, closed. Flows embed it. The zero value with a Request
-// is a flow that is not connected yet. Its methods may be called from several
-// goroutines.
+// State is the life cycle of one end of a flow: waiting for a client or connecting, open, failed, closed. Flows
+// embed it. The zero value with a Request is a flow that is not connected yet. Its methods are safe for
+// concurrent use.
 type State struct {
 	Request message.FlowRequest
 
@@ -30,15 +29,15 @@ type State struct {
 	open          bool
 	shut          func() // closes the open flow's socket
 	local, remote netip.AddrPort
-	failure       *message.Error // the first reason is kept
-	cause         error          // of a failure of the open flow's socket
+	failure       *message.Error // the first failure
+	cause         error          // the socket error behind it
 	closed        bool
 }
 
 func (s *State) state() *State { return s }
 
-// Fail notes why the flow is not alive, as fmt.Errorf words it. Only the first reason
-// counts, and none after Close.
+// Fail records, worded as by fmt.Errorf, why the flow is not alive. Only the first failure counts, and none
+// after Close.
 func (s *State) Fail(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +46,7 @@ func (s *State) Fail(format string, args ...any) {
 	}
 }
 
-// Break fails an open flow whose socket has failed.
+// Break records that the socket of an open flow has failed with cause.
 func (s *State) Break(cause error, format string, args ...any) {
 	s.Fail(format, args...)
 	s.mu.Lock()
@@ -57,14 +56,14 @@ func (s *State) Break(cause error, format string, args ...any) {
 	}
 }
 
-// Failure is why the flow is not alive; nil: it has not failed.
+// Failure returns why the flow is not alive; nil if it has not failed.
 func (s *State) Failure() *message.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.failure
 }
 
-// listen notes the listener; false: the flow is closed.
+// listen sets the flow's listener; it returns false if the flow is closed.
 func (s *State) listen(l *Listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,8 +73,8 @@ func (s *State) listen(l *Listener) bool {
 	return !s.closed
 }
 
-// Open notes that the flow is open between two addresses, and how to close its
-// socket. False: the flow is closed, and the socket is still the caller's.
+// Open records that the flow is open between two addresses, and how to close its socket. It returns false if
+// the flow is closed; the caller then still owns the socket.
 func (s *State) Open(local, remote netip.AddrPort, shut func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +84,7 @@ func (s *State) Open(local, remote netip.AddrPort, shut func()) bool {
 	return !s.closed
 }
 
-// ListenAddr is the address of the flow's own listener; invalid: it has none.
+// ListenAddr returns the address of the flow's own listener; invalid if it has none.
 func (s *State) ListenAddr() (at netip.AddrPort) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,29 +94,29 @@ func (s *State) ListenAddr() (at netip.AddrPort) {
 	return at
 }
 
-// IsOpen says that the flow has been opened, whatever became of it since. What was
-// stored before Open may be read then.
+// IsOpen reports whether the flow has been opened, even if it has failed or closed since. What was stored
+// before Open may then be read.
 func (s *State) IsOpen() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open
 }
 
-// IsClosed says that Close has been called.
+// IsClosed reports whether Close has been called.
 func (s *State) IsClosed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.closed
 }
 
-// Addrs are the two ends of an open flow; invalid before.
+// Addrs returns the two ends of an open flow; they are invalid before.
 func (s *State) Addrs() (local, remote netip.AddrPort) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.local, s.remote
 }
 
-// Name is "10.0.0.1:1024 → 10.0.0.2:5000", in the direction of the data.
+// Name returns the flow's addresses in the direction of its data, such as "10.0.0.1:1024 → 10.0.0.2:5000".
 func (s *State) Name() string {
 	local, remote := s.Addrs()
 	if s.Request.Sends {
@@ -126,13 +125,13 @@ func (s *State) Name() string {
 	return fmt.Sprintf("%s → %s", remote, local)
 }
 
-// awaitsClient says that the flow is accepted, not connected, and has no client.
+// awaitsClient reports whether the flow accepts its connection and has no client yet.
 func (s *State) awaitsClient() bool {
 	return !s.Request.Remote.IsValid() && !s.claimed && !s.open && !s.closed && s.failure == nil
 }
 
-// Expects says whether the flow awaits a client with this cookie; the cookie is
-// zero on a listener of the flow's own.
+// Expects reports whether the flow awaits a client with this cookie; a listener of the flow's own has cookie
+// zero.
 func (s *State) Expects(cookie message.Cookie) bool {
 	if s.Request.Cookie != cookie { // without the lock: any host may ask, at any rate
 		return false
@@ -142,7 +141,7 @@ func (s *State) Expects(cookie message.Cookie) bool {
 	return s.awaitsClient()
 }
 
-// Claim gives the flow to the client that has shown this cookie. It is true once.
+// Claim assigns the flow to the client that has shown this cookie. It returns true once.
 func (s *State) Claim(cookie message.Cookie) bool {
 	if s.Request.Cookie != cookie {
 		return false
@@ -154,7 +153,7 @@ func (s *State) Claim(cookie message.Cookie) bool {
 	return claimed
 }
 
-// Abandon fails a flow that still awaits its client, which has given up.
+// Abandon fails a flow that still awaits its client, because the client gave up.
 func (s *State) Abandon() {
 	s.mu.Lock()
 	l, waits := s.listener, s.awaitsClient()
@@ -172,19 +171,19 @@ func (s *State) Abandon() {
 	}
 }
 
-// Settled says that there is nothing to wait for: the flow is open, or has failed.
+// Settled reports whether the flow is open or has failed.
 func (s *State) Settled() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.open || s.failure != nil || s.closed
 }
 
-// noClient is the failure of a flow without a client in time.
+// noClient returns the failure of a flow whose client did not come in time.
 func noClient(format string, args ...any) *message.Error {
 	return &message.Error{Code: message.Deadline, Text: fmt.Sprintf(format, args...)}
 }
 
-// Status is why the flow is not alive, or not yet; nil: it is.
+// Status returns why the flow is not, or not yet, alive; nil if it is.
 func (s *State) Status() *message.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +202,7 @@ func (s *State) Status() *message.Error {
 	return &message.Error{Text: "not connected yet"}
 }
 
-// Close closes the flow's sockets. It is called once, by the set.
+// Close closes the flow's sockets. The set calls it once.
 func (s *State) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -217,14 +216,14 @@ func (s *State) Close() {
 	}
 }
 
-// Start lets the flow know of the window ahead of its start.
+// Start is called with the window before it starts.
 func (s *State) Start(message.WindowRequest) {}
 
-// Shorten lets the flow know of an earlier end and stop.
+// Shorten is called when the window's end and stop are brought forward.
 func (s *State) Shorten(endNs, stopNs int64) {}
 
-// Stop ends waiting for room to send: the senders' stop is now.
+// Stop is called when senders must stop now, to end a wait for room to send.
 func (s *State) Stop() {}
 
-// Release gives back what the flow's workers used, once they have ended.
+// Release frees what the flow's workers used; it is called after they have ended.
 func (s *State) Release() {}

@@ -1,10 +1,9 @@
-// Package foreign makes flows with foreign tools: it starts their
-// servers and clients as children of the agent, in whose network namespace they
-// run and with which they die, and reads what their connections carry from the
-// kernel (sock_diag(7)), so that their flows are counted like our own. What the programs
-// print is collected as a tool report.
+// Package foreign generates flows with other tools. It starts their servers and clients as children of the
+// agent, in whose network namespace they run and with which they die, and reads the traffic of their
+// connections from the kernel (sock_diag(7)), so that their flows are counted like our own. What the programs
+// print becomes a tool report.
 //
-// Programs' arguments and output formats are in internal/model/tool.
+// The programs' arguments and output formats are in internal/model/tool.
 package foreign
 
 import (
@@ -30,10 +29,10 @@ import (
 	"linerate/internal/model/tool"
 )
 
-// Engine holds one host's ends of a trial's flows that programs make. It is a
-// FlowEngine of package traffic.
+// Engine holds one host's ends of a trial's flows that other programs run. It is a FlowEngine of package
+// traffic.
 type Engine struct {
-	ctx    context.Context // ends with Close
+	ctx    context.Context // cancelled by Close
 	cancel context.CancelFunc
 	launch *program.Launcher
 
@@ -53,8 +52,8 @@ type process struct {
 	job    tool.Job
 	serves bool
 	wrong  error // why it cannot be started
-	whole  bool  // all its connections have been there at once
-	tally  tally // of a tool all of whose connections count
+	whole  bool  // all its connections have existed at the same time
+	tally  tally // for a tool whose connections all count
 	*program.Program
 }
 
@@ -62,19 +61,19 @@ type process struct {
 type toolFlow struct {
 	request message.FlowRequest
 	process *process
-	remote  netip.AddrPort  // the opener's, or the acceptor's; invalid: not seen yet
-	end     message.FlowEnd // as last read
+	remote  netip.AddrPort  // address of the opener, or of the acceptor; invalid: not seen yet
+	end     message.FlowEnd // as of the latest reading
 	life    life
 }
 
-// New makes an engine that has started nothing.
+// New returns an engine that has started nothing.
 func New() *Engine {
 	e := &Engine{launch: program.NewLauncher()}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }
 
-// Missing are those of the programs that are not installed.
+// Missing returns those programs that are not installed.
 func Missing(programs []string) []string {
 	var missing []string
 	for _, name := range programs {
@@ -85,14 +84,14 @@ func Missing(programs []string) []string {
 	return missing
 }
 
-// ServedHere reports whether a request is for the accepting end of a tool's flow whose
-// client has no server: the engine of the flow's application serves it.
+// ServedHere reports whether a request is for the accepting end of a flow whose tool has no server: the engine
+// of the flow's application then serves it.
 func ServedHere(request message.FlowRequest) bool {
 	made, known := tool.Find(request.Tool)
 	return known && !made.Serves() && !request.Remote.IsValid()
 }
 
-// take enters the orders of one side, and returns their processes.
+// take adds the requests of one side, and returns their processes.
 func (e *Engine) take(requests []message.FlowRequest, serves bool) ([]*process, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -127,7 +126,7 @@ func (e *Engine) take(requests []message.FlowRequest, serves bool) ([]*process, 
 	return made, nil
 }
 
-// processNamed is the process that makes a flow.
+// processNamed returns the process that runs a flow.
 func processNamed(all []*process, o message.FlowRequest) *process {
 	return all[slices.IndexFunc(all, func(p *process) bool { return p.name == o.Process })]
 }
@@ -139,7 +138,7 @@ func newProcess(o message.FlowRequest, serves bool) *process {
 		p.wrong = bus.Coded(message.Unsupported, fmt.Errorf("tool %.40q is not known to this version", o.Tool.Name))
 		return p
 	}
-	// a study is checked before; the conductor may be another program
+	// a study was checked before, but the conductor may be another program
 	if wrong := made.CheckArgs(o.ToolArgs); len(wrong) > 0 {
 		p.wrong = bus.Coded(message.Unsupported, fmt.Errorf("tool_args %.40q: %s", o.ToolArgs[wrong[0].Index],
 			wrong[0].Why))
@@ -163,11 +162,10 @@ func newProcess(o message.FlowRequest, serves bool) *process {
 	return p
 }
 
-// listenTimeout bounds the wait for servers to listen: hundreds of them start on
-// a machine that has other things to do.
+// listenTimeout limits the wait until servers listen: hundreds of them may start on a busy machine.
 const listenTimeout = 20 * time.Second
 
-// Listen starts the servers, and answers once they listen.
+// Listen starts the servers and returns when they listen.
 func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
 	processes, err := e.take(requests, true)
 	if err == nil {
@@ -211,15 +209,14 @@ func (e *Engine) begin(p *process, command []string, alone bool) {
 	}
 }
 
-// fail enters why a process's flows cannot be.
+// fail records why the flows of a process cannot run.
 func (e *Engine) fail(p *process, why error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p.wrong = why
 }
 
-// reserve finds ports that nothing uses: all are bound at the same time, so that no two
-// servers get the same.
+// reserve finds unused ports. It binds all at the same time, so that no two servers get the same.
 func (e *Engine) reserve(processes []*process) error {
 	var all []io.Closer
 	defer func() {
@@ -268,15 +265,14 @@ func (e *Engine) reserve(processes []*process) error {
 	return nil
 }
 
-// serve enters where a process serves. Connections that end are held against it meanwhile.
+// serve sets where a process serves, under the lock that handling an ended connection takes.
 func (e *Engine) serve(p *process, at netip.AddrPort) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	p.job.Destination = at
 }
 
-// ignore leaves those connections out of the processes' counts that are to a fixed port
-// already.
+// ignore excludes connections that already exist to a fixed port from the processes' counts.
 func (e *Engine) ignore(processes []*process) error {
 	if !slices.ContainsFunc(processes, func(p *process) bool { return p.countsAll() && p.tool.Port != 0 }) {
 		return nil
@@ -312,7 +308,7 @@ func (e *Engine) await(ctx context.Context, processes []*process) error {
 			if p.wrong != nil || open[p.job.Destination.Port()] {
 				continue
 			}
-			if p.Program == nil { // something else listens, or nothing does
+			if p.Program == nil { // another program listens, or none
 				e.fail(p, fmt.Errorf("nothing listens on %s", p.job.Destination))
 				continue
 			}
@@ -357,15 +353,14 @@ func (e *Engine) Connect(_ context.Context, requests []message.FlowRequest, _ ti
 	return out
 }
 
-// Abandon and Settled: there is nothing to wait for. A program's connections open while
-// the trial is in progress.
+// Abandon does nothing: a program's connections open during the trial.
 func (e *Engine) Abandon([]string) {}
 func (e *Engine) Settled() bool    { return true }
 
 // Shorten does nothing: a program's duration is an argument it was started with.
 func (e *Engine) Shorten(int64, int64) {}
 
-// Start has the clients started at the trial's start, one after another.
+// Start schedules the clients, which start one after another at the trial's start.
 func (e *Engine) Start(w message.WindowRequest) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -397,7 +392,7 @@ func (e *Engine) Start(w message.WindowRequest) {
 	}
 }
 
-// interrupt interrupts the clients that have no duration of their own.
+// interrupt interrupts the clients that have no duration.
 func (e *Engine) interrupt(processes []*process, stop int64) {
 	select {
 	case <-time.After(time.Duration(stop - sched.Now())):
@@ -413,8 +408,7 @@ func (e *Engine) interrupt(processes []*process, stop int64) {
 	ending.Wait()
 }
 
-// Flows is how many there are, Moved what they have received and written as last
-// read.
+// Flows returns the number of flows, Moved the bytes they had received and written at the latest reading.
 func (e *Engine) Flows() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -430,11 +424,11 @@ func (e *Engine) Moved() (received, written int64) {
 	return received, written
 }
 
-// Busy is nil: the work is done in other processes.
+// Busy returns nil: other processes do the work.
 func (e *Engine) Busy() []int64 { return nil }
 
-// Printed is what the programs of one side have printed. Clients are waited for,
-// up to the timeout; servers are asked to end. What does not end is killed.
+// Printed returns what the programs of one side have printed. It waits for clients up to the timeout, asks
+// servers to end, and kills what does not end.
 func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.Printed {
 	e.mu.Lock()
 	var mine []*process

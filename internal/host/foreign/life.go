@@ -8,16 +8,15 @@ import (
 	"linerate/internal/model/message"
 )
 
-// life is when a client's connection sent its first and last byte and ended, by the
-// kernel's readings and its event for the end. What happened between two readings counts
-// as having happened in the middle.
+// life records when a client's connection sent its first and last byte and ended, from the kernel's readings
+// and its event for the end. What happened between two readings is taken to have happened in the middle.
 type life struct {
 	message.Life
-	seenNs int64 // latest reading that found it
+	seenNs int64 // time of the latest reading that found it
 	closed bool  // nothing more can be written
 }
 
-// lived enters a reading of the flow's socket, or its end.
+// lived records a reading of the flow's socket, or its end.
 func (f *toolFlow) lived(s netlink.Socket, ended bool) {
 	l := &f.life
 	if f.process.serves || !f.request.Sends || l.EndNs != 0 || ended && l.seenNs == 0 {
@@ -31,7 +30,7 @@ func (f *toolFlow) lived(s netlink.Socket, ended bool) {
 		l.EndNs = s.AtNs
 	}
 	if l.FirstNs == 0 && s.Info.BusyUs > 0 {
-		// TCP counts the time with data in flight, from the first byte.
+		// The kernel counts the time with data in flight, from the first byte on.
 		l.FirstNs = s.AtNs - int64(s.Info.BusyUs)*1e3
 	}
 	written := f.end.WrittenBytes
@@ -42,20 +41,20 @@ func (f *toolFlow) lived(s netlink.Socket, ended bool) {
 		l.closed, l.LastNs = true, between
 		fallthrough
 	default:
-		written-- // the FIN has a sequence number, too
+		written-- // the FIN takes a sequence number
 	}
 	l.WrittenBytes = max(l.WrittenBytes, written)
 	l.seenNs = s.AtNs
 }
 
-// How often connections are read after the trial's stop: often enough to know when each
-// has ended, and not so often that it takes CPU time from the programs.
+// How often connections are read after the trial's stop: often enough to know when each ended, but without
+// taking CPU time from the programs.
 const (
 	lookEvery = 20 * time.Millisecond
-	lookShare = 10 // of the time that a reading takes
+	lookShare = 10 // wait in multiples of the time a reading takes
 )
 
-// hear receives the kernel's events of ended connections, until the trial is closed.
+// hear receives the kernel's events of ended connections until the trial is closed.
 func (e *Engine) hear() {
 	for {
 		list, err := e.sockets.Destroyed()
@@ -81,7 +80,7 @@ func (e *Engine) hear() {
 	}
 }
 
-// watch follows the clients' connections from the trial's stop to their ends.
+// watch follows the clients' connections from the trial's stop until they end.
 func (e *Engine) watch(stop int64) {
 	pause := time.Duration(stop - sched.Now())
 	for {
@@ -111,8 +110,8 @@ func (e *Engine) watch(stop int64) {
 	}
 }
 
-// lives are those of a program's connections that have been seen. Where the program
-// ended first, the kernel was left with what it had written.
+// lives returns the lives of those of a program's connections that were seen. If the program ended first, the
+// kernel still had to send what it had written.
 func (e *Engine) lives(p *process) []message.Life {
 	var list []message.Life
 	for _, f := range e.flows {

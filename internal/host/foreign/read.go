@@ -13,7 +13,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Read is every flow's state at this instant, by the kernel's diagnosis of its socket.
+// Read returns every flow's current state from the kernel's socket diagnosis.
 func (e *Engine) Read() []message.FlowEnd {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -25,7 +25,7 @@ func (e *Engine) Read() []message.FlowEnd {
 	return ends
 }
 
-// Light is the sample of each flow inside of a window.
+// Light returns a sample of each flow during a window.
 func (e *Engine) Light() []record.FlowSample {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -45,10 +45,9 @@ func (e *Engine) Light() []record.FlowSample {
 	return samples
 }
 
-// look asks the kernel about all sockets, and finds those of the flows. Which
-// connection of its process a flow is, is settled once all of them are there: the
-// first flow has the one with the lowest port at the opener, so that both
-// hosts settle it alike. Settling is for readings of an edge.
+// look reads all sockets from the kernel and finds those of the flows. Which connection of its process belongs
+// to a flow is settled, if settle is true, once all exist: the first flow gets the lowest port at the opener,
+// so that both hosts agree. Only readings at a window's edge settle it.
 func (e *Engine) look(settle bool) {
 	if e.sockets == nil {
 		return
@@ -105,8 +104,8 @@ func (e *Engine) look(settle bool) {
 	}
 }
 
-// connections are the process's data connections, without control; none as long as
-// some are missing, since they cannot be distinguished then.
+// connections returns the process's data connections, without the control connection; none while some are
+// missing, since they cannot be told apart then.
 func (p *process) connections(list []netlink.Socket) []netlink.Socket {
 	data := netip.AddrPortFrom(p.job.Destination.Addr(), p.tool.DataPort(p.job.Destination.Port()))
 	var mine []netlink.Socket
@@ -120,8 +119,8 @@ func (p *process) connections(list []netlink.Socket) []netlink.Socket {
 			continue
 		}
 		all++
-		// By what was acknowledged: the kernel counts as sent, a second time, what was
-		// sent again, and what a full queue of this host has not let out.
+		// By acknowledged bytes: the kernel's count of sent bytes includes retransmissions and what is still in
+		// a queue of this host.
 		opener, acceptor := p.acknowledged(s), s.Info.BytesReceived
 		if p.serves {
 			opener, acceptor = acceptor, opener
@@ -140,7 +139,7 @@ func (p *process) connections(list []netlink.Socket) []netlink.Socket {
 	return mine
 }
 
-// acknowledged is how many bytes of a connection the other end has; a FIN is one.
+// acknowledged returns how many bytes of a connection the other end has; a FIN counts as one.
 func (p *process) acknowledged(s netlink.Socket) uint64 {
 	acked := s.Info.BytesAcked
 	if !p.serves && acked > 0 {
@@ -149,7 +148,7 @@ func (p *process) acknowledged(s netlink.Socket) uint64 {
 	return acked
 }
 
-// openerOf is the address that the opener has in a connection.
+// openerOf returns the opener's address of a connection.
 func (p *process) openerOf(s netlink.Socket) netip.AddrPort {
 	if p.serves {
 		return s.Remote
@@ -157,7 +156,7 @@ func (p *process) openerOf(s netlink.Socket) netip.AddrPort {
 	return s.Local
 }
 
-// mine is the flow's own connection among those of its process.
+// mine returns the flow's connection among those of its process.
 func (e *Engine) mine(f *toolFlow, list []netlink.Socket, settle bool) (netlink.Socket, bool) {
 	for _, s := range list {
 		if opener := f.process.openerOf(s); opener == f.remote {
@@ -180,8 +179,8 @@ func (e *Engine) mine(f *toolFlow, list []netlink.Socket, settle bool) (netlink.
 	return netlink.Socket{}, false
 }
 
-// fill enters the kernel's counts of a connection: what has arrived and was read, and
-// what was written, acknowledged or not.
+// fill adds the kernel's counts of a connection: bytes received and read, and bytes written, acknowledged or
+// not.
 func (f *toolFlow) fill(s netlink.Socket) {
 	end := &f.end
 	end.AtNs, end.Alive = s.AtNs, s.Established
@@ -200,7 +199,7 @@ func (f *toolFlow) fill(s netlink.Socket) {
 	}
 }
 
-// datagrams: UDP sockets have no counts. The flow is alive while its program runs.
+// datagrams handles UDP sockets, which have no counts: the flow is alive while its program runs.
 func (f *toolFlow) datagrams() {
 	p := f.process
 	f.end.Alive = p.Program != nil && p.Running()
@@ -210,7 +209,7 @@ func (f *toolFlow) datagrams() {
 	}
 }
 
-// explain says why a flow is not alive that should be by now.
+// explain records why a flow is not alive; due means that it should be.
 func (f *toolFlow) explain(due bool) {
 	p := f.process
 	f.end.Error = nil
@@ -221,7 +220,7 @@ func (f *toolFlow) explain(due bool) {
 	case p.Program != nil && !p.Running():
 		f.end.Error = &message.Error{Text: p.Last()}
 	case !f.remote.IsValid() && p.serves:
-		// The client's host knows why.
+		// Only the client's host knows why.
 	case p.countsAll():
 		f.end.Error = &message.Error{Text: p.tool.Name + " has not connected"}
 	case !f.remote.IsValid():

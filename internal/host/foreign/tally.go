@@ -10,31 +10,29 @@ import (
 	"linerate/internal/model/record"
 )
 
-// tally counts all connections of a process together, however many it opens: those that
-// are open as last read, and those that have ended with the counts of the kernel's event.
-// What a connection has carried is counted once: it remains open until its event.
+// tally adds up all connections of a process: the open ones as of the latest reading, and the ended ones from
+// the kernel's event. A connection counts as open until its event, so its bytes count once.
 type tally struct {
 	open  map[uint64]netlink.Socket // by cookie
 	ended carried
 	seen  bool
-	// others are connections to the port that were there before the process.
+	// others are connections to the port that existed before the process.
 	others map[uint64]bool
-	// main is the connection that carries nearly all; 0: there is none.
+	// main is the connection that carries nearly all bytes; 0: none does.
 	main uint64
 	life life
 }
 
-// carried is what connections have carried, in bytes.
+// carried holds byte counts of connections.
 type carried struct{ received, written, arrived int64 }
 
-// maxOpen bounds the connections of one process.
+// maxOpen limits the connections of one process.
 const maxOpen = 1 << 16
 
-// mainShare is the part of all bytes that a connection carries whose TCP_INFO stands for
-// the flow's.
+// mainShare is the share of all bytes above which the TCP_INFO of one connection represents the flow.
 const mainShare = 0.9
 
-// countsAll reports whether all connections of a process are its flow's.
+// countsAll reports whether all connections of the process belong to its flow.
 func (p *process) countsAll() bool { return p.tool != nil && p.tool.All }
 
 // owns reports whether a connection is to the process's port.
@@ -46,7 +44,7 @@ func (p *process) owns(s netlink.Socket) bool {
 	return near == p.job.Destination && s.Info != nil && !p.tally.others[s.Cookie]
 }
 
-// carried is what a connection of the process has carried until a reading.
+// carried returns the bytes that a connection of the process had carried at a reading.
 func (p *process) carried(s netlink.Socket) carried {
 	arrived := int64(s.Info.BytesReceived)
 	return carried{received: max(0, arrived-s.ReceiveQueue), written: int64(p.acknowledged(s)) + s.SendQueue,
@@ -57,7 +55,7 @@ func (c *carried) add(more carried) {
 	c.received, c.written, c.arrived = c.received+more.received, c.written+more.written, c.arrived+more.arrived
 }
 
-// ignore leaves the connections out that are to the port already.
+// ignore excludes connections to the port that already exist.
 func (t *tally) ignore(list []netlink.Socket) {
 	t.others = map[uint64]bool{}
 	for _, s := range list {
@@ -65,7 +63,7 @@ func (t *tally) ignore(list []netlink.Socket) {
 	}
 }
 
-// read enters a reading of connections. The error says that there are too many.
+// read records a reading of connections. It fails if there are too many.
 func (p *process) read(list []netlink.Socket, atNs int64) error {
 	t := &p.tally
 	if t.open == nil {
@@ -84,7 +82,7 @@ func (p *process) read(list []netlink.Socket, atNs int64) error {
 	return nil
 }
 
-// end enters a connection's end.
+// end records the end of a connection.
 func (p *process) end(s netlink.Socket) {
 	t := &p.tally
 	t.seen = true
@@ -96,7 +94,7 @@ func (p *process) end(s netlink.Socket) {
 	}
 }
 
-// sum is what the process's connections have carried, and what is in their queues.
+// sum returns what the process's connections have carried, and what is in their queues.
 func (p *process) sum() (all carried, unread, unsent int64) {
 	all = p.tally.ended
 	for _, s := range p.tally.open {
@@ -106,7 +104,7 @@ func (p *process) sum() (all carried, unread, unsent int64) {
 	return all, unread, unsent
 }
 
-// sample has what all of the process's connections have in flight and waiting, together.
+// sample sets the totals in flight and waiting over all of the process's connections.
 func (p *process) sample(out *record.FlowSample) {
 	for _, s := range p.tally.open {
 		if s.Established {
@@ -116,7 +114,7 @@ func (p *process) sample(out *record.FlowSample) {
 	}
 }
 
-// lived notes when the process's first byte was written and when the latest can have been.
+// lived records when the process wrote its first byte and the latest time of its last one.
 func (p *process) lived(atNs int64) {
 	l := &p.tally.life
 	all, _, _ := p.sum()
@@ -139,8 +137,8 @@ func (p *process) lived(atNs int64) {
 	}
 }
 
-// tallied enters what the process's connections carry together into the flow's end. The
-// kernel's account of one connection is the flow's if that one carries nearly all.
+// tallied sets the flow's counts to the totals of the process's connections. The kernel's data on one
+// connection represents the flow if that one carries nearly all bytes.
 func (f *toolFlow) tallied() {
 	p, t := f.process, &f.process.tally
 	all, unread, unsent := p.sum()
@@ -162,7 +160,7 @@ func (f *toolFlow) tallied() {
 		one := p.carried(s)
 		if t.main != 0 && t.main != cookie ||
 			float64(one.arrived+one.written) < mainShare*float64(all.arrived+all.written) {
-			if !end.Local.IsValid() { // where from, but not from which port
+			if !end.Local.IsValid() { // the source address without a port
 				end.Local = netip.AddrPortFrom(s.Local.Addr(), 0)
 			}
 			continue

@@ -13,11 +13,11 @@ import (
 	"linerate/internal/science/rfc2544"
 )
 
-// longestBurst is how long a burst is at most (RFC 2544, section 26.4).
+// longestBurst is the maximum length of a burst (RFC 2544, section 26.4).
 const longestBurst = 2 * time.Second
 
-// bursts searches the longest burst without loss, as often as is asked for. throughput is the
-// goal without loss of this size.
+// bursts searches the longest burst without loss, as many times as the options ask. throughput is the lossless
+// rate of this size.
 func (t *tester) bursts(ctx context.Context, size record.ForwardSize, throughput record.ForwardGoal, o Options) (
 	*record.ForwardBursts, error) {
 	b := &record.ForwardBursts{PerS: size.CeilingPerS}
@@ -58,7 +58,7 @@ func (t *tester) bursts(ctx context.Context, size record.ForwardSize, throughput
 	if len(lengths) > 1 {
 		b.DeviationFrames = stat.StdDev(lengths, nil)
 	}
-	// While a burst comes in, the device sends on.
+	// The device keeps sending while a burst arrives.
 	b.BufferFrames = b.MeanFrames * (1 - throughput.PacketsPerS/b.PerS)
 	b.BufferS = b.BufferFrames / b.PerS
 	return b, nil

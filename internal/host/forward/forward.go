@@ -1,11 +1,10 @@
-// Package forward measures what a device forwards between two interfaces of this host: the
-// highest rate of frames at which no more than a given share is lost, how long they take, and
-// the longest burst without loss (RFC 2544, sections 26.1, 26.2 and 26.4; RFC 5180 for IPv6).
+// Package forward measures what a device forwards between two interfaces of this host: the highest rate of
+// frames with no more than a given share lost, how long frames take, and the longest burst without loss (RFC
+// 2544, sections 26.1, 26.2 and 26.4; RFC 5180 for IPv6).
 //
-// path.go finds out how frames are addressed, trial.go sends at one rate and counts what
-// arrives, this file searches the rate, and burst.go the length of a burst (package rfc2544 of
-// internal/science). Frames are
-// made by package frames, and counted in the kernel, which keeps none of them.
+// path.go finds the addresses of frames, trial.go sends at one rate and counts what arrives, this file searches
+// for the rate and burst.go for the length of a burst (package rfc2544 of internal/science). Package frames
+// builds the frames; the kernel counts and then discards them.
 package forward
 
 import (
@@ -28,44 +27,44 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Options are what is measured.
+// Options selects what to measure.
 type Options struct {
-	// Interface transmits, Receive is where the frames are to arrive.
+	// Interface transmits the frames; they should arrive at Receive.
 	Interface, Receive string
-	// Router is the address of the device on Interface's link; zero: the device forwards by
-	// MAC address, as a switch does. MAC is the device's, if it is not to be asked for.
+	// Router is the device's address on Interface's link; zero if the device forwards by MAC address, as a
+	// switch does. MAC is the device's MAC address; zero: it is resolved.
 	Router netip.Addr
 	MAC    net.HardwareAddr
-	// From and To are the IP addresses of the frames, To in turn; zero: those of the
-	// interfaces, or of the networks for benchmarks where they have none.
+	// From is the source address of the frames; they cycle through the destinations To. Zero: the addresses of
+	// the interfaces, or of the benchmark networks if these have none.
 	From   netip.Addr
 	To     netip.Prefix
-	Frames []string // sizes as flow.ParseFrames reads them, each measured by itself
-	Tuples int      // combinations of addresses and ports; 0: one
+	Frames []string // sizes in the syntax of flow.ParseFrames; each is measured separately
+	Tuples int      // number of address and port combinations; 0: one
 	Losses []float64
-	// Search is the length of trials that search, Confirm of those that confirm.
+	// Search is the length of the trials that search, Confirm that of the trials that confirm.
 	Search, Confirm time.Duration
 	Resolution      float64
 	Repeats         int
-	Bursts          int     // searches for the longest burst without loss, which needs a loss of 0
-	Most            float64 // frames per second; 0: as many as can be
+	Bursts          int     // number of searches for the longest burst without loss; needs a loss of 0
+	Most            float64 // maximum rate in frames per second; 0: no limit
 	// Device reads the device's own counters; nil: they are not read.
 	Device Device
-	// Tell is called before each trial, with what is tried.
+	// Tell is called before each trial with a description of it.
 	Tell func(text string)
 }
 
-// Device reads the counters of the device's two ports that frames pass.
+// Device reads the counters of the two ports of the device that frames pass.
 type Device interface {
-	// Find finds them, by the MAC addresses of the interfaces behind them: the one that
-	// transmits, and the one that receives. linkBps is the rate of their links; 0: not known.
+	// Find finds the ports by the MAC addresses of the transmitting and the receiving interface. linkBps is the
+	// rate of their links; 0 if unknown.
 	Find(ctx context.Context, transmits, receives string, linkBps float64) error
-	// Watch reads them from now on, for a trial of a length. The function that it returns ends
-	// that, and returns what they counted in this time.
+	// Watch starts reading the counters for a trial of the given length. The returned function stops that and
+	// returns the counts of the time between.
 	Watch(ctx context.Context, length time.Duration) func() record.SwitchReading
 }
 
-// Run measures every size. If the context ends before, the result has the sizes until then.
+// Run measures every size. If the context ends, the result has the sizes finished by then.
 func Run(ctx context.Context, o Options) (*record.Forward, error) {
 	p, err := findPath(ctx, o)
 	if err != nil {
@@ -109,11 +108,11 @@ func Run(ctx context.Context, o Options) (*record.Forward, error) {
 	return out, errors.Join(err, dropErr)
 }
 
-// measure searches the rate of each goal. What a trial says of one goal, it says of the others
-// too, so that each is searched from where the one before ended.
+// measure searches for the rate of each goal. A trial informs all goals, so each search begins where the
+// previous one ended.
 func (t *tester) measure(ctx context.Context, text string, o Options) (record.ForwardSize, error) {
 	size := record.ForwardSize{Frame: text, Bytes: t.frameBits / 8}
-	var readings []*record.SwitchReading // of the trials made
+	var readings []*record.SwitchReading // one per trial
 	var made []record.LossTrial
 	var latencies []*hdrhistogram.Histogram
 	losses := slices.Clone(o.Losses)
@@ -169,7 +168,7 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 				slowest = i
 			}
 		}
-		if o.Device != nil && slowest >= 0 { // once more, for as long as the device's counters take
+		if o.Device != nil && slowest >= 0 { // once more, for as long as the device's counters need
 			rate := made[slowest].AskedBps
 			o.Tell(t.says(text, loss, rate, o.Confirm, len(made)+1))
 			l, _, reading, err := t.watched(ctx, rate, o.Confirm, true, o)
@@ -189,7 +188,7 @@ func (t *tester) measure(ctx context.Context, text string, o Options) (record.Fo
 	return size, nil
 }
 
-// watched is trial, beside which the device's counters are read if it confirms a rate.
+// watched runs trial and, if it confirms a rate, reads the device's counters meanwhile.
 func (t *tester) watched(ctx context.Context, rate float64, length time.Duration, confirms bool, o Options) (
 	l record.LossTrial, delays *hdrhistogram.Histogram, reading *record.SwitchReading, err error) {
 	if o.Device != nil && confirms {
@@ -203,7 +202,7 @@ func (t *tester) watched(ctx context.Context, rate float64, length time.Duration
 	return l, delays, nil, err
 }
 
-// device is what the device counted in a trial; nil: it was not read.
+// device returns what the device counted in a trial; nil if it was not read.
 func (t *tester) device(l record.LossTrial, reading *record.SwitchReading) *record.ForwardDevice {
 	if reading == nil {
 		return nil
@@ -212,10 +211,10 @@ func (t *tester) device(l record.LossTrial, reading *record.SwitchReading) *reco
 		Reading: *reading}
 }
 
-// passes: frames arrived, and no more were lost than the goal allows.
+// passes reports whether frames arrived and no more were lost than the goal allows.
 func passes(l record.LossTrial, loss float64) bool { return l.ReceivedBps > 0 && l.LostShare <= loss }
 
-// limit is what the link carries of frames of this size; 0: not known.
+// limit returns the link's capacity in frames per second at this frame size; 0 if unknown.
 func (t *tester) limit() float64 { return t.linkBps * t.frameBits / (t.frameBits + 8*gap) }
 
 func (t *tester) says(text string, loss, rate float64, length time.Duration, number int) string {
@@ -226,7 +225,7 @@ func (t *tester) says(text string, loss, rate float64, length time.Duration, num
 	return fmt.Sprintf("%s bytes, loss of %.3g %% or less, trial %d: %s for %v", text, 100*loss, number, asked, length)
 }
 
-// use makes the frames of a size.
+// use selects the frame size of the next trials.
 func (t *tester) use(text string, o Options) error {
 	spec := flow.Spec{Frame: text}
 	payloads := spec.FramePayloads(t.Remote.Addr().Is6())

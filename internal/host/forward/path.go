@@ -13,22 +13,22 @@ import (
 	"linerate/internal/kernel/netlink"
 )
 
-// path is how frames are addressed, and what the links carry.
+// path has the addresses of frames and the speed of the links.
 type path struct {
 	frames.Path
-	reverse frames.Path  // of frames by which a switch learns where Receive is
+	reverse frames.Path  // frames by which a switch learns where Receive is
 	to      netip.Prefix // destinations; Remote is the first
 	router  bool
 	linkBps float64 // 0: not known
 	own     bool    // the destination is an address of this host
 }
 
-// Ends of the frames: the ports of RFC 2544, appendix C.2.6.4, and addresses of networks for
-// benchmarks (RFC 2544, appendix C.2.2; RFC 5180, section 8).
+// Addresses and ports of the frames: the ports of RFC 2544, appendix C.2.6.4, and the networks for benchmarks
+// (RFC 2544, appendix C.2.2; RFC 5180, section 8).
 const (
 	sourcePort, echoPort = 49184, 7
 	checkSequence        = 4
-	gap                  = 8 + 12 // preamble, and distance to the next frame, in bytes (IEEE 802.3)
+	gap                  = 8 + 12 // preamble and interframe gap, in bytes (IEEE 802.3)
 	resolvePatience      = 3 * time.Second
 )
 
@@ -37,7 +37,7 @@ var (
 	between6 = [2]netip.Addr{netip.MustParseAddr("2001:2::1"), netip.MustParseAddr("2001:2:0:8000::1")}
 )
 
-// findPath finds out the addresses of frames.
+// findPath determines the addresses of frames.
 func findPath(ctx context.Context, o Options) (*path, error) {
 	c, err := netlink.Dial()
 	if err != nil {
@@ -104,7 +104,7 @@ func findPath(ctx context.Context, o Options) (*path, error) {
 	return p, nil
 }
 
-// destinations spells the address or the prefix.
+// destinations formats the destination address or prefix.
 func (p *path) destinations() string {
 	if p.to.IsSingleIP() {
 		return p.to.Addr().String()
@@ -112,7 +112,7 @@ func (p *path) destinations() string {
 	return p.to.String()
 }
 
-// ethernet is an interface with a MAC address.
+// ethernet returns the named interface and its MAC address.
 func ethernet(c *netlink.Conn, name string) (link netlink.Link, mac [6]byte, err error) {
 	if link, err = c.LinkByName(name); err != nil {
 		return link, mac, err
@@ -124,7 +124,7 @@ func ethernet(c *netlink.Conn, name string) (link netlink.Link, mac [6]byte, err
 	return link, [6]byte(a), nil
 }
 
-// speed is the lower speed of two interfaces; 0: one of them has none, as virtual ones.
+// speed returns the lowest speed of the links; 0 if one has none, as virtual interfaces do.
 func speed(links ...netlink.Link) (bps float64) {
 	h, err := ethtool.Open()
 	if err != nil {
@@ -132,7 +132,7 @@ func speed(links ...netlink.Link) (bps float64) {
 	}
 	defer h.Close()
 	for i, l := range links {
-		if l.Kind != "" { // what ethtool says of virtual ones is no limit
+		if l.Kind != "" { // what ethtool reports for virtual links is no limit
 			return 0
 		}
 		if s := 1e6 * float64(h.SpeedMbps(l.Name)); i == 0 || s < bps {
@@ -142,20 +142,20 @@ func speed(links ...netlink.Link) (bps float64) {
 	return bps
 }
 
-// resolve asks the kernel for the MAC address of a neighbour on an interface.
+// resolve has the kernel resolve the MAC address of a neighbour on an interface.
 func resolve(ctx context.Context, c *netlink.Conn, name string, router netip.Addr) (mac [6]byte, err error) {
 	to := router.WithZone("")
 	if router.IsLinkLocalUnicast() {
 		to = router.WithZone(name)
 	}
-	// Anything has the kernel ask for it: the discard port (RFC 863).
+	// Any datagram triggers the resolution: the discard port (RFC 863).
 	conn, err := net.Dial("udp", netip.AddrPortFrom(to, 9).String())
 	if err != nil {
 		return mac, fmt.Errorf("router %s: %w", router, err)
 	}
 	defer conn.Close()
 	for end := time.Now().Add(resolvePatience); time.Now().Before(end); {
-		_, _ = conn.Write([]byte{0}) // refused by now, if it has answered
+		_, _ = conn.Write([]byte{0}) // fails if the neighbour has already answered with a refusal
 		if err := pause(ctx, waitEvery); err != nil {
 			return mac, err
 		}

@@ -20,36 +20,36 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// A frame's payload begins with a word that says what it is: it has the number of its trial,
-// so that what arrives late counts for no other, and a tag if its time is taken. Then come its
-// number and its instant.
+// The payload of a frame begins with a word that contains the number of its trial, so that late frames count
+// for no other trial, and a tag if its delay is measured. Its number and send time follow.
 const (
-	word       = uint32(0x6c720000) // of all frames of this program
+	word       = uint32(0x6c720000) // marks the frames of this program
 	trialShift = 8
-	trials     = 0xff // numbers, used again and again; 0: one by which the path is tried
+	trials     = 0xff // trial numbers, reused; 0 tests the path
 	tag        = 1
-	tagEvery   = time.Millisecond // no two tagged frames are closer
-	mostLate   = time.Millisecond // what comes later is a pause of this host's, and makes no burst
+	tagEvery   = time.Millisecond // minimum interval between tagged frames
+	mostLate   = time.Millisecond // a later frame is due to a pause of this host, which must not cause a burst
 	waitEvery  = 10 * time.Millisecond
-	settled    = 200 * time.Millisecond // no frame has arrived for so long after the last was due
-	residual   = 2 * time.Second        // what arrives later is lost, in a trial at a rate (RFC 2544, section 23)
+	// the trial is over if no frame has arrived for this long after the last was due
+	settled    = 200 * time.Millisecond
+	residual   = 2 * time.Second // frames that take longer are lost (RFC 2544, section 23)
 	tryEvery   = 100 * time.Millisecond
 	tryForMost = 3 * time.Second
 )
 
-// tester sends by one interface and receives by the other.
+// tester sends through one interface and receives through the other.
 type tester struct {
 	*path
 	maker     *frames.Maker
-	frameBits float64 // mean, with check sequence
+	frameBits float64 // mean size, including the check sequence
 
 	out    *packet.Sender
-	back   *packet.Sender   // for a switch to learn from; nil: a router
+	back   *packet.Sender   // teaches a switch where Receive is; nil: a router
 	times  *packet.Receiver // of tagged frames
-	sink   net.PacketConn   // takes what arrives at an address of this host; nil: none
+	sink   net.PacketConn   // discards what arrives at an address of this host; nil: not needed
 	before map[string]int64
 	latest uint32        // number of the latest trial
-	delay  time.Duration // of the path, when a frame was alone
+	delay  time.Duration // of an otherwise idle path
 }
 
 func newTester(p *path, o Options) (_ *tester, err error) {
@@ -72,8 +72,8 @@ func newTester(p *path, o Options) (_ *tester, err error) {
 		return nil, err
 	}
 	if p.own {
-		// Else the kernel would answer with ICMP that there is no such port. What the socket
-		// has no room for, it drops.
+		// Without the socket, the kernel would answer with ICMP port unreachable. It drops what the socket has
+		// no room for.
 		if t.sink, err = net.ListenPacket("udp", p.Remote.String()); err != nil {
 			return nil,
 				fmt.Errorf("receive at port %d, to which frames go (below 1024 it needs CAP_NET_BIND_SERVICE): %w",
@@ -84,7 +84,7 @@ func newTester(p *path, o Options) (_ *tester, err error) {
 	return t, err
 }
 
-// match is frames whose word is this one, as far as mask has bits.
+// match selects frames whose word equals word in the bits of mask.
 func (t *tester) match(word, mask uint32) packet.Match {
 	return packet.Match{Destination: t.to, Port: echoPort, Word: word, Mask: mask}
 }
@@ -103,21 +103,21 @@ func (t *tester) close() {
 	}
 }
 
-// stream is the frames of a trial, as they are sent.
+// stream generates the frames of a trial.
 type stream struct {
 	maker    *frames.Maker
-	interval float64 // ns from one to the next
-	latest   int64   // instant of the latest tagged frame
-	word     uint32  // of frames that are not tagged
+	interval float64 // ns between frames
+	latest   int64   // send time of the latest tagged frame
+	word     uint32  // word of untagged frames
 }
 
-// Due is transmit.Source's.
+// Due implements transmit.Source.
 func (s *stream) Due(number int64) int64 { return int64(float64(number) * s.interval) }
 
-// Bytes is transmit.Source's.
+// Bytes implements transmit.Source.
 func (s *stream) Bytes(number int64) int { return s.maker.Bytes(uint64(number)) }
 
-// Write is transmit.Source's.
+// Write implements transmit.Source.
 func (s *stream) Write(frame []byte, number, at int64) {
 	word := s.word
 	if at-s.latest >= int64(tagEvery) {
@@ -130,12 +130,11 @@ func (s *stream) Write(frame []byte, number, at int64) {
 	})
 }
 
-// Handed is transmit.Source's.
+// Handed implements transmit.Source.
 func (*stream) Handed(int64, int, int64) {}
 
-// reaches sends single frames until one has arrived, which tells the path's delay: a router has
-// to resolve the destination first, and a switch to learn where it is (RFC 2544, appendix
-// C.2.4).
+// reaches sends single frames until one arrives, which gives the path's delay. A router must first resolve the
+// destination, and a switch learn where it is (RFC 2544, appendix C.2.4).
 func (t *tester) reaches(ctx context.Context) error {
 	one, delays := transmit.Limits{Frames: 1}, stats.NewHistogram()
 	began := sched.Now()
@@ -173,8 +172,8 @@ func (t *tester) reaches(ctx context.Context) error {
 		t.reverse.Interface, t.Interface)
 }
 
-// trial sends at a rate, 0 being as fast as possible, and counts what arrives. delays are what
-// its tagged frames took, in ns.
+// trial sends at a rate (0: as fast as possible) and counts what arrives. delays holds the delays of its tagged
+// frames, in ns.
 func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) (l record.LossTrial,
 	delays *hdrhistogram.Histogram, err error) {
 	var frames int64
@@ -184,7 +183,7 @@ func (t *tester) trial(ctx context.Context, perS float64, length time.Duration) 
 	return t.send(ctx, perS, transmit.Limits{Length: length, Frames: frames}, residual)
 }
 
-// send is trial until one of the limits is reached. What arrives later than within is lost.
+// send is like trial but ends at the first of the limits. Frames that take longer than within are lost.
 func (t *tester) send(ctx context.Context, perS float64, limit transmit.Limits, within time.Duration) (
 	l record.LossTrial, delays *hdrhistogram.Histogram, err error) {
 	t.latest = t.latest%trials + 1
@@ -242,9 +241,9 @@ func (t *tester) send(ctx context.Context, perS float64, limit transmit.Limits, 
 	return l, delays, nil
 }
 
-// wait returns how many frames of a trial have arrived within a time, when all have, or none
-// has for a while: the device then holds none of them. Both times begin when the last frame was
-// due, by the delay of the path.
+// wait returns how many frames of a trial arrived within a time. It waits until all have arrived, or none has for
+// settled, so that the device holds none any more. Both times count from when the last frame was due, plus the
+// path's delay.
 func (t *tester) wait(ctx context.Context, counter *packet.Counter, sent int64, within time.Duration) (arrived int64,
 	err error) {
 	due := sched.Now() + int64(t.delay)
@@ -267,7 +266,7 @@ func (t *tester) wait(ctx context.Context, counter *packet.Counter, sent int64, 
 	return arrived, nil
 }
 
-// pause waits, unless the context ends before.
+// pause sleeps for length; it returns early with the context's error if the context ends.
 func pause(ctx context.Context, length time.Duration) error {
 	select {
 	case <-ctx.Done():
@@ -277,8 +276,7 @@ func pause(ctx context.Context, length time.Duration) error {
 	}
 }
 
-// receive takes the times of tagged frames that were sent since an instant, as long as there
-// may be more.
+// receive records the delays of tagged frames sent since an instant, until no more can come.
 func (t *tester) receive(delays *hdrhistogram.Histogram, since int64, more func() bool) error {
 	const header = 14 + 20 + 8
 	at := header
@@ -303,7 +301,7 @@ func (t *tester) receive(delays *hdrhistogram.Histogram, since int64, more func(
 	return nil
 }
 
-// counters are what this host lost itself at the interface that receives.
+// counters returns this host's own losses at the receiving interface.
 func (t *tester) counters() (map[string]int64, error) {
 	c, err := netlink.Dial()
 	if err != nil {
@@ -329,10 +327,10 @@ func (t *tester) counters() (map[string]int64, error) {
 	return lost, nil
 }
 
-// backlog is the whole machine's.
+// backlog counts for the whole machine, not one interface.
 const backlog = "the processors' backlog (softnet_stat, of all of this machine)"
 
-// drops are the frames that this host lost since it was opened.
+// drops returns the frames that this host has lost since the tester was opened.
 func (t *tester) drops() (list []record.ForwardDrops, err error) {
 	now, err := t.counters()
 	for _, what := range []string{t.reverse.Interface + " (receive ring)", t.reverse.Interface +

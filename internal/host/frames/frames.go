@@ -1,12 +1,10 @@
-// Package frames makes the Ethernet frames of a flow of UDP datagrams, and finds out
-// where they go.
+// Package frames builds the Ethernet frames of a flow of UDP datagrams and finds where they go.
 //
-// A frame has the headers of Ethernet, IP and UDP (RFC 894, RFC 791 or RFC 8200, RFC 768)
-// with whole checksums, so that a receiver's kernel throws away what was altered on the
-// way. It goes to whichever interface the route of this host names, and to the neighbour
-// that is resolved there when it is asked: a later change of either is not followed.
+// A frame has Ethernet, IP and UDP headers (RFC 894, RFC 791 or RFC 8200, RFC 768) with full checksums, so that
+// a receiver's kernel drops frames altered on the way. The route of this host gives the interface and the
+// current neighbour entry the MAC address; later changes of either have no effect.
 //
-// It transmits nothing (package packet of internal/kernel does), and keeps no pace.
+// It transmits nothing (package packet of internal/kernel does) and keeps no pace.
 package frames
 
 import (
@@ -19,10 +17,10 @@ import (
 	"linerate/internal/model/checksum"
 )
 
-// HeaderBytes is what a payload begins with: what the sender says of each datagram.
+// HeaderBytes is the size of the header at the start of each payload.
 const HeaderBytes = 16
 
-// Path is between two ends, as frames have it.
+// Path has the addresses of frames between two ends.
 type Path struct {
 	Local, Remote netip.AddrPort
 	Interface     string
@@ -30,28 +28,26 @@ type Path struct {
 	From, To      [6]byte // MAC addresses; To is the next hop's
 }
 
-// Options are what the frames of a flow are like.
+// Options describes the frames of a flow.
 type Options struct {
-	// Payloads are the sizes of the UDP payload, which frames have in turn, HeaderBytes at
-	// least.
+	// Payloads lists the sizes of UDP payload that frames cycle through; each is at least HeaderBytes.
 	Payloads []int
-	// Tuples is how many combinations of addresses and ports frames have in turn; 0: one.
-	// Source ports from 1024 on vary first, beginning with the path's own, and source
-	// addresses behind them.
+	// Tuples is the number of address and port combinations that frames cycle through; 0: one. Source ports
+	// vary first, from 1024 on, beginning with the path's own; then source addresses.
 	Tuples int
-	// Destinations are the addresses that frames have in turn in place of the path's remote
-	// one, MostDestinations at most, as evenly as these allow; zero: they have that one.
+	// Destinations is the prefix whose addresses frames cycle through instead of the path's remote address, at
+	// most MostDestinations, evenly spaced; zero: the path's.
 	Destinations netip.Prefix
 	// TrafficClass is the byte of DSCP and ECN.
 	TrafficClass byte
-	// Fill is what payload has behind its header; its bytes are used again and again.
+	// Fill is the payload behind the header; it is repeated as needed.
 	Fill []byte
 }
 
-// MostDestinations is how many addresses of a prefix are used.
+// MostDestinations is the maximum number of addresses used from a prefix.
 const MostDestinations = 1 << 20
 
-// Sizes of headers, and where things are in them.
+// Sizes and offsets of headers.
 const (
 	ethernet, ipv4, ipv6, udp = 14, 20, 40, 8
 
@@ -61,25 +57,24 @@ const (
 	protocol   = 17
 )
 
-// Sources are the networks of the addresses that frames have beside the flow's own, which
-// are for benchmarks (RFC 2544, appendix C.2.2; RFC 5180, section 8).
+// Networks for benchmarks, for source addresses other than the flow's own (RFC 2544, appendix C.2.2; RFC 5180,
+// section 8).
 var (
 	source4 = netip.MustParseAddr("198.18.0.0")
 	source6 = netip.MustParseAddr("2001:2::")
 )
 
-// Maker makes a flow's frames. The zero value is not usable. One goroutine at a time may
-// use it.
+// Maker builds a flow's frames. The zero value is not usable. It is not safe for concurrent use.
 type Maker struct {
 	path      Path
-	templates []template // in turn
+	templates []template // used in turn
 	tuples    uint64
 	to        spread
-	ip        int   // bytes of the IP header
-	round     int64 // payload of a round of templates
+	ip        int   // size of the IP header
+	round     int64 // payload of one round of templates
 }
 
-// template is a frame whose header is zero, and whose checksums are not yet there.
+// template is a frame with a zero header and without checksums.
 type template struct {
 	bytes   []byte
 	payload int
@@ -87,8 +82,7 @@ type template struct {
 	udp     uint64 // sum of the pseudo-header, UDP's and the payload
 }
 
-// New makes a maker; it fails where a payload has no room for its header, or a frame is
-// longer than the path's MTU allows.
+// New returns a maker. It fails if a payload has no room for its header, or if a frame exceeds the path's MTU.
 func New(p Path, o Options) (*Maker, error) {
 	m := &Maker{path: p, tuples: uint64(max(1, o.Tuples)), to: spreadOver(o.Destinations), ip: ipv4}
 	if p.Remote.Addr().Is6() {
@@ -129,7 +123,7 @@ func (m *Maker) template(payload int, o Options) template {
 		big.PutUint16(b[12:], 0x0800)
 		h[0], h[1], h[8], h[9] = 0x45, o.TrafficClass, hops, protocol
 		big.PutUint16(h[2:], uint16(ipv4+udp+payload))
-		big.PutUint16(h[6:], 0x4000) // not to be fragmented
+		big.PutUint16(h[6:], 0x4000) // don't fragment
 	} else {
 		big.PutUint16(b[12:], 0x86dd)
 		big.PutUint32(h, 6<<28|uint32(o.TrafficClass)<<20)
@@ -149,7 +143,7 @@ func (m *Maker) template(payload int, o Options) template {
 	return t
 }
 
-// addresses is where they begin in the IP header.
+// addresses returns the offset of the addresses in the IP header.
 func (m *Maker) addresses() int {
 	if m.ip == ipv4 {
 		return 12
@@ -157,10 +151,10 @@ func (m *Maker) addresses() int {
 	return 8
 }
 
-// Bytes is the size of the frame with this number, without its check sequence.
+// Bytes returns the size of the frame with this number, without its check sequence.
 func (m *Maker) Bytes(number uint64) int { return len(m.of(number).bytes) }
 
-// Most is the size of the largest frame.
+// Most returns the size of the largest frame.
 func (m *Maker) Most() (bytes int) {
 	for _, t := range m.templates {
 		bytes = max(bytes, len(t.bytes))
@@ -168,7 +162,7 @@ func (m *Maker) Most() (bytes int) {
 	return bytes
 }
 
-// Payload is what the first so many frames carry, as UDP payload.
+// Payload returns the total UDP payload of the first frames frames.
 func (m *Maker) Payload(frames int64) int64 {
 	turns, rest := frames/int64(len(m.templates)), frames%int64(len(m.templates))
 	sum := turns * m.round
@@ -180,8 +174,8 @@ func (m *Maker) Payload(frames int64) int64 {
 
 func (m *Maker) of(number uint64) *template { return &m.templates[number%uint64(len(m.templates))] }
 
-// Make writes the frame with this number to b, which has Bytes, all but the header of its
-// payload, which put writes.
+// Make writes the frame with this number to b, whose length is Bytes(number). put writes the header of its
+// payload.
 func (m *Maker) Make(b []byte, number uint64, put func(header []byte)) {
 	t := m.of(number)
 	copy(b, t.bytes)
@@ -191,7 +185,7 @@ func (m *Maker) Make(b []byte, number uint64, put func(header []byte)) {
 		port = lowestPort + (port+ports-lowestPort+tuple)%ports
 	}
 	h, u := b[ethernet:], b[ethernet+m.ip:]
-	address := h[m.addresses() : (m.ip+m.addresses())/2] // the first of two
+	address := h[m.addresses() : (m.ip+m.addresses())/2] // the source address
 	if further := uint32(tuple / ports); further > 0 {
 		base := source4
 		if m.ip == ipv6 {
@@ -211,18 +205,18 @@ func (m *Maker) Make(b []byte, number uint64, put func(header []byte)) {
 	put(u[udp : udp+HeaderBytes])
 	check := ^checksum.Fold(t.udp + addresses + port + checksum.Sum(u[udp:udp+HeaderBytes]))
 	if check == 0 {
-		check = 0xffff // 0 says that there is none
+		check = 0xffff // 0 means that there is no checksum
 	}
 	binary.BigEndian.PutUint16(u[6:], check)
 }
 
-// spread is addresses at equal distances; the zero value is none.
+// spread is a series of addresses at equal distances; the zero value has none.
 type spread struct {
-	last        uint32 // four bytes of the first address, the last ones
+	last        uint32 // last four bytes of the first address
 	count, step uint64
 }
 
-// spreadOver takes addresses of a prefix that differ in their last four bytes alone.
+// spreadOver returns addresses of p that differ in their last four bytes only.
 func spreadOver(p netip.Prefix) spread {
 	if !p.IsValid() {
 		return spread{}
@@ -236,14 +230,14 @@ func spreadOver(p netip.Prefix) spread {
 	return s
 }
 
-// put writes the address of a frame with this number over the path's.
+// put overwrites address with that of the frame with this number.
 func (s spread) put(address []byte, number uint64) {
 	if s.count > 1 {
 		binary.BigEndian.PutUint32(address[len(address)-4:], s.last+uint32(number%s.count*s.step))
 	}
 }
 
-// mac reads an address of Ethernet; false: it is none.
+// mac parses an Ethernet address.
 func mac(text string) (address [6]byte, ok bool) {
 	a, err := net.ParseMAC(text)
 	return [6]byte(append(a, address[:]...)), err == nil && len(a) == len(address)

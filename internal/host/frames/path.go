@@ -12,8 +12,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// FindPath asks the kernel where a datagram of these two ends would go: by the route, and
-// to the neighbour that is resolved, as it is where one has just been sent there.
+// FindPath asks the kernel for the route of a datagram between these two ends and for the neighbour's MAC
+// address. The neighbour must be resolved, as after sending to it.
 func FindPath(local, remote netip.AddrPort) (Path, error) {
 	p := Path{Local: local, Remote: remote}
 	c, err := netlink.Dial()
@@ -60,9 +60,9 @@ func FindPath(local, remote netip.AddrPort) (Path, error) {
 	return p, fmt.Errorf("the neighbour %s on %s is not resolved", hop, p.Interface)
 }
 
-// acceptsLocal is nil if the loopback interface delivers a frame from one of the host's own
-// addresses. It has no route yet, unlike what the kernel sends to itself, and over IPv4 it
-// is thrown away as a martian without these (Documentation/networking/ip-sysctl.rst).
+// acceptsLocal returns nil if the loopback interface delivers a frame sent from one of the host's own
+// addresses. Such a frame has no route yet, unlike what the kernel sends to itself, and over IPv4 the kernel
+// drops it as a martian without these settings (Documentation/networking/ip-sysctl.rst).
 func acceptsLocal(a netip.Addr, name string) error {
 	keys := []string{"accept_local"}
 	if a.IsLoopback() {

@@ -13,20 +13,20 @@ import (
 	"linerate/internal/model/message"
 )
 
-// The opener's datagrams may be lost, and so may the answers: each is sent again,
-// at first after the one time, later after up to the other.
+// Datagrams of the opener and their answers may be lost. They are resent, at first after the first time, later
+// after up to the second.
 const (
 	retryFirst = 50 * time.Millisecond
 	retryMax   = 500 * time.Millisecond
-	// defaultTimeout is how long an opener tries without a timeout.
+	// defaultTimeout is how long an opener tries if no timeout is given.
 	defaultTimeout = 10 * time.Second
 )
 
-// ErrNoAnswer is why a flow was not opened to which the acceptor did not answer in time.
+// ErrNoAnswer means that the acceptor did not answer in time.
 var ErrNoAnswer = errors.New("no answer")
 
-// Dial opens a flow: it makes a connected socket with the request's options, and has the
-// acceptor agree. No timeout: ten seconds.
+// Dial opens a flow: it connects a socket with the request's options and performs the handshake with the
+// acceptor. Timeout 0 means ten seconds.
 func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duration) (*net.UDPConn, error) {
 	if timeout <= 0 {
 		timeout = defaultTimeout
@@ -39,7 +39,7 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 		return nil, err
 	}
 	conn := c.(*net.UDPConn)
-	// Closing is what ends waiting for an answer.
+	// Ending the context ends the wait for an answer.
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
 	hello := frame{kind: kindHello, flow: request.Cookie}
 	challenge, err := exchange(ctx, conn, hello, kindChallenge)
@@ -68,10 +68,9 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 	return nil, err
 }
 
-// Dialer makes sockets that are connected to the other end, with the request's options.
-// One port may serve several to different places, as with TCP: the kernel gives a
-// datagram to the socket that is connected to where it is from, and what another gets
-// before it is connected itself has no flow's cookie.
+// Dialer returns a dialer whose sockets are connected and have the request's options. One port may serve
+// several destinations, as with TCP: the kernel delivers a datagram to the socket connected to its source. A
+// datagram that reaches another socket before that is connected lacks its flow's cookie.
 func Dialer(request message.FlowRequest) *net.Dialer {
 	dialer := &net.Dialer{Control: socket.Control(request)}
 	if request.Local.IsValid() || request.LocalPort != 0 {
@@ -81,12 +80,12 @@ func Dialer(request message.FlowRequest) *net.Dialer {
 	return dialer
 }
 
-// exchange says one thing until the answer comes.
+// exchange repeats a frame until the answer comes.
 func exchange(ctx context.Context, conn *net.UDPConn, say frame, want kind) (frame, error) {
 	question, buffer := say.encode(), make([]byte, FrameBytes+1)
 	again := retryFirst
 	for ctx.Err() == nil {
-		// A network that is not there yet, or full, is not a reason to give up.
+		// A network that is not up yet or is congested is no reason to give up.
 		if _, err := conn.Write(question); err != nil && !socket.NotSent(err) {
 			return frame{}, err
 		}
@@ -106,7 +105,7 @@ func exchange(ctx context.Context, conn *net.UDPConn, say frame, want kind) (fra
 			if err != nil {
 				return frame{}, err
 			}
-			// Whatever else comes is late, or not meant for a flow.
+			// Anything else is late or not meant for this flow.
 			if f, ok := decode(buffer[:n]); ok && f.kind == want && f.flow == say.flow &&
 				(want == kindChallenge || f.cookie == say.cookie) {
 				return f, nil

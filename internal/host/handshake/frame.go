@@ -12,17 +12,16 @@ import (
 	"linerate/internal/model/message"
 )
 
-// The frames by which a flow is opened: the opener's hello with the flow's cookie; the
-// acceptor's challenge, an address cookie that only a host which receives at that
-// address knows; the opener's response with both; and ready, when the acceptor has a
-// socket for the flow. All have the same size: no address is sent more than came from
-// it (amplification, RFC 9000, section 8.1).
+// The frames that open a flow: the opener's hello with the flow's cookie; the acceptor's challenge with an
+// address cookie, known only to a host that receives at that address; the opener's response with both cookies;
+// and ready, once the acceptor has a socket for the flow. All have the same size, so that no address is sent
+// more than came from it (amplification, RFC 9000, section 8.1).
 
-// FrameBytes is a frame's size, as UDP payload.
+// FrameBytes is the size of a frame, as UDP payload.
 const FrameBytes = 64
 
-// frameMagic is what a frame begins with. As a number of eight bytes, the most
-// significant first, it is larger than the sequence numbers of a flow of datagrams.
+// frameMagic begins every frame. Read as a big-endian number of eight bytes, it exceeds every sequence number
+// of a flow of datagrams.
 const frameMagic = "linerate"
 
 type kind byte
@@ -34,7 +33,7 @@ const (
 	kindReady     kind = 'r' // acceptor: the flow is open
 )
 
-// addressCookie proves that its bearer receives at the address that it was sent to.
+// addressCookie proves that its sender receives at the address that the cookie was sent to.
 type addressCookie [16]byte
 
 type frame struct {
@@ -52,13 +51,13 @@ func (f frame) encode() []byte {
 	return b
 }
 
-// IsFrame says that a datagram is part of a handshake.
+// IsFrame reports whether a datagram is part of a handshake.
 func IsFrame(b []byte) bool {
 	_, ok := decode(b)
 	return ok
 }
 
-// decode reads a frame; false: it is none.
+// decode parses a frame.
 func decode(b []byte) (f frame, ok bool) {
 	if len(b) != FrameBytes || string(b[:len(frameMagic)]) != frameMagic {
 		return frame{}, false
@@ -73,11 +72,10 @@ func decode(b []byte) (f frame, ok bool) {
 	return frame{}, false
 }
 
-// cookieStore makes cookies, and keeps nothing of those that it has made.
+// cookieStore makes and checks cookies without storing them.
 type cookieStore struct{ secret [32]byte }
 
-// cookieLifetime is how long a cookie is good at least; it is good for twice that at
-// most.
+// cookieLifetime is how long a cookie is valid at least; at most it is valid twice as long.
 const cookieLifetime = 20 * time.Second
 
 func newCookieStore() *cookieStore {
@@ -86,8 +84,7 @@ func newCookieStore() *cookieStore {
 	return b
 }
 
-// cookie makes the cookie for a flow's cookie shown from an address, at an instant of
-// the monotonic clock.
+// cookie returns the address cookie for a flow's cookie shown from an address, at ns of the monotonic clock.
 func (b *cookieStore) cookie(from netip.AddrPort, t message.Cookie, ns int64) (c addressCookie) {
 	h := hmac.New(sha256.New, b.secret[:])
 	address := from.Addr().As16()
@@ -99,7 +96,7 @@ func (b *cookieStore) cookie(from netip.AddrPort, t message.Cookie, ns int64) (c
 	return c
 }
 
-// valid says that a cookie is good.
+// valid reports whether c is a current cookie for this address and flow.
 func (b *cookieStore) valid(c addressCookie, from netip.AddrPort, t message.Cookie, ns int64) bool {
 	now, before := b.cookie(from, t, ns), b.cookie(from, t, ns-int64(cookieLifetime))
 	return hmac.Equal(c[:], now[:]) || hmac.Equal(c[:], before[:])

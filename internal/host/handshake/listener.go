@@ -14,20 +14,19 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Listener is a UDP port at which flows are accepted. It keeps no state of a client
-// whose address is not validated: such a client is sent no more than it sent, and only
-// if it knows the cookie of a flow that is expected.
+// Listener is a UDP port at which flows are accepted. It keeps no state for a client whose address is not
+// validated; such a client is sent no more than it sent, and only if it knows the cookie of an expected flow.
 type Listener struct {
 	conn    *net.UDPConn
 	at      netip.AddrPort
-	six     bool // an IPv6 socket, to which IPv4 may come too
+	six     bool // an IPv6 socket, which may also receive IPv4
 	cookies *cookieStore
 }
 
 // Handler decides which clients a Listener accepts.
 type Handler struct {
-	// Allowed says whether an address of this host, invalid where the system does not say which,
-	// serves one of a client; nil: each serves every one.
+	// Allowed reports whether this host's address at (invalid if the system does not tell) serves the client
+	// address from; nil: all are allowed.
 	Allowed func(at, from netip.Addr) bool
 	// Expects reports whether a flow with this cookie waits for its client.
 	Expects func(message.Cookie) bool
@@ -38,7 +37,7 @@ type Handler struct {
 // Client is a peer whose address has been validated: it returned our cookie.
 type Client struct {
 	listener *Listener
-	local    netip.Addr // of this host, that the client sent to
+	local    netip.Addr // this host's address that the client sent to
 	remote   netip.AddrPort
 	accepted frame
 }
@@ -49,7 +48,7 @@ func Listen(ctx context.Context, address string) (*Listener, error) {
 	config := net.ListenConfig{Control: func(network, _ string, raw syscall.RawConn) error {
 		d.six = network == "udp6"
 		return socket.WithFD(raw, func(fd int) error {
-			// Elsewhere than on Linux, the system chooses what answers come from.
+			// On systems other than Linux, the kernel chooses the source of answers.
 			if err := sock.SetRecvPktinfo(fd, d.six); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 				return err
 			}
@@ -61,7 +60,7 @@ func Listen(ctx context.Context, address string) (*Listener, error) {
 		return nil, err
 	}
 	d.conn = conn.(*net.UDPConn)
-	// Only now that the port is ours alone may the flows' sockets share it.
+	// Only after this port is bound may the flows' sockets share it.
 	if err := socket.WithConn(d.conn, sock.SetReusePort); err != nil {
 		d.conn.Close()
 		return nil, err
@@ -70,10 +69,9 @@ func Listen(ctx context.Context, address string) (*Listener, error) {
 	return d, nil
 }
 
-// Addr is the listener's address.
 func (d *Listener) Addr() netip.AddrPort { return d.at }
 
-// Close closes the port. Flows that have been accepted go on.
+// Close closes the port. Accepted flows continue.
 func (d *Listener) Close() { d.conn.Close() }
 
 // Serve answers clients until the listener is closed.
@@ -85,7 +83,7 @@ func (d *Listener) Serve(g Handler) {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
-			// An ICMP error that an answer of ours has caused, or no memory.
+			// An ICMP error that one of our answers caused, or no memory.
 			time.Sleep(time.Millisecond)
 			continue
 		}
@@ -109,31 +107,30 @@ func (d *Listener) Serve(g Handler) {
 	}
 }
 
-// LocalAddr is the address that the client sent to.
+// LocalAddr returns the address that the client sent to.
 func (c Client) LocalAddr() netip.AddrPort { return c.listener.at }
 
-// RemoteAddr is the client's address.
+// RemoteAddr returns the client's address.
 func (c Client) RemoteAddr() netip.AddrPort { return c.remote }
 
-// Ready is sent to the client once the flow has a socket; until it arrives, the
-// client repeats its response over that socket.
+// Ready returns the frame to send to the client once the flow has a socket. Until the client receives it, it
+// repeats its response over that socket.
 func (c Client) Ready() Ready {
 	c.accepted.kind = kindReady
 	return c.accepted.encode()
 }
 
-// Ready is the end of a handshake, as the acceptor says it.
+// Ready is the acceptor's last frame of a handshake.
 type Ready []byte
 
-// IsRequestedBy says that a datagram is of an opener that has not received it yet.
+// IsRequestedBy reports whether b comes from an opener that has not received r yet.
 func (r Ready) IsRequestedBy(b []byte) bool {
 	f, ok := decode(b)
 	ready, accepted := decode(r)
 	return ok && accepted && f == (frame{kindResponse, ready.flow, ready.cookie})
 }
 
-// Dial makes a socket on the listener's port that is connected to the client, with the
-// request's options.
+// Dial returns a socket on the listener's port that is connected to the client, with the request's options.
 func (c Client) Dial(request message.FlowRequest) (*net.UDPConn, error) {
 	local := netip.AddrPortFrom(c.local, c.listener.at.Port())
 	if !c.local.IsValid() {

@@ -13,15 +13,14 @@ import (
 	"time"
 )
 
-// Credentials are what a token says.
+// Credentials is the content of a token.
 type Credentials struct {
 	User, Password string
 	At             time.Time
 }
 
-// Encode makes the token for a server with this key. iperf3 before 3.17 knows padding by
-// PKCS #1 v1.5 alone (RFC 8017); newer ones use OAEP unless they have the option
-// --use-pkcs1-padding.
+// Encode returns a token encrypted for a server with this key. iperf3 before 3.17 supports only PKCS #1 v1.5
+// padding (RFC 8017); later versions use OAEP unless started with --use-pkcs1-padding.
 func (c Credentials) Encode(key *rsa.PublicKey, pkcs1 bool) (string, error) {
 	if strings.ContainsAny(c.User+c.Password, " \t\r\n\v\f\x00") || c.User == "" || c.Password == "" {
 		return "", errors.New("user and password for an iperf3 server: expected both, and no blanks in them")
@@ -41,7 +40,7 @@ func (c Credentials) Encode(key *rsa.PublicKey, pkcs1 bool) (string, error) {
 	return base64.StdEncoding.EncodeToString(sealed), nil
 }
 
-// DecodeToken reads a token with the server's key and padding.
+// DecodeToken decrypts a token with the server's key and padding.
 func DecodeToken(token string, key *rsa.PrivateKey, pkcs1 bool) (Credentials, error) {
 	sealed, err := base64.StdEncoding.DecodeString(token)
 	if err != nil || len(sealed) == 0 {
@@ -60,8 +59,7 @@ func DecodeToken(token string, key *rsa.PrivateKey, pkcs1 bool) (Credentials, er
 	return parseToken(string(text))
 }
 
-// parseToken takes a token's words apart. iperf3 reads them with scanf, to which
-// any blanks are alike.
+// parseToken splits a token into its fields. iperf3 parses them with scanf, which accepts any white space.
 func parseToken(text string) (Credentials, error) {
 	words := strings.Fields(text)
 	if len(words) != 6 || words[0] != "user:" || words[2] != "pwd:" || words[4] != "ts:" {
@@ -74,7 +72,7 @@ func parseToken(text string) (Credentials, error) {
 	return Credentials{User: words[1], Password: words[3], At: time.Unix(seconds, 0)}, nil
 }
 
-// PasswordHash is what a server's file of users has beside a name.
+// PasswordHash returns the hash that a server's user file has for a user and password.
 func PasswordHash(user, password string) string {
 	sum := sha256.Sum256([]byte("{" + user + "}" + password))
 	return hex.EncodeToString(sum[:])

@@ -2,11 +2,10 @@ package iperf3
 
 import "fmt"
 
-// Code is iperf3's number of an error. A client prints its own words for it.
+// Code is an iperf3 error number. A client prints its own text for it.
 type Code int32
 
-// The codes that a server sends. Those that a client's iperf3 does not know, it
-// prints as a number.
+// The codes that a server sends. An iperf3 client prints a code that it does not know as a number.
 const (
 	CodeDuration       Code = 5
 	CodeStreams        Code = 6

@@ -7,17 +7,17 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Count is what a flow had counted at an instant.
+// Count holds the counts of a flow at one time.
 type Count struct {
 	Bytes       int64
 	packets     int64 // sent, or received and lost
 	lost        int64
 	retransmits int64   // -1: unknown
-	jitter      float64 // s
+	jitter      float64 // in seconds
 }
 
-// CountOf returns what a flow has counted. Of what was sent over TCP it is what the
-// peer's kernel has acknowledged: the rest may still be in this host.
+// CountOf returns the counts of a flow. Bytes sent over TCP are those that the peer's kernel has acknowledged;
+// the rest may still be on this host.
 func CountOf(e message.FlowEnd) Count {
 	c := Count{Bytes: e.ReceivedBytes + e.WrittenBytes, retransmits: -1}
 	if d := e.Datagrams; d != nil {
@@ -33,8 +33,7 @@ func CountOf(e message.FlowEnd) Count {
 	return c
 }
 
-// Result returns the result of the stream with this id at its end, after so many seconds
-// that followed the count of what is omitted.
+// Result returns the final result of stream id, over the given seconds, minus the counts of the omitted time.
 func (c Count) Result(id int, omitted Count, seconds float64) StreamResult {
 	r := StreamResult{
 		ID: Int(id), Bytes: Int(max(0, c.Bytes-omitted.Bytes)), Retransmits: -1, Jitter: c.jitter, EndTime: seconds,
@@ -47,23 +46,21 @@ func (c Count) Result(id int, omitted Count, seconds float64) StreamResult {
 	return r
 }
 
-// CPUTime is processor time of this process. It serves others at the same time, and
-// their share is included.
+// CPUTime is processor time of this process, including its work for other clients.
 type CPUTime struct{ user, system time.Duration }
 
-// UsedCPU is what the process has used so far.
+// UsedCPU returns what the process has used so far.
 func UsedCPU() CPUTime {
 	user, system := proc.CPUTime()
 	return CPUTime{user, system}
 }
 
-// Since returns what was used since an earlier time.
+// Since returns the time used since before.
 func (c CPUTime) Since(before CPUTime) CPUTime {
 	return CPUTime{c.user - before.user, c.system - before.system}
 }
 
-// NewResults returns results without streams of a side that used so much processor time
-// in so many seconds.
+// NewResults returns results without streams for a side that used this processor time in the given seconds.
 func NewResults(used CPUTime, seconds float64) *Results {
 	share := func(d time.Duration) float64 { return 100 * d.Seconds() / max(seconds, 1e-9) }
 	return &Results{
@@ -72,7 +69,7 @@ func NewResults(used CPUTime, seconds float64) *Results {
 	}
 }
 
-// Add adds the result of a stream, and whether this side sends it.
+// Add adds a stream's result; sends reports whether this side sends it.
 func (r *Results) Add(s StreamResult, sends bool, congestionControl string) {
 	if sends {
 		r.SenderRetransmits = max(r.SenderRetransmits, 0)

@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// HelloBytes is the size of the datagrams by which a UDP stream is opened: the
-// client's question and the server's answer.
+// HelloBytes is the size of the datagrams that open a UDP stream: the client's request and the server's answer.
 const HelloBytes = 4
 
 var (
-	// Hello opens a UDP stream, and HelloAnswer says that it is open.
+	// Hello requests a UDP stream, HelloAnswer confirms it.
 	Hello       = [HelloBytes]byte{'9', '8', '7', '6'}
 	HelloAnswer = [HelloBytes]byte{'6', '7', '8', '9'}
 
@@ -18,13 +17,13 @@ var (
 	helloAnswerOld = [HelloBytes]byte{0xb1, 0x68, 0xde, 0x3a}
 )
 
-// IsHelloAnswer says whether a datagram is a server's answer, of any version and
-// byte order: both are sent as the machine has them in memory.
+// IsHelloAnswer reports whether b is a server's answer, of any version and byte order: hosts send it in their
+// native order.
 func IsHelloAnswer(b []byte) bool {
 	return len(b) >= HelloBytes && isOneOf([HelloBytes]byte(b), HelloAnswer, helloAnswerOld)
 }
 
-// IsHello says whether a datagram is a client's question, of any version and byte order.
+// IsHello reports whether b is a client's request, of any version and byte order.
 func IsHello(b []byte) bool {
 	return len(b) == HelloBytes && isOneOf([HelloBytes]byte(b), Hello, helloOld)
 }
@@ -34,21 +33,20 @@ func isOneOf(at [HelloBytes]byte, known ...[HelloBytes]byte) bool {
 	return slices.Contains(known, at) || slices.Contains(known, turned)
 }
 
-// The sizes of what each datagram of a stream begins with.
+// Sizes of the header of a stream's datagrams.
 const (
 	headerBytes     = 12
-	wideHeaderBytes = 16 // with a sequence number of 64 bits
+	wideHeaderBytes = 16 // with a 64-bit sequence number
 )
 
-// DatagramHeader is what each datagram of a stream begins with, for a flow of package
-// datagram: its sequence numbers begin with 0, where those on the wire begin with 1, and
-// its times are in nanoseconds, where those on the wire are in microseconds. Times are of
-// the sender's clock: only differences mean anything.
+// DatagramHeader is iperf3's datagram header for package datagram. It converts sequence numbers, which begin
+// with 1 on the wire and with 0 in flows, and times, which are microseconds on the wire and nanoseconds in
+// flows. Times are of the sender's clock: only differences are meaningful.
 type DatagramHeader struct {
-	Wide bool // sequence numbers of 64 bits
+	Wide bool // 64-bit sequence numbers
 }
 
-// Put writes the header to the beginning of a datagram.
+// Put writes the header to b.
 func (h DatagramHeader) Put(b []byte, sequence uint64, ns int64) {
 	binary.BigEndian.PutUint32(b, uint32(ns/1e9))
 	binary.BigEndian.PutUint32(b[4:], uint32(ns%1e9/1e3))
@@ -59,8 +57,7 @@ func (h DatagramHeader) Put(b []byte, sequence uint64, ns int64) {
 	}
 }
 
-// Parse reads the beginning of a datagram. The sequence number is one that no flow has,
-// 2⁶⁴ - 1, if it is too short.
+// Parse reads the header of b. If b is too short, the sequence number is 2⁶⁴ - 1, which no flow uses.
 func (h DatagramHeader) Parse(b []byte) (sequence uint64, ns int64) {
 	switch {
 	case h.Wide && len(b) >= wideHeaderBytes:

@@ -1,12 +1,11 @@
 package iperf3
 
-// Parameters are what a client asks for: the first document of a test. The zero
-// value of a field leaves it out, except for those that iperf3 always sends.
+// Parameters is the first document of a test: what a client requests. A zero field is omitted, except for those
+// that iperf3 always sends.
 //
 // iperf3's other parameters are neither sent nor read.
 //
-// There is no answer but the next state, so that a client does not learn whether
-// its server knew every field.
+// The server answers only with the next state, so a client does not learn whether it knew every field.
 type Parameters struct {
 	TCP  bool `json:"tcp,omitempty"`
 	UDP  bool `json:"udp,omitempty"`
@@ -39,7 +38,7 @@ type Parameters struct {
 	ClientVersion string `json:"client_version"`
 }
 
-// Protocol is the word for what the streams are.
+// Protocol returns the name of the streams' protocol.
 func (p *Parameters) Protocol() string {
 	switch {
 	case p.UDP:
@@ -50,9 +49,7 @@ func (p *Parameters) Protocol() string {
 	return "tcp"
 }
 
-// Streams is how many streams a test has, and ServerSends which of them, numbered
-// from 0 in the order in which they are opened, carry data from the server to the
-// client.
+// Streams returns the number of streams of a test.
 func (p *Parameters) Streams() int {
 	if p.Bidirectional {
 		return 2 * int(p.Parallel)
@@ -60,7 +57,7 @@ func (p *Parameters) Streams() int {
 	return int(p.Parallel)
 }
 
-// ServerSends is the direction of the stream that is opened as number n.
+// ServerSends reports whether the server sends on the n-th stream, counted from 0 in the order of opening.
 func (p *Parameters) ServerSends(n int) bool {
 	if p.Bidirectional {
 		return n >= int(p.Parallel)
@@ -68,5 +65,5 @@ func (p *Parameters) ServerSends(n int) bool {
 	return p.Reverse
 }
 
-// Wide says that datagrams have sequence numbers of 64 bits.
+// Wide reports whether datagrams have 64-bit sequence numbers.
 func (p *Parameters) Wide() bool { return p.UDPCounters64Bit != 0 }

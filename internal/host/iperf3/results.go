@@ -5,36 +5,34 @@ import (
 	"fmt"
 )
 
-// maxResultStreams is how many streams results may have.
+// maxResultStreams is the maximum number of streams in results.
 const maxResultStreams = 2 * MaxStreams
 
-// Results are what either side has counted, in the same form: the client sends
-// its own first, and the server answers.
+// Results holds what one side has counted. The client sends its own first, and the server answers with the same
+// format.
 type Results struct {
 	CPUTotal  float64 `json:"cpu_util_total"` // % of one processor
 	CPUUser   float64 `json:"cpu_util_user"`
 	CPUSystem float64 `json:"cpu_util_system"`
-	// SenderRetransmits: -1, this side sends nothing; 1, it knows what was sent
-	// again.
+	// SenderRetransmits: -1 if this side sends nothing; 1 if it counts retransmissions.
 	SenderRetransmits Int    `json:"sender_has_retransmits"`
 	CongestionUsed    string `json:"congestion_used,omitempty"`
-	// One of these when the client asked for the server's output.
+	// At most one is set, if the client requested the server's output.
 	ServerOutputText string          `json:"server_output_text,omitempty"`
 	ServerOutputJSON json.RawMessage `json:"server_output_json,omitempty"`
 
 	Streams []StreamResult `json:"streams"`
 }
 
-// StreamResult is one side's of one stream.
+// StreamResult is one side's result for one stream.
 type StreamResult struct {
 	ID Int `json:"id"`
-	// Bytes sent or received since the omitted time was over, at this side.
+	// Bytes sent or received by this side since the omitted time.
 	Bytes       Int     `json:"bytes"`
 	Retransmits Int     `json:"retransmits"` // -1: not known
 	Jitter      float64 `json:"jitter"`      // s
-	// Errors are datagrams missing, Packets those sent, or the highest sequence
-	// number seen; both since the beginning. What came of them while time was
-	// omitted is in the other two.
+	// Errors counts missing datagrams; Packets is the number sent, or the highest sequence number received.
+	// Both count from the beginning; the other two fields have the part in the omitted time.
 	Errors         Int     `json:"errors"`
 	OmittedErrors  Int     `json:"omitted_errors"`
 	Packets        Int     `json:"packets"`
@@ -42,13 +40,12 @@ type StreamResult struct {
 	StartTime      float64 `json:"start_time"` // s
 	EndTime        float64 `json:"end_time"`   // s
 
-	// HasOmitted and HasTimes: the side that sent this knew of those fields.
-	// Old versions of iperf3 do not.
+	// HasOmitted and HasTimes report whether the sender knew those fields. Old versions of iperf3 do not.
 	HasOmitted bool `json:"-"`
 	HasTimes   bool `json:"-"`
 }
 
-// UnmarshalJSON reads results, and insists on what every version sends.
+// UnmarshalJSON requires the fields that every version sends.
 func (r *Results) UnmarshalJSON(text []byte) error {
 	type plain Results
 	mandatory := []string{"cpu_util_total", "cpu_util_user", "cpu_util_system", "sender_has_retransmits", "streams"}
@@ -64,7 +61,7 @@ func (r *Results) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads a stream's results, and insists on what every version sends.
+// UnmarshalJSON requires the fields that every version sends.
 func (s *StreamResult) UnmarshalJSON(text []byte) error {
 	type plain StreamResult
 	fields, err := present(text, "id", "bytes", "retransmits", "jitter", "errors", "packets")
@@ -78,7 +75,7 @@ func (s *StreamResult) UnmarshalJSON(text []byte) error {
 	return decode(text, (*plain)(s))
 }
 
-// present are an object's fields, or the names of those that are missing.
+// present returns an object's fields, or the names of those missing.
 func present(text []byte, names ...string) (map[string]json.RawMessage, error) {
 	var fields map[string]json.RawMessage
 	if err := decode(text, &fields); err != nil {

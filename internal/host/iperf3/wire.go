@@ -12,19 +12,19 @@ import (
 	"strings"
 )
 
-// DefaultPort is where iperf3 servers listen, for TCP and for UDP.
+// DefaultPort is the TCP and UDP port of iperf3 servers.
 const DefaultPort = "5201"
 
-// The most that documents on the control connection may hold. iperf3 bounds the
-// first alike and no longer the second, in which a server may put its output.
+// Size limits of documents on the control connection. iperf3 limits the first in the same way, but no longer
+// the second, in which a server may put its output.
 const (
 	MaxParametersBytes = 8 << 10
 	MaxResultsBytes    = 4 << 20
 )
 
-// Bounds of iperf3 on what a client may ask for.
+// iperf3's limits of what a client may request.
 const (
-	MaxStreams    = 128 // of one direction
+	MaxStreams    = 128 // per direction
 	MaxTimeS      = 86400
 	MaxOmitS      = 600
 	MaxTCPLength  = 1 << 20
@@ -37,10 +37,10 @@ const (
 	DefaultLength = 128 << 10 // of a TCP block
 )
 
-// State is one byte that either side sends on the control connection.
+// State is a one-byte message on the control connection.
 type State int8
 
-// The states that are sent; the comments say by whom.
+// The states and who sends them.
 const (
 	TestStart       State = 1  // server: begin counting
 	TestRunning     State = 2  // server: begin sending
@@ -71,7 +71,7 @@ func (s State) String() string {
 	return fmt.Sprintf("state %d", int8(s))
 }
 
-// ReadState reads one state. A byte that is none is an error.
+// ReadState reads one state. It fails on an unknown one.
 func ReadState(r io.Reader) (State, error) {
 	var b [1]byte
 	if _, err := io.ReadFull(r, b[:]); err != nil {
@@ -90,8 +90,8 @@ func WriteState(w io.Writer, s State) error {
 	return err
 }
 
-// WriteServerError refuses or ends a test: the state ServerError, the code, and
-// the errno that belongs to it, or 0.
+// WriteServerError refuses or ends a test: it sends the state ServerError, the code, and the errno that belongs
+// to it, or 0.
 func WriteServerError(w io.Writer, code Code, errno int) error {
 	state := ServerError
 	b := []byte{byte(state)}
@@ -101,8 +101,7 @@ func WriteServerError(w io.Writer, code Code, errno int) error {
 	return err
 }
 
-// ReadServerError reads what follows a state ServerError. Some versions leave the
-// errno out.
+// ReadServerError reads what follows the state ServerError. Some versions omit the errno.
 func ReadServerError(r io.Reader) (Code, int, error) {
 	var b [8]byte
 	if n, err := io.ReadFull(r, b[:]); err != nil && n < 4 {
@@ -111,7 +110,7 @@ func ReadServerError(r io.Reader) (Code, int, error) {
 	return Code(int32(binary.BigEndian.Uint32(b[:]))), int(int32(binary.BigEndian.Uint32(b[4:]))), nil
 }
 
-// WriteJSON sends one document: four bytes of length, and the text.
+// WriteJSON writes one document: four bytes of length, and the text.
 func WriteJSON(w io.Writer, document any) error {
 	text, err := json.Marshal(document)
 	if err != nil {
@@ -121,8 +120,8 @@ func WriteJSON(w io.Writer, document any) error {
 	return err
 }
 
-// ReadJSON reads one document of at most limit bytes into what document points
-// to. As in iperf3, a field of another type than expected is as good as absent.
+// ReadJSON reads one document of at most limit bytes into *document. As in iperf3, a field of an unexpected
+// type is ignored.
 func ReadJSON(r io.Reader, limit int, document any) error {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:]); err != nil {
@@ -132,7 +131,7 @@ func ReadJSON(r io.Reader, limit int, document any) error {
 	if n == 0 || uint64(n) > uint64(limit) {
 		return fmt.Errorf("a document of %d bytes: expected 1 to %d", n, limit)
 	}
-	// Memory is taken as the text arrives, not as it is announced.
+	// Memory grows as the text arrives, not as its length announces.
 	var text bytes.Buffer
 	if got, err := io.CopyN(&text, r, int64(n)); err != nil {
 		return fmt.Errorf("a document of %d bytes ended after %d: %w", n, got, io.ErrUnexpectedEOF)
@@ -140,7 +139,7 @@ func ReadJSON(r io.Reader, limit int, document any) error {
 	return decode(text.Bytes(), document)
 }
 
-// decode reads an object whose fields may have the wrong type.
+// decode decodes an object whose fields may have the wrong type.
 func decode(text []byte, document any) error {
 	if !bytes.HasPrefix(bytes.TrimLeft(text, " \t\r\n"), []byte("{")) {
 		return errors.New("a document that is not a JSON object")
@@ -152,11 +151,11 @@ func decode(text []byte, document any) error {
 	return err
 }
 
-// Int is a whole number as iperf3 writes and reads it: it may have an exponent or
-// a fraction, which is cut off. What is no number leaves it as it was.
+// Int is an integer in iperf3's JSON: it may have an exponent, or a fraction, which is cut off. Decoding
+// anything else leaves it unchanged.
 type Int int64
 
-// UnmarshalJSON reads a number, or nothing.
+// UnmarshalJSON ignores what is not a number.
 func (i *Int) UnmarshalJSON(text []byte) error {
 	var whole int64
 	if json.Unmarshal(text, &whole) == nil && string(text) != "null" {
@@ -170,11 +169,10 @@ func (i *Int) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// CookieBytes is the length of a cookie on the wire, its final zero included.
+// CookieBytes is the length of a cookie on the wire, including its final zero.
 const CookieBytes = 37
 
-// Cookie names a test. A client begins its control connection and each TCP stream
-// with it.
+// Cookie identifies a test. A client begins its control connection and each TCP stream with it.
 type Cookie [CookieBytes]byte
 
 var cookieLetters = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -188,11 +186,10 @@ func NewCookie() Cookie {
 	return c
 }
 
-// ErrNotIperf3: the peer does not speak iperf3.
+// ErrNotIperf3 means that the peer does not speak iperf3.
 var ErrNotIperf3 = errors.New("not iperf3")
 
-// ReadCookie reads a cookie and not a byte more. An error that is ErrNotIperf3
-// says that what came is none.
+// ReadCookie reads a cookie and not a byte more. It returns ErrNotIperf3 if the bytes are no cookie.
 func ReadCookie(r io.Reader) (Cookie, error) {
 	var c Cookie
 	n, err := io.ReadFull(r, c[:])
@@ -202,8 +199,8 @@ func ReadCookie(r io.Reader) (Cookie, error) {
 	return c, err
 }
 
-// plausible says whether bytes may be the first of a cookie. iperf3 draws from a-z
-// and 2-7 and checks nothing; other programs draw from other letters.
+// plausible reports whether b may begin a cookie. iperf3 draws from a-z and 2-7 and checks nothing; other
+// programs use other letters.
 func plausible(b []byte) bool {
 	for i, c := range b {
 		allowed := c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' ||
@@ -215,8 +212,8 @@ func plausible(b []byte) bool {
 	return true
 }
 
-// StreamID is the id of the stream that is opened as number n, from 0: 1, 3, 4,
-// 5 and so on. Results name streams by it.
+// StreamID returns the id of the n-th stream opened, counted from 0: 1, 3, 4, 5 and so on. Results name streams
+// by it.
 func StreamID(n int) int {
 	if n == 0 {
 		return 1

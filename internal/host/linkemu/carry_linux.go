@@ -18,9 +18,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Carry carries the frames of all links until stop is closed. Link i joins the taps
-// 2i and 2i+1, given as descriptors; the impairments are those of its two
-// directions, the one from tap 2i first.
+// Carry carries the frames of all links until stop is closed. Link i joins the taps with descriptors taps[2i]
+// and taps[2i+1]; its first impairment applies to frames from taps[2i], its second to the other direction.
 func Carry(links [][2]topology.Impairment, taps []int, stop <-chan struct{}) error {
 	if len(taps) != 2*len(links) {
 		return fmt.Errorf("%d taps for %d links: expected two for each", len(taps), len(links))
@@ -48,22 +47,21 @@ func Carry(links [][2]topology.Impairment, taps []int, stop <-chan struct{}) err
 }
 
 const (
-	// maxFrame is a super-frame of 64 KiB with its headers.
+	// maxFrame is the size of a super-frame of 64 KiB with its headers.
 	maxFrame = 64<<10 + 512
 	// maxSleep limits the time until a direction notices that it is to stop.
 	maxSleep = 100 * time.Millisecond
 	// maxInFlight limits the bytes in flight in one direction: a second of
 	// 4 Gbit/s. Frames beyond it are dropped.
 	maxInFlight = 512 << 20
-	// carrierInterval is how often the taps' interfaces are asked whether they are up.
+	// carrierInterval is how often followCarriers checks whether the taps' interfaces are up.
 	carrierInterval = 10 * time.Millisecond
-	// readBatch is how many frames are read before those that are due are written.
+	// readBatch is the number of frames read before those that are due are written.
 	readBatch = 16
 )
 
-// followCarriers takes the carrier from one end of a link while the other end's interface is down,
-// as with a cable, until stop is closed. Taps are up and have a carrier when they are made; a kernel
-// before Linux 5.0 cannot change it.
+// followCarriers removes the carrier from one end of a link while the other end's interface is down, as a cable
+// does, until stop is closed. New taps are up and have a carrier; a kernel before Linux 5.0 cannot change that.
 func followCarriers(taps []int, stop <-chan struct{}) {
 	up := slices.Repeat([]bool{true}, len(taps))
 	for ask := time.NewTicker(carrierInterval); ; {
@@ -137,21 +135,21 @@ func (d *direction) carry(from, to int, quit *atomic.Bool) {
 	}
 }
 
-// deliver writes the frames that are due, and returns how many.
+// deliver writes the frames that are due and returns their number.
 func (d *direction) deliver(l *delayLine, to int, now int64) (n int) {
 	for ; ; n++ {
 		due, ok := l.due()
 		if !ok || due > now {
 			return n
 		}
-		// An interface that is down drops the frame, as hardware would.
+		// The kernel drops a frame to an interface that is down, as hardware would.
 		_, _ = netlink.Tap(to).Write(l.first())
 		l.pop()
 	}
 }
 
-// receive reads a batch of frames, the first of which is sent now, and returns how many; less
-// than readBatch: there are no more.
+// receive reads a batch of frames, sent at time now, and returns their number; less than readBatch means that
+// there are no more.
 func (d *direction) receive(from int, now int64) (frames int) {
 	for frames < readBatch {
 		n, err := netlink.Tap(from).Read(d.scratch)
@@ -170,8 +168,7 @@ func (d *direction) receive(from int, now int64) (frames int) {
 	return frames
 }
 
-// due is when a frame, a single one, that is sent at an instant arrives: never before the
-// one in front of it.
+// due returns when a frame sent at the given time arrives: never before the previous frame.
 func (d *direction) due(sent int64) int64 {
 	due := sent + d.delay
 	if d.jitter > 0 {
@@ -181,9 +178,8 @@ func (d *direction) due(sent int64) int64 {
 	return d.last
 }
 
-// send applies the impairment to a frame: of its segments some find no room in the
-// queue, some are lost, some overtake, and some are delayed for longer; the others stay
-// together.
+// send applies the impairment to a frame. Some of its segments may be dropped by the queue, lost, reordered or
+// delayed further; the others stay together.
 func (d *direction) send(frame []byte, now int64) {
 	if d.inOrder.bytes > maxInFlight {
 		return
@@ -193,7 +189,7 @@ func (d *direction) send(frame []byte, now int64) {
 		return
 	}
 	lost, early := d.loss.next(fit), d.reorder.next(fit)
-	begin, due := 0, int64(0) // of the next segments that stay together
+	begin, due := 0, int64(0) // the next segments that stay together
 	keep := func(end int) {
 		switch {
 		case end <= begin:

@@ -2,8 +2,8 @@
 
 package linkemu
 
-// delayLine is a queue of frames in flight, in the order in which they are due. Its
-// buffers are reused: it allocates only while it grows.
+// delayLine is a queue of frames in flight, ordered by due time. It reuses its buffers and allocates only to
+// grow.
 type delayLine struct {
 	frames []delayed // a ring
 	head   int
@@ -21,7 +21,7 @@ type delayed struct {
 // a super-frame.
 var bufferSizes = []int{256, 2 << 10, 10 << 10, 32 << 10, maxFrame + 16}
 
-// buffer returns one of n bytes.
+// buffer returns a buffer of n bytes.
 func (l *delayLine) buffer(n int) []byte {
 	for _, size := range bufferSizes {
 		if n > size {
@@ -46,7 +46,7 @@ func (l *delayLine) pushSegments(frame []byte, begin, end int, due int64) {
 	extractSegments(l.grow(segmentsLen(frame, begin, end), due), frame, begin, end)
 }
 
-// grow appends a frame of n bytes and returns it to be filled.
+// grow appends a frame of n bytes and returns its buffer to be filled.
 func (l *delayLine) grow(n int, due int64) []byte {
 	if l.n == len(l.frames) {
 		grown := make([]delayed, max(64, 2*l.n))
@@ -62,7 +62,7 @@ func (l *delayLine) grow(n int, due int64) []byte {
 	return w.frame
 }
 
-// due returns when the first frame is due; false: there is none.
+// due returns when the first frame is due; false if the queue is empty.
 func (l *delayLine) due() (int64, bool) {
 	if l.n == 0 {
 		return 0, false

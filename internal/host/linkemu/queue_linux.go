@@ -10,14 +10,14 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// queue is a virtual queue in front of a link with a rate: no frame is stored, its
-// length follows from the time at which the link will be idle. A frame is counted
-// from its Ethernet header to its last byte, as the kernel's shapers do.
+// queue is a virtual queue in front of a link with a rate. It stores no frame: its length follows from the time
+// at which the link becomes idle. A frame's size counts from its Ethernet header to its last byte, as in the
+// kernel's shapers.
 type queue struct {
-	perByte float64 // nanoseconds; 0: no rate, so no queue
+	perByte float64 // ns per byte; 0: no rate, so no queue
 	limit   int64   // bytes
 	mark    int64   // ECN threshold in bytes; 0: nothing is marked
-	idleAt  float64 // when all is sent, in nanoseconds
+	idleAt  float64 // when everything is sent, in nanoseconds
 }
 
 func newQueue(i topology.Impairment) queue {
@@ -28,9 +28,8 @@ func newQueue(i topology.Impairment) queue {
 	return q
 }
 
-// enqueue takes as many of a frame's segments as there is room for, and marks them
-// if more than the threshold waits already. sent is when the link will have sent
-// the last one.
+// enqueue accepts as many segments of a frame as fit, and marks them if more than the threshold is waiting.
+// sent is when the link has sent the last of them.
 func (q *queue) enqueue(frame []byte, now int64) (segs int, sent int64) {
 	segs = segments(frame)
 	if q.perByte == 0 {
@@ -50,7 +49,7 @@ func (q *queue) enqueue(frame []byte, now int64) (segs int, sent int64) {
 	return segs, int64(q.idleAt)
 }
 
-// sentLen is how many bytes the first segments of a frame take on the link.
+// sentLen returns the bytes that the first segs segments of a frame take on the link.
 func sentLen(frame []byte, segs int) int64 {
 	s, ok := parseSuperFrame(frame)
 	if !ok {
@@ -60,8 +59,8 @@ func sentLen(frame []byte, segs int) int64 {
 	return int64(segs*s.payload + to)
 }
 
-// markCE sets CE in the frame's ECN field (RFC 3168, section 5) if its sender is
-// ECN-capable; false: it is not.
+// markCE sets CE in the frame's ECN field (RFC 3168, section 5); it returns false if the sender is not
+// ECN-capable.
 func markCE(frame []byte) bool {
 	if len(frame) < tapHeader+ethernet {
 		return false

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 )
 
-// bernoulli draws which frames an event such as a loss happens to: to each
-// independently and with the same probability.
+// bernoulli draws the frames to which an event such as a loss happens, independently and with equal
+// probability.
 type bernoulli struct {
 	draw *rand.Rand
 	none bool    // the probability is 0
@@ -25,14 +25,14 @@ func newBernoulli(probability float64, draw *rand.Rand) bernoulli {
 	return b
 }
 
-// drawGap draws the number of frames before the next event (a geometric
-// distribution), which costs one random number per event rather than per frame.
+// drawGap draws the number of frames before the next event from a geometric distribution: one random number per
+// event instead of one per frame.
 func (b *bernoulli) drawGap() int {
 	return int(min(math.Log(1-b.draw.Float64())/b.log, math.MaxInt32))
 }
 
-// next returns the indices of the events among the next n frames. The list is valid
-// until the next call.
+// next returns the indices of the next n frames to which the event happens. The slice is valid until the next
+// call.
 func (b *bernoulli) next(n int) []int {
 	b.hits = b.hits[:0]
 	if b.none {

@@ -8,10 +8,9 @@ import (
 	"linerate/internal/model/checksum"
 )
 
-// A frame of a tap begins with struct virtio_net_hdr (linux/virtio_net.h), in native
-// byte order: flags, gso_type, hdr_len, gso_size, csum_start, csum_offset. With a
-// gso_type it is a super-frame whose payload is to be segmented into gso_size bytes
-// each, every segment with the headers.
+// A frame of a tap begins with struct virtio_net_hdr (linux/virtio_net.h), in native byte order: flags,
+// gso_type, hdr_len, gso_size, csum_start, csum_offset. If gso_type is set, it is a super-frame: its payload
+// must be cut into segments of gso_size bytes, each with a copy of the headers.
 const (
 	tapHeader = 10 // its size
 	atType    = 1
@@ -23,7 +22,7 @@ const (
 	gsoTCPv4 = 1
 	gsoTCPv6 = 4
 	gsoUDP   = 5    // UDP_L4
-	gsoECN   = 0x80 // beside a type
+	gsoECN   = 0x80 // flag combined with a type
 
 	ethernet = 14
 	tagged   = 4 // each VLAN tag
@@ -40,8 +39,7 @@ type superFrame struct {
 	v6                          bool
 }
 
-// parseSuperFrame returns the layout; false: it is an ordinary frame, or one of a
-// kind that is not segmented here.
+// parseSuperFrame returns the layout of a super-frame; false for an ordinary frame or an unsupported kind.
 func parseSuperFrame(frame []byte) (s superFrame, ok bool) {
 	if len(frame) < tapHeader+ethernet {
 		return s, false
@@ -78,8 +76,7 @@ func etherType(ether []byte) (kind uint16, at int) {
 	return kind, at
 }
 
-// segments is the number of frames that a super-frame is segmented into; 1 for an
-// ordinary frame.
+// segments returns the number of frames that a super-frame is cut into; 1 for an ordinary frame.
 func segments(frame []byte) int {
 	s, ok := parseSuperFrame(frame)
 	if !ok {
@@ -88,14 +85,13 @@ func segments(frame []byte) int {
 	return (len(frame) - tapHeader - s.payload + s.size - 1) / s.size
 }
 
-// extent returns where the payload of the segments from begin to end lies, from the
-// start of the payload.
+// extent returns the offsets in the payload of the segments from begin to end.
 func (s superFrame) extent(frame []byte, begin, end int) (from, to int) {
 	all := len(frame) - tapHeader - s.payload
 	return begin * s.size, min(end*s.size, all)
 }
 
-// segmentsLen is the length of a frame of the segments from begin to end.
+// segmentsLen returns the length of a frame with the segments from begin to end.
 func segmentsLen(frame []byte, begin, end int) int {
 	s, ok := parseSuperFrame(frame)
 	if !ok {
@@ -105,9 +101,8 @@ func segmentsLen(frame []byte, begin, end int) int {
 	return tapHeader + s.payload + to - from
 }
 
-// extractSegments makes a frame of the segments from begin to end of a super-frame,
-// a super-frame again if there are several
-// (Documentation/networking/segmentation-offloads.rst).
+// extractSegments writes a frame with the segments from begin to end of a super-frame; several segments form a
+// super-frame again (Documentation/networking/segmentation-offloads.rst).
 func extractSegments(into, frame []byte, begin, end int) {
 	s, ok := parseSuperFrame(frame)
 	if !ok {
@@ -153,8 +148,8 @@ func extractSegments(into, frame []byte, begin, end int) {
 	binary.BigEndian.PutUint16(ip[10:], checksum.Of(ip[:int(ip[0]&15)*4]))
 }
 
-// adjust updates a partial transport checksum, which covers the pseudo-header alone
-// (RFC 9293, section 3.1; the device adds the rest), for a new length.
+// adjust updates a partial transport checksum for a new length. It covers only the pseudo-header (RFC 9293,
+// section 3.1); the device adds the rest.
 func adjust(field []byte, was, is int) {
 	partial := uint64(binary.BigEndian.Uint16(field))
 	binary.BigEndian.PutUint16(field, checksum.Fold(partial+uint64(^uint16(was))+uint64(uint16(is))))

@@ -94,5 +94,5 @@ func truth(is bool) float64 {
 	return 0
 }
 
-// joined lists rules, sorted.
+// joined joins sorted rules.
 func joined(rules []string) string { return strings.Join(slices.Sorted(slices.Values(rules)), ", ") }

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/host/socket"
 )
 
-// The bounds of the HTTP server. Prometheus gives up after 10 s by default (scrape_timeout).
+// Limits of the HTTP server. Prometheus gives up after 10 s by default (scrape_timeout).
 const (
 	mostConnections = 32 // a quarter of them from one source (greeting.Queue)
 	mostHeader      = 16 << 10
@@ -26,10 +26,10 @@ const (
 	idleTimeout     = 2 * time.Minute
 )
 
-// Path is where the metrics are.
+// Path is the path of the metrics.
 const Path = "/metrics"
 
-// Endpoint is a port at which the metrics are read by HTTP.
+// Endpoint is a port that serves the metrics over HTTP.
 type Endpoint struct{ listener *net.TCPListener }
 
 // Listen opens the port.
@@ -42,13 +42,13 @@ func Listen(ctx context.Context, address string) (*Endpoint, error) {
 	return &Endpoint{l.(*net.TCPListener)}, nil
 }
 
-// URL is where the metrics are.
+// URL returns the URL of the metrics.
 func (e *Endpoint) URL() string { return "http://" + e.listener.Addr().String() + Path }
 
-// Close closes an endpoint that was not served.
+// Close closes an endpoint that Serve was not called on.
 func (e *Endpoint) Close() error { return e.listener.Close() }
 
-// Serve answers scrapes of this host, and of a server unless it is nil, until ctx ends.
+// Serve answers scrapes of this host, and of server if it is not nil, until ctx ends.
 func (e *Endpoint) Serve(ctx context.Context, server func() Serving) error {
 	host, err := OpenHost()
 	if err != nil {
@@ -69,7 +69,7 @@ func (e *Endpoint) Serve(ctx context.Context, server func() Serving) error {
 	return serveHTTP(ctx, e.listener, handler(registry))
 }
 
-// handler answers with what is registered.
+// handler returns a handler for the registered metrics.
 func handler(registry *prometheus.Registry) http.Handler {
 	metrics := promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true,
 		ErrorHandling: promhttp.ContinueOnError})
@@ -81,12 +81,13 @@ func handler(registry *prometheus.Registry) http.Handler {
 // serveHTTP serves until ctx ends.
 func serveHTTP(ctx context.Context, l *net.TCPListener, h http.Handler) error {
 	s := &http.Server{
-		// The answer is made in memory, so that a client that reads slowly keeps no others waiting.
+		// The answer is built in memory, so that a slow client does not block others.
 		Handler:           http.TimeoutHandler(h, answerTimeout, "the host could not be read in time\n"),
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: writeTimeout,
 		IdleTimeout:    idleTimeout,
 		MaxHeaderBytes: mostHeader,
-		ErrorLog:       slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // of clients that do not speak HTTP
+		// errors of clients that do not speak HTTP
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 	}
 	defer context.AfterFunc(ctx, func() { s.Close() })()
 	err := s.Serve(&listener{l, greeting.NewQueue(mostConnections)})
@@ -97,8 +98,8 @@ func serveHTTP(ctx context.Context, l *net.TCPListener, h http.Handler) error {
 	return err
 }
 
-// listener bounds the connections: one more closes the oldest of its source, or of the source
-// that has the most.
+// listener limits the number of connections: one more closes the oldest of its source, or of the source that
+// has the most.
 type listener struct {
 	*net.TCPListener
 	queue *greeting.Queue
@@ -111,7 +112,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		from := socket.AddrPort(conn.RemoteAddr())
-		if !from.IsValid() { // reset already
+		if !from.IsValid() { // already reset
 			socket.Reset(conn)
 			continue
 		}
@@ -129,12 +130,12 @@ func (c *connection) Close() error {
 	return c.TCPConn.Close()
 }
 
-// paced answers one request at a time, and then waits for pauseShare times as long as that
-// took, so that scrapes take at most a fifth of a CPU; at most pauseMost, as what takes longer
-// than a part of that reads the host, which has bounds of its own.
+// paced answers one request at a time and then pauses for pauseShare times as long as that took, at most
+// pauseMost. So scrapes take at most a fifth of a CPU; anything slower reads the host, which has limits of its
+// own.
 type paced struct {
 	next http.Handler
-	turn chan struct{} // has an element while a request is answered or there is a pause
+	turn chan struct{} // holds an element while a request is answered and during the pause
 }
 
 const (

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/model/plain"
 )
 
-// family is one metric: a name, and a series for each combination of labels.
+// family is one metric: a name, with one series per combination of labels.
 type family struct {
 	name, help string
 	kind       prometheus.ValueType
@@ -19,7 +19,7 @@ type family struct {
 	desc       *prometheus.Desc
 }
 
-// families are those of one collector, in the order of the document's table.
+// families are the metrics of one collector, in the order of the document's table.
 type families []*family
 
 const namespace = "linerate_"
@@ -50,7 +50,7 @@ func (m *family) send(to chan<- prometheus.Metric, value float64, labels ...stri
 	to <- prometheus.MustNewConstMetric(m.desc, m.kind, value, labels...)
 }
 
-// label is a name of the kernel's as the value of a label, which is UTF-8.
+// label converts a kernel name to a label value, which must be UTF-8.
 func label(name string) string {
 	if utf8.ValidString(name) && plain.Line(name) == name {
 		return name
@@ -58,7 +58,7 @@ func label(name string) string {
 	return strings.Trim(strconv.QuoteToASCII(name), `"`)
 }
 
-// snake is the name of a kernel's counter as Prometheus writes names: TcpExt.TCPBacklogDrop is
+// snake converts the name of a kernel counter to Prometheus style: TcpExt.TCPBacklogDrop becomes
 // tcpext_tcp_backlog_drop, and TcpExt.TCPMD5Failure tcpext_tcp_md5_failure.
 func snake(name string) string {
 	protocol, counter, _ := strings.Cut(name, ".")
@@ -77,7 +77,7 @@ func snake(name string) string {
 	return string(out)
 }
 
-// atMost are the first of a list, and how many were left out.
+// atMost returns the first elements of a list, and how many were omitted.
 func atMost[T any](list []T, most int) (kept []T, omitted int) {
 	kept = list[:min(len(list), most)]
 	return kept, len(list) - len(kept)

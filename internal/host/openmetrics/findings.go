@@ -13,8 +13,8 @@ import (
 	"linerate/internal/science/diagnose"
 )
 
-// Rules are evaluated on a scrape, but not again before evaluateAfter, nor before evaluateShare
-// times as long as the last evaluation took. A scrape waits for one at most evaluateWait.
+// A scrape evaluates the rules, but not within evaluateAfter of the last evaluation, nor within evaluateShare
+// times its duration. A scrape waits at most evaluateWait for an evaluation.
 const (
 	evaluateAfter = time.Minute
 	evaluateShare = 50
@@ -44,8 +44,8 @@ type doctor struct {
 
 	mu      sync.Mutex // held for assignments only
 	running chan struct{}
-	before  *record.HostSnapshot // as of hoststate.Earlier
-	latest  *diagnosis           // nil: there is none
+	before  *record.HostSnapshot // see hoststate.Earlier
+	latest  *diagnosis           // nil: none yet
 }
 
 type diagnosis struct {
@@ -61,7 +61,7 @@ func newDoctor() *doctor {
 	return d
 }
 
-// diagnosis is the latest one, which may be nil. Where it is old, another begins.
+// diagnosis returns the latest diagnosis, which may be nil. If it is old, another begins.
 func (d *doctor) diagnosis() *diagnosis {
 	d.mu.Lock()
 	due := d.latest == nil || time.Since(d.latest.at) > max(d.after, d.share*d.latest.took)
@@ -98,7 +98,7 @@ func (d *doctor) evaluate(done chan struct{}, before *record.HostSnapshot) {
 	}
 }
 
-// send sends the findings: of several of one rule the surest.
+// send sends the findings: the most certain of each rule.
 func (d *doctor) send(to chan<- prometheus.Metric) {
 	latest := d.diagnosis()
 	if latest == nil {
@@ -113,7 +113,7 @@ func (d *doctor) send(to chan<- prometheus.Metric) {
 	rulesBy.send(to, float64(len(latest.Evaluated)), "evaluated")
 	rulesBy.send(to, float64(len(latest.Unevaluated)), "unevaluated")
 	var sent []string
-	for _, f := range latest.Findings { // the surest first
+	for _, f := range latest.Findings { // the most certain first
 		if !f.Boot && !slices.Contains(sent, f.ID) {
 			sent = append(sent, f.ID)
 			finding.send(to, 1, f.ID, f.Confidence)

@@ -1,10 +1,9 @@
-// Package openmetrics shows a host to Prometheus (OpenMetrics 1.0, RFC 9110): what the kernel
-// counts, by its meaning, with the limits that it is to be compared with; the findings of
-// doctor; and what a server does and has in use. docs/openmetrics-metrics.md lists every metric.
+// Package openmetrics exports a host to Prometheus (OpenMetrics 1.0, RFC 9110): the kernel's counters by their
+// meaning, with the limits to compare them with; the findings of doctor; and what a server does and uses.
+// docs/openmetrics-metrics.md lists every metric.
 //
-// It is read on a scrape and costs nothing otherwise. How often the host is read, how many
-// series there are, how many connections are open and how much CPU time scrapes take is
-// bounded for all scrapers together (docs/decisions/0035-openmetrics-by-client-golang.md).
+// It reads only on a scrape. How often the host is read, the number of series and connections, and the CPU time
+// of scrapes are limited for all scrapers together (docs/decisions/0035-openmetrics-by-client-golang.md).
 package openmetrics
 
 import (
@@ -19,15 +18,14 @@ import (
 	"linerate/internal/version"
 )
 
-// A reading is kept for minInterval, and for readShare times as long as it took: scrapes have
-// the host read for at most a 20th of the time.
+// A reading is reused for minInterval, and for readShare times as long as it took: scrapes read the host for at
+// most a 20th of the time.
 const (
 	minInterval = time.Second
 	readShare   = 20
 )
 
-// Host is the host that it runs on, as a collector. Its methods may be called from several
-// goroutines.
+// Host collects the metrics of this host. Its methods are safe for concurrent use.
 type Host struct {
 	doctor *doctor
 
@@ -53,7 +51,7 @@ func (h *Host) Close() error {
 	return h.sources.Close()
 }
 
-// reading is the latest one, if it is recent, or a new one.
+// reading returns the latest reading if it is recent, or a new one.
 func (h *Host) reading() *reading {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -202,10 +200,10 @@ var protocolCounters = func() (list []protocolCounter) {
 	return list
 }()
 
-// Describe is for the registry.
+// Describe implements prometheus.Collector.
 func (h *Host) Describe(to chan<- *prometheus.Desc) { hostFamilies.describe(to) }
 
-// Collect sends the latest reading, and the findings.
+// Collect sends the latest reading and the findings.
 func (h *Host) Collect(to chan<- prometheus.Metric) {
 	buildInfo.send(to, 1, version.String())
 	r := h.reading()

@@ -15,43 +15,43 @@ import (
 	"linerate/internal/model/record"
 )
 
-// The bounds of cardinality. What is beyond is counted by linerate_omitted.
+// Limits of cardinality. linerate_omitted counts what exceeds them.
 const (
 	mostInterfaces = 128 // those with the lowest indices
-	mostQdiscs     = 512 // kinds of the qdiscs of these
+	mostQdiscs     = 512 // kinds of the qdiscs of these interfaces
 	mostCPUs       = 256
 	mostListeners  = 64 // those with the lowest ports
 )
 
-// reading is what one reading of the host gave, within the bounds.
+// reading is one reading of the host, within the limits.
 type reading struct {
 	at   time.Time
 	took time.Duration
 
 	counters  record.Reading
 	netifs    []netif
-	qdiscs    []record.QdiscCounters // the sums of an interface's qdiscs of one kind
+	qdiscs    []record.QdiscCounters // sums over an interface's qdiscs of one kind
 	tcp       map[uint8]int          // connections by state
 	listeners []record.Listener
 	sockstat  map[string]int64
 	conntrack *record.Conntrack
 
-	failed  map[string]bool // parts that could not be read, or not all of them
-	omitted map[string]int  // by what was left out
+	failed  map[string]bool // parts that could not be read completely
+	omitted map[string]int  // counts by kind of what was omitted
 }
 
 // netif is an interface.
 type netif struct {
 	netlink.Link
 	record.InterfaceCounters
-	speedBps, shaperBps float64 // 0: not known, or none
-	shaper              string  // the kind of its qdisc
+	speedBps, shaperBps float64 // 0: unknown or none
+	shaper              string  // the kind of the qdisc that limits the rate
 }
 
-// parts are those of a reading that may fail.
+// parts lists what may fail in a reading.
 var parts = []string{"conntrack", "interfaces", "links", "qdiscs", "snmp", "sockets", "sockstat", "softnet"}
 
-// sources are what a host is read with.
+// sources are the handles that a host is read with.
 type sources struct {
 	counters *counters.Reader
 	links    *netlink.Conn
@@ -102,14 +102,14 @@ func (r *reading) fail(part string, err error) {
 	}
 }
 
-// readInterfaces joins the interfaces' counters with their state, speed and shaper.
+// readInterfaces joins the interfaces' counters with their state, speed and rate limit.
 func (r *reading) readInterfaces(s *sources) error {
 	links, err := s.links.Links()
 	if err != nil {
 		return err
 	}
 	links = slices.DeleteFunc(links, func(l netlink.Link) bool { return l.Loopback })
-	// New interfaces have higher indices, and so do not replace others.
+	// New interfaces have higher indices, and so do not displace others.
 	slices.SortFunc(links, func(a, b netlink.Link) int { return cmp.Compare(a.Index, b.Index) })
 	links, r.omitted["interfaces"] = atMost(links, mostInterfaces)
 	described, err := s.counters.Interfaces()
@@ -128,7 +128,7 @@ func (r *reading) readInterfaces(s *sources) error {
 			return c.Interface == l.Name
 		})
 		if i < 0 {
-			continue // made since, or not read
+			continue // created since, or unreadable
 		}
 		n.InterfaceCounters = r.counters.Interfaces[i]
 		r.netifs = append(r.netifs, n)
@@ -136,8 +136,8 @@ func (r *reading) readInterfaces(s *sources) error {
 	return err
 }
 
-// addQdiscs sums the qdiscs of each interface and kind: those that the kernel makes for each
-// queue have no handle of their own.
+// addQdiscs sums the qdiscs of each interface and kind: those that the kernel creates for each queue have no
+// handle.
 func (r *reading) addQdiscs() {
 	var sums []record.QdiscCounters
 	for _, n := range r.netifs {
@@ -161,8 +161,8 @@ func (r *reading) addQdiscs() {
 	r.qdiscs, r.omitted["qdiscs"] = atMost(sums, mostQdiscs)
 }
 
-// readSockets counts connections, and has of each local address the listener whose queue is
-// the fullest: with SO_REUSEPORT there are several.
+// readSockets counts connections, and finds the fullest listener of each local address: with SO_REUSEPORT there
+// are several.
 func (r *reading) readSockets() error {
 	diag, err := netlink.DialSocketDiag()
 	if err != nil {
@@ -194,7 +194,7 @@ func (r *reading) readSockets() error {
 	return err
 }
 
-// limitBps is the most that an interface carries in a direction; 0: that is not known.
+// limitBps returns the most that an interface carries in a direction; 0 if unknown.
 func (n netif) limitBps(transmits bool) float64 {
 	limit := n.speedBps
 	if transmits && n.shaperBps > 0 && (limit == 0 || n.shaperBps < limit) {
@@ -203,7 +203,7 @@ func (n netif) limitBps(transmits bool) float64 {
 	return limit
 }
 
-// memoryBytes is the memory of a protocol's sockets, which sockstat has in pages.
+// memoryBytes returns the memory of a protocol's sockets; sockstat has it in pages.
 func (r *reading) memoryBytes(protocol string) float64 {
 	return float64(r.sockstat[protocol+".mem"]) * float64(os.Getpagesize())
 }

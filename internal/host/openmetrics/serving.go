@@ -6,12 +6,12 @@ import (
 	"linerate/internal/host/budget"
 )
 
-// Serving is what a server has done and has in use.
+// Serving is what a server has done and uses.
 type Serving struct {
 	Budget            *budget.Budget
 	Received, Written int64 // bytes of all clients' flows since the server began
-	Sessions, Refused int64 // that have ended, and those of them that were refused
-	Pending           int   // connections that have not identified themselves yet
+	Sessions, Refused int64 // ended sessions, and those of them that were refused
+	Pending           int   // connections that have not identified themselves
 }
 
 var serveFamilies families
@@ -29,8 +29,8 @@ var (
 		"Connections that have not identified themselves yet.")
 )
 
-// resources are the metrics of each resource of the budget: what clients use, and what all of
-// them and each of them may use; nil: there is no such bound.
+// resources are the metrics of each resource of the budget: what clients use, and the limits of all of them and
+// of each; nil if there is no such limit.
 var resources = func() (list [budget.Resources]struct {
 	bound           string
 	used, all, each *family
@@ -64,7 +64,7 @@ var resources = func() (list [budget.Resources]struct {
 	return list
 }()
 
-// serving is a server as a collector.
+// serving collects the metrics of a server.
 type serving func() Serving
 
 func (serving) Describe(to chan<- *prometheus.Desc) { serveFamilies.describe(to) }

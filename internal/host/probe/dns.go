@@ -15,8 +15,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// reverseName is the name under which DNS has that of an address (RFC 1035, section 3.5; RFC
-// 3596).
+// reverseName returns the DNS name for the reverse lookup of an address (RFC 1035, section 3.5; RFC 3596).
 func reverseName(a netip.Addr) string {
 	var labels []string
 	if a.Is4() {
@@ -32,8 +31,8 @@ func reverseName(a netip.Addr) string {
 	return strings.Join(labels, ".") + ".ip6.arpa."
 }
 
-// reverse asks one server for the name of an address, by UDP, twice. An answer without a name,
-// or a refusal, is an answer.
+// reverse asks one server for the name of an address, over UDP, at most twice. An answer without a name and a
+// refusal count as answers.
 func reverse(a netip.Addr, server string, deadline time.Time) (name string, err error) {
 	at, err := netip.ParseAddrPort(server)
 	if err != nil {
@@ -76,7 +75,7 @@ func reverse(a netip.Addr, server string, deadline time.Time) (name string, err 
 	return "", errors.New(record.ResolverSilent)
 }
 
-// answer reads the answer to a query; packets that are none are passed over.
+// answer reads the answer to a query and skips other packets.
 func answer(c *net.UDPConn, id uint16, asked dnsmessage.Name) (string, error) {
 	buffer := make([]byte, 4096)
 	for {

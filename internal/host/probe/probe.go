@@ -1,10 +1,10 @@
-// Package probe finds out about a peer by sending it a few packets: who answers ARP for it,
-// whether echo requests come back, the largest packet that passes, and whether it accepts
-// connections; and it asks the name servers of this host for its name.
+// Package probe examines a peer by sending it a few packets: who answers ARP for it, whether echo requests are
+// answered, the largest packet that passes, and whether it accepts connections. It also asks this host's name
+// servers for the peer's name.
 //
-// Everything is bounded: tens of packets, at most twenty a second, and a deadline for all of it.
-// What was sent is in the record. All is sent from the calling goroutine's thread, one
-// after the other, so that the caller may have that thread in another network namespace.
+// Everything is limited: tens of packets, at most twenty per second, and one deadline. The record lists what
+// was sent. Everything is sent from the calling goroutine's thread, in sequence, so the caller may have moved
+// that thread to another network namespace.
 package probe
 
 import (
@@ -24,44 +24,43 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Options of Run. The zero value asks for everything but connections.
+// Options of Run. The zero value probes everything except connections.
 type Options struct {
-	// Port is the TCP port that connections are opened to; 0: none are.
+	// Port is the TCP port to connect to; 0: none.
 	Port int
 	// Servers are the name servers; nil: those of resolv.conf(5).
 	Servers []string
 }
 
-// Timeout bounds all of Run.
+// Timeout limits the duration of Run.
 const Timeout = 20 * time.Second
 
 const (
 	echoes       = 24
 	echoPause    = 50 * time.Millisecond
-	echoWait     = time.Second // for the last one
+	echoWait     = time.Second // wait for the last reply
 	sizeTries    = 2
 	sizeWait     = 500 * time.Millisecond
 	connects     = 3
 	connectWait  = 2 * time.Second
 	arpWait      = 500 * time.Millisecond
 	resolverWait = 1500 * time.Millisecond
-	lookupWait   = 6 * time.Second // for the address of a name, so that name servers can be asked then
+	lookupWait   = 6 * time.Second // wait for the address of a name, which leaves time to ask name servers
 	mostServers  = 8
 	leastMTU4    = 68    // RFC 791
 	leastMTU6    = 1280  // RFC 8200
-	mostMTU4     = 65535 // the most that the length of an IPv4 packet can be; that of lo is 65536
-	besides      = 8     // addresses on either side, if several MAC addresses answer for the peer's
+	mostMTU4     = 65535 // the maximum length of an IPv4 packet; the MTU of lo is 65536
+	besides      = 8     // addresses to ask on either side, if several MAC addresses answer for the peer
 )
 
-// Run probes a peer, an address or a name. The error is that its name has no address, although
-// the name servers answer.
+// Run probes a peer, an address or a name. It fails if the name servers answer that the name has no address.
 func Run(ctx context.Context, peer string, o Options) (record.Probe, error) {
 	ctx, cancel := context.WithTimeout(ctx, Timeout)
 	defer cancel()
 	p := &prober{ctx: ctx, Probe: record.Probe{Peer: peer, Sent: []string{}}}
 	address, err := addressOf(ctx, peer)
 	if err != nil {
-		p.address = netip.AddrFrom4([4]byte{127, 0, 0, 1}) // of which each server can be asked
+		p.address = netip.AddrFrom4([4]byte{127, 0, 0, 1}) // every server can be asked for this address
 		p.names(o.Servers)
 		if slices.ContainsFunc(p.Resolvers, func(r record.ResolverProbe) bool { return r.Error != "" }) {
 			p.missing("address", err)
@@ -109,7 +108,7 @@ func (p *prober) missing(part string, err error) {
 	p.Missing = append(p.Missing, part+": "+err.Error())
 }
 
-// pause waits; false: time is over.
+// pause waits; it returns false if the deadline has passed.
 func (p *prober) pause(d time.Duration) bool {
 	select {
 	case <-time.After(d):
@@ -119,7 +118,7 @@ func (p *prober) pause(d time.Duration) bool {
 	}
 }
 
-// within is a deadline that is not after that of all.
+// within returns a deadline that is not after the overall one.
 func (p *prober) within(d time.Duration) time.Time {
 	at, all := time.Now().Add(d), time.Now().Add(d)
 	if end, has := p.ctx.Deadline(); has {
@@ -131,8 +130,8 @@ func (p *prober) within(d time.Duration) time.Time {
 	return at
 }
 
-// has reports whether there is as much time left. If not, a part is missing: what had no time to
-// be answered is not unanswered.
+// has reports whether d is left before the deadline. If not, it lists the part as missing, since a probe
+// without time for an answer is not an unanswered one.
 func (p *prober) has(d time.Duration, part string) bool {
 	end, bounded := p.ctx.Deadline()
 	if p.ctx.Err() == nil && (!bounded || time.Until(end) >= d) {
@@ -142,8 +141,8 @@ func (p *prober) has(d time.Duration, part string) bool {
 	return false
 }
 
-// route finds the interface by which packets to the peer leave, which may be another one than
-// that of their source address.
+// route finds the interface through which packets to the peer leave; it may differ from that of their source
+// address.
 func (p *prober) route() {
 	conn, err := netlink.Dial()
 	if err != nil {
@@ -152,7 +151,7 @@ func (p *prober) route() {
 	}
 	defer conn.Close()
 	answer, err := conn.LookupRoute(record.RouteLookup{Destination: p.address.WithZone("").String()}, nil)
-	if p.address.Zone() != "" { // of a link-local address, the interface
+	if p.address.Zone() != "" { // a link-local address names its interface
 		answer.Interface, err = p.address.Zone(), nil
 	}
 	if err != nil {
@@ -174,7 +173,7 @@ func (p *prober) route() {
 	}
 }
 
-// arp asks who holds the address and, if several do, who holds those next to it.
+// arp asks who has the address and, if several answer, who has those next to it.
 func (p *prober) arp() {
 	if !p.onLink || !p.address.Is4() || len(p.own) != 6 {
 		return
@@ -210,7 +209,7 @@ func (p *prober) ask(addresses ...netip.Addr) []netlink.ARP {
 	return replies
 }
 
-// beside are the addresses next to the peer's that are in the subnet and not this host's own.
+// beside returns the addresses next to the peer's that are in the subnet and not this host's.
 func (p *prober) beside() (list []netip.Addr) {
 	below, above := p.address, p.address
 	for range besides {
@@ -224,7 +223,7 @@ func (p *prober) beside() (list []netip.Addr) {
 	return list
 }
 
-// echo sends echo requests, and then larger ones.
+// echo sends echo requests of normal size, and then larger ones.
 func (p *prober) echo() {
 	socket, err := sock.OpenEcho(p.address, uint32(p.index))
 	if err != nil {
@@ -232,12 +231,12 @@ func (p *prober) echo() {
 		return
 	}
 	defer socket.Close()
-	const bytes = 84 // those of ping(8), of IPv6 104
+	const bytes = 84 // the size that ping(8) uses; 104 for IPv6
 	began := map[uint16]time.Time{}
 	var times []float64
 	take := func(a sock.EchoAnswer) {
 		if at, asked := began[a.Sequence]; asked && a.MTU == 0 {
-			delete(began, a.Sequence) // a second reply is none
+			delete(began, a.Sequence) // ignores a second reply
 			times = append(times, ms(at))
 		}
 	}
@@ -284,14 +283,14 @@ func (p *prober) echo() {
 	}
 }
 
-// otherMAC is how many packets for other MAC addresses the interface has received; 0: not known.
+// otherMAC returns how many packets for other MAC addresses the interface has received; 0 if unknown.
 func (p *prober) otherMAC() uint64 {
 	conn, err := netlink.Dial()
 	if err != nil {
 		return 0
 	}
 	defer conn.Close()
-	counters, _ := conn.InterfaceCounters(map[int]string{p.index: p.Interface}) // none: not known
+	counters, _ := conn.InterfaceCounters(map[int]string{p.index: p.Interface}) // empty: unknown
 	for _, c := range counters {
 		if c.Interface == p.Interface {
 			return c.RxOtherhost
@@ -300,8 +299,8 @@ func (p *prober) otherMAC() uint64 {
 	return 0
 }
 
-// size searches the largest packet that is answered: first that of the interface, then the one
-// that a router names, otherwise by halves.
+// size searches the largest packet that is answered: first the interface's MTU, then the one that a router
+// reports, otherwise by bisection.
 func (p *prober) size(socket *sock.Echo, wait time.Duration) {
 	least, most, n := leastMTU4, min(p.InterfaceMTU, mostMTU4), 0
 	if p.address.Is6() {

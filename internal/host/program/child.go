@@ -1,9 +1,8 @@
-// Package program starts foreign programs as children of the agent, in its network
-// namespace: each leads a process group of its own, dies with the agent however that
-// ends (prctl(2), PR_SET_PDEATHSIG), and has the end of its output kept.
+// Package program starts other programs as children of the agent, in its network namespace. Each leads a
+// process group, dies with the agent however that ends (prctl(2), PR_SET_PDEATHSIG), and has the end of its
+// output kept.
 //
-// What the programs are for is in packages foreign and daemon. Detach starts this program
-// itself, to outlive the agent.
+// Packages foreign and daemon decide what to run. Detach starts linerate itself so that it outlives the agent.
 package program
 
 import (
@@ -22,18 +21,18 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Launcher starts programs, all from one thread that lives until it is closed:
-// the kernel ends a child when the thread that made it is gone (PR_SET_PDEATHSIG). The
-// thread is confined (proc.Confine), and so are they, as far as the kernel permits.
+// Launcher starts all programs from one thread that lives until Close, because the kernel kills a child when
+// the thread that started it ends (PR_SET_PDEATHSIG). The thread and its programs are confined (proc.Confine)
+// as far as the kernel permits.
 type Launcher struct {
 	calls chan func()
 	once  sync.Once
-	// unconfined is why its programs are not confined; nil: they are. The thread sets it.
+	// unconfined is why its programs are not confined; nil if they are. The thread sets it.
 	unconfined error
 }
 
-// NewLauncher makes one. As root its programs keep further capabilities besides those that
-// proc.Confine leaves to all.
+// NewLauncher starts the thread. As root, its programs keep the given capabilities in addition to those that
+// proc.Confine leaves.
 func NewLauncher(keep ...proc.Capability) *Launcher {
 	l := &Launcher{calls: make(chan func())}
 	go func() {
@@ -49,13 +48,12 @@ func NewLauncher(keep ...proc.Capability) *Launcher {
 	return l
 }
 
-// Close ends the thread, and with it whatever still runs.
+// Close ends the thread and kills every program still running.
 func (l *Launcher) Close() { l.once.Do(func() { close(l.calls) }) }
 
-// Detach starts this program with other arguments in a session of its own: it neither
-// ends with this process nor with the terminal or ssh connection that this one was started
-// from, and keeps none of their files open. Its standard input is given; the channel is
-// closed when it has ended.
+// Detach starts this program with args in a session of its own. It survives this process and the terminal or
+// ssh connection that started it, and keeps none of their files open. in is its standard input; ended is closed
+// when it has exited.
 func Detach(in *os.File, args ...string) (ended <-chan struct{}, err error) {
 	cmd := proc.Command("/proc/self/exe", args...)
 	cmd.Args[0], cmd.Dir, cmd.Stdin = "linerate", "/", in
@@ -71,14 +69,14 @@ func Detach(in *os.File, args ...string) (ended <-chan struct{}, err error) {
 	return over, nil
 }
 
-// Program is another program's process, the leader of a group of its own.
+// Program is a process of another program that leads its process group.
 type Program struct {
 	cmd         *exec.Cmd
 	text, wrong *words
 	startNs     int64
-	unconfined  error         // why it is not confined
-	alone       bool          // in a process namespace of its own
-	ended       chan struct{} // closed once it has ended, and the following are set
+	unconfined  error         // why it is not confined; nil: it is
+	alone       bool          // in a PID namespace of its own
+	ended       chan struct{} // closed when the program has ended and the fields below are set
 	endNs       int64
 	status      int
 
@@ -86,8 +84,7 @@ type Program struct {
 	killed bool
 }
 
-// Do runs f on the thread that programs are started from, whose namespaces they
-// inherit.
+// Do runs f on the thread that starts programs; they inherit its namespaces.
 func (l *Launcher) Do(f func() error) (err error) {
 	done := make(chan struct{})
 	l.calls <- func() {
@@ -98,9 +95,9 @@ func (l *Launcher) Do(f func() error) (err error) {
 	return err
 }
 
-// Start runs a command. alone gives it a process namespace of its own, if the kernel permits
-// it, so that processes that it starts end with it. Its standard input repeats the lines of
-// input without end; without any it is empty.
+// Start runs a command. If alone, it gets a PID namespace of its own where the kernel permits, so that its
+// child processes end with it. The lines of input are repeated forever on its standard input, which is empty
+// without any.
 func (l *Launcher) Start(command []string, alone bool, input ...string) (p *Program, err error) {
 	err = l.Do(func() error {
 		if p, err = begin(command, alone, input); err != nil && alone {
@@ -114,15 +111,14 @@ func (l *Launcher) Start(command []string, alone bool, input ...string) (p *Prog
 	return p, err
 }
 
-// wordsGrace is how long a child that the program has left running may keep its standard
-// output open.
+// wordsGrace is how long a child left running by the program may keep its standard output open.
 const wordsGrace = 200 * time.Millisecond
 
 func begin(command []string, alone bool, input []string) (*Program, error) {
 	p := &Program{cmd: proc.Command(command[0], command[1:]...), text: &words{}, wrong: &words{}, alone: alone,
 		ended: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.text, p.wrong
-	// Not the agent's own environment: iperf takes options from there.
+	// Not the agent's own environment: iperf reads options from it.
 	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C", "LC_ALL=C", "HOME=/"}
 	p.cmd.SysProcAttr = attributes(alone)
 	if len(input) > 0 {
@@ -141,13 +137,12 @@ func begin(command []string, alone bool, input []string) (*Program, error) {
 	return p, nil
 }
 
-// Pid is the process's number.
 func (p *Program) Pid() int { return p.cmd.Process.Pid }
 
-// Ended is closed once the program has ended.
+// Ended returns a channel that is closed when the program has ended.
 func (p *Program) Ended() <-chan struct{} { return p.ended }
 
-// EndNs is when it ended; 0: it runs, or that is not known.
+// EndNs returns when the program ended; 0 if it is running or that is unknown.
 func (p *Program) EndNs() int64 {
 	if p.Running() {
 		return 0
@@ -155,7 +150,6 @@ func (p *Program) EndNs() int64 {
 	return p.endNs
 }
 
-// Running reports whether the program has not ended.
 func (p *Program) Running() bool {
 	select {
 	case <-p.ended:
@@ -165,18 +159,17 @@ func (p *Program) Running() bool {
 	}
 }
 
-// End waits for the program's own end, asks it to end if it is a server, and kills
-// it when ctx is over.
+// End waits until the program ends. It interrupts a server first, and kills the program when ctx ends.
 func (p *Program) End(ctx context.Context, server bool) {
 	if server {
-		const grace = 100 * time.Millisecond // for a report that is being made
+		const grace = 100 * time.Millisecond // time to finish writing a report
 		select {
 		case <-p.ended:
 			return
 		case <-time.After(grace):
 		}
 		if p.alone {
-			p.Kill() // the first process of a namespace ignores other signals
+			p.Kill() // the first process of a PID namespace ignores other signals
 		} else {
 			_ = p.cmd.Process.Signal(syscall.SIGTERM)
 		}
@@ -189,8 +182,7 @@ func (p *Program) End(ctx context.Context, server bool) {
 	}
 }
 
-// Kill ends the program and its whole group, unless it has ended: its number may be
-// another process's then.
+// Kill kills the program's process group, unless the program has ended and its PID may have been reused.
 func (p *Program) Kill() {
 	if !p.Running() {
 		return
@@ -201,12 +193,12 @@ func (p *Program) Kill() {
 	_ = proc.SignalGroup(p.cmd.Process, syscall.SIGKILL)
 }
 
-// interruptGrace is how long a program may take to end after SIGINT, which it may
-// ignore: the first process of a namespace does, unless it has a handler.
+// interruptGrace is how long a program may take to end after SIGINT. The first process of a PID namespace
+// ignores it unless it has a handler.
 const interruptGrace = 500 * time.Millisecond
 
-// Interrupt ends the program as a terminal does, and kills it if it goes on. It is how
-// programs end that have no duration, and does not count as killed.
+// Interrupt ends the program with SIGINT, as a terminal does, and kills it if it continues. It is the regular
+// end of programs without a duration, so it does not count as killing.
 func (p *Program) Interrupt() {
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		if !p.Running() {
@@ -220,7 +212,7 @@ func (p *Program) Interrupt() {
 	}
 }
 
-// repeated is a text over and over.
+// repeated reads as a text repeated forever.
 type repeated struct {
 	text string
 	at   int
@@ -243,8 +235,7 @@ func (p *Program) Last() string {
 	return text
 }
 
-// LastLine is the last line that the program has written, of its errors if it has written
-// any; empty: none.
+// LastLine returns the last line of the program's standard error or, if that is empty, of its standard output.
 func (p *Program) LastLine() string {
 	said := strings.TrimSpace(p.wrong.String())
 	if said == "" {
@@ -259,10 +250,10 @@ func (p *Program) LastLine() string {
 	return said
 }
 
-// Said is what the program has said so far, on both of its outputs.
+// Said returns what the program has written to both outputs.
 func (p *Program) Said() string { return p.text.String() + p.wrong.String() }
 
-// Printed is the program's life; it has ended.
+// Printed returns the program's output and exit, at most most bytes. Call it after the program has ended.
 func (p *Program) Printed(process string, most int) message.Printed {
 	out := message.Printed{
 		Process: process, Command: p.cmd.Args, StartNs: p.startNs, EndNs: p.endNs, Status: p.status,
@@ -279,11 +270,12 @@ func (p *Program) Printed(process string, most int) message.Printed {
 	return out
 }
 
-// maxText bounds what is kept of one program's words; a report of hundreds of
-// streams has some hundred KiB.
+// maxText limits how much output of a program is kept, in bytes; a report of hundreds of streams has some
+// hundred KiB.
 const maxText = 1 << 20
 
-// MaxPrinted is how much of it is handed over: all programs' words are one message.
+// MaxPrinted returns how many bytes of output of each program may be reported: the output of all is one
+// message.
 func MaxPrinted(programs int) int {
 	return max(message.MaxPrinted, min(maxText, 16<<20/max(programs, 1)))
 }

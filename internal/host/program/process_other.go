@@ -4,6 +4,6 @@ package program
 
 import "syscall"
 
-// attributes make a process that leads a group. Only Linux ends it with its
-// parent; elsewhere a killed agent leaves it to end by itself.
+// attributes returns the attributes of a process that leads a group. Only Linux ends it with its parent;
+// elsewhere it continues when the agent is killed.
 func attributes(bool) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

@@ -1,13 +1,12 @@
-// Package replay transmits the frames of a capture file again by one interface, on the
-// file's schedule or another, and finds out what became of each at another interface of
-// the same host, behind what is tried.
+// Package replay transmits the frames of a capture file through one interface, on the file's schedule or
+// another, and finds which arrive at another interface of the same host behind the device under test.
 //
-// capture.go reads files, rewrite.go changes addresses, schedule.go says when each frame is
-// due, match.go finds out which frame has arrived, and replay.go runs all of it. It
-// transmits and receives by package packet of internal/kernel.
+// capture.go reads files, rewrite.go changes addresses, schedule.go computes when each frame is due, match.go
+// identifies frames that arrive, and replay.go runs it all. Package packet of internal/kernel transmits and
+// receives.
 //
-// It answers nothing: connections of the file are not those of a peer. Files may be from
-// anybody, so what they take is bounded.
+// It answers nothing, so connections in the file have no real peer. Files are untrusted; the memory and time
+// they take is bounded.
 package replay
 
 import (
@@ -25,35 +24,33 @@ import (
 	"linerate/internal/kernel/packet"
 )
 
-// What a capture may have at most.
+// Limits of a capture.
 const (
 	MostFrames = 4 << 20
 	mostBytes  = 1 << 30
-	// mostRest is what a file may have between two frames, in bytes of the file as it is read;
-	// mostInterfaces are those of pcapng: each block that describes one takes memory.
+	// mostRest limits the bytes between two frames in the file; mostInterfaces limits the interfaces of a
+	// pcapng file, since each takes memory.
 	mostRest       = 1 << 20
 	mostInterfaces = 4096
-	// longest is the most time between two frames: what is later is a clock that was set.
+	// longest is the maximum time between two frames; more means that a clock was set.
 	longest = 24 * time.Hour
 )
 
-// Frame is one of a capture, without its check sequence.
+// Frame is one frame of a capture, without its check sequence.
 type Frame struct {
-	At   time.Duration // since the first; never before the one in front of it
+	At   time.Duration // time since the first frame; never before the previous one
 	Data []byte
 }
 
-// Capture is what a file has.
+// Capture is the content of a capture file.
 type Capture struct {
 	Frames []Frame
-	// Truncated frames are not whole in the file, since its snap length was less than they
-	// had. Earlier ones carry a time before that of the frame in front of them, whose time they
-	// get.
+	// Truncated frames are longer than the file's snap length and incomplete. Earlier frames have a timestamp
+	// before that of the previous frame; they get its time instead.
 	Truncated, Earlier int
 }
 
-// Read reads a file of pcap, gzip-compressed or not, or pcapng, whose frames are those of
-// Ethernet.
+// Read reads Ethernet frames from a pcap file, possibly gzip-compressed, or a pcapng file.
 func Read(from io.Reader) (*Capture, error) {
 	metered := &meter{from: from, left: mostRest}
 	source, link, err := open(bufio.NewReader(metered))
@@ -108,7 +105,7 @@ func Read(from io.Reader) (*Capture, error) {
 	}
 }
 
-// meter ends a file that has more than is left before its next frame.
+// meter fails if more than left bytes are read before the next frame.
 type meter struct {
 	from io.Reader
 	left int64
@@ -123,7 +120,7 @@ func (m *meter) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// open chooses the reader by the file's first bytes.
+// open selects the reader by the first bytes of the file.
 func open(from *bufio.Reader) (source gopacket.PacketDataSource, link func() layers.LinkType, err error) {
 	const sectionHeader = 0x0a0d0d0a // pcapng; the same in either byte order
 	begin, err := from.Peek(4)

@@ -2,16 +2,16 @@ package replay
 
 import "encoding/binary"
 
-// headers is where the headers of a frame are.
+// headers has the offsets of the headers of a frame.
 type headers struct {
 	kind     int // offset of the EtherType, behind VLAN tags
-	ip       int // offset of the IP header; 0: the frame has none that is whole
+	ip       int // offset of the IP header; 0: no complete one
 	six      bool
-	end      int // of the IP packet; what is behind pads the frame
-	addr     int // offset of the source address; the destination follows it
+	end      int // end of the IP packet; the rest is padding
+	addr     int // offset of the source address; the destination follows
 	addrLen  int
 	protocol byte
-	l4       int // offset of what IP carries; 0: of a later fragment, or cut off
+	l4       int // offset of the IP payload; 0: later fragment, or cut off
 }
 
 const (
@@ -19,7 +19,7 @@ const (
 	ethernet        = 14
 )
 
-// parse finds the headers of Ethernet, with up to two VLAN tags, IP and what it carries.
+// parse finds the headers of an Ethernet frame with up to two VLAN tags, IP and its payload.
 func parse(b []byte) (h headers) {
 	at := ethernet - 2
 	for range 2 {
@@ -53,8 +53,8 @@ func parse(b []byte) (h headers) {
 	return h
 }
 
-// beyond goes past the extension headers of IPv6 (RFC 8200, section 4); at 0: what it
-// carries begins in another fragment, or is cut off.
+// beyond skips the extension headers of IPv6 (RFC 8200, section 4). at 0 means that the payload begins in
+// another fragment or is cut off.
 func beyond(p []byte, next byte, at int) (protocol byte, l4 int) {
 	for range 8 {
 		switch next {
@@ -78,7 +78,7 @@ func beyond(p []byte, next byte, at int) (protocol byte, l4 int) {
 	return next, 0
 }
 
-// check is the offset of the checksum that covers the addresses; 0: there is none.
+// check returns the offset of the checksum that covers the addresses; 0 if there is none.
 func (h headers) check(b []byte) int {
 	at := 0
 	switch h.protocol {

@@ -11,27 +11,26 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// matcher knows the frames of a capture by what a router leaves alone: everything from IP
-// on, but the time to live and IPv4's header checksum; of what is not IP, everything from
-// the EtherType on. VLAN tags, which the receiving kernel takes off, do not count, nor does
-// what pads a frame.
+// matcher identifies frames by what a router does not change: everything from IP on except the time to live and
+// IPv4's header checksum; for other protocols everything from the EtherType on. VLAN tags, which the receiving
+// kernel removes, and padding are ignored.
 type matcher struct {
 	seed maphash.Seed
-	// same has the frames of a hash, in the order of sending, and like those that have its
-	// addresses, ports and identification, whatever else they have.
+	// same groups frames by a hash of their content, in the order of sending; like groups them by a hash of
+	// addresses, ports and identification only.
 	same, like map[uint64]*group
 	received   []bool
-	sent       []atomic.Int64 // when each was handed to the kernel; 0: it was not
-	highest    int            // of those that arrived for certain, one more
+	sent       []atomic.Int64 // when each was handed to the kernel; 0: not yet
+	highest    int            // one more than the highest that certainly arrived
 	counts     record.ReplayReceived
 	latency    *hdrhistogram.Histogram
 	scratch    []byte
 }
 
-// leastPayload is what a frame carries at least: shorter ones are padded (IEEE 802.3).
+// leastPayload is the minimum payload of a frame; shorter ones are padded (IEEE 802.3).
 const leastPayload = 46
 
-// group are frames that look the same; those before next have arrived.
+// group is a list of frames with equal hashes; those before next have arrived.
 type group struct {
 	frames []int32
 	next   int
@@ -60,12 +59,12 @@ func add(to map[uint64]*group, hash uint64, i int32) {
 	g.frames = append(g.frames, i)
 }
 
-// hashes are of all that a router leaves alone, and of what names the packet.
+// hashes returns the hash of everything a router does not change, and that of what identifies the packet.
 func (m *matcher) hashes(b []byte) (same, like uint64) {
 	h := parse(b)
 	if h.ip == 0 {
 		m.scratch = append(m.scratch[:0], b[h.kind:]...)
-		// How long its content is, is not known: what is shorter is as if padded.
+		// The length of the content is unknown: shorter frames are treated as padded.
 		if short := 2 + leastPayload - len(m.scratch); short > 0 {
 			m.scratch = append(m.scratch, make([]byte, short)...)
 		}
@@ -93,10 +92,10 @@ func (m *matcher) hashes(b []byte) (same, like uint64) {
 	return maphash.Bytes(m.seed, p), maphash.Bytes(m.seed, name[:])
 }
 
-// wasSent notes when a frame is handed to the kernel. Another goroutine may receive.
+// wasSent records when a frame is handed to the kernel. Another goroutine may receive meanwhile.
 func (m *matcher) wasSent(i int, at int64) { m.sent[i].Store(at) }
 
-// arrived matches a frame that has been received, at an instant.
+// arrived matches a frame received at time at.
 func (m *matcher) arrived(b []byte, at int64) {
 	if len(b) < ethernet {
 		m.counts.Other++
@@ -121,7 +120,7 @@ func (m *matcher) arrived(b []byte, at int64) {
 	m.counts.Other++
 }
 
-// next is the first frame of a group that has been sent and has not arrived.
+// next returns the first frame of a group that has been sent and has not arrived.
 func (m *matcher) next(g *group) (int, bool) {
 	for ; g.next < len(g.frames); g.next++ {
 		if i := int(g.frames[g.next]); !m.received[i] {
@@ -131,9 +130,9 @@ func (m *matcher) next(g *group) (int, bool) {
 	return 0, false
 }
 
-// match enters that a frame of a group has arrived, the i-th frame at the earliest. Of frames
-// that look the same it is not known which one has, if some are lost: only one that is the
-// only one of its kind is timed, and one that may not have been overtaken is not reordered.
+// match records that a frame of a group arrived, frame i at the earliest. If identical frames are lost, it is
+// unknown which one arrived: only a frame without duplicates is timed, and a frame that may not have been
+// overtaken is not counted as reordered.
 func (m *matcher) match(g *group, i int, at int64) {
 	m.received[i] = true
 	m.counts.Received++
@@ -147,7 +146,7 @@ func (m *matcher) match(g *group, i int, at int64) {
 	}
 }
 
-// result is what became of the first so many frames, which were sent.
+// result returns what became of the first sent frames.
 func (m *matcher) result(sent int) (*record.ReplayReceived, error) {
 	out := m.counts
 	out.Lost = int64(sent) - out.Received

@@ -14,25 +14,25 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Options are how a capture is replayed.
+// Options configures a replay.
 type Options struct {
-	// Interface transmits. Receive, if not empty, is where the frames are to arrive.
+	// Interface transmits. Frames should arrive at Receive; empty: arrivals are not watched.
 	Interface, Receive string
 	Timing
-	Passes int // over the capture, one after another; with Receive, one
+	Passes int // repetitions of the capture; 1 if Receive is set
 	Rewrite
 }
 
 const (
-	// check is the longest wait before the watcher looks whether it is to end.
+	// check is the longest wait before the watcher checks whether it must end.
 	check = 50 * time.Millisecond
-	// quiet is how long no frame of the replay has arrived when waiting for more ends, and
-	// patience how long that goes on at most, whatever else arrives.
+	// quiet is the time without a frame of the replay after which waiting for more ends; patience is the limit
+	// of that wait, whatever else arrives.
 	quiet, patience = 500 * time.Millisecond, 10 * time.Second
 )
 
-// Run replays a capture, whose frames it changes as Rewrite says. If the context ends
-// before, the result is of what was sent, and the error the context's.
+// Run transmits the capture, changed as the options' Rewrite says. If the context ends early, it returns the
+// context's error and a result for what was sent.
 func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 	if o.Receive != "" && o.Passes != 1 {
 		return nil, errors.New("frames are matched with those of one pass: several have the same ones")
@@ -74,24 +74,24 @@ func (c *Capture) Run(ctx context.Context, o Options) (*record.Replay, error) {
 	return out, errors.Join(err, enter(out, sent, from.schedule))
 }
 
-// passes are the frames of some passes over a capture, as they are sent.
+// passes generates the frames of repeated passes over a capture.
 type passes struct {
 	schedule
-	watch *watcher // nil: none
+	watch *watcher // nil: not watched
 }
 
 func (p passes) of(number int64) []byte { return p.frames[number%int64(len(p.frames))].Data }
 
-// Due is transmit.Source's.
+// Due implements transmit.Source.
 func (p passes) Due(number int64) int64 { return p.due(number) }
 
-// Bytes is transmit.Source's.
+// Bytes implements transmit.Source.
 func (p passes) Bytes(number int64) int { return len(p.of(number)) }
 
-// Write is transmit.Source's.
+// Write implements transmit.Source.
 func (p passes) Write(frame []byte, number, _ int64) { copy(frame, p.of(number)) }
 
-// Handed is transmit.Source's.
+// Handed implements transmit.Source.
 func (p passes) Handed(number int64, n int, at int64) {
 	if p.watch != nil {
 		for i := range n {
@@ -100,11 +100,11 @@ func (p passes) Handed(number int64, n int, at int64) {
 	}
 }
 
-// enter adds what was sent, and how it kept its schedule.
+// enter adds to out what was sent and how well the schedule was kept.
 func enter(out *record.Replay, r transmit.Result, s schedule) (err error) {
 	out.Sent, out.SentBytes, out.BlockedS, out.TookS = r.Frames, r.Bytes, float64(r.Blocked)/1e9, r.TookS()
 	if out.TookS > 0 && r.Frames > 1 {
-		// From the first frame to the last there is one distance less than frames.
+		// n frames have n-1 intervals.
 		out.PerS = float64(r.Frames-1) / out.TookS
 		out.Bps = out.PerS * 8 * float64(r.Bytes) / float64(r.Frames)
 	}

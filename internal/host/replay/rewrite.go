@@ -9,16 +9,16 @@ import (
 	"linerate/internal/model/checksum"
 )
 
-// Rewrite is what is changed of each frame before it is transmitted.
+// Rewrite lists the changes to each frame before it is transmitted.
 type Rewrite struct {
-	Source, Destination net.HardwareAddr // of Ethernet; nil: as in the file
-	Addresses           []Mapping        // of IP headers, both; the first that fits counts
+	Source, Destination net.HardwareAddr // Ethernet addresses; nil: as in the file
+	Addresses           []Mapping        // for both addresses of an IP header; the first that matches applies
 }
 
-// Mapping replaces the prefix of addresses.
+// Mapping replaces one address prefix by another of the same length.
 type Mapping struct{ From, To netip.Prefix }
 
-// ParseMapping reads OLD=NEW: two addresses, or two prefixes of the same length.
+// ParseMapping parses OLD=NEW: two addresses, or two prefixes of the same length.
 func ParseMapping(text string) (m Mapping, err error) {
 	from, to, found := strings.Cut(text, "=")
 	if found {
@@ -42,8 +42,8 @@ func prefix(text string) (netip.Prefix, error) {
 	return p.Masked(), err
 }
 
-// Apply changes a frame, with its checksums. Addresses in what IP carries, such as in
-// messages of ICMP, and those of ARP stay.
+// Apply changes a frame and its checksums. Addresses inside the IP payload, as in ICMP messages, and in ARP
+// stay.
 func (r Rewrite) Apply(b []byte) {
 	copy(b, r.Destination)
 	copy(b[6:], r.Source)
@@ -78,7 +78,7 @@ func (r Rewrite) Apply(b []byte) {
 	}
 }
 
-// replace gives an address the prefix To.
+// replace returns a with its prefix replaced by To.
 func (m Mapping) replace(a netip.Addr) netip.Addr {
 	b, to := a.AsSlice(), m.To.Addr().AsSlice()
 	for i := range b {

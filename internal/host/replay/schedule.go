@@ -2,34 +2,34 @@ package replay
 
 import "time"
 
-// Timing says when frames are due. The zero value is as fast as possible.
+// Timing determines when frames are due. The zero value sends as fast as possible.
 type Timing struct {
-	Speed float64 // of the file's own times: 2 is twice as fast; 0: as fast as possible
-	Pace  float64 // frames per second, at equal distances; 0: Speed counts
+	Speed float64 // multiple of the recorded speed, such as 2 for twice as fast; 0: as fast as possible
+	Pace  float64 // frames per second, evenly spaced; 0: use Speed
 }
 
-// paced: frames are due at instants.
+// paced reports whether frames have due times.
 func (t Timing) paced() bool { return t.Speed > 0 || t.Pace > 0 }
 
-// schedule is when each frame of some passes over a capture is due.
+// schedule computes when each frame of repeated passes over a capture is due.
 type schedule struct {
 	Timing
 	frames []Frame
-	pass   float64 // ns from one pass to the next at the file's own speed
+	pass   float64 // ns from one pass to the next at the recorded speed
 }
 
 func newSchedule(c *Capture, t Timing) schedule {
 	n := len(c.Frames)
 	span := float64(c.Frames[n-1].At)
 	if n > 1 {
-		span += span / float64(n-1) // the mean distance, behind the last
+		span += span / float64(n-1) // the mean interval after the last frame
 	} else {
 		span = float64(time.Second)
 	}
 	return schedule{t, c.Frames, span}
 }
 
-// due is when the i-th frame is, counted over all passes, in ns after the first.
+// due returns when frame i, counted over all passes, is due, in ns after the first.
 func (s schedule) due(i int64) int64 {
 	switch {
 	case s.Pace > 0:

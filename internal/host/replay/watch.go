@@ -7,12 +7,12 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// watcher receives at another interface while frames are sent.
+// watcher receives at the other interface while frames are sent.
 type watcher struct {
 	*matcher
 	from   *packet.Receiver
-	most   int          // bytes of the largest frame that is sent
-	sent   atomic.Int64 // when the last frame was; 0: there are more
+	most   int          // size of the largest frame
+	sent   atomic.Int64 // when the last frame was sent; 0: not all are sent
 	failed error
 }
 
@@ -24,11 +24,10 @@ func newWatcher(frames []Frame, name string, most int) (*watcher, error) {
 	return &watcher{matcher: newMatcher(frames), from: from, most: most}, nil
 }
 
-// tags is what two VLAN tags add to a frame.
+// tags is the size of two VLAN tags.
 const tags = 8
 
-// receive matches what comes in until every frame has arrived, or none has for a while
-// after the last was sent.
+// receive matches incoming frames until all have arrived, or none has for a while after the last was sent.
 func (w *watcher) receive() {
 	latest := sched.Now()
 	for {

@@ -1,6 +1,5 @@
-// Package snmpd has an SNMP agent run on a switch that linerate made: snmpd of net-snmp. It
-// listens on the loopback of the switch's namespace alone, and datagrams to it are handed
-// on. How it is started and ended is in package daemon.
+// Package snmpd runs an SNMP agent, net-snmp's snmpd, on a switch that linerate created. It listens only on the
+// loopback of the switch's namespace; Exchange passes datagrams to it. Package daemon starts and ends it.
 package snmpd
 
 import (
@@ -24,7 +23,7 @@ const Package = "snmpd"
 
 const (
 	address = "127.0.0.1:161"
-	// replyTimeout bounds the wait for a reply.
+	// replyTimeout limits the wait for a reply.
 	replyTimeout = 2 * time.Second
 	mostReply    = 65535 // bytes
 )
@@ -36,7 +35,7 @@ type Daemon struct {
 	community string
 }
 
-// Start starts it, unless it is running, and waits until it listens.
+// Start starts the agent if it is not running, and waits until it listens.
 func (d *Daemon) Start(ctx context.Context, _ struct{}) (message.SNMPDaemon, error) {
 	d.draw.Do(func() { d.community = rand.Text() })
 	_, err := d.daemon.Start(ctx, daemon.Descriptor{
@@ -51,8 +50,8 @@ func (d *Daemon) Start(ctx context.Context, _ struct{}) (message.SNMPDaemon, err
 	return message.SNMPDaemon{Community: d.community}, err
 }
 
-// listens is nil once the program has bound its socket: a datagram to a port that nothing
-// listens at is refused (ECONNREFUSED), and one that is no SNMP is not answered.
+// listens returns nil once the program has bound its socket: a port without a listener refuses a datagram
+// (ECONNREFUSED), and the agent ignores one that is not SNMP.
 func listens() error {
 	conn, err := net.Dial("udp4", address)
 	if err != nil {
@@ -69,7 +68,7 @@ func listens() error {
 	return err
 }
 
-// Exchange hands a datagram to it and returns the reply.
+// Exchange passes a datagram to the agent and returns the reply.
 func (d *Daemon) Exchange(ctx context.Context, request message.SNMPDatagram) (message.SNMPDatagram, error) {
 	var reply message.SNMPDatagram
 	var dialer net.Dialer
@@ -90,5 +89,4 @@ func (d *Daemon) Exchange(ctx context.Context, request message.SNMPDatagram) (me
 	return reply, err
 }
 
-// Close ends it.
 func (d *Daemon) Close() { d.daemon.Close() }

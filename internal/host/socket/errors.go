@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// reason is an error in other words.
+// reason is an error with other words.
 type reason struct {
 	text string
 	err  error
@@ -21,9 +21,8 @@ type reason struct {
 func (r *reason) Error() string { return r.text }
 func (r *reason) Unwrap() error { return r.err }
 
-// Reason puts a failure of a socket into words: what the errno means on a network,
-// and its name. Wrapped texts of package net, which repeat the addresses, are
-// left out. It wraps err.
+// Reason wraps err in words that say what its errno means on a network, followed by the errno's name. It drops
+// texts of package net that repeat the addresses.
 func Reason(err error, remote netip.Addr) error { return &reason{words(err, remote), err} }
 
 func words(err error, remote netip.Addr) string {
@@ -58,15 +57,15 @@ func words(err error, remote netip.Addr) string {
 	case errors.Is(err, syscall.EMFILE):
 		return "too many open files (EMFILE): raise the limit of open files (ulimit -n)"
 	}
-	// What is left of a wrapped system call is "connect: invalid argument".
+	// A wrapped system call reads "connect: invalid argument".
 	if call, ok := errors.AsType[*os.SyscallError](err); ok && call == err {
 		return fmt.Sprintf("%s: %v", call.Syscall, call.Err)
 	}
 	return err.Error()
 }
 
-// ConnectError says which connection failed, and why, and wraps err. Our own time limit
-// is distinguished from the kernel's.
+// ConnectError wraps err with the connection that failed and the reason. It distinguishes our own timeout from
+// the kernel's.
 func ConnectError(local netip.Addr, remote netip.AddrPort, timeout time.Duration, err error) error {
 	why := words(err, remote.Addr())
 	var timed net.Error
@@ -80,7 +79,7 @@ func ConnectError(local netip.Addr, remote netip.AddrPort, timeout time.Duration
 	return fmt.Errorf("%s: %w", Connecting(local, remote), &reason{why, err})
 }
 
-// Connecting names a connection that is made; local is not valid where the kernel chooses.
+// Connecting describes a connection being made; local is invalid if the kernel chooses it.
 func Connecting(local netip.Addr, remote netip.AddrPort) string {
 	if !local.IsValid() {
 		return fmt.Sprintf("connect to %s", remote)
@@ -88,7 +87,7 @@ func Connecting(local netip.Addr, remote netip.AddrPort) string {
 	return fmt.Sprintf("connect %s → %s", local, remote)
 }
 
-// NotSent says of a failure that this datagram was not sent, and nothing of the next.
+// NotSent reports whether err means only that this datagram was not sent, so that the next may succeed.
 func NotSent(err error) bool {
 	return errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.EAGAIN)
 }

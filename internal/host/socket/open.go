@@ -14,8 +14,8 @@ import (
 	"linerate/internal/model/message"
 )
 
-// ListenAddress is where a request's listener is: at request.Local (invalid: every
-// address of the host), on a port that the kernel chooses.
+// ListenAddress returns where a request's listener is: at request.Local (invalid: all addresses of the host),
+// on a port that the kernel chooses.
 func ListenAddress(request message.FlowRequest) string {
 	if request.Local.IsValid() {
 		return net.JoinHostPort(request.Local.String(), "0")
@@ -23,9 +23,8 @@ func ListenAddress(request message.FlowRequest) string {
 	return ":0"
 }
 
-// Listen opens a TCP listener at ListenAddress with a request's options. Keep-alive
-// probes would be foreign packets in a quiet flow; an MPTCP listener does not pass its
-// options on as a TCP one does.
+// Listen opens a TCP listener at ListenAddress with a request's options. It disables keep-alive probes, which
+// would be foreign packets in a quiet flow, and MPTCP, whose listeners do not pass on their options.
 func Listen(ctx context.Context, request message.FlowRequest) (*net.TCPListener, error) {
 	config := net.ListenConfig{Control: Control(request), KeepAlive: -1}
 	config.SetMultipathTCP(false)
@@ -36,8 +35,8 @@ func Listen(ctx context.Context, request message.FlowRequest) (*net.TCPListener,
 	return l.(*net.TCPListener), nil
 }
 
-// Dial opens a TCP connection with a request's options, within timeout (0: as long as
-// the kernel tries). ConnectError puts its errors into words.
+// Dial opens a TCP connection with a request's options, within timeout (0: as long as the kernel tries). Use
+// ConnectError to explain its errors.
 func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
 	dialer := net.Dialer{Timeout: timeout, Control: Control(request), KeepAlive: -1}
 	dialer.SetMultipathTCP(false)
@@ -52,7 +51,7 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 	return conn.(*net.TCPConn), nil
 }
 
-// Hold binds a UDP or TCP port of an address, 0: a free one, until it is closed.
+// Hold binds a UDP or TCP port (0: any free one) of an address until held is closed.
 func Hold(protocol string, at netip.AddrPort) (held io.Closer, port uint16, err error) {
 	if protocol == flow.UDP {
 		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(at))
@@ -68,8 +67,7 @@ func Hold(protocol string, at netip.AddrPort) (held io.Closer, port uint16, err 
 	return listener, AddrPort(listener.Addr()).Port(), nil
 }
 
-// AcceptAll accepts connections until ctx ends, and returns nil then, or until the
-// listener is closed.
+// AcceptAll accepts connections until ctx ends or the listener is closed. It returns nil when ctx has ended.
 func AcceptAll(ctx context.Context, l *net.TCPListener, handle func(*net.TCPConn)) error {
 	for {
 		conn, err := l.AcceptTCP()
@@ -81,8 +79,7 @@ func AcceptAll(ctx context.Context, l *net.TCPListener, handle func(*net.TCPConn
 		case errors.Is(err, net.ErrClosed):
 			return err
 		default:
-			// Out of descriptors or memory, or a connection that was reset while it
-			// waited: none of it lasts.
+			// Out of descriptors or memory, or the connection was reset while it waited: all temporary.
 			select {
 			case <-time.After(20 * time.Millisecond):
 			case <-ctx.Done():
@@ -91,10 +88,9 @@ func AcceptAll(ctx context.Context, l *net.TCPListener, handle func(*net.TCPConn
 	}
 }
 
-// DetectLoss has reading a control connection fail once its peer has vanished, half a minute
-// after the last that was heard or the first that is not acknowledged. Keep-alive probes are
-// not sent while data is unacknowledged, such as a reply or a ping of the bus;
-// TCP_USER_TIMEOUT (tcp(7)) limits that, on Linux.
+// DetectLoss makes reading a control connection fail half a minute after its peer vanished: after the last data
+// received or the first that is not acknowledged. Keep-alive probes are not sent while data, such as a reply or
+// a ping of the bus, is unacknowledged; TCP_USER_TIMEOUT (tcp(7)) covers that on Linux.
 func DetectLoss(conn *net.TCPConn) error {
 	k := greeting.KeepAlive
 	if err := conn.SetKeepAliveConfig(k); err != nil {
@@ -110,8 +106,8 @@ func DetectLoss(conn *net.TCPConn) error {
 	return errors.Join(err, failed)
 }
 
-// Reset closes a connection at once with RST, so that neither end goes on sending what
-// is buffered or stays in TIME_WAIT (SO_LINGER, socket(7)).
+// Reset closes a connection at once with RST, so that neither end continues to send buffered data or stays in
+// TIME_WAIT (SO_LINGER, socket(7)).
 func Reset(conn *net.TCPConn) {
 	_ = conn.SetLinger(0)
 	_ = conn.Close()

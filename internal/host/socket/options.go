@@ -15,10 +15,9 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Prepare sets what has to be there before a socket connects or listens. What a
-// listener has, the connections it accepts inherit (except TCP_NODELAY, which
-// package net sets on every connection). A rate cap that the system cannot keep
-// (sock.CanPace) is for the caller to keep.
+// Prepare sets the options that a socket needs before it connects or listens. Accepted connections inherit
+// those of the listener except TCP_NODELAY, which package net sets on every connection. The caller must keep a
+// rate cap that the system cannot (sock.CanPace).
 func Prepare(request message.FlowRequest, fd int) error {
 	if flow.Of(request.Protocol).Transport == flow.TCP {
 		if err := prepareTCP(request, fd); err != nil {
@@ -39,14 +38,13 @@ func Prepare(request message.FlowRequest, fd int) error {
 	if !request.Remote.IsValid() {
 		return nil
 	}
-	// The same port may serve flows to different places.
+	// One port may serve flows to different destinations.
 	if request.LocalPort != 0 {
 		if err := sock.SetReuseAddress(fd); err != nil {
 			return fmt.Errorf("setting SO_REUSEADDR: %w", err)
 		}
 	}
-	// bind(2) leaves the choice of the port to connect(2), which knows between which
-	// ends it has to be free.
+	// connect(2) then chooses the port, since it knows between which ends the port must be free.
 	if request.Local.IsValid() && (request.BindNoPort == nil || *request.BindNoPort) {
 		if err := sock.SetBindAddressNoPort(fd); err != nil {
 			return fmt.Errorf("setting IP_BIND_ADDRESS_NO_PORT: %w", err)
@@ -75,16 +73,16 @@ func prepareTCP(request message.FlowRequest, fd int) error {
 	return nil
 }
 
-// PrepareAccepted is Prepare for a connection from a listener that knew nothing
-// of the request. What had to be agreed when it was opened, the opener has asked
-// for: it has the same request, and its segment size holds both ways.
+// PrepareAccepted is Prepare for a connection from a listener without the request's options. What must be
+// negotiated at opening, the opener negotiates: it has the same request, and its segment size applies in both
+// directions.
 func PrepareAccepted(request message.FlowRequest, fd int) error {
 	request.MSS = 0
 	_, window := request.Buffers()
 	if err := Prepare(request, fd); err != nil || window == 0 {
 		return err
 	}
-	// The window that was granted at first would stay the largest.
+	// Otherwise the window granted at first would remain the largest.
 	if err := sock.SetWindowClamp(fd, int(window)); err != nil {
 		return fmt.Errorf("setting a window of %d bytes (TCP_WINDOW_CLAMP): %w", window, err)
 	}
@@ -114,7 +112,7 @@ func Control(request message.FlowRequest) func(string, string, syscall.RawConn) 
 	}
 }
 
-// WithFD calls f with the descriptor, which stays open meanwhile.
+// WithFD calls f with the descriptor, which stays open until f returns.
 func WithFD(raw syscall.RawConn, f func(fd int) error) error {
 	var failed error
 	if err := raw.Control(func(fd uintptr) { failed = f(int(fd)) }); err != nil {
@@ -132,7 +130,7 @@ func WithConn(conn syscall.Conn, f func(fd int) error) error {
 	return WithFD(raw, f)
 }
 
-// AddrPort is an address as requests spell it: IPv4 also when the socket is IPv6.
+// AddrPort returns a as requests write it: IPv4 unmapped, even from an IPv6 socket.
 func AddrPort(a net.Addr) netip.AddrPort {
 	if of, ok := a.(interface{ AddrPort() netip.AddrPort }); ok {
 		return Unmap(of.AddrPort())
@@ -140,10 +138,10 @@ func AddrPort(a net.Addr) netip.AddrPort {
 	return netip.AddrPort{}
 }
 
-// Unmap is an address without the wrapping of IPv4 in IPv6.
+// Unmap returns a with an IPv4-mapped IPv6 address turned into IPv4.
 func Unmap(a netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(a.Addr().Unmap(), a.Port()) }
 
-// AddrName names an address to bind to.
+// AddrName formats an address to bind to.
 func AddrName(a netip.Addr) string {
 	if a.IsValid() {
 		return a.String()
@@ -151,8 +149,7 @@ func AddrName(a netip.Addr) string {
 	return "any address"
 }
 
-// TryCongestionControl returns an error if connections of this host cannot have the
-// congestion control because the kernel does not have it.
+// TryCongestionControl returns an error if the kernel does not have the congestion control.
 func TryCongestionControl(ctx context.Context, name string) error {
 	made := net.ListenConfig{Control: Control(message.FlowRequest{Spec: flow.Spec{CongestionControl: name}})}
 	l, err := made.Listen(ctx, "tcp", "127.0.0.1:0")
@@ -161,14 +158,14 @@ func TryCongestionControl(ctx context.Context, name string) error {
 	}
 	there, unread := proc.Sysctls{}.Read("net.ipv4.tcp_available_congestion_control")
 	if !errors.Is(err, syscall.ENOENT) || unread != nil {
-		return nil // opening the connection says what else is wrong
+		return nil // opening the connection reports other errors
 	}
 	return fmt.Errorf("congestion control %q, this host has %s%s", name, there,
 		LoadCongestionControl(name, "this host"))
 }
 
-// LoadCongestionControl is the end of a message on a congestion control that a host does not
-// have: the command that loads its module there; empty: no module has such a name.
+// LoadCongestionControl returns the end of a message about a congestion control that a host lacks: the command
+// to load its module; empty if no module has such a name.
 func LoadCongestionControl(name, host string) string {
 	if name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 		return ""

@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// Payload is what flows over TCP send, over and over: random, so that no link on the
-// path can compress it. It is zero before FillPayload.
+// Payload is what TCP flows send, repeatedly: random, so that no link can compress it. It is zero before
+// FillPayload.
 var Payload [128 << 10]byte
 
 // FillPayload fills Payload, once.
 var FillPayload = sync.OnceFunc(func() { FillRandom(Payload[:]) })
 
-// FillRandom fills data with random bytes, the same each time.
+// FillRandom fills data with pseudo-random bytes, the same each time.
 func FillRandom(data []byte) {
 	_, _ = rand.NewChaCha8([32]byte{}).Read(data) // never fails
 }

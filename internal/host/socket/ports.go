@@ -12,9 +12,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Exhausted is err, of opening a connection, as the resource of which this host had none left:
-// a *record.PortsExhausted or a *record.DescriptorsExhausted. nil: err has another cause. Of
-// the request's connections, so many are open, from local if there is any.
+// Exhausted converts err, from opening a connection, to a *record.PortsExhausted or
+// *record.DescriptorsExhausted if this host has no more of that resource, or nil. open is the number of the
+// request's connections that are open; local is their address, if known.
 func Exhausted(request message.FlowRequest, local netip.Addr, open int, err error) error {
 	if errors.Is(err, syscall.EMFILE) {
 		return &record.DescriptorsExhausted{Limit: proc.MaxOpenFiles(), Open: open, Wanted: max(1, request.Connections)}
@@ -23,7 +23,7 @@ func Exhausted(request message.FlowRequest, local netip.Addr, open int, err erro
 	if !ok || request.LocalPort != 0 {
 		return nil
 	}
-	// EADDRNOTAVAIL of bind means that no port has the address.
+	// From bind, EADDRNOTAVAIL means that no port of the address is free.
 	bound := call.Syscall == "bind" && call.Err == syscall.EADDRINUSE
 	if !bound && !(call.Syscall == "connect" && call.Err == syscall.EADDRNOTAVAIL) {
 		return nil

@@ -5,14 +5,13 @@ import (
 	"sync/atomic"
 )
 
-// ThreadsPerProcessor bounds how many flows of this process have a thread of
-// their own, which waits in the kernel and is woken there. The others share the
-// runtime's threads and its poller, which many flows do better with.
+// ThreadsPerProcessor limits how many flows have a thread of their own, which waits in the kernel. The others
+// share the runtime's threads and poller, which suits many flows better.
 const ThreadsPerProcessor = 4
 
 var threads atomic.Int32
 
-// ReserveThread reserves a thread. False: there are enough.
+// ReserveThread reserves a thread; it returns false if the limit is reached.
 func ReserveThread() bool {
 	if threads.Add(1) > int32(ThreadsPerProcessor*runtime.GOMAXPROCS(0)) {
 		threads.Add(-1)
@@ -21,7 +20,7 @@ func ReserveThread() bool {
 	return true
 }
 
-// Threads is how many are reserved.
+// Threads returns the number of reserved threads.
 func Threads() int { return int(threads.Load()) }
 
 // ReleaseThread ends a reservation.

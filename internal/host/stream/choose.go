@@ -2,29 +2,26 @@ package stream
 
 import "math"
 
-// How a flow finds out which call for sending is the cheapest: it uses each for a
-// short while, in one order and then in the reverse one, so that what changes
-// steadily meanwhile (a growing window, a warming cache) counts for all alike.
-// It asks how much of a processor's time the bytes cost. Where the sender is the
-// limit, that decides the rate too; where the network is, it is what the sender
-// needs least of.
+// A flow finds the cheapest call for sending by using each for a short while, in one order and then in reverse,
+// so that steady changes meanwhile (a growing window, a warming cache) affect all equally. The measure is
+// processor time per byte: it decides the rate where the sender is the limit, and the load where the network
+// is.
 const (
-	leadNs  = 100e6 // before the first: slow start, neighbours, page faults
+	leadNs  = 100e6 // before the first: covers slow start, neighbours, page faults
 	sliceNs = 20e6  // for each, twice
-	// worthwhile is how much cheaper than the ones before it in the list a
-	// call must be: simple ones come first.
+	// worthwhile is how many times cheaper than its predecessors in the list a call must be, because simple
+	// calls come first.
 	worthwhile = 1.05
 )
 
-// choice is the state of such a trial. The instants and counts it is given are
-// the flow's own.
+// choice is the state of such a comparison. Its times and counts are the flow's.
 type choice struct {
 	moved, spent []int64 // bytes and nanoseconds, by candidate
 	refused      []bool
 
 	slice       int   // -1: the lead
 	turn        int64 // when the slice ends
-	bytes, busy int64 // at its begin
+	bytes, busy int64 // at the slice's begin
 }
 
 func newChoice(candidates int) *choice {
@@ -37,7 +34,7 @@ func newChoice(candidates int) *choice {
 // begin begins the lead, with the first candidate.
 func (c *choice) begin(at int64) { c.turn = at + leadNs }
 
-// candidate is whose slice a slice is: forth and back.
+// candidate returns the candidate of a slice: forward, then backward.
 func (c *choice) candidate(slice int) int {
 	n := len(c.moved)
 	if slice < 0 {
@@ -49,8 +46,8 @@ func (c *choice) candidate(slice int) int {
 	return slice
 }
 
-// next ends a slice, given what has been moved and spent until now, and returns
-// whose turn it is; chosen: the best, for good.
+// next ends a slice, given the totals moved and spent, and returns the candidate to use next; chosen: it is the
+// best, for good.
 func (c *choice) next(at, bytes, busy int64) (candidate int, chosen bool) {
 	if c.slice >= 0 && c.slice < 2*len(c.moved) {
 		was := c.candidate(c.slice)
@@ -68,12 +65,12 @@ func (c *choice) next(at, bytes, busy int64) (candidate int, chosen bool) {
 	return c.best(), true
 }
 
-// pace is how many bytes a candidate moved for each nanosecond it spent.
+// pace returns the bytes that a candidate moved per ns spent.
 func (c *choice) pace(candidate int) float64 {
 	return float64(c.moved[candidate]) / float64(max(c.spent[candidate], 1))
 }
 
-// best is the cheapest of those that were not refused; the first never is.
+// best returns the cheapest candidate that was not refused; the first is never refused.
 func (c *choice) best() int {
 	best := 0
 	for i := range c.moved {
@@ -84,20 +81,19 @@ func (c *choice) best() int {
 	return best
 }
 
-// How a fast flow's receiver takes the data in large pieces. Woken for each
-// packet, it would cost the sender more than the data does: waking a thread on
-// another processor takes microseconds of the waker's time. So it sleeps for a
-// moment of its own accord once it has caught up.
+// A fast flow's receiver reads large pieces. Waking it for each packet would cost the sender more than the
+// data, as waking a thread on another processor takes microseconds. So the receiver sleeps briefly once it has
+// caught up.
 const (
-	fastBytesPerNs = 2.5  // 20 Gbit/s: below, waking costs nothing to speak of
-	coalesceBytes  = 6e5  // what may come meanwhile: a part even of a window that losses have halved
-	coalesceNs     = 80e3 // and no longer than this
+	fastBytesPerNs = 2.5  // 20 Gbit/s: below that, waking costs little
+	coalesceBytes  = 6e5  // what may arrive meanwhile: part even of a window halved by losses
+	coalesceNs     = 80e3 // the maximum sleep
 )
 
-// readCoalescer is a receiver's pace.
+// readCoalescer decides how long a receiver sleeps.
 type readCoalescer struct{ bytes, at int64 }
 
-// next says how long to sleep, given what has arrived until now; 0: wait for data.
+// next returns how long to sleep, in ns, given the bytes received so far; 0: wait for data.
 func (p *readCoalescer) next(bytes, at int64) (ns int64) {
 	moved, span := bytes-p.bytes, at-p.at
 	p.bytes, p.at = bytes, at

@@ -13,15 +13,15 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Engine holds one end of each of a trial's TCP flows. It serves one trial. All
-// methods may be called from several goroutines. Close resets the connections, so
-// that neither end goes on sending what is buffered or stays in TIME_WAIT.
+// Engine holds this host's ends of a trial's TCP flows. It serves one trial. Its methods are safe for
+// concurrent use. Close resets the connections, so that neither end continues to send buffered data or stays in
+// TIME_WAIT.
 type Engine struct {
 	*flowset.Set[*tcpFlow]
 	backend backend
 }
 
-// New makes an engine without flows.
+// New returns an engine without flows.
 func New() *Engine { return with(platform) }
 
 func with(b backend) *Engine {
@@ -33,11 +33,10 @@ func newFlow(request message.FlowRequest) *tcpFlow {
 	return &tcpFlow{State: flowset.State{Request: request}}
 }
 
-// Listen opens one listening socket per request, on a port that the kernel chooses,
-// at request.Local (invalid: every address of the host). Each accepts one connection
-// and then closes. A request with a cookie gets no socket: its connection is to be
-// offered. The replies are in the requests' order; a request that fails says so there
-// and stops no other.
+// Listen opens a listening socket for each request, on a port that the kernel chooses, at request.Local
+// (invalid: all addresses of the host). Each accepts one connection and then closes. A request with a cookie
+// gets no socket: its connection comes through Offer. The replies are in the order of the requests; a request
+// that fails does not affect the others.
 func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
 	return e.Set.Listen(requests, func(f *tcpFlow) (*flowset.Listener, error) {
 		if !f.Request.Cookie.IsZero() {
@@ -53,7 +52,7 @@ func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []m
 	})
 }
 
-// accept takes the flow's one connection and moves its data.
+// accept accepts the flow's one connection and moves its data.
 func (e *Engine) accept(f *tcpFlow, l *net.TCPListener) {
 	conn, err := l.AcceptTCP()
 	l.Close()
@@ -66,8 +65,8 @@ func (e *Engine) accept(f *tcpFlow, l *net.TCPListener) {
 	}
 }
 
-// Offer hands over a connection that has shown a flow's cookie at a shared
-// listener. False: no flow of this engine awaits it, and it is still the caller's.
+// Offer hands over a connection that has shown a flow's cookie at a shared listener. It returns false if no
+// flow of this engine awaits it; the caller then still owns the connection.
 func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	f, ok := e.Claim(cookie)
 	return ok && e.Go(func() {
@@ -77,9 +76,9 @@ func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	})
 }
 
-// Connect opens a connection for each request and returns when each has succeeded,
-// failed or taken longer than timeout (0: as long as the kernel tries). The replies
-// are in the requests' order; see flowset.Set.Connect for the order of opening.
+// Connect opens a connection for each request and returns when each is open or has failed, after timeout at the
+// latest (0: as long as the kernel tries). The replies are in the order of the requests; flowset.Set.Connect
+// describes the order of opening.
 func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
 	return e.Set.Connect(ctx, requests, func(ctx context.Context, f *tcpFlow, _ func()) func() {
 		if !e.dial(ctx, f, timeout) {
@@ -106,8 +105,7 @@ func (e *Engine) dial(ctx context.Context, f *tcpFlow, timeout time.Duration) bo
 	return e.open(f, conn, nil)
 }
 
-// Dial opens a connection with a request's options, on which nothing has been said
-// yet. It is the caller's.
+// Dial opens a connection with a request's options and sends nothing. The caller owns it.
 func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duration) (*net.TCPConn, error) {
 	conn, err := socket.Dial(ctx, request, timeout)
 	if err != nil {
@@ -116,10 +114,9 @@ func Dial(ctx context.Context, request message.FlowRequest, timeout time.Duratio
 	return conn, nil
 }
 
-// Adopt makes a flow of a connection that the caller has opened with Dial and on
-// which it has said what the peer expects first. It belongs to the engine then,
-// also if an error is returned. piece is how much a sender hands to the kernel at a
-// time, in writes of 128 KiB at most; 0: what costs least.
+// Adopt adds a flow that uses conn, a connection from Dial on which the caller has sent what the peer expects
+// first. The engine owns conn afterwards, even if it returns an error. A sender hands piece bytes to the kernel
+// at a time, in writes of at most 128 KiB; 0: whatever is cheapest.
 func (e *Engine) Adopt(request message.FlowRequest, conn *net.TCPConn, piece int) error {
 	f := newFlow(request)
 	if request.Sends {
@@ -132,7 +129,7 @@ func (e *Engine) Adopt(request message.FlowRequest, conn *net.TCPConn, piece int
 	return err
 }
 
-// sendCookie shows the flow's cookie, which is not counted among its bytes.
+// sendCookie sends the flow's cookie, which is not counted among its bytes.
 func sendCookie(conn net.Conn, cookie message.Cookie, timeout time.Duration) error {
 	if timeout > 0 {
 		if err := conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
@@ -145,8 +142,8 @@ func sendCookie(conn net.Conn, cookie message.Cookie, timeout time.Duration) err
 	return conn.SetWriteDeadline(time.Time{})
 }
 
-// open sets a new connection's options, unless err says that it cannot be used, and makes
-// it the flow's. The connection is closed if that fails.
+// open sets the options of a new connection, unless err is set, and assigns it to the flow. On failure it
+// closes the connection.
 func (e *Engine) open(f *tcpFlow, conn *net.TCPConn, err error) bool {
 	var congestion string
 	if err == nil {
@@ -170,10 +167,9 @@ func (e *Engine) open(f *tcpFlow, conn *net.TCPConn, err error) bool {
 	return true
 }
 
-// run moves the flow's data until it ends. Receivers read from the moment they are
-// open; senders wait for Start. A sender that stops closes its direction, so that
-// the receiver reaches the end of the stream; the connection stays open for readings
-// until Close.
+// run moves the flow's data until it ends. Receivers read as soon as they are open; senders wait for Start. A
+// sender that stops closes its direction, so that the receiver reaches the end of the stream; the connection
+// stays open for readings until Close.
 func (e *Engine) run(f *tcpFlow) {
 	conn, signals := f.conn, &e.Signals
 	defer f.mover.close()
@@ -196,10 +192,10 @@ func (e *Engine) run(f *tcpFlow) {
 		err = f.mover.send(conn, &f.tally, signals)
 	}
 	if signals.Quit.Load() {
-		return // Close resets the connection; a FIN before that would look like the stream's end
+		return // Close resets the connection; a FIN before would look like the end of the stream
 	}
 	if err == nil {
-		// The receiver reads what is buffered, and then the end.
+		// The receiver reads the buffered data and then the end of the stream.
 		err = conn.CloseWrite()
 	}
 	if err != nil {

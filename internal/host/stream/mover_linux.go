@@ -22,37 +22,37 @@ import (
 	"linerate/internal/model/message"
 )
 
-// discardBytes bounds one read. Nothing is copied, so it may be large; it is
-// bounded so that the count of a fast flow never lags by more than this.
+// discardBytes limits one read. Nothing is copied, so it may be large; the count of a fast flow lags by at most
+// this much.
 const discardBytes = 4 << 20
 
 var platform backend = direct
 
-// directMover is direct's mover: for a sender, the candidates to choose from and how far
-// the choosing is; for a receiver, where to read to and how long to sleep.
+// directMover is the mover that direct returns. A sender has candidates and the state of the choice between
+// them; a receiver has a buffer and a coalescer.
 type directMover struct {
-	thread bool // of its own
+	thread bool // has a thread of its own
 	wait   sched.Poller
 
 	candidates []candidate
-	current    int     // which of them is in use
-	choice     *choice // nil: there is nothing, or no longer anything, to choose
-	switchAt   int64   // when to query choice
+	current    int     // index of the candidate in use
+	choice     *choice // nil: no choice, or the choice is made
+	switchAt   int64   // when to call choice.next
 	block      *sock.Block
 
-	buffer    []byte         // nil: nothing is copied
+	buffer    []byte         // nil: data is discarded without copying
 	coalescer *readCoalescer // nil: the network wakes the receiver
 
 	notes []string
-	noted bool // a candidate's note is among the notes
-	// ineffective are the notes of candidates that were tried and dropped.
+	noted bool // the candidate's note has been added
+	// ineffective holds the notes of candidates that were tried and dropped.
 	ineffective []string
 	shown       atomic.Pointer[method]
 }
 
-// direct makes a mover that makes the system calls itself: no lock and no allocation per
-// call. Flows without a mode wait in the runtime's poller when the socket has no room or
-// no data; the others have a thread of their own for that, while there are some.
+// direct returns a mover that makes system calls itself, without a lock or an allocation per call. Flows
+// without a mode wait in the runtime's poller when the socket has no room or no data; the others wait in a
+// thread of their own while there are some.
 func direct(request message.FlowRequest, piece int) mover {
 	r := &directMover{switchAt: math.MaxInt64, thread: request.Mode != "" && socket.ReserveThread()}
 	if request.Sends {
@@ -65,14 +65,14 @@ func direct(request message.FlowRequest, piece int) mover {
 		how = method{mode: flow.ModeCopy, call: chunkBytes}
 	}
 	if _, window := request.Buffers(); r.thread && window == 0 {
-		// A small window would be full before it wakes.
+		// A small window would be full before the receiver wakes.
 		r.coalescer = new(readCoalescer)
 	}
 	r.shown.Store(&how)
 	return r
 }
 
-// setUpSender makes a sender's candidates.
+// setUpSender creates a sender's candidates.
 func (r *directMover) setUpSender(mode string, piece int) {
 	if mode == flow.ModeAuto && !r.thread {
 		r.notes = append(r.notes, "more flows than threads: plain writes, nothing tried")
@@ -95,11 +95,11 @@ func (r *directMover) setUpSender(mode string, piece int) {
 		r.choice = newChoice(len(r.candidates))
 		r.use(0)
 	default:
-		r.use(1) // the one that was requested; the first is there to replace it
+		r.use(1) // the requested one; the first is the fallback
 	}
 }
 
-// use changes to another candidate and shows it.
+// use changes to candidate i and publishes that.
 func (r *directMover) use(i int) {
 	r.current = i
 	r.show()
@@ -130,7 +130,7 @@ func (r *directMover) close() {
 	}
 }
 
-// next asks whose turn it is.
+// next asks choice for the candidate to use next.
 func (r *directMover) next(at int64, t *tally) {
 	if r.choice == nil {
 		r.switchAt = math.MaxInt64
@@ -139,7 +139,7 @@ func (r *directMover) next(at int64, t *tally) {
 	r.dropIneffective()
 	spent := t.busy.Load()
 	if r.thread {
-		spent, _ = sched.ThreadCPU(0) // without what other threads of a busy machine took
+		spent, _ = sched.ThreadCPU(0) // excludes time used by other threads of a busy machine
 	}
 	i, chosen := r.choice.next(at, t.bytes.Load(), spent)
 	r.switchAt = r.choice.turn
@@ -150,9 +150,8 @@ func (r *directMover) next(at int64, t *tally) {
 	r.use(i)
 }
 
-// dropIneffective strikes the candidate in use from the list if the kernel did not do what it
-// is for: then it costs what plain writes do, only elsewhere. Its note is of the choosing, as
-// the flow goes on without it.
+// dropIneffective drops the candidate in use if the kernel did not do what the candidate relies on: then it
+// costs what plain writes do. Its note is kept for the result of the choice.
 func (r *directMover) dropIneffective() {
 	if note := r.candidates[r.current].note(); note != "" && !r.choice.refused[r.current] {
 		r.choice.refused[r.current], r.noted = true, true
@@ -160,7 +159,7 @@ func (r *directMover) dropIneffective() {
 	}
 }
 
-// note adds to the notes what a candidate reports, the first time that it does.
+// note adds a candidate's note, once.
 func (r *directMover) note(p transmitter) {
 	if note := p.note(); note != "" && !r.noted {
 		r.notes = append(r.notes, note)
@@ -168,7 +167,7 @@ func (r *directMover) note(p transmitter) {
 	}
 }
 
-// result is what the choosing has shown.
+// result describes the outcome of the choice.
 func (r *directMover) result() string {
 	var tried []string
 	for i, p := range r.candidates {
@@ -179,7 +178,7 @@ func (r *directMover) result() string {
 	return flow.ModesTried + strings.Join(append(tried, r.ineffective...), ", ")
 }
 
-// fallBack gives up the candidate in use if err says that the kernel refuses it.
+// fallBack drops the candidate in use if err means that the kernel refuses it, and reports whether it did.
 func (r *directMover) fallBack(at int64, err error, t *tally) bool {
 	if r.current == 0 || !isUnsupported(err) {
 		return false
@@ -194,8 +193,7 @@ func (r *directMover) fallBack(at int64, err error, t *tally) bool {
 	return true
 }
 
-// push sends until there is no more room (false), or until nothing more is to
-// be sent.
+// push sends until there is no more room (done is false) or nothing more to send.
 func (r *directMover) push(fd int, t *tally, s *flowset.Signals) (done bool, failed error) {
 	for at := sched.Now(); ; {
 		n, err := r.candidates[r.current].push(fd)
@@ -217,7 +215,7 @@ func (r *directMover) push(fd int, t *tally, s *flowset.Signals) (done bool, fai
 	}
 }
 
-// pull reads until there is no more data (false), or until the end.
+// pull reads until there is no more data (done is false) or the stream ends.
 func (r *directMover) pull(fd int, t *tally, s *flowset.Signals) (done bool, failed error) {
 	most := discardBytes
 	if r.buffer != nil {
@@ -244,8 +242,8 @@ func (r *directMover) pull(fd int, t *tally, s *flowset.Signals) (done bool, fai
 		case err == nil && n == 0: // the end of the stream
 			return true, nil
 		case r.thread && n < most:
-			// That was all. The runtime's poller has to see EAGAIN, as it is
-			// notified of changes only; a thread's wait sees what is there.
+			// That was all. The runtime's poller needs EAGAIN first, as it is notified of changes only; a
+			// thread's wait sees what is there.
 			return false, nil
 		}
 	}
@@ -263,8 +261,8 @@ func (r *directMover) receive(c *net.TCPConn, t *tally, s *flowset.Signals) erro
 	return r.move(c, false, t, s, r.pull)
 }
 
-// move steps until it is done, and waits in between: with a thread of its own in
-// the kernel, otherwise in the runtime's poller.
+// move repeats push or pull until done and waits between calls: in the kernel if the flow has a thread of its
+// own, otherwise in the runtime's poller.
 func (r *directMover) move(c *net.TCPConn, writes bool, t *tally, s *flowset.Signals,
 	step func(int, *tally, *flowset.Signals) (bool, error)) error {
 	raw, err := c.SyscallConn()
@@ -305,7 +303,7 @@ func (r *directMover) move(c *net.TCPConn, writes bool, t *tally, s *flowset.Sig
 	return err
 }
 
-// pause waits for room or data, for the stop, or for a moment.
+// pause waits for room or data, for the stop, or for a short time.
 func (r *directMover) pause(fd int, writes bool, t *tally, s *flowset.Signals) {
 	at := sched.Now()
 	if r.coalescer != nil {

@@ -10,15 +10,15 @@ import (
 	"linerate/internal/model/message"
 )
 
-// setOptions completes the options of a connection that is open and checks that the
-// kernel honours them. It returns the congestion control in use.
+// setOptions completes the options of an open connection, checks that the kernel honours them, and returns the
+// congestion control in use.
 func setOptions(request message.FlowRequest, conn *net.TCPConn) (congestion string, err error) {
 	// The kernel's default is Nagle's algorithm; package net turns it off.
 	if err := conn.SetNoDelay(flow.On(request.NoDelay)); err != nil {
 		return "", fmt.Errorf("setting TCP_NODELAY: %w", err)
 	}
 	err = socket.WithConn(conn, func(fd int) error {
-		// Not every system can say; a request that needs it has failed before.
+		// Some systems cannot tell; a request that needs it has already failed.
 		congestion, _ = sock.CongestionControl(fd)
 		if request.CongestionControl != "" && congestion != request.CongestionControl {
 			return fmt.Errorf("congestion control is %q, although %q was set", congestion, request.CongestionControl)

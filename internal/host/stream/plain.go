@@ -15,31 +15,28 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// pace is the schedule of a program that moves no more than a rate. It is absolute:
-// what is late is made up for, up to maxLate. After a wait for the socket it begins
-// anew, so that nothing is saved up for a burst.
+// pace schedules a program that moves data at a limited rate. The schedule is absolute: it catches up with
+// delays of at most maxLate. After a wait for the socket it begins anew, so that no burst accumulates.
 type pace struct {
 	bytesPerNs  float64
-	piece       int64 // what is moved at once, when the schedule is kept
-	from, moved int64 // since when, and how much since then
+	piece       int64 // bytes moved at once when on schedule
+	from, moved int64 // start of the schedule, and bytes moved since
 }
 
-// A piece is what the rate makes of a tick, and at least so much: a call for each
-// few bytes would be a load of its own.
+// A piece is what the rate yields per tick, but at least a minimum: a call for every few bytes would be a load
+// of its own.
 const (
 	tickNs     = 1e6
 	leastPiece = 4 << 10
-	// slowestTickNs bounds how seldom pieces come, however small they are then.
+	// slowestTickNs is the maximum interval between pieces, however small they become.
 	slowestTickNs = 20e6
-	// slowest and fastest bound a rate, in bit/s, so that instants and bytes are numbers of
-	// 64 bits.
+	// slowest and fastest limit the rate, in bit/s, so that times and bytes fit 64 bits.
 	slowest, fastest = 1, 1e15
-	// maxLate is how much of a standstill is made up for.
+	// maxLate is the longest delay that is caught up.
 	maxLate = int64(100 * time.Millisecond)
 )
 
-// newPace is a schedule that begins at an instant; piece 0: what the rate makes of a
-// tick.
+// newPace returns a schedule that begins at time at; piece 0: what the rate yields per tick.
 func newPace(rate unit.BitRate, piece int, at int64) *pace {
 	p := &pace{bytesPerNs: min(max(float64(rate), slowest), fastest) / 8e9, piece: int64(piece), from: at}
 	if piece == 0 {
@@ -48,8 +45,7 @@ func newPace(rate unit.BitRate, piece int, at int64) *pace {
 	return p
 }
 
-// due is how much may be moved at an instant, if that is a piece; otherwise, when
-// it will be.
+// due returns how many bytes to move now, if at least a piece, or else when that will be.
 func (p *pace) due(at int64) (bytes, when int64) {
 	next := p.from + int64(float64(p.moved+p.piece)/p.bytesPerNs) + 1
 	if late := at - next - maxLate; late > 0 {
@@ -61,36 +57,35 @@ func (p *pace) due(at int64) (bytes, when int64) {
 	return 0, next
 }
 
-// did notes what became of the wish to move so many bytes. It has waited if it took longer
-// than they last at the rate.
+// did records the outcome of moving wanted bytes. The call waited if it took longer than the bytes last at the
+// rate.
 func (p *pace) did(bytes, wanted, began, at int64) {
 	if p.moved += bytes; bytes < wanted || at-began > max(tickNs, int64(float64(wanted)/p.bytesPerNs)) {
 		p.from, p.moved = at, 0
 	}
 }
 
-// plain moves bytes with package net alone, as fast as it can or on a schedule. It works
-// everywhere; it copies what it receives, and its busy time includes waiting for the
-// socket.
+// plain moves bytes using only package net, as fast as it can or on a schedule. It works on every system; it
+// copies what it receives, and its busy time includes waiting for the socket.
 type plain struct {
 	how   method
-	rate  unit.BitRate // 0: as fast as it can
-	piece int          // that is moved at once on a schedule; 0: what the rate makes of a tick
+	rate  unit.BitRate // 0: as fast as possible
+	piece int          // bytes moved at once on a schedule; 0: what the rate yields per tick
 }
 
-// programRate is what a request's program moves at most; 0: no cap.
+// programRate returns the rate limit of a request's program; 0: no limit.
 func programRate(request message.FlowRequest) unit.BitRate {
 	if !request.Sends {
 		return max(0, request.ReadCap)
 	}
 	rate := max(0, request.WriteCap)
 	if pacing := request.RateCap; pacing > 0 && !sock.CanPace && (rate == 0 || pacing < rate) {
-		rate = pacing // by writes, where the kernel does not space packets
+		rate = pacing // by limiting writes, where the kernel cannot space packets
 	}
 	return rate
 }
 
-// portable makes a plain mover.
+// portable returns a plain mover.
 func portable(request message.FlowRequest, piece int) mover {
 	r := plain{method{mode: flow.ModeCopy, call: pieceBytes(piece)}, programRate(request), piece}
 	if r.rate == 0 && !request.Sends {
@@ -123,8 +118,8 @@ func (r plain) receive(c *net.TCPConn, t *tally, s *flowset.Signals) error {
 	return r.move(s, 0, t, func(most int64) (int, error) { return c.Read(buffer[:most]) })
 }
 
-// move calls step when something is due, until the instant stop (0: never). What is due is
-// moved at once, by as many calls as it takes.
+// move calls step when data is due, until time stop (0: never). It moves what is due at once, in as many calls
+// as needed.
 func (r plain) move(s *flowset.Signals, stop int64, t *tally, step func(most int64) (int, error)) error {
 	p := newPace(r.rate, r.piece, sched.Now())
 	at := sched.Now()

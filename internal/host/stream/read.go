@@ -13,15 +13,15 @@ import (
 	"linerate/internal/model/record"
 )
 
-// tcpFlow is one end of one connection.
+// tcpFlow is one end of a TCP connection.
 type tcpFlow struct {
 	flowset.State
-	piece int // that a sender writes at a time; 0: what costs least
+	piece int // bytes a sender writes at a time; 0: whatever is cheapest
 	tally tally
 
 	// Set before the flow is open:
 	conn       *net.TCPConn
-	congestion string // control, in use
+	congestion string // congestion control in use
 	mover      mover
 }
 
@@ -32,14 +32,13 @@ func (f *tcpFlow) Stop() {
 	}
 }
 
-// Count takes the byte count.
 func (f *tcpFlow) Count(out *message.FlowEnd) {
 	out.ReceivedBytes, out.WrittenBytes = f.Moved()
 	out.AtNs = sched.Now()
 	out.FirstNs, out.LastNs = f.tally.first.Load(), f.tally.last.Load()
 }
 
-// Describe adds how the data is moved and what the kernel knows of the connection.
+// Describe adds how the data is moved and what the kernel reports about the connection.
 func (f *tcpFlow) Describe(out *message.FlowEnd) {
 	if !f.IsOpen() {
 		return
@@ -76,9 +75,8 @@ func (f *tcpFlow) Describe(out *message.FlowEnd) {
 	}
 }
 
-// Sample is bytes received and not read yet where this end receives; bytes
-// acknowledged, in flight and not sent, round-trip time and congestion window where
-// it sends.
+// Sample returns, at a receiver, the bytes received and those not read yet; at a sender, the bytes
+// acknowledged, in flight and unsent, the round-trip time and the congestion window.
 func (f *tcpFlow) Sample() (out record.FlowSample) {
 	out.ReceivedBytes, _ = f.Moved()
 	if !f.IsOpen() || f.IsClosed() {
@@ -97,7 +95,7 @@ func (f *tcpFlow) Sample() (out record.FlowSample) {
 	return out
 }
 
-// Moved is the bytes that the application has read or written.
+// Moved returns the bytes that the application has read or written.
 func (f *tcpFlow) Moved() (received, written int64) {
 	if f.Request.Sends {
 		return 0, f.tally.bytes.Load()
@@ -105,7 +103,6 @@ func (f *tcpFlow) Moved() (received, written int64) {
 	return f.tally.bytes.Load(), 0
 }
 
-// Busy is how long the worker has been inside its writes or reads, in ns: no less
-// than the CPU time they took. Workers move between threads, so that no thread's
-// time is a worker's.
+// Busy returns how long the worker has been inside writes or reads, in ns: an upper bound of its CPU time.
+// Workers move between threads, so no thread's CPU time belongs to a worker.
 func (f *tcpFlow) Busy() []int64 { return []int64{f.tally.busy.Load()} }

@@ -16,29 +16,28 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// A transmitter hands a flow's bytes to the kernel by one kind of system call.
+// transmitter hands a flow's bytes to the kernel by one kind of system call.
 type transmitter interface {
-	// push sends what the socket takes now, and does not wait.
+	// push sends what the socket accepts now, without waiting.
 	push(fd int) (int, error)
-	// drain takes from the socket's error queue what concerns the transmitter.
+	// drain reads the transmitter's messages from the socket's error queue.
 	drain(fd int)
-	// note is what in sending was not as requested; empty: nothing.
+	// note returns what deviated from the request in sending; empty: nothing.
 	note() string
 	close()
 }
 
-// largeBytes is what one large call sends. At 140 Gbit/s that takes
-// 60 µs.
+// largeBytes is the size of a large send; at 140 Gbit/s it takes 60 µs.
 const largeBytes = 1 << 20
 
-// noCompletions is a transmitter with nothing to drain, to note or to close.
+// noCompletions provides empty drain, note and close methods.
 type noCompletions struct{}
 
 func (noCompletions) drain(int)    {}
 func (noCompletions) note() string { return "" }
 func (noCompletions) close()       {}
 
-// writes copies from memory.
+// writes sends by copying from memory.
 type writes struct {
 	noCompletions
 	data []byte
@@ -46,18 +45,17 @@ type writes struct {
 
 func (p *writes) push(fd int) (int, error) { return sock.Transmit(fd, p.data, false) }
 
-// splices moves references to pages through a pipe, which several of them may
-// share: one is in use at a time.
+// splices sends references to pages through a pipe, which several of them may share because only one is in use
+// at a time.
 type splices struct {
 	noCompletions
 	pipe   *sock.Pipe
 	data   []byte
-	pieces int // in a call, at most
+	pieces int // maximum per call
 }
 
-// packetBytes is the most that TCP puts into a packet it gives to the network
-// device: 64 KiB without room for headers (sk_setup_caps, MAX_TCP_HEADER), of
-// which it uses a multiple of the segment size.
+// packetBytes is the most that TCP puts into a packet for the network device: 64 KiB minus headers
+// (sk_setup_caps, MAX_TCP_HEADER), of which it uses a multiple of the segment size.
 const packetBytes = 64<<10 - 321
 
 func (p *splices) push(fd int) (int, error) {
@@ -75,7 +73,7 @@ func (p *splices) push(fd int) (int, error) {
 
 func (p *splices) close() { p.pipe.Close() }
 
-// files sends a file in memory.
+// files sends from a file in memory (sendfile).
 type files struct {
 	noCompletions
 	block *sock.Block
@@ -84,27 +82,26 @@ type files struct {
 
 func (p *files) push(fd int) (int, error) { return p.block.SendFile(fd, &p.at, largeBytes) }
 
-// zeroCopies lends pages to the kernel until it has said that it is done.
+// zeroCopies lends pages to the kernel until the kernel reports that it is done.
 type zeroCopies struct {
 	data      []byte
 	queue     sock.ErrorQueue
 	wait      sched.Poller
-	pending   int // sends that are not completed
-	denied    int // sends in a row
+	pending   int // sends not yet completed
+	denied    int // consecutive refused sends
 	completed int
-	copied    int // of those: copied after all
+	copied    int // completed sends that were copied after all
 	allowed   bool
 }
 
-// zeroCopyBytes is what one call lends. The kernel counts all of it as locked, however
-// little the socket takes; an ordinary user's flows may lock 8 MiB together.
+// zeroCopyBytes is what one call lends. The kernel counts all of it as locked, however little the socket
+// accepts; all flows of an ordinary user may lock 8 MiB.
 const zeroCopyBytes = chunkBytes
 
-// zeroCopyPending is how many sends may be outstanding before the queue is looked at.
+// zeroCopyPending is how many sends may be outstanding before the error queue is read.
 const zeroCopyPending = 16
 
-// zeroCopyRetries is how often in a row nothing may be lent before the transmitter gives up:
-// for 50 ms or so.
+// zeroCopyRetries is how many consecutive refusals end the use of this transmitter: about 50 ms.
 const zeroCopyRetries = 1000
 
 func (p *zeroCopies) push(fd int) (int, error) {
@@ -123,7 +120,7 @@ func (p *zeroCopies) push(fd int) (int, error) {
 		p.drain(fd)
 	}
 	if err == syscall.ENOBUFS {
-		// This flow, or this user's flows, have lent too much: it will come back.
+		// This user's flows have lent too much; completions will free it.
 		if p.denied++; p.pending > 0 || p.denied < zeroCopyRetries {
 			p.wait.Sleep(50 * time.Microsecond)
 			return 0, syscall.EINTR
@@ -150,16 +147,14 @@ func (p *zeroCopies) note() string {
 
 func (*zeroCopies) close() {}
 
-// isUnsupported reports whether an error means that the call is not available, rather
-// than that the connection is broken.
+// isUnsupported reports whether err means that the call is unavailable rather than the connection broken.
 func isUnsupported(err error) bool {
 	errnos := []syscall.Errno{syscall.ENOSYS, syscall.EPERM, syscall.EINVAL, syscall.EOPNOTSUPP,
 		syscall.ENOPROTOOPT, syscall.ENOMEM, syscall.ENOBUFS}
 	return slices.ContainsFunc(errnos, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
 }
 
-// The block that all transmitters of this process send from. It is there while any of
-// them is.
+// The block of memory that all transmitters of this process send from. It exists while any of them does.
 var shared struct {
 	sync.Mutex
 	block *sock.Block
@@ -189,7 +184,7 @@ func returnBlock() {
 	}
 }
 
-// candidate is a transmitter under its name.
+// candidate is a named transmitter.
 type candidate struct {
 	mode string
 	call int
@@ -203,8 +198,8 @@ func (c candidate) String() string {
 	return c.mode
 }
 
-// newCandidates are the methods that a mode leaves to choose from, the simplest first:
-// always a plain write of a chunk, which nothing refuses.
+// newCandidates returns the methods that a mode allows, the simplest first: always a plain write of a chunk,
+// which cannot be refused.
 func newCandidates(mode string, block *sock.Block, piece int) (list []candidate, notes []string) {
 	if mode == flow.ModeCopy || mode == "" {
 		return []candidate{{flow.ModeCopy, piece, &writes{data: chunk[:piece]}}}, nil

@@ -7,20 +7,19 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// cpuShare is what GeneratorCPU remembers of its previous call.
+// cpuShare holds the values of GeneratorCPU's previous call.
 type cpuShare struct {
 	at   int64
 	cpu  time.Duration
 	busy map[FlowEngine][]int64 // by worker
 }
 
-// GeneratorCPU is the share of one processor that the busiest flow's worker
-// used since the previous call (the first time: since New), never too low.
+// GeneratorCPU returns the share of one processor that the busiest flow's worker used since the previous call
+// (the first time: since New). It may be too high, never too low.
 //
-// Two figures bound it from above, and the smaller is given: what the busiest
-// worker can have used at most (which holds all its CPU time, and whatever the
-// scheduler or an interrupt took from it), and the CPU time of the whole
-// process. Near 1, the flow waited for this program rather than for the network.
+// It is the smaller of two upper bounds: the busy time of the busiest worker, which includes what the scheduler
+// or interrupts took, and the CPU time of the whole process. Near 1, this program rather than the network
+// limited the flow.
 func (e *Engine) GeneratorCPU() float64 {
 	engines := e.all()
 	at, cpu := sched.Now(), proc.TotalCPUTime()
@@ -48,6 +47,5 @@ func (e *Engine) GeneratorCPU() float64 {
 	return float64(min(busiest, process)) / float64(elapsed)
 }
 
-// Outside is the CPU time of other processes that work for this one, as of the
-// latest reading.
+// Outside returns the CPU time of this program's worker processes, as of the latest reading.
 func (e *Engine) Outside() time.Duration { return time.Duration(e.transaction.ProcessesCPU()) }

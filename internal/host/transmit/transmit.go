@@ -1,6 +1,6 @@
-// Package transmit hands frames to an interface, each at its own instant or as fast as the
-// interface takes them. Nothing is left out: while the queue of the interface is full, the
-// sender waits. What frames are like, and when each is due, is the caller's.
+// Package transmit hands frames to an interface, each at its own time or as fast as the interface accepts them.
+// It skips nothing: while the interface's queue is full, it waits. The caller provides the frames and their
+// times.
 package transmit
 
 import (
@@ -17,64 +17,63 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Source is what is sent: frames, numbered from 0.
+// Source provides the frames to send, numbered from 0.
 type Source interface {
-	// Due is when a frame is to be handed over, in ns after the first, and never earlier than
-	// the frame before. It is not asked of frames without instants.
+	// Due returns when to hand over a frame, in ns after the first, never earlier than the frame before. It is
+	// called only if transmission is paced.
 	Due(number int64) int64
-	// Bytes is the size of a frame without its check sequence.
+	// Bytes returns the size of a frame without its check sequence.
 	Bytes(number int64) int
-	// Write writes the frame, which is handed over next; at is the instant on the clock of
-	// sched.Now.
+	// Write writes the next frame to hand over; at is the time on the clock of sched.Now.
 	Write(frame []byte, number, at int64)
-	// Handed is called just before n frames, from this number on, are handed over at an
-	// instant, and again for those that the interface refused.
+	// Handed is called just before n frames from number on are handed over at time at, and again for those that
+	// the interface refused.
 	Handed(number int64, n int, at int64)
 }
 
-// Limits end a transmission, the first of them.
+// Limits end a transmission; the first one reached counts.
 type Limits struct {
-	Paced  bool          // frames are due at instants
+	Paced  bool          // frames have due times
 	Frames int64         // 0: any number
 	Length time.Duration // 0: any time
-	// MostLate is how late a frame may be before all later ones are moved on as well, so that
-	// no burst makes up for a pause; 0: the instants stay as they are.
+	// MostLate is how late a frame may be before all later frames are delayed too, so that a pause causes no
+	// burst; 0: due times never move.
 	MostLate time.Duration
 }
 
-// Result is what became of a transmission.
+// Result describes a finished transmission.
 type Result struct {
-	Frames, Bytes int64 // taken by the kernel; Bytes without check sequences
-	// Start and End are the instants of the first and the last frame.
+	Frames, Bytes int64 // accepted by the kernel; Bytes without check sequences
+	// Start and End are the times of the first and the last frame.
 	Start, End int64
-	// Blocked is how long the queue of the interface had no room, in ns.
+	// Blocked is how long the interface's queue was full, in ns.
 	Blocked int64
-	// Late is how far behind their instants frames were handed over, once for each call;
-	// empty: they had none.
+	// Late is the distribution of how late frames were handed over, once per call; empty if they had no due
+	// times.
 	Late *hdrhistogram.Histogram
 }
 
 const (
-	// check is the longest wait before the context is looked at.
+	// check is the longest wait before the context is checked.
 	check = 50 * time.Millisecond
-	// retry is how long a full queue is given before the next try, mostRetry how long after
-	// many, and refused how long one frame is tried.
+	// retry is the wait before a full queue is tried again, mostRetry the longest such wait after repeated
+	// tries, and refused how long one frame is tried.
 	retry, mostRetry = 50 * time.Microsecond, time.Millisecond
 	refused          = 10 * time.Second
 )
 
-// run is a transmission that has begun.
+// run is a transmission in progress.
 type run struct {
 	Result
 	from  Source
 	to    *packet.Sender
 	ends  int64 // instant; 0: none
-	moved int64 // ns by which instants are later than at first
+	moved int64 // ns by which due times have moved
 	limit Limits
 }
 
-// Send transmits frames until one of the limits is reached. If the context ends before, the
-// error is the context's, and the result is of what was sent.
+// Send transmits frames until a limit is reached. If the context ends first, it returns the context's error and
+// a result for what was sent.
 func Send(ctx context.Context, to *packet.Sender, from Source, limit Limits) (Result, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -113,7 +112,7 @@ func Send(ctx context.Context, to *packet.Sender, from Source, limit Limits) (Re
 	return r.Result, ctx.Err()
 }
 
-// left is how many frames may be handed over in a call.
+// left returns how many frames the next call may hand over.
 func (r *run) left() int {
 	if r.limit.Frames == 0 {
 		return packet.Room
@@ -121,7 +120,7 @@ func (r *run) left() int {
 	return int(min(r.limit.Frames-r.Frames, packet.Room))
 }
 
-// due is how many frames are to be sent at an instant; 0: none is, after a wait.
+// due returns how many frames to send at a time; 0 if none is due after waiting.
 func (r *run) due(now int64) (n int) {
 	if !r.limit.Paced {
 		return r.left()
@@ -144,7 +143,7 @@ func (r *run) due(now int64) (n int) {
 	return n
 }
 
-// batch hands over the frames that are ready, and waits where there is no room.
+// batch hands over the n ready frames and waits while there is no room.
 func (r *run) batch(ctx context.Context, n int) error {
 	progress, pause := sched.Now(), retry
 	for done := 0; done < n && ctx.Err() == nil; {
@@ -177,5 +176,5 @@ func (r *run) batch(ctx context.Context, n int) error {
 	return nil
 }
 
-// TookS is the time from the first frame to the last, in seconds.
+// TookS returns the time from the first frame to the last, in seconds.
 func (r Result) TookS() float64 { return float64(max(0, r.End-r.Start)) / 1e9 }

@@ -1,5 +1,5 @@
-// Package ethtool reads and changes what drivers and the device model have of network
-// interfaces: driver, link, rings, channels, offloads, queues and interrupts
-// (Documentation/networking/ethtool-netlink.rst, Documentation/ABI/testing/sysfs-class-net).
-// A part that a driver does not have is absent, which is no error when it is read.
+// Package ethtool reads and changes what drivers and the device model provide for network interfaces: driver,
+// link, rings, channels, offloads, queues and interrupts (Documentation/networking/ethtool-netlink.rst,
+// Documentation/ABI/testing/sysfs-class-net). Reading a part that a driver does not have returns nothing, not
+// an error.
 package ethtool

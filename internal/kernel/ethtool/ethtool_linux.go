@@ -15,13 +15,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Handle reads and changes interfaces of the network namespace in which it was opened. A nil one knows no
+// Handle reads and changes interfaces of the network namespace in which it was opened. A nil Handle reports no
 // driver and no speed.
 type Handle struct {
 	fd    int
 	sys   sysfs
-	mount int // of sys, if that is a mount of this handle; or -1
-	// driver answers commands in place of the kernel, in tests of what no emulated NIC has.
+	mount int // of sys if this handle mounted it; or -1
+	// driver answers commands instead of the kernel, for tests of what no emulated NIC has.
 	driver func(name string, data unsafe.Pointer) error
 }
 
@@ -49,7 +49,7 @@ func (h *Handle) Close() {
 	}
 }
 
-// Driver is the name of the interface's driver; empty: it says none.
+// Driver returns the name of the interface's driver; empty if it reports none.
 func (h *Handle) Driver(name string) string {
 	if h == nil {
 		return ""
@@ -61,8 +61,8 @@ func (h *Handle) Driver(name string) string {
 	return unix.ByteSliceToString(info.Driver[:])
 }
 
-// SpeedMbps is the negotiated speed in Mbit/s; 0: not known, or the link is down. Virtual
-// interfaces report an arbitrary value.
+// SpeedMbps returns the negotiated speed in Mbit/s; 0 if unknown or the link is down. Virtual interfaces report
+// an arbitrary value.
 func (h *Handle) SpeedMbps(name string) int64 {
 	if h == nil {
 		return 0
@@ -74,7 +74,7 @@ func (h *Handle) SpeedMbps(name string) int64 {
 	return speed(link.speed)
 }
 
-// speed is a speed in Mbit/s, 0 for SPEED_UNKNOWN in its two lengths.
+// speed converts a speed in Mbit/s; SPEED_UNKNOWN, in either width, becomes 0.
 func speed(mbps uint32) int64 {
 	if mbps == 1<<32-1 || mbps == 1<<16-1 {
 		return 0
@@ -82,8 +82,8 @@ func speed(mbps uint32) int64 {
 	return int64(mbps)
 }
 
-// NIC reads an interface. Parts that it does not support are absent. The error is that of the
-// driver's name, which every interface has, or says that the device model cannot be read.
+// NIC reads an interface. Parts that it does not support are absent. It fails if the driver's name, which every
+// interface has, or the device model cannot be read.
 func (h *Handle) NIC(l netlink.Link) (record.NIC, error) {
 	nic := record.NIC{Interface: l.Name, OperState: l.OperState, Carrier: l.Carrier,
 		CarrierChanges: int64(l.CarrierChanges),
@@ -107,7 +107,7 @@ func (h *Handle) NIC(l netlink.Link) (record.NIC, error) {
 	return nic, errors.Join(err, h.sys.add(&nic, l))
 }
 
-// known is a text of a driver, empty where the driver says that it has none.
+// known returns a driver's text, or empty if it means "none".
 func known(text []byte) string {
 	if s := unix.ByteSliceToString(text); s != "N/A" {
 		return s
@@ -128,7 +128,7 @@ func (h *Handle) link(nic *record.NIC) {
 		nic.Duplex = "full"
 	}
 	nic.BestMbps, nic.OfferedMbps = link.supported(), link.advertised()
-	if link.has(unix.ETHTOOL_LINK_MODE_Autoneg_BIT) { // a virtual device or an optical module does not negotiate
+	if link.has(unix.ETHTOOL_LINK_MODE_Autoneg_BIT) { // virtual devices and optical modules do not negotiate
 		on := link.autoneg == 1
 		nic.Autoneg = &on
 	}
@@ -162,7 +162,7 @@ func (h *Handle) offloads(nic *record.NIC) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		f := all[name]
 		if f.fixed && !f.active {
-			continue // the interface does not have it
+			continue // unsupported by the interface
 		}
 		nic.Features[name] = f.active
 		if f.fixed {
@@ -173,11 +173,11 @@ func (h *Handle) offloads(nic *record.NIC) {
 	}
 }
 
-// mostCounters bounds the counters of one driver: some have tens of thousands.
+// mostCounters limits the counters of one driver: some have tens of thousands.
 const mostCounters = 4096
 
-// Counters are a driver's counters of an interface that are not 0 (ethtool -S); nil: there are
-// none. Of more than mostCounters names there are those with a meaning first, always the same.
+// Counters returns the non-zero driver counters of an interface (ethtool -S); nil if there are none. Beyond
+// mostCounters, those with a known meaning come first, in a stable order.
 func (h *Handle) Counters(name, driver string) map[string]int64 {
 	all, err := h.statistics(name)
 	if err != nil {

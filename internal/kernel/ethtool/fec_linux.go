@@ -14,7 +14,7 @@ import (
 // fecParam is struct ethtool_fecparam (linux/ethtool.h).
 type fecParam struct{ cmd, active, configured, reserved uint32 }
 
-// fecNames are the bits ETHTOOL_FEC_NONE and the others, as ethtool(8) writes them.
+// fecNames are the bits from ETHTOOL_FEC_NONE on, as ethtool(8) names them.
 var fecNames = [...]string{"none", "auto", "off", "rs", "baser", "llrs"}
 
 func fecText(bits uint32) string {
@@ -36,7 +36,7 @@ func (h *Handle) fec(name string) *record.FEC {
 	return &record.FEC{Active: fecText(p.active), Configured: fecText(p.configured)}
 }
 
-// spreading reads how packets are spread over queues; nil: the interface does not say.
+// spreading reads how packets are spread over queues; nil: not reported.
 func (h *Handle) spreading(name string) *record.RSS {
 	var rss record.RSS
 	rss.Table, _ = h.rss(name, "table")
@@ -54,8 +54,8 @@ func (h *Handle) spreading(name string) *record.RSS {
 	return &rss
 }
 
-// Module reads the pluggable module of an interface, by a bus that takes some 100 ms; nil: it
-// has none, or its driver does not read it.
+// Module reads the pluggable module of an interface over a bus, which takes some 100 ms; nil if there is none
+// or its driver cannot read it.
 func (h *Handle) Module(name string) *record.Module {
 	memory, err := h.memory(name)
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// ownSysfs mounts a sysfs of the caller's network namespace, at no path: /sys may show that of
-// another one. Its root has a path as long as fd is open. It needs CAP_SYS_ADMIN and Linux 5.2.
+// ownSysfs mounts a sysfs of the caller's network namespace without a mount point, because /sys may show
+// another one. root is valid while fd is open. It needs CAP_SYS_ADMIN and Linux 5.2.
 func ownSysfs() (root string, fd int, err error) {
 	context, err := unix.Fsopen("sysfs", unix.FSOPEN_CLOEXEC)
 	if err != nil {
@@ -33,7 +33,7 @@ func ownSysfs() (root string, fd int, err error) {
 	return fmt.Sprintf("/proc/self/fd/%d", fd), fd, err
 }
 
-// shows reports whether the files are those of an interface of this network namespace.
+// shows reports whether the files belong to an interface of this network namespace.
 func (h *Handle) shows(iface string) bool {
 	conn, err := netlink.Dial()
 	if err != nil {
@@ -43,7 +43,7 @@ func (h *Handle) shows(iface string) bool {
 	return errors.Join(err, conn.Close()) == nil && h.sys.shows(iface, l.Index, l.MAC)
 }
 
-// objects are the directories of the queues, or the interrupts, of an interface.
+// objects returns the directories of the queues or the interrupts of an interface.
 func (h *Handle) objects(iface, group, file string) (list []string, err error) {
 	dir := filepath.Join(h.sys.sys, "class/net", iface)
 	switch group {
@@ -69,7 +69,7 @@ func (h *Handle) objects(iface, group, file string) (list []string, err error) {
 	return list, nil
 }
 
-// resolveFiles finds the files of an option, all of which must exist.
+// resolveFiles returns the files of an option, all of which must exist.
 func (h *Handle) resolveFiles(iface, group string, o setting.Option) (list []setting.Option, err error) {
 	if !h.shows(iface) {
 		return nil, h.unsupported(iface, o, group, errOtherNamespace.Error())
@@ -102,7 +102,7 @@ func (h *Handle) resolveFiles(iface, group string, o setting.Option) (list []set
 	return list, nil
 }
 
-// canonical is the one spelling of a value, so that two can be compared.
+// canonical returns the normal form of a value, for comparisons.
 func canonical(name, value string) string {
 	value = strings.TrimSpace(value)
 	switch filepath.Base(name) {

@@ -19,8 +19,8 @@ type ifreqData struct {
 	_    [16]byte
 }
 
-// call executes an ethtool command. data is its structure (linux/ethtool.h), which begins with
-// the command's number; it stays a pointer until the system call, since the stack can move.
+// call executes an ethtool command. data points to its structure (linux/ethtool.h), which begins with the
+// command's number; it stays a pointer until the system call, since the stack can move.
 func (h *Handle) call(name string, data unsafe.Pointer) error {
 	if h.driver != nil {
 		return h.driver(name, data)
@@ -46,14 +46,14 @@ type group struct {
 	fields   map[string]field
 }
 
-// field is the place of a number or a flag in its structure, in words.
+// field is the offset of a number or a flag in its structure, in words.
 type field struct {
 	at   int
-	most int // place of its maximum; 0: it has none
+	most int // offset of its maximum; 0: none
 	flag bool
 }
 
-// groups are the groups of package setting.
+// groups are the groups of package setting by name.
 var groups = map[string]group{
 	"rings": {unix.ETHTOOL_GRINGPARAM, unix.ETHTOOL_SRINGPARAM, 9, map[string]field{
 		"rx": {at: 5, most: 1}, "rx-mini": {at: 6, most: 2}, "rx-jumbo": {at: 7, most: 3}, "tx": {at: 8, most: 4}}},
@@ -66,7 +66,7 @@ var groups = map[string]group{
 		"autoneg": {at: 1, flag: true}, "rx": {at: 2, flag: true}, "tx": {at: 3, flag: true}}},
 }
 
-// numbers are the words of a group as they were read.
+// numbers are the words of a group as read.
 type numbers struct {
 	group
 	word []uint32
@@ -131,11 +131,11 @@ const (
 	mostStrings  = 1 << 15 // of one set; some drivers have tens of thousands
 )
 
-// room is for how many entries a list of n is read. The kernel writes as many as the driver has
-// by then, whatever the request says: between the two commands a driver can get more queues.
+// room returns how many entries to allocate for a list of n. The kernel writes as many as the driver has by
+// then, whatever the request says; the driver may have got more queues since.
 func room(n int) int { return 2*n + 1024 }
 
-// strings reads a set of strings, by their index. Some can be empty.
+// strings reads a set of strings by index. Some may be empty.
 func (h *Handle) strings(iface string, set uint32) ([]string, error) {
 	info := struct {
 		cmd, _ uint32
@@ -193,7 +193,7 @@ func (h *Handle) statistics(iface string) (map[string]uint64, error) {
 	return counters, nil
 }
 
-// mostBlocks is how many blocks of 32 features are read at most.
+// mostBlocks is the maximum number of blocks of 32 features that are read.
 const mostBlocks = 8
 
 // feature is the state of a feature of an interface (netdev-features.rst).
@@ -203,7 +203,7 @@ type feature struct {
 	fixed     bool // it cannot be changed
 }
 
-// features reads the features that the kernel has by their names.
+// features reads the kernel's features by name.
 func (h *Handle) features(iface string) (map[string]feature, error) {
 	names, err := h.strings(iface, featureNames)
 	if err != nil {
@@ -227,8 +227,7 @@ func (h *Handle) features(iface string) (map[string]feature, error) {
 	return list, nil
 }
 
-// SetFeature requests that a feature be on or off. The kernel may leave another value active,
-// of which it does not make an error.
+// SetFeature requests a feature on or off. The kernel may keep another value active without returning an error.
 func (h *Handle) SetFeature(iface, name string, on bool) error {
 	names, err := h.strings(iface, featureNames)
 	if err != nil {
@@ -251,7 +250,8 @@ func (h *Handle) SetFeature(iface, name string, on bool) error {
 	return h.call(iface, unsafe.Pointer(&data))
 }
 
-// mostMemory bounds the memory of a module: ETH_MODULE_SFF_8436_MAX_LEN and its like are 640.
+// mostMemory limits the memory of a module in bytes: ETH_MODULE_SFF_8436_MAX_LEN and the others are at most
+// 640.
 const mostMemory = 1024
 
 // memory reads the memory of a pluggable module (ethtool -m).

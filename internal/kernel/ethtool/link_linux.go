@@ -20,11 +20,11 @@ type linkSettings struct {
 	masks                         [3 * mostWords]uint32
 }
 
-// mostWords is how many 32-bit words a mask has at most: linux/ethtool.h has 121 modes.
+// mostWords is the maximum number of 32-bit words of a mask: linux/ethtool.h has 121 modes.
 const mostWords = 127
 
-// settingsOf reads the settings of a link (ETHTOOL_GLINKSETTINGS, Linux 4.6); false: the
-// interface has none. The first call asks for the length of the masks.
+// settingsOf reads the settings of a link (ETHTOOL_GLINKSETTINGS, Linux 4.6); false if the interface has none.
+// The first call returns the length of the masks.
 func (h *Handle) settingsOf(name string) (s linkSettings, ok bool) {
 	if s.cmd = unix.ETHTOOL_GLINKSETTINGS; h.call(name, unsafe.Pointer(&s)) != nil || s.words >= 0 ||
 		-int(s.words) > mostWords {
@@ -36,11 +36,11 @@ func (h *Handle) settingsOf(name string) (s linkSettings, ok bool) {
 	return s, ok
 }
 
-// supported and advertised are the fastest modes of the link, in Mbit/s.
+// supported and advertised return the speed of the fastest mode, in Mbit/s.
 func (s *linkSettings) supported() int64  { return s.fastest(0) }
 func (s *linkSettings) advertised() int64 { return s.fastest(1) }
 
-// has reports whether the link supports a mode, by its bit.
+// has reports whether the link supports the mode with this bit.
 func (s *linkSettings) has(bit int) bool { return s.in(0, bit) }
 
 func (s *linkSettings) in(mask, bit int) bool {

@@ -9,9 +9,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// parseModule reads the memory of a pluggable module as ethtool -m returns it: of an SFP
-// (SFF-8472) 256 bytes of address A0h and 256 of A2h, of a QSFP (SFF-8636) page 00h. nil: it
-// is of another kind.
+// parseModule parses the memory of a pluggable module as ethtool -m returns it: for an SFP (SFF-8472) 256 bytes
+// of address A0h and 256 of A2h, for a QSFP (SFF-8636) page 00h. nil: another kind.
 func parseModule(memory []byte) *record.Module {
 	if len(memory) == 0 {
 		return nil
@@ -31,7 +30,7 @@ func parseSFP(memory []byte) *record.Module {
 		return nil
 	}
 	m := &record.Module{Vendor: padded(memory[20:36]), Part: padded(memory[40:56])}
-	// Byte 92: diagnostics are there, and calibrated by the module itself.
+	// Bits of byte 92: diagnostics exist, and are internally calibrated.
 	const there, calibrated, diagnostics = 1 << 6, 1 << 5, 256
 	if memory[92]&there == 0 || memory[92]&calibrated == 0 || len(memory) < diagnostics+106 {
 		return m
@@ -51,17 +50,17 @@ func parseQSFP(memory []byte) *record.Module {
 		RxPowerDBm:   powers(memory[34:42]), TxPowerDBm: powers(memory[50:58])}
 }
 
-// padded is a text that is filled up with spaces.
+// padded returns a text without its trailing spaces.
 func padded(text []byte) string {
 	return strings.TrimSpace(plain.Line(strings.ToValidUTF8(string(text), "")))
 }
 
-// temperature is signed, in 1/256 °C.
+// temperature decodes a signed number of 1/256 °C.
 func temperature(b []byte) float64 {
 	return math.Round(float64(int16(binary.BigEndian.Uint16(b)))/256*10) / 10
 }
 
-// powers are in 0.1 µW each; nil: all are 0, which is not measured or no light.
+// powers decodes powers of 0.1 µW; nil if all are 0: not measured, or no light.
 func powers(b []byte) (list []float64) {
 	lit := false
 	for ; len(b) >= 2; b = b[2:] {

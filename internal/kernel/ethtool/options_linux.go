@@ -16,7 +16,7 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// unsupported is the error for an option that an interface does not have; it names its driver.
+// unsupported returns the error for an option that an interface lacks; it names the driver.
 func (h *Handle) unsupported(iface string, o setting.Option, group, why string) error {
 	if driver := h.Driver(iface); driver != "" {
 		iface += " (driver " + driver + ")"
@@ -25,10 +25,9 @@ func (h *Handle) unsupported(iface string, o setting.Option, group, why string) 
 		Err: errors.ErrUnsupported, Detail: why}
 }
 
-// Resolve divides an option of an interface into those of single objects, as they are applied:
-// tso into the features that it stands for, rps_cpus into the file of each queue. Values are in
-// the form in which Option returns them. What the interface does not have, or a value that
-// exceeds its maximum, is an error, of errors.ErrUnsupported.
+// Resolve splits an option of an interface into those of single objects, as they are applied: tso into its
+// features, rps_cpus into the file of each queue. Values have the form that Option returns. If the interface
+// lacks the option, or a value exceeds its maximum, the error wraps errors.ErrUnsupported.
 func (h *Handle) Resolve(iface string, o setting.NICOption) ([]setting.NICOption, error) {
 	if h == nil {
 		return nil, errors.ErrUnsupported
@@ -54,7 +53,7 @@ func (h *Handle) Resolve(iface string, o setting.NICOption) ([]setting.NICOption
 	return resolved, err
 }
 
-// Option reads an option of Resolve.
+// Option reads an option returned by Resolve.
 func (h *Handle) Option(iface, group, key string) (string, error) {
 	switch group {
 	case "features":
@@ -73,7 +72,7 @@ func (h *Handle) Option(iface, group, key string) (string, error) {
 	return n.text(key), nil
 }
 
-// SetOption changes an option of Resolve to a value that Resolve or Option has returned.
+// SetOption sets an option returned by Resolve to a value from Resolve or Option.
 func (h *Handle) SetOption(iface string, o setting.NICOption) error {
 	fail := func(err error) error {
 		if err == nil {
@@ -84,7 +83,7 @@ func (h *Handle) SetOption(iface string, o setting.NICOption) error {
 	}
 	switch o.Group {
 	case "features":
-		// A feature that is off because another one is, is requested: what is changed is the request.
+		// If a feature is off only because another is, the request is on: restore the request.
 		return fail(h.SetFeature(iface, o.Key, requested(o.Value)))
 	case "rss":
 		return fail(h.setRSS(iface, o.Option))
@@ -103,8 +102,8 @@ func (h *Handle) SetOption(iface string, o setting.NICOption) error {
 	return fail(err)
 }
 
-// short are the names of ethtool(8) for features, with the kernel's (net/ethtool/common.c);
-// one that ends in * stands for all that begin so.
+// short maps ethtool(8)'s names of features to the kernel's (net/ethtool/common.c); a name ending in * is a
+// prefix.
 var short = map[string]string{
 	"rx": "rx-checksum", "rx-checksumming": "rx-checksum", "tx": "tx-checksum-*", "tx-checksumming": "tx-checksum-*",
 	"sg": "tx-scatter-gather*", "scatter-gather": "tx-scatter-gather*", "tso": "tx-tcp*",
@@ -117,7 +116,7 @@ var short = map[string]string{
 	"receive-hashing": "rx-hashing",
 }
 
-// mangleID is a part of tso that changes IP identifiers; tso does not turn it on.
+// mangleID changes IP identifiers; although part of tso, tso does not turn it on.
 const mangleID = "tx-tcp-mangleid-segmentation"
 
 func (h *Handle) resolveFeature(iface string, o setting.Option) (list []setting.Option, err error) {
@@ -156,7 +155,7 @@ func (h *Handle) resolveFeature(iface string, o setting.Option) (list []setting.
 	return list, nil
 }
 
-// featureText is "on" or "off"; where another feature prevents what is requested, with that.
+// featureText returns "on" or "off", and the request if another feature prevents it.
 func featureText(f feature) string {
 	if !f.fixed && f.requested != f.active {
 		return onOff(f.active) + " (requested " + onOff(f.requested) + ")"
@@ -164,7 +163,7 @@ func featureText(f feature) string {
 	return onOff(f.active)
 }
 
-// requested is the request in a text of featureText.
+// requested returns the request in a text of featureText.
 func requested(text string) bool { return text == "on" || strings.HasSuffix(text, "(requested on)") }
 
 func (h *Handle) feature(iface, name string) (string, error) {
@@ -179,7 +178,7 @@ func (h *Handle) feature(iface, name string) (string, error) {
 	return featureText(f), nil
 }
 
-// number reads the group of an option that the interface has.
+// number reads the group of an option.
 func (h *Handle) number(iface, group, key string) (numbers, error) {
 	n, err := h.numbers(iface, group)
 	_, ok := n.fields[key]
@@ -217,7 +216,7 @@ func (h *Handle) resolveNumber(iface string, o setting.NICOption) ([]setting.Opt
 	return []setting.Option{{Key: o.Key, Value: n.text(o.Key)}}, nil
 }
 
-// path is the file of an option of queues, napi or irqs.
+// path returns the file of an option of queues, napi or irqs.
 func (h *Handle) path(iface, group, key string) string {
 	switch group {
 	case "queues":

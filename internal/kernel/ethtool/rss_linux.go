@@ -14,7 +14,7 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// mostEntries is the largest indirection table that is read.
+// mostEntries is the size of the largest indirection table that is read.
 const mostEntries = 8192
 
 // indirection is struct ethtool_rxfh_indir (linux/ethtool.h).
@@ -23,22 +23,22 @@ type indirection struct {
 	queues    [mostEntries]uint32
 }
 
-// flowHash is struct ethtool_rxnfc (linux/ethtool.h) up to data, which is all that a request
-// for the hashed fields uses, with room for the rest.
+// flowHash is struct ethtool_rxnfc (linux/ethtool.h) up to data, which is all that a request for the hashed
+// fields uses, with space for the rest.
 type flowHash struct {
 	cmd, flowType uint32
 	data          uint64
 	_             [184]byte
 }
 
-// flowTypes are the kinds of packet (linux/ethtool.h).
+// flowTypes are the flow types by name (linux/ethtool.h).
 var flowTypes = map[string]uint32{"tcp4": unix.TCP_V4_FLOW, "udp4": unix.UDP_V4_FLOW, "sctp4": 3,
 	"tcp6": unix.TCP_V6_FLOW, "udp6": unix.UDP_V6_FLOW, "sctp6": 7}
 
-// hashBits are the bits of setting.HashLetters: RXH_L2DA to RXH_L4_B_2_3, and RXH_DISCARD.
+// hashBits are the bits for setting.HashLetters: RXH_L2DA to RXH_L4_B_2_3, and RXH_DISCARD.
 var hashBits = [len(setting.HashLetters)]uint64{1 << 1, 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6, 1 << 7, 1 << 31}
 
-// table reads the indirection table; the first command asks for its size.
+// table reads the indirection table; the first command returns its size.
 func (h *Handle) table(iface string) ([]uint32, error) {
 	var t indirection
 	t.cmd = unix.ETHTOOL_GRXFHINDIR
@@ -80,7 +80,7 @@ func (h *Handle) rss(iface, key string) (string, error) {
 	return hashText(f.data), nil
 }
 
-// hashText formats hashed fields, "none" for none.
+// hashText formats hashed fields; "none" if there are none.
 func hashText(bits uint64) string {
 	text := ""
 	for i, bit := range hashBits {
@@ -121,10 +121,9 @@ func (h *Handle) resolveRSS(iface string, o setting.Option) ([]setting.Option, e
 	return []setting.Option{{Key: o.Key, Value: setting.RSSText(table)}}, nil
 }
 
-// defaultTable has the kernel make the indirection table of all queues: with one that was set
-// (also the one that the driver had, after the undo of another), it refuses fewer channels than
-// the table names (ethtool_set_channels). A change of channels records the table, and its undo
-// restores it.
+// defaultTable lets the kernel generate the indirection table for all queues. With a table that was set (even
+// the driver's, restored by an undo), the kernel refuses fewer channels than the table names
+// (ethtool_set_channels). A change of channels records the table, and its undo restores it.
 func (h *Handle) defaultTable(iface string) error {
 	return h.call(iface, unsafe.Pointer(&indirection{cmd: unix.ETHTOOL_SRXFHINDIR}))
 }

@@ -19,20 +19,20 @@ import (
 type flowSpec struct {
 	flowType uint32
 	value    flowParts
-	mask     flowParts // bits that are set must match
+	mask     flowParts // bits set here must match
 	_        [4]byte
 	cookie   uint64 // RX_CLS_FLOW_DISC, or the queue
 	location uint32
 	_        uint32
 }
 
-// flowParts are union ethtool_flow_union and struct ethtool_flow_ext.
+// flowParts is union ethtool_flow_union and struct ethtool_flow_ext.
 type flowParts struct {
 	header [52]byte
 	ext    [20]byte
 }
 
-// rxClass is struct ethtool_rxnfc with room for a number of locations.
+// rxClass is struct ethtool_rxnfc with space for a number of locations.
 type rxClass struct {
 	cmd, flowType uint32
 	data          uint64
@@ -41,7 +41,7 @@ type rxClass struct {
 	locations     [mostRules]uint32
 }
 
-// mostRules is how many rules of one interface are read.
+// mostRules is how many rules of an interface are read.
 const mostRules = 8192
 
 const (
@@ -54,11 +54,11 @@ const (
 	userIPv4               = 1                // ETH_RX_NFC_IP4
 )
 
-// ruleTypes are the kinds of packet of rules (linux/ethtool.h).
+// ruleTypes are the flow types of rules (linux/ethtool.h).
 var ruleTypes = map[string]uint32{"tcp4": 1, "udp4": 2, "sctp4": 3, "tcp6": 5, "udp6": 6, "sctp6": 7, "ip4": 0x0d,
 	"ip6": 0x0e, "ether": 0x12}
 
-// part is the place of a field of a rule: in the header of its type, or else in the extension.
+// part returns the bytes of a field of a rule: in the header of its type, or else in the extension.
 func (p *flowParts) part(flowType, name string) []byte {
 	six := flowType[len(flowType)-1] == '6'
 	at := func(v4, v6, length int) []byte {
@@ -101,7 +101,7 @@ func (p *flowParts) part(flowType, name string) []byte {
 	return nil
 }
 
-// encode is the rule as the kernel has it.
+// encode returns the kernel's form of a rule.
 func encode(r setting.FlowRule, location uint32) flowSpec {
 	s := flowSpec{flowType: ruleTypes[r.Type], cookie: uint64(r.Queue), location: location}
 	if r.Type == "ip4" {
@@ -120,10 +120,10 @@ func encode(r setting.FlowRule, location uint32) flowSpec {
 	return s
 }
 
-// errOtherRule is the error for a rule that setting.FlowRule cannot express.
+// errOtherRule means that setting.FlowRule cannot express a rule.
 var errOtherRule = errors.New("its rule is of a kind that is not known here, and could not be restored")
 
-// decode is the rule of the kernel; errOtherRule if it compares or does anything else.
+// decode converts the kernel's rule; errOtherRule if it compares or does anything else.
 func decode(s flowSpec) (setting.FlowRule, error) {
 	var r setting.FlowRule
 	for name, n := range ruleTypes {
@@ -136,12 +136,12 @@ func decode(s flowSpec) (setting.FlowRule, error) {
 		return r, errOtherRule
 	case s.cookie == discard:
 		r.Queue = setting.Discard
-	case s.cookie>>31 != 0: // of a virtual function, or to wake the machine
+	case s.cookie>>31 != 0: // for a virtual function, or to wake the machine
 		return r, errOtherRule
 	default:
 		r.Queue = int64(s.cookie)
 	}
-	rest := s.mask // what no field explains
+	rest := s.mask // bits that no field accounts for
 	names, _ := setting.FlowFields(r.Type)
 	for _, name := range names {
 		mask := rest.part(r.Type, name)
@@ -162,7 +162,7 @@ func decode(s flowSpec) (setting.FlowRule, error) {
 	return r, nil
 }
 
-// locations are those of the interface's rules, and how many there can be; 0: it does not say.
+// locations returns the locations of the interface's rules, and the maximum number of rules; 0 if unknown.
 func (h *Handle) locations(iface string) (list []uint32, size int, err error) {
 	c := rxClass{cmd: grxClassCount}
 	if err := h.call(iface, unsafe.Pointer(&c)); err != nil {
@@ -181,7 +181,7 @@ func (h *Handle) locations(iface string) (list []uint32, size int, err error) {
 	return list, max(size, int(c.data&(1<<31-1))), nil
 }
 
-// rule reads the rule of a location that has one.
+// rule reads the rule at a location.
 func (h *Handle) rule(iface string, location uint32) (string, error) {
 	c := rxClass{cmd: grxClassRule, spec: flowSpec{location: location}}
 	if err := h.call(iface, unsafe.Pointer(&c)); err != nil {
@@ -262,8 +262,8 @@ func (h *Handle) setSteering(iface string, o setting.Option) error {
 	return err
 }
 
-// Steering lists the rules of an interface, by their locations; those of a kind that is not
-// known here with the reason. It is empty where the driver has none.
+// Steering returns the rules of an interface by location; an unsupported rule is listed with the reason. It is
+// empty if the driver supports no rules.
 func (h *Handle) Steering(iface string) (list []setting.Option) {
 	if h == nil {
 		return nil

@@ -16,10 +16,10 @@ import (
 	"linerate/internal/model/record"
 )
 
-// sysfs reads the device model of a tree of sysfs, and interrupts of a /proc tree.
+// sysfs reads the device model from a sysfs tree, and interrupts from a /proc tree.
 type sysfs struct{ sys, proc string }
 
-// text is the content of a file without its last newline; empty: it cannot be read.
+// text returns the content of a file without its last newline; empty if it cannot be read.
 func text(parts ...string) string {
 	content, err := os.ReadFile(filepath.Join(parts...))
 	if err != nil {
@@ -33,19 +33,19 @@ func number(parts ...string) int64 {
 	return n
 }
 
-// errOtherNamespace: a mount of sysfs shows the interfaces of the network namespace in which it
-// was mounted.
+// errOtherNamespace means that sysfs shows the interfaces of another network namespace: that in which it was
+// mounted.
 var errOtherNamespace = errors.New(
 	"/sys is that of another network namespace, and mounting another needs CAP_SYS_ADMIN")
 
-// shows reports whether the tree shows an interface of that index and MAC address.
+// shows reports whether the tree has an interface with this index and MAC address.
 func (s sysfs) shows(name string, index int, mac string) bool {
 	dir := filepath.Join(s.sys, "class/net", name)
 	return number(dir, "ifindex") == int64(index) &&
 		strings.EqualFold(text(dir, "address"), cmp.Or(mac, text(dir, "address")))
 }
 
-// add adds what the device model has of an interface.
+// add adds what the device model has about an interface.
 func (s sysfs) add(nic *record.NIC, l netlink.Link) error {
 	dir := filepath.Join(s.sys, "class/net", l.Name)
 	if !s.shows(l.Name, l.Index, l.MAC) {
@@ -92,8 +92,8 @@ func (s sysfs) addDevice(nic *record.NIC, dir string) {
 	}
 }
 
-// Interrupts are those of the devices of interfaces, in order. Of an interface that is of
-// another network namespace than /sys there are none.
+// Interrupts returns the sorted interrupts of the interfaces' devices; none for an interface of another network
+// namespace than that of /sys.
 func (h *Handle) Interrupts(links []netlink.Link) (list []int) {
 	if h == nil {
 		return nil
@@ -107,11 +107,10 @@ func (h *Handle) Interrupts(links []netlink.Link) (list []int) {
 	return slices.Compact(list)
 }
 
-// irqs are the interrupts of a device, in order. Those of a virtio device are its parent's, a
-// PCI device.
+// irqs returns the sorted interrupts of a device. A virtio device uses those of its parent, a PCI device.
 func (s sysfs) irqs(device string) (list []int) {
 	if bus, _ := os.Readlink(filepath.Join(device, "subsystem")); filepath.Base(bus) == "virtio" {
-		device += "/.." // the kernel's: package filepath would take it from the link instead
+		device += "/.." // resolved by the kernel: package filepath would drop the link instead
 	}
 	line, _ := os.ReadFile(device + "/irq")
 	names := []string{strings.TrimSpace(string(line))}
@@ -130,14 +129,14 @@ func (s sysfs) irqs(device string) (list []int) {
 	return list
 }
 
-// transfers reads "8.0 GT/s PCIe".
+// transfers parses "8.0 GT/s PCIe".
 func transfers(speed string) float64 {
 	value, _, _ := strings.Cut(speed, " ")
 	n, _ := strconv.ParseFloat(value, 64)
 	return n
 }
 
-// interrupt is a line of /proc/interrupts: the count of all CPUs, and the driver's name for it.
+// interrupt is a line of /proc/interrupts: the sum over all CPUs, and the driver's name for it.
 type interrupt struct {
 	count int64
 	name  string

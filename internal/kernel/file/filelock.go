@@ -12,12 +12,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrLocked is the error if another open file holds the lock, in this process or in
-// another one.
+// ErrLocked means that another open file holds the lock, in this process or another.
 var ErrLocked = errors.New("locked by another holder")
 
 const (
-	// momentary is how long a lock may be held only to look who holds it.
+	// momentary is how long a lock may be held just to see who holds it.
 	momentary = 200 * time.Millisecond
 	lockPoll  = 10 * time.Millisecond
 )
@@ -30,10 +29,9 @@ type FileLock struct {
 	file *os.File
 }
 
-// LockFile locks path, which is created if it does not exist. The file contains what, as
-// information for people, until Unlock removes it; a killed holder leaves it unlocked,
-// and the next one reuses it. If another holder has the lock the error wraps ErrLocked
-// and includes the holder's text.
+// LockFile locks path, creating it if necessary. The file contains what, as information for people, until
+// Unlock removes it; a killed holder leaves it unlocked, and the next one reuses it. If another holder has the
+// lock, the error wraps ErrLocked and includes the holder's text.
 func LockFile(path, what string) (*FileLock, error) {
 	for deadline := time.Now().Add(momentary); ; {
 		file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -49,7 +47,7 @@ func LockFile(path, what string) (*FileLock, error) {
 		file.Close()
 		switch {
 		case err == nil:
-			continue // the holder before us removed it while we opened it
+			continue // the previous holder removed it while we opened it
 		case !errors.Is(err, ErrLocked):
 			return nil, fmt.Errorf("flock %s: %w", path, err)
 		case time.Now().After(deadline):
@@ -60,7 +58,7 @@ func LockFile(path, what string) (*FileLock, error) {
 	}
 }
 
-// Describe replaces the lock's text. It may fail on a full disk, which is no error.
+// Describe replaces the lock's text. It ignores errors such as a full disk.
 func (l *FileLock) Describe(what string) {
 	if l.file.Truncate(0) == nil {
 		_, _ = l.file.WriteAt([]byte(what+"\n"), 0)
@@ -73,11 +71,11 @@ func FileLocked(path string) (bool, error) {
 	return locked, err
 }
 
-// mostLockText is how much of a lock's text is read: others may write it.
+// mostLockText limits how much of a lock's text is read, since others may write it.
 const mostLockText = 4 << 10
 
-// LockText reports whether path is locked, and the holder's text. A link, a pipe or
-// another special file is an error: a directory may be shared with other users.
+// LockText reports whether path is locked, and the holder's text. It fails on a link, a pipe or another special
+// file, because the directory may be shared with other users.
 func LockText(path string) (locked bool, text string, err error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,8 +97,8 @@ func LockText(path string) (locked bool, text string, err error) {
 	return true, strings.TrimSpace(string(bytes)), err
 }
 
-// LockDirectory locks a directory itself, which any user who may read it can. A symbolic link
-// is an error. It waits for other holders until the timeout: then the error wraps ErrLocked.
+// LockDirectory locks a directory itself, which any user who may read it can do. It fails on a symbolic link.
+// It waits for other holders until the timeout; then the error wraps ErrLocked.
 func LockDirectory(path string, timeout time.Duration) (unlock func() error, err error) {
 	dir, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_DIRECTORY, 0)
 	if err != nil {
@@ -120,8 +118,8 @@ func LockDirectory(path string, timeout time.Duration) (unlock func() error, err
 
 // Unlock releases the lock and removes its file.
 func (l *FileLock) Unlock() error {
-	// Removed while it is still locked: LockFile in another process, which may have
-	// opened it, detects by Current that it is no longer the file at its path.
+	// Removed while locked: LockFile in another process that has opened it sees with Current that it is no
+	// longer the file at its path.
 	return errors.Join(os.Remove(l.path), l.file.Close())
 }
 

@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenPrivate opens an existing file to read and write that only this user and root
-// can have written: a regular file of one of the two, not writable by others, in a
-// directory of which the same holds, and of at most so many bytes. Symbolic links are not
-// followed, and special files are not waited for.
+// OpenPrivate opens an existing file for reading and writing that only this user and root can have written: a
+// regular file of at most most bytes, owned by one of them and not writable by others, in a directory of which
+// the same holds. It does not follow symbolic links or wait for special files.
 func OpenPrivate(path string, most int64) (*os.File, error) {
 	dir, err := os.Stat(filepath.Dir(path))
 	if err == nil {
@@ -24,7 +23,7 @@ func OpenPrivate(path string, most int64) (*os.File, error) {
 		return nil, fmt.Errorf("directory %s: %w", filepath.Dir(path), err)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
-	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) { // the latter on FreeBSD
+	if errors.Is(err, unix.ELOOP) || errors.Is(err, unix.EMLINK) { // EMLINK on FreeBSD
 		return nil, errors.New("it is a symbolic link: expected a regular file")
 	}
 	if err != nil {
@@ -61,8 +60,8 @@ func private(info fs.FileInfo) error {
 	return nil
 }
 
-// Lock takes the exclusive lock (flock(2)) of an open file, which ends with the file. If
-// another holder has it for more than a moment, the error is ErrLocked.
+// Lock takes the exclusive lock (flock(2)) of an open file; closing the file releases it. If another holder
+// keeps it for more than a moment, the error is ErrLocked.
 func Lock(file *os.File) error {
 	for deadline := time.Now().Add(momentary); ; time.Sleep(lockPoll) {
 		if err := flock(file, true); !errors.Is(err, ErrLocked) || time.Now().After(deadline) {
@@ -71,6 +70,6 @@ func Lock(file *os.File) error {
 	}
 }
 
-// Readable reports whether this process may read a file, without opening it: closing it again
-// would drop the process's fcntl(2) locks on it. A file that is not there is not readable.
+// Readable reports whether this process may read an existing file. It does not open it: closing it would drop
+// the process's fcntl(2) locks on it.
 func Readable(path string) bool { return unix.Access(path, unix.R_OK) == nil }

@@ -10,8 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenPTY makes a pseudoterminal (pty(7)): its controlling side and the terminal, with
-// the line discipline between them.
+// OpenPTY opens a pseudoterminal (pty(7)): its controlling side and the terminal.
 func OpenPTY() (controller, terminal *os.File, err error) {
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
 	if err != nil {

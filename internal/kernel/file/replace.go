@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// Replace writes a file beside its place and moves it there once it is whole and on disk,
-// so that a reader never sees half of it and a full disk leaves what was there before.
-// mode is before the umask.
+// Replace writes a file beside path and renames it when it is complete and on disk, so that a reader never sees
+// part of it and a full disk leaves the old one. mode is before the umask.
 func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	name := fmt.Sprintf(".%s-%016x", filepath.Base(path), rand.Uint64())
 	f, err := os.OpenFile(filepath.Join(filepath.Dir(path), name), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
@@ -33,13 +32,13 @@ func Replace(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	return err
 }
 
-// lockTimeout bounds how long Change waits for another one.
+// lockTimeout limits how long Change waits for a concurrent one.
 const lockTimeout = 5 * time.Second
 
-// Change replaces a file of this user's own (ReadOwn) by what change makes of its content, nil
-// where there is none; the new one has mode 0600. The file's directory, which may be a symbolic
-// link, is made if it is missing, and locked meanwhile: concurrent changes are serialized, and
-// readers see the content before or after. Nothing is written if change fails.
+// Change replaces a file of this user (ReadOwn) by the result of change, which gets the old content, nil if
+// there is none. The new file has mode 0600. Its directory, which may be a symbolic link, is created if
+// necessary, and locked meanwhile: concurrent changes are serialized, and readers see the content before or
+// after. Nothing is written if change fails.
 func Change(path string, most int, change func(old []byte) ([]byte, error)) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

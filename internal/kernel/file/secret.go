@@ -11,16 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadPrivate reads a file of at most so many bytes that only its owner may read: a
-// secret, or what decides about this user. As ssh(1) has it for keys, the file of this
-// user must be closed to group and others. That of another user, such as root's for a
-// service, may be open to a group, and never to all. Pipes have no such mode.
+// ReadPrivate reads a file of at most most bytes that only its owner may read: a secret, or what decides about
+// this user. As ssh(1) requires for keys, a file of this user must be closed to group and others. A file of
+// another user, such as root's for a service, may be open to a group, but not to all. Pipes are exempt.
 func ReadPrivate(path string, most int) ([]byte, error) {
 	return readPrivate(path, most, 0)
 }
 
-// ReadOwn is ReadPrivate of a file that this program made itself: it is a regular file of
-// this user, and no symbolic link. One that does not exist is fs.ErrNotExist.
+// ReadOwn is ReadPrivate for a file that linerate itself created: a regular file of this user, not a symbolic
+// link. A missing file is fs.ErrNotExist.
 func ReadOwn(path string, most int) ([]byte, error) {
 	return readPrivate(path, most, unix.O_NOFOLLOW|unix.O_NONBLOCK)
 }
@@ -65,7 +64,7 @@ func checkPrivate(info fs.FileInfo, own bool) error {
 	return nil
 }
 
-// owner is the user of a file; -1: not known.
+// owner returns the user ID of a file's owner; -1 if unknown.
 func owner(info fs.FileInfo) int {
 	if stat, is := info.Sys().(*syscall.Stat_t); is {
 		return int(stat.Uid)

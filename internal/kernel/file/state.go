@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 )
 
-// StateDir is where this user's programs keep what belongs to this machine and is not passed
-// on: $XDG_STATE_HOME/linerate, else ~/.local/state/linerate (XDG Base Directory
-// Specification: a relative XDG_STATE_HOME is ignored). It may not exist yet.
+// StateDir returns the directory for this user's state that belongs to this machine only:
+// $XDG_STATE_HOME/linerate, else ~/.local/state/linerate (XDG Base Directory Specification: a relative
+// XDG_STATE_HOME is ignored). It may not exist yet.
 func StateDir() (string, error) {
 	state := os.Getenv("XDG_STATE_HOME")
 	if !filepath.IsAbs(state) {

@@ -7,14 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// directories are possible mount points: they exist on most systems, and no program that
-// linerate starts needs their content.
+// directories are possible mount points: they exist on most systems, and no program that linerate starts needs
+// their content.
 var directories = []string{"/run", "/tmp", "/mnt"}
 
-// PrivateTmpfs moves the calling thread to a mount namespace of its own with an empty
-// tmpfs(5) of 64 MiB at most, and returns its path. Only the thread and processes that it starts
-// see it, and it is deleted with the last of them. The thread must be locked, and must
-// not be used for anything else. It needs CAP_SYS_ADMIN.
+// PrivateTmpfs moves the calling thread to its own mount namespace with an empty tmpfs(5) of at most 64 MiB,
+// and returns its path. Only the thread and processes that it starts see it, and it disappears with the last of
+// them. The thread must be locked and used for nothing else. It needs CAP_SYS_ADMIN.
 func PrivateTmpfs() (string, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return "", fmt.Errorf("unshare(CLONE_NEWNS): %w", err)

@@ -14,20 +14,19 @@ const (
 	Send     = "send"
 )
 
-// Call is a system call that changes a file or sends to a socket, by a process that
-// Supervised runs.
+// Call is a system call that changes a file or sends to a socket, made by a process that Supervised runs.
 type Call struct {
 	Op   string
-	Path string // of a socket: what /proc names it
+	Path string // for a socket: its name in /proc
 	To   string // of Rename, Link
 	Data []byte // of Write
-	// Offset of a Write; the size of a Truncate; of Create 1 if the file becomes empty.
+	// Offset of a Write; the size of a Truncate; for Create, 1 if the file becomes empty.
 	Offset int64
 }
 
-// Fault is how a call fails. The zero value: it does not.
+// Fault is how a call fails. The zero value: it succeeds.
 type Fault struct {
 	Errno syscall.Errno
-	// Torn: half of what a Write has is written before it fails.
+	// Torn: half of a Write is written before it fails.
 	Torn bool
 }

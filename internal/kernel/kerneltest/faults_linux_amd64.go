@@ -18,16 +18,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// supervised names the variable with the directory, in the process whose calls are
-// supervised.
+// supervised is the environment variable with the directory, set in the supervised process.
 const supervised = "LINERATE_TEST_SUPERVISED"
 
-// Supervised runs body in a process of its own, as InNamespace does, with an empty
-// directory, and asks answer in this one about each call that changes a file or sends, in
-// order: the call waits until answer returns. So a test fails any call it wants to, and
-// knows what was written before. It returns false in the other process, whose test ends
-// there. It is seccomp's user notification (seccomp_unotify(2)); what is written to mapped
-// memory is not seen.
+// Supervised runs body in a process of its own, like InNamespace, with an empty directory. For each call of
+// that process that changes a file or sends, in order, it calls answer in this process; the call waits until
+// answer returns. So a test can make any call fail and knows what was written before. In the other process it
+// returns false and the test ends. It uses seccomp's user notification (seccomp_unotify(2)); writes to mapped
+// memory are not seen.
 func Supervised(t *testing.T, body func(t *testing.T, dir string), answer func(dir string, c Call) Fault) bool {
 	t.Helper()
 	if dir := os.Getenv(supervised); dir != "" {
@@ -37,7 +35,7 @@ func Supervised(t *testing.T, body func(t *testing.T, dir string), answer func(d
 		body(t, dir)
 		return false
 	}
-	dir, err := filepath.EvalSymlinks(t.TempDir()) // as /proc names its files
+	dir, err := filepath.EvalSymlinks(t.TempDir()) // as /proc names files
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,10 +69,10 @@ func Supervised(t *testing.T, body func(t *testing.T, dir string), answer func(d
 	return true
 }
 
-// channel is the descriptor on which the supervised process names that of its filter.
+// channel is the descriptor on which the supervised process sends the number of its filter's descriptor.
 const channel = 3
 
-// submit has this process supervised from now on.
+// submit installs the filter in this process.
 func submit() error {
 	const (
 		number = 0  // offsets in struct seccomp_data
@@ -89,7 +87,7 @@ func submit() error {
 	verdict := func(v uint32) unix.SockFilter { return op(unix.BPF_RET|unix.BPF_K, v, 0, 0) }
 	const equal, set = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
 	program := []unix.SockFilter{
-		// What is written to the channel comes before there is a supervisor.
+		// A write to the channel happens before there is a supervisor.
 		load(number), op(equal, unix.SYS_WRITE, 0, 3), load(low), op(equal, channel, 0, 1),
 		verdict(unix.SECCOMP_RET_ALLOW), load(number),
 		op(equal, unix.SYS_OPENAT, 0, 4), load(low + 2*each), op(set, made, 0, 1), verdict(unix.SECCOMP_RET_USER_NOTIF),
@@ -102,7 +100,7 @@ func submit() error {
 	}
 	program = append(program, verdict(unix.SECCOMP_RET_ALLOW))
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	runtime.LockOSThread() // what prctl sets is the thread's, until the filter is there for all
+	runtime.LockOSThread() // prctl applies to the thread, until the filter is set for all
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
@@ -118,7 +116,7 @@ func submit() error {
 	return err
 }
 
-// supervisedCalls is what becomes of the arguments of a system call.
+// supervisedCalls convert the arguments of each system call.
 var supervisedCalls = map[int]func(p process, a [6]uint64) Call{
 	unix.SYS_WRITE: func(p process, a [6]uint64) Call {
 		return Call{Op: Write, Path: p.file(a[0]), Data: p.memory(a[1], a[2]), Offset: p.position(a[0])}
@@ -149,8 +147,7 @@ var supervisedCalls = map[int]func(p process, a [6]uint64) Call{
 	unix.SYS_SENDMSG:  func(p process, a [6]uint64) Call { return Call{Op: Send, Path: p.file(a[0])} },
 }
 
-// opened is Call of open(2) and openat(2), of which the filter passes on those that make or
-// empty a file.
+// opened returns the Call for open(2) and openat(2); the filter passes on those that create or truncate a file.
 func opened(path string, flags uint64) Call {
 	c := Call{Op: Create, Path: path}
 	if flags&unix.O_TRUNC != 0 {
@@ -159,7 +156,7 @@ func opened(path string, flags uint64) Call {
 	return c
 }
 
-// here is the directory that relative paths begin at, of calls that name none.
+// here stands for the current directory, in calls without a directory argument.
 const here = ^uint64(0)
 
 // notification and response are struct seccomp_notif and seccomp_notif_resp.
@@ -202,7 +199,7 @@ func supervise(pid int, name io.Reader, answer func(Call) Fault) error {
 		} else if err != nil {
 			return os.NewSyscallError("poll", err)
 		}
-		if poll[0].Revents&unix.POLLIN == 0 { // none of its processes is left
+		if poll[0].Revents&unix.POLLIN == 0 { // all its processes have ended
 			return nil
 		}
 		var n notification
@@ -238,27 +235,28 @@ func supervise(pid int, name io.Reader, answer func(Call) Fault) error {
 	}
 }
 
-// process is a thread that waits for the answer to its call.
+// process is the ID of a thread that waits for the answer to its call.
 type process uint32
 
 func (p process) at(name string) string {
 	return filepath.Join("/proc", strconv.Itoa(int(p)), name)
 }
 
-// file is the path of a descriptor.
+// file returns the path of a descriptor.
 func (p process) file(descriptor uint64) string {
-	path, _ := os.Readlink(p.at(fmt.Sprintf("fd/%d", int32(descriptor)))) // closed: the call will say so
+	// a closed descriptor makes the call fail by itself
+	path, _ := os.Readlink(p.at(fmt.Sprintf("fd/%d", int32(descriptor))))
 	return path
 }
 
-// position is where the next write to a descriptor goes.
+// position returns the offset of the next write to a descriptor.
 func (p process) position(descriptor uint64) (at int64) {
 	text, _ := os.ReadFile(p.at(fmt.Sprintf("fdinfo/%d", int32(descriptor))))
 	_, _ = fmt.Sscanf(string(text), "pos: %d", &at)
 	return at
 }
 
-// memory copies from the process.
+// memory copies memory of the process.
 func (p process) memory(at, length uint64) []byte {
 	f, err := os.Open(p.at("mem"))
 	if err != nil {
@@ -270,7 +268,7 @@ func (p process) memory(at, length uint64) []byte {
 	return data[:n]
 }
 
-// path is what a call means by a string, from a directory.
+// path resolves a string argument relative to a directory.
 func (p process) path(directory, at uint64) string {
 	text, _, _ := bytes.Cut(p.memory(at, unix.PathMax), []byte{0})
 	if filepath.IsAbs(string(text)) {
@@ -284,7 +282,7 @@ func (p process) path(directory, at uint64) string {
 	return filepath.Join(base, string(text))
 }
 
-// tear writes the first half of what a call would have written.
+// tear writes the first half of a call's data.
 func (p process) tear(descriptor uint64, c Call) error {
 	f, err := os.OpenFile(p.at(fmt.Sprintf("fd/%d", int32(descriptor))), os.O_WRONLY, 0)
 	if err != nil {

@@ -11,16 +11,15 @@ import (
 	"time"
 )
 
-// InNamespace runs body in a process of its own whose network namespace has
-// nothing but a loopback interface, and in which the test is root. Call it first in
-// a top-level test.
+// InNamespace runs body as root in its own process, whose network namespace has only a loopback interface. Call
+// it first in a top-level test.
 func InNamespace(t *testing.T, body func(t *testing.T)) {
 	t.Helper()
 	within(t, namespaces(syscall.CLONE_NEWNS), body)
 }
 
-// AsRoot is InNamespace without a user namespace, so that the machine's other users exist
-// there. It skips the test unless it is run by root.
+// AsRoot is InNamespace without a user namespace, so that the machine's other users exist. It skips the test
+// unless root runs it.
 func AsRoot(t *testing.T, body func(t *testing.T)) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -30,8 +29,8 @@ func AsRoot(t *testing.T, body func(t *testing.T)) {
 		body)
 }
 
-// OwnProcess runs body in a process of its own, beside other tests (Parallel), so that it may
-// change its environment and its working directory. Call it first in a top-level test.
+// OwnProcess runs body in its own process, concurrently with other tests (Parallel), so that it may change its
+// environment and working directory. Call it first in a top-level test.
 func OwnProcess(t *testing.T, body func(t *testing.T)) {
 	t.Helper()
 	Parallel(t)
@@ -65,7 +64,7 @@ func within(t *testing.T, attributes *syscall.SysProcAttr, body func(t *testing.
 	t.Logf("in its own process:\n%s", output)
 }
 
-// namespaces start a process in a new user and network namespace, and another one; it ends
+// namespaces returns the attributes of a process in a new user and network namespace and another one; it ends
 // with its parent.
 func namespaces(another uintptr) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
@@ -76,7 +75,7 @@ func namespaces(another uintptr) *syscall.SysProcAttr {
 	}
 }
 
-// Descriptors lets this process open so many at a time (RLIMIT_NOFILE) until the test ends.
+// Descriptors lets this process open n descriptors at a time (RLIMIT_NOFILE) until the test ends.
 func Descriptors(t *testing.T, n uint64) {
 	t.Helper()
 	var limit syscall.Rlimit
@@ -91,8 +90,8 @@ func Descriptors(t *testing.T, n uint64) {
 	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit) })
 }
 
-// Do runs a command, fails the test if it fails, and returns its output. Tests use it to
-// prepare a host and to check it independently of linerate.
+// Do runs a command, fails the test if it fails, and returns its output. Tests use it to prepare a host and to
+// check it independently of linerate.
 func Do(t testing.TB, name string, arguments ...string) string {
 	t.Helper()
 	output, err := exec.Command(Program(t, name), arguments...).CombinedOutput()
@@ -102,8 +101,8 @@ func Do(t testing.TB, name string, arguments ...string) string {
 	return string(output)
 }
 
-// Forwards waits until a bridge's port forwards (BR_STATE_FORWARDING), shortly after it
-// has a carrier: before, the bridge drops its frames.
+// Forwards waits until a bridge's port forwards (BR_STATE_FORWARDING), shortly after it gets a carrier; before
+// that, the bridge drops its frames.
 func Forwards(t testing.TB, port string) {
 	t.Helper()
 	for until := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {

@@ -6,27 +6,26 @@ import (
 	"slices"
 )
 
-// Disk is a model of a disk that loses its power. Only what was synced is sure to be kept:
-// the contents of a file with the file, its names with their directory; the name under
-// which a file was made also with the file, as all journaling file systems do. Of what was
-// not, any part may be there, as fsync(2) and rename(2) allow.
+// Disk models a disk that may lose power. Only what was synced is certain to survive: a file's contents with
+// the file, names with their directory, and the name under which a file was created also with the file, as in
+// all journaling file systems. Of the rest, any part may survive, as fsync(2) and rename(2) allow.
 type Disk struct {
 	files   []*inode
 	live    map[string]*inode // by name
 	durable map[string]*inode
-	pending map[string][]names // of each directory, in order
+	pending map[string][]names // by directory, in order
 }
 
-// inode is a file with the changes to its contents since it was synced.
+// inode is a file with the changes to its contents since the last sync.
 type inode struct {
 	synced  []byte
 	pending []Call
 }
 
-// names are changes to names that happen at once; nil: there is none any more.
+// names are changes to names that happen at once; nil: the name is removed.
 type names map[string]*inode
 
-// NewDisk is an empty disk.
+// NewDisk returns an empty disk.
 func NewDisk() *Disk {
 	return &Disk{live: map[string]*inode{}, durable: map[string]*inode{}, pending: map[string][]names{}}
 }
@@ -97,7 +96,7 @@ func settle(where map[string]*inode, n names) {
 	}
 }
 
-// after is what a file has after the first n of its pending changes.
+// after returns a file's content after the first n of its pending changes.
 func (f *inode) after(n int) []byte {
 	text := slices.Clone(f.synced)
 	for _, c := range f.pending[:n] {
@@ -118,16 +117,16 @@ func change(text []byte, c Call) []byte {
 	return text
 }
 
-// What may be left of what was not synced.
+// What survives of unsynced changes.
 const (
 	Lost    = iota // nothing
 	Kept           // all of it: the process was killed, and the power stayed
 	Torn           // all of it, but of the last write to each file only half
-	Mixed          // any of it: other writes than the first, names without contents
+	Mixed          // any of it: some writes but not earlier ones, names without contents
 	Remains        // how many of these there are
 )
 
-// Cut is what is found after a power cut: the contents of each file.
+// Cut returns what a power failure leaves: the contents of each file.
 func (d *Disk) Cut(remains int, random *rand.Rand) map[string][]byte {
 	found := map[string]*inode{}
 	settle(found, d.durable)
@@ -135,7 +134,7 @@ func (d *Disk) Cut(remains int, random *rand.Rand) map[string][]byte {
 	for name := range d.pending {
 		directories = append(directories, name)
 	}
-	slices.Sort(directories) // the same for the same random numbers
+	slices.Sort(directories) // deterministic for the same random numbers
 	for _, name := range directories {
 		list := d.pending[name]
 		switch remains {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filter accepts what a Match names (classic BPF, Documentation/networking/filter.rst). The
-// kernel has taken a VLAN tag off before.
+// filter returns a classic BPF program that accepts what m matches (Documentation/networking/filter.rst). The
+// kernel has already removed VLAN tags.
 func (m Match) filter() *unix.SockFprog {
 	const protocol = 0xfffff000 // SKF_AD_OFF + SKF_AD_PROTOCOL
 	const ethernet, ipv4, ipv6, udp = 14, 20, 40, 17
@@ -27,7 +27,7 @@ func (m Match) filter() *unix.SockFprog {
 	}
 	at := ethernet + ipv4
 	to, bits := m.Destination.Addr(), m.Destination.Bits()
-	// prefix compares words of an address, as far as the prefix has bits.
+	// prefix compares the bits of an address that the prefix covers.
 	prefix := func(at int, address []byte) {
 		for i := 0; i < len(address) && 8*i < bits; i += 4 {
 			and(word(at+i), ^uint32(0)<<max(0, 32-(bits-8*i)), binary.BigEndian.Uint32(address[i:]))
@@ -47,7 +47,7 @@ func (m Match) filter() *unix.SockFprog {
 	is(half(at+2), uint32(m.Port))
 	and(word(at+8), m.Mask, m.Word)
 	program = append(program, load{Code: unix.BPF_RET | unix.BPF_K, K: MaxBytes}, load{Code: unix.BPF_RET | unix.BPF_K})
-	for i, step := range program { // what does not match goes to the last instruction
+	for i, step := range program { // a mismatch jumps to the last instruction
 		if step.Code == unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K {
 			program[i].Jf = uint8(len(program) - 2 - i)
 		}
@@ -55,7 +55,7 @@ func (m Match) filter() *unix.SockFprog {
 	return &unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
 }
 
-// attach has a socket see nothing but what matches, from now on.
+// attach makes a socket receive only what matches, from now on.
 func (m Match) attach(fd int) error {
 	if !m.Destination.IsValid() {
 		return nil
@@ -63,16 +63,16 @@ func (m Match) attach(fd int) error {
 	return unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, m.filter())
 }
 
-// A Counter counts frames in the kernel, which keeps none of them: it loses none, whatever the
-// rate. One goroutine at a time may use it.
+// Counter counts frames in the kernel, which discards them: it misses none at any rate. It is not safe for
+// concurrent use.
 type Counter struct {
 	fd      int
 	counted int64
 }
 
-// OpenCounter makes a counter of the frames that come in by an interface; it needs CAP_NET_RAW.
+// OpenCounter returns a counter of the frames received by an interface; it needs CAP_NET_RAW.
 func OpenCounter(name string, m Match) (*Counter, error) {
-	// What finds the buffer full is counted and goes no further, and nothing is read.
+	// A frame that finds the buffer full is counted and dropped; nothing is ever read.
 	fd, err := open(name, m, 1)
 	if err != nil {
 		return nil, err
@@ -80,10 +80,10 @@ func OpenCounter(name string, m Match) (*Counter, error) {
 	return &Counter{fd: fd}, nil
 }
 
-// Count is how many frames have come in since the counter was opened. The kernel's own count
-// has 32 bits and begins anew with each call.
+// Count returns how many frames have arrived since the counter was opened. The kernel's own count has 32 bits
+// and restarts with each call.
 func (c *Counter) Count() (int64, error) {
-	// Packets that passed the filter, with those that found the buffer full (packet(7)).
+	// Packets that passed the filter, including those that found the buffer full (packet(7)).
 	s, err := unix.GetsockoptTpacketStats(c.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS)
 	if err != nil {
 		return c.counted, err

@@ -13,25 +13,25 @@ import (
 	"linerate/internal/kernel/netlink"
 )
 
-// A Sender transmits frames by one interface of the network namespace in which it was
-// opened. One goroutine at a time may use it.
+// Sender transmits frames on one interface of the network namespace in which it was opened. It is not safe for
+// concurrent use.
 type Sender struct {
 	frames
 	transmitter
 	mode, refused string
 }
 
-// A transmitter hands frames to the kernel.
+// transmitter hands frames to the kernel.
 type transmitter interface {
-	// transmit hands over the frames from begin until end, and says how many were taken.
+	// transmit hands over the frames from begin until end, and returns how many the kernel took.
 	transmit(f *frames, begin, end int) (int, error)
 	close() error
 }
 
-// frames are those of a batch, at places of equal size in memory.
+// frames are the frames of a batch, in slots of equal size.
 type frames struct {
 	memory []byte
-	place  int // bytes of one; its frame begins after head bytes
+	place  int // slot size in bytes; the frame begins after head bytes
 	head   int
 	bytes  int // of the largest frame
 	sizes  [Room]int
@@ -39,7 +39,7 @@ type frames struct {
 
 func (f *frames) frame(i int) []byte { return f.memory[i*f.place+f.head:][:f.sizes[i]] }
 
-// Open makes a sender for the calling thread's network namespace.
+// Open returns a sender for the calling thread's network namespace.
 func Open(o Options) (*Sender, error) {
 	if o.Bytes < MinBytes || o.Bytes > MaxBytes {
 		return nil, fmt.Errorf("frames of up to %d bytes: expected %d to %d", o.Bytes, MinBytes, MaxBytes)
@@ -74,7 +74,7 @@ func Open(o Options) (*Sender, error) {
 	return s, nil
 }
 
-// describe finds an interface, and whether it has a queueing discipline.
+// describe returns an interface, and whether it has a queueing discipline.
 func describe(name string) (link netlink.Link, queued bool, err error) {
 	c, err := netlink.Dial()
 	if err != nil {
@@ -102,8 +102,7 @@ func describe(name string) (link netlink.Link, queued bool, err error) {
 // activation is how long the kernel may take to activate an interface that has a carrier.
 const activation = 2 * time.Second
 
-// sends reports why an interface does not send frames of up to so many bytes: some drivers
-// drop them without an error.
+// sends returns why an interface does not send frames of up to bytes: some drivers drop them without an error.
 func sends(link netlink.Link, bytes int) error {
 	const ethernet, tag = 14, 4
 	switch {
@@ -122,7 +121,7 @@ func sends(link netlink.Link, bytes int) error {
 	return nil
 }
 
-// Check reports why an interface sends nothing, and receives nothing.
+// Check returns why an interface can neither send nor receive.
 func Check(name string) error {
 	link, _, err := describe(name)
 	if err != nil {
@@ -131,12 +130,12 @@ func Check(name string) error {
 	return sends(link, MinBytes)
 }
 
-// Mode is the sender's, and refused why Program could not be used; empty: it is, or Socket
-// was asked for.
+// Mode returns the sender's mode, and why Program could not be used; refused is empty if it is used or Socket
+// was requested.
 func (s *Sender) Mode() (mode, refused string) { return s.mode, s.refused }
 
-// Frame is the room for the i-th frame of the next batch, of so many bytes. Its content is
-// what was written there last.
+// Frame returns the buffer of the i-th frame of the next batch, with length bytes. It still has what was last
+// written there.
 func (s *Sender) Frame(i, bytes int) ([]byte, error) {
 	if bytes < MinBytes || bytes > s.bytes {
 		return nil, fmt.Errorf("%w: %d bytes, expected %d to %d", ErrSize, bytes, MinBytes, s.bytes)
@@ -145,10 +144,9 @@ func (s *Sender) Frame(i, bytes int) ([]byte, error) {
 	return s.frame(i), nil
 }
 
-// Send transmits the frames from begin until end, without waiting, and returns how many
-// the kernel took. The error is an errno, of the frame behind those: ENOBUFS or EAGAIN, if
-// the queue of the interface or the socket is full. Fewer without an error: the others are
-// for another call.
+// Send transmits the frames from begin until end without waiting, and returns how many the kernel took. The
+// error is the errno of the next frame: ENOBUFS or EAGAIN if the queue of the interface or the socket is full.
+// If fewer were taken without an error, call it again for the rest.
 func (s *Sender) Send(begin, end int) (int, error) { return s.transmit(&s.frames, begin, end) }
 
 // Close ends the sender.

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// program transmits by a BPF program.
+// program transmits with a BPF program.
 type program struct {
 	run     *ebpf.Program
 	options ebpf.RunOptions
@@ -25,11 +25,11 @@ type program struct {
 	short   [64]byte
 }
 
-// control is what this process and the program tell each other of a batch.
+// control is the memory through which this process and the program exchange the state of a batch.
 type control struct {
 	next   uint32 // frame to transmit
-	left   uint32 // frames from there on; the program counts down
-	result int32  // why it stopped before: a negative errno, or NET_XMIT_DROP; 0: it did not
+	left   uint32 // frames left to transmit; the program counts down
+	result int32  // why it stopped early: a negative errno, or NET_XMIT_DROP; 0: it did not
 	_      uint32
 }
 
@@ -37,13 +37,12 @@ type control struct {
 const (
 	controlNext, controlLeft, controlResult = 0, 4, 8
 
-	// placeHead is the size of the frame, in the first bytes of its place.
+	// placeHead is the space for the frame's size at the start of its slot.
 	placeHead = 8
-	// netXmitDrop and netXmitCN are what dev_queue_xmit returns of a full queue
-	// (linux/netdevice.h): the second if another packet was dropped for this one.
+	// netXmitDrop and netXmitCN are results of dev_queue_xmit for a full queue (linux/netdevice.h); with the
+	// second, another packet was dropped for this one.
 	netXmitDrop, netXmitCN = 1, 2
-	// mostInput is what BPF_PROG_RUN takes at most, with room to spare: less than a page. The
-	// program makes a frame longer by itself.
+	// mostInput is the largest input for BPF_PROG_RUN: less than a page. The program itself lengthens a frame.
 	mostInput = 2048
 )
 
@@ -82,14 +81,14 @@ func openProgram(f *frames, index int) (_ *program, err error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without a frame nothing is transmitted: whether the kernel has BPF_PROG_RUN.
+	// Checks whether the kernel has BPF_PROG_RUN; transmits nothing.
 	p.options = ebpf.RunOptions{Data: make([]byte, 64), Repeat: 1}
 	_, err = p.run.Run(&p.options)
 	return p, err
 }
 
-// instructions are the program: for each frame that is left, it gives its packet the
-// frame's size and content, and transmits a clone.
+// instructions returns the program: for each frame that is left, it copies the frame's size and content to its
+// packet, and transmits a clone.
 func instructions(frames, controls, index, most int) asm.Instructions {
 	const context, state, count, place = asm.R6, asm.R7, asm.R8, asm.R9
 	const key, length = -4, 0 // the key on the stack; __sk_buff.len
@@ -152,8 +151,8 @@ func instructions(frames, controls, index, most int) asm.Instructions {
 }
 
 func (p *program) transmit(f *frames, begin, end int) (int, error) {
-	// The packet has the EtherType of its first content for the kernel's own use, such as
-	// filters: what has another one is for another call.
+	// The kernel uses the EtherType of the packet's first content, for filters for example; a frame with
+	// another one needs another call.
 	const etherType = 12
 	first := f.frame(begin)
 	n := 0
@@ -168,7 +167,7 @@ func (p *program) transmit(f *frames, begin, end int) (int, error) {
 	p.control.next, p.control.result = uint32(begin), 0
 	atomic.StoreUint32(&p.control.left, uint32(n))
 	p.options.Data = first[:min(len(first), mostInput)]
-	if len(first) < len(p.short) { // BPF_PROG_RUN takes no shorter packet; the program cuts it
+	if len(first) < len(p.short) { // BPF_PROG_RUN takes no shorter packet; the program trims it
 		p.short = [64]byte{}
 		copy(p.short[:], first)
 		p.options.Data = p.short[:]

@@ -13,18 +13,18 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// receiveBuffer is what the socket's buffer is asked to hold, in bytes.
+// receiveBuffer is the requested size of the socket's buffer, in bytes.
 const receiveBuffer = 64 << 20
 
-// A Receiver receives the frames that come in by one interface of the network namespace in
-// which it was opened, whatever their destination addresses are. One goroutine at a time may use it.
+// Receiver receives the frames that arrive at one interface of the network namespace in which it was opened,
+// whatever their destination address. It is not safe for concurrent use.
 type Receiver struct {
 	fd   int
 	from *sock.DatagramReceiver
 	wait sched.Poller
 }
 
-// OpenReceiver makes a receiver of what matches; it needs CAP_NET_RAW.
+// OpenReceiver returns a receiver of frames that match; it needs CAP_NET_RAW.
 func OpenReceiver(name string, m Match) (*Receiver, error) {
 	fd, err := open(name, m, receiveBuffer)
 	if err != nil {
@@ -39,8 +39,8 @@ func OpenReceiver(name string, m Match) (*Receiver, error) {
 
 const object = "packet socket"
 
-// open makes a packet socket that receives what comes in by an interface, matches, and has
-// room in a buffer of so many bytes.
+// open returns a packet socket that receives matching frames from an interface, with a receive buffer of this
+// size.
 func open(name string, m Match, buffer int) (int, error) {
 	link, _, err := describe(name)
 	if err != nil {
@@ -55,9 +55,9 @@ func open(name string, m Match, buffer int) (int, error) {
 		unix.Close(fd)
 		return -1, &kernel.Error{Op: op, Object: object, Err: err}
 	}
-	// Since 4.20; before that what this host sends by the interface is received, too.
+	// Since 4.20; earlier kernels also deliver what this host sends on the interface.
 	_ = unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1)
-	// As long as the socket is open.
+	// In effect while the socket is open.
 	if err := unix.SetsockoptPacketMreq(fd, unix.SOL_PACKET, unix.PACKET_ADD_MEMBERSHIP,
 		&unix.PacketMreq{Ifindex: int32(link.Index), Type: unix.PACKET_MR_PROMISC}); err != nil {
 		return fail("receive what is for others by", err)
@@ -75,8 +75,8 @@ func open(name string, m Match, buffer int) (int, error) {
 	return fd, nil
 }
 
-// Receive returns how many frames have come in, at most Room, and waits for the first for
-// limit at most; 0: none has.
+// Receive returns how many frames have arrived, at most Room. It waits up to limit for the first; 0: none
+// arrived.
 func (r *Receiver) Receive(limit time.Duration) (int, error) {
 	n, err := r.from.Receive(r.fd, MaxBytes, ahead())
 	if err == unix.EAGAIN && limit > 0 {
@@ -91,15 +91,14 @@ func (r *Receiver) Receive(limit time.Duration) (int, error) {
 	return max(0, n), err
 }
 
-// ahead is how far the time of day is ahead of the monotonic clock.
+// ahead returns how far the wall clock is ahead of the monotonic clock, in ns.
 func ahead() int64 { return time.Now().UnixNano() - sched.Now() }
 
-// Frame is the i-th frame of the latest Receive, without VLAN tag and check sequence. It is
-// valid until the next.
+// Frame returns the i-th frame of the latest Receive, without VLAN tag and check sequence. It is valid until
+// the next Receive.
 func (r *Receiver) Frame(i int) Message {
 	k := r.from.Message(i)
-	// First the time of day, so that what goes by in between makes no frame arrive before it
-	// was sent.
+	// The wall clock first, so that the time in between makes no frame arrive before it was sent.
 	ofDay := time.Now().UnixNano()
 	return Message{Data: k.Data, Bytes: k.Bytes, Dropped: k.Dropped, AtNs: r.from.Arrived(k, sched.Now(), ofDay)}
 }

@@ -9,8 +9,7 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// socket transmits by sendmmsg(2). A transmit ring (PACKET_TX_RING) is no faster; see decision
-// 0043.
+// socket transmits with sendmmsg(2). A transmit ring (PACKET_TX_RING) is no faster; see decision 0043.
 type socket struct {
 	fd int
 	to *sock.DatagramSender

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// ClockSource reads the machine's clock source and its synchronisation (adjtimex(2)).
+// ClockSource returns the machine's clock source and its synchronization (adjtimex(2)).
 func ClockSource() (*record.ClockSource, error) {
 	const dir = "/sys/devices/system/clocksource/clocksource0/"
 	current, err := os.ReadFile(dir + "current_clocksource")

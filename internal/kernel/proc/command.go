@@ -22,12 +22,12 @@ const (
 	Iperf3PasswordVariable = "IPERF3_PASSWORD"
 )
 
-// secrets are the variables that no child inherits. CREDENTIALS_DIRECTORY is where
-// systemd has them (systemd.exec(5)).
+// secrets are the variables that no child inherits. systemd passes credentials in CREDENTIALS_DIRECTORY
+// (systemd.exec(5)).
 var secrets = []string{TokenVariable, Iperf3PasswordVariable, "CREDENTIALS_DIRECTORY"}
 
-// ChildEnvironment is this process's environment without secrets: an environment is
-// inherited by all that a child starts, and is in /proc/PID/environ.
+// ChildEnvironment returns this process's environment without secrets, because everything a child starts
+// inherits its environment, and /proc/PID/environ shows it.
 func ChildEnvironment() []string {
 	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
@@ -35,16 +35,16 @@ func ChildEnvironment() []string {
 	})
 }
 
-// Command is exec.Command with ChildEnvironment. Children of linerate are made by it, or by output.
+// Command is exec.Command with ChildEnvironment. Only it and output start linerate's children.
 func Command(name string, arguments ...string) *exec.Cmd {
 	cmd := exec.Command(name, arguments...)
 	cmd.Env = ChildEnvironment()
 	return cmd
 }
 
-// output is what a program prints that reads input (nil: nothing). It is killed after takes, and
-// prints at most most bytes. The error of a program that failed is the first line of its standard
-// error; that of one that is not on the PATH wraps exec.ErrNotFound.
+// output runs a program with the given input (nil: none) and returns at most most bytes of its output. The
+// program is killed after takes. The error of a failed program is the first line of its standard error; that of
+// a program not on the PATH wraps exec.ErrNotFound.
 func output(ctx context.Context, takes time.Duration, most int, input io.Reader, program string, arguments ...string) (
 	[]byte, error) {
 	path, err := exec.LookPath(program)
@@ -61,7 +61,8 @@ func output(ctx context.Context, takes time.Duration, most int, input io.Reader,
 	switch {
 	case out.Len() > most:
 		return nil, fmt.Errorf("%s printed more than %d bytes", program, most)
-	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, exec.ErrWaitDelay): // or a child of it did not
+	// or a child of it did not end
+	case errors.Is(ctx.Err(), context.DeadlineExceeded), errors.Is(err, exec.ErrWaitDelay):
 		return nil, fmt.Errorf("%s did not end within %v", program, takes)
 	case err != nil:
 		first, _, _ := strings.Cut(strings.TrimSpace(wrong.String()), "\n")

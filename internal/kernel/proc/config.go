@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// mostConfig bounds a kernel's configuration, which has some 300 kB.
+// mostConfig limits the size of a kernel's configuration, which has some 300 kB.
 const mostConfig = 8 << 20
 
-// Built says of each option of the running kernel's configuration whether it is set (y or m), by
-// its name, such as CONFIG_NET_SCH_FQ. It is read from /proc/config.gz (CONFIG_IKCONFIG_PROC) or,
-// as distributions have it, /boot/config-RELEASE; an error: there is neither.
+// Built returns for each option of the running kernel's configuration, such as CONFIG_NET_SCH_FQ, whether it is
+// set (y or m). It reads /proc/config.gz (CONFIG_IKCONFIG_PROC) or, as on distributions, /boot/config-RELEASE,
+// and fails if there is neither.
 func Built() (map[string]bool, error) {
 	file, err := os.Open("/proc/config.gz")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// toolCapabilities are what programs of root keep: those over the network, such as for
-// congestion controls that are not for all users, and over their own priority.
+// toolCapabilities are what root's programs keep: those over the network, such as for restricted congestion
+// controls, and over their own priority.
 var toolCapabilities = []Capability{
 	unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_NET_RAW, unix.CAP_SYS_NICE, unix.CAP_IPC_LOCK,
 }
@@ -18,18 +18,18 @@ var toolCapabilities = []Capability{
 // Capability is one of capabilities(7).
 type Capability int
 
-// UserSwitching are what a program of root needs whose processes change to other users and
-// exchange files and signals with them.
+// UserSwitching are the capabilities of a root program whose processes change to other users and exchange files
+// and signals with them.
 var UserSwitching = []Capability{unix.CAP_SETUID, unix.CAP_SETGID, unix.CAP_CHOWN, unix.CAP_DAC_OVERRIDE,
 	unix.CAP_FOWNER, unix.CAP_KILL}
 
 // Confine restricts what the calling thread starts from now on: it cannot gain privileges
-// (PR_SET_NO_NEW_PRIVS), every file system is read-only to it, /tmp, /var/tmp and /dev/shm
-// are its own and empty, and as root it has the capabilities over the network alone, and
-// those to keep. The thread must be locked, and must not be used for anything else.
+// (PR_SET_NO_NEW_PRIVS), every file system is read-only to it, /tmp, /var/tmp and /dev/shm are its own and
+// empty, and root has only the capabilities over the network and those in keep. The thread must be locked and
+// used for nothing else.
 //
-// The error says what is not possible: a mount namespace needs CAP_SYS_ADMIN. That no
-// privileges are gained holds in any case.
+// The error says what is not possible: a mount namespace needs CAP_SYS_ADMIN. PR_SET_NO_NEW_PRIVS is set even
+// then.
 func Confine(keep ...Capability) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("prctl(PR_SET_NO_NEW_PRIVS): %w", err)
@@ -37,7 +37,7 @@ func Confine(keep ...Capability) error {
 	return errors.Join(readOnly(), boundCapabilities(slices.Concat(toolCapabilities, keep)))
 }
 
-// readOnly makes a mount namespace in which nothing can be written.
+// readOnly enters a mount namespace in which nothing can be written.
 func readOnly() error {
 	if err := unix.Unshare(unix.CLONE_NEWNS); err != nil {
 		return fmt.Errorf("read-only file systems: unshare(CLONE_NEWNS): %w", err)
@@ -61,18 +61,18 @@ func readOnly() error {
 	return nil
 }
 
-// boundCapabilities lets what root starts have these capabilities alone, so that it cannot
-// undo the mounts either (capabilities(7), capability bounding set). The thread keeps its own.
+// boundCapabilities limits what root starts to these capabilities, so that it cannot undo the mounts either
+// (capabilities(7), capability bounding set). The thread keeps its own.
 func boundCapabilities(keep []Capability) error {
 	for capability := Capability(0); ; capability++ {
 		if slices.Contains(keep, capability) {
 			continue
 		}
 		switch err := unix.Prctl(unix.PR_CAPBSET_DROP, uintptr(capability), 0, 0, 0); {
-		case errors.Is(err, unix.EINVAL): // beyond the last one
+		case errors.Is(err, unix.EINVAL): // no further capabilities
 			return nil
 		case errors.Is(err, unix.EPERM) && os.Geteuid() != 0:
-			return nil // it has none to pass on
+			return nil // the thread has none to pass on
 		case err != nil:
 			return fmt.Errorf("prctl(PR_CAPBSET_DROP): %w", err)
 		}

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// places are where programs for administrators are: ordinary users' PATH often has
-// none of them.
+// places are the directories of administration programs, which are often not in the PATH of ordinary users.
 var places = []string{"/usr/sbin", "/usr/local/sbin", "/sbin"}
 
-// Find finds a program by the PATH, or where programs for administrators are.
+// Find finds a program in the PATH or in places.
 func Find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	for _, dir := range places {
@@ -23,8 +22,7 @@ func Find(name string) (string, error) {
 	return path, err
 }
 
-// HasUser reports whether this process's user namespace has a user of that number
-// (user_namespaces(7), uid_map).
+// HasUser reports whether this process's user namespace has a user with this ID (user_namespaces(7), uid_map).
 func (p Proc) HasUser(uid int) bool {
 	text, _ := os.ReadFile(p.path("self/uid_map"))
 	for line := range strings.Lines(string(text)) {

@@ -2,9 +2,8 @@ package proc
 
 import "bytes"
 
-// FirstBytes is a standard output or error of a process of which Most bytes are kept, and one
-// more where there are more; the rest is discarded. The buffer is not embedded: io.Copy would
-// fill it by its ReadFrom, without a bound.
+// FirstBytes collects the output of a process: Most bytes, and one more if there are more; it discards the
+// rest. The buffer is not embedded, because io.Copy would use its ReadFrom, which has no limit.
 type FirstBytes struct {
 	Most int
 	kept bytes.Buffer
@@ -15,7 +14,7 @@ func (b *FirstBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Len, Bytes and String are those of what is kept.
+// Len, Bytes and String return what is kept.
 func (b *FirstBytes) Len() int       { return b.kept.Len() }
 func (b *FirstBytes) Bytes() []byte  { return b.kept.Bytes() }
 func (b *FirstBytes) String() string { return b.kept.String() }

@@ -20,7 +20,7 @@ func (c CPUFreq) dir() string {
 	return string(c)
 }
 
-// Policies are the names of the policies; none: the kernel scales no frequencies.
+// Policies returns the names of the policies; none if the kernel scales no frequencies.
 func (c CPUFreq) Policies() (names []string) {
 	files, _ := filepath.Glob(filepath.Join(c.dir(), "policy[0-9]*"))
 	for _, file := range files {
@@ -35,8 +35,7 @@ func (c CPUFreq) Governor(policy string) (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// SetGovernor changes it. One that the kernel does not have is an error that lists those that
-// it has.
+// SetGovernor changes the governor. If the kernel lacks it, the error lists those available.
 func (c CPUFreq) SetGovernor(policy, governor string) error {
 	if err := c.Available(policy, governor); err != nil {
 		return err
@@ -59,7 +58,7 @@ func (c CPUFreq) Available(policy, governor string) error {
 	return err
 }
 
-// Governors are how many policies have each governor.
+// Governors returns how many policies have each governor.
 func (c CPUFreq) Governors() map[string]int {
 	governors := map[string]int{}
 	for _, policy := range c.Policies() {

@@ -7,14 +7,14 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// Holder is a process that has a socket open, and its name as the kernel has it (comm).
+// Holder is a process that has a socket open, and its name (comm).
 type Holder struct {
 	PID  int
 	Name string
 }
 
-// Holders are the first processes that have each socket open, by the sockets' inodes. Processes
-// whose files the caller may not read are left out (proc(5): ptrace access mode).
+// Holders returns the first process found that has each socket open, by the socket's inode. It omits processes
+// whose files the caller may not read (proc(5): ptrace access mode).
 func (p Proc) Holders() map[uint32]Holder {
 	holders := map[uint32]Holder{}
 	all, _ := by(filepath.Dir(p.path("self")), procfs.FS.AllProcs)

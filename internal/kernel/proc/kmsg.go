@@ -9,12 +9,12 @@ import (
 	"linerate/internal/model/record"
 )
 
-// mostLogLine bounds a line, in characters.
+// mostLogLine limits a line, in characters.
 const mostLogLine = 300
 
-// logLine reads a record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg):
-// "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS[,…];TEXT" and lines " KEY=VALUE". False: it is none,
-// or not about the network.
+// logLine parses a record of /dev/kmsg (Documentation/ABI/testing/dev-kmsg):
+// "PRIORITY,SEQUENCE,MICROSECONDS,FLAGS[,…];TEXT" and lines " KEY=VALUE". network is false if it is not from
+// the kernel or not about the network.
 func logLine(text string) (line record.LogLine, network bool, err error) {
 	head, body, found := strings.Cut(text, ";")
 	fields := strings.Split(head, ",")
@@ -27,9 +27,9 @@ func logLine(text string) (line record.LogLine, network bool, err error) {
 		return line, false, fmt.Errorf("%.40q is no record of /dev/kmsg", text)
 	}
 	message, keys, _ := strings.Cut(body, "\n")
-	const levels = 8 // and above them the facility, 0 of the kernel
+	const levels = 8 // the facility is in the bits above; 0 is the kernel
 	if priority >= levels {
-		return line, false, nil // a program's
+		return line, false, nil // from a program
 	}
 	line = record.LogLine{AtNs: us * 1000, Level: priority, Text: plain.Short(unescaped(message), mostLogLine)}
 	network = record.AboutNetwork(message) || strings.Contains(keys, " DEVICE=n") ||
@@ -37,7 +37,7 @@ func logLine(text string) (line record.LogLine, network bool, err error) {
 	return line, network, nil
 }
 
-// unescaped replaces \xNN, which stands for characters that are not printable.
+// unescaped replaces \xNN, the escape of unprintable characters.
 func unescaped(text string) string {
 	if !strings.Contains(text, `\x`) {
 		return text

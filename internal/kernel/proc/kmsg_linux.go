@@ -9,12 +9,11 @@ import (
 	"linerate/internal/model/record"
 )
 
-// KernelLog reads the kernel's log, which is the machine's, from /dev/kmsg, without waiting. A
-// nil one has no lines.
+// KernelLog reads the machine's kernel log from /dev/kmsg, without waiting. A nil KernelLog has no lines.
 type KernelLog struct{ fd int }
 
-// OpenKernelLog opens the log at its first line that is still kept, or behind its last. It
-// needs CAP_SYSLOG where kernel.dmesg_restrict is 1.
+// OpenKernelLog opens the log at its first line or, if behind, after its last. It needs CAP_SYSLOG where
+// kernel.dmesg_restrict is 1.
 func OpenKernelLog(behind bool) (*KernelLog, error) {
 	fd, err := unix.Open("/dev/kmsg", unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err == nil && behind {
@@ -36,11 +35,11 @@ func (l *KernelLog) Close() {
 	}
 }
 
-// mostRecords bounds the records of one Read; a log of 1 MiB has fewer.
+// mostRecords limits the records of one Read; a log of 1 MiB has fewer.
 const mostRecords = 20000
 
-// Read passes the lines about the network that came since the last Read, the oldest first.
-// Instants are those of the kernel's log, which are near the monotonic clock.
+// Read passes the lines about the network since the last Read, the oldest first. Times are those of the
+// kernel's log, which are close to the monotonic clock.
 func (l *KernelLog) Read(pass func(record.LogLine)) error {
 	if l == nil {
 		return nil
@@ -52,7 +51,7 @@ func (l *KernelLog) Read(pass func(record.LogLine)) error {
 		case errors.Is(err, unix.EAGAIN):
 			return nil
 		case errors.Is(err, unix.EPIPE), errors.Is(err, unix.EINTR):
-			continue // records were overwritten before they were read: the next one is read
+			continue // records were overwritten before being read: continue with the next one
 		case err != nil:
 			return &kernel.Error{Op: "read", Object: "/dev/kmsg", Err: err}
 		case n == 0:

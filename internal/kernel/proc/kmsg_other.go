@@ -8,10 +8,10 @@ import (
 	"linerate/internal/model/record"
 )
 
-// KernelLog is not read on this system.
+// KernelLog is not supported on this system.
 type KernelLog struct{}
 
-// OpenKernelLog is an error: the log is not read on this system.
+// OpenKernelLog returns errors.ErrUnsupported.
 func OpenKernelLog(bool) (*KernelLog, error) { return nil, errors.ErrUnsupported }
 
 // Close does nothing.

@@ -2,8 +2,8 @@ package proc
 
 import "github.com/prometheus/procfs"
 
-// OwnMemory is this process's resident anonymous memory in bytes (RssAnon of
-// proc_pid_status(5)): without the program's text, which processes share. 0: unknown.
+// OwnMemory returns this process's resident anonymous memory in bytes (RssAnon of proc_pid_status(5)): without
+// the program's text, which processes share. 0: unknown.
 func OwnMemory() int64 {
 	self, err := procfs.Self()
 	if err != nil {

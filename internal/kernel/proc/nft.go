@@ -10,17 +10,16 @@ import (
 	"time"
 )
 
-// nftTime is how long nft may take, for tens of thousands of rules, and mostNFT how much of
-// what it prints is read.
+// nftTime limits how long nft may take, for tens of thousands of rules; mostNFT limits its output.
 const nftTime, mostNFT = time.Minute, 128 << 20
 
-// NFT has nft(8) execute commands of its language in one transaction: all of them, or none.
+// NFT executes commands of nft(8) in one transaction: all of them, or none.
 func NFT(ctx context.Context, commands []string) error {
 	_, err := nft(ctx, strings.NewReader(strings.Join(commands, "\n")+"\n"), "-f", "-")
 	return err
 }
 
-// NFTRules is how many rules a table of family inet has; false: there is no such table.
+// NFTRules returns how many rules a table of family inet has; false if there is no such table.
 func NFTRules(ctx context.Context, table string) (rules int, there bool, err error) {
 	type object struct {
 		Table *struct{ Family, Name string }

@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// RaiseOpenFiles lets this process, and those that it starts, have as many descriptors as the
-// kernel allows one (fs.nr_open), or where that takes a privilege that it lacks
-// (CAP_SYS_RESOURCE), as many as its hard limit.
+// RaiseOpenFiles raises this process's limit of descriptors, which its children inherit, to the kernel's
+// maximum (fs.nr_open), or without CAP_SYS_RESOURCE to its hard limit.
 func RaiseOpenFiles() error {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -18,8 +18,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Proc reads files of a /proc tree. The zero value reads the machine's own;
-// Root lets tests read a captured one.
+// Proc reads files of a /proc tree. The zero value reads the machine's own; Root lets tests read a captured
+// one.
 type Proc struct{ Root string }
 
 // path returns the path of a file. Files under net/ belong to a network namespace: they
@@ -35,10 +35,10 @@ func (p Proc) path(name string) string {
 	return filepath.Join(root, filepath.FromSlash(name))
 }
 
-// netRoot is the tree whose net/ belongs to the calling thread's network namespace.
+// netRoot returns the tree whose net/ belongs to the calling thread's network namespace.
 func (p Proc) netRoot() string { return filepath.Dir(p.path("net/")) }
 
-// by reads a file that procfs parses, of the tree at root.
+// by reads a file with procfs from the tree at root.
 func by[T any](root string, read func(procfs.FS) (T, error)) (T, error) {
 	files, err := procfs.NewFS(root)
 	if err != nil {
@@ -83,11 +83,11 @@ func (p Proc) CPUTimes() ([]record.CPUTimes, error) {
 	return list, nil
 }
 
-// CPUs is how many are online, whichever of them this process may run on, of which
-// runtime.NumCPU is the number, and the answer where /proc/stat cannot be read.
+// CPUs returns how many CPUs are online, not only those this process may run on. If /proc/stat cannot be read,
+// it returns runtime.NumCPU.
 func (p Proc) CPUs() int {
 	if times, err := p.CPUTimes(); err == nil && len(times) > 1 {
-		return len(times) - 1 // without the sum
+		return len(times) - 1 // without the total
 	}
 	return runtime.NumCPU()
 }
@@ -164,7 +164,7 @@ func parseSNMP6(text []byte) (map[string]int64, error) {
 	return values, nil
 }
 
-// counter is an unsigned long of the kernel's, or a value that is below 0 for "none".
+// counter parses an unsigned long, or a negative value that means "none".
 func counter(field string) (int64, error) {
 	if n, err := strconv.ParseInt(field, 10, 64); err == nil {
 		return n, nil

@@ -23,8 +23,8 @@ func SignalGroup(leader *os.Process, signal syscall.Signal) error {
 	return os.NewSyscallError("kill", unix.Kill(-leader.Pid, signal))
 }
 
-// CPUTime is the processor time that this process has used in user and in kernel mode
-// (getrusage(2)); see TotalCPUTime.
+// CPUTime returns the processor time of this process in user and in kernel mode (getrusage(2)); see
+// TotalCPUTime.
 func CPUTime() (user, system time.Duration) {
 	var usage unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
@@ -33,8 +33,8 @@ func CPUTime() (user, system time.Duration) {
 	return time.Duration(usage.Utime.Nano()), time.Duration(usage.Stime.Nano())
 }
 
-// TotalCPUTime is the processor time that this process has used
-// (CLOCK_PROCESS_CPUTIME_ID). Unlike CPUTime it includes the current tick of all threads.
+// TotalCPUTime returns the processor time of this process (CLOCK_PROCESS_CPUTIME_ID). Unlike CPUTime it
+// includes the current tick of all threads.
 func TotalCPUTime() time.Duration {
 	var ts unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &ts); err != nil {
@@ -43,7 +43,7 @@ func TotalCPUTime() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// Release is the kernel's release as uname(2) gives it, such as "6.18.44"; empty: unknown.
+// Release returns the kernel's release (uname(2)), such as "6.18.44"; empty if unknown.
 func Release() string {
 	var u unix.Utsname
 	if unix.Uname(&u) != nil {
@@ -52,8 +52,7 @@ func Release() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-// MaxOpenFiles is how many descriptors this process may have (RLIMIT_NOFILE,
-// getrlimit(2)); 0: unknown.
+// MaxOpenFiles returns how many descriptors this process may have (RLIMIT_NOFILE, getrlimit(2)); 0 if unknown.
 func MaxOpenFiles() int {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {

@@ -17,15 +17,15 @@ import (
 	"linerate/internal/model/record"
 )
 
-// CPUEvents reads /proc/interrupts and /proc/softirqs: how often each CPU that is online
-// was interrupted since boot, without kinds of softirq that it never had.
+// CPUEvents reads /proc/interrupts and /proc/softirqs: the interrupts of each online CPU since boot, without
+// kinds of softirq that it never had.
 func (p Proc) CPUEvents() ([]record.CPUEvents, error) {
 	list, _, err := p.EventsAndIRQs(nil)
 	return list, err
 }
 
-// EventsAndIRQs is CPUEvents with the counts of single interrupts on all CPUs, by number and
-// name ("41 eth0-rx-0").
+// EventsAndIRQs is CPUEvents plus the counts of the given interrupts on all CPUs, by number and name ("41
+// eth0-rx-0").
 func (p Proc) EventsAndIRQs(irqs []int) (list []record.CPUEvents, counts map[string]uint64, err error) {
 	table, err := read(p, "interrupts", parseCPUTable)
 	if err != nil {
@@ -69,8 +69,8 @@ func (p Proc) EventsAndIRQs(irqs []int) (list []record.CPUEvents, counts map[str
 // "NAME: COUNT COUNT COUNT TEXT".
 type cpuTable struct {
 	cpus []int
-	rows map[string][]uint64 // the counts of a line; some have fewer than there are CPUs
-	// names are the last words behind the counts, in /proc/interrupts what a driver calls it.
+	rows map[string][]uint64 // the counts of a line; some lines have fewer than there are CPUs
+	// names are the last words of lines, in /proc/interrupts the driver's name for the interrupt.
 	names map[string]string
 }
 
@@ -109,8 +109,7 @@ func parseCPUTable(text []byte) (cpuTable, error) {
 	return t, nil
 }
 
-// sums is the number of interrupts of each CPU that is online. Lines without a column for
-// each CPU (ERR, MIS) are left out.
+// sums returns the number of interrupts of each online CPU. It omits lines without a column per CPU (ERR, MIS).
 func (t cpuTable) sums() map[int]uint64 {
 	sums := map[int]uint64{}
 	for i, cpu := range t.cpus {
@@ -124,7 +123,7 @@ func (t cpuTable) sums() map[int]uint64 {
 	return sums
 }
 
-// parseSoftirqs reads a table that has a count of each kind for each CPU.
+// parseSoftirqs parses a table with a count of each kind for each CPU.
 func parseSoftirqs(text []byte) (cpuTable, error) {
 	t, err := parseCPUTable(text)
 	if err == nil && len(t.rows) == 0 {
@@ -138,7 +137,7 @@ func parseSoftirqs(text []byte) (cpuTable, error) {
 	return t, err
 }
 
-// MemoryBytes is the machine's memory in bytes (MemTotal of proc_meminfo(5)).
+// MemoryBytes returns the machine's memory in bytes (MemTotal of proc_meminfo(5)).
 func (p Proc) MemoryBytes() (int64, error) {
 	m, err := by(p.path(""), procfs.FS.Meminfo)
 	if err == nil && m.MemTotalBytes == nil {

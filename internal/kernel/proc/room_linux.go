@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenFiles is how many descriptors this process has; 0: unknown.
+// OpenFiles returns how many descriptors this process has; 0 if unknown.
 func OpenFiles() int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -20,10 +20,9 @@ func OpenFiles() int {
 	return len(entries)
 }
 
-// ThreadRoom is how many more threads the machine grants this process: within
-// RLIMIT_NPROC, of which every task of the user counts (getrlimit(2)), and within pids.max
-// of its cgroup and those above (cgroup-v2, "PID"). why names the limit that is nearest;
-// empty: none is known.
+// ThreadRoom returns how many more threads this process may have: within RLIMIT_NPROC, which counts all tasks
+// of the user (getrlimit(2)), and pids.max of its cgroup and those above (cgroup-v2, "PID"). why names the
+// nearest limit; empty: none is known.
 func ThreadRoom() (left int64, why string) {
 	left, why = Cgroup{}.room("pids", "pids.max", "pids.current")
 	var limit unix.Rlimit
@@ -36,8 +35,8 @@ func ThreadRoom() (left int64, why string) {
 	return left, why
 }
 
-// MemoryLimit is how much memory the cgroup of this process and those above it grant, and
-// why as ThreadRoom. What is in use of it is not counted: most of that may be page cache.
+// MemoryLimit returns how much memory this process's cgroup and those above it allow; why is as in ThreadRoom.
+// Memory in use is not subtracted, since most of it may be page cache.
 func MemoryLimit() (bytes int64, why string) {
 	if bytes, why = (Cgroup{}).room("memory", "memory.max", ""); why != "" {
 		return bytes, why
@@ -45,7 +44,7 @@ func MemoryLimit() (bytes int64, why string) {
 	return Cgroup{}.room("memory", "memory.limit_in_bytes", "") // version 1
 }
 
-// tasks is how many threads the processes of a user have, as far as they are visible.
+// tasks returns how many threads the visible processes of a user have.
 func tasks(uid int) (sum int64) {
 	files, _ := filepath.Glob("/proc/[0-9]*/status")
 	for _, name := range files {
@@ -70,15 +69,15 @@ func tasks(uid int) (sum int64) {
 	return sum
 }
 
-// Cgroup reads the limits of this process's control group. The zero value reads the
-// machine's own files; Root and Self let tests read captured ones.
+// Cgroup reads the limits of this process's control group. The zero value reads the machine's own files; Root
+// and Self let tests read captured ones.
 type Cgroup struct {
-	Root string // of the cgroup file systems, /sys/fs/cgroup
+	Root string // root of the cgroup file systems, /sys/fs/cgroup
 	Self string // the process's groups, /proc/self/cgroup
 }
 
-// room is what is left below a limit of a controller, the file limit, in the group and
-// those above it: the file used says how much is in use, unless that does not matter.
+// room returns what is left below a controller's limit in the group and those above it. The file limit has the
+// limit and the file used the use; used empty: the use is not subtracted.
 func (c Cgroup) room(controller, limit, used string) (left int64, why string) {
 	root := cmp.Or(c.Root, "/sys/fs/cgroup")
 	text, err := os.ReadFile(cmp.Or(c.Self, "/proc/self/cgroup"))

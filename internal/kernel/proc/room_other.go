@@ -2,11 +2,11 @@
 
 package proc
 
-// OpenFiles is 0: it is not read on this system.
+// OpenFiles returns 0 on this system.
 func OpenFiles() int { return 0 }
 
-// ThreadRoom names no limit on this system.
+// ThreadRoom reports no limit on this system.
 func ThreadRoom() (left int64, why string) { return 0, "" }
 
-// MemoryLimit names no limit on this system.
+// MemoryLimit reports no limit on this system.
 func MemoryLimit() (bytes int64, why string) { return 0, "" }

@@ -9,14 +9,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-// socketCaches are the kernel's caches of objects that a connection of TCP has: its socket, the
-// port, inode and file of it, and an epoll's entry. Its dentry is not among them: the cache of
-// these is that of all files.
+// socketCaches are the kernel's slab caches with the objects of a TCP connection: its socket, port, inode, file
+// and epoll entry. Dentries are missing because all files share their cache.
 var socketCaches = []string{"TCP", "TCPv6", "request_sock_TCP", "request_sock_TCPv6", "tcp_bind_bucket",
 	"tcp_bind2_bucket", "sock_inode_cache", "filp", "eventpoll_epi"}
 
-// KernelMemory reads what the kernel's objects take, those of connections by /proc/slabinfo,
-// which only root may read.
+// KernelMemory returns the memory of the kernel's objects; those of connections come from /proc/slabinfo, which
+// only root may read.
 func (p Proc) KernelMemory() (record.KernelMemory, error) {
 	memory, err := by(p.path(""), procfs.FS.Meminfo)
 	if err != nil {

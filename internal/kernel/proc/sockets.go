@@ -7,9 +7,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// AbstractSockets are the names of unix sockets in the abstract namespace (unix(7)) of this network
-// namespace that begin with prefix, each once, without the prefix, in order. Any user's process
-// can have bound one.
+// AbstractSockets returns the names of abstract unix sockets (unix(7)) of this network namespace that begin
+// with prefix, without it, sorted and unique. Processes of any user can have bound them.
 func (p Proc) AbstractSockets(prefix string) ([]string, error) {
 	sockets, err := by(p.netRoot(), procfs.FS.NetUNIX)
 	if err != nil {

@@ -17,14 +17,14 @@ import (
 	"linerate/internal/model/record"
 )
 
-// mostParameters bounds what Tree returns: a host with a thousand interfaces has some 200,000.
+// mostParameters limits what Tree returns: a host with a thousand interfaces has some 200,000.
 const mostParameters = 1 << 18
 
-// withheld are parameters whose values are keys of cryptography.
+// withheld are parameters whose values are cryptographic keys.
 var withheld = []string{"tcp_fastopen_key", "stable_secret", "idgen_retries_secret"}
 
-// Tree returns every parameter below a prefix such as "net", by key. What cannot be read, and
-// what is a key of cryptography, is left out.
+// Tree returns every parameter below a prefix such as "net", by key. It omits unreadable parameters and
+// cryptographic keys.
 func (s Sysctls) Tree(prefix string) (map[string]string, error) {
 	dir, err := s.path(prefix)
 	if err != nil {
@@ -33,14 +33,14 @@ func (s Sysctls) Tree(prefix string) (map[string]string, error) {
 	all := map[string]string{}
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
-			return nil // an interface has gone
+			return nil // the interface was removed
 		}
 		if slices.Contains(withheld, entry.Name()) {
 			return nil
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil // write-only, or for root
+			return nil // write-only, or only for root
 		}
 		parts := strings.Split(strings.TrimPrefix(path, dir+"/"), "/")
 		for i := range parts {
@@ -55,8 +55,8 @@ func (s Sysctls) Tree(prefix string) (map[string]string, error) {
 	return all, err
 }
 
-// Sockstat is /proc/net/sockstat and sockstat6 as "TCP.orphan"; memory is in pages, of all
-// network namespaces. Without IPv6 there is no sockstat6.
+// Sockstat returns /proc/net/sockstat and sockstat6, with keys such as "TCP.orphan". Memory is in pages, for
+// all network namespaces. Without IPv6 there is no sockstat6.
 func (p Proc) Sockstat() (map[string]int64, error) {
 	v4, err := by(p.netRoot(), procfs.FS.NetSockstat)
 	if err != nil {
@@ -81,8 +81,8 @@ func (p Proc) Sockstat() (map[string]int64, error) {
 	return all, nil
 }
 
-// Firmware reads what the firmware says of the machine from a tree of sysfs; empty: /sys. A
-// machine without DMI has the model of its device tree, or nothing, which is no error.
+// Firmware reads what the firmware reports about the machine from a sysfs tree; empty: /sys. A machine without
+// DMI has the model of its device tree, or nothing, which is no error.
 func Firmware(sys string) (*record.Firmware, error) {
 	read := func(parts ...string) string {
 		text, _ := os.ReadFile(filepath.Join(append([]string{cmp.Or(sys, "/sys")}, parts...)...))
@@ -98,7 +98,7 @@ func Firmware(sys string) (*record.Firmware, error) {
 	return &f, nil
 }
 
-// UDPDrops are the datagrams for which sockets had no room, by the inodes of the sockets.
+// UDPDrops returns the datagrams dropped by full sockets, by the sockets' inodes.
 func (p Proc) UDPDrops() (map[uint32]int64, error) {
 	v4, err := by(p.netRoot(), procfs.FS.NetUDP)
 	v6, err6 := by(p.netRoot(), procfs.FS.NetUDP6)
@@ -114,7 +114,7 @@ func (p Proc) UDPDrops() (map[uint32]int64, error) {
 	return drops, errors.Join(err, err6)
 }
 
-// Conntrack is the connection tracking table; nil: the kernel has none loaded.
+// Conntrack returns the state of connection tracking; nil if it is not loaded.
 func (p Proc) Conntrack() (*record.Conntrack, error) {
 	read := func(key string) (int64, error) {
 		text, err := Sysctls{}.Read("net.netfilter.nf_conntrack_" + key)
@@ -132,7 +132,7 @@ func (p Proc) Conntrack() (*record.Conntrack, error) {
 	return &record.Conntrack{Count: count, Most: most, Buckets: buckets}, errors.Join(err, mostErr)
 }
 
-// UptimeS is how long ago the machine was booted, in seconds.
+// UptimeS returns the time since boot in seconds.
 func (p Proc) UptimeS() (float64, error) {
 	return read(p, "uptime", func(text []byte) (float64, error) {
 		up, _, _ := strings.Cut(string(text), " ")
@@ -140,7 +140,7 @@ func (p Proc) UptimeS() (float64, error) {
 	})
 }
 
-// Files are the machine's open file descriptions and their bound (/proc/sys/fs/file-nr).
+// Files returns the machine's open file descriptions and their limit (/proc/sys/fs/file-nr).
 func (p Proc) Files() (open, most int64, err error) {
 	var unused int64
 	_, err = read(p, "sys/fs/file-nr", func(text []byte) (int, error) {
@@ -165,7 +165,7 @@ func Resolver() (*record.Resolver, error) {
 		case "nameserver":
 			r.Servers = append(r.Servers, words[1])
 		case "search", "domain":
-			r.Search = words[1:] // the last one holds
+			r.Search = words[1:] // the last one applies
 		case "options":
 			r.Options = append(r.Options, words[1:]...)
 		}
@@ -173,13 +173,12 @@ func Resolver() (*record.Resolver, error) {
 	return &r, nil
 }
 
-// parameterDirectories are those of sysctl.d(5): a file hides one of the same name in a later
-// directory.
+// parameterDirectories are those of sysctl.d(5): a file hides files of the same name in later directories.
 var parameterDirectories = []string{"/etc/sysctl.d", "/run/sysctl.d", "/usr/local/lib/sysctl.d", "/usr/lib/sysctl.d",
 	"/lib/sysctl.d"}
 
-// ParameterFiles are the files with kernel parameters, in the order in which `sysctl --system`
-// applies them: by name, and /etc/sysctl.conf last.
+// ParameterFiles returns the files with kernel parameters, in the order in which `sysctl --system` applies
+// them: by name, and /etc/sysctl.conf last.
 func ParameterFiles() []string {
 	first := map[string]string{}
 	for _, dir := range parameterDirectories {

@@ -62,8 +62,8 @@ func (s Sysctls) Write(key, value string) error {
 	if err != nil {
 		return err
 	}
-	// Without O_CREATE: the file exists or the key is unknown. In one write, since the
-	// kernel takes each write as a whole value.
+	// Without O_CREATE, so that an unknown key is an error. One write, since the kernel takes each write as a
+	// whole value.
 	file, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err == nil {
 		_, err = file.WriteString(value + "\n")
@@ -93,10 +93,10 @@ func (s Sysctls) Writable(key string) (exists, writable bool, err error) {
 	return true, true, file.Close()
 }
 
-// Lock takes the lock of a parameter's file (flock(2)), which ends with the file that is
-// returned. Only who may read the parameter can hold it, and everybody in the same network
-// namespace who uses the same mount of proc(5) finds it. The error is a *kernel.Error:
-// EPERM, or file.ErrLocked with the process that holds the lock.
+// Lock locks a parameter's file (flock(2)) until the returned file is closed. Only processes that may read the
+// parameter can hold the lock, and it applies to everybody in the same network namespace who uses the same
+// mount of proc(5). The error is a *kernel.Error: EPERM, or file.ErrLocked with the process that holds the
+// lock.
 func (s Sysctls) Lock(key string) (*os.File, error) {
 	path, err := s.path(key)
 	if err != nil {
@@ -112,13 +112,13 @@ func (s Sysctls) Lock(key string) (*os.File, error) {
 		f.Close()
 	}
 	if failure.Err = errno(err); errors.Is(err, fs.ErrPermission) {
-		failure.Err = syscall.EPERM // for what the process may not do, not for how the file is
+		failure.Err = syscall.EPERM // not permitted, whatever the file's mode
 	}
 	return nil, failure
 }
 
-// lockHolder names the process that holds the lock of an open file (/proc/locks, proc(5));
-// empty: it cannot be seen from here.
+// lockHolder returns the process that holds the lock of an open file (/proc/locks, proc(5)); empty if it is not
+// visible.
 func lockHolder(f *os.File) string {
 	info, err := f.Stat()
 	if err != nil {
@@ -126,7 +126,7 @@ func lockHolder(f *os.File) string {
 	}
 	stat := info.Sys().(*syscall.Stat_t)
 	id := fmt.Sprintf("%02x:%02x:%d", unix.Major(uint64(stat.Dev)), unix.Minor(uint64(stat.Dev)), stat.Ino)
-	text, _ := os.ReadFile("/proc/locks") // none: not seen
+	text, _ := os.ReadFile("/proc/locks") // unreadable: not visible
 	for line := range strings.Lines(string(text)) {
 		// 1: FLOCK  ADVISORY  WRITE 4711 00:15:177983 0 EOF
 		if fields := strings.Fields(line); len(fields) > 5 && fields[1] == "FLOCK" && fields[5] == id {
@@ -185,7 +185,7 @@ func (s Sysctls) entries(key string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// errno is the kernel's own error inside a file operation's.
+// errno returns the kernel's errno inside a file operation's error.
 func errno(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -194,5 +194,5 @@ func errno(err error) error {
 	return err
 }
 
-// InterfaceKey is an interface's name as a part of a sysctl key: dots become slashes.
+// InterfaceKey returns an interface's name as part of a sysctl key: dots become slashes.
 func InterfaceKey(name string) string { return strings.ReplaceAll(name, ".", "/") }

@@ -9,14 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// allowed are the CPUs on which this process's threads may run, as they were before the
-// first thread was bound.
+// allowed returns the CPUs that this process's threads could run on before the first thread was bound.
 var allowed = sync.OnceValues(func() (set unix.CPUSet, err error) {
 	err = unix.SchedGetaffinity(0, &set)
 	return set, err
 })
 
-// AllowedCPUs are the numbers of the CPUs on which this process may run; nil: not known.
+// AllowedCPUs returns the numbers of the CPUs on which this process may run; nil if unknown.
 func AllowedCPUs() (list []int) {
 	set, err := allowed()
 	if err != nil {
@@ -30,9 +29,9 @@ func AllowedCPUs() (list []int) {
 	return list
 }
 
-// Nice is the nice value of this process (getpriority(2)); 0: not known, too.
+// Nice returns the nice value of this process (getpriority(2)); 0 also if unknown.
 func Nice() int {
-	const none = 20 // the system call returns 20 less the value
+	const none = 20 // the system call returns 20 minus the value
 	raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	if err != nil {
 		return 0
@@ -40,8 +39,7 @@ func Nice() int {
 	return none - raw
 }
 
-// bound are the threads with a binding: a thread may work for several owners, each with
-// a CPUBinding of its own.
+// bound maps each bound thread to its CPUBinding: a thread may work for several owners.
 var bound = struct {
 	sync.Mutex
 	threads map[int]*binding
@@ -52,12 +50,12 @@ type binding struct {
 	owners map[*CPUBinding]bool
 }
 
-// A CPUBinding keeps a thread on one CPU (sched_setaffinity(2)). If several concern the
-// same thread, the latest holds. The zero value binds none.
+// CPUBinding keeps a thread on one CPU (sched_setaffinity(2)). If several concern the same thread, the latest
+// applies. The zero value binds none.
 type CPUBinding struct{ thread int } // 0: none
 
-// Bind keeps the calling thread on a CPU from now on, and releases the thread bound
-// before. It returns false if the process may not run on that CPU.
+// Bind keeps the calling thread on a CPU and releases the thread bound before. It returns false if the process
+// may not run on that CPU.
 func (p *CPUBinding) Bind(cpu int) bool {
 	free, err := allowed()
 	if err != nil || cpu < 0 || !free.IsSet(cpu) {
@@ -86,8 +84,7 @@ func (p *CPUBinding) Bind(cpu int) bool {
 	return true
 }
 
-// Release ends the binding. A thread without one may run wherever the process may. Any
-// thread may call it.
+// Release ends the binding; the thread may then run wherever the process may. Any thread may call it.
 func (p *CPUBinding) Release() {
 	if p.thread == 0 {
 		return

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReadWithin reads from a pipe, and waits at most d for something to read: then the error
-// is os.ErrDeadlineExceeded. The time that the machine is suspended counts
-// (CLOCK_BOOTTIME, timerfd_create(2)).
+// ReadWithin reads from a pipe and waits at most d for data; then the error is os.ErrDeadlineExceeded. Time
+// during suspend counts (CLOCK_BOOTTIME, timerfd_create(2)).
 func ReadWithin(f *os.File, p []byte, d time.Duration) (int, error) {
 	timer, err := unix.TimerfdCreate(unix.CLOCK_BOOTTIME, unix.TFD_CLOEXEC)
 	if err != nil {

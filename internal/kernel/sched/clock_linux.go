@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// start is an instant of the runtime's clock, and startNs the same instant of CLOCK_MONOTONIC. The
-// runtime reads that clock without a system call, and does not export its value.
+// start and startNs are the same instant on the runtime's clock and on CLOCK_MONOTONIC. The runtime reads that
+// clock without a system call, but does not export its value.
 var start, startNs = together()
 
-// together reads both clocks at one instant, but for half of the time between two system calls.
+// together reads both clocks at one instant, up to half the time between two system calls.
 func together() (at time.Time, ns int64) {
 	for shortest, i := int64(math.MaxInt64), 0; i < 10; i++ {
 		before, now, after := monotonic(), time.Now(), monotonic()
@@ -32,23 +32,23 @@ func monotonic() int64 {
 	return ts.Nano()
 }
 
-// Now is the machine's monotonic clock in nanoseconds (CLOCK_MONOTONIC), the
-// same in every network namespace of a machine.
+// Now returns the machine's monotonic clock in nanoseconds (CLOCK_MONOTONIC), which is the same in every
+// network namespace.
 func Now() int64 { return startNs + int64(time.Since(start)) }
 
-// Deadline is an instant of Now for the runtime's timers.
+// Deadline converts a time of Now for the runtime's timers.
 func Deadline(ns int64) time.Time { return start.Add(time.Duration(ns - startNs)) }
 
-// SleepUntil sleeps until an instant of Now. Unlike the runtime's timers,
-// clock_nanosleep(2) does not round up to a millisecond.
+// SleepUntil sleeps until a time of Now. Unlike the runtime's timers, clock_nanosleep(2) does not round up to a
+// millisecond.
 func SleepUntil(ns int64) {
 	until := unix.NsecToTimespec(ns)
 	for unix.ClockNanosleep(unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME, &until, nil) == unix.EINTR {
 	}
 }
 
-// TimerTick is the time between two ticks of a kernel whose timers have no high resolution
-// (CONFIG_HIGH_RES_TIMERS); 0: they have.
+// TimerTick returns the time between two ticks of a kernel without high-resolution timers
+// (CONFIG_HIGH_RES_TIMERS); 0 if it has them.
 func TimerTick() time.Duration {
 	var resolution unix.Timespec
 	if err := unix.ClockGetres(unix.CLOCK_MONOTONIC, &resolution); err != nil ||
@@ -58,8 +58,7 @@ func TimerTick() time.Duration {
 	return time.Duration(resolution.Nano())
 }
 
-// HZ is how many ticks a second the kernel is built with (CONFIG_HZ), by the resolution of its
-// coarse clock; 0: not known.
+// HZ returns the kernel's ticks per second (CONFIG_HZ), from the resolution of its coarse clock; 0 if unknown.
 func HZ() int64 {
 	var tick unix.Timespec
 	if err := unix.ClockGetres(unix.CLOCK_MONOTONIC_COARSE, &tick); err != nil || tick.Nano() <= 0 {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Poller waits for a socket on the calling thread, without the runtime's poller: the
-// kernel wakes this very thread. Waiting allocates nothing.
+// Poller waits for a socket on the calling thread, without the runtime's poller, so that the kernel wakes this
+// thread directly. Waiting allocates nothing.
 type Poller struct {
 	// Raw: the wait is not reported to the runtime's scheduler, and so keeps one of its
 	// processors (GOMAXPROCS) for the caller. It saves the scheduler's work twice per
@@ -19,8 +19,8 @@ type Poller struct {
 	limit unix.Timespec
 }
 
-// Wait waits until a socket can be read (or written), at most for limit (ppoll(2)).
-// failed: its error queue has an entry, or it is broken.
+// Wait waits until a socket can be read (or written), at most for limit (ppoll(2)). failed means that its error
+// queue has an entry, or that it is broken.
 func (w *Poller) Wait(fd int, write bool, limit time.Duration) (failed bool, err error) {
 	w.poll = unix.PollFd{Fd: int32(fd), Events: unix.POLLIN}
 	if write {
@@ -41,18 +41,18 @@ func (w *Poller) Wait(fd int, write bool, limit time.Duration) (failed bool, err
 	return errno == 0 && w.poll.Revents&unix.POLLERR != 0, nil
 }
 
-// Ready reports whether the last Wait ended because the socket can be read or written, or has
-// failed, and not by its limit or a signal.
+// Ready reports whether the last Wait ended because the socket can be read or written or has failed, rather
+// than by its limit or a signal.
 func (w *Poller) Ready() bool { return w.poll.Revents != 0 }
 
-// Sleep sleeps, less long if a signal arrives. See SetTimerSlack.
+// Sleep sleeps for d, or less if a signal arrives. See SetTimerSlack.
 func (w *Poller) Sleep(d time.Duration) {
 	w.limit = unix.NsecToTimespec(int64(d))
 	_, _, _ = unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, 0, uintptr(unsafe.Pointer(&w.limit)), 0, 0,
 		0)
 }
 
-// SleepUntil is Sleep until an instant of Now.
+// SleepUntil is Sleep until a time of Now.
 func (w *Poller) SleepUntil(ns int64) {
 	w.limit = unix.NsecToTimespec(ns)
 	_, _, _ = unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,

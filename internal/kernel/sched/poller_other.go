@@ -2,5 +2,5 @@
 
 package sched
 
-// SetTimerSlack does nothing here: timers are as sharp as they are.
+// SetTimerSlack does nothing on this system.
 func SetTimerSlack(bool) {}

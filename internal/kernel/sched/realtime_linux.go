@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// WithRealtime runs f on a thread of its own with the lowest real-time priority
-// (SCHED_FIFO, sched(7)), so that it keeps its instants on a busy machine. Without
-// CAP_SYS_NICE it runs f with the default policy.
+// WithRealtime runs f on its own thread with the lowest real-time priority (SCHED_FIFO, sched(7)), so that it
+// is punctual on a busy machine. Without CAP_SYS_NICE it runs f with the default policy.
 func WithRealtime(f func()) {
 	done := make(chan struct{})
 	go func() {

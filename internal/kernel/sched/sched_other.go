@@ -10,29 +10,29 @@ import (
 
 var started = time.Now()
 
-// Now is a monotonic clock in nanoseconds since the process started.
+// Now returns a monotonic clock in nanoseconds since the process started.
 func Now() int64 { return int64(time.Since(started)) }
 
-// Deadline is an instant of Now for the runtime's timers.
+// Deadline converts a time of Now for the runtime's timers.
 func Deadline(ns int64) time.Time { return started.Add(time.Duration(ns)) }
 
-// SleepUntil sleeps until an instant of Now.
+// SleepUntil sleeps until a time of Now.
 func SleepUntil(ns int64) { time.Sleep(time.Until(Deadline(ns))) }
 
-// TimerTick is not known here: 0.
+// TimerTick returns 0: unknown.
 func TimerTick() time.Duration { return 0 }
 
-// HZ is not known here: 0.
+// HZ returns 0: unknown.
 func HZ() int64 { return 0 }
 
-// AllowedCPUs is not known here: nil.
+// AllowedCPUs returns nil: unknown.
 func AllowedCPUs() []int { return nil }
 
-// Nice is not known here: 0.
+// Nice returns 0: unknown.
 func Nice() int { return 0 }
 
 // WithRealtime runs f; real-time priority is used on Linux only.
 func WithRealtime(f func()) { f() }
 
-// ReadWithin is for the guard of settings, which are changed on Linux only.
+// ReadWithin returns an error; only the guard of settings needs it, on Linux.
 func ReadWithin(*os.File, []byte, time.Duration) (int, error) { return 0, errors.ErrUnsupported }

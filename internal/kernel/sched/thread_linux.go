@@ -2,11 +2,11 @@ package sched
 
 import "golang.org/x/sys/unix"
 
-// ThreadID is the calling thread's id (gettid(2)).
+// ThreadID returns the calling thread's ID (gettid(2)).
 func ThreadID() int { return unix.Gettid() }
 
-// ThreadCPU is the processor time in nanoseconds of a thread of this process; 0 is the
-// calling thread. It returns false if there is no such thread any more.
+// ThreadCPU returns the processor time in nanoseconds of a thread of this process; id 0 is the calling thread.
+// It returns false if the thread has ended.
 func ThreadCPU(id int) (int64, bool) {
 	// The clock of a thread as clock_getcpuclockid(3) makes it: CPUCLOCK_SCHED, per
 	// thread.

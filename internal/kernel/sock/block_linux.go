@@ -12,8 +12,8 @@ import (
 // blockBytes is the size of a Block: one huge page of x86-64 and arm64.
 const blockBytes = 2 << 20
 
-// Block is 2 MiB of constant memory to send from repeatedly, in one huge page if the
-// kernel has one, so that one translation finds all of it.
+// Block is 2 MiB of constant memory to send from repeatedly, in one huge page if the kernel has one, so that a
+// single address translation covers it.
 type Block struct {
 	Huge  bool
 	Plain string // why it is not a huge page; empty: it is
@@ -23,13 +23,12 @@ type Block struct {
 	file int
 }
 
-// NewBlock makes a block whose content fill writes; later it is read-only. Close
-// releases it, and the kernel keeps the pages that sockets still refer to.
+// NewBlock returns a block with the content that fill writes; afterwards it is read-only. Close releases it;
+// the kernel keeps the pages that sockets still refer to.
 //
-// The block is a mapped file in memory (memfd_create(2)), so that it can be sent both as
-// memory and as a file. MADV_COLLAPSE (madvise(2), Linux 6.1) makes its pages one huge
-// page. Unlike MAP_HUGETLB it uses no reserved pages, and it works with any setting of
-// /sys/kernel/mm/transparent_hugepage.
+// The block is a mapped file in memory (memfd_create(2)), so it can be sent both as memory and as a file.
+// MADV_COLLAPSE (madvise(2), Linux 6.1) turns its pages into one huge page. Unlike MAP_HUGETLB it uses no
+// reserved pages, and it works with any setting of /sys/kernel/mm/transparent_hugepage.
 func NewBlock(fill func([]byte)) (*Block, error) {
 	file, err := unix.MemfdCreate("linerate-block", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -66,7 +65,7 @@ func (b *Block) build(fill func([]byte)) (err error) {
 	return unix.Mprotect(b.data, unix.PROT_READ)
 }
 
-// Bytes is the block's content, read-only and valid until Close.
+// Bytes returns the block's content, read-only and valid until Close.
 func (b *Block) Bytes() []byte { return b.data }
 
 // Close unmaps the block.
@@ -78,8 +77,8 @@ func (b *Block) Close() {
 	b.area, b.data = nil, nil
 }
 
-// SendFile sends at most limit bytes of the block's file repeatedly (sendfile(2)) to a
-// stream socket, which must be non-blocking. at is where it goes on.
+// SendFile sends at most limit bytes of the block's file, repeated as needed (sendfile(2)), to a non-blocking
+// stream socket. at is the offset to continue at.
 func (b *Block) SendFile(socket int, at *int64, limit int) (int, error) {
 	if *at == blockBytes {
 		*at = 0

@@ -19,14 +19,13 @@ type batchMessage struct {
 	length uint32
 }
 
-// A DatagramSender sends several messages at a time on a connected socket. Sending
-// allocates nothing.
+// DatagramSender sends several messages per call on a connected socket. Sending allocates nothing.
 type DatagramSender struct {
 	messages []batchMessage
 	pieces   []unix.Iovec
 }
 
-// NewDatagramSender makes a sender of at most so many messages in one system call.
+// NewDatagramSender returns a sender of at most most messages per system call.
 func NewDatagramSender(most int) *DatagramSender {
 	s := &DatagramSender{messages: make([]batchMessage, most), pieces: make([]unix.Iovec, most)}
 	for i := range s.messages {
@@ -52,13 +51,13 @@ func (s *DatagramSender) Send(fd, n int) (int, error) {
 // Message is a received message: one datagram, or several that the kernel merged.
 type Message struct {
 	Data []byte
-	// Bytes is its size, of which Data may be the beginning only.
+	// Bytes is its size; Data may be only its beginning.
 	Bytes int
 	// Segment is the size of each datagram in it but the last, which may be
 	// shorter.
 	Segment int
-	// Dropped is how many messages the socket had dropped for a full receive buffer when
-	// this one was queued (SO_RXQ_OVFL).
+	// Dropped is how many messages the socket had dropped for a full receive buffer when this one was queued
+	// (SO_RXQ_OVFL).
 	Dropped uint32
 	// TimestampNs is when the kernel received it (CLOCK_REALTIME); 0: unknown.
 	TimestampNs int64
@@ -70,7 +69,7 @@ type Message struct {
 // SO_TIMESTAMPNS, each with its header.
 const controlBytes = 3*unix.SizeofCmsghdr + 8 + 8 + 16 + 8
 
-// A DatagramReceiver receives several messages at a time. Receiving allocates nothing.
+// DatagramReceiver receives several messages per call. Receiving allocates nothing.
 type DatagramReceiver struct {
 	messages []batchMessage
 	pieces   []unix.Iovec
@@ -79,13 +78,11 @@ type DatagramReceiver struct {
 	used     int // of the messages, by the latest call
 	room     int // bytes of each that are copied
 
-	// ahead of the latest call that found no more messages than it received, and of the
-	// latest of those before this call; 0: there is none.
+	// ahead at the latest call that emptied the socket, and at the latest such call before this one; 0: none.
 	ahead, before int64
 }
 
-// NewDatagramReceiver makes a receiver of at most so many messages in one system call,
-// each of at most so many bytes.
+// NewDatagramReceiver returns a receiver of at most most messages per system call, each of at most bytes.
 func NewDatagramReceiver(most, bytes int) *DatagramReceiver {
 	r := &DatagramReceiver{
 		messages: make([]batchMessage, most), pieces: make([]unix.Iovec, most),
@@ -101,9 +98,9 @@ func NewDatagramReceiver(most, bytes int) *DatagramReceiver {
 	return r
 }
 
-// Receive receives the messages that have arrived, without waiting, and returns how many.
-// At most so many bytes of each are copied; Message.Bytes is the whole size (MSG_TRUNC).
-// ahead is how far the time of day is ahead of a monotonic clock at present, for Arrived.
+// Receive receives the messages that have arrived, without waiting, and returns their number. It copies at most
+// bytes of each; Message.Bytes is the whole size (MSG_TRUNC). ahead is how far the wall clock is currently
+// ahead of a monotonic clock, for Arrived.
 func (r *DatagramReceiver) Receive(fd, bytes int, ahead int64) (int, error) {
 	for i := range r.used {
 		r.messages[i].header.SetControllen(controlBytes)
@@ -124,12 +121,11 @@ func (r *DatagramReceiver) Receive(fd, bytes int, ahead int64) (int, error) {
 	return n, err
 }
 
-// Arrived returns when the kernel received a message of the latest Receive, in ns of the
-// clock of Receive; now if that is not known. now and ofDay are the same instant on that clock
-// and in the time of day. If the time of day has been set since the socket had no messages,
-// it may have been while the message waited, and its timestamp does not count.
+// Arrived returns when the kernel received a message of the latest Receive, in ns of the monotonic clock; now
+// if unknown. now and ofDay are the same instant on that clock and on the wall clock. If the wall clock was set
+// after the socket was last empty, that may have been while the message waited, and its timestamp is ignored.
 func (r *DatagramReceiver) Arrived(m Message, now, ofDay int64) int64 {
-	const step = time.Millisecond // less is between the readings of the two clocks
+	const step = time.Millisecond // reading the two clocks takes less
 	since, moved := ofDay-m.TimestampNs, ofDay-now-r.before
 	if m.TimestampNs == 0 || since < 0 || since > int64(time.Minute) || r.before != 0 &&
 		max(moved, -moved) > int64(step) {
@@ -168,15 +164,14 @@ func (r *DatagramReceiver) Message(i int) Message {
 	return out
 }
 
-// SetUDPSegment makes the kernel segment every send into datagrams of so many bytes
-// (UDP_SEGMENT); 0: no segmentation.
+// SetUDPSegment makes the kernel cut every send into datagrams of this size (UDP_SEGMENT); 0: no segmentation.
 func SetUDPSegment(fd, bytes int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_UDP, unix.UDP_SEGMENT, bytes)
 }
 
-// PrepareReceiver sets what a DatagramReceiver reads beside the data: how many messages
-// were dropped (SO_RXQ_OVFL) and the time of reception (SO_TIMESTAMPNS; socket(7)).
-// merge: the kernel merges datagrams (UDP_GRO). Each has an error of its own.
+// PrepareReceiver enables what a DatagramReceiver reads beside the data: the number of dropped messages
+// (SO_RXQ_OVFL), the time of reception (SO_TIMESTAMPNS; socket(7)) and, if merge, merging of datagrams
+// (UDP_GRO). It returns an error for each.
 func PrepareReceiver(fd int, merge bool) (dropped, timestamp, merged error) {
 	dropped = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RXQ_OVFL, 1)
 	timestamp = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
@@ -199,7 +194,7 @@ func SetReceiveBuffer(fd, bytes int) (granted int, err error) {
 	return unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 }
 
-// PathMTU is the known path MTU of a connected socket in bytes (IP_MTU, ip(7)).
+// PathMTU returns the known path MTU of a connected socket in bytes (IP_MTU, ip(7)).
 func PathMTU(fd int, six bool) (int, error) {
 	if six {
 		return unix.GetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_MTU)
@@ -207,9 +202,9 @@ func PathMTU(fd int, six bool) (int, error) {
 	return unix.GetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_MTU)
 }
 
-// Disconnect has a connected socket receive from any address and port, at its own address
-// and port (connect(2) with AF_UNSPEC). A port that connect(2) has chosen, or bind(2) to
-// port 0, goes with the connection, and is bound again.
+// Disconnect makes a connected socket receive from any address and port, at its own address and port
+// (connect(2) with AF_UNSPEC). Disconnecting drops a port chosen by connect(2), or by bind(2) to port 0, so it
+// is bound again.
 func Disconnect(fd int) error {
 	at, err := unix.Getsockname(fd)
 	if err != nil {

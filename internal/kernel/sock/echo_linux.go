@@ -16,19 +16,18 @@ import (
 	"linerate/internal/model/checksum"
 )
 
-// Echo sends ICMP echo requests to one address (RFC 792, RFC 4443), none of which is
-// fragmented. It is a ping socket, which the group of the process may open
-// (net.ipv4.ping_group_range), or else a raw one, which needs CAP_NET_RAW.
+// Echo sends ICMP echo requests to one address (RFC 792, RFC 4443), never fragmented. It is a ping socket if
+// the process's group may open one (net.ipv4.ping_group_range), or else a raw socket, which needs CAP_NET_RAW.
 type Echo struct {
 	fd, id int
 	six    bool
 	raw    bool
 }
 
-// echoHeader is that of ICMP; largestEcho bounds what is received.
+// echoHeader is the size of ICMP's header; largestEcho limits what is received.
 const echoHeader, largestEcho = 8, 1 << 16
 
-// OpenEcho opens a socket for one address. Index is that of the interface of a link-local one.
+// OpenEcho opens a socket for one address. index is the interface of a link-local address.
 func OpenEcho(to netip.Addr, index uint32) (*Echo, error) {
 	e := &Echo{six: to.Is6() && !to.Is4In6(), id: os.Getpid() & 0xffff}
 	family, protocol := unix.AF_INET, unix.IPPROTO_ICMP
@@ -63,18 +62,17 @@ func OpenEcho(to netip.Addr, index uint32) (*Echo, error) {
 // Close closes the socket.
 func (e *Echo) Close() error { return unix.Close(e.fd) }
 
-// EchoAnswer is what came back for a request.
+// EchoAnswer is the answer to a request.
 type EchoAnswer struct {
 	Sequence uint16
-	// MTU is that which a router, or this host, says is the largest for the packet; 0: it is
-	// an answer of the peer's.
+	// MTU is the largest packet size that a router, or this host, reports; 0: the peer answered.
 	MTU int
-	// Local: this host did not send it, since its interface has a smaller MTU.
+	// Local: this host did not send the request, since its interface has a smaller MTU.
 	Local bool
 }
 
-// Send sends a request whose IP packet has so many bytes, at least 28, of IPv6 48. The answer
-// of a packet that is larger than the interface's MTU is Local.
+// Send sends a request with an IP packet of bytes, at least 28, for IPv6 48. For a packet that exceeds the
+// interface's MTU it returns a Local answer.
 func (e *Echo) Send(sequence uint16, bytes int) (EchoAnswer, error) {
 	header := 20
 	kind := byte(8)
@@ -85,7 +83,7 @@ func (e *Echo) Send(sequence uint16, bytes int) (EchoAnswer, error) {
 	packet[0] = kind
 	binary.BigEndian.PutUint16(packet[4:], uint16(e.id))
 	binary.BigEndian.PutUint16(packet[6:], sequence)
-	if !e.six { // of ICMPv6 the kernel's
+	if !e.six { // the kernel computes ICMPv6's
 		binary.BigEndian.PutUint16(packet[2:], checksum.Of(packet))
 	}
 	err := unix.Send(e.fd, packet, 0)
@@ -99,7 +97,7 @@ func (e *Echo) Send(sequence uint16, bytes int) (EchoAnswer, error) {
 	return EchoAnswer{}, nil
 }
 
-// Receive waits for an answer; false: there was none before the deadline.
+// Receive waits for an answer; it returns false if none came before the deadline.
 func (e *Echo) Receive(deadline time.Time) (EchoAnswer, bool) {
 	buffer := make([]byte, largestEcho)
 	for {
@@ -117,7 +115,7 @@ func (e *Echo) Receive(deadline time.Time) (EchoAnswer, bool) {
 		if left <= 0 {
 			return EchoAnswer{}, false
 		}
-		if !errors.Is(err, unix.EAGAIN) { // an ICMP error, which is in the queue as well
+		if !errors.Is(err, unix.EAGAIN) { // an ICMP error, which is also in the error queue
 			continue
 		}
 		_, _ = unix.Poll([]unix.PollFd{{Fd: int32(e.fd), Events: unix.POLLIN}}, int(left.Milliseconds())+1)
@@ -126,7 +124,7 @@ func (e *Echo) Receive(deadline time.Time) (EchoAnswer, bool) {
 
 // parse reads an echo reply.
 func (e *Echo) parse(packet []byte) (sequence uint16, ok bool) {
-	if e.raw && !e.six { // with the IP header
+	if e.raw && !e.six { // a raw socket receives the IP header
 		if len(packet) < 20 || len(packet) < int(packet[0]&15)*4 {
 			return 0, false
 		}
@@ -142,8 +140,8 @@ func (e *Echo) parse(packet []byte) (sequence uint16, ok bool) {
 	return binary.BigEndian.Uint16(packet[6:]), true
 }
 
-// errorQueue reads one ICMP error (struct sock_extended_err, ip(7)). Only those about a size
-// are answers.
+// errorQueue reads one ICMP error (struct sock_extended_err, ip(7)). Only errors about the size count as
+// answers.
 func (e *Echo) errorQueue() (answer EchoAnswer, ok bool) {
 	packet, control := make([]byte, 2048), make([]byte, 512)
 	n, c, _, _, err := unix.Recvmsg(e.fd, packet, control, unix.MSG_ERRQUEUE|unix.MSG_DONTWAIT)

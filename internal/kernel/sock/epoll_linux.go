@@ -11,8 +11,8 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// Epoll reports to one thread which of many sockets can be read or written, without the
-// runtime's poller (epoll(7)). Waiting allocates nothing.
+// Epoll reports to one thread which of many sockets can be read or written, without the runtime's poller
+// (epoll(7)). Waiting allocates nothing.
 type Epoll struct {
 	Raw bool // see sched.Poller
 
@@ -23,7 +23,7 @@ type Epoll struct {
 	events       [256]unix.EpollEvent
 }
 
-// NewEpoll makes an empty instance.
+// NewEpoll returns an empty instance.
 func NewEpoll() (*Epoll, error) {
 	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -38,7 +38,7 @@ func (p *Epoll) Add(fd int, tag int32) error {
 	return p.control(fd, tag, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET)
 }
 
-// AddRead is Add without reports of room.
+// AddRead is Add without reporting room to write.
 func (p *Epoll) AddRead(fd int, tag int32) error {
 	return p.control(fd, tag, unix.EPOLLIN|unix.EPOLLET)
 }
@@ -64,9 +64,8 @@ func (p *Epoll) Remove(fd int) { _ = unix.EpollCtl(p.fd, unix.EPOLL_CTL_DEL, fd,
 // either (GODEBUG=asyncpreemptoff=1), the process still makes progress.
 const maxRawWait = 50 * time.Millisecond
 
-// Wait waits for events, at most for limit (below 0: without end), and returns how many
-// there are; see Event. It may return early with none. With 0 it does not wait, and the
-// call is not reported to the runtime's scheduler.
+// Wait waits for events, at most for limit (negative: forever), and returns their number; see Event. It may
+// return 0 early. With limit 0 it does not wait, and the call is not reported to the runtime's scheduler.
 func (p *Epoll) Wait(limit time.Duration) int {
 	if p.Raw && (limit < 0 || limit > maxRawWait) {
 		limit = maxRawWait
@@ -85,7 +84,7 @@ func (p *Epoll) Wait(limit time.Duration) int {
 	}
 	switch raw := p.Raw || limit == 0; {
 	case p.milliseconds && whole == 0:
-		if limit > 0 { // ppoll(2) does not keep to EPOLLEXCLUSIVE, so no longer wait uses it
+		if limit > 0 { // ppoll(2) ignores EPOLLEXCLUSIVE, so longer waits do not use it
 			p.wait.Raw = p.Raw
 			_, _ = p.wait.Wait(p.fd, false, limit)
 		}
@@ -123,7 +122,7 @@ func (p *Epoll) Close() { unix.Close(p.fd) }
 // EventFD wakes every Epoll it was added to, and stays readable (eventfd(2)).
 type EventFD struct{ fd int }
 
-// NewEventFD makes an EventFD that is not signalled.
+// NewEventFD returns an EventFD that is not signalled.
 func NewEventFD() (*EventFD, error) {
 	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
@@ -132,10 +131,10 @@ func NewEventFD() (*EventFD, error) {
 	return &EventFD{fd}, nil
 }
 
-// AddTo adds it to an Epoll, level-triggered.
+// AddTo adds the EventFD to an Epoll, level-triggered.
 func (e *EventFD) AddTo(p *Epoll, tag int32) error { return p.control(e.fd, tag, unix.EPOLLIN) }
 
-// Signal makes it readable.
+// Signal makes the EventFD readable.
 func (e *EventFD) Signal() { _, _ = unix.Write(e.fd, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }
 
 // Close closes the descriptor.

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Held is the memory, in bytes, of what has arrived at a socket and has not been read, in
-// order or behind a gap: SK_MEMINFO_RMEM_ALLOC of SO_MEMINFO (linux/sock_diag.h, since Linux
-// 4.12). It is more than the payload.
+// Held returns the memory, in bytes, of what has arrived at a socket and has not been read, in order or behind
+// a gap: SK_MEMINFO_RMEM_ALLOC of SO_MEMINFO (linux/sock_diag.h, since Linux 4.12). It exceeds the payload.
 func Held(fd int) (int64, error) {
 	var info [9]uint32 // SK_MEMINFO_VARS
 	size := uint32(unsafe.Sizeof(info))

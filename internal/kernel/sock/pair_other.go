@@ -4,5 +4,5 @@ package sock
 
 import "os"
 
-// SocketPair is not available: it joins a lab to its agents, and labs need Linux.
+// SocketPair returns an error: it connects a lab to its agents, and labs need Linux.
 func SocketPair() (near, far *os.File, err error) { return nil, nil, onlyLinux("a pair of sockets") }

@@ -25,7 +25,7 @@ type Peer struct {
 	six    unix.RawSockaddrInet6
 }
 
-// PeerAt makes a Peer; a zone is an interface's name or index.
+// PeerAt returns a Peer; a zone is an interface's name or index.
 func PeerAt(at netip.AddrPort) (*Peer, error) {
 	a := at.Addr()
 	port := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, at.Port()))
@@ -52,7 +52,7 @@ func PeerAt(at netip.AddrPort) (*Peer, error) {
 	return p, nil
 }
 
-// name is the address for a system call.
+// name returns the address for a system call.
 func (p *Peer) name() unsafe.Pointer {
 	if p.family == unix.AF_INET {
 		return unsafe.Pointer(&p.four)
@@ -189,8 +189,8 @@ func Dup(fd int) (int, error) { return unix.FcntlInt(uintptr(fd), unix.F_DUPFD_C
 // CloseSocket closes a descriptor.
 func CloseSocket(fd int) { _, _, _ = unix.RawSyscall(unix.SYS_CLOSE, uintptr(fd), 0, 0) }
 
-// IncomingCPU is the CPU that processed a socket's latest packet (SO_INCOMING_CPU,
-// socket(7)); -1: unknown, or none has arrived.
+// IncomingCPU returns the CPU that processed a socket's latest packet (SO_INCOMING_CPU, socket(7)); -1 if
+// unknown or none has arrived.
 func IncomingCPU(fd int) int {
 	cpu, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_INCOMING_CPU)
 	if err != nil {

@@ -13,34 +13,30 @@ import (
 const PieceBytes = 64 << 10
 
 const (
-	// bufferBytes is the longest that a Unix socket keeps in one buffer
-	// (UNIX_SKB_FRAGS_SZ of net/unix/af_unix.c): half a piece.
+	// bufferBytes is the most that a Unix socket keeps in one buffer (UNIX_SKB_FRAGS_SZ of net/unix/af_unix.c):
+	// half a piece.
 	bufferBytes = 32 << 10
-	// pipeSlots is how many buffers a Pipe is to hold, and leastSlots how many a
-	// pipe holds that the kernel has just made (pipe(7)).
+	// pipeSlots is the desired number of buffers of a Pipe, leastSlots that of a new pipe (pipe(7)).
 	pipeSlots, leastSlots = 32, 16
 )
 
-// A Pipe passes pages on to a socket without copying them. Its stock is a pipe
-// that stays full: tee(2) puts references to its buffers into a second pipe, and
-// splice(2) moves those on.
+// Pipe passes pages to a socket without copying them. Its stock is a pipe that stays full: tee(2) duplicates
+// references to its buffers into a second pipe, and splice(2) moves those on.
 //
-// A buffer is 32 KiB. That is why the stock is filled through a Unix
-// socket: the kernel keeps what is written to one in runs of eight pages, each of
-// which splice(2) moves into a pipe as one buffer, where vmsplice(2) and
-// sendfile(2) need one for each page.
+// A buffer is 32 KiB. The stock is filled through a Unix socket because the kernel keeps what is written there
+// in runs of eight pages, each of which splice(2) moves into a pipe as one buffer; vmsplice(2) and sendfile(2)
+// need one buffer per page.
 type Pipe struct {
-	Size int // what it holds when it is filled with the longest pieces
+	Size int // capacity when filled with the longest pieces
 
-	stock, work [2]int // the end to read from, and the one to write to
-	piece       int    // what it is filled with, in bytes; 0: not filled yet
-	stocked     int    // how many of them, in bytes
-	held        int    // of these, what has not been passed on yet
+	stock, work [2]int // each: the end to read from, and the end to write to
+	piece       int    // size of its pieces in bytes; 0: not filled yet
+	stocked     int    // bytes in the stock
+	held        int    // bytes in the working pipe that have not been passed on
 }
 
-// NewPipe makes a pipe that holds 1 MiB, or half of it where this user's pipes
-// have as many slots as they may (fs.pipe-max-size, fs.pipe-user-pages-soft;
-// pipe(7)), and none if that user's new pipes are smaller still.
+// NewPipe returns a pipe that holds 1 MiB, or half of that where this user's pipes have used up their slots
+// (fs.pipe-max-size, fs.pipe-user-pages-soft; pipe(7)). It fails if new pipes of that user are smaller still.
 func NewPipe() (*Pipe, error) {
 	p := &Pipe{stock: [2]int{-1, -1}, work: [2]int{-1, -1}}
 	slots := pipeSlots
@@ -64,10 +60,9 @@ func NewPipe() (*Pipe, error) {
 // Filled reports whether Fill has succeeded.
 func (p *Pipe) Filled() bool { return p.stocked > 0 }
 
-// Fill fills the stock with the first piece bytes, at most PieceBytes, of each 64 KiB of
-// data, as long as there is room. A piece of the size of a packet becomes one packet,
-// where another size would leave a small rest for a packet of its own. Data is copied
-// here, and never again.
+// Fill fills the stock with the first piece bytes, at most PieceBytes, of each 64 KiB of data. A piece of the
+// size of a packet becomes one packet; another size would leave a small rest for a packet of its own. Data is
+// copied here only.
 func (p *Pipe) Fill(data []byte, piece int) error {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
@@ -83,7 +78,7 @@ func (p *Pipe) Fill(data []byte, piece int) error {
 		}
 		p.stocked += p.piece
 	}
-	// Remove the rest of a piece for which there was no room.
+	// Remove the rest of a piece that did not fit.
 	for n := 1; n > 0; {
 		n, _ = unix.Read(p.work[0], scrap)
 	}
@@ -93,13 +88,12 @@ func (p *Pipe) Fill(data []byte, piece int) error {
 	return nil
 }
 
-// add puts a piece of data into the stock. It goes through the working pipe, as
-// splice(2) reads from a socket no more bytes than a pipe has pages' worth of
-// free slots, however few it then takes.
+// add adds a piece of data to the stock. It goes through the working pipe, since splice(2) reads from a socket
+// at most as many bytes as a pipe has free slots of one page, however few slots it then uses.
 func (p *Pipe) add(ends [2]int, data, scrap []byte) error {
 	for done := 0; done < p.piece; {
-		// The whole buffer, even if part of it will do: what is no multiple of a
-		// page, the kernel would begin in a buffer of its own.
+		// Write the whole buffer even if less is needed: otherwise the kernel would begin a new buffer after a
+		// size that is no multiple of a page.
 		written, err := unix.Write(ends[0], data[done:min(done+bufferBytes, len(data))])
 		if err != nil {
 			return err
@@ -129,8 +123,8 @@ func (p *Pipe) add(ends [2]int, data, scrap []byte) error {
 	return nil
 }
 
-// Send sends the stock repeatedly, at most so many pieces in one call, to a stream
-// socket, which must be non-blocking: splice's flags concern only the pipe.
+// Send sends the stock repeatedly, at most pieces per call, to a non-blocking stream socket: splice's flags
+// concern only the pipe.
 func (p *Pipe) Send(socket, pieces int) (int, error) {
 	if p.held == 0 {
 		n, err := unix.Tee(p.stock[0], p.work[1], p.stocked, unix.SPLICE_F_NONBLOCK)
@@ -139,7 +133,7 @@ func (p *Pipe) Send(socket, pieces int) (int, error) {
 		}
 		p.held = int(n)
 	}
-	// The first may be what the socket had no room for.
+	// The first may be the rest that the socket had no room for.
 	most := (p.held-1)%p.piece + 1 + (pieces-1)*p.piece
 	n, err := unix.Splice(p.work[0], nil, socket, nil, min(most, p.held), unix.SPLICE_F_NONBLOCK)
 	n = max(n, 0)
@@ -147,8 +141,7 @@ func (p *Pipe) Send(socket, pieces int) (int, error) {
 	return int(n), err
 }
 
-// Close closes the pipes; the kernel keeps the pages that sockets still refer to. Closing
-// again is no error.
+// Close closes the pipes; the kernel keeps the pages that sockets still refer to. It may be called again.
 func (p *Pipe) Close() {
 	for _, ends := range []*[2]int{&p.stock, &p.work} {
 		for i, end := range ends {

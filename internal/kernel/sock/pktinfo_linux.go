@@ -9,10 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SetRecvPktinfo adds the destination address to the control messages of received
-// datagrams (IP_PKTINFO, ip(7); IPV6_RECVPKTINFO, ipv6(7)), so that a socket bound to no
-// address can reply from the right one. six: it is an IPv6 socket, which may receive
-// IPv4 too.
+// SetRecvPktinfo adds the destination address to the control messages of received datagrams (IP_PKTINFO, ip(7);
+// IPV6_RECVPKTINFO, ipv6(7)), so that a socket bound to no address can reply from the right one. six means an
+// IPv6 socket, which may receive IPv4 too.
 func SetRecvPktinfo(fd int, six bool) error {
 	if six {
 		return unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
@@ -40,8 +39,8 @@ func PktinfoAddress(control []byte) netip.Addr {
 	return netip.Addr{}
 }
 
-// Pktinfo returns the control message that sends a datagram from an address of this host;
-// nil for the zero Addr. six: it is an IPv6 socket.
+// Pktinfo returns the control message that sends a datagram from an address of this host; nil for the zero
+// Addr. six means an IPv6 socket.
 func Pktinfo(a netip.Addr, six bool) []byte {
 	switch {
 	case !a.IsValid():

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// epollDescriptors are this process's epoll instances at the first call, the runtime's
-// among them, which it makes with the first socket.
+// epollDescriptors returns this process's epoll instances at the first call, including the runtime's, which it
+// creates with the first socket.
 var epollDescriptors = sync.OnceValue(func() (fds []int) {
 	const dir = "/proc/self/fd"
 	entries, err := os.ReadDir(dir)
@@ -26,9 +26,9 @@ var epollDescriptors = sync.OnceValue(func() (fds []int) {
 	return fds
 })
 
-// DetachPoller removes a socket that package net has made from the runtime's poller, for
-// good: later calls must wait in the kernel. Otherwise every event of the socket wakes a
-// thread of the runtime in addition. If it fails, the socket still works.
+// DetachPoller removes a socket of package net from the runtime's poller for good: later calls must wait in the
+// kernel. Otherwise every event of the socket also wakes a thread of the runtime. If it fails, the socket still
+// works.
 func DetachPoller(fd int) {
 	for _, poller := range epollDescriptors() {
 		if unix.EpollCtl(poller, unix.EPOLL_CTL_DEL, fd, nil) == nil {

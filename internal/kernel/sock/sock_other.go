@@ -14,7 +14,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// onlyLinux is the error for what this system's sockets cannot do.
+// onlyLinux returns the error for an option that only Linux has.
 func onlyLinux(option string) error {
 	return fmt.Errorf("%s is not available on %s: %w", option, runtime.GOOS, errors.ErrUnsupported)
 }
@@ -28,14 +28,14 @@ func CongestionControl(int) (string, error) { return "", onlyLinux("TCP_CONGESTI
 // SetWindowClamp does nothing on this system: TCP_WINDOW_CLAMP is not needed.
 func SetWindowClamp(int, int) error { return nil }
 
-// CanPace: the kernel keeps a socket to a rate.
+// CanPace: the kernel limits a socket to a rate.
 const CanPace = false
 
 // SetPacingRate sets SO_MAX_PACING_RATE; on Linux only.
 func SetPacingRate(int, uint64) error { return onlyLinux("SO_MAX_PACING_RATE") }
 
-// SetBindAddressNoPort does nothing on this system: bind chooses the port, which differs
-// only when ports run short.
+// SetBindAddressNoPort does nothing on this system: bind chooses the port, which matters only when ports run
+// short.
 func SetBindAddressNoPort(int) error { return nil }
 
 // SetUserTimeout does nothing on this system: the kernel's own timeout applies.

@@ -49,9 +49,8 @@ func SetReusePort(fd int) error {
 	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
 }
 
-// SetTrafficClass sets the byte by which routers classify what a socket sends: IP_TOS
-// (ip(7)), and IPV6_TCLASS (ipv6(7)) where it speaks IPv6; such a socket may speak IPv4
-// as well. On TCP sockets Linux keeps the two bits of ECN as they are.
+// SetTrafficClass sets the DSCP and ECN byte of what a socket sends: IP_TOS (ip(7)), and IPV6_TCLASS (ipv6(7))
+// on an IPv6 socket, which may send IPv4 as well. On TCP sockets Linux keeps the two ECN bits.
 func SetTrafficClass(fd, class int) error {
 	at, err := unix.Getsockname(fd)
 	if err != nil {

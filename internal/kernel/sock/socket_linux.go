@@ -21,13 +21,13 @@ func CongestionControl(fd int) (string, error) {
 	return unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
 }
 
-// SetWindowClamp sets TCP_WINDOW_CLAMP: the largest window this end advertises.
-// A connection whose SO_RCVBUF was enlarged after it had opened needs it.
+// SetWindowClamp sets TCP_WINDOW_CLAMP: the largest window this end advertises. It is needed where SO_RCVBUF is
+// enlarged after a connection was opened.
 func SetWindowClamp(fd, bytes int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP, bytes)
 }
 
-// CanPace: the kernel keeps a socket to a rate.
+// CanPace: the kernel limits a socket to a rate.
 const CanPace = true
 
 // SetPacingRate sets SO_MAX_PACING_RATE. The kernel takes 64 bits since 4.20
@@ -49,9 +49,8 @@ func SetUserTimeout(fd int, timeout time.Duration) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(timeout.Milliseconds()))
 }
 
-// Queued is the number of bytes in a TCP socket's send buffer that the peer has not
-// acknowledged, sent or not, a FIN counting as one (SIOCOUTQ, tcp(7)), or in its receive
-// buffer that have not been read (SIOCINQ).
+// Queued returns the bytes in a TCP socket's send buffer that the peer has not acknowledged, sent or not, a FIN
+// counting as one (SIOCOUTQ, tcp(7)), or the unread bytes in its receive buffer (SIOCINQ).
 func Queued(fd int, send bool) (int64, error) {
 	request := uint(unix.SIOCINQ)
 	if send {

@@ -23,8 +23,8 @@ func TCPInfo(fd int) (record.TCPInfo, error) {
 	return ParseTCPInfo(info[:length]), nil
 }
 
-// lately are the fields that kernels since 2.6.37 have added, with the bytes of struct
-// tcp_info up to the end of each.
+// lately are the fields that kernels have added since 2.6.37, with the size of struct tcp_info up to the end of
+// each.
 var lately = func() (fields []addedField) {
 	var t unix.TCPInfo
 	add := func(offset, size uintptr, names ...string) {
@@ -77,7 +77,7 @@ func ParseTCPInfo(filled []byte) record.TCPInfo {
 	}
 }
 
-// bitsPerSecond converts bytes per second to bits; all ones, no limit, is 0.
+// bitsPerSecond converts bytes per second to bits per second; all ones, meaning no limit, becomes 0.
 func bitsPerSecond(bytes uint64) uint64 {
 	if bytes == ^uint64(0) {
 		return 0

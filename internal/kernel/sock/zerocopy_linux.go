@@ -22,9 +22,8 @@ type ErrorQueue struct {
 	control [128]byte
 }
 
-// Completions empties a socket's error queue. It returns how many zero-copy sends have
-// completed, and of how many of these the kernel copied the data after all, as it does
-// when the receiver is on the same machine.
+// Completions empties a socket's error queue. It returns how many zero-copy sends have completed, and for how
+// many of these the kernel copied the data after all, as it does when the receiver is on the same machine.
 func (q *ErrorQueue) Completions(fd int) (over, copied int, err error) {
 	for {
 		q.header.Control = &q.control[0]
@@ -43,7 +42,7 @@ func (q *ErrorQueue) Completions(fd int) (over, copied int, err error) {
 		if e == nil || e.Origin != unix.SO_EE_ORIGIN_ZEROCOPY || e.Errno != 0 {
 			return over, copied, errForeign
 		}
-		// From Info to Data, both included, counted from the socket's first.
+		// The sends from Info to Data, inclusive, numbered from the socket's first.
 		n := int(e.Data-e.Info) + 1
 		over += n
 		if e.Code&unix.SO_EE_CODE_ZEROCOPY_COPIED != 0 {
@@ -54,7 +53,7 @@ func (q *ErrorQueue) Completions(fd int) (over, copied int, err error) {
 
 var errForeign = errors.New("the socket's error queue has an entry other than a completion of zero-copy sends")
 
-// extended returns the message's struct sock_extended_err; nil: it has none.
+// extended returns the message's struct sock_extended_err; nil if it has none.
 func (q *ErrorQueue) extended() *unix.SockExtendedErr {
 	const need = unix.SizeofCmsghdr + int(unsafe.Sizeof(unix.SockExtendedErr{}))
 	if int(q.header.Controllen) < need {

@@ -15,11 +15,11 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// programs are the instructions of each.
+// programs have the instructions of each program by name.
 var programs = map[string]func() asm.Instructions{setting.XDPForward: forward, setting.XDPDropFragments: dropFragments}
 
-// Attached is the name of the program of an interface: None, one of setting.XDPPrograms, or the
-// id of another one.
+// Attached returns the name of an interface's program: None, one of setting.XDPPrograms, or the ID of another
+// one.
 func Attached(c *netlink.Conn, iface string) (string, error) {
 	l, err := c.LinkByName(iface)
 	if err != nil || l.XDP == 0 {
@@ -27,7 +27,7 @@ func Attached(c *netlink.Conn, iface string) (string, error) {
 	}
 	other := fmt.Sprintf("program %d", l.XDP)
 	p, err := ebpf.NewProgramFromID(ebpf.ProgramID(l.XDP))
-	if err != nil { // only root of the machine may ask
+	if err != nil { // only the machine's root may ask
 		return other, nil
 	}
 	defer p.Close()
@@ -43,8 +43,8 @@ func Attached(c *netlink.Conn, iface string) (string, error) {
 	return fmt.Sprintf("%s (%s)", other, info.Name), nil
 }
 
-// Attach gives an interface without a program one of setting.XDPPrograms, in its driver where that can run
-// it, else in the stack (generic XDP). It stays until Detach.
+// Attach attaches one of setting.XDPPrograms to an interface without a program: in its driver if possible, else
+// in the stack (generic XDP). It stays until Detach.
 func Attach(c *netlink.Conn, iface, name string) error {
 	p, err := ebpf.NewProgram(&ebpf.ProgramSpec{Name: kernelName(name), Type: ebpf.XDP, License: "GPL",
 		Instructions: programs[name]()})
@@ -60,7 +60,7 @@ func Attach(c *netlink.Conn, iface, name string) error {
 	return c.ChangeLink(iface, netlink.LinkChange{XDP: &fd})
 }
 
-// Detach takes the program from an interface.
+// Detach detaches an interface's program.
 func Detach(c *netlink.Conn, iface string) error {
 	none := -1
 	return c.ChangeLink(iface, netlink.LinkChange{XDP: &none})
@@ -88,11 +88,11 @@ const (
 	fragmentOfIP6 = 44 // next header (RFC 8200)
 )
 
-// Registers that calls leave alone.
+// Registers that calls preserve.
 const context, packet, end = asm.R6, asm.R7, asm.R8
 
-// headers begins a program: packets of IPv4 go on at "ip4", of IPv6 at "ip6", with so much of
-// them in the frame; others pass.
+// headers begins a program: it continues at "ip4" for IPv4 and at "ip6" for IPv6, with at least the header in
+// the frame; other packets pass.
 func headers() asm.Instructions {
 	return asm.Instructions{
 		asm.Mov.Reg(context, asm.R1),
@@ -131,8 +131,8 @@ func dropFragments() asm.Instructions {
 	), pass()...)
 }
 
-// forward looks the route up as the stack does (bpf_fib_lookup), and sends the frame by it with
-// the time to live one lower and the MAC addresses of the next link.
+// forward looks up the route as the stack does (bpf_fib_lookup), decrements the time to live, and sends the
+// frame with the MAC addresses of the next link.
 func forward() asm.Instructions {
 	program := headers()
 	add := func(list ...asm.Instruction) { program = append(program, list...) }
@@ -145,7 +145,7 @@ func forward() asm.Instructions {
 			add(asm.StoreMem(asm.RFP, fib+at, asm.R2, asm.DWord))
 		}
 	}
-	length := func(at int16, header int32) { // of the packet with its header, for the MTU
+	length := func(at int16, header int32) { // length of the packet with its header, for the MTU check
 		add(asm.LoadMem(asm.R2, packet, at, asm.Half), asm.HostTo(asm.BE, asm.R2, asm.Half),
 			asm.Add.Imm(asm.R2, header),
 			asm.StoreMem(asm.RFP, fibLength, asm.R2, asm.Half))
@@ -182,7 +182,7 @@ func forward() asm.Instructions {
 		asm.FnFibLookup.Call(),
 		asm.JNE.Imm(asm.R0, 0, "pass"), // BPF_FIB_LKUP_RET_SUCCESS
 		asm.LoadMem(asm.R2, asm.RFP, fibFamily, asm.Byte), asm.JEq.Imm(asm.R2, unix.AF_INET6, "hops"))
-	// The checksum of IPv4 without the time to live that is taken (RFC 1624).
+	// Adjusts IPv4's checksum for the decremented time to live (RFC 1624).
 	add(asm.LoadMem(asm.R2, packet, ip+8, asm.Byte), asm.Sub.Imm(asm.R2, 1),
 		asm.StoreMem(packet, ip+8, asm.R2, asm.Byte),
 		asm.LoadMem(asm.R2, packet, ip+10, asm.Half), asm.HostTo(asm.BE, asm.R2, asm.Half), asm.Add.Imm(asm.R2, 0x0100),

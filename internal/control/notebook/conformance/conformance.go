@@ -1,6 +1,5 @@
-// Package conformance is the suite that every notebook store must pass. It
-// knows nothing of how a store keeps things, and it does not test what is
-// special to one: full disks, damaged files, killed processes.
+// Package conformance is the test suite that every notebook store must pass. It does not depend on how a store
+// stores data, and does not test what is specific to one: full disks, damaged files, killed processes.
 //
 // A store's test runs it like this:
 //
@@ -22,9 +21,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Opener opens another store on the case's notebook, which was empty at the
-// beginning of the case. The caller closes the stores afterwards; the
-// suite may have closed some before.
+// Opener opens another store on the case's notebook, which is empty when the case begins. The caller closes the
+// stores afterwards; the suite may have closed some already.
 type Opener func() notebook.Store
 
 // Case is one property of a store.
@@ -33,7 +31,7 @@ type Case struct {
 	Check func(t testing.TB, open Opener)
 }
 
-// Cases are the suite.
+// Cases is the suite.
 var Cases = []Case{
 	{"an empty notebook lists nothing", emptyNotebook},
 	{"what is saved is read back", roundTrip},
@@ -72,7 +70,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// want checks the kind of an error.
+// want checks that err wraps kind.
 func want(t testing.TB, doing string, err, kind error) {
 	t.Helper()
 	if !errors.Is(err, kind) {
@@ -80,7 +78,7 @@ func want(t testing.TB, doing string, err, kind error) {
 	}
 }
 
-// same compares deeply.
+// same checks that got and wanted are deeply equal.
 func same(t testing.TB, what string, got, wanted any) {
 	t.Helper()
 	if !reflect.DeepEqual(got, wanted) {
@@ -88,7 +86,7 @@ func same(t testing.TB, what string, got, wanted any) {
 	}
 }
 
-// begin begins a run that is named after its study and seed.
+// begin begins a run named after its study and seed.
 func begin(t testing.TB, s notebook.Store, study string, seed uint64) *record.Run {
 	t.Helper()
 	run := Run(study, seed)
@@ -96,7 +94,7 @@ func begin(t testing.TB, s notebook.Store, study string, seed uint64) *record.Ru
 	return run
 }
 
-// save saves trials of a run that the store holds.
+// save saves trials of a run that s holds.
 func save(t testing.TB, s notebook.Store, id string, orders ...int) {
 	t.Helper()
 	for _, order := range orders {

@@ -62,7 +62,7 @@ func interruptAndResume(t testing.TB, open Opener) {
 	status(t, reader, run.ID, notebook.Complete)
 }
 
-// status checks what a reader gets, one by one and in the list.
+// status checks a run's status as Run and Runs return it.
 func status(t testing.TB, s notebook.Store, id, wanted string) {
 	t.Helper()
 	run := read(t, s, id)
@@ -100,7 +100,7 @@ func completeIsExtended(t testing.TB, open Opener) {
 	status(t, s, run.ID, notebook.Complete)
 }
 
-// together calls f n times at once, each with its own number.
+// together calls f(0) to f(n-1) concurrently.
 func together(n int, f func(i int)) {
 	var wg sync.WaitGroup
 	begin := make(chan struct{})

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// written writes files for a run, in a directory of their own, and keeps their paths.
+// written creates files for a run, in a directory of their own, and adds their paths.
 func written(t testing.TB, s notebook.Store, id string, names ...string) (paths []string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), id)
@@ -43,7 +43,7 @@ func filesAreKept(t testing.TB, open Opener) {
 	s := open()
 	first, second := begin(t, s, "arp-flux", 1), begin(t, s, "arp-flux", 2)
 	paths := written(t, s, first.ID, "report.html", "run.json")
-	must(t, s.AddFiles(t.Context(), first.ID, paths[1])) // again, and it is one
+	must(t, s.AddFiles(t.Context(), first.ID, paths[1])) // a path added twice is stored once
 	same(t, "files", filesOf(t, open(), first.ID), paths)
 	must(t, s.AddFiles(t.Context(), second.ID, paths[1]))
 	same(t, "files of the first after the second took one", filesOf(t, s, first.ID), []string{paths[0], paths[2]})
@@ -85,7 +85,7 @@ func removed(t testing.TB, open Opener) {
 		}
 	}
 
-	// What belongs to others is left, also when its run is removed.
+	// Files of other runs stay, also after their run is removed.
 	if run := read(t, s, kept.ID); len(run.Trials) != 2 || len(run.Notes) != 1 || !exists(others[1]) {
 		t.Errorf("the other run: %d trials, %d notes, page there: %v", len(run.Trials), len(run.Notes),
 			exists(others[1]))
@@ -95,7 +95,7 @@ func removed(t testing.TB, open Opener) {
 	if exists(others[1]) || !exists(mine) {
 		t.Errorf("page there: %v, the user's file there: %v", exists(others[1]), exists(mine))
 	}
-	// The ID is free again, without anything of the run that had it.
+	// The ID can be used again, with nothing left of the removed run.
 	again := begin(t, s, "arp-flux", 1)
 	same(t, "ID", again.ID, gone.ID)
 	if run := read(t, s, again.ID); len(run.Trials)+len(run.Notes)+len(filesOf(t, s, again.ID)) != 0 {
@@ -147,7 +147,7 @@ func concurrentRemovals(t testing.TB, open Opener) {
 }
 
 func concurrentNames(t testing.TB, open Opener) {
-	// A name and the ID that it would be are asked for at once: one of them is refused.
+	// A name and an equal ID are requested concurrently: one of them is refused.
 	for seed := range uint64(10) {
 		id := notebook.ProposeID("nas", seed)
 		stores := []notebook.Store{open(), open()}

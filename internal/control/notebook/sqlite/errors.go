@@ -16,15 +16,13 @@ import (
 	"linerate/internal/kernel/file"
 )
 
-// isAny says whether err carries one of the primary result codes
-// (https://www.sqlite.org/rescode.html).
+// isAny reports whether err has one of these primary result codes (https://www.sqlite.org/rescode.html).
 func isAny(err error, codes ...int) bool {
 	e, ok := errors.AsType[*driver.Error](err)
 	return ok && slices.Contains(codes, e.Code()&0xff)
 }
 
-// fail adds to an error the notebook, the operation, and what SQLite's error means; nil
-// stays nil.
+// fail adds the notebook, the operation and the meaning of SQLite's error to err; nil stays nil.
 func (s *Store) fail(operation string, err error) error {
 	if err == nil {
 		return nil
@@ -33,7 +31,7 @@ func (s *Store) fail(operation string, err error) error {
 	e, ok := errors.AsType[*driver.Error](err)
 	switch {
 	case ok && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE, isAny(err, sqlite3.SQLITE_FULL):
-		meaning = notebook.ErrFull // also for its shared memory
+		meaning = notebook.ErrFull // also when shared memory cannot grow
 	case isAny(err, sqlite3.SQLITE_CORRUPT):
 		meaning = notebook.ErrDamaged
 	case isAny(err, sqlite3.SQLITE_NOTADB):
@@ -41,8 +39,7 @@ func (s *Store) fail(operation string, err error) error {
 	case isAny(err, sqlite3.SQLITE_CANTOPEN) && !file.Readable(s.path):
 		meaning = fmt.Errorf("%w: it is another user's, who alone can read it", fs.ErrPermission)
 	case isAny(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
-		// A file that cannot be opened was found, so it is its directory
-		// in which the log cannot be made.
+		// The file was found, so SQLite cannot create its log in the directory.
 		meaning = fmt.Errorf("%w (it and its directory must be writable)", notebook.ErrReadOnly)
 	case isAny(err, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
 		meaning = notebook.ErrBusy
@@ -55,14 +52,14 @@ func (s *Store) fail(operation string, err error) error {
 	return fmt.Errorf("notebook %s: %s: %w (SQLite: %w)", s.path, operation, meaning, err)
 }
 
-// cannotOpen has a text for SQLITE_CANTOPEN: the driver's own ends with "out of memory", which
-// is what SQLite says of a database that there is not.
+// cannotOpen replaces the text of SQLITE_CANTOPEN: the driver's ends with "out of memory", which is SQLite's
+// text if there is no database handle.
 type cannotOpen struct{ error }
 
 func (cannotOpen) Error() string   { return "unable to open database file" }
 func (c cannotOpen) Unwrap() error { return c.error }
 
-// retry calls f until it finds the database unlocked, with patience.
+// retry calls f until the database is not locked, for a limited time.
 func (s *Store) retry(ctx context.Context, f func() error) error {
 	for deadline := time.Now().Add(s.patience); ; {
 		err := f()
@@ -77,8 +74,7 @@ func (s *Store) retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// write carries out f in one transaction, all of it or nothing; f is called
-// again if another process held the lock.
+// write runs f in one transaction; it calls f again if another process held the lock.
 func (s *Store) write(ctx context.Context, operation string, f func(*sql.Tx) error) error {
 	if s.readOnly {
 		return fmt.Errorf("notebook %s: %s: %w: it was opened for reading", s.path, operation, notebook.ErrReadOnly)
@@ -89,21 +85,21 @@ func (s *Store) write(ctx context.Context, operation string, f func(*sql.Tx) err
 			return err
 		}
 		if err := f(tx); err != nil {
-			_ = tx.Rollback() // the first error is the one to report
+			_ = tx.Rollback() // the first error is reported
 			return err
 		}
 		return tx.Commit()
 	}))
 }
 
-// read carries out f on one unchanging view of the notebook.
+// read runs f on one consistent view of the notebook.
 func (s *Store) read(ctx context.Context, operation string, f func(*sql.Tx) error) error {
 	return s.fail(operation, s.retry(ctx, func() error {
 		tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 		if err != nil {
 			return err
 		}
-		defer func() { _ = tx.Rollback() }() // nothing was changed
+		defer func() { _ = tx.Rollback() }() // there are no changes
 		return f(tx)
 	}))
 }

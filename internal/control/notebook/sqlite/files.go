@@ -23,7 +23,7 @@ func (s *Store) Notes(ctx context.Context, id string) (notes []record.Note, err 
 	return notes, err
 }
 
-// AddFiles keeps the paths of files of a run.
+// AddFiles adds paths of files to a run.
 func (s *Store) AddFiles(ctx context.Context, id string, paths ...string) error {
 	ctx = context.WithoutCancel(ctx)
 	return s.write(ctx, "keep the files of run "+id, func(tx *sql.Tx) error {
@@ -95,9 +95,9 @@ func (s *Store) forget(ctx context.Context, ids ...string) (err error) {
 	})
 }
 
-// sweep removes the files of runs that were removed. It holds the notebook's lock: a run
-// that is to have a file with the same path gets it, with AddFiles, before or after. The
-// error says which could not be removed; they are not tried again.
+// sweep removes the files of removed runs. It holds the notebook's lock, so that a new run adds a file with the
+// same path (AddFiles) before or after. The error lists those that could not be removed; they are not tried
+// again.
 func (s *Store) sweep(ctx context.Context) error {
 	var left bool
 	err := s.read(ctx, "find files of removed runs", func(tx *sql.Tx) error {
@@ -109,7 +109,7 @@ func (s *Store) sweep(ctx context.Context) error {
 	var problems []error
 	err = s.write(ctx, "remove files of removed runs", func(tx *sql.Tx) error {
 		problems = nil
-		// What is in a directory has a longer path, and comes first.
+		// Longer paths first: the content of a directory before the directory.
 		paths, err := query(ctx, tx, readText, "SELECT path FROM leftover ORDER BY length(path) DESC")
 		if err != nil {
 			return err
@@ -130,12 +130,12 @@ func erase(path string) error {
 		return nil
 	}
 	if entries, _ := os.ReadDir(path); len(entries) > 0 && os.IsPathSeparator(path[len(path)-1]) {
-		return nil // the user keeps something in it
+		return nil // the user has other files in it
 	}
 	return err
 }
 
-// numberOf is the key of a run.
+// numberOf returns the key of a run.
 func numberOf(ctx context.Context, tx *sql.Tx, id string) (number int64, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT number FROM run WHERE id = ?", id).Scan(&number)
 	if errors.Is(err, sql.ErrNoRows) {

@@ -1,11 +1,9 @@
-// Package sqlite keeps a notebook in one SQLite file: runs, trials and notes
-// in three tables, the records themselves as compressed JSON. Beside the file
-// are SQLite's own -wal and -shm while it is open, and a directory NAME-locks
-// with one lock per run that is being carried on.
+// Package sqlite stores a notebook in one SQLite file: runs, trials and notes in three tables, the records as
+// compressed JSON. While it is open, SQLite's -wal and -shm files are beside it, and a directory NAME-locks
+// with one lock per held run.
 //
-// It is for one machine: a notebook that several machines share wants another
-// store, because file locks and shared memory end at a network file system.
-// https://www.sqlite.org/wal.html
+// It is for one machine: file locks and shared memory do not work across a network file system
+// (https://www.sqlite.org/wal.html).
 package sqlite
 
 import (
@@ -45,14 +43,13 @@ type Store struct {
 var _ notebook.Store = (*Store)(nil)
 
 const (
-	// A transaction takes milliseconds, on a slow disk a second: after this time
-	// another process hangs.
+	// A transaction takes milliseconds, on a slow disk a second: after this time the other process hangs.
 	patience    = 30 * time.Second
 	busyTimeout = 5 * time.Second
 )
 
-// Open opens the notebook at path for reading and writing, and makes it, with
-// its directories, when it is not there.
+// Open opens the notebook at path for reading and writing. It creates the file and its directories if
+// necessary.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if err := prepare(path); err != nil {
 		return nil, fmt.Errorf("notebook %s: %w", path, err)
@@ -65,14 +62,13 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		s.db.Close()
 		return nil, err
 	}
-	// A file that cannot be removed was named to whom removed its run.
+	// Files that cannot be removed were reported when their run was removed.
 	_ = s.sweep(ctx)
 	return s, nil
 }
 
-// OpenReadOnly opens an existing notebook to read from it only; that works on
-// a read-only file system and on a full disk too. notebook.ErrNoNotebook:
-// there is none at path.
+// OpenReadOnly opens an existing notebook for reading only, which works on a read-only file system and on a
+// full disk. It returns notebook.ErrNoNotebook if there is none at path.
 func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -96,9 +92,8 @@ func OpenReadOnly(ctx context.Context, path string) (*Store, error) {
 	if err = open(url.Values{"mode": {"ro"}}); err == nil {
 		return s, nil
 	}
-	// Reading needs shared memory beside the file, for which there may be no
-	// permission or no space. Without a log no process is writing, and the file is
-	// complete: it can be read as one that does not change.
+	// Reading needs shared memory beside the file, for which permission or space may be missing. Without a log
+	// no process is writing, so the file is complete and can be read as immutable.
 	log, statErr := os.Stat(path + "-wal")
 	if !isAny(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR) || statErr == nil &&
 		log.Size() > 0 {
@@ -114,8 +109,8 @@ func newStore(path string, readOnly bool) *Store {
 	return &Store{path: path, readOnly: readOnly, patience: patience, holds: map[string]*file.FileLock{}}
 }
 
-// prepare makes sure that there is, or can be, a file at path, because SQLite
-// says no more than "unable to open database file".
+// prepare creates a file at path if necessary, or returns a better error than SQLite's "unable to open database
+// file".
 func prepare(path string) error {
 	info, err := os.Stat(path)
 	if err == nil {
@@ -131,15 +126,14 @@ func prepare(path string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return unwritable(err)
 	}
-	// The file itself is not opened here: closing it again would drop the
-	// locks of another store of this process (fcntl locks do that).
+	// Do not open the file itself: closing it would release the fcntl locks of another store of this process.
 	probe, err := os.CreateTemp(dir, ".notebook-*")
 	if err != nil {
 		return unwritable(err)
 	}
 	err = probe.Close()
-	// Of mode 0600, which SQLite gives its other files, too. Where there are no hard links,
-	// or another process was faster, SQLite makes the file.
+	// With mode 0600, which SQLite copies to its other files. Where there are no hard links, or another process
+	// was faster, SQLite creates the file.
 	_ = os.Link(probe.Name(), path)
 	return errors.Join(err, os.Remove(probe.Name()))
 }
@@ -163,8 +157,8 @@ func (s *Store) connect(ctx context.Context, parameters url.Values) error {
 	query := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()),
 		"foreign_keys(1)",
-		// A trial that is saved survives a power cut: extra syncs the directory
-		// too where there is no write-ahead log, fullfsync is for macOS.
+		// A saved trial survives a power failure: extra also syncs the directory where there is no write-ahead
+		// log; fullfsync is for macOS.
 		"synchronous(extra)", "fullfsync(1)", "checkpoint_fullfsync(1)",
 	}}
 	for key, values := range parameters {
@@ -175,8 +169,7 @@ func (s *Store) connect(ctx context.Context, parameters url.Values) error {
 	if err != nil {
 		return s.fail("open", err)
 	}
-	// One connection: goroutines queue here, in order, instead of polling for
-	// SQLite's lock.
+	// One connection, so that goroutines queue in order here instead of polling SQLite's lock.
 	db.SetMaxOpenConns(1)
 	if err := db.PingContext(ctx); err != nil {
 		db.Close()
@@ -186,7 +179,7 @@ func (s *Store) connect(ctx context.Context, parameters url.Values) error {
 	return nil
 }
 
-// Close gives up every hold and closes the file.
+// Close releases all holds and closes the file.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

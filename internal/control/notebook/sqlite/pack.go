@@ -11,8 +11,8 @@ import (
 	"linerate/internal/control/notebook"
 )
 
-// pack is JSON in gzip. A trial is mostly counters read twice and shrinks to a seventh
-// (133 KB to 19 KB in the study arp-flux); gzip's checksum finds damaged records.
+// pack returns value as gzip-compressed JSON. A trial is mostly counters read twice and shrinks to a seventh
+// (133 KB to 19 KB in the study arp-flux); gzip's checksum detects damaged records.
 func pack(value any) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)

@@ -19,8 +19,8 @@ import (
 func (s *Store) Run(ctx context.Context, id string) (*record.Run, error) {
 	run, err := s.run(ctx, id)
 	if err == nil && s.dead(run.ID, run.Status) {
-		// It may have been finished meanwhile: its holder writes before it unlocks, so
-		// that this reading is final.
+		// The run may have been finished meanwhile. Its holder writes before it unlocks, so this reading is
+		// final.
 		if run, err = s.run(ctx, id); err == nil && run.Status == notebook.Running {
 			run.Status = notebook.Interrupted
 		}
@@ -50,7 +50,7 @@ func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
 			return fmt.Errorf("%w (its schema is %.40q, this version reads %s)", notebook.ErrOldRun, run.Schema,
 				record.RunSchema)
 		}
-		run.Status = status // the document's is from when it was written
+		run.Status = status // the document has the status at the time it was written
 		run.Trials, err = query(ctx, tx, readTrial, "SELECT place, document FROM trial WHERE run = ? ORDER BY place",
 			number)
 		if err != nil {
@@ -67,17 +67,17 @@ func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
 		return nil, err
 	}
 	if n := len(run.Trials); n > 0 && run.Status == notebook.Running {
-		// Its duration is not saved yet: it took at least this long.
+		// The duration is not saved yet: it was at least this long.
 		last := run.Trials[n-1]
 		run.DurationS = max(run.DurationS, last.ElapsedS)
-		if run.DurationS == 0 { // trials of older versions do not have it
+		if run.DurationS == 0 { // trials of older versions lack it
 			run.DurationS = last.Started.Sub(run.Started).Seconds() + last.WindowS
 		}
 	}
 	return &run, nil
 }
 
-// query returns what read makes of each row; not nil.
+// query returns the result of read for each row; never nil.
 func query[T any](ctx context.Context, tx *sql.Tx, read func(*sql.Rows) (T, error), text string, args ...any) (
 	[]T, error) {
 	rows, err := tx.QueryContext(ctx, text, args...)
@@ -136,7 +136,7 @@ func readSummary(rows *sql.Rows) (one notebook.Summary, err error) {
 func (s *Store) Runs(ctx context.Context, filter notebook.Filter) ([]notebook.Summary, error) {
 	limit := filter.Limit
 	if limit <= 0 {
-		limit = -1 // SQLite: none
+		limit = -1 // no limit in SQLite
 	}
 	var all []notebook.Summary
 	err := s.read(ctx, "list runs", func(tx *sql.Tx) (err error) {
@@ -160,15 +160,15 @@ func (s *Store) Runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 		if one.Status != notebook.Interrupted && !s.dead(one.ID, one.Status) {
 			continue
 		}
-		run, err := s.Run(ctx, one.ID) // which reads a dead one again
+		run, err := s.Run(ctx, one.ID) // detects and updates a dead run
 		switch {
 		case errors.Is(err, notebook.ErrNotFound):
 			one.ID = "" // removed meanwhile
 		case err == nil:
 			one.Status, one.Conclusion, one.Error = run.Status, run.Conclusion, run.Error
-		case errors.Is(err, notebook.ErrOldRun): // the others can be listed
+		case errors.Is(err, notebook.ErrOldRun): // list it with its error, since the others are readable
 			one.Status, one.Error = notebook.Interrupted, notebook.ErrOldRun.Error()
-		case errors.Is(err, notebook.ErrDamaged): // likewise
+		case errors.Is(err, notebook.ErrDamaged): // same here
 			one.Status, one.Error = notebook.Interrupted, err.Error()
 		default:
 			return nil, err
@@ -179,7 +179,7 @@ func (s *Store) Runs(ctx context.Context, filter notebook.Filter) ([]notebook.Su
 	}), nil
 }
 
-// Resolve finds the run that a reader means.
+// Resolve returns the ID of the run that a reference means.
 func (s *Store) Resolve(ctx context.Context, reference string) (string, error) {
 	var runs []notebook.Reference
 	err := s.read(ctx, "find run "+reference, func(tx *sql.Tx) (err error) {
@@ -195,12 +195,12 @@ func (s *Store) Resolve(ctx context.Context, reference string) (string, error) {
 	return notebook.Find(reference, s.path, runs)
 }
 
-// dead says whether a run that is marked as running has no holder.
+// dead reports whether a run marked as running has no holder.
 func (s *Store) dead(id, status string) bool {
 	if status != notebook.Running {
 		return false
 	}
 	held, err := file.FileLocked(s.lockPath(id))
-	// Where locks cannot be asked for, the mark is all there is to go by.
+	// If locks cannot be queried, the status must be trusted.
 	return err == nil && !held
 }

@@ -13,8 +13,8 @@ import (
 // applicationID marks the file as a linerate notebook, "lnrt" in ASCII.
 const applicationID = 0x6c6e7274
 
-// migrations bring a notebook from one format to the next; the format is how
-// many of them were made (PRAGMA user_version). They are only ever appended.
+// migrations convert a notebook from one format to the next. The format is the number of migrations applied
+// (PRAGMA user_version). Only append to the list.
 var migrations = []string{
 	`CREATE TABLE run (
 		number   INTEGER PRIMARY KEY,   -- in the order of their beginning
@@ -43,12 +43,12 @@ var migrations = []string{
 		text   TEXT NOT NULL
 	) STRICT;
 	CREATE INDEX note_of_run ON note (run);`,
-	// record.Conclusion as JSON, in place of its words.
+	// record.Conclusion as JSON replaces its words.
 	`ALTER TABLE run DROP COLUMN answer;
 	ALTER TABLE run ADD COLUMN conclusion TEXT NOT NULL DEFAULT 'null';`,
-	// record.Run.Name, which is in the document, too.
+	// record.Run.Name, which the document has too.
 	`ALTER TABLE run ADD COLUMN name TEXT NOT NULL DEFAULT '';`,
-	// What was written for runs, and what is left to be removed of those that were.
+	// Files written for runs, and files of removed runs that are left to remove.
 	`CREATE TABLE file (
 		number INTEGER PRIMARY KEY,
 		path   TEXT NOT NULL UNIQUE,
@@ -57,7 +57,7 @@ var migrations = []string{
 	CREATE TABLE leftover (path TEXT PRIMARY KEY) STRICT;`,
 }
 
-// identity is what the file says of itself.
+// identity is how the file identifies itself.
 type identity struct {
 	application, format, tables int
 }
@@ -66,9 +66,9 @@ type querier interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// identify asks for all of it in one statement, as between two another process may make
-// the notebook. The error says why it cannot be read; known is the newest format that can.
-// An empty database is none: it becomes a notebook.
+// identify reads everything in one statement, since another process may create the notebook between two. The
+// error says why it cannot be read; known is the newest supported format. An empty database is accepted: it
+// becomes a notebook.
 func identify(ctx context.Context, q querier, known int) (id identity, err error) {
 	err = q.QueryRowContext(ctx, `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
 		FROM pragma_application_id, pragma_user_version`).Scan(&id.application, &id.format, &id.tables)
@@ -83,7 +83,7 @@ func identify(ctx context.Context, q querier, known int) (id identity, err error
 	return id, nil
 }
 
-// check makes sure that the notebook can be read as it is.
+// check returns an error unless the notebook can be read as it is.
 func (s *Store) check(ctx context.Context, known int) error {
 	id, err := identify(ctx, s.db, known)
 	switch {
@@ -97,14 +97,14 @@ func (s *Store) check(ctx context.Context, known int) error {
 	return nil
 }
 
-// begin makes the file ready for writing: a notebook, of the newest format, in
-// write-ahead logging where the file system has what that takes.
+// begin prepares the file for writing: it becomes a notebook of the newest format, with write-ahead logging if
+// the file system supports it.
 func (s *Store) begin(ctx context.Context, steps []string) error {
 	if _, err := identify(ctx, s.db, len(steps)); err != nil {
 		return s.fail("open", err)
 	}
-	// Without shared memory or locks (some network file systems) SQLite
-	// refuses, and stays with a rollback journal: slower, equally durable.
+	// Without shared memory or locks (some network file systems) SQLite keeps the rollback journal: slower,
+	// equally durable.
 	err := s.retry(ctx, func() error {
 		if s.withoutWAL {
 			return nil
@@ -119,8 +119,8 @@ func (s *Store) begin(ctx context.Context, steps []string) error {
 	if err != nil {
 		return s.fail("open", err)
 	}
-	// The transaction is made even when there is nothing to change: it shows
-	// that the file can be written before anything is measured.
+	// The transaction runs even without changes: it shows that the file is writable before anything is
+	// measured.
 	return s.write(ctx, "open", func(tx *sql.Tx) error {
 		id, err := identify(ctx, tx, len(steps)) // again, now that no other process can change it
 		if err != nil {

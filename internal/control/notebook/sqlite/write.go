@@ -18,7 +18,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Begin enters a run and holds it.
+// Begin adds a run and holds it.
 func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 	operation := "begin run " + run.ID
 	if err := notebook.CheckID(run.ID); err != nil {
@@ -32,7 +32,7 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 	named := *run
 	var hold *file.FileLock
 	err := s.write(ctx, operation, func(tx *sql.Tx) (err error) {
-		// What an attempt before this one took is given back: it failed.
+		// Release the lock of the previous, failed attempt.
 		if err := unlock(&hold); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 			return err
 		}
 		named.ID = notebook.FreeID(run.ID, ids)
-		// Held before it can be seen: never "interrupted" for a moment.
+		// Locked before the run becomes visible, so that it never appears as interrupted.
 		if hold, err = s.lock(named.ID); err != nil {
 			return err
 		}
@@ -71,10 +71,10 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 	return nil
 }
 
-// Resume takes up a run, one that is complete only if extend.
+// Resume holds an existing run, a complete one only if extend.
 func (s *Store) Resume(ctx context.Context, id string, extend bool) (*record.Run, error) {
 	operation := "resume run " + id
-	if _, err := s.Run(ctx, id); err != nil { // before a lock is made for nothing
+	if _, err := s.Run(ctx, id); err != nil { // check before creating a lock
 		return nil, err
 	}
 	if s.readOnly {
@@ -110,12 +110,12 @@ func (s *Store) Resume(ctx context.Context, id string, extend bool) (*record.Run
 	return run, nil
 }
 
-// Describe saves what has become known of a run that is not finished.
+// Describe saves what has become known about an unfinished run.
 func (s *Store) Describe(ctx context.Context, run *record.Run) error {
 	return s.update(ctx, "describe run "+run.ID, run, notebook.Running)
 }
 
-// update replaces what is kept of a held run itself.
+// update replaces the document of a held run.
 func (s *Store) update(ctx context.Context, operation string, run *record.Run, status string) error {
 	if !s.held(run.ID) {
 		return s.fail(operation, notebook.ErrNotHeld)
@@ -160,7 +160,7 @@ func (s *Store) SaveTrial(ctx context.Context, id string, trial record.Trial) er
 	})
 }
 
-// Finish saves what was concluded and gives up the hold.
+// Finish saves the conclusion and releases the hold.
 func (s *Store) Finish(ctx context.Context, run *record.Run) error {
 	ctx = context.WithoutCancel(ctx)
 	operation := "finish run " + run.ID
@@ -178,7 +178,7 @@ func (s *Store) Finish(ctx context.Context, run *record.Run) error {
 	return s.fail(operation, unlock(&hold))
 }
 
-// AddNote attaches a note to a run.
+// AddNote adds a note to a run.
 func (s *Store) AddNote(ctx context.Context, id string, note record.Note) error {
 	operation := "add a note to run " + id
 	return s.write(ctx, operation, func(tx *sql.Tx) error {
@@ -195,7 +195,7 @@ func (s *Store) AddNote(ctx context.Context, id string, note record.Note) error 
 	})
 }
 
-// SetProven notes in a run which settings of its list were kept.
+// SetProven records for a run which settings of its list were kept.
 func (s *Store) SetProven(ctx context.Context, id string, proven record.Proven) error {
 	operation := "note in run " + id + " what was kept"
 	return s.write(ctx, operation, func(tx *sql.Tx) error {
@@ -220,7 +220,7 @@ func (s *Store) SetProven(ctx context.Context, id string, proven record.Proven) 
 	})
 }
 
-// header packs a run without what is kept in other tables.
+// header packs a run without the parts that are stored in other tables.
 func header(run *record.Run) ([]byte, error) {
 	h := *run
 	h.Trials, h.Notes = nil, nil
@@ -229,7 +229,7 @@ func header(run *record.Run) ([]byte, error) {
 
 func clock(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// lockPath is the file that the holder of a run keeps locked.
+// lockPath returns the file that the holder of a run keeps locked.
 func (s *Store) lockPath(id string) string { return filepath.Join(s.path+"-locks", id) }
 
 func (s *Store) lock(id string) (*file.FileLock, error) {

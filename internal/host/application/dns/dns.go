@@ -24,18 +24,18 @@ import (
 )
 
 const (
-	// longest is the longest message over UDP that either end accepts (RFC 9715), and
-	// longestTCP over TCP (RFC 1035, section 4.2.2).
+	// longest is the maximum size of a UDP message at either end (RFC 9715), longestTCP that of a TCP message
+	// (RFC 1035, section 4.2.2).
 	longest    = 1232
 	longestTCP = 65535
-	// attempts to find a number that no query of a connection has.
+	// attempts to find an ID that no pending query uses
 	attempts = 16
 )
 
-// anyName is what queries ask for without names.
+// anyName is queried if the flow gives no names.
 var anyName = []string{"*.linerate.test"}
 
-// types are the record types of flow.QueryTypes.
+// types maps the names in flow.QueryTypes to record types.
 var types = map[string]dnsmessage.Type{
 	"A": dnsmessage.TypeA, "AAAA": dnsmessage.TypeAAAA, "MX": dnsmessage.TypeMX, "NS": dnsmessage.TypeNS,
 	"SOA": dnsmessage.TypeSOA, "TXT": dnsmessage.TypeTXT,
@@ -44,7 +44,7 @@ var types = map[string]dnsmessage.Type{
 // Protocol is DNS over UDP, TCP or TLS.
 type Protocol struct{}
 
-// Session is a client's session.
+// Session returns a client's session.
 func (Protocol) Session(d *application.Dialer) application.Session {
 	spec := d.Spec()
 	s := &session{d: d, names: spec.Names, kind: dnsmessage.TypeA, shared: application.NewShared[*conn](d)}
@@ -54,33 +54,33 @@ func (Protocol) Session(d *application.Dialer) application.Session {
 	if kind, named := types[spec.Query]; named {
 		s.kind = kind
 	}
-	s.next.Store(rand.Uint64()) // sessions do not ask for the same name together
+	s.next.Store(rand.Uint64()) // sessions start at different names
 	return s
 }
 
-// session asks over one connection at a time.
+// session sends queries over one connection at a time.
 type session struct {
 	d      *application.Dialer
 	names  []string
 	kind   dnsmessage.Type
-	next   atomic.Uint64 // of names
+	next   atomic.Uint64 // index of the next name
 	shared *application.Shared[*conn]
 }
 
-// conn is a connection with its unanswered queries.
+// conn is a connection and its pending queries.
 type conn struct {
 	under  *application.Conn
-	stream net.Conn      // under, or TLS over it
-	framed bool          // messages have their length before them
-	ended  chan struct{} // closed when nothing is read any more
+	stream net.Conn      // the connection itself, or TLS on it
+	framed bool          // a length precedes each message
+	ended  chan struct{} // closed when reading has ended
 
 	writing sync.Mutex // one query is written at a time
 	mu      sync.Mutex // held for assignments only
 	pending map[uint16]*pending
-	failure error // why nothing is read any more
+	failure error // why reading ended
 }
 
-// pending is a query without an answer.
+// pending is a query that awaits its answer.
 type pending struct {
 	question dnsmessage.Question
 	answer   chan answer
@@ -92,7 +92,7 @@ type answer struct {
 	at      int64
 }
 
-// Do asks a question and waits for its answer.
+// Do sends a query and waits for its answer.
 func (s *session) Do(ctx context.Context, x *application.Exchange) error {
 	question, err := s.question()
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *session) Do(ctx context.Context, x *application.Exchange) error {
 // Close closes the connection.
 func (s *session) Close() { s.shared.Close() }
 
-// question is the next one.
+// question returns the next question.
 func (s *session) question() (q dnsmessage.Question, err error) {
 	name := s.names[s.next.Add(1)%uint64(len(s.names))]
 	if rest, random := strings.CutPrefix(name, "*."); random {
@@ -121,7 +121,7 @@ func (s *session) question() (q dnsmessage.Question, err error) {
 	return q, err
 }
 
-// open opens a connection and reads answers from it.
+// open opens a connection and starts reading answers.
 func (s *session) open(ctx context.Context, x *application.Exchange) (*conn, error) {
 	spec := s.d.Spec()
 	c := &conn{framed: spec.Protocol != flow.DNS, ended: make(chan struct{}), pending: map[uint16]*pending{}}
@@ -167,7 +167,7 @@ func (c *conn) exchange(ctx context.Context, x *application.Exchange, q dnsmessa
 	}
 }
 
-// ask sends a query with a number that is free.
+// ask sends a query with an unused ID.
 func (c *conn) ask(ctx context.Context, p *pending) (id uint16, err error) {
 	c.mu.Lock()
 	err = c.failure
@@ -200,8 +200,7 @@ func (c *conn) ask(ctx context.Context, p *pending) (id uint16, err error) {
 	return id, err
 }
 
-// query is a query's bytes: recursion desired, and answers of up to longest bytes
-// accepted (EDNS(0), RFC 6891).
+// query encodes a query: recursion desired, answers of up to longest bytes accepted (EDNS(0), RFC 6891).
 func query(id uint16, q dnsmessage.Question, framed bool) ([]byte, error) {
 	begin := 0
 	if framed {
@@ -221,14 +220,14 @@ func query(id uint16, q dnsmessage.Question, framed bool) ([]byte, error) {
 	return message, err
 }
 
-// reason is why nothing is read any more.
+// reason returns why reading ended.
 func (c *conn) reason() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.failure
 }
 
-// forget gives a query's number back, unless it is another's already.
+// forget frees a query's ID, unless another query already has it.
 func (c *conn) forget(id uint16, p *pending) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,7 +236,7 @@ func (c *conn) forget(id uint16, p *pending) {
 	}
 }
 
-// Usable reports whether answers are read still.
+// Usable reports whether answers are still being read.
 func (c *conn) Usable() bool {
 	select {
 	case <-c.ended:
@@ -247,16 +246,15 @@ func (c *conn) Usable() bool {
 	}
 }
 
-// Received is how many bytes have arrived so far.
 func (c *conn) Received() uint64 { return c.under.Received() }
 
-// Close closes the connection and waits until nothing reads from it.
+// Close closes the connection and waits until reading has ended.
 func (c *conn) Close() {
 	c.under.Close()
 	<-c.ended
 }
 
-// readAll hands answers to their queries until the connection ends.
+// readAll delivers answers to their queries until the connection ends.
 func (c *conn) readAll(late func()) {
 	defer close(c.ended)
 	buffer := make([]byte, longestTCP)
@@ -274,8 +272,7 @@ func (c *conn) readAll(late func()) {
 	}
 }
 
-// readMessage reads one message; a longer one than the buffer is an error before it is
-// read.
+// readMessage reads one message. It fails before reading one that exceeds the buffer.
 func readMessage(from io.Reader, buffer []byte, framed bool) (int, error) {
 	if !framed {
 		return from.Read(buffer)
@@ -291,8 +288,7 @@ func readMessage(from io.Reader, buffer []byte, framed bool) (int, error) {
 	return io.ReadFull(from, buffer[:n])
 }
 
-// deliver hands an answer to the query with its number and its question; anything else
-// is late, or forged.
+// deliver passes an answer to the query with its ID and question. Any other answer is late or forged.
 func (c *conn) deliver(message []byte, at int64, late func()) {
 	var parser dnsmessage.Parser
 	header, err := parser.Start(message)
@@ -303,7 +299,7 @@ func (c *conn) deliver(message []byte, at int64, late func()) {
 	question, err := parser.Question()
 	c.mu.Lock()
 	p := c.pending[header.ID]
-	// A server that refuses a query may leave its question out, as without EDNS(0).
+	// A server that refuses a query may omit its question, as one without EDNS(0) does.
 	bare := errors.Is(err, dnsmessage.ErrSectionDone) && slices.Contains(refusals, header.RCode)
 	if p != nil && !bare && (err != nil || !same(question, p.question)) {
 		p = nil
@@ -324,15 +320,15 @@ func (c *conn) deliver(message []byte, at int64, late func()) {
 	p.answer <- a
 }
 
-// same compares questions as names are compared: without case (RFC 4343).
+// same reports whether two questions are equal; names ignore case (RFC 4343).
 func same(a, b dnsmessage.Question) bool {
 	return a.Type == b.Type && a.Class == b.Class && strings.EqualFold(a.Name.String(), b.Name.String())
 }
 
-// refusals are the response codes of queries that a server does not read to their end.
+// refusals are the response codes for queries that a server does not parse completely.
 var refusals = []dnsmessage.RCode{dnsmessage.RCodeFormatError, dnsmessage.RCodeNotImplemented, dnsmessage.RCodeRefused}
 
-// rcodes are response codes by their names (RFC 1035 and RFC 2136).
+// rcodes are the names of the response codes (RFC 1035, RFC 2136).
 var rcodes = []string{"NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "YXDOMAIN", "YXRRSET",
 	"NXRRSET", "NOTAUTH", "NOTZONE"}
 

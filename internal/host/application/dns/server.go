@@ -15,11 +15,11 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// idleTimeout is how long a client may be silent over TCP (RFC 7766, section 6.2.3).
+// idleTimeout is how long a TCP client may be silent (RFC 7766, section 6.2.3).
 const idleTimeout = 2 * time.Minute
 
-// Serve answers every query: A and AAAA with an address for documentation (RFC 5737,
-// RFC 3849), other types with no data.
+// Serve answers every query: A and AAAA with a documentation address (RFC 5737, RFC 3849), other types with no
+// data.
 func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	if s.Packets != nil {
 		return servePackets(ctx, s)
@@ -32,12 +32,11 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	})
 }
 
-// transient says that a later read of datagrams may succeed: a peer's ICMP error.
+// transient reports whether reading datagrams may succeed again: err is a peer's ICMP error.
 func transient(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
-// servePackets answers datagrams; where answers take time, as many at once as the flow has
-// in flight over the socket. Further queries wait in the socket's receive buffer, which drops
-// what it has no room for.
+// servePackets answers datagrams. If answers take time, it handles as many concurrently as the flow has in
+// flight on the socket; others wait in the receive buffer, which drops what it has no room for.
 func servePackets(ctx context.Context, s *application.Server) error {
 	most := max(1, s.Spec.Pipeline)
 	if !s.Connected {
@@ -62,7 +61,7 @@ func servePackets(ctx context.Context, s *application.Server) error {
 		}
 		message, err := respond(buffer[:n], false)
 		if err != nil {
-			continue // no query
+			continue // not a query
 		}
 		reply := func() {
 			if sent, err := s.Packets.WriteTo(message, from); err == nil {
@@ -87,8 +86,8 @@ func servePackets(ctx context.Context, s *application.Server) error {
 	}
 }
 
-// serveStream answers over one connection; where answers take time, as many queries at once
-// as the flow has in flight (RFC 7766, section 6.2.1.1).
+// serveStream answers on one connection. If answers take time, it handles as many queries concurrently as the
+// flow has in flight (RFC 7766, section 6.2.1.1).
 func serveStream(ctx context.Context, s *application.Server, c net.Conn) {
 	places := make(chan struct{}, max(1, s.Spec.Pipeline))
 	var answering sync.WaitGroup
@@ -130,7 +129,7 @@ func serveStream(ctx context.Context, s *application.Server, c net.Conn) {
 			answering.Go(func() {
 				defer func() { <-places }()
 				if !s.Think(ctx) || !reply(message) {
-					c.Close() // nothing more is read
+					c.Close() // ends reading
 				}
 			})
 		case <-ctx.Done():
@@ -138,7 +137,7 @@ func serveStream(ctx context.Context, s *application.Server, c net.Conn) {
 	}
 }
 
-// respond is the answer to a query.
+// respond returns the answer to a query.
 func respond(request []byte, framed bool) ([]byte, error) {
 	var parser dnsmessage.Parser
 	header, err := parser.Start(request)
@@ -168,7 +167,7 @@ func respond(request []byte, framed bool) ([]byte, error) {
 		err = errors.Join(err, b.AAAAResource(of,
 			dnsmessage.AAAAResource{AAAA: [16]byte{0x20, 0x01, 0x0d, 0xb8, 15: 1}}))
 	}
-	if edns(&parser) { // an answer has it if the query has (RFC 6891, section 6.1.1)
+	if edns(&parser) { // an answer has EDNS if the query has (RFC 6891, section 6.1.1)
 		var of dnsmessage.ResourceHeader
 		err = errors.Join(err, b.StartAdditionals(), of.SetEDNS0(longest, dnsmessage.RCodeSuccess, false),
 			b.OPTResource(of, dnsmessage.OPTResource{}))
@@ -183,7 +182,7 @@ func respond(request []byte, framed bool) ([]byte, error) {
 	return message, err
 }
 
-// edns says that a query, whose first question has been read, has EDNS(0).
+// edns reports whether a query has EDNS(0). Its first question must have been read.
 func edns(p *dnsmessage.Parser) bool {
 	if errors.Join(p.SkipAllQuestions(), p.SkipAllAnswers(), p.SkipAllAuthorities()) != nil {
 		return false

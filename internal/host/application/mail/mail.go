@@ -1,5 +1,5 @@
-// Package mail is SMTP (RFC 5321) as an application of flows: a client that delivers
-// mails, and a server that accepts and forgets them.
+// Package mail is SMTP (RFC 5321) as an application of flows: a client that delivers mails, and a server that
+// accepts and discards them.
 package mail
 
 import (
@@ -25,21 +25,21 @@ const (
 )
 
 const (
-	// longestReply bounds a reply of the server, with all its lines, in bytes.
+	// longestReply limits a reply of the server including all its lines, in bytes.
 	longestReply = 16 << 10
-	// lineBytes is the length of a mail's lines with their ends (RFC 5322, section 2.1.1).
+	// lineBytes is the length of a mail's lines including CRLF (RFC 5322, section 2.1.1).
 	lineBytes = 78
 )
 
 // Protocol is SMTP.
 type Protocol struct{}
 
-// Session is a client's session.
+// Session returns a client's session.
 func (Protocol) Session(d *application.Dialer) application.Session {
 	return &session{d: d, shared: application.NewShared[*conn](d), mail: message(size(d.Spec()))}
 }
 
-// size is the size of the flow's mails, in bytes.
+// size returns the size of the flow's mails, in bytes.
 func size(spec flow.Spec) int {
 	if spec.Request > 0 {
 		return int(spec.Request)
@@ -47,8 +47,7 @@ func size(spec flow.Spec) int {
 	return flow.DefaultBody
 }
 
-// message is a mail of so many bytes, or of as few as its header has, with the line that
-// ends it.
+// message returns a mail of the given size, at least its header, with the final dot line.
 func message(bytes int) []byte {
 	header := "From: <" + sender + ">\r\nTo: <" + recipient + ">\r\nSubject: linerate\r\n\r\n"
 	text := []byte(header)
@@ -67,10 +66,10 @@ type session struct {
 	mail   []byte
 }
 
-// conn is a connection on which the greeting is over.
+// conn is a connection after the greeting.
 type conn struct {
 	under  *application.Conn
-	stream net.Conn // under, or TLS over it
+	stream net.Conn // the connection itself, or TLS on it
 	text   *textproto.Conn
 	limit  *io.LimitedReader
 }
@@ -79,7 +78,7 @@ func (c *conn) Close()           { c.under.Close() }
 func (c *conn) Usable() bool     { return c.under.Usable() }
 func (c *conn) Received() uint64 { return c.under.Received() }
 
-// Close closes the connection, without QUIT: the flow ends.
+// Close closes the connection without QUIT, since the flow ends.
 func (s *session) Close() { s.shared.Close() }
 
 // Do delivers a mail.
@@ -100,7 +99,7 @@ func (s *session) Do(ctx context.Context, x *application.Exchange) error {
 	return err
 }
 
-// reply is the code of a reply that refuses.
+// reply returns the reply code if err is a refusal.
 func reply(err error) (code string, refused bool) {
 	refusal, refused := errors.AsType[*textproto.Error](err)
 	if refused {
@@ -167,7 +166,7 @@ func (s *session) greet(ctx context.Context, c *conn, x *application.Exchange) e
 	return nil
 }
 
-// over has the dialogue go on over a stream.
+// over continues the dialogue on another stream.
 func (c *conn) over(stream net.Conn) {
 	c.stream = stream
 	c.limit = &io.LimitedReader{R: stream}
@@ -191,7 +190,7 @@ func (c *conn) command(want int, text string) error {
 	return c.expect(want)
 }
 
-// expect reads a reply; another than the one wanted is a *textproto.Error.
+// expect reads a reply; an unexpected one is returned as a *textproto.Error.
 func (c *conn) expect(want int) error {
 	c.limit.N = longestReply
 	_, _, err := c.text.ReadResponse(want)
@@ -201,7 +200,7 @@ func (c *conn) expect(want int) error {
 	return err
 }
 
-// deliver delivers the mail. The first byte of the answer is that of the reply to MAIL.
+// deliver delivers a mail. The reply to MAIL counts as the first byte of the answer.
 func (s *session) deliver(ctx context.Context, c *conn, x *application.Exchange) error {
 	if err := c.within(ctx); err != nil {
 		return err

@@ -12,11 +12,11 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// commandTimeout is how long a client may take for each command (RFC 5321, section
-// 4.5.3.2, has minutes: a stranger is not to hold a connection for so long).
+// commandTimeout is how long a client may take for each command. RFC 5321, section 4.5.3.2, allows minutes, but
+// strangers must not hold connections that long.
 const commandTimeout = 30 * time.Second
 
-// Serve accepts every mail of the flow's size, and forgets it.
+// Serve accepts and discards every mail of the flow's size.
 func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	server := smtp.NewServer(backend{ctx, s})
 	server.Domain = "linerate.test"
@@ -28,7 +28,7 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	if s.Spec.TLS != "" && s.Spec.TLS != flow.TLSOff {
 		server.TLSConfig = s.TLS
 	}
-	// Two calls at once would both close the library's channel.
+	// Two concurrent calls would close the library's channel twice.
 	end := sync.OnceFunc(func() { _ = server.Close() })
 	defer end()
 	defer context.AfterFunc(ctx, end)()
@@ -39,7 +39,7 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	return err
 }
 
-// silent throws away what the library would print of its clients.
+// silent discards the library's log about its clients.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
@@ -53,7 +53,7 @@ type backend struct {
 
 func (b backend) NewSession(*smtp.Conn) (smtp.Session, error) { return sink(b), nil }
 
-// sink takes mails and forgets them.
+// sink accepts and discards mails.
 type sink backend
 
 func (sink) Reset()                               {}

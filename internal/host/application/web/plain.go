@@ -16,24 +16,23 @@ import (
 	"linerate/internal/model/record"
 )
 
-// readers are buffers of responses, which connections have while they wait for one only: a
-// flow may have very many connections.
+// readers are buffers for responses. A connection has one only while it waits for a response, because a flow
+// may have very many connections.
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
 
-// plain is a session of HTTP/1.1: one request at a time. Its connections have no
-// goroutines of their own.
+// plain is a session of HTTP/1.1 with one request at a time. Its connections have no goroutines.
 type plain struct {
 	d       *application.Dialer
 	shared  *application.Shared[*plainConn]
-	request *http.Request // what responses answer
-	head    []byte        // of every request
+	request *http.Request // the request that responses answer
+	head    []byte        // the encoded request
 	body    int64
-	invalid error // why there is no request; nil: there is
+	invalid error // why the request is invalid; nil: it is valid
 }
 
 type plainConn struct {
 	*application.Conn
-	stream net.Conn // the connection, or TLS over it
+	stream net.Conn // the connection itself, or TLS on it
 	limit  *io.LimitedReader
 }
 
@@ -96,7 +95,7 @@ func (p *plain) open(ctx context.Context, x *application.Exchange) (*plainConn, 
 	return c, nil
 }
 
-// exchange makes a request over a connection; last: the server closes it then.
+// exchange makes a request on a connection; last means that the server closes it afterwards.
 func (p *plain) exchange(ctx context.Context, c *plainConn, x *application.Exchange) (last bool, err error) {
 	at, _ := ctx.Deadline()
 	if err := c.stream.SetDeadline(at); err != nil {
@@ -115,7 +114,7 @@ func (p *plain) exchange(ctx context.Context, c *plainConn, x *application.Excha
 	reader := readers.Get().(*bufio.Reader)
 	reader.Reset(c.limit)
 	defer func() {
-		// What came after the response answers nothing: the connection is not used again.
+		// Data after the response belongs to no request: the connection is not used again.
 		last = last || reader.Buffered() > 0
 		reader.Reset(nil)
 		readers.Put(reader)
@@ -141,8 +140,8 @@ func (p *plain) exchange(ctx context.Context, c *plainConn, x *application.Excha
 	return response.Close, nil
 }
 
-// final reads the header of the final response; those before it, of a status of 1xx, are
-// part of what longestHeader bounds (RFC 9110, section 15.2).
+// final reads the header of the final response. Interim responses (status 1xx, RFC 9110, section 15.2) count
+// towards longestHeader.
 func (p *plain) final(reader *bufio.Reader) (*http.Response, error) {
 	for {
 		response, err := http.ReadResponse(reader, p.request)

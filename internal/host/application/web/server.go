@@ -18,11 +18,11 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// requestHeader bounds the header of a request to linerate's own server, whose clients
-// send a path and little else.
+// requestHeader limits the header of a request to linerate's own server, in bytes; its clients send little more
+// than a path.
 const requestHeader = 8 << 10
 
-// How long a client may take for a request's header, and for a whole exchange.
+// How long a client may take for a request's header and for a whole exchange.
 const (
 	headerTimeout   = 10 * time.Second
 	exchangeTimeout = 2 * time.Minute
@@ -30,8 +30,7 @@ const (
 
 func length(bytes int64) string { return strconv.FormatInt(bytes, 10) }
 
-// Serve answers every request with a body of the flow's size, once it has read the
-// request's.
+// Serve reads each request and answers it with a body of the flow's size.
 func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	body := int64(s.Spec.Response)
 	if body == 0 {
@@ -89,7 +88,7 @@ func (Protocol) Serve(ctx context.Context, s *application.Server) error {
 	return err
 }
 
-// address3 is a client's address.
+// address3 parses a client's address.
 func address3(text string) net.Addr {
 	at, err := net.ResolveUDPAddr("udp", text)
 	if err != nil {
@@ -98,7 +97,7 @@ func address3(text string) net.Addr {
 	return at
 }
 
-// atMost refuses a connection while so many are open; ended is called when one ends.
+// atMost refuses connections while most are open; it calls ended when one ends.
 func atMost(most int, ended func()) func(context.Context, *quic.ClientInfo) (context.Context, error) {
 	var open atomic.Int64
 	return func(ctx context.Context, _ *quic.ClientInfo) (context.Context, error) {
@@ -114,11 +113,11 @@ func atMost(most int, ended func()) func(context.Context, *quic.ClientInfo) (con
 	}
 }
 
-// lingering is how many connections of a socket for all clients may be open beside the flow's:
-// those whose last packet was lost stay for idleTimeout.
+// lingering is how many connections beyond the flow's a shared socket may have open: those whose last packet
+// was lost stay for idleTimeout.
 const lingering = 4096
 
-// serve3 answers over HTTP/3: over a socket that is connected, until its one connection ends.
+// serve3 answers over HTTP/3. On a connected socket it returns when its one connection ends.
 func serve3(ctx context.Context, s *application.Server, handler http.Handler) error {
 	quiet()
 	window := uint64(application.ReceiveWindow(s.Spec))

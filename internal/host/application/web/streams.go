@@ -17,7 +17,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// idleTimeout is how long a connection without requests stays.
+// idleTimeout is how long an idle connection stays open.
 const idleTimeout = 2 * time.Minute
 
 // conn2 is a connection of HTTP/2.
@@ -27,7 +27,7 @@ type conn2 struct {
 }
 
 func (c *conn2) Close() {
-	_ = c.ClientConn.Close() // under is closed in any case
+	_ = c.ClientConn.Close() // the connection below is closed in any case
 	c.under.Close()
 }
 
@@ -81,8 +81,8 @@ func dial2(ctx context.Context, d *application.Dialer, x *application.Exchange) 
 	return c, nil
 }
 
-// quiet keeps the QUIC library from writing to standard error that net.core.rmem_max
-// is below the receive buffer that it asks for.
+// quiet stops the QUIC library from writing to standard error that net.core.rmem_max is below the receive
+// buffer it requests.
 var quiet = sync.OnceFunc(func() { _ = os.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true") })
 
 // conn3 is a connection of HTTP/3.
@@ -103,7 +103,7 @@ func (c *conn3) Usable() bool { return c.conn.Context().Err() == nil }
 
 func (c *conn3) Received() uint64 { return c.conn.ConnectionStats().BytesReceived }
 
-// Ended notes nothing: what QUIC sends again, the library does not report for each request.
+// Ended records nothing: the library does not report per request what QUIC resends.
 func (c *conn3) Ended(*application.Exchange) {}
 
 // dial3 opens a connection of HTTP/3.
@@ -115,7 +115,7 @@ func dial3(ctx context.Context, d *application.Dialer, x *application.Exchange) 
 	}
 	began := sched.Now()
 	over := &quic.Transport{Conn: packets}
-	// ctx ends the handshake
+	// ctx limits the handshake
 	config := &quic.Config{HandshakeIdleTimeout: time.Minute, MaxIdleTimeout: idleTimeout,
 		KeepAlivePeriod: idleTimeout / 4}
 	conn, err := over.Dial(ctx, remote, http3.ConfigureTLSConfig(d.TLSConfig(http3.NextProtoH3)), config)

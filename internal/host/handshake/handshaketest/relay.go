@@ -1,5 +1,5 @@
-// Package handshaketest is for tests of what goes over UDP: a network that loses,
-// duplicates and delays as the test asks.
+// Package handshaketest simulates, for tests of UDP, a network that loses, duplicates and delays datagrams as
+// the test specifies.
 package handshaketest
 
 import (
@@ -11,18 +11,17 @@ import (
 	"time"
 )
 
-// Fate is when a datagram is passed on, for each time that it is; none: it is lost.
+// Fate lists the delays after which copies of a datagram are passed on; empty: it is lost.
 type Fate []time.Duration
 
-// Passed and Lost are the usual ones.
+// Passed and Lost are the common fates.
 var (
 	Passed = Fate{0}
 	Lost   Fate
 )
 
-// Relay passes datagrams on in both directions between the clients of its address and
-// another one, as fate says of the n-th in a direction, counted from 0 over all
-// clients. It ends with the test.
+// Relay passes datagrams in both directions between the clients of its address and to. fate decides for the
+// n-th datagram of a direction, counted from 0 over all clients. It ends with the test.
 func Relay(t testing.TB, to netip.AddrPort, fate func(back bool, n int) Fate) netip.AddrPort {
 	t.Helper()
 	loopback := net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), 0))
@@ -63,7 +62,7 @@ type relay struct {
 	far    map[netip.AddrPort]*net.UDPConn // by client
 }
 
-// beyond is the socket that stands for a client.
+// beyond returns the socket that represents a client at the other end.
 func (r *relay) beyond(near *net.UDPConn, from, to netip.AddrPort) *net.UDPConn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +89,7 @@ func (r *relay) beyond(near *net.UDPConn, from, to netip.AddrPort) *net.UDPConn 
 	return far
 }
 
-// pass does with a datagram what its fate is.
+// pass applies its fate to a datagram.
 func (r *relay) pass(back bool, datagram []byte, on func([]byte)) {
 	direction := 0
 	if back {

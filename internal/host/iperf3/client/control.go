@@ -28,12 +28,12 @@ func (t *Test) reach(ctx context.Context) error {
 	t.control = &control{conn.(*net.TCPConn), t.timeout()}
 	t.server, t.local = socket.AddrPort(conn.RemoteAddr()), socket.AddrPort(conn.LocalAddr()).Addr()
 	if t.request.Flow.Local.IsValid() {
-		t.request.Flow.Local = t.local // as connected: with the zone, where it has one
+		t.request.Flow.Local = t.local // the address in use, with its zone if it has one
 	}
 	return nil
 }
 
-// control is a control connection whose writes take no longer than limit.
+// control is a control connection whose writes time out after limit.
 type control struct {
 	*net.TCPConn
 	limit time.Duration
@@ -46,7 +46,7 @@ func (c *control) Write(b []byte) (int, error) {
 	return c.TCPConn.Write(b)
 }
 
-// hear waits for a state; limit 0: for as long as it takes.
+// hear waits for a state; limit 0: without a timeout.
 func (t *Test) hear(limit time.Duration) heard {
 	var until time.Time
 	if limit > 0 {
@@ -59,8 +59,7 @@ func (t *Test) hear(limit time.Duration) heard {
 	return heard{state, err}
 }
 
-// welcome sends the cookie and waits for the server's first state, which shows whether
-// it is an iperf3 server.
+// welcome sends the cookie and waits for the server's first state, which shows whether it is an iperf3 server.
 func (t *Test) welcome(ctx context.Context) error {
 	_, err := t.control.Write(t.cookie[:])
 	h := heard{err: err}
@@ -91,8 +90,7 @@ func (t *Test) welcome(ctx context.Context) error {
 	return fmt.Errorf("something else than iperf3 listens at %s: it began with %v", t.server, h.state)
 }
 
-// isLinerate says whether the peer, which closed the connection on iperf3's cookie,
-// answers linerate's greeting.
+// isLinerate reports whether the peer, which closed the connection on iperf3's cookie, is a linerate server.
 func (t *Test) isLinerate(ctx context.Context) bool {
 	dialer := net.Dialer{Timeout: t.timeout()}
 	conn, err := dialer.DialContext(ctx, "tcp", t.server.String())
@@ -114,7 +112,7 @@ func hungUp(err error) bool {
 		errors.Is(err, syscall.EPIPE)
 }
 
-// refused is the error of a server that did not send the state expected, and when.
+// refused returns the error for a server that did not send the expected state; when names the step.
 func (t *Test) refused(when string, h heard) error {
 	what := ""
 	switch {
@@ -163,7 +161,7 @@ func (t *Test) reason() string {
 	return text
 }
 
-// token is what authenticates the user.
+// token returns the token that authenticates the user.
 func token(login *message.Iperf3Login) (string, error) {
 	block, _ := pem.Decode(login.PublicKey)
 	if block == nil {
@@ -180,8 +178,7 @@ func token(login *message.Iperf3Login) (string, error) {
 	return iperf3.Credentials{User: login.User, Password: login.Password, At: time.Now()}.Encode(key, login.PKCS1)
 }
 
-// largestDatagram is the most payload that fits into one packet on the path of the
-// control connection.
+// largestDatagram returns the largest payload that fits into one packet on the control connection's path.
 func (t *Test) largestDatagram() int {
 	mtu := 1500
 	if raw, err := t.control.SyscallConn(); err == nil {
@@ -191,7 +188,7 @@ func (t *Test) largestDatagram() int {
 			}
 		})
 	}
-	headers := 28 // IPv4 and UDP
+	headers := 28 // IPv4 and UDP headers
 	if t.server.Addr().Is6() {
 		headers = 48
 	}

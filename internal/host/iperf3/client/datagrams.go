@@ -14,18 +14,18 @@ import (
 	"linerate/internal/model/message"
 )
 
-// hellos is how often a UDP stream is asked for, in one time limit: iperf3 itself
-// asks once, but datagrams may be lost. strays is how many others may come before
-// the answer: a server that sends does not wait.
+// hellos is how often a UDP stream is requested within the timeout: iperf3 asks only once, but datagrams may be
+// lost. strays is how many other datagrams may precede the answer, since a sending server does not wait.
 const (
 	hellos = 5
 	strays = 1000
 )
 
-// openDatagrams opens a UDP stream: a question, and the server's answer.
+// openDatagrams opens a UDP stream: it sends a request and waits for the server's answer.
 func openDatagrams(ctx context.Context, e *datagram.Engine, request message.FlowRequest, wide bool,
 	limit time.Duration) (netip.AddrPort, error) {
-	request.MSS, request.CongestionControl, request.NoDelay = 0, "", nil // TCP's, and no stream's of these
+	// options for TCP, which these streams do not have
+	request.MSS, request.CongestionControl, request.NoDelay = 0, "", nil
 	conn, err := datagram.Dial(ctx, request)
 	if err != nil {
 		return netip.AddrPort{}, err

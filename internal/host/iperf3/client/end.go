@@ -14,18 +14,17 @@ import (
 )
 
 const (
-	// drain is how long the end waits for what is in flight, so that both
-	// ends' counts can be compared.
+	// drain is how long End waits for data in flight, so that both ends' counts are comparable.
 	drain = 2 * time.Second
-	// quiet is how long nothing arrives when all has arrived.
+	// quiet is the time without arrivals after which everything has arrived.
 	quiet = 100 * time.Millisecond
 	// unread is how long a server may take to read what its kernel has acknowledged.
 	unread = 50 * time.Millisecond
-	// last is how long the server may take to hang up.
+	// last is how long the server may take to close the connection.
 	last = time.Second
 )
 
-// end sends the server the end of the test.
+// end tells the server that the test has ended.
 func (t *Test) end() {
 	t.settleWrites()
 	t.mu.Lock()
@@ -38,8 +37,7 @@ func (t *Test) end() {
 	close(t.ended)
 }
 
-// End waits for a test's end, which Start has scheduled, and exchanges results
-// with the server.
+// End waits for the end of the test, which Start has scheduled, and exchanges results with the server.
 func (t *Test) End(ctx context.Context) (message.Iperf3Closed, error) {
 	defer context.AfterFunc(ctx, t.terminate)()
 	select {
@@ -57,7 +55,7 @@ func (t *Test) End(ctx context.Context) (message.Iperf3Closed, error) {
 	if unsaid != nil {
 		return message.Iperf3Closed{}, t.refused("while the test ran", heard{err: unsaid})
 	}
-	// The server has closed its streams by the time that it asks for results.
+	// The server closes its streams before it asks for results.
 	if err := t.expect(ctx, iperf3.ExchangeResults, "after the test's end"); err != nil {
 		return message.Iperf3Closed{}, err
 	}
@@ -86,7 +84,7 @@ func (t *Test) End(ctx context.Context) (message.Iperf3Closed, error) {
 	return closed, nil
 }
 
-// expect waits for the one state that the listener hears.
+// expect waits for one state from the listener.
 func (t *Test) expect(ctx context.Context, want iperf3.State, when string) error {
 	limit := time.NewTimer(t.timeout())
 	defer limit.Stop()
@@ -103,15 +101,15 @@ func (t *Test) expect(ctx context.Context, want iperf3.State, when string) error
 	}
 }
 
-// settleWrites waits until everything that was written is acknowledged, and read.
-// The server counts until it hears of the end.
+// settleWrites waits until all written data is acknowledged and read. The server counts until it is told of the
+// end.
 func (t *Test) settleWrites() {
 	if t.request.Writes > 0 {
 		defer time.Sleep(unread)
 	}
 	until(drain, func() bool {
 		for _, e := range t.flows.Read() {
-			if e.Sends && e.Alive && e.UnsentBytes > 1 { // the end of the stream counts as one
+			if e.Sends && e.Alive && e.UnsentBytes > 1 { // a FIN counts as one byte
 				return false
 			}
 		}
@@ -119,9 +117,9 @@ func (t *Test) settleWrites() {
 	})
 }
 
-// settleReads waits until nothing comes any more: for the end of each stream, which
-// may be silent for long before that, as it is between two retransmissions; of
-// datagrams, which have no end, for a while in which none comes.
+// settleReads waits until nothing more arrives. It waits for the end of each TCP stream, which may be silent
+// for long before, between two retransmissions; UDP streams have no end, so it waits for a while without
+// datagrams.
 func (t *Test) settleReads() {
 	if t.request.Reads == 0 {
 		return
@@ -146,14 +144,14 @@ func (t *Test) settleReads() {
 	})
 }
 
-// until asks every few milliseconds, for a while.
+// until calls done every few milliseconds until it returns true or limit has passed.
 func until(limit time.Duration, done func() bool) {
 	for end := time.Now().Add(limit); !done() && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
 
-// results are what this side has counted since the window began.
+// results returns what this side has counted since the window began.
 func (t *Test) results(ends []message.FlowEnd, elapsed int64) *iperf3.Results {
 	seconds := float64(elapsed) / 1e9
 	r := iperf3.NewResults(iperf3.UsedCPU().Since(t.cpu), seconds)
@@ -166,8 +164,7 @@ func (t *Test) results(ends []message.FlowEnd, elapsed int64) *iperf3.Results {
 	return r
 }
 
-// leave says that this side is done, and waits a moment for the server to hang up
-// first, as iperf3 does.
+// leave sends Done and waits a moment for the server to close first, as iperf3 does.
 func (t *Test) leave() {
 	t.mu.Lock()
 	over := t.over

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// understand reads the server's results, and refuses what cannot be: a stream that
-// was not opened, one twice, or one that is missing.
+// understand checks the server's results. It rejects a stream that was not opened, is listed twice, or is
+// missing.
 func (t *Test) understand(closed *message.Iperf3Closed) error {
 	var r iperf3.Results
 	if err := json.Unmarshal(closed.Results, &r); err != nil {
@@ -39,9 +39,8 @@ func (t *Test) understand(closed *message.Iperf3Closed) error {
 	return nil
 }
 
-// total is what this host has of a flow, without what the server does not count:
-// the cookie, and the two bytes by which TCP acknowledges a connection's begin and
-// end.
+// total returns what this host counted for a flow, without what the server does not count: the cookie, and the
+// two bytes by which TCP acknowledges SYN and FIN.
 func total(e message.FlowEnd) int64 {
 	const more = iperf3.CookieBytes + 2
 	switch {
@@ -53,7 +52,7 @@ func total(e message.FlowEnd) int64 {
 	return e.WrittenBytes
 }
 
-// count is what the server says of one stream.
+// count returns the server's counts of one stream.
 func (t *Test) count(s *iperf3.StreamResult, sends bool) record.PeerCount {
 	c := record.PeerCount{Bytes: int64(s.Bytes), Retransmits: int64(s.Retransmits)}
 	if seconds := s.EndTime - s.StartTime; s.HasTimes && seconds > 0 {
@@ -76,8 +75,7 @@ var versionText = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^iperf (3[0-9A-Za-z.+-]{1,20})`)
 })
 
-// program is what the server is, as far as its output says it: the protocol has no
-// place for it.
+// program returns the server's version if its output names it; the protocol does not transmit it.
 func program(r iperf3.Results) string {
 	var output struct {
 		Start struct {

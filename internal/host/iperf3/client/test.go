@@ -1,12 +1,10 @@
-// Package client drives an iperf3 server: it agrees on a test over the control
-// connection, opens its streams, and ends it. The streams themselves are flows
-// like any other: those of TCP are package stream's, those of UDP package
-// datagram's, with iperf3's header. So they start, are read and stop as a trial's
-// do, by this host's clock.
+// Package client runs tests with an iperf3 server: it negotiates a test on the control connection, opens its
+// streams, and ends it. The streams are ordinary flows: those of TCP belong to package stream, those of UDP to
+// package datagram with iperf3's header. So they start, are read and stop like a trial's flows, by this host's
+// clock.
 //
-// It does not say what the figures mean, and cannot make the server count over
-// our window. What goes over the connections is in package iperf3, what can be
-// known and what cannot in docs/iperf3.md.
+// It does not interpret the figures, and cannot make the server count over our window. Package iperf3 has the
+// protocol; docs/iperf3.md says what can be known.
 package client
 
 import (
@@ -33,8 +31,8 @@ import (
 // flows are the streams of a test.
 type flows = traffic.FlowEngine
 
-// Test is one test with a server. It is a FlowEngine: its flows start, are read and
-// are closed as the others of a trial are.
+// Test is one test with a server. It is a FlowEngine: its flows are started, read and closed like others of a
+// trial.
 type Test struct {
 	flows
 	request message.Iperf3Request
@@ -43,42 +41,41 @@ type Test struct {
 	local   netip.Addr
 	cookie  iperf3.Cookie
 	params  iperf3.Parameters
-	began   int64          // when the server said that the test runs
-	cpu     iperf3.CPUTime // this process's, then
+	began   int64          // when the server said that the test is running
+	cpu     iperf3.CPUTime // of this process at that time
 
-	heard  chan heard    // the one state that ends the test, or why none came
-	broken chan struct{} // closed when that was not asked for
-	ended  chan struct{} // closed when the end has been sent to the server
+	heard  chan heard    // the state that ends the test, or why none came
+	broken chan struct{} // closed when it came unexpectedly
+	ended  chan struct{} // closed when the server has been told of the end
 
-	mu      sync.Mutex              // guards the following
-	ending  bool                    // the test's end is being said
-	unsaid  error                   // why it could not be
-	elapsed int64                   // how long the test was, by then
+	mu      sync.Mutex              // guards the fields below
+	ending  bool                    // the server is being told of the end
+	unsaid  error                   // the error of that
+	elapsed int64                   // length of the test until then
 	failure error                   // why the test broke off
-	omitted map[string]iperf3.Count // of the flows, when the window began
-	over    bool                    // the control connection is of no more use
+	omitted map[string]iperf3.Count // the flows' counts when the window began
+	over    bool                    // the control connection is no longer usable
 }
 
-// heard is what came over the control connection.
+// heard is a message from the control connection.
 type heard struct {
 	state iperf3.State
 	err   error
 }
 
-// outputIntervals bounds, in streams × seconds, the tests of which the server's
-// output is requested: it has every stream in every second.
+// outputIntervals limits, in streams × seconds, the tests whose server output is requested: it lists every
+// stream in every second.
 const outputIntervals = 600
 
-// Open agrees on a test with a server and opens its streams. When it returns, the
-// server has begun: what it sends is being received, and what this host sends
-// waits for Start.
+// Open negotiates a test with a server and opens its streams. When it returns, the server has begun: what it
+// sends is being received; this host sends after Start.
 func Open(ctx context.Context, request message.Iperf3Request) (*Test, message.Iperf3Opened, error) {
 	t := &Test{request: request, cookie: iperf3.NewCookie(), heard: make(chan heard, 1), broken: make(chan struct{}),
 		ended: make(chan struct{}), omitted: map[string]iperf3.Count{}}
 	if err := t.reach(ctx); err != nil {
 		return nil, message.Iperf3Opened{}, err
 	}
-	// An interruption ends the wait, and is sent to the server.
+	// Cancelling ends the wait and tells the server.
 	stop := context.AfterFunc(ctx, t.terminate)
 	opened, err := t.begin(ctx)
 	if !stop() && err == nil {
@@ -97,7 +94,7 @@ func Open(ctx context.Context, request message.Iperf3Request) (*Test, message.Ip
 
 func (t *Test) timeout() time.Duration { return time.Duration(t.request.TimeoutNs) }
 
-// begin goes from the cookie to the running test.
+// begin runs the protocol from the cookie to the running test.
 func (t *Test) begin(ctx context.Context) (opened message.Iperf3Opened, err error) {
 	if err := t.welcome(ctx); err != nil {
 		return opened, err
@@ -141,8 +138,7 @@ func (t *Test) begin(ctx context.Context) (opened message.Iperf3Opened, err erro
 	return opened, nil
 }
 
-// stream opens one stream. The server knows streams by the order in which they
-// come.
+// stream opens one stream. The server identifies streams by their order.
 func (t *Test) stream(ctx context.Context, request message.FlowRequest) (netip.AddrPort, error) {
 	if e, ok := t.flows.(*datagram.Engine); ok {
 		request.Datagram = unit.Bytes(t.params.Length)
@@ -168,8 +164,8 @@ func (t *Test) stream(ctx context.Context, request message.FlowRequest) (netip.A
 	return local, t.flows.(*stream.Engine).Adopt(request, conn, 0)
 }
 
-// parameters are what the server is sent. Its own time limit is a fallback: this side
-// ends the test.
+// parameters returns the test parameters for the server. The server's time limit is a fallback: this side ends
+// the test.
 func (t *Test) parameters() (iperf3.Parameters, error) {
 	o, f := t.request, t.request.Flow
 	seconds := func(ns int64) iperf3.Int { return iperf3.Int(math.Ceil(float64(ns) / 1e9)) }
@@ -202,10 +198,8 @@ func (t *Test) parameters() (iperf3.Parameters, error) {
 	return p, nil
 }
 
-// Start schedules the flows and the test's end, which the server hears of as soon
-// as all that was sent has arrived: it counts until then. What the flows had
-// counted when the window began is noted, as iperf3 does when its omitted time is
-// over.
+// Start schedules the flows and the test's end. The server is told once everything sent has arrived, since it
+// counts until then. The counts at the window's begin are subtracted, as iperf3 does for its omitted time.
 func (t *Test) Start(w message.WindowRequest) {
 	t.flows.Start(w)
 	time.AfterFunc(time.Duration(w.StopNs-sched.Now()), t.end)
@@ -219,14 +213,13 @@ func (t *Test) Start(w message.WindowRequest) {
 	})
 }
 
-// Shorten ends the test ahead of the time that Start was given.
+// Shorten ends the test earlier than Start scheduled.
 func (t *Test) Shorten(endNs, stopNs int64) {
 	t.flows.Shorten(endNs, stopNs)
 	time.AfterFunc(time.Duration(stopNs-sched.Now()), t.end)
 }
 
-// listen waits for the server's next word. While the test runs there should be
-// none.
+// listen waits for the server's next state. While the test runs there should be none.
 func (t *Test) listen() {
 	h := t.hear(0)
 	t.mu.Lock()
@@ -238,18 +231,17 @@ func (t *Test) listen() {
 	t.heard <- h
 }
 
-// Broken is closed when the server has ended the test before its time; Err says
-// how.
+// Broken returns a channel that is closed when the server ends the test early; Err says why.
 func (t *Test) Broken() <-chan struct{} { return t.broken }
 
-// Err is why the test broke off; nil: it has not.
+// Err returns why the test ended early; nil if it has not.
 func (t *Test) Err() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.failure
 }
 
-// terminate sends the server that this side was interrupted, and closes.
+// terminate tells the server that this side was interrupted, and closes the connection.
 func (t *Test) terminate() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

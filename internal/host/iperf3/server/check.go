@@ -8,12 +8,12 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// largestWindow is the most memory that one of a client's connections may have
-// the kernel set aside, each direction.
+// largestWindow is the most memory that the kernel may reserve for one of a client's connections, per
+// direction.
 const largestWindow = 64 << 20
 
-// check says why a test is not carried out, with the code that its client has
-// words for. It fills in what a client may leave out.
+// check returns why a test is refused, with a code for which the client has a text. It sets defaults for what a
+// client may omit.
 func check(p *iperf3.Parameters, b message.Bounds) error {
 	within := func(code iperf3.Code, name string, value iperf3.Int, low, high int64) error {
 		if int64(value) < low || int64(value) > high {
@@ -59,10 +59,10 @@ func check(p *iperf3.Parameters, b message.Bounds) error {
 	return bounded(p, b)
 }
 
-// defaultDatagram is the size when a client names none.
+// defaultDatagram is the size if a client gives none.
 const defaultDatagram = 1460
 
-// bounded says what of a test is more than this server allows.
+// bounded returns which limit of this server a test exceeds.
 func bounded(p *iperf3.Parameters, b message.Bounds) error {
 	if n := p.Streams(); n > b.Flows {
 		return refuse(iperf3.CodeStreams, "%d streams: this server allows a client %d", n, b.Flows)
@@ -70,7 +70,7 @@ func bounded(p *iperf3.Parameters, b message.Bounds) error {
 	if s := float64(p.Time + p.Omit); s > b.DurationS {
 		code := iperf3.CodeMaxDuration
 		if older(p.ClientVersion, 3, 20) {
-			code = iperf3.CodeDuration // they have no words for the other
+			code = iperf3.CodeDuration // old clients have no text for the other
 		}
 		return refuse(code, "a test of %v: this server allows %v (--max-duration)", unit.Duration(s*1e9),
 			unit.Duration(b.DurationS*1e9))
@@ -84,14 +84,14 @@ func bounded(p *iperf3.Parameters, b message.Bounds) error {
 		return refuse(iperf3.CodeTotalRate, "%s on each of %d streams: this server allows %s",
 			unit.BitRate(asked), p.Parallel, unit.BitRate(b.RateBps))
 	case p.UDP && asked == 0 && !p.Reverse:
-		// Nothing would hold a client back that sends datagrams.
+		// Nothing limits a client that sends datagrams.
 		return refuse(iperf3.CodeTotalRate, "datagrams at any rate: this server allows %s", unit.BitRate(b.RateBps))
 	}
 	return nil
 }
 
-// older reports whether a version such as 3.12 or 3.17+ is below another. One that
-// cannot be read is.
+// older reports whether a version such as 3.12 or 3.17+ is below major.minor. An unreadable version counts as
+// older.
 func older(version string, major, minor int) bool {
 	var a, b int
 	if _, err := fmt.Sscanf(version, "%d.%d", &a, &b); err != nil {

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/version"
 )
 
-// output is what a client prints that asks for the server's output: each second, and
-// each flow as both ends counted it.
+// output returns the text for a client that requests the server's output: each second, and each flow as both
+// ends counted it.
 func (t *test) output(theirs *iperf3.Results) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "linerate %s, for iperf3 %s at %s\n", version.String(), plain.Short(t.p.ClientVersion, 20), t.from)
@@ -39,7 +39,7 @@ func (t *test) writeIntervals(b *strings.Builder) {
 	before := tick{at: t.began}
 	for _, now := range t.series {
 		if now.at-before.at < 100e6 && len(t.series) > 1 {
-			continue // the end of the test came just after a full second
+			continue // the test ended just after a full second
 		}
 		rate := func(bytes int64) string {
 			return unit.FormatRate(float64(bytes) * 8e9 / float64(max(now.at-before.at, 1)))

@@ -1,11 +1,9 @@
-// Package server answers iperf3 clients, any number at the same time: each test
-// has its own control connection, streams and counters, and is identified by its
-// cookie. What goes over the connections is in package iperf3.
+// Package server serves iperf3 clients concurrently. Each test has its own control connection, streams and
+// counters, and is identified by its cookie. Package iperf3 has the protocol.
 //
-// It is made to be left running, as package serve is, which runs it and decides
-// how many are accepted: what does not speak the protocol is closed, every wait has an
-// end, and a datagram is answered, with one of its own size, only to an address
-// from which a control connection came that waits for it.
+// Package serve runs it permanently and decides how many clients are accepted. Connections that do not speak
+// the protocol are closed, every wait has a timeout, and a datagram is answered, with one of its own size, only
+// if its source has a control connection that waits for it.
 //
 // It measures as iperf3 does; docs/iperf3.md lists where it counts differently.
 package server
@@ -30,57 +28,55 @@ import (
 )
 
 const (
-	// patience is how long a client may take for a step: a cookie, parameters, a stream,
-	// results.
+	// patience is how long a client may take for a step: a cookie, parameters, a stream, results.
 	patience = 10 * time.Second
 )
 
-// Options of a server. All but Logins and Closed have to be set.
+// Options of a server. All except Logins and Closed are required.
 type Options struct {
-	// Allowed says whether an address is served.
+	// Allowed reports whether an address is served.
 	Allowed func(netip.Addr) bool
-	// Admit accepts a client with what its streams take, until dismiss is called, or returns
-	// why there is no room.
+	// Admit accepts a client and reserves what its streams need until dismiss is called, or returns why there
+	// is no room.
 	Admit func(c Client, from netip.Addr, streams budget.Use) (dismiss func(), err error)
 	// Guesses limits wrong passwords.
 	Guesses *budget.Guesses
-	// Pending holds connections without a test.
+	// Pending holds connections that have no test yet.
 	Pending *greeting.Queue
-	// Bounds are for each client.
+	// Bounds apply to each client.
 	Bounds message.Bounds
-	// Users are those who may run tests; nil: all.
+	// Users are allowed to run tests; nil: everybody is.
 	Users *Users
-	// Closed is why no client is served; empty: they are.
+	// Closed is why no client is served; empty if clients are.
 	Closed string
-	// Linerate is why clients of linerate are refused at this port; empty: without an answer.
+	// Linerate is why linerate clients are refused at this port; empty: they get no answer.
 	Linerate string
-	// OnSession is called with each test, and each client that was refused.
+	// OnSession is called for each test and each refused client.
 	OnSession func(Session)
 }
 
-// Client is what others may ask of a test while it is there.
+// Client is a running test.
 type Client interface {
-	// Moved is what it has received and sent so far.
+	// Moved returns the bytes received and sent so far.
 	Moved() (received, sent int64)
-	// Flows is how many streams it has.
+	// Flows returns the number of streams.
 	Flows() int
 }
 
-// Session is one test, or why there was none.
+// Session describes one test, or why there was none.
 type Session struct {
 	From    netip.AddrPort
-	Version string // the client's iperf3; empty: it did not say
+	Version string // the client's iperf3 version; empty: unknown
 	Began   time.Time
-	// Of the test: how long it was, its streams, and what they moved in that
-	// time, without what was omitted.
+	// Length of the test, its streams, and the bytes they moved in that time, without the omitted time.
 	RanS           float64
 	Flows          int
 	Received, Sent int64
-	// Err is why it ended before its end, or, a Refused, did not begin.
+	// Err is why it ended early or, if a Refused, did not begin.
 	Err error
 }
 
-// Refused is why a client was not served.
+// Refused is the error of a client that was not served.
 type Refused struct {
 	Code   iperf3.Code
 	Reason string
@@ -92,7 +88,7 @@ func refuse(code iperf3.Code, format string, arguments ...any) Refused {
 	return Refused{code, fmt.Sprintf(format, arguments...)}
 }
 
-// Listener is the port, of TCP and of UDP.
+// Listener is a port opened for both TCP and UDP.
 type Listener struct {
 	tcp *net.TCPListener
 	udp *net.UDPConn
@@ -115,15 +111,14 @@ func Listen(ctx context.Context, address string) (*Listener, error) {
 	return &Listener{tcp.(*net.TCPListener), udp.(*net.UDPConn)}, nil
 }
 
-// sharePort lets each UDP stream have a socket of its own with the same port.
+// sharePort lets each UDP stream have its own socket on the same port.
 func sharePort(_, _ string, raw syscall.RawConn) error {
 	return socket.WithFD(raw, sock.SetReusePort)
 }
 
-// Addr is the address that is listened on.
 func (l *Listener) Addr() *net.TCPAddr { return l.tcp.Addr().(*net.TCPAddr) }
 
-// Close gives the port back, for those who do not Serve.
+// Close closes a listener that Serve was not called with.
 func (l *Listener) Close() {
 	l.tcp.Close()
 	l.udp.Close()
@@ -136,15 +131,14 @@ type server struct {
 	ctx      context.Context
 
 	mu        sync.Mutex
-	tests     map[iperf3.Cookie]*test // whose TCP streams are expected
-	asking    map[netip.Addr]*test    // whose UDP streams are expected, by the client's address
-	asked     chan struct{}           // closed, and made anew, when one of them has all
+	tests     map[iperf3.Cookie]*test // tests that expect TCP streams
+	asking    map[netip.Addr]*test    // tests that expect UDP streams, by the client's address
+	asked     chan struct{}           // closed and replaced when a test has all its UDP streams
 	reporting sync.Mutex
 	sessions  sync.WaitGroup
 }
 
-// Serve answers clients until ctx ends, and then ends all tests. It closes the
-// listener.
+// Serve answers clients until ctx ends, and then ends all tests and closes the listener.
 func Serve(ctx context.Context, l *Listener, options Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -161,7 +155,7 @@ func Serve(ctx context.Context, l *Listener, options Options) error {
 		a := arrival{conn, place}
 		place++
 		from := socket.AddrPort(conn.RemoteAddr())
-		if !from.IsValid() { // reset already: the kernel no longer has the address
+		if !from.IsValid() { // already reset: the kernel no longer knows the address
 			socket.Reset(conn)
 			return
 		}
@@ -170,17 +164,17 @@ func Serve(ctx context.Context, l *Listener, options Options) error {
 	})
 }
 
-// arrival is a connection and how many came before it.
+// arrival is a connection and the number of connections before it.
 type arrival struct {
 	conn  *net.TCPConn
 	place int
 }
 
-// handle handles one connection: a stream of a test that expects it, or a client.
+// handle serves one connection: a stream of a test that expects it, or a client.
 func (s *server) handle(a arrival, waiter *greeting.Waiter) {
 	defer waiter.Leave()
 	conn := a.conn
-	// A connection that says nothing is closed with the server.
+	// A silent connection is closed with the server.
 	closing := context.AfterFunc(s.ctx, func() { conn.Close() })
 	defer closing()
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
@@ -194,7 +188,7 @@ func (s *server) handle(a arrival, waiter *greeting.Waiter) {
 			io.Writer
 		}{io.MultiReader(bytes.NewReader(cookie[:]), conn), conn}
 		_, _, _ = greeting.Server{Closed: s.options.Linerate}.Receive(greeted)
-		conn.Close() // without RST, so that the reason arrives
+		conn.Close() // without RST, so that the client receives the reason
 		return
 	}
 	if err != nil {
@@ -229,8 +223,8 @@ func (s *server) report(v Session) {
 	s.options.OnSession(v)
 }
 
-// expect has TCP streams with a test's cookie given to it; false: another test
-// has the same cookie.
+// expect registers a test for TCP streams with its cookie; it returns false if another test has the same
+// cookie.
 func (s *server) expect(t *test) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -21,7 +21,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// engine makes a test's flows, one for each of its streams, in their order.
+// engine has a test's flows, one per stream, in the same order.
 type engine interface {
 	Start(message.WindowRequest)
 	Stop()
@@ -41,7 +41,7 @@ type testStream struct {
 	omitted, final iperf3.Count
 }
 
-// request is the flow of the stream that is opened as number n.
+// request returns the flow request for the n-th stream opened.
 func (t *test) request(n int) message.FlowRequest {
 	o := message.FlowRequest{ID: fmt.Sprint(iperf3.StreamID(n)), Sends: t.p.ServerSends(n)}
 	o.Window = unit.Bytes(min(t.p.Window, largestWindow))
@@ -58,8 +58,7 @@ func (t *test) request(n int) message.FlowRequest {
 	return o
 }
 
-// addStream makes a flow of what the client has opened as number n. The connection
-// is closed if that fails.
+// addStream adds a flow for the n-th stream that the client opened. On failure it closes the connection.
 func (t *test) addStream(n int, conn net.Conn) error {
 	request := t.request(n)
 	s := &testStream{id: iperf3.StreamID(n), sends: request.Sends}
@@ -80,7 +79,7 @@ func (t *test) addStream(n int, conn net.Conn) error {
 			conn.Close()
 			return err
 		}
-		request.Window = 0 // it has been set
+		request.Window = 0 // already set
 		err = e.Adopt(request, conn.(*net.TCPConn), t.piece())
 	case *datagram.Engine:
 		if window := int(request.Window); window != 0 {
@@ -99,20 +98,20 @@ func (t *test) addStream(n int, conn net.Conn) error {
 	return nil
 }
 
-// setOptions sets what a connection is to have, and says which congestion control it
-// has. Its segment size the client has asked for, in TCP's handshake.
+// setOptions sets a connection's options and returns its congestion control. The client requested its segment
+// size in the TCP handshake.
 func (t *test) setOptions(raw syscall.RawConn) (congestion string, err error) {
 	request := message.FlowRequest{Spec: flow.Spec{Window: unit.Bytes(min(t.p.Window, largestWindow)),
 		RateCap: unit.BitRate(t.p.FQRate)}}
-	// As iperf3 does, go on with another one than was asked for, and say which.
-	// With privileges, the kernel would load any module of that name.
+	// Like iperf3, continue with the default if it is unavailable, and report it. With privileges, setting it
+	// would load any kernel module of that name.
 	if available(t.p.Congestion) {
 		request.CongestionControl = t.p.Congestion
 	}
 	return congestion, socket.WithFD(raw, func(fd int) error {
 		err := socket.PrepareAccepted(request, fd)
 		if err != nil && request.CongestionControl != "" {
-			request.CongestionControl = "" // it is there, but not for this user
+			request.CongestionControl = "" // available, but not to this user
 			err = socket.PrepareAccepted(request, fd)
 		}
 		if err != nil {
@@ -123,15 +122,15 @@ func (t *test) setOptions(raw syscall.RawConn) (congestion string, err error) {
 	})
 }
 
-// available says whether the kernel has a congestion control already.
+// available reports whether the kernel already has a congestion control.
 func available(name string) bool {
 	there, err := proc.Sysctls{}.Read("net.ipv4.tcp_available_congestion_control")
 	return err == nil && name != "" && slices.Contains(strings.Fields(there), name)
 }
 
-// piece is how much a TCP stream writes at a time: the client's block, or several if
-// it asked for bursts; 0: it asked for neither. A piece goes out as fast as it can: with a
-// bound of the rate it is no more than iperf3's usual block.
+// piece returns how many bytes a TCP stream writes at a time: the client's block, or several if it requested
+// bursts; 0 if it requested neither. A piece is sent as fast as possible, so with a rate limit it is at most
+// iperf3's default block.
 func (t *test) piece() int {
 	if t.p.Length == iperf3.DefaultLength && t.p.Burst <= 1 {
 		return 0
@@ -143,7 +142,7 @@ func (t *test) piece() int {
 	return int(piece)
 }
 
-// rate is what each stream in a direction may carry; 0: any rate.
+// rate returns the rate limit of each stream in a direction; 0: none.
 func (t *test) rate(sends bool) unit.BitRate {
 	bps := math.Inf(1)
 	if sends && t.p.Bandwidth > 0 {
@@ -152,8 +151,8 @@ func (t *test) rate(sends bool) unit.BitRate {
 	if sends && t.p.UDP && t.p.FQRate > 0 {
 		bps = min(bps, float64(t.p.FQRate))
 	}
-	// What a client may have altogether is shared by the streams of a direction.
-	// A TCP client is held to it by its window, if it is read no faster.
+	// The streams of a direction share the client's limit. Reading no faster than that holds back a TCP client
+	// through its window.
 	if most := t.server.options.Bounds.RateBps; most > 0 && (sends || !t.p.UDP) {
 		bps = min(bps, most/float64(t.p.Parallel))
 	}
@@ -163,8 +162,8 @@ func (t *test) rate(sends bool) unit.BitRate {
 	return unit.BitRate(bps)
 }
 
-// streamError is why the test cannot go on, if a stream's socket has failed. That the
-// client has closed a stream is none: the control connection says what that means.
+// streamError returns why the test cannot continue if a stream's socket has failed. A stream closed by the
+// client is no failure: the control connection says what that means.
 func (t *test) streamError() error {
 	request, err := t.engine.Broken()
 	switch {
@@ -179,7 +178,7 @@ func (t *test) streamError() error {
 	return refuse(code, "stream %s: %s", request.ID, socket.Reason(err, t.from.Addr()))
 }
 
-// result is what the client is sent.
+// result returns the result to send to the client.
 func (s *testStream) result(seconds float64) iperf3.StreamResult {
 	return s.final.Result(s.id, s.omitted, seconds)
 }

@@ -16,7 +16,7 @@ import (
 	"linerate/internal/host/stream"
 )
 
-// gather has the client open its streams.
+// gather waits until the client has opened its streams.
 func (t *test) gather(ctx context.Context) error {
 	if t.p.UDP {
 		t.engine = datagram.New()
@@ -30,8 +30,8 @@ func (t *test) gather(ctx context.Context) error {
 	return t.gatherTCP(ctx)
 }
 
-// gatherTCP waits for connections that begin with the test's cookie. Their order
-// is that in which they were accepted: iperf3 gives directions by it.
+// gatherTCP waits for connections that begin with the test's cookie. They are ordered as accepted, because
+// iperf3 derives directions from that order.
 func (t *test) gatherTCP(ctx context.Context) error {
 	if !t.server.expect(t) {
 		return refuse(iperf3.CodeAccessDenied, "another test has the same cookie")
@@ -60,8 +60,7 @@ func (t *test) gatherTCP(ctx context.Context) error {
 	return nil
 }
 
-// take gives the test a TCP stream; false: it wants none, and it is still the
-// caller's.
+// take offers the test a TCP stream; it returns false if the test wants none; the caller then still owns it.
 func (t *test) take(a arrival) bool {
 	if a.conn.SetDeadline(time.Time{}) != nil {
 		return false
@@ -79,7 +78,7 @@ func (t *test) take(a arrival) bool {
 	}
 }
 
-// forget ends the expecting of TCP streams.
+// forget stops expecting TCP streams.
 func (t *test) forget() {
 	t.server.expectNoMore(t)
 	drain(t.arrivals, func(a arrival) { socket.Reset(a.conn) })
@@ -91,8 +90,8 @@ func discardAll(list []arrival) {
 	}
 }
 
-// gatherUDP waits for datagrams from the client's address. They do not say whose
-// they are; so of several tests from one address one at a time opens its streams.
+// gatherUDP waits for datagrams from the client's address. They do not identify a test, so only one test per
+// address opens its streams at a time.
 func (t *test) gatherUDP(ctx context.Context) error {
 	if err := t.askAlone(ctx); err != nil {
 		return err
@@ -110,7 +109,7 @@ func (t *test) gatherUDP(ctx context.Context) error {
 		if err := t.addStream(len(t.streams), conn); err != nil {
 			return err
 		}
-		// Now it may send.
+		// This lets the client send.
 		if _, err := conn.Write(iperf3.HelloAnswer[:]); err != nil {
 			return refuse(iperf3.CodeStreamAccept, "a stream was not answered: %s", socket.Reason(err, t.from.Addr()))
 		}
@@ -118,12 +117,12 @@ func (t *test) gatherUDP(ctx context.Context) error {
 	return nil
 }
 
-// gatherTime is over when a client has had its time to open all streams.
+// gatherTime returns a channel that fires when the client's time to open all streams is over.
 func (t *test) gatherTime() <-chan time.Time {
 	return time.After(patience + time.Duration(t.p.Streams())*100*time.Millisecond)
 }
 
-// next waits for the client's next stream, after the first so many, until late.
+// next waits for the client's next stream until late; the client has opened got before.
 func next[T any](ctx context.Context, t *test, late <-chan time.Time, streams <-chan T, got int) (stream T, err error) {
 	select {
 	case stream = <-streams:
@@ -141,7 +140,7 @@ func next[T any](ctx context.Context, t *test, late <-chan time.Time, streams <-
 	return stream, err
 }
 
-// drain closes what is still waiting in a channel of streams.
+// drain closes the streams still waiting in a channel.
 func drain[T any](streams <-chan T, end func(T)) {
 	for {
 		select {
@@ -153,7 +152,7 @@ func drain[T any](streams <-chan T, end func(T)) {
 	}
 }
 
-// askAlone waits until no other test from this address waits for its streams.
+// askAlone waits until no other test from this address is opening streams.
 func (t *test) askAlone(ctx context.Context) error {
 	s := t.server
 	late := time.After(time.Minute)
@@ -188,7 +187,7 @@ func (t *test) askNoMore() {
 	drain(t.asks, func(conn *net.UDPConn) { conn.Close() })
 }
 
-// greet receives the datagrams by which clients open UDP streams.
+// greet receives the datagrams with which clients open UDP streams.
 func (s *server) greet() {
 	buffer := make([]byte, iperf3.HelloBytes+1)
 	for {
@@ -204,9 +203,8 @@ func (s *server) greet() {
 	}
 }
 
-// hello gives a stream to the test that waits for one from this address. All else
-// is ignored, also a datagram that asks again for a stream that there is: the network, or
-// a client that was not answered yet, may have sent it twice.
+// hello passes a stream to the test that waits for one from this address. It ignores anything else, including a
+// repeated request for an existing stream, which the network or an impatient client may send.
 func (s *server) hello(from netip.AddrPort) {
 	from = socket.Unmap(from)
 	s.mu.Lock()
@@ -216,18 +214,18 @@ func (s *server) hello(from netip.AddrPort) {
 	if t == nil || again || len(t.asks) == cap(t.asks) {
 		return
 	}
-	// Its own socket with the same port, at the address that the client knows.
+	// A socket on the same port, at the address that the client knows.
 	local := socket.AddrPort(t.conn.LocalAddr())
 	dialer := net.Dialer{LocalAddr: net.UDPAddrFromAddrPort(local), Control: sharePort}
 	connection, err := dialer.DialContext(s.ctx, "udp", from.String())
 	if err != nil {
-		return // the client, or the test's time limit, ends it
+		return // the client or the test's time limit ends the test
 	}
 	conn := connection.(*net.UDPConn)
 	others := strays(conn, from)
 	s.mu.Lock()
 	if s.asking[from.Addr()] == t {
-		t.asks <- conn // there is room: nothing else fills it
+		t.asks <- conn // there is room: nothing else writes to it
 		t.askers[from] = true
 	} else {
 		conn.Close()
@@ -238,15 +236,14 @@ func (s *server) hello(from netip.AddrPort) {
 	}
 }
 
-// mostStrays bounds what is read of a new socket before its client's datagrams: the client may
-// send without pause.
+// mostStrays limits how many datagrams a new socket discards before its client's first, since a client may send
+// without pause.
 const mostStrays = 64
 
-// strays are other clients' questions that a new socket caught in the moment
-// between being bound and being connected.
+// strays returns other clients' requests that a new socket received between being bound and being connected.
 func strays(conn *net.UDPConn, client netip.AddrPort) (list []netip.AddrPort) {
 	buffer := make([]byte, iperf3.HelloBytes+1)
-	_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond)) // of all
+	_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond)) // for the whole loop
 	defer func() { _ = conn.SetReadDeadline(time.Time{}) }()
 	for range mostStrays {
 		n, from, err := conn.ReadFromUDPAddrPort(buffer)

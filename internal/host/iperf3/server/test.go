@@ -20,49 +20,48 @@ import (
 )
 
 const (
-	// grace is how much longer than agreed a test may take: its end is said by the
-	// client, over a network that the test may have filled.
+	// grace is how much longer than agreed a test may take: the client announces the end over a network that
+	// the test may have filled.
 	grace = 30 * time.Second
-	// remains is how long what waits in a receive buffer is still read when the
-	// test is over: it had arrived before.
+	// remains is how long receive buffers are still read after the test: their data arrived before the end.
 	remains = 5 * time.Millisecond
 	day     = int64(24 * time.Hour)
 	// stopPatience is how long a client may take to read why its test ends.
 	stopPatience = 500 * time.Millisecond
-	// maxResults bounds a client's results: those of every stream, and a title.
+	// maxResults limits a client's results: those of every stream, and a title.
 	maxResults = 256 << 10
-	// answerAfter is when a client is refused for its token, so that the time does not
-	// depend on what is wrong with it.
+	// answerAfter is when a client is refused for its token: a fixed time, so that it does not reveal what is
+	// wrong.
 	answerAfter = 200 * time.Millisecond
 )
 
-// test is one client's.
+// test is the test of one client.
 type test struct {
 	server *server
 	conn   *net.TCPConn
 	from   netip.AddrPort
 	cookie iperf3.Cookie
 	p      iperf3.Parameters
-	// inside is called when the client is accepted: it no longer counts as pending. False:
-	// its connection has been closed for another.
+	// inside is called when the client is accepted and no longer counts as pending. It returns false if its
+	// connection was closed to make room for another.
 	inside func() bool
 
 	arrivals chan arrival            // TCP streams
 	asks     chan *net.UDPConn       // UDP streams
-	askers   map[netip.AddrPort]bool // those of the UDP streams so far; guarded by the server's mu
+	askers   map[netip.AddrPort]bool // clients of the UDP streams so far; guarded by the server's mu
 	heard    chan heard
 
-	flows   atomic.Pointer[engine] // the same, for Moved and Flows
-	engine  engine                 // nil before the client opens its streams
+	flows   atomic.Pointer[engine] // the same engine, for Moved and Flows
+	engine  engine                 // nil until the client opens its streams
 	streams []*testStream          // in the order of the engine's flows
 	series  []tick
-	skipped tick // what was moved in the omitted time
+	skipped tick // counts of the omitted time
 
-	began, ended int64          // on the clock of package socket, of what is counted
-	cpu          iperf3.CPUTime // since then
+	began, ended int64          // begin and end of the counted time, on the clock of package socket
+	cpu          iperf3.CPUTime // used since began
 }
 
-// heard is what came on the control connection.
+// heard is a message from the control connection.
 type heard struct {
 	state iperf3.State
 	err   error
@@ -76,7 +75,7 @@ func newTest(s *server, conn *net.TCPConn, cookie iperf3.Cookie) *test {
 	}
 }
 
-// conduct serves the client from its cookie to the end, and reports the session.
+// conduct serves the client from its cookie to the end and reports the session.
 func (t *test) conduct() {
 	began := time.Now()
 	err := t.serve()
@@ -110,15 +109,14 @@ func (t *test) conduct() {
 	t.server.report(v)
 }
 
-// part lets the client read the last state: a connection that is closed with unread
-// data is reset.
+// part lets the client read the last state: closing a connection with unread data would reset it.
 func (t *test) part() {
 	_ = t.conn.CloseWrite()
 	_ = t.conn.SetReadDeadline(time.Now().Add(stopPatience))
 	_, _ = io.CopyN(io.Discard, t.conn, maxResults)
 }
 
-// errNotClient: not an iperf3 client; nothing is reported.
+// errNotClient means that the peer is no iperf3 client; it is not reported.
 var errNotClient = errors.New("no client")
 
 func (t *test) serve() error {
@@ -143,7 +141,7 @@ func (t *test) serve() error {
 	if err != nil {
 		return err
 	}
-	// Reading ends with the server. What is written before the results fits into any buffer.
+	// Reading ends when the server does. What is written before the results fits into any buffer.
 	defer context.AfterFunc(ctx, func() {
 		_ = t.conn.SetWriteDeadline(time.Now().Add(stopPatience))
 		_ = t.conn.SetReadDeadline(time.Now())
@@ -163,7 +161,7 @@ func (t *test) serve() error {
 	return t.broken(t.exchange(ctx))
 }
 
-// takes is what the test's streams take of the server's budget.
+// takes returns what the test's streams take of the server's budget.
 func (t *test) takes() budget.Use {
 	list := make([]message.FlowRequest, t.p.Streams())
 	for i := range list {
@@ -172,7 +170,7 @@ func (t *test) takes() budget.Use {
 	return budget.OfFlows(list)
 }
 
-// agree asks for the parameters and holds them against what is allowed.
+// agree requests the parameters and checks them against the limits.
 func (t *test) agree(ctx context.Context) error {
 	o := t.server.options
 	if !o.Allowed(t.from.Addr()) {
@@ -206,7 +204,7 @@ func (t *test) agree(ctx context.Context) error {
 	return check(&t.p, o.Bounds)
 }
 
-// listen hears what the client says until that ends the test.
+// listen reads the client's states until one ends the test.
 func (t *test) listen(ctx context.Context) {
 	for {
 		state, err := iperf3.ReadState(t.conn)
@@ -221,7 +219,7 @@ func (t *test) listen(ctx context.Context) {
 	}
 }
 
-// unexpected is the error when the client says anything at all.
+// unexpected returns the error for a client that sends anything at all here.
 func (h heard) unexpected() error {
 	switch {
 	case h.err != nil:
@@ -243,7 +241,7 @@ func gone(err error) error {
 	return fmt.Errorf("the client has gone: %w", err)
 }
 
-// broken notifies the client of the server's end.
+// broken tells the client that the server has ended the test.
 func (t *test) broken(err error) error {
 	if err != nil && t.server.ctx.Err() != nil {
 		_ = iperf3.WriteState(t.conn, iperf3.ServerTerminate)
@@ -253,7 +251,7 @@ func (t *test) broken(err error) error {
 	return err
 }
 
-// run carries the test out, until the client says that it is over.
+// run runs the test until the client ends it.
 func (t *test) run(ctx context.Context) error {
 	if err := iperf3.WriteState(t.conn, iperf3.TestStart); err != nil {
 		return gone(err)
@@ -262,7 +260,7 @@ func (t *test) run(ctx context.Context) error {
 	if err := iperf3.WriteState(t.conn, iperf3.TestRunning); err != nil {
 		return gone(err)
 	}
-	// The client says when it is over, or is waited for no longer than a day.
+	// The client ends the test; otherwise it ends after a day.
 	t.engine.Start(message.WindowRequest{StartNs: t.began, BeginNs: t.began, EndNs: t.began + day,
 		StopNs: t.began + day})
 	defer t.stop()
@@ -299,7 +297,7 @@ func (t *test) run(ctx context.Context) error {
 	}
 }
 
-// omit forgets what was counted so far.
+// omit excludes what was counted so far.
 func (t *test) omit() {
 	t.began, t.cpu = sched.Now(), iperf3.UsedCPU()
 	for i, e := range t.engine.Read() {
@@ -309,7 +307,7 @@ func (t *test) omit() {
 	t.series = nil
 }
 
-// stop ends the counting.
+// stop ends counting.
 func (t *test) stop() {
 	t.ended = sched.Now()
 	t.cpu = iperf3.UsedCPU().Since(t.cpu)
@@ -321,7 +319,7 @@ func (t *test) stop() {
 	t.tick(t.ended)
 }
 
-// tick is what all streams had counted at an instant of the test.
+// tick holds the counts of all streams at a time of the test.
 type tick struct {
 	at             int64
 	received, sent int64
@@ -332,11 +330,10 @@ func (t *test) tick(at int64) {
 	t.series = append(t.series, tick{at: at, received: received - t.skipped.received, sent: sent - t.skipped.sent})
 }
 
-// note enters another second into the series, and ends a test that brings more
-// than it may.
+// note adds another second to the series, and ends a test that exceeds its rate.
 func (t *test) note() error {
 	t.tick(sched.Now())
-	const over, slack = 5, 4 << 20 // s, bytes
+	const over, slack = 5, 4 << 20 // in seconds and bytes
 	rate := t.server.options.Bounds.RateBps
 	if n := len(t.series); rate > 0 && n > over {
 		a, b := t.series[n-1-over], t.series[n-1]
@@ -348,12 +345,12 @@ func (t *test) note() error {
 	return nil
 }
 
-// exchange sends and receives the results of a test that is over.
+// exchange exchanges the results of a finished test.
 func (t *test) exchange(ctx context.Context) error {
 	if err := t.conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
-	if ctx.Err() != nil { // its deadline was overwritten
+	if ctx.Err() != nil { // the deadline was overwritten
 		return ctx.Err()
 	}
 	if err := iperf3.WriteState(t.conn, iperf3.ExchangeResults); err != nil {
@@ -369,12 +366,12 @@ func (t *test) exchange(ctx context.Context) error {
 	if err := iperf3.WriteState(t.conn, iperf3.DisplayResults); err != nil {
 		return gone(err)
 	}
-	// The client's Done: the side that closes first keeps the port in TIME_WAIT.
+	// Wait for the client's Done: the side that closes first keeps the port in TIME_WAIT.
 	_, _ = iperf3.ReadState(t.conn)
 	return nil
 }
 
-// results are what this end has counted.
+// results returns what this end has counted.
 func (t *test) results(theirs *iperf3.Results) *iperf3.Results {
 	seconds := float64(t.ended-t.began) / 1e9
 	r := iperf3.NewResults(t.cpu, seconds)
@@ -387,7 +384,7 @@ func (t *test) results(theirs *iperf3.Results) *iperf3.Results {
 	return r
 }
 
-// Moved is what the test's streams have received and sent so far.
+// Moved returns the bytes that the test's streams have received and sent so far.
 func (t *test) Moved() (received, sent int64) {
 	if flows := t.flows.Load(); flows != nil {
 		return (*flows).Moved()
@@ -395,7 +392,6 @@ func (t *test) Moved() (received, sent int64) {
 	return 0, 0
 }
 
-// Flows is how many streams the test has.
 func (t *test) Flows() int {
 	if flows := t.flows.Load(); flows != nil {
 		return (*flows).Flows()

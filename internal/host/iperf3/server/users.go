@@ -17,23 +17,22 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Users are the users who may run tests, as iperf3's servers know them.
+// Users are the users who may run tests, in the format of iperf3's servers.
 type Users struct {
 	key   *rsa.PrivateKey
-	users string // file
+	users string // file name
 	skew  time.Duration
 	pkcs1 bool
 }
 
-// Bounds of the files of users and of the key.
+// Size limits of the user file and the key file.
 const (
 	maxUsers = 1 << 20
 	maxKey   = 64 << 10
 )
 
-// LoadUsers reads the key and has a first look at the file of users, which is
-// read again for each test. PKCS1 also takes tokens of iperf3 before 3.17, whose
-// padding helps those who want to find out what a token says.
+// LoadUsers reads the key and checks the user file, which is read again for each test. With pkcs1 it also
+// accepts tokens of iperf3 before 3.17, whose padding makes it easier to decrypt a token without the key.
 func LoadUsers(key, users string, skew time.Duration, pkcs1 bool) (*Users, error) {
 	text, err := file.ReadPrivate(key, maxKey)
 	if err != nil {
@@ -49,7 +48,7 @@ func LoadUsers(key, users string, skew time.Duration, pkcs1 bool) (*Users, error
 	return l, nil
 }
 
-// parseKey reads a private key in either of the forms that openssl writes.
+// parseKey parses a private key in either format that openssl writes.
 func parseKey(text []byte) (*rsa.PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil {
@@ -66,9 +65,8 @@ func parseKey(text []byte) (*rsa.PrivateKey, error) {
 	return key, nil
 }
 
-// check returns why a token is not accepted, and whether it may be a guess: it cannot be
-// decrypted, or its user or password is wrong. The reason is for the server's log; the
-// client learns nothing of it.
+// check returns why a token is rejected, and whether it may be a guess: it cannot be decrypted, or its user or
+// password is wrong. The reason is for the server's log only.
 func (l *Users) check(token string, now time.Time) (guess bool, err error) {
 	if token == "" {
 		return false, errors.New("no token: this server requires a user name and a password")
@@ -97,7 +95,8 @@ func (l *Users) check(token string, now time.Time) (guess bool, err error) {
 	return false, nil
 }
 
-// find looks a user up: a line has the name, a comma, and the hash of the password.
+// find reports whether the file has this user with this password. A line contains the name, a comma, and the
+// hash of the password.
 func (l *Users) find(user, password string) (bool, error) {
 	text, err := file.ReadPrivate(l.users, maxUsers)
 	if err != nil {
