@@ -19,7 +19,7 @@ type Credentials struct {
 	values  map[string]string
 }
 
-// Format hides the credentials from every verb of package fmt.
+// Format hides the credentials from every verb of fmt.Printf.
 func (Credentials) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("credentials")) }
 
 // MarshalJSON returns an error: credentials belong in no document.
