@@ -19,13 +19,12 @@ import (
 // one trial. All methods may be called from several goroutines.
 type Engine struct {
 	*flowset.Set[*appFlow]
-	protocols   map[string]Protocol
 	certificate func() (certificate, error) // made when it is needed first
 }
 
-// New makes an engine without flows, for these protocols of package flow.
-func New(protocols map[string]Protocol) *Engine {
-	e := &Engine{protocols: protocols, certificate: onceCertificate()}
+// New makes an engine without flows, for the protocols that are registered.
+func New() *Engine {
+	e := &Engine{certificate: onceCertificate()}
 	e.Set = flowset.New(e.newFlow)
 	return e
 }

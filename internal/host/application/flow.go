@@ -60,7 +60,7 @@ type appFlow struct {
 
 func (e *Engine) newFlow(request message.FlowRequest) *appFlow {
 	return &appFlow{
-		State: flowset.State{Request: request}, engine: e, protocol: e.protocols[request.Protocol],
+		State: flowset.State{Request: request}, engine: e, protocol: registered[request.Protocol],
 		isClient: request.Remote.IsValid(), recorder: newRecorder(), conns: map[*Conn]struct{}{},
 		served:   map[*served]struct{}{},
 		accepted: make(chan net.Conn), inFlight: map[*Exchange]struct{}{},

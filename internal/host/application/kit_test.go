@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"linerate/internal/host/application"
-	"linerate/internal/host/application/dns"
-	"linerate/internal/host/application/mail"
-	"linerate/internal/host/application/web"
+	_ "linerate/internal/host/application/dns"
+	_ "linerate/internal/host/application/mail"
+	_ "linerate/internal/host/application/web"
 	"linerate/internal/kernel/sched"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
@@ -19,10 +19,7 @@ const patience = 10 * time.Second
 
 func engine(t *testing.T) *application.Engine {
 	t.Helper()
-	e := application.New(map[string]application.Protocol{
-		flow.DNS: dns.Protocol{}, flow.DNSTCP: dns.Protocol{}, flow.DoT: dns.Protocol{},
-		flow.HTTP: web.Protocol{}, flow.HTTP2: web.Protocol{}, flow.HTTP3: web.Protocol{}, flow.SMTP: mail.Protocol{},
-	})
+	e := application.New()
 	t.Cleanup(e.Close)
 	return e
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -21,6 +23,23 @@ type Protocol interface {
 	// Serve answers what comes to s until ctx ends or what s has is closed.
 	Serve(ctx context.Context, s *Server) error
 }
+
+// registered are the protocols by their names in package flow.
+var registered = map[string]Protocol{}
+
+// Register makes a protocol known by its names in package flow. The package of each protocol calls it while the program
+// is initialised; a name that is taken panics.
+func Register(p Protocol, names ...string) {
+	for _, name := range names {
+		if registered[name] != nil {
+			panic("application: protocol " + name + " is registered twice")
+		}
+		registered[name] = p
+	}
+}
+
+// Registered are the names of the protocols.
+func Registered() []string { return slices.Collect(maps.Keys(registered)) }
 
 // Refusal is the answer of a server that refuses a connection: it counts as an answer that is
 // an error, and the session waits before it opens another connection.

@@ -18,9 +18,9 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/host/application"
-	"linerate/internal/host/application/dns"
-	"linerate/internal/host/application/mail"
-	"linerate/internal/host/application/web"
+	_ "linerate/internal/host/application/dns" // registers its protocols, as the next two do
+	_ "linerate/internal/host/application/mail"
+	_ "linerate/internal/host/application/web"
 	"linerate/internal/host/datagram"
 	"linerate/internal/host/flowset"
 	"linerate/internal/host/foreign"
@@ -78,22 +78,21 @@ type Engine struct {
 
 	mu      sync.Mutex
 	engines []FlowEngine
-	tools   *foreign.Engine // nil: no other program is ever started
+	serving map[string]FlowEngine // by protocol
+	tools   *foreign.Engine       // nil: no other program is ever started
 	cpu     cpuShare
-}
-
-// applications are the protocols of applications.
-var applications = map[string]application.Protocol{
-	flow.DNS: dns.Protocol{}, flow.DNSTCP: dns.Protocol{}, flow.DoT: dns.Protocol{},
-	flow.HTTP: web.Protocol{}, flow.HTTP2: web.Protocol{}, flow.HTTP3: web.Protocol{},
-	flow.SMTP: mail.Protocol{},
 }
 
 // New makes an engine with no flows.
 func New() *Engine {
 	e := &Engine{stream: stream.New(), datagram: datagram.New(), transaction: transaction.New(),
-		application: application.New(applications)}
+		application: application.New()}
 	e.engines = []FlowEngine{e.stream, e.datagram, e.transaction, e.application}
+	e.serving = map[string]FlowEngine{flow.TCP: e.stream, flow.UDP: e.datagram, flow.RR: e.transaction,
+		flow.UDPRR: e.transaction, flow.CRR: e.transaction}
+	for _, name := range application.Registered() {
+		e.serving[name] = e.application
+	}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	e.cpu.cpu, e.cpu.at = proc.TotalCPUTime(), sched.Now()
 	return e
@@ -140,16 +139,10 @@ func (e *Engine) engineOf(request message.FlowRequest) (FlowEngine, error) {
 		return nil, err
 	case request.Process != "" && !foreign.ServedHere(request):
 		return tools, nil
-	case protocol == flow.TCP:
-		return e.stream, nil
-	case protocol == flow.UDP:
-		return e.datagram, nil
-	case protocol == flow.RR, protocol == flow.UDPRR, protocol == flow.CRR:
-		return e.transaction, nil
-	case flow.Of(protocol).Application:
-		return e.application, nil
-	default:
+	case e.serving[protocol] == nil:
 		return nil, fmt.Errorf("no engine has protocol %q", protocol)
+	default:
+		return e.serving[protocol], nil
 	}
 }
 

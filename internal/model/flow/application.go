@@ -2,22 +2,7 @@ package flow
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
-	"strings"
-	"sync"
 	"time"
-)
-
-// Protocols of applications: package application of internal/host.
-const (
-	DNS    = "dns"
-	DNSTCP = "dns-tcp"
-	DoT    = "dot"
-	HTTP   = "http"
-	HTTP2  = "h2"
-	HTTP3  = "h3"
-	SMTP   = "smtp"
 )
 
 // When transactions with a pace begin.
@@ -33,9 +18,6 @@ const (
 	TLSResumed = "resumed" // a session is resumed where there is one (RFC 8446, section 2.2)
 )
 
-// QueryTypes are the record types that DNS flows ask for.
-var QueryTypes = []string{"A", "AAAA", "MX", "NS", "SOA", "TXT"}
-
 const (
 	// DefaultTimeout is how long a transaction of an application may take, unless the flow says otherwise.
 	DefaultTimeout = 5 * time.Second
@@ -45,22 +27,16 @@ const (
 	maxTimeout  = time.Minute
 	maxThink    = 10 * time.Second
 	maxPipeline = 1000
-	maxNames    = 10_000
 )
 
 var (
 	applications = Names(func(p Protocol) bool { return p.Application })
 	requests     = Names(func(p Protocol) bool { return p.Transactional() && !p.Application })
-	bodies       = append(slices.Clone(requests), HTTP, HTTP2, HTTP3, SMTP)
-	answers      = append(slices.Clone(requests), HTTP, HTTP2, HTTP3)
-	pipelining   = []string{DNS, DNSTCP, DoT, HTTP2, HTTP3}
-	reconnecting = []string{DNSTCP, DoT, HTTP, HTTP2, HTTP3, SMTP}
-	encrypting   = []string{DoT, HTTP, HTTP2, HTTP3, SMTP}
-
-	dnsName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(
-			`^(\*\.)?([A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.)*[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?\.?$`)
-	})
+	bodies       = Names(func(p Protocol) bool { return p.Requests })
+	answers      = Names(func(p Protocol) bool { return p.Answers })
+	pipelining   = Names(func(p Protocol) bool { return p.Pipelines })
+	reconnecting = Names(func(p Protocol) bool { return p.Reconnects })
+	encrypting   = Names(func(p Protocol) bool { return p.Encrypts })
 )
 
 // applicationOptions are the rows of Options for applications.
@@ -91,7 +67,7 @@ var applicationOptions = []*Option{
 		Protocols: encrypting, Enum: []string{TLSOff, TLSFull, TLSResumed}, Type: "name",
 		Absent: "off; of dot and h3: full",
 		conflict: func(s *Spec) string {
-			if s.TLS == TLSOff && (s.Protocol == DoT || s.Protocol == HTTP3) {
+			if s.TLS == TLSOff && Of(s.Protocol).Encrypted {
 				return fmt.Sprintf(" off: %s is always encrypted", s.Protocol)
 			}
 			return ""
@@ -122,38 +98,10 @@ var applicationOptions = []*Option{
 			return ""
 		},
 	},
-	{
-		Key:       "names",
-		Doc:       "names that queries ask for, in turn; of one that begins with *. the first label is random in each query",
-		Protocols: []string{DNS, DNSTCP, DoT}, Absent: "*.linerate.test", Type: "names", check: func(s *Spec) string {
-			if len(s.Names) > maxNames {
-				return fmt.Sprintf(": %d names, expected at most %d", len(s.Names), maxNames)
-			}
-			for _, name := range s.Names {
-				if len(name) > 240 || !dnsName().MatchString(name) {
-					return fmt.Sprintf(
-						" %.60q: expected a domain name (RFC 1035, section 2.3.1), such as www.example.com or *.example.com", name)
-				}
-			}
-			return ""
-		},
-	},
-	{
-		Key: "query", Doc: "record type that queries ask for", Protocols: []string{DNS, DNSTCP, DoT}, Enum: QueryTypes,
-		Absent: "A", Type: "type",
-	},
-	{
-		Key: "path", Doc: "path of requests, of a server that is not linerate's",
-		Protocols: []string{HTTP, HTTP2, HTTP3}, Absent: "/", Type: "path",
-		check: func(s *Spec) string {
-			if !strings.HasPrefix(s.Path, "/") || len(s.Path) > 1024 || strings.ContainsFunc(s.Path, func(r rune) bool {
-				return r <= ' ' || r >= 0x7f
-			}) {
-				return fmt.Sprintf(" %.60q: expected a path of printable ASCII characters that begins with /", s.Path)
-			}
-			return ""
-		},
-	},
+}
+
+// serviceOption is the row of Options for servers that are other programs.
+var serviceOption = []*Option{
 	{
 		Key: "service", Doc: "the service of the other host that answers, by its name there; linerate: its own server",
 		Protocols: applications, Neutral: OwnService, Absent: OwnService, Planned: true,

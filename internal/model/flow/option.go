@@ -445,7 +445,7 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		Key: "tool_args", Doc: "further arguments of the tool's client", Planned: true,
 		merge: func(s, base *Spec) {}, // with tool
 	},
-}, applicationOptions, frameOptions))
+}, applicationOptions, dnsOptions, httpOptions, serviceOption, frameOptions))
 
 // fieldsOf sets the field of each row, which has its key.
 func fieldsOf(rows []*Option) []*Option {

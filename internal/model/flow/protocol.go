@@ -13,8 +13,8 @@ const (
 	CRR   = "crr"
 )
 
-// Protocol describes one protocol of flows. A new one is a row of
-// Protocols, an engine, and its case in engineOf of internal/host/traffic.
+// Protocol describes one protocol of flows. A new one is a row in a file of its own, which is added to Protocols, and an
+// engine. Options, metrics, schemes of URLs, help and the tables in the documents follow from the row.
 type Protocol struct {
 	Name, Doc string
 	// Transport of the packets, TCP or UDP.
@@ -26,8 +26,26 @@ type Protocol struct {
 	Connects bool
 	// Application: of an application, whose server may be another program.
 	Application bool
+	// Requests and Answers have a size that a flow can choose.
+	Requests, Answers bool
+	// Pipelines: a connection can have several requests without an answer.
+	Pipelines bool
+	// Reconnects: a connection can be closed after some requests, and another opened.
+	Reconnects bool
+	// Encrypts: connections can be encrypted with TLS; Encrypted: they always are.
+	Encrypts, Encrypted bool
+	// URLs are the schemes of the addresses of servers that are not linerate's.
+	URLs []URL
 	// Responses are the metrics that a study is judged by unless it names others.
 	Responses []string
+}
+
+// URL is a scheme of the URLs of a protocol's servers. Of several protocols with one scheme the first has it unless the
+// user names another.
+type URL struct {
+	Scheme string
+	Port   int  // unless the URL has one
+	TLS    bool // connections are encrypted
 }
 
 // Bulk reports whether a protocol is judged by the data that it carries.
@@ -37,50 +55,22 @@ func (p Protocol) Bulk() bool { return p.Transaction == "" }
 func (p Protocol) Transactional() bool { return !p.Bulk() }
 
 // Protocols is every protocol, in the order of the reference.
-var Protocols = []Protocol{
+var Protocols = slices.Concat([]Protocol{
 	{Name: TCP, Transport: TCP, Doc: "bulk data", Responses: byData},
 	{Name: UDP, Transport: UDP, Doc: "datagrams", Responses: byData},
 	{
 		Name: RR, Transport: TCP, Doc: "request and response over connections that stay", Responses: byTransactions,
-		Transaction: "requests with responses, on open connections",
+		Transaction: "requests with responses, on open connections", Requests: true, Answers: true,
 	},
 	{
 		Name: UDPRR, Transport: UDP, Doc: "a datagram each way", Responses: byTransactions,
-		Transaction: "requests and responses of one datagram each",
+		Transaction: "requests and responses of one datagram each", Requests: true, Answers: true,
 	},
 	{
 		Name: CRR, Transport: TCP, Connects: true, Doc: "a connection for each request", Responses: byTransactions,
-		Transaction: "connections, each with one request and response",
+		Transaction: "connections, each with one request and response", Requests: true, Answers: true,
 	},
-	{
-		Name: DNS, Transport: UDP, Application: true, Doc: "DNS over UDP", Responses: byTransactions,
-		Transaction: "DNS queries with answers",
-	},
-	{
-		Name: DNSTCP, Transport: TCP, Application: true, Doc: "DNS over TCP", Responses: byTransactions,
-		Transaction: "DNS queries with answers",
-	},
-	{
-		Name: DoT, Transport: TCP, Application: true, Doc: "DNS over TLS", Responses: byTransactions,
-		Transaction: "DNS queries with answers",
-	},
-	{
-		Name: HTTP, Transport: TCP, Application: true, Doc: "HTTP/1.1", Responses: byTransactions,
-		Transaction: "HTTP requests",
-	},
-	{
-		Name: HTTP2, Transport: TCP, Application: true, Doc: "HTTP/2", Responses: byTransactions,
-		Transaction: "HTTP requests",
-	},
-	{
-		Name: HTTP3, Transport: UDP, Application: true, Doc: "HTTP/3", Responses: byTransactions,
-		Transaction: "HTTP requests",
-	},
-	{
-		Name: SMTP, Transport: TCP, Application: true, Doc: "mails", Responses: byTransactions,
-		Transaction: "mails delivered to the server",
-	},
-}
+}, dnsProtocols, httpProtocols, smtpProtocols)
 
 // Names of metrics: see internal/model/metric.
 var (

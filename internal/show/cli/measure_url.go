@@ -15,20 +15,17 @@ import (
 	"linerate/internal/model/source"
 )
 
-// urlScheme is what the scheme of a server's URL stands for.
-type urlScheme struct {
-	port      string
-	protocols []string // the first unless --protocol says another
-	tls       bool
-}
-
-var urlSchemes = map[string]urlScheme{
-	"http":    {"80", []string{flow.HTTP, flow.HTTP2}, false},
-	"https":   {"443", []string{flow.HTTP, flow.HTTP2, flow.HTTP3}, true},
-	"dns":     {"53", []string{flow.DNS, flow.DNSTCP}, false},
-	"dns+tcp": {"53", []string{flow.DNSTCP}, false},
-	"dot":     {"853", []string{flow.DoT}, false},
-	"smtp":    {"25", []string{flow.SMTP}, false},
+// urlSchemes are the schemes of the URLs of servers, and protocolsOf the protocols that each stands for: the first
+// unless --protocol says another.
+func urlSchemes() (schemes map[string]flow.URL, protocolsOf map[string][]string) {
+	schemes, protocolsOf = map[string]flow.URL{}, map[string][]string{}
+	for _, p := range flow.Protocols {
+		for _, u := range p.URLs {
+			schemes[u.Scheme] = u
+			protocolsOf[u.Scheme] = append(protocolsOf[u.Scheme], p.Name)
+		}
+	}
+	return schemes, protocolsOf
 }
 
 // isURL says that an argument is a URL rather than a host.
@@ -41,10 +38,12 @@ func (f *measureFlags) fromURL(text string) (address string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("%.80q: expected a URL such as http://nas/file", text)
 	}
-	scheme, known := urlSchemes[u.Scheme]
+	schemes, protocolsOf := urlSchemes()
+	scheme, known := schemes[u.Scheme]
+	protocols := protocolsOf[u.Scheme]
 	if !known {
 		return "", fmt.Errorf("%.80q: expected %s, or ADDRESS of a linerate serve", text,
-			source.Or(withSlashes(slices.Sorted(maps.Keys(urlSchemes)))))
+			source.Or(withSlashes(slices.Sorted(maps.Keys(schemes)))))
 	}
 	spec := &f.asked.Flows
 	encrypted := spec.TLS != "" && spec.TLS != flow.TLSOff
@@ -54,19 +53,19 @@ func (f *measureFlags) fromURL(text string) (address string, err error) {
 	case u.User != nil:
 		return "", errors.New("a URL with a user: expected none, since the notebook would keep it")
 	case !f.given("protocol"):
-		spec.Protocol = scheme.protocols[0]
-	case !slices.Contains(scheme.protocols, spec.Protocol):
+		spec.Protocol = protocols[0]
+	case !slices.Contains(protocols, spec.Protocol):
 		return "", fmt.Errorf("--protocol %s with a URL of %s://: expected %s", spec.Protocol, u.Scheme,
-			source.Or(scheme.protocols))
+			source.Or(protocols))
 	}
-	if f.given("tls") && scheme.protocols[0] == flow.HTTP && encrypted != scheme.tls {
+	if f.given("tls") && protocols[0] == flow.HTTP && encrypted != scheme.TLS {
 		return "", fmt.Errorf("--tls %s with a URL of %s://: expected %s://", spec.TLS, u.Scheme,
 			map[bool]string{true: "https", false: "http"}[encrypted])
 	}
-	if scheme.tls && spec.TLS == "" {
+	if scheme.TLS && spec.TLS == "" {
 		spec.TLS = flow.TLSFull
 	}
-	port := cmp.Or(u.Port(), scheme.port)
+	port := cmp.Or(u.Port(), strconv.Itoa(scheme.Port))
 	if u.Port() == "" && f.like.port != 0 {
 		port = strconv.Itoa(f.like.port)
 	}

@@ -41,6 +41,8 @@ var types = map[string]dnsmessage.Type{
 	"SOA": dnsmessage.TypeSOA, "TXT": dnsmessage.TypeTXT,
 }
 
+func init() { application.Register(Protocol{}, flow.DNS, flow.DNSTCP, flow.DoT) }
+
 // Protocol is DNS over UDP, TCP or TLS.
 type Protocol struct{}
 

@@ -31,6 +31,8 @@ const (
 	lineBytes = 78
 )
 
+func init() { application.Register(Protocol{}, flow.SMTP) }
+
 // Protocol is SMTP.
 type Protocol struct{}
 

@@ -26,6 +26,8 @@ const longestHeader = 64 << 10
 // agent is the User-Agent of requests.
 const agent = "linerate"
 
+func init() { application.Register(Protocol{}, flow.HTTP, flow.HTTP2, flow.HTTP3) }
+
 // Protocol is HTTP of the version that the flow's protocol is.
 type Protocol struct{}
 

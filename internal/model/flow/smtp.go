@@ -1,0 +1,10 @@
+package flow
+
+// SMTP is the protocol of mail.
+const SMTP = "smtp"
+
+var smtpProtocols = []Protocol{{
+	Name: SMTP, Transport: TCP, Application: true, Doc: "mails", Responses: byTransactions,
+	Transaction: "mails delivered to the server", Requests: true, Reconnects: true, Encrypts: true,
+	URLs: []URL{{Scheme: "smtp", Port: 25}},
+}}
