@@ -15,6 +15,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
+func init() { descriptors["nginx"] = nginx }
+
 // Directives of nginx's main context and of events; others are those of http, or of listen.
 var (
 	nginxMain = []string{"lock_file", "pcre_jit", "thread_pool", "timer_resolution", "worker_aio_requests",

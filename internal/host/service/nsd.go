@@ -11,6 +11,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
+func init() { descriptors["nsd"] = nsd }
+
 // zone has every name, by wildcards of the root (RFC 4592), as linerate's own server has:
 // addresses of documentation (RFC 5737, RFC 3849).
 const zone = `$TTL 60

@@ -17,6 +17,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
+func init() { descriptors["postfix"] = postfix }
+
 // The directories of Postfix's queue (postfix-files(5)), by who has them.
 var (
 	postfixOwned = []string{"active", "bounce", "corrupt", "defer", "deferred", "flush", "hold", "incoming", "maildrop",

@@ -34,8 +34,9 @@ type running struct {
 	descriptor daemon.Descriptor
 }
 
-// descriptors are those of the programs of topology.ServicePrograms.
-var descriptors = map[string]func(topology.Service) daemon.Descriptor{"nginx": nginx, "nsd": nsd, "postfix": postfix}
+// descriptors are those of the programs of topology.ServicePrograms, which the file of each adds while the program is
+// initialised.
+var descriptors = map[string]func(topology.Service) daemon.Descriptor{}
 
 // Start starts the services that do not run, and waits until they serve. One that has ended
 // by itself is an error.

@@ -15,10 +15,25 @@ import (
 // other end.
 type Service struct {
 	Name    string `yaml:",key" json:"name"`
-	Program string `yaml:"program" json:"program,omitempty" doc:"the program; absent: the service's name" enum:"nginx,nsd,postfix"`
-	Port    int    `yaml:"port" json:"port,omitempty" doc:"port at which it listens, on all addresses of the host; absent: nginx 80, nsd 53, postfix 25"`
+	Program string `yaml:"program" json:"program,omitempty"`
+	Port    int    `yaml:"port" json:"port,omitempty"`
 	// Settings are in the program's own words.
 	Settings []ServiceSetting `yaml:"settings" json:"settings,omitempty" doc:"settings by the program's own names for them, such as worker_processes: 2 of nginx, server-count: 2 of nsd, default_process_limit: 200 of postfix; what listen has of nginx is added to its listen directives (listen: backlog=4096 reuseport)"`
+}
+
+// Describe documents the keys that depend on the programs, for package source.
+func (Service) Describe(key string) (doc string, enum []string) {
+	switch key {
+	case "program":
+		return "the program; absent: the service's name", serviceNames()
+	case "port":
+		var ports []string
+		for _, p := range ServicePrograms {
+			ports = append(ports, fmt.Sprint(p.Name, " ", p.Port))
+		}
+		return "port at which it listens, on all addresses of the host; absent: " + strings.Join(ports, ", "), nil
+	}
+	return "", nil
 }
 
 // ServiceSetting is a setting in a program's own words.
@@ -35,13 +50,28 @@ type ServiceProgram struct {
 	// Protocols of the flows that it serves, at Port unless the service has another.
 	Protocols []string
 	Port      int
+	// Reserved are settings that linerate makes itself: where the program has its files, as whom it
+	// runs, and what would
+	// have it execute others.
+	Reserved []string
 }
 
 // ServicePrograms are those programs, in the order of the reference.
 var ServicePrograms = []ServiceProgram{
-	{Name: "nginx", Package: "nginx", Protocols: []string{flow.HTTP}, Port: 80},
-	{Name: "nsd", Package: "nsd", Protocols: []string{flow.DNS, flow.DNSTCP}, Port: 53},
-	{Name: "postfix", Package: "postfix", Protocols: []string{flow.SMTP}, Port: 25},
+	{
+		Name: "nginx", Package: "nginx", Protocols: []string{flow.HTTP}, Port: 80,
+		Reserved: []string{"daemon", "error_log", "include", "load_module", "pid", "root", "user"},
+	},
+	{
+		Name: "nsd", Package: "nsd", Protocols: []string{flow.DNS, flow.DNSTCP}, Port: 53,
+		Reserved: []string{"chroot", "database", "include", "ip-address", "logfile", "pidfile", "port", "username",
+			"xfrdfile", "zonelistfile", "zonesdir"},
+	},
+	{
+		Name: "postfix", Package: "postfix", Protocols: []string{flow.SMTP}, Port: 25,
+		Reserved: []string{"command_directory", "config_directory", "daemon_directory", "data_directory", "mail_owner",
+			"maillog_file", "queue_directory", "setgid_group"},
+	},
 }
 
 // Of is the service's program, and the service with its defaults; false: no such program.
@@ -102,7 +132,7 @@ func (c *checker) services(i int) {
 	ports := map[int]string{}
 	for j, given := range h.Services {
 		at := fmt.Sprintf("%s[%d]", path, j)
-		s, _, known := given.Of()
+		s, program, known := given.Of()
 		switch other, taken := ports[s.Port]; {
 		case !nodeName().MatchString(s.Name):
 			c.report(at, "service name %q: %s", s.Name, nodeNameRule)
@@ -118,13 +148,13 @@ func (c *checker) services(i int) {
 		ports[s.Port] = s.Name
 		for k, o := range s.Settings {
 			at := fmt.Sprintf("%s.settings[%d]", at, k)
-			switch reserved := reservedOf(s.Program); {
+			switch {
 			case !serviceKey().MatchString(o.Key):
 				c.report(at, "setting %.40q: expected lower-case letters, digits, - and _, beginning with a letter",
 					o.Key)
-			case slices.Contains(reserved, o.Key):
+			case slices.Contains(program.Reserved, o.Key):
 				c.report(at, "setting %s: linerate gives %s its own; expected none of %s", o.Key, s.Program,
-					strings.Join(reserved, ", "))
+					strings.Join(program.Reserved, ", "))
 			case !serviceText().MatchString(o.Value):
 				c.report(at, "setting %s: %.40q: expected 1 to 200 letters, digits, spaces and . _ : / , = + %% * @ -",
 					o.Key, o.Value)
@@ -139,18 +169,6 @@ func serviceNames() (names []string) {
 	}
 	return names
 }
-
-// reserved are settings that linerate makes itself: where a program has its files, as whom
-// it runs, and what would have it execute others.
-var reserved = map[string][]string{
-	"nginx": {"daemon", "error_log", "include", "load_module", "pid", "root", "user"},
-	"nsd": {"chroot", "database", "include", "ip-address", "logfile", "pidfile", "port", "username", "xfrdfile",
-		"zonelistfile", "zonesdir"},
-	"postfix": {"command_directory", "config_directory", "daemon_directory", "data_directory", "mail_owner",
-		"maillog_file", "queue_directory", "setgid_group"},
-}
-
-func reservedOf(program string) []string { return slices.Sorted(slices.Values(reserved[program])) }
 
 // ServiceNames are the names of the host's services, in the order of the file.
 func (h *Host) ServiceNames() (names []string) {
