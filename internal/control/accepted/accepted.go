@@ -54,8 +54,8 @@ func Change(getenv func(string) string, change func(*record.AcceptedRules) error
 }
 
 func path(getenv func(string) string) (string, error) {
-	beside, err := notebook.Path(getenv)
-	return filepath.Join(filepath.Dir(beside), Name), err
+	directory, err := notebook.Directory(getenv)
+	return filepath.Join(directory, Name), err
 }
 
 // parse parses the text of the file; nil if there is none.

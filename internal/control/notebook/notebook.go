@@ -1,6 +1,6 @@
 // Package notebook defines how runs, their trials and notes are stored: the Store
-// interface, its errors, where the notebook is, and how runs are named. The store is
-// beside it: sqlite, a file that needs no set-up. Every store must pass the suite in
+// interface, its errors, where the notebook is, which store opens it, and how runs are named. The
+// store is beside it: sqlite, a file that needs no set-up. Every store must pass the suite in
 // conformance.
 package notebook
 

@@ -1,13 +1,16 @@
 package notebook
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
 )
 
-func TestPath(t *testing.T) {
+// TestLocation: the variable names a file or a URL that a store is registered for; files beside it are kept where a file
+// would be.
+func TestLocation(t *testing.T) {
 	here, err := filepath.Abs("x/notes.db")
 	if err != nil {
 		t.Fatal(err)
@@ -27,11 +30,22 @@ func TestPath(t *testing.T) {
 		{environment: map[string]string{"HOME": "relative"}, problem: "set LINERATE_NOTEBOOK"},
 		{environment: map[string]string{Variable: "postgres://db/notes"}, problem: "expected the path of a file"},
 	} {
-		path, err := Path(func(name string) string { return c.environment[name] })
+		path, err := Location(func(name string) string { return c.environment[name] })
 		if path != c.path || (err != nil) != (c.problem != "") || err != nil &&
 			!strings.Contains(err.Error(), c.problem) {
 			t.Errorf("%v: %q, %v, want %q, %q", c.environment, path, err, c.path, c.problem)
 		}
+	}
+	Register("test", Opener{Open: func(context.Context, string) (Store, error) { return nil, nil }})
+	defer delete(openers, "test")
+	at := func(name string) string {
+		return map[string]string{Variable: "test://db/notes", "XDG_DATA_HOME": "/d"}[name]
+	}
+	if location, err := Location(at); location != at(Variable) || err != nil {
+		t.Errorf("%q, %v, want the URL", location, err)
+	}
+	if directory, err := Directory(at); directory != "/d/linerate" || err != nil {
+		t.Errorf("%q, %v, want /d/linerate", directory, err)
 	}
 }
 

@@ -1,28 +1,83 @@
 package notebook
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
 // Variable names the environment variable that says where the notebook is.
 const Variable = "LINERATE_NOTEBOOK"
 
-// Path says where the notebook is: $LINERATE_NOTEBOOK, else
-// $XDG_DATA_HOME/linerate/notebook.db, else ~/.local/share/linerate/notebook.db
-// (XDG Base Directory Specification: a relative XDG_DATA_HOME is ignored).
-func Path(getenv func(string) string) (string, error) {
-	if named := getenv(Variable); named != "" {
-		if scheme, _, address := strings.Cut(named, "://"); address { // which may have a password
-			return "", fmt.Errorf("%s=%.20q…: expected the path of a file, not an address", Variable, scheme+"://")
-		}
-		path, err := filepath.Abs(named)
+// Opener opens notebooks, whose location is the path of a file or a URL, for reading and writing, or to read only
+// (ErrNoNotebook: there is none; ErrOlder: it has to be opened for writing first).
+type Opener struct {
+	Open, OpenReadOnly func(ctx context.Context, location string) (Store, error)
+}
+
+var openers = map[string]Opener{}
+
+// Register has an Opener open the notebooks of a scheme of URLs; "": files. The package of each store calls it while the
+// program is initialised; a scheme that is taken panics.
+func Register(scheme string, o Opener) {
+	if openers[scheme].Open != nil {
+		panic("notebook: scheme " + scheme + " is registered twice")
+	}
+	openers[scheme] = o
+}
+
+// OpenerOf returns the Opener of a location that Location has returned.
+func OpenerOf(location string) Opener { return openers[schemeOf(location)] }
+
+// schemeOf is the scheme of a URL; empty: it is the path of a file.
+func schemeOf(location string) string {
+	scheme, _, is := strings.Cut(location, "://")
+	if !is {
+		return ""
+	}
+	return scheme
+}
+
+// Location says where the notebook is: $LINERATE_NOTEBOOK, the path of a file or a URL that a store is registered for,
+// else notebook.db in Directory.
+func Location(getenv func(string) string) (string, error) {
+	named := getenv(Variable)
+	switch scheme := schemeOf(named); {
+	case named == "":
+		directory, err := Directory(getenv)
 		if err != nil {
-			return "", fmt.Errorf("%s=%q: %w", Variable, named, err)
+			return "", err
 		}
-		return path, nil
+		return filepath.Join(directory, "notebook.db"), nil
+	case scheme != "" && openers[scheme].Open == nil: // the rest may have a password
+		expected := "the path of a file, not an address"
+		if known := slices.Sorted(maps.Keys(openers)); len(known) > 1 { // the first is that of files
+			expected = "the path of a file, or a URL with " + strings.Join(known[1:], "://, ") + "://"
+		}
+		return "", fmt.Errorf("%s=%.20q…: expected %s", Variable, scheme+"://", expected)
+	case scheme != "":
+		return named, nil
+	}
+	path, err := filepath.Abs(named)
+	if err != nil {
+		return "", fmt.Errorf("%s=%q: %w", Variable, named, err)
+	}
+	return path, nil
+}
+
+// Directory is that of the files which are kept beside the notebook: that of the notebook if this is a file, else
+// $XDG_DATA_HOME/linerate, else ~/.local/share/linerate (XDG Base Directory Specification: a relative XDG_DATA_HOME is
+// ignored).
+func Directory(getenv func(string) string) (string, error) {
+	if getenv(Variable) != "" {
+		location, err := Location(getenv)
+		if err != nil || schemeOf(location) == "" {
+			return filepath.Dir(location), err
+		}
 	}
 	data := getenv("XDG_DATA_HOME")
 	if !filepath.IsAbs(data) {
@@ -32,5 +87,5 @@ func Path(getenv func(string) string) (string, error) {
 		}
 		data = filepath.Join(home, ".local", "share")
 	}
-	return filepath.Join(data, "linerate", "notebook.db"), nil
+	return filepath.Join(data, "linerate"), nil
 }

@@ -137,7 +137,7 @@ func knownRule(flag, id string) error {
 // applyAccepted takes accepted findings out of an evaluation. Without a place for a notebook,
 // or where another user's may not be read, nothing is accepted.
 func applyAccepted(said io.Writer, e *record.Evaluation) error {
-	if _, err := notebook.Path(os.Getenv); err != nil {
+	if _, err := notebook.Directory(os.Getenv); err != nil {
 		return nil
 	}
 	rules, err := accepted.Read(os.Getenv)

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"linerate/internal/control/notebook"
-	"linerate/internal/control/notebook/sqlite"
+	_ "linerate/internal/control/notebook/sqlite" // registers its store, as the import of another one would
 	"linerate/internal/model/record"
 	"linerate/internal/science/chance"
 	"linerate/internal/science/conclude"
@@ -17,32 +17,25 @@ import (
 
 // openNotebook opens the notebook for writing, and makes it when there is none.
 func openNotebook(ctx context.Context) (notebook.Store, error) {
-	path, err := notebook.Path(os.Getenv)
+	location, err := notebook.Location(os.Getenv)
 	if err != nil {
 		return nil, usageError(err)
 	}
-	store, err := sqlite.Open(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	return store, nil
+	return notebook.OpenerOf(location).Open(ctx, location)
 }
 
 // readNotebook opens the notebook for reading; notebook.ErrNoNotebook: nothing
 // was ever kept.
 func readNotebook(ctx context.Context) (notebook.Store, error) {
-	path, err := notebook.Path(os.Getenv)
+	location, err := notebook.Location(os.Getenv)
 	if err != nil {
 		return nil, usageError(err)
 	}
-	store, err := sqlite.OpenReadOnly(ctx, path)
-	switch {
-	case errors.Is(err, notebook.ErrOlder):
+	store, err := notebook.OpenerOf(location).OpenReadOnly(ctx, location)
+	if errors.Is(err, notebook.ErrOlder) {
 		return openNotebook(ctx) // which renews it
-	case err != nil:
-		return nil, err
 	}
-	return store, nil
+	return store, err
 }
 
 // findRun resolves what the reader calls a run.

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"linerate/internal/control/notebook"
-	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/model/record"
 )
 
@@ -33,11 +32,11 @@ func runNames(_ *pflag.FlagSet, args []string) []string {
 func runsOf(args []string, wanted func(notebook.Summary) bool) []string {
 	ctx, cancel := context.WithTimeout(context.Background(), completionTime)
 	defer cancel()
-	path, err := notebook.Path(os.Getenv)
+	location, err := notebook.Location(os.Getenv)
 	if err != nil {
 		return nil
 	}
-	store, err := sqlite.OpenReadOnly(ctx, path)
+	store, err := notebook.OpenerOf(location).OpenReadOnly(ctx, location)
 	if err != nil {
 		return nil
 	}

@@ -40,7 +40,21 @@ type Store struct {
 	holds map[string]*file.FileLock // by run ID
 }
 
-var _ notebook.Store = (*Store)(nil)
+func init() {
+	notebook.Register("", notebook.Opener{
+		Open: func(ctx context.Context, path string) (notebook.Store, error) { return opened(Open(ctx, path)) },
+		OpenReadOnly: func(ctx context.Context, path string) (notebook.Store, error) {
+			return opened(OpenReadOnly(ctx, path))
+		},
+	})
+}
+
+func opened(s *Store, err error) (notebook.Store, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
 
 const (
 	// A transaction takes milliseconds, on a slow disk a second: after this time the other process hangs.
