@@ -36,6 +36,33 @@ func protocols() string {
 	return b.String()
 }
 
+// Flags of options of flows that --help shows with others.
+const (
+	commonOptions  = "protocol direction streams rate-cap datagram"
+	addressOptions = "bind-no-port"
+)
+
+// optionSections are the sections of --help for the options of flows without those shown elsewhere, by the protocols
+// that have them.
+func optionSections(elsewhere string) string {
+	sections := []string{"TCP, UDP and sockets: tos copy", "Requests and responses:", "Protocols of applications:"}
+	for _, o := range flow.Options {
+		if o.Type == "" || slices.Contains(strings.Fields(elsewhere), o.Flag()) {
+			continue
+		}
+		of := 0
+		switch has := func(p string) bool { return slices.Contains(o.Protocols, p) }; {
+		case o.Protocols == nil || has(flow.TCP):
+		case has(flow.RR):
+			of = 1
+		case flow.Of(o.Protocols[0]).Application:
+			of = 2
+		}
+		sections[of] += " " + o.Flag()
+	}
+	return strings.Join(sections, "\n")
+}
+
 func newMeasureCommand(s streams) *cobra.Command {
 	f := measureFlags{args: s.args}
 	cmd := &cobra.Command{
@@ -51,13 +78,11 @@ the limit, if the interfaces report their speed, and trust checks are made.`,
   linerate measure --iperf3 nas
   linerate measure http://nas/file --pace 1000`,
 		Annotations: map[string]string{
-			flagSections: `Common flags: protocol direction streams duration rate-cap datagram latency expect iperf3 name json quiet
-				Addresses and ports: port source source-port bind-no-port ipv4 ipv6 alias token
+			flagSections: `Common flags: ` + commonOptions + ` duration latency expect iperf3 name json quiet
+				Addresses and ports: port source source-port ` + addressOptions + ` ipv4 ipv6 alias token
 				Window: warmup interval wait
 				Where it is kept: out no-save
-				TCP and sockets: mss nodelay congestion-control window send-buffer receive-buffer dscp tos mode copy write-cap read-cap
-				Requests and responses: request response connections pace poll follow threads
-				DNS, HTTP and SMTP: arrivals pipeline per-connection tls insecure think timeout names query path
+				` + optionSections(commonOptions+" "+addressOptions) + `
 				Highest rate without loss, or that meets an objective: loss-free loss find-max resolution repeats
 				As iperf3 has it: server reverse bidir udp
 				Users of an iperf3 server: iperf3-user iperf3-password iperf3-key iperf3-pkcs1`,
