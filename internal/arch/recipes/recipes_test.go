@@ -1,0 +1,353 @@
+package recipes
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// change is a file that a recipe changes: new stands for old, which is there once, or is a whole file if old is empty.
+type change struct{ file, old, new string }
+
+// recipe adds one of a kind.
+type recipe struct {
+	row     string // of CONTRIBUTING.md
+	most    int    // how many files that were there before it changes at most
+	changes []change
+	shows   []show
+}
+
+// show is a command of the program and what it prints.
+type show struct {
+	args, want string
+	env        string // further variable
+}
+
+var recipes = []recipe{
+	{
+		row: "an option of flows", most: 3,
+		changes: []change{
+			{"internal/model/flow/spec.go", "type Spec struct {",
+				"type Spec struct {\n\tTTL int `yaml:\"ttl\" json:\"ttl,omitempty\"`"},
+			{"internal/model/flow/option.go", "fieldsOf(slices.Concat([]*Option{",
+				"fieldsOf(slices.Concat(ttlOptions, []*Option{"},
+			{"internal/model/flow/ttl.go", "", `package flow
+
+var ttlOptions = []*Option{{Key: "ttl", Doc: "time to live of packets (IP_TTL)", Protocols: []string{UDP}, Least: 1,
+	Most: 255, Type: "number"}}
+`},
+			{"internal/host/socket/options.go", "	if d := request.DSCP; d != nil {", `	if request.TTL != 0 {
+		if err := sock.SetTTL(fd, request.TTL); err != nil {
+			return fmt.Errorf("setting IP_TTL: %w", err)
+		}
+	}
+	if d := request.DSCP; d != nil {`},
+			{"internal/kernel/sock/ttl.go", "", `package sock
+
+import "golang.org/x/sys/unix"
+
+// SetTTL sets IP_TTL.
+func SetTTL(fd, hops int) error { return unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_TTL, hops) }
+`},
+		},
+		shows: []show{
+			{args: "measure --help", want: "--ttl number"},
+			{args: "schema", want: `"ttl": {`},
+			{args: "measure 127.0.0.1 --protocol udp --ttl 256", want: "--ttl 256: expected 1 to 255"},
+			{args: "measure 127.0.0.1 --ttl 3", want: "--ttl is for udp, and --protocol is tcp"},
+		},
+	},
+	{
+		row: "a protocol", most: 2,
+		changes: []change{
+			{"internal/model/flow/protocol.go", "smtpProtocols)", "smtpProtocols, redisProtocols)"},
+			{"internal/model/flow/redis.go", "", `package flow
+
+const Redis = "redis"
+
+var redisProtocols = []Protocol{{
+	Name: Redis, Transport: TCP, Application: true, Doc: "PING to a server of Redis", Responses: byTransactions,
+	Transaction: "commands with replies", Reconnects: true, URLs: []URL{{Scheme: "redis", Port: 6379}},
+}}
+`},
+			{"internal/host/traffic/traffic.go", "\t_ \"linerate/internal/host/application/mail\"\n",
+				"\t_ \"linerate/internal/host/application/mail\"\n\t_ \"linerate/internal/host/application/redis\"\n"},
+			{"internal/host/application/redis/redis.go", "", redis},
+		},
+		shows: []show{
+			{args: "measure --help", want: "redis PING to a server of Redis"},
+			{args: "schema", want: `"redis"`},
+			{args: "measure memcached://127.0.0.1", want: "redis://"},
+			{args: "measure redis://REDIS --duration 300ms --warmup 100ms --no-save --json", want: `"PONG"`},
+			{args: "measure redis://REDIS --pipeline 4", want: "--pipeline is for dns"},
+		},
+	},
+	{
+		row: "a kind of qdisc", most: 3,
+		changes: []change{
+			{"internal/model/setting/qdisc.go", "\t{Name: \"bfifo\"",
+				"\t{Name: \"pfifo_head_drop\", Limit: \"packets\"},\n\t{Name: \"bfifo\""},
+			{"internal/model/hostconfig/qdisc.go", "\t\"bfifo\": {",
+				"\t\"pfifo_head_drop\": {section: \"PFIFOHeadDrop\", keys: map[string]string{\"limit\": \"PacketLimit\"}},\n\t\"bfifo\": {"},
+			{"internal/kernel/netlink/qdisckinds_linux.go", "\t\"bfifo\": {",
+				"\t\"pfifo_head_drop\": {options: fifoOptions, read: readFIFO},\n\t\"bfifo\": {"},
+		},
+		shows: []show{{args: "schema", want: `"pfifo_head_drop"`}},
+	},
+	{
+		row: "a service", most: 1,
+		changes: []change{
+			{"internal/model/topology/service.go", "var ServicePrograms = []ServiceProgram{",
+				"var ServicePrograms = []ServiceProgram{\n\t{Name: \"lighttpd\", Package: \"lighttpd\", Protocols: []string{flow.HTTP}, Port: 8080},"},
+			{"internal/host/service/lighttpd.go", "", `package service
+
+import (
+	"linerate/internal/host/daemon"
+	"linerate/internal/model/topology"
+)
+
+func init() { descriptors["lighttpd"] = lighttpd }
+
+func lighttpd(topology.Service) daemon.Descriptor {
+	return daemon.Descriptor{VersionBy: []string{"lighttpd", "-v"}}
+}
+`},
+		},
+		shows: []show{{args: "schema", want: `"lighttpd"`}, {args: "schema", want: "absent: lighttpd 8080, nginx 80"}},
+	},
+	{
+		row: "a store for the notebook", most: 1,
+		changes: []change{
+			{"internal/show/cli/notebook.go", "\t_ \"linerate/internal/control/notebook/sqlite\"",
+				"\t_ \"linerate/internal/control/notebook/postgres\"\n\t_ \"linerate/internal/control/notebook/sqlite\""},
+			{"internal/control/notebook/postgres/postgres.go", "", `package postgres
+
+import (
+	"context"
+	"errors"
+
+	"linerate/internal/control/notebook"
+)
+
+func init() { notebook.Register("postgres", notebook.Opener{Open: open, OpenReadOnly: open}) }
+
+func open(context.Context, string) (notebook.Store, error) {
+	return nil, errors.New("postgres: no server answers")
+}
+`},
+		},
+		shows: []show{
+			{env: "LINERATE_NOTEBOOK=postgres://nas/runs", args: "runs", want: "postgres: no server answers"},
+			{env: "LINERATE_NOTEBOOK=mysql://nas/runs", args: "runs", want: "a URL with postgres://"},
+		},
+	},
+}
+
+const redis = `package redis
+
+import (
+	"bufio"
+	"context"
+	"net"
+
+	"linerate/internal/host/application"
+	"linerate/internal/kernel/sched"
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+)
+
+func init() { application.Register(Protocol{}, flow.Redis) }
+
+type Protocol struct{}
+
+func (Protocol) Session(d *application.Dialer) application.Session {
+	return &session{d, application.NewShared[*conn](d)}
+}
+
+func (Protocol) Serve(ctx context.Context, s *application.Server) error {
+	return s.Each(ctx, func(c net.Conn) {
+		for lines := bufio.NewScanner(c); lines.Scan() && s.Think(ctx); s.Answered() {
+			if _, err := c.Write([]byte("+PONG\r\n")); err != nil {
+				return
+			}
+		}
+	})
+}
+
+type session struct {
+	d      *application.Dialer
+	shared *application.Shared[*conn]
+}
+
+func (s *session) Close() { s.shared.Close() }
+
+type conn struct {
+	under *application.Conn
+	lines *bufio.Reader
+}
+
+func (c *conn) Close()           { c.under.Close() }
+func (c *conn) Usable() bool     { return c.under.Usable() }
+func (c *conn) Received() uint64 { return c.under.Received() }
+
+func (s *session) Do(ctx context.Context, x *application.Exchange) error {
+	return s.shared.Do(ctx, func() (*conn, error) {
+		under, err := s.d.TCP(ctx, x)
+		if err != nil {
+			return nil, err
+		}
+		return &conn{under, bufio.NewReaderSize(under, 1<<10)}, nil
+	}, func(c *conn) (last bool, err error) {
+		defer c.under.Ended(x)
+		if until, ok := ctx.Deadline(); ok {
+			c.under.SetDeadline(until)
+		}
+		began := sched.Now()
+		if _, err := c.under.Write([]byte("PING\r\n")); err != nil {
+			return true, err
+		}
+		line, err := c.lines.ReadSlice('\n')
+		if err != nil {
+			return true, err
+		}
+		x.Phase(record.PhaseFirstByte, began)
+		x.Answer(string(line[1:len(line)-2]), line[0] == '-')
+		return false, nil
+	})
+}
+`
+
+// TestRecipes: what each recipe says is enough, and the help, the schema and the checks of the program have what was
+// added.
+func TestRecipes(t *testing.T) {
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	contributing := read(t, filepath.Join(root, "CONTRIBUTING.md"))
+	changed := map[string]string{}
+	for _, r := range recipes {
+		_, row, found := strings.Cut(contributing, "\n| **"+r.row+"**")
+		if row, _, _ = strings.Cut(row, "\n"); !found {
+			t.Errorf("CONTRIBUTING.md has no recipe for %s", r.row)
+		}
+		edited := 0
+		for _, c := range r.changes {
+			if !strings.Contains(row, filepath.Base(c.file)) && !strings.Contains(row, filepath.Dir(c.file)) &&
+				!strings.Contains(row, filepath.Dir(filepath.Dir(c.file))) {
+				t.Errorf("%s: the recipe names neither %s nor its directory", r.row, c.file)
+			}
+			if c.old == "" {
+				changed[c.file] = c.new
+				continue
+			}
+			edited++
+			text, has := changed[c.file]
+			if !has {
+				text = read(t, filepath.Join(root, c.file))
+			}
+			if n := strings.Count(text, c.old); n != 1 {
+				t.Fatalf("%s: %s has %q %d times, want once", r.row, c.file, c.old, n)
+			}
+			changed[c.file] = strings.Replace(text, c.old, c.new, 1)
+		}
+		if edited > r.most {
+			t.Errorf("%s takes changes of %d files, want at most %d", r.row, edited, r.most)
+		}
+	}
+	program := build(t, root, dir, changed)
+	server := pong(t)
+	for _, r := range recipes {
+		for _, s := range r.shows {
+			out := output(t, program, strings.ReplaceAll(s.args, "REDIS", server), s.env, "HOME="+dir)
+			if !strings.Contains(out, s.want) {
+				t.Errorf("%s: linerate %s: no %q in\n%s", r.row, s.args, s.want, out)
+			}
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// build makes the program of the module with some files changed.
+func build(t *testing.T, root, dir string, changed map[string]string) (program string) {
+	t.Helper()
+	replace := map[string]string{}
+	for file, text := range changed {
+		at := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		replace[filepath.Join(root, file)] = at
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+	defer cancel()
+	program = filepath.Join(dir, "linerate")
+	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-o", program, "./cmd/linerate")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("the program is not built: %v\n%s", err, out)
+	}
+	return program
+}
+
+// output is what a command of the program prints, whatever its exit status.
+func output(t *testing.T, program, args string, env ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, strings.Fields(args)...)
+	cmd.Env = append(os.Environ(), env...)
+	out, _ := cmd.CombinedOutput()
+	return strings.Join(strings.Fields(string(out)), " ")
+}
+
+// pong is a server that answers each line as Redis answers PING, on the loopback, until the test ends.
+func pong(t *testing.T) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				for lines := bufio.NewScanner(c); lines.Scan(); {
+					if _, err := c.Write([]byte("+PONG\r\n")); err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}()
+	return l.Addr().String()
+}
