@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLocation: the variable names a file or a URL that a store is registered for; files beside it are kept where a file
-// would be.
+// TestLocation: the variable names a file or a URL that a store is registered for; files beside it are kept where a
+// file would be.
 func TestLocation(t *testing.T) {
 	here, err := filepath.Abs("x/notes.db")
 	if err != nil {

@@ -21,8 +21,8 @@ type Opener struct {
 
 var openers = map[string]Opener{}
 
-// Register has an Opener open the notebooks of a scheme of URLs; "": files. The package of each store calls it while the
-// program is initialised; a scheme that is taken panics.
+// Register has an Opener open the notebooks of a scheme of URLs; "": files. The package of each store calls it while
+// the program is initialised; a scheme that is taken panics.
 func Register(scheme string, o Opener) {
 	if openers[scheme].Open != nil {
 		panic("notebook: scheme " + scheme + " is registered twice")

@@ -13,8 +13,8 @@ const (
 	CRR   = "crr"
 )
 
-// Protocol describes one protocol of flows. A new one is a row in a file of its own, which is added to Protocols, and an
-// engine. Options, metrics, schemes of URLs, help and the tables in the documents follow from the row.
+// Protocol describes one protocol of flows. A new one is a row in a file of its own, which is added to Protocols, and
+// an engine. Options, metrics, schemes of URLs, help and the tables in the documents follow from the row.
 type Protocol struct {
 	Name, Doc string
 	// Transport of the packets, TCP or UDP.
