@@ -5,7 +5,6 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/hostload"
 )
 
@@ -17,7 +16,7 @@ func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Me
 		Started:   t.Started,
 		DurationS: t.WindowS, WarmupS: s.options.Warmup.Seconds(), PlannedS: t.PlannedS, Ended: t.Ended,
 		Mode:       s.options.Flows.Mode,
-		GoodputBps: t.GoodputBps, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy,
+		GoodputBps: t.GoodputBps, LimitBps: t.LimitBps, Limit: t.Limit,
 	}
 	s.trials = append(s.trials, *t)
 	m.Flows, m.Latency = withoutProbe(t.Flows)
@@ -34,7 +33,7 @@ func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Me
 			return nil, err
 		}
 		limit := s.network().direction(m.Flows, t.Hosts, over, d.from)
-		of.LimitBps, of.LimitWhy = limit.Bps, limit.Why
+		of.LimitBps, of.Limit = limit.Bps, limit.Limit
 		of.Intervals = s.intervals(t, readings, d.from)
 		m.WrittenBytes += of.WrittenBytes
 		m.ReceivedBytes += of.ReceivedBytes
@@ -67,10 +66,7 @@ func (s *session) document(t *record.Trial, readings trial.Readings) (*record.Me
 func (s *session) network() direct {
 	n := direct{peer: s.options.alone() || s.lost != nil}
 	if asked := s.options.Flows.RateCap; s.rateCap() != asked {
-		n.capped = ": the server's --max-rate"
-		if asked > 0 {
-			n.capped += ", in place of " + unit.FormatRate(float64(asked))
-		}
+		n.serverCap, n.askedBps = true, float64(asked)
 	}
 	return n
 }

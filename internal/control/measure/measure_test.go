@@ -41,15 +41,9 @@ func TestRateCap(t *testing.T) {
 		if got := float64(s.rateCap()); got != test.want {
 			t.Errorf("%+v: %g", test, got)
 		}
-		said := ""
-		if test.want != test.asked {
-			said = ": the server's --max-rate"
-		}
-		if said != "" && test.asked > 0 {
-			said += ", in place of 500 Mbit/s"
-		}
-		if got := s.network().capped; got != said {
-			t.Errorf("%+v: %q, want %q", test, got, said)
+		n := s.network()
+		if capped := test.want != test.asked; n.serverCap != capped || capped && n.askedBps != test.asked {
+			t.Errorf("%+v: %+v", test, n)
 		}
 	}
 }

@@ -1,10 +1,8 @@
 package measure
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"linerate/internal/control/trial"
 	"linerate/internal/model/flow"
@@ -18,8 +16,9 @@ import (
 // flows use at either end, and nothing of what is between them.
 type direct struct {
 	peer bool // the server has no agent: its interfaces are unknown, too
-	// capped says who caps the flows, and what was requested instead; empty: the client does.
-	capped string
+	// serverCap: the server caps the flows, of which askedBps was requested (0: no rate).
+	serverCap bool
+	askedBps  float64
 }
 
 // Paths finds the interfaces from the flows' addresses: this host's kernel says where
@@ -36,7 +35,6 @@ func (n direct) Paths(_ []*trial.Flow, counted []record.Flow, hosts []record.Hos
 // Limits are those of the two directions together.
 func (n direct) Limits(counted []record.Flow, hosts []record.HostReading, paths trial.Paths) trial.Limits {
 	var sum trial.Limits
-	var whys []string
 	known := true
 	for _, d := range directions {
 		flows := sentBy(counted, d.from)
@@ -45,13 +43,13 @@ func (n direct) Limits(counted []record.Flow, hosts []record.HostReading, paths 
 		}
 		limit := n.direction(counted, hosts, paths.Topology, d.from)
 		sum.Bps, known = sum.Bps+limit.Bps, known && limit.Bps > 0
-		sum.Why, whys = limit.Why, append(whys, limit.Why)
+		sum.Directions = append(sum.Directions, limit.Limit)
 	}
-	switch {
-	case !known:
+	if !known {
 		sum.Bps = 0
-	case len(whys) > 1:
-		sum.Why = "both directions: " + strings.Join(whys, " + ")
+	}
+	if n := len(sum.Directions); n > 0 && (n == 1 || !known) {
+		sum.Limit.Limit = sum.Directions[n-1]
 	}
 	return sum
 }
@@ -61,8 +59,8 @@ func (n direct) Limits(counted []record.Flow, hosts []record.HostReading, paths 
 func (n direct) direction(counted []record.Flow, hosts []record.HostReading, over *topology.Topology,
 	from string) limits.Limit {
 	l := n.bounded(counted, hosts, over, from)
-	if limits.Capped(l.Why) {
-		l.Why += n.capped
+	if capped, _ := l.Capped(); capped && n.serverCap {
+		l.ServerCap, l.AskedBps = true, n.askedBps
 	}
 	return l
 }
@@ -72,13 +70,13 @@ func (n direct) bounded(counted []record.Flow, hosts []record.HostReading, over 
 	flows := sentBy(counted, from)
 	switch used := interfacesOf(flows, hosts); {
 	case flow.Of(flows[0].Protocol).Transactional():
-		return limits.Limit{Why: "none: no limit is computed for transactions"}
+		return limits.None(record.NoLimitTransactions)
 	case over != nil && len(over.Switches) > 0:
 		return limit(over, flows, used)
 	case over == nil && max(len(usedOn(used, record.NodeClient)), len(usedOn(used, record.NodeServer))) > 1:
 		best := limits.Direct(0, limits.FrameOf(flows[0]), len(flows), flows[0].CapBps())
 		if best.Bps == 0 {
-			best.Why = "unknown: the flows use several interfaces, and not all of them are known at both ends"
+			best = limits.None(record.NoLimitInterfaces)
 		}
 		return best
 	default:
@@ -91,15 +89,14 @@ func (n direct) bounded(counted []record.Flow, hosts []record.HostReading, over 
 		if s := used[0][from].Shaper; s.Sized() && (rate == 0 || s.RateBps < rate) {
 			best := limits.Direct(0, frame, len(flows), flows[0].CapBps())
 			if best.Bps == 0 {
-				best.Why = fmt.Sprintf(
-					"unknown: %s on %s.%s has a size table (tc-stab), by which it counts a packet of many segments as one",
-					s.Kind, from, used[0][from].Interface)
+				best = limits.None(record.NoLimitSizeTable)
+				best.Of = s.Kind + " on " + from + "." + used[0][from].Interface
 			}
 			return best
 		}
 		best := limits.Direct(rate, frame, len(flows), flows[0].CapBps())
 		if n.peer && best.Bps == 0 {
-			best.Why = "unknown: this host's interface has no hardware that reports a speed"
+			best = limits.None(record.NoLimitOwnSpeed)
 		}
 		return best
 	}
@@ -271,8 +268,8 @@ func limit(over *topology.Topology, flows []record.Flow, all []used) limits.Limi
 		sending = append(sending, flowOver(over, f, all[i]))
 	}
 	best := limits.Network{Topology: over}.Aggregate(sending)
-	if best.Bps == 0 && best.Why == "" {
-		best.Why = "unknown: not every interface reports its speed"
+	if best.Bps == 0 && best.IsZero() {
+		best = limits.None(record.NoLimitSomeSpeed)
 	}
 	return best
 }

@@ -1,10 +1,13 @@
 package measure
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+	"linerate/internal/science/limits"
 )
 
 // TestShaped: a shaper counts in its own direction, if it is slower than the hardware and
@@ -20,22 +23,22 @@ func TestShaped(t *testing.T) {
 		shaper *record.Shaper
 		want   string // of the first flow; the other one has none of it
 	}{
-		{"none", 0, nil, "unknown: neither"},
+		{"none", 0, nil, record.NoLimitSpeed},
 		{"slower than the hardware", 1e9, &record.Shaper{Kind: "tbf", RateBps: 300e6},
 			"tbf on client.eth0: 300 Mbit/s × 1448/1514"},
 		{"faster than the hardware", 100e6, &record.Shaper{Kind: "tbf", RateBps: 300e6}, "100 Mbit/s × 1448/1538"},
 		{"with overhead", 0, &record.Shaper{Kind: "cake", RateBps: 300e6, OverheadBytes: 4},
 			"cake on client.eth0: 300 Mbit/s × 1448/1518"},
 		{"with a size table", 0, &record.Shaper{Kind: "tbf", RateBps: 300e6, SizeTable: true},
-			"unknown: tbf on client.eth0 has a size table"},
+			record.NoLimitSizeTable + " tbf on client.eth0"},
 		{"with a size table, faster than the hardware", 100e6, &record.Shaper{Kind: "tbf", RateBps: 300e6,
 			SizeTable: true}, "100 Mbit/s × 1448/1538"},
 		{"no such kind, with a size table", 0, &record.Shaper{Kind: "\x1b[2J", RateBps: 1, SizeTable: true},
-			"unknown: neither"},
-		{"no such bucket", 0, &record.Shaper{Kind: "tbf", RateBps: 1e6, BurstBytes: -1}, "unknown: neither"},
-		{"no rate", 0, &record.Shaper{Kind: "tbf", RateBps: -1}, "unknown: neither"},
-		{"no such kind", 0, &record.Shaper{Kind: "\x1b[2J", RateBps: 1}, "unknown: neither"},
-		{"no such overhead", 0, &record.Shaper{Kind: "tbf", RateBps: 1e6, OverheadBytes: -1500}, "unknown: neither"},
+			record.NoLimitSpeed},
+		{"no such bucket", 0, &record.Shaper{Kind: "tbf", RateBps: 1e6, BurstBytes: -1}, record.NoLimitSpeed},
+		{"no rate", 0, &record.Shaper{Kind: "tbf", RateBps: -1}, record.NoLimitSpeed},
+		{"no such kind", 0, &record.Shaper{Kind: "\x1b[2J", RateBps: 1}, record.NoLimitSpeed},
+		{"no such overhead", 0, &record.Shaper{Kind: "tbf", RateBps: 1e6, OverheadBytes: -1500}, record.NoLimitSpeed},
 	} {
 		hosts := []record.HostReading{
 			{Host: record.NodeClient, Snapshot: record.Snapshot{Interfaces: []record.InterfaceSnapshot{
@@ -45,13 +48,12 @@ func TestShaped(t *testing.T) {
 		}
 		flows := []record.Flow{flow, back}
 		paths := direct{}.Paths(nil, flows, hosts)
-		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeClient); !strings.HasPrefix(got.Why,
-			test.want) {
-			t.Errorf("%s: %q, want %q", test.name, got.Why, test.want)
+		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeClient); spelled(got) != test.want {
+			t.Errorf("%s: %q, want %q", test.name, spelled(got), test.want)
 		}
-		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeServer); strings.Contains(
-			got.Why, " on ") {
-			t.Errorf("%s: the other direction: %q", test.name, got.Why)
+		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeServer); got.Of != "" ||
+			len(got.Terms) > 0 && got.Terms[0].Of != "" {
+			t.Errorf("%s: the other direction: %+v", test.name, got)
 		}
 		if out := paths.Topology.Links[0].Towards(paths.Topology.Links[0].From); strings.Contains(test.want, " × ") &&
 			strings.Contains(test.want, " on ") != (out.Shaper != "") {
@@ -75,11 +77,24 @@ func TestLimitOfSeveral(t *testing.T) {
 		{ID: "w2", From: record.NodeClient, To: record.NodeServer, Source: "10.0.1.2:1", Destination: "192.0.2.1:2",
 			SenderInfo: info},
 	}
-	for n, want := range map[int]string{1: "1 Gbit/s", 2: "unknown: the flows use several interfaces"} {
+	for n, want := range map[int]string{1: "1 Gbit/s × 1448/1538", 2: record.NoLimitInterfaces} {
 		paths := direct{}.Paths(nil, flows[:n], hosts)
-		if got := (direct{}).direction(flows[:n], hosts, paths.Topology, record.NodeClient); !strings.HasPrefix(got.Why,
-			want) || (got.Bps > 0) != (n == 1) {
+		if got := (direct{}).direction(flows[:n], hosts, paths.Topology, record.NodeClient); spelled(got) != want ||
+			(got.Bps > 0) != (n == 1) {
 			t.Errorf("%d flows: %+v, want %q", n, got, want)
 		}
 	}
+}
+
+// spelled is the one term of a limit, or why there is none.
+func spelled(l limits.Limit) string {
+	if l.None != "" || len(l.Terms) != 1 {
+		return strings.TrimSpace(l.None + " " + l.Of)
+	}
+	one := l.Terms[0]
+	text := fmt.Sprintf("%s × %d/%d", unit.FormatRate(one.Bps), one.PayloadBytes, one.WireBytes)
+	if one.Of != "" {
+		text = one.Of + ": " + text
+	}
+	return text
 }

@@ -156,7 +156,7 @@ func byDirection(t record.Trial, of []record.MeasureDirection) ([]record.Trial, 
 		part.GoodputBps, part.SenderReportedBps, part.Datagrams = totals.GoodputBps, totals.SenderReportedBps,
 			totals.Datagrams
 		part.TransactionsPerS, part.Latency = totals.TransactionsPerS, totals.Latency
-		part.LimitBps, part.LimitWhy = d.LimitBps, d.LimitWhy
+		part.LimitBps, part.Limit = d.LimitBps, d.Limit
 		parts = append(parts, part)
 	}
 	return parts, nil

@@ -17,7 +17,7 @@ import (
 // flows, of the same window, and a check that failed puts both in doubt, and no other does.
 func TestRunOfBothDirections(t *testing.T) {
 	both := record.Trial{
-		Started: time.Unix(1, 0), WindowS: 1, GoodputBps: 1300, LimitWhy: "unknown",
+		Started: time.Unix(1, 0), WindowS: 1, GoodputBps: 1300, Limit: record.Limit{None: record.NoLimitSpeed},
 		Hosts: []record.HostReading{{Host: record.NodeClient, ProcessCPUS: 1}},
 		Flows: []record.Flow{
 			{ID: "w1", From: record.NodeClient, To: record.NodeServer, GoodputBps: 300, Connected: true},
@@ -29,8 +29,8 @@ func TestRunOfBothDirections(t *testing.T) {
 	m := &record.Measure{
 		Trust: []record.Check{{Check: "wire", Pass: true}, {Check: "steady"}},
 		Directions: []record.MeasureDirection{
-			{Direction: flow.Write, GoodputBps: 300, LimitBps: 310, LimitWhy: "tbf"},
-			{Direction: flow.Read, GoodputBps: 1000, LimitWhy: "unknown"},
+			{Direction: flow.Write, GoodputBps: 300, LimitBps: 310, Limit: record.Limit{None: "tbf"}},
+			{Direction: flow.Read, GoodputBps: 1000, Limit: record.Limit{None: "unknown"}},
 		},
 	}
 	for _, modes := range [][]string{{""}, {"copy", "splice"}} {
@@ -55,8 +55,8 @@ func TestRunOfBothDirections(t *testing.T) {
 		for i, got := range r.Treatments {
 			way := got.Levels["direction"]
 			if bps := map[string]float64{flow.Write: 300, flow.Read: 1000}[way]; got.Goodput.MeanBps != bps ||
-				got.LimitWhy != want[way] {
-				t.Errorf("%s: %+v, limit %v (%s)", got.Name, got.Goodput, got.LimitBps, got.LimitWhy)
+				got.Limit.None != want[way] {
+				t.Errorf("%s: %+v, limit %v (%+v)", got.Name, got.Goodput, got.LimitBps, got.Limit)
 			}
 			if flows := r.Trials[i].Flows; len(flows) != 2 || flows[0].ID != way[:1]+"1" ||
 				r.Trials[i].TransactionsPerS != 7 || r.Trials[i].Hosts[0].ProcessCPUS != 0 {

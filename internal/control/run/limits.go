@@ -131,10 +131,10 @@ func (n network) Paths(flows []*trial.Flow, counted []record.Flow, hosts []recor
 func (n network) Limits(counted []record.Flow, _ []record.HostReading, paths trial.Paths) trial.Limits {
 	limit := trial.Limits{Flows: make([]float64, len(counted))}
 	actual, placed := make([]limits.Flow, len(counted)), make([]limits.Flow, len(counted))
-	unknown := ""
+	var unknown record.Limit
 	for i, p := range paths.Flows {
 		if p.Unknown != "" {
-			unknown = "unknown: flow " + counted[i].ID + ": " + p.Unknown
+			unknown = record.Limit{None: record.NoLimitPath, Of: "flow " + counted[i].ID + ": " + p.Unknown}
 			continue
 		}
 		actual[i], placed[i] = p.Flow, p.Flow
@@ -143,8 +143,8 @@ func (n network) Limits(counted []record.Flow, _ []record.HostReading, paths tri
 		}
 		limit.Flows[i] = n.network.Flow(p.Flow).Bps
 	}
-	if unknown != "" {
-		limit.Why = unknown
+	if !unknown.IsZero() {
+		limit.Limit.Limit = unknown
 		return limit
 	}
 	if !reflect.DeepEqual(placed, actual) {

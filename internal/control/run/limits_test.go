@@ -76,7 +76,7 @@ func TestGround(t *testing.T) {
 		path := strings.Join(trial.Texts(paths.Flows[0].Paths[0]), " ")
 		if math.Abs(limit.Bps-1e9*test.want) > 1 || math.Abs(limit.Flows[0]-1e9*test.want) > 1 ||
 			path != "a.eth0 b.eth0" {
-			t.Errorf("%s: limit %.0f (%s), of the flow %.0f on %v; want %.0f", treatment.Name, limit.Bps, limit.Why,
+			t.Errorf("%s: limit %.0f (%+v), of the flow %.0f on %v; want %.0f", treatment.Name, limit.Bps, limit.Terms,
 				limit.Flows[0], path, 1e9*test.want)
 		}
 		if changed := g.over != &p.Study.Topology; changed != (i > 0) {
@@ -91,8 +91,9 @@ func TestGround(t *testing.T) {
 	n := network{treatmentNetwork: g, planned: lost.Flows}
 	paths := n.Paths(flows, counted, nil)
 	if limit := n.Limits(counted, nil, paths); limit.Bps != 0 ||
-		!strings.HasPrefix(limit.Why, "unknown: flow f1: no ") || paths.Flows[0].Paths != nil {
-		t.Errorf("no path: limit %.0f (%s), paths %v", limit.Bps, limit.Why, paths.Flows[0].Paths)
+		limit.None != record.NoLimitPath || !strings.HasPrefix(limit.Of, "flow f1: no ") ||
+		paths.Flows[0].Paths != nil {
+		t.Errorf("no path: limit %.0f (%+v), paths %v", limit.Bps, limit.Limit, paths.Flows[0].Paths)
 	}
 }
 

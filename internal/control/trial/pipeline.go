@@ -105,7 +105,7 @@ func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record
 	t.Tools, t.ToolReported, t.Switches = tools, reported, c.Switches
 	t.GoodputBps, t.SenderReportedBps = totals.GoodputBps, totals.SenderReportedBps
 	t.TransactionsPerS, t.Latency, t.Datagrams = totals.TransactionsPerS, totals.Latency, totals.Datagrams
-	t.LimitBps, t.LimitWhy, t.PlacementLimitBps = limit.Bps, limit.Why, limit.PlacementBps
+	t.LimitBps, t.Limit, t.PlacementLimitBps = limit.Bps, limit.Limit.Limit, limit.PlacementBps
 	if paths.Topology != c.Planned {
 		t.Topology = paths.Topology
 	}

@@ -29,7 +29,7 @@ func (w wire) Paths(flows []*Flow, _ []record.Flow, _ []record.HostReading) Path
 }
 
 func (wire) Limits(counted []record.Flow, _ []record.HostReading, _ Paths) Limits {
-	l := Limits{Limit: limits.Limit{Bps: 941e6, Why: "one link"}}
+	l := Limits{Limit: limits.Limit{Bps: 941e6, Limit: record.Limit{None: "one link"}}}
 	for range counted {
 		l.Flows = append(l.Flows, 941e6)
 	}
@@ -99,7 +99,7 @@ func TestAssemble(t *testing.T) {
 		t.Error("what the trial was made from has changed")
 	}
 	if made.Treatment != "plain" || made.Order != 3 || made.WindowS != 2 || made.GoodputBps != 32000 ||
-		made.LimitBps != 941e6 || made.LimitWhy != "one link" ||
+		made.LimitBps != 941e6 || made.Limit.None != "one link" ||
 		made.Topology != nil || len(made.Hosts) != 2 || made.Hosts[0].Host != "b" || made.Clocks[0].OffsetNs != 7 {
 		t.Errorf("%+v", made)
 	}

@@ -94,6 +94,7 @@ type Candidate struct {
 	Settings   int                `json:"settings"` // changes that it makes
 	Goodput    Estimate           `json:"goodput"`
 	LimitBps   float64            `json:"limit_bps"`
+	Limit      Limit              `json:"limit,omitzero"` // as a Treatment's
 	LimitWhy   string             `json:"limit_why,omitempty"`
 	Responses  []ResponseEstimate `json:"responses,omitempty"`
 	Interfaces *InterfaceUse      `json:"interfaces,omitempty"`

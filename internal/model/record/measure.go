@@ -48,7 +48,8 @@ type Measure struct {
 	// GoodputBps is the sum over all flows of what the receivers read in the
 	// common window; the other totals are of that window, too.
 	GoodputBps    float64 `json:"goodput_bps"`
-	LimitBps      float64 `json:"limit_bps"` // 0: not known
+	LimitBps      float64 `json:"limit_bps"`      // 0: not known
+	Limit         Limit   `json:"limit,omitzero"` // as a Trial's
 	LimitWhy      string  `json:"limit_why,omitempty"`
 	WrittenBytes  int64   `json:"written_bytes"`
 	ReceivedBytes int64   `json:"received_bytes"`
@@ -212,6 +213,7 @@ type MeasureDirection struct {
 	Flows         int     `json:"flows"`
 	GoodputBps    float64 `json:"goodput_bps"`
 	LimitBps      float64 `json:"limit_bps"`
+	Limit         Limit   `json:"limit,omitzero"`
 	LimitWhy      string  `json:"limit_why,omitempty"`
 	WrittenBytes  int64   `json:"written_bytes"`
 	ReceivedBytes int64   `json:"received_bytes"`

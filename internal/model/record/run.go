@@ -215,7 +215,9 @@ type Treatment struct {
 	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
 	Latency          *Distribution `json:"latency_us,omitempty"`
 	LostShare        *float64      `json:"lost_share,omitempty"`
-	// LimitWhy explains the limit in a line: "4 interfaces × 1 Gbit/s × 1448/1514".
+	// Limit is what LimitBps is made of. LimitWhy says it in a line, "4 × 1 Gbit/s × 1448/1514", in
+	// documents and in records of older versions.
+	Limit      Limit                `json:"limit,omitzero"`
 	LimitWhy   string               `json:"limit_why,omitempty"`
 	Interfaces []TreatmentInterface `json:"interfaces"`
 	// ToolReported is what counting at the sender gave: a foreign tool's sum,

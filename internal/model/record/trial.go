@@ -31,7 +31,9 @@ type Trial struct {
 	// PlacementLimitBps is the most that the flows can carry on the paths that they
 	// took, where there were several: flows that share a link leave another idle.
 	PlacementLimitBps float64 `json:"placement_limit_bps,omitempty"`
-	// LimitWhy explains the limit in a line.
+	// Limit is what LimitBps is made of. LimitWhy says it in a line, in documents and in records of
+	// older versions.
+	Limit    Limit  `json:"limit,omitzero"`
 	LimitWhy string `json:"limit_why,omitempty"`
 	// Chance is what chance can make of GoodputBps; nil: nothing that theory knows.
 	Chance *Chance `json:"chance,omitempty"`

@@ -25,8 +25,8 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 			continue
 		}
 		c := record.Candidate{
-			Treatment: t.Name, Goodput: t.Goodput, LimitBps: t.LimitBps, LimitWhy: t.LimitWhy, Responses: t.Responses,
-			Effect: t.Effect, Best: t.Best, Chance: t.Chance,
+			Treatment: t.Name, Goodput: t.Goodput, LimitBps: t.LimitBps, Limit: t.Limit, LimitWhy: t.LimitWhy,
+			Responses: t.Responses, Effect: t.Effect, Best: t.Best, Chance: t.Chance,
 		}
 		var levels, baseline []string
 		for _, f := range run.Factors {

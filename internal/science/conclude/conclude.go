@@ -112,7 +112,7 @@ func baselineOf(run *record.Run, t *record.Treatment) *record.Treatment {
 
 // lifts: the treatment takes the links' rates away, which the baseline has.
 func lifts(t, baseline *record.Treatment) bool {
-	return baseline.LimitBps > 0 && t.LimitBps == 0 && t.LimitWhy == ""
+	return baseline.LimitBps > 0 && t.LimitBps == 0 && t.LimitWhy == "" && t.Limit.IsZero()
 }
 
 // at: all other factors of the effect are at these levels.
@@ -179,8 +179,8 @@ func treatment(run *record.Run, inference *stats.Inference, trials []record.Tria
 	}
 	sent := 0.0
 	for _, trial := range trials {
-		if trial.LimitBps > t.LimitBps || t.LimitWhy == "" {
-			t.LimitBps, t.LimitWhy = trial.LimitBps, trial.LimitWhy
+		if trial.LimitBps > t.LimitBps || t.LimitWhy == "" && t.Limit.IsZero() {
+			t.LimitBps, t.Limit, t.LimitWhy = trial.LimitBps, trial.Limit, trial.LimitWhy
 		}
 		sent += trial.SenderReportedBps / float64(len(trials))
 		t.Unconnected += trial.Unconnected()

@@ -5,9 +5,9 @@ import (
 	"math"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/tool"
 	"linerate/internal/model/topology"
@@ -81,16 +81,18 @@ type Network struct {
 // Limit is the most that a set of flows can carry together, as goodput.
 type Limit struct {
 	Bps float64 // 0: unknown, some flow meets neither a link with a rate nor a cap
-	// Why explains the figure in a line, "4 × 1 Gbit/s × 1448/1514", or why
-	// there is none.
-	Why string
+	// What the figure is made of, or why there is none.
+	record.Limit
 }
+
+// None is no limit, for one of the record's NoLimit codes.
+func None(code string) Limit { return Limit{Limit: record.Limit{None: code}} }
 
 // Flow is the limit of one flow alone: of its best path the slowest link.
 func (n Network) Flow(f Flow) Limit {
-	best, why := 0.0, ""
+	best, why := 0.0, record.LimitTerm{}
 	if f.Transactions {
-		return Limit{Why: noBulk}
+		return None(record.NoLimitTransactions)
 	}
 	if f.Several && len(f.Paths) > 1 {
 		return n.Aggregate([]Flow{f})
@@ -104,17 +106,19 @@ func (n Network) Flow(f Flow) Limit {
 			best, why = bps, reason
 		}
 	}
-	return Limit{best, why}
+	return made(best, why)
 }
 
-// noBulk is the Why of no limit where only requests and responses are exchanged.
-const noBulk = "none: no limit is computed for transactions"
+// made is a limit of these terms.
+func made(bps float64, terms ...record.LimitTerm) Limit {
+	return Limit{bps, record.Limit{Terms: terms}}
+}
 
 // path is the limit of one flow on one path, +Inf when nothing limits it.
-func (n Network) path(f Flow, path int) (float64, string) {
-	bps, why := math.Inf(1), ""
+func (n Network) path(f Flow, path int) (float64, record.LimitTerm) {
+	bps, why := math.Inf(1), record.LimitTerm{}
 	if f.Cap > 0 {
-		bps, why = float64(f.Cap), flowCap+unit.FormatRate(float64(f.Cap))
+		bps, why = float64(f.Cap), record.LimitTerm{Kind: record.LimitCap, Bps: float64(f.Cap)}
 	}
 	frame := n.frame(f, f.Paths[path])
 	crossed := map[topology.End]float64{}
@@ -137,7 +141,7 @@ func (n Network) Aggregate(flows []Flow) Limit {
 	classes := map[string]*class{}
 	var order []*class
 	if len(flows) > 0 && !slices.ContainsFunc(flows, func(f Flow) bool { return !f.Transactions }) {
-		return Limit{Why: noBulk}
+		return None(record.NoLimitTransactions)
 	}
 	for _, f := range flows {
 		if f.Transactions || len(f.Paths) == 0 {
@@ -175,7 +179,7 @@ func (n Network) Flows(planned []study.PlannedFlow) (flows []Flow, err error) {
 func (n Network) Planned(planned []study.PlannedFlow) Limit {
 	flows, err := n.Flows(planned)
 	if err != nil {
-		return Limit{Why: "unknown: " + err.Error()}
+		return Limit{Limit: record.Limit{None: record.NoLimitPath, Of: err.Error()}}
 	}
 	return n.Aggregate(flows)
 }
@@ -279,15 +283,15 @@ type row struct {
 	terms map[int]float64
 	most  float64
 	link  bool
-	place int    // links: on the path of the first flow, from 1 on
-	count int    // caps and flows: how many
-	why   string // caps and flows: of what
-	frame Frame  // links: of the first flow
+	place int              // links: on the path of the first flow, from 1 on
+	count int              // caps and flows: how many
+	why   record.LimitTerm // caps and flows: of what
+	frame Frame            // links: of the first flow
 }
 
 func (p *programme) add(c *class) {
 	own := row{terms: map[int]float64{}, count: c.count}
-	single, singleWhy := 0.0, ""
+	single, singleWhy := 0.0, record.LimitTerm{}
 	for path, ends := range c.flow.Paths {
 		column := p.columns
 		p.columns++
@@ -348,51 +352,54 @@ func (p *programme) solve() Limit {
 	if !ok {
 		return Limit{}
 	}
-	return Limit{best * scale, explain(rows, q.prices(price))}
+	return made(best*scale, explain(rows, q.prices(price))...)
 }
 
-// explain spells Σ price·rate, links before caps and equal terms together.
-func explain(rows []row, price []float64) string {
-	var links, caps []string
-	counts := map[string]int{}
+// explain lists Σ price·rate, links before caps and equal terms together.
+func explain(rows []row, price []float64) []record.LimitTerm {
+	var links, caps []record.LimitTerm
 	for i, r := range rows {
 		if price[i] < 1e-9 {
 			continue
 		}
-		list, text, n := &caps, r.why, r.count
+		list, term, n := &caps, r.why, r.count
 		if r.link {
-			list, text, n = &links, linkTerm(r.most, price[i], r.frame), 1
+			list, term, n = &links, linkTerm(r.most, price[i], r.frame), 1
 		} else if math.Abs(price[i]-1) > 1e-9 {
-			text += fmt.Sprintf(" × %.4g", price[i])
+			term.Times = price[i]
 		}
-		if counts[text] == 0 {
-			*list = append(*list, text)
+		at := slices.IndexFunc(*list, func(other record.LimitTerm) bool { return alike(other, term) })
+		if at < 0 {
+			at, *list = len(*list), append(*list, term)
 		}
-		counts[text] += n
+		(*list)[at].N += n
 	}
-	var parts []string
-	for _, text := range slices.Concat(links, caps) {
-		parts = append(parts, multiple(counts[text])+text)
+	for _, list := range [][]record.LimitTerm{links, caps} {
+		for i := range list {
+			if list[i].N == 1 {
+				list[i].N = 0
+			}
+		}
 	}
-	return strings.Join(parts, " + ")
+	return append(links, caps...)
 }
 
-func multiple(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return fmt.Sprintf("%d × ", n)
+// alike reports whether two terms differ in nothing but in how many they are and by rounding.
+func alike(a, b record.LimitTerm) bool {
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-4*max(a, b) }
+	same := near(a.Bps, b.Bps) && near(a.Price, b.Price) && near(a.Times, b.Times)
+	a.Bps, a.Price, a.Times, a.N = b.Bps, b.Price, b.Times, b.N
+	return same && a == b
 }
 
-// linkTerm spells one link's part of a limit: rate × payload/wire or, where flows of
+// linkTerm is one link's part of a limit: rate × payload/wire or, where flows of
 // several kinds or several bottlenecks meet, rate × shadow price.
-func linkTerm(rate, price float64, frame Frame) string {
-	text := unit.FormatRate(rate)
-	if frame.Shaper != "" {
-		text = frame.Shaper + ": " + text
-	}
+func linkTerm(rate, price float64, frame Frame) record.LimitTerm {
+	t := record.LimitTerm{Kind: record.LimitLink, Bps: rate, Of: frame.Shaper}
 	if math.Abs(price-frame.Fraction()) < 1e-9 {
-		return fmt.Sprintf("%s × %d/%d", text, frame.Payload(), frame.Wire())
+		t.PayloadBytes, t.WireBytes = frame.Payload(), frame.Wire()
+	} else {
+		t.Price = price
 	}
-	return fmt.Sprintf("%s × %.4g", text, price)
+	return t
 }

@@ -79,7 +79,7 @@ func TestFabricOfUnequalLinks(t *testing.T) {
 			}
 		}
 	}
-	if got := n.Aggregate(within); math.Abs(got.Bps-32e9*1448/1514) > 1 || got.Why != "32 × 1 Gbit/s × 1448/1514" {
+	if got := n.Aggregate(within); math.Abs(got.Bps-32e9*1448/1514) > 1 || spelled(got) != "32 × 1 Gbit/s × 1448/1514" {
 		t.Errorf("all to all: %+v, want what the hosts' links carry", got)
 	}
 	// To other leaves the flows fill every link from a leaf, or to one.

@@ -6,12 +6,14 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize/convex/lp"
 
 	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
@@ -189,8 +191,8 @@ func TestAggregate(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got := Network{Topology: test.top}.Aggregate(test.flows)
-			if math.Abs(got.Bps-test.want) > 1 || (test.why != "" && got.Why != test.why) {
-				t.Errorf("got %.0f (%s), want %.0f (%s)", got.Bps, got.Why, test.want, test.why)
+			if math.Abs(got.Bps-test.want) > 1 || (test.why != "" && spelled(got) != test.why) {
+				t.Errorf("got %.0f (%s), want %.0f (%s)", got.Bps, spelled(got), test.want, test.why)
 			}
 		})
 	}
@@ -204,14 +206,14 @@ func TestKinds(t *testing.T) {
 	}
 	writes, _ := everyFlow(t, top, flow.Spec{})
 	if got := (Network{Topology: top}).Flow(writes[0]); math.Abs(got.Bps-941.482e6) > 1e3 {
-		t.Errorf("real hosts: %.0f (%s), want 941.482e6", got.Bps, got.Why)
+		t.Errorf("real hosts: %.0f (%s), want 941.482e6", got.Bps, spelled(got))
 	}
 	kinds := map[topology.End]string{}
 	for _, l := range top.Links {
 		kinds[l.From] = "veth"
 	}
 	if got := (Network{top, kinds}).Flow(writes[0]); math.Abs(got.Bps-956.407e6) > 1e3 {
-		t.Errorf("veth: %.0f (%s), want 956.407e6", got.Bps, got.Why)
+		t.Errorf("veth: %.0f (%s), want 956.407e6", got.Bps, spelled(got))
 	}
 }
 
@@ -249,7 +251,7 @@ func TestCrossedTwice(t *testing.T) {
 	}
 	f, n := newFlow(t, top, "a", "", "10.3.0.1", flow.Spec{}), Network{Topology: top}
 	for _, got := range []Limit{n.Flow(f), n.Aggregate([]Flow{f})} {
-		if want := 1e8 / 2 * 1448 / 1514; math.Abs(got.Bps-want) > 1 || got.Why != "100 Mbit/s × 0.4782" {
+		if want := 1e8 / 2 * 1448 / 1514; math.Abs(got.Bps-want) > 1 || spelled(got) != "100 Mbit/s × 0.4782" {
 			t.Errorf("%+v, want %.0f", got, want)
 		}
 	}
@@ -356,11 +358,40 @@ workload:
 	if got := n.Planned(flows); math.Abs(got.Bps-1e9*1448/1514) > 1 {
 		t.Errorf("the limit is %+v, want that of the bulk flow alone", got)
 	}
-	if got := n.Planned(flows[1:]); got.Bps != 0 || got.Why != noBulk {
+	if got := n.Planned(flows[1:]); got.Bps != 0 || got.None != record.NoLimitTransactions {
 		t.Errorf("the probe alone has the limit %+v", got)
 	}
 	described, err := n.Flows(flows)
 	if err != nil || n.Flow(described[1]).Bps != 0 || n.Flow(described[0]).Bps == 0 {
 		t.Errorf("%+v, %v", described, err)
 	}
+}
+
+// spelled is what a limit is made of, in a line.
+func spelled(l Limit) string {
+	if l.None != "" {
+		return strings.TrimSuffix(l.None+": "+l.Of, ": ")
+	}
+	var terms []string
+	for _, t := range l.Terms {
+		text := unit.FormatRate(t.Bps)
+		if t.Kind == record.LimitCap {
+			text = "cap of " + text
+		} else if t.Of != "" {
+			text = t.Of + ": " + text
+		}
+		if t.WireBytes > 0 {
+			text += fmt.Sprintf(" × %d/%d", t.PayloadBytes, t.WireBytes)
+		}
+		for _, factor := range []float64{t.Price, t.Times} {
+			if factor > 0 {
+				text += fmt.Sprintf(" × %.4g", factor)
+			}
+		}
+		if t.N > 0 {
+			text = fmt.Sprintf("%d × ", t.N) + text
+		}
+		terms = append(terms, text)
+	}
+	return strings.Join(terms, " + ")
 }

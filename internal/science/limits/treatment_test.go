@@ -72,7 +72,7 @@ func TestLimitFollowsSettings(t *testing.T) {
 			Destination: netip.MustParseAddr("10.0.0.15")}
 		got := Network{Topology: test.top.With(test.settings)}.Planned([]study.PlannedFlow{f})
 		if math.Abs(got.Bps-test.want) > 1 {
-			t.Errorf("%s: %.0f (%s), want %.0f", test.name, got.Bps, got.Why, test.want)
+			t.Errorf("%s: %.0f (%s), want %.0f", test.name, got.Bps, spelled(got), test.want)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestPlannedWithoutWay(t *testing.T) {
 	over := top.With([]setting.Setting{
 		{Host: "server", Address: &setting.Address{Interface: "eth0", Address: netip.MustParsePrefix("10.0.0.19/24")}}})
 	if got := (Network{Topology: top}).Planned([]study.PlannedFlow{f}); got.Bps != 0 ||
-		!strings.HasPrefix(got.Why, "unknown: flow f1: no path from client1") {
+		!strings.HasPrefix(spelled(got), "path: flow f1: no path from client1") {
 		t.Errorf("without the address: %+v", got)
 	}
 	if got := (Network{Topology: over}).Planned([]study.PlannedFlow{f}); got.Bps == 0 {
@@ -132,7 +132,7 @@ workload: {flows: [{from: a, to: b, streams: 2}]}
 			1e10 * 8948 / 9014, "10 Gbit/s × 8948/9014"},
 	} {
 		if got := (Network{Topology: over.With(c.settings)}).Planned(planned); math.Abs(got.Bps-c.want) > 1 ||
-			got.Why != c.why {
+			spelled(got) != c.why {
 			t.Errorf("%v: %+v, want %.0f: %s", c.settings, got, c.want, c.why)
 		}
 	}
@@ -141,7 +141,7 @@ workload: {flows: [{from: a, to: b, streams: 2}]}
 	if got := (Network{Topology: read}).Planned(planned); math.Abs(got.Bps-2e9*8948/9018) > 1 {
 		t.Errorf("with a shaper that was read: %+v", got)
 	}
-	if got := (Network{Topology: over}).Planned(planned); got.Why != "10 Gbit/s × 8948/9014" {
+	if got := (Network{Topology: over}).Planned(planned); spelled(got) != "10 Gbit/s × 8948/9014" {
 		t.Errorf("the topology itself was changed: %+v", got)
 	}
 }
@@ -167,7 +167,7 @@ workload: {flows: [{from: h1, to: h2}]}
 		settings []setting.Setting
 		why      string
 	}{{nil, "1 Gbit/s × 1448/1514"}, {jumbo, "1 Gbit/s × 8948/9014"}, {jumbo[:1], "1 Gbit/s × 1448/1514"}} {
-		if got := (Network{Topology: over.With(c.settings)}).Planned(planned); got.Why != c.why {
+		if got := (Network{Topology: over.With(c.settings)}).Planned(planned); spelled(got) != c.why {
 			t.Errorf("%+v: %+v, want %s", c.settings, got, c.why)
 		}
 	}

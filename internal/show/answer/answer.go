@@ -12,10 +12,10 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
-	"linerate/internal/science/limits"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/tuning"
 	"linerate/internal/show/number"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
@@ -30,11 +30,11 @@ func Run(run *record.Run) Answer {
 	return Conclusion(run.Conclusion)
 }
 
-// Worded is a copy of a run whose document has the answer.
+// Worded is a copy of a run whose document has the answer and the limits in words.
 func Worded(run *record.Run) *record.Run {
-	shown, a := *run, Run(run)
+	shown, a := wording.WithLimits(run), Run(run)
 	shown.Answer, shown.Statements = a.Headline, slices.Concat(a.Statements, a.Caveats)
-	return &shown
+	return shown
 }
 
 // Conclusion words a conclusion; nil: none was drawn.
@@ -337,7 +337,7 @@ func ofLimit(c *record.Conclusion, b *record.Candidate) string {
 // theLimit names the limit of a treatment.
 func theLimit(c *record.Conclusion, b *record.Candidate) string {
 	if c.Measured != nil {
-		return limits.Measured(b.LimitWhy, c.Measured.Peer)
+		return wording.MeasuredLimit(b.Limit, b.LimitWhy, c.Measured.Peer)
 	}
 	return "the limit"
 }
@@ -366,10 +366,11 @@ func limitShares(c *record.Conclusion) string {
 	for _, at := range c.Conditions {
 		b := at.Baseline
 		if b.LimitBps == 0 {
-			if unknown = "No link of the path has a rate, so the limit is unknown"; b.LimitWhy != "" {
-				unknown = "The limit is " + b.LimitWhy
+			why := wording.Limit(b.Limit, b.LimitWhy)
+			if unknown = "No link of the path has a rate, so the limit is unknown"; why != "" {
+				unknown = "The limit is " + why
 			}
-			without = cmp.Or(without, words.ForName(at.Name)+" it is "+cmp.Or(b.LimitWhy, "unknown"))
+			without = cmp.Or(without, words.ForName(at.Name)+" it is "+cmp.Or(why, "unknown"))
 			continue
 		}
 		limit = cmp.Or(limit, theLimit(c, b))

@@ -11,6 +11,7 @@ import (
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
@@ -138,7 +139,7 @@ func limitLabel(v *view.View, p plot, c int) {
 		t := v.Rows[i].Treatments[c]
 		if t == nil || !(t.LimitBps > 0) {
 			if t != nil {
-				why = cmp.Or(t.LimitWhy, why)
+				why = cmp.Or(wording.Limit(t.Limit, t.LimitWhy), why)
 			}
 			continue
 		}

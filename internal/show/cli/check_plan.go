@@ -15,6 +15,7 @@ import (
 	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/stats"
+	"linerate/internal/show/wording"
 )
 
 // planDocument is what `linerate check --json` prints.
@@ -74,6 +75,7 @@ type planTreatment struct {
 	Flows       []planFlow        `json:"flows"`
 	TrialS      float64           `json:"trial_s"`
 	LimitBps    float64           `json:"limit_bps"` // 0: unknown
+	Limit       record.Limit      `json:"limit,omitzero"`
 	LimitWhy    string            `json:"limit_why,omitempty"`
 	Unreachable bool              `json:"unreachable,omitempty"`
 }
@@ -151,7 +153,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 			made.Attacks = append(made.Attacks, a.String())
 		}
 		limit := limits.Network{Topology: s.Topology.With(t.Settings)}.Planned(t.Flows)
-		made.LimitBps, made.LimitWhy = limit.Bps, limit.Why
+		made.LimitBps, made.Limit, made.LimitWhy = limit.Bps, limit.Limit, wording.Limit(limit.Limit, "")
 		d.Treatments = append(d.Treatments, made)
 	}
 	if text := ifShaped(p); text != "" {

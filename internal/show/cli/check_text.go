@@ -9,6 +9,7 @@ import (
 	"linerate/internal/control/run"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/metric"
+	"linerate/internal/model/record"
 	"linerate/internal/model/source"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/document"
@@ -72,8 +73,8 @@ func (d *planDocument) treatments() *document.Table {
 		if why := made.LimitWhy; why != "" {
 			if made.LimitBps > 0 {
 				why = "limit " + limit + " = " + why
-			} else if word, _, explained := strings.Cut(why, ": "); explained {
-				limit = word // none, or unknown
+			} else if made.Limit.None == record.NoLimitTransactions {
+				limit = "none"
 			}
 			explained = words.Distinct(explained, why)
 		}

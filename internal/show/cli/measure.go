@@ -25,6 +25,7 @@ import (
 	"linerate/internal/science/expect"
 	"linerate/internal/show/number"
 	"linerate/internal/show/present"
+	"linerate/internal/show/wording"
 )
 
 // protocols lists those of flows, a line each.
@@ -197,6 +198,7 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	case err != nil:
 		return err
 	}
+	wording.SetMeasureLimits(m)
 	m.Expect = expected.Check(m)
 	run.Again = f.again(addresses)
 	m.Run, m.Page, err = f.keep.save(ctx, s.err, run)

@@ -13,6 +13,7 @@ import (
 	"linerate/internal/show/document"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
@@ -211,7 +212,7 @@ func limitOf(v *view.View, c int) string {
 	for i := range v.Rows {
 		if t := v.Rows[i].Treatments[c]; t != nil && t.LimitBps > 0 {
 			limits.Add(v.Scale.Value(t.LimitBps), v.Rows[i].Name)
-			rates, whys = append(rates, t.LimitBps), words.Distinct(whys, t.LimitWhy)
+			rates, whys = append(rates, t.LimitBps), words.Distinct(whys, wording.Limit(t.Limit, t.LimitWhy))
 		}
 	}
 	switch n := len(limits.Texts); {

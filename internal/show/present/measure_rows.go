@@ -15,6 +15,7 @@ import (
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/number"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
@@ -79,7 +80,8 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 	if size := float64(d.ReceivedBytes) / float64(max(g.Received, 1)); size > 0 {
 		text := "datagrams of " + unit.FormatBytes(math.Round(size))
 		if d.LimitBps > 0 {
-			text += fmt.Sprintf("; %s: %s", limits.Measured(d.LimitWhy, m.Peer), number.PerSecond(d.LimitBps/8/size))
+			text += fmt.Sprintf("; %s: %s", wording.MeasuredLimit(d.Limit, d.LimitWhy, m.Peer),
+				number.PerSecond(d.LimitBps/8/size))
 		}
 		rows = append(rows, []string{"", number.PerSecond(d.GoodputBps / 8 / size), text})
 	}
@@ -242,10 +244,11 @@ func peerSays(d record.MeasureDirection) string {
 // againstLimit is a direction's goodput as a part of its limit, and its range over the
 // intervals.
 func againstLimit(m *record.Measure, d record.MeasureDirection) string {
-	text := "limit " + d.LimitWhy
+	why := wording.Limit(d.Limit, d.LimitWhy)
+	text := "limit " + why
 	if d.LimitBps > 0 {
 		text = fmt.Sprintf("%s of %s, %s (%s)", unit.FormatPercent(d.GoodputBps/d.LimitBps),
-			limits.Measured(d.LimitWhy, m.Peer), unit.FormatRate(d.LimitBps), d.LimitWhy)
+			wording.MeasuredLimit(d.Limit, d.LimitWhy, m.Peer), unit.FormatRate(d.LimitBps), why)
 	}
 	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 {
 		return i.GoodputBps

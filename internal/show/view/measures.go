@@ -8,8 +8,8 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
-	"linerate/internal/science/limits"
 	"linerate/internal/show/number"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
@@ -79,7 +79,7 @@ func OfLimit(t *record.Treatment) string {
 // LimitName names the limit of a treatment: of a measurement it is not that of the path.
 func LimitName(run *record.Run, t *record.Treatment) string {
 	if run.Study == record.MeasureStudy {
-		return limits.Measured(t.LimitWhy, run.Design.Options["peer"])
+		return wording.MeasuredLimit(t.Limit, t.LimitWhy, run.Design.Options["peer"])
 	}
 	return "the limit"
 }
