@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
 
 	"linerate/internal/kernel/netlink"
@@ -51,7 +50,7 @@ func (t *address) read() (State, error) {
 		places[p.Addr()] = i
 	}
 	all, err := t.host.conn.Addresses()
-	state, otherwise := State{Text: Absent}, ""
+	state := State{Text: Absent}
 	t.primaries = nil
 	for _, a := range all {
 		place, ours := places[a.Prefix.Addr()]
@@ -63,16 +62,15 @@ func (t *address) read() (State, error) {
 			}
 			state.There, state.Object = append(state.There, place), a.Object
 		case t.a.Number() == 1:
-			otherwise = "present as " + a.Prefix.String()
+			state.Text, state.Otherwise = "present as "+a.Prefix.String(), true
 		default:
-			otherwise = a.Prefix.Addr().String() + " present as " + a.Prefix.String()
+			state.Text, state.Otherwise = a.Prefix.Addr().String()+" present as "+a.Prefix.String(), true
 		}
 	}
 	slices.Sort(state.There)
 	slices.Sort(t.primaries)
 	switch n := len(state.There); {
-	case otherwise != "":
-		state.Text = otherwise
+	case state.Otherwise:
 	case n == t.a.Number():
 		state.Text, state.There = present, nil
 	case n > 0:
@@ -89,7 +87,7 @@ func (t *address) leaveIfPresent(prior State) bool {
 }
 
 func (t *address) plan(prior State) (State, error) {
-	if strings.Contains(prior.Text, "present as") {
+	if prior.Otherwise {
 		return State{}, fmt.Errorf("the address exists already, with another prefix length (%s)", prior.Text)
 	}
 	return State{Text: present}, nil
@@ -100,7 +98,7 @@ func (t *address) same(a, b State) bool { return a.Text == b.Text && slices.Equa
 // between: each address is either as before the change or as after it: some may have
 // been removed by another program, or not been added before a kill.
 func (t *address) between(_, _, is State) bool {
-	return t.a.Number() > 1 && !strings.Contains(is.Text, "present as")
+	return t.a.Number() > 1 && !is.Otherwise
 }
 
 // those returns the addresses of the run without those of some indices.

@@ -72,10 +72,24 @@ type interfaceState struct {
 	Up        bool   `json:"up"`
 }
 
-// kernelObject is a kernel object and the text that identifies it.
+// kernelObject is a kernel object, the text that identifies it, and what of it is needed to
+// restore it.
 type kernelObject struct {
 	Text   string         `json:"text"`
 	Object netlink.Object `json:"object,omitempty"`
+	// Nexthops are of a nexthop object its number and its members', of a route its nexthop object's.
+	Nexthops []int `json:"nexthops,omitempty"`
+	// Address, on Interface, is set for addresses, and Option, of Interface, for options of NICs.
+	Address   netip.Prefix `json:"address,omitzero"`
+	Interface string       `json:"interface,omitempty"`
+	Option    *nicOption   `json:"option,omitempty"`
+}
+
+// nicOption is an option of an interface's NIC with its value, as setting.NICOption.
+type nicOption struct {
+	Group string `json:"group"`
+	Key   string `json:"key"`
+	Value string `json:"value"`
 }
 
 func (s dependents) empty() bool { return len(s.Interfaces)+len(s.Sysctls)+len(s.Objects) == 0 }
@@ -179,7 +193,8 @@ func (h host) addresses(d sideEffects) ([]kernelObject, error) {
 	for _, a := range all {
 		if d.concerns(a.Interface, a.Prefix.Addr().Is6()) && !(a.Prefix.Bits() == d.except.Address.Bits() &&
 			d.except.Holds(a.Prefix.Addr())) {
-			list = append(list, kernelObject{addressText(a), a.Object})
+			list = append(list, kernelObject{Text: addressText(a), Object: a.Object,
+				Address: a.Prefix, Interface: a.Interface})
 		}
 	}
 	return list, err
@@ -196,7 +211,11 @@ func (h host) routes(d sideEffects) ([]kernelObject, error) {
 		}
 		is6 := r.To.Addr().Is6()
 		if d.concerns("", is6) || slices.ContainsFunc(r.Interfaces, func(p string) bool { return d.concerns(p, is6) }) {
-			list = append(list, kernelObject{fmt.Sprintf("%s table %d", r.Text, r.Table), r.Object})
+			o := kernelObject{Text: fmt.Sprintf("%s table %d", r.Text, r.Table), Object: r.Object}
+			if r.NexthopObject() != 0 {
+				o.Nexthops = []int{r.NexthopObject()}
+			}
+			list = append(list, o)
 		}
 	}
 	return list, err
@@ -208,7 +227,8 @@ func (h host) neighbours(d sideEffects) ([]kernelObject, error) {
 	var list []kernelObject
 	for _, n := range all {
 		if d.concerns(n.Interface, n.Address.Is6()) && n.State == "PERMANENT" && !n.Proxy {
-			list = append(list, kernelObject{fmt.Sprintf("%s at %s on %s", n.Address, n.MAC, n.Interface), n.Object})
+			list = append(list, kernelObject{Text: fmt.Sprintf("%s at %s on %s", n.Address, n.MAC, n.Interface),
+				Object: n.Object})
 		}
 	}
 	return list, err
@@ -301,7 +321,7 @@ const ownAddressAfter = 1500 * time.Millisecond
 // makes an interface's link-local address again by itself, and a different one if the MAC
 // address was changed in between, which is deleted here; it has waited for so long.
 func (h host) awaitLinkLocal(lost []kernelObject, waited time.Duration) []kernelObject {
-	if !slices.ContainsFunc(lost, func(o kernelObject) bool { return strings.HasPrefix(o.Text, "fe80:") }) {
+	if !slices.ContainsFunc(lost, kernelObject.linkLocal) {
 		return lost
 	}
 	now, err := h.conn.Addresses()
@@ -309,19 +329,23 @@ func (h host) awaitLinkLocal(lost []kernelObject, waited time.Duration) []kernel
 		return lost // missing reads them again
 	}
 	return slices.DeleteFunc(slices.Clone(lost), func(o kernelObject) bool {
-		prefix, iface, _ := strings.Cut(o.Text, " on ")
-		if !strings.HasPrefix(prefix, "fe80:") {
+		if !o.linkLocal() {
 			return false
 		}
 		others := 0
 		for _, a := range now {
-			if a.Interface == iface && a.Automatic && a.Prefix.Addr().IsLinkLocalUnicast() {
+			if a.Interface == o.Interface && a.Automatic && a.Prefix.Addr().IsLinkLocalUnicast() {
 				others++
 				_ = h.conn.DeleteAddresses(a.Interface, []netip.Prefix{a.Prefix}) // tried again
 			}
 		}
 		return others == 0 && waited < ownAddressAfter
 	})
+}
+
+// linkLocal reports whether an object is a link-local address of IPv6.
+func (o kernelObject) linkLocal() bool {
+	return o.Address.Addr().Is6() && o.Address.Addr().IsLinkLocalUnicast()
 }
 
 func addressText(a netlink.Address) string { return a.Prefix.String() + " on " + a.Interface }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"linerate/internal/model/message"
 	"linerate/internal/model/setting"
@@ -39,10 +38,8 @@ func (m *Manager) regain(entries []*entry) {
 			changed[e.Kind+" "+e.What] = true
 		}
 		objects := slices.DeleteFunc(slices.Clone(held.Around.Objects["nexthop"]), func(t kernelObject) bool {
-			ids, _ := grouped(t.Text)
-			return slices.ContainsFunc(append(ids, strings.Fields(t.Text)[1]), func(id string) bool {
-				id, _, _ = strings.Cut(id, ",") // without a member's weight
-				return changed["nexthop id "+id]
+			return slices.ContainsFunc(t.Nexthops, func(id int) bool {
+				return changed[fmt.Sprintf("nexthop id %d", id)]
 			})
 		})
 		var lost dependents
@@ -69,7 +66,7 @@ func (m *Manager) hold(iface string) error {
 	}
 	// Other routes stay, marked as without a carrier.
 	around.set("route", slices.DeleteFunc(around.Objects["route"], func(r kernelObject) bool {
-		return !strings.Contains(r.Text, " nhid ")
+		return len(r.Nexthops) == 0
 	}))
 	return m.enter(&entry{Kind: t.kind(), What: t.what(), Scope: Namespace, Setting: t.setting(), Prior: is, New: is,
 		Around: around, target: t})

@@ -21,7 +21,10 @@ import (
 
 // JournalSchema is the schema of an undo journal: one JSON value per line, a header, then
 // entries and which of them are undone.
-const JournalSchema = "linerate.journal/v1"
+const JournalSchema = "linerate.journal/v2"
+
+// textSchema is that of journals whose states and objects are texts alone (see typed).
+const textSchema = "linerate.journal/v1"
 
 // header identifies where and when a journal was begun.
 type header struct {
@@ -110,7 +113,7 @@ func decodeJournal(text []byte) (h header, entries []*entry, good int, err error
 			if err := json.Unmarshal(raw, &h); err != nil {
 				return fail(err)
 			}
-			if h.Schema != JournalSchema {
+			if h.Schema != JournalSchema && h.Schema != textSchema {
 				return fail(fmt.Errorf("schema %q: expected %s", h.Schema, JournalSchema))
 			}
 			continue
@@ -123,6 +126,9 @@ func decodeJournal(text []byte) (h header, entries []*entry, good int, err error
 		case l.Entry != nil && l.Entry.Seq > 0 && l.Done == 0:
 			if err := l.Entry.check(); err != nil {
 				return fail(err)
+			}
+			if h.Schema == textSchema {
+				l.Entry.typed()
 			}
 			l.Entry.offset = at
 			entries = replace(entries, l.Entry)

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"net/netip"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"linerate/internal/kernel/file"
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
 )
 
 func encode(t testing.TB, value any) []byte {
@@ -34,7 +37,7 @@ func exampleEntry(seq int) *entry {
 		Setting: setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.ip_forward", Value: "1"}}},
 		Prior:   State{Text: "0"}, New: State{Text: "1", Object: netlink.Object{1, 2}},
 		Around: dependents{Sysctls: []setting.Sysctl{{Key: "net.ipv4.conf.all.forwarding", Value: "0"}},
-			Objects:    map[string][]kernelObject{"route": {{"r", netlink.Object{3}}}},
+			Objects:    map[string][]kernelObject{"route": {{Text: "r", Object: netlink.Object{3}}}},
 			Interfaces: []interfaceState{{"eth0", 1500, true}}}}
 }
 
@@ -208,5 +211,44 @@ func TestDefaultJournalWithoutHome(t *testing.T) {
 	}
 	if _, listErr := Journals(); (listErr == nil) != (err == nil) {
 		t.Errorf("listing: %v, naming: %v", listErr, err)
+	}
+}
+
+// TestTextJournal: a journal of the version before, which has texts alone, is read as one of this
+// version is.
+func TestTextJournal(t *testing.T) {
+	want := exampleEntry(1)
+	want.Kind, want.What = "nexthop", "id 9"
+	want.Setting = setting.Setting{Host: "nas", Nexthop: &setting.NexthopObject{ID: 9}}
+	want.New = State{Text: "id 9 group 1/2,3 type resilient buckets 32 idle_timer 1.5 unbalanced_timer 0",
+		Group: &nexthopGroup{Members: []setting.Member{{ID: 1, Weight: 1}, {ID: 2, Weight: 3}},
+			Kind: setting.Resilient{Buckets: 32, IdleTimer: unit.Duration(1500 * time.Millisecond)}}}
+	want.Around = dependents{Objects: map[string][]kernelObject{
+		"address": {{Text: "fe80::1/64 on eth0", Address: netip.MustParsePrefix("fe80::1/64"), Interface: "eth0"}},
+		"nexthop": {{Text: "id 1 via 10.0.0.1 dev eth0", Nexthops: []int{1}},
+			{Text: "id 8 group 1,2/3", Nexthops: []int{8, 1, 3}}},
+		"route": {{Text: "10.1.0.0/16 nhid 8 table 254", Nexthops: []int{8}},
+			{Text: "10.2.0.0/16 via 10.0.0.1 dev eth0 table 254"}},
+		"nic": {{Text: "eth0 steering rule 7 tcp4 dst-port 80", Interface: "eth0",
+			Option: &nicOption{"steering", "rule", "7 tcp4 dst-port 80"}}},
+	}}
+	old := *want
+	old.New.Group = nil
+	old.Around.Objects = map[string][]kernelObject{}
+	for kind, objects := range want.Around.Objects {
+		for _, o := range objects {
+			old.Around.Objects[kind] = append(old.Around.Objects[kind], kernelObject{Text: o.Text})
+		}
+	}
+	h := exampleHeader()
+	h.Schema = textSchema
+	text := slices.Concat(encode(t, h), encode(t, line{Entry: &old}))
+	_, entries, _, err := decodeJournal(text)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%d entries: %v", len(entries), err)
+	}
+	want.offset = int64(len(encode(t, h)))
+	if !reflect.DeepEqual(entries[0], want) {
+		t.Errorf("%+v\nwant %+v", entries[0], want)
 	}
 }

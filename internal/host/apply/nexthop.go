@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/setting"
@@ -50,7 +49,7 @@ func (t *nexthop) read() (State, error) {
 	if err != nil || n.ID == 0 {
 		return State{Text: Absent}, err
 	}
-	return State{Text: n.String(), Object: n.Object}, nil
+	return State{Text: n.String(), Object: n.Object, Group: groupOf(n)}, nil
 }
 
 func (t *nexthop) leaveIfPresent(prior State) bool { return !prior.absent() }
@@ -65,7 +64,7 @@ func (t *nexthop) plan(prior State) (State, error) {
 		}
 		t.spec.Resilient = n.Resilient
 	}
-	return State{Text: t.spec.String()}, nil
+	return State{Text: t.spec.String(), Group: groupOf(t.spec)}, nil
 }
 
 func (t *nexthop) change(State) error { return t.host.conn.ReplaceNexthopObject(t.spec) }
@@ -73,19 +72,40 @@ func (t *nexthop) change(State) error { return t.host.conn.ReplaceNexthopObject(
 // between: a nexthop object is deleted with the carrier of its interface, and a group
 // keeps its other members.
 func (t *nexthop) between(_, next, is State) bool {
-	made, kind := grouped(next.Text)
-	left, same := grouped(is.Text)
-	return is.absent() || len(left) > 0 && slices.Equal(kind, same) &&
-		!slices.ContainsFunc(left, func(member string) bool { return !slices.Contains(made, member) })
+	made, left := next.Group, is.Group
+	return is.absent() || made != nil && left != nil && made.Kind == left.Kind &&
+		!slices.ContainsFunc(left.Members, func(m setting.Member) bool { return !slices.Contains(made.Members, m) })
 }
 
-// grouped splits the text of a group into its members, such as "1" and "2,3", and its
-// kind.
-func grouped(text string) (members, kind []string) {
-	if words := strings.Fields(text); len(words) > 3 && words[2] == "group" {
-		return strings.Split(words[3], "/"), words[4:]
+// nexthopGroup is a group of nexthop objects.
+type nexthopGroup struct {
+	Members []setting.Member `json:"members"` // with their weights, of at least 1
+	// Kind has the properties of a resilient group; the zero value is one with a hash threshold.
+	Kind setting.Resilient `json:"kind,omitzero"`
+}
+
+// groupOf is an object's group; nil: it is a single next hop.
+func groupOf(n netlink.NexthopObject) *nexthopGroup {
+	if len(n.Group) == 0 {
+		return nil
 	}
-	return nil, nil
+	g := &nexthopGroup{}
+	for _, m := range n.Group {
+		g.Members = append(g.Members, setting.Member{ID: m.ID, Weight: max(1, m.Weight)})
+	}
+	if n.Resilient != nil {
+		g.Kind = *n.Resilient
+	}
+	return g
+}
+
+// ids are the numbers of an object and of the members of its group.
+func ids(n netlink.NexthopObject) []int {
+	list := []int{n.ID}
+	for _, m := range n.Group {
+		list = append(list, m.ID)
+	}
+	return list
 }
 
 func (t *nexthop) restore(prior, _ State) error {
@@ -103,9 +123,9 @@ func (h host) nexthops(d sideEffects) ([]kernelObject, error) {
 	for _, n := range all {
 		switch {
 		case len(n.Group) > 0:
-			groups = append(groups, kernelObject{n.String(), n.Object})
+			groups = append(groups, kernelObject{Text: n.String(), Object: n.Object, Nexthops: ids(n)})
 		case d.iface == "" || d.iface == n.Interface:
-			list = append(list, kernelObject{n.String(), n.Object})
+			list = append(list, kernelObject{Text: n.String(), Object: n.Object, Nexthops: ids(n)})
 		}
 	}
 	return append(list, groups...), err

@@ -85,7 +85,8 @@ func (h host) queueOptions(d sideEffects) (list []kernelObject, err error) {
 		}
 		for _, o := range options {
 			if value, err := h.nics.Option(l.Name, o.Group, o.Key); err == nil {
-				list = append(list, kernelObject{Text: strings.Join([]string{l.Name, o.Group, o.Key, value}, " ")})
+				list = append(list, kernelObject{Text: strings.Join([]string{l.Name, o.Group, o.Key, value}, " "),
+					Interface: l.Name, Option: &nicOption{o.Group, o.Key, value}})
 			}
 		}
 	}
@@ -93,10 +94,9 @@ func (h host) queueOptions(d sideEffects) (list []kernelObject, err error) {
 }
 
 func (h host) restoreOption(o kernelObject) error {
-	words := strings.SplitN(o.Text, " ", 4)
-	if len(words) < 4 {
-		return fmt.Errorf("%q is not an interface, a group, a key and a value", o.Text)
+	if o.Option == nil {
+		return fmt.Errorf("%q is not an option of an interface", o.Text)
 	}
-	return h.nics.SetOption(words[0], setting.NICOption{Group: words[1], Option: setting.Option{Key: words[2],
-		Value: words[3]}})
+	return h.nics.SetOption(o.Interface, setting.NICOption{Group: o.Option.Group, Option: setting.Option{
+		Key: o.Option.Key, Value: o.Option.Value}})
 }

@@ -116,14 +116,14 @@ func (t *route) read() (State, error) {
 	if err != nil || len(list) == 0 {
 		return State{Text: Absent}, err
 	}
-	return State{Text: list[0].Text, Object: list[0].Object}, nil
+	return State{Text: list[0].Text, Object: list[0].Object, Nexthop: list[0].NexthopObject()}, nil
 }
 
 func (t *route) leaveIfPresent(prior State) bool { return !prior.absent() }
 
 // between: a route by a nexthop object changes and is deleted with it.
 func (t *route) between(_, _, is State) bool {
-	return t.r.Object != 0 && (is.absent() || strings.Contains(is.Text+" ", fmt.Sprintf(" nhid %d ", t.r.Object)))
+	return t.r.Object != 0 && (is.absent() || is.Nexthop == t.r.Object)
 }
 
 func (t *route) plan(State) (State, error) {
@@ -142,7 +142,7 @@ func (t *route) plan(State) (State, error) {
 		return State{}, err
 	}
 	wanted, err := t.host.conn.ExpectRoute(t.spec)
-	return State{Text: wanted.Text, Object: wanted.Object}, err
+	return State{Text: wanted.Text, Object: wanted.Object, Nexthop: wanted.NexthopObject()}, err
 }
 
 // resolve finds the interfaces of next hops that have only an address.

@@ -18,6 +18,12 @@ type State struct {
 	Object netlink.Object `json:"object,omitempty"`
 	// There are the indices of the addresses of a run that exist, if only some do.
 	There []int `json:"there,omitempty"`
+	// Otherwise: an address of the run exists with another prefix length.
+	Otherwise bool `json:"otherwise,omitempty"`
+	// Group is set for groups of nexthop objects.
+	Group *nexthopGroup `json:"group,omitempty"`
+	// Nexthop is the nexthop object of a route that has one.
+	Nexthop int `json:"nexthop,omitempty"`
 	// Qdisc is set for queueing disciplines.
 	Qdisc *netlink.QdiscSpec `json:"qdisc,omitempty"`
 }

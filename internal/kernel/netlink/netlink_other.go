@@ -87,6 +87,8 @@ func (*Conn) DeleteRoutes(RouteSpec, iter.Seq[netip.Prefix]) error {
 func (*Conn) CountRoutes(RouteSpec, netip.Prefix, netip.Prefix) (int, error) {
 	return 0, unsupported("list routes")
 }
+func (Route) NexthopObject() int { return 0 }
+
 func (*Conn) RestoreRoute(Object, bool) error      { return unsupported("restore route") }
 func (*Conn) ExpectRoute(RouteSpec) (Route, error) { return Route{}, unsupported("make route") }
 func (*Conn) DeleteRoute(Object) error             { return unsupported("delete route") }

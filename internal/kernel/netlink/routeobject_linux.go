@@ -1,0 +1,16 @@
+//go:build !portable
+
+package netlink
+
+// NexthopObject is the number of the object that has the route's next hops; 0: it has its own.
+func (r Route) NexthopObject() int {
+	if len(r.Object) < rtmsgLen {
+		return 0
+	}
+	for a := range attributes(r.Object[rtmsgLen:]) {
+		if a.kind == rtaNexthopID {
+			return int(a.uint32())
+		}
+	}
+	return 0
+}
