@@ -346,8 +346,10 @@ type Effect struct {
 	Difference *EffectSize `json:"difference,omitempty"`
 	P          float64     `json:"p"` // corrected for the number of effects (Holm)
 	Verdict    string      `json:"verdict"`
-	// Why explains a verdict that needs it: "1 to 4 interfaces by chance".
-	Why string `json:"why,omitempty"`
+	// Reason is why it has its verdict, where that needs one, and Why says it: "1 to 4 interfaces by
+	// chance".
+	Reason Reason `json:"reason,omitzero"`
+	Why    string `json:"why,omitempty"`
 	// Blocks is the number of paired blocks.
 	Blocks int `json:"blocks"`
 	// Beside is the same comparison in the run's other responses.

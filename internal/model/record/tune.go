@@ -99,7 +99,13 @@ type TuneSetting struct {
 	Beside *Effect `json:"beside,omitempty"`
 	// Keep: it is proven to do good.
 	Keep bool `json:"keep"`
+	// Judged is its verdict and why before it was kept as a part of what is proven, although it
+	// harms, or may; nil: it was not.
+	Judged *TuneJudged `json:"-"`
 }
+
+// TuneJudged is a verdict on a setting with its reason in words.
+type TuneJudged struct{ Verdict, Why string }
 
 // Own reports whether the list has the setting, with whatever value.
 func (s *TuneSetting) Own() bool { return s.Added == "" || s.Corrected != "" }

@@ -88,6 +88,7 @@ func againstBaseline(run *record.Run, several []record.Effect) {
 					continue
 				}
 				if b := baselineOf(run, t); b != nil && lifts(t, b) {
+					e.Reason = record.Reason{Code: record.ReasonNoLimit}
 					e.Why = "this level takes the link's rate away, so that its limit is unknown: no fix"
 				}
 				one := *e

@@ -1,8 +1,6 @@
 package conclude
 
 import (
-	"strings"
-
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 )
@@ -38,8 +36,8 @@ func unsettled(run *record.Run, effects []record.Effect) {
 	}
 	for i := range effects {
 		e := &effects[i]
-		if (e.Why == "" || strings.HasPrefix(e.Why, stats.Spans)) &&
-			!stats.Narrow(e, run.Treatments, run.Design.Until) {
+		if e.ByInterval() && !stats.Narrow(e, run.Treatments, run.Design.Until) {
+			e.Reason = record.Reason{Code: record.ReasonNotSettled}
 			e.Why = "not settled: its interval is wider than requested"
 		}
 	}

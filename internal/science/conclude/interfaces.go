@@ -397,6 +397,7 @@ func byChance(run *record.Run, varied map[string]bool, effects []record.Effect) 
 			if k < 0 {
 				continue
 			}
+			e.Reason = record.Reason{Code: record.ReasonChance}
 			if e.Why = run.Treatments[k].Chance.Came; side == e.From {
 				e.Why = side + ": " + e.Why
 			}

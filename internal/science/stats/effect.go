@@ -101,13 +101,16 @@ func (in *Inference) effect(c comparison, r metric.Metric, confidence float64) r
 	base, level, missing := c.pairs(r)
 	j := paired.judge(in.Side(base, r), in.Side(level, r), r, confidence, in.run.Margin, names{"the baseline", "block"})
 	if j.Difference == nil && (j.Verdict == record.Improves || j.Verdict == record.Worsens) {
-		if why := in.few(base, level, r); why != "" {
+		if why, n := in.few(base, level, r); why != "" {
 			j.P, j.Verdict, j.Why = 1, record.Inconclusive, why
+			j.Reason = record.Reason{Code: record.ReasonApart, N: int64(n)}
 		}
 	}
-	e.Ratio, e.Difference, e.P, e.Verdict, e.Why, e.Blocks = j.Ratio, j.Difference, j.P, j.Verdict, j.Why, len(base)
+	e.Ratio, e.Difference, e.P, e.Verdict, e.Blocks = j.Ratio, j.Difference, j.P, j.Verdict, len(base)
+	e.Reason, e.Why = j.Reason, j.Why
 	if missing > 0 {
 		e.Verdict, e.P = record.Inconclusive, 1
+		e.Reason = record.Reason{Code: record.ReasonNoValue, N: int64(missing), Of: int64(missing + len(base))}
 		e.Why = fmt.Sprintf("in %d of %d blocks not both have a value: %s", missing, missing+len(base), r.Absent)
 		if len(base) == 0 {
 			e.Why = "in no block have both a value: " + r.Absent
@@ -118,8 +121,9 @@ func (in *Inference) effect(c comparison, r metric.Metric, confidence float64) r
 
 // few says that two sides differ by the trials that stand apart, and by the others less than
 // the margin. One such trial does not tell how often there is one, nor that the treatment is
-// its cause, whatever small difference the interval shows beside it. It is empty otherwise.
-func (in *Inference) few(base, level []*record.Trial, r metric.Metric) string {
+// its cause, whatever small difference the interval shows beside it. It is empty otherwise; n is
+// how many stand apart.
+func (in *Inference) few(base, level []*record.Trial, r metric.Metric) (why string, n int) {
 	var apart []string
 	those := in.Apart(r)
 	others := func(trials []*record.Trial) (values []float64) {
@@ -134,9 +138,9 @@ func (in *Inference) few(base, level []*record.Trial, r metric.Metric) string {
 	}
 	b, l := Median(others(base)), Median(others(level))
 	if len(apart) == 0 || b <= 0 || math.Abs(l/b-1) > in.run.Margin {
-		return ""
+		return "", 0
 	}
-	return fmt.Sprintf("%.2f× without %s, so far from the others", l/b, strings.Join(apart, ", "))
+	return fmt.Sprintf("%.2f× without %s, so far from the others", l/b, strings.Join(apart, ", ")), len(apart)
 }
 
 // pairs are the trials of the blocks that have both, with values; missing is how many

@@ -20,7 +20,8 @@ type Judgement struct {
 	Difference *record.EffectSize
 	P          float64
 	Verdict    string
-	Why        string // explains the verdict where it needs that
+	Reason     record.Reason
+	Why        string // says Reason in words
 }
 
 // words of a comparison.
@@ -37,7 +38,7 @@ func (c estimators) judge(base, level Side, r metric.Metric, confidence, margin 
 	out := Judgement{P: 1, Verdict: record.Inconclusive}
 	n := min(len(base.Values), len(level.Values))
 	if n == 0 {
-		out.Ratio.None, out.Why = true, "no "+by.of+" has both"
+		out.Ratio.None, out.Reason.Code, out.Why = true, record.ReasonNotMeasured, "no "+by.of+" has both"
 		if by.of == "block" {
 			out.Why = "not yet measured beside " + by.base
 		}
@@ -70,25 +71,34 @@ func (c estimators) judge(base, level Side, r metric.Metric, confidence, margin 
 		if by.of == "trial" {
 			each = " on each side"
 		}
-		out.P, out.Why = 1, fmt.Sprintf("a verdict takes %d %ss%s, and there %s", LeastBlocks, by.of, each, are(n))
+		out.P, out.Reason = 1, record.Reason{Code: record.ReasonFewBlocks, N: int64(n), Of: LeastBlocks}
+		out.Why = fmt.Sprintf("a verdict takes %d %ss%s, and there %s", LeastBlocks, by.of, each, are(n))
 		return out
 	case tooFew(base, level, r) != "":
-		out.P, out.Why = 1, tooFew(base, level, r)
+		out.P, out.Reason = 1, record.Reason{Code: record.ReasonFewRequests, N: min(base.fewest, level.fewest)}
+		out.Why = tooFew(base, level, r)
 		return out
 	case r.Floor > 0 && c.trifle(base, level, r, confidence):
-		out.Verdict, out.Why = record.NoDifference, "the two differ by less than "+amount(r, r.Floor)+
+		out.Verdict, out.Reason.Code = record.NoDifference, record.ReasonTrifle
+		out.Why = "the two differ by less than " + amount(r, r.Floor) +
 			", which does not matter"
 	default:
 		out.Verdict = judged
-		out.Why = why(judged, size, out.Difference != nil, r)
-		if unequal, decides := uneven(base, level, size, confidence); decides && judged != record.NoDifference {
-			out.Verdict, out.Why = record.Inconclusive, unequal+
+		out.Reason.Code, out.Why = why(judged, size, out.Difference != nil, r)
+		unequal, decides := uneven(base, level, size, confidence)
+		reason := record.Reason{Code: record.ReasonUnequal, N: level.requests, Of: base.requests}
+		if decides && judged != record.NoDifference {
+			out.Verdict, out.Reason, out.Why = record.Inconclusive, reason, unequal+
 				": of so much fewer a percentile may differ so much by chance"
-		} else if out.Why == "" {
-			out.Why = unequal
+		} else if out.Why == "" && unequal != "" {
+			out.Reason, out.Why = reason, unequal
 		}
 	}
 	if zeros > 0 && !r.Signed {
+		out.Reason = record.Reason{Code: record.ReasonZeroBase, N: int64(zeros), Of: int64(len(base.Values))}
+		if bothZero(base, level, zeros) {
+			out.Reason.Code = record.ReasonBothZero
+		}
 		out.Why = zeroBase(base, level, zeros, by)
 	}
 	out.Verdict = better(r, out.Verdict)
@@ -122,28 +132,30 @@ func zeroBase(base, level Side, zeros int, by names) string {
 	where := fmt.Sprintf("in %d of %d %ss", zeros, len(base.Values), by.of)
 	if zeros == len(base.Values) {
 		where = "in every " + by.of
-		if !slices.ContainsFunc(level.Values, func(v float64) bool { return v != 0 }) {
+		if bothZero(base, level, zeros) {
 			return "both are zero " + where
 		}
 	}
 	return by.base + " is zero " + where + ": there is no ratio, only a difference"
 }
 
-// Spans begins the Why of a comparison that nothing but its interval keeps from being
-// known.
-const Spans = "the interval spans "
+// bothZero reports whether all values of both sides are zero.
+func bothZero(base, level Side, zeros int) bool {
+	return zeros == len(base.Values) && !slices.ContainsFunc(level.Values, func(v float64) bool { return v != 0 })
+}
 
 // why explains what an interval leaves open; empty: it leaves nothing open.
-func why(judged string, size Interval, difference bool, r metric.Metric) string {
+func why(judged string, size Interval, difference bool, r metric.Metric) (code, text string) {
 	switch {
 	case judged != record.Inconclusive:
-		return ""
+		return "", ""
 	case difference:
-		return Spans + signed(amount(r, size.Low), size.Low) + " to " + signed(amount(r, size.High), size.High)
+		return record.ReasonSpans, "the interval spans " + signed(amount(r, size.Low), size.Low) + " to " +
+			signed(amount(r, size.High), size.High)
 	case size.High >= 1000*size.Mean:
-		return "too few trials for an interval"
+		return record.ReasonNoInterval, "too few trials for an interval"
 	}
-	return fmt.Sprintf(Spans+"%.2f× to %.2f×", size.Low, size.High)
+	return record.ReasonSpans, fmt.Sprintf("the interval spans %.2f× to %.2f×", size.Low, size.High)
 }
 
 // amount spells the size of a difference of a response.

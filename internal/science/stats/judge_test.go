@@ -54,7 +54,7 @@ func TestOtherResponses(t *testing.T) {
 		"quicker":  {metric.LatencyP99, p99, ramp(400), ramp(100), record.Improves, 0.25, ""},
 		"as quick": {metric.LatencyP99, p99, ramp(100), ramp(100.1), record.NoDifference, 1.001, ""},
 		"now and then": {metric.LatencyP99, p99, ramp(100), []float64{50, 400, 100, 900}, record.Inconclusive,
-			2.06, Spans},
+			2.06, "the interval spans "},
 		"nothing came": {metric.LatencyP99, p99, ramp(100), none, record.Inconclusive, 0,
 			"in no block have both a value: no transaction was done"},
 		"nothing came once": {metric.LatencyP99, p99, ramp(100), []float64{10, 10, 0, 10}, record.Inconclusive, 0.1,
@@ -85,6 +85,10 @@ func TestOtherResponses(t *testing.T) {
 		if e.Verdict != test.verdict || e.Ratio.Mean < 0.98*test.ratio || e.Ratio.Mean > 1.02*test.ratio ||
 			!strings.Contains(e.Why, test.why) {
 			t.Errorf("%s: %+v, want %s, a ratio of %g, and why: %q", name, e, test.verdict, test.ratio, test.why)
+		}
+		if (e.Reason.Code == "") != (e.Why == "") || e.ByInterval() != (e.Why == "" ||
+			strings.Contains(e.Why, "spans")) {
+			t.Errorf("%s: the reason is %+v: %s", name, e.Reason, e.Why)
 		}
 		if e.Response != test.of.Name || (e.Difference != nil) != (e.Ratio.None && len(e.Beside) > 0 && e.Blocks > 0) {
 			t.Errorf("%s: of %q, difference %v, ratio %+v", name, e.Response, e.Difference, e.Ratio)

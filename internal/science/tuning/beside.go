@@ -8,7 +8,6 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
-	"linerate/internal/science/stats"
 )
 
 // What is good for goodput may be bad for latency. The verdict on a setting is
@@ -193,7 +192,7 @@ func also(t *record.Tune, at runLevel, e *record.Effect, many bool) string {
 
 // reason follows an inconclusive effect's size: why it is, unless by its interval alone.
 func reason(e *record.Effect) string {
-	if e.Why == "" || strings.HasPrefix(e.Why, stats.Spans) {
+	if e.ByInterval() {
 		return ""
 	}
 	return ": " + e.Why

@@ -7,7 +7,6 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
-	"linerate/internal/science/stats"
 )
 
 // slight is a loss that is small beside a gain of 4×.
@@ -329,8 +328,7 @@ func TestOffer(t *testing.T) {
 func TestTooFewIsSaid(t *testing.T) {
 	for why, want := range map[string]string{
 		"latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000": "; latency p99 may be worse, 1.20× (1.19–1.21), inconclusive: latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000",
-		stats.Spans +
-			"0.9× to 1.6×": "; latency p99 may be worse, 1.20× (1.19–1.21), inconclusive",
+		"the interval spans 0.9× to 1.6×":                                 "; latency p99 may be worse, 1.20× (1.19–1.21), inconclusive",
 	} {
 		run, settings := runOf(up, sameWords, sameWords, sameWords)
 		beside(run, map[string]string{settingfile.TheList: open})

@@ -3,7 +3,6 @@ package tuning
 import (
 	"errors"
 	"slices"
-	"strings"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -96,26 +95,38 @@ func (f *Found) Into(t *record.Tune) {
 			continue
 		}
 		s.Keep = slices.Contains(f.Proof.Settings, s.Key)
+		asPart := func() {
+			s.Judged, s.Why = &record.TuneJudged{Verdict: s.Verdict, Why: s.Why},
+				withReason(s.Why, "kept as a part of what is proven")
+		}
 		switch {
 		case (unshown(*s) || s.Keep && s.Verdict == record.Mixed) && slices.Contains(f.Needed, s.Key):
 			s.Needed, s.Verdict, s.Why = true, record.Helps,
-				s.Why+"; only with others: the best set is worse without it"
+				withReason(s.Why, "only with others: the best set is worse without it")
 		case unshown(*s) && f.Beside[s.Key] != nil:
 			s.Beside = f.Beside[s.Key]
 			r, _ := metric.Find(s.Beside.Response)
-			s.Verdict, s.Why = record.Helps, s.Why+"; only with others: without it the best set has "+
-				sized(r, s.Beside, false)
+			s.Verdict, s.Why = record.Helps, withReason(s.Why, "only with others: without it the best set has "+
+				sized(r, s.Beside, false))
 		case unshown(*s):
-			s.Why += "; kept with the others: it is not shown to be needed"
+			s.Why = withReason(s.Why, "kept with the others: it is not shown to be needed")
 		case s.Keep && s.Verdict == record.Harms: // what it costs is in what the set costs
-			s.Verdict, s.Why = record.Trades, s.Why+asPart
+			asPart()
+			s.Verdict = record.Trades
 		case s.Keep && s.Verdict == record.Mixed:
-			s.Why += asPart
+			asPart()
 		case !s.Keep && s.Verdict == record.Helps:
-			s.Why += "; not needed with the settings kept"
+			s.Why = withReason(s.Why, "not needed with the settings kept")
 		}
-		s.Why = strings.TrimPrefix(s.Why, "; ")
 	}
+}
+
+// withReason is a reason with a further one: "alone; not needed with the settings kept".
+func withReason(why, more string) string {
+	if why == "" {
+		return more
+	}
+	return why + "; " + more
 }
 
 // figures adds those of the set, and of the baseline and the list beside it, to a result's.

@@ -470,7 +470,7 @@ func does(t *record.Tune, level string, e *record.Effect, of metric.Metric, many
 		return fmt.Sprintf(" %s no difference%s beyond ±%.3g %%: %s%s", verb("makes", "make"), what, 100*t.Margin,
 			size, also)
 	}
-	if e.Why == "" || strings.HasPrefix(e.Why, stats.Spans) { // which stands there already
+	if e.ByInterval() { // which stands there already
 		return fmt.Sprintf(" %s no certain effect on %s beyond ±%.3g %%: %s%s", verb("has", "have"), of.Label,
 			100*t.Margin, size, also)
 	}

@@ -69,9 +69,6 @@ func Proven(e *record.Effect, accept Accepted, margin float64) bool {
 	return improves
 }
 
-// asPart is appended to the Why of a setting that is kept although it harms, or may.
-const asPart = "; kept as a part of what is proven"
-
 // NotKept makes a result whose best set is not Proven one that keeps nothing. A setting that
 // helped in the list, and of which its proof shows nothing, is inconclusive then.
 func NotKept(t *record.Tune) {
@@ -80,10 +77,8 @@ func NotKept(t *record.Tune) {
 		if t.Proof != nil && t.Offer == nil && s.Verdict == record.Helps && slices.Contains(t.Proof.Settings, s.Key) {
 			s.Verdict, s.Why = record.Inconclusive, "not shown by what would be kept: "+s.Why
 		}
-		if why, part := strings.CutSuffix(s.Why, asPart); part {
-			if s.Why = why; s.Verdict == record.Trades {
-				s.Verdict = record.Harms
-			}
+		if s.Judged != nil {
+			s.Verdict, s.Why = s.Judged.Verdict, s.Judged.Why
 		}
 		s.Keep = false
 	}

@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
-	"linerate/internal/science/stats"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
@@ -191,7 +190,7 @@ func mostOpen(c *record.Conclusion) (most float64) {
 			}
 			if o.Effect == nil || o.Effect.Ratio.None || o.Effect.Ratio.High == 0 ||
 				o.Effect.Ratio.High >= 1000*o.Effect.Ratio.Mean ||
-				o.Effect.Why != "" && !strings.HasPrefix(o.Effect.Why, stats.Spans) {
+				!o.Effect.ByInterval() {
 				return 0
 			}
 			most = max(most, o.Effect.Ratio.High)
@@ -455,13 +454,13 @@ func others(c *record.Conclusion) (said []string) {
 			}
 			v, text := o.Effect.Verdict, o.Label
 			into := &by
-			switch why := o.Effect.Why; {
-			case v == record.Worsens, v == record.Inconclusive && (why == "" || strings.HasPrefix(why, stats.Spans)):
+			switch {
+			case v == record.Worsens, v == record.Inconclusive && o.Effect.ByInterval():
 				text = sized(c.Unit, text, r, o.Effect)
 			case v == record.Inconclusive && varies(o) && r.Name == metric.Goodput.Name:
 				continue // byChance says it
 			case v == record.Inconclusive:
-				v, into = why, &open
+				v, into = o.Effect.Why, &open
 				if o.Effect.Difference != nil { // the reason explains that, and not the verdict
 					text = sized(c.Unit, text, r, o.Effect)
 				}

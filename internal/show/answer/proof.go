@@ -7,7 +7,6 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
-	"linerate/internal/science/stats"
 	"linerate/internal/show/words"
 )
 
@@ -32,8 +31,7 @@ func Proof(run *record.Run) string {
 	case record.NoDifference:
 		text = says("makes no difference beyond " + margin(c, r) + " to " + r.Label)
 	case record.Inconclusive:
-		if text = "Inconclusive whether " + e.To + " changes " + r.Label; e.Why != "" &&
-			!strings.HasPrefix(e.Why, stats.Spans) {
+		if text = "Inconclusive whether " + e.To + " changes " + r.Label; !e.ByInterval() {
 			text += " (" + e.Why + ")"
 		}
 	default:

@@ -133,7 +133,8 @@ func figureColumn(v *view.View, t *document.Table, p view.Pane) (ranges bool) {
 
 // byChance says what came of chance in a treatment, unless its effect says so.
 func byChance(t *record.Treatment) string {
-	if t.Chance == nil || t.Effect != nil && t.Effect.Response == "" && strings.HasSuffix(t.Effect.Why, t.Chance.Came) {
+	if t.Chance == nil || t.Effect != nil && t.Effect.Response == "" &&
+		t.Effect.Reasoned().Code == record.ReasonChance {
 		return ""
 	}
 	return cmp.Or(t.Chance.Came, t.Chance.By+" by chance")
@@ -238,7 +239,7 @@ func limitOf(v *view.View, c int) string {
 // explains is why an effect has its verdict, unless that only repeats the
 // interval that stands beside it.
 func explains(e *record.Effect) string {
-	if strings.HasPrefix(e.Why, stats.Spans) {
+	if e.ByInterval() {
 		return ""
 	}
 	return e.Why
