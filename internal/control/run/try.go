@@ -21,6 +21,8 @@ type Tried struct {
 	Applied []record.Applied
 	// Refused is why it cannot be made there; empty: it can.
 	Refused string
+	// NotFound: what the setting names is not there, such as a congestion control.
+	NotFound bool
 }
 
 // Try makes each setting by itself on its host and reverts it at once, so that what
@@ -62,7 +64,8 @@ func try(ctx context.Context, b *bus.Bus, s setting.Setting, allowMachine bool) 
 		if errors.Is(err, message.Gone) {
 			return Tried{}, err
 		}
-		return Tried{Setting: s, Refused: bus.Local(err, s.Host).Error()}, nil
+		return Tried{Setting: s, Refused: bus.Local(err, s.Host).Error(),
+			NotFound: errors.Is(err, message.NotFound)}, nil
 	}
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()

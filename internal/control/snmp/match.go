@@ -28,6 +28,7 @@ type Wanted struct {
 type port struct {
 	record.SwitchPort
 	wanted Wanted
+	why    string // why it is not found: Missing without what to do about it in a study
 	lacks  []bool // counters that it does not have
 }
 
@@ -35,7 +36,9 @@ type port struct {
 func (f *found) match(wanted []Wanted) (ports []*port) {
 	for _, w := range wanted {
 		p := &port{wanted: w, SwitchPort: record.SwitchPort{Port: w.Port, Peer: w.Peer.String()}}
-		p.Index, p.Found, p.Missing = f.find(w)
+		var hint string
+		p.Index, p.Found, p.why, hint = f.find(w)
+		p.Missing = p.why + hint
 		p.Name = f.nameOf(p.Index)
 		ports = append(ports, p)
 	}
@@ -56,20 +59,21 @@ func (f *found) match(wanted []Wanted) (ports []*port) {
 }
 
 // find finds the interface of one port: by the interface in the study, by name, by the peer's MAC address in
-// the forwarding table, or by LLDP of the peer or the switch.
-func (f *found) find(w Wanted) (index int, how, missing string) {
+// the forwarding table, or by LLDP of the peer or the switch. If it is missing, hint is what to do about that
+// in a study.
+func (f *found) find(w Wanted) (index int, how, missing, hint string) {
 	if w.Interface != "" {
 		if index = f.byName(w.Interface); index != 0 {
-			return index, "named in the study", ""
+			return index, "named in the study", "", ""
 		}
 		if n, err := strconv.Atoi(w.Interface); err == nil && f.nameOf(n) != "" {
-			return n, "numbered in the study", ""
+			return n, "numbered in the study", "", ""
 		}
 		return 0, "", fmt.Sprintf("the switch has no interface %q, as the study names it (ifName or ifIndex)",
-			w.Interface)
+			w.Interface), ""
 	}
 	if index = f.byName(w.Port); index != 0 {
-		return index, "has the name of the port", ""
+		return index, "has the name of the port", "", ""
 	}
 	var behind []int
 	for _, l := range f.fdb {
@@ -78,13 +82,13 @@ func (f *found) find(w Wanted) (index int, how, missing string) {
 		}
 	}
 	if len(behind) == 1 && f.nameOf(behind[0]) != "" {
-		return behind[0], "has " + w.MAC + " behind it", ""
+		return behind[0], "has " + w.MAC + " behind it", "", ""
 	}
 	if index = f.byName(w.LLDP); w.LLDP != "" && index != 0 {
-		return index, "named by LLDP on " + w.Peer.Node, ""
+		return index, "named by LLDP on " + w.Peer.Node, "", ""
 	}
 	if index = f.byLLDP(w); index != 0 {
-		return index, "names " + w.Peer.String() + " by LLDP", ""
+		return index, "names " + w.Peer.String() + " by LLDP", "", ""
 	}
 	switch {
 	case len(behind) > 1:
@@ -99,7 +103,7 @@ func (f *found) find(w Wanted) (index int, how, missing string) {
 	if len(f.lacking) > 0 {
 		missing += " (" + strings.Join(f.lacking, "; ") + ")"
 	}
-	return 0, "", fmt.Sprintf("%s: name the port in snmp: ports: {%s: IFNAME}", missing, w.Port)
+	return 0, "", missing, fmt.Sprintf(": name the port in snmp: ports: {%s: IFNAME}", w.Port)
 }
 
 // byLLDP returns the interface whose neighbour is the peer, by MAC address or by the names of system and port;

@@ -1,9 +1,9 @@
 package snmp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"linerate/internal/kernel/sched"
@@ -33,9 +33,8 @@ func (p Pair) Find(ctx context.Context, transmits, receives string, linkBps floa
 	}
 	for _, one := range p.Switch.ports {
 		if one.Index == 0 {
-			why, _, _ := strings.Cut(one.Missing, ": name the port")
 			return fmt.Errorf("SNMP of %s: its port towards %s is not found: %s (--snmp-ports names both)",
-				p.Switch.Name, one.Port, why)
+				p.Switch.Name, one.Port, cmp.Or(one.why, one.Missing))
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"linerate/internal/model/flow"
@@ -158,7 +157,7 @@ func (t *Tuner) control(ctx context.Context) error {
 			}
 			t.options.Set = append(slices.Clone(t.options.Set), "workload.congestion_control="+path)
 		}
-		if i >= 0 && strings.Contains(tried[1].Refused, "no congestion control") {
+		if i >= 0 && tried[1].NotFound {
 			k := slices.IndexFunc(t.all, func(s record.TuneSetting) bool { return s.Key == setting.CongestionControl })
 			t.all[k].Verdict, t.all[k].Why = record.NotTried, tried[1].Refused
 			t.lines = slices.Delete(t.lines, i, i+1)

@@ -25,7 +25,8 @@ func TestCost(t *testing.T) {
 			Ratio: record.EffectSize{Mean: 1.01, Low: 0.95, High: high}}
 		return Conclusion(c).Headline
 	}
-	if got := of("the interval spans 0.9 to 1.1"); !strings.Contains(got, "nothing that was tried is shown to change it (at most 1.070×)") {
+	if got := of("the interval spans 0.9 to 1.1"); !strings.Contains(got,
+		"nothing that was tried is shown to change it (at most 1.070×)") {
 		t.Error(got)
 	}
 	if got := of("too few requests"); !strings.Contains(got, "nothing that was tried is shown to improve it") {
