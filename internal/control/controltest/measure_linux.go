@@ -92,7 +92,7 @@ func serveClients(args []string) error {
 
 // Measure measures from a host to one that serves. What the options do not say is as it is
 // without flags of `linerate measure`, but for the congestion control, which is cubic.
-func Measure(t *testing.T, host string, o measure.Options) (*record.Measure, *record.Run, error) {
+func Measure(t *testing.T, host string, o measure.Options) (run *record.Run, err error) {
 	t.Helper()
 	o.Duration, o.Warmup = cmp.Or(o.Duration, 10*time.Second), cmp.Or(o.Warmup, time.Second)
 	o.Interval = cmp.Or(o.Interval, time.Second)
@@ -123,23 +123,21 @@ func Measure(t *testing.T, host string, o measure.Options) (*record.Measure, *re
 	defer func() { _ = in.Close(); _ = agent.Wait() }()
 	ctx, cancel := context.WithTimeout(t.Context(), longest)
 	defer cancel()
-	var m *record.Measure
-	var run *record.Run
 	err = inHost(host, func() (err error) {
-		m, run, err = measure.Conduct(ctx, bus.Pipes(out, in), o)
+		run, err = measure.Conduct(ctx, bus.Pipes(out, in), o)
 		return err
 	})
-	return m, run, err
+	return run, err
 }
 
 // Measured is Measure of a measurement that must succeed.
-func Measured(t *testing.T, host string, o measure.Options) *record.Measure {
+func Measured(t *testing.T, host string, o measure.Options) *record.Run {
 	t.Helper()
-	m, _, err := Measure(t, host, o)
+	run, err := Measure(t, host, o)
 	if err != nil {
 		t.Fatalf("%+v: %v", o, err)
 	}
-	return m
+	return run
 }
 
 // inHost calls f on a thread in the network namespace of a host. Connections that f's own

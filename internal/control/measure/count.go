@@ -5,57 +5,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
-	"linerate/internal/science/stats"
 )
-
-// counts sums up what flows count besides bytes.
-func counts(flows []record.Flow) (c record.MeasureCounts, err error) {
-	totals, err := stats.Total(flows)
-	if err != nil {
-		return c, err
-	}
-	c.Datagrams, c.RatePerS, c.LatencyUs = totals.Datagrams, totals.TransactionsPerS, totals.Latency
-	var delays, lateness []*record.Distribution
-	var t record.Transactions
-	for _, f := range flows {
-		if own := f.Datagrams; own != nil {
-			d := c.Datagrams
-			d.BufferBytes, d.Bytes, d.MTU = own.BufferBytes, own.Bytes, own.MTU // of each flow
-			us, _ := own.Jitter()
-			d.JitterUs += us * float64(own.Received)
-			delays, lateness = append(delays, own.Delay), append(lateness, own.Lateness)
-		}
-		if own := f.Transactions; own != nil {
-			c.Transactions = &t
-			t.Done += own.Done
-			t.Failed += own.Failed
-			t.Unanswered += own.Unanswered
-			t.Late += own.Late
-			t.Waiting += own.Waiting
-			t.LongestWaitUs = max(t.LongestWaitUs, own.LongestWaitUs)
-			t.Connections += own.Connections
-			t.Opened += own.Opened
-			t.Processes = max(t.Processes, own.Processes)
-			t.BytesPerConnection += own.BytesPerConnection * own.Connections
-		}
-	}
-	if d := c.Datagrams; d != nil {
-		d.JitterUs /= float64(max(d.Received, 1))
-		c.Lost = &d.Lost
-		c.LostShare, _ = d.LostShare()
-		if d.Delay, err = stats.Together(delays...); err == nil {
-			d.Lateness, err = stats.Together(lateness...)
-		}
-	}
-	if c.Transactions != nil {
-		t.Application = totals.Application
-		t.BytesPerConnection /= max(t.Connections, 1)
-		if share, known := t.LostShare(); known && flows[0].Protocol == flow.UDPRR { // they are all alike
-			c.Lost, c.LostShare = &t.Unanswered, share
-		}
-	}
-	return c, err
-}
 
 // lostShare is the part of the datagrams that a receiver was to have which it has
 // not got.
@@ -122,35 +72,35 @@ func ofEnds(ends []message.FlowEnd, of ids) (p progressed) {
 	return p
 }
 
-// counter is the node that counts what comes of a direction's flows: the
+// counter is the node that counts what comes of flows from one host to another: the
 // receiver, or who asks.
-func (s *session) counter(from string) string {
-	if s.options.alone() || s.lost != nil {
+func (s *session) counter(from, to string) string {
+	switch {
+	case s.options.alone() || s.lost != nil:
 		return record.NodeClient // there is no other
+	case flow.Of(s.options.Flows.Protocol).Transactional():
+		return from
 	}
-	if flow.Of(s.options.Flows.Protocol).Transactional() == (from == record.NodeClient) {
-		return record.NodeClient
-	}
-	return record.NodeServer
+	return to
 }
 
-// intervals are what came of a direction's flows in each interval. What is left of the
+// intervals are what came of a part's flows in each interval. What is left of the
 // window after the last whole one is an interval of its own if it is half as long at least, and
 // a part of that one otherwise: over a moment a rate says nothing.
-func (s *session) intervals(t *record.Trial, readings trial.Readings, from string) []record.MeasureInterval {
+func (s *session) intervals(t *record.Trial, readings trial.Readings, p record.Part) []record.Interval {
 	of := ids{}
-	for _, f := range sentBy(t.Flows, from) {
-		of[f.ID] = true
+	for _, f := range t.Flows {
+		of[f.ID] = p.Has(f)
 	}
-	node := s.counter(from)
+	node := s.counter(p.From, p.To)
 	h, _ := t.Reading(node)
 	reply := readings.Replies[node]
 	begin := h.Begin.BeganNs
 	since, before := begin, ofEnds(reply.BeginFlows, of)
-	var list []record.MeasureInterval
+	var list []record.Interval
 	add := func(at int64, now progressed) {
 		seconds := float64(at-since) / 1e9
-		list = append(list, record.MeasureInterval{
+		list = append(list, record.Interval{
 			FromS: float64(since-begin) / 1e9, ToS: float64(at-begin) / 1e9,
 			GoodputBps: float64(now.bytes-before.bytes) * 8 / seconds,
 			RatePerS:   float64(now.done-before.done) / seconds,

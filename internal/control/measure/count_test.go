@@ -38,13 +38,14 @@ func TestIntervals(t *testing.T) {
 		}
 		s := session{options: Options{Interval: time.Second}}
 		s.options.Flows.Protocol = flow.TCP
-		list := s.intervals(&record.Trial{Flows: []record.Flow{{ID: "w1", From: record.NodeClient}},
+		list := s.intervals(&record.Trial{
+			Flows: []record.Flow{{ID: "w1", From: record.NodeClient, To: record.NodeServer}},
 			Hosts: []record.HostReading{h}}, trial.Readings{
 			Replies: map[string]message.WindowReply{record.NodeServer: {
 				BeginFlows: []message.FlowEnd{{ID: "w1", ReceivedBytes: 1000}},
 				EndFlows:   []message.FlowEnd{{ID: "w1", ReceivedBytes: 1000 + test.end*1000}},
 			}},
-		}, record.NodeClient)
+		}, record.Part{From: record.NodeClient, To: record.NodeServer})
 		var ends []float64
 		from := 0.0
 		for _, i := range list {

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/expect"
 	"linerate/internal/science/slo"
 )
@@ -44,10 +45,10 @@ func (s *session) longestWindow() time.Duration {
 	return window
 }
 
-// findMax makes trials at one rate after another, and the document of the last one that met
-// the objective at the highest. What is known is kept also if the search ends early: by
+// findMax makes trials at one rate after another, and keeps the last one that met the
+// objective at the highest. What is known is kept also if the search ends early: by
 // interruption, the server's bounds, or an error.
-func (s *session) findMax(ctx context.Context) (*record.Measure, error) {
+func (s *session) findMax(ctx context.Context) error {
 	o := s.options
 	defer func() { s.options, s.phase = o, "" }()
 	streams := float64(o.Flows.Streams)
@@ -57,7 +58,6 @@ func (s *session) findMax(ctx context.Context) (*record.Measure, error) {
 	}
 	until := s.sessionEnds()
 	var made []record.FindMaxTrial
-	var documents []*record.Measure
 	ended := ""
 	for ended == "" {
 		rate, confirms, more := search.Next(made)
@@ -88,18 +88,20 @@ func (s *session) findMax(ctx context.Context) (*record.Measure, error) {
 			o.Progress(Progress{Phase: s.phase, Left: (o.Warmup + window).Round(time.Second / 10), Write: -1, Read: -1,
 				LostShare: -1, RatePerS: -1})
 		}
-		m, err := s.oneTrial()(ctx)
+		err := s.oneTrial()(ctx)
 		switch {
 		case err != nil && len(made) == 0:
-			return nil, err
+			return err
 		case err != nil && ctx.Err() != nil:
 			ended = "the search was interrupted"
 		case err != nil:
 			ended = fmt.Sprintf("trial %d at %.4g/s failed: %v", len(made)+1, rate, s.withServer(err))
 		default:
-			outcome := search.Outcome(made, m, rate, confirms)
+			t := s.trials[len(made)]
+			checks, _ := conclude.Trial(t)
+			outcome := search.Outcome(made, t, checks, rate, confirms)
 			outcome.Lengthened = window > planned
-			made, documents = append(made, outcome), append(documents, m)
+			made = append(made, outcome)
 		}
 	}
 	found := search.Conclude(made, ended)
@@ -110,8 +112,7 @@ func (s *session) findMax(ctx context.Context) (*record.Measure, error) {
 			shown = i
 		}
 	}
-	m, of := documents[shown], s.trials[shown]
-	m.FindMax, of.FindMax = found, found
-	s.trials = []record.Trial{of}
-	return m, nil
+	s.trials = s.trials[shown : shown+1]
+	s.trials[0].FindMax = found
+	return nil
 }

@@ -25,7 +25,7 @@ import (
 func (o Options) alone() bool { return o.Iperf3 || o.URL != "" }
 
 // foreignTrial measures with a server that is another program.
-func (s *session) foreignTrial(ctx context.Context) (*record.Measure, error) {
+func (s *session) foreignTrial(ctx context.Context) error {
 	open := func() ([]*trial.Flow, error) {
 		flows := s.plan()
 		var requests []message.FlowRequest
@@ -57,16 +57,10 @@ func (s *session) foreignTrial(ctx context.Context) (*record.Measure, error) {
 		return &trial.Peer{}, nil
 	})
 	if err != nil {
-		return nil, s.unlessLinerate(ctx, err)
+		return s.unlessLinerate(ctx, err)
 	}
-	m, err := s.document(t, readings)
-	if err != nil {
-		return nil, err
-	}
-	m.Address = s.options.URL
-	m.Unknown = []string{"what the server counted, its interfaces and processors in the window",
-		"where the time of an answer's first byte went: the path, or the server"}
-	return m, nil
+	t.Peer = &record.Peer{}
+	return s.finish(t, readings)
 }
 
 // unlessLinerate adds to an error how to measure with the server, if that is linerate's.

@@ -40,7 +40,7 @@ func TestMeasureFrames(t *testing.T) {
 		if d := m.Directions[0]; d.GoodputBps > limit*controltest.Fuller || d.GoodputBps < limit*0.1 {
 			t.Errorf("%.0f bit/s of %.0f", d.GoodputBps, limit)
 		}
-		if _, _, err := controltest.Measure(t, "client", measure.Options{Addresses: []string{"10.0.0.1"},
+		if _, err := controltest.Measure(t, "client", measure.Options{Addresses: []string{"10.0.0.1"},
 			Flows: flow.Spec{Protocol: flow.UDP, Frame: "64", Direction: flow.Read}}); err == nil ||
 			!strings.Contains(err.Error(), "it does neither") {
 			t.Errorf("a server that is to send frames: %v", err)

@@ -11,10 +11,10 @@ import (
 	"linerate/internal/control/measure"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/flow"
-	"linerate/internal/model/record"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/trust"
+	"linerate/internal/show/export"
 )
 
 // TestMeasure: goodput is what the wire carries, in either direction and over
@@ -62,7 +62,7 @@ func TestMeasure(t *testing.T) {
 					}
 				}
 				if m.ReceivedBytes > m.WrittenBytes+8<<20 || m.CPUSPerGigabyte <= 0 ||
-					m.Schema != record.MeasureSchema {
+					m.Schema != export.MeasureSchema {
 					t.Errorf("document %+v", m)
 				}
 				if doubts := controltest.Failures(m.Trust); doubts != "" {
@@ -82,17 +82,17 @@ func TestMeasureTogether(t *testing.T) {
 		controltest.Wired(t, "100mbit", clients...)
 		controltest.Serve(t, controltest.Server{})
 		limit := 100e6 * limits.Frame{Shaped: true}.Fraction()
-		results := make([]record.Measure, len(clients))
+		results := make([]export.Measurement, len(clients))
 		var all sync.WaitGroup
 		for i, client := range clients {
 			all.Go(func() {
-				m, _, err := controltest.Measure(t, client, measure.Options{Addresses: []string{"10.0.0.1"},
+				run, err := controltest.Measure(t, client, measure.Options{Addresses: []string{"10.0.0.1"},
 					Duration: 4 * time.Second, Warmup: 2 * time.Second})
 				if err != nil {
 					t.Errorf("%s: %v", client, err)
 					return
 				}
-				results[i] = *m
+				results[i] = *export.Measure(run, "")
 			})
 		}
 		all.Wait()

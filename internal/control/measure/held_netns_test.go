@@ -14,6 +14,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/science/bottleneck"
+	"linerate/internal/show/export"
 )
 
 // TestMeasureHeldBack: where the kernel drops what a flow sends, that is what holds the flow back,
@@ -25,7 +26,7 @@ func TestMeasureHeldBack(t *testing.T) {
 		root := func(host string, args ...string) {
 			kerneltest.Do(t, "tc", append([]string{"-n", host, "qdisc", "replace", "dev", "eth0", "root"}, args...)...)
 		}
-		found := func(m record.Measure, id string) string {
+		found := func(m export.Measurement, id string) string {
 			i := slices.IndexFunc(m.Findings, func(f record.Finding) bool { return f.ID == id })
 			if i < 0 {
 				return ""

@@ -106,13 +106,13 @@ func conduct(t *testing.T, at string, limit time.Duration) error {
 	go func() { _ = agent.Serve(ctx, far, agent.Options{Node: record.NodeClient, TrafficOnly: true}) }()
 	ended := make(chan error, 1)
 	go func() {
-		m, _, err := Conduct(ctx, near, Options{
+		run, err := Conduct(ctx, near, Options{
 			Addresses: []string{at}, Duration: 100 * time.Millisecond, Warmup: 10 * time.Millisecond,
 			Interval: 50 * time.Millisecond,
 			Flows:    flow.Spec{Protocol: flow.TCP, Direction: flow.Write, Streams: 1}, limit: limit,
 		})
-		if err == nil && m.Ended != "" {
-			err = errors.New(m.Ended)
+		if err == nil && run.Trials[0].Ended != "" {
+			err = errors.New(run.Trials[0].Ended)
 		}
 		ended <- err
 	}()

@@ -13,7 +13,7 @@ import (
 )
 
 // With an iperf3 server at the other end there is one agent, this host's, and one
-// window, its own. The server's results are added to the document.
+// window, its own. The server's results are added to the trial.
 
 // iperf3Port is the port on which an iperf3 server listens by default.
 const iperf3Port = "5201"
@@ -22,10 +22,10 @@ const iperf3Port = "5201"
 const serverPause = 300 * time.Millisecond
 
 // iperf3Trial is one test with the server.
-func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
+func (s *session) iperf3Trial(ctx context.Context) error {
 	request, err := s.iperf3Request()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	tests := 0
 	open := func() ([]*trial.Flow, error) {
@@ -41,10 +41,13 @@ func (s *session) iperf3Trial(ctx context.Context) (*record.Measure, error) {
 		closed, err = bus.Call(ctx, s.group.Bus, record.NodeClient, message.Iperf3End, struct{}{})
 		return &trial.Peer{Mode: "iperf3", Counts: closed.Counts, CongestionControl: closed.CongestionControl}, err
 	})
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = s.finish(t, readings)
 	}
-	return s.iperf3Document(t, readings, closed)
+	if err == nil {
+		enterPeer(&s.trials[len(s.trials)-1], closed)
+	}
+	return err
 }
 
 // iperf3Request is the request to this host's agent.

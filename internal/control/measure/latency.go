@@ -13,9 +13,6 @@ import (
 	"linerate/internal/science/bufferbloat"
 )
 
-// probeID is what the probe's flow is called.
-const probeID = "p1"
-
 // idleWarmup is how long the probe asks before its idle window begins.
 const idleWarmup = 200 * time.Millisecond
 
@@ -44,62 +41,49 @@ func (s *session) probe() *trial.Flow {
 		window = s.idleWindow() - idleWarmup
 	}
 	at := placeOf(s.servers, s.sources, nil, 0, 0)
-	f := &trial.Flow{Cookie: greeting.NewCookie(), Accepted: at.destination}
+	f := &trial.Flow{Cookie: greeting.NewCookie(), Accepted: at.destination, Probe: true}
 	f.PlannedFlow = study.PlannedFlow{
-		ID: probeID, Opener: record.NodeClient, Acceptor: record.NodeServer,
+		ID: "p1", Opener: record.NodeClient, Acceptor: record.NodeServer,
 		Source: at.source, Destination: at.destination.Addr(), OpenerSends: true,
 		Spec: study.ProbeOptions(s.options.Flows.CongestionControl, window, 0),
 	}
 	return f
 }
 
-// withoutProbe takes the probe's flow, which is the last where there is one, from
-// the others.
-func withoutProbe(flows []record.Flow) ([]record.Flow, *record.Latency) {
-	last := len(flows) - 1
-	if last < 0 || flows[last].ID != probeID {
-		return flows, nil
-	}
-	probe := flows[last]
-	return flows[:last:last], &record.Latency{Probe: &probe}
-}
-
 // latency measures the probe alone, and then beside the flows.
-func (s *session) latency(ctx context.Context) (*record.Measure, error) {
+func (s *session) latency(ctx context.Context) error {
 	s.idle = true
 	idlePerS := s.probe().Pace
 	alone, _, err := s.measureFlows(ctx, func() []*trial.Flow { return []*trial.Flow{s.probe()} })
 	s.idle = false
 	if err != nil {
-		return nil, err
+		return err
 	}
 	idle, err := answers(alone.Flows)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(s.options.Modes) > 0 {
 		s.options.Flows.Mode = s.options.Modes[0]
 	}
 	t, readings, err := s.measureFlows(ctx, s.planned)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	m, err := s.document(t, readings)
-	if err != nil {
-		return nil, err
-	}
-	probe := m.Latency.Probe
 	var loaded *record.Distribution
-	if probe.Transactions != nil {
-		loaded = probe.Transactions.Latency
+	var flows []record.Flow
+	for _, f := range t.Flows {
+		switch {
+		case !f.Probe:
+			flows = append(flows, f)
+		case f.Transactions != nil:
+			loaded = f.Transactions.Latency
+		}
 	}
-	m.Latency = bufferbloat.Judge(idle, loaded, m.Flows, t.Hosts)
-	m.Latency.ProbePerS, m.Latency.IdleProbePerS, m.Latency.IdleS, m.Latency.Probe = s.probe().Pace, idlePerS,
-		alone.WindowS, probe
-	kept := *m.Latency
-	kept.Probe = nil // among the trial's flows
-	s.trials[len(s.trials)-1].Bufferbloat = &kept
-	return m, nil
+	t.Bufferbloat = bufferbloat.Judge(idle, loaded, flows, t.Hosts)
+	t.Bufferbloat.ProbePerS, t.Bufferbloat.IdleProbePerS, t.Bufferbloat.IdleS = s.probe().Pace, idlePerS,
+		alone.WindowS
+	return s.finish(t, readings)
 }
 
 // answers is how long the idle probe's took.

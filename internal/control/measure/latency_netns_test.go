@@ -14,6 +14,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
+	"linerate/internal/show/export"
 )
 
 // TestMeasureLatency: behind a deep queue an answer takes longer under load than
@@ -31,9 +32,9 @@ func TestMeasureLatency(t *testing.T) {
 					"burst", "31250", "limit", bytes)
 			}
 		}
-		grade := func(m record.Measure) int { return slices.Index(record.LatencyGrades, m.Latency.Grade) }
+		grade := func(m export.Measurement) int { return slices.Index(record.LatencyGrades, m.Latency.Grade) }
 		// reno fills a queue in slow start; bbr and cubic's HyStart may leave it half empty.
-		probed := func(direction, bytes string) record.Measure {
+		probed := func(direction, bytes string) export.Measurement {
 			queue(bytes)
 			m := measured(t, "client", measure.Options{Addresses: []string{"10.0.0.1"}, Latency: true,
 				Duration: time.Second,
@@ -76,7 +77,7 @@ func TestMeasureLatency(t *testing.T) {
 	})
 }
 
-func spell(l *record.Latency) string {
+func spell(l *export.Latency) string {
 	return fmt.Sprintf("%s, +%.1f ms under load (p50 +%.1f ms, at most %.0f ms), idle %.2f ms", l.Grade,
 		l.BufferDelayUs/1e3, l.RiseUs()/1e3, l.Loaded.MaxUs/1e3, l.Idle.P50Us/1e3)
 }

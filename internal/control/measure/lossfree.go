@@ -22,9 +22,9 @@ func (s *session) sessionEnds() time.Time {
 	return time.Time{}
 }
 
-// lossFree makes trials at one rate after another, and the document of the one that
+// lossFree makes trials at one rate after another, and keeps the one that
 // confirms the highest at which no more was lost than may be.
-func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
+func (s *session) lossFree(ctx context.Context) error {
 	o := s.options
 	defer func() { s.options, s.phase = o, "" }()
 	streams := o.Flows.Streams
@@ -56,21 +56,17 @@ func (s *session) lossFree(ctx context.Context) (*record.Measure, error) {
 		return t, err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	m, err := s.document(t, all[t])
-	if err != nil {
-		return nil, err
-	}
-	m.LossFree, s.trials[len(s.trials)-1].LossFree = found, found
+	t.LossFree = found
 	// The limit of a flow that is paced is that pace; here the links' counts.
-	unpaced := slices.Clone(m.Flows)
+	unpaced := slices.Clone(t.Flows)
 	for i := range unpaced {
 		unpaced[i].RateCapBps = 0
 	}
-	links := s.network().direction(unpaced, t.Hosts, t.Over(nil), unpaced[0].From)
+	links := s.network().direction(sent(unpaced, ways(unpaced)[0]), t.Hosts, t.Over(nil))
 	if found.BoundedBy == record.BoundedBySender && links.Bps > 0 && found.RateBps >= links.Bps*(1-found.Resolution) {
 		found.BoundedBy = record.BoundedByLimit
 	}
-	return m, nil
+	return s.finish(t, all[t])
 }

@@ -7,9 +7,7 @@ import (
 
 	"linerate/internal/bus"
 	"linerate/internal/control/trial"
-	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 )
 
 // A server that is lost in a window leaves what this host has counted until then: its own
@@ -42,28 +40,6 @@ func (s *session) endedEarly(t *record.Trial) error {
 	}
 	t.Ended = "the connection to the server was lost"
 	return nil
-}
-
-// oneEnd says how a measurement without the server was counted, and what is not known of it.
-func (s *session) oneEnd(m *record.Measure) {
-	list := []string{fmt.Sprintf(
-		"what followed: the figures end with the latest sample before the loss, %s after the window's beginning",
-		unit.FormatSeconds(m.DurationS))}
-	for i := range m.Directions {
-		d := &m.Directions[i]
-		switch {
-		case d.Transactions != nil:
-			list = append(list, "which requests the server had and did not answer")
-			continue
-		case d.Direction == flow.Write:
-			d.Counted = record.CountedAcknowledged
-			list = append(list, "what the server's program had read: acknowledged bytes may have waited in its kernel")
-		default:
-			d.Counted = record.CountedReceived
-			list = append(list, "the bytes in the server's send buffers, and what held its sending back")
-		}
-	}
-	m.Unknown = append(list, "the server's interfaces, other traffic on them, and its processors in the window")
 }
 
 // withServer adds to an error which server it is about, and whether its connection has

@@ -7,13 +7,13 @@ import (
 
 	"linerate/internal/control/controltest"
 	"linerate/internal/control/measure"
-	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 func TestMain(m *testing.M) { controltest.Main(m) }
 
 // measured measures to the end.
-func measured(t *testing.T, host string, o measure.Options) record.Measure {
+func measured(t *testing.T, host string, o measure.Options) export.Measurement {
 	t.Helper()
-	return *controltest.Measured(t, host, o)
+	return *export.Measure(controltest.Measured(t, host, o), "")
 }

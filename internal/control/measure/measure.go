@@ -1,6 +1,6 @@
 // Package measure conducts trials between this host and a serving one: it connects to
 // the server, has both ends open the flows and measure them in one common window, as in
-// a run, and makes the result document.
+// a run, and returns a run.
 //
 // The local end is an agent that the caller has started, which is used over its stream
 // like any other. It changes nothing on either host.
@@ -129,17 +129,17 @@ type session struct {
 	hellos  map[string]message.Hello
 	idle    bool // the probe is alone
 	began   time.Time
-	trials  []record.Trial       // of which documents were made, in order; one for each window
+	trials  []record.Trial       // those of the result, in order
 	phase   string               // which trial of a search is being made
 	until   Progress             // of the open window, from its begin to the latest interval; zero: none has ended
 	local   record.HostSnapshots // of this host
 	lost    error                // why the latest window has the readings of this host only; nil: it has all
 }
 
-// Conduct measures, and returns the result as a document of its own and as a run for the
-// notebook (see Keep). The local agent answers as record.NodeClient over its stream; an
-// iperf3 server has none, and is joined to nothing.
-func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.Measure, *record.Run, error) {
+// Conduct measures, and returns the result as a run of one block, with a trial for each mode (see Keep). The
+// local agent answers as record.NodeClient over its stream; an iperf3 server has none, and is joined to
+// nothing.
+func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.Run, error) {
 	o.Interval = cmp.Or(o.Interval, o.Duration)
 	s := &session{options: o, began: time.Now(), sources: slices.Clone(o.Sources)}
 	streams := map[string]io.ReadWriteCloser{record.NodeClient: local}
@@ -150,7 +150,7 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 	}()
 	if o.URL != "" {
 		if err := s.resolve(ctx); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	if !o.alone() {
@@ -160,7 +160,7 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 			return host.Name, err
 		})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		streams[record.NodeServer] = struct {
 			io.ReadWriter
@@ -172,7 +172,7 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 			s.sources[0] = addrOf(stream.LocalAddr()).Addr()
 		}
 		if s.servers, err = destinations(ctx, o, s.server, name); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	whole := fmt.Errorf("the measurement took longer than %v", unit.Duration(o.longest()))
@@ -180,7 +180,7 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 	defer cancel()
 	b, err := bus.Start()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer b.Close()
 	s.group = trial.Group{Bus: b, Nodes: slices.Sorted(maps.Keys(streams))}
@@ -189,19 +189,17 @@ func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.
 		s.group.Limit = o.patience()
 	}
 	if err := s.attach(ctx, streams); err != nil {
-		return nil, nil, s.withServer(err)
+		return nil, s.withServer(err)
 	}
 	if err := s.checkBounds(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	s.snapshot(ctx, &s.local.Before)
-	m, err := s.measure(ctx)
-	if err != nil {
-		return nil, nil, s.withServer(err)
+	if err := s.measure(ctx); err != nil {
+		return nil, s.withServer(err)
 	}
 	s.snapshot(s.lingering(ctx), &s.local.After)
-	run, err := s.run(m)
-	return m, run, err
+	return s.run(), nil
 }
 
 func addrOf(a net.Addr) netip.AddrPort {
@@ -221,8 +219,8 @@ func (s *session) attach(ctx context.Context, streams map[string]io.ReadWriteClo
 	return err
 }
 
-// measure makes a trial in each mode, and one document of all.
-func (s *session) measure(ctx context.Context) (*record.Measure, error) {
+// measure makes a trial in each mode.
+func (s *session) measure(ctx context.Context) error {
 	if s.options.Latency {
 		return s.latency(ctx)
 	}
@@ -232,34 +230,25 @@ func (s *session) measure(ctx context.Context) (*record.Measure, error) {
 	if s.options.FindMax != nil {
 		return s.findMax(ctx)
 	}
-	var documents []*record.Measure
 	modes := s.options.Modes
 	if len(modes) == 0 {
 		modes = []string{s.options.Flows.Mode}
 	}
 	for _, mode := range modes {
 		s.options.Flows.Mode = mode
-		m, err := s.oneTrial()(ctx)
-		if err != nil && ctx.Err() != nil && len(documents) > 0 {
-			break
+		err := s.oneTrial()(ctx)
+		if err != nil && ctx.Err() != nil && len(s.trials) > 0 {
+			return nil
 		}
-		if err != nil {
-			return nil, err
-		}
-		if documents = append(documents, m); ctx.Err() != nil || s.lost != nil {
-			break
+		if err != nil || ctx.Err() != nil || s.lost != nil {
+			return err
 		}
 	}
-	if len(documents) == 1 {
-		return documents[0], nil
-	}
-	m := *documents[0]
-	m.Modes = documents
-	return &m, nil
+	return nil
 }
 
-// oneTrial is what makes a trial with this kind of server, and its document.
-func (s *session) oneTrial() func(context.Context) (*record.Measure, error) {
+// oneTrial is what makes a trial with this kind of server.
+func (s *session) oneTrial() func(context.Context) error {
 	switch {
 	case s.options.Iperf3:
 		return s.iperf3Trial
@@ -270,12 +259,12 @@ func (s *session) oneTrial() func(context.Context) (*record.Measure, error) {
 }
 
 // trial measures the planned flows.
-func (s *session) trial(ctx context.Context) (*record.Measure, error) {
+func (s *session) trial(ctx context.Context) error {
 	t, readings, err := s.measureFlows(ctx, s.planned)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return s.document(t, readings)
+	return s.finish(t, readings)
 }
 
 // measureFlows opens planned flows, measures them in a window, and closes them.

@@ -121,17 +121,6 @@ func TestPlan(t *testing.T) {
 
 // TestProgress: a live figure needs two readings and flows of the direction, and
 // is of what the protocol counts.
-// TestOneEnd: times of minutes and hours have no exponent.
-func TestOneEnd(t *testing.T) {
-	for seconds, want := range map[float64]string{130: " 130 s after", 12_000: " 12,000 s after",
-		0.5: " 500 ms after"} {
-		m := record.Measure{DurationS: seconds}
-		if (&session{}).oneEnd(&m); !strings.Contains(m.Unknown[0], want) {
-			t.Errorf("%g s: %q, want %q", seconds, m.Unknown[0], want)
-		}
-	}
-}
-
 func TestProgress(t *testing.T) {
 	nodes := trial.Group{Nodes: []string{record.NodeClient, record.NodeServer}}
 	at := func(s int64, client, server []record.FlowSample) map[string]message.FlowProgress {

@@ -48,10 +48,10 @@ func TestShaped(t *testing.T) {
 		}
 		flows := []record.Flow{flow, back}
 		paths := direct{}.Paths(nil, flows, hosts)
-		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeClient); spelled(got) != test.want {
+		if got := (direct{}).direction(flows[:1], hosts, paths.Topology); spelled(got) != test.want {
 			t.Errorf("%s: %q, want %q", test.name, spelled(got), test.want)
 		}
-		if got := (direct{}).direction(flows, hosts, paths.Topology, record.NodeServer); got.Of != "" ||
+		if got := (direct{}).direction(flows[1:], hosts, paths.Topology); got.Of != "" ||
 			len(got.Terms) > 0 && got.Terms[0].Of != "" {
 			t.Errorf("%s: the other direction: %+v", test.name, got)
 		}
@@ -79,7 +79,7 @@ func TestLimitOfSeveral(t *testing.T) {
 	}
 	for n, want := range map[int]string{1: "1 Gbit/s × 1448/1538", 2: record.NoLimitInterfaces} {
 		paths := direct{}.Paths(nil, flows[:n], hosts)
-		if got := (direct{}).direction(flows[:n], hosts, paths.Topology, record.NodeClient); spelled(got) != want ||
+		if got := (direct{}).direction(flows[:n], hosts, paths.Topology); spelled(got) != want ||
 			(got.Bps > 0) != (n == 1) {
 			t.Errorf("%d flows: %+v, want %q", n, got, want)
 		}

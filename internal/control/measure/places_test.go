@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/science/limits"
 )
 
 // TestSpread: flows take addresses in turn, and every one has a source port of
@@ -62,7 +63,7 @@ func TestClash(t *testing.T) {
 
 // severalInterfaces is a trial between hosts with interfaces of those speeds; each flow uses
 // one of either, and sends one way.
-func severalInterfaces(client, server []float64, flows ...[2]int) (*record.Trial, []used) {
+func severalInterfaces(client, server []float64, flows ...[2]int) (*record.Trial, []limits.Ends) {
 	t := &record.Trial{WindowS: 1}
 	hosts := map[string][]float64{record.NodeClient: client, record.NodeServer: server}
 	address := func(node string, port int) string {
@@ -87,7 +88,7 @@ func severalInterfaces(client, server []float64, flows ...[2]int) (*record.Trial
 			Connected: true, GoodputBps: 1e8,
 		})
 	}
-	return t, interfacesOf(t.Flows, t.Hosts)
+	return t, limits.EndsOf(t.Flows, t.Hosts)
 }
 
 // TestLimitOfSeveralInterfaces: each interface's speed counts once, however many flows use
@@ -115,7 +116,7 @@ func TestLimitOfSeveralInterfaces(t *testing.T) {
 		{"nothing known of one path", gbit(1, 0), gbit(1, 0), [][2]int{{0, 0}, {1, 1}}, 0},
 	} {
 		trial, used := severalInterfaces(test.client, test.server, test.flows...)
-		over := between(used)
+		over := between(trial.Flows, used)
 		if over == nil {
 			t.Fatalf("%s: no interface is known: %+v", test.name, used)
 		}
@@ -126,35 +127,16 @@ func TestLimitOfSeveralInterfaces(t *testing.T) {
 	}
 	// The other direction is none of these flows'.
 	trial, used := severalInterfaces(gbit(1, 1), gbit(1, 1), [2]int{0, 0}, [2]int{1, 1})
-	if got := limit(between(used), sentBy(trial.Flows, record.NodeServer), nil); got.Bps != 0 {
+	if got := limit(between(trial.Flows, used), nil, nil); got.Bps != 0 {
 		t.Errorf("no flow: %+v", got)
 	}
 	// An interface that is not known, as on loopback, leaves nothing known.
 	used[1][record.NodeClient] = record.InterfaceSnapshot{}
-	if over := between(used); over != nil {
+	if over := between(trial.Flows, used); over != nil {
 		t.Errorf("an interface is not known, yet there is %+v", over)
 	}
-	if one := between(used[:1]); one == nil || len(one.Links) != 1 || float64(one.Links[0].Rate) != 1e9 {
+	if one := between(trial.Flows[:1], used[:1]); one == nil || len(one.Links) != 1 ||
+		float64(one.Links[0].Rate) != 1e9 {
 		t.Errorf("from interface to interface: %+v", one)
-	}
-}
-
-// TestByAddress: an end that has several addresses has their totals.
-func TestByAddress(t *testing.T) {
-	trial, used := severalInterfaces([]float64{1e9}, []float64{1e9, 1e9}, [2]int{0, 0}, [2]int{0, 1}, [2]int{0, 1})
-	got := byAddress(trial.Flows, used)
-	want := []record.MeasureAddress{
-		{Host: record.NodeServer, Address: "10.0.0.1", Interface: "eth0", SpeedBps: 1e9, Flows: 1, WriteBps: 1e8},
-		{Host: record.NodeServer, Address: "10.0.1.1", Interface: "eth1", SpeedBps: 1e9, Flows: 2, WriteBps: 2e8},
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("got %+v\nwant %+v", got, want)
-	}
-	// What the server sends comes from its addresses.
-	f := &trial.Flows[2]
-	f.From, f.To, f.Source, f.Destination = f.To, f.From, f.Destination, f.Source
-	if got := byAddress(trial.Flows, interfacesOf(trial.Flows, trial.Hosts)); len(got) != 2 || got[1].WriteBps != 1e8 ||
-		got[1].ReadBps != 1e8 {
-		t.Errorf("a read: %+v", got)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/science/expect"
 	"linerate/internal/science/trust"
+	"linerate/internal/show/export"
 )
 
 // TestMeasureProtocols: every protocol is measured from end to end, and its
@@ -31,17 +32,18 @@ func TestMeasureProtocols(t *testing.T) {
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		controltest.Wired(t, "100mbit", "client")
 		server := controltest.Serve(t, controltest.Server{})
-		run := func(t *testing.T, flows flow.Spec, wanted string, modes ...string) record.Measure {
-			m := measured(t, "client", measure.Options{Addresses: []string{"10.0.0.1"}, Modes: modes, Flows: flows,
+		run := func(t *testing.T, flows flow.Spec, wanted string, modes ...string) export.Measurement {
+			made := controltest.Measured(t, "client", measure.Options{Addresses: []string{"10.0.0.1"}, Modes: modes,
+				Flows:    flows,
 				Duration: 600 * time.Millisecond, Warmup: 500 * time.Millisecond})
 			expected, err := expect.Parse(wanted, metric.Setup{Protocol: cmp.Or(flows.Protocol, flow.TCP)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e := expected.Check(&m); e != nil && !e.Met {
+			if e := expected.Check(made.Trials...); e != nil && !e.Met {
 				t.Errorf("not as expected: %+v", e)
 			}
-			return m
+			return *export.Measure(made, "")
 		}
 		t.Run("udp within the rate", func(t *testing.T) {
 			m := run(t, flow.Spec{Protocol: flow.UDP, RateCap: 20e6, Datagram: 512, Direction: flow.Both},
@@ -60,7 +62,7 @@ func TestMeasureProtocols(t *testing.T) {
 		t.Run("udp beyond the link", func(t *testing.T) {
 			m := run(t, flow.Spec{Protocol: flow.UDP, RateCap: 200e6}, "lost >= 10%, <= 100mbit")
 			if g := m.Datagrams; g == nil || *m.Lost <= 0 || m.LostShare <= 0 || m.LostShare >= 1 {
-				t.Errorf("twice what the link carries: %+v", m.MeasureCounts)
+				t.Errorf("twice what the link carries: %+v", m.Counts)
 			}
 		})
 		for _, protocol := range flow.Names(flow.Protocol.Transactional) {
@@ -175,19 +177,19 @@ func TestMeasureTogetherProtocols(t *testing.T) {
 		}
 		controltest.Wired(t, "200mbit", "a", "b", "c", "d", "e", "f")
 		controltest.Serve(t, controltest.Server{})
-		results := map[string]record.Measure{}
+		results := map[string]export.Measurement{}
 		var mu sync.Mutex
 		var all sync.WaitGroup
 		for client, flows := range protocols {
 			all.Go(func() {
-				m, _, err := controltest.Measure(t, client, measure.Options{Addresses: []string{"10.0.0.1"},
+				run, err := controltest.Measure(t, client, measure.Options{Addresses: []string{"10.0.0.1"},
 					Duration: 2 * time.Second, Flows: flows})
 				if err != nil {
 					t.Errorf("%s: %v", client, err)
 					return
 				}
 				mu.Lock()
-				results[client] = *m
+				results[client] = *export.Measure(run, "")
 				mu.Unlock()
 			})
 		}

@@ -15,73 +15,57 @@ import (
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/conclude"
-	"linerate/internal/science/stats"
 	"linerate/internal/version"
 )
 
-// asMeasured is the treatment of a measurement in one mode and one direction.
+// asMeasured is the treatment of a measurement in one mode.
 const asMeasured = "measurement"
 
-// run is the measurement as a run with one trial for each mode, and for each of two
-// directions: those stand side by side, and what they carried has no one limit or cause. Its
-// ID is a proposal to the notebook. Trust checks and findings are those of the measurement's
-// own documents; a check that failed puts both directions of the window in doubt.
-func (s *session) run(m *record.Measure) (*record.Run, error) {
+// run is the measurement as a run of one block, with a trial for each mode. Of a trial of two directions each is
+// a treatment: they stand side by side, and what they carried has no one limit or cause. Its ID
+// is a proposal to the notebook.
+func (s *session) run() *record.Run {
 	o := s.options
 	r := &record.Run{
 		Schema: record.RunSchema, ID: proposeID(o.Addresses[0]), Study: record.MeasureStudy, Status: notebook.Complete,
 		Question: s.question(),
-		Started:  m.Started, Unit: "bit/s", Responses: responses(o),
+		Started:  s.trials[0].Started, Unit: "bit/s", Responses: responses(o), Trials: s.trials,
+		Address: cmp.Or(o.URL, s.server.String()), Snapshots: []record.HostSnapshots{s.local},
 		Design:      record.Design{Replicates: 1, Options: o.named()},
 		Environment: record.Environment{Version: version.String(), Mode: "real hosts"},
 	}
-	for _, e := range m.Ends {
-		r.Environment.Hosts = append(r.Environment.Hosts, e.HostEnvironment)
+	for _, h := range r.Trials[0].Hosts {
+		r.Environment.Hosts = append(r.Environment.Hosts, s.environment(h.Host, r.Trials[0].Flows))
 	}
 	modes, ways := record.Factor{Name: "mode", Role: "condition"}, record.Factor{Name: "direction", Role: "condition"}
-	var checks []record.Check
-	var findings []record.Finding
-	for i, one := range m.EachMode() {
-		parts, err := byDirection(s.trials[i], one.Directions)
-		if err != nil {
-			return nil, err
+	for i := range r.Trials {
+		t := &r.Trials[i]
+		t.Block, t.Order, t.Levels, t.Treatment = 1, i+1, map[string]string{}, asMeasured
+		if len(o.Modes) > 1 {
+			addLevel(&modes, t.Mode)
+			t.Levels["mode"], t.Treatment = t.Mode, t.Mode
 		}
-		for d, t := range parts {
-			t.Block, t.Order, t.Levels = 1, len(r.Trials)+1, map[string]string{}
-			var names []string
-			at := func(f *record.Factor, level string) {
-				names, t.Levels[f.Name] = append(names, level), level
-				if f.Baseline = cmp.Or(f.Baseline, level); !slices.ContainsFunc(f.Levels, func(l record.Level) bool {
-					return l.Name == level
-				}) {
-					f.Levels = append(f.Levels, record.Level{Name: level})
-				}
+		for k := range t.Parts {
+			if len(t.Parts) < 2 {
+				break
 			}
-			if len(o.Modes) > 1 {
-				at(&modes, one.Mode)
+			p := &t.Parts[k]
+			addLevel(&ways, p.Name())
+			p.Levels, p.Treatment = map[string]string{"direction": p.Name()}, p.Name()
+			if t.Treatment != asMeasured {
+				p.Treatment = t.Treatment + ", " + p.Name()
 			}
-			if len(parts) > 1 {
-				at(&ways, one.Directions[d].Direction)
-			}
-			t.Treatment = cmp.Or(strings.Join(names, ", "), asMeasured)
-			if t.PlannedS > 0 {
-				r.Status = notebook.Interrupted
-			}
-			if t.Topology != nil {
-				r.Topology = *t.Topology
-			}
-			for _, c := range one.Trust {
-				if c.Trial = t.Order; d == 0 || !c.Pass {
-					checks = append(checks, c)
-				}
-			}
-			r.Trials = append(r.Trials, t)
 		}
-		findings = append(findings, one.Findings...)
+		if t.PlannedS > 0 {
+			r.Status = notebook.Interrupted
+		}
+		if t.Topology != nil {
+			r.Topology = *t.Topology
+		}
 	}
 	if len(r.Topology.Hosts) == 0 {
-		for _, e := range m.Ends {
-			r.Topology.Hosts = append(r.Topology.Hosts, topology.Host{Name: e.Host, Via: []string{"linerate"}})
+		for _, h := range r.Environment.Hosts {
+			r.Topology.Hosts = append(r.Topology.Hosts, topology.Host{Name: h.Host, Via: []string{"linerate"}})
 		}
 	}
 	for _, f := range []record.Factor{modes, ways} {
@@ -89,10 +73,33 @@ func (s *session) run(m *record.Measure) (*record.Run, error) {
 			r.Factors = append(r.Factors, f)
 		}
 	}
-	r.DurationS, r.Snapshots = time.Since(s.began).Seconds(), []record.HostSnapshots{s.local}
-	conclude.Judged(r, checks, findings)
-	m.Findings = append(m.Findings, r.Findings[len(findings):]...)
-	return r, nil
+	r.DurationS = time.Since(s.began).Seconds()
+	conclude.Conclude(r)
+	return r
+}
+
+// environment describes a host, with the congestion control of flows that it sends, or else receives.
+func (s *session) environment(host string, flows []record.Flow) record.HostEnvironment {
+	e := s.hellos[host].Environment
+	e.Host, e.Version = host, s.hellos[host].Version
+	for _, f := range flows {
+		if f.Probe {
+			continue
+		}
+		e.CongestionControl = f.CongestionControl
+		if f.From == host {
+			break
+		}
+	}
+	return e
+}
+
+// addLevel gives a factor a level, once.
+func addLevel(f *record.Factor, name string) {
+	f.Baseline = cmp.Or(f.Baseline, name)
+	if !slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Name == name }) {
+		f.Levels = append(f.Levels, record.Level{Name: name})
+	}
 }
 
 // question is what the measurement asks.
@@ -131,35 +138,6 @@ func (o Options) named() map[string]string {
 		all["peer"] = "another program"
 	}
 	return all
-}
-
-// byDirection takes a trial's flows of two directions apart: a trial for each, of the same
-// window, with its own totals and limit. Of one direction the trial stays as it is.
-func byDirection(t record.Trial, of []record.MeasureDirection) ([]record.Trial, error) {
-	if len(of) < 2 {
-		return []record.Trial{t}, nil
-	}
-	var parts []record.Trial
-	for _, d := range of {
-		part := t
-		part.Hosts = slices.Clone(t.Hosts)
-		for i := range part.Hosts {
-			part.Hosts[i].ProcessCPUS = 0 // it is of both directions
-		}
-		part.Flows = slices.DeleteFunc(slices.Clone(t.Flows), func(f record.Flow) bool {
-			return f.ID != probeID && (f.From == record.NodeClient) != (d.Direction == flow.Write)
-		})
-		totals, err := stats.Total(part.Flows)
-		if err != nil {
-			return nil, err
-		}
-		part.GoodputBps, part.SenderReportedBps, part.Datagrams = totals.GoodputBps, totals.SenderReportedBps,
-			totals.Datagrams
-		part.TransactionsPerS, part.Latency = totals.TransactionsPerS, totals.Latency
-		part.LimitBps, part.Limit = d.LimitBps, d.Limit
-		parts = append(parts, part)
-	}
-	return parts, nil
 }
 
 // responses are what a measurement is shown by.
@@ -208,9 +186,6 @@ func Keep(ctx context.Context, store notebook.Store, run *record.Run) error {
 		return err
 	}
 	for _, t := range run.Trials {
-		if run.Window(t.Order) != t.Order {
-			t.Hosts = nil // see ShareReadings
-		}
 		if err := store.SaveTrial(ctx, run.ID, t); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/model/study"
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/limits"
+	"linerate/internal/show/export"
 )
 
 // TestMeasureShaper: a qdisc at the interface of either end is the limit, and is named; each
@@ -32,7 +33,7 @@ func TestMeasureShaper(t *testing.T) {
 		tc := func(host string, args ...string) {
 			kerneltest.Do(t, "tc", append([]string{"-n", host, "qdisc", "replace", "dev", "eth0", "root"}, args...)...)
 		}
-		held := func(m record.Measure) map[string]string {
+		held := func(m export.Measurement) map[string]string {
 			by := map[string]string{}
 			for _, f := range m.Flows {
 				by[f.ID] = f.LimitedBy

@@ -11,7 +11,7 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
-	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 // TestServerRate: a server's rate bounds datagrams, and responses of connections
@@ -35,7 +35,7 @@ func TestServerRate(t *testing.T) {
 }
 
 // datagrams measures with UDP between the client and a server.
-func datagrams(t *testing.T, at string, flows flow.Spec) record.Measure {
+func datagrams(t *testing.T, at string, flows flow.Spec) export.Measurement {
 	t.Helper()
 	flows.Protocol = flow.UDP
 	m := measured(t, "client", measure.Options{Addresses: []string{at}, Duration: time.Second,

@@ -78,10 +78,11 @@ func (s *session) progress(flows []*trial.Flow, before, now map[string]message.F
 		p.Mode = s.options.Flows.Mode
 	}
 	var lost, datagrams int64
-	for _, from := range []string{record.NodeClient, record.NodeServer} {
-		node, of := s.counter(from), ids{}
+	for _, way := range [][2]string{{record.NodeClient, record.NodeServer}, {record.NodeServer, record.NodeClient}} {
+		from, of := way[0], ids{}
+		node := s.counter(from, way[1])
 		for _, f := range flows {
-			of[f.ID] = f.Sender() == from && f.ID != probeID
+			of[f.ID] = f.Sender() == from && !f.Probe
 		}
 		seconds, d := since(before[node], now[node], of)
 		if d.flows == 0 || seconds <= 0 || s.options.Iperf3 && d.bytes == 0 {

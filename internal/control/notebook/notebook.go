@@ -56,9 +56,8 @@ type Store interface {
 	// finished just then.
 	Finish(ctx context.Context, run *record.Run) error
 
-	// Run returns a run with its trials by Order and its notes, oldest first. Trials of one
-	// window that were saved without readings of hosts have those of the first (ShareReadings).
-	// One without a Finish comes with status running or interrupted and with
+	// Run returns a run with its trials by Order and its notes, oldest first (see Join). One
+	// without a Finish comes with status running or interrupted and with
 	// nothing concluded; its duration is that of its trials, without the time in
 	// which no store held it.
 	Run(ctx context.Context, id string) (*record.Run, error)

@@ -75,7 +75,8 @@ func (f *Flow) record(e ends) record.Flow {
 		from, to = to, from
 	}
 	rec := record.Flow{
-		ID: f.ID, Protocol: f.Protocol, Process: f.Process, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener,
+		Probe: f.Probe,
+		ID:    f.ID, Protocol: f.Protocol, Process: f.Process, From: f.Sender(), To: f.Receiver(), OpenedBy: f.Opener,
 		Error: f.Failure.Error(), Connected: f.Failure == nil, SourcePorts: f.SourcePorts,
 		RateCapBps: float64(f.Pacing(to.Addr().Is6())), PacePerS: duePerS(f), WriteCapBps: float64(f.WriteCap),
 		ReadCapBps: float64(f.ReadCap),

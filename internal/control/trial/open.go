@@ -25,6 +25,7 @@ type Flow struct {
 	// SourcePort is the port to open from; 0: the kernel's choice.
 	SourcePort uint16
 	Opened     netip.AddrPort // the opener's address
+	Probe      bool           // it is a probe of latency beside the others
 	Failure    *message.Error // why it could not be opened; nil: it is open
 
 	ports []uint16 // the acceptor's, where it has several for the flow

@@ -8,12 +8,10 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/bottleneck"
-	"linerate/internal/science/diagnose"
 	"linerate/internal/science/failover"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/toolreport"
-	"linerate/internal/science/trust"
 )
 
 // Context is what is known of a trial besides what was read in its window.
@@ -110,20 +108,6 @@ func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record
 		t.Topology = paths.Topology
 	}
 	return t, err
-}
-
-// Judge returns what a finished trial by itself is checked for, and the causes that its
-// records show (not nil); over is as for record.Trial.Over.
-func Judge(t record.Trial, over *topology.Topology) ([]record.Check, []record.Finding) {
-	known := t.Over(over)
-	checks := trust.Trial(t, known)
-	if known == nil { // the hosts themselves are known
-		known = &topology.Topology{}
-		for _, h := range t.Hosts {
-			known.Hosts = append(known.Hosts, topology.Host{Name: h.Host})
-		}
-	}
-	return checks, append([]record.Finding{}, diagnose.Merge(diagnose.Diagnose(t, known))...)
 }
 
 // place returns the flows with their paths and limits.

@@ -12,6 +12,7 @@ import (
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
+	"linerate/internal/science/conclude"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/trust"
 )
@@ -144,7 +145,7 @@ func TestAssemblePeer(t *testing.T) {
 	if made.GoodputBps != w.GoodputBps+r.GoodputBps {
 		t.Errorf("%g bit/s together", made.GoodputBps)
 	}
-	checks, findings := Judge(made, nil)
+	checks, findings := conclude.Trial(made)
 	for _, c := range checks {
 		if c.Check == trust.Conservation {
 			t.Errorf("one end is compared with itself: %+v", c)

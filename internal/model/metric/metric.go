@@ -1,6 +1,6 @@
 // Package metric is the registry of what a measurement can be judged by: for
 // each metric its name, unit, direction (is more or less better), protocols,
-// and how it is read from a trial and from a Measure. The study key response,
+// and how it is read from a trial. The study key response,
 // measure --expect, plots, exports, the JSON Schema and docs/metrics.md are
 // served from it. It estimates and compares nothing; package stats does.
 package metric
@@ -39,17 +39,17 @@ type Metric struct {
 	Probed    bool     // the latency probe beside other flows has it, too
 	Searched  bool     // only a search for the loss-free rate has it
 
-	// trial reads it from a trial; nil: a study cannot be judged by it. measure
-	// reads it from a Measure; nil: --expect does not know it.
-	trial   func(*record.Trial) (float64, bool)
-	measure func(*record.Measure) []Reading
+	// value reads it from a trial, or a part of one (record.Trial.Of). whole: of a trial of several
+	// parts there is one value. studied: only studies are judged by it, and --expect does not know it.
+	value          func(*record.Trial) (float64, bool)
+	whole, studied bool
 }
 
-// Reading is a value of a metric in one direction of a measurement; the
-// direction is empty where the value is one of the whole measurement.
+// Reading is a value of a metric in one part of a trial; the part is empty where
+// the value is the whole trial's.
 type Reading struct {
-	Direction string
-	Value     float64
+	Part  string
+	Value float64
 	// Transactions is how many a value is of that is read from the distribution of how
 	// long they took; 0: it is not.
 	Transactions int64
@@ -79,21 +79,24 @@ func Find(name string) (Metric, bool) {
 		return Goodput, true
 	}
 	m, ok := find(name)
-	return m, ok && m.trial != nil
+	return m, ok && m.response()
 }
 
 // Responses are the metrics that a study can be judged by, in the order of the
 // registry.
 func Responses() []Metric {
-	return slices.DeleteFunc(slices.Clone(All), func(m Metric) bool { return m.trial == nil })
+	return slices.DeleteFunc(slices.Clone(All), func(m Metric) bool { return !m.response() })
 }
 
+// response reports whether a study can be judged by the metric: not by one of a probe alone.
+func (m Metric) response() bool { return len(m.Protocols) > 0 }
+
 // ResponseNames are the names of Responses: the values of the study key response.
-func ResponseNames() []string { return names(func(m Metric) bool { return m.trial != nil }) }
+func ResponseNames() []string { return names(Metric.response) }
 
 // Expectable returns the metric of that name for --expect; an empty name is the
 // transaction rate of protocols that have one, and otherwise goodput. False: there
-// is none, or it cannot be read from a Measure.
+// is none, or a measurement does not have it.
 func Expectable(name, protocol string) (Metric, bool) {
 	switch {
 	case name == "" && Transactions.From(protocol):
@@ -102,11 +105,11 @@ func Expectable(name, protocol string) (Metric, bool) {
 		return Goodput, true
 	}
 	m, ok := find(name)
-	return m, ok && m.measure != nil
+	return m, ok && !m.studied
 }
 
 // ExpectableNames are the names of the metrics that --expect knows.
-func ExpectableNames() []string { return names(func(m Metric) bool { return m.measure != nil }) }
+func ExpectableNames() []string { return names(func(m Metric) bool { return !m.studied }) }
 
 func names(fit func(Metric) bool) (list []string) {
 	for _, m := range All {
@@ -169,7 +172,7 @@ func (m Metric) Is() string {
 }
 
 // Value is the metric of one trial; false: it has none (Absent).
-func (m Metric) Value(t *record.Trial) (float64, bool) { return m.trial(t) }
+func (m Metric) Value(t *record.Trial) (float64, bool) { return m.value(t) }
 
 // Rank says what the metric is of so many transactions where it is a percentile that
 // needs more: "3rd slowest of 200"; empty: it is itself.
@@ -192,8 +195,28 @@ func (m Metric) TooFew(transactions int64) string {
 		unit.FormatCount(record.PercentileNeeds(m.Quantile)))
 }
 
-// Readings are the metric's values in a Measure of one mode; none: it has none.
-func (m Metric) Readings(of *record.Measure) []Reading { return m.measure(of) }
+// Readings are the metric's values in the parts of a trial; none: it has none.
+func (m Metric) Readings(t *record.Trial) (list []Reading) {
+	add := func(part string, t *record.Trial) {
+		value, known := m.value(t)
+		if !known {
+			return
+		}
+		r := Reading{Part: part, Value: value}
+		if m.Quantile > 0 {
+			r.Transactions = t.Latency.Count
+		}
+		list = append(list, r)
+	}
+	if m.whole || len(t.Parts) == 0 {
+		add("", t)
+		return list
+	}
+	for _, p := range t.Parts {
+		add(p.Name(), t.Of(p))
+	}
+	return list
+}
 
 // Estimate is the metric of a treatment, with no Trials where it has none.
 func (m Metric) Estimate(t *record.Treatment) record.ResponseEstimate {

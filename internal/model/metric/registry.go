@@ -58,22 +58,18 @@ var (
 var (
 	Goodput = Metric{
 		Name: "goodput", Label: "goodput", Unit: "bps", Protocols: bulk,
-		About:   "what the receivers of tcp and udp flows read",
-		trial:   func(t *record.Trial) (float64, bool) { return t.GoodputBps, true },
-		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.GoodputBps, true }),
+		About: "what the receivers of tcp and udp flows read",
+		value: func(t *record.Trial) (float64, bool) { return t.GoodputBps, true },
 	}
 	Transactions = Metric{
 		Name: "transactions", Label: "transaction rate", Unit: "per_s", Protocols: transactional,
 		Absent: "no flow makes transactions",
 		About:  "transactions done per second",
-		trial: func(t *record.Trial) (float64, bool) {
+		value: func(t *record.Trial) (float64, bool) {
 			return t.TransactionsPerS, slices.ContainsFunc(t.Flows, func(f record.Flow) bool {
 				return !flow.Of(f.Protocol).Bulk()
 			})
 		},
-		measure: perDirection(func(d record.MeasureDirection) (float64, bool) {
-			return d.RatePerS, d.Transactions != nil
-		}),
 	}
 
 	latencyMean = latency("mean", "mean latency", 0, "the mean time of a transaction",
@@ -100,10 +96,10 @@ var (
 	}, datagramRate)
 	LossFree = Metric{
 		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: datagrams, Searched: true,
-		Absent:  "no rate was confirmed",
-		About:   "the [highest rate without loss](loss-free.md#in-a-study), of a workload with `loss_free`; 0 if every rate lost datagrams",
-		trial:   func(t *record.Trial) (float64, bool) { return searched(t.LossFree) },
-		measure: whole(func(m *record.Measure) (float64, bool) { return searched(m.LossFree) }),
+		Absent: "no rate was confirmed",
+		About:  "the [highest rate without loss](loss-free.md#in-a-study), of a workload with `loss_free`; 0 if every rate lost datagrams",
+		whole:  true,
+		value:  func(t *record.Trial) (float64, bool) { return searched(t.LossFree) },
 	}
 	// Floor: one datagram in a thousand is below what an application notices.
 	Lost = Metric{
@@ -111,28 +107,27 @@ var (
 		Protocols: flow.Names(func(p flow.Protocol) bool { return p.Transport == flow.UDP && !p.Application }),
 		Absent:    "no datagram was sent",
 		About:     "the share of datagrams that did not arrive, or of `udp-rr` requests without a response",
-		trial: func(t *record.Trial) (float64, bool) {
+		value: func(t *record.Trial) (float64, bool) {
 			if t.Datagrams != nil {
 				return t.Datagrams.LostShare()
 			}
 			return unanswered(t.Flows)
 		},
-		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return d.LostShare, d.Lost != nil }),
 	}
 	// Floor: the requests that wait at a window's edges are fewer.
 	Answered = Metric{
 		Name: "answered", Label: "share answered", Unit: "share", Floor: 0.02, Signed: true, Protocols: transactional,
-		Absent: "no flow has a pace",
-		About:  "the share of the transactions due by the flows' `pace` that were done in the window, without those answered by an error. Levels are compared by their difference in percentage points, and differences below 2 points do not matter",
-		trial:  func(t *record.Trial) (float64, bool) { return answered(t.Flows, t.WindowS) },
+		Absent:  "no flow has a pace",
+		About:   "the share of the transactions due by the flows' `pace` that were done in the window, without those answered by an error. Levels are compared by their difference in percentage points, and differences below 2 points do not matter",
+		studied: true,
+		value:   func(t *record.Trial) (float64, bool) { return answered(t.Flows, t.WindowS) },
 	}
 	// Floor: one request in a thousand is below what a user notices.
 	Errors = Metric{
 		Name: "errors", Label: "errors", Plural: true, Unit: "share", Lower: true, Floor: 0.001,
 		Protocols: applications, Absent: "no flow is of an application",
-		About:   "the share of an application's requests that failed: without an answer, or answered by an error ([applications](applications.md#what-counts-as-an-error))",
-		trial:   func(t *record.Trial) (float64, bool) { return failed(transactionsOf(t.Flows)) },
-		measure: perDirection(func(d record.MeasureDirection) (float64, bool) { return failed(d.Transactions) }),
+		About: "the share of an application's requests that failed: without an answer, or answered by an error ([applications](applications.md#what-counts-as-an-error))",
+		value: func(t *record.Trial) (float64, bool) { return failed(transactionsOf(t.Flows)) },
 	}
 	// Floor: one segment in a gigabyte is below what an application notices.
 	retransmissions = ofFlows(Metric{
@@ -145,17 +140,15 @@ var (
 		Name: "jitter", Label: "jitter", Unit: "us", Lower: true, Protocols: datagrams,
 		Absent: "fewer than two datagrams were received",
 		About:  "interarrival jitter (RFC 3550, section 6.4.1), mean over the datagrams received",
-		trial:  func(t *record.Trial) (float64, bool) { return jitter(t.Flows) },
-		measure: perDirection(func(d record.MeasureDirection) (float64, bool) {
-			return d.Datagrams.Jitter()
-		}),
+		value:  func(t *record.Trial) (float64, bool) { return jitter(t.Flows) },
 	}
 	// Floor: a shaper's full bucket and the error of a window's edges are smaller.
 	Surplus = Metric{
 		Name: "surplus", Label: "surplus", Unit: "share", Lower: true, Floor: 0.02, Signed: true, Protocols: bulk,
-		Absent: "no other program reported on its flows",
-		About:  "how much more [another program](foreign-tools.md) reports than the receivers read, or the sender with `accounting: sender`. It may be negative; so levels are compared by their difference in percentage points, `until` is in points too, and differences below 2 points do not matter",
-		trial: func(t *record.Trial) (float64, bool) {
+		Absent:  "no other program reported on its flows",
+		About:   "how much more [another program](foreign-tools.md) reports than the receivers read, or the sender with `accounting: sender`. It may be negative; so levels are compared by their difference in percentage points, `until` is in points too, and differences below 2 points do not matter",
+		studied: true,
+		value: func(t *record.Trial) (float64, bool) {
 			s := t.ToolReported
 			if s == nil || s.GoodputBps == 0 {
 				return 0, false
@@ -171,8 +164,9 @@ var (
 	connectionRate = Metric{
 		Name: "connection_rate", Label: "connections opened per second", Plural: true, Unit: "per_s",
 		Protocols: persistent, Absent: "the flows have fewer than 1,000 connections that stay, or could not open all",
-		About: "connections of 1,000 or more over the time until all were open at both ends, for applications each with an answer to its first request; the acceptor accepted as many",
-		trial: func(t *record.Trial) (float64, bool) {
+		About:   "connections of 1,000 or more over the time until all were open at both ends, for applications each with an answer to its first request; the acceptor accepted as many",
+		studied: true,
+		value: func(t *record.Trial) (float64, bool) {
 			n, known := connections(t.Flows)
 			failed := slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !f.Connected })
 			if !known || failed || t.Opening == nil || t.Opening.TookS <= 0 {
@@ -187,7 +181,8 @@ var (
 		Protocols: persistent,
 		Absent:    "fewer than 1,000 connections were open, some were lost, or the kernel's memory was not read",
 		About:     "growth of the kernel's memory from before the connections were opened until behind the window, over the connections, of both ends where both are on machines that are read, as in a lab. Read by root: objects in use of the caches of sockets, their ports, inodes and files and of epoll entries in /proc/slabinfo, without dentries; otherwise `Slab` of /proc/meminfo, in which is what the kernel keeps of an earlier trial, and what other programs take or return meanwhile",
-		trial: func(t *record.Trial) (float64, bool) {
+		studied:   true,
+		value: func(t *record.Trial) (float64, bool) {
 			n, _ := connections(t.Flows)
 			bytes, known := t.Opening.KernelBytes()
 			lost := slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return !f.Connected || !f.Alive })
@@ -201,19 +196,17 @@ var (
 		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, Protocols: bulk,
 		Absent: "nothing was received",
 		About:  "CPU time of linerate's processes on all hosts, in user and kernel mode, per 10⁹ bytes that tcp and udp flows received",
-		trial: func(t *record.Trial) (float64, bool) {
+		whole:  true,
+		value: func(t *record.Trial) (float64, bool) {
 			return processors(t, float64(received(t.Flows))/1e9)
 		},
-		measure: whole(func(m *record.Measure) (float64, bool) {
-			return m.CPUSPerGigabyte, bothEnds(m) &&
-				m.ReceivedBytes > 0
-		}),
 	}
 	cpuPerTransaction = Metric{
 		Name: "cpu_per_transaction", Label: "CPU time per transaction", Unit: "us", Lower: true,
 		Protocols: transactional, Absent: "no transaction was done",
 		About: "the same CPU time per completed transaction",
-		trial: func(t *record.Trial) (float64, bool) {
+		whole: true,
+		value: func(t *record.Trial) (float64, bool) {
 			var done int64
 			for _, f := range t.Flows {
 				if f.Transactions != nil {
@@ -222,99 +215,51 @@ var (
 			}
 			return processors(t, float64(done)/1e6)
 		},
-		measure: whole(func(m *record.Measure) (float64, bool) {
-			return m.CPUUsPerTransaction, bothEnds(m) && m.CPUUsPerTransaction > 0
-		}),
 	}
 
 	bufferDelay = Metric{
 		Name: "buffer_delay", Label: "buffer delay", Unit: "us", Lower: true, Probed: true,
-		About:   "mean latency under load less the lowest latency without load (RFC 6349, section 4.3)",
-		measure: ofProbe(func(l *record.Latency) float64 { return l.BufferDelayUs }),
+		About: "mean latency under load less the lowest latency without load (RFC 6349, section 4.3)",
+		whole: true,
+		value: func(t *record.Trial) (float64, bool) {
+			if t.Bufferbloat == nil || t.Bufferbloat.Loaded == nil { // no request under load had a response
+				return 0, false
+			}
+			return t.Bufferbloat.BufferDelayUs, true
+		},
 	}
 	grade = Metric{
 		Name: "grade", Label: "grade", Unit: "grade", Probed: true, Absent: "the load did not fill the path",
 		About: "the [grade](measure.md#latency-under-load) of the buffer delay, F to A+",
-		measure: whole(func(m *record.Measure) (float64, bool) {
-			if m.Latency == nil || m.Latency.Grade == "" {
+		whole: true,
+		value: func(t *record.Trial) (float64, bool) {
+			if t.Bufferbloat == nil || t.Bufferbloat.Grade == "" {
 				return 0, false
 			}
-			return float64(slices.Index(record.LatencyGrades, m.Latency.Grade)), true
-		}),
+			return float64(slices.Index(record.LatencyGrades, t.Bufferbloat.Grade)), true
+		},
 	}
 )
 
-// ofFlows is a metric that is read from flows: all of a trial's, or those that one
-// end of a measurement sends.
+// ofFlows is a metric that is read from flows.
 func ofFlows(m Metric, of func([]record.Flow) (float64, bool)) Metric {
-	m.trial = func(t *record.Trial) (float64, bool) { return of(t.Flows) }
-	m.measure = func(all *record.Measure) (list []Reading) {
-		for _, d := range all.Directions {
-			sent := slices.DeleteFunc(slices.Clone(all.Flows), func(f record.Flow) bool { return f.From != d.Sender() })
-			if value, known := of(sent); known {
-				list = append(list, Reading{Direction: d.Direction, Value: value})
-			}
-		}
-		return list
-	}
+	m.value = func(t *record.Trial) (float64, bool) { return of(t.Flows) }
 	return m
 }
 
 // latency is a part of the distribution of latencies, a percentile where the quantile is
-// above 0: of a study's transactions, of a measurement's, or of its probe under load.
+// above 0: of transactions, or of a probe beside the flows.
 func latency(part, label string, quantile float64, about string, of func(*record.Distribution) float64) Metric {
-	has := func(d *record.Distribution) bool { return d != nil && d.Count > 0 }
 	return Metric{
 		Name: "latency_" + part, Label: label, Unit: "us", Lower: true, Quantile: quantile, Protocols: transactional,
-		Probed: true, Absent: "no transaction was done", About: about,
-		trial: func(t *record.Trial) (float64, bool) {
-			if !has(t.Latency) {
+		Probed: true, Absent: "no transaction was done", About: about, whole: true,
+		value: func(t *record.Trial) (float64, bool) {
+			if t.Latency == nil || t.Latency.Count == 0 {
 				return 0, false
 			}
 			return of(t.Latency), true
 		},
-		measure: func(m *record.Measure) []Reading {
-			d := m.LatencyUs
-			if m.Latency != nil {
-				d = m.Latency.Loaded
-			}
-			if !has(d) {
-				return nil
-			}
-			return []Reading{{Value: of(d), Transactions: d.Count}}
-		},
 	}
-}
-
-func perDirection(of func(record.MeasureDirection) (float64, bool)) func(*record.Measure) []Reading {
-	return func(m *record.Measure) (list []Reading) {
-		for _, d := range m.Directions {
-			if value, known := of(d); known {
-				list = append(list, Reading{Direction: d.Direction, Value: value})
-			}
-		}
-		return list
-	}
-}
-
-func whole(of func(*record.Measure) (float64, bool)) func(*record.Measure) []Reading {
-	return func(m *record.Measure) []Reading {
-		if value, known := of(m); known {
-			return []Reading{{Value: value}}
-		}
-		return nil
-	}
-}
-
-// ofProbe reads from a latency probe; it has no value where no request under load
-// had a response.
-func ofProbe(of func(*record.Latency) float64) func(*record.Measure) []Reading {
-	return whole(func(m *record.Measure) (float64, bool) {
-		if m.Latency == nil || m.Latency.Loaded == nil {
-			return 0, false
-		}
-		return of(m.Latency), true
-	})
 }
 
 // searched is the rate of a search; false: there was none, or it ended too early to tell.
@@ -324,10 +269,6 @@ func searched(l *record.LossFree) (float64, bool) {
 	}
 	return l.RateBps, true
 }
-
-// bothEnds reports whether the processor time of both ends is known: not of a peer
-// that is another program.
-func bothEnds(m *record.Measure) bool { return len(m.Ends) == 2 }
 
 // unanswered is the part of requests over UDP that had no response.
 func unanswered(flows []record.Flow) (share float64, known bool) {
@@ -455,7 +396,8 @@ func processors(t *record.Trial, work float64) (float64, bool) {
 	for _, h := range t.Hosts {
 		seconds += h.ProcessCPUS
 	}
-	if work <= 0 || seconds <= 0 {
+	known := t.Peer == nil && t.Ended == "" // else one end's alone
+	if work <= 0 || seconds <= 0 || !known {
 		return 0, false
 	}
 	return seconds / work, true

@@ -11,8 +11,8 @@ func TestRegistry(t *testing.T) {
 	seen := map[string]bool{}
 	for _, m := range All {
 		u, known := units[m.Unit]
-		if seen[m.Name] || !known || m.Label == "" || m.About == "" || m.trial == nil && m.measure == nil ||
-			m.trial != nil && (m.Absent == "") != (m.Name == Goodput.Name) ||
+		if seen[m.Name] || !known || m.Label == "" || m.About == "" || m.value == nil ||
+			m.response() && (m.Absent == "") != (m.Name == Goodput.Name) ||
 			len(m.Protocols) == 0 && !m.Probed || u.example == "" {
 			t.Errorf("%s is given twice or lacks something: %+v", m.Name, m)
 		}

@@ -14,11 +14,7 @@ func Typical(run *record.Run, t *record.Treatment) *record.Trial {
 	mean := lead.Estimate(t).Mean
 	var best *record.Trial
 	nearest := math.Inf(1)
-	for i := range run.Trials {
-		trial := &run.Trials[i]
-		if trial.Treatment != t.Name {
-			continue
-		}
+	for _, trial := range run.TrialsOf(t.Name) {
 		away := math.Inf(1)
 		if value, ok := lead.Value(trial); ok {
 			away = math.Abs(value - mean)

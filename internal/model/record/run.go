@@ -74,6 +74,10 @@ type Run struct {
 	StudyFile string `json:"study_file"`
 	// Published are tables of others that the study is about.
 	Published []Published `json:"published,omitempty"`
+	// Address is that of a measurement's server, as connected to, or its URL.
+	Address string `json:"address,omitempty"`
+	// Expect is what a measurement was expected to show; nil: nothing.
+	Expect *Expectation `json:"expect,omitempty"`
 	// Again is the command that repeats the run.
 	Again string `json:"again"`
 	// Proven are the settings of the list that the run is about which tune --keep kept; nil:
@@ -426,6 +430,8 @@ type HostEnvironment struct {
 	CongestionControl string `json:"congestion_control,omitempty"`
 	// Missing are capabilities that were probed and not found, with the reason.
 	Missing []string `json:"missing,omitempty"`
+	// Version is that of linerate there, where the host is the other end of a measurement's.
+	Version string `json:"version,omitempty"`
 }
 
 // Blocks is how many blocks a run has begun.
@@ -437,56 +443,10 @@ func (r *Run) Blocks() int {
 	return n
 }
 
-// TrialsOf lists a treatment's trials.
-func (r *Run) TrialsOf(treatment string) (list []*Trial) {
-	for i := range r.Trials {
-		if r.Trials[i].Treatment == treatment {
-			list = append(list, &r.Trials[i])
-		}
-	}
-	return list
+// TrialsOf lists a treatment's trials, as Split has them.
+func (r *Run) TrialsOf(treatment string) []*Trial {
+	return slices.DeleteFunc(r.Split(), func(t *Trial) bool { return t.Treatment != treatment })
 }
 
 // Real reports whether a host of the run, or a switch, was not made by linerate.
 func (r *Run) Real(host string) bool { return r.Study == MeasureStudy || r.Topology.Real(host) }
-
-// Windows groups the trials by the window that they were measured in: those of a
-// measurement's directions share one, all others have their own.
-func (r *Run) Windows() (list [][]*Trial) {
-	for i := range r.Trials {
-		t := &r.Trials[i]
-		if n := len(list); n > 0 && r.Study == MeasureStudy && list[n-1][0].Started.Equal(t.Started) {
-			list[n-1] = append(list[n-1], t)
-			continue
-		}
-		list = append(list, []*Trial{t})
-	}
-	return list
-}
-
-// ShareReadings gives trials without readings of hosts those of the first trial of their window:
-// a notebook keeps them once.
-func (r *Run) ShareReadings() {
-	for _, window := range r.Windows() {
-		for _, t := range window[1:] {
-			if len(t.Hosts) == 0 {
-				t.Hosts = window[0].Hosts
-			}
-		}
-	}
-}
-
-// Window is the order of the first trial that was measured in the same window as the trial of
-// that order: the two directions of a measurement are trials of one window, and share what is
-// said of it. 0 is the whole run, and 0.
-func (r *Run) Window(order int) int {
-	if r.Study != MeasureStudy {
-		return order
-	}
-	own := slices.IndexFunc(r.Trials, func(t Trial) bool { return t.Order == order })
-	if own < 0 {
-		return order
-	}
-	first := slices.IndexFunc(r.Trials, func(t Trial) bool { return t.Started.Equal(r.Trials[own].Started) })
-	return r.Trials[first].Order
-}

@@ -19,6 +19,8 @@ type Trial struct {
 	ElapsedS float64 `json:"elapsed_s,omitempty"`
 	// WindowS is the length of the common window.
 	WindowS float64 `json:"window_s"`
+	// WarmupS is how long the flows of a measurement ran before it.
+	WarmupS float64 `json:"warmup_s,omitempty"`
 	// PlannedS is how long it was to be, where it ended early; 0: it did not.
 	PlannedS float64 `json:"planned_s,omitempty"`
 	// Ended is why it ended early, where that was no interruption: that the connection to the
@@ -60,6 +62,14 @@ type Trial struct {
 	// what they carried; Tools are its processes.
 	ToolReported *ToolReported `json:"tool_reported,omitempty"`
 	Tools        []ToolRun     `json:"tools,omitempty"`
+
+	// Parts are what went between the hosts of a measurement, each way by itself, in the order
+	// of its directions. None: the trial is of a study.
+	Parts []Part `json:"parts,omitempty"`
+	// Mode is how a measurement's bytes were to be moved, one of the Modes; each flow says how it did.
+	Mode string `json:"mode,omitempty"`
+	// Peer is the program at the other end where that is not linerate; nil: it is.
+	Peer *Peer `json:"peer,omitempty"`
 
 	Flows  []Flow        `json:"flows"`
 	Hosts  []HostReading `json:"hosts"`
@@ -103,6 +113,8 @@ type Flow struct {
 	Protocol    string `json:"protocol,omitempty"`
 	Source      string `json:"source"`      // the sender's address and port
 	Destination string `json:"destination"` // the receiver's address and port
+	// Probe: the flow is a measurement's probe of latency, beside those that are measured.
+	Probe bool `json:"probe,omitempty"`
 	// Process is the ToolRun that made the flow; empty: linerate did. Its bytes are
 	// then as the kernel counts them at the two sockets.
 	Process string `json:"process,omitempty"`
@@ -271,6 +283,9 @@ type HostReading struct {
 	// ProcessCPUS is the processor time that the agent's process used in the
 	// window, user and system, in seconds.
 	ProcessCPUS float64 `json:"process_cpu_s,omitempty"`
+	// ConnectionBytes is that process's memory for each connection that was open at the window's
+	// end, where there were transactions.
+	ConnectionBytes int64 `json:"connection_bytes,omitempty"`
 	// Others is what the same agent's process did for other clients meanwhile.
 	Others *OtherFlows `json:"others,omitempty"`
 }

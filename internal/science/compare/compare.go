@@ -66,12 +66,8 @@ func Runs(from, to *record.Run) *record.Comparison {
 
 func compared(run *record.Run) record.ComparedRun {
 	doubts := []string{}
-	counted := map[record.Check]bool{} // once of each window
 	for _, check := range record.Doubts(run.Trust) {
-		if check.Trial = run.Window(check.Trial); !counted[check] {
-			counted[check] = true
-			doubts = append(doubts, check.Check+": "+check.Detail)
-		}
+		doubts = append(doubts, check.Check+": "+check.Detail)
 	}
 	return record.ComparedRun{ID: run.ID, Name: run.Name, Study: run.Study, Seed: run.Seed, Started: run.Started,
 		Status: run.Status,

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -216,14 +215,6 @@ func TestDoubtsAreCarriedAlong(t *testing.T) {
 	if c := Runs(from, concluded(8, nil)); !slices.Contains(c.From.Doubts, "limit: above the wire") ||
 		len(c.To.Doubts) != 0 {
 		t.Errorf("doubts %q and %q", c.From.Doubts, c.To.Doubts)
-	}
-	from.Study, from.Trust = record.MeasureStudy, nil
-	for order := 1; order <= 3; order++ { // two directions of one window, and another one
-		from.Trials[order-1].Order, from.Trials[order-1].Started = order, time.Unix(int64(order/3), 0)
-		from.Trust = append(from.Trust, record.Check{Check: "steady", Trial: order})
-	}
-	if c := Runs(from, from); len(c.From.Doubts) != 2 {
-		t.Errorf("doubts %q, want one of each window", c.From.Doubts)
 	}
 }
 

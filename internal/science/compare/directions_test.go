@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
@@ -13,12 +12,10 @@ import (
 	"linerate/internal/science/conclude"
 )
 
-// TestDirectionsApart: the directions of one window are a trial each, and together both.
-func TestDirectionsApart(t *testing.T) {
-	at := time.Unix(1, 0)
+// TestBothDirections: flows that go both ways in one trial are of both directions.
+func TestBothDirections(t *testing.T) {
 	run := &record.Run{Study: record.MeasureStudy, Trials: []record.Trial{
-		{Started: at, Flows: []record.Flow{{From: "client", OpenedBy: "client"}}},
-		{Started: at, Flows: []record.Flow{{From: "server", OpenedBy: "client"}}},
+		{Flows: []record.Flow{{From: "client", OpenedBy: "client"}, {From: "server", OpenedBy: "client"}}},
 	}}
 	if got := optionsOf(run)[0]; got != [2]string{"direction", "both"} {
 		t.Error(got)

@@ -43,9 +43,9 @@ func (l *list) recorded(from, to *record.Run) (hosts []record.ComparedHost) {
 
 // sameTreatment are the first trials of a treatment that both runs have; nil: there is none.
 func sameTreatment(from, to *record.Run) (a, b *record.Trial) {
-	for i := range from.Trials {
-		if trials := to.TrialsOf(from.Trials[i].Treatment); len(trials) > 0 {
-			return &from.Trials[i], trials[0]
+	for _, t := range from.Split() {
+		if trials := to.TrialsOf(t.Treatment); len(trials) > 0 {
+			return t, trials[0]
 		}
 	}
 	return nil, nil

@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
 	"linerate/internal/science/chance"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/ecmp"
@@ -24,16 +25,7 @@ import (
 // Conclude fills in everything of a run that follows from its trials. It may be
 // called again as trials are added.
 func Conclude(run *record.Run) {
-	var findings []record.Finding
-	for _, t := range run.Trials {
-		findings = append(findings, diagnose.Diagnose(t, t.Over(&run.Topology))...)
-	}
-	Judged(run, trust.Run(run.Trials, &run.Topology), diagnose.Merge(findings))
-}
-
-// Judged is Conclude of a run whose trials were checked and diagnosed before: of a
-// measurement, whose trials are the directions of one window.
-func Judged(run *record.Run, checks []record.Check, findings []record.Finding) {
+	checks, findings := judged(run)
 	run.Confidence, run.Margin = cmp.Or(run.Confidence, 0.95), cmp.Or(run.Margin, 0.02)
 	chance.Fill(run)
 	run.Treatments = []record.Treatment{}
@@ -61,6 +53,35 @@ func Judged(run *record.Run, checks []record.Check, findings []record.Finding) {
 	run.Conclusion = conclusion(run)
 	// A list without entries is [] in JSON, not null.
 	run.Effects, run.Trust, run.Findings = entries(run.Effects), entries(run.Trust), entries(run.Findings)
+}
+
+// judged are the trust checks and findings of a run's trials. Those of a measurement, whose modes stand side
+// by side, are each trial's own.
+func judged(run *record.Run) (checks []record.Check, findings []record.Finding) {
+	if run.Study == record.MeasureStudy {
+		for _, t := range run.Trials {
+			c, f := Trial(t)
+			checks, findings = append(checks, c...), append(findings, f...)
+		}
+		return checks, findings
+	}
+	for _, t := range run.Trials {
+		findings = append(findings, diagnose.Diagnose(t, t.Over(&run.Topology))...)
+	}
+	return trust.Run(run.Trials, &run.Topology), diagnose.Merge(findings)
+}
+
+// Trial returns what a trial of a measurement is checked for, and the causes that its records show (not nil).
+func Trial(t record.Trial) ([]record.Check, []record.Finding) {
+	t.Treatment = "" // findings of the only treatment need not name it
+	known := t.Topology
+	if known == nil { // the hosts themselves are known
+		known = &topology.Topology{}
+		for _, h := range t.Hosts {
+			known.Hosts = append(known.Hosts, topology.Host{Name: h.Host})
+		}
+	}
+	return trust.Trial(t, t.Topology), append([]record.Finding{}, diagnose.Merge(diagnose.Diagnose(t, known))...)
 }
 
 // againstBaseline gives each treatment its comparison with the baseline: that of its
@@ -150,9 +171,9 @@ func place(run *record.Run, name string) int {
 // byTreatment groups trials, in the order of the factors' levels.
 func byTreatment(run *record.Run) [][]record.Trial {
 	var groups [][]record.Trial
-	for _, t := range run.Trials {
+	for _, t := range run.Split() {
 		group := entry(&groups, nil, func(g []record.Trial) bool { return g[0].Treatment == t.Treatment })
-		*group = append(*group, t)
+		*group = append(*group, *t)
 	}
 	levels := func(g []record.Trial) []int {
 		var at []int

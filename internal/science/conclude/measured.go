@@ -14,10 +14,8 @@ func Measured(run *record.Run) *record.Measured {
 		return nil
 	}
 	var flows []record.Flow
-	if windows := run.Windows(); len(windows) > 0 {
-		for _, t := range windows[0] { // one for each direction
-			flows = append(flows, t.Flows...)
-		}
+	if len(run.Trials) > 0 {
+		flows = run.Trials[0].Flows
 	}
 	m := &record.Measured{Peer: run.Design.Options["peer"]}
 	bulk := func(f record.Flow) bool { return flow.Of(f.Protocol).Bulk() }
@@ -46,7 +44,7 @@ func Measured(run *record.Run) *record.Measured {
 
 // summed reports whether the bulk flows of every trial go between two hosts in both directions.
 func summed(run *record.Run) bool {
-	return len(run.Trials) > 0 && !slices.ContainsFunc(run.Trials, func(t record.Trial) bool {
+	return len(run.Trials) > 0 && !slices.ContainsFunc(run.Split(), func(t *record.Trial) bool {
 		ways := map[[2]string]bool{}
 		for _, f := range t.Flows {
 			if flow.Of(f.Protocol).Bulk() {

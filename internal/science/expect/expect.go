@@ -1,6 +1,6 @@
 // Package expect is the language of measure --expect: conditions on metrics, such
 // as "goodput >= 900mbit, lost <= 0.1%", and whether a measurement meets them. The
-// metrics are those of package metric that can be read from a Measure.
+// metrics are those of package metric that a measurement can have.
 package expect
 
 import (
@@ -133,15 +133,15 @@ func (e Expectation) TooFew(requests int64) (list []string) {
 	return list
 }
 
-// Check holds every direction and mode of a measurement to the expectation; nil:
+// Check holds every part of a measurement's trials, one for each mode, to the expectation; nil:
 // nothing was expected.
-func (e Expectation) Check(m *record.Measure) *record.Expectation {
+func (e Expectation) Check(trials ...record.Trial) *record.Expectation {
 	if len(e) == 0 {
 		return nil
 	}
 	result := &record.Expectation{Gate: e.String(), Met: true}
 	for _, c := range e {
-		part := c.check(m)
+		part := c.check(trials)
 		result.Conditions = append(result.Conditions, part)
 		result.Met = result.Met && part.Met
 	}
@@ -150,13 +150,14 @@ func (e Expectation) Check(m *record.Measure) *record.Expectation {
 
 // check: a metric without a value does not meet its condition, and one of too few requests
 // for the percentile that it is neither meets nor misses it.
-func (c condition) check(m *record.Measure) record.Condition {
+func (c condition) check(trials []record.Trial) record.Condition {
 	part := record.Condition{Metric: c.metric.Name, Condition: c.text, Met: true}
 	var got []string
 	unknown := ""
-	for _, one := range m.EachMode() {
-		readings := c.metric.Readings(one)
-		if one.FoundNone() {
+	for i := range trials {
+		t := &trials[i]
+		readings := c.metric.Readings(t)
+		if t.FoundNone() {
 			readings = nil // a search that found no rate ends with a trial that failed
 		}
 		part.Met = part.Met && len(readings) > 0
@@ -169,12 +170,12 @@ func (c condition) check(m *record.Measure) record.Condition {
 			case !c.admits(r.Value):
 				part.Met = false
 			}
-			if one.Transactions != nil { // which have no direction
-				r.Direction = ""
+			if len(t.Parts) == 1 && t.Parts[0].Transactions != nil { // which go both ways
+				r.Part = ""
 			}
-			words := strings.TrimSpace(r.Direction + " " + value)
-			if len(m.Modes) > 0 {
-				words += " in mode " + one.Mode
+			words := strings.TrimSpace(r.Part + " " + value)
+			if len(trials) > 1 {
+				words += " in mode " + t.Mode
 			}
 			got = append(got, words)
 		}

@@ -9,11 +9,23 @@ import (
 	"linerate/internal/model/record"
 )
 
+// parts are the two directions of a measurement.
+func parts(write, read record.Part) []record.Part {
+	write.From, write.To, read.From, read.To = "client", "server", "server", "client"
+	return []record.Part{write, read}
+}
+
 // bothWays is a measurement in both directions.
-func bothWays(write, read float64) *record.Measure {
-	return &record.Measure{Directions: []record.MeasureDirection{
-		{Direction: "write", GoodputBps: write}, {Direction: "read", GoodputBps: read},
-	}}
+func bothWays(write, read float64) record.Trial {
+	return record.Trial{Parts: parts(record.Part{GoodputBps: write}, record.Part{GoodputBps: read})}
+}
+
+// requests is a measurement of requests and responses by the client.
+func requests(t record.Trial) record.Trial {
+	c := record.Counts{RatePerS: t.TransactionsPerS, LatencyUs: t.Latency, Transactions: t.Flows[0].Transactions}
+	t.Flows[0].From, t.Flows[0].To = "client", "server"
+	t.Parts = []record.Part{{From: "client", To: "server", Counts: c}}
+	return t
 }
 
 func TestExpect(t *testing.T) {
@@ -37,8 +49,8 @@ func TestExpect(t *testing.T) {
 	}
 	resent := bothWays(1e9, 1e9)
 	resent.Flows = []record.Flow{
-		{From: "client", ReceivedBytes: 2e9, RetransSegments: 2, SenderInfo: &record.TCPInfo{}},
-		{From: "server", ReceivedBytes: 2e9, RetransSegments: 3, SenderInfo: &record.TCPInfo{}},
+		{From: "client", To: "server", ReceivedBytes: 2e9, RetransSegments: 2, SenderInfo: &record.TCPInfo{}},
+		{From: "server", To: "client", ReceivedBytes: 2e9, RetransSegments: 3, SenderInfo: &record.TCPInfo{}},
 	}
 	g, _ := Parse("retransmissions_per_gigabyte <= 1", metric.Setup{Protocol: "tcp"})
 	if err := Unmet(g.Check(resent)); err == nil ||
@@ -53,9 +65,7 @@ func TestExpect(t *testing.T) {
 	g, _ = Parse(">= 1gbit", metric.Setup{Protocol: "tcp"})
 	fast, slow := bothWays(2e9, 2e9), bothWays(2e9, 0.5e9)
 	fast.Mode, slow.Mode = "auto", "copy"
-	m := *fast
-	m.Modes = []*record.Measure{fast, slow}
-	if err := Unmet(g.Check(&m)); err == nil ||
+	if err := Unmet(g.Check(fast, slow)); err == nil ||
 		!strings.Contains(err.Error(), "expected goodput >= 1gbit, got write 2 Gbit/s in mode auto, ") ||
 		!strings.Contains(err.Error(), "read 500 Mbit/s in mode copy") {
 		t.Errorf("the second mode misses it: %v", err)
@@ -64,38 +74,37 @@ func TestExpect(t *testing.T) {
 
 func TestExpectOfOtherProtocols(t *testing.T) {
 	udp := bothWays(1e9, 1e9)
-	for i := range udp.Directions {
-		udp.Directions[i].Datagrams = &record.Datagrams{Received: 1000, JitterUs: 200 * float64(i+1)}
-		udp.Directions[i].Lost = &udp.Directions[i].Datagrams.Lost
+	for i, lost := range []int64{0, 2} {
+		p := &udp.Parts[i]
+		p.Datagrams = &record.Datagrams{Sent: 1000, Received: 1000 - lost, Lost: lost}
+		f := record.Flow{From: p.From, To: p.To, Protocol: "udp", Datagrams: p.Datagrams}
+		f.Datagrams.JitterUs = 200 * float64(i+1)
+		udp.Flows = append(udp.Flows, f)
 	}
-	udp.Directions[1].LostShare = 0.002
-	rr := &record.Measure{
-		Directions: []record.MeasureDirection{
-			{Direction: "write", MeasureCounts: record.MeasureCounts{RatePerS: 12000,
-				Transactions: &record.Transactions{}}}},
-		MeasureCounts: record.MeasureCounts{LatencyUs: &record.Distribution{Count: 1e6, MeanUs: 80, P50Us: 70,
-			P90Us: 90, P99Us: 400, P999Us: 900, P9999Us: 2000, MaxUs: 5000}},
-	}
-	datagrams := &record.Measure{Directions: slices.Clone(rr.Directions)}
-	datagrams.Directions[0].Lost, datagrams.Directions[0].LostShare = new(int64), 0.01
+	rr := requests(record.Trial{TransactionsPerS: 12000,
+		Flows: []record.Flow{{Protocol: "rr", Transactions: &record.Transactions{}}},
+		Latency: &record.Distribution{Count: 1e6, MeanUs: 80, P50Us: 70,
+			P90Us: 90, P99Us: 400, P999Us: 900, P9999Us: 2000, MaxUs: 5000}})
+	datagrams := requests(record.Trial{TransactionsPerS: 12000,
+		Flows: []record.Flow{{Protocol: "udp-rr", Transactions: &record.Transactions{Done: 990, Unanswered: 10}}}})
 	for _, test := range []struct {
 		text, protocol string
-		m              *record.Measure
+		m              record.Trial
 		missed         string // empty: met
 	}{
 		{"lost <= 1%, transactions >= 10k/s", "udp-rr", datagrams, ""}, {"lost <= 0.9%", "udp-rr", datagrams,
-			"expected lost <= 0.9%, got write 1 %"},
+			"expected lost <= 0.9%, got 1 %"},
 		{">= 1gbit, lost <= 0.2%, jitter < 401us", "udp", udp, ""},
 		{"lost <= 0.1%", "udp", udp, "expected lost <= 0.1%, got write 0 %, read 0.2 %"},
 		{"lost < 1%, jitter <= 0.3ms", "udp", udp, "expected jitter <= 0.3ms, got write 200 µs, read 400 µs"},
 		{">= 10000/s", "rr", rr, ""}, {"12k/s", "crr", rr, ""}, {"transactions > 12k/s", "rr", rr,
-			"expected transactions > 12k/s, got write 12 k/s"},
+			"expected transactions > 12k/s, got 12 k/s"},
 		{
 			"latency_p99 <= 400us, latency_p50<=70us, latency_p90 < 91us, latency_p999 <= 1ms, latency_p9999 <= 2ms, latency_max <= 5ms, latency_mean <= 80us", "rr", rr, ""},
 		{"latency_p99 <= 399us,transactions>=1/s,latency_max<1ms", "rr", rr,
 			"expected latency_p99 <= 399us, got 400 µs; expected latency_max < 1ms, got 5 ms"},
 		// What is not known is not met.
-		{"latency_p99 <= 1s", "rr", &record.Measure{Directions: rr.Directions},
+		{"latency_p99 <= 1s", "rr", record.Trial{Parts: rr.Parts},
 			"got no value: no transaction was done"},
 	} {
 		g, err := Parse(test.text, metric.Setup{Protocol: test.protocol})
@@ -137,6 +146,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
+func doubtful(t record.Trial) bool { return (&record.Run{Trials: []record.Trial{t}}).Doubtful() }
+
 // TestExpectOfSearch: what a search found is known of a search, and where it found
 // nothing, nothing is.
 func TestExpectOfSearch(t *testing.T) {
@@ -152,8 +163,8 @@ func TestExpectOfSearch(t *testing.T) {
 		if err := Unmet(g.Check(m)); (err == nil) != (missed == "") || err != nil && err.Error() != missed {
 			t.Errorf("%s: %v, want %q", text, err, missed)
 		}
-		if none := (&record.Measure{Directions: m.Directions, LossFree: &record.LossFree{}}); Unmet(
-			g.Check(none)) == nil || !none.Doubtful() || m.Doubtful() {
+		if none := (record.Trial{Parts: m.Parts, LossFree: &record.LossFree{}}); Unmet(
+			g.Check(none)) == nil || !doubtful(none) || doubtful(m) {
 			t.Errorf("%s: met by a search that found nothing, or one that did is in doubt", text)
 		}
 	}
@@ -175,25 +186,24 @@ func TestObjective(t *testing.T) {
 		t.Fatalf("%v: %v needs %d", err, e, e.Needs())
 	}
 	x := &record.Transactions{Done: 2000, Application: &record.Application{Errors: 4}}
-	m := &record.Measure{MeasureCounts: record.MeasureCounts{Transactions: x, LatencyUs: &record.Distribution{
-		Count: 2000, P50Us: 1e3, P99Us: 25e3}}}
-	m.Directions = []record.MeasureDirection{{Direction: "write", MeasureCounts: m.MeasureCounts}}
+	m := requests(record.Trial{Flows: []record.Flow{{Protocol: "http", Transactions: x}},
+		Latency: &record.Distribution{Count: 2000, P50Us: 1e3, P99Us: 25e3}})
 	got := e.Check(m)
 	if c := got.Conditions; got.Met || len(c) != 3 || !c[0].Met || c[1].Met || c[1].Got != "25 ms" || c[2].Met ||
 		c[2].Got != "0.2 %" {
 		t.Errorf("%+v", got)
 	}
-	x.Application.Errors, m.LatencyUs.P99Us = 0, 10e3
+	x.Application.Errors, m.Latency.P99Us = 0, 10e3
 	if !e.Check(m).Met {
 		t.Errorf("%+v", e.Check(m))
 	}
-	if m.FindMax = (&record.FindMax{}); e.Check(m).Met || !m.Doubtful() {
+	if m.FindMax = (&record.FindMax{}); e.Check(m).Met || !doubtful(m) {
 		t.Errorf("%+v", e.Check(m))
 	}
-	if m.FindMax = (&record.FindMax{RatePerS: 5, Why: "interrupted"}); !e.Check(m).Met || !m.Doubtful() {
+	if m.FindMax = (&record.FindMax{RatePerS: 5, Why: "interrupted"}); !e.Check(m).Met || !doubtful(m) {
 		t.Error("a rate that was not confirmed is in no doubt")
 	}
-	if m.FindMax.Why = ""; m.Doubtful() {
+	if m.FindMax.Why = ""; doubtful(m) {
 		t.Error("a rate that was confirmed is in doubt")
 	}
 }
@@ -201,7 +211,8 @@ func TestObjective(t *testing.T) {
 // TestExpectOfLatency: beside a load the probe's latency is known, and its grade.
 func TestExpectOfLatency(t *testing.T) {
 	m := bothWays(1e9, 1e9)
-	m.Latency = &record.Latency{Loaded: &record.Distribution{Count: 1000, P99Us: 40e3}, BufferDelayUs: 35e3, Grade: "B"}
+	m.Latency = &record.Distribution{Count: 1000, P99Us: 40e3}
+	m.Bufferbloat = &record.Latency{Loaded: m.Latency, BufferDelayUs: 35e3, Grade: "B"}
 	for text, missed := range map[string]string{
 		">= 1gbit, grade >= B, latency_p99 <= 40ms": "", "buffer_delay <= 40ms": "",
 		"grade >= A": "expected grade >= A, got B", "grade > F, grade < A+": "",
@@ -228,7 +239,7 @@ func TestExpectOfLatency(t *testing.T) {
 		t.Errorf("a grade without a load: %v", err)
 	}
 	// No answer under load is nothing to be satisfied with.
-	m.Latency.Loaded, m.Latency.Grade = nil, "F"
+	m.Bufferbloat.Loaded, m.Bufferbloat.Grade = nil, "F"
 	if g, _ := Parse("buffer_delay <= 30ms", metric.Setup{Protocol: "tcp", Probe: true}); Unmet(g.Check(m)) == nil {
 		t.Error("no answer, and the delay is as expected")
 	}
@@ -237,8 +248,7 @@ func TestExpectOfLatency(t *testing.T) {
 // TestExpectOfFew: a percentile of too few requests neither meets a condition nor misses
 // it; what is known beside it may miss.
 func TestExpectOfFew(t *testing.T) {
-	m := &record.Measure{MeasureCounts: record.MeasureCounts{LatencyUs: &record.Distribution{Count: 200, P50Us: 70,
-		P99Us: 400, MaxUs: 500}}}
+	m := record.Trial{Latency: &record.Distribution{Count: 200, P50Us: 70, P99Us: 400, MaxUs: 500}}
 	few := "latency p99 of 200 requests is the 3rd slowest: p99 needs 1,000"
 	for text, want := range map[string][]record.Condition{
 		"latency_p99 <= 1ms": {{Met: false, Got: "400 µs (3rd slowest of 200)", Unknown: few}},

@@ -75,20 +75,24 @@ func (s Search) Window(rate float64, planned time.Duration) time.Duration {
 	return max(planned, min(needed, s.Longest))
 }
 
-// Outcome is the result of a trial after those that were made: asked is the rate of its
-// schedule.
-func (s Search) Outcome(made []record.FindMaxTrial, m *record.Measure, asked float64,
+// Outcome is the result of a trial, with its trust checks, after those that were made: asked is the
+// rate of its schedule.
+func (s Search) Outcome(made []record.FindMaxTrial, m record.Trial, checks []record.Check, asked float64,
 	confirms bool) record.FindMaxTrial {
-	t := record.FindMaxTrial{AskedPerS: asked, AnsweredPerS: m.RatePerS, WindowS: m.DurationS, Confirms: confirms}
-	if x := m.Transactions; x != nil && x.Application != nil {
-		t.ErrorsPerS = float64(x.Application.Errors) / m.DurationS
+	t := record.FindMaxTrial{AskedPerS: asked, AnsweredPerS: m.TransactionsPerS, WindowS: m.WindowS, Confirms: confirms}
+	errors := int64(0)
+	for _, f := range m.Flows {
+		if x := f.Transactions; x != nil && x.Application != nil {
+			errors += x.Application.Errors
+		}
 	}
+	t.ErrorsPerS = float64(errors) / m.WindowS
 	checked := s.Objective.Check(m)
 	t.Conditions = checked.Conditions
 	failed := func(check string) bool {
-		i := slices.IndexFunc(m.Trust, func(c record.Check) bool { return c.Check == check && !c.Pass })
+		i := slices.IndexFunc(checks, func(c record.Check) bool { return c.Check == check && !c.Pass })
 		if i >= 0 {
-			t.Generator = cmp.Or(t.Generator, m.Trust[i].Detail)
+			t.Generator = cmp.Or(t.Generator, checks[i].Detail)
 		}
 		return i >= 0
 	}
@@ -96,12 +100,12 @@ func (s Search) Outcome(made []record.FindMaxTrial, m *record.Measure, asked flo
 	if asked == 0 {
 		return t
 	}
-	requests := asked * m.DurationS
+	requests := asked * m.WindowS
 	allowed := behind + 2/requests // one more may be in flight at an edge
 	if s.Irregular {
 		allowed = behind + 3/math.Sqrt(requests) // three standard deviations
 	}
-	answered := m.RatePerS >= asked*(1-allowed)
+	answered := m.TransactionsPerS >= asked*(1-allowed)
 	// A generator without a processor makes answers late and few, and never more or earlier: an
 	// objective that is met all the same is met.
 	if t.Pass = checked.Met && answered; t.Pass {

@@ -27,8 +27,8 @@ type server struct {
 	stolen    func() bool // by a hypervisor, which is known
 }
 
-func (s server) trial(asked float64, window time.Duration, random *rand.Rand) *record.Measure {
-	m := &record.Measure{DurationS: window.Seconds()}
+func (s server) trial(asked float64, window time.Duration, random *rand.Rand) (m record.Trial, checks []record.Check) {
+	m.WindowS = window.Seconds()
 	closed := asked == 0
 	if closed {
 		asked = s.capacity
@@ -40,7 +40,7 @@ func (s server) trial(asked float64, window time.Duration, random *rand.Rand) *r
 	late := s.p99(answered)
 	if s.generator > 0 && (asked > s.generator || closed && answered >= s.generator) {
 		answered = min(answered, s.generator)
-		m.Trust = append(m.Trust, record.Check{Check: trust.Generator,
+		checks = append(checks, record.Check{Check: trust.Generator,
 			Detail: "the busiest traffic thread took 99 % of a CPU"})
 	}
 	if answered < asked { // the queue grows
@@ -52,20 +52,19 @@ func (s server) trial(asked float64, window time.Duration, random *rand.Rand) *r
 	}
 	if s.stolen != nil && s.stolen() {
 		late *= 50
-		m.Trust = append(m.Trust, record.Check{Check: trust.Steal, Detail: "a hypervisor took 9 %"})
+		checks = append(checks, record.Check{Check: trust.Steal, Detail: "a hypervisor took 9 %"})
 	}
-	m.RatePerS = answered
+	m.TransactionsPerS = answered
 	done := int64(answered * window.Seconds())
 	x := &record.Transactions{Done: done, Application: &record.Application{}}
 	if s.errors != nil {
 		x.Application.Errors = int64(s.errors(asked) * float64(done))
 	}
 	us := late.Seconds() * 1e6
-	m.Transactions, m.LatencyUs = x, &record.Distribution{Count: done, P50Us: us / 3, P99Us: us}
-	d := record.MeasureDirection{Direction: flow.Write}
-	d.MeasureCounts = m.MeasureCounts
-	m.Directions = []record.MeasureDirection{d}
-	return m
+	m.Latency = &record.Distribution{Count: done, P50Us: us / 3, P99Us: us}
+	m.Flows = []record.Flow{{From: record.NodeClient, To: record.NodeServer, Protocol: flow.HTTP, Transactions: x}}
+	m.Parts = []record.Part{{From: record.NodeClient, To: record.NodeServer, Counts: record.Counts{Transactions: x}}}
+	return m, checks
 }
 
 func wanted(t *testing.T, text string) expect.Expectation {
@@ -85,8 +84,8 @@ func (s Search) over(at server, seed uint64) []record.FindMaxTrial {
 		if !more {
 			return made
 		}
-		m := at.trial(rate, s.Window(rate, time.Second), random)
-		made = append(made, s.Outcome(made, m, rate, confirms))
+		m, checks := at.trial(rate, s.Window(rate, time.Second), random)
+		made = append(made, s.Outcome(made, m, checks, rate, confirms))
 	}
 }
 
@@ -236,7 +235,8 @@ func TestNone(t *testing.T) {
 		if rate == 0 {
 			at.capacity = 100
 		}
-		made = append(made, s.Outcome(made, at.trial(rate, s.Window(rate, time.Second), random), rate, confirms))
+		m, checks := at.trial(rate, s.Window(rate, time.Second), random)
+		made = append(made, s.Outcome(made, m, checks, rate, confirms))
 	}
 	if f := s.Conclude(made, ""); f.RatePerS != 1600 || f.FailedAtPerS != 0 || f.BoundedBy != record.BoundedBySearch ||
 		!f.Found() || len(made) > 16 {
@@ -271,14 +271,16 @@ func TestGenerator(t *testing.T) {
 	busy := queue(1e6, time.Microsecond)
 	busy.generator = 4000
 	random := rand.New(rand.NewPCG(1, 1))
-	closed := s.Outcome(nil, busy.trial(0, time.Second, random), 0, false)
+	m, checks := busy.trial(0, time.Second, random)
+	closed := s.Outcome(nil, m, checks, 0, false)
 	if closed.Generator == "" || closed.Pass || closed.FailedBy != "" {
 		t.Errorf("%+v", closed)
 	}
 	made := []record.FindMaxTrial{closed}
 	late := server{capacity: 1e6, p99: always(time.Second)}
 	for asked, by := range map[float64]string{3900: record.BoundedByGenerator, 2000: record.BoundedByObjective} {
-		if o := s.Outcome(made, late.trial(asked, time.Second, random), asked, false); o.FailedBy != by || o.Pass ||
+		m, checks := late.trial(asked, time.Second, random)
+		if o := s.Outcome(made, m, checks, asked, false); o.FailedBy != by || o.Pass ||
 			(o.Generator != "") != (by == record.BoundedByGenerator) {
 			t.Errorf("%g: %+v", asked, o)
 		}
@@ -286,9 +288,9 @@ func TestGenerator(t *testing.T) {
 	// What was met while the generator lacked processors would be met with them.
 	for _, check := range []string{trust.Generator, trust.Steal, trust.Clock} {
 		for capacity, pass := range map[float64]bool{1e6: true, 1000: false} {
-			m := server{capacity: capacity, p99: always(time.Millisecond)}.trial(2000, time.Second, random)
-			m.Trust = []record.Check{{Check: check, Detail: "busy"}}
-			if o := s.Outcome(made, m, 2000, false); o.Pass != pass || !pass &&
+			m, _ := server{capacity: capacity, p99: always(time.Millisecond)}.trial(2000, time.Second, random)
+			checks := []record.Check{{Check: check, Detail: "busy"}}
+			if o := s.Outcome(made, m, checks, 2000, false); o.Pass != pass || !pass &&
 				(o.FailedBy != record.BoundedByGenerator || o.Generator != "busy") {
 				t.Errorf("%s: %+v", check, o)
 			}
@@ -300,9 +302,9 @@ func TestGenerator(t *testing.T) {
 func TestErrors(t *testing.T) {
 	s := Search{Objective: wanted(t, both), Resolution: 0.05, Repeats: 3, Longest: time.Minute}
 	refusing := server{capacity: 1e6, p99: always(time.Millisecond), errors: func(float64) float64 { return 0.5 }}
-	m := refusing.trial(2000, time.Second, rand.New(rand.NewPCG(1, 1)))
-	m.Trust = []record.Check{{Check: trust.Generator, Detail: "busy"}}
-	if o := s.Outcome([]record.FindMaxTrial{{AnsweredPerS: 2000, Generator: "busy"}}, m, 2000,
+	m, _ := refusing.trial(2000, time.Second, rand.New(rand.NewPCG(1, 1)))
+	checks := []record.Check{{Check: trust.Generator, Detail: "busy"}}
+	if o := s.Outcome([]record.FindMaxTrial{{AnsweredPerS: 2000, Generator: "busy"}}, m, checks, 2000,
 		false); o.FailedBy != record.BoundedByObjective || o.Pass {
 		t.Errorf("%+v", o)
 	}
@@ -315,9 +317,10 @@ func TestBehind(t *testing.T) {
 	made := []record.FindMaxTrial{{AnsweredPerS: 2000}}
 	for irregular, pass := range map[bool]bool{false: false, true: true} {
 		s.Irregular = irregular
-		m := few.trial(1000, 2*time.Second, rand.New(rand.NewPCG(1, 1)))
-		m.LatencyUs.P99Us = 1
-		if o := s.Outcome(made, m, 1000, false); o.Pass != pass || !pass && o.FailedBy != record.BoundedByAnswers {
+		m, checks := few.trial(1000, 2*time.Second, rand.New(rand.NewPCG(1, 1)))
+		m.Latency.P99Us = 1
+		if o := s.Outcome(made, m, checks, 1000, false); o.Pass != pass || !pass &&
+			o.FailedBy != record.BoundedByAnswers {
 			t.Errorf("irregular %v: %+v", irregular, o)
 		}
 	}

@@ -8,19 +8,30 @@ import (
 )
 
 // oneWay is a direction of 10 s at 800 Mbit/s with a peer that had 10.1 s.
-func oneWay(counted string, there int64) PeerDirection {
-	d := PeerDirection{
-		Sends: counted != record.CountedReceived, WindowS: 10, OmitS: 1,
-		MeasureDirection: record.MeasureDirection{
-			Direction: "write", Flows: 1, TotalBytes: 1_110_000_000, GoodputBps: 800e6, ReceivedBytes: 1_000_000_000,
-			LimitBps: 941e6, Counted: counted,
-			Peer: &record.PeerCount{Bytes: there, Seconds: 10.1, GoodputBps: float64(there) * 8 / 10.1},
-		},
+func oneWay(counted string, there int64) record.Part {
+	p := record.Part{
+		From: record.NodeClient, To: record.NodeServer, Flows: 1, TotalBytes: 1_110_000_000, GoodputBps: 800e6,
+		ReceivedBytes: 1_000_000_000, LimitBps: 941e6, Counted: counted,
+		Peer: &record.PeerCount{Bytes: there, Seconds: 10.1, OmitS: 1, GoodputBps: float64(there) * 8 / 10.1},
 	}
-	if !d.Sends {
-		d.Direction = "read"
+	if counted == record.CountedReceived {
+		p.From, p.To = p.To, p.From
 	}
-	return d
+	return p
+}
+
+// withPeer is a trial of such parts.
+func withPeer(protocol string, parts ...record.Part) record.Trial {
+	t := record.Trial{WindowS: 10, Hosts: []record.HostReading{{Host: record.NodeClient}}, Parts: parts}
+	for _, p := range parts {
+		t.Flows = append(t.Flows, record.Flow{From: p.From, To: p.To, Protocol: protocol})
+	}
+	return t
+}
+
+func udp(p record.Part) record.Part {
+	p.Datagrams = &record.Datagrams{}
+	return p
 }
 
 // TestPeer: what the other end says is held against what is known here, as far as
@@ -29,8 +40,8 @@ func TestPeer(t *testing.T) {
 	const acked, got, there = record.CountedAcknowledged, record.CountedReceived, record.CountedByPeer
 	for _, test := range []struct {
 		name   string
-		d      PeerDirection
-		change func(*PeerDirection)
+		d      record.Part
+		change func(*record.Part)
 		fails  string // empty: passes
 		detail string
 	}{
@@ -40,41 +51,37 @@ func TestPeer(t *testing.T) {
 			"expected 988.6 MB to 1.11 GB there"},
 		{"received less than was acknowledged in the window", oneWay(acked, 950_000_000), nil, Conservation + " " +
 			Agreement, ""},
-		{"idle beyond the window", oneWay(acked, 1_000_000_000), func(d *PeerDirection) {
+		{"idle beyond the window", oneWay(acked, 1_000_000_000), func(d *record.Part) {
 			d.Peer.Seconds, d.Peer.GoodputBps = 12, 1e9*8/12.0
 		}, "", "allowed -18.33 %"},
-		{"everything counted, and lost", oneWay(acked, 1_008_000_000), func(d *PeerDirection) {
-			d.OmitS = 0
+		{"everything counted, and lost", oneWay(acked, 1_008_000_000), func(d *record.Part) {
+			d.Peer.OmitS = 0
 		}, Conservation, ""},
-		{"everything counted", oneWay(acked, 1_110_000_000), func(d *PeerDirection) {
-			d.OmitS, d.Peer.GoodputBps = 0, 801e6
+		{"everything counted", oneWay(acked, 1_110_000_000), func(d *record.Part) {
+			d.Peer.OmitS, d.Peer.GoodputBps = 0, 801e6
 		}, "", ""},
-		{"no time reported", oneWay(acked, 1_008_000_000), func(d *PeerDirection) {
+		{"no time reported", oneWay(acked, 1_008_000_000), func(d *record.Part) {
 			d.Peer.Seconds, d.Peer.GoodputBps = 0, 0
 		}, "", ""},
-		{"above the limit", oneWay(acked, 1_008_000_000), func(d *PeerDirection) {
+		{"above the limit", oneWay(acked, 1_008_000_000), func(d *record.Part) {
 			d.LimitBps = 700e6
 		}, Agreement, "of the limit 700 Mbit/s"},
-		{"hours", oneWay(acked, 1_008_000_000), func(d *PeerDirection) {
+		{"hours", oneWay(acked, 1_008_000_000), func(d *record.Part) {
 			d.Peer.Seconds = 12_000
 		}, "", "over its own 12,000 s"},
-		{"hours, by its word alone", oneWay(there, 1_008_000_000), func(d *PeerDirection) {
+		{"hours, by its word alone", oneWay(there, 1_008_000_000), func(d *record.Part) {
 			d.Peer.Seconds = 12_000
 		}, "", "over its own 12,000 s"},
 		{"wrote what was read", oneWay(got, 1_010_000_000), nil, "", "the peer wrote 1.01 GB"},
-		{"a sender above the limit", oneWay(got, 1_010_000_000), func(d *PeerDirection) { d.LimitBps = 700e6 }, "", ""},
-		{"wrote more than came", oneWay(got, 1_200_000_000), func(d *PeerDirection) {
+		{"a sender above the limit", oneWay(got, 1_010_000_000), func(d *record.Part) { d.LimitBps = 700e6 }, "", ""},
+		{"wrote more than came", oneWay(got, 1_200_000_000), func(d *record.Part) {
 			d.Peer.GoodputBps = 801e6
 		}, Conservation, ""},
 		{"wrote less than came", oneWay(got, 900_000_000), nil, Conservation + " " + Agreement, ""},
-		{"its own word alone", oneWay(there, 1_008_000_000), func(d *PeerDirection) {
-			d.UDP = true
-		}, "", "this host sent 1.11 GB in all"},
-		{"datagrams from nowhere", oneWay(there, 1_120_000_000), func(d *PeerDirection) {
-			d.UDP = true
-		}, Conservation, ""},
-		{"datagrams received that were not sent", oneWay(got, 900_000_000), func(d *PeerDirection) {
-			d.UDP, d.Peer.GoodputBps = true, 800e6
+		{"its own word alone", udp(oneWay(there, 1_008_000_000)), nil, "", "this host sent 1.11 GB in all"},
+		{"datagrams from nowhere", udp(oneWay(there, 1_120_000_000)), nil, Conservation, ""},
+		{"datagrams received that were not sent", udp(oneWay(got, 900_000_000)), func(d *record.Part) {
+			d.Peer.GoodputBps = 800e6
 		}, Conservation, ""},
 	} {
 		if test.change != nil {
@@ -82,7 +89,11 @@ func TestPeer(t *testing.T) {
 		}
 		var failed []string
 		said := ""
-		for _, c := range Peer(test.d) {
+		protocol := "tcp"
+		if test.d.Datagrams != nil {
+			protocol = "udp"
+		}
+		for _, c := range peer(withPeer(protocol, test.d)) {
 			said += c.Detail + "\n"
 			if !c.Pass {
 				failed = append(failed, c.Check)
@@ -92,12 +103,12 @@ func TestPeer(t *testing.T) {
 			t.Errorf("%s: failed %q, want %q, and the detail %q:\n%s", test.name, got, test.fails, test.detail, said)
 		}
 	}
-	both := Peer(oneWay(acked, 1_008_000_000), oneWay(got, 900_000_000), PeerDirection{})
+	both := peer(withPeer("tcp", oneWay(acked, 1_008_000_000), oneWay(got, 900_000_000), record.Part{}))
 	if len(both) != 2 || both[0].Pass || !strings.Contains(both[0].Detail, "write: ") ||
 		!strings.Contains(both[0].Detail, "read: ") {
 		t.Errorf("two directions: %+v", both)
 	}
-	if list := Peer(PeerDirection{}); len(list) != 0 {
+	if list := peer(withPeer("tcp", record.Part{})); len(list) != 0 {
 		t.Errorf("no peer: %+v", list)
 	}
 }

@@ -145,6 +145,10 @@ func judge(t record.Trial, over *topology.Topology) []judged {
 			checks = append(checks, j)
 		}
 	}
+	for _, c := range peer(t) {
+		c.Trial = t.Order
+		checks = append(checks, judged{Check: c})
+	}
 	return checks
 }
 

@@ -3,7 +3,6 @@ package chart
 import (
 	"slices"
 	"testing"
-	"time"
 
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
@@ -18,13 +17,16 @@ func TestProbeOnce(t *testing.T) {
 		Responses: []string{"goodput", "latency_p50"},
 		Factors: []record.Factor{{Name: "direction", Role: "condition", Baseline: "write",
 			Levels: []record.Level{{Name: "write"}, {Name: "read"}}}}}
-	for i, way := range []string{"write", "read"} {
-		run.Trials = append(run.Trials, record.Trial{Started: time.Unix(7, 0), Treatment: way,
-			Levels: map[string]string{"direction": way}, Block: 1, Order: i + 1, WindowS: 1,
-			GoodputBps: 1e8 - 4e5*float64(i), LimitBps: 1e8,
-			Flows:   []record.Flow{{ID: way[:1] + "1", Protocol: "tcp"}, {ID: "p1", Protocol: "rr"}},
-			Latency: &record.Distribution{Count: 1000, P50Us: 12_100, P99Us: 20_000, MaxUs: 30_000}})
+	trial := record.Trial{Treatment: "measurement", Block: 1, Order: 1, WindowS: 1,
+		Flows:   []record.Flow{{ID: "p1", From: "client", To: "server", Protocol: "rr", Probe: true}},
+		Latency: &record.Distribution{Count: 1000, P50Us: 12_100, P99Us: 20_000, MaxUs: 30_000}}
+	for i, way := range [][2]string{{"client", "server"}, {"server", "client"}} {
+		p := record.Part{From: way[0], To: way[1], GoodputBps: 1e8 - 4e5*float64(i), LimitBps: 1e8}
+		p.Treatment, p.Levels = p.Name(), map[string]string{"direction": p.Name()}
+		trial.Parts = append(trial.Parts, p)
+		trial.Flows = append(trial.Flows, record.Flow{ID: p.Name()[:1] + "1", From: p.From, To: p.To, Protocol: "tcp"})
 	}
+	run.Trials = []record.Trial{trial}
 	conclude.Conclude(run)
 	drawn := map[string]string{}
 	for _, f := range Figures(view.New(run)) {

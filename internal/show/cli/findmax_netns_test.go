@@ -12,8 +12,8 @@ import (
 
 	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
 	"linerate/internal/science/limits"
+	"linerate/internal/show/export"
 )
 
 // TestFindMax: the highest rate of responses that a link carries in time is found within what the
@@ -57,7 +57,7 @@ func TestFindMax(t *testing.T) {
 			}
 		}
 		_ = cmd.Wait()
-		m = record.Measure{}
+		m = export.Measurement{}
 		if err := json.Unmarshal(out.Bytes(), &m); err != nil || cmd.ProcessState.ExitCode() != ExitInterrupted {
 			t.Fatalf("%v: %s, exit status %d", err, out.String(), cmd.ProcessState.ExitCode())
 		}

@@ -14,6 +14,7 @@ import (
 	"linerate/internal/kernel/machinetest"
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
+	"linerate/internal/show/export"
 )
 
 // machineDrivers are QEMU's models and the modules that drive them.
@@ -135,7 +136,7 @@ func TestMachinesMeasure(t *testing.T) {
 			if status != ExitOK && status != ExitDoubt {
 				t.Fatalf("%s: exit status %d\n%s%s", on, status, result, machines[0].Do(t, "cat /run/errors"))
 			}
-			var m record.Measure
+			var m export.Measurement
 			if err := json.Unmarshal([]byte(result), &m); err != nil {
 				t.Fatalf("%s: %v\n%s", on, err, result)
 			}

@@ -23,9 +23,9 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/expect"
+	"linerate/internal/show/export"
 	"linerate/internal/show/number"
 	"linerate/internal/show/present"
-	"linerate/internal/show/wording"
 )
 
 // protocols lists those of flows, a line each.
@@ -179,13 +179,12 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 		others.Reset()
 		shown.replace(measureLine(p))
 	}
-	var m *record.Measure
 	var run *record.Run
 	linger, end := lingering(ctx)
 	defer end()
 	o.Linger = linger
 	err = f.aliases.while(ctx, "measure", said, func(ctx context.Context) (err error) {
-		m, run, err = conductHere(ctx, o)
+		run, err = conductHere(ctx, o)
 		return err
 	})
 	shown.end()
@@ -198,11 +197,10 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	case err != nil:
 		return err
 	}
-	wording.SetMeasureLimits(m)
-	m.Expect = expected.Check(m)
-	run.Again = f.again(addresses)
-	m.Run, m.Page, err = f.keep.save(ctx, s.err, run)
-	m.Name = run.Name
+	run.Again, run.Expect = f.again(addresses), expected.Check(run.Trials...)
+	id, page, err := f.keep.save(ctx, s.err, run)
+	m := export.Measure(run, page)
+	m.Run = id
 	err = errors.Join(err, s.answer(f.asJSON, m, asText(present.Measure(m))))
 	if err != nil {
 		return err
@@ -211,14 +209,16 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 		return statusError{ExitInterrupted,
 			errors.New("interrupted: these figures are for the time measured until then")}
 	}
-	if ended := m.EndedBy(); ended != "" {
-		return statusError{ExitInterrupted, fmt.Errorf("%s (%s): these figures are for the time measured until then",
-			ended, m.Address)}
+	for _, t := range run.Trials {
+		if t.Ended != "" {
+			return statusError{ExitInterrupted,
+				fmt.Errorf("%s (%s): these figures are for the time measured until then", t.Ended, run.Address)}
+		}
 	}
-	if err := expect.Unmet(m.Expect); err != nil {
+	if err := expect.Unmet(run.Expect); err != nil {
 		return statusError{ExitDoubt, err}
 	}
-	if m.Doubtful() {
+	if run.Doubtful() {
 		return statusError{ExitDoubt, nil} // the report says why
 	}
 	return nil
@@ -267,7 +267,7 @@ func lingering(ctx context.Context) (context.Context, func()) {
 }
 
 // conductHere measures with an agent for this host in this process.
-func conductHere(ctx context.Context, o measure.Options) (*record.Measure, *record.Run, error) {
+func conductHere(ctx context.Context, o measure.Options) (*record.Run, error) {
 	near, far := net.Pipe()
 	serving, cancel := context.WithCancel(o.Linger)
 	defer cancel()
@@ -277,7 +277,7 @@ func conductHere(ctx context.Context, o measure.Options) (*record.Measure, *reco
 		far.Close()
 		ended <- err
 	}()
-	m, run, err := measure.Conduct(ctx, near, o)
+	run, err := measure.Conduct(ctx, near, o)
 	near.Close()
 	cancel()
 	// EOF: as nothing was measured, Conduct has closed the stream.
@@ -285,7 +285,7 @@ func conductHere(ctx context.Context, o measure.Options) (*record.Measure, *reco
 		!errors.Is(own, io.ErrClosedPipe) {
 		err = errors.Join(own, err)
 	}
-	return m, run, err
+	return run, err
 }
 
 func measureLine(p measure.Progress) string {

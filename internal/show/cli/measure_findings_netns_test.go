@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 // TestMeasureFindings: a measurement names causes by what this host knows of itself and
@@ -54,7 +54,7 @@ func TestMeasureFindings(t *testing.T) {
 		}
 		serving(t)
 		// What a machine under test does beside is no cause that was put there.
-		caused := func(m record.Measure) (list []string) {
+		caused := func(m export.Measurement) (list []string) {
 			for _, f := range m.Findings {
 				if !slices.Contains([]string{"memory-pressure", "softirq-one-core", "softnet-drop"}, f.ID) {
 					list = append(list, f.ID+" on "+f.Host)

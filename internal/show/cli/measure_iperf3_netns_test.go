@@ -23,7 +23,7 @@ import (
 	"linerate/internal/control/controltest"
 	"linerate/internal/host/iperf3"
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 	"linerate/internal/show/present"
 )
 
@@ -231,7 +231,7 @@ func TestMeasureIperf3Gaps(t *testing.T) {
 }
 
 // checkAsked holds what came about against what was asked for.
-func checkAsked(t *testing.T, args []string, m record.Measure) {
+func checkAsked(t *testing.T, args []string, m export.Measurement) {
 	t.Helper()
 	streams, directions := 1, 1
 	for i, a := range args {

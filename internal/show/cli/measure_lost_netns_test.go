@@ -16,7 +16,7 @@ import (
 	"linerate/internal/control/notebook"
 	"linerate/internal/control/notebook/sqlite"
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 // cutOff is a measurement whose server is lost in it.
@@ -39,7 +39,7 @@ func (c *cutOff) start(t *testing.T, host string) {
 }
 
 // kept checks the answer of the seconds before, and that the notebook has it.
-func (c *cutOff) kept(t *testing.T, host string) (m record.Measure) {
+func (c *cutOff) kept(t *testing.T, host string) (m export.Measurement) {
 	t.Helper()
 	_ = c.cmd.Wait()
 	if status := c.cmd.ProcessState.ExitCode(); status != ExitInterrupted {

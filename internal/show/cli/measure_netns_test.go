@@ -22,7 +22,7 @@ import (
 	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/flow"
-	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 // in is a linerate inside a host.
@@ -83,7 +83,7 @@ func serving(t *testing.T, args ...string) *served {
 }
 
 // measured runs a measurement to its end.
-func measured(t *testing.T, host string, args ...string) (m record.Measure, status int, said string) {
+func measured(t *testing.T, host string, args ...string) (m export.Measurement, status int, said string) {
 	t.Helper()
 	overUDP := flow.Names(func(p flow.Protocol) bool { return p.Transport == flow.UDP })
 	if !slices.ContainsFunc(args, func(arg string) bool { return slices.Contains(overUDP, arg) }) {
@@ -94,7 +94,7 @@ func measured(t *testing.T, host string, args ...string) (m record.Measure, stat
 
 // measuredPlainly is measured without options of its own: what `linerate measure`
 // says, its exit status, and what it wrote besides.
-func measuredPlainly(t *testing.T, host string, args ...string) (m record.Measure, status int, said string) {
+func measuredPlainly(t *testing.T, host string, args ...string) (m export.Measurement, status int, said string) {
 	t.Helper()
 	cmd := in(t, host, append([]string{"measure", "--json", "--quiet"}, args...)...)
 	var out, errs bytes.Buffer
@@ -111,7 +111,7 @@ func measuredPlainly(t *testing.T, host string, args ...string) (m record.Measur
 }
 
 // doubts are the failed trust checks that a busy machine does not explain.
-func doubts(m record.Measure) string { return controltest.Failures(m.Trust) }
+func doubts(m export.Measurement) string { return controltest.Failures(m.Trust) }
 
 // TestMeasureGate: what is expected decides the exit status.
 func TestMeasureGate(t *testing.T) {

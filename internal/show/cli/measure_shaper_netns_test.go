@@ -13,7 +13,7 @@ import (
 
 	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
-	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 // TestMeasureInterrupted: the first signal ends the window, and what it measured is printed;
@@ -49,7 +49,7 @@ func TestMeasureInterrupted(t *testing.T) {
 			}
 			switch {
 			case slices.Contains(test.args, "--json"):
-				var m record.Measure
+				var m export.Measurement
 				if err := json.Unmarshal(out.Bytes(), &m); err != nil {
 					t.Fatalf("%v: %v\n%s", test.args, err, errs.String())
 				}

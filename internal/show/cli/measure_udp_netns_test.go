@@ -10,11 +10,11 @@ import (
 	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/flow"
-	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 // datagrams measures with UDP to its end.
-func datagrams(t *testing.T, host string, args ...string) record.Measure {
+func datagrams(t *testing.T, host string, args ...string) export.Measurement {
 	t.Helper()
 	m, status, said := measuredPlainly(t, host, append([]string{"--protocol", "udp", "--duration", "1s", "--warmup",
 		"500ms"}, args...)...)

@@ -14,6 +14,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
+	"linerate/internal/show/export"
 )
 
 // TestPairs measures between the programs that LINERATE_PROGRAMS names, each with
@@ -76,7 +77,7 @@ func serveProgram(t *testing.T, program string) (at string) {
 
 // measureWith is what a client says, at the third try whatever its checks of counts
 // say: one may fail on a busy machine, but not each time.
-func measureWith(t *testing.T, program, at string, args ...string) (m record.Measure) {
+func measureWith(t *testing.T, program, at string, args ...string) (m export.Measurement) {
 	for range 3 {
 		m = measureOnce(t, program, at, args...)
 		wrong := slices.IndexFunc(m.Trust, func(c record.Check) bool {
@@ -92,7 +93,7 @@ func measureWith(t *testing.T, program, at string, args ...string) (m record.Mea
 }
 
 // measureOnce measures; exit status 3 is a doubt, such as of a busy machine.
-func measureOnce(t *testing.T, program, at string, args ...string) (m record.Measure) {
+func measureOnce(t *testing.T, program, at string, args ...string) (m export.Measurement) {
 	cmd := exec.Command(program, append([]string{"measure", at, "--json", "--duration", "500ms", "--warmup", "200ms"},
 		args...)...)
 	var said strings.Builder
@@ -108,7 +109,7 @@ func measureOnce(t *testing.T, program, at string, args ...string) (m record.Mea
 }
 
 // judgePair holds a measurement to what is true on any machine.
-func judgePair(t *testing.T, m record.Measure, protocol string) {
+func judgePair(t *testing.T, m export.Measurement, protocol string) {
 	if m.ReceivedBytes <= 0 || m.WrittenBytes <= 0 {
 		t.Errorf("%d bytes written, %d received", m.WrittenBytes, m.ReceivedBytes)
 	}

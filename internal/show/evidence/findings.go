@@ -7,6 +7,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/show/document"
+	"linerate/internal/show/export"
 	"linerate/internal/show/view"
 	"linerate/internal/show/words"
 )
@@ -84,7 +85,7 @@ func findingStatement(f record.Finding, first bool, evidence, fix []string) docu
 }
 
 // MeasuredFindings are the causes that a measurement shows.
-func MeasuredFindings(m *record.Measure) (list []document.Block) {
+func MeasuredFindings(m *export.Measurement) (list []document.Block) {
 	for i, f := range m.Findings {
 		list = append(list, findingStatement(f, i == 0, f.Evidence, f.Fix))
 	}

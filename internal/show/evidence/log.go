@@ -20,8 +20,7 @@ func KernelLog(v *view.View) *document.Table {
 	t := &document.Table{Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "treatment"},
 		{Head: "host"}, {Head: "second", Align: document.Right}, {Head: "kernel log", Wrap: true}}}
 	more := 0
-	for _, window := range v.Run.Windows() {
-		trial := window[0]
+	for _, trial := range v.Run.Trials {
 		for _, h := range trial.Hosts {
 			if h.Log == nil {
 				continue

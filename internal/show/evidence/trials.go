@@ -27,7 +27,7 @@ func Trials(v *view.View) *document.Table {
 			doubted[c.Trial] = true
 		}
 	}
-	limited := slices.ContainsFunc(v.Run.Trials, func(t record.Trial) bool { return t.LimitBps > 0 })
+	limited := slices.ContainsFunc(v.Run.Split(), func(t *record.Trial) bool { return t.LimitBps > 0 })
 	table := &document.Table{Name: "trials", Data: export.Rows(v.Run, "trials"),
 		Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "block", Align: document.Right},
 			{Head: "treatment", Wrap: true}}}
@@ -39,8 +39,7 @@ func Trials(v *view.View) *document.Table {
 	}
 	table.Columns = append(table.Columns, document.Column{Head: "flows", Align: document.Right},
 		document.Column{Head: "busiest CPU", Align: document.Right}, document.Column{Head: "failed checks", Wrap: true})
-	for i := range v.Run.Trials {
-		t := &v.Run.Trials[i]
+	for _, t := range v.Run.Split() {
 		texts := []string{strconv.Itoa(t.Order), strconv.Itoa(t.Block), t.Treatment}
 		for _, m := range v.Measures {
 			text := "–"
@@ -87,8 +86,8 @@ func Trials(v *view.View) *document.Table {
 // trialPlaces gives all trials the same decimals: four digits for the largest.
 func trialPlaces(v *view.View, m *view.Measure) int {
 	largest := 0.0
-	for i := range v.Run.Trials {
-		value, _ := m.Value(&v.Run.Trials[i])
+	for _, t := range v.Run.Split() {
+		value, _ := m.Value(t)
 		largest = max(largest, value*m.Shown.Per)
 	}
 	places := 0

@@ -20,30 +20,7 @@ type Failure struct {
 // order of their first failure. That another program's sum contradicts what was
 // received is a result about that program, see contradictions.
 func Doubts(run *record.Run) []Failure {
-	failed := record.Doubts(run.Trust)
-	if run.Study == record.MeasureStudy {
-		failed = ofWindows(run, failed)
-	}
-	return Grouped(failed)
-}
-
-// ofWindows leaves out the second of two equal failures: those of a measurement are of a window,
-// and are recorded for each of its directions.
-func ofWindows(run *record.Run, failed []record.Check) (list []record.Check) {
-	window := map[int]int{} // by trial
-	for i, trials := range run.Windows() {
-		for _, t := range trials {
-			window[t.Order] = i
-		}
-	}
-	for _, c := range failed {
-		if !slices.ContainsFunc(list, func(o record.Check) bool {
-			return o.Check == c.Check && o.Detail == c.Detail && window[o.Trial] == window[c.Trial]
-		}) {
-			list = append(list, c)
-		}
-	}
-	return list
+	return Grouped(record.Doubts(run.Trust))
 }
 
 // contradictions are the failed checks of other counts: a program's own sum, or
@@ -74,19 +51,10 @@ func inTrials(run *record.Run, failures []Failure) (text string, whole bool) {
 	trials := map[int]bool{}
 	for _, f := range failures {
 		for _, c := range f.Checks {
-			trials[run.Window(c.Trial)] = true
+			trials[c.Trial] = true
 		}
 	}
-	return fmt.Sprintf("%d of %s", len(trials), words.Count(windows(run), "trial")), trials[0]
-}
-
-// windows counts the trials of a run, of a measurement its windows.
-func windows(run *record.Run) int {
-	all := map[int]bool{}
-	for _, t := range run.Trials {
-		all[run.Window(t.Order)] = true
-	}
-	return len(all)
+	return fmt.Sprintf("%d of %s", len(trials), words.Count(len(run.Trials), "trial")), trials[0]
 }
 
 // InDoubt counts the trials whose figures are in doubt; empty: none are.
@@ -96,7 +64,7 @@ func InDoubt(run *record.Run) string {
 		return ""
 	}
 	text, whole := inTrials(run, bad)
-	if windows(run) == 1 {
+	if len(run.Trials) == 1 {
 		return words.Count(len(bad), "trust check") + " failed"
 	}
 	if whole {
@@ -194,7 +162,7 @@ func TrustStatement(run *record.Run) []document.Block {
 
 // onTrial says on which trial a check was made.
 func onTrial(run *record.Run, c record.Check) string {
-	if c.Trial == 0 || run.Study == record.MeasureStudy && len(run.Windows()) == 1 {
+	if c.Trial == 0 || run.Study == record.MeasureStudy && len(run.Trials) == 1 {
 		return ""
 	}
 	text := fmt.Sprintf(" in trial %d", c.Trial)

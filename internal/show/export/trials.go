@@ -16,13 +16,23 @@ import (
 // the columns run, trial, block and treatment before the given ones.
 func eachTrial(run *record.Run, add func(...any), rows func(t *record.Trial, add func(...any))) {
 	for i := range run.Trials {
-		t := &run.Trials[i]
+		each(run, []*record.Trial{&run.Trials[i]}, add, rows)
+	}
+}
+
+// eachPart does the same for every part of trials that have several.
+func eachPart(run *record.Run, add func(...any), rows func(t *record.Trial, add func(...any))) {
+	each(run, run.Split(), add, rows)
+}
+
+func each(run *record.Run, list []*record.Trial, add func(...any), rows func(t *record.Trial, add func(...any))) {
+	for _, t := range list {
 		rows(t, func(values ...any) { add(append([]any{run.ID, t.Order, t.Block, t.Treatment}, values...)...) })
 	}
 }
 
 func trialRows(run *record.Run, add func(...any)) {
-	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+	eachPart(run, add, func(t *record.Trial, add func(...any)) {
 		said := make([]any, 4)
 		if s := t.ToolReported; s != nil {
 			said = []any{s.SumBps, s.SurplusBps, s.PredictedBps, s.UnsentBytes}
@@ -80,7 +90,7 @@ func percentileResponses() []metric.Metric {
 }
 
 func flowRows(run *record.Run, add func(...any)) {
-	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+	eachPart(run, add, func(t *record.Trial, add func(...any)) {
 		for _, f := range t.Flows {
 			var rtt, least, window, paths any
 			if f.SenderInfo != nil {
@@ -116,7 +126,7 @@ func flowRows(run *record.Run, add func(...any)) {
 }
 
 func outageRows(run *record.Run, add func(...any)) {
-	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
+	eachPart(run, add, func(t *record.Trial, add func(...any)) {
 		for _, f := range t.Flows {
 			for _, o := range f.Outages {
 				add(f.ID, o.AtS, o.LostS, max(o.LostS, o.LostAtMostS), o.ResolutionS, o.Resumed, o.Moved, o.Withdrawn,

@@ -9,11 +9,12 @@ import (
 	"linerate/internal/model/unit"
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
+	"linerate/internal/show/export"
 	"linerate/internal/show/words"
 )
 
 // Measure arranges a measurement for reading.
-func Measure(m *record.Measure) document.Document {
+func Measure(m *export.Measurement) document.Document {
 	out := document.Document{Title: measureTitle(m)}
 	for _, one := range m.EachMode() {
 		parts := measured(one)
@@ -68,7 +69,7 @@ func expected(e *record.Expectation) document.Statement {
 
 // measured is one trial's figures and what stands under them. With a peer that is not
 // linerate's: what was counted here, how, what the peer reports, and what is unknown.
-func measured(m *record.Measure) (parts [][]document.Block) {
+func measured(m *export.Measurement) (parts [][]document.Block) {
 	var rows [][]string
 	if m.PlannedS > 0 {
 		parts = append(parts, []document.Block{document.Statement{Text: endedAfter(m.Ended, m.DurationS, m.PlannedS),
@@ -123,7 +124,7 @@ func endedAfter(why string, windowS, plannedS float64) string {
 		unit.FormatSeconds(plannedS))
 }
 
-func measureTitle(m *record.Measure) string {
+func measureTitle(m *export.Measurement) string {
 	n := 0
 	for _, d := range m.Directions {
 		n += d.Flows

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"linerate/internal/model/flow"
-	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/document"
+	"linerate/internal/show/export"
 	"linerate/internal/show/number"
 )
 
@@ -17,10 +17,10 @@ const listedAddresses = 16
 
 // measuredAddresses are the totals of addresses, where an end has several. Of very
 // many, those of each end that got the least.
-func measuredAddresses(m *record.Measure) (blocks []document.Block) {
-	size, spelled := func(a record.MeasureAddress) float64 { return a.WriteBps + a.ReadBps }, unit.FormatRate
+func measuredAddresses(m *export.Measurement) (blocks []document.Block) {
+	size, spelled := func(a export.EndAddress) float64 { return a.WriteBps + a.ReadBps }, unit.FormatRate
 	if m.Transactions != nil {
-		size, spelled = func(a record.MeasureAddress) float64 { return a.RatePerS }, number.PerSecond
+		size, spelled = func(a export.EndAddress) float64 { return a.RatePerS }, number.PerSecond
 	}
 	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "address"}, {Head: "of interface"},
 		{Head: "flows"}}}
@@ -30,7 +30,7 @@ func measuredAddresses(m *record.Measure) (blocks []document.Block) {
 	}
 	for _, end := range addressesByEnd(m) {
 		if most := listedAddresses / len(addressesByEnd(m)); len(m.Addresses) > listedAddresses && len(end) > most {
-			slices.SortStableFunc(end, func(a, b record.MeasureAddress) int { return cmp.Compare(size(a), size(b)) })
+			slices.SortStableFunc(end, func(a, b export.EndAddress) int { return cmp.Compare(size(a), size(b)) })
 			fastest := end[len(end)-1]
 			blocks = append(blocks, document.Prose{
 				Text: fmt.Sprintf("The %d slowest of the %s's %d addresses; the fastest, %s, had %s",
@@ -60,7 +60,7 @@ func measuredAddresses(m *record.Measure) (blocks []document.Block) {
 
 // countedByInterfaces is what the interfaces of an end with several carried: not always
 // those that have the addresses.
-func countedByInterfaces(m *record.Measure) []document.Block {
+func countedByInterfaces(m *export.Measurement) []document.Block {
 	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "interface"}, {Head: "counted in"},
 		{Head: "counted out"}}}
 	for _, e := range m.Ends {
@@ -75,13 +75,13 @@ func countedByInterfaces(m *record.Measure) []document.Block {
 }
 
 // addressesByEnd are the addresses of each end, copied.
-func addressesByEnd(m *record.Measure) (ends [][]record.MeasureAddress) {
+func addressesByEnd(m *export.Measurement) (ends [][]export.EndAddress) {
 	for _, a := range m.Addresses {
 		if n := len(ends); n > 0 && ends[n-1][0].Host == a.Host {
 			ends[n-1] = append(ends[n-1], a)
 			continue
 		}
-		ends = append(ends, []record.MeasureAddress{a})
+		ends = append(ends, []export.EndAddress{a})
 	}
 	return ends
 }

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"strings"
 
-	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
 
 // cpusBusy is how busy all of a machine's CPUs were, in parentheses, and with what; empty: it
 // was not read.
-func cpusBusy(m *record.Measure, e record.MeasureEnd) string {
+func cpusBusy(m *export.Measurement, e export.End) string {
 	if e.CPUBusy == 0 {
 		return ""
 	}
@@ -33,7 +33,7 @@ func cpusBusy(m *record.Measure, e record.MeasureEnd) string {
 // are on one machine, and that others did; 0: they were not read. linerate's is counted to the
 // nanosecond, and that of all CPUs in ticks, in which short work is lost (proc_stat(5)): it may
 // be the larger.
-func busyWith(m *record.Measure, e record.MeasureEnd) (linerate, others float64) {
+func busyWith(m *export.Measurement, e export.End) (linerate, others float64) {
 	if e.BusyCPUS <= 0 {
 		return 0, 0
 	}
@@ -47,7 +47,7 @@ func busyWith(m *record.Measure, e record.MeasureEnd) (linerate, others float64)
 	return e.CPUBusy * own / e.BusyCPUS, e.CPUBusy * max(0, e.BusyCPUS-own) / e.BusyCPUS
 }
 
-func measureCPU(m *record.Measure) string {
+func measureCPU(m *export.Measurement) string {
 	perUnit := func(seconds, us float64) string {
 		if m.Transactions != nil {
 			return number.Significant(us, 2) + " µs"

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/show/document"
+	"linerate/internal/show/export"
 	"linerate/internal/show/number"
 	"linerate/internal/show/words"
 )
@@ -19,7 +20,7 @@ const listedFlows = 16
 
 // measuredFlows lists the flows, or, when they are many, the slowest ones, and
 // why a few of them were held back.
-func measuredFlows(m *record.Measure) (parts [][]document.Block) {
+func measuredFlows(m *export.Measurement) (parts [][]document.Block) {
 	flows := slices.Clone(m.Flows)
 	size, spelled := func(f record.Flow) float64 { return f.GoodputBps }, unit.FormatRate
 	if m.Transactions != nil {
@@ -87,7 +88,7 @@ func severalPlaces(flows []record.Flow) bool {
 }
 
 // flowColumns are the columns of flows, by their protocol.
-func flowColumns(m *record.Measure) (head []string, row func(record.Flow) []string) {
+func flowColumns(m *export.Measurement) (head []string, row func(record.Flow) []string) {
 	switch {
 	case m.Transactions != nil:
 		return []string{"rate", "p50", "p99", "max", "connections"}, func(f record.Flow) []string {
@@ -163,7 +164,7 @@ func lost(g *record.Datagrams) string {
 
 // movedBy says how the two ends moved the bytes. What a mode has
 // to say of itself is shown of a single flow alone.
-func movedBy(m *record.Measure) []document.Block {
+func movedBy(m *export.Measurement) []document.Block {
 	type modes struct{ send, receive string }
 	var kinds []modes
 	flows := map[modes]int{}

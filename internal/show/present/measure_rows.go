@@ -14,6 +14,7 @@ import (
 	"linerate/internal/science/limits"
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
+	"linerate/internal/show/export"
 	"linerate/internal/show/number"
 	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
@@ -21,7 +22,7 @@ import (
 
 // measuredRows are the rows of a direction: its name, its figure and remarks, and the
 // figure of a peer that is not linerate's.
-func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
+func measuredRows(m *export.Measurement, d export.Direction) [][]string {
 	if d.Transactions != nil {
 		return transactionRows(m, d)
 	}
@@ -64,7 +65,7 @@ func measuredRows(m *record.Measure, d record.MeasureDirection) [][]string {
 }
 
 // datagramRows are what became of datagrams that linerate received.
-func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
+func datagramRows(m *export.Measurement, d export.Direction) [][]string {
 	g := d.Datagrams
 	became := fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
 		unit.FormatCount(g.Lost), unit.FormatCount(g.Sent), unit.FormatCount(g.Received), unit.FormatCount(g.Reordered),
@@ -117,11 +118,11 @@ func datagramRows(m *record.Measure, d record.MeasureDirection) [][]string {
 var holdSenders = []string{bottleneck.Generator, bottleneck.InterfaceQueue, bottleneck.FullLink}
 
 // sent says how much of the rate that was asked for was sent, and what held the senders back.
-func sent(m *record.Measure, d record.MeasureDirection) (figure, text string) {
+func sent(m *export.Measurement, d export.Direction) (figure, text string) {
 	g := d.Datagrams
 	asked, bits, of, why, senders := 0.0, 0.0, "", "", 0
 	for _, f := range m.Flows {
-		if f.From != d.Sender() {
+		if !d.Has(f) {
 			continue
 		}
 		senders++
@@ -162,9 +163,9 @@ func sent(m *record.Measure, d record.MeasureDirection) (figure, text string) {
 
 // fragments says that each datagram of a direction takes several packets; empty: it takes one,
 // or its route's MTU is not known.
-func fragments(m *record.Measure, d record.MeasureDirection) string {
+func fragments(m *export.Measurement, d export.Direction) string {
 	for _, f := range m.Flows {
-		if f.From != d.Sender() {
+		if !d.Has(f) {
 			continue
 		}
 		frame := limits.FrameOf(f)
@@ -179,10 +180,10 @@ func fragments(m *record.Measure, d record.MeasureDirection) string {
 
 // ofBursts says that the jitter is that of the sender's bursts: several datagrams handed to
 // the kernel at once arrive apart by the rate of the link. Empty: it is not.
-func ofBursts(m *record.Measure, d record.MeasureDirection) string {
+func ofBursts(m *export.Measurement, d export.Direction) string {
 	burst := 0.0 // bytes
 	for _, f := range m.Flows {
-		if f.From == d.Sender() && f.CallBytes >= 2*int64(d.Datagrams.Bytes) {
+		if d.Has(f) && f.CallBytes >= 2*int64(d.Datagrams.Bytes) {
 			burst = max(burst, float64(f.CallBytes))
 		}
 	}
@@ -201,7 +202,7 @@ func ofBursts(m *record.Measure, d record.MeasureDirection) string {
 
 // howCounted says where and when a direction's bytes were counted. What was sent in the window
 // stands beside a figure over the server's own time, which is another.
-func howCounted(m *record.Measure, d record.MeasureDirection) string {
+func howCounted(m *export.Measurement, d export.Direction) string {
 	switch d.Counted {
 	case record.CountedReceived:
 		return "received here, in the window"
@@ -223,7 +224,7 @@ func howCounted(m *record.Measure, d record.MeasureDirection) string {
 }
 
 // peerSays is the peer's own figure.
-func peerSays(d record.MeasureDirection) string {
+func peerSays(d export.Direction) string {
 	p := d.Peer
 	verb := "received"
 	if d.Counted == record.CountedReceived {
@@ -243,14 +244,14 @@ func peerSays(d record.MeasureDirection) string {
 
 // againstLimit is a direction's goodput as a part of its limit, and its range over the
 // intervals.
-func againstLimit(m *record.Measure, d record.MeasureDirection) string {
+func againstLimit(m *export.Measurement, d export.Direction) string {
 	why := wording.Limit(d.Limit, d.LimitWhy)
 	text := "limit " + why
 	if d.LimitBps > 0 {
 		text = fmt.Sprintf("%s of %s, %s (%s)", unit.FormatPercent(d.GoodputBps/d.LimitBps),
 			wording.MeasuredLimit(d.Limit, d.LimitWhy, m.Peer), unit.FormatRate(d.LimitBps), why)
 	}
-	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 {
+	if slowest, fastest := slowestAndFastest(d, func(i record.Interval) float64 {
 		return i.GoodputBps
 	}); len(d.Intervals) > 1 {
 		text += fmt.Sprintf("; %s to %s %s", unit.FormatRate(slowest), unit.FormatRate(fastest), perInterval(d))
@@ -259,7 +260,7 @@ func againstLimit(m *record.Measure, d record.MeasureDirection) string {
 }
 
 // perInterval says what the slowest and the fastest part of the window are of.
-func perInterval(d record.MeasureDirection) string {
+func perInterval(d export.Direction) string {
 	if length := d.Intervals[0].ToS - d.Intervals[0].FromS; length > 0 {
 		return "by intervals of " + unit.FormatSeconds(math.Round(100*length)/100)
 	}
@@ -267,10 +268,10 @@ func perInterval(d record.MeasureDirection) string {
 }
 
 // transactionRows are the rows of requests and responses.
-func transactionRows(m *record.Measure, d record.MeasureDirection) [][]string {
+func transactionRows(m *export.Measurement, d export.Direction) [][]string {
 	t := d.Transactions
 	rate := fmt.Sprintf("%s; %s done", flow.Of(m.Protocol).Transaction, unit.FormatCount(t.Done))
-	if slowest, fastest := slowestAndFastest(d, func(i record.MeasureInterval) float64 {
+	if slowest, fastest := slowestAndFastest(d, func(i record.Interval) float64 {
 		return i.RatePerS
 	}); len(d.Intervals) > 1 && fastest > 0 {
 		rate += fmt.Sprintf(", %s to %s %s", number.PerSecond(slowest), number.PerSecond(fastest), perInterval(d))
@@ -378,7 +379,7 @@ func percentiles(d *record.Distribution, first int, values string) (median, othe
 	return texts[0], others
 }
 
-func slowestAndFastest(d record.MeasureDirection, of func(record.MeasureInterval) float64) (slowest, fastest float64) {
+func slowestAndFastest(d export.Direction, of func(record.Interval) float64) (slowest, fastest float64) {
 	for i, interval := range d.Intervals {
 		if v := of(interval); i == 0 || v < slowest {
 			slowest = v
@@ -389,7 +390,7 @@ func slowestAndFastest(d record.MeasureDirection, of func(record.MeasureInterval
 }
 
 // measuredLatency is what a probe saw without load and under it.
-func measuredLatency(m *record.Measure, l *record.Latency) *document.Table {
+func measuredLatency(m *export.Measurement, l *export.Latency) *document.Table {
 	row := func(when string, d *record.Distribution) []string {
 		if d == nil {
 			return []string{when, "?", "no response"}
@@ -432,7 +433,7 @@ const busyOthers = 0.25
 
 // unquiet says what may have delayed responses without the load: the path, and the hosts whose
 // CPUs other programs used.
-func unquiet(m *record.Measure) string {
+func unquiet(m *export.Measurement) string {
 	var busy []string
 	for _, e := range m.Ends {
 		if _, others := busyWith(m, e); others >= busyOthers {
@@ -451,7 +452,7 @@ func unquiet(m *record.Measure) string {
 }
 
 // measureTrust names every check that failed with its detail, and the others.
-func measureTrust(m *record.Measure) (list []document.Block) {
+func measureTrust(m *export.Measurement) (list []document.Block) {
 	var passed []string
 	for _, c := range m.Trust {
 		if c.Unevaluated {

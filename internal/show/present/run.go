@@ -4,22 +4,20 @@
 package present
 
 import (
-	"cmp"
 	"fmt"
 	"net"
 	"slices"
 	"strings"
 
-	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/science/conclude"
-	"linerate/internal/science/hostload"
 	"linerate/internal/science/stats"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/chart"
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
+	"linerate/internal/show/export"
 	"linerate/internal/show/figure"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
@@ -305,7 +303,7 @@ func facts(run *record.Run) string {
 		size = words.Count(len(plan.Treatments), "treatment") + " × " + words.Count(plan.Blocks(), "block") + " planned"
 	}
 	out := []string{run.Study, size + seed(run.Seed, " · "), number.Seconds(run.DurationS)}
-	if run.Study == record.MeasureStudy && len(run.Windows()) == 1 { // and no plan of trials
+	if run.Study == record.MeasureStudy && len(run.Trials) == 1 { // and no plan of trials
 		out = slices.Delete(out, 1, 2)
 	}
 	if m := conclude.Measured(run); m != nil && len(m.Protocols) > 0 {
@@ -342,31 +340,13 @@ func serverOf(run *record.Run) string {
 
 // latencies are what the probes of a measurement saw.
 func latencies(run *record.Run) (tables []document.Block) {
-	for _, window := range run.Windows() {
-		if l := window[0].Bufferbloat; l != nil {
-			tables = append(tables, measuredLatency(endsOf(run, window[0]), l))
+	for i := range run.Trials {
+		if t := &run.Trials[i]; t.Bufferbloat != nil {
+			m := export.Window(run, t)
+			tables = append(tables, measuredLatency(m, m.Latency))
 		}
 	}
 	return tables
-}
-
-// endsOf are the CPUs of a measurement's two ends in a window, as far as they were kept.
-func endsOf(run *record.Run, t *record.Trial) *record.Measure {
-	m := &record.Measure{OneMachine: len(t.Hosts) == 2 && hostload.Same(t.Hosts[0], t.Hosts[1])}
-	for _, h := range t.Hosts {
-		e := record.MeasureEnd{HostEnvironment: record.HostEnvironment{Host: h.Host}, CPUS: h.ProcessCPUS,
-			CPUBusy: h.CPUBusy, AllowedCPUs: h.AllowedCPUs}
-		for _, known := range run.Environment.Hosts {
-			if known.Host == h.Host {
-				e.CPUs = known.CPUs
-			}
-		}
-		if h.ProcessCPUS > 0 { // of two directions at once it is kept with neither
-			e.BusyCPUS = h.CPUBusy * t.WindowS * float64(e.CPUs)
-		}
-		m.Ends = append(m.Ends, e)
-	}
-	return m
 }
 
 // keptFlows are the flows of a measurement that was kept, as it printed them.
@@ -374,22 +354,11 @@ func keptFlows(run *record.Run) (parts [][]document.Block) {
 	if run.Study != record.MeasureStudy {
 		return nil
 	}
-	windows := run.Windows()
-	for _, window := range windows {
-		m := &record.Measure{}
-		for _, t := range window {
-			bulk := slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return flow.Of(f.Protocol).Bulk() })
-			for _, f := range t.Flows {
-				if bulk && !flow.Of(f.Protocol).Bulk() {
-					continue // the probe of latency
-				}
-				m.Flows = append(m.Flows, f)
-				m.Datagrams, m.Transactions = cmp.Or(m.Datagrams, f.Datagrams), cmp.Or(m.Transactions, f.Transactions)
-			}
-		}
-		list := measuredFlows(m)
-		if len(windows) > 1 {
-			list[0] = append([]document.Block{document.Heading{Text: window[0].Treatment}}, list[0]...)
+	for i := range run.Trials {
+		t := &run.Trials[i]
+		list := measuredFlows(export.Window(run, t))
+		if len(run.Trials) > 1 {
+			list[0] = append([]document.Block{document.Heading{Text: t.Treatment}}, list[0]...)
 		}
 		parts = append(parts, list...)
 	}

@@ -22,8 +22,8 @@ func warnings(v *view.View) []string {
 	} else if len(run.Trust) == 0 && len(run.Trials) > 0 {
 		out = append(out, "Unchecked: the run holds no trust checks.")
 	}
-	for _, window := range run.Windows() {
-		if t := window[0]; t.PlannedS > 0 {
+	for _, t := range run.Trials {
+		if t.PlannedS > 0 {
 			out = append(out, endedAfter(t.Ended, t.WindowS, t.PlannedS)+".")
 		}
 	}

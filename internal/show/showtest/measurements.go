@@ -5,10 +5,11 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 )
 
 // WithPeer is a measurement against an iperf3 server.
-func WithPeer(counted string) *record.Measure {
+func WithPeer(counted string) *export.Measurement {
 	m := Measurement(1)
 	m.Peer, m.PeerCPUPercent = "iperf3 3.12", 12.4
 	m.Unknown = []string{"a common window: iperf3 counts over its own time",
@@ -18,7 +19,7 @@ func WithPeer(counted string) *record.Measure {
 	d.Counted = counted
 	d.Peer = &record.PeerCount{Bytes: 1_190_000_000, Seconds: 10.12, GoodputBps: 940.7e6, Retransmits: 7}
 	if counted == record.CountedReceived {
-		d.Direction = "read"
+		d.Direction, d.Part.From, d.Part.To = "read", d.Part.To, d.Part.From
 	}
 	if !record.CountedHere(counted) {
 		m.Protocol = flow.UDP
@@ -31,14 +32,15 @@ func WithPeer(counted string) *record.Measure {
 }
 
 // Measurement is one of so many TCP flows.
-func Measurement(flows int) *record.Measure {
-	m := &record.Measure{
+func Measurement(flows int) *export.Measurement {
+	m := &export.Measurement{
 		Address: "10.0.0.1:5202", Protocol: "tcp", DurationS: 10, WarmupS: 1, CPUSPerGigabyte: 0.53,
-		Directions: []record.MeasureDirection{{
-			Direction: "write", Flows: flows, GoodputBps: 941.2e6, LimitBps: 941.5e6, LimitWhy: "1 Gbit/s × 1448/1538",
-			Intervals: []record.MeasureInterval{{GoodputBps: 940e6}, {GoodputBps: 942e6}},
+		Directions: []export.Direction{{
+			Direction: "write", Part: record.Part{From: record.NodeClient, To: record.NodeServer, Flows: flows,
+				GoodputBps: 941.2e6, LimitBps: 941.5e6, LimitWhy: "1 Gbit/s × 1448/1538",
+				Intervals: []record.Interval{{GoodputBps: 940e6}, {GoodputBps: 942e6}}},
 		}},
-		Ends: []record.MeasureEnd{
+		Ends: []export.End{
 			{HostEnvironment: record.HostEnvironment{Host: "client", CPUs: 8}, CPUSPerGigabyte: 0.31, CPUBusy: 0.05},
 			{HostEnvironment: record.HostEnvironment{Host: "server", CPUs: 1}, CPUSPerGigabyte: 0.22, CPUBusy: 0.3},
 		},
@@ -46,7 +48,8 @@ func Measurement(flows int) *record.Measure {
 	}
 	for i := range flows {
 		m.Flows = append(m.Flows, record.Flow{
-			ID: fmt.Sprintf("w%d", i+1), Source: "10.0.0.2:33000", Destination: "10.0.0.1:5202", Connected: true,
+			ID: fmt.Sprintf("w%d", i+1), From: record.NodeClient, To: record.NodeServer, Source: "10.0.0.2:33000",
+			Destination: "10.0.0.1:5202", Connected: true,
 			GoodputBps: float64(flows-i) * 1e6, RetransBytes: 2896, CongestionControl: "cubic",
 			LimitedBy: "network", SenderInfo: &record.TCPInfo{RTTUs: 1234},
 		})
@@ -55,7 +58,7 @@ func Measurement(flows int) *record.Measure {
 }
 
 // Datagrams makes a measurement one of UDP.
-func Datagrams(m *record.Measure) *record.Measure {
+func Datagrams(m *export.Measurement) *export.Measurement {
 	m.Protocol = "udp"
 	lost := int64(0)
 	var sum record.Datagrams
@@ -70,12 +73,12 @@ func Datagrams(m *record.Measure) *record.Measure {
 	sum.Lost, sum.Reordered, sum.Duplicates, sum.JitterUs = lost, 3, 1, 12.34
 	sum.Delay = &record.Distribution{P50Us: 20, P90Us: 40.5, P99Us: 812, P999Us: 1500, MaxUs: 2.5e6}
 	m.Datagrams, m.Lost, m.LostShare = &sum, &lost, 0.00048
-	m.Directions[0].MeasureCounts = m.MeasureCounts
+	m.Directions[0].Counts = m.Counts
 	return m
 }
 
 // Transacting makes a measurement one of requests and responses.
-func Transacting(m *record.Measure) *record.Measure {
+func Transacting(m *export.Measurement) *export.Measurement {
 	m.Protocol = "rr"
 	l := &record.Distribution{P50Us: 45, P90Us: 51.2, P99Us: 98.7, P999Us: 310, P9999Us: 1250, MaxUs: 4000}
 	for i := range m.Flows {
@@ -85,8 +88,8 @@ func Transacting(m *record.Measure) *record.Measure {
 	m.Transactions = &record.Transactions{Done: 213_456, Failed: 2, Connections: 8}
 	m.RatePerS, m.LatencyUs, m.CPUUsPerTransaction = 21345.6, l, 31.2
 	d := &m.Directions[0]
-	d.MeasureCounts = m.MeasureCounts
-	d.Intervals = []record.MeasureInterval{{RatePerS: 21000}, {RatePerS: 22000}}
+	d.Counts = m.Counts
+	d.Intervals = []record.Interval{{RatePerS: 21000}, {RatePerS: 22000}}
 	m.Ends[0].CPUUsPerTransaction, m.Ends[1].CPUUsPerTransaction = 20, 11.2
 	m.Ends[0].BytesPerConnection, m.Ends[1].BytesPerConnection = 512, 1234
 	return m
@@ -104,8 +107,8 @@ func Latency() *record.Latency {
 }
 
 // Measurements are measurements of every kind, by name.
-func Measurements() map[string]*record.Measure {
-	all := map[string]*record.Measure{
+func Measurements() map[string]*export.Measurement {
+	all := map[string]*export.Measurement{
 		"tcp": Measurement(3), "udp": Datagrams(Measurement(3)), "rr": Transacting(Measurement(3)),
 		"many flows": Measurement(40),
 		"iperf3":     WithPeer(record.CountedAcknowledged), "iperf3 read": WithPeer(record.CountedReceived),
@@ -113,10 +116,10 @@ func Measurements() map[string]*record.Measure {
 		"latency":    Measurement(1), "both": Measurement(4), "modes": Measurement(2), "addresses": Measurement(4),
 		"in doubt": Measurement(2), "loss-free": Datagrams(Measurement(1)), "find-max": Transacting(Measurement(1)),
 	}
-	all["latency"].Latency = Latency()
+	all["latency"].Latency = &export.Latency{Latency: Latency()}
 	read := all["both"].Directions[0]
-	read.Direction, read.LimitWhy = "read",
-		"the rate of the sender's shaper, tbf on enp3s0f0np0 at 941.5 Mbit/s with 1514 bytes of burst"
+	read.Direction, read.Part.From, read.Part.To = "read", record.NodeServer, record.NodeClient
+	read.LimitWhy = "the rate of the sender's shaper, tbf on enp3s0f0np0 at 941.5 Mbit/s with 1514 bytes of burst"
 	all["both"].Directions = append(all["both"].Directions, read)
 	auto, plain := Measurement(3), Measurement(1)
 	for i := range auto.Flows {
@@ -124,10 +127,10 @@ func Measurements() map[string]*record.Measure {
 	}
 	auto.Flows[2].SendMode, auto.Flows[2].ModeNote = "write", "splice: no room for a pipe"
 	auto.Mode, plain.Mode = "auto", "copy"
-	all["modes"].Modes = []*record.Measure{auto, plain}
+	all["modes"].Modes = []*export.Measurement{auto, plain}
 	for i := range 4 {
 		for _, host := range []string{record.NodeClient, record.NodeServer} {
-			all["addresses"].Addresses = append(all["addresses"].Addresses, record.MeasureAddress{
+			all["addresses"].Addresses = append(all["addresses"].Addresses, export.EndAddress{
 				Host: host, Address: fmt.Sprintf("2001:db8:85a3:8d3:1319:8a2e:370:%d", 7000+i),
 				Interface: fmt.Sprintf("enp3s0f%dnp%d", i, i), Flows: 3, WriteBps: 941e6, ReadBps: 512e6,
 			})

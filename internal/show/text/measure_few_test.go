@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 	"linerate/internal/show/showtest"
 )
 
@@ -32,7 +33,7 @@ func TestMeasureTextFewRequests(t *testing.T) {
 		60:     "7th slowest 21.8 ms, 2nd slowest 25.6 ms, max 25.8 ms (of 60 requests: p90 needs 100, p99 needs 1,000);",
 	} {
 		m := showtest.Measurement(1)
-		m.Latency = showtest.Latency()
+		m.Latency = &export.Latency{Latency: showtest.Latency()}
 		m.Latency.Loaded = &record.Distribution{Count: count, P50Us: 20_400, P90Us: 21_800, P99Us: 25_600,
 			P999Us: 25_700, MaxUs: 25_800}
 		if text := strings.Join(strings.Fields(measureText(t, m, 200)), " "); !strings.Contains(text, want) {

@@ -7,12 +7,13 @@ import (
 
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
+	"linerate/internal/show/export"
 	"linerate/internal/show/present"
 	"linerate/internal/show/showtest"
 	"linerate/internal/show/words"
 )
 
-func measureText(t *testing.T, m *record.Measure, width int) string {
+func measureText(t *testing.T, m *export.Measurement, width int) string {
 	t.Helper()
 	var b strings.Builder
 	if err := Write(&b, present.Measure(m), Options{Width: width}); err != nil {
@@ -67,7 +68,7 @@ func TestMeasureTextTimedBursts(t *testing.T) {
 		for _, width := range []int{60, 80, 200} {
 			m := showtest.Datagrams(showtest.Measurement(1))
 			m.Datagrams.Delay.Count = c.timed
-			m.Directions[0].MeasureCounts = m.MeasureCounts
+			m.Directions[0].Counts = m.Counts
 			if text := strings.Join(strings.Fields(measureText(t, m, width)), " "); !strings.Contains(text, c.want) {
 				t.Errorf("%d columns: %s", width, text)
 			}
@@ -75,7 +76,7 @@ func TestMeasureTextTimedBursts(t *testing.T) {
 	}
 	m := showtest.Datagrams(showtest.Measurement(1))
 	m.Datagrams.Delay.Count, m.Datagrams.Received = 500, 500
-	m.Directions[0].MeasureCounts = m.MeasureCounts
+	m.Directions[0].Counts = m.Counts
 	if text := strings.Join(strings.Fields(measureText(t, m, 80)), " "); !strings.Contains(text,
 		"above the fastest datagram; p90 40.5 µs, 6th slowest 812 µs, max 2.50 s (of 500 datagrams: p99 needs 1,000)") {
 		t.Error(text)
@@ -252,7 +253,7 @@ func TestMeasureTextModes(t *testing.T) {
 		t.Errorf("one flow:\n%s", text)
 	}
 	all := *auto
-	all.Modes = []*record.Measure{auto, plain}
+	all.Modes = []*export.Measurement{auto, plain}
 	all.Expect = &record.Expectation{Gate: ">= 1gbit"}
 	text = measureText(t, &all, 80)
 	first, second := strings.Index(text, "  mode auto\n"), strings.Index(text, "  mode copy\n")
@@ -265,7 +266,7 @@ func TestMeasureTextModes(t *testing.T) {
 // and in a word.
 func TestMeasureTextLatency(t *testing.T) {
 	m := showtest.Measurement(1)
-	m.Latency = showtest.Latency()
+	m.Latency = &export.Latency{Latency: showtest.Latency()}
 	want := `  latency idle   p50 512 µs    p90 600 µs, 4th slowest 700 µs, max 900 µs (of
                                333 requests: p99 needs 1,000); 333 responses
   under load     p50 61.0 ms   p90 70.0 ms, p99 80.0 ms, max 95.0 ms; 1,000
@@ -306,14 +307,14 @@ func TestMeasureTextLatency(t *testing.T) {
 // of some.
 func TestMeasureTextAddresses(t *testing.T) {
 	m := showtest.Measurement(2)
-	m.Directions = append(m.Directions, record.MeasureDirection{Direction: "read"})
+	m.Directions = append(m.Directions, export.Direction{Direction: "read"})
 	for i := range 2 {
-		m.Addresses = append(m.Addresses, record.MeasureAddress{
+		m.Addresses = append(m.Addresses, export.EndAddress{
 			Host: "server", Address: fmt.Sprintf("10.0.%d.1", i), Interface: fmt.Sprintf("eth%d", i), Flows: 3,
 			WriteBps: 1e9, ReadBps: 5e8,
 		})
 	}
-	m.Ends[1].Interfaces = []record.MeasureInterface{{Interface: "eth0", RxBps: 2e9, TxBps: 1e9},
+	m.Ends[1].Interfaces = []export.EndInterface{{Interface: "eth0", RxBps: 2e9, TxBps: 1e9},
 		{Interface: "eth1", RxBps: 1}}
 	text := measureText(t, m, 80)
 	for _, part := range []string{
@@ -328,7 +329,7 @@ func TestMeasureTextAddresses(t *testing.T) {
 	}
 	m = showtest.Transacting(showtest.Measurement(1))
 	for range 20 {
-		m.Addresses = append(m.Addresses, record.MeasureAddress{Host: "client", Address: "fd00::1", Flows: 1,
+		m.Addresses = append(m.Addresses, export.EndAddress{Host: "client", Address: "fd00::1", Flows: 1,
 			RatePerS: 1234})
 	}
 	if text = measureText(t, m, 80); strings.Count(text, "  1,234/s\n") != 16 ||
@@ -336,7 +337,7 @@ func TestMeasureTextAddresses(t *testing.T) {
 		t.Errorf("twenty addresses:\n%s", text)
 	}
 	for i := range 20 {
-		m.Addresses = append(m.Addresses, record.MeasureAddress{Host: "server", Address: fmt.Sprintf("fd00::2:%d", i),
+		m.Addresses = append(m.Addresses, export.EndAddress{Host: "server", Address: fmt.Sprintf("fd00::2:%d", i),
 			Flows: 1, RatePerS: float64(100 - i)})
 	}
 	text = measureText(t, m, 80)
@@ -357,7 +358,7 @@ func TestMeasureTextAddresses(t *testing.T) {
 // TestMeasureTextPlaces: from where to where each flow goes is shown where that differs between
 // the flows, on terminals wide enough, whatever the figures are.
 func TestMeasureTextPlaces(t *testing.T) {
-	for _, m := range []*record.Measure{showtest.Measurement(20), showtest.Datagrams(showtest.Measurement(20)),
+	for _, m := range []*export.Measurement{showtest.Measurement(20), showtest.Datagrams(showtest.Measurement(20)),
 		showtest.Transacting(showtest.Measurement(20))} {
 		for _, several := range []bool{false, true} {
 			if several {

@@ -56,7 +56,7 @@ func (v *View) HeldCSV() [][]string {
 // PathsCSV has a line for each flow that had several paths.
 func (v *View) PathsCSV() [][]string {
 	csv := [][]string{{"treatment", "trial", "flow", "paths", "path", "predicted", "observed", "goodput_bps"}}
-	for _, t := range v.Run.Trials {
+	for _, t := range v.Run.Split() {
 		for _, f := range t.Flows {
 			if f.Paths > 1 {
 				csv = append(csv, []string{t.Treatment, fmt.Sprint(t.Order), f.ID, fmt.Sprint(f.Paths),

@@ -39,8 +39,7 @@ func newMeasures(run *record.Run) []*Measure {
 			m.Shown = goodputScale(run)
 		}
 		m.Trials = map[string][]Trial{}
-		for i := range run.Trials {
-			t := &run.Trials[i]
+		for _, t := range run.Split() {
 			if value, ok := r.Value(t); ok {
 				m.Trials[t.Treatment] = append(m.Trials[t.Treatment],
 					Trial{t.Block, t.Order, value, run.Outlier(r.Name, t.Order)})

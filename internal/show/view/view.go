@@ -135,11 +135,11 @@ func focusOf(run *record.Run) string {
 	return slices.MaxFunc(order, func(a, b string) int { return len(count[a]) - len(count[b]) })
 }
 
-// Once is the view of a response: where the directions of a measurement's window share the
-// probe that it was measured by, it is one value, and not one of each direction.
+// Once is the view of a response: where the parts of a trial share the
+// probe that it was measured by, it is one value, and not one of each part.
 func (v *View) Once(m *Measure) *View {
-	apart := func(window []*record.Trial) bool { return len(window) == 1 }
-	if m.Quantile == 0 || len(v.Rows) < 2 || slices.ContainsFunc(v.Run.Windows(), apart) {
+	alone := func(t record.Trial) bool { return len(t.Parts) < 2 }
+	if m.Quantile == 0 || len(v.Rows) < 2 || slices.ContainsFunc(v.Run.Trials, alone) {
 		return v
 	}
 	w, g := *v, *v.grid

@@ -105,7 +105,11 @@ func WithLimits(run *record.Run) *record.Run {
 	shown.Trials, shown.Treatments = slices.Clone(run.Trials), slices.Clone(run.Treatments)
 	for i := range shown.Trials {
 		t := &shown.Trials[i]
-		t.LimitWhy = Limit(t.Limit, t.LimitWhy)
+		t.LimitWhy, t.Parts = Limit(t.Limit, t.LimitWhy), slices.Clone(t.Parts)
+		for k := range t.Parts {
+			p := &t.Parts[k]
+			p.LimitWhy = Limit(p.Limit, p.LimitWhy)
+		}
 	}
 	for i := range shown.Treatments {
 		t := &shown.Treatments[i]
@@ -130,13 +134,4 @@ func WithLimits(run *record.Run) *record.Run {
 		shown.Conclusion = &worded
 	}
 	return &shown
-}
-
-// SetMeasureLimits puts the limits of a measurement's document in words.
-func SetMeasureLimits(m *record.Measure) {
-	m.LimitWhy = Limit(m.Limit, m.LimitWhy)
-	for i := range m.Directions {
-		d := &m.Directions[i]
-		d.LimitWhy = Limit(d.Limit, d.LimitWhy)
-	}
 }

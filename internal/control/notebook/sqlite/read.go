@@ -56,7 +56,9 @@ func (s *Store) run(ctx context.Context, id string) (*record.Run, error) {
 		if err != nil {
 			return err
 		}
-		run.ShareReadings()
+		if err := notebook.Join(&run); err != nil {
+			return err
+		}
 		run.Notes, err = query(ctx, tx, readNote, "SELECT time, text FROM note WHERE run = ? ORDER BY number", number)
 		if len(run.Notes) == 0 {
 			run.Notes = nil

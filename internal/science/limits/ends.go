@@ -1,0 +1,65 @@
+package limits
+
+import (
+	"net/netip"
+	"slices"
+
+	"linerate/internal/model/record"
+)
+
+// Ends are the interfaces that a flow uses on its two hosts, by host, as far as they are known: by the
+// host's own look-up of the route to the other end, or else the one that has the flow's address.
+type Ends map[string]record.InterfaceSnapshot
+
+// Known says whether both are.
+func (e Ends) Known(f record.Flow) bool { return e[f.From].Interface != "" && e[f.To].Interface != "" }
+
+// EndsOf are those of flows, in their order.
+func EndsOf(flows []record.Flow, hosts []record.HostReading) []Ends {
+	read := record.Trial{Hosts: hosts}
+	list := make([]Ends, len(flows))
+	for i, f := range flows {
+		source, destination := f.SourceAddr().WithZone(""), f.DestinationAddr().WithZone("")
+		from, _ := read.Reading(f.From)
+		to, _ := read.Reading(f.To)
+		list[i] = Ends{f.From: interfaceTo(from.Snapshot, source, destination),
+			f.To: interfaceTo(to.Snapshot, destination, source)}
+	}
+	return list
+}
+
+// UsedOn are the interfaces that flows use on a host, each once.
+func UsedOn(all []Ends, host string) (interfaces []record.InterfaceSnapshot) {
+	for _, e := range all {
+		p := e[host]
+		if p.Interface != "" && !slices.ContainsFunc(interfaces, func(q record.InterfaceSnapshot) bool {
+			return q.Interface == p.Interface
+		}) {
+			interfaces = append(interfaces, p)
+		}
+	}
+	return interfaces
+}
+
+// interfaceTo is the interface by which packets from one of a host's addresses leave to another host's.
+func interfaceTo(s record.Snapshot, own, far netip.Addr) record.InterfaceSnapshot {
+	for _, l := range s.Lookups {
+		if l.Source == own.String() && l.Destination == far.String() {
+			i := slices.IndexFunc(s.Interfaces, func(p record.InterfaceSnapshot) bool {
+				return p.Interface == l.Interface
+			})
+			if i < 0 {
+				return record.InterfaceSnapshot{}
+			}
+			return s.Interfaces[i]
+		}
+	}
+	for _, p := range s.Interfaces {
+		for _, text := range p.Addresses {
+			if prefix, err := netip.ParsePrefix(text); err == nil && prefix.Addr() == own {
+				return p
+			}
+		}
+	}
+	return record.InterfaceSnapshot{}
+}
