@@ -189,8 +189,7 @@ func (r *Reader) addRoutes(s *record.Snapshot) error {
 	routes, omitted, err := r.conn.MainRoutes(mostRoutes)
 	s.RoutesOmitted = omitted
 	for _, route := range routes {
-		s.Routes = append(s.Routes, record.RouteEntry{Table: route.Table, Text: route.Text, To: route.To.String(),
-			Nexthops: route.Nexthops})
+		s.Routes = append(s.Routes, route.Entry)
 	}
 	return err
 }

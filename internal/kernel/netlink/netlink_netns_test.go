@@ -223,6 +223,11 @@ func TestRoutesRulesLookups(t *testing.T) {
 			found := map[string]Route{}
 			for _, r := range routes {
 				found[r.Text] = r
+				parsed := record.ParseRoute(r.Table, r.To.String(), r.Text)
+				parsed.Nexthops, parsed.Dead = r.Entry.Nexthops, r.Entry.Dead // which the text does not have
+				if !reflect.DeepEqual(parsed, r.Entry) {
+					t.Errorf("%+v is read as %+v", r.Entry, parsed)
+				}
 			}
 			return found
 		}

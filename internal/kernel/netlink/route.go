@@ -13,11 +13,11 @@ type Route struct {
 	To         netip.Prefix
 	TOS        uint8
 	Metric     int
-	Source     netip.Addr            // preferred; the zero Addr: the kernel chooses
-	Protocol   uint8                 // rtm_protocol: which program made the route
-	Interfaces []string              // of all its next hops
-	Nexthops   []record.RouteNexthop // if there are several
-	Text       string                // as ip-route(8) prints it
+	Source     netip.Addr        // preferred; the zero Addr: the kernel chooses
+	Protocol   uint8             // rtm_protocol: which program made the route
+	Interfaces []string          // of all its next hops
+	Text       string            // as ip-route(8) prints it
+	Entry      record.RouteEntry // as records have it
 	Object     Object
 }
 

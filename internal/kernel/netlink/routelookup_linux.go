@@ -123,7 +123,7 @@ func (c *Conn) countNexthops(request []byte, q record.RouteLookup) (count int, e
 	err = c.request("find route", lookupText(q), unix.RTM_GETROUTE, 0, request,
 		func(kind uint16, body []byte, _ int64) {
 			if kind == unix.RTM_NEWROUTE && len(body) >= rtmsgLen {
-				count = max(1, len(parseRoute(body, nil).Nexthops))
+				count = max(1, len(parseRoute(body, nil).Entry.Nexthops))
 			}
 		})
 	return count, err

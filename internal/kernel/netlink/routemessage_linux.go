@@ -26,6 +26,7 @@ const (
 
 func parseRoute(o Object, names map[int]string) Route {
 	r := Route{Object: o, Table: int(o[4]), TOS: o[3], Protocol: o[5]}
+	e, flags := &r.Entry, native.Uint32(o[8:])
 	to := netip.IPv4Unspecified()
 	if o[0] == unix.AF_INET6 {
 		to = netip.IPv6Unspecified()
@@ -42,15 +43,28 @@ func parseRoute(o Object, names map[int]string) Route {
 			r.Source = a.addr()
 		case unix.RTA_OIF:
 			r.Interfaces = append(r.Interfaces, names[int(a.uint32())])
+			e.Interface = deviceText(int(a.uint32()), names)
+		case unix.RTA_GATEWAY, unix.RTA_VIA:
+			e.Via = a.gateway().String()
+		case rtaNexthopID:
+			e.Object = int(a.uint32())
 		case unix.RTA_MULTIPATH:
 			for hop := range nexthops(a.data) {
 				r.Interfaces = append(r.Interfaces, names[hop.index])
-				r.Nexthops = append(r.Nexthops, hop.record(names))
+				e.Nexthops = append(e.Nexthops, hop.record(names))
 			}
 		}
 	}
 	r.To = netip.PrefixFrom(to, int(o[1]))
+	if r.Protocol != unix.RTPROT_UNSPEC {
+		e.Protocol = nameOr(routeProtocols, r.Protocol)
+	}
 	r.Text = routeText(o, r, names)
+	e.To, e.Table, e.Text, e.Type, e.Metric = r.To.String(), r.Table, r.Text, routeTypes[o[7]], uint32(r.Metric)
+	if r.Source.IsValid() {
+		e.Source = r.Source.String()
+	}
+	e.Onlink, e.Dead = flags&unix.RTNH_F_ONLINK != 0, flags&unix.RTNH_F_DEAD != 0
 	return r
 }
 
@@ -172,8 +186,8 @@ func routeText(o Object, r Route, names map[int]string) string {
 		}
 	}
 	b.WriteString(via + device)
-	if r.Protocol != unix.RTPROT_UNSPEC {
-		b.WriteString(" proto " + nameOr(routeProtocols, r.Protocol))
+	if r.Entry.Protocol != "" {
+		b.WriteString(" proto " + r.Entry.Protocol)
 	}
 	if o[0] == unix.AF_INET && o[6] != unix.RT_SCOPE_UNIVERSE {
 		b.WriteString(" scope " + nameOr(routeScopes, o[6]))

@@ -109,16 +109,15 @@ func (m *machine) routeOf(line string) (r record.RouteEntry, words []string, is 
 		six = strings.Contains(words[i+1], ":")
 	}
 	to, _ := destination(words[at], six || slices.Contains(words, "pref"))
-	r.To, r.Table = to.String(), mainTable
+	table := mainTable
 	if name := m.command.after("table"); name != "" && name != "all" && m.command.is("ip") {
-		r.Table = m.table(name)
+		table = m.table(name)
 	}
 	if i := slices.Index(words, "table"); i >= 0 && i+1 < len(words) {
-		r.Table = m.table(words[i+1])
+		table = m.table(words[i+1])
 		words = slices.Delete(words, i, i+2)
 	}
-	r.Text = plain.Short(strings.Join(words, " "), 300)
-	return r, words, true
+	return record.ParseRoute(table, to.String(), plain.Short(strings.Join(words, " "), 300)), words, true
 }
 
 // routeKey is what tells routes of one machine apart.

@@ -148,24 +148,6 @@ type RuleEntry struct {
 	Other bool `json:"other,omitempty"`
 }
 
-// RouteEntry is one route of one table, spelled as ip-route(8) would.
-type RouteEntry struct {
-	// To is the destination, and Nexthops are there if it has several.
-	To       string         `json:"to,omitempty"`
-	Nexthops []RouteNexthop `json:"nexthops,omitempty"`
-	Table    int            `json:"table"`
-	Text     string         `json:"text"`
-}
-
-// RouteNexthop is one of a route's next hops.
-type RouteNexthop struct {
-	Interface string `json:"interface"`
-	Via       string `json:"via,omitempty"` // absent: the destination itself
-	Weight    int    `json:"weight"`
-	// Down: its interface is down or has no carrier.
-	Down bool `json:"down,omitempty"`
-}
-
 // RouteLookup is the kernel's answer to "by which interface does a packet from
 // Source to Destination leave?".
 type RouteLookup struct {

@@ -166,20 +166,20 @@ func qdiscs(h record.HostReading, port string) string {
 // routes are those by interfaces that flows used, and those by none.
 func routes(s record.Snapshot, used []string) (list []string) {
 	for _, r := range s.Routes {
-		words := strings.Fields(r.Text)
-		by := func(n record.RouteNexthop) bool { return slices.Contains(used, n.Interface) }
-		i := slices.Index(words, "dev")
-		elsewhere := i >= 0 && i+1 < len(words) && !slices.Contains(used, words[i+1])
-		if len(r.Nexthops) > 0 && !slices.ContainsFunc(r.Nexthops, by) || elsewhere || isLinkLocal(words) {
-			continue
+		elsewhere := (r.Interface != "" || len(r.Nexthops) > 0) && !slices.ContainsFunc(used, r.By)
+		if !elsewhere && !isLinkLocal(r) {
+			list = append(list, strings.Join(strings.Fields(r.Text), " "))
 		}
-		list = append(list, strings.Join(words, " "))
 	}
 	return list
 }
 
-func isLinkLocal(words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "fe80:") })
+// isLinkLocal reports whether a route leads to a link-local address, by one or from one.
+func isLinkLocal(r record.RouteEntry) bool {
+	is := func(address string) bool { return strings.HasPrefix(address, "fe80:") }
+	return is(r.To) || is(r.Via) || is(r.Source) || slices.ContainsFunc(r.Nexthops, func(n record.RouteNexthop) bool {
+		return is(n.Via)
+	})
 }
 
 func rules(s record.Snapshot) (list []string) {

@@ -19,8 +19,8 @@ func TestRecorded(t *testing.T) {
 				{Interface: "docker0", MTU: 1500, Kind: "bridge"},
 			},
 			Rules: []record.RuleEntry{{Priority: 32766, Table: 254}},
-			Routes: []record.RouteEntry{{Table: 254, Text: "default via 10.0.0.1 dev eth0"},
-				{Table: 254, Text: "172.17.0.0/16 dev docker0"}},
+			Routes: []record.RouteEntry{record.ParseRoute(254, "", "default via 10.0.0.1 dev eth0"),
+				record.ParseRoute(254, "", "172.17.0.0/16 dev docker0")},
 			Sysctls: map[string]string{"net.ipv4.tcp_wmem": "4096\t16384\t32768", "net.ipv4.tcp_sack": "1"},
 		}
 		client.End.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Kind: "mq"},
@@ -78,7 +78,7 @@ func TestRecorded(t *testing.T) {
 			c.Snapshot.Routes = c.Snapshot.Routes[:1]
 		}, nil},
 		{"a route and a rule", func(c, _ *record.HostReading, _ *record.Flow) {
-			c.Snapshot.Routes[0].Text = "default via 10.0.0.9 dev eth0"
+			c.Snapshot.Routes[0] = record.ParseRoute(254, "", "default via 10.0.0.9 dev eth0")
 			c.Snapshot.Rules = append(c.Snapshot.Rules, record.RuleEntry{Priority: 100, From: "10.0.0.2/32",
 				Table: 100})
 		}, []record.Difference{{What: "route of client", From: "default via 10.0.0.1 dev eth0"},

@@ -20,7 +20,7 @@ func TestSnapshots(t *testing.T) {
 			Qdiscs: []record.Qdisc{{Parent: "root", Kind: "tbf", Options: map[string]string{"limit": "3000"}},
 				{Parent: "1:1", Kind: "pfifo", Options: map[string]string{"limit": "2"}}}}}
 		s.Reading.Snapshot.Routes = []record.RouteEntry{
-			{Table: 254, To: "0.0.0.0/0", Text: "default via 192.0.2.9 dev eth0"}}
+			record.ParseRoute(254, "0.0.0.0/0", "default via 192.0.2.9 dev eth0")}
 		s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9",
 			MAC: "02:00:00:00:00:09", State: "REACHABLE"}}
 		s.Reading.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxBytes: 100, AtNs: 5}}
@@ -38,7 +38,7 @@ func TestSnapshots(t *testing.T) {
 	to.Reading.Snapshot.Interfaces[0].Addresses = []string{"192.0.2.1/24", "192.0.2.2/24"}
 	to.Reading.Snapshot.Interfaces[0].Qdiscs[0].Options["limit"] = "3000000"
 	to.Reading.Snapshot.Interfaces[0].Qdiscs[1].Kind = "bfifo"
-	to.Reading.Snapshot.Routes[0].Text = "default via 192.0.2.8 dev eth0"
+	to.Reading.Snapshot.Routes[0] = record.ParseRoute(254, "", "default via 192.0.2.8 dev eth0")
 	to.Reading.Snapshot.Neighbours[0].State = "STALE"
 	to.Reading.End.Interfaces[0].RxBytes, to.Reading.End.Interfaces[0].AtNs = 350, 9
 	to.State.Parameters["net.ipv4.tcp_sack"] = "0"

@@ -62,7 +62,7 @@ func TestAcceptRestated(t *testing.T) {
 	filter := func(x, _ *record.HostSnapshot) { x.Reading.End.SNMP[filterCounter] = 769 }
 	gateway := func(x, _ *record.HostSnapshot) {
 		x.Reading.Snapshot.Routes = []record.RouteEntry{
-			{Table: mainTable, To: "default", Text: "default via 10.72.0.9 dev eth0"}}
+			record.ParseRoute(mainTable, "0.0.0.0/0", "default via 10.72.0.9 dev eth0")}
 		x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "10.72.0.9", State: "FAILED"}}
 		x.State.KernelDrops.Rows = []record.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx",
 			Packets: 40}}

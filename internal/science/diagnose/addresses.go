@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 
 	"linerate/internal/model/device"
@@ -118,33 +117,20 @@ func shareSubnet(a, b *netif) bool {
 	return false
 }
 
-// via is a route's gateway and interface, as ip-route(8) spells it.
-func via(r record.RouteEntry) (gateway netip.Addr, name string) {
-	words := strings.Fields(r.Text)
-	for i, word := range words[:max(len(words)-1, 0)] {
-		switch word {
-		case "via":
-			next := words[i+1]
-			if next == "inet6" && i+2 < len(words) {
-				next = words[i+2]
-			}
-			gateway, _ = netip.ParseAddr(next)
-		case "dev":
-			name = words[i+1]
-		}
+// hopsOf are the next hops of a route, one included; without a gateway where the destination is on
+// the link.
+func hopsOf(r record.RouteEntry) []record.RouteNexthop {
+	if len(r.Nexthops) > 0 {
+		return r.Nexthops
 	}
-	return gateway, name
+	return []record.RouteNexthop{{Interface: r.Interface, Via: r.Via}}
 }
 
 // eachGateway are the routes by a gateway, each gateway once.
 func (h *host) eachGateway(yield func(r record.RouteEntry, gateway netip.Addr, name string)) {
 	seen := map[netip.Addr]bool{}
 	for _, r := range h.reading.Snapshot.Routes {
-		hops := r.Nexthops
-		if gateway, name := via(r); len(hops) == 0 && gateway.IsValid() {
-			hops = []record.RouteNexthop{{Interface: name, Via: gateway.String()}}
-		}
-		for _, hop := range hops {
+		for _, hop := range hopsOf(r) {
 			gateway, err := netip.ParseAddr(hop.Via)
 			if err == nil && !seen[gateway] {
 				seen[gateway] = true
@@ -183,7 +169,7 @@ func gatewaysOffLink(f observed) (findings []record.Finding) {
 		h.eachGateway(func(r record.RouteEntry, gateway netip.Addr, name string) {
 			i := slices.IndexFunc(h.netifs, func(p *netif) bool { return p.name == name })
 			if i < 0 || gateway.IsLinkLocalUnicast() || h.missing(everyRoute) != "" ||
-				strings.Contains(r.Text, "onlink") ||
+				r.Onlink ||
 				slices.ContainsFunc(h.netifs[i].prefixes, func(p netip.Prefix) bool { return p.Contains(gateway) }) ||
 				h.routed(gateway, name) {
 				return
@@ -204,30 +190,23 @@ func gatewaysOffLink(f observed) (findings []record.Finding) {
 // routed reports whether a route without a gateway leads to an address by an interface.
 func (h *host) routed(addr netip.Addr, name string) bool {
 	return slices.ContainsFunc(h.reading.Snapshot.Routes, func(r record.RouteEntry) bool {
-		gateway, by := via(r)
 		to, err := netip.ParsePrefix(r.To)
-		return err == nil && to.Contains(addr) && by == name && !gateway.IsValid() && len(r.Nexthops) == 0
+		return err == nil && to.Contains(addr) && r.Interface == name && r.Via == "" && len(r.Nexthops) == 0
 	})
 }
 
 // discarding are the types of routes that discard, as ip-route(8) spells them.
 var discarding = []string{"blackhole", "unreachable", "prohibit", "throw"}
 
-func isDiscard(r record.RouteEntry) bool {
-	word, _, _ := strings.Cut(r.Text, " ")
-	return slices.Contains(discarding, word)
-}
+func isDiscard(r record.RouteEntry) bool { return slices.Contains(discarding, r.Type) }
 
 // lastResort reports whether a route is a default one that yields to any other: the kernel's own
 // of IPv6, and the one that keeps lookups in the table of a VRF from going on in other tables
 // (Documentation/networking/vrf.rst: metric 4278198272). The uppermost byte of such a metric is
 // 255, which routing daemons take for the distance of a route that is not to be used.
 func lastResort(r record.RouteEntry) bool {
-	_, after, _ := strings.Cut(r.Text, " metric ")
-	word, _, _ := strings.Cut(after, " ")
-	metric, err := strconv.ParseUint(word, 10, 32)
 	to, _ := destination(r, !strings.Contains(r.To, ":"))
-	return err == nil && metric >= 255<<24 && to.Bits() == 0
+	return r.Metric >= 255<<24 && to.Bits() == 0
 }
 
 // blackhole finds routes that discard, but those of the kernel's own and of last resort.
@@ -235,12 +214,11 @@ func blackhole(_ observed, h *host) *record.Finding {
 	var rows, places []string
 	confidence := record.Possible // of a routing daemon, or of a network of containers
 	for _, r := range h.reading.Snapshot.Routes {
-		if isDiscard(r) && !strings.Contains(r.Text, "dev lo proto kernel") && !lastResort(r) && r.Table != 255 &&
-			len(rows) < 6 {
+		if isDiscard(r) && !(r.Interface == "lo" && r.Protocol == "kernel") && !lastResort(r) &&
+			r.Table != localTable && len(rows) < 6 {
 			rows = append(rows, fmt.Sprintf("table %d: %s", r.Table, r.Text))
 			places = append(append(places, "route "+r.To), backs(r)...)
-			if strings.Contains(r.Text, "proto boot") || strings.Contains(r.Text, "proto static") ||
-				!strings.Contains(r.Text, " proto ") {
+			if slices.Contains([]string{"", "boot", "static"}, r.Protocol) {
 				confidence = record.Likely // a person's
 			}
 		}

@@ -110,7 +110,7 @@ func TestFixFitsTheHost(t *testing.T) {
 	tr := trial(3, "reads")
 	s := &tr.Hosts[0].Snapshot
 	s.Rules = append(s.Rules, record.RuleEntry{Priority: 100, Table: 101})
-	s.Routes = append(s.Routes, record.RouteEntry{Table: 254, Text: "default via 192.168.1.1 dev eth0"})
+	s.Routes = append(s.Routes, record.ParseRoute(254, "", "default via 192.168.1.1 dev eth0"))
 	fix := find(t, tr, "same-subnet-one-egress").Fix
 	contains(t, fix, "dev eth1 src 192.168.1.16 table 102")
 	contains(t, fix, "ip route replace default via 192.168.1.1 dev eth1 table 102")

@@ -231,11 +231,8 @@ func (h *host) routeBy(to netip.Prefix, hops []record.RouteNexthop,
 // second route.
 func (h *host) metric(to netip.Prefix) int {
 	for _, r := range h.reading.Snapshot.Routes {
-		words := strings.Fields(r.Text)
-		if at := slices.Index(words, "metric"); r.Table == mainTable && r.To == to.String() && at >= 0 &&
-			at+1 < len(words) {
-			n, _ := strconv.Atoi(words[at+1]) // as the kernel said it
-			return n
+		if r.Table == mainTable && r.To == to.String() && r.Metric > 0 {
+			return int(r.Metric)
 		}
 	}
 	return 0

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strconv"
-	"strings"
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -143,10 +141,8 @@ func (p *netif) reaches(address netip.Addr, hop record.RouteNexthop) bool {
 // destination goes by; 0: by none.
 func (h *host) object(to netip.Prefix) int {
 	for _, r := range h.reading.Snapshot.Routes {
-		if _, after, by := strings.Cut(r.Text+" ", " nhid "); by && r.Table == mainTable && r.To == to.String() {
-			number, _, _ := strings.Cut(after, " ")
-			id, _ := strconv.Atoi(number)
-			return id
+		if r.Object != 0 && r.Table == mainTable && r.To == to.String() {
+			return r.Object
 		}
 	}
 	return 0

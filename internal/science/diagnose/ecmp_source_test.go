@@ -14,10 +14,11 @@ import (
 func twoSubnets(object bool, flows ...[2]int) (record.Trial, *topology.Topology) {
 	over := &topology.Topology{Hosts: []topology.Host{{Name: "client"}, {Name: "server"}}}
 	h := record.HostReading{Host: "client"}
-	route := record.RouteEntry{Table: mainTable, To: "10.9.0.1/32", Text: "10.9.0.1 proto static"}
+	text := "10.9.0.1 proto static"
 	if object {
-		route.Text += " nhid 10"
+		text += " nhid 10"
 	}
+	route := record.ParseRoute(mainTable, "10.9.0.1/32", text)
 	for p := range 2 {
 		name := fmt.Sprintf("eth%d", p)
 		for i := range over.Hosts {

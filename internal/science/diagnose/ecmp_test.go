@@ -153,8 +153,8 @@ func TestECMPSettings(t *testing.T) {
 		over := c.topology()
 		var got []string
 		trial := c.trial(over)
-		for i, r := range trial.Hosts[0].Snapshot.Routes {
-			trial.Hosts[0].Snapshot.Routes[i].Text = r.To + " metric 20 nexthop …"
+		for i := range trial.Hosts[0].Snapshot.Routes {
+			trial.Hosts[0].Snapshot.Routes[i].Metric = 20
 		}
 		for _, f := range Diagnose(trial, over) {
 			for _, s := range f.Settings {
@@ -262,7 +262,7 @@ func TestDeadNexthop(t *testing.T) {
 	byGroup := func(id int) func(*record.Snapshot, *record.Trial) {
 		return func(s *record.Snapshot, t *record.Trial) {
 			hop(s).Down, s.Sysctls["net.ipv4.fib_multipath_use_neigh"] = true, "1"
-			s.Routes[1].Text = fmt.Sprintf("10.0.200.2 nhid %d", id)
+			s.Routes[1].Object = id
 			fail(t)
 		}
 	}

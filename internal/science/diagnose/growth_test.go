@@ -62,7 +62,7 @@ func TestTracerouteThrough(t *testing.T) {
 // its routes, and a host that reaches others by IPv6 alone counts IPv4 addresses of names.
 func TestRouteless(t *testing.T) {
 	route := func(to, text string) record.RouteEntry {
-		return record.RouteEntry{Table: mainTable, To: to, Text: text}
+		return record.ParseRoute(mainTable, to, text)
 	}
 	four, six := route("0.0.0.0/0", "default via 192.0.2.1 dev eth0"),
 		route("::/0", "default via fe80::1 dev eth0 metric 1024")

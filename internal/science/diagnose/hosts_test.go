@@ -320,7 +320,8 @@ func TestInside(t *testing.T) {
 				MAC: "02:42:00:00:00:01", Addresses: []string{"172.17.0.1/16"}},
 			record.InterfaceSnapshot{Interface: "veth1", Kind: "veth", Master: "docker0", Up: true, MTU: 1500 - 50*i})
 		s.State.NICs = append(s.State.NICs, record.NIC{Interface: "docker0"})
-		s.Reading.Snapshot.Routes = []record.RouteEntry{{Table: 254, Text: "blackhole 10.244.7.0/26 proto bird"}}
+		s.Reading.Snapshot.Routes = []record.RouteEntry{
+			record.ParseRoute(254, "", "blackhole 10.244.7.0/26 proto bird")}
 	}
 	for _, f := range Hosts(hosts).Findings {
 		if f.ID != "blackhole-route" || f.Confidence != record.Possible {
@@ -348,7 +349,7 @@ func TestSpelled(t *testing.T) {
 	b.Reading.Snapshot.Interfaces = append(b.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "eth1",
 		MAC: stranger, MTU: 9000, Up: true, Addresses: []string{"192.0.2.3/24"}})
 	b.Reading.Snapshot.Routes = []record.RouteEntry{
-		{Table: mainTable, To: "0.0.0.0/0", Text: "default via 198.51.100.1 dev eth0"}}
+		record.ParseRoute(mainTable, "0.0.0.0/0", "default via 198.51.100.1 dev eth0")}
 	want := map[string]string{
 		"mtu-differs":            "on b: ip link set dev eth0 mtu 1500",
 		"address-twice":          "b.eth0: 192.0.2.1/24, 02:00:00:00:00:02",

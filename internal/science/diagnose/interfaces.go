@@ -192,9 +192,7 @@ func routeVia(r record.RouteEntry, name string) bool {
 	if r.Table == 255 || strings.HasPrefix(r.To, "fe80:") || strings.HasPrefix(r.To, "ff00:") {
 		return false
 	}
-	words := strings.Fields(r.Text)
-	at := slices.Index(words, "dev")
-	return at >= 0 && at+1 < len(words) && words[at+1] == name
+	return r.By(name)
 }
 
 func carrierFlaps(p port) *record.Finding {

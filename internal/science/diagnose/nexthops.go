@@ -101,8 +101,7 @@ func deadNexthop(n record.Nexthop, unanswered map[hop]string) string {
 // routesBy are routes that refer to a nexthop object.
 func (h *host) routesBy(id int) (list []record.RouteEntry) {
 	for _, r := range h.reading.Snapshot.Routes {
-		words := strings.Fields(r.Text)
-		if at := slices.Index(words, "nhid"); at >= 0 && at+1 < len(words) && words[at+1] == fmt.Sprint(id) {
+		if r.Object == id {
 			list = append(list, r)
 		}
 	}

@@ -43,7 +43,7 @@ func TestNexthopGroups(t *testing.T) {
 	} {
 		s := hostNamed("nas", 15)
 		s.Reading.Snapshot.Routes = []record.RouteEntry{
-			{To: "198.51.100.0/24", Table: 254, Text: "198.51.100.0/24 proto static nhid 10"}}
+			record.ParseRoute(254, "198.51.100.0/24", "198.51.100.0/24 proto static nhid 10")}
 		s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.2",
 			MAC: "02:00:00:00:00:02", State: "REACHABLE"}, {Interface: "eth0", Address: "192.0.2.3",
 			MAC: "02:00:00:00:00:03", State: "STALE"}}

@@ -88,15 +88,8 @@ func (h *host) path(c record.Connection) (places []string) {
 	if !found || h.otherRoutes() {
 		return append(places, record.AnyRoute)
 	}
-	hops := r.Nexthops
-	if gateway, name := via(r); len(hops) == 0 {
-		hops = []record.RouteNexthop{{Interface: name}}
-		if gateway.IsValid() {
-			hops[0].Via = gateway.String()
-		}
-	}
 	places = append(places, "route "+r.To)
-	for _, hop := range hops {
+	for _, hop := range hopsOf(r) {
 		places = append(places, h.device(hop.Interface)...)
 		if hop.Via != "" {
 			places = append(places, "via "+hop.Via)
@@ -130,13 +123,9 @@ func (h *host) byGateway(gateway netip.Addr, name string) [][]string {
 	if h.gatewayed == nil {
 		h.gatewayed = map[netip.Addr][]string{}
 		for _, r := range h.reading.Snapshot.Routes {
-			by, _ := via(r)
-			gateways := []netip.Addr{by}
-			for _, hop := range r.Nexthops[:min(len(r.Nexthops), mostPlaces)] {
-				gateways = append(gateways, parse(hop.Via))
-			}
-			for _, g := range gateways {
-				if g.IsValid() && len(h.gatewayed[g]) < mostPlaces {
+			hops := hopsOf(r)
+			for _, hop := range hops[:min(len(hops), mostPlaces)] {
+				if g := parse(hop.Via); g.IsValid() && len(h.gatewayed[g]) < mostPlaces {
 					h.gatewayed[g] = append(h.gatewayed[g], backs(r)...)
 				}
 			}

@@ -55,8 +55,7 @@ func TestPlaces(t *testing.T) {
 	}
 	route := func(to, text string) func(x, y *record.HostSnapshot) {
 		return func(_, y *record.HostSnapshot) {
-			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable, To: to,
-				Text: text})
+			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.ParseRoute(mainTable, to, text))
 		}
 	}
 	waits := func(remotes ...string) func(x, y *record.HostSnapshot) {
@@ -107,15 +106,15 @@ func TestPlaces(t *testing.T) {
 			route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"),
 			waits("10.73.0.1:80")}, "syn-unanswered y", ""},
 		{"the peer's gateway back does not answer", []func(x, y *record.HostSnapshot){func(x, y *record.HostSnapshot) {
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable,
-				To: "10.72.0.2/32", Text: "10.72.0.2 via 10.73.0.254 dev eth1"})
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.ParseRoute(mainTable, "10.72.0.2/32",
+				"10.72.0.2 via 10.73.0.254 dev eth1"))
 			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.254",
 				State: "FAILED"}}
 		}, waits("10.72.0.1:80")}, "syn-unanswered y", "gateway-unresolved"},
 		{"a gateway of the peer to others does not answer", []func(x, y *record.HostSnapshot){
 			func(x, y *record.HostSnapshot) {
-				x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable,
-					To: "198.51.100.0/24", Text: "198.51.100.0/24 via 10.73.0.254 dev eth1"})
+				x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
+					record.ParseRoute(mainTable, "198.51.100.0/24", "198.51.100.0/24 via 10.73.0.254 dev eth1"))
 				x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.254",
 					State: "FAILED"}}
 			}, waits("10.72.0.1:80")}, "syn-unanswered y", ""},
@@ -149,8 +148,8 @@ func TestPlaces(t *testing.T) {
 					{ID: 2, Interface: "eth0", Via: "10.72.0.254"}}
 			}}, "gateway-unresolved y", "nexthop-dead"},
 		{"the peer discards its answers", []func(x, y *record.HostSnapshot){func(x, _ *record.HostSnapshot) {
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable,
-				To: "10.72.0.2/32", Text: "blackhole 10.72.0.2"})
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.ParseRoute(mainTable, "10.72.0.2/32",
+				"blackhole 10.72.0.2"))
 		}, waits("10.72.0.1:80")}, "blackhole-route x", "return-route-missing"},
 		{"a wrong entry floods frames", []func(x, y *record.HostSnapshot){twice("10.73.0.9"),
 			func(_, y *record.HostSnapshot) {

@@ -39,12 +39,6 @@ const localTable, defaultTable = 255, 253
 
 // destination is the prefix that a route is for.
 func destination(r record.RouteEntry, v4 bool) (netip.Prefix, bool) {
-	if r.To == "default" || r.To == "" && strings.Contains(r.Text, "default") {
-		if v4 != strings.Contains(r.Text, ":") {
-			return netip.PrefixFrom(netip.IPv4Unspecified(), 0), v4
-		}
-		return netip.PrefixFrom(netip.IPv6Unspecified(), 0), !v4
-	}
 	if p, err := netip.ParsePrefix(r.To); err == nil {
 		return p, p.Addr().Is4() == v4
 	}

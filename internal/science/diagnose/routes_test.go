@@ -26,7 +26,7 @@ func TestDiscardingRoutes(t *testing.T) {
 		{mainTable, "::/0", "unreachable default metric 4294967295 error -101", ""},
 	} {
 		s := hostNamed("nas", 15)
-		s.Reading.Snapshot.Routes = []record.RouteEntry{{Table: test.table, To: test.to, Text: test.text}}
+		s.Reading.Snapshot.Routes = []record.RouteEntry{record.ParseRoute(test.table, test.to, test.text)}
 		if got := names(Hosts([]record.HostSnapshot{s}).Findings); got != test.want {
 			t.Errorf("table %d: %s: found %q, want %q", test.table, test.text, got, test.want)
 		}
@@ -69,8 +69,8 @@ func TestOmittedRoutes(t *testing.T) {
 				{Priority: 32766, Table: mainTable}}
 		},
 		"gateway-off-link": func(x, _ *record.HostSnapshot) {
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable,
-				To: "0.0.0.0/0", Text: "default via 203.0.113.1 dev eth0"})
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.ParseRoute(mainTable, "0.0.0.0/0",
+				"default via 203.0.113.1 dev eth0"))
 		},
 		"strict-rp-filter": func(_, y *record.HostSnapshot) { // of ARP requests whose sender has no route
 			y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1",

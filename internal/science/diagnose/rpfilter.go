@@ -392,7 +392,7 @@ func (h *host) senders(name string, target netip.Addr) (list []netip.Addr) {
 		}
 		for _, r := range h.reading.Snapshot.Routes { // addresses of the loopback are local routes only
 			to, known := destination(r, true)
-			if known && r.Table == localTable && strings.HasPrefix(r.Text, "local ") && to.IsSingleIP() &&
+			if known && r.Table == localTable && r.Type == "local" && to.IsSingleIP() &&
 				!to.Addr().IsLoopback() {
 				add(&netif{prefixes: []netip.Prefix{to}}, false)
 			}
@@ -455,7 +455,7 @@ func (h *host) egress(from, to netip.Addr) (names []string, known bool) {
 			prefix, err := netip.ParsePrefix(r.To)
 			// Of several, the kernel lists the one with the smallest metric first.
 			if err == nil && r.Table == rule.Table && prefix.Contains(to) && prefix.Bits() > bits &&
-				!strings.Contains(r.Text, " dead") {
+				!r.Dead {
 				best, bits = r, prefix.Bits()
 			}
 		}
@@ -465,9 +465,8 @@ func (h *host) egress(from, to netip.Addr) (names []string, known bool) {
 		for _, hop := range best.Nexthops {
 			names = append(names, hop.Interface)
 		}
-		if _, name := via(best); len(names) == 0 && name != "" && !strings.HasPrefix(best.Text, "broadcast ") &&
-			!strings.HasPrefix(best.Text, "local ") {
-			names = append(names, name)
+		if len(names) == 0 && best.Interface != "" && best.Type != "broadcast" && best.Type != "local" {
+			names = append(names, best.Interface)
 		}
 		return names, true
 	}

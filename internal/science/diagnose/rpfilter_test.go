@@ -22,8 +22,8 @@ func twoHosts() (x, y record.HostSnapshot) {
 			net := []string{"10.72.0", "10.73.0"}[n]
 			r.Interfaces = append(r.Interfaces, record.InterfaceSnapshot{Interface: name, MAC: "02:00:00:00:0" +
 				string(rune('0'+i)) + ":0" + string(rune('0'+n)), MTU: 1500, Up: true, Addresses: []string{net + end}})
-			r.Routes = append(r.Routes, record.RouteEntry{Table: mainTable, To: net + ".0/24", Text: net +
-				".0/24 dev " + name + " proto kernel scope link"})
+			r.Routes = append(r.Routes, record.ParseRoute(mainTable, net+".0/24", net+
+				".0/24 dev "+name+" proto kernel scope link"))
 			s.Reading.Begin.Interfaces = append(s.Reading.Begin.Interfaces, record.InterfaceCounters{Interface: name,
 				RxPackets: 100})
 			s.Reading.End.Interfaces = append(s.Reading.End.Interfaces, record.InterfaceCounters{Interface: name,
@@ -127,9 +127,9 @@ func TestFilteredRequests(t *testing.T) {
 		}, "strict-rp-filter x likely"},
 		{"it is y's gateway", func(x, y *record.HostSnapshot) {
 			elsewhere(x, y)
-			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.RouteEntry{Table: mainTable,
-				To: "0.0.0.0/0", Text: "default via 10.73.0.1 dev eth1"},
-				record.RouteEntry{Table: mainTable, To: "10.73.0.1/32", Text: "10.73.0.1 dev eth1 scope link"})
+			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.ParseRoute(mainTable, "0.0.0.0/0",
+				"default via 10.73.0.1 dev eth1"),
+				record.ParseRoute(mainTable, "10.73.0.1/32", "10.73.0.1 dev eth1 scope link"))
 		}, "strict-rp-filter x likely"},
 		{"from an address of the subnet", func(_, y *record.HostSnapshot) {
 			asks(y)
@@ -144,14 +144,14 @@ func TestFilteredRequests(t *testing.T) {
 			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.73.0.1/32", Table: 101},
 				{Priority: 32766, Table: mainTable}}
 			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
-				record.RouteEntry{Table: 101, To: "10.72.0.0/24", Text: "10.72.0.0/24 dev eth1"})
+				record.ParseRoute(101, "10.72.0.0/24", "10.72.0.0/24 dev eth1"))
 		}, "neighbour-failed y possible"},
 		{"a rule of another source has it leave by eth1", func(x, y *record.HostSnapshot) {
 			elsewhere(x, y)
 			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.72.0.1/32", Table: 101},
 				{Priority: 32766, Table: mainTable}}
 			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
-				record.RouteEntry{Table: 101, To: "10.72.0.0/24", Text: "10.72.0.0/24 dev eth1"})
+				record.ParseRoute(101, "10.72.0.0/24", "10.72.0.0/24 dev eth1"))
 		}, "strict-rp-filter x likely"},
 		{"a rule goes by what is not known", func(x, y *record.HostSnapshot) {
 			elsewhere(x, y)
@@ -187,7 +187,7 @@ func TestFilteredRequests(t *testing.T) {
 // TestFilterFix: the loose filter helps senders to which there is a route, and no others.
 func TestFilterFix(t *testing.T) {
 	route := func(to, text string) record.RouteEntry {
-		return record.RouteEntry{Table: mainTable, To: to, Text: text}
+		return record.ParseRoute(mainTable, to, text)
 	}
 	far := func(_, y *record.HostSnapshot) {
 		y.Reading.Snapshot.Interfaces[1].Addresses = append(y.Reading.Snapshot.Interfaces[1].Addresses,

@@ -290,11 +290,10 @@ func (h *host) usesTable(table int) bool {
 // gateway is the next hop of the main table's default route of a family.
 func (h *host) gateway(six bool) netip.Addr {
 	for _, r := range h.reading.Snapshot.Routes {
-		words := strings.Fields(r.Text)
-		if len(words) > 2 && (r.Table == mainTable || r.Table == 0) && words[0] == "default" && words[1] == "via" {
-			if via := parse(words[2]); via.IsValid() && via.Is6() == six {
-				return via
-			}
+		to, is := destination(r, !six)
+		via := parse(r.Via)
+		if is && to.Bits() == 0 && (r.Table == mainTable || r.Table == 0) && via.IsValid() && via.Is6() == six {
+			return via
 		}
 	}
 	return netip.Addr{}

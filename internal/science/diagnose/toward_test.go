@@ -24,7 +24,7 @@ func TestToward(t *testing.T) {
 		nas.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 17, Backlog: 16}}
 		for _, s := range []*record.HostSnapshot{&nas, &client, &other} {
 			s.Reading.Snapshot.Routes = []record.RouteEntry{
-				{Table: mainTable, To: "192.0.2.0/24", Text: "192.0.2.0/24 dev eth0 proto kernel scope link"}}
+				record.ParseRoute(mainTable, "192.0.2.0/24", "192.0.2.0/24 dev eth0 proto kernel scope link")}
 		}
 		for _, remote := range test.remotes {
 			client.State.Notable = append(client.State.Notable, record.Connection{Local: "192.0.2.16:9", Remote: remote,

@@ -113,8 +113,8 @@ func TestIPv6Egress(t *testing.T) {
 		}
 	}
 	tr.Hosts[0].Snapshot.Routes = append(tr.Hosts[0].Snapshot.Routes,
-		record.RouteEntry{Table: 254, Text: "default via 192.168.1.1 dev eth0"},
-		record.RouteEntry{Table: 254, Text: "default via fe80::1 dev eth0"})
+		record.ParseRoute(254, "", "default via 192.168.1.1 dev eth0"),
+		record.ParseRoute(254, "", "default via fe80::1 dev eth0"))
 	contains(t, find(t, tr, "same-subnet-one-egress").Fix, "ip -6 route replace default via fe80::1 dev eth1 table 101")
 	if got := names(Diagnose(sixth(trial(4, "reads")), &topology.Topology{Hosts: six.Hosts})); got != "" {
 		t.Errorf("routed by source, but %s", got)

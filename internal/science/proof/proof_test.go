@@ -262,7 +262,7 @@ func TestNotMet(t *testing.T) {
 		h.Snapshot.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.conf.all.rp_filter": "1",
 			"net.ipv4.conf.all.arp_ignore": "1"}
 		h.Snapshot.Reading.Snapshot.Routes = []record.RouteEntry{
-			{Table: 254, To: "0.0.0.0/0", Text: "default via 10.0.0.254 dev eno1"}}
+			record.ParseRoute(254, "0.0.0.0/0", "default via 10.0.0.254 dev eno1")}
 		h.Snapshot.Reading.End.SNMP = map[string]int64{"TcpExt.IPReversePathFilter": 300}
 		return h
 	}

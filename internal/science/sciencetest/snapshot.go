@@ -28,8 +28,8 @@ func (w *world) snapshot(node string) record.Snapshot {
 		for _, a := range p.Addresses {
 			port.Addresses = append(port.Addresses, fmt.Sprintf("%s/%d", a.First, a.Bits))
 			s.Routes = append(s.Routes,
-				record.RouteEntry{Table: 254, Text: fmt.Sprintf("192.168.1.0/24 dev %s proto kernel scope link src %s",
-					p.Name, a.First)})
+				record.ParseRoute(254, "", fmt.Sprintf("192.168.1.0/24 dev %s proto kernel scope link src %s",
+					p.Name, a.First)))
 		}
 		s.Interfaces = append(s.Interfaces, port)
 		w.sysctls(&s, p.Name, 0, 0, 0)
@@ -60,8 +60,8 @@ func (w *world) server(s *record.Snapshot) {
 		if w.fix.sourceRouting {
 			s.Rules = append(s.Rules, record.RuleEntry{Priority: 32765 - p, From: serverIP(p) + "/32", Table: 100 + p})
 			s.Routes = append(s.Routes,
-				record.RouteEntry{Table: 100 + p, Text: fmt.Sprintf("192.168.1.0/24 dev %s src %s", eth(p),
-					serverIP(p))})
+				record.ParseRoute(100+p, "", fmt.Sprintf("192.168.1.0/24 dev %s src %s", eth(p),
+					serverIP(p))))
 		}
 		for c := range w.Clients {
 			s.Lookups = append(s.Lookups, record.RouteLookup{Source: serverIP(p), Destination: w.clientIP(c),

@@ -53,8 +53,8 @@ func TestSnapshot(t *testing.T) {
 	s := record.HostSnapshot{Reading: record.HostReading{Host: "nas"}, Host: record.HostEnvironment{Host: "nas"}}
 	s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MAC: "52:54:00:12:34:56",
 		Addresses: []string{"192.168.77.15/24", "2001:db8:77::15/64"}}}
-	s.Reading.Snapshot.Routes = []record.RouteEntry{{Text: "default via 192.168.77.1 dev eth0 src 192.168.77.15",
-		To: "0.0.0.0/0"}}
+	s.Reading.Snapshot.Routes = []record.RouteEntry{
+		record.ParseRoute(0, "0.0.0.0/0", "default via 192.168.77.1 dev eth0 src 192.168.77.15")}
 	s.State.Listeners = []record.Listener{{Local: "192.168.77.15:445"}, {Local: "[2001:db8:77::15]:445"},
 		{Local: "0.0.0.0:22"}}
 	s.State.Resolver = &record.Resolver{Search: []string{"corp.example"}}
@@ -79,6 +79,7 @@ func TestSnapshot(t *testing.T) {
 	}
 	address, _, _ := strings.Cut(redacted.Reading.Snapshot.Interfaces[0].Addresses[0], "/")
 	if !strings.HasSuffix(redacted.Reading.Snapshot.Routes[0].Text, "src "+address) ||
+		redacted.Reading.Snapshot.Routes[0].Source != address || redacted.Reading.Snapshot.Routes[0].Via == "" ||
 		redacted.State.Listeners[0].Local != address+":445" {
 		t.Errorf("not the same address everywhere: %s", text)
 	}
@@ -178,9 +179,9 @@ func TestNamesStay(t *testing.T) {
 			key := strings.ReplaceAll(name, ".", "/")
 			s.Reading.Snapshot.Sysctls["net.ipv4.conf."+key+".rp_filter"] = "1"
 			s.Reading.Snapshot.Routes = append(s.Reading.Snapshot.Routes,
-				record.RouteEntry{To: fmt.Sprintf("192.0.2.%d/32", n+i), Table: 255,
-					Text: fmt.Sprintf("local 192.0.2.%d dev %s proto kernel scope host src 192.0.2.%d", n+i,
-						name, n+i)})
+				record.ParseRoute(255, fmt.Sprintf("192.0.2.%d/32", n+i),
+					fmt.Sprintf("local 192.0.2.%d dev %s proto kernel scope host src 192.0.2.%d", n+i,
+						name, n+i)))
 		}
 		s.State.FirstNamespace = true
 		s.State.Parameters = map[string]string{"net.core.rmem_max": "212992",
@@ -221,9 +222,10 @@ func TestNamesStay(t *testing.T) {
 	}
 	for i, s := range after {
 		for n, was := range before[i].Reading.Snapshot.Interfaces {
-			route := s.Reading.Snapshot.Routes[n].Text
+			r := s.Reading.Snapshot.Routes[n]
+			route := r.Text
 			if is := s.Reading.Snapshot.Interfaces[n]; is.Interface != was.Interface || is.Kind != was.Kind ||
-				!strings.HasPrefix(route, "local ") ||
+				!strings.HasPrefix(route, "local ") || r.Type != "local" || r.Protocol != "kernel" ||
 				!strings.Contains(route, " dev "+was.Interface+" proto kernel scope host ") {
 				t.Errorf("%+v, %q", is, route)
 			}

@@ -1,0 +1,118 @@
+package record
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// RouteEntry is one route of one table.
+type RouteEntry struct {
+	// To is the destination, and Nexthops are there if it has several.
+	To       string         `json:"to,omitempty"`
+	Nexthops []RouteNexthop `json:"nexthops,omitempty"`
+	Table    int            `json:"table"`
+	// Text is the route as ip-route(8) prints it, without its table.
+	Text string `json:"text"`
+	// Type is that of ip-route(8): "blackhole", "local" and so on; absent: unicast.
+	Type string `json:"type,omitempty"`
+	// Protocol is what made the route: "kernel", "boot", "bird" and so on, or a number; absent: not known.
+	Protocol string `json:"protocol,omitempty"`
+	// Via and Interface are the gateway and the interface of a route with one next hop; Via is absent
+	// where the destination is on the link.
+	Via       string `json:"via,omitempty"`
+	Interface string `json:"interface,omitempty"`
+	// Source is the address that the kernel prefers for packets from this host; absent: it chooses.
+	Source string `json:"source,omitempty"`
+	Metric uint32 `json:"metric,omitempty"`
+	// Object is the number of the nexthop object by which it goes; 0: none.
+	Object int `json:"object,omitempty"`
+	// Onlink: the gateway need not be in a subnet of the interface.
+	Onlink bool `json:"onlink,omitempty"`
+	// Dead: its interface is down.
+	Dead bool `json:"dead,omitempty"`
+}
+
+// RouteNexthop is one of a route's next hops.
+type RouteNexthop struct {
+	Interface string `json:"interface"`
+	Via       string `json:"via,omitempty"` // absent: the destination itself
+	Weight    int    `json:"weight"`
+	// Down: its interface is down or has no carrier.
+	Down bool `json:"down,omitempty"`
+}
+
+var routeTypes = []string{"unicast", "local", "broadcast", "anycast", "multicast", "blackhole", "unreachable",
+	"prohibit", "throw", "nat"}
+
+// ParseRoute returns a route to a destination in a table that ip-route(8) prints as text. Unknown words
+// are skipped. The next hops of a multipath route are left to the caller.
+func ParseRoute(table int, to, text string) RouteEntry {
+	r := RouteEntry{Table: table, To: to, Text: text}
+	r.parse()
+	return r
+}
+
+func (r *RouteEntry) parse() {
+	words := strings.Fields(r.Text)
+	if len(words) > 0 && words[0] != "unicast" && slices.Contains(routeTypes, words[0]) {
+		r.Type = words[0]
+	}
+	if r.To == "" && slices.Contains(words, "default") { // of records without destinations
+		if r.To = "0.0.0.0/0"; strings.Contains(r.Text, ":") {
+			r.To = "::/0"
+		}
+	}
+	if i := slices.Index(words, "nexthop"); i >= 0 {
+		words = words[:i]
+	}
+	for i, word := range words {
+		after := func(n int) string {
+			if i+n < len(words) {
+				return words[i+n]
+			}
+			return ""
+		}
+		switch word {
+		case "via":
+			if r.Via = after(1); r.Via == "inet6" {
+				r.Via = after(2)
+			}
+		case "dev":
+			r.Interface = after(1)
+		case "proto":
+			r.Protocol = after(1)
+		case "src":
+			r.Source = after(1)
+		case "metric":
+			n, _ := strconv.ParseUint(after(1), 10, 32) // 0: none, as the kernel has it
+			r.Metric = uint32(n)
+		case "nhid":
+			r.Object, _ = strconv.Atoi(after(1)) // 0: none
+		case "onlink":
+			r.Onlink = true
+		case "dead":
+			r.Dead = true
+		}
+	}
+}
+
+// UnmarshalJSON reads a route; of one that has only its text, as records of older versions have, it
+// sets the other fields by that.
+func (r *RouteEntry) UnmarshalJSON(b []byte) error {
+	type fields RouteEntry
+	if err := json.Unmarshal(b, (*fields)(r)); err != nil {
+		return err
+	}
+	if r.Type == "" && r.Protocol == "" && r.Via == "" && r.Interface == "" {
+		r.parse()
+	}
+	return nil
+}
+
+// By reports whether an interface is that of the route or of one of its next hops.
+func (r RouteEntry) By(name string) bool {
+	return name != "" && r.Interface == name ||
+		slices.ContainsFunc(r.Nexthops, func(n RouteNexthop) bool { return n.Interface == name })
+}
