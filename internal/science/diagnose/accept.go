@@ -6,11 +6,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Accept takes the findings that the user accepts on a day (time.DateOnly) out of those of an
+// accept takes the findings that are accepted on a day (time.DateOnly) out of those of an
 // evaluation, and lists them apart, with those that restate an accepted one under another name.
-// What else follows from an accepted cause is not accepted with it: a risk that the user takes
-// is found again when it does harm.
-func Accept(e *record.Evaluation, accepted []record.AcceptedRule, day string) {
+func (s *set) accept(e *record.Evaluation, accepted []record.AcceptedRule, day string) {
 	rest := []record.Finding{}
 	for _, f := range e.Findings {
 		f.ExplainedBy = ""
@@ -23,7 +21,7 @@ func Accept(e *record.Evaluation, accepted []record.AcceptedRule, day string) {
 	for i := 0; i < len(e.Accepted); i++ { // those that are added as well
 		cause := e.Accepted[i]
 		rest = slices.DeleteFunc(rest, func(f record.Finding) bool {
-			is := restates(f, cause.Finding)
+			is := s.restates(f, cause.Finding)
 			if f.ExplainedBy = cause.ID; is {
 				e.Accepted = append(e.Accepted, record.AcceptedFinding{Finding: f, Until: cause.Until,
 					Because: cause.Because})
@@ -31,15 +29,15 @@ func Accept(e *record.Evaluation, accepted []record.AcceptedRule, day string) {
 			return is
 		})
 	}
-	explain(rest)
+	s.explain(rest)
 	e.Findings = rest
 }
 
 // restates reports whether a finding is another name of the fact that a cause names: it follows
 // from the cause, and is about the same subject, or has no evidence but the cause's. One with
 // evidence of its own is a further fact, such as harm that the cause has done.
-func restates(f, cause record.Finding) bool {
-	if !explainedBy(f, cause) {
+func (s *set) restates(f, cause record.Finding) bool {
+	if !s.explainedBy(f, cause) {
 		return false
 	}
 	if f.Subject != "" && f.Subject == cause.Subject {

@@ -11,12 +11,16 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Rules about addresses, neighbours and routes: of one host, and of several against each other.
+// Rules about subnets of one host.
 var addressRules = []rule{
 	{id: "same-subnet-interfaces", host: true,
 		about: "Two interfaces, not of different VRFs, have addresses of one subnet, and arp_ignore and arp_filter let either answer for the other: the mechanism of arp-flux.",
 		parts: []string{"interfaces", "parameters"}, find: each(everyHost, sameSubnet),
 		explains: []string{"arp-flux", "arp-wrong-source", "same-subnet-one-egress", "rp-filter-drop"}},
+}
+
+// Rules about gateways.
+var gatewayRules = []rule{
 	{id: "gateway-unresolved", host: true, parts: []string{"routes", "neighbours"},
 		about: "A gateway of a route is FAILED or INCOMPLETE in the neighbour table.", find: gateways,
 		sameCause: sameSummary, explains: []string{"syn-unanswered", "connect-fails", "neighbour-failed", "no-route"},
@@ -24,12 +28,20 @@ var addressRules = []rule{
 	{id: "gateway-off-link", host: true, parts: []string{everyRoute, "interfaces"},
 		about: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.",
 		find:  gatewaysOffLink, sameCause: sameSummary, explains: []string{"gateway-unresolved"}},
+}
+
+// Rules about neighbours that do not answer.
+var neighbourRules = []rule{
 	{id: "neighbour-failed", host: true, parts: []string{"neighbours"},
 		about: "Neighbour entries are FAILED or INCOMPLETE; likely where the kernel drops at least ten packets for it (NEIGH_FAILED, traced).",
 		find:  each(everyHost, neighbourFailed), explains: []string{"syn-unanswered"}},
 	{id: "neighbour-table-full", host: true, about: "The neighbour table has at least 90 % of gc_thresh3 entries.",
 		find: neighbourTable, parts: []string{"neighbour tables", "parameters"}, sameCause: sameSummary,
 		explains: []string{"neighbour-failed"}},
+}
+
+// Rules about routes that discard, and about reverse-path filters.
+var filterRules = []rule{
 	{id: "blackhole-route", parts: []string{"routes"}, host: true,
 		about: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel and default routes of last resort (a metric of 4278190080 and more, as a VRF has) left out; likely if no daemon made it.",
 		find:  each(everyHost, blackhole), explains: []string{"no-route", "syn-unanswered"},
@@ -44,10 +56,18 @@ var addressRules = []rule{
 		find:  each(everyHost, looseFilter), parts: []string{"parameters"}, growth: true,
 		explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"},
 		atPeers:  []string{"syn-unanswered"}},
+}
+
+// Rules about entries of neighbours with wrong MAC addresses.
+var wrongNeighbourRules = []rule{
 	{id: "wrong-neighbour", parts: []string{"neighbours"}, host: true,
 		about: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces; certain if it is a static entry or another read host's. Without that host's snapshot, a static entry (PERMANENT) has another one than answers ARP requests.",
 		find:  wrongNeighbours, sameCause: sameSummary, explains: []string{"static-neighbour", "other-host-frames",
 			"syn-unanswered", "connect-fails"}},
+}
+
+// Rules about two hosts on one subnet.
+var hostsRules = []rule{
 	{id: "address-twice", host: true, about: "Two hosts have one address. Needs the snapshots of both.",
 		find: addressTwice, sameCause: sameSummary, explains: []string{"duplicate-address", "wrong-neighbour",
 			"syn-unanswered", "other-host-frames", "connect-fails"}},

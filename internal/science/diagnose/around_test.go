@@ -155,7 +155,7 @@ func TestAround(t *testing.T) {
 		var ids []string
 		for _, f := range Around(run, test.known) {
 			ids = append(ids, f.ID)
-			if slices.Equal(f.Treatments, []string{"one"}) != ruleOf(f.ID).growth {
+			if slices.Equal(f.Treatments, []string{"one"}) != all.ruleOf(f.ID).growth {
 				t.Errorf("%s: %s in %q", name, f.ID, f.Treatments)
 			}
 		}

@@ -302,7 +302,7 @@ func TestEveryRuleIsDocumented(t *testing.T) {
 			sections = append(sections, strings.TrimSpace(title))
 		}
 	}
-	for _, r := range append(slices.Clone(rules), unnamed) {
+	for _, r := range append(slices.Clone(all.rules), all.last) {
 		if !r.host {
 			ids = append(ids, r.id)
 		}

@@ -178,7 +178,7 @@ func (h *host) meanings(t tally) (lines []string) {
 // drops lists the packets that were not delivered: by the kernel's reasons, where it was
 // traced, and by counters. Counters that grew between the readings come before those that
 // counted since the boot.
-func drops(now, boot observed) (list []record.Drop, by []record.DropSource) {
+func drops(now, boot observed, others []counterDrop) (list []record.Drop, by []record.DropSource) {
 	for i, h := range now.hosts {
 		source := record.DropSource{Host: h.name, By: record.ByCounters, Why: h.missing(record.ByTracepoint)}
 		if k := h.state.KernelDrops; k != nil {
@@ -198,11 +198,11 @@ func drops(now, boot observed) (list []record.Drop, by []record.DropSource) {
 				By: record.ByTracepoint, Direction: d.Direction, Protocol: d.Protocol, Place: d.Place})
 		}
 		grew := map[tally]bool{}
-		for _, d := range dropped(h) {
+		for _, d := range dropped(h, others) {
 			grew[tally{d.Where, d.Counter}] = true
 			list = append(list, d)
 		}
-		for _, d := range dropped(boot.hosts[i]) { // as well as between the readings
+		for _, d := range dropped(boot.hosts[i], others) { // as well as between the readings
 			if d.Boot = true; !grew[tally{d.Where, d.Counter}] {
 				list = append(list, d)
 			}
@@ -230,7 +230,15 @@ func (h *host) forOthers(name, verdict, why string) (string, string) {
 	return verdict, why
 }
 
-func dropped(h *host) (list []record.Drop) {
+// counterDrop says of counters of a host which packets they count.
+type counterDrop struct {
+	counters     []string
+	verdict, why string
+	// apart is how much of the growth has another cause, and which; nil: none has.
+	apart func(*host) (n int64, why string)
+}
+
+func dropped(h *host, others []counterDrop) (list []record.Drop) {
 	add := func(where, counter string, n uint64, of tally, verdict, why string) {
 		if n > 0 {
 			list = append(list, record.Drop{Host: h.name, Where: where, Counter: counter, Packets: int64(n),
@@ -293,11 +301,8 @@ func dropped(h *host) (list []record.Drop) {
 		protocol, counter, _ := strings.Cut(name, ".")
 		add(protocol, counter, uint64(h.grown(name)), tally{"", name}, verdict, why)
 	}
-	for _, g := range growths {
-		if g.verdict == "" {
-			continue
-		}
-		why := g.summary
+	for _, g := range others {
+		why := g.why
 		if g.apart != nil {
 			if n, other := g.apart(h); n >= h.grown(g.counters...) {
 				why = other

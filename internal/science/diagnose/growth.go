@@ -241,6 +241,16 @@ const harmful, harmless, unknown = record.Harmful, record.Harmless, record.Unkno
 // growths are by protocol: growth_tcp.go and growth_ip.go have them.
 var growths = slices.Concat(tcpGrowths, ipGrowths)
 
+// growthDrops are the counters of packets that were dropped.
+var growthDrops = func() (list []counterDrop) {
+	for _, g := range growths {
+		if g.verdict != "" {
+			list = append(list, counterDrop{g.counters, g.verdict, g.summary, g.apart})
+		}
+	}
+	return list
+}()
+
 // Counter is a counter of /proc/net/snmp or /proc/net/netstat that rules go by.
 type Counter struct {
 	Name  string   // "TcpExt.ListenOverflows"

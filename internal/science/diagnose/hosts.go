@@ -211,84 +211,11 @@ func squeezed(f observed, h *host) *record.Finding {
 	return finding
 }
 
-// Rule describes a rule for snapshots of hosts.
-type Rule struct {
-	ID    string `json:"id"`
-	About string `json:"about"`
-	// Trial: it is evaluated in trials, and in snapshots if they have what it needs;
-	// docs/findings.md describes it.
-	Trial bool `json:"trial,omitempty"`
-	// Growth: it goes by counters that grew between two readings.
-	Growth bool `json:"growth,omitempty"`
-	// Parts are those of a snapshot that it needs besides interfaces, addresses and routes.
-	Parts []string `json:"parts,omitempty"`
-	// Explains are rules whose findings follow from this one's.
-	Explains []string `json:"explains,omitempty"`
-	// AtPeers are rules whose findings follow from this one's on hosts whose connections lead to
-	// its host.
-	AtPeers []string `json:"at_peers,omitempty"`
-}
-
-// Rules are those of Hosts, in the order in which their findings are listed.
-func Rules() (list []Rule) {
-	for _, r := range rules {
-		list = append(list, Rule{r.id, r.about, !r.host, r.growth, r.parts, r.explains, r.atPeers})
-	}
-	return list
-}
-
 // queue is a queueing discipline with what it counted between two readings.
 type queue struct {
 	record.QdiscCounters
 	// innerOf: it counts what a qdisc around it counts as well.
 	innerOf bool
-}
-
-// Hosts applies every rule to snapshots of one or more hosts, each at most once. Between two
-// readings counters show what goes on; what was counted since the boot is possible at most.
-func Hosts(list []record.HostSnapshot) (e record.Evaluation) {
-	e.Schema = record.EvaluationSchema
-	now, boot := observe(list, false), observe(list, true)
-	for _, s := range list {
-		e.Hosts = append(e.Hosts, s.Reading.Host)
-		e.OverS = max(e.OverS, s.OverS)
-	}
-	for _, r := range rules {
-		missing := lacking(r, now)
-		for _, host := range missing {
-			e.Unevaluated = append(e.Unevaluated, record.Unevaluated{Rule: r.id, Host: host.name, Why: host.why})
-		}
-		found := named(r.id, r.find(now))
-		// One host may have what another one lacks of a rule that compares them.
-		if len(missing) < len(now.hosts) || len(found) > 0 {
-			e.Evaluated = append(e.Evaluated, r.id)
-		}
-		if r.growth {
-			for _, finding := range named(r.id, r.find(boot)) {
-				if slices.ContainsFunc(found, func(f record.Finding) bool { return alike(f, finding) }) {
-					continue
-				}
-				finding.Confidence, finding.Boot = record.Possible, true
-				found = append(found, finding)
-			}
-		}
-		e.Findings = append(e.Findings, found[:min(len(found), mostFindings)]...)
-	}
-	e.Findings = append([]record.Finding{}, Merge(e.Findings)...)
-	now.cabled(e.Findings)
-	explain(e.Findings)
-	slices.SortStableFunc(e.Findings, func(a, b record.Finding) int {
-		return cmp.Compare(rank(a.Confidence), rank(b.Confidence))
-	})
-	e.Drops, e.DropsBy = drops(now, boot)
-	return e
-}
-
-func named(id string, findings []record.Finding) []record.Finding {
-	for i := range findings {
-		findings[i].ID = id
-	}
-	return findings
 }
 
 // observe arranges snapshots for rules. Boot: what was counted before the first reading.
@@ -332,9 +259,6 @@ func observe(list []record.HostSnapshot, boot bool) observed {
 	}
 	return f
 }
-
-// mostFindings bounds those of one rule, so that one fault of a fleet does not hide the others.
-const mostFindings = 100
 
 // mostNeighbours and mostForwarded bound the neighbour entries of a host, and the entries of a
 // switch's forwarding table, that are looked at.

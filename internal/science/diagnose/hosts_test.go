@@ -406,7 +406,7 @@ func TestExplained(t *testing.T) {
 // TestRegistry: every rule is described, and names rules and parts that there are.
 func TestRegistry(t *testing.T) {
 	known := map[string]bool{}
-	for _, r := range rules {
+	for _, r := range all.rules {
 		if known[r.id] {
 			t.Errorf("two rules are called %s", r.id)
 		}
@@ -415,7 +415,7 @@ func TestRegistry(t *testing.T) {
 	full := hostNamed("nas", 15)
 	full.State.Probes = []record.Probe{{}}
 	f := observe([]record.HostSnapshot{full}, false)
-	for _, r := range rules {
+	for _, r := range all.rules {
 		if !strings.HasSuffix(r.about, ".") {
 			t.Errorf("%s: %q is not a description", r.id, r.about)
 		}

@@ -56,13 +56,25 @@ var interfaceRules = []rule{
 		about: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.",
 		find:  each(everyHost, bridgeMTU), sameCause: sameSummary, explains: []string{"fragmentation-needed",
 			"tx-dropped"}},
+}
+
+// Rules about MAC addresses.
+var macRules = []rule{
 	{id: "mac-twice", host: true,
 		about: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the other.",
 		find:  each(everyHost, macTwice), sameCause: sameSummary},
+}
+
+// Rules about queueing disciplines.
+var queueRules = []rule{
 	{id: "qdisc-drop", parts: []string{"qdiscs"}, host: true, load: true,
 		about:  "A queueing discipline other than ingress and clsact dropped packets, at least one in 100,000; certain from ten on.",
 		growth: true, find: eachQdisc, holds: queueHolds, sameCause: sameSummary,
 		explains: []string{"tcp-retransmissions", "ip-discards", "udp-send-buffer", "retransmission-refused"}},
+}
+
+// Rules about what interfaces count.
+var counterRules = []rule{
 	{id: "interface-errors", host: true,
 		about:  "rx_errors grew, without those of length and of full rings, or rx_crc_errors; of a tunnel likely, for packets that it refuses.",
 		growth: true, find: eachCounters(interfaceErrors), sameCause: sameSummary,

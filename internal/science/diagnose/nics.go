@@ -23,6 +23,10 @@ var tunedRules = []rule{
 	{id: "transmit-queue-short", host: true,
 		about: "A NIC of 1 Gbit/s or more has a txqueuelen below 100, without being 0.", parts: nicParts,
 		find: eachNIC(queueShort), sameCause: sameSummary, explains: []string{"qdisc-drop"}},
+}
+
+// Rules about CPUs and memory.
+var loadRules = []rule{
 	{id: "cpu-saturated", host: true, own: true, load: true,
 		about: "A CPU was at least 97 % busy between the readings, which are at least half a second apart; the time of programs with a nice value above 0, which make room, is not counted.",
 		parts: []string{"cpu"}, find: each(everyHost, cpuSaturated),

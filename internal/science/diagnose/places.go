@@ -10,11 +10,11 @@ import (
 
 // explain marks findings that follow from others that are at least as sure; of two such causes
 // with the one that explains the other.
-func explain(findings []record.Finding) {
+func (s *set) explain(findings []record.Finding) {
 	for i, f := range findings {
 		for _, cause := range findings {
-			if explainedBy(f, cause) && rank(cause.Confidence) <= rank(f.Confidence) &&
-				(findings[i].ExplainedBy == "" || slices.Contains(ruleOf(cause.ID).explains, findings[i].ExplainedBy)) {
+			if s.explainedBy(f, cause) && rank(cause.Confidence) <= rank(f.Confidence) &&
+				(findings[i].ExplainedBy == "" || slices.Contains(s.ruleOf(cause.ID).explains, findings[i].ExplainedBy)) {
 				findings[i].ExplainedBy = cause.ID
 			}
 		}
@@ -24,9 +24,9 @@ func explain(findings []record.Finding) {
 // explainedBy reports whether a finding follows from another one about the same, or of the host to
 // which its connections lead, of the same places and at the same time. Of two rules that explain
 // each other neither does.
-func explainedBy(f, cause record.Finding) bool {
-	r := ruleOf(cause.ID)
-	counter := ruleOf(f.ID).growth
+func (s *set) explainedBy(f, cause record.Finding) bool {
+	r := s.ruleOf(cause.ID)
+	counter := s.ruleOf(f.ID).growth
 	if r.growth && counter && f.Boot != cause.Boot {
 		return false
 	}
@@ -35,7 +35,7 @@ func explainedBy(f, cause record.Finding) bool {
 		return f.Shares(cause, true, every)
 	}
 	return cause.About(f) && cause.ID != f.ID && slices.Contains(r.explains, f.ID) &&
-		!slices.Contains(ruleOf(f.ID).explains, cause.ID) && f.Shares(cause, false, every)
+		!slices.Contains(s.ruleOf(f.ID).explains, cause.ID) && f.Shares(cause, false, every)
 }
 
 // samePlace reports whether two findings are about one thing.

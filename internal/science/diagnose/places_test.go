@@ -266,7 +266,7 @@ func TestCausesOfTheirOwn(t *testing.T) {
 		}
 	}
 
-	for _, r := range rules {
+	for _, r := range all.rules {
 		for _, p := range parameterRules {
 			if slices.Contains(slices.Concat(r.explains, r.atPeers), p.id) {
 				t.Errorf("%s explains %s, the value of a parameter, which is a cause of its own", r.id, p.id)

@@ -25,9 +25,17 @@ var policyRules = []rule{
 	{id: "rules-many", host: true,
 		about: "There are more than 100 routing rules, through which each lookup goes in order.",
 		parts: []string{"routes"}, find: each(everyHost, manyRules)},
+}
+
+// Rules about subnets that overlap.
+var overlapRules = []rule{
 	{id: "subnets-overlap", host: true,
 		about: "Two interfaces, not of different VRFs, have addresses of subnets of which one contains the other.",
 		parts: []string{"interfaces"}, find: each(everyHost, subnetsOverlap)},
+}
+
+// Rules about static entries of neighbours.
+var staticRules = []rule{
 	{id: "static-neighbour", host: true, about: "There are static entries for IPv4 neighbours (PERMANENT).",
 		parts: []string{"neighbours"}, find: each(everyHost, staticNeighbour)},
 }

@@ -14,10 +14,13 @@ import (
 
 const unreachableReference = "Linux Documentation/networking/ip-sysctl.rst (arp_ignore, arp_filter, ip_forward); ip-neighbour(8), ip-route(8)"
 
+// unreachableRule is the rule for flows that could not connect for none of the reasons that others name.
+var unreachableRule = rule{id: "unreachable", sameCause: sameSummary, after: unreachable}
+
 // unreachable: flows that could not connect, for a reason that no other rule
 // has named. It follows the opener's packets: its route, its neighbour, the
 // router, and the path back.
-func unreachable(f observed, named []record.Finding) []record.Finding {
+func unreachable(f observed, named []record.Finding, stops func(id string) bool) []record.Finding {
 	var findings []record.Finding
 	for _, fl := range f.trial.Flows {
 		opener, acceptor := f.host(fl.From), f.host(fl.To)
@@ -26,7 +29,7 @@ func unreachable(f observed, named []record.Finding) []record.Finding {
 			opener, acceptor, mine, target = acceptor, opener, target, mine
 		}
 		if fl.Connected || fl.OpenedFewer() || opener == nil || acceptor == nil ||
-			explained(named, fl.ID, opener, acceptor) {
+			explained(named, stops, fl.ID, opener, acceptor) {
 			continue
 		}
 		what := fmt.Sprintf("flow %s: %s does not reach %s of %s", fl.ID, opener.name, target, acceptor.name)
@@ -76,14 +79,14 @@ func union(a []string, more ...string) []string {
 }
 
 // explained: a rule that stops flows has named one of the two hosts, or the flow.
-func explained(named []record.Finding, flow string, ends ...*host) bool {
+func explained(named []record.Finding, stops func(id string) bool, flow string, ends ...*host) bool {
 	return slices.ContainsFunc(named, func(n record.Finding) bool {
 		if n.ID == "ecmp-dead-nexthop" {
 			return slices.ContainsFunc(n.Evidence, func(line string) bool {
 				return strings.HasPrefix(line, "flow "+flow+" to ")
 			})
 		}
-		return ruleOf(n.ID).stops &&
+		return stops(n.ID) &&
 			slices.ContainsFunc(ends, func(h *host) bool { return h.name == n.Host })
 	})
 }
