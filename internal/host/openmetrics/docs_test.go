@@ -14,7 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/counter"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/openmetrics-metrics.md anew")
@@ -56,7 +56,7 @@ func protocolTable() string {
 	var b strings.Builder
 	b.WriteString("| counter of /proc/net | as | rules of doctor that go by it |\n|---|---|---|\n")
 	rules := map[string][]string{}
-	for _, c := range diagnose.Counters() {
+	for _, c := range counter.Counters() {
 		rules[c.Name] = c.Rules
 	}
 	for _, c := range protocolCounters {

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"linerate/internal/model/record"
-	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/counter"
 	"linerate/internal/version"
 )
 
@@ -193,7 +193,7 @@ type protocolCounter struct {
 }
 
 var protocolCounters = func() (list []protocolCounter) {
-	for _, c := range diagnose.Counters() {
+	for _, c := range counter.Counters() {
 		help := fmt.Sprintf("%s of /proc/net, by which rules of doctor go: %s.", c.Name, joined(c.Rules))
 		list = append(list, protocolCounter{hostFamilies.counter("netstat_"+snake(c.Name), help), c.Name})
 	}

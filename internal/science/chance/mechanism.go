@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/ecmp"
 	"linerate/internal/science/limits"
 )
@@ -46,7 +46,7 @@ type route struct {
 type scene struct {
 	trial    *record.Trial
 	over     *topology.Topology
-	ingress  diagnose.Ingress
+	ingress  facts.Ingress
 	walked   map[pair]walked
 	entered  map[pair][]string // interfaces, by the peer and the address that it sends to
 	segments map[[2]topology.End][]topology.End
@@ -64,7 +64,7 @@ type walked struct {
 }
 
 func newScene(t *record.Trial, over *topology.Topology) *scene {
-	return &scene{t, over, diagnose.NewIngress(*t, over), map[pair]walked{}, map[pair][]string{},
+	return &scene{t, over, facts.NewIngress(*t, over), map[pair]walked{}, map[pair][]string{},
 		map[[2]topology.End][]topology.End{}}
 }
 

@@ -9,11 +9,12 @@ import (
 	"linerate/internal/model/topology"
 
 	"linerate/internal/science/bottleneck"
+	"linerate/internal/science/diagnose/diagnosetest"
 )
 
 // aroundRun is a run on a healthy host, real or of a lab, with a trial in which nothing stands out.
 func aroundRun(real bool) *record.Run {
-	s := hostNamed("nas", 1)
+	s := diagnosetest.HostNamed("nas", 1)
 	host := topology.Host{Name: "nas"}
 	if real {
 		host.Via = []string{"ssh", "nas"}
@@ -22,13 +23,17 @@ func aroundRun(real bool) *record.Run {
 		Topology:  topology.Topology{Hosts: []topology.Host{host}},
 		Snapshots: []record.HostSnapshots{{Host: "nas", Before: &s}},
 		Trials: []record.Trial{
-			{Treatment: "one", WindowS: 2, Hosts: []record.HostReading{hostNamed("nas", 1).Reading}}},
+			{Treatment: "one", WindowS: 2, Hosts: []record.HostReading{diagnosetest.HostNamed("nas", 1).Reading}}},
 	}
 }
 
 // TestAround: the rules for hosts see a run's snapshots and the counters of its trials; of a
 // lab's hosts only what these are by themselves; and not what the study sets.
 func TestAround(t *testing.T) {
+	growth := map[string]bool{}
+	for _, r := range Rules() {
+		growth[r.ID] = r.Growth
+	}
 	scaling := func(r *record.Run) { r.Snapshots[0].Before.State.Parameters["net.ipv4.tcp_window_scaling"] = "0" }
 	duplex := func(r *record.Run) { r.Snapshots[0].Before.State.NICs[0].Duplex = "half" }
 	overflow := func(r *record.Run) { r.Trials[0].Hosts[0].End.SNMP["Udp.RcvbufErrors"] = 9 }
@@ -144,7 +149,7 @@ func TestAround(t *testing.T) {
 			r.Snapshots = nil
 		}}, want: []string{"udp-buffer-overflow"}},
 		"the latest snapshot counts": {real: true, change: []func(*record.Run){scaling, func(r *record.Run) {
-			s := hostNamed("nas", 1)
+			s := diagnosetest.HostNamed("nas", 1)
 			r.Snapshots[0].After = &s
 		}}},
 	} {
@@ -155,7 +160,7 @@ func TestAround(t *testing.T) {
 		var ids []string
 		for _, f := range Around(run, test.known) {
 			ids = append(ids, f.ID)
-			if slices.Equal(f.Treatments, []string{"one"}) != all.ruleOf(f.ID).growth {
+			if slices.Equal(f.Treatments, []string{"one"}) != growth[f.ID] {
 				t.Errorf("%s: %s in %q", name, f.ID, f.Treatments)
 			}
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose/diagnosetest"
 )
 
 // TestHostileSnapshots: snapshots that are as large and as alike as they may be are diagnosed in
@@ -13,7 +15,7 @@ import (
 func TestHostileSnapshots(t *testing.T) {
 	of := func(n int) (list []record.HostSnapshot) {
 		for host := range 2 {
-			s := hostNamed(fmt.Sprint("host", host), host+1)
+			s := diagnosetest.HostNamed(fmt.Sprint("host", host), host+1)
 			for i := range n {
 				name := fmt.Sprint("if", i)
 				s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,

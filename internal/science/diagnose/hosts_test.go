@@ -10,62 +10,13 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose/counter"
+	"linerate/internal/science/diagnose/diagnosetest"
+	"linerate/internal/science/diagnose/rule"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/doctor-rules.md and testdata/findings.golden")
-
-// hostNamed is a snapshot of a host with a NIC at 1 Gbit/s that works.
-func hostNamed(name string, n int) record.HostSnapshot {
-	numa, on := 0, true
-	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, OverS: 3,
-		Host: record.HostEnvironment{Host: name, CPUs: 8}}
-	s.Reading.Host = name
-	s.Reading.Snapshot.Interfaces = []record.InterfaceSnapshot{
-		{Interface: "eth0", MAC: fmt.Sprintf("02:00:00:00:00:%02x", n), MTU: 1500, Up: true,
-			Addresses: []string{fmt.Sprintf("192.0.2.%d/24", n)}}}
-	s.Reading.Begin.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxPackets: 1000, TxPackets: 1000}}
-	s.Reading.End.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxPackets: 2000, TxPackets: 2000,
-		AtNs: 3e9}}
-	s.Reading.Begin.SNMP, s.Reading.End.SNMP = map[string]int64{"Tcp.OutSegs": 1000},
-		map[string]int64{"Tcp.OutSegs": 2000}
-	s.Reading.Begin.CPU, s.Reading.End.CPU = []record.CPUTimes{{}}, []record.CPUTimes{{Idle: 2.8, User: 0.2}}
-	s.Reading.Begin.Softnet, s.Reading.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{}}
-	s.State = record.HostState{
-		KernelDrops: &record.KernelDrops{},
-		UptimeS:     86400, FirstNamespace: true, TCP: map[string]int{}, Parameters: map[string]string{
-			"net.ipv4.tcp_window_scaling": "1"},
-		NICs: []record.NIC{{Interface: "eth0", Driver: "igb", Bus: "0000:03:00.0", NUMA: &numa, OperState: "up",
-			Carrier: true, SpeedMbps: 1000, BestMbps: 1000, OfferedMbps: 1000, Duplex: "full", Autoneg: &on,
-			Channels: &record.Channels{Combined: 4, MostCombined: 4}, Features: map[string]bool{"rx-gro": true,
-				"tx-tcp-segmentation": true}}},
-	}
-	for _, part := range []string{"nics", "parameters", "parameter files", "sockets", "sockstat", "neighbour tables",
-		"conntrack", "resolver", "clock", "frequency governors", "open files", "memory", "nexthops", "nftables", "lldp",
-		"kernel log", record.ByTracepoint} {
-		s.State.Parts = append(s.State.Parts, record.StatePart{Part: part})
-	}
-	return s
-}
-
-// interrupts are three with the same CPUs.
-func interrupts(cpus string) (list []record.IRQ) {
-	for n := range 3 {
-		list = append(list, record.IRQ{IRQ: 30 + n, Affinity: cpus, Count: 5})
-	}
-	return list
-}
-
-// waits is a connection with data to send.
-func waits(state string, i record.TCPInfo) func(*record.HostSnapshot) {
-	return func(s *record.HostSnapshot) {
-		s.State.Notable = []record.Connection{{Local: "192.0.2.15:9", Remote: "192.0.2.16:9", State: state,
-			SendQueue: 100, Info: &i}}
-	}
-}
-
-func probed(p record.Probe) func(*record.HostSnapshot) {
-	return func(s *record.HostSnapshot) { s.State.Probes = []record.Probe{p} }
-}
 
 // TestHostRules: records of what a lab cannot have, each found by its rule and no other that is
 // at least likely; and none in a host that works.
@@ -104,8 +55,8 @@ func TestHostRules(t *testing.T) {
 		{"usb2-adapter", nic(func(n *record.NIC) { n.USBMbps = 480 })},
 		{"emulated-nic", nic(func(n *record.NIC) { n.Driver = "e1000" })},
 		{"one-queue", nic(func(n *record.NIC) { n.Channels = &record.Channels{Combined: 1, MostCombined: 8} })},
-		{"one-cpu-for-interrupts", nic(func(n *record.NIC) { n.IRQs = interrupts("2") })},
-		{"", nic(func(n *record.NIC) { n.IRQs = interrupts("0-7") })},
+		{"one-cpu-for-interrupts", nic(func(n *record.NIC) { n.IRQs = diagnosetest.Interrupts("2") })},
+		{"", nic(func(n *record.NIC) { n.IRQs = diagnosetest.Interrupts("0-7") })},
 		{"offload-off", nic(func(n *record.NIC) { n.Features["rx-gro"] = false })},
 		{"promiscuous", nic(func(n *record.NIC) { n.Promiscuous = true })},
 		{"interface-errors", end(func(c *record.InterfaceCounters) { c.RxErrors, c.RxCRC = 4, 4 })},
@@ -185,23 +136,27 @@ func TestHostRules(t *testing.T) {
 		{"backlog-small", func(s *record.HostSnapshot) {
 			s.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Backlog: 1, Program: "server"}}
 		}},
-		{"resolver-dead", probed(
+		{"resolver-dead", diagnosetest.Probed(
 			record.Probe{Resolvers: []record.ResolverProbe{{Server: "192.0.2.9", Error: "no answer"},
 				{Server: "192.0.2.10"}}})},
-		{"resolver-slow", probed(record.Probe{Resolvers: []record.ResolverProbe{{Server: "192.0.2.9", Ms: 900}}})},
-		{"probe-unanswered", probed(record.Probe{Sent: []string{"1 ARP request"}, Echo: &record.EchoProbe{Sent: 24}})},
-		{"probe-lost", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 20}})},
-		{"", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 23}, InterfaceMTU: 1500,
+		{"resolver-slow", diagnosetest.Probed(
+			record.Probe{Resolvers: []record.ResolverProbe{{Server: "192.0.2.9", Ms: 900}}})},
+		{"probe-unanswered", diagnosetest.Probed(record.Probe{Sent: []string{"1 ARP request"},
+			Echo: &record.EchoProbe{Sent: 24}})},
+		{"probe-lost", diagnosetest.Probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 20}})},
+		{"", diagnosetest.Probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 23}, InterfaceMTU: 1500,
 			PathMTU: &record.PathMTUProbe{MTU: 1500}, Connects: []record.ConnectProbe{
 				{Outcome: record.ConnectRefused}}})},
-		{"mtu-blackhole", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400}})},
-		{"", probed(record.Probe{Address: "127.0.0.1", Interface: "lo", InterfaceMTU: 65536,
+		{"mtu-blackhole", diagnosetest.Probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{
+			MTU: 1400}})},
+		{"", diagnosetest.Probed(record.Probe{Address: "127.0.0.1", Interface: "lo", InterfaceMTU: 65536,
 			PathMTU: &record.PathMTUProbe{MTU: 65535, Reported: true}})},
-		{"", probed(record.Probe{Address: "127.0.0.1", Interface: "lo", InterfaceMTU: 65536,
+		{"", diagnosetest.Probed(record.Probe{Address: "127.0.0.1", Interface: "lo", InterfaceMTU: 65536,
 			PathMTU: &record.PathMTUProbe{MTU: 65535}})},
-		{"path-mtu-smaller", probed(record.Probe{InterfaceMTU: 1500, PathMTU: &record.PathMTUProbe{MTU: 1400,
-			Reported: true}})},
-		{"connect-unanswered", probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 24},
+		{"path-mtu-smaller", diagnosetest.Probed(record.Probe{InterfaceMTU: 1500,
+			PathMTU: &record.PathMTUProbe{MTU: 1400,
+				Reported: true}})},
+		{"connect-unanswered", diagnosetest.Probed(record.Probe{Echo: &record.EchoProbe{Sent: 24, Received: 24},
 			Connects: []record.ConnectProbe{{Port: 80, Outcome: record.ConnectUnanswered}}})},
 		{"cpu-saturated", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{User: 3} }},
 		{"", func(s *record.HostSnapshot) { s.Reading.End.CPU[0] = record.CPUTimes{User: 3, Nice: 2.9} }},
@@ -233,11 +188,12 @@ func TestHostRules(t *testing.T) {
 			s.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.0.2.9",
 				MAC: "02:00:00:00:09:09", State: "PERMANENT"}}
 		}},
-		{"send-buffer-limited", waits("ESTAB", record.TCPInfo{SndbufLimited: 5e5, BusyUs: 6e5})},
-		{"", waits("ESTAB", record.TCPInfo{SndbufLimited: 2e5, BusyUs: 6e5})},
-		{"window-limited", waits("ESTAB", record.TCPInfo{RwndLimitedUs: 5e5, BusyUs: 6e5, SndWnd: 8000, SndMSS: 1448})},
-		{"mss-small", waits("ESTAB", record.TCPInfo{SndMSS: 500, PMTU: 1500})},
-		{"", waits("ESTAB", record.TCPInfo{SndMSS: 1448, PMTU: 1500})},
+		{"send-buffer-limited", diagnosetest.Waits("ESTAB", record.TCPInfo{SndbufLimited: 5e5, BusyUs: 6e5})},
+		{"", diagnosetest.Waits("ESTAB", record.TCPInfo{SndbufLimited: 2e5, BusyUs: 6e5})},
+		{"window-limited", diagnosetest.Waits("ESTAB", record.TCPInfo{RwndLimitedUs: 5e5, BusyUs: 6e5, SndWnd: 8000,
+			SndMSS: 1448})},
+		{"mss-small", diagnosetest.Waits("ESTAB", record.TCPInfo{SndMSS: 500, PMTU: 1500})},
+		{"", diagnosetest.Waits("ESTAB", record.TCPInfo{SndMSS: 1448, PMTU: 1500})},
 		{"udp-socket-dropped", func(s *record.HostSnapshot) {
 			s.State.Listeners = []record.Listener{{Protocol: "udp", Local: "0.0.0.0:69", Drops: 3}}
 		}},
@@ -246,7 +202,7 @@ func TestHostRules(t *testing.T) {
 			s.Reading.End.Softnet = []record.SoftnetCounters{{Processed: 10000, Squeezed: 500}}
 		}},
 	} {
-		s := hostNamed("nas", 15)
+		s := diagnosetest.HostNamed("nas", 15)
 		test.change(&s)
 		e := Hosts([]record.HostSnapshot{s})
 		var ids []string
@@ -268,7 +224,7 @@ func TestHostRules(t *testing.T) {
 // TestSinceBoot: what grew before the first reading, or where there is only one, is possible.
 func TestSinceBoot(t *testing.T) {
 	for _, over := range []float64{3, 0} {
-		s := hostNamed("nas", 15)
+		s := diagnosetest.HostNamed("nas", 15)
 		s.OverS = over
 		s.Reading.Begin.SNMP["TcpExt.ListenOverflows"], s.Reading.End.SNMP["TcpExt.ListenOverflows"] = 7, 7
 		if over == 0 {
@@ -283,7 +239,7 @@ func TestSinceBoot(t *testing.T) {
 			t.Errorf("%+v", e.Drops)
 		}
 	}
-	s := hostNamed("nas", 15)
+	s := diagnosetest.HostNamed("nas", 15)
 	s.Reading.End.SNMP["TcpExt.ListenOverflows"] = 7
 	if e := Hosts([]record.HostSnapshot{s}); len(e.Findings) != 1 || e.Findings[0].Boot {
 		t.Errorf("what grows now: %+v", e.Findings)
@@ -292,8 +248,8 @@ func TestSinceBoot(t *testing.T) {
 
 // TestCounters: each counter that a rule goes by is named once, with its rules.
 func TestCounters(t *testing.T) {
-	list := Counters()
-	i := slices.IndexFunc(list, func(c Counter) bool { return c.Name == "TcpExt.ListenOverflows" })
+	list := counter.Counters()
+	i := slices.IndexFunc(list, func(c counter.Counter) bool { return c.Name == "TcpExt.ListenOverflows" })
 	if i < 0 || !slices.Equal(list[i].Rules, []string{"listen-overflow"}) {
 		t.Errorf("%+v", list)
 	}
@@ -301,132 +257,37 @@ func TestCounters(t *testing.T) {
 		if len(c.Rules) == 0 || i > 0 && list[i-1].Name >= c.Name {
 			t.Errorf("%+v", c)
 		}
-		for _, rule := range c.Rules {
-			if !slices.ContainsFunc(Rules(), func(r Rule) bool { return r.ID == rule }) {
-				t.Errorf("%s: no rule %s", c.Name, rule)
+		for _, one := range c.Rules {
+			if !slices.ContainsFunc(Rules(), func(r rule.Description) bool { return r.ID == one }) {
+				t.Errorf("%s: no rule %s", c.Name, one)
 			}
 		}
-	}
-}
-
-// TestInside: networks of containers are each host's own, and a bridge without ports is no link
-// that is down.
-func TestInside(t *testing.T) {
-	hosts := []record.HostSnapshot{hostNamed("a", 1), hostNamed("b", 2)}
-	for i := range hosts {
-		s := &hosts[i]
-		s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces,
-			record.InterfaceSnapshot{Interface: "docker0", Kind: "bridge", Up: true, MTU: 1500 - 50*i,
-				MAC: "02:42:00:00:00:01", Addresses: []string{"172.17.0.1/16"}},
-			record.InterfaceSnapshot{Interface: "veth1", Kind: "veth", Master: "docker0", Up: true, MTU: 1500 - 50*i})
-		s.State.NICs = append(s.State.NICs, record.NIC{Interface: "docker0"})
-		s.Reading.Snapshot.Routes = []record.RouteEntry{
-			record.ParseRoute(254, "", "blackhole 10.244.7.0/26 proto bird")}
-	}
-	for _, f := range Hosts(hosts).Findings {
-		if f.ID != "blackhole-route" || f.Confidence != record.Possible {
-			t.Errorf("%+v", f)
-		}
-	}
-	// With a port to a network it is one.
-	for i := range hosts {
-		hosts[i].Reading.Snapshot.Interfaces[0].Master, hosts[i].Reading.Snapshot.Interfaces[0].Addresses = "docker0",
-			nil
-	}
-	if got := names(Hosts(hosts).Findings); !strings.Contains(got, "address-twice") ||
-		!strings.Contains(got, "mtu-differs") {
-		t.Error(got)
-	}
-}
-
-// TestSpelled: evidence has addresses as ip(8) prints them, and the fix of different MTUs is the
-// smaller one, which needs nothing of a switch.
-func TestSpelled(t *testing.T) {
-	a, b := hostNamed("a", 1), hostNamed("b", 2)
-	b.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.conf.all.arp_ignore": "0"}
-	b.Reading.Snapshot.Interfaces[0].MTU = 9000
-	b.Reading.Snapshot.Interfaces[0].Addresses = []string{"192.0.2.2/24", "192.0.2.1/24", "fe80::1/64"}
-	b.Reading.Snapshot.Interfaces = append(b.Reading.Snapshot.Interfaces, record.InterfaceSnapshot{Interface: "eth1",
-		MAC: stranger, MTU: 9000, Up: true, Addresses: []string{"192.0.2.3/24"}})
-	b.Reading.Snapshot.Routes = []record.RouteEntry{
-		record.ParseRoute(mainTable, "0.0.0.0/0", "default via 198.51.100.1 dev eth0")}
-	want := map[string]string{
-		"mtu-differs":            "on b: ip link set dev eth0 mtu 1500",
-		"address-twice":          "b.eth0: 192.0.2.1/24, 02:00:00:00:00:02",
-		"same-subnet-interfaces": "eth0: 192.0.2.2/24 and 192.0.2.1/24; eth1: 192.0.2.3/24",
-		"gateway-off-link":       "eth0: 192.0.2.2/24, 192.0.2.1/24 and fe80::1/64",
-	}
-	for _, f := range Hosts([]record.HostSnapshot{a, b}).Findings {
-		if line := want[f.ID]; line != "" && slices.Contains(slices.Concat(f.Evidence, f.Fix), line) {
-			delete(want, f.ID)
-		}
-		if strings.ContainsAny(strings.Join(f.Evidence, ""), "[]") {
-			t.Errorf("%s: %q", f.ID, f.Evidence)
-		}
-	}
-	if len(want) > 0 {
-		t.Errorf("not found: %v", want)
-	}
-}
-
-// TestUnevaluated: a rule without what it needs is not evaluated, and says why.
-func TestUnevaluated(t *testing.T) {
-	s := hostNamed("nas", 15)
-	s.State.NICs, s.State.Parts[0].Missing = nil, "operation not permitted"
-	e := Hosts([]record.HostSnapshot{s})
-	i := slices.IndexFunc(e.Unevaluated, func(u record.Unevaluated) bool { return u.Rule == "half-duplex" })
-	if i < 0 || e.Unevaluated[i].Why != "nics: operation not permitted" ||
-		slices.Contains(e.Evaluated, "half-duplex") || !slices.Contains(e.Evaluated, "window-scaling-off") {
-		t.Errorf("%+v", e)
-	}
-}
-
-// TestExplained: what follows from a cause on the same host says so, and the cause does not.
-func TestExplained(t *testing.T) {
-	s := hostNamed("nas", 15)
-	s.State.Parameters["net.core.somaxconn"] = "16"
-	s.Reading.End.SNMP["TcpExt.ListenOverflows"] = 5
-	explained := map[string]string{}
-	for _, f := range Hosts([]record.HostSnapshot{s, hostNamed("client", 16)}).Findings {
-		explained[f.ID+" "+f.Host] = f.ExplainedBy
-	}
-	// likely cause, certain consequence: the consequence is not folded below what is less sure.
-	if by, found := explained["listen-overflow nas"]; !found || by != "" {
-		t.Errorf("%v", explained)
-	}
-	s.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 17, Backlog: 16}}
-	for _, f := range Hosts([]record.HostSnapshot{s}).Findings {
-		explained[f.ID+" "+f.Host] = f.ExplainedBy
-	}
-	if explained["listen-overflow nas"] != "accept-queue-full" || explained["accept-queue-full nas"] != "" {
-		t.Errorf("%v", explained)
 	}
 }
 
 // TestRegistry: every rule is described, and names rules and parts that there are.
 func TestRegistry(t *testing.T) {
 	known := map[string]bool{}
-	for _, r := range all.rules {
-		if known[r.id] {
-			t.Errorf("two rules are called %s", r.id)
+	for _, r := range Rules() {
+		if known[r.ID] {
+			t.Errorf("two rules are called %s", r.ID)
 		}
-		known[r.id] = true
+		known[r.ID] = true
 	}
-	full := hostNamed("nas", 15)
+	full := diagnosetest.HostNamed("nas", 15)
 	full.State.Probes = []record.Probe{{}}
-	f := observe([]record.HostSnapshot{full}, false)
-	for _, r := range all.rules {
-		if !strings.HasSuffix(r.about, ".") {
-			t.Errorf("%s: %q is not a description", r.id, r.about)
+	for _, r := range Rules() {
+		if !strings.HasSuffix(r.About, ".") {
+			t.Errorf("%s: %q is not a description", r.ID, r.About)
 		}
-		for _, other := range r.explains {
+		for _, other := range r.Explains {
 			if !known[other] {
-				t.Errorf("%s explains %s, which is no rule", r.id, other)
+				t.Errorf("%s explains %s, which is no rule", r.ID, other)
 			}
 		}
-		if lack := lacking(r, f); len(lack) > 0 {
-			t.Errorf("%s needs %v, which no snapshot has", r.id, lack)
-		}
+	}
+	for _, u := range Hosts([]record.HostSnapshot{full}).Unevaluated {
+		t.Errorf("%s needs what no snapshot has: %s", u.Rule, u.Why)
 	}
 }
 

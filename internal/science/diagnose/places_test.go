@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose/diagnosetest"
+	"linerate/internal/science/diagnose/facts"
+	"linerate/internal/science/diagnose/parameter"
 )
 
 // explanations are what follows from what, as "consequence host < cause", sorted.
@@ -55,7 +59,7 @@ func TestPlaces(t *testing.T) {
 	}
 	route := func(to, text string) func(x, y *record.HostSnapshot) {
 		return func(_, y *record.HostSnapshot) {
-			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.ParseRoute(mainTable, to, text))
+			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.ParseRoute(facts.MainTable, to, text))
 		}
 	}
 	waits := func(remotes ...string) func(x, y *record.HostSnapshot) {
@@ -106,7 +110,8 @@ func TestPlaces(t *testing.T) {
 			route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"), failing("10.72.0.254", "eth0"),
 			waits("10.73.0.1:80")}, "syn-unanswered y", ""},
 		{"the peer's gateway back does not answer", []func(x, y *record.HostSnapshot){func(x, y *record.HostSnapshot) {
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.ParseRoute(mainTable, "10.72.0.2/32",
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.ParseRoute(facts.MainTable,
+				"10.72.0.2/32",
 				"10.72.0.2 via 10.73.0.254 dev eth1"))
 			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.254",
 				State: "FAILED"}}
@@ -114,7 +119,7 @@ func TestPlaces(t *testing.T) {
 		{"a gateway of the peer to others does not answer", []func(x, y *record.HostSnapshot){
 			func(x, y *record.HostSnapshot) {
 				x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
-					record.ParseRoute(mainTable, "198.51.100.0/24", "198.51.100.0/24 via 10.73.0.254 dev eth1"))
+					record.ParseRoute(facts.MainTable, "198.51.100.0/24", "198.51.100.0/24 via 10.73.0.254 dev eth1"))
 				x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.254",
 					State: "FAILED"}}
 			}, waits("10.72.0.1:80")}, "syn-unanswered y", ""},
@@ -148,7 +153,8 @@ func TestPlaces(t *testing.T) {
 					{ID: 2, Interface: "eth0", Via: "10.72.0.254"}}
 			}}, "gateway-unresolved y", "nexthop-dead"},
 		{"the peer discards its answers", []func(x, y *record.HostSnapshot){func(x, _ *record.HostSnapshot) {
-			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.ParseRoute(mainTable, "10.72.0.2/32",
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes, record.ParseRoute(facts.MainTable,
+				"10.72.0.2/32",
 				"blackhole 10.72.0.2"))
 		}, waits("10.72.0.1:80")}, "blackhole-route x", "return-route-missing"},
 		{"a wrong entry floods frames", []func(x, y *record.HostSnapshot){twice("10.73.0.9"),
@@ -163,7 +169,7 @@ func TestPlaces(t *testing.T) {
 					y.Reading.End.Interfaces[1].RxPackets = 0, 300, 1000
 			}}, "rx-dropped y", ""},
 	} {
-		x, y := twoHosts()
+		x, y := diagnosetest.TwoHosts()
 		x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = "0"
 		for _, change := range test.changes {
 			change(&x, &y)
@@ -178,7 +184,7 @@ func TestPlaces(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Errorf("%s: %s is not found: %s", test.name, test.of, names(e.Findings))
+			t.Errorf("%s: %s is not found: %s", test.name, test.of, diagnosetest.Names(e.Findings))
 		}
 	}
 }
@@ -197,10 +203,10 @@ func TestSameTime(t *testing.T) {
 		{"retransmissions before the drops", 0, 500, 500, 0, false},
 		{"drops before the retransmissions", 500, 0, 0, 500, false},
 	} {
-		x, y := twoHosts()
-		x.Reading.Begin.SNMP = map[string]int64{filterCounter: test.filteredBefore,
+		x, y := diagnosetest.TwoHosts()
+		x.Reading.Begin.SNMP = map[string]int64{facts.FilterCounter: test.filteredBefore,
 			"Tcp.RetransSegs": test.retransmittedBefore, "Tcp.OutSegs": 1000}
-		x.Reading.End.SNMP = map[string]int64{filterCounter: test.filteredBefore + test.filtered,
+		x.Reading.End.SNMP = map[string]int64{facts.FilterCounter: test.filteredBefore + test.filtered,
 			"Tcp.RetransSegs": test.retransmittedBefore + test.retransmited, "Tcp.OutSegs": 2000}
 		got := explanations(Hosts([]record.HostSnapshot{x, y}))
 		if follows := strings.Contains(strings.Join(got, "; "),
@@ -248,7 +254,7 @@ func TestCausesOfTheirOwn(t *testing.T) {
 		"slow by the other end": {slow(1000), "half-duplex, speed-below-best of lldp-link, lldp-link", ""},
 		"slow by this end":      {slow(100), "half-duplex, speed-below-best, lldp-link", ""},
 	} {
-		s := hostNamed("nas", 15)
+		s := diagnosetest.HostNamed("nas", 15)
 		test.change(&s)
 		var got []string
 		for _, f := range Hosts([]record.HostSnapshot{s}).Findings {
@@ -266,10 +272,10 @@ func TestCausesOfTheirOwn(t *testing.T) {
 		}
 	}
 
-	for _, r := range all.rules {
-		for _, p := range parameterRules {
-			if slices.Contains(slices.Concat(r.explains, r.atPeers), p.id) {
-				t.Errorf("%s explains %s, the value of a parameter, which is a cause of its own", r.id, p.id)
+	for _, r := range Rules() {
+		for _, p := range parameter.Rules {
+			if slices.Contains(slices.Concat(r.Explains, r.AtPeers), p.ID) {
+				t.Errorf("%s explains %s, the value of a parameter, which is a cause of its own", r.ID, p.ID)
 			}
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose/diagnosetest"
+	"linerate/internal/science/diagnose/facts"
 )
 
 // TestToward: a finding about connections follows from one of the host to which all of them
@@ -20,11 +23,12 @@ func TestToward(t *testing.T) {
 		{[]string{"192.0.2.17:80"}, "other", ""},
 		{[]string{"198.51.100.7:80"}, "", ""},
 	} {
-		nas, client, other := hostNamed("nas", 15), hostNamed("client", 16), hostNamed("other", 17)
+		nas, client, other := diagnosetest.HostNamed("nas", 15), diagnosetest.HostNamed("client", 16),
+			diagnosetest.HostNamed("other", 17)
 		nas.State.Listeners = []record.Listener{{Protocol: "tcp", Local: "0.0.0.0:80", Queued: 17, Backlog: 16}}
 		for _, s := range []*record.HostSnapshot{&nas, &client, &other} {
 			s.Reading.Snapshot.Routes = []record.RouteEntry{
-				record.ParseRoute(mainTable, "192.0.2.0/24", "192.0.2.0/24 dev eth0 proto kernel scope link")}
+				record.ParseRoute(facts.MainTable, "192.0.2.0/24", "192.0.2.0/24 dev eth0 proto kernel scope link")}
 		}
 		for _, remote := range test.remotes {
 			client.State.Notable = append(client.State.Notable, record.Connection{Local: "192.0.2.16:9", Remote: remote,

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose/diagnosetest"
+	"linerate/internal/science/diagnose/facts"
 )
 
 // TestVRF: interfaces of a VRF filter and answer ARP themselves, unlike members of a bond, and
@@ -18,7 +21,7 @@ func TestVRF(t *testing.T) {
 	}
 	drops := func(x *record.HostSnapshot) {
 		x.Reading.End.Interfaces[1].RxPackets = 5000
-		x.Reading.End.SNMP[filterCounter] = 769
+		x.Reading.End.SNMP[facts.FilterCounter] = 769
 	}
 	contained := func(x *record.HostSnapshot) {
 		one(x)
@@ -41,7 +44,7 @@ func TestVRF(t *testing.T) {
 		{"one contains the other", [2]string{}, contained, "subnets-overlap x possible"},
 		{"one contains the other of another VRF", [2]string{"red", "blue"}, contained, ""},
 	} {
-		x, _ := twoHosts()
+		x, _ := diagnosetest.TwoHosts()
 		r := &x.Reading.Snapshot
 		for i, master := range test.masters {
 			r.Interfaces[i].Master = master
@@ -52,7 +55,8 @@ func TestVRF(t *testing.T) {
 				MTU: 1500})
 		}
 		list := Hosts([]record.HostSnapshot{x}).Findings
-		if got := names(list); got != test.want || got == filter && !strings.Contains(list[0].Summary, "by eth1 from") {
+		if got := diagnosetest.Names(list); got != test.want || got == filter &&
+			!strings.Contains(list[0].Summary, "by eth1 from") {
 			t.Errorf("%s: found %q, want %q: %+v", test.name, got, test.want, list)
 		}
 	}

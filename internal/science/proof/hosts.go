@@ -15,6 +15,7 @@ import (
 	"linerate/internal/model/topology"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/facts"
 )
 
 // Host is a real host.
@@ -236,8 +237,8 @@ func interfaces(s setting.Setting) (names []string) {
 
 // on are the host's interfaces with an address of a subnet, each with those alone; of the zero
 // value all.
-func (h Host) on(network netip.Prefix) (list []diagnose.Attachment) {
-	for _, a := range diagnose.Attachments(h.Snapshot) {
+func (h Host) on(network netip.Prefix) (list []facts.Attachment) {
+	for _, a := range facts.Attachments(h.Snapshot) {
 		if network.IsValid() {
 			a.Addresses = slices.DeleteFunc(a.Addresses, func(p netip.Prefix) bool { return p.Masked() != network })
 		}

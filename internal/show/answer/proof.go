@@ -7,6 +7,7 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/rule"
 	"linerate/internal/show/words"
 )
 
@@ -65,7 +66,7 @@ func proved(run *record.Run) string {
 // follows from it was found in those of a treatment.
 func unmet(run *record.Run, treatment string) bool {
 	rules := diagnose.Rules()
-	i := slices.IndexFunc(rules, func(r diagnose.Rule) bool { return r.ID == proved(run) })
+	i := slices.IndexFunc(rules, func(r rule.Description) bool { return r.ID == proved(run) })
 	if i < 0 || !rules[i].Growth && !rules[i].Trial {
 		return false
 	}

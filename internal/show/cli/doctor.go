@@ -15,6 +15,7 @@ import (
 	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/rule"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/present"
 )
@@ -133,13 +134,13 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 }
 
 type ruleList struct {
-	Schema string          `json:"schema"`
-	Rules  []diagnose.Rule `json:"rules"`
+	Schema string             `json:"schema"`
+	Rules  []rule.Description `json:"rules"`
 }
 
 type explainedRule struct {
 	Schema string `json:"schema"`
-	diagnose.Rule
+	rule.Description
 }
 
 func (f doctorFlags) explained(s streams) error {
@@ -147,7 +148,7 @@ func (f doctorFlags) explained(s streams) error {
 		return usageError(err)
 	}
 	rules := diagnose.Rules()
-	i := slices.IndexFunc(rules, func(r diagnose.Rule) bool { return r.ID == f.explain })
+	i := slices.IndexFunc(rules, func(r rule.Description) bool { return r.ID == f.explain })
 	return s.answer(f.asJSON, explainedRule{"linerate.rule/v1", rules[i]}, asText(present.Rule(rules[i])))
 }
 

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/rule"
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/words"
@@ -159,7 +160,7 @@ func Accepted(rules record.AcceptedRules, day string) document.Document {
 }
 
 // Rules lists the rules of diagnosis.
-func Rules(rules []diagnose.Rule) document.Document {
+func Rules(rules []rule.Description) document.Document {
 	t := &document.Table{Columns: []document.Column{{Head: "rule"}, {Head: "found when", Wrap: true}}}
 	for _, r := range rules {
 		t.Add(r.ID, r.About)
@@ -168,7 +169,7 @@ func Rules(rules []diagnose.Rule) document.Document {
 }
 
 // Rule explains one.
-func Rule(r diagnose.Rule) document.Document {
+func Rule(r rule.Description) document.Document {
 	d := document.Document{Answer: r.About}
 	var list []document.Block
 	if r.Trial {

@@ -1,0 +1,119 @@
+package connection_test
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+
+	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/diagnosetest"
+)
+
+// TestPortsExhausted: the kernel's word becomes a finding of the opener's with the
+// addresses, the range and what was open; by bind and by connect are two causes, and
+// neither is reported once more as a host that is not reached.
+func TestPortsExhausted(t *testing.T) {
+	flow := func(i int, bound bool) record.Flow {
+		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 1, byte(i)}), 5202)
+		return record.Flow{
+			ID: fmt.Sprint("f", i), Protocol: flow.RR, From: "client", To: "server", OpenedBy: "client",
+			Error: "no port",
+			Exhausted: &record.PortsExhausted{Source: netip.MustParseAddr("10.0.0.1"), Destination: at, Bound: bound,
+				FirstPort: 40000, LastPort: 40999, Open: 100 * i, Wanted: 1200},
+		}
+	}
+	var trial record.Trial
+	for i := range 9 {
+		trial.Flows = append(trial.Flows, flow(i+1, i%3 == 2))
+	}
+	for _, host := range []string{"client", "server"} {
+		trial.Hosts = append(trial.Hosts, record.HostReading{Host: host})
+	}
+	found := diagnose.Merge(diagnose.Diagnose(trial, &topology.Topology{}))
+	if len(found) != 2 {
+		t.Fatalf("%d findings: %+v", len(found), found)
+	}
+	for _, f := range found {
+		bound := strings.Contains(f.Summary, "bind(2)")
+		words := "EADDRNOTAVAIL 10.0.0.1 → 10.0.1.1:5202: 100 of 1200 / 40000 40999, which is 1000 / further address of the other end (an alias)"
+		if bound {
+			words = "EADDRINUSE 10.0.0.1 → 10.0.1.3:5202: 300 of 1200 / 40000 40999, which is 1000 / IP_BIND_ADDRESS_NO_PORT"
+		}
+		said := strings.Join(append(f.Evidence, f.Fix...), "\n")
+		errno, rest, _ := strings.Cut(words, " ")
+		for _, part := range append(strings.Split(rest, " / "), errno) {
+			if !strings.Contains(said, part) {
+				t.Errorf("no %q in\n%s", part, said)
+			}
+		}
+		if f.ID != "ports-exhausted" || f.Host != "client" || f.Confidence != record.Certain ||
+			len(f.Evidence) > 8 {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// TestDescriptorsExhausted: a process without descriptors is a finding of the opener's, once
+// for all its flows, and no host that is not reached.
+func TestDescriptorsExhausted(t *testing.T) {
+	trial := record.Trial{Hosts: []record.HostReading{{Host: "client"}, {Host: "server"}}}
+	for i := range 9 {
+		trial.Flows = append(trial.Flows, record.Flow{
+			ID: fmt.Sprint("f", i+1), Protocol: flow.HTTP, From: "client", To: "server", OpenedBy: "client",
+			Error:         "no descriptor",
+			NoDescriptors: &record.DescriptorsExhausted{Limit: 20000, Open: 2000 + i, Wanted: 12500},
+		})
+	}
+	found := diagnose.Merge(diagnose.Diagnose(trial, &topology.Topology{}))
+	if len(found) != 1 || found[0].ID != "descriptors-exhausted" || found[0].Host != "client" ||
+		len(found[0].Evidence) > 8 {
+		t.Fatalf("%+v", found)
+	}
+	said := strings.Join(append(found[0].Evidence, found[0].Fix...), "\n")
+	for _, part := range []string{"2000 of 12500", "EMFILE", "RLIMIT_NOFILE is 20000", "LimitNOFILE"} {
+		if !strings.Contains(said, part) {
+			t.Errorf("no %q in\n%s", part, said)
+		}
+	}
+	trial.Flows = []record.Flow{{ID: "f1", Protocol: flow.HTTP, From: "client", To: "server", OpenedBy: "client",
+		Connected: true, Alive: true}}
+	if found := diagnose.Merge(diagnose.Diagnose(trial, &topology.Topology{})); len(found) != 0 {
+		t.Errorf("of flows that connected: %+v", found)
+	}
+}
+
+// TestTimeWait: connections to one address and port need a local port each; those that a server
+// closes first share its own.
+func TestTimeWait(t *testing.T) {
+	for _, test := range []struct {
+		name           string
+		all, between   int
+		ports          string
+		want, settings string
+	}{
+		{"a server that closes first", 15000, 1, "32768 60999", "", ""},
+		{"a client of many servers", 15000, 3000, "32768 60999", "", ""},
+		{"a client of one", 15000, 14900, "32768 60999", "ports-in-time-wait nas likely", "16384 65535"},
+		{"a client with a wider range", 40000, 40000, "1024 65535", "ports-in-time-wait nas likely", ""},
+		{"addresses are not known", 15000, 0, "32768 60999", "ports-in-time-wait nas possible", "16384 65535"},
+	} {
+		s := diagnosetest.HostNamed("nas", 15)
+		s.State.TCP[record.TimeWait], s.State.TimeWaitBetween = test.all, test.between
+		s.State.Parameters["net.ipv4.ip_local_port_range"] = test.ports
+		list := diagnose.Hosts([]record.HostSnapshot{s}).Findings
+		if got := diagnosetest.Names(list); got != test.want {
+			t.Errorf("%s: found %q, want %q", test.name, got, test.want)
+		}
+		for _, f := range list {
+			if fix := strings.Join(f.Fix, "\n"); !strings.Contains(fix, test.settings) ||
+				strings.Contains(fix, "ip_local_port_range") != (test.settings != "") {
+				t.Errorf("%s: %s", test.name, fix)
+			}
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package connection_test
+
+import (
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+
+	"linerate/internal/science/bottleneck"
+	"linerate/internal/science/diagnose"
+)
+
+// TestHeldByBuffers: the buffer that held a flow back is a finding of the host that has it, and no
+// other; not in a lab, whose buffers are the study's.
+func TestHeldByBuffers(t *testing.T) {
+	link := topology.Link{From: topology.End{Node: "a", Interface: "eth0"},
+		To: topology.End{Node: "b", Interface: "eth0"}}
+	for _, test := range []struct {
+		by         string
+		via        []string
+		links      []topology.Link
+		want, says string
+	}{
+		{bottleneck.ReceiverWindow, []string{"ssh"}, []topology.Link{link}, "receiver-window of b",
+			"net.ipv4.tcp_rmem"},
+		{bottleneck.SendBuffer, []string{"ssh"}, []topology.Link{link}, "send-buffer of a", "net.ipv4.tcp_wmem"},
+		{bottleneck.ReceiverWindow, nil, nil, "receiver-window of b", "--receive-buffer"},
+		{bottleneck.ReceiverWindow, nil, []topology.Link{link}, "", ""},
+		{bottleneck.FullLink, []string{"ssh"}, []topology.Link{link}, "", ""},
+	} {
+		over := &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: test.via}, {Name: "b", Via: test.via}},
+			Links: test.links}
+		trial := record.Trial{Flows: []record.Flow{{ID: "w1", From: "a", To: "b", Connected: true, LimitedBy: test.by,
+			LimitedWhy: "the window was 205.1 kB"}}}
+		var found []string
+		text := ""
+		for _, f := range diagnose.Diagnose(trial, over) {
+			found = append(found, f.ID+" of "+f.Host)
+			text += strings.Join(append(f.Evidence, f.Fix...), "; ")
+		}
+		if got := strings.Join(found, ", "); got != test.want || !strings.Contains(text, test.says) {
+			t.Errorf("%s, via %v: %q (%s), want %q (%s)", test.by, test.via, got, text, test.want, test.says)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package drop_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/diagnosetest"
+	"linerate/internal/science/diagnose/facts"
+)
+
+// TestDrops: the table has the kernel's reasons, and marks counters of the same packets.
+func TestDrops(t *testing.T) {
+	s := diagnosetest.Dropping(
+		record.KernelDrop{Reason: "UNHANDLED_PROTO", Interface: "eth0", Direction: "rx", Protocol: "LLDP",
+			Place: "__netif_receive_skb_core", Packets: 50},
+		record.KernelDrop{Reason: "SOCKET_RCVBUFF", Interface: "eth0", Direction: "rx", Protocol: "IPv4 UDP",
+			Packets: 5},
+		record.KernelDrop{Reason: "NO_SOCKET", Interface: "eth0", Direction: "rx", Protocol: "IPv6 UDP", Packets: 30},
+	)
+	s.State.KernelDrops.Lost, s.State.KernelDrops.Unspecified = 3, 4
+	s.Reading.End.Interfaces[0].RxDropped, s.Reading.End.Interfaces[0].RxMissed = 50, 2
+	s.Reading.End.SNMP["Udp.RcvbufErrors"], s.Reading.End.SNMP["Udp.NoPorts"] = 6, 30
+	e := diagnose.Hosts([]record.HostSnapshot{s})
+	var got []string
+	for _, d := range e.Drops {
+		got = append(got, fmt.Sprint(d.Where, " ", d.Direction, " ", d.Counter, " ", d.Protocol, " ", d.Packets, " ",
+			d.Verdict, " ", d.By, " ", d.Again))
+	}
+	want := []string{
+		"Udp  RcvbufErrors  6 harmful  false", // one more than were traced
+		"eth0 rx SOCKET_RCVBUFF IPv4 UDP 5 harmful kfree_skb false",
+		"eth0  rx_missed_errors  2 harmful  false", // the NIC's own
+		"eth0  rx_dropped  50 unknown  true",
+		"eth0 rx NO_SOCKET IPv6 UDP 30 unknown kfree_skb false",
+		"Udp  NoPorts  30 unknown  false", // of IPv4
+		"eth0 rx UNHANDLED_PROTO LLDP 50 harmless kfree_skb false",
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if e.Drops[0].Verdict != facts.Harmful || e.Drops[len(e.Drops)-1].Verdict != facts.Harmless {
+		t.Errorf("order: %+v", e.Drops)
+	}
+	if want := (record.DropSource{Host: "nas", By: record.ByTracepoint, Lost: 3, Unspecified: 4}); len(
+		e.DropsBy) != 1 || e.DropsBy[0] != want {
+		t.Errorf("%+v", e.DropsBy)
+	}
+	s.State.KernelDrops = nil
+	s.State.Parts[len(s.State.Parts)-1].Missing = "no bpf"
+	if e := diagnose.Hosts([]record.HostSnapshot{s}); e.DropsBy[0] != (record.DropSource{Host: "nas",
+		By:  record.ByCounters,
+		Why: "no bpf"}) ||
+		!slices.ContainsFunc(e.Unevaluated, func(u record.Unevaluated) bool {
+			return u.Rule == "netfilter-drop" &&
+				u.Why == "kfree_skb: no bpf"
+		}) {
+		t.Errorf("%+v, %+v", e.DropsBy, e.Unevaluated)
+	}
+}
+
+// TestFilterQdiscs: what ingress and clsact count as dropped, their filters dropped. It is no full
+// queue, and hides none.
+func TestFilterQdiscs(t *testing.T) {
+	for _, kind := range []string{"ingress", "clsact"} {
+		s := diagnosetest.Dropping(record.KernelDrop{Reason: "TC_INGRESS", Interface: "eth0", Direction: "rx",
+			Protocol: "IPv4 UDP",
+			Packets:  5000})
+		for _, q := range []record.QdiscCounters{{Interface: "eth0", Kind: kind, Handle: "ffff:", Parent: "ingress",
+			Drops: 5000}, {Interface: "eth0", Kind: "fq_codel", Handle: "8001:", Parent: "root", Drops: 20}} {
+			s.Reading.End.Qdiscs = append(s.Reading.End.Qdiscs, q)
+			q.Drops = 0
+			s.Reading.Begin.Qdiscs = append(s.Reading.Begin.Qdiscs, q)
+		}
+		s.Reading.End.SNMP["Ip.FragFails"] = 50
+		e := diagnose.Hosts([]record.HostSnapshot{s})
+		if list := diagnosetest.FoundBy(e, "qdisc-drop"); len(list) != 1 ||
+			!strings.Contains(list[0].Summary, "fq_codel") {
+			t.Errorf("%s: %+v", kind, list)
+		}
+		if len(diagnosetest.FoundBy(e, "tc-drop")) != 1 || len(diagnosetest.FoundBy(e, "fragmentation-needed")) != 1 {
+			t.Errorf("%s: %+v", kind, e.Findings)
+		}
+		rows := 0
+		for _, d := range e.Drops {
+			switch d.Counter {
+			case "qdisc " + kind + " dropped":
+				if rows++; d.Verdict != facts.Unknown || !d.Again || !strings.Contains(d.Why, "tc filter") {
+					t.Errorf("%+v", d)
+				}
+			case "qdisc fq_codel dropped":
+				if rows++; d.Verdict != facts.Harmful || d.Packets != 20 {
+					t.Errorf("%+v", d)
+				}
+			}
+		}
+		if rows != 2 {
+			t.Errorf("%s: %+v", kind, e.Drops)
+		}
+	}
+}
+
+// TestFirstDrops: what a counter counted for the first time between the readings is listed.
+func TestFirstDrops(t *testing.T) {
+	s := diagnosetest.Dropping()
+	s.Reading.End.Interfaces[0].RxMissed = 2
+	if e := diagnose.Hosts([]record.HostSnapshot{s}); len(e.Drops) != 1 || e.Drops[0].Boot || e.Drops[0].Packets != 2 {
+		t.Errorf("%+v", e.Drops)
+	}
+}
+
+// TestDropRules: findings that the kernel's reasons make, change and prevent.
+func TestDropRules(t *testing.T) {
+	row := func(reason, direction string, n int64) record.KernelDrop {
+		return record.KernelDrop{Reason: reason, Interface: "eth0", Direction: direction, Protocol: "IPv4 UDP",
+			Place: "nf_hook_slow", Packets: n}
+	}
+	for _, test := range []struct {
+		rows           []record.KernelDrop
+		rxDropped      uint64
+		id, confidence string // empty: nothing is found
+		evidence       string
+	}{
+		{rows: []record.KernelDrop{row("NETFILTER_DROP", "tx", 20)}, id: "netfilter-drop", confidence: record.Likely,
+			evidence: "eth0 tx: 20 IPv4 UDP packets dropped in 3 s for NETFILTER_DROP in nf_hook_slow"},
+		// of 1000
+		{rows: []record.KernelDrop{row("NETFILTER_DROP", "rx", 20)}, id: "netfilter-drop", confidence: record.Likely},
+		{rows: []record.KernelDrop{row("NETFILTER_DROP", "rx", 9)}, id: "netfilter-drop", confidence: record.Possible},
+		{rows: []record.KernelDrop{{Reason: "NETFILTER_DROP", Packets: 9}}, id: "netfilter-drop",
+			confidence: record.Possible, evidence: "no interface: 9 packets dropped"},
+		{rows: []record.KernelDrop{row("TC_INGRESS", "rx", 500)}, id: "tc-drop", confidence: record.Likely},
+		{rxDropped: 10, id: "rx-dropped", confidence: record.Possible, evidence: "rx_dropped grew by 10"},
+		// of 1050 that arrive, and nothing of unknown protocols
+		{rxDropped: 50, id: "rx-dropped", confidence: record.Likely, evidence: "rx_dropped grew by 50"},
+		{rxDropped: 50, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}},
+		{rxDropped: 500, rows: []record.KernelDrop{row("UNHANDLED_PROTO", "rx", 50)}, id: "rx-dropped",
+			confidence: record.Likely, evidence: "rx_dropped grew by 450"},
+		{rxDropped: 50, rows: []record.KernelDrop{row("CPU_BACKLOG", "rx", 50)}, id: "rx-dropped",
+			confidence: record.Likely, evidence: "for CPU_BACKLOG"},
+		{rows: []record.KernelDrop{row("OTHERHOST", "rx", 50), row("NETFILTER_DROP", "rx", -7)}},
+	} {
+		s := diagnosetest.Dropping(test.rows...)
+		s.Reading.End.Interfaces[0].RxDropped = test.rxDropped
+		found := slices.DeleteFunc(diagnose.Hosts([]record.HostSnapshot{s}).Findings, func(f record.Finding) bool {
+			return f.ExplainedBy != ""
+		})
+		switch {
+		case test.id == "" && len(found) > 0:
+			t.Errorf("%+v: found %+v", test, found)
+		case test.id == "":
+		case len(found) != 1 || found[0].ID != test.id || found[0].Confidence != test.confidence ||
+			len(found[0].Fix) == 0 || found[0].Reference == "":
+			t.Errorf("%+v: found %+v", test, found)
+		case test.rxDropped > 10 && strings.Contains(found[0].Summary+strings.Join(found[0].Fix, " "), "harm"):
+			t.Errorf("%+v: %s: %v", test, found[0].Summary, found[0].Fix)
+		case !strings.Contains(strings.Join(found[0].Evidence, "\n"), test.evidence):
+			t.Errorf("%+v: evidence %q", test, found[0].Evidence)
+		}
+	}
+}
+
+// TestFilterTraced: the kernel's reasons tell by which interface the reverse-path filter drops.
+func TestFilterTraced(t *testing.T) {
+	s := diagnosetest.Dropping(record.KernelDrop{Reason: "IP_RPFILTER", Interface: "eth1", Direction: "rx",
+		Protocol: "IPv4 ICMP",
+		Packets:  3})
+	eth1 := s.Reading.Snapshot.Interfaces[0]
+	eth1.Interface, eth1.MAC, eth1.Addresses = "eth1", "02:00:00:00:00:77", []string{"198.51.100.1/24"}
+	s.Reading.Snapshot.Interfaces = append(s.Reading.Snapshot.Interfaces, eth1)
+	s.Reading.Snapshot.Sysctls = map[string]string{"net.ipv4.conf.all.rp_filter": "1"}
+	s.Reading.End.SNMP[facts.FilterCounter] = 3
+	e := diagnose.Hosts([]record.HostSnapshot{s})
+	i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "strict-rp-filter" })
+	if i < 0 || !strings.Contains(e.Findings[i].Summary, "comes by eth1 from") ||
+		!slices.Contains(e.Findings[i].Evidence, "eth1 rx: 3 IPv4 ICMP packets dropped in 3 s for IP_RPFILTER") {
+		t.Errorf("%+v", e.Findings)
+	}
+}
+
+// TestNeighbourFailedNow: neighbours that do not answer are a likely cause while packets for them
+// are dropped, and possible otherwise.
+func TestNeighbourFailedNow(t *testing.T) {
+	for packets, want := range map[int64]string{0: record.Possible, 3: record.Possible, 200: record.Likely} {
+		s := diagnosetest.HostNamed("nas", 1)
+		s.Reading.Snapshot.Neighbours = append(s.Reading.Snapshot.Neighbours, record.Neighbour{Address: "10.78.0.99",
+			Interface: "eth0", State: "FAILED"})
+		s.State.KernelDrops = &record.KernelDrops{
+			Rows: []record.KernelDrop{{Reason: "NEIGH_FAILED", Interface: "eth0", Direction: "tx", Protocol: "IPv4 UDP",
+				Packets: packets}}}
+		got := ""
+		for _, f := range diagnose.Hosts([]record.HostSnapshot{s}).Findings {
+			if f.ID == "neighbour-failed" {
+				got = f.Confidence
+			}
+		}
+		if got != want {
+			t.Errorf("%d packets: %q, want %q", packets, got, want)
+		}
+	}
+}
+
+// TestSharedBacklog: drops of softnet_stat are not the host's where most packets that the CPUs
+// took were not.
+func TestSharedBacklog(t *testing.T) {
+	for processed, verdict := range map[uint64]string{1000: facts.Harmful, 100_000: facts.Unknown} {
+		s := diagnosetest.HostNamed("lab", 1)
+		s.Reading.End.Softnet[0] = record.SoftnetCounters{Processed: processed, Dropped: 9, Squeezed: 500}
+		e := diagnose.Hosts([]record.HostSnapshot{s})
+		if i := slices.IndexFunc(e.Drops, func(d record.Drop) bool {
+			return d.Counter == "softnet_stat dropped"
+		}); i < 0 || e.Drops[i].Verdict != verdict {
+			t.Errorf("%d packets: %+v", processed, e.Drops)
+		}
+		for _, f := range e.Findings {
+			evidence := strings.Join(f.Evidence, "\n")
+			of := strings.Contains(evidence, "softnet_stat is of the whole machine")
+			if of != (verdict == facts.Unknown) {
+				t.Errorf("%d packets: %+v", processed, f)
+			}
+		}
+	}
+}
+
+// TestSharedLog: the kernel's log is the whole machine's, also where it is read in another network
+// namespace than the first one.
+func TestSharedLog(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		s := diagnosetest.HostNamed("lab", 1)
+		s.State.FirstNamespace = first
+		s.State.Log = &record.KernelLog{
+			Lines: []record.LogLine{{Text: "nf_conntrack: nf_conntrack: table full, dropping packet"}}}
+		for _, f := range diagnose.Hosts([]record.HostSnapshot{s}).Findings {
+			if f.ID == "fault-logged" &&
+				strings.Contains(strings.Join(f.Evidence, "\n"), "the lines may be of others") == first {
+				t.Errorf("first namespace %t: %q", first, f.Evidence)
+			}
+		}
+	}
+}

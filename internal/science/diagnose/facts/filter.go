@@ -1,0 +1,140 @@
+package facts
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// OwnOnly: these values of arp_ignore keep an interface from answering for another
+// interface's address. 3 looks at the address's scope only and does not.
+func OwnOnly(arpIgnore int) bool {
+	return arpIgnore == 1 || arpIgnore == 2 || arpIgnore == 8
+}
+
+// The strict reverse-path filter of an interface drops a packet whose source the host would
+// not answer by that interface. It is in force where the larger of conf.all.rp_filter and the
+// interface's own is 1 (ip-sysctl.rst). TcpExt.IPReversePathFilter counts the drops of all
+// interfaces together, and none of the ARP requests that it drops.
+const FilterCounter = "TcpExt.IPReversePathFilter"
+
+// Values of rp_filter. Both drop what comes from a source to which there is no route.
+const Strict, Loose = 1, 2
+
+// Filtering are the interfaces with a reverse-path filter of a kind that take packets in.
+func (h *Host) Filtering(kind int) (list []*Interface) {
+	for _, p := range h.Interfaces[:min(len(h.Interfaces), MostInterfaces)] {
+		if p.Up && !p.Member && p.VRF != p.Name && h.Effective("rp_filter", p) == kind {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// sender is one that is answered by another interface, or, without a route, by none.
+type sender struct {
+	Addr   netip.Addr
+	Row    string // of the evidence
+	Routed bool
+}
+
+// AnsweredElsewhere lists neighbours that send to an interface, and that the host answers by
+// another: those of its own table, and hosts that hold the interface's MAC address for one of
+// the host's. At most three.
+func (f Trial) AnsweredElsewhere(h *Host, p *Interface) (list []sender) {
+	add := func(addr netip.Addr, out *Interface, format string, words ...any) {
+		if s := (sender{addr, fmt.Sprintf(format, words...), out != nil}); len(list) < 3 && !slices.Contains(list, s) {
+			list = append(list, s)
+		}
+	}
+	for _, n := range h.Entries() {
+		source := Parse(n.Address)
+		if how, out := h.elsewhere(netip.Addr{}, source, p); n.Interface == p.Name && Resolved(n) && how != "" {
+			add(source, out, "%s is a neighbour on %s, and is answered %s", source, p.Name, how)
+		}
+	}
+	for _, peer := range f.Hosts {
+		if peer == h {
+			continue
+		}
+		for _, n := range peer.Entries() {
+			target := Parse(n.Address)
+			if !Resolved(n) || h.Holder(target) == nil || h.Owner(n.MAC) != p {
+				continue
+			}
+			for _, source := range peer.senders(n.Interface, target) {
+				if how, out := h.elsewhere(target, source, p); how != "" {
+					add(source, out, "%s sends from %s to %s, and is answered %s", peer.Name, source, p.Name, how)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// droppedRequest is a neighbour entry of a peer without an answer, although a host holds the
+// address, because the strict filter of the host's interface drops the request.
+type droppedRequest struct {
+	At       *Interface
+	Row      string       // of the evidence
+	Routed   bool         // the host has a route to a sender that it may be
+	Unrouted []netip.Addr // senders that it may be to which the host has none
+}
+
+// DroppedRequests lists such entries of a host's addresses, at most four.
+func (f Trial) DroppedRequests(h *Host) (list []droppedRequest) {
+	for _, peer := range f.Hosts {
+		for _, n := range peer.Reading.Snapshot.Neighbours {
+			if u := h.dropsRequest(peer, n); u != nil && len(list) < 4 {
+				list = append(list, *u)
+			}
+		}
+	}
+	return list
+}
+
+// Filtered reports whether a host's entry is unanswered because of a strict filter.
+func (f Trial) Filtered(peer *Host, n record.Neighbour) bool {
+	return slices.ContainsFunc(f.Hosts, func(h *Host) bool { return h.dropsRequest(peer, n) != nil })
+}
+
+// dropsRequest is why an interface of the host drops a peer's ARP requests; nil: it does not,
+// or the link or arp_ignore and arp_filter may be the reason as well.
+func (h *Host) dropsRequest(peer *Host, n record.Neighbour) *droppedRequest {
+	target := Parse(n.Address)
+	if peer == h || !Failed(n) || !target.Is4() {
+		return nil
+	}
+	at := h.Holder(target)
+	if at == nil || !at.Up || at.Member || h.Effective("rp_filter", at) < 1 {
+		return nil
+	}
+	arrived := true // as far as is known
+	if h.OverS > 0 && n.State == "INCOMPLETE" {
+		i := slices.IndexFunc(h.Counted, func(c record.InterfaceCounters) bool { return c.Interface == at.Name })
+		arrived = i < 0 || h.Counted[i].RxPackets > 0
+	}
+	u := &droppedRequest{At: at}
+	var from, answered []string
+	for _, source := range peer.senders(n.Interface, target) {
+		how, out := h.elsewhere(target, source, at)
+		if !arrived || how == "" || out != nil && h.Effective("rp_filter", at) == Loose || !h.answers(at, at, out) ||
+			len(from) == 3 {
+			continue
+		}
+		from, answered = append(from, source.String()), append(answered, fmt.Sprintf("%s %s", source, how))
+		if u.Routed = u.Routed || out != nil; out == nil {
+			u.Unrouted = append(u.Unrouted, source)
+		}
+	}
+	if len(from) == 0 {
+		return nil
+	}
+	u.Row = fmt.Sprintf(
+		"%s asks from %s for %s, without an answer (%s on %s); %s would answer %s, so %s drops the ARP request",
+		peer.Name, strings.Join(from, " or "), target, n.State, n.Interface, h.Name, Join(answered), at.Name)
+	return u
+}

@@ -1,0 +1,80 @@
+package facts
+
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+
+	"linerate/internal/science/hostload"
+)
+
+// Observe arranges snapshots for rules. Boot: what was counted before the first reading.
+func Observe(list []record.HostSnapshot, boot bool) Trial {
+	var t topology.Topology
+	var trial record.Trial
+	for _, s := range list {
+		r := s.Reading
+		r.Snapshot.Host = r.Host
+		// Rules of trials compare each interface with each neighbour of other hosts.
+		r.Snapshot.Neighbours = r.Snapshot.Neighbours[:min(len(r.Snapshot.Neighbours), mostNeighbours)]
+		r.Before.Neighbours = r.Before.Neighbours[:min(len(r.Before.Neighbours), mostNeighbours)]
+		r.Snapshot.FDB = r.Snapshot.FDB[:min(len(r.Snapshot.FDB), mostForwarded)]
+		r.Snapshot.Answers = r.Snapshot.Answers[:min(len(r.Snapshot.Answers), mostNeighbours)]
+		r.Snapshot.Interfaces = addressedFirst(r.Snapshot.Interfaces)
+		if boot {
+			r.Begin = born(r)
+		} else if s.OverS == 0 {
+			r.Begin = r.End // nothing grew, as far as is known
+		}
+		t.Hosts = append(t.Hosts, topology.Host{Name: r.Host, Via: []string{"snapshot"}}) // none that linerate made
+		trial.Hosts = append(trial.Hosts, r)
+	}
+	f := Gather(trial, &t)
+	for i, h := range f.Hosts {
+		h.foreign = map[string]bool{}
+		for _, other := range f.Hosts {
+			for _, p := range other.Interfaces {
+				if other != h && p.MAC != "" {
+					h.foreign[p.MAC] = true
+				}
+			}
+		}
+		s := list[i]
+		h.State, h.OverS, h.Boot, h.CPUs, h.Pasted = s.State, s.OverS, boot, s.Host.CPUs, s.Pasted
+		h.Counted, h.Queued = Counted(h.Reading), queued(h.Reading)
+		h.Shared = hostload.ForeignAt(f.Trial.Hosts, h.Name)
+		if k := s.State.KernelDrops; k != nil {
+			h.trace(k.Rows)
+		}
+	}
+	return f
+}
+
+// mostNeighbours and mostForwarded bound the neighbour entries of a host, and the entries of a
+// switch's forwarding table, that are looked at.
+const mostNeighbours, mostForwarded = 2000, 20_000
+
+// addressedFirst are a host's interfaces, those with addresses before the others, at most
+// mostInterfaces: a snapshot may be from elsewhere.
+func addressedFirst(list []record.InterfaceSnapshot) []record.InterfaceSnapshot {
+	if len(list) <= MostInterfaces {
+		return list
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b record.InterfaceSnapshot) int {
+		return min(len(b.Addresses), 1) - min(len(a.Addresses), 1)
+	})
+	return list[:MostInterfaces]
+}
+
+// born is the reading of a host when it was booted: every counter is 0.
+func born(r record.HostReading) (b record.Reading) {
+	if len(r.Begin.Interfaces) > 0 {
+		r.End = r.Begin
+	}
+	for _, i := range r.End.Interfaces {
+		b.Interfaces = append(b.Interfaces, record.InterfaceCounters{Interface: i.Interface})
+	}
+	return b
+}

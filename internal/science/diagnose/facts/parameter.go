@@ -1,0 +1,51 @@
+package facts
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
+
+// Sysctl reads net.ipv4.conf.SCOPE.NAME, -1 when it was not recorded.
+func (h *Host) Sysctl(scope, name string) int {
+	value, err := strconv.Atoi(
+		strings.TrimSpace(h.Reading.Snapshot.Sysctls["net.ipv4.conf."+strings.ReplaceAll(scope, ".", "/")+"."+name]))
+	if err != nil {
+		return -1
+	}
+	return value
+}
+
+// Effective is what holds for an interface: for arp_ignore, arp_announce, arp_filter
+// and rp_filter the larger of "all" and the interface's own; -1 when unknown.
+func (h *Host) Effective(name string, p *Interface) int {
+	return max(h.Sysctl("all", name), h.Sysctl(p.Name, name))
+}
+
+// Scopes lists where a sysctl has a value: "all", or interfaces by name.
+func (h *Host) Scopes(name string, value int) []string {
+	var list []string
+	if h.Sysctl("all", name) == value {
+		list = append(list, "all")
+	}
+	for _, p := range h.Interfaces {
+		if h.Sysctl(p.Name, name) == value {
+			list = append(list, strings.ReplaceAll(p.Name, ".", "/"))
+		}
+	}
+	return list
+}
+
+// Number is one number of a parameter's value, of a snapshot of the host or of a trial; -1 where
+// it is not known.
+func (h *Host) Number(key string, field int) int64 {
+	fields := strings.Fields(cmp.Or(h.State.Parameters[key], h.Reading.Snapshot.Sysctls[key]))
+	if field >= len(fields) {
+		return -1
+	}
+	n, err := strconv.ParseInt(fields[field], 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}

@@ -1,0 +1,112 @@
+package facts
+
+import (
+	"fmt"
+	"net/netip"
+
+	"linerate/internal/model/record"
+)
+
+// MostPlaces bounds the places of a finding: a snapshot may be from elsewhere.
+const MostPlaces = 256
+
+// OnePlace are the places of a finding about one thing.
+func OnePlace(places ...string) [][]string {
+	if len(places) == 0 {
+		return nil
+	}
+	return [][]string{places[:min(len(places), MostPlaces)]}
+}
+
+// Device are the places of an interface: itself, and those that it is made of or on.
+func (h *Host) Device(name string) (places []string) {
+	if name == "" {
+		return nil
+	}
+	places = []string{"dev " + name}
+	nic := h.Port(record.InterfaceSnapshot{Interface: name}).NIC
+	for _, i := range h.Reading.Snapshot.Interfaces {
+		if i.Master == name || nic.VLAN != 0 && i.Index != 0 && i.Index == nic.Peer {
+			places = append(places, "dev "+i.Interface)
+		}
+	}
+	return places
+}
+
+// Link are the places of what happens on an interface, neighbours there included.
+func (h *Host) Link(name string) []string { return append(h.Device(name), "on "+name) }
+
+// Path are the places of a connection: its ends, and the route by which it leaves.
+func (h *Host) Path(c record.Connection) (places []string) {
+	local, err := netip.ParseAddrPort(c.Local)
+	remote, remoteErr := netip.ParseAddrPort(c.Remote)
+	if err != nil || remoteErr != nil {
+		return []string{record.AnyRoute}
+	}
+	for _, end := range []netip.AddrPort{remote, local} {
+		places = append(places, netip.AddrPortFrom(end.Addr().Unmap(), end.Port()).String(), anyPort(end.Port()))
+	}
+	to := remote.Addr().Unmap().WithZone("")
+	places = append(places, to.String(), "from "+local.Addr().Unmap().WithZone("").String())
+	r, found := h.Back(to)
+	if !found || h.OtherRoutes() {
+		return append(places, record.AnyRoute)
+	}
+	places = append(places, "route "+r.To)
+	for _, hop := range hopsOf(r) {
+		places = append(places, h.Device(hop.Interface)...)
+		if hop.Via != "" {
+			places = append(places, "via "+hop.Via)
+		}
+	}
+	return places
+}
+
+// Paths are the places of connections of which a condition holds.
+func (h *Host) Paths(where func(record.Connection) bool) (list [][]string) {
+	for _, c := range h.State.Notable {
+		if where(c) && len(list) < MostPlaces {
+			list = append(list, h.Path(c))
+		}
+	}
+	return list
+}
+
+// ListenerAt is the place of a listener: its address and port, or the port of all addresses.
+func ListenerAt(local string) string {
+	if end, err := netip.ParseAddrPort(local); err == nil && end.Addr().IsUnspecified() {
+		return anyPort(end.Port())
+	}
+	return local
+}
+
+func anyPort(port uint16) string { return fmt.Sprintf("*:%d", port) }
+
+// ByGateway are the places of what leaves by a gateway.
+func (h *Host) ByGateway(gateway netip.Addr, name string) [][]string {
+	if h.gatewayed == nil {
+		h.gatewayed = map[netip.Addr][]string{}
+		for _, r := range h.Reading.Snapshot.Routes {
+			hops := hopsOf(r)
+			for _, hop := range hops[:min(len(hops), MostPlaces)] {
+				if g := Parse(hop.Via); g.IsValid() && len(h.gatewayed[g]) < MostPlaces {
+					h.gatewayed[g] = append(h.gatewayed[g], Backs(r)...)
+				}
+			}
+		}
+	}
+	return OnePlace(append([]string{"via " + gateway.String(), gateway.String(), "on " + name},
+		h.gatewayed[gateway]...)...)
+}
+
+// Backs are the places of answers that leave by routes: their destinations.
+func Backs(routes ...record.RouteEntry) (places []string) {
+	for _, r := range routes {
+		for _, v4 := range []bool{true, false} {
+			if to, is := destination(r, v4); is {
+				places = append(places, "from "+to.Masked().String())
+			}
+		}
+	}
+	return places
+}

@@ -1,0 +1,333 @@
+package facts
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+)
+
+// hopsOf are the next hops of a route, one included; without a gateway where the destination is on
+// the link.
+func hopsOf(r record.RouteEntry) []record.RouteNexthop {
+	if len(r.Nexthops) > 0 {
+		return r.Nexthops
+	}
+	return []record.RouteNexthop{{Interface: r.Interface, Via: r.Via}}
+}
+
+// EachGateway are the routes by a gateway, each gateway once.
+func (h *Host) EachGateway(yield func(r record.RouteEntry, gateway netip.Addr, name string)) {
+	seen := map[netip.Addr]bool{}
+	for _, r := range h.Reading.Snapshot.Routes {
+		for _, hop := range hopsOf(r) {
+			gateway, err := netip.ParseAddr(hop.Via)
+			if err == nil && !seen[gateway] {
+				seen[gateway] = true
+				yield(r, gateway, hop.Interface)
+			}
+		}
+	}
+}
+
+// Routed reports whether a route without a gateway leads to an address by an interface.
+func (h *Host) Routed(addr netip.Addr, name string) bool {
+	return slices.ContainsFunc(h.Reading.Snapshot.Routes, func(r record.RouteEntry) bool {
+		to, err := netip.ParsePrefix(r.To)
+		return err == nil && to.Contains(addr) && r.Interface == name && r.Via == "" && len(r.Nexthops) == 0
+	})
+}
+
+// discarding are the types of routes that discard, as ip-route(8) spells them.
+var discarding = []string{"blackhole", "unreachable", "prohibit", "throw"}
+
+// IsDiscard reports whether a route discards what it is for.
+func IsDiscard(r record.RouteEntry) bool { return slices.Contains(discarding, r.Type) }
+
+// LastResort reports whether a route is a default one that yields to any other: the kernel's own
+// of IPv6, and the one that keeps lookups in the table of a VRF from going on in other tables
+// (Documentation/networking/vrf.rst: metric 4278198272). The uppermost byte of such a metric is
+// 255, which routing daemons take for the distance of a route that is not to be used.
+func LastResort(r record.RouteEntry) bool {
+	to, _ := destination(r, !strings.Contains(r.To, ":"))
+	return r.Metric >= 255<<24 && to.Bits() == 0
+}
+
+// Metric is that of the main table's route to a prefix: without it, ip route replace adds a
+// second route.
+func (h *Host) Metric(to netip.Prefix) int {
+	for _, r := range h.Reading.Snapshot.Routes {
+		if r.Table == MainTable && r.To == to.String() && r.Metric > 0 {
+			return int(r.Metric)
+		}
+	}
+	return 0
+}
+
+// Object is a nexthop object as the topology has it; false: it is not in there.
+func (f Trial) Object(h *Host, id int) (*setting.NexthopObject, bool) {
+	declared, ok := f.Topology.Host(h.Name)
+	if !ok {
+		return nil, false
+	}
+	return declared.Nexthop(id)
+}
+
+// Object is the number of the nexthop object that the main table's route to a
+// destination goes by; 0: by none.
+func (h *Host) Object(to netip.Prefix) int {
+	for _, r := range h.Reading.Snapshot.Routes {
+		if r.Object != 0 && r.Table == MainTable && r.To == to.String() {
+			return r.Object
+		}
+	}
+	return 0
+}
+
+// RouteVia reports whether a route of a user's leaves by an interface; those that the kernel
+// makes for its own addresses are in table 255.
+func RouteVia(r record.RouteEntry, name string) bool {
+	if r.Table == 255 || strings.HasPrefix(r.To, "fe80:") || strings.HasPrefix(r.To, "ff00:") {
+		return false
+	}
+	return r.By(name)
+}
+
+// Route is the main table's route to a destination, with its next hops if there
+// are several.
+func (h *Host) Route(destination netip.Addr) (to netip.Prefix, hops []record.RouteNexthop) {
+	for _, r := range h.Reading.Snapshot.Routes {
+		prefix, err := netip.ParsePrefix(r.To)
+		if err == nil && r.Table == MainTable && prefix.Contains(destination) &&
+			(!to.IsValid() || prefix.Bits() > to.Bits()) {
+			to, hops = prefix, r.Nexthops
+		}
+	}
+	return to, hops
+}
+
+// MainTable is the number of the routing table main (linux/rtnetlink.h).
+const MainTable = 254
+
+// Hop is a gateway on an interface.
+type Hop struct {
+	Dev string
+	Via netip.Addr
+}
+
+// RoutesBy are routes that refer to a nexthop object.
+func (h *Host) RoutesBy(id int) (list []record.RouteEntry) {
+	for _, r := range h.Reading.Snapshot.Routes {
+		if r.Object == id {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// Lookup is the interface by which a packet leaves, as the host's kernel said; nil: that is not
+// known. The kernel is asked for no VRF, so that of an address there its answer does not hold.
+func (h *Host) Lookup(source, destination netip.Addr) *Interface {
+	holder := h.Holder(source)
+	for _, l := range h.Reading.Snapshot.Lookups {
+		if l.Error == "" && l.Source == source.String() && l.Destination == destination.String() {
+			i := slices.IndexFunc(h.Interfaces, func(p *Interface) bool { return p.Name == l.Interface })
+			if i >= 0 && (holder == nil || holder.VRF == h.Interfaces[i].VRF) {
+				return h.Interfaces[i]
+			}
+		}
+	}
+	return nil
+}
+
+// EveryRoute is the part of a snapshot that rules need which conclude from a route that is absent.
+const EveryRoute = "every route"
+
+// LocalTable and DefaultTable are the numbers of the routing tables local and default (linux/rtnetlink.h).
+const LocalTable, DefaultTable = 255, 253
+
+// destination is the prefix that a route is for.
+func destination(r record.RouteEntry, v4 bool) (netip.Prefix, bool) {
+	if p, err := netip.ParsePrefix(r.To); err == nil {
+		return p, p.Addr().Is4() == v4
+	}
+	a, err := netip.ParseAddr(r.To)
+	return netip.PrefixFrom(a, a.BitLen()), err == nil && a.Is4() == v4
+}
+
+// Back is the most specific route of a host's main table to an address.
+func (h *Host) Back(to netip.Addr) (best record.RouteEntry, found bool) {
+	bits := -1
+	for _, r := range h.Reading.Snapshot.Routes {
+		p, is := destination(r, to.Is4())
+		if is && (r.Table == MainTable || r.Table == DefaultTable) && p.Contains(to) && p.Bits() > bits {
+			best, bits, found = r, p.Bits(), true
+		}
+	}
+	return best, found
+}
+
+// OtherRoutes: routes hold for some packets that back does not look at, of other tables than main
+// or left out of the snapshot.
+func (h *Host) OtherRoutes() bool {
+	return h.Missing(EveryRoute) != "" || slices.ContainsFunc(h.Reading.Snapshot.Rules, func(r record.RuleEntry) bool {
+		return r.Other || !slices.Contains([]int{MainTable, LocalTable, DefaultTable}, r.Table)
+	})
+}
+
+// senders are the addresses from which a host sends by an interface to another address, and
+// asks for it: the one that its kernel chooses (inet_select_addr), and if arp_announce is 0, the
+// source address of whatever is sent, which may be any.
+func (h *Host) senders(name string, target netip.Addr) (list []netip.Addr) {
+	i := slices.IndexFunc(h.Interfaces, func(p *Interface) bool { return p.Name == name })
+	if i < 0 {
+		return nil
+	}
+	q := h.Interfaces[i]
+	add := func(p *Interface, near bool) {
+		for _, prefix := range p.V4() {
+			if (!near || prefix.Contains(target)) && !slices.Contains(list, prefix.Addr()) && len(list) < MostNetworks {
+				list = append(list, prefix.Addr())
+			}
+		}
+	}
+	if add(q, true); len(list) == 0 {
+		add(q, false)
+	}
+	if len(list) == 0 || h.Effective("arp_announce", q) == 0 {
+		for _, p := range h.Interfaces {
+			if p.VRF == q.VRF {
+				add(p, false)
+			}
+		}
+		for _, r := range h.Reading.Snapshot.Routes { // addresses of the loopback are local routes only
+			to, known := destination(r, true)
+			if known && r.Table == LocalTable && r.Type == "local" && to.IsSingleIP() &&
+				!to.Addr().IsLoopback() {
+				add(&Interface{Prefixes: []netip.Prefix{to}}, false)
+			}
+		}
+	}
+	return list
+}
+
+// elsewhere says how the host sends to an address, if not by p: by another interface ("by
+// eth0"), or, without a route, by none; empty: by p, or not known. A route with several next
+// hops counts for each of its interfaces, as in the kernel (fib_info_nh_uses_dev).
+func (h *Host) elsewhere(from, to netip.Addr, p *Interface) (how string, out *Interface) {
+	if out := h.Lookup(from, to); out != nil {
+		if out == p {
+			return "", nil
+		}
+		return "by " + out.Name, out
+	}
+	if !to.Is4() || h.Holder(to) != nil || p.VRF != "" { // whose table is not known
+		return "", nil
+	}
+	names, known := h.Egress(from, to)
+	switch i := slices.IndexFunc(h.Interfaces, func(p *Interface) bool {
+		return len(names) > 0 && p.Name == names[0]
+	}); {
+	case !known || slices.Contains(names, p.Name):
+		return "", nil
+	case len(names) == 0:
+		return "by none: it has no route there", nil
+	case i >= 0:
+		return "by " + names[0], h.Interfaces[i]
+	}
+	return "", nil
+}
+
+// Egress are the interfaces of the route to an address, as the host's rules and tables have it;
+// none: there is no route, or one that discards. Not known: the routes were not read, not
+// all of them, or a rule selects by what is not known here.
+func (h *Host) Egress(from, to netip.Addr) (names []string, known bool) {
+	if len(h.Reading.Snapshot.Routes) == 0 || h.Missing(EveryRoute) != "" {
+		return nil, false
+	}
+	rules := slices.Clone(h.Reading.Snapshot.Rules)
+	slices.SortStableFunc(rules, func(a, b record.RuleEntry) int { return a.Priority - b.Priority })
+	if len(rules) == 0 {
+		rules = []record.RuleEntry{{Table: MainTable}}
+	}
+	selects := func(prefix string, addr netip.Addr) bool {
+		p, err := netip.ParsePrefix(prefix)
+		return prefix == "" || err == nil && p.Contains(addr)
+	}
+	for _, rule := range rules {
+		if rule.Other {
+			return nil, false
+		}
+		if !selects(rule.From, from) || !selects(rule.To, to) {
+			continue
+		}
+		var best record.RouteEntry
+		bits := -1
+		for _, r := range h.Reading.Snapshot.Routes {
+			prefix, err := netip.ParsePrefix(r.To)
+			// Of several, the kernel lists the one with the smallest metric first.
+			if err == nil && r.Table == rule.Table && prefix.Contains(to) && prefix.Bits() > bits &&
+				!r.Dead {
+				best, bits = r, prefix.Bits()
+			}
+		}
+		if bits < 0 {
+			continue
+		}
+		for _, hop := range best.Nexthops {
+			names = append(names, hop.Interface)
+		}
+		if len(names) == 0 && best.Interface != "" && best.Type != "broadcast" && best.Type != "local" {
+			names = append(names, best.Interface)
+		}
+		return names, true
+	}
+	return nil, true
+}
+
+// Asymmetry is a route decision by another interface than the one that holds the source
+// address: what is answered comes back by that one (asymmetric routing).
+type Asymmetry struct {
+	Source, Destination netip.Addr
+	Holder, Out         *Interface
+}
+
+// Asymmetries lists the host's recorded route decisions of that kind.
+func (h *Host) Asymmetries() []Asymmetry {
+	var list []Asymmetry
+	for _, l := range h.Reading.Snapshot.Lookups {
+		d := Asymmetry{Source: Parse(l.Source), Destination: Parse(l.Destination)}
+		d.Holder, d.Out = h.Holder(d.Source), h.Lookup(d.Source, d.Destination)
+		if d.Holder != nil && d.Out != nil && d.Holder != d.Out && d.Holder.MAC != d.Out.MAC {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// Parse returns the address that text spells; the zero Addr if it spells none.
+func Parse(text string) netip.Addr {
+	addr, _ := netip.ParseAddr(text)
+	return addr
+}
+
+// UsesTable reports whether the host has a rule or a route of a table.
+func (h *Host) UsesTable(table int) bool {
+	s := h.Reading.Snapshot
+	return slices.ContainsFunc(s.Rules, func(r record.RuleEntry) bool { return r.Table == table }) ||
+		slices.ContainsFunc(s.Routes, func(r record.RouteEntry) bool { return r.Table == table })
+}
+
+// Gateway is the next hop of the main table's default route of a family.
+func (h *Host) Gateway(six bool) netip.Addr {
+	for _, r := range h.Reading.Snapshot.Routes {
+		to, is := destination(r, !six)
+		via := Parse(r.Via)
+		if is && to.Bits() == 0 && (r.Table == MainTable || r.Table == 0) && via.IsValid() && via.Is6() == six {
+			return via
+		}
+	}
+	return netip.Addr{}
+}

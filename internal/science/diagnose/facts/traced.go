@@ -1,0 +1,59 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+)
+
+// A Tally is a counter of an interface ("rx_dropped", or "qdisc" of its queues), or without a
+// name one of the host ("Udp.NoPorts").
+type Tally struct{ Name, Counter string }
+
+// SoftnetDropped is the tally of packets that the backlogs of CPUs dropped.
+const SoftnetDropped = "softnet_stat"
+
+// FilterDropped is the tally of packets that the tc filters of ingress and clsact drop.
+const FilterDropped = "tc filters"
+
+// trace arranges what the kernel dropped between the readings.
+func (h *Host) trace(rows []record.KernelDrop) {
+	h.Named, h.Benign = map[Tally]uint64{}, map[Tally]uint64{}
+	for _, d := range rows {
+		if d.Packets <= 0 {
+			continue // a file of others
+		}
+		h.Traced = append(h.Traced, d)
+		r := ReasonOf(d)
+		for _, counter := range r.Counters {
+			t := tallyOf(d, counter)
+			h.Named[t] += uint64(d.Packets)
+			if r.Verdict == Harmless {
+				h.Benign[t] += uint64(d.Packets)
+			}
+		}
+	}
+}
+
+// tallyOf is a counter that counts such packets.
+func tallyOf(d record.KernelDrop, counter string) Tally {
+	if counter == SoftnetDropped || strings.Contains(counter, ".") {
+		return Tally{"", counter}
+	}
+	return Tally{d.Interface, counter}
+}
+
+// Harms reports whether a counter counts packets that were dropped for a reason that is not harmless.
+func Harms(d record.KernelDrop, t Tally) bool {
+	r := ReasonOf(d)
+	return r.Verdict != Harmless && slices.ContainsFunc(r.Counters, func(counter string) bool {
+		return tallyOf(d, counter) == t
+	})
+}
+
+// NftDropped is the tally of packets that rules of nftables drop.
+const NftDropped = "nftables.drop"
+
+// The verdicts of the drop table are written often.
+const Harmful, Harmless, Unknown = record.Harmful, record.Harmless, record.Unknown

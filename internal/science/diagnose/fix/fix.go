@@ -1,0 +1,65 @@
+// Package fix has the fixes that several families of rules propose: settings, and lines for people.
+package fix
+
+import (
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/setting"
+
+	"linerate/internal/science/diagnose/facts"
+	"linerate/internal/science/diagnose/said"
+)
+
+// A finding's fix is text: commands, each with its host where there are several, and
+// advice. What is a setting of a known host is data as well.
+
+// Instead spells what does without source routing.
+func Instead(h *facts.Host, settings []setting.Setting) []string {
+	lines := Commands(h, settings)
+	lines[0] = "or, instead of source routing: " + lines[0]
+	return lines
+}
+
+// Commands spells settings of the host, each with its name where there are other hosts.
+func Commands(h *facts.Host, settings []setting.Setting) []string {
+	return said.On(h.Name, h.Alone, hostconfig.Commands(settings)...)
+}
+
+// FixedBy is a fix by settings: advice, the settings' commands, and the settings.
+func FixedBy(h *facts.Host, advice []string, settings ...setting.Setting) ([]string, []setting.Setting) {
+	return slices.Concat(said.On(h.Name, h.Alone, advice...), Commands(h, settings)), settings
+}
+
+// MTU is a setting of an interface's MTU.
+func MTU(h *facts.Host, iface string, mtu int) setting.Setting {
+	return setting.Setting{Host: h.Name, Link: &setting.Link{Interface: iface, MTU: mtu}}
+}
+
+// Set is a setting of kernel parameters, each a key and its value.
+func Set(h *facts.Host, pairs ...string) []setting.Setting { return Parameters(h.Name, pairs...) }
+
+// Parameters are settings of a host's kernel parameters, each a key and its value.
+func Parameters(host string, pairs ...string) []setting.Setting {
+	s := setting.Setting{Host: host}
+	for i := 0; i < len(pairs); i += 2 {
+		s.Sysctl = append(s.Sysctl, setting.Sysctl{Key: pairs[i], Value: pairs[i+1]})
+	}
+	return []setting.Setting{s}
+}
+
+// Raised is a fix by a larger value of a kernel parameter: least or, where the host has that already,
+// twice its value. Where that is above most, the advice alone.
+func Raised(h *facts.Host, advice, key string, least, most int64) ([]string, []setting.Setting) {
+	value := max(least, 2*h.Number(key, 0))
+	if value > most {
+		return said.On(h.Name, h.Alone, fmt.Sprintf("%s; %s is %d already", advice, key, h.Number(key, 0))), nil
+	}
+	return Fixed(h, []string{advice + "; or:"}, key, fmt.Sprint(value))
+}
+
+// Fixed is a fix by kernel parameters: lines before them, the commands, and the settings.
+func Fixed(h *facts.Host, lines []string, pairs ...string) ([]string, []setting.Setting) {
+	return FixedBy(h, lines, Parameters(h.Name, pairs...)...)
+}

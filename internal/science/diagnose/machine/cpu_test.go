@@ -1,0 +1,228 @@
+package machine_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+
+	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/diagnosetest"
+	"linerate/internal/science/sciencetest"
+)
+
+// strained is a trial below its limit whose machine has two CPUs that were half
+// busy.
+func strained() record.Trial {
+	t := sciencetest.Study.Trial(sciencetest.Fixes[4], "writes", 1, 1, rand.New(rand.NewPCG(3, 3)))
+	t.GoodputBps = t.LimitBps / 2
+	h := &t.Hosts[0]
+	h.Begin.BeganNs, h.End.BeganNs = 0, 1e9
+	idle := record.CPUTimes{}
+	h.Begin.CPU, h.End.CPU = nil, nil
+	for cpu := -1; cpu < 2; cpu++ {
+		idle.CPU = cpu
+		h.Begin.CPU = append(h.Begin.CPU, idle)
+		h.End.CPU = append(h.End.CPU, record.CPUTimes{CPU: cpu, User: 0.25, SoftIRQ: 0.25, Idle: 0.5})
+	}
+	h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{CPU: 1}},
+		[]record.SoftnetCounters{{CPU: 1, Processed: 1000}}
+	h.Begin.Events, h.End.Events = []record.CPUEvents{{CPU: 1}},
+		[]record.CPUEvents{{CPU: 1, Interrupts: 500, Softirqs: map[string]uint64{"NET_RX": 9000}}}
+	h.Begin.Memory, h.End.Memory = &record.MemoryLoad{}, &record.MemoryLoad{AvailableBytes: 5e8, TCPBytes: 4e8}
+	h.Begin.SNMP, h.End.SNMP = map[string]int64{}, map[string]int64{}
+	return t
+}
+
+// alone makes the second CPU serve softirqs and nothing else.
+func alone(h *record.HostReading) {
+	h.End.CPU[0] = record.CPUTimes{CPU: -1, User: 0.05, SoftIRQ: 0.5, Idle: 0.45}
+	h.End.CPU[2] = record.CPUTimes{CPU: 1, User: 0.01, SoftIRQ: 0.98, Idle: 0.01}
+}
+
+func TestMachine(t *testing.T) {
+	for _, test := range []struct {
+		name       string
+		change     func(t *record.Trial, h *record.HostReading)
+		id         string // empty: none
+		confidence string
+		evidence   string
+	}{
+		{"nothing", func(*record.Trial, *record.HostReading) {}, "", "", ""},
+		{"one core", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+		}, "softirq-one-core", record.Likely, "9000 receive softirqs and 500 interrupts a second"},
+		{"one core, squeezed", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.End.Softnet[0].Squeezed = 7
+		}, "softirq-one-core", record.Certain, "out of its budget 7 times"},
+		{"one core at the limit", func(t *record.Trial, h *record.HostReading) {
+			alone(h)
+			t.GoodputBps = t.LimitBps
+		}, "", "", ""},
+		{"one core of other work", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.End.CPU[2].User, h.End.CPU[2].SoftIRQ = 0.98, 0.01
+		}, "", "", ""},
+		{"all cores", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.End.CPU[0] = record.CPUTimes{CPU: -1, SoftIRQ: 0.98, Idle: 0.02}
+		}, "", "", ""},
+		{"one core of two that receive", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.Begin.Events = append(h.Begin.Events, record.CPUEvents{CPU: 0})
+			h.End.Events = append(h.End.Events, record.CPUEvents{CPU: 0, Softirqs: map[string]uint64{"NET_RX": 1200}})
+		}, "", "", ""},
+		{"one core, and flows on a full link", func(t *record.Trial, h *record.HostReading) {
+			alone(h)
+			for i := range t.Flows {
+				t.Flows[i].LimitedBy = "full link"
+			}
+		}, "", "", ""},
+		{"one core without receiving", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.End.Events = nil
+		}, "", "", ""},
+		{"drops", func(_ *record.Trial, h *record.HostReading) {
+			h.End.Softnet[0].Dropped = 3
+		}, "softnet-drop", record.Certain, "CPU 1 dropped 3 packets and took 1000"},
+		{"drops among other namespaces' packets", func(_ *record.Trial, h *record.HostReading) {
+			h.End.Softnet[0].Dropped, h.End.Softnet[0].Processed = 3, 1<<40
+		}, "softnet-drop", record.Possible,
+			"softnet_stat is of the whole machine: its CPUs took 1099511627776 packets, and the interfaces of server"},
+		{"one core, squeezed by other namespaces' packets", func(_ *record.Trial, h *record.HostReading) {
+			alone(h)
+			h.End.Softnet[0].Squeezed, h.End.Softnet[0].Processed = 7, 1<<40
+		}, "softirq-one-core", record.Possible, "out of its budget 7 times"},
+		{"ring overrun", func(_ *record.Trial, h *record.HostReading) {
+			h.Snapshot.Interfaces[0].Kind, h.End.Interfaces[0].RxMissed = "", 42
+		}, "ring-overrun", record.Certain, "server.eth0: rx_missed_errors grew by 42"},
+		{"the same packets counted by a bond", func(_ *record.Trial, h *record.HostReading) {
+			h.Snapshot.Interfaces[0].Kind, h.End.Interfaces[0].RxMissed = "bond", 42
+		}, "", "", ""},
+		{"tcp_mem", func(_ *record.Trial, h *record.HostReading) {
+			h.End.SNMP["TcpExt.TCPMemoryPressures"] = 2
+		}, "memory-pressure", record.Certain, "grew by 2; TCP's buffers had 400 MB"},
+		{"waiting", func(_ *record.Trial, h *record.HostReading) {
+			h.End.Memory.SomeWaitedUs = 200_000
+		}, "memory-pressure", record.Likely, "20 % of the window, all of them 0 %; 0.5 GB"},
+		{"hardly waiting", func(_ *record.Trial, h *record.HostReading) {
+			h.End.Memory.SomeWaitedUs = 90_000
+		}, "", "", ""},
+	} {
+		trial := strained()
+		test.change(&trial, &trial.Hosts[0])
+		over := sciencetest.Study.Topology()
+		found := slices.DeleteFunc(diagnose.Diagnose(trial, &over), func(f record.Finding) bool {
+			return !slices.Contains([]string{"softirq-one-core", "ring-overrun", "softnet-drop", "memory-pressure"},
+				f.ID)
+		})
+		host := "this machine"
+		if test.id == "ring-overrun" {
+			host = "server"
+		}
+		switch {
+		case test.id == "" && len(found) > 0:
+			t.Errorf("%s: %+v", test.name, found)
+		case test.id == "":
+		case len(found) != 1 || found[0].ID != test.id || found[0].Confidence != test.confidence ||
+			found[0].Host != host || len(found[0].Fix) == 0 || found[0].Reference == "":
+			t.Errorf("%s: %+v, want %s (%s)", test.name, found, test.id, test.confidence)
+		case !strings.Contains(strings.Join(found[0].Evidence, "\n"), test.evidence):
+			t.Errorf("%s: the evidence is %q, want %q", test.name, found[0].Evidence, test.evidence)
+		}
+	}
+}
+
+// TestMachinesOfSnapshots: each host of several snapshots is a machine of its own, and what its
+// CPUs and rings dropped before the readings is possible.
+func TestMachinesOfSnapshots(t *testing.T) {
+	a, b, c := diagnosetest.HostNamed("a", 1), diagnosetest.HostNamed("b", 2), diagnosetest.HostNamed("c", 3)
+	for n, s := range []*record.HostSnapshot{&a, &b, &c} {
+		s.Reading.Begin.BeganNs, s.Reading.End.BeganNs = 1e9, 4e9
+		s.Reading.Begin.CPU[0].Idle += float64(1000 * n) // otherwise they are one machine
+		s.Reading.End.CPU[0].Idle += float64(1000 * n)
+	}
+	b.Reading.End.Softnet = []record.SoftnetCounters{{Processed: 1000, Dropped: 7}}
+	for _, r := range []*record.Reading{&c.Reading.Begin, &c.Reading.End} {
+		r.Softnet = []record.SoftnetCounters{{Processed: 1000, Dropped: 9}}
+		r.Interfaces = []record.InterfaceCounters{{Interface: "eth0", RxMissed: 5}}
+	}
+	var got []string
+	for _, f := range diagnose.Hosts([]record.HostSnapshot{a, b, c}).Findings {
+		got = append(got, f.ID+" "+f.Host+" "+f.Confidence+": "+f.Evidence[0])
+	}
+	want := []string{
+		"softnet-drop b certain: CPU 0 dropped 7 packets and took 1000 (softnet_stat)",
+		"ring-overrun c possible: c.eth0: rx_missed_errors grew by 5 since boot, while it received 0 packets",
+		"softnet-drop c possible: CPU 0 dropped 9 packets and took 1000 (softnet_stat)",
+	}
+	for _, line := range want {
+		if !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, line) }) {
+			t.Errorf("no %q in %q", line, got)
+		}
+	}
+}
+
+// TestPlace: a machine is changed on the host that was read, also where several hosts are on it;
+// the machine of a lab is none of its hosts.
+func TestPlace(t *testing.T) {
+	reading := func(name string) (h record.HostReading) {
+		h.Host = name
+		h.Begin.BeganNs, h.End.BeganNs = 1e9, 4e9
+		h.Begin.CPU, h.End.CPU = []record.CPUTimes{{}}, []record.CPUTimes{{Idle: 2.8, User: 0.2}}
+		h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}},
+			[]record.SoftnetCounters{{Processed: 2000, Dropped: 50}}
+		h.Begin.Memory, h.End.Memory = &record.MemoryLoad{}, &record.MemoryLoad{SomeWaitedUs: 2_000_000}
+		return h
+	}
+	for want, via := range map[string][]string{"client": {"linerate"}, "this machine": nil} {
+		over := &topology.Topology{Hosts: []topology.Host{{Name: "client", Via: via}, {Name: "server", Via: via}}}
+		var ids []string
+		for _, f := range diagnose.Diagnose(record.Trial{Hosts: []record.HostReading{reading("client"),
+			reading("server")}},
+			over) {
+			ids = append(ids, f.ID)
+			if f.Host != want || f.ID == "softnet-drop" && len(f.Settings) != len(via) || len(f.Settings) > 0 &&
+				f.Settings[0].Host != want {
+				t.Errorf("%s: %+v", want, f)
+			}
+		}
+		if !slices.Equal(ids, []string{"softnet-drop", "memory-pressure"}) {
+			t.Errorf("%s: %q", want, ids)
+		}
+	}
+}
+
+// TestRaised: a fix never lowers a parameter, and from a bound on there is only advice.
+func TestRaised(t *testing.T) {
+	const backlog, budget = "net.core.netdev_max_backlog", "net.core.netdev_budget"
+	for _, test := range []struct{ has, backlog, budget string }{
+		{"", "10000", "600"}, {"300", "10000", "600"}, {"4000", "10000", "8000"}, {"20000", "40000", ""},
+		{"250000", "", ""},
+	} {
+		s := diagnosetest.HostNamed("a", 1)
+		s.Reading.End.Softnet = []record.SoftnetCounters{{Processed: 2000, Dropped: 50, Squeezed: 500}}
+		trial := s.Reading // which has it among the parameters of its snapshot
+		if test.has != "" {
+			s.State.Parameters[backlog], s.State.Parameters[budget] = test.has, test.has
+			trial.Snapshot.Sysctls = map[string]string{backlog: test.has}
+		}
+		over := &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: []string{"linerate"}}}}
+		for _, f := range append(diagnose.Hosts([]record.HostSnapshot{s}).Findings,
+			diagnose.Diagnose(record.Trial{Hosts: []record.HostReading{trial}}, over)...) {
+			want, ours := map[string]string{"softnet-drop": test.backlog, "packets-squeezed": test.budget}[f.ID]
+			switch {
+			case !ours:
+			case want == "" && (len(f.Settings) > 0 || len(f.Fix) != 1 ||
+				!strings.Contains(f.Fix[0], "is "+test.has+" already")):
+				t.Errorf("%s of %s: %q, %+v", f.ID, test.has, f.Fix, f.Settings)
+			case want != "" && (len(f.Settings) != 1 || f.Settings[0].Sysctl[0].Value != want):
+				t.Errorf("%s of %s: %q, want %s", f.ID, test.has, f.Fix, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package multipath
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+	"linerate/internal/model/unit"
+
+	"linerate/internal/science/diagnose/facts"
+	"linerate/internal/science/diagnose/fix"
+)
+
+// sourceRoute is a host's route with several next hops, each in a subnet of its own
+// interface, and by which of them flows left with which source address.
+type sourceRoute struct {
+	host   *facts.Host
+	to     netip.Prefix
+	hops   []record.RouteNexthop
+	object bool // the route goes by a nexthop object
+	pairs  []sourcePair
+}
+
+// sourcePair are the flows with one address that left by one interface.
+type sourcePair struct {
+	source    netip.Addr
+	own, left string // interfaces: that of the address, and the one they left by
+	flows     int
+	seen      int // of these, by the interfaces that they came in by
+}
+
+// ecmpSourceMismatch: flows have the address of one link and leave by another. The
+// kernel looks the route up to choose an address, and again with the ports;
+// each may name another next hop. Since Linux 6.16 a route with next hops of its own
+// keeps to the one that has the address (fib_select_multipath); a group of nexthop
+// objects does not. Addresses that no single link has, as where interfaces are unnumbered,
+// are right by any.
+func ecmpSourceMismatch(f facts.Trial, c *sourceRoute) *record.Finding {
+	var mismatched []string
+	all, wrong, seen := 0, 0, 0
+	for _, p := range c.pairs {
+		all += p.flows
+		if p.own != p.left {
+			wrong, seen = wrong+p.flows, seen+p.seen
+			mismatched = append(mismatched, fmt.Sprintf("%s from %s, which is %s's, by %s",
+				unit.Plural(p.flows, "flow"), p.source, p.own, p.left))
+		}
+	}
+	if wrong == 0 {
+		return nil
+	}
+	confidence := record.Likely
+	evidence := []string{fmt.Sprintf(
+		"of %s to %s, %d left %s by another interface than the one that has their address: %s",
+		unit.Plural(all, "flow"), c.to, wrong, c.host.Name, facts.Join(mismatched))}
+	rules := c.rules()
+	how := append([]string{"bind each flow to an address, and have a rule and a table for each:"},
+		fix.Commands(c.host, rules)...)
+	if c.object {
+		evidence = append(evidence,
+			fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look for the one with the flow's address", c.host.Name, c.to))
+		if seen == wrong {
+			confidence = record.Certain
+		}
+		if c.to.Addr().Is4() {
+			how = append(how, "or a route with next hops of its own, which keeps to the flow's address (Linux 6.16): "+
+				fix.Commands(c.host, routeBy(c.host, c.to, c.hops, ownWeight))[0])
+		}
+	}
+	return &record.Finding{
+		Host: c.host.Name, Confidence: confidence,
+		Summary: fmt.Sprintf(
+			"%s sends flows with the source address of one link over another: responses come back over the first, and strict reverse-path filters drop packets", c.host.Name),
+		Evidence: evidence, Fix: how, Settings: rules,
+		Reference: "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
+	}
+}
+
+// sourceRoutes lists those by which hosts sent flows that they opened themselves.
+func sourceRoutes(f facts.Trial) []*sourceRoute {
+	var list []*sourceRoute
+	for _, flow := range f.Trial.Flows {
+		h := f.Host(flow.From)
+		if h == nil || flow.OpenedBy != flow.From || !flow.Placed() || len(flow.Path) == 0 {
+			continue
+		}
+		first := flow.Ends()[0]
+		source := flow.SourceAddr()
+		to, hops := h.Route(flow.DestinationAddr())
+		if first.Node != h.Name || len(hops) < 2 || slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool {
+			return !numbered(h, hop)
+		}) {
+			continue
+		}
+		own := h.Holder(source)
+		if own == nil || !slices.ContainsFunc(hops, func(hop record.RouteNexthop) bool {
+			return hop.Interface == own.Name && reaches(own, source, hop)
+		}) {
+			continue
+		}
+		at := slices.IndexFunc(list, func(c *sourceRoute) bool { return c.host == h && c.to == to })
+		if at < 0 {
+			at, list = len(list), append(list, &sourceRoute{host: h, to: to, hops: hops, object: h.Object(to) != 0})
+		}
+		list[at].add(sourcePair{source: source, own: own.Name, left: first.Interface}, len(flow.Observed) > 0)
+	}
+	return list
+}
+
+func (c *sourceRoute) add(p sourcePair, seen bool) {
+	at := slices.IndexFunc(c.pairs, func(o sourcePair) bool { return o.source == p.source && o.left == p.left })
+	if at < 0 {
+		at, c.pairs = len(c.pairs), append(c.pairs, p)
+	}
+	c.pairs[at].flows++
+	if seen {
+		c.pairs[at].seen++
+	}
+}
+
+// numbered: the next hop is in a subnet of the interface that leads to it, and of no other
+// one: an address of a subnet that interfaces share is right by any of them.
+func numbered(h *facts.Host, hop record.RouteNexthop) bool {
+	via, err := netip.ParseAddr(hop.Via)
+	if err != nil || via.IsLinkLocalUnicast() {
+		return false
+	}
+	i := slices.IndexFunc(h.Interfaces, func(p *facts.Interface) bool { return p.Name == hop.Interface })
+	return i >= 0 && slices.Equal(h.OnSubnet(via, h.Interfaces[i].VRF), h.Interfaces[i:i+1])
+}
+
+// reaches: one of the interface's addresses is in the next hop's subnet. Link-local ones
+// are in every one.
+func reaches(p *facts.Interface, address netip.Addr, hop record.RouteNexthop) bool {
+	via, err := netip.ParseAddr(hop.Via)
+	return err == nil && !address.IsLinkLocalUnicast() && slices.ContainsFunc(p.Prefixes, func(x netip.Prefix) bool {
+		return x.Addr() == address && x.Contains(via)
+	})
+}
+
+// rules keep the address of each wrong pair to its own link, by tables that the host does
+// not use yet.
+func (c *sourceRoute) rules() (settings []setting.Setting) {
+	table := 100
+	var done []netip.Addr
+	for _, p := range c.pairs {
+		i := slices.IndexFunc(c.hops, func(hop record.RouteNexthop) bool { return hop.Interface == p.own })
+		if p.own == p.left || i < 0 || slices.Contains(done, p.source) {
+			continue
+		}
+		done = append(done, p.source)
+		for table++; c.host.UsesTable(table); table++ {
+		}
+		route := routeBy(c.host, c.to, c.hops[i:i+1], ownWeight)
+		route[0].Route.Table = table
+		settings = append(append(settings, route...), setting.Setting{Host: c.host.Name,
+			Rule: &setting.Rule{From: p.source.String(), Table: table}})
+	}
+	return settings
+}

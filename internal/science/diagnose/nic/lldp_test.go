@@ -1,0 +1,91 @@
+package nic_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/diagnosetest"
+)
+
+// TestLLDP: what a port says of itself is compared with the interface that it is connected to,
+// and a port that says the same is no finding.
+func TestLLDP(t *testing.T) {
+	off := false
+	const full, half = "1000BaseTFD - Four-pair Category 5 UTP, full duplex mode",
+		"100BaseTXHD - 2 pair category 5 UTP, half duplex mode"
+	vlan := func(id int) func(*record.HostSnapshot) {
+		return func(s *record.HostSnapshot) {
+			s.State.NICs = append(s.State.NICs, record.NIC{Interface: "eth0.5", VLAN: id, Peer: 2, Carrier: true})
+		}
+	}
+	for name, test := range map[string]struct {
+		neighbour record.LLDPNeighbour
+		change    func(*record.HostSnapshot)
+		want, as  string // rule and confidence; empty: nothing is found
+		row       string
+	}{
+		"the same": {record.LLDPNeighbour{MFS: 1522, Media: full, SpeedMbps: 1000, Duplex: "full", PVID: 10,
+			VLANs: []int{10, 20}}, vlan(20), "", "", ""},
+		"a switch with jumbo": {record.LLDPNeighbour{MFS: 9216, Capabilities: []string{"Bridge"}}, nil, "", "", ""},
+		"smaller frames": {record.LLDPNeighbour{MFS: 1400, Capabilities: []string{"Bridge"}}, nil, "lldp-mtu",
+			record.Likely, "port Gi1/0/7 of sw1 says (LLDP): maximum frame size 1400 bytes"},
+		"a host with jumbo": {record.LLDPNeighbour{MFS: 9000, Capabilities: []string{"Station"}}, nil, "lldp-mtu",
+			record.Likely, "maximum frame size 9000"},
+		"half duplex": {record.LLDPNeighbour{Media: half, SpeedMbps: 1000, Duplex: "half"}, nil, "lldp-link",
+			record.Likely, half},
+		"does not negotiate": {record.LLDPNeighbour{Media: full, SpeedMbps: 1000, Duplex: "full", Autoneg: &off}, nil,
+			"lldp-link", record.Likely, "autonegotiation supported, and off"},
+		"another speed": {record.LLDPNeighbour{Media: "10GbaseT", SpeedMbps: 10000}, nil, "lldp-link",
+			record.Possible, "10GbaseT"},
+		"software": {record.LLDPNeighbour{Media: half, SpeedMbps: 10, Duplex: "half"},
+			func(s *record.HostSnapshot) { s.Reading.Snapshot.Interfaces[0].Kind = "veth" }, "", "", ""},
+		"untagged there": {record.LLDPNeighbour{PVID: 20, VLANs: []int{20}}, vlan(20), "lldp-vlan", record.Likely,
+			"eth0.5: VLAN 20 on eth0"},
+		"not named": {record.LLDPNeighbour{PVID: 1, VLANs: []int{1, 30}}, vlan(20), "lldp-vlan",
+			record.Possible, "VLANs 1 and 30"},
+		"native VLAN": {record.LLDPNeighbour{PVID: 10}, func(s *record.HostSnapshot) {
+			s.State.Bridges = []record.Bridge{{Interface: "br0", VLANFiltering: true,
+				Ports: []record.BridgePort{{Interface: "eth0", VLANs: []string{"5", "1 PVID untagged"}}}}}
+		}, "lldp-vlan", record.Likely, "eth0 in br0: VLAN 1 without a tag"},
+		"the same native VLAN": {record.LLDPNeighbour{PVID: 1}, func(s *record.HostSnapshot) {
+			s.State.Bridges = []record.Bridge{{Interface: "br0", VLANFiltering: true,
+				Ports: []record.BridgePort{{Interface: "eth0", VLANs: []string{"1 PVID untagged"}}}}}
+		}, "", "", ""},
+	} {
+		s := diagnosetest.HostNamed("nas", 15)
+		s.Reading.Snapshot.Interfaces[0].Index = 2
+		n := test.neighbour
+		n.Interface, n.System, n.Port = "eth0", "sw1", "Gi1/0/7"
+		s.State.LLDP = []record.LLDPNeighbour{n}
+		if test.change != nil {
+			test.change(&s)
+		}
+		e := diagnose.Hosts([]record.HostSnapshot{s})
+		switch {
+		case test.want == "" && len(e.Findings) > 0:
+			t.Errorf("%s: %+v", name, e.Findings)
+		case test.want != "" && (len(e.Findings) != 1 || e.Findings[0].ID != test.want ||
+			e.Findings[0].Confidence != test.as ||
+			!strings.Contains(strings.Join(e.Findings[0].Evidence, "\n"), test.row) ||
+			!strings.Contains(strings.Join(e.Findings[0].Evidence, "\n"), "Gi1/0/7 of sw1")):
+			t.Errorf("%s: %+v", name, e.Findings)
+		}
+	}
+
+	// The port is evidence of other findings about the interface, and only of it.
+	s := diagnosetest.HostNamed("nas", 15)
+	s.State.LLDP = []record.LLDPNeighbour{{Interface: "eth0", System: "sw1", Port: "Gi1/0/7"},
+		{Interface: "eth1", System: "sw1", Port: "Gi1/0/8"}}
+	s.Reading.End.Interfaces[0].RxErrors, s.Reading.End.Interfaces[0].RxCRC = 4, 4
+	s.State.Clock = &record.ClockSource{Source: "tsc"} // not synchronised
+	for _, f := range diagnose.Hosts([]record.HostSnapshot{s}).Findings {
+		if got, want := slices.Contains(f.Evidence, "eth0 is connected to port Gi1/0/7 of sw1 (LLDP)"),
+			f.ID == "interface-errors"; got != want || strings.Contains(strings.Join(f.Evidence, " "), "Gi1/0/8") {
+			t.Errorf("%+v", f)
+		}
+	}
+}

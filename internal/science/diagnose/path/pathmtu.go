@@ -1,0 +1,189 @@
+// Package path has the rules about what lies between hosts: switches, path MTU, peers that were probed, and
+// flows that did not connect.
+package path
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+
+	"linerate/internal/science/diagnose/facts"
+	"linerate/internal/science/diagnose/fix"
+	"linerate/internal/science/diagnose/rule"
+	"linerate/internal/science/diagnose/said"
+)
+
+// MTURules are about packets that are too long for a path.
+var MTURules = []rule.Rule{
+	{ID: "path-mtu",
+		About: "A flow carried nothing, or of UDP lost at least half, while its packets were larger than the MTU of a link or interface that they go to (fragments of IPv4, which routers fragment further, as the last router makes them); or nothing of full size ever arrived over a path between them that is not known. Needs a run or a measurement.", Find: pathMTU}}
+
+const (
+	// ipTCP and ipUDP are the lengths of the headers of IPv4 and TCP or UDP without options;
+	// ipv6More and timestamps come on top (RFC 8200, RFC 7323).
+	ipTCP, ipUDP, ipv6More, timestamps = 20 + 20, 20 + 8, 20, 12
+	// leastPath is what each path takes, but for rare ones (RFC 1122, section 3.3.3).
+	leastPath = 576
+	// mtuProbing has TCP try smaller packets: 1 after losses, 2 always.
+	mtuProbing = "net.ipv4.tcp_mtu_probing"
+)
+
+// pathMTU finds senders whose packets are larger than a link of their path takes, and that
+// get nothing through: the message about it (RFC 1191) has not arrived. Where the path is not
+// known, a sender that never had anything of full size received over a connection that opened
+// may have met such a link.
+func pathMTU(f facts.Trial) (findings []record.Finding) {
+	for _, fl := range f.Trial.Flows {
+		packet, seen := stuck(fl)
+		if seen == "" {
+			continue
+		}
+		finding := record.Finding{
+			Host: fl.From, Confidence: record.Likely,
+			Summary: fmt.Sprintf(
+				"%s sends packets that a link of the path does not take, and gets no ICMP message about it", fl.From),
+			Evidence:  []string{"", "flow " + fl.ID + ": " + seen},
+			Reference: "RFC 2923, section 2.1; RFC 4821; Linux Documentation/networking/ip-sysctl.rst (tcp_mtu_probing)",
+		}
+		at, mtu := narrow(f, fl, packet)
+		switch {
+		case mtu > 0:
+			finding.Evidence[0] = fmt.Sprintf("flow %s: packets of %d bytes; %s takes packets of %d", fl.ID,
+				packet, at, mtu)
+			lower := fmt.Sprintf("lower the MTU of one end to %d", mtu)
+			if fl.Datagrams == nil {
+				lower = fmt.Sprintf("have a router on the path clamp the MSS to %d, or %s", mtu-ipTCP-ipMore(fl), lower)
+			}
+			finding.Fix = []string{fmt.Sprintf(
+				"let ICMP type 3 code 4 (IPv6: type 2), “fragmentation needed”, of the router before %s reach %s", at,
+				fl.From), "or " + lower}
+			if len(fl.Path) == 2 { // no router is known between the two
+				finding.Summary = fmt.Sprintf("%s sends packets that are larger than %s takes", fl.From, at)
+				finding.Fix = []string{fmt.Sprintf(
+					"have the same MTU at both ends of a link: ip link set dev DEV mtu %d at %s, or a larger one at %s",
+					mtu, fl.Path[0], at)}
+			}
+		case packet > leastPath && blind(f, fl) && !arrived(f, fl, packet):
+			finding.Confidence = record.Possible
+			finding.Summary = fmt.Sprintf(
+				"a connection of %s opened, and then nothing of full size arrived: so looks a link of the path with a smaller MTU, whose ICMP messages do not arrive (a black hole)", fl.From)
+			finding.Evidence[0] = fmt.Sprintf(
+				"flow %s: packets of %d bytes, and nothing as large was ever acknowledged or received", fl.ID, packet)
+			finding.Fix = []string{fmt.Sprintf("on %s, linerate doctor --probe %s tells what the path takes", fl.From,
+				fl.DestinationAddr())}
+		default:
+			continue
+		}
+		if from := f.Host(fl.From); fl.SenderInfo != nil && (from == nil || from.Number(mtuProbing, 0) <= 0) {
+			finding.Settings = fix.Parameters(fl.From, mtuProbing, "1")
+			finding.Fix = append(append(finding.Fix, "or have the sender try smaller packets:"),
+				said.On(fl.From, len(f.Hosts) == 1, hostconfig.Commands(finding.Settings)...)...)
+		}
+		findings = append(findings, finding)
+	}
+	return findings
+}
+
+// stuck is how large the packets of a flow are that gets nothing through, or of datagrams at most
+// half, and what shows that; "": it gets more.
+func stuck(fl record.Flow) (packet int, seen string) {
+	info, d := fl.SenderInfo, fl.Datagrams
+	switch {
+	case !fl.Connected:
+	case d != nil:
+		if lost, _ := d.LostShare(); d.Sent > 0 && lost >= 0.5 && d.Bytes > 0 {
+			packet = d.Bytes + ipUDP + ipMore(fl)
+			if mtu := cmp.Or(d.MTU, packet); packet > mtu {
+				packet = mtu // each of its fragments
+			}
+			return packet, fmt.Sprintf("%s of its datagrams were lost", facts.Percent(lost))
+		}
+	case info != nil && flow.Of(fl.Protocol).Transport == flow.TCP && fl.GoodputBps <= 0 && (info.Backoff > 0 ||
+		info.Retransmits > 0):
+		if packet = int(info.SndMSS) + ipTCP + ipMore(fl); info.Options&1 != 0 {
+			packet += timestamps
+		}
+		return packet, fmt.Sprintf(
+			"nothing arrived in the window; the sender waits for its retransmission timeout, doubled %d times",
+			info.Backoff)
+	}
+	return 0, ""
+}
+
+// ipMore is what the IP header of a flow is longer than that of IPv4.
+func ipMore(fl record.Flow) int {
+	if fl.DestinationAddr().Is6() {
+		return ipv6More
+	}
+	return 0
+}
+
+// narrow is the first interface by which a flow's packets leave into a link that takes only
+// smaller ones, or by which they are to enter a host that does; 0: none is known. Routers divide
+// fragments of IPv4 further, since the sender sets DF only on what it does not fragment.
+func narrow(f facts.Trial, fl record.Flow, packet int) (at topology.End, mtu int) {
+	d := fl.Datagrams
+	fragments := d != nil && d.MTU > 0 && d.Bytes+ipUDP > d.MTU && !fl.DestinationAddr().Is6()
+	ends := fl.Ends()
+	for i := 0; i+1 < len(ends); i += 2 {
+		most := 0
+		if link, ok := f.Topology.LinkAt(ends[i]); ok {
+			most = link.Towards(ends[i]).MTU
+		}
+		out, port := interfaceAt(f, ends[i])
+		if _, host := f.Topology.Host(ends[i].Node); fragments && host && !port && i > 0 {
+			packet = min(packet, cmp.Or(most, packet), cmp.Or(out, packet))
+		}
+		if in, _ := interfaceAt(f, ends[i+1]); in > 0 && packet > in {
+			return ends[i+1], in
+		}
+		if most > 0 && packet > most {
+			return ends[i], most
+		}
+	}
+	return topology.End{}, 0
+}
+
+// interfaceAt is the MTU of an interface that was read, 0 if it was not, and whether it is a port
+// of a bridge.
+func interfaceAt(f facts.Trial, e topology.End) (mtu int, port bool) {
+	h, _ := f.Trial.Reading(e.Node)
+	for _, i := range h.Snapshot.Interfaces {
+		if i.Interface == e.Interface {
+			return i.MTU, slices.ContainsFunc(h.Snapshot.Interfaces, func(m record.InterfaceSnapshot) bool {
+				return m.Interface == i.Master && m.Kind == "bridge"
+			})
+		}
+	}
+	return 0, false
+}
+
+// arrived reports whether packets of a flow's full size came in at its receiver, whatever became
+// of them there: as its interface counts them, whose mean is above half of that size, or as
+// fragments, of which a path that takes only smaller ones lets each datagram's last through.
+func arrived(f facts.Trial, fl record.Flow, packet int) bool {
+	h, _ := f.Trial.Reading(fl.To)
+	if d := fl.Datagrams; d != nil && h.SNMPDelta("Ip.ReasmReqds")+h.SNMPDelta("Ip6.ReasmReqds") > 2*d.Sent {
+		return true
+	}
+	ends := fl.Ends()
+	return slices.ContainsFunc(h.Deltas(), func(d record.InterfaceDelta) bool {
+		return (len(ends) == 0 || d.Interface == ends[len(ends)-1].Interface) &&
+			d.RxBytes > float64(packet)/2*d.RxPackets
+	})
+}
+
+// blind reports whether a flow never had anything of full size received, although nothing
+// happened to its path, and whether that is not known from one end to the other.
+func blind(f facts.Trial, fl record.Flow) bool {
+	if d := fl.Datagrams; d != nil && d.Received > 0 || d == nil &&
+		fl.SenderInfo.BytesAcked > uint64(fl.SenderInfo.SndMSS) {
+		return false
+	}
+	return f.UnknownPath() && len(fl.Outages) == 0 && len(f.Trial.Events) == 0 && len(f.Trial.Faults) == 0
+}

@@ -1,0 +1,143 @@
+package path_test
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+
+	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/diagnosetest"
+	"linerate/internal/science/sciencetest"
+)
+
+func TestUnreachable(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		doctor        func(*record.Trial)
+		want          string
+		evidence, fix string
+	}{
+		{"nothing to see", func(*record.Trial) {}, "unreachable client1 possible",
+			"flow f2: client1 does not reach 192.168.1.16 of server: connect: no route to host", "not known"},
+		{"no interface may answer", func(tr *record.Trial) {
+			diagnosetest.Neighbour(tr, "", "FAILED")
+			tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "8"
+		}, "unreachable server likely", "192.168.1.16 is FAILED on client1.eth0", "net.ipv4.conf.all.arp_ignore=1"},
+		{"each interface leaves the answer to the other", func(tr *record.Trial) {
+			diagnosetest.Neighbour(tr, "", "INCOMPLETE")
+			tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_filter"] = "1"
+			for i, l := range tr.Hosts[0].Snapshot.Lookups {
+				if l.Source == "192.168.1.16" {
+					tr.Hosts[0].Snapshot.Lookups[i].Interface = "eth0"
+				}
+			}
+		}, "unreachable server likely", "net.ipv4.conf.all.arp_filter=1",
+			"or, instead of source routing: on server: sysctl -w net.ipv4.conf.all.arp_filter=0"},
+		{"the interface is down", func(tr *record.Trial) {
+			diagnosetest.Neighbour(tr, "", "FAILED")
+			tr.Hosts[0].Snapshot.Interfaces[1].Up = false
+		}, "unreachable server likely", "server.eth1 holds the address, and is down",
+			"on server: ip link set dev eth1 up"},
+		{"a wrong MAC address, for good", func(tr *record.Trial) {
+			diagnosetest.Neighbour(tr, "02:de:ad:be:ef:01", "PERMANENT")
+		},
+			"unreachable client1 likely", "02:de:ad:be:ef:01 (PERMANENT), which belongs to no interface that is known",
+			"on client1: ip neigh replace 192.168.1.16 lladdr 02:00:00:01:00:02 dev eth0"},
+		{"the MAC address of another interface of that host is none", func(tr *record.Trial) {
+			diagnosetest.Neighbour(tr, "02:00:00:01:00:01", "PERMANENT")
+		},
+			"unreachable client1 possible", "sends by eth0 (route lookup)", "not known"},
+		{"no route", func(tr *record.Trial) {
+			for i, l := range tr.Hosts[1].Snapshot.Lookups {
+				if l.Destination == "192.168.1.16" {
+					tr.Hosts[1].Snapshot.Lookups[i].Error = "network is unreachable"
+				}
+			}
+		}, "unreachable client1 likely", "route lookup on client1: network is unreachable",
+			"on client1: add a route to 192.168.1.16"},
+		{"no route back", func(tr *record.Trial) {
+			for i, l := range tr.Hosts[0].Snapshot.Lookups {
+				if l.Source == "192.168.1.16" {
+					tr.Hosts[0].Snapshot.Lookups[i].Error = "network is unreachable"
+				}
+			}
+		}, "unreachable server likely", "route lookup on server: network is unreachable",
+			"on server: add a route to 192.168.1.101"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			tr := diagnosetest.Cut()
+			test.doctor(&tr)
+			list := diagnose.Diagnose(tr, &diagnosetest.Topo)
+			if diagnosetest.Names(list) != test.want {
+				t.Fatalf("found %q, want %q", diagnosetest.Names(list), test.want)
+			}
+			diagnosetest.Contains(t, list[0].Evidence, test.evidence)
+			diagnosetest.Contains(t, list[0].Fix, test.fix)
+		})
+	}
+}
+
+// Two interfaces on one IPv6 subnet leave by one as those on an IPv4 subnet do; the
+// neighbour tables of IPv6 prove no ARP flux.
+func TestIPv6Egress(t *testing.T) {
+	tr := sixth(diagnosetest.Trial(0, "reads"))
+	six := sciencetest.Study.Topology()
+	list := diagnose.Diagnose(tr, &six)
+	if diagnosetest.Names(list) != "same-subnet-one-egress server certain" {
+		t.Fatalf("found %q", diagnosetest.Names(list))
+	}
+	diagnosetest.Contains(t, list[0].Evidence,
+		"packets from fd00::16 (eth1), fd00::17 (eth2) and fd00::18 (eth3) to fd00::101 and fd00::102 leave by server.eth0")
+	diagnosetest.Contains(t, list[0].Fix, "ip -6 route replace fd00::/64 dev eth1 src fd00::16 table 101")
+	diagnosetest.Contains(t, list[0].Fix, "ip -6 rule add from fd00::18 lookup 103")
+	for _, line := range list[0].Fix {
+		if !strings.HasPrefix(line, "on server: ip -6 ") {
+			t.Errorf("not of this family: %s", line)
+		}
+	}
+	tr.Hosts[0].Snapshot.Routes = append(tr.Hosts[0].Snapshot.Routes,
+		record.ParseRoute(254, "", "default via 192.168.1.1 dev eth0"),
+		record.ParseRoute(254, "", "default via fe80::1 dev eth0"))
+	diagnosetest.Contains(t, diagnosetest.Find(t, diagnose.Diagnose(tr, &diagnosetest.Topo),
+		"same-subnet-one-egress").Fix, "ip -6 route replace default via fe80::1 dev eth1 table 101")
+	if got := diagnosetest.Names(diagnose.Diagnose(sixth(diagnosetest.Trial(4, "reads")),
+		&topology.Topology{Hosts: six.Hosts})); got != "" {
+		t.Errorf("routed by source, but %s", got)
+	}
+}
+
+// sixth moves a trial's addresses from 192.168.1.0/24 to fd00::/64.
+func sixth(tr record.Trial) record.Trial {
+	host := func(text string) string {
+		if a, err := netip.ParseAddr(text); err == nil && a.Is4() {
+			return "fd00::" + text[strings.LastIndex(text, ".")+1:]
+		}
+		return text
+	}
+	service := func(text string) string {
+		a, port, _ := strings.Cut(text, ":")
+		return "[" + host(a) + "]:" + port
+	}
+	for i := range tr.Flows {
+		tr.Flows[i].Source, tr.Flows[i].Destination = service(tr.Flows[i].Source), service(tr.Flows[i].Destination)
+	}
+	for h := range tr.Hosts {
+		s := &tr.Hosts[h].Snapshot
+		for i, p := range s.Interfaces {
+			for k, a := range p.Addresses {
+				s.Interfaces[i].Addresses[k] = host(strings.TrimSuffix(a, "/24")) + "/64"
+			}
+		}
+		for i := range s.Lookups {
+			s.Lookups[i].Source, s.Lookups[i].Destination = host(s.Lookups[i].Source), host(s.Lookups[i].Destination)
+		}
+		for i := range s.Neighbours { // shared with Before
+			s.Neighbours[i].Address = host(s.Neighbours[i].Address)
+		}
+		s.Routes = nil
+	}
+	return tr
+}

@@ -1,0 +1,250 @@
+package route_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/diagnosetest"
+	"linerate/internal/science/diagnose/facts"
+)
+
+// TestStrictFilterInterface: the filter of an interface is the larger of its own and all's, and
+// the interface that drops is the one by which enough packets came, or to which a source sends
+// that is answered by another; otherwise it is one of several.
+func TestStrictFilterInterface(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		change func(x, y *record.HostSnapshot)
+		by     string
+	}{
+		{"only one received as many", func(x, _ *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 102, 870
+		}, "eth1"},
+		{"the filter of one is loose", func(x, _ *record.HostSnapshot) {
+			x.Reading.Snapshot.Sysctls["net.ipv4.conf.eth0.rp_filter"] = "2"
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 5000, 900
+		}, "eth1"},
+		{"each must have dropped some", func(x, _ *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 600, 600
+		}, "eth0 and eth1"},
+		{"a peer sends from an address that is answered by the other", func(x, y *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
+			y.Reading.Snapshot.Sysctls["net.ipv4.conf.all.arp_announce"] = "2"
+			y.Reading.Snapshot.Interfaces[1].Addresses = []string{"10.72.0.2/24"}
+			y.Reading.Snapshot.Interfaces[0].Addresses = nil
+			y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1",
+				MAC: x.Reading.Snapshot.Interfaces[1].MAC, State: "REACHABLE"}}
+		}, "eth1"},
+		{"a neighbour of one is answered by the other", func(x, _ *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
+			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.72.0.7",
+				MAC:   diagnosetest.Stranger,
+				State: "STALE"}, {Interface: "eth0", Address: "10.72.0.8", MAC: diagnosetest.Stranger, State: "STALE"}}
+		}, "eth1"},
+		{"what the other received was for other hosts", func(x, _ *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 890, 870
+			x.Reading.End.Interfaces[0].RxOtherhost = 30
+		}, "eth1"},
+		{"nothing tells which", func(x, _ *record.HostSnapshot) {
+			x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
+		}, "one of eth0 and eth1"},
+	} {
+		x, y := diagnosetest.TwoHosts()
+		x.Reading.End.SNMP["TcpExt.IPReversePathFilter"] = 769
+		test.change(&x, &y)
+		var causes []string
+		for _, f := range diagnose.Hosts([]record.HostSnapshot{x, y}).Findings {
+			switch f.ID {
+			case "strict-rp-filter":
+				if !strings.Contains(f.Summary, "by "+test.by+" from") || f.Confidence != record.Certain {
+					t.Errorf("%s: %s (%s)", test.name, f.Summary, f.Confidence)
+				}
+			case "rp-filter-drop":
+				if !strings.Contains(f.Summary, "on "+test.by+",") || f.ExplainedBy != "strict-rp-filter" {
+					t.Errorf("%s: %+v", test.name, f)
+				}
+			}
+			if f.ExplainedBy == "" {
+				causes = append(causes, f.ID)
+			}
+		}
+		if !slices.Equal(causes, []string{"strict-rp-filter"}) {
+			t.Errorf("%s: found %v", test.name, causes)
+		}
+	}
+}
+
+// TestFilteredRequests: an address of a known host that does not answer ARP requests, because
+// its strict filter drops them.
+func TestFilteredRequests(t *testing.T) {
+	asks := func(y *record.HostSnapshot) {
+		y.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.73.0.1",
+			State: "INCOMPLETE"}}
+	}
+	// y has no address in eth1's subnet, so that it asks from eth0's.
+	elsewhere := func(_, y *record.HostSnapshot) {
+		asks(y)
+		y.Reading.Snapshot.Interfaces[1].Addresses = nil
+	}
+	for _, test := range []struct {
+		name   string
+		change func(x, y *record.HostSnapshot)
+		found  string
+	}{
+		{"from another subnet's address", elsewhere, "strict-rp-filter x likely"},
+		{"from any address, as arp_announce=0 lets it", func(_, y *record.HostSnapshot) {
+			asks(y)
+		}, "strict-rp-filter x likely"},
+		{"from one without a route, as arp_announce=0 lets it", func(_, y *record.HostSnapshot) {
+			asks(y)
+			y.Reading.Snapshot.Interfaces[0].Addresses = append(y.Reading.Snapshot.Interfaces[0].Addresses,
+				"198.51.100.7/32")
+		}, "strict-rp-filter x likely"},
+		{"it is y's gateway", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			y.Reading.Snapshot.Routes = append(y.Reading.Snapshot.Routes, record.ParseRoute(facts.MainTable,
+				"0.0.0.0/0",
+				"default via 10.73.0.1 dev eth1"),
+				record.ParseRoute(facts.MainTable, "10.73.0.1/32", "10.73.0.1 dev eth1 scope link"))
+		}, "strict-rp-filter x likely"},
+		{"from an address of the subnet", func(_, y *record.HostSnapshot) {
+			asks(y)
+			y.Reading.Snapshot.Sysctls["net.ipv4.conf.all.arp_announce"] = "2"
+		}, "neighbour-failed y possible"},
+		{"the filter is loose", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			x.Reading.Snapshot.Sysctls["net.ipv4.conf.eth1.rp_filter"] = "2"
+		}, "neighbour-failed y possible"},
+		{"a rule has the answer leave by eth1", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.73.0.1/32", Table: 101},
+				{Priority: 32766, Table: facts.MainTable}}
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
+				record.ParseRoute(101, "10.72.0.0/24", "10.72.0.0/24 dev eth1"))
+		}, "neighbour-failed y possible"},
+		{"a rule of another source has it leave by eth1", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, From: "10.72.0.1/32", Table: 101},
+				{Priority: 32766, Table: facts.MainTable}}
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
+				record.ParseRoute(101, "10.72.0.0/24", "10.72.0.0/24 dev eth1"))
+		}, "strict-rp-filter x likely"},
+		{"a rule goes by what is not known", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			x.Reading.Snapshot.Rules = []record.RuleEntry{{Priority: 100, Table: 101, Other: true},
+				{Priority: 32766, Table: facts.MainTable}}
+		}, "neighbour-failed y possible"},
+		{"no request arrives", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			x.Reading.End.Interfaces[1].RxPackets = 100
+		}, "neighbour-failed y possible"},
+		{"no host is known to have the address", func(x, y *record.HostSnapshot) {
+			elsewhere(x, y)
+			y.Reading.Snapshot.Neighbours[0].Address = "10.73.0.9"
+		}, "neighbour-failed y possible"},
+	} {
+		x, y := diagnosetest.TwoHosts()
+		test.change(&x, &y)
+		findings := diagnose.Hosts([]record.HostSnapshot{x, y}).Findings
+		if got := diagnosetest.Names(findings); got != test.found {
+			t.Errorf("%s: found %s", test.name, got)
+		}
+		if test.name == "from one without a route, as arp_announce=0 lets it" &&
+			!strings.Contains(strings.Join(findings[0].Fix, "\n"), "ip route add 198.51.100.7 ") {
+			t.Errorf("%s: %v", test.name, findings[0].Fix)
+		}
+		if f := findings[0]; f.ID == "strict-rp-filter" &&
+			!strings.Contains(strings.Join(f.Evidence, "\n"), "y asks from 10.72.0.2 ") {
+			t.Errorf("%s: %v", test.name, f.Evidence)
+		}
+	}
+}
+
+// TestFilterFix: the loose filter helps senders to which there is a route, and no others.
+func TestFilterFix(t *testing.T) {
+	route := func(to, text string) record.RouteEntry {
+		return record.ParseRoute(facts.MainTable, to, text)
+	}
+	far := func(_, y *record.HostSnapshot) {
+		y.Reading.Snapshot.Interfaces[1].Addresses = append(y.Reading.Snapshot.Interfaces[1].Addresses,
+			"198.51.100.7/32")
+	}
+	neighbour := func(x, _ *record.HostSnapshot) {
+		x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "10.72.0.7",
+			MAC:   diagnosetest.Stranger,
+			State: "STALE"}}
+	}
+	for _, test := range []struct {
+		name        string
+		change      func(x, y *record.HostSnapshot)
+		loose, back bool
+	}{
+		{"nothing is known of the senders", func(_, _ *record.HostSnapshot) {}, false, false},
+		{"one is answered by the other interface", neighbour, true, false},
+		{"a default route leads to all", func(x, _ *record.HostSnapshot) {
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
+				route("0.0.0.0/0", "default via 10.72.0.254 dev eth0"))
+		}, true, false},
+		{"no route leads to one", far, false, true},
+		{"a route discards what is sent to it", func(x, y *record.HostSnapshot) {
+			far(x, y)
+			x.Reading.Snapshot.Routes = append(x.Reading.Snapshot.Routes,
+				route("198.51.100.0/24", "blackhole 198.51.100.0/24"))
+		}, false, true},
+		{"no route leads to one, and another is answered", func(x, y *record.HostSnapshot) {
+			far(x, y)
+			neighbour(x, y)
+		}, true, true},
+		{"a neighbour has no route", func(x, _ *record.HostSnapshot) {
+			x.Reading.Snapshot.Neighbours = []record.Neighbour{{Interface: "eth1", Address: "198.51.100.7",
+				MAC: diagnosetest.Stranger, State: "STALE"}}
+		}, false, true},
+	} {
+		x, y := diagnosetest.TwoHosts()
+		x.Reading.End.Interfaces[0].RxPackets, x.Reading.End.Interfaces[1].RxPackets = 9000, 9000
+		x.Reading.End.SNMP[facts.FilterCounter] = 769
+		test.change(&x, &y)
+		f := diagnose.Hosts([]record.HostSnapshot{x, y}).Findings[0]
+		text := strings.Join(f.Fix, "\n")
+		if f.ID != "strict-rp-filter" || len(f.Settings) > 0 != test.loose ||
+			strings.Contains(text, "ip route add 198.51.100.7 ") != test.back {
+			t.Errorf("%s: %s: %v, %s", test.name, f.ID, f.Settings, text)
+		}
+	}
+}
+
+// TestFilterBefore: what was dropped since the boot may have been dropped by a filter of another
+// mode than that of now.
+func TestFilterBefore(t *testing.T) {
+	for _, test := range []struct {
+		mode          string
+		before, grown int64
+		overS         float64
+		want          string // of the summary; empty: nothing is found
+	}{
+		{"2", 2361, 0, 3, ""},
+		{"2", 2361, 5, 3, "the loose reverse-path filter drops"},
+		{"2", 2361, 0, 0, "it is loose now"},
+		{"1", 2361, 0, 3, "it is strict now"},
+		{"1", 0, 5, 3, "the strict reverse-path filter drops"},
+	} {
+		x, y := diagnosetest.TwoHosts()
+		x.Reading.Snapshot.Sysctls["net.ipv4.conf.all.rp_filter"] = test.mode
+		x.OverS = test.overS
+		x.Reading.Begin.SNMP[facts.FilterCounter], x.Reading.End.SNMP[facts.FilterCounter] = test.before,
+			test.before+test.grown
+		got := ""
+		for _, f := range diagnose.Hosts([]record.HostSnapshot{x, y}).Findings {
+			if strings.HasSuffix(f.ID, "e-rp-filter") || f.ID == "strict-rp-filter" {
+				got += f.Summary
+			}
+		}
+		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}

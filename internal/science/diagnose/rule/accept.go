@@ -1,0 +1,59 @@
+package rule
+
+import (
+	"slices"
+
+	"linerate/internal/model/record"
+)
+
+// Accept takes the findings that are accepted on a day (time.DateOnly) out of those of an
+// evaluation, and lists them apart, with those that restate an accepted one under another name.
+func (s *Set) Accept(e *record.Evaluation, accepted []record.AcceptedRule, day string) {
+	rest := []record.Finding{}
+	for _, f := range e.Findings {
+		f.ExplainedBy = ""
+		if a, is := acceptance(accepted, f, day); is {
+			e.Accepted = append(e.Accepted, record.AcceptedFinding{Finding: f, Until: a.Until, Because: a.Because})
+		} else {
+			rest = append(rest, f)
+		}
+	}
+	for i := 0; i < len(e.Accepted); i++ { // those that are added as well
+		cause := e.Accepted[i]
+		rest = slices.DeleteFunc(rest, func(f record.Finding) bool {
+			is := s.restates(f, cause.Finding)
+			if f.ExplainedBy = cause.ID; is {
+				e.Accepted = append(e.Accepted, record.AcceptedFinding{Finding: f, Until: cause.Until,
+					Because: cause.Because})
+			}
+			return is
+		})
+	}
+	s.explain(rest)
+	e.Findings = rest
+}
+
+// restates reports whether a finding is another name of the fact that a cause names: it follows
+// from the cause, and is about the same subject, or has no evidence but the cause's. One with
+// evidence of its own is a further fact, such as harm that the cause has done.
+func (s *Set) restates(f, cause record.Finding) bool {
+	if !s.explainedBy(f, cause) {
+		return false
+	}
+	if f.Subject != "" && f.Subject == cause.Subject {
+		return true
+	}
+	return len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(row string) bool {
+		return !slices.Contains(cause.Evidence, row)
+	})
+}
+
+// acceptance is the one that covers a finding; that of its host before that of every host.
+func acceptance(accepted []record.AcceptedRule, f record.Finding, day string) (found record.AcceptedRule, is bool) {
+	for _, a := range accepted {
+		if a.Covers(f, day) && (!is || a.Host != "") {
+			found, is = a, true
+		}
+	}
+	return found, is
+}

@@ -1,0 +1,40 @@
+package rule
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose/facts"
+)
+
+// cabled adds to findings where the interfaces that they name are connected, at most two rows
+// to each.
+func cabled(f facts.Trial, findings []record.Finding) {
+	ports := map[string]map[string][]string{} // of hosts and interfaces
+	for _, h := range f.Hosts {
+		if len(h.State.LLDP) > 0 {
+			ports[h.Name] = map[string][]string{}
+		}
+		for _, n := range h.State.LLDP {
+			ports[h.Name][n.Interface] = append(ports[h.Name][n.Interface], n.Place())
+		}
+	}
+	for i, finding := range findings {
+		var rows []string
+		for _, word := range words(strings.Join(append([]string{finding.Summary}, finding.Evidence...), " ")) {
+			for _, place := range ports[finding.Host][word] {
+				row := fmt.Sprintf("%s is connected to %s (LLDP)", word, place)
+				if len(rows) < 2 && !slices.Contains(rows, row) &&
+					!slices.ContainsFunc(finding.Evidence, func(line string) bool {
+						return strings.Contains(line, place)
+					}) {
+					rows = append(rows, row)
+				}
+			}
+		}
+		findings[i].Evidence = slices.Concat(finding.Evidence, rows)
+	}
+}

@@ -1,0 +1,173 @@
+package rule
+
+import (
+	"cmp"
+	"slices"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose/facts"
+)
+
+// Set are rules in the order in which a reader should meet their findings.
+type Set struct {
+	rules []Rule
+	last  Rule // for flows that could not connect for none of the reasons that the others name
+	at    map[string]int
+}
+
+// NewSet joins lists of rules, in this order. The last rule is for flows that could not connect for
+// none of the reasons that the others name.
+func NewSet(last Rule, lists ...[]Rule) *Set {
+	s := &Set{rules: slices.Concat(lists...), last: last, at: map[string]int{}}
+	for i := len(s.rules) - 1; i >= 0; i-- {
+		s.at[s.rules[i].ID] = i
+	}
+	return s
+}
+
+// MostFindings bounds those of one rule, so that one fault of a fleet does not hide the others.
+const MostFindings = 100
+
+// evaluate has each rule of which a condition holds look for its cause, and gives what it found.
+func (s *Set) evaluate(f facts.Trial, of func(*Rule) bool, found func(*Rule, []record.Finding)) {
+	for i := range s.rules {
+		if r := &s.rules[i]; of(r) {
+			found(r, named(r.ID, r.Find(f)))
+		}
+	}
+}
+
+func named(id string, findings []record.Finding) []record.Finding {
+	for i := range findings {
+		findings[i].ID = id
+	}
+	return findings
+}
+
+// Trial evaluates the rules for trials.
+func (s *Set) Trial(f facts.Trial) (findings []record.Finding) {
+	add := func(_ *Rule, found []record.Finding) {
+		for _, finding := range found {
+			if f.Trial.Treatment != "" {
+				finding.Treatments = []string{f.Trial.Treatment}
+			}
+			findings = append(findings, finding)
+		}
+	}
+	s.evaluate(f, func(r *Rule) bool { return !r.Host }, add)
+	stops := func(id string) bool { return s.ruleOf(id).Stops }
+	add(&s.last, named(s.last.ID, s.last.After(f, findings, stops)))
+	return findings
+}
+
+// Hosts evaluates every rule over snapshots of hosts: over what grew between their readings, and
+// over what was counted since the boot.
+func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
+	e.Findings = []record.Finding{}
+	s.evaluate(now, func(*Rule) bool { return true }, func(r *Rule, found []record.Finding) {
+		missing := lacking(*r, now)
+		for _, host := range missing {
+			e.Unevaluated = append(e.Unevaluated, record.Unevaluated{Rule: r.ID, Host: host.name, Why: host.why})
+		}
+		// One host may have what another one lacks of a rule that compares them.
+		if len(missing) < len(now.Hosts) || len(found) > 0 {
+			e.Evaluated = append(e.Evaluated, r.ID)
+		}
+		if r.Growth {
+			for _, finding := range named(r.ID, r.Find(boot)) {
+				if slices.ContainsFunc(found, func(f record.Finding) bool { return s.alike(f, finding) }) {
+					continue
+				}
+				finding.Confidence, finding.Boot = record.Possible, true
+				found = append(found, finding)
+			}
+		}
+		e.Findings = append(e.Findings, found[:min(len(found), MostFindings)]...)
+	})
+	e.Findings = append([]record.Finding{}, s.Merge(e.Findings)...)
+	cabled(now, e.Findings)
+	s.explain(e.Findings)
+	slices.SortStableFunc(e.Findings, func(a, b record.Finding) int {
+		return cmp.Compare(Rank(a.Confidence), Rank(b.Confidence))
+	})
+	return e
+}
+
+// Around evaluates the rules for hosts over a run: its snapshots, and each trial.
+func (s *Set) Around(run *record.Run, known []record.Finding) []record.Finding {
+	var found []record.Finding
+	states := map[string]record.HostSnapshot{}
+	var latest []record.HostSnapshot
+	for _, snapshots := range run.Snapshots {
+		if l := snapshots.Latest(); l != nil {
+			one := *l
+			one.Reading.Host = snapshots.Host
+			latest, states[snapshots.Host] = append(latest, one), one
+		}
+	}
+	apply := func(list []record.HostSnapshot, growth bool, treatment string, flows []record.Flow,
+		set []record.Applied) {
+		f := facts.Observe(list, false)
+		for _, h := range f.Hosts {
+			h.Flows = flows
+		}
+		s.evaluate(f, func(r *Rule) bool {
+			return r.Host && r.Growth == growth && (!r.Load || r.Holds != nil) &&
+				!slices.ContainsFunc(r.Explains, s.ofTrials)
+		}, func(r *Rule, findings []record.Finding) {
+			findings = findings[:min(len(findings), MostFindings)]
+			cabled(f, findings)
+			for _, finding := range findings {
+				if finding.Confidence == record.Possible || !r.Own && !run.Real(finding.Host) ||
+					s.follows(finding, known) || isSet(finding, set) || r.Holds != nil &&
+					!holdsOne(f, r.Holds, finding.Host, run) {
+					continue
+				}
+				if treatment != "" {
+					finding.Treatments = []string{treatment}
+				}
+				found = append(found, finding)
+			}
+		})
+	}
+	apply(latest, false, "", nil, planned(run))
+	for _, t := range run.Trials {
+		var list []record.HostSnapshot
+		for _, h := range t.Hosts {
+			list = append(list, record.HostSnapshot{Host: states[h.Host].Host, State: states[h.Host].State,
+				OverS: t.WindowS, Reading: h})
+		}
+		apply(list, true, t.Treatment, t.Flows, t.Settings)
+	}
+	found = s.Merge(found)
+	s.explain(found)
+	return slices.DeleteFunc(found, func(f record.Finding) bool { return f.ExplainedBy != "" })
+}
+
+// holdsOne reports whether a host's buffer that a rule is about holds a flow of the trials back.
+// A host of a lab stands for all: they have its parameters.
+func holdsOne(f facts.Trial, holds func(*facts.Host, record.Flow) bool, name string, run *record.Run) bool {
+	i := slices.IndexFunc(f.Hosts, func(h *facts.Host) bool { return h.Name == name })
+	held := func(at string, fl record.Flow) bool {
+		h := *f.Hosts[i]
+		h.Name = at
+		return (at == name || !run.Real(name)) && holds(&h, fl)
+	}
+	return i >= 0 && slices.ContainsFunc(run.Trials, func(t record.Trial) bool {
+		return slices.ContainsFunc(t.Flows, func(fl record.Flow) bool { return held(fl.From, fl) || held(fl.To, fl) })
+	})
+}
+
+// ofTrials reports whether a rule is for trials.
+func (s *Set) ofTrials(id string) bool {
+	i, is := s.at[id]
+	return is && !s.rules[i].Host
+}
+
+// follows reports whether a finding follows from one of others.
+func (s *Set) follows(f record.Finding, known []record.Finding) bool {
+	return slices.ContainsFunc(known, func(cause record.Finding) bool {
+		return cause.Host == f.Host && (cause.ID == f.ID || slices.Contains(s.ruleOf(cause.ID).Explains, f.ID))
+	})
+}

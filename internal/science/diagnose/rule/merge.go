@@ -1,0 +1,78 @@
+package rule
+
+import (
+	"cmp"
+	"slices"
+
+	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose/facts"
+)
+
+// Merge groups the findings of several trials by cause and host, with the evidence of the trial with the
+// highest confidence.
+func (s *Set) Merge(findings []record.Finding) []record.Finding {
+	var merged []record.Finding
+	for _, f := range findings {
+		i := slices.IndexFunc(merged, func(m record.Finding) bool { return s.alike(m, f) })
+		if i < 0 {
+			f.Treatments = slices.Clone(f.Treatments)
+			merged = append(merged, f)
+			continue
+		}
+		treatments := facts.Union(merged[i].Treatments, f.Treatments...)
+		if surer(f, merged[i]) {
+			merged[i] = f
+		}
+		merged[i].Treatments = treatments
+	}
+	for i := range merged {
+		evidence := facts.Union(nil, merged[i].Evidence...)
+		merged[i].Evidence = evidence[:min(len(evidence), maxEvidence)]
+	}
+	slices.SortStableFunc(merged, func(a, b record.Finding) int {
+		return cmp.Or(Rank(a.Confidence)-Rank(b.Confidence), s.place(a.ID)-s.place(b.ID))
+	})
+	return merged
+}
+
+// alike reports whether two findings have one cause and one fix.
+func (s *Set) alike(a, b record.Finding) bool {
+	if a.ID != b.ID || a.Host != b.Host {
+		return false
+	}
+	r := s.ruleOf(a.ID)
+	return r.SameCause == nil || r.SameCause(a, b)
+}
+
+// ruleOf is the rule with an ID; that of an unknown ID is the last one.
+func (s *Set) ruleOf(id string) Rule {
+	if i := s.place(id); i < len(s.rules) {
+		return s.rules[i]
+	}
+	return s.last
+}
+
+// place is where a rule's findings come among others.
+func (s *Set) place(id string) int {
+	if i, is := s.at[id]; is {
+		return i
+	}
+	return len(s.rules)
+}
+
+// surer reports whether a has the higher confidence, or as high and more evidence.
+func surer(a, b record.Finding) bool {
+	if a.Confidence != b.Confidence {
+		return Rank(a.Confidence) < Rank(b.Confidence)
+	}
+	return len(a.Evidence) > len(b.Evidence)
+}
+
+// Rank orders confidences: 0 for certain, 1 for likely, 2 for possible.
+func Rank(confidence string) int {
+	return slices.Index([]string{record.Certain, record.Likely, record.Possible}, confidence)
+}
+
+// maxEvidence is how many different lines of evidence a merged finding has at most.
+const maxEvidence = 8

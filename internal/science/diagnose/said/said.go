@@ -1,0 +1,294 @@
+// Package said has the rows of evidence, and the references, that several families of rules share.
+package said
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+
+	"linerate/internal/science/diagnose/facts"
+	"linerate/internal/science/hostload"
+)
+
+// How Linux answers and asks. A host owns its addresses as a whole, so by
+// default any of its interfaces answers an ARP request for any of them
+// (arp_ignore=0), and its own requests may carry any of them as sender
+// (arp_announce=0). A peer believes the latest ARP packet that it has seen.
+const (
+	ArpReference = "Linux Documentation/networking/ip-sysctl.rst (arp_ignore, arp_announce, arp_filter); RFC 826"
+)
+
+// SilenceOf says how long a flow received nothing.
+func SilenceOf(flow record.Flow, o record.Outage) string {
+	text := fmt.Sprintf("flow %s: %s received nothing from %s ", flow.ID, flow.To, flow.From)
+	lost := record.SpellLost(o.LostS, o.LostAtMostS)
+	if o.Resumed {
+		return text + "for " + lost
+	}
+	return text + "for the last " + lost
+}
+
+// Over says over which time such a counter grew.
+func Over(h *facts.Host, seconds float64) string {
+	if h.Boot {
+		return " since boot"
+	}
+	return " in " + unit.FormatSeconds(seconds)
+}
+
+// DropReasons is where the kernel explains its reasons for drops.
+const DropReasons = "Linux include/net/dropreason-core.h"
+
+// tracedRow is one kind of drops as evidence.
+func tracedRow(h *facts.Host, d record.KernelDrop) string {
+	row := strings.Join(strings.Fields(fmt.Sprintf("%s %s: %d %s packets", cmp.Or(d.Interface, "no interface"),
+		d.Direction, d.Packets, d.Protocol)), " ")
+	// also of counters since the boot: it is traced between the readings
+	row += " dropped in " + unit.FormatSeconds(h.OverS) + " for " + d.Reason
+	if d.Place != "" {
+		row += " in " + d.Place
+	}
+	return strings.Replace(row, " :", ":", 1)
+}
+
+// TracedRows are at most four kinds of drops as evidence.
+func TracedRows(h *facts.Host, where func(record.KernelDrop) bool) (rows []string) {
+	for _, d := range h.Traced {
+		if len(rows) < 4 && where(d) {
+			rows = append(rows, tracedRow(h, d))
+		}
+	}
+	return rows
+}
+
+// Behind are the reasons that are behind the growth of a counter of an interface, harmless ones
+// left out.
+func Behind(h *facts.Host, t facts.Tally) []string {
+	return TracedRows(h, func(d record.KernelDrop) bool { return facts.Harms(d, t) })
+}
+
+// Meanings say what those reasons mean, of at most four.
+func Meanings(h *facts.Host, t facts.Tally) (lines []string) {
+	for _, d := range h.Traced {
+		if line := d.Reason + ": " + facts.ReasonOf(d).Why; facts.Harms(d, t) && len(lines) < 4 &&
+			!slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Number is a small number as a word.
+func Number(n int) string {
+	words := []string{2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+	if n >= 2 && n < len(words) {
+		return words[n]
+	}
+	return fmt.Sprint(n)
+}
+
+// On puts a host's name before what is to be done there, unless it is the only one.
+func On(host string, alone bool, lines ...string) (list []string) {
+	for _, line := range lines {
+		if !alone {
+			line = "on " + host + ": " + line
+		}
+		list = append(list, line)
+	}
+	return list
+}
+
+// PartOf is a count beside another one, of which it need not be a part: TCP's timer also runs out
+// where nothing is sent.
+func PartOf(n, of int64) string {
+	if n > of {
+		return fmt.Sprintf("%.4g for each of", float64(n)/float64(of))
+	}
+	return unit.FormatPercent(float64(n)/float64(of)) + " of"
+}
+
+// GrewRow is the growth of a counter as evidence. All rules spell it by this, so that two
+// findings which rest on the same growth have the same row (restates).
+func GrewRow(h *facts.Host, counter string, n int64) string {
+	return fmt.Sprintf("%s grew by %d%s", counter, n, Within(h))
+}
+
+// Within says over which time counters grew: " in 3.0 s", " since boot".
+func Within(h *facts.Host) string {
+	switch {
+	case h.Boot:
+		return " since boot"
+	case h.OverS == 0: // of a trial
+		return " in the window"
+	}
+	return " in " + unit.FormatSeconds(h.OverS)
+}
+
+// ListenersWhere are the rows of sockets, at most four.
+func ListenersWhere(h *facts.Host, where func(record.Listener) bool, spell func(record.Listener) string) (
+	rows []string) {
+	for _, l := range h.State.Listeners {
+		if where(l) && len(rows) < 4 {
+			rows = append(rows, spell(l)+program(l))
+		}
+	}
+	return rows
+}
+
+func program(l record.Listener) string {
+	if l.Program == "" {
+		return ""
+	}
+	return " (" + l.Program + ")"
+}
+
+// FullListeners are the listeners whose accept queue is full, as evidence; it always finds.
+func FullListeners(h *facts.Host) ([]string, bool) {
+	return ListenersWhere(h, func(l record.Listener) bool {
+		return l.Protocol == "tcp" && l.Queued > 0 &&
+			l.Queued >= l.Backlog
+	}, QueueRow), true
+}
+
+// DroppingSockets are the UDP sockets that dropped datagrams, as evidence; it always finds.
+func DroppingSockets(h *facts.Host) ([]string, bool) {
+	return ListenersWhere(h, func(l record.Listener) bool { return l.Drops > 0 },
+		func(l record.Listener) string {
+			row := fmt.Sprintf("udp %s: %d datagrams dropped since it was opened, %d bytes wait to be read", l.Local,
+				l.Drops, l.Queued)
+			if l.ReceiveBuffer > 0 {
+				row += fmt.Sprintf(" in a buffer of %d", l.ReceiveBuffer)
+			}
+			return row
+		}), true
+}
+
+// Unread are connections with bytes that their programs have not read, as evidence; it always finds.
+func Unread(h *facts.Host) (rows []string, found bool) {
+	for _, c := range h.State.Notable {
+		if c.State == "ESTAB" && c.ReceiveQueue > 0 && len(rows) < 4 {
+			rows = append(rows, fmt.Sprintf("%s from %s: %d bytes wait to be read", c.Local, c.Remote, c.ReceiveQueue))
+		}
+	}
+	return rows, true
+}
+
+// References that several families have.
+const (
+	SNMPCounters = "Linux Documentation/networking/snmp_counter.rst"
+	IPSysctl     = "Linux Documentation/networking/ip-sysctl.rst"
+	NetSysctl    = "Linux Documentation/admin-guide/sysctl/net.rst"
+)
+
+// References about NICs.
+const (
+	EthtoolPage = "ethtool(8); Linux Documentation/networking/ethtool-netlink.rst"
+	Statistics  = "Linux Documentation/networking/statistics.rst"
+)
+
+// QueueRow is a listener with its queue as evidence.
+func QueueRow(l record.Listener) string {
+	return fmt.Sprintf("%s: %d connections wait for accept(2), its backlog is %d", l.Local, l.Queued, l.Backlog)
+}
+
+// ForeignRow says why a machine's softnet_stat need not be about its hosts.
+func ForeignRow(m hostload.Machine) string {
+	return fmt.Sprintf(
+		"softnet_stat is of the whole machine: its CPUs took %.0f packets, and the interfaces of %s received %.0f",
+		m.Processed, facts.Join(m.Hosts), m.Received)
+}
+
+// FailedRow is an entry of a neighbour that does not answer, as evidence.
+func FailedRow(n record.Neighbour) string {
+	return fmt.Sprintf("%s on %s: %s", n.Address, n.Interface, n.State)
+}
+
+// UnresolvedDrops are the packets that the kernel dropped on interfaces because a neighbour did
+// not answer, as evidence, where they are more than a few tries to reach a host that is off.
+func UnresolvedDrops(h *facts.Host, names ...string) []string {
+	const many = 10
+	return TracedRows(h, func(d record.KernelDrop) bool {
+		return d.Reason == "NEIGH_FAILED" && d.Packets >= many && slices.Contains(names, d.Interface)
+	})
+}
+
+// Rows spells misdirections, one line per peer and wrong interface.
+func Rows(h *facts.Host, list []facts.Misdirected) []string {
+	var lines []string
+	var done []facts.Misdirected
+	for _, m := range list {
+		if slices.ContainsFunc(done, func(d facts.Misdirected) bool { return d.Peer == m.Peer && d.Wrong == m.Wrong }) {
+			continue
+		}
+		done = append(done, m)
+		var addrs []string
+		for _, o := range list {
+			if o.Peer == m.Peer && o.Wrong == m.Wrong {
+				addrs = append(addrs, fmt.Sprintf("%s (%s)", o.Addr, h.End(o.Right)))
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s holds %s at the address of %s, %s", m.Peer.Name, facts.Join(addrs),
+			h.End(m.Wrong), m.Wrong.MAC))
+	}
+	return lines
+}
+
+// Setting spells the sysctls behind an effective value; empty: they are not known.
+func Setting(h *facts.Host, name string, p *facts.Interface) string {
+	all, own := h.Sysctl("all", name), h.Sysctl(p.Name, name)
+	if all < 0 && own < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: net.ipv4.conf.all.%s=%d, %s.%s=%d", h.Name, name, max(all, 0), p.Name, name, max(own, 0))
+}
+
+// Connections are rows of connections, at most so many.
+func Connections(h *facts.Host, where func(record.Connection) bool, most int) (rows []string) {
+	for _, c := range h.State.Notable {
+		if !where(c) || len(rows) == most {
+			continue
+		}
+		row := fmt.Sprintf("%s to %s: %s, %d bytes unread, %d unacknowledged", c.Local, c.Remote, c.State,
+			c.ReceiveQueue, c.SendQueue)
+		if c.ReadBps != nil {
+			row += fmt.Sprintf("; its program read %s", unit.FormatRate(*c.ReadBps))
+		}
+		if i := c.Info; i != nil && i.Backoff > 0 {
+			row += fmt.Sprintf("; %d timeouts in a row", i.Backoff)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+const (
+	// FilterReference is about reverse-path filters.
+	FilterReference = "Linux Documentation/networking/ip-sysctl.rst (rp_filter); RFC 3704"
+)
+
+// EgressLines lists which sources leave by which interface, a line per interface.
+func EgressLines(h *facts.Host, list []facts.Asymmetry) []string {
+	var lines []string
+	var done []*facts.Interface
+	for _, d := range list {
+		if slices.Contains(done, d.Out) {
+			continue
+		}
+		done = append(done, d.Out)
+		var sources, destinations []string
+		for _, o := range list {
+			if o.Out != d.Out {
+				continue
+			}
+			sources = facts.Union(sources, fmt.Sprintf("%s (%s)", o.Source, o.Holder.Name))
+			destinations = facts.Union(destinations, o.Destination.String())
+		}
+		lines = append(lines, fmt.Sprintf("packets from %s to %s leave by %s (route lookup on %s)",
+			facts.Join(sources), facts.Join(destinations), h.End(d.Out), h.Name))
+	}
+	return lines
+}
