@@ -132,7 +132,7 @@ func (s *Set) Around(run *record.Run, known []record.Finding) []record.Finding {
 		})
 	}
 	apply(latest, false, "", nil, planned(run))
-	for _, t := range run.Trials {
+	for _, t := range run.Split() {
 		var list []record.HostSnapshot
 		for _, h := range t.Hosts {
 			list = append(list, record.HostSnapshot{Host: states[h.Host].Host, State: states[h.Host].State,
