@@ -24,8 +24,9 @@ func TestRunOfBothDirections(t *testing.T) {
 				Connected: true, Transactions: &record.Transactions{Done: 7}},
 		},
 		TransactionsPerS: 7,
-		Parts: []record.Part{{From: client, To: server, GoodputBps: 300, LimitBps: 310, LimitWhy: "tbf"},
-			{From: server, To: client, GoodputBps: 1000, LimitWhy: "unknown"}},
+		Parts: []record.Part{{From: client, To: server, GoodputBps: 300, LimitBps: 310,
+			Limit: record.Limit{None: "tbf"}},
+			{From: server, To: client, GoodputBps: 1000, Limit: record.Limit{None: "unknown"}}},
 	}
 	for _, modes := range [][]string{{""}, {"copy", "splice"}} {
 		s := &session{options: Options{Addresses: []string{"nas"}, Modes: modes}}
