@@ -53,6 +53,7 @@ var testExceptions = []struct{ dir, to, why string }{
 		"tests of a measurement look at what a user sees of it"},
 	{"internal/control", "internal/host",
 		"tests of a lab or a run need an agent at the other end; production code starts it as a process"},
+	{"internal/control/run", "internal/show", "a secret of a run must not be on the page that is made of it"},
 }
 
 // restricted lists packages from outside the module that only the given layers may

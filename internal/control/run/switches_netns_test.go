@@ -3,6 +3,8 @@
 package run_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"math"
 	"os"
 	"os/exec"
@@ -16,6 +18,7 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
+	"linerate/internal/show/html"
 )
 
 const wrongPassword = "incorrect horse battery"
@@ -179,14 +182,28 @@ func TestRealSwitch(t *testing.T) {
 				t.Errorf("%+v", c)
 			}
 		}
-		err = filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
-			if data, _ := os.ReadFile(path); strings.Contains(string(data), controltest.RightPassword) {
-				t.Errorf("%s has the password", path)
-			}
-			return err
-		})
+		// The notebook is compressed: what is read from it is searched, and the page that is made of it.
+		read, err := store.Run(t.Context(), run.ID)
 		if err != nil {
-			t.Error(err)
+			t.Fatal(err)
+		}
+		var page bytes.Buffer
+		if err := html.Run(&page, read); err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, text := range map[string]string{"the run": string(text), "its page": page.String()} {
+			if !strings.Contains(text, "sg300") {
+				t.Errorf("%s does not name the switch", what)
+			}
+			for _, secret := range []string{controltest.RightPassword, wrongPassword} {
+				if strings.Contains(text, secret) {
+					t.Errorf("%s has the password %q", what, secret)
+				}
+			}
 		}
 	})
 }

@@ -272,6 +272,13 @@ func ofOtherKinds() (list []answered) {
 		settled.Factors[i].Levels = settled.Factors[i].Levels[2:]
 	}
 	add("all aliases in every trial", settled)
+	standIn := sciencetest.Aliases(3, 6, perConnection, 1.03)
+	for i := range standIn.Trials {
+		s := standIn.Trials[i].ToolReported
+		s.Tool, s.Processes, s.UnsentBytes = "linerate", 0, int64(s.SurplusBps/8*standIn.Trials[i].WindowS)
+		standIn.Trials[i].Tools = nil
+	}
+	add("linerate in place of the program", standIn)
 	flows := []int{1, 2, 3, 8}
 	for name, idle := range map[string][]int{"one link, or both by chance": {0, 2, 1, 0},
 		"never enough flows": {0, 2, 1, 1}, "a link that eight flows never reach": {0, 2, 1, 3}} {
