@@ -101,7 +101,7 @@ func TestRulesBite(t *testing.T) {
 
 		{"a verb by its name", "internal/control/run/x.go",
 			"import \"linerate/internal/model/message\"\nvar a = message.Verb[int, int]{Name: \"x\"}", verbViolations,
-			"message.Verb"},
+			"a Verb"},
 		{"a handler by its name", "internal/host/agent/x.go",
 			"import \"linerate/internal/bus\"\nvar a = bus.Handling{Name: \"x\"}", verbViolations, "a Handling"},
 		{"a verb by its value", "internal/control/run/x.go",

@@ -3,7 +3,6 @@ package arch
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"testing"
 )
 
@@ -23,16 +22,17 @@ func verbViolations(s source) (found []string) {
 		return nil
 	}
 	const why = "verbs are values of package message, by which bus.Call and bus.Handle know the types"
-	s.uses("linerate/internal/model/message", func(name string, at token.Position) {
-		if name == "Verb" {
-			found = append(found, fmt.Sprintf("%s: message.Verb: %s", at, why))
-		}
-	})
 	ast.Inspect(s.file, func(n ast.Node) bool {
-		if made, is := n.(*ast.CompositeLit); is {
-			if of, is := made.Type.(*ast.SelectorExpr); is && of.Sel.Name == "Handling" {
-				found = append(found, fmt.Sprintf("%s: a Handling: %s", s.fset.Position(n.Pos()), why))
-			}
+		made, is := n.(*ast.CompositeLit)
+		if !is {
+			return true
+		}
+		of := made.Type
+		if generic, is := of.(*ast.IndexListExpr); is {
+			of = generic.X
+		}
+		if sel, is := of.(*ast.SelectorExpr); is && (sel.Sel.Name == "Verb" || sel.Sel.Name == "Handling") {
+			found = append(found, fmt.Sprintf("%s: a %s: %s", s.fset.Position(n.Pos()), sel.Sel.Name, why))
 		}
 		return true
 	})

@@ -66,12 +66,15 @@ const maxLine = 16 << 10
 func (g *accounts) greeting(node string, stream io.Reader) (lines []byte, rest *bufio.Reader, err error) {
 	r := bufio.NewReaderSize(stream, maxLine)
 	line, err := r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) || err != nil && len(line) > 0 {
+		return nil, nil, fmt.Errorf("%w, but with %.60q", ErrNotAnAgent, line)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	verb, text, _ := bytes.Cut(line, []byte(" "))
 	if !bytes.EqualFold(verb, []byte("CONNECT")) {
-		return nil, nil, errors.New("the stream does not begin with CONNECT, as an agent's does")
+		return nil, nil, fmt.Errorf("%w, with CONNECT, but with %.60q", ErrNotAnAgent, line)
 	}
 	options := map[string]json.RawMessage{}
 	if err := json.Unmarshal(text, &options); err != nil {

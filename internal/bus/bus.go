@@ -61,6 +61,7 @@ type Bus struct {
 type attachment struct {
 	attached   bool
 	ended      chan struct{} // closed when the stream has ended
+	why        error         // what had it end, once it has; nil: its other end
 	once, said sync.Once
 	announced  chan struct{} // closed when hello or, if it is unreadable, unreadable is set
 	hello      message.Hello
@@ -122,15 +123,17 @@ func Start() (*Bus, error) {
 // node, and as no other.
 func (b *Bus) Attach(node string, stream io.ReadWriteCloser) {
 	l := b.attach(node)
-	end := func() {
-		l.once.Do(func() { close(l.ended) })
+	end := func(why error) {
+		l.once.Do(func() {
+			l.why = why
+			close(l.ended)
+		})
 		stream.Close()
 	}
-	closed := context.AfterFunc(b.running, end)
+	closed := context.AfterFunc(b.running, func() { end(nil) })
 	go func() {
 		defer closed()
-		defer end()
-		_ = b.splice(node, l, stream) // why it ended is the stream's own affair
+		end(b.splice(node, l, stream))
 	}()
 }
 
@@ -138,10 +141,14 @@ func (b *Bus) Attach(node string, stream io.ReadWriteCloser) {
 // once its greeting is complete: it pings a connection, and ends one that does not identify
 // itself, while callers bound how long an agent may take to start.
 func (b *Bus) splice(node string, l *attachment, stream io.ReadWriteCloser) error {
-	if _, err := stream.Write(b.info); err != nil {
-		return err
+	_, unread := stream.Write(b.info)
+	if unread != nil { // what has ended may have said what it is
+		defer time.AfterFunc(untaken, func() { stream.Close() }).Stop()
 	}
 	greeting, rest, err := b.accounts.greeting(node, stream)
+	if err == nil {
+		err = unread
+	}
 	if err != nil {
 		return err
 	}
@@ -230,7 +237,10 @@ func (b *Bus) Hellos(ctx context.Context, nodes []string) (map[string]message.He
 		case <-a.announced:
 			hello, err = a.hello, a.unreadable
 		case <-a.ended:
-			err = &Error{node, "hello", Coded(message.Gone, errors.New("the agent ended before it was ready"))}
+			err = &Error{node, "hello", Coded(message.Gone, errEarly)}
+			if errors.Is(a.why, ErrNotAnAgent) {
+				err = &Error{node, "hello", Coded(message.Gone, a.why)}
+			}
 		case <-ctx.Done():
 			return message.Hello{}, context.Cause(ctx)
 		}

@@ -16,6 +16,11 @@ import (
 // ErrEnded is why a request to an agent fails whose stream has ended.
 var ErrEnded = errors.New("the agent is gone: its stream ended")
 
+// ErrNotAnAgent is why a stream was ended that did not begin as an agent's does.
+var ErrNotAnAgent = errors.New("the stream does not begin as an agent's does")
+
+var errEarly = errors.New("the agent ended before it was ready")
+
 // Error is a failed request to an agent. errors.Is finds the code of Err, and what ended
 // the caller's context.
 type Error struct {

@@ -71,16 +71,22 @@ func emulate() error {
 
 // serveAgent serves this host over standard input and output.
 func serveAgent(args []string) error {
-	var o agent.Options
+	o := agent.Options{Access: message.Client | message.Own | message.Change}
 	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
 	flags.Bool("stdio", true, "")
 	flags.StringVar(&o.Node, "node", "host", "")
 	flags.DurationVar(&o.Lease, "lease", apply.Lease, "")
 	flags.StringVar(&o.Journal, "journal", "", "")
-	flags.BoolVar(&o.TrafficOnly, "traffic-only", false, "")
+	purpose := flags.String("for", "", "")
 	ofLab := flags.Bool("of-lab", false, "")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	switch *purpose {
+	case "read":
+		o.Access = message.Own
+	case "measure":
+		o.Access = message.Client | message.Own
 	}
 	var err error
 	switch o.Journal {

@@ -107,7 +107,7 @@ func Measure(t *testing.T, host string, o measure.Options) (run *record.Run, err
 		f.Mode = ""
 	}
 	*f = f.Fitted()
-	agent := own(t, host, "agent", "--node", record.NodeClient, "--journal", "memory", "--traffic-only")
+	agent := own(t, host, "agent", "--node", record.NodeClient, "--journal", "memory", "--for", "measure")
 	agent.Stderr = os.Stderr
 	in, err := agent.StdinPipe()
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/bus"
+	"linerate/internal/control/reach"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
 )
@@ -21,6 +23,16 @@ topology:
 	if err != nil {
 		t.Fatal(err)
 	}
+	b, err := bus.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	real, err := reach.Start(b, []reach.Host{{Name: "a", Via: []string{"true"}}}, reach.Change, reach.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer real.End()
 	for name, l := range map[string]*Lab{
 		"alone, and a is not made by linerate: it is reached by via": {
 			topology: &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: []string{"env"}}}},
@@ -30,7 +42,7 @@ topology:
 			init:     &initProcess{}, key: "k"},
 		"this one has hosts that linerate did not make": {topology: good, key: "k"},
 		"alone, and this one has hosts that linerate did not make": {topology: good, init: &initProcess{},
-			remotes: []*remote{{}}, key: "k"},
+			reached: real, key: "k"},
 	} {
 		if key, err := l.AttackKey(); key != "" || err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%q, %v; want no key and %q", key, err, name)

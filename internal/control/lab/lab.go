@@ -1,20 +1,20 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"linerate/internal/bus"
+	"linerate/internal/control/reach"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/model/study"
 	"linerate/internal/model/topology"
-	"linerate/internal/version"
 )
 
 // Options of Up. The zero value is what a run uses.
@@ -31,7 +31,7 @@ type Lab struct {
 	bus        *bus.Bus
 	options    Options
 	init       *initProcess
-	remotes    []*remote
+	reached    *reach.Hosts // those of a via
 	rootless   bool
 	impairedBy string // what applies delay, loss and marks of links
 	routing    *record.Routing
@@ -61,7 +61,7 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 			return nil, err
 		}
 	}
-	if err := l.startRemotes(); err != nil {
+	if l.reached, err = reach.Start(b, realHosts(t), reach.Change, reach.Options{}); err != nil {
 		return nil, err
 	}
 	if err := l.awaitHellos(ctx); err != nil {
@@ -104,7 +104,7 @@ func (l *Lab) AttackKey() (string, error) {
 	if node, why := study.NotMade(l.topology); node != "" {
 		return "", fmt.Errorf("attacks are made in labs alone, and %s is not made by linerate: %s", node, why)
 	}
-	if len(l.remotes) > 0 || l.init == nil {
+	if len(l.reached.List()) > 0 || l.init == nil {
 		return "", errors.New("attacks are made in labs alone, and this one has hosts that linerate did not make")
 	}
 	return l.key, nil
@@ -127,43 +127,50 @@ func (l *Lab) Mode() string {
 			modes[0] += ", " + l.impairedBy
 		}
 	}
-	if len(l.remotes) > 0 {
+	if len(l.reached.List()) > 0 {
 		modes = append(modes, "real hosts")
 	}
 	return strings.Join(modes, " with ")
 }
 
 func (l *Lab) awaitHellos(ctx context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, readyTimeout, bus.Coded(message.Deadline,
+		fmt.Errorf("no message from its agent within %v: %w", readyTimeout, context.DeadlineExceeded)))
 	defer cancel()
 	l.hellos, err = l.bus.Hellos(ctx, l.Nodes())
 	lost, is := errors.AsType[*bus.Error](err)
 	switch {
 	case err == nil:
-		return l.checkVersions()
-	case is && errors.Is(lost, message.Gone):
-		return fmt.Errorf("the agent of %s ended before the lab was up%s", lost.Node, l.remote(lost.Node).exitDetail())
+		return l.reached.Accept(l.hellos)
+	case is:
+		return cmp.Or(l.reached.Lost(ctx, lost.Node, err), err)
 	case !errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
 	var errs []error
 	for _, name := range l.Nodes() {
 		if _, here := l.hellos[name]; !here {
-			errs = append(errs, fmt.Errorf("no message from the agent of %s within %v%s", name, readyTimeout,
-				l.remote(name).detail()))
+			silent := fmt.Errorf("%s: no message from its agent within %v", name, readyTimeout)
+			errs = append(errs, cmp.Or(l.reached.Lost(ctx, name, err), silent))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-func (l *Lab) checkVersions() error {
-	for _, name := range l.Nodes() {
-		if v := l.Hello(name).Version; v != version.String() {
-			return fmt.Errorf("%s runs linerate %s, and this is %s: install the same program there", name, v,
-				version.String())
+// realHosts are the hosts and switches that a command reaches.
+func realHosts(t *topology.Topology) (list []reach.Host) {
+	add := func(name string, via []string, agent string) {
+		if len(via) > 0 {
+			list = append(list, reach.Host{Name: name, Node: name, Via: via, Agent: agent})
 		}
 	}
-	return nil
+	for _, h := range t.Hosts {
+		add(h.Name, h.Via, h.Agent)
+	}
+	for _, s := range t.Switches {
+		add(s.Name, s.Via, s.Agent)
+	}
+	return list
 }
 
 // NotRevertedError lists real hosts whose settings may not be reverted.
@@ -176,19 +183,19 @@ func (e *NotRevertedError) Unwrap() []error { return e.Hosts }
 // Down ends the lab. Real hosts' agents revert their settings when their stream
 // ends; Down waits for them. The error, a *NotRevertedError, lists those that failed.
 func (l *Lab) Down() error {
-	errs := make([]error, len(l.remotes))
-	var ending sync.WaitGroup
-	for i, r := range l.remotes {
-		ending.Go(func() { errs[i] = r.end() })
-	}
-	if l.init != nil {
-		l.init.end()
-	}
-	ending.Wait()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if l.init != nil {
+			l.init.end()
+		}
+	}()
+	errs := l.reached.End()
+	<-ended
 	var failed []error
-	for i, err := range errs {
-		_, served := l.hellos[l.remotes[i].node]
-		if err != nil && served { // an agent that never connected has changed nothing
+	for _, node := range l.Nodes() {
+		_, served := l.hellos[node]
+		if err := errs[node]; err != nil && served { // an agent that never connected has changed nothing
 			failed = append(failed, err)
 		}
 	}

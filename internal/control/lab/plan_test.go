@@ -339,7 +339,7 @@ links: [{from: a.eno1, to: b.eno1}]
 	began := time.Now()
 	_, err = Up(t.Context(), over, b, Options{})
 	// The first one never comes and never goes; the second one's end is the news.
-	for _, want := range []string{"the agent of b ended", "no way", "agent: PATH"} {
+	for _, want := range []string{"b: the agent ended before it was ready", "no way", "status 127"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("after %v: %v\nwant %q in it", time.Since(began), err, want)
 		}

@@ -30,8 +30,6 @@ func agentAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 }
 
-func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
-
 func execAttributes(terminal bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Setctty: terminal}
 }

@@ -9,6 +9,4 @@ func initAttributes(bool) *syscall.SysProcAttr { return nil }
 
 func agentAttributes() *syscall.SysProcAttr { return nil }
 
-func ownSession() *syscall.SysProcAttr { return nil }
-
 func execAttributes(bool) *syscall.SysProcAttr { return nil }

@@ -103,7 +103,9 @@ func conduct(t *testing.T, at string, limit time.Duration) error {
 	near, far := net.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { _ = agent.Serve(ctx, far, agent.Options{Node: record.NodeClient, TrafficOnly: true}) }()
+	go func() {
+		_ = agent.Serve(ctx, far, agent.Options{Node: record.NodeClient, Access: message.Client | message.Own})
+	}()
 	ended := make(chan error, 1)
 	go func() {
 		run, err := Conduct(ctx, near, Options{

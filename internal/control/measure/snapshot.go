@@ -19,7 +19,8 @@ func (s *session) snapshot(ctx context.Context, into **record.HostSnapshot) {
 	ctx, cancel := context.WithTimeoutCause(ctx, snapshotTimeout, fmt.Errorf("none within %v", snapshotTimeout))
 	defer cancel()
 	s.local.Host = record.NodeClient
-	snapshot, err := bus.Call(ctx, s.group.Bus, record.NodeClient, message.Snapshot, struct{}{})
+	snapshot, err := bus.Call(ctx, s.group.Bus, record.NodeClient, message.Snapshot,
+		message.SnapshotRequest{Name: record.NodeClient})
 	if err != nil {
 		s.local.Missing = err.Error()
 		return

@@ -26,7 +26,7 @@ func (c *conductor) takeSnapshots(ctx context.Context, after bool) {
 	c.snapshots, _ = bus.Collect(c.machines(), func(node string) (snapshot, error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, snapshotTimeout, fmt.Errorf("none within %v", snapshotTimeout))
 		defer cancel()
-		of, err := bus.Call(ctx, c.bus, node, message.Snapshot, struct{}{})
+		of, err := bus.Call(ctx, c.bus, node, message.Snapshot, message.SnapshotRequest{Name: node})
 		if err != nil {
 			return snapshot{err: err}, nil
 		}

@@ -44,8 +44,9 @@ type Options struct {
 	// Lease is how long settings stay changed without a sign of life from the conductor;
 	// with a journal in memory: as long as the agent lives.
 	Lease time.Duration
-	// TrafficOnly leaves the host as it is: no settings, nothing flushed.
-	TrafficOnly bool
+	// Access is what may be asked beside what belongs to Lab. Without message.Change the host is
+	// left as it is: no journal is opened, and no lock taken.
+	Access message.Access
 	// Lab says that a lab's init process made the host, and for which lab; nil: none did. Such
 	// a host alone attacks others.
 	Lab *message.Membership
@@ -63,6 +64,10 @@ type agent struct {
 	client   *Client        // set where the conductor is not the host's own
 	access   socket.Access  // of worker processes
 
+	sampling sync.Mutex // held while a sample is waited for
+	sampler  *hoststate.Sampler
+	every    time.Duration // of sampler
+
 	engineMu          sync.Mutex
 	engine            *traffic.Engine                // the current trial's; nil between trials
 	test              *client.Test                   // its flows' with an iperf3 server; nil: they have none
@@ -79,30 +84,32 @@ func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	}
 	defer reader.Close()
 	a := &agent{node: options.Node, reader: reader}
-	access := message.Client | message.Own
+	access := options.Access
 	if options.Lab != nil {
 		a.attacks = attack.New(*options.Lab)
 		access |= message.Lab
 	}
-	if !options.TrafficOnly {
-		if a.manager, err = apply.Open(options.Journal, options.Lease); err != nil {
-			return err
+	var unable error
+	if access&message.Change != 0 {
+		if a.manager, unable = apply.Open(options.Journal, options.Lease); unable != nil {
+			access = 0
 		}
-		access |= message.Change
 	}
 	defer func() { err = errors.Join(err, a.leave()) }()
 	hello, err := a.hello()
 	if err != nil {
 		return err
 	}
+	hello.Error = bus.Failure(coded(unable))
 	// A host that ends with its agent keeps no settings, and its conductor is on this
 	// machine: it may be stopped for any time. Others revert their settings before the
 	// lease ends.
 	silence, renew := options.Lease-options.Lease/4, func() { a.manager.Renew() }
-	if options.Journal == "" {
+	if options.Journal == "" || a.manager == nil {
 		silence, renew = 0, func() {}
 	}
-	return answer(ctx, stream, silence, renew, permitted(a.handlings(), access), bus.Gate{}, hello)
+	return errors.Join(unable,
+		answer(ctx, stream, silence, renew, permitted(a.handlings(), access), bus.Gate{}, hello))
 }
 
 // answer joins the bus over a stream and serves until the stream or ctx ends; a stream that
@@ -141,6 +148,9 @@ func (a *agent) leave() error {
 	a.bgp.Close()
 	a.snmpd.Close()
 	a.services.Close()
+	if a.sampler != nil {
+		a.sampler.Close()
+	}
 	if a.manager == nil {
 		return nil
 	}
@@ -174,6 +184,7 @@ func (a *agent) handlings() []bus.Handling {
 		bus.Handle(message.Iperf3, a.openIperf3),
 		bus.Handle(message.Iperf3End, a.endIperf3),
 		bus.Handle(message.Snapshot, a.hostState),
+		bus.Handle(message.Sample, a.sampleHost),
 		bus.Handle(message.Programs, a.programs),
 		bus.Handle(message.Tools, a.tools),
 		bus.Handle(message.Apply, a.manager.Apply),
@@ -210,6 +221,9 @@ func permitted(list []bus.Handling, access message.Access) []bus.Handling {
 // coded gives failures of the agent's own packages the code that a caller can ask for;
 // errnos have theirs.
 func coded(err error) error {
+	if _, left := errors.AsType[*apply.LeftoverError](err); left {
+		return bus.Coded(message.Leftover, err)
+	}
 	if errors.Is(err, apply.ErrChanged) || errors.Is(err, file.ErrLocked) {
 		return bus.Coded(message.Busy, err)
 	}
@@ -234,11 +248,6 @@ func (a *agent) hello() (message.Hello, error) {
 			Missing: counters.NotRead(),
 		},
 	}, err
-}
-
-// hostState reads the host's network state as linerate snapshot does, with counters since boot.
-func (a *agent) hostState(ctx context.Context, _ struct{}) (record.HostSnapshot, error) {
-	return hoststate.Read(ctx, hoststate.Options{Name: a.node})
 }
 
 func (a *agent) clock(context.Context, struct{}) (message.ClockReply, error) {

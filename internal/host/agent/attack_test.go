@@ -39,7 +39,7 @@ func TestAttacksAreOfLabs(t *testing.T) {
 		b.Attach(name, near)
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
-		go func() { _ = Serve(ctx, far, Options{Node: name, TrafficOnly: true, Lab: o.lab}) }()
+		go func() { _ = Serve(ctx, far, Options{Node: name, Access: message.Client | message.Own, Lab: o.lab}) }()
 		if _, err := b.Hellos(ctx, []string{name}); err != nil {
 			t.Fatal(err)
 		}

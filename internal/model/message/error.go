@@ -22,6 +22,7 @@ const (
 	Gone         Code = "gone"             // the agent's stream has ended
 	Crashed      Code = "crashed"          // the handler panicked; the agent goes on
 	TooLarge     Code = "too large"        // a message of more than 64 MiB
+	Leftover     Code = "leftover"         // an agent that was killed has left settings changed
 )
 
 func (c Code) Error() string { return string(c) }

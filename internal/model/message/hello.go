@@ -15,6 +15,8 @@ type Hello struct {
 	// Counted is how many interfaces and queueing disciplines each sample of a window has
 	// counters of; 0: not known.
 	Counted int `json:"counted,omitempty"`
+	// Error is why the agent cannot serve; nil: it can.
+	Error *Error `json:"error,omitempty"`
 	// Bounds are what the host grants a client; nil: no bounds.
 	Bounds *Bounds `json:"bounds,omitempty"`
 }

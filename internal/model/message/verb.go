@@ -35,7 +35,8 @@ var (
 	Connect   = verb[ConnectRequest, []Opened]("connect", Own)
 	Iperf3    = verb[Iperf3Request, Iperf3Opened]("iperf3", Own)
 	Iperf3End = verb[struct{}, Iperf3Closed]("iperf3-end", Own)
-	Snapshot  = verb[struct{}, record.HostSnapshot]("snapshot", Own)
+	Snapshot  = verb[SnapshotRequest, record.HostSnapshot]("snapshot", Own)
+	Sample    = verb[SampleRequest, record.HostSample]("sample", Own)
 
 	Programs = verb[ProgramsRequest, ProgramsReply]("programs", Change)
 	Tools    = verb[ToolsRequest, []Printed]("tools", Change)

@@ -320,7 +320,7 @@ const mostInterfaces = 1 << 13
 
 // ParseHostSnapshot reads a document of HostSnapshot, which may be from elsewhere: its lists
 // are bounded by its size; times and counters that cannot be are errors, and so are names that
-// could not stand in a command.
+// could not stand in a command (Check).
 func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 	if len(text) > LargestHostSnapshot {
 		return s, fmt.Errorf("expected at most %d bytes", LargestHostSnapshot)
@@ -338,26 +338,33 @@ func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return s, err
 	}
+	return s, s.Check()
+}
+
+// Check is an error if a snapshot that another program has made is none, or has what cannot be.
+func (s *HostSnapshot) Check() error {
 	switch {
+	case s.Schema != HostSnapshotSchema:
+		return fmt.Errorf("expected a snapshot of schema %s, not %.60q", HostSnapshotSchema, s.Schema)
 	case s.Reading.Host == "":
-		return s, errors.New("the snapshot names no host")
+		return errors.New("the snapshot names no host")
 	case !(s.OverS >= 0 && s.OverS <= 86400):
-		return s, fmt.Errorf("over_s is %v: expected seconds of at most a day", s.OverS)
+		return fmt.Errorf("over_s is %v: expected seconds of at most a day", s.OverS)
 	case len(s.Reading.Snapshot.Interfaces) > mostInterfaces || len(s.State.NICs) > mostInterfaces:
-		return s, fmt.Errorf("it has %d interfaces: expected at most %d", max(len(s.Reading.Snapshot.Interfaces),
+		return fmt.Errorf("it has %d interfaces: expected at most %d", max(len(s.Reading.Snapshot.Interfaces),
 			len(s.State.NICs)), mostInterfaces)
 	case s.State.KernelDrops != nil && len(s.State.KernelDrops.Rows) > MostKernelDrops:
-		return s, fmt.Errorf("it has %d kinds of drops: expected at most %d", len(s.State.KernelDrops.Rows),
+		return fmt.Errorf("it has %d kinds of drops: expected at most %d", len(s.State.KernelDrops.Rows),
 			MostKernelDrops)
 	case s.State.Nftables != nil && (len(s.State.Nftables.Rules) > MostNftRules ||
 		len(s.State.Nftables.Sets) > MostNftSets || len(s.State.Nftables.Objects) > MostNftSets):
-		return s, fmt.Errorf("it has more than %d rules or %d sets or objects of nftables", MostNftRules, MostNftSets)
+		return fmt.Errorf("it has more than %d rules or %d sets or objects of nftables", MostNftRules, MostNftSets)
 	case len(s.State.LLDP) > MostLLDPNeighbours:
-		return s, fmt.Errorf("it has %d neighbours by LLDP: expected at most %d", len(s.State.LLDP), MostLLDPNeighbours)
+		return fmt.Errorf("it has %d neighbours by LLDP: expected at most %d", len(s.State.LLDP), MostLLDPNeighbours)
 	case len(s.State.Nexthops) > MostNexthops:
-		return s, fmt.Errorf("it has %d nexthop objects: expected at most %d", len(s.State.Nexthops), MostNexthops)
+		return fmt.Errorf("it has %d nexthop objects: expected at most %d", len(s.State.Nexthops), MostNexthops)
 	case s.Reading.End.BeganNs < s.Reading.Begin.BeganNs && len(s.Reading.Begin.Interfaces) > 0:
-		return s, errors.New("its second reading is from before the first")
+		return errors.New("its second reading is from before the first")
 	}
-	return s, s.checkNames()
+	return s.checkNames()
 }

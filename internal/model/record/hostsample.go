@@ -154,20 +154,24 @@ func ParseHostSample(line []byte) (s HostSample, err error) {
 	if err := json.Unmarshal(line, &s); err != nil {
 		return s, fmt.Errorf("expected a sample, as linerate top --json prints it: %w", err)
 	}
+	return s, s.Check()
+}
+
+// Check is an error if a sample that another program has made is none, or has what cannot be.
+func (s *HostSample) Check() error {
 	switch {
 	case s.Schema != HostSampleSchema:
-		return s, fmt.Errorf("expected a sample, as linerate top --json prints it (schema %s): its schema is %.60q",
+		return fmt.Errorf("expected a sample, as linerate top --json prints it (schema %s): its schema is %.60q",
 			HostSampleSchema, s.Schema)
 	case s.Host == "":
-		return s, errors.New("the sample names no host")
+		return errors.New("the sample names no host")
 	case !(s.WindowS > 0 && s.WindowS <= 86400):
-		return s, fmt.Errorf("window_s is %v: expected seconds of at most a day", s.WindowS)
+		return fmt.Errorf("window_s is %v: expected seconds of at most a day", s.WindowS)
 	case len(s.Interfaces) > mostInterfaces || len(s.CPUs) > mostInterfaces || len(s.Queues) > mostInterfaces ||
 		len(s.Flows) > MostFlows:
-		return s,
-			fmt.Errorf(
-				"it has %d interfaces, %d CPUs, %d queues and %d flows: expected at most %d of each, and %d flows",
-				len(s.Interfaces), len(s.CPUs), len(s.Queues), len(s.Flows), mostInterfaces, MostFlows)
+		return fmt.Errorf(
+			"it has %d interfaces, %d CPUs, %d queues and %d flows: expected at most %d of each, and %d flows",
+			len(s.Interfaces), len(s.CPUs), len(s.Queues), len(s.Flows), mostInterfaces, MostFlows)
 	}
-	return s, nil
+	return nil
 }

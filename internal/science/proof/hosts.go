@@ -21,10 +21,8 @@ import (
 // Host is a real host.
 type Host struct {
 	Snapshot record.HostSnapshot
-	// Via is the command that reaches it, and Agent the linerate program there; empty: that of
-	// its PATH.
-	Via   []string
-	Agent string
+	// Via is the command that reaches it.
+	Via []string
 }
 
 // What a finding concerns: which of its host's traffic shows the fix.
@@ -253,7 +251,7 @@ func (h Host) on(network netip.Prefix) (list []facts.Attachment) {
 const mostInterfaces = 64
 
 func (h Host) host(network netip.Prefix) topology.Host {
-	host := topology.Host{Name: h.name(), Via: h.Via, Agent: h.Agent}
+	host := topology.Host{Name: h.name(), Via: h.Via}
 	for _, a := range h.on(network) {
 		i := topology.Interface{Name: a.Interface}
 		for _, p := range a.Addresses {

@@ -13,8 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"linerate/internal/bus"
+	"linerate/internal/control/reach"
 	"linerate/internal/host/agent"
 	"linerate/internal/host/apply"
+	"linerate/internal/model/message"
 )
 
 // inMemory is the journal of a host that ends with its agent.
@@ -25,6 +27,7 @@ func newAgentCommand(s streams) *cobra.Command {
 	var metrics metricsFlag
 	var o agent.Options
 	var ofLab bool
+	purpose := string(reach.Change)
 	cmd := &cobra.Command{
 		Use:   "agent {--stdio | --metrics ADDRESS}",
 		Short: "Serve this host to a conductor over standard input and output, or to Prometheus",
@@ -57,8 +60,19 @@ until Ctrl-C or SIGTERM, without privileges.`,
 			if o.Lease < time.Second {
 				return usageError(fmt.Errorf("--lease %v: expected at least 1s", o.Lease))
 			}
+			switch o.Access = message.Own; reach.Purpose(purpose) {
+			case reach.Read:
+			case reach.Change:
+				o.Access |= message.Change
+				fallthrough
+			case reach.Measure:
+				o.Access |= message.Client
+			}
 			switch o.Journal {
 			case "":
+				if o.Access&message.Change == 0 {
+					break
+				}
 				var err error
 				if o.Journal, err = apply.DefaultJournal(o.Node); err != nil {
 					return err
@@ -90,6 +104,8 @@ until Ctrl-C or SIGTERM, without privileges.`,
 		"revert settings when the conductor has been silent for so long")
 	cmd.Flags().StringVar(&o.Journal, "journal", "",
 		"`file` for undo entries; \"memory\" keeps none (default: the host's own)")
+	valueVar(cmd.Flags(), &purpose, oneOf(string(reach.Read), string(reach.Measure)), "for", "purpose", "",
+		"read: the host's state alone; measure: traffic, too. Nothing is changed, and no journal is opened")
 	cmd.Flags().BoolVar(&ofLab, "of-lab", false,
 		"descriptor 3 has what a lab's init process says of this host (linerate passes this by itself)")
 	_ = cmd.Flags().MarkHidden("of-lab") // fails for a flag that is not there

@@ -11,7 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/host/hoststate"
+	"linerate/internal/control/reach"
+	"linerate/internal/model/message"
 	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
@@ -44,9 +45,10 @@ func newDoctorCommand(s streams) *cobra.Command {
 what removes it. Nothing is changed.
 
 Without an argument this host is looked at; with files, what linerate snapshot
-has written on other hosts ("-": standard input). With --host or --via linerate
-snapshot is executed on the host by ssh or by another command. Several snapshots
-are also compared with each other: addresses, MTUs, prefix lengths, ARP entries.
+has written on other hosts ("-": standard input). With --host or --via linerate's
+agent is started on the host by ssh or by another command. A host that is not
+reached is named, and the others are looked at; the exit status is 1 then. Several
+snapshots are also compared with each other: addresses, MTUs, prefix lengths, ARP entries.
 
 Counters are read twice, --over apart: what grew is what goes on now. What was
 counted before, since the boot, is possible at most. A cause and what follows
@@ -100,17 +102,22 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 					asText(present.Rules(diagnose.Rules())))
 			}
 			var text pasted.Text
-			snapshots, err := []record.HostSnapshot(nil), error(nil)
+			var snapshots []record.HostSnapshot
+			var lost error // why there are none of some hosts
 			if f.paste {
-				text, err = f.pasted(cmd.Context(), s, args)
+				text, lost = f.pasted(cmd.Context(), s, args)
 				snapshots = named(text.Machines)
 			} else {
-				snapshots, err = f.snapshots(cmd.Context(), s, args)
+				snapshots, lost = f.snapshots(cmd.Context(), s, args)
 			}
-			if err != nil {
-				return err
+			if lost != nil && (len(snapshots) == 0 || cmd.Context().Err() != nil) {
+				return lost
 			}
-			return f.evaluate(s, snapshots, text)
+			err := f.evaluate(s, snapshots, text)
+			if _, found := errors.AsType[statusError](err); found && lost != nil {
+				return lost
+			}
+			return errors.Join(err, lost)
 		},
 	}
 	flags := cmd.Flags()
@@ -200,7 +207,8 @@ func (f doctorFlags) pasted(ctx context.Context, s streams, files []string) (pas
 	return text, nil
 }
 
-// snapshots reads files and hosts, the hosts at the same time; this host where none is named.
+// snapshots reads files and hosts, the hosts at the same time; this host where none is named. Of
+// hosts that were not reached the error says why, and the others are returned.
 func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (list []record.HostSnapshot, err error) {
 	for _, file := range files {
 		snapshot, err := readSnapshot(s.input(ctx), file)
@@ -212,29 +220,17 @@ func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (
 		}
 		list = append(list, snapshot)
 	}
-	reached, err := reachedHosts(f.hosts, f.via)
+	hosts, err := hostsOf(f.hosts, f.via)
 	if err != nil {
 		return nil, usageError(err)
 	}
 	f.probing.say(s)
-	if len(list)+len(reached) == 0 {
-		probes, err := f.probing.run(ctx)
-		if err != nil {
-			return nil, err
-		}
+	if len(list)+len(hosts) == 0 {
+		hosts = []reach.Host{{Here: true}}
 		if f.over > 0 {
 			say(s.err, "linerate: reading this host for %s\n", f.over)
 		}
-		snapshot, err := hoststate.Read(ctx, hoststate.Options{Over: f.over})
-		if err != nil {
-			return nil, err
-		}
-		snapshot.State.Probes = probes
-		list = append(list, snapshot)
 	}
-	remote, err := snapshotsOf(ctx, reached, f.over, f.probing)
-	if err != nil {
-		return nil, err
-	}
-	return named(append(list, remote...)), nil
+	taken, err := snapshotsOf(ctx, hosts, message.SnapshotRequest{OverNs: int64(f.over)}, f.probing)
+	return named(append(list, taken...)), err
 }

@@ -1,17 +1,14 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"linerate/internal/host/probe"
-	"linerate/internal/model/record"
 	"linerate/internal/show/words"
 )
 
@@ -62,32 +59,9 @@ func isPeer(text string) bool {
 // timeout bounds all probes.
 func (f probeFlags) timeout() time.Duration { return time.Duration(len(f.peers)) * probe.Timeout }
 
-// words are the flags, for a snapshot on another host.
-func (f probeFlags) words() (list []string) {
-	for _, peer := range f.peers {
-		list = append(list, "--probe", peer)
-	}
-	if f.port > 0 {
-		list = append(list, "--port", strconv.Itoa(f.port))
-	}
-	return list
-}
-
 // say tells before that probes take a while.
 func (f probeFlags) say(s streams) {
 	if len(f.peers) > 0 {
 		say(s.err, "linerate: probing %s for at most %s\n", words.List(f.peers), f.timeout())
 	}
-}
-
-// run probes the peers, one after the other.
-func (f probeFlags) run(ctx context.Context) (list []record.Probe, err error) {
-	for _, peer := range f.peers {
-		p, err := probe.Run(ctx, peer, probe.Options{Port: f.port})
-		if err != nil {
-			return nil, fmt.Errorf("--probe %s: %w", peer, err)
-		}
-		list = append(list, p)
-	}
-	return list, nil
 }

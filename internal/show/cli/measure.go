@@ -19,6 +19,7 @@ import (
 	"linerate/internal/control/measure"
 	"linerate/internal/host/agent"
 	"linerate/internal/model/flow"
+	"linerate/internal/model/message"
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
@@ -273,7 +274,7 @@ func conductHere(ctx context.Context, o measure.Options) (*record.Run, error) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		err := agent.Serve(serving, far, agent.Options{Node: record.NodeClient, TrafficOnly: true})
+		err := agent.Serve(serving, far, agent.Options{Node: record.NodeClient, Access: message.Client | message.Own})
 		far.Close()
 		ended <- err
 	}()

@@ -6,14 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"linerate/internal/control/notebook"
-	"linerate/internal/host/hoststate"
+	"linerate/internal/control/reach"
+	"linerate/internal/model/message"
 	"linerate/internal/model/plain"
 	"linerate/internal/model/record"
 	"linerate/internal/model/source"
@@ -273,35 +273,26 @@ func (f proveFlags) baseline(ctx context.Context, s streams, file string) (*reco
 // ofHosts reads two hosts as doctor does, and derives the study of traffic between them.
 func (f proveFlags) ofHosts(ctx context.Context, s streams, id string) (*proof.Proof, error) {
 	const over = 3e9 // as doctor's
-	named, err := reachedHosts(f.hosts, f.via)
+	named, err := hostsOf(f.hosts, f.via)
 	if err != nil {
 		return nil, usageError(err)
 	}
 	if !f.quiet {
 		say(s.err, "linerate: reading the hosts for 3s\n")
 	}
-	snapshots, err := snapshotsOf(ctx, named, over, probeFlags{})
+	if len(named) == 1 {
+		named = append(named, reach.Host{Here: true})
+	}
+	snapshots, err := snapshotsOf(ctx, named, message.SnapshotRequest{OverNs: over}, probeFlags{})
 	if err != nil {
 		return nil, err
 	}
 	var hosts []proof.Host
 	for i, h := range named {
-		agent := programName(h.command[0])
-		if agent == "linerate" {
-			agent = "" // as a study has it
+		if h.Here {
+			h.Via = []string{"env"}
 		}
-		hosts = append(hosts, proof.Host{Snapshot: snapshots[i], Via: h.command, Agent: agent})
-	}
-	if len(hosts) == 1 {
-		snapshot, err := hoststate.Read(ctx, hoststate.Options{Over: over})
-		if err != nil {
-			return nil, err
-		}
-		self, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		hosts = append(hosts, proof.Host{Snapshot: snapshot, Via: []string{"env"}, Agent: self})
+		hosts = append(hosts, proof.Host{Snapshot: snapshots[i], Via: h.Via})
 	}
 	p, err := proof.OfHosts(hosts[0], hosts[1], id, f.network)
 	if err != nil && !errors.Is(err, proof.ErrNone) {

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// reach is the command that tests run inside a lab: `reach serve` answers on any
+// reachAddress is the command that tests run inside a lab: `reach serve` answers on any
 // address until it is killed, `reach ADDRESS [TIMES]` asks for an answer.
-func reach() {
+func reachAddress() {
 	const service = "7007"
 	if os.Args[1] == "serve" {
 		l, err := net.Listen("tcp", ":"+service)

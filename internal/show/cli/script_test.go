@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 			inspect()
 			os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 		},
-		"reach":    reach,
+		"reach":    reachAddress,
 		"stranger": stranger,
 	})
 }

@@ -10,7 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"linerate/internal/host/hoststate"
+	"linerate/internal/control/reach"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 	"linerate/internal/show/export"
 	"linerate/internal/show/redact"
@@ -55,16 +56,12 @@ that equal prefixes stay equal; names of programs and interfaces stay.`,
 				f.probing.check(cmd.Flags(), false))...); err != nil {
 				return usageError(err)
 			}
-			probes, err := f.probing.run(cmd.Context())
+			list, err := snapshotsOf(cmd.Context(), []reach.Host{{Here: true}},
+				message.SnapshotRequest{Name: f.name, OverNs: int64(f.over)}, f.probing)
 			if err != nil {
 				return err
 			}
-			snapshot, err := hoststate.Read(cmd.Context(), hoststate.Options{Name: f.name, Over: f.over})
-			if err != nil {
-				return err
-			}
-			snapshot.State.Probes = probes
-			return f.write(s, snapshot)
+			return f.write(s, list[0])
 		},
 	}
 	flags := cmd.Flags()

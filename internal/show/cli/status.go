@@ -50,7 +50,7 @@ func exitStatus(ctx context.Context, err error) (int, error) {
 	}
 	switch {
 	case ctx.Err() == nil, !interrupted(err):
-		return ExitFailed, err
+		return ExitFailed, withAdvice(err)
 	case each(err, interrupted):
 		return ExitInterrupted, errors.New("interrupted")
 	}

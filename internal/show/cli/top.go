@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"linerate/internal/host/hoststate"
+	"linerate/internal/control/reach"
 	"linerate/internal/model/record"
 	"linerate/internal/show/top"
 )
@@ -42,9 +42,9 @@ CPUs by kind of time, with packets; queues; TCP connections with rate, RTT,
 retransmissions and what limits them; and what the rules of linerate doctor find.
 Nothing on the host is changed, and nothing is sent.
 
-Without --host, --via and --lab it is this host. On others linerate top --json is
-executed by ssh or by another command; several are shown side by side, one of them
-in full.
+Without --host, --via and --lab it is this host. On others linerate's agent is
+started by ssh or by another command; several are shown side by side, one of them
+in full. A host that is not reached is named, and the others are shown.
 
 Counters and connections are read for each sample; interfaces' settings, parameters
 and the counters that drivers have of queues every 30 s.`,
@@ -131,26 +131,22 @@ func (f topFlags) sources(ctx context.Context, s streams) (list []top.Source, cl
 		}
 		return []top.Source{r}, r.close, nil
 	}
-	hosts, err := reachedHosts(f.hosts, f.via)
+	hosts, err := hostsOf(f.hosts, f.via)
 	if err == nil && f.lab != "" {
-		var inLab []reached
-		inLab, err = labReached(f.lab)
+		var inLab []reach.Host
+		inLab, err = hostsOfLab(f.lab)
 		hosts = append(hosts, inLab...)
 	}
 	if err != nil {
 		return nil, nil, usageError(err)
 	}
 	if len(hosts) == 0 {
-		sampler, err := hoststate.NewSampler("", f.interval)
-		if err != nil {
-			return nil, nil, err
-		}
-		return []top.Source{here{sampler}}, func() { sampler.Close() }, nil
+		hosts = []reach.Host{{Here: true}}
 	}
 	names := &namer{taken: map[string]bool{}}
-	var remotes []*remote
+	var remotes []*sampled
 	for _, h := range hosts {
-		r := &remote{reached: h, interval: f.interval, names: names}
+		r := &sampled{host: h, interval: f.interval, names: names}
 		list, remotes = append(list, r), append(remotes, r)
 	}
 	return list, func() {
@@ -179,18 +175,18 @@ func (f topFlags) model(s streams) top.Model {
 // print writes a line for each sample, with --once one of each host.
 func (f topFlags) print(ctx context.Context, s streams, sources []top.Source) error {
 	lines := json.NewEncoder(s.out)
-	return collect(ctx, sources, f.once && f.replay == "", func(sample record.HostSample) error {
+	return collect(ctx, s, sources, f.once && f.replay == "", func(sample record.HostSample) error {
 		return lines.Encode(sample)
 	})
 }
 
 func (f topFlags) printOnce(ctx context.Context, s streams, sources []top.Source) error {
 	m := f.model(s)
-	err := collect(ctx, sources, f.replay == "", func(sample record.HostSample) error {
+	err := collect(ctx, s, sources, f.replay == "", func(sample record.HostSample) error {
 		m = m.Add(sample)
 		return nil
 	})
-	if err != nil {
+	if coded, lost := errors.AsType[statusError](err); err != nil && !(lost && coded.cause == nil) {
 		return err
 	}
 	for i := range m.Hosts {
@@ -204,15 +200,16 @@ func (f topFlags) printOnce(ctx context.Context, s streams, sources []top.Source
 			return err
 		}
 	}
-	return nil
+	return err
 }
 
 // collect gives what sources have to a function, one sample at a time: of each one, or all
-// until ctx ends, which is no error. The first error of a source ends it.
-func collect(ctx context.Context, sources []top.Source, one bool, use func(record.HostSample) error) error {
+// until ctx ends, which is no error. A source that fails is said to, and the others go on.
+func collect(ctx context.Context, s streams, sources []top.Source, one bool, use func(record.HostSample) error) error {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var mu sync.Mutex
+	failed := false
 	var all sync.WaitGroup
 	for _, source := range sources {
 		all.Go(func() {
@@ -221,16 +218,15 @@ func collect(ctx context.Context, sources []top.Source, one bool, use func(recor
 				if errors.Is(err, io.EOF) || within.Err() != nil {
 					return
 				}
-				if err == nil {
-					mu.Lock()
-					err = use(sample)
-					mu.Unlock()
-				}
+				mu.Lock()
 				if err != nil {
-					cancel(err)
-					return
+					failed = true
+					say(s.err, "linerate: %v\n", withAdvice(err))
+				} else if own := use(sample); own != nil {
+					cancel(own)
 				}
-				if one {
+				mu.Unlock()
+				if one || err != nil {
 					return
 				}
 			}
@@ -242,6 +238,9 @@ func collect(ctx context.Context, sources []top.Source, one bool, use func(recor
 	}
 	if one && ctx.Err() != nil {
 		return ctx.Err()
+	}
+	if failed {
+		return statusError{ExitFailed, nil}
 	}
 	return nil
 }

@@ -9,36 +9,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
-	"linerate/internal/control/lab"
-	"linerate/internal/host/hoststate"
-	"linerate/internal/kernel/proc"
-	"linerate/internal/model/plain"
+	"linerate/internal/control/reach"
+	"linerate/internal/model/message"
 	"linerate/internal/model/record"
 )
-
-// labReached are the hosts and switches of a lab.
-func labReached(name string) (list []reached, err error) {
-	hosts, err := lab.Hosts(name)
-	if err != nil {
-		return nil, err
-	}
-	self, err := os.Executable()
-	for _, host := range hosts {
-		list = append(list, reached{host, []string{self, "lab", "exec", "--lab", name, host, "--"}})
-	}
-	return list, err
-}
-
-// here is this host.
-type here struct{ *hoststate.Sampler }
-
-func (here) Name() string { return "" }
 
 // namer tells hosts of one name apart.
 type namer struct {
@@ -61,117 +38,70 @@ func (n *namer) distinct(name string) string {
 // sampleTimeout bounds the wait for a sample beside the interval.
 const sampleTimeout = 30 * time.Second
 
-// remote is a host on which linerate top --json is executed.
-type remote struct {
-	reached
+// sampled is a host whose agent is asked for samples.
+type sampled struct {
+	host     reach.Host
 	interval time.Duration
 	names    *namer
+	hosts    *reach.Hosts // nil: its agent has not been reached, or is lost
 
 	mu    sync.Mutex
-	cmd   *exec.Cmd // nil: it is not executed
-	lines *bufio.Reader
-	errs  *proc.FirstBytes
 	shown string // its name, once it is known
 }
 
-func (r *remote) Name() string {
+func (r *sampled) Name() string {
+	if r.host.Called == "" {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.shown
+	}
+	return r.name("")
+}
+
+// name is the host's on the screen: what it is called, or else what it calls itself.
+func (r *sampled) name(own string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.shown == "" && r.name != "" {
-		r.shown = r.names.distinct(r.name)
+	if r.shown == "" {
+		r.shown = r.names.distinct(cmp.Or(r.host.Called, own))
 	}
 	return r.shown
 }
 
-func (r *remote) Next(ctx context.Context) (s record.HostSample, err error) {
-	what := r.what()
-	if err := r.begin(); err != nil {
-		return s, fmt.Errorf("%s: %w", what, err)
-	}
+func (r *sampled) Next(ctx context.Context) (s record.HostSample, err error) {
 	wait := r.interval + sampleTimeout
-	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("no sample within %s", wait))
-	defer cancel()
-	stop := context.AfterFunc(ctx, r.kill)
-	line, err := lineOf(r.lines)
-	if !stop() {
-		r.end()
-		return s, fmt.Errorf("%s: %w", what, context.Cause(ctx))
+	if r.hosts == nil {
+		h, err := reach.Open(ctx, []reach.Host{r.host}, reach.Read, reach.Options{Within: wait, Self: self})
+		if err != nil {
+			if h != nil {
+				h.Close()
+			}
+			return s, err
+		}
+		r.hosts = h
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("no sample within %s: %w", wait,
+		context.DeadlineExceeded))
+	defer cancel()
+	s, err = reach.Call(ctx, r.hosts.List()[0], message.Sample,
+		message.SampleRequest{IntervalNs: int64(r.interval)})
 	if err == nil {
-		s, err = record.ParseHostSample(line)
+		err = s.Check()
 	}
 	if err != nil {
-		ended := r.end()
-		if errors.Is(err, io.EOF) { // it ended; that is no end of samples
-			if err = ended; err == nil {
-				err = errors.New("it ended")
-			}
-		}
-		if said := strings.TrimSpace(plain.Line(r.errs.String())); said != "" {
-			err = fmt.Errorf("%w: %s", err, said)
-		}
-		return s, fmt.Errorf("%s: %w", what, err)
+		r.end()
+		return s, err
 	}
-	r.mu.Lock()
-	if r.shown == "" {
-		r.shown = r.names.distinct(cmp.Or(r.name, s.Host))
-	}
-	s.Host = r.shown
-	r.mu.Unlock()
+	s.Host = r.name(s.Host)
 	return s, nil
 }
 
-func (r *remote) words() []string {
-	return append(r.command[1:len(r.command):len(r.command)], programName(r.command[0]), "top", "--json", "--interval",
-		r.interval.String())
-}
-
-func (r *remote) what() string {
-	return strings.Join(append([]string{r.command[0]}, r.words()...), " ")
-}
-
-// begin executes the command, unless it is executed.
-func (r *remote) begin() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.cmd != nil {
-		return nil
+// end ends the agent. It is called by Next, or when that is not called any more.
+func (r *sampled) end() {
+	if r.hosts != nil {
+		r.hosts.Close()
+		r.hosts = nil
 	}
-	cmd := proc.Command(r.command[0], r.words()...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // so that all of it ends
-	cmd.WaitDelay = time.Second
-	r.errs = &proc.FirstBytes{Most: 4 << 10}
-	cmd.Stderr = r.errs
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		return err
-	}
-	r.cmd, r.lines = cmd, bufio.NewReaderSize(out, 64<<10)
-	return nil
-}
-
-func (r *remote) kill() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.cmd != nil {
-		_ = proc.SignalGroup(r.cmd.Process, syscall.SIGKILL)
-	}
-}
-
-// end ends the command, and returns why it had ended itself.
-func (r *remote) end() error {
-	r.kill()
-	r.mu.Lock()
-	cmd := r.cmd
-	r.cmd = nil
-	r.mu.Unlock()
-	if cmd == nil {
-		return nil
-	}
-	return cmd.Wait()
 }
 
 // lineOf reads a line of bounded length.

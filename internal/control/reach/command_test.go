@@ -1,4 +1,4 @@
-package lab
+package reach
 
 import (
 	"os"
@@ -8,13 +8,15 @@ import (
 	"testing"
 )
 
-func TestAgentProgram(t *testing.T) {
+func TestProgram(t *testing.T) {
 	const own = "/opt/linerate"
 	for via, want := range map[string]string{
 		"ip netns exec blue":              own,
 		"/usr/sbin/ip netns exec blue":    own,
 		"sudo -n nsenter -t 7 -n":         own,
 		"env":                             own,
+		"/opt/linerate lab exec h1 --":    own,
+		"linerate lab exec h1 --":         own,
 		"ssh root@nas":                    "linerate",
 		"sudo ssh nas":                    "linerate",
 		"env X=1 /usr/bin/ssh nas":        "linerate",
@@ -23,19 +25,19 @@ func TestAgentProgram(t *testing.T) {
 		"sudo docker exec -i box":         "linerate",
 		"/home/me/bin/on-the-machine nas": "linerate",
 	} {
-		if got := agentProgram(strings.Fields(via), own); got != want {
+		if got := Program(strings.Fields(via), own); got != want {
 			t.Errorf("via %s: %s, want %s", via, got, want)
 		}
 	}
 }
 
-func reachFor(t *testing.T, script string, arguments ...string) *remote {
+func reachFor(t *testing.T, script string, arguments ...string) *Reached {
 	t.Helper()
-	r, err := startRemote("nas", append([]string{"sh", "-c", script, "sh"}, arguments...))
+	c, err := startCommand(append([]string{"sh", "-c", script, "sh"}, arguments...), []string{"linerate"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return &Reached{Host: Host{Name: "nas"}, command: c}
 }
 
 // What an agent says in the end is the only word of settings that stay.

@@ -1,0 +1,167 @@
+package reach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"linerate/internal/bus"
+	"linerate/internal/model/message"
+	"linerate/internal/model/plain"
+	"linerate/internal/version"
+)
+
+// Reason is why a host was not reached, or did not do what it was asked.
+type Reason string
+
+const (
+	NoCommand    Reason = "no-command"    // the first word of the command is no program here
+	Unreachable  Reason = "unreachable"   // ssh has ended with 255, with its reason in Said
+	NoProgram    Reason = "no-program"    // the command has found no linerate there (status 126, 127)
+	NotAnAgent   Reason = "not-an-agent"  // something else was written than an agent writes
+	OtherVersion Reason = "other-version" // another version than the purpose permits
+	Journal      Reason = "journal"       // an agent that was killed has left settings
+	Busy         Reason = "busy"          // another process changes the host
+	NotPermitted Reason = "not-permitted" // the agent's user may not
+	TimedOut     Reason = "timed-out"     // no agent, or no answer, within the time
+	TooLarge     Reason = "too-large"     // a reply of more than is taken
+	Ended        Reason = "ended"         // the agent has ended
+	Refused      Reason = "refused"       // the agent answered with another error
+)
+
+// Error is why a host was not reached.
+type Error struct {
+	Host   string // empty: this host
+	Reason Reason
+	Words  []string // the command; empty: there is none
+	Said   string   // the end of its standard error, as one line
+	Exit   int      // its exit status; below 0: it has not ended, or by a signal
+	Err    error    // the cause, for errors.Is
+}
+
+// Error names the host, the program of the command and the cause: the arguments may be secrets,
+// and errors are kept. What to do about it depends on who asks.
+func (e *Error) Error() string {
+	text := e.Err.Error()
+	if e.Host != "" {
+		text = e.Host + ": " + text
+	}
+	switch {
+	case e.Said != "":
+		text += fmt.Sprintf(" (%s printed: %s)", e.Words[0], e.Said)
+	case len(e.Words) > 0 && e.Reason != NoCommand:
+		text += fmt.Sprintf(" (via %s …)", e.Words[0])
+	}
+	return text
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+var errSilent = errors.New("no message from its agent")
+
+// notStarted is the error of a command that could not be executed.
+func notStarted(host string, via []string, err error) error {
+	return &Error{Host: host, Reason: NoCommand, Words: via, Exit: -1,
+		Err: fmt.Errorf("executing %s: %w", via[0], err)}
+}
+
+// otherVersion is the error of an agent of another version; nil: its version fits the purpose.
+func (r *Reached) otherVersion(theirs string) error {
+	own := version.String()
+	if theirs == own || r.purpose == Read && fits(own, theirs) {
+		return nil
+	}
+	return &Error{Host: r.Name, Reason: OtherVersion, Exit: -1,
+		Err: fmt.Errorf("linerate there is %s, and this is %s", plain.Short(theirs, 64), own)}
+}
+
+// fits reports whether versions are of one major release, or not of releases: what they send is
+// checked anyway.
+func fits(a, b string) bool {
+	major := func(v string) string {
+		number, _, _ := strings.Cut(strings.TrimPrefix(v, "v"), ".")
+		return strings.Trim(number, "0123456789")
+	}
+	if major(a) != "" || major(b) != "" {
+		return true
+	}
+	one, _, _ := strings.Cut(strings.TrimPrefix(a, "v"), ".")
+	other, _, _ := strings.Cut(strings.TrimPrefix(b, "v"), ".")
+	return one == other
+}
+
+// accept checks an agent's first message.
+func (r *Reached) accept(hello message.Hello) error {
+	if err := r.otherVersion(hello.Version); err != nil {
+		return err
+	}
+	if hello.Error != nil {
+		return hello.Error
+	}
+	return nil
+}
+
+// failed is err as an *Error, with what the command says of it; nil stays nil.
+func (r *Reached) failed(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if known, is := errors.AsType[*Error](err); is {
+		return known
+	}
+	if inner, is := errors.AsType[*bus.Error](err); is {
+		err = inner.Err
+	}
+	e := &Error{Host: r.Name, Reason: Refused, Exit: -1, Err: err}
+	for code, reason := range map[message.Code]Reason{message.Leftover: Journal, message.Busy: Busy,
+		message.NotPermitted: NotPermitted, message.TooLarge: TooLarge, message.Deadline: TimedOut} {
+		if errors.Is(err, code) || bus.CodeOf(err) == code {
+			e.Reason = reason
+		}
+	}
+	switch {
+	case errors.Is(err, errSilent):
+		e.Reason = TimedOut
+	case errors.Is(err, message.Unsupported):
+		e.Reason, e.Err = OtherVersion, fmt.Errorf("another version of linerate: %w", err)
+	case errors.Is(err, message.Gone):
+		r.gone(ctx, e)
+	}
+	if r.command != nil && (e.Reason != Refused && e.Reason != OtherVersion) {
+		e.Words, e.Said = r.command.via, r.command.said()
+	}
+	return e
+}
+
+// gone says why an agent's stream has ended.
+func (r *Reached) gone(ctx context.Context, e *Error) {
+	e.Reason = Ended
+	if errors.Is(e.Err, bus.ErrNotAnAgent) {
+		e.Reason, e.Err = NotAnAgent, fmt.Errorf("what the command writes is not of an agent of linerate: %w", e.Err)
+	}
+	c := r.command
+	// The stream may end before standard error does.
+	if c == nil || !c.endsWithin(time.Second) {
+		return
+	}
+	e.Exit = c.cmd.ProcessState.ExitCode()
+	if e.Reason == Ended && c.err != nil && !errors.Is(c.err, exec.ErrWaitDelay) {
+		e.Err = fmt.Errorf("%w: %w", e.Err, c.err)
+	}
+	switch leaves := slices.ContainsFunc(c.via, func(word string) bool { return path.Base(word) == "ssh" }); {
+	case e.Exit == 126 || e.Exit == 127: // of sh(1) and env(1), for a command that they cannot run or find
+		e.Reason = NoProgram
+	case e.Exit == 255 && leaves:
+		e.Reason = Unreachable
+	case e.Exit == 2 && r.purpose != Change: // an agent of an earlier release, which does not know --for
+		if theirs := c.version(ctx); theirs != "" && theirs != version.String() {
+			e.Reason, e.Err = OtherVersion, fmt.Errorf("linerate there is %s, and this is %s", theirs,
+				version.String())
+		}
+	}
+}

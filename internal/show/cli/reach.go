@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"linerate/internal/control/lab"
+	"linerate/internal/control/reach"
+	"linerate/internal/host/agent"
+	"linerate/internal/model/message"
+	"linerate/internal/model/record"
+)
+
+// self starts this host's agent in this process, until its stream ends.
+func self(node string, access message.Access) net.Conn {
+	near, far := net.Pipe()
+	go func() {
+		defer far.Close()
+		_ = agent.Serve(context.Background(), far, agent.Options{Node: node, Access: access}) // the stream's end
+	}()
+	return near
+}
+
+// hostsOf are the hosts that --host and --via name.
+func hostsOf(hosts, via []string) (list []reach.Host, err error) {
+	for _, host := range hosts {
+		if host == "" || strings.HasPrefix(host, "-") {
+			return nil, fmt.Errorf("--host %q: expected a host for ssh, such as root@nas", host)
+		}
+		list = append(list, reach.Host{Name: host, Via: []string{"ssh", "-o", "BatchMode=yes", host}})
+	}
+	for _, text := range via {
+		name, command, has := strings.Cut(text, "=")
+		if !has || strings.ContainsAny(name, " /") {
+			name, command = "", text
+		}
+		words := strings.Fields(command)
+		if len(words) == 0 {
+			return nil, fmt.Errorf("--via %q: expected a command, such as 'nas=ip netns exec nas'", text)
+		}
+		if strings.ContainsAny(command, `"'\\`) {
+			return nil,
+				fmt.Errorf(
+					"--via %q: the command is split at spaces, without a shell; expected no quotes: a script can have them", text)
+		}
+		one := reach.Host{Name: name, Called: name, Via: words}
+		if name == "" {
+			one.Name = command
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// hostsOfLab are the hosts and switches of a lab that is up.
+func hostsOfLab(name string) (list []reach.Host, err error) {
+	hosts, err := lab.Hosts(name)
+	for _, host := range hosts {
+		list = append(list, reach.Host{Name: host, Called: host, Lab: name})
+	}
+	return list, err
+}
+
+// reachTimeout bounds a snapshot beside the time between its readings.
+const reachTimeout = time.Minute
+
+// snapshotsOf takes a snapshot of each host, of all at the same time. Of those without one the
+// error says why; it is of the others that there are snapshots.
+func snapshotsOf(ctx context.Context, hosts []reach.Host, q message.SnapshotRequest, probing probeFlags) (
+	[]record.HostSnapshot, error) {
+	if len(hosts) == 0 {
+		return nil, nil
+	}
+	h, lost := reach.Open(ctx, hosts, reach.Read, reach.Options{Self: self})
+	if h == nil {
+		return nil, lost
+	}
+	defer h.Close()
+	q.Peers, q.Port = probing.peers, probing.port
+	within := time.Duration(q.OverNs) + reachTimeout + probing.timeout()
+	ctx, cancel := context.WithTimeoutCause(ctx, within, fmt.Errorf("no answer within %s: %w", within,
+		context.DeadlineExceeded))
+	defer cancel()
+	list, err := reach.Snapshots(ctx, h, q)
+	return list, errors.Join(lost, err)
+}
