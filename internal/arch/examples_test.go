@@ -45,6 +45,7 @@ func TestExamples(t *testing.T) {
 			}
 			for line := range strings.Lines(m[2]) {
 				if command, ok := strings.CutPrefix(strings.TrimSpace(line), "$ "); ok {
+					command, _, _ = strings.Cut(command, " # ")
 					e.command(name, command)
 				}
 			}
