@@ -98,7 +98,7 @@ func TestHellos(t *testing.T) {
 	})
 	h, err := Open(t.Context(), []Host{{Name: "left", Node: "left", Here: true},
 		{Name: "good", Node: "good", Here: true}, {Name: "busy", Node: "busy", Here: true}}, Read, o)
-	defer h.Close()
+	t.Cleanup(h.Close)
 	joined, is := err.(interface{ Unwrap() []error })
 	if !is || len(joined.Unwrap()) != 2 || len(h.List()) != 1 || h.List()[0].Name != "good" {
 		t.Fatalf("%v, and %d hosts", err, len(h.List()))
@@ -110,7 +110,7 @@ func TestHellos(t *testing.T) {
 	}
 	other := imitated(t, map[string]message.Hello{"a": {Version: "other"}})
 	h, err = Open(t.Context(), []Host{{Name: "a", Node: "a", Here: true}}, Measure, other)
-	defer h.Close()
+	t.Cleanup(h.Close)
 	if e, is := errors.AsType[*Error](err); !is || e.Reason != OtherVersion || !strings.Contains(err.Error(), own) {
 		t.Errorf("%v", err)
 	}

@@ -50,11 +50,6 @@ func netSNMP(t *testing.T) *topology.SNMP {
 	return nil
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // TestNetSNMP reads an agent that is not ours, by both versions, and is refused by it with a
 // sentence for each of the credentials that is wrong.
 func TestNetSNMP(t *testing.T) {
