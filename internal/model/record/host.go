@@ -278,6 +278,20 @@ type AcceptedFinding struct {
 	Because string `json:"because"`
 }
 
+// UnmarshalJSON reads the finding by its own method, which reads nothing of what is beside it.
+func (a *AcceptedFinding) UnmarshalJSON(data []byte) error {
+	type beside struct {
+		Until   string `json:"until"`
+		Because string `json:"because"`
+	}
+	var read beside
+	if err := json.Unmarshal(data, &read); err != nil {
+		return err
+	}
+	a.Until, a.Because = read.Until, read.Because
+	return json.Unmarshal(data, &a.Finding)
+}
+
 // Unevaluated is a rule that could not be evaluated on a host.
 type Unevaluated struct {
 	Rule string `json:"rule"`

@@ -29,11 +29,30 @@ func (f Finding) Shares(cause Finding, peer, every bool) bool {
 }
 
 // places are those of a finding about an address as well, which may be a gateway's.
-func (f Finding) places() [][]string {
-	if len(f.Places) == 0 && f.Subject != "" {
-		return [][]string{{f.Subject, "via " + f.Subject}}
+func (f Finding) places() (list [][]string) {
+	if list = f.Spelled(); len(list) == 0 && f.of() != "" {
+		return [][]string{{f.of(), "via " + f.of()}}
 	}
-	return f.Places
+	return list
+}
+
+// Spelled are the places of a finding as texts.
+func (f Finding) Spelled() (list [][]string) {
+	for _, touches := range f.Touches {
+		var places []string
+		for _, t := range touches {
+			if place := t.Place(); place != "" {
+				places = append(places, place)
+			}
+		}
+		if places != nil {
+			list = append(list, places)
+		}
+	}
+	if f.Touches == nil {
+		return f.Places
+	}
+	return list
 }
 
 // placeIn reports whether a place is another one, or an address in it. Of a peer addresses and

@@ -71,6 +71,12 @@ func judged(run *record.Run) (checks []record.Check, findings []record.Finding) 
 	return trust.Run(run.Trials, &run.Topology), diagnose.Merge(findings)
 }
 
+// Findings are what is found now in the trials and snapshots of a run that was stored.
+func Findings(run *record.Run) []record.Finding {
+	_, found := judged(run)
+	return append(found, diagnose.Around(run, found)...)
+}
+
 // Trial returns what a trial of a measurement is checked for, and the causes that its records show (not nil).
 func Trial(t record.Trial) ([]record.Check, []record.Finding) {
 	t.Treatment = "" // findings of the only treatment need not name it

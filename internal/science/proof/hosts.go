@@ -88,8 +88,9 @@ func unmet(id, why string) error {
 
 // OfHosts derives the study from snapshots of two hosts, of which at least one has the finding:
 // traffic between their addresses on one subnet. Network chooses it; the zero value: one with
-// an interface that the fix changes, or the first.
-func OfHosts(a, b Host, id string, network netip.Prefix) (*Proof, error) {
+// an interface that the fix changes, or the first. Worded gives findings the words that the study has.
+func OfHosts(a, b Host, id string, network netip.Prefix, worded func(record.Evaluation) record.Evaluation) (*Proof,
+	error) {
 	hosts := []Host{a, b}
 	for i := range hosts {
 		name := nodeName(hosts[i].Snapshot.Reading.Host)
@@ -98,7 +99,7 @@ func OfHosts(a, b Host, id string, network netip.Prefix) (*Proof, error) {
 		}
 		hosts[i].Snapshot.Reading.Host, hosts[i].Snapshot.Reading.Snapshot.Host = name, name
 	}
-	evaluated := diagnose.Hosts([]record.HostSnapshot{hosts[0].Snapshot, hosts[1].Snapshot})
+	evaluated := worded(diagnose.Hosts([]record.HostSnapshot{hosts[0].Snapshot, hosts[1].Snapshot}))
 	where := "on " + hosts[0].name() + " and " + hosts[1].name()
 	found, err := of(evaluated.Findings, id, where)
 	if err != nil {
@@ -168,7 +169,7 @@ func shared(a, b Host, asked netip.Prefix, found []record.Finding) (netip.Prefix
 	changed := map[string]bool{} // interfaces, by host
 	several := trafficOf(found[0].ID).several
 	for _, f := range found {
-		for _, s := range f.Settings {
+		for _, s := range f.Changes() {
 			for _, name := range interfaces(s) {
 				changed[s.Host+"."+name] = true
 			}

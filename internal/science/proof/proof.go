@@ -95,7 +95,7 @@ func of(findings []record.Finding, id, where string) (found []record.Finding, er
 		switch {
 		case f.ID != id && !slices.Contains(others, f.ID):
 			others = append(others, f.ID)
-		case f.ID == id && len(f.Settings) > 0:
+		case f.ID == id && len(f.Changes()) > 0:
 			found = append(found, f)
 		case f.ID == id:
 			advice = append(advice, f.Fix...)
@@ -192,7 +192,7 @@ func (p *Proof) write(s *study.Study, asItIs study.Level, notes []string) error 
 	id := p.Of[0].ID
 	var hosts []string
 	for _, f := range p.Of {
-		for _, one := range f.Settings {
+		for _, one := range f.Changes() {
 			if !slices.ContainsFunc(p.Settings, func(o setting.Setting) bool { return reflect.DeepEqual(o, one) }) {
 				p.Settings = append(p.Settings, one)
 			}

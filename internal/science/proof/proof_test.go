@@ -190,7 +190,7 @@ func TestOfHosts(t *testing.T) {
 			network = netip.MustParsePrefix(test.network)
 		}
 		for _, order := range [][]Host{{nas, peer}, {peer, nas}} {
-			p, err := OfHosts(order[0], order[1], "receive-buffer-small", network)
+			p, err := OfHosts(order[0], order[1], "receive-buffer-small", network, asFound)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,19 +206,20 @@ func TestOfHosts(t *testing.T) {
 			}
 		}
 	}
-	if _, err := OfHosts(nas, peer, "receive-buffer-small", netip.MustParsePrefix("172.17.0.0/16")); err == nil ||
+	if _, err := OfHosts(nas, peer, "receive-buffer-small", netip.MustParsePrefix("172.17.0.0/16"),
+		asFound); err == nil ||
 		!strings.Contains(err.Error(), "they share: 10.0.0.0/24, 10.1.0.0/24") {
 		t.Error(err)
 	}
 	if _, err := OfHosts(nas, hostWith("far", []string{"eth0", "10.2.0.1/24"}), "receive-buffer-small",
-		netip.Prefix{}); err == nil || !strings.Contains(err.Error(), "no addresses of one subnet") {
+		netip.Prefix{}, asFound); err == nil || !strings.Contains(err.Error(), "no addresses of one subnet") {
 		t.Error(err)
 	}
-	if _, err := OfHosts(nas, peer, "sack-off", netip.Prefix{}); !errors.Is(err, ErrNone) {
+	if _, err := OfHosts(nas, peer, "sack-off", netip.Prefix{}, asFound); !errors.Is(err, ErrNone) {
 		t.Error(err)
 	}
 	same := hostWith("nas", []string{"eth0", "10.0.0.7/24"})
-	if p, err := OfHosts(nas, same, "receive-buffer-small", netip.Prefix{}); err != nil ||
+	if p, err := OfHosts(nas, same, "receive-buffer-small", netip.Prefix{}, asFound); err != nil ||
 		len(planned(t, p).Study.Topology.Hosts) != 2 {
 		t.Errorf("two hosts of one name: %v", err)
 	}
@@ -231,7 +232,7 @@ func TestNetworkOfChange(t *testing.T) {
 	i.MAC, i.MTU = "02:00:00:00:00:02", 1000
 	peer := hostWith("client", []string{"eth0", "10.0.0.9/24"}, []string{"eth1", "10.1.0.9/24"})
 	nas.Snapshot.State.NICs = []record.NIC{{Interface: "eno1"}, {Interface: "eno2"}}
-	p, err := OfHosts(nas, peer, "mtu-below-minimum", netip.Prefix{})
+	p, err := OfHosts(nas, peer, "mtu-below-minimum", netip.Prefix{}, asFound)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,7 +253,7 @@ func TestNotMet(t *testing.T) {
 	peer := hostWith("client", []string{"eth0", "10.0.0.9/24"}, []string{"eth1", "10.1.0.9/24"})
 	queue := hostWith("nas", []string{"eno1", "10.0.0.1/24"})
 	queue.Snapshot.State.Parameters["net.core.somaxconn"] = "8"
-	if _, err := OfHosts(queue, peer, "somaxconn-small", netip.Prefix{}); !errors.Is(err, ErrNone) ||
+	if _, err := OfHosts(queue, peer, "somaxconn-small", netip.Prefix{}, asFound); !errors.Is(err, ErrNone) ||
 		!strings.Contains(err.Error(), oneAtATime) ||
 		!strings.Contains(err.Error(), "linerate prove somaxconn-small FILE.yaml") {
 		t.Error(err)
@@ -267,12 +268,12 @@ func TestNotMet(t *testing.T) {
 		return h
 	}
 	if _, err := OfHosts(filtering([]string{"eno1", "10.0.0.1/24"}, []string{"eno2", "10.1.0.1/24"}), peer,
-		"strict-rp-filter", netip.Prefix{}); !errors.Is(err, ErrNone) ||
+		"strict-rp-filter", netip.Prefix{}, asFound); !errors.Is(err, ErrNone) ||
 		!strings.Contains(err.Error(), "one interface in 10.0.0.0/24") {
 		t.Error(err)
 	}
 	p, err := OfHosts(filtering([]string{"eno1", "10.0.0.1/24"}, []string{"eno2", "10.1.0.1/24"},
-		[]string{"eno3", "10.1.0.2/24"}), peer, "strict-rp-filter", netip.Prefix{})
+		[]string{"eno3", "10.1.0.2/24"}), peer, "strict-rp-filter", netip.Prefix{}, asFound)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,3 +285,6 @@ func TestNotMet(t *testing.T) {
 		t.Errorf("flows to %s", to)
 	}
 }
+
+// asFound leaves findings without words.
+func asFound(e record.Evaluation) record.Evaluation { return e }

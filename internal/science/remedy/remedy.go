@@ -176,7 +176,7 @@ func (fix *Fix) proven(run *record.Run, s *study.Study) (*Fix, error) {
 		for _, level := range f.Levels {
 			var changes []setting.Setting
 			found := map[string]bool{}
-			for _, one := range apart(level.Settings) {
+			for _, one := range single(level.Settings) {
 				if slices.Contains(keys, one.Name) {
 					changes, found[one.Name] = append(changes, one.Setting), true
 				}
@@ -244,25 +244,36 @@ func OfFindings(run *record.Run, id string) (*Fix, error) {
 // OfFinding returns what a finding of the run changes. It has no hosts if no setting of a
 // host removes the cause.
 func OfFinding(run *record.Run, f record.Finding) (*Fix, error) {
-	fix := &Fix{Name: f.ID, Lab: lab(&run.Topology), Advice: slices.Clone(f.Fix)}
-	fix.Advice = slices.DeleteFunc(fix.Advice, func(line string) bool {
-		flush, is := parseFlush(line)
-		if is {
-			fix.Flushes = append(fix.Flushes, flush)
-		}
-		return is
-	})
-	fix.Advice = besides(fix.Advice, f.Settings)
-	return fix.with(run, f.Settings)
+	fix := &Fix{Name: f.ID, Lab: lab(&run.Topology)}
+	fix.Advice, fix.Flushes = apart(f)
+	return fix.with(run, f.Changes())
 }
 
 // Advice is what a finding's fix asks for besides its settings and flushes of neighbour tables,
 // which precede each trial.
 func Advice(f record.Finding) []string {
-	return slices.DeleteFunc(besides(slices.Clone(f.Fix), f.Settings), func(line string) bool {
-		_, is := parseFlush(line)
+	lines, _ := apart(f)
+	return lines
+}
+
+// apart are the lines of advice of a finding, which has its words, and its flushes.
+func apart(f record.Finding) (advice []string, flushed []Flush) {
+	if f.IsData() {
+		for _, s := range f.Steps {
+			if s.Flush != nil {
+				flushed = append(flushed, Flush{s.Host, s.Flush.To, s.Flush.Interface})
+			}
+		}
+		return slices.Clone(f.Advice), flushed
+	}
+	lines := slices.DeleteFunc(slices.Clone(f.Fix), func(line string) bool {
+		flush, is := parseFlush(line)
+		if is {
+			flushed = append(flushed, flush)
+		}
 		return is
 	})
+	return besides(lines, f.Settings), flushed
 }
 
 // besides are the lines of a fix that are not the commands of settings.
@@ -321,8 +332,8 @@ func levelOf(f study.Factor, name string) study.Level {
 
 // without are the settings that another list does not have. Each sysctl is a setting.
 func without(list, other []setting.Setting) (rest []setting.Setting) {
-	there := apart(other)
-	for _, c := range apart(list) {
+	there := single(other)
+	for _, c := range single(list) {
 		if !slices.ContainsFunc(there, func(o setting.Change) bool { return reflect.DeepEqual(c, o) }) {
 			rest = append(rest, c.Setting)
 		}
@@ -330,11 +341,11 @@ func without(list, other []setting.Setting) (rest []setting.Setting) {
 	return rest
 }
 
-func apart(list []setting.Setting) (single []setting.Change) {
+func single(list []setting.Setting) (changes []setting.Change) {
 	for _, s := range list {
-		single = append(single, s.Changes()...)
+		changes = append(changes, s.Changes()...)
 	}
-	return single
+	return changes
 }
 
 // options notes a level's options of flows, and returns the settings that make them the

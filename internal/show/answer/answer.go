@@ -30,9 +30,9 @@ func Run(run *record.Run) Answer {
 	return Conclusion(run.Conclusion)
 }
 
-// Worded is a copy of a run whose document has the answer and the limits in words.
+// Worded is a copy of a run whose document has the answer, the limits and the findings in words.
 func Worded(run *record.Run) *record.Run {
-	shown, a := wording.WithLimits(run), Run(run)
+	shown, a := wording.WithLimits(wording.Run(run)), Run(run)
 	shown.Answer, shown.Statements = a.Headline, slices.Concat(a.Statements, a.Caveats)
 	return shown
 }

@@ -19,6 +19,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/present"
+	"linerate/internal/show/wording"
 )
 
 type doctorFlags struct {
@@ -98,8 +99,8 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 			case f.explain != "":
 				return f.explained(s)
 			case f.list:
-				return s.answer(f.asJSON, ruleList{"linerate.rules/v1", diagnose.Rules()},
-					asText(present.Rules(diagnose.Rules())))
+				return s.answer(f.asJSON, ruleList{"linerate.rules/v1", wording.Rules()},
+					asText(present.Rules(wording.Rules())))
 			}
 			var text pasted.Text
 			var snapshots []record.HostSnapshot
@@ -154,7 +155,7 @@ func (f doctorFlags) explained(s streams) error {
 	if err := knownRule("--explain", f.explain); err != nil {
 		return usageError(err)
 	}
-	rules := diagnose.Rules()
+	rules := wording.Rules()
 	i := slices.IndexFunc(rules, func(r rule.Description) bool { return r.ID == f.explain })
 	return s.answer(f.asJSON, explainedRule{"linerate.rule/v1", rules[i]}, asText(present.Rule(rules[i])))
 }
@@ -168,6 +169,7 @@ func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot, text p
 	if err := applyAccepted(s.err, &e); err != nil {
 		return err
 	}
+	e = wording.Evaluation(e)
 	e.Answer = answer.Doctor(e)
 	if err := s.answer(f.asJSON, e, asText(present.Doctor(e, f.all))); err != nil {
 		return err

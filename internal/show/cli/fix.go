@@ -21,6 +21,7 @@ import (
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/export"
 	"linerate/internal/show/text"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
@@ -195,9 +196,10 @@ func provenBy(ctx context.Context, run *record.Run, fix *remedy.Fix) []*record.R
 // find is the fix that is meant: the recommended one, or that of a finding.
 func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
 	conclude.Conclude(run) // findings of an older linerate have no settings
+	run = wording.Run(run)
 	var ids []string
 	for _, one := range run.Findings {
-		if len(one.Settings) > 0 && !slices.Contains(ids, one.ID) {
+		if len(one.Changes()) > 0 && !slices.Contains(ids, one.ID) {
 			ids = append(ids, one.ID)
 		}
 	}

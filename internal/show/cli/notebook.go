@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"linerate/internal/control/notebook"
 	_ "linerate/internal/control/notebook/sqlite" // registers its store, as the import of another one would
 	"linerate/internal/model/record"
 	"linerate/internal/science/chance"
 	"linerate/internal/science/conclude"
+	"linerate/internal/show/wording"
 )
 
 // openNotebook opens the notebook for writing, and makes it when there is none.
@@ -82,6 +84,9 @@ func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error
 			conclude.Conclude(run)
 		} else {
 			chance.Fill(run)
+			if slices.ContainsFunc(run.Findings, func(f record.Finding) bool { return f.Older() }) {
+				run.Findings = wording.Renewed(run, conclude.Findings(run))
+			}
 		}
 		runs = append(runs, run)
 	}

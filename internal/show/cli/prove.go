@@ -23,6 +23,7 @@ import (
 	"linerate/internal/science/proof"
 	"linerate/internal/show/answer"
 	"linerate/internal/show/text"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
@@ -191,7 +192,7 @@ func (f proveFlags) derive(ctx context.Context, s streams, args []string) (p *pr
 	if err != nil {
 		return nil, nil, err
 	}
-	p, err = proof.OfRun(from, args[0], f.treatment)
+	p, err = proof.OfRun(wording.Run(from), args[0], f.treatment)
 	switch {
 	case err != nil && !errors.Is(err, proof.ErrNone):
 		err = usageError(err)
@@ -222,7 +223,7 @@ func earlierWith(ctx context.Context, finding string) string {
 	for _, summary := range list {
 		run, err := store.Run(ctx, summary.ID)
 		if err == nil && run.StudyFile != "" && slices.ContainsFunc(run.Findings, func(f record.Finding) bool {
-			return f.ID == finding && len(f.Settings) > 0
+			return f.ID == finding && len(f.Changes()) > 0
 		}) {
 			return run.ID
 		}
@@ -294,7 +295,7 @@ func (f proveFlags) ofHosts(ctx context.Context, s streams, id string) (*proof.P
 		}
 		hosts = append(hosts, proof.Host{Snapshot: snapshots[i], Via: h.Via})
 	}
-	p, err := proof.OfHosts(hosts[0], hosts[1], id, f.network)
+	p, err := proof.OfHosts(hosts[0], hosts[1], id, f.network, wording.Evaluation)
 	if err != nil && !errors.Is(err, proof.ErrNone) {
 		err = usageError(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/control/reach"
 	"linerate/internal/model/record"
 	"linerate/internal/show/top"
+	"linerate/internal/show/wording"
 )
 
 type topFlags struct {
@@ -176,7 +177,7 @@ func (f topFlags) model(s streams) top.Model {
 func (f topFlags) print(ctx context.Context, s streams, sources []top.Source) error {
 	lines := json.NewEncoder(s.out)
 	return collect(ctx, s, sources, f.once && f.replay == "", func(sample record.HostSample) error {
-		return lines.Encode(sample)
+		return lines.Encode(wording.Sample(sample))
 	})
 }
 

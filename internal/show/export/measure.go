@@ -162,14 +162,14 @@ func (m *Measurement) NothingArrived() bool {
 // Measure is the view of a measurement. Page is that which was written of it; empty: none was.
 func Measure(run *record.Run, page string) *Measurement {
 	var modes []*Measurement
-	judged := 0
+	judged, findings := 0, wording.Findings(run.Findings, false)
 	for i := range run.Trials {
 		t := &run.Trials[i]
 		one := Window(run, t)
 		one.Address = run.Address
-		if one.Findings = run.Findings; len(run.Trials) > 1 {
-			_, one.Findings = conclude.Trial(*t)
-			judged += len(one.Findings)
+		if one.Findings = findings; len(run.Trials) > 1 {
+			_, found := conclude.Trial(*t)
+			one.Findings, judged = wording.Findings(found, false), judged+len(found)
 		}
 		for _, c := range run.Trust {
 			if c.Trial == t.Order {
@@ -183,7 +183,7 @@ func Measure(run *record.Run, page string) *Measurement {
 	if len(modes) > 1 {
 		m.Modes = modes
 		m.Findings = append(m.Findings[:len(m.Findings):len(m.Findings)],
-			run.Findings[min(judged, len(run.Findings)):]...)
+			findings[min(judged, len(findings)):]...)
 	}
 	m.Run, m.Name, m.Page, m.Expect = run.ID, run.Name, page, run.Expect
 	return &m

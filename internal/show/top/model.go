@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"linerate/internal/model/record"
+	"linerate/internal/show/wording"
 )
 
 // History is how many samples of each host are kept.
@@ -69,7 +70,7 @@ func (m Model) Add(s record.HostSample) Model {
 	m = m.known(s.Host)
 	h := &m.Hosts[m.index(s.Host)]
 	h.Lost = ""
-	h.Samples = append(h.Samples, s)
+	h.Samples = append(h.Samples, wording.Sample(s))
 	h.Samples = h.Samples[max(0, len(h.Samples)-History):]
 	return m
 }

@@ -9,6 +9,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/science/conclude"
 	"linerate/internal/show/number"
+	"linerate/internal/show/wording"
 )
 
 // View is a run with what its tables and figures have in common: the arrangement of
@@ -21,8 +22,9 @@ type View struct {
 	Focus    string       // the host whose interfaces are in question
 }
 
-// New arranges a run.
+// New arranges a run, whose findings get their words.
 func New(run *record.Run) *View {
+	run = wording.Run(run)
 	return &View{Run: run, grid: newGrid(run), Scale: goodputScale(run), Measures: newMeasures(run),
 		Focus: focusOf(run)}
 }

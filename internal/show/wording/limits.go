@@ -1,4 +1,3 @@
-// Package wording has the words of what science finds and records have as codes and figures.
 package wording
 
 import (

@@ -33,6 +33,6 @@ func (s *Set) explainedBy(f, cause record.Finding) bool {
 	if f.Toward == cause.Host && slices.Contains(r.AtPeers, f.ID) {
 		return f.Shares(cause, true, every)
 	}
-	return cause.About(f) && cause.ID != f.ID && slices.Contains(r.Explains, f.ID) &&
+	return cause.SameSubject(f) && cause.ID != f.ID && slices.Contains(r.Explains, f.ID) &&
 		!slices.Contains(s.ruleOf(f.ID).Explains, cause.ID) && f.Shares(cause, false, every)
 }

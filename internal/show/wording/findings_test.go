@@ -1,10 +1,11 @@
-package diagnose
+package wording
 
 import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -14,7 +15,10 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
+	"linerate/internal/science/diagnose"
 )
+
+var update = flag.Bool("update", false, "write testdata/findings.golden and the table of docs/doctor-rules.md")
 
 // input is what a test gave to Hosts, Diagnose or Around.
 type input struct {
@@ -42,13 +46,13 @@ func TestFindings(t *testing.T) {
 		var findings []record.Finding
 		switch {
 		case in.Trial != nil:
-			findings = Diagnose(*in.Trial, in.Topology)
-			trials = append(trials, findings...)
+			found := diagnose.Diagnose(*in.Trial, in.Topology)
+			trials, findings = append(trials, found...), Findings(found, len(in.Topology.Hosts) == 1)
 		case in.Run != nil:
-			findings = Around(in.Run, in.Known)
+			findings = Findings(diagnose.Around(in.Run, in.Known), len(in.Run.Snapshots) == 1)
 		default:
-			e := Hosts(in.Hosts)
-			findings = e.Findings
+			e := diagnose.Hosts(in.Hosts)
+			findings = Evaluation(e).Findings
 			writeEvaluation(&b, e)
 		}
 		for _, f := range findings {
@@ -57,7 +61,7 @@ func TestFindings(t *testing.T) {
 		}
 	}
 	writeMerged(&b, trials)
-	for _, r := range Rules() {
+	for _, r := range diagnose.Rules() {
 		if !found[r.ID] {
 			t.Errorf("no input for %s", r.ID)
 		}
@@ -144,7 +148,7 @@ func writeFinding(b *bytes.Buffer, f record.Finding) {
 
 // writeMerged writes which findings of several trials are one.
 func writeMerged(b *bytes.Buffer, findings []record.Finding) {
-	for _, f := range Merge(findings) {
+	for _, f := range Findings(diagnose.Merge(findings), false) {
 		fmt.Fprintf(b, "merged: %s %s %s %s: %s\n", f.ID, f.Host, f.Confidence, strings.Join(f.Treatments, ", "),
 			f.Summary)
 	}
@@ -170,7 +174,7 @@ func writeEvaluation(b *bytes.Buffer, e record.Evaluation) {
 			break
 		}
 		other := e
-		Accept(&other, []record.AcceptedRule{{Rule: f.ID, Host: f.Host, Because: "it is so"}}, "2026-01-01")
+		diagnose.Accept(&other, []record.AcceptedRule{{Rule: f.ID, Host: f.Host, Because: "it is so"}}, "2026-01-01")
 		var with []string
 		for _, a := range other.Accepted {
 			if a.ID != f.ID {

@@ -1,0 +1,73 @@
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// dataOnly are directories whose findings are data: package wording says them in words.
+var dataOnly = []string{"internal/model/cause", "internal/model/fact", "internal/model/hint",
+	"internal/science/bottleneck", "internal/science/diagnose", "internal/science/trust", "internal/science/tuning"}
+
+// stillWords are files and directories below them that still have sentences. The list only gets
+// shorter.
+var stillWords = []string{"internal/science/bottleneck", "internal/science/diagnose", "internal/science/trust",
+	"internal/science/tuning"}
+
+// TestNoSentences: a text with two blanks is a sentence or a part of one, which stands in package
+// wording. Errors are texts, and are excepted.
+func TestNoSentences(t *testing.T) {
+	needed := map[string]bool{}
+	for _, s := range sources(t) {
+		if s.test || !slices.ContainsFunc(dataOnly, func(dir string) bool { return within(s.dir, dir) }) {
+			continue
+		}
+		found := sentences(s)
+		i := slices.IndexFunc(stillWords, func(path string) bool { return s.path == path || within(s.dir, path) })
+		if i < 0 {
+			for _, complaint := range found {
+				t.Error(complaint)
+			}
+		} else if len(found) > 0 {
+			needed[stillWords[i]] = true
+		}
+	}
+	for _, path := range stillWords {
+		if !needed[path] {
+			t.Errorf("%s has no sentence: it goes from the list stillWords", path)
+		}
+	}
+}
+
+// sentences are the texts of a file with two blanks or more that are no texts of errors.
+func sentences(s source) (complaints []string) {
+	ast.Inspect(s.file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			x, method := callee(n)
+			if f, is := n.Fun.(*ast.Ident); is {
+				method = f.Name
+			}
+			if x == "errors" || x == "fmt" && method == "Errorf" || method == "panic" {
+				return false
+			}
+		case *ast.ImportSpec, *ast.Field: // tags
+			return false
+		case *ast.BasicLit:
+			if n.Kind != token.STRING {
+				return true
+			}
+			if text, err := strconv.Unquote(n.Value); err == nil && strings.Count(strings.TrimSpace(text), " ") > 1 {
+				complaints = append(complaints, fmt.Sprintf("%s:%d: a sentence: %s", s.path,
+					s.fset.Position(n.Pos()).Line, n.Value))
+			}
+		}
+		return true
+	})
+	return complaints
+}

@@ -1,0 +1,64 @@
+package fact
+
+// Facts about kernel parameters.
+type (
+	// Window is what a connection has in flight at most, in bytes: between Low and High.
+	Window struct {
+		LowBytes  float64 `json:"low_bytes"`
+		HighBytes float64 `json:"high_bytes"`
+	}
+	// FlowSteering is the two halves of receive flow steering (RFS).
+	FlowSteering struct {
+		Entries   int64  `json:"rps_sock_flow_entries"`
+		Interface string `json:"interface,omitempty"` // with a queue that has rps_flow_cnt; empty: none has
+		Queue     string `json:"queue,omitempty"`
+		Flows     int64  `json:"rps_flow_cnt,omitempty"`
+	}
+	// PortRange is the range of ports for outgoing connections, net.ipv4.ip_local_port_range.
+	PortRange struct {
+		First int64 `json:"first"`
+		Last  int64 `json:"last"`
+	}
+	// ParameterLine is a line of a file of sysctl.d(5), and the kernel's value.
+	ParameterLine struct {
+		File   string `json:"file"`
+		Line   int    `json:"line"`
+		Key    string `json:"key"`
+		Value  string `json:"value"`
+		Kernel string `json:"kernel"`
+	}
+	// ParameterLines are two lines that set a parameter to different values.
+	ParameterLines struct {
+		Key   string `json:"key"`
+		First Line   `json:"first"`
+		Then  Line   `json:"then"`
+	}
+	// Line is a value in a file.
+	Line struct {
+		File  string `json:"file"`
+		Line  int    `json:"line"`
+		Value string `json:"value"`
+	}
+)
+
+var (
+	_ = is[Window]("window")
+	_ = is[FlowSteering]("flow_steering")
+	_ = is[PortRange]("port_range")
+	_ = is[ParameterLine]("parameter_line")
+	_ = is[ParameterLines]("parameter_lines")
+)
+
+// Names returns the parameter and the interface.
+func (f FlowSteering) Names() []string {
+	return []string{"net.core.rps_sock_flow_entries", f.Interface}
+}
+
+// Names returns the parameter.
+func (PortRange) Names() []string { return []string{"net.ipv4.ip_local_port_range"} }
+
+// Names returns the parameter.
+func (l ParameterLine) Names() []string { return []string{l.Key} }
+
+// Names returns the parameter.
+func (l ParameterLines) Names() []string { return []string{l.Key} }

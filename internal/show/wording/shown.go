@@ -1,0 +1,81 @@
+package wording
+
+import (
+	"cmp"
+	"slices"
+
+	"linerate/internal/model/record"
+	"linerate/internal/science/diagnose"
+	"linerate/internal/science/diagnose/rule"
+)
+
+// Findings are findings with their words.
+func Findings(list []record.Finding, alone bool) []record.Finding {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i] = Worded(list[i], alone)
+	}
+	return list
+}
+
+// Run is a copy of a run whose findings have words.
+func Run(run *record.Run) *record.Run {
+	shown := *run
+	shown.Findings = Findings(run.Findings, len(run.Topology.Hosts) == 1)
+	return &shown
+}
+
+// Evaluation is an evaluation whose findings have words.
+func Evaluation(e record.Evaluation) record.Evaluation {
+	alone := len(e.Hosts) == 1
+	e.Findings, e.Accepted = Findings(e.Findings, alone), slices.Clone(e.Accepted)
+	for i := range e.Accepted {
+		e.Accepted[i].Finding = Worded(e.Accepted[i].Finding, alone)
+	}
+	return e
+}
+
+// Sample is a host's sample whose findings have words.
+func Sample(s record.HostSample) record.HostSample {
+	s.Findings = Findings(s.Findings, true)
+	return s
+}
+
+// Renewed are a stored run's findings. Those of an earlier version, which have words alone, become
+// data where the same was found again; others keep their words. Again are the findings of now.
+func Renewed(run *record.Run, again []record.Finding) []record.Finding {
+	renewed, now := slices.Clone(run.Findings), Findings(again, len(run.Topology.Hosts) == 1)
+	for i, stored := range run.Findings {
+		of := func(f record.Finding) bool { return f.ID == stored.ID && f.Host == stored.Host }
+		k := slices.IndexFunc(now, func(f record.Finding) bool { return of(f) && f.Summary == stored.Summary })
+		if k < 0 && count(run.Findings, of) == 1 && count(now, of) == 1 { // worded otherwise meanwhile
+			k = slices.IndexFunc(now, of)
+		}
+		if k < 0 || !stored.Older() || !again[k].IsData() {
+			continue
+		}
+		f := again[k]
+		f.Confidence, f.Treatments, f.Boot, f.ExplainedBy = stored.Confidence, stored.Treatments, stored.Boot,
+			stored.ExplainedBy
+		renewed[i] = f
+	}
+	return renewed
+}
+
+func count(list []record.Finding, of func(record.Finding) bool) (n int) {
+	for _, f := range list {
+		if of(f) {
+			n++
+		}
+	}
+	return n
+}
+
+// Rules are the rules of diagnosis, each with when it finds something.
+func Rules() []rule.Description {
+	list := diagnose.Rules()
+	for i := range list {
+		list[i].About = cmp.Or(Found(list[i].ID), list[i].About)
+	}
+	return list
+}

@@ -1,0 +1,217 @@
+// Package wording has the words of findings (causes, facts, the steps of a fix) and of limits. What
+// a finding says as data stands in packages cause, fact and hint; no other package has a sentence
+// about it. A file here has the words of one family of rules.
+//
+// # How a family of rules is converted
+//
+// What a family finds becomes data, and its words come here, without a change of a word: the test
+// TestFindings compares all findings with testdata/findings.golden. Parameter is an example.
+//
+//  1. internal/model/cause/FAMILY.go: a variable for each code, with the type of its arguments: what
+//     the summary and the advice name (an interface, an address, which of several cases it is), and no
+//     figure that is evidence. Its kind follows from sameCause of the rule: one (nil: a host has one
+//     finding of it), each (sameSummary, or one that compares Subject: one for each About and arguments)
+//     or by (a function: what it compares). An argument that changes with each trial must not be in
+//     what each compares: then use by.
+//  2. internal/model/fact/FAMILY.go: a type for each kind of evidence that package fact has not,
+//     registered by is. Counter, Parameter and the others of shared.go serve all families: first look
+//     there, so that two rules which rest on the same reading have the same fact (restates). A fact
+//     has what was read, never a text; Fact.Host is whose reading it is. Where it names a kernel
+//     parameter or an interface, Names says so: such findings are left out where the run sets these.
+//  3. In the rules: record.Finding{ID, Host, Confidence, Args, About}, or facts.Found, then With
+//     (evidence), Fixed (steps) and At (touches). About is the interface, address or object that the
+//     finding is about; Subject and Places are derived from it and from Touches. Settings of a fix are
+//     steps, record.Settings(…); a flush of a neighbour table is Step.Flush; nothing is named
+//     "on HOST", which comes from Step.Host. Advice that is the same for all findings of a cause, or
+//     follows from its arguments, needs no step. Advice with other figures is record.Advice with a type
+//     of package hint. Rules name other causes by cause.Codes(cause.A, cause.B).
+//  4. FAMILY.go here: say for each cause, spell for each kind of facts, advise for each kind of
+//     hints. fix is advice; the line theSteps stands for the steps. found is what the rule's about said:
+//     doctor --explain and docs/doctor-rules.md have it; about of the rule goes.
+//  5. What is replaced goes: sameCause, about, spelling functions. The directory or file goes from
+//     the list stillWords in internal/arch, and what is left of it is listed by file.
+//  6. go test ./internal/show/wording ./internal/science/diagnose/... shows that nothing changed; a
+//     change that is meant is written by -update and listed in CHANGELOG.md. Tests of the family that
+//     look at words look at arguments, facts and steps instead.
+package wording
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
+	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/kind"
+	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
+)
+
+// words are those of one cause, whose findings have arguments A.
+type words[A any] struct {
+	text    string                             // the summary, where all findings have the same
+	summary func(f record.Finding, a A) string // where they have not; nil: text
+	// fix is advice around the steps, which stand in place of the line theSteps or, without it,
+	// before all. DEV in it is the interface that the finding is about.
+	fix     []string
+	fixed   func(f record.Finding, a A) []string // where it depends on the arguments; nil: fix
+	found   string                               // when it is found, for documents and doctor --explain
+	read    string                               // the reference: kernel document, RFC or manual page
+	readFor func(a A) string                     // where it depends on the arguments; nil: read
+}
+
+// theSteps is the place of a finding's steps among lines of advice.
+const theSteps = "\x00steps"
+
+// said are the words of a cause, whatever its arguments are.
+type said struct {
+	summary, reference func(record.Finding) string
+	fix                func(record.Finding) []string
+	found              string
+}
+
+var causes = map[cause.Code]said{}
+
+// say gives a cause its words. The compiler holds them to the cause's arguments.
+func say[A any](c cause.Of[A], w words[A]) struct{} {
+	if _, has := causes[c.Code]; has {
+		panic(fmt.Sprintf("wording: %s has words twice", c.Code))
+	}
+	of := func(f record.Finding) A {
+		a, _ := f.Args.(A)
+		return a
+	}
+	s := said{found: w.found,
+		summary:   func(record.Finding) string { return w.text },
+		reference: func(record.Finding) string { return w.read },
+		fix:       func(record.Finding) []string { return w.fix }}
+	if w.summary != nil {
+		s.summary = func(f record.Finding) string { return w.summary(f, of(f)) }
+	}
+	if w.fixed != nil {
+		s.fix = func(f record.Finding) []string { return w.fixed(f, of(f)) }
+	}
+	if w.readFor != nil {
+		s.reference = func(f record.Finding) string { return w.readFor(of(f)) }
+	}
+	causes[c.Code] = s
+	return struct{}{}
+}
+
+var facts, hints = map[reflect.Type]func(host string, is any) string{}, map[reflect.Type]func(is any) string{}
+
+// spell gives a kind of facts its words.
+func spell[F any](say func(host string, is F) string) struct{} {
+	facts[reflect.TypeFor[F]()] = func(host string, is any) string { return say(host, is.(F)) }
+	return struct{}{}
+}
+
+// advise gives a kind of hints its words.
+func advise[H any](say func(is H) string) struct{} {
+	hints[reflect.TypeFor[H]()] = func(is any) string { return say(is.(H)) }
+	return struct{}{}
+}
+
+// Worded is a finding with its words. Alone: there is no other host, so that steps need not name
+// theirs. A finding that is not data keeps the words that it has.
+func Worded(f record.Finding, alone bool) record.Finding {
+	s, known := causes[f.ID]
+	if !known || !f.IsData() {
+		return f
+	}
+	f.Summary, f.Reference = s.summary(f), s.reference(f)
+	f.Evidence, f.Fix, f.Advice, f.Settings = []string{}, []string{}, nil, f.Changes()
+	for _, one := range f.Facts {
+		f.Evidence = append(f.Evidence, Fact(one))
+	}
+	around := s.fix(f)
+	if !slices.Contains(around, theSteps) {
+		around = append([]string{theSteps}, around...)
+	}
+	for _, line := range around {
+		if line == theSteps {
+			f = withSteps(f, alone)
+			continue
+		}
+		line = on(f.Host, alone, strings.ReplaceAll(line, "DEV", cmp.Or(f.About.Interface, "DEV")))
+		f.Fix, f.Advice = append(f.Fix, line), append(f.Advice, line)
+	}
+	f.Subject, f.Places = cmp.Or(subject(f.About), f.Subject), f.Spelled()
+	return f
+}
+
+func subject(about record.Subject) string {
+	if about.Address.IsValid() {
+		return about.Address.String()
+	}
+	return about.Object
+}
+
+// withSteps adds the steps of a finding to the lines of its fix.
+func withSteps(f record.Finding, alone bool) record.Finding {
+	for _, s := range f.Steps {
+		for i, line := range Step(s, alone) {
+			if s.Instead && i == 0 {
+				line = "or, instead: " + line
+			}
+			if f.Fix = append(f.Fix, line); s.Setting == nil && s.Flush == nil {
+				f.Advice = append(f.Advice, line)
+			}
+		}
+	}
+	return f
+}
+
+func on(host string, alone bool, line string) string {
+	if alone || host == "" {
+		return line
+	}
+	return "on " + host + ": " + line
+}
+
+// Step are the lines of a step.
+func Step(s record.Step, alone bool) (lines []string) {
+	switch {
+	case s.Setting != nil:
+		lines = hostconfig.Commands([]setting.Setting{*s.Setting})
+	case s.Flush != nil:
+		lines = []string{s.Flush.String()}
+	case s.Command != nil:
+		lines = []string{hostconfig.Command(s.Command...)}
+	case s.Hint != nil:
+		lines = []string{unknown(s.Hint.Is)}
+		if say := hints[reflect.TypeOf(s.Hint.Is)]; say != nil {
+			lines[0] = say(s.Hint.Is)
+		}
+	}
+	for i := range lines {
+		lines[i] = on(s.Host, alone, lines[i])
+	}
+	return lines
+}
+
+// Fact is a fact in words.
+func Fact(f fact.Fact) string {
+	if say := facts[reflect.TypeOf(f.Is)]; say != nil {
+		return say(f.Host, f.Is)
+	}
+	return unknown(f.Is)
+}
+
+// unknown is what a later version wrote, of a kind that has no words here.
+func unknown(is any) string {
+	if u, is := is.(kind.Unknown); is {
+		return u.Name + ": " + u.JSON
+	}
+	return fmt.Sprintf("%+v", is)
+}
+
+// Found says when a cause is found, and in short what it is; empty: the cause has no words here.
+func Found(code cause.Code) string { return causes[code].found }
+
+// Causes are the codes that have words, sorted.
+func Causes() []cause.Code { return slices.Sorted(maps.Keys(causes)) }
