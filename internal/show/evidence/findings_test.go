@@ -16,8 +16,7 @@ import (
 func TestFindingOrder(t *testing.T) {
 	run := sciencetest.Run(7, 2)
 	conclude.Conclude(run)
-	v := view.New(run)
-	baseline := v.Baseline.Treatments[0].Name
+	baseline := view.New(run).Baseline.Treatments[0].Name
 	i := slices.IndexFunc(run.Treatments, func(one record.Treatment) bool { return !one.Baseline })
 	tried := run.Treatments[i].Name
 	run.Findings = []record.Finding{
@@ -27,7 +26,7 @@ func TestFindingOrder(t *testing.T) {
 			Evidence: []string{"of the baseline"}},
 	}
 	var got []string
-	for _, block := range FindingStatements(v) {
+	for _, block := range FindingStatements(view.New(run)) {
 		s := block.(document.Statement)
 		got = append(got, s.Label, s.Text)
 		if s.Items[0].Mark == "·" {
