@@ -53,11 +53,3 @@ func some(list []string) string {
 		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
 	}
 }
-
-// texts are what prints itself, such as addresses.
-func texts[T fmt.Stringer](list []T) (all []string) {
-	for _, x := range list {
-		all = append(all, x.String())
-	}
-	return all
-}
