@@ -160,8 +160,8 @@ func (f Finding) Names() (list []string) {
 	return slices.DeleteFunc(list, func(name string) bool { return name == "" })
 }
 
-// of is what a finding is about if that is of no one host.
-func (f Finding) of() string {
+// Of is what a finding is about if that is of no one host, such as an address; empty: its host.
+func (f Finding) Of() string {
 	switch {
 	case f.About.Address.IsValid():
 		return f.About.Address.String()
@@ -174,8 +174,8 @@ func (f Finding) of() string {
 // SameSubject reports whether two findings are about the same: a subject that both have, or else a
 // host.
 func (f Finding) SameSubject(o Finding) bool {
-	if f.of() != "" && o.of() != "" {
-		return f.of() == o.of()
+	if f.Of() != "" && o.Of() != "" {
+		return f.Of() == o.Of()
 	}
 	return f.Host == o.Host
 }

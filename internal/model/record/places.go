@@ -30,8 +30,8 @@ func (f Finding) Shares(cause Finding, peer, every bool) bool {
 
 // places are those of a finding about an address as well, which may be a gateway's.
 func (f Finding) places() (list [][]string) {
-	if list = f.Spelled(); len(list) == 0 && f.of() != "" {
-		return [][]string{{f.of(), "via " + f.of()}}
+	if list = f.Spelled(); len(list) == 0 && f.Of() != "" {
+		return [][]string{{f.Of(), "via " + f.Of()}}
 	}
 	return list
 }

@@ -52,7 +52,8 @@ func TestFindings(t *testing.T) {
 			findings = Findings(diagnose.Around(in.Run, in.Known), len(in.Run.Snapshots) == 1)
 		default:
 			e := diagnose.Hosts(in.Hosts)
-			findings = Evaluation(e).Findings
+			e = Evaluation(e)
+			findings = e.Findings
 			writeEvaluation(&b, e)
 		}
 		for _, f := range findings {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strconv"
 	"strings"
+
+	"linerate/internal/model/fact"
 )
 
 // Sysctl reads net.ipv4.conf.SCOPE.NAME, -1 when it was not recorded.
@@ -48,4 +50,9 @@ func (h *Host) Number(key string, field int) int64 {
 		return -1
 	}
 	return n
+}
+
+// Parameter is the value of a kernel parameter as evidence.
+func (h *Host) Parameter(key string) fact.Parameter {
+	return fact.Parameter{Key: key, Value: h.State.Parameters[key]}
 }

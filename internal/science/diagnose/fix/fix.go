@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
 	"linerate/internal/science/diagnose/facts"
@@ -62,4 +63,9 @@ func Raised(h *facts.Host, advice, key string, least, most int64) ([]string, []s
 // Fixed is a fix by kernel parameters: lines before them, the commands, and the settings.
 func Fixed(h *facts.Host, lines []string, pairs ...string) ([]string, []setting.Setting) {
 	return FixedBy(h, lines, Parameters(h.Name, pairs...)...)
+}
+
+// Parameter are the steps that set kernel parameters of a host, each a key and its value.
+func Parameter(h *facts.Host, pairs ...string) []record.Step {
+	return record.Settings(Parameters(h.Name, pairs...)...)
 }

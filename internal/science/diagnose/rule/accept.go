@@ -40,8 +40,11 @@ func (s *Set) restates(f, cause record.Finding) bool {
 	if !s.explainedBy(f, cause) {
 		return false
 	}
-	if f.Subject != "" && f.Subject == cause.Subject {
+	if f.Of() != "" && f.Of() == cause.Of() {
 		return true
+	}
+	if f.IsData() && cause.IsData() {
+		return record.Within(f.Facts, cause.Facts)
 	}
 	return len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(row string) bool {
 		return !slices.Contains(cause.Evidence, row)

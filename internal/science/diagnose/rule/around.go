@@ -20,7 +20,7 @@ func planned(run *record.Run) (set []record.Applied) {
 // isSet reports whether a finding is about what was set on its host: a kernel parameter that
 // its fix or its evidence names, or an interface whose qdisc, link or driver was changed.
 func isSet(f record.Finding, set []record.Applied) bool {
-	lines := slices.Concat(f.Evidence, f.Fix)
+	lines := slices.Concat(f.Evidence, f.Fix, f.Names())
 	for _, s := range f.Settings {
 		for _, k := range s.Sysctl {
 			lines = append(lines, k.Key)

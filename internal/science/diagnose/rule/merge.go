@@ -27,8 +27,9 @@ func (s *Set) Merge(findings []record.Finding) []record.Finding {
 		merged[i].Treatments = treatments
 	}
 	for i := range merged {
-		evidence := facts.Union(nil, merged[i].Evidence...)
+		evidence, found := facts.Union(nil, merged[i].Evidence...), record.Distinct(merged[i].Facts)
 		merged[i].Evidence = evidence[:min(len(evidence), maxEvidence)]
+		merged[i].Facts = found[:min(len(found), maxEvidence)]
 	}
 	slices.SortStableFunc(merged, func(a, b record.Finding) int {
 		return cmp.Or(Rank(a.Confidence)-Rank(b.Confidence), s.place(a.ID)-s.place(b.ID))
@@ -40,6 +41,9 @@ func (s *Set) Merge(findings []record.Finding) []record.Finding {
 func (s *Set) alike(a, b record.Finding) bool {
 	if a.ID != b.ID || a.Host != b.Host {
 		return false
+	}
+	if a.IsData() && b.IsData() {
+		return a.Same(b)
 	}
 	r := s.ruleOf(a.ID)
 	return r.SameCause == nil || r.SameCause(a, b)
@@ -66,7 +70,7 @@ func surer(a, b record.Finding) bool {
 	if a.Confidence != b.Confidence {
 		return Rank(a.Confidence) < Rank(b.Confidence)
 	}
-	return len(a.Evidence) > len(b.Evidence)
+	return len(a.Evidence)+len(a.Facts) > len(b.Evidence)+len(b.Facts)
 }
 
 // Rank orders confidences: 0 for certain, 1 for likely, 2 for possible.

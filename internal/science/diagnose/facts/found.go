@@ -1,0 +1,28 @@
+package facts
+
+import (
+	"reflect"
+
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
+	"linerate/internal/model/record"
+)
+
+// Found begins a finding of a cause on a host.
+func Found[A any](c cause.Of[A], h *Host, confidence string, args A) *record.Finding {
+	f := &record.Finding{ID: c.Code, Host: h.Name, Confidence: confidence}
+	if !reflect.ValueOf(args).IsZero() {
+		f.Args = args
+	}
+	return f
+}
+
+// Counter is the growth of a counter of the host as evidence. Two rules that rest on it have the
+// same fact.
+func (h *Host) Counter(name string, n int64) fact.Counter {
+	c := fact.Counter{Name: name, Grew: uint64(n), Boot: h.Boot}
+	if !h.Boot {
+		c.OverS = h.OverS
+	}
+	return c
+}
