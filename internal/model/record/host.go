@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 )
 
 // HostSnapshotSchema is the schema of HostSnapshot as a document.
@@ -310,6 +313,10 @@ type Drop struct {
 	Boot    bool   `json:"since_boot,omitempty"`
 	Verdict string `json:"verdict"` // Harmful, Harmless, Unknown
 	Why     string `json:"why"`
+	// Cause is the cause of the finding about such packets, which has Why in words. Apart is how
+	// many of them may have another one.
+	Cause cause.Code  `json:"cause,omitempty"`
+	Apart *fact.Apart `json:"apart,omitempty"`
 	// Of a reason:
 	By        string `json:"by,omitempty"` // kfree_skb; absent: a counter
 	Direction string `json:"direction,omitempty"`

@@ -166,10 +166,10 @@ func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot, text p
 	for _, s := range snapshots {
 		e.Probes = append(e.Probes, s.State.Probes...)
 	}
+	e = wording.Evaluation(e)
 	if err := applyAccepted(s.err, &e); err != nil {
 		return err
 	}
-	e = wording.Evaluation(e)
 	e.Answer = answer.Doctor(e)
 	if err := s.answer(f.asJSON, e, asText(present.Doctor(e, f.all))); err != nil {
 		return err

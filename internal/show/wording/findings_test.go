@@ -49,7 +49,9 @@ func TestFindings(t *testing.T) {
 			found := diagnose.Diagnose(*in.Trial, in.Topology)
 			trials, findings = append(trials, found...), Findings(found, len(in.Topology.Hosts) == 1)
 		case in.Run != nil:
-			findings = Findings(diagnose.Around(in.Run, in.Known), len(in.Run.Snapshots) == 1)
+			run := *in.Run
+			run.Findings = diagnose.Around(in.Run, in.Known)
+			findings = Run(&run).Findings
 		default:
 			e := diagnose.Hosts(in.Hosts)
 			e = Evaluation(e)
@@ -167,6 +169,7 @@ func writeEvaluation(b *bytes.Buffer, e record.Evaluation) {
 		fmt.Fprintf(b, "unevaluated: %s: %d rules\n", why, not[why])
 	}
 	for _, d := range e.Drops {
+		d.Cause, d.Apart = "", nil
 		text, _ := json.Marshal(d)
 		fmt.Fprintf(b, "drop: %s\n", text)
 	}

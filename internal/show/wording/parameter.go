@@ -13,7 +13,7 @@ import (
 
 // parameter gives the cause of a parameter's value its words.
 func parameter(c cause.Of[cause.None], key, summary, reference string) struct{} {
-	return say(c, words[cause.None]{text: summary, read: reference, found: key + " is set so: " + summary + "."})
+	return say(c, words[cause.None]{text: summary, read: reference, found: key + ": " + summary + "."})
 }
 
 var (

@@ -12,6 +12,8 @@ import (
 const (
 	ipSysctl  = "Linux Documentation/networking/ip-sysctl.rst"
 	netSysctl = "Linux Documentation/admin-guide/sysctl/net.rst"
+
+	snmpCounters = "Linux Documentation/networking/snmp_counter.rst"
 )
 
 var (

@@ -21,13 +21,31 @@ func Findings(list []record.Finding, alone bool) []record.Finding {
 // Run is a copy of a run whose findings have words.
 func Run(run *record.Run) *record.Run {
 	shown := *run
-	shown.Findings = Findings(run.Findings, len(run.Topology.Hosts) == 1)
+	shown.Findings = Findings(run.Findings, alone(run))
 	return &shown
+}
+
+// alone reports whether a run is of one host.
+func alone(run *record.Run) bool {
+	hosts := map[string]bool{}
+	for _, h := range run.Topology.Hosts {
+		hosts[h.Name] = true
+	}
+	for _, s := range run.Snapshots {
+		hosts[s.Host] = true
+	}
+	for _, t := range run.Trials {
+		for _, h := range t.Hosts {
+			hosts[h.Host] = true
+		}
+	}
+	return len(hosts) < 2
 }
 
 // Evaluation is an evaluation whose findings have words.
 func Evaluation(e record.Evaluation) record.Evaluation {
 	alone := len(e.Hosts) == 1
+	e.Drops = Drops(slices.Clone(e.Drops))
 	e.Findings, e.Accepted = Findings(e.Findings, alone), slices.Clone(e.Accepted)
 	for i := range e.Accepted {
 		e.Accepted[i].Finding = Worded(e.Accepted[i].Finding, alone)
@@ -37,14 +55,14 @@ func Evaluation(e record.Evaluation) record.Evaluation {
 
 // Sample is a host's sample whose findings have words.
 func Sample(s record.HostSample) record.HostSample {
-	s.Findings = Findings(s.Findings, true)
+	s.Findings, s.Drops = Findings(s.Findings, true), Drops(slices.Clone(s.Drops))
 	return s
 }
 
 // Renewed are a stored run's findings. Those of an earlier version, which have words alone, become
 // data where the same was found again; others keep their words. Again are the findings of now.
 func Renewed(run *record.Run, again []record.Finding) []record.Finding {
-	renewed, now := slices.Clone(run.Findings), Findings(again, len(run.Topology.Hosts) == 1)
+	renewed, now := slices.Clone(run.Findings), Findings(again, alone(run))
 	for i, stored := range run.Findings {
 		of := func(f record.Finding) bool { return f.ID == stored.ID && f.Host == stored.Host }
 		k := slices.IndexFunc(now, func(f record.Finding) bool { return of(f) && f.Summary == stored.Summary })
@@ -76,6 +94,9 @@ func Rules() []rule.Description {
 	list := diagnose.Rules()
 	for i := range list {
 		list[i].About = cmp.Or(Found(list[i].ID), list[i].About)
+		if g := list[i].When; g != nil {
+			list[i].About = grew(*g) + ": " + list[i].About
+		}
 	}
 	return list
 }

@@ -153,6 +153,16 @@ func TestRuleTable(t *testing.T) {
 	}
 }
 
+// TestOwnConnections: causes of how connections end say that linerate's own end so.
+func TestOwnConnections(t *testing.T) {
+	for _, code := range []string{"closed-with-data", "resets-received"} {
+		if fix := strings.Join(Worded(finding(code), true).Fix, " "); !strings.Contains(Found(code),
+			"linerate's own connections") || !strings.Contains(fix, "if only linerate ran") {
+			t.Errorf("%s: %s; %s", code, Found(code), fix)
+		}
+	}
+}
+
 // finding is one of a cause whose arguments are filled.
 func finding(code cause.Code) record.Finding {
 	f := record.Finding{ID: code, Host: "a", Confidence: record.Likely, Args: filled(reflect.TypeOf(cause.Zero(code)))}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -135,16 +136,18 @@ func dropped(h *facts.Host, others []facts.CounterDrop) (list []record.Drop) {
 		add(protocol, counter, uint64(h.Grown(name)), facts.Tally{Name: "", Counter: name}, verdict, why)
 	}
 	for _, g := range others {
-		why := g.Why
+		var apart *fact.Apart
 		if g.Apart != nil {
-			if n, other := g.Apart(h); n >= h.Grown(g.Counters...) {
-				why = other
-			} else if n > 0 {
-				why += fmt.Sprintf("; up to %d: %s", n, other)
+			if a := g.Apart(h); a.Packets > 0 || h.Grown(g.Counters...) <= a.Packets {
+				a.All = a.Packets >= h.Grown(g.Counters...)
+				apart = &a
 			}
 		}
 		for _, name := range g.Counters {
-			snmp(name, g.Verdict, why)
+			before := len(list)
+			if snmp(name, g.Verdict, ""); len(list) > before {
+				list[before].Cause, list[before].Apart = g.Cause, apart
+			}
 		}
 	}
 	snmp("TcpExt.IPReversePathFilter", facts.Harmful, "the strict reverse-path filter")

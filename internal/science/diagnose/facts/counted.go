@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"slices"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 )
 
@@ -67,10 +69,11 @@ func (h *Host) countersUnknown() string {
 
 // CounterDrop says of counters of a host which packets they count.
 type CounterDrop struct {
-	Counters     []string
-	Verdict, Why string
+	Cause    cause.Code
+	Counters []string
+	Verdict  string
 	// Apart is how much of the growth has another cause, and which; nil: none has.
-	Apart func(*Host) (n int64, why string)
+	Apart func(*Host) fact.Apart
 }
 
 // Grown is by how much counters grew, together.
@@ -85,7 +88,8 @@ func (h *Host) Grown(names ...string) (sum int64) {
 // a fragment that cannot be handed on in FragFails as well (ip_do_fragment in
 // net/ipv4/ip_output.c). Where UDP asks for no errors, it counts the same failures in
 // SndbufErrors.
-func RefusedFragments(h *Host) (n int64, why string) {
+func RefusedFragments(h *Host) fact.Apart {
+	n := int64(0)
 	for _, q := range h.Queued {
 		if !q.InnerOf && q.Queues() {
 			n += int64(q.Drops)
@@ -95,7 +99,7 @@ func RefusedFragments(h *Host) (n int64, why string) {
 	if !h.Boot { // of the others the reason was traced
 		n = min(n, h.Grown("Ip.FragFails", "Ip6.FragFails")-int64(h.Named[Tally{"", "Ip.FragFails"}]))
 	}
-	return max(n, 0), "a queue of this host was full and dropped fragments, which FragFails counts as well"
+	return fact.Apart{Packets: max(n, 0), Cause: fact.FragmentsRefused}
 }
 
 // Routeless are the packets without a route that no fault makes. Of IPv6 a few for all hosts of
@@ -103,14 +107,14 @@ func RefusedFragments(h *Host) (n int64, why string) {
 // alone counts each address of a name that it looks up: getaddrinfo(3) connects a UDP socket to it
 // (RFC 6724), and a connect(2) that fails with ENETUNREACH is counted (__ip4_datagram_connect and
 // tcp_v4_connect in net/ipv4).
-func Routeless(h *Host) (n int64, why string) {
+func Routeless(h *Host) (a fact.Apart) {
 	if few := h.Grown("Ip6.InNoRoutes"); few > 0 && few < 10 {
-		n, why = few, "a few packets of IPv6 come before an interface has its routes"
+		a.Packets, a.Cause = few, fact.BeforeRoutes
 	}
 	if tried := h.Grown("Ip.OutNoRoutes"); tried > 0 && h.onlyIPv6() {
-		n, why = n+tried, "a host that reaches others by IPv6 alone counts each IPv4 address of a name that it looks up"
+		a.Packets, a.Cause = a.Packets+tried, fact.NamesLookedUp
 	}
-	return n, why
+	return a
 }
 
 // onlyIPv6 reports whether a host reaches other networks by IPv6 alone: it has no default route of

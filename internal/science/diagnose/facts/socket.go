@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 )
 
@@ -30,4 +31,44 @@ func (f Trial) Toward(h *Host, where func(record.Connection) bool) (name string)
 // Unanswered: a SYN was sent again.
 func Unanswered(c record.Connection) bool {
 	return c.State == "SYN-SENT" && c.Info != nil && (c.Info.Retransmits > 0 || c.Info.Backoff > 0)
+}
+
+// most is how many sockets are evidence of one finding.
+const most = 4
+
+// listeners are the sockets of which a condition holds, as evidence.
+func (h *Host) listeners(where func(record.Listener) bool, is func(record.Listener) any) (list []any) {
+	for _, l := range h.State.Listeners {
+		if where(l) && len(list) < most {
+			list = append(list, is(l))
+		}
+	}
+	return list
+}
+
+// FullListeners are the listeners whose accept queue is full.
+func (h *Host) FullListeners() []any {
+	return h.listeners(func(l record.Listener) bool {
+		return l.Protocol == "tcp" && l.Queued > 0 && l.Queued >= l.Backlog
+	}, func(l record.Listener) any {
+		return fact.Listener{Local: l.Local, Queued: l.Queued, Backlog: l.Backlog, Program: l.Program}
+	})
+}
+
+// DroppingSockets are the UDP sockets that dropped datagrams.
+func (h *Host) DroppingSockets() []any {
+	return h.listeners(func(l record.Listener) bool { return l.Drops > 0 }, func(l record.Listener) any {
+		return fact.DroppingSocket{Local: l.Local, Drops: uint64(l.Drops), Queued: l.Queued,
+			BufferBytes: max(l.ReceiveBuffer, 0), Program: l.Program}
+	})
+}
+
+// Unread are the connections with bytes that their programs have not read.
+func (h *Host) Unread() (list []any) {
+	for _, c := range h.State.Notable {
+		if c.State == "ESTAB" && c.ReceiveQueue > 0 && len(list) < most {
+			list = append(list, fact.Unread{Local: c.Local, Remote: c.Remote, Bytes: int64(c.ReceiveQueue)})
+		}
+	}
+	return list
 }

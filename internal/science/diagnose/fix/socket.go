@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/hint"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
@@ -38,4 +39,13 @@ func LargerBacklog(h *facts.Host, first string) ([]string, []setting.Setting) {
 	return Fixed(h, []string{first,
 		"a larger backlog in the program's listen(2), up to the largest that is granted, and after that start it again:"},
 		key, fmt.Sprint(max(8192, 2*most)))
+}
+
+// Backlog are the steps of LargerBacklog.
+func Backlog(h *facts.Host) []record.Step {
+	lines, settings := LargerBacklog(h, "")
+	if len(lines) == 2 && settings == nil {
+		return []record.Step{record.Advice(h.Name, hint.ProgramBacklog{Somaxconn: h.Number("net.core.somaxconn", 0)})}
+	}
+	return append([]record.Step{record.Advice(h.Name, hint.LargerBacklog{})}, record.Settings(settings...)...)
 }

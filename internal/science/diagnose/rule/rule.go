@@ -45,6 +45,8 @@ type Rule struct {
 	// Holds, of a rule about a buffer or queue: whether that holds a flow of a trial back, or
 	// nearly; around a run without such a flow the rule is left out. nil: it is about none.
 	Holds func(*facts.Host, record.Flow) bool
+	// When is by how much counters grew where it finds something; nil: it goes by something else.
+	When *Growing
 	// Parts are those of a host's state that it needs.
 	Parts []string
 	// Explains are the rules whose findings of the same host follow from this one's; atPeers are
@@ -81,6 +83,8 @@ type Description struct {
 	Trial bool `json:"trial,omitempty"`
 	// Growth: it goes by counters that grew between two readings.
 	Growth bool `json:"growth,omitempty"`
+	// When is by how much counters grew; absent: it goes by something else.
+	When *Growing `json:"when,omitempty"`
 	// Parts are those of a snapshot that it needs besides interfaces, addresses and routes.
 	Parts []string `json:"parts,omitempty"`
 	// Explains are rules whose findings follow from this one's.
@@ -90,10 +94,20 @@ type Description struct {
 	AtPeers []string `json:"at_peers,omitempty"`
 }
 
+// Growing is by how much counters grew together.
+type Growing struct {
+	Counters []string `json:"counters"`
+	Least    int64    `json:"least"`
+	// Of are counters of whose growth, if there is any, it is at least a share.
+	Of    []string `json:"of,omitempty"`
+	Share float64  `json:"share,omitempty"`
+	PerS  float64  `json:"per_s,omitempty"` // below which a cause is possible
+}
+
 // Described are the rules as they are listed.
 func (s *Set) Described() (list []Description) {
 	for _, r := range s.rules {
-		list = append(list, Description{r.ID, r.About, !r.Host, r.Growth, r.Parts, r.Explains, r.AtPeers})
+		list = append(list, Description{r.ID, r.About, !r.Host, r.Growth, r.When, r.Parts, r.Explains, r.AtPeers})
 	}
 	return list
 }
