@@ -118,7 +118,7 @@ func unevaluated(e record.Evaluation) (list []document.Block) {
 	var reasons, pasted []string
 	rules, hosts := map[string][]string{}, map[string][]string{}
 	for _, u := range e.Unevaluated {
-		if part, is := strings.CutSuffix(u.Why, facts.NotPasted); is {
+		if part, is := strings.CutSuffix(u.Why, diagnose.NotPasted); is {
 			if !slices.Contains(e.Evaluated, u.Rule) {
 				rules[""], pasted = words.Distinct(rules[""], u.Rule), words.Distinct(pasted, part)
 			}

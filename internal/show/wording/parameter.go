@@ -54,25 +54,34 @@ var (
 	_ = parameter(cause.TTLSmall, "net.ipv4.ip_default_ttl",
 		"packets do not reach hosts that are many routers away", "RFC 1700 (IP time to live parameter); "+ipSysctl)
 	_ = parameter(cause.DSACKOff, "net.ipv4.tcp_dsack",
-		"duplicate selective acknowledgements are off: senders do not learn that they took late packets for lost", "RFC 2883; "+ipSysctl)
+		"duplicate selective acknowledgements are off: senders do not learn that they took late packets for lost",
+		"RFC 2883; "+ipSysctl)
 	_ = parameter(cause.RACKOff, "net.ipv4.tcp_recovery",
-		"loss detection by time (RACK) is off: lost retransmissions and tails wait for the timer", "RFC 8985; "+ipSysctl+" (tcp_recovery)")
+		"loss detection by time (RACK) is off: lost retransmissions and tails wait for the timer", "RFC 8985; "+
+			ipSysctl+" (tcp_recovery)")
 	_ = parameter(cause.LossProbesOff, "net.ipv4.tcp_early_retrans",
-		"tail loss probes are off: a lost last segment waits for the timer", "RFC 8985, section 7; "+ipSysctl+" (tcp_early_retrans)")
+		"tail loss probes are off: a lost last segment waits for the timer", "RFC 8985, section 7; "+ipSysctl+
+			" (tcp_early_retrans)")
 	_ = parameter(cause.AbortOnOverflow, "net.ipv4.tcp_abort_on_overflow",
 		"a full accept queue resets connections instead of letting their peers try again", ipSysctl)
 	_ = parameter(cause.OutputLimitSmall, "net.ipv4.tcp_limit_output_bytes",
-		"each connection may have little in the queues of the host, so that fast NICs run empty", ipSysctl+" (tcp_limit_output_bytes)")
+		"each connection may have little in the queues of the host, so that fast NICs run empty", ipSysctl+
+			" (tcp_limit_output_bytes)")
 	_ = parameter(cause.UnsentLimitSmall, "net.ipv4.tcp_notsent_lowat",
-		"programs are woken for each few kilobytes that leave, and connections run empty between", ipSysctl+" (tcp_notsent_lowat)")
+		"programs are woken for each few kilobytes that leave, and connections run empty between", ipSysctl+
+			" (tcp_notsent_lowat)")
 	_ = parameter(cause.TimeWaitFew, "net.ipv4.tcp_max_tw_buckets",
-		"connections in TIME-WAIT are destroyed early, so that late segments reach new ones", "RFC 9293, section 3.4.2; "+ipSysctl)
+		"connections in TIME-WAIT are destroyed early, so that late segments reach new ones",
+		"RFC 9293, section 3.4.2; "+ipSysctl)
 	_ = parameter(cause.MSSFloorSmall, "net.ipv4.route.min_adv_mss",
-		"segments may be very small: a low MTU in a route is taken as it is", "RFC 9293, section 3.7.1; "+ipSysctl+" (min_adv_mss)")
+		"segments may be very small: a low MTU in a route is taken as it is", "RFC 9293, section 3.7.1; "+ipSysctl+
+			" (min_adv_mss)")
 	_ = parameter(cause.BacklogOfPacketsLong, "net.core.netdev_max_backlog",
-		"a CPU's queue of received packets can hold them for longer than connections wait", netSysctl+" (netdev_max_backlog)")
+		"a CPU's queue of received packets can hold them for longer than connections wait", netSysctl+
+			" (netdev_max_backlog)")
 	_ = parameter(cause.ProxyARP, "net.ipv4.conf.all.proxy_arp",
-		"the host answers ARP for addresses that it can route to (proxy ARP): peers that have a wrong prefix length work, and others send it what it only forwards", "RFC 1027; "+ipSysctl+" (proxy_arp)")
+		"the host answers ARP for addresses that it can route to (proxy ARP): peers that have a wrong prefix length work, and others send it what it only forwards",
+		"RFC 1027; "+ipSysctl+" (proxy_arp)")
 
 	_ = say(cause.BufferSizesDisordered, words[cause.Key]{read: ipSysctl,
 		found: "Of the three sizes in tcp_rmem, tcp_wmem or tcp_mem one is larger than the next.",
@@ -116,7 +125,8 @@ var (
 		return fmt.Sprintf("net.core.rps_sock_flow_entries = %d; %s", f.Entries, queue)
 	})
 	_ = spell(func(_ string, r fact.PortRange) string {
-		return fmt.Sprintf("net.ipv4.ip_local_port_range = %d %d, which is %d ports for each pair of addresses", r.First,
+		return fmt.Sprintf("net.ipv4.ip_local_port_range = %d %d, which is %d ports for each pair of addresses",
+			r.First,
 			r.Last, r.Last-r.First+1)
 	})
 	_ = spell(func(_ string, l fact.ParameterLine) string {

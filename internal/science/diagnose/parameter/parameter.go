@@ -100,9 +100,11 @@ var parametersOf = []parameter{
 		carries: received, holds: receiveHolds},
 	{cause: cause.SendBufferSmall, key: sendBuffer, field: 2, wrong: below(small), confidence: record.Likely,
 		value: "4096 16384 4194304", carries: sent, holds: sendHolds},
-	{cause: cause.AutotuningOff, key: "net.ipv4.tcp_moderate_rcvbuf", wrong: is(0), confidence: record.Likely, value: "1",
+	{cause: cause.AutotuningOff, key: "net.ipv4.tcp_moderate_rcvbuf", wrong: is(0), confidence: record.Likely,
+		value: "1",
 		holds: windowHolds},
-	{cause: cause.SomaxconnSmall, key: "net.core.somaxconn", wrong: below(128), confidence: record.Likely, value: "4096", explains: []string{"listen-overflow"}},
+	{cause: cause.SomaxconnSmall, key: "net.core.somaxconn", wrong: below(128), confidence: record.Likely,
+		value: "4096", explains: []string{"listen-overflow"}},
 	{cause: cause.NetdevBacklogSmall, key: "net.core.netdev_max_backlog", wrong: below(300), confidence: record.Likely,
 		value:    "1000",
 		explains: []string{"softnet-drop"}},
@@ -113,24 +115,30 @@ var parametersOf = []parameter{
 	{cause: cause.PathMTUDiscoveryOff, key: "net.ipv4.ip_no_pmtu_disc", wrong: func(v int64) bool {
 		return v == 1 || v == 2
 	}, confidence: record.Likely, value: "0", explains: []string{"fragmentation"}},
-	{cause: cause.EchoIgnored, key: "net.ipv4.icmp_echo_ignore_all", wrong: is(1), confidence: record.Possible, value: "0"},
-	{cause: cause.OptmemSmall, key: "net.core.optmem_max", wrong: below(4096), confidence: record.Possible, value: "131072"},
+	{cause: cause.EchoIgnored, key: "net.ipv4.icmp_echo_ignore_all", wrong: is(1), confidence: record.Possible,
+		value: "0"},
+	{cause: cause.OptmemSmall, key: "net.core.optmem_max", wrong: below(4096), confidence: record.Possible,
+		value: "131072"},
 	{cause: cause.UDPBufferDefaultSmall, key: "net.core.rmem_default", wrong: below(65536), confidence: record.Likely,
 		value:    "212992",
 		explains: []string{"udp-buffer-overflow"}},
-	{cause: cause.RetriesFew, key: "net.ipv4.tcp_retries2", wrong: below(5), confidence: record.Likely, value: "15", explains: []string{"connections-timed-out"}},
-	{cause: cause.SYNRetriesFew, key: "net.ipv4.tcp_syn_retries", wrong: below(2), confidence: record.Possible, value: "6"},
+	{cause: cause.RetriesFew, key: "net.ipv4.tcp_retries2", wrong: below(5), confidence: record.Likely, value: "15",
+		explains: []string{"connections-timed-out"}},
+	{cause: cause.SYNRetriesFew, key: "net.ipv4.tcp_syn_retries", wrong: below(2), confidence: record.Possible,
+		value: "6"},
 	{cause: cause.SYNACKRetriesFew, key: "net.ipv4.tcp_synack_retries", wrong: below(2), confidence: record.Likely,
 		value: "5"},
 	{cause: cause.TTLSmall, key: "net.ipv4.ip_default_ttl", wrong: below(32), confidence: record.Likely, value: "64"},
 	{cause: cause.DSACKOff, key: "net.ipv4.tcp_dsack", wrong: is(0), confidence: record.Likely, value: "1"},
-	{cause: cause.RACKOff, key: "net.ipv4.tcp_recovery", wrong: is(0), confidence: record.Likely, value: "1", explains: []string{"tcp-timeouts"}},
+	{cause: cause.RACKOff, key: "net.ipv4.tcp_recovery", wrong: is(0), confidence: record.Likely, value: "1",
+		explains: []string{"tcp-timeouts"}},
 	{cause: cause.LossProbesOff, key: "net.ipv4.tcp_early_retrans", wrong: is(0), confidence: record.Likely, value: "3",
 		explains: []string{"tcp-timeouts"}},
 	{cause: cause.AbortOnOverflow, key: "net.ipv4.tcp_abort_on_overflow", wrong: is(1), confidence: record.Likely,
 		value: "0"},
-	{cause: cause.OutputLimitSmall, key: "net.ipv4.tcp_limit_output_bytes", wrong: below(131072), confidence: record.Likely,
-		value: "4194304"},
+	{cause: cause.OutputLimitSmall, key: "net.ipv4.tcp_limit_output_bytes", wrong: below(131072),
+		confidence: record.Likely,
+		value:      "4194304"},
 	{cause: cause.UnsentLimitSmall, key: "net.ipv4.tcp_notsent_lowat", wrong: below(16384), confidence: record.Likely,
 		value: "4294967295"},
 	{cause: cause.TimeWaitFew, key: "net.ipv4.tcp_max_tw_buckets", wrong: below(256), confidence: record.Likely,
@@ -252,7 +260,8 @@ func notApplied(_ facts.Trial, h *facts.Host) *record.Finding {
 			others.Keys = append(others.Keys, l.Key)
 		}
 		if len(finding.Facts) < 6 {
-			finding.With(h.Name, fact.ParameterLine{File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Kernel: live})
+			finding.With(h.Name, fact.ParameterLine{File: l.File, Line: l.Line, Key: l.Key, Value: l.Value,
+				Kernel: live})
 		}
 	}
 	if len(finding.Facts) == 0 {
