@@ -3,6 +3,7 @@ package connection
 import (
 	"fmt"
 
+	"linerate/internal/model/cause"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 
@@ -144,13 +145,9 @@ func mssSmall(_ facts.Trial, h *facts.Host) *record.Finding {
 }
 
 func socketDropped(_ facts.Trial, h *facts.Host) *record.Finding {
-	rows, _ := said.DroppingSockets(h)
-	if len(rows) == 0 {
+	sockets := h.DroppingSockets()
+	if len(sockets) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Possible,
-		Summary: "UDP sockets have dropped datagrams for which they had no room", Evidence: rows,
-		Reference: "udp(7); proc_net_udp(5)",
-		Fix: said.On(h.Name, h.Alone,
-			"have the program read faster, or a larger SO_RCVBUF, up to net.core.rmem_max")}
+	return facts.Found(cause.UDPSocketDropped, h, record.Possible, cause.None{}).With(h.Name, sockets...)
 }

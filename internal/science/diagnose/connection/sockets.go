@@ -4,6 +4,7 @@ package connection
 import (
 	"fmt"
 
+	"linerate/internal/model/cause"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 
@@ -66,8 +67,8 @@ var Rules = []rule.Rule{
 	{ID: "mss-small", Host: true,
 		About: "An established connection with data to send has segments of less than 1,000 bytes, though its path takes 1,280 and more.",
 		Parts: socketParts, Find: rule.Each(rule.EveryHost, mssSmall)},
-	{ID: "udp-socket-dropped", Host: true, About: "A UDP socket has dropped datagrams since it was opened.",
-		Parts: socketParts, Find: rule.Each(rule.EveryHost, socketDropped)},
+	{ID: cause.UDPSocketDropped.Code, Host: true, Parts: socketParts,
+		Find: rule.Each(rule.EveryHost, socketDropped)},
 	{ID: "orphans-many", Host: true, About: "Orphaned connections are at least a quarter of tcp_max_orphans.",
 		Parts: []string{"sockstat", "parameters"}, Find: rule.Each(rule.EveryHost, orphans)},
 }

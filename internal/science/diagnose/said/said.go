@@ -154,19 +154,6 @@ func FullListeners(h *facts.Host) ([]string, bool) {
 	}, QueueRow), true
 }
 
-// DroppingSockets are the UDP sockets that dropped datagrams, as evidence; it always finds.
-func DroppingSockets(h *facts.Host) ([]string, bool) {
-	return ListenersWhere(h, func(l record.Listener) bool { return l.Drops > 0 },
-		func(l record.Listener) string {
-			row := fmt.Sprintf("udp %s: %d datagrams dropped since it was opened, %d bytes wait to be read", l.Local,
-				l.Drops, l.Queued)
-			if l.ReceiveBuffer > 0 {
-				row += fmt.Sprintf(" in a buffer of %d", l.ReceiveBuffer)
-			}
-			return row
-		}), true
-}
-
 // Unread are connections with bytes that their programs have not read, as evidence; it always finds.
 func Unread(h *facts.Host) (rows []string, found bool) {
 	for _, c := range h.State.Notable {

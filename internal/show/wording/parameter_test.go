@@ -1,4 +1,4 @@
-package parameter_test
+package wording
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func TestNotApplied(t *testing.T) {
 			add(fmt.Sprint("net.example.", i))
 		}
 		add(key)
-		list := diagnosetest.FoundBy(diagnose.Hosts([]record.HostSnapshot{s}), "parameter-not-applied")
+		list := diagnosetest.FoundBy(Evaluation(diagnose.Hosts([]record.HostSnapshot{s})), "parameter-not-applied")
 		if len(list) != 1 || len(list[0].Evidence) != 6 {
 			t.Errorf("%s: %+v", key, list)
 			continue

@@ -1,0 +1,4 @@
+package cause
+
+// UDPSocketDropped is a UDP socket that has dropped datagrams.
+var UDPSocketDropped = one[None]("udp-socket-dropped")
