@@ -165,7 +165,7 @@ func TestLargerBacklog(t *testing.T) {
 			findings := Evaluation(diagnose.Hosts([]record.HostSnapshot{s})).Findings
 			i := slices.IndexFunc(findings, func(f record.Finding) bool { return f.ID == id })
 			if i < 0 {
-				if id != "accept-queue-full" || slices.ContainsFunc(test.listeners, facts.Full) {
+				if id != "accept-queue-full" || slices.ContainsFunc(test.listeners, diagfacts.Full) {
 					t.Errorf("%s: %s is not found", test.name, id)
 				}
 				continue
