@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // the tool between two lines "----", beside what else the rule needs.
 type pastedCase struct {
 	file, rule, host, confidence string
-	evidence                     string // a part of it
+	evidence                     string // a part of it; of a finding that is data, of its facts in JSON
 }
 
 var pastedCases = []pastedCase{
@@ -45,7 +46,7 @@ var pastedCases = []pastedCase{
 		"0.0.0.0:8080: 129 connections wait for accept(2), its backlog is 128 (java)"},
 	{"ss-uanm.txt", "udp-queue-full", "syslog", record.Likely,
 		"udp 0.0.0.0:514: 213.2 kB wait to be read, 81723 datagrams were dropped (rsyslogd)"},
-	{"ss-uanm.txt", "udp-socket-dropped", "syslog", record.Possible, "81723 datagrams dropped since it was opened"},
+	{"ss-uanm.txt", "udp-socket-dropped", "syslog", record.Possible, `"local":"0.0.0.0:514","drops":81723`},
 	{"ss-s.txt", "ports-in-time-wait", "proxy", record.Possible, "27411 in TIME-WAIT"},
 	{"route-gateway.txt", "gateway-unresolved", "client", record.Certain, "192.0.2.1"},
 	{"route-blackhole.txt", "blackhole-route", "client", record.Likely, "blackhole 198.51.100.0/24"},
@@ -54,8 +55,9 @@ var pastedCases = []pastedCase{
 	{"route-back.txt", "return-route-missing", "db", record.Certain, "its routes have none for 203.0.113.7"},
 	{"route-asymmetric.txt", "strict-rp-filter", "nas", record.Likely,
 		"nas would answer 198.51.100.9 by eth0, so eth1 drops the ARP request"},
-	{"sysctl.txt", "timestamps-off", "host1", record.Possible, "net.ipv4.tcp_timestamps = 0"},
-	{"sysctl.txt", "receive-buffer-small", "host1", record.Likely, "net.ipv4.tcp_rmem = 4096\t87380\t174760"},
+	{"sysctl.txt", "timestamps-off", "host1", record.Possible, `"key":"net.ipv4.tcp_timestamps","value":"0"`},
+	{"sysctl.txt", "receive-buffer-small", "host1", record.Likely,
+		`"key":"net.ipv4.tcp_rmem","value":"4096\t87380\t174760"`},
 	{"softnet.txt", "softnet-drop", "router", record.Possible,
 		"CPU 2 dropped 6451 packets and took 67642234 (softnet_stat)"},
 	{"softnet.txt", "packets-squeezed", "router", record.Possible, "time_squeeze grew by 1051954 since boot"},
@@ -98,6 +100,13 @@ func TestPasted(t *testing.T) {
 }
 
 func (c pastedCase) matches(f record.Finding) bool {
-	return f.ID == c.rule && f.Host == c.host && f.Confidence == c.confidence &&
-		strings.Contains(strings.Join(f.Evidence, "\n"), c.evidence)
+	evidence := strings.Join(f.Evidence, "\n")
+	if f.IsData() {
+		text, err := json.Marshal(f.Facts)
+		if err != nil {
+			return false
+		}
+		evidence = string(text)
+	}
+	return f.ID == c.rule && f.Host == c.host && f.Confidence == c.confidence && strings.Contains(evidence, c.evidence)
 }
