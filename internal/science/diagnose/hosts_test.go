@@ -227,8 +227,9 @@ func TestSinceBoot(t *testing.T) {
 		}
 		e := Hosts([]record.HostSnapshot{s})
 		if len(e.Findings) != 1 || !e.Findings[0].Boot || e.Findings[0].Confidence != record.Possible ||
-			!slices.Contains(e.Findings[0].Facts, fact.Fact{Host: "nas", Is: fact.Counter{Name: "TcpExt.ListenOverflows", Grew: 7,
-				Boot: true}}) {
+			!slices.Contains(e.Findings[0].Facts,
+				fact.Fact{Host: "nas", Is: fact.Counter{Name: "TcpExt.ListenOverflows", Grew: 7,
+					Boot: true}}) {
 			t.Errorf("over %g s: %+v", over, e.Findings)
 		}
 		if len(e.Drops) != 1 || !e.Drops[0].Boot || e.Drops[0].Packets != 7 {

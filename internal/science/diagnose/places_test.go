@@ -236,7 +236,7 @@ func TestCausesOfTheirOwn(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		change func(*record.HostSnapshot)
-		want   string // the findings, with what they follow from
+		want   string      // the findings, with what they follow from
 		costs  fact.Window // of each that has a cost
 	}{
 		"scaling off": {parameters("0", "4096 131072 6291456"), "window-scaling-off",
