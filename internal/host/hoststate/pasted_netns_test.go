@@ -132,7 +132,10 @@ func comparable(s record.HostSnapshot) map[string]any {
 		if strings.Contains(x.To, ":") {
 			x.Text = "" // a tool prints more of those of IPv6
 		}
-		rows = append(rows, strings.Replace(fmt.Sprint(x), " proto boot", "", 1)) // which ip(8) leaves out
+		if x.Protocol == "boot" { // which ip(8) leaves out
+			x.Protocol = ""
+		}
+		rows = append(rows, strings.Replace(fmt.Sprint(x), " proto boot", "", 1))
 	}
 	list("routes", rows)
 	rows = nil

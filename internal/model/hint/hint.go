@@ -12,6 +12,9 @@ type Hint struct {
 
 var kinds kind.Set
 
+// is registers a type of hints.
+func is[T any](name string) struct{} { return kind.Add[T](&kinds, name) }
+
 // MarshalJSON writes the hint under the name of its kind.
 func (h Hint) MarshalJSON() ([]byte, error) { return kinds.Marshal("", h.Is) }
 

@@ -19,7 +19,7 @@ func TestFindingOrder(t *testing.T) {
 	baseline := view.New(run).Baseline.Treatments[0].Name
 	i := slices.IndexFunc(run.Treatments, func(one record.Treatment) bool { return !one.Baseline })
 	tried := run.Treatments[i].Name
-	v.Run.Findings = []record.Finding{
+	run.Findings = []record.Finding{
 		{ID: "arp-flux", Confidence: record.Likely, Host: "client", Summary: "tried", Treatments: []string{tried},
 			Evidence: []string{"of the tried"}},
 		{ID: "arp-flux", Confidence: record.Likely, Host: "server", Summary: "baseline", Treatments: []string{baseline},

@@ -110,6 +110,12 @@ func spell[F any](say func(host string, is F) string) struct{} {
 	return struct{}{}
 }
 
+// advise gives a kind of hints its words.
+func advise[H any](say func(is H) string) struct{} {
+	hints[reflect.TypeFor[H]()] = func(is any) string { return say(is.(H)) }
+	return struct{}{}
+}
+
 // Worded is a finding with its words. Alone: there is no other host, so that steps need not name
 // theirs. A finding that is not data keeps the words that it has.
 func Worded(f record.Finding, alone bool) record.Finding {
