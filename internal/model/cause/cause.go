@@ -52,6 +52,16 @@ func one[A any](code Code) Of[A] {
 	return register[A](code, func(_, _ any) any { return nil })
 }
 
+// each is a cause of which a host has a finding for each subject and arguments.
+func each[A any](code Code) Of[A] {
+	return register[A](code, func(about, args any) any { return []any{about, args} })
+}
+
+// about is a cause of which a host has a finding for each subject.
+func about[A any](code Code) Of[A] {
+	return register[A](code, func(about, _ any) any { return about })
+}
+
 func register[A any](code Code, key func(about, args any) any) Of[A] {
 	if _, used := causes[code]; used {
 		panic(fmt.Sprintf("cause: %s is registered twice", code))

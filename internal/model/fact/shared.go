@@ -11,6 +11,11 @@ type (
 		Boot      bool    `json:"since_boot,omitempty"`
 		Packets   uint64  `json:"packets,omitempty"` // that were counted beside it; 0: not known
 	}
+	// Time is that in which something was counted.
+	Time struct {
+		OverS float64 `json:"over_s,omitempty"` // 0: the window of a trial
+		Boot  bool    `json:"since_boot,omitempty"`
+	}
 	// Parameter is the value of a kernel parameter.
 	Parameter struct {
 		Key   string `json:"key"`

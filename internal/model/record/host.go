@@ -317,14 +317,36 @@ type Drop struct {
 	// many of them may have another one.
 	Cause cause.Code  `json:"cause,omitempty"`
 	Apart *fact.Apart `json:"apart,omitempty"`
+	// Kind is what dropped them (DropRing, …); absent: the reason or Cause says it. Named is what
+	// it names: the peer whose packets they may be, an interface, or a rule of nftables.
+	Kind  string `json:"kind,omitempty"`
+	Named string `json:"named,omitempty"`
 	// Of a reason:
 	By        string `json:"by,omitempty"` // kfree_skb; absent: a counter
 	Direction string `json:"direction,omitempty"`
 	Protocol  string `json:"protocol,omitempty"`
 	Place     string `json:"place,omitempty"`
+	MoreRules int    `json:"more_rules,omitempty"` // of the firewall, besides that in Place
 	// Again: the packets of this counter are in rows of reasons as well.
 	Again bool `json:"again,omitempty"`
 }
+
+// Kinds of Drop.
+const (
+	DropRing          = "ring-full"      // the NIC's receive ring
+	DropDamaged       = "damaged"        // or too long
+	DropRefused       = "tunnel-refused" // at its receiving end
+	DropOtherAddress  = "other-address"  // the MAC address is not this host's
+	DropStandby       = "standby"        // received by a standby member
+	DropUnhandled     = "unhandled"      // too long, of no known protocol or VLAN, or without room
+	DropUnsent        = "unsent"
+	DropFilter        = "tc-filter"
+	DropQueue         = "queue-full"
+	DropRule          = "firewall-rule"
+	DropBacklog       = "backlog-full"   // a CPU's queue of received packets
+	DropSharedBacklog = "backlog-shared" // the same, perhaps of other network namespaces
+	DropReversePath   = "reverse-path"   // the strict filter
+)
 
 // Verdicts on packets that were not delivered.
 const (

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +9,8 @@ import (
 
 	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
+
+	"linerate/internal/science/diagnose/diagnosetest"
 )
 
 // pastedCase is a text of testdata/pasted, and what is found in it. The text has the output of
@@ -61,7 +62,7 @@ var pastedCases = []pastedCase{
 	{"softnet.txt", "softnet-drop", "router", record.Possible,
 		"CPU 2 dropped 6451 packets and took 67642234 (softnet_stat)"},
 	{"softnet.txt", "packets-squeezed", "router", record.Possible, "time_squeeze grew by 1051954 since boot"},
-	{"tc.txt", "qdisc-drop", "nas", record.Possible, "fq_codel 8001: on eth0: 61234 dropped since boot, 51827364 sent"},
+	{"tc.txt", "qdisc-drop", "nas", record.Possible, `"handle":"8001:","dropped":61234,"sent":51827364`},
 	{"dmesg.txt", "fault-logged", "host1", record.Possible,
 		"NETDEV WATCHDOG: eth0 (r8169): transmit queue 0 timed out"},
 	{"dmesg.txt", "fault-logged", "host1", record.Possible, "nf_conntrack: nf_conntrack: table full, dropping packet"},
@@ -100,13 +101,6 @@ func TestPasted(t *testing.T) {
 }
 
 func (c pastedCase) matches(f record.Finding) bool {
-	evidence := strings.Join(f.Evidence, "\n")
-	if f.IsData() {
-		text, err := json.Marshal(f.Facts)
-		if err != nil {
-			return false
-		}
-		evidence = string(text)
-	}
-	return f.ID == c.rule && f.Host == c.host && f.Confidence == c.confidence && strings.Contains(evidence, c.evidence)
+	return f.ID == c.rule && f.Host == c.host && f.Confidence == c.confidence &&
+		strings.Contains(diagnosetest.Facts(f), c.evidence)
 }

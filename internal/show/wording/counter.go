@@ -6,7 +6,6 @@ import (
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
-	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/diagnose/rule"
 )
@@ -99,22 +98,4 @@ func grew(g rule.Growing) string {
 		text += fmt.Sprintf(", possible below %g a second", g.PerS)
 	}
 	return text
-}
-
-// Drops are rows of the drop table with their words.
-func Drops(list []record.Drop) []record.Drop {
-	for i, d := range list {
-		if d.Why != "" || d.Cause == "" {
-			continue
-		}
-		switch why := causes[d.Cause].summary(record.Finding{}); {
-		case d.Apart == nil:
-			list[i].Why = why
-		case d.Apart.All:
-			list[i].Why = apart[d.Apart.Cause]
-		default:
-			list[i].Why = fmt.Sprintf("%s; up to %d: %s", why, d.Apart.Packets, apart[d.Apart.Cause])
-		}
-	}
-	return list
 }

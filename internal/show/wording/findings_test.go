@@ -169,7 +169,7 @@ func writeEvaluation(b *bytes.Buffer, e record.Evaluation) {
 		fmt.Fprintf(b, "unevaluated: %s: %d rules\n", why, not[why])
 	}
 	for _, d := range e.Drops {
-		d.Cause, d.Apart = "", nil
+		d.Cause, d.Apart, d.Kind, d.Named, d.MoreRules = "", nil, "", "", 0
 		text, _ := json.Marshal(d)
 		fmt.Fprintf(b, "drop: %s\n", text)
 	}

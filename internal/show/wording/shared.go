@@ -14,6 +14,7 @@ const (
 	netSysctl = "Linux Documentation/admin-guide/sysctl/net.rst"
 
 	snmpCounters = "Linux Documentation/networking/snmp_counter.rst"
+	statistics   = "Linux Documentation/networking/statistics.rst"
 )
 
 var (

@@ -137,11 +137,16 @@ func Worded(f record.Finding, alone bool) record.Finding {
 			f = withSteps(f, alone)
 			continue
 		}
-		line = on(f.Host, alone, strings.ReplaceAll(line, "DEV", cmp.Or(f.About.Interface, "DEV")))
+		line = on(f.Host, alone, device(f, line))
 		f.Fix, f.Advice = append(f.Fix, line), append(f.Advice, line)
 	}
 	f.Subject, f.Places = cmp.Or(subject(f.About), f.Subject), f.Spelled()
 	return f
+}
+
+// device puts the interface that a finding is about in place of DEV.
+func device(f record.Finding, text string) string {
+	return strings.ReplaceAll(text, "DEV", cmp.Or(f.About.Interface, "DEV"))
 }
 
 func subject(about record.Subject) string {

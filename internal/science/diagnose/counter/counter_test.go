@@ -65,7 +65,7 @@ func TestMultiQueueDrops(t *testing.T) {
 		i := slices.IndexFunc(list, func(f record.Finding) bool {
 			return f.ID == "qdisc-drop" && f.Confidence == record.Certain
 		})
-		if (i >= 0) != (drops > 0) || i >= 0 && !strings.Contains(list[i].Evidence[0], ": 50 dropped") {
+		if (i >= 0) != (drops > 0) || i >= 0 && !strings.Contains(diagnosetest.Facts(list[i]), `"dropped":50,`) {
 			t.Errorf("%d drops: %+v", drops, list)
 		}
 	}

@@ -2,6 +2,7 @@
 package diagnosetest
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -144,6 +145,18 @@ func Waits(state string, i record.TCPInfo) func(*record.HostSnapshot) {
 // Probed adds the answers of a probe.
 func Probed(p record.Probe) func(*record.HostSnapshot) {
 	return func(s *record.HostSnapshot) { s.State.Probes = []record.Probe{p} }
+}
+
+// Facts are the facts of a finding in JSON, or its evidence if it is not data.
+func Facts(f record.Finding) string {
+	if !f.IsData() {
+		return strings.Join(f.Evidence, "\n")
+	}
+	text, err := json.Marshal(f.Facts)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // FoundBy are the findings of a rule.

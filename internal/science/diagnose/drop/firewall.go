@@ -1,29 +1,22 @@
 package drop
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
-// Rules about nftables.
+// FirewallRules are about nftables.
 var FirewallRules = []rule.Rule{
-	{ID: "firewall-drop", Host: true, Growth: true, Parts: []string{"nftables"}, Find: firewallDrops,
-		SameCause: rule.SameSummary,
-		About:     "The counter of a rule of nftables that drops or rejects grew, or that of a chain whose policy does; likely from ten packets on that are to be sent, or that are at least a hundredth of those received.",
-		Explains:  append([]string{"netfilter-drop"}, filterExplains...), AtPeers: filterAtPeers},
-	{ID: "nft-set-full", Host: true, Own: true, Parts: []string{"nftables"}, Find: fullSets,
-		SameCause: rule.SameSummary,
-		About:     "A set of nftables has at least 90 % of the elements that it may have: rules that add to it do nothing more."},
-	{ID: "nft-quota-used", Host: true, Own: true, Parts: []string{"nftables"}, Find: usedQuotas,
-		SameCause: rule.SameSummary,
-		About:     "A named quota of nftables is used up: rules that refer to it match, or do no longer."},
+	{ID: cause.FirewallDrop.Code, Host: true, Growth: true, Parts: []string{"nftables"}, Find: firewallDrops,
+		Explains: append([]string{cause.NetfilterDrop.Code}, filterExplains...), AtPeers: filterAtPeers},
+	{ID: cause.NftSetFull.Code, Host: true, Own: true, Parts: []string{"nftables"}, Find: fullSets},
+	{ID: cause.NftQuotaUsed.Code, Host: true, Own: true, Parts: []string{"nftables"}, Find: usedQuotas},
 }
 
 // nftGrown is by how many packets the counter of a rule grew, or was before the readings.
@@ -70,50 +63,34 @@ func firewallDrops(f facts.Trial) (findings []record.Finding) {
 			if n >= 10 && (sends(r.Hook) || float64(n) >= 0.01*float64(received)) {
 				confidence = record.Likely
 			}
-			chain := fmt.Sprintf("%s %s %s", r.Family, r.Table, r.Chain)
-			remove := fmt.Sprintf("nft delete rule %s", r.Place())
-			if r.Handle == 0 {
-				remove = fmt.Sprintf("nft chain %s '{ policy accept; }'", chain)
-			}
-			findings = append(findings, record.Finding{
-				Host: h.Name, Confidence: confidence, Summary: "a firewall rule drops packets: " + r.Place(),
-				Evidence: []string{fmt.Sprintf("%s: %s", r.Place(), r.Text),
-					fmt.Sprintf("its counter grew by %d packets%s", n, said.Over(h, h.State.Nftables.CountedS))},
-				Fix: said.On(h.Name, h.Alone,
-					fmt.Sprintf("nft -a list chain %s; accept what is to pass before it, or: %s", chain, remove)),
-				Reference: "nft(8)",
-			})
+			findings = append(findings, *facts.Found(cause.FirewallDrop, h, confidence,
+				cause.FirewallRule{Family: r.Family, Table: r.Table, Chain: r.Chain, Handle: r.Handle}).With(h.Name,
+				fact.FirewallRule{Place: r.Place(), Text: r.Text, Counted: true},
+				fact.RuleCounter{Packets: n, Time: h.TimeOver(h.State.Nftables.CountedS)}))
 		}
 	}
 	return findings
 }
 
-// nftPlace are the rules by which packets of a direction were dropped; empty: not known.
-func nftPlace(h *facts.Host, direction string) string {
+// nftAt are the rules by which packets of a direction were dropped; none: not known.
+func nftAt(h *facts.Host, direction string) []record.NftRule {
 	grown, _ := nftDroppers(h)
-	grown = slices.DeleteFunc(grown, func(r record.NftRule) bool {
+	return slices.DeleteFunc(grown, func(r record.NftRule) bool {
 		return r.Hook != "" && r.Hook != "forward" && direction != "" && sends(r.Hook) != (direction == "tx")
 	})
-	switch len(grown) {
-	case 0:
-		return ""
-	case 1:
-		return grown[0].Place()
-	}
-	return fmt.Sprintf("%s and %d more rules", grown[0].Place(), len(grown)-1)
 }
 
 // nftUncounted are the rules without a counter by which packets may have been dropped, where
 // those with one do not say it.
-func nftUncounted(h *facts.Host, direction string) (rows []string) {
+func nftUncounted(h *facts.Host, direction string) (list []any) {
 	_, uncounted := nftDroppers(h)
-	if nftPlace(h, direction) != "" {
+	if len(nftAt(h, direction)) > 0 {
 		return nil
 	}
 	for _, r := range uncounted[:min(len(uncounted), 3)] {
-		rows = append(rows, fmt.Sprintf("perhaps by %s, which has no counter: %s", r.Place(), r.Text))
+		list = append(list, fact.FirewallRule{Place: r.Place(), Text: r.Text})
 	}
-	return rows
+	return list
 }
 
 func fullSets(f facts.Trial) (findings []record.Finding) {
@@ -125,14 +102,9 @@ func fullSets(f facts.Trial) (findings []record.Finding) {
 			if s.Size <= 0 || float64(s.Elements) < 0.9*float64(s.Size) {
 				continue
 			}
-			name := strings.Join([]string{s.Family, s.Table, s.Name}, " ")
-			findings = append(findings, record.Finding{
-				Host: h.Name, Confidence: record.Likely, Summary: "a set of the firewall is nearly full: " + name,
-				Reference: "nft(8), SETS",
-				Evidence:  []string{fmt.Sprintf("%s: %d of %d elements", name, s.Elements, s.Size)},
-				Fix: said.On(h.Name, h.Alone,
-					fmt.Sprintf("nft list set %s; a larger size, or a timeout of its elements", name)),
-			})
+			args := cause.FirewallObject{Family: s.Family, Table: s.Table, Name: s.Name}
+			findings = append(findings, *facts.Found(cause.NftSetFull, h, record.Likely, args).With(h.Name,
+				fact.FirewallSet{Name: args.String(), Elements: s.Elements, Size: s.Size}))
 		}
 	}
 	return findings
@@ -147,14 +119,9 @@ func usedQuotas(f facts.Trial) (findings []record.Finding) {
 			if o.Kind != "quota" || o.Quota == 0 || o.Bytes < o.Quota {
 				continue
 			}
-			name := strings.Join([]string{o.Family, o.Table, o.Name}, " ")
-			findings = append(findings, record.Finding{
-				Host: h.Name, Confidence: record.Possible, Summary: "a quota of the firewall is used up: " + name,
-				Reference: "nft(8), QUOTA",
-				Evidence:  []string{fmt.Sprintf("%s: %d of %d bytes", name, o.Bytes, o.Quota)},
-				Fix: said.On(h.Name, h.Alone, fmt.Sprintf("nft list quota %s; nft reset quota %s begins it anew",
-					name, name)),
-			})
+			args := cause.FirewallObject{Family: o.Family, Table: o.Table, Name: o.Name}
+			findings = append(findings, *facts.Found(cause.NftQuotaUsed, h, record.Possible, args).With(h.Name,
+				fact.FirewallQuota{Name: args.String(), Bytes: o.Bytes, Quota: o.Quota}))
 		}
 	}
 	return findings

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -72,8 +74,8 @@ func TestFirewallDrop(t *testing.T) {
 		}
 		f := e.Findings[i]
 		if f.Confidence != test.want || f.ExplainedBy != "" ||
-			!strings.Contains(f.Summary, s.State.Nftables.Rules[0].Place()) ||
-			!strings.Contains(f.Evidence[0], s.State.Nftables.Rules[0].Text) ||
+			f.Args != ruleArgs(s.State.Nftables.Rules[0]) ||
+			!strings.Contains(diagnosetest.Facts(f), s.State.Nftables.Rules[0].Text) ||
 			f.Boot != (name == "before the reading") {
 			t.Errorf("%s: %+v", name, f)
 		}
@@ -99,10 +101,16 @@ func TestFirewallDrop(t *testing.T) {
 	s.State.Nftables.Rules[0].Counted = false
 	e := diagnose.Hosts([]record.HostSnapshot{s})
 	if len(e.Findings) != 1 || e.Findings[0].ID != "netfilter-drop" ||
-		!strings.Contains(strings.Join(e.Findings[0].Evidence, "\n"),
-			"perhaps by inet filter input handle 7, which has no counter: udp dport 9") {
+		!slices.ContainsFunc(e.Findings[0].Facts, func(one fact.Fact) bool {
+			is, has := one.Is.(fact.FirewallRule)
+			return has && is.Place == "inet filter input handle 7" && !is.Counted
+		}) {
 		t.Errorf("without a counter: %+v", e.Findings)
 	}
+}
+
+func ruleArgs(r record.NftRule) cause.FirewallRule {
+	return cause.FirewallRule{Family: r.Family, Table: r.Table, Chain: r.Chain, Handle: r.Handle}
 }
 
 // TestFirewallBounds: sets and quotas are found when they are full.

@@ -25,16 +25,18 @@ func Table(now, boot facts.Trial, others []facts.CounterDrop) (list []record.Dro
 		}
 		by = append(by, source)
 		for _, d := range h.Traced {
-			r := facts.ReasonOf(d)
-			if d.Reason == facts.OtherHost {
-				r.Verdict, r.Why = forOthers(h, d.Interface, r.Verdict, r.Why)
+			row := record.Drop{Host: h.Name, Where: cmp.Or(d.Interface, "no interface"), Counter: d.Reason,
+				Packets: d.Packets, Verdict: facts.ReasonOf(d).Verdict, By: record.ByTracepoint, Direction: d.Direction,
+				Protocol: d.Protocol, Place: d.Place}
+			switch peer := h.Strayed(d.Interface); {
+			case d.Reason == facts.OtherHost && peer != "":
+				row.Verdict, row.Kind, row.Named = facts.Unknown, record.DropOtherAddress, peer
+			case d.Reason == "NETFILTER_DROP":
+				if rules := nftAt(h, d.Direction); len(rules) > 0 {
+					row.Place, row.MoreRules = rules[0].Place(), len(rules)-1
+				}
 			}
-			if d.Reason == "NETFILTER_DROP" {
-				d.Place = cmp.Or(nftPlace(h, d.Direction), d.Place)
-			}
-			list = append(list, record.Drop{Host: h.Name, Where: cmp.Or(d.Interface, "no interface"), Counter: d.Reason,
-				Packets: d.Packets, Verdict: r.Verdict, Why: r.Why,
-				By: record.ByTracepoint, Direction: d.Direction, Protocol: d.Protocol, Place: d.Place})
+			list = append(list, row)
 		}
 		grew := map[facts.Tally]bool{}
 		for _, d := range dropped(h, others) {
@@ -60,66 +62,59 @@ func Table(now, boot facts.Trial, others []facts.CounterDrop) (list []record.Dro
 	return list, by
 }
 
-// forOthers judges packets for other MAC addresses, which may be a peer's answers to a probe.
-func forOthers(h *facts.Host, name, verdict, why string) (string, string) {
-	if peer := h.Strayed(name); peer != "" {
-		return facts.Unknown, "for another MAC address: answers of " + peer +
-			", if it or the router has a wrong neighbour entry for this host, or flooded by a switch"
-	}
-	return verdict, why
-}
-
 func dropped(h *facts.Host, others []facts.CounterDrop) (list []record.Drop) {
-	add := func(where, counter string, n uint64, of facts.Tally, verdict, why string) {
+	add := func(n uint64, of facts.Tally, d record.Drop) {
 		if n > 0 {
-			list = append(list, record.Drop{Host: h.Name, Where: where, Counter: counter, Packets: int64(n),
-				Verdict: verdict, Why: why, Again: !h.Boot && h.Named[of] >= n})
+			d.Host, d.Packets, d.Again = h.Name, int64(n), !h.Boot && h.Named[of] >= n
+			list = append(list, d)
 		}
 	}
 	for _, c := range h.Counted {
-		of := func(counter string, n uint64, verdict, why string) {
-			add(c.Interface, counter, n, facts.Tally{Name: c.Interface, Counter: counter}, verdict, why)
+		of := func(counter string, n uint64, verdict, kind, named string) {
+			add(n, facts.Tally{Name: c.Interface, Counter: counter},
+				record.Drop{Where: c.Interface, Counter: counter, Verdict: verdict, Kind: kind, Named: named})
 		}
-		of("rx_missed_errors", c.RxMissed, facts.Harmful, "the receive ring was full")
-		refused := "damaged or too long"
+		of("rx_missed_errors", c.RxMissed, facts.Harmful, record.DropRing, "")
+		refused := record.DropDamaged
 		if h.Tunnel(c.Interface) != "" {
-			refused = "refused by the tunnel"
+			refused = record.DropRefused
 		}
 		counter, n := facts.Damaged(c)
 		if c.RxCRC <= c.RxErrors {
 			counter, n = "rx_errors", min(c.RxErrors, n+c.RxLength)
 		}
-		of(counter, n, facts.Harmful, refused)
-		verdict, why := forOthers(h, c.Interface, facts.Harmless, "for other MAC addresses")
-		of("rx_otherhost_dropped", c.RxOtherhost, verdict, why)
-		of("rx_nohandler", c.RxNoHandler, facts.Harmless, "on a standby member")
-		of("rx_dropped", c.RxDropped, facts.Unknown,
-			"larger than the MTU, of a VLAN or protocol that nothing handles, or for want of room")
-		of("tx_dropped", c.TxDropped, facts.Harmful, "not sent")
-		of("tx_errors", c.TxErrors, facts.Harmful, "not sent")
+		of(counter, n, facts.Harmful, refused, "")
+		verdict, peer := facts.Harmless, h.Strayed(c.Interface)
+		if peer != "" {
+			verdict = facts.Unknown
+		}
+		of("rx_otherhost_dropped", c.RxOtherhost, verdict, record.DropOtherAddress, peer)
+		of("rx_nohandler", c.RxNoHandler, facts.Harmless, record.DropStandby, "")
+		of("rx_dropped", c.RxDropped, facts.Unknown, record.DropUnhandled, "")
+		of("tx_dropped", c.TxDropped, facts.Harmful, record.DropUnsent, "")
+		of("tx_errors", c.TxErrors, facts.Harmful, record.DropUnsent, "")
 	}
 	for _, q := range h.Queued {
+		row := record.Drop{Where: q.Interface, Counter: "qdisc " + q.Kind + " dropped"}
 		switch {
 		case !q.Queues():
-			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops,
-				facts.Tally{Name: q.Interface, Counter: facts.FilterDropped}, facts.Unknown,
-				"a tc filter drops: tc -s filter show dev "+q.Interface+" ingress, and egress")
+			row.Verdict, row.Kind, row.Named = facts.Unknown, record.DropFilter, q.Interface
+			add(q.Drops, facts.Tally{Name: q.Interface, Counter: facts.FilterDropped}, row)
 		case !q.InnerOf:
-			add(q.Interface, "qdisc "+q.Kind+" dropped", q.Drops, facts.Tally{Name: q.Interface, Counter: "qdisc"},
-				facts.Harmful,
-				"the queue was full, or longer than its target")
+			row.Verdict, row.Kind = facts.Harmful, record.DropQueue
+			add(q.Drops, facts.Tally{Name: q.Interface, Counter: "qdisc"}, row)
 		}
 	}
 	grown, _ := nftDroppers(h)
 	for _, r := range grown {
-		add(fmt.Sprintf("%s %s %s", r.Family, r.Table, r.Chain),
-			strings.TrimPrefix(r.Place(), fmt.Sprintf("%s %s %s ", r.Family, r.Table, r.Chain)), nftGrown(h, r),
-			facts.Tally{Name: "", Counter: facts.NftDropped}, facts.Unknown, "a firewall rule: "+r.Text)
+		chain := strings.Join([]string{r.Family, r.Table, r.Chain}, " ")
+		add(nftGrown(h, r), facts.Tally{Name: "", Counter: facts.NftDropped},
+			record.Drop{Where: chain, Counter: strings.TrimPrefix(r.Place(), chain+" "), Verdict: facts.Unknown,
+				Kind: record.DropRule, Named: r.Text})
 	}
-	verdict, why := facts.Harmful, "the CPU's backlog was full"
+	verdict, kind := facts.Harmful, record.DropBacklog
 	if h.Shared {
-		verdict, why = facts.Unknown,
-			why+"; most packets that the CPUs took came by no interface of this host, but in other network namespaces or by the loopback"
+		verdict, kind = facts.Unknown, record.DropSharedBacklog
 	}
 	for _, m := range h.Reading.End.Softnet {
 		n := m.Dropped
@@ -128,12 +123,12 @@ func dropped(h *facts.Host, others []facts.CounterDrop) (list []record.Drop) {
 		}); i >= 0 {
 			n -= min(n, h.Reading.Begin.Softnet[i].Dropped)
 		}
-		add(fmt.Sprintf("CPU %d", m.CPU), "softnet_stat dropped", n,
-			facts.Tally{Name: "", Counter: facts.SoftnetDropped}, verdict, why)
+		add(n, facts.Tally{Name: "", Counter: facts.SoftnetDropped}, record.Drop{Where: fmt.Sprintf("CPU %d", m.CPU),
+			Counter: "softnet_stat dropped", Verdict: verdict, Kind: kind})
 	}
-	snmp := func(name, verdict, why string) {
-		protocol, counter, _ := strings.Cut(name, ".")
-		add(protocol, counter, uint64(h.Grown(name)), facts.Tally{Name: "", Counter: name}, verdict, why)
+	snmp := func(name string, d record.Drop) {
+		d.Where, d.Counter, _ = strings.Cut(name, ".")
+		add(uint64(h.Grown(name)), facts.Tally{Name: "", Counter: name}, d)
 	}
 	for _, g := range others {
 		var apart *fact.Apart
@@ -144,12 +139,9 @@ func dropped(h *facts.Host, others []facts.CounterDrop) (list []record.Drop) {
 			}
 		}
 		for _, name := range g.Counters {
-			before := len(list)
-			if snmp(name, g.Verdict, ""); len(list) > before {
-				list[before].Cause, list[before].Apart = g.Cause, apart
-			}
+			snmp(name, record.Drop{Verdict: g.Verdict, Cause: g.Cause, Apart: apart})
 		}
 	}
-	snmp("TcpExt.IPReversePathFilter", facts.Harmful, "the strict reverse-path filter")
+	snmp("TcpExt.IPReversePathFilter", record.Drop{Verdict: facts.Harmful, Kind: record.DropReversePath})
 	return list
 }

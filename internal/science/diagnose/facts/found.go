@@ -26,3 +26,14 @@ func (h *Host) Counter(name string, n int64) fact.Counter {
 	}
 	return c
 }
+
+// Time is between the readings of the host, or since its boot.
+func (h *Host) Time() fact.Time { return h.TimeOver(h.OverS) }
+
+// TimeOver is the same for what was read so many seconds apart.
+func (h *Host) TimeOver(seconds float64) fact.Time {
+	if h.Boot {
+		return fact.Time{Boot: true}
+	}
+	return fact.Time{OverS: seconds}
+}

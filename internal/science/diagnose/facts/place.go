@@ -20,15 +20,8 @@ func OnePlace(places ...string) [][]string {
 
 // Device are the places of an interface: itself, and those that it is made of or on.
 func (h *Host) Device(name string) (places []string) {
-	if name == "" {
-		return nil
-	}
-	places = []string{"dev " + name}
-	nic := h.Port(record.InterfaceSnapshot{Interface: name}).NIC
-	for _, i := range h.Reading.Snapshot.Interfaces {
-		if i.Master == name || nic.VLAN != 0 && i.Index != 0 && i.Index == nic.Peer {
-			places = append(places, "dev "+i.Interface)
-		}
+	for _, t := range h.Devices(name) {
+		places = append(places, t.Place())
 	}
 	return places
 }

@@ -33,7 +33,7 @@ func Unanswered(c record.Connection) bool {
 	return c.State == "SYN-SENT" && c.Info != nil && (c.Info.Retransmits > 0 || c.Info.Backoff > 0)
 }
 
-// most is how many sockets are evidence of one finding.
+// most is how many sockets, or kinds of dropped packets, are evidence of one finding.
 const most = 4
 
 // listeners are the sockets of which a condition holds, as evidence.

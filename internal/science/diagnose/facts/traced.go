@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 )
 
@@ -42,6 +43,18 @@ func tallyOf(d record.KernelDrop, counter string) Tally {
 		return Tally{"", counter}
 	}
 	return Tally{d.Interface, counter}
+}
+
+// Dropped are packets that the kernel dropped between the readings, of at most four kinds, as
+// evidence.
+func (h *Host) Dropped(where func(record.KernelDrop) bool) (list []any) {
+	for _, d := range h.Traced {
+		if len(list) < most && where(d) {
+			list = append(list, fact.Dropped{Interface: d.Interface, Direction: d.Direction, Packets: d.Packets,
+				Protocol: d.Protocol, OverS: h.OverS, Reason: d.Reason, Place: d.Place})
+		}
+	}
+	return list
 }
 
 // Harms reports whether a counter counts packets that were dropped for a reason that is not harmless.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -83,8 +84,9 @@ func TestLLDP(t *testing.T) {
 	s.Reading.End.Interfaces[0].RxErrors, s.Reading.End.Interfaces[0].RxCRC = 4, 4
 	s.State.Clock = &record.ClockSource{Source: "tsc"} // not synchronised
 	for _, f := range diagnose.Hosts([]record.HostSnapshot{s}).Findings {
-		if got, want := slices.Contains(f.Evidence, "eth0 is connected to port Gi1/0/7 of sw1 (LLDP)"),
-			f.ID == "interface-errors"; got != want || strings.Contains(strings.Join(f.Evidence, " "), "Gi1/0/8") {
+		at := func(one fact.Fact) bool { return one.Is == fact.Cable{Interface: "eth0", Place: "port Gi1/0/7 of sw1"} }
+		if got, want := slices.ContainsFunc(f.Facts, at), f.ID == "interface-errors"; got != want ||
+			strings.Contains(diagnosetest.Facts(f), "Gi1/0/8") {
 			t.Errorf("%+v", f)
 		}
 	}

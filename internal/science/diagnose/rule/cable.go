@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -23,6 +24,10 @@ func cabled(f facts.Trial, findings []record.Finding) {
 		}
 	}
 	for i, finding := range findings {
+		if finding.IsData() {
+			connected(&findings[i], ports[finding.Host])
+			continue
+		}
 		var rows []string
 		for _, word := range words(strings.Join(append([]string{finding.Summary}, finding.Evidence...), " ")) {
 			for _, place := range ports[finding.Host][word] {
@@ -37,4 +42,27 @@ func cabled(f facts.Trial, findings []record.Finding) {
 		}
 		findings[i].Evidence = slices.Concat(finding.Evidence, rows)
 	}
+}
+
+// connected is the same for a finding that is data; ports are those of the interfaces of its host.
+func connected(f *record.Finding, ports map[string][]string) {
+	names := []string{f.About.Interface}
+	for _, one := range f.Facts {
+		switch is := one.Is.(type) {
+		case fact.Named:
+			names = append(names, is.Names()...)
+		case fact.Text:
+			names = append(names, words(is.Text)...)
+		}
+	}
+	var cables []any
+	for _, name := range names {
+		for _, place := range ports[name] {
+			var cable any = fact.Cable{Interface: name, Place: place}
+			if len(cables) < 2 && !slices.Contains(cables, cable) {
+				cables = append(cables, cable)
+			}
+		}
+	}
+	f.With(f.Host, cables...)
 }

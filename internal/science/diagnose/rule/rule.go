@@ -112,11 +112,6 @@ func (s *Set) Described() (list []Description) {
 	return list
 }
 
-// SamePlace reports whether two findings are about one thing.
-func SamePlace(a, b record.Finding) bool {
-	return len(a.Places) > 0 && len(b.Places) > 0 && a.Places[0][0] == b.Places[0][0]
-}
-
 // Found is a finding about an interface, with its places and with the fix of its host.
 func Found(p facts.Port, confidence, summary, reference string, evidence []string, fix ...string) *record.Finding {
 	return &record.Finding{Host: p.Host.Name, Confidence: confidence, Summary: summary, Evidence: evidence,

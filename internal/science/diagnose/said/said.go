@@ -40,9 +40,6 @@ func Over(h *facts.Host, seconds float64) string {
 	return " in " + unit.FormatSeconds(seconds)
 }
 
-// DropReasons is where the kernel explains its reasons for drops.
-const DropReasons = "Linux include/net/dropreason-core.h"
-
 // tracedRow is one kind of drops as evidence.
 func tracedRow(h *facts.Host, d record.KernelDrop) string {
 	row := strings.Join(strings.Fields(fmt.Sprintf("%s %s: %d %s packets", cmp.Or(d.Interface, "no interface"),
@@ -63,23 +60,6 @@ func TracedRows(h *facts.Host, where func(record.KernelDrop) bool) (rows []strin
 		}
 	}
 	return rows
-}
-
-// Behind are the reasons that are behind the growth of a counter of an interface, harmless ones
-// left out.
-func Behind(h *facts.Host, t facts.Tally) []string {
-	return TracedRows(h, func(d record.KernelDrop) bool { return facts.Harms(d, t) })
-}
-
-// Meanings say what those reasons mean, of at most four.
-func Meanings(h *facts.Host, t facts.Tally) (lines []string) {
-	for _, d := range h.Traced {
-		if line := d.Reason + ": " + facts.ReasonOf(d).Why; facts.Harms(d, t) && len(lines) < 4 &&
-			!slices.Contains(lines, line) {
-			lines = append(lines, line)
-		}
-	}
-	return lines
 }
 
 // Number is a small number as a word.
@@ -166,9 +146,8 @@ func Unread(h *facts.Host) (rows []string, found bool) {
 
 // References that several families have.
 const (
-	SNMPCounters = "Linux Documentation/networking/snmp_counter.rst"
-	IPSysctl     = "Linux Documentation/networking/ip-sysctl.rst"
-	NetSysctl    = "Linux Documentation/admin-guide/sysctl/net.rst"
+	IPSysctl  = "Linux Documentation/networking/ip-sysctl.rst"
+	NetSysctl = "Linux Documentation/admin-guide/sysctl/net.rst"
 )
 
 // References about NICs.

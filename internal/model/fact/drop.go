@@ -1,0 +1,82 @@
+package fact
+
+// Facts about packets that were dropped, and about cables.
+type (
+	// Dropped are packets that the kernel dropped for one reason (kfree_skb).
+	Dropped struct {
+		Interface string  `json:"interface,omitempty"` // empty: none
+		Direction string  `json:"direction,omitempty"` // rx, tx; empty: not known
+		Packets   int64   `json:"packets"`
+		Protocol  string  `json:"protocol,omitempty"`
+		OverS     float64 `json:"over_s"`
+		Reason    string  `json:"reason"`          // of enum skb_drop_reason, without its prefix
+		Place     string  `json:"place,omitempty"` // the kernel's function
+	}
+	// WrongChecks are those frames of a counter that had a wrong frame check sequence.
+	WrongChecks struct {
+		Interface string `json:"interface"`
+		Frames    uint64 `json:"frames"`
+	}
+	// Qdisc is what a queueing discipline did.
+	Qdisc struct {
+		Interface    string `json:"interface"`
+		Kind         string `json:"kind"`
+		Handle       string `json:"handle"`
+		Dropped      uint64 `json:"dropped"`
+		Sent         uint64 `json:"sent"`
+		OverLimit    uint64 `json:"over_limit"`
+		WaitingBytes uint64 `json:"waiting_bytes"` // now
+		Time
+	}
+	// FirewallRule is a rule of nftables that drops.
+	FirewallRule struct {
+		Place   string `json:"place"` // "inet filter input handle 7"
+		Text    string `json:"text"`
+		Counted bool   `json:"counted,omitempty"` // it has a counter
+	}
+	// RuleCounter is by how much the counter of a rule grew.
+	RuleCounter struct {
+		Packets uint64 `json:"packets"`
+		Time
+	}
+	// FirewallSet is a set of nftables with a bound.
+	FirewallSet struct {
+		Name     string `json:"name"`
+		Elements int    `json:"elements"`
+		Size     int    `json:"size"`
+	}
+	// FirewallQuota is a quota of nftables.
+	FirewallQuota struct {
+		Name  string `json:"name"`
+		Bytes uint64 `json:"bytes"`
+		Quota uint64 `json:"quota_bytes"`
+	}
+	// Cable is the port to which an interface is connected (LLDP).
+	Cable struct {
+		Interface string `json:"interface"`
+		Place     string `json:"place"`
+	}
+)
+
+var (
+	_ = is[Dropped]("dropped")
+	_ = is[WrongChecks]("wrong_checks")
+	_ = is[Qdisc]("qdisc")
+	_ = is[FirewallRule]("firewall_rule")
+	_ = is[RuleCounter]("rule_counter")
+	_ = is[FirewallSet]("firewall_set")
+	_ = is[FirewallQuota]("firewall_quota")
+	_ = is[Cable]("cable")
+)
+
+// Names returns the interface.
+func (d Dropped) Names() []string { return []string{d.Interface} }
+
+// Names returns the interface.
+func (w WrongChecks) Names() []string { return []string{w.Interface} }
+
+// Names returns the interface.
+func (q Qdisc) Names() []string { return []string{q.Interface} }
+
+// Names returns the interface.
+func (c Cable) Names() []string { return []string{c.Interface} }

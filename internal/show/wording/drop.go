@@ -1,0 +1,173 @@
+package wording
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+// dropReasons is where the kernel explains its reasons for drops.
+const dropReasons = "Linux include/net/dropreason-core.h"
+
+// filters gives a cause of packets that a filter drops its words.
+func filters(c cause.Of[cause.Direction], by, reasons, reference, fix string) struct{} {
+	return say(c, words[cause.Direction]{
+		summary: func(f record.Finding, a cause.Direction) string {
+			of := map[string]string{"rx": "that arrive by ", "tx": "that are to leave by ", "": "of "}[a.Direction]
+			return by + " drops packets " + of + cmp.Or(f.About.Interface, "this host")
+		},
+		fix:  []string{fix},
+		read: reference + "; " + dropReasons,
+		found: "The kernel dropped packets of an interface by " + by + " (" + reasons +
+			"); likely from ten on that are to be sent, or that are at least a hundredth of those received.",
+	})
+}
+
+var (
+	_ = filters(cause.NetfilterDrop, "a firewall rule (netfilter)", "NETFILTER_DROP", "nft(8); iptables(8)",
+		"nft list ruleset, or iptables-save -c and ip6tables-save -c: a rule with a counter, or with log, shows which one; accept what is to pass before it")
+	_ = filters(cause.TCDrop, "a tc filter",
+		"TC_INGRESS, TC_EGRESS, TC_COOKIE_ERROR, TC_CHAIN_NOTFOUND, TC_RECLASSIFY_LOOP", "tc(8)",
+		"tc -s filter show dev DEV ingress, and egress or parent of its qdisc: change the filter that drops, or remove it")
+	_ = say(cause.FirewallDrop, words[cause.FirewallRule]{
+		summary: func(_ record.Finding, a cause.FirewallRule) string {
+			return "a firewall rule drops packets: " + ruleOf(a).Place()
+		},
+		fixed: func(_ record.Finding, a cause.FirewallRule) []string {
+			chain := fmt.Sprintf("%s %s %s", a.Family, a.Table, a.Chain)
+			remove := "nft delete rule " + ruleOf(a).Place()
+			if a.Handle == 0 {
+				remove = fmt.Sprintf("nft chain %s '{ policy accept; }'", chain)
+			}
+			return []string{fmt.Sprintf("nft -a list chain %s; accept what is to pass before it, or: %s", chain, remove)}
+		},
+		read:  "nft(8)",
+		found: "The counter of a rule of nftables that drops or rejects grew, or that of a chain whose policy does; likely from ten packets on that are to be sent, or that are at least a hundredth of those received.",
+	})
+	_ = say(cause.NftSetFull, words[cause.FirewallObject]{
+		summary: func(_ record.Finding, a cause.FirewallObject) string {
+			return "a set of the firewall is nearly full: " + a.String()
+		},
+		fixed: func(_ record.Finding, a cause.FirewallObject) []string {
+			return []string{fmt.Sprintf("nft list set %s; a larger size, or a timeout of its elements", a)}
+		},
+		read:  "nft(8), SETS",
+		found: "A set of nftables has at least 90 % of the elements that it may have: rules that add to it do nothing more.",
+	})
+	_ = say(cause.NftQuotaUsed, words[cause.FirewallObject]{
+		summary: func(_ record.Finding, a cause.FirewallObject) string {
+			return "a quota of the firewall is used up: " + a.String()
+		},
+		fixed: func(_ record.Finding, a cause.FirewallObject) []string {
+			return []string{fmt.Sprintf("nft list quota %s; nft reset quota %[1]s begins it anew", a)}
+		},
+		read:  "nft(8), QUOTA",
+		found: "A named quota of nftables is used up: rules that refer to it match, or do no longer.",
+	})
+	_ = say(cause.QdiscDrop, words[cause.Qdisc]{
+		summary: func(f record.Finding, a cause.Qdisc) string {
+			return fmt.Sprintf("the queue of %s (%s) drops packets", f.About.Interface, a.Kind)
+		},
+		fix:     []string{"a full link drops by design: then none; otherwise a longer queue (limit) or a higher rate of the shaper: tc -s qdisc show dev DEV"},
+		readFor: func(a cause.Qdisc) string { return "tc(8); tc-" + a.Kind + "(8)" },
+		found:   "A queueing discipline other than ingress and clsact dropped packets, at least one in 100,000; certain from ten on.",
+	})
+
+	_ = spell(func(_ string, d fact.Dropped) string {
+		text := strings.Join(strings.Fields(fmt.Sprintf("%s %s: %d %s packets", cmp.Or(d.Interface, "no interface"),
+			d.Direction, d.Packets, d.Protocol)), " ")
+		// also of counters since the boot: it is traced between the readings
+		text += " dropped in " + unit.FormatSeconds(d.OverS) + " for " + d.Reason
+		if d.Place != "" {
+			text += " in " + d.Place
+		}
+		return strings.Replace(text, " :", ":", 1)
+	})
+	_ = spell(func(_ string, q fact.Qdisc) string {
+		return fmt.Sprintf("%s %s on %s: %d dropped%s, %d sent, %d over the limit; %s wait now", q.Kind, q.Handle,
+			q.Interface, q.Dropped, within(q.OverS, q.Boot), q.Sent, q.OverLimit,
+			unit.FormatBytes(float64(q.WaitingBytes)))
+	})
+	_ = spell(func(_ string, r fact.FirewallRule) string {
+		if !r.Counted {
+			return fmt.Sprintf("perhaps by %s, which has no counter: %s", r.Place, r.Text)
+		}
+		return r.Place + ": " + r.Text
+	})
+	_ = spell(func(_ string, c fact.RuleCounter) string {
+		return fmt.Sprintf("its counter grew by %d packets%s", c.Packets, within(c.OverS, c.Boot))
+	})
+	_ = spell(func(_ string, s fact.FirewallSet) string {
+		return fmt.Sprintf("%s: %d of %d elements", s.Name, s.Elements, s.Size)
+	})
+	_ = spell(func(_ string, q fact.FirewallQuota) string {
+		return fmt.Sprintf("%s: %d of %d bytes", q.Name, q.Bytes, q.Quota)
+	})
+	_ = spell(func(_ string, c fact.Cable) string {
+		return fmt.Sprintf("%s is connected to %s (LLDP)", c.Interface, c.Place)
+	})
+)
+
+func ruleOf(a cause.FirewallRule) record.NftRule {
+	return record.NftRule{Family: a.Family, Table: a.Table, Chain: a.Chain, Handle: a.Handle}
+}
+
+// Drops are rows of the drop table with their words.
+func Drops(list []record.Drop) []record.Drop {
+	for i, d := range list {
+		if d.Why != "" { // of an earlier version
+			continue
+		}
+		if list[i].Why = why(d); d.MoreRules > 0 {
+			list[i].Place += fmt.Sprintf(" and %d more rules", d.MoreRules)
+		}
+	}
+	return list
+}
+
+// why says why packets were dropped.
+func why(d record.Drop) string {
+	switch {
+	case d.Kind == record.DropFilter:
+		return fmt.Sprintf("a tc filter drops: tc -s filter show dev %s ingress, and egress", d.Named)
+	case d.Kind == record.DropRule:
+		return "a firewall rule: " + d.Named
+	case d.Kind == record.DropOtherAddress && d.Named != "":
+		return fmt.Sprintf("for another MAC address: answers of %s, if it or the router has a wrong neighbour entry for this host, or flooded by a switch", d.Named)
+	case d.Kind != "":
+		return cmp.Or(kinds[d.Kind], d.Kind)
+	case d.Cause == "":
+		return meaning(d.Counter)
+	}
+	switch text := causes[d.Cause].summary(record.Finding{}); {
+	case d.Apart == nil:
+		return text
+	case d.Apart.All:
+		return apart[d.Apart.Cause]
+	default:
+		return fmt.Sprintf("%s; up to %d: %s", text, d.Apart.Packets, apart[d.Apart.Cause])
+	}
+}
+
+// kinds say what dropped packets.
+var kinds = map[string]string{
+	record.DropRing:         "the receive ring was full",
+	record.DropDamaged:      "damaged or too long",
+	record.DropRefused:      "refused by the tunnel",
+	record.DropOtherAddress: "for other MAC addresses",
+	record.DropStandby:      "on a standby member",
+	record.DropUnhandled:    "larger than the MTU, of a VLAN or protocol that nothing handles, or for want of room",
+	record.DropUnsent:       "not sent",
+	record.DropQueue:        "the queue was full, or longer than its target",
+	record.DropBacklog:      backlogFull,
+	record.DropSharedBacklog: backlogFull +
+		"; most packets that the CPUs took came by no interface of this host, but in other network namespaces or by the loopback",
+	record.DropReversePath: "the strict reverse-path filter",
+}
+
+const backlogFull = "the CPU's backlog was full"
