@@ -22,6 +22,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/message"
 	"linerate/internal/model/record"
+	"linerate/internal/show/wording"
 )
 
 // own is a part of linerate in a host that Wired or PlainPair has made.
@@ -92,6 +93,7 @@ func serveClients(args []string) error {
 
 // Measure measures from a host to one that serves. What the options do not say is as it is
 // without flags of `linerate measure`, but for the congestion control, which is cubic.
+// The findings have words.
 func Measure(t *testing.T, host string, o measure.Options) (run *record.Run, err error) {
 	t.Helper()
 	o.Duration, o.Warmup = cmp.Or(o.Duration, 10*time.Second), cmp.Or(o.Warmup, time.Second)
@@ -127,6 +129,9 @@ func Measure(t *testing.T, host string, o measure.Options) (run *record.Run, err
 		run, err = measure.Conduct(ctx, bus.Pipes(out, in), o)
 		return err
 	})
+	if run != nil {
+		run = wording.Run(run)
+	}
 	return run, err
 }
 

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/model/study"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/trust"
+	"linerate/internal/show/wording"
 )
 
 // Fuller is how much more than it carries a link may be counted to have carried in a window of
@@ -39,8 +40,8 @@ type Study struct {
 	Notebook   string // path of the file to keep the run in; empty: one that ends with the test
 }
 
-// Run runs a study and returns its result with all trials. If the test fails, it logs what the
-// machine did meanwhile.
+// Run runs a study and returns its result with all trials, and with the words of its findings. If the
+// test fails, it logs what the machine did meanwhile.
 func Run(t *testing.T, s Study) *record.Run {
 	t.Helper()
 	return Start(t, s)()
@@ -101,6 +102,9 @@ func begin(t *testing.T, s Study) func() (*record.Run, error) {
 	return func() (*record.Run, error) {
 		<-ended
 		NeedsTun(t, failed)
+		if made != nil {
+			made = wording.Run(made)
+		}
 		return made, failed
 	}
 }

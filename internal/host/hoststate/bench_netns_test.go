@@ -25,6 +25,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
+	"linerate/internal/show/wording"
 )
 
 // bench is a lab of hosts on one subnet, 10.0.0.0/24 and fd00::/64, whose switch is a bridge:
@@ -258,7 +259,7 @@ func (b *bench) diagnosed(act func(b *bench), hosts ...string) record.Evaluation
 			b.t.Fatal(err)
 		}
 	}
-	return diagnose.Hosts(snapshots)
+	return wording.Evaluation(diagnose.Hosts(snapshots))
 }
 
 func summary(e record.Evaluation) string {

@@ -16,6 +16,7 @@ import (
 	"linerate/internal/kernel/netlink"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
+	"linerate/internal/show/wording"
 )
 
 // fakeLLDP puts a program of the name lldpcli on the PATH, which is otherwise as it was.
@@ -159,7 +160,7 @@ func TestLLDPDaemon(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.State.LLDP = list
-		e := diagnose.Hosts([]record.HostSnapshot{s})
+		e := wording.Evaluation(diagnose.Hosts([]record.HostSnapshot{s}))
 		if i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "lldp-mtu" }); i < 0 ||
 			!strings.Contains(e.Findings[i].Evidence[0], n.Place()) {
 			t.Errorf("%s", summary(e))
