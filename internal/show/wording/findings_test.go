@@ -18,7 +18,7 @@ import (
 	"linerate/internal/science/diagnose"
 )
 
-var update = flag.Bool("update", false, "write testdata/findings.golden and the table of docs/doctor-rules.md")
+var update = flag.Bool("update", false, "write testdata/*.golden and the table of docs/doctor-rules.md")
 
 // input is what a test gave to Hosts, Diagnose or Around.
 type input struct {
@@ -37,7 +37,7 @@ func TestFindings(t *testing.T) {
 	var b bytes.Buffer
 	var trials []record.Finding // of one test
 	found, last := map[string]bool{}, ""
-	for i, in := range inputs(t) {
+	for i, in := range inputs[input](t, "inputs.jsonl.gz") {
 		if in.Test != last {
 			writeMerged(&b, trials)
 			trials, last = nil, in.Test
@@ -69,8 +69,14 @@ func TestFindings(t *testing.T) {
 			t.Errorf("no input for %s", r.ID)
 		}
 	}
+	compare(t, golden, b.String())
+}
+
+// compare compares a text with that of a file, and writes the file with -update.
+func compare(t *testing.T, golden, text string) {
+	t.Helper()
 	if *update {
-		if err := os.WriteFile(golden, b.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,7 +84,7 @@ func TestFindings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, expected := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
+	got, expected := strings.Split(text, "\n"), strings.Split(string(want), "\n")
 	section, differences := "", 0
 	for n := range max(len(got), len(expected)) {
 		line, other := "", ""
@@ -100,9 +106,10 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-func inputs(t *testing.T) (list []input) {
+// inputs are the lines of a file in testdata.
+func inputs[T any](t *testing.T, name string) (list []T) {
 	t.Helper()
-	file, err := os.Open("testdata/inputs.jsonl.gz")
+	file, err := os.Open("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +119,7 @@ func inputs(t *testing.T) (list []input) {
 		t.Fatal(err)
 	}
 	for d := json.NewDecoder(text); d.More(); {
-		var in input
+		var in T
 		if err := d.Decode(&in); err != nil {
 			t.Fatal(err)
 		}
