@@ -13,7 +13,7 @@ import (
 
 // dataOnly are directories whose findings are data: package wording says them in words.
 var dataOnly = []string{"internal/model/cause", "internal/model/fact", "internal/model/hint",
-	"internal/science/bottleneck", "internal/science/diagnose", "internal/science/trust", "internal/science/tuning"}
+	"internal/science/bottleneck", "internal/science/diagnose", "internal/science/tuning"}
 
 // stillWords are files and directories below them that still have sentences. The list only gets
 // shorter.
@@ -22,7 +22,7 @@ var stillWords = []string{"internal/science/bottleneck", "internal/science/diagn
 	"internal/science/diagnose/fix", "internal/science/diagnose/machine", "internal/science/diagnose/multipath",
 	"internal/science/diagnose/nic", "internal/science/diagnose/path", "internal/science/diagnose/route",
 	"internal/science/diagnose/rule", "internal/science/diagnose/said", "internal/science/diagnose/subnet",
-	"internal/science/trust", "internal/science/tuning"}
+	"internal/science/tuning"}
 
 // TestNoSentences: a text with two blanks is a sentence or a part of one, which stands in package
 // wording. Errors are texts, and are excepted, as are packages for tests.

@@ -3,6 +3,7 @@ package controltest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,7 +61,7 @@ func Start(t *testing.T, s Study) func() *record.Run {
 		t.Cleanup(func() {
 			for _, c := range made.Trust {
 				if t.Failed() && slices.Contains(ofTheMachine, c.Check) {
-					t.Logf("%s, passed %t: trial %d: %s", c.Check, c.Pass, c.Trial, c.Detail)
+					t.Logf("%s, passed %t: trial %d: %+v", c.Check, c.Pass, c.Trial, c.Facts)
 				}
 			}
 		})
@@ -225,7 +226,7 @@ func Failures(checks []record.Check) string {
 	var b strings.Builder
 	for _, c := range checks {
 		if !c.Pass && !slices.Contains(ofTheMachine, c.Check) {
-			b.WriteString(c.Check + ": " + c.Detail + "\n")
+			fmt.Fprintf(&b, "%s: %+v\n", c.Check, c.Facts)
 		}
 	}
 	return b.String()

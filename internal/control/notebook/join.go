@@ -2,6 +2,8 @@ package notebook
 
 import (
 	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"linerate/internal/model/flow"
@@ -43,11 +45,10 @@ func Join(run *record.Run) error {
 	}
 	run.Trials = trials
 	var checks []record.Check
-	seen := map[record.Check]bool{} // a failure is stored with each direction
-	for _, c := range run.Trust {
+	for _, c := range run.Trust { // a failure is stored with each direction
 		c.Trial = orders[c.Trial]
-		if !seen[c] {
-			seen[c], checks = true, append(checks, c)
+		if !slices.ContainsFunc(checks, func(other record.Check) bool { return reflect.DeepEqual(c, other) }) {
+			checks = append(checks, c)
 		}
 	}
 	run.Trust = checks

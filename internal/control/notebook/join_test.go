@@ -54,7 +54,7 @@ func TestJoin(t *testing.T) {
 			got, want) {
 			t.Errorf("got %q\nwant %q", got, want)
 		}
-		if want := []record.Check{{Check: "steady", Trial: 1}, {Check: "steady", Trial: 2}}; !slices.Equal(
+		if want := []record.Check{{Check: "steady", Trial: 1}, {Check: "steady", Trial: 2}}; !reflect.DeepEqual(
 			run.Trust, want) {
 			t.Errorf("checks %+v", run.Trust)
 		}

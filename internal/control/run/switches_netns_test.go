@@ -5,6 +5,7 @@ package run_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
@@ -228,7 +229,7 @@ func TestCachingSwitch(t *testing.T) {
 		for _, c := range run.Trust {
 			if c.Check == trust.Switch {
 				checked = true
-				if !c.Unevaluated || !strings.Contains(c.Detail, "port client-eth0 of sg300") {
+				if !c.Unevaluated || !strings.Contains(fmt.Sprint(c.Facts), "{sg300 client-eth0 ") {
 					t.Errorf("%+v", c)
 				}
 			}

@@ -17,8 +17,10 @@ type FindMax struct {
 	FailedAnsweredPerS float64     `json:"failed_answered_per_s,omitempty"`
 	Failed             []Condition `json:"failed,omitempty"`
 	BoundedBy          string      `json:"bounded_by,omitempty"`
-	// Generator is the trust check that failed there, where BoundedBy is the generator.
-	Generator string `json:"generator,omitempty"`
+	// Busy is the trust check that failed there, where BoundedBy is the generator, and Generator the
+	// same in words, which package wording adds.
+	Busy      *GeneratorCheck `json:"busy,omitempty"`
+	Generator string          `json:"generator,omitempty"`
 	// Why says why no rate was confirmed.
 	Why string `json:"why,omitempty"`
 	// ClosedLoopPerS were answered when each request followed the answer before it.
@@ -71,9 +73,17 @@ type FindMaxTrial struct {
 	FailedBy string `json:"failed_by,omitempty"`
 	// Conditions are those of the objective, with what was measured.
 	Conditions []Condition `json:"conditions,omitempty"`
-	// Generator is the failed trust check by which the generator, and not the server, may
-	// have been the limit; also of a trial that passed nevertheless.
-	Generator string `json:"generator,omitempty"`
+	// Busy is the failed trust check by which the generator, and not the server, may have been the
+	// limit; also of a trial that passed nevertheless. Generator is the same in words, which package
+	// wording adds; trials of an earlier version have nothing else.
+	Busy      *GeneratorCheck `json:"busy,omitempty"`
+	Generator string          `json:"generator,omitempty"`
+}
+
+// GeneratorCheck is a failed trust check of a trial of a search, or of its closed loop.
+type GeneratorCheck struct {
+	Check
+	InClosedLoop bool `json:"in_closed_loop,omitempty"`
 }
 
 // Unmet are the conditions that were not met.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 )
@@ -58,6 +59,18 @@ func UsableOf(h record.HostReading) Usable {
 
 // nicedLeast is the share of the time of niced programs that is worth a word.
 const nicedLeast = 0.05
+
+// Fact is how busy they were; nil: that is not known.
+func (u Usable) Fact() *fact.Load {
+	if u.CPUs == nil && u.Host == "" {
+		return nil
+	}
+	load := fact.Load{Host: u.Host, Usable: u.CPUs != nil, Busy: u.Busy}
+	if u.Niced >= nicedLeast {
+		load.Niced = u.Niced
+	}
+	return &load
+}
 
 // Beside names what niced programs had: ", beside niced programs' 83 %"; "": next to nothing.
 func (u Usable) Beside() string {

@@ -91,8 +91,8 @@ func (s Search) Outcome(made []record.FindMaxTrial, m record.Trial, checks []rec
 	t.Conditions = checked.Conditions
 	failed := func(check string) bool {
 		i := slices.IndexFunc(checks, func(c record.Check) bool { return c.Check == check && !c.Pass })
-		if i >= 0 {
-			t.Generator = cmp.Or(t.Generator, checks[i].Detail)
+		if i >= 0 && t.Busy == nil {
+			t.Busy = &record.GeneratorCheck{Check: checks[i]}
 		}
 		return i >= 0
 	}
@@ -115,8 +115,8 @@ func (s Search) Outcome(made []record.FindMaxTrial, m record.Trial, checks []rec
 		return strings.HasPrefix(c.Metric, "latency_")
 	})
 	hindered := late && (failed(trust.Steal) || failed(trust.Clock) || busy)
-	if closed := made[0]; late && !hindered && closed.Generator != "" && asked >= closed.AnsweredPerS*exhausted {
-		hindered, t.Generator = true, "in the closed loop "+closed.Generator
+	if closed := made[0]; late && !hindered && closed.Busy != nil && asked >= closed.AnsweredPerS*exhausted {
+		hindered, t.Busy = true, &record.GeneratorCheck{Check: closed.Busy.Check, InClosedLoop: true}
 	}
 	switch {
 	case hindered:
@@ -265,7 +265,7 @@ func (s Search) Conclude(made []record.FindMaxTrial, ended string) *record.FindM
 		last := at.up.last
 		f.FailedAtPerS, f.FailedAnsweredPerS, f.Failed = at.upper, last.AnsweredPerS, last.Unmet()
 		if f.BoundedBy = last.FailedBy; f.BoundedBy == record.BoundedByGenerator {
-			f.Generator = last.Generator
+			f.Busy = last.Busy
 		}
 	}
 	if at.low != nil {

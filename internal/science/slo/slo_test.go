@@ -40,8 +40,7 @@ func (s server) trial(asked float64, window time.Duration, random *rand.Rand) (m
 	late := s.p99(answered)
 	if s.generator > 0 && (asked > s.generator || closed && answered >= s.generator) {
 		answered = min(answered, s.generator)
-		checks = append(checks, record.Check{Check: trust.Generator,
-			Detail: "the busiest traffic thread took 99 % of a CPU"})
+		checks = append(checks, record.Check{Check: trust.Generator})
 	}
 	if answered < asked { // the queue grows
 		late += time.Duration((1 - answered/asked) * float64(window))
@@ -52,7 +51,7 @@ func (s server) trial(asked float64, window time.Duration, random *rand.Rand) (m
 	}
 	if s.stolen != nil && s.stolen() {
 		late *= 50
-		checks = append(checks, record.Check{Check: trust.Steal, Detail: "a hypervisor took 9 %"})
+		checks = append(checks, record.Check{Check: trust.Steal})
 	}
 	m.TransactionsPerS = answered
 	done := int64(answered * window.Seconds())
@@ -273,7 +272,7 @@ func TestGenerator(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	m, checks := busy.trial(0, time.Second, random)
 	closed := s.Outcome(nil, m, checks, 0, false)
-	if closed.Generator == "" || closed.Pass || closed.FailedBy != "" {
+	if closed.Busy == nil || closed.Pass || closed.FailedBy != "" {
 		t.Errorf("%+v", closed)
 	}
 	made := []record.FindMaxTrial{closed}
@@ -281,7 +280,7 @@ func TestGenerator(t *testing.T) {
 	for asked, by := range map[float64]string{3900: record.BoundedByGenerator, 2000: record.BoundedByObjective} {
 		m, checks := late.trial(asked, time.Second, random)
 		if o := s.Outcome(made, m, checks, asked, false); o.FailedBy != by || o.Pass ||
-			(o.Generator != "") != (by == record.BoundedByGenerator) {
+			(o.Busy != nil) != (by == record.BoundedByGenerator) {
 			t.Errorf("%g: %+v", asked, o)
 		}
 	}
@@ -289,9 +288,10 @@ func TestGenerator(t *testing.T) {
 	for _, check := range []string{trust.Generator, trust.Steal, trust.Clock} {
 		for capacity, pass := range map[float64]bool{1e6: true, 1000: false} {
 			m, _ := server{capacity: capacity, p99: always(time.Millisecond)}.trial(2000, time.Second, random)
-			checks := []record.Check{{Check: check, Detail: "busy"}}
+			checks := []record.Check{{Check: check}}
 			if o := s.Outcome(made, m, checks, 2000, false); o.Pass != pass || !pass &&
-				(o.FailedBy != record.BoundedByGenerator || o.Generator != "busy") {
+				(o.FailedBy != record.BoundedByGenerator || o.Busy == nil || o.Busy.Check.Check != check ||
+					o.Busy.InClosedLoop) {
 				t.Errorf("%s: %+v", check, o)
 			}
 		}
@@ -303,8 +303,8 @@ func TestErrors(t *testing.T) {
 	s := Search{Objective: wanted(t, both), Resolution: 0.05, Repeats: 3, Longest: time.Minute}
 	refusing := server{capacity: 1e6, p99: always(time.Millisecond), errors: func(float64) float64 { return 0.5 }}
 	m, _ := refusing.trial(2000, time.Second, rand.New(rand.NewPCG(1, 1)))
-	checks := []record.Check{{Check: trust.Generator, Detail: "busy"}}
-	if o := s.Outcome([]record.FindMaxTrial{{AnsweredPerS: 2000, Generator: "busy"}}, m, checks, 2000,
+	checks := []record.Check{{Check: trust.Generator}}
+	if o := s.Outcome([]record.FindMaxTrial{{AnsweredPerS: 2000, Busy: &record.GeneratorCheck{}}}, m, checks, 2000,
 		false); o.FailedBy != record.BoundedByObjective || o.Pass {
 		t.Errorf("%+v", o)
 	}

@@ -4,11 +4,11 @@
 package stacked
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
 	"linerate/internal/model/device"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -111,22 +111,20 @@ func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.Interf
 	return list
 }
 
-// Unknown says why the bytes of a flow on its host's interfaces are not known: the flow's interface
-// is carried by another one, which adds bytes, or it is a bridge over such an interface or over one
-// that repeats. Empty: they are known.
-func Unknown(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) string {
+// Unknown is the interface by which the bytes of a flow on its host's interfaces are not known: the
+// flow's own is carried by another one, which adds bytes, or it is a bridge over such an interface or
+// over one that repeats. nil: they are known.
+func Unknown(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) *fact.CarriedAgain {
 	for _, p := range own(h.Snapshot, f, receiving) {
 		for _, q := range h.Snapshot.Interfaces {
 			// A bridge's tun belongs to a virtual machine.
 			beneath := q.Master == p.Interface && q.Kind != "tun" && (carried(h, q, over) || repeats(h, q, over))
 			if q.Interface == p.Interface && carried(h, q, over) || beneath {
-				return fmt.Sprintf(
-					"%s: the packets of %s (%s) leave by another interface, which counts them again with headers of unknown length",
-					h.Host, q.Interface, q.Kind)
+				return &fact.CarriedAgain{Interface: q.Interface, Kind: q.Kind}
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // longerOverIPv6 is how much longer IPv6's header is than IPv4's (RFC 8200, RFC 791).

@@ -1,10 +1,8 @@
 package trust
 
 import (
-	"fmt"
-
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 )
 
@@ -34,13 +32,9 @@ func (a *account) addCounting(v view, h record.HostReading, d record.InterfaceDe
 	}
 	refresh := d.Counting.RefreshS
 	a.refreshS = max(a.refreshS, refresh)
-	if refresh > coarse*v.WindowS && a.unevaluated == "" {
-		driver := ""
-		if i := snapshotOf(h, d.Interface).Driver; i != "" {
-			driver = " (driver " + i + ")"
-		}
-		a.unevaluated = fmt.Sprintf("%s: the counters of %s%s are refreshed every %s, too rarely for a window of %s",
-			h.Host, d.Interface, driver, unit.FormatSeconds(refresh), unit.FormatSeconds(v.WindowS))
+	if refresh > coarse*v.WindowS && a.unevaluated == nil {
+		a.unevaluated = fact.RareCounters{Interface: d.Interface, Driver: snapshotOf(h, d.Interface).Driver,
+			RefreshS: refresh, WindowS: v.WindowS}
 	}
 }
 

@@ -1,41 +1,30 @@
 package trust
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 )
 
 // connected: every flow opened, unless the treatment allows otherwise.
 func connected(v view) (judged, bool) {
-	var missing []string
+	opened := fact.FlowsOpened{Flows: len(v.Flows), Meant: v.Unreachable}
 	for _, f := range v.Flows {
 		if !f.Connected {
-			text := fmt.Sprintf("%s from %s to %s", f.ID, f.From, f.To)
-			if f.Error != "" {
-				text += ": " + f.Error
-			}
-			missing = append(missing, text)
+			opened.Missing = append(opened.Missing, ended(f))
 		}
 	}
-	c := record.Check{Check: Connected, Pass: len(missing) == 0 || v.Unreachable}
-	switch {
-	case len(v.Flows) == 0:
-		c.Pass, c.Detail = false, "the trial has no flow"
-	case len(missing) == 0:
-		c.Detail = every(len(v.Flows)) + " connected"
-	case v.Unreachable:
-		c.Detail = fmt.Sprintf("%d of %d flows could not connect, as the treatment allows", len(missing), len(v.Flows))
-	default:
-		c.Detail = fmt.Sprintf("%d of %d flows could not connect (%s)", len(missing), len(v.Flows), some(missing))
-	}
-	return judged{c, float64(len(missing))}, true
+	c := record.Check{Check: Connected, Pass: len(v.Flows) > 0 && (len(opened.Missing) == 0 || v.Unreachable),
+		Facts: facts("", opened)}
+	return judged{c, float64(len(opened.Missing))}, true
+}
+
+func ended(f record.Flow) fact.FlowEnd {
+	return fact.FlowEnd{Flow: f.ID, From: f.From, To: f.To, Error: f.Error}
 }
 
 // alive: every flow that connected lasted through the window, unless an event of the study
@@ -43,7 +32,7 @@ func connected(v view) (judged, bool) {
 // other flow, it may as well have ended by itself. What flows get beside an attack is what is
 // studied.
 func alive(v view) (judged, bool) {
-	var lost, gone []string
+	var lost, gone []fact.FlowEnd
 	var at float64
 	n, seen := 0, 0
 	for _, f := range v.Flows {
@@ -61,53 +50,29 @@ func alive(v view) (judged, bool) {
 		if !f.Connected {
 			continue
 		}
-		text := fmt.Sprintf("%s from %s to %s", f.ID, f.From, f.To)
+		end := ended(f)
 		failed := f.Transactions != nil && f.Transactions.Failed > 0
 		if f.Alive && failed {
-			text += fmt.Sprintf(": %d transactions failed", f.Transactions.Failed)
-		}
-		if f.Error != "" {
-			text += ": " + f.Error
+			end.Failed = f.Transactions.Failed
 		}
 		o := slices.IndexFunc(f.Outages, func(o record.Outage) bool { return o.Withdrawn && !o.Resumed })
 		switch {
 		case !f.Alive && o >= 0 && seen > 1:
-			gone, at = append(gone, text), f.Outages[o].AtS
+			gone, at = append(gone, end), f.Outages[o].AtS
 		case !f.Alive || failed:
-			lost = append(lost, text)
+			lost = append(lost, end)
 		}
 	}
 	c := record.Check{Check: Alive, Pass: len(lost) == 0 || len(v.Attacks) > 0}
+	lasted := fact.FlowsLasted{Flows: n, Ended: lost}
 	switch {
 	case len(lost) > 0 && c.Pass:
-		c.Detail = fmt.Sprintf(
-			"%d of %d flows were broken off or not answered beside an attack, which is the result (%s)",
-			len(lost), n, some(lost))
-	case len(lost) > 0:
-		c.Detail = fmt.Sprintf("%d of %d flows ended before the window did (%s)", len(lost), n, some(lost))
-	case len(gone) > 0:
-		c.Detail = fmt.Sprintf(
-			"%d of %d flows ended after what happened at %g s, and nothing arrived by their path any more (%s)",
-			len(gone), n, at, some(gone))
-	default:
-		c.Detail = every(n) + " lasted through the window"
+		lasted.By = fact.ByAttack
+	case len(lost) == 0 && len(gone) > 0:
+		lasted.Ended, lasted.By, lasted.AtS = gone, fact.ByEvent, at
 	}
+	c.Facts = facts("", lasted)
 	return judged{c, float64(len(gone)) / float64(n)}, true
-}
-
-func every(flows int) string {
-	if flows == 1 {
-		return "the flow"
-	}
-	return fmt.Sprintf("all %d flows", flows)
-}
-
-// some joins at most three of a list.
-func some(list []string) string {
-	if len(list) > 3 {
-		list = append(list[:3:3], "…")
-	}
-	return strings.Join(list, "; ")
 }
 
 const (
@@ -130,15 +95,16 @@ const (
 // writes, and is the narrower of the two where it is known.
 func conservation(v view) (judged, bool) {
 	var received, written, acked float64
-	worst, worstText := 0.0, ""
-	consider := func(f record.Flow, used float64, format string, args ...any) {
+	var differ *fact.FlowDiffer
+	worst := 0.0
+	consider := func(f record.Flow, used float64, d fact.FlowDiffer) {
 		if used > worst {
-			worst, worstText = used, fmt.Sprintf("%s from %s to %s: ", f.ID, f.From, f.To)+fmt.Sprintf(format, args...)
+			d.Flow, d.From, d.To = f.ID, f.From, f.To
+			worst, differ = used, &d
 		}
 	}
-	compare := func(f record.Flow, excess, allowed float64, what string) {
-		by, most := bytes(excess, allowed)
-		consider(f, excess/allowed, "%s by %s, with up to %s in flight", what, by, most)
+	compare := func(f record.Flow, excess, allowed float64, counts string) {
+		consider(f, excess/allowed, fact.FlowDiffer{Counts: counts, Bytes: excess, Allowed: allowed})
 	}
 	n, lost := 0, int64(0)
 	for _, f := range v.Flows {
@@ -156,8 +122,8 @@ func conservation(v view) (judged, bool) {
 			// An answer is counted when it is written and when it is read; one for
 			// each connection may be on its way at an edge.
 			allowed := float64(x.Connections) + 1 + float64(x.Done)/v.WindowS*skew
-			consider(f, float64(x.Done-x.Answered)/allowed,
-				"%d transactions were done and %d answered, which may differ by %.0f", x.Done, x.Answered, allowed)
+			consider(f, float64(x.Done-x.Answered)/allowed, fact.FlowDiffer{Counts: fact.CountsAnswered, Done: x.Done,
+				Answered: x.Answered, Allowed: allowed})
 		}
 		unread := float64(unreadBytes)
 		switch {
@@ -177,7 +143,7 @@ func conservation(v view) (judged, bool) {
 			held = max(held, unreadBytes) + v.queued
 			lost += d.Lost
 			compare(f, float64(d.Received+d.Lost-d.Sent)*float64(d.Bytes), held+float64(f.CallBytes)+unread+edges,
-				"received and lost exceed sent")
+				fact.CountsLost)
 		}
 		if f.SenderInfo != nil {
 			held = max(held, float64(f.SenderInfo.SndCwnd)*float64(f.SenderInfo.SndMSS))
@@ -186,34 +152,27 @@ func conservation(v view) (judged, bool) {
 			continue // a network may double datagrams
 		}
 		compare(f, got-float64(f.WrittenBytes), held+max(oneWrite, float64(f.CallBytes))+unread+edges,
-			"received exceeds written")
+			fact.CountsWritten)
 		if f.SentBytes > 0 {
-			compare(f, got-float64(f.SentBytes), max(held, oneFrame)+unread+edges, "received exceeds sent")
+			compare(f, got-float64(f.SentBytes), max(held, oneFrame)+unread+edges, fact.CountsSent)
 		}
 		if f.SenderInfo == nil || f.SenderInfo.Lacking("bytes_acked") != "" {
 			continue // it is not known
 		}
 		acked += float64(f.AckedBytes)
 		flight := unread + perSecond*float64(f.SenderInfo.RTTUs)/1e6 + edges
-		compare(f, math.Abs(got-float64(f.AckedBytes)), flight, "received and acknowledged differ")
+		compare(f, math.Abs(got-float64(f.AckedBytes)), flight, fact.CountsAcknowledged)
 	}
 	if n == 0 {
 		return judged{}, false
 	}
 	c := record.Check{Check: Conservation, Pass: worst <= 1}
-	c.Detail = fmt.Sprintf("in the window senders wrote %s", unit.FormatBytes(written))
-	if lost > 0 {
-		c.Detail += fmt.Sprintf(", lost %d datagrams", lost)
+	moved := fact.BytesMoved{WrittenBytes: written, LostDatagrams: lost, AcknowledgedBytes: acked,
+		ReceivedBytes: received}
+	if !c.Pass {
+		moved.Differ = differ
 	}
-	if acked > 0 {
-		c.Detail += fmt.Sprintf(", had %s acknowledged", unit.FormatBytes(acked))
-	}
-	c.Detail += fmt.Sprintf(", and receivers read %s; ", unit.FormatBytes(received))
-	if c.Pass {
-		c.Detail += "sent and received bytes agree"
-	} else {
-		c.Detail += worstText
-	}
+	c.Facts = facts("", moved)
 	return judged{c, worst}, true
 }
 
@@ -232,10 +191,6 @@ func steady(v view) (judged, bool) {
 		return judged{}, false
 	}
 	requests := !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected && f.Transactions == nil })
-	spell := unit.FormatBytes
-	if requests {
-		spell = func(n float64) string { return unit.FormatCount(int64(math.Round(n))) + " transactions" }
-	}
 	var first, last float64
 	senders := map[string][2]float64{} // first and last, by sender
 	for _, f := range v.Flows {
@@ -264,15 +219,13 @@ func steady(v view) (judged, bool) {
 	}
 	drift := last/max(first, 1) - 1
 	c := record.Check{Check: Steady, Pass: math.Abs(drift) <= allowed}
-	by, most := percents(drift, allowed)
-	c.Detail = fmt.Sprintf("the last third of the window carried %s and the first %s: %s (allowed ±%s)", spell(last),
-		spell(first), signed(drift, by), most)
+	thirds := fact.Thirds{First: first, Last: last, Transactions: requests, Change: drift, Allowed: allowed}
 	if names := slices.Sorted(maps.Keys(senders)); len(names) == 2 && !c.Pass {
-		for i, name := range names {
+		for _, name := range names {
 			own := senders[name][1]/max(senders[name][0], 1) - 1
-			part, _ := percents(own, allowed)
-			c.Detail += fmt.Sprintf("%s %s sent %s", []string{";", ","}[i], name, signed(own, part))
+			thirds.Senders = append(thirds.Senders, fact.HostChange{Host: name, Change: own})
 		}
 	}
+	c.Facts = facts("", thirds)
 	return judged{c, math.Abs(drift) / allowed}, true
 }

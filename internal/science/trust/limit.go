@@ -2,10 +2,9 @@ package trust
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -17,7 +16,6 @@ import (
 // itself, and no interface beyond its link's rate.
 func limit(v view) (judged, bool) {
 	c := record.Check{Check: Limit, Pass: true}
-	var said []string
 	used := -1.0
 	if v.LimitBps > 0 {
 		doubt := 0.0
@@ -27,32 +25,30 @@ func limit(v view) (judged, bool) {
 		allowed := v.overLimit() + doubt/v.WindowS + v.saved()*8/v.WindowS/v.LimitBps
 		share := v.GoodputBps / v.LimitBps
 		c.Pass, used = share <= 1+allowed, share
-		part, most := percents(share, 1+allowed)
-		said = append(said, fmt.Sprintf("goodput %s is %s of the limit %s (allowed %s)", unit.FormatRate(v.GoodputBps),
-			part, unit.FormatRate(v.LimitBps), most))
+		c.Facts = facts("", fact.LimitShare{Bps: v.GoodputBps, LimitBps: v.LimitBps, Share: share,
+			Allowed: 1 + allowed})
 	}
-	for _, worst := range []func() (string, float64){v.fastestFlow, v.fastestInterface} {
-		text, excess := worst()
+	for _, worst := range []func() (any, float64){v.fastestFlow, v.fastestInterface} {
+		fastest, excess := worst()
 		used = max(used, excess)
 		if excess > 1 {
 			c.Pass = false
-			said = append(said, text)
+			c.Facts = append(c.Facts, facts("", fastest)...)
 		}
 	}
 	if used < 0 {
 		return judged{}, false
 	}
-	if len(said) == 0 {
-		said = append(said, "no flow is above the limit of its path, no interface above its link's rate")
+	if c.Facts == nil {
+		c.Facts = facts("", fact.BelowLimit{})
 	}
-	c.Detail = strings.Join(said, "; ")
 	return judged{c, used}, true
 }
 
 // fastestFlow is the flow that comes nearest to the limit of its own path or
 // exceeds it by most, and its part of what is allowed; below 0: no flow has a
 // limit. A flow whose bytes were not on its path took another one.
-func (v view) fastestFlow() (text string, used float64) {
+func (v view) fastestFlow() (share any, used float64) {
 	used = -1
 	for _, f := range v.Flows {
 		if f.LimitBps <= 0 || !f.Connected || v.elsewhere(f) {
@@ -61,14 +57,14 @@ func (v view) fastestFlow() (text string, used float64) {
 		got := f.GoodputBps / 8 * v.WindowS
 		slack := v.unread(f) + v.bucket(f).bytes + v.absorbed(f) + paced(f) + got/v.WindowS*v.skew[f.To]
 		most := f.LimitBps/8*v.WindowS*(1+limitTolerance+v.uncounted[f.ID]) + slack
-		if share := got / most; share > used {
-			used = share
-			part, allowed := percents(f.GoodputBps/f.LimitBps, most*8/v.WindowS/f.LimitBps)
-			text = fmt.Sprintf("%s from %s to %s: %s is %s of the limit of its own path, %s (allowed %s)",
-				f.ID, f.From, f.To, unit.FormatRate(f.GoodputBps), part, unit.FormatRate(f.LimitBps), allowed)
+		if got/most > used {
+			used = got / most
+			share = fact.FlowLimitShare{Flow: f.ID, From: f.From, To: f.To, LimitShare: fact.LimitShare{
+				Bps: f.GoodputBps, LimitBps: f.LimitBps, Share: f.GoodputBps / f.LimitBps,
+				Allowed: most * 8 / v.WindowS / f.LimitBps}}
 		}
 	}
-	return text, used
+	return share, used
 }
 
 // uncountedHeaders are, by flow, the share by which it may exceed its limit because a token
@@ -245,7 +241,7 @@ func (v view) saved() float64 {
 
 // fastestInterface is fastestFlow for the interfaces of the topology and their links'
 // rates.
-func (v view) fastestInterface() (text string, used float64) {
+func (v view) fastestInterface() (share any, used float64) {
 	used = -1
 	for load := range limits.Loads(v.Hosts, v.topology) {
 		rate := float64(load.Shape.Rate)
@@ -253,14 +249,13 @@ func (v view) fastestInterface() (text string, used float64) {
 			continue
 		}
 		most := rate*(1+v.overLimit()+load.RefreshS/load.Seconds) + float64(load.Shape.BurstSize())*8/load.Seconds
-		if share := load.Bps / most; share > used {
-			used = share
-			part, allowed := percents(load.Bps/rate, most/rate)
-			text = fmt.Sprintf("%s %s is %s of its link's %s (allowed %s)", unit.FormatRate(load.Bps), load, part,
-				unit.FormatRate(rate), allowed)
+		if load.Bps/most > used {
+			used = load.Bps / most
+			share = fact.InterfaceShare{Interface: load.At.String(), Out: load.Out, Bps: load.Bps, RateBps: rate,
+				Share: load.Bps / rate, Allowed: most / rate}
 		}
 	}
-	return text, used
+	return share, used
 }
 
 // fullInterface finds an interface that carried all that its link can.

@@ -3,7 +3,6 @@ package trust
 import (
 	"fmt"
 	"net/netip"
-	"strings"
 	"testing"
 
 	"linerate/internal/model/device"
@@ -167,13 +166,13 @@ func TestLimitOfEach(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		doctor func(*record.Trial, *topology.Topology)
-		detail string // empty: passes
+		fact   string
 	}{
 		{"sound", func(*record.Trial, *topology.Topology) {}, ""},
 		{"no total limit", func(tr *record.Trial, _ *topology.Topology) { tr.LimitBps = 0 }, ""},
 		{"a flow above its own path's", func(tr *record.Trial, _ *topology.Topology) {
 			tr.Flows[0].LimitBps = tr.Flows[0].GoodputBps * 0.95
-		}, "f1 from client1 to server: "},
+		}, `"flow_limit_share":{"flow":"f1","from":"client1","to":"server"`},
 		{"hardly above", func(tr *record.Trial, _ *topology.Topology) {
 			tr.Flows[0].LimitBps = tr.Flows[0].GoodputBps * 0.999
 		}, ""},
@@ -184,11 +183,11 @@ func TestLimitOfEach(t *testing.T) {
 		}, ""},
 		{"a flow on a slow trunk", func(tr *record.Trial, _ *topology.Topology) {
 			tr.Flows[0].LimitBps, tr.LimitBps = 1e8, 0
-		}, "of the limit of its own path, 100 Mbit/s"},
+		}, `"flow_limit_share":{"flow":"f1","from":"client1"`},
 		{"an interface faster than its link", func(tr *record.Trial, over *topology.Topology) {
 			l, _ := over.LinkAt(topology.End{Node: "server", Interface: "eth1"})
 			l.Rate = 9e8
-		}, "into server.eth1 is "},
+		}, `{"interface":"server.eth1","bps"`},
 		{"by what its bucket holds", func(tr *record.Trial, over *topology.Topology) {
 			l, _ := over.LinkAt(topology.End{Node: "server", Interface: "eth1"})
 			l.Rate, l.Burst = 9e8, 10e6
@@ -198,7 +197,7 @@ func TestLimitOfEach(t *testing.T) {
 		}, ""},
 		{"all flows by more than had arrived before", func(tr *record.Trial, _ *topology.Topology) {
 			early(tr, 0.03, 0.02)
-		}, "of the limit"},
+		}, `"limit_share"`},
 		{"all flows by what had arrived behind gaps", func(tr *record.Trial, _ *topology.Topology) {
 			gapped(tr, 0.02)
 			early(tr, 0.02, 0)
@@ -206,7 +205,7 @@ func TestLimitOfEach(t *testing.T) {
 		{"all flows by more than had arrived behind gaps", func(tr *record.Trial, _ *topology.Topology) {
 			gapped(tr, 0.02)
 			early(tr, 0.03, 0)
-		}, "of the limit"},
+		}, `"limit_share"`},
 		{"all flows by what the buckets held", func(tr *record.Trial, over *topology.Topology) {
 			fill(tr, over, 0.02)
 			early(tr, 0.02, 0)
@@ -214,25 +213,25 @@ func TestLimitOfEach(t *testing.T) {
 		{"all flows by more than the buckets held", func(tr *record.Trial, over *topology.Topology) {
 			fill(tr, over, 0.02)
 			early(tr, 0.03, 0)
-		}, "of the limit"},
+		}, `"limit_share"`},
 		{"a paced flow by two segments", func(tr *record.Trial, over *topology.Topology) {
 			capped(tr, bucketOf(over, tr.Flows[0])+2*1448)
 		}, ""},
 		{"a paced flow by more than two segments", func(tr *record.Trial, over *topology.Topology) {
 			capped(tr, bucketOf(over, tr.Flows[0])+4*1448)
-		}, "of the limit of its own path, 1 Mbit/s"},
+		}, `"limit_bps":1000000,`},
 		{"the treatment's own topology counts", func(tr *record.Trial, over *topology.Topology) {
 			slow := sciencetest.Study.Topology()
 			l, _ := slow.LinkAt(topology.End{Node: "server", Interface: "eth2"})
 			l.Rate = 5e8
 			tr.Topology = &slow
-		}, "server.eth2"},
+		}, `"interface":"server.eth2"`},
 	} {
 		tr, over := limitedTrial()
 		test.doctor(&tr, over)
 		c := checkOf(t, tr, over, Limit)
-		if c.Pass != (test.detail == "") || !strings.Contains(c.Detail, test.detail) || c.Detail == "" {
-			t.Errorf("%s: %+v, want %q", test.name, c, test.detail)
+		if c.Pass != (test.fact == "") || !rests(c, test.fact) {
+			t.Errorf("%s: %+v, want %q", test.name, c, test.fact)
 		}
 	}
 	tr, _ := limitedTrial()
@@ -266,12 +265,12 @@ func TestForeignAtSenders(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		doctor func(*record.Trial)
-		detail string
+		fact   string
 	}{
 		{"nothing else", func(*record.Trial) {}, ""},
 		{"another program sends", func(tr *record.Trial) {
 			send(tr, "eth0", 20e6)
-		}, "client1: its interfaces sent 19.56 MB that belongs to no flow"},
+		}, `{"host":"client1","no_flow":{"sent":true,"bytes":1955`},
 		{"what had waited", func(tr *record.Trial) {
 			send(tr, "eth0", 20e6)
 			tr.Hosts[client1].Begin.Qdiscs = []record.QdiscCounters{{Interface: "eth0", Backlog: 20e6}}
@@ -289,8 +288,8 @@ func TestForeignAtSenders(t *testing.T) {
 		tr, over := limitedTrial()
 		test.doctor(&tr)
 		c := checkOf(t, tr, over, Foreign)
-		if c.Pass != (test.detail == "") || !strings.Contains(c.Detail, test.detail) {
-			t.Errorf("%s: %+v, want %q", test.name, c, test.detail)
+		if c.Pass != (test.fact == "") || !rests(c, test.fact) {
+			t.Errorf("%s: %+v, want %q", test.name, c, test.fact)
 		}
 	}
 }

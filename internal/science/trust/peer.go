@@ -1,12 +1,11 @@
 package trust
 
 import (
-	"fmt"
 	"slices"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 )
 
 // Agreement is the check that a peer which is not linerate has counted what this
@@ -53,7 +52,7 @@ func peer(t record.Trial) []record.Check {
 		one := list[0]
 		for _, c := range list[1:] {
 			one.Pass = one.Pass && c.Pass
-			one.Detail += "; " + c.Detail
+			one.Facts = append(one.Facts, c.Facts...)
 		}
 		checks = append(checks, one)
 	}
@@ -67,12 +66,12 @@ func (d peerPart) conserved() record.Check {
 	there, flows := float64(d.Peer.Bytes), float64(d.Flows)
 	all, window := float64(d.TotalBytes), float64(d.ReceivedBytes)
 	share := 0.01 * max(all, there)
-	c := record.Check{Check: Conservation, Pass: true}
+	counted := fact.PeerBytes{Direction: d.Name(), UDP: d.udp, Sends: d.sends, PeerBytes: there, AllBytes: all,
+		WindowBytes: window}
+	pass := true
 	within := func(least, most float64) {
 		if there < least || there > most {
-			c.Pass = false
-			c.Detail += fmt.Sprintf("; expected %s to %s there", unit.FormatBytes(max(0, least)),
-				unit.FormatBytes(most))
+			pass, counted.Expected = false, &fact.Bounds{LeastBytes: max(0, least), MostBytes: most}
 		}
 	}
 	if d.Peer.OmitS == 0 {
@@ -80,30 +79,19 @@ func (d peerPart) conserved() record.Check {
 	}
 	switch {
 	case d.udp && d.sends:
-		c.Detail = fmt.Sprintf("%s: this host sent %s in all, and the peer received %s", d.Name(),
-			unit.FormatBytes(all), unit.FormatBytes(there))
 		within(0, all)
 	case d.udp:
-		c.Detail = fmt.Sprintf("%s: the peer sent %s, and this host received %s in the window", d.Name(),
-			unit.FormatBytes(there), unit.FormatBytes(float64(d.ReceivedBytes)))
-		if least := float64(d.ReceivedBytes)*(1-peerTolerance) - unreadBytes*flows; there < least {
-			c.Pass = false
-		}
+		pass = there >= float64(d.ReceivedBytes)*(1-peerTolerance)-unreadBytes*flows
 	case d.sends:
-		c.Detail = fmt.Sprintf(
-			"%s: this host had %s acknowledged in all and %s in the window, and the peer received %s",
-			d.Name(), unit.FormatBytes(all), unit.FormatBytes(float64(d.ReceivedBytes)), unit.FormatBytes(there))
 		within(window-share-unreadBytes*flows, all+flows)
 	default:
-		c.Detail = fmt.Sprintf("%s: the peer wrote %s, and this host received %s in all and %s in the window",
-			d.Name(), unit.FormatBytes(there), unit.FormatBytes(all), unit.FormatBytes(float64(d.ReceivedBytes)))
 		least := window - share
 		if d.Peer.OmitS > 0 {
 			least -= peerBuffer * flows // written before it began to count, received after
 		}
 		within(least, all+share+oneFrame*flows)
 	}
-	return c
+	return record.Check{Check: Conservation, Pass: pass, Facts: facts("", counted)}
 }
 
 // agrees: the peer's figure is this host's, as far as their times allow, and not
@@ -113,7 +101,7 @@ func (d peerPart) agrees() (record.Check, bool) {
 	if p.GoodputBps <= 0 || p.Seconds <= 0 || d.GoodputBps <= 0 || d.windowS <= 0 {
 		return record.Check{}, false
 	}
-	c := record.Check{Check: Agreement, Pass: true}
+	pass, rate := true, fact.PeerRate{Direction: d.Name(), PeerBps: p.GoodputBps, Seconds: p.Seconds}
 	if record.CountedHere(d.Counted) {
 		// In what its time has beyond the window nothing need have been sent, and
 		// what lay in buffers is counted at one end alone.
@@ -124,21 +112,15 @@ func (d peerPart) agrees() (record.Check, bool) {
 		}
 		most := 1 + peerTolerance + held/(d.GoodputBps/8*min(p.Seconds, d.windowS))
 		ratio := p.GoodputBps / d.GoodputBps
-		c.Pass = ratio >= least && ratio <= most
-		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %s, this host %s in the window: %s",
-			d.Name(), unit.FormatRate(p.GoodputBps), unit.FormatSeconds(p.Seconds), unit.FormatRate(d.GoodputBps),
-			between(ratio-1, least-1, most-1))
-	} else {
-		c.Detail = fmt.Sprintf("%s: the peer counts %s over its own %s", d.Name(), unit.FormatRate(p.GoodputBps),
-			unit.FormatSeconds(p.Seconds))
+		pass = ratio >= least && ratio <= most
+		rate.Bps, rate.Change, rate.Least, rate.Most = d.GoodputBps, ratio-1, least-1, most-1
 	}
 	// A sender's figure may be above the limit: what it has counted may still lie in
 	// its buffers.
 	allowed := 1 + peerTolerance + unreadBytes*float64(d.Flows)/max(float64(p.Bytes), 1)
 	if share := p.GoodputBps / max(d.LimitBps, 1); d.sends && d.LimitBps > 0 && share > allowed {
-		c.Pass = false
-		part, most := percents(share, allowed)
-		c.Detail += fmt.Sprintf("; that is %s of the limit %s (allowed %s)", part, unit.FormatRate(d.LimitBps), most)
+		pass = false
+		rate.Limit = &fact.LimitShare{Bps: p.GoodputBps, LimitBps: d.LimitBps, Share: share, Allowed: allowed}
 	}
-	return c, true
+	return record.Check{Check: Agreement, Pass: pass, Facts: facts("", rate)}, true
 }

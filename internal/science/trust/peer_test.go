@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -43,17 +44,17 @@ func TestPeer(t *testing.T) {
 		d      record.Part
 		change func(*record.Part)
 		fails  string // empty: passes
-		detail string
+		fact   string
 	}{
 		{"sent as much as received", oneWay(acked, 1_008_000_000), nil, "",
-			"had 1.11 GB acknowledged in all and 1 GB in the window"},
+			`"all_bytes":1110000000,"window_bytes":1000000000}`},
 		{"received more than was sent", oneWay(acked, 1_111_000_000), nil, Conservation + " " + Agreement,
-			"expected 988.6 MB to 1.11 GB there"},
+			`"expected":{"least_bytes":988627856,"most_bytes":1110000001}`},
 		{"received less than was acknowledged in the window", oneWay(acked, 950_000_000), nil, Conservation + " " +
 			Agreement, ""},
 		{"idle beyond the window", oneWay(acked, 1_000_000_000), func(d *record.Part) {
 			d.Peer.Seconds, d.Peer.GoodputBps = 12, 1e9*8/12.0
-		}, "", "allowed -18.33 %"},
+		}, "", `"least":-0.1833`},
 		{"everything counted, and lost", oneWay(acked, 1_008_000_000), func(d *record.Part) {
 			d.Peer.OmitS = 0
 		}, Conservation, ""},
@@ -65,20 +66,20 @@ func TestPeer(t *testing.T) {
 		}, "", ""},
 		{"above the limit", oneWay(acked, 1_008_000_000), func(d *record.Part) {
 			d.LimitBps = 700e6
-		}, Agreement, "of the limit 700 Mbit/s"},
+		}, Agreement, `"limit_bps":700000000,`},
 		{"hours", oneWay(acked, 1_008_000_000), func(d *record.Part) {
 			d.Peer.Seconds = 12_000
-		}, "", "over its own 12,000 s"},
+		}, "", `"seconds":12000`},
 		{"hours, by its word alone", oneWay(there, 1_008_000_000), func(d *record.Part) {
 			d.Peer.Seconds = 12_000
-		}, "", "over its own 12,000 s"},
-		{"wrote what was read", oneWay(got, 1_010_000_000), nil, "", "the peer wrote 1.01 GB"},
+		}, "", `"seconds":12000`},
+		{"wrote what was read", oneWay(got, 1_010_000_000), nil, "", `{"direction":"read","peer_bytes":1010000000,`},
 		{"a sender above the limit", oneWay(got, 1_010_000_000), func(d *record.Part) { d.LimitBps = 700e6 }, "", ""},
 		{"wrote more than came", oneWay(got, 1_200_000_000), func(d *record.Part) {
 			d.Peer.GoodputBps = 801e6
 		}, Conservation, ""},
 		{"wrote less than came", oneWay(got, 900_000_000), nil, Conservation + " " + Agreement, ""},
-		{"its own word alone", udp(oneWay(there, 1_008_000_000)), nil, "", "this host sent 1.11 GB in all"},
+		{"its own word alone", udp(oneWay(there, 1_008_000_000)), nil, "", `"udp":true,"sends":true,"peer_bytes":1008000000,"all_bytes":1110000000,`},
 		{"datagrams from nowhere", udp(oneWay(there, 1_120_000_000)), nil, Conservation, ""},
 		{"datagrams received that were not sent", udp(oneWay(got, 900_000_000)), func(d *record.Part) {
 			d.Peer.GoodputBps = 800e6
@@ -94,18 +95,18 @@ func TestPeer(t *testing.T) {
 			protocol = "udp"
 		}
 		for _, c := range peer(withPeer(protocol, test.d)) {
-			said += c.Detail + "\n"
+			text, _ := json.Marshal(c.Facts)
+			said += string(text) + "\n"
 			if !c.Pass {
 				failed = append(failed, c.Check)
 			}
 		}
-		if got := strings.Join(failed, " "); got != test.fails || !strings.Contains(said, test.detail) {
-			t.Errorf("%s: failed %q, want %q, and the detail %q:\n%s", test.name, got, test.fails, test.detail, said)
+		if got := strings.Join(failed, " "); got != test.fails || !strings.Contains(said, test.fact) {
+			t.Errorf("%s: failed %q, want %q, and %s:\n%s", test.name, got, test.fails, test.fact, said)
 		}
 	}
 	both := peer(withPeer("tcp", oneWay(acked, 1_008_000_000), oneWay(got, 900_000_000), record.Part{}))
-	if len(both) != 2 || both[0].Pass || !strings.Contains(both[0].Detail, "write: ") ||
-		!strings.Contains(both[0].Detail, "read: ") {
+	if len(both) != 2 || both[0].Pass || !rests(both[0], `"write"`) || !rests(both[0], `"read"`) {
 		t.Errorf("two directions: %+v", both)
 	}
 	if list := peer(withPeer("tcp", record.Part{})); len(list) != 0 {

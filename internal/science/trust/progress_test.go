@@ -2,7 +2,6 @@ package trust
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -41,7 +40,7 @@ func TestSteadyToTheEnd(t *testing.T) {
 			t.Errorf("%v: %.4f, want %.4f", c.rates, drift, c.drift)
 		}
 		j, made := steady(v)
-		if !made || j.Pass != (c.drift == 0) || !strings.Contains(j.Detail, "last third") {
+		if !made || j.Pass != (c.drift == 0) || !rests(j.Check, `"thirds"`) {
 			t.Errorf("%v: %+v", c.rates, j)
 		}
 	}

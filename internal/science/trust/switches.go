@@ -1,12 +1,10 @@
 package trust
 
 import (
-	"fmt"
 	"math"
-	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/polled"
 )
 
@@ -33,62 +31,47 @@ func switches(v view) (judged, bool) {
 			differ := math.Abs(side.More(fcs && known))
 			c.Pass = c.Pass && differ <= allowed
 			if used := differ / allowed; used > worst {
-				worst, c.Detail = used, sideText(side, differ, allowed, fcs, known)
+				worst = used
+				c.Facts = facts("", fact.SwitchCounts{Switch: side.Switch, Port: side.Port.Port, Peer: side.Port.Peer,
+					Receives: side.Receives, SwitchBytes: side.SwitchBytes, HostBytes: side.HostBytes, Bytes: differ,
+					Allowed: allowed, FCS: counting(fcs, known)})
 			}
 		}
 	}
-	if why := withoutFigures(v.Switches); compared == 0 {
-		if why == "" {
-			why = "at the other ends of its ports are no interfaces that were read, or links that lose frames as the study says"
-		}
-		return unevaluated(Switch, why), true
-	} else if why != "" {
-		c.Detail += "; not compared: " + why
+	switch list := withoutFigures(v.Switches); {
+	case compared == 0 && list == nil:
+		return unevaluated(Switch, "", fact.NoPorts{}), true
+	case compared == 0:
+		return unevaluated(Switch, "", fact.PortsUnread{List: list}), true
+	case list != nil:
+		c.Facts = append(c.Facts, facts("", fact.PortsUnread{List: list, Others: true})...)
 	}
 	return judged{c, worst}, true
 }
 
-func sideText(s polled.Side, differ, allowed float64, fcs, known bool) string {
-	verb, other := "received", "sent"
-	if !s.Receives {
-		verb, other = other, verb
-	}
-	how := "whether the switch counts frame check sequences is not known"
+// counting is whether a switch counts frame check sequences.
+func counting(fcs, known bool) string {
 	switch {
 	case known && fcs:
-		how = "without the frame check sequences, which the switch counts"
+		return fact.FCSCounted
 	case known:
-		how = "the switch does not count frame check sequences"
+		return fact.FCSNotCounted
 	}
-	base := max(s.HostBytes, 1)
-	part, most := percents(differ/base, allowed/base)
-	if s.HostBytes < allowed { // shares of next to nothing
-		part, most = unit.FormatBytes(differ), unit.FormatBytes(allowed)
-	}
-	return fmt.Sprintf("port %s of %s %s %s, %s %s %s: %s apart (allowed %s; %s)",
-		s.Port.Port, s.Switch, verb, unit.FormatBytes(s.SwitchBytes), s.Port.Peer, other, unit.FormatBytes(s.HostBytes),
-		part, most, how)
+	return ""
 }
 
-// mostReasons are listed of why ports have no figures.
-const mostReasons = 3
-
-// withoutFigures says why switches or ports have none; empty: all have.
-func withoutFigures(list []record.SwitchReading) string {
-	var reasons []string
+// withoutFigures are the switches and ports that have none.
+func withoutFigures(list []record.SwitchReading) (unread []fact.PortUnread) {
 	for _, s := range list {
 		if s.Missing != "" {
-			reasons = append(reasons, s.Switch+": "+s.Missing)
+			unread = append(unread, fact.PortUnread{Switch: s.Switch, Error: s.Missing})
 			continue
 		}
 		for _, p := range s.Ports {
 			if p.Missing != "" {
-				reasons = append(reasons, fmt.Sprintf("port %s of %s: %s", p.Port, s.Switch, p.Missing))
+				unread = append(unread, fact.PortUnread{Switch: s.Switch, Port: p.Port, Error: p.Missing})
 			}
 		}
 	}
-	if n := len(reasons) - mostReasons; n > 0 {
-		reasons = append(reasons[:mostReasons], fmt.Sprintf("and %d more", n))
-	}
-	return strings.Join(reasons, "; ")
+	return unread
 }

@@ -1,13 +1,12 @@
 package trust
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 
 	"linerate/internal/science/toolreport"
 )
@@ -25,10 +24,11 @@ func toolAgrees(v view) (judged, bool) {
 		return judged{}, false // linerate's own account, which sender-side is about
 	}
 	if i := slices.IndexFunc(v.Tools, func(run record.ToolRun) bool { return run.Error != "" }); i >= 0 {
-		c.Subject, c.Pass, c.Detail = "", false, "no figure: "+v.Tools[i].Error
+		failed := fact.ToolFailed{Of: len(v.Tools), Error: v.Tools[i].Error}
 		if s != nil {
-			c.Detail = fmt.Sprintf("%d of %d processes gave a figure: %s", s.Processes, len(v.Tools), v.Tools[i].Error)
+			failed.Gave = s.Processes
 		}
+		c.Subject, c.Pass, c.Facts = "", false, facts("", failed)
 		return judged{c, 1}, true
 	}
 	if s == nil {
@@ -46,38 +46,29 @@ func toolAgrees(v view) (judged, bool) {
 		used = math.Inf(1)
 	}
 	c.Pass = used <= 1
-	c.Detail = fmt.Sprintf("%s, is %s; the receivers read %s in the window", s.Method, unit.FormatRate(s.SumBps),
-		unit.FormatRate(s.GoodputBps))
+	rate := fact.ToolRate{Method: s.Method, Bps: s.SumBps, ReceivedBps: s.GoodputBps}
 	if s.GoodputBps > 0 {
-		c.Detail += ": " + between(s.SurplusBps/s.GoodputBps, -toolTolerance, above/s.GoodputBps)
+		rate.Change, rate.Least, rate.Most = s.SurplusBps/s.GoodputBps, -toolTolerance, above/s.GoodputBps
 	}
 	if allowed := v.LimitBps*(1+v.overLimit()) + v.early(s); v.LimitBps > 0 && s.SumBps > allowed && v.allOfTools() {
 		c.Pass, used = false, max(used, s.SumBps/allowed)
-		c.Detail += fmt.Sprintf("; it is %s of the limit, %s, and cannot be", unit.FormatPercent(s.SumBps/v.LimitBps),
-			unit.FormatRate(v.LimitBps))
+		rate.LimitShare, rate.LimitBps = s.SumBps/v.LimitBps, v.LimitBps
 	}
 	if !c.Pass {
-		c.Detail += surplusReason(s)
+		rate.Why = excess(s)
 	}
+	c.Facts = facts("", rate)
 	return judged{c, used}, true
 }
 
-// surplusReason explains a figure that is off, where the reason is known.
-func surplusReason(s *record.ToolReported) string {
-	unsent := ""
-	if s.UnsentBytes > 0 {
-		unsent = fmt.Sprintf("; %s were still in send buffers", unit.FormatBytes(float64(s.UnsentBytes)))
+// excess explains a figure that is off, where the reason is known.
+func excess(s *record.ToolReported) *fact.ToolExcess {
+	explains := toolreport.Explained(*s)
+	if s.PredictedBps > 0 && (explains || s.SurplusBps > 0) {
+		return &fact.ToolExcess{PredictedBps: s.PredictedBps, SurplusBps: s.SurplusBps, Explains: explains,
+			UnsentBytes: float64(s.UnsentBytes)}
 	}
-	switch {
-	case s.PredictedBps > 0 && toolreport.Explained(*s):
-		return fmt.Sprintf(
-			"; each connection's bytes over its own time, as the kernel counts them, make %s of the %s%s",
-			unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps), unsent)
-	case s.PredictedBps > 0 && s.SurplusBps > 0:
-		return fmt.Sprintf("; each connection's bytes over its own time would make %s of the %s%s",
-			unit.FormatRate(s.PredictedBps), unit.FormatRate(s.SurplusBps), unsent)
-	}
-	return "; its own time, " + unit.FormatSeconds(s.Seconds) + ", is not the window"
+	return &fact.ToolExcess{Seconds: s.Seconds}
 }
 
 // early is the rate by which a full token bucket can raise a tool's figure: it
@@ -107,15 +98,13 @@ func (v view) transactionsAgree(s *record.ToolReported) judged {
 		off = s.TransactionsPerS/s.CountedTransactionsPerS - 1
 	}
 	c := record.Check{Check: ToolAgrees, Subject: record.SubjectReported, Pass: math.Abs(off) <= tolerance}
-	counted := "by their bytes on the sockets there were"
-	if slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return flow.Of(f.Protocol).Application }) {
-		counted = "linerate's server answered"
-	}
-	c.Detail = fmt.Sprintf("%s, is %.4g transactions/s; %s %.4g/s in the window", s.Method, s.TransactionsPerS, counted,
-		s.CountedTransactionsPerS)
+	is := fact.ToolTransactions{Method: s.Method, PerS: s.TransactionsPerS, Counted: s.CountedTransactionsPerS,
+		Allowed: tolerance, ByServer: slices.ContainsFunc(v.Flows, func(f record.Flow) bool {
+			return flow.Of(f.Protocol).Application
+		})}
 	if s.CountedTransactionsPerS > 0 {
-		by, most := percents(off, tolerance)
-		c.Detail += fmt.Sprintf(": %s (allowed ±%s)", signed(off, by), most)
+		is.Change = off
 	}
+	c.Facts = facts("", is)
 	return judged{c, math.Abs(off) / tolerance}
 }

@@ -3,20 +3,18 @@
 // under which a rate means anything. Causes are found by package diagnose.
 //
 // Every tolerance is what can honestly differ: bytes in flight or unread at the
-// window's edges, and the time that reading the edges took. Each detail says the
-// tolerance it used.
+// window's edges, and the time that reading the edges took. The facts of a
+// check have the tolerance it used; package wording says them in words.
 package trust
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/hostload"
@@ -100,10 +98,10 @@ func Run(trials []record.Trial, over *topology.Topology) []record.Check {
 		}
 		worst := slices.MaxFunc(by[name], func(a, b judged) int { return cmp.Compare(a.used, b.used) })
 		c := worst.Check
-		if n := len(by[name]); n > 1 && worst.used == 0 {
-			c.Detail = fmt.Sprintf("all %d trials: %s", n, c.Detail)
-		} else if n > 1 {
-			c.Detail = fmt.Sprintf("all %d trials; nearest to failing is trial %d: %s", n, c.Trial, c.Detail)
+		if n := len(by[name]); n > 1 {
+			if c.Trials = n; worst.used != 0 {
+				c.Nearest = c.Trial
+			}
 		}
 		c.Trial = 0
 		checks = append(checks, c)
@@ -112,15 +110,15 @@ func Run(trials []record.Trial, over *topology.Topology) []record.Check {
 	for _, t := range trials {
 		repeated += t.Repeated
 	}
-	if i := slices.IndexFunc(checks, func(c record.Check) bool { return c.Check == Steal }); i >= 0 && repeated > 0 {
-		checks[i].Detail += fmt.Sprintf("; of %d more trials it took too much, and they were made again", repeated)
+	if i := slices.IndexFunc(checks, func(c record.Check) bool { return c.Check == Steal }); i >= 0 {
+		checks[i].Repeated = repeated
 	}
 	return checks
 }
 
 func judge(t record.Trial, over *topology.Topology) []judged {
 	if t.WindowS <= 0 {
-		return []judged{{Check: record.Check{Check: Clock, Trial: t.Order, Detail: "the trial has no window"}}}
+		return []judged{{Check: record.Check{Check: Clock, Trial: t.Order, Facts: facts("", fact.NoWindow{})}}}
 	}
 	v := view{Trial: t, topology: t.Over(over), skew: map[string]float64{}}
 	for _, h := range t.Hosts {
@@ -159,8 +157,16 @@ type judged struct {
 }
 
 // unevaluated is a check whose records allow no verdict.
-func unevaluated(check, why string) judged {
-	return judged{Check: record.Check{Check: check, Pass: true, Unevaluated: true, Detail: why}}
+func unevaluated(check, host string, why any) judged {
+	return judged{Check: record.Check{Check: check, Pass: true, Unevaluated: true, Facts: facts(host, why)}}
+}
+
+// facts are facts of a host; empty: of none.
+func facts(host string, list ...any) (facts []fact.Fact) {
+	for _, one := range list {
+		facts = append(facts, fact.Fact{Host: host, Is: one})
+	}
+	return facts
 }
 
 // view is a trial with what several checks need.
@@ -191,21 +197,9 @@ func senderSide(v view) (judged, bool) {
 		return judged{}, false
 	}
 	share := v.SenderReportedBps / v.LimitBps
-	c := record.Check{Check: SenderSide, Subject: record.SubjectReported, Pass: share <= 1+v.overLimit()}
-	if c.Pass {
-		c.Detail = fmt.Sprintf("the sum of the senders' own averages, %s, is within the limit of its path, %s",
-			unit.FormatRate(v.SenderReportedBps), unit.FormatRate(v.LimitBps))
-	} else {
-		times, allowed := fmt.Sprintf("%.3g× the limit of its path, %s", share, unit.FormatRate(v.LimitBps)), ""
-		if share < 1.01 { // what is so little above the limit would be 1×
-			part, most := percents(share, 1+v.overLimit())
-			times, allowed = fmt.Sprintf("%s of the limit of its path, %s", part, unit.FormatRate(v.LimitBps)),
-				fmt.Sprintf(" (allowed %s)", most)
-		}
-		c.Detail = fmt.Sprintf(
-			"the sum of the senders' own averages, %s, is %s%s: it counts bytes still in send buffers",
-			unit.FormatRate(v.SenderReportedBps), times, allowed)
-	}
+	c := record.Check{Check: SenderSide, Subject: record.SubjectReported, Pass: share <= 1+v.overLimit(),
+		Facts: facts("", fact.SenderSum{Bps: v.SenderReportedBps, LimitBps: v.LimitBps, Share: share,
+			Allowed: 1 + v.overLimit()})}
 	return judged{c, share}, true
 }
 
@@ -216,7 +210,7 @@ func generator(v view) (judged, bool) {
 	if !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected }) {
 		return judged{}, false
 	}
-	thread, threadHost := 0.0, "no host"
+	thread, threadHost := 0.0, ""
 	var load hostload.Usable
 	polling := slices.ContainsFunc(v.Flows, func(f record.Flow) bool {
 		return f.Transactions != nil && f.Transactions.Polling
@@ -242,34 +236,22 @@ func generator(v view) (judged, bool) {
 			slices.Contains([]string{bottleneck.FullLink, bottleneck.Loss}, f.LimitedBy))
 	}
 	c := record.Check{Check: Generator, Pass: thread < busy && (load.Busy < busy || polling) && len(held) == 0}
-	c.Detail = fmt.Sprintf("the busiest traffic thread took %s of a CPU (%s)", unit.FormatPercent(thread), threadHost)
-	if load.CPUs != nil {
-		c.Detail += fmt.Sprintf(", %s", load)
-	} else if load.Host != "" {
-		c.Detail += fmt.Sprintf(", all CPUs together were %s busy%s (%s)", unit.FormatPercent(load.Busy),
-			load.Beside(), load.Host)
-	} else {
-		c.Detail += "; how busy all CPUs together were is not known"
-	}
-	if polling {
-		c.Detail += "; threads that poll keep CPUs busy, so only their other work counts"
-	}
+	g := fact.GeneratorLoad{Thread: thread, CPUs: load.Fact(), Polls: polling, Exhausted: !c.Pass}
 	if !c.Pass {
-		if v.LimitBps > 0 && v.GoodputBps >= reached*v.LimitBps {
-			c.Pass = true
-			c.Detail += ", but the limit was reached all the same"
-		} else if full, ok := v.fullInterface(); ok {
-			c.Pass = true
-			c.Detail += ", but " + full + " was full: the network was the limit"
-		} else if network {
-			c.Pass = true
-			c.Detail += ", but a full link or loss held every flow back: the network was the limit"
-		} else if len(held) > 0 {
-			c.Detail += fmt.Sprintf(": the machine and not the network held %s back", some(held))
-		} else {
-			c.Detail += ": the machine may have been the limit, not the network"
+		full, ok := v.fullInterface()
+		switch {
+		case v.LimitBps > 0 && v.GoodputBps >= reached*v.LimitBps:
+			g.But = fact.ButLimit
+		case ok:
+			g.But, g.Full = fact.ButInterface, full
+		case network:
+			g.But = fact.ButNetwork
+		default:
+			g.Held = held
 		}
+		c.Pass = g.But != ""
 	}
+	c.Facts = facts(threadHost, g)
 	if polling {
 		load.Busy = 0
 	}
@@ -283,17 +265,9 @@ func steal(v view) (judged, bool) {
 	if host == "" {
 		return judged{}, false
 	}
-	c := record.Check{Check: Steal, Pass: most <= stealShare}
-	took, allowed := percents(most, stealShare)
-	c.Detail = fmt.Sprintf("a hypervisor took %s of the processors' time (%s), allowed %s", took, host, allowed)
-	if !c.Pass {
-		if v.LimitBps > 0 && v.GoodputBps >= unharmed*v.LimitBps {
-			c.Pass = true
-			c.Detail += ", but the limit was reached all the same"
-		} else {
-			c.Detail += ": the machine was paused, and the network did not cause what this cost"
-		}
-	}
+	reached := v.LimitBps > 0 && v.GoodputBps >= unharmed*v.LimitBps
+	c := record.Check{Check: Steal, Pass: most <= stealShare || reached,
+		Facts: facts(host, fact.Stolen{Share: most, Allowed: stealShare, Reached: reached})}
 	return judged{c, most / stealShare}, true
 }
 
@@ -331,39 +305,25 @@ func clock(v view) (judged, bool) {
 		return judged{}, false
 	}
 	allowed := edgeShare * v.WindowS
-	c := record.Check{Check: Clock, Pass: late <= allowed && doubt <= allowed}
-	edges, most := seconds(late, allowed)
-	said := []string{fmt.Sprintf("%s read the window's edges up to %s late", lateHost, edges)}
-	if doubtHost != "" {
-		known, bound := seconds(doubt, allowed)
-		clocks := fmt.Sprintf("the clock of %s is known within %s", doubtHost, known)
-		switch {
-		case doubt <= allowed && late > allowed: // what passed is not the reason
-		case doubt > allowed && late <= allowed:
-			said, most = []string{clocks}, bound
-		default:
-			said = append(said, clocks)
-		}
-	}
-	c.Detail = fmt.Sprintf("%s; allowed is %s, %s of the window of %s", strings.Join(said, ", "), most,
-		unit.FormatPercent(edgeShare), unit.FormatSeconds(v.WindowS))
+	e := fact.Edges{LateS: late, ClockHost: doubtHost, DoubtS: doubt, AllowedS: allowed, Allowed: edgeShare,
+		WindowS: v.WindowS}
 	if host, ok := v.Reading(lateHost); ok && late > allowed {
-		c.Detail += whyLate(host, late)
+		e.TickS, e.Busy = whyLate(host, late)
 	}
+	c := record.Check{Check: Clock, Pass: late <= allowed && doubt <= allowed, Facts: facts(lateHost, e)}
 	return judged{c, max(late, doubt) / allowed}, true
 }
 
-// whyLate is why a host read an edge so many seconds late, as far as that is known.
-func whyLate(h record.HostReading, late float64) string {
+// whyLate is why a host read an edge so many seconds late, as far as that is known: its kernel's
+// timers go off every so many seconds alone, or its CPUs were so busy.
+func whyLate(h record.HostReading, late float64) (tickS, cpus float64) {
 	const soon = 2 // ticks: the next one, and what is due in it
 	tick := float64(h.Snapshot.TimerTickNs) / 1e9
 	switch {
 	case tick > 0 && late <= soon*tick:
-		return fmt.Sprintf(
-			": the timers of %s's kernel go off at its ticks alone, every %s (no high-resolution timers); use a longer window",
-			h.Host, unit.FormatSeconds(tick))
+		return tick, 0
 	case h.CPUBusy >= busy:
-		return fmt.Sprintf(": the processors of %s were %s busy", h.Host, unit.FormatPercent(h.CPUBusy))
+		return 0, h.CPUBusy
 	}
-	return ""
+	return 0, 0
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/sciencetest"
@@ -22,7 +23,7 @@ func TestSoundTrialsPass(t *testing.T) {
 			var names []string
 			for _, c := range Trial(trial(i, direction), nil) {
 				names = append(names, c.Check)
-				if !c.Pass || c.Detail == "" || c.Trial != 3 {
+				if !c.Pass || c.Facts == nil || c.Trial != 3 {
 					t.Errorf("%s, %s: %+v", direction, fix, c)
 				}
 			}
@@ -39,15 +40,15 @@ func TestWithdrawnFlowsMayEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		outages map[int]record.Outage // by flow
 		pass    bool
-		detail  string
+		fact    string
 	}{
 		"its path is gone": {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true},
 			3: {AtS: 1, Resumed: true}}, true,
-			"1 of 8 flows ended after what happened at 1 s, and nothing arrived by their path any more (f3 from "},
+			`"by":"event","at_s":1`},
 		"others come by it": {map[int]record.Outage{2: {AtS: 1, LostS: 1}, 3: {AtS: 1, Resumed: true}}, false,
-			"1 of 8 flows ended before the window did"},
+			`"error":"reset"}]}`},
 		"no other was seen there": {map[int]record.Outage{2: {AtS: 1, LostS: 1, Withdrawn: true}}, false,
-			"1 of 8 flows ended before the window did"},
+			`"error":"reset"}]}`},
 	} {
 		trial := trial(0, "writes")
 		trial.Flows[2].Alive, trial.Flows[2].Error = false, "reset"
@@ -55,8 +56,8 @@ func TestWithdrawnFlowsMayEnd(t *testing.T) {
 			trial.Flows[i].Outages = []record.Outage{o}
 		}
 		for _, got := range Trial(trial, nil) {
-			if got.Check == Alive && (got.Pass != c.pass || !strings.Contains(got.Detail, c.detail) ||
-				!strings.Contains(got.Detail, ": reset)")) {
+			if got.Check == Alive && (got.Pass != c.pass || !rests(got, c.fact) ||
+				!rests(got, `"flows":8,"ended":[{"flow":"f3"`)) {
 				t.Errorf("%s: %+v", name, got)
 			}
 		}
@@ -70,39 +71,40 @@ func TestDoctoredTrialsFail(t *testing.T) {
 		name   string
 		check  string
 		doctor func(*record.Trial)
-		detail string
+		fact   string
 	}{
 		{"a flow did not open", Connected, func(t *record.Trial) {
 			t.Flows[2].Connected, t.Flows[2].Error = false, "refused"
-		}, "1 of 8 flows could not connect (f3"},
-		{"no flow at all", Connected, func(t *record.Trial) { t.Flows = nil }, "no flow"},
-		{"a flow broke off", Alive, func(t *record.Trial) { t.Flows[2].Alive = false }, "1 of 8"},
+		}, `{"flows":8,"missing":[{"flow":"f3"`},
+		{"no flow at all", Connected, func(t *record.Trial) { t.Flows = nil }, `{"flows":0}`},
+		{"a flow broke off", Alive, func(t *record.Trial) { t.Flows[2].Alive = false },
+			`{"flows":8,"ended":[{"flow":"f3"`},
 		{"more received than written", Conservation, func(t *record.Trial) {
 			t.Flows[1].WrittenBytes = t.Flows[1].ReceivedBytes * 9 / 10
-		}, "received exceeds written"},
+		}, `"counts":"written"`},
 		{"more received than sent", Conservation, func(t *record.Trial) {
 			edge(t, 100_000)
 			t.Flows[1].SentBytes = t.Flows[1].ReceivedBytes - 100_000
-		}, "received exceeds sent"},
+		}, `"counts":"sent"`},
 		{"more received than one write explains", Conservation, func(t *record.Trial) {
 			edge(t, 190_000)
-		}, "received exceeds written by 190 kB"},
+		}, `"counts":"written","bytes":190000,`},
 		{"acknowledged is not what was read", Conservation, func(t *record.Trial) {
 			t.Flows[1].AckedBytes = t.Flows[1].ReceivedBytes * 9 / 10
-		}, "received and acknowledged differ"},
-		{"the wire carried less", Wire, func(t *record.Trial) { shrink(t, 0.98) }, "apart"},
-		{"the wire carried more", Wire, func(t *record.Trial) { shrink(t, 1.02) }, "apart"},
-		{"other traffic", Foreign, func(t *record.Trial) { shrink(t, 1.05) }, "belongs to no flow"},
-		{"faster than the path", Limit, func(t *record.Trial) { t.GoodputBps = full * 1.01 }, "of the limit"},
+		}, `"counts":"acknowledged"`},
+		{"the wire carried less", Wire, func(t *record.Trial) { shrink(t, 0.98) }, `"carried"`},
+		{"the wire carried more", Wire, func(t *record.Trial) { shrink(t, 1.02) }, `"carried"`},
+		{"other traffic", Foreign, func(t *record.Trial) { shrink(t, 1.05) }, `"no_flow"`},
+		{"faster than the path", Limit, func(t *record.Trial) { t.GoodputBps = full * 1.01 }, `"limit_share"`},
 		{"senders' own averages", SenderSide, func(t *record.Trial) {
 			t.AccountSender, t.SenderReportedBps = true, full*1.4
-		}, "is 1.4× the limit of its path, 3.826 Gbit/s: it counts bytes still in send buffers"},
+		}, `"share":1.4,`},
 		{"senders' own averages, hardly above", SenderSide, func(t *record.Trial) {
 			t.AccountSender, t.SenderReportedBps = true, full*1.003
-		}, "is 100.3 % of the limit of its path, 3.826 Gbit/s (allowed 100.2 %): it counts"},
+		}, `"share":1.003,"allowed":1.002}`},
 		{"more waits unread than the socket holds", Conservation, func(t *record.Trial) {
 			behind(t, 5_000_000, 2_000_000)
-		}, "received and acknowledged differ by 5 MB"},
+		}, `"counts":"acknowledged","bytes":5000000,`},
 		{"still speeding up", Steady, func(t *record.Trial) {
 			for i := range t.Flows {
 				if bins := t.Flows[i].Bins; len(bins) > 0 {
@@ -110,35 +112,35 @@ func TestDoctoredTrialsFail(t *testing.T) {
 					bins[len(bins)-1] += bins[0]
 				}
 			}
-		}, "the first"},
+		}, `"thirds"`},
 		{"generator at its end", Generator, func(t *record.Trial) {
 			t.Hosts[1].GeneratorCPU, t.GoodputBps = 0.99, full/2
-		}, "99 % of a CPU (client1)"},
+		}, `{"host":"client1","generator_load":{"thread":0.99,`},
 		{"a flow that its generator held back, though no processor was busy", Generator, func(t *record.Trial) {
 			t.Flows[2].LimitedBy, t.GoodputBps = bottleneck.Generator, full/2
-		}, "the machine and not the network held f3 back"},
+		}, `"exhausted":true,"held":["f3"]`},
 		{"machine at its end", Generator, func(t *record.Trial) {
 			t.Hosts[1].CPUBusy, t.GoodputBps = 0.97, full/2
-		}, "may have been the limit"},
+		}, `"exhausted":true}`},
 		{"a hypervisor that took processors", Steal, func(t *record.Trial) {
 			steals(t, 0.02)
 			t.GoodputBps = full * 0.99
-		}, "took 2 % of the processors' time (client1), allowed 1 %: the machine was paused"},
+		}, `{"host":"client1","stolen":{"share":0.02,"allowed":0.01}}`},
 		{"an edge read late", Clock, func(t *record.Trial) {
 			t.Hosts[2].End.EndedNs += 30e6
-		}, "client2 read the window's edges up to 30.9 ms late"},
+		}, `{"host":"client2","edges":{"late_s":0.0309,`},
 		{"an edge read late by coarse timers", Clock, func(t *record.Trial) {
 			t.Hosts[2].End.EndedNs += 30e6
 			t.Hosts[2].Snapshot.TimerTickNs = 20e6
-		}, "the timers of client2's kernel go off at its ticks alone, every 20 ms"},
+		}, `"tick_s":0.02`},
 		{"an edge read late by more than coarse timers", Clock, func(t *record.Trial) {
 			t.Hosts[2].End.EndedNs += 300e6
 			t.Hosts[2].Snapshot.TimerTickNs, t.Hosts[2].CPUBusy = 10e6, 0.99
-		}, "the processors of client2 were 99 % busy"},
+		}, `"busy":0.99`},
 		{"clocks not known", Clock, func(t *record.Trial) {
 			t.Clocks[1].UncertaintyNs = 20e6
-		}, "the clock of client1 is known within 20 ms"},
-		{"no window", Clock, func(t *record.Trial) { t.WindowS = 0 }, "no window"},
+		}, `"clock_host":"client1","doubt_s":0.02,`},
+		{`"no_window"`, Clock, func(t *record.Trial) { t.WindowS = 0 }, `"no_window"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			doctored := trial(4, "writes")
@@ -147,8 +149,8 @@ func TestDoctoredTrialsFail(t *testing.T) {
 			for _, c := range Trial(doctored, nil) {
 				if c.Check == test.check {
 					found = true
-					if c.Pass || !strings.Contains(c.Detail, test.detail) {
-						t.Errorf("%+v; want a failure that says %q", c, test.detail)
+					if c.Pass || !rests(c, test.fact) {
+						t.Errorf("%+v; want a failure with %s", c, test.fact)
 					}
 				}
 			}
@@ -278,7 +280,7 @@ func TestAllowed(t *testing.T) {
 
 	for _, c := range Trial(trial(5, "writes"), nil) {
 		if c.Check == Connected &&
-			!strings.Contains(c.Detail, "6 of 8 flows could not connect, as the treatment allows") {
+			(!rests(c, `"meant":true`) || len(c.Facts[0].Is.(fact.FlowsOpened).Missing) != 6) {
 			t.Errorf("unreachable treatment: %+v", c)
 		}
 	}
@@ -333,10 +335,10 @@ func TestRun(t *testing.T) {
 		seen[c.Check]++
 		if !c.Pass {
 			failed = append(failed, c.Trial)
-		} else if c.Trial != 0 || !strings.HasPrefix(c.Detail, "all 4 trials") {
+		} else if c.Trial != 0 || c.Trials != 4 {
 			t.Errorf("not a summary: %+v", c)
 		}
-		if c.Check == Generator && !strings.Contains(c.Detail, "trial 7") {
+		if c.Check == Generator && c.Nearest != 7 {
 			t.Errorf("the trial nearest to failing is 7: %+v", c)
 		}
 	}
@@ -370,13 +372,12 @@ func TestRunTellsRemade(t *testing.T) {
 	steals(&bad, 0.1)
 	steals(&good, 0)
 	bad.Repeated, good.Repeated = 2, 1
-	const repeated = "; of 3 more trials it took too much, and they were made again"
 	for name, trials := range map[string][]record.Trial{"failed": {bad, good, bad}, "passed": {good, good, good}} {
 		count := 0
 		for _, c := range Run(trials, nil) {
-			if strings.Contains(c.Detail, "made again") {
+			if c.Repeated > 0 {
 				count++
-				if c.Check != Steal || name == "passed" && !strings.HasSuffix(c.Detail, repeated) {
+				if c.Check != Steal || name == "passed" && c.Repeated != 3 {
 					t.Errorf("%s: %+v", name, c)
 				}
 			}

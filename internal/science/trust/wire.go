@@ -2,12 +2,11 @@ package trust
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"linerate/internal/model/device"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 	"linerate/internal/science/stacked"
 )
@@ -43,9 +42,9 @@ type account struct {
 	// besides are bytes that the interfaces may have counted of each packet besides payload
 	// and headers, of each packet more, and of each that hardware counts tag; refreshS is how
 	// many seconds apart their counters are refreshed. unevaluated says that these are too
-	// many, or that what the interfaces count of the flows is not known.
+	// many, or that what the interfaces count of the flows is not known; nil: neither.
 	besides, more, tag, refreshS float64
-	unevaluated                  string
+	unevaluated                  any
 }
 
 // others is the payload on the interfaces that no flow accounts for.
@@ -92,7 +91,9 @@ func accounts(v view, receiving bool) (list []account) {
 				a.receive(f, payload, v.WindowS, max(edgeDoubt(h.Begin), edgeDoubt(h.End)))
 			}
 			known = known && (receiving || f.SentBytes > 0 || f.ReceivedBytes == 0)
-			a.unevaluated = cmp.Or(a.unevaluated, stacked.Unknown(h, f, receiving, v.topology))
+			if again := stacked.Unknown(h, f, receiving, v.topology); again != nil && a.unevaluated == nil {
+				a.unevaluated = *again
+			}
 			a.flows += payload
 			a.atEdges += payload / v.WindowS * v.unsteadiness(f)
 			tunnel, more := stacked.Overhead(h, f, receiving, v.topology)
@@ -224,8 +225,8 @@ func wire(v view) (judged, bool) {
 	c := record.Check{Check: Wire, Pass: true}
 	worst := -1.0
 	for _, a := range list {
-		if a.unevaluated != "" {
-			return unevaluated(Wire, a.unevaluated), true
+		if a.unevaluated != nil {
+			return unevaluated(Wire, a.host, a.unevaluated), true
 		}
 		allowed := a.slack + counterTolerance*a.flows
 		differ := max(0, a.flows-a.wired, a.others())
@@ -234,16 +235,8 @@ func wire(v view) (judged, bool) {
 		}
 		if used := differ / allowed; used > worst {
 			worst = used
-			c.Detail = fmt.Sprintf("%s: interfaces took in %s of payload, flows got %s", a.host,
-				unit.FormatBytes(a.wired), unit.FormatBytes(a.flows))
-			if a.retrans > 0 {
-				c.Detail += fmt.Sprintf(" and were sent %s again", unit.FormatBytes(a.retrans))
-			}
-			if a.uncounted > 0 {
-				c.Detail += fmt.Sprintf(", and %s was lost or came twice", unit.FormatBytes(a.uncounted))
-			}
-			part, most := percents(differ/a.flows, allowed/a.flows)
-			c.Detail += fmt.Sprintf(": %s apart (allowed %s)", part, most)
+			c.Facts = facts(a.host, fact.Carried{InterfaceBytes: a.wired, FlowBytes: a.flows, ResentBytes: a.retrans,
+				UncountedBytes: a.uncounted, Share: differ / a.flows, Allowed: allowed / a.flows})
 		}
 	}
 	return judged{c, worst}, true
@@ -255,27 +248,17 @@ func foreign(v view) (judged, bool) {
 	most := -1.0
 	received := accounts(v, true)
 	for i, a := range slices.Concat(received, accounts(v, false)) {
-		if a.unevaluated != "" {
-			return unevaluated(Foreign, a.unevaluated), true
+		if a.unevaluated != nil {
+			return unevaluated(Foreign, a.host, a.unevaluated), true
 		}
-		other, verb := max(0, a.others()-a.slack-linkBytes-linkBytesPerS*v.WindowS), "took in"
-		if i >= len(received) {
-			verb = "sent"
-		}
+		other := max(0, a.others()-a.slack-linkBytes-linkBytesPerS*v.WindowS)
 		share := other / a.flows
 		if share <= most {
 			continue
 		}
-		most = share
-		part, allowed := percents(share, foreignShare)
-		c.Detail = fmt.Sprintf("%s: at most %s of what its interfaces %s belongs to no flow (allowed %s)", a.host, part,
-			verb, allowed)
-		if share > foreignShare {
-			c.Pass = false
-			c.Detail = fmt.Sprintf(
-				"%s: its interfaces %s %s that belongs to no flow, %s of the flows' own (allowed %s)",
-				a.host, verb, unit.FormatBytes(other), part, allowed)
-		}
+		most, c.Pass = share, c.Pass && share <= foreignShare
+		c.Facts = facts(a.host, fact.NoFlow{Sent: i >= len(received), Bytes: other, Share: share,
+			Allowed: foreignShare})
 	}
 	return judged{c, most / foreignShare}, most >= 0
 }

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/show/export"
 	"linerate/internal/show/present"
 	"linerate/internal/show/text"
+	"linerate/internal/show/wording"
 )
 
 func newCompareCommand(s streams) *cobra.Command {
@@ -35,7 +36,7 @@ a trust check failed in one of them.`,
 			if runs[0].ID == runs[1].ID {
 				return usageError(errors.New("both are the run " + runs[0].ID + ": expected two runs"))
 			}
-			comparison := compare.Runs(runs[0], runs[1])
+			comparison := compare.Runs(wording.Run(runs[0]), wording.Run(runs[1]))
 			comparison.Answer = present.ComparisonAnswer(comparison)
 			comparison.From.Answer, comparison.To.Answer = answer.Run(runs[0]).Headline, answer.Run(runs[1]).Headline
 			if asJSON {

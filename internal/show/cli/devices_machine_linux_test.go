@@ -10,6 +10,7 @@ import (
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/machinetest"
 	"linerate/internal/model/record"
+	"linerate/internal/show/wording"
 )
 
 // deviceModules are what a lab with every kind of device needs.
@@ -110,7 +111,7 @@ func TestMachineDevices(t *testing.T) {
 		}
 		asPredicted(t, trial)
 	}
-	for _, c := range run.Trust {
+	for _, c := range wording.Checks(run.Trust) {
 		switch c.Check {
 		case "connected", "alive", "conservation", "wire", "foreign-traffic", "limit":
 			if !c.Pass {

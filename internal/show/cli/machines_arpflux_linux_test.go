@@ -11,6 +11,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/trust"
+	"linerate/internal/show/wording"
 )
 
 // Rates of the links between machines with emulated CPUs.
@@ -97,7 +98,7 @@ func TestMachineARPFlux(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range onMachines.Trust {
+	for _, c := range wording.Checks(onMachines.Trust) {
 		t.Logf("%s, passed %t: trial %d: %s", c.Check, c.Pass, c.Trial, c.Detail)
 		// QEMU queues frames that its socket does not take: an interface may have sent more
 		// than its link carried.

@@ -15,6 +15,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
 	"linerate/internal/show/export"
+	"linerate/internal/show/wording"
 )
 
 // machineDrivers are QEMU's models and the modules that drive them.
@@ -159,7 +160,7 @@ func checkTrust(t *testing.T, on string, checks []record.Check, excused ...strin
 	if len(checks) == 0 {
 		t.Errorf("%s: nothing was checked", on)
 	}
-	for _, c := range checks {
+	for _, c := range wording.Checks(checks) {
 		t.Logf("%s: %s, passed %t, unevaluated %t: trial %d: %s", on, c.Check, c.Pass, c.Unevaluated, c.Trial, c.Detail)
 		if c.Unevaluated && c.Detail == "" {
 			t.Errorf("%s: %s was not evaluated without a reason", on, c.Check)

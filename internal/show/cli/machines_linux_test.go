@@ -14,6 +14,7 @@ import (
 	"linerate/internal/kernel/machinetest"
 	"linerate/internal/model/record"
 	"linerate/internal/science/trust"
+	"linerate/internal/show/wording"
 )
 
 const machinesStudy = `study: machines
@@ -64,7 +65,7 @@ func TestMachinesReachedByVia(t *testing.T) {
 					t.Logf("trial %d: not judged, since its edges were read %.0f ms late", trial.Order, 1e3*late(trial))
 					continue
 				}
-				for _, c := range trust.Trial(trial, nil) {
+				for _, c := range wording.Checks(trust.Trial(trial, nil)) {
 					if c.Check == trust.Wire && !c.Pass {
 						t.Errorf("trial %d: %s", trial.Order, c.Detail)
 					}

@@ -17,6 +17,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 	"linerate/internal/science/trust"
+	"linerate/internal/show/wording"
 )
 
 // TestMachineTrust: each planted fault fails the trust check that is about it, and no other one
@@ -242,7 +243,7 @@ func (p place) judge(t *testing.T, run *record.Run, faults map[string]planted) {
 // says of each that it failed.
 func (p place) checks(t *testing.T, run *record.Run, trial record.Trial) (evaluated, failed []string) {
 	t.Helper()
-	for _, c := range trust.Trial(trial, &run.Topology) {
+	for _, c := range wording.Checks(trust.Trial(trial, &run.Topology)) {
 		if !c.Unevaluated {
 			evaluated = append(evaluated, c.Check)
 		}

@@ -23,6 +23,7 @@ import (
 	"linerate/internal/science/tuning"
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/present"
+	"linerate/internal/show/wording"
 	"linerate/studies"
 )
 
@@ -324,6 +325,7 @@ func (f tuneFlags) keepCommand(run string, accept ...string) string {
 // list could be tried.
 func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, name string, runs []*record.Run,
 	made written) error {
+	result.Trust = wording.Checks(result.Trust)
 	if o := result.Offer; o != nil && len(o.Accept) > 0 {
 		o.Command = f.keepCommand(result.Run, o.Accept...)
 	}

@@ -171,7 +171,7 @@ func Measure(run *record.Run, page string) *Measurement {
 			_, found := conclude.Trial(*t)
 			one.Findings, judged = wording.Findings(found, false), judged+len(found)
 		}
-		for _, c := range run.Trust {
+		for _, c := range wording.Checks(run.Trust) {
 			if c.Trial == t.Order {
 				c.Trial = 1
 				one.Trust = append(one.Trust, c)
@@ -194,7 +194,8 @@ func Window(run *record.Run, t *record.Trial) *Measurement {
 	m := &Measurement{
 		Schema: MeasureSchema, Protocol: flow.Of("").Name, Started: t.Started, DurationS: t.WindowS, WarmupS: t.WarmupS,
 		PlannedS: t.PlannedS, Ended: t.Ended, Mode: t.Mode, GoodputBps: t.GoodputBps, LimitBps: t.LimitBps,
-		Limit: t.Limit, LimitWhy: wording.Limit(t.Limit, t.LimitWhy), LossFree: t.LossFree, FindMax: t.FindMax,
+		Limit: t.Limit, LimitWhy: wording.Limit(t.Limit, t.LimitWhy), LossFree: t.LossFree,
+		FindMax:    wording.FindMax(t.FindMax),
 		Unknown:    unknown(run, t),
 		OneMachine: len(t.Hosts) == 2 && hostload.Same(t.Hosts[0], t.Hosts[1]),
 	}

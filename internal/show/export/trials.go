@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/hostload"
+	"linerate/internal/show/wording"
 )
 
 // eachTrial calls rows for every trial of a run, with an add that puts the values of
@@ -159,7 +160,7 @@ func findMaxRows(run *record.Run, add func(...any)) {
 		if t.FindMax == nil {
 			return
 		}
-		for i, s := range t.FindMax.Trials {
+		for i, s := range wording.FindMax(t.FindMax).Trials {
 			var got []string
 			for _, c := range s.Conditions {
 				got = append(got, c.Condition+": "+c.Got)

@@ -1,7 +1,10 @@
 package wording
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -19,7 +22,8 @@ type checked struct {
 }
 
 // TestChecks compares all trust checks of testdata/checks.jsonl.gz, which has an input for nearly
-// each of their details, with testdata/checks.golden. With -update it writes that file.
+// each of their details, with testdata/checks.golden, as they are after they
+// were stored. With -update it writes that file.
 func TestChecks(t *testing.T) {
 	var b strings.Builder
 	for i, in := range inputs[checked](t, "checks.jsonl.gz") {
@@ -28,7 +32,12 @@ func TestChecks(t *testing.T) {
 		if in.One {
 			checks = trust.Trial(in.Trials[0], in.Topology)
 		}
-		for _, c := range checks {
+		text, err := json.Marshal(checks)
+		var stored []record.Check
+		if err := errors.Join(err, json.Unmarshal(text, &stored)); err != nil || !reflect.DeepEqual(stored, checks) {
+			t.Errorf("%s (%d): %v: %s is not read as it was written", in.Test, i, err, text)
+		}
+		for _, c := range Checks(stored) {
 			fmt.Fprintf(&b, "%s %s, pass %t, unevaluated %t, trial %d: %s\n", c.Check, c.Subject, c.Pass, c.Unevaluated,
 				c.Trial, c.Detail)
 		}

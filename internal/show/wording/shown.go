@@ -18,10 +18,16 @@ func Findings(list []record.Finding, alone bool) []record.Finding {
 	return list
 }
 
-// Run is a copy of a run whose findings have words.
+// Run is a copy of a run whose findings and trust checks have words.
 func Run(run *record.Run) *record.Run {
 	shown := *run
-	shown.Findings = Findings(run.Findings, alone(run))
+	shown.Findings, shown.Trust = Findings(run.Findings, alone(run)), Checks(run.Trust)
+	if slices.ContainsFunc(run.Trials, func(t record.Trial) bool { return t.FindMax != nil }) {
+		shown.Trials = slices.Clone(run.Trials)
+		for i := range shown.Trials {
+			shown.Trials[i].FindMax = FindMax(run.Trials[i].FindMax)
+		}
+	}
 	return &shown
 }
 

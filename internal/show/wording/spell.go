@@ -1,4 +1,4 @@
-package trust
+package wording
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// apart spells a figure and its bound as spell does, or, where that gives both the same
+// distinct spells a figure and its bound as spell does, or, where that gives both the same
 // text although they differ, with as many decimals as show the difference: in units of
 // which one is 1/per. The figure keeps its sign.
-func apart(figure, bound float64, spell func(float64) string, per float64, name string) (string, string) {
+func distinct(figure, bound float64, spell func(float64) string, per float64, name string) (string, string) {
 	a, b := spell(math.Abs(figure)), spell(bound)
 	for decimals := 0; a == b && math.Abs(figure) != bound && decimals < 12; decimals++ {
 		a, b = fmt.Sprintf("%.*f %s", decimals, per*math.Abs(figure), name),
@@ -23,15 +23,15 @@ func apart(figure, bound float64, spell func(float64) string, per float64, name 
 }
 
 func percents(share, bound float64) (string, string) {
-	return apart(share, bound, unit.FormatPercent, 100, "%")
+	return distinct(share, bound, unit.FormatPercent, 100, "%")
 }
 
 func seconds(figure, bound float64) (string, string) {
-	return apart(figure, bound, unit.FormatSeconds, 1e6, "µs")
+	return distinct(figure, bound, unit.FormatSeconds, 1e6, "µs")
 }
 
-func bytes(figure, bound float64) (string, string) {
-	return apart(figure, bound, unit.FormatBytes, 1, "bytes")
+func sizes(figure, bound float64) (string, string) {
+	return distinct(figure, bound, unit.FormatBytes, 1, "bytes")
 }
 
 // signed is a change with its sign also where it is one upwards.
