@@ -18,7 +18,7 @@ var dataOnly = []string{"internal/model/cause", "internal/model/fact", "internal
 // stillWords are files and directories below them that still have sentences. The list only gets
 // shorter.
 var stillWords = []string{"internal/science/bottleneck", "internal/science/diagnose/arp",
-	"internal/science/diagnose/connection", "internal/science/diagnose/facts",
+	"internal/science/diagnose/facts",
 	"internal/science/diagnose/fix", "internal/science/diagnose/machine", "internal/science/diagnose/multipath",
 	"internal/science/diagnose/nic", "internal/science/diagnose/path", "internal/science/diagnose/route",
 	"internal/science/diagnose/rule", "internal/science/diagnose/said", "internal/science/diagnose/subnet",

@@ -10,6 +10,8 @@ import (
 
 	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/fact"
+	"linerate/internal/model/record"
 )
 
 // TestAliasConnections: a pair of addresses has as many connections as the range has
@@ -30,9 +32,12 @@ func TestAliasConnections(t *testing.T) {
 			t.Errorf("%s: %+v, want %.0f connections", name, tr.Responses, want)
 		}
 		f, ok := controltest.Found(run, "ports-exhausted", name)
-		if errno := map[bool]string{true: "EADDRINUSE", false: "EADDRNOTAVAIL"}[strings.HasSuffix(name,
-			"bind(2)")]; !ok || !strings.Contains(strings.Join(f.Evidence, "\n"), errno) ||
-			!strings.Contains(strings.Join(f.Evidence, "\n"), "40000 40499") {
+		failed := fact.Failed{Call: "connect(2)", Error: "EADDRNOTAVAIL"}
+		if strings.HasSuffix(name, "bind(2)") {
+			failed = fact.Failed{Call: "bind(2)", Error: "EADDRINUSE"}
+		}
+		if !ok || !record.Within([]fact.Fact{{Host: "client", Is: failed},
+			{Host: "client", Is: fact.LocalPorts{First: 40000, Last: 40499}}}, f.Facts) {
 			t.Errorf("%s: the finding is %+v", name, f)
 		}
 		if _, ok := controltest.Found(run, "unreachable", name); ok {
@@ -112,8 +117,11 @@ func TestOneClient(t *testing.T) {
 		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few); err != nil {
 			t.Fatal(err)
 		}
-		for ports, want := range map[string]string{"40000 40199": "ports-exhausted EADDRNOTAVAIL",
-			"1024 65535": "descriptors-exhausted RLIMIT_NOFILE is 400"} {
+		for ports, want := range map[string]record.Finding{
+			"40000 40199": *(&record.Finding{ID: "ports-exhausted"}).With("client",
+				fact.Failed{Call: "connect(2)", Error: "EADDRNOTAVAIL"}),
+			"1024 65535": *(&record.Finding{ID: "descriptors-exhausted"}).With("client",
+				fact.DescriptorLimit{Limit: 400})} {
 			file := controltest.Write(t, strings.ReplaceAll(`study: one
 response: connections
 topology:
@@ -130,18 +138,17 @@ workload:
 factors: {one: {levels: {client: {unreachable: true}}}}
 `, "RANGE", ports))
 			run := controltest.Run(t, controltest.Study{File: file, Replicates: 1})
-			id, words, _ := strings.Cut(want, " ")
-			f, ok := controltest.Found(run, id, "client")
-			if !ok || !strings.Contains(strings.Join(f.Evidence, "\n"), words) {
-				t.Errorf("%s: %+v", want, run.Findings)
+			f, ok := controltest.Found(run, want.ID, "client")
+			if !ok || !record.Within(want.Facts, f.Facts) {
+				t.Errorf("%s: %+v", want.ID, run.Findings)
 			}
 			if _, ok := controltest.Found(run, "unreachable", "client"); ok {
 				t.Error("the server is said to be unreachable")
 			}
 			// Of the ports each is used once; some descriptors are the process's own.
 			open := controltest.Treatment(t, run, "client").Responses[0].Mean
-			if few := id == "ports-exhausted"; few && open != 200 || !few && (open < 200 || open >= 400) {
-				t.Errorf("%s: %.0f connections are open", want, open)
+			if few := want.ID == "ports-exhausted"; few && open != 200 || !few && (open < 200 || open >= 400) {
+				t.Errorf("%s: %.0f connections are open", want.ID, open)
 			}
 		}
 	})

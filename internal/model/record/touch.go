@@ -45,8 +45,6 @@ func (t Touch) Place() string {
 		return fmt.Sprintf("*:%d", t.Port)
 	case t.Via.IsValid():
 		return "via " + t.Via.String()
-	case t.Route.IsValid() && t.Route.Bits() == 0:
-		return "route default"
 	case t.Route.IsValid():
 		return "route " + t.Route.String()
 	case t.Back.IsValid() && t.Back.IsSingleIP():

@@ -62,6 +62,8 @@ type words[A any] struct {
 	found   string                               // when it is found, for documents and doctor --explain
 	read    string                               // the reference: kernel document, RFC or manual page
 	readFor func(a A) string                     // where it depends on the arguments; nil: read
+	// anywhere: advice is of no host in particular, so that it names none.
+	anywhere bool
 }
 
 // theSteps is the place of a finding's steps among lines of advice.
@@ -72,6 +74,7 @@ type said struct {
 	summary, reference func(record.Finding) string
 	fix                func(record.Finding) []string
 	found              string
+	anywhere           bool
 }
 
 var causes = map[cause.Code]said{}
@@ -85,7 +88,7 @@ func say[A any](c cause.Of[A], w words[A]) struct{} {
 		a, _ := f.Args.(A)
 		return a
 	}
-	s := said{found: w.found,
+	s := said{found: w.found, anywhere: w.anywhere,
 		summary:   func(record.Finding) string { return w.text },
 		reference: func(record.Finding) string { return w.read },
 		fix:       func(record.Finding) []string { return w.fix }}
@@ -137,7 +140,7 @@ func Worded(f record.Finding, alone bool) record.Finding {
 			f = withSteps(f, alone)
 			continue
 		}
-		line = on(f.Host, alone, device(f, line))
+		line = on(f.Host, alone || s.anywhere, device(f, line))
 		f.Fix, f.Advice = append(f.Fix, line), append(f.Advice, line)
 	}
 	f.Subject, f.Places = cmp.Or(subject(f.About), f.Subject), f.Spelled()

@@ -3,9 +3,10 @@ package connection_test
 import (
 	"fmt"
 	"net/netip"
-	"strings"
 	"testing"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -39,20 +40,19 @@ func TestPortsExhausted(t *testing.T) {
 		t.Fatalf("%d findings: %+v", len(found), found)
 	}
 	for _, f := range found {
-		bound := strings.Contains(f.Summary, "bind(2)")
-		words := "EADDRNOTAVAIL 10.0.0.1 → 10.0.1.1:5202: 100 of 1200 / 40000 40999, which is 1000 / further address of the other end (an alias)"
-		if bound {
-			words = "EADDRINUSE 10.0.0.1 → 10.0.1.3:5202: 300 of 1200 / 40000 40999, which is 1000 / IP_BIND_ADDRESS_NO_PORT"
+		failed, of := fact.Failed{Call: "connect(2)", Error: "EADDRNOTAVAIL"}, byte(1)
+		if f.Args == (cause.Ports{Bound: true}) {
+			failed, of = fact.Failed{Call: "bind(2)", Error: "EADDRINUSE"}, 3
 		}
-		said := strings.Join(append(f.Evidence, f.Fix...), "\n")
-		errno, rest, _ := strings.Cut(words, " ")
-		for _, part := range append(strings.Split(rest, " / "), errno) {
-			if !strings.Contains(said, part) {
-				t.Errorf("no %q in\n%s", part, said)
-			}
+		var want []fact.Fact
+		for _, is := range []any{failed, fact.LocalPorts{First: 40000, Last: 40999},
+			fact.NoPort{Source: netip.MustParseAddr("10.0.0.1"),
+				Destination: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 1, of}), 5202), Open: 100 * int(of),
+				Wanted: 1200}} {
+			want = append(want, fact.Fact{Host: "client", Is: is})
 		}
 		if f.ID != "ports-exhausted" || f.Host != "client" || f.Confidence != record.Certain ||
-			len(f.Evidence) > 8 {
+			len(f.Facts) > 8 || !record.Within(want, f.Facts) || len(f.Changes()) != 1 {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -71,14 +71,10 @@ func TestDescriptorsExhausted(t *testing.T) {
 	}
 	found := diagnose.Merge(diagnose.Diagnose(trial, &topology.Topology{}))
 	if len(found) != 1 || found[0].ID != "descriptors-exhausted" || found[0].Host != "client" ||
-		len(found[0].Evidence) > 8 {
+		len(found[0].Facts) > 8 || !record.Within([]fact.Fact{
+		{Host: "client", Is: fact.NoDescriptor{Flow: "f1", Open: 2000, Wanted: 12500}},
+		{Host: "client", Is: fact.DescriptorLimit{Limit: 20000}}}, found[0].Facts) {
 		t.Fatalf("%+v", found)
-	}
-	said := strings.Join(append(found[0].Evidence, found[0].Fix...), "\n")
-	for _, part := range []string{"2000 of 12500", "EMFILE", "RLIMIT_NOFILE is 20000", "LimitNOFILE"} {
-		if !strings.Contains(said, part) {
-			t.Errorf("no %q in\n%s", part, said)
-		}
 	}
 	trial.Flows = []record.Flow{{ID: "f1", Protocol: flow.HTTP, From: "client", To: "server", OpenedBy: "client",
 		Connected: true, Alive: true}}
@@ -110,9 +106,14 @@ func TestTimeWait(t *testing.T) {
 			t.Errorf("%s: found %q, want %q", test.name, got, test.want)
 		}
 		for _, f := range list {
-			if fix := strings.Join(f.Fix, "\n"); !strings.Contains(fix, test.settings) ||
-				strings.Contains(fix, "ip_local_port_range") != (test.settings != "") {
-				t.Errorf("%s: %s", test.name, fix)
+			set := ""
+			for _, s := range f.Changes()[0].Sysctl {
+				if s.Key == "net.ipv4.ip_local_port_range" {
+					set = s.Value
+				}
+			}
+			if set != test.settings {
+				t.Errorf("%s: %+v", test.name, f)
 			}
 		}
 	}

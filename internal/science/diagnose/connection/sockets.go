@@ -2,108 +2,111 @@
 package connection
 
 import (
-	"fmt"
+	"slices"
 
 	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
 // Rules about sockets and the states of connections.
 var Rules = []rule.Rule{
-	{ID: "accept-queue-full", Host: true, About: "More connections wait for accept(2) than a listener's backlog.",
-		Parts: socketParts, Find: rule.Each(rule.EveryHost, acceptQueueFull), Explains: []string{"listen-overflow",
-			"tcp-retransmissions", "tcp-timeouts", "retransmissions-lost", "path-rehash"},
-		AtPeers: []string{"syn-unanswered"}},
-	{ID: "backlog-small", Host: true,
-		About: "A listener's backlog is below 8, on an address other than the loopback's.", Parts: socketParts,
-		Find: rule.Each(rule.EveryHost, backlogSmall), Explains: []string{"accept-queue-full", "listen-overflow"}},
-	{ID: "close-wait", Host: true, About: "At least 20 connections are in CLOSE-WAIT.", Parts: socketParts,
-		Find: rule.Each(rule.EveryHost, closeWait), AtPeers: []string{"fin-wait-many"}},
-	{ID: "syn-unanswered", Host: true, About: "A connection in SYN-SENT has sent its SYN again.", Parts: socketParts,
-		Find: rule.Each(rule.EveryHost, synUnanswered), Explains: []string{"tcp-retransmissions", "tcp-timeouts",
-			"retransmissions-lost", "path-rehash", "connect-fails", "connections-timed-out"}},
-	{ID: "unacknowledged", Host: true,
-		About: "A connection has unacknowledged data and at least two timeouts in a row, with room in the window of its peer.",
-		Parts: socketParts, Find: rule.Each(rule.EveryHost, unacknowledged), Explains: []string{"tcp-retransmissions",
-			"tcp-timeouts", "retransmissions-lost", "path-rehash", "connections-timed-out"}},
-	{ID: "unread-data", Host: true,
-		About: "An established connection has at least 64 KiB unread, which its program would read in more than half a second at the rate at which it reads; possible where that was not seen between two readings.",
-		Parts: socketParts, Find: rule.Each(rule.EveryHost, unreadData),
-		Explains: []string{"slow-reader", "receive-queue-pruned"}, AtPeers: []string{"peer-window-closed",
-			"window-limited"}},
-	{ID: "udp-queue-full", Host: true, About: "At least 32 KiB wait in the receive queue of a UDP socket.",
-		Parts: socketParts, Find: rule.Each(rule.EveryHost, udpQueueFull), Explains: []string{"udp-buffer-overflow",
-			"udp-socket-dropped"}},
-	{ID: "half-open-many", Host: true, About: "At least 64 connections are in SYN-RECV.", Parts: socketParts,
-		Find: rule.Each(rule.EveryHost, halfOpen), Explains: []string{"syn-queue-full"}},
-	{ID: "ports-in-time-wait", Host: true,
-		About: "Connections in TIME-WAIT between one address of the host and one address and port are at least half as many as the local port range has ports; possible where their addresses are not known, and all are as many.",
-		Parts: []string{"sockets", "parameters"}, Find: rule.Each(rule.EveryHost, timeWait)},
-	{ID: "fin-wait-many", Host: true,
-		About: "At least 20 connections are in FIN-WAIT-2: this host has closed them, and its peers have not. Likely if they are more than those that are open.",
-		Parts: socketParts, Find: rule.Each(rule.EveryHost, finWait)},
-	{ID: "closing-unanswered", Host: true,
-		About: "At least 20 connections are in FIN-WAIT-1, CLOSING or LAST-ACK: their end is not acknowledged. Likely if they are more than those that are open.",
-		Parts: socketParts, Find: rule.Each(rule.EveryHost, closingUnanswered), Explains: []string{"orphans-many",
-			"tcp-retransmissions"}},
-	{ID: "peer-window-closed", Host: true, Load: true,
-		About: "A connection has data to send, and has asked its peer, whose window is smaller than a segment, for a larger one more than once.",
-		Parts: socketParts, Find: rule.Each(rule.EveryHost, windowClosed), Explains: []string{"window-limited",
-			"send-buffer-limited"}},
-	{ID: "window-limited", Host: true, Load: true,
-		About: "A connection with data to send spent at least 0.3 s, and half of its busy time, waiting for the window of its peer; likely if that is below 64 KiB.",
-		Parts: socketParts, Find: rule.Each(rule.EveryHost, windowLimited),
-		Explains: []string{"spurious-retransmissions",
-			"tail-loss"}},
-	{ID: "send-buffer-limited", Host: true, Load: true,
-		About: "A connection spent at least 0.3 s, and half of its busy time, with a full send buffer.",
-		Parts: socketParts, Find: rule.Each(rule.EveryHost, sendBufferLimited)},
-	{ID: "mss-small", Host: true,
-		About: "An established connection with data to send has segments of less than 1,000 bytes, though its path takes 1,280 and more.",
-		Parts: socketParts, Find: rule.Each(rule.EveryHost, mssSmall)},
-	{ID: cause.UDPSocketDropped.Code, Host: true, Parts: socketParts,
-		Find: rule.Each(rule.EveryHost, socketDropped)},
-	{ID: "orphans-many", Host: true, About: "Orphaned connections are at least a quarter of tcp_max_orphans.",
-		Parts: []string{"sockstat", "parameters"}, Find: rule.Each(rule.EveryHost, orphans)},
+	{ID: cause.AcceptQueueFull.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, acceptQueueFull),
+		Explains: cause.Codes(cause.ListenOverflow, cause.TCPRetransmissions, cause.TCPTimeouts,
+			cause.RetransmissionsLost, cause.PathRehash), AtPeers: cause.Codes(cause.SYNUnanswered)},
+	{ID: cause.BacklogSmall.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, backlogSmall),
+		Explains: cause.Codes(cause.AcceptQueueFull, cause.ListenOverflow)},
+	{ID: cause.CloseWait.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, closeWait),
+		AtPeers: cause.Codes(cause.FinWaitMany)},
+	{ID: cause.SYNUnanswered.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, synUnanswered),
+		Explains: cause.Codes(cause.TCPRetransmissions, cause.TCPTimeouts, cause.RetransmissionsLost, cause.PathRehash,
+			cause.ConnectFails, cause.ConnectionsTimedOut)},
+	{ID: cause.Unacknowledged.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, unacknowledged),
+		Explains: cause.Codes(cause.TCPRetransmissions, cause.TCPTimeouts, cause.RetransmissionsLost, cause.PathRehash,
+			cause.ConnectionsTimedOut)},
+	{ID: cause.UnreadData.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, unreadData),
+		Explains: cause.Codes(cause.SlowReader, cause.ReceiveQueuePruned),
+		AtPeers:  cause.Codes(cause.PeerWindowClosed, cause.WindowLimited)},
+	{ID: cause.UDPQueueFull.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, udpQueueFull),
+		Explains: cause.Codes(cause.UDPBufferOverflow, cause.UDPSocketDropped)},
+	{ID: cause.HalfOpenMany.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, halfOpen),
+		Explains: cause.Codes(cause.SYNQueueFull)},
+	{ID: cause.PortsInTimeWait.Code, Host: true, Parts: []string{"sockets", "parameters"},
+		Find: rule.Each(rule.EveryHost, timeWait)},
+	{ID: cause.FinWaitMany.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, finWait)},
+	{ID: cause.ClosingUnanswered.Code, Host: true, Parts: socketParts,
+		Find:     rule.Each(rule.EveryHost, closingUnanswered),
+		Explains: cause.Codes(cause.OrphansMany, cause.TCPRetransmissions)},
+	{ID: cause.PeerWindowClosed.Code, Host: true, Load: true, Parts: socketParts,
+		Find:     rule.Each(rule.EveryHost, windowClosed),
+		Explains: cause.Codes(cause.WindowLimited, cause.SendBufferLimited)},
+	{ID: cause.WindowLimited.Code, Host: true, Load: true, Parts: socketParts,
+		Find:     rule.Each(rule.EveryHost, windowLimited),
+		Explains: cause.Codes(cause.SpuriousRetransmissions, cause.TailLoss)},
+	{ID: cause.SendBufferLimited.Code, Host: true, Load: true, Parts: socketParts,
+		Find: rule.Each(rule.EveryHost, sendBufferLimited)},
+	{ID: cause.MSSSmall.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, mssSmall)},
+	{ID: cause.UDPSocketDropped.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, socketDropped)},
+	{ID: cause.OrphansMany.Code, Host: true, Parts: []string{"sockstat", "parameters"},
+		Find: rule.Each(rule.EveryHost, orphans)},
 }
 
 var socketParts = []string{"sockets"}
 
-func closeWait(_ facts.Trial, h *facts.Host) *record.Finding {
-	const many = 20
-	n := h.State.TCP["CLOSE-WAIT"]
+// connections are those of which a condition holds, as evidence, at most so many.
+func connections(h *facts.Host, where func(record.Connection) bool, most int) (list []any) {
+	for _, c := range h.State.Notable {
+		if !where(c) || len(list) == most {
+			continue
+		}
+		is := fact.Connection{Local: c.Local, Remote: c.Remote, State: c.State, Unread: c.ReceiveQueue,
+			Unacknowledged: c.SendQueue, ReadBps: c.ReadBps}
+		if c.Info != nil {
+			is.Timeouts = c.Info.Backoff
+		}
+		list = append(list, is)
+	}
+	return list
+}
+
+// inStates finds many connections in one of some states.
+func inStates(c cause.Of[cause.None], h *facts.Host, confidence string, n, many int,
+	states ...string) *record.Finding {
 	if n < many {
 		return nil
 	}
-	finding := &record.Finding{Host: h.Name, Confidence: record.Likely,
-		Summary:   "a program does not close connections that its peers have closed",
-		Reference: "RFC 9293, section 3.6; close(2)",
-		Evidence:  []string{fmt.Sprintf("%d connections in CLOSE-WAIT", n)},
-		Fix: said.On(h.Name, h.Alone,
-			"ss -tnp state close-wait names the program; each takes a descriptor until it ends")}
-	finding.Evidence = append(finding.Evidence, said.Connections(h, func(c record.Connection) bool {
-		return c.State == "CLOSE-WAIT"
-	}, 3)...)
+	return facts.Found(c, h, confidence, cause.None{}).With(h.Name, fact.InStates{States: states, Count: n}).
+		With(h.Name, connections(h, func(c record.Connection) bool { return slices.Contains(states, c.State) }, 3)...)
+}
+
+func closeWait(_ facts.Trial, h *facts.Host) *record.Finding {
+	return inStates(cause.CloseWait, h, record.Likely, h.State.TCP["CLOSE-WAIT"], 20, "CLOSE-WAIT")
+}
+
+// notable finds connections of which a condition holds.
+func notable(c cause.Of[cause.None], h *facts.Host, where func(record.Connection) bool) *record.Finding {
+	list := connections(h, where, 6)
+	if len(list) == 0 {
+		return nil
+	}
+	return facts.Found(c, h, record.Likely, cause.None{}).With(h.Name, list...)
+}
+
+// onPaths is a finding bound to the paths of connections, and to the host to which they lead.
+func onPaths(f facts.Trial, h *facts.Host, finding *record.Finding,
+	where func(record.Connection) bool) *record.Finding {
+	if finding != nil {
+		finding.Toward, finding.Touches = f.Toward(h, where), h.Paths(where)
+	}
 	return finding
 }
 
 func synUnanswered(f facts.Trial, h *facts.Host) *record.Finding {
-	rows := said.Connections(h, facts.Unanswered, 6)
-	if len(rows) == 0 {
-		return nil
-	}
-	return &record.Finding{Host: h.Name, Toward: f.Toward(h, facts.Unanswered), Places: h.Paths(facts.Unanswered),
-		Confidence: record.Likely,
-		Summary:    "connections are opened, and nothing answers: the peer is off, a firewall drops silently, or the path is broken in one direction", Evidence: rows,
-		Fix: said.On(h.Name, h.Alone,
-			"ip route get ADDRESS, ip neigh show ADDRESS; then doctor with the peer's snapshot as well"),
-		Reference: "RFC 9293, section 3.8.1"}
+	return onPaths(f, h, notable(cause.SYNUnanswered, h, facts.Unanswered), facts.Unanswered)
 }
 
 func unacknowledged(f facts.Trial, h *facts.Host) *record.Finding {
@@ -115,17 +118,7 @@ func unacknowledged(f facts.Trial, h *facts.Host) *record.Finding {
 		}
 		return i.Lacking("snd_wnd_bytes") != "" || i.SndWnd >= i.SndMSS // otherwise it probes a zero window
 	}
-	rows := said.Connections(h, waits, 6)
-	if len(rows) == 0 {
-		return nil
-	}
-	return &record.Finding{Host: h.Name, Toward: f.Toward(h, waits), Places: h.Paths(waits), Confidence: record.Likely,
-		Summary:  "connections have sent data that nothing acknowledges: the path is cut, or takes only smaller packets",
-		Evidence: rows,
-		Fix: said.On(h.Name, h.Alone,
-			"does ping -M do -s 1472 ADDRESS pass, and with -s 1000? if only the smaller one does, a link has a smaller MTU: net.ipv4.tcp_mtu_probing=1 is a workaround",
-			"ss -tnio shows the retransmissions"), Reference: "RFC 2923, section 2.1; " + said.IPSysctl +
-			" (tcp_retries2)"}
+	return onPaths(f, h, notable(cause.Unacknowledged, h, waits), waits)
 }
 
 // unreadData finds connections with much data that lies for longer than it takes a program that
@@ -133,7 +126,7 @@ func unacknowledged(f facts.Trial, h *facts.Host) *record.Finding {
 func unreadData(_ facts.Trial, h *facts.Host) *record.Finding {
 	const much, lies = 64 << 10, 0.5 // bytes, seconds
 	confidence := record.Possible
-	rows := said.Connections(h, func(c record.Connection) bool {
+	finding := notable(cause.UnreadData, h, func(c record.Connection) bool {
 		if c.State != "ESTAB" || c.ReceiveQueue < much || c.ReadBps != nil &&
 			8*float64(c.ReceiveQueue) < lies**c.ReadBps {
 			return false
@@ -142,31 +135,20 @@ func unreadData(_ facts.Trial, h *facts.Host) *record.Finding {
 			confidence = record.Likely
 		}
 		return true
-	}, 6)
-	if len(rows) == 0 {
-		return nil
+	})
+	if finding != nil {
+		finding.Confidence = confidence
 	}
-	return &record.Finding{Host: h.Name, Confidence: confidence,
-		Summary: "data has arrived that its program does not read", Evidence: rows,
-		Fix: said.On(h.Name, h.Alone,
-			"ss -tnp names the program: see whether it waits for a disk, a lock or a CPU"),
-		Reference: "tcp(7)"}
+	return finding
 }
 
 func udpQueueFull(_ facts.Trial, h *facts.Host) *record.Finding {
 	const much = 32 << 10
-	rows := said.ListenersWhere(h, func(l record.Listener) bool { return l.Protocol == "udp" && l.Queued >= much },
-		func(l record.Listener) string {
-			return fmt.Sprintf("udp %s: %s wait to be read, %d datagrams were dropped", l.Local,
-				unit.FormatBytes(float64(l.Queued)), l.Drops)
-		})
-	if len(rows) == 0 {
-		return nil
-	}
-	return &record.Finding{Host: h.Name, Confidence: record.Likely,
-		Summary: "datagrams have arrived that their program does not read", Evidence: rows,
-		Fix:       said.On(h.Name, h.Alone, "ss -unp names the program; a larger SO_RCVBUF only helps against bursts"),
-		Reference: "udp(7)"}
+	return listeners(cause.UDPQueueFull, h, record.Likely, func(l record.Listener) bool {
+		return l.Protocol == "udp" && l.Queued >= much
+	}, func(l record.Listener) any {
+		return fact.UnreadSocket{Local: l.Local, Bytes: l.Queued, Drops: l.Drops, Program: l.Program}
+	})
 }
 
 func halfOpen(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -175,11 +157,8 @@ func halfOpen(_ facts.Trial, h *facts.Host) *record.Finding {
 	if n < many {
 		return nil
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Likely,
-		Summary: "many connections are half open: their peers do not complete the handshake", Reference: "RFC 4987",
-		Evidence: []string{fmt.Sprintf("%d connections in SYN-RECV", n)},
-		Fix: said.On(h.Name, h.Alone,
-			"ss -tn state syn-recv: from one network an attack, from everywhere answers that do not arrive")}
+	return facts.Found(cause.HalfOpenMany, h, record.Likely, cause.None{}).
+		With(h.Name, fact.InStates{States: []string{"SYN-RECV"}, Count: n})
 }
 
 // timeWait goes by connections to one address and port, between which each needs a local port of
@@ -188,27 +167,21 @@ func timeWait(_ facts.Trial, h *facts.Host) *record.Finding {
 	const key = "net.ipv4.ip_local_port_range"
 	first, last := h.Number(key, 0), h.Number(key, 1)
 	n, confidence := h.State.TimeWaitBetween, record.Likely
-	row := fmt.Sprintf("%d in TIME-WAIT between one address of this host and one address and port", n)
 	if n == 0 { // of which addresses they are is not known
 		n, confidence = h.State.TCP[record.TimeWait], record.Possible
-		row = fmt.Sprintf(
-			"%d in TIME-WAIT, to whatever address and port; those of a server that closes first hold its own port, and no further ones", n)
 	}
 	ports := last - first + 1
 	if first < 0 || ports <= 0 || 2*int64(n) < ports {
 		return nil
 	}
-	finding := &record.Finding{Host: h.Name, Confidence: confidence,
-		Summary:   "connections in TIME-WAIT hold most of the ports: between two addresses no further ones may be left",
-		Reference: "RFC 9293, section 3.6; ip(7)",
-		Evidence:  []string{fmt.Sprintf("%s; %s = %d %d", row, key, first, last)}}
 	settings := []string{"net.ipv4.tcp_tw_reuse", "1"}
 	if ports < widePorts {
 		settings = append(settings, key, wideRange)
 	}
-	finding.Fix, finding.Settings = fix.Fixed(h, []string{"keep connections open for several requests; or:"},
-		settings...)
-	return finding
+	return facts.Found(cause.PortsInTimeWait, h, confidence, cause.None{}).
+		With(h.Name, fact.InTimeWait{Count: n, Between: h.State.TimeWaitBetween > 0,
+			Range: fact.PortRange{First: first, Last: last}}).
+		Fixed(fix.Parameter(h, settings...)...)
 }
 
 func orphans(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -216,10 +189,7 @@ func orphans(_ facts.Trial, h *facts.Host) *record.Finding {
 	if most <= 0 || n*4 < most {
 		return nil
 	}
-	finding := &record.Finding{Host: h.Name, Confidence: record.Likely,
-		Summary: "many connections have no program any more and wait for their peers", Reference: said.IPSysctl,
-		Evidence: []string{fmt.Sprintf("%d orphans; net.ipv4.tcp_max_orphans is %d", n, most)}}
-	finding.Fix, finding.Settings = fix.Fixed(h, []string{"find the peers that vanish; or:"},
-		"net.ipv4.tcp_orphan_retries", "2")
-	return finding
+	return facts.Found(cause.OrphansMany, h, record.Likely, cause.None{}).
+		With(h.Name, fact.Orphans{Count: n, Most: most}).
+		Fixed(fix.Parameter(h, "net.ipv4.tcp_orphan_retries", "2")...)
 }

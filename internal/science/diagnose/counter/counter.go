@@ -83,7 +83,7 @@ func (g growth) find(_ facts.Trial, h *facts.Host) *record.Finding {
 		finding.Fixed(g.steps(h)...)
 	}
 	if g.paths != nil && !h.Boot {
-		finding.Places = h.Paths(g.paths)
+		finding.Touches = h.Paths(g.paths)
 	}
 	return finding
 }

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"fmt"
 	"net/netip"
 
 	"linerate/internal/model/record"
@@ -28,52 +27,6 @@ func (h *Host) Device(name string) (places []string) {
 
 // Link are the places of what happens on an interface, neighbours there included.
 func (h *Host) Link(name string) []string { return append(h.Device(name), "on "+name) }
-
-// Path are the places of a connection: its ends, and the route by which it leaves.
-func (h *Host) Path(c record.Connection) (places []string) {
-	local, err := netip.ParseAddrPort(c.Local)
-	remote, remoteErr := netip.ParseAddrPort(c.Remote)
-	if err != nil || remoteErr != nil {
-		return []string{record.AnyRoute}
-	}
-	for _, end := range []netip.AddrPort{remote, local} {
-		places = append(places, netip.AddrPortFrom(end.Addr().Unmap(), end.Port()).String(), anyPort(end.Port()))
-	}
-	to := remote.Addr().Unmap().WithZone("")
-	places = append(places, to.String(), "from "+local.Addr().Unmap().WithZone("").String())
-	r, found := h.Back(to)
-	if !found || h.OtherRoutes() {
-		return append(places, record.AnyRoute)
-	}
-	places = append(places, "route "+r.To)
-	for _, hop := range hopsOf(r) {
-		places = append(places, h.Device(hop.Interface)...)
-		if hop.Via != "" {
-			places = append(places, "via "+hop.Via)
-		}
-	}
-	return places
-}
-
-// Paths are the places of connections of which a condition holds.
-func (h *Host) Paths(where func(record.Connection) bool) (list [][]string) {
-	for _, c := range h.State.Notable {
-		if where(c) && len(list) < MostPlaces {
-			list = append(list, h.Path(c))
-		}
-	}
-	return list
-}
-
-// ListenerAt is the place of a listener: its address and port, or the port of all addresses.
-func ListenerAt(local string) string {
-	if end, err := netip.ParseAddrPort(local); err == nil && end.Addr().IsUnspecified() {
-		return anyPort(end.Port())
-	}
-	return local
-}
-
-func anyPort(port uint16) string { return fmt.Sprintf("*:%d", port) }
 
 // ByGateway are the places of what leaves by a gateway.
 func (h *Host) ByGateway(gateway netip.Addr, name string) [][]string {

@@ -36,8 +36,8 @@ func Unanswered(c record.Connection) bool {
 // most is how many sockets, or kinds of dropped packets, are evidence of one finding.
 const most = 4
 
-// listeners are the sockets of which a condition holds, as evidence.
-func (h *Host) listeners(where func(record.Listener) bool, is func(record.Listener) any) (list []any) {
+// Listeners are the sockets of which a condition holds, as evidence, at most four.
+func (h *Host) Listeners(where func(record.Listener) bool, is func(record.Listener) any) (list []any) {
 	for _, l := range h.State.Listeners {
 		if where(l) && len(list) < most {
 			list = append(list, is(l))
@@ -48,16 +48,19 @@ func (h *Host) listeners(where func(record.Listener) bool, is func(record.Listen
 
 // FullListeners are the listeners whose accept queue is full.
 func (h *Host) FullListeners() []any {
-	return h.listeners(func(l record.Listener) bool {
+	return h.Listeners(func(l record.Listener) bool {
 		return l.Protocol == "tcp" && l.Queued > 0 && l.Queued >= l.Backlog
-	}, func(l record.Listener) any {
-		return fact.Listener{Local: l.Local, Queued: l.Queued, Backlog: l.Backlog, Program: l.Program}
-	})
+	}, AcceptQueue)
+}
+
+// AcceptQueue is a listener with its accept queue as evidence.
+func AcceptQueue(l record.Listener) any {
+	return fact.Listener{Local: l.Local, Queued: l.Queued, Backlog: l.Backlog, Program: l.Program}
 }
 
 // DroppingSockets are the UDP sockets that dropped datagrams.
 func (h *Host) DroppingSockets() []any {
-	return h.listeners(func(l record.Listener) bool { return l.Drops > 0 }, func(l record.Listener) any {
+	return h.Listeners(func(l record.Listener) bool { return l.Drops > 0 }, func(l record.Listener) any {
 		return fact.DroppingSocket{Local: l.Local, Drops: uint64(l.Drops), Queued: l.Queued,
 			BufferBytes: max(l.ReceiveBuffer, 0), Program: l.Program}
 	})

@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"net/netip"
+
 	"linerate/internal/model/record"
 )
 
@@ -17,4 +19,51 @@ func (h *Host) Devices(name string) (touches []record.Touch) {
 		}
 	}
 	return touches[:min(len(touches), MostPlaces)]
+}
+
+// path is what a connection depends on: its ends, and the route by which it leaves.
+func (h *Host) path(c record.Connection) (touches []record.Touch) {
+	local, err := netip.ParseAddrPort(c.Local)
+	remote, remoteErr := netip.ParseAddrPort(c.Remote)
+	if err != nil || remoteErr != nil {
+		return []record.Touch{{AnyRoute: true}}
+	}
+	for _, end := range []netip.AddrPort{remote, local} {
+		touches = append(touches, record.Touch{Socket: netip.AddrPortFrom(end.Addr().Unmap(), end.Port())},
+			record.Touch{Port: end.Port()})
+	}
+	from, to := local.Addr().Unmap().WithZone(""), remote.Addr().Unmap().WithZone("")
+	touches = append(touches, record.Touch{Address: to}, record.Touch{Back: netip.PrefixFrom(from, from.BitLen())})
+	r, found := h.Back(to)
+	if !found || h.OtherRoutes() {
+		return append(touches, record.Touch{AnyRoute: true})
+	}
+	prefix, _ := destination(r, to.Is4())
+	touches = append(touches, record.Touch{Route: prefix})
+	for _, hop := range hopsOf(r) {
+		touches = append(touches, h.Devices(hop.Interface)...)
+		if via := Parse(hop.Via); via.IsValid() {
+			touches = append(touches, record.Touch{Via: via})
+		}
+	}
+	return touches
+}
+
+// Paths are what each connection depends on of which a condition holds.
+func (h *Host) Paths(where func(record.Connection) bool) (list [][]record.Touch) {
+	for _, c := range h.State.Notable {
+		if where(c) && len(list) < MostPlaces {
+			list = append(list, h.path(c))
+		}
+	}
+	return list
+}
+
+// ListenerAt is the place of a listener: its address and port, or the port of all addresses.
+func ListenerAt(local string) record.Touch {
+	end, err := netip.ParseAddrPort(local)
+	if err == nil && end.Addr().IsUnspecified() {
+		return record.Touch{Port: end.Port()}
+	}
+	return record.Touch{Socket: end}
 }

@@ -108,42 +108,6 @@ func Within(h *facts.Host) string {
 	return " in " + unit.FormatSeconds(h.OverS)
 }
 
-// ListenersWhere are the rows of sockets, at most four.
-func ListenersWhere(h *facts.Host, where func(record.Listener) bool, spell func(record.Listener) string) (
-	rows []string) {
-	for _, l := range h.State.Listeners {
-		if where(l) && len(rows) < 4 {
-			rows = append(rows, spell(l)+program(l))
-		}
-	}
-	return rows
-}
-
-func program(l record.Listener) string {
-	if l.Program == "" {
-		return ""
-	}
-	return " (" + l.Program + ")"
-}
-
-// FullListeners are the listeners whose accept queue is full, as evidence; it always finds.
-func FullListeners(h *facts.Host) ([]string, bool) {
-	return ListenersWhere(h, func(l record.Listener) bool {
-		return l.Protocol == "tcp" && l.Queued > 0 &&
-			l.Queued >= l.Backlog
-	}, QueueRow), true
-}
-
-// Unread are connections with bytes that their programs have not read, as evidence; it always finds.
-func Unread(h *facts.Host) (rows []string, found bool) {
-	for _, c := range h.State.Notable {
-		if c.State == "ESTAB" && c.ReceiveQueue > 0 && len(rows) < 4 {
-			rows = append(rows, fmt.Sprintf("%s from %s: %d bytes wait to be read", c.Local, c.Remote, c.ReceiveQueue))
-		}
-	}
-	return rows, true
-}
-
 // References that several families have.
 const (
 	IPSysctl  = "Linux Documentation/networking/ip-sysctl.rst"
@@ -155,11 +119,6 @@ const (
 	EthtoolPage = "ethtool(8); Linux Documentation/networking/ethtool-netlink.rst"
 	Statistics  = "Linux Documentation/networking/statistics.rst"
 )
-
-// QueueRow is a listener with its queue as evidence.
-func QueueRow(l record.Listener) string {
-	return fmt.Sprintf("%s: %d connections wait for accept(2), its backlog is %d", l.Local, l.Queued, l.Backlog)
-}
 
 // ForeignRow says why a machine's softnet_stat need not be about its hosts.
 func ForeignRow(m hostload.Machine) string {
@@ -210,25 +169,6 @@ func Setting(h *facts.Host, name string, p *facts.Interface) string {
 		return ""
 	}
 	return fmt.Sprintf("%s: net.ipv4.conf.all.%s=%d, %s.%s=%d", h.Name, name, max(all, 0), p.Name, name, max(own, 0))
-}
-
-// Connections are rows of connections, at most so many.
-func Connections(h *facts.Host, where func(record.Connection) bool, most int) (rows []string) {
-	for _, c := range h.State.Notable {
-		if !where(c) || len(rows) == most {
-			continue
-		}
-		row := fmt.Sprintf("%s to %s: %s, %d bytes unread, %d unacknowledged", c.Local, c.Remote, c.State,
-			c.ReceiveQueue, c.SendQueue)
-		if c.ReadBps != nil {
-			row += fmt.Sprintf("; its program read %s", unit.FormatRate(*c.ReadBps))
-		}
-		if i := c.Info; i != nil && i.Backoff > 0 {
-			row += fmt.Sprintf("; %d timeouts in a row", i.Backoff)
-		}
-		rows = append(rows, row)
-	}
-	return rows
 }
 
 const (
