@@ -20,7 +20,7 @@ var dataOnly = []string{"internal/model/cause", "internal/model/fact", "internal
 var stillWords = []string{"internal/science/bottleneck", "internal/science/diagnose/arp",
 	"internal/science/diagnose/facts",
 	"internal/science/diagnose/fix", "internal/science/diagnose/machine", "internal/science/diagnose/multipath",
-	"internal/science/diagnose/nic", "internal/science/diagnose/path", "internal/science/diagnose/route",
+	"internal/science/diagnose/nic", "internal/science/diagnose/path/unreachable.go", "internal/science/diagnose/route",
 	"internal/science/diagnose/rule", "internal/science/diagnose/said", "internal/science/diagnose/subnet",
 	"internal/science/tuning"}
 

@@ -11,6 +11,7 @@ import (
 	"linerate/internal/control/controltest"
 	"linerate/internal/control/measure"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/cause"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/science/bottleneck"
@@ -26,12 +27,12 @@ func TestMeasureHeldBack(t *testing.T) {
 		root := func(host string, args ...string) {
 			kerneltest.Do(t, "tc", append([]string{"-n", host, "qdisc", "replace", "dev", "eth0", "root"}, args...)...)
 		}
-		found := func(m export.Measurement, id string) string {
+		found := func(m export.Measurement, id string) (f record.Finding, is bool) {
 			i := slices.IndexFunc(m.Findings, func(f record.Finding) bool { return f.ID == id })
-			if i < 0 {
-				return ""
+			if i >= 0 {
+				f = m.Findings[i]
 			}
-			return m.Findings[i].Host + ": " + m.Findings[i].Summary + "; " + strings.Join(m.Findings[i].Evidence, "; ")
+			return f, i >= 0
 		}
 
 		// The shaper makes single packets of what is sent by segmentation offload, and the receiver
@@ -50,8 +51,9 @@ func TestMeasureHeldBack(t *testing.T) {
 		if f.LimitedBy != bottleneck.Loss || !strings.Contains(f.LimitedWhy, "server.eth0 dropped ") {
 			t.Errorf("%q (%s)", f.LimitedBy, f.LimitedWhy)
 		}
-		if text := found(m, "path-mtu"); !strings.Contains(text, "server.eth0 takes packets of 1400") {
-			t.Errorf("path-mtu: %q; %+v", text, m.Findings)
+		narrow, _ := found(m, "path-mtu")
+		if a, _ := narrow.Args.(cause.Narrow); a.At != "server.eth0" || a.MTU != 1400 {
+			t.Errorf("path-mtu: %+v", m.Findings)
 		}
 		kerneltest.Do(t, "ip", "-n", "server", "link", "set", "dev", "eth0", "mtu", "1500")
 
@@ -74,7 +76,8 @@ func TestMeasureHeldBack(t *testing.T) {
 			t.Fatalf("flows %+v", m.Flows)
 		}
 		// A busy machine may send no more than the queue takes.
-		if f := m.Flows[0]; f.LimitedBy == bottleneck.InterfaceQueue && found(m, "qdisc-drop") == "" ||
+		_, dropped := found(m, "qdisc-drop")
+		if f := m.Flows[0]; f.LimitedBy == bottleneck.InterfaceQueue && !dropped ||
 			f.LimitedBy == bottleneck.CongestionWindow && f.RetransBytes > f.SentBytes/10 {
 			t.Errorf("%q (%s); %+v\n%s", f.LimitedBy, f.LimitedWhy, m.Findings, controltest.Figures(f))
 		}

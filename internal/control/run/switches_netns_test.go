@@ -174,8 +174,7 @@ func TestRealSwitch(t *testing.T) {
 			t.Errorf("the switch lost %.4f of the frames, want 0.01", share)
 		}
 		lost, is := controltest.Found(run, "lost-at-hop", trial.Treatment)
-		t.Log(lost.Summary)
-		if !is || lost.Host != "sg300" || !strings.Contains(lost.Summary, "in sg300 before port server-eth0") {
+		if !is || lost.Host != "sg300" || lost.Of() != "sg300.server-eth0" {
 			t.Errorf("findings %+v", run.Findings)
 		}
 		for _, c := range run.Trust {

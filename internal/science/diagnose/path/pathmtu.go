@@ -4,24 +4,21 @@ package path
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
-	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
 // MTURules are about packets that are too long for a path.
-var MTURules = []rule.Rule{
-	{ID: "path-mtu",
-		About: "A flow carried nothing, or of UDP lost at least half, while its packets were larger than the MTU of a link or interface that they go to (fragments of IPv4, which routers fragment further, as the last router makes them); or nothing of full size ever arrived over a path between them that is not known. Needs a run or a measurement.", Find: pathMTU}}
+var MTURules = []rule.Rule{{ID: cause.PathMTU.Code, Find: pathMTU}}
 
 const (
 	// ipTCP and ipUDP are the lengths of the headers of IPv4 and TCP or UDP without options;
@@ -40,49 +37,30 @@ const (
 func pathMTU(f facts.Trial) (findings []record.Finding) {
 	for _, fl := range f.Trial.Flows {
 		packet, seen := stuck(fl)
-		if seen == "" {
+		if packet == 0 {
 			continue
 		}
-		finding := record.Finding{
-			Host: fl.From, Confidence: record.Likely,
-			Summary: fmt.Sprintf(
-				"%s sends packets that a link of the path does not take, and gets no ICMP message about it", fl.From),
-			Evidence:  []string{"", "flow " + fl.ID + ": " + seen},
-			Reference: "RFC 2923, section 2.1; RFC 4821; Linux Documentation/networking/ip-sysctl.rst (tcp_mtu_probing)",
-		}
+		finding := record.Finding{ID: cause.PathMTU.Code, Host: fl.From, Confidence: record.Likely}
+		large := fact.TooLarge{Flow: fl.ID, Bytes: packet}
 		at, mtu := narrow(f, fl, packet)
 		switch {
 		case mtu > 0:
-			finding.Evidence[0] = fmt.Sprintf("flow %s: packets of %d bytes; %s takes packets of %d", fl.ID,
-				packet, at, mtu)
-			lower := fmt.Sprintf("lower the MTU of one end to %d", mtu)
-			if fl.Datagrams == nil {
-				lower = fmt.Sprintf("have a router on the path clamp the MSS to %d, or %s", mtu-ipTCP-ipMore(fl), lower)
-			}
-			finding.Fix = []string{fmt.Sprintf(
-				"let ICMP type 3 code 4 (IPv6: type 2), “fragmentation needed”, of the router before %s reach %s", at,
-				fl.From), "or " + lower}
+			large.At, large.MTU = at.String(), mtu
+			args := cause.Narrow{At: large.At, MTU: mtu}
 			if len(fl.Path) == 2 { // no router is known between the two
-				finding.Summary = fmt.Sprintf("%s sends packets that are larger than %s takes", fl.From, at)
-				finding.Fix = []string{fmt.Sprintf(
-					"have the same MTU at both ends of a link: ip link set dev DEV mtu %d at %s, or a larger one at %s",
-					mtu, fl.Path[0], at)}
+				args.From = fl.Path[0]
+			} else if fl.Datagrams == nil {
+				args.MSS = mtu - ipTCP - ipMore(fl)
 			}
+			finding.Args = args
 		case packet > leastPath && blind(f, fl) && !arrived(f, fl, packet):
-			finding.Confidence = record.Possible
-			finding.Summary = fmt.Sprintf(
-				"a connection of %s opened, and then nothing of full size arrived: so looks a link of the path with a smaller MTU, whose ICMP messages do not arrive (a black hole)", fl.From)
-			finding.Evidence[0] = fmt.Sprintf(
-				"flow %s: packets of %d bytes, and nothing as large was ever acknowledged or received", fl.ID, packet)
-			finding.Fix = []string{fmt.Sprintf("on %s, linerate doctor --probe %s tells what the path takes", fl.From,
-				fl.DestinationAddr())}
+			finding.Confidence, finding.Args = record.Possible, cause.Narrow{To: fl.DestinationAddr()}
 		default:
 			continue
 		}
+		finding.With("", large, seen)
 		if from := f.Host(fl.From); fl.SenderInfo != nil && (from == nil || from.Number(mtuProbing, 0) <= 0) {
-			finding.Settings = fix.Parameters(fl.From, mtuProbing, "1")
-			finding.Fix = append(append(finding.Fix, "or have the sender try smaller packets:"),
-				said.On(fl.From, len(f.Hosts) == 1, hostconfig.Commands(finding.Settings)...)...)
+			finding.Fixed(record.Settings(fix.Parameters(fl.From, mtuProbing, "1")...)...)
 		}
 		findings = append(findings, finding)
 	}
@@ -90,9 +68,10 @@ func pathMTU(f facts.Trial) (findings []record.Finding) {
 }
 
 // stuck is how large the packets of a flow are that gets nothing through, or of datagrams at most
-// half, and what shows that; "": it gets more.
-func stuck(fl record.Flow) (packet int, seen string) {
+// half, and what shows that; 0: it gets more.
+func stuck(fl record.Flow) (packet int, seen fact.Stuck) {
 	info, d := fl.SenderInfo, fl.Datagrams
+	seen.Flow = fl.ID
 	switch {
 	case !fl.Connected:
 	case d != nil:
@@ -101,18 +80,16 @@ func stuck(fl record.Flow) (packet int, seen string) {
 			if mtu := cmp.Or(d.MTU, packet); packet > mtu {
 				packet = mtu // each of its fragments
 			}
-			return packet, fmt.Sprintf("%s of its datagrams were lost", facts.Percent(lost))
+			seen.Lost = &lost
 		}
 	case info != nil && flow.Of(fl.Protocol).Transport == flow.TCP && fl.GoodputBps <= 0 && (info.Backoff > 0 ||
 		info.Retransmits > 0):
 		if packet = int(info.SndMSS) + ipTCP + ipMore(fl); info.Options&1 != 0 {
 			packet += timestamps
 		}
-		return packet, fmt.Sprintf(
-			"nothing arrived in the window; the sender waits for its retransmission timeout, doubled %d times",
-			info.Backoff)
+		seen.Doubled = info.Backoff
 	}
-	return 0, ""
+	return packet, seen
 }
 
 // ipMore is what the IP header of a flow is longer than that of IPv4.

@@ -1,9 +1,11 @@
 package path_test
 
 import (
-	"strings"
+	"net/netip"
 	"testing"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -47,37 +49,37 @@ func TestPathMTU(t *testing.T) {
 		change func(*record.Flow)
 		want   bool
 		trial  func(*record.Trial)
-		mss    string // to clamp to; empty: none
+		mss    int // to clamp to; 0: none
 	}{
-		{"a black hole", func(*record.Flow) {}, true, nil, "clamp the MSS to 1360"},
-		{"something arrives", func(f *record.Flow) { f.GoodputBps = 1 }, false, nil, ""},
-		{"segments that fit", func(f *record.Flow) { f.SenderInfo.SndMSS = 1348 }, false, nil, ""},
-		{"nothing was sent again", func(f *record.Flow) { f.SenderInfo.Backoff = 0 }, false, nil, ""},
-		{"another path", func(f *record.Flow) { f.Path = f.Path[:2] }, false, nil, ""},
+		{"a black hole", func(*record.Flow) {}, true, nil, 1360},
+		{"something arrives", func(f *record.Flow) { f.GoodputBps = 1 }, false, nil, 0},
+		{"segments that fit", func(f *record.Flow) { f.SenderInfo.SndMSS = 1348 }, false, nil, 0},
+		{"nothing was sent again", func(f *record.Flow) { f.SenderInfo.Backoff = 0 }, false, nil, 0},
+		{"another path", func(f *record.Flow) { f.Path = f.Path[:2] }, false, nil, 0},
 		{"timestamps that leave too little", func(f *record.Flow) {
 			f.SenderInfo.SndMSS, f.SenderInfo.Options = 1350, 1
-		}, true, nil, "clamp the MSS to 1360"},
-		{"datagrams", func(f *record.Flow) { datagrams(f, 1472, 1000, 0) }, true, nil, ""},
+		}, true, nil, 1360},
+		{"datagrams", func(f *record.Flow) { datagrams(f, 1472, 1000, 0) }, true, nil, 0},
 		{"some of the datagrams, in bursts that were not cut", func(f *record.Flow) {
 			datagrams(f, 1472, 1000, 10)
-		}, true, nil, ""},
-		{"datagrams that fit", func(f *record.Flow) { datagrams(f, 1372, 1000, 0) }, false, nil, ""},
-		{"datagrams that mostly arrive", func(f *record.Flow) { datagrams(f, 1472, 1000, 600) }, false, nil, ""},
+		}, true, nil, 0},
+		{"datagrams that fit", func(f *record.Flow) { datagrams(f, 1372, 1000, 0) }, false, nil, 0},
+		{"datagrams that mostly arrive", func(f *record.Flow) { datagrams(f, 1472, 1000, 600) }, false, nil, 0},
 		{"fragments, which the router divides further", func(f *record.Flow) {
 			datagrams(f, 8000, 1000, 450)
-		}, false, nil, ""},
-		{"fragments that a bridge drops", func(f *record.Flow) { datagrams(f, 8000, 1000, 450) }, true, port, ""},
+		}, false, nil, 0},
+		{"fragments that a bridge drops", func(f *record.Flow) { datagrams(f, 8000, 1000, 450) }, true, port, 0},
 		{"fragments, as the router makes them, that the receiver takes", func(f *record.Flow) {
 			datagrams(f, 8000, 1000, 450)
 		}, false, func(t *record.Trial) {
 			t.Hosts[1].Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MTU: 1400}}
-		}, ""},
+		}, 0},
 		{"fragments of IPv6", func(f *record.Flow) {
 			datagrams(f, 8000, 1000, 450)
 			f.Destination = "[2001:db8::2]:5202"
-		}, true, nil, ""},
+		}, true, nil, 0},
 		{"IPv6", func(f *record.Flow) { f.SenderInfo.SndMSS, f.Destination = 1440, "[2001:db8::2]:5202" }, true, nil,
-			"clamp the MSS to 1340"},
+			1340},
 	} {
 		var found []record.Finding
 		trial := stuck(test.change)
@@ -95,10 +97,9 @@ func TestPathMTU(t *testing.T) {
 		if !test.want {
 			continue
 		}
-		text := strings.Join(append(found[0].Evidence, found[0].Fix...), "\n")
-		if !strings.Contains(text, "r.eth1 takes packets of 1400") ||
-			!strings.Contains(text, "lower the MTU of one end to 1400") || !strings.Contains(text, test.mss) ||
-			strings.Contains(text, "MSS") != (test.mss != "") {
+		large, _ := found[0].Facts[0].Is.(fact.TooLarge)
+		if found[0].Args != (cause.Narrow{At: "r.eth1", MTU: 1400, MSS: test.mss}) || large.At != "r.eth1" ||
+			large.MTU != 1400 {
 			t.Errorf("%s: %+v", test.name, found)
 		}
 	}
@@ -108,53 +109,53 @@ func TestPathMTU(t *testing.T) {
 // of them is named; otherwise a connection that opened and carried nothing of full size may have
 // met a link of the path with one, unless something else happened.
 func TestBlackHole(t *testing.T) {
-	via := []string{"linerate"}
+	via, receiver := []string{"linerate"}, netip.MustParseAddr("192.0.2.2")
 	for _, test := range []struct {
 		name   string
 		change func(*record.Flow, *record.Trial, *topology.Topology)
 		want   string // confidence
-		says   string
+		says   cause.Narrow
 	}{
 		{"nothing of full size", func(*record.Flow, *record.Trial, *topology.Topology) {}, record.Possible,
-			"linerate doctor --probe 192.0.2.2"},
+			cause.Narrow{To: receiver}},
 		{"a path of which nothing is known", func(f *record.Flow, _ *record.Trial, over *topology.Topology) {
 			f.Path, over.Links = nil, nil
-		}, record.Possible, "--probe"},
+		}, record.Possible, cause.Narrow{To: receiver}},
 		{"datagrams", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) {
 			datagrams(f, 1472, 1000, 0)
-		}, record.Possible, "--probe"},
+		}, record.Possible, cause.Narrow{To: receiver}},
 		{"some were received", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) {
 			f.SenderInfo.BytesAcked = 100_000
-		}, "", ""},
+		}, "", cause.Narrow{}},
 		{"fragments of full size that the receiver dropped", func(f *record.Flow, t *record.Trial,
 			_ *topology.Topology) {
 			datagrams(f, 9000, 700, 0)
 			t.Hosts[1].End.SNMP = map[string]int64{"Ip.ReasmReqds": 4900, "Ip.ReasmFails": 4900}
-		}, "", ""},
+		}, "", cause.Narrow{}},
 		{"the last fragments alone", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
 			datagrams(f, 9000, 700, 0)
 			t.Hosts[1].End.SNMP = map[string]int64{"Ip.ReasmReqds": 700}
 			t.Hosts[1].Begin.Interfaces, t.Hosts[1].End.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}},
 				[]record.InterfaceCounters{{Interface: "eth0", RxPackets: 700, RxBytes: 700 * 200}}
-		}, record.Possible, "--probe"},
+		}, record.Possible, cause.Narrow{To: receiver}},
 		{"packets of full size that the receiver dropped", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
 			datagrams(f, 1472, 1000, 0)
 			t.Hosts[1].Begin.Interfaces, t.Hosts[1].End.Interfaces = []record.InterfaceCounters{{Interface: "eth0"}},
 				[]record.InterfaceCounters{{Interface: "eth0", RxPackets: 1000, RxBytes: 1000 * 1514}}
-		}, "", ""},
+		}, "", cause.Narrow{}},
 		{"small packets", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) {
 			f.SenderInfo.SndMSS = 500
-		}, "", ""},
+		}, "", cause.Narrow{}},
 		{"a link that went down", func(_ *record.Flow, t *record.Trial, _ *topology.Topology) {
 			t.Faults = []record.Event{{}}
-		}, "", ""},
+		}, "", cause.Narrow{}},
 		{"a lab, whose links are known", func(_ *record.Flow, _ *record.Trial, over *topology.Topology) {
 			over.Hosts[0].Via = nil
-		}, "", ""},
+		}, "", cause.Narrow{}},
 		{"an interface with a smaller MTU", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
 			datagrams(f, 1472, 1000, 0)
 			t.Hosts[1].Snapshot.Interfaces = []record.InterfaceSnapshot{{Interface: "eth0", MTU: 1400}}
-		}, record.Likely, "b.eth0 takes packets of 1400"},
+		}, record.Likely, cause.Narrow{At: "b.eth0", MTU: 1400, From: "a.eth0"}},
 	} {
 		over := &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: via}, {Name: "b", Via: via}},
 			Links: []topology.Link{{From: topology.End{Node: "a", Interface: "eth0"},
@@ -164,14 +165,15 @@ func TestBlackHole(t *testing.T) {
 				Source: "192.0.2.1:40000", Destination: "192.0.2.2:5202", Path: []string{"a.eth0", "b.eth0"},
 				SenderInfo: &record.TCPInfo{SndMSS: 1448, Options: 1, PMTU: 1500, Backoff: 4}}}}
 		test.change(&trial.Flows[0], &trial, over)
-		got, text := "", ""
+		got, args := "", cause.Narrow{}
 		for _, f := range diagnose.Diagnose(trial, over) {
 			if f.ID == "path-mtu" {
-				got, text = f.Confidence, strings.Join(append(f.Evidence, f.Fix...), "\n")
+				got = f.Confidence
+				args, _ = f.Args.(cause.Narrow)
 			}
 		}
-		if got != test.want || !strings.Contains(text, test.says) {
-			t.Errorf("%s: %q (%s), want %q (%s)", test.name, got, text, test.want, test.says)
+		if got != test.want || args != test.says {
+			t.Errorf("%s: %q (%+v), want %q (%+v)", test.name, got, args, test.want, test.says)
 		}
 	}
 }
@@ -188,8 +190,8 @@ func TestMTUProbing(t *testing.T) {
 				{Host: "a", Snapshot: record.Snapshot{Sysctls: map[string]string{"net.ipv4.tcp_mtu_probing": value}}},
 				{Host: "b"}}},
 			over)
-		if len(found) != 1 || found[0].ID != "path-mtu" || len(found[0].Settings) != want ||
-			strings.Contains(strings.Join(found[0].Fix, "\n"), "net.ipv4.tcp_mtu_probing") != (want > 0) {
+		if len(found) != 1 || found[0].ID != "path-mtu" || len(found[0].Changes()) != want ||
+			want > 0 && found[0].Changes()[0].Sysctl[0].Key != "net.ipv4.tcp_mtu_probing" {
 			t.Errorf("%q: %+v", value, found)
 		}
 	}

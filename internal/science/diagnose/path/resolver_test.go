@@ -1,9 +1,9 @@
 package path
 
 import (
-	"strings"
 	"testing"
 
+	"linerate/internal/model/cause"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -18,33 +18,33 @@ func TestResolverDead(t *testing.T) {
 	const unreachable, refused = "dial udp 192.0.2.9:53: connect: network is unreachable",
 		"read udp 192.0.2.2:5->192.0.2.9:53: read: connection refused"
 	for _, test := range []struct {
-		servers             []record.ResolverProbe
-		confidence, summary string
-		waits               bool
+		servers    []record.ResolverProbe
+		confidence string
+		want       cause.Resolver
+		waits      bool
 	}{
 		{[]record.ResolverProbe{at("a", record.ResolverSilent), at("b", "")}, record.Certain,
-			"the name server a does not answer: each look-up waits for it", true},
+			cause.Resolver{Server: "a", Silent: true, Others: "b", First: true}, true},
 		{[]record.ResolverProbe{at("a", unreachable), at("b", "")}, record.Possible,
-			"the name server a cannot be asked: names are resolved by the next one, b", false},
+			cause.Resolver{Server: "a", Others: "b", First: true}, false},
 		{[]record.ResolverProbe{at("a", refused), at("b", "")}, record.Possible,
-			"the name server a cannot be asked: names are resolved by the next one, b", false},
+			cause.Resolver{Server: "a", Others: "b", First: true}, false},
 		{[]record.ResolverProbe{at("a", unreachable), at("b", refused)}, record.Certain,
-			"no name server answers, so that names are not resolved: look-ups fail at once", false},
+			cause.Resolver{Server: "a"}, false},
 		{[]record.ResolverProbe{at("a", unreachable), at("b", record.ResolverSilent)}, record.Certain,
-			"no name server answers, so that names are not resolved: each look-up waits for b", true},
+			cause.Resolver{Server: "b", Silent: true}, true},
 		{[]record.ResolverProbe{at("a", unreachable), at("b", record.ResolverSilent), at("c", "")}, record.Certain,
-			"the name server b does not answer: each look-up waits for it", true},
+			cause.Resolver{Server: "b", Silent: true, Others: "c", First: true}, true},
 		{[]record.ResolverProbe{at("a", ""), at("b", record.ResolverSilent)}, record.Possible,
-			"the name server b does not answer: it does not help if a fails", false},
-		{[]record.ResolverProbe{at("a", ""), at("b", "")}, "", "", false},
+			cause.Resolver{Server: "b", Silent: true, Others: "a"}, false},
+		{[]record.ResolverProbe{at("a", ""), at("b", "")}, "", cause.Resolver{}, false},
 	} {
 		f := resolverDead(&facts.Host{Name: "nas", Alone: true}, record.Probe{Resolvers: test.servers})
 		switch {
 		case f == nil && test.confidence == "":
 		case f == nil:
 			t.Errorf("%+v: nothing", test.servers)
-		case f.Confidence != test.confidence || !strings.HasPrefix(f.Summary, test.summary) ||
-			strings.Contains(f.Summary+strings.Join(f.Fix, " "), "timeout") != test.waits:
+		case f.Confidence != test.confidence || f.Args != test.want || test.want.Waits() != test.waits:
 			t.Errorf("%+v: %+v", test.servers, f)
 		}
 	}

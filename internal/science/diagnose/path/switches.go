@@ -1,29 +1,24 @@
 package path
 
 import (
-	"fmt"
 	"slices"
+	"strings"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/rule"
 	"linerate/internal/science/polled"
 )
 
-// What the ports of switches counted that are read by SNMP.
+// SwitchRules are about what the ports of switches counted that are read by SNMP.
 var SwitchRules = []rule.Rule{
-	{ID: "switch-discards",
-		About: "A switch's port discarded frames in the window (ifInDiscards, ifOutDiscards). Needs a measurement and SNMP.",
-		Find:  discards, SameCause: rule.SameSubject, Load: true, Explains: []string{"lost-at-hop"}},
-	{ID: "switch-errors",
-		About: "A switch's port received damaged frames in the window, or could not send some (ifInErrors, ifOutErrors). Needs a measurement and SNMP.",
-		Find:  portErrors, SameCause: rule.SameSubject},
-	{ID: "lost-at-hop",
-		About: "What one end of a hop sent the other did not receive: from a host to a switch's port, through the switch, from its port to a host; and flows lost as much. Needs a measurement and SNMP.",
-		Find:  lostAtHop, SameCause: rule.SameSubject, Load: true},
+	{ID: cause.SwitchDiscards.Code, Find: discards, Load: true, Explains: cause.Codes(cause.LostAtHop)},
+	{ID: cause.SwitchErrors.Code, Find: portErrors},
+	{ID: cause.LostAtHop.Code, Find: lostAtHop, Load: true},
 }
 
 const (
@@ -36,8 +31,6 @@ const (
 	hopTolerance = 0.002
 	// queueBytes wait in a switch at one edge of the window and not at the other.
 	queueBytes = 64 << 10
-
-	ifReference = "RFC 2863 (ifInDiscards, ifOutDiscards, ifInErrors, ifOutErrors)"
 )
 
 // eachPort calls find for every port with figures.
@@ -53,96 +46,71 @@ func eachPort(f facts.Trial, find func(s record.SwitchReading, p record.SwitchPo
 	return findings
 }
 
-// portText names a port as the study and the switch do.
-func portText(s record.SwitchReading, p record.SwitchPort) string {
-	if p.Name == "" || p.Name == p.Port {
-		return fmt.Sprintf("port %s of %s", p.Port, s.Switch)
-	}
-	return fmt.Sprintf("port %s (%s) of %s", p.Port, p.Name, s.Switch)
+// enough reports whether a number of frames, and their share of those that were to pass, is worth a
+// finding.
+func enough(n, passed uint64) bool {
+	return n >= leastFrames && float64(n) >= leastDiscarded*(float64(n)+float64(passed))
 }
 
-// ofFrames is a number of frames with their share of those that were to pass; false: they are
-// too few for a finding.
-func ofFrames(n, passed uint64, of string) (text string, enough bool) {
-	share := float64(n) / max(1, float64(n)+float64(passed))
-	return fmt.Sprintf("%d frames, %s of %s", n, unit.FormatPercent(share), of), n >= leastFrames &&
-		share >= leastDiscarded
+// named is a port's name as the switch has it, if it differs from that of the study.
+func named(p record.SwitchPort) string {
+	if p.Name == p.Port {
+		return ""
+	}
+	return p.Name
+}
+
+// counted is a finding of a counter of a port, where it grew by enough.
+func counted(c cause.Of[cause.PortObject], s record.SwitchReading, p record.SwitchPort, object string,
+	grew, passed uint64) []record.Finding {
+	if !enough(grew, passed) {
+		return nil
+	}
+	finding := record.Finding{ID: c.Code, Host: s.Switch, Confidence: record.Certain,
+		About: record.Subject{Object: s.End(p).String() + " " + object},
+		Args:  cause.PortObject{Switch: s.Switch, Port: p.Port, Name: named(p), Peer: p.Peer, Object: object}}
+	finding.With(s.Switch, fact.PortCounter{Object: object, Grew: grew, OverS: p.Seconds(), Passed: passed})
+	return []record.Finding{finding}
 }
 
 func discards(f facts.Trial) []record.Finding {
-	return eachPort(f, func(s record.SwitchReading, p record.SwitchPort) (list []record.Finding) {
+	return eachPort(f, func(s record.SwitchReading, p record.SwitchPort) []record.Finding {
 		c := p.Counters
-		for _, d := range []struct {
-			discarded, passed uint64
-			object, what, fix string
-		}{
-			{c.OutDiscards, c.Out(), "ifOutDiscards", "that it was to send to " + p.Peer, "the link to " +
-				p.Peer + " was too slow for what came, or its queue too short: more rate there, senders that pace or that react to marks (ECN), or a longer queue on the switch"},
-			{c.InDiscards, c.In(), "ifInDiscards", "that it received from " + p.Peer,
-				"the switch had no buffer for them, or a filter or VLAN of the port does not let them in: look at the port's configuration"},
-		} {
-			text, enough := ofFrames(d.discarded, d.passed, "those")
-			if !enough {
-				continue
+		list := append(counted(cause.SwitchDiscards, s, p, "ifOutDiscards", c.OutDiscards, c.Out()),
+			counted(cause.SwitchDiscards, s, p, "ifInDiscards", c.InDiscards, c.In())...)
+		for i := range list {
+			for _, h := range within(f, s) {
+				if h.Lost() > 0 {
+					list[i].With(s.Switch, h.SwitchHop)
+				}
 			}
-			list = append(list, record.Finding{
-				Host: s.Switch, Confidence: record.Certain, Subject: s.End(p).String() + " " + d.object,
-				Reference: ifReference,
-				Summary:   fmt.Sprintf("%s discarded %s %s", portText(s, p), text, d.what),
-				Evidence: append([]string{fmt.Sprintf("%s grew by %d in %s, while %d frames passed", d.object,
-					d.discarded, unit.FormatSeconds(p.Seconds()), d.passed)},
-					through(f, s)...),
-				Fix: []string{d.fix},
-			})
 		}
 		return list
 	})
 }
 
 func portErrors(f facts.Trial) []record.Finding {
-	return eachPort(f, func(s record.SwitchReading, p record.SwitchPort) (list []record.Finding) {
+	return eachPort(f, func(s record.SwitchReading, p record.SwitchPort) []record.Finding {
 		c := p.Counters
-		for _, d := range []struct {
-			wrong, passed     uint64
-			object, what, fix string
-		}{
-			{c.InErrors, c.In(), "ifInErrors", "received %s from " + p.Peer + " damaged",
-				"change the cable or transceiver between " + p.Peer + " and the port, and compare duplex of both ends"},
-			{c.OutErrors, c.Out(), "ifOutErrors", "could not send %s to " + p.Peer,
-				"compare speed and duplex of both ends, and look at the switch's log of the port"},
-		} {
-			text, enough := ofFrames(d.wrong, d.passed, "all")
-			if !enough {
-				continue
-			}
-			list = append(list, record.Finding{
-				Host: s.Switch, Confidence: record.Certain, Subject: s.End(p).String() + " " + d.object,
-				Reference: ifReference,
-				Summary:   portText(s, p) + " " + fmt.Sprintf(d.what, text),
-				Evidence: []string{fmt.Sprintf("%s grew by %d in %s, while %d frames passed", d.object, d.wrong,
-					unit.FormatSeconds(p.Seconds()), d.passed)},
-				Fix: []string{d.fix},
-			})
-		}
-		return list
+		return append(counted(cause.SwitchErrors, s, p, "ifInErrors", c.InErrors, c.In()),
+			counted(cause.SwitchErrors, s, p, "ifOutErrors", c.OutErrors, c.Out())...)
 	})
 }
 
 // switchHop is what one end of a part of the path sent and the next received.
 type switchHop struct {
-	where          string
-	first, then    string  // "nas.eth0 sent", "port gi7 of sg300 received"
-	sent, received float64 // bytes
-	allowed        float64 // by which they may differ
-	discarded      bool    // the switch says where, which is another finding
+	fact.SwitchHop
+	where     cause.SwitchHop
+	discarded bool // the switch says where, which is another finding
 }
 
-func (h switchHop) lost() float64 { return h.sent - h.received }
-
-func (h switchHop) text() string {
-	return fmt.Sprintf("%s %s, %s %s: %s less (allowed %s)", h.first, unit.FormatBytes(h.sent), h.then,
-		unit.FormatBytes(h.received),
-		unit.FormatPercent(h.lost()/h.sent), unit.FormatPercent(h.allowed/h.sent))
+// name is that of the part of the path: of its two ends, or of the ports by which frames leave the switch.
+func (h switchHop) name() string {
+	ports := h.where.Switch + "." + strings.Join(h.where.Ports, "+")
+	if h.where.Peer == "" {
+		return ports
+	}
+	return h.where.Peer + "-" + ports
 }
 
 // lostAtHop finds the hops at which bytes are missing that flows have lost. Frames that left
@@ -155,23 +123,18 @@ func lostAtHop(f facts.Trial) (findings []record.Finding) {
 		}
 		hops := append(cables(f, s), within(f, s)...)
 		for _, h := range hops {
-			if h.discarded || h.sent <= 0 || h.lost() <= h.allowed || known < h.lost()/2 {
+			if h.discarded || h.First.Bytes <= 0 || h.Lost() <= h.Allowed || known < h.Lost()/2 {
 				continue
 			}
-			evidence := []string{h.text(), fmt.Sprintf("flows lost or sent again %s in the window",
-				unit.FormatBytes(known))}
+			finding := record.Finding{ID: cause.LostAtHop.Code, Host: s.Switch, Confidence: record.Likely,
+				About: record.Subject{Object: h.name()}, Args: h.where}
+			finding.With(s.Switch, h.SwitchHop, fact.LostByFlows{Bytes: known})
 			for _, o := range hops {
-				if o.where != h.where && o.sent > h.sent/2 {
-					evidence = append(evidence, o.text())
+				if o.name() != h.name() && o.First.Bytes > h.First.Bytes/2 {
+					finding.With(s.Switch, o.SwitchHop)
 				}
 			}
-			findings = append(findings, record.Finding{
-				Host: s.Switch, Confidence: record.Likely, Subject: h.where, Reference: ifReference,
-				Summary:  fmt.Sprintf("%s of the bytes were lost %s", unit.FormatPercent(h.lost()/h.sent), h.where),
-				Evidence: evidence,
-				Fix: []string{
-					"look at that hop: its queue and filters if it is in the switch, the cable and both ends' counters if it is a link"},
-			})
+			findings = append(findings, finding)
 		}
 	}
 	return findings
@@ -197,15 +160,18 @@ func cables(f facts.Trial, s record.SwitchReading) (hops []switchHop) {
 	fcs, sure := polled.FCS(sides)
 	for _, side := range sides {
 		counted := side.HostBytes + side.More(fcs && sure)
-		port := portText(s, side.Port)
-		h := switchHop{where: fmt.Sprintf("between %s and %s", side.Port.Peer, port), first: side.Port.Peer + " sent",
-			then: port + " received", sent: side.HostBytes, received: counted}
+		ports := []string{side.Port.Port}
+		h := switchHop{where: cause.SwitchHop{Switch: s.Switch, Ports: ports, Name: named(side.Port),
+			Peer: side.Port.Peer}}
+		h.First = fact.SwitchHopEnd{Interface: side.Port.Peer, Bytes: side.HostBytes}
+		h.Then = fact.SwitchHopEnd{Switch: s.Switch, Ports: ports, Name: h.where.Name, Bytes: counted}
 		if !side.Receives {
-			h.first, h.then, h.sent, h.received = port+" sent", side.Port.Peer+" received", counted, side.HostBytes
+			h.First, h.Then = h.Then, h.First
 		}
-		h.allowed = side.DoubtBytes + hopTolerance*h.sent
+		h.Then.Received = true
+		h.Allowed = side.DoubtBytes + hopTolerance*h.First.Bytes
 		if !sure || side.Unsure {
-			h.allowed += polled.FCSBytes * side.Frames
+			h.Allowed += polled.FCSBytes * side.Frames
 		}
 		hops = append(hops, h)
 	}
@@ -251,49 +217,27 @@ func within(f facts.Trial, s record.SwitchReading) (hops []switchHop) {
 		}
 	}
 	for _, w := range paths {
-		h := switchHop{allowed: queueBytes}
+		slices.Sort(w.in)
+		slices.Sort(w.out)
+		h := switchHop{where: cause.SwitchHop{Switch: s.Switch, Ports: w.out}}
+		h.First = fact.SwitchHopEnd{Switch: s.Switch, Ports: w.in, Received: true}
+		h.Then = fact.SwitchHopEnd{Ports: w.out}
 		complete := true
-		var in, out []string
 		for _, name := range w.in {
 			p, is := ports[name]
 			complete = complete && is
-			h.sent += float64(p.Counters.InOctets)
-			in = append(in, name)
+			h.First.Bytes += float64(p.Counters.InOctets)
 		}
 		for _, name := range w.out {
 			p, is := ports[name]
 			complete = complete && is
-			h.received += float64(p.Counters.OutOctets)
-			_, discarded := ofFrames(p.Counters.OutDiscards, p.Counters.Out(), "")
-			h.discarded = h.discarded || discarded
-			out = append(out, name)
+			h.Then.Bytes += float64(p.Counters.OutOctets)
+			h.discarded = h.discarded || enough(p.Counters.OutDiscards, p.Counters.Out())
 		}
-		if !complete {
-			continue
+		if complete {
+			h.Allowed = queueBytes + hopTolerance*h.First.Bytes
+			hops = append(hops, h)
 		}
-		slices.Sort(in)
-		slices.Sort(out)
-		h.allowed += hopTolerance * h.sent
-		h.first, h.then = portsText(in)+" of "+s.Switch+" received", portsText(out)+" sent"
-		h.where = fmt.Sprintf("in %s before %s", s.Switch, portsText(out))
-		hops = append(hops, h)
 	}
 	return hops
-}
-
-func portsText(names []string) string {
-	if len(names) == 1 {
-		return "port " + names[0]
-	}
-	return "ports " + facts.Join(names)
-}
-
-// through is what the switch received and sent on the paths of flows.
-func through(f facts.Trial, s record.SwitchReading) (lines []string) {
-	for _, h := range within(f, s) {
-		if h.lost() > 0 {
-			lines = append(lines, h.text())
-		}
-	}
-	return lines
 }

@@ -1,0 +1,110 @@
+package wording
+
+import (
+	"fmt"
+
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
+	"linerate/internal/model/record"
+	"linerate/internal/model/unit"
+)
+
+const ifMIB = "RFC 2863 (ifInDiscards, ifOutDiscards, ifInErrors, ifOutErrors)"
+
+var (
+	_ = say(cause.SwitchDiscards, words[cause.PortObject]{read: ifMIB, anywhere: true,
+		found: "A switch's port discarded frames in the window (ifInDiscards, ifOutDiscards). Needs a measurement and SNMP.",
+		summary: func(f record.Finding, a cause.PortObject) string {
+			what := "that it was to send to "
+			if a.Object == "ifInDiscards" {
+				what = "that it received from "
+			}
+			return fmt.Sprintf("%s discarded %s of those %s%s", portOf(a), framesOf(f), what, a.Peer)
+		},
+		fixed: func(_ record.Finding, a cause.PortObject) []string {
+			if a.Object == "ifInDiscards" {
+				return []string{
+					"the switch had no buffer for them, or a filter or VLAN of the port does not let them in: look at the port's configuration"}
+			}
+			return []string{"the link to " + a.Peer +
+				" was too slow for what came, or its queue too short: more rate there, senders that pace or that react to marks (ECN), or a longer queue on the switch"}
+		}})
+	_ = say(cause.SwitchErrors, words[cause.PortObject]{read: ifMIB, anywhere: true,
+		found: "A switch's port received damaged frames in the window, or could not send some (ifInErrors, ifOutErrors). Needs a measurement and SNMP.",
+		summary: func(f record.Finding, a cause.PortObject) string {
+			if a.Object == "ifInErrors" {
+				return fmt.Sprintf("%s received %s of all from %s damaged", portOf(a), framesOf(f), a.Peer)
+			}
+			return fmt.Sprintf("%s could not send %s of all to %s", portOf(a), framesOf(f), a.Peer)
+		},
+		fixed: func(_ record.Finding, a cause.PortObject) []string {
+			if a.Object == "ifInErrors" {
+				return []string{"change the cable or transceiver between " + a.Peer +
+					" and the port, and compare duplex of both ends"}
+			}
+			return []string{"compare speed and duplex of both ends, and look at the switch's log of the port"}
+		}})
+	_ = say(cause.LostAtHop, words[cause.SwitchHop]{read: ifMIB, anywhere: true,
+		found: "What one end of a hop sent the other did not receive: from a host to a switch's port, through the switch, from its port to a host; and flows lost as much. Needs a measurement and SNMP.",
+		summary: func(f record.Finding, a cause.SwitchHop) string {
+			h, _ := f.Facts[0].Is.(fact.SwitchHop)
+			where := fmt.Sprintf("in %s before %s", a.Switch, portsOf(a.Ports, "", ""))
+			if a.Peer != "" {
+				where = fmt.Sprintf("between %s and %s", a.Peer, portsOf(a.Ports, a.Name, a.Switch))
+			}
+			return fmt.Sprintf("%s of the bytes were lost %s", unit.FormatPercent(h.Lost()/h.First.Bytes), where)
+		},
+		fix: []string{
+			"look at that hop: its queue and filters if it is in the switch, the cable and both ends' counters if it is a link"}})
+
+	_ = spell(func(_ string, c fact.PortCounter) string {
+		return fmt.Sprintf("%s grew by %d in %s, while %d frames passed", c.Object, c.Grew, unit.FormatSeconds(c.OverS),
+			c.Passed)
+	})
+	_ = spell(func(_ string, h fact.SwitchHop) string {
+		return fmt.Sprintf("%s %s, %s %s: %s less (allowed %s)", endOf(h.First), unit.FormatBytes(h.First.Bytes),
+			endOf(h.Then), unit.FormatBytes(h.Then.Bytes), unit.FormatPercent(h.Lost()/h.First.Bytes),
+			unit.FormatPercent(h.Allowed/h.First.Bytes))
+	})
+	_ = spell(func(_ string, l fact.LostByFlows) string {
+		return fmt.Sprintf("flows lost or sent again %s in the window", unit.FormatBytes(l.Bytes))
+	})
+)
+
+// portOf names a port as the study and the switch do.
+func portOf(a cause.PortObject) string { return portsOf([]string{a.Port}, a.Name, a.Switch) }
+
+// portsOf are ports of a switch; name is that of one port as the switch has it, and of the switch,
+// where it is to be named.
+func portsOf(ports []string, name, of string) string {
+	text := "ports " + some(ports)
+	if len(ports) == 1 {
+		text = "port " + ports[0]
+	}
+	if name != "" {
+		text += " (" + name + ")"
+	}
+	if of != "" {
+		text += " of " + of
+	}
+	return text
+}
+
+// endOf is an end of a hop and what it did.
+func endOf(e fact.SwitchHopEnd) string {
+	did := " sent"
+	if e.Received {
+		did = " received"
+	}
+	if e.Interface != "" {
+		return e.Interface + did
+	}
+	return portsOf(e.Ports, e.Name, e.Switch) + did
+}
+
+// framesOf is the number of frames of a finding, with their share.
+func framesOf(f record.Finding) string {
+	c, _ := f.Facts[0].Is.(fact.PortCounter)
+	share := float64(c.Grew) / max(1, float64(c.Grew)+float64(c.Passed))
+	return fmt.Sprintf("%d frames, %s", c.Grew, unit.FormatPercent(share))
+}
