@@ -3,35 +3,53 @@ package record
 import (
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // AnyRoute is a place of a finding: the route, the gateway and the interface are not known.
 const AnyRoute = "*"
 
-// Shares reports whether a cause has every place of a finding, or else one of them. What is bound
-// to no places may be at any. Peer: the cause is of the host to which the connections lead.
+// Shares reports whether a cause has all of what a finding depends on, or else a part of it. What is
+// bound to nothing may be anywhere. Peer: the cause is of the host to which the connections lead.
 func (f Finding) Shares(cause Finding, peer, every bool) bool {
-	theirs := slices.Concat(cause.places()...)
-	has := func(places []string) bool {
-		return slices.ContainsFunc(places, func(place string) bool {
-			return slices.ContainsFunc(theirs, func(of string) bool { return placeIn(place, of, peer) })
+	theirs := slices.Concat(cause.touches()...)
+	has := func(touches []Touch) bool {
+		return slices.ContainsFunc(touches, func(t Touch) bool {
+			return slices.ContainsFunc(theirs, func(of Touch) bool { return t.within(of, peer) })
 		})
 	}
-	switch list := f.places(); {
+	switch list := f.touches(); {
 	case len(list) == 0 || len(theirs) == 0:
 		return true
 	case every:
-		return !slices.ContainsFunc(list, func(places []string) bool { return !has(places) })
+		return !slices.ContainsFunc(list, func(touches []Touch) bool { return !has(touches) })
 	default:
 		return slices.ContainsFunc(list, has)
 	}
 }
 
-// places are those of a finding about an address as well, which may be a gateway's.
-func (f Finding) places() (list [][]string) {
-	if list = f.Spelled(); len(list) == 0 && f.Of() != "" {
-		return [][]string{{f.Of(), "via " + f.Of()}}
+// touches are what a finding depends on, kernel parameters left out. One about an address depends on
+// that, which may be a gateway's.
+func (f Finding) touches() (list [][]Touch) {
+	for _, touches := range f.Touches {
+		if bound := slices.DeleteFunc(slices.Clone(touches), func(t Touch) bool {
+			return t.Parameter != ""
+		}); len(bound) > 0 {
+			list = append(list, bound)
+		}
+	}
+	if f.Touches == nil {
+		for _, places := range f.Places {
+			var touches []Touch
+			for _, place := range places {
+				touches = append(touches, touchAt(place))
+			}
+			list = append(list, touches)
+		}
+	}
+	if a, err := netip.ParseAddr(f.Of()); len(list) == 0 && err == nil {
+		return [][]Touch{{{Address: a}, {Via: a}}}
 	}
 	return list
 }
@@ -55,21 +73,70 @@ func (f Finding) Spelled() (list [][]string) {
 	return list
 }
 
-// placeIn reports whether a place is another one, or an address in it. Of a peer addresses and
-// ports count, and the networks to which its routes lead back ("from 192.0.2.0/24"); of the host
-// itself interfaces, gateways and routes as well.
-func placeIn(place, of string, peer bool) bool {
-	addr, own := strings.CutPrefix(place, "from ")
-	network, back := strings.CutPrefix(of, "from ")
-	switch bound := strings.ContainsRune(of, ' ') && !back; { // to this host
+// within reports whether a touch is another one, or an address in it. Of a peer addresses and ports
+// count, and the networks to which its routes lead back; of the host itself interfaces, gateways and
+// routes as well.
+func (t Touch) within(of Touch, peer bool) bool {
+	own, back := t.Back.IsValid(), of.Back.IsValid()
+	bound := of.Device != "" || of.OnLink != "" || of.Advertised != "" || of.Via.IsValid() || of.Route.IsValid()
+	switch {
 	case peer && bound, !peer && back:
 		return false
-	case addr == network, place == AnyRoute && bound:
+	case t.end() == of.end(), t.AnyRoute && bound:
 		return true
 	case own != back:
 		return false
 	}
-	p, err := netip.ParsePrefix(network)
-	a, addrErr := netip.ParseAddr(addr)
-	return err == nil && addrErr == nil && p.Contains(a)
+	network, a := of.end().Network, t.end().Address
+	return network.IsValid() && a.IsValid() && network.Contains(a)
+}
+
+// end is the address or network of a touch by which something is answered; of another touch that touch.
+func (t Touch) end() Touch {
+	switch {
+	case !t.Back.IsValid():
+		return t
+	case t.Back.IsSingleIP():
+		return Touch{Address: t.Back.Addr()}
+	}
+	return Touch{Network: t.Back}
+}
+
+// touchAt reads a place of a finding that is not data: the opposite of Place.
+func touchAt(place string) (t Touch) {
+	kind, rest, _ := strings.Cut(place, " ")
+	prefix := func(text string) netip.Prefix {
+		p, err := netip.ParsePrefix(text)
+		if a, isAddress := netip.ParseAddr(text); err != nil && isAddress == nil {
+			p = netip.PrefixFrom(a, a.BitLen())
+		}
+		return p
+	}
+	switch kind {
+	case "dev":
+		return Touch{Device: rest}
+	case "on":
+		return Touch{OnLink: rest}
+	case "advertised":
+		return Touch{Advertised: strings.TrimPrefix(rest, "by ")}
+	case "via":
+		t.Via, _ = netip.ParseAddr(rest)
+		return t
+	case "route":
+		return Touch{Route: prefix(rest)}
+	case "from":
+		return Touch{Back: prefix(rest)}
+	case AnyRoute:
+		return Touch{AnyRoute: true}
+	}
+	if port, is := strings.CutPrefix(place, "*:"); is {
+		n, _ := strconv.ParseUint(port, 10, 16)
+		return Touch{Port: uint16(n)}
+	}
+	if t.Network, _ = netip.ParsePrefix(place); !t.Network.IsValid() {
+		if t.Address, _ = netip.ParseAddr(place); !t.Address.IsValid() {
+			t.Socket, _ = netip.ParseAddrPort(place)
+		}
+	}
+	return t
 }

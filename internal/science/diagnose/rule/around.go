@@ -17,14 +17,12 @@ func planned(run *record.Run) (set []record.Applied) {
 	return set
 }
 
-// isSet reports whether a finding is about what was set on its host: a kernel parameter that
-// its fix or its evidence names, or an interface whose qdisc, link or driver was changed.
+// isSet reports whether a finding is about what was set on its host: a kernel parameter that it
+// names, or an interface whose qdisc, link or driver was changed.
 func isSet(f record.Finding, set []record.Applied) bool {
-	lines := slices.Concat(f.Evidence, f.Fix, f.Names())
-	for _, s := range f.Settings {
-		for _, k := range s.Sysctl {
-			lines = append(lines, k.Key)
-		}
+	names := f.Names()
+	if !f.IsData() {
+		names = append(names, words(strings.Join(slices.Concat(f.Evidence, f.Fix), " "))...)
 	}
 	return slices.ContainsFunc(set, func(a record.Applied) bool {
 		what := a.What
@@ -35,13 +33,8 @@ func isSet(f record.Finding, set []record.Applied) bool {
 		default:
 			return false
 		}
-		return a.Host == f.Host && slices.ContainsFunc(lines, func(line string) bool { return mentions(line, what) })
+		return a.Host == f.Host && slices.Contains(names, what)
 	})
-}
-
-// mentions reports whether a line has a name as a word.
-func mentions(line, name string) bool {
-	return slices.Contains(words(line), name)
 }
 
 // words are the words and names of a line.
