@@ -13,7 +13,6 @@ const requireNetns = "LINERATE_REQUIRE_NETNS"
 // otherSkips are test files that skip for another reason than namespaces.
 var otherSkips = map[string]string{
 	"internal/kernel/kerneltest/kerneltest.go":           "asks by its constant, and counts skips",
-	"internal/control/controltest/study_linux.go":        "with -short, for the race detector",
 	"internal/kernel/kerneltest/kerneltest_linux.go":     "passes on a skip from inside the namespace",
 	"internal/kernel/machinetest/packages_linux_test.go": "runs what script/machines is given",
 	"internal/kernel/machinetest/kernel_linux.go":        "asks for a variable of its own, LINERATE_REQUIRE_MACHINES",

@@ -1,7 +1,8 @@
 // Command types reports the errors of all packages and their tests as each argument,
-// such as freebsd/amd64, would compile them: imports, constraints, names and types. It
-// takes seconds where a build takes minutes, since no code is generated; what only code
-// generation and linking find is left to the builds of script/release.
+// such as freebsd/amd64 or, with a build tag, linux/amd64,portable, would compile them:
+// imports, constraints, names and types. It takes seconds where a build takes minutes,
+// since no code is generated; what only code generation and linking find is left to the
+// builds of script/cross and script/release.
 package main
 
 import (
@@ -21,6 +22,7 @@ func main() {
 	wrong := 0
 	for _, target := range os.Args[1:] {
 		system, arch, _ := strings.Cut(target, "/")
+		arch, tag, _ := strings.Cut(arch, ",")
 		begin := time.Now()
 		// Without NeedDeps the types of dependencies would be read from what a build of
 		// them exports. Of those, only what they declare is of interest.
@@ -29,7 +31,7 @@ func main() {
 				packages.NeedSyntax,
 			Env:       append(os.Environ(), "GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0"),
 			Tests:     true,
-			ParseFile: parse,
+			ParseFile: parse, BuildFlags: []string{"-tags=" + tag},
 		}, "./...")
 		if err != nil {
 			fmt.Fprintf(os.Stderr, "types: %s: %v\n", target, err)

@@ -306,7 +306,8 @@ func build(t *testing.T, root, dir string, changed map[string]string) (program s
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	program = filepath.Join(dir, "linerate")
-	cmd := exec.CommandContext(ctx, "go", "build", "-overlay", overlay, "-o", program, "./cmd/linerate")
+	cmd := exec.CommandContext(ctx, "go", "build", "-gcflags=linerate/...=-N -l", "-overlay", overlay, "-o", program,
+		"./cmd/linerate")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("the program is not built: %v\n%s", err, out)

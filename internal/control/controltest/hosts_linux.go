@@ -133,7 +133,7 @@ func FirstDifference(before, after string) string {
 // Started runs a program in a host until the test ends, and waits until it listens at a TCP port.
 func Started(t *testing.T, host string, port int, name string, args ...string) {
 	t.Helper()
-	long(t)
+	kerneltest.Slow(t)
 	path := kerneltest.Program(t, name)
 	ctx, cancel := context.WithCancel(context.Background())
 	server := exec.CommandContext(ctx, "ip", append([]string{"netns", "exec", host, path}, args...)...)

@@ -24,7 +24,7 @@ type Lab struct{ name string }
 // Up makes the lab of a study file.
 func Up(t *testing.T, file string) *Lab {
 	t.Helper()
-	long(t)
+	kerneltest.Slow(t)
 	kerneltest.RequireNamespaces(t)
 	text, err := os.ReadFile(file)
 	if err != nil {

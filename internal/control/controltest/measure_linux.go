@@ -45,7 +45,7 @@ type Server struct {
 // Serve serves clients in the host named server until the test ends. It returns the process.
 func Serve(t *testing.T, s Server) *os.Process {
 	t.Helper()
-	long(t)
+	kerneltest.Slow(t)
 	if len(s.Listen) == 0 {
 		s.Listen = []string{":" + measure.DefaultPort}
 	}

@@ -77,7 +77,7 @@ func Try(t *testing.T, s Study) (*record.Run, error) {
 
 func begin(t *testing.T, s Study) func() (*record.Run, error) {
 	t.Helper()
-	long(t)
+	kerneltest.Slow(t)
 	kerneltest.RequireNamespaces(t)
 	plan, o := s.plan(t)
 	if s.Notebook == "" {
@@ -158,14 +158,6 @@ func (s Study) plan(t *testing.T) (*study.Plan, run.Options) {
 		o.Published = append(o.Published, table)
 	}
 	return plan, o
-}
-
-// long skips the test with -short: what it does takes seconds.
-func long(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("makes a lab or measures")
-	}
 }
 
 // root is the module's directory.

@@ -20,6 +20,7 @@ import (
 // messages to the kernel. Once calls succeed again, reverting and recovering bring
 // everything back, and leave no journal.
 func TestEveryCallFails(t *testing.T) {
+	kerneltest.Slow(t)
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(5, 6))

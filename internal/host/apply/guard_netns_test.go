@@ -49,6 +49,7 @@ func arpIgnore(t *testing.T) string {
 // TestGuardAfterKill kills an agent at each of its steps: before the first write, between
 // writes, during the undo. Its guard restores everything, without a command.
 func TestGuardAfterKill(t *testing.T) {
+	kerneltest.Slow(t)
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)
@@ -130,6 +131,7 @@ func hold(path, with string) error {
 // TestGuardAfterLease: the lease of a process that is stopped ends, which a change does not
 // outlive, nor the process. That of a process that renews it does not end.
 func TestGuardAfterLease(t *testing.T) {
+	kerneltest.Slow(t)
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "journal-nas-1.jsonl")

@@ -102,6 +102,7 @@ func killCases() map[string][]setting.Setting {
 // after it, after the change, between the steps of the undo. Recovery must bring
 // everything back, and find nothing more to do when it is repeated.
 func TestKilledAtEveryStep(t *testing.T) {
+	kerneltest.Slow(t)
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)

@@ -23,6 +23,7 @@ import (
 // from that brings everything back. Where a line is left without the one before, the
 // journal is refused, and nothing is guessed.
 func TestJournalLosesPower(t *testing.T) {
+	kerneltest.Slow(t)
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		disk, random := kerneltest.NewDisk(), rand.New(rand.NewPCG(9, 10))

@@ -48,6 +48,7 @@ func kindsOfKernel(t *testing.T) map[string]setting.Setting {
 // Each kind is applied and reverted alone; what other tools see before and after
 // must be the same exactly, and different in between.
 func TestRoundTripOfEveryKind(t *testing.T) {
+	kerneltest.Slow(t)
 	kerneltest.Parallel(t)
 	kerneltest.InNamespace(t, func(t *testing.T) {
 		scene(t)

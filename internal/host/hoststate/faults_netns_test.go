@@ -45,6 +45,7 @@ func ids(findings []record.Finding) (list []string) {
 // least likely. With -update all are planted, also those that are planted differently or two
 // at once, and the outcomes are written to docs/doctor-rules.md.
 func TestFaults(t *testing.T) {
+	kerneltest.Slow(t)
 	file, child := os.LookupEnv(outcomesFile)
 	if !child {
 		file = filepath.Join(t.TempDir(), "outcomes.json")

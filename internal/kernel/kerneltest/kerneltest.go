@@ -44,6 +44,15 @@ func Long(t *testing.T) {
 	}
 }
 
+// Slow skips the test with -short: it takes seconds, or starts many processes, so that it runs without the
+// race detector.
+func Slow(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes seconds, or starts many processes")
+	}
+}
+
 // skips names the environment variable with the file to which skipped tests are added, a line
 // each: script/test lists them.
 const skips = "LINERATE_SKIPS"
