@@ -1,6 +1,7 @@
 package record
 
 import (
+	"math"
 	"net/netip"
 	"slices"
 	"strings"
@@ -22,6 +23,9 @@ type InterfaceDelta struct {
 	// members that are known.
 	Counting Counting
 	Known    bool
+	// RxDoubt and TxDoubt are by how many bytes the counts of Between may be wrong because the interface was
+	// not read at the instants themselves; 0: it was, or its rate did not change around them.
+	RxDoubt, TxDoubt float64
 }
 
 // RxBps and TxBps are rates on the interface, headers included.
@@ -102,10 +106,13 @@ func (h HostReading) Between(name string, from, to int64) (InterfaceDelta, bool)
 	grown := func(counter func(InterfaceCounters) uint64) float64 {
 		return grownTo(at, to, counter) - grownTo(at, from, counter)
 	}
+	rx := func(c InterfaceCounters) uint64 { return c.RxBytes }
+	tx := func(c InterfaceCounters) uint64 { return c.TxBytes }
 	return h.alike(InterfaceDelta{
 		Interface: name, Seconds: float64(to-from) / 1e9,
-		RxBytes:   grown(func(c InterfaceCounters) uint64 { return c.RxBytes }),
-		TxBytes:   grown(func(c InterfaceCounters) uint64 { return c.TxBytes }),
+		RxBytes: grown(rx), TxBytes: grown(tx),
+		RxDoubt:   doubtAt(at, from, rx) + doubtAt(at, to, rx),
+		TxDoubt:   doubtAt(at, from, tx) + doubtAt(at, to, tx),
 		RxPackets: grown(func(c InterfaceCounters) uint64 { return c.RxPackets }),
 		TxPackets: grown(func(c InterfaceCounters) uint64 { return c.TxPackets }),
 		RxMissed:  grown(func(c InterfaceCounters) uint64 { return c.RxMissed }),
@@ -126,6 +133,25 @@ func grownTo(at []InterfaceCounters, ns int64, counter func(InterfaceCounters) u
 		sum += step
 	}
 	return sum
+}
+
+// doubtAt is by how much grownTo may be wrong at an instant: by as much as the rate differs between the
+// readings around it and those next to them, for the time to the nearer one.
+func doubtAt(at []InterfaceCounters, ns int64, counter func(InterfaceCounters) uint64) (doubt float64) {
+	rate := func(i int) float64 { // per ns, between the readings before i and at i
+		return Grown(counter(at[i-1]), counter(at[i])) / float64(at[i].AtNs-at[i-1].AtNs)
+	}
+	i := 1
+	for i < len(at)-1 && ns > at[i].AtNs {
+		i++
+	}
+	away := float64(min(max(ns-at[i-1].AtNs, at[i-1].AtNs-ns), max(ns-at[i].AtNs, at[i].AtNs-ns)))
+	for _, k := range []int{i - 1, i + 1} {
+		if k > 0 && k < len(at) {
+			doubt = max(doubt, away*math.Abs(rate(k)-rate(i)))
+		}
+	}
+	return doubt
 }
 
 // Grown is the growth of a counter between two readings; 0: it ran backwards.

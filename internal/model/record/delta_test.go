@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	. "linerate/internal/model/record"
+	"math"
 	"testing"
 )
 
@@ -120,5 +121,34 @@ func TestQdiscAtBegin(t *testing.T) {
 	}
 	if got, ok := h.AtBegin(QdiscCounters{Interface: "eth0", Kind: "fq_codel", Handle: "0:", Parent: "0:3"}); ok {
 		t.Errorf("one that was not there: %+v", got)
+	}
+}
+
+// TestDoubt: between readings the count is that of a line, which may be wrong where the rate changed
+// around it, and is right at the readings and at a steady rate.
+func TestDoubt(t *testing.T) {
+	at := func(s float64, bytes uint64) Reading {
+		return Reading{Interfaces: []InterfaceCounters{{Interface: "eth0", RxBytes: bytes, AtNs: int64(s * 1e9)}}}
+	}
+	series := func(late float64, bytes uint64) HostReading {
+		h := HostReading{Begin: at(0, 0), End: at(4, 4000)}
+		for _, r := range []Reading{at(1, 1000), at(2+late, bytes), at(3, 3000)} {
+			h.Series = append(h.Series, Sample{Interfaces: r.Interfaces, AtNs: r.Interfaces[0].AtNs})
+		}
+		return h
+	}
+	for name, c := range map[string]struct {
+		h        HostReading
+		to       float64
+		bytes, d float64
+	}{
+		"steady":                      {series(0, 2000), 2.4, 2400, 0},
+		"at a reading":                {series(0.2, 2000), 2.2, 2000, 0},
+		"between, where rates differ": {series(0.2, 2000), 2, 1833, 83},
+	} {
+		got, ok := c.h.Between("eth0", 0, int64(c.to*1e9))
+		if !ok || math.Abs(got.RxBytes-c.bytes) > 1 || math.Abs(got.RxDoubt-c.d) > 1 || got.TxDoubt != 0 {
+			t.Errorf("%s: %.0f bytes, doubt %.0f", name, got.RxBytes, got.RxDoubt)
+		}
 	}
 }

@@ -24,7 +24,7 @@ type Side struct {
 	// Ethernet header on and without frame check sequences.
 	SwitchBytes, HostBytes, Frames float64
 	Seconds                        float64
-	// DoubtBytes is by how much they may differ because of their times.
+	// DoubtBytes is by how much they may differ because of the times at which they were read.
 	DoubtBytes float64
 	// Unsure: whether the host's interface counts frame check sequences is not known.
 	Unsure bool
@@ -57,14 +57,14 @@ func Sides(t record.Trial, s record.SwitchReading, over *topology.Topology) (sid
 		for _, receives := range []bool{true, false} {
 			side := Side{Switch: s.Switch, Port: p, Receives: receives, Seconds: d.Seconds, Unsure: !d.Known ||
 				d.Counting.RefreshS > 0}
-			from := peer
+			from, doubt := peer, d.TxDoubt
 			if side.SwitchBytes, side.HostBytes, side.Frames = float64(p.Counters.InOctets), d.TxBytes,
 				float64(p.Counters.In()); !receives {
 				side.SwitchBytes, side.HostBytes, side.Frames = float64(p.Counters.OutOctets), d.RxBytes,
 					float64(p.Counters.Out())
-				from = s.End(p)
+				from, doubt = s.End(p), d.RxDoubt
 			}
-			side.DoubtBytes = edgeBytes + max(side.SwitchBytes, side.HostBytes)*doubtS/d.Seconds
+			side.DoubtBytes = edgeBytes + doubt + max(side.SwitchBytes, side.HostBytes)*doubtS/d.Seconds
 			if over != nil {
 				if l, linked := over.LinkAt(from); linked {
 					side.Lossy = l.Towards(from).Loss > 0
