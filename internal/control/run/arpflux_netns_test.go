@@ -10,6 +10,7 @@ import (
 
 	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/trust"
@@ -80,13 +81,16 @@ func TestARPFluxFromTheUsersOwnFile(t *testing.T) {
 	}
 	// The poisoned rows are the evidence: an address of one port, held at
 	// another port's MAC address.
-	if !slices.ContainsFunc(flux.Evidence, func(e string) bool { return strings.Contains(e, "02:00:00:01:00:0") }) {
-		t.Errorf("the evidence names no MAC address: %q", flux.Evidence)
+	if !slices.ContainsFunc(flux.Facts, func(f fact.Fact) bool {
+		m, is := f.Is.(fact.Misdirected)
+		return is && strings.HasPrefix(m.MAC, "02:00:00:01:00:0")
+	}) {
+		t.Errorf("the evidence names no MAC address: %+v", flux.Facts)
 	}
 	for _, id := range []string{"arp-flux", "same-subnet-one-egress", "rp-filter-drop", "arp-wrong-source"} {
 		for _, direction := range []string{"writes", "reads"} {
 			if f, ok := controltest.Found(run, id, "arp + source routing, "+direction); ok {
-				t.Errorf("%s is found where everything is mended (%s): %q", id, direction, f.Evidence)
+				t.Errorf("%s is found where everything is mended (%s): %+v", id, direction, f.Facts)
 			}
 		}
 	}

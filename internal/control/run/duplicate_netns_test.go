@@ -11,6 +11,7 @@ import (
 
 	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/cause"
 	"linerate/internal/model/record"
 )
 
@@ -61,8 +62,8 @@ func TestDuplicateAddress(t *testing.T) {
 				t.Fatalf("findings %+v", run.Findings)
 			}
 			f := run.Findings[i]
-			if f.Confidence != record.Certain || !slices.Equal(f.Treatments, []string{"of two"}) ||
-				!strings.Contains(f.Summary, "two machines hold 10.0.0.1: ") {
+			if a, is := f.Args.(cause.Duplicate); f.Confidence != record.Certain || !is || a.How != cause.Held ||
+				f.Of() != "10.0.0.1" || !slices.Equal(f.Treatments, []string{"of two"}) {
 				t.Errorf("%+v", f)
 			}
 			for _, other := range run.Findings {

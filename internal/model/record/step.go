@@ -15,7 +15,7 @@ type Step struct {
 	Flush   *Flush           `json:"flush,omitempty"`   // which linerate makes once
 	Command []string         `json:"command,omitempty"` // the words of a command that a person runs
 	Hint    *hint.Hint       `json:"hint,omitempty"`
-	// Instead: this step and those after it replace the ones before it.
+	// Instead: this step, and commands that follow it, replace the steps before it.
 	Instead bool `json:"instead,omitempty"`
 }
 

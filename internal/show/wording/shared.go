@@ -56,3 +56,31 @@ func some(list []string) string {
 		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
 	}
 }
+
+// texts are what prints itself, such as addresses.
+func texts[T fmt.Stringer](list []T) (all []string) {
+	for _, x := range list {
+		all = append(all, x.String())
+	}
+	return all
+}
+
+// ends are interfaces with their host.
+func ends(host string, interfaces []string) (list []string) {
+	for _, name := range interfaces {
+		list = append(list, host+"."+name)
+	}
+	return list
+}
+
+// percent spells a share from 0 to 1: "25 %".
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
+
+// number is a small number as a word.
+func number(n int) string {
+	words := []string{2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+	if n >= 2 && n < len(words) {
+		return words[n]
+	}
+	return fmt.Sprint(n)
+}

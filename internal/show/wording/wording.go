@@ -39,6 +39,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -126,6 +127,10 @@ func Worded(f record.Finding, alone bool) record.Finding {
 	if !known || !f.IsData() {
 		return f
 	}
+	// A host that is named by an address was not read: its steps are of several.
+	if _, err := netip.ParseAddr(f.Host); err == nil {
+		alone = false
+	}
 	f.Summary, f.Reference = s.summary(f), s.reference(f)
 	f.Evidence, f.Fix, f.Advice, f.Settings = []string{}, []string{}, nil, f.Changes()
 	for _, one := range f.Facts {
@@ -161,10 +166,10 @@ func subject(about record.Subject) string {
 
 // withSteps adds the steps of a finding to the lines of its fix.
 func withSteps(f record.Finding, alone bool) record.Finding {
-	for _, s := range f.Steps {
+	for n, s := range f.Steps {
 		for i, line := range Step(s, alone) {
 			if s.Instead && i == 0 {
-				line = "or, instead: " + line
+				line = instead(f.Steps[:n]) + line
 			}
 			if f.Fix = append(f.Fix, line); s.Setting == nil && s.Flush == nil {
 				f.Advice = append(f.Advice, line)
@@ -172,6 +177,14 @@ func withSteps(f record.Finding, alone bool) record.Finding {
 		}
 	}
 	return f
+}
+
+// instead begins a step that replaces others.
+func instead(of []record.Step) string {
+	if slices.ContainsFunc(of, func(s record.Step) bool { return s.Setting != nil && s.Setting.Rule != nil }) {
+		return "or, instead of source routing: "
+	}
+	return "or, instead: "
 }
 
 func on(host string, alone bool, line string) string {

@@ -3,48 +3,27 @@
 package arp
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
-)
-
-const (
-	sourceReference = "Linux Documentation/networking/ip-sysctl.rst (arp_announce); RFC 826"
 )
 
 // Rules find answers to ARP requests for addresses of other interfaces.
 var Rules = []rule.Rule{
-	{ID: "arp-flux", Parts: []string{"neighbours"},
-		About: "A peer's neighbour table has one of a host's addresses at the MAC address of another of its interfaces, and arp_ignore does not forbid it; certain when that interface receives more than was addressed to it. Also of a machine that was not read, if several MAC addresses answer for the same addresses.",
-		Find: func(f facts.Trial) []record.Finding {
-			return slices.Concat(rule.Each(rule.EveryHost, arpFlux)(f), fluxAnswered(f), fluxElsewhere(f))
-		}, SameCause: sameRemedy},
-	{ID: "arp-wrong-source",
-		About: "A peer's neighbour table is wrong although arp_ignore keeps replies right, or a neighbour does not answer requests from another subnet's address: arp_announce is 0.",
-		Find:  rule.Each(rule.EveryHost, arpWrongSource), Stops: true},
-	{ID: "duplicate-address", Parts: []string{"neighbours"},
-		About: "More than one machine answers ARP requests for one address; certain if two of them are known to hold it, possible if one machine that answers by several interfaces would answer so as well. Without the right to send requests, neighbour tables decide. Of IPv6, duplicate address detection failed (dadfailed).",
-		Find:  duplicateAddress, Stops: true, SameCause: rule.SameSummary, Explains: []string{"wrong-neighbour",
-			"other-host-frames", "syn-unanswered", "connect-fails"}},
-}
-
-// sameRemedy reports whether two findings of ARP flux ask for the same fix: with
-// arp_filter it is another than without.
-func sameRemedy(a, b record.Finding) bool {
-	return len(a.Settings) == 0 || len(b.Settings) == 0 || remedy(a) == remedy(b)
-}
-
-// remedy is what a finding's settings begin with: the kind, and whether it is arp_filter.
-func remedy(f record.Finding) string {
-	first := f.Settings[0]
-	return first.Kind() + fmt.Sprint(len(first.Sysctl) > 0 && strings.HasSuffix(first.Sysctl[0].Key, ".arp_filter"))
+	{ID: cause.ARPFlux.Code, Parts: []string{"neighbours"}, Find: func(f facts.Trial) []record.Finding {
+		return slices.Concat(rule.Each(rule.EveryHost, arpFlux)(f), fluxAnswered(f), fluxElsewhere(f))
+	}},
+	{ID: cause.ARPWrongSource.Code, Find: rule.Each(rule.EveryHost, arpWrongSource), Stops: true},
+	{ID: cause.DuplicateAddress.Code, Parts: []string{"neighbours"}, Find: duplicateAddress, Stops: true,
+		Explains: append(cause.Codes(cause.WrongNeighbour, cause.ConnectFails), "other-host-frames", "syn-unanswered")},
 }
 
 // arpFlux: peers send to one interface what is meant for another, because the host
@@ -53,48 +32,80 @@ func arpFlux(f facts.Trial, h *facts.Host) *record.Finding {
 	list := slices.DeleteFunc(f.Misdirections(h), func(m facts.Misdirected) bool {
 		return facts.OwnOnly(h.Effective("arp_ignore", m.Wrong))
 	})
+	finding := facts.Found(cause.ARPFlux, h, record.Likely, cause.Flux{})
 	var wrong *facts.Interface
-	confidence := record.Likely
-	var evidence []string
 	if len(list) > 0 {
-		evidence = said.Rows(h, list)
+		misdirected(finding, h, list)
 		wrong = list[0].Wrong
 		for _, m := range list {
-			if line, ok := takesMore(f, h, m.Wrong); ok {
+			if took, more := takesMore(f, h, m.Wrong); more {
 				wrong = m.Wrong
-				evidence = append(evidence, line)
+				finding.With(h.Name, took)
 				if h.Effective("arp_ignore", m.Wrong) == 0 {
-					confidence = record.Certain
+					finding.Confidence = record.Certain
 				}
 				break
 			}
 		}
-	} else if wrong, evidence = fluxUnseen(f, h); wrong == nil {
-		return nil
-	}
-	if len(list) > 0 {
-		evidence = append(evidence, f.SwitchPorts([]string{wrong.MAC})...)
-	}
-	for _, name := range []string{"arp_ignore", "arp_filter"} {
-		if line := said.Setting(h, name, wrong); line != "" {
-			evidence = append(evidence, line)
+		finding.Facts = append(finding.Facts, f.SwitchPorts(wrong.MAC)...)
+	} else {
+		var evidence []any
+		if wrong, evidence = fluxUnseen(f, h); wrong == nil {
+			return nil
 		}
+		finding.With(h.Name, evidence...)
 	}
-	lines, settings := fix.AnswerRightly(h)
-	return &record.Finding{
-		Host: h.Name, Confidence: confidence,
-		Summary: fmt.Sprintf(
-			"%s answers ARP for all its addresses from %s, so its peers send traffic for its other interfaces to that one", h.Name, wrong.Name),
-		Evidence:  evidence,
-		Fix:       append(lines, forget(list)...),
-		Settings:  settings,
-		Reference: said.ArpReference,
+	finding.With(h.Name, h.Scoped("arp_ignore", wrong)...).With(h.Name, h.Scoped("arp_filter", wrong)...)
+	remedy, steps := answerRightly(h)
+	finding.Args = cause.Flux{Interface: wrong.Name, Remedy: remedy}
+	return finding.Fixed(steps...).Fixed(forget(list)...)
+}
+
+// misdirected adds misdirections as evidence, one fact for each peer and wrong interface.
+func misdirected(finding *record.Finding, h *facts.Host, list []facts.Misdirected) {
+	for i, m := range list {
+		same := func(o facts.Misdirected) bool { return o.Peer == m.Peer && o.Wrong == m.Wrong }
+		if slices.ContainsFunc(list[:i], same) {
+			continue
+		}
+		is := fact.Misdirected{Of: h.Name, Interface: m.Wrong.Name, MAC: m.Wrong.MAC}
+		for _, o := range list {
+			if same(o) {
+				is.Addresses = append(is.Addresses, fact.At{Address: o.Addr, Interface: o.Right.Name})
+			}
+		}
+		finding.With(m.Peer.Name, is)
 	}
 }
 
+// answerRightly makes each interface answer for its own address alone. Where
+// arp_filter is on, an interface answers only for addresses that the host would send
+// from by that interface; together with arp_ignore=1 no interface would answer for an
+// address that is sent from by another one.
+func answerRightly(h *facts.Host) (remedy string, steps []record.Step) {
+	own := fix.Parameter(h, ignoreAndAnnounce...)
+	if len(h.Scopes("arp_filter", 1)) == 0 {
+		return cause.OwnAnswers, own
+	}
+	off := fix.FilterOff(h)
+	routing := fix.RouteBySource(h, slices.DeleteFunc(h.Asymmetries(), func(a facts.Asymmetry) bool {
+		return !a.Source.Is4()
+	}))
+	if len(routing) == 0 {
+		return cause.NoFilter, append(record.Settings(off...), own...)
+	}
+	return cause.SourceRouting, slices.Concat(record.Settings(routing...), fix.Without(off), own)
+}
+
+// ignoreAndAnnounce are the parameters by which each interface answers for its own address and asks
+// with it.
+var ignoreAndAnnounce = []string{"net.ipv4.conf.all.arp_ignore", "1", announceKey, "2"}
+
+const announceKey = "net.ipv4.conf.all.arp_announce"
+
 // fluxUnseen judges without the peers' tables: by the settings and, where flows
 // ran, by one interface that takes in most of what was addressed to others.
-func fluxUnseen(f facts.Trial, h *facts.Host) (*facts.Interface, []string) {
+func fluxUnseen(f facts.Trial, h *facts.Host) (*facts.Interface, []any) {
 	for _, p := range h.Interfaces {
 		for _, prefix := range p.V4() {
 			peers := h.OnSubnet(prefix.Addr(), p.VRF)
@@ -104,16 +115,15 @@ func fluxUnseen(f facts.Trial, h *facts.Host) (*facts.Interface, []string) {
 			if h.Effective("arp_ignore", p) != 0 || h.Effective("arp_filter", p) != 0 {
 				continue
 			}
-			var names []string
+			subnet := fact.OneSubnet{Subnet: prefix.Masked()}
 			for _, o := range peers {
-				names = append(names, h.End(o))
+				subnet.Interfaces = append(subnet.Interfaces, o.Name)
 			}
-			subnet := fmt.Sprintf("%s are on one subnet, %s", facts.Join(names), prefix.Masked())
 			if len(f.Trial.Flows) == 0 {
-				return p, []string{subnet}
+				return p, []any{subnet}
 			}
-			if line, ok := takesMore(f, h, p); ok {
-				return p, []string{subnet, line}
+			if took, more := takesMore(f, h, p); more {
+				return p, []any{subnet, took}
 			}
 		}
 	}
@@ -140,7 +150,7 @@ func seen(f facts.Trial, h *facts.Host) bool {
 
 // takesMore reports whether an interface took in clearly more of its host's traffic than
 // was addressed to it.
-func takesMore(f facts.Trial, h *facts.Host, p *facts.Interface) (string, bool) {
+func takesMore(f facts.Trial, h *facts.Host, p *facts.Interface) (taken fact.Taken, more bool) {
 	meant := f.Meant(h, true)
 	var among []*facts.Interface
 	for _, o := range h.Interfaces {
@@ -149,12 +159,7 @@ func takesMore(f facts.Trial, h *facts.Host, p *facts.Interface) (string, bool) 
 		}
 	}
 	took := h.Share(p, among, func(d record.InterfaceDelta) float64 { return d.RxBytes })
-	if took < meant[p]+facts.Excess {
-		return "", false
-	}
-	return fmt.Sprintf("%s took in %s of what reached %s, but %s was for its own address", h.End(p),
-		facts.Percent(took),
-		h.Name, facts.Percent(meant[p])), true
+	return fact.Taken{Interface: p.Name, Took: took, Meant: meant[p]}, took >= meant[p]+facts.Excess
 }
 
 // arpWrongSource: peers were misled by the host's own ARP requests. Its replies
@@ -164,33 +169,30 @@ func arpWrongSource(f facts.Trial, h *facts.Host) *record.Finding {
 		announce := h.Effective("arp_announce", m.Wrong)
 		return !facts.OwnOnly(h.Effective("arp_ignore", m.Wrong)) || announce < 0 || announce >= 2
 	})
-	finding := record.Finding{Host: h.Name, Confidence: record.Likely, Reference: sourceReference}
+	finding := facts.Found(cause.ARPWrongSource, h, record.Likely, cause.WrongSource{})
 	if len(list) > 0 {
 		m := list[0]
-		finding.Evidence = said.Rows(h, list)
+		misdirected(finding, h, list)
 		for _, o := range list {
 			if asked(h, o) {
 				m, finding.Confidence = o, record.Certain
-				finding.Evidence = append(finding.Evidence,
-					fmt.Sprintf("%s asked for %s from %s, with sender address %s of %s", h.Name, o.Peer.Name,
-						h.End(o.Wrong), o.Addr, o.Right.Name))
+				finding.With(h.Name, fact.Asked{Peer: o.Peer.Name, Interface: o.Wrong.Name,
+					Sender: fact.At{Address: o.Addr, Interface: o.Right.Name}})
 				break
 			}
 		}
-		finding.Summary = fmt.Sprintf(
-			"%s sends ARP requests from %s with other interfaces' addresses as sender, so its peers learn the wrong MAC address", h.Name, m.Wrong.Name)
-		finding.Evidence = append(finding.Evidence, said.Setting(h, "arp_announce", m.Wrong),
-			said.Setting(h, "arp_ignore", m.Wrong)+": its replies name the right interface")
-	} else if line, p := unanswered(f, h); p != nil {
-		finding.Summary = fmt.Sprintf(
-			"%s sends ARP requests from %s with a sender address of another subnet, and gets no answer", h.Name, p.Name)
-		finding.Evidence = []string{line, said.Setting(h, "arp_announce", p)}
+		finding.Args = cause.WrongSource{Interface: m.Wrong.Name}
+		finding.With(h.Name, h.Scoped("arp_announce", m.Wrong)...)
+		for _, is := range h.Scoped("arp_ignore", m.Wrong) {
+			finding.With(h.Name, fact.RightReplies{Scoped: is.(fact.Scoped)})
+		}
+	} else if request, p := unanswered(f, h); p != nil {
+		finding.Args = cause.WrongSource{Interface: p.Name, Unanswered: true}
+		finding.With(h.Name, request).With(h.Name, h.Scoped("arp_announce", p)...)
 	} else {
 		return nil
 	}
-	finding.Settings = fix.Set(h, "net.ipv4.conf.all.arp_announce", "2")
-	finding.Fix = append(fix.Commands(h, finding.Settings), forget(list)...)
-	return &finding
+	return finding.Fixed(fix.Parameter(h, announceKey, "2")...).Fixed(forget(list)...)
 }
 
 // asked: the host has resolved the peer by the interface whose MAC address the peer
@@ -204,7 +206,7 @@ func asked(h *facts.Host, m facts.Misdirected) bool {
 
 // unanswered finds a neighbour that did not answer requests with a sender
 // address that is on no prefix of the asking interface.
-func unanswered(f facts.Trial, h *facts.Host) (string, *facts.Interface) {
+func unanswered(f facts.Trial, h *facts.Host) (request fact.Unanswered, by *facts.Interface) {
 	for _, l := range h.Reading.Snapshot.Lookups {
 		source, destination := facts.Parse(l.Source), facts.Parse(l.Destination)
 		holder, out := h.Holder(source), h.Lookup(source, destination)
@@ -218,28 +220,31 @@ func unanswered(f facts.Trial, h *facts.Host) (string, *facts.Interface) {
 		}
 		for _, n := range h.Neighbours(destination) {
 			if n.Interface == out.Name && facts.Failed(n) {
-				return fmt.Sprintf("%s is %s on %s, asked with sender address %s of %s", destination, n.State,
-					h.End(out), source, holder.Name), out
+				return fact.Unanswered{Address: destination, State: n.State, Interface: out.Name,
+					Sender: fact.At{Address: source, Interface: holder.Name}}, out
 			}
 		}
 	}
-	return "", nil
+	return request, nil
 }
 
 // forget makes peers drop what they have wrongly learned: they would otherwise
 // believe it until it ages.
-func forget(list []facts.Misdirected) []string {
-	var lines []string
+func forget(list []facts.Misdirected) (steps []record.Step) {
 	for _, m := range list {
 		for _, p := range m.Peer.Interfaces {
 			for _, prefix := range p.V4() {
-				if prefix.Contains(m.Addr) {
-					lines = append(lines, fmt.Sprintf("on %s: ip neigh flush to %s dev %s", m.Peer.Name,
-						prefix.Masked(), p.Name))
+				flush := record.Flush{To: prefix.Masked(), Interface: p.Name}
+				if prefix.Contains(m.Addr) && !slices.ContainsFunc(steps, func(s record.Step) bool {
+					return s.Host == m.Peer.Name && *s.Flush == flush
+				}) {
+					steps = append(steps, record.Step{Host: m.Peer.Name, Flush: &flush})
 				}
 			}
 		}
 	}
-	slices.Sort(lines)
-	return slices.Compact(lines)
+	slices.SortFunc(steps, func(a, b record.Step) int {
+		return cmp.Or(strings.Compare(a.Host, b.Host), strings.Compare(a.Flush.String(), b.Flush.String()))
+	})
+	return steps
 }

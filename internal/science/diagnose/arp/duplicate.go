@@ -2,17 +2,18 @@ package arp
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
+	"linerate/internal/model/hint"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
 // claim is a machine that answers for an address: a host of the trial, or, where none
@@ -20,16 +21,6 @@ import (
 type claim struct {
 	host *facts.Host
 	macs []string
-}
-
-func (c claim) String() string {
-	switch {
-	case c.host != nil:
-		return c.host.Name + " (" + facts.Join(c.macs) + ")"
-	case len(c.macs) > 1:
-		return "a machine with the MAC addresses " + facts.Join(c.macs)
-	}
-	return "a machine with the MAC address " + c.macs[0]
 }
 
 // claims are the machines behind MAC addresses that were given for an address. Several
@@ -119,24 +110,18 @@ func (a answers) only(x, y string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// apart says why two machines of no host are not one: one answers for an address that the
-// other does not answer for. Empty: nothing tells.
-func (a answers) apart(list []claim) string {
+// apart is why two machines of no host are not one: one answers for an address that the
+// other does not answer for. None: nothing tells.
+func (a answers) apart(list []claim) []any {
 	list = list[:min(len(list), facts.MostAnswers)]
 	for _, c := range list {
 		for _, o := range list {
 			if address, is := a.only(c.macs[0], o.macs[0]); is && c.host == nil && o.host == nil {
-				answer := "answers"
-				if len(c.macs) > 1 {
-					answer = "answer"
-				}
-				return fmt.Sprintf(
-					"%s %s for %s as well, and %s not: the interfaces of one machine answer for the same addresses (arp_ignore=0)",
-					facts.Join(c.macs), answer, address, facts.Join(o.macs))
+				return []any{fact.OnlySome{Address: address, MACs: c.macs, Not: o.macs}}
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // oneMachine reports, of answers or else of tables, whether two MAC addresses of no host are
@@ -204,15 +189,13 @@ func assigned(f facts.Trial) (list []given) {
 func detected(h *facts.Host) (findings []record.Finding) {
 	for _, i := range h.Reading.Snapshot.Interfaces {
 		for _, text := range i.Duplicates {
-			address, _, _ := strings.Cut(text, "/")
-			findings = append(findings, record.Finding{
-				Host: h.Name, Subject: address, Confidence: record.Certain,
-				Summary:  fmt.Sprintf("another machine holds %s, so %s does not use it", address, h.Name),
-				Evidence: []string{fmt.Sprintf("%s on %s: dadfailed", text, i.Interface)},
-				Fix: said.On(h.Name, h.Alone,
-					"another address, or one for the other machine; then ip address del and add, which detects again"),
-				Reference: "RFC 4862, section 5.4; ip-address(8)",
-			})
+			prefix, _, _ := strings.Cut(text, "/")
+			address := facts.Parse(prefix)
+			finding := facts.Found(cause.DuplicateAddress, h, record.Certain,
+				cause.Duplicate{How: cause.Detected, Addresses: []netip.Addr{address}})
+			finding.About.Address = address
+			finding.With(h.Name, fact.TentativeFailed{Address: text, Interface: i.Interface})
+			findings = append(findings, *finding.Fixed(record.Advice(h.Name, hint.DetectAgain{})))
 		}
 	}
 	return findings
@@ -237,26 +220,19 @@ func duplicateAddress(f facts.Trial) (findings []record.Finding) {
 			if len(claims) < 2 || len(findings) == rule.MostFindings {
 				continue
 			}
-			where, places := address.String(), []string{address.String(), "via " + address.String()}
+			same := []netip.Addr{address}
 			if !g.asked && !slices.ContainsFunc(claims, func(c claim) bool { return c.host != nil }) {
-				same := alike[key(address)]
-				if same[0] != address {
+				if same = alike[key(address)]; same[0] != address {
 					continue
 				}
-				where = facts.Texts(same)
-				for _, a := range same[1:] {
-					places = append(places, a.String(), "via "+a.String())
-				}
 			}
-			finding := record.Finding{Host: g.host.Name, Subject: address.String(), Places: facts.OnePlace(places...),
-				Confidence: record.Likely, Reference: "RFC 5227; RFC 826"}
-			judge(f, &finding, g, claims, where, known)
+			finding := judge(f, g, claims, same, known)
 			if i := slices.IndexFunc(findings, func(o record.Finding) bool {
-				return o.Summary == finding.Summary
+				return cause.Same(o.ID, o.About, o.Args, finding.About, finding.Args)
 			}); i >= 0 {
-				findings[i].Evidence = facts.Union(findings[i].Evidence, finding.Evidence...)
+				findings[i].Facts = record.Distinct(append(findings[i].Facts, finding.Facts...))
 			} else {
-				findings = append(findings, finding)
+				findings = append(findings, *finding)
 			}
 		}
 	}
@@ -264,71 +240,53 @@ func duplicateAddress(f facts.Trial) (findings []record.Finding) {
 }
 
 // judge says of the claims to an address, or to several at the same MAC addresses, whether they
-// are of several machines, and what to do.
-func judge(f facts.Trial, finding *record.Finding, g given, claims []claim, at string, known answers) {
-	var names, macs []string
-	var holders []claim
+// are of several machines.
+func judge(f facts.Trial, g given, claims []claim, same []netip.Addr, known answers) *record.Finding {
+	args := cause.Duplicate{Addresses: same, Asked: g.asked}
+	var holders []*facts.Host
 	for _, c := range claims {
-		names, macs = append(names, c.String()), append(macs, c.macs...)
+		one := cause.Claim{MACs: c.macs}
 		if c.host != nil {
-			holders = append(holders, c)
+			one.Host = c.host.Name
+			holders = append(holders, c.host)
 		}
+		args.Claims = append(args.Claims, one)
 	}
-	slices.Sort(macs)
-	finding.Evidence = []string{fmt.Sprintf("the hosts' tables and interfaces have %s at %s", at, facts.Join(macs))}
+	macs := args.MACs()
+	var apart []any
+	asked, of := "", g.host
 	if g.asked {
-		finding.Evidence[0] = fmt.Sprintf("%s asked who holds %s, and was answered by %s", g.host.Name, at,
-			facts.Join(macs))
-	}
-	finding.Evidence = append(finding.Evidence, f.SwitchPorts(macs)...)
-	apart := ""
-	if g.asked && len(holders) == 0 {
-		apart = known.apart(claims)
-	}
-	if apart != "" {
-		finding.Evidence = append(finding.Evidence, apart)
+		asked = g.host.Name
 	}
 	if len(holders) > 0 {
-		finding.Host = holders[0].host.Name
+		of = holders[0]
+	} else if g.asked {
+		apart = known.apart(claims)
 	}
-	const where = "find a machine by its MAC address: bridge fdb show, or the switch's forwarding table"
-	another := fmt.Sprintf("give one of them another address: %s", facts.Join(names))
-	const proxy = "if a router or host answers there for others (proxy ARP), turn that off: sysctl -w net.ipv4.conf.IFACE.proxy_arp=0"
+	finding := facts.Found(cause.DuplicateAddress, of, record.Likely, cause.Duplicate{})
+	finding.With(asked, fact.Found{Addresses: same, MACs: macs})
+	finding.Facts = append(finding.Facts, f.SwitchPorts(macs...)...)
+	finding.With("", apart...)
 	switch {
 	case len(holders) > 1:
-		if g.asked {
+		if args.How = cause.Held; g.asked {
 			finding.Confidence = record.Certain
 		}
-		finding.Summary = fmt.Sprintf("%s machines hold %s: %s", said.Number(len(claims)), at, facts.Join(names))
-		finding.Fix = []string{another, where}
-	case len(holders) == 1 || apart != "":
+	case len(holders) == 1 || apart != nil:
 		// Another machine than the holder may answer without holding the address (proxy ARP).
-		finding.Summary = fmt.Sprintf("%s machines answer for %s: %s", said.Number(len(claims)), at, facts.Join(names))
-		finding.Fix = []string{another, where, proxy}
+		args.How = cause.Answered
 	default:
-		finding.Confidence = record.Possible
-		n := said.Number(len(macs))
-		fact := fmt.Sprintf("%s MAC addresses answer for %s", n, at)
-		if !g.asked {
-			fact = fmt.Sprintf("neighbour tables have %s MAC addresses for %s", n, at)
-		}
-		finding.Summary = fmt.Sprintf(
-			"%s: one machine with %s interfaces in this subnet (arp-flux), or %s machines with one address", fact, n, n)
-		finding.Fix = []string{
-			fmt.Sprintf("to tell which: ip address, on the machine, shows whether it has %s", facts.Join(macs)),
-			"or ask from here for the addresses next to it: linerate doctor --probe " + finding.Subject,
-			"one machine: on it sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2, so that each interface answers for its own address",
-			"two machines: " + another, where, proxy,
-		}
-		if g.asked {
-			finding.Evidence = append(finding.Evidence,
-				"nothing else is known that one of them answers for and another does not, or that several do")
-		} else {
-			finding.Fix = append(finding.Fix, "nothing to do if the tables are of different networks")
+		if args.How, finding.Confidence = cause.Several, record.Possible; g.asked {
+			finding.With("", fact.NotApart{})
 		}
 		if len(macs) == 2 && facts.Near(macs[0], macs[1]) {
-			finding.Evidence = append(finding.Evidence,
-				"they are numbered next to each other, as the ports of one card are")
+			finding.With("", fact.Numbered{})
 		}
 	}
+	finding.About.Address, finding.Args = same[0], args
+	var places []record.Touch
+	for _, a := range same[:min(len(same), facts.MostPlaces/2)] {
+		places = append(places, record.Touch{Address: a}, record.Touch{Via: a})
+	}
+	return finding.At(places...)
 }

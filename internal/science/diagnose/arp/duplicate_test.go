@@ -3,10 +3,13 @@ package arp_test
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/pasted"
 	"linerate/internal/model/record"
 
@@ -29,40 +32,49 @@ func answer(address, mac string) record.Neighbour {
 	return record.Neighbour{Interface: "eth0", Address: address, MAC: mac}
 }
 
+// serverMAC is that of the server's first interface.
+const serverMAC = "02:00:00:01:00:01"
+
+// found are the MAC addresses that were given for an address.
+func found(host, address string, macs ...string) fact.Fact {
+	return fact.Fact{Host: host, Is: fact.Found{Addresses: []netip.Addr{netip.MustParseAddr(address)}, MACs: macs}}
+}
+
 func TestDuplicateAddress(t *testing.T) {
 	for _, test := range []struct {
 		name             string
 		change           func(t *record.Trial, server, client1, client2 *record.HostReading)
 		host, confidence string // empty: none
-		evidence         string
+		evidence         fact.Fact
 	}{
 		{"the holder and a stranger answer", func(_ *record.Trial, server, c, _ *record.HostReading) {
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
 				answer("192.168.1.15", diagnosetest.Stranger)}
 		}, "server", record.Likely,
-			"client1 asked who holds 192.168.1.15, and was answered by"}, // or the stranger is a proxy
+			found("client1", "192.168.1.15", diagnosetest.Stranger, serverMAC)}, // or the stranger is a proxy
 		{"a stranger answers for the host's own address", func(_ *record.Trial, server, _, _ *record.HostReading) {
 			server.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", diagnosetest.Stranger)}
-		}, "server", record.Likely, "server asked who holds 192.168.1.15"},
+		}, "server", record.Likely, found("server", "192.168.1.15", diagnosetest.Stranger, serverMAC)},
 		{"two hosts hold it", func(_ *record.Trial, server, c, other *record.HostReading) {
 			other.Snapshot.Interfaces[0].Addresses = append(other.Snapshot.Interfaces[0].Addresses, "192.168.1.15/24")
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
 				answer("192.168.1.15", other.Snapshot.Interfaces[0].MAC)}
-		}, "server", record.Certain, "client1 asked"},
+		}, "server", record.Certain, found("client1", "192.168.1.15", serverMAC, "02:00:00:03:00:01")},
 		{"two strangers answer, or one with two interfaces", func(_ *record.Trial, _, c, _ *record.HostReading) {
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.77", diagnosetest.Stranger),
 				answer("192.168.1.77", "02:00:00:00:00:98")}
-		}, "client1", record.Possible, "they are numbered next to each other"},
+		}, "client1", record.Possible, fact.Fact{Is: fact.Numbered{}}},
 		{"two strangers answer, of which one answers for another address alone",
 			func(_ *record.Trial, _, c, _ *record.HostReading) {
 				c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.77", diagnosetest.Stranger),
 					answer("192.168.1.77", "02:00:00:00:00:98"), answer("192.168.1.78", diagnosetest.Stranger)}
-			}, "client1", record.Likely, diagnosetest.Stranger +
-				" answers for 192.168.1.78 as well, and 02:00:00:00:00:98 not"},
+			}, "client1", record.Likely, fact.Fact{Is: fact.OnlySome{
+				Address: netip.MustParseAddr("192.168.1.78"), MACs: []string{diagnosetest.Stranger},
+				Not: []string{"02:00:00:00:00:98"}}}},
 		{"only a stranger's answer is in a table, and no host could ask",
 			func(_ *record.Trial, _, c, _ *record.HostReading) {
 				c.Snapshot.Neighbours[0].MAC = diagnosetest.Stranger
-			}, "server", record.Likely, "the hosts' tables and interfaces have 192.168.1.1"},
+			}, "server", record.Likely, found("", "192.168.1.15", diagnosetest.Stranger, serverMAC)},
 		{"the switch knows where", func(tr *record.Trial, server, c, _ *record.HostReading) {
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
 				answer("192.168.1.15", diagnosetest.Stranger)}
@@ -70,33 +82,34 @@ func TestDuplicateAddress(t *testing.T) {
 				record.HostReading{Host: "gate",
 					Snapshot: record.Snapshot{
 						Tables: record.Tables{FDB: []record.FDBEntry{{MAC: diagnosetest.Stranger, Interface: "gi7"}}}}})
-		}, "server", record.Likely, "gate has " + diagnosetest.Stranger + " behind port gi7"},
+		}, "server", record.Likely, fact.Fact{Host: "gate",
+			Is: fact.SwitchPort{MAC: diagnosetest.Stranger, Port: "gi7"}}},
 
 		{"ARP flux: all interfaces of the holder answer", func(_ *record.Trial, server, c, _ *record.HostReading) {
 			for _, p := range server.Snapshot.Interfaces {
 				c.Snapshot.Answers = append(c.Snapshot.Answers, answer("192.168.1.15", p.MAC),
 					answer("192.168.1.16", p.MAC))
 			}
-		}, "", "", ""},
+		}, "", "", fact.Fact{}},
 		{"the holder's other interfaces answer its own request",
 			func(_ *record.Trial, server, _, _ *record.HostReading) {
 				server.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[1].MAC)}
-			}, "", "", ""},
+			}, "", "", fact.Fact{}},
 		{"ARP flux of a machine that was not read", func(_ *record.Trial, _, c, _ *record.HostReading) {
 			for _, address := range []string{"192.168.1.77", "192.168.1.78"} {
 				c.Snapshot.Answers = append(c.Snapshot.Answers, answer(address, diagnosetest.Stranger),
 					answer(address, "02:00:00:00:00:98"))
 			}
-		}, "", "", ""},
+		}, "", "", fact.Fact{}},
 		{"members of a bond", func(_ *record.Trial, server, c, _ *record.HostReading) {
 			server.Snapshot.Interfaces[1].Master, server.Snapshot.Interfaces[2].Master = "bond0", "bond0"
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[1].MAC),
 				answer("192.168.1.15", server.Snapshot.Interfaces[2].MAC)}
-		}, "", "", ""},
+		}, "", "", fact.Fact{}},
 		{"a virtual router", func(_ *record.Trial, server, c, _ *record.HostReading) {
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
 				answer("192.168.1.15", "00:00:5e:00:01:0a")}
-		}, "", "", ""},
+		}, "", "", fact.Fact{}},
 		{"a MAC address that two hosts share", func(_ *record.Trial, server, c, other *record.HostReading) {
 			for _, h := range []*record.HostReading{server, other} {
 				h.Snapshot.Interfaces[0].MAC = diagnosetest.Stranger
@@ -104,23 +117,23 @@ func TestDuplicateAddress(t *testing.T) {
 			}
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.90", diagnosetest.Stranger),
 				answer("192.168.1.90", server.Snapshot.Interfaces[1].MAC)}
-		}, "", "", ""},
+		}, "", "", fact.Fact{}},
 		{"a proxy", func(_ *record.Trial, server, c, other *record.HostReading) {
 			c.Snapshot.Answers = []record.Neighbour{answer("192.168.1.15", server.Snapshot.Interfaces[0].MAC),
 				answer("192.168.1.15", other.Snapshot.Interfaces[0].MAC)}
-		}, "", "", ""},
+		}, "", "", fact.Fact{}},
 		{"entries that an administrator made", func(_ *record.Trial, _, c, _ *record.HostReading) {
 			for i := range c.Snapshot.Neighbours {
 				c.Snapshot.Neighbours[i].MAC, c.Snapshot.Neighbours[i].State = diagnosetest.Stranger, "PERMANENT"
 			}
-		}, "", "", ""},
+		}, "", "", fact.Fact{}},
 		{"the same address on links that have nothing to do with each other",
 			func(_ *record.Trial, server, c, _ *record.HostReading) {
 				server.Snapshot.Neighbours = append(server.Snapshot.Neighbours, record.Neighbour{Interface: "docker0",
 					Address: "172.17.0.2", MAC: diagnosetest.Stranger, State: "STALE"})
 				c.Snapshot.Neighbours = append(c.Snapshot.Neighbours, record.Neighbour{Interface: "docker0",
 					Address: "172.17.0.2", MAC: "02:00:00:00:00:98", State: "STALE"})
-			}, "", "", ""},
+			}, "", "", fact.Fact{}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			found := duplicates(test.change)
@@ -128,11 +141,10 @@ func TestDuplicateAddress(t *testing.T) {
 			case test.host == "" && len(found) > 0:
 				t.Errorf("%+v", found)
 			case test.host == "":
-			case len(found) != 1 || found[0].Host != test.host || found[0].Confidence != test.confidence ||
-				len(found[0].Fix) == 0:
+			case len(found) != 1 || found[0].Host != test.host || found[0].Confidence != test.confidence:
 				t.Errorf("%+v, want one of %s (%s)", found, test.host, test.confidence)
-			case !strings.Contains(strings.Join(found[0].Evidence, "\n"), test.evidence):
-				t.Errorf("the evidence is %q, want %q", found[0].Evidence, test.evidence)
+			case !record.Within([]fact.Fact{test.evidence}, found[0].Facts):
+				t.Errorf("the evidence is %+v, want %+v", found[0].Facts, test.evidence)
 			}
 		})
 	}
@@ -153,9 +165,9 @@ func TestAddressTwiceOnce(t *testing.T) {
 	var causes, follow []string
 	for _, f := range diagnose.Hosts(hosts).Findings {
 		if f.ExplainedBy == "" {
-			causes = append(causes, f.ID+" "+f.Subject)
+			causes = append(causes, f.ID+" "+f.Of())
 		} else {
-			follow = append(follow, f.ID+" "+f.Subject+" "+f.ExplainedBy)
+			follow = append(follow, f.ID+" "+f.Of()+" "+f.ExplainedBy)
 		}
 	}
 	if !slices.Equal(causes, []string{"address-twice 192.0.2.1", "duplicate-address 192.0.2.2"}) ||
@@ -184,35 +196,46 @@ func hidden(answers map[string][]byte) record.HostSnapshot {
 func TestFluxOrDuplicate(t *testing.T) {
 	for name, test := range map[string]struct {
 		answers map[string][]byte
-		want    []string // "ID confidence: beginning of the summary"
+		want    []string // as told
 	}{
 		"one address is known": {map[string][]byte{"10.6.0.2": {0x10, 0x20}},
-			[]string{
-				"duplicate-address possible: two MAC addresses answer for 10.6.0.2: one machine with two interfaces in this subnet (arp-flux), or two machines with one address"}},
+			[]string{"duplicate-address possible: several[10.6.0.2] [02:00:00:00:00:10] [02:00:00:00:00:20]"}},
 		"both addresses are known": {map[string][]byte{"10.6.0.1": {0x10, 0x20}, "10.6.0.2": {0x10, 0x20}},
-			[]string{
-				"arp-flux likely: the machine that holds 10.6.0.1 and 10.6.0.2 answers ARP for each by several interfaces, 02:00:00:00:00:10 and 02:00:00:00:00:20"}},
+			[]string{"arp-flux likely: [10.6.0.1 10.6.0.2] [02:00:00:00:00:10 02:00:00:00:00:20]"}},
 		"one address, and another machine": {map[string][]byte{"10.6.0.1": {0x10, 0x20, 0xff}},
-			[]string{"duplicate-address possible: three MAC addresses answer for 10.6.0.1"}},
+			[]string{"duplicate-address possible: several[10.6.0.1]"}},
 		"one address, and the other machine's own": {map[string][]byte{"10.6.0.1": {0x10, 0xff}, "10.6.0.50": {0xff}},
-			[]string{
-				"duplicate-address likely: two machines answer for 10.6.0.1: a machine with the MAC address 02:00:00:00:00:10 and a machine with the MAC address 02:00:00:00:00:ff"}},
+			[]string{"duplicate-address likely: answered[10.6.0.1] [02:00:00:00:00:10] [02:00:00:00:00:ff]"}},
 	} {
 		check(t, name, hidden(test.answers), test.want)
 	}
 	for _, other := range []byte{0x01, 0x15, 0xff} {
 		for _, order := range [][]byte{{0x10, 0x20, other}, {other, 0x20, 0x10}} {
-			machines := []string{"a machine with the MAC addresses 02:00:00:00:00:10 and 02:00:00:00:00:20",
-				fmt.Sprintf("a machine with the MAC address 02:00:00:00:00:%02x", other)}
+			machines := []string{"[02:00:00:00:00:10 02:00:00:00:00:20]", fmt.Sprintf("[02:00:00:00:00:%02x]", other)}
 			if other < 0x10 {
 				slices.Reverse(machines)
 			}
 			check(t, fmt.Sprintf("another machine, %x", order),
 				hidden(map[string][]byte{"10.6.0.1": order, "10.6.0.2": {0x10, 0x20}}),
-				[]string{"arp-flux likely: the machine that holds 10.6.0.1 and 10.6.0.2",
-					"duplicate-address likely: two machines answer for 10.6.0.1: " + strings.Join(machines, " and ")})
+				[]string{"arp-flux likely: [10.6.0.1 10.6.0.2]",
+					"duplicate-address likely: answered[10.6.0.1] " + strings.Join(machines, " ")})
 		}
 	}
+}
+
+// told is a finding about a machine that was not read, or about a duplicate address, with its arguments.
+func told(f record.Finding) string {
+	text := f.ID + " " + f.Confidence + ": "
+	switch a := f.Args.(type) {
+	case cause.Duplicate:
+		text += fmt.Sprint(a.How, a.Addresses)
+		for _, c := range a.Claims {
+			text += fmt.Sprint(" ", c.Host, c.MACs)
+		}
+	case cause.Flux:
+		text += fmt.Sprint(a.Machine.Addresses, a.Machine.MACs)
+	}
+	return text
 }
 
 func check(t *testing.T, name string, s record.HostSnapshot, want []string) {
@@ -220,7 +243,7 @@ func check(t *testing.T, name string, s record.HostSnapshot, want []string) {
 	found := diagnose.Hosts([]record.HostSnapshot{s}).Findings
 	right := len(found) == len(want)
 	for i := range min(len(found), len(want)) {
-		right = right && strings.HasPrefix(found[i].ID+" "+found[i].Confidence+": "+found[i].Summary, want[i])
+		right = right && strings.HasPrefix(told(found[i]), want[i])
 	}
 	if !right {
 		t.Errorf("%s: %+v, want %q", name, found, want)
@@ -233,7 +256,7 @@ func TestProbeTellsFlux(t *testing.T) {
 	s.State.Probes = []record.Probe{{Interface: "eth0", Address: "10.6.0.1", ARP: []string{"02:00:00:00:00:10",
 		"02:00:00:00:00:20"},
 		Answers: []record.Neighbour{answer("10.6.0.2", "02:00:00:00:00:10"), answer("10.6.0.2", "02:00:00:00:00:20")}}}
-	check(t, "probe", s, []string{"arp-flux likely: the machine that holds 10.6.0.1 and 10.6.0.2"})
+	check(t, "probe", s, []string{"arp-flux likely: [10.6.0.1 10.6.0.2]"})
 }
 
 // TestDuplicateFirst: that a host sends to the wrong one of two machines with an address is the
@@ -272,12 +295,11 @@ func TestTablesContradict(t *testing.T) {
 		want                   []string
 	}{
 		{"ip neigh", neigh("3c:ec:ef:12:34:56"), neigh("3c:ec:ef:12:34:57"),
-			[]string{"arp-flux likely: the machine answers ARP for 2 addresses by several of its 2 interfaces"}},
+			[]string{"arp-flux likely: [10.0.0.10 10.0.0.11] [3c:ec:ef:12:34:56 3c:ec:ef:12:34:57]"}},
 		{"arp -n", arp("3c:ec:ef:12:34:57"), arp("3c:ec:ef:12:34:56"),
-			[]string{"arp-flux likely: the machine answers ARP for 2 addresses by several of its 2 interfaces"}},
+			[]string{"arp-flux likely: [10.0.0.10 10.0.0.11] [3c:ec:ef:12:34:56 3c:ec:ef:12:34:57]"}},
 		{"ip neigh", neigh("3c:ec:ef:12:34:56"), neigh("00:11:22:33:44:55"),
-			[]string{
-				"duplicate-address possible: neighbour tables have two MAC addresses for 10.0.0.10 and 10.0.0.11: "}},
+			[]string{"duplicate-address possible: several[10.0.0.10 10.0.0.11]"}},
 		{"ip neigh", neigh("3c:ec:ef:12:34:56"), neigh("3c:ec:ef:12:34:56"), nil},
 		{"ip neigh", strings.ReplaceAll(neigh("3c:ec:ef:12:34:56"), "eth0", "docker0"),
 			strings.ReplaceAll(neigh("00:11:22:33:44:55"), "eth0", "docker0"), nil},
@@ -289,7 +311,7 @@ func TestTablesContradict(t *testing.T) {
 		}
 		var got []string
 		for _, f := range diagnose.Hosts(p.Machines).Findings {
-			got = append(got, f.ID+" "+f.Confidence+": "+f.Summary)
+			got = append(got, told(f))
 		}
 		if len(got) != len(test.want) || len(got) > 0 && !strings.HasPrefix(got[0], test.want[0]) {
 			t.Errorf("%s%s: %q, want %q", test.first, test.second, got, test.want)

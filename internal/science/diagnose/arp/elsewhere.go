@@ -2,18 +2,17 @@ package arp
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"net/netip"
 	"slices"
 	"strings"
 
-	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
+	"linerate/internal/model/hint"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
-	"linerate/internal/science/diagnose/fix"
-	"linerate/internal/science/diagnose/said"
 )
 
 // fluxElsewhere finds ARP flux of a machine that was not read, by the neighbour tables of
@@ -113,39 +112,40 @@ func fluxAnswered(f facts.Trial) (findings []record.Finding) {
 		if !g.asked {
 			continue
 		}
-		machines := map[string][]netip.Addr{} // by their MAC addresses
+		machines := map[string]*cause.Machine{} // by their MAC addresses
 		for _, address := range g.addresses() {
 			for _, c := range claims(f, address, g.macs[address], one) {
-				if c.host == nil && len(c.macs) > 1 {
-					macs := facts.Join(c.macs)
-					machines[macs] = append(machines[macs], address)
+				if c.host != nil || len(c.macs) < 2 {
+					continue
 				}
+				macs := strings.Join(c.macs, " ")
+				if machines[macs] == nil {
+					machines[macs] = &cause.Machine{MACs: c.macs, Asked: true}
+				}
+				machines[macs].Addresses = append(machines[macs].Addresses, address)
 			}
 		}
 		for _, macs := range slices.Sorted(maps.Keys(machines)) {
-			addresses := machines[macs]
-			name := addresses[0].String()
-			findings = append(findings, record.Finding{
-				Host: name, Confidence: record.Likely, Reference: said.ArpReference,
-				Summary: fmt.Sprintf(
-					"the machine that holds %s answers ARP for each by several interfaces, %s: it is by chance which one a peer sends to",
-					facts.Texts(addresses), macs),
-				Evidence: []string{fmt.Sprintf("%s asked who holds %s, and was answered by %s, each time", g.host.Name,
-					facts.Texts(addresses), macs),
-					"machines that have an address twice would answer for that one, not for each other's addresses as well"},
-				Fix: ownAnswers(name),
-			})
+			m := *machines[macs]
+			findings = append(findings, *unread(m, record.Likely).
+				With(g.host.Name, fact.Found{Addresses: m.Addresses, MACs: m.MACs, Each: true}).
+				With("", fact.ForEachOther{}))
 		}
 	}
 	return findings
 }
 
-// ownAnswers is the fix for a machine that was not read.
-func ownAnswers(name string) []string {
-	return append(said.On(name, false, hostconfig.Commands(fix.Parameters(name, "net.ipv4.conf.all.arp_ignore", "1",
-		"net.ipv4.conf.all.arp_announce", "2"))...),
-		"on "+
-			name+": a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it")
+// unread is a finding about a machine that was not read, which the first of its addresses names, with
+// its fix.
+func unread(m cause.Machine, confidence string) *record.Finding {
+	name := m.Addresses[0].String()
+	finding := &record.Finding{ID: cause.ARPFlux.Code, Host: name, Confidence: confidence,
+		Args: cause.Flux{Machine: &m}}
+	for i := 0; i < len(ignoreAndAnnounce); i += 2 {
+		finding.Fixed(record.Step{Host: name, Command: []string{"sysctl", "-w",
+			ignoreAndAnnounce[i] + "=" + ignoreAndAnnounce[i+1]}})
+	}
+	return finding.Fixed(record.Advice(name, hint.AddressRules{}))
 }
 
 func fluxOf(f facts.Trial, m string, family []string, tables map[string][]entry) *record.Finding {
@@ -167,65 +167,46 @@ func fluxOf(f facts.Trial, m string, family []string, tables map[string][]entry)
 	if 2*here <= all && !disagree {
 		return nil // other interfaces have as many
 	}
-	addresses := addressesOf(tables[m])
-	name, port := addresses[0].String(), ""
-	finding := &record.Finding{Host: name, Confidence: record.Possible, Reference: said.ArpReference}
+	machine := cause.Machine{Addresses: addressesOf(tables[m]), MACs: family}
+	confidence, takes := record.Possible, fact.Some
 	if disagree {
-		finding.Confidence = record.Likely
+		confidence = record.Likely
 	}
+	if 2*here > all {
+		machine.At, takes = m, fact.Everything
+	}
+	var evidence []fact.Fact
 	for _, h := range f.Hosts {
 		if list := byHost[h.Name]; len(list) > 0 {
 			slices.SortFunc(list, netip.Addr.Compare)
-			var texts []string
-			for _, a := range list {
-				texts = append(texts, a.String())
-			}
-			finding.Evidence = append(finding.Evidence, fmt.Sprintf("%s holds %s at %s", h.Name, facts.Join(texts), m))
+			evidence = append(evidence, fact.Fact{Host: h.Name, Is: fact.AtMAC{Addresses: list, MAC: m}})
 		}
 	}
-	finding.Evidence = append(finding.Evidence, fmt.Sprintf("%d of %d entries for it are at %s", here, all, m))
-	var idle []string
-	what := "everything"
-	if 2*here <= all {
-		what = "a part of it"
-	}
+	evidence = append(evidence, fact.Fact{Is: fact.EntriesAt{Entries: here, Of: all, MAC: m}})
+	var idle []fact.SwitchPort
 	for _, s := range f.Trial.ForwardingTables() {
 		for _, e := range s.Entries {
 			switch at := strings.ToLower(e.MAC); {
 			case e.Local || !slices.Contains(family, at):
 			case at == m:
-				port = fmt.Sprintf("port %s of %s", e.Interface, s.Switch)
-				finding.Evidence = append(finding.Evidence,
-					fmt.Sprintf("%s has %s behind port %s: that is where %s goes", s.Switch, m, e.Interface, what))
+				if machine.At != "" {
+					machine.Switch, machine.Port = s.Switch, e.Interface
+				}
+				evidence = append(evidence, fact.Fact{Host: s.Switch,
+					Is: fact.SwitchPort{MAC: m, Port: e.Interface, Takes: takes}})
 			default:
-				idle = append(idle, fmt.Sprintf("%s (%s)", e.Interface, at))
+				idle = append(idle, fact.SwitchPort{MAC: at, Port: e.Interface})
 			}
 		}
 	}
-	where := m
-	if port != "" {
-		where += ", " + port
-	}
 	if len(idle) > 0 {
-		finding.Evidence = append(finding.Evidence, "its other ports: "+facts.Join(idle))
+		evidence = append(evidence, fact.Fact{Is: fact.OtherPorts{Ports: idle}})
 	}
-	finding.Summary = fmt.Sprintf(
-		"the machine answers ARP for %d addresses by several of its %d interfaces: it is by chance which one a peer sends to",
-		len(addresses), len(family))
-	if 2*here > all {
-		finding.Summary = fmt.Sprintf(
-			"the machine answers ARP for %d addresses by one interface, %s, although it has %d: its peers send all traffic there",
-			len(addresses), where, len(family))
-	}
-	finding.Fix = ownAnswers(name)
+	finding := unread(machine, confidence)
+	finding.Facts = evidence
 	for _, h := range f.Hosts { // which otherwise go on until their entries age
-		var list []string
-		for _, a := range byHost[h.Name] {
-			list = append(list, a.String())
-		}
-		if len(list) > 0 {
-			finding.Fix = append(finding.Fix, said.On(h.Name, false, "for a in "+strings.Join(list, " ")+
-				"; do ip neigh flush to $a; done")...)
+		if list := byHost[h.Name]; len(list) > 0 {
+			finding.Fixed(record.Advice(h.Name, hint.FlushAddresses{Addresses: list}))
 		}
 	}
 	return finding

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/cause"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -67,9 +68,11 @@ func TestFluxElsewhere(t *testing.T) {
 		if got != want {
 			t.Errorf("%x: %+v, want %q", c.clients, e.Findings, want)
 		}
-		if len(c.ports) == 4 && c.confidence == record.Likely &&
-			!strings.Contains(e.Findings[0].Summary, "00:08:9b:c8:c4:32, port gi9 of sg300") {
-			t.Error(e.Findings[0].Summary)
+		if len(c.ports) == 4 && c.confidence == record.Likely {
+			if m := e.Findings[0].Args.(cause.Flux).Machine; m.At != "00:08:9b:c8:c4:32" || m.Port != "gi9" ||
+				m.Switch != "sg300" {
+				t.Errorf("%+v", m)
+			}
 		}
 		if slices.Contains(e.Evaluated, "half-duplex") || slices.Contains(e.Evaluated, "mtu-differs") ||
 			!slices.Contains(e.Evaluated, "arp-flux") {

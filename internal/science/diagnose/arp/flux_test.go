@@ -1,10 +1,14 @@
 package arp_test
 
 import (
-	"strings"
+	"net/netip"
+	"slices"
 	"testing"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 
 	"linerate/internal/science/diagnose"
 	"linerate/internal/science/diagnose/diagnosetest"
@@ -20,8 +24,12 @@ func TestWrongSourceUnanswered(t *testing.T) {
 		Interface: "eth0"})
 	s.Neighbours = []record.Neighbour{{Interface: "eth0", Address: "192.168.1.101", State: "FAILED"}}
 	f := diagnosetest.Find(t, diagnose.Diagnose(tr, &diagnosetest.Topo), "arp-wrong-source")
-	diagnosetest.Contains(t, f.Evidence,
-		"192.168.1.101 is FAILED on server.eth0, asked with sender address 10.9.9.9 of eth1")
+	want := fact.Fact{Host: "server", Is: fact.Unanswered{Address: netip.MustParseAddr("192.168.1.101"),
+		State: "FAILED", Interface: "eth0",
+		Sender: fact.At{Address: netip.MustParseAddr("10.9.9.9"), Interface: "eth1"}}}
+	if !record.Within([]fact.Fact{want}, f.Facts) {
+		t.Errorf("no %+v in %+v", want, f.Facts)
+	}
 	s.Sysctls["net.ipv4.conf.all.arp_announce"] = "2"
 	if got := diagnosetest.Names(diagnose.Diagnose(tr, &diagnosetest.Topo)); got != "" {
 		t.Errorf("arp_announce=2, but %s", got)
@@ -41,37 +49,31 @@ func TestFluxBehindASwitch(t *testing.T) {
 		}
 	}
 	trial.Switches[0].FDB = []record.FDBEntry{{MAC: near, Interface: "gi7"}, {MAC: other, Interface: "gi8"}}
-	for _, f := range diagnose.Diagnose(trial, over) {
-		if text := strings.Join(f.Evidence, "\n"); f.ID == "arp-flux" &&
-			strings.Contains(text, "sg300 has "+near+" behind port gi7") &&
-			strings.Contains(text, "its other ports: gi8 ("+other+")") {
-			return
-		}
+	f := diagnosetest.Find(t, diagnose.Diagnose(trial, over), "arp-flux")
+	if want := []fact.Fact{{Host: "sg300", Is: fact.SwitchPort{MAC: near, Port: "gi7", Takes: fact.Everything}},
+		{Is: fact.OtherPorts{Ports: []fact.SwitchPort{{MAC: other, Port: "gi8"}}}}}; !record.Within(want, f.Facts) {
+		t.Errorf("no %+v in %+v", want, f.Facts)
 	}
-	t.Errorf("no finding of ARP flux with the ports: %+v", diagnose.Diagnose(trial, over))
 }
 
 // With arp_filter on, arp_ignore=1 on top of it would make addresses unreachable.
 func TestFluxUnderFilter(t *testing.T) {
 	tr := diagnosetest.Trial(0, "writes")
 	tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_filter"] = "1"
-	fix := diagnosetest.Find(t, diagnose.Diagnose(tr, &diagnosetest.Topo), "arp-flux").Fix
-	if !strings.HasPrefix(fix[0], "on server: ip route replace 192.168.1.0/24 dev eth1 src 192.168.1.16") {
-		t.Errorf("not source routing: %q", fix)
+	f := diagnosetest.Find(t, diagnose.Diagnose(tr, &diagnosetest.Topo), "arp-flux")
+	if r := f.Steps[0].Setting.Route; r == nil || r.Interface != "eth1" || r.To != "192.168.1.0/24" ||
+		f.Args.(cause.Flux).Remedy != cause.SourceRouting {
+		t.Errorf("not source routing: %+v", f)
 	}
-	filter, ignore := -1, -1
-	for i, line := range fix {
-		if line == "or, instead of source routing: on server: sysctl -w net.ipv4.conf.all.arp_filter=0" {
-			filter = i
-		}
-		if strings.HasSuffix(line, "arp_ignore=1") {
-			ignore = i
-		}
-	}
-	if filter < 0 || ignore != filter+1 {
-		t.Errorf("arp_ignore without arp_filter=0 before it: %q", fix)
+	i := slices.IndexFunc(f.Steps, func(s record.Step) bool { return s.Instead })
+	if i < 0 || f.Steps[i].Command[2] != "net.ipv4.conf.all.arp_filter=0" ||
+		f.Steps[i+1].Setting.Sysctl[0].Key != "net.ipv4.conf.all.arp_ignore" {
+		t.Errorf("arp_ignore without arp_filter=0 before it: %+v", f.Steps)
 	}
 	tr.Hosts[0].Snapshot.Lookups = nil // no route decision is known: nothing to route by
-	diagnosetest.Contains(t, diagnosetest.Find(t, diagnose.Diagnose(tr, &diagnosetest.Topo), "arp-flux").Fix[:1],
-		"sysctl -w net.ipv4.conf.all.arp_filter=0")
+	f = diagnosetest.Find(t, diagnose.Diagnose(tr, &diagnosetest.Topo), "arp-flux")
+	off := setting.Sysctl{Key: "net.ipv4.conf.all.arp_filter", Value: "0"}
+	if s := f.Steps[0].Setting.Sysctl; s == nil || s[0] != off {
+		t.Errorf("%+v", f.Steps)
+	}
 }

@@ -45,7 +45,7 @@ type Host struct {
 	// Packets of traced that each counter counts: all, and those that are dropped harmlessly.
 	Named, Benign map[Tally]uint64
 
-	gatewayed map[netip.Addr][]string // places of what leaves by each gateway, once they are asked for
+	gatewayed map[netip.Addr][]record.Touch // where what leaves by each gateway leads, once it is asked for
 }
 
 // Interface is a network interface of a host, as a trial's reading or the topology has it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 )
 
@@ -50,16 +51,16 @@ func (f Trial) HolderOf(address netip.Addr) *Interface {
 	return nil
 }
 
-// SwitchPorts lists by which port a switch reaches each MAC address.
-func (f Trial) SwitchPorts(macs []string) (lines []string) {
+// SwitchPorts are the ports by which switches reach MAC addresses, as evidence.
+func (f Trial) SwitchPorts(macs ...string) (list []fact.Fact) {
 	for _, s := range f.Trial.ForwardingTables() {
 		for _, e := range s.Entries {
 			if !e.Local && slices.Contains(macs, strings.ToLower(e.MAC)) {
-				lines = append(lines, fmt.Sprintf("%s has %s behind port %s", s.Switch, e.MAC, e.Interface))
+				list = append(list, fact.Fact{Host: s.Switch, Is: fact.SwitchPort{MAC: e.MAC, Port: e.Interface}})
 			}
 		}
 	}
-	return lines
+	return list
 }
 
 // adjacent is how far apart the last bytes of the MAC addresses of one card or board are at
@@ -118,6 +119,20 @@ func Learned(n record.Neighbour) bool {
 
 // Failed entries are of a neighbour that does not answer.
 func Failed(n record.Neighbour) bool { return n.State == "FAILED" || n.State == "INCOMPLETE" }
+
+// FailedEntry is an entry of a neighbour that does not answer, as evidence.
+func FailedEntry(n record.Neighbour) fact.Neighbour {
+	return fact.Neighbour{Address: n.Address, Interface: n.Interface, State: n.State}
+}
+
+// Unresolved are the packets that the kernel dropped on interfaces because a neighbour did not
+// answer, as evidence, where they are more than a few tries to reach a host that is off.
+func (h *Host) Unresolved(names ...string) []any {
+	const many = 10
+	return h.Dropped(func(d record.KernelDrop) bool {
+		return d.Reason == "NEIGH_FAILED" && d.Packets >= many && slices.Contains(names, d.Interface)
+	})
+}
 
 // Misdirected is a peer's entry for an address of a host at the MAC address of
 // another of the host's interfaces.

@@ -56,3 +56,13 @@ func (h *Host) Number(key string, field int) int64 {
 func (h *Host) Parameter(key string) fact.Parameter {
 	return fact.Parameter{Key: key, Value: h.State.Parameters[key]}
 }
+
+// Scoped is a parameter below net.ipv4.conf, for all interfaces and for one, as evidence; none: it is
+// not known.
+func (h *Host) Scoped(name string, p *Interface) (list []any) {
+	all, own := h.Sysctl("all", name), h.Sysctl(p.Name, name)
+	if all >= 0 || own >= 0 {
+		list = []any{fact.Scoped{Name: name, Interface: p.Name, All: max(all, 0), Own: max(own, 0)}}
+	}
+	return list
+}

@@ -28,21 +28,34 @@ func (h *Host) Device(name string) (places []string) {
 // Link are the places of what happens on an interface, neighbours there included.
 func (h *Host) Link(name string) []string { return append(h.Device(name), "on "+name) }
 
-// ByGateway are the places of what leaves by a gateway.
-func (h *Host) ByGateway(gateway netip.Addr, name string) [][]string {
+// ByGateway is what a finding about what leaves by a gateway depends on.
+func (h *Host) ByGateway(gateway netip.Addr, name string) []record.Touch {
 	if h.gatewayed == nil {
-		h.gatewayed = map[netip.Addr][]string{}
+		h.gatewayed = map[netip.Addr][]record.Touch{}
 		for _, r := range h.Reading.Snapshot.Routes {
 			hops := hopsOf(r)
 			for _, hop := range hops[:min(len(hops), MostPlaces)] {
 				if g := Parse(hop.Via); g.IsValid() && len(h.gatewayed[g]) < MostPlaces {
-					h.gatewayed[g] = append(h.gatewayed[g], Backs(r)...)
+					h.gatewayed[g] = append(h.gatewayed[g], BackBy(r)...)
 				}
 			}
 		}
 	}
-	return OnePlace(append([]string{"via " + gateway.String(), gateway.String(), "on " + name},
+	return OneTouch(append([]record.Touch{{Via: gateway}, {Address: gateway}, {OnLink: name}},
 		h.gatewayed[gateway]...)...)
+}
+
+// OneTouch is what a finding about one thing depends on.
+func OneTouch(touches ...record.Touch) []record.Touch { return touches[:min(len(touches), MostPlaces)] }
+
+// BackBy are the destinations of answers that leave by a route.
+func BackBy(r record.RouteEntry) (touches []record.Touch) {
+	for _, v4 := range []bool{true, false} {
+		if to, is := destination(r, v4); is {
+			touches = append(touches, record.Touch{Back: to.Masked()})
+		}
+	}
+	return touches
 }
 
 // Backs are the places of answers that leave by routes: their destinations.

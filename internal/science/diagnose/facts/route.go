@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 )
@@ -330,4 +331,13 @@ func (h *Host) Gateway(six bool) netip.Addr {
 		}
 	}
 	return netip.Addr{}
+}
+
+// Route is a route as evidence.
+func Route(r record.RouteEntry, is string) fact.Route {
+	f := fact.Route{Is: is, Table: r.Table, Route: r.Text}
+	for _, hop := range hopsOf(r) {
+		f.Interfaces = append(f.Interfaces, hop.Interface)
+	}
+	return f
 }

@@ -69,3 +69,15 @@ func Fixed(h *facts.Host, lines []string, pairs ...string) ([]string, []setting.
 func Parameter(h *facts.Host, pairs ...string) []record.Step {
 	return record.Settings(Parameters(h.Name, pairs...)...)
 }
+
+// Without are commands that a person can run in place of source routing, which the steps before
+// them are.
+func Without(settings []setting.Setting) (steps []record.Step) {
+	for _, s := range settings {
+		for _, one := range s.Sysctl {
+			steps = append(steps, record.Step{Host: s.Host, Instead: steps == nil,
+				Command: []string{"sysctl", "-w", one.Key + "=" + one.Value}})
+		}
+	}
+	return steps
+}

@@ -9,24 +9,6 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// AnswerRightly makes each interface answer for its own address alone. Where
-// arp_filter is on, an interface answers only for addresses that the host would send
-// from by that interface; together with arp_ignore=1 no interface would answer for an
-// address that is sent from by another one.
-func AnswerRightly(h *facts.Host) (lines []string, settings []setting.Setting) {
-	own := Set(h, "net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce", "2")
-	if len(h.Scopes("arp_filter", 1)) == 0 {
-		return Commands(h, own), own
-	}
-	fix := RouteBySource(h, slices.DeleteFunc(h.Asymmetries(), func(a facts.Asymmetry) bool { return !a.Source.Is4() }))
-	off := FilterOff(h)
-	if len(fix) == 0 {
-		settings = append(off, own...)
-		return Commands(h, settings), settings
-	}
-	return slices.Concat(Commands(h, fix), Instead(h, off), Commands(h, own)), append(fix, own...)
-}
-
 // FilterOff switches arp_filter off wherever it is on.
 func FilterOff(h *facts.Host) (off []setting.Setting) {
 	for _, scope := range h.Scopes("arp_filter", 1) {

@@ -1,11 +1,12 @@
 package route
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
@@ -15,14 +16,11 @@ import (
 
 // Rules about gateways.
 var GatewayRules = []rule.Rule{
-	{ID: "gateway-unresolved", Host: true, Parts: []string{"routes", "neighbours"},
-		About: "A gateway of a route is FAILED or INCOMPLETE in the neighbour table.", Find: gateways,
-		SameCause: rule.SameSummary, Explains: []string{"syn-unanswered", "connect-fails", "neighbour-failed",
-			"no-route"},
-		AtPeers: []string{"syn-unanswered"}},
-	{ID: "gateway-off-link", Host: true, Parts: []string{facts.EveryRoute, "interfaces"},
-		About: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.",
-		Find:  gatewaysOffLink, SameCause: rule.SameSummary, Explains: []string{"gateway-unresolved"}},
+	{ID: cause.GatewayUnresolved.Code, Host: true, Parts: []string{"routes", "neighbours"}, Find: gateways,
+		Explains: append(cause.Codes(cause.ConnectFails, cause.NeighbourFailed, cause.NoRoute), "syn-unanswered"),
+		AtPeers:  []string{"syn-unanswered"}},
+	{ID: cause.GatewayOffLink.Code, Host: true, Parts: []string{facts.EveryRoute, "interfaces"},
+		Find: gatewaysOffLink, Explains: cause.Codes(cause.GatewayUnresolved)},
 }
 
 // Rules about routes that discard, and about reverse-path filters.
@@ -51,16 +49,10 @@ func gateways(f facts.Trial) (findings []record.Finding) {
 				if n.Address != gateway.String() || n.Interface != name || !facts.Failed(n) || f.Filtered(h, n) {
 					continue
 				}
-				findings = append(findings, record.Finding{
-					Host: h.Name, Places: h.ByGateway(gateway, name), Confidence: record.Certain,
-					Summary: fmt.Sprintf("the gateway %s does not answer on %s", gateway, name),
-					Evidence: append([]string{"route: " + r.Text, said.FailedRow(n)},
-						said.UnresolvedDrops(h, n.Interface)...),
-					Fix: said.On(h.Name, h.Alone,
-						"check that the gateway has this address and is on this link (arping "+gateway.String()+
-							"), or correct the route"),
-					Reference: "RFC 1122, section 3.3.1; ip-neighbour(8)",
-				})
+				findings = append(findings, *facts.Found(cause.GatewayUnresolved, h, record.Certain,
+					cause.Gateway{Gateway: gateway, Interface: name}).
+					With(h.Name, facts.Route(r, ""), facts.FailedEntry(n)).With(h.Name, h.Unresolved(n.Interface)...).
+					At(h.ByGateway(gateway, name)...))
 			}
 		})
 	}
@@ -80,15 +72,10 @@ func gatewaysOffLink(f facts.Trial) (findings []record.Finding) {
 				h.Routed(gateway, name) {
 				return
 			}
-			findings = append(findings, record.Finding{
-				Host: h.Name, Places: h.ByGateway(gateway, name), Confidence: record.Likely,
-				Summary: fmt.Sprintf("the gateway %s is in no subnet of %s", gateway, name),
-				Evidence: []string{"route: " + r.Text,
-					fmt.Sprintf("%s: %s", name, cmp.Or(facts.Texts(h.Interfaces[i].Prefixes), "no address"))},
-				Fix: said.On(h.Name, h.Alone,
-					"correct the gateway's address or the prefix length of the interface's"),
-				Reference: "RFC 1122, section 3.3.1; ip-route(8)",
-			})
+			findings = append(findings, *facts.Found(cause.GatewayOffLink, h, record.Likely,
+				cause.Gateway{Gateway: gateway, Interface: name}).
+				With(h.Name, facts.Route(r, ""), fact.Addresses{Interface: name, Addresses: h.Interfaces[i].Prefixes}).
+				At(h.ByGateway(gateway, name)...))
 		})
 	}
 	return findings

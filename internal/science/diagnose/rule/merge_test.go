@@ -31,8 +31,8 @@ func TestMerge(t *testing.T) {
 		t.Errorf("treatments %q", got)
 	}
 	for _, f := range merged {
-		if len(f.Evidence) == 0 || len(f.Evidence) > 8 {
-			t.Errorf("%s has %d lines of evidence", f.ID, len(f.Evidence))
+		if n := len(f.Evidence) + len(f.Facts); n == 0 || n > 8 {
+			t.Errorf("%s has %d lines of evidence", f.ID, n)
 		}
 	}
 	if diagnose.Merge(nil) != nil {

@@ -14,14 +14,6 @@ import (
 	"linerate/internal/science/hostload"
 )
 
-// How Linux answers and asks. A host owns its addresses as a whole, so by
-// default any of its interfaces answers an ARP request for any of them
-// (arp_ignore=0), and its own requests may carry any of them as sender
-// (arp_announce=0). A peer believes the latest ARP packet that it has seen.
-const (
-	ArpReference = "Linux Documentation/networking/ip-sysctl.rst (arp_ignore, arp_announce, arp_filter); RFC 826"
-)
-
 // SilenceOf says how long a flow received nothing.
 func SilenceOf(flow record.Flow, o record.Outage) string {
 	text := fmt.Sprintf("flow %s: %s received nothing from %s ", flow.ID, flow.To, flow.From)
@@ -60,15 +52,6 @@ func TracedRows(h *facts.Host, where func(record.KernelDrop) bool) (rows []strin
 		}
 	}
 	return rows
-}
-
-// Number is a small number as a word.
-func Number(n int) string {
-	words := []string{2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
-	if n >= 2 && n < len(words) {
-		return words[n]
-	}
-	return fmt.Sprint(n)
 }
 
 // On puts a host's name before what is to be done there, unless it is the only one.
@@ -130,36 +113,6 @@ func ForeignRow(m hostload.Machine) string {
 // FailedRow is an entry of a neighbour that does not answer, as evidence.
 func FailedRow(n record.Neighbour) string {
 	return fmt.Sprintf("%s on %s: %s", n.Address, n.Interface, n.State)
-}
-
-// UnresolvedDrops are the packets that the kernel dropped on interfaces because a neighbour did
-// not answer, as evidence, where they are more than a few tries to reach a host that is off.
-func UnresolvedDrops(h *facts.Host, names ...string) []string {
-	const many = 10
-	return TracedRows(h, func(d record.KernelDrop) bool {
-		return d.Reason == "NEIGH_FAILED" && d.Packets >= many && slices.Contains(names, d.Interface)
-	})
-}
-
-// Rows spells misdirections, one line per peer and wrong interface.
-func Rows(h *facts.Host, list []facts.Misdirected) []string {
-	var lines []string
-	var done []facts.Misdirected
-	for _, m := range list {
-		if slices.ContainsFunc(done, func(d facts.Misdirected) bool { return d.Peer == m.Peer && d.Wrong == m.Wrong }) {
-			continue
-		}
-		done = append(done, m)
-		var addrs []string
-		for _, o := range list {
-			if o.Peer == m.Peer && o.Wrong == m.Wrong {
-				addrs = append(addrs, fmt.Sprintf("%s (%s)", o.Addr, h.End(o.Right)))
-			}
-		}
-		lines = append(lines, fmt.Sprintf("%s holds %s at the address of %s, %s", m.Peer.Name, facts.Join(addrs),
-			h.End(m.Wrong), m.Wrong.MAC))
-	}
-	return lines
 }
 
 // Setting spells the sysctls behind an effective value; empty: they are not known.
