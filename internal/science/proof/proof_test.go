@@ -52,8 +52,7 @@ func madeOf(findings ...record.Finding) *record.Run {
 // ignore is a finding whose fix is a parameter and more.
 func ignore(treatments ...string) record.Finding {
 	return record.Finding{ID: "arp-flux", Host: "nas", Summary: "it answers", Treatments: treatments,
-		Fix: []string{"on nas: sysctl -w net.ipv4.conf.all.arp_ignore=1",
-			"on client: ip neigh flush to 192.168.1.0/24 dev eth0", "think"},
+		Fix: []string{"on nas: sysctl -w net.ipv4.conf.all.arp_ignore=1", "think"},
 		Settings: []setting.Setting{
 			{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}}}
 }

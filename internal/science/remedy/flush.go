@@ -2,32 +2,16 @@ package remedy
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
+
+	"linerate/internal/model/record"
 )
 
-// Flush removes a network's entries from a host's neighbour table (ip-neighbour(8)).
+// Flush removes a network's entries from a host's neighbour table, once.
 type Flush struct {
-	Host      string
-	To        netip.Prefix
-	Interface string
-}
-
-// Command returns the command that is run on the host.
-func (f Flush) Command() string { return fmt.Sprintf("ip neigh flush to %s dev %s", f.To, f.Interface) }
-
-// parseFlush reads "on HOST: ip neigh flush to PREFIX dev INTERFACE", as a finding has it;
-// false: the line is something else.
-func parseFlush(line string) (f Flush, ok bool) {
-	on, command, _ := strings.Cut(line, ": ")
-	words := strings.Fields(command)
-	if len(words) != 7 {
-		return f, false
-	}
-	to, err := netip.ParsePrefix(words[4])
-	f = Flush{strings.TrimPrefix(on, "on "), to, words[6]}
-	return f, err == nil && line == "on "+f.Host+": "+f.Command()
+	Host string
+	record.Flush
 }
 
 // mostFlushed is how many hosts with one command are named.
@@ -38,7 +22,7 @@ func (fix *Fix) Instructions() []string {
 	var commands []string
 	on := map[string][]string{} // hosts, by command
 	for _, f := range fix.Flushes {
-		command := f.Command()
+		command := f.String()
 		if on[command] == nil {
 			commands = append(commands, command)
 		}

@@ -157,7 +157,8 @@ func flushes(run *record.Run, changes []setting.Setting) (list []Flush) {
 							}) {
 							continue
 						}
-						if f := (Flush{peer.Name, p.Masked(), port.Name}); !slices.Contains(list, f) {
+						f := Flush{peer.Name, record.Flush{To: p.Masked(), Interface: port.Name}}
+						if !slices.Contains(list, f) {
 							list = append(list, f)
 						}
 					}
@@ -261,19 +262,12 @@ func apart(f record.Finding) (advice []string, flushed []Flush) {
 	if f.IsData() {
 		for _, s := range f.Steps {
 			if s.Flush != nil {
-				flushed = append(flushed, Flush{s.Host, s.Flush.To, s.Flush.Interface})
+				flushed = append(flushed, Flush{s.Host, *s.Flush})
 			}
 		}
 		return slices.Clone(f.Advice), flushed
 	}
-	lines := slices.DeleteFunc(slices.Clone(f.Fix), func(line string) bool {
-		flush, is := parseFlush(line)
-		if is {
-			flushed = append(flushed, flush)
-		}
-		return is
-	})
-	return besides(lines, f.Settings), flushed
+	return besides(slices.Clone(f.Fix), f.Settings), nil
 }
 
 // besides are the lines of a fix that are not the commands of settings.

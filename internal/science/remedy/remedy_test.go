@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
@@ -128,19 +129,20 @@ func TestOfFinding(t *testing.T) {
 	if err != nil || len(fix.Hosts) != 0 || !slices.Equal(fix.Advice, advice.Fix) {
 		t.Errorf("%+v, %v", fix, err)
 	}
-	flux := record.Finding{ID: "arp-flux", Host: "nas",
-		Fix: []string{"on nas: sysctl -w net.ipv4.conf.all.arp_ignore=1",
-			"on client: ip neigh flush to 192.168.1.0/24 dev eth0"},
-		Settings: []setting.Setting{
-			{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_ignore", Value: "1"}}}}}
+	clients := record.Flush{To: netip.MustParsePrefix("192.168.1.0/24"), Interface: "eth0"}
+	parameter := func(key, value string) record.Step {
+		return record.Settings(setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: key, Value: value}}})[0]
+	}
+	flux := record.Finding{ID: "arp-flux", Host: "nas"}
+	flux.With("client", fact.Text{Text: "an entry"}).Fixed(parameter("net.ipv4.conf.all.arp_ignore", "1"),
+		record.Step{Host: "client", Flush: &clients})
 	fix, err = OfFinding(run, flux)
-	flush := []Flush{{"client", netip.MustParsePrefix("192.168.1.0/24"), "eth0"}}
+	flush := []Flush{{"client", clients}}
 	if err != nil || !slices.Equal(commands(fix), []string{"nas: sysctl -w net.ipv4.conf.all.arp_ignore=1"}) ||
 		len(fix.Advice) > 0 || !slices.Equal(fix.Flushes, flush) {
 		t.Errorf("%+v, %v", fix, err)
 	}
-	flux.Settings = append(flux.Settings,
-		setting.Setting{Host: "nas", Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_announce", Value: "2"}}})
+	flux.Fixed(parameter("net.ipv4.conf.all.arp_announce", "2"))
 	other, err := OfFinding(run, flux)
 	if err != nil {
 		t.Fatal(err)
@@ -286,7 +288,7 @@ func TestFlush(t *testing.T) {
 		t.Errorf("%q, %v", fix.Instructions(), err)
 	}
 	// Each host's command has that host's names, those of other hosts as well.
-	fix.Flushes = append(fix.Flushes, Flush{"other", fix.Flushes[0].To, "eth0"})
+	fix.Flushes = append(fix.Flushes, Flush{"other", fix.Flushes[0].Flush})
 	if err = fix.Replace([]string{"client.eth0=enp3s0", "192.168.1.0/24=10.0.0.0/16",
 		"192.168.1.11=10.0.0.11"}); err != nil {
 		t.Fatal(err)
@@ -337,7 +339,8 @@ func TestUnmapped(t *testing.T) {
 		{setting.Setting{Route: &setting.Route{To: "default", Via: "inet6 fd00::1", Interface: "eth0"}},
 			"nas.eth0 fd00::1 client.eth0"},
 	} {
-		fix := &Fix{Flushes: []Flush{{"client", netip.MustParsePrefix("0.0.0.0/0"), "eth0"}},
+		fix := &Fix{Flushes: []Flush{
+			{"client", record.Flush{To: netip.MustParsePrefix("0.0.0.0/0"), Interface: "eth0"}}},
 			Hosts: []hostconfig.Host{{Name: "nas", Interfaces: []hostconfig.Interface{{Name: "eth0"}},
 				Settings: []setting.Setting{test.made}}}}
 		if err := fix.Replace(nil); err != nil || strings.Join(Texts(fix.Unmapped), " ") != test.want {
