@@ -21,7 +21,7 @@ var stillWords = []string{"internal/science/bottleneck", "internal/science/diagn
 	"internal/science/diagnose/fix", "internal/science/diagnose/machine", "internal/science/diagnose/multipath",
 	"internal/science/diagnose/nic", "internal/science/diagnose/path/unreachable.go",
 	"internal/science/diagnose/route", "internal/science/diagnose/rule", "internal/science/diagnose/said",
-	"internal/science/diagnose/subnet", "internal/science/tuning"}
+	"internal/science/tuning"}
 
 // TestNoSentences: a text with two blanks is a sentence or a part of one, which stands in package
 // wording. Errors are texts, and are excepted, as are packages for tests.

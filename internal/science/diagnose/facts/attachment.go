@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 )
 
@@ -34,6 +36,14 @@ func ShareSubnet(a, b *Interface) bool {
 type pair struct {
 	H, Other *Host
 	A, B     record.InterfaceSnapshot
+}
+
+// Hosts are their names.
+func (p pair) Hosts() cause.Two { return cause.Two{First: p.H.Name, Second: p.Other.Name} }
+
+// Ends are the interfaces with their hosts.
+func (p pair) Ends() (a, b fact.End) {
+	return fact.End{Host: p.H.Name, Interface: p.A.Interface}, fact.End{Host: p.Other.Name, Interface: p.B.Interface}
 }
 
 // inside reports whether an interface leads to what is on its own host alone: a bridge without

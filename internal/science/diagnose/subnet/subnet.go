@@ -2,45 +2,35 @@
 package subnet
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
+	"linerate/internal/model/cause"
 	"linerate/internal/model/device"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
 // Rules about subnets of one host.
 var Rules = []rule.Rule{
-	{ID: "same-subnet-interfaces", Host: true,
-		About: "Two interfaces, not of different VRFs, have addresses of one subnet, and arp_ignore and arp_filter let either answer for the other: the mechanism of arp-flux.",
-		Parts: []string{"interfaces", "parameters"}, Find: rule.Each(rule.EveryHost, sameSubnet),
-		Explains: []string{"arp-flux", "arp-wrong-source", "same-subnet-one-egress", "rp-filter-drop"}},
+	{ID: cause.SameSubnetInterfaces.Code, Host: true, Parts: []string{"interfaces", "parameters"},
+		Find: rule.Each(rule.EveryHost, sameSubnet), Explains: append(cause.Codes(cause.ARPFlux, cause.ARPWrongSource),
+			"same-subnet-one-egress", "rp-filter-drop")},
 }
 
 // Rules about two hosts on one subnet.
 var HostsRules = []rule.Rule{
-	{ID: "address-twice", Host: true, About: "Two hosts have one address. Needs the snapshots of both.",
-		Find: addressTwice, SameCause: rule.SameSummary, Explains: []string{"duplicate-address", "wrong-neighbour",
-			"syn-unanswered", "other-host-frames", "connect-fails"}},
-	{ID: "mac-twice-in-subnet", Host: true,
-		About: "Two hosts have one MAC address on one subnet. Needs the snapshots of both.", Find: macTwiceInSubnet,
-		SameCause: rule.SameSummary},
-	{ID: "netmask-differs", Host: true,
-		About: "Two hosts have addresses of one subnet with different prefix lengths; certain where the longer prefix leaves the other host out. Needs the snapshots of both.",
-		Find:  netmasks, SameCause: rule.SameSummary, Explains: []string{"no-route", "syn-unanswered",
-			"neighbour-failed",
-			"gateway-unresolved"}},
-	{ID: "mtu-differs", Host: true,
-		About: "Two hosts have different MTUs on one subnet that is no tunnel. Needs the snapshots of both.",
-		Find:  mtus, SameCause: rule.SameSummary, Explains: []string{"frames-too-long", "rx-dropped",
-			"fragmentation-needed",
-			"tcp-retransmissions", "unacknowledged"}},
+	{ID: cause.AddressTwice.Code, Host: true, Find: addressTwice, Explains: append(cause.Codes(cause.DuplicateAddress,
+		cause.WrongNeighbour, cause.ConnectFails), "syn-unanswered", "other-host-frames")},
+	{ID: cause.MACTwiceInSubnet.Code, Host: true, Find: macTwiceInSubnet},
+	{ID: cause.NetmaskDiffers.Code, Host: true, Find: netmasks, Explains: append(cause.Codes(cause.NoRoute,
+		cause.NeighbourFailed, cause.GatewayUnresolved), "syn-unanswered")},
+	{ID: cause.MTUDiffers.Code, Host: true, Find: mtus, Explains: append(cause.Codes(cause.FragmentationNeeded,
+		cause.TCPRetransmissions), "frames-too-long", "rx-dropped", "unacknowledged")},
 }
 
 // sameSubnet finds hosts with several interfaces on one subnet that answer ARP requests for
@@ -55,21 +45,12 @@ func sameSubnet(_ facts.Trial, h *facts.Host) *record.Finding {
 				h.Effective("arp_ignore", a) < 0 {
 				continue
 			}
-			settings := fix.Set(h, "net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce", "2")
-			return &record.Finding{
-				Host: h.Name, Confidence: record.Likely,
-				Summary: fmt.Sprintf(
-					"%s and %s are on one subnet, and either answers ARP requests for the addresses of both: peers may send all traffic to one of them", a.Name, b.Name),
-				Evidence: slices.DeleteFunc([]string{fmt.Sprintf("%s: %s; %s: %s", a.Name, facts.Texts(a.V4()), b.Name,
-					facts.Texts(b.V4())), said.Setting(h, "arp_ignore", a), said.Setting(h, "arp_announce", a)},
-					func(s string) bool {
-						return s == ""
-					}),
-				Fix: append(fix.Commands(h, settings),
-					said.On(h.Name, h.Alone,
-						"and a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it; or one subnet for each interface, or a bond")...),
-				Settings: settings, Reference: said.IPSysctl + "; RFC 826; RFC 3704, section 4.3",
-			}
+			return facts.Found(cause.SameSubnetInterfaces, h, record.Likely, cause.Two{First: a.Name, Second: b.Name}).
+				With(h.Name, fact.Addressed{Ends: []fact.AddressedEnd{
+					{End: fact.End{Interface: a.Name}, Prefixes: a.V4()},
+					{End: fact.End{Interface: b.Name}, Prefixes: b.V4()}}}).
+				With(h.Name, h.Scoped("arp_ignore", a)...).With(h.Name, h.Scoped("arp_announce", a)...).
+				Fixed(fix.Parameter(h, "net.ipv4.conf.all.arp_ignore", "1", "net.ipv4.conf.all.arp_announce", "2")...)
 		}
 	}
 	return nil
@@ -83,15 +64,11 @@ func addressTwice(f facts.Trial) (findings []record.Finding) {
 			if i < 0 {
 				continue
 			}
-			findings = append(findings, record.Finding{
-				Host: p.Other.Name, Subject: x.Addr().String(), Confidence: record.Certain,
-				Summary: fmt.Sprintf("%s is the address of %s and of %s", x.Addr(), p.H.Name, p.Other.Name),
-				Evidence: []string{fmt.Sprintf("%s.%s: %s, %s", p.H.Name, p.A.Interface, x, p.A.MAC),
-					fmt.Sprintf("%s.%s: %s, %s", p.Other.Name, p.B.Interface, others[i], p.B.MAC)},
-				Fix: []string{
-					"another address for one of the two; none if it is an anycast or shared address on purpose"},
-				Reference: "RFC 5227",
-			})
+			finding := facts.Found(cause.AddressTwice, p.Other, record.Certain, p.Hosts()).
+				With(p.H.Name, fact.SameAddress{Interface: p.A.Interface, Prefix: x, MAC: p.A.MAC}).
+				With(p.Other.Name, fact.SameAddress{Interface: p.B.Interface, Prefix: others[i], MAC: p.B.MAC})
+			finding.About.Address = x.Addr()
+			findings = append(findings, *finding)
 		}
 	}
 	return findings
@@ -102,15 +79,9 @@ func macTwiceInSubnet(f facts.Trial) (findings []record.Finding) {
 		if p.A.MAC == "" || p.A.MAC != p.B.MAC {
 			continue
 		}
-		findings = append(findings, record.Finding{
-			Host: p.Other.Name, Confidence: record.Certain,
-			Summary: fmt.Sprintf("%s and %s have the same MAC address on one subnet", p.H.Name, p.Other.Name),
-			Evidence: []string{fmt.Sprintf("%s.%s and %s.%s: %s", p.H.Name, p.A.Interface, p.Other.Name,
-				p.B.Interface, p.A.MAC)},
-			Fix: []string{
-				"another MAC address for one of the two: a cloned virtual machine keeps that of its original"},
-			Reference: "IEEE 802.1D; ip-link(8)",
-		})
+		a, b := p.Ends()
+		findings = append(findings, *facts.Found(cause.MACTwiceInSubnet, p.Other, record.Certain, p.Hosts()).
+			With("", fact.SameMAC{Ends: []fact.End{a, b}, MAC: p.A.MAC}))
 	}
 	return findings
 }
@@ -135,16 +106,11 @@ func netmasks(f facts.Trial) (findings []record.Finding) {
 				if !longer.Contains(other) {
 					confidence = record.Certain // which the longer one sends to a gateway, if to anywhere
 				}
-				findings = append(findings, record.Finding{
-					Host: host.Name, Places: facts.OnePlace(x.Masked().String(), y.Masked().String()),
-					Confidence: confidence,
-					Summary: fmt.Sprintf("%s and %s have different prefix lengths on one subnet", p.H.Name,
-						p.Other.Name),
-					Evidence: []string{fmt.Sprintf("%s.%s: %s; %s.%s: %s", p.H.Name, p.A.Interface, x, p.Other.Name,
-						p.B.Interface, y)},
-					Fix:       []string{"the same prefix length on all hosts of the subnet"},
-					Reference: "RFC 1122, section 3.3.1; RFC 4632",
-				})
+				a, b := p.Ends()
+				findings = append(findings, *facts.Found(cause.NetmaskDiffers, host, confidence, p.Hosts()).
+					With("", fact.Addressed{Ends: []fact.AddressedEnd{{End: a, Prefixes: []netip.Prefix{x}},
+						{End: b, Prefixes: []netip.Prefix{y}}}}).
+					At(record.Touch{Network: x.Masked()}, record.Touch{Network: y.Masked()}))
 			}
 		}
 	}
@@ -165,28 +131,18 @@ func mtus(f facts.Trial) (findings []record.Finding) {
 		if low.MTU < 1280 { // which IPv6 needs
 			changed, at, mtu = small, low.Interface, high.MTU
 		}
-		finding := record.Finding{
-			Host: small.Name, Places: facts.OnePlace(small.Device(low.Interface)...), Confidence: record.Certain,
-			Summary: fmt.Sprintf(
-				"%s and %s have different MTUs on one subnet: packets of more than %d bytes are dropped, and no router says so",
-				p.H.Name, p.Other.Name, low.MTU),
-			Evidence: []string{fmt.Sprintf("%s.%s: MTU %d; %s.%s: MTU %d", p.H.Name, p.A.Interface, p.A.MTU,
-				p.Other.Name, p.B.Interface, p.B.MTU)},
-			Reference: "RFC 894; RFC 2923, section 2.1",
-		}
-		finding.Fix, finding.Settings = fix.FixedBy(changed, nil, fix.MTU(changed, at, mtu))
-		finding.Fix = append(finding.Fix,
-			fmt.Sprintf("or, if every host and switch of the subnet takes packets of %d bytes, an MTU of %d on all of them", high.MTU, high.MTU))
-		findings = append(findings, finding)
+		a, b := p.Ends()
+		findings = append(findings, *facts.Found(cause.MTUDiffers, small, record.Certain,
+			cause.MTUs{Two: p.Hosts(), Least: low.MTU, Most: high.MTU}).
+			With("", fact.MTUs{Ends: []fact.MTUEnd{{End: a, MTU: p.A.MTU}, {End: b, MTU: p.B.MTU}}}).
+			At(small.Devices(low.Interface)...).Fixed(record.Settings(fix.MTU(changed, at, mtu))...))
 	}
 	return findings
 }
 
 // Rules about MAC addresses.
 var MACRules = []rule.Rule{
-	{ID: "mac-twice", Host: true,
-		About: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the other.",
-		Find:  rule.Each(rule.EveryHost, macTwice), SameCause: rule.SameSummary},
+	{ID: cause.MACTwice.Code, Host: true, Find: rule.Each(rule.EveryHost, macTwice)},
 }
 
 // macTwice finds two interfaces with one MAC address that are not parts of one another and
@@ -201,16 +157,9 @@ func macTwice(_ facts.Trial, h *facts.Host) *record.Finding {
 				!x.Meets(y) {
 				continue
 			}
-			return &record.Finding{
-				Host: h.Name, Confidence: record.Certain,
-				Summary: fmt.Sprintf("%s and %s have the same MAC address on one subnet: switches move it to and fro",
-					a.Interface, b.Interface),
-				Evidence: []string{fmt.Sprintf("%s and %s: %s", a.Interface, b.Interface, a.MAC)},
-				Fix: said.On(h.Name, h.Alone,
-					fmt.Sprintf("ip link set dev %s address with another one, such as with the first byte 02",
-						b.Interface)),
-				Reference: "IEEE 802.1D; ip-link(8)",
-			}
+			return facts.Found(cause.MACTwice, h, record.Certain, cause.Two{First: a.Interface, Second: b.Interface}).
+				With(h.Name, fact.SameMAC{MAC: a.MAC,
+					Ends: []fact.End{{Interface: a.Interface}, {Interface: b.Interface}}})
 		}
 	}
 	return nil
@@ -218,9 +167,8 @@ func macTwice(_ facts.Trial, h *facts.Host) *record.Finding {
 
 // Rules about subnets that overlap.
 var OverlapRules = []rule.Rule{
-	{ID: "subnets-overlap", Host: true,
-		About: "Two interfaces, not of different VRFs, have addresses of subnets of which one contains the other.",
-		Parts: []string{"interfaces"}, Find: rule.Each(rule.EveryHost, subnetsOverlap)},
+	{ID: cause.SubnetsOverlap.Code, Host: true, Parts: []string{"interfaces"},
+		Find: rule.Each(rule.EveryHost, subnetsOverlap)},
 }
 
 func subnetsOverlap(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -232,18 +180,15 @@ func subnetsOverlap(_ facts.Trial, h *facts.Host) *record.Finding {
 					if x == y || !x.Overlaps(y) || a.Vrf != b.Vrf {
 						continue
 					}
-					wide, narrow := a, b
+					wide, narrow := a.I.Interface, b.I.Interface
 					if y.Bits() < x.Bits() {
-						wide, narrow, x, y = b, a, y, x
+						wide, narrow, x, y = narrow, wide, y, x
 					}
-					return &record.Finding{Host: h.Name, Confidence: record.Possible,
-						Summary: fmt.Sprintf(
-							"the subnet of %s contains that of %s: its hosts with these addresses are not reached by %s",
-							wide.I.Interface, narrow.I.Interface, wide.I.Interface),
-						Evidence:  []string{fmt.Sprintf("%s: %s; %s: %s", wide.I.Interface, x, narrow.I.Interface, y)},
-						Reference: "RFC 4632; ip-route(8)",
-						Fix: said.On(h.Name, h.Alone,
-							"none if that is meant; otherwise subnets apart, or the right prefix lengths")}
+					return facts.Found(cause.SubnetsOverlap, h, record.Possible,
+						cause.Two{First: wide, Second: narrow}).
+						With(h.Name, fact.Addressed{Ends: []fact.AddressedEnd{
+							{End: fact.End{Interface: wide}, Prefixes: []netip.Prefix{x}},
+							{End: fact.End{Interface: narrow}, Prefixes: []netip.Prefix{y}}}})
 				}
 			}
 		}

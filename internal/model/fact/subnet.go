@@ -1,0 +1,72 @@
+package fact
+
+import "net/netip"
+
+// Facts about interfaces on one subnet, of one host or of two.
+type (
+	// End is an interface of a host; empty: of the finding's.
+	End struct {
+		Host      string `json:"host,omitempty"`
+		Interface string `json:"interface"`
+	}
+	// Addressed are interfaces with addresses or networks.
+	Addressed struct {
+		Ends []AddressedEnd `json:"ends"`
+	}
+	// AddressedEnd is one of them.
+	AddressedEnd struct {
+		End
+		Prefixes []netip.Prefix `json:"prefixes"`
+	}
+	// SameAddress is an interface with an address that another one has as well.
+	SameAddress struct {
+		Interface string       `json:"interface"`
+		Prefix    netip.Prefix `json:"prefix"`
+		MAC       string       `json:"mac"`
+	}
+	// SameMAC are interfaces with one MAC address.
+	SameMAC struct {
+		Ends []End  `json:"ends"`
+		MAC  string `json:"mac"`
+	}
+	// MTUs are interfaces with their MTUs.
+	MTUs struct {
+		Ends []MTUEnd `json:"ends"`
+	}
+	// MTUEnd is one of them.
+	MTUEnd struct {
+		End
+		MTU int `json:"mtu"`
+	}
+)
+
+var (
+	_ = is[Addressed]("addressed")
+	_ = is[SameAddress]("same_address")
+	_ = is[SameMAC]("same_mac")
+	_ = is[MTUs]("mtus")
+)
+
+// Names returns the interfaces of the finding's host.
+func (a Addressed) Names() (names []string) {
+	for _, e := range a.Ends {
+		names = append(names, own(e.End)...)
+	}
+	return names
+}
+
+// Names returns the interfaces of the finding's host.
+func (s SameMAC) Names() (names []string) {
+	for _, e := range s.Ends {
+		names = append(names, own(e)...)
+	}
+	return names
+}
+
+// own is the interface of an end of the finding's host.
+func own(e End) []string {
+	if e.Host != "" {
+		return nil
+	}
+	return []string{e.Interface}
+}
