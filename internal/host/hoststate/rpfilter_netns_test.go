@@ -4,11 +4,14 @@ package hoststate
 
 import (
 	"net"
+	"net/netip"
+	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 )
 
@@ -18,10 +21,14 @@ import (
 func TestStrictFilter(t *testing.T) {
 	for name, test := range map[string]struct {
 		resolved bool // the client needs not ask
-		evidence string
+		evidence func(any) bool
 	}{
-		"packets": {true, "eth1 received"},
-		"ARP":     {false, "client asks from 10.0.0.2 for 10.1.0.1"},
+		"packets": {true, func(is any) bool { r, ok := is.(fact.Received); return ok && r.Interface == "eth1" }},
+		"ARP": {false, func(is any) bool {
+			d, ok := is.(fact.DroppedRequest)
+			return ok && d.Peer == "client" && d.From[0].To == netip.MustParseAddr("10.0.0.2") &&
+				d.For == netip.MustParseAddr("10.1.0.1")
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kerneltest.InNamespace(t, func(t *testing.T) {
@@ -51,8 +58,8 @@ func TestStrictFilter(t *testing.T) {
 				}
 				f := e.Findings[i]
 				if f.Host != "server" || f.Confidence == record.Possible ||
-					!strings.Contains(f.Summary, "by eth1 from") ||
-					!strings.Contains(strings.Join(f.Evidence, "\n"), test.evidence) {
+					!reflect.DeepEqual(f.Args, cause.Filter{Interfaces: []string{"eth1"}}) ||
+					!slices.ContainsFunc(f.Facts, func(one fact.Fact) bool { return test.evidence(one.Is) }) {
 					t.Errorf("%+v", f)
 				}
 				for _, f := range e.Findings {

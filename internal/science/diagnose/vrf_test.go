@@ -1,9 +1,10 @@
 package diagnose
 
 import (
-	"strings"
+	"reflect"
 	"testing"
 
+	"linerate/internal/model/cause"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/diagnosetest"
@@ -56,7 +57,7 @@ func TestVRF(t *testing.T) {
 		}
 		list := Hosts([]record.HostSnapshot{x}).Findings
 		if got := diagnosetest.Names(list); got != test.want || got == filter &&
-			!strings.Contains(list[0].Summary, "by eth1 from") {
+			!reflect.DeepEqual(list[0].Args, cause.Filter{Interfaces: []string{"eth1"}}) {
 			t.Errorf("%s: found %q, want %q: %+v", test.name, got, test.want, list)
 		}
 	}

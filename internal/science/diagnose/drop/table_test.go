@@ -2,11 +2,13 @@ package drop_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -177,8 +179,10 @@ func TestFilterTraced(t *testing.T) {
 	s.Reading.End.SNMP[facts.FilterCounter] = 3
 	e := diagnose.Hosts([]record.HostSnapshot{s})
 	i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "strict-rp-filter" })
-	if i < 0 || !strings.Contains(e.Findings[i].Summary, "comes by eth1 from") ||
-		!slices.Contains(e.Findings[i].Evidence, "eth1 rx: 3 IPv4 ICMP packets dropped in 3 s for IP_RPFILTER") {
+	want := fact.Fact{Host: "nas", Is: fact.Dropped{Interface: "eth1", Direction: "rx", Packets: 3,
+		Protocol: "IPv4 ICMP", OverS: 3, Reason: "IP_RPFILTER"}}
+	if i < 0 || !reflect.DeepEqual(e.Findings[i].Args, cause.Filter{Interfaces: []string{"eth1"}}) ||
+		!record.Within([]fact.Fact{want}, e.Findings[i].Facts) {
 		t.Errorf("%+v", e.Findings)
 	}
 }

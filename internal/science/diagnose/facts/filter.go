@@ -1,11 +1,10 @@
 package facts
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 )
 
@@ -34,26 +33,23 @@ func (h *Host) Filtering(kind int) (list []*Interface) {
 	return list
 }
 
-// sender is one that is answered by another interface, or, without a route, by none.
-type sender struct {
-	Addr   netip.Addr
-	Row    string // of the evidence
-	Routed bool
-}
-
 // AnsweredElsewhere lists neighbours that send to an interface, and that the host answers by
 // another: those of its own table, and hosts that hold the interface's MAC address for one of
 // the host's. At most three.
-func (f Trial) AnsweredElsewhere(h *Host, p *Interface) (list []sender) {
-	add := func(addr netip.Addr, out *Interface, format string, words ...any) {
-		if s := (sender{addr, fmt.Sprintf(format, words...), out != nil}); len(list) < 3 && !slices.Contains(list, s) {
+func (f Trial) AnsweredElsewhere(h *Host, p *Interface) (list []fact.AnsweredElsewhere) {
+	add := func(peer string, addr netip.Addr, out *Interface) {
+		s := fact.AnsweredElsewhere{Peer: peer, Address: addr, Interface: p.Name}
+		if out != nil {
+			s.By = out.Name
+		}
+		if len(list) < 3 && !slices.Contains(list, s) {
 			list = append(list, s)
 		}
 	}
 	for _, n := range h.Entries() {
 		source := Parse(n.Address)
-		if how, out := h.elsewhere(netip.Addr{}, source, p); n.Interface == p.Name && Resolved(n) && how != "" {
-			add(source, out, "%s is a neighbour on %s, and is answered %s", source, p.Name, how)
+		if out, is := h.elsewhere(netip.Addr{}, source, p); n.Interface == p.Name && Resolved(n) && is {
+			add("", source, out)
 		}
 	}
 	for _, peer := range f.Hosts {
@@ -66,8 +62,8 @@ func (f Trial) AnsweredElsewhere(h *Host, p *Interface) (list []sender) {
 				continue
 			}
 			for _, source := range peer.senders(n.Interface, target) {
-				if how, out := h.elsewhere(target, source, p); how != "" {
-					add(source, out, "%s sends from %s to %s, and is answered %s", peer.Name, source, p.Name, how)
+				if out, is := h.elsewhere(target, source, p); is {
+					add(peer.Name, source, out)
 				}
 			}
 		}
@@ -79,7 +75,7 @@ func (f Trial) AnsweredElsewhere(h *Host, p *Interface) (list []sender) {
 // address, because the strict filter of the host's interface drops the request.
 type droppedRequest struct {
 	At       *Interface
-	Row      string       // of the evidence
+	Is       fact.DroppedRequest
 	Routed   bool         // the host has a route to a sender that it may be
 	Unrouted []netip.Addr // senders that it may be to which the host has none
 }
@@ -117,24 +113,25 @@ func (h *Host) dropsRequest(peer *Host, n record.Neighbour) *droppedRequest {
 		i := slices.IndexFunc(h.Counted, func(c record.InterfaceCounters) bool { return c.Interface == at.Name })
 		arrived = i < 0 || h.Counted[i].RxPackets > 0
 	}
-	u := &droppedRequest{At: at}
-	var from, answered []string
+	u := &droppedRequest{At: at, Is: fact.DroppedRequest{Peer: peer.Name, For: target, State: n.State, On: n.Interface,
+		DropBy: at.Name}}
 	for _, source := range peer.senders(n.Interface, target) {
-		how, out := h.elsewhere(target, source, at)
-		if !arrived || how == "" || out != nil && h.Effective("rp_filter", at) == Loose || !h.answers(at, at, out) ||
-			len(from) == 3 {
+		out, is := h.elsewhere(target, source, at)
+		if !arrived || !is || out != nil && h.Effective("rp_filter", at) == Loose || !h.answers(at, at, out) ||
+			len(u.Is.From) == 3 {
 			continue
 		}
-		from, answered = append(from, source.String()), append(answered, fmt.Sprintf("%s %s", source, how))
-		if u.Routed = u.Routed || out != nil; out == nil {
+		answer := fact.Answer{To: source}
+		if out != nil {
+			answer.By = out.Name
+		} else {
 			u.Unrouted = append(u.Unrouted, source)
 		}
+		u.Routed = u.Routed || out != nil
+		u.Is.From = append(u.Is.From, answer)
 	}
-	if len(from) == 0 {
+	if u.Is.From == nil {
 		return nil
 	}
-	u.Row = fmt.Sprintf(
-		"%s asks from %s for %s, without an answer (%s on %s); %s would answer %s, so %s drops the ARP request",
-		peer.Name, strings.Join(from, " or "), target, n.State, n.Interface, h.Name, Join(answered), at.Name)
 	return u
 }

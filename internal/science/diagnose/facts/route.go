@@ -214,31 +214,25 @@ func (h *Host) senders(name string, target netip.Addr) (list []netip.Addr) {
 	return list
 }
 
-// elsewhere says how the host sends to an address, if not by p: by another interface ("by
-// eth0"), or, without a route, by none; empty: by p, or not known. A route with several next
-// hops counts for each of its interfaces, as in the kernel (fib_info_nh_uses_dev).
-func (h *Host) elsewhere(from, to netip.Addr, p *Interface) (how string, out *Interface) {
+// elsewhere reports whether the host sends to an address by another interface than p, and by
+// which; nil: by none, as it has no route there. False: by p, or not known. A route with several
+// next hops counts for each of its interfaces, as in the kernel (fib_info_nh_uses_dev).
+func (h *Host) elsewhere(from, to netip.Addr, p *Interface) (out *Interface, is bool) {
 	if out := h.Lookup(from, to); out != nil {
-		if out == p {
-			return "", nil
-		}
-		return "by " + out.Name, out
+		return out, out != p
 	}
 	if !to.Is4() || h.Holder(to) != nil || p.VRF != "" { // whose table is not known
-		return "", nil
+		return nil, false
 	}
 	names, known := h.Egress(from, to)
-	switch i := slices.IndexFunc(h.Interfaces, func(p *Interface) bool {
-		return len(names) > 0 && p.Name == names[0]
-	}); {
-	case !known || slices.Contains(names, p.Name):
-		return "", nil
-	case len(names) == 0:
-		return "by none: it has no route there", nil
-	case i >= 0:
-		return "by " + names[0], h.Interfaces[i]
+	if !known || slices.Contains(names, p.Name) {
+		return nil, false
 	}
-	return "", nil
+	i := slices.IndexFunc(h.Interfaces, func(p *Interface) bool { return len(names) > 0 && p.Name == names[0] })
+	if i < 0 {
+		return nil, len(names) == 0
+	}
+	return h.Interfaces[i], true
 }
 
 // Egress are the interfaces of the route to an address, as the host's rules and tables have it;
@@ -306,6 +300,29 @@ func (h *Host) Asymmetries() []Asymmetry {
 		}
 	}
 	return list
+}
+
+// Leaving is by which interfaces the packets of decisions leave, as evidence.
+func Leaving(list []Asymmetry) (all []any) {
+	for i, d := range list {
+		if slices.ContainsFunc(list[:i], func(o Asymmetry) bool { return o.Out == d.Out }) {
+			continue
+		}
+		is := fact.Leaving{Interface: d.Out.Name}
+		for _, o := range list[i:] {
+			if o.Out != d.Out {
+				continue
+			}
+			if at := (fact.At{Address: o.Source, Interface: o.Holder.Name}); !slices.Contains(is.Sources, at) {
+				is.Sources = append(is.Sources, at)
+			}
+			if !slices.Contains(is.Destinations, o.Destination) {
+				is.Destinations = append(is.Destinations, o.Destination)
+			}
+		}
+		all = append(all, is)
+	}
+	return all
 }
 
 // Parse returns the address that text spells; the zero Addr if it spells none.

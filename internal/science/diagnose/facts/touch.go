@@ -67,3 +67,13 @@ func ListenerAt(local string) record.Touch {
 	}
 	return record.Touch{Socket: end}
 }
+
+// To is the destination of a route.
+func To(r record.RouteEntry) (touches []record.Touch) {
+	for _, v4 := range []bool{true, false} {
+		if to, is := destination(r, v4); is {
+			touches = append(touches, record.Touch{Route: to})
+		}
+	}
+	return touches
+}

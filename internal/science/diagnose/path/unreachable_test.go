@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
@@ -89,20 +90,31 @@ func TestIPv6Egress(t *testing.T) {
 	if diagnosetest.Names(list) != "same-subnet-one-egress server certain" {
 		t.Fatalf("found %q", diagnosetest.Names(list))
 	}
-	diagnosetest.Contains(t, list[0].Evidence,
-		"packets from fd00::16 (eth1), fd00::17 (eth2) and fd00::18 (eth3) to fd00::101 and fd00::102 leave by server.eth0")
-	diagnosetest.Contains(t, list[0].Fix, "ip -6 route replace fd00::/64 dev eth1 src fd00::16 table 101")
-	diagnosetest.Contains(t, list[0].Fix, "ip -6 rule add from fd00::18 lookup 103")
-	for _, line := range list[0].Fix {
-		if !strings.HasPrefix(line, "on server: ip -6 ") {
-			t.Errorf("not of this family: %s", line)
+	address := netip.MustParseAddr
+	if want := (fact.Fact{Host: "server", Is: fact.Leaving{Interface: "eth0", Sources: []fact.At{
+		{Address: address("fd00::16"), Interface: "eth1"}, {Address: address("fd00::17"), Interface: "eth2"},
+		{Address: address("fd00::18"), Interface: "eth3"}},
+		Destinations: []netip.Addr{address("fd00::101"), address("fd00::102")}}}); !record.Within([]fact.Fact{want},
+		list[0].Facts) {
+		t.Errorf("no %+v in %+v", want, list[0].Facts)
+	}
+	changes := list[0].Changes()
+	if r := changes[0].Route; r.To != "fd00::/64" || r.Interface != "eth1" || r.Source != address("fd00::16") ||
+		r.Table != 101 {
+		t.Errorf("%+v", r)
+	}
+	for i, s := range changes {
+		if s.Host != "server" || i%2 == 1 && (s.Rule == nil || !strings.HasPrefix(s.Rule.From, "fd00::")) {
+			t.Errorf("not of this family: %+v", s)
 		}
 	}
 	tr.Hosts[0].Snapshot.Routes = append(tr.Hosts[0].Snapshot.Routes,
 		record.ParseRoute(254, "", "default via 192.168.1.1 dev eth0"),
 		record.ParseRoute(254, "", "default via fe80::1 dev eth0"))
-	diagnosetest.Contains(t, diagnosetest.Find(t, diagnose.Diagnose(tr, &diagnosetest.Topo),
-		"same-subnet-one-egress").Fix, "ip -6 route replace default via fe80::1 dev eth1 table 101")
+	f := diagnosetest.Find(t, diagnose.Diagnose(tr, &diagnosetest.Topo), "same-subnet-one-egress")
+	if r := f.Changes()[1].Route; r.To != "default" || r.Via != "fe80::1" || r.Interface != "eth1" || r.Table != 101 {
+		t.Errorf("%+v", r)
+	}
 	if got := diagnosetest.Names(diagnose.Diagnose(sixth(diagnosetest.Trial(4, "reads")),
 		&topology.Topology{Hosts: six.Hosts})); got != "" {
 		t.Errorf("routed by source, but %s", got)

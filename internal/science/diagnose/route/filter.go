@@ -1,15 +1,16 @@
 package route
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
+	"linerate/internal/model/hint"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
-	"linerate/internal/science/diagnose/said"
 )
 
 // looseFilter finds a loose reverse-path filter that drops packets or ARP requests, where no
@@ -19,35 +20,23 @@ func looseFilter(f facts.Trial, h *facts.Host) *record.Finding {
 	if len(where) == 0 || len(h.Filtering(facts.Strict)) > 0 {
 		return nil
 	}
-	finding := &record.Finding{Host: h.Name, Confidence: record.Likely, Reference: said.FilterReference,
-		Summary: "the loose reverse-path filter drops what comes from addresses to which this host has no route",
-		Fix: said.On(h.Name, h.Alone,
-			"a route back to the sources, or another address for the senders; which: sysctl -w net.ipv4.conf.all.log_martians=1")}
+	finding := facts.Found(cause.LooseRPFilter, h, record.Likely, cause.None{})
 	if dropped := h.Grown(facts.FilterCounter); dropped > 0 {
-		finding.Confidence, finding.Evidence = record.Certain, []string{said.GrewRow(h, facts.FilterCounter, dropped)}
 		if h.Boot && h.OverS > 0 {
 			return nil // most likely by a strict filter, before it was made loose
 		}
-		if h.Boot {
-			finding.Summary = sinceBoot("loose") + "from addresses to which this host has no route"
-		}
+		finding.Confidence = record.Certain
+		finding.With(h.Name, h.Counter(facts.FilterCounter, dropped))
 	}
 	if !h.Boot {
 		for _, r := range f.DroppedRequests(h) {
-			finding.Evidence = append(finding.Evidence, r.Row)
+			finding.With(h.Name, r.Is)
 		}
 	}
-	if len(finding.Evidence) == 0 {
+	if finding.Facts == nil {
 		return nil
 	}
-	finding.Evidence = append(finding.Evidence, said.Setting(h, "rp_filter", where[0]))
-	return finding
-}
-
-// sinceBoot begins a summary that rests on the counter since the boot: which filter counted it is
-// not known, as the mode may have been changed since.
-func sinceBoot(mode string) string {
-	return "a reverse-path filter has dropped packets since the boot; it is " + mode + " now, and so drops what comes "
+	return finding.With(h.Name, h.Scoped("rp_filter", where[0])...)
 }
 
 // strictFilter finds a strict reverse-path filter that drops packets or ARP requests, or that
@@ -57,66 +46,44 @@ func strictFilter(f facts.Trial, h *facts.Host) *record.Finding {
 	if len(netifs) == 0 {
 		return nil
 	}
-	finding := &record.Finding{Host: h.Name, Reference: said.FilterReference}
+	finding := facts.Found(cause.StrictRPFilter, h, record.Likely, cause.Filter{})
 	var where []*facts.Interface
-	names := ""
+	oneOf := false
 	dropped := h.Grown(facts.FilterCounter)
 	if dropped > 0 {
 		finding.Confidence = record.Certain
-		finding.Evidence = []string{said.GrewRow(h, facts.FilterCounter, dropped)}
-		var why []string
-		where, names, why = dropping(f, h, netifs, dropped)
-		finding.Evidence = append(finding.Evidence, why...)
+		finding.With(h.Name, h.Counter(facts.FilterCounter, dropped))
+		var why []any
+		where, oneOf, why = dropping(f, h, netifs, dropped)
+		finding.With(h.Name, why...)
 	} else if h.Boot {
 		return nil // tables and settings are those of now
 	}
 	routed, unrouted := sources(f, h, where, dropped > 0)
 	for _, r := range f.DroppedRequests(h) {
-		finding.Evidence = append(finding.Evidence, r.Row)
+		finding.With(h.Name, r.Is)
 		routed, unrouted = routed || r.Routed, append(unrouted, r.Unrouted...)
 		if dropped == 0 && !slices.Contains(where, r.At) {
 			where = append(where, r.At)
 		}
 	}
-	if dropped == 0 {
-		finding.Confidence, names = record.Likely, interfaceNames(where)
-	}
 	if len(where) == 0 {
 		if where = sharing(netifs); len(where) == 0 {
 			return nil
 		}
-		names, routed = oneOf(where), true
-		finding.Evidence = append(finding.Evidence, interfaceNames(where)+" are on one subnet")
+		oneOf, routed = true, true
+		finding.With(h.Name, fact.Sharing{Interfaces: interfaceNames(where)})
 	}
-	finding.Summary = fmt.Sprintf("by %s from senders that are answered by another interface, or by none", names)
-	if h.Boot {
-		finding.Summary = sinceBoot("strict") + finding.Summary
-	} else {
-		finding.Summary = "the strict reverse-path filter drops what comes " + finding.Summary
-	}
+	finding.Args = cause.Filter{Interfaces: interfaceNames(where), OneOf: oneOf}
 	for _, p := range where[:min(len(where), 3)] {
-		finding.Evidence = append(finding.Evidence, said.Setting(h, "rp_filter", p))
+		finding.With(h.Name, h.Scoped("rp_filter", p)...)
 	}
-	const key = "net.ipv4.conf.all.rp_filter"
-	var back []string
-	symmetric := "make routes symmetric (a rule and a table for each source address), or the loose filter:"
 	if len(unrouted) > 0 {
-		back = []string{fmt.Sprintf(
-			"of senders without a route, which the loose filter drops as well, a route back: ip route add %s via GATEWAY dev %s",
-			unrouted[0], where[0].Name)}
-		symmetric = "of the others " + symmetric
+		finding.Fixed(record.Advice(h.Name, hint.RouteBack{To: unrouted[0], Interface: where[0].Name}))
 	}
-	switch {
-	case routed:
-		finding.Fix, finding.Settings = fix.Fixed(h, append(back, symmetric), key, "2")
-	case back != nil:
-		finding.Fix = said.On(h.Name, h.Alone, back...)
-	default:
-		finding.Fix = said.On(h.Name, h.Alone,
-			"see who sends: sysctl -w net.ipv4.conf.all.log_martians=1, then dmesg; and ip route get SENDER",
-			"with a route to it: make routes symmetric (a rule and a table for each source address), or sysctl -w "+key+
-				"=2",
-			"without one: ip route add SENDER via GATEWAY; the loose filter drops it as well")
+	if routed {
+		finding.Fixed(record.Advice(h.Name, hint.Symmetric{Others: len(unrouted) > 0})).
+			Fixed(fix.Parameter(h, "net.ipv4.conf.all.rp_filter", "2")...)
 	}
 	return finding
 }
@@ -132,8 +99,8 @@ func sources(f facts.Trial, h *facts.Host, where []*facts.Interface, drops bool)
 	routed = known && len(names) > 0
 	for _, p := range where {
 		for _, s := range f.AnsweredElsewhere(h, p) {
-			if routed = routed || s.Routed; !s.Routed {
-				unrouted = append(unrouted, s.Addr)
+			if routed = routed || s.By != ""; s.By == "" {
+				unrouted = append(unrouted, s.Address)
 			}
 		}
 	}
@@ -169,33 +136,24 @@ func sharing(netifs []*facts.Interface) []*facts.Interface {
 	return nil
 }
 
-func interfaceNames(netifs []*facts.Interface) string {
-	var names []string
+func interfaceNames(netifs []*facts.Interface) (names []string) {
 	for _, p := range netifs {
 		names = append(names, p.Name)
 	}
-	return facts.Join(names)
+	return names
 }
 
-// oneOf names an interface, or several of which one is meant.
-func oneOf(netifs []*facts.Interface) string {
-	if len(netifs) > 1 {
-		return "one of " + interfaceNames(netifs)
-	}
-	return interfaceNames(netifs)
-}
-
-// dropping are the interfaces whose strict filter dropped packets, their names ("one of" where
-// that is not known of each), and the evidence.
+// dropping are the interfaces whose strict filter dropped packets, whether it is one of them of
+// which it is not known which, and the evidence.
 //
 // The kernel's reasons name the interface, if they were traced. Otherwise it is one without which
 // the others received fewer packets than were dropped; otherwise one that receives from an
 // address that is answered by another interface. One that received nothing
 // did not.
 func dropping(f facts.Trial, h *facts.Host, strict []*facts.Interface, dropped int64) (where []*facts.Interface,
-	names string, why []string) {
+	oneOf bool, why []any) {
 	for _, p := range strict {
-		rows := said.TracedRows(h, func(d record.KernelDrop) bool {
+		rows := h.Dropped(func(d record.KernelDrop) bool {
 			return d.Reason == "IP_RPFILTER" && d.Interface == p.Name
 		})
 		if len(rows) > 0 && !h.Boot {
@@ -203,7 +161,7 @@ func dropping(f facts.Trial, h *facts.Host, strict []*facts.Interface, dropped i
 		}
 	}
 	if len(where) > 0 {
-		return where, interfaceNames(where), why
+		return where, false, why
 	}
 	received, all := map[*facts.Interface]float64{}, 0.0
 	for _, c := range facts.Counted(h.Reading) {
@@ -215,7 +173,7 @@ func dropping(f facts.Trial, h *facts.Host, strict []*facts.Interface, dropped i
 		}
 	}
 	if len(received) == 0 { // not known
-		return strict, oneOf(strict), nil
+		return strict, len(strict) > 1, nil
 	}
 	var some []*facts.Interface
 	for _, p := range strict {
@@ -225,17 +183,15 @@ func dropping(f facts.Trial, h *facts.Host, strict []*facts.Interface, dropped i
 		some = append(some, p)
 		if rest := all - received[p]; rest < float64(dropped) && len(strict) > 1 {
 			where = append(where, p)
-			why = append(why, fmt.Sprintf(
-				"%s received %.0f packets for this host, all other interfaces with the strict filter %.0f", p.Name,
-				received[p], rest))
+			why = append(why, fact.Received{Interface: p.Name, Packets: received[p], Others: rest})
 		}
 	}
 	if len(where) > 0 {
-		return where, interfaceNames(where), why
+		return where, false, why
 	}
 	for _, p := range some {
 		for i, s := range f.AnsweredElsewhere(h, p) {
-			if why = append(why, s.Row); i == 0 {
+			if why = append(why, s); i == 0 {
 				where = append(where, p)
 			}
 		}
@@ -243,5 +199,5 @@ func dropping(f facts.Trial, h *facts.Host, strict []*facts.Interface, dropped i
 	if len(where) == 0 {
 		where = some
 	}
-	return where, oneOf(where), why
+	return where, len(where) > 1, why
 }

@@ -1,7 +1,6 @@
 package route
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
@@ -11,7 +10,6 @@ import (
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
 // Rules about gateways.
@@ -25,19 +23,16 @@ var GatewayRules = []rule.Rule{
 
 // Rules about routes that discard, and about reverse-path filters.
 var FilterRules = []rule.Rule{
-	{ID: "blackhole-route", Parts: []string{"routes"}, Host: true,
-		About: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel and default routes of last resort (a metric of 4278190080 and more, as a VRF has) left out; likely if no daemon made it.",
-		Find:  rule.Each(rule.EveryHost, blackhole), Explains: []string{"no-route", "syn-unanswered"},
+	{ID: cause.BlackholeRoute.Code, Parts: []string{"routes"}, Host: true, Find: rule.Each(rule.EveryHost, blackhole),
+		Explains: append(cause.Codes(cause.NoRoute), "syn-unanswered"), AtPeers: []string{"syn-unanswered"}},
+	{ID: cause.StrictRPFilter.Code, Host: true, Find: rule.Each(rule.EveryHost, strictFilter),
+		Parts: []string{"parameters"}, Growth: true,
+		Explains: append(cause.Codes(cause.RPFilterDrop, cause.ConnectFails, cause.TCPRetransmissions),
+			"syn-unanswered"),
 		AtPeers: []string{"syn-unanswered"}},
-	{ID: "strict-rp-filter", Host: true,
-		About: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain), or where another host's ARP requests are not answered and the route back leaves by another interface, or there is none.",
-		Find:  rule.Each(rule.EveryHost, strictFilter), Parts: []string{"parameters"}, Growth: true,
-		Explains: []string{"rp-filter-drop", "syn-unanswered", "connect-fails", "tcp-retransmissions"},
-		AtPeers:  []string{"syn-unanswered"}},
-	{ID: "loose-rp-filter", Host: true,
-		About: "rp_filter is 2 on an interface and 1 on none, and TcpExt.IPReversePathFilter grew (certain), or another host's ARP requests are not answered and there is no route back to it.",
-		Find:  rule.Each(rule.EveryHost, looseFilter), Parts: []string{"parameters"}, Growth: true,
-		Explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"},
+	{ID: cause.LooseRPFilter.Code, Host: true, Find: rule.Each(rule.EveryHost, looseFilter),
+		Parts: []string{"parameters"}, Growth: true,
+		Explains: append(cause.Codes(cause.ConnectFails, cause.TCPRetransmissions), "syn-unanswered"),
 		AtPeers:  []string{"syn-unanswered"}},
 }
 
@@ -83,26 +78,21 @@ func gatewaysOffLink(f facts.Trial) (findings []record.Finding) {
 
 // blackhole finds routes that discard, but those of the kernel's own and of last resort.
 func blackhole(_ facts.Trial, h *facts.Host) *record.Finding {
-	var rows, places []string
-	confidence := record.Possible // of a routing daemon, or of a network of containers
+	// Possible: of a routing daemon, or of a network of containers.
+	finding := facts.Found(cause.BlackholeRoute, h, record.Possible, cause.None{})
+	var places []record.Touch
 	for _, r := range h.Reading.Snapshot.Routes {
 		if facts.IsDiscard(r) && !(r.Interface == "lo" && r.Protocol == "kernel") && !facts.LastResort(r) &&
-			r.Table != facts.LocalTable && len(rows) < 6 {
-			rows = append(rows, fmt.Sprintf("table %d: %s", r.Table, r.Text))
-			places = append(append(places, "route "+r.To), facts.Backs(r)...)
+			r.Table != facts.LocalTable && len(finding.Facts) < 6 {
+			finding.With(h.Name, facts.Route(r, fact.Discarding))
+			places = append(append(places, facts.To(r)...), facts.BackBy(r)...)
 			if slices.Contains([]string{"", "boot", "static"}, r.Protocol) {
-				confidence = record.Likely // a person's
+				finding.Confidence = record.Likely // a person's
 			}
 		}
 	}
-	if len(rows) == 0 {
+	if finding.Facts == nil {
 		return nil
 	}
-	return &record.Finding{
-		Host: h.Name, Places: facts.OnePlace(places...), Confidence: confidence,
-		Summary:  "routes discard packets on purpose",
-		Evidence: rows, Fix: said.On(h.Name, h.Alone,
-			"ip route del with the line, if the destination is to be reached"),
-		Reference: "ip-route(8)",
-	}
+	return finding.At(facts.OneTouch(places...)...)
 }

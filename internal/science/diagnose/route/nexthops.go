@@ -1,17 +1,15 @@
 package route
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
 	"linerate/internal/science/diagnose/facts"
-	"linerate/internal/science/diagnose/fix"
-	"linerate/internal/science/diagnose/said"
 )
 
 // nexthopGroups finds groups of nexthop objects with members by which nothing gets through.
@@ -25,75 +23,66 @@ func nexthopGroups(f facts.Trial) (findings []record.Finding) {
 				unanswered[facts.Hop{Dev: e.Interface, Via: address}] = e.State
 			}
 		}
-		why, gateways := map[int]string{}, map[int]string{} // nothing gets through by a single next hop
+		dead := map[int]*fact.DeadMember{} // nothing gets through by a single next hop
 		for _, n := range h.State.Nexthops {
-			why[n.ID], gateways[n.ID] = deadNexthop(n, unanswered), n.Via
+			dead[n.ID] = deadNexthop(n, unanswered)
 		}
 		for _, group := range h.State.Nexthops {
-			var rows, places []string
-			dead, all := 0, 0
+			var members []any
+			var places []record.Touch
+			lost, all := 0, 0
 			rest := setting.NexthopObject{ID: group.ID}
 			for _, m := range group.Group {
 				weight := min(max(m.Weight, 1), 1<<16)
 				all += weight
-				if why[m.ID] == "" {
+				if dead[m.ID] == nil {
 					rest.Group = append(rest.Group, setting.Member{ID: m.ID, Weight: weight})
 					continue
 				}
-				dead += weight
-				if gateway := gateways[m.ID]; gateway != "" {
-					places = append(places, "via "+gateway)
+				lost += weight
+				is := *dead[m.ID]
+				is.Group, is.Weight = group.ID, weight
+				members = append(members, is)
+				if via := facts.Parse(is.Gateway); via.IsValid() {
+					places = append(places, record.Touch{Via: via})
 				}
-				rows = append(rows, fmt.Sprintf("member %d of group %d (weight %d): %s", m.ID, group.ID, weight,
-					why[m.ID]))
 			}
-			if len(rows) == 0 {
+			if members == nil {
 				continue
 			}
-			confidence, does := record.Likely, "the group leaves it out only while it is known that it does not answer"
-			if group.Resilient || dead == all {
-				confidence, does = record.Certain, "what is hashed to it is lost"
+			certain := group.Resilient || lost == all
+			finding := facts.Found(cause.NexthopDead, h, record.Likely, cause.Group{ID: group.ID}).
+				With(h.Name, members[:min(len(members), 4)]...).
+				With(h.Name, fact.DeadShare{Share: float64(lost) / float64(all), Lost: certain})
+			if certain {
+				finding.Confidence = record.Certain
 			}
-			rows = append(rows[:min(len(rows), 4)], fmt.Sprintf("that is %s of the weights; %s",
-				facts.Percent(float64(dead)/float64(all)), does))
-			routes := h.RoutesBy(group.ID)
-			for _, r := range routes {
-				places = append(places, "route "+r.To)
+			for i, r := range h.RoutesBy(group.ID) {
+				if places = append(places, facts.To(r)...); i < 2 {
+					finding.With(h.Name, facts.Route(r, fact.ByGroup))
+				}
 			}
-			for _, r := range routes[:min(len(routes), 2)] {
-				rows = append(rows, "route by it: "+r.Text)
+			if len(rest.Group) > 0 && !group.Resilient { // to replace one needs its buckets and timers
+				finding.Fixed(record.Settings(setting.Setting{Host: h.Name, Nexthop: &rest})...)
 			}
-			finding := record.Finding{Host: h.Name, Places: facts.OnePlace(places...), Confidence: confidence,
-				Evidence:  rows,
-				Reference: "ip-nexthop(8); Linux Documentation/networking/nexthop-group-resilient.rst",
-				Summary: fmt.Sprintf("group %d of nexthop objects has members by which nothing gets through",
-					group.ID)}
-			if len(rest.Group) == 0 || group.Resilient { // to replace one needs its buckets and timers
-				finding.Fix = said.On(h.Name, h.Alone,
-					fmt.Sprintf(
-						"see why the gateway does not answer; meanwhile ip nexthop replace id %d group with members that do", group.ID))
-			} else {
-				finding.Fix, finding.Settings = fix.FixedBy(h,
-					[]string{"see why the gateway does not answer; meanwhile the group without it:"},
-					setting.Setting{Host: h.Name, Nexthop: &rest})
-			}
-			findings = append(findings, finding)
+			findings = append(findings, *finding.At(facts.OneTouch(places...)...))
 		}
 	}
 	return findings
 }
 
-// deadNexthop is why nothing gets through by a single next hop; empty: nothing is known.
-func deadNexthop(n record.Nexthop, unanswered map[facts.Hop]string) string {
+// deadNexthop is why nothing gets through by a single next hop; nil: nothing is known.
+func deadNexthop(n record.Nexthop, unanswered map[facts.Hop]string) *fact.DeadMember {
+	is := fact.DeadMember{ID: n.ID, Interface: n.Interface, Gateway: n.Via}
 	for _, flag := range []string{"dead", "linkdown", "blackhole"} {
 		if slices.Contains(n.Flags, flag) {
-			return strings.TrimSpace("it has the flag " + flag + " " + n.Interface)
+			is.Flag = flag
+			return &is
 		}
 	}
 	via, err := netip.ParseAddr(n.Via)
-	if err != nil || unanswered[facts.Hop{Dev: n.Interface, Via: via}] == "" {
-		return ""
+	if is.State = unanswered[facts.Hop{Dev: n.Interface, Via: via}]; err != nil || is.State == "" {
+		return nil
 	}
-	return fmt.Sprintf("its gateway %s on %s is %s", n.Via, n.Interface,
-		unanswered[facts.Hop{Dev: n.Interface, Via: via}])
+	return &is
 }

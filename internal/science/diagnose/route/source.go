@@ -1,34 +1,26 @@
 package route
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
-)
-
-// Routing looks at the destination alone unless a rule says otherwise. Two interfaces
-// on one subnet make two routes to it, and the first one wins for every packet,
-// whatever its source address.
-const (
-	egressReference = "Linux ip-rule(8), ip-route(8); RFC 3704 section 4.3"
 )
 
 // Rules find traffic that leaves by another interface than its address is on.
 var Rules = []rule.Rule{
-	{ID: "same-subnet-one-egress",
-		About: "Flows leave by another interface of the subnet than the one with their source address; certain when the interfaces' counters agree. Needs a measurement.",
-		Find:  rule.Each(rule.EveryHost, sameSubnetOneEgress)},
-	{ID: "rp-filter-drop",
-		About: "rp_filter is 1 on an interface, and TcpExt.IPReversePathFilter grew, or, in a measurement, a peer cannot resolve an address that the host would answer by another interface.",
-		Find:  rule.Each(rule.EveryHost, rpFilterDrop), Stops: true},
+	{ID: cause.SameSubnetOneEgress.Code, Find: rule.Each(rule.EveryHost, sameSubnetOneEgress)},
+	{ID: cause.RPFilterDrop.Code, Find: rule.Each(rule.EveryHost, rpFilterDrop), Stops: true},
 }
+
+// Routing looks at the destination alone unless a rule says otherwise. Two interfaces
+// on one subnet make two routes to it, and the first one wins for every packet,
+// whatever its source address.
 
 // sameSubnetOneEgress finds hosts whose data leaves by one of several interfaces on a
 // subnet. Acknowledgements leave by it too, and are not counted: they limit
@@ -54,30 +46,17 @@ func sameSubnetOneEgress(f facts.Trial, h *facts.Host) *record.Finding {
 	if len(list) == 0 {
 		return nil
 	}
-	confidence := record.Likely
-	evidence := said.EgressLines(h, list)
 	out := list[0].Out
+	finding := facts.Found(cause.SameSubnetOneEgress, h, record.Likely, cause.Egress{Interface: out.Name})
 	if sent(out) >= meant[out]+facts.Excess && sent(list[0].Holder) < facts.Idle {
-		confidence = record.Certain
+		finding.Confidence = record.Certain
 	}
-	var shares []string
-	for i, p := range subnet {
-		share := "%s.%s sent %s of the traffic, though %s came from its address"
-		if i > 0 {
-			share = "%s.%s %s, though %s"
-		}
-		shares = append(shares, fmt.Sprintf(share, h.Name, p.Name, facts.Percent(sent(p)), facts.Percent(meant[p])))
+	var shares fact.Sent
+	for _, p := range subnet {
+		shares.By = append(shares.By, fact.SentBy{Interface: p.Name, Sent: sent(p), Meant: meant[p]})
 	}
-	evidence = append(evidence, strings.Join(shares, "; "))
-	return &record.Finding{
-		Host: h.Name, Confidence: confidence,
-		Summary: fmt.Sprintf(
-			"%s sends by %s whatever the source address, because its interfaces share a subnet and no rule routes by source", h.Name, out.Name),
-		Evidence:  evidence,
-		Fix:       fix.Commands(h, fix.RouteBySource(h, list)),
-		Settings:  fix.RouteBySource(h, list),
-		Reference: egressReference,
-	}
+	return finding.With(h.Name, facts.Leaving(list)...).With(h.Name, shares).
+		Fixed(record.Settings(fix.RouteBySource(h, list)...)...)
 }
 
 // rpFilterDrop finds hosts whose strict reverse-path filter drops what arrives on an
@@ -95,91 +74,77 @@ func rpFilterDrop(f facts.Trial, h *facts.Host) *record.Finding {
 			list = append(list, d)
 		}
 	}
-	confidence := ""
-	var evidence []string
+	finding := facts.Found(cause.RPFilterDrop, h, "", cause.Filter{})
 	if dropped > 0 {
-		evidence = append(evidence, said.GrewRow(h, facts.FilterCounter, dropped))
+		finding.With(h.Name, h.Counter(facts.FilterCounter, dropped))
 		switch {
 		case len(list) > 0:
-			confidence = record.Certain
+			finding.Confidence = record.Certain
 		case len(h.Reading.Snapshot.Lookups) == 0:
-			confidence = record.Likely
+			finding.Confidence = record.Likely
 		default: // no known route is asymmetric: spoofed or stray packets do this
-			confidence = record.Possible
+			finding.Confidence = record.Possible
 		}
 	}
-	if lines := unresolved(f, list); len(lines) > 0 {
-		confidence = record.Certain
-		evidence = append(evidence, lines...)
-	} else if lines := unconnected(f, h, list); len(lines) > 0 && confidence == "" {
-		confidence = record.Likely
-		evidence = append(evidence, lines...)
+	if unresolved(finding, f, list) {
+		finding.Confidence = record.Certain
+	} else if flows := unconnected(f, h, list); flows != nil && finding.Confidence == "" {
+		finding.Confidence = record.Likely
+		finding.With("", fact.Unconnected{Flows: flows})
 	}
-	if confidence == "" {
+	if finding.Confidence == "" {
 		return nil
 	}
-	evidence = append(evidence, said.EgressLines(h, list)...)
-	var where []*facts.Interface
-	names := ""
+	finding.With(h.Name, facts.Leaving(list)...)
+	where, oneOf := []*facts.Interface{}, false
 	if len(list) > 0 {
-		where, names = []*facts.Interface{list[0].Holder}, list[0].Holder.Name
+		where = append(where, list[0].Holder)
 	} else {
-		var why []string
-		where, names, why = dropping(f, h, filtering, dropped)
-		evidence = append(evidence, why...)
+		var why []any
+		where, oneOf, why = dropping(f, h, filtering, dropped)
+		finding.With(h.Name, why...)
 	}
 	for _, p := range where[:min(len(where), 3)] {
-		evidence = append(evidence, said.Setting(h, "rp_filter", p))
+		finding.With(h.Name, h.Scoped("rp_filter", p)...)
 	}
-	how := fix.RouteBySource(h, list)
+	finding.Args = cause.Filter{Interfaces: interfaceNames(where), OneOf: oneOf}
 	loose := fix.Set(h, "net.ipv4.conf.all.rp_filter", "2")
-	lines := append(fix.Commands(h, how), fix.Instead(h, loose)...)
-	if len(how) == 0 {
-		how, lines = loose, fix.Commands(h, loose)
+	if how := fix.RouteBySource(h, list); len(how) > 0 {
+		return finding.Fixed(record.Settings(how...)...).Fixed(fix.Without(loose)...)
 	}
-	return &record.Finding{
-		Host: h.Name, Confidence: confidence,
-		Summary: fmt.Sprintf(
-			"%s drops what arrives on %s, because its strict reverse-path filter would answer by another interface",
-			h.Name, names),
-		Evidence:  evidence,
-		Fix:       lines,
-		Settings:  how,
-		Reference: said.FilterReference,
-	}
+	return finding.Fixed(record.Settings(loose...)...)
 }
 
-// unresolved finds peers whose requests for such an address got no answer.
-func unresolved(f facts.Trial, list []facts.Asymmetry) []string {
-	var lines []string
+// unresolved adds peers whose requests for such an address got no answer; false: there are none.
+func unresolved(finding *record.Finding, f facts.Trial, list []facts.Asymmetry) (found bool) {
 	for _, peer := range f.Hosts {
-		var addrs []string
+		var is fact.NoAnswer
 		for _, d := range list {
 			if peer.Holder(d.Destination) == nil {
 				continue
 			}
-			var states []string
+			one := fact.Entry{Address: d.Source}
 			for _, n := range peer.Neighbours(d.Source) {
 				if facts.Failed(n) {
-					states = facts.Union(states, n.State)
+					one.States = facts.Union(one.States, n.State)
 				}
 			}
-			if len(states) > 0 {
-				slices.Sort(states)
-				addrs = facts.Union(addrs, fmt.Sprintf("%s (%s)", d.Source, strings.Join(states, " and ")))
+			slices.Sort(one.States)
+			same := func(o fact.Entry) bool { return o.Address == one.Address }
+			if one.States != nil && !slices.ContainsFunc(is.Addresses, same) {
+				is.Addresses = append(is.Addresses, one)
 			}
 		}
-		if len(addrs) > 0 {
-			lines = append(lines, fmt.Sprintf("%s gets no answer to its ARP requests for %s", peer.Name,
-				facts.Join(addrs)))
+		if is.Addresses != nil {
+			finding.With(peer.Name, is)
+			found = true
 		}
 	}
-	return lines
+	return found
 }
 
-// unconnected finds flows of such addresses that could not connect.
-func unconnected(f facts.Trial, h *facts.Host, list []facts.Asymmetry) []string {
-	var ids []string
+// unconnected are the flows of such addresses that could not connect.
+func unconnected(f facts.Trial, h *facts.Host, list []facts.Asymmetry) (ids []string) {
 	for _, fl := range f.Trial.Flows {
 		mine, theirs := fl.DestinationAddr(), fl.SourceAddr()
 		if fl.From == h.Name {
@@ -191,8 +156,5 @@ func unconnected(f facts.Trial, h *facts.Host, list []facts.Asymmetry) []string 
 			ids = append(ids, fl.ID)
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("flows %s could not connect", facts.Join(ids))}
+	return ids
 }

@@ -3,33 +3,28 @@
 package route
 
 import (
-	"fmt"
 	"net/netip"
-	"strings"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
+	"linerate/internal/model/hint"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
 // Rules about routes and rules, of one host and of two hosts towards each other.
 var PolicyRules = []rule.Rule{
-	{ID: "return-route-missing", Host: true,
-		About: "A connection of one host waits for an answer of another one, which has no route back to its address, or one that discards. Needs the snapshots of both.",
-		Parts: []string{facts.EveryRoute, "sockets"}, Find: returnRoutes, SameCause: rule.SameSummary,
-		Explains: []string{"no-route", "blackhole-route", "loose-rp-filter"}, AtPeers: []string{"syn-unanswered"}},
-	{ID: "nexthop-dead", Host: true,
-		About: "A group of nexthop objects has a member that is dead, without link or discarding, or whose gateway is FAILED or INCOMPLETE in the neighbour table; certain where the group is resilient, which sends to it all the same.",
-		Parts: []string{"nexthops"}, Find: nexthopGroups, SameCause: rule.SameSummary,
-		Explains: []string{"gateway-unresolved", "neighbour-failed", "syn-unanswered", "connect-fails"}},
-	{ID: "rule-without-routes", Host: true,
-		About: "A routing rule for some sources or destinations leads to a table that has no routes.",
-		Parts: []string{facts.EveryRoute}, Find: rule.Each(rule.EveryHost, emptyTables)},
-	{ID: "rules-many", Host: true,
-		About: "There are more than 100 routing rules, through which each lookup goes in order.",
-		Parts: []string{"routes"}, Find: rule.Each(rule.EveryHost, manyRules)},
+	{ID: cause.ReturnRouteMissing.Code, Host: true, Parts: []string{facts.EveryRoute, "sockets"}, Find: returnRoutes,
+		Explains: cause.Codes(cause.NoRoute, cause.BlackholeRoute, cause.LooseRPFilter),
+		AtPeers:  []string{"syn-unanswered"}},
+	{ID: cause.NexthopDead.Code, Host: true, Parts: []string{"nexthops"}, Find: nexthopGroups,
+		Explains: append(cause.Codes(cause.GatewayUnresolved, cause.NeighbourFailed, cause.ConnectFails),
+			"syn-unanswered")},
+	{ID: cause.RuleWithoutRoutes.Code, Host: true, Parts: []string{facts.EveryRoute},
+		Find: rule.Each(rule.EveryHost, emptyTables)},
+	{ID: cause.RulesMany.Code, Host: true, Parts: []string{"routes"}, Find: rule.Each(rule.EveryHost, manyRules)},
 }
 
 func returnRoutes(f facts.Trial) (findings []record.Finding) {
@@ -46,27 +41,23 @@ func returnRoutes(f facts.Trial) (findings []record.Finding) {
 					continue
 				}
 				r, found := other.Back(local.Addr().Unmap())
-				row, fix := "its routes have none for "+local.Addr().String(),
-					fmt.Sprintf("ip route add %s via GATEWAY", local.Addr())
-				var places []string
-				if found {
-					row, places = "its route: "+r.Text, []string{"route " + r.To}
-					fix = "ip route del " + r.Text + ", if all that it discards is to be reached; or " + fix
-				}
 				if found && !facts.IsDiscard(r) {
 					continue
 				}
-				findings = append(findings, record.Finding{
-					Host: other.Name, Places: facts.OnePlace(append(places, "from "+local.Addr().Unmap().String())...),
-					Confidence: record.Certain,
-					Summary: fmt.Sprintf(
-						"%s has no route back to %s: what %s sends arrives, and the answers do not leave", other.Name,
-						local.Addr(), h.Name),
-					Evidence: []string{fmt.Sprintf("%s waits for an answer: %s to %s, SYN-SENT, sent again %d times",
-						h.Name, c.Local, c.Remote, c.Info.Retransmits), row},
-					Fix:       said.On(other.Name, false, fix+"; to confirm: ip route get "+local.Addr().String()),
-					Reference: "RFC 1812, section 5.2; ip-route(8)",
-				})
+				finding := facts.Found(cause.ReturnRouteMissing, other, record.Certain,
+					cause.Back{To: local.Addr(), Host: h.Name}).With(h.Name,
+					fact.Waiting{Local: c.Local, Remote: c.Remote, Again: int(c.Info.Retransmits)})
+				var places []record.Touch
+				advice := hint.AddRoute{To: local.Addr()}
+				if found {
+					finding.With(other.Name, facts.Route(r, fact.WayBack))
+					places, advice.Discard = facts.To(r), r.Text
+				} else {
+					finding.With(other.Name, fact.Routeless{To: local.Addr()})
+				}
+				back := local.Addr().Unmap()
+				findings = append(findings, *finding.Fixed(record.Advice(other.Name, advice)).
+					At(append(places, record.Touch{Back: netip.PrefixFrom(back, back.BitLen())})...))
 			}
 		}
 	}
@@ -83,20 +74,16 @@ func emptyTables(_ facts.Trial, h *facts.Host) *record.Finding {
 	for _, r := range h.Reading.Snapshot.Routes {
 		filled[r.Table] = true
 	}
-	var rows []string
+	finding := facts.Found(cause.RuleWithoutRoutes, h, record.Likely, cause.None{})
 	for _, r := range h.Reading.Snapshot.Rules {
-		if !filled[r.Table] && !r.Other && r.From+r.To != "" && len(rows) < 6 {
-			rows = append(rows, strings.Join(strings.Fields(fmt.Sprintf("%d: from %s %s lookup %d", r.Priority, r.From,
-				r.To, r.Table)), " ")+", which has no routes")
+		if !filled[r.Table] && !r.Other && r.From+r.To != "" && len(finding.Facts) < 6 {
+			finding.With(h.Name, fact.Rule{Priority: r.Priority, From: r.From, To: r.To, Table: r.Table})
 		}
 	}
-	if len(rows) == 0 {
+	if finding.Facts == nil {
 		return nil
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Likely,
-		Summary: "routing rules have no effect: their tables are empty", Evidence: rows, Reference: "ip-rule(8)",
-		Fix: said.On(h.Name, h.Alone,
-			"ip route add … table N with the routes that are missing (they go with their interface when it is set down), or ip rule del")}
+	return finding
 }
 
 func manyRules(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -105,9 +92,5 @@ func manyRules(_ facts.Trial, h *facts.Host) *record.Finding {
 	if n <= many {
 		return nil
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Possible,
-		Summary:   "there are many routing rules, and each lookup that is not cached goes through them in order",
-		Reference: "ip-rule(8)",
-		Evidence:  []string{fmt.Sprintf("%d rules", n)},
-		Fix:       said.On(h.Name, h.Alone, "fewer rules with longer tables, or a VRF for each group")}
+	return facts.Found(cause.RulesMany, h, record.Possible, cause.None{}).With(h.Name, fact.Rules{Count: n})
 }

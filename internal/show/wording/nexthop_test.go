@@ -1,4 +1,4 @@
-package route_test
+package wording
 
 import (
 	"strings"
@@ -55,7 +55,7 @@ func TestNexthopGroups(t *testing.T) {
 			{ID: 10, Group: []record.NexthopMember{{ID: 1, Weight: 1}, {ID: 2, Weight: 3}}}}
 		test.change(&s)
 		var found []record.Finding
-		for _, f := range diagnose.Hosts([]record.HostSnapshot{s}).Findings {
+		for _, f := range Findings(diagnose.Hosts([]record.HostSnapshot{s}).Findings, true) {
 			if f.ID == "nexthop-dead" {
 				found = append(found, f)
 			}
