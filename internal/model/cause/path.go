@@ -4,7 +4,8 @@ import "net/netip"
 
 // Causes of what lies between hosts.
 var (
-	PathMTU = one[Narrow]("path-mtu")
+	Unreachable = each[Cut]("unreachable")
+	PathMTU     = one[Narrow]("path-mtu")
 
 	ResolverDead      = each[Resolver]("resolver-dead")
 	ResolverSlow      = each[Server]("resolver-slow")
@@ -17,6 +18,26 @@ var (
 	SwitchDiscards = each[PortObject]("switch-discards")
 	SwitchErrors   = each[PortObject]("switch-errors")
 	LostAtHop      = each[SwitchHop]("lost-at-hop")
+)
+
+// Cut is why a host does not reach another one.
+type Cut struct {
+	Why       string     `json:"why,omitempty"` // such as NotForwarding; empty: it is not known
+	Address   netip.Addr `json:"address,omitzero"`
+	Other     string     `json:"other,omitempty"`     // host that is not reached
+	Interface string     `json:"interface,omitempty"` // that is down, or may answer for Address by arp_ignore
+	Out       string     `json:"out,omitempty"`       // interface that may by arp_filter
+}
+
+// Reasons for a Cut.
+const (
+	NotForwarding = "not-forwarding" // by a host that is used as a router
+	NoWayThere    = "no-route"       // to Address of Other
+	NoWayBack     = "no-route-back"  // from the host, to Address of Other
+	WrongMAC      = "wrong-mac"      // by which the host sends to Address
+	IsDown        = "interface-down"
+	NoneAnswers   = "arp-ignored"  // for Address
+	NoneMay       = "arp-filtered" // answer for Address
 )
 
 // Narrow is where packets are too long for a path.

@@ -1,26 +1,24 @@
 package path
 
 import (
-	"fmt"
 	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
 
-	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
+	"linerate/internal/model/hint"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
-const unreachableReference = "Linux Documentation/networking/ip-sysctl.rst (arp_ignore, arp_filter, ip_forward); ip-neighbour(8), ip-route(8)"
-
 // Unreachable is the rule for flows that could not connect for none of the reasons that others name.
-var Unreachable = rule.Rule{ID: "unreachable", SameCause: rule.SameSummary, After: unreachable}
+var Unreachable = rule.Rule{ID: cause.Unreachable.Code, After: unreachable}
 
 // unreachable: flows that could not connect, for a reason that no other rule
 // has named. It follows the opener's packets: its route, its neighbour, the
@@ -37,36 +35,25 @@ func unreachable(f facts.Trial, named []record.Finding, stops func(id string) bo
 			explained(named, stops, fl.ID, opener, acceptor) {
 			continue
 		}
-		what := fmt.Sprintf("flow %s: %s does not reach %s of %s", fl.ID, opener.Name, target, acceptor.Name)
-		if !target.IsValid() {
-			what = fmt.Sprintf("flow %s: %s does not reach %s", fl.ID, opener.Name, acceptor.Name)
+		finding := (&record.Finding{ID: cause.Unreachable.Code, Confidence: record.Likely}).
+			With(opener.Name, fact.Unreached{Flow: fl.ID, Other: acceptor.Name, Address: target, Error: fl.Error})
+		if stopped(f, finding, opener, acceptor, mine, target); finding.Host == "" {
+			finding.Host, finding.Confidence, finding.Args = opener.Name, record.Possible,
+				cause.Cut{Other: acceptor.Name}
 		}
-		if fl.Error != "" {
-			what += ": " + fl.Error
-		}
-		finding := stopped(f, opener, acceptor, mine, target)
-		finding.Confidence, finding.Reference = record.Likely, unreachableReference
-		if finding.Host == "" {
-			finding.Host, finding.Confidence = opener.Name, record.Possible
-			finding.Summary = fmt.Sprintf("%s does not reach %s; the records do not show why", opener.Name,
-				acceptor.Name)
-		}
-		finding.Evidence = append([]string{what}, finding.Evidence...)
 		i := slices.IndexFunc(findings, func(o record.Finding) bool { return o.Host == finding.Host })
 		if i < 0 {
-			findings = append(findings, finding)
+			findings = append(findings, *finding)
 			continue
 		}
-		if rule.Rank(finding.Confidence) < rule.Rank(findings[i].Confidence) {
-			findings[i], finding = finding, findings[i]
+		more := *finding
+		if rule.Rank(more.Confidence) < rule.Rank(findings[i].Confidence) {
+			findings[i], more = more, findings[i]
 		}
-		findings[i].Evidence = facts.Union(findings[i].Evidence, finding.Evidence...)
-		findings[i].Fix = facts.Union(findings[i].Fix, finding.Fix...)
-		for _, s := range finding.Settings {
-			if !slices.ContainsFunc(findings[i].Settings, func(o setting.Setting) bool {
-				return reflect.DeepEqual(o, s)
-			}) {
-				findings[i].Settings = append(findings[i].Settings, s)
+		findings[i].Facts = record.Distinct(append(findings[i].Facts, more.Facts...))
+		for _, s := range more.Steps {
+			if !slices.ContainsFunc(findings[i].Steps, func(o record.Step) bool { return reflect.DeepEqual(o, s) }) {
+				findings[i].Fixed(s)
 			}
 		}
 	}
@@ -86,64 +73,62 @@ func explained(named []record.Finding, stops func(id string) bool, flow string, 
 	})
 }
 
-// stopped follows the opener's packets to where they cannot go on. The finding has no
-// Host where the records do not show that, and no Confidence and Reference.
-func stopped(f facts.Trial, opener, acceptor *facts.Host, mine, target netip.Addr) record.Finding {
-	var seen []string
+// at makes a cut a host's.
+func at(found *record.Finding, h *facts.Host, why cause.Cut) *record.Finding {
+	found.Host, found.Args = h.Name, why
+	return found
+}
+
+// stopped follows the opener's packets to where they cannot go on, and adds what it finds. The
+// finding has no Host afterwards where the records do not show that.
+func stopped(f facts.Trial, found *record.Finding, opener, acceptor *facts.Host, mine, target netip.Addr) {
 	for _, l := range opener.Reading.Snapshot.Lookups {
 		if l.Destination != target.String() || mine.IsValid() && l.Source != mine.String() {
 			continue
 		}
 		if l.Error != "" {
-			return noRoute(opener, fmt.Sprintf("to %s of %s", target, acceptor.Name), nil, l)
+			found.Facts = found.Facts[:1]
+			noRoute(found, opener, cause.Cut{Why: cause.NoWayThere, Address: target, Other: acceptor.Name}, l)
+			return
 		}
-		egress, next := fmt.Sprintf("%s sends by %s (route lookup)", opener.Name, l.Interface), target
+		next := target
 		if l.Gateway != "" {
-			egress, next = fmt.Sprintf("%s sends by %s to the router %s (route lookup)", opener.Name, l.Interface,
-				l.Gateway), facts.Parse(l.Gateway)
+			next = facts.Parse(l.Gateway)
 		}
-		seen = facts.Union(seen, egress)
-		if found := unanswering(f, opener, l.Interface, next); len(found.Evidence) > 0 {
-			found.Evidence = append(seen, found.Evidence...)
-			return found
+		found.With(opener.Name, fact.SendsBy{Interface: l.Interface, Router: l.Gateway})
+		found.Facts = record.Distinct(found.Facts)
+		if unanswering(f, found, opener, l.Interface, next) {
+			return
 		}
 		for _, router := range f.Hosts {
 			if l.Gateway != "" && router.Holder(next) != nil && next.Is4() &&
 				strings.TrimSpace(router.Reading.Snapshot.Sysctls["net.ipv4.ip_forward"]) == "0" {
-				return record.Finding{
-					Host: router.Name, Summary: fmt.Sprintf("%s is used as a router, but does not forward",
-						router.Name),
-					Evidence: append(seen, router.Name+": net.ipv4.ip_forward=0"),
-					Fix:      fix.Commands(router, fix.Set(router, "net.ipv4.ip_forward", "1")),
-					Settings: fix.Set(router, "net.ipv4.ip_forward", "1"),
-				}
+				at(found, router, cause.Cut{Why: cause.NotForwarding}).With(router.Name, fact.NotForwarding{}).
+					Fixed(fix.Parameter(router, "net.ipv4.ip_forward", "1")...)
+				return
 			}
 		}
 	}
 	for _, l := range acceptor.Reading.Snapshot.Lookups {
 		back := facts.Parse(l.Destination)
 		if l.Error != "" && l.Source == target.String() && (back == mine || opener.Holder(back) != nil) {
-			return noRoute(acceptor, fmt.Sprintf("back to %s of %s", back, opener.Name), seen, l)
+			noRoute(found, acceptor, cause.Cut{Why: cause.NoWayBack, Address: back, Other: opener.Name}, l)
+			return
 		}
 	}
-	return record.Finding{Evidence: seen,
-		Fix: []string{fmt.Sprintf("not known: find where on the path from %s packets to %s are dropped",
-			opener.Name, target)}}
+	found.Fixed(record.Advice("", hint.FindDrop{From: opener.Name, To: target}))
 }
 
-// noRoute is the finding of a failed route lookup of a host.
-func noRoute(h *facts.Host, where string, seen []string, l record.RouteLookup) record.Finding {
-	return record.Finding{
-		Host: h.Name, Summary: fmt.Sprintf("%s has no route %s", h.Name, where),
-		Evidence: append(seen, fmt.Sprintf("route lookup on %s: %s", h.Name, l.Error)),
-		Fix:      said.On(h.Name, h.Alone, "add a route to "+l.Destination),
-	}
+// noRoute is a failed route lookup of a host.
+func noRoute(found *record.Finding, h *facts.Host, why cause.Cut, l record.RouteLookup) {
+	at(found, h, why).With(h.Name, fact.NoRoute{Error: l.Error}).
+		Fixed(record.Advice(h.Name, hint.LacksRoute{To: l.Destination}))
 }
 
-// unanswering judges an opener's neighbour entry of the next hop by one of its
-// interfaces. A finding without a host: the entry is wrong, for an unknown reason. An
-// empty one: the entry is right, or there is none.
-func unanswering(f facts.Trial, opener *facts.Host, name string, next netip.Addr) record.Finding {
+// unanswering judges an opener's neighbour entry of the next hop by one of its interfaces. It
+// reports false where the entry is right, or there is none. Where it is wrong for an unknown
+// reason, the finding gets evidence and no host.
+func unanswering(f facts.Trial, found *record.Finding, opener *facts.Host, name string, next netip.Addr) bool {
 	var holder *facts.Host
 	var right *facts.Interface
 	for _, h := range f.Hosts {
@@ -155,105 +140,93 @@ func unanswering(f facts.Trial, opener *facts.Host, name string, next netip.Addr
 		if n.Interface != name {
 			continue
 		}
-		end := opener.Name + "." + name
 		if facts.Resolved(n) {
-			if found := misled(f, opener, n, right); found.Host != "" {
-				return found
+			if misled(f, found, opener, n, right) {
+				return true
 			}
 			continue
 		}
 		if !facts.Failed(n) {
 			continue
 		}
-		entry := fmt.Sprintf("%s is %s on %s: no answer to ARP or neighbour discovery", next, n.State, end)
+		link := opener.Name + "." + name
+		found.With(opener.Name, fact.NoReply{Neighbour: entry(n)})
 		if holder == nil {
-			return record.Finding{Evidence: []string{entry, fmt.Sprintf("no host that was read holds %s", next)},
-				Fix: []string{fmt.Sprintf("see that the holder of %s is up and on the link of %s", next, end)}}
+			found.With("", fact.NoHolder{Address: next}).
+				Fixed(record.Advice("", hint.SeeHolder{Address: next, Link: link}))
+		} else if !silent(found, holder, right, next) {
+			found.Fixed(record.Advice("", hint.SameLink{First: holder.End(right), Second: link}))
 		}
-		found := silent(holder, right, next)
-		if found.Host == "" {
-			found.Fix = []string{fmt.Sprintf(
-				"see that %s is on the same link as %s and lets ARP or neighbour discovery pass",
-				holder.End(right), end)}
-		}
-		found.Evidence = append([]string{entry}, found.Evidence...)
-		return found
+		return true
 	}
-	return record.Finding{}
+	return false
 }
 
-// misled: the entry has a MAC address that is not of the host which holds the
+// entry is an entry of a neighbour table as evidence.
+func entry(n record.Neighbour) fact.Neighbour {
+	return fact.Neighbour{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State}
+}
+
+// misled reports whether an entry has a MAC address that is not of the host which holds the
 // address.
-func misled(f facts.Trial, opener *facts.Host, n record.Neighbour, right *facts.Interface) (found record.Finding) {
+func misled(f facts.Trial, found *record.Finding, opener *facts.Host, n record.Neighbour, right *facts.Interface) bool {
 	if right == nil || right.MAC == "" || strings.EqualFold(n.MAC, right.MAC) {
-		return found
+		return false
 	}
-	whose := "no interface that is known"
+	whose := ""
 	for _, h := range f.Hosts {
 		for _, p := range h.Interfaces {
 			if strings.EqualFold(p.MAC, n.MAC) {
 				if h.Holder(facts.Parse(n.Address)) != nil {
-					return found // another interface of the same host takes it, too
+					return false // another interface of the same host takes it, too
 				}
 				whose = h.End(p)
 			}
 		}
 	}
-	forget := hostconfig.Command("ip", "neigh", "del", n.Address, "dev", n.Interface)
-	how := said.On(opener.Name, opener.Alone, forget)
-	var settings []setting.Setting
+	address := facts.Parse(n.Address)
+	at(found, opener, cause.Cut{Why: cause.WrongMAC, Address: address}).
+		With(opener.Name, fact.MisledBy{Neighbour: entry(n), Whose: whose, Right: right.MAC})
 	if n.State == "PERMANENT" {
-		settings = []setting.Setting{{Host: opener.Name, Neighbour: &setting.Neighbour{Interface: n.Interface,
-			Address: facts.Parse(n.Address), LLAddr: right.MAC}}}
-		how = append(fix.Commands(opener, settings), "or, instead: "+how[0])
+		found.Fixed(record.Settings(setting.Setting{Host: opener.Name, Neighbour: &setting.Neighbour{
+			Interface: n.Interface, Address: address, LLAddr: right.MAC}})...)
 	}
-	return record.Finding{
-		Host: opener.Name, Summary: fmt.Sprintf("%s sends packets for %s to a wrong MAC address", opener.Name,
-			n.Address),
-		Evidence: []string{fmt.Sprintf("%s holds %s at %s (%s), which belongs to %s; the address is at %s", opener.Name,
-			n.Address, n.MAC, n.State, whose, right.MAC)},
-		Fix: how, Settings: settings,
-	}
+	found.Fixed(record.Step{Host: opener.Name, Instead: n.State == "PERMANENT",
+		Command: []string{"ip", "neigh", "del", n.Address, "dev", n.Interface}})
+	return true
 }
 
-// silent looks for what keeps a host from answering for an address of its own.
-func silent(h *facts.Host, p *facts.Interface, addr netip.Addr) (found record.Finding) {
+// silent looks for what keeps a host from answering for an address of its own, and reports whether
+// it found that.
+func silent(found *record.Finding, h *facts.Host, p *facts.Interface, addr netip.Addr) bool {
 	if !p.Up {
 		up := true
-		settings := []setting.Setting{{Host: h.Name, Link: &setting.Link{Interface: p.Name, Up: &up}}}
-		return record.Finding{
-			Host: h.Name, Summary: fmt.Sprintf("%s is down", h.End(p)),
-			Evidence: []string{h.End(p) + " holds the address, and is down"},
-			Fix:      fix.Commands(h, settings), Settings: settings,
-		}
+		at(found, h, cause.Cut{Why: cause.IsDown, Interface: p.Name}).
+			With(h.Name, fact.HolderDown{Interface: p.Name}).
+			Fixed(record.Settings(setting.Setting{Host: h.Name, Link: &setting.Link{Interface: p.Name, Up: &up}})...)
+		return true
 	}
 	if !addr.Is4() {
-		return found
+		return false
 	}
 	ignore := h.Effective("arp_ignore", p)
 	if ignore >= 8 {
-		found = record.Finding{Host: h.Name, Summary: fmt.Sprintf("%s answers no ARP request for %s", h.Name, addr),
-			Evidence: []string{said.Setting(h, "arp_ignore", p)}}
+		at(found, h, cause.Cut{Why: cause.NoneAnswers, Address: addr}).With(h.Name, h.Scoped("arp_ignore", p)...)
 		for _, scope := range h.Scopes("arp_ignore", ignore) {
-			found.Settings = append(found.Settings, fix.Set(h, "net.ipv4.conf."+scope+".arp_ignore", "1")...)
+			found.Fixed(fix.Parameter(h, "net.ipv4.conf."+scope+".arp_ignore", "1")...)
 		}
-		found.Fix = fix.Commands(h, found.Settings)
-		return found
+		return true
 	}
 	if !facts.OwnOnly(ignore) || h.Effective("arp_filter", p) < 1 || len(h.Scopes("arp_filter", 1)) == 0 {
-		return found
+		return false
 	}
 	list := slices.DeleteFunc(h.Asymmetries(), func(a facts.Asymmetry) bool { return a.Source != addr })
 	if len(list) == 0 {
-		return found
+		return false
 	}
-	return record.Finding{
-		Host: h.Name,
-		Summary: fmt.Sprintf(
-			"%s answers ARP for %s from no interface: arp_ignore allows it only to %s, and arp_filter only to %s",
-			h.Name, addr, p.Name, list[0].Out.Name),
-		Evidence: append(said.EgressLines(h, list), said.Setting(h, "arp_filter", p), said.Setting(h, "arp_ignore", p)),
-		Fix:      append(fix.Commands(h, fix.RouteBySource(h, list)), fix.Instead(h, fix.FilterOff(h))...),
-		Settings: fix.RouteBySource(h, list),
-	}
+	at(found, h, cause.Cut{Why: cause.NoneMay, Address: addr, Interface: p.Name, Out: list[0].Out.Name}).
+		With(h.Name, facts.Leaving(list)...).With(h.Name, h.Scoped("arp_filter", p)...).
+		With(h.Name, h.Scoped("arp_ignore", p)...).Fixed(record.Settings(fix.RouteBySource(h, list)...)...).
+		Fixed(fix.Without(fix.FilterOff(h))...)
+	return true
 }

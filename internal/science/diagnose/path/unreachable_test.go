@@ -2,11 +2,16 @@ package path_test
 
 import (
 	"net/netip"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
+	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
+	"linerate/internal/model/hint"
 	"linerate/internal/model/record"
+	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
 
 	"linerate/internal/science/diagnose"
@@ -15,18 +20,28 @@ import (
 )
 
 func TestUnreachable(t *testing.T) {
+	server := netip.MustParseAddr("192.168.1.16")
+	parameter := func(key, value string) record.Step {
+		return record.Settings(setting.Setting{Host: "server", Sysctl: []setting.Sysctl{{Key: key, Value: value}}})[0]
+	}
 	for _, test := range []struct {
-		name          string
-		doctor        func(*record.Trial)
-		want          string
-		evidence, fix string
+		name   string
+		doctor func(*record.Trial)
+		want   string
+		cut    cause.Cut
+		host   string // of evidence
+		is     any
+		step   record.Step
 	}{
-		{"nothing to see", func(*record.Trial) {}, "unreachable client1 possible",
-			"flow f2: client1 does not reach 192.168.1.16 of server: connect: no route to host", "not known"},
+		{"nothing to see", func(*record.Trial) {}, "unreachable client1 possible", cause.Cut{Other: "server"}, "client1",
+			fact.Unreached{Flow: "f2", Other: "server", Address: server, Error: "connect: no route to host"},
+			record.Advice("", hint.FindDrop{From: "client1", To: server})},
 		{"no interface may answer", func(tr *record.Trial) {
 			diagnosetest.Neighbour(tr, "", "FAILED")
 			tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_ignore"] = "8"
-		}, "unreachable server likely", "192.168.1.16 is FAILED on client1.eth0", "net.ipv4.conf.all.arp_ignore=1"},
+		}, "unreachable server likely", cause.Cut{Why: cause.NoneAnswers, Address: server}, "client1",
+			fact.NoReply{Neighbour: fact.Neighbour{Address: "192.168.1.16", Interface: "eth0", State: "FAILED"}},
+			parameter("net.ipv4.conf.all.arp_ignore", "1")},
 		{"each interface leaves the answer to the other", func(tr *record.Trial) {
 			diagnosetest.Neighbour(tr, "", "INCOMPLETE")
 			tr.Hosts[0].Snapshot.Sysctls["net.ipv4.conf.all.arp_filter"] = "1"
@@ -35,38 +50,45 @@ func TestUnreachable(t *testing.T) {
 					tr.Hosts[0].Snapshot.Lookups[i].Interface = "eth0"
 				}
 			}
-		}, "unreachable server likely", "net.ipv4.conf.all.arp_filter=1",
-			"or, instead of source routing: on server: sysctl -w net.ipv4.conf.all.arp_filter=0"},
+		}, "unreachable server likely", cause.Cut{Why: cause.NoneMay, Address: server, Interface: "eth1", Out: "eth0"},
+			"server", fact.Scoped{Name: "arp_filter", Interface: "eth1", All: 1},
+			record.Step{Host: "server", Instead: true,
+				Command: []string{"sysctl", "-w", "net.ipv4.conf.all.arp_filter=0"}}},
 		{"the interface is down", func(tr *record.Trial) {
 			diagnosetest.Neighbour(tr, "", "FAILED")
 			tr.Hosts[0].Snapshot.Interfaces[1].Up = false
-		}, "unreachable server likely", "server.eth1 holds the address, and is down",
-			"on server: ip link set dev eth1 up"},
+		}, "unreachable server likely", cause.Cut{Why: cause.IsDown, Interface: "eth1"}, "server",
+			fact.HolderDown{Interface: "eth1"}, record.Settings(setting.Setting{Host: "server",
+				Link: &setting.Link{Interface: "eth1", Up: new(true)}})[0]},
 		{"a wrong MAC address, for good", func(tr *record.Trial) {
 			diagnosetest.Neighbour(tr, "02:de:ad:be:ef:01", "PERMANENT")
-		},
-			"unreachable client1 likely", "02:de:ad:be:ef:01 (PERMANENT), which belongs to no interface that is known",
-			"on client1: ip neigh replace 192.168.1.16 lladdr 02:00:00:01:00:02 dev eth0"},
+		}, "unreachable client1 likely", cause.Cut{Why: cause.WrongMAC, Address: server}, "client1",
+			fact.MisledBy{Right: "02:00:00:01:00:02", Neighbour: fact.Neighbour{Address: "192.168.1.16",
+				Interface: "eth0", MAC: "02:de:ad:be:ef:01", State: "PERMANENT"}},
+			record.Settings(setting.Setting{Host: "client1", Neighbour: &setting.Neighbour{Interface: "eth0",
+				Address: server, LLAddr: "02:00:00:01:00:02"}})[0]},
 		{"the MAC address of another interface of that host is none", func(tr *record.Trial) {
 			diagnosetest.Neighbour(tr, "02:00:00:01:00:01", "PERMANENT")
-		},
-			"unreachable client1 possible", "sends by eth0 (route lookup)", "not known"},
+		}, "unreachable client1 possible", cause.Cut{Other: "server"}, "client1", fact.SendsBy{Interface: "eth0"},
+			record.Advice("", hint.FindDrop{From: "client1", To: server})},
 		{"no route", func(tr *record.Trial) {
 			for i, l := range tr.Hosts[1].Snapshot.Lookups {
 				if l.Destination == "192.168.1.16" {
 					tr.Hosts[1].Snapshot.Lookups[i].Error = "network is unreachable"
 				}
 			}
-		}, "unreachable client1 likely", "route lookup on client1: network is unreachable",
-			"on client1: add a route to 192.168.1.16"},
+		}, "unreachable client1 likely", cause.Cut{Why: cause.NoWayThere, Address: server, Other: "server"}, "client1",
+			fact.NoRoute{Error: "network is unreachable"},
+			record.Advice("client1", hint.LacksRoute{To: "192.168.1.16"})},
 		{"no route back", func(tr *record.Trial) {
 			for i, l := range tr.Hosts[0].Snapshot.Lookups {
 				if l.Source == "192.168.1.16" {
 					tr.Hosts[0].Snapshot.Lookups[i].Error = "network is unreachable"
 				}
 			}
-		}, "unreachable server likely", "route lookup on server: network is unreachable",
-			"on server: add a route to 192.168.1.101"},
+		}, "unreachable server likely", cause.Cut{Why: cause.NoWayBack, Address: netip.MustParseAddr("192.168.1.101"),
+			Other: "client1"}, "server", fact.NoRoute{Error: "network is unreachable"},
+			record.Advice("server", hint.LacksRoute{To: "192.168.1.101"})},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			tr := diagnosetest.Cut()
@@ -75,8 +97,11 @@ func TestUnreachable(t *testing.T) {
 			if diagnosetest.Names(list) != test.want {
 				t.Fatalf("found %q, want %q", diagnosetest.Names(list), test.want)
 			}
-			diagnosetest.Contains(t, list[0].Evidence, test.evidence)
-			diagnosetest.Contains(t, list[0].Fix, test.fix)
+			f := list[0]
+			if f.Args != test.cut || !record.Within([]fact.Fact{{Host: test.host, Is: test.is}}, f.Facts) ||
+				!slices.ContainsFunc(f.Steps, func(s record.Step) bool { return reflect.DeepEqual(s, test.step) }) {
+				t.Errorf("%+v", f)
+			}
 		})
 	}
 }
