@@ -299,7 +299,10 @@ func (a *AcceptedFinding) UnmarshalJSON(data []byte) error {
 type Unevaluated struct {
 	Rule string `json:"rule"`
 	Host string `json:"host"`
+	Part string `json:"part"` // that is missing, of the host's snapshot
 	Why  string `json:"why"`
+	// NotPasted: the snapshot is of a pasted text, which does not have the part.
+	NotPasted bool `json:"not_pasted,omitempty"`
 }
 
 // Drop is one counter of packets that were not delivered, or one kind of drops that the kernel

@@ -28,9 +28,6 @@ import (
 	"linerate/internal/science/diagnose/subnet"
 )
 
-// NotPasted ends the reasons of rules for which a pasted text does not have enough.
-const NotPasted = facts.NotPasted
-
 // all are the rules in the order in which a reader should meet their findings.
 var all = rule.NewSet(path.Unreachable, arp.Rules, route.Rules, connection.PortRules, multipath.Rules, nic.CarrierRules,
 	path.SwitchRules, multipath.BondRules,

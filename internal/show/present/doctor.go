@@ -8,7 +8,6 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
-	"linerate/internal/science/diagnose"
 	"linerate/internal/science/diagnose/rule"
 	"linerate/internal/show/document"
 	"linerate/internal/show/evidence"
@@ -118,9 +117,9 @@ func unevaluated(e record.Evaluation) (list []document.Block) {
 	var reasons, pasted []string
 	rules, hosts := map[string][]string{}, map[string][]string{}
 	for _, u := range e.Unevaluated {
-		if part, is := strings.CutSuffix(u.Why, diagnose.NotPasted); is {
+		if u.NotPasted {
 			if !slices.Contains(e.Evaluated, u.Rule) {
-				rules[""], pasted = words.Distinct(rules[""], u.Rule), words.Distinct(pasted, part)
+				rules[""], pasted = words.Distinct(rules[""], u.Rule), words.Distinct(pasted, u.Part)
 			}
 			continue
 		}

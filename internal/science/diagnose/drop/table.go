@@ -19,7 +19,10 @@ import (
 // counted since the boot.
 func Table(now, boot facts.Trial, others []facts.CounterDrop) (list []record.Drop, by []record.DropSource) {
 	for i, h := range now.Hosts {
-		source := record.DropSource{Host: h.Name, By: record.ByCounters, Why: h.Missing(record.ByTracepoint)}
+		source := record.DropSource{Host: h.Name, By: record.ByCounters}
+		if err := h.Missing(record.ByTracepoint); err != nil {
+			source.Why = err.Error()
+		}
 		if k := h.State.KernelDrops; k != nil {
 			source = record.DropSource{Host: h.Name, By: record.ByTracepoint, Unspecified: k.Unspecified, Lost: k.Lost}
 		}

@@ -1,8 +1,10 @@
 package facts
 
 import (
+	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
@@ -49,22 +51,22 @@ func (h *Host) countersKnown() bool {
 	})
 }
 
-// countersUnknown is why there are no driver's counters; empty: there is a NIC whose counters
+// countersUnknown is why there are no driver's counters; nil: there is a NIC whose counters
 // are known, or none at all.
-func (h *Host) countersUnknown() string {
+func (h *Host) countersUnknown() error {
 	var unknown []string
 	for _, n := range h.State.NICs {
 		if record.KnowsCounters(n.Driver) {
-			return ""
+			return nil
 		}
 		if n.Bus != "" && !slices.Contains(unknown, n.Driver) {
 			unknown = append(unknown, n.Driver)
 		}
 	}
 	if len(unknown) == 0 {
-		return ""
+		return nil
 	}
-	return "the names of the counters of " + Join(unknown) + " are not known"
+	return fmt.Errorf("the names of the counters of %s are not known", strings.Join(unknown, ", "))
 }
 
 // CounterDrop says of counters of a host which packets they count.
@@ -121,7 +123,7 @@ func Routeless(h *Host) (a fact.Apart) {
 // IPv4, and has one of IPv6 or no IPv4 address. A host with neither default route and an IPv4
 // address may lack one.
 func (h *Host) onlyIPv6() bool {
-	if h.Missing("interfaces") != "" || h.Missing("routes") != "" {
+	if h.Missing("interfaces") != nil || h.Missing("routes") != nil {
 		return false
 	}
 	routed := func(v4 bool) bool {

@@ -1,7 +1,8 @@
 package facts
 
 import (
-	"cmp"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -9,73 +10,74 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// NotPasted ends the reasons of rules for which a pasted text does not have enough.
-const NotPasted = ": " + notPasted
+// ErrNotPasted: a pasted text does not have the part.
+var ErrNotPasted = errors.New("not in the pasted text")
 
-const notPasted = "not in the pasted text"
-
-// Missing is why a part of a host's snapshot was not read; empty: it was. A part of which
+// Missing is why a part of a host's snapshot was not read; nil: it was. A part of which
 // something was read counts as read.
-func (h *Host) Missing(part string) string {
+func (h *Host) Missing(part string) error {
 	s := h.State
 	if part == EveryRoute {
 		if n := h.Reading.Snapshot.RoutesOmitted; n > 0 {
-			return unit.Plural(n, "route") + " left out of the snapshot"
+			return fmt.Errorf("%s left out of the snapshot", unit.Plural(n, "route"))
 		}
 		part = "routes"
 	}
 	if len(h.Pasted) > 0 {
 		if slices.Contains(h.Pasted, part) || part == DriverCounters && h.countersKnown() {
-			return ""
+			return nil
 		}
-		return notPasted
+		return ErrNotPasted
 	}
 	switch part {
 	case "interfaces", "interface counters", "neighbours", "routes", "qdiscs":
-		return ""
+		return nil
 	case "cpu":
 		if len(h.Reading.Begin.CPU) > 0 || h.Boot {
-			return ""
+			return nil
 		}
 		if h.OverS == 0 {
-			return "there is one reading only"
+			return errors.New("there is one reading only")
 		}
 		return orNotRead(h.Reading.End.Missing, "cpu")
 	case DriverCounters:
-		return cmp.Or(h.Missing("nics"), h.countersUnknown())
+		if err := h.Missing("nics"); err != nil {
+			return err
+		}
+		return h.countersUnknown()
 	case "probe":
 		if len(s.Probes) > 0 {
-			return ""
+			return nil
 		}
-		return "no peer was probed"
+		return errors.New("no peer was probed")
 	case "snmp":
 		if len(h.Reading.End.SNMP) > 0 {
-			return ""
+			return nil
 		}
 		return orNotRead(h.Reading.End.Missing, "snmp")
 	case "softnet":
 		if len(h.Reading.End.Softnet) > 0 {
-			return ""
+			return nil
 		}
 		return orNotRead(h.Reading.End.Missing, "softnet")
 	}
 	i := slices.IndexFunc(s.Parts, func(p record.StatePart) bool { return p.Part == part })
 	if i < 0 {
-		return "not in the snapshot"
+		return errors.New("not in the snapshot")
 	}
 	read := map[string]bool{record.ByTracepoint: s.KernelDrops != nil, "nics": len(s.NICs) > 0,
 		"parameters": len(s.Parameters) > 0, "sockets": s.TCP != nil}
-	if read[part] {
-		return ""
+	if why := s.Parts[i].Missing; why != "" && !read[part] {
+		return errors.New(why)
 	}
-	return s.Parts[i].Missing
+	return nil
 }
 
-func orNotRead(missing []string, part string) string {
+func orNotRead(missing []string, part string) error {
 	for _, line := range missing {
 		if why, is := strings.CutPrefix(line, part+": "); is {
-			return why
+			return errors.New(why)
 		}
 	}
-	return "not read"
+	return errors.New("not read")
 }

@@ -173,7 +173,7 @@ func (h *Host) Back(to netip.Addr) (best record.RouteEntry, found bool) {
 // OtherRoutes: routes hold for some packets that back does not look at, of other tables than main
 // or left out of the snapshot.
 func (h *Host) OtherRoutes() bool {
-	return h.Missing(EveryRoute) != "" || slices.ContainsFunc(h.Reading.Snapshot.Rules, func(r record.RuleEntry) bool {
+	return h.Missing(EveryRoute) != nil || slices.ContainsFunc(h.Reading.Snapshot.Rules, func(r record.RuleEntry) bool {
 		return r.Other || !slices.Contains([]int{MainTable, LocalTable, DefaultTable}, r.Table)
 	})
 }
@@ -239,7 +239,7 @@ func (h *Host) elsewhere(from, to netip.Addr, p *Interface) (out *Interface, is 
 // none: there is no route, or one that discards. Not known: the routes were not read, not
 // all of them, or a rule selects by what is not known here.
 func (h *Host) Egress(from, to netip.Addr) (names []string, known bool) {
-	if len(h.Reading.Snapshot.Routes) == 0 || h.Missing(EveryRoute) != "" {
+	if len(h.Reading.Snapshot.Routes) == 0 || h.Missing(EveryRoute) != nil {
 		return nil, false
 	}
 	rules := slices.Clone(h.Reading.Snapshot.Rules)

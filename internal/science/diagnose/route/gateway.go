@@ -59,7 +59,7 @@ func gatewaysOffLink(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
 		h.EachGateway(func(r record.RouteEntry, gateway netip.Addr, name string) {
 			i := slices.IndexFunc(h.Interfaces, func(p *facts.Interface) bool { return p.Name == name })
-			if i < 0 || gateway.IsLinkLocalUnicast() || h.Missing(facts.EveryRoute) != "" ||
+			if i < 0 || gateway.IsLinkLocalUnicast() || h.Missing(facts.EveryRoute) != nil ||
 				r.Onlink ||
 				slices.ContainsFunc(h.Interfaces[i].Prefixes, func(p netip.Prefix) bool {
 					return p.Contains(gateway)

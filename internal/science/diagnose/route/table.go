@@ -67,7 +67,7 @@ func returnRoutes(f facts.Trial) (findings []record.Finding) {
 // emptyTables leaves out rules for all packets, which a lookup without a route in their table
 // passes: strongSwan has one (220: from all lookup 220) before a tunnel is up.
 func emptyTables(_ facts.Trial, h *facts.Host) *record.Finding {
-	if h.Missing(facts.EveryRoute) != "" {
+	if h.Missing(facts.EveryRoute) != nil {
 		return nil
 	}
 	filled := map[int]bool{facts.MainTable: true, facts.LocalTable: true, facts.DefaultTable: true, 0: true}

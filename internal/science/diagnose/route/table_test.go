@@ -93,7 +93,7 @@ func TestOmittedRoutes(t *testing.T) {
 				t.Errorf("%s, %d routes left out: found %s", id, omitted, diagnosetest.Names(e.Findings))
 			}
 			said := slices.Contains(e.Unevaluated, record.Unevaluated{Rule: id, Host: "x",
-				Why: "every route: 9 routes left out of the snapshot"})
+				Part: facts.EveryRoute, Why: "every route: 9 routes left out of the snapshot"})
 			if said != (omitted > 0 && id != "strict-rp-filter") { // which goes by counters as well
 				t.Errorf("%s, %d routes left out: not evaluated %+v", id, omitted, e.Unevaluated)
 			}

@@ -67,9 +67,7 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 	e.Findings = []record.Finding{}
 	s.evaluate(now, func(*Rule) bool { return true }, func(r *Rule, found []record.Finding) {
 		missing := lacking(*r, now)
-		for _, host := range missing {
-			e.Unevaluated = append(e.Unevaluated, record.Unevaluated{Rule: r.ID, Host: host.name, Why: host.why})
-		}
+		e.Unevaluated = append(e.Unevaluated, missing...)
 		// One host may have what another one lacks of a rule that compares them.
 		if len(missing) < len(now.Hosts) || len(found) > 0 {
 			e.Evaluated = append(e.Evaluated, r.ID)

@@ -1,23 +1,22 @@
 package rule
 
 import (
+	"errors"
+
+	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose/facts"
 )
 
-// lack is a host on which a rule cannot be evaluated, and why.
-type lack struct{ name, why string }
-
-// lacking are the hosts whose snapshots do not have what a rule needs.
-func lacking(r Rule, f facts.Trial) (list []lack) {
+// lacking are the hosts whose snapshots do not have what a rule needs, each with the first part that
+// is missing.
+func lacking(r Rule, f facts.Trial) (list []record.Unevaluated) {
 	for _, h := range f.Hosts {
-		why := ""
 		for _, part := range r.needs() {
-			if missing := h.Missing(part); missing != "" && why == "" {
-				why = part + ": " + missing
+			if err := h.Missing(part); err != nil {
+				list = append(list, record.Unevaluated{Rule: r.ID, Host: h.Name, Part: part,
+					NotPasted: errors.Is(err, facts.ErrNotPasted), Why: part + ": " + err.Error()})
+				break
 			}
-		}
-		if why != "" {
-			list = append(list, lack{h.Name, why})
 		}
 	}
 	return list
