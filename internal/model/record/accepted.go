@@ -10,42 +10,41 @@ import (
 	"unicode/utf8"
 )
 
-// AcceptedSchema is the schema of AcceptedRules as a document.
+// AcceptedSchema is the schema name and version of AcceptedRules.
 const AcceptedSchema = "linerate.accepted/v1"
 
-// LargestAccepted bounds AcceptedRules as a document, in bytes.
+// LargestAccepted limits the size of an AcceptedRules document, in bytes.
 const LargestAccepted = 8 << 20
 
-// Bounds of what is accepted: the number of rules, and the bytes of a host's name and of a
-// reason.
+// Limits of AcceptedRules: the number of entries, and the bytes of a host name and of a reason.
 const mostAccepted, longestHost, longestReason = 1000, 255, 500
 
-// AcceptedRules are the findings that the user knows of and accepts, as a document
-// (linerate.accepted/v1).
+// AcceptedRules lists the findings that the user knows of and accepts (schema
+// linerate.accepted/v1).
 type AcceptedRules struct {
 	Schema   string         `json:"schema"`
 	Accepted []AcceptedRule `json:"accepted"`
 }
 
-// AcceptedRule is a rule whose findings are accepted until a date.
+// AcceptedRule accepts the findings of one rule until a date.
 type AcceptedRule struct {
 	Rule string `json:"rule"`
-	// Host is the one whose findings are accepted, as findings name it; empty: of every host.
+	// Host limits the acceptance to one host, by the name that findings have. Empty: all hosts.
 	Host string `json:"host,omitempty"`
-	// Until is the last day on which they are, in time.DateOnly.
+	// Until is the last day of the acceptance, in the format of time.DateOnly.
 	Until   string `json:"until"`
 	Because string `json:"because"`
 }
 
-// Covers reports whether a finding is accepted on a day (time.DateOnly).
+// Covers reports whether f is accepted on day (time.DateOnly).
 func (a AcceptedRule) Covers(f Finding, day string) bool {
 	return a.Rule == f.ID && (a.Host == "" || a.Host == f.Host) && !a.Ended(day)
 }
 
-// Ended reports whether the last day has passed on a day.
+// Ended reports whether the acceptance ended before day (time.DateOnly).
 func (a AcceptedRule) Ended(day string) bool { return a.Until < day }
 
-// Check returns what is wrong with an acceptance.
+// Check returns an error if a field of a is missing, too long, or not a printable line of text.
 func (a AcceptedRule) Check() error {
 	if err := CheckDay(a.Until); err != nil {
 		return fmt.Errorf("until %w", err)
@@ -70,7 +69,7 @@ func (a AcceptedRule) Check() error {
 	return nil
 }
 
-// CheckDay returns an error unless a text is a day, as "2027-01-31".
+// CheckDay returns an error unless text is a date such as "2027-01-31".
 func CheckDay(text string) error {
 	if _, err := time.Parse(time.DateOnly, text); err != nil {
 		return fmt.Errorf("%q: expected a date, such as 2027-01-31", text)
@@ -78,7 +77,8 @@ func CheckDay(text string) error {
 	return nil
 }
 
-// Put adds an acceptance, in place of that of the same rule and host.
+// Put adds a, and replaces the entry with the same rule and host. It returns an error if there are
+// too many entries.
 func (r *AcceptedRules) Put(a AcceptedRule) error {
 	r.Remove(a.Rule, a.Host)
 	if len(r.Accepted) >= mostAccepted {
@@ -88,15 +88,15 @@ func (r *AcceptedRules) Put(a AcceptedRule) error {
 	return nil
 }
 
-// Remove removes the acceptance of a rule on a host, and reports whether there was one. The
-// acceptance of a rule on every host has the host "".
+// Remove removes the entry with this rule and host, and reports whether there was one. An entry for
+// all hosts has the host "".
 func (r *AcceptedRules) Remove(rule, host string) bool {
 	n := len(r.Accepted)
 	r.Accepted = slices.DeleteFunc(r.Accepted, func(a AcceptedRule) bool { return a.Rule == rule && a.Host == host })
 	return len(r.Accepted) < n
 }
 
-// ParseAccepted reads a document of AcceptedRules.
+// ParseAccepted decodes an AcceptedRules document and checks every entry.
 func ParseAccepted(text []byte) (r AcceptedRules, err error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return AcceptedRules{}, fmt.Errorf("expected accepted findings (schema %s): %w", AcceptedSchema, err)

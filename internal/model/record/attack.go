@@ -1,45 +1,46 @@
 package record
 
-// Attack is what a host did to another in the window because the study says so.
+// Attack is hostile traffic that the study has one host send to another during the window.
 type Attack struct {
 	Kind string `json:"kind"`
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Target is the address that was attacked, with its port where the kind has one.
+	// Target is the attacked address, with its port if the kind of attack has one.
 	Target string `json:"target"`
-	// AskedPerS is the study's rate of frames or connections.
+	// AskedPerS is the rate that the study requests, in frames or connections per second.
 	AskedPerS float64 `json:"asked_per_s"`
-	// Connections is how many the study asks for at a time; 0: the kind sends frames.
+	// Connections is the number of concurrent connections that the study requests. 0: this kind of
+	// attack sends frames.
 	Connections int `json:"connections,omitempty"`
 	AttackCounts
 }
 
-// AttackCounts are what was done in the window.
+// AttackCounts are the counters of an attack during the window.
 type AttackCounts struct {
-	// Sent are frames that the interface took, or connections that were opened; SentPerS is the
-	// same per second.
+	// Sent counts frames that the interface accepted, or connections that were opened. SentPerS is
+	// Sent per second.
 	Sent     int64   `json:"sent"`
 	SentPerS float64 `json:"sent_per_s"`
-	// Skipped were due while the sender was held up, and never sent (flow.MaxLate); Refused
-	// are frames for which the interface's queue had no room, or connections that were not
-	// opened: refused, reset, or not answered in time.
+	// Skipped counts frames or connections that were never sent because the sender fell too far
+	// behind the schedule (flow.MaxLate). Refused counts frames for which the interface's queue had
+	// no room, or connections that were not opened: refused, reset, or not answered in time.
 	Skipped int64 `json:"skipped,omitempty"`
 	Refused int64 `json:"refused,omitempty"`
-	// Open are connections that were open at the window's end, and Closed those that the other
-	// end closed in the window.
+	// Open counts connections that were open at the end of the window. Closed counts those that the
+	// other end closed during the window.
 	Open   int64 `json:"open,omitempty"`
 	Closed int64 `json:"closed,omitempty"`
-	// Mode is how frames were handed to the kernel, bpf or af_packet.
+	// Mode is how frames were passed to the kernel: bpf or af_packet.
 	Mode string `json:"mode,omitempty"`
-	// Lateness is how much later than their schedule frames were handed over, once for those of
-	// a call.
+	// Lateness is the delay between the scheduled time and the system call that sent the frames. A
+	// call that sends several frames counts once.
 	Lateness *Distribution `json:"lateness,omitempty"`
-	// Error is why it ended before the window did; empty: it did not.
+	// Error is why the attack ended before the window did. Empty: it ran until the end.
 	Error string `json:"error,omitempty"`
 }
 
-// FallsShort reports that less was sent than the study asks for: less than 98 % of the frames,
-// or of the connections at a time.
+// FallsShort reports whether the host sent less than 98 % of what the study requests, in frames or
+// in concurrent connections.
 func (a Attack) FallsShort() bool {
 	const enough = 0.98
 	if a.Connections > 0 {

@@ -2,69 +2,70 @@ package record
 
 import "slices"
 
-// Conclusion is what follows from a run, as values: package show/answer words it. It
-// holds the figures that its words need, so that a list of runs can be worded without
+// Conclusion is what follows from a run, as values; package show/answer puts it into words. It
+// contains every figure that those words need, so that a list of runs can be shown without loading
 // their documents.
 type Conclusion struct {
-	// Response is what the run is judged by; empty: goodput. Others are its further
+	// Response is the response that the run is judged by. Empty: goodput. Others are its further
 	// responses.
 	Response string   `json:"response,omitempty"`
 	Others   []string `json:"others,omitempty"`
-	// Unit is how people want goodput shown.
+	// Unit is the unit in which goodput is shown.
 	Unit       string  `json:"unit"`
 	Confidence float64 `json:"confidence"`
 	Margin     float64 `json:"margin"`
-	// BothWays: in every trial bulk flows go from one host to another and back at once, so
-	// that goodput is the sum of both directions.
+	// BothWays reports whether every trial has bulk flows in both directions between two hosts at
+	// the same time. Goodput is then the sum of both directions.
 	BothWays bool `json:"both_directions,omitempty"`
-	// Measured is of a measurement; nil: the run is of a study.
+	// Measured describes the flows of a measurement. Nil: the run executes a study.
 	Measured *Measured `json:"measured,omitempty"`
-	// Compared: levels are compared with a baseline; otherwise treatments are measured
+	// Compared reports whether levels are compared with a baseline. False: treatments are shown
 	// side by side.
 	Compared bool `json:"compared"`
-	// Conditions are the combinations of the condition factors' levels, in their order.
+	// Conditions has an entry for each combination of levels of the condition factors, in the order
+	// of the levels.
 	Conditions []ConditionResult `json:"conditions"`
 
-	// At most one of these is set: a run about what hashing makes of equal-cost links,
-	// about other programs' figures, about withdrawn paths, or about a list of settings
-	// (one result for each condition) is answered by that.
+	// At most one of these is set, for runs that answer another question than which level is best:
+	// how hashing places flows on equal-cost links, what other programs report, how long paths are
+	// interrupted, or which settings of a list help (one entry for each condition).
 	Hashing    *HashingResult    `json:"hashing,omitempty"`
 	ToolReport *ToolReportResult `json:"tool_report,omitempty"`
 	Outages    []LevelOutages    `json:"outages,omitempty"`
 	Lists      []*Tune           `json:"lists,omitempty"`
 
-	// Untried are settings of the list that the run could not try.
+	// Untried lists settings that the run could not try.
 	Untried []Untried `json:"untried,omitempty"`
 
-	// Doubts name the checks of linerate's own figures that failed, in DoubtedTrials of
-	// Trials trials.
+	// Doubts names the failed checks of linerate's own figures. DoubtedTrials of Trials trials
+	// failed one.
 	Doubts        []string `json:"doubts,omitempty"`
 	DoubtedTrials int      `json:"doubted_trials,omitempty"`
 	Trials        int      `json:"trials"`
 	Ending        Ending   `json:"ending"`
 
-	// Missed: an event that hits less than this share of all trials can have been missed
-	// (the chance is above 1 − Confidence) by the treatment with the fewest trials,
-	// FewestTrials. 0: nothing was measured.
+	// Missed is the smallest share of trials that an event must affect to be noticed with
+	// probability Confidence in FewestTrials trials, the number of trials of the treatment that has
+	// the fewest. 0: nothing was measured.
 	Missed       float64 `json:"missed,omitempty"`
 	FewestTrials int     `json:"fewest_trials,omitempty"`
-	// Sensitivity is that of the run as it was; nil: it compares nothing, or has too few
-	// blocks.
+	// Sensitivity is the smallest difference that this run can show. Nil: the run compares nothing
+	// or has too few blocks.
 	Sensitivity *Sensitivity `json:"sensitivity,omitempty"`
 }
 
-// Measured is of which flows a measurement is: Streams in each direction, which is that of
-// their data. Latency: a probe sends requests beside them.
+// Measured describes the flows of a measurement: Streams flows in each direction in which data
+// flows. Latency reports whether a probe sends requests beside them.
 type Measured struct {
 	Protocols []string `json:"protocols"`
 	Direction string   `json:"direction"` // write, read or both
 	Streams   int      `json:"streams"`
 	Latency   bool     `json:"latency,omitempty"`
-	Peer      string   `json:"peer,omitempty"` // iperf3: the server is iperf3's; absent: linerate's
+	Peer      string   `json:"peer,omitempty"` // "iperf3" for an iperf3 server; absent for linerate's
 }
 
-// Ending is how a run ended: Run.Status, after Blocks of Planned blocks. Wide is how
-// many estimates are known less narrowly than Until asked for.
+// Ending is how a run ended: its Status after Blocks of Planned blocks. Wide counts the estimates
+// whose interval is still wider than Until.
 type Ending struct {
 	Status  string  `json:"status"`
 	Blocks  int     `json:"blocks"`
@@ -73,52 +74,55 @@ type Ending struct {
 	Until   float64 `json:"until,omitempty"`
 }
 
-// ConditionResult is what is shown side by side: the treatments at one combination of the
-// condition factors' levels. Name is empty where only one was tried.
+// ConditionResult has the treatments at one combination of levels of the condition factors. Name is
+// empty if there is only one combination.
 type ConditionResult struct {
 	Name     string     `json:"name,omitempty"`
-	Baseline *Candidate `json:"baseline,omitempty"` // nil: it was not measured
-	// Candidates are the others, without those that only take a part away from another
-	// level to see what it does there.
+	Baseline *Candidate `json:"baseline,omitempty"` // nil: not measured
+	// Candidates are the other treatments. Levels that only take a part away from another level, to
+	// show what that part does, are left out.
 	Candidates []Candidate `json:"candidates,omitempty"`
-	// PartMayReach: the interval of such a treatment does not show that it misses the limit.
+	// PartMayReach reports whether the interval of a treatment that was left out does not exclude
+	// the limit.
 	PartMayReach bool `json:"part_may_reach,omitempty"`
 }
 
-// Candidate is one treatment as it stands for choosing a fix.
+// Candidate is a treatment from which the answer selects a fix.
 type Candidate struct {
 	Treatment string `json:"treatment"`
-	// Label names the compared levels that differ from the baseline; of the baseline,
-	// its levels.
+	// Label names the compared levels that differ from the baseline. For the baseline it names the
+	// baseline's own levels.
 	Label      string             `json:"label"`
-	Settings   int                `json:"settings"` // changes that it makes
+	Settings   int                `json:"settings"` // number of changes that it makes
 	Goodput    Estimate           `json:"goodput"`
 	LimitBps   float64            `json:"limit_bps"`
-	Limit      Limit              `json:"limit,omitzero"` // as a Treatment's
+	Limit      Limit              `json:"limit,omitzero"` // as in Treatment
 	LimitWhy   string             `json:"limit_why,omitempty"`
 	Responses  []ResponseEstimate `json:"responses,omitempty"`
 	Interfaces *InterfaceUse      `json:"interfaces,omitempty"`
-	Chance     *Chance            `json:"chance,omitempty"` // as the treatment's
-	// Effect is against the baseline; nil: not compared.
+	Chance     *Chance            `json:"chance,omitempty"` // as in Treatment
+	// Effect is relative to the baseline. Nil: not compared.
 	Effect *Effect `json:"effect,omitempty"`
-	Best   bool    `json:"best,omitempty"` // recommended
-	// Reaches: its goodput's interval lies at the limit; a single trial has none. MayReach:
-	// it is no fix, and its interval does not show that it misses the limit.
+	Best   bool    `json:"best,omitempty"` // recommended by the answer
+	// Reaches reports whether the interval of goodput lies at the limit; a single trial has no
+	// interval. MayReach reports whether the interval does not exclude the limit although the
+	// candidate is no fix.
 	Reaches  bool `json:"reaches,omitempty"`
 	MayReach bool `json:"may_reach,omitempty"`
-	// Exceeds: its goodput lies above the limit, which then is not its own, or bytes were
-	// counted that did not arrive.
+	// Exceeds reports whether goodput is above the limit. Either the limit belongs to something
+	// else, or bytes were counted that did not arrive.
 	Exceeds bool `json:"exceeds,omitempty"`
-	// Fix: it reaches the limit, is shown to improve on the baseline, and no other fix
-	// makes only a part of its changes.
+	// Fix reports whether the candidate reaches the limit, is shown to improve on the baseline, and
+	// no other fix makes a subset of its changes.
 	Fix bool `json:"fix,omitempty"`
-	// Lifts: it takes the links' rates away, which the baseline has, and is no fix.
+	// Lifts reports whether the candidate removes the rates of links that the baseline has. It is
+	// then no fix.
 	Lifts bool `json:"lifts,omitempty"`
 }
 
-// InterfaceUse is how many of a host's interfaces carried data in a treatment's trials:
-// at least Least (in LeastTrials of Trials) and at most Most of Of that the flows are meant
-// to use.
+// InterfaceUse is the number of interfaces of a host that carried data in the trials of a
+// treatment: between Least (in LeastTrials of Trials trials) and Most, of the Of interfaces that
+// the flows should use.
 type InterfaceUse struct {
 	Host        string `json:"host"`
 	Least       int    `json:"least"`
@@ -126,74 +130,75 @@ type InterfaceUse struct {
 	Most        int    `json:"most"`
 	Of          int    `json:"of"`
 	Trials      int    `json:"trials"`
-	// Direction is rx or tx where data flows in both directions and that one used fewer.
+	// Direction is rx or tx if data flows in both directions and one of them used fewer interfaces.
 	Direction string `json:"direction,omitempty"`
 }
 
-// HashingResult is what became of flows that a hash placed on equal-cost links.
+// HashingResult is how a hash placed flows on equal-cost links.
 type HashingResult struct {
-	Levels []HashingLevel `json:"levels,omitempty"` // none: nothing is compared
-	// Inside of Cases treatments have a mean inside the band that chance leaves, all
-	// but Outside; in IdleAsExpected a link was idle as often as chance has it.
+	Levels []HashingLevel `json:"levels,omitempty"` // empty: nothing is compared
+	// Of Cases treatments, Inside have a mean within the interval that chance predicts; Outside
+	// names the others. In IdleAsExpected treatments a link was idle as often as chance predicts.
 	Cases          int      `json:"cases"`
 	Inside         int      `json:"inside"`
 	Outside        []string `json:"outside,omitempty"`
 	IdleAsExpected int      `json:"idle_as_expected"`
-	// Full are the trials whose flows were to use every link, as the kernels' route
-	// lookups had said.
+	// Full counts the trials in which, by the kernels' route lookups, the flows should use every
+	// link.
 	Full []FullLinks `json:"full,omitempty"`
-	// Chosen trials have source ports that were chosen to spread the flows, and carried
-	// at least LeastChosen of what their links can.
+	// Chosen counts trials whose source ports were chosen to spread the flows. They carried at
+	// least the share LeastChosen of the capacity of their links.
 	Chosen      int     `json:"chosen_trials,omitempty"`
 	LeastChosen float64 `json:"least_chosen,omitempty"`
-	// Known flows had their link predicted by the kernels' route lookups; Took took it.
+	// Known counts flows whose link the kernels' route lookups predicted. Took counts those that
+	// used the predicted link.
 	Known int `json:"known"`
 	Took  int `json:"took"`
 }
 
-// FullLinks are trials on so many links; Least is the least number of links' worth that
-// one of them carried.
+// FullLinks are the trials over this number of links. Least is the lowest goodput of one of them,
+// as a multiple of what one link can carry.
 type FullLinks struct {
 	Links  int     `json:"links"`
 	Trials int     `json:"trials"`
 	Least  float64 `json:"least"`
 }
 
-// HashingLevel is one compared level over so many links.
+// HashingLevel is one compared level over a number of links.
 type HashingLevel struct {
 	Label string `json:"label"`
 	Links int    `json:"links"`
-	// GoodputBps and LimitBps are with the largest number of flows.
+	// GoodputBps and LimitBps are those with the largest number of flows.
 	GoodputBps float64 `json:"goodput_bps"`
 	LimitBps   float64 `json:"limit_bps"`
-	// Placed are the trials by number of flows, the smallest first, of those that can fill
-	// more than one link. There is at least one.
+	// Placed has the trials by number of flows, in ascending order. Only numbers of flows that can
+	// fill more than one link are in it. It has at least one entry.
 	Placed []PlacedFlows `json:"placed"`
 }
 
-// PlacedFlows are the trials with one number of flows: in OneLink of them all flows shared
-// a link, in Idle some link had none.
+// PlacedFlows are the trials with one number of flows. In OneLink of them all flows shared one
+// link; in Idle of them some link carried no flow.
 type PlacedFlows struct {
 	Flows   int `json:"flows"`
 	Trials  int `json:"trials"`
 	OneLink int `json:"one_link"`
 	Idle    int `json:"idle"`
-	// ByChance: theory leaves the number of used links to chance (Trial.Chance). Excess: a
-	// link was idle more often than chance has it in 999 of 1000 runs.
+	// ByChance reports whether chance decides how many links are used (Trial.Chance). Excess
+	// reports whether a link was idle more often than in 999 of 1000 runs by chance.
 	ByChance bool `json:"by_chance,omitempty"`
 	Excess   bool `json:"excess,omitempty"`
-	// Filled: the intervals of goodput are at the limit.
+	// Filled reports whether the intervals of goodput are at the limit.
 	Filled bool `json:"filled,omitempty"`
 }
 
-// OneLink reports whether all flows share a link, whatever their number: they did in every
-// trial, and nothing was left to chance.
+// OneLink reports whether all flows share one link regardless of their number: they did so in every
+// trial, and not by chance.
 func (l HashingLevel) OneLink() bool {
 	return !slices.ContainsFunc(l.Placed, func(p PlacedFlows) bool { return p.ByChance || p.OneLink < p.Trials })
 }
 
-// AllFrom are the numbers of flows from which on every link is used: it was in every trial,
-// and nothing was left to chance. Empty: there is none.
+// AllFrom returns the numbers of flows from which on every link is used in every trial, and not by
+// chance. Empty: there is none.
 func (l HashingLevel) AllFrom() []PlacedFlows {
 	from := len(l.Placed)
 	for from > 0 && l.Placed[from-1].Idle == 0 && !l.Placed[from-1].ByChance {
@@ -202,40 +207,44 @@ func (l HashingLevel) AllFrom() []PlacedFlows {
 	return l.Placed[from:]
 }
 
-// ToolReportResult is what a factor does to goodput and to what another program reports.
+// ToolReportResult is the effect of a factor on goodput and on the figure that another program
+// reports.
 type ToolReportResult struct {
 	Factor     string        `json:"factor"`
 	Level      string        `json:"level"`
 	GoodputBps float64       `json:"goodput_bps"`
 	LimitBps   float64       `json:"limit_bps"`
 	Report     *ToolReported `json:"report"`
-	// Over is the share by which the report exceeds what was received.
+	// Over is the share by which the reported figure exceeds what was received.
 	Over ResponseEstimate `json:"over"`
-	// Cost is the goodput at Level against the factor's baseline; nil: not asked.
+	// Cost compares the goodput at Level with that at the baseline of the factor. Nil: not
+	// compared.
 	Cost *Effect `json:"cost,omitempty"`
-	// Surplus are the effects on the surplus that lead to this treatment, one a factor;
-	// Elsewhere those of other levels than the treatment's.
+	// Surplus has the effects on the surplus, one for each factor, along which this treatment is
+	// reached from the baseline. Elsewhere has the effects at levels that this treatment does not
+	// have.
 	Surplus   []Effect `json:"surplus,omitempty"`
 	Elsewhere []Effect `json:"elsewhere,omitempty"`
-	// FirstSumBps is the report at the factor's baseline; 0: there is none, as in a run
-	// that was interrupted before.
+	// FirstSumBps is the reported figure at the baseline of the factor. 0: none, as in a run that
+	// was interrupted before.
 	FirstSumBps float64 `json:"first_sum_bps,omitempty"`
-	// Flat: goodput is shown not to rise along the factor by more than the margin. Rises:
-	// the surplus is shown to rise.
+	// Flat reports whether goodput is shown not to rise along the factor by more than the margin.
+	// Rises reports whether the surplus is shown to rise.
 	Flat  bool `json:"flat,omitempty"`
 	Rises bool `json:"rises,omitempty"`
-	// Predicted is the part of the surplus that follows from the kernel's counts, of
-	// PredictedTrials together, with its interval, which a single one has not (both 0).
+	// Predicted is the share of the surplus that follows from the kernel's counters, over
+	// PredictedTrials trials. PredictedLow and PredictedHigh are its interval; both are 0 for a
+	// single trial.
 	Predicted       float64 `json:"predicted,omitempty"`
 	PredictedLow    float64 `json:"predicted_low,omitempty"`
 	PredictedHigh   float64 `json:"predicted_high,omitempty"`
 	PredictedTrials int     `json:"predicted_trials,omitempty"`
-	// Published are the first and last figures of the tables in question.
+	// Published has the first and last figures of each published table that the run is about.
 	Published [][2]float64 `json:"published_bps,omitempty"`
 }
 
-// LevelOutages are the outages with one combination of compared levels (empty: nothing
-// is compared) in one condition.
+// LevelOutages are the outages at one combination of compared levels in one condition. Label is
+// empty if nothing is compared.
 type LevelOutages struct {
 	Label     string    `json:"label,omitempty"`
 	Condition string    `json:"condition,omitempty"`

@@ -6,21 +6,24 @@ import (
 	"strings"
 )
 
-// Contrast is two treatments that a run compares, as the levels that each has. In a
-// contrast of levels they differ in Factor; in one of treatments, Factor is empty.
+// Contrast is a pair of treatments that a run compares, given by their levels. In a contrast of
+// levels the two differ only in Factor. In a contrast of treatments Factor is empty.
 type Contrast struct {
 	Factor      string
 	Base, Level map[string]string
-	// At are the levels of the other factors, or of the conditions; nil: there are none.
+	// At has the levels of the other factors or, in a contrast of treatments, of the condition
+	// factors. Nil: there are none.
 	At map[string]string
 }
 
-// Contrasts lists what a run compares whose treatments have the levels in tried: each
-// level of a compared factor with the factor's baseline level, or with the one that it is
-// against, all other factors equal; and each treatment that differs from the baseline in
-// several factors with the baseline of its conditions. A level that is against another one
-// than the baseline has no contrast of the second kind. In a partial design, which does
-// not have every combination of levels, both sides must have been tried.
+// Contrasts lists the pairs that a run compares. Tried has the levels of each treatment.
+//
+// The first result has, for each level of a compared factor, the comparison with the baseline level
+// of the factor, or with the level named by Level.Against, at equal levels of all other factors.
+// The second has, for each treatment that differs from the baseline in several factors, the
+// comparison with the baseline under the same conditions. A treatment with a level that is compared
+// with something other than the baseline is not in the second result. In a partial design, which
+// lacks some combinations of levels, both sides must have been tried.
 func Contrasts(factors []Factor, tried []map[string]string, partial bool) (levels, treatments []Contrast) {
 	has := map[string]bool{}
 	for _, t := range tried {
@@ -73,8 +76,8 @@ func Contrasts(factors []Factor, tried []map[string]string, partial bool) (level
 	return levels, treatments
 }
 
-// settled lists the combinations of the levels of all factors but one that were tried, in
-// the order of the levels. A combination of no levels is nil.
+// settled lists the tried combinations of levels of all factors except one, in the order of the
+// levels. A combination without levels is nil.
 func settled(factors []Factor, tried []map[string]string, except int) (list []map[string]string) {
 	var rows [][]int // places of levels, by factor
 	for _, t := range tried {
@@ -101,7 +104,7 @@ func settled(factors []Factor, tried []map[string]string, except int) (list []ma
 	return list
 }
 
-// with is a copy of levels with another one.
+// with returns a copy of levels in which factor has the given level.
 func with(levels map[string]string, factor, level string) map[string]string {
 	made := map[string]string{factor: level}
 	for f, l := range levels {
@@ -112,7 +115,7 @@ func with(levels map[string]string, factor, level string) map[string]string {
 	return made
 }
 
-// spelled tells combinations of levels apart.
+// spelled returns a key that is equal for equal combinations of levels.
 func spelled(factors []Factor, levels map[string]string) string {
 	var names []string
 	for _, f := range factors {

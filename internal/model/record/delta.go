@@ -9,7 +9,7 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// InterfaceDelta is what one interface carried between the two edge readings.
+// InterfaceDelta is the traffic of an interface between the readings at the edges of the window.
 type InterfaceDelta struct {
 	Interface            string
 	Seconds              float64 // between the interface's own two readings
@@ -17,10 +17,10 @@ type InterfaceDelta struct {
 	RxPackets, TxPackets float64
 	RxMissed             float64
 	RxLost, TxLost       float64 // packets, dropped or with an error
-	// Counting is how the interface counts. Known: that is known of its driver or kind, and
-	// bytes are with the Ethernet header and without frame check sequences. Otherwise the
-	// refresh interval is what the host's series shows, of a bond at least that of the
-	// members that are known.
+	// Counting describes how the interface counts. Known reports whether that is known for its
+	// driver or kind; bytes then include the Ethernet header and exclude frame check sequences.
+	// Otherwise Counting.RefreshS is the interval seen in the samples of the host; for a bond it is
+	// at least that of the known members.
 	Counting Counting
 	Known    bool
 	// RxDoubt and TxDoubt are by how many bytes the counts of Between may be wrong because the interface was
@@ -28,7 +28,7 @@ type InterfaceDelta struct {
 	RxDoubt, TxDoubt float64
 }
 
-// RxBps and TxBps are rates on the interface, headers included.
+// RxBps and TxBps return rates in bit/s, headers included.
 func (d InterfaceDelta) RxBps() float64 { return d.rate(d.RxBytes) }
 func (d InterfaceDelta) TxBps() float64 { return d.rate(d.TxBytes) }
 
@@ -39,8 +39,8 @@ func (d InterfaceDelta) rate(bytes float64) float64 {
 	return bytes * 8 / d.Seconds
 }
 
-// Deltas lists the interfaces that were there at both edges. A counter that ran
-// backwards (a driver was reloaded) counts as nothing.
+// Deltas lists the interfaces that have readings at both edges. A counter that decreased, because
+// its driver was reloaded, counts as 0.
 func (h HostReading) Deltas() []InterfaceDelta {
 	var list []InterfaceDelta
 	for _, end := range h.End.Interfaces {
@@ -65,7 +65,8 @@ func (h HostReading) Deltas() []InterfaceDelta {
 	return list
 }
 
-// alike is a delta as all interfaces count, with how its own does.
+// alike converts a delta to bytes with Ethernet headers and without frame check sequences, and sets
+// Counting and Known.
 func (h HostReading) alike(d InterfaceDelta) InterfaceDelta {
 	if d.Counting, d.Known = h.Snapshot.counting(d.Interface); !d.Known {
 		d.Counting.RefreshS = max(d.Counting.RefreshS, h.refreshS(d))
@@ -80,11 +81,12 @@ func (h HostReading) alike(d InterfaceDelta) InterfaceDelta {
 	return d
 }
 
-// beyondEdges is by how much a time of Between may be outside of the readings, in ns.
+// beyondEdges is how far the times given to Between may lie outside the readings, in ns.
 const beyondEdges = 50e6
 
-// Between is what an interface carried from one instant to another on the conductor's clock,
-// as the readings and samples around them have it. false: they are not of that time.
+// Between returns the traffic of an interface between two instants on the conductor's clock,
+// interpolated between readings and samples. It returns false if the readings do not cover that
+// time.
 func (h HostReading) Between(name string, from, to int64) (InterfaceDelta, bool) {
 	var at []InterfaceCounters
 	keep := func(list []InterfaceCounters) {
@@ -121,8 +123,8 @@ func (h HostReading) Between(name string, from, to int64) (InterfaceDelta, bool)
 	}), true
 }
 
-// grownTo is the growth of a counter from the first of its readings to an instant, along the
-// line between those around it.
+// grownTo returns the growth of a counter from the first of its readings to an instant, by linear
+// interpolation.
 func grownTo(at []InterfaceCounters, ns int64, counter func(InterfaceCounters) uint64) (sum float64) {
 	for i := 1; i < len(at); i++ {
 		a, b := at[i-1], at[i]
@@ -135,8 +137,8 @@ func grownTo(at []InterfaceCounters, ns int64, counter func(InterfaceCounters) u
 	return sum
 }
 
-// doubtAt is by how much grownTo may be wrong at an instant: by as much as the rate differs between the
-// readings around it and those next to them, for the time to the nearer one.
+// doubtAt returns by how much grownTo may be wrong at an instant: by the difference of the rate between
+// the readings around it and the rates next to them, times the distance to the nearer reading.
 func doubtAt(at []InterfaceCounters, ns int64, counter func(InterfaceCounters) uint64) (doubt float64) {
 	rate := func(i int) float64 { // per ns, between the readings before i and at i
 		return Grown(counter(at[i-1]), counter(at[i])) / float64(at[i].AtNs-at[i-1].AtNs)
@@ -154,7 +156,7 @@ func doubtAt(at []InterfaceCounters, ns int64, counter func(InterfaceCounters) u
 	return doubt
 }
 
-// Grown is the growth of a counter between two readings; 0: it ran backwards.
+// Grown returns the growth of a counter between two readings, or 0 if it decreased.
 func Grown(begin, end uint64) float64 {
 	if end < begin {
 		return 0
@@ -162,14 +164,14 @@ func Grown(begin, end uint64) float64 {
 	return float64(end - begin)
 }
 
-// Key is what tells a qdisc from the others of its host: all but its counts. The parent is
-// part of it, as the kernel gives no handle to the qdiscs that it makes itself: the children of
-// mq, one for each transmit queue, are of one kind and all have handle 0:.
+// Key returns the fields that identify a qdisc on its host, without its counters. The parent is one
+// of them because the kernel gives no handle to qdiscs that it creates itself: the children of mq,
+// one for each transmit queue, have the same kind and the handle 0:.
 func (q QdiscCounters) Key() QdiscCounters {
 	return QdiscCounters{Interface: q.Interface, Kind: q.Kind, Handle: q.Handle, Parent: q.Parent}
 }
 
-// AtBegin is what a qdisc had counted at the first reading; false: it was not there.
+// AtBegin returns the counters of q at the first reading. It returns false if q did not exist then.
 func (h HostReading) AtBegin(q QdiscCounters) (QdiscCounters, bool) {
 	for _, b := range h.Begin.Qdiscs {
 		if b.Key() == q.Key() {
@@ -179,12 +181,12 @@ func (h HostReading) AtBegin(q QdiscCounters) (QdiscCounters, bool) {
 	return QdiscCounters{}, false
 }
 
-// SNMPDelta is the growth of one counter of /proc/net/snmp or netstat.
+// SNMPDelta returns the growth of a counter of /proc/net/snmp or /proc/net/netstat.
 func (h HostReading) SNMPDelta(name string) int64 {
 	return h.End.SNMP[name] - h.Begin.SNMP[name]
 }
 
-// Unconnected is how many flows of the trial have no connection.
+// Unconnected counts the flows of the trial that have no connection.
 func (t *Trial) Unconnected() (n int) {
 	for _, f := range t.Flows {
 		if !f.Connected {
@@ -194,7 +196,7 @@ func (t *Trial) Unconnected() (n int) {
 	return n
 }
 
-// Reading finds a host's reading.
+// Reading returns the reading of a host.
 func (t Trial) Reading(host string) (HostReading, bool) {
 	for _, h := range t.Hosts {
 		if h.Host == host {
@@ -204,8 +206,8 @@ func (t Trial) Reading(host string) (HostReading, bool) {
 	return HostReading{}, false
 }
 
-// SourceAddr and DestinationAddr are the flow's addresses without the
-// ports; invalid when the record has none, as for a flow that never connected.
+// SourceAddr and DestinationAddr return the addresses of the flow without the ports. They are
+// invalid if the record has none, as for a flow that never connected.
 func (f Flow) SourceAddr() netip.Addr      { return addrOf(f.Source) }
 func (f Flow) DestinationAddr() netip.Addr { return addrOf(f.Destination) }
 
@@ -217,9 +219,9 @@ func addrOf(text string) netip.Addr {
 	return alone.Unmap()
 }
 
-// BinEnds are the instants at which a flow's bins end, in seconds since the window began: those of
-// the samples that count it, of its receiver or else of its sender. Sampled is false if there are
-// none; then they are evenly spread.
+// BinEnds returns the ends of the flow's bins, in seconds since the beginning of the window. They
+// are the times of the samples of the receiver or, without these, of the sender. Sampled is false
+// if neither has samples; the ends are then evenly spaced.
 func (t Trial) BinEnds(f Flow) (ends []float64, sampled bool) {
 	for _, host := range []string{f.To, f.From} {
 		h, ok := t.Reading(host)
@@ -255,7 +257,7 @@ func (t Trial) BinEnds(f Flow) (ends []float64, sampled bool) {
 	return ends, false
 }
 
-// Over is the topology that the trial was made over: its own, or the run's.
+// Over returns the topology of the trial: its own if it has one, otherwise the run's.
 func (t Trial) Over(run *topology.Topology) *topology.Topology {
 	if t.Topology != nil {
 		return t.Topology

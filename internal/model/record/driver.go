@@ -2,22 +2,22 @@ package record
 
 import "slices"
 
-// Counting is how a driver counts what an interface carries.
+// Counting describes how a driver counts the traffic of an interface.
 type Counting struct {
-	// FCS: the bytes of a frame include its frame check sequence, 4 bytes that are in no
-	// packet that the kernel sees.
+	// FCS reports whether bytes include the frame check sequence: 4 bytes of each frame that are in
+	// no packet that the kernel sees.
 	FCS bool
-	// Headerless: received bytes are without the Ethernet header, which the kernel had taken
-	// off when it counted them; sent ones have it.
+	// Headerless reports whether received bytes exclude the Ethernet header, because the kernel
+	// removes it before it counts. Sent bytes include it.
 	Headerless bool
-	// RefreshS is how many seconds apart the driver gets the counters from the hardware;
-	// 0: it counts itself, or asks the hardware at each reading.
+	// RefreshS is the interval at which the driver reads the counters from the hardware, in
+	// seconds. 0: the driver counts by itself, or reads the hardware at each request.
 	RefreshS float64
-	// Source is the place in the kernel's sources that says so.
+	// Source is the place in the kernel source that shows this.
 	Source string
 }
 
-// countings are of drivers by their name (ethtool -i).
+// countings has an entry for each driver, by the name that ethtool -i prints.
 var countings = map[string]Counting{
 	"bnxt_en": {RefreshS: 1,
 		Source: "broadcom/bnxt/bnxt.h: BNXT_DEF_STATS_COAL_TICKS, the interval at which the NIC writes its counters"},
@@ -34,27 +34,27 @@ var countings = map[string]Counting{
 		Source: "vmxnet3/vmxnet3_ethtool.c: vmxnet3_get_stats64 has the device write its counters (VMXNET3_CMD_GET_STATS), which have no CRC"},
 }
 
-// kindsCounting are of interfaces that are no hardware, by their kind (ip -d link); those of
-// other kinds count whole frames.
+// kindsCounting has entries for software devices, by the kind that ip -d link prints. Other kinds
+// count whole frames.
 var kindsCounting = map[string]Counting{
 	"bridge": {Headerless: true, Source: "net/bridge/br_input.c: br_pass_frame_up adds skb->len after eth_type_trans"},
 	"team": {Headerless: true,
 		Source: "drivers/net/team/team_core.c: team_handle_frame adds skb->len after eth_type_trans"},
 }
 
-// bondKind is the kind of bonds (drivers/net/bonding).
+// bondKind is the link kind of bonds (drivers/net/bonding).
 const bondKind = "bond"
 
-// headerBytes is the length of Ethernet's header.
+// headerBytes is the length of the Ethernet header.
 const headerBytes = 14
 
-// fcsBytes is the length of Ethernet's frame check sequence.
+// fcsBytes is the length of the Ethernet frame check sequence.
 const fcsBytes = 4
 
-// counting returns how an interface of the host counts. A bond's counters are the sums of its
-// members' (drivers/net/bonding/bond_main.c, bond_get_stats): it counts as they do. With
-// check sequences or without is not known of it if one member's driver is not, or if members
-// differ; RefreshS is then that of the members whose driver is known.
+// counting returns how an interface of the host counts. The counters of a bond are the sums of its
+// members' counters (bond_get_stats in drivers/net/bonding/bond_main.c), so it counts as they do.
+// For a bond, known is false if the driver of a member is unknown or if only some members count
+// frame check sequences; RefreshS is then that of the members whose driver is known.
 func (s Snapshot) counting(name string) (c Counting, known bool) {
 	i := slices.IndexFunc(s.Interfaces, func(i InterfaceSnapshot) bool { return i.Interface == name })
 	if i < 0 {
@@ -78,8 +78,8 @@ func (s Snapshot) counting(name string) (c Counting, known bool) {
 	return c, known
 }
 
-// counting is that of an interface that is no bond. Interfaces that are no hardware are
-// counted by the kernel; the driver of others may be unknown.
+// counting returns how an interface that is no bond counts. The kernel itself counts the traffic of
+// software devices. The driver of other interfaces can be unknown.
 func (i InterfaceSnapshot) counting() (c Counting, known bool) {
 	if c, known = countings[i.Driver]; known {
 		return c, true
@@ -87,13 +87,13 @@ func (i InterfaceSnapshot) counting() (c Counting, known bool) {
 	return kindsCounting[i.Kind], i.Kind != "" && i.Kind != bondKind
 }
 
-// frozenStep is the least that an interface carries on average in each step of the series,
-// so that a counter which stays the same was not refreshed.
+// frozenStep is the traffic in bytes that an interface must carry on average between two samples,
+// so that a counter that stays the same shows that it was not refreshed.
 const frozenStep = 4 * 1514
 
-// refreshS is how many seconds apart the counters of an interface are refreshed, as the
-// series shows where they stay the same in at least half of its steps. 0: at each reading,
-// as far as can be seen.
+// refreshS returns the interval at which the counters of an interface are refreshed, in seconds:
+// the longest time for which they stayed the same, if they did in at least half of the samples. 0:
+// they change at each reading, or the interval cannot be seen.
 func (h HostReading) refreshS(d InterfaceDelta) float64 {
 	var last uint64
 	var since, longest int64

@@ -1,29 +1,29 @@
 package record
 
-// CarrierLoss is a time in the window during which an interface had no carrier, or was down.
-// Times count from the window's beginning.
+// CarrierLoss is an interval of the window during which an interface had no carrier or was down.
+// Times are in seconds since the beginning of the window.
 type CarrierLoss struct {
 	Interface string  `json:"interface"`
 	FromS     float64 `json:"from_s"`
-	ToS       float64 `json:"to_s"` // the window's end, unless it was regained
+	ToS       float64 `json:"to_s"` // the end of the window if not Regained
 	Regained  bool    `json:"regained"`
-	// Down: it was taken down (ip-link(8)), rather than losing its link.
+	// Down reports whether the interface was set down (ip-link(8)). False: it lost its carrier.
 	Down bool `json:"down,omitempty"`
 }
 
-// Event is what happened during a trial's window because the study says so, or else a
-// fault. All times count from the window's beginning.
+// Event is a change during the window of a trial that the study requests, or a fault. Times are in
+// seconds since the beginning of the window.
 type Event struct {
 	Host string `json:"host"`
-	// Interface is that of a fault, and Down as in CarrierLoss.
+	// Interface and Down are set for faults, as in CarrierLoss.
 	Interface string `json:"interface,omitempty"`
 	Down      bool   `json:"down,omitempty"`
-	// What happened, as the study has it: "link eth0 state down".
+	// What describes the event in the words of the study: "link eth0 state down".
 	What string `json:"what"`
-	// AtS is when it was to happen; it was done between BeganS and EndedS.
+	// AtS is the scheduled time. The event was executed between BeganS and EndedS.
 	AtS    float64 `json:"at_s"`
 	BeganS float64 `json:"began_s"`
 	EndedS float64 `json:"ended_s"`
-	// Applied are the settings that it consists of.
+	// Applied lists the settings that the event changed.
 	Applied []Applied `json:"applied,omitempty"`
 }

@@ -1,20 +1,20 @@
 package record
 
-// Expectation is a gate that a measurement was held to.
+// Expectation is a condition on the result of a measurement (--expect).
 type Expectation struct {
 	Gate string `json:"gate"` // ">= 900mbit"
-	Met  bool   `json:"met"`  // all Conditions are
-	// Conditions are its parts, all of which have to be met.
+	Met  bool   `json:"met"`  // whether all Conditions are met
+	// Conditions are the parts of Gate. All of them must be met.
 	Conditions []Condition `json:"conditions,omitempty"`
 }
 
-// Condition is one part of a gate, which every direction and mode is held to.
+// Condition is one part of an Expectation. It must hold for every direction and mode.
 type Condition struct {
 	Metric    string `json:"metric"`    // "goodput", "latency_p99"
-	Condition string `json:"condition"` // as it was given
+	Condition string `json:"condition"` // as the user gave it
 	Met       bool   `json:"met"`
-	Got       string `json:"got"` // in words
-	// Unknown is why it is neither met nor missed: there are too few requests for the
-	// percentile that it is about. Met is then false.
+	Got       string `json:"got"` // the measured value, in words
+	// Unknown is why the condition is neither met nor missed: there are too few requests for its
+	// percentile. Met is then false.
 	Unknown string `json:"unknown,omitempty"`
 }

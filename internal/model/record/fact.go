@@ -7,14 +7,14 @@ import (
 	"linerate/internal/model/fact"
 )
 
-// Within reports whether all facts of a list are in another one.
+// Within reports whether all elements of facts are in the list in.
 func Within(facts, in []fact.Fact) bool {
 	return !slices.ContainsFunc(facts, func(f fact.Fact) bool {
 		return !slices.ContainsFunc(in, func(o fact.Fact) bool { return reflect.DeepEqual(f, o) })
 	})
 }
 
-// Distinct are facts without those that are there twice.
+// Distinct returns facts without duplicates.
 func Distinct(facts []fact.Fact) (list []fact.Fact) {
 	for i, f := range facts {
 		if !Within(facts[i:i+1], list) {

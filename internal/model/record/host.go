@@ -13,39 +13,41 @@ import (
 // HostSnapshotSchema is the schema of HostSnapshot as a document.
 const HostSnapshotSchema = "linerate.snapshot/v1"
 
-// HostSnapshot is the network state of a host, as `linerate snapshot` prints it: its tables
-// and settings at one time, and its counters at two, or since it was booted.
+// HostSnapshot is the network state of a host, as `linerate snapshot` prints it: tables and
+// settings at one time, and counters at two times or since boot.
 type HostSnapshot struct {
 	Schema  string          `json:"schema"`
 	Version string          `json:"version"` // of linerate
 	Taken   time.Time       `json:"taken"`
 	Host    HostEnvironment `json:"environment"`
-	// OverS is the time between the readings begin and end, in seconds; 0: there is only the
-	// second, whose counters are since boot.
+	// OverS is the time between the readings Begin and End, in seconds. 0: there is only End, whose
+	// counters are since boot.
 	OverS float64 `json:"over_s"`
-	// Redacted: addresses and names are replaced, each always by the same one.
+	// Redacted reports whether addresses and names are replaced. Equal ones have the same
+	// replacement.
 	Redacted bool `json:"redacted,omitempty"`
-	// Pasted are the only parts of Reading that there are, where they were taken from what
-	// other tools print: interfaces, interface counters, neighbours, forwarding table, routes,
-	// qdiscs, nics, sockets, sockstat, parameters, softnet, kernel log, snmp.
+	// Pasted names the parts of Reading and State that were read from the output of other tools;
+	// all others are absent. Parts: interfaces, interface counters, neighbours, forwarding table,
+	// routes, qdiscs, nics, sockets, sockstat, parameters, softnet, kernel log, snmp. Empty:
+	// linerate read the host itself.
 	Pasted  []string    `json:"pasted,omitempty"`
 	State   HostState   `json:"state"`
 	Reading HostReading `json:"reading"`
 }
 
-// HostSnapshots are those that a run keeps of a host: of each real one and, as a lab's hosts
-// are made alike on one machine, of the first of a lab.
+// HostSnapshots are the snapshots of a host that a run stores. It stores them of each real host,
+// and of the first host of a lab, since the hosts of a lab are configured alike on one machine.
 type HostSnapshots struct {
 	Host string `json:"host"`
-	// Before is from before the first trial, After from after the last, when the run's own
-	// settings are reverted; absent: it was not taken.
+	// Before was taken before the first trial. After was taken after the last one, when the
+	// settings of the run were reverted. Absent: not taken.
 	Before *HostSnapshot `json:"before,omitempty"`
 	After  *HostSnapshot `json:"after,omitempty"`
-	// Missing is why one was not taken.
+	// Missing is why a snapshot was not taken.
 	Missing string `json:"missing,omitempty"`
 }
 
-// Latest is the later of the two; nil: there is none.
+// Latest returns After or, without it, Before. Nil: there is neither.
 func (s HostSnapshots) Latest() *HostSnapshot {
 	if s.After != nil {
 		return s.After
@@ -53,93 +55,95 @@ func (s HostSnapshots) Latest() *HostSnapshot {
 	return s.Before
 }
 
-// HostState is what diagnosis of a host reads besides the snapshot of a trial. Each part is
-// read by itself; what could not be read is in Missing.
+// HostState is what the diagnosis of a host reads besides Snapshot and Reading. Each part is read
+// independently; Parts has the reasons for what is missing.
 type HostState struct {
 	UptimeS float64 `json:"uptime_s"`
-	// FirstNamespace: the network namespace is that of the machine's first process, to which
-	// its configuration files apply.
+	// FirstNamespace reports whether the network namespace is that of the first process of the
+	// machine. Configuration files apply to that namespace.
 	FirstNamespace bool  `json:"first_namespace"`
 	NICs           []NIC `json:"nics,omitempty"`
-	// Parameters are all below net., and some others.
+	// Parameters has all kernel parameters below net. and some others.
 	Parameters map[string]string `json:"parameters,omitempty"`
-	// Files are the lines of sysctl.d(5) in the order in which they are applied.
+	// Files has the lines of sysctl.d(5) files in the order in which they are applied.
 	Files     []ParameterLine `json:"parameter_files,omitempty"`
 	Listeners []Listener      `json:"listeners,omitempty"`
-	// TCP counts connections by state ("ESTAB", "CLOSE-WAIT", … as in ss(8)), and Notable are
-	// those whose state or counters stand out, at most 256.
+	// TCP counts connections by the state names of ss(8): "ESTAB", "CLOSE-WAIT", … Notable has at
+	// most 256 connections whose state or counters are unusual (see Notable).
 	TCP     map[string]int `json:"tcp,omitempty"`
 	Notable []Connection   `json:"notable_connections,omitempty"`
-	// TimeWaitBetween is how many connections are in TIME-WAIT between one local address and one
-	// remote address and port, where they are most: each has a local port of its own there.
-	// Absent: there are none, or their addresses are not known.
+	// TimeWaitBetween is the largest number of connections in TIME-WAIT between one local address
+	// and one remote address and port; each of them occupies a local port. Absent: there are none,
+	// or their addresses are unknown.
 	TimeWaitBetween int `json:"time_wait_between,omitempty"`
-	// Sockstat is /proc/net/sockstat as "TCP.orphan"; memory is in pages.
+	// Sockstat has the values of /proc/net/sockstat under names such as "TCP.orphan". Memory is in
+	// pages.
 	Sockstat map[string]int64 `json:"sockstat,omitempty"`
-	// Neighbours are the numbers of entries by family, "ipv4" and "ipv6", permanent ones left
-	// out; gc_thresh3 bounds them.
+	// Neighbours counts the non-permanent neighbour entries of each family, "ipv4" and "ipv6".
+	// gc_thresh3 limits them.
 	Neighbours map[string]int `json:"neighbour_entries,omitempty"`
 	Conntrack  *Conntrack     `json:"conntrack,omitempty"`
 	Bridges    []Bridge       `json:"bridges,omitempty"`
 	Bonds      []Bond         `json:"bonds,omitempty"`
-	// LLDP are the neighbours that a daemon knows, at most MostLLDPNeighbours.
+	// LLDP lists neighbours known to a daemon such as lldpd, at most MostLLDPNeighbours.
 	LLDP []LLDPNeighbour `json:"lldp_neighbours,omitempty"`
-	// Nexthops are next hops that routes refer to by number (ip-nexthop(8)), at most MostNexthops.
+	// Nexthops lists nexthop objects (ip-nexthop(8)), at most MostNexthops.
 	Nexthops []Nexthop `json:"nexthops,omitempty"`
-	// Nftables are the rules of nftables that drop or count packets; absent: not read.
+	// Nftables has the rules that drop or count packets. Absent: not read.
 	Nftables *Nftables `json:"nftables,omitempty"`
-	// Log is what the kernel's log has about the network, since it was booted or since older
-	// lines were overwritten.
+	// Log has the kernel's log messages about the network, since boot or since the oldest message
+	// that is still stored.
 	Log      *KernelLog   `json:"kernel_log,omitempty"`
 	Resolver *Resolver    `json:"resolver,omitempty"`
 	Clock    *ClockSource `json:"clock,omitempty"`
-	// Governors are how many frequency policies have each governor; absent: the kernel has none.
+	// Governors counts the CPU frequency policies of each governor. Absent: the kernel has none.
 	Governors   map[string]int `json:"cpu_governors,omitempty"`
 	MemoryBytes int64          `json:"memory_bytes,omitempty"`
 	Firmware    *Firmware      `json:"firmware,omitempty"`
-	// OpenFiles and MostFiles are the machine's descriptors and their bound (fs.file-max).
+	// OpenFiles and MostFiles are the open descriptors of the machine and their limit
+	// (fs.file-max).
 	OpenFiles int64 `json:"open_files,omitempty"`
 	MostFiles int64 `json:"most_files,omitempty"`
-	// KernelDrops are what the kernel dropped between the readings; absent: see the part
-	// "kfree_skb".
+	// KernelDrops are packets that the kernel dropped between the readings. Absent: the part
+	// "kfree_skb" in Parts has the reason.
 	KernelDrops *KernelDrops `json:"kernel_drops,omitempty"`
-	// Probes are of the peers that were to be probed.
+	// Probes has the results for the peers that were to be probed.
 	Probes []Probe `json:"probes,omitempty"`
-	// Parts are when each part was read, and what is missing.
+	// Parts says when each part was read and what is missing.
 	Parts []StatePart `json:"parts"`
 }
 
-// StatePart is one part of a HostState.
+// StatePart says when a part of a HostState was read.
 type StatePart struct {
 	Part    string `json:"part"`
 	BeganNs int64  `json:"began_ns"` // on the host's monotonic clock
 	EndedNs int64  `json:"ended_ns"`
-	// Missing is why it could not be read, or not all of it; empty: it was.
+	// Missing is why the part, or some of it, could not be read. Empty: it was read.
 	Missing string `json:"missing,omitempty"`
 }
 
-// MostNexthops bounds the nexthop objects of a host.
+// MostNexthops limits the nexthop objects of a host.
 const MostNexthops = 4096
 
-// Nexthop is a nexthop object: a single next hop, or a group of them.
+// Nexthop is a nexthop object: a single next hop or a group.
 type Nexthop struct {
 	ID        int    `json:"id"`
-	Interface string `json:"interface,omitempty"` // absent: of a group, of VXLAN (fdb), or discarding
-	Via       string `json:"via,omitempty"`       // absent: directly attached
+	Interface string `json:"interface,omitempty"` // absent for groups, for VXLAN (fdb) and if it discards packets
+	Via       string `json:"via,omitempty"`       // absent: directly connected
 	// Flags are "dead" and "linkdown", which the kernel sets, and "blackhole" and "fdb".
 	Flags []string        `json:"flags,omitempty"`
 	Group []NexthopMember `json:"group,omitempty"`
-	// Resilient: the group is hashed over buckets (nexthop-group-resilient.rst).
+	// Resilient reports whether the group hashes flows into buckets (nexthop-group-resilient.rst).
 	Resilient bool `json:"resilient,omitempty"`
 }
 
-// NexthopMember is one of a group.
+// NexthopMember is a member of a nexthop group.
 type NexthopMember struct {
 	ID     int `json:"id"`
 	Weight int `json:"weight"`
 }
 
-// ParameterLine is one kernel parameter in a file of sysctl.d(5).
+// ParameterLine is a line of a sysctl.d(5) file that sets a kernel parameter.
 type ParameterLine struct {
 	File  string `json:"file"`
 	Line  int    `json:"line"`
@@ -151,137 +155,142 @@ type ParameterLine struct {
 type Listener struct {
 	Protocol string `json:"protocol"` // tcp, udp
 	Local    string `json:"local"`
-	// Queued connections wait for accept(2), at most Backlog; of UDP, Queued are bytes.
+	// Queued is the number of connections that wait for accept(2), at most Backlog. For UDP it is
+	// the number of bytes that wait to be read.
 	Queued  int64  `json:"queued"`
 	Backlog int64  `json:"backlog,omitempty"`
-	Program string `json:"program,omitempty"` // absent: not known, as without privileges
-	// Drops are datagrams for which a UDP socket had no room.
+	Program string `json:"program,omitempty"` // absent: unknown, as without privileges
+	// Drops counts datagrams that a UDP socket dropped because its receive buffer was full.
 	Drops int64 `json:"drops,omitempty"`
-	// ReceiveBuffer is the receive buffer of a UDP socket as the kernel counts it, twice what it
-	// granted (socket(7)); absent: not known.
+	// ReceiveBuffer is the receive buffer of a UDP socket in bytes as the kernel counts it: twice
+	// the requested size (socket(7)). Absent: unknown.
 	ReceiveBuffer int64 `json:"receive_buffer_bytes,omitempty"`
 }
 
-// Connection is one TCP connection.
+// Connection is a TCP connection.
 type Connection struct {
 	Local             string `json:"local"`
 	Remote            string `json:"remote"`
 	State             string `json:"state"`
-	Program           string `json:"program,omitempty"` // absent: not known, as without privileges
+	Program           string `json:"program,omitempty"` // absent: unknown, as without privileges
 	CongestionControl string `json:"congestion_control,omitempty"`
 	ReceiveQueue      int64  `json:"receive_queue_bytes"`
 	SendQueue         int64  `json:"send_queue_bytes"`
-	// ReadBps is how fast its program read what arrived, in bit/s, between two readings;
-	// absent: there is one, or it is of a kernel before 4.1.
+	// ReadBps is the rate at which the program read received data between two readings, in bit/s.
+	// Absent: there is one reading, or the kernel is older than 4.1.
 	ReadBps *float64 `json:"read_bps,omitempty"`
 	Info    *TCPInfo `json:"info,omitempty"`
 }
 
-// Conntrack is the connection tracking table.
+// Conntrack is the size of the connection tracking table: entries, their limit, and hash buckets.
 type Conntrack struct {
 	Count   int64 `json:"count"`
 	Most    int64 `json:"most"`
 	Buckets int64 `json:"buckets"`
 }
 
-// Resolver is resolv.conf(5).
+// Resolver has the content of resolv.conf(5).
 type Resolver struct {
 	Servers []string `json:"servers"`
 	Search  []string `json:"search,omitempty"`
 	Options []string `json:"options,omitempty"`
 }
 
-// ClockSource is the machine's clock source and its synchronisation (adjtimex(2)).
+// ClockSource is the clock source of the machine and the state of its synchronisation
+// (adjtimex(2)).
 type ClockSource struct {
 	Source       string   `json:"source"`
 	Available    []string `json:"available"`
 	Synchronised bool     `json:"synchronised"`
-	// MaxErrorUs is the kernel's bound of its error.
+	// MaxErrorUs is the kernel's upper bound on the clock's error.
 	MaxErrorUs int64 `json:"max_error_us"`
 }
 
-// KernelDrops are the packets of a host's network namespace that the kernel freed undelivered
-// between the readings, by the tracepoint kfree_skb (Linux 5.17).
+// KernelDrops are packets of the host's network namespace that the kernel freed without delivering
+// them, between the readings, from the tracepoint kfree_skb (Linux 5.17).
 type KernelDrops struct {
 	Rows []KernelDrop `json:"rows"` // those with the most packets, at most MostKernelDrops
-	// Unspecified packets were freed without a reason; most of them are no drops.
+	// Unspecified counts packets freed without a reason. Most of these are no drops.
 	Unspecified int64 `json:"unspecified"`
-	// Lost drops are in no row, for want of room; those of other namespaces may be among them.
+	// Lost counts drops that are in no row because there was no room. Drops of other namespaces can
+	// be among them.
 	Lost int64 `json:"lost"`
 }
 
-// MostKernelDrops bounds the rows of KernelDrops.
+// MostKernelDrops limits the rows of KernelDrops.
 const MostKernelDrops = 512
 
-// KernelDrop is one kind of them.
+// KernelDrop counts the drops that have the same reason, place, interface, direction and protocol.
 type KernelDrop struct {
-	Reason    string `json:"reason"`              // of enum skb_drop_reason, as "NETFILTER_DROP"
-	Interface string `json:"interface,omitempty"` // absent: not known
-	Direction string `json:"direction,omitempty"` // rx, tx; absent: not known
+	Reason    string `json:"reason"`              // a name of enum skb_drop_reason: "NETFILTER_DROP"
+	Interface string `json:"interface,omitempty"` // absent: unknown
+	Direction string `json:"direction,omitempty"` // rx, tx; absent: unknown
 	Protocol  string `json:"protocol,omitempty"`  // "IPv4 UDP", "LLDP", "0x88B5"
-	Place     string `json:"place,omitempty"`     // the kernel's function
+	Place     string `json:"place,omitempty"`     // the kernel function that dropped it
 	Packets   int64  `json:"packets"`
 }
 
-// Firmware is the machine as its firmware describes it (Documentation/ABI/testing/sysfs-firmware-dmi-entries,
-// or the model of a device tree). Serial numbers are left out.
+// Firmware identifies the machine by its DMI data
+// (Documentation/ABI/testing/sysfs-firmware-dmi-entries) or the model in its device tree. Serial
+// numbers are left out.
 type Firmware struct {
 	Vendor  string `json:"vendor,omitempty"`
 	Product string `json:"product,omitempty"`
 	BIOS    string `json:"bios,omitempty"` // vendor, version and date
 }
 
-// EvaluationSchema is the schema of Evaluation.
+// EvaluationSchema is the schema name and version of Evaluation.
 const EvaluationSchema = "linerate.doctor/v1"
 
-// Evaluation is what a diagnosis looked at, as `linerate doctor --json` prints it
+// Evaluation is the result of a diagnosis, as `linerate doctor --json` prints it
 // (linerate.doctor/v1).
 type Evaluation struct {
 	Schema string `json:"schema"`
-	// Answer is the conclusion in a sentence.
+	// Answer is the conclusion in one sentence.
 	Answer   string    `json:"answer"`
 	Hosts    []string  `json:"hosts"`
 	OverS    float64   `json:"over_s"`
 	Findings []Finding `json:"findings"`
-	// Accepted are findings that the user has accepted, with the reason.
+	// Accepted lists findings that the user has accepted, with the reason.
 	Accepted []AcceptedFinding `json:"accepted,omitempty"`
-	// Evaluated are the rules that had what they need, and Unevaluated those that had not.
+	// Evaluated lists the rules whose inputs were available. Unevaluated lists the others.
 	Evaluated   []string      `json:"evaluated"`
 	Unevaluated []Unevaluated `json:"unevaluated,omitempty"`
 	Drops       []Drop        `json:"drops,omitempty"`
-	// DropsBy says for each host where its drops come from.
+	// DropsBy names the source of the drops of each host.
 	DropsBy []DropSource `json:"drops_by"`
 	Probes  []Probe      `json:"probes,omitempty"`
-	// NotUnderstood are lines of a pasted text that are of no known form; Lost counts all.
+	// NotUnderstood has lines of pasted text that have no known format. Lost counts all of them.
 	NotUnderstood []string `json:"not_understood,omitempty"`
 	Lost          int      `json:"lines_not_understood,omitempty"`
 }
 
-// Sources of the drops of a host.
+// Sources of the drops of a host, in DropSource.By.
 const (
 	ByTracepoint = "kfree_skb"
 	ByCounters   = "counters"
 )
 
-// DropSource is where the drops of a host come from: the tracepoint, beside counters of what
-// it does not see, or counters alone.
+// DropSource says where the drops of a host come from: the tracepoint, together with counters of
+// what the tracepoint does not see, or counters alone.
 type DropSource struct {
 	Host string `json:"host"`
 	By   string `json:"by"`            // kfree_skb, counters
-	Why  string `json:"why,omitempty"` // by counters: what is missing for the tracepoint
+	Why  string `json:"why,omitempty"` // for counters: why the tracepoint was not used
 	// Unspecified and Lost are as in KernelDrops.
 	Unspecified int64 `json:"unspecified,omitempty"`
 	Lost        int64 `json:"lost,omitempty"`
 }
 
-// AcceptedFinding is a finding that the user knows of.
+// AcceptedFinding is a finding that the user has accepted until a date.
 type AcceptedFinding struct {
 	Finding
 	Until   string `json:"until"` // a date
 	Because string `json:"because"`
 }
 
-// UnmarshalJSON reads the finding by its own method, which reads nothing of what is beside it.
+// UnmarshalJSON decodes the embedded finding and the fields beside it. Without it,
+// Finding.UnmarshalJSON would be promoted and the other fields ignored.
 func (a *AcceptedFinding) UnmarshalJSON(data []byte) error {
 	type beside struct {
 		Until   string `json:"until"`
@@ -305,32 +314,32 @@ type Unevaluated struct {
 	NotPasted bool `json:"not_pasted,omitempty"`
 }
 
-// Drop is one counter of packets that were not delivered, or one kind of drops that the kernel
-// has a reason for.
+// Drop counts packets that were not delivered: the value of a counter, or the drops for which the
+// kernel gives the same reason.
 type Drop struct {
 	Host    string `json:"host"`
-	Where   string `json:"where"`   // an interface, a protocol, a qdisc
-	Counter string `json:"counter"` // or a reason
-	// Packets in the time between the readings; with one reading, since boot.
+	Where   string `json:"where"`   // an interface, a protocol or a qdisc
+	Counter string `json:"counter"` // name of the counter, or the reason
+	// Packets is the count between the readings or, with one reading (Boot), since boot.
 	Packets int64  `json:"packets"`
 	Boot    bool   `json:"since_boot,omitempty"`
 	Verdict string `json:"verdict"` // Harmful, Harmless, Unknown
 	Why     string `json:"why"`
-	// Cause is the cause of the finding about such packets, which has Why in words. Apart is how
-	// many of them may have another one.
+	// Cause is the cause of the finding about these packets, which puts Why into words. Apart says
+	// how many of them may have another cause.
 	Cause cause.Code  `json:"cause,omitempty"`
 	Apart *fact.Apart `json:"apart,omitempty"`
-	// Kind is what dropped them (DropRing, …); absent: the reason or Cause says it. Named is what
+	// Kind says what dropped them (DropRing, …). Absent: the reason or Cause says it. Named is what
 	// it names: the peer whose packets they may be, an interface, or a rule of nftables.
 	Kind  string `json:"kind,omitempty"`
 	Named string `json:"named,omitempty"`
-	// Of a reason:
-	By        string `json:"by,omitempty"` // kfree_skb; absent: a counter
+	// By and the following fields describe drops with a reason.
+	By        string `json:"by,omitempty"` // kfree_skb; absent for a counter
 	Direction string `json:"direction,omitempty"`
 	Protocol  string `json:"protocol,omitempty"`
 	Place     string `json:"place,omitempty"`
 	MoreRules int    `json:"more_rules,omitempty"` // of the firewall, besides that in Place
-	// Again: the packets of this counter are in rows of reasons as well.
+	// Again reports whether rows with a reason count the packets of this counter as well.
 	Again bool `json:"again,omitempty"`
 }
 
@@ -358,15 +367,15 @@ const (
 	Unknown  = "unknown"
 )
 
-// LargestHostSnapshot bounds a snapshot as a document, in bytes.
+// LargestHostSnapshot limits the size of a snapshot document, in bytes.
 const LargestHostSnapshot = 64 << 20
 
-// mostInterfaces bounds those of a host.
+// mostInterfaces limits the interfaces of a host.
 const mostInterfaces = 1 << 13
 
-// ParseHostSnapshot reads a document of HostSnapshot, which may be from elsewhere: its lists
-// are bounded by its size; times and counters that cannot be are errors, and so are names that
-// could not stand in a command (Check).
+// ParseHostSnapshot decodes a HostSnapshot document from an untrusted source. The size of the
+// document bounds its lists. It returns an error for impossible times and counters, and for names
+// that must not appear in a command (see Check).
 func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 	if len(text) > LargestHostSnapshot {
 		return s, fmt.Errorf("expected at most %d bytes", LargestHostSnapshot)
@@ -387,7 +396,8 @@ func ParseHostSnapshot(text []byte) (s HostSnapshot, err error) {
 	return s, s.Check()
 }
 
-// Check is an error if a snapshot that another program has made is none, or has what cannot be.
+// Check returns an error if a snapshot made by another program has the wrong schema, too long
+// lists, impossible times, or names that must not appear in a command.
 func (s *HostSnapshot) Check() error {
 	switch {
 	case s.Schema != HostSnapshotSchema:

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// HostSampleSchema is the schema of HostSample as a document.
+// HostSampleSchema is the schema name and version of HostSample.
 const HostSampleSchema = "linerate.top/v1"
 
-// HostSample is what a host did between two readings of its counters, as rates: one line of
-// `linerate top --json`. Shares are parts of one. A counter that ran backwards, as when a
-// driver was reloaded, counts as 0.
+// HostSample has the rates of a host between two readings of its counters: one line of `linerate
+// top --json`. Shares are fractions from 0 to 1. A counter that decreased, as when a driver was
+// reloaded, counts as 0.
 type HostSample struct {
 	Schema  string    `json:"schema"`
 	Version string    `json:"version"` // of linerate
@@ -20,53 +20,53 @@ type HostSample struct {
 	Taken   time.Time `json:"taken"` // when the second reading was complete
 	WindowS float64   `json:"window_s"`
 	UptimeS float64   `json:"uptime_s,omitempty"`
-	// Interfaces are all but the loopback, by name.
+	// Interfaces lists all interfaces except the loopback, sorted by name.
 	Interfaces []InterfaceRates `json:"interfaces"`
-	// CPUs begin with the mean of all, whose CPU is -1.
+	// CPUs begins with the mean of all CPUs, whose CPU is -1.
 	CPUs      []CPURates    `json:"cpus"`
 	Queues    []QueueRates  `json:"queues,omitempty"`
 	Protocols ProtocolRates `json:"protocols"`
-	// Flows are the TCP connections with the highest rates, at most MostFlows, over
-	// FlowsWindowS: connections are read less often where there are many.
+	// Flows lists the TCP connections with the highest rates over FlowsWindowS seconds, at most
+	// MostFlows. A host with many connections reads them less often than other counters.
 	Flows        []FlowRates `json:"flows,omitempty"`
 	FlowsWindowS float64     `json:"flows_window_s,omitempty"`
-	// Drops are packets that were not delivered in the window, with what that means.
+	// Drops lists packets that were not delivered in the window, with the cause if known.
 	Drops []Drop `json:"drops,omitempty"`
-	// Findings are of the rules of doctor.
+	// Findings are those of the rules of `linerate doctor`.
 	Findings []Finding `json:"findings,omitempty"`
-	// Missing are the parts that could not be read, each with the reason.
+	// Missing lists the parts that could not be read, each with the reason.
 	Missing []string `json:"missing,omitempty"`
 }
 
-// InterfaceRates is what an interface carried.
+// InterfaceRates is the traffic of an interface.
 type InterfaceRates struct {
 	Interface string `json:"interface"`
-	Kind      string `json:"kind,omitempty"`   // the kernel's link kind; absent: hardware
+	Kind      string `json:"kind,omitempty"`   // the kernel's link kind; absent for hardware
 	Master    string `json:"master,omitempty"` // the bridge or bond that it belongs to
 	Up        bool   `json:"up"`
-	// Bits are those that the interface counts, headers included. What a virtual interface
-	// sends is what its qdisc counts, if that is more: each segment of a GSO packet. What it
-	// receives is packets as they are handed to it, which may be of many segments.
+	// Rates count what the interface counts, headers included. If the qdisc of a virtual interface
+	// counts more, that is used for transmission, because it counts each segment of a GSO packet.
+	// Received packets of a virtual interface can have many segments.
 	RxBps float64 `json:"rx_bps"`
 	TxBps float64 `json:"tx_bps"`
 	RxPps float64 `json:"rx_pps"`
 	TxPps float64 `json:"tx_pps"`
-	// Limits are the link's speed, or of what leaves the rate of a shaper that is lower; 0:
-	// not known. TxLimiter is the shaper's kind.
+	// Limits are the speed of the link or, for transmission, the lower rate of a shaper. 0:
+	// unknown. TxLimiter is the kind of the shaper.
 	RxLimitBps float64 `json:"rx_limit_bps,omitempty"`
 	TxLimitBps float64 `json:"tx_limit_bps,omitempty"`
 	TxLimiter  string  `json:"tx_limiter,omitempty"`
-	// Shares are parts of the limits, of a link with preamble, frame check sequence and gap
-	// of each packet.
+	// Shares are fractions of the limits. For a link they include preamble, frame check sequence
+	// and gap of each packet.
 	RxShare float64 `json:"rx_share,omitempty"`
 	TxShare float64 `json:"tx_share,omitempty"`
-	// DropsPerS and ErrorsPerS are packets, those of its qdiscs among the drops. Drops of the
-	// sample has them by cause.
+	// DropsPerS and ErrorsPerS count packets. DropsPerS includes the drops of the qdiscs.
+	// HostSample.Drops has the causes.
 	DropsPerS  float64 `json:"drops_per_s"`
 	ErrorsPerS float64 `json:"errors_per_s"`
 }
 
-// CPURates is the time of a CPU by kind, as shares of the window, and what it served.
+// CPURates has the time of a CPU by kind, as shares of the window, and its interrupts and packets.
 type CPURates struct {
 	CPU            int     `json:"cpu"`
 	User           float64 `json:"user"`
@@ -77,57 +77,57 @@ type CPURates struct {
 	InterruptsPerS float64 `json:"interrupts_per_s"`
 	NetRxPerS      float64 `json:"net_rx_per_s"` // softirqs
 	NetTxPerS      float64 `json:"net_tx_per_s"`
-	// Packets are those of softnet_stat, of all network namespaces.
+	// PacketsPerS and the following are from softnet_stat, for all network namespaces.
 	PacketsPerS  float64 `json:"packets_per_s"`
 	DroppedPerS  float64 `json:"dropped_per_s"`
 	SqueezedPerS float64 `json:"squeezed_per_s"`
-	Backlog      uint64  `json:"backlog,omitempty"` // packets, now
+	Backlog      uint64  `json:"backlog,omitempty"` // packets, at the time of the second reading
 }
 
-// Busy is the share of the window in which the CPU was not idle.
+// Busy returns the share of the window during which the CPU was not idle.
 func (c CPURates) Busy() float64 { return c.User + c.System + c.IRQ + c.SoftIRQ + c.Steal }
 
-// QueueRates is what passed one queue of an interface: a queueing discipline, or a queue of
-// the NIC as far as its driver counts each.
+// QueueRates is the traffic of one queue of an interface: a queueing discipline, or a queue of the
+// NIC if its driver counts each.
 type QueueRates struct {
 	Interface string `json:"interface"`
 	Queue     string `json:"queue"` // "fq_codel 8001:", "rx-0"
-	// WindowS is the time between the readings of a NIC's queues, which are rarer; 0: that
-	// of the sample.
+	// WindowS is the time between the readings of the queues of a NIC, which are less frequent. 0:
+	// HostSample.WindowS.
 	WindowS   float64 `json:"window_s,omitempty"`
 	Bps       float64 `json:"bps"`
 	Pps       float64 `json:"pps"`
 	DropsPerS float64 `json:"drops_per_s"`
-	// Backlog is what waits now.
+	// Backlog is what was queued at the second reading.
 	BacklogBytes   uint64 `json:"backlog_bytes,omitempty"`
 	BacklogPackets uint64 `json:"backlog_packets,omitempty"`
 }
 
-// ProtocolRates are counters of TCP and UDP, of the network namespace.
+// ProtocolRates has counters of TCP and UDP in the network namespace.
 type ProtocolRates struct {
-	// Connections of TCP, without those in TIME-WAIT.
+	// Connections counts TCP connections, without those in TIME-WAIT.
 	Connections      int     `json:"tcp_connections"`
 	OpenedPerS       float64 `json:"tcp_opened_per_s"`
 	SegmentsOutPerS  float64 `json:"tcp_segments_out_per_s"`
 	RetransmitPerS   float64 `json:"tcp_retransmitted_per_s"`
 	DatagramsInPerS  float64 `json:"udp_in_per_s"`
 	DatagramsOutPerS float64 `json:"udp_out_per_s"`
-	DatagramErrPerS  float64 `json:"udp_errors_per_s"` // those that arrived and were not delivered
+	DatagramErrPerS  float64 `json:"udp_errors_per_s"` // datagrams that arrived and were not delivered
 }
 
-// MostFlows bounds the connections of a HostSample.
+// MostFlows limits the connections of a HostSample.
 const MostFlows = 100
 
-// FlowRates is one TCP connection.
+// FlowRates has the rates and state of a TCP connection.
 type FlowRates struct {
 	Local   string `json:"local"`
 	Remote  string `json:"remote"`
 	State   string `json:"state"`
-	Program string `json:"program,omitempty"` // absent: not known
-	// TxBps are bits that were acknowledged, RxBps those that arrived, both without headers.
+	Program string `json:"program,omitempty"` // absent: unknown
+	// TxBps is the rate of acknowledged data, RxBps that of received data, both without headers.
 	TxBps float64 `json:"tx_bps"`
 	RxBps float64 `json:"rx_bps"`
-	// SegmentsPerS are those of both directions.
+	// SegmentsPerS counts segments in both directions.
 	SegmentsPerS   float64 `json:"segments_per_s"`
 	RetransmitPerS float64 `json:"retransmitted_per_s"` // segments
 	RTTUs          uint32  `json:"rtt_us,omitempty"`
@@ -135,18 +135,18 @@ type FlowRates struct {
 	CwndBytes      uint64  `json:"cwnd_bytes,omitempty"`
 	ReceiveQueue   int64   `json:"receive_queue_bytes"`
 	SendQueue      int64   `json:"send_queue_bytes"`
-	// LimitedBy is what held its sending back (docs/limits.md); empty: it sends nothing, or
-	// that cannot be attributed. LimitedWhy has the figures.
+	// LimitedBy is what limits the sender (docs/limits.md). Empty: it sends nothing, or the limit
+	// is unknown. LimitedWhy has the figures.
 	LimitedBy         string `json:"limited_by,omitempty"`
 	LimitedWhy        string `json:"limited_why,omitempty"`
 	CongestionControl string `json:"congestion_control,omitempty"`
 }
 
-// LargestHostSample bounds a HostSample as a line of JSON, in bytes.
+// LargestHostSample limits the size of a HostSample as a line of JSON, in bytes.
 const LargestHostSample = 8 << 20
 
-// ParseHostSample reads a line of HostSample, which may be from elsewhere: its lists are
-// bounded by its size.
+// ParseHostSample decodes a HostSample from a line of JSON from an untrusted source. The size of
+// the line bounds its lists.
 func ParseHostSample(line []byte) (s HostSample, err error) {
 	if len(line) > LargestHostSample {
 		return s, fmt.Errorf("expected a line of at most %d bytes", LargestHostSample)
@@ -157,7 +157,8 @@ func ParseHostSample(line []byte) (s HostSample, err error) {
 	return s, s.Check()
 }
 
-// Check is an error if a sample that another program has made is none, or has what cannot be.
+// Check returns an error if a sample made by another program has the wrong schema, no host, an
+// impossible window or too long lists.
 func (s *HostSample) Check() error {
 	switch {
 	case s.Schema != HostSampleSchema:

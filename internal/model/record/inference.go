@@ -1,58 +1,56 @@
 package record
 
-// Chance is what chance alone can make of a trial's goodput, where theory knows: the same
-// flows carry from LeastBps to MostBps, by the equal-cost paths or the interfaces that a
-// hash of drawn ports or a race of ARP replies gives them in a trial. What has a chance below
-// 1e-3 in a trial is outside; what was measured is not. A trial without one has nothing of
-// that kind left to chance, as far as theory knows.
+// Chance is the range of goodput that chance alone can cause in a trial: the same flows carry
+// LeastBps to MostBps, depending on the equal-cost paths that a hash of random ports selects or the
+// interfaces that a race of ARP replies selects. Outcomes with a probability below 1e-3 are
+// excluded, unless one was measured. A trial without a Chance has no such randomness that theory
+// knows of.
 type Chance struct {
 	LeastBps float64 `json:"least_bps"`
 	MostBps  float64 `json:"most_bps"`
-	// By names what is left to chance: "8 flows over 2 equal-cost paths", "8 flows over 4
+	// By names the source of randomness: "8 flows over 2 equal-cost paths", "8 flows over 4
 	// interfaces of server by ARP".
 	By string `json:"by"`
-	// Came is what came of it in a treatment's trials: "1 link in 2 of 4 trials, by chance".
+	// Came is the outcome in the trials of a treatment: "1 link in 2 of 4 trials, by chance".
 	Came string `json:"came,omitempty"`
 }
 
-// Sensitivity is how small a difference a run, or a plan of one, can show: with the
-// probability Power, a comparison whose truth is a change by Detectable (0.03: 3 %) gets
-// a verdict of its direction, when trials scatter around their mean by Scatter (0.01: 1 %,
-// one standard deviation), in so many Blocks and Comparisons. Of a run, both are those of
-// the comparison whose trials scatter most, so that every comparison can show as much.
+// Sensitivity is the smallest difference that a run, or a planned run, can show. If trials scatter
+// around their mean with the relative standard deviation Scatter (0.01: 1 %), and the true change
+// is Detectable (0.03: 3 %), a comparison gets a verdict with the right direction with probability
+// Power, given Blocks and Comparisons. For a run, Detectable and Scatter are those of the
+// comparison whose trials scatter most.
 type Sensitivity struct {
 	Detectable  float64 `json:"detectable"`
 	Power       float64 `json:"power"`
 	Scatter     float64 `json:"scatter"`
 	Blocks      int     `json:"blocks"`
 	Comparisons int     `json:"comparisons"`
-	// ByMargin is the margin where it decides Detectable: more blocks do not make that smaller.
-	// 0: the number of blocks does.
+	// ByMargin is the margin if it determines Detectable; more blocks do not help then. 0: the
+	// number of blocks determines it.
 	ByMargin float64 `json:"by_margin,omitempty"`
-	// Least is of the comparison whose trials scatter least; nil: of a plan.
+	// Least is for the comparison whose trials scatter least. Nil in a plan.
 	Least *Smallest `json:"least,omitempty"`
-	// LeftToChance is how many of the comparisons are not counted in, because hashing or ARP
-	// leaves to chance what comes of a side: chance makes their intervals wider than scatter
-	// does.
+	// LeftToChance counts comparisons that are excluded because hashing or ARP makes the outcome of
+	// one side random. Their intervals are wider than scatter alone would make them.
 	LeftToChance int `json:"left_to_chance,omitempty"`
 }
 
-// Smallest is a Sensitivity's change and scatter in another comparison.
+// Smallest has the change and the scatter of another comparison of a Sensitivity.
 type Smallest struct {
 	Detectable float64 `json:"detectable"`
 	Scatter    float64 `json:"scatter"`
 }
 
-// HalfWidth is Half or, in a document without it, the distance of the farther end. 0: the
-// interval is unknown, or has no width.
+// HalfWidth returns Half or, in a document without it, the distance from the mean to the farther
+// end. 0: the interval is unknown or has no width.
 func (e ResponseEstimate) HalfWidth() float64 { return halfWidth(e.Half, e.Mean, e.Low, e.High) }
 
-// HalfWidth is Half or, in a document without it, the distance of the farther end. 0: the
-// interval is unknown, or has no width.
+// HalfWidth returns Half or, in a document without it, the distance from the mean to the farther
+// end. 0: the interval is unknown or has no width.
 func (s EffectSize) HalfWidth() float64 { return halfWidth(s.Half, s.Mean, s.Low, s.High) }
 
-// halfWidth takes the farther end, since the other one may have been moved inwards, as
-// to 0.
+// halfWidth uses the farther end, since the nearer one may have been clamped, for example to 0.
 func halfWidth(half, mean, low, high float64) float64 {
 	if half > 0 || !(high > low) {
 		return half
@@ -60,9 +58,9 @@ func halfWidth(half, mean, low, high float64) float64 {
 	return max(mean-low, high-mean)
 }
 
-// Outlier is a trial whose value in a response stands apart from its treatment's other
-// trials. It counts like every other one; Saw says what its hosts' counters have that the
-// other trials' have not, empty where nothing differs.
+// Outlier is a trial whose value in a response is far from those of the other trials of its
+// treatment. It is not excluded from estimates. Saw lists what only this trial has in the counters
+// of its hosts; empty: nothing differs.
 type Outlier struct {
 	Response  string   `json:"response"`
 	Treatment string   `json:"treatment"`
@@ -73,7 +71,7 @@ type Outlier struct {
 	Saw       []string `json:"saw,omitempty"`
 }
 
-// Outlier is a trial's, in a response; nil: it does not stand apart.
+// Outlier returns the outlier of a response at a trial's place in the run. Nil: the trial is none.
 func (r *Run) Outlier(response string, order int) *Outlier {
 	for i := range r.Outliers {
 		if o := &r.Outliers[i]; o.Response == response && o.Order == order {

@@ -2,61 +2,65 @@ package record
 
 import "strings"
 
-// Limit is what the limit of a goodput is made of, or why there is none. The zero value is that of
-// a record without a limit, or of one that has it in words alone.
+// Limit explains how the limit of goodput is computed, or why there is none. The zero value belongs
+// to a record without a limit, or to one that only has it in words.
 type Limit struct {
-	// Terms are its parts, of which it is the sum, links before caps.
+	// Terms are the summands of the limit, links before caps.
 	Terms []LimitTerm `json:"terms,omitempty"`
-	// None says why there is no limit, one of the NoLimit codes; then there are no Terms.
+	// None is why there is no limit: one of the NoLimit constants. Terms is then empty.
 	None string `json:"none,omitempty"`
-	// Of is what None is about: the queue discipline and the interface of NoLimitSizeTable, the
-	// error of NoLimitPath.
+	// Of is what None refers to: the queue discipline and interface for NoLimitSizeTable, the error
+	// for NoLimitPath.
 	Of string `json:"of,omitempty"`
-	// ServerCap: a cap is the server's --max-rate; AskedBps is the rate that was requested, 0 for none.
+	// ServerCap reports whether a cap is the server's --max-rate. AskedBps is the requested rate, 0
+	// if none.
 	ServerCap bool    `json:"server_cap,omitempty"`
 	AskedBps  float64 `json:"asked_bps,omitempty"`
-	// Directions are the limits of both, where this is their sum; then there is nothing else.
+	// Directions has the limits of both directions if the limit is their sum. The other fields are
+	// then empty.
 	Directions []Limit `json:"directions,omitempty"`
 }
 
-// LimitTerm is a part of a limit: N times Bps times the part of it that is payload.
+// LimitTerm is a summand of a limit: N × Bps × PayloadBytes / WireBytes.
 type LimitTerm struct {
 	Kind string  `json:"kind"` // LimitLink or LimitCap
 	N    int     `json:"n,omitempty"`
 	Bps  float64 `json:"bps"`          // the rate of the link, or the cap
 	Of   string  `json:"of,omitempty"` // the queue discipline that shapes the link: "tbf on client.eth0"
-	// PayloadBytes of WireBytes of each frame are payload.
+	// PayloadBytes of the WireBytes of each frame are payload.
 	PayloadBytes int `json:"payload_bytes,omitempty"`
 	WireBytes    int `json:"wire_bytes,omitempty"`
-	// Price is the part of a link's rate that the limit has where that is not the payload's: several
-	// kinds of flows, or several bottlenecks, meet. 0: it is.
+	// Price replaces the payload's share of the link's rate if several kinds of flows, or several
+	// bottlenecks, share the link. 0: it does not.
 	Price float64 `json:"price,omitempty"`
-	// Times is the part of the whole term that the limit has where other terms take a part, too. 0: all.
+	// Times is the fraction of the term that counts if other terms share the same capacity. 0: all
+	// of it.
 	Times float64 `json:"times,omitempty"`
 }
 
-// Kinds of a limit's terms.
+// Kinds of terms of a limit.
 const (
 	LimitLink = "link" // a link's rate, or that of its shaper
 	LimitCap  = "cap"  // a flow's own rate cap
 )
 
-// Codes of why there is no limit.
+// Reasons why there is no limit, in Limit.None.
 const (
 	NoLimitTransactions = "transactions" // requests and responses wait for each other
 	NoLimitPath         = "path"         // a flow has no known path
 	NoLimitSpeed        = "speed"        // neither end's interface reports a speed
-	NoLimitOwnSpeed     = "own-speed"    // this host's does not, and the peer's is not known
+	NoLimitOwnSpeed     = "own-speed"    // this host's interface does not, and the peer's is not known
 	NoLimitSomeSpeed    = "some-speed"   // one of several interfaces does not
 	NoLimitInterfaces   = "interfaces"   // not all interfaces of the flows are known
-	NoLimitSizeTable    = "size-table"   // tc-stab counts a packet of many segments as one
-	NoLimitWorded       = "worded"       // a record of an older version says it in words alone
+	NoLimitSizeTable    = "size-table"   // because of tc-stab a packet of many segments counts as one
+	NoLimitWorded       = "worded"       // a record of an older version, which only has words
 )
 
-// IsZero reports whether nothing is known of the limit.
+// IsZero reports whether nothing is known about the limit.
 func (l Limit) IsZero() bool { return l.Terms == nil && l.None == "" && l.Directions == nil }
 
-// Capped reports whether flows' caps are a part of the limit, and only whether nothing else is.
+// Capped reports whether caps of flows are part of the limit, and whether there is nothing else in
+// it.
 func (l Limit) Capped() (capped, only bool) {
 	only = true
 	for _, t := range l.Terms {
@@ -69,8 +73,8 @@ func (l Limit) Capped() (capped, only bool) {
 	return capped, capped && only
 }
 
-// WordedLimit is the limit of a record of an older version, which has it in words alone: "1 Gbit/s ×
-// 1448/1538 + 2 × cap of 50 Mbit/s". Only the kinds of its terms are read.
+// WordedLimit returns the limit of a record of an older version, which only has it in words: "1
+// Gbit/s × 1448/1538 + 2 × cap of 50 Mbit/s". Only the kinds of the terms are parsed.
 func WordedLimit(why string) (l Limit) {
 	if strings.HasPrefix(why, "none: ") || strings.HasPrefix(why, "unknown: ") {
 		return Limit{None: NoLimitWorded}

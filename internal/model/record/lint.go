@@ -1,23 +1,23 @@
 package record
 
-// LintSchema is the schema of a Lint.
+// LintSchema is the schema name and version of Lint.
 const LintSchema = "linerate.lint/v1"
 
-// Lint is what is to be said about files of settings before anything is tried.
+// Lint is the result of checking files of settings without applying anything.
 type Lint struct {
 	Schema string     `json:"schema"`
 	Files  []LintFile `json:"files"` // in the order in which they are read
-	// Kernel is which kernel was asked; nil: none was, and what is said is what is
-	// known of kernels in general.
+	// Kernel describes the kernel that the settings were checked against. Nil: none; findings then
+	// rest on what is known of kernels in general.
 	Kernel   *LintKernel   `json:"kernel,omitempty"`
-	Settings []LintSetting `json:"settings"` // those that hold in the end
+	Settings []LintSetting `json:"settings"` // those that are in effect after all files were read
 	Findings []LintFinding `json:"findings"`
 	Errors   int           `json:"errors"`
 	Warnings int           `json:"warnings"`
 	Notes    int           `json:"notes"`
 }
 
-// LintFile is a file that was read.
+// LintFile is a file that was checked.
 type LintFile struct {
 	File     string `json:"file"`
 	Format   string `json:"format"` // sysctl.conf, loader.conf or tuned
@@ -25,46 +25,46 @@ type LintFile struct {
 	Settings int    `json:"settings"`
 }
 
-// LintKernel is the kernel that was asked.
+// LintKernel describes the kernel that settings were checked against.
 type LintKernel struct {
 	Release     string `json:"release"`
 	MemoryBytes int64  `json:"memory_bytes,omitempty"`
-	// Namespaces is why it could not be found out by looking which parameters are
-	// a namespace's own; empty: it was.
+	// Namespaces is why it is unknown which parameters exist in each network namespace. Empty: it
+	// is known.
 	Namespaces string `json:"namespaces_unknown,omitempty"`
 }
 
-// Scopes of a setting, as far as they are known.
+// Scopes of a setting.
 const (
 	ScopeNamespace = "namespace"
 	ScopeMachine   = "machine"
 )
 
-// LintSetting is a setting that holds when all files have been read.
+// LintSetting is a setting that is in effect after all files were read.
 type LintSetting struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Key     string `json:"key"`
 	Value   string `json:"value"`
-	Current string `json:"current,omitempty"` // on the kernel that was asked
-	// Scope is namespace or machine; empty: not known.
+	Current string `json:"current,omitempty"` // on the checked kernel
+	// Scope is ScopeNamespace or ScopeMachine. Empty: unknown.
 	Scope string `json:"scope,omitempty"`
-	// Amounts says what the value comes to where its unit is not bytes: "38.1 GiB".
+	// Amounts converts the value if its unit is not bytes: "38.1 GiB".
 	Amounts string `json:"amounts,omitempty"`
-	Network bool   `json:"network"` // it is about the network
-	// Without is the ID of the finding for which the line has no effect, such as refused or
-	// removed; empty: it takes effect.
+	Network bool   `json:"network"` // whether it concerns the network
+	// Without is the ID of the finding that explains why the line has no effect, such as refused or
+	// removed. Empty: it has an effect.
 	Without string `json:"without_effect,omitempty"`
 }
 
-// Severities of a finding.
+// Severities of a LintFinding.
 const (
-	LintError   = "error"   // it will not be set at all
-	LintWarning = "warning" // it does something else than it seems to
-	LintNote    = "note"    // worth knowing
+	LintError   = "error"   // the setting will not be applied
+	LintWarning = "warning" // the setting does something other than intended
+	LintNote    = "note"    // additional information
 )
 
-// LintFinding is one thing to be said about one line.
+// LintFinding is a finding about one line of a file.
 type LintFinding struct {
 	ID       string `json:"id"`
 	Severity string `json:"severity"`
@@ -73,10 +73,10 @@ type LintFinding struct {
 	Key      string `json:"key,omitempty"`
 	Value    string `json:"value,omitempty"`
 	Says     string `json:"says"`
-	// Fix is what to write instead, or to do; empty: nothing in particular.
+	// Fix is what to write or do instead. Empty: nothing in particular.
 	Fix string `json:"fix,omitempty"`
-	// Correction is the line that was meant, where that is known: "key = value".
+	// Correction is the intended line, if it is known: "key = value".
 	Correction string `json:"correction,omitempty"`
-	// Other is the line that it is about as well.
+	// Other is a second line that the finding is about.
 	Other string `json:"other,omitempty"`
 }

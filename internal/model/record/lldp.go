@@ -1,39 +1,39 @@
 package record
 
-// LLDPNeighbour is what the other end of a cable says of itself by LLDP (IEEE 802.1AB) or a
-// protocol like it, as lldpd has it.
+// LLDPNeighbour describes the other end of a cable by LLDP (IEEE 802.1AB) or a similar protocol, as
+// lldpd reports it.
 type LLDPNeighbour struct {
 	Interface string `json:"interface"`
 	Protocol  string `json:"protocol,omitempty"` // LLDP, CDPv2, …
-	// Chassis is the system's identifier, often a MAC address; System its name and Description
-	// its text.
+	// Chassis is the identifier of the system, often a MAC address. System is its name, and
+	// Description its system description.
 	Chassis     string   `json:"chassis,omitempty"`
 	System      string   `json:"system,omitempty"`
 	Description string   `json:"description,omitempty"`
 	Addresses   []string `json:"management_addresses,omitempty"`
-	// Capabilities are those that are on: Bridge, Router, Station, …
+	// Capabilities are the enabled ones: Bridge, Router, Station, …
 	Capabilities []string `json:"capabilities,omitempty"`
-	// Port is the port's identifier, and PortDescription its text.
+	// Port is the port identifier, and PortDescription its description.
 	Port            string `json:"port,omitempty"`
 	PortDescription string `json:"port_description,omitempty"`
-	// MFS is the largest frame that the port takes, in bytes; some systems give their MTU.
-	// 0: it does not say.
+	// MFS is the maximum frame size of the port in bytes; some systems report their MTU instead. 0:
+	// not reported.
 	MFS int `json:"max_frame_bytes,omitempty"`
-	// Media is the port's operational MAU type (RFC 4836), with what that means; 0, empty and
-	// absent: it is not known.
+	// Media is the operational MAU type of the port (RFC 4836); the following fields are derived
+	// from it. Zero values and nil: unknown.
 	Media     string `json:"media,omitempty"`
 	SpeedMbps int64  `json:"speed_mbps,omitempty"`
 	Duplex    string `json:"duplex,omitempty"` // full, half
 	Autoneg   *bool  `json:"autoneg,omitempty"`
-	// PVID is the VLAN of frames without a tag, and VLANs those that the port names.
+	// PVID is the VLAN of untagged frames. VLANs are those that the port advertises.
 	PVID  int   `json:"pvid,omitempty"`
 	VLANs []int `json:"vlans,omitempty"`
 }
 
-// MostLLDPNeighbours bounds those of a host.
+// MostLLDPNeighbours limits the neighbours of a host.
 const MostLLDPNeighbours = 256
 
-// Place names the port: "port Gi1/0/7 of sw1".
+// Place returns a name for the port: "port Gi1/0/7 of sw1".
 func (n LLDPNeighbour) Place() string {
 	port, system := n.Port, n.System
 	if len(port) == 17 && n.PortDescription != "" || port == "" { // a MAC address
@@ -45,7 +45,7 @@ func (n LLDPNeighbour) Place() string {
 	return "port " + port + " of " + system
 }
 
-// Switches reports whether the neighbour forwards: it is a bridge or a router.
+// Switches reports whether the neighbour forwards frames or packets: it is a bridge or a router.
 func (n LLDPNeighbour) Switches() bool {
 	for _, c := range n.Capabilities {
 		if c == "Bridge" || c == "Router" {

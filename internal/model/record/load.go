@@ -1,56 +1,55 @@
 package record
 
-// What is known of flows beside bytes: datagrams that were lost, transactions and
-// how long they took.
+// Counters of flows other than bytes: datagrams, transactions and their times.
 
-// Datagrams is one end's count of a udp flow. Counts are since the flow began;
-// consumers take differences, and so get those of the common window.
+// Datagrams has the counters of one end of a UDP flow. They count from the start of the flow;
+// consumers subtract two readings to get those of the common window.
 type Datagrams struct {
-	// Sent were taken by the sender's kernel.
+	// Sent counts datagrams that the sender's kernel accepted.
 	Sent int64 `json:"sent,omitempty"`
-	// Skipped were due while the sender was held up, and never sent (flow.MaxLate).
+	// Skipped counts datagrams that were never sent because the sender fell too far behind the
+	// schedule (flow.MaxLate).
 	Skipped int64 `json:"skipped,omitempty"`
-	// BlockedUs is how long the sender waited for room in its socket's send buffer, in
-	// microseconds.
+	// BlockedUs is the time that the sender waited for room in its send buffer, in microseconds.
 	BlockedUs int64 `json:"blocked_us,omitempty"`
-	// Received came in at the receiver, duplicates left out.
+	// Received counts datagrams that arrived, without duplicates.
 	Received int64 `json:"received,omitempty"`
-	// Lost are those of whose sequence number the receiver has seen a later one
-	// and not their own.
+	// Lost counts sequence numbers that the receiver has not seen although it has seen a later one.
 	Lost int64 `json:"lost,omitempty"`
-	// Reordered came after one that was sent later, Duplicates a second time.
+	// Reordered counts datagrams that arrived after one that was sent later. Duplicates counts
+	// those that arrived again.
 	Reordered  int64 `json:"reordered,omitempty"`
 	Duplicates int64 `json:"duplicates,omitempty"`
-	// Stale came so long after later ones (262080 datagrams) that it is not known
-	// whether for a second time; they are still counted as lost.
+	// Stale counts datagrams that arrived so late (262080 datagrams behind) that the receiver
+	// cannot tell whether they are duplicates. They also count as lost.
 	Stale int64 `json:"stale,omitempty"`
-	// LostInBuffer is how many of the lost, at most, had arrived at the receiver and
-	// were dropped there, since its socket's receive buffer was full
-	// (SO_RXQ_OVFL): not the network's loss. BufferBytes is that buffer as the
-	// kernel counts it, twice what it granted (socket(7)).
+	// LostInBuffer is the maximum number of lost datagrams that the receiving host dropped because
+	// the socket's receive buffer was full (SO_RXQ_OVFL), and that the network did not lose.
+	// BufferBytes is the size of that buffer as the kernel counts it, twice the granted size
+	// (socket(7)).
 	LostInBuffer int64 `json:"lost_in_buffer,omitempty"`
 	BufferBytes  int64 `json:"buffer_bytes,omitempty"`
-	// Bytes is the payload of each datagram, MTU that of the path, as far as the sender's
-	// kernel knows it at the reading: a larger datagram takes several packets.
+	// Bytes is the payload of each datagram. MTU is the path MTU that the sender's kernel knows at
+	// the reading. A larger datagram is sent as several packets.
 	Bytes int `json:"bytes,omitempty"`
 	MTU   int `json:"mtu,omitempty"`
-	// JitterUs is the interarrival jitter of RFC 3550, section 6.4.1, at the
-	// reading: the mean difference, smoothed over some 16 datagrams, between the
-	// spacing of two datagrams when they were sent and when they arrived.
+	// JitterUs is the interarrival jitter of RFC 3550, section 6.4.1, at the reading: the
+	// difference between the spacing of two datagrams when they were sent and when they arrived,
+	// smoothed over about 16 datagrams.
 	JitterUs float64 `json:"jitter_us,omitempty"`
-	// Delay is how much longer than the quickest one the datagrams that arrived in
-	// the window took (one-way delay variation, RFC 3393); two clocks need not
-	// agree for that. Of datagrams that were sent at the same instant one counts,
-	// and of more than 16384 a random choice. Only in the last reading.
+	// Delay is the one-way delay variation (RFC 3393): how much longer each datagram that arrived
+	// in the window took than the fastest one. The clocks of the two hosts need not agree. Of
+	// datagrams sent at the same instant one counts; of more than 16384 a random sample is used.
+	// Set only in the last reading.
 	Delay *Distribution `json:"delay,omitempty"`
-	// Lateness is how much later than their schedule the sender handed datagrams to the
-	// kernel in the window, once for those of one call; nil: they have no schedule, or
-	// this is not the last reading. Of more than 16384 a random choice counts.
+	// Lateness is the delay between the scheduled time and the system call that sent datagrams,
+	// once for each call in the window. Of more than 16384 values a random sample is used. Nil: the
+	// datagrams have no schedule, or this is not the last reading.
 	Lateness *Distribution `json:"lateness,omitempty"`
 }
 
-// LostShare is the part of the datagrams that did not arrive; false: none was
-// sent. A receiver that got nothing knows of no loss, and lost all the same.
+// LostShare returns the share of datagrams that did not arrive. It returns false if none was sent.
+// A receiver that got nothing counts no loss; the share is then 1.
 func (d *Datagrams) LostShare() (float64, bool) {
 	switch {
 	case d == nil || d.Sent+d.Received+d.Lost == 0:
@@ -61,7 +60,7 @@ func (d *Datagrams) LostShare() (float64, bool) {
 	return float64(d.Lost) / float64(d.Received+d.Lost), true
 }
 
-// Jitter is JitterUs; false: fewer than two datagrams were received, and it is not known.
+// Jitter returns JitterUs. Known is false if fewer than two datagrams were received.
 func (d *Datagrams) Jitter() (us float64, known bool) {
 	if d == nil || d.Received < 2 {
 		return 0, false
@@ -69,11 +68,11 @@ func (d *Datagrams) Jitter() (us float64, known bool) {
 	return d.JitterUs, true
 }
 
-// Add adds what another flow has counted.
+// Add adds the counters of another flow.
 func (d *Datagrams) Add(o *Datagrams) { d.count(o, 1) }
 
-// Since is what was counted after an earlier reading, without delays: they are of a
-// whole window.
+// Since returns the counters minus those of an earlier reading, without Delay and Lateness, which
+// describe a whole window.
 func (d Datagrams) Since(before *Datagrams) *Datagrams {
 	d.count(before, -1)
 	d.Delay, d.Lateness = nil, nil
@@ -92,46 +91,46 @@ func (d *Datagrams) count(o *Datagrams, sign int64) {
 	d.LostInBuffer += sign * o.LostInBuffer
 }
 
-// Transactions is one end's count of a flow of requests and responses. Counts are
-// since the flow began.
+// Transactions has the counters of one end of a flow of requests and responses, from the start of
+// the flow.
 type Transactions struct {
-	// Done are complete, Failed are not and will not be.
+	// Done counts complete transactions. Failed counts those that will not complete.
 	Done   int64 `json:"done"`
 	Failed int64 `json:"failed,omitempty"`
-	// Unanswered are udp-rr's to which no response came within a second: a datagram was
-	// lost, in one direction or the other; of an application's, those without an answer
-	// within the flow's timeout. Late are responses that came after that, or a second time.
+	// Unanswered counts udp-rr requests without a response within one second, because a datagram
+	// was lost in either direction; for application protocols, requests without an answer within
+	// the timeout of the flow. Late counts responses that arrived after that, or again.
 	Unanswered int64 `json:"unanswered,omitempty"`
 	Late       int64 `json:"late,omitempty"`
-	// Answered is what the responding end has, and ResponseBytes what was received
-	// of it; only in a trial's flows.
+	// Answered and ResponseBytes are what the responding end answered and what was received of it.
+	// Set only in the flows of a trial.
 	Answered      int64 `json:"answered,omitempty"`
 	ResponseBytes int64 `json:"response_bytes,omitempty"`
-	// Waiting have begun or are due, and are not done at this instant, at the end that
-	// asks; LongestWaitUs is how long the one that waits longest has, from when it was to
-	// begin. Latency does not know of them yet.
+	// Waiting counts transactions at the requesting end that are in progress or due at this
+	// instant. LongestWaitUs is the time since the scheduled start of the oldest of them. Latency
+	// does not include them.
 	Waiting       int64   `json:"waiting,omitempty"`
 	LongestWaitUs float64 `json:"longest_wait_us,omitempty"`
-	// Polling: the threads poll, and are always busy.
+	// Polling reports whether the threads poll; they are then always busy.
 	Polling bool `json:"polling,omitempty"`
-	// Application is of an application's transactions, at the end that asks; nil: of others.
+	// Application has further counters of an application protocol, at the requesting end. Nil for
+	// other flows.
 	Application *Application `json:"application,omitempty"`
-	// Connections are open at this instant; Opened have been opened so far.
+	// Connections counts those open at this instant. Opened counts all that were opened so far.
 	Connections int64 `json:"connections"`
 	Opened      int64 `json:"opened,omitempty"`
-	// Latency is of the transactions that were done in the window: from when each
-	// was to begin (with a pace) or began, to the last byte of its response. Only
-	// at the requesting end, in the reading at the window's end.
+	// Latency is the time of each transaction that completed in the window, from its scheduled
+	// start (with a pace) or its actual start to the last byte of the response. Set only at the
+	// requesting end, in the reading at the end of the window.
 	Latency *Distribution `json:"latency,omitempty"`
-	// BytesPerConnection is this process's own memory for each connection that is
-	// open; the kernel's is not in it.
+	// BytesPerConnection is the memory of this process for each open connection, without the
+	// kernel's.
 	BytesPerConnection int64 `json:"bytes_per_connection,omitempty"`
-	// Processes share the connections at this end; 0: one.
+	// Processes is the number of processes that share the connections at this end. 0: one.
 	Processes int `json:"processes,omitempty"`
 }
 
-// TakeTimes takes the times of the window's transactions from a later reading, which has
-// them.
+// TakeTimes copies the times of the window's transactions from a later reading, which has them.
 func (t *Transactions) TakeTimes(later *Transactions) {
 	if later.Latency != nil {
 		t.Latency = later.Latency
@@ -143,8 +142,8 @@ func (t *Transactions) TakeTimes(later *Transactions) {
 	}
 }
 
-// LostShare is the part of udp-rr's requests that had no response; false: there was
-// none of which that is known.
+// LostShare returns the share of udp-rr requests that got no response. Known is false if no
+// transaction has ended.
 func (t *Transactions) LostShare() (share float64, known bool) {
 	all := t.Done + t.Unanswered
 	if all == 0 {
@@ -153,7 +152,7 @@ func (t *Transactions) LostShare() (share float64, known bool) {
 	return float64(t.Unanswered) / float64(all), true
 }
 
-// Distribution is how a time was distributed, in microseconds.
+// Distribution summarises times, in microseconds.
 type Distribution struct {
 	Count   int64   `json:"count"`
 	MinUs   float64 `json:"min"`
@@ -164,7 +163,7 @@ type Distribution struct {
 	P999Us  float64 `json:"p999"`
 	P9999Us float64 `json:"p9999"`
 	MaxUs   float64 `json:"max"`
-	// Histogram is an HDR histogram of nanoseconds with two significant digits or
-	// more, in its compressed encoding (V2), so that distributions can be added up.
+	// Histogram is an HDR histogram of nanoseconds with at least two significant digits in its
+	// compressed encoding (V2), from which distributions can be merged.
 	Histogram []byte `json:"histogram,omitempty"`
 }

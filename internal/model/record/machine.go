@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// CPUEvents are interrupts, of whatever source, and softirqs by kind (NET_RX,
-// NET_TX, …) that one CPU served.
+// CPUEvents counts the interrupts and, by kind (NET_RX, NET_TX, …), the softirqs of one CPU.
 type CPUEvents struct {
 	CPU        int               `json:"cpu"`
 	Interrupts uint64            `json:"interrupts"`
 	Softirqs   map[string]uint64 `json:"softirqs,omitempty"`
 }
 
-// MemoryLoad is the memory of a machine: what programs could still have, what TCP
-// has of all network namespaces, and since boot the time in which some program, or
-// all of them, waited for memory (PSI). A part that this kernel does not report is 0.
+// MemoryLoad is the memory of a machine: what is available to programs, what TCP uses in all
+// network namespaces, and the time since boot during which some or all programs waited for memory
+// (PSI). A value that the kernel does not report is 0.
 type MemoryLoad struct {
 	AvailableBytes int64  `json:"available_bytes"`
 	TCPBytes       int64  `json:"tcp_bytes"`
@@ -23,10 +22,11 @@ type MemoryLoad struct {
 	AllWaitedUs    uint64 `json:"all_waited_us"`
 }
 
-// KernelLog is what the kernel wrote into its log about the network: of a trial, from its
-// window's beginning to its end; of a snapshot, what is still kept. The log is the machine's.
+// KernelLog has the kernel's log messages about the network. In a trial they are those of the
+// window, in a snapshot all that are still stored. The log belongs to the machine, not to the
+// namespace.
 type KernelLog struct {
-	// Lines are at most MostLogLines, the latest, the oldest first. More is how many came before.
+	// Lines has the latest messages, oldest first, at most MostLogLines. More counts earlier ones.
 	Lines []LogLine `json:"lines,omitempty"`
 	More  int       `json:"more,omitempty"`
 	// Missing is why the log was not read.
@@ -35,19 +35,19 @@ type KernelLog struct {
 
 // LogLine is one line of the kernel's log.
 type LogLine struct {
-	// AtNs is when it was written, in nanoseconds: of a trial on the conductor's monotonic
-	// clock, of a snapshot since the host's boot. The kernel's own clock of the log may differ
-	// from the monotonic one; of a trial, AtNs is bounded by the samples between which the
-	// line came.
+	// AtNs is the time of the message in nanoseconds: in a trial on the conductor's monotonic
+	// clock, in a snapshot since the boot of the host. The clock of the log can deviate from the
+	// monotonic clock; in a trial, AtNs is therefore limited to the time between the two samples
+	// around the message.
 	AtNs  int64  `json:"at_ns"`
 	Level int    `json:"level"` // 0 emergency … 3 error, 4 warning, … 7 debug
 	Text  string `json:"text"`
 }
 
-// MostLogLines bounds the lines that are kept.
+// MostLogLines limits the messages that are stored.
 const MostLogLines = 50
 
-// Add adds a line, which displaces the oldest if there are too many.
+// Add appends a message. If there are too many, it removes the oldest.
 func (l *KernelLog) Add(line LogLine) {
 	if l.Lines = append(l.Lines, line); len(l.Lines) > MostLogLines {
 		l.Lines = l.Lines[1:]
@@ -55,8 +55,8 @@ func (l *KernelLog) Add(line LogLine) {
 	}
 }
 
-// networkMessages are what lines of the kernel's log are about that concern the network. The
-// texts are those of net/ and drivers/net/ in the kernel.
+// networkMessages matches messages of the kernel's log that concern the network. The texts are from
+// net/ and drivers/net/ in the kernel source.
 var networkMessages = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`\blink (is |becomes )?(up|down|ready|not ready)\b`, // drivers, addrconf
 	`\bcarrier\b`,
@@ -71,5 +71,5 @@ var networkMessages = regexp.MustCompile(`(?i)` + strings.Join([]string{
 	`(firmware|nvm|phy).*(fail|error)`, `\bpcie? .*(bandwidth|width|speed)`, `\bunregister_netdevice: waiting\b`,
 }, "|"))
 
-// AboutNetwork reports whether a line of the kernel's log is about the network, by its text.
+// AboutNetwork reports whether the text of a message of the kernel's log concerns the network.
 func AboutNetwork(text string) bool { return networkMessages.MatchString(text) }

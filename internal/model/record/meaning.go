@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Meaning is what counters of several drivers count, under whatever name.
+// Meaning names what counters of several drivers count under different names.
 type Meaning struct {
 	Name, About string
 }
 
-// Meanings are those that a driver's counters are mapped to.
+// Meanings lists the meanings that counters of drivers are mapped to.
 var Meanings = []Meaning{
 	{"rx_no_buffer", "packets for which the receive ring had no buffer: the host took them too slowly"},
 	{"rx_fifo_full", "packets dropped because the NIC's own memory was full"},
@@ -34,7 +34,7 @@ var Meanings = []Meaning{
 	{"over_allowance", "packets shaped or dropped because the cloud's allowance for the machine was exceeded"},
 }
 
-// naming is one driver's names of counters with a meaning.
+// naming maps the counter names of one driver to meanings.
 type naming struct {
 	Driver, Source string
 	patterns       []pattern
@@ -45,7 +45,7 @@ type pattern struct {
 	compiled       *regexp.Regexp
 }
 
-// intel are names that the drivers of Intel for 1 and 10 Gbit/s share.
+// intel has the names that Intel's drivers for 1 and 10 Gbit/s share.
 var intel = []pattern{
 	{meaning: "rx_no_buffer", names: `rx_no_buffer_count`},
 	{meaning: "rx_fifo_full", names: `rx_missed_errors`},
@@ -59,8 +59,8 @@ var intel = []pattern{
 	{meaning: "tx_timeout", names: `tx_timeout_count`},
 }
 
-// namings are of drivers by the names in their sources, below drivers/net/ and most of them
-// ethernet/, or in the kernel's documents. Totals are left out where the queues' are there.
+// namings has the counter names of drivers, from their sources below drivers/net/ (most in
+// ethernet/) or from kernel documents. If a driver counts each queue, its totals are left out.
 var namings = compiled([]naming{
 	{"e1000", "intel/e1000/e1000_ethtool.c: e1000_gstrings_stats", intel},
 	{"e1000e", "intel/e1000e/ethtool.c: e1000_gstrings_stats", intel},
@@ -145,7 +145,8 @@ var namings = compiled([]naming{
 		{meaning: "rx_no_memory", names: `rx_no_memory`}}},
 })
 
-// compiled compiles the patterns of each driver, which may share theirs.
+// compiled compiles the patterns of each driver. Drivers may share a slice of patterns, so it is
+// copied.
 func compiled(list []naming) []naming {
 	for i := range list {
 		list[i].patterns = slices.Clone(list[i].patterns)
@@ -157,8 +158,8 @@ func compiled(list []naming) []naming {
 	return list
 }
 
-// MeaningsOf are the sums of a driver's counters that have a meaning; nil: none has, or the
-// driver's names are not known.
+// MeaningsOf sums the counters of a driver by meaning. Nil: none of them has a meaning, or the
+// driver is unknown.
 func MeaningsOf(driver string, counters map[string]int64) map[string]int64 {
 	var sums map[string]int64
 	for name, value := range counters {
@@ -172,8 +173,8 @@ func MeaningsOf(driver string, counters map[string]int64) map[string]int64 {
 	return sums
 }
 
-// DriverOf guesses a driver by the names of its counters, those that are 0 included: the first
-// one that has most of them among those with a meaning; empty: none has at least three.
+// DriverOf guesses a driver by the names of its counters, including those that are 0: the first
+// driver that knows the most names. Empty: no driver knows at least three.
 func DriverOf(counters map[string]int64) (driver string) {
 	most := 2
 	for _, n := range namings {
@@ -190,7 +191,7 @@ func DriverOf(counters map[string]int64) (driver string) {
 	return driver
 }
 
-// MeaningOf is what a driver's counter counts; empty: that is not known.
+// MeaningOf returns the meaning of a counter of a driver. Empty: unknown.
 func MeaningOf(driver, counter string) string {
 	for _, n := range namings {
 		if n.Driver != driver {
@@ -205,7 +206,7 @@ func MeaningOf(driver, counter string) string {
 	return ""
 }
 
-// KnowsCounters reports whether counters of a driver have meanings.
+// KnowsCounters reports whether the counters of a driver have meanings.
 func KnowsCounters(driver string) bool {
 	return slices.ContainsFunc(namings, func(n naming) bool { return n.Driver == driver })
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// named reports whether a name can stand in a command as it is: fixes are pasted into shells.
-// The kernel allows nearly any character in the name of an interface.
+// named reports whether a name can be pasted into a shell command without quoting. The kernel
+// allows nearly any character in the name of an interface.
 func named(name string) bool {
 	return len(name) <= 256 && !strings.ContainsFunc(name, func(r rune) bool {
 		return !(r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' ||
@@ -14,7 +14,8 @@ func named(name string) bool {
 	})
 }
 
-// checkNames refuses names of a snapshot, as fixes have them, that a shell would take for more.
+// checkNames returns an error for names in a snapshot that appear in fixes and that a shell would
+// not take literally.
 func (s *HostSnapshot) checkNames() error {
 	check := func(what string, names ...string) error {
 		for _, name := range names {

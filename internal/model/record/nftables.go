@@ -2,22 +2,22 @@ package record
 
 import "fmt"
 
-// Nftables is what nf_tables has in a host's network namespace, as nft(8) lists it: the rules
-// and policies that drop or count packets, and what has a bound.
+// Nftables has the nf_tables configuration of a network namespace, as nft(8) lists it: rules and
+// policies that drop or count packets, and objects and sets that have a limit.
 type Nftables struct {
-	// Rules are those that drop or reject before those that only count, then those with the most
-	// packets, at most MostNftRules; More is how many of them were left out.
+	// Rules has first those that drop or reject, then those that only count, and among these those
+	// with most packets first, at most MostNftRules. More counts the rules that were left out.
 	Rules []NftRule `json:"rules,omitempty"`
 	More  int       `json:"more_rules,omitempty"`
-	// Objects are named counters and quotas, Sets those with a bound of their elements, at most
-	// MostNftSets of each.
+	// Objects are named counters and quotas. Sets are those with a maximum number of elements. At
+	// most MostNftSets of each are kept.
 	Objects []NftObject `json:"objects,omitempty"`
 	Sets    []NftSet    `json:"sets,omitempty"`
-	// CountedS is how long before an earlier reading was, in seconds; 0: there was none.
+	// CountedS is the time since an earlier reading, in seconds. 0: there was none.
 	CountedS float64 `json:"counted_over_s,omitempty"`
 }
 
-// MostNftRules and MostNftSets bound the lists of Nftables.
+// MostNftRules and MostNftSets limit the lists of Nftables.
 const MostNftRules, MostNftSets = 1024, 256
 
 // NftRule is a rule of nf_tables, or the policy of a base chain.
@@ -25,24 +25,26 @@ type NftRule struct {
 	Family string `json:"family"` // ip, ip6, inet, arp, bridge, netdev
 	Table  string `json:"table"`
 	Chain  string `json:"chain"`
-	Hook   string `json:"hook,omitempty"`   // of the chain: "input"; absent: others jump to it
-	Handle uint64 `json:"handle,omitempty"` // 0: the chain's policy
-	// Text is the rule as nft(8) prints it. What is not understood of it is the name of the
-	// kernel's expression in brackets: "[fib]".
+	Hook   string `json:"hook,omitempty"`   // of the chain: "input"; absent: other chains jump to it
+	Handle uint64 `json:"handle,omitempty"` // 0 for the policy of the chain
+	// Text is the rule as nft(8) prints it. An expression that linerate does not know appears as
+	// its kernel name in brackets: "[fib]".
 	Text string `json:"text"`
-	// Verdict is what the rule does at last: drop, reject, accept, jump, …; absent: it goes on.
+	// Verdict is the last statement of the rule: drop, reject, accept, jump, … Absent: the rule has
+	// no verdict.
 	Verdict string `json:"verdict,omitempty"`
-	// Counted: it has a counter. Before is that of Packets at the earlier reading.
+	// Counted reports whether the rule has a counter. Before is the value of Packets at the earlier
+	// reading.
 	Counted bool   `json:"counted,omitempty"`
 	Packets uint64 `json:"packets,omitempty"`
 	Bytes   uint64 `json:"bytes,omitempty"`
 	Before  uint64 `json:"packets_before,omitempty"`
 }
 
-// Drops reports whether the rule drops or rejects what it matches.
+// Drops reports whether the rule drops or rejects the packets that it matches.
 func (r NftRule) Drops() bool { return r.Verdict == "drop" || r.Verdict == "reject" }
 
-// Place names the rule as nft(8) does in commands: "inet filter input handle 7".
+// Place returns the rule's name in nft(8) commands: "inet filter input handle 7".
 func (r NftRule) Place() string {
 	place := fmt.Sprintf("%s %s %s", r.Family, r.Table, r.Chain)
 	if r.Handle == 0 {
@@ -58,11 +60,11 @@ type NftObject struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"` // counter, quota
 	Packets uint64 `json:"packets,omitempty"`
-	Bytes   uint64 `json:"bytes,omitempty"` // of a quota: those that were used
+	Bytes   uint64 `json:"bytes,omitempty"` // for a quota: the bytes used
 	Quota   uint64 `json:"quota_bytes,omitempty"`
 }
 
-// NftSet is a set or map with a bound of its elements.
+// NftSet is a set or map with a maximum number of elements.
 type NftSet struct {
 	Family   string `json:"family"`
 	Table    string `json:"table"`
@@ -71,7 +73,7 @@ type NftSet struct {
 	Elements int    `json:"elements"`
 }
 
-// Since gives the rules what they had counted before, some seconds ago.
+// Since sets Before of each rule to its counter in an earlier reading, taken the given seconds ago.
 func (n *Nftables) Since(before *Nftables, seconds float64) {
 	if n == nil || before == nil || seconds <= 0 {
 		return

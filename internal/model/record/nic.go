@@ -1,8 +1,8 @@
 package record
 
-// NIC is an interface as its driver and the kernel's device model describe it
+// NIC describes a network interface by its driver and the kernel's device model
 // (Documentation/networking/ethtool-netlink.rst, Documentation/ABI/testing/sysfs-class-net).
-// Software devices have the parts that they support.
+// Software devices only have the parts that they support.
 type NIC struct {
 	Interface string `json:"interface"`
 	Driver    string `json:"driver,omitempty"`
@@ -14,59 +14,60 @@ type NIC struct {
 	// PCIe link: width in lanes and speed in GT/s, negotiated and highest; USB speed in Mbit/s.
 	PCIe    *PCIeLink `json:"pcie,omitempty"`
 	USBMbps float64   `json:"usb_mbps,omitempty"`
-	// NUMA is the node of the device, -1 for none; absent: not a hardware device.
+	// NUMA is the NUMA node of the device, -1 if none. Nil: not a hardware device.
 	NUMA *int `json:"numa_node,omitempty"`
 
 	OperState string `json:"operstate,omitempty"`
 	Carrier   bool   `json:"carrier"`
-	// CarrierChanges are those since the interface was made.
+	// CarrierChanges counts changes since the interface was created.
 	CarrierChanges int64 `json:"carrier_changes"`
 	Promiscuous    bool  `json:"promiscuous,omitempty"`
 	Wireless       bool  `json:"wireless,omitempty"`
 	TxQueueLen     int   `json:"tx_queue_len"`
-	// Peer is the index of the other end of a veth pair, or of the interface that this one is
-	// made on; 0: none.
+	// Peer is the index of the other end of a veth pair, or of the lower device of this interface.
+	// 0: none.
 	Peer int `json:"peer_index,omitempty"`
-	VLAN int `json:"vlan,omitempty"` // of a VLAN interface; 0: it is none
+	VLAN int `json:"vlan,omitempty"` // of a VLAN interface; 0 for others
 
 	SpeedMbps   int64  `json:"speed_mbps,omitempty"`
 	Duplex      string `json:"duplex,omitempty"`       // "full", "half"
-	Autoneg     *bool  `json:"autoneg,omitempty"`      // absent: not known, or the port does not support it
+	Autoneg     *bool  `json:"autoneg,omitempty"`      // nil: unknown, or not supported by the port
 	BestMbps    int64  `json:"best_mbps,omitempty"`    // the fastest mode that the port supports
-	OfferedMbps int64  `json:"offered_mbps,omitempty"` // the fastest that it advertises
+	OfferedMbps int64  `json:"offered_mbps,omitempty"` // the fastest mode that it advertises
 
 	Rings    *Rings    `json:"rings,omitempty"`
 	Channels *Channels `json:"channels,omitempty"`
 	Coalesce *Coalesce `json:"coalesce,omitempty"`
 	Pause    *Pause    `json:"pause,omitempty"`
-	// FEC is forward error correction, and Module the pluggable module, where the driver reads it.
+	// FEC and Module are set if the driver reports them.
 	FEC      *FEC            `json:"fec,omitempty"`
 	Module   *Module         `json:"module,omitempty"`
 	RSS      *RSS            `json:"rss,omitempty"`
 	Steering []FlowRule      `json:"steering,omitempty"`
-	Features map[string]bool `json:"features,omitempty"`       // offloads, by the kernel's names, on or off
-	Fixed    []string        `json:"fixed_features,omitempty"` // those that cannot be changed
-	// Unmet are those that are off though they are requested: another one or the driver keeps
-	// them off.
+	Features map[string]bool `json:"features,omitempty"`       // offloads by their kernel names, on or off
+	Fixed    []string        `json:"fixed_features,omitempty"` // features that cannot be changed
+	// Unmet are features that are requested and off, because another feature or the driver disables
+	// them.
 	Unmet    []string         `json:"unmet_features,omitempty"`
 	Queues   []NICQueue       `json:"queues,omitempty"`
 	IRQs     []IRQ            `json:"irqs,omitempty"`
-	Counters map[string]int64 `json:"driver_counters,omitempty"` // that are not 0, by the driver's names
-	// Meanings are the sums of those counters that have one of Meanings.
+	Counters map[string]int64 `json:"driver_counters,omitempty"` // non-zero ones, by the driver's names
+	// Meanings sums the counters that have one of Meanings, by its name.
 	Meanings map[string]int64 `json:"meanings,omitempty"`
-	// Before are the counters at an earlier reading by the same driver, CountedS seconds before;
-	// 0: there was none.
+	// Before are the counters of an earlier reading, CountedS seconds before. CountedS 0: there was
+	// none.
 	Before   map[string]int64 `json:"driver_counters_before,omitempty"`
 	CountedS float64          `json:"driver_counters_over_s,omitempty"`
 }
 
-// FlowRule is a rule that directs packets to a receive queue.
+// FlowRule is a rule that directs packets to a receive queue (ethtool -U).
 type FlowRule struct {
 	Location string `json:"location"`
-	Rule     string `json:"rule"` // in the words of ethtool(8) after flow-type; or why it is not known
+	Rule     string `json:"rule"` // as the arguments of ethtool(8) after flow-type, or why it is unknown
 }
 
-// Since returns the NIC with what its driver had counted before, some seconds ago.
+// Since returns the NIC with the counters of an earlier reading by the same driver, taken the given
+// seconds before.
 func (n NIC) Since(before NIC, seconds float64) NIC {
 	if before.Interface == n.Interface && before.Driver == n.Driver && seconds > 0 {
 		n.Before, n.CountedS = before.Counters, seconds
@@ -74,7 +75,8 @@ func (n NIC) Since(before NIC, seconds float64) NIC {
 	return n
 }
 
-// PCIeLink is negotiated and highest width and speed (Documentation/ABI/testing/sysfs-bus-pci).
+// PCIeLink has the negotiated and the maximum width and speed
+// (Documentation/ABI/testing/sysfs-bus-pci).
 type PCIeLink struct {
 	Width     int     `json:"width"`
 	MostWidth int     `json:"most_width"`
@@ -82,7 +84,7 @@ type PCIeLink struct {
 	MostGTps  float64 `json:"most_gt_per_s"`
 }
 
-// Rings are the lengths of receive and transmit rings in descriptors, and the longest.
+// Rings has the lengths of the receive and transmit rings, and their maximum, in descriptors.
 type Rings struct {
 	Rx     int `json:"rx"`
 	MostRx int `json:"most_rx"`
@@ -90,7 +92,7 @@ type Rings struct {
 	MostTx int `json:"most_tx"`
 }
 
-// Channels are the numbers of queues with interrupts, and the highest.
+// Channels has the numbers of queues with interrupts, and their maximum.
 type Channels struct {
 	Rx           int `json:"rx"`
 	MostRx       int `json:"most_rx"`
@@ -100,7 +102,7 @@ type Channels struct {
 	MostCombined int `json:"most_combined"`
 }
 
-// Coalesce is how long interrupts wait for more packets.
+// Coalesce says how long interrupts are delayed to wait for more packets.
 type Coalesce struct {
 	RxUs     int  `json:"rx_us"`
 	RxFrames int  `json:"rx_frames"`
@@ -117,15 +119,15 @@ type Pause struct {
 	Tx      bool `json:"tx"`
 }
 
-// FEC is forward error correction of a link (ethtool --show-fec): "none", "off", "rs",
-// "baser", "llrs", "auto", or several with spaces between.
+// FEC is forward error correction of a link (ethtool --show-fec): "none", "off", "rs", "baser",
+// "llrs", "auto", or several of these separated by spaces.
 type FEC struct {
 	Active     string `json:"active"`
 	Configured string `json:"configured"`
 }
 
-// Module is a pluggable module (SFF-8472, SFF-8636), without its serial number. Figures are
-// absent where it does not measure them; powers are of each lane.
+// Module is a pluggable module (SFF-8472, SFF-8636), without its serial number. Values that it does
+// not measure are absent. Powers are given for each lane.
 type Module struct {
 	Vendor       string    `json:"vendor,omitempty"`
 	Part         string    `json:"part,omitempty"`
@@ -134,15 +136,15 @@ type Module struct {
 	TxPowerDBm   []float64 `json:"tx_power_dbm,omitempty"`
 }
 
-// RSS is how received packets are spread over queues (Documentation/networking/scaling.rst):
-// the indirection table as ethtool -X takes it, and the hashed fields of each kind of packet
-// as ethtool -N takes them ("sdfn").
+// RSS describes how received packets are spread over queues (Documentation/networking/scaling.rst):
+// the indirection table as an argument of ethtool -X, and for each kind of packet the hashed fields
+// as an argument of ethtool -N ("sdfn").
 type RSS struct {
 	Table  string            `json:"table,omitempty"`
 	Fields map[string]string `json:"fields,omitempty"`
 }
 
-// Bridge is a bridge with the VLANs of its ports; its forwarding table is in Snapshot.FDB.
+// Bridge is a bridge with the VLANs of its ports. Its forwarding table is in Snapshot.FDB.
 type Bridge struct {
 	Interface     string       `json:"interface"`
 	VLANFiltering bool         `json:"vlan_filtering"`
@@ -150,20 +152,20 @@ type Bridge struct {
 	Ports         []BridgePort `json:"ports,omitempty"`
 }
 
-// BridgePort is a port of a bridge, or the bridge itself as one. VLANs are as of bridge(8):
-// "1 PVID untagged", "10-20".
+// BridgePort is a port of a bridge, or the bridge itself. VLANs are as bridge(8) prints them: "1
+// PVID untagged", "10-20".
 type BridgePort struct {
 	Interface string   `json:"interface"`
 	VLANs     []string `json:"vlans,omitempty"`
 }
 
-// Bond is a bond (Documentation/networking/bonding.rst).
+// Bond describes a bonding device (Documentation/networking/bonding.rst).
 type Bond struct {
 	Interface  string       `json:"interface"`
 	Mode       string       `json:"mode"`
 	HashPolicy string       `json:"hash_policy,omitempty"`
-	MIIMonMs   int          `json:"miimon_ms"`           // 0: links are not watched
-	LACPRate   string       `json:"lacp_rate,omitempty"` // of 802.3ad: slow, fast
+	MIIMonMs   int          `json:"miimon_ms"`           // 0: links are not monitored
+	LACPRate   string       `json:"lacp_rate,omitempty"` // for 802.3ad: slow, fast
 	Slaves     []BondMember `json:"slaves,omitempty"`
 }
 
@@ -172,14 +174,14 @@ type BondMember struct {
 	Interface string `json:"interface"`
 	State     string `json:"state"` // active, backup
 	Link      string `json:"link"`  // up, going down, down, going back
-	// LinkFailures are those since it joined, and Aggregator is the group of 802.3ad to which
-	// it belongs: slaves of one bond in several groups do not work together.
+	// LinkFailures counts link failures since the slave joined. Aggregator is its 802.3ad
+	// aggregator: slaves of one bond in different aggregators do not work together.
 	LinkFailures int `json:"link_failures"`
 	Aggregator   int `json:"aggregator,omitempty"`
 }
 
-// NICQueue is one queue with the CPUs that packets are steered to (RPS, XPS,
-// Documentation/networking/scaling.rst), as hexadecimal masks.
+// NICQueue is a queue with the CPUs that packets are steered to (RPS, XPS;
+// Documentation/networking/scaling.rst) as hexadecimal masks.
 type NICQueue struct {
 	Queue string `json:"queue"` // "rx-0", "tx-0"
 	CPUs  string `json:"cpus,omitempty"`
@@ -190,10 +192,10 @@ type NICQueue struct {
 type IRQ struct {
 	IRQ      int    `json:"irq"`
 	Name     string `json:"name,omitempty"` // the driver's: "eth0-rx-0"
-	Affinity string `json:"affinity"`       // CPUs that it may have, "0-3"
-	// Effective are the CPUs that it has of them; absent: the kernel does not say.
+	Affinity string `json:"affinity"`       // CPUs that may serve it, "0-3"
+	// Effective is the subset of these CPUs that serves it. Absent: the kernel does not report it.
 	Effective string `json:"effective_affinity,omitempty"`
-	// NUMA is the node of its memory, -1 for none; absent: the kernel does not say.
+	// NUMA is the node of its memory, -1 if none. Nil: the kernel does not report it.
 	NUMA  *int  `json:"numa_node,omitempty"`
-	Count int64 `json:"count"` // of all CPUs, since boot
+	Count int64 `json:"count"` // on all CPUs, since boot
 }

@@ -1,18 +1,18 @@
 package record
 
-// Opening is how the connections of a trial were opened, where there are very many.
+// Opening describes how a trial with very many connections opened them.
 type Opening struct {
-	// TookS is the time from the first of them until all were open at both ends, or one had
+	// TookS is the time from the first connection until all were open at both ends, or one had
 	// failed.
 	TookS float64 `json:"took_s"`
-	// Before is the kernel's memory on each machine of the flows' hosts before they were opened,
-	// and After behind the window, while they were open. Hosts of a lab are on one machine.
+	// Before and After are the kernel's memory on the machine of each host before connections were
+	// opened and after the window, while they were open. The hosts of a lab share a machine.
 	Before []HostMemory `json:"before,omitempty"`
 	After  []HostMemory `json:"after,omitempty"`
 }
 
-// OpenedFewer says that a flow could not be opened whole, although its opener reaches the
-// acceptor: some of its connections were opened, or nothing was left for them.
+// OpenedFewer reports whether some connections of a flow could not be opened although the other end
+// is reachable: others were opened, or ports or descriptors were exhausted.
 func (f *Flow) OpenedFewer() bool {
 	some := f.Exhausted != nil || f.NoDescriptors != nil || f.Transactions != nil && f.Transactions.Opened > 0
 	return !f.Connected && some
@@ -24,18 +24,20 @@ type HostMemory struct {
 	KernelMemory
 }
 
-// KernelMemory is what the kernel's objects take on a machine.
+// KernelMemory is the memory of the kernel's objects on a machine.
 type KernelMemory struct {
-	// SlabBytes are all of them (Slab of /proc/meminfo), also those that the kernel keeps for
-	// reuse.
+	// SlabBytes is the memory of all objects (Slab of /proc/meminfo), including those that the
+	// kernel keeps for reuse.
 	SlabBytes int64 `json:"slab_bytes"`
-	// SocketBytes are those in use that connections of TCP have, with other files (/proc/slabinfo:
-	// TCP, sock_inode_cache, filp, eventpoll_epi and others); 0: that was not permitted.
+	// SocketBytes is the memory in use for TCP connections, and for other files that use the same
+	// caches (/proc/slabinfo: TCP, sock_inode_cache, filp, eventpoll_epi and others). 0: no
+	// permission to read it.
 	SocketBytes int64 `json:"socket_bytes,omitempty"`
 }
 
-// KernelBytes is how much more the kernel's objects took with the connections open than before:
-// those of sockets, where that is known of all machines, or all. False: that was not read.
+// KernelBytes returns the increase of the kernel's memory while the connections were open: that of
+// sockets if known for all machines, otherwise that of all objects. Known is false if neither was
+// read.
 func (o *Opening) KernelBytes() (bytes int64, known bool) {
 	if o == nil || len(o.Before) == 0 || len(o.Before) != len(o.After) {
 		return 0, false

@@ -6,70 +6,73 @@ import (
 	"slices"
 )
 
-// MeasureStudy is the Study of a measurement. Such a run has one block, and no StudyFile.
+// MeasureStudy is the value of Run.Study for a measurement. Such a run has one block and no
+// StudyFile.
 const MeasureStudy = "measure"
 
-// The two hosts of a measurement that have no other names.
+// Names of the two hosts of a measurement, unless they have others.
 const (
 	NodeClient = "client" // where `linerate measure` runs
 	NodeServer = "server" // where `linerate serve` runs
 )
 
-// Part is what went one way between two hosts in a trial's window: the sums over the flows that
-// From sends to To, without a probe of latency. Transactions, which go both ways, are of the host that asks.
+// Part sums the traffic in one direction between two hosts in the window of a trial: the flows that
+// From sends to To, except a latency probe. Transactions, which go both ways, belong to the
+// direction of their requests.
 type Part struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Treatment and Levels are the part's own in a trial of several, each of which is a
-	// treatment of the run. Empty: they are the trial's.
+	// Treatment and Levels are those of the part if the trial has several parts, each of which is a
+	// treatment of the run. Empty: those of the trial.
 	Treatment string            `json:"treatment,omitempty"`
 	Levels    map[string]string `json:"levels,omitempty"`
 
 	Flows         int     `json:"flows"`
 	GoodputBps    float64 `json:"goodput_bps"`
-	LimitBps      float64 `json:"limit_bps"` // 0: not known
+	LimitBps      float64 `json:"limit_bps"` // 0: unknown
 	Limit         Limit   `json:"limit,omitzero"`
-	LimitWhy      string  `json:"limit_why,omitempty"` // as a Trial's
+	LimitWhy      string  `json:"limit_why,omitempty"` // as in Trial
 	WrittenBytes  int64   `json:"written_bytes"`
 	ReceivedBytes int64   `json:"received_bytes"`
 	RetransBytes  int64   `json:"retrans_bytes"`
 	Counts
 	Intervals []Interval `json:"intervals"`
-	// Counted is how, where nothing was read of the other host. Peer is that host's own figure,
-	// and TotalBytes what the host that was read had from the first byte to the last, to be
-	// compared with it.
+	// Counted is how bytes were counted if the other host was not read: one of the Counted
+	// constants. Peer is that host's own count, and TotalBytes the count of the host that was read
+	// from the first byte to the last, to compare with it.
 	Counted    string     `json:"counted,omitempty"`
 	Peer       *PeerCount `json:"peer,omitempty"`
 	TotalBytes int64      `json:"total_bytes,omitempty"`
 }
 
-// Counts are what flows count besides TCP's bytes, in the common window.
+// Counts has what flows count in the common window besides the bytes of TCP.
 type Counts struct {
-	// Datagrams is for udp: the flows' together, the jitter as the mean over what
-	// was received. Lost repeats those that were, LostShare is their part of those
-	// that the receivers were to have; of udp-rr they are of the requests that have
-	// had no response.
+	// Datagrams sums the counters of UDP flows; its jitter is a mean weighted by received
+	// datagrams. Lost is the number of lost datagrams, and LostShare its share of those that the
+	// receivers should have received. For udp-rr both count requests without a response.
 	Datagrams *Datagrams `json:"datagrams,omitempty"`
 	Lost      *int64     `json:"lost,omitempty"`
 	LostShare float64    `json:"lost_share,omitempty"`
-	// RatePerS is how many transactions were done in a second (rr, udp-rr, crr),
-	// Transactions the flows' together, and LatencyUs how long they took.
+	// RatePerS is the rate of completed transactions (rr, udp-rr, crr). Transactions sums the
+	// counters of the flows, and LatencyUs has the times.
 	RatePerS     float64       `json:"rate_per_s,omitempty"`
 	Transactions *Transactions `json:"transactions,omitempty"`
 	LatencyUs    *Distribution `json:"latency_us,omitempty"`
 }
 
-// Interval is what went on in a part of the window, in seconds from its beginning.
+// Interval has the rates in a part of the window. FromS and ToS are in seconds since the beginning
+// of the window.
 type Interval struct {
 	FromS      float64 `json:"from_s"`
 	ToS        float64 `json:"to_s"`
 	GoodputBps float64 `json:"goodput_bps"`
-	// RatePerS is of transactions, LostShare of datagrams.
+	// RatePerS counts transactions, LostShare datagrams.
 	RatePerS  float64 `json:"rate_per_s,omitempty"`
 	LostShare float64 `json:"lost_share,omitempty"`
 }
 
-// Name is the direction, write or read, between the two hosts of a measurement, and "a → b" between others.
+// Name returns "write" or "read" between the two hosts of a measurement, and "a → b" between
+// others.
 func (p *Part) Name() string {
 	switch [2]string{p.From, p.To} {
 	case [2]string{NodeClient, NodeServer}:
@@ -80,11 +83,11 @@ func (p *Part) Name() string {
 	return p.From + " → " + p.To
 }
 
-// Has reports whether a flow is one of the part's.
+// Has reports whether f belongs to the part. The latency probe belongs to none.
 func (p *Part) Has(f Flow) bool { return f.From == p.From && f.To == p.To && !f.Probe }
 
-// Of is the trial as if the part were all that it measured: with its flows, the probe of latency, its
-// totals and its limit. The hosts' processor time, which is of all parts, is left out.
+// Of returns the trial as if it had measured only p: with the flows of p, the latency probe, and
+// the totals and the limit of p. CPU times of hosts, which all parts share, are cleared.
 func (t *Trial) Of(p Part) *Trial {
 	one := *t
 	one.Parts = []Part{p}
@@ -114,7 +117,8 @@ func (t *Trial) Of(p Part) *Trial {
 	return &one
 }
 
-// Split lists the trials of a run: one of several parts, each of which is a treatment, once for each of them.
+// Split lists the trials of a run. A trial with several parts, each of which is a treatment, is
+// listed once for each part.
 func (r *Run) Split() (list []*Trial) {
 	for i := range r.Trials {
 		t := &r.Trials[i]
@@ -129,13 +133,13 @@ func (r *Run) Split() (list []*Trial) {
 	return list
 }
 
-// FoundNone reports whether a rate was searched and none was found.
+// FoundNone reports whether the trial searched for a rate and found none.
 func (t *Trial) FoundNone() bool {
 	return t.LossFree != nil && t.LossFree.RateBps == 0 || t.FindMax != nil && t.FindMax.RatePerS == 0
 }
 
-// NothingArrived reports whether the flows of a part were connected, and none received
-// anything in the window.
+// NothingArrived reports whether a part has connected flows of which none received data in the
+// window.
 func (t *Trial) NothingArrived() bool {
 	return slices.ContainsFunc(t.Parts, func(p Part) bool {
 		return p.GoodputBps == 0 && slices.ContainsFunc(t.Flows, func(f Flow) bool {
@@ -144,8 +148,8 @@ func (t *Trial) NothingArrived() bool {
 	})
 }
 
-// Doubtful reports whether a trust check of a measurement failed, or nothing arrived in one of its windows, or a
-// search found no rate, or did not confirm it.
+// Doubtful reports whether a trust check of the measurement failed, nothing arrived in one of its
+// windows, or a search found no rate or did not confirm it.
 func (r *Run) Doubtful() bool {
 	return slices.ContainsFunc(r.Trust, func(c Check) bool { return !c.Pass }) ||
 		slices.ContainsFunc(r.Trials, func(t Trial) bool {
@@ -153,44 +157,46 @@ func (r *Run) Doubtful() bool {
 		})
 }
 
-// Peer is the program at the other end of a trial's flows, where that is not linerate.
+// Peer describes the program at the other end of the flows of a trial if that is not linerate.
 type Peer struct {
-	// Program is its name and version: "iperf3 3.12"; empty: not known.
+	// Program is its name and version: "iperf3 3.12". Empty: unknown.
 	Program string `json:"program,omitempty"`
-	// CPUPercent is what it says that it used of one processor, over its own time.
+	// CPUPercent is the CPU time that it reports, in percent of one CPU over its own measuring
+	// time.
 	CPUPercent float64 `json:"cpu_percent,omitempty"`
-	// Results is what it said at the end, as it came.
+	// Results is the unmodified result that it sent at the end.
 	Results json.RawMessage `json:"results,omitempty"`
 }
 
-// How a flow's goodput is counted where nothing was read of the other host.
+// Values of Flow.CountedAt and Part.Counted: how bytes are counted if the other host is not read.
 const (
-	CountedReceived     = "received"     // read here, in the window
+	CountedReceived     = "received"     // read by this host, in the window
 	CountedAcknowledged = "acknowledged" // by the peer's kernel, in the window: TCP_INFO bytes_acked
-	CountedByPeer       = "by the peer"  // received by the peer, over its own time
-	// CountedLessLoss is what was sent in the window, less the share that the peer counts as
-	// lost over its own time.
+	CountedByPeer       = "by the peer"  // received by the peer, in its own measuring time
+	// CountedLessLoss is what was sent in the window, minus the share that the peer counts as lost
+	// in its own measuring time.
 	CountedLessLoss = "sent less lost"
 )
 
-// CountedHere reports whether a flow's or part's bytes were counted in the window, by what
-// was read of this host.
+// CountedHere reports whether bytes were counted on this host, in the window.
 func CountedHere(counted string) bool {
 	return counted != CountedByPeer && counted != CountedLessLoss
 }
 
-// PeerCount is what a peer that is not linerate has counted, over its own time, which is not the window.
+// PeerCount has the counters of a peer that is not linerate, over its own measuring time, which
+// differs from the window.
 type PeerCount struct {
-	// Bytes it received, or, where it sends, wrote.
+	// Bytes is what it received or, as a sender, wrote.
 	Bytes int64 `json:"bytes"`
-	// Seconds is its own time; 0: not known. OmitS is what it left out before.
+	// Seconds is its measuring time. 0: unknown. OmitS is the time that it omitted at the
+	// beginning.
 	Seconds    float64 `json:"seconds,omitempty"`
 	OmitS      float64 `json:"omit_s,omitempty"`
 	GoodputBps float64 `json:"goodput_bps,omitempty"`
-	// Retransmits are segments that it sent again; below 0: it does not know.
+	// Retransmits counts segments that it retransmitted. Negative: unknown.
 	Retransmits int64 `json:"retransmits"`
-	// Datagrams is for udp: what it received and misses, or sent. WholeTest: with
-	// what it was to leave out at the beginning, which it does not report separately.
+	// Datagrams has, for UDP, what it received and lost, or sent. WholeTest reports whether these
+	// include the omitted time, which it does not report separately.
 	Datagrams *Datagrams `json:"datagrams,omitempty"`
 	WholeTest bool       `json:"whole_test,omitempty"`
 }

@@ -9,16 +9,17 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// leastBeyond is how many values have to lie beyond a percentile for it to be known. Of
-// fewer, chance decides: the count of n values beyond quantile q scatters by √(n(1−q)).
+// leastBeyond is the number of values that must lie beyond a percentile for it to be reliable. With
+// fewer, chance decides: the number of n values beyond the quantile q has a standard deviation of
+// √(n(1−q)).
 const leastBeyond = 10
 
-// PercentileNeeds is how many values a quantile takes to be known, n(1−q) ≥ 10: 20 for the
+// PercentileNeeds returns the number of values that a quantile requires, n(1−q) ≥ 10: 20 for the
 // median, 1,000 for 0.99, 10,000 for 0.999.
 func PercentileNeeds(quantile float64) int64 { return int64(math.Round(leastBeyond / (1 - quantile))) }
 
-// Rank says what a quantile of so many values is where PercentileNeeds more of them:
-// "3rd slowest of 200". Empty: it is known, or there is no value.
+// Rank describes a quantile of fewer values than PercentileNeeds by its place: "3rd slowest of
+// 200". Empty: there are enough values, or none.
 func Rank(quantile float64, values int64) string {
 	if values == 0 || values >= PercentileNeeds(quantile) {
 		return ""
@@ -26,13 +27,13 @@ func Rank(quantile float64, values int64) string {
 	return Slowest(quantile, values) + " of " + unit.FormatCount(values)
 }
 
-// NearestRank is the place of a quantile among so many values, the smallest first, from 1:
-// as histograms count it.
+// NearestRank returns the place of a quantile in ascending order of the values, from 1, as HDR
+// histograms compute it.
 func NearestRank(quantile float64, values int64) int64 {
 	return min(max(int64(quantile*float64(values)+0.5), 1), values)
 }
 
-// Slowest is the place of a quantile among so many values, the largest first: "3rd slowest".
+// Slowest returns the place of a quantile in descending order of the values: "3rd slowest".
 func Slowest(quantile float64, values int64) string {
 	switch place := values - NearestRank(quantile, values) + 1; {
 	case place == 1:
@@ -44,15 +45,15 @@ func Slowest(quantile float64, values int64) string {
 	}
 }
 
-// Percentile is one of those that a Distribution has.
+// Percentile is a percentile of a Distribution.
 type Percentile struct {
 	Name     string // "p99.9"
 	Quantile float64
 	Us       float64
-	Rank     string // what it is where the distribution has too few values (Rank)
+	Rank     string // its place if there are too few values (see Rank); otherwise empty
 }
 
-// Percentiles are the distribution's, the lowest first.
+// Percentiles returns the percentiles in ascending order.
 func (d *Distribution) Percentiles() []Percentile {
 	list := []Percentile{{"p50", 0.5, d.P50Us, ""}, {"p90", 0.9, d.P90Us, ""}, {"p99", 0.99, d.P99Us, ""},
 		{"p99.9", 0.999, d.P999Us, ""}, {"p99.99", 0.9999, d.P9999Us, ""}}
@@ -62,8 +63,8 @@ func (d *Distribution) Percentiles() []Percentile {
 	return list
 }
 
-// MarshalJSON adds what the percentiles are for which there are too few values:
-// "ranks": {"p99": "3rd slowest of 200"}.
+// MarshalJSON adds the places of percentiles for which there are too few values: "ranks": {"p99":
+// "3rd slowest of 200"}.
 func (d Distribution) MarshalJSON() ([]byte, error) {
 	type plain Distribution
 	ranks := map[string]string{}

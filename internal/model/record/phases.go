@@ -2,68 +2,68 @@ package record
 
 import "maps"
 
-// Application is what is known of the transactions of an application's protocol.
+// Application has what only transactions of application protocols count.
 type Application struct {
-	// Errors are those done whose answer says that the request failed: a status of HTTP
-	// from 400 on; a response code of DNS other than NOERROR and NXDOMAIN, or a truncated
-	// answer; a reply of SMTP from 400 on. The count is since the flow began.
+	// Errors counts completed transactions whose answer reports an error: an HTTP status of 400 or
+	// above; a DNS response code other than NOERROR and NXDOMAIN, or a truncated answer; an SMTP
+	// reply of 400 or above. It counts from the start of the flow.
 	Errors int64 `json:"errors,omitempty"`
-	// Outcomes are the transactions of the window by their answers, or by why there was
+	// Outcomes counts the transactions of the window by answer, or by the reason why there was
 	// none.
 	Outcomes map[string]int64 `json:"outcomes,omitempty"`
-	// Phases are what the times of the window's transactions consist of, each where it
-	// happened; Slow is what took most of the time of the slowest.
+	// Phases has the time of each phase of the window's transactions, for those that had it. Slow
+	// has the causes of the slowest transactions.
 	Phases []PhaseTimes `json:"phases,omitempty"`
 	Slow   *Slow        `json:"slow,omitempty"`
 }
 
-// Phase is a part of the time of an application's transaction.
+// Phase is a part of the time of an application protocol's transaction.
 type Phase int
 
-// The phases, in their order.
+// Phases in the order of time.
 const (
 	PhaseWait      Phase = iota // from the scheduled instant until a connection was free
-	PhaseName                   // the look-up of the server's name
-	PhaseConnect                // TCP's or QUIC's handshake
-	PhaseTLS                    // the handshake of TLS over TCP
+	PhaseName                   // lookup of the server's name
+	PhaseConnect                // TCP or QUIC handshake
+	PhaseTLS                    // TLS handshake over TCP
 	PhaseGreeting               // SMTP: the server's greeting, and EHLO
 	PhaseFirstByte              // from the request until the answer begins
 	PhaseLastByte               // the rest of the answer
-	Phases                      // how many there are
+	Phases                      // number of phases
 )
 
 var phaseNames = [Phases]string{"wait", "name", "connect", "tls", "greeting", "first_byte", "last_byte"}
 
 func (p Phase) String() string { return phaseNames[p] }
 
-// PhaseTimes is how long a phase took in the transactions that had it.
+// PhaseTimes has the times of a phase in the transactions that had it.
 type PhaseTimes struct {
 	Phase string        `json:"phase"`
 	Times *Distribution `json:"times"`
 }
 
-// SlowCause is what took most of the time of a slow transaction: a phase by its name, or
-// one of the others here.
+// SlowCause is what took most of the time of a slow transaction: the name of a phase, or one of the
+// constants below.
 type SlowCause string
 
-// Causes that are not a phase.
+// Causes other than phases.
 const (
 	SlowSYN            SlowCause = "syn_retransmitted" // the SYN was sent again: lost, or the accept queue was full
 	SlowRetransmission SlowCause = "retransmission"    // segments were sent again
-	SlowElsewhere      SlowCause = "unknown"           // no phase was taken
+	SlowElsewhere      SlowCause = "unknown"           // no time was recorded for any phase
 )
 
-// SlowPhase is a phase as a cause.
+// SlowPhase returns the cause for a phase.
 func SlowPhase(p Phase) SlowCause { return SlowCause(p.String()) }
 
-// Slow is the slowest of each thousand transactions of a window.
+// Slow counts the causes for the slowest thousandth of the transactions of a window.
 type Slow struct {
 	Count   int64               `json:"count"`
-	LeastUs float64             `json:"least_us"` // the quickest of them
+	LeastUs float64             `json:"least_us"` // time of the fastest of them
 	Causes  map[SlowCause]int64 `json:"causes"`
 }
 
-// Add adds what another flow's slowest were.
+// Add adds the slowest transactions of another flow.
 func (s *Slow) Add(o *Slow) {
 	if s.Causes == nil {
 		s.Causes = map[SlowCause]int64{}
@@ -77,7 +77,8 @@ func (s *Slow) Add(o *Slow) {
 	}
 }
 
-// Since is what was counted after an earlier reading; what is of the window alone stays.
+// Since returns the counters minus those of an earlier reading. Values that describe the window
+// remain.
 func (a Application) Since(before *Application) *Application {
 	a.Outcomes = maps.Clone(a.Outcomes)
 	if before != nil {

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// AnyRoute is a place of a finding: the route, the gateway and the interface are not known.
+// AnyRoute is the place of a finding whose route, gateway and interface are unknown.
 const AnyRoute = "*"
 
-// Shares reports whether a cause has all of what a finding depends on, or else a part of it. What is
-// bound to nothing may be anywhere. Peer: the cause is of the host to which the connections lead.
+// Shares reports whether cause touches what f depends on: all of it if every is true, otherwise a
+// part of it. A finding without touches may be anywhere. Peer means that cause is on the other host
+// of the connections.
 func (f Finding) Shares(cause Finding, peer, every bool) bool {
 	theirs := slices.Concat(cause.touches()...)
 	has := func(touches []Touch) bool {
@@ -29,8 +30,8 @@ func (f Finding) Shares(cause Finding, peer, every bool) bool {
 	}
 }
 
-// touches are what a finding depends on, kernel parameters left out. One about an address depends on
-// that, which may be a gateway's.
+// touches returns what a finding depends on, without kernel parameters. A finding about an address
+// without other touches depends on that address, which may be a gateway's.
 func (f Finding) touches() (list [][]Touch) {
 	for _, touches := range f.Touches {
 		if bound := slices.DeleteFunc(slices.Clone(touches), func(t Touch) bool {
@@ -54,7 +55,7 @@ func (f Finding) touches() (list [][]Touch) {
 	return list
 }
 
-// Spelled are the places of a finding as texts.
+// Spelled returns the places of a finding as text.
 func (f Finding) Spelled() (list [][]string) {
 	for _, touches := range f.Touches {
 		var places []string
@@ -73,9 +74,9 @@ func (f Finding) Spelled() (list [][]string) {
 	return list
 }
 
-// within reports whether a touch is another one, or an address in it. Of a peer addresses and ports
-// count, and the networks to which its routes lead back; of the host itself interfaces, gateways and
-// routes as well.
+// within reports whether a touch is equal to of, or is an address within its network. If of belongs
+// to the peer, only addresses, ports and the networks to which its routes lead back count; if it
+// belongs to the host itself, interfaces, gateways and routes count as well.
 func (t Touch) within(of Touch, peer bool) bool {
 	own, back := t.Back.IsValid(), of.Back.IsValid()
 	bound := of.Device != "" || of.OnLink != "" || of.Advertised != "" || of.Via.IsValid() || of.Route.IsValid()

@@ -5,24 +5,24 @@ import (
 	"net/netip"
 )
 
-// PortsExhausted says that a flow could not be opened, or not all of it, because no
-// port of the opener was left for it.
+// PortsExhausted is the error that some connections of a flow could not be opened because the
+// opening host had no port left.
 type PortsExhausted struct {
-	// Source is invalid where the kernel was to choose and no connection was open.
+	// Source is invalid if the kernel would choose it and no connection was open.
 	Source      netip.Addr     `json:"source,omitzero"`
 	Destination netip.AddrPort `json:"destination"`
-	// Bound: the port was to be taken by bind(2) for the source alone, wherever the
-	// connection goes; otherwise by connect(2) for this source and destination.
+	// Bound reports whether bind(2) was to take a port for the source address, for any destination.
+	// False: connect(2) was to take one for this source and destination.
 	Bound bool `json:"bound,omitempty"`
-	// FirstPort and LastPort are net.ipv4.ip_local_port_range; 0: not known.
+	// FirstPort and LastPort are net.ipv4.ip_local_port_range. 0: unknown.
 	FirstPort uint16 `json:"first_port,omitempty"`
 	LastPort  uint16 `json:"last_port,omitempty"`
-	// Open is how many of the flow's Wanted connections were open by then.
+	// Open is the number of the flow's Wanted connections that were open by then.
 	Open   int `json:"open"`
 	Wanted int `json:"wanted"`
 }
 
-// Ports is how many ports the range has.
+// Ports returns the number of ports in the range. 0: unknown.
 func (p PortsExhausted) Ports() int {
 	if p.LastPort == 0 {
 		return 0
@@ -30,7 +30,7 @@ func (p PortsExhausted) Ports() int {
 	return int(p.LastPort) - int(p.FirstPort) + 1
 }
 
-// Range spells the range of ports.
+// Range formats the range of ports.
 func (p PortsExhausted) Range() string {
 	if p.Ports() == 0 {
 		return "net.ipv4.ip_local_port_range"
@@ -38,7 +38,7 @@ func (p PortsExhausted) Range() string {
 	return fmt.Sprintf("net.ipv4.ip_local_port_range, %d to %d (%d)", p.FirstPort, p.LastPort, p.Ports())
 }
 
-// Error makes it the reason why a flow could not be opened.
+// Error implements error.
 func (p *PortsExhausted) Error() string { return p.String() }
 
 func (p PortsExhausted) String() string {
@@ -58,17 +58,17 @@ func (p PortsExhausted) String() string {
 	return text + fmt.Sprintf(" (%d of %d connections were open by then)", p.Open, p.Wanted)
 }
 
-// DescriptorsExhausted says that a flow could not be opened, or not all of it, because its
-// opener's process had no descriptor left.
+// DescriptorsExhausted is the error that some connections of a flow could not be opened because the
+// opening process had no file descriptor left.
 type DescriptorsExhausted struct {
-	// Limit is RLIMIT_NOFILE of the process (getrlimit(2)); 0: not known.
+	// Limit is RLIMIT_NOFILE of the process (getrlimit(2)). 0: unknown.
 	Limit int `json:"limit,omitempty"`
-	// Open is how many of the flow's Wanted connections were open by then.
+	// Open is the number of the flow's Wanted connections that were open by then.
 	Open   int `json:"open"`
 	Wanted int `json:"wanted"`
 }
 
-// Error makes it the reason why a flow could not be opened.
+// Error implements error.
 func (d *DescriptorsExhausted) Error() string {
 	return fmt.Sprintf(
 		"no descriptor is left for a further connection (EMFILE): this process may have %d; raise RLIMIT_NOFILE (ulimit -n), or open them from further hosts (%d of %d connections were open by then)",

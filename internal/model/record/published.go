@@ -9,28 +9,28 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Published is a table that others have published, to be shown beside a run's own
-// figures. It is data, and has not been checked.
+// Published is a table published by others that is shown beside the figures of a run. Its values
+// are not verified.
 type Published struct {
 	Name   string `json:"name"`
 	About  string `json:"about,omitempty"`
 	Origin string `json:"origin"`
-	// Factor is the one of the study along whose levels the table goes; Seconds is
-	// how long each of its trials took, 0: not known.
+	// Factor is the factor of the study along whose levels the table runs. Seconds is the length of
+	// each of its trials. 0: unknown.
 	Factor  string  `json:"factor"`
 	Seconds float64 `json:"seconds,omitempty"`
-	// LinkBps is the rate of the wire that it was measured on; 0: not known.
+	// LinkBps is the rate of the link that the table was measured on. 0: unknown.
 	LinkBps float64           `json:"link_bps,omitempty"`
 	Series  []PublishedSeries `json:"series"`
 }
 
-// PublishedSeries is one column of such a table.
+// PublishedSeries is a column of a Published table.
 type PublishedSeries struct {
 	Name   string           `json:"name"`
 	Points []PublishedPoint `json:"points"`
 }
 
-// PublishedPoint is one figure of it.
+// PublishedPoint is a value of a PublishedSeries.
 type PublishedPoint struct {
 	Level string  `json:"level"`
 	Bps   float64 `json:"bps"`
@@ -41,13 +41,13 @@ type publishedUnit struct {
 	size   float64 // in bit/s
 }
 
-// publishedUnits end the names of a table's columns.
+// publishedUnits lists the suffixes that column names of a table must end with.
 var publishedUnits = []publishedUnit{{"_gbyte_per_s", 8e9}, {"_mbyte_per_s", 8e6}, {"_gbit_per_s", 1e9},
 	{"_mbit_per_s", 1e6}, {"_kbit_per_s", 1e3}, {"_bit_per_s", 1}}
 
-// ParsePublished reads a table: lines "# origin: …", "# factor: …" and "# seconds:
-// …", and then CSV with a line of heads: the factor, and a column for each series,
-// named with its unit ("tcp_kbit_per_s").
+// ParsePublished parses a table: lines "# origin: …", "# factor: …" and optionally "# link: …" and
+// "# seconds: …", then CSV with a header. The first column is the factor; each other column is a
+// series whose name ends with its unit ("tcp_kbit_per_s").
 func ParsePublished(name, text string) (Published, error) {
 	p := Published{Name: name}
 	fail := func(line int, format string, args ...any) (Published, error) {

@@ -1,55 +1,56 @@
 package record
 
-// Replay is what `linerate replay` did with a capture (linerate.replay/v1).
+// Replay is the result of `linerate replay` with a capture (linerate.replay/v1).
 type Replay struct {
 	Schema    string `json:"schema"`
 	Interface string `json:"interface"`
-	// Mode is how frames were handed to the kernel, Refused why no faster one was taken.
+	// Mode is how frames were passed to the kernel. Refused is why no faster mode was used.
 	Mode    string `json:"mode"`
 	Refused string `json:"refused,omitempty"`
-	// Frames are those of the file, Passes how often it was asked for, Sent and SentBytes
-	// what the kernel took, without check sequences.
+	// Frames is the number of frames in the file, and Passes how often it was to be sent. Sent and
+	// SentBytes are what the kernel accepted, without frame check sequences.
 	Frames    int   `json:"frames"`
 	Passes    int   `json:"passes"`
 	Sent      int64 `json:"sent"`
 	SentBytes int64 `json:"sent_bytes"`
-	// ScheduleS is from the first frame to the last by the schedule, 0: there was none;
-	// TookS is how long that took. PerS and Bps follow, of frames without their check
-	// sequences.
+	// ScheduleS is the scheduled time from the first frame to the last, 0 without a schedule. TookS
+	// is the actual time. PerS and Bps are the rates over TookS, without frame check sequences.
 	ScheduleS float64 `json:"schedule_s,omitempty"`
 	TookS     float64 `json:"took_s"`
 	PerS      float64 `json:"frames_per_s"`
 	Bps       float64 `json:"bps"`
-	// Paced: no frame was more than flow.MaxLate behind its schedule.
+	// Paced reports whether every frame was sent within flow.MaxLate of its schedule.
 	Paced bool `json:"paced"`
-	// Lateness is of each call by which frames were handed over, behind the schedule.
+	// Lateness is the delay of each call that sent frames, relative to the schedule.
 	Lateness *Distribution `json:"lateness,omitempty"`
-	// BlockedS is how long the queue of the interface had no room.
+	// BlockedS is the time during which the queue of the interface was full.
 	BlockedS float64 `json:"blocked_s,omitempty"`
-	// Truncated frames were not whole in the file, Earlier ones had an earlier time there
-	// than the one in front of them.
+	// Truncated counts frames that the file does not contain in full. Earlier counts frames whose
+	// time in the file is before that of the preceding frame.
 	Truncated int `json:"truncated,omitempty"`
 	Earlier   int `json:"earlier,omitempty"`
-	// Received is what came of them at another interface; nil: none was watched.
+	// Received is what arrived at another interface. Nil: no interface was watched.
 	Received *ReplayReceived `json:"received,omitempty"`
 }
 
-// ReplayReceived is what became of the frames of a replay.
+// ReplayReceived counts the frames of a replay that arrived at an interface.
 type ReplayReceived struct {
 	Interface string `json:"interface"`
-	// Received arrived, once each. Altered are those of them of which more differs than
-	// routers change, Reordered those that came after one that was sent later.
+	// Received counts frames that arrived, each once. Altered counts those that differ in more than
+	// what routers change. Reordered counts those that arrived after one that was sent later.
 	Received  int64 `json:"received"`
 	Lost      int64 `json:"lost"`
 	Altered   int64 `json:"altered"`
 	Reordered int64 `json:"reordered"`
-	// Duplicates arrived again, Other were not of the replay. Overrun arrived, and found the
-	// buffer of this program full: they are counted as lost.
+	// Duplicates counts further arrivals of the same frame. Other counts frames that are not of the
+	// replay. Overrun counts frames that arrived when the buffer of this program was full; they are
+	// also counted as lost.
 	Duplicates int64 `json:"duplicates"`
 	Other      int64 `json:"other"`
 	Overrun    int64 `json:"overrun,omitempty"`
-	// Merged were larger than any frame that was sent: receive offload had merged some.
+	// Merged counts packets larger than any frame sent, because receive offload merged several
+	// frames.
 	Merged int64 `json:"merged,omitempty"`
-	// Latency is from handing a frame to the kernel until the kernel received it.
+	// Latency is the time from passing a frame to the kernel until the kernel received it.
 	Latency *Distribution `json:"latency_us,omitempty"`
 }

@@ -7,47 +7,49 @@ import (
 	"strings"
 )
 
-// RouteEntry is one route of one table.
+// RouteEntry is one route of a routing table.
 type RouteEntry struct {
-	// To is the destination, and Nexthops are there if it has several.
+	// To is the destination. Nexthops is set if there are several next hops.
 	To       string         `json:"to,omitempty"`
 	Nexthops []RouteNexthop `json:"nexthops,omitempty"`
 	Table    int            `json:"table"`
-	// Text is the route as ip-route(8) prints it, without its table.
+	// Text is the route as ip-route(8) prints it, without the table.
 	Text string `json:"text"`
-	// Type is that of ip-route(8): "blackhole", "local" and so on; absent: unicast.
+	// Type is the route type of ip-route(8): "blackhole", "local" and so on. Absent: unicast.
 	Type string `json:"type,omitempty"`
-	// Protocol is what made the route: "kernel", "boot", "bird" and so on, or a number; absent: not known.
+	// Protocol is the origin of the route: "kernel", "boot", "bird" and so on, or a number. Absent:
+	// unknown.
 	Protocol string `json:"protocol,omitempty"`
-	// Via and Interface are the gateway and the interface of a route with one next hop; Via is absent
-	// where the destination is on the link.
+	// Via and Interface are the gateway and the interface of a route with one next hop. Via is
+	// absent if the destination is on the link.
 	Via       string `json:"via,omitempty"`
 	Interface string `json:"interface,omitempty"`
-	// Source is the address that the kernel prefers for packets from this host; absent: it chooses.
+	// Source is the preferred source address for packets of this host. Absent: the kernel selects
+	// one.
 	Source string `json:"source,omitempty"`
 	Metric uint32 `json:"metric,omitempty"`
-	// Object is the number of the nexthop object by which it goes; 0: none.
+	// Object is the ID of the nexthop object that the route uses. 0: none.
 	Object int `json:"object,omitempty"`
-	// Onlink: the gateway need not be in a subnet of the interface.
+	// Onlink reports whether the gateway may be outside the subnets of the interface.
 	Onlink bool `json:"onlink,omitempty"`
-	// Dead: its interface is down.
+	// Dead reports whether the interface is down.
 	Dead bool `json:"dead,omitempty"`
 }
 
-// RouteNexthop is one of a route's next hops.
+// RouteNexthop is a next hop of a multipath route.
 type RouteNexthop struct {
 	Interface string `json:"interface"`
 	Via       string `json:"via,omitempty"` // absent: the destination itself
 	Weight    int    `json:"weight"`
-	// Down: its interface is down or has no carrier.
+	// Down reports whether the interface is down or has no carrier.
 	Down bool `json:"down,omitempty"`
 }
 
 var routeTypes = []string{"unicast", "local", "broadcast", "anycast", "multicast", "blackhole", "unreachable",
 	"prohibit", "throw", "nat"}
 
-// ParseRoute returns a route to a destination in a table that ip-route(8) prints as text. Unknown words
-// are skipped. The next hops of a multipath route are left to the caller.
+// ParseRoute parses a route in the format of ip-route(8). Unknown words are skipped. The caller
+// must parse the next hops of a multipath route.
 func ParseRoute(table int, to, text string) RouteEntry {
 	r := RouteEntry{Table: table, To: to, Text: text}
 	r.parse()
@@ -98,8 +100,8 @@ func (r *RouteEntry) parse() {
 	}
 }
 
-// UnmarshalJSON reads a route; of one that has only its text, as records of older versions have, it
-// sets the other fields by that.
+// UnmarshalJSON decodes a route. If it only has Text, as in records of older versions, the other
+// fields are parsed from that.
 func (r *RouteEntry) UnmarshalJSON(b []byte) error {
 	type fields RouteEntry
 	if err := json.Unmarshal(b, (*fields)(r)); err != nil {
@@ -111,7 +113,7 @@ func (r *RouteEntry) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// By reports whether an interface is that of the route or of one of its next hops.
+// By reports whether the route, or one of its next hops, uses the interface.
 func (r RouteEntry) By(name string) bool {
 	return name != "" && r.Interface == name ||
 		slices.ContainsFunc(r.Nexthops, func(n RouteNexthop) bool { return n.Interface == name })

@@ -1,20 +1,20 @@
 package record
 
-// Routing is how hosts came by the routes that BGP is to bring.
+// Routing describes how hosts learned the routes that BGP should distribute.
 type Routing struct {
 	Protocol string `json:"protocol"` // bgp
-	// Daemon is what speaks it, with its version; empty: nothing does, for the
-	// reason in Note, and linerate has made the same routes itself.
+	// Daemon is the routing daemon with its version. Empty: no daemon ran, for the reason in Note,
+	// and linerate set the same routes itself.
 	Daemon string `json:"daemon,omitempty"`
 	Note   string `json:"note,omitempty"`
-	// ConvergedS is how long it took from the daemons' start until every host's
-	// kernel had all routes with all their next hops.
+	// ConvergedS is the time from the start of the daemons until the kernel of every host had all
+	// routes with all next hops.
 	ConvergedS float64 `json:"converged_s,omitempty"`
-	// Hosts are the routes then, as ip-route(8) spells them.
+	// Hosts has the routes after that, as ip-route(8) prints them.
 	Hosts []HostRoutes `json:"hosts,omitempty"`
 }
 
-// HostRoutes are a host's.
+// HostRoutes has the routes of one host.
 type HostRoutes struct {
 	Host   string   `json:"host"`
 	Routes []string `json:"routes"`
