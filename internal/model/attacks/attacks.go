@@ -1,6 +1,6 @@
 // Package attacks declares the attacks that a study can make in a lab: their kinds, with the
-// defaults and bounds of each, and the keys of a study file that describe one. Who makes them
-// is internal/host/attack; where they are refused is in docs/decisions/0047.
+// defaults and bounds of each, and the keys of a study file that describe one. Package
+// internal/host/attack executes them; docs/decisions/0047 says where they are refused.
 package attacks
 
 import (
@@ -32,29 +32,32 @@ const (
 // Kind describes one kind of attack.
 type Kind struct {
 	Name string
-	// About is a line of the reference: what is sent, and what of the victim it uses up.
+	// About is a line of the reference: what is sent, and which resource of the victim it exhausts.
 	About string
-	// Transport of the port that it goes to, flow.TCP or flow.UDP; empty: it has none.
+	// Transport is the protocol of the attacked port, flow.TCP or flow.UDP. Empty: the attack has
+	// no port.
 	Transport string
-	// HTTP: what it goes to serves HTTP.
+	// HTTP reports whether the attacked port must serve HTTP.
 	HTTP bool
-	// Connects: it opens TCP connections; otherwise it sends Ethernet frames.
+	// Connects reports whether the attack opens TCP connections. False: it sends Ethernet frames.
 	Connects bool
-	// Random: its source addresses are drawn, from Spec.Sources.
+	// Random reports whether source addresses are drawn at random from Spec.Sources.
 	Random bool
-	// Family is 4 or 6 where it is of one version of IP alone; 0: of either.
+	// Family is 4 or 6 if the attack exists for one version of IP only. 0: for both.
 	Family int
-	// Payload is what a packet carries unless Spec.Size says otherwise, in bytes, in steps of
-	// PayloadStep; 0: it has no such size.
+	// Payload is the default payload of a packet in bytes. Spec.Size can replace it by a multiple
+	// of PayloadStep. 0: the payload has no configurable size.
 	Payload, PayloadStep int
-	// Rate per second, and Connections at a time, unless the Spec says otherwise.
+	// Rate is the default rate per second, and Connections the default number of concurrent
+	// connections.
 	Rate, Connections int
-	// Machine: it fills a table that all network namespaces of the machine share.
+	// Machine reports whether the attack fills a table that all network namespaces of the machine
+	// share.
 	Machine bool
 }
 
-// Kinds are all kinds, in the order of the reference. A new one is a row here and its frames
-// or connections in internal/host/attack.
+// Kinds lists all kinds in the order of the reference. A new kind is a row here, and its frames or
+// connections in internal/host/attack.
 var Kinds = []Kind{
 	{Name: SYNFlood, Transport: flow.TCP, Random: true, Rate: 10_000,
 		About: "TCP segments that ask for a connection (SYN) and never complete the handshake (RFC 4987): the queue of half-open connections"},
@@ -90,15 +93,15 @@ const (
 	MaxConnectRate = 10_000    // connections per second
 	MaxConnections = 20_000
 	MaxPayload     = 1448 // bytes, with room for the headers of IPv6 and of fragments at an MTU of 1500
-	MaxAttacks     = 16   // of a workload
-	// MaxNeighbours is how many random sources may be of a network that a host of the lab is
-	// connected to: each takes an entry of the neighbour table, which is one for the machine.
+	MaxAttacks     = 16   // in a workload
+	// MaxNeighbours limits the random source addresses within a network that a host of the lab is
+	// attached to. Each one takes an entry of the neighbour table, which the whole machine shares.
 	MaxNeighbours = 256
 )
 
 const defaultSources4, defaultSources6 = "198.18.0.0/15", "2001:2::/48"
 
-// Names are the kinds' names.
+// Names returns the names of all kinds.
 func Names() (list []string) {
 	for _, k := range Kinds {
 		list = append(list, k.Name)
@@ -106,7 +109,7 @@ func Names() (list []string) {
 	return list
 }
 
-// Find returns the kind of that name.
+// Find returns the kind with the given name. It returns false if there is none.
 func Find(name string) (Kind, bool) {
 	i := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == name })
 	if i < 0 {
@@ -115,7 +118,7 @@ func Find(name string) (Kind, bool) {
 	return Kinds[i], true
 }
 
-// Spec is one attack, as a study file has it.
+// Spec is an attack as a study file describes it.
 type Spec struct {
 	Kind        string       `yaml:"kind,required" json:"kind" doc:"what is done"`
 	From        string       `yaml:"from,required" json:"from" doc:"the host that attacks"`
@@ -137,7 +140,7 @@ func (Spec) Describe(key string) (doc string, enum []string) {
 	return "", enum
 }
 
-// PerSecond is the rate of frames or connections.
+// PerSecond returns the rate of frames or connections: that of the Spec or the kind's default.
 func (s Spec) PerSecond() int {
 	k, _ := Find(s.Kind)
 	if s.Rate != 0 {
@@ -146,7 +149,7 @@ func (s Spec) PerSecond() int {
 	return k.Rate
 }
 
-// AtATime is how many connections there are at most; 0: the kind has none.
+// AtATime returns the maximum number of concurrent connections. 0: the kind opens none.
 func (s Spec) AtATime() int {
 	k, _ := Find(s.Kind)
 	if s.Connections != 0 {
@@ -155,7 +158,7 @@ func (s Spec) AtATime() int {
 	return k.Connections
 }
 
-// Payload is what each packet carries, in bytes.
+// Payload returns the payload of each packet in bytes.
 func (s Spec) Payload() int {
 	k, _ := Find(s.Kind)
 	if s.Size != 0 {
@@ -164,8 +167,8 @@ func (s Spec) Payload() int {
 	return k.Payload
 }
 
-// SourcesOf is the network of the source addresses of an attack by IPv6 or IPv4; invalid: they
-// are not drawn.
+// SourcesOf returns the network of random source addresses for IPv6 or IPv4. The zero Prefix means
+// that source addresses are not random.
 func (s Spec) SourcesOf(six bool) netip.Prefix {
 	k, _ := Find(s.Kind)
 	switch {
@@ -179,8 +182,8 @@ func (s Spec) SourcesOf(six bool) netip.Prefix {
 	return netip.MustParsePrefix(defaultSources4)
 }
 
-// Check reports what is wrong with the values of a spec by themselves; given says whether a key
-// is written in the file.
+// Check reports values that are invalid regardless of the rest of the study. Given reports whether
+// the file contains a key.
 func (s Spec) Check(given func(key string) bool, report func(key, format string, args ...any)) {
 	k, known := Find(s.Kind)
 	if !known {

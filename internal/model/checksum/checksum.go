@@ -3,8 +3,8 @@ package checksum
 
 import "encoding/binary"
 
-// Sum adds up the 16-bit words of b in network byte order; an odd last byte is the high one of
-// a word. Sums can be added to each other, and to single words, before Fold.
+// Sum adds the 16-bit words of b in network byte order. An odd last byte is the high byte of a
+// word. Sums can be added to each other and to single words before Fold.
 func Sum(b []byte) (sum uint64) {
 	for ; len(b) >= 4; b = b[4:] {
 		sum += uint64(binary.BigEndian.Uint32(b))
@@ -19,8 +19,8 @@ func Sum(b []byte) (sum uint64) {
 	return sum
 }
 
-// Fold is the one's complement sum of 16 bits that a Sum comes to. The checksum is its
-// complement. Of data that includes its own valid checksum it is 0xffff.
+// Fold reduces a Sum to a one's complement sum of 16 bits. The checksum is its complement. For data
+// that includes its own valid checksum the result is 0xffff.
 func Fold(sum uint64) uint16 {
 	for sum > 0xffff {
 		sum = sum>>16 + sum&0xffff
@@ -28,11 +28,11 @@ func Fold(sum uint64) uint16 {
 	return uint16(sum)
 }
 
-// Of is the checksum of b, whose own checksum field is 0.
+// Of returns the checksum of b, whose own checksum field must be 0.
 func Of(b []byte) uint16 { return ^Fold(Sum(b)) }
 
-// Update changes the checksum in field for bytes that it covers, which were was and are now is:
-// as many of them, at an even offset (RFC 1624).
+// Update adjusts the checksum in field after bytes that it covers changed from was to is (RFC
+// 1624). Both have the same length and begin at an even offset.
 func Update(field, was, is []byte) {
 	sum := uint64(^binary.BigEndian.Uint16(field))
 	for i := 0; i < len(was); i += 2 {

@@ -15,7 +15,7 @@ type Bond struct {
 	Members []string `yaml:"members,required" json:"members" doc:"the interfaces that it joins, in the order in which the hash numbers them"`
 }
 
-// Modes and policies by their numbers in the kernel (linux/if_bonding.h).
+// Names of modes that have special rules.
 const (
 	activeBackup = "active-backup"
 	lacp         = "802.3ad"
@@ -26,13 +26,13 @@ var (
 	bondPolicies = []string{"layer2", "layer3+4", "layer2+3", "encap2+3", "encap3+4", "vlan+srcmac"}
 )
 
-// PolicyNumber is the kernel's number of a policy; false: there is none of that name.
+// PolicyNumber returns the kernel's number of a policy. It returns false for an unknown name.
 func PolicyNumber(name string) (uint8, bool) {
 	i := slices.Index(bondPolicies, name)
 	return uint8(max(0, i)), i >= 0
 }
 
-// PolicyOf is the name of the policy with a number; empty: it is not known.
+// PolicyOf returns the name of the policy with a number. Empty: unknown.
 func PolicyOf(number uint8) string {
 	if int(number) < len(bondPolicies) {
 		return bondPolicies[number]
@@ -40,10 +40,10 @@ func PolicyOf(number uint8) string {
 	return ""
 }
 
-// policy is the number of the policy, 0 when absent.
+// policy returns the number of the policy, 0 if absent.
 func (b *Bond) policy() uint8 { return uint8(max(0, slices.Index(bondPolicies, b.Policy))) }
 
-// PolicyName is the policy, also when absent.
+// PolicyName returns the policy, or the kernel's default if it is absent.
 func (b *Bond) PolicyName() string { return bondPolicies[b.policy()] }
 
 // Shape implements Kind.
@@ -87,11 +87,11 @@ func (b *Bond) Hashes() Hashed {
 	return Hashed{MACs: true}
 }
 
-// Choose implements Spread: the formulas of bonding.rst, xmit_hash_policy, as Linux 5.15 and
+// Choose implements Spread by the formulas of bonding.rst, xmit_hash_policy, as Linux 5.15 and
 // later compute them on a little-endian machine (bond_xmit_hash in
-// drivers/net/bonding/bond_main.c). Before, Ethernet's type was hashed in network byte order:
-// of such a kernel a choice that depends on that is not known, since distributions change
-// their kernels.
+// drivers/net/bonding/bond_main.c). Older kernels hash the Ethernet type in network byte order, and
+// distributions backport the change. For such a kernel a choice that depends on the byte order is
+// reported as unknown.
 func (b *Bond) Choose(p Packet, n int) (int, string) {
 	if n < 1 {
 		return 0, "the bond has no members"
@@ -108,14 +108,15 @@ func (b *Bond) Choose(p Packet, n int) (int, string) {
 	return member, why
 }
 
-// older reports whether a kernel's release is before Linux 5.15; one that is not known is not.
+// older reports whether a kernel release is before Linux 5.15. It is false if release cannot be
+// parsed.
 func older(release string) bool {
 	var major, minor int
 	n, _ := fmt.Sscanf(release, "%d.%d", &major, &minor)
 	return n == 2 && (major < 5 || major == 5 && minor < 15)
 }
 
-// choose is Choose with Ethernet's type as it is hashed.
+// choose computes Choose for a given value of the Ethernet type.
 func (b *Bond) choose(p Packet, kind uint16, n int) (int, string) {
 	var hash uint32
 	switch b.PolicyName() {

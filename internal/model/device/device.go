@@ -1,9 +1,8 @@
-// Package device describes the interfaces that the kernel makes on top of others: bonds,
-// VLANs, VXLAN tunnels and so on (ip-link(8)).
+// Package device describes the interfaces that the kernel creates on top of others: bonds, VLANs,
+// VXLAN tunnels and so on (ip-link(8)).
 //
-// A kind is a file: what a study file says of it, what is wrong with that, and its Shape,
-// which is all that other packages know. A further kind is such a file, a field of Device
-// and an entry of Device.given.
+// Each kind has a file with its keys in study files, their checks, and its Shape, which is all that
+// other packages use. A new kind is such a file, a field of Device and an entry in Device.given.
 package device
 
 import (
@@ -13,8 +12,8 @@ import (
 	"strings"
 )
 
-// Device is what makes an interface, if that is not the end of a link. At most one kind is
-// given; none: the interface is the end of a link.
+// Device configures the device that creates an interface. At most one kind is set. None: the
+// interface is the end of a link.
 type Device struct {
 	Bond    *Bond    `yaml:"bond" json:"bond,omitempty" doc:"a bond: the links of several interfaces as one"`
 	VLAN    *VLAN    `yaml:"vlan" json:"vlan,omitempty" doc:"a VLAN of the interface link: the number of its 802.1Q tag, 1 to 4094"`
@@ -26,23 +25,23 @@ type Device struct {
 	MTU     int      `yaml:"mtu" json:"mtu,omitempty" doc:"of a device, in bytes; absent: what the interfaces beneath leave. An interface with a link has the link's MTU"`
 }
 
-// Kind is a kind of device.
+// Kind is implemented by each kind of device.
 type Kind interface {
-	// Shape is what a device of the kind is on an interface.
+	// Shape returns the properties of a device of this kind on interface name.
 	Shape(on Device, name string) Shape
-	// Check reports what is wrong with its own keys; key is relative to the kind's.
+	// Check reports errors in the kind's own keys. Key is relative to that of the kind.
 	Check(report func(key, format string, args ...any))
 }
 
-// Shape is what other packages know of a device, whatever its kind.
+// Shape has the properties of a device that other packages use, regardless of its kind.
 type Shape struct {
 	Kind   string // of ip-link(8), IFLA_INFO_KIND
 	Key    string // in a study file
 	Config string // the kernel's build option, CONFIG_…
 	Module string // of the kernel
-	// Beneath are the interfaces whose links carry the frames, and Slaves those that have
-	// the device as their master. A member is a slave that has no frames and addresses of
-	// its own.
+	// Beneath are the interfaces whose links carry the frames of the device. Slaves are interfaces
+	// whose master is the device. If Members is set, the slaves have no addresses and traffic of
+	// their own.
 	Beneath, Slaves []string
 	Members         bool
 	OnLink          bool // made on the only interface beneath (IFLA_LINK)
@@ -51,40 +50,40 @@ type Shape struct {
 	Tunnel          *Tunnel
 	Overhead        int    // what a tunnel adds to a frame, in bytes
 	Table           int    // the slaves' routing table; 0: the host's own
-	Loose           bool   // has no link beneath or beyond
+	Loose           bool   // neither an interface beneath nor a tunnel: it has no link
 	Spread          Spread // chooses among several interfaces beneath; nil: there is no choice
 	Policy          string // of Spread, as ip-link(8) has it
 	LACP            bool   // members carry data when both ends have agreed
 	Attributes      []Attribute
 }
 
-// Tunnel is the way of a device's frames through other packets.
+// Tunnel says between which addresses a device sends its frames inside other packets.
 type Tunnel struct {
 	Local, Remote netip.Addr
 	ID            int
 }
 
-// Attribute is one of IFLA_INFO_DATA (linux/if_link.h). Value is an uint8, uint16, uint32 or
-// []byte; BigEndian: in network byte order.
+// Attribute is an attribute of IFLA_INFO_DATA (linux/if_link.h). Value is a uint8, uint16, uint32
+// or []byte. BigEndian selects network byte order.
 type Attribute struct {
 	Type      uint16
 	Value     any
 	BigEndian bool
 }
 
-// Spread chooses the interface beneath a device that sends a packet.
+// Spread selects which of several interfaces beneath a device sends a packet.
 type Spread interface {
-	// Choose returns which of n interfaces sends a packet. why is not empty if that is
-	// not known.
+	// Choose returns which of n interfaces sends p. If why is not empty, the choice is unknown for
+	// that reason.
 	Choose(p Packet, n int) (i int, why string)
-	// Hashes reports what of a packet the choice depends on.
+	// Hashes returns the fields of a packet that the choice depends on.
 	Hashes() Hashed
 }
 
-// Hashed are the parts of a packet that a hash depends on.
+// Hashed says which fields of a packet a hash depends on.
 type Hashed struct{ MACs, Addresses, Ports bool }
 
-// String names them: "MAC addresses", "MAC and IP addresses", "IP addresses and ports".
+// String names the fields: "MAC addresses", "MAC and IP addresses", "IP addresses and ports".
 func (h Hashed) String() string {
 	switch {
 	case h.Ports:
@@ -95,8 +94,8 @@ func (h Hashed) String() string {
 	return "MAC addresses"
 }
 
-// Packet is what a choice can depend on. Kernel is the release of the kernel that makes it, as
-// uname(2) has it; empty: not known.
+// Packet has the fields that a choice can depend on. Kernel is the release of the kernel that makes
+// the choice, as uname(2) returns it. Empty: unknown.
 type Packet struct {
 	SourceMAC, DestinationMAC [6]byte
 	VLAN                      int // number of the outer tag; 0: none
@@ -104,7 +103,7 @@ type Packet struct {
 	Kernel                    string
 }
 
-// given lists the kinds and whether they are.
+// given returns the kinds that are set.
 func (d Device) given() []Kind {
 	var list []Kind
 	add := func(k Kind, given bool) {
@@ -121,8 +120,8 @@ func (d Device) given() []Kind {
 	return list
 }
 
-// Shape is the device's on an interface of that name; false: the interface is the end of a
-// link.
+// Shape returns the shape of the device that creates interface name. It returns false if no kind is
+// set: the interface is the end of a link.
 func (d Device) Shape(name string) (Shape, bool) {
 	if kinds := d.given(); len(kinds) > 0 {
 		return kinds[0].Shape(d, name), true
@@ -130,11 +129,11 @@ func (d Device) Shape(name string) (Shape, bool) {
 	return Shape{}, false
 }
 
-// Is reports whether a kind is given.
+// Is reports whether a kind is set.
 func (d Device) Is() bool { return len(d.given()) > 0 }
 
-// Check reports what is wrong with the device by itself. Paths are relative to the
-// interface's.
+// Check reports errors in the device that do not depend on the rest of the study. Paths are
+// relative to that of the interface.
 func (d Device) Check(name string, report func(path, format string, args ...any)) {
 	kinds := d.given()
 	if len(kinds) > 1 {
@@ -163,12 +162,12 @@ func (d Device) Check(name string, report func(path, format string, args ...any)
 	}
 }
 
-// beneath is the interface that a VLAN or macvlan is on.
+// beneath returns the interface on top of which a VLAN or macvlan is created.
 func (d Device) beneath(name string) string {
 	return cmp.Or(d.Link, name[:max(0, strings.LastIndexByte(name, '.'))])
 }
 
-// repeated returns the first element that is in a list twice.
+// repeated returns the first element that occurs twice in list.
 func repeated(list []string) (string, bool) {
 	for i, s := range list {
 		if slices.Contains(list[:i], s) {
@@ -178,11 +177,11 @@ func repeated(list []string) (string, bool) {
 	return "", false
 }
 
-// Kinds are all kinds, in the order of Device's fields.
+// Kinds has a value of each kind, in the order of the fields of Device.
 var Kinds = []Kind{new(Bond), new(VLAN), new(MACVLAN), new(VXLAN), new(VRF), new(Dummy)}
 
-// TunnelOverhead is what a tunnel of a kind of ip-link(8) adds to a frame, in bytes, over
-// IPv4; 0: it is no tunnel.
+// TunnelOverhead returns the bytes that a tunnel of a kind of ip-link(8) adds to a frame over IPv4.
+// 0: the kind is no tunnel.
 func TunnelOverhead(kind string) int {
 	for _, k := range Kinds {
 		if s := k.Shape(Device{}, ""); s.Kind == kind {
@@ -192,9 +191,9 @@ func TunnelOverhead(kind string) int {
 	return 0
 }
 
-// TunnelKind reports whether interfaces of a kind (IFLA_INFO_KIND) send their packets inside others,
-// or, as those of kind tun, to a program. The packets that such an interface takes in are not held
-// against its MTU.
+// TunnelKind reports whether interfaces of a kind (IFLA_INFO_KIND) encapsulate their packets or,
+// like tun, pass them to a program. The MTU of such an interface does not limit the packets that it
+// receives.
 func TunnelKind(kind string) bool {
 	return slices.Contains([]string{
 		"amneziawg", "amt", "bareudp", "erspan", "geneve", "gre", "gretap", "gtp", "ip6erspan", "ip6gre", "ip6gretap",

@@ -1,6 +1,7 @@
 package device
 
-// MACVLAN is the mode of a macvlan: whether those on one interface reach each other.
+// MACVLAN is the mode of a macvlan. It determines whether macvlans on the same interface can reach
+// each other.
 type MACVLAN string
 
 var macvlanModes = map[MACVLAN]uint32{"private": 1, "vepa": 2, "bridge": 4} // MACVLAN_MODE_*

@@ -1,9 +1,9 @@
 package device
 
-// VLAN is the number of an 802.1Q tag (IEEE 802.1Q).
+// VLAN is a VLAN identifier (IEEE 802.1Q).
 type VLAN int
 
-// Numbers of VLANs; 0 and 4095 are reserved.
+// Bounds of VLAN identifiers; 0 and 4095 are reserved.
 const (
 	minVLAN = 1
 	maxVLAN = 4094
@@ -12,7 +12,7 @@ const (
 // TagBytes is the length of an 802.1Q tag.
 const TagBytes = 4
 
-// Valid reports whether a VLAN can have that number.
+// Valid reports whether v is a usable VLAN identifier.
 func (v VLAN) Valid() bool { return v >= minVLAN && v <= maxVLAN }
 
 // Shape implements Kind.

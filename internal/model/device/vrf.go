@@ -1,6 +1,6 @@
 package device
 
-// VRF gives some of a router's interfaces a routing table of their own
+// VRF gives some interfaces of a router a routing table of their own
 // (Documentation/networking/vrf.rst).
 type VRF struct {
 	Table   int      `yaml:"table,required" json:"table" doc:"the number of its routing table"`

@@ -10,8 +10,8 @@ type VXLAN struct {
 	Port   int        `yaml:"port" json:"port,omitempty" doc:"UDP port; 4789 when absent"`
 }
 
-// What a frame has before its inner IP header, and a plain one has not: the outer IP header,
-// UDP, VXLAN and the inner Ethernet header (RFC 7348, section 5).
+// Overhead of VXLAN in front of the inner IP header: the outer IP header, UDP, VXLAN and the inner
+// Ethernet header (RFC 7348, section 5).
 const (
 	vxlanOverIPv4 = 20 + 8 + 8 + 14
 	vxlanOverIPv6 = 40 + 8 + 8 + 14

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// When transactions with a pace begin.
+// Arrival processes of transactions with a pace.
 const (
 	ArrivalsFixed   = "fixed"   // evenly apart
 	ArrivalsPoisson = "poisson" // independently of each other: exponentially distributed gaps
 )
 
-// TLS of a flow's connections.
+// Values of the option tls.
 const (
 	TLSOff     = "off"
 	TLSFull    = "full"    // a full handshake for each connection
@@ -19,9 +19,9 @@ const (
 )
 
 const (
-	// DefaultTimeout is how long a transaction of an application may take, unless the flow says otherwise.
+	// DefaultTimeout is the default of the option timeout.
 	DefaultTimeout = 5 * time.Second
-	// DefaultBody is the size of an HTTP response's body and of a mail, likewise, in bytes.
+	// DefaultBody is the default size of the body of an HTTP response, and of a mail, in bytes.
 	DefaultBody = 1000
 
 	maxTimeout  = time.Minute
@@ -39,7 +39,7 @@ var (
 	encrypting   = Names(func(p Protocol) bool { return p.Encrypts })
 )
 
-// applicationOptions are the rows of Options for applications.
+// applicationOptions are the rows of Options for application protocols.
 var applicationOptions = []*Option{
 	{
 		Key:       "arrivals",
@@ -100,7 +100,7 @@ var applicationOptions = []*Option{
 	},
 }
 
-// serviceOption is the row of Options for servers that are other programs.
+// serviceOption is the row of Options that selects a server other than linerate's.
 var serviceOption = []*Option{
 	{
 		Key: "service", Doc: "the service of the other host that answers, by its name there; linerate: its own server",

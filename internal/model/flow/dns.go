@@ -32,7 +32,7 @@ var dnsProtocols = []Protocol{
 	},
 }
 
-// QueryTypes are the record types that DNS flows ask for.
+// QueryTypes are the record types that DNS flows can query.
 var QueryTypes = []string{"A", "AAAA", "MX", "NS", "SOA", "TXT"}
 
 const maxNames = 10_000

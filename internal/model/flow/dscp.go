@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// DSCP is a differentiated services codepoint, 0 to 63: the upper six bits of the
-// traffic class of IPv6 and of the byte that was IPv4's type of service (RFC 2474,
-// section 3). The other two are ECN's.
+// DSCP is a differentiated services codepoint, 0 to 63: the upper six bits of the traffic class of
+// IPv6 and of the former type of service byte of IPv4 (RFC 2474, section 3). The other two bits are
+// those of ECN.
 type DSCP uint8
 
-// classes are the codepoints that have a name: class selectors (RFC 2474), assured
-// (RFC 2597) and expedited forwarding (RFC 3246), voice-admit (RFC 5865), and lower
-// effort (RFC 8622).
+// classes maps names to codepoints: class selectors (RFC 2474), assured (RFC 2597) and expedited
+// forwarding (RFC 3246), voice-admit (RFC 5865), and lower effort (RFC 8622).
 var classes = func() map[string]DSCP {
 	names := map[string]DSCP{"LE": 1, "VA": 44, "EF": 46}
 	for class := range DSCP(8) {
@@ -25,7 +24,7 @@ var classes = func() map[string]DSCP {
 	return names
 }()
 
-// parseDSCP reads a number or a name, in capitals or not.
+// parseDSCP parses a number or a name in upper or lower case.
 func parseDSCP(text string) (DSCP, error) {
 	if d, named := classes[strings.ToUpper(text)]; named {
 		return d, nil
@@ -37,7 +36,7 @@ func parseDSCP(text string) (DSCP, error) {
 	return DSCP(n), nil
 }
 
-// String is the name, or the number of one that has none.
+// String returns the name, or the number if there is no name.
 func (d DSCP) String() string {
 	for name, named := range classes {
 		if d == named {
@@ -47,7 +46,7 @@ func (d DSCP) String() string {
 	return strconv.Itoa(int(d))
 }
 
-// TrafficClass is the whole byte, with ECN's bits zero.
+// TrafficClass returns the whole byte with the ECN bits zero.
 func (d DSCP) TrafficClass() int { return int(d) << 2 }
 
 func (d DSCP) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
@@ -57,7 +56,7 @@ func (d *DSCP) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// JSONSchema describes what a study file may say.
+// JSONSchema returns the schema of the values in a study file.
 func (DSCP) JSONSchema() map[string]any {
 	return map[string]any{"type": []string{"string", "integer"}, "minimum": 0, "maximum": 63,
 		"examples": []any{"EF", "AF41", "CS1", 46}}

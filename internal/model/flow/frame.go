@@ -6,21 +6,22 @@ import (
 	"strings"
 )
 
-// FrameSize is a size of a flow's Ethernet frames, and how many of each round have it.
+// FrameSize is a size of a flow's Ethernet frames with its weight: the number of frames of that
+// size in each round.
 type FrameSize struct {
-	Bytes  int // with the check sequence, as RFC 2544 counts
+	Bytes  int // with the frame check sequence, as in RFC 2544
 	Weight int
 }
 
-// IMIX is the simple Internet mix: IP packets of 40, 576 and 1500 bytes in the ratio
-// 7:4:1, of which Ethernet makes frames of these sizes.
+// IMIX is the name of the simple Internet mix: IP packets of 40, 576 and 1500 bytes in the ratio
+// 7:4:1. The table has the resulting Ethernet frames.
 const IMIX = "imix"
 
 var imix = []FrameSize{{64, 7}, {594, 4}, {1518, 1}}
 
-// Sizes of frames, with the check sequence.
+// Bounds of frames; sizes include the frame check sequence.
 const (
-	frameHeaders = 14 + 4 // Ethernet's header and check sequence
+	frameHeaders = 14 + 4 // Ethernet header and frame check sequence
 	leastFrame   = 64
 	mostFrame    = frameHeaders + 9000
 	mostSizes    = 16
@@ -28,8 +29,8 @@ const (
 	mostTuples   = 1_000_000
 )
 
-// ParseFrames reads the sizes of a flow's frames: imix, one size, or several with their
-// weights, such as 64:7,594:4,1518:1.
+// ParseFrames parses the sizes of a flow's frames: imix, one size, or several with their weights,
+// such as 64:7,594:4,1518:1.
 func ParseFrames(text string) ([]FrameSize, error) {
 	if text == IMIX {
 		return imix, nil
@@ -58,9 +59,9 @@ func ParseFrames(text string) ([]FrameSize, error) {
 	return sizes, nil
 }
 
-// FramePayloads is the UDP payload of each frame of a round, in the order of sending;
-// nil: the flow's datagrams are the kernel's. Each size comes as evenly as its weight
-// allows. A size may leave no room for a payload: then it is 0 or less.
+// FramePayloads returns the UDP payload of each frame of a round in sending order. Frames of one
+// size are spread as evenly over the round as their weight allows. A payload is 0 or negative if
+// the frame has no room for one. Nil: the kernel makes the datagrams.
 func (o Spec) FramePayloads(ipv6 bool) []int {
 	sizes, err := ParseFrames(o.Frame)
 	if o.Frame == "" || err != nil {
@@ -89,8 +90,8 @@ func (o Spec) FramePayloads(ipv6 bool) []int {
 	return out
 }
 
-// DatagramBytes is the UDP payload of each datagram, the mean if they differ; 0: as large
-// as the MTU allows.
+// DatagramBytes returns the UDP payload of a datagram, or the mean if they differ. 0: as large as
+// the MTU allows.
 func (o Spec) DatagramBytes(ipv6 bool) int {
 	payloads := o.FramePayloads(ipv6)
 	if payloads == nil {

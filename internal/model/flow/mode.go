@@ -1,31 +1,32 @@
 package flow
 
-// Modes of moving a flow's bytes. They are methods of sending, except that
-// ModeCopy is also one of receiving: in all others the receiver's kernel throws
-// the data away (ModeTruncate, where the system can).
+// Modes of transferring the bytes of a TCP flow. They are methods of sending, except that ModeCopy
+// also copies on the receiver. In all other modes the receiving kernel discards the data
+// (ModeTruncate), if the system supports that.
 const (
 	ModeAuto     = "auto"     // the cheapest mode, found by trying
-	ModeCopy     = "copy"     // what an ordinary program does: writes and reads of 128 KiB
-	ModeWrite    = "write"    // writes of the cheapest size, found out by trying
-	ModeSplice   = "splice"   // pages through a pipe, not copied
+	ModeCopy     = "copy"     // like an ordinary program: writes and reads of 128 KiB
+	ModeWrite    = "write"    // writes of the cheapest size, found by trying
+	ModeSplice   = "splice"   // pages through a pipe, without a copy
 	ModeZeroCopy = "zerocopy" // MSG_ZEROCOPY
-	ModeSendfile = "sendfile" // from a file in memory, not copied
-	ModeTruncate = "truncate" // only reported: received with MSG_TRUNC
+	ModeSendfile = "sendfile" // from a file in memory, without a copy
+	ModeTruncate = "truncate" // only in results: received with MSG_TRUNC
 )
 
-// Modes of moving a udp flow's datagrams. The first three are methods of sending, the
+// Modes of transferring the datagrams of a UDP flow. The first three are methods of sending, the
 // others of receiving.
 const (
-	ModeGSO      = "gso"      // many datagrams as one, which the kernel cuts (UDP_SEGMENT)
-	ModeSendmmsg = "sendmmsg" // several in one system call
-	ModeSendto   = "sendto"   // one in each
-	ModeGRO      = "gro"      // many as one, which the kernel has put together (UDP_GRO)
-	ModeRecvmmsg = "recvmmsg" // several in one system call
-	ModeRecv     = "recv"     // one in each
+	ModeGSO      = "gso"      // one system call for a large buffer that the kernel cuts into datagrams (UDP_SEGMENT)
+	ModeSendmmsg = "sendmmsg" // several datagrams in one system call
+	ModeSendto   = "sendto"   // one datagram in each system call
+	ModeGRO      = "gro"      // several datagrams in one buffer that the kernel has assembled (UDP_GRO)
+	ModeRecvmmsg = "recvmmsg" // several datagrams in one system call
+	ModeRecv     = "recv"     // one datagram in each system call
 )
 
-// Modes is every mode that may be ordered of a tcp flow.
+// Modes lists the modes that can be requested for a TCP flow.
 var Modes = []string{ModeAuto, ModeCopy, ModeWrite, ModeSplice, ModeZeroCopy, ModeSendfile}
 
-// ModesTried begins the note of a flow that has tried several modes: what each cost.
+// ModesTried is the prefix of the note of a flow that tried several modes and lists the cost of
+// each.
 const ModesTried = "tried, in GB per second of CPU: "

@@ -16,51 +16,52 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Option describes one field of a Spec: study files, the JSON Schema,
-// `measure`, --help, the reference in docs and the checks of foreign tools read it
-// here. A new option is a field of Spec and a row of Options.
+// Option describes a field of Spec. Study files, the JSON Schema, `measure`, --help, the reference
+// in docs and the checks of foreign tools are derived from it. A new option is a field of Spec and
+// a row of Options.
 type Option struct {
 	Key string
 	Doc string
-	// Absent says what holds without the option; empty: nothing is set.
+	// Absent describes the behaviour without the option. Empty: nothing is set.
 	Absent string
-	// Protocols that the option means something to; nil: all.
+	// Protocols are those that the option applies to. Nil: all.
 	Protocols []string
 	Enum      []string
-	// Names are values that a value which may also be a mapping can be instead.
+	// Names are the accepted names if the value may be a name or a mapping.
 	Names []string
-	// Least and Most bound a number that is given; both 0: any.
+	// Least and Most are the bounds of a number. If both are 0, every number is accepted.
 	Least, Most float64
-	// Unit of the bounds, for messages.
+	// Unit is the unit of the bounds in messages.
 	Unit string
-	// Default is what a flow of one of Protocols has without the option; 0: nothing.
-	// Those of applications have what Absent says instead if OwnDefaults.
+	// Default is the value that flows of Protocols get without the option. 0: none. With
+	// OwnDefaults, application protocols have other defaults, which Absent describes.
 	Default     int
 	OwnDefaults bool
-	// Neutral is a value that flows of every protocol accept, where it changes nothing.
+	// Neutral is a value that flows of every protocol accept and that changes nothing.
 	Neutral string
-	// Type is the placeholder of the value of --key; empty: `measure` has no such flag.
+	// Type is the placeholder of the value of the flag in help texts. Empty: `measure` has no such
+	// flag.
 	Type string
-	// Planned options are carried out by the plan, whichever program makes the flow.
+	// Planned options are applied when trials are planned, regardless of the program that sends the
+	// traffic.
 	Planned bool
-	// Imposed options are limits that a server sets on flows of any protocol.
+	// Imposed options are limits that a server can set on flows of any protocol.
 	Imposed bool
 
-	// check returns what is wrong with a value that is given, and conflict what is
-	// wrong with it beside the other options of a fitted Spec; both begin with what
-	// follows the key.
+	// check returns what is wrong with a given value. conflict returns what is wrong with it in
+	// combination with the other options of a fitted Spec. Both texts follow the key in a message.
 	check, conflict func(s *Spec) string
-	// merge sets what s inherits from base; nil: the value that s lacks.
+	// merge sets what s inherits from base. Nil: s inherits the value if its own is zero.
 	merge func(s, base *Spec)
 
-	otherwise string // what a flow of any other protocol has
-	field     int    // of Spec
+	otherwise string // value for flows of protocols that the option does not apply to
+	field     int    // index of the field in Spec
 }
 
-// in is the option's field of s.
+// in returns the option's field in s.
 func (o *Option) in(s *Spec) reflect.Value { return reflect.ValueOf(s).Elem().Field(o.field) }
 
-// Parse sets the option in s from a flag's text.
+// Parse sets the option in s from the text of a flag.
 func (o *Option) Parse(s *Spec, text string) (err error) {
 	switch v := o.in(s).Addr().Interface().(type) {
 	case *string:
@@ -93,8 +94,7 @@ func (o *Option) Parse(s *Spec, text string) (err error) {
 	return err
 }
 
-// Wanted reports whether s asks for something that a flow without the option does not
-// have.
+// Wanted reports whether s requests something that differs from a flow without the option.
 func (o *Option) Wanted(s *Spec) bool {
 	v := o.in(s)
 	if v.IsZero() || o.IsNeutral(s) {
@@ -107,10 +107,10 @@ func (o *Option) Wanted(s *Spec) bool {
 	return !isNumber || n != float64(o.Default)
 }
 
-// Flag is the option's flag of `measure`, without the dashes.
+// Flag returns the name of the option's flag of `measure`, without dashes.
 func (o *Option) Flag() string { return strings.ReplaceAll(o.Key, "_", "-") }
 
-// Help is Doc with the protocols and the default.
+// Help returns Doc with the protocols and the default.
 func (o *Option) Help() string {
 	text := o.Doc
 	if o.Protocols != nil {
@@ -122,12 +122,12 @@ func (o *Option) Help() string {
 	return text
 }
 
-// For reports whether the option means something to a protocol; empty: tcp.
+// For reports whether the option applies to a protocol. The empty protocol is tcp.
 func (o *Option) For(protocol string) bool {
 	return o.Protocols == nil || slices.Contains(o.Protocols, Of(protocol).Name)
 }
 
-// Text is the option's value in s, as a study file has it.
+// Text returns the option's value in s in the spelling of study files.
 func (o *Option) Text(s *Spec) string {
 	v := o.in(s)
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
@@ -136,8 +136,8 @@ func (o *Option) Text(s *Spec) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// Plain is the option's value in s as a number without a unit, in bytes or bit/s, where it
-// is one; otherwise Text.
+// Plain returns a numeric value as a number without a unit, in bytes or bit/s. For other values it
+// returns Text.
 func (o *Option) Plain(s *Spec) string {
 	if n, is := number(o.in(s)); is {
 		return strconv.FormatFloat(n, 'f', -1, 64)
@@ -145,11 +145,11 @@ func (o *Option) Plain(s *Spec) string {
 	return o.Text(s)
 }
 
-// IsNeutral reports whether the value in s means something to every protocol.
+// IsNeutral reports whether the value in s is Neutral.
 func (o *Option) IsNeutral(s *Spec) bool { return o.Neutral != "" && o.in(s).String() == o.Neutral }
 
-// Check returns what is wrong with the value in s, which was given; empty: nothing.
-// The text follows the option's name.
+// Check returns what is wrong with the given value in s, as a text that follows the option's name.
+// Empty: nothing.
 func (o *Option) Check(s *Spec) string {
 	v := o.in(s)
 	if o.Enum != nil && !slices.Contains(o.Enum, v.String()) {
@@ -170,8 +170,8 @@ func (o *Option) Check(s *Spec) string {
 	return ""
 }
 
-// Conflict returns what is wrong with the option beside the others of s, which is
-// fitted; empty: nothing. The text follows the option's name.
+// Conflict returns what is wrong with the option in combination with the other options of the
+// fitted s, as a text that follows the option's name. Empty: nothing.
 func (o *Option) Conflict(s *Spec) string {
 	if o.conflict == nil {
 		return ""
@@ -179,8 +179,8 @@ func (o *Option) Conflict(s *Spec) string {
 	return o.conflict(s)
 }
 
-// Check returns what is wrong with the options that are set: values out of bounds,
-// options that mean nothing to the protocol, and options that contradict each other.
+// Check returns an error for values out of bounds, options that do not apply to the protocol, and
+// options that contradict each other.
 func (s Spec) Check() error {
 	var errs []error
 	for _, o := range Options {
@@ -198,7 +198,7 @@ func (s Spec) Check() error {
 	return errors.Join(errs...)
 }
 
-// Find is the option of that key; nil: there is none.
+// Find returns the option with the given key. Nil: there is none.
 func Find(key string) *Option {
 	i := slices.IndexFunc(Options, func(o *Option) bool { return o.Key == key })
 	if i < 0 {
@@ -207,7 +207,7 @@ func Find(key string) *Option {
 	return Options[i]
 }
 
-// With returns the options of s with those replaced that over has.
+// With returns s with the options that over sets.
 func (s Spec) With(over Spec) Spec {
 	for _, o := range Options {
 		if o.merge != nil {
@@ -219,7 +219,7 @@ func (s Spec) With(over Spec) Spec {
 	return over
 }
 
-// Paced is how many connections of the flow rate_cap paces, each by itself.
+// Paced returns the number of connections that rate_cap paces independently.
 func (s Spec) Paced() int {
 	if Of(s.Protocol).Transactional() {
 		return max(1, s.Connections)
@@ -227,8 +227,8 @@ func (s Spec) Paced() int {
 	return 1
 }
 
-// Fitted returns the options that mean something to their protocol, with its
-// defaults: a workload's are for flows of several.
+// Fitted returns the options that apply to the protocol, with its defaults. The options of a
+// workload may be for flows of several protocols.
 func (s Spec) Fitted() Spec {
 	for _, o := range Options {
 		if v := o.in(&s); !o.For(s.Protocol) {
@@ -243,8 +243,7 @@ func (s Spec) Fitted() Spec {
 	return s
 }
 
-// Describe returns the documentation and the accepted values of a key, for the reader of
-// study files.
+// Describe returns the documentation and the accepted values of a key of a study file.
 func (Spec) Describe(key string) (doc string, enum []string) {
 	if o := Find(key); o != nil {
 		return o.Help(), append(slices.Clone(o.Enum), o.Names...)
@@ -262,7 +261,7 @@ func number(v reflect.Value) (float64, bool) {
 	return 0, false
 }
 
-// On reports whether an option of three states is true.
+// On reports whether an optional bool is set and true.
 func On(b *bool) bool { return b != nil && *b }
 
 var (
@@ -275,7 +274,7 @@ var (
 	congestionControl = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9_-]{1,15}$`) })
 )
 
-// Options is every option, in the order of the reference.
+// Options lists every option in the order of the reference.
 var Options = fieldsOf(slices.Concat([]*Option{
 	{
 		Key: "protocol", Doc: protocolDocs(),
@@ -447,7 +446,7 @@ var Options = fieldsOf(slices.Concat([]*Option{
 	},
 }, applicationOptions, dnsOptions, httpOptions, serviceOption, frameOptions))
 
-// fieldsOf sets the field of each row, which has its key.
+// fieldsOf sets field of each row to the field of Spec that has its key.
 func fieldsOf(rows []*Option) []*Option {
 	spec := reflect.TypeFor[Spec]()
 	for _, o := range rows {
@@ -459,14 +458,14 @@ func fieldsOf(rows []*Option) []*Option {
 }
 
 const (
-	// maxStreams is below the ports that a host opens connections from
+	// maxStreams is smaller than the number of ports from which a host opens connections
 	// (net.ipv4.ip_local_port_range).
 	maxStreams     = 20_000
 	minWindow      = 4096
 	maxMessage     = 16 << 20
-	maxConnections = 1_000_000 // several for each port that a pair of addresses has
+	maxConnections = 1_000_000 // more than one for each port of a pair of addresses
 
-	// MaxPace bounds a flow's Pace.
+	// MaxPace is the maximum of Spec.Pace.
 	MaxPace = 10_000_000
 )
 

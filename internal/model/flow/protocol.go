@@ -1,5 +1,5 @@
-// Package flow is the home of a flow: the protocols, the options and what they
-// mean to each protocol.
+// Package flow defines flows: the protocols, the options, and which options apply to which
+// protocol.
 package flow
 
 import "slices"
@@ -13,48 +13,52 @@ const (
 	CRR   = "crr"
 )
 
-// Protocol describes one protocol of flows. A new one is a row in a file of its own, which is added to Protocols, and
-// an engine. Options, metrics, schemes of URLs, help and the tables in the documents follow from the row.
+// Protocol describes a protocol of flows. A new one is a row in its own file, which is added to
+// Protocols, and an engine. Options, metrics, URL schemes, help and the tables in the documents
+// follow from the row.
 type Protocol struct {
 	Name, Doc string
-	// Transport of the packets, TCP or UDP.
+	// Transport is the protocol of the packets, TCP or UDP.
 	Transport string
-	// Transaction says what one is, of a protocol that is judged by how many there are
-	// and how long they take; empty: it is bulk, judged by the data that it carries.
+	// Transaction describes a transaction of a protocol that is judged by their rate and latency.
+	// Empty: a bulk protocol, judged by the data that it carries.
 	Transaction string
-	// Connects: each transaction has a connection of its own.
+	// Connects reports whether each transaction opens its own connection.
 	Connects bool
-	// Application: of an application, whose server may be another program.
+	// Application reports whether it is an application protocol, whose server may be another
+	// program.
 	Application bool
-	// Requests and Answers have a size that a flow can choose.
+	// Requests and Answers report whether flows can choose the size of requests and responses.
 	Requests, Answers bool
-	// Pipelines: a connection can have several requests without an answer.
+	// Pipelines reports whether a connection can have several unanswered requests.
 	Pipelines bool
-	// Reconnects: a connection can be closed after some requests, and another opened.
+	// Reconnects reports whether a connection can be closed after some requests and replaced by a
+	// new one.
 	Reconnects bool
-	// Encrypts: connections can be encrypted with TLS; Encrypted: they always are.
+	// Encrypts reports whether connections can be encrypted with TLS, Encrypted whether they always
+	// are.
 	Encrypts, Encrypted bool
-	// URLs are the schemes of the addresses of servers that are not linerate's.
+	// URLs are the URL schemes of servers other than linerate's.
 	URLs []URL
-	// Responses are the metrics that a study is judged by unless it names others.
+	// Responses are the default metrics that a study is judged by.
 	Responses []string
 }
 
-// URL is a scheme of the URLs of a protocol's servers. Of several protocols with one scheme the first has it unless the
-// user names another.
+// URL is a scheme in URLs of a protocol's servers. If several protocols have the same scheme, the
+// first one is used unless the user names another.
 type URL struct {
 	Scheme string
-	Port   int  // unless the URL has one
+	Port   int  // default port
 	TLS    bool // connections are encrypted
 }
 
-// Bulk reports whether a protocol is judged by the data that it carries.
+// Bulk reports whether the protocol is judged by the data that it carries.
 func (p Protocol) Bulk() bool { return p.Transaction == "" }
 
-// Transactional reports whether a protocol is of requests and responses.
+// Transactional reports whether the protocol consists of requests and responses.
 func (p Protocol) Transactional() bool { return !p.Bulk() }
 
-// Protocols is every protocol, in the order of the reference.
+// Protocols lists every protocol in the order of the reference.
 var Protocols = slices.Concat([]Protocol{
 	{Name: TCP, Transport: TCP, Doc: "bulk data", Responses: byData},
 	{Name: UDP, Transport: UDP, Doc: "datagrams", Responses: byData},
@@ -78,7 +82,7 @@ var (
 	byTransactions = []string{"transactions", "latency_p99"}
 )
 
-// Names lists the protocols that fit, in the order of the reference.
+// Names returns the names of the protocols for which fit is true, in the order of the reference.
 func Names(fit func(Protocol) bool) (names []string) {
 	for _, p := range Protocols {
 		if fit(p) {
@@ -88,7 +92,8 @@ func Names(fit func(Protocol) bool) (names []string) {
 	return names
 }
 
-// Of is the protocol of that name; empty: tcp. One that is not known is only a name.
+// Of returns the protocol with the given name; the empty name is tcp. For an unknown name only Name
+// is set.
 func Of(name string) Protocol {
 	if name == "" {
 		name = TCP
@@ -99,5 +104,5 @@ func Of(name string) Protocol {
 	return Protocol{Name: name}
 }
 
-// MaxDatagramBytes is the most that one datagram can carry over IPv4, as UDP payload.
+// MaxDatagramBytes is the maximum UDP payload of a datagram over IPv4.
 const MaxDatagramBytes = 65535 - 20 - 8

@@ -1,6 +1,6 @@
 package flow
 
-// SMTP is the protocol of mail.
+// SMTP is the name of the protocol that delivers mails.
 const SMTP = "smtp"
 
 var smtpProtocols = []Protocol{{

@@ -6,7 +6,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Spec are the options of a flow. Zero values mean the kernel's or linerate's default;
+// Spec has the options of a flow. A zero value selects the default of the kernel or of linerate;
 // Options documents each field.
 type Spec struct {
 	Protocol          string        `yaml:"protocol" json:"protocol,omitempty"`
@@ -52,25 +52,25 @@ type Spec struct {
 	Tuples            int           `yaml:"tuples" json:"tuples,omitempty"`
 }
 
-// MaxLate bounds how much a paced sender of datagrams that was held up sends at once: what
-// is later than that is never sent, rather than poured into the network.
+// MaxLate is the delay after which a sender of paced datagrams skips those that it should have
+// sent, instead of sending them in a burst.
 const MaxLate = 10 * time.Millisecond
 
-// OwnService is the Service of a flow whose server is linerate's own, as without one.
+// OwnService is the Service of a flow whose server is linerate's own. It is also the default.
 const OwnService = "linerate"
 
-// Served reports whether a service of the host is at the flow's other end.
+// Served reports whether the other end of the flow is a service of the host.
 func (o Spec) Served() bool { return o.Service != "" && o.Service != OwnService }
 
-// AllDestinations sends a flow's copies to all addresses of its host.
+// AllDestinations distributes the copies of a flow over all addresses of the destination host.
 const AllDestinations = "all"
 
-// Cap is the most that one connection is to carry by its own options: the least
-// of its caps; 0: there is none.
+// Cap returns the maximum rate of one connection by its own options: the lowest of its caps. 0:
+// none.
 func (o Spec) Cap() unit.BitRate { return unit.LeastSet(o.Pacing(false), o.WriteCap, o.ReadCap) }
 
-// Pacing is the rate at which the sender sends payload: the rate cap, or what the pace of a
-// flow of datagrams makes, if that is less; 0: as fast as it can.
+// Pacing returns the rate at which the sender sends payload: the rate cap or, for a flow of
+// datagrams, the rate that follows from Pace if that is lower. 0: as fast as possible.
 func (o Spec) Pacing(ipv6 bool) unit.BitRate {
 	if o.Protocol != UDP {
 		return o.RateCap
@@ -78,16 +78,16 @@ func (o Spec) Pacing(ipv6 bool) unit.BitRate {
 	return unit.LeastSet(o.RateCap, unit.BitRate(o.Pace*8*float64(o.DatagramBytes(ipv6))))
 }
 
-// Where the ports come from that connections are opened from.
+// Values of the option source_ports.
 const (
 	PortsKernel = "kernel" // connect(2) chooses
-	PortsDrawn  = "drawn"  // free ones, by chance
+	PortsDrawn  = "drawn"  // free ones, drawn at random
 	PortsEven   = "even"   // free ones that spread the flows evenly over equal-cost paths
 )
 
-// Directions of a flow, as seen from the host that opens the connections.
+// Directions of a flow, seen from the host that opens the connections.
 const (
-	Write = "write" // from sends to to
-	Read  = "read"  // to sends to from
-	Both  = "both"  // a connection for each
+	Write = "write" // the host in From sends
+	Read  = "read"  // the host in To sends
+	Both  = "both"  // one connection in each direction
 )

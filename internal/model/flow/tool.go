@@ -10,45 +10,45 @@ import (
 	"strings"
 )
 
-// OwnTool is the name of linerate's own traffic among the tools.
+// OwnTool is the name of linerate's own traffic engines among the tools.
 const OwnTool = "linerate"
 
-// Tools are the names of the tools that package tool knows, and OwnTool.
+// Tools lists OwnTool and the tools that package tool describes.
 var Tools = []string{OwnTool, "iperf3", "iperf", "netperf", "nuttcp", "sockperf", "qperf", "wrk", "ab", "h2load",
 	"dnsperf", "smtp-source"}
 
-// Tool is the program that makes a flow's traffic: one of Tools, or, with Client, any
-// other. The zero value is linerate. Words have variables such as $ADDRESS, $PORT and
-// $SECONDS, which package tool expands.
+// Tool is the program that makes the traffic of a flow: one of Tools or, with Client, any other.
+// The zero value is linerate. Words can contain variables such as $ADDRESS, $PORT and $SECONDS,
+// which package tool expands.
 type Tool struct {
 	Name string `yaml:"name" json:"name,omitempty" doc:"a tool that linerate knows; with client: what the program is called in reports (the program's own name by default)" short:"true"`
 	// Client and Server are commands: the program and its arguments.
 	Client []string `yaml:"client" json:"client,omitempty" doc:"command of any other program, which connects to $ADDRESS and $PORT; without $SECONDS or $TIME in it, it is interrupted (SIGINT) at the trial's stop"`
 	Server []string `yaml:"server" json:"server,omitempty" doc:"command of its server, which listens on $PORT; without one, something else listens on port, or linerate serves the flow's application protocol"`
-	// Port is the TCP or UDP port that the client connects to; 0: one that is free.
+	// Port is the TCP or UDP port that the client connects to. 0: a free one.
 	Port int `yaml:"port" json:"port,omitempty" doc:"port that the client connects to, if it is fixed; by default $PORT is one that is free"`
-	// Figure finds the figure in what the client prints; empty: it reports none.
+	// Figure is a regular expression that finds the result in the output of the client. Empty: the
+	// tool reports none.
 	Figure string `yaml:"figure" json:"figure,omitempty" doc:"regular expression (RE2) whose group is the figure in what the client prints; the last match counts. A second group named unit, (?P<unit>…), is the figure's unit"`
 	Unit   string `yaml:"unit" json:"unit,omitempty" doc:"unit of the figure"`
-	// CountedBy is the end that counts the figure; empty: the client's.
+	// CountedBy is the end that counts the result. Empty: the client.
 	CountedBy string `yaml:"counted_by" json:"counted_by,omitempty" doc:"end that counts the figure; by default the client's" enum:"sender,receiver"`
 }
 
-// Units are the units of figures, with what one is in bit/s, or, of the last, in
-// transactions per second.
+// Units maps the units of results to bit/s, or Requests to transactions per second.
 var Units = map[string]float64{
 	"bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9,
 	"B/s": 8, "kB/s": 8e3, "MB/s": 8e6, "GB/s": 8e9, "KiB/s": 8 << 10, "MiB/s": 8 << 20, "GiB/s": 8 << 30,
 	Requests: 1,
 }
 
-// Requests is the unit of figures that are transactions.
+// Requests is the unit of results in transactions per second.
 const Requests = "requests/s"
 
-// Described says that the tool is none of Tools.
+// Described reports whether the tool is described by commands and is not one of Tools.
 func (t Tool) Described() bool { return len(t.Client) > 0 }
 
-// String is the tool's name.
+// String returns the name of the tool.
 func (t Tool) String() string {
 	if t.Name == "" && t.Described() {
 		return path.Base(t.Client[0])
@@ -56,7 +56,7 @@ func (t Tool) String() string {
 	return t.Name
 }
 
-// Figures is the expression that finds figures; nil: there is none.
+// Figures returns the compiled Figure. Nil: the tool reports none.
 func (t Tool) Figures() (*regexp.Regexp, error) {
 	if t.Figure == "" {
 		return nil, nil
@@ -67,14 +67,14 @@ func (t Tool) Figures() (*regexp.Regexp, error) {
 	return regexp.Compile("(?m)" + t.Figure)
 }
 
-// Bounds of a description: it is part of each request to an agent.
+// Bounds of a description. It is part of each request to an agent.
 const (
 	maxFigure = 1000
 	maxWords  = 200
 	maxWord   = 4096
 )
 
-// check returns what is wrong with the description itself.
+// check returns what is wrong with the description.
 func (t Tool) check() string {
 	switch {
 	case !t.Described() && !reflect.DeepEqual(t, Tool{Name: t.Name}):
@@ -121,8 +121,8 @@ func (t Tool) checkFigure() string {
 	return ""
 }
 
-// MarshalJSON has a tool's name alone where there is no description, as before there
-// were any.
+// MarshalJSON writes only the name of a tool without a description, as in records from before
+// descriptions existed.
 func (t Tool) MarshalJSON() ([]byte, error) {
 	if !t.Described() {
 		return json.Marshal(t.Name)
@@ -131,7 +131,7 @@ func (t Tool) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(t))
 }
 
-// UnmarshalJSON reads both.
+// UnmarshalJSON reads a name or a description.
 func (t *Tool) UnmarshalJSON(text []byte) error {
 	if len(text) > 0 && text[0] == '{' {
 		type plain Tool

@@ -1,6 +1,6 @@
-// Package kind writes values of several types as JSON, each under the name of its type, and
-// reads them again: {"counter": {"name": "rx_dropped"}}. The types are registered, while
-// variables are initialised, by the files that define them.
+// Package kind encodes values of several types as JSON, each under the name of its type:
+// {"counter": {"name": "rx_dropped"}}. The files that define the types register them while
+// variables are initialised.
 package kind
 
 import (
@@ -12,23 +12,24 @@ import (
 	"slices"
 )
 
-// Set is types with their names.
+// Set is a set of types with their names. The zero value is empty.
 type Set struct {
 	types map[string]reflect.Type
 	names map[reflect.Type]string
 }
 
-// Unknown is a value whose name this version does not know, as it came. It is written again as
-// it was read.
+// Unknown is a value with a name that this version does not know. It is encoded exactly as it was
+// read.
 type Unknown struct {
 	Name string
 	JSON string
 }
 
-// MarshalJSON writes the value without its name.
+// MarshalJSON returns the JSON of the value without its name.
 func (u Unknown) MarshalJSON() ([]byte, error) { return []byte(u.JSON), nil }
 
-// Add registers a type. It panics if the name or the type has been registered before.
+// Add registers type T under name. It panics if the name or the type is already registered. The
+// result is only there so that Add can initialise a variable.
 func Add[T any](s *Set, name string) struct{} {
 	t := reflect.TypeFor[T]()
 	if s.types == nil {
@@ -41,7 +42,7 @@ func Add[T any](s *Set, name string) struct{} {
 	return struct{}{}
 }
 
-// Name is the name of a value's type; empty: it is not of the set.
+// Name returns the name of the value's type. Empty: the type is not in the set.
 func (s *Set) Name(value any) string {
 	if u, is := value.(Unknown); is {
 		return u.Name
@@ -49,7 +50,7 @@ func (s *Set) Name(value any) string {
 	return s.names[reflect.TypeOf(value)]
 }
 
-// Zero are the zero values of the types, by name.
+// Zero returns the zero value of each type, sorted by name.
 func (s *Set) Zero() (list []any) {
 	for _, name := range slices.Sorted(maps.Keys(s.types)) {
 		list = append(list, reflect.Zero(s.types[name]).Interface())
@@ -57,7 +58,8 @@ func (s *Set) Zero() (list []any) {
 	return list
 }
 
-// Marshal writes a value under its name. Host, where it is not empty, is a member beside it.
+// Marshal encodes a value under its name. If host is not empty, it becomes another member of the
+// object.
 func (s *Set) Marshal(host string, value any) ([]byte, error) {
 	name := s.Name(value)
 	if name == "" {
@@ -81,7 +83,8 @@ func quoted(text string) []byte {
 	return data
 }
 
-// Unmarshal reads what Marshal wrote. A value of a name that is not of the set is Unknown.
+// Unmarshal decodes what Marshal has encoded. A value whose name is not in the set is returned as
+// Unknown.
 func (s *Set) Unmarshal(data []byte) (host string, value any, err error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(data, &members); err != nil {
@@ -102,7 +105,7 @@ func (s *Set) Unmarshal(data []byte) (host string, value any, err error) {
 	return host, value, err
 }
 
-// Decode reads a value of a type; nil: Unknown.
+// Decode decodes a value of type t. If t is nil, it returns an Unknown.
 func Decode(t reflect.Type, name string, text []byte) (any, error) {
 	if t == nil {
 		return Unknown{Name: name, JSON: string(text)}, nil

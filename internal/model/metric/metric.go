@@ -1,8 +1,7 @@
-// Package metric is the registry of what a measurement can be judged by: for
-// each metric its name, unit, direction (is more or less better), protocols,
-// and how it is read from a trial. The study key response,
-// measure --expect, plots, exports, the JSON Schema and docs/metrics.md are
-// served from it. It estimates and compares nothing; package stats does.
+// Package metric is the registry of the metrics that a measurement can be judged by: the name, unit
+// and direction (is more or less better) of each, its protocols, and how it is read from a trial.
+// The study key response, measure --expect, plots, exports, the JSON Schema and docs/metrics.md are
+// derived from it. It computes no estimates and comparisons; package stats does.
 package metric
 
 import (
@@ -19,51 +18,51 @@ import (
 type Metric struct {
 	Name   string // in study files, records and --expect: snake_case
 	Label  string // in sentences: "latency p99"
-	Plural bool   // of Label: “errors”
+	Plural bool   // whether Label is a plural: "errors"
 	Unit   string // of values in records: a key of units
 	About  string // for docs/metrics.md: one line of Markdown
 	Lower  bool   // less is better
-	// Floor is a difference that does not matter in practice, whatever the ratio.
-	// Unit: the metric's own.
+	// Floor is a difference that does not matter in practice, regardless of the ratio. Its unit is
+	// that of the metric.
 	Floor float64
-	// Signed values may be below zero, or near zero at some level. Levels are compared by their
-	// difference, since the ratio of two values near zero means nothing.
+	// Signed reports whether values can be negative or close to zero. Levels are then compared by
+	// their difference, since the ratio of two values near zero means nothing.
 	Signed bool
-	// Quantile, above 0, says that the metric is that percentile of how long
-	// transactions took (Trial.Latency); 0: it is none.
+	// Quantile is the quantile of the transaction times (Trial.Latency) that the metric is. 0: it
+	// is no percentile.
 	Quantile float64
-	// Absent says why a trial may have no value.
+	// Absent is why a trial may have no value.
 	Absent string
 
-	Protocols []string // whose flows have it; nil: those of the latency probe only
-	Probed    bool     // the latency probe beside other flows has it, too
-	Searched  bool     // only a search for the loss-free rate has it
+	Protocols []string // whose flows have the metric; nil: only the latency probe has it
+	Probed    bool     // whether the latency probe beside other flows has it too
+	Searched  bool     // whether only a search for the loss-free rate has it
 
-	// value reads it from a trial, or a part of one (record.Trial.Of). whole: of a trial of several
-	// parts there is one value. studied: only studies are judged by it, and --expect does not know it.
+	// value reads the metric from a trial or a part of one (record.Trial.Of). whole: a trial of
+	// several parts has one value. studied: only studies are judged by it; --expect does not accept
+	// it.
 	value          func(*record.Trial) (float64, bool)
 	whole, studied bool
 }
 
-// Reading is a value of a metric in one part of a trial; the part is empty where
-// the value is the whole trial's.
+// Reading is the value of a metric in one part of a trial. Part is empty if the value is that of
+// the whole trial.
 type Reading struct {
 	Part  string
 	Value float64
-	// Transactions is how many a value is of that is read from the distribution of how
-	// long they took; 0: it is not.
+	// Transactions is the number of transactions in the distribution that the value is read from.
+	// 0: it is not read from one.
 	Transactions int64
 }
 
-// Setup is what a measurement consists of, as far as it decides which metrics
-// there are: flows of a protocol, a latency probe beside them, a search for the
-// loss-free rate.
+// Setup has the properties of a measurement that determine its metrics: the protocol of its flows,
+// whether a latency probe runs beside them, and whether it searches for the loss-free rate.
 type Setup struct {
 	Protocol        string
 	Probe, LossFree bool
 }
 
-// find returns the metric of that name.
+// find returns the metric with the given name.
 func find(name string) (Metric, bool) {
 	i := slices.IndexFunc(All, func(m Metric) bool { return m.Name == name })
 	if i < 0 {
@@ -72,8 +71,8 @@ func find(name string) (Metric, bool) {
 	return All[i], true
 }
 
-// Find returns the response of that name; the empty name is goodput's. False:
-// there is none, or a study cannot be judged by it.
+// Find returns the response with the given name; the empty name is goodput. It returns false if
+// there is none, or if a study cannot be judged by it.
 func Find(name string) (Metric, bool) {
 	if name == "" {
 		return Goodput, true
@@ -82,21 +81,21 @@ func Find(name string) (Metric, bool) {
 	return m, ok && m.response()
 }
 
-// Responses are the metrics that a study can be judged by, in the order of the
-// registry.
+// Responses returns the metrics that a study can be judged by, in the order of the registry.
 func Responses() []Metric {
 	return slices.DeleteFunc(slices.Clone(All), func(m Metric) bool { return !m.response() })
 }
 
-// response reports whether a study can be judged by the metric: not by one of a probe alone.
+// response reports whether a study can be judged by the metric. Metrics of a probe alone are no
+// responses.
 func (m Metric) response() bool { return len(m.Protocols) > 0 }
 
-// ResponseNames are the names of Responses: the values of the study key response.
+// ResponseNames returns the names of Responses: the values of the study key response.
 func ResponseNames() []string { return names(Metric.response) }
 
-// Expectable returns the metric of that name for --expect; an empty name is the
-// transaction rate of protocols that have one, and otherwise goodput. False: there
-// is none, or a measurement does not have it.
+// Expectable returns the metric with the given name for --expect. The empty name is the transaction
+// rate for protocols that have one, and otherwise goodput. It returns false if there is none, or if
+// a measurement does not have it.
 func Expectable(name, protocol string) (Metric, bool) {
 	switch {
 	case name == "" && Transactions.From(protocol):
@@ -108,7 +107,7 @@ func Expectable(name, protocol string) (Metric, bool) {
 	return m, ok && !m.studied
 }
 
-// ExpectableNames are the names of the metrics that --expect knows.
+// ExpectableNames returns the names of the metrics that --expect accepts.
 func ExpectableNames() []string { return names(func(m Metric) bool { return !m.studied }) }
 
 func names(fit func(Metric) bool) (list []string) {
@@ -120,8 +119,8 @@ func names(fit func(Metric) bool) (list []string) {
 	return list
 }
 
-// Of lists the responses of a run, the one that counts first. A name that is not
-// known here, from a later linerate, is left out.
+// Of returns the responses of a run, the primary one first. Names from a later version that are
+// unknown here are left out.
 func Of(run *record.Run) []Metric {
 	var list []Metric
 	for _, name := range run.Responses {
@@ -142,8 +141,8 @@ func Of(run *record.Run) []Metric {
 	return list
 }
 
-// Of is the metric labelled for what these estimates are of it: a percentile is "latency by
-// rank" where not one of them has enough transactions for it.
+// Of returns the metric with the label that fits the estimates: a percentile is "latency by rank"
+// if no estimate has enough transactions for it.
 func (m Metric) Of(estimates []record.ResponseEstimate) Metric {
 	measured := func(e record.ResponseEstimate) bool { return e.Trials > 0 }
 	known := func(e record.ResponseEstimate) bool { return measured(e) && e.Rank == "" }
@@ -153,17 +152,17 @@ func (m Metric) Of(estimates []record.ResponseEstimate) Metric {
 	return m
 }
 
-// From reports whether flows of a protocol have the metric; an empty protocol is tcp.
+// From reports whether flows of a protocol have the metric. The empty protocol is tcp.
 func (m Metric) From(protocol string) bool {
 	return slices.Contains(m.Protocols, flow.Of(protocol).Name)
 }
 
-// In reports whether a measurement of this setup has the metric.
+// In reports whether a measurement with this setup has the metric.
 func (m Metric) In(s Setup) bool {
 	return m.From(s.Protocol) && (s.LossFree || !m.Searched) || s.Probe && m.Probed
 }
 
-// Is begins a sentence about the metric: "goodput is", "errors are".
+// Is returns the beginning of a sentence about the metric: "goodput is", "errors are".
 func (m Metric) Is() string {
 	if m.Plural {
 		return m.Label + " are"
@@ -171,11 +170,11 @@ func (m Metric) Is() string {
 	return m.Label + " is"
 }
 
-// Value is the metric of one trial; false: it has none (Absent).
+// Value returns the metric of a trial. It returns false if there is none (see Absent).
 func (m Metric) Value(t *record.Trial) (float64, bool) { return m.value(t) }
 
-// Rank says what the metric is of so many transactions where it is a percentile that
-// needs more: "3rd slowest of 200"; empty: it is itself.
+// Rank describes a percentile that needs more than the given number of transactions: "3rd slowest
+// of 200". Empty: they are enough, or the metric is no percentile.
 func (m Metric) Rank(transactions int64) string {
 	if m.Quantile == 0 {
 		return ""
@@ -183,8 +182,8 @@ func (m Metric) Rank(transactions int64) string {
 	return record.Rank(m.Quantile, transactions)
 }
 
-// TooFew says why so many transactions do not show the metric: "latency p99 of 200 requests
-// is the 3rd slowest: p99 needs 1,000"; empty: they do.
+// TooFew explains why this number of transactions is too small for the metric: "latency p99 of 200
+// requests is the 3rd slowest: p99 needs 1,000". Empty: it is large enough.
 func (m Metric) TooFew(transactions int64) string {
 	if m.Rank(transactions) == "" {
 		return ""
@@ -195,7 +194,8 @@ func (m Metric) TooFew(transactions int64) string {
 		unit.FormatCount(record.PercentileNeeds(m.Quantile)))
 }
 
-// Readings are the metric's values in the parts of a trial; none: it has none.
+// Readings returns the values of the metric in the parts of a trial. Parts without a value are left
+// out.
 func (m Metric) Readings(t *record.Trial) (list []Reading) {
 	add := func(part string, t *record.Trial) {
 		value, known := m.value(t)
@@ -218,7 +218,7 @@ func (m Metric) Readings(t *record.Trial) (list []Reading) {
 	return list
 }
 
-// Estimate is the metric of a treatment, with no Trials where it has none.
+// Estimate returns the estimate of the metric for a treatment. Its Trials is 0 if there is none.
 func (m Metric) Estimate(t *record.Treatment) record.ResponseEstimate {
 	for _, e := range t.Responses {
 		if e.Response == m.Name {
@@ -234,7 +234,7 @@ func (m Metric) Estimate(t *record.Treatment) record.ResponseEstimate {
 	return e
 }
 
-// Effect is an effect's comparison in this metric; nil: it was not made.
+// Effect returns the comparison of an effect in this metric. Nil: there is none.
 func (m Metric) Effect(e *record.Effect) *record.Effect {
 	if e == nil {
 		return nil

@@ -7,27 +7,27 @@ import (
 	"linerate/internal/model/record"
 )
 
-// All are the metrics in the order in which people read them. A new one is a line
-// here, with its declaration below; docs/metrics.md is made from it (go test
-// ./internal/model/study -update).
+// All lists the metrics in the order of presentation. A new metric is an entry here and its
+// declaration below; docs/metrics.md is generated from it (go test ./internal/model/study -update).
 var All = []Metric{
 	Goodput, Transactions, latencyMean, LatencyP50, latencyP90, LatencyP99, latencyP999, latencyP9999, latencyMax,
 	Datagrams, LossFree, Lost, Answered, Errors, retransmissions, Jitter, Surplus, Connections, connectionRate,
 	kernelPerConnection, cpuPerGigabyte, cpuPerTransaction, bufferDelay, grade,
 }
 
-// unitOf is how values of a unit of records are displayed and parsed.
+// unitOf describes how values with a unit of records are formatted and parsed.
 type unitOf struct {
-	// scales are the units in which values are shown, the largest first.
+	// scales are the units in which values are shown, largest first.
 	scales []Scale
-	// column is what a table's column of such values has behind the metric's name.
+	// column is the suffix of column names in tables.
 	column string
-	// example is a value as --expect takes it, and parse reads one.
+	// example is a value in the syntax of --expect. parse parses one; nil: a number with one of the
+	// scales.
 	example string
 	parse   func(text string) (float64, error)
 }
 
-// units are the units of values in records. Format and Parse know no other.
+// units maps the units of values in records. Format and Parse know no others.
 var units = map[string]unitOf{
 	"bps": {[]Scale{{"Tbit/s", 1e-12}, {"Gbit/s", 1e-9}, {"Mbit/s", 1e-6}, {"kbit/s", 1e-3}, {"bit/s", 1}}, "_bps",
 		"900mbit", parseBitRate},
@@ -47,7 +47,7 @@ var (
 	datagrams     = flow.Names(func(p flow.Protocol) bool { return p.Bulk() && p.Transport == flow.UDP })
 	transactional = flow.Names(flow.Protocol.Transactional)
 	applications  = flow.Names(func(p flow.Protocol) bool { return p.Application })
-	// persistent are transactional protocols over TCP connections that stay open.
+	// persistent lists transactional protocols over TCP connections that stay open.
 	persistent = flow.Names(func(p flow.Protocol) bool {
 		return p.Transactional() && p.Transport == flow.TCP &&
 			!p.Connects
@@ -101,7 +101,7 @@ var (
 		whole:  true,
 		value:  func(t *record.Trial) (float64, bool) { return searched(t.LossFree) },
 	}
-	// Floor: one datagram in a thousand is below what an application notices.
+	// Floor: applications do not notice one datagram in a thousand.
 	Lost = Metric{
 		Name: "lost", Label: "loss", Unit: "share", Lower: true, Floor: 0.001,
 		Protocols: flow.Names(func(p flow.Protocol) bool { return p.Transport == flow.UDP && !p.Application }),
@@ -114,7 +114,7 @@ var (
 			return unanswered(t.Flows)
 		},
 	}
-	// Floor: the requests that wait at a window's edges are fewer.
+	// Floor: fewer requests wait at the edges of a window.
 	Answered = Metric{
 		Name: "answered", Label: "share answered", Unit: "share", Floor: 0.02, Signed: true, Protocols: transactional,
 		Absent:  "no flow has a pace",
@@ -122,14 +122,14 @@ var (
 		studied: true,
 		value:   func(t *record.Trial) (float64, bool) { return answered(t.Flows, t.WindowS) },
 	}
-	// Floor: one request in a thousand is below what a user notices.
+	// Floor: users do not notice one request in a thousand.
 	Errors = Metric{
 		Name: "errors", Label: "errors", Plural: true, Unit: "share", Lower: true, Floor: 0.001,
 		Protocols: applications, Absent: "no flow is of an application",
 		About: "the share of an application's requests that failed: without an answer, or answered by an error ([applications](applications.md#what-counts-as-an-error))",
 		value: func(t *record.Trial) (float64, bool) { return failed(transactionsOf(t.Flows)) },
 	}
-	// Floor: one segment in a gigabyte is below what an application notices.
+	// Floor: applications do not notice one segment in a gigabyte.
 	retransmissions = ofFlows(Metric{
 		Name: "retransmissions_per_gigabyte", Label: "retransmissions per GB", Plural: true, Unit: "per_gb",
 		Lower: true, Floor: 1, Protocols: streams,
@@ -142,7 +142,7 @@ var (
 		About:  "interarrival jitter (RFC 3550, section 6.4.1), mean over the datagrams received",
 		value:  func(t *record.Trial) (float64, bool) { return jitter(t.Flows) },
 	}
-	// Floor: a shaper's full bucket and the error of a window's edges are smaller.
+	// Floor: the full bucket of a shaper and the error at the edges of a window are smaller.
 	Surplus = Metric{
 		Name: "surplus", Label: "surplus", Unit: "share", Lower: true, Floor: 0.02, Signed: true, Protocols: bulk,
 		Absent:  "no other program reported on its flows",
@@ -175,7 +175,7 @@ var (
 			return n / t.Opening.TookS, true
 		},
 	}
-	// Floor: files of other programs are smaller.
+	// Floor: files of other programs take less.
 	kernelPerConnection = Metric{
 		Name: "kernel_per_connection", Label: "kernel memory per connection", Unit: "bytes", Lower: true, Floor: 100,
 		Protocols: persistent,
@@ -241,14 +241,14 @@ var (
 	}
 )
 
-// ofFlows is a metric that is read from flows.
+// ofFlows returns m with a value that is read from the flows of a trial.
 func ofFlows(m Metric, of func([]record.Flow) (float64, bool)) Metric {
 	m.value = func(t *record.Trial) (float64, bool) { return of(t.Flows) }
 	return m
 }
 
-// latency is a part of the distribution of latencies, a percentile where the quantile is
-// above 0: of transactions, or of a probe beside the flows.
+// latency returns a metric of the distribution of latencies of transactions or of the probe. It is
+// a percentile if quantile is above 0.
 func latency(part, label string, quantile float64, about string, of func(*record.Distribution) float64) Metric {
 	return Metric{
 		Name: "latency_" + part, Label: label, Unit: "us", Lower: true, Quantile: quantile, Protocols: transactional,
@@ -262,7 +262,8 @@ func latency(part, label string, quantile float64, about string, of func(*record
 	}
 }
 
-// searched is the rate of a search; false: there was none, or it ended too early to tell.
+// searched returns the result of a search. It returns false if there was none, or if it ended
+// before it had a result.
 func searched(l *record.LossFree) (float64, bool) {
 	if l == nil || l.Open() {
 		return 0, false
@@ -270,7 +271,7 @@ func searched(l *record.LossFree) (float64, bool) {
 	return l.RateBps, true
 }
 
-// unanswered is the part of requests over UDP that had no response.
+// unanswered returns the share of udp-rr requests without a response.
 func unanswered(flows []record.Flow) (share float64, known bool) {
 	var all record.Transactions
 	for _, f := range flows {
@@ -281,7 +282,7 @@ func unanswered(flows []record.Flow) (share float64, known bool) {
 	return all.LostShare()
 }
 
-// transactionsOf is the sum of the flows of applications; nil: there are none.
+// transactionsOf sums the counters of the flows of application protocols. Nil: there are none.
 func transactionsOf(flows []record.Flow) (sum *record.Transactions) {
 	for _, f := range flows {
 		x := f.Transactions
@@ -297,7 +298,7 @@ func transactionsOf(flows []record.Flow) (sum *record.Transactions) {
 	return sum
 }
 
-// failed is the share of an application's requests that failed.
+// failed returns the share of requests that failed or got no answer.
 func failed(x *record.Transactions) (share float64, known bool) {
 	if x == nil || x.Application == nil {
 		return 0, false
@@ -307,8 +308,8 @@ func failed(x *record.Transactions) (share float64, known bool) {
 	return float64(without+x.Application.Errors) / float64(max(all, 1)), all > 0
 }
 
-// answered is the share of the transactions due in a window that were done in it: at most all,
-// where it also saw to those that were due before.
+// answered returns the share of the transactions due in a window that completed in it. It is at
+// most 1, even if transactions that were due earlier completed as well.
 func answered(flows []record.Flow, windowS float64) (share float64, known bool) {
 	var due, done float64
 	for _, f := range flows {
@@ -326,8 +327,8 @@ func answered(flows []record.Flow, windowS float64) (share float64, known bool) 
 	return min(1, done/max(due, 1)), due > 0
 }
 
-// retransmitted is the number of segments sent again for each 10⁹ bytes received. It
-// is not known where a sender's TCP_INFO is not: of a peer that is another program.
+// retransmitted returns the number of retransmitted segments per 10⁹ received bytes. It is unknown
+// if a sender is another program, whose TCP_INFO is not read.
 func retransmitted(flows []record.Flow) (float64, bool) {
 	var segments, bytes int64
 	for _, f := range flows {
@@ -342,7 +343,7 @@ func retransmitted(flows []record.Flow) (float64, bool) {
 	return float64(segments) * 1e9 / float64(max(bytes, 1)), bytes > 0
 }
 
-// datagramRate is what the flows' rate of payload makes, at the mean size of a datagram.
+// datagramRate derives the rate of datagrams from goodput and the mean size of a datagram.
 func datagramRate(flows []record.Flow) (perSecond float64, known bool) {
 	for _, f := range flows {
 		if d := f.Datagrams; d != nil {
@@ -379,7 +380,7 @@ func connections(flows []record.Flow) (open float64, known bool) {
 	return open, known
 }
 
-// received is the number of bytes that bulk flows received.
+// received returns the bytes that bulk flows received.
 func received(flows []record.Flow) (bytes int64) {
 	for _, f := range flows {
 		if flow.Of(f.Protocol).Bulk() {
@@ -389,8 +390,8 @@ func received(flows []record.Flow) (bytes int64) {
 	return bytes
 }
 
-// processors is the processor time of linerate's own processes in a trial, in
-// seconds per unit of work.
+// processors returns the CPU time of linerate's own processes in a trial, in seconds per unit of
+// work.
 func processors(t *record.Trial, work float64) (float64, bool) {
 	var seconds float64
 	for _, h := range t.Hosts {

@@ -6,9 +6,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Typical is the trial that stands for a treatment where one is shown: its value of
-// the run's first metric is nearest to the treatment's mean; the first of equals, nil
-// when the treatment has no trial.
+// Typical returns the trial that represents a treatment where only one is shown: the one whose
+// value of the run's first metric is closest to the mean of the treatment. Of equals it is the
+// first. Nil: the treatment has no trial.
 func Typical(run *record.Run, t *record.Treatment) *record.Trial {
 	lead := Of(run)[0]
 	mean := lead.Estimate(t).Mean

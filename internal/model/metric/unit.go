@@ -11,13 +11,13 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Scale is a unit in which values are shown: the value times Per.
+// Scale is a unit in which values are shown. The shown number is the value times Per.
 type Scale struct {
 	Unit string
 	Per  float64
 }
 
-// With puts the unit behind a figure.
+// With appends the unit to a formatted number.
 func (s Scale) With(figure string) string {
 	if s.Unit == "" || strings.HasPrefix(s.Unit, "/") {
 		return figure + s.Unit
@@ -25,11 +25,11 @@ func (s Scale) With(figure string) string {
 	return figure + " " + s.Unit
 }
 
-// megaBytes is the Scale of goodput for those who think in files.
+// megaBytes is the unit of goodput for users who think in files.
 const megaBytes = "MB/s"
 
-// Scale is the unit in which the largest of some values is at least one. unit is
-// how the run wants goodput shown.
+// Scale returns the unit in which the largest of some values is at least one. Unit is the unit in
+// which the run shows goodput.
 func (m Metric) Scale(unit string, largest float64) Scale {
 	if m.Unit == Goodput.Unit && unit == megaBytes {
 		return Scale{megaBytes, 1 / 8e6}
@@ -43,13 +43,13 @@ func (m Metric) Scale(unit string, largest float64) Scale {
 	return list[len(list)-1]
 }
 
-// Column names the metric in tables for other programs, with its unit.
+// Column returns the name of the metric's column, with its unit, in tables for other programs.
 func (m Metric) Column() string { return m.Name + units[m.Unit].column }
 
-// Format spells a value with its unit and four significant digits.
+// Format formats a value with its unit and four significant digits.
 func (m Metric) Format(v float64) string { return m.FormatIn("", v) }
 
-// FormatIn is Format in the unit of a study; empty: it has none.
+// FormatIn formats a value in the unit that a study shows goodput in. Empty: it has none.
 func (m Metric) FormatIn(unit string, v float64) string {
 	if m.Unit == "grade" {
 		return record.LatencyGrades[int(v)]
@@ -63,7 +63,7 @@ func (m Metric) FormatIn(unit string, v float64) string {
 	return s.With(strconv.FormatFloat(v, 'g', digits, 64))
 }
 
-// Example is a condition that --expect takes: "goodput >= 900mbit".
+// Example returns a condition in the syntax of --expect: "goodput >= 900mbit".
 func (m Metric) Example() string {
 	comparison := ">="
 	if m.Lower {
@@ -72,7 +72,7 @@ func (m Metric) Example() string {
 	return m.Name + " " + comparison + " " + units[m.Unit].example
 }
 
-// Parse reads a value of the metric as people write it.
+// Parse parses a value of the metric as users write it.
 func (m Metric) Parse(text string) (float64, error) {
 	text = strings.TrimSpace(text)
 	if parse := units[m.Unit].parse; parse != nil {
@@ -94,7 +94,7 @@ func parseBitRate(text string) (float64, error) {
 	return float64(value), err
 }
 
-// parseShare reads "0.1%".
+// parseShare parses a percentage such as "0.1%".
 func parseShare(text string) (float64, error) {
 	value, err := unit.ParseRatio(text)
 	return float64(value), err

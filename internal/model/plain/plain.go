@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// Rune is r, or U+FFFD in place of a control character (C0, DEL, C1) other than a line feed
-// or a tab, and of a format character, such as those that reverse the direction of text.
+// Rune returns r, or U+FFFD if r is a control character (C0, DEL, C1) other than line feed and tab,
+// or a format character, such as those that reverse the direction of text.
 func Rune(r rune) rune {
 	if r == '\n' || r == '\t' || !unicode.IsControl(r) && !unicode.Is(unicode.Cf, r) {
 		return r
@@ -17,10 +17,11 @@ func Rune(r rune) rune {
 	return unicode.ReplacementChar
 }
 
-// Text is text of several lines, which CR LF may end, with each character as Rune has it.
+// Text returns text with Rune applied to each character. It may have several lines; CR LF becomes
+// LF.
 func Text(text string) string { return strings.Map(Rune, strings.ReplaceAll(text, "\r\n", "\n")) }
 
-// Line is Text on one line: line ends and tabs become spaces.
+// Line returns Text on one line: line ends and tabs become spaces.
 func Line(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
@@ -30,7 +31,7 @@ func Line(text string) string {
 	}, strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// Short is Line with at most n characters.
+// Short returns Line cut to at most n characters.
 func Short(text string, n int) string {
 	short := []rune(Line(text))
 	return string(short[:min(len(short), n)])

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// FormatRate spells a bit rate for reading, with four digits: "1 Gbit/s",
-// "956.4 Mbit/s". BitRate.String spells one for a file.
+// FormatRate formats a bit rate for display with four significant digits: "1 Gbit/s", "956.4
+// Mbit/s". BitRate.String formats one for a file.
 func FormatRate(bps float64) string {
 	return scaled(bps, four, 0.99995, []suffix{{"Tbit/s", 1e12}, {"Gbit/s", 1e9}, {"Mbit/s", 1e6}, {"kbit/s", 1e3},
 		{"bit/s", 1}})
 }
 
-// FormatBytes spells a number of bytes for reading, with four digits, decimal as links
-// count: "1.5 MB". A fraction of a byte is rounded.
+// FormatBytes formats a number of bytes for display with four significant digits and decimal
+// prefixes: "1.5 MB". Fractions of a byte are rounded.
 func FormatBytes(n float64) string {
 	if math.Abs(n) < 999.95 {
 		return fmt.Sprintf("%.0f bytes", n)
@@ -25,8 +25,8 @@ func FormatBytes(n float64) string {
 	return scaled(n, four, 0.99995, []suffix{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}})
 }
 
-// FormatSeconds spells a time in seconds for reading, with three digits, or all before the
-// point: "3,600 s", "1.5 s", "20 ms", "300 µs".
+// FormatSeconds formats seconds for display with three significant digits, or all digits of the
+// integer part: "3,600 s", "1.5 s", "20 ms", "300 µs".
 func FormatSeconds(s float64) string {
 	three := func(v float64) string {
 		if math.Abs(v) >= 999.5 {
@@ -37,8 +37,8 @@ func FormatSeconds(s float64) string {
 	return scaled(s, three, 0.9995, []suffix{{"s", 1}, {"ms", 1e-3}, {"µs", 1e-6}})
 }
 
-// scaled spells a value in the largest of units of which it has at least one, or so little
-// less that its digits round to one; otherwise in the last.
+// scaled formats a value in the largest unit in which it is at least one after rounding, or in the
+// last unit. One is the lowest value that rounds to one.
 func scaled(value float64, digits func(float64) string, one float64, units []suffix) string {
 	i := slices.IndexFunc(units, func(u suffix) bool { return math.Abs(value) >= one*u.factor })
 	if i < 0 {
@@ -47,8 +47,8 @@ func scaled(value float64, digits func(float64) string, one float64, units []suf
 	return digits(value/units[i].factor) + " " + units[i].name
 }
 
-// FormatPercent spells a share of one in percent, with two decimals at most, or two
-// digits of what is below one: "99.95 %", "0.2 %".
+// FormatPercent formats a share in percent with at most two decimals, or two significant digits
+// below one percent: "99.95 %", "0.2 %".
 func FormatPercent(share float64) string {
 	v := 100 * share
 	if math.Abs(v) >= 1 {
@@ -59,8 +59,8 @@ func FormatPercent(share float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 64) + " %"
 }
 
-// four prints four significant digits, or all that stand before the point, without
-// zeros at the end.
+// four formats a number with four significant digits, or all digits of the integer part, without
+// trailing zeros.
 func four(v float64) string {
 	digits := 3
 	for x := math.Abs(v); x >= 9.9995 && digits > 0; x /= 10 {
@@ -73,7 +73,7 @@ func four(v float64) string {
 	return text
 }
 
-// FormatCount spells a number of things so that it can be read aloud: 1,234,567.
+// FormatCount formats a number with thousands separators: 1,234,567.
 func FormatCount(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	text := ""
@@ -84,7 +84,7 @@ func FormatCount(n int64) string {
 	return digits + text
 }
 
-// Plural spells a number of things: "1 flow", "2 flows", "3 switches".
+// Plural formats a number of things: "1 flow", "2 flows", "3 switches".
 func Plural(n int, thing string) string {
 	switch {
 	case n == 1:
@@ -95,7 +95,7 @@ func Plural(n int, thing string) string {
 	return FormatCount(int64(n)) + " " + thing + "s"
 }
 
-// FormatMs prints milliseconds with three significant digits, or all before the point.
+// FormatMs formats milliseconds with three significant digits, or all digits of the integer part.
 func FormatMs(ms float64) string {
 	if math.Abs(ms) >= 100 {
 		return FormatCount(int64(math.Round(ms))) + " ms"
@@ -103,8 +103,8 @@ func FormatMs(ms float64) string {
 	return strconv.FormatFloat(ms, 'g', 3, 64) + " ms"
 }
 
-// FormatTime spells how long something takes as people say it: "42 s", "1 m 37 s",
-// "2 h 5 m". A flag or a key of a file takes Duration's spelling, "1m37s".
+// FormatTime formats a duration for display: "42 s", "1 m 37 s", "2 h 5 m". Flags and keys of files
+// use Duration.String, "1m37s".
 func FormatTime(d time.Duration) string {
 	if d < time.Minute {
 		return fmt.Sprintf("%d s", int(d.Seconds()+0.5))

@@ -1,12 +1,12 @@
 package unit
 
-// Schema is the JSON Schema of a value's spelling, for editors: its JSON types, one or
-// several, its pattern, and examples.
+// Schema returns the JSON Schema of the spelling of a value: its JSON types (one or several), its
+// pattern, and examples.
 func Schema(types any, pattern string, examples ...string) map[string]any {
 	return map[string]any{"type": types, "pattern": pattern, "examples": examples}
 }
 
-// textOrInteger is for values of which a plain number is an integer to YAML.
+// textOrInteger is for values whose plain numbers are integers in YAML.
 var textOrInteger = []string{"string", "integer"}
 
 var textOrNumber = []string{"string", "number"}

@@ -1,12 +1,11 @@
-// Package unit holds the quantities a study file speaks of: bit rates, byte
-// counts, durations and ratios. Each parses the spelling people use ("1gbit",
-// "256KiB", "25ms", "2%") and prints the shortest spelling that parses back to
-// the same value.
+// Package unit has the quantities of study files and flags: bit rates, byte counts, durations and
+// ratios. Each parses the usual spellings ("1gbit", "256KiB", "25ms", "2%") and formats the
+// shortest one that parses to the same value.
 //
-// Bit rates are SI: 1gbit and 1G are 10^9 bit/s. Byte counts are SI with kB, MB, GB and
-// binary with KiB, MiB, GiB, as IEC 80000-13 has it, and with K, M, G alone.
+// Bit rates are SI: 1gbit and 1G are 10^9 bit/s. Byte counts are SI with kB, MB, GB, and binary
+// with KiB, MiB, GiB (IEC 80000-13) and with K, M, G alone.
 //
-// Flags and study files read quantities here and nowhere else, so that one rule holds for
+// Flags and study files parse quantities here and nowhere else, so that the same rules apply to
 // both.
 package unit
 
@@ -18,17 +17,17 @@ import (
 	"time"
 )
 
-// BitRate is a rate in bits per second. Zero means "not set": no shaping.
+// BitRate is a rate in bits per second. Zero means "not set".
 type BitRate float64
 
-// Bytes is a count of bytes. Zero means "not set": a default is chosen.
+// Bytes is a number of bytes. Zero means "not set": a default applies.
 type Bytes int64
 
-// Duration is a time.Duration that is written "25ms" in a file and in JSON.
+// Duration is a time.Duration with a spelling such as "25ms" in files and JSON.
 type Duration time.Duration
 
-// Depth is how long a queue is: bytes, or how long the link takes to send them.
-// At most one of the two is set; the zero value means that neither is.
+// Depth is the length of a queue: in bytes, or as the time that the link takes to send them. At
+// most one of the two is set. Zero means "not set".
 type Depth struct {
 	Size Bytes
 	Time Duration
@@ -42,7 +41,8 @@ type suffix struct {
 	factor float64
 }
 
-// rateUnits, sizeUnits and timeUnits are what a number may be followed by, in lower case.
+// rateUnits and sizeUnits map the suffixes of a number, in lower case, to factors. timeUnits
+// replaces suffixes by those of time.ParseDuration.
 var (
 	rateUnits = prefixed(map[string]float64{"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "ki": 1 << 10,
 		"mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40},
@@ -63,7 +63,7 @@ func init() {
 	}
 }
 
-// prefixed are units with each prefix.
+// prefixed returns each unit with each prefix.
 func prefixed(prefixes map[string]float64, units ...string) map[string]float64 {
 	all := map[string]float64{}
 	for prefix, factor := range prefixes {
@@ -74,7 +74,7 @@ func prefixed(prefixes map[string]float64, units ...string) map[string]float64 {
 	return all
 }
 
-// split cuts "2.5 Gbit/s" into its number and what follows.
+// split cuts "2.5 Gbit/s" into its number and the rest.
 func split(text string) (digits, unit string) {
 	text = strings.TrimSpace(text)
 	i := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("0123456789.eE+-", r) })
@@ -84,7 +84,7 @@ func split(text string) (digits, unit string) {
 	return text[:i], strings.TrimSpace(text[i:])
 }
 
-// number reads "2.5gbit" with the factors of units.
+// number parses "2.5gbit" with the factors in units.
 func number(text string, units map[string]float64) (float64, bool) {
 	digits, unit := split(text)
 	factor, known := units[strings.ToLower(unit)]
@@ -92,8 +92,8 @@ func number(text string, units map[string]float64) (float64, bool) {
 	return value * factor, ok && known && !math.IsInf(value*factor, 0)
 }
 
-// decimal reads a number of at least zero, as people write it: strconv would
-// also take hexadecimal and the words inf and nan.
+// decimal parses a non-negative decimal number. strconv alone would also accept hexadecimal
+// numbers, inf and nan.
 func decimal(text string) (float64, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	if strings.Trim(text, "0123456789.e+-") != "" {
@@ -103,9 +103,9 @@ func decimal(text string) (float64, bool) {
 	return value, err == nil && !math.Signbit(value)
 }
 
-// ParseBitRate reads a rate such as "100M", "1gbit", "2.5 Gbit/s" or "10 Gbps", always
-// in bits and SI. A rate in bytes and one without a unit are refused: in tc(8) mbps are
-// bytes, and 1000 could be meant in Mbit/s.
+// ParseBitRate parses a rate such as "100M", "1gbit", "2.5 Gbit/s" or "10 Gbps", always in bits and
+// SI. It rejects a rate in bytes and one without a unit: in tc(8) mbps means bytes, and 1000 could
+// be meant in Mbit/s.
 func ParseBitRate(text string) (BitRate, error) {
 	digits, unit := split(text)
 	plain, isNumber := decimal(digits)
@@ -137,7 +137,7 @@ func ParseBitRate(text string) (BitRate, error) {
 			"%q is not a bit rate: expected a positive number with k, M or G, in bits per second, such as 100M, 1gbit or 2.5 Gbit/s", text)
 }
 
-// ParseBytes reads a size such as "256KiB", "1MB", "64K" (KiB), "1500" (bytes).
+// ParseBytes parses a size such as "256KiB", "1MB", "64K" (KiB), "1500" (bytes).
 func ParseBytes(text string) (Bytes, error) {
 	if plain, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64); err == nil && plain >= 0 {
 		return Bytes(plain), nil
@@ -152,7 +152,7 @@ func ParseBytes(text string) (Bytes, error) {
 	return Bytes(value), nil
 }
 
-// ParseSize is ParseBytes of a size that needs its unit, as a rate does.
+// ParseSize is like ParseBytes but requires a unit.
 func ParseSize(text string) (Bytes, error) {
 	value, err := ParseBytes(text)
 	if digits := strings.TrimSpace(text); err == nil && value > 0 && isBare(digits) {
@@ -162,8 +162,8 @@ func ParseSize(text string) (Bytes, error) {
 	return value, err
 }
 
-// ParseDuration reads a duration such as "25ms", "2m" or "1 m 30 s"; a number without a
-// unit is in seconds, as for iperf3 -t and ping -w.
+// ParseDuration parses a duration such as "25ms", "2m" or "1 m 30 s". A number without a unit is in
+// seconds, as with iperf3 -t and ping -w.
 func ParseDuration(text string) (Duration, error) {
 	spelled := strings.ReplaceAll(strings.TrimSpace(text), " ", "")
 	if isBare(spelled) {
@@ -177,8 +177,8 @@ func ParseDuration(text string) (Duration, error) {
 	return Duration(value), nil
 }
 
-// ParseLatency reads a duration of packets, which needs its unit: without one people
-// mean milliseconds, tc(8) microseconds.
+// ParseLatency parses a duration and requires a unit: without one, people mean milliseconds and
+// tc(8) microseconds.
 func ParseLatency(text string) (Duration, error) {
 	value, err := ParseDuration(text)
 	if digits := strings.TrimSpace(text); err == nil && value > 0 && isBare(digits) {
@@ -190,7 +190,7 @@ func ParseLatency(text string) (Duration, error) {
 
 func isBare(text string) bool { return text != "" && strings.Trim(text, "0123456789.") == "" }
 
-// parseDepth reads a size such as "64KiB", or a time such as "50ms".
+// parseDepth parses a size such as "64KiB", or a time such as "50ms".
 func parseDepth(text string) (Depth, error) {
 	if wait, err := ParseDuration(text); err == nil && !isBare(strings.TrimSpace(text)) {
 		return Depth{Time: wait}, nil
@@ -202,8 +202,8 @@ func parseDepth(text string) (Depth, error) {
 		"%q is no length of a queue: expected a size such as 64KiB, or a time at the link's rate such as 50ms", text)
 }
 
-// ParseRatio reads "2%". A number other than 0 needs the sign: 0.1 may be meant as 10 % or as
-// 0.1 %.
+// ParseRatio parses a percentage such as "2%". A number other than 0 requires the percent sign: 0.1
+// could mean 10 % or 0.1 %.
 func ParseRatio(text string) (Ratio, error) {
 	digits, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	value, ok := decimal(digits)
@@ -220,7 +220,8 @@ func ParseRatio(text string) (Ratio, error) {
 	return 0, fmt.Errorf("%q is not a ratio: expected a percentage such as 2%%", text)
 }
 
-// percentage is a number of percent. With an exponent the division is exact, as String needs it.
+// percentage converts a percentage to a ratio. With an exponent the division is exact, which String
+// relies on.
 func percentage(digits string, value float64) Ratio {
 	if mantissa, exponent, is := strings.Cut(strings.ToLower(strings.TrimSpace(digits)), "e"); is {
 		if n, err := strconv.Atoi(exponent); err == nil {
@@ -232,7 +233,7 @@ func percentage(digits string, value float64) Ratio {
 	return Ratio(value / 100)
 }
 
-// parsed sets a value from its text.
+// parsed sets *value from its text.
 func parsed[T any](value *T, parse func(string) (T, error), text []byte) (err error) {
 	*value, err = parse(string(text))
 	return err
@@ -264,7 +265,7 @@ func (r BitRate) String() string {
 	return strconv.FormatFloat(float64(r), 'f', -1, 64) + "bit"
 }
 
-// String prints whole multiples of a binary unit in that unit, and plain bytes otherwise.
+// String formats whole multiples of a binary unit in that unit, and other values in bytes.
 func (b Bytes) String() string {
 	for _, s := range []suffix{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
 		if b > 0 && b%Bytes(s.factor) == 0 {
@@ -274,7 +275,7 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10)
 }
 
-// String is without units that are zero: "10m", not "10m0s".
+// String formats the duration without units that are zero: "10m", not "10m0s".
 func (d Duration) String() string {
 	text := time.Duration(d).String()
 	for _, zero := range []struct{ of, none string }{{"m0s", "m"}, {"h0m", "h"}} {
@@ -285,7 +286,7 @@ func (d Duration) String() string {
 	return text
 }
 
-// String prints whichever of the two is set.
+// String formats the field that is set.
 func (d Depth) String() string {
 	if d.Time != 0 {
 		return d.Time.String()
@@ -293,7 +294,7 @@ func (d Depth) String() string {
 	return d.Size.String()
 }
 
-// At is the depth in bytes of a queue before a link of a rate.
+// At returns the depth in bytes of a queue in front of a link of the given rate.
 func (d Depth) At(rate BitRate) Bytes {
 	if d.Time == 0 {
 		return d.Size
@@ -301,7 +302,7 @@ func (d Depth) At(rate BitRate) Bytes {
 	return Bytes(math.Round(float64(rate) / 8 * d.Time.Seconds()))
 }
 
-// String prints a percentage that is read as the same ratio.
+// String formats a percentage that parses to the same ratio.
 func (r Ratio) String() string {
 	text := strconv.FormatFloat(float64(r)*100, 'g', 12, 64) + "%"
 	if again, err := ParseRatio(text); err == nil && again == r {
@@ -312,10 +313,10 @@ func (r Ratio) String() string {
 	return fmt.Sprintf("%se%d%%", mantissa, n+2)
 }
 
-// Seconds is the duration as a number of seconds.
+// Seconds returns the duration in seconds.
 func (d Duration) Seconds() float64 { return time.Duration(d).Seconds() }
 
-// LeastSet is the least of the rates that are set, which are above zero; 0: none is.
+// LeastSet returns the lowest rate that is set, which means above zero. 0: none is set.
 func LeastSet[T ~float64](rates ...T) (least T) {
 	for _, rate := range rates {
 		if rate > 0 && (least == 0 || rate < least) {
