@@ -10,8 +10,8 @@ import (
 	units "linerate/internal/model/unit"
 )
 
-// Commands spells settings as commands of a POSIX shell, in their order: sysctl(8),
-// ip(8), tc(8), ethtool(8), files of sysfs. Each makes one change.
+// Commands formats settings as commands of a POSIX shell in their order: sysctl(8), ip(8), tc(8),
+// ethtool(8), and writes to files of sysfs. Each command makes one change.
 func Commands(settings []setting.Setting) (lines []string) {
 	for _, s := range settings {
 		for _, one := range single(s) {
@@ -21,7 +21,7 @@ func Commands(settings []setting.Setting) (lines []string) {
 	return lines
 }
 
-// Quote protects a word from the shell where it needs it.
+// Quote quotes a word for the shell if it needs quoting.
 func Quote(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return !strings.ContainsRune(alphanumeric+"-_./=:,%+@", r)
@@ -31,10 +31,10 @@ func Quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Command spells a command of its words.
+// Command joins the words of a command, each quoted as needed.
 func Command(words ...string) string { return line(words).String() }
 
-// line joins words, each quoted, and leaves out pairs of a name and an empty value.
+// line joins words, quoting each as needed, and leaves out pairs of a name and an empty value.
 type line []string
 
 func (l line) String() string {
@@ -57,7 +57,7 @@ func (l *line) number(name string, value int) {
 	}
 }
 
-// ip is the start of a command of ip(8).
+// ip returns the beginning of an ip(8) command.
 func ip(six bool, words ...string) line {
 	if six {
 		return append(line{"ip", "-6"}, words...)
@@ -96,7 +96,7 @@ func command(s setting.Setting) (lines []string) {
 	return []string{l.String()}
 }
 
-// nftLines make the table of a chain, instead of one that is there.
+// nftLines returns the commands that create the table of a chain. They replace an existing one.
 func nftLines(n setting.NFT) []string {
 	table := "inet " + n.Table()
 	lines := []string{"nft " + Quote("add table "+table), "nft " + Quote("delete table "+table)}
@@ -159,7 +159,7 @@ func nexthopLine(n setting.NexthopObject) line {
 	return l
 }
 
-// members spells a group: each with its weight, if it has one.
+// members formats a nexthop group: each member with its weight if that is not 1.
 func members(group []setting.Member, weight, next string) string {
 	var list []string
 	for _, m := range group {
@@ -172,11 +172,11 @@ func members(group []setting.Member, weight, next string) string {
 	return strings.Join(list, next)
 }
 
-// seconds is a time in whole seconds, as ip-nexthop(8) takes it.
+// seconds returns a time in whole seconds, rounded up, as ip-nexthop(8) requires.
 func seconds(d units.Duration) int { return int(math.Ceil(d.Seconds())) }
 
-// linkLines are two where a size of packets is set for each address family: iproute2 before 6.3
-// does not know the word for IPv4, and would refuse a line with both.
+// linkLines returns separate commands for the packet sizes of IPv4 and IPv6: iproute2 before 6.3
+// does not know the word for IPv4 and would reject a command with both.
 func linkLines(k setting.Link) (lines []string) {
 	add := func(words ...string) {
 		lines = append(lines, append(line{"ip", "link", "set", "dev", k.Interface}, words...).String())
@@ -209,7 +209,7 @@ func linkLines(k setting.Link) (lines []string) {
 	return lines
 }
 
-// comments are lines of a head, as files have them that comment with #.
+// comments returns the lines of head as comments that begin with #.
 func comments(head []string) string {
 	text := ""
 	for _, h := range head {
@@ -218,7 +218,7 @@ func comments(head []string) string {
 	return text
 }
 
-// sysctlFile is a file for sysctl.d.
+// sysctlFile returns the text of a file for sysctl.d.
 func sysctlFile(list []change, head []string) string {
 	text := comments(head)
 	for _, c := range list {
@@ -227,8 +227,8 @@ func sysctlFile(list []change, head []string) string {
 	return text
 }
 
-// script makes changes at each boot: what is there already is replaced, and one that
-// fails keeps no other away.
+// script returns a shell script that makes the changes at each boot. It replaces what already
+// exists. If a command fails, the remaining ones are still executed.
 func script(list []change, head []string) string {
 	text := "#!/bin/sh\n" + comments(head) + "status=0\n"
 	for _, c := range list {
@@ -242,7 +242,7 @@ func script(list []change, head []string) string {
 	return text + "exit $status\n"
 }
 
-// unit runs the script at boot.
+// unit is the systemd unit that executes the script at boot.
 const unit = `[Unit]
 Description=Settings found by linerate
 Wants=network-online.target

@@ -1,7 +1,7 @@
-// Package hostconfig spells settings as the configuration of a host: as commands, and as
-// files that make them again at the next boot, for sysctl.d, netplan, systemd-networkd,
-// NetworkManager and ifupdown. What a format has no key for is in a companion file that
-// can express it: a setting is never left out.
+// Package hostconfig formats settings as the configuration of a host: as commands, and as files
+// that apply them at the next boot, for sysctl.d, netplan, systemd-networkd, NetworkManager and
+// ifupdown. A change for which a format has no key is written to a companion file that can express
+// it. No setting is left out.
 //
 // Formats: sysctl.d(5), netplan(5), systemd.network(5), nm-settings-nmcli(5),
 // interfaces(5). The package does no I/O, and resolves no reference to other hosts.
@@ -17,24 +17,24 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// Host is a host and what is to be set there.
+// Host is a host with the settings to be made there.
 type Host struct {
 	Name       string
 	Interfaces []Interface
 	Settings   []setting.Setting
 }
 
-// Interface is one of a host with its addresses, by which rules and routes are assigned
-// to it.
+// Interface is an interface of a host with its addresses. They determine to which interface rules
+// and routes are assigned.
 type Interface struct {
 	Name     string
 	Prefixes []netip.Prefix
 }
 
-// File is one of a host's configuration files. Path is below the root directory.
+// File is a configuration file of a host. Path is relative to the root directory.
 type File struct {
 	Path string `json:"path"`
-	// Mode are the permissions, such as 0o644.
+	// Mode is the permission bits, such as 0o644.
 	Mode uint32 `json:"mode"`
 	Text string `json:"text"`
 }
@@ -42,29 +42,29 @@ type File struct {
 // Config is a host's configuration.
 type Config struct {
 	Files []File `json:"files"`
-	// Apply are the commands that put the files into effect without a reboot.
+	// Apply has the commands that put the files into effect without a reboot.
 	Apply []string `json:"apply"`
-	// Notes say what a reader has to look after.
+	// Notes tells the reader what to check.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Format is what a host is configured by: commands, or a program's files.
+// Format is a way to configure a host: by commands or by the files of a program.
 type Format struct {
 	Name, Doc string
-	// begin makes the writer of a host's own files in this format; nil: it has none.
+	// begin returns the writer of a host's own files in this format. Nil: the format has none.
 	begin func(*Host) writer
-	// note is what a reader has to look after where the format's own files are written.
+	// note is a remark for hosts for which the format's own files are written.
 	note string
 }
 
-// writer takes the changes that a format can express. add returns false for the others.
+// writer collects the changes that a format can express. For all others add returns false.
 type writer interface {
 	add(change) bool
 	files(head []string) []File
 	apply() []string
 }
 
-// Formats are the formats, in the order of the documents.
+// Formats lists the formats in the order of the documents.
 var Formats = []Format{
 	{Name: "sysctl", Doc: "a file for /etc/sysctl.d"},
 	{Name: "netplan", Doc: "YAML for /etc/netplan", begin: newNetplan,
@@ -83,11 +83,11 @@ const (
 	unitPath   = "etc/systemd/system/linerate-fix.service"
 )
 
-// sysctlNote is of readers for which no name sorts after /etc/sysctl.conf (sysctl(8)).
+// sysctlNote is for programs that apply /etc/sysctl.conf last, whatever the names of other files
+// are (sysctl(8)).
 const sysctlNote = "where sysctl --system or tuned applies the files, a line for the same parameter in /etc/sysctl.conf wins, since both read that file last: remove it there"
 
-// Config makes a host's configuration files. The lines of head are put into each as
-// comments.
+// Config returns the configuration files of a host. Each begins with the lines of head as comments.
 func (f Format) Config(h Host, head []string) Config {
 	var c Config
 	var sysctls, companion []change
@@ -96,7 +96,7 @@ func (f Format) Config(h Host, head []string) Config {
 		own = f.begin(&h)
 	}
 	written := false
-	scripted := map[int]bool{} // nexthop objects that the script makes
+	scripted := map[int]bool{} // nexthop objects that the script creates
 	for _, one := range changes(&h) {
 		switch {
 		case one.Kind() == "sysctl" && one.plain():
@@ -132,14 +132,14 @@ func (f Format) Config(h Host, head []string) Config {
 	return c
 }
 
-// change is a setting that changes one thing, on an interface that it is assigned to;
-// empty: on none that is known.
+// change is a setting that makes one change, and the interface that it is assigned to. On is empty
+// if that is unknown.
 type change struct {
 	setting.Setting
 	on string
 }
 
-// changes are a host's settings one by one.
+// changes splits the settings of a host into single changes.
 func changes(h *Host) (list []change) {
 	for _, s := range h.Settings {
 		for _, one := range single(s) {
@@ -149,7 +149,7 @@ func changes(h *Host) (list []change) {
 	return list
 }
 
-// single splits a setting into those that change one thing.
+// single splits a setting into settings that make one change each.
 func single(s setting.Setting) (list []setting.Setting) {
 	switch {
 	case len(s.Sysctl) > 0:
@@ -188,7 +188,7 @@ func single(s setting.Setting) (list []setting.Setting) {
 	return list
 }
 
-// refers: the change needs one of these nexthop objects.
+// refers reports whether the change needs one of these nexthop objects.
 func (c change) refers(objects map[int]bool) bool {
 	switch {
 	case c.Route != nil:
@@ -199,8 +199,8 @@ func (c change) refers(objects map[int]bool) bool {
 	return false
 }
 
-// interfaceOf is the interface that a change belongs to: with several, the last, so that
-// the others are there before.
+// interfaceOf returns the interface that a change belongs to. Of several it is the last, so that
+// the others already exist when the change is made.
 func (h *Host) interfaceOf(s setting.Setting) string {
 	switch {
 	case s.Neighbour != nil:
@@ -248,7 +248,7 @@ func (h *Host) routeInterface(r setting.Route) string {
 	switch {
 	case last >= 0:
 		return h.Interfaces[last].Name
-	case len(hops) > 0: // an interface that the topology does not have
+	case len(hops) > 0: // an interface that is not in the topology
 		return hops[len(hops)-1].Interface
 	}
 	return h.last()
@@ -261,7 +261,7 @@ func (h *Host) last() string {
 	return h.Interfaces[len(h.Interfaces)-1].Name
 }
 
-// holder is the interface that has an address, toward the one that has it on a network.
+// holder returns the interface that has the address addr.
 func (h *Host) holder(addr netip.Addr) string {
 	return h.find(func(p netip.Prefix) bool { return p.Addr() == addr })
 }
@@ -279,7 +279,8 @@ func (h *Host) find(is func(netip.Prefix) bool) string {
 	return ""
 }
 
-// address is the address of a text such as 10.0.0.1 or 10.0.0.1/32; invalid: it is none.
+// address returns the address in a text such as 10.0.0.1 or 10.0.0.1/32. The zero Addr means that
+// there is none.
 func address(text string) netip.Addr {
 	if p, err := netip.ParsePrefix(text); err == nil {
 		return p.Addr()
@@ -288,10 +289,10 @@ func address(text string) netip.Addr {
 	return addr
 }
 
-// gateway is the address in a via, which can be "inet6 ADDRESS".
+// gateway returns the address in a via, which may be "inet6 ADDRESS".
 func gateway(via string) string { return strings.TrimPrefix(via, "inet6 ") }
 
-// six reports whether texts name something of IPv6: one is an IPv6 address or prefix.
+// six reports whether one of the texts is an IPv6 address or prefix.
 func six(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(text string) bool {
 		return strings.Contains(text, ":") &&
@@ -299,7 +300,7 @@ func six(texts ...string) bool {
 	})
 }
 
-// destination is a route's, as a prefix, or "default".
+// destination returns the destination of a route as a prefix, or "default".
 func destination(r setting.Route) string {
 	if p, err := netip.ParsePrefix(r.To); err == nil {
 		return p.Masked().String()

@@ -10,15 +10,14 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// A run may be of another user, so its names and values are hostile input. Check refuses
-// what no kernel has. What a kernel does have, such as an interface called $(reboot), is
-// quoted for the shell in commands and scripts; the other formats get plain names only,
-// since their programs pass names on to a shell (ifupdown), match them as patterns or
-// expand them.
+// A run may come from another user, so its names and values are untrusted input. Check rejects what
+// no kernel accepts. What a kernel does accept, such as an interface called $(reboot), is quoted
+// for the shell in commands and scripts. The other formats only get plain names, because their
+// programs pass names to a shell (ifupdown), match them as patterns, or expand them.
 
 const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-// Comment is a text as one line of a file that comments with #.
+// Comment returns a text as one comment line that begins with #.
 func Comment(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
@@ -29,8 +28,8 @@ func Comment(text string) string {
 	return strings.TrimRight("# "+strings.Join(strings.Fields(text), " "), ` \`)
 }
 
-// Check reports the first name or value that no host has: an interface's name that the
-// kernel refuses, what is no address, a parameter with a line break in it.
+// Check returns an error for the first name or value that no host can have: an interface name that
+// the kernel rejects, an invalid address, a parameter that contains a line break.
 func (h *Host) Check() error {
 	if !printable(h.Name) || strings.Contains(h.Name, "/") {
 		return fmt.Errorf("host name %q: expected printable characters without slashes", h.Name)
@@ -48,7 +47,7 @@ func (h *Host) Check() error {
 	return nil
 }
 
-// wrong is why a setting cannot be one of a host; empty: it can.
+// wrong returns why a setting is impossible on any host. Empty: it is possible.
 func wrong(s setting.Setting) string {
 	for _, one := range s.Sysctl {
 		switch {
@@ -91,7 +90,7 @@ func wrong(s setting.Setting) string {
 	return ""
 }
 
-// interfaces are those that a setting names, and addresses what else it names in words.
+// interfaces returns the interface names in a setting.
 func interfaces(s setting.Setting) (names []string) {
 	add := func(name string) {
 		if name != "" {
@@ -120,8 +119,9 @@ func interfaces(s setting.Setting) (names []string) {
 	return names
 }
 
-// Named lists the interfaces that the settings name, or formats write them for, and the
-// addresses, networks and MAC addresses, each as often as it is named.
+// Named lists the interface names that the settings contain, or that formats write for them, and
+// the addresses, networks and MAC addresses. A name that occurs several times is listed several
+// times.
 func (h *Host) Named() (ifaces, addrs []string) {
 	for _, c := range changes(h) {
 		names := interfaces(c.Setting)
@@ -172,8 +172,8 @@ func addresses(s setting.Setting) (texts []string) {
 	return texts
 }
 
-// wrongInterface applies the kernel's rule (net/core/dev.c, dev_valid_name), of printable
-// names.
+// wrongInterface applies the kernel's rule for interface names (dev_valid_name in net/core/dev.c),
+// restricted to printable names.
 func wrongInterface(name string) string {
 	if len(name) > 15 || name == "." || name == ".." || !printable(name) || strings.ContainsAny(name, " /:") {
 		return fmt.Sprintf(
@@ -182,17 +182,18 @@ func wrongInterface(name string) string {
 	return ""
 }
 
-// printable: text has ASCII's printable characters alone, and at least one.
+// printable reports whether text is not empty and consists of printable ASCII characters.
 func printable(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// word: text has letters, digits and some other characters alone, a letter or digit first.
+// word reports whether text consists of letters, digits and the characters in others, and begins
+// with a letter or digit.
 func word(text, others string) bool {
 	return text != "" && strings.Trim(text, alphanumeric+others) == "" && strings.Trim(text[:1], alphanumeric) == ""
 }
 
-// plain: every word of the change means itself in any format.
+// plain reports whether no word of the change has a special meaning in any format.
 func (c change) plain() bool {
 	for _, one := range c.Sysctl {
 		if !word(one.Key, "_./:@-") || strings.TrimSpace(one.Value) == "" ||

@@ -2,13 +2,14 @@ package hostconfig
 
 import "strings"
 
-// ifupdownPath is a file that /etc/network/interfaces sources at its end. ifup runs the
-// stanzas of an interface in the order in which it reads them, and a route with a source
-// address needs the address; Debian's own file sources interfaces.d before its stanzas.
+// ifupdownPath is a file that /etc/network/interfaces sources at its end. ifup executes the stanzas
+// of an interface in the order in which it reads them, and a route with a source address requires
+// that address to exist. Debian's default file sources interfaces.d before its own stanzas, which
+// would be too early.
 const ifupdownPath = "etc/network/linerate"
 
-// ifupdown collects the commands of each interface (interfaces(5)): a stanza for an
-// interface that has others already is added to them.
+// ifupdown collects commands for each interface (interfaces(5)). A stanza for an interface that
+// already has one is added to that.
 type ifupdown struct {
 	names []string
 	lines map[string][]string
@@ -26,7 +27,7 @@ func (i *ifupdown) add(c change) bool {
 	for _, l := range command(c.Setting) {
 		i.lines[c.on] = append(i.lines[c.on], "up "+l)
 	}
-	if c.Rule != nil { // the rest goes with the interface
+	if c.Rule != nil { // other changes belong to the interface
 		i.lines[c.on] = append(i.lines[c.on], "down "+ruleLine("del", *c.Rule).String()+" || true")
 	}
 	return true

@@ -14,8 +14,9 @@ type netplan struct {
 	rules int
 }
 
-// firstPriority is below those of rules without one, which NetworkManager as netplan's renderer
-// does not take: of the kernel's own rules the first but that of local addresses has 32766.
+// firstPriority is given to rules without a priority, which netplan requires when NetworkManager is
+// its renderer. It is below 32766, the priority of the kernel's first rule after that for local
+// addresses.
 const firstPriority = 1000
 
 type netplanKeys struct{ scalars, addresses, routes, rules []string }
@@ -43,7 +44,7 @@ func (n *netplan) add(c change) bool {
 	case c.Link != nil && c.Link.MAC != "":
 		k := n.at(c.on)
 		k.scalars = append(k.scalars, fmt.Sprintf("macaddress: %q", c.Link.MAC))
-	case c.Rule != nil && (c.Rule.From != "" || c.Rule.To != ""): // it wants one of them
+	case c.Rule != nil && (c.Rule.From != "" || c.Rule.To != ""): // it requires one of them
 		k, r := n.at(c.on), c.Rule
 		n.rules++
 		k.rules = append(k.rules, item("from", r.From, "to", r.To, "table", number(r.Table), "priority",
@@ -67,7 +68,8 @@ func (n *netplan) add(c change) bool {
 	return true
 }
 
-// item is an entry of a list: pairs of a key and its value, without those that are empty.
+// item formats an entry of a list from pairs of a key and a value. Pairs with an empty value are
+// left out.
 func item(pairs ...string) string {
 	var list []string
 	for i := 0; i < len(pairs); i += 2 {
@@ -81,7 +83,7 @@ func item(pairs ...string) string {
 	return "- {" + strings.Join(list, ", ") + "}"
 }
 
-// number is empty for 0, which stands for what is absent.
+// number formats n. It returns "" for 0, which means absent.
 func number(n int) string {
 	if n == 0 {
 		return ""
@@ -89,7 +91,7 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-// valid is an address, or empty.
+// valid formats addr. It returns "" for the zero Addr.
 func valid(addr netip.Addr) string {
 	if !addr.IsValid() {
 		return ""
@@ -114,7 +116,7 @@ func (n *netplan) files(head []string) []File {
 			}
 		}
 	}
-	return []File{{"etc/netplan/90-linerate.yaml", 0o600, text}} // netplan warns of files that others can read
+	return []File{{"etc/netplan/90-linerate.yaml", 0o600, text}} // netplan warns about files that others can read
 }
 
 func (n *netplan) apply() []string { return []string{"netplan try"} }

@@ -8,9 +8,8 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// networkd collects the sections of each interface's drop-in (systemd.network(5)). There
-// are no .link files: one of its own would take the place of 99-default.link, which gives
-// the interface its name.
+// networkd collects the sections of the drop-in of each interface (systemd.network(5)). It writes
+// no .link files: such a file would replace 99-default.link, which gives the interface its name.
 type networkd struct {
 	host     *Host
 	names    []string
@@ -89,7 +88,7 @@ func (n *networkd) route(on string, r setting.Route) bool {
 			return false // MultiPathRoute= needs an address
 		}
 		text := gateway(hop.Via)
-		// Without one it would be sought on the interface of the section.
+		// Without this networkd looks for the address on the interface of the section.
 		if dev := cmp.Or(hop.Interface, n.host.toward(address(text))); dev != "" {
 			text += "@" + dev
 		}

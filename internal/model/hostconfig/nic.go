@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// ethtoolFlag is the option of ethtool(8) that changes a group; empty: there is none.
+// ethtoolFlag returns the ethtool(8) option that changes a group. Empty: there is none.
 func ethtoolFlag(group string) string {
 	for _, g := range setting.NICGroups {
 		if g.Name == group {
@@ -18,11 +18,11 @@ func ethtoolFlag(group string) string {
 	return ""
 }
 
-// netDirectory and irqDirectory have the files of an interface and of interrupts.
+// netDirectory and irqDirectory contain the files of interfaces and of interrupts.
 const netDirectory, irqDirectory = "/sys/class/net/", "/proc/irq/"
 
-// nicLines are the commands for the options of an interface: ethtool(8), or the files of sysfs
-// and procfs that it has no option for.
+// nicLines returns the commands for options of an interface: ethtool(8), or writes to files of
+// sysfs and procfs if ethtool has no option.
 func nicLines(n setting.NIC) (lines []string) {
 	dir := netDirectory + n.Interface
 	for _, o := range n.Options() {
@@ -59,16 +59,17 @@ func nicLines(n setting.NIC) (lines []string) {
 	return lines
 }
 
-// irqLine executes a command for each interrupt of an interface, "$irq", and fails if it has none.
-// Those of a virtio device are its parent's, a PCI device.
+// irqLine returns a command that executes another one for each interrupt of an interface, available
+// as "$irq", and fails if there is none. The interrupts of a virtio device belong to its parent, a
+// PCI device.
 func irqLine(dir, command string) string {
 	return fmt.Sprintf(
 		`dev=%s; case $(readlink "$dev"/subsystem) in */virtio) dev=$dev/..;; esac; irqs=$(ls "$dev"/msi_irqs) && [ -n "$irqs" ] && for irq in $irqs; do %s; done`,
 		Quote(dir+"/device"), command)
 }
 
-// rssLine: ethtool(8) takes weights, but not the queue of each entry. A table whose queues have
-// their entries one after the other is one of weights.
+// rssLine returns the command for an indirection table. ethtool(8) accepts weights, but not the
+// queue of each entry. A table whose queues occupy consecutive entries can be written as weights.
 func rssLine(iface, table string) string {
 	words := strings.Fields(table)
 	if words[0] == "equal" || words[0] == "weight" {
@@ -77,23 +78,23 @@ func rssLine(iface, table string) string {
 	return Comment("the indirection table of " + iface + " is " + table + ": ethtool -X takes only equal and weight")
 }
 
-// governorLine is the command for the governor of all CPUs.
+// governorLine returns the command that sets the governor of all CPUs.
 func governorLine(c setting.CPU) string {
 	return `for policy in /sys/devices/system/cpu/cpufreq/policy*; do echo ` + Quote(c.Governor) +
 		` > "$policy"/scaling_governor; done`
 }
 
-// nmcliOptions are the groups that NetworkManager has properties for, with the beginning of
-// their names (nm-settings-nmcli(5)). Channels it has from 1.46 on: earlier ones would refuse
-// the whole connection.
+// nmcliOptions maps groups to the prefix of NetworkManager's properties for them
+// (nm-settings-nmcli(5)). Channels are missing because versions before 1.46 do not know them and
+// would reject the whole connection.
 var nmcliOptions = map[string]string{"features": "ethtool.feature-", "rings": "ethtool.ring-",
 	"coalesce": "ethtool.coalesce-", "pause": "ethtool.pause-"}
 
-// nmcliAdaptive: adaptive moderation is a number there.
+// nmcliAdaptive maps the values of adaptive moderation to NetworkManager's numbers.
 var nmcliAdaptive = map[string]string{"on": "1", "off": "0"}
 
 func (n *nmcli) nic(on string, s setting.NIC) bool {
-	o := s.Options()[0] // of one
+	o := s.Options()[0] // there is only one
 	property, ok := nmcliOptions[o.Group]
 	if !ok {
 		return false

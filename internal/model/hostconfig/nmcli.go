@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// nmcli collects the commands for each interface's connection (nm-settings-nmcli(5)).
+// nmcli collects commands for the connection of each interface (nm-settings-nmcli(5)).
 type nmcli struct {
 	names []string
 	lines map[string][]string
@@ -49,7 +49,7 @@ func (n *nmcli) add(c change) bool {
 		return n.nic(c.on, *c.NIC)
 	case c.Rule != nil:
 		r := *c.Rule
-		if r.Priority == 0 { // NetworkManager wants one; the kernel counts down from here
+		if r.Priority == 0 { // NetworkManager requires one; the kernel would count down from here
 			r.Priority = 32765 - n.rules
 			n.rules++
 		}

@@ -9,12 +9,12 @@ import (
 	units "linerate/internal/model/unit"
 )
 
-// qdiscSpelling is how tc(8) and systemd.network(5) write a kind of qdisc. Every kind of
-// setting.QdiscKinds has one.
+// qdiscSpelling is how tc(8) and systemd.network(5) write a kind of qdisc. There is one for each
+// kind in setting.QdiscKinds.
 type qdiscSpelling struct {
-	words   map[string]string // tc's words, where they are not the keys of settings
-	always  []string          // words that tc insists on
-	section string            // of networkd; empty: it has none
+	words   map[string]string // tc's words that differ from the keys of settings
+	always  []string          // words that tc requires
+	section string            // of networkd; empty if it does not support the kind
 	keys    map[string]string // networkd's keys
 }
 
@@ -37,7 +37,7 @@ var qdiscSpellings = map[string]qdiscSpelling{
 var codelKeys = map[string]string{"limit": "PacketLimit", "target": "TargetSec", "interval": "IntervalSec",
 	"ecn": "ECN"}
 
-// qdiscLine is the command of tc(8) for a qdisc.
+// qdiscLine returns the tc(8) command for a qdisc.
 func qdiscLine(q setting.Qdisc) line {
 	spelling := qdiscSpellings[q.Kind]
 	l := append(line{"tc", "qdisc", "replace", "dev", q.Interface, "root", q.Kind}, spelling.always...)
@@ -46,7 +46,7 @@ func qdiscLine(q setting.Qdisc) line {
 		case bool:
 			if v {
 				l = append(l, "ecn")
-			} else if q.Kind != "red" { // which has no word for its default
+			} else if q.Kind != "red" { // which has no word for the default
 				l = append(l, "noecn")
 			}
 		case []units.Bytes:
@@ -58,13 +58,13 @@ func qdiscLine(q setting.Qdisc) line {
 			l = append(l, cmp.Or(spelling.words[o.Key], o.Key), qdiscNumber(o, "bit"))
 		}
 	}
-	if q.Kind == "tbf" && q.Limit == 0 { // tc wants one; the kernel's interface does as well
+	if q.Kind == "tbf" && q.Limit == 0 { // tc requires one, and so does the kernel
 		l.pair("latency", "100ms")
 	}
 	return l
 }
 
-// qdiscNumber spells the value of an option; bit is behind a rate.
+// qdiscNumber formats the value of an option. Bit is the suffix of rates.
 func qdiscNumber(o setting.QdiscOption, bit string) string {
 	switch v := o.Value.(type) {
 	case units.BitRate:
@@ -72,7 +72,7 @@ func qdiscNumber(o setting.QdiscOption, bit string) string {
 	case units.Ratio:
 		return fmt.Sprintf("%g", float64(v))
 	case units.Duration:
-		if o.Key == "perturb" { // tc(8) takes no unit
+		if o.Key == "perturb" { // tc(8) accepts no unit here
 			return fmt.Sprintf("%.0f", v.Seconds())
 		}
 		return fmt.Sprintf("%dus", v/1e3)
@@ -80,7 +80,8 @@ func qdiscNumber(o setting.QdiscOption, bit string) string {
 	return fmt.Sprintf("%.0f", o.Number())
 }
 
-// qdisc adds the section of a qdisc, if networkd has one, and keys for all options.
+// qdisc adds the section of a qdisc. It returns false if networkd lacks the kind or a key for an
+// option.
 func (n *networkd) qdisc(on string, q setting.Qdisc) bool {
 	spelling := qdiscSpellings[q.Kind]
 	pairs := []string{"Parent", "root"}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Cookie identifies a flow to a listener that many flows share: its connection
-// begins with it. It is drawn at random for each flow; the zero cookie is none.
+// Cookie identifies a flow to a listener that many flows share. Each connection begins by sending
+// it. It is random for each flow; the zero cookie is never valid.
 type Cookie [16]byte
 
 func (c Cookie) IsZero() bool { return c == Cookie{} }

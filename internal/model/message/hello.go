@@ -6,39 +6,39 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Hello is what an agent says when it comes up.
+// Hello is the first message of an agent.
 type Hello struct {
 	Node        string                     `json:"node"`
 	Version     string                     `json:"version"`
 	Environment record.HostEnvironment     `json:"environment"`
 	Interfaces  []record.InterfaceSnapshot `json:"interfaces"`
-	// Counted is how many interfaces and queueing disciplines each sample of a window has
-	// counters of; 0: not known.
+	// Counted is the number of interfaces and queueing disciplines whose counters are in each
+	// sample of a window. 0: unknown.
 	Counted int `json:"counted,omitempty"`
-	// Error is why the agent cannot serve; nil: it can.
+	// Error is why the agent cannot serve requests. Nil: it can.
 	Error *Error `json:"error,omitempty"`
-	// Bounds are what the host grants a client; nil: no bounds.
+	// Bounds are the limits for a client of the host. Nil: no limits.
 	Bounds *Bounds `json:"bounds,omitempty"`
 }
 
-// Bounds are the most that a client of a serving host may ask for.
+// Bounds are the limits that a serving host sets for one client.
 type Bounds struct {
 	Flows     int     `json:"flows"`
 	DurationS float64 `json:"duration_s"` // of a trial, warm-up included
-	// RateBps is for all flows of one client together, each direction; 0: any.
+	// RateBps limits the sum of all flows of a client in each direction. 0: no limit.
 	RateBps float64 `json:"rate_bps,omitempty"`
-	// Connections is for all rr, udp-rr and crr flows of one client together; where it is
-	// less than Flows, that counts.
+	// Connections limits the sum of all rr, udp-rr and crr flows of a client. Flows applies instead
+	// if it is higher.
 	Connections int `json:"connections,omitempty"`
 }
 
-// Stay is how long a client is served altogether: setting up and taking down may add
-// to its longest trial.
+// Stay returns how long a client is served in total: its longest trial plus a minute for setup and
+// teardown.
 func (b Bounds) Stay() time.Duration {
 	return time.Duration(b.DurationS*float64(time.Second)) + time.Minute
 }
 
-// ClockReply is what an agent's clock showed.
+// ClockReply has the time of an agent's clock.
 type ClockReply struct {
 	NowNs int64 `json:"now_ns"`
 }

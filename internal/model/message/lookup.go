@@ -6,7 +6,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// WatchedFlow is a flow as its packets identify it.
+// WatchedFlow identifies a flow by the fields of its packets.
 type WatchedFlow struct {
 	ID string `json:"id"`
 	// Protocol is that of the packets, tcp or udp.
@@ -15,24 +15,23 @@ type WatchedFlow struct {
 	Destination netip.AddrPort `json:"destination"`
 }
 
-// Lookups are route questions to a host's kernel, and in the reply the answers, in the
-// questions' order.
+// Lookups are route lookups for a host's kernel to answer. The reply has the answers in the same
+// order.
 type Lookups struct {
 	Lookups []record.RouteLookup `json:"lookups"`
 }
 
-// PortsRequest asks a host for unused ports, to open connections
-// from.
+// PortsRequest asks a host for unused ports to open connections from.
 type PortsRequest struct {
 	Protocol string `json:"protocol"` // tcp or udp
-	// Source is where the connections are opened from; invalid: what the kernel
-	// chooses for Destination.
+	// Source is the address of the connections. Zero: the address that the kernel selects for
+	// Destination.
 	Source      netip.Addr `json:"source,omitzero"`
 	Destination netip.Addr `json:"destination"`
 	Count       int        `json:"count"`
 }
 
-// PortsReply has them.
+// PortsReply has the source address and the unused ports.
 type PortsReply struct {
 	Source netip.Addr `json:"source"`
 	Ports  []uint16   `json:"ports"`

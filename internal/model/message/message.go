@@ -1,7 +1,7 @@
-// Package message holds what crosses the bus between a conductor and its agents:
-// for each verb (Verb) one request and one reply, as JSON.
+// Package message defines what conductor and agents exchange over the bus: for each verb (Verb) a
+// request and a reply, as JSON.
 //
-// Instants are nanoseconds on the agent's own monotonic clock unless said
-// otherwise; other units are in the names, as in package record. A zero value of a
-// field that says nothing else means that the field was not set.
+// Instants are nanoseconds on the agent's own monotonic clock unless stated otherwise; other units
+// are in the names, as in package record. A zero value means that the field was not set, unless its
+// comment says otherwise.
 package message

@@ -7,43 +7,41 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// ApplyRequest asks for settings to be applied, in order. If one fails, all of
-// the request is reverted.
+// ApplyRequest applies settings in order. If one fails, all settings of the request are reverted.
 type ApplyRequest struct {
 	Settings []setting.Setting `json:"settings"`
 	// AllowMachine permits settings that are machine-wide.
 	AllowMachine bool `json:"allow_machine,omitempty"`
-	// IfAbsent leaves addresses and routes alone that are already there.
+	// IfAbsent keeps addresses and routes that already exist.
 	IfAbsent bool `json:"if_absent,omitempty"`
 }
 
-// ApplyReply says what was changed.
+// ApplyReply describes what was changed.
 type ApplyReply struct {
 	Applied []record.Applied `json:"applied"`
-	// Mark is the journal's length before the request: revert to it.
+	// Mark is the length of the journal before the request. Reverting to it undoes the request.
 	Mark int `json:"mark"`
 }
 
-// HoldRequest names interfaces that will lose their carrier: what the kernel drops
-// with it comes back when the host is reverted to the mark.
+// HoldRequest names interfaces that will lose their carrier. What the kernel then removes is
+// restored when the host is reverted to the Mark in the reply.
 type HoldRequest struct {
 	Interfaces []string `json:"interfaces"`
 }
 
-// Mark is a length of the journal: the reply to HoldRequest, and the request to undo
-// everything after it, newest first.
+// Mark is a length of the journal. As a request it undoes everything after it, newest first.
 type Mark struct {
 	Mark int `json:"mark"`
 }
 
-// FlushRequest asks to remove dynamic neighbour entries: all of the named interfaces,
-// or only those of the named addresses.
+// FlushRequest removes dynamic neighbour entries: all of the named interfaces, or only those of the
+// named addresses.
 type FlushRequest struct {
 	Interfaces []string     `json:"interfaces,omitempty"`
 	Addresses  []netip.Addr `json:"addresses,omitempty"`
 }
 
-// DrainRequest asks to wait until the host's queues are empty.
+// DrainRequest waits until the queues of the host are empty.
 type DrainRequest struct {
 	TimeoutNs int64 `json:"timeout_ns"`
 }
@@ -53,26 +51,26 @@ type LinksRequest struct {
 	Interfaces []string `json:"interfaces"`
 }
 
-// LinkState is the state of an interface: set up, and with a carrier and activated, so that it
-// sends what it is given (IFF_UP and IFF_RUNNING, Documentation/networking/operstates.rst).
+// LinkState is the state of an interface. Up reports whether it is set up. Running reports whether
+// it has a carrier and can send (IFF_UP and IFF_RUNNING, Documentation/networking/operstates.rst).
 type LinkState struct {
 	Interface string `json:"interface"`
 	Up        bool   `json:"up"`
 	Running   bool   `json:"running"`
 }
 
-// EventRequest has something happen on a host at an instant of the window.
+// EventRequest schedules an event on a host at an instant of the window.
 type EventRequest struct {
 	AtNs int64 `json:"at_ns"`
-	// Settings are made in order, and are reverted with those of the trial.
+	// Settings are applied in order. They are reverted together with those of the trial.
 	Settings []setting.Setting `json:"settings,omitempty"`
-	// Stop ends a daemon of the host at once instead: StopBGP.
+	// Stop kills a daemon of the host instead: StopBGP.
 	Stop string `json:"stop,omitempty"`
 	// AllowMachine permits settings that are machine-wide.
 	AllowMachine bool `json:"allow_machine,omitempty"`
 }
 
-// EventResult is the outcome of an event; instants on the agent's own clock.
+// EventResult is the outcome of an event. Instants are on the agent's own clock.
 type EventResult struct {
 	BeganNs int64            `json:"began_ns"`
 	EndedNs int64            `json:"ended_ns"`

@@ -1,19 +1,20 @@
 package message
 
-// SnapshotRequest asks for the host's network state.
+// SnapshotRequest asks for the network state of the host.
 type SnapshotRequest struct {
-	// Name is the host's in the document; empty: as of uname(2).
+	// Name is the host's name in the document. Empty: that of uname(2).
 	Name string `json:"name,omitempty"`
-	// OverNs is the time between two readings of the counters; 0: one reading, since boot.
+	// OverNs is the time between two readings of the counters. 0: one reading, with counters since
+	// boot.
 	OverNs int64 `json:"over_ns,omitempty"`
-	// Peers are addresses and names that some packets are sent to first, and Port a TCP port of
-	// theirs that connections are opened to; 0: none.
+	// Peers are addresses and names of peers to probe first. Port is a TCP port of the peers to
+	// connect to. 0: none.
 	Peers []string `json:"peers,omitempty"`
 	Port  int      `json:"port,omitempty"`
 }
 
-// SampleRequest asks for what a host does within an interval that ends now or soon: the agent
-// samples each IntervalNs, and answers with the next sample. Name is as of SnapshotRequest.
+// SampleRequest asks for the rates of a host. The agent samples its counters every IntervalNs and
+// replies with the next sample. Name is as in SnapshotRequest.
 type SampleRequest struct {
 	Name       string `json:"name,omitempty"`
 	IntervalNs int64  `json:"interval_ns"`

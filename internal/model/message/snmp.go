@@ -1,11 +1,11 @@
 package message
 
-// SNMPDatagram is a datagram to the SNMP agent of a lab's switch, or the reply to it.
+// SNMPDatagram is a request to the SNMP agent of a lab's switch, or its reply.
 type SNMPDatagram struct {
 	Datagram []byte `json:"datagram"`
 }
 
-// SNMPDaemon is what serves SNMP in a lab's switch, which was started with that.
+// SNMPDaemon describes the SNMP agent that was started in a lab's switch.
 type SNMPDaemon struct {
-	Community string `json:"community"` // drawn for this lab; it is served on the loopback alone
+	Community string `json:"community"` // random for this lab; the agent only listens on the loopback
 }

@@ -6,23 +6,23 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Verb is what an agent can be asked, with the types of the request and of the reply.
+// Verb is a request that an agent answers, with the types of request and reply.
 type Verb[Request, Reply any] struct {
 	Name   string
 	Access Access
 }
 
-// Access says by whom a verb may be asked, or, of a stream, which verbs may be asked over it.
+// Access says who may send a verb. For a stream it says which verbs it accepts.
 type Access uint8
 
 const (
-	Client Access = 1 << iota // a client of a serving host: traffic, and counters of it
-	Own                       // the host's own conductor: the host's state, and traffic to any address
-	Change                    // its own conductor where settings may be changed
-	Lab                       // the conductor of a lab whose init process has made the host
+	Client Access = 1 << iota // a client of a serving host: traffic and its counters
+	Own                       // the host's own conductor: the state of the host, and traffic to any address
+	Change                    // the host's own conductor if it may change settings
+	Lab                       // the conductor of a lab whose init process created the host
 )
 
-// The verbs, each with what its request and its reply are.
+// The verbs with the types of their requests and replies.
 var (
 	Clock    = verb[struct{}, ClockReply]("clock", Client)
 	Progress = verb[struct{}, FlowProgress]("progress", Client)
@@ -53,10 +53,10 @@ var (
 	ProbeBGP = verb[struct{}, BGPDaemon]("bgp-daemon", Change)
 	StartBGP = verb[BGPRequest, BGPStarted]("bgp", Change)
 	Routes   = verb[RoutesWanted, RoutesFound]("routes", Change)
-	// The SNMP agent of a lab's switch: start it unless it runs, and ask it.
+	// The SNMP agent of a lab's switch: start it unless it runs, and query it.
 	StartSNMP = verb[struct{}, SNMPDaemon]("snmpd", Change)
 	SNMP      = verb[SNMPDatagram, SNMPDatagram]("snmp", Change)
-	// Services starts the services of a lab's host that do not run.
+	// Services starts the services of a lab's host that are not running.
 	Services = verb[ServicesRequest, []ServiceStarted]("services", Change)
 
 	Attacks = verb[AttacksRequest, struct{}]("attacks", Lab)
@@ -64,7 +64,7 @@ var (
 
 var verbs []string
 
-// verb defines a verb.
+// verb defines a verb and adds it to the list.
 func verb[Request, Reply any](name string, access Access) Verb[Request, Reply] {
 	verbs = append(verbs, name)
 	return Verb[Request, Reply]{name, access}

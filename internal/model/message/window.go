@@ -4,59 +4,60 @@ import (
 	"linerate/internal/model/record"
 )
 
-// WindowRequest schedules a trial's traffic and readings.
+// WindowRequest schedules the traffic and the readings of a trial.
 type WindowRequest struct {
 	StartNs  int64 `json:"start_ns"` // senders start
-	BeginNs  int64 `json:"begin_ns"` // the window's begin
-	EndNs    int64 `json:"end_ns"`   // the window's end
+	BeginNs  int64 `json:"begin_ns"` // beginning of the window
+	EndNs    int64 `json:"end_ns"`   // end of the window
 	StopNs   int64 `json:"stop_ns"`  // senders stop
 	SampleNs int64 `json:"sample_ns"`
-	// Lookups are route questions to ask at the end of the window.
+	// Lookups are route lookups to make at the end of the window.
 	Lookups []record.RouteLookup `json:"lookups,omitempty"`
-	// Watch are flows whose ingress interfaces are to be observed.
+	// Watch are flows whose ingress interfaces are to be recorded.
 	Watch []WatchedFlow `json:"watch,omitempty"`
-	// Marks are instants of events on any host: the arrival times of the watched flows'
-	// packets before and after each are to be observed.
+	// Marks are the instants of events on any host. The arrival times of the watched flows' packets
+	// before and after each are recorded.
 	Marks []int64 `json:"marks,omitempty"`
-	// Machine: the host is to sample what its machine does, and to read its kernel's log. Of
-	// hosts that share a machine one does.
+	// Machine makes the host sample what its machine does and read the kernel's log. Of hosts that
+	// share a machine only one does.
 	Machine bool `json:"machine,omitempty"`
-	// Sysctls to include in the snapshot.
+	// Sysctls are the parameters to include in the snapshot.
 	Sysctls []string `json:"sysctls,omitempty"`
 	// Events are applied on the host during the window, in order.
 	Events []EventRequest `json:"events,omitempty"`
-	// KeepLatest has the reply say where the window can be ended if another host was lost.
+	// KeepLatest adds to the reply a sample at which the window can be ended if another host was
+	// lost.
 	KeepLatest bool `json:"keep_latest,omitempty"`
 }
 
-// CutRequest ends the window that has begun before its time, with what was read. EndNs lies
-// between now and the end that was scheduled.
+// CutRequest ends the current window early, with what was read until then. EndNs must be between
+// now and the scheduled end.
 type CutRequest struct {
 	EndNs  int64 `json:"end_ns"`
 	StopNs int64 `json:"stop_ns"` // senders stop
 }
 
-// WindowReply is what an agent measured; instants on its own clock.
+// WindowReply has what an agent measured. Instants are on its own clock.
 type WindowReply struct {
-	// LateNs is how long after StartNs the request came; not 0: nothing was
-	// begun, and the rest is empty.
+	// LateNs is how long after StartNs the request arrived. Not 0: nothing was started, and all
+	// other fields are zero.
 	LateNs     int64              `json:"late_ns,omitempty"`
 	Reading    record.HostReading `json:"reading"`
 	BeginFlows []FlowEnd          `json:"begin_flows"`
 	EndFlows   []FlowEnd          `json:"end_flows"`
-	// FinalFlows are the flows' ends after the senders stopped.
+	// FinalFlows are the ends of flows after the senders stopped.
 	FinalFlows []FlowEnd `json:"final_flows"`
-	// Events are the outcomes of the request's, in its order.
+	// Events has the outcomes of the request's events, in the same order.
 	Events []EventResult `json:"events,omitempty"`
-	// Attacks are what was done of those that were prepared (AttacksRequest), in their order.
+	// Attacks has the counters of the prepared attacks (AttacksRequest), in the same order.
 	Attacks []record.AttackCounts `json:"attacks,omitempty"`
-	// Latest is the latest sample after which more came from the other hosts, read as an
-	// edge of the window is; nil: none, or not asked for.
+	// Latest is the latest sample after which more data arrived from the other hosts, in the form
+	// of an edge of the window. Nil: there is none, or KeepLatest was not set.
 	Latest *Edge `json:"latest,omitempty"`
 }
 
 // Edge is what is read at an edge of the window. ProcessCPUS and CPUBusy are as in
-// record.HostReading, from the window's beginning to there.
+// record.HostReading, from the beginning of the window to this edge.
 type Edge struct {
 	Reading     record.Reading `json:"reading"`
 	Flows       []FlowEnd      `json:"flows"`

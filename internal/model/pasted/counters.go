@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sections are those of netstat -s, and the protocols that names of nstat(8) begin with;
-// longer ones first.
+// sections has the sections of netstat -s and the protocols with which names of nstat(8) begin;
+// longer ones come first.
 var sections = []string{"MPTcpExt", "TcpExt", "IcmpMsg", "UdpLite6", "UdpLite", "Icmp6", "IpExt", "Icmp", "Udp6", "Tcp",
 	"Udp", "Ip6", "Ip"}
 
@@ -18,7 +18,7 @@ var (
 	figure      = regexp.MustCompile(`\d+`)
 )
 
-// counter reads a line of nstat(8) or netstat(8) -s, whose counters are since boot.
+// counter parses a line of nstat(8) or netstat(8) -s, whose counters are since boot.
 func (m *machine) counter(line string) bool {
 	if strings.HasPrefix(line, "#kernel") || strings.HasPrefix(line, "#") && strings.Contains(line, "nstat") {
 		return true
@@ -49,7 +49,7 @@ func (m *machine) counter(line string) bool {
 	if name := sentences[m.section][strings.Replace(text, value, "N", 1)]; name != "" {
 		return m.add(m.section+"."+name, value)
 	}
-	return true // a counter that no rule needs
+	return true // a counter that no rule uses
 }
 
 func (m *machine) add(name, value string) bool {
@@ -66,8 +66,8 @@ func (m *machine) add(name, value string) bool {
 	return true
 }
 
-// sentences of netstat -s (net-tools, statistics.c), by section, with the counters that rules
-// go by. Those that it has no sentence for it prints by name.
+// sentences maps the sentences of netstat -s (net-tools, statistics.c), by section, to the counters
+// that rules use. Counters without a sentence are printed by name.
 var sentences = map[string]map[string]string{
 	"Ip": {
 		"N total packets received": "InReceives", "N with invalid headers": "InHdrErrors",

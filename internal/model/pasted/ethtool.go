@@ -10,22 +10,22 @@ import (
 	"linerate/internal/model/record"
 )
 
-// ethtools is what is known of NICs while their text is read.
+// ethtools is what is known about NICs while text is parsed.
 type ethtools struct {
-	latest string          // the interface of the block before
+	latest string          // interface of the previous block
 	blocks map[string]bool // "Settings eth0"
-	nics   map[string]int  // where each NIC is
+	nics   map[string]int  // index of each NIC
 	fixed  map[string]bool // NICs that do not support autonegotiation
-	// counters are all of the drivers, those that are 0 included, by interface; they have
-	// counterRows.
+	// counters has all counters of the drivers by interface, including those that are 0.
+	// counterRows is their number.
 	counters    map[string]map[string]int64
 	counterRows int
 }
 
-// block is one part of what ethtool(8) prints of an interface.
+// block is a part of the output of ethtool(8) for an interface.
 type block struct {
 	head   string
-	option string // that prints it
+	option string // option that prints it
 	long   []string
 	row    func(*machine, *record.NIC, string) bool
 }
@@ -50,8 +50,7 @@ var (
 	linkMode  = regexp.MustCompile(`^(\d{2,7})base`)
 )
 
-// ethtoolBlock is the block that a command prints, and of which interface; empty: none that is
-// known.
+// ethtoolBlock returns the block that a command prints, and its interface. Empty: unknown.
 func (c command) ethtoolBlock() (head, of string) {
 	if !c.is("ethtool") {
 		return "", ""
@@ -71,7 +70,7 @@ func (c command) ethtoolBlock() (head, of string) {
 	return head, ""
 }
 
-// ethtoolOptions are the options of the blocks, with their heads.
+// ethtoolOptions lists the options of the blocks with their heads.
 var ethtoolOptions = func() (list [][2]string) {
 	for _, b := range ethtoolBlocks {
 		for _, option := range append(b.long, b.option) {
@@ -81,7 +80,7 @@ var ethtoolOptions = func() (list [][2]string) {
 	return list
 }()
 
-// headOf is the head of a block, and the interface that the block is of.
+// headOf returns the block that a line begins, and its interface.
 func (m *machine) headOf(line string) (head, of string) {
 	if h := blockHead.FindStringSubmatch(line); h != nil {
 		return h[1], h[2]
@@ -92,8 +91,8 @@ func (m *machine) headOf(line string) (head, of string) {
 	return "", ""
 }
 
-// unnamed is the interface of a block that does not name it: that of the command, or of the
-// block before; otherwise the only one that is hardware; otherwise one called "nic".
+// unnamed returns the interface of a block that does not name it: that of the command or of the
+// previous block, otherwise the only hardware interface, otherwise "nic".
 func (m *machine) unnamed() string {
 	if known := cmp.Or(m.device, m.latest); known != "" {
 		return known
@@ -109,13 +108,13 @@ func (m *machine) unnamed() string {
 	return cmp.Or(only, "nic")
 }
 
-// sameNIC reports whether a line begins a block that the machine has already.
+// sameNIC reports whether a line begins a block that the machine already has.
 func (m *machine) sameNIC(line string, _ bool) bool {
 	head, of := m.headOf(line)
 	return m.blocks[head+" "+of]
 }
 
-// ethtool reads a line of ethtool(8).
+// ethtool parses a line of ethtool(8).
 func (m *machine) ethtool(line string) bool {
 	head, of := m.headOf(line)
 	if head == "" && m.block == "" {
@@ -141,7 +140,7 @@ func (m *machine) ethtool(line string) bool {
 	return ethtoolBlocks[i].row(m, m.nic(), text)
 }
 
-// nic is the one that lines are of now.
+// nic returns the NIC that the current lines belong to.
 func (m *machine) nic() *record.NIC {
 	if m.blocks == nil {
 		m.blocks, m.nics = map[string]bool{}, map[string]int{}
@@ -152,16 +151,16 @@ func (m *machine) nic() *record.NIC {
 	n, has := m.nics[m.device]
 	if !has {
 		if len(*list) >= mostInterfaces || m.netif(m.device) < 0 {
-			return &record.NIC{} // and it is left out
+			return &record.NIC{} // and it is dropped
 		}
 		n = len(*list)
 		m.nics[m.device] = n
-		*list = append(*list, record.NIC{Interface: m.device, Carrier: true}) // until its text says that it has none
+		*list = append(*list, record.NIC{Interface: m.device, Carrier: true}) // until its text says that there is no carrier
 	}
 	return &(*list)[n]
 }
 
-// number is one of ethtool's; "n/a" and "Unknown!" are 0.
+// number parses a number of ethtool; "n/a" and "Unknown!" are 0.
 func number(text string) int {
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil {
@@ -170,7 +169,7 @@ func number(text string) int {
 	return int(n)
 }
 
-// linkSetting reads a line of ethtool IF. Link modes go on in the lines below.
+// linkSetting parses a line of ethtool IF. Link modes continue on the following lines.
 func (m *machine) linkSetting(nic *record.NIC, line string) bool {
 	row := keyed.FindStringSubmatch(line)
 	if !strings.HasPrefix(line, "\t") && !strings.HasPrefix(line, " ") {
@@ -198,7 +197,7 @@ func (m *machine) linkSetting(nic *record.NIC, line string) bool {
 		}
 		m.fixed[nic.Interface] = value == "No"
 	case "Auto-negotiation":
-		// a device without modes does not negotiate
+		// A device without modes does not negotiate.
 		if on := value == "on"; nic.BestMbps > 0 && !m.fixed[nic.Interface] {
 			nic.Autoneg = &on
 		}
@@ -209,7 +208,7 @@ func (m *machine) linkSetting(nic *record.NIC, line string) bool {
 	return true
 }
 
-// fastest is the highest speed of link modes ("1000baseT/Full"), in Mbit/s.
+// fastest returns the highest speed in a list of link modes ("1000baseT/Full"), in Mbit/s.
 func fastest(modes string) (mbps int64) {
 	for word := range strings.FieldsSeq(modes) {
 		if mode := linkMode.FindStringSubmatch(word); mode != nil {
@@ -220,20 +219,21 @@ func fastest(modes string) (mbps int64) {
 	return mbps
 }
 
-// features are those that ethtool has another name for than the kernel.
+// features maps ethtool's names to the kernel's where they differ. Empty: a group of features,
+// which are listed below it.
 var features = map[string]string{
 	"rx-checksumming": "rx-checksum", "tcp-segmentation-offload": "tx-tcp-segmentation",
 	"generic-segmentation-offload": "tx-generic-segmentation",
 	"generic-receive-offload":      "rx-gro", "large-receive-offload": "rx-lro", "rx-vlan-offload": "rx-vlan-hw-parse",
 	"tx-vlan-offload": "tx-vlan-hw-insert",
 	"ntuple-filters":  "rx-ntuple-filter", "receive-hashing": "rx-hashing",
-	"tx-checksumming": "", "scatter-gather": "", "udp-fragmentation-offload": "", // of several, which follow
+	"tx-checksumming": "", "scatter-gather": "", "udp-fragmentation-offload": "", // groups, whose members follow
 }
 
-// mostFeatures bounds those of one interface: Linux has fewer than 100.
+// mostFeatures limits the features of an interface. Linux has fewer than 100.
 const mostFeatures = 500
 
-// feature reads a line of ethtool -k.
+// feature parses a line of ethtool -k.
 func (m *machine) feature(nic *record.NIC, line string) bool {
 	row := keyed.FindStringSubmatch(line)
 	if row == nil {
@@ -248,7 +248,7 @@ func (m *machine) feature(nic *record.NIC, line string) bool {
 		name = other
 	}
 	on, fixed := state == "on", strings.Contains(rest, "[fixed]")
-	if name == "" || fixed && !on || len(nic.Features) >= mostFeatures { // the interface does not have it
+	if name == "" || fixed && !on || len(nic.Features) >= mostFeatures { // the interface does not support it
 		return true
 	}
 	if nic.Features == nil {
@@ -264,8 +264,8 @@ func (m *machine) feature(nic *record.NIC, line string) bool {
 	return true
 }
 
-// maximums reports whether lines of rings and channels are of the highest numbers; a head says
-// which. False, true: the line is such a head.
+// maximums reports whether lines of rings and channels contain maximum values, which a head
+// announces. Head reports whether the line is such a head.
 func (m *machine) maximums(line string) (most, head bool) {
 	switch strings.TrimSpace(line) {
 	case "Pre-set maximums:":
@@ -278,7 +278,7 @@ func (m *machine) maximums(line string) (most, head bool) {
 	return m.most, false
 }
 
-// ring reads a line of ethtool -g.
+// ring parses a line of ethtool -g.
 func (m *machine) ring(nic *record.NIC, line string) bool {
 	most, head := m.maximums(line)
 	row := keyed.FindStringSubmatch(line)
@@ -294,7 +294,7 @@ func (m *machine) ring(nic *record.NIC, line string) bool {
 		"TX push buff len", "TCP data split", "HDS thresh"}, row[1])
 }
 
-// set sets one of fields: the present value, or the highest.
+// set stores the value of a row in one of fields: the current or the maximum one.
 func set(row []string, most bool, fields map[string][2]*int) {
 	if field, has := fields[row[1]]; has && most {
 		*field[1] = number(row[2])
@@ -303,7 +303,7 @@ func set(row []string, most bool, fields map[string][2]*int) {
 	}
 }
 
-// channel reads a line of ethtool -l.
+// channel parses a line of ethtool -l.
 func (m *machine) channel(nic *record.NIC, line string) bool {
 	most, head := m.maximums(line)
 	row := keyed.FindStringSubmatch(line)
@@ -324,7 +324,7 @@ var (
 	coalesceKey = regexp.MustCompile(`^([a-z][a-z0-9-]*|CQE mode RX)$`)
 )
 
-// coalescing reads a line of ethtool -c.
+// coalescing parses a line of ethtool -c.
 func (m *machine) coalescing(nic *record.NIC, line string) bool {
 	if nic.Coalesce == nil {
 		nic.Coalesce = &record.Coalesce{}
@@ -343,7 +343,7 @@ func (m *machine) coalescing(nic *record.NIC, line string) bool {
 	return true
 }
 
-// pause reads a line of ethtool -a.
+// pause parses a line of ethtool -a.
 func (m *machine) pause(nic *record.NIC, line string) bool {
 	row := keyed.FindStringSubmatch(line)
 	if row == nil {
@@ -366,10 +366,10 @@ func (m *machine) pause(nic *record.NIC, line string) bool {
 	return true
 }
 
-// driverKeys are those of ethtool -i whose values may be empty.
+// driverKeys are the keys of ethtool -i whose values may be empty.
 var driverKeys = []string{"version", "firmware-version", "expansion-rom-version", "bus-info"}
 
-// driver reads a line of ethtool -i.
+// driver parses a line of ethtool -i.
 func (m *machine) driver(nic *record.NIC, line string) bool {
 	row := keyed.FindStringSubmatch(line)
 	if row == nil {
@@ -377,7 +377,7 @@ func (m *machine) driver(nic *record.NIC, line string) bool {
 	}
 	value := row[2]
 	if value == "N/A" {
-		value = "" // the driver says that it has none
+		value = "" // the driver reports none
 	}
 	switch row[1] {
 	case "driver":

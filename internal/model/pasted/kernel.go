@@ -17,7 +17,7 @@ var (
 	softnetRow  = regexp.MustCompile(`^[0-9a-f]{8}(?: [0-9a-f]{8}){8,14}$`)
 )
 
-// parameter reads a line of sysctl(8).
+// parameter parses a line of sysctl(8).
 func (m *machine) parameter(line string) bool {
 	row := sysctlRow.FindStringSubmatch(line)
 	if row == nil {
@@ -26,13 +26,13 @@ func (m *machine) parameter(line string) bool {
 	if m.State.Parameters == nil {
 		m.State.Parameters = map[string]string{}
 	}
-	if strings.HasPrefix(row[1], "net.") && len(m.State.Parameters) < mostRows { // the others are not the network's
+	if strings.HasPrefix(row[1], "net.") && len(m.State.Parameters) < mostRows { // only those of the network are kept
 		m.State.Parameters[row[1]] = strings.TrimSpace(row[2])
 	}
 	return true
 }
 
-// otherValue reports whether a line has another value of a parameter than the machine.
+// otherValue reports whether a line has a value of a parameter that differs from the machine's.
 func (m *machine) otherValue(line string, gap bool) bool {
 	row := sysctlRow.FindStringSubmatch(line)
 	if !gap || row == nil {
@@ -42,8 +42,8 @@ func (m *machine) otherValue(line string, gap bool) bool {
 	return has && value != strings.TrimSpace(row[2])
 }
 
-// softnet reads a line of /proc/net/softnet_stat (net/core/net-procfs.c), one for each CPU.
-// Before Linux 5.10, which does not name the CPU, it is the number of the line.
+// softnet parses a line of /proc/net/softnet_stat (net/core/net-procfs.c), one for each CPU. Before
+// Linux 5.10 the lines do not name the CPU, which is then the number of the line.
 func (m *machine) softnet(line string) bool {
 	if !softnetRow.MatchString(line) {
 		return false
@@ -78,8 +78,8 @@ var (
 	qdiscBacklog = regexp.MustCompile(`^\s+backlog (\d+(?:\.\d+)?)([KMG]?)b (\d{1,18})p\b`)
 )
 
-// qdiscOf is the queueing discipline of a head of tc -s qdisc, which does not name the
-// interface if it was asked for one.
+// qdiscOf parses the head of a queueing discipline in the output of tc -s qdisc. The head does not
+// name the interface if the command selected one.
 func (m *machine) qdiscOf(line string) (q record.QdiscCounters, is bool) {
 	head := qdiscHead.FindStringSubmatch(line)
 	if head == nil {
@@ -95,13 +95,13 @@ func (m *machine) qdiscOf(line string) (q record.QdiscCounters, is bool) {
 	return q, true
 }
 
-// sameQdisc reports whether a line begins a qdisc that the machine has already.
+// sameQdisc reports whether a line begins a qdisc that the machine already has.
 func (m *machine) sameQdisc(line string, gap bool) bool {
 	q, is := m.qdiscOf(line)
 	return gap && is && q.Handle != "0:" && m.qdiscs[[2]string{q.Interface, q.Handle}]
 }
 
-// qdisc reads a line of tc -s qdisc.
+// qdisc parses a line of tc -s qdisc.
 func (m *machine) qdisc(line string) bool {
 	list := &m.Reading.End.Qdiscs
 	if q, is := m.qdiscOf(line); is {
@@ -129,10 +129,10 @@ func (m *machine) qdisc(line string) bool {
 		q.Backlog = uint64(min(bytes, 1e18))
 		q.Qlen, _ = strconv.ParseUint(waits[3], 10, 64)
 	}
-	return true // what else its kind counts
+	return true // a counter of its kind
 }
 
-// limited keeps the length of a qdisc's queue, where the line has it as a plain number.
+// limited stores the queue length of a qdisc if the line has it as a plain number.
 func (m *machine) limited(q record.QdiscCounters, line string) {
 	limit := qdiscLimit.FindStringSubmatch(line)
 	if limit == nil {
@@ -145,14 +145,14 @@ func (m *machine) limited(q record.QdiscCounters, line string) {
 	}
 }
 
-// logRow is a line of dmesg(1): with its facility and level (-x), or its priority (-r), and with
-// the time since the boot or of the day (-T).
+// logRow matches a line of dmesg(1): with facility and level (-x) or priority (-r), and with the
+// time since boot or the time of day (-T).
 var logRow = regexp.MustCompile(
 	`^(?:<(\d{1,3})>|(\w+) *: *(\w+) *: )?\[((?: *\d{1,10}\.\d{1,9})|[A-Z][a-z]{2} [A-Z][a-z]{2} +\d{1,2} \d\d:\d\d:\d\d \d{4})\] (.*)$`)
 
 var logLevels = []string{"emerg", "alert", "crit", "err", "warn", "notice", "info", "debug"}
 
-// logged reads a line of the kernel's log, and keeps it if it is about the network.
+// logged parses a line of the kernel's log and keeps it if it concerns the network.
 func (m *machine) logged(line string) bool {
 	row := logRow.FindStringSubmatch(line)
 	if row == nil {
@@ -161,7 +161,7 @@ func (m *machine) logged(line string) bool {
 	if m.State.Log == nil {
 		m.State.Log = &record.KernelLog{}
 	}
-	const usual = 4 // of messages that say no level (CONFIG_MESSAGE_LOGLEVEL_DEFAULT)
+	const usual = 4 // level of messages that specify none (CONFIG_MESSAGE_LOGLEVEL_DEFAULT)
 	entry := record.LogLine{Level: usual, Text: plain.Short(row[5], longestLog)}
 	if priority, err := strconv.Atoi(row[1]); err == nil {
 		entry.Level = priority % 8
@@ -177,5 +177,5 @@ func (m *machine) logged(line string) bool {
 	return true
 }
 
-// longestLog bounds a line of the log, in characters.
+// longestLog limits a line of the log, in characters.
 const longestLog = 300

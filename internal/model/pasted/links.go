@@ -12,10 +12,10 @@ import (
 	"linerate/internal/model/record"
 )
 
-// linkHead begins an interface in what ip address and ip link print.
+// linkHead matches the line that begins an interface in the output of ip address and ip link.
 var linkHead = regexp.MustCompile(`^(\d{1,9}): ([^:@\s]{1,15})(@\S+)?: <([A-Z0-9_,-]*)> (.*)$`)
 
-// link reads a line of ip address, ip link or ip -s link.
+// link parses a line of ip address, ip link or ip -s link.
 func (m *machine) link(line string) bool {
 	if head := linkHead.FindStringSubmatch(line); head != nil {
 		m.beginLink(head)
@@ -25,7 +25,7 @@ func (m *machine) link(line string) bool {
 	if !m.inside || m.last != "interfaces" || !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "\t") {
 		return false
 	}
-	if m.at < 0 { // the loopback
+	if m.at < 0 { // the loopback is not kept
 		return true
 	}
 	i := &m.Reading.Snapshot.Interfaces[m.at]
@@ -42,7 +42,7 @@ func (m *machine) link(line string) bool {
 		return true
 	case (words[0] == "inet" || words[0] == "inet6") && len(words) > 1:
 		text := words[1]
-		if len(words) > 2 && words[2] == "peer" { // the prefix length behind is the peer's
+		if len(words) > 2 && words[2] == "peer" { // the prefix length belongs to the peer
 			text += map[string]string{"inet": "/32", "inet6": "/128"}[words[0]]
 		}
 		if p, err := netip.ParsePrefix(text); err == nil && len(i.Addresses) < mostRows {
@@ -69,15 +69,16 @@ func (m *machine) link(line string) bool {
 	return slices.Contains(details, words[0])
 }
 
-// tunnels are kinds of tunnels by what ip(8) prints behind link/ (ARPHRD_* of linux/if_arp.h). Several
-// have none, tun and WireGuard among them, and several are ipip: their own kind is a line of ip -d.
+// tunnels maps what ip(8) prints after link/ (ARPHRD_* of linux/if_arp.h) to a kind of tunnel. Some
+// kinds share a type: tun, WireGuard and others have none, and several have ipip. The exact kind is
+// in a line of ip -d.
 var tunnels = map[string]string{"none": "tun", "gre": "gre", "gre6": "ip6gre", "ipip": "ipip", "tunnel6": "ip6tnl",
 	"sit": "sit", "ppp": "ppp"}
 
-// kinds begin lines of ip -d, as those of tunnels do.
+// kinds are link kinds that begin a line of ip -d, like tunnels do.
 var kinds = []string{"veth", "bridge", "vlan", "bond", "macvlan", "vrf"}
 
-// details begin lines that no rule needs, also those of ip -d.
+// details are words that begin lines which no rule uses, including those of ip -d.
 var details = []string{"valid_lft", "alias", "altname", "promiscuity", "minmtu", "bridge_slave", "bond_slave",
 	"numtxqueues", "addrgenmode", "vf"}
 
@@ -90,7 +91,7 @@ func (m *machine) beginLink(head []string) {
 	if m.at = m.netif(head[2]); m.at < 0 {
 		return
 	}
-	i := &m.Reading.Snapshot.Interfaces[m.at] // ip address and ip -s link of one host
+	i := &m.Reading.Snapshot.Interfaces[m.at] // ip address and ip -s link of the same host
 	i.Index, _ = strconv.Atoi(head[1])
 	i.Up = strings.Contains(flags, ",UP,")
 	words := strings.Fields(head[5])
@@ -103,7 +104,7 @@ func (m *machine) beginLink(head []string) {
 			i.Master = words[n+1]
 		}
 	}
-	switch { // ip -d says it in the lines below; without it names tell
+	switch { // ip -d has the kind in the following lines; without it the name tells
 	case strings.HasPrefix(head[3], "@if"):
 		i.Kind = "veth"
 	case head[3] != "" && i.Kind == "":
@@ -111,7 +112,7 @@ func (m *machine) beginLink(head []string) {
 	}
 }
 
-// netif finds an interface, or adds it; -1: there are too many.
+// netif returns the index of an interface, which it adds if it is new. -1: there are too many.
 func (m *machine) netif(name string) int {
 	list := &m.Reading.Snapshot.Interfaces
 	if n, has := m.netifs[name]; has {
@@ -121,7 +122,7 @@ func (m *machine) netif(name string) int {
 		return -1
 	}
 	i := record.InterfaceSnapshot{Interface: name, Up: true}
-	switch { // names tell
+	switch { // the name tells the kind
 	case strings.HasPrefix(name, "br") || strings.HasPrefix(name, "docker"):
 		i.Kind = "bridge"
 	case strings.HasPrefix(name, "bond"):
@@ -144,7 +145,7 @@ func isNumber(word string) bool {
 	return err == nil
 }
 
-// count reads the counters whose names were on the line before.
+// count parses counters, whose names are on the previous line.
 func (m *machine) count(words []string) {
 	name := m.Reading.Snapshot.Interfaces[m.at].Interface
 	list := &m.Reading.End.Interfaces
@@ -163,14 +164,14 @@ func (m *machine) count(words []string) {
 	}
 }
 
-// columns are the names of ip(8) for counters that are others than those of linux/if_link.h.
+// columns maps counter names of ip(8) to those of linux/if_link.h where they differ.
 var columns = map[string]string{
 	"rx missed": "rx_missed_errors", "rx length": "rx_length_errors", "rx crc": "rx_crc_errors",
 	"rx otherhost": "rx_otherhost_dropped",
 	"tx carrier":   "tx_carrier_errors", "tx collsns": "collisions",
 }
 
-// kernelCounters are counters of an interface by their names in linux/if_link.h.
+// kernelCounters returns the counters of an interface by their names in linux/if_link.h.
 func kernelCounters(c *record.InterfaceCounters) map[string]*uint64 {
 	return map[string]*uint64{
 		"rx_bytes": &c.RxBytes, "rx_packets": &c.RxPackets, "rx_errors": &c.RxErrors, "rx_dropped": &c.RxDropped,

@@ -12,10 +12,10 @@ import (
 	"linerate/internal/model/record"
 )
 
-// LLDP reads what `lldpcli -f json show neighbors details` prints, or -f json0, in which
-// everything is a list. In json a list of one is its element, and elements with a name are
-// members of an object by it. What a neighbour says is from elsewhere: texts are short and
-// plain, numbers those that can be.
+// LLDP parses the output of `lldpcli -f json show neighbors details`, or of -f json0, in which
+// everything is a list. In the json format a list with one element is that element, and elements
+// with a name are members of an object. The text comes from neighbours, so strings are shortened
+// and cleaned, and numbers are limited to valid ranges.
 func LLDP(text []byte) (list []record.LLDPNeighbour, err error) {
 	if len(text) > LargestText {
 		return nil, fmt.Errorf("expected at most %d bytes", LargestText)
@@ -83,8 +83,8 @@ func neighbour(i named) record.LLDPNeighbour {
 
 var mau = regexp.MustCompile(`^([0-9]{1,4})(G?)[bB][aA][sS][eE]`)
 
-// media is the speed in Mbit/s and the duplex of a MAU type, as "1000BaseTFD - Four-pair
-// Category 5 UTP, full duplex mode".
+// media returns the speed in Mbit/s and the duplex mode of a MAU type such as "1000BaseTFD -
+// Four-pair Category 5 UTP, full duplex mode".
 func media(text string) (mbps int64, duplex string) {
 	if m := mau.FindStringSubmatch(text); m != nil {
 		mbps, _ = strconv.ParseInt(m[1], 10, 64)
@@ -100,7 +100,7 @@ func media(text string) (mbps int64, duplex string) {
 	return mbps, ""
 }
 
-// member is a member of an object, or of the first element of a list; nil: there is none.
+// member returns a member of an object, or of the first element of a list. Nil: there is none.
 func member(v any, key string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -115,7 +115,7 @@ func member(v any, key string) any {
 	return nil
 }
 
-// elements are those of a member that is a list, or the member itself.
+// elements returns the elements of a member that is a list, or the member itself.
 func elements(v any, key string) []any {
 	switch m := member(v, key).(type) {
 	case nil:
@@ -127,8 +127,9 @@ func elements(v any, key string) []any {
 	}
 }
 
-// namedElements are elements that have a member "name" (json0), or are members of objects by
-// their names (json). What has the member that every element has is no object of names.
+// namedElements returns elements that have a member "name" (json0) or are members of an object
+// under their names (json). Every element has the member has; an object that has it itself is an
+// element.
 func namedElements(v any, has string) (list []named) {
 	all, is := v.([]any)
 	if !is {
@@ -162,7 +163,8 @@ func sortedKeys(object map[string]any) (keys []string) {
 	return keys
 }
 
-// word is a text, that of a member "value", or the first of a list, made short and plain.
+// word returns a string, or that of a member "value" or of the first element of a list, shortened
+// and cleaned.
 func word(v any) string {
 	const longest = 200
 	switch v := v.(type) {
@@ -182,7 +184,7 @@ func word(v any) string {
 	return ""
 }
 
-// bounded is a text as a number from 1 to most; 0: it is none.
+// bounded parses a number from 1 to most. 0: it is none.
 func bounded(v any, most int) int {
 	n, err := strconv.Atoi(word(v))
 	if err != nil || n < 1 || n > most {

@@ -1,12 +1,11 @@
-// Package pasted reads what network tools print, of one or more machines in one text, as
-// people paste it: arp(8), ip(8) address, link, neighbour, route and rule, bridge(8) fdb, the
-// tables of MAC addresses of switches, nstat(8), netstat(8) -s, ss(8), ethtool(8), tc(8) -s
-// qdisc, sysctl(8), dmesg(1) and /proc/net/softnet_stat. Each machine becomes a
-// record.HostSnapshot, so that the rules for snapshots apply to it; its parts are those that
-// the text has.
+// Package pasted parses the output of network tools, of one or more machines in one text, as people
+// paste it: arp(8), ip(8) address, link, neighbour, route and rule, bridge(8) fdb, MAC address
+// tables of switches, nstat(8), netstat(8) -s, ss(8), ethtool(8), tc(8) -s qdisc, sysctl(8),
+// dmesg(1) and /proc/net/softnet_stat. Each machine becomes a record.HostSnapshot with the parts
+// that the text contains, so that the rules for snapshots apply to it.
 //
-// The text is from anywhere: it is bounded, a line that is of no known form is listed, and no
-// line is an error.
+// The text is untrusted: its size is limited, lines of unknown form are listed, and no line causes
+// an error.
 package pasted
 
 import (
@@ -20,42 +19,42 @@ import (
 	"linerate/internal/model/record"
 )
 
-// LargestText bounds what is pasted, in bytes.
+// LargestText is the maximum size of a pasted text in bytes.
 const LargestText = 4 << 20
 
-// Bounds of what is read: machines, rows of one table, interfaces, bytes of a line and of a name.
+// Limits: machines, rows of a table, interfaces, bytes of a line and of a name.
 const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20_000, 4096, 2000, 60
 
-// Text is what was read.
+// Text is the result of Parse.
 type Text struct {
-	// Machines are in the order of the text. Those without a prompt that names them are
-	// host1, host2, … and switch1, …
+	// Machines are in the order of the text. Those that no prompt names are host1, host2, … and
+	// switch1, …
 	Machines []record.HostSnapshot
-	// NotUnderstood are the lines of no known form, with their numbers, at most mostLost;
-	// Lost counts all.
+	// NotUnderstood has lines of unknown form with their numbers, at most mostLost. Lost counts all
+	// of them.
 	NotUnderstood []string
 	Lost          int
 }
 
 const mostLost = 20
 
-// form is one kind of output.
+// form is a kind of output.
 type form struct {
 	part string // of record.HostSnapshot.Pasted
-	// header begins a new table: a second one is of another machine unless a prompt says
-	// that it is of the same.
+	// header reports whether a line begins a table. A second table belongs to another machine
+	// unless a prompt names the same one.
 	header func(*machine, string) bool
-	// row reads one line. False: it is not of this form.
+	// row parses a line. It returns false if the line does not have this form.
 	row func(*machine, string) bool
-	// again reports whether a line contradicts or repeats what the machine has of this form: it
-	// is of another machine unless a prompt says that it is of the same. gap: it is behind an
-	// empty line or a command. nil: no line does.
+	// again reports whether a line contradicts or repeats what the machine has of this form. It
+	// then belongs to another machine unless a prompt names the same one. Gap reports whether an
+	// empty line or a command precedes it. Nil: no line does.
 	again func(m *machine, line string, gap bool) bool
 }
 
 func behindGap(_ *machine, _ string, gap bool) bool { return gap }
 
-// forms are tried in this order; those with the strictest rows come first.
+// forms are tried in this order. Those with the strictest rows come first.
 var forms = []form{
 	{part: "nics", row: (*machine).ethtool, again: (*machine).sameNIC},
 	{part: "interfaces", row: (*machine).link, again: behindGap},
@@ -70,14 +69,14 @@ var forms = []form{
 	{part: "snmp", row: (*machine).counter},
 }
 
-// machine is one machine while its text is read.
+// machine is a machine while its text is parsed.
 type machine struct {
 	record.HostSnapshot
 	named bool // by a prompt
-	// forms that it has, and that which the last line was of.
+	// has are the forms that the machine has, and last is that of the last line.
 	has    map[string]bool
 	last   string
-	netifs map[string]int     // where each interface is
+	netifs map[string]int     // index of each interface
 	qdiscs map[[2]string]bool // by interface and handle
 	context
 	ethtools
@@ -85,37 +84,38 @@ type machine struct {
 	routing
 }
 
-// context is what lines depend on that were before them, behind one command.
+// context is what the lines after a command depend on besides their own text.
 type context struct {
 	command command
-	// columns of a switch's table, by the words of its header; section of netstat -s.
+	// columns are the words of the header of a switch's table. section is that of netstat -s.
 	columns []string
 	section string
-	// at is the interface that indented lines of ip(8) are of, -1: of none that is kept, and
-	// counts the names of the counters on the next line.
+	// at is the index of the interface that indented lines of ip(8) belong to; -1: an interface
+	// that is not kept. counts has the counter names for the next line.
 	at     int
-	inside bool // of an interface that is read, or of the loopback
+	inside bool // whether an interface or the loopback is being parsed
 	counts []string
-	// block of ethtool, and the interface that it is of, empty: not known; the key of its link
-	// modes that go on in the next line; and whether its rows are of the highest numbers.
+	// block and device are the block of ethtool and its interface, empty if unknown. modes is the
+	// key of link modes that continue on the next line. most reports whether the rows contain
+	// maximum values.
 	block, device, modes string
 	most                 bool
 }
 
-// behind is the context of what a command prints.
+// behind returns the context for the output of a command.
 func behind(line string) *context {
 	c := context{command: commandOf(line), at: -1}
 	c.block, c.device = c.command.ethtoolBlock()
 	return &c
 }
 
-// command is one that a prompt has: its words, options included.
+// command is a command after a prompt: its words, including options.
 type command []string
 
-// is reports whether it is a program's.
+// is reports whether the command executes program.
 func (c command) is(program string) bool { return len(c) > 0 && c[0] == program }
 
-// after is the word behind another one; empty: there is none.
+// after returns the word that follows another one. Empty: there is none.
 func (c command) after(word string) string {
 	if i := slices.Index(c, word); i >= 0 && i+1 < len(c) {
 		return c[i+1]
@@ -123,7 +123,7 @@ func (c command) after(word string) string {
 	return ""
 }
 
-// commandOf is the first command of a line of a shell.
+// commandOf returns the first command of a shell line.
 func commandOf(line string) command {
 	if i := strings.IndexAny(line, "|;&>"); i >= 0 {
 		line = line[:i]
@@ -135,25 +135,27 @@ func commandOf(line string) command {
 	return words
 }
 
-// prompt is a shell's or a switch's: "root@nas:~#", "[me@nas ~]$", "switch#show mac", "nas>".
+// prompt matches the prompt of a shell or a switch: "root@nas:~#", "[me@nas ~]$", "switch#show
+// mac", "nas>".
 var prompt = regexp.MustCompile(
 	`^\s*\[?(?:[\w.-]+@)?([A-Za-z][\w.-]*)(?:[: ][^\s#$>=\]]*)?\]?\s?[#$>](?:\s*([^\s:].*))?$`)
 
-// bare is a command behind a prompt without a name, or without a prompt.
+// bare matches a command after a prompt without a name, or without a prompt.
 var bare = regexp.MustCompile(
 	`^(?:\s*[#$>]\s+(?:sudo\s+)?(?:arp|ip|bridge|nstat|netstat|show|ss|ethtool|tc|sysctl|dmesg|cat)\b|(?:sudo\s+)?(?:ss|ethtool|tc|ip|sysctl|dmesg|cat)(?:\s+[-/\w]|$))`)
 
-// title is a line that names what follows it: "brik1:". Others are of netstat -s, or have a
-// value of ethtool -i that the driver leaves empty.
+// title matches a line that names what follows it: "brik1:". Similar lines are sections of netstat
+// -s, or keys of ethtool -i that the driver leaves empty.
 var title = regexp.MustCompile(`^([A-Za-z][\w.-]*):$`)
 
-// control is a sequence for a terminal, as ip(8) -c writes colours and script(1) keeps a prompt's
-// title (ECMA-48: CSI, OSC and the choice of a character set); and the carriage return by which
-// readline ends the sequence that it writes before a command's output.
+// control matches terminal control sequences, such as the colours of ip(8) -c and the window title
+// of a prompt in the output of script(1) (ECMA-48: CSI, OSC and the choice of a character set), and
+// the carriage return with which readline ends the sequence that it writes before the output of a
+// command.
 var control = regexp.MustCompile(
 	`\x1b\[\?2004l\r?|\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~])`)
 
-// Parse reads a text. The error is that it is too large, or that nothing of it is understood.
+// Parse parses a text. It returns an error if the text is too large, or if no line is understood.
 func Parse(text string) (Text, error) {
 	if len(text) > LargestText {
 		return Text{}, fmt.Errorf("the text has %d bytes: expected at most %d", len(text), LargestText)
@@ -186,10 +188,10 @@ type reader struct {
 	Text
 	all  []*machine
 	now  *machine
-	next string // the name that a prompt or a title gave to what follows
-	gap  bool   // an empty line was before
-	// fresh is the context of what follows a command or a prompt; nil: that of the lines before
-	// goes on.
+	next string // name from a prompt or title for the lines that follow
+	gap  bool   // whether the previous line was empty
+	// fresh is the context of the lines after a command or prompt. Nil: the context of the previous
+	// lines continues.
 	fresh *context
 }
 
@@ -225,7 +227,7 @@ func (r *reader) read(line string) bool {
 	return false
 }
 
-// order is the forms, that of the last line first.
+// order returns the forms, beginning with that of the last line.
 func (r *reader) order() []form {
 	if r.now == nil || r.gap {
 		return forms
@@ -242,7 +244,7 @@ func rank(f form, last string) int {
 	return 1
 }
 
-// begin has the lines that follow be of a machine with a name.
+// begin assigns the following lines to the machine with a name.
 func (r *reader) begin(name, line string) {
 	name = plain.Short(name, longestName)
 	r.fresh = behind(line)
@@ -253,8 +255,8 @@ func (r *reader) begin(name, line string) {
 	r.now, r.next = nil, name
 }
 
-// at is the machine that a line of a form would be of. Without a prompt a switch is a machine
-// of its own, and so is what repeats what the machine has.
+// at returns the machine that a line of a form belongs to. Without a prompt, a switch's table and
+// whatever repeats what the machine already has belong to a new machine.
 func (r *reader) at(f form, line string) *machine {
 	m := r.now
 	if m == nil {
@@ -282,7 +284,7 @@ func (r *reader) other() *machine {
 	return m
 }
 
-// keep notes that a line of a form was read.
+// keep records that a line of a form was parsed.
 func (r *reader) keep(m *machine, part string) {
 	if !slices.Contains(r.all, m) && len(r.all) < mostMachines {
 		r.all = append(r.all, m)
@@ -294,8 +296,7 @@ func (r *reader) keep(m *machine, part string) {
 	r.now, r.gap, r.next, r.fresh = m, false, "", nil
 }
 
-// finish names the machines that no prompt named, and leaves out those of which a header alone
-// was read.
+// finish names the machines without a prompt, and removes those of which only a header was parsed.
 func (r *reader) finish() {
 	hosts, switches := 0, 0
 	for _, m := range r.all {

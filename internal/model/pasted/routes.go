@@ -11,20 +11,20 @@ import (
 	"linerate/internal/model/record"
 )
 
-// routing is what is known of a machine's routes while its text is read.
+// routing is what is known of a machine's routes while its text is parsed.
 type routing struct {
-	tables map[int]bool   // those whose routes the text has
-	every  bool           // it has those of all tables
-	names  map[string]int // numbers of tables with a name that only the machine knows
+	tables map[int]bool   // tables whose routes the text contains
+	every  bool           // whether the text contains the routes of all tables
+	names  map[string]int // numbers given to table names that only the machine knows
 	rules  map[record.RuleEntry]bool
 	routes map[string]string
-	hops   bool // the indented line below may be a next hop of the last route
+	hops   bool // whether the next indented line may be a next hop of the last route
 }
 
-// Tables of linux/rtnetlink.h.
+// Table numbers of linux/rtnetlink.h.
 const localTable, mainTable, defaultTable = 255, 254, 253
 
-// firstNamed is the number of the first table with a name that only the machine knows.
+// firstNamed is the first number given to a table name that only the machine knows.
 const firstNamed = 1 << 30
 
 var tableNumbers = map[string]int{"local": localTable, "main": mainTable, "default": defaultTable}
@@ -32,7 +32,7 @@ var tableNumbers = map[string]int{"local": localTable, "main": mainTable, "defau
 var (
 	routeTypes = []string{"unicast", "blackhole", "unreachable", "prohibit", "throw", "local", "broadcast", "anycast",
 		"multicast", "nat"}
-	// attributes follow the destination of a route.
+	// attributes are words that follow the destination of a route.
 	attributes = []string{"via", "nhid", "proto", "scope", "src", "metric", "from", "table", "tos", "linkdown", "dead",
 		"onlink", "mtu", "advmss", "uid", "encap"}
 	nextHop   = regexp.MustCompile(`^\s+nexthop (?:via (inet6 )?(\S+) )?\s*dev (\S{1,15}) weight (\d{1,3})(.*)$`)
@@ -40,8 +40,8 @@ var (
 	routeMore = regexp.MustCompile(`^\s+(cache\b|nexthop\b|nhid\b)`)
 )
 
-// isRoute reports whether the words of a line are a route's, and at which of them its
-// destination is. A neighbour's line has a MAC address or a state behind the interface.
+// isRoute reports whether a line, given as words, is a route, and the index of its destination. In
+// a line of a neighbour table, a MAC address or a state follows the interface.
 func isRoute(words []string) (at int, is bool) {
 	if slices.Contains(routeTypes, words[0]) {
 		at = 1
@@ -55,14 +55,14 @@ func isRoute(words []string) (at int, is bool) {
 	rest := words[at+1:]
 	switch whole := at == 1 || words[at] == "default" || strings.Contains(words[at], "/"); {
 	case len(rest) == 0:
-		return at, whole // what it has is in the lines below
+		return at, whole // its attributes are in the following lines
 	case rest[0] == "dev" && !whole:
 		return at, len(rest) > 2 && slices.Contains(attributes, rest[2])
 	}
 	return at, rest[0] == "dev" || slices.Contains(attributes, rest[0])
 }
 
-// destination is a prefix as ip-route(8) spells it.
+// destination parses a prefix in the notation of ip-route(8).
 func destination(word string, six bool) (netip.Prefix, bool) {
 	if word == "default" && six {
 		return netip.PrefixFrom(netip.IPv6Unspecified(), 0), true
@@ -76,8 +76,7 @@ func destination(word string, six bool) (netip.Prefix, bool) {
 	return p, err == nil
 }
 
-// table is the number of a table; one with a name of the machine's own has one that no other
-// has.
+// table returns the number of a table. A name that only the machine knows gets a unique number.
 func (m *machine) table(word string) int {
 	if n, has := tableNumbers[word]; has {
 		return n
@@ -94,7 +93,7 @@ func (m *machine) table(word string) int {
 	return m.names[word]
 }
 
-// routeOf is the route of a line, and its words without those of the table.
+// routeOf parses a route, and returns it with its words except those of the table.
 func (m *machine) routeOf(line string) (r record.RouteEntry, words []string, is bool) {
 	words = strings.Fields(line)
 	at, is := isRoute(words)
@@ -120,7 +119,7 @@ func (m *machine) routeOf(line string) (r record.RouteEntry, words []string, is 
 	return record.ParseRoute(table, to.String(), plain.Short(strings.Join(words, " "), 300)), words, true
 }
 
-// routeKey is what tells routes of one machine apart.
+// routeKey returns a key that distinguishes the routes of a machine.
 func routeKey(r record.RouteEntry, words []string) string {
 	key := r.To + " " + strconv.Itoa(r.Table)
 	for i, w := range words {
@@ -131,8 +130,8 @@ func routeKey(r record.RouteEntry, words []string) string {
 	return key
 }
 
-// otherRoute reports whether a line is a route to a destination to which the machine has
-// another one.
+// otherRoute reports whether a line is a route to a destination for which the machine has a
+// different one.
 func (m *machine) otherRoute(line string, gap bool) bool {
 	r, words, is := m.routeOf(line)
 	if !gap || !is || strings.HasPrefix(r.To, "fe80:") || strings.HasPrefix(r.To, "ff00:") {
@@ -142,7 +141,7 @@ func (m *machine) otherRoute(line string, gap bool) bool {
 	return has && text != r.Text
 }
 
-// route reads a line of ip route, of ip route get, or of ip rule.
+// route parses a line of ip route, ip route get or ip rule.
 func (m *machine) route(line string) bool {
 	if row := ruleRow.FindStringSubmatch(line); row != nil {
 		return m.rule(row)
@@ -180,7 +179,7 @@ func (m *machine) route(line string) bool {
 	return true
 }
 
-// lookup keeps an answer of ip route get.
+// lookup stores an answer of ip route get.
 func (m *machine) lookup(words []string) {
 	after := func(word string) string { return plain.Short(command(words).after(word), longestName) }
 	at, _ := isRoute(words)
@@ -194,7 +193,7 @@ func (m *machine) lookup(words []string) {
 	}
 }
 
-// rule keeps a row of ip rule.
+// rule stores a row of ip rule.
 func (m *machine) rule(row []string) bool {
 	priority, err := strconv.Atoi(row[1])
 	if err != nil {
@@ -236,8 +235,8 @@ func (m *machine) rule(row []string) bool {
 	return true
 }
 
-// finishRules has rules that look in tables which the text does not have select by something
-// else: what they do is not known.
+// finishRules sets Other for rules that look in tables whose routes the text does not contain,
+// because their effect is unknown.
 func (m *machine) finishRules() {
 	for i := range m.Reading.Snapshot.Rules {
 		r := &m.Reading.Snapshot.Rules[i]

@@ -13,17 +13,17 @@ import (
 	"linerate/internal/model/record"
 )
 
-// sockets are those of a machine while its text is read.
+// sockets are the sockets of a machine while its text is parsed.
 type sockets struct {
 	connections []record.Connection
 	listeners   []record.Listener
-	index       map[string]int // of both, by protocol and addresses
-	// udp: the table has a socket that only UDP has. The indented line below is of the
-	// connection, or the listener, at entry; -1: of none that is kept.
+	index       map[string]int // index in both lists, by protocol and addresses
+	// udp reports whether the table has a socket that only UDP can have. The next indented line
+	// belongs to the connection or listener at index entry; -1: to one that is not kept.
 	udp       bool
 	connected bool
 	entry     int
-	totals    map[string]int // by state, of ss -s
+	totals    map[string]int // by state, from ss -s
 }
 
 var (
@@ -42,7 +42,7 @@ var (
 		`^(Total:\s+\d+( \(kernel \d+\))?$|Transport\s+Total\s+IP|(RAW|UDP|TCP|INET|FRAG|\*)\s+\d+\s+[\d-]+\s+[\d-]+$)`)
 )
 
-// socket reads a line of ss(8).
+// socket parses a line of ss(8).
 func (m *machine) socket(line string) bool {
 	if socketHead.MatchString(line) {
 		m.udp, m.entry = false, -1
@@ -67,8 +67,8 @@ func (m *machine) socket(line string) bool {
 	return true
 }
 
-// protocolOf is the protocol of a row: that of the row, or of the command; otherwise UDP where
-// the table has a socket in a state that TCP does not show.
+// protocolOf returns the protocol of a row: that of the row or of the command; otherwise UDP if the
+// table has a socket in a state that ss does not show for TCP.
 func (m *machine) protocolOf(row []string) string {
 	tcp, udp := false, false
 	for _, word := range m.command {
@@ -88,7 +88,7 @@ func (m *machine) protocolOf(row []string) string {
 	return "tcp"
 }
 
-// addSocket adds a socket, or replaces what is known of it.
+// addSocket adds a socket, or replaces the entry for it.
 func (m *machine) addSocket(row []string) {
 	protocol, local, remote := m.protocolOf(row), endpoint(row[5]), endpoint(row[6])
 	receive, _ := strconv.ParseInt(row[3], 10, 64)
@@ -124,8 +124,8 @@ func (m *machine) addSocket(row []string) {
 	}
 }
 
-// endpoint is an address with its port as snapshots have it: without the interface, and of
-// every address as that of IPv6.
+// endpoint converts an address with a port to the form in snapshots: without the interface; the
+// wildcard becomes that of IPv6.
 func endpoint(word string) string {
 	host, port := word[:strings.LastIndex(word, ":")], word[strings.LastIndex(word, ":")+1:]
 	host, scope, _ := strings.Cut(host, "%")
@@ -141,7 +141,8 @@ func endpoint(word string) string {
 	return plain.Short(host+":"+port, 2*longestName)
 }
 
-// addSummary reads ss -s, whose numbers are of all connections, whatever else is listed.
+// addSummary parses ss -s, whose numbers cover all connections, including those that are not
+// listed.
 func (m *machine) addSummary(total []string) {
 	if m.State.TCP == nil {
 		m.State.TCP, m.index = map[string]int{}, map[string]int{}
@@ -157,7 +158,7 @@ func (m *machine) addSummary(total []string) {
 	}
 }
 
-// detail reads what ss has of a socket behind its addresses, or in the line below.
+// detail parses what ss prints about a socket after its addresses or on the next line.
 func (m *machine) detail(text string) {
 	if m.entry < 0 {
 		return
@@ -186,7 +187,7 @@ func (m *machine) detail(text string) {
 	if c.Info == nil {
 		c.Info = &record.TCPInfo{Lacks: []string{"snd_wnd_bytes"}}
 	}
-	if waits != nil { // of the row; the info is in the line below
+	if waits != nil { // of the row; the details are on the next line
 		switch n, _ := strconv.ParseUint(waits[2], 10, 8); waits[1] {
 		case "on":
 			c.Info.Retransmits = uint8(n)
@@ -199,8 +200,7 @@ func (m *machine) detail(text string) {
 	}
 }
 
-// tcpInfo reads the values that ss -i prints of a connection, and returns its congestion
-// control.
+// tcpInfo parses the values that ss -i prints for a connection, and returns its congestion control.
 func tcpInfo(i *record.TCPInfo, words []string) (control string) {
 	counts := map[string]*uint32{
 		"mss": &i.SndMSS, "pmtu": &i.PMTU, "rcvmss": &i.RcvMSS, "cwnd": &i.SndCwnd, "ssthresh": &i.SndSsthresh,
@@ -246,18 +246,19 @@ func tcpInfo(i *record.TCPInfo, words []string) (control string) {
 			i.TotalRetrans = uint32(n)
 		}
 		if key == "snd_wnd" || key == "rcv_wnd" {
-			i.Lacks = nil // ss prints no window of 0 bytes, and none of either if it does not know them
+			i.Lacks = nil // ss omits a window of 0 bytes; it prints neither window if both are unknown
 		}
 	}
 	i.Retransmits = max(i.Retransmits, i.Backoff)
 	return control
 }
 
-// algorithm is the name of one, and notAlgorithms what ss prints in the same place.
+// algorithm matches the name of a congestion control. notAlgorithms are words that ss prints in the
+// same place.
 var algorithm = regexp.MustCompile(`^[a-z][a-z0-9_-]{1,15}$`)
 var notAlgorithms = []string{"ecnseen", "accecn", "fastopen", "send", "app_limited", "fallback_mode"}
 
-// microseconds of a number of milliseconds; 0: it is none.
+// microseconds converts a text with milliseconds. 0: it is no number.
 func microseconds(ms string) uint64 {
 	v, err := strconv.ParseFloat(ms, 64)
 	if err != nil || !(v >= 0 && v < math.MaxUint32/1000) {
@@ -266,7 +267,7 @@ func microseconds(ms string) uint64 {
 	return uint64(math.Round(v * 1000))
 }
 
-// bitRate is "5Mbps" in bit/s; 0: it is none.
+// bitRate converts "5Mbps" to bit/s. 0: it is no rate.
 func bitRate(word string) uint64 {
 	word = strings.TrimSuffix(word, "bps")
 	scale := 1.0
@@ -281,7 +282,7 @@ func bitRate(word string) uint64 {
 	return uint64(v * scale)
 }
 
-// finishSockets counts connections by state, and keeps those that stand out.
+// finishSockets counts connections by state, and keeps the notable ones.
 func (m *machine) finishSockets() {
 	waiting := map[[2]netip.AddrPort]int{}
 	for _, c := range m.connections {

@@ -9,13 +9,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-// statistics is a row of ethtool -S.
+// statistics matches a row of ethtool -S.
 var statistics = regexp.MustCompile(`^\s*(\S.{0,60}?): (\d{1,19})$`)
 
-// mostCounters bounds the counters of one driver.
+// mostCounters limits the counters of a driver.
 const mostCounters = 4096
 
-// statistic reads a line of ethtool -S.
+// statistic parses a line of ethtool -S.
 func (m *machine) statistic(nic *record.NIC, line string) bool {
 	row := statistics.FindStringSubmatch(line)
 	if row == nil {
@@ -36,7 +36,7 @@ func (m *machine) statistic(nic *record.NIC, line string) bool {
 	return true
 }
 
-// finishNICs completes what needs all parts of a NIC's text: what its driver's counters mean,
+// finishNICs adds what requires all parts of a NIC's text: the meanings of its driver's counters,
 // and its entry among the interfaces.
 func (m *machine) finishNICs() {
 	for n := range m.State.NICs {
@@ -63,8 +63,8 @@ func (m *machine) finishNICs() {
 	}
 }
 
-// interfaceCounters are the kernel's counters of an interface as its driver fills them: those
-// that it has by the kernel's names, and otherwise those that mean the same.
+// interfaceCounters returns the kernel's counters of an interface as far as its driver reports
+// them: those with the kernel's names, and otherwise those with the same meaning.
 func interfaceCounters(nic record.NIC, all map[string]int64) record.InterfaceCounters {
 	c := record.InterfaceCounters{Interface: nic.Interface}
 	for name, field := range kernelCounters(&c) {
@@ -77,8 +77,8 @@ func interfaceCounters(nic record.NIC, all map[string]int64) record.InterfaceCou
 	return c
 }
 
-// sameAs are what drivers' counters have for one of the kernel's, by what they mean; the first
-// that is not 0 holds.
+// sameAs returns the values of drivers' counters with the same meaning as a counter of the kernel.
+// The first one that is not 0 is used.
 func sameAs(name string, meanings map[string]int64) []int64 {
 	switch name {
 	case "rx_missed_errors":

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// mac is a MAC address of any spelling: 00:08:9b:c8:c4:31, 0:8:9b:c8:c4:31,
-// 00-08-9b-c8-c4-31, 0008.9bc8.c431, 00089b-c8c431, 00089bc8c431.
+// mac parses a MAC address in any notation: 00:08:9b:c8:c4:31, 0:8:9b:c8:c4:31, 00-08-9b-c8-c4-31,
+// 0008.9bc8.c431, 00089b-c8c431, 00089bc8c431.
 func mac(word string) (string, bool) {
 	digits := word
 	if strings.Count(word, ":") == 5 || strings.Count(word, "-") == 5 {
@@ -48,7 +48,7 @@ func arpHeader(_ *machine, line string) bool {
 		windows.MatchString(line)
 }
 
-// windows is the head of a table of arp -a of that system.
+// windows matches the head of a table of arp -a on Windows.
 var windows = regexp.MustCompile(`^Interface: [\d.]+ --- 0x[0-9a-f]+$`)
 
 // neighbour reads a row of a neighbour table:
@@ -108,13 +108,13 @@ func (m *machine) neighbour(line string) bool {
 	return true
 }
 
-// states of neighbour entries, as in record.Neighbour.
+// states are the states of neighbour entries, as in record.Neighbour.
 var states = []string{"REACHABLE", "STALE", "DELAY", "PROBE", "FAILED", "INCOMPLETE", "PERMANENT", "NOARP"}
 
-// portWords are the words of the heads of switches' tables that name the column of ports.
+// portWords are words that name the column of ports in the head of a switch's table.
 var portWords = []string{"port", "ports", "interface", "intf", "destination", "port(s)", "port/intf"}
 
-// tableHeader is the head of a switch's table of MAC addresses, or its rule.
+// tableHeader parses the head of a switch's MAC address table, or the rule below it.
 func (m *machine) tableHeader(line string) bool {
 	text := strings.ToLower(line)
 	words := strings.FieldsFunc(strings.NewReplacer("mac address", "mac", "vlan id", "vlan", "located on port", "port",
@@ -132,12 +132,12 @@ func (m *machine) tableHeader(line string) bool {
 	return false
 }
 
-// furniture is what surrounds a switch's table.
+// furniture matches lines around a switch's table.
 var furniture = regexp.MustCompile(
 	`(?i)^\s*([-+=| ]{3,}|.*mac address(es)? table.*|total mac addresses.*|flags?: .*|aging time.*|mac entries.*|status and counters.*|legend:.*|codes:.*)$`)
 
-// forwarding reads a row of a switch's table: a MAC address and the port behind which it is,
-// with or without a VLAN, in any order; or of bridge fdb.
+// forwarding parses a row of a switch's table, which has a MAC address, its port, and optionally a
+// VLAN, in any order; or a row of bridge fdb.
 func (m *machine) forwarding(line string) bool {
 	if furniture.MatchString(line) {
 		return true
@@ -184,9 +184,9 @@ var (
 	numberedPort = regexp.MustCompile(`^\d+([/:]\d+)*$`)
 )
 
-// port is the word of a row that is its port: one with a name, or else a number that the head
-// has in the port's column; without a head the first number behind the MAC address. Empty:
-// none can be.
+// port returns the word of a row that is its port: one with a name; otherwise a number in the
+// head's column of ports; without a head the first number after the MAC address. Empty: there is
+// none.
 func (m *machine) port(words []string, at int) string {
 	for i, w := range words {
 		if i != at && namedPort.MatchString(w) && !strings.HasPrefix(strings.ToLower(w), "vlan") {
@@ -194,8 +194,8 @@ func (m *machine) port(words []string, at int) string {
 		}
 	}
 	column := slices.IndexFunc(m.columns, func(w string) bool { return slices.Contains(portWords, w) })
-	// Columns whose fields are empty or of several words move those behind them: what is on
-	// the wrong side of the MAC address is not the port.
+	// Empty fields and fields of several words shift the columns after them. A word on the wrong
+	// side of the MAC address is not the port.
 	if address := slices.Index(m.columns, "mac"); column >= 0 && address >= 0 {
 		column += at - address
 		if column >= 0 && column < len(words) && column != at && numberedPort.MatchString(words[column]) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Lines formats a setting, one line for each change:
-// "server: sysctl net.ipv4.conf.all.arp_ignore=1".
+// Lines formats a setting, one line for each change: "server: sysctl
+// net.ipv4.conf.all.arp_ignore=1".
 func (s Setting) Lines() []string {
 	var list []string
 	add := func(words ...string) { list = append(list, s.Host+": "+strings.Join(words, " ")) }
@@ -48,7 +48,7 @@ func (s Setting) Lines() []string {
 	return list
 }
 
-// phrase joins words, each value behind its name, and leaves out what is zero.
+// phrase joins names and values. Pairs with a zero value are left out.
 func phrase(start string, pairs ...any) string {
 	for i := 0; i < len(pairs); i += 2 {
 		if value := fmt.Sprint(pairs[i+1]); value != "" && value != "0" && value != "0s" {

@@ -6,9 +6,8 @@ import (
 	"linerate/internal/model/source"
 )
 
-// NearestKey is the key among those of the same directory whose name in it is most like
-// that of key; empty: none is like it. What they have in common, their directory, does not
-// make them alike.
+// NearestKey returns the key in the directory of key whose last part is most similar to that of
+// key. Empty: none is similar. The common directory does not count as similarity.
 func NearestKey(key string, beside []string) string {
 	dir := key[:strings.LastIndex(key, ".")+1]
 	var names []string

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// NFT is a base chain of nftables with its rules, in a table of its own of family inet
-// (nft(8)), so that it is added and removed as a whole and no other table changes.
+// NFT is a base chain of nftables with its rules (nft(8)). It is in its own table of family inet,
+// so that it can be added and removed as a whole without changing other tables.
 type NFT struct {
 	Hook     string   `yaml:"hook,required" json:"hook" doc:"where in the path of packets: forward is those that the host routes" enum:"prerouting,input,forward,output,postrouting"`
 	Type     string   `yaml:"type" json:"type,omitempty" doc:"what the chain does with packets; filter when absent" enum:"filter,nat,route"`
@@ -19,16 +19,15 @@ type NFT struct {
 
 // Bounds of a chain.
 const (
-	// MostNFTRules is how many rules a chain has at most, and LongestNFTRule how many bytes
-	// one has.
+	// MostNFTRules limits the rules of a chain, and LongestNFTRule the bytes of a rule.
 	MostNFTRules   = 1 << 14
 	LongestNFTRule = 512
 	mostPriority   = 1 << 20
 )
 
-// Check returns the key that is wrong, below nft, and what is wrong with it; empty: nothing.
-// The words of rules are nft's to judge; what could end a rule and begin another command is
-// refused here.
+// Check returns the invalid key below nft and what is wrong with it. Empty: nothing is wrong. It
+// leaves the syntax of rules to nft, but rejects characters that could end a rule and begin another
+// command.
 func (n NFT) Check() (place, why string) {
 	switch {
 	case n.Priority < -mostPriority || n.Priority > mostPriority:
@@ -59,7 +58,7 @@ func (n NFT) Check() (place, why string) {
 	return "", ""
 }
 
-// wrongRule reports what could be more than a single rule of nft's language.
+// wrongRule returns why a text could be more than one rule in nft's language.
 func wrongRule(r string) string {
 	short := r
 	if len(short) > 60 {
@@ -95,13 +94,13 @@ func wrongRule(r string) string {
 	return ""
 }
 
-// Table is the name of the table, which tells chains of different hooks, types and
-// priorities apart.
+// Table returns the name of the table. It differs between chains with different hooks, types or
+// priorities.
 func (n NFT) Table() string {
 	return strings.ReplaceAll(fmt.Sprintf("linerate_%s_%s_%d", n.Hook, cmp.Or(n.Type, "filter"), n.Priority), "-", "m")
 }
 
-// Commands are nft's, one by one, that make the table.
+// Commands returns the nft commands that create the table.
 func (n NFT) Commands() []string {
 	table := "inet " + n.Table()
 	list := []string{
@@ -115,7 +114,7 @@ func (n NFT) Commands() []string {
 	return list
 }
 
-// String describes the chain: the first rules in nft's words, and how many more there are.
+// String describes the chain: the first rules in nft's syntax and the number of further ones.
 func (n NFT) String() string {
 	const shown = 3
 	text := n.Hook

@@ -9,9 +9,8 @@ import (
 	"linerate/internal/model/source"
 )
 
-// NIC is a set of options of an interface, its driver, queues and interrupts. Groups, keys and
-// values are those of ethtool(8), and of the files of sysfs and procfs; absent ones are left
-// alone.
+// NIC sets options of an interface, its driver, queues and interrupts. Groups, keys and values are
+// those of ethtool(8) and of files of sysfs and procfs. Options that are absent are not changed.
 type NIC struct {
 	Interface string   `yaml:"interface,required" json:"interface" doc:"the interface to change"`
 	Features  []Option `yaml:"features" json:"features,omitempty"`
@@ -26,7 +25,7 @@ type NIC struct {
 	IRQs      []Option `yaml:"irqs" json:"irqs,omitempty"`
 }
 
-// Option is one option of a group: a key and its value.
+// Option is a key of a group with its value.
 type Option struct {
 	Key   string `yaml:",key" json:"key"`
 	Value string `yaml:",value" json:"value"`
@@ -35,21 +34,21 @@ type Option struct {
 // NICGroup is a group of options.
 type NICGroup struct {
 	Name string
-	Flag string // of ethtool(8), before the interface and pairs of a key and a value; empty: it has none
+	Flag string // of ethtool(8), followed by the interface and pairs of a key and a value; empty: there is none
 	Doc  string
-	// Keys are the options; nil: the interface decides (features have the kernel's names,
-	// and the short ones of ethtool(8)).
+	// Keys are the accepted options. Nil: they depend on the interface (features have the kernel's
+	// names and the short ones of ethtool(8)).
 	Keys  map[string]OptionValue
-	Other OptionValue // of keys that the interface decides
-	// Of is where the options are in a NIC.
+	Other OptionValue // form of the values of keys that depend on the interface
+	// Of returns the options of the group in a NIC.
 	Of func(*NIC) *[]Option
 }
 
-// OptionValue is a form of value.
+// OptionValue is the form of a value.
 type OptionValue struct {
 	Doc   string
 	wrong func(string) bool
-	why   func(string) string // what is wrong; nil: that it is not Doc
+	why   func(string) string // explains what is wrong; nil: the value is not what Doc says
 }
 
 // Forms of values.
@@ -71,12 +70,12 @@ var (
 	}}
 )
 
-// HashLetters are the fields of a packet that RSS can hash, in the order of their bits
+// HashLetters has a letter for each field of a packet that RSS can hash, in the order of the bits
 // (RXH_L2DA and following in linux/ethtool.h).
 const HashLetters = "mvtsdfnr"
 
-// NICGroups are all groups, in the order in which they are applied: channels before the table
-// that distributes packets to them, and before their files.
+// NICGroups lists all groups in the order in which they are applied: channels before the table that
+// distributes packets to them, and before their files.
 var NICGroups = []NICGroup{
 	{"features", "-K",
 		"offloads and other features, on or off: gro, tso, gso, rx, tx, sg, lro, rx-gro-hw … (ethtool -K)",
@@ -110,7 +109,7 @@ var NICGroups = []NICGroup{
 		keys(cpuList, "smp_affinity_list"), OptionValue{}, func(n *NIC) *[]Option { return &n.IRQs }},
 }
 
-// location stands for the keys of steering, which are numbers.
+// location is the documented key of the group steering, whose keys are numbers.
 const location = "location"
 
 func keys(value OptionValue, names ...string) map[string]OptionValue {
@@ -152,7 +151,7 @@ type NICOption struct {
 	Option
 }
 
-// Options lists the options that are given, in the order in which they are applied.
+// Options lists the given options in the order in which they are applied.
 func (n NIC) Options() (list []NICOption) {
 	for _, g := range NICGroups {
 		for _, o := range *g.Of(&n) {
@@ -162,7 +161,7 @@ func (n NIC) Options() (list []NICOption) {
 	return list
 }
 
-// With returns the interface with one option alone.
+// With returns a NIC with the same interface and only the option o.
 func (n NIC) With(o NICOption) NIC {
 	one := NIC{Interface: n.Interface}
 	for _, g := range NICGroups {
@@ -173,8 +172,8 @@ func (n NIC) With(o NICOption) NIC {
 	return one
 }
 
-// Check returns the place of the first mistake below the setting, such as "rings.rx", and what
-// is wrong; empty: nothing is. What the interface has is not known here.
+// Check returns the place of the first mistake below the setting, such as "rings.rx", and what is
+// wrong. Empty: nothing is wrong. It does not know what the interface supports.
 func (n NIC) Check() (place, why string) {
 	if len(n.Options()) == 0 {
 		var names []string
@@ -212,11 +211,12 @@ func (g NICGroup) check(o Option) string {
 	return ""
 }
 
-// mostOptionValue bounds a value; an indirection table has up to some thousand entries.
+// mostOptionValue limits the bytes of a value. An indirection table has up to some thousand
+// entries.
 const mostOptionValue = 16 << 10
 
-// baseKey is the key of a file of one queue or interrupt, rps_cpus of rx-0/rps_cpus, and of
-// any location.
+// baseKey returns the documented form of a key: rps_cpus for rx-0/rps_cpus, and location for a
+// number in the group steering.
 func baseKey(group, key string) string {
 	if group == "steering" {
 		if _, err := strconv.ParseUint(key, 10, 31); err == nil {
@@ -248,7 +248,7 @@ func wordOf(text, also string) bool {
 	})
 }
 
-// isBitmap: groups of up to eight hexadecimal digits, divided by commas.
+// isBitmap reports whether text has groups of up to eight hexadecimal digits, separated by commas.
 func isBitmap(text string) bool {
 	for word := range strings.SplitSeq(text, ",") {
 		if _, err := strconv.ParseUint(word, 16, 64); err != nil || len(word) > 8 && strings.Contains(text, ",") {
@@ -258,8 +258,8 @@ func isBitmap(text string) bool {
 	return true
 }
 
-// Bitmap returns a bitmap without leading zeros and with groups of eight digits, so that two
-// of the same CPUs are the same text.
+// Bitmap normalises a bitmap: no leading zeros, groups of eight digits. Equal sets of CPUs have the
+// same text.
 func Bitmap(text string) string {
 	var digits strings.Builder
 	for i, word := range strings.Split(text, ",") {
@@ -281,10 +281,10 @@ func Bitmap(text string) string {
 	return strings.Join(append([]string{all}, groups...), ",")
 }
 
-// mostCPU is the highest number of a CPU (CONFIG_NR_CPUS of distributions).
+// mostCPU is the highest CPU number (CONFIG_NR_CPUS of distributions).
 const mostCPU = 8191
 
-// ParseCPUs reads a list of CPUs: "0-3,8". The list is sorted, each once.
+// ParseCPUs parses a list of CPUs such as "0-3,8". The result is sorted without duplicates.
 func ParseCPUs(text string) ([]int, error) {
 	var list []int
 	for part := range strings.SplitSeq(strings.TrimSpace(text), ",") {
@@ -305,7 +305,7 @@ func ParseCPUs(text string) ([]int, error) {
 	return slices.Compact(list), nil
 }
 
-// CPUs formats a list of CPUs as the kernel does.
+// CPUs formats a list of CPUs like the kernel.
 func CPUs(list []int) string {
 	var parts []string
 	for i := 0; i < len(list); {
@@ -323,7 +323,7 @@ func CPUs(list []int) string {
 	return strings.Join(parts, ",")
 }
 
-// CPUGovernor names the option of CPUs where a list of settings names parameters.
+// CPUGovernor is the name of the CPU option in lists of settings, where parameters have their keys.
 const CPUGovernor = "cpu governor"
 
 // CPU is a change of all CPUs.
@@ -331,7 +331,7 @@ type CPU struct {
 	Governor string `yaml:"governor,required" json:"governor" doc:"the frequency governor, such as performance; machine-wide (Documentation/admin-guide/pm/cpufreq.rst)"`
 }
 
-// Check says what is wrong; empty: nothing is.
+// Check returns what is wrong. Empty: nothing.
 func (c CPU) Check() string {
 	if !wordOf(c.Governor, "_") {
 		return fmt.Sprintf("%q is not the name of a governor, such as performance or schedutil", c.Governor)

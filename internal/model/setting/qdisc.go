@@ -12,8 +12,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Qdisc is the queueing discipline of an interface. Zero values are the kernel's defaults,
-// of red those of tc-red(8).
+// Qdisc is the queueing discipline of an interface. Zero values are the kernel's defaults; for red
+// they are those of tc-red(8).
 type Qdisc struct {
 	Interface string       `yaml:"interface,required" json:"interface,omitempty" doc:"the interface to change"`
 	Kind      string       `yaml:"kind,required" json:"kind"`
@@ -36,18 +36,18 @@ type Qdisc struct {
 	Quanta []unit.Bytes `yaml:"quanta" json:"quanta,omitempty"`
 }
 
-// QdiscKind is a kind of queueing discipline that a setting can make.
+// QdiscKind describes a kind of queueing discipline that a setting can create.
 type QdiscKind struct {
 	Name  string   // the kernel's
-	Limit string   // unit of its limit; empty: it has none
+	Limit string   // unit of its limit; empty: it has no limit
 	Takes []string // the other options that it has
-	Needs []string // those without which it cannot be made
-	// Unrestorable is why one that was there before cannot be made again as it was;
-	// empty: it can, since the kernel accepts the options that it reports.
+	Needs []string // options that it requires
+	// Unrestorable is why an existing qdisc of this kind cannot be restored exactly. Empty: it can,
+	// since the kernel accepts the options that it reports.
 	Unrestorable string
 }
 
-// QdiscKinds are all that there are. Their spelling for tc(8) and systemd.network(5) is in
+// QdiscKinds lists the supported kinds. Their spelling for tc(8) and systemd.network(5) is in
 // package hostconfig, their attributes in package netlink.
 var QdiscKinds = []QdiscKind{
 	{Name: "pfifo", Limit: "packets"},
@@ -63,7 +63,7 @@ var QdiscKinds = []QdiscKind{
 	{Name: "ets", Takes: []string{"bands", "strict", "quanta"}, Needs: []string{"bands"}},
 }
 
-// qdiscOptions says what the options are for, but limit.
+// qdiscOptions documents the options except limit.
 var qdiscOptions = map[string]string{
 	"rate":        "the rate",
 	"burst":       "the bucket",
@@ -79,7 +79,7 @@ var qdiscOptions = map[string]string{
 	"quanta":      "bytes that each of the other bands sends in its turn; one frame when absent",
 }
 
-// Kind returns the kind; false: there is none of that name.
+// FindQdiscKind returns the kind with the given name. It returns false if there is none.
 func FindQdiscKind(name string) (QdiscKind, bool) {
 	i := slices.IndexFunc(QdiscKinds, func(k QdiscKind) bool { return k.Name == name })
 	if i < 0 {
@@ -88,7 +88,8 @@ func FindQdiscKind(name string) (QdiscKind, bool) {
 	return QdiscKinds[i], true
 }
 
-// QdiscKindNames lists the kinds for which holds, all if it is nil.
+// QdiscKindNames returns the names of the kinds for which holds is true, or of all kinds if it is
+// nil.
 func QdiscKindNames(holds func(QdiscKind) bool) (names []string) {
 	for _, k := range QdiscKinds {
 		if holds == nil || holds(k) {
@@ -98,7 +99,7 @@ func QdiscKindNames(holds func(QdiscKind) bool) (names []string) {
 	return names
 }
 
-// Describe documents the keys for package source, from the table of kinds.
+// Describe documents the keys for package source from the table of kinds.
 func (Qdisc) Describe(key string) (doc string, enum []string) {
 	names := func(holds func(QdiscKind) bool) string { return strings.Join(QdiscKindNames(holds), ", ") }
 	switch key {
@@ -116,14 +117,13 @@ func (Qdisc) Describe(key string) (doc string, enum []string) {
 	return "", nil
 }
 
-// QdiscOption is an option that is given. Value has the type of the field; of ecn it is a
-// bool.
+// QdiscOption is a given option. Value has the type of the field; for ecn it is a bool.
 type QdiscOption struct {
 	Key   string
 	Value any
 }
 
-// Options lists the options that are given.
+// Options lists the given options.
 func (q Qdisc) Options() (list []QdiscOption) {
 	for _, o := range []QdiscOption{
 		{"rate", q.Rate}, {"burst", q.Burst}, {"limit", q.Limit}, {"min", q.Min}, {"max", q.Max},
@@ -144,7 +144,7 @@ func (q Qdisc) Options() (list []QdiscOption) {
 	return list
 }
 
-// Number is the value of an option that is a number; NaN of others.
+// Number returns a numeric value, and NaN for other values.
 func (o QdiscOption) Number() float64 {
 	switch v := o.Value.(type) {
 	case int:
@@ -176,7 +176,8 @@ func (q Qdisc) String() string {
 // maxBands is TCQ_ETS_MAX_BANDS; the kernel's other numbers have 32 bits.
 const maxBands = 16
 
-// Check returns what is wrong, and the key whose value it is; empty: the setting itself.
+// Check returns what is wrong and the key of the wrong value. The key is empty if it concerns the
+// setting as a whole.
 func (q Qdisc) Check() (key, why string) {
 	kind, ok := FindQdiscKind(q.Kind)
 	if !ok {
@@ -228,7 +229,7 @@ func (q Qdisc) Check() (key, why string) {
 	return "", ""
 }
 
-// Thresholds are min and max of red, with the defaults of tc-red(8).
+// Thresholds returns min and max of red, with the defaults of tc-red(8).
 func (q Qdisc) Thresholds() (low, high unit.Bytes) {
 	high = cmp.Or(q.Max, unit.Bytes(q.Limit/4))
 	return cmp.Or(q.Min, high/3), high

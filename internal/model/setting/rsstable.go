@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// mostQueues and mostEntries bound a table of RSS; drivers have up to some thousand entries.
+// mostQueues and mostEntries limit an RSS table. Drivers have up to some thousand entries.
 const mostQueues, mostEntries = 4096, 8192
 
-// RSSTable expands the text of a table for size entries: "equal 4", "weight 6 2", or the queue
-// of each entry, with 0*64 for 64 entries of queue 0 (ethtool(8), -X).
+// RSSTable expands the text of a table to size entries: "equal 4", "weight 6 2", or the queue of
+// each entry, with 0*64 for 64 entries of queue 0 (ethtool(8), -X).
 func RSSTable(text string, size int) ([]uint32, error) {
 	words := strings.Fields(text)
 	wrong := fmt.Errorf(
@@ -44,7 +44,7 @@ func RSSTable(text string, size int) ([]uint32, error) {
 		if sum == 0 {
 			return nil, wrong
 		}
-		// Queue q has the entries up to its share of the sum, as ethtool(8) divides them.
+		// Queue q gets the entries up to its share of the sum, like in ethtool(8).
 		partial, queue := uint64(0), -1
 		for i := range uint64(size) {
 			for i >= uint64(size)*partial/sum {
@@ -75,7 +75,7 @@ func RSSTable(text string, size int) ([]uint32, error) {
 	return table, nil
 }
 
-// RSSText formats a table so that RSSTable expands it again: "equal 4", or "0*64 1*64".
+// RSSText formats a table as text that RSSTable accepts: "equal 4", or "0*64 1*64".
 func RSSText(table []uint32) string {
 	most := uint32(0)
 	for _, q := range table {
@@ -104,7 +104,7 @@ func RSSText(table []uint32) string {
 	return strings.Join(words, " ")
 }
 
-// isTable reports whether a text can be a table of some size.
+// isTable reports whether text can be a table of some size.
 func isTable(text string) bool {
 	words := strings.Fields(text)
 	if len(words) == 0 {

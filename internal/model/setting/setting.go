@@ -1,6 +1,6 @@
-// Package setting describes reversible changes to a host: a sysctl, a
-// neighbour entry, an address, a route, a rule, a link attribute, a chain
-// of nftables, a queueing discipline, options of a NIC or of CPUs. Package apply applies and reverts them.
+// Package setting describes reversible changes to a host: a sysctl, a neighbour entry, an address,
+// a route, a rule, a link attribute, a chain of nftables, a queueing discipline, options of a NIC
+// or of CPUs. Package apply applies and reverts them.
 package setting
 
 import (
@@ -16,8 +16,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Setting is one change on one host. Exactly one of the kinds is given; a
-// sysctl mapping may hold several keys, which are applied in the order written.
+// Setting is a change on one host. Exactly one of the kinds is set. A sysctl mapping may have
+// several keys, which are applied in the order written.
 type Setting struct {
 	Host      string         `yaml:"host,required" json:"host" doc:"the host to change"`
 	Sysctl    []Sysctl       `yaml:"sysctl" json:"sysctl,omitempty" doc:"kernel parameters: name and value, as in sysctl.conf"`
@@ -33,10 +33,10 @@ type Setting struct {
 	CPU       *CPU           `yaml:"cpu" json:"cpu,omitempty" doc:"options of all CPUs"`
 }
 
-// Kinds are the kinds of setting, as a study file names them.
+// Kinds lists the kinds of settings by their names in study files.
 var Kinds = []string{"sysctl", "neighbour", "address", "nexthop", "route", "rule", "link", "nft", "qdisc", "nic", "cpu"}
 
-// Kinds lists the kinds that are given; a valid setting has one.
+// Kinds lists the kinds that are set. A valid setting has exactly one.
 func (s Setting) Kinds() []string {
 	given := []bool{len(s.Sysctl) > 0, s.Neighbour != nil, s.Address != nil, s.Nexthop != nil, s.Route != nil,
 		s.Rule != nil, s.Link != nil, s.NFT != nil, s.Qdisc != nil, s.NIC != nil, s.CPU != nil}
@@ -49,7 +49,7 @@ func (s Setting) Kinds() []string {
 	return list
 }
 
-// Kind names the kind that is set; empty when there is none.
+// Kind returns the name of the kind that is set. Empty: none.
 func (s Setting) Kind() string {
 	if kinds := s.Kinds(); len(kinds) > 0 {
 		return kinds[0]
@@ -57,14 +57,14 @@ func (s Setting) Kind() string {
 	return ""
 }
 
-// Change is a part of a setting that can be made by itself.
+// Change is a part of a setting that can be applied independently.
 type Change struct {
 	Name    string // a parameter's key, "nic eth0 features gro", CPUGovernor, or the words of Lines
 	Setting Setting
 }
 
-// Changes divides a setting into its parts: each kernel parameter, each option of a NIC or of
-// CPUs. Other kinds are one.
+// Changes splits a setting into its parts: each kernel parameter, and each option of a NIC or of
+// CPUs. Settings of other kinds have one part.
 func (s Setting) Changes() (list []Change) {
 	for _, one := range s.Sysctl {
 		list = append(list, Change{one.Key, Setting{Host: s.Host, Sysctl: []Sysctl{one}}})
@@ -87,19 +87,19 @@ func (s Setting) Changes() (list []Change) {
 	return list
 }
 
-// Sysctl is one kernel parameter. Key uses dots; a dot inside an interface's name is
-// written as a slash (net.ipv4.conf.eth0/100.rp_filter), as sysctl(8) has it.
+// Sysctl is a kernel parameter. Key has dots as separators; a dot in an interface name is written
+// as a slash (net.ipv4.conf.eth0/100.rp_filter), as in sysctl(8).
 type Sysctl struct {
 	Key   string `yaml:",key" json:"key"`
 	Value string `yaml:",value" json:"value"`
 }
 
-// CongestionControl is the parameter that sockets take their congestion control from that
-// choose none. As a setting of flows that choose one it is the option of that name.
+// CongestionControl is the parameter with the default congestion control of sockets. For flows that
+// select one, a setting with this key sets the flows' option congestion_control instead.
 const CongestionControl = "net.ipv4.tcp_congestion_control"
 
-// InterfaceOf is the interface of a parameter such as net.ipv4.conf.eth0.rp_filter; empty:
-// the parameter is not that of a single interface.
+// InterfaceOf returns the interface of a parameter such as net.ipv4.conf.eth0.rp_filter. Empty: the
+// parameter does not belong to a single interface.
 func InterfaceOf(key string) string {
 	parts := strings.Split(key, ".")
 	if len(parts) != 5 || parts[0] != "net" || parts[2] != "conf" && parts[2] != "neigh" ||
@@ -117,19 +117,19 @@ type Neighbour struct {
 	LLAddr string `yaml:"lladdr,required" json:"lladdr" doc:"a MAC address, or host.interface for the MAC address of that interface"`
 }
 
-// Address is a further address on an interface.
+// Address is an additional address of an interface.
 type Address struct {
 	Interface string       `yaml:"interface,required" json:"interface" doc:"the interface to add it to"`
 	Address   netip.Prefix `yaml:"address,required" json:"address" doc:"the address with its prefix length, such as 192.168.1.20/24"`
-	// Count is how many consecutive addresses there are from Address on, all with
-	// its prefix length; 0 stands for 1.
+	// Count is the number of consecutive addresses from Address on, all with its prefix length. 0
+	// means 1.
 	Count int `yaml:"count" json:"count,omitempty" doc:"number of consecutive addresses, beginning with address; 1 when absent"`
 }
 
-// Number is how many addresses there are.
+// Number returns the number of addresses.
 func (a Address) Number() int { return max(a.Count, 1) }
 
-// All is the addresses one by one.
+// All returns an iterator over the addresses.
 func (a Address) All() iter.Seq2[int, netip.Prefix] {
 	return func(yield func(int, netip.Prefix) bool) {
 		addr := a.Address.Addr()
@@ -142,14 +142,14 @@ func (a Address) All() iter.Seq2[int, netip.Prefix] {
 	}
 }
 
-// Last is the last of the addresses; invalid if there are not so many.
+// Last returns the last address. It is invalid if the address space ends before.
 func (a Address) Last() netip.Prefix {
 	addr := a.Address.Addr()
 	return netip.PrefixFrom(plus(addr, addr.BitLen(), a.Number()-1), a.Address.Bits())
 }
 
-// plus is the address so many networks of a prefix length further on; invalid: there are not so
-// many.
+// plus returns addr advanced by a number of networks with the prefix length bits. It is invalid if
+// the address space ends before.
 func plus(addr netip.Addr, bits, networks int) netip.Addr {
 	n := big.NewInt(int64(networks))
 	n.Lsh(n, uint(addr.BitLen()-bits))
@@ -160,7 +160,7 @@ func plus(addr netip.Addr, bits, networks int) netip.Addr {
 	return further
 }
 
-// Holds reports whether an address is one of them.
+// Holds reports whether addr is one of the addresses.
 func (a Address) Holds(addr netip.Addr) bool {
 	first := a.Address.Addr()
 	last := a.Last().Addr()
@@ -175,8 +175,8 @@ func (a Address) String() string {
 	return a.Address.String() + " to " + a.Last().String()
 }
 
-// Joined merges runs of consecutive addresses on an interface, so that they are changed at
-// once. Other settings and the order stay.
+// Joined merges runs of consecutive addresses on an interface into one setting, so that they are
+// changed in one operation. Other settings and the order are unchanged.
 func Joined(settings []Setting) []Setting {
 	var list []Setting
 	var next netip.Addr // after the run at the list's end
@@ -201,12 +201,12 @@ func Joined(settings []Setting) []Setting {
 	return list
 }
 
-// Route is one route. It has either Interface and Via (one next hop) or Nexthops.
+// Route is a route. It has either Interface and Via (one next hop) or Nexthops.
 type Route struct {
 	// To is a prefix, an address, or "default".
 	To string `yaml:"to,required" json:"to" doc:"a destination prefix such as 10.0.0.0/8, or default: of IPv6 if the source or the next hops are, as of host.interface with addresses of IPv6 alone, and otherwise of IPv4 (::/0 is always of IPv6)"`
-	// Count is how many consecutive prefixes of that length there are from To on, with a route
-	// each; 0 stands for 1.
+	// Count is the number of consecutive prefixes of the same length from To on, with one route for
+	// each. 0 means 1.
 	Count     int        `yaml:"count" json:"count,omitempty" doc:"number of consecutive prefixes of that length, beginning with to, with a route each; 1 when absent"`
 	Via       string     `yaml:"via" json:"via,omitempty" doc:"the next hop: an address, 'inet6 ADDRESS', or host.interface"`
 	Interface string     `yaml:"interface" json:"interface,omitempty" doc:"the interface the route leaves by"`
@@ -215,14 +215,14 @@ type Route struct {
 	Metric    int        `yaml:"metric" json:"metric,omitempty" doc:"the route's metric (priority); lower wins; 0 when absent, and 1024 for IPv6"`
 	InitCwnd  int        `yaml:"initcwnd" json:"initcwnd,omitempty" doc:"initial congestion window of connections by this route, in segments; 10 when absent (RFC 6928)"`
 	Nexthops  []Nexthop  `yaml:"nexthops" json:"nexthops,omitempty" doc:"several next hops: a multipath route"`
-	// Object is the number of a nexthop object, instead of next hops of its own.
+	// Object is the ID of a nexthop object, which replaces next hops of the route itself. 0: none.
 	Object int `yaml:"nexthop" json:"nexthop,omitempty" doc:"the id of a nexthop object, instead of via, interface and nexthops"`
-	// Learned: BGP installs it, if there is a routing daemon.
+	// Learned reports whether BGP installs the route if there is a routing daemon.
 	Learned bool `yaml:"-" json:"learned,omitempty"`
 }
 
-// IPv6 reports whether the route is of IPv6: its destination is, or, for default, its source or
-// a next hop of its own. A next hop that is given as host.interface is of no family yet.
+// IPv6 reports whether the route is an IPv6 route, by its destination or, for default, by its
+// source or its next hops. A next hop given as host.interface does not determine the family.
 func (r Route) IPv6() bool {
 	if r.To != "default" {
 		return strings.Contains(r.To, ":")
@@ -231,7 +231,7 @@ func (r Route) IPv6() bool {
 	return r.Source.Is6() || six(r.Via) || slices.ContainsFunc(r.Nexthops, func(n Nexthop) bool { return six(n.Via) })
 }
 
-// Priority is the metric that the kernel gives the route: 1024 to one of IPv6 without any
+// Priority returns the metric that the kernel uses: 1024 for an IPv6 route without a metric
 // (IP6_RT_PRIO_USER).
 func (r Route) Priority(six bool) int {
 	if six {
@@ -240,13 +240,13 @@ func (r Route) Priority(six bool) int {
 	return r.Metric
 }
 
-// MostRoutes is how many routes one Route stands for at most.
+// MostRoutes is the maximum of Route.Count.
 const MostRoutes = 1 << 20
 
-// Number is how many routes there are.
+// Number returns the number of routes.
 func (r Route) Number() int { return max(r.Count, 1) }
 
-// Prefix is the destination; invalid: it is default, or no prefix.
+// Prefix returns the destination. It is invalid for default and for what is no prefix.
 func (r Route) Prefix() netip.Prefix {
 	if addr, err := netip.ParseAddr(r.To); err == nil {
 		return netip.PrefixFrom(addr, addr.BitLen())
@@ -255,7 +255,7 @@ func (r Route) Prefix() netip.Prefix {
 	return p.Masked()
 }
 
-// All is the destinations, of a run one by one.
+// All returns an iterator over the destinations.
 func (r Route) All() iter.Seq[netip.Prefix] {
 	return func(yield func(netip.Prefix) bool) {
 		p := r.Prefix()
@@ -268,7 +268,7 @@ func (r Route) All() iter.Seq[netip.Prefix] {
 	}
 }
 
-// Last is the last of the destinations; invalid if there are not so many.
+// Last returns the last destination. It is invalid if the address space ends before.
 func (r Route) Last() netip.Prefix {
 	p := r.Prefix()
 	if !p.IsValid() {
@@ -277,14 +277,14 @@ func (r Route) Last() netip.Prefix {
 	return netip.PrefixFrom(plus(p.Addr(), p.Bits(), r.Number()-1), p.Bits())
 }
 
-// Holds reports whether a destination is in one of the prefixes.
+// Holds reports whether one of the prefixes contains addr.
 func (r Route) Holds(addr netip.Addr) bool {
 	first, last := r.Prefix(), r.Last()
 	return last.IsValid() && addr.BitLen() == first.Addr().BitLen() && addr.Compare(first.Addr()) >= 0 &&
 		(addr.Compare(last.Addr()) < 0 || last.Contains(addr))
 }
 
-// WrongCount reports why there cannot be so many routes; empty: there can.
+// WrongCount returns why Count is invalid. Empty: it is valid.
 func (r Route) WrongCount() string {
 	switch {
 	case r.Count == 0 || r.Count == 1:
@@ -296,8 +296,8 @@ func (r Route) WrongCount() string {
 	return ""
 }
 
-// NexthopObject is a next hop that routes refer to by its number, or a group of
-// some (ip-nexthop(8)).
+// NexthopObject is a next hop that routes refer to by its ID, or a group of nexthop objects
+// (ip-nexthop(8)).
 type NexthopObject struct {
 	ID        int        `yaml:"id,required" json:"id" doc:"the object's number"`
 	Via       string     `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.interface"`
@@ -306,16 +306,16 @@ type NexthopObject struct {
 	Resilient *Resilient `yaml:"resilient" json:"resilient,omitempty" doc:"resilient hashing: a group that moves as few flows as possible when members come and go"`
 }
 
-// Member is one of a group.
+// Member is a member of a nexthop group.
 type Member struct {
 	ID     int `yaml:"id,required" json:"id" doc:"the number of a nexthop object"`
 	Weight int `yaml:"weight" json:"weight,omitempty" doc:"its share of the flows; 1 when absent"`
 }
 
-// Resilient are the properties of a resilient group: it keeps a table of hash buckets and
-// moves as few of them as it can when members come and go
-// (Documentation/networking/nexthop-group-resilient.rst). Zero values are the kernel's
-// defaults; a bucket in use is then never moved.
+// Resilient configures a resilient group, which keeps a table of hash buckets and moves as few of
+// them as possible when members are added or removed
+// (Documentation/networking/nexthop-group-resilient.rst). Zero values are the kernel's defaults,
+// with which a bucket in use is never moved.
 type Resilient struct {
 	Buckets         int           `yaml:"buckets" json:"buckets,omitempty" doc:"number of slots of the hash table; 128 when absent"`
 	IdleTimer       unit.Duration `yaml:"idle_timer" json:"idle_timer,omitempty" doc:"how long a slot must be idle before it may move to another member; 120s when absent"`
@@ -330,14 +330,14 @@ func (r Resilient) WithDefaults() Resilient {
 	return r
 }
 
-// Nexthop is one of the next hops of a multipath route.
+// Nexthop is a next hop of a multipath route.
 type Nexthop struct {
 	Via       string `yaml:"via" json:"via,omitempty" doc:"an address, 'inet6 ADDRESS', or host.interface"`
 	Interface string `yaml:"interface" json:"interface,omitempty" doc:"the interface this next hop is reached by"`
 	Weight    int    `yaml:"weight" json:"weight,omitempty" doc:"its share of the flows; 1 when absent or 0"`
 }
 
-// Rule is one routing policy rule (ip-rule(8)).
+// Rule is a routing policy rule (ip-rule(8)).
 type Rule struct {
 	From     string `yaml:"from" json:"from,omitempty" doc:"source prefix or address"`
 	To       string `yaml:"to" json:"to,omitempty" doc:"destination prefix or address"`
@@ -345,32 +345,33 @@ type Rule struct {
 	Priority int    `yaml:"priority" json:"priority,omitempty" doc:"the rule's priority; the kernel chooses when absent"`
 }
 
-// Programs of XDP that linerate has (internal/kernel/xdp).
+// XDP programs that linerate includes (internal/kernel/xdp).
 const (
 	XDPForward       = "forward"
 	XDPDropFragments = "drop-fragments"
 )
 
-// XDPPrograms are their names.
+// XDPPrograms lists their names.
 var XDPPrograms = []string{XDPForward, XDPDropFragments}
 
-// LegacyPacketSize is the largest packet before BIG TCP (GSO_LEGACY_MAX_SIZE in
-// include/linux/netdevice.h). With a size up to this the kernel sets that of IPv4 as well
-// (netif_set_gso_max_size in net/core/dev.h); a larger one of IPv4 is set apart, since Linux 6.3.
+// LegacyPacketSize is the maximum packet size before BIG TCP (GSO_LEGACY_MAX_SIZE in
+// include/linux/netdevice.h). Up to this size the kernel also sets that of IPv4
+// (netif_set_gso_max_size in net/core/dev.h). A larger one for IPv4 must be set separately, since
+// Linux 6.3.
 const LegacyPacketSize = 65536
 
-// Link is a set of attributes of an interface; absent ones are left alone.
+// Link sets attributes of an interface. Absent ones are not changed.
 type Link struct {
 	Interface  string `yaml:"interface,required" json:"interface" doc:"the interface to change"`
 	MTU        int    `yaml:"mtu" json:"mtu,omitempty" doc:"bytes"`
 	TxQueueLen int    `yaml:"txqueuelen" json:"txqueuelen,omitempty" doc:"packets"`
 	MAC        string `yaml:"mac" json:"mac,omitempty" doc:"MAC address"`
 	Up         *bool  `yaml:"up" json:"up,omitempty" doc:"administrative state"`
-	// GSOMaxSize and GROMaxSize above LegacyPacketSize are BIG TCP.
+	// GSOMaxSize and GROMaxSize above LegacyPacketSize enable BIG TCP.
 	GSOMaxSize unit.Bytes `yaml:"gso_max_size" json:"gso_max_size,omitempty" doc:"the largest packets that TCP makes for the interface, IPv4 and IPv6; above 64KiB: BIG TCP"`
 	GROMaxSize unit.Bytes `yaml:"gro_max_size" json:"gro_max_size,omitempty" doc:"the largest packets into which received segments are merged, IPv4 and IPv6"`
 	// XDP is one of XDPPrograms.
 	XDP string `yaml:"xdp" json:"xdp,omitempty" doc:"a program that decides on packets in the driver, before the network stack: forward sends IPv4 and IPv6 on by the kernel's routes, drop-fragments drops fragments; the stack gets the rest" enum:"forward,drop-fragments"`
-	// XmitHashPolicy is of a bond; its names are those of device.Bond.
+	// XmitHashPolicy is the policy of a bond, with the names of device.Bond.
 	XmitHashPolicy string `yaml:"xmit_hash_policy" json:"xmit_hash_policy,omitempty" doc:"of a bond: what it hashes to choose a member" enum:"layer2,layer2+3,layer3+4,encap2+3,encap3+4,vlan+srcmac"`
 }

@@ -15,32 +15,32 @@ import (
 	"linerate/internal/model/source"
 )
 
-// Discard is the queue of a rule that drops its packets (RX_CLS_FLOW_DISC).
+// Discard is the Queue of a rule that drops its packets (RX_CLS_FLOW_DISC).
 const Discard = -1
 
-// NoRule is the value of a location without a rule.
+// NoRule is the value of a location that has no rule.
 const NoRule = "none"
 
-// FlowRule is a rule of an interface that directs packets to a receive queue
-// (ETHTOOL_SRXCLSRLINS in linux/ethtool.h; ethtool(8), -N flow-type).
+// FlowRule is a rule of an interface that directs packets to a receive queue (ETHTOOL_SRXCLSRLINS
+// in linux/ethtool.h; ethtool(8), -N flow-type).
 type FlowRule struct {
 	Type   string // one of FlowTypes
 	Fields []FlowField
 	Queue  int64 // or Discard
 }
 
-// FlowField is a field of a packet that a rule compares, in network byte order. Bits that are
-// not set in Mask are not compared, and are 0 in Value.
+// FlowField is a field of a packet that a rule compares, in network byte order. Bits that are not
+// set in Mask are ignored and are 0 in Value.
 type FlowField struct {
 	Name        string
 	Value, Mask []byte
 }
 
-// fieldForm is how a field is written, with its length in bytes.
+// fieldForm is the notation of a field, with its length in bytes.
 type fieldForm struct {
 	bytes int
 	text  func([]byte) string
-	parse func(string) []byte // nil: it is wrong
+	parse func(string) []byte // returns nil if the text is invalid
 }
 
 var (
@@ -58,13 +58,13 @@ var (
 	}}
 )
 
-// field is a field by its name.
+// field is a field with its name.
 type field struct {
 	name string
 	form fieldForm
 }
 
-// flowFields are the fields of each type of flow, in the order in which a rule has them.
+// flowFields has the fields of each flow type, in the order in which rules contain them.
 var flowFields = func() map[string][]field {
 	tagged := []field{{"vlan-etype", hexForm}, {"vlan", wordForm}}
 	above := append(tagged, field{"dst-mac", macForm})
@@ -83,11 +83,11 @@ var flowFields = func() map[string][]field {
 	return all
 }()
 
-// FlowTypes are the types of rules.
+// FlowTypes returns the flow types that rules can have.
 func FlowTypes() []string { return slices.Sorted(maps.Keys(flowFields)) }
 
-// FlowFields are the names of the fields that rules of a type can have, with their lengths in
-// bytes, in the order in which a rule has them.
+// FlowFields returns the names of the fields that rules of a flow type can compare, and their
+// lengths in bytes, in the order in which rules contain them.
 func FlowFields(flowType string) (names []string, bytes []int) {
 	for _, f := range flowFields[flowType] {
 		names, bytes = append(names, f.name), append(bytes, f.form.bytes)
@@ -95,9 +95,9 @@ func FlowFields(flowType string) (names []string, bytes []int) {
 	return names, bytes
 }
 
-// ParseFlowRule reads a rule in the words of ethtool(8) after flow-type: "tcp4 src-ip 192.0.2.0
-// m 0.0.0.255 dst-port 80 action 2". Bits that are set after m are not compared; action -1
-// drops the packets, and none is queue 0.
+// ParseFlowRule parses a rule in the syntax of ethtool(8) after flow-type: "tcp4 src-ip 192.0.2.0 m
+// 0.0.0.255 dst-port 80 action 2". Bits that are set after m are ignored. Action -1 drops the
+// packets; without an action they go to queue 0.
 func ParseFlowRule(text string) (FlowRule, error) {
 	words := strings.Fields(text)
 	if len(words) > 0 && words[0] == "flow-type" {
@@ -158,7 +158,7 @@ func ParseFlowRule(text string) (FlowRule, error) {
 	return r, nil
 }
 
-// String is the rule in the words of ethtool(8) after flow-type, with its fields in their order.
+// String formats the rule in the syntax of ethtool(8) after flow-type.
 func (r FlowRule) String() string {
 	words := []string{r.Type}
 	for _, f := range r.Fields {
@@ -206,7 +206,7 @@ func parseMAC(s string) []byte {
 	return nil
 }
 
-// parseUint reads a number of so many bytes, decimal or with 0x.
+// parseUint parses a number, decimal or with 0x, into length bytes.
 func parseUint(s string, length int) []byte {
 	n, err := strconv.ParseUint(s, 0, 8*length)
 	if err != nil {
@@ -215,7 +215,7 @@ func parseUint(s string, length int) []byte {
 	return binary.BigEndian.AppendUint16(nil, uint16(n))[2-length:]
 }
 
-// wrongFlowRule says what is wrong with the value of a location; empty: nothing is.
+// wrongFlowRule returns what is wrong with the value of a location. Empty: nothing.
 func wrongFlowRule(text string) string {
 	if text == NoRule {
 		return ""

@@ -11,9 +11,9 @@ import (
 	"linerate/internal/model/source"
 )
 
-// Levels of the studies that tune makes. The list is turned off again, because what
-// comes back with it was not the list's. Those that take it apart have the names
-// that package study gives them.
+// Levels of the studies that tune creates. The list is turned off again at the end: an effect that
+// remains was not caused by the list. Levels that take the list apart have the names that package
+// study gives them.
 const (
 	Factor   = "settings"
 	AsItIs   = "as it is"
@@ -22,55 +22,52 @@ const (
 	OffAgain = "off again"
 )
 
-// Design says what is to be tried of a list, and where.
+// Design describes which settings of a list to try, and where.
 type Design struct {
 	Name     string
 	Question string
-	// Notes are put in front of the study, as comments.
+	// Notes are comments at the beginning of the study.
 	Notes []string
-	// Hosts are those that are changed.
+	// Hosts are the hosts that are changed.
 	Hosts []string
-	// Lines are the list: each key once. The congestion control is an option of the flows.
+	// Lines has each key of the list once. Congestion control is an option of the flows.
 	Lines []Line
-	// Untried are the list's other settings, and why each is not tried.
+	// Untried lists settings of the list that are not tried, with the reason.
 	Untried []Untried
-	// Amended are the lines that the list has otherwise, or not at all.
+	// Amended lists lines that were corrected in, or added to, the list.
 	Amended []Amended
-	// Written are its lines before they were corrected; none: as Lines.
+	// Written are the lines before they were corrected. Empty: they were not.
 	Written []Line
-	// Ablate tries each line by itself, and the list without it, where there are
-	// several.
+	// Ablate tries each line alone, and the list without it, if there are several lines.
 	Ablate bool
-	// Responses are what it is judged by, in place of what the base says; none: as
-	// that does.
+	// Responses replace the responses of the base study. Empty: they are kept.
 	Responses []string
-	// Search tries the list with each of several values of one key instead.
+	// Search tries several values of one key within the list instead.
 	Search *Search
-	// Sets tries sets of the lines instead; the first is what the others are compared
-	// with.
+	// Sets tries sets of the lines instead. The first one is the baseline.
 	Sets []Set
 }
 
 // Untried is a setting of a list that is not tried.
 type Untried struct{ Key, Value, Why string }
 
-// Amended is a setting that was corrected from Was or, where that is empty, added.
+// Amended is a setting that was corrected from Was or, if that is empty, added.
 type Amended struct{ Key, Was, Why string }
 
-// Set is some lines of a list, tried together.
+// Set is a set of lines of a list that are tried together.
 type Set struct {
 	Name, About string
 	Keys        []string
 }
 
-// Search is a key and the values of it to try, from the smallest to the largest.
+// Search has a key and the values to try, in ascending order.
 type Search struct {
 	Key string
-	// Names are what the levels are called, and Values what they set.
+	// Names are the names of the levels, Values the values that they set.
 	Names, Values []string
 }
 
-// level is one value of the factor.
+// level is a level of the factor.
 type level struct {
 	name, about string
 	lines       []Line
@@ -96,7 +93,7 @@ func (d Design) levels() []level {
 		about: "as it is once more: what differs here is chance, or was left behind"})
 }
 
-// tried follows "the list" where only a part of it is tried.
+// tried returns what follows "the list" in texts if only a part of it is tried.
 func (d Design) tried() string {
 	if len(d.Untried) == 0 {
 		return ""
@@ -112,8 +109,8 @@ func (d Design) sets() (list []level) {
 	return list
 }
 
-// ladder holds every value against the largest: the smallest that carries as much
-// is good enough.
+// ladder returns a level for each value, each compared with the largest one: the smallest that
+// carries as much is good enough.
 func (d Design) ladder() []level {
 	s := d.Search
 	with := func(value string) []Line {
@@ -133,9 +130,8 @@ func (d Design) ladder() []level {
 	return append(list, level{name: AsItIs, about: "no setting of the list"})
 }
 
-// Study makes the text of a study from one without factors: its topology, its
-// workload, its design, with the list as what is varied. File is what the base is
-// called in messages.
+// Study returns the text of a study with the list as its factor. Its topology, workload and design
+// are those of base, which must not have factors. File is the name of base in messages.
 func (d Design) Study(file string, base []byte) ([]byte, error) {
 	text, err := d.Unvaried(file, base)
 	if err != nil {
@@ -208,7 +204,7 @@ func writeSettings(b *bytes.Buffer, host string, lines []Line) {
 	}
 }
 
-// Unvaried is that study without the list: nothing is varied in it.
+// Unvaried returns the same study without the list: without a factor.
 func (d Design) Unvaried(file string, base []byte) ([]byte, error) {
 	drop := []string{"study", "question"}
 	if len(d.Responses) > 0 {
@@ -229,12 +225,12 @@ func (d Design) Unvaried(file string, base []byte) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// WithoutFactors is a study's text without what it varies: the base of one that a
-// Design made.
+// WithoutFactors returns the text of a study without its factors: the base of a study that Design
+// created.
 func WithoutFactors(file string, text []byte) ([]byte, error) { return without(file, text, true, nil) }
 
-// without is a study's text without some of its keys, and without its factors, of
-// which it must have none unless they are dropped.
+// without returns the text of a study without some of its keys. If factors is true, the study's
+// factors are removed too; otherwise it must have none.
 func without(file string, base []byte, factors bool, drop []string) ([]byte, error) {
 	doc, problems := source.Parse(file, base)
 	if err := problems.Err(); doc == nil || err != nil {

@@ -10,23 +10,25 @@ import (
 	"linerate/internal/model/source"
 )
 
-// This file reads options of NICs and CPUs in the files in which administrators keep them:
-// commands of ethtool(8) in scripts, udev rules, ifcfg and interfaces(5); systemd.link(5);
-// tuned's [net] and [cpu]; netplan.
+// This file parses options of NICs and CPUs in the files where administrators keep them: ethtool(8)
+// commands in scripts, udev rules, ifcfg and interfaces(5); systemd.link(5); [net] and [cpu] of
+// tuned; netplan.
 
-// anyInterface stands for every interface of a host, as "*" does in [Match] of systemd.link(5).
+// anyInterface means every interface of a host, like "*" in [Match] of systemd.link(5).
 const anyInterface = "*"
 
-// nicKey begins the keys of lines that are options of a NIC, as setting.Lines has them
-// ("nic eth0 features gro"); those of CPUs are setting.CPUGovernor.
+// nicKey is the prefix of the keys of lines with options of a NIC, as in setting.Lines ("nic eth0
+// features gro"). The key of CPU options is setting.CPUGovernor.
 const nicKey = "nic "
 
-// IsOption reports whether the line is an option of a NIC or of CPUs, rather than a parameter.
+// IsOption reports whether the line is an option of a NIC or of CPUs. False: it is a kernel
+// parameter.
 func (l Line) IsOption() bool {
 	return strings.HasPrefix(l.Key, nicKey) || l.Key == setting.CPUGovernor
 }
 
-// option is the option of a NIC; "*" is every interface.
+// option returns the interface and the option of a line about a NIC. The interface "*" means every
+// one.
 func (l Line) option() (iface string, o setting.NICOption, ok bool) {
 	words := strings.SplitN(l.Key, " ", 4)
 	if len(words) != 4 || words[0]+" " != nicKey {
@@ -35,8 +37,8 @@ func (l Line) option() (iface string, o setting.NICOption, ok bool) {
 	return words[1], setting.NICOption{Group: words[2], Option: setting.Option{Key: words[3], Value: l.Value}}, true
 }
 
-// InterfaceOf is the interface of a key of a NIC's option; empty: it is none, or of every
-// interface.
+// InterfaceOf returns the interface in the key of a NIC option. Empty: the key is no such option,
+// or applies to every interface.
 func InterfaceOf(key string) string {
 	iface, _, _ := Line{Key: key}.option()
 	if iface == anyInterface {
@@ -45,8 +47,8 @@ func InterfaceOf(key string) string {
 	return iface
 }
 
-// Each is the line for each of the interfaces, if it is an option of every one; otherwise it is
-// the line alone.
+// Each returns the line once for each of the interfaces if it applies to every interface. Otherwise
+// it returns only the line itself.
 func (l Line) Each(interfaces []string) (list []Line) {
 	iface, o, _ := l.option()
 	if iface != anyInterface {
@@ -59,7 +61,7 @@ func (l Line) Each(interfaces []string) (list []Line) {
 	return list
 }
 
-// On is the line as a setting of a host.
+// On returns the line as a setting of a host.
 func (l Line) On(host string) setting.Setting {
 	if l.Key == setting.CPUGovernor {
 		return setting.Setting{Host: host, CPU: &setting.CPU{Governor: l.Value}}
@@ -71,13 +73,13 @@ func (l Line) On(host string) setting.Setting {
 	return setting.Setting{Host: host, Sysctl: []setting.Sysctl{{Key: l.Key, Value: l.Value}}}
 }
 
-// MachineWide: the option is that of CPUs or interrupts.
+// MachineWide reports whether the option concerns CPUs or interrupts.
 func (l Line) MachineWide() bool {
 	_, o, _ := l.option()
 	return l.Key == setting.CPUGovernor || o.Group == "irqs"
 }
 
-// Wrong is what is wrong with an option of a NIC or of CPUs; empty: nothing is known to be.
+// Wrong returns what is wrong with an option of a NIC or of CPUs. Empty: nothing that is known.
 func (l Line) Wrong() string {
 	if l.Key == setting.CPUGovernor {
 		return setting.CPU{Governor: l.Value}.Check()
@@ -90,19 +92,20 @@ func (l Line) Wrong() string {
 	return why
 }
 
-// add adds an option that line n of the file has.
+// add appends an option found in line n of the file.
 func (f *File) add(n int, iface, group, key, value string) {
 	f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: nicKey + iface + " " + group + " " + key, Value: value})
 }
 
-// longFlags are the long options of ethtool(8) for the short ones of setting.NICGroups.
+// longFlags maps the long options of ethtool(8) to the short ones of setting.NICGroups.
 var longFlags = map[string]string{
 	"--offload": "-K", "--features": "-K", "--set-ring": "-G", "--set-channels": "-L", "--coalesce": "-C",
 	"--pause": "-A",
 	"--rxfh":  "-X", "--set-rxfh-indir": "-X", "--config-nfc": "-N", "--config-ntuple": "-N", "-U": "-N",
 }
 
-// groupOf is the group that an option of ethtool(8) changes by pairs; empty: it is none.
+// groupOf returns the group that an ethtool(8) option changes by pairs of keys and values. Empty:
+// there is none.
 func groupOf(flag string) string {
 	for _, g := range setting.NICGroups {
 		if g.Flag != "" && g.Flag == flag {
@@ -112,11 +115,11 @@ func groupOf(flag string) string {
 	return ""
 }
 
-// variables are what stands for the interface in scripts, rules and hooks.
+// variables matches a placeholder for the interface in scripts, rules and hooks.
 var variables = regexp.MustCompile(`^["']?(?:\$\{?[A-Za-z_]\w*\}?|%k|\$name|\*)["']?$`)
 
-// ethtool reads a command's arguments: "-K eth0 gro off tso off". iface is what a variable in
-// the place of the interface stands for. It reports whether it was one that changes options.
+// ethtool parses the arguments of a command: "-K eth0 gro off tso off". Iface replaces a variable
+// in the place of the interface. It reports whether the command changes options.
 func (f *File) ethtool(n int, words []string, iface string) bool {
 	if len(words) < 4 {
 		return false
@@ -154,9 +157,9 @@ func (f *File) ethtool(n int, words []string, iface string) bool {
 }
 
 var (
-	// ethtoolCommand is one, wherever a line has it; several are divided by ; or &&.
+	// ethtoolCommand matches a command anywhere in a line. Several are separated by ; or &&.
 	ethtoolCommand = regexp.MustCompile(`(?:^|[\s"'/=;&])ethtool\s+([^;&|"#]+)`)
-	// sysfsWrite is a value that is written to a file of an interface or of the CPUs.
+	// sysfsWrite matches a value that is written to a file of an interface or of the CPUs.
 	sysfsWrite = regexp.MustCompile(
 		`echo\s+(?:-n\s+)?["']?([^\s"'|>]+)["']?\s*(?:>|\|\s*(?:sudo\s+)?tee)\s*["']?/sys/(\S+?)["']?$`)
 	governor = regexp.MustCompile(`cpupower\s+(?:-c\s+\S+\s+)?frequency-set\s+(?:-g|--governor)\s+(\w+)`)
@@ -164,7 +167,7 @@ var (
 	netFile  = regexp.MustCompile(`^class/net/([^/]+)/(?:(queues)/)?(.+)$`)
 )
 
-// commands reads the commands of a line that change options of a NIC or of CPUs. It reports
+// commands parses the commands in a line that change options of a NIC or of CPUs. It reports
 // whether there were any.
 func (f *File) commands(n int, line, iface string) bool {
 	before := len(f.Lines)
@@ -192,8 +195,7 @@ func (f *File) commands(n int, line, iface string) bool {
 	return len(f.Lines) > before
 }
 
-// script reads commands for a shell: those that change options of a NIC or of CPUs, and kernel
-// parameters.
+// script parses shell commands that change options of a NIC or of CPUs, or kernel parameters.
 func (f *File) script(text string) {
 	for n, line := range entries(text) {
 		if f.commands(n, line, anyInterface) {
@@ -206,7 +208,7 @@ func (f *File) script(text string) {
 	}
 }
 
-// udev reads rules (udev(7)): commands in RUN, and ATTR{queues/rx-0/rps_cpus}="f".
+// udev parses rules (udev(7)): commands in RUN, and ATTR{queues/rx-0/rps_cpus}="f".
 func (f *File) udev(text string) {
 	attribute := regexp.MustCompile(`ATTR\{(?:(queues)/)?([^}]+)\}\s*=\s*"([^"]*)"`)
 	name := regexp.MustCompile(`(?:NAME|KERNEL)\s*==\s*"([^"*?|\[]+)"`)
@@ -231,8 +233,8 @@ func (f *File) udev(text string) {
 	}
 }
 
-// ifcfg reads ETHTOOL_OPTS of the files of network-scripts: options of ethtool(8), several
-// divided by semicolons, with or without the interface.
+// ifcfg parses ETHTOOL_OPTS in files of network-scripts: options of ethtool(8), separated by
+// semicolons, with or without the interface.
 func (f *File) ifcfg(text string) {
 	iface := strings.TrimPrefix(f.Name[strings.LastIndex(f.Name, "/")+1:], "ifcfg-")
 	for n, line := range entries(text) {
@@ -252,13 +254,13 @@ func (f *File) ifcfg(text string) {
 	}
 }
 
-// interfacesKeys are the options of interfaces(5) that Debian's ethtool has.
+// interfacesKeys has the interfaces(5) options of Debian's ethtool package.
 var interfacesKeys = []struct{ prefix, group string }{
 	{"offload-", "features"}, {"hardware-dma-ring-", "rings"}, {"ethernet-pause-", "pause"},
 	{"ethernet-coalesce-", "coalesce"}, {"hardware-irq-coalesce-", "coalesce"}, {"hardware-channels-", "channels"},
 }
 
-// interfaces reads interfaces(5).
+// interfaces parses interfaces(5).
 func (f *File) interfaces(text string) {
 	iface := anyInterface
 	for n, line := range entries(text) {
@@ -279,7 +281,7 @@ func (f *File) interfaces(text string) {
 	}
 }
 
-// linkKeys are those of systemd.link(5), with their group and key.
+// linkKeys maps keys of systemd.link(5) to a group and its key.
 var linkKeys = map[string][2]string{
 	"GenericReceiveOffload": {"features", "gro"}, "GenericReceiveOffloadHardware": {"features", "rx-gro-hw"},
 	"LargeReceiveOffload":        {"features", "lro"},
@@ -297,7 +299,7 @@ var linkKeys = map[string][2]string{
 	"ReceivePacketSteeringCPUMask": {"queues", "rps_cpus"},
 }
 
-// link reads systemd.link(5).
+// link parses systemd.link(5).
 func (f *File) link(text string) {
 	iface, section := anyInterface, ""
 	for n, line := range entries(text) {
@@ -316,7 +318,8 @@ func (f *File) link(text string) {
 	}
 }
 
-// onOff is a boolean of systemd or YAML as ethtool(8) has it; other values stay.
+// onOff converts a boolean of systemd or YAML to ethtool(8)'s on or off. Other values are returned
+// unchanged.
 func onOff(value string) string {
 	switch strings.ToLower(value) {
 	case "yes", "true", "on":
@@ -327,14 +330,14 @@ func onOff(value string) string {
 	return value
 }
 
-// netplanKeys are the offloads of netplan's devices.
+// netplanKeys has the offloads of devices in netplan.
 var netplanKeys = map[string]string{
 	"receive-checksum-offload": "rx", "transmit-checksum-offload": "tx",
 	"tcp-segmentation-offload": "tx-tcp-segmentation", "tcp6-segmentation-offload": "tx-tcp6-segmentation",
 	"generic-segmentation-offload": "gso", "generic-receive-offload": "gro", "large-receive-offload": "lro",
 }
 
-// netplan reads the offloads of a file of netplan.
+// netplan parses the offloads in a netplan file.
 func (f *File) netplan(text string) {
 	doc, problems := source.Parse(f.Name, []byte(text))
 	if doc == nil || problems.Err() != nil {
@@ -366,12 +369,12 @@ func (f *File) netplan(text string) {
 var tunedKeys = map[string]string{"coalesce": "coalesce", "channels": "channels", "ring": "rings", "pause": "pause",
 	"features": "features"}
 
-// tunedNet reads a line of [net] or [cpu]; devices are those that the section names. It reports
+// tunedNet parses a line of [net] or [cpu]. Devices are those that the section names. It reports
 // whether the line is an option.
 func (f *File) tunedNet(n int, section, key, value string, devices []string) bool {
 	switch group, known := tunedKeys[key]; {
 	case section == "cpu" && key == "governor":
-		name, _, _ := strings.Cut(value, "|") // the first that there is
+		name, _, _ := strings.Cut(value, "|") // the first one that exists
 		f.Lines = append(f.Lines, Line{File: f.Name, Line: n, Key: setting.CPUGovernor, Value: name})
 		return true
 	case section == "net" && known:

@@ -6,33 +6,35 @@ import (
 	"unicode"
 )
 
-// This file reads what people paste into a sysctl.conf that programs refuse there: commands
-// for a shell, paths below /proc/sys, several settings on a line, and characters of web pages.
+// This file parses what people paste into a sysctl.conf although programs reject it there: shell
+// commands, paths below /proc/sys, several settings on a line, and typographic characters from web
+// pages.
 
-// below begins the path of a parameter's file, which is another spelling of its name.
+// below is the prefix of the path of a parameter's file, which is an alternative to its name.
 const below = "/" + "proc/sys/"
 
 var (
-	// assigned begins a setting: a name of the kernel's, and what is to be its value follows.
+	// assigned matches the beginning of a setting: a kernel parameter's name that is followed by a
+	// value.
 	assigned = regexp.MustCompile(
 		`(?:^|[\s;,])["']?((?:/proc/sys/)?(?:net|vm|fs|kernel|kern|user|dev|sunrpc)[./][^\s=:;"']+)\s*=\s*`)
-	// unassigned is one without an equals sign.
+	// unassigned matches a setting without an equals sign.
 	unassigned = regexp.MustCompile(
 		`^((?:/proc/sys/)?(?:net|vm|fs|kernel|kern|user|dev|sunrpc)[./][^\s=:]+)(?:\s*:\s*|\s+)([^\s=].*)$`)
-	// command is sysctl(8) with what comes before its settings.
+	// command matches sysctl(8) with what precedes its settings.
 	command = regexp.MustCompile(`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?sbin/)?sysctl((?:\s+-[A-Za-z-]+)*)\s+(.*)$`)
-	// program is a line with another command that guides give with the parameters.
+	// program matches a line with another command that guides list together with parameters.
 	program = regexp.MustCompile(
 		`^(?:\$\s+)?(?:sudo\s+)?(?:/(?:usr/)?s?bin/)?(ethtool|ip|ifconfig|tc|modprobe|iptables|nft|systemctl|service|ulimit|cpupower)\s`)
-	// after is what can follow a value and belongs to the next setting.
+	// after matches what can follow a value and belongs to the next setting.
 	after = regexp.MustCompile(`[\s;,&]*((?:\s|^)(?:sudo\s+)?sysctl(?:\s+-[A-Za-z-]+)*)?[\s;,&]*$`)
-	// written is a value that is written to a file below /proc/sys.
+	// written matches a value that is written to a file below /proc/sys.
 	written = regexp.MustCompile(
 		`^(?:\$\s+)?(?:sudo\s+)?(?:(?:ba)?sh\s+-c\s+["'])?echo\s+(?:-n\s+)?([^|>]*?)\s*(?:>>?|\|\s*(?:sudo\s+)?tee(?:\s+-a)?)\s*/proc/sys/([^\s"']+)["']?$`)
 )
 
-// intended returns the settings "key = value" that were meant by a line, and why it is none
-// itself. There are none if the line is right, or nothing is known of it.
+// intended returns the settings "key = value" that a malformed line was meant to make, and why the
+// line is rejected. It returns none if the line is correct or nothing is known about it.
 func intended(line string) (list []string, why string) {
 	text, _, _ := strings.Cut(line, "#") // in a shell a comment follows, and after a value Bare finds it
 	text, odd := ascii(strings.TrimSpace(text))
@@ -67,7 +69,7 @@ func intended(line string) (list []string, why string) {
 	return list, why
 }
 
-// assignment is a line for a sysctl.conf.
+// assignment formats a line of sysctl.conf.
 func assignment(key, value string) string {
 	value = strings.TrimSpace(value)
 	if n := len(value) - 1; n > 0 && strings.HasSuffix(value, `"`) != strings.HasPrefix(value, `"`) ||
@@ -80,7 +82,7 @@ func assignment(key, value string) string {
 	return dotted(key) + " = " + unquoted(value)
 }
 
-// ascii replaces the spaces, quotes and dashes of typography, and names the first.
+// ascii replaces typographic spaces, quotes and dashes. Odd names the first one.
 func ascii(text string) (plain, odd string) {
 	plain = strings.Map(func(r rune) rune {
 		name, instead := "", r

@@ -2,9 +2,9 @@ package settingfile
 
 import "strings"
 
-// profile reads a tuned profile: [sysctl] sets parameters of the kernel, [net] and [cpu] options
-// of NICs and CPUs. The other sections belong to tuned's other plug-ins, and what a profile
-// includes is in another file.
+// profile parses a tuned profile: [sysctl] sets kernel parameters, [net] and [cpu] options of NICs
+// and CPUs. Other sections belong to other plug-ins of tuned. Profiles that it includes are not
+// read.
 func (f *File) profile(text string) {
 	section, devices := "", []string{anyInterface}
 	for n, line := range entries(text) {

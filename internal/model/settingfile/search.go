@@ -10,15 +10,15 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// threeNames are the names of the three values of a buffer's size.
+// threeNames are the names of the three values of a buffer size.
 var threeNames = []string{"min", "default", "max"}
 
-// maxRungs is how many values a search tries at most.
+// maxRungs is the maximum number of values in a search.
 const maxRungs = 16
 
-// ParseSearch reads KEY=FROM..TO, where the key may name one of three values:
-// net.ipv4.tcp_rmem.max=4MiB..64MiB. Values double from one to the next. What the
-// others of three values are comes from the list, or from now.
+// ParseSearch parses KEY=FROM..TO, where the key may name one of three values:
+// net.ipv4.tcp_rmem.max=4MiB..64MiB. Each value is twice the previous one. The other two of three
+// values are taken from the list or, if it has none, from the current value (now).
 func ParseSearch(text string, lines []Line, now func(key string) string) (*Search, error) {
 	key, span, found := strings.Cut(text, "=")
 	low, high, ranged := strings.Cut(span, "..")

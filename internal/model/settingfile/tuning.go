@@ -1,7 +1,6 @@
-// Package settingfile reads the files in which administrators keep kernel parameters:
-// sysctl.conf and the files of sysctl.d, FreeBSD's and OpenBSD's sysctl.conf, FreeBSD's
-// loader.conf, and profiles of tuned. It returns their lines and which of them hold, and
-// does not judge them.
+// Package settingfile parses the files in which administrators keep kernel parameters: sysctl.conf
+// and the files of sysctl.d, FreeBSD's and OpenBSD's sysctl.conf, FreeBSD's loader.conf, and tuned
+// profiles. It returns their lines and which of them are in effect, and does not judge them.
 //
 // Formats: sysctl.conf(5), sysctl.d(5), sysctl.conf(5) and loader.conf(5) of
 // FreeBSD, sysctl.conf(5) of OpenBSD, tuned-profiles(7). The package does no I/O.
@@ -15,7 +14,7 @@ import (
 	"unicode"
 )
 
-// Systems that a file can be for.
+// Operating systems that a file can be for.
 const (
 	Linux   = "linux"
 	FreeBSD = "freebsd"
@@ -35,7 +34,7 @@ const (
 	scriptFile   = "script" // commands for a shell
 )
 
-// SystemNames and FormatNames are the systems and the formats as people write them.
+// SystemNames and FormatNames have the names of systems and formats for display.
 var (
 	SystemNames = map[string]string{Linux: "Linux", FreeBSD: "FreeBSD", OpenBSD: "OpenBSD"}
 	FormatNames = map[string]string{sysctlConf: "sysctl.conf", loaderConf: "loader.conf", tunedProfile: "tuned profile",
@@ -43,32 +42,32 @@ var (
 		netplanFile: "netplan", scriptFile: "script"}
 )
 
-// File is the content of one file.
+// File is the parsed content of a file.
 type File struct {
 	Name   string
 	Format string
 	System string
 	// Lines are the parameters that it sets, in the order of the file.
 	Lines []Line
-	// Apart is what the file has besides, such as other sections of a profile.
+	// Apart has the other lines of the file, such as other sections of a profile.
 	Apart []Apart
 }
 
-// Line is one parameter and its value.
+// Line is a parameter with its value.
 type Line struct {
 	File string
 	Line int
-	// Key has dots between its parts, however it was written; a dot inside a part
-	// is a slash, as in sysctl(8).
+	// Key has dots as separators, regardless of how it was written. A dot inside a part is a slash,
+	// as in sysctl(8).
 	Key   string
 	Value string
 
-	// Bound is tuned's ">" or "<": set only if that makes the value larger, or
-	// smaller, than it is.
+	// Bound is tuned's ">" or "<": the value is only set if that increases, or decreases, the
+	// current one.
 	Bound string
 
-	// Slip is why programs refuse the line as it is written, which is Written; empty: they
-	// do not. Key and Value are what was meant.
+	// Slip is why programs reject the line as it is written, which is Written. Key and Value are
+	// the intended ones. Empty: programs accept the line.
 	Slip, Written string
 }
 
@@ -78,9 +77,9 @@ func (l Line) Where() string { return fmt.Sprintf("%s:%d", l.File, l.Line) }
 // Setting formats the line as in sysctl.conf.
 func (l Line) Setting() string { return l.Key + " = " + l.Value }
 
-// Bare parts the value from what people write behind it as a comment: after "#", ";" or
-// "//". On Linux that is part of the value: sysctl.conf(5) has comments on lines of their
-// own only.
+// Bare separates the value from a comment that people write after it, beginning with "#", ";" or
+// "//". On Linux such text is part of the value: in sysctl.conf(5) a comment must be on its own
+// line.
 func (l Line) Bare() (value, comment string) {
 	lastLetter := strings.LastIndexFunc(l.Value, unicode.IsLetter)
 	for i, r := range l.Value {
@@ -99,19 +98,19 @@ func (l Line) Bare() (value, comment string) {
 	return l.Value, ""
 }
 
-// Apart is a line that sets no parameter of the kernel.
+// Apart is a line that sets no kernel parameter.
 type Apart struct {
 	File string
 	Line int
 	Text string
 	Why  string
-	// Instead are the lines that were meant, where that is known.
+	// Instead has the intended lines, if they are known.
 	Instead []string
-	// Wrong: the line is a mistake, rather than of no concern here.
+	// Wrong reports whether the line is a mistake. False: it is just not a parameter.
 	Wrong bool
 }
 
-// Read reads a file. An empty system is detected from the keys.
+// Read parses a file. If system is empty, it is detected from the keys.
 func Read(name string, text []byte, system string) File {
 	f := File{Name: name, System: system, Format: format(name, string(text))}
 	switch read, of := readers[f.Format]; {
@@ -126,19 +125,19 @@ func Read(name string, text []byte, system string) File {
 		return f
 	}
 	if f.System = f.guess(); f.System != Linux && f.Format == sysctlConf {
-		return Read(name, text, f.System) // by that system's rules
+		return Read(name, text, f.System) // by the rules of that system
 	}
 	return f
 }
 
-// readers read the formats that have more than kernel parameters.
+// readers parse the formats that contain more than kernel parameters.
 var readers = map[string]func(*File, string){
 	tunedProfile: (*File).profile, udevRules: (*File).udev, linkFile: (*File).link, ifcfgFile: (*File).ifcfg,
 	interfaces: (*File).interfaces, netplanFile: (*File).netplan, scriptFile: (*File).script,
 }
 
-// format detects the format: most are known by their names, as the programs that read them know
-// them; a profile has sections.
+// format detects the format: in most cases by the file's name, like the programs that read it; a
+// tuned profile by its sections.
 func format(name, text string) string {
 	switch base := path.Base(name); {
 	case strings.Contains(base, "loader"):
@@ -165,7 +164,7 @@ func format(name, text string) string {
 	return sysctlConf
 }
 
-// entries are the lines of a text with their numbers, without blank ones and comments.
+// entries returns the lines of a text with their numbers, without blank lines and comments.
 func entries(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		n := 0
@@ -179,7 +178,7 @@ func entries(text string) iter.Seq2[int, string] {
 	}
 }
 
-// sysctl reads a line "key = value", quoted or not.
+// sysctl parses a line "key = value", quoted or not.
 func (f *File) sysctl(n int, line string) {
 	text, slip := line, ""
 	if f.Format == sysctlConf {
@@ -194,7 +193,7 @@ func (f *File) sysctl(n int, line string) {
 	}
 	key, value, found := strings.Cut(line, "=")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-	key, optional := strings.CutPrefix(key, "-") // an error in setting it is ignored (sysctl.d(5))
+	key, optional := strings.CutPrefix(key, "-") // errors in setting it are ignored (sysctl.d(5))
 	key = strings.TrimSpace(key)
 	apart := func(why string, wrong bool) {
 		f.Apart = append(f.Apart, Apart{f.Name, n, text, why, nil, wrong})
@@ -264,8 +263,8 @@ func (f *File) sysctl(n int, line string) {
 	f.Lines = append(f.Lines, l)
 }
 
-// commented reports whether a value ends at "#". On Linux, and where the system is not
-// known yet, "#" is part of the value (sysctl.d(5)), which lint reports.
+// commented reports whether a value ends at "#". On Linux, and before the system is known, "#" is
+// part of the value (sysctl.d(5)); lint reports that.
 func (f *File) commented() bool {
 	return f.System != Linux && (f.System != "" || f.Format == loaderConf)
 }
@@ -277,8 +276,8 @@ func unquoted(value string) string {
 	return value
 }
 
-// dotted is a key with dots between its parts. Written with a slash first, its
-// slashes separate and its dots do not (sysctl.d(5)).
+// dotted converts a key to dots as separators. If the first separator is a slash, slashes separate
+// and dots do not (sysctl.d(5)).
 func dotted(key string) string {
 	at := strings.IndexAny(key, "./")
 	if at < 0 || key[at] == '.' {
@@ -295,7 +294,7 @@ func dotted(key string) string {
 	}, key)
 }
 
-// marks are beginnings of keys that only one system has.
+// marks are prefixes of keys that only one system has.
 var marks = []struct{ prefix, system string }{
 	{"net.ipv4.", Linux}, {"net.ipv6.", Linux}, {"net.core.", Linux}, {"net.netfilter.", Linux}, {"net.bridge.", Linux},
 	{"net.mptcp.", Linux}, {"net.unix.", Linux}, {"fs.", Linux}, {"kernel.", Linux}, {"vm.swappiness", Linux},
@@ -310,8 +309,8 @@ var marks = []struct{ prefix, system string }{
 	{"kern.bufcachepercent", OpenBSD},
 }
 
-// guess detects the system that a file is for: the one with most marks. A loader.conf is
-// FreeBSD's; a file without marks is Linux's.
+// guess detects the system that a file is for: the one with the most marks. A loader.conf is for
+// FreeBSD, a file without marks for Linux.
 func (f *File) guess() string {
 	if f.Format == loaderConf {
 		return FreeBSD
@@ -334,8 +333,8 @@ func (f *File) guess() string {
 	return best
 }
 
-// Winning returns the lines that hold after the files are read in order: of each key the last
-// one that is not refused, or the last one if all are; refused may be nil.
+// Winning returns the lines that are in effect after the files are read in order: for each key the
+// last line that is not refused, or the last one if all are refused. Refused may be nil.
 func Winning(files []File, refused func(Line) bool) []Line {
 	last := map[string]Line{}
 	for _, f := range files {

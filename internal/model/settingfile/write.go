@@ -6,27 +6,27 @@ import (
 	"strings"
 )
 
-// Kept is a line worth keeping, and what speaks for it.
+// Kept is a line that tune keeps, with the reason.
 type Kept struct {
 	Line    Line
 	Because string
-	// Commands make the setting instead, if it is no kernel parameter: options of a NIC.
+	// Commands make the setting if it is no kernel parameter: options of a NIC.
 	Commands []string
-	// Elsewhere is why the line is not for the hosts of the file; empty: it is.
+	// Elsewhere is why the line is not for the hosts of the file. Empty: it is for them.
 	Elsewhere string
 }
 
-// Ansible is the format of a file of tasks for ansible.posix.sysctl; files of the
-// other formats are those that are read.
+// Ansible is the format of a file of tasks for ansible.posix.sysctl. The other formats are those
+// that can be read.
 const Ansible = "ansible"
 
-// SysctlPath is the file below the root directory that sets kernel parameters at boot. Of
-// two lines for one, that in the file whose name sorts later wins (sysctl.d(5)), and many
-// distributions have /etc/sysctl.conf among the files as 99-sysctl.conf.
+// SysctlPath is the file, relative to the root directory, that sets kernel parameters at boot. Of
+// two lines for one parameter, the one in the file whose name sorts later takes effect
+// (sysctl.d(5)), and many distributions have /etc/sysctl.conf among the files as 99-sysctl.conf.
 const SysctlPath = "etc/sysctl.d/99-zz-linerate.conf"
 
-// FormatFor is the format that a file's name stands for: a profile is always
-// called tuned.conf, and tasks are YAML.
+// FormatFor returns the format that the name of a file implies: a profile is always called
+// tuned.conf, and tasks are YAML.
 func FormatFor(name string) string {
 	switch base := path.Base(name); {
 	case base == "tuned.conf":
@@ -37,8 +37,8 @@ func FormatFor(name string) string {
 	return sysctlConf
 }
 
-// Write writes a file that holds only the lines kept, each with what speaks for it
-// above it.
+// Write returns the text of a file that only contains the kept lines, each below a comment with its
+// reason.
 func Write(format string, head []string, kept []Kept) string {
 	var b strings.Builder
 	comment := func(indent, text string) {
@@ -49,7 +49,7 @@ func Write(format string, head []string, kept []Kept) string {
 			comment("", "no kernel parameter; at boot: "+c)
 		}
 	}
-	// why writes what speaks for a line; false: the line itself is not to be written.
+	// why writes the reason for a line. It returns false if the line itself must not be written.
 	why := func(k Kept) bool {
 		if comment("", k.Because); k.Elsewhere != "" {
 			comment("", k.Elsewhere+": "+k.Line.Setting())

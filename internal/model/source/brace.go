@@ -19,8 +19,8 @@ import (
 //	{{  }}     a brace itself
 type template []part
 
-// part is literal text, an expression, or a range (first is the expression's
-// place then, and last is set).
+// part is literal text, an expression, or a range. In a range, first and last are its ends; in an
+// expression only first is set.
 type part struct {
 	text        string
 	name        string // of a range, when it binds one
@@ -29,17 +29,17 @@ type part struct {
 
 func (p *part) isRange() bool { return p.last != nil }
 
-// lookup finds the number that a name stands for.
+// lookup returns the number that a name stands for.
 type lookup func(name string) (int, bool)
 
-// Numbers stay below this, so that no product of two overflows. Routing tables
-// and the numbers of an IPv4 address fit.
+// maxNumber limits numbers so that no product of two overflows. Routing tables and the numbers of
+// an IPv4 address are below it.
 const maxNumber = 1 << 31
 
 var errSyntax = errors.New(
 	"expected a range such as {0..3} or {p=0..3}, or an expression such as {p} or {100+p}; write {{ for a brace itself")
 
-// parseTemplate understands a text's braces. Most texts have none.
+// parseTemplate parses the braces of a text. Most texts have none.
 func parseTemplate(text string) (template, error) {
 	if !strings.ContainsAny(text, "{}") {
 		return template{{text: text}}, nil
@@ -72,7 +72,7 @@ func parseTemplate(text string) (template, error) {
 	return append(list, part{text: literal.String()}), nil
 }
 
-// parsePart understands what stands between braces.
+// parsePart parses the text between two braces.
 func parsePart(inside string) (p part, err error) {
 	first, last, isRange := strings.Cut(inside, "..")
 	if isRange {
@@ -93,7 +93,7 @@ func parsePart(inside string) (p part, err error) {
 var (
 	bindable    = regexp.MustCompile(`^[A-Za-z_]\w*$`)
 	leadingZero = regexp.MustCompile(`\b0[0-9]+`)
-	// written is what expressions consist of; Go has more, such as comments.
+	// written matches the characters of expressions. Go's syntax has more, such as comments.
 	written = regexp.MustCompile(`^[\w +*/%()-]+$`)
 )
 
@@ -113,7 +113,7 @@ func parseExpression(text string) (ast.Expr, error) {
 	return e, nil
 }
 
-// evaluate computes an expression with the names that are bound.
+// evaluate computes an expression. Names looks up the names in it.
 func evaluate(e ast.Expr, names lookup) (int, error) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:

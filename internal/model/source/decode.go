@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Decode fills the struct that into points to. It is strict: an unknown key, a
-// missing one, a value of the wrong kind is a problem, and all are reported. What is
-// decoded in spite of them can be asked for with Sound.
+// Decode fills the struct that into points to. It is strict: unknown keys, missing keys and values
+// of the wrong kind are problems, and all of them are reported. What is decoded regardless can be
+// tested with Sound.
 func (d *Document) Decode(into any) Problems {
 	d.wrong = map[*Node]bool{}
 	c := decoder{file: d.File, wrong: d.wrong}
@@ -22,10 +22,10 @@ func (d *Document) Decode(into any) Problems {
 	return c.problems
 }
 
-// renamed are keys of earlier versions, by their old names.
+// renamed maps keys of earlier versions to the current ones.
 var renamed = map[string]string{"ports": "interfaces", "port": "interface"}
 
-// inIP are keys by the words that ip(8) has for them.
+// inIP maps ip(8)'s words to the keys of study files.
 var inIP = map[string]string{"dev": "interface", "src": "source"}
 
 type decoder struct {
@@ -34,7 +34,7 @@ type decoder struct {
 	wrong    map[*Node]bool
 }
 
-// fail reports a problem with a field's value, under the field's name.
+// fail reports a problem with the value of a field, under the field's name.
 func (c *decoder) fail(n *Node, f Field, format string, args ...any) {
 	if f.Name != "" {
 		format, args = "%s: "+format, append([]any{f.Name}, args...)
@@ -42,13 +42,13 @@ func (c *decoder) fail(n *Node, f Field, format string, args ...any) {
 	c.failAt(n, n.At, format, args...)
 }
 
-// failAt reports a problem with a node at a place in it.
+// failAt reports a problem with a node at a given position.
 func (c *decoder) failAt(n *Node, at Position, format string, args ...any) {
 	c.wrong[n] = true
 	c.problems.add(c.file, at, format, args...)
 }
 
-// value decodes a node into v, which is the value of f or an element of it.
+// value decodes a node into v, which is the value of f or one of its elements.
 func (c *decoder) value(n *Node, v reflect.Value, f Field) {
 	t := v.Type()
 	switch {
@@ -69,7 +69,7 @@ func (c *decoder) value(n *Node, v reflect.Value, f Field) {
 	}
 }
 
-// describe names what was found, for messages.
+// describe returns what was found, for messages.
 func describe(n *Node) string {
 	switch {
 	case n.Kind == Null:
@@ -77,7 +77,7 @@ func describe(n *Node) string {
 	case n.Kind == List:
 		return "a list"
 	case n.Kind == Mapping && len(n.Entries) == 1:
-		// table: {100+p} is a mapping to YAML, and so is fd00::1 inside [ ].
+		// In table: {100+p} the value is a mapping to YAML, and so is fd00::1 inside [ ].
 		key, value := n.Entries[0].Key.Text, n.Entries[0].Value
 		switch {
 		case n.flow && value.Kind == Null:
@@ -135,8 +135,8 @@ func (c *decoder) list(n *Node, v reflect.Value, f Field) {
 	}
 }
 
-// items shows an item of a list of mappings: its required keys, two at least; empty: the items are
-// no mappings.
+// items returns an example of an item of a list of mappings with its required keys, at least two.
+// Empty: the items are no mappings.
 func items(t reflect.Type) string {
 	if t.Kind() != reflect.Struct || isText(t) {
 		return ""
@@ -176,7 +176,7 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 		c.fail(n, f, "expected a mapping with %s, found %s", Or(names), describe(n))
 		return
 	}
-	meant := map[string]bool{} // keys that unknown ones were surely meant to be
+	meant := map[string]bool{} // keys that unknown ones were obviously meant to be
 	for _, entry := range n.Entries {
 		i := slices.Index(names, entry.Key.Text)
 		switch {
@@ -200,7 +200,7 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 	}
 }
 
-// text decodes a scalar into a type that parses itself.
+// text decodes a scalar into a type that parses text.
 func (c *decoder) text(n *Node, v reflect.Value, f Field) {
 	if n.Kind != Scalar {
 		c.fail(n, f, "expected a single value, found %s", describe(n))
@@ -212,7 +212,7 @@ func (c *decoder) text(n *Node, v reflect.Value, f Field) {
 	}
 	switch v.Addr().Interface().(type) {
 	case *netip.Addr:
-		// The standard library says what confused it, not what was expected.
+		// The standard library's error says what failed to parse, not what was expected.
 		if err != nil || n.Text == "" {
 			err = fmt.Errorf("%s is not an IP address: %sexpected one such as 192.168.1.15 or fd00::15", describe(n),
 				AboveByte(n.Text))
@@ -228,11 +228,11 @@ func (c *decoder) text(n *Node, v reflect.Value, f Field) {
 	}
 }
 
-// dotted is four numbers, as in an IPv4 address.
+// dotted matches four numbers, as in an IPv4 address.
 var dotted = regexp.MustCompile(`^\s*(\d+)\.(\d+)\.(\d+)\.(\d+)(-[\d.]*)?(/\d*)?\s*$`)
 
-// AboveByte is a part of a message on what is no address: the number that is too large for an
-// IPv4 address; empty: none is.
+// AboveByte returns a part of a message about an invalid address: the number that is too large for
+// an IPv4 address. Empty: there is none.
 func AboveByte(text string) string {
 	for _, number := range dotted.FindStringSubmatch(text) {
 		if n, err := strconv.Atoi(number); err == nil && n > 255 {
@@ -289,7 +289,7 @@ func (c *decoder) scalar(n *Node, v reflect.Value, f Field) {
 	}
 }
 
-// meant is DidYouMean where all candidates have just been named.
+// meant is DidYouMean without the list of candidates, for messages that have just listed them.
 func meant(name string, candidates []string) string {
 	if near := Nearest(name, candidates); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)

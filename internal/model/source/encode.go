@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// Encode is the inverse of Decode: the text of a file that decodes to the struct. Keys with
-// zero values are left out, unless they are required. The error says why there is no such text.
+// Encode is the inverse of Decode: it returns the text of a file that decodes to *v. Keys with zero
+// values are left out unless they are required. It returns an error if there is no such text.
 func Encode[T any](v *T) ([]byte, error) {
 	text := []byte(strings.Join(encode(reflect.ValueOf(v).Elem()).lines(), "\n") + "\n")
 	doc, problems := Parse(reflect.TypeFor[T]().String(), text)
@@ -29,7 +29,7 @@ func Encode[T any](v *T) ([]byte, error) {
 	return text, nil
 }
 
-// encodedValue is a value as it is written: behind its key, or in a block of lines below it.
+// encodedValue is the text of a value: on the line of its key, or as a block of lines below it.
 type encodedValue struct {
 	inline string
 	block  []string
@@ -42,7 +42,7 @@ func (w encodedValue) lines() []string {
 	return w.block
 }
 
-// add adds a value to a block, behind or below a key or the dash of a list.
+// add appends a value to a block, after or below a key or the dash of a list.
 func (w *encodedValue) add(key string, value encodedValue) {
 	switch {
 	case value.block == nil:
@@ -106,14 +106,14 @@ func encode(v reflect.Value) encodedValue {
 	return w
 }
 
-// onlyField reports whether a struct has no other value than that of one field.
+// onlyField reports whether all fields of a struct except one are zero.
 func onlyField(v reflect.Value, i int) bool {
 	other := reflect.New(v.Type()).Elem()
 	other.Field(i).Set(v.Field(i))
 	return reflect.DeepEqual(v.Interface(), other.Interface())
 }
 
-// spelled is the text of a type that parses itself.
+// spelled returns the text of a type that parses text.
 func spelled(v reflect.Value) string {
 	if m, is := v.Interface().(encoding.TextMarshaler); is {
 		if text, err := m.MarshalText(); err == nil {
@@ -123,12 +123,12 @@ func spelled(v reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// bare are the texts that mean themselves without quotes.
+// bare matches texts that need no quotes.
 var bare = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_./%-]*( [A-Za-z0-9(][A-Za-z0-9_./%()-]*)*$`)
 })
 
-// scalar is a text as a scalar of a file, in quotes where it needs them.
+// scalar formats a text as a scalar, in quotes if it needs them.
 func scalar(text string) string {
 	if bare().MatchString(text) && !slices.Contains([]string{"null", "Null", "NULL"}, text) {
 		return text
@@ -136,7 +136,7 @@ func scalar(text string) string {
 	return Quoted(text)
 }
 
-// Quoted is a text in double quotes. Braces mean themselves.
+// Quoted formats a text in double quotes. Its braces are escaped so that they mean themselves.
 func Quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\t", `\t`, "\n", `\n`, "\r", `\r`, "{", "{{", "}",
 		"}}").Replace(text) + `"`

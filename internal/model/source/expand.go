@@ -6,20 +6,19 @@ import (
 	"strings"
 )
 
-// Limits of repetition; see maxBytes.
+// Limits of repetition; see also maxBytes.
 const (
 	maxCopies = 100_000 // of one item
-	maxNodes  = 500_000 // of the whole file, after expansion; long texts count more
+	maxNodes  = 500_000 // of the whole file after expansion; long texts count more
 )
 
-// expand repeats what brace ranges repeat, and works out expressions.
+// expand repeats what brace ranges repeat, and computes expressions.
 //
-// A range in a key repeats the entry; its name is bound inside the entry's
-// value. Ranges in the scalars of a list item repeat the item, once for each
-// combination, the last written varying fastest; their names are bound
-// everywhere in the item, wherever they are written. The scalars of an item are
-// its own and those of mappings inside it, but not those of lists inside it,
-// whose items repeat themselves, nor those under a repeated key.
+// A range in a key repeats the entry; its name is bound in the value of the entry. Ranges in the
+// scalars of a list item repeat the item, once for each combination, with the last range varying
+// fastest. Their names are bound everywhere in the item, wherever the ranges are written. The
+// scalars of an item are its own and those of mappings in it, but not those of lists in it, whose
+// items repeat themselves, nor those below a repeated key.
 func expand(file string, root *Node, problems *Problems) *Node {
 	e := &expander{file: file, problems: problems, templates: map[*Node]template{}}
 	return e.value(root, nil)
@@ -30,10 +29,10 @@ type expander struct {
 	problems  *Problems
 	templates map[*Node]template
 	nodes     int
-	full      bool // a limit was hit, and reported
+	full      bool // a limit was exceeded and reported
 }
 
-// scope holds the numbers of the ranges around a node, innermost first.
+// scope has the numbers of the ranges around a node, innermost first.
 type scope struct {
 	outer  *scope
 	ranges []*part
@@ -44,7 +43,8 @@ func (s *scope) name(name string) (int, bool) {
 	return s.find(func(r *part) bool { return r.name == name })
 }
 
-// find is the number of the innermost range that is meant; false: there is none.
+// find returns the number of the innermost range for which meant is true. It returns false if there
+// is none.
 func (s *scope) find(meant func(*part) bool) (int, bool) {
 	for ; s != nil; s = s.outer {
 		if i := slices.IndexFunc(s.ranges, meant); i >= 0 {
@@ -54,7 +54,7 @@ func (s *scope) find(meant func(*part) bool) (int, bool) {
 	return 0, false
 }
 
-// template parses a scalar's braces once, and reports their mistakes once.
+// template parses the braces of a scalar once, and reports mistakes once.
 func (e *expander) template(n *Node) template {
 	t, known := e.templates[n]
 	if !known {
@@ -67,7 +67,7 @@ func (e *expander) template(n *Node) template {
 	return t
 }
 
-// count reports whether n more nodes may be made.
+// count reports whether n more nodes may be created.
 func (e *expander) count(at Position, n int) bool {
 	if e.nodes += n; e.nodes > maxNodes && !e.full {
 		e.full = true
@@ -76,7 +76,7 @@ func (e *expander) count(at Position, n int) bool {
 	return !e.full
 }
 
-// value copies a node whose number of copies has been settled outside.
+// value copies a node. The caller has determined how many copies there are.
 func (e *expander) value(n *Node, s *scope) *Node {
 	if !e.count(n.At, 1+len(n.Text)/100) {
 		return &Node{Kind: Bad, At: n.At}
@@ -108,7 +108,7 @@ func (e *expander) value(n *Node, s *scope) *Node {
 	return made
 }
 
-// scalar writes the text of a copy.
+// scalar sets the text of a copy.
 func (e *expander) scalar(n *Node, s *scope, made *Node) {
 	t := e.template(n)
 	if t == nil {
@@ -142,7 +142,7 @@ func (e *expander) scalar(n *Node, s *scope, made *Node) {
 	made.Text = text.String()
 }
 
-// found is a range and the scalar it stands in.
+// found is a range with the scalar that contains it.
 type found struct {
 	*part
 	in *Node
@@ -174,8 +174,8 @@ func (e *expander) itemRanges(n *Node, list []found) []found {
 	return list
 }
 
-// combinations makes one scope for each combination of the ranges' numbers; a
-// single one, the outer, when there are no ranges; none after a mistake.
+// combinations returns a scope for each combination of the numbers of the ranges. Without ranges it
+// returns only outer; after a mistake, nothing.
 func (e *expander) combinations(ranges []found, outer *scope) []*scope {
 	if len(ranges) == 0 {
 		return []*scope{outer}

@@ -35,7 +35,7 @@ type Field struct {
 	index    []int
 }
 
-// Fields lists the keys of a struct type, embedded ones included, in order.
+// Fields lists the keys of a struct type in order, including those of embedded structs.
 func Fields(t reflect.Type) []Field {
 	var list []Field
 	for i := range t.NumField() {
@@ -68,7 +68,7 @@ func Fields(t reflect.Type) []Field {
 	return list
 }
 
-// option finds the field of a struct that is tagged with ",key" or ",value".
+// option returns the index of the field that is tagged with ",key" or ",value".
 func option(t reflect.Type, option string) (int, bool) {
 	if t.Kind() == reflect.Struct {
 		for i := range t.NumField() {
@@ -80,7 +80,7 @@ func option(t reflect.Type, option string) (int, bool) {
 	return 0, false
 }
 
-// shortField finds the field of a struct that a scalar stands for.
+// shortField returns the index of the field that a scalar stands for.
 func shortField(t reflect.Type) (int, bool) {
 	for i := range t.NumField() {
 		if t.Field(i).Tag.Get("short") != "" {
@@ -90,7 +90,7 @@ func shortField(t reflect.Type) (int, bool) {
 	return 0, false
 }
 
-// isKeyed reports whether a type is a slice that is written as a mapping.
+// isKeyed reports whether t is a slice that is written as a mapping.
 func isKeyed(t reflect.Type) bool {
 	if t.Kind() != reflect.Slice {
 		return false
@@ -101,10 +101,10 @@ func isKeyed(t reflect.Type) bool {
 
 var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 
-// isText reports whether a type is written as a scalar that it parses itself.
+// isText reports whether t is written as a scalar that it parses itself.
 func isText(t reflect.Type) bool { return reflect.PointerTo(t).Implements(textUnmarshaler) }
 
-// hasRequired reports whether a struct cannot be left empty.
+// hasRequired reports whether the struct type t has a required key.
 func hasRequired(t reflect.Type) bool {
 	return slices.ContainsFunc(Fields(t), func(f Field) bool { return f.Required })
 }

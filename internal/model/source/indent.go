@@ -8,24 +8,24 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// indented is a line of a block and its indentation, in characters.
+// indented is a line of a block with its indentation in characters.
 type indented struct{ line, indent int }
 
 func (i indented) at() Position { return Position{Line: i.line, Column: i.indent + 1} }
 
-// String names a line that others are compared with.
+// String returns the indentation and the line for a message.
 func (i indented) String() string { return fmt.Sprintf("%d (line %d)", i.indent, i.line) }
 
-// keyLine is a line that has a key; valueLine is one whose value is complete: no line of a
-// block can follow it that is indented by more.
+// keyLine matches a line with a key. valueLine matches one whose value is complete, so that no line
+// with a larger indentation can follow it.
 var (
 	keyLine   = regexp.MustCompile(`^(- +)*[^\s#"'{}\[\],&*!|>%@-][^#"'\[\]]*:(\s|$)`)
 	valueLine = regexp.MustCompile(`^(- +)*[^\s#"'{}\[\]][^#"'\[\]]*:\s+([^\s#|>"'{\[]|["'{\[].*["'}\]]\s*(#.*)?$)`)
 )
 
-// misindented finds the line that is indented as none around it, where the parser gave up or
-// just behind: one that ends blocks above it without continuing any, or a key below a value.
-// It returns the lines, one or two, with which it could have been aligned.
+// misindented finds the line near the parser's failure whose indentation matches no line around it:
+// it ends blocks above without continuing any, or is a key below a complete value. It returns the
+// one or two lines that it could have been aligned with.
 func misindented(text string, stopped int) (line indented, others string, is bool) {
 	var open []indented // the last line of each block that a line is in
 	value := false      // the line before has a value
@@ -71,8 +71,8 @@ func misindented(text string, stopped int) (line indented, others string, is boo
 	return indented{}, "", false
 }
 
-// keyAlone finds a line that lacks the colon of a key, in front of a block that is indented
-// further: the one where the parser gave up, or the one before.
+// keyAlone finds a line without the colon of a key before a block with a larger indentation: the
+// line at which the parser failed, or the one before.
 func keyAlone(text string, stopped int) (key string, at Position, is bool) {
 	var before indented
 	for i, one := range strings.Split(text, "\n") {
@@ -97,7 +97,7 @@ func keyAlone(text string, stopped int) (key string, at Position, is bool) {
 	return "", Position{}, false
 }
 
-// unclosed finds a bracket or brace that nothing closes, or another kind does.
+// unclosed finds a bracket or brace that is not closed, or is closed by another kind.
 func unclosed(tokens token.Tokens) (*token.Token, bool) {
 	var open []*token.Token
 	for _, t := range tokens {

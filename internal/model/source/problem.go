@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Problem is one mistake in a file.
+// Problem is a mistake in a file.
 type Problem struct {
 	File string
 	Position
@@ -26,11 +26,11 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.Text)
 }
 
-// Problems are all mistakes that were found in a file, one line each.
+// Problems lists all mistakes that were found in a file.
 type Problems []Problem
 
-// shownProblems bounds a message: one slip inside a range of a thousand copies
-// should not scroll the others away.
+// shownProblems limits a message: one mistake inside a range of a thousand copies should not hide
+// the others.
 const shownProblems = 50
 
 func (p Problems) Error() string {
@@ -49,8 +49,8 @@ func (p *Problems) add(file string, at Position, format string, args ...any) {
 	*p = append(*p, Problem{file, at, fmt.Sprintf(format, args...)})
 }
 
-// Err is nil when there are no problems; otherwise they are sorted by place, and
-// what several copies of one line have in common is said once.
+// Err returns nil if there are no problems. Otherwise the error lists them sorted by position, with
+// those of several copies of one line merged.
 func (p Problems) Err() error {
 	if len(p) == 0 {
 		return nil
@@ -62,9 +62,9 @@ func (p Problems) Err() error {
 	return slices.Compact(sorted)
 }
 
-// Nearest is the candidate most like name, else the only one of which it is the first half at
-// least (strict-rp-filter for strict-rp), else one whose last part it is (latency_p99 for p99),
-// or "" when none is near enough to have been meant.
+// Nearest returns the candidate most similar to name; otherwise the only one of which name is at
+// least the first half (strict-rp-filter for strict-rp); otherwise one whose last part it is
+// (latency_p99 for p99); or "" if none is similar enough.
 func Nearest(name string, candidates []string) string {
 	letters := len([]rune(name))
 	// A third of the letters may be wrong, but not all of them.
@@ -92,10 +92,10 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// DidYouMean is the tail of a message about an unknown name: the nearest
-// candidate if there is one, else all of them if they are few. Those that have all words of the
-// name, words being what dashes divide, come before the nearest. Of names that differ
-// from it in their number alone none is nearer than the others: they are all named.
+// DidYouMean returns the end of a message about an unknown name: the candidates with all words of
+// the name (words are separated by dashes), otherwise the nearest candidate, otherwise all
+// candidates if they are few. Candidates that differ from the name only in a number are equally
+// near and are all listed.
 func DidYouMean(name string, candidates []string) string {
 	switch list := numbered(name, candidates); {
 	case len(list) == 2:
@@ -119,8 +119,8 @@ func DidYouMean(name string, candidates []string) string {
 	}
 }
 
-// containing are the candidates, quoted, that have every word of a name, words being what dashes
-// divide.
+// containing returns the candidates, quoted, that have every word of a name. Words are separated by
+// dashes.
 func containing(name string, candidates []string) (list []string) {
 	parts := strings.Split(name, "-")
 	for _, c := range candidates {
@@ -132,8 +132,8 @@ func containing(name string, candidates []string) (list []string) {
 	return list
 }
 
-// numbered are the candidates that differ from name in the number at its end alone, if these
-// follow each other.
+// numbered returns the candidates that differ from name only in the number at the end, if these
+// numbers are consecutive.
 func numbered(name string, candidates []string) []string {
 	stem := strings.TrimRight(name, "0123456789")
 	numbers := map[int]string{}
@@ -154,10 +154,10 @@ func numbered(name string, candidates []string) []string {
 	return list
 }
 
-// Or lists alternatives as a sentence does: "a, b or c".
+// Or joins alternatives: "a, b or c".
 func Or(names []string) string { return sentence(names, " or ") }
 
-// And lists names as a sentence does: "a, b and c".
+// And joins names: "a, b and c".
 func And(names []string) string { return sentence(names, " and ") }
 
 func sentence(names []string, last string) string {
@@ -167,7 +167,7 @@ func sentence(names []string, last string) string {
 	return strings.Join(names[:len(names)-1], ", ") + last + names[len(names)-1]
 }
 
-// Some returns the words, and of more than most the first ones and how many are left.
+// Some returns at most the first most words, followed by the number of the remaining ones.
 func Some(words []string, most int) []string {
 	if more := len(words) - most; more > 0 {
 		return append(words[:most:most], fmt.Sprintf("and %d more", more))
@@ -175,11 +175,11 @@ func Some(words []string, most int) []string {
 	return words
 }
 
-// EditDistance counts insertions, deletions, substitutions and swaps of neighbouring
-// letters (optimal string alignment); beyond 64 letters it is the longer length.
+// EditDistance counts insertions, deletions, substitutions and swaps of adjacent letters (optimal
+// string alignment). For texts of more than 64 letters it returns the longer length.
 func EditDistance(a, b string) int {
 	s, t := []rune(a), []rune(b)
-	// Names are short; a pasted paragraph is not a slip of the keyboard.
+	// Names are short. A pasted paragraph is no typing mistake.
 	if len(s) > 64 || len(t) > 64 {
 		return max(len(s), len(t))
 	}

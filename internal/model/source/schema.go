@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// Schema describes a file that Decode reads into a struct type, as a JSON
-// Schema (https://json-schema.org/draft/2020-12): for editors that complete keys
-// and underline mistakes while one types. It describes the file as written,
-// before brace ranges are expanded, so a brace is allowed wherever a value is.
+// Schema returns the JSON Schema (https://json-schema.org/draft/2020-12) of files that Decode reads
+// into a struct type, for editors that complete keys and mark mistakes. It describes the file as
+// written, before brace ranges are expanded, so a brace is allowed wherever a value is.
 func Schema(t reflect.Type) map[string]any {
 	m := schemaMaker{defs: map[string]any{}}
 	schema := m.structure(t)
@@ -19,14 +18,14 @@ func Schema(t reflect.Type) map[string]any {
 	return schema
 }
 
-// schemaMaker collects the named structs, each described once.
+// schemaMaker collects the named structs. Each is described once.
 type schemaMaker struct{ defs map[string]any }
 
-// described is implemented by types that are written as a scalar of their own.
+// described is implemented by types that are written as a scalar in their own notation.
 type described interface{ JSONSchema() map[string]any }
 
-// brace is the alternative that every pattern gets: a range or an expression
-// that will only have the right form when it has been worked out.
+// brace is an alternative in every pattern: a range or an expression, which only has the right form
+// after it has been evaluated.
 const brace = `\{.*\}`
 
 func (m schemaMaker) value(t reflect.Type) map[string]any {
@@ -52,9 +51,9 @@ func (m schemaMaker) value(t reflect.Type) map[string]any {
 	case t.Kind() == reflect.Slice:
 		return map[string]any{"type": "array", "items": m.value(t.Elem())}
 	case t.Kind() == reflect.Struct:
-		name := t.String() // with its package: there are links of two kinds
+		name := t.String() // with its package: two packages have a Link
 		if m.defs[name] == nil {
-			m.defs[name] = true // a place, in case the type holds itself
+			m.defs[name] = true // reserves the name in case the type contains itself
 			m.defs[name] = m.structure(t)
 		}
 		return map[string]any{"$ref": "#/$defs/" + name}
@@ -64,14 +63,14 @@ func (m schemaMaker) value(t reflect.Type) map[string]any {
 		return map[string]any{"type": []string{"number", "string"}, "pattern": `^[+-]?[0-9.]+([eE][+-]?[0-9]+)?$|` +
 			brace}
 	case t.Kind() == reflect.String:
-		// YAML takes unquoted 1 for a number; here it is text all the same.
+		// YAML reads unquoted 1 as a number; Decode accepts it as text.
 		return map[string]any{"type": []string{"string", "number", "boolean"}}
 	default:
 		return map[string]any{"type": []string{"integer", "string"}, "pattern": `^[+-]?[0-9]+$|` + brace}
 	}
 }
 
-// keyed describes what a name stands for in a mapping from names.
+// keyed describes the value in a mapping from names.
 func (m schemaMaker) keyed(t reflect.Type) map[string]any {
 	if i, simple := option(t, "value"); simple {
 		return m.value(t.Field(i).Type)
@@ -88,7 +87,7 @@ func (m schemaMaker) structure(t reflect.Type) map[string]any {
 	for _, f := range Fields(t) {
 		property := m.value(f.Type)
 		switch {
-		case len(f.Enum) > 0 && f.Type.Kind() == reflect.Struct: // which may be written as one of them
+		case len(f.Enum) > 0 && f.Type.Kind() == reflect.Struct: // which may be written as one of the names
 			property = map[string]any{"anyOf": []any{map[string]any{"enum": f.Enum}, property}}
 		case len(f.Enum) > 0:
 			property = map[string]any{"enum": f.Enum}
@@ -107,7 +106,7 @@ func (m schemaMaker) structure(t reflect.Type) map[string]any {
 	if len(required) > 0 {
 		schema["required"] = required
 	} else {
-		// "switch:" alone is a switch with nothing special.
+		// "switch:" without a value is a switch with defaults.
 		schema["type"] = []string{"object", "null"}
 	}
 	return schema

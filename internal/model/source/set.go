@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// set carries out an assignment such as workload.duration=5s on the tree of a
-// file. Keys that are missing are made: whether they mean anything is for the
-// decoder to say, as it does for the file's own.
+// set executes an assignment such as workload.duration=5s on the tree of a file. Missing keys are
+// created; the decoder reports unknown ones, as it does for the file itself.
 func (n *Node) set(assignment string) error {
 	path, value, ok := strings.Cut(assignment, "=")
 	keys := steps(path)
@@ -30,7 +29,7 @@ func (n *Node) set(assignment string) error {
 	return nil
 }
 
-// child goes one step of a path down.
+// child follows one step of a path.
 func (n *Node) child(s step, at Position) (*Node, error) {
 	if s.key == "" {
 		if s.index < 0 || s.index >= len(n.Items) {

@@ -1,17 +1,15 @@
-// Package source reads the files that people write: YAML with brace ranges,
-// decoded strictly into Go structs, with the place of every mistake.
+// Package source reads the files that people write: YAML with brace ranges, decoded strictly into
+// Go structs, with the position of every mistake.
 //
-// A file passes through three steps. Parse turns text into a tree of Nodes that
-// know their line and column, then repeats every part that holds a brace range
-// ("eth{p=0..3}") and works out the expressions ("{100+p}"). Decode fills a
-// struct from the tree by its field tags. All mistakes are collected, never just
-// the first. What the values mean is checked by the packages that own the types;
-// they report a path such as topology.links[3].from, which Document turns back
-// into a line and a column.
+// Parse converts text to a tree of Nodes that know their line and column, repeats every part that
+// contains a brace range ("eth{p=0..3}"), and computes expressions ("{100+p}"). Decode fills a
+// struct from the tree by its field tags. All mistakes are collected, not only the first. The
+// packages that define the types check the meaning of values; they report a path such as
+// topology.links[3].from, which Document converts to a line and a column.
 //
-// YAML is https://yaml.org/spec/1.2.2/, without anchors, tags, merge keys and
-// further documents: a study says things once by brace ranges, and a reader need
-// not look elsewhere for what a line means. The package does no I/O.
+// YAML is https://yaml.org/spec/1.2.2/, without anchors, tags, merge keys and further documents:
+// brace ranges avoid repetition, and every line can be understood without looking elsewhere. The
+// package does no I/O.
 package source
 
 import (
@@ -21,11 +19,11 @@ import (
 	"strings"
 )
 
-// Kind is what a Node is.
+// Kind is the kind of a Node.
 type Kind int
 
-// Kinds of Node. Bad is a scalar whose brace expression was wrong: it has been
-// reported, and later steps leave it alone.
+// Kinds of Node. Bad is a scalar with a wrong brace expression. It has been reported, and later
+// steps ignore it.
 const (
 	Null Kind = iota
 	Scalar
@@ -34,16 +32,15 @@ const (
 	Bad
 )
 
-// Position is a place in a file. Line and Column count from 1, columns in
-// characters; zero means unknown. Option is set for what is not in the file but
-// was given at the command line.
+// Position is a position in a file. Line and Column count from 1, columns in characters; zero means
+// unknown. Option is set for a value that comes from the command line instead of the file.
 type Position struct {
 	Line, Column int
 	Option       string
 }
 
-// Node is a piece of a file. Scalars keep their text as written: what the text
-// means depends on the field it is for, so 0x10 or yes are never reinterpreted.
+// Node is a part of a file. Scalars keep their text as written: its meaning depends on the field,
+// so 0x10 or yes are never converted.
 type Node struct {
 	Kind    Kind
 	At      Position
@@ -56,7 +53,7 @@ type Node struct {
 // Entry is one key of a mapping. The key is a scalar.
 type Entry struct{ Key, Value *Node }
 
-// get finds the value of a key.
+// get returns the entry with a key.
 func (n *Node) get(key string) (Entry, bool) {
 	for _, e := range n.Entries {
 		if e.Key.Kind == Scalar && e.Key.Text == key {
@@ -66,20 +63,20 @@ func (n *Node) get(key string) (Entry, bool) {
 	return Entry{}, false
 }
 
-// Document is a file after its brace ranges have been expanded.
+// Document is a file after the expansion of its brace ranges.
 type Document struct {
 	File  string
 	Root  *Node
-	wrong map[*Node]bool // what Decode reported something of, besides what is in them
+	wrong map[*Node]bool // nodes for which Decode has reported a problem, other than problems of nodes in them
 }
 
-// step is one element of a path: a key, or an index when key is empty.
+// step is an element of a path: a key, or an index if key is empty.
 type step struct {
 	key   string
 	index int
 }
 
-// steps splits topology.links[3].from.
+// steps splits a path such as topology.links[3].from.
 func steps(path string) []step {
 	var list []step
 	for part := range strings.SplitSeq(path, ".") {
@@ -96,9 +93,9 @@ func steps(path string) []step {
 	return list
 }
 
-// walk follows a path as far as it goes. It returns the deepest position, the
-// node there, and whether the whole path exists. A mapping's entries can also be
-// counted, as the slices that they are decoded into are.
+// walk follows a path as far as it exists. It returns the position and the node where it ends, and
+// whether the whole path exists. The entries of a mapping can also be selected by index, like the
+// elements of the slice that they are decoded into.
 func (d *Document) walk(path string) (Position, *Node, bool) {
 	node := d.Root
 	at := node.At
@@ -120,8 +117,8 @@ func (d *Document) walk(path string) (Position, *Node, bool) {
 		}
 		node = entry.Value
 		at = entry.Key.At
-		// A key is where to look for what is wrong with a block, and for what
-		// is wrong with a name; a scalar is itself where to look.
+		// Problems with a block or with a name are at the key; problems with a scalar are at the
+		// scalar.
 		if s.key != "" && node.Kind == Scalar {
 			at = node.At
 		}
@@ -129,15 +126,15 @@ func (d *Document) walk(path string) (Position, *Node, bool) {
 	return at, node, true
 }
 
-// Position finds the place of a value by its path; for a value that is absent,
-// the place of what should hold it.
+// Position returns the position of the value at a path or, for a missing value, that of what should
+// contain it.
 func (d *Document) Position(path string) Position {
 	at, _, _ := d.walk(path)
 	return at
 }
 
-// Keys finds the places where a name is written as a key, in the order of the file, each
-// once: a brace range makes several of one.
+// Keys returns the positions where name is a key, in the order of the file. Copies made by a brace
+// range have the same position, which is listed once.
 func (d *Document) Keys(name string) (places []Position) {
 	d.Root.visit(func(n *Node) {
 		for _, e := range n.Entries {
@@ -149,7 +146,7 @@ func (d *Document) Keys(name string) (places []Position) {
 	return places
 }
 
-// visit calls each for a node and those in it, in the order of the file.
+// visit calls each for a node and all nodes in it, in the order of the file.
 func (n *Node) visit(each func(*Node)) {
 	each(n)
 	for _, e := range n.Entries {
@@ -160,9 +157,9 @@ func (n *Node) visit(each func(*Node)) {
 	}
 }
 
-// Sound reports whether Decode found nothing wrong with what is written at a path, nor with
-// anything in it. What is absent is sound if what should hold it has no problem of its own,
-// such as an unknown key.
+// Sound reports whether Decode found no problem with the value at a path or with anything in it. A
+// missing value is sound if what should contain it has no problem of its own, such as an unknown
+// key.
 func (d *Document) Sound(path string) bool {
 	_, node, whole := d.walk(path)
 	sound := !d.wrong[node]
@@ -172,24 +169,23 @@ func (d *Document) Sound(path string) bool {
 	return sound
 }
 
-// Itself is Sound of a mapping or list alone, whatever is wrong in its values.
+// Itself is like Sound, but ignores problems with the values in a mapping or list.
 func (d *Document) Itself(path string) bool {
 	_, node, _ := d.walk(path)
 	return !d.wrong[node]
 }
 
-// Has reports whether a value is written in the file, as opposed to left to its
-// default.
+// Has reports whether the file contains a value at a path. False: the default applies.
 func (d *Document) Has(path string) bool {
 	_, node, whole := d.walk(path)
 	return whole && node.Kind != Null
 }
 
-// Report is how checks of meaning say what is wrong with the value at a path.
+// Report is called by checks of meaning with what is wrong with the value at a path.
 type Report func(path, format string, args ...any)
 
-// Reporter returns a Report that adds to problems with the path's position, each once. What
-// Decode has reported already is not asked what it means.
+// Reporter returns a Report that adds to problems with the position of the path, each problem once.
+// It ignores values for which Decode has already reported a problem.
 func (d *Document) Reporter(problems *Problems) Report {
 	reported := map[Problem]bool{}
 	return func(path, format string, args ...any) {

@@ -2,8 +2,8 @@ package source
 
 import "errors"
 
-// Texts writes out the ranges of a text that stands alone, such as an argument:
-// "10.0.0.{1..3}" is three, and "10.0.{p=0..3}.{p}" four.
+// Texts expands the ranges of a single text, such as an argument: "10.0.0.{1..3}" becomes three
+// texts, and "10.0.{p=0..3}.{p}" four.
 func Texts(text string) ([]string, error) {
 	var problems Problems
 	item := &Node{Kind: Scalar, Text: text}

@@ -14,22 +14,20 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Limits of a file. They are far above what a study needs, and keep a wrong or
-// hostile file from exhausting the machine: the YAML parser recurses, and keeps a
-// path string for every node.
+// Limits of a file. They are far above what a study needs, and prevent a malformed or hostile file
+// from exhausting memory: the YAML parser is recursive and stores a path string for every node.
 const (
 	maxBytes  = 1 << 20
-	maxDepth  = 50  // brackets inside brackets
-	maxIndent = 200 // characters in front of a block
+	maxDepth  = 50  // nested brackets
+	maxIndent = 200 // characters before a block
 )
 
-// Parse reads a file, repeats what its brace ranges say, and returns the tree.
-// The document is nil when the file is not YAML at all. After mistakes in braces
-// there is one, with Bad nodes in their places: the rest of the file can still be
-// decoded, so that all mistakes are reported at once.
+// Parse reads a file, expands its brace ranges, and returns the tree. The document is nil if the
+// file is not YAML. After mistakes in braces it has Bad nodes in their place, so that the rest of
+// the file can be decoded and all mistakes are reported at once.
 //
-// Each of set replaces a value of the file, or adds one: workload.duration=5s.
-// Its path is that of the file as written, before ranges are expanded.
+// Each element of set replaces a value of the file, or adds one: workload.duration=5s. Its path
+// refers to the file as written, before ranges are expanded.
 func Parse(file string, data []byte, set ...string) (*Document, Problems) {
 	var problems Problems
 	root := read(file, data, &problems)
@@ -44,7 +42,7 @@ func Parse(file string, data []byte, set ...string) (*Document, Problems) {
 	return &Document{File: file, Root: expand(file, root, &problems)}, problems
 }
 
-// read turns text into a tree.
+// read parses text into a tree.
 func read(file string, data []byte, problems *Problems) (root *Node) {
 	if len(data) > maxBytes {
 		problems.add(file, Position{},
@@ -55,7 +53,7 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 		problems.add(file, at, "not a text file: a study is YAML in UTF-8")
 		return nil
 	}
-	// The parser is a library, and its input is untrusted.
+	// The parser is a third-party library, and its input is untrusted.
 	defer func() {
 		if recover() != nil {
 			problems.add(file, Position{}, "cannot be read as YAML")
@@ -117,8 +115,8 @@ func read(file string, data []byte, problems *Problems) (root *Node) {
 	return root
 }
 
-// tabAt finds a tab before the text of a line or, where none has one, of any up to it:
-// YAML indents with spaces alone, and a parser may complain later.
+// tabAt finds a tab in the indentation of a line or, if there is none, of an earlier line: YAML
+// only allows spaces there, and the parser may fail later.
 func tabAt(text string, line int) (Position, bool) {
 	lines := strings.Split(text, "\n")
 	for i := min(max(line, 1), len(lines)); i > 0; i-- {
@@ -130,7 +128,7 @@ func tabAt(text string, line int) (Position, bool) {
 	return Position{}, false
 }
 
-// notText finds the first byte that no text file has.
+// notText finds the first byte that does not belong in a text file.
 func notText(data []byte) (Position, bool) {
 	line, column := 1, 1
 	for i := 0; i < len(data); {
@@ -147,8 +145,8 @@ func notText(data []byte) (Position, bool) {
 	return Position{}, false
 }
 
-// supported refuses, before the parser recurses, what is too deep and what a
-// study file does without.
+// supported reports excessive nesting and YAML features that study files do not have, before the
+// recursive parser runs.
 func supported(file string, tokens token.Tokens, problems *Problems) bool {
 	depth := 0
 	for _, t := range tokens {
@@ -189,19 +187,19 @@ func position(t *token.Token) Position {
 	return Position{Line: t.Position.Line, Column: max(1, t.Position.Column)}
 }
 
-// unquotedBrace finds a range that is glued to text, as in client{1..2}.
+// unquotedBrace matches a range that is adjacent to text, as in client{1..2}.
 var unquotedBrace = regexp.MustCompile(`[\w.]\{[^{}"']*\}|\{[^{}"':]*\}[\w.]`)
 
-// unquotedColon finds a value with a colon and a blank in it, which end a key.
+// unquotedColon matches a value that contains a colon and a blank, which would end a key.
 var unquotedColon = regexp.MustCompile(`^[^"'{\[#]*:\s+[^"'{\[#\s][^"'{\[#]*:\s`)
 
-// withoutColon is a key and its value with nothing but a blank between.
+// withoutColon matches a key and its value separated only by a blank.
 var withoutColon = regexp.MustCompile(`^\s*([a-z][a-z0-9_-]*) ([^\s:{}\[\]"'#-][^:{}\[\]"'#]*)$`)
 
-// keyInText finds a key within the text of a value, as behind a comma that is missing.
+// keyInText matches a key within the text of a value, as after a missing comma.
 var keyInText = regexp.MustCompile(`[^\s:,{}\[\]]\s+([a-z][a-z0-9_-]*):\s`)
 
-// secondKey is the key that follows a value in a line without a comma; empty: none does.
+// secondKey returns the key that follows a value on a line without a comma. Empty: there is none.
 func secondKey(line string) string {
 	if m := regexp.MustCompile(`:\s+[^\s:,{}\[\]"']*` + keyInText.String()).FindStringSubmatch(line); m != nil {
 		return m[1]
@@ -216,7 +214,7 @@ func lineOf(text string, line int) string {
 	return ""
 }
 
-// quotesHint explains the slips that quotes mend.
+// quotesHint explains mistakes that quotes would fix.
 func quotesHint(text string, line int) string {
 	switch on := lineOf(text, line); {
 	case unquotedBrace.MatchString(on):
@@ -227,16 +225,16 @@ func quotesHint(text string, line int) string {
 	return ""
 }
 
-// converter turns the parser's tree into ours.
+// converter converts the parser's tree to Nodes.
 type converter struct {
 	file     string
 	problems *Problems
 	lines    []string
 }
 
-// scalar is where a scalar begins. The tokenizer may place a plain one that has
-// spaces behind it too far right, and one of several lines in its last: what is
-// meant is the nearest place to the left and above that reads like it.
+// scalar returns the position where a scalar begins. The tokenizer may place a plain scalar with
+// trailing spaces too far to the right, and one of several lines on its last line. The result is
+// the nearest position to the left and above where the text matches.
 func (c converter) scalar(t *token.Token) Position {
 	at := position(t)
 	words := strings.Fields(t.Value)
@@ -282,13 +280,13 @@ func (c converter) node(n ast.Node) *Node {
 		for _, value := range n.Values {
 			item := c.node(value)
 			if item.Kind == Null {
-				item.At = list.At // nothing is nowhere
+				item.At = list.At // an absent value has no position of its own
 			}
 			list.Items = append(list.Items, item)
 		}
 		return list
 	case ast.ScalarNode:
-		// Numbers and booleans: the text as written.
+		// Numbers and booleans keep the text as written.
 		t := n.GetToken()
 		return &Node{Kind: Scalar, At: c.scalar(t), Text: strings.TrimSpace(t.Value)}
 	}
@@ -302,7 +300,7 @@ func (c converter) mapping(values []*ast.MappingValueNode, flow bool, start Posi
 	for i, v := range values {
 		key := c.node(v.Key)
 		if key.Kind == Null {
-			// "null:" and "~:" are keys like any other.
+			// "null:" and "~:" are ordinary keys.
 			key = &Node{Kind: Scalar, At: position(v.Key.GetToken()), Text: v.Key.GetToken().Value}
 		}
 		if key.Kind != Scalar {
@@ -310,12 +308,12 @@ func (c converter) mapping(values []*ast.MappingValueNode, flow bool, start Posi
 			continue
 		}
 		if i == 0 && !flow {
-			// The parser has a block start at its first colon.
+			// The parser places the beginning of a block at its first colon.
 			m.At = key.At
 		}
 		value := c.node(v.Value)
 		if value.Kind == Null {
-			value.At = key.At // nothing is nowhere
+			value.At = key.At // an absent value has no position of its own
 		}
 		m.Entries = append(m.Entries, Entry{key, value})
 	}

@@ -6,8 +6,8 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// Clients of applications: linerate serves them, and counts what it has answered. What
-// they ask for is what linerate's server answers to anybody.
+// Clients of application protocols. linerate serves them and counts its answers. They request what
+// linerate's server answers to any client.
 
 var wrk = Tool{
 	Name: "wrk", Package: "wrk", Client: "wrk", Protocols: []string{flow.HTTP}, All: true, NoSource: true,
@@ -31,7 +31,7 @@ var ab = Tool{
 	Decided: map[string]string{"connections": "-c", "duration": "-t -n", "source": "-B",
 		"linerate, which reads the figures": "-q -v -w -d -S"},
 	client: []group{
-		always("-q -k -c $CONNECTIONS -t $SECONDS -n 10000000"), // without -n it ends after 50000
+		always("-q -k -c $CONNECTIONS -t $SECONDS -n 10000000"), // without -n it ends after 50000 requests
 		given("source", "-B $SOURCE"),
 		given("plain", "http://$AUTHORITY/"), given("tls", "https://$AUTHORITY/"),
 	},
@@ -96,7 +96,7 @@ var dnsperf = Tool{
 	),
 }
 
-// smtpSource is a part of Postfix. It prints no figure, and has no duration.
+// smtpSource is part of Postfix. It prints no result and cannot run for a given time.
 var smtpSource = Tool{
 	Name: "smtp-source", Package: "postfix", Client: "smtp-source", Protocols: []string{flow.SMTP}, All: true,
 	NoSource: true,
@@ -105,11 +105,11 @@ var smtpSource = Tool{
 	client:   []group{always("-d -s $CONNECTIONS -l $MAIL -m 100000000 $AUTHORITY")},
 }
 
-// served are the options that linerate's server has for a tool's client.
+// served are options that apply to linerate's server for a tool's client.
 var served = []string{"response", "think"}
 
-// Serves reports whether the tool's program has a server of its own, or something else
-// listens: linerate does not serve its flows.
+// Serves reports whether the tool has a server program, or a fixed port on which something else
+// listens. False: linerate serves its flows.
 func (t *Tool) Serves() bool { return t.Server != "" || t.Port != 0 }
 
 func withOptions(all ...*Tool) []*Tool {

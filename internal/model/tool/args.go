@@ -7,31 +7,30 @@ import (
 	"strings"
 )
 
-// An Arg is an option of a tool's client that a study may give it (tool_args). Options
-// that are in no table are refused: a tool may read and write files, load libraries,
-// listen or connect elsewhere by them, and getopt_long(3) takes abbreviations of their
-// names.
+// Arg is an option of a tool's client that a study may pass (tool_args). Options that are not in
+// the table are rejected, because a tool could read and write files, load libraries, listen, or
+// connect to other hosts with them, and getopt_long(3) accepts abbreviations.
 type Arg struct {
-	// Names are its spellings, separated by blanks. Only these are taken.
+	// Names are its spellings, separated by blanks. No others are accepted.
 	Names string
 	Value Value
-	// Attached: the value follows the name in the same word, as nuttcp has it.
+	// Attached reports whether the value follows the name within the same word, as with nuttcp.
 	Attached bool
 }
 
-// Value is what follows an option.
+// Value is the kind of value that follows an option.
 type Value int
 
-// The kinds of value. None can be taken for an option, a path or an address.
+// The kinds of value. None of them can be mistaken for an option, a path or an address.
 const (
 	NoValue Value = iota
 	Number        // decimal or hexadecimal
 	Seconds       // with a decimal fraction
-	Size          // with the tool's own suffix: 8K
+	Size          // with a suffix of the tool: 8K
 	Word          // lower-case letters and digits: af11
 )
 
-// String is the kind's name; empty: there is no value.
+// String returns the name of the kind. Empty: no value.
 func (v Value) String() string { return [...]string{"", "number", "seconds", "size", "word"}[v] }
 
 var values = [...]struct {
@@ -50,12 +49,12 @@ type ArgProblem struct {
 	Why   string
 }
 
-// CheckArgs lists what is wrong with words that are to be given to the client.
+// CheckArgs lists what is wrong with the words of tool_args.
 func (t *Tool) CheckArgs(words []string) (problems []ArgProblem) {
 	report := func(i int, format string, args ...any) {
 		problems = append(problems, ArgProblem{i, fmt.Sprintf(format, args...)})
 	}
-	lost := false // the words that follow may be the value of an option that is unknown
+	lost := false // the following words may be values of an unknown option
 	for i := 0; i < len(words); i++ {
 		word := words[i]
 		arg, value, known := t.arg(word)
@@ -83,7 +82,7 @@ func (t *Tool) CheckArgs(words []string) (problems []ArgProblem) {
 	return problems
 }
 
-// arg is the option that a word gives, with the value in that word.
+// arg returns the option that a word selects, with the value if it is in the same word.
 func (t *Tool) arg(word string) (arg Arg, value string, known bool) {
 	for _, a := range t.Args {
 		if a.Attached {
@@ -97,7 +96,7 @@ func (t *Tool) arg(word string) (arg Arg, value string, known bool) {
 	return Arg{}, "", false
 }
 
-// refuses says why a word is not passed on.
+// refuses returns why a word is not passed to the tool.
 func (t *Tool) refuses(word string) string {
 	flag, _, _ := strings.Cut(word, "=")
 	short := flag

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// describe makes a tool of a study's description.
+// describe returns the tool for a description in a study.
 func describe(d flow.Tool) *Tool {
 	t := &Tool{
 		Name: d.String(), Client: d.Client[0], Port: uint16(d.Port), All: true, Forks: true,
@@ -38,8 +38,8 @@ func describe(d flow.Tool) *Tool {
 	return t
 }
 
-// Problem is what is wrong with a description for a job, beyond what package flow
-// checks; empty: nothing.
+// Problem returns what is wrong with a described tool for a job, beyond the checks of package flow.
+// Empty: nothing.
 func (t *Tool) Problem(j Job, direction string) string {
 	if !t.Described {
 		return ""
@@ -75,13 +75,13 @@ func (t *Tool) Problem(j Job, direction string) string {
 	return ""
 }
 
-// hasOption reports whether a job's flow has an option, by itself or by default.
+// hasOption reports whether a job's flow has an option, explicitly or by default.
 func hasOption(key string, j Job) bool {
 	o := flow.Find(key)
 	return o.Wanted(&j.Spec) || o.Default != 0 && o.For(j.Protocol)
 }
 
-// IsTimed reports whether the client's words say how long it is to run.
+// IsTimed reports whether the client's words contain the duration.
 func (t *Tool) IsTimed() bool {
 	return slices.ContainsFunc(t.client, func(g group) bool {
 		n := names(g.words)

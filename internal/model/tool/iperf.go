@@ -11,7 +11,7 @@ import (
 var iperf = Tool{
 	Name: "iperf", Package: "iperf", Client: "iperf", Server: "iperf",
 	Protocols: []string{flow.TCP, flow.UDP},
-	Waits:     true, // since 2.1; one that does not ends with its last write, and is gone
+	Waits:     true, // since 2.1; an older client exits after its last write
 	Decided: map[string]string{
 		"the flow": "-c --client -s --server", "linerate": "-p --port -D --daemon", "source": "-B --bind",
 		"destination": "-V --ipv6_domain", "duration": "-t --time -n --num", "streams": "-P --parallel",
@@ -45,7 +45,7 @@ var iperf = Tool{
 		given("read", "-R"),
 		given("udp", "-u -b $RATE_CAP"),
 		given("udp datagram", "-l $DATAGRAM"),
-		given("tcp write", "-Z $CONGESTION_CONTROL"), // of read the server has it, and iperf refuses both
+		given("tcp write", "-Z $CONGESTION_CONTROL"), // for read the server would have it, and iperf rejects both
 		given("tcp rate_cap", "--fq-rate $RATE_CAP"), // SO_MAX_PACING_RATE
 		given("tcp mss", "-M $MSS"),
 		given("tcp nodelay", "-N"),
@@ -55,13 +55,13 @@ var iperf = Tool{
 	parse: parseIperf,
 }
 
-// iperfLine is a report of one stream, or of all: "[SUM] 0.0000-1.8758 sec
-// 11534336 Bytes 49193463 bits/sec".
+// iperfLine matches the report of one stream or of all: "[SUM] 0.0000-1.8758 sec 11534336 Bytes
+// 49193463 bits/sec".
 var iperfLine = regexp.MustCompile(`^\[ *\*?(\d+|SUM)\] +([\d.]+)- *([\d.]+) +sec +(\d+) Bytes +([\d.e+]+) bits/sec`)
 
-// parseIperf reads each end's own lines. A client shows its sum where there are
-// several streams, and that is what people read off it, however it was made; a
-// server does not know how many streams belong together.
+// parseIperf parses the lines that each end counted itself. With several streams a client prints
+// its sum, which is the number that people use. A server does not know which streams belong
+// together.
 func parseIperf(client, server string) (Report, error) {
 	reads := strings.Contains(client, "(reverse)")
 	own, reported, err := iperfSums(client)
@@ -90,7 +90,7 @@ func parseIperf(client, server string) (Report, error) {
 	return r, nil
 }
 
-// iperfSums adds up an end's own lines, and those that the other end reported to it.
+// iperfSums sums the lines that an end counted itself, and those that the other end reported to it.
 func iperfSums(text string) (own, reported iperf3Sum, err error) {
 	summed, theirs := false, false
 	for line := range strings.Lines(text) {

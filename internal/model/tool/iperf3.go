@@ -9,8 +9,7 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// cookie is how many bytes a data connection of iperf3 begins with, from its
-// opener.
+// cookie is the number of bytes that the opener of a data connection of iperf3 sends first.
 const cookie = 37
 
 var iperf3 = Tool{
@@ -42,26 +41,26 @@ var iperf3 = Tool{
 	},
 	server: []group{always("-s -1 -J -i 0 -p $PORT -B $ADDRESS")},
 	client: []group{
-		// One report at the end: with many streams the intervals would be megabytes.
+		// One report at the end: with many streams the interval reports would be megabytes.
 		always("-c $ADDRESS -p $PORT -t $SECONDS -J -i 0"),
 		given("source", "-B $SOURCE"),
 		given("streams", "-P $STREAMS"),
 		given("read", "-R"),
-		given("udp", "-u -b $RATE_CAP"), // 0: as fast as it can
+		given("udp", "-u -b $RATE_CAP"), // 0: as fast as possible
 		given("udp datagram", "-l $DATAGRAM"),
 		given("tcp", "-C $CONGESTION_CONTROL"),
-		given("tcp read rate_cap", "-b $RATE_CAP"),         // the server knows no other
+		given("tcp read rate_cap", "-b $RATE_CAP"),         // the server supports no other limit
 		given("tcp write rate_cap", "--fq-rate $RATE_CAP"), // SO_MAX_PACING_RATE
 		given("tcp mss", "-M $MSS"),
 		given("tcp nodelay", "-N"),
 		given("window", "-w $WINDOW"),
-		given("dscp", "--tos $TOS"), // its server sets it, too
+		given("dscp", "--tos $TOS"), // its server sets it too
 	},
 	parse: parseIperf3,
-	// The first connection carries parameters and results: both ends send on it, the
-	// acceptor a byte for each step, of which two are over before there is another
-	// connection. On a data connection the end that only reads sends nothing but the
-	// cookie, and in the end its FIN, which counts as a byte.
+	// The first connection carries parameters and results. Both ends send on it; the acceptor sends
+	// a byte for each step, two of which happen before there is another connection. On a data
+	// connection the end that only reads sends just the cookie and finally its FIN, which counts as
+	// a byte.
 	control: func(opener, acceptor uint64) bool { return opener > cookie+1 && acceptor > 1 },
 }
 
@@ -74,8 +73,8 @@ type iperf3Sum struct {
 	Packets float64 `json:"packets"`
 }
 
-// parseIperf3 reads the client's document, in which both ends' counts are. In
-// those of UDP before 3.14 the receiver's count is only that of its packets.
+// parseIperf3 parses the client's JSON document, which has the counts of both ends. For UDP before
+// 3.14 the receiver only counts packets.
 func parseIperf3(client, _ string) (Report, error) {
 	var doc struct {
 		Error string `json:"error"`
@@ -116,7 +115,7 @@ func parseIperf3(client, _ string) (Report, error) {
 	return r, nil
 }
 
-// beginning is enough of an output to be recognised by.
+// beginning returns enough of an output to recognise it.
 func beginning(text string) string {
 	text = strings.TrimSpace(text)
 	if line, _, more := strings.Cut(text, "\n"); more {

@@ -8,8 +8,8 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// netperf is not in Debian's main archive; where it is installed, it is used as
-// its manual describes (the omni tests' output selectors, netperf 2.5 and later).
+// netperf is not in Debian's main archive. If it is installed, it is used as its manual describes
+// (output selectors of the omni tests, netperf 2.5 and later).
 var netperf = Tool{
 	Name: "netperf", Package: "netperf (non-free)", Client: "netperf", Server: "netserver",
 	Protocols: []string{flow.TCP, flow.RR},
@@ -41,8 +41,8 @@ var netperf = Tool{
 	parse: parseNetperf,
 }
 
-// parseNetperf reads KEY=VALUE lines. A stream's THROUGHPUT is what the receiver
-// got over the whole time.
+// parseNetperf parses KEY=VALUE lines. The THROUGHPUT of a stream is what the receiver got over the
+// whole time.
 func parseNetperf(client, _ string) (Report, error) {
 	value := map[string]string{}
 	for line := range strings.Lines(client) {

@@ -18,7 +18,7 @@ var nuttcp = Tool{
 	server: []group{always("-S --nofork -P $PORT"), given("ipv6", "-6")},
 	client: []group{
 		always("-P $PORT -p $NEXT_PORT -T$TIME -fparse"),
-		given("read", "-r -F"), // its data connections are opened by the sender, unless flipped
+		given("read", "-r -F"), // the sender opens its data connections unless they are flipped
 		given("udp", "-u"),
 		given("udp datagram", "-l$DATAGRAM"),
 		given("tcp mss", "-M$MSS"),
@@ -28,8 +28,8 @@ var nuttcp = Tool{
 		given("ipv6", "-6"),
 		always("$ARGS $ADDRESS"),
 	},
-	// "megabytes=13.7627 real_seconds=2.37 rate_Mbps=48.6491 …": what the receiver got, over
-	// the receiver's time, as the client prints it.
+	// Parses "megabytes=13.7627 real_seconds=2.37 rate_Mbps=48.6491 …", which the client prints:
+	// what the receiver got in its own time.
 	parse: figures(
 		finds(`rate_Mbps=([\d.]+)`, "Mbit/s", receiverRate),
 		finds(`real_seconds=([\d.]+)`, "s", duration),

@@ -30,14 +30,14 @@ var qperf = Tool{
 		always("-lp $PORT -ip $NEXT_PORT -t $SECONDS -v -uu"),
 		given("rr", "-m $REQUEST"),
 		given("window", "-sb $WINDOW"),
-		always("$ARGS $ADDRESS"), // the host and the test come last
+		always("$ARGS $ADDRESS"), // the host and the test must come last
 		given("tcp", "tcp_bw"), given("rr", "tcp_lat"),
 	},
 	parse: parseQperf,
 }
 
-// parseQperf reads "bw = 6160384 bytes/sec": what the receiver got; or "latency =
-// 5358 ns", which is half of a round trip.
+// parseQperf parses "bw = 6160384 bytes/sec", which is what the receiver got, or "latency = 5358
+// ns", which is half of a round trip.
 func parseQperf(client, _ string) (Report, error) {
 	var r Report
 	for line := range strings.Lines(client) {

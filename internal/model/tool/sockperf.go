@@ -7,7 +7,7 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// sockperf is for latency: its ping-pong over TCP.
+// sockperf measures latency, with its ping-pong test over TCP.
 var sockperf = Tool{
 	Name: "sockperf", Package: "sockperf", Client: "sockperf", Server: "sockperf",
 	Protocols:    []string{flow.RR},

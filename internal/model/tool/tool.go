@@ -1,10 +1,10 @@
-// Package tool knows other people's load generators: which package has them,
-// which of a flow's options they have and how they spell them, and how to read
-// the figures they print; or it has that from a study's description of a program.
-// It starts nothing; internal/host/foreign does, on the words that are put together here.
+// Package tool describes third-party load generators: the package that contains each, the options
+// of flows that it supports and their spelling, and how to parse its output. A study can also
+// describe a program. The package starts nothing; internal/host/foreign executes the commands that
+// are composed here.
 //
-// References: the manual pages iperf3(1), iperf(1), nuttcp(8), netperf(1),
-// qperf(1) and sockperf(1).
+// References: the manual pages iperf3(1), iperf(1), nuttcp(8), netperf(1), qperf(1) and
+// sockperf(1).
 package tool
 
 import (
@@ -19,90 +19,90 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// A Tool is one program, or a pair of them.
+// Tool is a program, or a client and a server program.
 type Tool struct {
 	Name string
-	// Package is Debian's; Client and Server are the programs in it.
-	// Without a server something else listens, or linerate serves the flow's application.
+	// Package is the Debian package. Client and Server are the programs in it. Without a Server
+	// something else listens, or linerate serves the application protocol of the flow.
 	Package, Client, Server string
-	// Protocols that it makes flows of, of flow.Protocols.
+	// Protocols are the protocols of flow.Protocols that it supports.
 	Protocols []string
-	// Options are the keys of a flow's options that it can do something with,
-	// besides protocol and direction: those of its words.
+	// Options are the keys of flow options that it supports, besides protocol and direction: those
+	// that occur in its words.
 	Options []string
-	// Port is what its client connects to; 0: one that is free.
+	// Port is the port that its client connects to. 0: a free one.
 	Port uint16
-	// All: all connections of a client count as its flow's, however many it opens.
-	// Otherwise each stream is one connection of its.
+	// All reports whether all connections of a client belong to its flow, however many it opens.
+	// False: each stream is one connection.
 	All bool
-	// NoSource: its client has no option for the source address.
+	// NoSource reports whether its client has no option for the source address.
 	NoSource bool
-	// WriteOnly: its client always sends.
+	// WriteOnly reports whether its client always sends.
 	WriteOnly bool
-	// Forks: its server starts a process for each client.
+	// Forks reports whether its server starts a process for each client.
 	Forks bool
-	// Described: by a study, so that what its programs start is not known.
+	// Described reports whether a study describes the tool. What its programs start is then
+	// unknown.
 	Described bool
-	// Waits: a client that sends stops its clock when what it has written has
-	// arrived, not with its last write.
+	// Waits reports whether a client that sends stops its clock when all data has arrived. False:
+	// it stops with its last write.
 	Waits bool
-	// TwoPorts: it talks on one port and sends data on the next one.
+	// TwoPorts reports whether it uses one port for control and the next one for data.
 	TwoPorts bool
-	// Decided are the flags that linerate gives, or that would change what is
-	// measured, by what decides them.
+	// Decided maps flags that linerate sets, or that would change what is measured, to what
+	// determines them.
 	Decided map[string]string
-	// Args are the options of its client that tool_args may have.
+	// Args are the options of its client that tool_args may contain.
 	Args []Arg
 
-	// server and client are the words behind the program.
+	// server and client are the words after the program.
 	server, client []group
-	// input are lines for the client's standard input; nil: it has none.
+	// input returns lines for the client's standard input. Nil: it has none.
 	input func(Job) []string
-	// parse reads what the client and the server have printed; nil: there is no figure.
+	// parse parses the output of client and server. Nil: there is no result.
 	parse func(client, server string) (Report, error)
-	// control reports, for tools that use one port for both, whether a connection
+	// control reports, for tools that use one port for control and data, whether a connection
 	// carries no data, by the bytes that its opener and its acceptor have sent.
 	control func(opener, acceptor uint64) bool
-	// leastMessage is the smallest request in bytes; 0: one.
+	// leastMessage is the minimum size of a request in bytes. 0: one byte.
 	leastMessage unit.Bytes
 }
 
-// Job is what one client does with its server: the options of its flows, of which
-// Streams is how many there are.
+// Job is the task of one client with its server: the options of its flows. Streams is the number of
+// flows.
 type Job struct {
 	flow.Spec
-	// Reads: the server sends.
+	// Reads reports whether the server sends.
 	Reads       bool
 	Source      netip.Addr // invalid: the kernel's choice
 	Destination netip.AddrPort
 	Seconds     float64
 }
 
-// Report is what a tool says of itself. A figure that it does not print is zero.
+// Report has the results that a tool printed. A value that it does not print is zero.
 type Report struct {
-	// SenderBps and ReceiverBps are as counted at that end, by whichever printed it;
-	// Bytes with them. Seconds is the time that the tool says it took.
+	// SenderBps and ReceiverBps are the rates counted at that end, printed by either; Bytes
+	// likewise. Seconds is the duration that the tool reports.
 	SenderBps     float64 `json:"sender_bps,omitempty"`
 	ReceiverBps   float64 `json:"receiver_bps,omitempty"`
 	SenderBytes   int64   `json:"sender_bytes,omitempty"`
 	ReceiverBytes int64   `json:"receiver_bytes,omitempty"`
 	Seconds       float64 `json:"seconds,omitempty"`
-	// TransactionsPerS and LatencyUs are of request and response.
+	// TransactionsPerS and LatencyUs are those of requests and responses.
 	TransactionsPerS float64 `json:"transactions_per_s,omitempty"`
 	LatencyUs        float64 `json:"latency_us,omitempty"`
-	// FromServer says that the receiver's figure was read off the server's own
-	// output: who looks at the client does not see it.
+	// FromServer reports whether the receiver's value is from the output of the server, which
+	// someone who only looks at the client does not see.
 	FromServer bool `json:"from_server,omitempty"`
 
-	clientBps float64 // as counted at the client's end, whichever that is
+	clientBps float64 // counted by the client, whichever end of the flow that is
 }
 
-// All is every tool that is known by its name, in the order in which they are listed to
-// people.
+// All lists the tools that are known by name, in the order of presentation.
 var All = withOptions(&iperf3, &iperf, &netperf, &nuttcp, &sockperf, &qperf, &wrk, &ab, &h2load, &dnsperf, &smtpSource)
 
-// Find is the tool that a flow names or describes. False: linerate's own traffic, or no
-// tool.
+// Find returns the tool that a flow names or describes. It returns false for linerate's own traffic
+// and for unknown names.
 func Find(which flow.Tool) (*Tool, bool) {
 	if which.Described() {
 		return describe(which), true
@@ -114,7 +114,7 @@ func Find(which flow.Tool) (*Tool, bool) {
 	return All[i], true
 }
 
-// ServerWords and ClientWords are the commands, program first; nil: there is no server.
+// ServerWords and ClientWords return the commands, program first. Nil: there is no server.
 func (t *Tool) ServerWords(j Job) []string {
 	if t.Server == "" {
 		return nil
@@ -127,8 +127,8 @@ func (t *Tool) ClientWords(j Job) []string {
 	return append([]string{t.Client}, command(t.client, t.fit(j))...)
 }
 
-// Input are the lines of the client's standard input, to be repeated for as long as it
-// reads; none: it has no input.
+// Input returns lines for the client's standard input, to be repeated for as long as it reads.
+// Empty: it has no input.
 func (t *Tool) Input(j Job) []string {
 	if t.input == nil {
 		return nil
@@ -136,7 +136,7 @@ func (t *Tool) Input(j Job) []string {
 	return t.input(j)
 }
 
-// fit has a job's messages in the sizes that the tool makes.
+// fit sets the sizes of a job's messages to those that the tool supports.
 func (t *Tool) fit(j Job) Job {
 	if j.Protocol == flow.RR {
 		j.Request, j.Response = t.Messages(j)
@@ -144,8 +144,8 @@ func (t *Tool) fit(j Job) Job {
 	return j
 }
 
-// Shown are the commands of server and client as people read them before the port is
-// known: it is spelled PORT, and the next one PORT+1.
+// Shown returns the commands of server and client for display before the port is known. The port
+// appears as PORT, and the next one as PORT+1.
 func (t *Tool) Shown(j Job) (server, client []string) {
 	return shown(t.ServerWords, j), shown(t.ClientWords, j)
 }
@@ -166,8 +166,8 @@ func shown(words func(Job) []string, j Job) []string {
 	return made
 }
 
-// Parse reads what both ends of one client and its server have printed; the client
-// receives the data if reads. Of a tool without a figure the report is empty.
+// Parse parses the output of a client and its server. Reads reports whether the client receives the
+// data. For a tool without results the report is empty.
 func (t *Tool) Parse(client, server string, reads bool) (r Report, err error) {
 	if t.parse == nil {
 		return r, nil
@@ -183,7 +183,7 @@ func (t *Tool) Parse(client, server string, reads bool) (r Report, err error) {
 	return r, nil
 }
 
-// DataPort is the port to which data connections come.
+// DataPort returns the port to which data connections are opened.
 func (t *Tool) DataPort(port uint16) uint16 {
 	if t.TwoPorts {
 		return port + 1
@@ -191,7 +191,8 @@ func (t *Tool) DataPort(port uint16) uint16 {
 	return port
 }
 
-// Connections is how many a process with so many streams has to the data port.
+// Connections returns the number of connections to the data port that a process with this number of
+// streams opens.
 func (t *Tool) Connections(streams int) int {
 	if t.control != nil {
 		return streams + 1
@@ -199,14 +200,14 @@ func (t *Tool) Connections(streams int) int {
 	return streams
 }
 
-// Control reports whether a connection to the data port carries no data, by how
-// much its opener and its acceptor have sent.
+// Control reports whether a connection to the data port carries no data, by the bytes that its
+// opener and its acceptor have sent.
 func (t *Tool) Control(opener, acceptor uint64) bool {
 	return t.control != nil && t.control(opener, acceptor)
 }
 
-// Messages are how many bytes a request and its response have, of tools that make
-// flows of them. Those with one size for both have the request's.
+// Messages returns the sizes of requests and responses in bytes, for tools that make transactions.
+// Tools with one size for both use that of the request.
 func (t *Tool) Messages(j Job) (request, response unit.Bytes) {
 	request, response = max(j.Request, t.leastMessage, 1), max(j.Response, 1)
 	if !t.Can("response") {
@@ -215,10 +216,10 @@ func (t *Tool) Messages(j Job) (request, response unit.Bytes) {
 	return request, response
 }
 
-// Can reports whether the tool does something with an option of a flow.
+// Can reports whether the tool supports an option of a flow.
 func (t *Tool) Can(option string) bool { return slices.Contains(t.Options, option) }
 
-// NotInstalled says what to do about a program that is not there.
+// NotInstalled says how to install a program that is missing.
 func (t *Tool) NotInstalled(program string) string {
 	text := program + " is not installed"
 	if t.Package != "" {
@@ -227,7 +228,7 @@ func (t *Tool) NotInstalled(program string) string {
 	return text
 }
 
-// Or lists the tools that can do something with an option, for messages.
+// Or lists the tools that support an option, for messages.
 func Or(option string) string {
 	var can []string
 	for _, t := range All {

@@ -13,18 +13,18 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// A group is some words of a command, which a job has if it meets all of when: keys of
-// options of flows, which it asks for, and conditions. Words have variables.
+// group is a group of words of a command. A job has it if it meets all of when, which are
+// conditions and keys of options that its flows set. Words can contain variables.
 type group struct {
 	when  string
 	words []string
 }
 
-// always are words that every job has, and given those of a job that meets when.
+// always returns words that every job has. given returns words for jobs that meet when.
 func always(words string) group      { return group{words: strings.Fields(words)} }
 func given(when, words string) group { return group{when, strings.Fields(words)} }
 
-// conditions of groups, besides options.
+// conditions are the conditions of groups other than options.
 var conditions = map[string]func(Job) bool{
 	"tcp":    func(j Job) bool { return flow.Of(j.Protocol).Name == flow.TCP },
 	"udp":    func(j Job) bool { return j.Protocol == flow.UDP },
@@ -42,7 +42,7 @@ var conditions = map[string]func(Job) bool{
 	"tls":    func(j Job) bool { return j.TLS != "" && j.TLS != flow.TLSOff },
 }
 
-// holds reports whether a job has the group's words.
+// holds reports whether a job has the words of the group.
 func (g group) holds(j Job) bool {
 	for key := range strings.FieldsSeq(g.when) {
 		if meets, known := conditions[key]; known && meets(j) {
@@ -55,9 +55,9 @@ func (g group) holds(j Job) bool {
 	return true
 }
 
-// variables of commands, besides those of options, which are named as the options in
-// capitals: $MSS. Sizes are in bytes and rates in bit/s. What an option is needed for
-// a variable, option has.
+// variables are the variables in commands that are not options. The variable of an option is its
+// key in capitals: $MSS. Sizes are in bytes and rates in bit/s. The field option is the option that
+// the variable requires.
 var variables = map[string]struct {
 	Doc    string
 	option string
@@ -98,10 +98,10 @@ var variables = map[string]struct {
 	}},
 }
 
-// Variable is a variable of commands, for documentation.
+// Variable documents a variable in commands.
 type Variable struct{ Name, Doc string }
 
-// Variables are those that no option has.
+// Variables lists the variables that are not options.
 func Variables() (list []Variable) {
 	for name, v := range variables {
 		list = append(list, Variable{name, v.Doc})
@@ -110,11 +110,10 @@ func Variables() (list []Variable) {
 	return list
 }
 
-// argsWord stands for the job's tool_args; where no group has it, they are the last
-// words.
+// argsWord is replaced by the job's tool_args. If no group contains it, they become the last words.
 const argsWord = "$ARGS"
 
-// command puts the words of a program together that a job has.
+// command returns the words of a command for a job.
 func command(groups []group, j Job) (words []string) {
 	placed := false
 	for _, g := range groups {
@@ -135,15 +134,15 @@ func command(groups []group, j Job) (words []string) {
 	return words
 }
 
-// reference is a variable in a word, $PORT or ${PORT}, or $$.
+// reference matches a variable in a word, $PORT or ${PORT}, or $$.
 var reference = regexp.MustCompile(`\$(\$|\w+|\{\w+\})`)
 
-// expand replaces the variables of a word by their values.
+// expand replaces the variables in a word by their values.
 func expand(word string, value func(name string) string) string {
 	return reference.ReplaceAllStringFunc(word, func(text string) string { return value(strings.Trim(text[1:], "{}")) })
 }
 
-// variable is the value of one; "$" is a dollar sign.
+// variable returns the value of a variable; "$" is a dollar sign.
 func (j Job) variable(name string) string {
 	if v, known := variables[name]; known {
 		return v.value(j)
@@ -154,7 +153,7 @@ func (j Job) variable(name string) string {
 	return name
 }
 
-// names are those of the variables in some words.
+// names lists the variables in words.
 func names(words []string) (list []string) {
 	for _, word := range words {
 		expand(word, func(name string) string {
@@ -165,8 +164,8 @@ func names(words []string) (list []string) {
 	return list
 }
 
-// optionOf is the key of the option that a variable needs; empty: none. False: there is
-// no such variable.
+// optionOf returns the key of the option that a variable requires, empty if none. It returns false
+// if there is no such variable.
 func optionOf(name string) (option string, known bool) {
 	if v, is := variables[name]; is {
 		return v.option, true
@@ -175,7 +174,7 @@ func optionOf(name string) (option string, known bool) {
 	return strings.ToLower(name), o != nil && name == strings.ToUpper(name)
 }
 
-// options are the keys of the options of which the groups make something.
+// options lists the keys of the options that the groups use.
 func options(groups []group) (list []string) {
 	for _, g := range groups {
 		for key := range strings.FieldsSeq(g.when) {
@@ -192,26 +191,25 @@ func options(groups []group) (list []string) {
 	return list
 }
 
-// fraction spells a time to the millisecond.
+// fraction formats seconds to the millisecond.
 func fraction(s float64) string {
 	return strconv.FormatFloat(math.Round(s*1e3)/1e3, 'f', -1, 64)
 }
 
 func number[T ~int | ~int64 | ~uint16](n T) string { return strconv.FormatInt(int64(n), 10) }
 
-// rate spells bit/s without a suffix, which means a thousand to one tool and
-// 1024 to another.
+// rate formats bit/s without a suffix, which means 1000 to one tool and 1024 to another.
 func rate(r unit.BitRate) string { return strconv.FormatFloat(float64(r), 'f', 0, 64) }
 
-// A figure is found by an expression whose groups are the figure and, named unit, its
-// unit, in what the client prints; the last match counts.
+// figure finds a value in the output of the client. The groups of the expression are the value and,
+// named unit, its unit. The last match is used.
 type figure struct {
 	expression *regexp.Regexp
 	unit       string
 	enter      func(r *Report, value float64)
 }
 
-// scales are the units of figures, and the words that programs have for them.
+// scales maps the units of values, as programs print them, to factors.
 var scales = func() map[string]float64 {
 	all := map[string]float64{"us": 1, "ms": 1e3, "s": 1e6, "MiB": 1 << 20}
 	for prefix, scale := range map[string]float64{"": 1, "K": 1e3, "M": 1e6, "G": 1e9} {
@@ -223,7 +221,7 @@ var scales = func() map[string]float64 {
 	return all
 }()
 
-// figures reads figures, of which the first has to be there.
+// figures parses values. The first one is required.
 func figures(list ...figure) func(client, server string) (Report, error) {
 	return func(client, _ string) (r Report, err error) {
 		for i, f := range list {
@@ -268,14 +266,14 @@ func (f figure) value(match []string) (float64, error) {
 	return value, nil
 }
 
-// What figures are.
+// Where values are stored in a Report.
 func receiverRate(r *Report, bps float64)     { r.ReceiverBps = bps }
 func transactionRate(r *Report, perS float64) { r.TransactionsPerS = perS }
 func meanLatency(r *Report, us float64)       { r.LatencyUs = us }
 func duration(r *Report, us float64)          { r.Seconds = us / 1e6 }
 func receivedBytes(r *Report, n float64)      { r.ReceiverBytes = int64(n) }
 
-// finds is a figure of a unit.
+// finds returns a figure with a fixed unit.
 func finds(expression, unit string, enter func(*Report, float64)) figure {
 	return figure{regexp.MustCompile("(?m)" + expression), unit, enter}
 }
