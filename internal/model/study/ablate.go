@@ -11,10 +11,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// ablated is a factor with the levels that take its list apart: each setting of the
-// list alone, compared with the baseline, and the list without it, compared with
-// the list. What one of them does alone says little of what it does among others:
-// of two buffers that are both too small, either one is no help by itself.
+// ablated returns the factor with levels that take its list apart: each setting of the list alone,
+// compared with the baseline, and the list without it, compared with the list. Neither comparison
+// alone is enough: if two buffers are both too small, enlarging only one does not help.
 func (f Factor) ablated() Factor {
 	list, ok := f.list()
 	if !ok {
@@ -40,7 +39,7 @@ func (f Factor) ablated() Factor {
 	return f
 }
 
-// list is the level that is taken apart.
+// list returns the level that is taken apart.
 func (f Factor) list() (Level, bool) {
 	i := slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == f.Ablate && l.Part == "" })
 	if f.Ablate == "" || i < 0 {
@@ -49,7 +48,7 @@ func (f Factor) list() (Level, bool) {
 	return f.Levels[i], true
 }
 
-// parts names what a level consists of, with its flows' congestion control.
+// parts names the settings of a level, including the congestion control of its flows.
 func (l Level) parts() []string {
 	names := parts(l.Settings)
 	if l.control() != "" && !slices.Contains(names, setting.CongestionControl) {
@@ -58,8 +57,8 @@ func (l Level) parts() []string {
 	return names
 }
 
-// control is the congestion control that the level gives its flows, where it changes
-// nothing else of the workload; empty: that is not so.
+// control returns the congestion control that the level sets for its flows, if that is all it
+// changes in the workload. Empty: otherwise.
 func (l Level) control() string {
 	if l.Workload == nil {
 		return ""
@@ -72,7 +71,7 @@ func (l Level) control() string {
 	return l.Workload.CongestionControl
 }
 
-// workload is what is left of the level's workload of the parts that are wanted.
+// workload returns the part of the level's workload for which wanted is true.
 func (l Level) workload(wanted func(part string) bool) *Override {
 	if l.control() == "" || !wanted(setting.CongestionControl) {
 		return nil
@@ -80,8 +79,8 @@ func (l Level) workload(wanted func(part string) bool) *Override {
 	return l.Workload
 }
 
-// parts names what a list consists of: a kernel parameter, or another change, each
-// with all the hosts that it is made on.
+// parts names the settings of a list: kernel parameters and other changes. A change on several
+// hosts is one part.
 func parts(settings []setting.Setting) (names []string) {
 	for _, s := range settings {
 		for _, c := range s.Changes() {
@@ -93,7 +92,7 @@ func parts(settings []setting.Setting) (names []string) {
 	return names
 }
 
-// having is what is left of settings of the parts that are wanted.
+// having returns the settings whose parts are wanted.
 func having(settings []setting.Setting, wanted func(part string) bool) []setting.Setting {
 	var list []setting.Setting
 	for _, s := range settings {
@@ -106,7 +105,7 @@ func having(settings []setting.Setting, wanted func(part string) bool) []setting
 	return list
 }
 
-// partLabels name a level for each part. Those that are alike where they are cut are
+// partLabels returns a level name for each part. Names that are equal after truncation are
 // numbered.
 func partLabels(word string, parts []string) (names []string) {
 	for _, part := range parts {
@@ -119,7 +118,7 @@ func partLabels(word string, parts []string) (names []string) {
 	return names
 }
 
-// partLabel names a level; a part is cut from its front, which many share.
+// partLabel returns a level name. It truncates the beginning of the part, which many parts share.
 func partLabel(word, part string) string {
 	if room := maxLabel - len(word); len(part) > room {
 		part = part[len(part)-room+len("…"):]
@@ -128,7 +127,7 @@ func partLabel(word, part string) string {
 	return word + part
 }
 
-// ablate checks which level is to be taken apart.
+// ablate checks the name of the level that is to be taken apart.
 func (c *checker) ablate(path string, f Factor) {
 	if !c.has(path) {
 		return

@@ -6,10 +6,9 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Addresses are where the flow's data comes from and where it goes to. In place
-// of a source that the kernel is to choose stands the one it most likely will:
-// on the interface that leads to the destination the address on the destination's
-// network, else the first of the right family.
+// Addresses returns the source and the destination of the flow's data. If the kernel is to select
+// the source, it returns the most likely one: on the interface towards the destination, the address
+// in the destination's network, otherwise the first of the same family.
 func (f PlannedFlow) Addresses(t *topology.Topology) (source, destination netip.Addr) {
 	opener := f.Source
 	if !opener.IsValid() {

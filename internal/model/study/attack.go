@@ -11,19 +11,20 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// PlannedAttack is an attack of a treatment with what follows from its topology and flows.
+// PlannedAttack is an attack of a treatment with the addresses and ports that follow from its
+// topology and flows.
 type PlannedAttack struct {
 	attacks.Spec // its Destination is an address of the host
-	// Flow is the flow whose port is attacked, and Path what its requests ask for; empty: the
-	// port is that of Spec, or there is none.
+	// Flow is the ID of the flow whose port is attacked, and Path the path that its requests ask
+	// for. Empty: the port is Spec.Port, or there is none.
 	Flow, Path string
-	// Network is that of the destination on its host.
+	// Network is the destination's network on its host.
 	Network netip.Prefix
 	// Claimed is the address of the host that Claims names.
 	Claimed netip.Addr
 }
 
-// String is a line for people: "attacker: syn-flood of server, 10000 frames per second".
+// String returns a line for display: "attacker: syn-flood of server, 10000 frames per second".
 func (a PlannedAttack) String() string {
 	text := fmt.Sprintf("%s: %s of %s", a.From, a.Kind, a.To)
 	if a.Port != 0 {
@@ -35,8 +36,8 @@ func (a PlannedAttack) String() string {
 	return fmt.Sprintf("%s, %d frames per second", text, a.PerSecond())
 }
 
-// NotMade is a host or switch that linerate does not make, and why it is not; empty: it makes
-// all of them. Attacks are made in such a lab alone (docs/decisions/0047).
+// NotMade returns a host or switch that linerate does not create, and the reason. Empty: it creates
+// all of them. Attacks are only made in such a lab (docs/decisions/0047).
 func NotMade(t *topology.Topology) (node, why string) {
 	for _, h := range t.Hosts {
 		if len(h.Via) > 0 {
@@ -56,8 +57,8 @@ func NotMade(t *topology.Topology) (node, why string) {
 	return "", ""
 }
 
-// attacks checks a workload's attacks, or those that a level puts in their place, by
-// themselves; planned checks them with the flows of each treatment.
+// attacks checks the attacks of a workload, or those with which a level replaces them, without the
+// flows. planAttacks checks them together with the flows of each treatment.
 func (c *checker) attacks(path string, over *topology.Topology, list []attacks.Spec) {
 	if len(list) == 0 {
 		return
@@ -97,8 +98,8 @@ func (c *checker) attacks(path string, over *topology.Topology, list []attacks.S
 	}
 }
 
-// plannedAttacks are the workload's with what follows from the treatment. The error is that
-// of the first that cannot be, with its place in the list.
+// plannedAttacks returns the workload's attacks with what follows from the treatment. It returns
+// the error of the first one that is impossible, with its index in the list and the wrong key.
 func (t *Treatment) plannedAttacks(over *topology.Topology) (list []PlannedAttack, at int, key string, err error) {
 	for i, a := range t.Workload.Attacks {
 		p, key, err := t.plannedAttack(over, a)
@@ -110,8 +111,8 @@ func (t *Treatment) plannedAttacks(over *topology.Topology) (list []PlannedAttac
 	return list, 0, "", nil
 }
 
-// plannedAttack finds an attack's address, port and network; key is what is wrong where there
-// is an error.
+// plannedAttack determines the address, port and network of an attack. If there is an error, key is
+// the wrong key.
 func (t *Treatment) plannedAttack(over *topology.Topology, a attacks.Spec) (p PlannedAttack, key string, err error) {
 	k, known := attacks.Find(a.Kind)
 	from, fromKnown := over.Host(a.From)
@@ -194,8 +195,8 @@ func (t *Treatment) plannedAttack(over *topology.Topology, a attacks.Spec) (p Pl
 	return p, "", nil
 }
 
-// attackedFlow is the first flow that connects to the attacked host, and to the attack's
-// destination, over the transport of its kind.
+// attackedFlow returns the first flow that connects to the attacked host, and to the destination of
+// the attack, over the transport of its kind.
 func (t *Treatment) attackedFlow(k attacks.Kind, a attacks.Spec) (PlannedFlow, bool) {
 	i := slices.IndexFunc(t.Flows, func(f PlannedFlow) bool {
 		return f.Acceptor == a.To && f.Process == "" && flow.Of(f.Protocol).Transport == k.Transport &&
@@ -208,8 +209,8 @@ func (t *Treatment) attackedFlow(k attacks.Kind, a attacks.Spec) (PlannedFlow, b
 	return t.Flows[i], true
 }
 
-// addressOf is the first address of a host of a family (0: of either), preferably one on a
-// network of host from; invalid: it has none.
+// addressOf returns the first address of host to in a family (0: any), preferably in a network of
+// host from. It is invalid if there is none.
 func addressOf(from, to *topology.Host, family int) (first netip.Addr) {
 	for _, a := range to.Addresses() {
 		if family == 4 && !a.First.Is4() || family == 6 && a.First.Is4() || a.First.Is6() &&
@@ -224,13 +225,13 @@ func addressOf(from, to *topology.Host, family int) (first netip.Addr) {
 	return first
 }
 
-// neighbourly is a network that a host of the lab is connected to and that has more than
-// attacks.MaxNeighbours of the sources; false: none has.
+// neighbourly returns a network that a host of the lab is connected to and that contains more than
+// attacks.MaxNeighbours of the sources. It returns false if there is none.
 func neighbourly(t *topology.Topology, sources netip.Prefix) (network netip.Prefix, wide bool) {
 	if !sources.IsValid() {
 		return network, false
 	}
-	const few = 8 // bits of MaxNeighbours
+	const few = 8 // log₂ of MaxNeighbours
 	for i := range t.Hosts {
 		for _, a := range t.Hosts[i].Addresses() {
 			own := a.Prefix().Masked()
@@ -250,7 +251,7 @@ func (c *checker) planAttacks(p *Plan) {
 		}
 		over := c.Topology.With(t.Settings)
 		if node, _ := NotMade(over); node != "" {
-			continue // which has been said
+			continue // which has been reported
 		}
 		if _, i, key, err := t.plannedAttacks(over); err != nil {
 			path := fmt.Sprintf("%s[%d]", c.attacksPath(t), i)
@@ -263,7 +264,7 @@ func (c *checker) planAttacks(p *Plan) {
 	}
 }
 
-// attacksPath is where a treatment's attacks are written.
+// attacksPath returns the path in the file at which a treatment's attacks are written.
 func (c *checker) attacksPath(t Treatment) string {
 	for _, l := range slices.Backward(c.chosen(t)) {
 		if l.Workload != nil && l.Workload.Attacks != nil {

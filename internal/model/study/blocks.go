@@ -2,16 +2,16 @@ package study
 
 import "linerate/internal/model/record"
 
-// Confidence of a run's intervals.
+// Confidence is the confidence level of a run's intervals.
 const Confidence = 0.95
 
-// LeastUntil is the least number of blocks of a plan with until. A few trials are alike by
-// chance, and a run that ends with the first intervals that are narrow enough prefers
-// those: they cover less often than the run's confidence says, the more so the sooner the
-// first of them is looked at (Starr 1966).
+// LeastUntil is the minimum number of blocks of a plan with until. A few trials can agree by
+// chance. A run that stops at the first sufficiently narrow intervals favours such cases, so that
+// its intervals cover the truth less often than Confidence says, the more so the earlier it first
+// checks (Starr 1966).
 const LeastUntil = 8
 
-// Comparisons is how many comparisons a run of the plan makes in each of its responses.
+// Comparisons returns the number of comparisons that a run of the plan makes for each response.
 func (p *Plan) Comparisons() int {
 	var tried []map[string]string
 	for _, t := range p.Treatments {
@@ -21,12 +21,12 @@ func (p *Plan) Comparisons() int {
 	return len(levels) + len(treatments)
 }
 
-// Blocks is how often each treatment is tried at least: as often as the design says, or as
-// the number of comparisons needs, whose intervals are wider the more of them hold together.
+// Blocks returns the minimum number of blocks: that of the design, or the number that the
+// comparisons require, since intervals become wider the more comparisons must hold simultaneously.
 func (p *Plan) Blocks() int {
 	switch d := p.Study.Design; {
 	case d.Until > 0:
-		return max(d.Replicates, LeastUntil) // more than any number of comparisons needs
+		return max(d.Replicates, LeastUntil) // more than any number of comparisons requires
 	case d.Replicates > 0:
 		return d.Replicates
 	}

@@ -11,11 +11,11 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Commands are what carrying the plan out executes: those of its topology, and the tools
-// of its flows.
+// Commands lists the commands that executing the plan runs: those of its topology, and the tools of
+// its flows.
 func (p *Plan) Commands() []topology.Command {
 	list := p.Study.Topology.Commands()
-	tools := map[[2]string]topology.Command{} // by node and what is alike
+	tools := map[[2]string]topology.Command{} // by node and Alike
 	for _, t := range p.Treatments {
 		times := map[[2]string]int{}
 		for _, job := range toolJobs(t) {
@@ -50,7 +50,7 @@ func (p *Plan) Commands() []topology.Command {
 	})...)
 }
 
-// unnamed is the unspecified address of an address's family.
+// unnamed returns the unspecified address of the same family.
 func unnamed(a netip.Addr) netip.Addr {
 	if a.Is4() {
 		return netip.IPv4Unspecified()
@@ -58,16 +58,16 @@ func unnamed(a netip.Addr) netip.Addr {
 	return netip.IPv6Unspecified()
 }
 
-// toolJob is one client of a tool and its server.
+// toolJob is one client of a tool with its server.
 type toolJob struct {
 	tool           *tool.Tool
 	client, server string
 	tool.Job
 }
 
-// toolJobs are those of a treatment, in the order of its flows.
+// toolJobs returns the jobs of a treatment in the order of its flows.
 func toolJobs(t Treatment) (jobs []toolJob) {
-	places := map[string]int{} // by process
+	places := map[string]int{} // index in jobs, by process
 	for _, f := range t.Flows {
 		made, foreign := tool.Find(f.Tool)
 		if !foreign {

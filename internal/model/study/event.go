@@ -11,16 +11,16 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Event is what happens while a trial is measured: at an instant of the window a
-// setting is made on a host, which is reverted after the trial like any other, or
-// the host's routing daemon is killed, and started again after the trial.
+// Event is something that happens during the window of a trial: a setting is applied on a host, and
+// reverted after the trial like any other, or the routing daemon of the host is killed, and
+// restarted after the trial.
 type Event struct {
 	At              unit.Duration `yaml:"at,required" json:"at" doc:"when it happens, counted from the window's beginning"`
 	Stop            string        `yaml:"stop" json:"stop,omitempty" doc:"instead of a setting: bgp kills the host's routing daemon" enum:"bgp"`
 	setting.Setting `yaml:",inline"`
 }
 
-// What happens, in words: "link eth0 state down".
+// What describes the event: "link eth0 state down".
 func (e Event) What() string {
 	if e.Stop != "" {
 		return "the " + strings.ToUpper(e.Stop) + " daemon is killed"
@@ -32,10 +32,10 @@ func (e Event) What() string {
 	return strings.Join(lines, ", ")
 }
 
-// String is a line for people: "1s: server: link eth0 state down".
+// String returns a line for display: "1s: server: link eth0 state down".
 func (e Event) String() string { return e.At.String() + ": " + e.Host + ": " + e.What() }
 
-// events checks a workload's events, or those that a level puts in their place.
+// events checks the events of a workload, or those with which a level replaces them.
 func (c *checker) events(path string, over *topology.Topology, events []Event) {
 	for i, e := range events {
 		path := fmt.Sprintf("%s.events[%d]", path, i)
@@ -60,7 +60,7 @@ func (c *checker) events(path string, over *topology.Topology, events []Event) {
 	}
 }
 
-// eventsInTime is what is wrong with a treatment's events by its own window.
+// eventsInTime returns an error for an event after the end of the treatment's window.
 func (t *Treatment) eventsInTime() error {
 	for _, e := range t.Workload.Events {
 		if e.At >= t.Workload.Duration {

@@ -5,8 +5,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Factors restates the study's factors for the result document: only the levels
-// that the plan's treatments have.
+// Factors describes the study's factors for the result document, with only the levels that
+// treatments of the plan have.
 func (p *Plan) Factors() []record.Factor {
 	used := map[[2]string]bool{}
 	for _, t := range p.Treatments {

@@ -8,9 +8,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// LossFree asks for the highest rate of datagrams at which none are lost, or no
-// more than a share (RFC 2544, section 26.1), in place of the rate at which they
-// are sent.
+// LossFree requests a search for the highest rate of datagrams at which at most a given share is
+// lost (RFC 2544, section 26.1), instead of a fixed rate.
 type LossFree struct {
 	Loss       unit.Ratio `yaml:"loss" json:"loss,omitempty" doc:"share of the datagrams that may be lost, such as 0.1%; none when absent"`
 	Resolution unit.Ratio `yaml:"resolution" json:"resolution,omitempty" doc:"largest relative distance of the result from a rate with loss; 1% when absent"`
@@ -27,7 +26,7 @@ const (
 	maxRepeats                   = 10
 )
 
-// Check reports what cannot be, by the name of each value.
+// Check reports invalid values, by name.
 func (l LossFree) Check(report func(name, format string, args ...any)) {
 	if l.Loss < 0 || l.Loss > maxLoss {
 		report("loss", "loss %s: expected 0%% to %s", l.Loss, maxLoss)
@@ -40,7 +39,7 @@ func (l LossFree) Check(report func(name, format string, args ...any)) {
 	}
 }
 
-// lossFree checks what is said of a search.
+// lossFree checks the parameters of a search.
 func (c *checker) lossFree() {
 	if c.Workload.LossFree == nil {
 		return
@@ -56,8 +55,8 @@ func (c *checker) lossFree() {
 	search.Check(func(name, format string, args ...any) { c.report(path+"."+name, format, args...) })
 }
 
-// searchable: each treatment has flows whose rate can be searched, in windows of
-// which one is like the other.
+// searchable reports whether each treatment has flows whose rate can be searched, in windows that
+// are all alike. It reports problems otherwise.
 func (c *checker) searchable(p *Plan) bool {
 	const path = "workload.loss_free"
 	for _, t := range p.Treatments {
@@ -94,19 +93,19 @@ func capped(rate unit.BitRate) string {
 	return rate.String()
 }
 
-// SearchWindow is how long the trials of a search are, of which those that confirm
-// the result take the full time.
+// SearchWindow returns the length of the trials of a search. Trials that confirm its result take
+// the full time.
 func SearchWindow(full time.Duration) time.Duration {
 	const least = 500 * time.Millisecond
 	return max(full/10, min(full, least))
 }
 
-// typicalTrials is how many trials a search takes before its result is confirmed,
-// for estimates only.
+// typicalTrials is the number of trials before the result of a search is confirmed, for estimates
+// only.
 const typicalTrials = 4
 
-// Time estimates how long a search takes whose result has to stand windows of the
-// full time, each window with its warm-up.
+// Time estimates how long a search takes. Full is the length of the windows that confirm its
+// result. Each window has its own warm-up.
 func (l LossFree) Time(warmup, full time.Duration) time.Duration {
 	each := warmup + trialOverhead
 	return time.Duration(l.Repeats)*(each+full) + typicalTrials*(each+SearchWindow(full))

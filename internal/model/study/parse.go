@@ -11,9 +11,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Parse reads a study file, checks it and fills in its defaults. Each of set replaces a
-// value of the file: "workload.duration=5s". The error, of type source.Problems, lists
-// every mistake with its line and column.
+// Parse reads a study file, checks it and fills in its defaults. Each element of set replaces a
+// value of the file: "workload.duration=5s". The error, of type source.Problems, lists every
+// mistake with its line and column.
 func Parse(file string, data []byte, set ...string) (*Study, error) {
 	doc, problems := source.Parse(file, data, set...)
 	if doc == nil {
@@ -65,7 +65,7 @@ const (
 	defaultCongestionControl = "cubic"
 )
 
-// fillIn puts the defaults where the file says nothing.
+// fillIn sets the defaults for values that the file does not contain.
 func (s *Study) fillIn() {
 	s.Unit = cmp.Or(s.Unit, "bit/s")
 	w := &s.Workload
@@ -95,8 +95,8 @@ func (s *Study) fillIn() {
 	}
 }
 
-// setDestinations gives each flow without a destination an address, where the topology
-// has one; a treatment that adds addresses chooses from those.
+// setDestinations sets the address of each flow without a destination if the topology has a
+// suitable one. A treatment that adds addresses selects from those as well.
 func setDestinations(flows []Flow, t *topology.Topology) {
 	for i := range flows {
 		if f := &flows[i]; !f.Destination.IsValid() {
@@ -105,9 +105,9 @@ func setDestinations(flows []Flow, t *topology.Topology) {
 	}
 }
 
-// destination is the first address of the flow's host to, of its source's
-// family; preferably one on a network that host from is on as well. A study that
-// is still being checked may name hosts that are not there.
+// destination returns the first address of the flow's host To in the family of its source,
+// preferably one in a network of host From. The hosts may be missing, because the study has not
+// been checked yet.
 func destination(t *topology.Topology, f Flow) netip.Addr {
 	from, fromKnown := t.Host(f.From)
 	to, toKnown := t.Host(f.To)
@@ -127,8 +127,7 @@ func destination(t *topology.Topology, f Flow) netip.Addr {
 	return first
 }
 
-// onNetwork reports whether a host has an address in a prefix: the source, if
-// the flow has one.
+// onNetwork reports whether network contains source or, if that is invalid, an address of the host.
 func onNetwork(h *topology.Host, source netip.Addr, network netip.Prefix) bool {
 	if source.IsValid() {
 		return network.Contains(source)
@@ -141,8 +140,7 @@ func onNetwork(h *topology.Host, source netip.Addr, network netip.Prefix) bool {
 	return false
 }
 
-// ParseTopology reads the topology of a study file, or of a file that has a
-// topology and nothing else.
+// ParseTopology reads the topology of a study file, or of a file that contains only a topology.
 func ParseTopology(file string, data []byte) (*topology.Topology, error) {
 	doc, problems := source.Parse(file, data)
 	if doc == nil {
@@ -171,8 +169,8 @@ func ParseTopology(file string, data []byte) (*topology.Topology, error) {
 	return &alone.Topology, nil
 }
 
-// checkTopology reports what is wrong with a topology; of one that could not be decoded as a whole,
-// the names that nothing else in it could make right.
+// checkTopology reports mistakes in a topology. If it could not be decoded completely, only names
+// are checked that nothing else in the file could make valid.
 func checkTopology(doc *source.Document, t *topology.Topology, report source.Report) {
 	switch {
 	case doc.Sound("topology"):
@@ -182,8 +180,8 @@ func checkTopology(doc *source.Document, t *topology.Topology, report source.Rep
 	}
 }
 
-// hasNodes reports whether the names of all hosts and switches were decoded, whatever is wrong
-// with them otherwise.
+// hasNodes reports whether the names of all hosts and switches were decoded, regardless of other
+// mistakes in them.
 func hasNodes(doc *source.Document) bool {
 	return doc.Has("topology.hosts") && doc.Itself("topology") && doc.Itself("topology.hosts") &&
 		doc.Itself("topology.switches")

@@ -7,29 +7,31 @@ import (
 	"linerate/internal/model/source"
 )
 
-// Part is some of a design's combinations of levels: a study with many factors
-// cannot try all of them, and need not. A factor that a part does not name is at its
-// baseline, a condition at each of its levels.
+// Part selects some of the combinations of levels: a study with many factors cannot try all of
+// them. A factor that the part does not name is at its baseline; a condition has each of its
+// levels.
 type Part struct {
 	Name   string       `yaml:",key" json:"name"`
 	About  string       `yaml:"about" json:"about,omitempty" doc:"what the part finds out, in a sentence"`
 	Levels []PartLevels `yaml:"levels" json:"levels,omitempty" doc:"levels by factor: every combination of them is tried"`
-	// Together: the first levels with each other, then the second ones, …
+	// Together combines the first levels of these factors with each other, then the second ones,
+	// and so on.
 	Together []string `yaml:"together" json:"together,omitempty" doc:"factors that change together: first level with first, second with second, instead of every combination"`
 	OneByOne []string `yaml:"one_by_one" json:"one_by_one,omitempty" doc:"factors varied one at a time: each level while the other factors of this list are at their baseline"`
 	OnDemand bool     `yaml:"on_demand" json:"on_demand,omitempty" doc:"true: tried only when --part names it"`
 }
 
-// PartLevels are the levels of a factor that a part has.
+// PartLevels are the levels of one factor in a part.
 type PartLevels struct {
 	Factor string   `yaml:",key" json:"factor"`
 	Levels []string `yaml:",value" json:"levels"`
 }
 
-// AllParts stands for every part of a design.
+// AllParts selects every part of a design.
 const AllParts = "all"
 
-// parts are those that were asked for; none: those that are not on demand.
+// parts returns the parts with these names. If names is empty, it returns those that are not on
+// demand.
 func (s *Study) parts(names []string) ([]Part, error) {
 	var known []string
 	for _, p := range s.Design.Parts {
@@ -54,7 +56,7 @@ func (s *Study) parts(names []string) ([]Part, error) {
 	return list, nil
 }
 
-// everything is the part of a study that has none: each level with each other.
+// everything returns the part of a study without parts: all combinations of levels.
 func (s *Study) everything() (p Part) {
 	for _, f := range s.Factors {
 		p.Levels = append(p.Levels, PartLevels{Factor: f.Name, Levels: f.names()})
@@ -62,8 +64,8 @@ func (s *Study) everything() (p Part) {
 	return p
 }
 
-// combinations are the treatments of some parts, as places of levels by factor, in
-// the order of the factors' levels, the last one's varying fastest.
+// combinations returns the treatments of some parts, each as the index of its level for every
+// factor, in the order of the levels. The index of the last factor varies fastest.
 func (s *Study) combinations(parts []Part) ([][]int, error) {
 	var list [][]int
 	for _, p := range parts {
@@ -144,12 +146,12 @@ func (s *Study) crossed(p Part) ([][]int, error) {
 	return list, nil
 }
 
-// level is the place of a level; -1: there is none of that name.
+// level returns the index of a level. -1: there is none with that name.
 func (f Factor) level(name string) int {
 	return slices.IndexFunc(f.Levels, func(l Level) bool { return l.Name == name })
 }
 
-// names are those of the levels.
+// names returns the names of the levels.
 func (f Factor) names() (list []string) {
 	for _, l := range f.Levels {
 		list = append(list, l.Name)
@@ -157,8 +159,8 @@ func (f Factor) names() (list []string) {
 	return list
 }
 
-// baseline is the name of the level that the others are compared with; empty: there is
-// no level.
+// baseline returns the name of the level that the others are compared with. Empty: there are no
+// levels.
 func (f Factor) baseline() string {
 	if f.Baseline == "" && len(f.Levels) > 0 {
 		return f.Levels[0].Name
@@ -166,14 +168,14 @@ func (f Factor) baseline() string {
 	return f.Baseline
 }
 
-// places are those of the factor's levels that a part has.
+// places returns the indices of the factor's levels in a part.
 func (f Factor) places(p Part) []int {
 	var list []int
 	named := slices.IndexFunc(p.Levels, func(l PartLevels) bool { return l.Factor == f.Name })
 	switch {
 	case named >= 0:
 		for _, name := range p.Levels[named].Levels {
-			if i := f.level(name); i >= 0 { // one that is not there is a mistake in the file
+			if i := f.level(name); i >= 0 { // an unknown name is a mistake in the file
 				list = append(list, i)
 			}
 		}
@@ -187,9 +189,9 @@ func (f Factor) places(p Part) []int {
 	return list
 }
 
-// quiet: a study with many factors would have long names of treatments. One of
-// which a treatment has the baseline is left out of them, unless the first part is
-// about it.
+// quiet reports whether a level is left out of the names of treatments, which would be long in a
+// study with many factors: the baseline of a compared factor, unless the first part is about that
+// factor.
 func (s *Study) quiet(f Factor, level string) bool {
 	if len(s.Design.Parts) == 0 || f.Role == roleCondition || level != f.Baseline {
 		return false
@@ -197,7 +199,7 @@ func (s *Study) quiet(f Factor, level string) bool {
 	return !slices.ContainsFunc(s.Design.Parts[0].Levels, func(l PartLevels) bool { return l.Factor == f.Name })
 }
 
-// parts checks that the design's parts name what there is.
+// parts checks that the design's parts name existing factors and levels.
 func (c *checker) parts() {
 	var factors []string
 	for _, f := range c.Factors {

@@ -14,23 +14,22 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Plan is what a study amounts to: its treatments, and in which order they are
-// tried.
+// Plan has the treatments of a study and determines the order in which they are tried.
 type Plan struct {
 	Study      *Study
 	Treatments []Treatment
-	// Parts of the design that were asked for; none: those that are not on demand.
+	// Parts are the names of the requested parts. Empty: those that are not on demand.
 	Parts []string
 }
 
-// Limits of a plan: far above what can be carried out.
+// Limits of a plan, far above what is feasible.
 const (
 	maxTreatments = 10_000
 	maxFlows      = 500_000 // of all treatments together
 )
 
-// NewPlan derives the plan of a study that has been parsed: of the parts of its
-// design that are named, all or none of them.
+// NewPlan returns the plan of a parsed study for the named parts of its design; without names, for
+// those that are not on demand.
 func NewPlan(s *Study, parts ...string) (*Plan, error) {
 	chosen, err := s.parts(parts)
 	if err != nil {
@@ -44,7 +43,7 @@ func NewPlan(s *Study, parts ...string) (*Plan, error) {
 		return nil, err
 	}
 	if slices.ContainsFunc(chosen, func(p Part) bool { return p.OnDemand }) {
-		// The budget is that of what is tried unless asked for more.
+		// The budget applies to what is tried by default.
 		unbounded := *s
 		unbounded.Design.Budget = 0
 		s = &unbounded
@@ -70,29 +69,29 @@ func NewPlan(s *Study, parts ...string) (*Plan, error) {
 	return p, nil
 }
 
-// Order is the order in which a block, counted from 1, tries the treatments: a
-// permutation of their places, drawn from the seed and the block's number alone,
-// so that a block is the same however a run came to it.
+// Order returns the order in which a block, counted from 1, tries the treatments: a permutation of
+// their indices. It depends only on the seed and the number of the block, so that a block is the
+// same in a resumed run.
 func (p *Plan) Order(block int, seed uint64) []int {
 	return rand.New(rand.NewPCG(seed, uint64(block))).Perm(len(p.Treatments))
 }
 
-// What a trial takes beside its warm-up and its window, for estimates only:
-// settings, connections and readings; and the wait of age_neighbours, which is
-// ARP's lock time of one second (net/ipv4/arp.c) and a little.
+// Times of a trial besides its warm-up and window, for estimates only: settings, connections and
+// readings, and the wait of age_neighbours, which is slightly more than ARP's lock time of one
+// second (net/ipv4/arp.c).
 const (
 	trialOverhead = 300 * time.Millisecond
 	ageingTime    = 1100 * time.Millisecond
-	// Other programs take whole seconds, and wait for what they have written.
+	// Other programs take whole seconds, and wait for the data that they have written.
 	toolTime = 700 * time.Millisecond
-	// Of adding so many addresses to an interface and removing them, times the square of
-	// their number: for each the kernel walks the list of all (devinet.c).
+	// The time to add addresses to an interface and remove them is this times the square of their
+	// number: for each one the kernel walks the list of all (devinet.c).
 	addressTime = 25 * time.Nanosecond
-	// So many round trips pass while flows are opened, begin, and end.
+	// The number of round trips while flows are opened, begin, and end.
 	trialTrips = 5
 )
 
-// TrialTime estimates how long a trial of one of the plan's treatments takes.
+// TrialTime estimates how long a trial of a treatment takes.
 func (p *Plan) TrialTime(t *Treatment) time.Duration {
 	estimate := time.Duration(t.Workload.Warmup+t.Workload.Duration) + trialOverhead
 	if l := t.Workload.LossFree; l != nil {
@@ -113,9 +112,9 @@ func (p *Plan) TrialTime(t *Treatment) time.Duration {
 	return estimate + trialTrips*p.RoundTrip(t) + p.handshakes(t)
 }
 
-// handshakes estimates how long the connections of a treatment take where links lose packets: a
-// lost SYN is repeated after 1 s, and after twice the time each further time (RFC 6298), and the
-// trial begins when the last connection is open.
+// handshakes estimates how long opening the connections of a treatment takes if links lose packets.
+// A lost SYN is retransmitted after 1 s, and after twice that time for each further loss (RFC
+// 6298); the trial begins when the last connection is open.
 func (p *Plan) handshakes(t *Treatment) time.Duration {
 	lossy := func(i *topology.Impairment) bool { return i != nil && i.Loss > 0 }
 	if !slices.ContainsFunc(p.Study.Topology.Links, func(l topology.Link) bool {
@@ -144,7 +143,7 @@ func (p *Plan) handshakes(t *Treatment) time.Duration {
 	}
 	seconds := 0.0
 	for k, wait := 1.0, 1.0; k <= 5; k, wait = k+1, 2*wait {
-		none := 1.0 // probability that no connection loses so many in a row
+		none := 1.0 // probability that no connection loses that many in a row
 		for lost, n := range opened {
 			none *= math.Pow(1-math.Pow(lost, k), float64(n))
 		}
@@ -162,14 +161,14 @@ func (p *Plan) BlockTime() time.Duration {
 	return sum
 }
 
-// Time estimates how long so many blocks take.
+// Time estimates how long a number of blocks takes.
 func (p *Plan) Time(blocks int) time.Duration { return time.Duration(blocks) * p.BlockTime() }
 
-// Only keeps the treatments whose levels were asked for. Each name is a level's,
-// or factor.level where two factors share the name. Names of one factor are
-// alternatives; a factor of which nothing was asked keeps all its levels, and a
-// compared factor in any case its baseline and what the levels are compared with:
-// without them there is no effect.
+// Only returns the plan with the treatments that have the named levels. A name is that of a level,
+// or factor.level if two factors have a level of that name. Names of levels of one factor are
+// alternatives. A factor of which no level is named keeps all its levels. A compared factor always
+// keeps its baseline and the levels that the named ones are compared with, since there would be no
+// effect without them.
 func (p *Plan) Only(names []string) (*Plan, error) {
 	wanted := map[string][]string{} // by factor
 	var all []string
@@ -191,7 +190,7 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 		}
 	}
 	for _, f := range p.Study.Factors {
-		for i := 0; i < len(wanted[f.Name]); i++ { // which grows by what a level is compared with
+		for i := 0; i < len(wanted[f.Name]); i++ { // which grows by the levels that others are compared with
 			for _, l := range f.Levels {
 				if l.Name == wanted[f.Name][i] && l.Against != "" && !slices.Contains(wanted[f.Name], l.Against) {
 					wanted[f.Name] = append(wanted[f.Name], l.Against)

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// PlanOf returns the plan that a run is made by.
+// PlanOf returns the plan of a run.
 func PlanOf(run *record.Run) (*Plan, error) {
 	s, err := Parse(run.ID, []byte(run.StudyFile), run.Design.Set...)
 	if err != nil {
@@ -21,7 +21,7 @@ func PlanOf(run *record.Run) (*Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the plan of run %s can no longer be made: %w", run.ID, err)
 	}
-	for _, s := range run.Topology.Switches { // paths are relative to the study's file
+	for _, s := range run.Topology.Switches { // paths are relative to the study file
 		if own, is := plan.Study.Topology.Switch(s.Name); is && own.SNMP != nil && s.SNMP != nil {
 			own.SNMP.Credentials = s.SNMP.Credentials
 		}
@@ -32,7 +32,7 @@ func PlanOf(run *record.Run) (*Plan, error) {
 	return plan, nil
 }
 
-// Planned is how many trials a run is to have; 0: it is not known.
+// Planned returns the number of trials that a run should have. 0: unknown.
 func Planned(run *record.Run) int {
 	plan, err := PlanOf(run)
 	if err != nil {

@@ -15,25 +15,24 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// probeID is what the flow of a workload's probe is called.
+// probeID is the ID of a workload's probe flow.
 const probeID = "probe"
 
-// A probe sends so many requests in a window that its p99 is known, which takes 1,000, and
-// some more, since some are answered later.
+// probeRequests is the number of requests of a probe in a window: the 1,000 that p99 requires, and
+// some more because the last ones are answered after the window.
 const probeRequests = 1200
 
-// Bounds of a probe's rate. The upper one leaves room under the 1,024 connections that a
-// server allows a client, and makes a load of 1 Mbit/s.
+// Bounds of a probe's rate. The upper one stays below the 1,024 connections that a server allows a
+// client, and causes a load of 1 Mbit/s.
 const (
 	leastProbePerS, mostProbePerS = 100, 1000
-	// A request and its response with their acknowledgements take so many bits in the
-	// busier direction, and together at most so much of the slowest link.
+	// A request and its response, with acknowledgements, take probeBits in the busier direction.
+	// Probes take at most the share probeShare of the slowest link.
 	probeBits, probeShare = (67 + 66) * 8, 0.01
 )
 
-// probePerS is the rate of a probe in a window, where the slowest link has so many bit/s;
-// 0: not known. In a window that is too short for it, or over a link that is too slow, p99
-// stays unknown.
+// probePerS returns the rate of a probe in a window. SlowestBps is the rate of the slowest link; 0:
+// unknown. If the window is too short or the link too slow for 1,000 requests, p99 remains unknown.
 func probePerS(window time.Duration, slowestBps float64) int {
 	rate := min(probeRequests/window.Seconds(), mostProbePerS)
 	if slowestBps > 0 {
@@ -42,22 +41,23 @@ func probePerS(window time.Duration, slowestBps float64) int {
 	return int(math.Ceil(max(rate, leastProbePerS)))
 }
 
-// longEnough is a window in which requests of a rate show a metric, with some room.
+// longEnough returns a window in which requests at a rate are sufficient for a metric, with some
+// margin.
 func longEnough(m metric.Metric, perS float64) time.Duration {
 	enough := time.Duration(float64(record.PercentileNeeds(m.Quantile)) / perS * float64(time.Second))
 	return (enough + enough/20).Truncate(100*time.Millisecond) + 100*time.Millisecond
 }
 
-// ProbeWindow is a window that is long enough for the p99 of a probe, where the slowest link has
-// so many bit/s.
+// ProbeWindow returns a window that is long enough for the p99 of a probe. SlowestBps is the rate
+// of the slowest link.
 func ProbeWindow(slowestBps float64) time.Duration {
 	return longEnough(metric.LatencyP99, float64(probePerS(time.Second, slowestBps)))
 }
 
-// ProbeOptions are those of a flow that measures latency beside others in a window, or in
-// one without others. It has a connection for each request of a second, each with one
-// request at a time: unless a response takes a second, one is free for the next.
-// slowestBps is the rate of the slowest link; 0: not known.
+// ProbeOptions returns the options of a flow that measures latency in a window, beside other flows
+// or alone. It has as many connections as it sends requests per second, each with one request at a
+// time, so that a connection is free unless responses take a second. SlowestBps is the rate of the
+// slowest link; 0: unknown.
 func ProbeOptions(congestionControl string, window time.Duration, slowestBps float64) flow.Spec {
 	rate := probePerS(window, slowestBps)
 	return flow.Spec{
@@ -66,8 +66,8 @@ func ProbeOptions(congestionControl string, window time.Duration, slowestBps flo
 	}
 }
 
-// probe is a flow on the path of another. Its rate is the same in all treatments whose
-// windows are equally long: it goes by the links as they are before a treatment's changes.
+// probe returns a probe flow on the path of another flow. Its rate is the same in all treatments
+// with windows of equal length, because it depends on the links before a treatment changes them.
 func (s *Study) probe(beside PlannedFlow, window unit.Duration) PlannedFlow {
 	control := cmp.Or(beside.CongestionControl, defaultCongestionControl)
 	slowest := 0.0
@@ -81,7 +81,7 @@ func (s *Study) probe(beside PlannedFlow, window unit.Duration) PlannedFlow {
 	}
 }
 
-// probed checks that no other flow sends requests beside a probe.
+// probed checks that no flow sends requests beside a probe.
 func (c *checker) probed(p *Plan) {
 	if !c.Workload.Probe {
 		return
@@ -95,9 +95,9 @@ func (c *checker) probed(p *Plan) {
 	}
 }
 
-// requests is how many requests a trial of the treatment sends in its window at most: by the
-// flows' pace and, since a connection has so many requests at a time, by the delay of their
-// paths (byDelay). known is false where some flows have neither.
+// requests returns the maximum number of requests that a trial of the treatment sends in its
+// window: by the pace of the flows and, since the number of concurrent requests of a connection is
+// limited, by the delay of their paths (byDelay). Known is false if neither limits some flow.
 func (p *Plan) requests(t *Treatment) (planned float64, byDelay, known bool) {
 	over := p.Study.Topology.With(t.Settings)
 	window := time.Duration(t.Workload.Duration).Seconds()
@@ -126,8 +126,8 @@ func (p *Plan) requests(t *Treatment) (planned float64, byDelay, known bool) {
 	return planned, byDelay, known
 }
 
-// RoundTrip is the longest delay of the links of a treatment's flows, there and back; 0: none has
-// any.
+// RoundTrip returns the longest round-trip delay of the links on the paths of a treatment's flows.
+// 0: no link has a delay.
 func (p *Plan) RoundTrip(t *Treatment) time.Duration {
 	type ends struct {
 		opener              string
@@ -150,8 +150,8 @@ func (p *Plan) RoundTrip(t *Treatment) time.Duration {
 	return time.Duration(longest * float64(time.Second))
 }
 
-// roundTrip is the delay of a flow's links, there and back, in seconds: of the shortest of its
-// paths; 0: none is known.
+// roundTrip returns the round-trip delay of the links on the flow's shortest path, in seconds. 0:
+// unknown.
 func roundTrip(over *topology.Topology, f PlannedFlow) (least float64) {
 	paths, err := over.Paths(f.Opener, f.Source, f.Destination)
 	if err != nil {
@@ -171,8 +171,8 @@ func roundTrip(over *topology.Topology, f PlannedFlow) (least float64) {
 	return least
 }
 
-// roundTripLoss is the probability that a packet or its answer is lost on a flow's links, on the
-// first of its paths; 0: none is known.
+// roundTripLoss returns the probability that a packet or its answer is lost on the links of the
+// flow's first path. 0: unknown.
 func roundTripLoss(over *topology.Topology, f PlannedFlow) float64 {
 	paths, err := over.Paths(f.Opener, f.Source, f.Destination)
 	if err != nil || len(paths) == 0 {
@@ -187,8 +187,8 @@ func roundTripLoss(over *topology.Topology, f PlannedFlow) float64 {
 	return 1 - arrives
 }
 
-// TooFew says which percentiles of the study's responses a trial will not show, since fewer
-// requests are planned or possible than they need: in the treatment that has the fewest.
+// TooFew lists the percentiles among the study's responses that a trial cannot show because it
+// sends too few requests, in the treatment that sends the fewest.
 func (p *Plan) TooFew() (list []string) {
 	var fewest *Treatment
 	least, delayed := math.Inf(1), false
@@ -204,7 +204,7 @@ func (p *Plan) TooFew() (list []string) {
 				}
 			}
 		}
-		// Some of them are answered after the window.
+		// Some requests are answered after the window.
 		if fewest == nil || r.TooFew(int64(least-least/100)) == "" {
 			continue
 		}

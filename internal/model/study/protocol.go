@@ -10,13 +10,13 @@ import (
 	"linerate/internal/model/source"
 )
 
-// protocols checks the options against the protocols of the flows that they are
-// for, and the responses against what the flows have.
+// protocols checks the options against the protocols of the flows that they apply to, and the
+// responses against the flows.
 func (c *checker) protocols(p *Plan) {
 	options := map[string]flow.Spec{"workload": c.Workload.Spec}
-	governs := map[string]map[string]bool{} // protocols by path of options
-	bound := map[string]bool{}              // those of flows that say where they connect from
-	copied := map[string]bool{}             // those of flows that have copies
+	governs := map[string]map[string]bool{} // protocols that an option applies to, by its path
+	bound := map[string]bool{}              // paths of flows that specify a source address
+	copied := map[string]bool{}             // paths of flows with copies
 	var order []string
 	govern := func(path, protocol string) {
 		if governs[path] == nil {
@@ -93,13 +93,12 @@ func (c *checker) meaningless(path string, o *flow.Option, over flow.Spec, proto
 		source.Or(o.Protocols))
 }
 
-// spell lists a set of protocols in the order in which they are known.
+// spell joins protocols in the order of the reference.
 func spell(set map[string]bool) string {
 	return strings.Join(flow.Names(func(p flow.Protocol) bool { return set[p.Name] }), " and ")
 }
 
-// responses checks that every treatment has what the study judges by, and chooses
-// where it does not say.
+// responses checks that every treatment has the study's responses, and sets the default.
 func (c *checker) responses(p *Plan) {
 	c.probed(p)
 	lacking := func(r metric.Metric) (Treatment, bool) {

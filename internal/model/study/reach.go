@@ -10,10 +10,9 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// paths checks where the flows of every treatment begin and end, over the
-// topology as it is in that treatment: a level may add the very address or route
-// that a flow needs, and another level may not. In a topology that is not whole
-// only the addresses are looked at.
+// paths checks the ends and paths of the flows in every treatment, with the topology of that
+// treatment: a level may add the address or route that a flow requires. If the topology has
+// mistakes (whole is false), only addresses are checked.
 func (c *checker) paths(p *Plan, whole bool) {
 	type question struct {
 		over    *topology.Topology
@@ -22,7 +21,7 @@ func (c *checker) paths(p *Plan, whole bool) {
 		mss     int
 	}
 	asked := map[question]bool{}
-	wrong := map[string]bool{} // paths: one treatment is enough
+	wrong := map[string]bool{} // paths with a problem; it is reported for one treatment
 	overs := map[string]*topology.Topology{}
 	for _, t := range p.Treatments {
 		if slices.ContainsFunc(c.chosen(t), func(l chosenLevel) bool { return c.broken[l.path] }) {
@@ -52,18 +51,18 @@ func (c *checker) paths(p *Plan, whole bool) {
 	}
 }
 
-// chosenLevel is a level of a treatment and where the file has it.
+// chosenLevel is a level of a treatment with its path in the file.
 type chosenLevel struct {
 	Level
 	path string
 }
 
-// levelPath is the path of a level in the file.
+// levelPath returns the path of a level in the file.
 func levelPath(factor, level int) string {
 	return fmt.Sprintf("factors[%d].levels[%d]", factor, level)
 }
 
-// chosen lists a treatment's levels, in the order of the factors.
+// chosen returns the levels of a treatment in the order of the factors.
 func (c *checker) chosen(t Treatment) (list []chosenLevel) {
 	for i, f := range c.Factors {
 		j := f.level(t.Levels[f.Name])
@@ -72,8 +71,8 @@ func (c *checker) chosen(t Treatment) (list []chosenLevel) {
 	return list
 }
 
-// written is where an option of a flow is written: a level's wins over the flow's
-// own, which wins over the workload's.
+// written returns the path at which an option of a flow is set: a level overrides the flow, which
+// overrides the workload.
 func (c *checker) written(t Treatment, flow, key string) string {
 	for _, l := range slices.Backward(c.chosen(t)) {
 		if path := l.path + ".workload." + key; c.has(path) {
@@ -86,7 +85,7 @@ func (c *checker) written(t Treatment, flow, key string) string {
 	return "workload." + key
 }
 
-// flowPath is one flow in one topology.
+// flowPath is a flow to be checked in one topology.
 type flowPath struct {
 	*checker
 	over    *topology.Topology
@@ -95,14 +94,13 @@ type flowPath struct {
 	where   string
 }
 
-// check reports addresses that their hosts do not have, and a flow that has no path. A
-// flow that may fail to connect needs no path; but both ends need their
-// addresses, to connect from and to listen on.
+// check reports addresses that their hosts do not have, and a flow without a path. A flow that may
+// fail to connect needs no path, but both ends need their addresses to connect and to listen.
 func (w flowPath) check(f Flow, mayFail bool) bool {
 	from, _ := w.over.Host(f.From)
 	to, _ := w.over.Host(f.To)
 	sound := w.holds(from, f.Source, w.path+".source")
-	// A destination that the file leaves out is chosen from what the host has.
+	// A destination that is missing in the file is selected from the addresses of the host.
 	if w.has(w.path + ".destination") {
 		sound = w.holds(to, f.Destination, w.path+".destination") && sound
 	}
@@ -132,13 +130,13 @@ func (w flowPath) check(f Flow, mayFail bool) bool {
 	return w.segment(f, there)
 }
 
-// segment reports an mss that cannot take effect. A real host's MTU is only what
-// the file says of it.
+// segment reports an mss that cannot take effect. The MTU of a real host is only known from the
+// file.
 func (w flowPath) segment(f Flow, paths [][]topology.End) bool {
 	if h, _ := w.over.Host(f.From); f.MSS == 0 || len(h.Via) > 0 {
 		return true
 	}
-	mtu := 0 // of the path that carries most
+	mtu := 0 // of the path with the largest one
 	for _, path := range paths {
 		least := topology.DefaultMTU
 		for i := 0; i < len(path); i += 2 {
@@ -182,7 +180,7 @@ func (w flowPath) holds(h *topology.Host, addr netip.Addr, path string) bool {
 	return false
 }
 
-// addressesOf lists what could have been meant.
+// addressesOf lists the host's addresses for a message.
 func addressesOf(h *topology.Host) string {
 	var list []string
 	for _, a := range h.Addresses() {

@@ -9,17 +9,16 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Redesign is what was asked for in place of parts of a study's design, such as
-// at the command line; nil: as the study says.
+// Redesign replaces parts of a study's design, for example by options of the command line. Nil:
+// unchanged.
 type Redesign struct {
 	Replicates *int
 	Until      *unit.Ratio
 	Budget     *unit.Duration
 }
 
-// Redesign changes the design of the plan's study, under the rules that a file
-// has to keep. The error, of type source.Problems, names the options; the study
-// is then as it was.
+// Redesign changes the design of the plan's study under the rules for study files. On error, of
+// type source.Problems with the names of the options, the study is unchanged.
 func (p *Plan) Redesign(r Redesign) error {
 	changed := *p.Study
 	var given []string

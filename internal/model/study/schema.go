@@ -6,8 +6,8 @@ import (
 	"linerate/internal/model/source"
 )
 
-// Schema is the JSON Schema of a study file, made from the types themselves, so
-// that it cannot say anything else than the decoder does.
+// Schema returns the JSON Schema of study files. It is generated from the types, so that it always
+// agrees with the decoder.
 func Schema() map[string]any {
 	schema := source.Schema(reflect.TypeFor[Study]())
 	schema["title"] = "linerate study"

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// services checks the services that flows have at their other end, in every treatment.
+// services checks the services that flows connect to in every treatment.
 func (c *checker) services(p *Plan) {
 	for _, t := range p.Treatments {
 		list := c.flowsPath(t)
@@ -21,7 +21,7 @@ func (c *checker) services(p *Plan) {
 			at := c.written(t, fmt.Sprintf("%s[%d]", list, i), "service")
 			host, known := c.Topology.Host(f.To)
 			if !known {
-				continue // which has been said
+				continue // which has been reported
 			}
 			s, known := host.Service(f.Service)
 			_, program, ok := s.Of()
@@ -37,7 +37,8 @@ func (c *checker) services(p *Plan) {
 	}
 }
 
-// ServedAt is where the flow's service listens; false: linerate answers itself.
+// ServedAt returns the address at which the flow's service listens. It returns false if linerate's
+// own server answers.
 func (f PlannedFlow) ServedAt(t *topology.Topology) (netip.AddrPort, bool) {
 	host, known := t.Host(f.Acceptor)
 	if !f.Served() || !known {
@@ -48,7 +49,7 @@ func (f PlannedFlow) ServedAt(t *topology.Topology) (netip.AddrPort, bool) {
 	return netip.AddrPortFrom(f.Destination, uint16(s.Port)), known
 }
 
-// Bodies are the sizes of the responses that services of HTTP are asked for in a treatment.
+// Bodies returns the sizes of the responses that HTTP services must have in a treatment.
 func (t *Treatment) Bodies() (sizes []int64) {
 	for _, f := range t.Flows {
 		if size := f.body(); f.Served() && f.Protocol == flow.HTTP && !slices.Contains(sizes, size) {
@@ -65,8 +66,8 @@ func (f PlannedFlow) body() int64 {
 	return int64(f.Response)
 }
 
-// Asked are the flow's options as its opener gets them: of a service it asks for a file of the
-// response's size, unless the flow names another path.
+// Asked returns the options of the flow for its opener. From a service it requests a file of the
+// size of the response, unless the flow has a path.
 func (f PlannedFlow) Asked() flow.Spec {
 	spec := f.Spec
 	if f.Served() && f.Protocol == flow.HTTP && f.Path == "" {

@@ -1,5 +1,5 @@
-// Package study describes a question: a topology, a workload, the factors to
-// vary and the design of the experiment; and it derives the plan of trials.
+// Package study describes experiments: a topology, a workload, the factors to vary and the design.
+// It derives the plan of trials from them.
 package study
 
 import (
@@ -13,15 +13,15 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Study is one study file.
+// Study is the content of a study file.
 type Study struct {
 	Name     string `yaml:"study,required" json:"study" doc:"the study's name: lower-case letters, digits and dashes"`
 	Question string `yaml:"question" json:"question" doc:"what the study finds out, in a sentence"`
 	Unit     string `yaml:"unit" json:"unit,omitempty" doc:"how goodput is shown: bit/s (default) or MB/s" enum:"bit/s,MB/s"`
-	// Responses are by which treatments are judged, the first by the answer and
-	// the verdicts.
+	// Responses are the metrics that treatments are judged by. The answer and the verdicts are
+	// about the first one.
 	Responses []string `yaml:"response,several" json:"response,omitempty" doc:"metric, or list of metrics, by which treatments are compared: the answer is about the first, the others are shown beside it; absent: goodput; with probe also latency_p50 and latency_p99; with loss_free that rate; without tcp and udp flows transactions and latency_p99"`
-	// Published are names; the command line finds the tables.
+	// Published are the names of published tables. The command line finds them.
 	Published []string          `yaml:"published,several" json:"published,omitempty" doc:"published results to show beside the run's figures: names of built-in tables, or paths of CSV files relative to this file"`
 	Topology  topology.Topology `yaml:"topology,required" json:"topology" doc:"hosts, switches and links"`
 	Workload  Workload          `yaml:"workload,required" json:"workload" doc:"the flows of a trial and their timing"`
@@ -39,38 +39,37 @@ func (Study) Describe(key string) (doc string, enum []string) {
 	return "", enum
 }
 
-// Workload is the flows of a trial and their timing.
+// Workload has the flows of a trial and their timing.
 type Workload struct {
 	Flows    []Flow        `yaml:"flows,required" json:"flows" doc:"which host sends to which"`
 	Duration unit.Duration `yaml:"duration" json:"duration" doc:"the common window in which goodput is counted; 2s when absent"`
 	Warmup   unit.Duration `yaml:"warmup" json:"warmup" doc:"time between the flows' start and the window; 500ms when absent"`
 	Interval unit.Duration `yaml:"interval" json:"interval" doc:"time between two samples inside the window; 100ms when absent"`
-	// ConnectTimeout bounds the wait for all connections.
+	// ConnectTimeout limits the time to open all connections.
 	ConnectTimeout unit.Duration `yaml:"connect_timeout" json:"connect_timeout" doc:"how long a connection may take to open; 3s when absent"`
-	// AgeNeighbours names hosts that forget their neighbours after the
-	// connections are open and ARP's lock time of one second has passed.
+	// AgeNeighbours names hosts whose neighbour entries are removed after the connections are open
+	// and ARP's lock time of one second has passed.
 	AgeNeighbours []string `yaml:"age_neighbours" json:"age_neighbours,omitempty" doc:"hosts whose neighbour entries age out between connecting and sending, as they do on an idle server"`
-	// Events happen while it is measured.
+	// Events happen during the window.
 	Events []Event `yaml:"events" json:"events,omitempty" doc:"settings applied at an instant of the window, and reverted after the trial"`
-	// Attacks are made by hosts of a lab while it is measured.
+	// Attacks are executed by hosts of a lab during the window.
 	Attacks []attacks.Spec `yaml:"attacks" json:"attacks,omitempty" doc:"what hosts of the lab do to others from the warm-up to the end of the window; only where linerate makes every host and switch"`
-	// Accounting is whose count a flow's tool would report: with "sender" the sum
-	// of the senders' own averages is offered as a result beside the goodput,
-	// and held against the limit.
+	// Accounting selects what is counted. With "sender", the sum of the senders' own averages is a
+	// result beside goodput, like that of a tool that counts at the sender, and is compared with
+	// the limit.
 	Accounting string `yaml:"accounting" json:"accounting,omitempty" doc:"receiver (default); sender: also report the sum of the senders' averages, as tools that count at the sender do" enum:"receiver,sender"`
 	// LossFree makes every trial a search.
 	LossFree *LossFree `yaml:"loss_free" json:"loss_free,omitempty" doc:"search the highest rate without loss of datagrams instead of sending at one rate; the udp flows share the rate equally; {} takes the defaults below"`
-	// Probe has no part in what the flows are compared by besides latency.
+	// Probe adds a latency probe. Flows are compared by it only in responses of latency.
 	Probe bool `yaml:"probe" json:"probe,omitempty" doc:"true: measure latency under load, by requests of one byte on the path of the first flow: 1,200 in the window, but at least 100 and at most 1,000 a second, and at most 1 % of the slowest link"`
-	// Transport options: the default of every flow.
+	// Spec has the default transport options of every flow.
 	flow.Spec `yaml:",inline"`
 }
 
-// AccountSender is the Accounting that reports what senders counted.
+// AccountSender is the value of Accounting for what senders count.
 const AccountSender = "sender"
 
-// Flow is one line of a workload: connections from one host to another. From
-// opens them.
+// Flow describes connections from one host to another. The host From opens them.
 type Flow struct {
 	From        string     `yaml:"from,required" json:"from" doc:"the host that opens the connections"`
 	To          string     `yaml:"to,required" json:"to" doc:"the host that accepts them"`
@@ -79,23 +78,23 @@ type Flow struct {
 	flow.Spec   `yaml:",inline"`
 }
 
-// Roles of a factor.
+// Values of Factor.Role.
 const (
 	roleCompare   = "compare"   // levels are compared with the baseline level
 	roleCondition = "condition" // levels are shown side by side, not compared
 )
 
-// Factor is a variable and its levels. The first level is the baseline unless
-// Baseline names another.
+// Factor is a variable with its levels. The first level is the baseline unless Baseline names
+// another one.
 type Factor struct {
 	Name     string  `yaml:",key" json:"name"`
 	Role     string  `yaml:"role" json:"role,omitempty" doc:"compare (default): levels are compared with the baseline; condition: levels are shown side by side" enum:"compare,condition"`
 	Baseline string  `yaml:"baseline" json:"baseline,omitempty" doc:"name of the baseline level; absent: the first"`
 	Levels   []Level `yaml:"levels,required" json:"levels" doc:"the factor's values, by name"`
 	Ablate   string  `yaml:"ablate" json:"ablate,omitempty" doc:"a level whose settings are tested one by one: each alone ('only …'), and the level without each ('without …')"`
-	// Untried are settings that its levels do not have.
+	// Untried lists settings that none of the levels have.
 	Untried []Untried `yaml:"untried" json:"untried,omitempty" doc:"settings of a list that no level has, by name: the answer says that they were not tried"`
-	// Amended are settings that its levels have otherwise than the list, or beside it.
+	// Amended lists settings that the levels changed or added, compared with the original list.
 	Amended []Amended `yaml:"amended" json:"amended,omitempty" doc:"settings of a list that levels have otherwise than the list, or beside it, by name: the answer says so"`
 }
 
@@ -106,7 +105,7 @@ type Untried struct {
 	Why   string `yaml:"why,required" json:"why" doc:"why it is not tried"`
 }
 
-// Amended is a setting that levels have otherwise than the list, or beside it.
+// Amended is a setting of the levels that differs from the original list or is missing there.
 type Amended struct {
 	Key string `yaml:",key" json:"key"`
 	Was string `yaml:"was" json:"was,omitempty" doc:"what the list has instead; absent: nothing, the setting was added"`
@@ -120,15 +119,15 @@ type Level struct {
 	Against  string            `yaml:"against" json:"against,omitempty" doc:"the level that this one is compared with; absent: the baseline"`
 	Settings []setting.Setting `yaml:"settings" json:"settings,omitempty" doc:"changes made before each trial and reverted after it"`
 	Workload *Override         `yaml:"workload" json:"workload,omitempty" doc:"workload values that differ at this level"`
-	// Unreachable allows flows that cannot connect: that is then a result.
+	// Unreachable allows flows that cannot connect; that is then a result.
 	Unreachable bool `yaml:"unreachable" json:"unreachable,omitempty" doc:"true: flows that fail to connect at this level are expected and count as zero"`
-	// Part is the setting of the factor's ablated list that this level has alone or,
-	// where it is against the list, lacks. Empty: the file has the level.
+	// Part is the setting of the factor's ablated list that this level consists of or, if it is
+	// compared with the list, lacks. Empty: the level is in the file.
 	Part string `yaml:"-" json:"part,omitempty"`
 }
 
-// Override is what a level changes in the workload. Options apply to all flows;
-// Flows, when given, replaces the workload's flows.
+// Override is what a level changes in the workload. Options apply to all flows. Flows, if given,
+// replaces the flows of the workload.
 type Override struct {
 	Flows         []Flow         `yaml:"flows" json:"flows,omitempty" doc:"replaces the workload's flows"`
 	Duration      unit.Duration  `yaml:"duration" json:"duration,omitempty" doc:"replaces the workload's duration"`
@@ -139,8 +138,8 @@ type Override struct {
 	flow.Spec     `yaml:",inline"`
 }
 
-// Design says how the trials are arranged. Every treatment is tried once per
-// block, in an order shuffled from the seed.
+// Design describes the arrangement of trials. Every treatment is tried once per block, in an order
+// shuffled with the seed.
 type Design struct {
 	Replicates int           `yaml:"replicates" json:"replicates" doc:"blocks: how often each treatment is tried; absent: 4 where one comparison is made, 6 for up to 4 comparisons, 8 for more"`
 	Until      unit.Ratio    `yaml:"until" json:"until,omitempty" doc:"keep adding blocks until every effect's interval is this narrow (half-width), such as 2%; there are at least 8 blocks"`

@@ -2,8 +2,8 @@ package study
 
 import "linerate/internal/model/source"
 
-// Decode reads a study file as Parse does, without checking it and without defaults: what
-// Text writes.
+// Decode reads a study file like Parse, but without checks and without defaults. It is the inverse
+// of Text.
 func Decode(file string, data []byte, set ...string) (*Study, error) {
 	doc, problems := source.Parse(file, data, set...)
 	if doc == nil {
@@ -16,5 +16,5 @@ func Decode(file string, data []byte, set ...string) (*Study, error) {
 	return s, nil
 }
 
-// Text is the file of a study that Decode has read, which may have been changed since.
+// Text returns the text of a file for a study from Decode, which may have been modified.
 func (s *Study) Text() ([]byte, error) { return source.Encode(s) }

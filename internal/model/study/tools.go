@@ -10,8 +10,8 @@ import (
 	"linerate/internal/model/tool"
 )
 
-// tools checks what is asked of other people's programs, in every treatment: a
-// level may name the tool, and the flow the option that it does not have.
+// tools checks the use of foreign tools in every treatment: one level may select the tool, and
+// another one an option that it does not support.
 func (c *checker) tools(p *Plan) {
 	for _, t := range p.Treatments {
 		c.fixedPorts(t)
@@ -21,15 +21,15 @@ func (c *checker) tools(p *Plan) {
 			if program, foreign := tool.Find(f.Tool); foreign {
 				at.check(program, f)
 			} else if len(f.ToolArgs) > 0 &&
-				f.Tool.Name != flow.OwnTool { // linerate standing in for a tool has no use for its words
+				f.Tool.Name != flow.OwnTool { // its words mean nothing to linerate, which replaces the tool
 				c.report(at.path("tool_args"), "tool_args without a tool: which program's words are these?")
 			}
 		}
 	}
 }
 
-// fixedPorts checks that no two processes of a treatment use one port: their connections could
-// not be distinguished.
+// fixedPorts checks that no two processes of a treatment use the same port, since their connections
+// could not be distinguished.
 func (c *checker) fixedPorts(t Treatment) {
 	taken := map[netip.AddrPort]string{}
 	for _, f := range t.Flows {
@@ -47,7 +47,7 @@ func (c *checker) fixedPorts(t Treatment) {
 	}
 }
 
-// flowsPath is where a treatment's flows are written.
+// flowsPath returns the path at which the flows of a treatment are written.
 func (c *checker) flowsPath(t Treatment) string {
 	list := "workload.flows"
 	for _, l := range c.chosen(t) {
@@ -58,7 +58,7 @@ func (c *checker) flowsPath(t Treatment) string {
 	return list
 }
 
-// toolFlow is one flow of a treatment that a tool makes.
+// toolFlow is a flow of a treatment that a tool makes.
 type toolFlow struct {
 	*checker
 	treatment Treatment

@@ -12,45 +12,43 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Treatment is one combination of levels, with everything that follows from it.
+// Treatment is a combination of levels with everything that follows from it.
 type Treatment struct {
-	// Name joins the levels' names, those of compared factors first. A factor
-	// of one level is left out.
+	// Name joins the names of the levels, those of compared factors first. Factors with a single
+	// level are left out.
 	Name string
-	// Baseline says that every compared factor is at its baseline level.
+	// Baseline reports whether every compared factor is at its baseline level.
 	Baseline bool
-	// Levels are the levels' names by factor.
+	// Levels has the name of the level of each factor.
 	Levels map[string]string
-	// Settings are those of all levels, in the order of the factors.
+	// Settings are those of all levels in the order of the factors.
 	Settings []setting.Setting
-	// Workload is the study's with the levels' changes.
+	// Workload is the study's workload with the changes of the levels.
 	Workload Workload
-	// Flows are the workload's flows one by one: a connection that carries data
-	// in one direction each.
+	// Flows lists the connections of the workload. Each carries data in one direction.
 	Flows []PlannedFlow
-	// Attacks are the workload's, with their addresses and ports.
+	// Attacks are those of the workload with their addresses and ports.
 	Attacks []PlannedAttack
 	// Unreachable allows flows that cannot connect.
 	Unreachable bool
 }
 
-// PlannedFlow is one connection. The opener connects to the acceptor; one of the
-// two sends.
+// PlannedFlow is one connection. The opener connects to the acceptor, and one of the two sends.
 type PlannedFlow struct {
 	ID       string
 	Opener   string
 	Acceptor string
-	// Source is invalid when the kernel is to choose.
+	// Source is invalid if the kernel is to select it.
 	Source      netip.Addr
 	Destination netip.Addr
 	OpenerSends bool
-	// Process identifies the process of a tool: the streams of a workload's flow
-	// in one direction are one's. Empty: linerate makes the flow.
+	// Process identifies the process of a tool that makes the flow: one for all streams of a
+	// workload's flow in one direction. Empty: linerate makes the flow.
 	Process string
 	flow.Spec
 }
 
-// Sender is the host that data comes from, and Receiver where it goes to.
+// Sender returns the host that sends the data.
 func (f PlannedFlow) Sender() string {
 	if f.OpenerSends {
 		return f.Opener
@@ -58,7 +56,7 @@ func (f PlannedFlow) Sender() string {
 	return f.Acceptor
 }
 
-// Receiver is the host that data goes to.
+// Receiver returns the host that receives the data.
 func (f PlannedFlow) Receiver() string {
 	if f.OpenerSends {
 		return f.Acceptor
@@ -66,10 +64,10 @@ func (f PlannedFlow) Receiver() string {
 	return f.Opener
 }
 
-// treatment puts a combination of levels together, of at most room flows.
+// treatment combines levels. It fails if the treatment has more than room flows.
 func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 	t := Treatment{Name: s.treatmentName(levels), Baseline: true, Levels: map[string]string{}, Workload: s.Workload}
-	// A level's options win over a flow's own: the level is what is varied.
+	// Options of a level override those of a flow, because the level is what is varied.
 	t.Workload.Flows = make([]Flow, len(s.Workload.Flows))
 	for i, f := range s.Workload.Flows {
 		f.Spec = s.Workload.Spec.With(f.Spec)
@@ -87,7 +85,7 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 			t.Workload.change(*l.Workload)
 		}
 	}
-	// Only now, so that they also reach the flows that a later factor replaced.
+	// After the loop, so that the options also apply to flows that a later factor has replaced.
 	for _, l := range levels {
 		if l.Workload != nil {
 			for i := range t.Workload.Flows {
@@ -104,7 +102,7 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 	if err := t.eventsInTime(); err != nil {
 		return t, err
 	}
-	n := 0 // processes of tools
+	n := 0 // number of processes of tools
 	if s.Workload.Probe {
 		room--
 	}
@@ -117,11 +115,11 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 			if n++; len(all) > 0 {
 				f.Destination = all[i%len(all)]
 			}
-			var processes [2]string // of the flow's tool, by who sends
+			var processes [2]string // of the flow's tool, by the end that sends
 			connections := f.Streams
 			if made, foreign := tool.Find(f.Tool); foreign {
 				if made.All {
-					connections = 1 // as a flow: they are counted together
+					connections = 1 // as one flow: they are counted together
 				}
 				processes = [2]string{fmt.Sprintf("p%dw", n), fmt.Sprintf("p%dr", n)}
 			}
@@ -144,8 +142,8 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 	return t, nil
 }
 
-// allDestinations are the addresses that a flow's copies go to in turn: those of its
-// host that are on one network with the first. None: they all go to that one.
+// allDestinations returns the addresses that copies of a flow use in turn: those of its host in the
+// same network as the first. Empty: all copies use the same address.
 func (t *Treatment) allDestinations(base *topology.Topology, f Flow) []netip.Addr {
 	if f.Destinations != flow.AllDestinations || !f.Destination.IsValid() {
 		return nil
@@ -179,7 +177,7 @@ func (t *Treatment) add(f Flow, openerSends bool, process string) {
 	})
 }
 
-// change applies a level's workload values, except for its options to the flows.
+// change applies a level's workload values, except options of flows.
 func (w *Workload) change(over Override) {
 	if over.Duration != 0 {
 		w.Duration = over.Duration
@@ -206,8 +204,8 @@ func (w *Workload) change(over Override) {
 	}
 }
 
-// treatmentName names a combination of levels. Where two factors share a level's
-// name ("on"), the factor is named with it ("tso on").
+// treatmentName returns the name of a combination of levels. If two factors have a level with the
+// same name ("on"), the name of the factor precedes it ("tso on").
 func (s *Study) treatmentName(levels []Level) string {
 	factors := map[string]int{}
 	for _, f := range s.Factors {

@@ -13,27 +13,28 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// checker checks what a study says beyond its topology.
+// checker checks a study apart from its topology.
 type checker struct {
 	*Study
 	report source.Report
-	// has says whether a value is written in the file, not left to its default.
+	// has reports whether the file contains a value. False: it has its default.
 	has func(path string) bool
 	doc *source.Document
-	// varied says that levels change where packets go, so that what is wrong
-	// with a flow is wrong in some treatments.
+	// varied reports whether levels change the paths of packets. A problem with a flow then exists
+	// only in some treatments.
 	varied bool
-	// unsound are the keys of flows whose path cannot be checked.
+	// unsound has the keys of flows whose path cannot be checked.
 	unsound map[string]bool
-	// broken are the paths of levels with a wrong setting: where packets go with it says nothing.
+	// broken has the paths of levels with a wrong setting. The paths of packets with them are
+	// meaningless.
 	broken map[string]bool
 }
 
 var studyName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`) })
 
-// check checks the parts of a study that were decoded as a whole, with those that they refer
-// to. Of the others it checks the names of hosts, so that a mistake of one kind does not hide
-// one of another, and is not the cause of a mistake that is not there.
+// check checks the parts of a study that were decoded completely, together with what they refer to.
+// In all other parts it only checks the names of hosts. So one kind of mistake does not hide
+// another, and does not cause false reports.
 func (c *checker) check() {
 	if !studyName().MatchString(c.Name) {
 		c.report("study", "study name %q: expected small letters, digits and dashes", c.Name)
@@ -76,7 +77,7 @@ func (c *checker) workload() {
 	c.flows("workload.flows", c.Workload.Flows)
 }
 
-// names checks the hosts that flows, settings and events are of.
+// names checks the names of hosts in flows, settings and events.
 func (c *checker) names() {
 	known := func(name, path string) { c.Topology.FindHost(name, path, c.report) }
 	workload := func(path string, flows []Flow, aging []string, events []Event, attacking []attacks.Spec) {
@@ -109,13 +110,13 @@ func (c *checker) names() {
 	}
 }
 
-// settings checks the settings of all levels, each with what its level adds.
+// settings checks the settings of all levels, each together with what its level adds.
 func (c *checker) settings() {
 	for i, f := range c.Factors {
 		wrong := map[string]bool{} // levels
 		for j, l := range f.Levels {
 			if l.Part != "" && wrong[f.Ablate] {
-				continue // what is wrong with the list has been said
+				continue // the problem with the list has been reported
 			}
 			report := func(path, format string, args ...any) {
 				if l.Part == "" {
@@ -135,8 +136,8 @@ func (c *checker) settings() {
 	}
 }
 
-// timing checks what a workload and an override have in common. A value that is
-// written as zero is not one that is absent.
+// timing checks what a workload and an override have in common. An explicit zero differs from a
+// missing value.
 func (c *checker) timing(path string, duration, warmup unit.Duration) {
 	if duration == 0 && c.has(path+".duration") {
 		c.report(path+".duration", "duration: expected more than 0s")
@@ -159,10 +160,10 @@ func (c *checker) interval() {
 	}
 }
 
-// minInterval keeps sampling from becoming the load that is measured.
+// minInterval is the shortest sampling interval, so that sampling does not distort the measurement.
 const minInterval = unit.Duration(5e6)
 
-// options checks the values that a mapping gives.
+// options checks the options at a path.
 func (c *checker) options(path string, spec flow.Spec) {
 	for _, o := range flow.Options {
 		if !c.has(path + "." + o.Key) {
@@ -174,7 +175,7 @@ func (c *checker) options(path string, spec flow.Spec) {
 	}
 }
 
-// hosts checks a list of hosts' names.
+// hosts checks a list of host names.
 func (c *checker) hosts(path string, names []string) {
 	for i, name := range names {
 		path := fmt.Sprintf("%s[%d]", path, i)
@@ -184,7 +185,7 @@ func (c *checker) hosts(path string, names []string) {
 	}
 }
 
-// end checks a flow's host; key is the one of the flow's address at that end.
+// end checks the host of a flow. Key is the key of the flow's address at that end.
 func (c *checker) end(name, path, key string) bool {
 	_, ok := c.Topology.FindHost(name, path, func(path, format string, args ...any) {
 		if end, is := c.Topology.EndOf(name); is {
@@ -200,7 +201,7 @@ func (c *checker) end(name, path, key string) bool {
 	return ok
 }
 
-// flows checks flows by themselves; their paths are checked for each treatment.
+// flows checks flows independently of treatments. Their paths are checked for each treatment.
 func (c *checker) flows(path string, flows []Flow) {
 	for i, f := range flows {
 		path := fmt.Sprintf("%s[%d]", path, i)

@@ -30,7 +30,7 @@ func (c *checker) factors() {
 		c.ablate(path+".ablate", f)
 		for j, l := range f.Levels {
 			if l.Part != "" {
-				continue // made by linerate
+				continue // made by linerate, not written in the file
 			}
 			at := fmt.Sprintf("%s.levels[%d]", path, j)
 			c.level(at, l)
@@ -39,7 +39,7 @@ func (c *checker) factors() {
 	}
 }
 
-// against checks with what a level is compared.
+// against checks the level that a level is compared with.
 func (c *checker) against(path string, f Factor, l Level, names []string) {
 	switch {
 	case l.Against == "":
@@ -72,24 +72,23 @@ func (c *checker) level(path string, l Level) {
 	c.flows(path+".flows", over.Flows)
 }
 
-// maxLabel is how long the name of a factor or a level may be, in bytes.
+// maxLabel is the maximum length of the name of a factor or a level, in bytes.
 const maxLabel = 64
 
-// label checks the name of a factor or a level, which people see everywhere.
+// label checks the name of a factor or a level.
 func (c *checker) label(path, what, name string) {
 	if strings.TrimSpace(name) != name || name == "" || len(name) > maxLabel || strings.ContainsAny(name, "\n\t") {
 		c.report(path, "%s name %q: expected 1 to %d characters on one line", what, name, maxLabel)
 	}
 }
 
-// minReplicates is a look: figures without intervals.
+// minReplicates is for a first look: figures without intervals.
 const minReplicates = 1
 
-// maxReplicates bounds the blocks of a run.
+// maxReplicates limits the blocks of a run.
 const maxReplicates = 10_000
 
-// check reports what is wrong with a design; given says whether a value was given, not
-// left to its default.
+// check reports mistakes in a design. Given reports whether a value was set explicitly.
 func (d Design) check(given func(path string) bool, report source.Report) {
 	if d.Replicates > maxReplicates || d.Replicates < minReplicates && given("design.replicates") {
 		report("design.replicates", "replicates %d: expected %d to %d blocks", d.Replicates, minReplicates,
@@ -108,7 +107,7 @@ func (d Design) check(given func(path string) bool, report source.Report) {
 	}
 }
 
-// plan checks what only shows when levels are combined.
+// plan checks what only becomes visible when levels are combined.
 func (c *checker) plan() {
 	p, err := NewPlan(c.Study, AllParts)
 	if err != nil {
@@ -118,7 +117,7 @@ func (c *checker) plan() {
 	c.planAttacks(p)
 	for _, t := range p.Treatments {
 		if c.conflict(t) {
-			break // one is enough: the others combine the same levels
+			break // one report is enough: the others combine the same levels
 		}
 		if t.Workload.Interval > t.Workload.Duration {
 			c.report("workload.interval", "interval %s is longer than the window of %s in treatment %q",
@@ -126,12 +125,12 @@ func (c *checker) plan() {
 			break
 		}
 	}
-	if p, err = NewPlan(c.Study); err == nil { // what is tried unless asked for more
+	if p, err = NewPlan(c.Study); err == nil { // what is tried by default
 		p.checkBudget(c.report)
 	}
 }
 
-// checkBudget reports a budget in which nothing could be found out.
+// checkBudget reports a budget that is shorter than one block.
 func (p *Plan) checkBudget(report source.Report) {
 	budget := p.Study.Design.Budget
 	if budget > 0 && time.Duration(budget) < p.BlockTime() {
@@ -140,8 +139,8 @@ func (p *Plan) checkBudget(report source.Report) {
 	}
 }
 
-// conflict reports a kernel parameter that a treatment sets to two values: which
-// of them held would be a matter of order.
+// conflict reports a kernel parameter that a treatment sets to two values: the result would depend
+// on the order.
 func (c *checker) conflict(t Treatment) bool {
 	type place struct{ host, key string }
 	set := map[place]string{}

@@ -22,18 +22,18 @@ type Address struct {
 	Bits        int
 }
 
-// maxAliases bounds a range: each alias is an address of its own to the kernel.
+// maxAliases limits a range: to the kernel each alias is a separate address.
 const maxAliases = 65536
 
-// Contains reports whether addr is one of the range.
+// Contains reports whether addr is in the range.
 func (a Address) Contains(addr netip.Addr) bool {
 	return a.First.Compare(addr) <= 0 && addr.Compare(a.Last) <= 0
 }
 
-// Prefix is the first address with the prefix length.
+// Prefix returns the first address with the prefix length.
 func (a Address) Prefix() netip.Prefix { return netip.PrefixFrom(a.First, a.Bits) }
 
-// Number is how many addresses the range has.
+// Number returns the number of addresses in the range.
 func (a Address) Number() int { return size(a) }
 
 // Prefixes lists the range's addresses, each with the prefix length.
@@ -63,22 +63,22 @@ func (a Address) Range() string {
 	return first + "-" + last
 }
 
-// MarshalText is String.
+// MarshalText implements encoding.TextMarshaler.
 func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText is ParseAddress.
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (a *Address) UnmarshalText(text []byte) (err error) {
 	*a, err = ParseAddress(string(text))
 	return err
 }
 
-// JSONSchema describes the spelling to editors.
+// JSONSchema returns the schema of the spelling, for editors.
 func (Address) JSONSchema() map[string]any {
 	return unit.Schema("string", `^[0-9a-fA-F:.]+(-[0-9a-fA-F:.]+)?/[0-9]+$`, "192.168.1.15/24", "192.168.2.1-254/16",
 		"fd00::15/64")
 }
 
-// ParseAddress reads an address or a range of them, with its prefix length.
+// ParseAddress parses an address or a range of addresses with its prefix length.
 func ParseAddress(text string) (Address, error) {
 	wrong := func(why string) (Address, error) {
 		return Address{}, fmt.Errorf("%q is not an address of an interface: %s", text, why)
@@ -109,14 +109,14 @@ func ParseAddress(text string) (Address, error) {
 	return a, nil
 }
 
-// Reasons of parseSpan other than size and direction.
+// Results of parseSpan other than a wrong size or direction.
 const (
 	notAddress = "not an address"
 	otherKind  = "the end of the range is not an address of the same kind"
 )
 
-// parseSpan reads an address or a range of them without a prefix length; why is empty, or
-// what is wrong.
+// parseSpan parses an address or a range without a prefix length. Why is what is wrong; empty:
+// nothing.
 func parseSpan(text string) (a Address, why string) {
 	first, last, isRange := strings.Cut(text, "-")
 	var err error
@@ -146,8 +146,8 @@ func parseSpan(text string) (a Address, why string) {
 	return a, ""
 }
 
-// spread says of a range whose end is a number above 255 how it is written, with the address
-// that many after: 10.0.0.10-263 is meant as 10.0.0.10-10.0.1.7. Empty: it is no such range.
+// spread explains a range whose end is a number above 255, interpreted as an offset: 10.0.0.10-263
+// probably means 10.0.0.10-10.0.1.7. Empty: text is no such range.
 func spread(span string) string {
 	first, last, _ := strings.Cut(span, "-")
 	addr, err := netip.ParseAddr(first)
@@ -199,7 +199,7 @@ func Places(text string) ([]string, error) {
 	return list, nil
 }
 
-// size counts a range's addresses, up to maxAliases + 1.
+// size counts the addresses of a range, up to maxAliases + 1.
 func size(a Address) int {
 	first, last := new(big.Int).SetBytes(a.First.AsSlice()), new(big.Int).SetBytes(a.Last.AsSlice())
 	distance := last.Sub(last, first)

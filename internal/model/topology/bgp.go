@@ -9,10 +9,9 @@ import (
 	"linerate/internal/model/source"
 )
 
-// BGP makes a host speak BGP (RFC 4271) to the hosts at the other end of its links, by
-// their link-local addresses, so that links need no addresses of their own
-// ("unnumbered", RFC 8950). It announces the networks of its addresses, and,
-// if it forwards, what it has learned.
+// BGP makes a host speak BGP (RFC 4271) to the hosts at the other end of its links, by their
+// link-local addresses, so that links need no other addresses ("unnumbered", RFC 8950). It
+// announces the networks of its addresses and, if it forwards, the networks that it has learned.
 type BGP struct {
 	AS         int      `yaml:"as,required" json:"as" doc:"the host's own autonomous system; no two hosts have the same"`
 	Interfaces []string `yaml:"interfaces" json:"interfaces,omitempty" doc:"interfaces with a neighbour at the other end; absent: every one with a link to another host with bgp"`
@@ -25,10 +24,10 @@ const LearnedMetric = 20
 type Session struct {
 	Interface string
 	Peer      End
-	AS        int // the neighbour's
+	AS        int // of the neighbour
 }
 
-// Sessions are a host's, in the order of its interfaces.
+// Sessions returns the sessions of a host in the order of its interfaces.
 func (t *Topology) Sessions(h *Host) (list []Session) {
 	if h.BGP == nil {
 		return nil
@@ -52,7 +51,7 @@ func (b *BGP) speaksAt(iface string) bool {
 	return len(b.Interfaces) == 0 || slices.Contains(b.Interfaces, iface)
 }
 
-// farEnd is the other end of an interface's link.
+// farEnd returns the other end of an interface's link.
 func (t *Topology) farEnd(h *Host, iface string) (End, bool) {
 	here := End{h.Name, iface}
 	for _, l := range t.Links {
@@ -66,7 +65,7 @@ func (t *Topology) farEnd(h *Host, iface string) (End, bool) {
 	return End{}, false
 }
 
-// Announced are the networks that a host with BGP announces of itself.
+// Announced returns the networks of its own that a host with BGP announces.
 func (h *Host) Announced() (list []netip.Prefix) {
 	if h.BGP == nil {
 		return nil
@@ -84,9 +83,9 @@ func (h *Host) Announced() (list []netip.Prefix) {
 	return list
 }
 
-// learn adds the routes that BGP installs when all sessions are up, so that paths do
-// not depend on where a route is from: to each network by every neighbour on a shortest
-// AS path.
+// learn adds the routes that BGP installs when all sessions are up, so that paths can be computed
+// from routes regardless of their origin: to each network through every neighbour on a shortest AS
+// path.
 func (t *Topology) learn() {
 	place := map[string]int{}
 	sessions := make([][]Session, len(t.Hosts))
@@ -127,8 +126,8 @@ func (t *Topology) learn() {
 	}
 }
 
-// away is the number of sessions between each host and a network; -1: it does not learn
-// the network. Only hosts that forward announce what they have learned.
+// away returns the number of sessions between each host and a network. -1: the host does not learn
+// the network. Only hosts that forward announce learned networks.
 func (t *Topology) away(origins []int, sessions [][]Session, place map[string]int) []int {
 	list := make([]int, len(t.Hosts))
 	for i := range list {
@@ -152,11 +151,10 @@ func (t *Topology) away(origins []int, sessions [][]Session, place map[string]in
 	return list
 }
 
-// maxAS is the last number that an autonomous system can have: 4294967295 is
-// reserved (RFC 7300).
+// maxAS is the highest number of an autonomous system; 4294967295 is reserved (RFC 7300).
 const maxAS = 1<<32 - 2
 
-// bgp checks the speakers of BGP and their sessions.
+// bgp checks the BGP configuration of hosts and their sessions.
 func (c *checker) bgp() {
 	speaks := map[int]string{}
 	for i := range c.t.Hosts {

@@ -5,30 +5,30 @@ import (
 	"strings"
 )
 
-// Command is a program that making a topology, or a trial on it, executes. The program
-// itself, as a lab's hosts execute it, is none.
+// Command is a program that is executed to create a topology or to run a trial on it. linerate
+// itself, executed as an agent in a lab, is not listed.
 type Command struct {
-	// Node is the host or switch for which it is executed, and Argv its words, PORT
-	// standing for a port that is found when it is started.
+	// Node is the host or switch for which the program is executed. Argv has its words; PORT stands
+	// for a port that is selected at start.
 	Node string   `json:"node"`
 	Argv []string `json:"argv"`
-	// Times is how many are executed at a time, with other addresses or ports.
+	// Times is the number of concurrent executions with different addresses or ports.
 	Times int `json:"times"`
-	// Alike is what is the same in all of them: the words without addresses.
+	// Alike identifies commands that differ only in addresses and ports: the words without these.
 	Alike string `json:"-"`
 }
 
-// BGPDaemon is the program of a lab's routing daemons.
+// BGPDaemon is the program that a lab uses as routing daemon.
 const BGPDaemon = "bird"
 
-// AgentWords are the words that follow a node's via: those that start its agent.
+// AgentWords returns the words after a node's via that start its agent.
 func AgentWords(program, node string) []string {
 	return []string{program, "agent", "--stdio", "--node", node}
 }
 
-// Commands are those that making the topology executes: what reaches the agents of real
-// hosts and switches, and daemons. That credentials are sent to an address which the file
-// names is among them, written as the command that would do it.
+// Commands lists the commands that creating the topology executes: those that reach the agents of
+// real hosts and switches, and daemons. Sending credentials to an address in the file is listed as
+// the command that would do it.
 func (t *Topology) Commands() (list []Command) {
 	add := func(node string, argv ...string) {
 		list = append(list, Command{Node: node, Argv: argv, Times: 1, Alike: strings.Join(argv, "\x00")})

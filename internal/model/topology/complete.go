@@ -5,11 +5,10 @@ import "strconv"
 // maxInterfaceName is the kernel's IFNAMSIZ without the final zero byte (linux/if.h).
 const maxInterfaceName = 15
 
-// Complete adds the routes that BGP will install, and what a valid file may omit of its
-// links: the interface of a host that has only one, and the names of switch ports. A
-// switch port is named after the far end, server-eth0 for server.eth0, truncated to the
-// kernel's limit and numbered if the name exists already; the same file always has the
-// same names.
+// Complete adds the routes that BGP will install, and what a valid file may omit in its links: the
+// interface of a host that has only one, and the names of switch ports. A switch port is named
+// after the far end, server-eth0 for server.eth0, truncated to the kernel's limit and numbered if
+// the name exists already. The names depend only on the file.
 func (t *Topology) Complete() {
 	t.completeLinks()
 	for i := range t.Switches {
@@ -37,14 +36,14 @@ func (t *Topology) completeLinks() {
 	}
 }
 
-// name names a switch port after the far end of its link, if it has no name.
+// name sets the name of an unnamed switch port from the far end of its link.
 func (t *Topology) name(e, far End, taken map[End]bool) End {
 	if _, isSwitch := t.Switch(e.Node); !isSwitch || e.Interface != "" {
 		return e
 	}
 	tail := ""
 	if _, farIsHost := t.Host(far.Node); farIsHost {
-		// The last characters of an interface's name are the ones that differ.
+		// The names of interfaces differ in their last characters.
 		tail = "-" + far.Interface[max(0, len(far.Interface)-8):]
 	}
 	for n := 1; ; n++ {

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// linked are the names of the host's interfaces that are ends of links.
+// linked returns the names of the host's interfaces that are ends of links.
 func (h *Host) linked() (names []string) {
 	for _, p := range h.Interfaces {
 		if !p.Is() {
@@ -17,7 +17,8 @@ func (h *Host) linked() (names []string) {
 	return names
 }
 
-// shape is the shape of the host's interface of that name; false: it is no device.
+// shape returns the shape of the device that creates an interface. It returns false if the
+// interface is no device.
 func (h *Host) shape(name string) (device.Shape, bool) {
 	p, ok := h.Interface(name)
 	if !ok {
@@ -26,7 +27,7 @@ func (h *Host) shape(name string) (device.Shape, bool) {
 	return p.Shape(name)
 }
 
-// Master is the device that an interface of the host is a slave of, and its shape.
+// Master returns the device that an interface of the host is a slave of, and its shape.
 func (h *Host) Master(name string) (string, device.Shape) {
 	if !h.hasDevices() {
 		return "", device.Shape{}
@@ -39,8 +40,8 @@ func (h *Host) Master(name string) (string, device.Shape) {
 	return "", device.Shape{}
 }
 
-// Device is the device of which a link's end is a member, such as a bond, on a host or a
-// switch; false: the end is no member.
+// Device returns the device of which a link's end is a member, such as a bond, on a host or a
+// switch. It returns false if the end is no member.
 func (t *Topology) Device(e End) (End, device.Shape, bool) {
 	if h, ok := t.Host(e.Node); ok {
 		name, shape := h.Master(e.Interface)
@@ -55,16 +56,15 @@ func (t *Topology) Device(e End) (End, device.Shape, bool) {
 	return End{}, device.Shape{}, false
 }
 
-// lower is an interface with a link beneath another interface, or that interface itself, and
-// the tags that its frames have there, the outermost first, and the shapers of the devices
-// above it.
+// lower is an interface with a link that is beneath another interface, or that interface itself.
+// Tags are those of frames on the link, outermost first, and shapers those of the devices above it.
 type lower struct {
 	name    string
 	tags    []device.VLAN
 	shapers []Shaper
 }
 
-// lowers are the interfaces with links beneath an interface; none: it has no link.
+// lowers returns the interfaces with links beneath an interface. Empty: it has no link.
 func (h *Host) lowers(name string) []lower { return h.lowersBut(name, nil) }
 
 func (h *Host) lowersBut(name string, above []string) (list []lower) {
@@ -74,7 +74,7 @@ func (h *Host) lowersBut(name string, above []string) (list []lower) {
 	}
 	for _, below := range shape.Beneath {
 		if slices.Contains(above, below) {
-			continue // a file with a loop, which validation reports
+			continue // a loop in the file, which validation reports
 		}
 		for _, w := range h.lowersBut(below, append(above, name)) {
 			if shape.Tag != 0 {
@@ -90,19 +90,19 @@ func (h *Host) lowersBut(name string, above []string) (list []lower) {
 	return list
 }
 
-// at is the shaper as a path passes it.
+// at returns the shaper with its place, for a path through it.
 func (s Shaper) at(h *Host, p *Interface) Shaper {
 	s.At = End{h.Name, p.Name}
 	return s
 }
 
-// BurstSize is the size of the shaper's token bucket, as of an Impairment.
+// BurstSize returns the size of the shaper's token bucket, as for an Impairment.
 func (s Shaper) BurstSize() unit.Bytes { return Impairment{Rate: s.Rate, Burst: s.Burst}.BurstSize() }
 
-// takes are the interfaces with frames of their own to which frames go that arrive at an
-// interface with a link, with these tags.
+// takes returns the interfaces that receive frames with these tags that arrive at an interface with
+// a link.
 func (h *Host) takes(name string, tags []device.VLAN) (names []string) {
-	if !h.hasDevices() { // most hosts, and some have many interfaces
+	if !h.hasDevices() { // most hosts have none, and some have many interfaces
 		if len(tags) > 0 {
 			return nil
 		}
@@ -121,17 +121,17 @@ func (h *Host) takes(name string, tags []device.VLAN) (names []string) {
 	return names
 }
 
-// Wrap is what a flow's frames have on a link beside Ethernet's header and their own IP
-// packet: 802.1Q tags, and the bytes of tunnels; and the shapers of devices that they have
-// passed since the link before.
+// Wrap is what the frames of a flow have on a link besides the Ethernet header and the flow's IP
+// packet: 802.1Q tags and the bytes of tunnels. Shapers are those of devices that they passed since
+// the previous link.
 type Wrap struct {
 	From          End // of the link
 	VLANs, Tunnel int
 	Shapers       []Shaper
 }
 
-// deviceMTU is the MTU of a device: the one in the file, or what the interfaces beneath
-// leave; 0: not known, or no device.
+// deviceMTU returns the MTU of a device: the one in the file, or the largest that the interfaces
+// beneath allow. 0: unknown, or no device.
 func (t *Topology) deviceMTU(h *Host, name string) int {
 	p, ok := h.Interface(name)
 	if !ok || !p.Is() {
@@ -143,7 +143,7 @@ func (t *Topology) deviceMTU(h *Host, name string) int {
 	return t.room(h, name)
 }
 
-// room is the largest MTU of a device that the interfaces beneath leave; 0: any.
+// room returns the largest MTU of a device that the interfaces beneath allow. 0: no limit.
 func (t *Topology) room(h *Host, name string) (room int) {
 	shape, _ := h.shape(name)
 	below := shape.Beneath
@@ -170,7 +170,7 @@ func (t *Topology) room(h *Host, name string) (room int) {
 	return room
 }
 
-// DeviceMTU is the MTU of a host's device; 0: the kernel's default, or no device.
+// DeviceMTU returns the MTU of a host's device. 0: the kernel's default, or no device.
 func (t *Topology) DeviceMTU(e End) int {
 	if h, ok := t.Host(e.Node); ok {
 		return t.deviceMTU(h, e.Interface)
@@ -178,21 +178,21 @@ func (t *Topology) DeviceMTU(e End) int {
 	return 0
 }
 
-// Device is the port's bond as a device; the zero value: the port has a link.
+// Device returns the port's bond as a device. The zero value means that the port has a link.
 func (p *Port) Device() device.Device { return device.Device{Bond: p.Bond} }
 
-// bond finds the bond that a port of the switch is a member of.
+// bond returns the bond that a port of the switch is a member of.
 func (s *Switch) bond(member string) (*Port, bool) {
 	return find(s.Ports, func(p *Port) bool { return p.Bond != nil && slices.Contains(p.Bond.Members, member) })
 }
 
-// Filters reports whether the switch has VLANs.
+// Filters reports whether the switch uses VLANs.
 func (s *Switch) Filters() bool {
 	return slices.ContainsFunc(s.Ports, func(p Port) bool { return p.Untagged != 0 || len(p.Tagged) > 0 })
 }
 
-// VLANs are the VLANs of a port, or of the bond that it is a member of: that of frames
-// without a tag, 0 for none, and those of frames with one.
+// VLANs returns the VLANs of a port, or of the bond that it is a member of: the VLAN of untagged
+// frames, 0 if none, and the VLANs of tagged frames.
 func (s *Switch) VLANs(port string) (untagged device.VLAN, tagged []device.VLAN) {
 	if b, ok := s.bond(port); ok {
 		port = b.Name
@@ -204,8 +204,8 @@ func (s *Switch) VLANs(port string) (untagged device.VLAN, tagged []device.VLAN)
 	return p.Untagged, p.Tagged
 }
 
-// forwards returns the tags that a frame has when it leaves a switch by one port and had
-// others when it entered by another; false: it does not leave there.
+// forwards returns the tags of a frame that leaves a switch through port out after it entered
+// through port in with the given tags. It returns false if the frame does not leave there.
 func (s *Switch) forwards(in string, tags []device.VLAN, out string) ([]device.VLAN, bool) {
 	if b, ok := s.bond(in); ok && slices.Contains(b.Bond.Members, out) {
 		return nil, false
@@ -238,7 +238,7 @@ func (h *Host) hasDevices() bool {
 	return slices.ContainsFunc(h.Interfaces, func(p Interface) bool { return p.Is() })
 }
 
-// vrf is the VRF that an interface of the host is in, and its routing table; 0: none.
+// vrf returns the VRF of an interface of the host, and its routing table. 0: none.
 func (h *Host) vrf(name string) (string, int) {
 	if name == "" || !h.hasDevices() {
 		return "", 0
@@ -251,7 +251,7 @@ func (h *Host) vrf(name string) (string, int) {
 	return "", 0
 }
 
-// Tunnelled reports whether a host's interface is the end of a tunnel.
+// Tunnelled reports whether an interface is the end of a tunnel.
 func (t *Topology) Tunnelled(e End) bool {
 	h, ok := t.Host(e.Node)
 	if !ok {
@@ -261,7 +261,7 @@ func (t *Topology) Tunnelled(e End) bool {
 	return shape.Tunnel != nil
 }
 
-// Tag is the number of the outer 802.1Q tag of an interface's frames; 0: they have none.
+// Tag returns the outer 802.1Q tag of an interface's frames. 0: none.
 func (t *Topology) Tag(e End) int {
 	if h, ok := t.Host(e.Node); ok {
 		for _, w := range h.lowers(e.Interface) {

@@ -9,10 +9,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Impairment is what one direction of a link does to frames: the type of study
-// files, of the lab's plan, of the qdisc recipe and of the link emulator. Zero
-// values: no rate limit, no delay, no loss, no marks, a queue and a burst derived
-// from the rate, MTU 1500.
+// Impairment is what one direction of a link does to frames. Study files, the lab's plan, the qdisc
+// recipe and the link emulator use it. Zero values: no rate limit, no delay, no loss, no marks, a
+// queue and a burst derived from the rate, MTU 1500.
 type Impairment struct {
 	Rate    unit.BitRate  `yaml:"rate" json:"rate,omitempty" doc:"rate of the link, such as 1gbit; absent: not shaped, and the limit is unknown"`
 	Delay   unit.Duration `yaml:"delay,unit" json:"delay,omitempty" doc:"one-way delay, such as 25ms"`
@@ -23,24 +22,24 @@ type Impairment struct {
 	ECN     unit.Depth    `yaml:"ecn" json:"ecn,omitzero" doc:"queue length above which a frame is marked (ECN, RFC 3168) if its sender supports it; absent: no marks"`
 	Burst   unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, at least 128KiB from 200mbit on, and at most half of a given queue"`
 	MTU     int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
-	// Bucket: a setting's token bucket makes the rate, also where the link itself
-	// is an Ethernet.
+	// Bucket reports whether the rate is that of a token bucket set by a setting. This also applies
+	// to a link that is itself an Ethernet.
 	Bucket bool `yaml:"-" json:"bucket,omitempty"`
-	// Shaper is the kind of the qdisc that makes the rate, where one was read on the
-	// interface that sends, and Overhead what it counts of each frame beside Ethernet's
-	// header and what that carries, in bytes; below 0: it leaves so much out.
+	// Shaper is the kind of the qdisc that limits the rate, if one was found on the sending
+	// interface. Overhead is the number of bytes that it counts for each frame in addition to the
+	// Ethernet header and its payload; it can be negative.
 	Shaper   string `yaml:"-" json:"shaper,omitempty"`
 	Overhead int    `yaml:"-" json:"shaper_overhead_bytes,omitempty"`
 }
 
-// DefaultMTU is Ethernet's (IEEE 802.3); ethernetHeader is what the kernel's
-// shapers count on top of it (no preamble, no frame check sequence, no gap).
+// DefaultMTU is that of Ethernet (IEEE 802.3). ethernetHeader is what the kernel's shapers count in
+// addition (no preamble, no frame check sequence, no gap).
 const (
 	DefaultMTU     = 1500
 	ethernetHeader = 14
 )
 
-// with returns the impairment with the properties that over sets replaced.
+// with returns the impairment with the properties that over sets.
 func (i Impairment) with(over Impairment) Impairment {
 	return Impairment{
 		Rate:    cmp.Or(over.Rate, i.Rate),
@@ -57,8 +56,8 @@ func (i Impairment) with(over Impairment) Impairment {
 	}
 }
 
-// String describes a direction of a link in the words of study files, without what is left
-// at its default: "1 Gbit/s, delay 25ms, loss 0.1%".
+// String describes a direction of a link in the words of study files, without defaults: "1 Gbit/s,
+// delay 25ms, loss 0.1%".
 func (i Impairment) String() string {
 	rate := "not shaped"
 	if i.Rate > 0 {
@@ -85,23 +84,21 @@ func (i Impairment) String() string {
 	return strings.Join(words, ", ")
 }
 
-// Frame is the largest frame of the direction, as the kernel's shapers count it.
+// Frame returns the size of the largest frame in this direction, as the kernel's shapers count it.
 func (i Impairment) Frame() unit.Bytes { return unit.Bytes(cmp.Or(i.MTU, DefaultMTU) + ethernetHeader) }
 
-// gsoRate is the rate from which segmentation offload matters to a shaper, and
-// gsoBurst holds two of its largest super-frames of 64 KiB. A tbf whose bucket
-// cannot hold a super-frame segments it in softirq context: four interfaces of
-// 1 Gbit/s then cost more CPU than they carry traffic (net/sched/sch_tbf.c,
+// gsoRate is the rate from which segmentation offload matters to a shaper, and gsoBurst holds two
+// of its largest super-frames of 64 KiB. A tbf whose bucket cannot hold a super-frame segments it
+// in softirq context, which then costs more CPU than the traffic itself (net/sched/sch_tbf.c,
 // tbf_segment).
 const (
 	gsoRate  = 200e6
 	gsoBurst = 128 << 10
 )
 
-// BurstSize is the size of the shaper's token bucket: Burst, or 2.5 ms at the rate,
-// but no more than half of a queue that is given. That is long enough for the
-// timer's slack and short enough that no window of a measurement starts with a
-// burst of consequence. 0: there is no rate.
+// BurstSize returns the size of the shaper's token bucket: Burst, or 2.5 ms at the rate, but at
+// most half of a queue that is given. That is long enough for timer slack, and short enough that
+// the initial burst of a window does not matter. 0: there is no rate.
 func (i Impairment) BurstSize() unit.Bytes {
 	if i.Burst != 0 || i.Rate == 0 {
 		return i.Burst
@@ -111,18 +108,18 @@ func (i Impairment) BurstSize() unit.Bytes {
 		burst = max(burst, gsoBurst)
 	}
 	if queue := i.Queue.At(i.Rate); queue != 0 {
-		// A short queue takes a super-frame whole or drops it whole, where a real
-		// one would take the frames that fit. What the bucket cannot hold is
-		// segmented first, so a bucket of half the queue keeps short queues
-		// realistic, as far as the timers (some 100 µs) can refill it.
+		// A short queue accepts or drops a super-frame as a whole, whereas a real one would accept
+		// the frames that fit. Super-frames larger than the bucket are segmented first, so a bucket
+		// of half the queue keeps short queues realistic, as far as timers (some 100 µs) can refill
+		// it.
 		burst = min(burst, max(queue/2, 2*i.Frame(), bytesIn(i.Rate, 100e-6)))
 	}
 	return burst
 }
 
-// QueueSize is how many bytes can wait in front of the link: Queue, or 10 ms at the
-// rate, but at least two bursts, so that the shaper never runs empty beside a full
-// queue. 0: there is neither a queue nor a rate.
+// QueueSize returns the number of bytes that can wait in front of the link: Queue, or 10 ms at the
+// rate, but at least two bursts, so that the shaper never runs empty beside a full queue. 0: there
+// is neither a queue nor a rate.
 func (i Impairment) QueueSize() unit.Bytes {
 	if queue := i.Queue.At(i.Rate); queue != 0 || i.Rate == 0 {
 		return queue
@@ -130,24 +127,24 @@ func (i Impairment) QueueSize() unit.Bytes {
 	return max(bytesIn(i.Rate, 10e-3), 2*i.BurstSize())
 }
 
-// bytesIn is what a rate carries in so many seconds.
+// bytesIn returns the bytes that a rate carries in the given number of seconds.
 func bytesIn(rate unit.BitRate, seconds float64) unit.Bytes {
 	return unit.Bytes(float64(rate) / 8 * seconds)
 }
 
-// MTU limits: RFC 791 section 3.2; RFC 8200 section 5; what a virtual link still
-// carries with room for its headers in 64 KiB.
+// MTU limits: RFC 791 section 3.2; RFC 8200 section 5; and what a virtual link carries with room
+// for its headers in 64 KiB.
 const (
 	minMTU     = 68
 	minIPv6MTU = 1280
 	maxMTU     = 65521
 )
 
-// maxBurstTime is the longest that a bucket may last at the rate, in seconds: a
-// window of a second would otherwise measure the bucket, not the link.
+// maxBurstTime is the longest time in seconds for which a bucket may last at the rate. Otherwise a
+// window of a second would measure the bucket instead of the link.
 const maxBurstTime = 0.1
 
-// impairmentChecker checks both directions of one link.
+// impairmentChecker checks both directions of a link.
 type impairmentChecker struct {
 	report source.Report
 	path   string
@@ -159,8 +156,8 @@ func (c impairmentChecker) check(l Link) {
 	c.direction(l.Towards(l.To), l.Reverse, ".reverse")
 }
 
-// direction checks one direction. A mistake is reported at the place in the file
-// that sets the property: the direction's section (over), or the link.
+// direction checks one direction. A mistake is reported at the place in the file that sets the
+// property: the section of the direction (over), or the link.
 func (c impairmentChecker) direction(i Impairment, over *Impairment, section string) {
 	say := func(field string, own bool, format string, args ...any) {
 		path := c.path + "." + field

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Link joins two interfaces. From and To only fix which direction is which.
+// Link joins two interfaces. From and To only define which direction is which.
 type Link struct {
 	From End `yaml:"from,required" json:"from" doc:"host.interface, or a switch (its port is named after the other end)"`
 	To   End `yaml:"to,required" json:"to" doc:"host.interface, or a switch"`
-	// Impairment holds for both directions, except for what Forward or Reverse sets.
+	// Impairment applies to both directions, except for what Forward or Reverse sets.
 	Impairment `yaml:",inline"`
 	Forward    *Impairment `yaml:"forward" json:"forward,omitempty" doc:"what differs in the direction from → to"`
 	Reverse    *Impairment `yaml:"reverse" json:"reverse,omitempty" doc:"what differs in the direction to → from"`
@@ -23,7 +23,7 @@ func (l Link) Towards(from End) Impairment {
 	return i
 }
 
-// towards is Towards with an MTU of 0 where the file gives none.
+// towards is like Towards, but the MTU is 0 if the file has none.
 func (l Link) towards(from End) Impairment {
 	over := l.Forward
 	if from == l.To {
@@ -35,7 +35,7 @@ func (l Link) towards(from End) Impairment {
 	return l.Impairment.with(*over)
 }
 
-// Other returns the far end as seen from e.
+// Other returns the end opposite to e.
 func (l Link) Other(e End) End {
 	if e == l.From {
 		return l.To
@@ -58,11 +58,11 @@ func (e End) String() string {
 	return e.Node + "." + e.Interface
 }
 
-// MarshalText is String.
+// MarshalText implements encoding.TextMarshaler.
 func (e End) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
 
-// UnmarshalText reads host.interface or switch. An interface's name may itself have dots
-// (eth0.100), a host's name has none.
+// UnmarshalText parses host.interface or switch. The name of an interface may contain dots
+// (eth0.100), that of a host may not.
 func (e *End) UnmarshalText(text []byte) error {
 	node, iface, dot := strings.Cut(strings.TrimSpace(string(text)), ".")
 	if node == "" || dot && iface == "" {
@@ -72,7 +72,7 @@ func (e *End) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// JSONSchema describes the spelling to editors.
+// JSONSchema returns the schema of the spelling, for editors.
 func (End) JSONSchema() map[string]any {
 	return map[string]any{
 		"type":     "string",

@@ -6,8 +6,7 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// members returns the next hops of a nexthop object: itself, or the members of the
-// group.
+// members returns the next hops of a nexthop object: itself, or the members of the group.
 func (h *Host) members(id int) (list []setting.Nexthop) {
 	n, ok := h.Nexthop(id)
 	if !ok {
@@ -24,7 +23,7 @@ func (h *Host) members(id int) (list []setting.Nexthop) {
 	return list
 }
 
-// nexthopObject checks one. Those that a group consists of come before it.
+// nexthopObject checks a nexthop object. The members of a group must precede it.
 func (c settingChecker) nexthopObject(n setting.NexthopObject, path string) {
 	if n.ID <= 0 || n.ID > maxTable {
 		c.report(path+".id", "nexthop object %d: expected a number from 1 to %d", n.ID, maxTable)

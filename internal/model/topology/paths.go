@@ -11,8 +11,8 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// maxPaths bounds the number of paths listed: they multiply with the tiers of a fabric,
-// and no limit or figure needs more.
+// maxPaths limits the number of paths that are listed. They multiply with each tier of a fabric,
+// and no limit or figure requires more.
 const maxPaths = 1024
 
 // Paths lists every intended path of a packet that leaves host from, with the given
@@ -29,9 +29,9 @@ func (t *Topology) Paths(from string, source, destination netip.Addr) ([][]End, 
 	return paths, err
 }
 
-// PathShares lists Paths and the share of all packets' hashes that each gets, by the weights
-// of the next hops along it. shares is nil where some host has several routes to the
-// destination: no hash chooses among these.
+// PathShares returns Paths and the share of hash values that each path gets, by the weights of the
+// next hops along it. Shares is nil if a host has several routes to the destination, since no hash
+// selects among these.
 func (t *Topology) PathShares(from string, source, destination netip.Addr) (paths [][]End, shares []float64,
 	err error) {
 	host, ok := t.Host(from)
@@ -52,8 +52,8 @@ func (t *Topology) PathShares(from string, source, destination netip.Addr) (path
 	return nil, nil, fmt.Errorf("no path from %s to %s: %w", from, destination, err)
 }
 
-// Wraps are what the frames of each of Paths have beside IP on each of its links, nil where
-// hosts have no devices, and the smallest MTU of the devices on the paths; 0: there are none.
+// Wraps returns what frames have besides IP on each link of each of Paths, or nil if no host has
+// devices, and the smallest MTU of the devices on the paths; 0: there are none.
 func (t *Topology) Wraps(from string, source, destination netip.Addr) (wraps [][]Wrap, mtu int) {
 	host, ok := t.Host(from)
 	if !ok || !slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.hasDevices() }) {
@@ -64,8 +64,8 @@ func (t *Topology) Wraps(from string, source, destination netip.Addr) (wraps [][
 	return w.wraps, w.mtu
 }
 
-// Exit is the interface with IP addresses by which the first of Paths leaves its host: the
-// end of a link, or a device.
+// Exit returns the interface with IP addresses through which the first of Paths leaves its host:
+// the end of a link, or a device.
 func (t *Topology) Exit(from string, source, destination netip.Addr) (End, bool) {
 	host, ok := t.Host(from)
 	if !ok {
@@ -76,7 +76,7 @@ func (t *Topology) Exit(from string, source, destination netip.Addr) (End, bool)
 	return w.exit, len(w.paths) > 0
 }
 
-// walk collects the paths to one destination, and the share of each.
+// walk collects the paths to one destination with their shares.
 type walk struct {
 	t             *Topology
 	destination   netip.Addr
@@ -86,7 +86,7 @@ type walk struct {
 	severalRoutes bool     // at some host
 	wraps         [][]Wrap // of each path
 	mtu           int      // smallest of the devices on the paths; 0: none
-	tunnels       int      // that the paths are inside of
+	tunnels       int      // number of tunnels around the current path
 	exit          End      // of the first path: the interface with IP addresses by which it leaves
 }
 
@@ -107,8 +107,8 @@ func (w *walk) all(host *Host, source netip.Addr) error {
 	return w.from(host, "", source, segment{}, 1)
 }
 
-// index finds hosts, switches and ends by name in constant time. A name that a host and a
-// switch share is the host's.
+// index finds hosts, switches and ends by name in constant time. If a host and a switch have the
+// same name, the name refers to the host.
 type index struct {
 	hosts    map[string]*Host
 	switches map[string]*Switch
@@ -138,13 +138,13 @@ func newIndex(t *Topology) index {
 	return p
 }
 
-// nextHop is one candidate for leaving a host: through an interface, to an address or to an interface
+// nextHop is a candidate for leaving a host: through an interface, to an address or to an interface
 // that the file names.
 type nextHop struct {
 	out    string // empty: any interface through which it is reachable
 	to     netip.Addr
 	end    End
-	weight int // among the next hops of its route; 0: 1
+	weight int // relative to the other next hops of its route; 0 means 1
 }
 
 func (h nextHop) share(of []nextHop) float64 {
@@ -155,8 +155,8 @@ func (h nextHop) share(of []nextHop) float64 {
 	return float64(max(1, h.weight)) / float64(sum)
 }
 
-// from continues a path at a host, the sender or a router, which gets a share of the
-// packets by an interface; empty: it sends them. The error is why no path was found.
+// from continues a path at a host, the sender or a router, which receives a share of the packets
+// through interface in; empty: it sends them. The error is why no path was found.
 func (w *walk) from(host *Host, in string, source netip.Addr, sofar segment, share float64) error {
 	routes := w.bestRoutes(host, in, source)
 	if len(routes) == 0 {
@@ -179,8 +179,8 @@ func (w *walk) from(host *Host, in string, source netip.Addr, sofar segment, sha
 	return errors.Join(slices.Compact(reasons)...)
 }
 
-// follow follows one next hop and continues at the host that it reaches. Where a device
-// spreads packets over several links, each of them gets the same share.
+// follow follows one next hop and continues at the host that it reaches. If a device spreads
+// packets over several links, each gets the same share.
 func (w *walk) follow(host *Host, h nextHop, sofar segment, share float64) error {
 	segments, err := w.segments(host, h)
 	if len(segments) == 0 {
@@ -226,7 +226,7 @@ func (w *walk) onward(s, sofar segment, share float64) error {
 	return err
 }
 
-// through notes the MTU of a segment's devices.
+// through records the MTU of a segment's devices.
 func (w *walk) through(s segment) {
 	for _, mtu := range []int{w.t.DeviceMTU(s.from), w.t.DeviceMTU(s.to)} {
 		if mtu != 0 && (w.mtu == 0 || mtu < w.mtu) {
@@ -242,8 +242,8 @@ func (h nextHop) target() string {
 	return h.to.String()
 }
 
-// bestRoutes chooses the routes as Paths documents, for packets that come in by an
-// interface; empty: the host sends them.
+// bestRoutes selects routes as Paths documents, for packets that arrive through interface in;
+// empty: the host sends them.
 func (w *walk) bestRoutes(h *Host, in string, source netip.Addr) []route {
 	holder := ""
 	if source.IsValid() {
@@ -271,10 +271,10 @@ func (w *walk) bestRoutes(h *Host, in string, source netip.Addr) []route {
 // l3mdevRule is the priority of the kernel's rule for VRFs (Documentation/networking/vrf.rst).
 const l3mdevRule = 1000
 
-// tables lists the routing tables for a lookup: those of the rules that match, and that of
-// the VRF of the interface by which the packet came in, by priority, then the main table, 0.
-// A rule without a priority gets, as it is added, the one before all others of its family;
-// without prefixes it is of IPv4. One that is there is not added again.
+// tables lists the routing tables for a lookup by priority: those of the rules that match, and that
+// of the VRF of the interface through which the packet arrived; then the main table, 0. A rule
+// without a priority gets the one before all other rules of its family when it is added; without
+// prefixes it is an IPv4 rule. A rule that exists is not added again.
 func (h *Host) tables(in string, source, destination netip.Addr) []int {
 	lowest := 32766 // of the rule for the main table
 	if slices.ContainsFunc(h.Interfaces, func(p Interface) bool { _, table := h.vrf(p.Name); return table != 0 }) {
@@ -328,12 +328,12 @@ func best(entries []route) []route {
 	return slices.DeleteFunc(entries, func(e route) bool { return e.bits != first.bits || e.metric != first.metric })
 }
 
-// connectedMetric is the metric of the routes that the kernel makes for IPv6 addresses
-// (IP6_RT_PRIO_ADDRCONF); IPv4's have 0.
+// connectedMetric is the metric of the routes that the kernel creates for IPv6 addresses
+// (IP6_RT_PRIO_ADDRCONF). Those for IPv4 addresses have 0.
 const connectedMetric = 256
 
-// routesTo lists the routes of one table of a host that match the destination. "default" is
-// written alike in both families.
+// routesTo lists the routes of one table of a host that match the destination. "default" is the
+// same word in both families.
 func (w *walk) routesTo(h *Host, table int) []route {
 	var entries []route
 	destination := w.destination
@@ -376,7 +376,7 @@ func (w *walk) routesTo(h *Host, table int) []route {
 	return entries
 }
 
-// nexthop reads a next hop.
+// nexthop converts a next hop of the file.
 func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr) nextHop {
 	out := nextHop{out: n.Interface, to: destination, weight: n.Weight}
 	if n.Via == "" {

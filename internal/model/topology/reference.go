@@ -9,9 +9,9 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// Resolve replaces references to interfaces in settings (host.interface) by the MAC
-// address in a neighbour's lladdr, and by the address in the via of a route or nexthop.
-// mac is how the MAC address of an interface is known.
+// Resolve replaces references to interfaces in settings (host.interface) by the MAC address in a
+// neighbour's lladdr, and by the address in the via of a route or nexthop. Mac returns the MAC
+// address of an interface.
 func (t *Topology) Resolve(settings []setting.Setting, mac func(End) (string, error)) ([]setting.Setting, error) {
 	resolved := make([]setting.Setting, len(settings))
 	for i, s := range settings {
@@ -43,7 +43,7 @@ func (t *Topology) Resolve(settings []setting.Setting, mac func(End) (string, er
 		}
 		if s.Nexthop != nil {
 			n := *s.Nexthop
-			// It has no destination: an IPv4 address if both hosts have one.
+			// A nexthop object has no destination: an IPv4 address if both hosts have one.
 			if n.Via, err = t.via(s.Host, n.Via, false, mac); err != nil {
 				return nil, err
 			}
@@ -54,7 +54,7 @@ func (t *Topology) Resolve(settings []setting.Setting, mac func(End) (string, er
 	return resolved, nil
 }
 
-// EndOf reads "host.interface".
+// EndOf parses "host.interface" and returns false if there is no such interface.
 func (t *Topology) EndOf(text string) (End, bool) {
 	for _, h := range t.Hosts {
 		if iface, found := strings.CutPrefix(text, h.Name+"."); found {
@@ -66,9 +66,9 @@ func (t *Topology) EndOf(text string) (End, bool) {
 	return End{}, false
 }
 
-// ipv6 reports whether a host's route is of IPv6: setting.Route.IPv6, or default by
-// references to interfaces that have addresses of IPv6 toward the host and none of IPv4. By
-// interfaces without either, which have link-local addresses, default is of IPv4 (RFC 8950).
+// ipv6 reports whether a host's route is an IPv6 route: by setting.Route.IPv6, or, for default with
+// references to interfaces, if these have IPv6 but no IPv4 addresses towards the host. If they have
+// neither, and thus link-local addresses, default is an IPv4 route (RFC 8950).
 func (t *Topology) ipv6(host string, r setting.Route) bool {
 	if r.IPv6() || r.To != "default" {
 		return r.IPv6()
@@ -91,9 +91,9 @@ func (t *Topology) ipv6(host string, r setting.Route) bool {
 	return six
 }
 
-// via turns "host.interface" into an address that the host can reach: one of the route's
-// family where the far interface has one, else its link-local address (RFC 4291, made from
-// the MAC address).
+// via converts "host.interface" to an address that the host can reach: one in the route's family if
+// the far interface has one, otherwise its link-local address (RFC 4291, derived from the MAC
+// address).
 func (t *Topology) via(host, text string, wantIPv6 bool, mac func(End) (string, error)) (string, error) {
 	end, ok := t.EndOf(text)
 	if !ok {
@@ -116,8 +116,8 @@ func (t *Topology) via(host, text string, wantIPv6 bool, mac func(End) (string, 
 	return "inet6 " + local.String(), nil
 }
 
-// AddressToward returns an address of a far interface, of one family, that a host reaches
-// directly because it has an interface with the same prefix.
+// AddressToward returns an address of a far interface, in one family, that a host reaches directly
+// because it has an interface with the same prefix.
 func (t *Topology) AddressToward(host string, far End, six bool) (netip.Addr, bool) {
 	h, _ := t.Host(host)
 	there, _ := t.Host(far.Node)

@@ -8,17 +8,17 @@ import (
 	"linerate/internal/model/device"
 )
 
-// segment is the part of a path from a host's interface through links and switches to an
-// interface of the next host; without from and to, all of a path so far.
+// segment is the part of a path from a host's interface through links and switches to an interface
+// of the next host. Without from and to it is a whole path so far.
 type segment struct {
 	from, to End    // interfaces with IP addresses: ends of links, or devices
 	ends     []End  // of the links
 	wraps    []Wrap // of each link
 }
 
-// PathToNextHop is the part of a path from a host's interface through switches to the
-// interface of the next host, for a packet with that next hop: a gateway, or its
-// destination. nil: no link leads there.
+// PathToNextHop returns the part of a path from a host's interface through switches to the
+// interface of the next host, for a packet with the next hop via: a gateway, or the destination.
+// Nil: no link leads there.
 func (t *Topology) PathToNextHop(from End, via netip.Addr) []End {
 	if paths, _ := t.PathsToNextHop(from, via); len(paths) > 0 {
 		return paths[0]
@@ -26,8 +26,8 @@ func (t *Topology) PathToNextHop(from End, via netip.Addr) []End {
 	return nil
 }
 
-// PathsToNextHop is PathToNextHop with all paths, where a bond leaves several, and the
-// interface with IP addresses that takes the packet.
+// PathsToNextHop returns all such paths, of which a bond can have several, and the interface with
+// IP addresses that receives the packet.
 func (t *Topology) PathsToNextHop(from End, via netip.Addr) (paths [][]End, to End) {
 	host, ok := t.Host(from.Node)
 	if !ok {
@@ -59,11 +59,12 @@ func (t *Topology) Adjacent(host string, far End) bool {
 	})
 }
 
-// maxTunnels bounds tunnels inside tunnels.
+// maxTunnels limits nested tunnels.
 const maxTunnels = 4
 
-// segments finds the paths through switches from a host's interface to the next host's: the
-// shortest, since a lab's switches have no loops. The error is why a tunnel leads nowhere.
+// segments returns the paths through switches from a host's interface to the next host's. They are
+// the shortest ones, since the switches of a lab have no loops. The error is why a tunnel leads
+// nowhere.
 func (w *walk) segments(host *Host, h nextHop) (list []segment, err error) {
 	for _, p := range host.Interfaces {
 		if h.out != "" && p.Name != h.out {
@@ -94,8 +95,8 @@ func (w *walk) segments(host *Host, h nextHop) (list []segment, err error) {
 				return to(top), nil
 			}
 		}
-		// A link-local next hop, or a route that names only an interface, matches no
-		// address of the file: on a segment of two interfaces it means the other one.
+		// A link-local next hop, or a route with only an interface, matches no address in the file.
+		// On a segment with two interfaces it refers to the other one.
 		if h.end == (End{}) && len(tops) == 1 && (h.to.IsLinkLocalUnicast() || !p.onPrefix(h.to)) {
 			return reached, nil
 		}
@@ -103,7 +104,7 @@ func (w *walk) segments(host *Host, h nextHop) (list []segment, err error) {
 	return nil, err
 }
 
-// tunnel finds the paths of a tunnel's packets to the other end.
+// tunnel returns the paths of a tunnel's packets to the other end.
 func (w *walk) tunnel(host *Host, from End, shape device.Shape) (list []segment, err error) {
 	remote, ok := w.t.Holder(shape.Tunnel.Remote)
 	if !ok {
@@ -144,15 +145,15 @@ func (w *walk) tunnel(host *Host, from End, shape device.Shape) (list []segment,
 	return list, nil
 }
 
-// segmentsFrom lists the paths from a host's interface to every interface of other hosts
-// that takes its frames, nearest first.
+// segmentsFrom lists the paths from a host's interface to every interface of other hosts that
+// receives its frames, nearest first.
 func (f index) segmentsFrom(host *Host, from End) (list []segment) {
 	for _, w := range host.lowers(from.Interface) {
 		for _, a := range f.reached(w, End{host.Name, w.name}) {
 			s := segment{from: from, to: a.top}
 			for n := a.node; n != nil; n = n.before {
 				s.ends = append(s.ends, n.end)
-				if len(s.ends)%2 == 0 { // where the link begins
+				if len(s.ends)%2 == 0 { // where a link begins
 					s.wraps = append(s.wraps, Wrap{From: n.end, VLANs: len(n.tags)})
 				}
 			}
@@ -165,15 +166,14 @@ func (f index) segmentsFrom(host *Host, from End) (list []segment) {
 	return list
 }
 
-// pathNode is an end on a path, with the one before it, and the tags that frames have on the
-// end's link.
+// pathNode is an end on a path with the previous one, and the tags of frames on the end's link.
 type pathNode struct {
 	end    End
 	tags   []device.VLAN
 	before *pathNode
 }
 
-// passes reports whether a path has been at a switch.
+// passes reports whether a path contains a switch.
 func (s *pathNode) passes(node string) bool {
 	for ; s != nil; s = s.before {
 		if s.end.Node == node {
@@ -183,14 +183,14 @@ func (s *pathNode) passes(node string) bool {
 	return false
 }
 
-// arrival is the end of a path at a host, and the interface there that takes the frames.
+// arrival is the end of a path at a host, and the interface there that receives the frames.
 type arrival struct {
 	node *pathNode
 	top  End
 }
 
-// reached lists where frames arrive that leave a link's end with some tags: at every
-// interface of other hosts on the same layer-2 segment, nearest first.
+// reached lists where frames with some tags arrive that leave the end of a link: at every interface
+// of other hosts on the same layer-2 segment, nearest first.
 func (f index) reached(w lower, start End) (list []arrival) {
 	queue := []*pathNode{{end: start, tags: w.tags}}
 	for len(queue) > 0 && len(list) < maxPaths {

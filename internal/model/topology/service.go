@@ -11,13 +11,12 @@ import (
 	"linerate/internal/model/source"
 )
 
-// Service is a server program that runs on a host of a lab, and that flows can have at their
-// other end.
+// Service is a server program on a host of a lab, to which flows can connect.
 type Service struct {
 	Name    string `yaml:",key" json:"name"`
 	Program string `yaml:"program" json:"program,omitempty"`
 	Port    int    `yaml:"port" json:"port,omitempty"`
-	// Settings are in the program's own words.
+	// Settings are in the program's own notation.
 	Settings []ServiceSetting `yaml:"settings" json:"settings,omitempty" doc:"settings by the program's own names for them, such as worker_processes: 2 of nginx, server-count: 2 of nsd, default_process_limit: 200 of postfix; what listen has of nginx is added to its listen directives (listen: backlog=4096 reuseport)"`
 }
 
@@ -36,27 +35,26 @@ func (Service) Describe(key string) (doc string, enum []string) {
 	return "", nil
 }
 
-// ServiceSetting is a setting in a program's own words.
+// ServiceSetting is a setting in the notation of the program.
 type ServiceSetting struct {
 	Key   string `yaml:",key" json:"key"`
 	Value string `yaml:",value" json:"value"`
 }
 
-// ServiceProgram is a program that services can be. How it is configured and started is in
-// internal/host/service.
+// ServiceProgram is a program that a service can use. Package internal/host/service configures and
+// starts it.
 type ServiceProgram struct {
-	// Name is that of the program, and Package that of its package in Debian.
+	// Name is the name of the program, and Package that of its Debian package.
 	Name, Package string
-	// Protocols of the flows that it serves, at Port unless the service has another.
+	// Protocols are the protocols of flows that it serves. Port is the default port.
 	Protocols []string
 	Port      int
-	// Reserved are settings that linerate makes itself: where the program has its files, as whom it
-	// runs, and what would
-	// have it execute others.
+	// Reserved are settings that linerate makes itself: the locations of files, the user, and
+	// everything that would make the program execute others.
 	Reserved []string
 }
 
-// ServicePrograms are those programs, in the order of the reference.
+// ServicePrograms lists the programs in the order of the reference.
 var ServicePrograms = []ServiceProgram{
 	{
 		Name: "nginx", Package: "nginx", Protocols: []string{flow.HTTP}, Port: 80,
@@ -74,7 +72,8 @@ var ServicePrograms = []ServiceProgram{
 	},
 }
 
-// Of is the service's program, and the service with its defaults; false: no such program.
+// Of returns the service with its defaults, and its program. It returns false if there is no such
+// program.
 func (s Service) Of() (Service, ServiceProgram, bool) {
 	if s.Program == "" {
 		s.Program = s.Name
@@ -89,7 +88,7 @@ func (s Service) Of() (Service, ServiceProgram, bool) {
 	return s, ServicePrograms[i], true
 }
 
-// Words are the service as a command is written for the user to see and to permit.
+// Words returns the service as a command that is shown to the user for permission.
 func (s Service) Words() []string {
 	s, _, _ = s.Of()
 	list := []string{s.Program}
@@ -108,8 +107,8 @@ func (h *Host) Service(name string) (Service, bool) {
 	return *s, true
 }
 
-// serviceKey is how programs name their settings, and serviceText what is in their values:
-// nothing that would end a directive, a parameter or a line.
+// serviceKey matches the names of settings, and serviceText their values: nothing that could end a
+// directive, a parameter or a line.
 var (
 	serviceKey  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`) })
 	serviceText = sync.OnceValue(func() *regexp.Regexp {
@@ -117,10 +116,10 @@ var (
 	})
 )
 
-// maxServices bounds the services of a host.
+// maxServices limits the services of a host.
 const maxServices = 32
 
-// services checks those of a host.
+// services checks the services of a host.
 func (c *checker) services(i int) {
 	h, path := c.t.Hosts[i], fmt.Sprintf("topology.hosts[%d].services", i)
 	if len(h.Services) > 0 && len(h.Via) > 0 {
@@ -170,7 +169,7 @@ func serviceNames() (names []string) {
 	return names
 }
 
-// ServiceNames are the names of the host's services, in the order of the file.
+// ServiceNames returns the names of the host's services in the order of the file.
 func (h *Host) ServiceNames() (names []string) {
 	for _, s := range h.Services {
 		names = append(names, s.Name)

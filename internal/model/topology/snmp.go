@@ -12,29 +12,29 @@ import (
 	"linerate/internal/model/source"
 )
 
-// SNMP is how the counters of a switch's ports are read.
+// SNMP describes how the counters of a switch's ports are read.
 type SNMP struct {
-	// Address is empty where linerate makes the switch: snmpd runs in it then.
+	// Address is empty if linerate creates the switch; snmpd then runs in it.
 	Address     string `yaml:"address" json:"address,omitempty" doc:"address or name of the switch's SNMP agent, with :PORT if that is not 161; absent, of a switch that linerate makes: snmpd of net-snmp runs there"`
 	Version     string `yaml:"version" json:"version,omitempty" doc:"version of SNMP; absent: 2c" enum:"2c,3"`
 	Credentials string `yaml:"credentials" json:"credentials,omitempty" doc:"file with the community of 2c, or user and passwords of 3, that only its owner may read; its path is relative to the study's"`
-	// Ports are those that the study names; the others are found.
+	// Ports are those for which the study names an interface. Others are found automatically.
 	Ports []SNMPPort `yaml:"ports" json:"ports,omitempty" doc:"ports of the switch by their names in the study, each with its ifName or ifIndex on the switch; absent: found by MAC addresses or LLDP"`
 }
 
-// SNMPPort is what the switch calls a port.
+// SNMPPort maps a port to the switch's own name of it.
 type SNMPPort struct {
 	Port      string `yaml:",key" json:"port"`
 	Interface string `yaml:",value" json:"interface"` // ifName or ifIndex
 }
 
-// SNMPDaemon is the program that serves SNMP in a lab's switches.
+// SNMPDaemon is the program that serves SNMP in the switches of a lab.
 const SNMPDaemon = "snmpd"
 
-// snmpPort is where SNMP agents listen (RFC 3417).
+// snmpPort is the port of SNMP agents (RFC 3417).
 const snmpPort = 161
 
-// Endpoint is the host and port of Address; false: it is none.
+// Endpoint returns the host and the port of Address. It returns false if Address is invalid.
 func (s *SNMP) Endpoint() (host string, port uint16, ok bool) {
 	if at, err := netip.ParseAddrPort(s.Address); err == nil {
 		return at.Addr().String(), at.Port(), at.Port() != 0
@@ -58,13 +58,13 @@ var dnsName = sync.OnceValue(func() *regexp.Regexp {
 		`^[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]{0,62}[A-Za-z0-9])?)*\.?$`)
 })
 
-// Agentless reports whether a switch exists without linerate and has no agent of it, such
-// as a rack switch; SNMP may read its counters.
+// Agentless reports whether a switch exists independently of linerate and has no agent, such as a
+// rack switch. SNMP may read its counters.
 func (s *Switch) Agentless() bool {
 	return s.Unmanaged || s.SNMP != nil && s.SNMP.Address != ""
 }
 
-// Interface is the ifName or ifIndex that the study gives for a port; empty: none.
+// Interface returns the ifName or ifIndex that the study specifies for a port. Empty: none.
 func (s *SNMP) Interface(port string) string {
 	for _, p := range s.Ports {
 		if p.Port == port {
@@ -74,8 +74,8 @@ func (s *SNMP) Interface(port string) string {
 	return ""
 }
 
-// checkSNMP reports what is wrong with how a switch is read. Ports are checked once links
-// have named them.
+// checkSNMP reports mistakes in how a switch is read. Ports are checked later, when links have
+// named them.
 func (c *checker) checkSNMP(i int) {
 	s, at := c.t.Switches[i], fmt.Sprintf("topology.switches[%d].snmp", i)
 	if s.SNMP == nil {
@@ -127,11 +127,12 @@ func (c *checker) checkSNMP(i int) {
 	}
 }
 
-// maxIfName bounds an ifName: a DisplayString of RFC 2863 (ifXTable) has at most 255 bytes.
+// maxIfName is the maximum length of an ifName: a DisplayString of RFC 2863 (ifXTable) has at most
+// 255 bytes.
 const maxIfName = 255
 
-// Locate makes the paths of credentials that are relative, as in a study in directory dir,
-// those from where the program runs.
+// Locate makes relative paths of credentials, as in a study in directory dir, relative to the
+// current directory.
 func (t *Topology) Locate(dir string) {
 	for i := range t.Switches {
 		if s := t.Switches[i].SNMP; s != nil && s.Credentials != "" && !path.IsAbs(s.Credentials) {

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Mechanism is what applies delay, jitter, loss, reordering and marks to the frames of a
-// link in a lab. The empty one is a veth pair, which applies none.
+// Mechanism applies delay, jitter, loss, reordering and marks to the frames of a link in a lab. The
+// empty mechanism is a veth pair, which applies none.
 type Mechanism string
 
 const (
@@ -16,20 +16,20 @@ const (
 	Emulator Mechanism = "emulator" // the link emulator (host/linkemu), between two taps
 )
 
-// Mechanisms are all that there are, in the order in which reports name them.
+// Mechanisms lists all mechanisms in the order in which reports name them.
 var Mechanisms = []Mechanism{Netem, Emulator}
 
-// Split is what one direction of a link does, divided among the mechanisms that apply
-// it. Each property is in exactly one part, so that none is applied twice. The MTU is
-// in none: it is an attribute of the interface.
+// Split divides what one direction of a link does among the mechanisms that apply it. Each property
+// is in exactly one part, so that none is applied twice. The MTU is in neither: it is an attribute
+// of the interface.
 type Split struct {
-	TBF      Impairment // tc-tbf(8) at the sending interface; without a Rate there is none
+	TBF      Impairment // tc-tbf(8) at the sending interface; none if Rate is 0
 	InFlight Impairment // applied by the link's mechanism
 }
 
-// SplitLink chooses the mechanism of a link and divides what its two directions do.
-// refused says why a mechanism cannot be used; nil: it can. The error joins the reasons of
-// all that would be right; skipped are those of the ones that would have been preferred.
+// SplitLink selects the mechanism of a link and divides what its two directions do. Refused returns
+// why a mechanism cannot be used; nil: it can. The error joins the reasons of all suitable
+// mechanisms. Skipped has the reasons of those that would have been preferred.
 func SplitLink(directions [2]Impairment, refused func(Mechanism) error) (parts [2]Split, by Mechanism, skipped []error,
 	err error) {
 	if fit := mechanisms(directions); len(fit) > 0 {
@@ -51,7 +51,7 @@ func SplitLink(directions [2]Impairment, refused func(Mechanism) error) (parts [
 	return parts, by, skipped, nil
 }
 
-// mechanisms are those that treat each frame as the link would, the preferred one first
+// mechanisms returns those that treat each frame like the link would, preferred ones first
 // (docs/decisions/0012-link-emulator.md).
 func mechanisms(directions [2]Impairment) []Mechanism {
 	has := func(is func(Impairment) bool) bool { return slices.ContainsFunc(directions[:], is) }
@@ -66,12 +66,12 @@ func mechanisms(directions [2]Impairment) []Mechanism {
 	return nil
 }
 
-// PerFrame reports whether frames may fare differently from each other: one that holds
-// several segments must not be treated as one.
+// PerFrame reports whether frames can be treated differently from each other. A frame with several
+// segments must then be segmented first.
 func (i Impairment) PerFrame() bool { return i.Jitter != 0 || i.Loss != 0 || i.Reorder != 0 }
 
-// split: only the emulator marks, by the length of its own queue, and so it applies the
-// rate as well on a direction with marks.
+// split divides the properties. Only the emulator can mark frames, by the length of its own queue,
+// so it also applies the rate in a direction with marks.
 func (i Impairment) split(by Mechanism) Split {
 	i.Burst, i.Queue, i.ECN = i.BurstSize(), unit.Depth{Size: i.QueueSize()}, unit.Depth{Size: i.ECN.At(i.Rate)}
 	i.MTU = 0

@@ -1,9 +1,9 @@
-// Package topology describes hosts, switches and the links between them, and computes
-// from that, without a kernel, which interface has an address, which interfaces are on
-// the path of a flow, and which MAC address an interface has in a lab.
+// Package topology describes hosts, switches and the links between them, and computes without a
+// kernel which interface has an address, which interfaces are on the path of a flow, and which MAC
+// address an interface has in a lab.
 //
-// A Topology is what is left after a file's brace ranges have been expanded and
-// its references checked (package source does the former, Validate the latter).
+// A Topology is the result of expanding a file's brace ranges (package source) and checking its
+// references (Validate).
 package topology
 
 import (
@@ -22,15 +22,16 @@ type Topology struct {
 	Hosts    []Host   `yaml:"hosts,required" json:"hosts" doc:"endpoints and routers, by name"`
 	Switches []Switch `yaml:"switches" json:"switches,omitempty" doc:"bridges with a forwarding table, by name"`
 	Links    []Link   `yaml:"links,required" json:"links" doc:"each joins two interfaces or switch ports"`
-	// ImpairedBy overrides the choice of SplitLink for every link.
+	// ImpairedBy replaces the choice of SplitLink for every link. Empty: SplitLink selects the
+	// mechanism.
 	ImpairedBy Mechanism `yaml:"impaired_by" json:"impaired_by,omitempty" doc:"what applies delay, jitter, loss and reordering in a lab: netem (the kernel's) or emulator (linerate's); absent: netem for delay alone, otherwise the emulator" enum:"netem,emulator"`
 }
 
 // Host is an endpoint or a router.
 type Host struct {
 	Name string `yaml:",key" json:"name"`
-	// Via is the command prefix that reaches the host; empty means that
-	// linerate makes the host itself, as a network namespace.
+	// Via is the command prefix that reaches the host. Empty: linerate creates the host as a
+	// network namespace.
 	Via   []string `yaml:"via" json:"via,omitempty" doc:"command prefix that reaches a real host, such as [ssh, root@nas] or [ip, netns, exec, blue]; absent: linerate makes the host"`
 	Agent string   `yaml:"agent" json:"agent,omitempty" doc:"with via: path of the linerate program on that host"`
 	// Forward makes the host a router.
@@ -49,26 +50,27 @@ type Interface struct {
 	Name      string    `yaml:",key" json:"name"`
 	Addresses []Address `yaml:"addresses" json:"addresses,omitempty" doc:"addresses with prefix length; a range such as 192.168.2.1-254/16 makes one alias each"`
 	MAC       string    `yaml:"mac" json:"mac,omitempty" doc:"MAC address; absent: in a lab, one made from the numbers of host and interface"`
-	// Device is what the kernel makes on top of other interfaces; the zero value: the
-	// interface is the end of a link.
+	// Device configures what the kernel creates on top of other interfaces. The zero value means
+	// that the interface is the end of a link.
 	device.Device `yaml:",inline"`
-	// Shaper is a device's own; before the links beneath it.
+	// Shaper is the shaper of a device, in front of the links beneath it.
 	Shaper *Shaper `yaml:"-" json:"shaper,omitempty"`
 }
 
-// Shaper is a root qdisc with a rate on a device. It counts frames as the kernel's token buckets
-// do, and Overhead bytes of each besides, as in Impairment.
+// Shaper is a root qdisc with a rate on a device. It counts frames like the kernel's token buckets,
+// plus Overhead bytes for each, as in Impairment.
 type Shaper struct {
 	Kind     string       `json:"kind"`
 	Rate     unit.BitRate `json:"rate"`
 	Burst    unit.Bytes   `json:"burst,omitempty"`
 	Overhead int          `json:"overhead_bytes,omitempty"`
-	// At is the device, and Tunnel the bytes that the frames of a path have there of tunnels.
+	// At is the device. Tunnel is the number of bytes that tunnels add to the frames of a path
+	// there.
 	At     End `json:"-"`
 	Tunnel int `json:"-"`
 }
 
-// Port is what a switch does at one of its ports, or a bond of several.
+// Port configures a port of a switch, or a bond of several ports.
 type Port struct {
 	Name     string        `yaml:",key" json:"name"`
 	Bond     *device.Bond  `yaml:"bond" json:"bond,omitempty" doc:"the port is a bond; its members are ports with a link"`
@@ -80,16 +82,16 @@ type Port struct {
 type Switch struct {
 	Name string   `yaml:",key" json:"name"`
 	Via  []string `yaml:"via" json:"via,omitempty" doc:"command prefix that reaches a real Linux bridge; absent: linerate makes the switch"`
-	// Agent is as for Host.
+	// Agent is as in Host.
 	Agent  string `yaml:"agent" json:"agent,omitempty" doc:"with via: path of the linerate program there"`
 	Bridge string `yaml:"bridge" json:"bridge,omitempty" doc:"with via: name of the bridge device"`
 	// Unmanaged marks a switch without an agent, such as a rack switch.
 	Unmanaged bool `yaml:"unmanaged" json:"unmanaged,omitempty" doc:"true: a real switch whose counters cannot be read, except by snmp"`
-	// SNMP is how the counters of a switch's ports are read beside or without an agent; nil:
-	// they are not. A switch with its address is a real one, without an agent.
+	// SNMP describes how the counters of the switch's ports are read, with or without an agent.
+	// Nil: they are not read. A switch with SNMP.Address is a real one without an agent.
 	SNMP *SNMP `yaml:"snmp" json:"snmp,omitempty" doc:"the counters of the switch's ports are read by SNMP: of a real switch with its address, or of one that linerate makes ({})"`
-	// Ports are those that differ from the others. With a VLAN in one of them the switch
-	// filters by VLAN: a port that is not listed has the frames without a tag in VLAN 1.
+	// Ports are those with a configuration. If one of them has a VLAN, the switch filters by VLAN,
+	// and a port that is not listed has untagged frames in VLAN 1.
 	Ports []Port `yaml:"ports" json:"ports,omitempty" doc:"VLANs and bonds of ports, by their names: HOST-INTERFACE of the other end, or that of another switch; a link can name a port: to: switch.p1"`
 }
 
@@ -113,7 +115,7 @@ func (t *Topology) Switch(name string) (*Switch, bool) {
 	return find(t.Switches, func(s *Switch) bool { return s.Name == name })
 }
 
-// Real reports whether a host or switch is reached by a command, and not made by linerate.
+// Real reports whether a host or switch is reached by a command and not created by linerate.
 func (t *Topology) Real(node string) bool {
 	if h, is := t.Host(node); is {
 		return len(h.Via) > 0
@@ -127,7 +129,8 @@ func (h *Host) Interface(name string) (*Interface, bool) {
 	return find(h.Interfaces, func(i *Interface) bool { return i.Name == name })
 }
 
-// Addresses are those of all interfaces, each with the interface's name.
+// Addresses returns an iterator over the addresses of all interfaces, each with the name of the
+// interface.
 func (h *Host) Addresses() iter.Seq2[string, Address] {
 	return func(yield func(string, Address) bool) {
 		for _, p := range h.Interfaces {
@@ -158,8 +161,7 @@ func (t *Topology) Holder(addr netip.Addr) (End, bool) {
 	return End{}, false
 }
 
-// complete returns an end with the interface of a host that has only one, if it names
-// none.
+// complete returns e with the interface of a host that has only one, if e names none.
 func (t *Topology) complete(e End) End {
 	if host, ok := t.Host(e.Node); ok && e.Interface == "" {
 		if names := host.linked(); len(names) == 1 {
@@ -169,10 +171,10 @@ func (t *Topology) complete(e End) End {
 	return e
 }
 
-// MAC is the MAC address of an interface in a lab: the one in the file, or a locally
-// administered one with the numbers of the host and of its interface in the file, so that
-// neighbour tables are easy to read: 02:00:00:02:00:01 is the second host's first
-// interface. Switches are numbered after the hosts. Empty: no such interface.
+// MAC returns the MAC address of an interface in a lab: the one in the file, or a locally
+// administered one with the numbers of the host and of its interface in the file, so that neighbour
+// tables are easy to read: 02:00:00:02:00:01 is the first interface of the second host. Switches
+// are numbered after the hosts. Empty: there is no such interface.
 func (t *Topology) MAC(e End) string {
 	for i, h := range t.Hosts {
 		for j, p := range h.Interfaces {
@@ -195,7 +197,7 @@ func (t *Topology) MAC(e End) string {
 	return ""
 }
 
-// Interfaces are those of the hosts, and those of the switches that have a link.
+// Interfaces returns those of the hosts, and those of the switches that have a link.
 func (t *Topology) Interfaces() (list []End) {
 	for _, h := range t.Hosts {
 		for _, p := range h.Interfaces {
@@ -210,7 +212,7 @@ func (t *Topology) Interfaces() (list []End) {
 	return list
 }
 
-// ends are those of all links, in the order of the file.
+// ends returns the ends of all links in the order of the file.
 func (t *Topology) ends() (list []End) {
 	for _, l := range t.Links {
 		list = append(list, l.From, l.To)

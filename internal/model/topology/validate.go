@@ -11,7 +11,7 @@ import (
 	"linerate/internal/model/source"
 )
 
-// checker has a topology and the index that its checks use.
+// checker checks a topology with the help of an index.
 type checker struct {
 	t      *Topology
 	report source.Report
@@ -42,8 +42,8 @@ func (t *Topology) Validate(report source.Report) {
 	}
 }
 
-// nodeName is narrow because a name becomes part of a bus subject, a process
-// title and a switch port's name.
+// nodeName is restrictive because a name becomes part of a bus subject, a process title and a
+// switch port's name.
 var nodeName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$`) })
 
 const nodeNameRule = "expected 1 to 32 letters, digits, - and _, a letter or digit first"
@@ -105,13 +105,14 @@ func (c *checker) via(path string, via []string) {
 	}
 }
 
-// reservedName reports whether every namespace has that interface, or sysctl a directory
-// of that name for all or for later interfaces.
+// reservedName reports whether every namespace has an interface of that name, or sysctl has a
+// directory of that name that stands for all or for future interfaces.
 func reservedName(name string) bool {
 	return name == "lo" || name == "all" || name == "default"
 }
 
-// badInterfaceName applies the kernel's rule (net/core/dev.c, dev_valid_name).
+// badInterfaceName applies the kernel's rule (dev_valid_name in net/core/dev.c) and returns what is
+// wrong.
 func badInterfaceName(name string) string {
 	switch {
 	case name == "" || len(name) > maxInterfaceName:
@@ -130,7 +131,7 @@ var macAddress = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}$`)
 })
 
-// wrongMAC returns why text cannot be the MAC address of an interface; empty: it can.
+// wrongMAC returns why text cannot be the MAC address of an interface. Empty: it can.
 func wrongMAC(text string) string {
 	switch {
 	case !macAddress().MatchString(text):
@@ -141,7 +142,7 @@ func wrongMAC(text string) string {
 	return ""
 }
 
-// addresses checks every address, and that no two interfaces have the same.
+// addresses checks every address, and that no two interfaces have the same one.
 func (c *checker) addresses() {
 	type given struct {
 		Address
@@ -162,8 +163,7 @@ func (c *checker) addresses() {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b given) int { return a.First.Compare(b.First) })
-	// In the order of first addresses, an overlap is with the range that
-	// reaches farthest so far.
+	// In the order of first addresses, an overlap is with the range that extends farthest so far.
 	for i, farthest := 1, 0; i < len(all); i++ {
 		earlier, later := all[farthest], all[i]
 		if earlier.Contains(later.First) && !sameScope(earlier.First, earlier.end, later.end) {
@@ -204,7 +204,7 @@ func wrongHostAddress(a Address) string {
 	return ""
 }
 
-// broadcast is the last address of an IPv4 network.
+// broadcast returns the last address of an IPv4 network.
 func broadcast(p netip.Prefix) netip.Addr {
 	b := p.Masked().Addr().As4()
 	for bit := p.Bits(); bit < 32; bit++ {

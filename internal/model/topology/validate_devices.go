@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/source"
 )
 
-// named is the topology with the names of switch ports, also where links are wrong.
+// named returns the topology with the names of switch ports, even if links are wrong.
 func (t *Topology) named() *Topology {
 	whole := *t
 	whole.Links = slices.Clone(t.Links)
@@ -16,8 +16,8 @@ func (t *Topology) named() *Topology {
 	return &whole
 }
 
-// devices checks the interfaces that are devices, and the ports of switches. What a kind
-// means by itself is checked by package device; here is how devices fit together.
+// devices checks how devices and the ports of switches fit together. Package device checks each
+// kind by itself.
 func (c *checker) devices() {
 	for i := range c.t.Hosts {
 		h := &c.t.Hosts[i]
@@ -96,7 +96,7 @@ func (c deviceChecker) check() {
 	}
 }
 
-// below lists the interfaces beneath one, directly or not.
+// below lists all interfaces beneath an interface, directly or indirectly.
 func (h *Host) below(name string) (all []string) {
 	next := []string{name}
 	for len(next) > 0 {
@@ -111,7 +111,7 @@ func (h *Host) below(name string) (all []string) {
 	return all
 }
 
-// sameMTU reports members of different MTU: the kernel gives all of them the bond's.
+// sameMTU reports members with different MTUs: the kernel sets all of them to that of the bond.
 func (c deviceChecker) sameMTU() {
 	if !c.shape.Members {
 		return
@@ -125,7 +125,7 @@ func (c deviceChecker) sameMTU() {
 	}
 }
 
-// fits reports an MTU that the interfaces beneath do not carry.
+// fits reports an MTU that the interfaces beneath do not support.
 func (c deviceChecker) fits() {
 	room, mtu := c.whole.room(c.h, c.p.Name), c.whole.deviceMTU(c.h, c.p.Name)
 	least := minMTU
@@ -160,7 +160,7 @@ func (c deviceChecker) tunnel() {
 	}
 }
 
-// ports checks what a switch says of its ports.
+// ports checks the configuration of a switch's ports.
 func (c *checker) ports(i int) {
 	s := &c.t.Switches[i]
 	var names []string // of ports with a link
@@ -216,8 +216,8 @@ func (c *checker) ports(i int) {
 	}
 }
 
-// partners reports a link in a lab that is a member of a bond at one end only, or of bonds
-// that do not fit: the other end would take each member for another host, or wait for LACP.
+// partners reports a link in a lab that is a member of a bond at one end only, or of bonds that are
+// incompatible: the other end would consider each member a different host, or wait for LACP.
 func (c *checker) partners(l Link, path string) {
 	for _, end := range []End{l.From, l.To} {
 		near, shape, is := c.whole.Device(end)
@@ -244,7 +244,7 @@ func (c *checker) partners(l Link, path string) {
 	}
 }
 
-// known reports whether a link's end is that of a host or a switch.
+// known reports whether the end of a link belongs to an existing host or switch.
 func (c *checker) known(e End) bool {
 	return e.Interface != "" && (c.hosts[e.Node] != nil || c.switches[e.Node] != nil)
 }

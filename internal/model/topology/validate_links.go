@@ -10,7 +10,7 @@ import (
 
 // links checks the ends and the impairments of links.
 func (c *checker) links() {
-	taken := map[End]End{} // ports and what they are linked to
+	taken := map[End]End{} // linked ends and their far ends
 	joined := groups{}
 	sound := true
 	if len(c.t.Links) == 0 {
@@ -53,7 +53,7 @@ func (c *checker) links() {
 	}
 }
 
-// CheckNodes reports links to hosts and switches that are not there.
+// CheckNodes reports links to hosts and switches that do not exist.
 func (t *Topology) CheckNodes(report source.Report) {
 	c := &checker{t, report, t, newIndex(t)}
 	for i, l := range t.Links {
@@ -62,7 +62,8 @@ func (t *Topology) CheckNodes(report source.Report) {
 	}
 }
 
-// node finds the host of a link's end; nil: it is a switch's, if that exists.
+// node returns the host of a link's end. Nil: it belongs to a switch. Known is false if neither
+// exists.
 func (c *checker) node(e End, path string) (h *Host, known bool) {
 	if h = c.hosts[e.Node]; h != nil || c.switches[e.Node] != nil {
 		return h, true
@@ -77,8 +78,8 @@ func (c *checker) node(e End, path string) (h *Host, known bool) {
 	return nil, false
 }
 
-// end resolves one end of a link. An interface without a name is a switch's, or the
-// only one of a host.
+// end resolves an end of a link. An end without an interface is a port of a switch, or the only
+// interface of a host.
 func (c *checker) end(e End, path string) (End, bool) {
 	h, known := c.node(e, path)
 	if h == nil {
@@ -106,7 +107,7 @@ func (c *checker) end(e End, path string) (End, bool) {
 	return e, true
 }
 
-// interfaceNames lists the host's interfaces, each behind a prefix.
+// interfaceNames lists the host's interfaces, each after a prefix.
 func (h *Host) interfaceNames(prefix string) []string {
 	names := make([]string, len(h.Interfaces))
 	for i, p := range h.Interfaces {
@@ -115,8 +116,7 @@ func (h *Host) interfaceNames(prefix string) []string {
 	return names
 }
 
-// occupy reports an interface that is linked twice. Switch ports without a name are all
-// different.
+// occupy reports an interface that is linked twice. Unnamed switch ports are all different.
 func (c *checker) occupy(taken map[End]End, e, far End, path string) {
 	if other, twice := taken[e]; twice && e.Interface != "" {
 		c.report(path, "interface %s is already linked to %s", e, other)
@@ -125,7 +125,7 @@ func (c *checker) occupy(taken map[End]End, e, far End, path string) {
 	taken[e] = far
 }
 
-// real reports whether a node exists without linerate.
+// real reports whether a node exists independently of linerate.
 func (c *checker) real(node string) bool {
 	if h := c.hosts[node]; h != nil {
 		return len(h.Via) > 0
@@ -134,7 +134,7 @@ func (c *checker) real(node string) bool {
 	return len(s.Via) > 0 || s.Agentless()
 }
 
-// sameWorld reports a link between a node that linerate makes and a real one.
+// sameWorld reports a link between a node that linerate creates and a real one.
 func (c *checker) sameWorld(from, to End, path string) {
 	if a, b := c.real(from.Node), c.real(to.Node); a != b {
 		made, there := from.Node, to.Node
@@ -146,8 +146,8 @@ func (c *checker) sameWorld(from, to End, path string) {
 	}
 }
 
-// loop reports the link that closes a loop of switches. A lab's switches do not speak a
-// spanning tree protocol, so a frame would circle for ever.
+// loop reports the link that closes a loop of switches. The switches of a lab do not speak a
+// spanning tree protocol, so a frame would circulate forever.
 func (c *checker) loop(joined groups, l Link, path string) {
 	from, to := l.From, l.To
 	both := c.switches[from.Node] != nil && c.switches[to.Node] != nil

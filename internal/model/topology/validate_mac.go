@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// groups are disjoint sets of names (union-find): each name's parent.
+// groups are disjoint sets of names (union-find). It maps each name to its parent.
 type groups map[string]string
 
 func (g groups) root(name string) string {
@@ -15,7 +15,7 @@ func (g groups) root(name string) string {
 	return name
 }
 
-// join unites the sets of two names; false: they are in one set already.
+// join unites the sets of two names. It returns false if they are already in the same set.
 func (g groups) join(a, b string) bool {
 	a, b = g.root(a), g.root(b)
 	if a != b {
@@ -24,9 +24,8 @@ func (g groups) join(a, b string) bool {
 	return a != b
 }
 
-// sameMAC reports two hosts with the same MAC address that receive the same frames: on
-// one link, or on switches that are joined. One host may have the same on several
-// interfaces.
+// sameMAC reports two hosts with the same MAC address that receive the same frames: on one link, or
+// on connected switches. One host may use the same address on several interfaces.
 func (c *checker) sameMAC() {
 	segments := groups{}
 	key := func(e End) string {

@@ -36,8 +36,7 @@ func (t *Topology) HostNames() []string {
 	return names
 }
 
-// FindHost finds a host by the name at a path of the file, or reports that there
-// is none.
+// FindHost finds a host by the name at a path of the file, and reports if there is none.
 func (t *Topology) FindHost(name, path string, report source.Report) (*Host, bool) {
 	if h, ok := t.Host(name); ok {
 		return h, true
@@ -54,7 +53,7 @@ func (t *Topology) FindHost(name, path string, report source.Report) (*Host, boo
 	return nil, false
 }
 
-// CheckSetting reports what is wrong with a level's setting at a path.
+// CheckSetting reports what is wrong with a setting of a level at a path.
 func (t *Topology) CheckSetting(s setting.Setting, path string, report source.Report) {
 	kinds := s.Kinds()
 	if len(kinds) != 1 {
@@ -115,7 +114,7 @@ func (t *Topology) CheckSetting(s setting.Setting, path string, report source.Re
 	}
 }
 
-// settingChecker checks settings of one host.
+// settingChecker checks settings of a host.
 type settingChecker struct {
 	t      *Topology
 	h      *Host
@@ -146,7 +145,7 @@ func (c settingChecker) neighbour(n setting.Neighbour, path string) {
 	if wrongMAC(n.LLAddr) == "" {
 		return
 	}
-	// What has colons was meant as a MAC address.
+	// Text with colons was meant as a MAC address.
 	if strings.Contains(n.LLAddr, ":") {
 		c.report(path+".lladdr", "%s", wrongMAC(n.LLAddr))
 		return
@@ -155,13 +154,12 @@ func (c settingChecker) neighbour(n setting.Neighbour, path string) {
 }
 
 const (
-	maxInitCwnd = 65535     // more than any receiver permits
+	maxInitCwnd = 65535     // more than any receiver allows
 	maxTable    = 1<<32 - 1 // RTA_TABLE and NHA_ID have 32 bits
 	maxWeight   = 256       // of a next hop
 )
 
-// number reports a value that is not from low to high; high 0: at least low. A value of 0
-// is absent.
+// number reports a value outside low to high, or below low if high is 0. A value of 0 is absent.
 func (c settingChecker) number(path, key string, value, low, high int) {
 	switch {
 	case value == 0 || value >= low && (high == 0 || value <= high):
@@ -239,9 +237,9 @@ func (c settingChecker) nexthop(n setting.Nexthop, path string) {
 	}
 }
 
-// onLink reports whether the host can reach a next hop without another one, as
-// the kernel demands: by the prefix of an interface, or by a route out of one. A real
-// host may have more of both than the file says.
+// onLink reports whether the host can reach a next hop directly, as the kernel requires: by the
+// prefix of an interface, or by a route out of one. A real host may have more of both than the file
+// contains.
 func (c settingChecker) onLink(hop netip.Addr, iface string) bool {
 	if len(c.h.Via) > 0 || hop.IsLinkLocalUnicast() {
 		return true
@@ -271,7 +269,7 @@ func (c settingChecker) networks() string {
 	return ": expected one on " + source.Or(list) + ", or host.interface"
 }
 
-// prefix checks a destination or source of a route or rule.
+// prefix checks the destination or source of a route or rule.
 func (c settingChecker) prefix(text, path, expected string) {
 	if p, err := netip.ParsePrefix(text); err == nil {
 		if p != p.Masked() {
@@ -298,10 +296,10 @@ func (c settingChecker) rule(r setting.Rule, path string) {
 	c.number(path, "priority", r.Priority, 0, 0)
 }
 
-// sysctls checks the form of keys, and the names of interfaces in them.
-// switchWords are words that no parameter of the network takes: its switches are numbers.
+// switchWords are values of switches that the kernel does not accept: its switches are numbers.
 var switchWords = map[string]string{"yes": "1", "on": "1", "true": "1", "no": "0", "off": "0", "false": "0"}
 
+// sysctls checks the form of keys, and the names of interfaces in them.
 func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 	for i, s := range list {
 		path := fmt.Sprintf("%s[%d]", path, i)
@@ -317,21 +315,21 @@ func (c settingChecker) sysctls(list []setting.Sysctl, path string) {
 		if number, word := switchWords[strings.ToLower(s.Value)]; word && parts[0] == "net" {
 			c.report(path, "%s: the kernel takes numbers here; expected %s in place of %q", s.Key, number, s.Value)
 		}
-		// A real host has interfaces of its own.
+		// A real host has further interfaces.
 		if iface := setting.InterfaceOf(s.Key); iface != "" && len(c.h.Via) == 0 {
 			c.interfaceExists(iface, path)
 		}
 	}
 }
 
-// The largest packets that Linux permits for segmentation and receive offload
-// (MAX_TCP_HEADER; GRO_MAX_SIZE in include/linux/netdevice.h).
+// The largest packets that Linux allows for segmentation and receive offload (MAX_TCP_HEADER;
+// GRO_MAX_SIZE in include/linux/netdevice.h).
 const (
 	minPacket = 2048
 	maxPacket = 8 * 65535
 )
 
-// shaped are the host's ends of links whose rate or impairment is made before them.
+// shaped returns the host's ends of links whose rate or impairment is applied in front of them.
 func (c settingChecker) shaped() (list []End) {
 	for _, i := range c.h.Interfaces {
 		end := End{c.h.Name, i.Name}

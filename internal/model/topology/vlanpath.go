@@ -8,17 +8,17 @@ import (
 	"linerate/internal/model/device"
 )
 
-// VLANMismatch is where the frames from one interface to another are not taken because of
-// their VLAN.
+// VLANMismatch is the point at which the frames from one interface to another are dropped because
+// of their VLAN.
 type VLANMismatch struct {
-	In    End           // by which they come in
-	Out   End           // of a switch: by which they would leave; of a host: the zero End
-	Tags  []device.VLAN // that they have there, the outermost first
-	Takes string        // what would be taken instead
+	In    End           // end at which they arrive
+	Out   End           // of a switch: the port through which they would leave; of a host: the zero End
+	Tags  []device.VLAN // tags of the frames at In, outermost first
+	Takes string        // what In would accept instead
 }
 
-// VLANMismatch follows frames from one host's interface to another's along the links between
-// them; false: they arrive, or no links lead there.
+// VLANMismatch follows frames from one host's interface to another's along the links between them.
+// It returns false if they arrive, or if no links lead there.
 func (t *Topology) VLANMismatch(from, to End) (VLANMismatch, bool) {
 	near, known := t.Host(from.Node)
 	far, alsoKnown := t.Host(to.Node)
@@ -46,7 +46,7 @@ func (t *Topology) VLANMismatch(from, to End) (VLANMismatch, bool) {
 	return first, found
 }
 
-// wires is the path of links between two ends, whatever the VLANs; nil: there is none.
+// wires returns the path of links between two ends, ignoring VLANs. Nil: there is none.
 func (f index) wires(from, to End) []End {
 	queue := []*pathNode{{end: from}}
 	for len(queue) > 0 {
@@ -95,7 +95,7 @@ func (f index) mismatch(path []End, tags []device.VLAN, as lower, to End) (VLANM
 	return VLANMismatch{In: last, Tags: tags, Takes: fmt.Sprintf("%s takes frames %s", to, Tagged(as.tags))}, true
 }
 
-// Tagged spells tags: "without a tag", "with tag 5", "with tags 5, 6".
+// Tagged describes tags: "without a tag", "with tag 5", "with tags 5, 6".
 func Tagged(tags []device.VLAN) string {
 	switch len(tags) {
 	case 0:
@@ -114,7 +114,7 @@ func numbers(tags []device.VLAN) string {
 	return strings.Join(list, ", ")
 }
 
-// portVLANs spells the VLANs of a port.
+// portVLANs describes the VLANs of a port.
 func (s *Switch) portVLANs(port string) string {
 	untagged, tagged := s.VLANs(port)
 	var list []string

@@ -9,10 +9,10 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// With returns the topology with settings applied: their addresses, routes, nexthop
-// objects, rules and kernel parameters, the MTU and shaping of interfaces, and the hash of bonds. t is not
-// changed, and is returned if the settings change nothing. A setting on a host or
-// interface that does not exist changes nothing; an interface that is set down stays.
+// With returns the topology with settings applied: their addresses, routes, nexthop objects, rules
+// and kernel parameters, the MTU and shaping of interfaces, and the hash of bonds. t is not
+// modified, and is returned if the settings change nothing. A setting on a missing host or
+// interface changes nothing; an interface that is set down remains.
 func (t *Topology) With(settings []setting.Setting) *Topology {
 	var w *Topology
 	for _, s := range settings {
@@ -33,7 +33,7 @@ func (t *Topology) With(settings []setting.Setting) *Topology {
 	return w
 }
 
-// apply applies a setting to a host that is a copy with the lists of the original.
+// apply applies a setting to a host that is a shallow copy: it shares its lists with the original.
 func (t *Topology) apply(h *Host, s setting.Setting) {
 	h.Sysctls = slices.Concat(h.Sysctls, s.Sysctl)
 	for _, c := range s.Sysctl {
@@ -49,7 +49,7 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 		}
 	}
 	if s.Route != nil {
-		// It replaces one with the same table, destination and metric.
+		// It replaces a route with the same table, destination and metric.
 		six := t.ipv6(h.Name, *s.Route)
 		same := func(r setting.Route) bool {
 			return r.To == s.Route.To && r.Number() == s.Route.Number() &&
@@ -69,7 +69,7 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 		links := []string{l.Interface}
 		if h.changeDevice(l.Interface, func(p *Interface) { p.MTU = l.MTU }) {
 			links = nil
-			if shape, _ := h.shape(l.Interface); shape.Members { // to which the kernel gives the bond's
+			if shape, _ := h.shape(l.Interface); shape.Members { // members get the MTU of the bond from the kernel
 				links = shape.Slaves
 			}
 		}
@@ -105,13 +105,13 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	}
 }
 
-// added is the range of addresses that a setting adds.
+// added returns the range of addresses that a setting adds.
 func added(a *setting.Address) Address {
 	return Address{a.Address.Addr(), a.Last().Addr(), a.Address.Bits()}
 }
 
-// queueOf is how long the queue of a single flow becomes with a qdisc: its limit, or what is
-// enough for it to drop or mark packets. Kinds without either keep the link's.
+// queueOf returns the queue length of a single flow with a qdisc: its limit, or the length at which
+// it drops or marks packets. Kinds without either keep that of the link.
 func queueOf(q setting.Qdisc, link Impairment) unit.Depth {
 	packets := func(n int) unit.Depth { return unit.Depth{Size: unit.Bytes(cmp.Or(q.Limit, n)) * link.Frame()} }
 	switch q.Kind {
@@ -138,16 +138,16 @@ func queueOf(q setting.Qdisc, link Impairment) unit.Depth {
 	return link.Queue
 }
 
-// Defaults of the kernel: the target of codel, and packets of a flow in fq and of all in sfq
-// (tc-codel(8), tc-fq(8), tc-sfq(8)).
+// Defaults of the kernel: the target of codel, packets of a flow in fq, and packets of all flows in
+// sfq (tc-codel(8), tc-fq(8), tc-sfq(8)).
 const (
 	codelTarget = unit.Duration(5e6)
 	fqFlow      = 100
 	sfqLimit    = 127
 )
 
-// WithShaper returns the topology with a qdisc of a real host in it, as it was read on the
-// interface that sends; t is not changed. A link that is slower keeps its rate.
+// WithShaper returns the topology with a qdisc that was found on the sending interface of a real
+// host. t is not modified. A slower link keeps its rate.
 func (t *Topology) WithShaper(at End, s Shaper) *Topology {
 	w := &Topology{slices.Clone(t.Hosts), t.Switches, slices.Clone(t.Links), t.ImpairedBy}
 	if h, ok := w.Host(at.Node); ok && h.changeDevice(at.Interface, func(p *Interface) { p.Shaper = &s }) {
@@ -161,7 +161,8 @@ func (t *Topology) WithShaper(at End, s Shaper) *Topology {
 	return w
 }
 
-// changeDevice changes a device of a host that is a copy; false: the interface is none.
+// changeDevice changes a device of a host that is a copy. It returns false if the interface is no
+// device.
 func (h *Host) changeDevice(name string, change func(*Interface)) bool {
 	if _, is := h.shape(name); !is {
 		return false
@@ -172,8 +173,8 @@ func (h *Host) changeDevice(name string, change func(*Interface)) bool {
 	return true
 }
 
-// changeDirection changes the impairment of the direction that leaves an end. Both
-// directions are then complete, since a direction inherits from the link.
+// changeDirection changes the impairment of the direction that leaves an end. It sets both
+// directions explicitly, since a direction inherits from the link.
 func (t *Topology) changeDirection(leaving End, change func(*Impairment)) {
 	l, ok := t.LinkAt(leaving)
 	if !ok {
@@ -196,8 +197,8 @@ func mainTable(table int) int {
 	return table
 }
 
-// Sysctl returns the value of a host's kernel parameter in the topology, the last one if
-// there are several; empty: the topology has none.
+// Sysctl returns the value of a host's kernel parameter in the topology, the last one if there are
+// several. Empty: the topology has none.
 func (h *Host) Sysctl(key string) string {
 	for _, s := range slices.Backward(h.Sysctls) {
 		if s.Key == key {
@@ -207,8 +208,8 @@ func (h *Host) Sysctl(key string) string {
 	return ""
 }
 
-// MTUAt is the MTU of an interface in bytes; 0: no limit is known. Between two switches it
-// is the one in the file.
+// MTUAt returns the MTU of an interface in bytes. 0: unknown. Between two switches it is the one in
+// the file.
 func (t *Topology) MTUAt(e End) int {
 	l, ok := t.LinkAt(e)
 	if !ok {
