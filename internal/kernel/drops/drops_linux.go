@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// defaultEntries are 48 KiB, and 16 KiB for each CPU.
+// defaultEntries take 48 KiB, and 16 KiB for each CPU.
 const defaultEntries = 2048
 
 // Tracer counts drops from Start to Close.
@@ -27,7 +27,7 @@ type Tracer struct {
 	names  names
 }
 
-// Start begins to count.
+// Start starts counting. See ErrUnavailable for errors.
 func Start(o Options) (*Tracer, error) {
 	t := &Tracer{}
 	if err := t.start(o); err != nil {
@@ -38,7 +38,8 @@ func Start(o Options) (*Tracer, error) {
 }
 
 func (t *Tracer) start(o Options) (err error) {
-	// First what is refused without privileges: the kernel's types take longest.
+	// The map first, because it is refused without privileges: loading the kernel's types takes
+	// longest.
 	t.counts, err = ebpf.NewMap(&ebpf.MapSpec{Name: "linerate_drops", Type: ebpf.PerCPUHash, KeySize: keyBytes,
 		ValueSize: 8, MaxEntries: uint32(cmp.Or(max(o.Entries, 0), defaultEntries) + 1)})
 	if err != nil {
@@ -48,7 +49,7 @@ func (t *Tracer) start(o Options) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := t.counts.Put(key{}, make([]uint64, cpus)); err != nil { // what is lost
+	if err := t.counts.Put(key{}, make([]uint64, cpus)); err != nil { // the entry for lost drops
 		return refused("write to a BPF map", err)
 	}
 	kernel := btf.NewCache()
@@ -77,7 +78,7 @@ func (t *Tracer) start(o Options) (err error) {
 	return nil
 }
 
-// refused says what is missing.
+// refused returns an error that says what is missing.
 func refused(op string, err error) error {
 	lockdown, _ := os.ReadFile("/sys/kernel/security/lockdown")
 	switch {
@@ -95,7 +96,7 @@ func refused(op string, err error) error {
 	return fmt.Errorf("%s: %w", op, err)
 }
 
-// Read returns what was counted since Start.
+// Read returns the counts since Start.
 func (t *Tracer) Read() (c Counts, err error) {
 	sums := map[key]int64{}
 	var k key
@@ -122,7 +123,7 @@ func (t *Tracer) Read() (c Counts, err error) {
 	if len(addresses) > 0 {
 		kallsyms, err := os.Open("/proc/kallsyms")
 		if err == nil {
-			place, _ = places(kallsyms, addresses) // what cannot be read has no place
+			place, _ = places(kallsyms, addresses) // a place that cannot be read remains empty
 			kallsyms.Close()
 		}
 	}
@@ -147,7 +148,7 @@ func (t *Tracer) Read() (c Counts, err error) {
 	return c, nil
 }
 
-// Close ends the counting; the kernel frees the program and the map.
+// Close stops counting. The kernel then frees the program and the map.
 func (t *Tracer) Close() (err error) {
 	if t.link != nil {
 		err = t.link.Close()

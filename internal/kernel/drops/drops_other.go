@@ -4,7 +4,7 @@ package drops
 
 import "fmt"
 
-// Tracer counts on Linux only.
+// Tracer is only functional on Linux.
 type Tracer struct{}
 
 // Start returns ErrUnavailable.

@@ -9,24 +9,25 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
-// field is where a member of a structure is, in bytes.
+// field is the position of a member of a structure, in bytes.
 type field struct{ offset, size uint32 }
 
-// layout is what the program needs to know of the running kernel.
+// layout has the properties of the running kernel that the program depends on.
 type layout struct {
 	skb struct{ sk, dev, dst, iif, protocol, network, head field }
-	// Of struct net_device, sock, dst_entry and net.
+	// Members of struct net_device, sock, dst_entry and net.
 	deviceIndex, deviceNet, socketNet, routeDevice, netInode field
-	// socket: the tracepoint has the receiving socket as its fourth argument (Linux 6.11).
+	// socket reports whether the fourth argument of the tracepoint is the receiving socket (Linux
+	// 6.11).
 	socket bool
-	// reasons are the values of enum skb_drop_reason by name, without their prefix.
+	// reasons maps names of enum skb_drop_reason, without prefix, to values.
 	reasons map[string]uint32
 }
 
-// prefix of the names of enum skb_drop_reason.
+// prefix is the prefix of the names of enum skb_drop_reason.
 const prefix = "SKB_DROP_REASON_"
 
-// layoutOf reads it from the kernel's types.
+// layoutOf reads the layout from the kernel's types.
 func layoutOf(kernel *btf.Spec) (l layout, err error) {
 	var tracepoint *btf.Typedef
 	if err := kernel.TypeByName("btf_trace_kfree_skb", &tracepoint); err != nil {
@@ -76,7 +77,8 @@ func layoutOf(kernel *btf.Spec) (l layout, err error) {
 	return l, nil
 }
 
-// find follows the names of members, through those without one.
+// find returns the position of a member given by a path of names. It also searches anonymous
+// members.
 func find(t btf.Type, path ...string) (f field, err error) {
 	for _, name := range path {
 		offset, inner, ok := member(t, name)

@@ -13,8 +13,8 @@ import (
 	"github.com/cilium/ebpf/btf"
 )
 
-// subsystems have reasons of their own above enum skb_drop_reason
-// (include/net/dropreason.h): the module and the enumeration of the names.
+// subsystems have their own reasons above enum skb_drop_reason (include/net/dropreason.h), listed
+// with the module and its enumeration.
 var subsystems = []struct{ module, enum string }{
 	{"mac80211", "mac80211_drop_reason"},
 	{"openvswitch", "ovs_drop_reason"},
@@ -49,7 +49,7 @@ func (n names) of(reason uint32) string {
 	return n.known[reason]
 }
 
-// read adds the names of a subsystem, which is a module or a part of the kernel.
+// read adds the names of a subsystem, which is a module or built into the kernel.
 func (n names) read(module, enum string) {
 	kernel, err := n.kernel.Kernel()
 	if err != nil {
@@ -67,9 +67,9 @@ func (n names) read(module, enum string) {
 	}
 }
 
-// places finds the functions of addresses in the text of /proc/kallsyms; it is empty where the
-// text has no addresses (kernel.kptr_restrict). Names come without what the compiler appends
-// (".isra.0").
+// places returns the functions at addresses from the text of /proc/kallsyms. It is empty if the
+// text shows no addresses (kernel.kptr_restrict). Suffixes of the compiler (".isra.0") are removed
+// from names.
 func places(kallsyms io.Reader, addresses []uint64) (map[uint64]string, error) {
 	sorted := slices.Clone(addresses)
 	slices.Sort(sorted)
@@ -78,7 +78,7 @@ func places(kallsyms io.Reader, addresses []uint64) (map[uint64]string, error) {
 		address uint64
 		name    string
 	}
-	nearest := make([]symbol, len(sorted)) // of those before each address and behind the one before it
+	nearest := make([]symbol, len(sorted)) // the last symbol at or before each address
 	lines := bufio.NewScanner(kallsyms)
 	for lines.Scan() {
 		address, rest, _ := strings.Cut(lines.Text(), " ")

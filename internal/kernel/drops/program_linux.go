@@ -8,7 +8,7 @@ import (
 	"github.com/cilium/ebpf/asm"
 )
 
-// key is the key of the map: drops with the same one are counted together.
+// key is the key of the map. Drops with equal keys are counted together.
 type key struct {
 	Location  uint64
 	Namespace uint32
@@ -19,7 +19,7 @@ type key struct {
 	Direction uint8
 }
 
-// Offsets in key, and of the program's variables on its stack.
+// Offsets in key, and of the program's variables on the stack.
 const (
 	keyLocation, keyNamespace, keyReason, keyIndex, keyEther, keyIP, keyDirection = 0, 8, 12, 16, 20, 22, 23
 
@@ -30,15 +30,14 @@ const (
 	largestCopy = 384 // of the 512 bytes of a stack
 )
 
-// program is what the kernel executes for each packet that it frees at kfree_skb: it finds the
-// packet's network namespace, interface and protocol, and adds 1 to its key's count in the map.
-// Without room there, it adds 1 to the count of the key of zeros, which is there from the
-// beginning. Namespace: inode of the only one that is counted; 0: all.
+// program is executed by the kernel for each packet that it frees at kfree_skb. It determines the
+// packet's network namespace, interface and protocol, and adds 1 to the count of its key in the
+// map. If the map is full, it adds 1 to the count of the zero key, which always exists. Namespace
+// is the inode of the only network namespace that is counted; 0: all.
 //
-// A packet in a socket's queue has no device: sk_buff.dev is NULL or, in a union, something that
-// is no address of the kernel. Then the interface
-// is the one that the packet came by, or that of its route, and the namespace that of the
-// route or the socket.
+// A packet in the queue of a socket has no device: sk_buff.dev is NULL or, in a union, not a kernel
+// address. The interface is then the one on which the packet arrived, or that of its route, and the
+// namespace is that of the route or the socket.
 func program(l layout, namespace uint32, counts int) (asm.Instructions, error) {
 	first, end := l.skb.dev.offset, uint32(0)
 	for _, f := range []field{l.skb.sk, l.skb.dev, l.skb.dst, l.skb.iif, l.skb.protocol, l.skb.network, l.skb.head} {
@@ -61,9 +60,9 @@ func program(l layout, namespace uint32, counts int) (asm.Instructions, error) {
 	at := func(name string) { label = name }
 	load := func(to asm.Register, offset int16, size asm.Size) { emit(asm.LoadMem(to, asm.R10, offset, size)) }
 	store := func(offset int16, from asm.Register, size asm.Size) { emit(asm.StoreMem(asm.R10, offset, from, size)) }
-	// skb loads a member of the packet's copy.
+	// skb loads a member from the packet's copy.
 	skb := func(to asm.Register, f field) { load(to, stackSKB+int16(f.offset-first), sizes[f.size]) }
-	// read copies bytes of the kernel's memory to the stack; zeros if they cannot be read.
+	// read copies kernel memory to the stack. It writes zeros if the memory cannot be read.
 	read := func(to int16, n uint32, from asm.Register, offset uint32) {
 		emit(asm.Mov.Reg(asm.R3, from), asm.Add.Imm(asm.R3, int32(offset)), asm.Mov.Imm(asm.R2, int32(n)),
 			asm.Mov.Reg(asm.R1, asm.R10), asm.Add.Imm(asm.R1, int32(to)), asm.FnProbeReadKernel.Call())
@@ -92,7 +91,7 @@ func program(l layout, namespace uint32, counts int) (asm.Instructions, error) {
 	skb(iif, l.skb.iif)
 	store(stackKey+keyIndex, iif, asm.Word)
 	skb(device, l.skb.dev)
-	emit(asm.JSLT.Imm(device, 0, "device")) // addresses of the kernel are negative
+	emit(asm.JSLT.Imm(device, 0, "device")) // kernel addresses are negative
 	skb(scratch, l.skb.dst)
 	emit(asm.And.Imm(scratch, ^1), asm.JSGE.Imm(scratch, 0, "socket"))
 	follow(device, scratch, l.routeDevice)
@@ -143,13 +142,13 @@ func program(l layout, namespace uint32, counts int) (asm.Instructions, error) {
 	for _, version := range []struct {
 		ether    int32
 		nibble   int32
-		protocol int16 // where the header has it
+		protocol int16 // offset of the protocol in the header
 	}{{etherIPv4, 4, 9}, {etherIPv6, 6, 6}} {
 		next := fmt.Sprint("not ", version.nibble)
 		emit(asm.JNE.Imm(scratch, version.ether, next))
 		read(stackWord, 10, device, 0)
 		load(asm.R1, stackWord, asm.Byte)
-		emit(asm.RSh.Imm(asm.R1, 4), asm.JNE.Imm(asm.R1, version.nibble, "count")) // no header there
+		emit(asm.RSh.Imm(asm.R1, 4), asm.JNE.Imm(asm.R1, version.nibble, "count")) // there is no IP header
 		load(asm.R1, stackWord+version.protocol, asm.Byte)
 		store(stackKey+keyIP, asm.R1, asm.Byte)
 		at(next)
@@ -171,7 +170,7 @@ func program(l layout, namespace uint32, counts int) (asm.Instructions, error) {
 	const noExist = 1 // BPF_NOEXIST
 	emit(asm.Mov.Reg(asm.R3, asm.R10), asm.Add.Imm(asm.R3, stackOne), asm.Mov.Imm(asm.R4, noExist),
 		asm.FnMapUpdateElem.Call(), asm.JEq.Imm(asm.R0, 0, "exit"))
-	lookup() // another CPU was faster, or the map is full
+	lookup() // another CPU inserted it first, or the map is full
 	zeroKey()
 	lookup()
 	emit(asm.Ja.Label("exit"))

@@ -42,7 +42,7 @@ func parseAddress(o Object, names map[int]string) Address {
 		}
 	}
 	if !local.IsValid() {
-		local = address // IPv6 has IFA_LOCAL only where there is a peer
+		local = address // IPv6 addresses have IFA_LOCAL only if there is a peer
 	}
 	a.Prefix = netip.PrefixFrom(local, int(o[1]))
 	a.Secondary = flags&unix.IFA_F_SECONDARY != 0
@@ -51,14 +51,14 @@ func parseAddress(o Object, names map[int]string) Address {
 	return a
 }
 
-// AddAddresses adds addresses to an interface, in order. The first that fails ends it.
+// AddAddresses adds addresses to an interface, in order. It stops at the first error.
 func (c *Conn) AddAddresses(name string, prefixes []netip.Prefix) error {
 	return c.changeAddresses("add address", "to", name, prefixes, unix.RTM_NEWADDR, flagsAdd,
 		func(error) bool { return false })
 }
 
-// DeleteAddresses removes addresses, in order; one that the interface does not have is
-// no error.
+// DeleteAddresses removes addresses, in order. An address that the interface does not have is no
+// error.
 func (c *Conn) DeleteAddresses(name string, prefixes []netip.Prefix) error {
 	return c.changeAddresses("delete address", "from", name, prefixes, unix.RTM_DELADDR, 0, isAbsent)
 }
@@ -82,15 +82,15 @@ func (c *Conn) changeAddresses(op, preposition, name string, prefixes []netip.Pr
 	}, ignore)
 }
 
-// RestoreAddress makes an address from its description, without its condition: the
-// kernel decides anew whether it is secondary, and detects duplicates again.
+// RestoreAddress creates an address from its description, without its state: the kernel decides
+// again whether it is secondary, and runs duplicate address detection again.
 func (c *Conn) RestoreAddress(o Object) error {
 	if err := o.check("restore address", ifaddrmsgLen); err != nil {
 		return err
 	}
 	condition := uint32(unix.IFA_F_TENTATIVE | unix.IFA_F_DADFAILED)
 	if o[0] == unix.AF_INET {
-		condition |= unix.IFA_F_SECONDARY // in IPv6 the same bit means temporary
+		condition |= unix.IFA_F_SECONDARY // in IPv6 the same bit marks temporary addresses
 	}
 	body := slices.Clone(o[:ifaddrmsgLen])
 	body[2] &^= byte(condition)

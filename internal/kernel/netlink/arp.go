@@ -13,9 +13,8 @@ type ARP struct {
 	Address netip.Addr // IPv4: requested, or held by the replying host
 }
 
-// An ARP packet for IPv4 over Ethernet (RFC 826): hardware type 1, protocol type
-// 0x0800, lengths 6 and 4, the operation, and a hardware and a protocol address each
-// of sender and target.
+// Layout of an ARP packet for IPv4 over Ethernet (RFC 826): hardware type 1, protocol type 0x0800,
+// lengths 6 and 4, the operation, then the hardware and protocol addresses of sender and target.
 const (
 	arpBytes   = 28
 	arpHeader  = 0x0001_0800_0604 << 16
@@ -23,8 +22,8 @@ const (
 	arpReply   = 2
 )
 
-// arpProbe is the request of RFC 5227 section 2.1.1: the sender's protocol address is
-// 0, so that receivers do not update their tables.
+// arpProbe returns the request of RFC 5227 section 2.1.1. The sender's protocol address is 0, so
+// that receivers do not update their tables.
 func arpProbe(own net.HardwareAddr, address netip.Addr) []byte {
 	packet := binary.BigEndian.AppendUint64(make([]byte, 0, arpBytes), arpHeader|arpRequest)
 	packet = append(packet, own...)
@@ -33,7 +32,7 @@ func arpProbe(own net.HardwareAddr, address netip.Addr) []byte {
 	return append(packet, target[:]...)
 }
 
-// parseARPReply reads a reply; false: the packet is not one.
+// parseARPReply parses a reply. It returns false for other packets.
 func parseARPReply(packet []byte) (a ARP, ok bool) {
 	if len(packet) < arpBytes || binary.BigEndian.Uint64(packet) != arpHeader|arpReply {
 		return a, false

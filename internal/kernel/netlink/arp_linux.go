@@ -13,11 +13,11 @@ import (
 	"linerate/internal/kernel"
 )
 
-// ProbeARP sends an ARP probe for each request and returns the distinct replies that
-// arrive within wait. Unlike the kernel's neighbour table, which keeps one MAC address,
-// it shows several hosts that answer for one address. It changes this host's table
-// only as any reply does, where an entry for the address exists. Requests without an
-// IPv4 address and a 6-byte MAC are skipped. It needs CAP_NET_RAW (packet(7)).
+// ProbeARP sends an ARP probe for each request and returns the distinct replies that arrive within
+// wait. Unlike the kernel's neighbour table, which stores one MAC address, it shows several hosts
+// that answer for one address. Replies update existing entries of this host's table, as usual.
+// Requests without an IPv4 address and a 6-byte MAC are skipped. It requires CAP_NET_RAW
+// (packet(7)).
 func ProbeARP(requests []ARP, wait time.Duration) (replies []ARP, err error) {
 	const object = "packet socket for ARP"
 	protocol := networkOrder(unix.ETH_P_ARP)

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 )
 
-// attribute is one netlink attribute: struct nlattr and what follows it.
+// attribute is a netlink attribute: struct nlattr and its payload.
 type attribute struct {
 	kind uint16 // without the flags for nesting and byte order
 	data []byte
@@ -17,8 +17,7 @@ const attributeHeader = 4
 
 func align(n int) int { return (n + 3) &^ 3 }
 
-// attributes iterates over a sequence of attributes and stops at the first malformed
-// one.
+// attributes iterates over a sequence of attributes. It stops at the first malformed one.
 func attributes(b []byte) iter.Seq[attribute] {
 	return func(yield func(attribute) bool) {
 		for len(b) >= attributeHeader {
@@ -35,7 +34,7 @@ func attributes(b []byte) iter.Seq[attribute] {
 	}
 }
 
-// appendAttribute adds one attribute, padded.
+// appendAttribute appends an attribute with its padding.
 func appendAttribute(b []byte, kind uint16, data []byte) []byte {
 	b = binary.NativeEndian.AppendUint16(b, uint16(attributeHeader+len(data)))
 	b = binary.NativeEndian.AppendUint16(b, kind)
@@ -85,8 +84,8 @@ func cString(b []byte) string {
 	return string(b)
 }
 
-// counter returns the i-th 64-bit counter of a statistics structure; 0 if this
-// kernel's structure is shorter.
+// counter returns the i-th 64-bit counter of a statistics structure. 0: the structure of this
+// kernel is shorter.
 func counter(b []byte, i int) uint64 {
 	if len(b) < 8*(i+1) {
 		return 0

@@ -11,14 +11,14 @@ import (
 	"linerate/internal/kernel"
 )
 
-// atOnce is how many messages one system call carries. Each may be answered with
-// an error, for all of which the socket's receive buffer needs room.
+// atOnce is the number of messages that one system call carries. Each may be answered with an
+// error, and the socket's receive buffer must have room for all of them.
 const atOnce = 128
 
-// batch sends one message for each body, many of them in one system call, of which
-// only the last is acknowledged: waiting for each answer would take most of the time
-// of adding many addresses. The kernel carries out every message of a call, also those
-// after one that fails. The first failure that ignore does not accept ends the batch.
+// batch sends one message for each body, many of them in one system call, of which only the last is
+// acknowledged: waiting for each answer would take most of the time when many addresses are added.
+// The kernel executes every message of a call, even those after one that fails. The first error for
+// which ignore is false ends the batch.
 func (c *Conn) batch(op string, kind uint16, flags int, bodies [][]byte, object func(i int) string,
 	ignore func(error) bool) error {
 	c.mu.Lock()
@@ -52,8 +52,8 @@ func (c *Conn) batch(op string, kind uint16, flags int, bodies [][]byte, object 
 	return nil
 }
 
-// outcome reads up to the answer to the last message sent, and returns the first
-// error that is not ignored with the sequence number of its message.
+// outcome reads answers up to that of the last message sent. It returns the first error that is not
+// ignored with the sequence number of its message.
 func (c *Conn) outcome(first uint32, ignore func(error) bool) (at uint32, failed syscall.Errno, detail string,
 	err error) {
 	for {

@@ -15,10 +15,10 @@ type CapturedPacket struct {
 	Source, Destination netip.AddrPort
 }
 
-// captureBytes is how much of a packet is captured: the IP header and the ports.
+// captureBytes is the captured length of a packet: the IP header and the ports.
 const captureBytes = 128
 
-// parsePacket reads the headers of a TCP or UDP packet, IPv4 or IPv6 without extension
+// parsePacket parses the headers of a TCP or UDP packet over IPv4, or over IPv6 without extension
 // headers. Of a fragmented datagram only the first fragment has the ports.
 func parsePacket(packet []byte) (a CapturedPacket, ok bool) {
 	if len(packet) < 20 {

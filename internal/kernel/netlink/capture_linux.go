@@ -13,12 +13,12 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// PacketCapture captures the headers of the packets that any interface of a network
-// namespace receives: a packet(7) socket with a receive ring
-// (Documentation/networking/packet_mmap.rst). It needs CAP_NET_RAW.
+// PacketCapture captures the headers of the packets that any interface of a network namespace
+// receives. It uses a packet(7) socket with a receive ring
+// (Documentation/networking/packet_mmap.rst) and requires CAP_NET_RAW.
 //
-// No thread is woken, and a packet that finds the ring full is lost: it shows which
-// path flows take and when they were silent, and does not count packets.
+// It wakes no thread, and packets that arrive while the ring is full are lost. So it shows which
+// path flows take and when they were silent, but does not count packets.
 type PacketCapture struct {
 	fd     int
 	ring   []byte
@@ -26,8 +26,8 @@ type PacketCapture struct {
 	missed int64
 }
 
-// Each slot of the ring holds struct tpacket2_hdr, struct sockaddr_ll and the packet's
-// first bytes.
+// Each slot of the ring contains struct tpacket2_hdr, struct sockaddr_ll and the first bytes of the
+// packet.
 const (
 	slotBytes      = 256
 	ringSlots      = 4096
@@ -48,7 +48,7 @@ func OpenPacketCapture() (*PacketCapture, error) {
 	if err := unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VERSION, unix.TPACKET_V2); err != nil {
 		return fail("choose the version of", err)
 	}
-	// Since 4.20; before that outgoing packets are in the ring, and skipped by Read.
+	// Since 4.20. In older kernels outgoing packets are in the ring, and Read skips them.
 	_ = unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1)
 	if err := unix.SetsockoptSockFprog(fd, unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, captureFilter()); err != nil {
 		return fail("attach a filter to", err)
@@ -71,7 +71,7 @@ func OpenPacketCapture() (*PacketCapture, error) {
 	return &PacketCapture{fd: fd, ring: ring}, nil
 }
 
-// captureFilter accepts IPv4 and IPv6, truncated behind the headers (classic BPF,
+// captureFilter accepts IPv4 and IPv6 packets and truncates them after the headers (classic BPF,
 // Documentation/networking/filter.rst).
 func captureFilter() *unix.SockFprog {
 	const protocol = 0xfffff000 // SKF_AD_OFF + SKF_AD_PROTOCOL
@@ -112,22 +112,22 @@ func (c *PacketCapture) Read(visit func(CapturedPacket)) {
 	}
 }
 
-// Dropped is how many packets found the ring full so far.
+// Dropped returns the number of packets so far that arrived while the ring was full.
 func (c *PacketCapture) Dropped() int64 {
 	if stats, err := unix.GetsockoptTpacketStats(c.fd, unix.SOL_PACKET, unix.PACKET_STATISTICS); err == nil {
-		c.missed += int64(stats.Drops) // since the last time
+		c.missed += int64(stats.Drops) // since the previous call
 	}
 	return c.missed
 }
 
-// Close ends the capture.
+// Close stops the capture.
 func (c *PacketCapture) Close() error {
 	err := errors.Join(unix.Munmap(c.ring), unix.Close(c.fd))
 	c.ring = nil
 	return err
 }
 
-// wallClock is the time of day (CLOCK_REALTIME, in nanoseconds) when sched.Now was 0.
+// wallClock returns the time of day (CLOCK_REALTIME, in nanoseconds) at which sched.Now was 0.
 func wallClock() int64 {
 	var ts unix.Timespec
 	before := sched.Now()

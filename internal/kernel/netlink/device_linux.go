@@ -15,9 +15,9 @@ import (
 	"linerate/internal/model/device"
 )
 
-// AddBridge makes a bridge (Documentation/networking/bridge.rst), up, with the kernel's
-// defaults: no spanning tree, so that its ports forward at once, and an ageing time of
-// 300 s. With filtering it has VLANs, and a port has none until AddVLAN.
+// AddBridge creates a bridge (Documentation/networking/bridge.rst) and sets it up, with the
+// kernel's defaults: no spanning tree, so that its ports forward immediately, and an ageing time of
+// 300 s. With filtering it uses VLANs, and a port has none until AddVLAN.
 func (n *Namespace) AddBridge(name string, filtering bool) error {
 	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
 	info := appendText(nil, unix.IFLA_INFO_KIND, "bridge")
@@ -34,8 +34,8 @@ func (n *Namespace) AddBridge(name string, filtering bool) error {
 	return n.SetUp(name)
 }
 
-// AddVLAN adds a VLAN to a port of a bridge (bridge vlan add); untagged: it has the frames
-// that come without a tag, and they leave without one.
+// AddVLAN adds a VLAN to a port of a bridge (bridge vlan add). If untagged is true, untagged frames
+// that arrive belong to it, and its frames leave without a tag.
 func (n *Namespace) AddVLAN(port string, vlan device.VLAN, untagged bool) error {
 	return n.addName(n.conn.addVLAN(port, vlan, untagged, false))
 }
@@ -78,7 +78,7 @@ func (n *Namespace) SetMaster(name, master string) error {
 	return n.addName(n.conn.request("add to "+master, name, unix.RTM_NEWLINK, 0, body, nil))
 }
 
-// AddDevice makes an interface on top of others, up (ip link add).
+// AddDevice creates an interface on top of others and sets it up (ip link add).
 func (n *Namespace) AddDevice(d Device) error {
 	return n.addName(n.addDevice(d))
 }
@@ -107,7 +107,7 @@ func (n *Namespace) addDevice(d Device) error {
 		return err
 	}
 	for _, slave := range d.Shape.Slaves {
-		// A bond takes only interfaces that are down.
+		// A bond only accepts interfaces that are down.
 		down := false
 		if err := n.conn.ChangeLink(slave, LinkChange{Up: &down}); err != nil {
 			return err
@@ -122,7 +122,7 @@ func (n *Namespace) addDevice(d Device) error {
 	return n.SetUp(d.Interface)
 }
 
-// linkInfo is what IFLA_LINKINFO has of a device.
+// linkInfo returns the payload of IFLA_LINKINFO for a device.
 func linkInfo(s device.Shape) []byte {
 	var options []byte
 	for _, a := range s.Attributes {
@@ -150,9 +150,9 @@ func linkInfo(s device.Shape) []byte {
 	return info
 }
 
-// HasDevices reports whether the kernel has a kind of device. The namespace is one to try
-// it in; an error other than that of an unknown kind counts as yes, since making the device
-// in its place answers the question.
+// HasDevices reports whether the kernel supports a kind of device, by creating one in the
+// namespace. An error other than that of an unknown kind counts as support, because creating the
+// real device later gives the definite answer.
 func (n *Namespace) HasDevices(s device.Shape) bool {
 	const name = "probe0"
 	body := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, name)
@@ -164,12 +164,12 @@ func (n *Namespace) HasDevices(s device.Shape) bool {
 	return !errors.Is(err, syscall.EOPNOTSUPP)
 }
 
-// HasVLANFiltering reports whether the kernel's bridges have VLANs, by trying in the
-// namespace. A kernel without them ignores the bridge's options.
+// HasVLANFiltering reports whether bridges of the kernel support VLANs, by creating one in the
+// namespace. A kernel without support ignores the bridge's options.
 func (n *Namespace) HasVLANFiltering() bool {
 	const name = "probe0"
 	if n.AddBridge(name, true) != nil {
-		return true // as for HasDevices
+		return true // as in HasDevices
 	}
 	err := n.conn.addVLAN(name, 2, false, true)
 	_ = n.conn.deleteLink(name)
@@ -184,8 +184,8 @@ func (c *Conn) deleteLink(name string) error {
 	return c.request("delete interface", name, unix.RTM_DELLINK, 0, ifinfomsg(unix.AF_UNSPEC, index, 0, 0), nil)
 }
 
-// AwaitLACP waits until a slave of a bond in mode 802.3ad carries data: both ends collect
-// and distribute (IEEE 802.1AX, section 6.4).
+// AwaitLACP waits until a slave of a bond in mode 802.3ad carries data, which means that both ends
+// are collecting and distributing (IEEE 802.1AX, section 6.4).
 func (n *Namespace) AwaitLACP(slave string, timeout time.Duration) error {
 	const collecting, distributing, pause = 0x10, 0x20, 50 * time.Millisecond
 	for end := time.Now().Add(timeout); ; time.Sleep(pause) {
@@ -202,7 +202,7 @@ func (n *Namespace) AwaitLACP(slave string, timeout time.Duration) error {
 	}
 }
 
-// actorState is the state of a bond's slave in LACP (IEEE 802.1AX, 6.4.2.3).
+// actorState returns the LACP state of a bond's slave (IEEE 802.1AX, 6.4.2.3).
 func (c *Conn) actorState(slave string) (state uint8, err error) {
 	const slaveData, actorOperState = 5, 7 // IFLA_INFO_SLAVE_DATA, IFLA_BOND_SLAVE_AD_ACTOR_OPER_PORT_STATE
 	request := appendText(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_IFNAME, slave)

@@ -53,7 +53,7 @@ func (c *Conn) Links() ([]Link, error) {
 	return links, err
 }
 
-// parseLink reads one RTM_NEWLINK message and the index of the master; 0: it has none.
+// parseLink parses an RTM_NEWLINK message. It also returns the index of the master; 0: none.
 func parseLink(body []byte) (link Link, master int) {
 	flags := native.Uint32(body[8:])
 	link = Link{Index: indexOf(body), Up: flags&unix.IFF_UP != 0, Loopback: flags&unix.IFF_LOOPBACK != 0}
@@ -104,12 +104,12 @@ func parseLink(body []byte) (link Link, master int) {
 	return link, master
 }
 
-// operStates are the names of IF_OPER_UNKNOWN and the others of linux/if.h.
+// operStates has the names of IF_OPER_UNKNOWN and the following states of linux/if.h.
 var operStates = [...]string{"unknown", "notpresent", "down", "lowerlayerdown", "testing", "dormant", "up"}
 
 const bondKind = "bond"
 
-// bondPolicy reads the transmit hash policy from a bond's attributes.
+// bondPolicy parses the transmit hash policy in the attributes of a bond.
 func bondPolicy(data []byte) string {
 	for a := range attributes(data) {
 		if a.kind == unix.IFLA_BOND_XMIT_HASH_POLICY && len(a.data) > 0 {
@@ -119,7 +119,7 @@ func bondPolicy(data []byte) string {
 	return ""
 }
 
-// vlanID reads the VLAN from a VLAN interface's attributes.
+// vlanID parses the VLAN in the attributes of a VLAN interface.
 func vlanID(data []byte) int {
 	for a := range attributes(data) {
 		if a.kind == unix.IFLA_VLAN_ID && len(a.data) >= 2 {
@@ -129,7 +129,7 @@ func vlanID(data []byte) int {
 	return 0
 }
 
-// packetSize is one of PacketSizes and its attribute.
+// packetSize is one of PacketSizes with its attribute.
 type packetSize struct {
 	kind  uint16
 	bytes *int
@@ -142,7 +142,7 @@ func (p *PacketSizes) attributes() [4]packetSize {
 	}
 }
 
-// parseMAC reads a 6-byte MAC address; op and object are for the error.
+// parseMAC parses a 6-byte MAC address. Op and object are for the error.
 func parseMAC(op, object, text string) (net.HardwareAddr, error) {
 	mac, err := net.ParseMAC(text)
 	if err != nil || len(mac) != 6 {
@@ -158,7 +158,7 @@ func hardwareAddress(b []byte) string {
 	return net.HardwareAddr(b).String()
 }
 
-// LinkByName finds an interface; the error is ENODEV if there is none.
+// LinkByName returns the interface with a name. The error is ENODEV if there is none.
 func (c *Conn) LinkByName(name string) (Link, error) {
 	if _, err := c.index(name); err != nil {
 		return Link{}, err
@@ -174,8 +174,8 @@ func noInterface(name string) error {
 	return &kernel.Error{Op: "find interface", Object: name, Err: syscall.ENODEV}
 }
 
-// index finds an interface's index by name. It is not cached: an interface that was
-// deleted and made again has another.
+// index returns the index of an interface. It is not cached: an interface that is deleted and
+// created again has another one.
 func (c *Conn) index(name string) (int, error) {
 	if name == "" || len(name) >= unix.IFNAMSIZ || strings.ContainsAny(name, "/ \x00") {
 		return 0, &kernel.Error{Op: "find interface", Object: name, Err: syscall.EINVAL,
@@ -220,8 +220,8 @@ const (
 	xdpIfNone                   = 1 // XDP_FLAGS_UPDATE_IF_NOEXIST
 )
 
-// ChangeLink changes attributes of an interface (RTM_NEWLINK). Some drivers accept a
-// new MAC address only while the interface is down.
+// ChangeLink changes attributes of an interface (RTM_NEWLINK). Some drivers only accept a new MAC
+// address while the interface is down.
 func (c *Conn) ChangeLink(name string, change LinkChange) error {
 	index, err := c.index(name)
 	if err != nil {

@@ -32,10 +32,10 @@ const (
 	statRxOtherhost = 24 // since 5.19
 )
 
-// InterfaceCounters reads the counters of every interface, lo included, in the kernel's
-// order. names maps indices to names and is updated when an interface is not in it;
-// pass the same map again. It uses RTM_GETSTATS, whose answer has only counters and so
-// costs a fraction of a link dump, and the link dump on kernels before 4.7.
+// InterfaceCounters reads the counters of every interface, including lo, in the kernel's order.
+// Names maps indices to names; it is updated when an interface is missing, so pass the same map
+// again. The method uses RTM_GETSTATS, whose answer only has counters and takes a fraction of the
+// time of a link dump, which it uses on kernels before 4.7.
 func (c *Conn) InterfaceCounters(names map[int]string) ([]record.InterfaceCounters, error) {
 	all, err := c.statsDump()
 	if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EINVAL) {
@@ -54,7 +54,7 @@ func (c *Conn) InterfaceCounters(names map[int]string) ([]record.InterfaceCounte
 	}
 	var counters []record.InterfaceCounters
 	for _, s := range all {
-		// An interface that was deleted since the dump has no name any more.
+		// An interface that was deleted after the dump has no name any more.
 		if s.counters.Interface = names[s.index]; s.counters.Interface != "" {
 			counters = append(counters, s.counters)
 		}
@@ -79,8 +79,8 @@ func (c *Conn) statsOfLinks() ([]indexedStats, error) {
 	return c.stats(unix.RTM_GETLINK, unix.RTM_NEWLINK, ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_STATS64)
 }
 
-// stats dumps a table whose messages have the counters in an attribute of this type,
-// behind a header as long as the request's.
+// stats dumps a table whose messages have the counters in the given attribute, after a header of
+// the same length as the request's.
 func (c *Conn) stats(kind, answer uint16, request []byte, attribute uint16) ([]indexedStats, error) {
 	return list(c, "read interface counters", kind, answer, len(request), [][]byte{request},
 		func(body []byte, atNs int64) (indexedStats, bool) {

@@ -14,8 +14,8 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// LinkWatch notes when interfaces of a network namespace gain and lose their carrier: the
-// kernel sends RTM_NEWLINK to the group RTNLGRP_LINK (rtnetlink(7)).
+// LinkWatch records when interfaces of a network namespace gain and lose their carrier. The kernel
+// sends RTM_NEWLINK to the group RTNLGRP_LINK (rtnetlink(7)).
 type LinkWatch struct {
 	file  *os.File
 	ended chan struct{}
@@ -26,11 +26,11 @@ type LinkWatch struct {
 	missed  error
 }
 
-// mostLinkStates is how many changes are kept: more than that are a link that flaps.
+// mostLinkStates limits the recorded changes. More of them mean that a link is flapping.
 const mostLinkStates = 1024
 
-// WatchLinks begins to watch the interfaces of the calling thread's network namespace. It
-// needs no privilege.
+// WatchLinks starts watching the interfaces of the calling thread's network namespace. It requires
+// no privilege.
 func WatchLinks() (*LinkWatch, error) {
 	const object = "route netlink socket"
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.NETLINK_ROUTE)
@@ -43,7 +43,8 @@ func WatchLinks() (*LinkWatch, error) {
 		return nil, &kernel.Error{Op: "join RTNLGRP_LINK of", Object: object, Err: err}
 	}
 	w := &LinkWatch{file: os.NewFile(uintptr(fd), object), ended: make(chan struct{}), now: map[int]LinkState{}}
-	// What is dumped after joining the group may be notified as well, and is no change then.
+	// The socket joined the group before the dump. A notification may repeat a dumped state, and is
+	// then no change.
 	if err := w.begin(); err != nil {
 		w.file.Close()
 		return nil, err
@@ -90,7 +91,7 @@ func (w *LinkWatch) follow() {
 	for {
 		n, err := w.file.Read(in)
 		at := sched.Now()
-		if errors.Is(err, syscall.ENOBUFS) { // the kernel has dropped some
+		if errors.Is(err, syscall.ENOBUFS) { // the kernel has dropped notifications
 			w.mu.Lock()
 			w.missed = err
 			w.mu.Unlock()
@@ -125,7 +126,7 @@ func (w *LinkWatch) note(index int, s LinkState) {
 	}
 }
 
-// Close ends watching and returns what has changed, in order. err: some notifications were
+// Close stops watching and returns the changes in order. The error says that notifications were
 // lost.
 func (w *LinkWatch) Close() (changes []LinkState, err error) {
 	w.file.Close()

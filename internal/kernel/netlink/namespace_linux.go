@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Namespace is a network namespace that linerate made (network_namespaces(7)). The
-// kernel deletes it when no process and no descriptor refers to it any more. Making and
-// entering one needs CAP_SYS_ADMIN.
+// Namespace is a network namespace that linerate created (network_namespaces(7)). The kernel
+// deletes it when no process and no descriptor refers to it any more. Creating and entering one
+// requires CAP_SYS_ADMIN.
 type Namespace struct {
 	name string // for error messages
 	fd   int
 	conn *Conn
 }
 
-// ownNamespace opens the calling thread's network namespace. /proc/thread-self is right
-// even where /proc belongs to an outer process namespace and shows other process ids.
+// ownNamespace opens the calling thread's network namespace. /proc/thread-self is correct even if
+// /proc belongs to an outer PID namespace with different process IDs.
 func ownNamespace() (int, error) {
 	fd, err := unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -29,8 +29,8 @@ func ownNamespace() (int, error) {
 	return fd, nil
 }
 
-// onOwnThread runs f on a locked thread. If f reports that it restored the thread's
-// namespaces the thread is unlocked, otherwise it ends.
+// onOwnThread runs f on a locked thread. If f reports that it restored the thread's namespaces, the
+// thread is unlocked; otherwise it ends.
 func onOwnThread(f func() (restored bool, err error)) error {
 	result := make(chan error, 1)
 	go func() {
@@ -44,8 +44,8 @@ func onOwnThread(f func() (restored bool, err error)) error {
 	return <-result
 }
 
-// inNamespace runs f on a thread of its own after enter has moved it to another network
-// namespace, and moves it back.
+// inNamespace runs f on its own thread after enter has moved that to another network namespace, and
+// moves it back.
 func inNamespace(enter, f func() error) error {
 	return onOwnThread(func() (bool, error) {
 		own, err := ownNamespace()
@@ -65,7 +65,7 @@ func unshareNetwork() error {
 	return os.NewSyscallError("unshare(CLONE_NEWNET)", unix.Unshare(unix.CLONE_NEWNET))
 }
 
-// NewNamespace makes an empty network namespace; the name is for errors only.
+// NewNamespace creates an empty network namespace. The name is only used in errors.
 func NewNamespace(name string) (*Namespace, error) {
 	n := &Namespace{name: name, fd: -1}
 	err := inNamespace(unshareNetwork, func() (err error) {
@@ -89,8 +89,7 @@ func (n *Namespace) Close() {
 	unix.Close(n.fd)
 }
 
-// Do runs f on a thread inside the namespace; processes that f starts are inside it
-// as well.
+// Do runs f on a thread inside the namespace. Processes that f starts are also inside it.
 func (n *Namespace) Do(f func() error) error { return inNamespace(n.enter, f) }
 
 func (n *Namespace) enter() error {
@@ -100,9 +99,9 @@ func (n *Namespace) enter() error {
 	return nil
 }
 
-// DoAsHost is Do in a new mount namespace whose /sys and /proc show the network
-// namespace, so that tools such as ip(8) see the host's interfaces. Where mounting is
-// refused (some containers) they see the machine's.
+// DoAsHost is like Do, but in a new mount namespace whose /sys and /proc show the network
+// namespace, so that tools such as ip(8) see the host's interfaces. If mounting is not permitted
+// (in some containers), they see those of the machine.
 func (n *Namespace) DoAsHost(f func() error) error {
 	return onOwnThread(func() (bool, error) {
 		if err := n.enter(); err != nil {

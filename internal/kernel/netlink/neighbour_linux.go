@@ -11,7 +11,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// ndaProtocol is NDA_PROTOCOL (linux/neighbour.h): which program made the entry.
+// ndaProtocol is NDA_PROTOCOL (linux/neighbour.h): the program that created the entry.
 const ndaProtocol = 12
 
 // struct ndmsg: family, 3 bytes of padding, index, state (uint16), flags, type.
@@ -44,7 +44,7 @@ func neighbourState(state uint16) string {
 }
 
 // Neighbours lists the IPv4 and IPv6 neighbour tables, without multicast and broadcast
-// destinations, which are computed.
+// destinations, whose MAC addresses are computed.
 func (c *Conn) Neighbours() ([]Neighbour, error) {
 	names, err := c.names()
 	if err != nil {
@@ -57,11 +57,11 @@ func (c *Conn) Neighbours() ([]Neighbour, error) {
 		})
 }
 
-// NextHop is the entry of the neighbour that packets to an address are sent to, which is the
-// address itself or a gateway; without an Address: there is none.
+// NextHop returns the neighbour entry that packets to an address use: that of the address itself or
+// of a gateway. If there is none, Address is invalid.
 func (c *Conn) NextHop(to netip.Addr) (Neighbour, error) {
 	route, err := c.LookupRoute(record.RouteLookup{Destination: to.WithZone("").String()}, nil)
-	if to.Zone() != "" { // of a link-local address, the interface
+	if to.Zone() != "" { // the zone of a link-local address is the interface
 		route.Interface, route.Gateway, err = to.Zone(), "", nil
 	}
 	if err != nil {
@@ -100,7 +100,8 @@ func parseNeighbour(body []byte, names map[int]string) Neighbour {
 	return n
 }
 
-// SetNeighbour makes a permanent entry (ip-neighbour(8)), in place of any other.
+// SetNeighbour creates a permanent entry (ip-neighbour(8)), which replaces any other for the
+// address.
 func (c *Conn) SetNeighbour(name string, address netip.Addr, mac string) error {
 	object := address.String() + " on " + name
 	index, err := c.index(name)
@@ -117,8 +118,8 @@ func (c *Conn) SetNeighbour(name string, address netip.Addr, mac string) error {
 	return c.request("set neighbour", object, unix.RTM_NEWNEIGH, flagsReplace, body, nil)
 }
 
-// RestoreNeighbour makes an entry from its description. A learned one becomes STALE,
-// to be confirmed when it is next used.
+// RestoreNeighbour creates an entry from its description. A learned entry becomes STALE, so that it
+// is confirmed when it is next used.
 func (c *Conn) RestoreNeighbour(o Object) error {
 	if err := o.check("restore neighbour", ndmsgLen); err != nil {
 		return err
@@ -141,7 +142,7 @@ func (c *Conn) RestoreNeighbour(o Object) error {
 	return c.request("restore neighbour", object, unix.RTM_NEWNEIGH, flagsReplace, body, nil)
 }
 
-// DeleteNeighbour removes an entry; one that does not exist is no error.
+// DeleteNeighbour removes an entry. It is no error if the entry does not exist.
 func (c *Conn) DeleteNeighbour(name string, address netip.Addr) error {
 	index, err := c.index(name)
 	if err != nil {
@@ -152,8 +153,8 @@ func (c *Conn) DeleteNeighbour(name string, address netip.Addr) error {
 	return c.remove("delete neighbour", address.String()+" on "+name, unix.RTM_DELNEIGH, body)
 }
 
-// FDB lists the forwarding tables of all bridges of the namespace (bridge(8)). An address
-// that has entries in several VLANs of a port is listed once.
+// FDB lists the forwarding tables of all bridges in the namespace (bridge(8)). An address with
+// entries in several VLANs of a port is listed once.
 func (c *Conn) FDB() ([]record.FDBEntry, error) {
 	links, err := c.Links()
 	if err != nil {
@@ -185,8 +186,8 @@ func (c *Conn) FDB() ([]record.FDBEntry, error) {
 					vlan = true
 				}
 			}
-			// Interfaces also list the addresses that their hardware filter accepts
-			// (flag self, no bridge), which are not forwarded to.
+			// Interfaces also list the addresses that their hardware filter accepts (flag self, no
+			// bridge). These are not used for forwarding.
 			ofBridge := master != 0 || bridges[index] && body[10]&unix.NTF_SELF == 0
 			// Each local address is repeated for each VLAN of its interface.
 			return entry, ofBridge && !(entry.Local && vlan) && entry.MAC != "" && entry.Interface != ""

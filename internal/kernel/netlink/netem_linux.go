@@ -12,18 +12,18 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// netemLimit is how many frames netem can hold: half a second of 4 Gbit/s in single
-// frames, and no bound to what sockets and queues hold anyway.
+// netemLimit is the number of frames that netem can hold: half a second of 4 Gbit/s in single
+// frames. It does not restrict what sockets and queues hold anyway.
 const netemLimit = 200_000
 
-// NewNetemLink joins the interface and that of another end by netem: each is one end of a
-// veth pair, both up, and the other ends, in the namespace wire, are the two ports of a
-// bridge with the given name, so that netem delays what leaves the bridge. At the
-// interfaces themselves it would make packets in flight appear in the interface's queue,
-// and take that queue's length in packets, where a super-frame counts as one.
+// NewNetemLink joins the interface with that of another end by netem. Each is one end of a veth
+// pair, both up, and the other ends, in the namespace wire, are the two ports of a bridge with the
+// given name. netem delays what leaves the bridge. On the interfaces themselves, packets in flight
+// would appear in the interface's queue, and would count towards that queue's length in packets,
+// where a super-frame counts as one.
 //
-// Frames that may fare differently are segmented by the interface that sends them:
-// netem treats what it gets as one frame.
+// If frames can be treated differently from each other, the sending interface segments them,
+// because netem treats what it receives as one frame.
 func (a LinkEnd) NewNetemLink(b LinkEnd, wire *Namespace, bridge string, inFlight [2]topology.Impairment) error {
 	if err := wire.addWire(bridge); err != nil {
 		return err
@@ -52,7 +52,7 @@ func (a LinkEnd) NewNetemLink(b LinkEnd, wire *Namespace, bridge string, inFligh
 	return nil
 }
 
-// addWire makes a bridge that forwards every frame.
+// addWire creates a bridge that forwards every frame.
 func (n *Namespace) addWire(name string) error {
 	info := appendText(nil, unix.IFLA_INFO_KIND, "bridge")
 	info = appendAttribute(info, unix.IFLA_INFO_DATA, appendAttribute(nil, unix.IFLA_BR_MCAST_SNOOPING, []byte{0}))
@@ -64,8 +64,8 @@ func (n *Namespace) addWire(name string) error {
 	return n.SetUp(name)
 }
 
-// addWirePort makes an interface a port that learns no addresses and keeps no frame to
-// itself, but those for pause frames (IEEE 802.3 Annex 31B), which end at a port anywhere.
+// addWirePort makes an interface a port that learns no addresses and forwards all frames except
+// pause frames (IEEE 802.3 Annex 31B), which no port forwards.
 func (n *Namespace) addWirePort(name, bridge string) error {
 	if err := n.SetMaster(name, bridge); err != nil {
 		return err
@@ -83,8 +83,7 @@ func (n *Namespace) addWirePort(name, bridge string) error {
 	return n.addName(n.conn.request("set port of bridge "+bridge, name, unix.RTM_NEWLINK, 0, body, nil))
 }
 
-// segment has an interface segment what it sends before the frames leave it (ip link set
-// gso_max_segs 1).
+// segment makes an interface segment frames before they leave it (ip link set gso_max_segs 1).
 func (n *Namespace) segment(name string) error {
 	index, err := n.conn.index(name)
 	if err != nil {
@@ -94,8 +93,8 @@ func (n *Namespace) segment(name string) error {
 	return n.addName(n.conn.request("set gso_max_segs of", name, unix.RTM_NEWLINK, 0, body, nil))
 }
 
-// Shape adds a tbf with the rate, burst and queue of an impairment to an interface; none
-// if there is no rate.
+// Shape adds a tbf with the rate, burst and queue of an impairment to an interface. Without a rate
+// it does nothing.
 func (n *Namespace) Shape(name string, i topology.Impairment) error {
 	if i.Rate == 0 {
 		return nil
@@ -105,14 +104,14 @@ func (n *Namespace) Shape(name string, i topology.Impairment) error {
 	return n.addName(n.conn.setQdisc("add qdisc to", name, qdiscRoot, flagsAdd, spec))
 }
 
-// netemOptions is struct tc_netem_qopt (latency, limit, loss, gap, duplicate,
-// jitter) and the 64-bit latency and jitter, which newer kernels prefer.
+// netemOptions encodes struct tc_netem_qopt (latency, limit, loss, gap, duplicate, jitter) and the
+// 64-bit latency and jitter, which newer kernels prefer.
 func (s QdiscSpec) netemOptions() []byte {
 	ticks := func(d unit.Duration) uint32 { return uint32(min(float64(d)/psched(), math.MaxUint32)) }
 	probability := func(share unit.Ratio) uint32 { return uint32(share * math.MaxUint32) }
 	gap := uint32(0)
 	if s.Netem.Reorder > 0 {
-		gap = 1 // every packet may overtake
+		gap = 1 // every packet may be reordered
 	}
 	options := native.AppendUint32(nil, ticks(s.Netem.Delay))
 	options = native.AppendUint32(options, uint32(s.Limit))
@@ -125,10 +124,9 @@ func (s QdiscSpec) netemOptions() []byte {
 			native.AppendUint32(native.AppendUint32(nil, probability(s.Netem.Reorder)), 0))
 	}
 	if s.Netem.Jitter > 0 {
-		// netem orders packets by the time at which each is due, unless it has a
-		// rate: then none is due before the one in front of it
-		// (net/sched/sch_netem.c, netem_enqueue). 32 Gbit/s delays nothing.
-		// struct tc_netem_rate: rate, packet_overhead, cell_size, cell_overhead.
+		// netem orders packets by the time at which each is due, unless it has a rate: then none is
+		// due before the preceding one (net/sched/sch_netem.c, netem_enqueue). A rate of 32 Gbit/s
+		// delays nothing. struct tc_netem_rate: rate, packet_overhead, cell_size, cell_overhead.
 		options = appendAttribute(options, netemRate, append(native.AppendUint32(nil, 4e9), make([]byte, 12)...))
 	}
 	options = appendUint64(options, netemLatency64, uint64(s.Netem.Delay))

@@ -16,23 +16,23 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// Available: route netlink, /proc and sysctls are there to be read and written.
+// Available reports whether route netlink, /proc and sysctls can be used on this system.
 const Available = true
 
-// Conn is an open route-netlink socket of the network namespace in which Dial was
-// called (rtnetlink(7)). Its methods may be called concurrently; requests are
-// serialized. Errors are *kernel.Error.
+// Conn is an open route netlink socket in the network namespace in which Dial was called
+// (rtnetlink(7)). Its methods may be called concurrently; requests are serialized. Errors are
+// *kernel.Error.
 type Conn struct {
 	mu     sync.Mutex
 	fd     int
 	seq    uint32
 	out    []byte
 	in     []byte
-	strict bool // the kernel filters dumps by what the request says (4.20)
+	strict bool // the kernel filters dumps by the fields of the request (4.20)
 }
 
-// Dial opens the socket (netlink(7), NETLINK_ROUTE). Reading needs no privilege;
-// changes need CAP_NET_ADMIN over the network namespace.
+// Dial opens the socket (netlink(7), NETLINK_ROUTE). Reading requires no privilege; changes require
+// CAP_NET_ADMIN in the network namespace.
 func Dial() (*Conn, error) { return open(unix.NETLINK_ROUTE, "route netlink socket") }
 
 func open(protocol int, what string) (*Conn, error) {
@@ -44,10 +44,10 @@ func open(protocol int, what string) (*Conn, error) {
 		unix.Close(fd)
 		return nil, &kernel.Error{Op: "bind", Object: what, Err: err}
 	}
-	// Both options only improve what is reported; older kernels lack them.
+	// Both options only improve error reports; older kernels lack them.
 	_ = unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_EXT_ACK, 1)
 	strict := unix.SetsockoptInt(fd, unix.SOL_NETLINK, unix.NETLINK_GET_STRICT_CHK, 1) == nil
-	// Bounds the wait for an answer.
+	// This limits the wait for an answer.
 	_ = unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 10})
 	return &Conn{fd: fd, in: make([]byte, 64<<10), strict: strict}, nil
 }
@@ -68,21 +68,21 @@ const headerLen = unix.SizeofNlMsghdr
 
 var native = binary.NativeEndian
 
-// userHz is the unit of times in netlink: ticks per second, 100 on every architecture
-// that linerate runs on (USER_HZ, asm-generic/param.h).
+// userHz is the unit of times in netlink: ticks per second, 100 on every architecture that linerate
+// supports (USER_HZ, asm-generic/param.h).
 const userHz = 100
 
-// visit is called for each message of an answer: its type, its body (valid only
-// during the call) and when the kernel filled it in.
+// visit is called for each message of an answer with its type, its body (valid only during the
+// call), and when the kernel filled it.
 type visit func(kind uint16, body []byte, atNs int64)
 
-// list dumps a table and returns what parse makes of each message of type answer, in the
-// kernel's order, without those for which parse returns false. size is the length of a
-// message's fixed header; parse gets no shorter body. With several requests, such as
-// one for each address family, the answers follow one another.
+// list dumps a table and returns the results of parse for each message of type answer, in the
+// kernel's order, except those for which parse returns false. Size is the length of a message's
+// fixed header; parse gets no shorter body. With several requests, such as one for each address
+// family, the answers follow one another.
 //
-// A dump that the kernel marks as interrupted (the table changed meanwhile) may lack
-// entries, and is repeated a few times.
+// A dump that the kernel marks as interrupted (the table changed meanwhile) may lack entries, and
+// is repeated a few times.
 func list[T any](c *Conn, op string, kind, answer uint16, size int, requests [][]byte,
 	parse func(body []byte, atNs int64) (T, bool)) ([]T, error) {
 	const tries = 4
@@ -112,15 +112,15 @@ func list[T any](c *Conn, op string, kind, answer uint16, size int, requests [][
 	return entries, nil
 }
 
-// bothFamilies are the requests for a table's IPv4 and IPv6 entries: a fixed header of
-// this size, of which only the family is set.
+// bothFamilies returns the requests for a table's IPv4 and IPv6 entries: a fixed header of the
+// given size in which only the family is set.
 func bothFamilies(size int) [][]byte {
 	four, six := make([]byte, size), make([]byte, size)
 	four[0], six[0] = unix.AF_INET, unix.AF_INET6
 	return [][]byte{four, six}
 }
 
-// family is the address family of an IPv4 or IPv6 address.
+// family returns the address family of an IPv4 or IPv6 address.
 func family(a netip.Addr) uint8 {
 	if a.Is4() {
 		return unix.AF_INET
@@ -128,24 +128,24 @@ func family(a netip.Addr) uint8 {
 	return unix.AF_INET6
 }
 
-// each is a parse function for list that leaves no message out.
+// each returns a parse function for list that keeps every message.
 func each[T any](parse func(body []byte) T) func([]byte, int64) (T, bool) {
 	return func(body []byte, _ int64) (T, bool) { return parse(body), true }
 }
 
-// indexOf is the interface index of a message: struct ifinfomsg, ifaddrmsg, ndmsg,
-// tcmsg and if_stats_msg all have it behind four bytes.
+// indexOf returns the interface index of a message. In struct ifinfomsg, ifaddrmsg, ndmsg, tcmsg
+// and if_stats_msg it follows four bytes.
 func indexOf(body []byte) int { return int(int32(native.Uint32(body[4:]))) }
 
 var errInterrupted = errors.New("the table kept changing while it was read")
 
-// Flags of a request that makes an object (netlink(7)).
+// Flags of a request that creates an object (netlink(7)).
 const (
 	flagsAdd     = unix.NLM_F_CREATE | unix.NLM_F_EXCL
 	flagsReplace = unix.NLM_F_CREATE | unix.NLM_F_REPLACE
 )
 
-// remove sends a request that deletes an object; one that does not exist is no error.
+// remove sends a request that deletes an object. It is no error if the object does not exist.
 func (c *Conn) remove(op, object string, kind uint16, body []byte) error {
 	err := c.request(op, object, kind, 0, body, nil)
 	if isAbsent(err) {
@@ -154,8 +154,8 @@ func (c *Conn) remove(op, object string, kind uint16, body []byte) error {
 	return err
 }
 
-// isAbsent reports whether err is one of the errnos with which the kernel answers the
-// deletion of an object that does not exist.
+// isAbsent reports whether err is one of the errors with which the kernel answers the deletion of
+// an object that does not exist.
 func isAbsent(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EADDRNOTAVAIL)
 }
@@ -185,8 +185,8 @@ func (c *Conn) request(op, object string, kind uint16, flags int, body []byte, v
 	c.out = c.out[:0]
 	c.put(kind, flags, body)
 
-	// The kernel fills the first chunk of a dump while it takes the request,
-	// and each further one while it hands out the one before it.
+	// The kernel fills the first chunk of a dump when it receives the request, and each further one
+	// when it returns the previous one.
 	began := sched.Now()
 	if err := c.send(); err != nil {
 		return fail(err, "")
@@ -230,7 +230,7 @@ func (c *Conn) request(op, object string, kind uint16, flags int, body []byte, v
 	}
 }
 
-// put appends a message to the send buffer, with the next sequence number.
+// put appends a message to the send buffer with the next sequence number.
 func (c *Conn) put(kind uint16, flags int, body []byte) {
 	c.seq++
 	c.out = native.AppendUint32(c.out, uint32(headerLen+len(body)))
@@ -287,8 +287,8 @@ func cutMessage(text []byte) (m message, rest []byte, err error) {
 	return m, text[min(align(size), len(text)):], nil
 }
 
-// acknowledgement returns the errno and the extended acknowledgement of
-// NLMSG_ERROR or NLMSG_DONE, which end an answer.
+// acknowledgement returns the errno and the extended acknowledgement of NLMSG_ERROR or NLMSG_DONE,
+// which end an answer.
 func acknowledgement(kind, flags uint16, payload []byte) (syscall.Errno, string) {
 	if len(payload) < 4 {
 		return 0, ""

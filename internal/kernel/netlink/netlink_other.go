@@ -16,11 +16,11 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Available: route netlink, /proc and sysctls are there to be read and written.
+// Available reports whether route netlink, /proc and sysctls can be used on this system.
 const Available = false
 
-// Conn knows the interfaces and addresses that package net does; every other method
-// says that it needs Linux.
+// Conn only knows the interfaces and addresses that package net reports. All other methods return
+// an error.
 type Conn struct{}
 
 func ProbeARP([]ARP, time.Duration) ([]ARP, error) { return nil, unsupported("open a packet socket") }

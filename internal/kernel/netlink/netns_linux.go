@@ -10,8 +10,8 @@ import (
 	"linerate/internal/kernel"
 )
 
-// CurrentNetNS identifies the network namespace of the calling thread, which is the
-// process's unless the thread was moved.
+// CurrentNetNS identifies the network namespace of the calling thread, which is that of the process
+// unless the thread was moved.
 func CurrentNetNS() (NetNS, error) {
 	var stat unix.Stat_t
 	if err := unix.Stat("/proc/thread-self/ns/net", &stat); err != nil {
@@ -30,12 +30,13 @@ func CurrentNetNS() (NetNS, error) {
 }
 
 // initialNetNS is the inode of the machine's first network namespace since Linux 6.17
-// (include/uapi/linux/nsfs.h, NET_NS_INIT_INO). Others, and it before, have numbers from 0xF0000000 on.
+// (include/uapi/linux/nsfs.h, NET_NS_INIT_INO). Other namespaces, and the first one in older
+// kernels, have numbers from 0xF0000000 on.
 const initialNetNS = 0xEFFFFFF9
 
-// First reports whether the calling thread's network namespace is that of process 1, to which
-// the machine's configuration applies. The error is that it is not known: a process may not be
-// permitted to see that of process 1.
+// First reports whether the calling thread's network namespace is that of process 1, to which the
+// machine's configuration applies. An error means that this is unknown: a process may lack the
+// permission to see the namespace of process 1.
 func First() (bool, error) {
 	const own, first = "/proc/thread-self/ns/net", "/proc/1/ns/net"
 	var self, other unix.Stat_t

@@ -9,27 +9,27 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// NexthopObject is a next hop, or a group of them, that routes refer to by its number
+// NexthopObject is a next hop, or a group of next hops, that routes refer to by its ID
 // (ip-nexthop(8); Linux 5.3, resilient groups 5.13).
 type NexthopObject struct {
 	ID int // above 0
-	// Via and Interface are a single next hop's. The zero Via is a directly attached
-	// IPv4 network.
+	// Via and Interface describe a single next hop. The zero Via means a directly connected IPv4
+	// network.
 	Via       netip.Addr
 	Interface string
-	Group     []setting.Member // a weight of 0 is 1
-	// Resilient is nil for a group with a hash threshold. Otherwise see
+	Group     []setting.Member // a weight of 0 means 1
+	// Resilient is nil for a hash-threshold group. Otherwise see
 	// Documentation/networking/nexthop-group-resilient.rst.
 	Resilient *setting.Resilient
-	// Blackhole: what it is for is discarded. FDB: it is a VXLAN's, and has no interface.
+	// Blackhole reports whether packets are discarded. FDB reports whether it belongs to a VXLAN
+	// and has no interface.
 	Blackhole, FDB bool
-	// Dead and LinkDown are the kernel's flags of a single next hop (RTNH_F_DEAD,
-	// RTNH_F_LINKDOWN).
+	// Dead and LinkDown are the kernel's flags of a single next hop (RTNH_F_DEAD, RTNH_F_LINKDOWN).
 	Dead, LinkDown bool
 	Object         Object
 }
 
-// String formats the object as ip-nexthop(8) does.
+// String formats the object like ip-nexthop(8).
 func (n NexthopObject) String() string {
 	text := "id " + strconv.Itoa(n.ID)
 	if len(n.Group) > 0 {

@@ -43,8 +43,7 @@ const (
 	memberLen      = 8 // struct nexthop_grp: id (uint32), weight − 1, its high byte, 2 reserved
 )
 
-// NexthopObjects lists the nexthop objects, by number. A kernel without them (before
-// Linux 5.3) has none.
+// NexthopObjects lists the nexthop objects by ID. Kernels before Linux 5.3 have none.
 func (c *Conn) NexthopObjects() ([]NexthopObject, error) {
 	names, err := c.names()
 	if err != nil {
@@ -97,8 +96,8 @@ func parseNexthop(o Object, names map[int]string) NexthopObject {
 	return n
 }
 
-// ReplaceNexthopObject makes an object, or changes the one with its number. The kernel
-// does not convert between kinds of groups (EINVAL).
+// ReplaceNexthopObject creates an object, or changes the one with the same ID. The kernel does not
+// convert between kinds of groups (EINVAL).
 func (c *Conn) ReplaceNexthopObject(n NexthopObject) error {
 	fail := func(detail string) error {
 		return &kernel.Error{Op: "replace nexthop object", Object: n.String(), Err: syscall.EINVAL, Detail: detail}
@@ -146,14 +145,14 @@ func resilientAttributes(r setting.Resilient) []byte {
 	return appendUint32(b, nhaResUnbalanced, ticks(r.UnbalancedTimer))
 }
 
-// RestoreNexthopObject makes an object from its description.
+// RestoreNexthopObject creates an object from its description.
 func (c *Conn) RestoreNexthopObject(o Object) error {
 	if err := o.check("restore nexthop object", nhmsgLen); err != nil {
 		return err
 	}
 	n := parseNexthop(o, nil)
 	body := slices.Clone(o[:nhmsgLen])
-	body[1] = 0 // the scope: the kernel reports it, but refuses it in a request
+	body[1] = 0 // the kernel reports the scope, but rejects it in a request
 	native.PutUint32(body[4:], native.Uint32(body[4:])&unix.RTNH_F_ONLINK)
 	for a := range attributes(o[nhmsgLen:]) {
 		switch a.kind {
@@ -166,8 +165,8 @@ func (c *Conn) RestoreNexthopObject(o Object) error {
 	return c.request("restore nexthop object", n.String(), unix.RTM_NEWNEXTHOP, flagsReplace, body, nil)
 }
 
-// DeleteNexthopObject removes an object and the routes that use it; one that does not
-// exist is no error.
+// DeleteNexthopObject removes an object and the routes that use it. It is no error if the object
+// does not exist.
 func (c *Conn) DeleteNexthopObject(id int) error {
 	body := appendUint32(make([]byte, nhmsgLen), nhaID, uint32(id))
 	return c.remove("delete nexthop object", fmt.Sprintf("id %d", id), unix.RTM_DELNEXTHOP, body)

@@ -19,10 +19,10 @@ import (
 // nf_tables are big endian as well.
 const nfgenmsgLen = 4
 
-// nftFamilies are the families of tables (NFPROTO_*, linux/netfilter.h).
+// nftFamilies has the names of table families (NFPROTO_*, linux/netfilter.h).
 var nftFamilies = map[byte]string{1: "inet", 2: "ip", 3: "arp", 5: "netdev", 7: "bridge", 10: "ip6"}
 
-// nftHooks are the hooks of base chains, by number.
+// nftHooks returns the names of the hooks of base chains, by number.
 func nftHooks(family byte) []string {
 	switch family {
 	case 3:
@@ -33,11 +33,11 @@ func nftHooks(family byte) []string {
 	return []string{"prerouting", "input", "forward", "output", "postrouting", "ingress"}
 }
 
-// mostCountedSets bounds the sets whose elements are counted, and largestSet their size.
+// mostCountedSets limits the number of sets whose elements are counted, and largestSet their size.
 const mostCountedSets, largestSet = 64, 1 << 17
 
-// Nftables lists what nf_tables has in the network namespace of the calling thread
-// (linux/netfilter/nf_tables.h, Linux 3.13). It needs CAP_NET_ADMIN over the namespace.
+// Nftables lists the nf_tables configuration of the calling thread's network namespace
+// (linux/netfilter/nf_tables.h, Linux 3.13). It requires CAP_NET_ADMIN in the namespace.
 func Nftables() (*record.Nftables, error) {
 	c, err := open(unix.NETLINK_NETFILTER, "netfilter netlink socket")
 	if err != nil {
@@ -77,8 +77,8 @@ func Nftables() (*record.Nftables, error) {
 
 const nftNewObject = unix.NFT_MSG_GETOBJ - 1
 
-// nftList dumps objects of nf_tables, of a family or (0) of all, and returns what parse makes of
-// them.
+// nftList dumps objects of nf_tables of a family, or of all families if it is 0, and returns the
+// results of parse.
 func nftList[T any](c *Conn, op string, get, answer uint16, family byte, attributes []byte,
 	parse func(family byte, attributes []byte) (T, bool)) ([]T, error) {
 	const subsystem = unix.NFNL_SUBSYS_NFTABLES << 8
@@ -91,7 +91,7 @@ func nftList[T any](c *Conn, op string, get, answer uint16, family byte, attribu
 
 type nftChain struct{ family, table, chain string }
 
-// nftChains are the hooks of base chains, and those of their policies that drop.
+// nftChains returns the hooks of base chains, and the policies that drop.
 func (c *Conn) nftChains() (map[nftChain]string, []record.NftRule, error) {
 	hooks := map[nftChain]string{}
 	policies, err := nftList(c, "list chains of nftables", unix.NFT_MSG_GETCHAIN, unix.NFT_MSG_NEWCHAIN, 0, nil,
@@ -160,7 +160,7 @@ func nftRule(family byte, b []byte) record.NftRule {
 	return r
 }
 
-// nftCounter reads NFTA_COUNTER_*.
+// nftCounter parses NFTA_COUNTER_*.
 func nftCounter(b []byte) (packets, bytes uint64) {
 	for a := range attributes(b) {
 		switch a.kind {
@@ -173,7 +173,7 @@ func nftCounter(b []byte) (packets, bytes uint64) {
 	return packets, bytes
 }
 
-// nftObject is a named counter or quota.
+// nftObject parses a named counter or quota.
 func nftObject(family byte, b []byte) (record.NftObject, bool) {
 	const counter, quota = 1, 2 // NFT_OBJECT_*
 	o := record.NftObject{Family: nftFamilies[family]}
@@ -208,7 +208,8 @@ func nftObject(family byte, b []byte) (record.NftObject, bool) {
 	return o, o.Kind != ""
 }
 
-// nftSets are the sets with a bound. Those of intervals are left out, whose ends count apart.
+// nftSets lists the sets with a maximum size. Sets of intervals are left out, because their ends
+// are counted as separate elements.
 func (c *Conn) nftSets() ([]record.NftSet, error) {
 	const anonymous, constant, interval = 1, 2, 4 // NFT_SET_*
 	type set struct {
@@ -266,7 +267,8 @@ func (c *Conn) nftSets() ([]record.NftSet, error) {
 	return sets, err
 }
 
-// nftName is a text of the kernel; names of tables may have any character.
+// nftName returns a string of the kernel, cleaned and shortened; names of tables may contain any
+// character.
 func nftName(a attribute) string { return plain.Short(strings.TrimSpace(cString(a.data)), 256) }
 
 func (a attribute) bigUint32() uint32 {

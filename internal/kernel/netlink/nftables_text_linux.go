@@ -17,29 +17,29 @@ import (
 	"linerate/internal/model/plain"
 )
 
-// nftText makes the text of a rule, as nft(8) prints it, from its expressions: loads into
-// registers, and what is done with them (linux/netfilter/nf_tables.h).
+// nftText formats a rule as nft(8) prints it, from its expressions: loads into registers, and what
+// is done with them (linux/netfilter/nf_tables.h).
 type nftText struct {
 	family  byte
 	words   []string
-	loads   []nftLoad // the registers
-	network string    // ip, ip6: by the family or by what was matched
+	loads   []nftLoad // contents of the registers
+	network string    // ip, ip6: from the family or from what was matched
 	l4      string    // tcp, udp, …
-	implied []string  // matches that a field of that header says as well: "meta l4proto tcp"
+	implied []string  // matches that a field of that header implies: "meta l4proto tcp"
 	verdict string
 }
 
-// nftLoad is what a register has.
+// nftLoad describes the content of a register.
 type nftLoad struct {
 	register uint32
 	name     string // "tcp dport"
 	format   func(nftText, []byte) string
-	whole    int    // length of a field of which only the first bytes were loaded
-	mask     []byte // that was applied
+	whole    int    // length of a field if only its first bytes were loaded
+	mask     []byte // mask that was applied
 	used     bool
 }
 
-// longestNftText bounds the text of a rule, in characters.
+// longestNftText limits the text of a rule, in characters.
 const longestNftText = 500
 
 func (t nftText) String() string { return plain.Short(strings.Join(t.words, " "), longestNftText) }
@@ -48,12 +48,12 @@ func (t *nftText) say(format string, values ...any) {
 	t.words = append(t.words, fmt.Sprintf(format, values...))
 }
 
-// settle says the matches that nothing else has said.
+// settle prints the matches that no field has implied.
 func (t *nftText) settle() {
 	t.words, t.implied = append(t.words, t.implied...), nil
 }
 
-// saidBy drops the matches that a field of these headers says as well.
+// saidBy drops the matches that a field of these headers implies.
 func (t *nftText) saidBy(headers ...string) {
 	t.implied = slices.DeleteFunc(t.implied, func(match string) bool {
 		_, value, _ := strings.Cut(strings.TrimPrefix(match, "meta "), " ")
@@ -62,12 +62,12 @@ func (t *nftText) saidBy(headers ...string) {
 	})
 }
 
-// keep puts a load into its register.
+// keep stores a load in its register.
 func (t *nftText) keep(l nftLoad) {
 	t.loads = append(slices.DeleteFunc(t.loads, func(o nftLoad) bool { return o.register == l.register }), l)
 }
 
-// take uses what a register has.
+// take returns the content of a register and marks it as used.
 func (t *nftText) take(register uint32) (nftLoad, bool) {
 	i := slices.IndexFunc(t.loads, func(l nftLoad) bool { return l.register == register })
 	if i < 0 {
@@ -77,7 +77,7 @@ func (t *nftText) take(register uint32) (nftLoad, bool) {
 	return t.loads[i], true
 }
 
-// nftAttributes are the attributes of an expression by kind.
+// nftAttributes returns the attributes of an expression by kind.
 func nftAttributes(b []byte) map[uint16]attribute {
 	m := map[uint16]attribute{}
 	for a := range attributes(b) {
@@ -86,10 +86,10 @@ func nftAttributes(b []byte) map[uint16]attribute {
 	return m
 }
 
-// value is the data of an attribute that holds NFTA_DATA_VALUE.
+// value returns the data of an attribute that contains NFTA_DATA_VALUE.
 func (a attribute) value() []byte { return nftAttributes(a.data)[unix.NFTA_DATA_VALUE].data }
 
-// nftResults are the attributes with the register that an expression writes.
+// nftResults maps expressions to the attribute with the register that they write.
 var nftResults = map[string]uint16{
 	"payload": unix.NFTA_PAYLOAD_DREG, "meta": unix.NFTA_META_DREG, "ct": unix.NFTA_CT_DREG,
 	"bitwise": unix.NFTA_BITWISE_DREG, "byteorder": unix.NFTA_BYTEORDER_DREG,
@@ -98,8 +98,8 @@ var nftResults = map[string]uint16{
 	"socket": 2, "tunnel": 2, "osf": 1, "xfrm": 1, // NFTA_SOCKET_DREG, NFTA_TUNNEL_DREG, NFTA_OSF_DREG, NFTA_XFRM_DREG
 }
 
-// add adds an expression. What writes a register, and is not spelled here, leaves its name there
-// in brackets, so that nothing is said of what the register had before.
+// add adds an expression. An expression that is not supported and writes a register leaves its name
+// in brackets there, so that the old content is not printed.
 func (t *nftText) add(name string, data []byte) {
 	a := nftAttributes(data)
 	result, writes := nftResults[name]
@@ -113,7 +113,7 @@ func (t *nftText) add(name string, data []byte) {
 		}
 		t.load(name, a)
 		return
-	case "bitwise": // of which only masks are spelled
+	case "bitwise": // only masks are supported
 		l, known := t.take(a[unix.NFTA_BITWISE_SREG].bigUint32())
 		if mask := a[unix.NFTA_BITWISE_MASK].value(); writes && known && len(l.mask) == 0 && len(mask) > 0 &&
 			len(bytes.Trim(a[unix.NFTA_BITWISE_XOR].value(), "\x00")) == 0 {
@@ -121,7 +121,7 @@ func (t *nftText) add(name string, data []byte) {
 			t.keep(l)
 			return
 		}
-	case "byteorder": // to that of the network, in which numbers can be less than others
+	case "byteorder": // to network byte order, in which numbers can be compared
 		if l, known := t.take(a[unix.NFTA_BYTEORDER_SREG].bigUint32()); writes && known && len(l.mask) == 0 {
 			l.register, l.format, l.used = a[result].bigUint32(), nftNumber, false
 			t.keep(l)
@@ -191,7 +191,7 @@ func (t *nftText) act(name string, a map[uint16]attribute) {
 		}
 		code := int32(verdict[unix.NFTA_VERDICT_CODE].bigUint32())
 		if code > 0 {
-			code &= 0xff // NF_VERDICT_MASK: a queue's number is above
+			code &= 0xff // NF_VERDICT_MASK: the number of a queue is in the higher bits
 		}
 		t.verdict = map[int32]string{0: "drop", 1: "accept", 3: "queue", -1: "continue", -2: "break", -3: "jump",
 			-4: "goto", -5: "return"}[code]
@@ -225,8 +225,8 @@ func (t *nftText) act(name string, a map[uint16]attribute) {
 	case "dynset":
 		t.loads = nil
 		t.say("add @%s", nftName(a[unix.NFTA_DYNSET_SET_NAME]))
-	case "match", "target": // of iptables-nft
-		module := nftName(a[unix.NFTA_TARGET_NAME]) // which NFTA_MATCH_NAME is as well
+	case "match", "target": // from iptables-nft
+		module := nftName(a[unix.NFTA_TARGET_NAME]) // NFTA_MATCH_NAME has the same number
 		if name == "target" {
 			t.verdict = map[string]string{"REJECT": "reject", "DROP": "drop"}[module]
 		}
@@ -237,7 +237,7 @@ func (t *nftText) act(name string, a map[uint16]attribute) {
 	}
 }
 
-// masked is a load with its mask in its name.
+// masked returns the load with its mask in the name.
 func (l nftLoad) masked() nftLoad {
 	if len(l.mask) > 0 {
 		l.name, l.format = fmt.Sprintf("%s & 0x%x", l.name, l.mask), nftHex
@@ -251,7 +251,7 @@ func (t *nftText) compare(a map[uint16]attribute) {
 	value, op := a[unix.NFTA_CMP_DATA].value(), a[unix.NFTA_CMP_OP].bigUint32()
 	if len(l.mask) > 0 && op <= 1 {
 		switch bits := nftPrefix(l.mask); {
-		case l.name == "ct state" && op == 1 && len(bytes.Trim(value, "\x00")) == 0: // any of these
+		case l.name == "ct state" && op == 1 && len(bytes.Trim(value, "\x00")) == 0: // any of these bits
 			t.settle()
 			t.say("%s %s", l.name, l.format(*t, l.mask))
 			return
@@ -285,7 +285,7 @@ func (t *nftText) compare(a map[uint16]attribute) {
 	}
 }
 
-// nftPrefix is the length of the prefix that a mask keeps; -1: it is none.
+// nftPrefix returns the length of the prefix that a mask keeps. -1: it is no prefix.
 func nftPrefix(mask []byte) int {
 	ones, bits := net.IPMask(mask).Size()
 	if bits == 0 {
@@ -296,7 +296,7 @@ func nftPrefix(mask []byte) int {
 
 func nftAddressed(value []byte) bool { return len(value) == 4 || len(value) == 16 }
 
-// nftNumber is a number of network byte order, nftNative one of the host's.
+// nftNumber formats a number in network byte order, nftNative one in host byte order.
 func nftNumber(_ nftText, b []byte) string {
 	if len(b) > 8 {
 		return fmt.Sprintf("0x%x", b)
@@ -340,7 +340,8 @@ func nftNFProto(t nftText, b []byte) string {
 	return cmp.Or(map[string]string{"2": "ipv4", "10": "ipv6"}[number], number)
 }
 
-// nftState are the flags of ct state (linux/netfilter/nf_conntrack_common.h), in host order.
+// nftState formats the flags of ct state (linux/netfilter/nf_conntrack_common.h), in host byte
+// order.
 func nftState(t nftText, b []byte) string {
 	if len(b) != 4 {
 		return nftHex(t, b)
@@ -357,7 +358,7 @@ func nftState(t nftText, b []byte) string {
 	return cmp.Or(strings.Join(names, ","), nftHex(t, b))
 }
 
-// nftMeta are the keys of meta that rules match most (NFT_META_*).
+// nftMeta has the keys of meta that rules commonly match (NFT_META_*).
 var nftMeta = map[uint32]nftLoad{
 	0: {name: "meta length", format: nftNative}, 1: {name: "meta protocol", format: nftEtherType},
 	3: {name: "meta mark", format: nftNative},
@@ -369,7 +370,7 @@ var nftMeta = map[uint32]nftLoad{
 	19: {name: "meta pkttype", format: nftNumber},
 }
 
-// nftField is a field of a header: where it is, and what it is called.
+// nftField is a field of a header: its position and its name.
 type nftField struct {
 	header         string
 	offset, length uint32
@@ -377,7 +378,7 @@ type nftField struct {
 	format         func(nftText, []byte) string
 }
 
-// nftFields are those that rules match most.
+// nftFields are the fields that rules commonly match.
 var nftFields = []nftField{
 	{"ether", 0, 6, "ether daddr", nftMAC}, {"ether", 6, 6, "ether saddr", nftMAC},
 	{"ether", 12, 2, "ether type", nftEtherType},
@@ -389,7 +390,7 @@ var nftFields = []nftField{
 	{"tcp", 13, 1, "flags", nftHex},
 }
 
-// load adds what is loaded into a register.
+// load adds an expression that loads a register.
 func (t *nftText) load(name string, a map[uint16]attribute) {
 	switch name {
 	case "meta":
@@ -415,7 +416,7 @@ func (t *nftText) load(name string, a map[uint16]attribute) {
 	}
 }
 
-// field is a load of a part of a header.
+// field returns the load of a part of a header.
 func (t *nftText) field(a map[uint16]attribute) nftLoad {
 	base, offset, length := a[unix.NFTA_PAYLOAD_BASE].bigUint32(), a[unix.NFTA_PAYLOAD_OFFSET].bigUint32(),
 		a[unix.NFTA_PAYLOAD_LEN].bigUint32()

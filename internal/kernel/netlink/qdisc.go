@@ -16,36 +16,36 @@ type Qdisc struct {
 	Handle    uint32 // 0: the kernel's default qdisc
 	Parent    uint32
 	Options   []byte // TCA_OPTIONS, in the format of the kind
-	SizeTable bool   // it has TCA_STAB
+	SizeTable bool   // whether it has TCA_STAB
 
-	// Bytes and packets since the qdisc was made; Backlog and Qlen wait now.
+	// Bytes and packets since the qdisc was created. Backlog and Qlen are currently queued.
 	Bytes, Packets, Drops, Overlimits, Backlog, Qlen, Requeues uint64
 }
 
-// Shape is the rate at which a qdisc lets packets out.
+// Shape is the rate limit of a qdisc.
 type Shape struct {
-	Rate unit.BitRate // 0: none, or none that is known
-	// Overhead is what it counts of each packet beside Ethernet's header and what that
-	// carries, in bytes; below 0: it leaves so much out.
+	Rate unit.BitRate // 0: none, or unknown
+	// Overhead is the number of bytes that the qdisc counts for each packet in addition to the
+	// Ethernet header and its payload. It can be negative.
 	Overhead int
-	Burst    unit.Bytes // the token bucket; 0: not known
+	Burst    unit.Bytes // the token bucket; 0: unknown
 }
 
-// Parents that are not another qdisc's class (linux/pkt_sched.h).
+// Parents other than the class of another qdisc (linux/pkt_sched.h).
 const (
 	qdiscRoot    uint32 = 0xffffffff // TC_H_ROOT
 	qdiscIngress uint32 = 0xfffffff1 // TC_H_INGRESS, of ingress and clsact
 )
 
-// LinkHandle is the handle of the tbf that is the rate of a lab's link, at the root of the
-// interface that sends, and LinkQueue the class in it that holds the link's queue: a bfifo,
-// unless a setting replaces it.
+// LinkHandle is the handle of the tbf that limits the rate of a lab's link, at the root of the
+// sending interface. LinkQueue is its class, which holds the queue of the link: a bfifo, unless a
+// setting replaces it.
 const (
 	LinkHandle uint32 = 0x1e6f0000
 	LinkQueue         = LinkHandle | 1
 )
 
-// IsLink reports whether the qdisc is the rate of a lab's link.
+// IsLink reports whether the qdisc limits the rate of a lab's link.
 func (q Qdisc) IsLink() bool { return q.IsRoot() && q.Kind == "tbf" && q.Handle == LinkHandle }
 
 // IsRoot reports whether the qdisc is the interface's root (egress) qdisc.
@@ -56,7 +56,7 @@ func (q Qdisc) IsInner() bool {
 	return !q.IsRoot() && q.Parent != qdiscIngress && q.Handle != 0
 }
 
-// ParentText is where the qdisc is: root, ingress, or the class of another one, 7:1.
+// ParentText returns the position of the qdisc: root, ingress, or the class of another one, 7:1.
 func (q Qdisc) ParentText() string {
 	switch q.Parent {
 	case qdiscRoot:
@@ -67,21 +67,22 @@ func (q Qdisc) ParentText() string {
 	return fmt.Sprintf("%x:%x", q.Parent>>16, q.Parent&0xffff)
 }
 
-// HandleText formats the handle as tc(8) does.
+// HandleText formats the handle like tc(8).
 func (q Qdisc) HandleText() string { return handleText(q.Handle) }
 
 func handleText(handle uint32) string { return fmt.Sprintf("%x:", handle>>16) }
 
-// QdiscSpec describes a qdisc to make, or one that was read.
+// QdiscSpec describes a qdisc to create, or one that was read.
 type QdiscSpec struct {
 	Handle uint32
-	// Parent is the class of another qdisc in which it is; 0: it is the root.
+	// Parent is the class of another qdisc that contains it. 0: it is the root.
 	Parent uint32 `json:"parent,omitempty"`
-	// Qdisc: its Interface is empty. Kind may also be netem, and one that no setting makes.
+	// Qdisc has an empty Interface. Its Kind may also be netem, or another one that settings cannot
+	// create.
 	setting.Qdisc
-	// Netem has what netem takes beside the limit: Delay, Jitter, Loss and Reorder.
+	// Netem has the options of netem besides the limit: Delay, Jitter, Loss and Reorder.
 	Netem topology.Impairment `json:"-"`
-	// SizeTable: one that was read has a size table (tc-stab(8)).
+	// SizeTable reports whether a qdisc that was read has a size table (tc-stab(8)).
 	SizeTable bool `json:"size_table,omitempty"`
 }
 

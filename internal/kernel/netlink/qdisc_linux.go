@@ -34,8 +34,8 @@ const (
 	statsPackets64 = 8
 )
 
-// Qdiscs lists the qdiscs of the interfaces in names, which maps their indices to names,
-// with counters; nil: of all interfaces.
+// Qdiscs lists the qdiscs of the interfaces in names, which maps their indices to names, with
+// counters. Nil: of all interfaces.
 func (c *Conn) Qdiscs(names map[int]string) (_ []Qdisc, err error) {
 	if names == nil {
 		if names, err = c.names(); err != nil {
@@ -75,7 +75,7 @@ func (q *Qdisc) readStats(b []byte) {
 		switch {
 		case s.kind == statsBasic && len(s.data) >= 12:
 			q.Bytes = native.Uint64(s.data)
-			// 32 bits; the 64-bit count is an attribute of its own.
+			// This count has 32 bits; the 64-bit count is a separate attribute.
 			q.Packets = max(q.Packets, uint64(native.Uint32(s.data[8:])))
 		case s.kind == statsPackets64:
 			q.Packets = s.uint64()
@@ -99,18 +99,18 @@ func (c *Conn) HasFilters(name string, handle uint32) (bool, error) {
 		[][]byte{tcmsg(index, 0, handle)},
 		each(func([]byte) struct{} { return struct{}{} }))
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EOPNOTSUPP) {
-		return false, nil // this kind of qdisc takes no filters
+		return false, nil // this kind of qdisc does not support filters
 	}
 	return len(filters) > 0, err
 }
 
-// ReplaceQdisc sets an interface's root qdisc, or one inside another. The error wraps ENOENT
-// if the kernel has no qdisc of that kind.
+// ReplaceQdisc sets an interface's root qdisc, or one inside another. The error wraps ENOENT if the
+// kernel does not have this kind of qdisc.
 func (c *Conn) ReplaceQdisc(name string, s QdiscSpec) error {
 	return c.setQdisc("replace qdisc of", name, parentOr(s.Parent), flagsReplace, s)
 }
 
-// RestoreQdisc makes a qdisc again with the Options that were listed.
+// RestoreQdisc creates a qdisc again with the Options that were listed.
 func (c *Conn) RestoreQdisc(name string, s QdiscSpec, options []byte) error {
 	if restored := qdiscKinds[s.Kind].restored; restored != nil {
 		options = restored(options)
@@ -120,10 +120,10 @@ func (c *Conn) RestoreQdisc(name string, s QdiscSpec, options []byte) error {
 
 func parentOr(parent uint32) uint32 { return cmp.Or(parent, qdiscRoot) }
 
-// RestoreLinkQueue gives a lab's link its own queue again. link is the root qdisc.
+// RestoreLinkQueue gives a lab's link its original queue. Link is the root qdisc.
 //
-// Without the qdisc inside it a tbf drops all packets; a change makes it a bfifo of its
-// limit (net/sched/sch_tbf.c, tbf_graft and tbf_change).
+// Without an inner qdisc, a tbf drops all packets. Changing the tbf creates a bfifo with its limit
+// (net/sched/sch_tbf.c, tbf_graft and tbf_change).
 func (c *Conn) RestoreLinkQueue(link Qdisc) error {
 	index, err := c.index(link.Interface)
 	if err != nil {
@@ -135,7 +135,7 @@ func (c *Conn) RestoreLinkQueue(link Qdisc) error {
 	return c.RestoreQdisc(link.Interface, link.Spec(), link.Options)
 }
 
-// setQdisc makes a qdisc as the root, or as the child of another one's class.
+// setQdisc creates a qdisc as the root, or in a class of another one.
 func (c *Conn) setQdisc(op, name string, parent uint32, flags int, s QdiscSpec) error {
 	options, err := s.options()
 	if err != nil {
@@ -160,7 +160,7 @@ func (c *Conn) sendQdisc(op, name, kind string, parent, handle uint32, flags int
 	return err
 }
 
-// noQdisc is ENOENT for a qdisc of that kind: it names the missing module.
+// noQdisc is ENOENT for a kind of qdisc. Its text names the missing module.
 type noQdisc string
 
 func (k noQdisc) Error() string {
@@ -170,9 +170,9 @@ func (k noQdisc) Error() string {
 
 func (noQdisc) Unwrap() error { return syscall.ENOENT }
 
-// HasNetem probes for the netem qdisc by setting it on lo for a moment; call it in an
-// otherwise unused network namespace. nil: supported; ENOENT: not supported; any other
-// error: unknown.
+// HasNetem probes for the netem qdisc by setting it on lo for a moment. Call it in a network
+// namespace that is not used otherwise. Nil: supported; ENOENT: not supported; any other error:
+// unknown.
 func (c *Conn) HasNetem() error {
 	err := c.ReplaceQdisc("lo", QdiscSpec{Handle: 1 << 16, Qdisc: setting.Qdisc{Kind: "netem", Limit: 1000}})
 	if err != nil {
@@ -181,8 +181,8 @@ func (c *Conn) HasNetem() error {
 	return c.DeleteRootQdisc("lo")
 }
 
-// DeleteRootQdisc deletes an interface's root qdisc; the kernel's default takes its
-// place. It is no error if the interface has only the default.
+// DeleteRootQdisc deletes an interface's root qdisc. The kernel replaces it by its default. It is
+// no error if the interface only has the default.
 func (c *Conn) DeleteRootQdisc(name string) error {
 	index, err := c.index(name)
 	if err != nil {

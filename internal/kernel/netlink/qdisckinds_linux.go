@@ -42,14 +42,14 @@ const (
 	etsQuantum     = 4
 )
 
-// qdiscKind is how the kernel spells the options of a kind of setting.QdiscKinds.
+// qdiscKind encodes the options of a kind in setting.QdiscKinds for the kernel.
 type qdiscKind struct {
 	options func(setting.Qdisc) ([]byte, error)
 	read    func(options []byte, into *setting.Qdisc)
-	// restored makes of the options that the kernel reported those that make the same
-	// qdisc; nil: they are.
+	// restored converts options that the kernel reported to those that create the same qdisc. Nil:
+	// they are the same.
 	restored func(options []byte) []byte
-	// nested is NLA_F_NESTED where the kernel insists on it.
+	// nested is NLA_F_NESTED if the kernel requires it.
 	nested uint16
 }
 
@@ -81,7 +81,7 @@ func (s QdiscSpec) options() ([]byte, error) {
 	return kind.options(s.Qdisc)
 }
 
-// Spec decodes the options of the kinds that a setting can make.
+// Spec decodes the options of the kinds that a setting can create.
 func (q Qdisc) Spec() QdiscSpec {
 	s := QdiscSpec{Handle: q.Handle, Qdisc: setting.Qdisc{Kind: q.Kind}, SizeTable: q.SizeTable}
 	if !q.IsRoot() {
@@ -93,7 +93,7 @@ func (q Qdisc) Spec() QdiscSpec {
 	return s
 }
 
-// fifoOptions is struct tc_fifo_qopt.
+// fifoOptions encodes struct tc_fifo_qopt.
 func fifoOptions(s setting.Qdisc) ([]byte, error) {
 	if s.Limit == 0 {
 		return nil, nil
@@ -107,10 +107,9 @@ func readFIFO(b []byte, s *setting.Qdisc) {
 	}
 }
 
-// tbfOptions is struct tc_tbf_qopt: two struct tc_ratespec, limit, buffer and
-// mtu in scheduler ticks. The rate's link layer is given so that the kernel
-// needs no rate table; the bucket is given in bytes (TCA_TBF_BURST), from which
-// it computes the ticks itself.
+// tbfOptions encodes struct tc_tbf_qopt: two struct tc_ratespec, then limit, buffer and mtu in
+// scheduler ticks. The link layer of the rate is set so that the kernel needs no rate table. The
+// bucket is given in bytes (TCA_TBF_BURST), from which the kernel computes the ticks.
 func tbfOptions(s setting.Qdisc) ([]byte, error) {
 	rate, burst := uint64(s.Rate/8), uint64(s.Burst)
 	if rate == 0 || burst == 0 || s.Limit == 0 {
@@ -167,7 +166,7 @@ func readFQ(b []byte, s *setting.Qdisc) {
 	}
 }
 
-// codelOptions: times are in microseconds.
+// codelOptions encodes the options of codel. Times are in microseconds.
 func codelOptions(s setting.Qdisc) ([]byte, error) {
 	b := appendGiven(nil, codelTarget, int(s.Target/1e3))
 	b = appendGiven(b, codelLimit, s.Limit)
@@ -194,15 +193,15 @@ func readCodel(b []byte, s *setting.Qdisc) {
 	}
 }
 
-// Delay from which on codel and fq_codel mark every packet, absent by default.
+// Attributes of the delay from which codel and fq_codel mark every packet; absent by default.
 const (
 	codelCEThreshold   = 5
 	fqCodelCEThreshold = 7
 )
 
-// restoredCodel: codel keeps times in units of 1024 ns, and rounds down both what it is
-// given and what it reports (net/sched/sch_codel.c). A microsecond more than it reports is
-// what it has.
+// restoredCodel corrects rounding: codel stores times in units of 1024 ns, and rounds down both the
+// given and the reported values (net/sched/sch_codel.c). One microsecond more than reported gives
+// the stored value.
 func restoredCodel(options []byte, threshold uint16) (b []byte) {
 	for a := range attributes(options) {
 		if (a.kind == codelTarget || a.kind == codelInterval || a.kind == threshold) && len(a.data) == 4 {
@@ -223,8 +222,8 @@ func cakeOptions(s setting.Qdisc) ([]byte, error) {
 
 func readCake(b []byte, s *setting.Qdisc) { s.Rate = cakeShape(b).Rate }
 
-// restoredCake: a kernel without connection tracking reports that NAT is not looked
-// through, and refuses that option (net/sched/sch_cake.c).
+// restoredCake removes an option: a kernel without connection tracking reports that NAT lookup is
+// off, and rejects that option (net/sched/sch_cake.c).
 func restoredCake(options []byte) (b []byte) {
 	for a := range attributes(options) {
 		if a.kind != cakeNAT || a.uint32() != 0 {
@@ -234,8 +233,7 @@ func restoredCake(options []byte) (b []byte) {
 	return b
 }
 
-// sfqOptions is struct tc_sfq_qopt: quantum, perturb_period in seconds, limit, divisor,
-// flows.
+// sfqOptions encodes struct tc_sfq_qopt: quantum, perturb_period in seconds, limit, divisor, flows.
 func sfqOptions(s setting.Qdisc) ([]byte, error) {
 	b := native.AppendUint32(nil, 0)
 	b = native.AppendUint32(b, uint32(s.Perturb.Seconds()))
@@ -250,16 +248,16 @@ func readSFQ(b []byte, s *setting.Qdisc) {
 	}
 }
 
-// Defaults of tc-red(8): the mean packet, in bytes, and the rate that is assumed for times
-// without packets, in bytes per second.
+// Defaults of tc-red(8): the mean packet size in bytes, and the rate in bytes per second that is
+// assumed for idle times.
 const (
 	redPacket = 1000
 	redRate   = 10e6 / 8
 )
 
-// redOptions is struct tc_red_qopt (limit, qth_min, qth_max, Wlog, Plog, Scell_log,
-// flags), a table for times without packets, and the probability in units of 2^-32. The
-// formulas are those of iproute2 (tc/tc_red.c).
+// redOptions encodes struct tc_red_qopt (limit, qth_min, qth_max, Wlog, Plog, Scell_log, flags), a
+// table for idle times, and the probability in units of 2^-32. The formulas are those of iproute2
+// (tc/tc_red.c).
 func redOptions(s setting.Qdisc) ([]byte, error) {
 	low, high := s.Thresholds()
 	probability := float64(cmp.Or(s.Probability, 0.02))
@@ -286,8 +284,8 @@ func redOptions(s setting.Qdisc) ([]byte, error) {
 	return appendUint32(b, redProbability, uint32(probability*(1<<32))), nil
 }
 
-// redWeight is the logarithm of the weight of the mean by which a burst passes: the least W
-// with burst + 1 - min/packet <= (1 - (1-2^-W)^burst) / 2^-W.
+// redWeight returns the logarithm of the weight of the moving average at which a burst passes: the
+// smallest W with burst + 1 - min/packet <= (1 - (1-2^-W)^burst) / 2^-W.
 func redWeight(low, burst unit.Bytes) (int, bool) {
 	most := float64(burst) + 1 - float64(low)/redPacket
 	for log := 1; log < 32 && most >= 1; log++ {
@@ -299,8 +297,8 @@ func redWeight(low, burst unit.Bytes) (int, bool) {
 	return 0, false
 }
 
-// redIdleTable is by how much the mean falls in times without packets, and the logarithm
-// of the time, in ticks, between its entries.
+// redIdleTable returns the decrease of the average during idle times, and the logarithm of the time
+// in ticks between entries of the table.
 func redIdleTable(weight int) (cell int, table []byte) {
 	const most = 31
 	ticks := math.Trunc(redPacket / redRate * 1e9 / psched())
@@ -345,7 +343,8 @@ func etsOptions(s setting.Qdisc) ([]byte, error) {
 	return b, nil
 }
 
-// readETS: the kernel reports the quanta of all bands, also of those that were not given.
+// readETS parses the options of ets. The kernel reports the quanta of all bands, including those
+// that were not given.
 func readETS(b []byte, s *setting.Qdisc) {
 	for a := range attributes(b) {
 		switch {
@@ -361,9 +360,9 @@ func readETS(b []byte, s *setting.Qdisc) {
 	}
 }
 
-// psched returns the length of the packet scheduler's tick in nanoseconds: in
-// /proc/net/psched the first hexadecimal number divided by the second is the number of
-// ticks per microsecond. A tick is 64 ns since Linux 2.6.31.
+// psched returns the length of the packet scheduler's tick in nanoseconds. In /proc/net/psched, the
+// first hexadecimal number divided by the second is the number of ticks per microsecond. A tick is
+// 64 ns since Linux 2.6.31.
 func psched() float64 {
 	text, err := os.ReadFile("/proc/net/psched")
 	if fields := strings.Fields(string(text)); err == nil && len(fields) >= 2 {

@@ -11,8 +11,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// qdiscAttributes names the options of the kinds whose options are attributes (linux/pkt_sched.h),
-// from attribute 1 on; empty: setting.Qdisc has it, or it says nothing.
+// qdiscAttributes has the names of options for kinds that encode them as attributes
+// (linux/pkt_sched.h), from attribute 1 on. Empty: the option is in setting.Qdisc, or has no
+// meaning to users.
 var qdiscAttributes = map[string][]string{
 	"fq": {"", "flow_limit", "quantum", "initial_quantum", "pacing", "default_rate", "maxrate_bytes", "buckets_log",
 		"refill_delay_us", "orphan_mask",
@@ -28,8 +29,8 @@ var qdiscAttributes = map[string][]string{
 	"htb": {"", "", "", "", "direct_qlen"},
 }
 
-// OptionTexts are the options of a qdisc, by name: those of setting.Qdisc as that formats them,
-// others as numbers of the kernel. Of kinds that are not known here there are none.
+// OptionTexts returns the options of a qdisc by name: those of setting.Qdisc in its notation,
+// others as numbers of the kernel. It returns none for unknown kinds.
 func (q Qdisc) OptionTexts() map[string]string {
 	texts := map[string]string{}
 	spec := q.Spec().Qdisc
@@ -67,7 +68,7 @@ func (q Qdisc) OptionTexts() map[string]string {
 	return texts
 }
 
-// text is a number as such, and what is no number in hexadecimal.
+// text formats a number as such, and other values in hexadecimal.
 func (a attribute) text() string {
 	switch len(a.data) {
 	case 0:
@@ -82,7 +83,7 @@ func (a attribute) text() string {
 	return hex.EncodeToString(a.data)
 }
 
-// netemTexts reads struct tc_netem_qopt, and the attributes behind it.
+// netemTexts parses struct tc_netem_qopt and the attributes after it.
 func (q Qdisc) netemTexts(texts map[string]string) (limit setting.Qdisc) {
 	if len(q.Options) < netemParameters {
 		return limit

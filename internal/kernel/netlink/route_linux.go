@@ -26,9 +26,9 @@ func (c *Conn) Routes() ([]Route, error) {
 		})
 }
 
-// MainRoutes lists routes as Routes does: those of the kernel, of boot, router advertisements and
-// DHCP, default routes, and so many others (ip-route(8), proto). omitted is how many more there
-// are: a router has a million.
+// MainRoutes lists routes like Routes, but limits their number, because a router has a million: all
+// routes of the kernel, boot, router advertisements and DHCP (ip-route(8), proto), all default
+// routes, and at most others of the remaining ones. Omitted counts those that were left out.
 func (c *Conn) MainRoutes(others int) (routes []Route, omitted int, err error) {
 	names, err := c.names()
 	if err != nil {
@@ -66,8 +66,8 @@ func appendHop(b []byte, h hop) []byte {
 	return append(b, h.attributes...)
 }
 
-// ReplaceRoute makes a route in place of the first one with the same table, destination
-// and metric, if there is one.
+// ReplaceRoute creates a route. It replaces the first one with the same table, destination and
+// metric, if there is one.
 func (c *Conn) ReplaceRoute(s RouteSpec) error {
 	body, err := c.routeBody(s)
 	if err != nil {
@@ -80,8 +80,8 @@ func (c *Conn) ReplaceRoute(s RouteSpec) error {
 	return c.request("replace route", parseRoute(body, names).Text, unix.RTM_NEWROUTE, flagsReplace, body, nil)
 }
 
-// RestoreRoute makes a route from its description: in place of the first one with the
-// same key (replace), or in addition to it.
+// RestoreRoute creates a route from its description. It replaces the first one with the same key if
+// replace is true, and otherwise adds it.
 func (c *Conn) RestoreRoute(o Object, replace bool) error {
 	body, text, err := routeAgain(o)
 	if err != nil {
@@ -94,7 +94,7 @@ func (c *Conn) RestoreRoute(o Object, replace bool) error {
 	return c.request("restore route", text, unix.RTM_NEWROUTE, flags, body, nil)
 }
 
-// DeleteRoute removes the described route; one that does not exist is no error.
+// DeleteRoute removes the described route. It is no error if the route does not exist.
 func (c *Conn) DeleteRoute(o Object) error {
 	body, text, err := routeAgain(o)
 	if err != nil {
@@ -103,8 +103,8 @@ func (c *Conn) DeleteRoute(o Object) error {
 	return c.remove("delete route", text, unix.RTM_DELROUTE, body)
 }
 
-// routeAgain converts the description of a route to a request, without its present
-// condition, which the kernel refuses in a request.
+// routeAgain converts the description of a route to a request, without its current state, which the
+// kernel rejects in a request.
 func routeAgain(o Object) (body []byte, text string, err error) {
 	if err := o.check("restore route", rtmsgLen); err != nil {
 		return nil, "", err
@@ -119,8 +119,7 @@ func routeAgain(o Object) (body []byte, text string, err error) {
 	for a := range attributes(o[rtmsgLen:]) {
 		switch a.kind {
 		case unix.RTA_CACHEINFO:
-			// rta_expires, in USER_HZ: the lifetime of an IPv6 route learned from a
-			// router advertisement.
+			// rta_expires, in USER_HZ: the lifetime of an IPv6 route from a router advertisement.
 			if len(a.data) >= 12 {
 				if expires := int32(native.Uint32(a.data[8:])); expires > 0 {
 					body = appendUint32(body, rtaExpires, uint32(expires)/userHz+1)
@@ -129,7 +128,7 @@ func routeAgain(o Object) (body []byte, text string, err error) {
 			continue
 		case unix.RTA_OIF, unix.RTA_GATEWAY, unix.RTA_VIA, unix.RTA_ENCAP, unix.RTA_ENCAP_TYPE:
 			if byID {
-				continue // the nexthop object has them; both together are refused
+				continue // the nexthop object has them; the kernel rejects both together
 			}
 		case unix.RTA_MULTIPATH:
 			if byID {
@@ -148,7 +147,7 @@ func routeAgain(o Object) (body []byte, text string, err error) {
 	return body, routeText(o, parseRoute(o, nil), nil), nil
 }
 
-// invalid is an EINVAL of this program's own.
+// invalid returns an EINVAL that linerate itself detects.
 func (s RouteSpec) invalid(detail string) error {
 	return &kernel.Error{Op: "replace route", Object: prefixText(s.To), Err: syscall.EINVAL, Detail: detail}
 }
@@ -189,7 +188,7 @@ func (c *Conn) routeBody(s RouteSpec) ([]byte, error) {
 	return c.appendHops(body, s)
 }
 
-// appendHops adds the next hops to a route's message.
+// appendHops appends the next hops to the message of a route.
 func (c *Conn) appendHops(body []byte, s RouteSpec) ([]byte, error) {
 	af := family(s.To.Addr())
 	var hops []byte
@@ -225,11 +224,11 @@ func (c *Conn) appendHops(body []byte, s RouteSpec) ([]byte, error) {
 	return appendAttribute(body, unix.RTA_MULTIPATH, hops), nil
 }
 
-// ExpectRoute returns what Routes would return for a route that is yet to be made.
+// ExpectRoute returns what Routes would return for a route that has not been created yet.
 func (c *Conn) ExpectRoute(s RouteSpec) (Route, error) {
 	body, err := c.routeBody(s)
 	if err == nil && s.NexthopObject != 0 {
-		// The kernel reports the object's next hops as the route's.
+		// The kernel reports the next hops of the object as those of the route.
 		if s.Nexthops, err = c.hopsOf(s.NexthopObject); err == nil {
 			body, err = c.appendHops(body, s)
 		}

@@ -14,11 +14,11 @@ import (
 	"linerate/internal/model/record"
 )
 
-// LookupRoute returns q with the kernel's answer (RTM_GETROUTE): how it would route a
-// packet that this host sends, or that arrives by the interface In and is forwarded. It
-// sets Interface, Gateway, ChosenSource and, with a protocol, Nexthops (Linux 4.18). Of
-// several next hops it is the one that the kernel's hash of the packet selects. names
-// maps interface indices to names; nil: they are read.
+// LookupRoute returns q with the kernel's answer (RTM_GETROUTE): how it would route a packet that
+// this host sends, or that arrives on the interface In and is forwarded. It sets Interface,
+// Gateway, ChosenSource and, with a protocol, Nexthops (Linux 4.18). Of several next hops the
+// answer is the one that the kernel's hash of the packet selects. Names maps interface indices to
+// names; nil: they are read.
 func (c *Conn) LookupRoute(q record.RouteLookup, names map[int]string) (record.RouteLookup, error) {
 	q.Interface, q.Gateway, q.ChosenSource, q.Nexthops, q.Unsure, q.Error = "", "", "", 0, "", ""
 	request, err := c.lookupRequest(q)
@@ -61,7 +61,7 @@ func (c *Conn) LookupRoute(q record.RouteLookup, names map[int]string) (record.R
 	return q, nil
 }
 
-// protocols are the IP protocol numbers (RFC 5237) of the protocols of a lookup.
+// protocols has the IP protocol numbers (RFC 5237) of the protocols of a lookup.
 var protocols = map[string]uint8{flow.TCP: unix.IPPROTO_TCP, flow.UDP: unix.IPPROTO_UDP}
 
 func (c *Conn) lookupRequest(q record.RouteLookup) ([]byte, error) {
@@ -89,7 +89,7 @@ func (c *Conn) lookupRequest(q record.RouteLookup) ([]byte, error) {
 	}
 	if number := protocols[q.Protocol]; number != 0 {
 		request = appendAttribute(request, unix.RTA_IP_PROTO, []byte{number})
-		// Both ports or none: a hash of one would be that of another packet.
+		// Both ports or neither: with only one, the hash would be that of a different packet.
 		if q.SourcePort != 0 || q.DestinationPort != 0 {
 			request = appendAttribute(request, unix.RTA_SPORT, binary.BigEndian.AppendUint16(nil, q.SourcePort))
 			request = appendAttribute(request, unix.RTA_DPORT, binary.BigEndian.AppendUint16(nil, q.DestinationPort))
@@ -112,8 +112,8 @@ func lookupText(q record.RouteLookup) string {
 	return text
 }
 
-// rtmFibMatch requests the route itself instead of the result of the lookup
-// (RTM_F_FIB_MATCH, Linux 4.13).
+// rtmFibMatch requests the route itself instead of the result of the lookup (RTM_F_FIB_MATCH, Linux
+// 4.13).
 const rtmFibMatch = 0x2000
 
 // countNexthops counts the next hops of the route that a lookup finds.

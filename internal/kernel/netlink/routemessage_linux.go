@@ -105,7 +105,7 @@ func (h hop) record(names map[int]string) record.RouteNexthop {
 	return r
 }
 
-// gateway returns the address of RTA_GATEWAY or RTA_VIA; the zero Addr for any other
+// gateway returns the address of RTA_GATEWAY or RTA_VIA. It returns the zero Addr for any other
 // attribute of a route.
 func (a attribute) gateway() netip.Addr {
 	switch {
@@ -141,15 +141,15 @@ var routeMetrics = map[uint16]string{
 	9: "reordering", 10: "hoplimit", 11: "initcwnd", 12: "features", 13: "rto_min", 14: "initrwnd", 15: "quickack",
 }
 
-// routeText formats a route as ip-route(8) does, without its present condition (dead,
-// linkdown) and without its table.
+// routeText formats a route like ip-route(8), without its current state (dead, linkdown) and its
+// table.
 func routeText(o Object, r Route, names map[int]string) string {
 	var b strings.Builder
 	if name := routeTypes[o[7]]; name != "" {
 		b.WriteString(name + " ")
 	}
 	b.WriteString(prefixText(r.To))
-	var via, device, hops, extra string // in this order, whatever that of the attributes
+	var via, device, hops, extra string // in this order, regardless of the order of the attributes
 	for a := range attributes(o[rtmsgLen:]) {
 		switch a.kind {
 		case unix.RTA_SRC:

@@ -2,7 +2,8 @@
 
 package netlink
 
-// NexthopObject is the number of the object that has the route's next hops; 0: it has its own.
+// NexthopObject returns the ID of the object that has the route's next hops. 0: the route has its
+// own.
 func (r Route) NexthopObject() int {
 	if len(r.Object) < rtmsgLen {
 		return 0

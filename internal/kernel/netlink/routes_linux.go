@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AddRoutes adds routes that differ in their destinations alone: s.To has no meaning. The
-// first that exists already, or fails otherwise, ends it. Destinations have the address family
+// AddRoutes adds routes that only differ in their destinations; s.To is ignored. It stops at the
+// first one that already exists or fails otherwise. All destinations must have the address family
 // and the prefix length of the first.
 func (c *Conn) AddRoutes(s RouteSpec, to iter.Seq[netip.Prefix]) error {
 	return c.changeRoutes("add route", unix.RTM_NEWROUTE, unix.NLM_F_CREATE|unix.NLM_F_EXCL, s, to, func(error) bool {
@@ -19,20 +19,20 @@ func (c *Conn) AddRoutes(s RouteSpec, to iter.Seq[netip.Prefix]) error {
 	})
 }
 
-// DeleteRoutes removes such routes, the last first; one that does not exist is no error.
+// DeleteRoutes removes such routes, the last first. It is no error if one does not exist.
 func (c *Conn) DeleteRoutes(s RouteSpec, to iter.Seq[netip.Prefix]) error {
-	// From the first on, a quarter of a million take Linux seven times as long.
+	// In ascending order, a quarter of a million take Linux seven times as long.
 	list := slices.Collect(to)
 	slices.Reverse(list)
 	return c.changeRoutes("delete route", unix.RTM_DELROUTE, 0, s, slices.Values(list), isAbsent)
 }
 
-// routesAtOnce bounds the memory of a change of many routes.
+// routesAtOnce limits the memory used to change many routes.
 const routesAtOnce = 1 << 12
 
 func (c *Conn) changeRoutes(op string, kind uint16, flags int, s RouteSpec, to iter.Seq[netip.Prefix],
 	ignore func(error) bool) error {
-	var body []byte // of the first route, whose destination is replaced
+	var body []byte // of the first route; its destination is replaced for the others
 	var bodies [][]byte
 	var chunk []netip.Prefix
 	send := func() error {
@@ -60,12 +60,12 @@ func (c *Conn) changeRoutes(op string, kind uint16, flags int, s RouteSpec, to i
 	return send()
 }
 
-// destinationAt is where routeBody has a destination that is not default: behind the table, an
-// attribute of 8 bytes, and its own header of 4.
+// destinationAt is the offset of the destination in the result of routeBody, unless it is default:
+// after the table, an attribute of 8 bytes, and its own header of 4 bytes.
 const destinationAt = rtmsgLen + 8 + 4
 
-// CountRoutes counts the routes of a table with a metric, those of s, whose destinations have
-// the prefix length of first and are from first to last.
+// CountRoutes counts the routes with the table and metric of s whose destinations have the prefix
+// length of first and are between first and last.
 func (c *Conn) CountRoutes(s RouteSpec, first, last netip.Prefix) (int, error) {
 	request := make([]byte, rtmsgLen)
 	request[0] = family(first.Addr())

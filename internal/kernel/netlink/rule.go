@@ -5,13 +5,13 @@ import (
 	"net/netip"
 )
 
-// Rule is one routing policy rule (ip-rule(8)).
+// Rule is a routing policy rule (ip-rule(8)).
 type Rule struct {
 	Family   int // 4 or 6
 	Priority int
 	From, To netip.Prefix // the zero Prefix: any
 	Table    int
-	// Plain rules select by source and destination alone, and look up a table.
+	// Plain reports whether the rule only selects by source and destination, and looks up a table.
 	Plain  bool
 	Object Object
 }
@@ -19,7 +19,7 @@ type Rule struct {
 // TableMain is the number of the main routing table (RT_TABLE_MAIN).
 const TableMain = 254
 
-// String spells a rule as ip-rule(8) does.
+// String formats a rule like ip-rule(8).
 func (r Rule) String() string {
 	from, to := "all", ""
 	if r.From.IsValid() {

@@ -46,7 +46,7 @@ func parseRule(o Object) Rule {
 	return r
 }
 
-// AddRule makes a plain rule.
+// AddRule creates a plain rule.
 func (c *Conn) AddRule(r Rule) error {
 	return c.request("add rule", r.String(), unix.RTM_NEWRULE, flagsAdd, ruleBody(r), nil)
 }

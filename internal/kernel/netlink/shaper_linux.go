@@ -26,9 +26,9 @@ const (
 	ethernet = 14 // Ethernet's header
 )
 
-// Shape is the rate of a qdisc of the kinds tbf, htb, cake and netem; zero of others, and
-// where a part of the packets may pass it unshaped. Of htb it is what the default class
-// has while no other sends, and with classifiers what its classes have together.
+// Shape returns the rate limit of a qdisc of the kinds tbf, htb, cake and netem. It is zero for
+// others, and if a part of the packets can pass unshaped. For htb it is what the default class gets
+// while no other sends; with classifiers, what all classes get together.
 func (c *Conn) Shape(q Qdisc) (Shape, error) {
 	switch q.Kind {
 	case "htb":
@@ -50,10 +50,12 @@ func (c *Conn) Shape(q Qdisc) (Shape, error) {
 	return Shape{}, nil
 }
 
-// overheadOf is that of a struct tc_ratespec, which is 16 bits with a sign for tc(8).
+// overheadOf returns the overhead in a struct tc_ratespec, which tc(8) interprets as a signed
+// 16-bit number.
 func overheadOf(spec []byte) int { return int(int16(native.Uint16(spec[2:]))) }
 
-// cakeShape: unless raw, cake counts a packet from its IP header on, and its overhead.
+// cakeShape parses the options of cake. Unless raw, cake counts a packet from its IP header on, and
+// adds its overhead.
 func cakeShape(options []byte) (s Shape) {
 	overhead, raw := 0, false
 	for a := range attributes(options) {
@@ -72,11 +74,11 @@ func cakeShape(options []byte) (s Shape) {
 	return s
 }
 
-// mostNetem is a rate from which on netem's delays nothing: linerate's own gives it one so
-// that packets stay in order.
+// mostNetem is the rate from which on the rate of netem delays nothing. linerate sets it so that
+// packets stay in order.
 const mostNetem = 32e9
 
-// netemShape reads struct tc_netem_rate: rate, packet_overhead, cell_size, cell_overhead.
+// netemShape parses struct tc_netem_rate: rate, packet_overhead, cell_size, cell_overhead.
 func netemShape(options []byte) (s Shape) {
 	if len(options) < netemParameters {
 		return s
@@ -96,7 +98,7 @@ func netemShape(options []byte) (s Shape) {
 	return s
 }
 
-// htbClass is a class of htb: what it has of its own, and the most that it may have.
+// htbClass is a class of htb with its guaranteed rate and its ceiling.
 type htbClass struct {
 	id, parent uint32
 	rate, ceil Shape
@@ -144,32 +146,32 @@ func htbClassOf(body []byte) htbClass {
 	return class
 }
 
-// or is the shape of a struct tc_ratespec, whose 32 bits hold up to 34 Gbit/s; a larger rate
-// that was read before stays.
+// or returns the shape in a struct tc_ratespec, whose 32 bits allow up to 34 Gbit/s. A larger rate
+// in s, from a 64-bit attribute, is kept.
 func (s Shape) or(spec []byte) Shape {
 	return Shape{Rate: max(s.Rate, unit.BitRate(native.Uint32(spec[8:]))*8), Overhead: overheadOf(spec)}
 }
 
-// htbTree are the classes of an htb, by their handles.
+// htbTree has the classes of an htb by their handles.
 type htbTree map[uint32]htbClass
 
-// own is what a class has without borrowing: its rate, within its ceiling.
+// own returns what a class gets without borrowing: its rate, limited by its ceiling.
 func (c htbClass) own() Shape { return slower(c.ceil, c.rate) }
 
-// alone is the most that a class has while no other sends. One that has used up its rate
-// borrows from its parent, and so on, within the ceilings; a root class has no parent to
-// borrow from, so its ceiling is not used (htb_activate_prios in net/sched/sch_htb.c).
+// alone returns what a class gets while no other class sends. When it has used up its rate it
+// borrows from its parent, and so on, within the ceilings. A root class cannot borrow, so its
+// ceiling is not used (htb_activate_prios in net/sched/sch_htb.c).
 func (t htbTree) alone(class htbClass) Shape {
 	parent, known := t[class.parent]
 	if !known {
 		return class.own()
 	}
-	delete(t, class.id) // each once
+	delete(t, class.id) // visit each class once
 	return slower(class.ceil, faster(class.rate, t.alone(parent)))
 }
 
-// together is what a class has while all below it send. They need not ask for what they have
-// of their own, even where that is more than their parent's.
+// together returns what a class gets while all classes below it send. These always get their own
+// rates, even if the sum exceeds their parent's rate.
 func (t htbTree) together(class htbClass) Shape {
 	delete(t, class.id)
 	var below Shape
@@ -196,8 +198,8 @@ func faster(a, b Shape) Shape {
 	return a
 }
 
-// htbShape is that of the default class; with filters, of all classes together. Packets of no
-// class leave unshaped.
+// htbShape returns the shape of the default class or, with filters, of all classes together.
+// Packets of no class leave unshaped.
 func htbShape(q Qdisc, classes []htbClass, filters bool) (s Shape) {
 	tree := htbTree{}
 	for _, class := range classes {

@@ -15,9 +15,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// SocketDiag lists the sockets of all processes in the network namespace in which it was
-// opened, as ss(8) does (sock_diag(7)), and reports the TCP connections that the kernel
-// destroys there. It needs no privilege.
+// SocketDiag lists the sockets of all processes in the network namespace in which it was opened,
+// like ss(8) (sock_diag(7)), and reports TCP connections that the kernel destroys there. It
+// requires no privilege.
 type SocketDiag struct {
 	conn      *Conn
 	destroyed *os.File // nil: Watch was not called
@@ -35,8 +35,7 @@ func DialSocketDiag() (*SocketDiag, error) {
 	return &SocketDiag{conn: conn}, nil
 }
 
-// Watch subscribes to the TCP connections that are destroyed from now on (Linux 4.2), for
-// Destroyed.
+// Watch subscribes to TCP connections that are destroyed from now on (Linux 4.2), for Destroyed.
 func (s *SocketDiag) Watch() error {
 	events, err := open(unix.NETLINK_SOCK_DIAG, socketDiagnostics)
 	if err != nil {
@@ -61,7 +60,7 @@ func (s *SocketDiag) Watch() error {
 	return nil
 }
 
-// Close closes the sockets, and ends a Destroyed that waits.
+// Close closes the sockets. A waiting Destroyed returns.
 func (s *SocketDiag) Close() error {
 	if s.destroyed == nil {
 		return s.conn.Close()
@@ -84,8 +83,8 @@ const (
 	anyState  = ^uint32(0)
 )
 
-// TCP lists connections, without those in TIME_WAIT, SYN_RECV or CLOSE, or the
-// listening sockets.
+// TCP lists connections, without those in TIME_WAIT, SYN_RECV or CLOSE; or the listening sockets if
+// listening is true.
 func (s *SocketDiag) TCP(listening bool) ([]Socket, error) {
 	const timeWait, synRecv, closed = 6, 3, 7
 	states := anyState &^ (1<<timeWait | 1<<synRecv | 1<<closed | 1<<tcpListen)
@@ -98,8 +97,8 @@ func (s *SocketDiag) TCP(listening bool) ([]Socket, error) {
 // AllTCP lists connections in every state, and the listening sockets.
 func (s *SocketDiag) AllTCP() ([]Socket, error) { return s.tcp(anyState) }
 
-// tcp asks for both families at once (struct inet_diag_req), because the kernel walks its
-// whole table of connections for each request, in about a millisecond where it is large.
+// tcp requests both families together (struct inet_diag_req), because the kernel walks its whole
+// table of connections for each request, which takes about a millisecond if the table is large.
 func (s *SocketDiag) tcp(states uint32) ([]Socket, error) {
 	request := make([]byte, diagRequestLen+4) // states are behind the addresses, 52 bytes on
 	request[3] = 1<<(inetDiagInfo-1) | 1<<(inetDiagCong-1)
@@ -119,9 +118,9 @@ func (s *SocketDiag) UDP() ([]Socket, error) {
 		func(body []byte, atNs int64) (Socket, bool) { return parseSocket(body, atNs), true })
 }
 
-// Destroyed waits for connections that the kernel destroys, and returns them with their
-// final counters, as ss -E prints them. Events for which the receive buffer had no room
-// are lost. It is for one goroutine.
+// Destroyed waits until the kernel destroys connections, and returns them with their final
+// counters, like ss -E. Events are lost if the receive buffer is full. It must be called by one
+// goroutine only.
 func (s *SocketDiag) Destroyed() ([]Socket, error) {
 	for {
 		n, err := s.destroyed.Read(s.in)
@@ -146,8 +145,8 @@ func (s *SocketDiag) Destroyed() ([]Socket, error) {
 	}
 }
 
-// parseSocket reads struct inet_diag_msg: family, state, timer, retransmissions;
-// then the two ports, in network order, and 16 bytes for each address.
+// parseSocket parses struct inet_diag_msg: family, state, timer, retransmissions, the two ports in
+// network byte order, and 16 bytes for each address.
 func parseSocket(body []byte, atNs int64) Socket {
 	end := func(port, address int) netip.AddrPort {
 		size := 4

@@ -33,7 +33,7 @@ var (
 	lacpRates  = [...]string{"slow", "fast"}
 )
 
-// nameOf is the name of a number, or the number.
+// nameOf returns the name of a number, or the number if there is no name.
 func nameOf(names []string, data []byte) string {
 	if len(data) == 0 {
 		return ""
@@ -44,8 +44,7 @@ func nameOf(names []string, data []byte) string {
 	return fmt.Sprint(data[0])
 }
 
-// Bridges lists the bridges with their ports and VLANs, and Bonds the bonds with their slaves,
-// each in the kernel's order.
+// Bridges lists the bridges with their ports and VLANs, in the kernel's order.
 func (c *Conn) Bridges() ([]record.Bridge, error) {
 	bridges, _, err := c.stacks()
 	if err != nil || len(bridges) == 0 {
@@ -84,7 +83,7 @@ func (c *Conn) Bridges() ([]record.Bridge, error) {
 	return bridges, err
 }
 
-// vlansOf spells the VLANs of a port: "1 PVID untagged", "10-20".
+// vlansOf formats the VLANs of a port: "1 PVID untagged", "10-20".
 func vlansOf(spec []byte) (list []string) {
 	begin := 0
 	for a := range attributes(spec) {
@@ -111,7 +110,7 @@ func vlansOf(spec []byte) (list []string) {
 	return list
 }
 
-// Bonds: see Bridges.
+// Bonds lists the bonds with their slaves, in the kernel's order.
 func (c *Conn) Bonds() ([]record.Bond, error) {
 	_, bonds, err := c.stacks()
 	return bonds, err
@@ -123,7 +122,7 @@ func (c *Conn) stacks() (bridges []record.Bridge, bonds []record.Bond, err error
 		master int
 		record.BondMember
 	}
-	// the places of bonds, by index
+	// The indices of bonds in the list, by interface index.
 	of := map[int]int{}
 	request := appendUint32(ifinfomsg(unix.AF_UNSPEC, 0, 0, 0), unix.IFLA_EXT_MASK, 1<<3) // RTEXT_FILTER_SKIP_STATS
 	members, err := list(c, "list bridges and bonds", unix.RTM_GETLINK, unix.RTM_NEWLINK, ifinfomsgLen,

@@ -9,13 +9,13 @@ import (
 	"linerate/internal/kernel/proc"
 )
 
-// NamespacedSysctl reports whether each network namespace has its own value of a
-// parameter. There is no list of names: a net.* parameter is namespaced exactly if it
-// exists and can be written in a new network namespace, in which the kernel shows
-// machine-wide ones read-only or not at all. Everything outside net.* is machine-wide.
+// NamespacedSysctl reports whether each network namespace has its own value of a parameter. There
+// is no list of names: a net.* parameter is namespaced exactly if it exists and can be written in a
+// new network namespace, where the kernel shows machine-wide ones read-only or not at all.
+// Everything outside net.* is machine-wide.
 //
-// Making the namespace needs CAP_SYS_ADMIN (in a lab, the user namespace's); without
-// it there is an error and no answer. Answers are cached.
+// Creating the namespace requires CAP_SYS_ADMIN (in a lab, in the user namespace); without it the
+// result is an error. Results are cached.
 func NamespacedSysctl(key string) (bool, error) {
 	if !strings.HasPrefix(key, "net.") {
 		return false, nil
@@ -43,8 +43,7 @@ var namespaced = struct {
 	of map[string]bool
 }{of: map[string]bool{}}
 
-// withLoopback replaces the interface in a parameter by lo, the only interface of a new
-// namespace.
+// withLoopback replaces the interface in a parameter by lo, the only interface of a new namespace.
 func withLoopback(key string) string {
 	parts := strings.Split(key, ".")
 	if len(parts) > 4 && (parts[1] == "ipv4" || parts[1] == "ipv6") && (parts[2] == "conf" || parts[2] == "neigh") &&

@@ -11,21 +11,20 @@ import (
 	"linerate/internal/kernel"
 )
 
-// tapOffloads are the offloads that the interface offers, since frames go from
-// kernel to kernel: checksums and segmentation (linux/if_tun.h). The second set,
-// for UDP, needs Linux 6.2.
+// tapOffloads are the offloads that the interface offers, since frames go from kernel to kernel:
+// checksums and segmentation (linux/if_tun.h). The second set, for UDP, requires Linux 6.2.
 const (
 	tapOffloads    = unix.TUN_F_CSUM | unix.TUN_F_TSO4 | unix.TUN_F_TSO6 | unix.TUN_F_TSO_ECN
 	tapOffloadsUDP = 0x20 | 0x40 // TUN_F_USO4, TUN_F_USO6
 )
 
-// tapQueue is how many frames can wait for the reader of the tap.
+// tapQueue is the number of frames that can wait for the reader of the tap.
 const tapQueue = 8192
 
-// NewTap makes the interface as a tap (Documentation/networking/tuntap.rst), up: its
-// frames are read from and written to a file (O_NONBLOCK), one with each call, behind a
-// virtio_net_hdr, so that a super-frame (segmentation offload) stays whole. The
-// interface is deleted when the file is closed.
+// NewTap creates the interface as a tap (Documentation/networking/tuntap.rst) and sets it up. Its
+// frames are read from and written to a file (O_NONBLOCK), one in each call, after a
+// virtio_net_hdr, so that super-frames of segmentation offload stay whole. Closing the file deletes
+// the interface.
 func (e LinkEnd) NewTap() (tap *os.File, err error) {
 	err = e.Namespace.Do(func() error {
 		tap, err = openTap(e.Interface)
@@ -46,7 +45,7 @@ func (e LinkEnd) NewTap() (tap *os.File, err error) {
 	return tap, nil
 }
 
-// HasTun reports whether taps can be made; the error says why not.
+// HasTun returns nil if taps can be created, and otherwise the reason.
 func HasTun() error {
 	fd, err := openTun()
 	if err == nil {
@@ -62,7 +61,7 @@ func openTun() (fd int, err error) {
 		e := &kernel.Error{Op: "open", Object: device, Err: err,
 			Detail: "it makes taps, whose frames a program carries"}
 		switch err {
-		case unix.EACCES: // its mode is 0600 without udev, 0666 with it
+		case unix.EACCES: // its mode is 0600 without udev and 0666 with it
 			e.Detail += ", and this user may not open it: chmod 0666 " + device + ", as udev does"
 		case unix.ENOENT, unix.ENODEV, unix.ENXIO:
 			e.Detail += ": CONFIG_TUN, module tun"
@@ -100,13 +99,13 @@ func openTap(name string) (*os.File, error) {
 // Tap is the descriptor of a tap's file; see NewTap.
 type Tap int
 
-// Read reads one frame with its virtio_net_hdr; EAGAIN: there is none.
+// Read reads one frame with its virtio_net_hdr. EAGAIN: there is none.
 func (t Tap) Read(buffer []byte) (int, error) { return unix.Read(int(t), buffer) }
 
-// Write writes one frame with its virtio_net_hdr: the interface receives it.
+// Write writes one frame with its virtio_net_hdr, which the interface receives.
 func (t Tap) Write(frame []byte) (int, error) { return unix.Write(int(t), frame) }
 
-// SetCarrier gives the interface a carrier, or takes it away (Linux 5.0).
+// SetCarrier sets or removes the carrier of the interface (Linux 5.0).
 func (t Tap) SetCarrier(on bool) error {
 	value := 0
 	if on {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NewVethPair makes the interface and that of another end as a veth pair (veth(4)), both
-// up. veth reports a speed of 10 Gbit/s, which is not a limit.
+// NewVethPair creates the interface and that of another end as a veth pair (veth(4)), both up. veth
+// reports a speed of 10 Gbit/s, which is not a limit.
 func (a LinkEnd) NewVethPair(b LinkEnd) error {
 	what := fmt.Sprintf("%s.%s to %s.%s", a.Namespace.name, a.Interface, b.Namespace.name, b.Interface)
 	near, err := linkEndMessage(a)
@@ -21,8 +21,8 @@ func (a LinkEnd) NewVethPair(b LinkEnd) error {
 	if err != nil {
 		return err
 	}
-	// The peer is a link message of its own inside the nested attributes, with
-	// the namespace in which it is made.
+	// The peer is a separate link message inside the nested attributes, with the namespace in which
+	// it is created.
 	far = appendUint32(far, unix.IFLA_NET_NS_FD, uint32(b.Namespace.fd))
 	info := appendText(nil, unix.IFLA_INFO_KIND, "veth")
 	info = appendAttribute(info, unix.IFLA_INFO_DATA, appendAttribute(nil, vethInfoPeer, far))
