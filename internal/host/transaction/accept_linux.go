@@ -15,15 +15,15 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// listenTCP accepts from a listener of package net, which knows how to listen on all
-// addresses of both families, by system calls.
+// listenTCP lets the workers accept by system calls from a listener of package net, which knows how
+// to listen on all addresses of both families.
 func (f *rrFlow) listenTCP(l *net.TCPListener) (*flowset.Listener, error) {
 	fd, err := takeOver(l)
 	if err != nil {
 		return nil, err
 	}
-	// One wake-up for connection and first data; a connection without data waits in the
-	// kernel, for a cookie longer than for a request.
+	// One wake-up for connection and first data. A connection without data waits in the kernel,
+	// longer for a cookie than for a request.
 	deferred := 0
 	switch {
 	case !f.Request.Cookie.IsZero():
@@ -39,7 +39,7 @@ func (f *rrFlow) listenTCP(l *net.TCPListener) (*flowset.Listener, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err == nil && f.closed {
-		err = flowset.ErrClosed // nothing would close it
+		err = flowset.ErrClosed // nothing would close the listener later
 	}
 	if err != nil {
 		sock.CloseSocket(fd)
@@ -53,28 +53,28 @@ func (f *rrFlow) listenTCP(l *net.TCPListener) (*flowset.Listener, error) {
 	return &flowset.Listener{Addr: socket.AddrPort(l.Addr()), Serve: serve, Close: func() {}}, nil
 }
 
-// closeListener closes the flow's own listener. No thread uses it any more.
+// closeListener closes the flow's own listener. It must be called when no thread uses it any more.
 func (f *rrFlow) closeListener() {
 	if fd := f.listener.Swap(-1); fd >= 0 {
 		sock.CloseSocket(int(fd))
 	}
 }
 
-// maxPending is how many accepted connections may have shown no cookie at a time, a quarter of
-// them from one source (greeting.Queue).
+// maxPending is the maximum number of accepted connections that have not sent a cookie yet, a
+// quarter of them from one source (greeting.Queue).
 const maxPending = 1024
 
-// greetingTimeout is how long each of them may take; tests have less patience.
+// greetingTimeout is the time in which a connection must send its cookie. Tests shorten it.
 var greetingTimeout = greeting.Timeout
 
-// pendingConn is one of them.
+// pendingConn is an accepted connection that has not sent its cookie yet.
 type pendingConn struct {
 	place *greeting.Waiter
 	until int64
 }
 
-// accept accepts the flow's connections, which inherit the listener's options, and
-// closes the listener.
+// accept accepts the flow's connections, which inherit the options of the listener, and closes the
+// listener.
 func (f *rrFlow) accept(listener int) {
 	defer f.closeListener()
 	waiting, err := sock.NewEpoll()
@@ -82,8 +82,8 @@ func (f *rrFlow) accept(listener int) {
 		defer waiting.Close()
 		err = errors.Join(f.wakeup.AddTo(waiting, wakeupTag), waiting.AddExclusive(listener, int32(listener)))
 	}
-	// Connections that have shown no cookie yet: the kernel defers nothing when it sends
-	// SYN cookies (tcp_syncookies).
+	// Connections without a cookie so far. The kernel does not defer them when it sends SYN cookies
+	// (tcp_syncookies).
 	queue, pending := greeting.NewQueue(maxPending), map[int]pendingConn{}
 	leave := func(fd int) {
 		if p, waits := pending[fd]; waits {
@@ -119,7 +119,7 @@ func (f *rrFlow) accept(listener int) {
 			drop(fd)
 		}
 	}
-	looked := sched.Now() // for those that have had their time
+	looked := sched.Now() // time of the last check for connections whose time has expired
 	for err == nil && f.arrived.Load() < int64(f.connections()) && !f.engine.Signals.Quit.Load() && f.Failure() == nil {
 		if now := sched.Now(); now-looked > int64(checkInterval) {
 			looked = now
@@ -139,7 +139,7 @@ func (f *rrFlow) accept(listener int) {
 					admit(int(tag))
 				}
 			}
-		case isTemporary(err), err == syscall.ECONNABORTED: // reset while it waited
+		case isTemporary(err), err == syscall.ECONNABORTED: // reset before it was accepted
 			err = nil
 		case err == nil:
 			if local, remote := sock.Addresses(fd); f.engine.access.Allows(local.Addr(), remote.Addr()) {
@@ -154,8 +154,9 @@ func (f *rrFlow) accept(listener int) {
 	}
 }
 
-// showsCookie reads the flow's cookie, if there is one, from a new connection. wait: it has
-// shown none yet; neither: it has shown another, or is closed.
+// showsCookie reads the cookie from a new connection if the flow has one. Shown reports whether it
+// is the flow's. Wait reports whether none has arrived yet. If both are false, the connection has
+// sent another cookie or is closed.
 func (f *rrFlow) showsCookie(fd int) (shown, wait bool) {
 	if f.Request.Cookie.IsZero() {
 		return true, false
@@ -173,7 +174,7 @@ func (f *rrFlow) showsCookie(fd int) (shown, wait bool) {
 	return err == nil && cookie == f.Request.Cookie, false
 }
 
-// acceptOnAll has all threads accept from a listener that is closed with the engine.
+// acceptOnAll lets all threads accept from a listener that is closed together with the engine.
 func (f *rrFlow) acceptOnAll(listener int) {
 	for _, w := range f.workers {
 		if err := w.epoll.AddExclusive(listener, int32(listener)); err != nil {
@@ -183,8 +184,8 @@ func (f *rrFlow) acceptOnAll(listener int) {
 	}
 }
 
-// addOffered takes a connection that has shown the flow's cookie, of which so many bytes
-// are still to be read.
+// addOffered adds a connection that has sent the flow's cookie. Shown is the number of bytes of the
+// cookie that must still be read.
 func (f *rrFlow) addOffered(fd, shown int) {
 	err := socket.PrepareAccepted(f.Request, fd)
 	if err == nil {
@@ -202,15 +203,15 @@ func (f *rrFlow) addOffered(fd, shown int) {
 	}
 	if shown > 0 {
 		var cookie [greeting.CookieFrameBytes]byte
-		_, _ = sock.TryRead(fd, cookie[:shown]) // if that fails, so does the connection
+		_, _ = sock.TryRead(fd, cookie[:shown]) // if that fails, the connection fails later
 	}
 	f.assign(fd)
 }
 
-// assign gives a connection to the thread whose turn it is.
+// assign assigns a connection to a thread, in turn.
 func (f *rrFlow) assign(fd int) {
 	f.mu.Lock()
-	defer f.mu.Unlock() // the engine closes neither the connection nor its thread meanwhile
+	defer f.mu.Unlock() // meanwhile the engine closes neither the connection nor its thread
 	number, kept := f.register(fd)
 	if !kept {
 		return
@@ -220,12 +221,12 @@ func (f *rrFlow) assign(fd int) {
 	if err := f.watch(w, fd, int32(fd)); err != nil {
 		f.Fail("%w", err)
 	} else if w.epoll == nil {
-		w.assigned <- fd // has room for the one that there is
+		w.assigned <- fd // has room for the only connection
 	}
 }
 
-// watch adds a connection to a thread's epoll, if it has one. Over UDP room to send is no event: there
-// would be one for each datagram that has gone.
+// watch adds a connection to the epoll of a thread that has one. Over UDP it does not watch for
+// room to send, since each datagram that leaves would be an event.
 func (f *rrFlow) watch(w *worker, fd int, tag int32) error {
 	switch {
 	case w.epoll == nil:

@@ -12,14 +12,13 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// A connection for each transaction. The responder closes with the last byte of
-// its response, so that the end of the stream comes along; the requesting end, which
-// then has all that there is, resets. So nothing is left in TIME_WAIT on either
-// host, whose ports would be used up within seconds.
+// With crr each transaction has its own connection. The responder closes it with the last byte of
+// its response, so that the end of the stream arrives with it. The requester, which then has
+// everything, resets the connection. So neither host has connections in TIME_WAIT, which would use
+// up the ports within seconds.
 
-// connect opens a connection for a transaction. The request is to follow at
-// once: on a short path, the connection is open when the call returns. False: it
-// has failed.
+// connect opens a connection for a transaction whose request follows immediately. On a short path
+// the connection is open when it returns. It returns false if the connection failed.
 func (a *requester) connect(c *conn) bool {
 	peer := a.f.opener.peer(int(c.index))
 	fd, err := a.spare, error(nil)
@@ -46,7 +45,7 @@ func (a *requester) connect(c *conn) bool {
 	return true
 }
 
-// socket makes one for a transaction.
+// socket creates a socket for a transaction.
 func (a *requester) socket(peer *sock.Peer) (int, error) {
 	fd, err := peer.Socket(false)
 	if err != nil {
@@ -66,8 +65,7 @@ func (a *requester) socket(peer *sock.Peer) (int, error) {
 	return fd, nil
 }
 
-// runSequential makes one connection after another, and waits for each by itself: there is
-// nothing to choose from.
+// runSequential makes one connection after another. It waits for each directly, without epoll.
 func (a *requester) runSequential() {
 	c, quit := &a.conns[0], &a.f.engine.Signals.Quit
 	woken := sched.Now()
@@ -101,14 +99,14 @@ func (a *requester) runSequential() {
 			if a.poll {
 				a.emptyPoll()
 			} else if _, _ = a.wait.Wait(int(c.fd), c.unsent > 0, limit); a.paced {
-				break // something may be due
+				break // a transaction may be due
 			}
 		}
 		woken, a.emptyPolls = a.last.Load(), 0
 	}
 }
 
-// advance writes what is left of a request, or reads what there is of a response.
+// advance writes the rest of a request, or reads the available part of a response.
 func (a *requester) advance(c *conn) {
 	if c.unsent > 0 {
 		a.writeRequest(c)
@@ -118,8 +116,8 @@ func (a *requester) advance(c *conn) {
 	}
 }
 
-// tidy does what can be done while a response is awaited: it closes the connection
-// before, and makes the socket for the next.
+// tidy uses the time in which a response is awaited: it closes the previous connection and creates
+// the socket for the next one.
 func (a *requester) tidy() {
 	if a.previous >= 0 {
 		sock.CloseSocket(a.previous)
@@ -132,12 +130,12 @@ func (a *requester) tidy() {
 	}
 }
 
-// closeConn closes a connection, which has done what it was for.
+// closeConn closes a connection whose transaction has ended.
 func (a *requester) closeConn(c *conn) {
 	switch {
 	case c.fd < 0:
 	case a.sequential && a.previous < 0:
-		a.previous = int(c.fd) // closed by tidy, beside the next
+		a.previous = int(c.fd) // tidy closes it and creates the next socket
 	default:
 		sock.CloseSocket(int(c.fd))
 		add(&a.closed, 1)
@@ -146,9 +144,8 @@ func (a *requester) closeConn(c *conn) {
 	c.unsent = 0
 }
 
-// retry lets connections that have failed try again, a moment later, so that a
-// responder that is gone does not get them without pause. With a pace, that is for those
-// behind their schedule, which may be over.
+// retry opens connections again that have failed, after a short delay so that a host that is gone
+// is not flooded. With a pace, they then make the transactions that are behind their schedule.
 func (a *requester) retry() {
 	at := sched.Now()
 	if at < a.retryAt {
@@ -163,7 +160,7 @@ func (a *requester) retry() {
 	}
 }
 
-// closeAll closes what is still open.
+// closeAll closes the connections that are still open.
 func (a *requester) closeAll() {
 	for i := range a.conns {
 		a.closeConn(&a.conns[i])
@@ -177,7 +174,7 @@ func (a *requester) closeAll() {
 	}
 }
 
-// sooner is the shorter of two limits of waiting, the first of which may be none.
+// sooner returns the shorter of two waiting times. A negative limit means no limit.
 func sooner(limit, other time.Duration) time.Duration {
 	if limit < 0 {
 		return other
@@ -185,23 +182,23 @@ func sooner(limit, other time.Duration) time.Duration {
 	return min(limit, other)
 }
 
-// acceptSome accepts connections of which each brings one request: at most some, so
-// that those that are open have their turn.
+// acceptSome accepts at most a few connections, each with one request, so that open connections get
+// their turn.
 func (r *responder) acceptSome(listener int) {
 	const most = 16
 	for range most {
 		fd, err := sock.Accept(listener)
 		if err != nil {
-			return // nothing there, or gone while it waited
+			return // there is none, or it was closed before it was accepted
 		}
 		r.serveConn(fd, 0)
 		if r.f.Request.Connections <= len(r.f.workers) {
-			return // there is no other
+			return // the listener has no further connection
 		}
 	}
 }
 
-// serveOnListener responds to a connection of a shared listener, on its thread.
+// serveOnListener responds to a connection from a shared listener, on the listener's thread.
 func (r *responder) serveOnListener(fd, shown int) {
 	if r.f.listenerThread.Load() == 0 {
 		r.f.listenerThread.Store(int64(sched.ThreadID()))
@@ -221,11 +218,11 @@ func (r *responder) serveOnListener(fd, shown int) {
 	add(&r.useful, sampleEvery*(sched.Now()-at))
 }
 
-// closeAll closes the connections that have not had their answer.
+// closeAll closes the connections that have not received their response.
 func (r *responder) closeAll() {
-	r.mu.Lock() // none comes in any more
+	r.mu.Lock() // no further connection is accepted
 	defer r.mu.Unlock()
-	r.binding.Release() // which may be the listener's thread
+	r.binding.Release() // the calling thread may be the listener's
 	for i, p := range r.replies {
 		if p == nil {
 			continue
@@ -240,8 +237,8 @@ func (r *responder) closeAll() {
 	}
 }
 
-// serveConn answers a new connection, at once if its request is there. What comes
-// first, so many bytes, is a cookie that has been looked at.
+// serveConn answers a new connection, immediately if its request is available. The first shown
+// bytes are a cookie that has already been checked.
 func (r *responder) serveConn(fd, shown int) {
 	add(&r.opened, 1)
 	r.followPackets(fd)
@@ -251,7 +248,7 @@ func (r *responder) serveConn(fd, shown int) {
 	c := r.state(fd)
 	*c = responderConn{perTransaction: true, cookieLeft: shown}
 	r.readRequest(fd, c)
-	if c.perTransaction { // not over yet
+	if c.perTransaction { // not finished yet
 		c.watched = true
 		if err := r.epoll.Add(fd, int32(fd)); err != nil {
 			r.endConn(fd, err)

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/model/message"
 )
 
-// newEnd makes one end of a request's flow.
+// newEnd returns one end of the flow of a request.
 func (e *Engine) newEnd(request message.FlowRequest) end {
 	if n := Processes(request); n > 1 && !e.isWorker {
 		return &processGroup{State: flowset.State{Request: request}, count: n, access: e.access}
@@ -21,7 +21,7 @@ func (e *Engine) newEnd(request message.FlowRequest) end {
 	return newFlow(e, request)
 }
 
-// acceptOffered responds to a connection that has shown the flow's cookie.
+// acceptOffered responds to a connection that has sent the flow's cookie.
 func (f *rrFlow) acceptOffered(conn *net.TCPConn) {
 	fd, err := takeOver(conn)
 	if err != nil {
@@ -31,7 +31,7 @@ func (f *rrFlow) acceptOffered(conn *net.TCPConn) {
 	f.addOffered(fd, 0)
 }
 
-// takeOver takes a socket over from package net.
+// takeOver duplicates the descriptor of a socket of package net and closes the original.
 func takeOver(conn interface {
 	syscall.Conn
 	io.Closer
@@ -44,9 +44,9 @@ func takeOver(conn interface {
 	return own, err
 }
 
-// OfferSocket is Offer for a descriptor whose first shown bytes are the cookie and
-// still to be read. A connection for one transaction is responded to at once, on the
-// caller's thread; more is then true if its flow polls for connections.
+// OfferSocket is like Offer, for a descriptor whose first shown bytes are the cookie and have not
+// been read. It responds to a connection for a single transaction immediately, on the caller's
+// thread; more is then true if the flow polls for connections.
 func (e *Engine) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
 	claimed, ok := e.Claim(cookie)
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"linerate/internal/model/message"
 )
 
-// probe makes one transaction over a connection of its own, to see that the peer
-// responds. It is not counted.
+// probe makes one transaction over a separate connection, to check that the peer responds. It is
+// not counted.
 func (f *rrFlow) probe(ctx context.Context, timeout time.Duration) error {
 	if timeout > 0 {
 		var cancel context.CancelFunc
@@ -41,23 +41,23 @@ func (f *rrFlow) probe(ctx context.Context, timeout time.Duration) error {
 	return err
 }
 
-// ends are a connection's two addresses.
+// ends returns the addresses of a connection.
 func ends(conn net.Conn) (local, remote netip.AddrPort) {
 	return socket.AddrPort(conn.LocalAddr()), socket.AddrPort(conn.RemoteAddr())
 }
 
-// exchangeOnce makes a transaction over a connection for one, and has it reset when it
-// is closed: nothing is left in TIME_WAIT.
+// exchangeOnce makes a transaction over a connection of its own, which closing will reset, so that
+// nothing is left in TIME_WAIT.
 func (n *counts) exchangeOnce(conn *net.TCPConn, f *rrFlow) error {
 	return errors.Join(conn.SetLinger(0), n.exchange(conn, f.cookie, f.Request))
 }
 
-// exchange makes a transaction over TCP; head comes before the request.
+// exchange makes a transaction over TCP. Head is sent before the request.
 func (n *counts) exchange(c net.Conn, head []byte, request message.FlowRequest) error {
 	if err := n.write(c, head, requestBytes(request)); err != nil {
 		return err
 	}
-	// One byte more than is wanted shows a peer that is no responder of ours.
+	// Reading one byte more than expected detects a peer that is not a linerate responder.
 	unread := responseBytes(request)
 	for buffer := make([]byte, min(unread+1, len(payload))); unread > 0; {
 		bytes, err := c.Read(buffer[:min(unread+1, len(buffer))])
@@ -73,7 +73,7 @@ func (n *counts) exchange(c net.Conn, head []byte, request message.FlowRequest) 
 	return nil
 }
 
-// write writes a message of so many bytes, after head, and counts it.
+// write writes a message of the given length, after head, and counts it.
 func (n *counts) write(c net.Conn, head []byte, bytes int) error {
 	for bytes > 0 {
 		piece := payload[:min(bytes, len(payload))]

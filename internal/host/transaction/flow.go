@@ -18,47 +18,47 @@ import (
 
 const (
 	checkInterval = flowset.CheckInterval
-	// responseTimeout is how long a response over UDP may take: as long as TCP waits at
-	// first before it sends again (RFC 6298, section 2.1).
+	// responseTimeout is the time that a response over UDP may take: TCP's initial retransmission
+	// timeout (RFC 6298, section 2.1).
 	responseTimeout = time.Second
-	// maxUnanswered is after how many requests in a row without a response no peer
-	// seems to be there any more.
+	// maxUnanswered is the number of consecutive requests without a response after which the peer
+	// is considered gone.
 	maxUnanswered = 3
-	// sequenceBytes of a datagram, if it has so many, are the number of its
-	// transaction, the least significant first.
+	// sequenceBytes is the length of the transaction's number at the beginning of a datagram that
+	// is long enough, in little-endian byte order.
 	sequenceBytes = 4
 )
 
-// rrFlow is one end of a flow of transactions: its connections, or a process's part
-// of them, and the workers that make transactions over them.
+// rrFlow is one end of a flow of transactions: its connections, or a process's part of them, and
+// the workers that make transactions over them.
 type rrFlow struct {
-	flowset.State // its addresses are the first connection's
+	flowset.State // its addresses are those of the first connection
 	engine        *Engine
 	isClient      bool
 	udp           bool   // requests and responses are datagrams
-	polls         bool   // its threads poll
-	follows       bool   // its threads run on the CPU that their packets come to
-	part          part   // which of the flow's connections are here
-	cookie        []byte // what a connection over TCP sends first
+	polls         bool   // whether its threads poll
+	follows       bool   // whether its threads run on the CPU that processes their packets
+	part          part   // the flow's connections in this process
+	cookie        []byte // first data of a TCP connection
 
-	// arrived counts connections that have been accepted or connected, active those
-	// that are open and assigned to a worker.
+	// arrived counts connections that were accepted or connected. active counts those that are open
+	// and assigned to a worker.
 	arrived, active atomic.Int64
-	acceptMu        sync.Mutex // one client over UDP is accepted at a time
+	acceptMu        sync.Mutex // one UDP client is accepted at a time
 
-	mu         sync.Mutex // never taken while transactions are made
+	mu         sync.Mutex // not taken while transactions are made
 	workers    []*worker
-	hasWorkers bool    // all of them: connections may be assigned
-	fds        []int32 // of every connection that there has been
-	// clients are the sockets of clients over UDP, ready the frame that each repeats
-	// when its client asks again.
+	hasWorkers bool    // whether all workers exist, so that connections can be assigned
+	fds        []int32 // of every connection that was ever opened
+	// clients maps UDP clients to their sockets. ready has the frame that is repeated when a client
+	// asks again.
 	clients    map[netip.AddrPort]int32
 	ready      map[int32]handshake.Ready
 	lostConns  int64
-	lossReason string // of the first of them
-	closed     bool   // nothing is registered any more
+	lossReason string // reason of the first loss
+	closed     bool   // no further connection is registered
 
-	sockets // by epoll(7), or by package net
+	sockets // implemented with epoll(7) or package net
 }
 
 func newFlow(e *Engine, request message.FlowRequest) *rrFlow {
@@ -75,24 +75,24 @@ func newFlow(e *Engine, request message.FlowRequest) *rrFlow {
 	return f
 }
 
-// connections is how many there are to be here.
+// connections returns the number of connections in this process.
 func (f *rrFlow) connections() int { return f.part.size() }
 
 // sharesListener says that connections for one transaction each come from a listener
 // that flows share.
 func (f *rrFlow) sharesListener() bool { return f.isCRR() && !f.isClient && !f.Request.Cookie.IsZero() }
 
-// isCRR says that each transaction has a connection of its own.
+// isCRR reports whether each transaction has its own connection.
 func (f *rrFlow) isCRR() bool { return f.Request.Protocol == flow.CRR }
 
 func requestBytes(o message.FlowRequest) int  { return int(max(1, o.Request)) }
 func responseBytes(o message.FlowRequest) int { return int(max(1, o.Response)) }
 
-// payload is what is sent, over and over.
+// payload is what is sent, repeatedly.
 var payload = socket.Payload[:64<<10]
 
-// connLost notes that the connection between two addresses ended; err is nil if the
-// peer closed it. What remains of it is closed with the engine.
+// connLost records that the connection between two addresses ended. Err is nil if the peer closed
+// it. Its descriptor is closed with the engine.
 func (f *rrFlow) connLost(local, remote netip.AddrPort, err error) {
 	if f.engine.Signals.Quit.Load() {
 		return
@@ -112,19 +112,19 @@ func (f *rrFlow) connLost(local, remote netip.AddrPort, err error) {
 	f.lostConns++
 	if f.lossReason == "" {
 		f.lossReason = fmt.Sprintf("%s → %s: %s", local, remote, reason)
-		if !remote.IsValid() { // the kernel has forgotten
+		if !remote.IsValid() { // the kernel has forgotten the address
 			f.lossReason = reason
 		}
 	}
 }
 
-// Status is why there is no flow, or not all of it; nil: there is.
+// Status returns why the flow does not exist, or not completely. Nil: it does.
 func (f *rrFlow) Status() *message.Error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := f.connections()
 	if f.isCRR() {
-		n = 1 // has shown that the peer responds
+		n = 1 // one is enough to show that the peer responds
 	}
 	failure := f.Failure()
 	status := func(format string, args ...any) *message.Error {
@@ -149,20 +149,20 @@ func (f *rrFlow) Status() *message.Error {
 	return nil
 }
 
-// Settled says that there is nothing to wait for: all connections are open, or the
-// flow has failed.
+// Settled reports whether there is nothing to wait for: all connections are open, or the flow has
+// failed.
 func (f *rrFlow) Settled() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.isCRR() && f.active.Load() > 0 {
-		return true // the others are opened as they are needed
+		return true // the others are opened when they are needed
 	}
 	return f.Failure() != nil || f.closed || f.active.Load()+f.lostConns >= int64(f.connections())
 }
 
-// MostOpen is how many connections of a request's flow may be open at an end that accepts
-// them: those of crr, of which the client sees the end before this host does, twice as many
-// as it has.
+// MostOpen returns the maximum number of open connections of a request's flow at the accepting end.
+// For crr it is twice the number at the client, because the client sees the end of a connection
+// before this host.
 func MostOpen(request message.FlowRequest) int {
 	n := max(1, request.Connections)
 	if request.Protocol == flow.CRR {
@@ -171,8 +171,8 @@ func MostOpen(request message.FlowRequest) int {
 	return n
 }
 
-// open is how many connections have been accepted and, for one transaction, not been
-// closed. It is called with the lock.
+// open returns the number of connections that were accepted and, for crr, not closed. The caller
+// must hold mu.
 func (f *rrFlow) open() int64 {
 	n := f.arrived.Load()
 	if f.isCRR() {
@@ -183,7 +183,7 @@ func (f *rrFlow) open() int64 {
 	return n
 }
 
-// Claim says that a connection with this cookie is one of the flow's.
+// Claim reports whether a connection with this cookie belongs to the flow.
 func (f *rrFlow) Claim(cookie message.Cookie) bool {
 	if f.isClient || f.udp || f.Request.Cookie != cookie || cookie.IsZero() {
 		return false
@@ -197,7 +197,7 @@ func (f *rrFlow) Claim(cookie message.Cookie) bool {
 	return true
 }
 
-// Expects says whether the flow is over UDP and awaits a client with this cookie.
+// Expects reports whether the flow uses UDP and expects a client with this cookie.
 func (f *rrFlow) Expects(cookie message.Cookie) bool {
 	if !f.udp || f.isClient || f.Request.Cookie != cookie {
 		return false
@@ -207,7 +207,7 @@ func (f *rrFlow) Expects(cookie message.Cookie) bool {
 	return f.hasWorkers && !f.closed && f.Failure() == nil && f.arrived.Load() < int64(f.connections())
 }
 
-// Abandon fails a flow that still awaits connections: the client has given up.
+// Abandon fails a flow that still expects connections, because the client has given up.
 func (f *rrFlow) Abandon() {
 	if !f.Settled() {
 		f.Fail("the client has given up: %d of %d connections were open", f.active.Load(), f.connections())

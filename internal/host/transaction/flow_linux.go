@@ -11,30 +11,30 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// sockets are a flow's beyond its connections.
+// sockets has the parts of a flow that depend on the implementation.
 type sockets struct {
-	opener *opener // of crr's connections
-	// listenerThread is the thread of the shared listener that hands over this flow's
-	// connections; 0: none has so far.
+	opener *opener // opens the connections of crr
+	// listenerThread is the ID of the shared listener's thread that passes on this flow's
+	// connections. 0: none so far.
 	listenerThread atomic.Int64
-	listener       atomic.Int32  // of the flow's own; -1: none
-	wakeup         *sock.EventFD // ends the workers' waiting
+	listener       atomic.Int32  // of the flow itself; -1: none
+	wakeup         *sock.EventFD // wakes waiting workers
 }
 
 func (s *sockets) init() { s.listener.Store(-1) }
 
-// connLostFD is connLost for a descriptor. That is closed with the engine, so that its
-// number names nothing else meanwhile.
+// connLostFD is connLost for a descriptor. The descriptor is closed with the engine, so that its
+// number is not reused meanwhile.
 func (f *rrFlow) connLostFD(fd int, err error) {
 	local, remote := sock.Addresses(fd)
 	f.connLost(local, remote, err)
 }
 
-// oneSegment is what fits into the first segment with a cookie, on any path.
+// oneSegment is the number of bytes that fit into the first segment together with a cookie, on any
+// path.
 const oneSegment = 400
 
-// makeWorkers makes the threads' state, and the eventfd that wakes them, and starts
-// responders.
+// makeWorkers creates the workers and the eventfd that wakes them, and starts responders.
 func (f *rrFlow) makeWorkers() error {
 	wakeup, err := sock.NewEventFD()
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *rrFlow) makeWorkers() error {
 		f.wakeup, f.workers, f.hasWorkers = wakeup, workers, err == nil
 	}
 	f.mu.Unlock()
-	if closed { // nothing releases them
+	if closed { // nothing else would release them
 		for _, w := range workers {
 			if w.epoll != nil {
 				w.epoll.Close()
@@ -78,18 +78,19 @@ func (f *rrFlow) makeWorkers() error {
 	return err
 }
 
-// oneConnPerThread says that each thread has one connection at most and waits for that.
+// oneConnPerThread reports whether each thread has at most one connection, for which it waits
+// directly.
 func (f *rrFlow) oneConnPerThread() bool {
 	return f.connections() <= max(1, f.Request.Threads) && !f.isCRR()
 }
 
-// setSocketOptions sets the options of a connection that depend on how it is used.
+// setSocketOptions sets the options of a connection that depend on its use.
 func (f *rrFlow) setSocketOptions(fd int) error {
 	if f.udp {
 		return f.setTimeouts(fd)
 	}
 	if f.isCRR() && max(requestBytes(f.Request), responseBytes(f.Request)) <= oneSegment {
-		return nil // nothing waits for anything
+		return nil // no data waits for other data
 	}
 	if err := f.setTimeouts(fd); err != nil {
 		return err
@@ -100,8 +101,8 @@ func (f *rrFlow) setSocketOptions(fd int) error {
 	return nil
 }
 
-// setTimeouts ends waiting for room or data now and then, so that the thread notices that
-// the engine closes, where nothing else wakes it.
+// setTimeouts limits waiting for room or data, so that the thread notices that the engine closes if
+// nothing else wakes it.
 func (f *rrFlow) setTimeouts(fd int) error {
 	if !f.oneConnPerThread() {
 		return nil
@@ -112,7 +113,7 @@ func (f *rrFlow) setTimeouts(fd int) error {
 	return nil
 }
 
-// takeSocket takes a socket over from package net, and sets its options.
+// takeSocket takes a socket from package net and sets its options.
 func (f *rrFlow) takeSocket(conn *net.UDPConn) (int, error) {
 	fd, err := takeOver(conn)
 	if err != nil {
@@ -124,11 +125,11 @@ func (f *rrFlow) takeSocket(conn *net.UDPConn) (int, error) {
 	return fd, err
 }
 
-// trySend sends a datagram, if there is room.
+// trySend sends a datagram if there is room.
 func (f *rrFlow) trySend(fd int, datagram []byte) { _, _ = sock.TrySend(fd, datagram, false) }
 
-// register adds a connection, which gets a number that no other has. False: the set
-// has closed, and so is the connection. It is called with the lock.
+// register adds a connection, which gets a unique number. Kept is false if the flow has been
+// closed; the connection is then closed too. The caller must hold mu.
 func (f *rrFlow) register(fd int) (number int, kept bool) {
 	if f.closed {
 		closeReset(fd)
@@ -142,14 +143,14 @@ func (f *rrFlow) register(fd int) (number int, kept bool) {
 	return len(f.fds) - 1, true
 }
 
-// closeReset closes a connection with RST, so that neither end goes on sending what
-// is buffered or stays in TIME_WAIT.
+// closeReset closes a connection with RST, so that neither end continues to send buffered data or
+// stays in TIME_WAIT.
 func closeReset(fd int) {
 	_ = sock.SetLingerZero(fd)
 	sock.CloseSocket(fd)
 }
 
-// Close wakes the threads, which end then.
+// Close wakes the threads, which then end.
 func (f *rrFlow) Close() {
 	f.State.Close()
 	f.mu.Lock()
@@ -166,7 +167,7 @@ func (f *rrFlow) Close() {
 	}
 }
 
-// Release closes all descriptors; the threads have ended.
+// Release closes all descriptors. The threads must have ended.
 func (f *rrFlow) Release() {
 	f.mu.Lock()
 	fds, workers, wakeup := f.fds, f.workers, f.wakeup

@@ -23,17 +23,17 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// This engine needs package net alone: each connection has a goroutine.
+// This engine only uses package net. Each connection has a goroutine.
 
-// RunWorker refuses: all connections are in one process.
+// RunWorker returns an error: all connections are in one process.
 func RunWorker(io.Reader, io.Writer) error { return errors.New("worker processes need Linux") }
 
-// sockets are all connections of a flow, by their descriptors.
+// sockets has all connections of a flow by their descriptors.
 type sockets struct{ conns map[int32]net.Conn }
 
 func (s *sockets) init() { s.conns = map[int32]net.Conn{} }
 
-// worker makes the transactions of all of a flow's connections.
+// worker makes the transactions of all connections of a flow.
 type worker struct {
 	counts
 	f     *rrFlow
@@ -41,18 +41,18 @@ type worker struct {
 	rate  limiter
 
 	mu      sync.Mutex
-	latency *stats.Counting // of the transactions that were done inside the window
+	latency *stats.Counting // of transactions that completed in the window
 }
 
-// Processes is 1: all connections are in this process.
+// Processes returns 1: all connections are in this process.
 func Processes(message.FlowRequest) int { return 1 }
 
 func (e *Engine) newEnd(request message.FlowRequest) end { return newFlow(e, request) }
 
-// OfferSocket takes none.
+// OfferSocket accepts no connections.
 func (e *Engine) OfferSocket(message.Cookie, int, int) (taken, more bool) { return false, false }
 
-// ProcessesCPU is 0: there are no worker processes.
+// ProcessesCPU returns 0: there are no worker processes.
 func (e *Engine) ProcessesCPU() int64 { return 0 }
 
 func (f *rrFlow) makeWorkers() error {
@@ -82,7 +82,7 @@ func (f *rrFlow) listenTCP(l *net.TCPListener) (*flowset.Listener, error) {
 	}}, nil
 }
 
-// accept accepts the flow's connections, of crr until the engine closes.
+// accept accepts the flow's connections; for crr, until the engine closes.
 func (f *rrFlow) accept(l *net.TCPListener) {
 	defer l.Close()
 	for f.isCRR() || f.arrived.Load() < int64(f.connections()) {
@@ -100,7 +100,7 @@ func (f *rrFlow) accept(l *net.TCPListener) {
 	}
 }
 
-// acceptOffered responds to a connection that has shown the flow's cookie.
+// acceptOffered responds to a connection that has sent the flow's cookie.
 func (f *rrFlow) acceptOffered(conn *net.TCPConn) {
 	if err := socket.PrepareConn(f.Request, conn); err != nil {
 		f.Fail("a connection from %s: %w", conn.RemoteAddr(), socket.Reason(err, netip.Addr{}))
@@ -110,7 +110,7 @@ func (f *rrFlow) acceptOffered(conn *net.TCPConn) {
 	f.accepted(conn)
 }
 
-// accepted responds to a new connection over TCP.
+// accepted responds to a new TCP connection.
 func (f *rrFlow) accepted(conn *net.TCPConn) {
 	fd, err := f.take(conn)
 	switch {
@@ -128,8 +128,8 @@ func (f *rrFlow) accepted(conn *net.TCPConn) {
 	}
 }
 
-// take makes a connection the flow's, until Close or release; the descriptor is its
-// name. If that fails, it closes the connection.
+// take adds a connection to the flow until Close or release. The descriptor identifies it. On error
+// the connection is closed.
 func (f *rrFlow) take(conn interface {
 	net.Conn
 	syscall.Conn
@@ -160,11 +160,10 @@ func (f *rrFlow) take(conn interface {
 
 func (f *rrFlow) takeSocket(conn *net.UDPConn) (int, error) { return f.take(conn) }
 
-// maxPending is how many connections may be open at a time beyond those that the flow is
-// to have.
+// maxPending is the number of connections that may be open in addition to those of the flow.
 const maxPending = 1024
 
-// release closes a connection for one transaction, which is over.
+// release closes the connection of a transaction that has ended.
 func (f *rrFlow) release(fd int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -175,7 +174,7 @@ func (f *rrFlow) release(fd int) {
 	}
 }
 
-// reset closes a connection, over TCP with RST.
+// reset closes a connection, with RST over TCP.
 func reset(conn net.Conn) {
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetLinger(0)
@@ -183,8 +182,7 @@ func reset(conn net.Conn) {
 	conn.Close()
 }
 
-// register makes a connection that was taken one of those that stay; nil: the engine
-// has closed it.
+// register makes a connection that was taken a permanent one. Nil: the engine has closed it.
 func (f *rrFlow) register(fd int) net.Conn {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -201,7 +199,7 @@ func (f *rrFlow) register(fd int) net.Conn {
 	return conn
 }
 
-// assign responds to the requests of an accepted connection.
+// assign starts to answer the requests of an accepted connection.
 func (f *rrFlow) assign(fd int) {
 	conn := f.register(fd)
 	switch {
@@ -213,7 +211,7 @@ func (f *rrFlow) assign(fd int) {
 	}
 }
 
-// addConn makes an open connection the requester's i-th.
+// addConn makes an open connection the i-th connection of the requester.
 func (f *rrFlow) addConn(i int, fd int32) error {
 	conn := f.register(int(fd))
 	if conn == nil {
@@ -224,14 +222,14 @@ func (f *rrFlow) addConn(i int, fd int32) error {
 	return nil
 }
 
-// trySend sends a datagram. It is called with the lock.
+// trySend sends a datagram. The caller must hold mu.
 func (f *rrFlow) trySend(fd int, datagram []byte) {
 	if conn := f.conns[int32(fd)]; conn != nil {
 		_, _ = conn.Write(datagram)
 	}
 }
 
-// dial opens the i-th connection over TCP.
+// dial opens the i-th TCP connection.
 func (f *rrFlow) dial(ctx context.Context, i int, timeout time.Duration) (conn *net.TCPConn, fd int, err error) {
 	request := f.Request
 	request.Remote = f.remote(i)
@@ -242,7 +240,7 @@ func (f *rrFlow) dial(ctx context.Context, i int, timeout time.Duration) (conn *
 	return conn, fd, err
 }
 
-// openTCP opens the flow's connections; of crr, it makes one transaction.
+// openTCP opens the flow's connections. For crr it makes one transaction.
 func (f *rrFlow) openTCP(ctx context.Context, timeout time.Duration, first func()) error {
 	if f.isCRR() {
 		return f.probe(ctx, timeout)
@@ -253,7 +251,7 @@ func (f *rrFlow) openTCP(ctx context.Context, timeout time.Duration, first func(
 			_, err = conn.Write(f.cookie)
 		}
 		if err != nil {
-			return err // what is open is closed with the engine
+			return err // open connections are closed with the engine
 		}
 		return f.addConn(i, int32(fd))
 	})
@@ -261,7 +259,7 @@ func (f *rrFlow) openTCP(ctx context.Context, timeout time.Duration, first func(
 
 func (*rrFlow) note() string { return "" }
 
-// Busy is the time that has passed: no goroutine used more of a CPU.
+// Busy returns the elapsed time: no goroutine used more CPU time than that.
 func (f *rrFlow) Busy() []int64 { return []int64{sched.Now()} }
 
 // Close closes every connection, which ends their goroutines.

@@ -16,8 +16,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// listen starts the workers, and opens a socket unless connections are offered by a
-// shared listener.
+// listen starts the workers, and opens a socket unless connections arrive from a shared listener.
 func (f *rrFlow) listen(ctx context.Context) (*flowset.Listener, error) {
 	if err := f.makeWorkers(); err != nil || !f.Request.Cookie.IsZero() && !f.engine.isWorker {
 		return nil, err
@@ -32,8 +31,8 @@ func (f *rrFlow) listen(ctx context.Context) (*flowset.Listener, error) {
 	return f.listenTCP(l)
 }
 
-// connect opens a flow's connections and lets its workers send requests. first is
-// called when the first one is open or has failed.
+// connect opens the flow's connections and lets its workers send requests. It calls first when the
+// first connection is open or has failed.
 func (f *rrFlow) connect(ctx context.Context, timeout time.Duration, first func()) {
 	err := f.makeWorkers()
 	switch n := f.connections(); {
@@ -46,8 +45,8 @@ func (f *rrFlow) connect(ctx context.Context, timeout time.Duration, first func(
 		err = f.openTCP(ctx, timeout, first)
 	}
 	if err != nil {
-		// No thread is there to notice that some have been reset meanwhile, and their
-		// ports taken by others.
+		// No thread has noticed whether some connections were reset meanwhile and their ports taken
+		// by others.
 		if !f.udp {
 			f.active.Store(f.established())
 		}
@@ -63,14 +62,14 @@ func (f *rrFlow) connect(ctx context.Context, timeout time.Duration, first func(
 }
 
 var (
-	// errNoSYNACK: a peer may be off, or a firewall drops what goes there.
+	// errNoSYNACK: the peer may be off, or a firewall may drop packets to it.
 	errNoSYNACK   = bus.Coded(message.Deadline, errors.New("connection timed out: no answer to SYN"))
 	errNoResponse = errors.New("connected, but no answer to the first request")
 	errClosed     = errors.New("the peer closed the connection instead of answering")
-	errSurplus    = errors.New("more came than the response") // from no responder of ours
+	errSurplus    = errors.New("more came than the response") // from a program that is not a linerate responder
 )
 
-// noteConn counts an accepted connection, and keeps the addresses of the first.
+// noteConn counts an accepted connection and records the addresses of the first one.
 func (f *rrFlow) noteConn(local, remote netip.AddrPort) {
 	f.arrived.Add(1)
 	if f.active.Add(1) == 1 {
@@ -78,8 +77,8 @@ func (f *rrFlow) noteConn(local, remote netip.AddrPort) {
 	}
 }
 
-// established is how many of the connections that have been opened still are, or may
-// be where the kernel does not say.
+// established returns the number of opened connections that are still open. A connection whose
+// state the kernel does not report counts as open.
 func (f *rrFlow) established() (n int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -91,15 +90,15 @@ func (f *rrFlow) established() (n int64) {
 	return n
 }
 
-// openError says why a flow's connections could not be opened, some of which are from
-// local.
+// openError returns why the flow's connections could not be opened. Local is the source address of
+// some of them.
 func (f *rrFlow) openError(timeout time.Duration, local netip.Addr, err error) error {
 	o := f.Request
 	if exhausted := socket.Exhausted(o, local, int(f.active.Load()), err); exhausted != nil {
 		return exhausted
 	}
 	switch {
-	case f.udp && errors.Is(err, syscall.EAGAIN): // of bind(2) without a port, udp(7)
+	case f.udp && errors.Is(err, syscall.EAGAIN): // from bind(2) without a port, udp(7)
 		err = bus.Coded(message.Exhausted, fmt.Errorf("%s: no port is left (EAGAIN): a socket over UDP needs one of "+
 			"net.ipv4.ip_local_port_range for itself, wherever it sends to", socket.Connecting(o.Local, o.Remote)))
 	case f.udp:
@@ -115,8 +114,8 @@ func (f *rrFlow) openError(timeout time.Duration, local netip.Addr, err error) e
 	return err
 }
 
-// isTransient reports that a datagram was not sent for a reason that says nothing of
-// the next one: it counts as lost.
+// isTransient reports whether sending a datagram failed for a reason that does not affect the next
+// one. The datagram counts as lost.
 func isTransient(err error) bool {
 	errno, _ := errors.AsType[syscall.Errno](err)
 	switch errno {

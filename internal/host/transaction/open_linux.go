@@ -15,20 +15,20 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// maxConnecting is how many connections are in the making at a time: enough that a long
-// path costs little, and fewer than a listener's queue holds.
+// maxConnecting is the number of connections that are opened concurrently: enough to keep a long
+// path busy, and fewer than a listener's queue holds.
 const maxConnecting = 256
 
-// opener opens a flow's connections.
+// opener opens the connections of a flow.
 type opener struct {
 	f       *rrFlow
 	peers   []*sock.Peer // one for each port
-	from    *sock.Peer   // nil: the kernel chooses
+	from    *sock.Peer   // nil: the kernel selects the source
 	waiting *sock.Epoll
-	began   map[int32]int // the connection that a descriptor is to be
+	began   map[int32]int // the index of the connection for each descriptor
 }
 
-// openTCP opens the flow's connections; of crr, it makes one transaction.
+// openTCP opens the flow's connections. For crr it makes one transaction.
 func (f *rrFlow) openTCP(ctx context.Context, timeout time.Duration, first func()) (err error) {
 	if f.opener, err = newOpener(f); err != nil {
 		return err
@@ -71,7 +71,7 @@ func newOpener(f *rrFlow) (*opener, error) {
 	return o, err
 }
 
-// openAll opens the first connection, and then the others, many at a time.
+// openAll opens the first connection and then the others, many concurrently.
 func (o *opener) openAll(ctx context.Context, timeout time.Duration, first func()) error {
 	n := o.f.connections()
 	defer func() {
@@ -80,7 +80,7 @@ func (o *opener) openAll(ctx context.Context, timeout time.Duration, first func(
 		}
 	}()
 	latest := time.Now()
-	var failed error // no more are begun; those that have been may still open
+	var failed error // no further ones are started; those in progress may still open
 	for next, open := 0, 0; open < n; {
 		for failed == nil && next < n && len(o.began) < maxConnecting && (open > 0 || next == 0) {
 			if failed = o.start(next); failed == nil {
@@ -108,7 +108,7 @@ func (o *opener) openAll(ctx context.Context, timeout time.Duration, first func(
 	return nil
 }
 
-// start begins to open a connection.
+// start starts to open a connection.
 func (o *opener) start(i int) error {
 	peer := o.peer(i)
 	fd, err := peer.Socket(false)
@@ -132,7 +132,7 @@ func (o *opener) start(i int) error {
 	return nil
 }
 
-// peer is where the i-th connection of this part goes: the flow's connections take
+// peer returns the destination of the i-th connection of this part. The connections of the flow use
 // the ports in turn.
 func (o *opener) peer(i int) *sock.Peer {
 	return o.peers[o.f.part.number(i, 0)%int64(len(o.peers))]
@@ -149,7 +149,7 @@ func (o *opener) prepare(fd int) error {
 	return err
 }
 
-// finish gives a connection that is open to its thread.
+// finish assigns a connection that has opened to its thread.
 func (o *opener) finish(fd int32) error {
 	i := o.began[fd]
 	err := sock.SocketError(int(fd))
@@ -164,7 +164,7 @@ func (o *opener) finish(fd int32) error {
 	return o.f.addConn(i, fd)
 }
 
-// addConn gives the i-th connection, which is open, to its thread.
+// addConn assigns the i-th connection, which is open, to its thread.
 func (f *rrFlow) addConn(i int, fd int32) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -29,15 +29,14 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// connectionsPerPort is how many connections go to one port at most. A pair of
-// addresses has some 28,000 for each, unless net.ipv4.ip_local_port_range has been
-// widened; but the kernel first gives those of one parity away, and once they are
-// used up it looks at all of them for every further connection.
+// connectionsPerPort is the maximum number of connections to one port. A pair of addresses has some
+// 28,000 for each, unless net.ipv4.ip_local_port_range is wider. But the kernel first selects ports
+// of one parity, and once these are used up, it scans all of them for every further connection.
 const connectionsPerPort = 10_000
 
-// processCount is how many a flow's connections are spread over; 1: this one. A
-// process keeps an eighth of its descriptors for other things, and this one, which
-// has other flows, half of them.
+// processCount returns the number of processes that share the connections of a flow. 1: only this
+// one. A worker process reserves an eighth of its descriptors for other uses; this process, which
+// has other flows, reserves half of them.
 func processCount(connections int) int {
 	limit := proc.MaxOpenFiles()
 	if limit == 0 || connections <= min(limit/2, connectionsPerPort) {
@@ -47,7 +46,7 @@ func processCount(connections int) int {
 	return (connections + each - 1) / each
 }
 
-// Processes is how many worker processes a request's flow takes; 1: none.
+// Processes returns the number of worker processes that a request's flow needs. 1: none.
 func Processes(request message.FlowRequest) int {
 	if request.Protocol == flow.CRR {
 		return 1
@@ -55,12 +54,11 @@ func Processes(request message.FlowRequest) int {
 	return processCount(request.Connections)
 }
 
-// processGroup is one end of a flow whose connections are spread over worker
-// processes.
+// processGroup is one end of a flow whose connections are distributed over worker processes.
 type processGroup struct {
 	flowset.State
-	count  int          // of processes
-	cpu    atomic.Int64 // ns that they have used, as of the latest reading
+	count  int          // number of processes
+	cpu    atomic.Int64 // ns used by the processes at the latest reading
 	access socket.Access
 
 	mu        sync.Mutex // held for assignments only
@@ -70,12 +68,12 @@ type processGroup struct {
 	settled   bool
 	last      message.FlowEnd
 	busy      []int64
-	readAt    time.Time // when last and busy are from
+	readAt    time.Time // when last and busy were read
 }
 
-// process is one of the processes.
+// process is a worker process.
 type process struct {
-	mu   sync.Mutex // one task at a time
+	mu   sync.Mutex // for one task at a time
 	in   io.WriteCloser
 	to   *json.Encoder
 	from *json.Decoder
@@ -85,14 +83,14 @@ type process struct {
 	done chan struct{} // closed when the process has ended
 }
 
-// command is how a process is started; tests start another.
+// command returns the command of a worker process. Tests replace it.
 var command = func() *exec.Cmd {
 	cmd := proc.Command("/proc/self/exe", WorkerCommand)
 	cmd.Args[0] = "linerate"
 	return cmd
 }
 
-// startProcess starts a process, which ends with this one, however that ends.
+// startProcess starts a process, which is killed when this one ends for any reason.
 func startProcess() (*process, error) {
 	cmd := command()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -102,15 +100,15 @@ func startProcess() (*process, error) {
 	started, done := make(chan error), make(chan struct{})
 	if err == nil {
 		go func() {
-			// The death signal comes when the thread ends that has started the process,
-			// so this one stays (prctl(2), PR_SET_PDEATHSIG).
+			// The death signal is sent when the thread that has started the process ends, so this
+			// thread must stay (prctl(2), PR_SET_PDEATHSIG).
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			defer close(done)
 			err := cmd.Start()
 			started <- err
 			if err == nil {
-				_, _ = cmd.Process.Wait() // not cmd.Wait, which would close what is still to be read
+				_, _ = cmd.Process.Wait() // not cmd.Wait, which would close what must still be read
 			}
 		}()
 		err = <-started
@@ -122,7 +120,7 @@ func startProcess() (*process, error) {
 		done: done}, nil
 }
 
-// call has a process carry a task out.
+// call sends a task to the process and returns its report.
 func (h *process) call(t task) (r report, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -160,8 +158,8 @@ func (s *processGroup) start() error {
 	return nil
 }
 
-// callAll calls all processes at once. The reports are in the processes' order; one that is
-// gone reports nothing, and fails the flow.
+// callAll calls all processes concurrently. The reports are in the order of the processes. A
+// process that has ended returns a zero report and fails the flow.
 func (s *processGroup) callAll(ask func(i int) task) []report {
 	s.mu.Lock()
 	processes := slices.Clone(s.processes)
@@ -185,7 +183,7 @@ func (s *processGroup) assignment(i int, timeout time.Duration) *assignment {
 		TimeoutNs: int64(timeout)}
 }
 
-// listen has every process listen on a port of its own.
+// listen makes every process listen on its own port.
 func (s *processGroup) listen(context.Context) (*flowset.Listener, error) {
 	if err := s.start(); err != nil {
 		return nil, err
@@ -206,7 +204,7 @@ func (s *processGroup) listen(context.Context) (*flowset.Listener, error) {
 	return l, nil
 }
 
-// connect has all processes open their connections.
+// connect makes all processes open their connections.
 func (s *processGroup) connect(_ context.Context, timeout time.Duration, _ func()) {
 	if s.start() != nil {
 		return
@@ -214,7 +212,7 @@ func (s *processGroup) connect(_ context.Context, timeout time.Duration, _ func(
 	var local, remote netip.AddrPort
 	for _, r := range s.callAll(func(i int) task { return task{Connect: s.assignment(i, timeout)} }) {
 		if e := r.Opened.Error; e != nil && s.Failure() == nil {
-			if e.Ports != nil { // the process knows of its own part only
+			if e.Ports != nil { // the process only knows its own part
 				e.Ports.Open, e.Ports.Wanted = int(s.read().Transactions.Connections), s.Request.Connections
 				e.Text = e.Ports.String()
 			}
@@ -227,25 +225,24 @@ func (s *processGroup) connect(_ context.Context, timeout time.Duration, _ func(
 	s.Open(local, remote, nil)
 }
 
-// Expects and Claim are false: each process accepts from listeners of its own.
+// Expects and Claim return false: each process accepts from its own listeners.
 func (s *processGroup) Expects(message.Cookie) bool { return false }
 func (s *processGroup) Claim(message.Cookie) bool   { return false }
 
-// Start has the processes start.
+// Start starts the transactions in the processes.
 func (s *processGroup) Start(w message.WindowRequest) {
 	s.callAll(func(int) task { return task{Start: &w} })
 }
 
-// Shorten has the processes end and stop earlier.
+// Shorten makes the processes end and stop earlier.
 func (s *processGroup) Shorten(endNs, stopNs int64) {
 	s.callAll(func(int) task { return task{Shorten: &message.CutRequest{EndNs: endNs, StopNs: stopNs}} })
 }
 
-// Abandon has the processes give up.
+// Abandon makes the processes give up.
 func (s *processGroup) Abandon() { s.callAll(func(int) task { return task{Abandon: true} }) }
 
-// Settled says that there is nothing to wait for. It calls the processes every 20 ms
-// at most.
+// Settled reports whether there is nothing to wait for. It asks the processes at most every 20 ms.
 func (s *processGroup) Settled() bool {
 	failed := s.Failure() != nil
 	s.mu.Lock()
@@ -264,16 +261,16 @@ func (s *processGroup) Settled() bool {
 	return settled || s.Failure() != nil
 }
 
-// Count reads all processes.
+// Count sums the counters of all processes.
 func (s *processGroup) Count(out *message.FlowEnd) { *out = s.read() }
 
-// Describe keeps what the processes reported of their state.
+// Describe fills in the state that the processes reported last.
 func (s *processGroup) Describe(out *message.FlowEnd) {
 	last := s.latest()
 	out.Local, out.Alive, out.Error = last.Local, last.Alive, last.Error
 }
 
-// read is what all processes together report.
+// read returns the sum of what all processes report.
 func (s *processGroup) read() message.FlowEnd {
 	s.mu.Lock()
 	closed := s.closed
@@ -293,7 +290,7 @@ func (s *processGroup) read() message.FlowEnd {
 		memory += r.MemoryBytes
 		cpu += r.CPUNs
 		if r.End.Transactions == nil {
-			continue // its process is gone
+			continue // its process has ended
 		}
 		merge(&out, r.End)
 		latencies = append(latencies, r.End.Transactions.Latency)
@@ -315,7 +312,7 @@ func (s *processGroup) read() message.FlowEnd {
 	return out
 }
 
-// latest is what the latest reading has reported.
+// latest returns the result of the latest reading.
 func (s *processGroup) latest() message.FlowEnd {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -326,7 +323,7 @@ func (s *processGroup) latest() message.FlowEnd {
 	return last
 }
 
-// refresh reads all processes, unless that was done just now.
+// refresh reads all processes unless the latest reading is recent.
 func (s *processGroup) refresh() {
 	s.mu.Lock()
 	fresh := s.closed || time.Since(s.readAt) < 50*time.Millisecond
@@ -336,14 +333,14 @@ func (s *processGroup) refresh() {
 	}
 }
 
-// Moved is what all processes' connections have received and written.
+// Moved returns the bytes that the connections of all processes have received and written.
 func (s *processGroup) Moved() (received, written int64) {
 	s.refresh()
 	last := s.latest()
 	return last.ReceivedBytes, last.WrittenBytes
 }
 
-// Busy is the CPU time of all processes' threads.
+// Busy returns the CPU time of the threads of all processes.
 func (s *processGroup) Busy() []int64 {
 	s.refresh()
 	s.mu.Lock()
@@ -351,7 +348,7 @@ func (s *processGroup) Busy() []int64 {
 	return s.busy
 }
 
-// merge adds a part of an end to the whole.
+// merge adds a part of an end to the sum.
 func merge(sum *message.FlowEnd, part message.FlowEnd) {
 	sum.AtNs = min(sum.AtNs, part.AtNs)
 	sum.ReceivedBytes += part.ReceivedBytes
@@ -379,7 +376,7 @@ func merge(sum *message.FlowEnd, part message.FlowEnd) {
 	t.Opened += p.Opened
 }
 
-// Sample is what all processes have received and done.
+// Sample returns what all processes have received and completed.
 func (s *processGroup) Sample() (out record.FlowSample) {
 	for _, r := range s.callAll(func(int) task { return task{Light: true} }) {
 		out.ReceivedBytes += r.Sample.ReceivedBytes
@@ -388,8 +385,8 @@ func (s *processGroup) Sample() (out record.FlowSample) {
 	return out
 }
 
-// Close ends the processes and waits for their end. One that is still busy with
-// something else is not waited for.
+// Close ends the processes and waits for them. It does not wait for a process that is still busy
+// with a task.
 func (s *processGroup) Close() {
 	s.State.Close()
 	const grace = 2 * time.Second
@@ -402,7 +399,7 @@ func (s *processGroup) Close() {
 		}
 	})
 	defer stop.Stop()
-	s.read() // the counts remain
+	s.read() // so that the counters remain available
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()

@@ -16,12 +16,12 @@ import (
 	"linerate/internal/model/record"
 )
 
-// A flow with more connections than one process may hold is split among worker
-// processes (docs/decisions/0018-worker-processes-of-transactions.md): this program
-// with the verb WorkerCommand. A task and its report are one JSON document each, over
-// the worker's standard input and output; it ends at the end of its input.
+// If a flow has more connections than one process may have, it is split among worker processes
+// (docs/decisions/0018-worker-processes-of-transactions.md): this program with the verb
+// WorkerCommand. Tasks and reports are JSON documents on the worker's standard input and output.
+// The worker ends at the end of its input.
 
-// task is a request to a worker process; one of the fields is set, or none.
+// task is a request to a worker process. At most one field is set.
 type task struct {
 	Listen  *assignment            `json:"listen,omitempty"`
 	Connect *assignment            `json:"connect,omitempty"`
@@ -32,7 +32,7 @@ type task struct {
 	Light   bool                   `json:"light,omitempty"`
 }
 
-// assignment is a process's part of a flow.
+// assignment is the part of a flow that a process gets.
 type assignment struct {
 	Request   message.FlowRequest `json:"request"`
 	Access    socket.Access       `json:"access,omitzero"`
@@ -41,22 +41,23 @@ type assignment struct {
 	TimeoutNs int64               `json:"timeout_ns,omitempty"`
 }
 
-// report is a worker process's reply.
+// report is the reply of a worker process.
 type report struct {
 	Listening message.Listening `json:"listening"`
 	Opened    message.Opened    `json:"opened"`
 	End       message.FlowEnd   `json:"end"`
 	Sample    record.FlowSample `json:"sample"`
 	Settled   bool              `json:"settled,omitempty"`
-	// BusyNs is of its threads, CPUNs of the whole process; MemoryBytes is its own.
+	// BusyNs has the CPU time of its threads, CPUNs that of the whole process. MemoryBytes is its
+	// memory.
 	BusyNs      []int64 `json:"busy_ns,omitempty"`
 	CPUNs       int64   `json:"cpu_ns,omitempty"`
 	MemoryBytes int64   `json:"memory_bytes,omitempty"`
 }
 
-// RunWorker runs a worker process: it carries out tasks until the end of its input.
+// RunWorker runs a worker process. It executes tasks until the end of its input.
 func RunWorker(in io.Reader, out io.Writer) error {
-	debug.SetGCPercent(20) // next to nothing is allocated once the connections are open
+	debug.SetGCPercent(20) // almost nothing is allocated after the connections are open
 	e := New()
 	e.isWorker = true
 	defer e.Close()
@@ -75,7 +76,7 @@ func RunWorker(in io.Reader, out io.Writer) error {
 	}
 }
 
-// handle carries out a task.
+// handle executes a task.
 func (e *Engine) handle(t task) (r report) {
 	ctx := context.Background()
 	switch {

@@ -14,18 +14,18 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// counts are one worker's. They may be read at any time.
+// counts has the counters of a worker. They may be read at any time.
 type counts struct {
 	done, failed      atomic.Int64
 	received, written atomic.Int64 // bytes
 	opened, closed    atomic.Int64 // connections of crr
-	first, last       atomic.Int64 // instants
-	useful            atomic.Int64 // ns that a polling thread spent on polls with a result
+	first, last       atomic.Int64 // instants of the first and latest transaction
+	useful            atomic.Int64 // ns of a polling thread's polls that returned data
 	unanswered, late  atomic.Int64 // of udp-rr
 	_                 [32]byte
 }
 
-// Count takes the counts.
+// Count fills in the counters.
 func (f *rrFlow) Count(out *message.FlowEnd) {
 	t := &record.Transactions{Connections: f.active.Load(), Opened: f.arrived.Load(), Polling: f.polls}
 	out.Transactions = t
@@ -52,14 +52,14 @@ func (f *rrFlow) Count(out *message.FlowEnd) {
 	out.AtNs = sched.Now()
 }
 
-// threads are the threads' counts, as far as there are threads.
+// threads returns the workers.
 func (f *rrFlow) threads() []*worker {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.workers
 }
 
-// Describe adds what waits, where threads run, and what the kernel knows.
+// Describe adds waiting transactions, the CPUs of threads, and TCP_INFO.
 func (f *rrFlow) Describe(out *message.FlowEnd) {
 	window := f.engine.Window()
 	out.Alive = f.alive()
@@ -73,10 +73,10 @@ func (f *rrFlow) Describe(out *message.FlowEnd) {
 		for _, w := range f.threads() {
 			sum.Merge(w.latency.Histogram())
 		}
-		t.Latency, _ = stats.Distribution(sum) // a histogram of our own can be encoded
+		t.Latency, _ = stats.Distribution(sum) // a histogram that this process built can always be encoded
 	}
 	f.mu.Lock()
-	defer f.mu.Unlock() // the descriptor stays open meanwhile
+	defer f.mu.Unlock() // meanwhile the descriptor stays open
 	if len(f.fds) == 0 || f.closed {
 		return
 	}
@@ -95,7 +95,7 @@ func (f *rrFlow) Describe(out *message.FlowEnd) {
 	}
 }
 
-// alive says that there are connections and that the flow has not failed.
+// alive reports whether there are connections and the flow has not failed.
 func (f *rrFlow) alive() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,20 +103,20 @@ func (f *rrFlow) alive() bool {
 }
 
 const (
-	// suspectAfter is how long a transaction may take before the kernel is queried about
-	// its connection, for maxQueries connections at a time.
+	// suspectAfter is the time after which the kernel is asked about the connection of a
+	// transaction, for at most maxQueries connections.
 	suspectAfter = time.Second
 	maxQueries   = 64
 )
 
-// dueSince is how many transactions of a connection have become due since one did, which was
-// so long ago.
+// dueSince returns the number of transactions of a connection that have become due within ns after
+// one did.
 func (f *rrFlow) dueSince(ns int64) int64 {
 	return int64(float64(ns) / 1e9 * f.Request.Pace / float64(max(1, f.Request.Connections)))
 }
 
-// describeWaiting reports how many transactions are in flight, how long the one that
-// waits longest has, and the connections whose peer does not answer.
+// describeWaiting reports the number of transactions in flight, the age of the oldest one, and the
+// connections whose peer does not answer.
 func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
 	queried, silent, mostMissed := 0, 0, uint32(0)
 	f.mu.Lock()
@@ -132,7 +132,7 @@ func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
 				out.Transactions.LongestWaitUs = max(out.Transactions.LongestWaitUs, float64(wait)/1e3)
 				if !f.udp && wait >= int64(suspectAfter) && queried < maxQueries && !f.closed {
 					queried++
-					info, _ := sock.TCPInfo(int(fd)) // zero where the kernel does not say
+					info, _ := sock.TCPInfo(int(fd)) // zero if the kernel does not report it
 					missed, most = uint32(info.Backoff), flowset.SilentTimeouts
 				}
 			}
@@ -158,7 +158,7 @@ func (f *rrFlow) describeWaiting(out *message.FlowEnd) {
 	}
 }
 
-// Sample is the bytes received and, at the client, the transactions done so far.
+// Sample returns the bytes received and, at the client, the transactions completed so far.
 func (f *rrFlow) Sample() (out record.FlowSample) {
 	for _, w := range f.threads() {
 		out.ReceivedBytes += w.received.Load()
@@ -169,7 +169,7 @@ func (f *rrFlow) Sample() (out record.FlowSample) {
 	return out
 }
 
-// Moved is how many bytes all connections have received and written.
+// Moved returns the bytes that all connections have received and written.
 func (f *rrFlow) Moved() (received, written int64) {
 	for _, w := range f.threads() {
 		received += w.received.Load()
@@ -178,9 +178,9 @@ func (f *rrFlow) Moved() (received, written int64) {
 	return received, written
 }
 
-// latencyReadyAt is from when on readings have the distribution of latencies: not at
-// the window's end, since putting a histogram together takes longer than the
-// reading, but at the stop where that follows.
+// latencyReadyAt returns the time from which readings include the distribution of latencies. It is
+// not the end of the window, because building a histogram takes longer than a reading, but the stop
+// if that follows soon.
 func latencyReadyAt(w message.WindowRequest) int64 {
 	if w.StopNs-w.EndNs <= int64(time.Second) {
 		return max(w.EndNs, w.StopNs)

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// note says where a thread that follows its packets runs now.
+// note describes where threads that follow their packets run.
 func (f *rrFlow) note() string {
 	for _, w := range f.threads() {
 		verb := "responds"
@@ -25,14 +25,14 @@ func (f *rrFlow) note() string {
 	return ""
 }
 
-// Busy is the CPU time that each thread has used, in ns; of a polling one, without
-// polls that returned nothing.
+// Busy returns the CPU time of each thread in ns. For a polling thread, polls that returned nothing
+// are excluded.
 func (f *rrFlow) Busy() (ns []int64) {
 	for _, w := range f.threads() {
 		ns = append(ns, w.busy())
 	}
 	if f.sharesListener() {
-		// The listener's thread may serve others, too.
+		// The thread of the listener may serve other flows too.
 		var cpu int64
 		if id := f.listenerThread.Load(); id != 0 && !f.polls {
 			cpu, _ = sched.ThreadCPU(int(id))
@@ -42,8 +42,7 @@ func (f *rrFlow) Busy() (ns []int64) {
 	return ns
 }
 
-// ProcessesCPU is the CPU time, in ns, of the worker processes, as of the latest
-// reading.
+// ProcessesCPU returns the CPU time of the worker processes at the latest reading, in ns.
 func (e *Engine) ProcessesCPU() (ns int64) {
 	for _, f := range e.All() {
 		if g, ok := f.(*processGroup); ok {

@@ -13,41 +13,41 @@ import (
 	"linerate/internal/model/message"
 )
 
-// conn is a requesting end's connection. There may be hundreds of thousands.
+// conn is a connection of the requesting end. There may be hundreds of thousands.
 type conn struct {
-	began  int64  // when its transaction began or was to begin; 0: none is in flight
-	round  int64  // of the schedule, whose transaction is its next
-	fd     int32  // -1: none, or none any more
-	index  uint32 // among the thread's connections
-	unsent uint32 // bytes of the request that are still to be written
-	unread uint32 // bytes of the response that are still to come
+	began  int64  // when its transaction began or was due; 0: none is in flight
+	round  int64  // round of the schedule that has its next transaction
+	fd     int32  // -1: not open
+	index  uint32 // among the connections of the thread
+	unsent uint32 // bytes of the request that must still be written
+	unread uint32 // bytes of the response that must still be read
 
-	// Of udp-rr:
+	// For udp-rr:
 	sentAt     int64  // when its latest request was sent
-	number     uint32 // of that
-	unanswered uint32 // how many in a row had no response
+	number     uint32 // number of the latest request
+	unanswered uint32 // consecutive requests without a response
 }
 
-// requester is a requesting thread at work.
+// requester is the state of a requesting thread.
 type requester struct {
 	*worker
 	window      message.WindowRequest
 	request     uint32
 	response    uint32
 	paced       bool
-	isCRR       bool   // a connection for each transaction
-	follows     bool   // it has yet to find the CPU at which its packets arrive
-	sequential  bool   // one of those at a time, which the thread waits for by itself
-	poll        bool   // polls instead of waiting
-	previous    int    // of sequential: the previous connection, still open, or -1
-	spare       int    // of sequential: the socket for the next, or -1
-	head        []byte // of what a new connection sends: the cookie, then the request
+	isCRR       bool   // whether each transaction has its own connection
+	follows     bool   // whether it must still find the CPU on which its packets arrive
+	sequential  bool   // whether it has one crr connection at a time and waits for it directly
+	poll        bool   // whether it polls instead of waiting
+	previous    int    // if sequential: the previous connection, still open, or -1
+	spare       int    // if sequential: the socket for the next connection, or -1
+	head        []byte // first data of a new connection: the cookie, then the request
 	now         int64  // over UDP: the time of the last event
 	expiredAt   int64  // over UDP: the time of the last scan for expired requests
-	failedConns int    // connections that wait for another try
-	retryAt     int64  // when they may
+	failedConns int    // number of failed connections that wait for a retry
+	retryAt     int64  // time of the retry
 	schedule    schedule
-	// next is whose turn it is on the schedule, and in which round.
+	// next is the connection whose turn is next in the schedule, in round.
 	next  int
 	round int64
 }
@@ -72,7 +72,7 @@ func (w *worker) runRequester() {
 		case w.epoll == nil:
 			c := &w.conns[0]
 			a.runSingle(c)
-			// What becomes due on a connection that is lost has failed.
+			// Transactions that become due on a lost connection have failed.
 			for limit := time.Duration(0); limit >= 0 && a.paced && c.fd < 0 &&
 				!w.f.engine.Signals.Quit.Load(); limit = a.beginDue() {
 				a.wait.Sleep(min(limit, checkInterval))
@@ -88,15 +88,14 @@ func (w *worker) runRequester() {
 	})
 }
 
-// runSingle sends requests over the only connection. Without a pace a transaction is counted once
-// the next request is on its way: the responder has it sooner, and this end has
-// nothing else to do then.
+// runSingle sends requests over the only connection. Without a pace, it counts a transaction after
+// it has sent the next request: the responder gets that sooner, and this end is idle afterwards.
 func (a *requester) runSingle(c *conn) {
 	poll, quit := a.poll, &a.f.engine.Signals.Quit
 	at := sched.Now()
 	former := int64(0) // when the transaction that is not counted yet began
 	defer func() {
-		if former != 0 { // and no other is in flight
+		if former != 0 { // and no other one is in flight
 			atomic.StoreInt64(&c.began, 0)
 			a.count(former, at)
 		}
@@ -167,7 +166,7 @@ func (a *requester) runSingle(c *conn) {
 		}
 		at = sched.Now()
 		switch {
-		case c.began == 0: // given up
+		case c.began == 0: // it was given up
 		case a.paced:
 			a.finish(c, at)
 		default:
@@ -176,8 +175,8 @@ func (a *requester) runSingle(c *conn) {
 	}
 }
 
-// followOnce follows the first response, and stays there: if both ends went on to
-// follow, each would run after the other where they share a machine.
+// followOnce follows the first response, and then stays on that CPU: if both ends continued to
+// follow, each would chase the other if they share a machine.
 func (a *requester) followOnce(c *conn) {
 	a.follow(int(c.fd))
 	a.follows = false
@@ -194,11 +193,11 @@ func (a *requester) send(c *conn, try bool) (int, error) {
 	return send(int(c.fd), piece, try)
 }
 
-// short is what a send that does not wait takes so little time for that the
-// runtime's scheduler need not know.
+// short is the size up to which a non-blocking send is so fast that the runtime's scheduler need
+// not be informed.
 const short = 16 << 10
 
-// send writes what there is room for; try: now, or else waiting for room.
+// send writes as much as there is room for. If try is false, it waits for room.
 func send(fd int, piece []byte, try bool) (n int, err error) {
 	if try || len(piece) <= short {
 		n, err = sock.TrySend(fd, piece, false)
@@ -209,21 +208,21 @@ func send(fd int, piece []byte, try bool) (n int, err error) {
 	return sock.Send(fd, piece)
 }
 
-// countWritten counts what has been written; the cookie is not payload.
+// countWritten counts written bytes. The cookie is not payload.
 func (a *requester) countWritten(c *conn, bytes int) {
 	cookie := max(0, int(c.unsent)-int(a.request))
 	c.unsent -= uint32(bytes)
 	add(&a.written, int64(max(0, bytes-cookie)))
 }
 
-// finish ends a transaction that is done.
+// finish ends a completed transaction.
 func (a *requester) finish(c *conn, at int64) {
 	began := c.began
 	atomic.StoreInt64(&c.began, 0)
 	a.count(began, at)
 }
 
-// count enters a transaction that is done.
+// count counts a completed transaction.
 func (a *requester) count(began, at int64) {
 	add(&a.done, 1)
 	if a.first.Load() == 0 {
@@ -235,12 +234,12 @@ func (a *requester) count(began, at int64) {
 	}
 }
 
-// fail gives a connection up, and with it its transaction.
+// fail gives up a connection and its transaction.
 func (a *requester) fail(c *conn, err error) {
 	if a.f.engine.Signals.Quit.Load() {
 		return
 	}
-	a.f.connLostFD(int(c.fd), err) // before the failure is counted, so that a reader of the count finds the reason
+	a.f.connLostFD(int(c.fd), err) // before the failure is counted, so that readers of the count find the reason
 	if atomic.LoadInt64(&c.began) != 0 {
 		atomic.StoreInt64(&c.began, 0)
 		add(&a.failed, 1)
@@ -259,7 +258,7 @@ func (a *requester) fail(c *conn, err error) {
 	}
 }
 
-// failDue counts as failed what has become due on a connection that is lost.
+// failDue counts transactions that became due on a lost connection as failed.
 func (a *requester) failDue(c *conn, at int64) {
 	for ; ; c.round++ {
 		if instant := a.schedule.due(a.part.number(int(c.index), c.round)); instant > at ||
@@ -270,7 +269,7 @@ func (a *requester) failDue(c *conn, at int64) {
 	}
 }
 
-// runEpoll sends requests over many connections, each with a transaction at a time.
+// runEpoll sends requests over many connections, each with one transaction at a time.
 func (a *requester) runEpoll() {
 	poll, quit := a.poll, &a.f.engine.Signals.Quit
 	if a.now = sched.Now(); !a.paced {
@@ -329,8 +328,8 @@ func (a *requester) runEpoll() {
 	}
 }
 
-// beginDue begins what the schedule says, and is how long there is nothing more to
-// begin; below 0: for good.
+// beginDue begins the transactions that are due. It returns the time until the next one is due;
+// negative: never.
 func (a *requester) beginDue() time.Duration {
 	at := sched.Now()
 	for {
@@ -345,10 +344,10 @@ func (a *requester) beginDue() time.Duration {
 		switch {
 		case c.fd < 0 && !a.isCRR:
 			a.failDue(c, at)
-		case c.began == 0: // behind the schedule, if crr failed on it
+		case c.began == 0: // behind the schedule, after crr has failed on it
 			a.beginNext(a.next, at)
 		}
-		// Otherwise it is not free yet, and begins this one when it is.
+		// Otherwise it is still busy, and begins this transaction when it is free.
 		if a.next++; a.next == len(a.conns) {
 			a.next = 0
 			a.round++
@@ -356,7 +355,7 @@ func (a *requester) beginDue() time.Duration {
 	}
 }
 
-// begin begins a transaction, at an instant that may be over.
+// begin begins a transaction whose time counts from began, which may be in the past.
 func (a *requester) begin(c *conn, began int64) {
 	if began >= a.f.engine.Signals.Stop.Load() {
 		return
@@ -372,7 +371,7 @@ func (a *requester) begin(c *conn, began int64) {
 	a.writeRequest(c)
 }
 
-// writeRequest writes what there is room for of a request.
+// writeRequest writes as much of a request as there is room for.
 func (a *requester) writeRequest(c *conn) {
 	for c.unsent > 0 && c.fd >= 0 {
 		n, err := a.send(c, true)
@@ -380,7 +379,7 @@ func (a *requester) writeRequest(c *conn) {
 		case err == nil:
 			a.countWritten(c, n)
 		case isTemporary(err):
-			return // room is an event
+			return // epoll reports when there is room
 		default:
 			a.fail(c, err)
 			return
@@ -388,12 +387,11 @@ func (a *requester) writeRequest(c *conn) {
 	}
 }
 
-// readResponse reads what there is of a response; with its last byte, the transaction is
-// done and the next may begin.
+// readResponse reads the available part of a response. After the last byte the transaction is
+// complete, and the next one may begin.
 func (a *requester) readResponse(i int) {
 	for c := &a.conns[i]; c.fd >= 0; {
-		// One byte more than is wanted: also when that is none, the end of the
-		// stream shows.
+		// Reading one byte more than expected, even if that is none, detects the end of the stream.
 		n, err := sock.TryRead(int(c.fd), a.buffer[:min(int(c.unread)+1, len(a.buffer))])
 		switch {
 		case err != nil && isTemporary(err):
@@ -423,19 +421,19 @@ func (a *requester) readResponse(i int) {
 	}
 }
 
-// beginNext begins a connection's next transaction, if it is time for one.
+// beginNext begins the next transaction of a connection if it is due.
 func (a *requester) beginNext(i int, at int64) {
 	c := &a.conns[i]
 	if !a.paced {
 		a.begin(c, at)
 		return
 	}
-	// What has become due meanwhile has waited for this connection.
+	// A transaction that has become due meanwhile has waited for this connection.
 	if instant := a.schedule.due(a.part.number(i, c.round)); instant <= at {
 		c.round++
 		a.begin(c, instant)
 	}
 }
 
-// isTemporary says that a call is to be made again, now or when there is more.
+// isTemporary reports whether a call must be repeated, now or when there is more data or room.
 func isTemporary(err error) bool { return err == syscall.EAGAIN || err == syscall.EINTR }

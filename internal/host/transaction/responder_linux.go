@@ -11,25 +11,25 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// responderConn is where a responder is with a connection.
+// responderConn is the state of a connection of a responder.
 type responderConn struct {
-	left int64  // bytes of responses that are still to be written
+	left int64  // bytes of responses that must still be written
 	got  uint32 // bytes of the request that have been read
-	// cookieLeft are the bytes of a cookie that are still to be taken.
+	// cookieLeft is the number of bytes of a cookie that must still be read.
 	cookieLeft int
-	// perTransaction: the connection is for one transaction.
+	// perTransaction reports whether the connection is for one transaction.
 	perTransaction bool
-	watched        bool // it is in the thread's epoll, if it is perTransaction
+	watched        bool // if perTransaction: whether it is in the thread's epoll
 }
 
-// turns is how often a connection is read or written before others have their turn: its
-// peer may send, or read, as fast as this thread does.
+// turns is the number of reads or writes on a connection before others get their turn. Its peer may
+// send, or read, as fast as this thread.
 const turns = 16
 
-// page holds the connections of some descriptors in a row.
+// page has the connections of consecutive descriptors.
 type page [32]responderConn
 
-// responder is a responding thread at work.
+// responder is the state of a responding thread.
 type responder struct {
 	*worker
 	request  uint32
@@ -37,8 +37,8 @@ type responder struct {
 	poll     bool
 	replies  []*page // by descriptor
 	rate     limiter // of responses over UDP
-	idle     int64   // ns waited for that
-	// mu is held by the thread, and by that of a shared listener while it responds to a
+	idle     int64   // ns waited for the rate limiter
+	// mu is held by the thread, and by the thread of a shared listener while that responds to a
 	// connection for one transaction.
 	mu sync.Mutex
 }
@@ -47,7 +47,7 @@ func newResponder(w *worker) *responder {
 	o := w.f.Request
 	r := &responder{worker: w, request: uint32(requestBytes(o)), response: int64(responseBytes(o)), poll: w.f.polls &&
 		!w.f.sharesListener()}
-	r.rate.set(o.RateCap*unit.BitRate(max(1, w.part.size())), responseBytes(o)) // of each connection
+	r.rate.set(o.RateCap*unit.BitRate(max(1, w.part.size())), responseBytes(o)) // for each connection
 	return r
 }
 
@@ -55,7 +55,7 @@ func newResponder(w *worker) *responder {
 func (w *worker) runResponder() {
 	r := w.responder
 	if r.poll && !w.f.isCRR() && !w.f.udp && !w.f.engine.WaitStart() {
-		return // there are no requests before
+		return // there are no requests before the start
 	}
 	if w.epoll != nil {
 		w.onThread(!w.f.sharesListener(), r.runEpoll)
@@ -70,7 +70,7 @@ func (w *worker) runResponder() {
 	})
 }
 
-// runSingle answers over the only connection, or at the only socket over UDP.
+// runSingle answers over the only connection, or at the only UDP socket.
 func (r *responder) runSingle(fd int) {
 	quit := &r.f.engine.Signals.Quit
 	for c := (responderConn{}); !quit.Load(); {
@@ -102,7 +102,7 @@ func (r *responder) runSingle(fd int) {
 	}
 }
 
-// respondTCP writes the responses to the requests that bytes read complete, and waits for
+// respondTCP writes the responses to the requests that the received bytes complete. It waits for
 // room.
 func (r *responder) respondTCP(fd int, c *responderConn, bytes int) error {
 	r.followPackets(fd)
@@ -118,14 +118,14 @@ func (r *responder) respondTCP(fd int, c *responderConn, bytes int) error {
 	return nil
 }
 
-// followPackets follows the requests, now and then.
+// followPackets occasionally moves the thread to the CPU on which requests arrive.
 func (r *responder) followPackets(fd int) {
 	if r.f.follows && (r.f.isCRR() || r.done.Load()%followEvery == 0) {
 		r.follow(fd)
 	}
 }
 
-// countRequest counts bytes read, which may end one request or several.
+// countRequest counts received bytes, which may complete one or several requests.
 func (r *responder) countRequest(c *responderConn, bytes int) {
 	add(&r.received, int64(bytes))
 	whole := (c.got + uint32(bytes)) / r.request
@@ -139,7 +139,7 @@ func (r *responder) countRequest(c *responderConn, bytes int) {
 	c.left += int64(whole) * r.response
 }
 
-// countResponse counts what has been written.
+// countResponse counts written bytes.
 func (r *responder) countResponse(c *responderConn, bytes int) {
 	add(&r.written, int64(bytes))
 	before := c.left + int64(bytes)
@@ -173,7 +173,8 @@ func (r *responder) runEpoll() {
 			case turnover && tag == r.f.listener.Load():
 				r.acceptSome(int(tag))
 			case shared:
-				// For one connection: the thread of the listener, which others wait for, takes it, too.
+				// One connection only: the thread of the listener, for which others wait, also
+				// takes mu.
 				r.mu.Lock()
 				r.advance(int(tag), read, write)
 				r.mu.Unlock()
@@ -188,7 +189,7 @@ func (r *responder) runEpoll() {
 	}
 }
 
-// advance does what can be done for a connection.
+// advance reads and writes what is possible on a connection.
 func (r *responder) advance(fd int, read, write bool) {
 	c := r.state(fd)
 	if write && c.left > 0 && !r.writeResponse(fd, c) {
@@ -199,7 +200,7 @@ func (r *responder) advance(fd int, read, write bool) {
 	}
 }
 
-// state is where the thread is with a connection.
+// state returns the state of a connection.
 func (r *responder) state(fd int) *responderConn {
 	i := fd / len(page{})
 	if i >= len(r.replies) {
@@ -211,10 +212,10 @@ func (r *responder) state(fd int) *responderConn {
 	return &r.replies[i][fd%len(page{})]
 }
 
-// again has a connection's turn come once more: its events are edge-triggered.
+// again gives a connection another turn. Its events are edge-triggered, so it is removed and added.
 func (r *responder) again(fd int, c *responderConn) {
 	if c.perTransaction && !c.watched {
-		return // adding it does
+		return // adding it later does that
 	}
 	r.epoll.Remove(fd)
 	if err := r.epoll.Add(fd, int32(fd)); err != nil {
@@ -222,7 +223,7 @@ func (r *responder) again(fd int, c *responderConn) {
 	}
 }
 
-// readRequest reads what is there, and responds.
+// readRequest reads what is available, and responds.
 func (r *responder) readRequest(fd int, c *responderConn) {
 	for turn := 0; !r.f.engine.Signals.Quit.Load(); turn++ {
 		if turn == turns {
@@ -241,12 +242,12 @@ func (r *responder) readRequest(fd int, c *responderConn) {
 		c.cookieLeft -= cookie
 		r.countRequest(c, n-cookie)
 		if !r.writeResponse(fd, c) || n < len(r.buffer) {
-			return // what comes from now on is a new event
+			return // later data causes a new event
 		}
 	}
 }
 
-// writeResponse writes what there is room for. False: the connection is no more.
+// writeResponse writes as much as there is room for. It returns false if the connection has ended.
 func (r *responder) writeResponse(fd int, c *responderConn) bool {
 	for turn := 0; c.left > 0; turn++ {
 		if turn == turns {
@@ -265,7 +266,7 @@ func (r *responder) writeResponse(fd int, c *responderConn) bool {
 				return false
 			}
 		case isTemporary(err):
-			return true // room is an event
+			return true // epoll reports when there is room
 		default:
 			r.endConn(fd, err)
 			return false
@@ -274,7 +275,7 @@ func (r *responder) writeResponse(fd int, c *responderConn) bool {
 	return true
 }
 
-// endConn gives a connection up.
+// endConn gives up a connection.
 func (r *responder) endConn(fd int, err error) {
 	c := r.state(fd)
 	if !c.perTransaction {

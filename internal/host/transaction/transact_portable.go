@@ -18,21 +18,20 @@ import (
 	"linerate/internal/kernel/sched"
 )
 
-// conn is a requester's connection.
+// conn is a connection of a requester.
 type conn struct {
-	net.Conn // not of crr: those have a connection for each transaction
+	net.Conn // not for crr, where each transaction has its own connection
 	fd       int32
-	// began is when its transaction began or was to begin; 0: none is in flight.
-	// It may be read at any time, as may unanswered: requests in a row without a response.
+	// began is when its transaction began or was due; 0: none is in flight. unanswered counts
+	// consecutive requests without a response. Both may be read at any time.
 	began      int64
 	unanswered uint32
 }
 
-// errUnanswered: no response over UDP within responseTimeout.
+// errUnanswered: there was no response over UDP within responseTimeout.
 var errUnanswered = errors.New("no response")
 
-// runRequester waits for the start and makes transactions over all connections, until
-// the stop.
+// runRequester waits for the start and makes transactions over all connections until the stop.
 func (w *worker) runRequester() {
 	if !w.f.engine.WaitStart() {
 		return
@@ -44,8 +43,8 @@ func (w *worker) runRequester() {
 	running.Wait()
 }
 
-// request makes transactions over the i-th connection, one after another. With a pace,
-// each begins when the schedule says, whether it could be sent then or not.
+// request makes transactions over the i-th connection, one after another. With a pace, the time of
+// each begins at its scheduled instant, even if it could not be sent then.
 func (w *worker) request(i int) {
 	o, window, c := w.f.Request, w.f.engine.Window(), &w.conns[i]
 	transact, slots := w.transaction(i), scheduleOf(window.StartNs, o.Pace)
@@ -86,13 +85,13 @@ func (w *worker) request(i int) {
 			if lost = !w.f.isCRR(); lost && o.Pace == 0 {
 				return
 			}
-			at += int64(checkInterval) // a responder that is gone is tried now and then
+			at += int64(checkInterval) // a responder that is gone is tried again after a while
 		}
 		began = at
 	}
 }
 
-// transaction returns what makes one transaction over the i-th connection.
+// transaction returns a function that makes one transaction over the i-th connection.
 func (w *worker) transaction(i int) func() error {
 	f, c := w.f, &w.conns[i]
 	switch {
@@ -117,7 +116,7 @@ func (w *worker) transaction(i int) func() error {
 	return func() error { return w.exchange(c, nil, f.Request) }
 }
 
-// noteLoss notes that a connection, nil for one of crr, has failed.
+// noteLoss records that a connection has failed; it is nil for crr.
 func (w *worker) noteLoss(c net.Conn, err error) {
 	if errors.Is(err, io.EOF) {
 		err = nil
@@ -129,7 +128,7 @@ func (w *worker) noteLoss(c net.Conn, err error) {
 	w.f.connLost(local, remote, err)
 }
 
-// count enters a transaction that is done.
+// count counts a completed transaction.
 func (w *worker) count(began, at int64) {
 	w.done.Add(1)
 	w.first.CompareAndSwap(0, at)
@@ -171,7 +170,7 @@ func (w *worker) exchangeUDP(c *conn, request, buffer []byte) error {
 	}
 }
 
-// respond answers requests over a connection until that ends; of crr, it is one.
+// respond answers requests over a connection until it ends. For crr that is one request.
 func (w *worker) respond(c net.Conn) {
 	request := requestBytes(w.f.Request)
 	buffer := make([]byte, min(max(request, 4<<10), len(payload)))
@@ -192,7 +191,7 @@ func (w *worker) respond(c net.Conn) {
 	}
 }
 
-// sendResponse answers a request over TCP, when that is within the rate.
+// sendResponse answers a request over TCP when the rate allows it.
 func (w *worker) sendResponse(c net.Conn) error {
 	if at, _ := w.rate.reserve(math.MaxInt64); !w.f.sleepUntil(at) {
 		return net.ErrClosed
@@ -204,8 +203,8 @@ func (w *worker) sendResponse(c net.Conn) error {
 	return err
 }
 
-// respondUDP answers requests over UDP until the socket is closed. What could not be
-// answered within responseTimeout, at the rate that is allowed, is not answered.
+// respondUDP answers requests over UDP until the socket is closed. It skips requests that the
+// allowed rate would only let it answer after responseTimeout.
 func (w *worker) respondUDP(c net.Conn, fd int) {
 	request, response := requestBytes(w.f.Request), slices.Clone(payload[:responseBytes(w.f.Request)])
 	buffer := make([]byte, max(request, handshake.FrameBytes)+1)

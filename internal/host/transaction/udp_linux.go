@@ -11,12 +11,12 @@ import (
 	"linerate/internal/kernel/sock"
 )
 
-// Requests and responses over UDP: a datagram each. Either may be lost, so that a
-// request's first bytes tell which it is, the response repeats them, and one that
-// does not come is given up. Nothing is sent again: what an application above would
-// do about it is its own matter, and would hide what the network does.
+// Over UDP, requests and responses are one datagram each. Either may be lost, so the first bytes of
+// a request identify it, the response repeats them, and the requester gives up on a response that
+// does not arrive. Nothing is retransmitted: that is up to applications, and would hide what the
+// network does.
 
-// sendDatagram sends a datagram when there is room for it.
+// sendDatagram sends a datagram when there is room.
 func (w *worker) sendDatagram(fd int, datagram []byte) error {
 	for !w.f.engine.Signals.Quit.Load() {
 		_, err := sock.TrySend(fd, datagram, false)
@@ -34,7 +34,7 @@ func (w *worker) sendDatagram(fd int, datagram []byte) error {
 	return nil
 }
 
-// sendRequest sends a connection's request. Its number is new.
+// sendRequest sends a request with a new number.
 func (a *requester) sendRequest(c *conn) (int, error) {
 	c.number++
 	var number [sequenceBytes]byte
@@ -44,11 +44,11 @@ func (a *requester) sendRequest(c *conn) (int, error) {
 	return len(a.datagram), a.sendDatagram(int(c.fd), a.datagram)
 }
 
-// matchResponse says that a datagram is the response that a connection waits
-// for, and takes it.
+// matchResponse reports whether a datagram is the response that a connection waits for, and counts
+// it.
 func (a *requester) matchResponse(c *conn, datagram []byte) bool {
 	if handshake.IsFrame(datagram) {
-		return false // the responder's socket is ready, said once more
+		return false // a repetition of the responder's ready frame
 	}
 	var number [sequenceBytes]byte
 	binary.LittleEndian.PutUint32(number[:], c.number)
@@ -63,7 +63,7 @@ func (a *requester) matchResponse(c *conn, datagram []byte) bool {
 	return true
 }
 
-// expire says that a connection's response has not come, and gives it up.
+// expire reports whether the response is overdue, and gives it up.
 func (a *requester) expire(c *conn, at int64) bool {
 	if c.began == 0 || c.unread == 0 || at-c.sentAt < int64(responseTimeout) {
 		return false
@@ -75,7 +75,7 @@ func (a *requester) expire(c *conn, at int64) bool {
 	return true
 }
 
-// expireAll gives up what is overdue, now and then, and has those connections go on.
+// expireAll occasionally gives up overdue responses, and lets those connections continue.
 func (a *requester) expireAll() {
 	a.now = sched.Now()
 	if a.now-a.expiredAt < int64(checkInterval) {
@@ -89,7 +89,7 @@ func (a *requester) expireAll() {
 	}
 }
 
-// readResponses reads a connection's datagrams.
+// readResponses reads the datagrams of a connection.
 func (a *requester) readResponses(i int) {
 	for c := &a.conns[i]; c.fd >= 0 && !a.f.engine.Signals.Quit.Load(); {
 		n, err := sock.TryRead(int(c.fd), a.buffer)
@@ -99,7 +99,7 @@ func (a *requester) readResponses(i int) {
 				a.now = sched.Now()
 				a.finish(c, a.now)
 				a.beginNext(i, a.now)
-				return // what comes from now on is a new event
+				return // later datagrams cause a new event
 			}
 		case isTemporary(err):
 			return
@@ -128,7 +128,7 @@ func (r *responder) respondAll(fd int) {
 	}
 }
 
-// respond answers what is in the buffer, if it is a request.
+// respond answers the datagram in the buffer if it is a request.
 func (r *responder) respond(fd, n int) error {
 	if datagram := r.buffer[:n]; n != int(r.request) || handshake.IsFrame(datagram) {
 		r.f.resendReady(fd, datagram)
@@ -148,9 +148,9 @@ func (r *responder) respond(fd, n int) error {
 	return nil
 }
 
-// waitForRate waits until another response is within the rate that the responding host
-// allows; TCP's socket is paced by the kernel. It returns false if the response would
-// be sent after the requester's timeout.
+// waitForRate waits until the rate that the responding host allows permits another response. (The
+// kernel paces TCP sockets.) It returns false if the response would be sent after the requester's
+// timeout.
 func (r *responder) waitForRate() bool {
 	if r.rate.every == 0 {
 		return true
@@ -164,7 +164,7 @@ func (r *responder) waitForRate() bool {
 	return ok
 }
 
-// takeIdle is how long it has waited so since the latest call.
+// takeIdle returns the time waited since the previous call.
 func (r *responder) takeIdle() (ns int64) {
 	ns, r.idle = r.idle, 0
 	return ns

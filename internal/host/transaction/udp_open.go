@@ -12,14 +12,14 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Over UDP a connection is a socket at each end that is connected to the other. Both
-// come from a handshake each.
+// Over UDP a connection is a pair of sockets that are connected to each other. A handshake creates
+// them.
 
-// maxHandshakes is how many connections openEach opens at a time.
+// maxHandshakes is the number of connections that openEach opens concurrently.
 const maxHandshakes = 64
 
-// openEach opens the flow's connections with open: the first, then the others, many
-// at a time. It returns the first error.
+// openEach opens the flow's connections with open: first one, then the others, many concurrently.
+// It returns the first error.
 func (f *rrFlow) openEach(ctx context.Context, first func(), open func(ctx context.Context, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -42,8 +42,8 @@ func (f *rrFlow) openEach(ctx context.Context, first func(), open func(ctx conte
 	return context.Cause(ctx)
 }
 
-// remote is where the i-th connection of this part goes: the flow's connections take
-// the ports in turn.
+// remote returns the destination of the i-th connection of this part. The connections of the flow
+// use the ports in turn.
 func (f *rrFlow) remote(i int) netip.AddrPort {
 	if n := int64(len(f.Request.Ports)); n > 0 {
 		return netip.AddrPortFrom(f.Request.Remote.Addr(), f.Request.Ports[f.part.number(i, 0)%n])
@@ -66,7 +66,7 @@ func (f *rrFlow) openUDP(ctx context.Context, i int, timeout time.Duration) erro
 	return f.addConn(i, int32(fd))
 }
 
-// listenUDP opens a listener of the flow's own, until the engine closes.
+// listenUDP opens the flow's own listener, until the engine closes.
 func (f *rrFlow) listenUDP(ctx context.Context) (*flowset.Listener, error) {
 	l, err := handshake.Listen(ctx, socket.ListenAddress(f.Request))
 	if err != nil {
@@ -77,8 +77,8 @@ func (f *rrFlow) listenUDP(ctx context.Context) (*flowset.Listener, error) {
 	return &flowset.Listener{Addr: l.Addr(), Serve: func() { l.Serve(handler) }, Close: l.Close}, nil
 }
 
-// acceptClient makes a socket for a client. One that has missed the ready frame gets it
-// again, and no other socket.
+// acceptClient creates a socket for a client. A client that has missed the ready frame gets it
+// again, and no second socket.
 func (f *rrFlow) acceptClient(c handshake.Client) bool {
 	f.acceptMu.Lock()
 	defer f.acceptMu.Unlock()
@@ -113,8 +113,8 @@ func (f *rrFlow) acceptClient(c handshake.Client) bool {
 	return true
 }
 
-// resendReady repeats the ready frame to a client that has missed it: the one whose
-// datagram, if there is one, asks for it.
+// resendReady repeats the ready frame to a client that has missed it. If there is a datagram, only
+// to the client that requests it with that datagram.
 func (f *rrFlow) resendReady(fd int, datagram []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

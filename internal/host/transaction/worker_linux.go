@@ -15,44 +15,44 @@ import (
 )
 
 const (
-	// pollsPerYield is how often a polling thread polls without a result before it yields its
-	// processor to others.
+	// pollsPerYield is the number of polls without a result after which a polling thread yields its
+	// CPU.
 	pollsPerYield = 64
-	// sampleEvery: of so many transactions over a polling thread's only connection, one
-	// is looked at for how long it takes the thread.
+	// sampleEvery: the time that a transaction takes a polling thread with a single connection is
+	// measured for one in this number of transactions.
 	sampleEvery = 16
-	// followEvery: where packets come in is looked up once in so many transactions.
+	// followEvery: the CPU on which packets arrive is queried once in this number of transactions.
 	followEvery = 64
 	// wakeupTag is the tag of the eventfd that ends waiting.
 	wakeupTag = -1
 )
 
-// add adds to a count that has no other writer.
+// add adds to a counter that has no other writer.
 func add(count *atomic.Int64, n int64) { count.Store(count.Load() + n) }
 
-// worker is one thread, with its part of a flow's connections.
+// worker is one thread with its part of a flow's connections.
 type worker struct {
 	counts
 	f         *rrFlow
 	part      part
-	epoll     *sock.Epoll // nil: it has one connection, and waits for that alone
-	assigned  chan int    // from where a responder without epoll gets it
-	conns     []conn      // of a requesting end
-	responder *responder  // of a responding one
-	// latency is of the transactions that were done inside the window.
+	epoll     *sock.Epoll // nil: it has one connection and waits for it directly
+	assigned  chan int    // passes the connection to a responder without epoll
+	conns     []conn      // of the requesting end
+	responder *responder  // of the responding end
+	// latency has the transactions that completed in the window.
 	latency  *stats.Counting
-	buffer   []byte // what is received
+	buffer   []byte // received data
 	datagram []byte // over UDP: what is sent
 	wait     sched.Poller
 
 	emptyPolls int // since the latest poll with a result
 
 	binding sched.CPUBinding
-	cpu     atomic.Int64 // that it is bound to, and one; 0: none; below 0: it may not be
+	cpu     atomic.Int64 // CPU that it is bound to plus 1; 0: none; negative: binding is not permitted
 
-	ownsProcessor bool         // its processor of the runtime's
-	thread        atomic.Int64 // its number, while it runs
-	spent         atomic.Int64 // CPU time when it was last read
+	ownsProcessor bool         // whether it keeps a processor of the Go scheduler
+	thread        atomic.Int64 // thread ID while it runs
+	spent         atomic.Int64 // CPU time at the latest reading
 }
 
 func newWorker(f *rrFlow, p part) *worker {
@@ -76,9 +76,9 @@ func newWorker(f *rrFlow, p part) *worker {
 	return w
 }
 
-// onThread runs f on a thread of its own. One that polls, or that wishes to, keeps its
-// processor of the Go scheduler (P): see dedicated. The goroutine stays locked to the thread,
-// which ends with it; the runtime would keep the thread for as long as the process runs.
+// onThread runs f on its own thread. A thread that polls, or that requests it (wish), keeps its
+// processor of the Go scheduler (P): see dedicated. The goroutine stays locked to the thread, which
+// ends with it; otherwise the runtime would keep the thread as long as the process runs.
 func (w *worker) onThread(wish bool, f func()) {
 	runtime.LockOSThread()
 	if w.ownsProcessor = dedicated.enter(w.f.polls, wish); w.ownsProcessor {
@@ -91,8 +91,8 @@ func (w *worker) onThread(wish bool, f func()) {
 	sched.SetTimerSlack(true)
 	defer sched.SetTimerSlack(false)
 	if w.part.size() >= maxConnecting {
-		// Where the two ends share processors, each would interrupt the other for
-		// every single request; of so many, several are always due together.
+		// If the two ends share CPUs, each would interrupt the other for every request; several
+		// requests are always due together.
 		defer sched.SetBatch()()
 	}
 	w.thread.Store(int64(sched.ThreadID()))
@@ -101,8 +101,8 @@ func (w *worker) onThread(wish bool, f func()) {
 	w.thread.Store(0)
 }
 
-// follow binds the calling thread to the CPU that processes a socket's packets
-// (SO_INCOMING_CPU): that CPU then wakes no other.
+// follow binds the calling thread to the CPU that processes a socket's packets (SO_INCOMING_CPU),
+// so that this CPU need not wake another one.
 func (w *worker) follow(fd int) {
 	switch cpu := sock.IncomingCPU(fd); {
 	case w.binding.Bind(cpu):
@@ -112,11 +112,10 @@ func (w *worker) follow(fd int) {
 	}
 }
 
-// dedicated are the threads that keep one of the runtime's processors for themselves:
-// those that poll, and of those that wait in the kernel as many as the machine has
-// processors. Giving it away and asking for it back would cost a part of what is
-// measured; with more threads than that, keeping it would be the dearer. For each
-// of them there is one more, so that readings are taken in time.
+// dedicated are the threads that keep one of the Go scheduler's processors: those that poll and, of
+// those that wait in the kernel, as many as the machine has CPUs. Releasing and reacquiring the
+// processor would take a part of the measured time; with more threads than CPUs, keeping it would
+// cost more. GOMAXPROCS is raised by one for each of them, so that readings are taken in time.
 var dedicated extraProcessors
 
 type extraProcessors struct {
@@ -124,7 +123,8 @@ type extraProcessors struct {
 	n  int
 }
 
-// enter adds a thread, if it must be one of them or wishes and there is room.
+// enter adds a thread if it must be dedicated, or if it wishes so and there is room. It reports
+// whether the thread was added.
 func (p *extraProcessors) enter(must, wish bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,8 +143,8 @@ func (p *extraProcessors) leave() {
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) - 1)
 }
 
-// busy bounds the CPU time that the worker has used; of a polling one, without
-// that spent on polls without a result.
+// busy returns the CPU time that the worker has used. For a polling worker, polls without a result
+// are excluded.
 func (w *worker) busy() int64 {
 	if w.f.polls {
 		return w.useful.Load()
@@ -157,7 +157,7 @@ func (w *worker) busy() int64 {
 	return w.spent.Load()
 }
 
-// receive receives from the only socket: it waits there, or asks for a while.
+// receive receives from the only socket. It waits there, or polls for a while.
 func (w *worker) receive(fd int, buffer []byte, poll bool) (int, error) {
 	if !poll {
 		return sock.Read(fd, buffer, w.ownsProcessor)
@@ -175,7 +175,7 @@ func (w *worker) receive(fd int, buffer []byte, poll bool) (int, error) {
 	return n, err
 }
 
-// emptyPoll counts a poll without a result, and yields the processor now and then.
+// emptyPoll counts a poll without a result, and occasionally yields the CPU.
 func (w *worker) emptyPoll() {
 	if w.emptyPolls++; w.emptyPolls%pollsPerYield == 0 {
 		sched.Yield()
