@@ -1,4 +1,4 @@
-// Package answer words the conclusion of a run: a headline, statements and caveats.
+// Package answer puts the conclusion of a run into words: a headline, statements and caveats.
 package answer
 
 import (
@@ -19,10 +19,10 @@ import (
 	"linerate/internal/show/words"
 )
 
-const mostStatements = 4 // of an answer, caveats included, beside what it can have missed
+const mostStatements = 4 // maximum in an answer, including caveats, besides the statement about missed events
 
-// Run is the answer of a run: of its conclusion or, of a document without one,
-// the words that it has.
+// Run returns the answer of a run: that of its conclusion or, for a document without one, its
+// stored words.
 func Run(run *record.Run) Answer {
 	if run.Conclusion == nil && run.Answer != "" {
 		return Answer{Headline: run.Answer, Statements: run.Statements}
@@ -30,14 +30,15 @@ func Run(run *record.Run) Answer {
 	return Conclusion(run.Conclusion)
 }
 
-// Worded is a copy of a run whose document has the answer, the limits and the findings in words.
+// Worded returns a copy of a run for a document that contains the answer, the limits and the
+// findings in words.
 func Worded(run *record.Run) *record.Run {
 	shown, a := wording.WithLimits(wording.Run(run)), Run(run)
 	shown.Answer, shown.Statements = a.Headline, slices.Concat(a.Statements, a.Caveats)
 	return shown
 }
 
-// Conclusion words a conclusion; nil: none was drawn.
+// Conclusion returns the words of a conclusion. Nil: none was drawn.
 func Conclusion(c *record.Conclusion) Answer {
 	c = named(c)
 	var a Answer
@@ -78,7 +79,7 @@ func Conclusion(c *record.Conclusion) Answer {
 	return a
 }
 
-// named is a conclusion whose labels stand in sentences.
+// named returns a copy of a conclusion with labels that are formatted for sentences.
 func named(c *record.Conclusion) *record.Conclusion {
 	if c == nil {
 		return nil
@@ -112,9 +113,9 @@ func named(c *record.Conclusion) *record.Conclusion {
 	return &n
 }
 
-// Brief is the headline for a list of runs, where its end may be cut off: of a run that
-// compares nothing it begins with the figure, and of a measurement with its flows: "TCP
-// read, 4 flows: 17.2 Gbit/s".
+// Brief returns a headline for a list of runs, which may be truncated. For a run that compares
+// nothing it begins with the figure, and for a measurement with its flows: "TCP read, 4 flows: 17.2
+// Gbit/s".
 func Brief(c *record.Conclusion) string {
 	headline := brief(c)
 	if c == nil || c.Measured == nil || len(c.Measured.Protocols) == 0 {
@@ -123,11 +124,11 @@ func Brief(c *record.Conclusion) string {
 	return Flows(c.Measured) + ": " + headline
 }
 
-// Flows are those of a measurement, which has some: "TCP read, 4 flows".
+// Flows describes the flows of a measurement that has some: "TCP read, 4 flows".
 func Flows(m *record.Measured) string {
 	direction, flows := " "+m.Direction, words.Count(m.Streams, "flow")
 	switch {
-	case !flow.Of(m.Protocols[0]).Bulk(): // requests and responses have both
+	case !flow.Of(m.Protocols[0]).Bulk(): // requests and responses go both ways
 		direction = ""
 	case m.Direction == flow.Both:
 		direction, flows = " "+flow.Write+" and "+flow.Read, flows+" each"
@@ -135,14 +136,14 @@ func Flows(m *record.Measured) string {
 	return fmt.Sprintf("%s%s, %s", generator(m), direction, flows)
 }
 
-// generator is what the flows of a measurement are made by: "TCP"; with an iperf3 server, which
-// counts otherwise, "iperf3" or "iperf3 UDP".
+// generator names what makes the flows of a measurement: "TCP"; with an iperf3 server, which counts
+// differently, "iperf3" or "iperf3 UDP".
 func generator(m *record.Measured) string {
 	protocols := strings.ToUpper(strings.Join(m.Protocols, ", "))
 	switch {
 	case m.Peer == "":
 		return protocols
-	case slices.Equal(m.Protocols, []string{flow.TCP}): // as an iperf3 client without -u
+	case slices.Equal(m.Protocols, []string{flow.TCP}): // like an iperf3 client without -u
 		return m.Peer
 	}
 	return m.Peer + " " + protocols
@@ -159,7 +160,7 @@ func brief(c *record.Conclusion) string {
 	if !is {
 		return headline
 	}
-	if len(c.Conditions) == 1 { // the shortest: what a list cuts off is lost
+	if len(c.Conditions) == 1 { // as short as possible, because a list truncates it
 		rest = within(c, b, r) + lost(c)
 		if r.Name == metric.Goodput.Name && b.LimitBps > 0 {
 			rest += ofLimit(c, b)
@@ -178,19 +179,19 @@ func brief(c *record.Conclusion) string {
 	return figure + rest
 }
 
-// lost is what was lost of the datagrams of a run that compares nothing, or failed of its
-// requests, behind its figure, in each condition: ", 98.84 % lost"; empty: it had none.
+// lost returns the loss of datagrams, or the failed requests, in each condition of a run that
+// compares nothing, as an addition to its figure: ", 98.84 % lost". Empty: there was none.
 func lost(c *record.Conclusion) string {
 	return beside(c, metric.Lost, " lost", 0) + failed(c)
 }
 
-// failed is lost of requests.
+// failed is like lost for requests.
 func failed(c *record.Conclusion) string {
 	return beside(c, metric.Errors, " errors", math.SmallestNonzeroFloat64)
 }
 
-// beside spells a metric behind the figure of a run that compares nothing, in each condition that
-// has so much of it at least.
+// beside returns the value of a metric as an addition to the figure of a run that compares nothing,
+// in each condition where it is at least least.
 func beside(c *record.Conclusion, m metric.Metric, name string, least float64) string {
 	r, known := responseOf(c, m.Name)
 	var parts []string
@@ -208,7 +209,7 @@ func beside(c *record.Conclusion, m metric.Metric, name string, least float64) s
 	return ", " + words.FirstFew(parts, "and")
 }
 
-// failedChecks names the failed checks of linerate's own figures; empty: there are none.
+// failedChecks names the failed checks of linerate's own figures. Empty: there are none.
 func failedChecks(c *record.Conclusion) string {
 	if len(c.Doubts) == 0 {
 		return ""
@@ -221,7 +222,7 @@ func failedChecks(c *record.Conclusion) string {
 		words.Join(c.Doubts, "and"))
 }
 
-// ending says of a run that did not fulfil its design how it ended.
+// ending says how a run ended that did not complete its design.
 func ending(c *record.Conclusion) string {
 	e := c.Ending
 	switch e.Status {
@@ -241,7 +242,7 @@ func ending(c *record.Conclusion) string {
 	return ""
 }
 
-// untried names the settings of the list that the run could not try; empty: there are none.
+// untried names the settings of the list that the run could not try. Empty: there are none.
 func untried(c *record.Conclusion) string {
 	if len(c.Untried) == 0 {
 		return ""
@@ -249,7 +250,7 @@ func untried(c *record.Conclusion) string {
 	return "Not tried of the list: " + tuning.Reasons(c.Untried)
 }
 
-// sideBySide answers a run that compares nothing: a figure for each condition.
+// sideBySide returns the answer of a run that compares nothing: a figure for each condition.
 func sideBySide(c *record.Conclusion) (a Answer) {
 	r := lead(c)
 	list := c.Conditions
@@ -274,7 +275,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 		a.Headline = r.Is() + " " + figure(list[0], r) + " and " + figure(list[1], r)
 	case estimate(first.Baseline, r).High < estimate(last.Baseline, r).Low:
 		a.Headline = r.Is() + " from " + figure(first, r) + " to " + figure(last, r)
-	default: // no condition is shown to have less than another
+	default: // no condition is shown to have less than another one
 		a.Headline = fmt.Sprintf("%s from %s to %s over %d conditions", r.Is(), value(c, first.Baseline, r),
 			value(c, last.Baseline, r), len(list))
 		if estimate(first.Baseline, r).Confidence > 0 {
@@ -285,7 +286,7 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 		a.Statements = append(a.Statements, limitShares(c))
 	}
 	others := c.Others
-	if m := c.Measured; len(list) == 1 || m != nil && m.Latency && len(list) == 2 { // both directions have one probe
+	if m := c.Measured; len(list) == 1 || m != nil && m.Latency && len(list) == 2 { // both directions share one probe
 		load := "load"
 		if len(list) == 2 {
 			load = "the load of both"
@@ -307,8 +308,8 @@ func sideBySide(c *record.Conclusion) (a Answer) {
 	return a
 }
 
-// latencies puts the percentiles of a single condition beside another response into one
-// statement, under such a load, and returns the responses that are left.
+// latencies combines the percentiles of a single condition into one statement with the given load,
+// and returns the remaining responses.
 func latencies(c *record.Conclusion, at record.ConditionResult, load string) (text string, left []string) {
 	var parts []string
 	for _, name := range c.Others {
@@ -329,7 +330,7 @@ func latencies(c *record.Conclusion, at record.ConditionResult, load string) (te
 	return what + strings.Join(parts, ", "), left
 }
 
-// ofLimit is what part of its limit a goodput reaches, behind its figure.
+// ofLimit returns the share of its limit that a goodput reaches, as an addition to its figure.
 func ofLimit(c *record.Conclusion, b *record.Candidate) string {
 	return ", " + limitShare(b, b.Goodput.MeanBps) + " % of " + theLimit(c, b)
 }
@@ -342,7 +343,7 @@ func theLimit(c *record.Conclusion, b *record.Candidate) string {
 	return "the limit"
 }
 
-// ofPath says that a limit is the path's: a study has its links, and a measurement does not.
+// ofPath returns " of the path" for a study, whose links are known, and "" for a measurement.
 func ofPath(c *record.Conclusion) string {
 	if c.Measured != nil {
 		return ""
@@ -350,7 +351,7 @@ func ofPath(c *record.Conclusion) string {
 	return " of the path"
 }
 
-// limitShare is a goodput in percent of the limit, with the digits of the tables.
+// limitShare returns a goodput in percent of its limit, with the precision of the tables.
 func limitShare(of *record.Candidate, bps float64) string {
 	places := 1
 	if half := 100 * estimate(of, metric.Goodput).HalfWidth() / of.LimitBps; half > 0 {
@@ -359,7 +360,7 @@ func limitShare(of *record.Candidate, bps float64) string {
 	return number.Round(100*bps/of.LimitBps, places)
 }
 
-// limitShares says what part of their limits conditions reach, or why there is none.
+// limitShares says which share of their limits conditions reach, or why there is no limit.
 func limitShares(c *record.Conclusion) string {
 	var parts []string
 	unknown, without, limit := "", "", ""
@@ -385,25 +386,25 @@ func limitShares(c *record.Conclusion) string {
 	case len(parts) == 0:
 		return unknown
 	case len(c.Conditions) == 1:
-		return "" // in the headline
+		return "" // it is in the headline
 	case without != "":
 		without = ";" + without
 	}
 	return "Of " + limit + ofPath(c) + ": " + words.FirstFew(parts, "and") + without
 }
 
-// Missed says how rare an event all trials of a treatment can have missed; empty: there
-// was no trial.
+// Missed says how rare an event must be for all trials of a treatment to miss it. Empty: there was
+// no trial.
 func Missed(c *record.Conclusion) string {
-	if c == nil || c.Missed == 0 || c.FewestTrials == 1 { // of a single trial that goes without saying
+	if c == nil || c.Missed == 0 || c.FewestTrials == 1 { // this is obvious for a single trial
 		return ""
 	}
 	return words.FullStop(fmt.Sprintf("%s of a treatment can miss what happens in fewer than %.0f %% of trials",
 		words.Count(c.FewestTrials, "trial"), 100*c.Missed))
 }
 
-// assures: the answer claims that a limit is reached, or that something makes no
-// difference, which a rare event in trials that were not made could refute.
+// assures reports whether the answer claims that a limit is reached, or that something makes no
+// difference. A rare event that the trials missed could refute that.
 func assures(c *record.Conclusion) bool {
 	for _, at := range c.Conditions {
 		if at.Baseline != nil && at.Baseline.Reaches && c.Compared {

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// chosen answers a run that compares treatments with a baseline: how things are, what
-// is recommended and what that does, in every response.
+// chosen returns the answer of a run that compares treatments with a baseline: the baseline, the
+// recommendation, and its effect in every response.
 func chosen(c *record.Conclusion) (a Answer) {
 	start := baseline(c)
 	if start == "" {
@@ -23,7 +23,7 @@ func chosen(c *record.Conclusion) (a Answer) {
 	_, alone := outcome(c, lead(c).Label)
 	a.Headline = fit(start+"; "+long, start+"; "+short, alone)
 	beside := besideBest(c)
-	if len(cost(c)) > 0 { // of what is recommended
+	if len(cost(c)) > 0 { // of the recommendation
 		a.Statements, beside = append(a.Statements, beside), ""
 	}
 	a.Statements = append(a.Statements, improving(c)...)
@@ -32,7 +32,7 @@ func chosen(c *record.Conclusion) (a Answer) {
 	return a
 }
 
-// cost are the responses that the recommended treatment is shown to worsen.
+// cost returns the responses that the recommended treatment is shown to worsen.
 func cost(c *record.Conclusion) (labels []string) {
 	for _, name := range c.Others {
 		r, known := responseOf(c, name)
@@ -47,8 +47,7 @@ func cost(c *record.Conclusion) (labels []string) {
 	return labels
 }
 
-// baseline says how things are before anything is changed; empty: that was not
-// measured.
+// baseline describes the state before anything is changed. Empty: it was not measured.
 func baseline(c *record.Conclusion) string {
 	var names []string
 	var list []*record.Candidate
@@ -94,8 +93,8 @@ func baseline(c *record.Conclusion) string {
 	return text + who + " use " + use + ": " + figures
 }
 
-// uses says how many of a host's interfaces carry data: "one of server's four
-// interfaces"; empty: that is not in question, or none does.
+// uses says how many of a host's interfaces carry data: "one of server's four interfaces". Empty:
+// that does not matter here, or none does.
 func uses(u *record.InterfaceUse) string {
 	switch {
 	case u == nil || u.Most == 0:
@@ -111,8 +110,9 @@ func uses(u *record.InterfaceUse) string {
 	return fmt.Sprintf("%s of %s's %s interfaces%s", n, u.Host, words.Numeral(u.Of), way)
 }
 
-// outcome says what came of trying, about what is recommended; short is the same in
-// fewer words. It names the response of, or, where the sentence before has it, none.
+// outcome describes the result of the trials for the recommended treatment; short says the same in
+// fewer words. It names the response of, unless the previous sentence already does, in which case
+// of is empty.
 func outcome(c *record.Conclusion, of string) (long, short string) {
 	var base []*record.Candidate
 	verdicts := map[string]int{}
@@ -156,7 +156,7 @@ func outcome(c *record.Conclusion, of string) (long, short string) {
 	case verdicts[record.Inconclusive] == 0 && len(verdicts) > 0:
 		long = "nothing that was tried improves " + cmp.Or(of, "it")
 	case r.Lower && verdicts[record.Worsens] == 0 &&
-		atMost(c) != "": // such as a cost: the question is whether there is one
+		atMost(c) != "": // such as a cost: the question is whether it exists
 		if long = "nothing that was tried is shown to change " + cmp.Or(of, "it") + atMost(c); mostOpen(c) > little {
 			long = "whether anything that was tried changes " + cmp.Or(of, "it") + " is not known: up to " +
 				number.Significant(mostOpen(c), 2) + "× is possible"
@@ -167,11 +167,12 @@ func outcome(c *record.Conclusion, of string) (long, short string) {
 	return long, long
 }
 
-// little is the largest ratio that a reader takes for “hardly a change”: with half as much
-// again left open, a run says nothing of its question.
+// little is the largest ratio that still counts as hardly a change. If an effect half as large
+// again is possible, a run says nothing about its question.
 const little = 1.5
 
-// atMost is the largest ratio that is left open: " (at most 1.05×)"; empty: there is none.
+// atMost returns the largest ratio that intervals do not exclude: " (at most 1.05×)". Empty: there
+// is none.
 func atMost(c *record.Conclusion) string {
 	most := mostOpen(c)
 	if most == 0 {
@@ -180,8 +181,8 @@ func atMost(c *record.Conclusion) string {
 	return " (at most " + number.Significant(most, 4) + "×)"
 }
 
-// mostOpen is the largest ratio that any candidate's interval leaves open; 0: one has no
-// such bound, or is inconclusive for another reason than its interval.
+// mostOpen returns the largest ratio that the interval of any candidate does not exclude. 0: a
+// candidate has no such bound, or is inconclusive for a reason other than its interval.
 func mostOpen(c *record.Conclusion) (most float64) {
 	for _, at := range c.Conditions {
 		for _, o := range at.Candidates {
@@ -199,13 +200,13 @@ func mostOpen(c *record.Conclusion) (most float64) {
 	return most
 }
 
-// improves: the candidate is shown to.
+// improves reports whether the candidate is shown to improve on the baseline.
 func improves(o *record.Candidate) bool {
 	return o.Effect != nil && o.Effect.Verdict == record.Improves
 }
 
-// recommended says what the recommended treatment does: in the conditions in which it is
-// shown to improve and, of the limit, in all of them.
+// recommended describes the effect of the recommended treatment: in the conditions in which it is
+// shown to improve and, with respect to the limit, in all of them.
 func recommended(c *record.Conclusion, base []*record.Candidate, of string) (long, short string) {
 	var best []*record.Candidate // where it improves
 	var ratios, names []string
@@ -270,8 +271,8 @@ func recommended(c *record.Conclusion, base []*record.Candidate, of string) (lon
 	return cmp.Or(long, short) + ratio + but, short + but
 }
 
-// improving says for each condition what reaches the limit or, where nothing does, what
-// improves, with sizes. Conditions of which the same is to be said share a statement.
+// improving says for each condition what reaches the limit or, if nothing does, what improves, with
+// sizes. Conditions with the same text share a statement.
 func improving(c *record.Conclusion) (said []string) {
 	var clauses words.ByText
 	for _, at := range c.Conditions {
@@ -285,18 +286,18 @@ func improving(c *record.Conclusion) (said []string) {
 		}
 		said = append(said, text)
 	}
-	if len(said) > 2 { // of many conditions the table has the rest
+	if len(said) > 2 { // the table has the rest
 		said = append(said[:2:2], "")
 	}
 	return said
 }
 
-// improvesIn words one condition for improving; empty: the headline has said it.
+// improvesIn returns the text of improving for one condition. Empty: the headline has said it.
 func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 	r := lead(c)
 	list := slices.Clone(at.Candidates)
 	slices.SortStableFunc(list, func(a, b record.Candidate) int { return words.FalseFirst(b.Best, a.Best) })
-	var fixes, larger, better []string // larger: fixes that make all changes of a smaller one
+	var fixes, larger, better []string // larger: fixes that make all changes of a smaller fix
 	var effect *record.Effect
 	only, best := !at.PartMayReach && (at.Baseline == nil || !at.Baseline.Reaches), ""
 	for i := range list {
@@ -314,7 +315,7 @@ func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 			better = append(better, sized(c.Unit, o.Label, r, o.Effect))
 		}
 	}
-	// In a single condition the headline has what the recommended one does.
+	// In a single condition the headline describes the recommended treatment.
 	said := func(list []string) bool {
 		return len(c.Conditions) == 1 && len(list) == 1 && len(at.Candidates) > 0 &&
 			list[0] == sized(c.Unit, best, r, effect)
@@ -334,8 +335,8 @@ func improvesIn(c *record.Conclusion, at record.ConditionResult) string {
 	return ""
 }
 
-// besideBest says what the recommended treatment does in the run's other responses or,
-// where none is recommended, which candidates change them.
+// besideBest describes the effect of the recommended treatment on the run's other responses or,
+// without a recommendation, which candidates change them.
 func besideBest(c *record.Conclusion) string {
 	best := labelled(c, func(o *record.Candidate) bool { return o.Best })
 	var parts, same, open []string
@@ -389,7 +390,7 @@ func besideBest(c *record.Conclusion) string {
 	return strings.Join(parts, "; ")
 }
 
-// byChance names candidates that use now more, now fewer interfaces.
+// byChance names candidates whose number of interfaces varies by chance.
 func byChance(c *record.Conclusion) string {
 	if lead(c).Name != metric.Goodput.Name {
 		return ""
@@ -414,12 +415,12 @@ func byChance(c *record.Conclusion) string {
 	return fmt.Sprintf("By chance %d to %d interfaces: %s", least, most, words.FirstFew(labels, "and"))
 }
 
-// varies reports whether a candidate used now more, now fewer interfaces by chance.
+// varies reports whether the number of interfaces that a candidate used varies by chance.
 func varies(o *record.Candidate) bool {
 	return o.Chance != nil && o.Interfaces != nil && o.Interfaces.Least != o.Interfaces.Most
 }
 
-// lifting names candidates that take the rate from a link.
+// lifting names candidates that remove the rate of a link.
 func lifting(c *record.Conclusion) string {
 	labels := labelled(c, func(o *record.Candidate) bool { return o.Lifts })
 	if len(labels) == 0 {
@@ -429,7 +430,7 @@ func lifting(c *record.Conclusion) string {
 		" the rate from the link"
 }
 
-// labelled are the labels of the candidates of which something holds.
+// labelled returns the labels of the candidates for which holds is true.
 func labelled(c *record.Conclusion, holds func(o *record.Candidate) bool) (labels []string) {
 	for _, at := range c.Conditions {
 		for i := range at.Candidates {
@@ -441,11 +442,11 @@ func labelled(c *record.Conclusion, holds func(o *record.Candidate) bool) (label
 	return labels
 }
 
-// others lists what worsens, what is not known, and what makes no difference beside
-// something else that does.
+// others lists what worsens, what is inconclusive, and what makes no difference if something else
+// does.
 func others(c *record.Conclusion) (said []string) {
 	r := lead(c)
-	var by, open words.ByText // by verdict, and what is inconclusive by its reason
+	var by, open words.ByText // by verdict, and inconclusive ones by reason
 	for _, at := range c.Conditions {
 		for i := range at.Candidates {
 			o := &at.Candidates[i]
@@ -458,10 +459,10 @@ func others(c *record.Conclusion) (said []string) {
 			case v == record.Worsens, v == record.Inconclusive && o.Effect.ByInterval():
 				text = sized(c.Unit, text, r, o.Effect)
 			case v == record.Inconclusive && varies(o) && r.Name == metric.Goodput.Name:
-				continue // byChance says it
+				continue // byChance has said it
 			case v == record.Inconclusive:
 				v, into = o.Effect.Why, &open
-				if o.Effect.Difference != nil { // the reason explains that, and not the verdict
+				if o.Effect.Difference != nil { // the reason explains the difference, not the verdict
 					text = sized(c.Unit, text, r, o.Effect)
 				}
 			}

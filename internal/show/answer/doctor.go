@@ -10,8 +10,9 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Doctor is the conclusion of a diagnosis of hosts in a sentence: the causes that are at least
-// likely, and otherwise that there are none, which packets were dropped harmfully, and since when.
+// Doctor returns the conclusion of a diagnosis of hosts in one sentence: the causes that are at
+// least likely; without any, that there are none, which packets were dropped harmfully, and since
+// when.
 func Doctor(e record.Evaluation) string {
 	var causes []string
 	possible, boot := 0, 0
@@ -64,7 +65,7 @@ func Doctor(e record.Evaluation) string {
 	return fmt.Sprintf("%s found; the first: %s.%s", words.Sentence(words.Count(len(causes), "cause")), causes[0], more)
 }
 
-// ofBoot says how many of the possible causes rest on what was counted or logged since boot.
+// ofBoot says how many of the possible causes rest on counters or log messages since boot.
 func ofBoot(possible, boot int) string {
 	switch boot {
 	case 0:
@@ -75,8 +76,9 @@ func ofBoot(possible, boot int) string {
 	return fmt.Sprintf(", %d of them by what happened since boot", boot)
 }
 
-// harmful names the counters of packets that were dropped harmfully, between the readings or
-// since boot, as the table of drops has them. There is no sum: several may count one packet.
+// harmful names the counters of packets that were dropped harmfully, between the readings or since
+// boot, as in the table of drops. It returns no sum because several counters may count the same
+// packet.
 func harmful(e record.Evaluation, boot bool) string {
 	var list []string
 	for _, d := range e.Drops {

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// hashing answers a run about flows that a hash placed on equal-cost links.
+// hashing returns the answer of a run about how a hash places flows on equal-cost links.
 func hashing(c *record.Conclusion, h *record.HashingResult) (a Answer) {
 	band := fmt.Sprintf("in %d of %s the mean lies inside the %.3g %% band of random placement", h.Inside,
 		words.Count(h.Cases, "case"), 100*c.Confidence)
@@ -70,7 +70,7 @@ func hashing(c *record.Conclusion, h *record.HashingResult) (a Answer) {
 	return a
 }
 
-// level says what a compared level makes of the links.
+// level says how a compared level uses the links.
 func level(c *record.Conclusion, l record.HashingLevel, figures bool) string {
 	last := l.Placed[len(l.Placed)-1]
 	from := l.AllFrom()
@@ -97,8 +97,8 @@ func level(c *record.Conclusion, l record.HashingLevel, figures bool) string {
 	return text
 }
 
-// placed says in how many trials so many flows left a link idle; of two links that is how
-// often all shared one.
+// placed says in how many trials a number of flows left a link idle. With two links this is how
+// often all flows shared one.
 func placed(l record.HashingLevel, p record.PlacedFlows, verb bool) string {
 	text := words.Count(p.Flows, "flow")
 	idle := " leave a link idle"
@@ -114,8 +114,8 @@ func placed(l record.HashingLevel, p record.PlacedFlows, verb bool) string {
 	return fmt.Sprintf("%s in %d of %d", text, p.Idle, p.Trials)
 }
 
-// shared says how often flows left a link idle where chance places them, and where it was
-// idle more often than that.
+// shared says how often flows left a link idle by chance, and where a link was idle more often than
+// chance explains.
 func shared(levels []record.HashingLevel) (said []string) {
 	for _, l := range levels {
 		var chance, excess []string

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// lists answers a run that takes a list of settings apart: what the list does and which
-// of its settings do it, in each condition.
+// lists returns the answer of a run that takes a list of settings apart: the effect of the list and
+// which of its settings cause it, in each condition.
 func lists(c *record.Conclusion) (a Answer) {
 	r := lead(c)
 	conditions := slices.Clone(c.Lists)
@@ -27,11 +27,11 @@ func lists(c *record.Conclusion) (a Answer) {
 		}
 		count := tuning.Count(t.Settings)
 		name, tried := "the list ", count.Tried
-		if len(c.Untried) > 0 { // what is said is about the rest
+		if len(c.Untried) > 0 { // the statement is about the rest
 			name = words.Verb(tried, "the one setting that could be tried ",
 				fmt.Sprintf("the %d settings that could be tried ", tried))
 		} else {
-			tried = 1 // list
+			tried = 1 // the list
 		}
 		if n := len(count.Added); n > 0 {
 			name += "and " + words.Join(count.Added, "and") + ", which linerate added, "
@@ -98,8 +98,8 @@ func lists(c *record.Conclusion) (a Answer) {
 	return a
 }
 
-// besideList says what a list improves and worsens in the run's other responses; empty:
-// it is not shown to do either.
+// besideList says what a list improves and worsens in the run's other responses. Empty: it is not
+// shown to do either.
 func besideList(c *record.Conclusion, t *record.Tune) string {
 	var changes []string
 	for _, name := range c.Others {

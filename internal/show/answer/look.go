@@ -8,7 +8,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// look answers a run of so few blocks: with figures, and neither verdict nor recommendation.
+// look returns the answer of a run with very few blocks: figures without verdicts and
+// recommendation.
 func look(c *record.Conclusion) (a Answer) {
 	a.Headline = baseline(c)
 	if a.Headline == "" {
@@ -31,8 +32,7 @@ func look(c *record.Conclusion) (a Answer) {
 	return a
 }
 
-// tables says where figures are that the headline has no room for: the table has these, and
-// those of the baseline.
+// tables refers to the tables for figures that do not fit into the headline.
 func tables(figures []string) []string {
 	const few = 3
 	if len(figures) <= few {

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// LostFor spells how long flows of a group received nothing: the median, and the longest.
+// LostFor formats how long flows of a group received nothing: the median and the longest time.
 func LostFor(g record.OutageGroup, resolutionS float64) string {
 	text := record.SpellLost(g.LostS, g.LostAtMostS)
 	switch {
@@ -30,7 +30,7 @@ func LostFor(g record.OutageGroup, resolutionS float64) string {
 	return text
 }
 
-// Moved spells how many flows of a group came by another path.
+// Moved formats how many flows of a group arrived on another path.
 func Moved(g record.OutageGroup) string {
 	switch {
 	case g.Flows == 0:
@@ -43,7 +43,7 @@ func Moved(g record.OutageGroup) string {
 	return fmt.Sprintf("%d of %d (%.0f %%)", g.Moved, g.Flows, 100*float64(g.Moved)/float64(g.Flows))
 }
 
-// withdrawnPaths answers a run in whose trials paths were withdrawn from running flows.
+// withdrawnPaths returns the answer of a run whose trials withdrew paths from running flows.
 func withdrawnPaths(list []record.LevelOutages) (a Answer) {
 	lost := byLevel(list, func(o record.Outages) string {
 		if o.Withdrawn.Flows == 0 {
@@ -71,8 +71,8 @@ func withdrawnPaths(list []record.LevelOutages) (a Answer) {
 	return a
 }
 
-// byLevel spells something of each level's outages: "A for this and B for that with one
-// level". What is the same in every condition is said once.
+// byLevel formats a property of each level's outages: "A for this and B for that with one level". A
+// text that is the same in every condition appears once.
 func byLevel(list []record.LevelOutages, spell func(record.Outages) string) (parts []string) {
 	for i, l := range list {
 		if slices.ContainsFunc(list[:i], func(before record.LevelOutages) bool { return before.Label == l.Label }) {

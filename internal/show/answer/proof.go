@@ -11,8 +11,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Proof is what a run of linerate prove says of the fix, in a sentence: the verdict, and the
-// effect with its interval. Empty: the run does not compare yet.
+// Proof returns what a run of `linerate prove` says about a fix, in one sentence: the verdict, and
+// the effect with its interval. Empty: the run has no comparison yet.
 func Proof(run *record.Run) string {
 	if len(run.Effects) == 0 || run.Conclusion == nil {
 		return ""
@@ -56,14 +56,14 @@ func Proof(run *record.Run) string {
 	return text
 }
 
-// proved is the finding whose fix a run tries.
+// proved returns the ID of the finding whose fix a run tries.
 func proved(run *record.Run) string {
 	id, _ := strings.CutPrefix(run.Study, "prove-")
 	return id
 }
 
-// unmet reports whether the finding goes by what happens in trials, and neither it nor what
-// follows from it was found in those of a treatment.
+// unmet reports whether the finding is evaluated from trials, and neither it nor its consequences
+// were found in those of a treatment.
 func unmet(run *record.Run, treatment string) bool {
 	rules := diagnose.Rules()
 	i := slices.IndexFunc(rules, func(r rule.Description) bool { return r.ID == proved(run) })

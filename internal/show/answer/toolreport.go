@@ -11,8 +11,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// toolReport answers a run about what a factor does to goodput and to another program's
-// figure.
+// toolReport returns the answer of a run about the effect of a factor on goodput and on another
+// program's figure.
 func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 	largest := max(t.GoodputBps, t.LimitBps)
 	name := t.Factor + " " + t.Level
@@ -22,7 +22,7 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 	goodput := goodputs(c, []*record.Candidate{{Goodput: record.Estimate{MeanBps: t.GoodputBps}, LimitBps: t.LimitBps}})
 	head := "goodput with " + name + " is " + goodput
 	if e := t.Cost; e != nil {
-		// A loss is positive; its interval need not be symmetric, and nearly is.
+		// A loss is positive. Its interval need not be symmetric, but nearly is.
 		loss, half := 100*(1-e.Ratio.Mean), 100*e.Ratio.HalfWidth()
 		switch {
 		case e.Ratio.None || e.Ratio.High == 0 || half >= 100:
@@ -54,7 +54,7 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 		for i := range t.Surplus {
 			if e := &t.Surplus[i]; e.Verdict == say.verdict {
 				format := say.one
-				if strings.HasSuffix(strings.Fields(e.Factor)[0], "s") { // the name is a plural itself
+				if strings.HasSuffix(strings.Fields(e.Factor)[0], "s") { // the name itself is a plural
 					format = say.many
 				}
 				moves = append(moves, fmt.Sprintf(format, e.Factor)+apart(e))
@@ -69,7 +69,7 @@ func toolReport(c *record.Conclusion, t *record.ToolReportResult) (a Answer) {
 	return a
 }
 
-// percent spells a percentage with half its interval: "3.0 ± 0.2 %".
+// percent formats a percentage with half of its interval: "3.0 ± 0.2 %".
 func percent(value, half float64) string {
 	mean, spread := (number.Scale{Scale: metric.Scale{Per: 1}}).Interval(value, half)
 	if spread == "" {
@@ -78,11 +78,11 @@ func percent(value, half float64) string {
 	return mean + " ± " + spread + " %"
 }
 
-// received says how much more than was received another program reports, as far as the
-// interval shows that.
+// received says by how much another program's report exceeds what was received, as precisely as the
+// interval allows.
 func received(t *record.ToolReportResult) string {
 	over, than := t.Over, " more than was received"
-	if over.Trials < 2 { // no interval, or a document that has none
+	if over.Trials < 2 { // no interval, or an old document
 		over = record.ResponseEstimate{Mean: t.Report.SurplusBps / max(t.Report.GoodputBps, 1)}
 	}
 	value := over.Mean
@@ -101,7 +101,7 @@ func received(t *record.ToolReportResult) string {
 	return share
 }
 
-// elsewhere says what becomes of the surplus with other levels.
+// elsewhere describes the surplus at other levels.
 func elsewhere(t *record.ToolReportResult) string {
 	by := map[string][]string{}
 	for i := range t.Elsewhere {
@@ -125,8 +125,8 @@ func elsewhere(t *record.ToolReportResult) string {
 	return ""
 }
 
-// publishedRise says what a published rise is, if this run can tell: goodput has none, the
-// program's figure has one, and it was predicted without the program.
+// publishedRise says how a published rise is explained, if this run can tell: goodput does not
+// rise, the program's figure does, and that was predicted without the program.
 func publishedRise(c *record.Conclusion, t *record.ToolReportResult, scale float64) string {
 	predicted := ""
 	if t.PredictedTrials > 0 {
@@ -163,7 +163,7 @@ func publishedRise(c *record.Conclusion, t *record.ToolReportResult, scale float
 	return fmt.Sprintf("%s is not settled by this run, in which the sum goes %s: %s", rise, here, predicted)
 }
 
-// apart spells a difference of shares: " (+0.1 ± 0.3 points)".
+// apart formats a difference of shares: " (+0.1 ± 0.3 points)".
 func apart(e *record.Effect) string {
 	d := e.Difference
 	if d == nil || d.High <= d.Low {

@@ -15,9 +15,9 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Answer is a run's conclusion in words: one sentence of at most about 30 words, then
-// up to four short statements, the caveats included: what keeps its figures from being
-// trusted, and how the run ended if it did not fulfil its design.
+// Answer is a run's conclusion in words: one sentence of at most about 30 words, then up to four
+// short statements, including the caveats: why its figures may be wrong, and how the run ended if
+// it did not complete its design.
 type Answer struct {
 	Headline   string
 	Statements []string
@@ -25,12 +25,12 @@ type Answer struct {
 }
 
 const (
-	goodWords = 30 // of a headline, where its words can be chosen
-	mostWords = 35 // of any headline: what is beyond is cut off
+	goodWords = 30 // of a headline, if there is a choice of wordings
+	mostWords = 35 // of any headline; longer ones are truncated
 )
 
-// fit is the first of several wordings with no more than goodWords, or else with no more
-// than mostWords; the last one is cut if it has more.
+// fit returns the first of several wordings with at most goodWords, otherwise the first with at
+// most mostWords. If all are longer, it truncates the last one.
 func fit(wordings ...string) string {
 	for _, most := range []int{goodWords, mostWords} {
 		for _, text := range wordings {
@@ -46,7 +46,7 @@ func fit(wordings ...string) string {
 	return strings.Join(words, " ")
 }
 
-// lead is what a run is judged by.
+// lead returns the metric that a run is judged by.
 func lead(c *record.Conclusion) metric.Metric {
 	if r, known := responseOf(c, c.Response); known {
 		return r
@@ -54,7 +54,7 @@ func lead(c *record.Conclusion) metric.Metric {
 	return metric.Goodput
 }
 
-// responseOf is one of those that a run is judged by, labelled for what was measured of it.
+// responseOf returns one of the run's responses, with the label that fits its estimates.
 func responseOf(c *record.Conclusion, name string) (metric.Metric, bool) {
 	r, known := metric.Find(name)
 	var estimates []record.ResponseEstimate
@@ -69,13 +69,13 @@ func responseOf(c *record.Conclusion, name string) (metric.Metric, bool) {
 	return r.Of(estimates), known
 }
 
-// estimate is a candidate's estimate in a response, with no Trials where it has none.
+// estimate returns a candidate's estimate in a response. Its Trials is 0 if there is none.
 func estimate(of *record.Candidate, r metric.Metric) record.ResponseEstimate {
 	return r.Estimate(&record.Treatment{Goodput: of.Goodput, Responses: of.Responses, Trials: 1})
 }
 
-// figureOf is a candidate's value, "3.12 ms", or why there is none. The interval of one
-// that is known less narrowly than the margin stands behind it.
+// figureOf returns a candidate's value, "3.12 ms", or why there is none. It includes the interval
+// if that is wider than the margin.
 func figureOf(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
 	return value(c, of, r) + wide(c, of, r)
 }
@@ -94,8 +94,8 @@ func value(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
 	return text
 }
 
-// within spells the interval behind a figure: " (939.9–941.1)"; empty: it is unknown, or
-// narrower than the figure's last digit.
+// within formats the interval of a figure: " (939.9–941.1)". Empty: it is unknown, or narrower than
+// the last digit of the figure.
 func within(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
 	e := estimate(of, r)
 	if e.Confidence == 0 {
@@ -108,9 +108,9 @@ func within(c *record.Conclusion, of *record.Candidate, r metric.Metric) string 
 	return " (" + low + "–" + high + ")"
 }
 
-// wide is within of an interval that is wider than the margin on either side. One that is
-// wide for what chance may do in other trials, where all of these used the same single
-// interface, is left to the table, which says so.
+// wide is like within, but only for an interval that is wider than the margin on either side. If it
+// is wide because of chance in other trials, while all trials of this run used the same single
+// interface, only the table shows it.
 func wide(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
 	single := of.Chance != nil && of.Interfaces != nil && of.Interfaces.Most == 1
 	if e := estimate(of, r); single || e.High-e.Low <= 2*c.Margin*math.Abs(e.Mean) {
@@ -119,9 +119,9 @@ func wide(c *record.Conclusion, of *record.Candidate, r metric.Metric) string {
 	return within(c, of, r)
 }
 
-// digits spells an estimate and the ends of its interval, without their unit, in the one that
-// suits scale: with the digits of decimals or, where they are fewer, those that tables
-// show because its interval earns no more.
+// digits formats an estimate and the ends of its interval without their unit, in the unit that
+// suits scale. It uses the digits of decimals or, if these are fewer, those that tables show
+// because the interval justifies no more.
 func digits(c *record.Conclusion, r metric.Metric, e record.ResponseEstimate, scale float64) (mean, low, high string) {
 	spell := func(v float64) string { return decimals(c, r, v, scale) }
 	if half, per := e.HalfWidth(), r.Scale(c.Unit, scale).Per; e.Confidence > 0 && half > 0 {
@@ -138,7 +138,7 @@ func digits(c *record.Conclusion, r metric.Metric, e record.ResponseEstimate, sc
 	return spell(e.Mean), spell(e.Low), spell(e.High)
 }
 
-// decimals spells a value of a response, without its unit, in the one that suits scale.
+// decimals formats a value of a response without its unit, in the unit that suits scale.
 func decimals(c *record.Conclusion, r metric.Metric, v, scale float64) string {
 	if r.Name == metric.Goodput.Name {
 		value, _ := quantity(c.Unit, v, scale)
@@ -147,8 +147,8 @@ func decimals(c *record.Conclusion, r metric.Metric, v, scale float64) string {
 	return three(v * r.Scale(c.Unit, scale).Per)
 }
 
-// goodputs spells goodputs against their limit: "119.5 and 119.6 of 478.2 MB/s", each
-// with its interval where that is wide; of more than three the lowest and the highest.
+// goodputs formats goodputs relative to their limit: "119.5 and 119.6 of 478.2 MB/s", with the
+// interval if that is wide. Of more than three it shows the lowest and the highest.
 func goodputs(c *record.Conclusion, list []*record.Candidate) string {
 	limit := list[0].LimitBps
 	scale := limit
@@ -182,8 +182,8 @@ func goodputs(c *record.Conclusion, list []*record.Candidate) string {
 	return text + " " + suffix
 }
 
-// quantity spells a goodput in the unit that suits scale, with as many decimals as give
-// scale four digits.
+// quantity formats a goodput in the unit that suits scale, with as many decimals as scale needs for
+// four digits.
 func quantity(unit string, bps, scale float64) (value, suffix string) {
 	s := metric.Goodput.Scale(unit, scale)
 	decimals := 3
@@ -193,7 +193,7 @@ func quantity(unit string, bps, scale float64) (value, suffix string) {
 	return fmt.Sprintf("%.*f", decimals, bps*s.Per), s.Unit
 }
 
-// three spells a value with three digits, or all before the point.
+// three formats a value with three digits, or all digits of the integer part.
 func three(v float64) string {
 	switch {
 	case v < 0:
@@ -210,8 +210,8 @@ func three(v float64) string {
 	return fmt.Sprintf("%.3f", v)
 }
 
-// margin spells what makes no difference in a response: "±2 %", or "±2 % or 0.1 points"
-// where there is a difference that never matters.
+// margin formats what makes no difference in a response: "±2 %", or "±2 % or 0.1 points" if it has
+// a Floor.
 func margin(c *record.Conclusion, r metric.Metric) string {
 	ratio := fmt.Sprintf("±%.3g %%", 100*c.Margin)
 	if r.Floor == 0 {
@@ -227,7 +227,7 @@ func margin(c *record.Conclusion, r metric.Metric) string {
 	return ratio + " or " + floor
 }
 
-// sized puts an effect's size in parentheses behind a name.
+// sized appends the size of an effect in parentheses to a name.
 func sized(unit, name string, r metric.Metric, e *record.Effect) string {
 	if text := Size(unit, r, e); text != "" {
 		return name + " (" + strings.NewReplacer(" (", ", ", ")", "").Replace(text) + ")"
@@ -235,8 +235,8 @@ func sized(unit, name string, r metric.Metric, e *record.Effect) string {
 	return name
 }
 
-// Size spells how large an effect in a response is: its ratio with the interval or, where
-// there is no ratio, its difference, of goodput in the unit; empty: there is neither.
+// Size formats the size of an effect in a response: its ratio with the interval or, without a
+// ratio, its difference; goodput is in the given unit. Empty: there is neither.
 func Size(unit string, r metric.Metric, e *record.Effect) string {
 	if e = r.Effect(e); e == nil || e.Difference == nil && (e.Ratio.None || e.Ratio.Mean == 0) {
 		return ""
@@ -248,7 +248,7 @@ func Size(unit string, r metric.Metric, e *record.Effect) string {
 	return number.Bracketed(m.Against(e))
 }
 
-// Condition names the levels of a run's other factors that a result is about.
+// Condition joins the levels of a run's other factors that a result is about.
 func Condition(c *record.Tune) string {
 	return strings.Join(slices.Sorted(maps.Values(c.At)), ", ")
 }

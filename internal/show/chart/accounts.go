@@ -19,7 +19,7 @@ import (
 type account struct {
 	name   string
 	points []accountPoint
-	dash   bool // not measured here
+	dash   bool // whether it was published, not measured in this run
 	role   figure.Role
 }
 
@@ -28,12 +28,12 @@ type accountPoint struct {
 	trials            []dot
 }
 
-// leastRows is how many levels make a curve.
+// leastRows is the minimum number of levels for a curve.
 const leastRows = 3
 
-// accountsFigure draws what was received, and what others count as it, over the
-// levels of the factor that the run is about: points and a smooth line each, and the
-// limit. Published tables are laid over it.
+// accountsFigure draws goodput, and what others count as it, over the levels of the factor that the
+// run is about, each as points with a smooth line, and the limit. Curves of published tables are
+// added.
 func accountsFigure(v *view.View) (figure.Figure, bool) {
 	factor, there := conclude.Subject(v.Run)
 	if !there {
@@ -65,7 +65,7 @@ func accountsFigure(v *view.View) (figure.Figure, bool) {
 	return f, true
 }
 
-// accounts are the curves of a run, what was received first.
+// accounts returns the curves of a run; the first one is what was received.
 func accounts(v *view.View, factor record.Factor) (list []account, limit float64) {
 	rows := conclude.Rows(v.Run, factor)
 	if len(rows) < leastRows || !slices.ContainsFunc(rows, func(t record.Treatment) bool {
@@ -78,7 +78,7 @@ func accounts(v *view.View, factor record.Factor) (list []account, limit float64
 	for _, t := range rows {
 		x, err := strconv.ParseFloat(t.Levels[factor.Name], 64)
 		if err != nil {
-			return nil, 0 // names have no distance from each other
+			return nil, 0 // names have no position on an axis
 		}
 		g := t.Goodput
 		received.points = append(received.points, accountPoint{x, g.MeanBps, g.LowBps, g.HighBps,
@@ -123,8 +123,8 @@ func accounts(v *view.View, factor record.Factor) (list []account, limit float64
 	return list, limit
 }
 
-// accountDots are what one party counted in a treatment's trials; of is 0 where it counted
-// nothing.
+// accountDots returns what one party counted in a treatment's trials. Trials for which of returns 0
+// are left out.
 func accountDots(v *view.View, treatment, name string, of func(*record.Trial) float64) (list []dot) {
 	for _, t := range v.Run.TrialsOf(treatment) {
 		if bps := of(t); bps > 0 {
@@ -135,7 +135,7 @@ func accountDots(v *view.View, treatment, name string, of func(*record.Trial) fl
 	return list
 }
 
-// saidIn is what another program, or else the senders, said of a trial.
+// saidIn returns the goodput of a trial according to another program or, without one, the senders.
 func saidIn(t *record.Trial) float64 {
 	if t.ToolReported != nil {
 		return t.ToolReported.SumBps
@@ -143,7 +143,7 @@ func saidIn(t *record.Trial) float64 {
 	return t.SenderReportedBps
 }
 
-// senderMean is what counting at the sender gives, up to the last write.
+// senderMean returns the goodput counted at the sender up to the last write.
 func senderMean(v *view.View, treatment string) (mean float64) {
 	trials := v.Run.TrialsOf(treatment)
 	for _, t := range trials {
@@ -163,8 +163,8 @@ func accountsTitle(v *view.View, factor record.Factor, list []account, limit flo
 	return text
 }
 
-// publishedLimit is the most that TCP could carry over the link of the published
-// tables: real Ethernet, with frames of 1500 bytes and timestamps; 0: unknown.
+// publishedLimit returns the maximum TCP goodput over the link of the published tables: real
+// Ethernet with frames of 1500 bytes and timestamps. 0: unknown.
 func publishedLimit(v *view.View, factor record.Factor) (most float64) {
 	for _, p := range v.Run.Published {
 		if p.Factor == factor.Name {
@@ -194,7 +194,7 @@ func accountsPanel(v *view.View, factor record.Factor, list []account, limit, wi
 	labels := tickLabels(marks)
 	p := plot{left: labelRoom(labels), right: width - min(width*0.3, 190), top: 24, bottom: 330}
 	p.Drawing = figure.New(width, p.bottom+36)
-	// An interval may be wider than the axis, which is for the figures.
+	// Intervals may extend beyond the axis, which covers the figures.
 	p.x, p.y = linear(first, last, p.left+6, p.right-6), linear(low, high, p.bottom, p.top)
 	for i := range marks {
 		marks[i] /= v.Scale.Per

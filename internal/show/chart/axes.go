@@ -21,12 +21,12 @@ const (
 	sizeSmall = 11.5
 )
 
-// small is the style of axis text and remarks.
+// small returns the style of axis text and remarks.
 func small(anchor figure.Anchor) figure.Style {
 	return figure.Style{Size: sizeSmall, Role: figure.Muted, Anchor: anchor}
 }
 
-// plot is a drawing with axes: x and y turn values into pixels.
+// plot is a drawing with axes. x and y convert values to pixels.
 type plot struct {
 	*figure.Drawing
 	left, right, top, bottom float64
@@ -35,12 +35,12 @@ type plot struct {
 
 func (p plot) at(x, y float64) figure.Point { return figure.Point{X: p.x(x), Y: p.y(y)} }
 
-// across draws a line at a value of the y axis, from the left end to the right one.
+// across draws a horizontal line over the whole width at a value of the y axis.
 func (p plot) across(role figure.Role, width, value float64) *figure.Shape {
 	return p.Line(role, width, figure.Point{X: p.left, Y: p.y(value)}, figure.Point{X: p.right, Y: p.y(value)})
 }
 
-// yAxis draws a line at each tick with its label; the unit stands above them.
+// yAxis draws a line at each tick with its label, and the unit above them.
 func (p plot) yAxis(values []float64, labels []string, unit string) {
 	for i, value := range values {
 		p.across(figure.Faint, 1, value)
@@ -49,7 +49,7 @@ func (p plot) yAxis(values []float64, labels []string, unit string) {
 	p.Text(0, p.top-12, unit, small(figure.Start))
 }
 
-// xAxis labels those ticks that have room, and names the axis at its right end.
+// xAxis labels the ticks that have room, and writes the name of the axis at its right end.
 func (p plot) xAxis(values []float64, labels []string, name string) {
 	p.xLabels(values, labels)
 	p.Text(p.right, p.bottom+31, name, small(figure.End))
@@ -66,7 +66,7 @@ func (p plot) xLabels(values []float64, labels []string) {
 	}
 }
 
-// linear maps values from low to high onto pixels; values beyond are drawn at the end.
+// linear maps values from low to high to pixels. Values outside are drawn at the end.
 func linear(low, high, from, to float64) func(float64) float64 {
 	return func(v float64) float64 {
 		if !(high > low) {
@@ -76,13 +76,13 @@ func linear(low, high, from, to float64) func(float64) float64 {
 	}
 }
 
-// logarithmic maps values as linear does, each doubling onto an equal distance.
+// logarithmic maps values like linear, with equal distances for equal ratios.
 func logarithmic(low, high, from, to float64) func(float64) float64 {
 	onto := linear(math.Log(low), math.Log(high), from, to)
 	return func(v float64) float64 { return onto(math.Log(v)) }
 }
 
-// ticks are round numbers from low to high, about n of them.
+// ticks returns round numbers from low to high, about n of them.
 func ticks(low, high float64, n int) []float64 {
 	if !(high > low) || math.IsInf(high-low, 0) {
 		return []float64{low}
@@ -102,8 +102,8 @@ func ticks(low, high float64, n int) []float64 {
 	return out
 }
 
-// logTicks are round numbers between two positive ones, at most n of them, by the
-// densest of the ladders within a power of ten that gives no more.
+// logTicks returns round numbers between two positive ones, at most n of them. It uses the densest
+// of the ladders (numbers within a power of ten) that gives no more than n.
 func logTicks(low, high float64, n int, ladders ...[]float64) (list []float64) {
 	if !(low > 0) || !number.Finite(high) {
 		return nil
@@ -112,7 +112,7 @@ func logTicks(low, high float64, n int, ladders ...[]float64) (list []float64) {
 		list = nil
 		for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
 			for _, s := range ladder {
-				// Powers of ten are not exact: 1e-1 computed is not 0.1.
+				// Powers of ten are not exact: computing 1e-1 does not give 0.1.
 				at, err := strconv.ParseFloat(strconv.FormatFloat(s*math.Pow(10, e), 'g', 6, 64), 64)
 				if err == nil && at >= low && at <= high {
 					list = append(list, at)
@@ -126,7 +126,7 @@ func logTicks(low, high float64, n int, ladders ...[]float64) (list []float64) {
 	return list
 }
 
-// tickLabels spells ticks with the decimal places their step needs.
+// tickLabels formats ticks with the decimal places that their step needs.
 func tickLabels(values []float64) []string {
 	places := 0
 	if len(values) > 1 {
@@ -141,7 +141,7 @@ func tickLabels(values []float64) []string {
 	return out
 }
 
-// labelRoom is how much of the width labels left of the y axis take.
+// labelRoom returns the width of labels to the left of the y axis.
 func labelRoom(labels []string) float64 {
 	room := 8.0
 	for _, label := range labels {
@@ -150,8 +150,8 @@ func labelRoom(labels []string) float64 {
 	return room
 }
 
-// nameColumn is the width that the rows' names get, each name's lines, and the
-// height of a row that holds them.
+// nameColumn returns the width of the rows' names, the lines of each name, and the height of a row
+// that fits them.
 func nameColumn(v *view.View, width float64) (room float64, names [][]string, height float64) {
 	widest, lines := 0.0, 2
 	if width < figure.Wide/2-figure.Gap {
@@ -169,7 +169,7 @@ func nameColumn(v *view.View, width float64) (room float64, names [][]string, he
 	return room, names, 10 + sizeText*1.16*float64(most)
 }
 
-// drawName sets a row's name centred on y.
+// drawName draws the name of a row, vertically centred at y.
 func drawName(d *figure.Drawing, lines []string, x, y float64, tip string) {
 	y += sizeText*0.36 - float64(len(lines)-1)*sizeText*0.58
 	for _, line := range lines {
@@ -178,15 +178,15 @@ func drawName(d *figure.Drawing, lines []string, x, y float64, tip string) {
 	}
 }
 
-// curveEnd is where a curve ends at the right of a plot, in pixels.
+// curveEnd is the end of a curve at the right of a plot, in pixels.
 type curveEnd struct {
 	name string
 	y    float64
 	role figure.Role
 }
 
-// nameCurves names curves at their right ends, moved apart where they are close. Where
-// there are more than have room, neighbours share a label.
+// nameCurves labels curves at their right ends, and moves labels apart where they are close. If
+// there are too many, neighbours share a label.
 func (p plot) nameCurves(ends []curveEnd) {
 	const line = 14.0
 	x := p.right + 7
@@ -205,8 +205,8 @@ func (p plot) nameCurves(ends []curveEnd) {
 		}
 		labels = append(labels, label{curveEnd: e, names: []string{e.name}})
 	}
-	// Each label's first line, once pushed down from the top and once up from the
-	// bottom: between the two labels are near their curves, and as far apart.
+	// The first line of each label, computed once by pushing labels down from the top and once up
+	// from the bottom. Halfway between, labels are near their curves and sufficiently far apart.
 	down, up := make([]float64, len(labels)), make([]float64, len(labels))
 	y := p.top
 	for i := range labels {
@@ -235,7 +235,8 @@ func (p plot) nameCurves(ends []curveEnd) {
 	}
 }
 
-// fitTail shortens an interface's name at the front: interfaces differ in their last letters.
+// fitTail shortens the name of an interface at the front, because interfaces differ in their last
+// characters.
 func fitTail(name string, width float64) string {
 	letters := []rune(name)
 	for n := 0; n < len(letters); n++ {

@@ -12,10 +12,10 @@ import (
 	"linerate/internal/show/view"
 )
 
-// mostCPUs are drawn of a machine, the busiest ones.
+// mostCPUs is the number of CPUs that are drawn of a machine: the busiest ones.
 const mostCPUs = 8
 
-// cpuSeries is one CPU's load over the window; shares are of the time, 0…1.
+// cpuSeries is the load of one CPU over the window. Shares are of the time, 0…1.
 type cpuSeries struct {
 	cpu                      int
 	at, busy                 []float64
@@ -29,8 +29,8 @@ func (c cpuSeries) name() string {
 	return fmt.Sprintf("CPU %d", c.cpu)
 }
 
-// cpusFigure draws how busy the CPUs of each machine were over the window, for the baseline
-// and the best fix.
+// cpusFigure draws the load of the CPUs of each machine over the window, for the baseline and the
+// best fix.
 func cpusFigure(v *view.View) (figure.Figure, bool) {
 	f := figure.Figure{Name: "cpus", Data: [][]string{{"treatment", "trial", "machine", "cpu", "at_s", "busy"}},
 		Note: "Busy is all but idle (/proc/stat, which counts in ticks of 10 ms: over short intervals the value is coarse). The trial shown is the one nearest to its treatment's mean."}
@@ -44,7 +44,7 @@ func cpusFigure(v *view.View) (figure.Figure, bool) {
 		}
 		for _, m := range hostload.Of(*trial, trial.Over(&v.Run.Topology)) {
 			i := slices.IndexFunc(trial.Hosts, func(h record.HostReading) bool { return h.Host == m.Host })
-			for j := range trial.Hosts { // the one of the machine that sampled its CPUs
+			for j := range trial.Hosts { // the one that sampled the CPUs of the machine
 				if len(hostload.During(trial.Hosts[j])) > 0 && hostload.Same(trial.Hosts[i], trial.Hosts[j]) {
 					i = j
 				}
@@ -76,7 +76,8 @@ func cpusFigure(v *view.View) (figure.Figure, bool) {
 	return f, busiest.mean > 0
 }
 
-// cpusOver are the CPUs in intervals of a window, those with the highest mean first.
+// cpusOver returns the loads of the CPUs in the intervals of a window, those with the highest mean
+// first.
 func cpusOver(window []hostload.Interval) (lines []cpuSeries) {
 	for _, in := range window {
 		for _, c := range in.CPUs {
@@ -115,7 +116,7 @@ func cpusPanel(lines []cpuSeries, width float64) *figure.Drawing {
 	p.xAxis(times, tickLabels(times), "seconds since the window began")
 	var ends []curveEnd
 	for _, l := range lines {
-		role := figure.SeriesRole(max(l.cpu, 0)) // a CPU has one colour in all panels
+		role := figure.SeriesRole(max(l.cpu, 0)) // a CPU has the same colour in all panels
 		points := make([]figure.Point, len(l.at))
 		for k := range l.at {
 			points[k] = p.at(l.at[k], l.busy[k])

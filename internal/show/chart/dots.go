@@ -8,8 +8,8 @@ import (
 	"linerate/internal/show/view"
 )
 
-// Single trials are dots beside the estimate that they make. Dots of equal values are
-// stacked, so that they can be counted.
+// Trials are drawn as dots beside the estimate that is computed from them. Dots with equal values
+// are stacked, so that they can be counted.
 
 // dot is one trial, or one block of a comparison.
 type dot struct {
@@ -18,19 +18,18 @@ type dot struct {
 	tip   string
 }
 
-// dotRadii are the sizes of dots, the largest first: smaller ones are taken where a stack
-// has no room.
+// dotRadii are the sizes of dots, largest first. Smaller ones are used if a stack does not fit.
 var dotRadii = []float64{2.1, 1.7, 1.3}
 
-// dotPlot places dots beside an axis: at are their pixels along it, away those from it.
+// dotPlot has the positions of dots beside an axis: at along the axis, away from it, in pixels.
 type dotPlot struct {
 	radius, height float64
 	at, away       []float64
 }
 
-// dotPlotOf stacks dots that are closer to each other than they are wide, in the middle of
-// their values (Wilkinson 1999, "Dot Plots"). Where the smallest dots have no room, those
-// of a stack overlap.
+// dotPlotOf stacks dots that are closer to each other than their width, in the middle of their
+// values (Wilkinson 1999, "Dot Plots"). If even the smallest dots do not fit, those of a stack
+// overlap.
 func dotPlotOf(values []float64, room float64) (d dotPlot) {
 	for _, radius := range dotRadii {
 		wide, highest := 2*radius+0.4, 0
@@ -55,8 +54,7 @@ func dotPlotOf(values []float64, room float64) (d dotPlot) {
 	return d
 }
 
-// stacksOf are the places of values by stack, each from its least value to its largest,
-// which is less than wide above.
+// stacksOf returns the indices of values by stack. The values of a stack differ by less than wide.
 func stacksOf(values []float64, wide float64) (stacks [][]int) {
 	order := make([]int, len(values))
 	for i := range order {
@@ -73,7 +71,7 @@ func stacksOf(values []float64, wide float64) (stacks [][]int) {
 	return stacks
 }
 
-// along are the pixels of dots on an axis.
+// along returns the positions of dots on an axis in pixels.
 func along(list []dot, axis func(float64) float64) []float64 {
 	at := make([]float64, len(list))
 	for i, d := range list {
@@ -82,8 +80,8 @@ func along(list []dot, axis func(float64) float64) []float64 {
 	return at
 }
 
-// dots draws dots whose values axis turns into pixels; place puts one at a pixel along the
-// axis and at another away from it. An outlier has a ring.
+// dots draws dots. Axis converts values to pixels, and place returns the point at a position along
+// the axis and a distance from it. An outlier has a ring.
 func (p plot) dots(list []dot, room float64, role figure.Role, axis func(float64) float64,
 	place func(at, away float64) figure.Point) {
 	of := dotPlotOf(along(list, axis), room)
@@ -97,7 +95,7 @@ func (p plot) dots(list []dot, room float64, role figure.Role, axis func(float64
 	}
 }
 
-// dotRoom is what the highest of several plots of dots takes, within bounds.
+// dotRoom returns the height of the highest of several dot plots, within bounds.
 func dotRoom(lists [][]dot, axis func(float64) float64, least, most float64) float64 {
 	for _, list := range lists {
 		least = max(least, dotPlotOf(along(list, axis), most).height)
@@ -105,7 +103,7 @@ func dotRoom(lists [][]dot, axis func(float64) float64, least, most float64) flo
 	return least
 }
 
-// trialDots are a treatment's trials in a measure.
+// trialDots returns the dots for the trials of a treatment in a measure.
 func trialDots(m *view.Measure, treatment, label string) (list []dot) {
 	for _, t := range m.Trials[treatment] {
 		list = append(list, dot{t.Value, t.Outlier != nil, label + ", " + m.SpellTrial(t)})

@@ -15,11 +15,10 @@ import (
 	"linerate/internal/show/words"
 )
 
-// A forest plot: every comparison of a run on one axis of ratios, each with its
-// interval, so that what does something stands out from what does not. The axis is
-// logarithmic, because half and twice are as far from the same.
+// A forest plot shows every comparison of a run with its interval on one axis of ratios, so that
+// effects stand out. The axis is logarithmic because half and twice are equally far from one.
 
-// mostEffects is how many comparisons a panel has; the table has all.
+// mostEffects is the maximum number of comparisons in a panel. The table has all of them.
 const mostEffects = 60
 
 func effectsFigure(v *view.View) (figure.Figure, bool) {
@@ -27,7 +26,7 @@ func effectsFigure(v *view.View) (figure.Figure, bool) {
 	left := 0
 	what := "Each mark is a ratio with its interval"
 	for _, s := range []sizing{ratiosOf(v), differencesOf(v)} {
-		var all []effectGroup // which share an axis
+		var all []effectGroup // effects that share an axis
 		for _, col := range v.Columns {
 			groups, more := effectGroups(v, col, s)
 			left, all = left+more, append(all, groups...)
@@ -60,8 +59,8 @@ func effectsFigure(v *view.View) (figure.Figure, bool) {
 	return f, true
 }
 
-// effectGroups are a condition's comparisons that have a size of this kind, in the run's
-// order, and how many more there are.
+// effectGroups returns a condition's comparisons of this kind of size, in the run's order, and the
+// number of those left out.
 func effectGroups(v *view.View, col view.Column, s sizing) (groups []effectGroup, more int) {
 	n := 0
 	for i := range v.Run.Effects {
@@ -83,8 +82,8 @@ func effectGroups(v *view.View, col view.Column, s sizing) (groups []effectGroup
 	return groups, more
 }
 
-// groupOf says what effects are compared with: the level, its factor where there are
-// several, and the levels of those.
+// groupOf describes what effects are compared with: the level, its factor if there are several, and
+// the levels of the other factors.
 func groupOf(v *view.View, e *record.Effect) string {
 	compare, _ := view.Split(v.Run.Factors)
 	text := "against " + e.From
@@ -94,7 +93,7 @@ func groupOf(v *view.View, e *record.Effect) string {
 	return text + evidence.BesideLevels(compare, e)
 }
 
-// effectsTitle counts what came of the comparisons, in each condition.
+// effectsTitle counts the verdicts in each condition.
 func effectsTitle(v *view.View) string {
 	var said []string
 	for _, col := range v.Columns {
@@ -132,20 +131,20 @@ func effectsTitle(v *view.View) string {
 	return words.Sentence(strings.Join(said, "; "))
 }
 
-// verdictRoles colour what an effect does; the word stands beside it.
+// verdictRoles has the colours of verdicts. The word is shown too.
 var verdictRoles = map[string]figure.Role{
 	record.Improves: figure.Change, record.Worsens: figure.Limit, record.NoDifference: figure.Base,
 	record.Inconclusive: figure.Ink,
 }
 
-// effectRow is a line of a forest plot: a heading where it has no effect.
+// effectRow is a row of a forest plot. Without an effect it is a heading.
 type effectRow struct {
 	drawnEffect
 	name, value string
-	y           float64 // its upper edge
+	y           float64 // upper edge
 }
 
-// effectRows are a panel's lines from top to bottom.
+// effectRows returns the rows of a panel from top to bottom.
 func effectRows(v *view.View, groups []effectGroup, stacked bool) (rows []effectRow) {
 	for _, g := range groups {
 		rows = append(rows, effectRow{name: plain.Line(g.against)})
@@ -161,7 +160,7 @@ func effectRows(v *view.View, groups []effectGroup, stacked bool) (rows []effect
 }
 
 func effectsPanel(v *view.View, groups []effectGroup, s sizing, span [2]float64, width float64) *figure.Drawing {
-	// Where there is little room a name stands above its mark.
+	// In a narrow panel the name is above its mark.
 	const headHeight, markHeight = 26.0, 22.0
 	stacked, nameHeight := width < 700, 0.0
 	if stacked {
@@ -224,8 +223,8 @@ func effectsPanel(v *view.View, groups []effectGroup, s sizing, span [2]float64,
 	return p.Drawing
 }
 
-// background draws what lies under the marks, and not under names: the margin, the axis'
-// lines and its labels.
+// background draws what is behind the marks, but not behind names: the margin, the lines of the
+// axis and its labels.
 func (s sizing) background(p plot, v *view.View, rows []effectRow, span [2]float64, nameHeight, rowHeight float64) {
 	under := func(draw func(top, bottom float64)) {
 		for _, r := range rows {
@@ -252,7 +251,7 @@ func (s sizing) background(p plot, v *view.View, rows []effectRow, span [2]float
 	p.Text(p.left, p.bottom+32, v.Lead().Label+s.axis+v.Lead().Sense(), small(figure.Start))
 }
 
-// verdictText is the role of the word: a grey that is for bars is too pale for text.
+// verdictText returns the colour of the verdict's word: the grey of bars is too pale for text.
 func verdictText(e *record.Effect) figure.Role {
 	if e.Verdict == record.NoDifference {
 		return figure.Muted
@@ -260,8 +259,8 @@ func verdictText(e *record.Effect) figure.Role {
 	return verdictRoles[e.Verdict]
 }
 
-// effectMark draws an effect: a point and its interval, with arrows where that goes
-// beyond the axis. What is open is hollow.
+// effectMark draws an effect as a point with its interval, and arrows where that extends beyond the
+// axis. An inconclusive effect is hollow.
 func (p plot) effectMark(e drawnEffect, y float64, span [2]float64, tip string) {
 	role, size := verdictRoles[e.Verdict], e.size
 	if size.High > size.Low {

@@ -6,7 +6,7 @@ import (
 	"linerate/internal/show/view"
 )
 
-// Figures lists the figures that there is data for, in the order of the page.
+// Figures lists the figures for which there is data, in the order of the page.
 func Figures(v *view.View) (out []figure.Figure) {
 	add := func(f figure.Figure, ok bool) {
 		if ok {
@@ -15,7 +15,7 @@ func Figures(v *view.View) (out []figure.Figure) {
 	}
 	flows, hashed := flowsFigure(v)
 	along := v.AlongCurve()
-	add(flows, hashed && along) // what the answer is about comes first
+	add(flows, hashed && along) // the subject of the answer comes first
 	for _, m := range v.Measures {
 		add(responseFigure(v, m))
 	}

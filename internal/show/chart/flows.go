@@ -14,9 +14,9 @@ import (
 	"linerate/internal/show/words"
 )
 
-// flowsFigure draws what flows carried that were hashed over equal-cost links, and
-// how often they left one idle, by their number, on the curves that theory has for
-// it: two panels for each number of links.
+// flowsFigure draws the goodput of flows that were hashed over equal-cost links, and how often they
+// left a link idle, by the number of flows, together with the curves that theory predicts: two
+// panels for each number of links.
 func flowsFigure(v *view.View) (figure.Figure, bool) {
 	f := figure.Figure{Name: "flows", Data: [][]string{flowsHead}}
 	curves := v.Curves()
@@ -55,7 +55,7 @@ func flowsFigure(v *view.View) (figure.Figure, bool) {
 		these := curves[:alike]
 		curves = curves[alike:]
 		if len(these) == 1 && these[0].Name == words.Count(n, "link") {
-			these[0].Name = "expected" // the panel's title says the rest
+			these[0].Name = "expected" // the title of the panel has the rest
 		}
 		f.Panels = append(f.Panels, figure.Panel{Title: "Goodput over " + words.Count(n, "link"),
 			Draw: func(width float64) *figure.Drawing {
@@ -93,29 +93,29 @@ func flowsRow(g record.Hashing) []string {
 		fmt.Sprint(g.FullTrials), number.Fixed(g.FullLeastLinks, 4)}
 }
 
-// flowsChart is a drawing of curves by the number of flows.
+// flowsChart is a drawing of curves over the number of flows.
 type flowsChart struct {
 	curves []view.Curve
 	unit   string
-	most   float64 // the axis' end
-	limit  string  // what stands at most; empty: nothing
+	most   float64 // end of the axis
+	limit  string  // label of the maximum; empty: none
 	ticks  []float64
 	labels []string
 	point  func(record.Hashing) flowsPoint
-	// between is what theory expects at a number of flows that was not tried.
+	// between returns the prediction for a number of flows that was not tried.
 	between func(g record.Hashing, flows int) float64
 }
 
-// flowsPoint is what theory expects at a number of flows, with the band in which
-// measured figures lie, and what was measured, with its interval; none: low = high.
+// flowsPoint is the prediction for a number of flows, with the band in which measured values should
+// lie, and the measured value with its interval; low = high if there is none.
 type flowsPoint struct {
 	expected, least, most float64
 	measured, low, high   float64
-	trials                []dot // nil: a trial alone has no such figure
+	trials                []dot // nil: single trials have no such value
 	tip                   string
 }
 
-// carriedChart is of goodput, in links' worth.
+// carriedChart returns the chart of goodput, as a multiple of what one link can carry.
 func carriedChart(run *record.Run, curves []view.Curve) flowsChart {
 	links, link := curves[0].Links, 0.0
 	for _, c := range curves {
@@ -152,7 +152,7 @@ func carriedChart(run *record.Run, curves []view.Curve) flowsChart {
 	return chart
 }
 
-// idleChart is of the trials that left a link idle, as a part of all.
+// idleChart returns the chart of the share of trials that left a link idle.
 func idleChart(curves []view.Curve) flowsChart {
 	return flowsChart{
 		curves: curves, most: 1, unit: "trials that left a link idle",
@@ -161,7 +161,7 @@ func idleChart(curves []view.Curve) flowsChart {
 			all := float64(g.Replicates)
 			p := flowsPoint{expected: g.IdleChance, least: float64(g.IdleLowTrials) / all,
 				most: float64(g.IdleHighTrials) / all, measured: float64(g.IdleTrials) / all}
-			if g.Placements >= g.Links { // else some link is idle for sure
+			if g.Placements >= g.Links { // otherwise some link is certainly idle
 				p.low, p.high = g.IdleLowShare, g.IdleHighShare
 			}
 			p.tip = fmt.Sprintf("%s: a link was idle in %d of %s, expected in %d to %d", g.Treatment, g.IdleTrials,
@@ -189,7 +189,7 @@ func (c flowsChart) draw(width float64) *figure.Drawing {
 	p.x = logarithmic(flows[0], flows[len(flows)-1], p.left+18, p.right-18)
 	p.y = linear(0, c.most*1.06, p.bottom, p.top)
 
-	// Bands lie under everything else.
+	// Bands are behind everything else.
 	for _, curve := range c.curves {
 		c.band(p, curve)
 	}
@@ -201,7 +201,7 @@ func (c flowsChart) draw(width float64) *figure.Drawing {
 	p.xAxis(flows, tickLabels(flows), "flows at once")
 
 	var ends []curveEnd
-	room := 36.0 // for dots, beside a point
+	room := 36.0 // for dots beside a point
 	if len(c.curves) > 1 {
 		room = 14
 	}
@@ -209,7 +209,7 @@ func (c flowsChart) draw(width float64) *figure.Drawing {
 		role := figure.SeriesRole(curve.Place)
 		p.Line(role, 1.6, c.line(p, curve)...)
 		for _, g := range curve.Groups {
-			// Beside each other where rows agree.
+			// Curves with the same values are drawn side by side.
 			x := p.x(float64(g.Flows)) + 9*(float64(i)-float64(len(c.curves)-1)/2)
 			point := c.point(g)
 			if point.high > point.low {
@@ -228,8 +228,8 @@ func (c flowsChart) draw(width float64) *figure.Drawing {
 	return p.Drawing
 }
 
-// line is what theory expects: at every number of flows where each is placed by
-// itself, else where it was tried.
+// line returns the predicted curve: at every number of flows if each flow is placed independently,
+// otherwise where it was tried.
 func (c flowsChart) line(p plot, curve view.Curve) []figure.Point {
 	var points []figure.Point
 	for i, g := range curve.Groups {
@@ -247,7 +247,7 @@ func (c flowsChart) line(p plot, curve view.Curve) []figure.Point {
 	return points
 }
 
-// band shades where what is measured lies, of what a hash placed.
+// band shades where measured values should lie, for flows that a hash placed.
 func (c flowsChart) band(p plot, curve view.Curve) {
 	if !curve.ByChance() {
 		return
@@ -256,7 +256,7 @@ func (c flowsChart) band(p plot, curve view.Curve) {
 	for _, g := range curve.Groups {
 		point := c.point(g)
 		at, low, high := p.x(float64(g.Flows)), p.y(point.least), p.y(point.most)
-		if len(curve.Groups) == 1 { // wide enough to be seen
+		if len(curve.Groups) == 1 { // wide enough to be visible
 			upper, lower = append(upper, figure.Point{X: at - 16, Y: high}),
 				append(lower, figure.Point{X: at - 16, Y: low})
 			at += 16
@@ -267,7 +267,7 @@ func (c flowsChart) band(p plot, curve view.Curve) {
 	p.Polygon(figure.Faint, append(upper, lower...)...)
 }
 
-// spreadTitle says which part of the flows each link had, at least and at most.
+// spreadTitle says which share of the flows each link had, at least and at most.
 func spreadTitle(v *view.View) string {
 	var parts []string
 	for _, c := range v.HashedCurves() {

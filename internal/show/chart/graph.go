@@ -11,45 +11,45 @@ import (
 	"linerate/internal/show/view"
 )
 
-// graph is the topology as drawn: boxes in columns, the host in question at the
-// right, and lines between slots on their edges.
+// graph is the topology as drawn: boxes in columns, with the host in question on the right, and
+// lines between slots on their edges.
 type graph struct {
 	nodes   []*node
 	edges   []*edge
-	columns [][]*node // by distance from the host in question, from top to bottom
+	columns [][]*node // by distance from the host in question, each from top to bottom
 }
 
 type node struct {
 	name, caption string
 	column        int
-	inner         bool // its column stands between two others
+	inner         bool // whether its column is between two others
 	slots         []*slot
 	x, y, w, h    float64
 }
 
-// slot is where a line meets a box.
+// slot is the point where a line meets a box.
 type slot struct {
 	node  *node
-	far   *slot  // the line's other end
+	far   *slot  // other end of the line
 	label string // interface and address, on hosts
 	x, y  float64
 }
 
-// edge is one link, or a bundle of them, with its load in both directions.
+// edge is one link, or a bundle of links, with its load in both directions.
 type edge struct {
 	a, b *slot
 	linkLoad
 	links int
-	ends  []topology.End // of the links
+	ends  []topology.End // ends of the links
 }
 
-// linkLoad is what a link carried from a to b, and back.
+// linkLoad is the traffic of a link from a to b, and back.
 type linkLoad struct {
 	ab, ba directedLoad
 	data   direction
 }
 
-// direction is the one in which a treatment has data.
+// direction is the direction in which a treatment sends data.
 type direction int
 
 const (
@@ -58,18 +58,18 @@ const (
 	bToA
 )
 
-// directedLoad is what a link carried in a direction, beside its rate in that; 0: unknown.
+// directedLoad is the traffic of a link in one direction, and its rate; 0: unknown.
 type directedLoad struct{ bps, limit float64 }
 
-// fullLoad is the part of its rate at which a link counts as full. Where the
-// kernel leaves segmentation to the interface, the interface's counters see one header
-// for many frames: a full link then shows little more than its payload, 95.6 %.
+// fullLoad is the share of its rate at which a link counts as full. If the interface does
+// segmentation, its counters count one header for many frames, so that a full link shows little
+// more than its payload, 95.6 %.
 const fullLoad = 0.94
 
 func (w directedLoad) full() bool { return w.limit > 0 && w.bps >= fullLoad*w.limit }
 
-// shown is the direction that stands for the link: that of the data, else the one that is
-// full, else the busier one.
+// shown returns the direction that is displayed for the link: that of the data, otherwise the full
+// one, otherwise the busier one.
 func (l linkLoad) shown() directedLoad {
 	switch {
 	case l.data == aToB:
@@ -97,8 +97,8 @@ func (l *linkLoad) add(other linkLoad) {
 	}
 }
 
-// Where a drawing gets too full: more hosts than this are gathered into boxes,
-// more links between two boxes into one line.
+// Limits above which a drawing is simplified: hosts are combined in boxes, and links between two
+// boxes in one line.
 const (
 	mostHosts = 40
 	mostLinks = 24
@@ -150,7 +150,7 @@ func newGraph(topo *topology.Topology, interfaces []record.TreatmentInterface, f
 	return g
 }
 
-// loadsOf finds a treatment's interfaces by their place in the topology.
+// loadsOf maps the ends of links to a treatment's interfaces.
 func loadsOf(interfaces []record.TreatmentInterface) map[topology.End]record.TreatmentInterface {
 	loads := map[topology.End]record.TreatmentInterface{}
 	for _, p := range interfaces {
@@ -159,8 +159,9 @@ func loadsOf(interfaces []record.TreatmentInterface) map[topology.End]record.Tre
 	return loads
 }
 
-// loadOf is what a link carried in each direction, from either end's counters. A link of different
-// rates has those of its description: an interface has that of one direction.
+// loadOf returns the load of a link in each direction from the counters of either end. If the
+// directions have different rates, they are taken from the topology, because an interface only has
+// the rate of one direction.
 func loadOf(l *topology.Link, loads map[topology.End]record.TreatmentInterface) linkLoad {
 	out := linkLoad{ab: directedLoad{limit: float64(l.Towards(l.From).Rate)},
 		ba: directedLoad{limit: float64(l.Towards(l.To).Rate)}}
@@ -201,8 +202,8 @@ func slotLabel(topo *topology.Topology, e topology.End) string {
 	return label
 }
 
-// boxes makes one node per host and switch; where there are too many hosts,
-// those attached alike share one.
+// boxes creates one node per host and switch. If there are too many hosts, those with the same
+// neighbours share a node.
 func (g *graph) boxes(topo *topology.Topology, focus string) map[string]*node {
 	out := map[string]*node{}
 	far := map[string][]string{}
@@ -241,8 +242,8 @@ func (g *graph) boxes(topo *topology.Topology, focus string) map[string]*node {
 	return out
 }
 
-// arrange gives each box its column, by its distance from the focus, and puts
-// the boxes of a column in an order that crosses few lines.
+// arrange assigns each box to a column by its distance from the focus, and orders the boxes of a
+// column so that few lines cross.
 func (g *graph) arrange(focus *node) {
 	if len(g.nodes) == 0 {
 		return
@@ -266,7 +267,7 @@ func (g *graph) arrange(focus *node) {
 	}
 	reached := last
 	for _, n := range g.nodes {
-		if n.column < 0 { // joined to nothing that the focus reaches
+		if n.column < 0 { // not connected with the focus
 			n.column, last = reached+1, reached+1
 		}
 	}
@@ -285,8 +286,8 @@ func (g *graph) arrange(focus *node) {
 	}
 }
 
-// balance moves hosts that hang on the middle one of three columns over to the focus'
-// side until both sides are about as high.
+// balance moves hosts attached to the middle one of three columns to the side of the focus until
+// both sides have about the same height.
 func (g *graph) balance() {
 	var left []*node
 	weight := [3]int{}
@@ -304,7 +305,7 @@ func (g *graph) balance() {
 	}
 }
 
-// order sorts a column by where its boxes' neighbours in earlier columns stand.
+// order sorts a column by the positions of its boxes' neighbours in earlier columns.
 func (g *graph) order(column []*node) {
 	center := map[*node]float64{}
 	for i, n := range column {

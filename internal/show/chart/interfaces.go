@@ -16,7 +16,7 @@ func interfacesFigure(v *view.View) (figure.Figure, bool) {
 	v = v.Whole()
 	names := v.InterfaceNames(0, len(v.Columns))
 	if len(names) < 2 {
-		return figure.Figure{}, false // one interface carries everything: nothing to show
+		return figure.Figure{}, false // with a single interface there is nothing to show
 	}
 	f := figure.Figure{Name: "interfaces", Title: interfacesTitle(v), Data: v.InterfacesCSV(),
 		Note: "Share of " + v.Traffic() +

@@ -13,8 +13,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// pathsFigure draws flows on the paths that they took, those of one path in one
-// colour: of each row the treatment that shows most, in the trial nearest to its mean.
+// pathsFigure draws flows on the paths that they took, with one colour for each path: for each row
+// the treatment that shows most, in the trial closest to its mean.
 func pathsFigure(v *view.View) (figure.Figure, bool) {
 	f := figure.Figure{Name: "paths", Data: v.PathsCSV(),
 		Note: "Lines are flows, as thick as their goodput; one colour is one path; numbers count them. Dashed: a path that no flow took. Of each treatment the trial nearest its mean."}
@@ -35,15 +35,15 @@ func pathsFigure(v *view.View) (figure.Figure, bool) {
 	return f, len(f.Panels) > 0
 }
 
-// mostPathPanels is how many drawings there are at most.
+// mostPathPanels is the maximum number of drawings.
 const mostPathPanels = 6
 
-// pathDrawing is one trial's flows on their paths.
+// pathDrawing has the flows of one trial on their paths.
 type pathDrawing struct {
 	trial *record.Trial
-	over  *topology.Topology // only what lies on the paths
+	over  *topology.Topology // only what is on the paths
 	focus string
-	paths [][]string // first those the topology has, then others that flows took
+	paths [][]string // first those of the topology, then others that flows took
 	flows []record.Flow
 }
 
@@ -84,7 +84,7 @@ func newPathDrawing(trial *record.Trial, base *topology.Topology, focus string) 
 	return p
 }
 
-// path is the place of a flow's path among all.
+// path returns the index of a flow's path.
 func (p *pathDrawing) path(f record.Flow) int {
 	return slices.IndexFunc(p.paths, func(path []string) bool { return slices.Equal(path, f.Path) })
 }
@@ -97,7 +97,7 @@ func (p *pathDrawing) used() int {
 	return len(taken)
 }
 
-// along leaves out what is on no path.
+// along returns the topology without what is on no path.
 func (p *pathDrawing) along(whole *topology.Topology) *topology.Topology {
 	ends := map[string]bool{}
 	nodes := map[string]bool{}
@@ -119,15 +119,14 @@ func (p *pathDrawing) along(whole *topology.Topology) *topology.Topology {
 	return &kept
 }
 
-// fullStrand is how thick a full link is; thinner strands than the least could not
-// be seen.
+// fullStrand is the width of a full link. Lines thinner than leastStrand would be invisible.
 const fullStrand, leastStrand = 16.0, 0.5
 
 func (p *pathDrawing) draw(width float64) *figure.Drawing {
 	return newGraph(p.over, nil, p.focus).draw(width, p.drawEdge, p.drawLabel)
 }
 
-// on are the flows that pass an edge; back: from b to a.
+// on returns the flows on an edge. Back reports whether they go from b to a.
 func (p *pathDrawing) on(e *edge) (flows []record.Flow, back bool) {
 	for _, f := range p.flows {
 		for i := range len(f.Path) - 1 {
@@ -135,7 +134,7 @@ func (p *pathDrawing) on(e *edge) (flows []record.Flow, back bool) {
 			if from >= 0 && slices.ContainsFunc(e.ends, func(end topology.End) bool {
 				return end.String() == f.Path[i+1]
 			}) {
-				// Ends come in pairs, a link's first one on a's side.
+				// Ends come in pairs; the first end of a link is on the side of a.
 				flows, back = append(flows, f), e.ends[from].Node != e.ends[0].Node
 				break
 			}
@@ -144,7 +143,7 @@ func (p *pathDrawing) on(e *edge) (flows []record.Flow, back bool) {
 	return flows, back
 }
 
-// strand is how thick a flow is drawn.
+// strand returns the width with which a flow is drawn.
 func (p *pathDrawing) strand(e *edge, f record.Flow) float64 {
 	most := cmp.Or(max(e.ab.limit, e.ba.limit), p.trial.GoodputBps)
 	return max(fullStrand*f.GoodputBps/max(most, 1), leastStrand)
@@ -179,7 +178,7 @@ func (p *pathDrawing) drawEdge(d *figure.Drawing, e *edge) {
 	}
 }
 
-// drawLabel says how many flows share a link, on paper over it.
+// drawLabel writes the number of flows on a link, on a background.
 func (p *pathDrawing) drawLabel(d *figure.Drawing, e *edge) {
 	flows, _ := p.on(e)
 	if len(flows) == 0 {

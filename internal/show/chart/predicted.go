@@ -13,9 +13,9 @@ import (
 	"linerate/internal/show/words"
 )
 
-// predictedFigure compares what flows got with what was predicted for them, on
-// logarithmic axes: what came true lies on the line. A prediction is a span, drawn
-// as one; the spread of several flows is drawn across it.
+// predictedFigure compares the goodput of flows with the predictions on logarithmic axes: correct
+// predictions are on the diagonal. A prediction is drawn as a range, with the range of several
+// flows across it.
 func predictedFigure(v *view.View) (figure.Figure, bool) {
 	var list []view.Held
 	within, judged := 0, 0
@@ -49,12 +49,12 @@ var rateLadders = [][]float64{{1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}}
 func predictedPanel(v *view.View, list []view.Held, width float64) *figure.Drawing {
 	low, high := math.Inf(1), 0.0
 	for _, h := range list {
-		// A flow that got nothing has no place on these axes: it ends at their edge.
+		// A flow without traffic has no position on a logarithmic axis. It ends at the edge.
 		low, high = min(low, h.LowBps, max(h.LeastBps, h.MeanBps/1e3)), max(high, h.HighBps, h.MostBps)
 	}
 	room := math.Pow(high/low, 0.06) * 1.08
 	low, high = low/room, high*room
-	wide := width >= 700 // words beside the figure, or under it
+	wide := width >= 700 // words beside the figure instead of below it
 	p := plot{left: 84, right: min(width, 620) - 6, top: 22}
 	if !wide {
 		p.left = 62
@@ -77,7 +77,7 @@ func predictedPanel(v *view.View, list []view.Held, width float64) *figure.Drawi
 	p.xAxis(marks, labels, "predicted")
 	p.Line(figure.Muted, 1.4, p.at(low, low), p.at(high, high))
 
-	// A colour stands for what is predicted to hold flows back, named in that colour.
+	// Each predicted limit has a colour, and is named in that colour.
 	var by []string
 	for _, h := range list {
 		by = words.Distinct(by, h.Predicted[0])
@@ -106,10 +106,10 @@ func predictedPanel(v *view.View, list []view.Held, width float64) *figure.Drawi
 	return p.Drawing
 }
 
-// mostMisses is how many predictions that did not come true are named.
+// mostMisses is the maximum number of wrong predictions that are named.
 const mostMisses = 8
 
-// predictedWords names the colours, and what did not come true.
+// predictedWords names the colours and the wrong predictions.
 func predictedWords(v *view.View, list []view.Held, by []string, x, y float64, write func(x, y float64, text string,
 	role figure.Role, bold bool)) float64 {
 	write(x, y, "predicted bottleneck", figure.Muted, false)

@@ -15,9 +15,9 @@ import (
 	"linerate/internal/show/words"
 )
 
-// responseFigure draws a response by treatment with its interval, goodput with the
-// limit as a line: one panel for each condition, all on one scale. False: it is a single value,
-// which needs none.
+// responseFigure draws a response by treatment with its interval, and the limit of goodput as a
+// line: one panel for each condition, all on one scale. It returns false for a single value, which
+// needs no figure.
 func responseFigure(v *view.View, m *view.Measure) (figure.Figure, bool) {
 	if len(v.Rows) == 0 {
 		return figure.Figure{}, false
@@ -27,7 +27,7 @@ func responseFigure(v *view.View, m *view.Measure) (figure.Figure, bool) {
 		return figure.Figure{}, false
 	}
 	f := figure.Figure{Name: m.Name, Title: responseTitle(once, m), Data: v.ResponseCSV(m), Note: dotsNote(v)}
-	v = once.Whole() // the CSV has all
+	v = once.Whole() // the CSV has all values
 	high := 0.0
 	for r, c := range v.Each() {
 		t := r.Treatments[c]
@@ -62,7 +62,7 @@ func responsePanel(v *view.View, of view.Pane, width, high float64) *figure.Draw
 		}
 	}
 	axis := func(value float64) float64 { return p.x(value * of.Shown.Per) }
-	const bar, between = 16.0, 4.0 // the bar's height, and what is above and below the dots
+	const bar, between = 16.0, 4.0 // height of the bar, and space above and below the dots
 	room := dotRoom(trials, axis, 6, 22)
 	rowHeight = max(rowHeight, between+bar+between+room+between)
 	p.bottom = p.top + rowHeight*float64(len(v.Rows))
@@ -121,7 +121,7 @@ func dotsNote(v *view.View) string {
 	return "Dots are trials."
 }
 
-// intervalNote says how sure the intervals are; empty: there is none.
+// intervalNote names the confidence of the intervals. Empty: there are none.
 func intervalNote(v *view.View, of view.Pane) string {
 	for _, r := range v.Rows {
 		if t := r.Treatments[of.At]; t != nil && v.Run.Confidence > 0 && of.Estimate(t).High > of.Estimate(t).Low {
@@ -131,8 +131,8 @@ func intervalNote(v *view.View, of view.Pane) string {
 	return ""
 }
 
-// limitLabel names the limit above its line: with its value where all
-// treatments of the condition share it.
+// limitLabel writes the name of the limit above its line, with its value if all treatments of the
+// condition have the same.
 func limitLabel(v *view.View, p plot, c int) {
 	highest, shared, why := 0.0, true, "unknown: no link of the path has a rate"
 	for i := range v.Rows {
@@ -160,7 +160,7 @@ func limitLabel(v *view.View, p plot, c int) {
 		Bold: true, Anchor: figure.Middle})
 }
 
-// valueLabel is "119.50 ±0.04", split where the decimal point is.
+// valueLabel is "119.50 ±0.04", split at the decimal point.
 type valueLabel struct{ whole, rest string }
 
 func (l valueLabel) text() string { return l.whole + l.rest }
@@ -172,8 +172,8 @@ func (l valueLabel) draw(d *figure.Drawing, x, y float64) {
 	}
 }
 
-// valueLabels spells a pane's figures, with the room they take and the
-// place of the decimal point in it.
+// valueLabels formats the figures of a pane. It also returns their width and the position of the
+// decimal point in it.
 func valueLabels(v *view.View, p view.Pane) (labels []valueLabel, width, point float64) {
 	after := 0.0
 	for i := range v.Rows {
@@ -203,7 +203,7 @@ func responseTitle(v *view.View, m *view.Measure) string {
 			return ""
 		case m.Goodput() && t.LimitBps > 0 && r == v.Best && v.Baseline != nil:
 			return number.Percent(t.Efficiency)
-		case m.Goodput() && t.LimitBps > 0 && v.Best == nil && v.Baseline == nil: // as the table has it
+		case m.Goodput() && t.LimitBps > 0 && v.Best == nil && v.Baseline == nil: // like the table
 			return view.OfLimit(t) + " of " + view.LimitName(v.Run, t)
 		case m.Goodput() && t.LimitBps > 0:
 			return number.Percent(t.Efficiency) + " of the limit"
@@ -236,7 +236,7 @@ func responseTitle(v *view.View, m *view.Measure) string {
 	return words.Sentence(about + "no treatment is shown to improve on " + words.Name(v.Baseline.Name))
 }
 
-// judged names the treatments that have a verdict against the baseline in some condition.
+// judged names the treatments that have the verdict against the baseline in some condition.
 func judged(v *view.View, m *view.Measure, verdict string) []string {
 	var names []string
 	for _, r := range v.Rows {
@@ -251,7 +251,7 @@ func judged(v *view.View, m *view.Measure, verdict string) []string {
 	return names
 }
 
-// allAlike: no treatment differs from the baseline in a response.
+// allAlike reports whether no treatment differs from the baseline in a response.
 func allAlike(v *view.View, m *view.Measure) bool {
 	return !slices.ContainsFunc(v.Rows, func(r view.Row) bool {
 		return !r.Baseline && slices.ContainsFunc(r.Treatments, func(t *record.Treatment) bool {

@@ -16,7 +16,7 @@ import (
 // loadSeries is one interface's load over the window.
 type loadSeries struct {
 	name string
-	at   []float64 // seconds since the window began
+	at   []float64 // seconds since the beginning of the window
 	bps  []float64
 }
 
@@ -28,7 +28,7 @@ func (l loadSeries) mean() float64 {
 	return sum
 }
 
-// spread is how far the load deviates from its mean, as a part of it.
+// spread returns the largest deviation of the load from its mean, relative to the mean.
 func (l loadSeries) spread() float64 {
 	mean, worst := l.mean(), 0.0
 	for _, v := range l.bps {
@@ -37,8 +37,8 @@ func (l loadSeries) spread() float64 {
 	return worst / mean
 }
 
-// seriesFigure draws the load of every interface of the host in question over the
-// window, for the baseline and the best fix.
+// seriesFigure draws the load of every interface of the host in question over the window, for the
+// baseline and the best fix.
 func seriesFigure(v *view.View) (figure.Figure, bool) {
 	f := figure.Figure{Name: "series", Data: [][]string{{"treatment", "trial", "host", "interface", "at_s",
 		"load_bps"}},
@@ -76,12 +76,12 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 		drawn = append(drawn, v.Label(at.Row, at.Column))
 		f.Panels = append(f.Panels, figure.Panel{Title: v.Label(at.Row, at.Column) + fmt.Sprintf(" (trial %d)",
 			trial.Order), Draw: func(width float64) *figure.Drawing {
-			return seriesPanel(lines, limit, high, width) // high is of all panels
+			return seriesPanel(lines, limit, high, width) // high is that of all panels
 		}})
 	}
 	f.Title = fmt.Sprintf("Every busy interface of %s %s at a steady rate through the window, within %s", v.Focus, does,
 		number.Percent(steadiest))
-	if all := len(v.Spots()); len(drawn) < all && len(drawn) > 0 { // others have no interface of it
+	if all := len(v.Spots()); len(drawn) < all && len(drawn) > 0 { // the others have no interface of the host
 		f.Title += " (" + words.List(drawn) + ")"
 	}
 	if steadiest > 0.1 {
@@ -91,7 +91,7 @@ func seriesFigure(v *view.View) (figure.Figure, bool) {
 	return f, high > 0
 }
 
-// loadsIn are the loads of one host's interfaces in the direction the data flows.
+// loadsIn returns the loads of a host's interfaces in the direction of the data.
 func loadsIn(v *view.View, t *record.Treatment, trial *record.Trial) (out []loadSeries) {
 	if trial == nil {
 		return nil
@@ -116,13 +116,13 @@ func loadsIn(v *view.View, t *record.Treatment, trial *record.Trial) (out []load
 	return out
 }
 
-// linkRate is the rate that loads are held against, and what it is of.
+// linkRate is the rate that loads are compared with, and its description.
 type linkRate struct {
 	of  string
 	bps float64
 }
 
-// rateOf is the rate of the links of a host's interfaces, the highest where they differ.
+// rateOf returns the rate of the links of a host's interfaces, the highest one if they differ.
 func rateOf(interfaces []record.TreatmentInterface) linkRate {
 	rate := linkRate{of: "rate of the link"}
 	for i, p := range interfaces {
@@ -137,7 +137,7 @@ func rateOf(interfaces []record.TreatmentInterface) linkRate {
 	return rate
 }
 
-// headroom above the highest load is where the limit is named.
+// headroom is the space above the highest load for the name of the limit.
 const headroom = 1.14
 
 func seriesPanel(lines []loadSeries, limit linkRate, high, width float64) *figure.Drawing {

@@ -11,12 +11,12 @@ import (
 	"linerate/internal/show/view"
 )
 
-// sizing is how the comparisons of a forest plot are sized: by ratios, on a logarithmic
-// axis, or where there is none by differences in the response's unit.
+// sizing describes how the comparisons of a forest plot are sized: by ratios on a logarithmic axis
+// or, if there are none, by differences in the unit of the response.
 type sizing struct {
-	panel, axis string  // added to a panel's title, and to the axis'
-	none        float64 // the size of no difference
-	margin      float64 // around it, what does not matter
+	panel, axis string  // added to the titles of a panel and of the axis
+	none        float64 // the size that means no difference
+	margin      float64 // around none: what does not matter
 	size        func(*record.Effect) (record.EffectSize, bool)
 	block       func(stats.Pair) (float64, bool) // the size in one block
 	spell       func(float64) string
@@ -25,13 +25,13 @@ type sizing struct {
 	ticks       func(low, high float64, n int) (values []float64, labels []string)
 }
 
-// effectGroup are comparisons with the same level, at the same conditions.
+// effectGroup has comparisons with the same level under the same conditions.
 type effectGroup struct {
 	against string
 	effects []drawnEffect
 }
 
-// drawnEffect is a comparison with its size, and with that in each of its blocks.
+// drawnEffect is a comparison with its size, and with its size in each block.
 type drawnEffect struct {
 	*record.Effect
 	size   record.EffectSize
@@ -111,8 +111,8 @@ func differencesOf(v *view.View) sizing {
 	}
 }
 
-// spanOf is how far comparisons go, at least from low to high: as far as their figures and
-// blocks do, and their intervals where those are not much wider (near).
+// spanOf returns the range of comparisons, which includes low to high, all figures and blocks, and
+// intervals unless they are much wider (near).
 func spanOf(groups []effectGroup, low, high float64, near func(record.EffectSize) (low, high float64)) (
 	float64, float64) {
 	for _, g := range groups {
@@ -133,8 +133,8 @@ func spanOf(groups []effectGroup, low, high float64, near func(record.EffectSize
 // ratioLadders are the labelled ratios within a power of ten, densest first.
 var ratioLadders = [][]float64{{1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8}, {1, 1.5, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}}
 
-// ratioTicks are round ratios between two, at most n of them, one always among them:
-// evenly spaced near one, where that reads better than powers of ten.
+// ratioTicks returns round ratios between two, including one, at most n of them. Close to one they
+// are evenly spaced, which is easier to read than powers of ten.
 func ratioTicks(low, high float64, n int) []float64 {
 	if low > 0.4 && high <= 2 {
 		return ticks(low, high, n)

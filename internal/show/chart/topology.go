@@ -16,7 +16,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// topologyFigure draws hosts, switches and links, each link as thick as its
+// topologyFigure draws hosts, switches and links, with the width of a link proportional to its
 // load: the baseline beside the best fix, for each condition.
 func topologyFigure(v *view.View) (figure.Figure, bool) {
 	if len(v.Run.Topology.Links) == 0 {
@@ -35,7 +35,7 @@ func topologyPanel(v *view.View, r *view.Row, c int) figure.Panel {
 	t := r.Treatments[c]
 	title := v.Label(r, c) + ": " + v.Lead().Spell(t)
 	return figure.Panel{Title: title, Draw: func(width float64) *figure.Drawing {
-		most := 1.0 // the thickest link's load, the same in all drawings
+		most := 1.0 // load of the thickest link, the same in all drawings
 		for _, t := range v.Run.Treatments {
 			for _, p := range t.Interfaces {
 				most = max(most, view.Load(p))
@@ -48,7 +48,7 @@ func topologyPanel(v *view.View, r *view.Row, c int) figure.Panel {
 	}}
 }
 
-// Heights of what stands in a topology.
+// Heights in a topology drawing.
 const (
 	slotHeight  = 26.0
 	titleHeight = 22.0
@@ -56,7 +56,7 @@ const (
 	plainHeight = 40.0
 )
 
-// place gives every box and slot its position and returns the drawing's height.
+// place sets the position of every box and slot, and returns the height of the drawing.
 func (g *graph) place(width float64) float64 {
 	height := 0.0
 	for _, column := range g.columns {
@@ -79,7 +79,7 @@ func (g *graph) place(width float64) float64 {
 		gap -= w
 	}
 	gap /= float64(max(len(g.columns)-1, 1))
-	x := 0.0 // the column furthest from the focus stands at the left
+	x := 0.0 // the column furthest from the focus is on the left
 	for c, column := range slices.Backward(g.columns) {
 		total := 0.0
 		for _, n := range column {
@@ -99,11 +99,11 @@ func (g *graph) place(width float64) float64 {
 	return height
 }
 
-// linkRoom is what a link between two columns needs for its number.
+// linkRoom is the width between two columns that the label of a link needs.
 const linkRoom = 74.0
 
-// widths are what the columns' words need, or less where the links between them
-// would lose the room for their numbers.
+// widths returns the widths that the texts of the columns need, or less if the links between them
+// would lose the room for their labels.
 func (g *graph) widths(width float64) []float64 {
 	out, outer := make([]float64, len(g.columns)), 0.0
 	room := max(width-linkRoom*float64(len(out)-1), width*0.5)
@@ -124,7 +124,7 @@ func (g *graph) widths(width float64) []float64 {
 	return out
 }
 
-// needs is how wide a column would be with all its words.
+// needs returns the width of a column with all its texts.
 func needs(column []*node) float64 {
 	need := 46.0
 	for _, n := range column {
@@ -141,12 +141,11 @@ func needs(column []*node) float64 {
 	return need
 }
 
-// plain is a box for a host with one link: its name, and the interface below.
+// plain reports whether the box has at most one link: it then has a name and the interface below.
 func (n *node) plain() bool { return len(n.slots) <= 1 }
 
-// placeSlots puts each line's ends on the sides of the boxes that face each
-// other: on outer boxes one below the other, on inner ones level with the far
-// end where there is room.
+// placeSlots places the ends of each line on the sides of boxes that face each other: on outer
+// boxes one below the other, on inner ones level with the far end if there is room.
 func (g *graph) placeSlots() {
 	for _, n := range g.nodes {
 		for i, s := range n.slots {
@@ -182,7 +181,7 @@ func (n *node) placeSide(x float64) {
 	}
 }
 
-// draw draws the boxes, under them the lines of the edges, and over them their labels.
+// draw draws the boxes, the lines of the edges behind them, and the labels in front.
 func (g *graph) draw(width float64, line, label func(*figure.Drawing, *edge)) *figure.Drawing {
 	d := figure.New(width, g.place(width)+4)
 	for _, e := range g.edges {
@@ -197,7 +196,7 @@ func (g *graph) draw(width float64, line, label func(*figure.Drawing, *edge)) *f
 	return d
 }
 
-// curve runs from a to b; links within a column bow out to the side.
+// curve returns the line from a to b. Links within a column bend to the side.
 func (e *edge) curve() []figure.Point {
 	a, b := figure.Point{X: e.a.x, Y: e.a.y}, figure.Point{X: e.b.x, Y: e.b.y}
 	if e.a.node.column != e.b.node.column {
@@ -239,7 +238,7 @@ func (w directedLoad) spell() string {
 	return number.LinkRate(w.bps)
 }
 
-// width is the thickness of a link; a bundle is as thick as one of its links.
+// width returns the width of a link. A bundle is drawn as wide as one of its links.
 func (e *edge) width(most float64) float64 {
 	return 1.5 + (thickest-1.5)*min(e.load()/float64(e.links)/most, 1)
 }
@@ -251,8 +250,8 @@ func (s *slot) name() string {
 	return strings.TrimSuffix(s.node.name+"."+name, ".")
 }
 
-// arrow puts a head on the end of a line and returns the line without the part
-// that the head covers.
+// arrow draws the head of an arrow at the end of a line, and returns the line without the part that
+// the head covers.
 func arrow(d *figure.Drawing, points []figure.Point, width float64, role figure.Role) []figure.Point {
 	tip := points[len(points)-1]
 	sign := 1.0
@@ -266,8 +265,8 @@ func arrow(d *figure.Drawing, points []figure.Point, width float64, role figure.
 	return append(kept, figure.Point{X: base, Y: tip.Y})
 }
 
-// drawLabel sets the load on its link: in it where it is thick enough, else
-// above it; on paper where the link is steep.
+// drawLabel writes the load of a link: inside it if it is thick enough, otherwise above it; on a
+// background if the link is steep.
 func (e *edge) drawLabel(d *figure.Drawing, most float64) {
 	if e.idle(most) || e.load() < 1000 {
 		return
@@ -277,14 +276,14 @@ func (e *edge) drawLabel(d *figure.Drawing, most float64) {
 	steep := max(first.Y-last.Y, last.Y-first.Y) > 12
 	mid := points[len(points)/2]
 	switch {
-	case !steep: // in the middle, clear of the arrow's head
+	case !steep: // in the middle, not on the arrow's head
 		mid = figure.Point{X: (first.X + last.X) / 2, Y: (first.Y + last.Y) / 2}
 		head := 5.0
 		if (last.X > first.X) == (e.ab.bps > e.ba.bps) {
 			head = -head
 		}
 		mid.X += head
-	case e.a.node.inner && !e.b.node.inner: // nearer the outer box lines are further apart
+	case e.a.node.inner && !e.b.node.inner: // lines are further apart near the outer box
 		mid = points[len(points)*5/8]
 	case e.b.node.inner && !e.a.node.inner:
 		mid = points[len(points)*3/8]
@@ -354,8 +353,8 @@ func (n *node) draw(d *figure.Drawing) {
 	}
 }
 
-// shortLabel is interface and address; where there is no room the end of the
-// address, or the interface alone.
+// shortLabel returns interface and address; if there is no room, the end of the address or just the
+// interface.
 func shortLabel(label string, width float64) string {
 	label = plain.Line(label)
 	if figure.TextWidth(label, sizeSmall, false) <= width {
@@ -394,7 +393,7 @@ func topologyTitle(v *view.View) string {
 			}
 		}
 		switch after := r == v.Best && v.Baseline != nil; {
-		case path != "" && n > 0: // its counters may leave the headers of segments out
+		case path != "" && n > 0: // its counters may exclude the headers of segments
 			return path + " is full"
 		case path != "" && most == 0:
 			return path + " carries " + unit.FormatRate(carried) + ", of an unknown rate"
@@ -415,8 +414,8 @@ func topologyTitle(v *view.View) string {
 	return words.Sentence(text)
 }
 
-// onPath names the link of which the share is said in a topology that is a single path: its
-// links are not counted, since all flows pass each; empty: it is another one.
+// onPath names the link whose share is displayed if the topology is a single path. All flows pass
+// each of its links, so that they are not counted. Empty: it is no single path.
 func onPath(t *topology.Topology) string {
 	ends := map[string]int{}
 	for _, l := range t.Links {
@@ -429,7 +428,7 @@ func onPath(t *topology.Topology) string {
 		}
 	}
 	switch nodes := len(t.Hosts) + len(t.Switches); {
-	case len(ends) != nodes || len(t.Links) != nodes-1: // not one chain
+	case len(ends) != nodes || len(t.Links) != nodes-1: // not a chain
 		return ""
 	case len(t.Links) == 1:
 		return "the link"
@@ -437,8 +436,8 @@ func onPath(t *topology.Topology) string {
 	return "the fullest link"
 }
 
-// mostTopologies bounds the folded drawings: beyond, the table of interfaces says it
-// better and the page stays small.
+// mostTopologies limits the folded drawings. With more, the table of interfaces is more useful, and
+// the page stays small.
 const mostTopologies = 24
 
 // OtherTopologies draws the treatments that topologyFigure leaves out.

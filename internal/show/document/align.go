@@ -6,9 +6,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Texts are the cells' texts of a column, padded so that what its alignment
-// demands stands below each other when set flush right or left. The pads are
-// one digit and one decimal point wide.
+// Texts returns the texts of a column's cells, padded so that they are aligned when set flush right
+// or left. The pads are one digit and one decimal point wide.
 func (t *Table) Texts(column int, digit, point string) []string {
 	texts, spreads := make([]string, len(t.Rows)), 0
 	for i := range t.Rows {
@@ -27,7 +26,7 @@ func (t *Table) Texts(column int, digit, point string) []string {
 	return texts
 }
 
-// padSpread sets a spread flush left among others of at most n columns.
+// padSpread aligns a spread on the left with others of at most n columns.
 func padSpread(spread string, n int, digit, point string) string {
 	pads := n - words.Width(spread)
 	if pads > 0 && !strings.Contains(spread, ".") {
@@ -37,8 +36,8 @@ func padSpread(spread string, n int, digit, point string) string {
 	return spread + strings.Repeat(digit, pads)
 }
 
-// alignDecimals pads figures so that, set flush right or left, their decimal
-// points stand under each other. The pads are one digit and one point wide.
+// alignDecimals pads figures so that their decimal points are aligned when set flush right or left.
+// The pads are one digit and one point wide.
 func alignDecimals(figures []string, digit, point string) []string {
 	before, after := 0, 0
 	split := func(f string) (string, string) {
@@ -76,10 +75,10 @@ func alignDecimals(figures []string, digit, point string) []string {
 	return out
 }
 
-// worded reports whether a word stands where others have figures.
+// worded reports whether a cell has a word where others have figures.
 func worded(text string) bool { return text[:min(len(text), 1)] >= "A" && text[:1] <= "z" }
 
-// places counts the digits of ".25".
+// places returns the number of digits in ".25".
 func places(rest string) int {
 	if !strings.HasPrefix(rest, ".") {
 		return 0

@@ -1,5 +1,5 @@
-// Package document is what a reader is shown, as data: a report's sections, and their
-// statements, tables and figures. Packages text and html render it.
+// Package document has what is displayed, as data: the sections of a report with their statements,
+// tables and figures. Packages text and html render it.
 package document
 
 import (
@@ -9,52 +9,52 @@ import (
 	"linerate/internal/show/figure"
 )
 
-// Document is what a terminal shows: what it is about, the answer, and what supports
-// it. All of its parts may be empty.
+// Document is what a terminal displays: the subject, the answer, and the evidence. All parts may be
+// empty.
 type Document struct {
-	Title      string   // a sentence that stands for an answer
+	Title      string   // a sentence that replaces the answer
 	About      []string // lines
 	Answer     string
-	Statements []string  // after the answer, without what Warnings say
-	Warnings   []string  // what a reader must know before believing the answer
-	Notes      []Note    // of people, kept with the run
+	Statements []string  // after the answer, without the Warnings
+	Warnings   []string  // what a reader must know to judge the answer
+	Notes      []Note    // remarks that are stored with the run
 	Summary    [][]Block // blocks of one list belong together
 }
 
-// Report is what is shown of a run: a summary for a terminal, and the sections of a
-// page, which share their tables.
+// Report is what is displayed of a run: a summary for a terminal, and the sections of a page, which
+// share their tables.
 type Report struct {
 	Document
 	ID, Study, Version string
 	Question           string
 	Started            string
-	Trusted            string // every trust check passed; empty: not so
+	Trusted            string // set if every trust check passed
 	Sections           []Section
-	MadeIn             string // a lab whose links are not the kernel's; part of how far to trust it
-	Again              string // the command that makes the run again
+	MadeIn             string // set for a lab whose links are not the kernel's; it affects trust
+	Again              string // the command that repeats the run
 }
 
-// Note is a remark that was added to a run, and when.
+// Note is a remark on a run with its time.
 type Note struct{ When, Text string }
 
-// Section is a part of a page. Title is empty where a figure's is enough.
+// Section is a part of a page. Title is empty if the title of a figure is sufficient.
 type Section struct {
 	ID, Title string
 	Blocks    []Block
 }
 
-// Block is one thing in a section or summary.
+// Block is an element of a section or summary.
 type Block interface{ block() }
 
-// Statement is a sentence, with a label in the margin and items below it.
+// Statement is a sentence with a label in the margin and items below it.
 type Statement struct {
 	Label, Text string
 	Tone        Tone
-	Command     bool // the text is one, as an Item's
+	Command     bool // whether the text is a command, as in Item
 	Items       []Item
 }
 
-// Statements make a paragraph each, the first one beside the label.
+// Statements returns a paragraph for each text. The first one has the label.
 func Statements(label string, texts ...string) (list []Block) {
 	for _, text := range texts {
 		list = append(list, Statement{Label: label, Text: text})
@@ -63,7 +63,7 @@ func Statements(label string, texts ...string) (list []Block) {
 	return list
 }
 
-// Tables are the tables that there are.
+// Tables returns the tables that are not nil.
 func Tables(tables ...*Table) (list []Block) {
 	for _, t := range tables {
 		if t != nil {
@@ -73,54 +73,53 @@ func Tables(tables ...*Table) (list []Block) {
 	return list
 }
 
-// Item stands below a statement, after its mark.
+// Item is shown below a statement, after its mark.
 type Item struct {
 	Mark, Text string
 	Tone       Tone
-	Command    bool // of a shell; must stay one when it is broken into lines
+	Command    bool // a shell command, which must remain valid when it is wrapped
 }
 
-// Finding is a named cause with its evidence and what would remove it.
+// Finding is a finding with the treatments in which it occurs.
 type Finding struct {
 	record.Finding
-	Where string // treatments
+	Where string // the treatments
 }
 
-// Link reports whether the reference is an address.
+// Link reports whether the reference is a URL.
 func (f Finding) Link() bool { return strings.HasPrefix(f.Reference, "https://") }
 
-// Diagnostic is a finding about a line of a file, as compilers print it; only a
-// terminal shows it.
+// Diagnostic is a finding about a line of a file in the format of compilers. Only terminals show
+// it.
 type Diagnostic struct{ Head, Text, Fix string }
 
-// Prose is a paragraph, with the data that the blocks behind it show.
+// Prose is a paragraph, with the data of the following blocks.
 type Prose struct {
 	Text string
-	Name string     // of the data, as a file's name; empty: there is none
+	Name string     // name of the data's file; empty: there is no data
 	Data [][]string // for spreadsheets
 }
 
-// Listing is text whose lines must stay as they are.
+// Listing is text whose line breaks must be kept.
 type Listing struct {
 	Caption string
 	Lines   []string
-	Empty   string // said where there are no lines
+	Empty   string // shown if there are no lines
 }
 
-// Fold is what a reader opens on demand; a terminal does not show it.
+// Fold is content that a reader opens on demand. Terminals do not show it.
 type Fold struct {
 	ID, Summary string
 	Blocks      []Block
 }
 
-// Heading names the blocks behind it.
+// Heading is the title of the following blocks.
 type Heading struct{ Text string }
 
-// Beside is blocks in two columns where there is room.
+// Beside has blocks in two columns, if there is room.
 type Beside struct{ Left, Right []Block }
 
-// Figure is a drawing with its title and data. Panels are the figure's own
-// where there is no title.
+// Figure is a drawing with its title and data. Without a title its panels have their own.
 type Figure struct{ figure.Figure }
 
 func (Diagnostic) block() {}

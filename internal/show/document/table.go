@@ -4,51 +4,51 @@ import (
 	"slices"
 )
 
-// Table is a table as data. A renderer decides how many of its columns and
-// rows stand beside each other and what it leaves out where there is no room.
+// Table is a table as data. The renderer decides how many of its columns and rows are displayed
+// side by side and what it leaves out if there is no room.
 type Table struct {
-	Name    string // of its data, as a file's name; empty: it has none
+	Name    string // name of the data's file; empty: there is none
 	Caption string
-	Columns []Column // the first one names the rows
+	Columns []Column // the first one has the names of the rows
 	Rows    []Row
-	Notes   []string // under the table
-	Key     string   // what the ratios are to, where verdicts are reduced to marks
-	Shaded  string   // what is true of rows with tone Best
-	Left    string   // said with a count where extra rows are left out: "%d more that …"
-	// Instead says the same in words, for a terminal that is too narrow even
-	// for the groups one below the other; nil: the table is cut.
+	Notes   []string // below the table
+	Key     string   // what ratios relate to, if verdicts are reduced to marks
+	Shaded  string   // the meaning of rows with tone Best
+	Left    string   // format for the number of extra rows that are left out: "%d more that …"
+	// Instead has the same content in words, for terminals that are too narrow even for one group
+	// below the other. Nil: the table is truncated.
 	Instead []string
-	Data    [][]string // for spreadsheets, the columns' names first; all digits
+	Data    [][]string // for spreadsheets: the names of the columns first, then unrounded values
 }
 
 // Column describes the cells below one head.
 type Column struct {
 	Head    string
-	Shorter []string // heads for narrower columns, the longest first
-	Group   string   // consecutive columns of one group stand under its name
+	Shorter []string // heads for narrower columns, longest first
+	Group   string   // consecutive columns with the same group have this common head
 	Align   Align
-	Wrap    bool // prose: a cell may take several lines
-	From    int  // columns of a terminal from which it is shown, whatever the cells are; 0: on any
+	Wrap    bool // text: a cell may have several lines
+	From    int  // width of the terminal from which it is shown regardless of its cells; 0: always
 }
 
-// Align is where the cells of a column stand.
+// Align is the alignment of the cells in a column.
 type Align uint8
 
 const (
 	Left    Align = iota // words
 	Right                // numbers
-	Decimal              // numbers, their decimal points below each other
-	Ratio                // the same, with interval and verdict behind them
+	Decimal              // numbers aligned at their decimal points
+	Ratio                // the same, followed by interval and verdict
 )
 
 // Row is one row of a table.
 type Row struct {
-	Cells []Cell // one per column; a missing one is empty
+	Cells []Cell // one per column; missing ones are empty
 	Tone  Tone
-	Extra bool // left out in a summary: it says nothing unexpected
+	Extra bool // left out in a summary because it shows nothing unexpected
 }
 
-// Tone marks what a reader is to see first.
+// Tone marks rows and texts that should attract attention.
 type Tone uint8
 
 const (
@@ -57,17 +57,17 @@ const (
 	Wrong      // contradicts what is expected
 	Good       // a condition is met
 	Quiet      // a remark
-	Head       // names the rows below it; only the first cell is set
+	Head       // a title for the following rows; only the first cell is set
 )
 
-// Cell is one figure or word, with what belongs to it.
+// Cell is a figure or word with its additions.
 type Cell struct {
 	Text     string
-	Spread   string // of the figure, beside it: "±0.2" or "(0.99–1.98)"
-	Interval string // of a ratio; left out where there is no room
-	Verdict  string // record.Improves …; drawn with a colour beside the word
-	Remark   string // a caveat, which is never left out
-	Detail   string // more about it, where there is room below it
+	Spread   string // shown beside the figure: "±0.2" or "(0.99–1.98)"
+	Interval string // of a ratio; left out if there is no room
+	Verdict  string // record.Improves …; the word has a colour mark
+	Remark   string // a caveat that is never left out
+	Detail   string // additional text if there is room below
 }
 
 // Cells returns plain cells, one per text.
@@ -82,7 +82,7 @@ func Cells(texts ...string) []Cell {
 // Add adds a row of plain cells.
 func (t *Table) Add(texts ...string) { t.Rows = append(t.Rows, Row{Cells: Cells(texts...)}) }
 
-// OrNil is the table, or nil where it has no rows.
+// OrNil returns the table, or nil if it has no rows.
 func (t *Table) OrNil() *Table {
 	if len(t.Rows) == 0 {
 		return nil
@@ -98,14 +98,14 @@ func (t *Table) AddColumn(c Column, cells []Cell) {
 	}
 }
 
-// AddSection adds a row that names the rows below it, unless the name is empty.
+// AddSection adds a row with a title for the following rows, unless the name is empty.
 func (t *Table) AddSection(name string) {
 	if name != "" {
 		t.Rows = append(t.Rows, Row{Cells: Cells(name), Tone: Head})
 	}
 }
 
-// DropEmptySections removes the names of sections that have no rows.
+// DropEmptySections removes titles that are not followed by rows.
 func (t *Table) DropEmptySections() {
 	for i := len(t.Rows) - 1; i >= 0; i-- {
 		if t.Rows[i].Tone == Head && (i+1 == len(t.Rows) || t.Rows[i+1].Tone == Head) {
@@ -114,8 +114,7 @@ func (t *Table) DropEmptySections() {
 	}
 }
 
-// Groups lists the places of the columns behind the first one, those of one
-// group together.
+// Groups lists the indices of the columns after the first one, by group.
 func (t *Table) Groups() (groups [][]int) {
 	for i := 1; i < len(t.Columns); i++ {
 		if n := len(groups); n > 0 && t.Columns[i].Group == t.Columns[i-1].Group {
@@ -127,7 +126,7 @@ func (t *Table) Groups() (groups [][]int) {
 	return groups
 }
 
-// Cell returns a row's cell of a column, or an empty one.
+// Cell returns the cell of a row in a column, or an empty one.
 func (t *Table) Cell(row, column int) Cell {
 	if cells := t.Rows[row].Cells; column < len(cells) {
 		return cells[column]
@@ -135,8 +134,8 @@ func (t *Table) Cell(row, column int) Cell {
 	return Cell{}
 }
 
-// FigureList is a table without heads: what each row is, its figures, and a last
-// column of prose about them.
+// FigureList returns a table without heads: the name of each row, its figures, and a last column of
+// text about them.
 func FigureList(rows [][]string) *Table {
 	t := &Table{}
 	for i, row := range rows {

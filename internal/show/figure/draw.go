@@ -1,18 +1,16 @@
-// Package figure describes a figure once and writes it as SVG or as PNG.
+// Package figure describes a figure once and writes it as SVG or PNG.
 //
-// A Drawing is a list of shapes in pixels of the page, each coloured by its
-// role rather than by a colour, so that the same drawing follows the reader's
-// light or dark page and prints in black on white. It knows nothing of runs or
-// axes: package chart decides what is drawn.
+// A Drawing is a list of shapes in pixels of the page. Each has a role instead of a colour, so that
+// the same drawing follows the reader's light or dark page and prints in black on white. The
+// package knows nothing about runs or axes: package chart decides what is drawn.
 //
-// SVG: https://www.w3.org/TR/SVG11/. The PNG back end fills paths with
-// golang.org/x/image/vector and sets text in the Go fonts, because a picture
-// file must look the same on machines without fonts.
+// SVG: https://www.w3.org/TR/SVG11/. The PNG back end fills paths with golang.org/x/image/vector
+// and sets text in the Go fonts, so that a picture looks the same on machines without fonts.
 package figure
 
 import "math"
 
-// Role says what a shape stands for; Palette gives it a colour.
+// Role is the meaning of a shape. The palette assigns a colour to it.
 type Role uint8
 
 const (
@@ -22,9 +20,9 @@ const (
 	Paper               // the page
 	Box                 // boxes
 	Base                // the baseline
-	Change              // what is compared with the baseline
+	Change              // compared with the baseline
 	Limit               // the physical limit, and what has reached it
-	Series1             // lines with colours of their own, labelled directly
+	Series1             // lines with their own colours, labelled directly
 	Series2
 	Series3
 	Series4
@@ -33,13 +31,13 @@ const (
 	roles
 )
 
-// SeriesRole is the role of the n-th line of a plot; they repeat after six.
+// SeriesRole returns the role of the n-th line of a plot. Roles repeat after six.
 func SeriesRole(n int) Role { return Series1 + Role(n%6) }
 
-// Point is a place on the drawing, in pixels from its upper left corner.
+// Point is a position in the drawing, in pixels from its upper left corner.
 type Point struct{ X, Y float64 }
 
-// Anchor says which part of a text its x coordinate is.
+// Anchor says which part of a text is at its x coordinate.
 type Anchor uint8
 
 const (
@@ -48,7 +46,7 @@ const (
 	End
 )
 
-// Style is how a text is set. The zero Anchor is Start; Size is in pixels.
+// Style describes how a text is set. The zero Anchor is Start. Size is in pixels.
 type Style struct {
 	Size   float64
 	Role   Role
@@ -65,7 +63,7 @@ const (
 	kindText
 )
 
-// Shape is one mark of a drawing.
+// Shape is an element of a drawing.
 type Shape struct {
 	kind   kind
 	points []Point
@@ -80,7 +78,7 @@ type Shape struct {
 // Dash makes a line dashed.
 func (s *Shape) Dash() *Shape { s.dash = true; return s }
 
-// Tip is shown when the reader points at the shape on a page.
+// Tip sets the text that is shown when the reader points at the shape on a page.
 func (s *Shape) Tip(text string) *Shape { s.tip = text; return s }
 
 // Drawing is a figure without its title.
@@ -89,7 +87,7 @@ type Drawing struct {
 	shapes        []*Shape
 }
 
-// New starts an empty drawing. Height may be set later.
+// New returns an empty drawing. Height may be set later.
 func New(width, height float64) *Drawing { return &Drawing{Width: width, Height: height} }
 
 func (d *Drawing) add(s *Shape) *Shape {
@@ -97,32 +95,32 @@ func (d *Drawing) add(s *Shape) *Shape {
 	return s
 }
 
-// Rect fills a rectangle.
+// Rect adds a filled rectangle.
 func (d *Drawing) Rect(x, y, w, h float64, role Role) *Shape {
 	return d.Polygon(role, Point{x, y}, Point{x + w, y}, Point{x + w, y + h}, Point{x, y + h})
 }
 
-// Polygon fills a polygon.
+// Polygon adds a filled polygon.
 func (d *Drawing) Polygon(role Role, points ...Point) *Shape {
 	return d.add(&Shape{kind: kindPolygon, points: points, role: role})
 }
 
-// Line strokes a line through points.
+// Line adds a line through points.
 func (d *Drawing) Line(role Role, width float64, points ...Point) *Shape {
 	return d.add(&Shape{kind: kindLine, points: points, role: role, width: width})
 }
 
-// Circle fills a circle.
+// Circle adds a filled circle.
 func (d *Drawing) Circle(center Point, radius float64, role Role) *Shape {
 	return d.add(&Shape{kind: kindCircle, points: []Point{center}, width: radius, role: role})
 }
 
-// Text sets one line of text; y is its baseline.
+// Text adds one line of text. y is its baseline.
 func (d *Drawing) Text(x, y float64, text string, style Style) *Shape {
 	return d.add(&Shape{kind: kindText, points: []Point{{x, y}}, text: text, style: style, role: style.Role})
 }
 
-// Place puts a copy of another drawing's shapes at (x, y).
+// Place adds a copy of another drawing's shapes at (x, y).
 func (d *Drawing) Place(x, y float64, other *Drawing) {
 	for _, s := range other.shapes {
 		moved := *s
@@ -134,8 +132,8 @@ func (d *Drawing) Place(x, y float64, other *Drawing) {
 	}
 }
 
-// Curve samples a horizontal-tangent cubic from a to b, for links that leave
-// one box sideways and enter another.
+// Curve samples a cubic curve with horizontal tangents from a to b, for links between the sides of
+// two boxes.
 func Curve(a, b Point) []Point {
 	if math.Abs(a.Y-b.Y) < 0.5 {
 		return []Point{a, b}

@@ -7,24 +7,24 @@ import (
 	"linerate/internal/model/plain"
 )
 
-// Figure is a titled drawing of one or more panels. It is described once, for
-// any width, and written as SVG or PNG.
+// Figure is a titled drawing of one or more panels. It is described once for any width, and written
+// as SVG or PNG.
 type Figure struct {
-	Name  string // on a command line, and of its data's file
-	Title string // what it shows, in this run
-	// Panels are the parts, such as one for each condition.
+	Name  string // on the command line and in the name of the data's file
+	Title string // what it shows in this run
+	// Panels are the parts, for example one for each condition.
 	Panels []Panel
-	Note   string     // explains marks that are not labelled themselves
-	Data   [][]string // what is drawn, the columns' names first; all digits
+	Note   string     // explains marks without a label
+	Data   [][]string // the drawn data: the names of the columns first, then unrounded values
 }
 
-// Panel is one part of a figure.
+// Panel is a part of a figure.
 type Panel struct {
 	Title string
 	Draw  func(width float64) *Drawing
 }
 
-// Widths of figures in pixels: a page's column, a phone's, and between panels.
+// Widths of figures in pixels: a page's column, a phone's, and the gap between panels.
 const (
 	Wide   = 1040.0
 	Narrow = 350.0
@@ -36,10 +36,10 @@ const (
 	sizeTitle = 18.0
 	sizePanel = 14.0
 	sizeNote  = 11.5
-	noteLines = 8 // that a note may take
+	noteLines = 8 // maximum number of lines of a note
 )
 
-// PanelWidth is how wide each panel is drawn on a page's column.
+// PanelWidth returns the width of each panel on a page.
 func (f Figure) PanelWidth() float64 {
 	if len(f.Panels) == 1 {
 		return Wide
@@ -47,7 +47,7 @@ func (f Figure) PanelWidth() float64 {
 	return (Wide - Gap) / 2
 }
 
-// Compose puts title and panels on one drawing, two panels beside each other.
+// Compose returns title and panels in one drawing, two panels side by side.
 func (f Figure) Compose() *Drawing {
 	d := New(Wide+2*margin, 0)
 	y := margin + sizeTitle
@@ -82,7 +82,7 @@ func (f Figure) Compose() *Drawing {
 	return d
 }
 
-// WriteSVG writes the figure as a file of its own.
+// WriteSVG writes the figure as an SVG file.
 func (f Figure) WriteSVG(w io.Writer) error {
 	if err := writeSVG(w, f.Compose(), f.Title); err != nil {
 		return fmt.Errorf("write figure %s as SVG: %w", f.Name, err)
@@ -90,7 +90,7 @@ func (f Figure) WriteSVG(w io.Writer) error {
 	return nil
 }
 
-// WritePNG writes the figure as a picture; at scale 1 it is about 1,100 pixels wide.
+// WritePNG writes the figure as a PNG file. At scale 1 it is about 1,100 pixels wide.
 func (f Figure) WritePNG(w io.Writer, scale float64) error {
 	if err := writePNG(w, f.Compose(), scale); err != nil {
 		return fmt.Errorf("write figure %s as PNG: %w", f.Name, err)

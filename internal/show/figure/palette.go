@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// tone is a role's name in CSS and its colour on a light and on a dark page.
-// The hues are those of Okabe and Ito, which colour-blind readers tell apart,
-// darkened on light paper until text in them has a contrast of at least 4.5.
+// tone is a role's name in CSS and its colours on light and dark pages. The hues are those of Okabe
+// and Ito, which colour-blind readers can distinguish, darkened for light pages until text in them
+// has a contrast of at least 4.5.
 type tone struct{ name, light, dark string }
 
 var palette = [roles]tone{
@@ -28,7 +28,7 @@ var palette = [roles]tone{
 	Series6: {"s6", "#59626c", "#a3acb6"},
 }
 
-// Variables declares the palette as CSS custom properties.
+// Variables returns the palette as CSS custom properties.
 func Variables(dark bool) string {
 	var b strings.Builder
 	for _, t := range palette {
@@ -41,7 +41,7 @@ func Variables(dark bool) string {
 	return b.String()
 }
 
-// Classes is the CSS that colours the shapes of inline SVG from the variables.
+// Classes returns the CSS that colours the shapes of inline SVG by the variables.
 func Classes() string {
 	return classes(func(t tone) string { return "var(--" + t.name + ")" })
 }

@@ -19,10 +19,10 @@ import (
 // Length of a dash and of the gap after it, in pixels.
 const dashOn, dashOff = 5.0, 4.0
 
-// maxPixels bounds a picture: a mistyped scale must not take the machine's memory.
+// maxPixels limits the size of a picture, so that a mistyped scale does not exhaust memory.
 const maxPixels = 100e6
 
-// writePNG writes the drawing on white, scale pixels of the file for one of the
+// writePNG writes the drawing on white. Scale is the number of pixels in the file for one of the
 // drawing.
 func writePNG(w io.Writer, d *Drawing, scale float64) error {
 	width, height := math.Ceil(d.Width*scale), math.Ceil(d.Height*scale)
@@ -74,9 +74,9 @@ func (c *raster) shape(s *Shape) error {
 	return nil
 }
 
-// union covers what at least one of the polygons covers. Each is drawn into the
-// mask by itself: the rasteriser adds up areas, which would leave dots where
-// two smooth edges overlap.
+// union fills the area that at least one of the polygons covers. Each polygon is drawn into the
+// mask separately: the rasteriser adds areas, which would leave dots where two smooth edges
+// overlap.
 func (c *raster) union(role Role, polygons [][]Point) {
 	area := c.bounds(slices.Concat(polygons...))
 	if area.Empty() {
@@ -107,7 +107,7 @@ func (c *raster) union(role Role, polygons [][]Point) {
 	draw.DrawMask(c.image, area, image.NewUniform(role.light()), image.Point{}, mask, area.Min, draw.Over)
 }
 
-// bounds are the pixels that points touch; empty when some are not numbers.
+// bounds returns the pixels that the points touch. It is empty if a coordinate is no number.
 func (c *raster) bounds(points []Point) image.Rectangle {
 	low, high := Point{math.Inf(1), math.Inf(1)}, Point{math.Inf(-1), math.Inf(-1)}
 	for _, p := range points {
@@ -146,8 +146,8 @@ func (c *raster) text(at Point, s *Shape) error {
 	return nil
 }
 
-// stroke is a line of some width as polygons: one per segment, and a disc at
-// each inner corner.
+// stroke converts a line with a width to polygons: one per segment, and a disc at each inner
+// corner.
 func stroke(points []Point, width float64) [][]Point {
 	var out [][]Point
 	for i := 1; i < len(points); i++ {
@@ -176,7 +176,7 @@ func disc(center Point, radius float64) []Point {
 	return out
 }
 
-// dashes cuts a line into its dashes.
+// dashes cuts a line into dashes.
 func dashes(points []Point, on, off float64) [][]Point {
 	var out [][]Point
 	var current []Point

@@ -2,8 +2,8 @@ package figure
 
 import "math"
 
-// Smooth puts a curve through points that go from left to right. It neither swings
-// beyond them nor turns where they do not: a monotone cubic (Fritsch and Carlson 1980).
+// Smooth returns a curve through points in ascending order of x. It does not overshoot, and is
+// monotone between the points: a monotone cubic (Fritsch and Carlson 1980).
 func Smooth(points []Point) []Point {
 	n := len(points)
 	if n < 3 {

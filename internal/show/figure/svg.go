@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// fonts are the reader's own: nothing is loaded.
+// fonts are fonts of the reader's system: nothing is loaded.
 const fonts = `system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif`
 
-// InlineSVG writes the drawing as an svg element for a page that has the
-// palette's Variables and Classes. The label is what a screen reader says.
+// InlineSVG writes the drawing as an svg element for a page that contains Variables and Classes.
+// Screen readers read the label.
 func InlineSVG(w io.Writer, d *Drawing, label, class string) error {
 	return d.svg(w, "", ` class="`+escape(class)+`"`, label, "")
 }
 
-// writeSVG writes the drawing as a file of its own, on white.
+// writeSVG writes the drawing as an SVG file on white.
 func writeSVG(w io.Writer, d *Drawing, label string) error {
 	style := "\n<style>text{font-family:" + strings.ReplaceAll(fonts, `"`, `'`) +
 		";font-variant-numeric:tabular-nums}" +
@@ -97,8 +97,8 @@ func coordinates(points []Point) string {
 	return b.String()
 }
 
-// num spells a coordinate to a tenth of a pixel. What is not a number would
-// make the whole file unreadable, so it becomes zero.
+// num formats a coordinate to a tenth of a pixel. A value that is no number would make the whole
+// file invalid, so it becomes zero.
 func num(v float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0"
@@ -108,7 +108,7 @@ func num(v float64) string {
 
 func escape(text string) string {
 	var b bytes.Buffer
-	// A bytes.Buffer never fails; characters that XML cannot hold become U+FFFD.
+	// Writing to a bytes.Buffer never fails. Characters that XML cannot contain become U+FFFD.
 	_ = xml.EscapeText(&b, []byte(text))
 	return b.String()
 }

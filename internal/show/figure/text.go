@@ -11,7 +11,7 @@ import (
 	"golang.org/x/image/math/fixed"
 )
 
-// fontOf parses an embedded font once.
+// fontOf parses each embedded font once.
 var fontOf = map[bool]func() *sfnt.Font{
 	false: sync.OnceValue(func() *sfnt.Font { return parse(goregular.TTF) }),
 	true:  sync.OnceValue(func() *sfnt.Font { return parse(gobold.TTF) }),
@@ -25,12 +25,11 @@ func parse(data []byte) *sfnt.Font {
 	return f
 }
 
-// widest is how much wider than the Go fonts a reader's system font may be:
-// DejaVu Sans is, by about an eighth.
+// widest is the ratio by which a reader's system font may be wider than the Go fonts: DejaVu Sans
+// is wider by about an eighth.
 const widest = 1.12
 
-// TextWidth is how wide a text comes out at most, in pixels, whichever font the
-// reader has.
+// TextWidth returns the maximum width of a text in pixels, whichever font the reader has.
 func TextWidth(text string, size float64, bold bool) float64 {
 	f := fontOf[bold]()
 	var buffer sfnt.Buffer
@@ -39,7 +38,7 @@ func TextWidth(text string, size float64, bold bool) float64 {
 	for _, r := range text {
 		index, err := f.GlyphIndex(&buffer, r)
 		if err != nil || index == 0 {
-			total += 64 // a glyph of another font: at most one em
+			total += 64 // a glyph that the font lacks: at most one em
 			continue
 		}
 		advance, err := f.GlyphAdvance(&buffer, index, ppem, font.HintingNone)
@@ -51,7 +50,7 @@ func TextWidth(text string, size float64, bold bool) float64 {
 	return total * size / 64 * widest
 }
 
-// Fit shortens a text with an ellipsis until it is at most width wide.
+// Fit shortens a text with an ellipsis to at most the given width.
 func Fit(text string, width, size float64, bold bool) string {
 	if TextWidth(text, size, bold) <= width {
 		return text
@@ -66,8 +65,8 @@ func Fit(text string, width, size float64, bold bool) string {
 	return "…"
 }
 
-// Wrap breaks a text at spaces into at most lines lines of the given width;
-// what is left over is cut off with an ellipsis.
+// Wrap breaks a text at spaces into at most lines lines of the given width. The rest is replaced by
+// an ellipsis.
 func Wrap(text string, width, size float64, bold bool, lines int) []string {
 	var out []string
 	line := ""

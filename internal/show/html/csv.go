@@ -8,8 +8,7 @@ import (
 	"linerate/internal/show/export"
 )
 
-// data is a table in CSV that the page carries within itself, as a link that needs no
-// network.
+// data is a table as CSV that the page contains as a data URL, so that no network is needed.
 type data struct {
 	Name string
 	URL  template.URL
@@ -24,6 +23,6 @@ func dataOf(name string, rows [][]string) *data {
 
 func dataURI(rows [][]string) string {
 	var b strings.Builder
-	_ = export.WriteCSV(&b, rows) // into memory: cannot fail
+	_ = export.WriteCSV(&b, rows) // writing to memory cannot fail
 	return "data:text/csv;charset=utf-8," + url.PathEscape(b.String())
 }

@@ -1,5 +1,5 @@
-// Package html renders what package present arranges as one page that needs no
-// network and no script.
+// Package html renders what package present arranges as a single page without scripts and external
+// resources.
 package html
 
 import (
@@ -25,29 +25,29 @@ var pageText string
 //go:embed page.css
 var pageStyle string
 
-// The template escapes every word for the place it stands in; only what this
-// program itself draws or encodes is passed in as markup, style or address.
+// The template escapes every text for its context. Only what this program itself draws or encodes
+// is passed as markup, style or URL.
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	functions := template.FuncMap{"pieces": piecesOf, "panels": panelsOf, "data": dataOf, "byHost": words.ByHost,
 		"unbroken": unbroken}
 	return template.Must(template.New("page").Funcs(functions).Parse(pageText))
 })
 
-// pageContent is what the template shows.
+// pageContent is the data of the template.
 type pageContent struct {
 	*document.Report
 	Style template.CSS
-	Long  bool // the answer
+	Long  bool // whether the answer is long
 }
 
-// quantity is a number and its unit.
+// quantity matches a number and its unit.
 var quantity = regexp.MustCompile(`([0-9]) (%|(?:[kMGT]i?)?(?:bit/s|bits?|B/s|B|bytes?)\b|[kM]?/s\b|[nµm]?s\b|[mh]\b)`)
 
-// unbroken is text whose quantities stay on one line. What is to be copied, as commands and
-// data, keeps its plain spaces.
+// unbroken keeps quantities on one line by non-breaking spaces. It must not be applied to commands
+// and data that readers copy.
 func unbroken(text string) string { return quantity.ReplaceAllString(text, "$1\u00a0$2") }
 
-// Run writes the run as a page.
+// Run writes the page of a run.
 func Run(w io.Writer, run *record.Run) error {
 	report := present.Report(run)
 	p := pageContent{Report: report, Style: style(), Long: len(report.Answer) > 160}
@@ -59,7 +59,7 @@ func Run(w io.Writer, run *record.Run) error {
 	return err
 }
 
-// style declares the palette for light and dark pages, and for paper.
+// style returns the palette for light and dark pages, and for paper.
 func style() template.CSS {
 	light, dark := figure.Variables(false)+"--tint:#fdeee2", figure.Variables(true)+"--tint:#3b2412"
 	return template.CSS(":root{color-scheme:light dark;" + light + "}\n@media (prefers-color-scheme:dark){:root{" +

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/show/figure"
 )
 
-// piece is one block of a page; one field is set.
+// piece is one block of a page. Exactly one field is set.
 type piece struct {
 	Figure    *figure.Figure
 	Table     *table
@@ -23,7 +23,7 @@ type piece struct {
 	Beside    *document.Beside
 }
 
-// piecesOf tells the template which kind each block is.
+// piecesOf converts blocks for the template.
 func piecesOf(blocks []document.Block) (list []piece, err error) {
 	for _, b := range blocks {
 		var p piece
@@ -54,7 +54,7 @@ func piecesOf(blocks []document.Block) (list []piece, err error) {
 	return list, nil
 }
 
-// panel is drawn twice, for a page and for a phone; the style shows one.
+// panel is drawn twice, for a page and for a phone. The style sheet shows one of them.
 type panel struct {
 	Title        string
 	Wide, Narrow template.HTML

@@ -9,12 +9,12 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Spaces as wide as a digit and as a point, to align decimals in proportional
-// text with tabular figures.
+// Spaces as wide as a digit and as a point, to align decimals in proportional text with tabular
+// figures.
 const figureSpace, pointSpace = "\u2007", "\u2008"
 
-// table is a table as the template shows it: in one part, or, where its groups
-// of columns have no room beside each other, in one part for each.
+// table is a table as the template shows it: in one part or, if its groups of columns do not fit
+// side by side, in one part for each group.
 type table struct {
 	Caption string
 	Parts   []part
@@ -23,7 +23,7 @@ type table struct {
 }
 
 type part struct {
-	Name   string // of the only group
+	Name   string // of the single group
 	Class  string
 	Groups []group // above the heads
 	Heads  []head
@@ -40,27 +40,26 @@ type head struct{ Text, Class string }
 type row struct {
 	Class string
 	Name  head
-	About string // more about the row, under its name
+	About string // additional text below the name
 	Cells []cell
 }
 
 type cell struct {
-	Head         string // of its column, where rows are set as cards
+	Head         string // head of the column, for rows that are shown as cards
 	Text, Class  string
 	Verdict      string
 	VerdictClass string
 	Below        []string
 }
 
-// verdictClasses tell verdicts apart beside their words.
+// verdictClasses are the CSS classes of verdicts.
 var verdictClasses = map[string]string{
 	record.Improves: "good", record.Worsens: "bad", record.Inconclusive: "open", record.NoDifference: "same",
 }
 
 var toneClasses = map[document.Tone]string{document.Best: "best", document.Wrong: "wrong", document.Head: "head"}
 
-// Widths in pixels, of a page's column and a phone's, of a digit, and between
-// two columns.
+// Widths in pixels: a page's column, a phone's, a digit, and the gap between two columns.
 const (
 	pageWidth  = 1040
 	phoneWidth = 358
@@ -88,7 +87,7 @@ func tableOf(t *document.Table) *table {
 	return out
 }
 
-// least estimates the least width of some columns beside the rows' names.
+// least estimates the minimum width of some columns beside the rows' names.
 func least(t *document.Table, places []int) float64 {
 	width := 0.0
 	for _, at := range append([]int{0}, places...) {
@@ -105,7 +104,7 @@ func least(t *document.Table, places []int) float64 {
 		}
 		if of.Align == document.Ratio {
 			for i := range t.Rows {
-				if v := t.Cell(i, at).Verdict; v != "" { // beside the figure, or below it
+				if v := t.Cell(i, at).Verdict; v != "" { // beside the figure or below it
 					most = max(most, 7+words.Width(v))
 				}
 			}

@@ -11,23 +11,23 @@ import (
 	"linerate/internal/show/export"
 )
 
-// Paths are the files that Write has made.
+// Paths has the paths of the files that Write creates.
 type Paths struct {
 	Page   string // report.html
 	JSON   string // run.json
 	Trials string // trials.jsonl.gz
 }
 
-// In are the paths of the files that Write makes in a directory.
+// In returns the paths of the files that Write creates in a directory.
 func In(dir string) Paths {
 	return Paths{Page: filepath.Join(dir, "report.html"), JSON: filepath.Join(dir, "run.json"),
 		Trials: filepath.Join(dir, "trials.jsonl.gz")}
 }
 
-// Write puts the page, the result document and the recorded trials into a directory,
-// which it makes when it is not there. Document and trials are of this user alone, since a
-// study may name hosts, users and more; the page follows the umask: it is opened in a
-// browser, whose user need not be root. Each file appears whole or not at all.
+// Write writes the page, the result document and the recorded trials to a directory, which it
+// creates if necessary. Only this user can read document and trials, since a study may contain
+// names of hosts and users. The page follows the umask, because the browser may run as another user
+// than root. Each file is written completely or not at all.
 func Write(dir string, run *record.Run) (Paths, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return Paths{}, fmt.Errorf("make directory %s for the report: %w", dir, err)
@@ -39,7 +39,7 @@ func Write(dir string, run *record.Run) (Paths, error) {
 	return Renew(dir, run)
 }
 
-// Renew writes the page and the result document again: what changes with a note.
+// Renew writes the page and the result document again after a note has changed.
 func Renew(dir string, run *record.Run) (Paths, error) {
 	paths := In(dir)
 	if err := export.WritePrivate(paths.JSON, func(w io.Writer) error {

@@ -1,5 +1,5 @@
-// Package number spells figures for people: with the digits that their intervals
-// earn, in a unit that suits them.
+// Package number formats figures for people: with as many digits as their intervals justify, in a
+// suitable unit.
 package number
 
 import (
@@ -13,8 +13,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Significant prints a value with that many significant digits, but never
-// fewer than its whole part has.
+// Significant formats a value with a number of significant digits, or all digits of its integer
+// part.
 func Significant(v float64, digits int) string {
 	if v == 0 || math.IsNaN(v) || math.IsInf(v, 0) {
 		return "0"
@@ -25,9 +25,9 @@ func Significant(v float64, digits int) string {
 	return minus(strconv.FormatFloat(v, 'f', max(0, digits-1-e), 64))
 }
 
-// Earned is how many decimal places a value deserves whose interval has the
-// given half-width: the half-width is shown with one digit, or two when the
-// first is a one, and the value to the same place. Negative: tens, hundreds.
+// Earned returns the number of decimal places of a value whose interval has the given half-width.
+// The half-width is shown with one digit, or two if the first is a one, and the value with the same
+// places. Negative: tens, hundreds.
 func Earned(half float64) int {
 	exponent := math.Floor(math.Log10(half))
 	lead := half / math.Pow(10, exponent)
@@ -41,11 +41,10 @@ func Earned(half float64) int {
 	return places
 }
 
-// Round spells v to a decimal place, for people.
+// Round formats v with a number of decimal places.
 func Round(v float64, places int) string { return minus(Fixed(v, places)) }
 
-// minus spells a number with a minus sign, which is as wide as a plus, rather than a
-// hyphen.
+// minus replaces a hyphen by a minus sign, which is as wide as a plus sign.
 func minus(number string) string {
 	if rest, below := strings.CutPrefix(number, "-"); below {
 		return "−" + rest
@@ -53,7 +52,7 @@ func minus(number string) string {
 	return number
 }
 
-// Plus puts a plus sign before a number above zero.
+// Plus adds a plus sign to a number above zero.
 func Plus(number string) string {
 	if strings.HasPrefix(number, "−") || strings.Trim(number, "0.") == "" {
 		return number
@@ -61,7 +60,7 @@ func Plus(number string) string {
 	return "+" + number
 }
 
-// Fixed prints v to a decimal place; a negative place rounds to tens, hundreds.
+// Fixed formats v with a number of decimal places. Negative: it rounds to tens, hundreds.
 func Fixed(v float64, places int) string {
 	if places < 0 {
 		unit := math.Pow(10, float64(-places))
@@ -74,7 +73,7 @@ func Fixed(v float64, places int) string {
 	return text
 }
 
-// Span is from one figure to another, or the one that both are.
+// Span returns "low–high", or one figure if both are equal.
 func Span(low, high string) string {
 	if low == high {
 		return low
@@ -82,7 +81,7 @@ func Span(low, high string) string {
 	return low + "–" + high
 }
 
-// Bracketed puts an interval behind its figure.
+// Bracketed appends an interval in parentheses to a figure.
 func Bracketed(figure, interval string) string {
 	if interval == "" {
 		return figure
@@ -93,7 +92,7 @@ func Bracketed(figure, interval string) string {
 // Finite reports whether v is neither infinite nor NaN.
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// Percent spells a share of one.
+// Percent formats a share in percent.
 func Percent(share float64) string {
 	switch p := share * 100; {
 	case p > 0 && p < 0.05:
@@ -105,7 +104,7 @@ func Percent(share float64) string {
 	}
 }
 
-// Seconds spells a length of time as people say it: 1 m 52 s.
+// Seconds formats a duration: 1 m 52 s.
 func Seconds(s float64) string {
 	switch whole := int(math.Round(s)); {
 	case !Finite(s) || s < 0:
@@ -121,7 +120,7 @@ func Seconds(s float64) string {
 	}
 }
 
-// Moment spells a time to the minute, in UTC.
+// Moment formats a time in UTC to the minute.
 func Moment(t time.Time) string {
 	if t.IsZero() {
 		return "unknown"
@@ -129,7 +128,7 @@ func Moment(t time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04 UTC")
 }
 
-// PerSecond spells a rate of transactions.
+// PerSecond formats a rate of transactions.
 func PerSecond(rate float64) string {
 	if rate < 100 {
 		return Significant(rate, 3) + "/s"
@@ -137,7 +136,7 @@ func PerSecond(rate float64) string {
 	return unit.FormatCount(int64(rate+0.5)) + "/s"
 }
 
-// Microseconds spells a time that is counted in them.
+// Microseconds formats a time given in microseconds.
 func Microseconds(us float64) string {
 	switch {
 	case us >= 999.5e3:
@@ -148,16 +147,16 @@ func Microseconds(us float64) string {
 	return Significant(us, 3) + " µs"
 }
 
-// Exact spells a figure for a spreadsheet: all the digits there are.
+// Exact formats a value with all digits, for spreadsheets.
 func Exact(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Scale is the unit in which a response of a run is shown.
 type Scale struct{ metric.Scale }
 
-// BitScale is the unit of bit/s in which a rate is at least one.
+// BitScale returns the largest unit of bit/s in which a rate is at least one.
 func BitScale(bps float64) Scale { return Scale{Scale: metric.Goodput.Scale("", bps)} }
 
-// LinkRate spells a load or a rate of a link: three digits, in bit/s.
+// LinkRate formats a load or a rate of a link in bit/s with three digits.
 func LinkRate(bps float64) string {
 	if !(bps >= 0.5) {
 		return "0"
@@ -166,8 +165,8 @@ func LinkRate(bps float64) string {
 	return Significant(bps*s.Per, 3) + " " + s.Unit
 }
 
-// Interval spells an estimate in the scale, and half the width of its interval: "119.5"
-// and "0.2". The latter is empty where it is 0, as of a single trial.
+// Interval formats an estimate in the scale, and half the width of its interval: "119.5" and "0.2".
+// Half is empty if the width is 0, as for a single trial.
 func (s Scale) Interval(value, halfWidth float64) (mean, half string) {
 	m, h := value*s.Per, halfWidth*s.Per
 	if !(h > 0) || math.IsInf(h, 0) {
@@ -176,7 +175,7 @@ func (s Scale) Interval(value, halfWidth float64) (mean, half string) {
 		}
 		return Significant(m, 4), ""
 	}
-	// Five digits at most: no counter is more precise.
+	// At most five digits: no counter is more precise.
 	most := 4
 	if m != 0 {
 		most = 4 - int(math.Floor(math.Log10(math.Abs(m))))
@@ -185,8 +184,8 @@ func (s Scale) Interval(value, halfWidth float64) (mean, half string) {
 	return Round(m, places), Round(max(h, math.Pow(10, float64(-places))), places)
 }
 
-// Spell spells a figure and its unit.
+// Spell formats a value with its unit.
 func (s Scale) Spell(v float64) string { return s.With(s.Value(v)) }
 
-// Value spells a figure that has no interval of its own, such as a limit.
+// Value formats a value without an interval, such as a limit.
 func (s Scale) Value(v float64) string { return Significant(v*s.Per, 4) }

@@ -1,9 +1,9 @@
-// Package redact replaces addresses and names in snapshots that are to be shown to others.
+// Package redact replaces addresses and names in snapshots that are shown to others.
 //
-// Addresses are replaced bit by bit by a function of the key and of the bits before, so that
-// two addresses share as long a prefix afterwards as before (Xu, Fan, Ammar, Moon:
+// Addresses are replaced bit by bit by a function of the key and of the preceding bits, so that two
+// addresses share a prefix of the same length before and after (Xu, Fan, Ammar, Moon:
 // "Prefix-Preserving IP Address Anonymization", 2002). MAC addresses keep their vendor. What a
-// diagnosis reads stays: names of interfaces, kernels, parameters, programs and files.
+// diagnosis uses is kept: names of interfaces, kernels, parameters, programs and files.
 package redact
 
 import (
@@ -22,8 +22,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Snapshots replaces snapshots by copies with everything replaced, and Redacted set: in all of
-// them an address or a name by the same one.
+// Snapshots replaces snapshots by redacted copies with Redacted set. An address or a name has the
+// same replacement in all of them.
 func Snapshots(key [32]byte, list ...*record.HostSnapshot) error {
 	r := redactor{key: key, names: map[string]string{}, words: map[string]string{}, count: map[string]int{}}
 	for _, s := range list {
@@ -51,9 +51,9 @@ func Snapshots(key [32]byte, list ...*record.HostSnapshot) error {
 	return nil
 }
 
-// visit visits the texts of a snapshot in which names are replaced, with the kind of name that
-// the text is; empty: it is none, but may have some. All others are names that stay, keywords
-// that diagnosis reads, or the kernel's, such as routes and rules.
+// visit calls text for the strings of a snapshot in which names are replaced. Kind is the kind of
+// name that the whole string is; empty: it is none, but may contain names. All other strings are
+// kept: keywords that diagnosis uses, or names of the kernel, as in routes and rules.
 func visit(s *record.HostSnapshot, text func(text *string, kind string)) {
 	each := func(list []string, kind string) {
 		for i := range list {
@@ -103,20 +103,21 @@ func visit(s *record.HostSnapshot, text func(text *string, kind string)) {
 
 type redactor struct {
 	key   [32]byte
-	names map[string]string // what replaces a text that is a name
-	words map[string]string // what replaces a name inside a text: itself, if it stays
-	count map[string]int    // of names, by kind
+	names map[string]string // replacements of strings that are names
+	words map[string]string // replacements of names inside strings; a name that is kept maps to itself
+	count map[string]int    // number of names by kind
 }
 
-// named reports whether a text is a name to be replaced: no address, nor an interface's.
+// named reports whether a string is a name to be replaced: neither an address nor the name of an
+// interface.
 func (r redactor) named(text, kind string) bool {
 	_, err := netip.ParseAddr(text)
 	return kind != "" && text != "" && err != nil && !pairs.MatchString(text) && !(kind == "description" &&
 		r.words[text] == text)
 }
 
-// learn gives a name a replacement such as host1. A name without a letter may be any number: it
-// is replaced only where it is all of a text.
+// learn assigns a replacement such as host1 to a name. A name without a letter could be any number:
+// it is only replaced if it is the whole string.
 func (r redactor) learn(text *string, kind string) {
 	if !r.named(*text, kind) || r.names[*text] != "" {
 		return
@@ -136,13 +137,13 @@ func (r redactor) replace(text *string, kind string) {
 	}
 }
 
-// dotted finds words with hyphens inside that are joined by dots; and addresses, which have
-// been replaced.
+// dotted matches words (which may contain hyphens) joined by dots, and addresses, which have
+// already been replaced.
 var dotted = regexp.MustCompile(address + `|` + label + `(?:\.` + label + `)*`)
 
 const label = `[\pL\pM\pN_]+(?:-+[\pL\pM\pN_]+)*`
 
-// labels replaces names in words joined by dots: at each word the longest that begins there.
+// labels replaces names in words joined by dots: at each word the longest name that begins there.
 func (r redactor) labels(text string) string {
 	name, rest, more := strings.Cut(text, ".")
 	for end := len(text); end > 0; end = strings.LastIndexByte(text[:end], '.') {
@@ -157,7 +158,7 @@ func (r redactor) labels(text string) string {
 	return name
 }
 
-// addresses returns a copy of a snapshot with addresses replaced in every text.
+// addresses returns a copy of a snapshot with addresses replaced in every string.
 func (r redactor) addresses(s record.HostSnapshot) (redacted record.HostSnapshot, err error) {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -191,14 +192,14 @@ func (r redactor) value(v any) any {
 	return v
 }
 
-// address finds MAC addresses and what is longer (IPoIB, the MAC= of netfilter's log), in the
-// notations of ip(8), of Windows and of switches, and what an IP address consists of.
+// address matches MAC addresses and longer ones (IPoIB, the MAC= of netfilter's log) in the
+// notations of ip(8), Windows and switches, and the parts of IP addresses.
 const address = `\b[0-9a-fA-F]{2}(?:[:-][0-9a-fA-F]{2}){5,}\b|\b[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2}\b|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|(?:\b[0-9a-fA-F]+)?:[0-9a-fA-F:]*:[0-9a-fA-F:.]*`
 
 var (
-	addressed = regexp.MustCompile(address + `\w*`) // with the rest of a word: std::foo has no address
-	// pairs is an address of a link: an even number of octets, behind a word that may look like
-	// one more ("add:"), before punctuation.
+	addressed = regexp.MustCompile(address + `\w*`) // with the rest of the word: std::foo contains no address
+	// pairs matches a link-layer address: an even number of octets, after a word that may look like
+	// another octet ("add:"), before punctuation.
 	pairs = regexp.MustCompile(
 		`^([0-9a-fA-F]*[:-])??((?:[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}[:-]){2,}[0-9a-fA-F]{2}[:-][0-9a-fA-F]{2}|[0-9a-fA-F]{4}(?:\.[0-9a-fA-F]{4}){2})([:.]*)$`)
 )
@@ -208,7 +209,8 @@ func (r redactor) text(text string) string {
 		if part := pairs.FindStringSubmatch(found); part != nil {
 			return part[1] + r.hardware(part[2]) + part[3]
 		}
-		// A colon before an address ends a word; behind it there may be a port or punctuation.
+		// A colon before an address ends a word. After the address there may be a port or
+		// punctuation.
 		for _, begin := range []int{0, strings.IndexByte(found, ':') + 1} {
 			for end := len(found); end > begin; end-- {
 				if end < len(found) && found[end] != ':' && found[end] != '.' {
@@ -223,8 +225,8 @@ func (r redactor) text(text string) string {
 	})
 }
 
-// hardware replaces an address of a link, in its notation: the identifier at the end of one of
-// InfiniBand (RFC 4391, section 9.1.1) or of 8 bytes, and otherwise each 6 bytes.
+// hardware replaces a link-layer address in its notation: the identifier at the end of an
+// InfiniBand address (RFC 4391, section 9.1.1) or of an address of 8 bytes, otherwise each 6 bytes.
 func (r redactor) hardware(text string) string {
 	octets, err := hex.DecodeString(strings.NewReplacer(":", "", "-", "", ".", "").Replace(text))
 	if err != nil {
@@ -249,7 +251,7 @@ func (r redactor) hardware(text string) string {
 	}, text)
 }
 
-// identifier keeps the vendor of an address, and broadcasts, multicasts and zeros as they are.
+// identifier keeps the vendor of an address, and broadcast, multicast and zero addresses.
 func (r redactor) identifier(octets []byte) {
 	if len(octets) == 6 && octets[0]&1 == 1 || !slices.ContainsFunc(octets, func(b byte) bool { return b != 0 }) {
 		return
@@ -259,7 +261,7 @@ func (r redactor) identifier(octets []byte) {
 	copy(octets[3:], h.Sum(nil))
 }
 
-// address keeps the bits that say what kind of address it is.
+// address keeps the bits that determine the kind of address.
 func (r redactor) address(addr netip.Addr) netip.Addr {
 	kept := 0
 	switch {
@@ -281,13 +283,14 @@ func (r redactor) address(addr netip.Addr) netip.Addr {
 		h := hmac.New(sha256.New, r.key[:])
 		fmt.Fprintf(h, "%d %d ", len(bytes), bit)
 		prefix := append([]byte(nil), bytes[:bit/8+1]...)
-		prefix[bit/8] &^= byte(0xff) >> (bit % 8) // only the bits before
+		prefix[bit/8] &^= byte(0xff) >> (bit % 8) // only the preceding bits
 		h.Write(prefix)
 		out[bit/8] ^= h.Sum(nil)[0] & 1 << (7 - bit%8)
 	}
 	redacted, _ := netip.AddrFromSlice(out)
 	if redacted.Is4() && (redacted.As4()[0] == 0 || redacted.As4()[0] == 127 || redacted.As4()[0] >= 224) {
-		// Of another kind: the first byte is moved into those of ordinary addresses, the same for all.
+		// The result has another kind: its first byte is mapped to those of ordinary addresses, in
+		// the same way for all.
 		b := redacted.As4()
 		b[0] = 10 + b[0]%64
 		redacted = netip.AddrFrom4(b)

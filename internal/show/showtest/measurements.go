@@ -8,7 +8,7 @@ import (
 	"linerate/internal/show/export"
 )
 
-// WithPeer is a measurement against an iperf3 server.
+// WithPeer returns a measurement against an iperf3 server.
 func WithPeer(counted string) *export.Measurement {
 	m := Measurement(1)
 	m.Peer, m.PeerCPUPercent = "iperf3 3.12", 12.4
@@ -31,7 +31,7 @@ func WithPeer(counted string) *export.Measurement {
 	return m
 }
 
-// Measurement is one of so many TCP flows.
+// Measurement returns a measurement with this number of TCP flows.
 func Measurement(flows int) *export.Measurement {
 	m := &export.Measurement{
 		Address: "10.0.0.1:5202", Protocol: "tcp", DurationS: 10, WarmupS: 1, CPUSPerGigabyte: 0.53,
@@ -57,7 +57,7 @@ func Measurement(flows int) *export.Measurement {
 	return m
 }
 
-// Datagrams makes a measurement one of UDP.
+// Datagrams converts a measurement to UDP.
 func Datagrams(m *export.Measurement) *export.Measurement {
 	m.Protocol = "udp"
 	lost := int64(0)
@@ -77,7 +77,7 @@ func Datagrams(m *export.Measurement) *export.Measurement {
 	return m
 }
 
-// Transacting makes a measurement one of requests and responses.
+// Transacting converts a measurement to requests and responses.
 func Transacting(m *export.Measurement) *export.Measurement {
 	m.Protocol = "rr"
 	l := &record.Distribution{P50Us: 45, P90Us: 51.2, P99Us: 98.7, P999Us: 310, P9999Us: 1250, MaxUs: 4000}
@@ -95,7 +95,7 @@ func Transacting(m *export.Measurement) *export.Measurement {
 	return m
 }
 
-// Latency is what the probe of a measurement saw, idle and loaded.
+// Latency returns the result of a latency probe, idle and loaded.
 func Latency() *record.Latency {
 	return &record.Latency{
 		Idle:       &record.Distribution{Count: 333, P50Us: 512, P90Us: 600, P99Us: 700, P999Us: 800, MaxUs: 900},
@@ -106,7 +106,7 @@ func Latency() *record.Latency {
 	}
 }
 
-// Measurements are measurements of every kind, by name.
+// Measurements returns measurements of every kind by name.
 func Measurements() map[string]*export.Measurement {
 	all := map[string]*export.Measurement{
 		"tcp": Measurement(3), "udp": Datagrams(Measurement(3)), "rr": Transacting(Measurement(3)),

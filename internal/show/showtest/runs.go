@@ -1,5 +1,5 @@
-// Package showtest makes runs for tests of what people see: concluded runs of the lab
-// that package sciencetest models, and runs at the edges of what a run can be.
+// Package showtest creates runs for tests of what is displayed: concluded runs of the lab that
+// package sciencetest models, and unusual runs.
 package showtest
 
 import (
@@ -11,21 +11,21 @@ import (
 	"linerate/internal/science/sciencetest"
 )
 
-// concluded draws a run's conclusions, and returns the run.
+// concluded computes the conclusions of a run, and returns it.
 func concluded(run *record.Run) *record.Run {
 	conclude.Conclude(run)
 	return run
 }
 
-// ArpFlux is a run of the built-in study.
+// ArpFlux returns a run of the built-in study.
 func ArpFlux() *record.Run {
 	run := concluded(sciencetest.Run(7, 4))
 	run.Notes = []record.Note{{Time: run.Started.Add(time.Hour), Text: "Before the switch was replaced."}}
 	return run
 }
 
-// Ablated is a run that takes a list of three apart on two paths: two buffers that
-// help a long path together, and a setting that does nothing.
+// Ablated returns a run that takes a list of three settings apart on two paths: two buffers that
+// together help a long path, and a setting without effect.
 func Ablated() *record.Run {
 	const rmem, wmem, idle = "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_slow_start_after_idle"
 	levels := []string{"the list", "off again"}
@@ -43,8 +43,8 @@ func Ablated() *record.Run {
 	}))
 }
 
-// Predicted is a run in which something was predicted of each flow, and measured changes
-// what it got: as predicted, where that changes nothing.
+// Predicted returns a run with predictions for each flow. Measured changes the result of a flow; if
+// it changes nothing, the prediction is correct.
 func Predicted(measured func(f *record.Flow)) *record.Run {
 	run := ArpFlux()
 	for i := range run.Trials {

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/science/sciencetest"
 )
 
-// Variants are runs at the edges of what a run can be. They take seconds to make, and
-// all tests look at the same ones: they must not be changed.
+// Variants returns unusual runs. Creating them takes seconds, and all tests share them: they must
+// not be modified.
 var Variants = sync.OnceValue(makeVariants)
 
 func makeVariants() map[string]*record.Run {
@@ -77,7 +77,7 @@ func makeVariants() map[string]*record.Run {
 	return out
 }
 
-// thirty is a run of so many levels in each of three conditions.
+// thirty returns a run with that many levels in each of three conditions.
 func thirty() *record.Run {
 	run, random := sciencetest.Run(7, 0), rand.New(rand.NewPCG(7, 1))
 	direction, fix := &run.Factors[0], &run.Factors[1]
@@ -94,7 +94,8 @@ func thirty() *record.Run {
 	}))
 }
 
-// twoFactors is a run of two levels of fix with each of two of mtu, which does nothing.
+// twoFactors returns a run of two levels of fix with each of two levels of mtu, which has no
+// effect.
 func twoFactors() *record.Run {
 	run, random := sciencetest.Few(0, 0, 4), rand.New(rand.NewPCG(2, 2))
 	run.Factors = append(run.Factors, record.Factor{Name: "mtu", Role: "compare", Baseline: "1500",
@@ -104,8 +105,8 @@ func twoFactors() *record.Run {
 	}))
 }
 
-// lossy is a run in which only the deeper queue loses nothing, and in which one
-// level's requests were never answered.
+// lossy returns a run in which only the deeper queue loses nothing, and in which requests at one
+// level were never answered.
 func lossy() *record.Run {
 	run := sciencetest.Loaded(3, 4, "lost", "latency_p50")
 	for i := range run.Trials {
@@ -121,8 +122,8 @@ func lossy() *record.Run {
 	return concluded(run)
 }
 
-// Hostile has markup, formulas, control characters and long words wherever a
-// user can write.
+// Hostile returns a run with markup, formulas, control characters and long words in every string
+// that a user can write.
 func Hostile() *record.Run {
 	run := ArpFlux()
 	evil := `<script>alert("x")</script>` + "\x1b[31m" + `&'"><img src=x onerror=alert(1)>` + strings.Repeat("long", 40)
@@ -186,7 +187,7 @@ func ipv6() *record.Run {
 	return run
 }
 
-// fabric is two servers and two clients behind two leaves and two spines that
+// fabric returns a topology of two servers and two clients behind two leaves and two spines, which
 // are routers: five columns.
 func fabric() *record.Run {
 	run := concluded(sciencetest.Lab{Ports: 2, Clients: 2}.Few(3, 0, 4))

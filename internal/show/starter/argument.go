@@ -11,22 +11,22 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Argument is a value that a template needs: a flag of the command line.
+// Argument is a value that a template requires: a flag of the command line.
 type Argument struct {
 	Name string
-	Type string // in the usage
-	// Default is what is meant without the flag.
+	Type string // placeholder in the usage
+	// Default is the value without the flag.
 	Default string
-	// Doc says what it is, and Bounds what is accepted: "1 to 64".
+	// Doc describes the argument, and Bounds the accepted values: "1 to 64".
 	Doc, Bounds string
-	// Parse reads and checks a text. Its error has the text and the bounds.
+	// Parse parses and checks a text. Its error contains the text and the bounds.
 	Parse func(text string) (any, error)
 }
 
-// Usage is the argument's line in the help.
+// Usage returns the argument's line in the help.
 func (a Argument) Usage() string { return a.Doc + ", " + a.Bounds }
 
-// bounded is an argument of an ordered type between two bounds.
+// bounded returns an argument of an ordered type with two bounds.
 func bounded[T cmp.Ordered](name, what, byDefault string, low, high T, parse func(string) (T, error),
 	doc string) Argument {
 	bounds := fmt.Sprintf("%v to %v", low, high)
@@ -56,8 +56,8 @@ func share(name, byDefault string, low, high unit.Ratio, doc string) Argument {
 	return spelled(bounded(name, "ratio", byDefault, low, high, unit.ParseRatio, doc), unit.ParseRatio)
 }
 
-// spelled is an argument whose parser's own errors, which say how it is written, come before
-// those of its bounds.
+// spelled returns an argument whose parser has its own errors about the syntax, which are reported
+// before those about bounds.
 func spelled[T any](a Argument, parse func(string) (T, error)) Argument {
 	within := a.Parse
 	a.Parse = func(text string) (any, error) {
@@ -69,7 +69,7 @@ func spelled[T any](a Argument, parse func(string) (T, error)) Argument {
 	return a
 }
 
-// matching is an argument of words that fit a pattern, which needs no quotes in YAML.
+// matching returns an argument of words that match a pattern and need no quotes in YAML.
 func matching(name, what, byDefault, pattern, bounds, doc string) Argument {
 	fits := regexp.MustCompile("^(" + pattern + ")$")
 	return Argument{name, what, byDefault, doc, bounds, func(text string) (any, error) {
@@ -91,13 +91,13 @@ func address(name, byDefault, doc string) Argument {
 	}}
 }
 
-// remote is an argument that names a host as ssh does, or this one.
+// remote returns an argument that names a host as ssh does, or this one.
 func remote(name, byDefault, doc string) Argument {
 	return matching(name, "host", byDefault, `[A-Za-z0-9_][A-Za-z0-9_.@-]*`, "as for ssh, such as root@nas, or here",
 		doc)
 }
 
-// via is the command that reaches such a host.
+// via returns the command that reaches such a host.
 func via(host any) string {
 	if host == "here" {
 		return "[env] # this machine"

@@ -11,8 +11,8 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// Kinds are the templates, in the order of the help. Adding one takes an entry here and
-// its text in studies/templates.
+// Kinds lists the templates in the order of the help. A new one is an entry here and its text in
+// studies/templates.
 var Kinds = []Kind{
 	{
 		Name: "nas", Short: "a server with several interfaces on one subnet: does it use them all?",
@@ -55,7 +55,7 @@ var Kinds = []Kind{
 		},
 		derive: func(v values, now Sysctls) error {
 			if v["loss"] == unit.Ratio(0) {
-				v["loss"] = "" // no key in the file
+				v["loss"] = "" // the file gets no such key
 			}
 			if err := path(v); err != nil {
 				return err
@@ -102,7 +102,7 @@ var Kinds = []Kind{
 	},
 }
 
-// Find finds a kind by its name.
+// Find returns the kind with the given name.
 func Find(name string) (Kind, bool) {
 	for _, k := range Kinds {
 		if k.Name == name {
@@ -112,10 +112,10 @@ func Find(name string) (Kind, bool) {
 	return Kind{}, false
 }
 
-// maxInFlight bounds the buffers that a template asks the kernel for.
+// maxInFlight limits the buffers that a template requests from the kernel.
 const maxInFlight = 256 << 20
 
-// path derives what a path of a rate and a round trip needs.
+// path derives what a path with a rate and a round-trip time requires.
 func path(v values) error {
 	rate, rtt := v["rate"].(unit.BitRate), time.Duration(v["rtt"].(unit.Duration))
 	bdp := int64(math.Ceil(float64(rate) / 8 * rtt.Seconds()))
@@ -127,14 +127,14 @@ func path(v values) error {
 	v["bdp"] = bdp
 	v["delay"] = unit.Duration(rtt / 2)
 	v["warmup"] = unit.Duration(max(time.Second, 40*rtt))
-	// What held a flow back shows in fifty round trips, which are a little longer than the path's.
+	// Fifty round trips, which are slightly longer than the path's delay, show what limits a flow.
 	v["duration"] = unit.Duration(max(3*time.Second, 60*rtt, study.ProbeWindow(float64(rate))))
 	return nil
 }
 
-// buffers are those of a level with larger ones: what limits bdp recommends, and never less
-// than what the kernel has. Where the kernel has enough of both, they are twice its own: a
-// level with no more would show nothing.
+// buffers sets the buffers of the level with larger ones: what `limits bdp` recommends, and at
+// least what the kernel has. If the kernel's are sufficient, it doubles them: a level with equal
+// buffers would show nothing.
 func buffers(v values, now Sysctls) error {
 	p := limits.Path{RateBps: float64(v["rate"].(unit.BitRate)), RTTS: v["rtt"].(unit.Duration).Seconds()}
 	needed := []int64{p.ReceiveBuffer(), p.SendBuffer()}
@@ -144,15 +144,14 @@ func buffers(v values, now Sysctls) error {
 	v["needed"], v["has"], v["enough"] = needed, has, needed[0] <= has[0] && needed[1] <= has[1]
 	for i, buffer := range []*[3]int64{&receive, &send} {
 		if buffer[2] = max(needed[i], has[i]); v["enough"] == true {
-			buffer[2] = min(2*has[i], math.MaxInt32) // the kernel's bounds are of 31 bits
+			buffer[2] = min(2*has[i], math.MaxInt32) // the kernel's bounds have 31 bits
 		}
 	}
 	v["rmem"], v["wmem"] = receive, send
 	return nil
 }
 
-// triple reads the three bounds of a buffer; otherwise is what they are if the text is
-// something else.
+// triple parses the three values of a buffer. It returns otherwise if the text has another form.
 func triple(text string, otherwise [3]int64) (bounds [3]int64) {
 	if n, err := fmt.Sscan(text, &bounds[0], &bounds[1], &bounds[2]); err != nil || n != 3 {
 		return otherwise

@@ -1,6 +1,6 @@
-// Package starter writes study files to begin from: templates of studies (package
-// studies), with a few numbers filled in. Kinds is the one table of templates and their
-// arguments; help, completion and documents are made from it.
+// Package starter writes initial study files: templates (package studies) with a few numbers filled
+// in. Kinds is the only table of templates and their arguments; help, completion and documents are
+// generated from it.
 package starter
 
 import (
@@ -14,24 +14,24 @@ import (
 // Kind is a template.
 type Kind struct {
 	Name string
-	// Short says in a line what the study asks.
+	// Short describes the question of the study in one line.
 	Short     string
 	Arguments []Argument
-	// Example is the arguments of a command, as people type them.
+	// Example has the arguments of a command as users type them.
 	Example string
-	// derive adds what the template computes from its arguments, or says which of
-	// them do not go together.
+	// derive adds what the template computes from its arguments, or returns an error if they are
+	// incompatible.
 	derive func(values, Sysctls) error
 }
 
-// Sysctls reads a parameter of the kernel that the study is for; empty: it is not known.
+// Sysctls returns the value of a parameter of the kernel that the study is for. Empty: unknown.
 type Sysctls func(key string) string
 
-// values are those of a template: its arguments by name, and what is derived from them.
+// values has the arguments of a template by name, and what is derived from them.
 type values map[string]any
 
-// Study fills the template in. The arguments are those of Kind.Arguments, in their order,
-// as Parse has read them. It is an error if some do not go together.
+// Study returns the filled-in template. The arguments are those of Kind.Arguments in their order,
+// as Parse has returned them. It returns an error if they are incompatible.
 func (k Kind) Study(arguments []any, now Sysctls) ([]byte, error) {
 	v := values{}
 	for i, a := range k.Arguments {
@@ -44,7 +44,7 @@ func (k Kind) Study(arguments []any, now Sysctls) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Braces belong to the study.
+	// Braces have a meaning in studies, so the template has other delimiters.
 	t, err := template.New(k.Name).Delims("<%", "%>").Option("missingkey=error").Parse(string(text))
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// verdictMarks stand for verdicts where a terminal is too narrow for words.
+// verdictMarks replace verdicts if a terminal is too narrow for words.
 var verdictMarks = map[string]string{
 	record.Improves: "+", record.Worsens: "−", record.NoDifference: "=", record.Inconclusive: "?",
 }
@@ -19,7 +19,7 @@ var verdictColors = map[string]string{
 	record.Improves: Green, record.Worsens: Red, record.NoDifference: Dim, record.Inconclusive: Yellow,
 }
 
-// form is how much of a ratio there is room for.
+// form is the representation of a ratio.
 type form int
 
 const (
@@ -28,11 +28,11 @@ const (
 	marked             // 4.00× +
 )
 
-// layout is how a table is laid out: how near its columns are, and in which form.
+// layout is the layout of a table: the distance between its columns, and the form of its ratios.
 type layout struct {
 	form
-	folded bool // heads may take several lines, and columns are as near as they can be
-	lines  int  // that a row's name may take
+	folded bool // heads may have several lines, and columns are as close as possible
+	lines  int  // maximum number of lines of a row's name
 }
 
 // layouts are tried in this order.
@@ -41,25 +41,25 @@ var layouts = []layout{
 	{marked, true, 2},
 }
 
-// column is a column of a table, spelled and padded.
+// column is a column of a table, formatted and padded.
 type column struct {
-	heads  []string // the longest first
+	heads  []string // longest first
 	group  string
 	cells  []string // one per row
 	colors []string
 	left   bool
 	wrap   bool
-	near   bool // to the one before
+	near   bool // close to the previous column
 	width  int
 	word   int // width of the longest word
 }
 
 // Limits of a table's columns.
 const (
-	mostName   = 56 // columns that a row's name takes; a longer one has more lines
+	mostName   = 56 // width of a row's name; longer ones have several lines
 	leastName  = 16
 	leastProse = 20
-	mostWord   = 40 // columns: no column of names is made wider for a longer word
+	mostWord   = 40 // maximum width of a column of names for a longer word
 )
 
 // intervals reports whether a table has ratios with intervals.
@@ -69,7 +69,7 @@ func intervals(table *document.Table) bool {
 	})
 }
 
-// columnsOf spells some of a table's columns, those that a terminal of this width has.
+// columnsOf formats those of a table's columns that are shown at the width of the terminal.
 func (t *terminal) columnsOf(table *document.Table, places []int, l layout) (list []column) {
 	for _, at := range places {
 		of := table.Columns[at]
@@ -80,7 +80,7 @@ func (t *terminal) columnsOf(table *document.Table, places []int, l layout) (lis
 			left: of.Align == document.Left || of.Align == document.Ratio}
 		texts, widest := table.Texts(at, " ", " "), 0
 		for i, text := range texts {
-			if of.Align != document.Ratio || table.Cell(i, at).Verdict != "" { // a word stands alone
+			if of.Align != document.Ratio || table.Cell(i, at).Verdict != "" { // a word without a ratio
 				widest = max(widest, words.Width(text))
 			}
 		}
@@ -114,7 +114,7 @@ func (t *terminal) columnsOf(table *document.Table, places []int, l layout) (lis
 	return list
 }
 
-// gap is what stands between two columns: more between words than between numbers.
+// gap returns the distance between two columns: larger between words than between numbers.
 func gap(columns []column) int {
 	for _, c := range columns {
 		if !c.left || len(c.heads) > 1 || c.near {
@@ -124,7 +124,7 @@ func gap(columns []column) int {
 	return 3
 }
 
-// headWidth is how wide a column has to be for its head.
+// headWidth returns the minimum width of a column for its head.
 func (l layout) headWidth(head string) int {
 	if l.folded {
 		return longestWord(head)
@@ -139,7 +139,7 @@ func longestWord(text string) (widest int) {
 	return widest
 }
 
-// span is columns of one group beside each other, and their width.
+// span is a range of columns of one group, and their width.
 type span struct{ start, end, width int }
 
 func spans(columns []column) (list []span) {

@@ -7,9 +7,9 @@ import (
 	"linerate/internal/show/words"
 )
 
-// heads writes the heads of a table's columns, the first one over the names of its rows.
-// Columns of one kind have one head: the longest that fits all of them, else the shortest on
-// several lines.
+// heads writes the heads of a table's columns; the first one is above the names of the rows.
+// Columns of the same kind have the same head: the longest one that fits all of them, otherwise the
+// shortest on several lines.
 func (t *terminal) heads(first string, columns []column, room int) {
 	taken, shorter := 2+room, 0
 	widths := []int{room}
@@ -31,7 +31,7 @@ func (t *terminal) heads(first string, columns []column, room int) {
 	t.headLines(Dim, cells, gap(columns))
 }
 
-// groupHeads names the groups, each above its columns.
+// groupHeads writes the names of groups, each above its columns.
 func (t *terminal) groupHeads(columns []column, room int) {
 	cells := []headCell{{width: room, room: room, left: true}}
 	for _, s := range spans(columns) {
@@ -40,14 +40,14 @@ func (t *terminal) groupHeads(columns []column, room int) {
 	t.headLines(Bold, cells, gap(columns))
 }
 
-// headCell is a head, the width of what it stands over, and how wide it may be.
+// headCell is a head, the width of the column below it, and its maximum width.
 type headCell struct {
 	text        string
 	width, room int
 	left        bool
 }
 
-// headLines writes heads beside each other, their last lines on one line.
+// headLines writes heads side by side, aligned at their last lines.
 func (t *terminal) headLines(attribute string, cells []headCell, gap int) {
 	var folded [][]string
 	most := 0

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	mostID      = 30 // cells: a longer ID has a line of its own
-	mostRunName = 20 // cells: a longer name is cut
-	// cells, for a measurement's flows and figure, beside its mark and loss: a longer answer with
-	// less room has a line of its own
+	mostID      = 30 // width; a longer ID has its own line
+	mostRunName = 20 // width; a longer name is truncated
+	// leastAnswer is the width for the answer of a measurement: its flows and figure, besides its
+	// mark and loss. If there is less room, a longer answer has its own line.
 	leastAnswer = 35
-	datedWidth  = 100 // of a terminal with room for the year in each line
+	datedWidth  = 100 // width of a terminal with room for the year on each line
 )
 
-// Runs writes one line per run, its notes below it. All but IDs are cut to the width:
-// those are for copying. The year of all runs is in the head where lines have no room for it.
-// latest is the ID of the run that is called that; empty: none.
+// Runs writes one line per run, with its notes below. Everything except IDs, which users copy, is
+// truncated to the width. If lines have no room for the year, the year of all runs is in the head.
+// Latest is the ID that is marked as the latest run; empty: none.
 func Runs(w io.Writer, runs []notebook.Summary, latest string, o Options) error {
 	t := o.terminal()
 	dates, dated := "2006-01-02 15:04", "date (UTC)"
@@ -76,7 +76,7 @@ func Runs(w io.Writer, runs []notebook.Summary, latest string, o Options) error 
 	return t.flush(w)
 }
 
-// yearOf is the year in which all runs began; false: there are several.
+// yearOf returns the year in which all runs began. It returns false if there are several.
 func yearOf(runs []notebook.Summary) (year int, one bool) {
 	for i, r := range runs {
 		if began := r.Started.UTC().Year(); i == 0 {
@@ -88,14 +88,14 @@ func yearOf(runs []notebook.Summary) (year int, one bool) {
 	return year, len(runs) > 0
 }
 
-// RunLine is what a list says of a run's outcome, before it is cut.
+// RunLine returns what a list says about a run's outcome, before truncation.
 func RunLine(r notebook.Summary) string {
 	mark, said := outcome(r)
 	return mark + said
 }
 
-// outcome is a run's answer, and a mark before it where it did not end by itself or its figures
-// are in doubt, because trust checks failed: "interrupted, in doubt: ".
+// outcome returns a run's answer, and a mark before it if it was interrupted or trust checks
+// failed: "interrupted, in doubt: ".
 func outcome(r notebook.Summary) (mark, said string) {
 	if r.Error != "" {
 		return "failed: ", r.Error

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// table writes a table in the fullest layout that fits: the groups of its columns side by
-// side if they can be, else one below the other, else as a list of cards. Nothing is cut.
+// table writes a table in the most detailed layout that fits: the groups of its columns side by
+// side, otherwise one below the other, otherwise as a list of cards. Nothing is truncated.
 func (t *terminal) table(table *document.Table) {
 	shown, left := inShort(table)
 	if len(shown.Rows) > 0 {
@@ -22,7 +22,7 @@ func (t *terminal) table(table *document.Table) {
 	}
 }
 
-// inShort is the table without its extra rows, and how many these are.
+// inShort returns the table without its extra rows, and their number.
 func inShort(table *document.Table) (*document.Table, int) {
 	short := *table
 	short.Rows = slices.DeleteFunc(slices.Clone(table.Rows), func(row document.Row) bool { return row.Extra })
@@ -36,7 +36,7 @@ func (t *terminal) rows(table *document.Table) {
 	all := slices.Concat(groups...)
 	for _, l := range layouts {
 		if l.form == full && len(groups) > 1 && intervals(table) {
-			continue // the interval of every ratio side by side is too much to read
+			continue // the intervals of all ratios side by side would be too much
 		}
 		if columns := t.columnsOf(table, all, l); t.fits(table, columns, l, false) {
 			t.caption(table)
@@ -71,8 +71,8 @@ func (t *terminal) rows(table *document.Table) {
 	t.notes(table, l.form)
 }
 
-// stacked is the fullest layout in which each group of columns fits alone, if there is one:
-// with long names on lines of their own, where it must be.
+// stacked returns the most detailed layout in which each group of columns fits alone, if there is
+// one, with long names on their own lines if necessary.
 func (t *terminal) stacked(table *document.Table, groups [][]int) (layout, bool) {
 	for _, apart := range []bool{false, true} {
 		for _, l := range layouts {
@@ -92,8 +92,8 @@ func (t *terminal) caption(table *document.Table) {
 	}
 }
 
-// nameRoom is what a table's columns leave for the names of its rows; prose may
-// be as narrow as a few words.
+// nameRoom returns the width that columns leave for the names of rows. Prose may be as narrow as a
+// few words.
 func (t *terminal) nameRoom(columns []column) int {
 	room := t.width - 2
 	for i, c := range columns {
@@ -106,8 +106,8 @@ func (t *terminal) nameRoom(columns []column) int {
 	return room
 }
 
-// fits reports whether the columns leave room for the names without breaking a word; names
-// with longer words than that may stand apart, on lines of their own.
+// fits reports whether the columns leave room for the names without breaking a word. If apart is
+// true, names with longer words are on their own lines.
 func (t *terminal) fits(table *document.Table, columns []column, l layout, apart bool) bool {
 	room := t.nameRoom(columns)
 	if room < l.headWidth(table.Columns[0].Head) {
@@ -133,15 +133,15 @@ func (t *terminal) fits(table *document.Table, columns []column, l layout, apart
 	return true
 }
 
-// rowName is what stands in a row's first column.
+// rowName returns the text of a row's first column.
 func rowName(table *document.Table, row int) string {
 	return plain.Line(table.Cell(row, 0).Text)
 }
 
-// nameIndent is how far a name is indented: one of a setting below its verdict is.
+// nameIndent returns the indentation of a name, such as that of a setting below its verdict.
 func nameIndent(name string) int { return len(name) - len(strings.TrimLeft(name, " ")) }
 
-// wrapName breaks a name into lines, those after the first indented further.
+// wrapName breaks a name into lines. Lines after the first have a larger indentation.
 func wrapName(name string, room int) []string {
 	if words.Width(name) <= room {
 		return []string{name}
@@ -154,7 +154,7 @@ func wrapName(name string, room int) []string {
 	return lines
 }
 
-// grid writes names and columns; groups are named above them.
+// grid writes names and columns, with the names of groups above them if groups is true.
 func (t *terminal) grid(table *document.Table, columns []column, groups bool) {
 	first := table.Columns[0].Head
 	longest := words.Width(first)
@@ -184,8 +184,7 @@ func (t *terminal) grid(table *document.Table, columns []column, groups bool) {
 	}
 }
 
-// row writes one row; its name and its last cell, where that is prose, may take
-// several lines.
+// row writes one row. Its name, and its last cell if that is prose, may have several lines.
 func (t *terminal) row(name string, at int, columns []column, room int) {
 	between := strings.Repeat(" ", gap(columns))
 	if indent := nameIndent(name); words.Width(name) > room && longestWord(name) > room-indent-2 {
@@ -221,7 +220,7 @@ func (t *terminal) row(name string, at int, columns []column, room int) {
 	}
 }
 
-// cards write a table without columns: each row's name, and below it its cells behind their
+// cards writes a table without columns: the name of each row, and below it its cells after their
 // heads.
 func (t *terminal) cards(table *document.Table, columns []column) {
 	for i, row := range table.Rows {
@@ -245,7 +244,7 @@ func (t *terminal) cards(table *document.Table, columns []column) {
 	}
 }
 
-// notes explain the marks, and say what cells have beside their figures.
+// notes explains the marks and the additions to figures in cells.
 func (t *terminal) notes(table *document.Table, f form) {
 	var notes []string
 	if f == marked && table.Key != "" {
@@ -263,8 +262,8 @@ func (t *terminal) notes(table *document.Table, f form) {
 	}
 }
 
-// remarks are those of a row's cells, each with the groups that it is about
-// where others have none, or another.
+// remarks returns those of a row's cells, each with the groups that it applies to if other groups
+// have none or a different one.
 func remarks(table *document.Table, row int) (list []string) {
 	var where words.ByText
 	for at, of := range table.Columns {

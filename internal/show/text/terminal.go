@@ -9,7 +9,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// ANSI attributes (ECMA-48 SGR): all that output for people may have.
+// ANSI attributes (ECMA-48 SGR). Output for people contains no others.
 const (
 	Bold   = "\x1b[1m"
 	Dim    = "\x1b[2m"
@@ -19,8 +19,8 @@ const (
 	Reset  = "\x1b[0m"
 )
 
-// Attribute is the length of the attribute with which output begins; whole is false if it may
-// be one when more is written. 0: it begins with no attribute.
+// Attribute returns the length of the attribute at the beginning of output. Whole is false if more
+// output is needed to tell. 0: output does not begin with an attribute.
 func Attribute(output []byte) (length int, whole bool) {
 	for _, attribute := range []string{Bold, Dim, Red, Green, Yellow, Reset} {
 		if n := min(len(output), len(attribute)); n > 0 && string(output[:n]) == attribute[:n] {
@@ -30,7 +30,7 @@ func Attribute(output []byte) (length int, whole bool) {
 	return 0, false
 }
 
-// terminal collects lines of at most width cells.
+// terminal collects lines of at most width columns.
 type terminal struct {
 	width int
 	color bool
@@ -52,20 +52,20 @@ func (t *terminal) flush(w io.Writer) error {
 
 func (t *terminal) blank() { t.out.WriteByte('\n') }
 
-// line writes one line; spaces at its end are dropped.
+// line writes one line without trailing spaces.
 func (t *terminal) line(attribute, text string) {
 	text = cut(strings.TrimRight(plain.Line(text), " "), t.width)
 	t.out.WriteString(t.paint(attribute, text) + "\n")
 }
 
-// Paragraph wraps text to a width, the first line after head, the others after rest.
+// Paragraph wraps text to a width. The first line begins with head, the others with rest.
 func Paragraph(head, rest, text string, width int) string {
 	t := terminal{width: width}
 	t.paragraph("", head, rest, text)
 	return t.out.String()
 }
 
-// paragraph wraps text, the first line after head, the others after rest.
+// paragraph wraps text. The first line begins with head, the others with rest.
 func (t *terminal) paragraph(attribute, head, rest, text string) {
 	for i, line := range wrap(plain.Line(text), t.width-words.Width(rest), t.width-words.Width(head)) {
 		if i > 0 {
@@ -75,12 +75,12 @@ func (t *terminal) paragraph(attribute, head, rest, text string) {
 	}
 }
 
-// labelWidth is where the second column begins.
+// labelWidth is the position of the second column.
 const labelWidth = 12
 
-// Message lays out what is said on a terminal while a command works: paragraphs, one a line,
-// whose other lines are indented. Commands on lines of their own stay as they are; width 0:
-// all lines do.
+// Message formats what a command prints on a terminal while it runs: paragraphs, one per line of
+// text, with further lines indented. Commands on lines of their own are not wrapped; with width 0
+// nothing is.
 func Message(text string, width int) string {
 	if text == "" {
 		return ""
@@ -99,7 +99,7 @@ func Message(text string, width int) string {
 	return t.out.String()
 }
 
-// isCommand reports whether a text is a command of a shell.
+// isCommand reports whether a text is a shell command.
 func isCommand(text string) bool {
 	first, _, _ := strings.Cut(text, " ")
 	switch first {
@@ -110,9 +110,9 @@ func isCommand(text string) bool {
 	return false
 }
 
-// command wraps a command so that it can still be copied into a shell: a broken line ends
-// with a backslash, and stands outside of quotes, in which that means something else. Other
-// advice is wrapped as prose.
+// command wraps a command so that it can still be copied into a shell: lines are broken with a
+// backslash, outside of quotes, where it would have another meaning. Other advice is wrapped as
+// prose.
 func (t *terminal) command(head, rest, text string) {
 	text = plain.Line(text)
 	if host, command, found := strings.Cut(text, ": "); found && strings.HasPrefix(host, "on ") && isCommand(command) {
@@ -168,7 +168,7 @@ func padLeft(text string, n int) string {
 	return strings.Repeat(" ", max(0, n-words.Width(text))) + text
 }
 
-// chop splits a text after at most n cells.
+// chop splits a text after at most n columns.
 func chop(text string, n int) (head, tail string) {
 	used := 0
 	for i, r := range text {
@@ -179,7 +179,7 @@ func chop(text string, n int) (head, tail string) {
 	return text, ""
 }
 
-// cut shortens a text to n cells with an ellipsis.
+// cut shortens a text to n columns with an ellipsis.
 func cut(text string, n int) string {
 	if words.Width(text) <= n {
 		return text
@@ -188,21 +188,21 @@ func cut(text string, n int) string {
 	return head + "…"
 }
 
-// Words that stay on one line: a number and its unit, and a command behind a colon or in
+// Words that stay on one line: a number with its unit, and a command after a colon or in
 // parentheses.
 var (
 	units    = regexp.MustCompile(`([0-9]) (%|points|[kMGT]?bit/s|[kMGT]?B|MB/s|bytes|m?s|µs)([ ,.;:)]|$)`)
 	commands = regexp.MustCompile(`(: |\()((?:linerate |(?:sysctl|iperf3|ss) -)(?:[^;:,()]|[:,]\S)*)`)
 )
 
-// paths and URLs are not broken, however long.
+// paths matches paths and URLs, which are never broken.
 var paths = regexp.MustCompile(`^["“(]?(?:https?://|[\w.~-]*/)[\w./@+%:?=&~-]*[)”",.;:]*$`)
 
-// unbroken reports whether a word stays whole where it is longer than a line.
+// unbroken reports whether a word must stay whole even if it is longer than a line.
 func unbroken(word string) bool { return strings.Contains(word, " ") || paths.MatchString(word) }
 
-// wrap breaks text at spaces into lines of at most n cells, the first of at most first. A
-// longer word is broken where it must be, unless it is to be copied.
+// wrap breaks text at spaces into lines of at most n columns, the first of at most first. A longer
+// word is broken only if necessary and if it is not to be copied.
 func wrap(text string, n, first int) []string {
 	var lines []string
 	line, room := "", max(first, leastWrap)
@@ -222,10 +222,10 @@ func wrap(text string, n, first int) []string {
 	return append(lines, line)
 }
 
-// leastWrap are the cells of the narrowest lines: of one wide character.
+// leastWrap is the minimum width of a line: one wide character.
 const leastWrap = 2
 
-// splitWords splits at spaces, but not within what stays together.
+// splitWords splits a text at spaces, except within what must stay together.
 func splitWords(text string) []string {
 	const joint = "\x00"
 	text = commands.ReplaceAllStringFunc(text, func(s string) string {

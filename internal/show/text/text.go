@@ -1,5 +1,5 @@
-// Package text renders what package present arranges, for a terminal of any
-// width, with or without colour. It adds no words of its own but labels.
+// Package text renders what package present arranges, for a terminal of any width, with or without
+// colour. It adds no words except labels.
 package text
 
 import (
@@ -13,22 +13,22 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Options say where the text goes. The zero value is 80 columns without colour.
+// Options of rendering. The zero value is 80 columns without colour.
 type Options struct {
 	Width int
 	Color bool
-	// Page is the path of the HTML page; empty when none was written.
+	// Page is the path of the HTML page. Empty: none was written.
 	Page string
 }
 
-// leastWidth is that of the narrowest terminal that text is laid out for.
+// leastWidth is the width of the narrowest terminal that is supported.
 const leastWidth = 40
 
 func (o Options) terminal() *terminal {
 	return &terminal{width: max(cmp.Or(o.Width, 80), leastWidth), color: o.Color}
 }
 
-// Run writes the run as a terminal report, the answer first.
+// Run writes the report of a run for a terminal, with the answer first.
 func Run(w io.Writer, r *document.Report, o Options) error {
 	t := o.terminal()
 	t.document(&r.Document)
@@ -93,7 +93,7 @@ func (t *terminal) block(b document.Block) {
 	case document.Heading:
 		t.line(Bold, "  "+b.Text)
 	case document.Diagnostic:
-		t.paragraph("", "", "    ", b.Head) // begins as editors read it
+		t.paragraph("", "", "    ", b.Head) // begins in the format that editors parse
 		t.paragraph("", "    ", "    ", b.Text)
 		for line := range strings.Lines(b.Fix) {
 			t.paragraph("", "    → ", "      ", line)
@@ -112,8 +112,7 @@ func (t *terminal) block(b document.Block) {
 
 var toneColors = map[document.Tone]string{document.Wrong: Red, document.Good: Green, document.Quiet: Dim}
 
-// statement writes a sentence in the second column, beside its label, and its
-// items below it.
+// statement writes a sentence in the second column beside its label, and its items below it.
 func (t *terminal) statement(s document.Statement) {
 	margin := strings.Repeat(" ", labelWidth)
 	head := "  " + pad(s.Label, labelWidth-2)
@@ -134,8 +133,8 @@ func (t *terminal) statement(s document.Statement) {
 	}
 }
 
-// listed writes a line of a listing: a command to copy, or text whose other lines, where it
-// is too long, are indented as it is.
+// listed writes a line of a listing: a command to copy, or text that is wrapped with its own
+// indentation.
 func (t *terminal) listed(line string) {
 	const margin = "      "
 	line = strings.TrimRight(plain.Line(line), " ")

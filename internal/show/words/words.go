@@ -1,5 +1,5 @@
-// Package words joins names and counts to English text: lists, numerals, sentences.
-// It knows nothing of runs.
+// Package words joins names and counts in English texts: lists, numerals, sentences. It knows
+// nothing about runs.
 package words
 
 import (
@@ -13,11 +13,10 @@ import (
 	"golang.org/x/text/width"
 )
 
-// List joins names as in a sentence: the first three of many, and the number of the
-// others.
+// List joins names as in a sentence: all of them, or the first three and the number of the others.
 func List(names []string) string { return FirstFew(names, "and") }
 
-// Join is "a, b and c" where word is "and".
+// Join returns "a, b and c" if word is "and".
 func Join(list []string, word string) string {
 	if len(list) < 2 {
 		return strings.Join(list, "")
@@ -25,7 +24,7 @@ func Join(list []string, word string) string {
 	return strings.Join(list[:len(list)-1], ", ") + " " + word + " " + list[len(list)-1]
 }
 
-// FirstFew joins a list, or its first three with the number of the others.
+// FirstFew joins a list, or its first three elements and the number of the others.
 func FirstFew(list []string, word string) string {
 	if more := len(list) - 3; more > 1 {
 		return strings.Join(list[:3], ", ") + fmt.Sprintf(" %s %s others", word, Numeral(more))
@@ -33,9 +32,9 @@ func FirstFew(list []string, word string) string {
 	return Join(list, word)
 }
 
-// Name is the name of a level or a treatment within a sentence: in quotes where it could be
-// read as a part of that, and as it is where a character or digit shows that it is a name,
-// such as arp_ignore=1.
+// Name formats the name of a level or a treatment for a sentence: in quotes if it could be read as
+// part of the sentence, and unchanged if a character or digit shows that it is a name, such as
+// arp_ignore=1.
 func Name(name string) string {
 	if !strings.Contains(name, " ") && strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) ||
 		name == "" {
@@ -44,7 +43,7 @@ func Name(name string) string {
 	return "“" + name + "”"
 }
 
-// ForName is " for" and a name; empty where that is.
+// ForName returns " for" and a name, or "" for an empty name.
 func ForName(name string) string {
 	if name == "" {
 		return ""
@@ -52,7 +51,7 @@ func ForName(name string) string {
 	return " for " + name
 }
 
-// Numeral is a number as a word, up to twelve.
+// Numeral returns a number as a word, up to twelve.
 func Numeral(n int) string {
 	words := []string{"none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 		"eleven", "twelve"}
@@ -62,7 +61,7 @@ func Numeral(n int) string {
 	return fmt.Sprint(n)
 }
 
-// Every is "all four", or "both".
+// Every returns "all four", or "both".
 func Every(n int) string {
 	if n == 2 {
 		return "both"
@@ -70,7 +69,7 @@ func Every(n int) string {
 	return "all " + Numeral(n)
 }
 
-// Verb is one of two words, by number.
+// Verb returns one or many, depending on n.
 func Verb(n int, one, many string) string {
 	if n == 1 {
 		return one
@@ -78,8 +77,8 @@ func Verb(n int, one, many string) string {
 	return many
 }
 
-// Sentence starts with a capital letter, unless it starts with a name that must keep
-// its spelling: one of names, or one that looks so, such as arp_ignore=1.
+// Sentence capitalises the first letter, unless the text begins with a name: one of names, or a
+// word that looks like one, such as arp_ignore=1.
 func Sentence(text string, names ...string) string {
 	word, _, _ := strings.Cut(text, " ")
 	word = strings.TrimRight(word, ":,")
@@ -90,7 +89,7 @@ func Sentence(text string, names ...string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// FullStop is a whole sentence.
+// FullStop returns the text as a complete sentence.
 func FullStop(text string) string {
 	if text = Sentence(text); strings.HasSuffix(text, ".") || strings.HasSuffix(text, "…") {
 		return text
@@ -98,7 +97,7 @@ func FullStop(text string) string {
 	return text + "."
 }
 
-// Count spells a number of things: "1 trial", "3 trials".
+// Count formats a number of things: "1 trial", "3 trials".
 func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -106,7 +105,7 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Width is how many columns of a terminal a text takes.
+// Width returns the number of terminal columns of a text.
 func Width(text string) int {
 	n := 0
 	for _, r := range text {
@@ -121,16 +120,16 @@ func Width(text string) int {
 	return n
 }
 
-// Shorten cuts a text to n columns of a terminal, at a space where there is one in the
-// second half of them, and ends it with an ellipsis. A figure is not parted from its unit:
-// the cut is before both, unless the text begins with them.
+// Shorten truncates a text to n terminal columns, at a space if there is one in the second half,
+// and appends an ellipsis. A figure is not separated from its unit: the text is cut before both,
+// unless it begins with them.
 func Shorten(text string, n int) string {
 	if Width(text) <= n {
 		return text
 	}
 	end, space, used := 0, 0, 0
 	for i, r := range text {
-		if used += Width(string(r)); used >= n { // the ellipsis takes one
+		if used += Width(string(r)); used >= n { // the ellipsis takes one column
 			end = i
 			break
 		}
@@ -148,21 +147,20 @@ func Shorten(text string, n int) string {
 	return strings.TrimRight(kept, " ,;:") + "…"
 }
 
-// isFigure: a word, which may be cut off, is a number or the first part of one, and its unit
-// may follow.
+// isFigure reports whether a word, which may be truncated, is a number or the beginning of one. Its
+// unit may follow.
 func isFigure(word string) bool {
 	word = strings.TrimLeft(word, "(±≥≤<>=~+-−")
 	return word != "" && strings.Trim(word, "0123456789.,–-") == "" && strings.ContainsAny(word[:1], "0123456789")
 }
 
-// ByText collects names by what is said of them, texts and names in the order in
-// which they first come.
+// ByText collects names by text. Texts and names keep the order in which they were added.
 type ByText struct {
 	Texts []string
 	Names map[string][]string
 }
 
-// Add says text of a name.
+// Add adds name to those with this text.
 func (b *ByText) Add(text, name string) {
 	if b.Names == nil {
 		b.Names = map[string][]string{}
@@ -173,7 +171,7 @@ func (b *ByText) Add(text, name string) {
 	b.Names[text] = Distinct(b.Names[text], name)
 }
 
-// Distinct adds a value to a list that does not have it.
+// Distinct appends value to list unless list contains it.
 func Distinct[T comparable](list []T, value T) []T {
 	if slices.Contains(list, value) {
 		return list
@@ -181,7 +179,7 @@ func Distinct[T comparable](list []T, value T) []T {
 	return append(list, value)
 }
 
-// Natural compares names so that their numbers count as numbers.
+// Natural compares names with numbers in them by their value.
 func Natural(a, b string) int {
 	for a != "" && b != "" {
 		na, nb := digits(a), digits(b)
@@ -209,7 +207,7 @@ func digits(s string) int {
 	return n
 }
 
-// FalseFirst compares as false < true.
+// FalseFirst compares a and b with false < true.
 func FalseFirst(a, b bool) int {
 	switch {
 	case a == b:
@@ -220,8 +218,8 @@ func FalseFirst(a, b bool) int {
 	return 1
 }
 
-// ByHost writes the host of commands, “on nas: ip link …”, once for those that follow each
-// other: on a line of its own, with the commands indented below it.
+// ByHost writes the host of consecutive commands, "on nas: ip link …", only once: on its own line,
+// with the commands indented below.
 func ByHost(commands []string) (lines []string) {
 	at := ""
 	for i, line := range commands {
@@ -242,7 +240,7 @@ func ByHost(commands []string) (lines []string) {
 	return lines
 }
 
-// hostOf is the “on nas: ” that a line begins with.
+// hostOf returns the "on nas: " at the beginning of a line.
 func hostOf(line string) string {
 	if host, _, found := strings.Cut(line, ": "); found && strings.HasPrefix(host, "on ") &&
 		!strings.Contains(host[3:], " ") {
