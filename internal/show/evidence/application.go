@@ -15,8 +15,7 @@ import (
 	"linerate/internal/show/view"
 )
 
-// phaseWords are the phases of an application's transactions, and what else holds up
-// the slowest.
+// phaseWords has the displayed names of phases and of other causes of slow transactions.
 var phaseWords = map[string]string{
 	record.PhaseWait.String(): "waiting to begin", record.PhaseName.String(): "name look-up",
 	record.PhaseConnect.String(): "connecting",
@@ -26,8 +25,8 @@ var phaseWords = map[string]string{
 	string(record.SlowElsewhere): "unknown",
 }
 
-// Applications is where the time of each treatment's transactions went; nil: no flow is
-// of an application.
+// Applications returns a table of the time that the phases of each treatment's transactions took.
+// Nil: there are no flows of application protocols.
 func Applications(v *view.View) *document.Table {
 	t := &document.Table{Name: "phases", Caption: "Where the time of transactions went, and how they were answered",
 		Columns: []document.Column{
@@ -70,7 +69,7 @@ func Applications(v *view.View) *document.Table {
 	return t
 }
 
-// percentile spells one of a distribution, and what it is where there are too few values:
+// percentile formats a percentile of a distribution, with its rank if there are too few values:
 // "55.9 ms, 2nd slowest".
 func percentile(d *record.Distribution, quantile float64) string {
 	for _, p := range d.Percentiles() {
@@ -85,15 +84,16 @@ func percentile(d *record.Distribution, quantile float64) string {
 	return "–"
 }
 
-// PhaseName is a phase in words.
+// PhaseName returns the displayed name of a phase.
 func PhaseName(phase string) string { return cmp.Or(phaseWords[phase], phase) }
 
-// Outcomes is how requests were answered, the most frequent first: "200 99.9 %, timeout 12".
+// Outcomes lists how requests were answered, most frequent first: "200 99.9 %, timeout 12".
 func Outcomes(a *record.Application) string {
 	return counted(a.Outcomes, func(outcome string) string { return outcome })
 }
 
-// Slowest is what took most of the time of the slowest requests; empty: too few to say.
+// Slowest lists what took most of the time of the slowest requests. Empty: there are too few
+// requests.
 func Slowest(a *record.Application) string {
 	if a.Slow == nil {
 		return ""
@@ -101,7 +101,7 @@ func Slowest(a *record.Application) string {
 	return counted(a.Slow.Causes, func(cause record.SlowCause) string { return PhaseName(string(cause)) })
 }
 
-// counted lists kinds with their share, the most frequent first.
+// counted lists kinds with their share, most frequent first.
 func counted[K cmp.Ordered](of map[K]int64, name func(K) string) string {
 	var all int64
 	for _, n := range of {

@@ -13,8 +13,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Attacks has what hosts did to others in the trial shown for each treatment, beside what the
-// study asks for; nil: the study has no attacks.
+// Attacks returns a table of what hosts did to others in the trial shown for each treatment, beside
+// what the study requests. Nil: the study has no attacks.
 func Attacks(v *view.View) *document.Table {
 	if !slices.ContainsFunc(v.Run.Trials, func(t record.Trial) bool { return len(t.Attacks) > 0 }) {
 		return nil
@@ -64,10 +64,10 @@ func Attacks(v *view.View) *document.Table {
 	return t.OrNil()
 }
 
-// perSecond spells a rate in whole numbers.
+// perSecond formats a rate with four significant digits.
 func perSecond(rate float64) string { return number.Significant(rate, 4) }
 
-// attackRemark says what became of the rest where less was sent than asked for.
+// attackRemark says what happened to the rest if less was sent than requested.
 func attackRemark(a record.Attack) string {
 	var parts []string
 	say := func(n int64, format string) {

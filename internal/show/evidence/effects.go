@@ -15,8 +15,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Effects has a row for each comparison of the run in each of its responses; nil: nothing is
-// compared, or in too few blocks for a verdict.
+// Effects returns a table with a row for each comparison of the run in each of its responses. Nil:
+// nothing is compared, or there are too few blocks for a verdict.
 func Effects(v *view.View) *document.Table {
 	if v.Run.Blocks() < stats.LeastBlocks {
 		return nil
@@ -67,9 +67,9 @@ func probability(p float64) string {
 	return number.Significant(p, 2)
 }
 
-// PartEffects say what a change of one factor does to each response where the table of
-// treatments does not: a design of parts also compares treatments of which neither is the
-// baseline.
+// PartEffects describes the effect of changing one factor on each response, for comparisons that
+// are not in the table of treatments: a design with parts also compares treatments neither of which
+// is the baseline.
 func PartEffects(v *view.View) (list []document.Block) {
 	if !v.Run.Design.Partial || v.Run.Blocks() < stats.LeastBlocks {
 		return nil
@@ -102,8 +102,8 @@ func PartEffects(v *view.View) (list []document.Block) {
 	return list
 }
 
-// BesideLevels names the levels of factors at which something else is compared, as
-// far as they are not their baseline, nor those of the whole run.
+// BesideLevels names the levels of other factors at which a comparison was made, except baselines
+// and levels that the whole run has.
 func BesideLevels(factors []record.Factor, e *record.Effect) string {
 	var at []string
 	for _, f := range factors {

@@ -12,14 +12,13 @@ import (
 	"linerate/internal/show/words"
 )
 
-// What a summary shows of a finding; the page has all of it.
+// Limits of what a summary shows of a finding; the page shows everything.
 const (
 	mostEvidence = 2
 	mostFix      = 6
 )
 
-// findings lists the run's findings with all that is known of them, those that the
-// baseline does not have folded.
+// findings lists the run's findings in full. Those that the baseline does not have are folded.
 func findings(v *view.View) (list []document.Block) {
 	var others []document.Block
 	var names []string
@@ -38,9 +37,9 @@ func findings(v *view.View) (list []document.Block) {
 		words.List(names), Blocks: others})
 }
 
-// FindingStatements are the findings in short, those of the baseline first. Those of the baseline, or of a
-// host's own snapshot, have evidence and fix. What only a treatment brought
-// about has them if it is a cause to reckon with that was not explained before.
+// FindingStatements returns the findings in short, those of the baseline first. Findings of the
+// baseline, or of a host's own snapshot, have evidence and fix. Findings that only another
+// treatment caused have them if they are a likely cause that was not explained before.
 func FindingStatements(v *view.View) (list []document.Block) {
 	explained := map[string]bool{}
 	ordered := slices.Clone(v.Run.Findings)
@@ -62,8 +61,8 @@ func FindingStatements(v *view.View) (list []document.Block) {
 	return list
 }
 
-// findingStatement is one, with as much of its evidence and fix; the first has
-// the label.
+// findingStatement returns the statement of a finding with the given evidence and fix. The first
+// one has the label.
 func findingStatement(f record.Finding, first bool, evidence, fix []string) document.Statement {
 	s := document.Statement{Text: f.ID + " (" + f.Confidence + ", " + f.Host + "): " + f.Summary}
 	if first {
@@ -84,7 +83,7 @@ func findingStatement(f record.Finding, first bool, evidence, fix []string) docu
 	return s
 }
 
-// MeasuredFindings are the causes that a measurement shows.
+// MeasuredFindings returns the findings of a measurement.
 func MeasuredFindings(m *export.Measurement) (list []document.Block) {
 	for i, f := range m.Findings {
 		list = append(list, findingStatement(f, i == 0, f.Evidence, f.Fix))
@@ -92,7 +91,7 @@ func MeasuredFindings(m *export.Measurement) (list []document.Block) {
 	return list
 }
 
-// Findings is the section of all findings; without any it has no blocks.
+// Findings returns the section with all findings. Without any it has no blocks.
 func Findings(v *view.View) document.Section {
 	s := document.Section{ID: "findings", Title: "No findings", Blocks: findings(v)}
 	if n := len(v.Run.Findings); n > 0 {
@@ -101,9 +100,9 @@ func Findings(v *view.View) document.Section {
 	return s
 }
 
-// some is the first most of a list, and how many more there are.
+// some returns the first elements of a list, followed by the number of the others.
 func some(list []string, most int) []string {
-	if len(list) <= most+1 { // one more is as long as saying so
+	if len(list) <= most+1 { // one more element is as long as saying so
 		return list
 	}
 	return append(slices.Clone(list[:most]), fmt.Sprintf("%d more on the page", len(list)-most))
@@ -118,7 +117,7 @@ func concernsBaseline(v *view.View, f record.Finding) bool {
 	})
 }
 
-// treatmentsOf names the rows in which a finding was made.
+// treatmentsOf names the rows of the treatments in which a finding was made.
 func treatmentsOf(v *view.View, f record.Finding) string {
 	var names []string
 	for i := range v.Rows {
@@ -140,9 +139,9 @@ func treatmentsOf(v *view.View, f record.Finding) string {
 	return strings.Join(names, "; ")
 }
 
-// HostFindings are the findings on hosts: causes with evidence and fix, and with each the
-// findings that follow from it; these are in full if all is set. What is the same on several
-// hosts is one.
+// HostFindings returns the findings on hosts: causes with evidence and fix, each with the findings
+// that follow from it, which are in full if all is true. A finding that is the same on several
+// hosts is listed once.
 func HostFindings(findings []record.Finding, all bool) (list []document.Block) {
 	for _, group := range record.Alike(findings) {
 		f := group[0]
@@ -170,11 +169,12 @@ func HostFindings(findings []record.Finding, all bool) (list []document.Block) {
 	return list
 }
 
-// mostAlike is of how many hosts the evidence and fix of one finding are shown unless all are.
+// mostAlike is the number of hosts whose evidence and fix are shown for a common finding, unless
+// all are.
 const mostAlike = 3
 
-// together is a finding that is the same on several hosts as one: its evidence by host, and its
-// fix once if it is the same.
+// together combines a finding that is the same on several hosts: its evidence by host, and its fix
+// only once if it is the same.
 func together(group []record.Finding, all bool) record.Finding {
 	f := group[0]
 	f.Evidence, f.Fix = nil, nil
@@ -211,7 +211,7 @@ func together(group []record.Finding, all bool) record.Finding {
 	return f
 }
 
-// AcceptedFindings are those that the user accepts, with the reason and without fix.
+// AcceptedFindings returns the findings that the user accepts, with the reason and without fix.
 func AcceptedFindings(accepted []record.AcceptedFinding) (list []document.Block) {
 	for i, f := range accepted {
 		s := findingStatement(f.Finding, false, f.Evidence, nil)

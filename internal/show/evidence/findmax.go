@@ -10,8 +10,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// FindMaxRows are the highest rate that meets an objective, what keeps it from being higher, and
-// the trials by which it was found.
+// FindMaxRows returns rows with the highest rate that meets an objective, why it is not higher, and
+// the trials of the search.
 func FindMaxRows(f *record.FindMax) [][]string {
 	rate := findMaxRate(f)
 	if rate == "" {
@@ -27,7 +27,7 @@ func FindMaxRows(f *record.FindMax) [][]string {
 	return append(rows, findMaxTrialRows(f)...)
 }
 
-// confirmS is how long the trials were that confirmed the rate, in seconds.
+// confirmS returns the length of the trials that confirmed the rate, in seconds.
 func confirmS(f *record.FindMax) (seconds float64) {
 	for _, t := range f.Trials {
 		if t.Confirms && t.AskedPerS == f.RatePerS {
@@ -37,7 +37,7 @@ func confirmS(f *record.FindMax) (seconds float64) {
 	return seconds
 }
 
-// findMaxRate is the rate with its interval; empty: none met the objective.
+// findMaxRate returns the rate with its interval. Empty: none met the objective.
 func findMaxRate(f *record.FindMax) string {
 	switch {
 	case f.RatePerS == 0:
@@ -48,7 +48,7 @@ func findMaxRate(f *record.FindMax) string {
 	return number.PerSecond(f.RatePerS)
 }
 
-// findMaxWhy is why the rate is not higher, or why there is none.
+// findMaxWhy returns why the rate is not higher, or why there is none.
 func findMaxWhy(f *record.FindMax) string {
 	var said []string
 	if f.Why != "" && f.RatePerS > 0 {
@@ -73,7 +73,7 @@ func findMaxWhy(f *record.FindMax) string {
 	return strings.Join(said, "; ")
 }
 
-// findMaxFailed is what a trial failed by, with its figures.
+// findMaxFailed returns why a trial failed, with figures.
 func findMaxFailed(t record.FindMaxTrial) string {
 	var said []string
 	switch t.FailedBy {
@@ -92,7 +92,7 @@ func findMaxFailed(t record.FindMaxTrial) string {
 	return strings.Join(said, "; ")
 }
 
-// findMaxTrialRows are the trials of a search, one each.
+// findMaxTrialRows returns one row for each trial of a search.
 func findMaxTrialRows(f *record.FindMax) (rows [][]string) {
 	for i, t := range f.Trials {
 		name, asked := "", "closed loop"

@@ -10,14 +10,14 @@ import (
 	"linerate/internal/show/document"
 )
 
-// mostCommands is how many of a host's commands a terminal shows.
+// mostCommands is the number of a host's commands that a terminal shows.
 const mostCommands = 12
 
-// Fix is what the recommended treatment changes, as commands with their hosts, and how
-// to have it as files; nil: nothing is recommended, or no setting makes it.
+// Fix returns the changes of the recommended treatment as commands with their hosts, and how to
+// write them to files. Nil: nothing is recommended, or it is not made by settings.
 func Fix(run *record.Run) []document.Block { return fixOf(run, "", math.MaxInt) }
 
-// FixSummary is Fix for a terminal, with the first of many commands.
+// FixSummary is like Fix for a terminal: of many commands it shows the first ones.
 func FixSummary(run *record.Run) []document.Block { return fixOf(run, "Fix", mostCommands) }
 
 func fixOf(run *record.Run, label string, most int) []document.Block {
@@ -29,7 +29,7 @@ func fixOf(run *record.Run, label string, most int) []document.Block {
 		fix.Name, run.ID))
 	for _, h := range fix.Hosts {
 		lines := hostconfig.Commands(h.Settings)
-		if more := len(lines) - most; more > 1 { // one is as long as saying so
+		if more := len(lines) - most; more > 1 { // one more is as long as saying so
 			lines = append(lines[:most:most], fmt.Sprintf("# %d more: linerate fix %s --host %s", more, run.ID, h.Name))
 		}
 		blocks = append(blocks, document.Listing{Caption: "on " + h.Name + ":", Lines: lines})

@@ -11,11 +11,11 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Flows that a hash placed over equal-cost links, beside what chance leads to expect,
-// as a table: a line for each number of flows and links.
+// A table of flows that a hash placed on equal-cost links, compared with what chance predicts, with
+// a row for each number of flows and links.
 
-// Hashed is the table of flows that a hash placed over equal-cost links, beside
-// what chance leads to expect; nil: no flows were hashed.
+// Hashed returns the table of flows that a hash placed on equal-cost links, compared with what
+// chance predicts. Nil: no flows were hashed.
 func Hashed(v *view.View) *document.Table {
 	curves := v.HashedCurves()
 	if len(curves) == 0 {
@@ -81,7 +81,7 @@ func Hashed(v *view.View) *document.Table {
 	return t
 }
 
-// OnEachLink says how many flows fell on each link, for each curve.
+// OnEachLink says how many flows each link had, for each curve.
 func OnEachLink(v *view.View, several bool) (list []string) {
 	for _, c := range v.HashedCurves() {
 		name := words.Count(c.Links, "link")

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/show/view"
 )
 
-// Shares has each interface's share of the traffic of the host in question,
-// by treatment; nil: no treatment used more than one interface.
+// Shares returns a table of each interface's share of the traffic of the host in question, by
+// treatment. Nil: no treatment used more than one interface.
 func Shares(v *view.View) *document.Table {
 	widest := 0
 	for r, c := range v.Each() {
@@ -31,7 +31,7 @@ func Shares(v *view.View) *document.Table {
 		for _, name := range v.InterfaceNames(c, c+1) {
 			var cells []document.Cell
 			for i := range v.Rows {
-				cell := document.Cell{Text: "–"} // no data, no shares
+				cell := document.Cell{Text: "–"} // no data, thus no shares
 				for _, p := range view.InterfacesOf(v.Rows[i].Treatments[c], v.Focus) {
 					if p.Interface == name {
 						cell.Text = strings.TrimSuffix(number.Percent(p.Share), " %")

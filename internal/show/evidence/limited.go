@@ -11,8 +11,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Limited says of each treatment what its flows between two hosts should get together, what they got
-// and what held them back; nil: nothing is known of any.
+// Limited returns a table that says for each treatment what its flows between two hosts should
+// achieve in total, what they achieved, and what limited them. Nil: nothing is known.
 func Limited(v *view.View) *document.Table {
 	list := v.HeldBack()
 	if !view.Attributed(list) {
@@ -54,8 +54,7 @@ func Limited(v *view.View) *document.Table {
 	return t
 }
 
-// LimitedSummary is the table where something was predicted, else a line for
-// each cause.
+// LimitedSummary returns the table if something was predicted, and otherwise a line for each cause.
 func LimitedSummary(v *view.View, t *document.Table) []document.Block {
 	list := v.HeldBack()
 	if t == nil || view.Predictions(list) {
@@ -66,8 +65,8 @@ func LimitedSummary(v *view.View, t *document.Table) []document.Block {
 	}))
 }
 
-// tells: a part of a list has its flows held back by something else than what it is
-// compared with.
+// tells reports whether the flows of a part of a list have another limit than those of the
+// treatment that it is compared with.
 func tells(v *view.View, h view.Held, list []view.Held) bool {
 	for _, e := range v.Run.Effects {
 		if h.Row.Levels[e.Factor] != e.To || !view.Holds(e.At, v.Columns[h.Column].Levels) {
@@ -83,10 +82,10 @@ func tells(v *view.View, h view.Held, list []view.Held) bool {
 	return true
 }
 
-// limitedStatements name each cause with the treatments whose flows it held back.
+// limitedStatements names each cause with the treatments whose flows it limited.
 func limitedStatements(v *view.View, list []view.Held) []document.Block {
 	var where words.ByText
-	open := map[string]string{} // why one of these was not attributed
+	open := map[string]string{} // why some treatments have no cause
 	for _, h := range list {
 		text := view.Causes(h.By)
 		where.Add(text, v.Label(h.Row, h.Column))

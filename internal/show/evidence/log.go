@@ -11,11 +11,11 @@ import (
 	"linerate/internal/show/words"
 )
 
-// mostLogged is how many lines of the kernel's log a page has.
+// mostLogged is the maximum number of log lines on a page.
 const mostLogged = 100
 
-// KernelLog lists what the machines' kernels wrote about the network while trials were made, in
-// the trials' order; nil: nothing.
+// KernelLog lists the network messages of the machines' kernels during trials, in the order of the
+// trials. Nil: there are none.
 func KernelLog(v *view.View) *document.Table {
 	t := &document.Table{Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "treatment"},
 		{Head: "host"}, {Head: "second", Align: document.Right}, {Head: "kernel log", Wrap: true}}}

@@ -11,13 +11,13 @@ import (
 	"linerate/internal/show/view"
 )
 
-// strained is a machine in one trial.
+// strained is the load of a machine in one trial.
 type strained struct {
 	trial *record.Trial
 	hostload.Machine
 }
 
-// machines lists what each trial did to each machine, in the trials' order.
+// machines lists the load of each machine in each trial, in the order of the trials.
 func machines(v *view.View) (list []strained) {
 	for i := range v.Run.Trials {
 		t := &v.Run.Trials[i]
@@ -30,7 +30,7 @@ func machines(v *view.View) (list []strained) {
 	return list
 }
 
-// kinds spells what a CPU was busy with, what there is of it.
+// kinds lists the kinds of work of a CPU, without those that are negligible.
 func kinds(c hostload.CPU) string {
 	var parts []string
 	for _, k := range []struct {
@@ -46,8 +46,8 @@ func kinds(c hostload.CPU) string {
 
 func wholePercent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// BusiestMachines name, for each machine, the trial in which a CPU had the most
-// to do, and what went wrong in any.
+// BusiestMachines names, for each machine, the trial in which a CPU was busiest, and losses in any
+// trial.
 func BusiestMachines(v *view.View) (list []string) {
 	type sums struct {
 		worst                             strained
@@ -99,7 +99,7 @@ func BusiestMachines(v *view.View) (list []string) {
 	return list
 }
 
-// Machines has a row for each machine of each trial; nil: nothing is known.
+// Machines returns a table with a row for each machine in each trial. Nil: nothing is known.
 func Machines(v *view.View) *document.Table {
 	t := &document.Table{Name: "cpus", Data: export.Rows(v.Run, "cpus"),
 		Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "treatment", Wrap: true},

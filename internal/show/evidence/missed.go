@@ -8,8 +8,8 @@ import (
 	"linerate/internal/show/document"
 )
 
-// Missed says how rare an event the run can have missed; nil: the answer says so, or no
-// trial was finished.
+// Missed says how rare an event must be for the run to miss it. Nil: the answer says so, or no
+// trial was completed.
 func Missed(run *record.Run) []document.Block {
 	text := answer.Missed(run.Conclusion)
 	if text == "" || slices.Contains(answer.Run(run).Statements, text) {

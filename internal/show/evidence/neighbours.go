@@ -14,27 +14,27 @@ import (
 	"linerate/internal/show/words"
 )
 
-// neighbourTable is one host's ARP or neighbour-discovery table, read against
-// who holds the addresses.
+// neighbourTable is one host's ARP or neighbour discovery table, compared with the owners of the
+// addresses.
 type neighbourTable struct {
 	Host string
 	Rows []neighbourRow
-	// Wrong counts the rows that lead to an interface that does not hold the address.
+	// Wrong counts the rows whose MAC address belongs to an interface without the IP address.
 	Wrong int
 }
 
 type neighbourRow struct {
 	Address, Interface, MAC, State string
-	HeldBy                         string // the interface that holds the address
-	BelongsTo                      string // the interface whose MAC address it is
-	Delivers                       string // where the switch's forwarding table sends frames for the MAC address
+	HeldBy                         string // the interface with the IP address
+	BelongsTo                      string // the interface with the MAC address
+	Delivers                       string // where switches forward frames for the MAC address
 	Wrong                          bool
-	Judged                         bool // whose MAC address it is, is known
+	Judged                         bool // whether the owner of the MAC address is known
 }
 
-// tables reads the neighbour tables of the hosts that hold data flows' ends
-// and the forwarding tables of the switches, in one trial. Only addresses of the run's
-// hosts are listed, not the rest of a real host's table.
+// tables returns the neighbour tables of the hosts at the ends of data flows and the forwarding
+// tables of the switches, in one trial. It only lists addresses of the run's hosts, not other
+// entries of a real host's table.
 func (r reader) tables(t *record.Trial) (hosts []neighbourTable, switches []*document.Table) {
 	delivers := map[string][]string{}
 	for _, h := range t.ForwardingTables() {
@@ -77,15 +77,15 @@ func (r reader) tables(t *record.Trial) (hosts []neighbourTable, switches []*doc
 		})
 		hosts = append(hosts, table)
 	}
-	// The clients first: their entries decide where the data arrives.
+	// The clients first, because their entries determine where the data arrives.
 	slices.SortStableFunc(hosts, func(a, b neighbourTable) int {
 		return cmp.Or(words.FalseFirst(a.Host == r.Focus, b.Host == r.Focus), words.Natural(a.Host, b.Host))
 	})
 	return hosts, switches
 }
 
-// wrongEntries counts, over the hosts of the trial shown for a treatment, the
-// entries that lead elsewhere, and those of which it is known whether they do.
+// wrongEntries counts, over the hosts of the trial shown for a treatment, the wrong entries, those
+// whose owner is known, and all.
 func (r reader) wrongEntries(t *record.Treatment) (wrong, judged, all int) {
 	trial := r.Typical(t)
 	if trial == nil {
@@ -116,7 +116,7 @@ func (r reader) affected(t *record.Treatment) (n, of int) {
 	return n, of
 }
 
-// title is what the entries show; empty: of none it is known where it leads.
+// title says what the entries show. Empty: the owner of no entry is known.
 func (r reader) title() string {
 	sumWrong, sumJudged, sum := 0, 0, 0
 	text := r.BeforeAfter(func(of *view.Row, c int) string {
@@ -149,11 +149,11 @@ func (r reader) title() string {
 	return words.Sentence(text)
 }
 
-// mostTables is how many hosts' tables are shown side by side with the switch's.
+// mostTables is the maximum number of hosts' tables that are shown beside those of switches.
 const mostTables = 6
 
-// side keeps the tables of clients in sight, those with wrong rows first, and folds
-// the rest: the host in question among them, unless it is wrong itself.
+// side shows the tables of clients, those with wrong rows first, and folds the others, including
+// that of the host in question unless it has wrong rows.
 func (r reader) side(hosts []neighbourTable) (side document.Beside) {
 	more := document.Fold{}
 	var names []string
@@ -175,8 +175,8 @@ func (r reader) side(hosts []neighbourTable) (side document.Beside) {
 	return side
 }
 
-// Neighbours shows, of the baseline and the best treatment, the hosts' neighbour
-// tables beside the switches' forwarding tables.
+// Neighbours returns a section with the neighbour tables of hosts and the forwarding tables of
+// switches, for the baseline and the best treatment.
 func Neighbours(v *view.View) document.Section {
 	data := [][]string{{"treatment", "trial", "host", "interface", "address", "held_by", "mac", "of_interface",
 		"switch_sends_to", "state", "wrong"}}
@@ -244,8 +244,8 @@ func neighbourEntries(h neighbourTable) *document.Table {
 	return t
 }
 
-// reader answers which interface a MAC or IP address belongs to, from the interfaces as
-// the agents saw them and, where they saw none, from the topology.
+// reader finds the interface of a MAC or IP address, from the interfaces that the agents reported
+// and, if there are none, from the topology.
 type reader struct {
 	*view.View
 	owners  map[string][]topology.End     // by MAC address in lower case
@@ -285,7 +285,7 @@ func newReader(v *view.View) reader {
 	for _, h := range run.Topology.Hosts {
 		for _, p := range h.Interfaces {
 			end := topology.End{Node: h.Name, Interface: p.Name}
-			// A lab's own choice of MAC address holds only where linerate made the host.
+			// A lab's generated MAC addresses only apply if linerate created the host.
 			if mac := strings.ToLower(run.Topology.MAC(end)); mac != "" && !seen[end] &&
 				(len(h.Via) == 0 || p.MAC != "") {
 				r.owners[mac] = words.Distinct(r.owners[mac], end)
@@ -295,7 +295,7 @@ func newReader(v *view.View) reader {
 	return r
 }
 
-// holder lists the interfaces that hold an address.
+// holder lists the interfaces that have an IP address.
 func (r reader) holder(address string) []topology.End {
 	addr, err := netip.ParseAddr(address)
 	if err != nil {
@@ -313,9 +313,9 @@ func (r reader) holder(address string) []topology.End {
 // owner lists the interfaces that have a MAC address.
 func (r reader) owner(mac string) []topology.End { return r.owners[strings.ToLower(mac)] }
 
-// wrong reports whether a neighbour entry leads elsewhere: its MAC address is
-// known to belong to interfaces of which none holds the IP address. An entry with an
-// unknown MAC or an unknown IP address is not called wrong.
+// wrong reports whether a neighbour entry is wrong: its MAC address belongs to known interfaces,
+// none of which has the IP address. An entry with an unknown MAC or IP address is not considered
+// wrong.
 func (r reader) wrong(n record.Neighbour) bool {
 	owners, holders := r.owner(n.MAC), r.holder(n.Address)
 	if n.MAC == "" || len(owners) == 0 || len(holders) == 0 {

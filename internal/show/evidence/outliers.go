@@ -14,8 +14,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Outliers has a row for each trial that stands apart from its treatment's others; nil:
-// none does.
+// Outliers returns a table with a row for each trial whose value is far from those of its
+// treatment's other trials. Nil: there is none.
 func Outliers(v *view.View) *document.Table {
 	t := &document.Table{Name: "outliers", Data: export.Rows(v.Run, "outliers"),
 		Columns: []document.Column{{Head: "trial", Align: document.Right}, {Head: "block", Align: document.Right},
@@ -33,9 +33,9 @@ func Outliers(v *view.View) *document.Table {
 	return t.OrNil()
 }
 
-// OutliersTitle counts them.
+// OutliersTitle counts the outliers.
 func OutliersTitle(v *view.View) string {
-	trials := map[int]bool{} // one may stand apart by several measures
+	trials := map[int]bool{} // a trial may be an outlier in several measures
 	for _, o := range v.Run.Outliers {
 		trials[o.Order] = true
 	}
@@ -44,10 +44,10 @@ func OutliersTitle(v *view.View) string {
 		words.Verb(n, "differs", "differ"), words.Verb(n, "its", "their")))
 }
 
-// mostApart is how many outliers a terminal lists.
+// mostApart is the maximum number of outliers that a terminal lists.
 const mostApart = 6
 
-// OutlierStatement names the outliers, with what was seen in them.
+// OutlierStatement names the outliers with what was seen in them.
 func OutlierStatement(v *view.View) []document.Block {
 	if len(v.Run.Outliers) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func saw(o record.Outlier) string {
 	return cmp.Or(strings.Join(o.Saw, "; "), "nothing else distinguishes it")
 }
 
-// measureOf is the measure in which a trial stands apart; nil: it is not known.
+// measureOf returns the measure in which a trial is an outlier. Nil: unknown.
 func measureOf(v *view.View, o record.Outlier) *view.Measure {
 	i := slices.IndexFunc(v.Measures, func(m *view.Measure) bool { return m.Name == o.Response })
 	if i < 0 {

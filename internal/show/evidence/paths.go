@@ -15,8 +15,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Paths says which path flows took, in the trial of each treatment that is
-// nearest to its mean; nil: flows had one path only.
+// Paths returns a table of the paths that flows took, in the trial of each treatment that is
+// closest to its mean. Nil: flows had only one path.
 func Paths(v *view.View) *document.Table {
 	unit := v.Scale
 	t := &document.Table{Name: "paths", Data: v.PathsCSV(), Columns: []document.Column{{Head: "treatment"},
@@ -65,13 +65,13 @@ func PathsTitle(run *record.Run) string {
 	return fmt.Sprintf("Of %s, %d took the path predicted by route lookup", words.Count(known, "flow"), same)
 }
 
-// onPath are the flows of one path.
+// onPath has the rates of the flows on one path.
 type onPath struct{ path, rates string }
 
 // byPath groups the flows of a trial that had several paths.
 func byPath(trial *record.Trial, unit number.Scale) []onPath {
 	rates := map[string][]float64{}
-	last := map[string]string{} // the end of a path, by its name; empty: there are several
+	last := map[string]string{} // last end of a path, by its name; empty: there are several
 	for _, f := range trial.Flows {
 		if f.Paths > 1 && f.Placed() {
 			name, end := pathName(f.Path), f.Path[len(f.Path)-1]
@@ -112,11 +112,10 @@ func byPath(trial *record.Trial, unit number.Scale) []onPath {
 	return cells
 }
 
-// mostRates is how many flows of one path are listed one by one.
+// mostRates is the maximum number of flows on one path that are listed individually.
 const mostRates = 8
 
-// pathName distinguishes a path from the others: its first interface, and the nodes it
-// leads through.
+// pathName distinguishes a path from the others by its first interface and its nodes.
 func pathName(path []string) string {
 	_, port, _ := strings.Cut(path[0], ".")
 	through := []string{port}
@@ -128,8 +127,8 @@ func pathName(path []string) string {
 	return strings.Join(through, " → ")
 }
 
-// Outages says what events in the window did to running flows, a row for each
-// treatment and instant; nil: there were no events.
+// Outages returns a table of the effects of events in the window on running flows, with a row for
+// each treatment and instant. Nil: there were no events.
 func Outages(v *view.View) *document.Table {
 	t := &document.Table{Name: "outages", Data: export.Rows(v.Run, "outages"),
 		Columns: []document.Column{{Head: "running flows"}, {Head: "what happened", Wrap: true, From: 120},

@@ -15,10 +15,10 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Published returns a sentence for each series of a published table, with each of its
-// figures beside the run's own. A level that the table has several times, as once
-// for each interval, is shown by its mean and range. Tables along numbers are drawn
-// (package chart), and have no sentence.
+// Published returns a sentence for each series of a published table, with its figures beside those
+// of the run. A level that occurs several times in the table, such as once for each interval, is
+// shown by its mean and range. Tables along numbers are drawn instead (package chart), and have no
+// sentence.
 func Published(v *view.View) (lines []string) {
 	for _, p := range v.Run.Published {
 		for _, s := range p.Series {
@@ -42,7 +42,7 @@ func Published(v *view.View) (lines []string) {
 	return lines
 }
 
-// publishedFigure is the mean of a series at a level, with its range.
+// publishedFigure formats the mean of a series at a level, with its range.
 func publishedFigure(v *view.View, s record.PublishedSeries, level string) string {
 	var list []float64
 	sum := 0.0
@@ -58,9 +58,8 @@ func publishedFigure(v *view.View, s record.PublishedSeries, level string) strin
 	return text
 }
 
-// publishedLevel is the run's treatment at a level of a factor. Where another factor
-// has a level that is called as the series, it is the one at that level; nil: the run
-// has none.
+// publishedLevel returns the run's treatment at a level of a factor. If another factor has a level
+// with the name of the series, it is the treatment at that level. Nil: there is none.
 func publishedLevel(v *view.View, factor, level, series string) *record.Treatment {
 	named := slices.ContainsFunc(v.Run.Factors, func(f record.Factor) bool {
 		return f.Name != factor && slices.ContainsFunc(f.Levels, func(l record.Level) bool { return l.Name == series })
@@ -82,8 +81,8 @@ func publishedLevel(v *view.View, factor, level, series string) *record.Treatmen
 	return &v.Run.Treatments[i]
 }
 
-// ToolReports is what other programs report, or the senders count, beside what was
-// received; nil: there is no such report.
+// ToolReports returns a table of what other programs report, or what the senders count, beside what
+// was received. Nil: there is no such report.
 func ToolReports(v *view.View) *document.Table {
 	t := &document.Table{Caption: "Other counts, beside what was received, " + v.Scale.Unit,
 		Columns: []document.Column{{Head: "treatment"}, {Head: "counted as", From: 100, Wrap: true},

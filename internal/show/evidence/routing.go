@@ -10,7 +10,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// routing says in a sentence how hosts learned their routes; empty: they have none.
+// routing says in one sentence how hosts learned their routes. Empty: they have no learned routes.
 func routing(v *view.View) string {
 	r := v.Run.Environment.Routing
 	switch {
@@ -34,7 +34,7 @@ func routing(v *view.View) string {
 	return text
 }
 
-// oneRoute is a learned route with the most next hops, as the kernel's table has it.
+// oneRoute returns a learned route with the most next hops, as in the kernel's table.
 func oneRoute(v *view.View) (host, route string) {
 	most := -1
 	for _, h := range v.Run.Environment.Routing.Hosts {
@@ -47,7 +47,7 @@ func oneRoute(v *view.View) (host, route string) {
 	return host, route
 }
 
-// RouteStatements say it, with a route to look at.
+// RouteStatements returns the sentence of routing, with an example of a route.
 func RouteStatements(v *view.View) []document.Block {
 	text := routing(v)
 	if text == "" {
@@ -58,7 +58,7 @@ func RouteStatements(v *view.View) []document.Block {
 	if route == "" {
 		return list
 	}
-	// As ip-route(8) breaks it.
+	// With line breaks like those of ip-route(8).
 	parts := strings.Split(route, " nexthop ")
 	s := document.Statement{Text: host + ": " + parts[0]}
 	for _, hop := range parts[1:] {
@@ -67,7 +67,7 @@ func RouteStatements(v *view.View) []document.Block {
 	return append(list, s)
 }
 
-// Routes are for the page: how the routes came, and all of them.
+// Routes returns blocks for the page: how the routes were learned, and all of them.
 func Routes(v *view.View) []document.Block {
 	text := routing(v)
 	if text == "" {

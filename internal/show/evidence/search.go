@@ -11,11 +11,11 @@ import (
 	"linerate/internal/show/words"
 )
 
-// RFCTrial is how many seconds a trial is to take at least (RFC 2544, section 24).
+// RFCTrial is the minimum length of a trial in seconds (RFC 2544, section 24).
 const RFCTrial = 60
 
-// LossFreeRows are the highest rate without loss, what keeps it from being higher,
-// and the trials by which it was found.
+// LossFreeRows returns rows with the highest rate without loss, why it is not higher, and the
+// trials of the search.
 func LossFreeRows(l *record.LossFree) [][]string {
 	lost := "no datagram was lost"
 	if l.Loss > 0 {
@@ -39,9 +39,9 @@ func LossFreeRows(l *record.LossFree) [][]string {
 	return append(rows, lossTrialRows(l)...)
 }
 
-// stillFilling says how much of what was sent neither arrived nor was lost in the trial that is
-// the result, where that is more than half of the search's resolution: a queue on the path was
-// filling, so that longer trials find less; "": it was not.
+// stillFilling says how much of the sent data neither arrived nor was lost in the trial of the
+// result, if that is more than half of the search's resolution. A queue on the path was then
+// filling, and longer trials would give a lower result. Empty: it was not.
 func stillFilling(l *record.LossFree) string {
 	if l.ResultTrial == 0 {
 		return ""
@@ -56,7 +56,7 @@ func stillFilling(l *record.LossFree) string {
 	return ""
 }
 
-// lossFreeWhy is why the rate is not higher.
+// lossFreeWhy returns why the rate is not higher.
 func lossFreeWhy(l *record.LossFree) string {
 	switch l.BoundedBy {
 	case record.BoundedBySender:
@@ -76,11 +76,11 @@ func lossFreeWhy(l *record.LossFree) string {
 	return text
 }
 
-// found is what came of a trial's search, if it was one: its rate, why that is not higher, or
-// why there is none, and the trials by which it was found.
+// found is the result of a trial's search: its rate, why that is not higher or why there is none,
+// and the trials of the search.
 type found struct {
 	rate, why string
-	table     string // of their data
+	table     string // name of the table with their data
 	trials    [][]string
 }
 
@@ -97,7 +97,7 @@ func foundBy(t *record.Trial) (f found, searched bool) {
 	return found{}, false
 }
 
-// SearchReasons say of each treatment's first search why it found no more.
+// SearchReasons says for the first search of each treatment why its result is not higher.
 func SearchReasons(run *record.Run) (list []string) {
 	said := map[string]bool{}
 	for _, trial := range run.Trials {
@@ -111,8 +111,7 @@ func SearchReasons(run *record.Run) (list []string) {
 	return list
 }
 
-// Searches are the trials of each search for the highest rate, in their order; nil: there
-// was none.
+// Searches returns the trials of each search for the highest rate, in order. Nil: there was none.
 func Searches(run *record.Run) (list []document.Block) {
 	for _, t := range run.Trials {
 		f, searched := foundBy(&t)
@@ -137,7 +136,7 @@ func Searches(run *record.Run) (list []document.Block) {
 	return list
 }
 
-// lossTrialRows are the trials of a search, one each.
+// lossTrialRows returns one row for each trial of a search.
 func lossTrialRows(l *record.LossFree) (rows [][]string) {
 	for i, t := range l.Trials {
 		name := ""
@@ -166,7 +165,7 @@ func lossTrialRows(l *record.LossFree) (rows [][]string) {
 	return rows
 }
 
-// lossPlaces are the places where counters show the most losses.
+// lossPlaces names the places where counters show the most losses.
 func lossPlaces(places []record.LossPlace) string {
 	const listed = 2
 	var list []string

@@ -10,8 +10,9 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Sensitivity spells how small a change can be detected, and with what: in any of the
-// comparisons and, where others show clearly less, also in the least scattered one.
+// Sensitivity describes how small a change can be detected, and under which conditions: in any of
+// the comparisons and, if others can show much smaller ones, also in the one with the least
+// scatter.
 func Sensitivity(s *record.Sensitivity) string {
 	change, scatter := "changes of "+number.Percent(s.Detectable), "at a scatter of "+number.Percent(s.Scatter)
 	if l := s.Least; l != nil && s.Detectable >= notably*l.Detectable {
@@ -32,11 +33,11 @@ func Sensitivity(s *record.Sensitivity) string {
 	return text
 }
 
-// notably is how many times the change of another comparison one must be to be named.
+// notably is the ratio from which the detectable changes of two comparisons are both named.
 const notably = 1.25
 
-// Detects says how small a change the run can detect; nil: it compares nothing, or in too
-// few blocks.
+// Detects says how small a change the run can detect. Nil: it compares nothing, or has too few
+// blocks.
 func Detects(run *record.Run) []document.Block {
 	if run.Conclusion == nil || run.Conclusion.Sensitivity == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/show/document"
 )
 
-// Services are the server programs that ran on the hosts, with their versions and settings.
+// Services lists the server programs that ran on the hosts, with their versions and settings.
 func Services(run *record.Run) []document.Block {
 	var list []string
 	for _, s := range run.Environment.Services {

@@ -9,17 +9,17 @@ import (
 	"linerate/internal/show/words"
 )
 
-// stripWidth is how many places a strip of trials has.
+// stripWidth is the number of positions in a strip of trials.
 const stripWidth = 21
 
-// hidden is how much smaller than others the values of a column are that an axis of its own
-// shows.
+// hidden is the ratio of values from which a column gets its own axis, because its values would not
+// be visible on a common one.
 const hidden = 4
 
 const stripNote = "Each digit is a number of trials: 15 is one trial, and five at the next value"
 
-// Strips shows single trials in a terminal: for each treatment whose trials differ by more
-// than the margin, how many of them have which value; nil: there is none.
+// Strips shows single trials in a terminal: for each treatment whose trials differ by more than the
+// margin, the number of trials at each value. Nil: there is no such treatment.
 func Strips(v *view.View) *document.Table {
 	t := &document.Table{Columns: []document.Column{{Head: "trials at each value"}},
 		Left:  "%d more, whose trials are alike",
@@ -34,7 +34,7 @@ func Strips(v *view.View) *document.Table {
 	for _, m := range v.Measures {
 		_, most := stripAxis(v, m, func(int) bool { return true })
 		for _, p := range v.Panes(m) {
-			// All have one axis, except where that would hide what is in one of them.
+			// All columns have the same axis, except if that would hide the values in one of them.
 			low, high := stripAxis(v, m, func(c int) bool { return c == p.At })
 			if high > most/hidden {
 				low, high = stripAxis(v, m, func(int) bool { return true })
@@ -62,8 +62,8 @@ func Strips(v *view.View) *document.Table {
 	return t
 }
 
-// stripAxis goes from zero, or the least value below it, to the largest value or limit of one
-// column, or of all.
+// stripAxis returns the range from zero, or the smallest value below it, to the largest value or
+// limit in the columns for which of is true.
 func stripAxis(v *view.View, m *view.Measure, of func(column int) bool) (low, high float64) {
 	for r, c := range v.Each() {
 		if !of(c) {
@@ -107,7 +107,7 @@ func strip(trials []view.Trial, low, high float64) string {
 	return b.String()
 }
 
-// within: trials differ by less than a part of the largest.
+// within reports whether trials differ by less than a share of the largest value.
 func within(trials []view.Trial, part float64) bool {
 	if len(trials) == 0 {
 		return true

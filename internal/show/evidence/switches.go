@@ -16,12 +16,13 @@ import (
 	"linerate/internal/show/words"
 )
 
-// gapBytes are what a frame takes of an Ethernet besides its bytes and the frame check sequence:
-// preamble and the gap before the next.
+// gapBytes is what a frame takes on an Ethernet link in addition to its bytes and the frame check
+// sequence: preamble and inter-frame gap.
 const gapBytes = 20
 
-// SwitchPorts has what the ports of switches counted in the trial shown for each treatment,
-// beside what the hosts at the other ends of their links did; nil: no switch was read.
+// SwitchPorts returns a table of what the ports of switches counted in the trial shown for each
+// treatment, beside what the hosts at the other ends of their links counted. Nil: no switch was
+// read.
 func SwitchPorts(v *view.View, rows []*view.Row) *document.Table {
 	if !slices.ContainsFunc(v.Run.Trials, func(t record.Trial) bool { return len(t.Switches) > 0 }) {
 		return nil
@@ -51,8 +52,8 @@ func SwitchPorts(v *view.View, rows []*view.Row) *document.Table {
 	return t.OrNil()
 }
 
-// portRows are the two directions of each port. Why one has no figures, and when they are of
-// a part of the window alone, are notes of the table.
+// portRows returns the two directions of each port. Notes of the table say why a port has no
+// figures, and whether figures only cover a part of the window.
 func portRows(v *view.View, trial *record.Trial, s record.SwitchReading, of string, t *document.Table) (
 	rows []document.Row) {
 	note := func(format string, args ...any) { t.Notes = words.Distinct(t.Notes, fmt.Sprintf(format, args...)) }
@@ -110,7 +111,7 @@ func portRow(p record.SwitchPort, receives bool, sides []polled.Side, of line, f
 			p.Counters.OutErrors, "sent"
 	}
 	seconds := p.Seconds()
-	each := 0.0 // what the line has of a frame and the switch does not count
+	each := 0.0 // bytes of a frame on the line that the switch does not count
 	if !of.bucket {
 		each = gapBytes + polled.FCSBytes
 	}
@@ -137,8 +138,8 @@ func portRow(p record.SwitchPort, receives bool, sides []polled.Side, of line, f
 
 func megabits(bytes, seconds float64) string { return number.Significant(bytes*8/seconds/1e6, 4) }
 
-// line is what a port's link is in one direction: its rate in bit/s as the study says, or else
-// the switch (0: neither does), and whether that is a token bucket's.
+// line describes a port's link in one direction: its rate in bit/s according to the study or the
+// switch (0: unknown), and whether a token bucket limits it.
 type line struct {
 	bps    float64
 	bucket bool

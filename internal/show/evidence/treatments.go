@@ -1,4 +1,4 @@
-// Package evidence is what supports the answer of a run: tables and statements of its
+// Package evidence has what supports the answer of a run: tables and statements about its
 // treatments, flows, hosts, paths, trials and trust checks.
 package evidence
 
@@ -17,7 +17,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Treatments is the table of treatments: a row each, a group of columns per
+// Treatments returns the table of treatments: a row for each, and a group of columns for each
 // response and condition.
 func Treatments(v *view.View) *document.Table {
 	if v.Single() {
@@ -35,14 +35,14 @@ func Treatments(v *view.View) *document.Table {
 	ranges := false
 	for _, m := range v.Measures {
 		if len(v.Once(m).Rows) < len(v.Rows) && v.Run.Trials[0].Bufferbloat != nil {
-			continue // the probe of both directions has a table of its own
+			continue // the probe of both directions has a separate table
 		}
 		for _, p := range v.Panes(m) {
 			ranges = figureColumn(v, t, p) || ranges
 			if m.Goodput() {
 				limitColumn(v, t, p)
 			}
-			if v.Run.Blocks() >= stats.LeastBlocks { // with fewer no comparison says anything
+			if v.Run.Blocks() >= stats.LeastBlocks { // with fewer blocks no comparison is meaningful
 				effectColumn(v, t, p)
 			}
 		}
@@ -77,7 +77,7 @@ func Treatments(v *view.View) *document.Table {
 	return t
 }
 
-// single has a row for each response of the only trial.
+// single returns a row for each response of the only trial.
 func single(v *view.View) *document.Table {
 	var rows [][]string
 	for _, m := range v.Measures {
@@ -99,7 +99,7 @@ func single(v *view.View) *document.Table {
 	return document.FigureList(rows)
 }
 
-// cellsOf makes a cell for each row that has a treatment in the pane.
+// cellsOf returns a cell for each row that has a treatment in the pane.
 func cellsOf(v *view.View, p view.Pane, of func(t *record.Treatment) document.Cell) []document.Cell {
 	cells := make([]document.Cell, len(v.Rows))
 	for i := range v.Rows {
@@ -110,8 +110,8 @@ func cellsOf(v *view.View, p view.Pane, of func(t *record.Treatment) document.Ce
 	return cells
 }
 
-// figureColumn adds a pane's estimates; it reports whether some have a range
-// instead of a half-width.
+// figureColumn adds a pane's estimates. It reports whether some have a range instead of a
+// half-width.
 func figureColumn(v *view.View, t *document.Table, p view.Pane) (ranges bool) {
 	t.AddColumn(document.Column{Head: p.Shown.Unit, Group: p.Title, Align: document.Decimal},
 		cellsOf(v, p, func(tr *record.Treatment) (cell document.Cell) {
@@ -131,7 +131,7 @@ func figureColumn(v *view.View, t *document.Table, p view.Pane) (ranges bool) {
 	return ranges
 }
 
-// byChance says what came of chance in a treatment, unless its effect says so.
+// byChance describes the effect of chance on a treatment, unless its effect does.
 func byChance(t *record.Treatment) string {
 	if t.Chance == nil || t.Effect != nil && t.Effect.Response == "" &&
 		t.Effect.Reasoned().Code == record.ReasonChance {
@@ -140,7 +140,7 @@ func byChance(t *record.Treatment) string {
 	return cmp.Or(t.Chance.Came, t.Chance.By+" by chance")
 }
 
-// limitColumn adds goodput as a part of the limit, where that is known.
+// limitColumn adds goodput as a share of the limit, if that is known.
 func limitColumn(v *view.View, t *document.Table, p view.Pane) {
 	parts := cellsOf(v, p, func(tr *record.Treatment) (cell document.Cell) {
 		cell.Text = view.OfLimit(tr)
@@ -151,7 +151,7 @@ func limitColumn(v *view.View, t *document.Table, p view.Pane) {
 	}
 }
 
-// effectColumn adds what treatments do against the baseline.
+// effectColumn adds the effects of treatments relative to the baseline.
 func effectColumn(v *view.View, t *document.Table, p view.Pane) {
 	var cells []document.Cell
 	known := false
@@ -168,7 +168,7 @@ func effectColumn(v *view.View, t *document.Table, p view.Pane) {
 		cells = append(cells, cell)
 	}
 	if known {
-		name := "baseline" // an interrupted run may have no trial of it
+		name := "baseline" // an interrupted run may lack trials of the baseline
 		if v.Baseline != nil {
 			name = v.Baseline.Name
 		}
@@ -177,8 +177,8 @@ func effectColumn(v *view.View, t *document.Table, p view.Pane) {
 	}
 }
 
-// against spells a cell's size against the baseline in its pane, with its interval
-// and the effect when the run made that comparison.
+// against formats the effect of a row relative to the baseline in a pane, with its interval, and
+// returns the effect if the run made that comparison.
 func against(v *view.View, rowIndex int, p view.Pane) (size, interval string, effect *record.Effect) {
 	r := &v.Rows[rowIndex]
 	effect = p.EffectOn(r.Treatments[p.At])
@@ -193,7 +193,7 @@ func against(v *view.View, rowIndex int, p view.Pane) (size, interval string, ef
 	return number.Significant(p.Mean(r)/p.Mean(v.Baseline), 3) + "×", "", nil
 }
 
-// limitsOf spells the limits of a run that shows goodput.
+// limitsOf lists the limits of a run that shows goodput.
 func limitsOf(v *view.View) string {
 	if !slices.ContainsFunc(v.Measures, (*view.Measure).Goodput) {
 		return ""
@@ -201,11 +201,11 @@ func limitsOf(v *view.View) string {
 	return v.PerColumn(func(c int) string { return limitOf(v, c) })
 }
 
-// mostLimits is how many limits are listed one by one.
+// mostLimits is the maximum number of limits that are listed individually.
 const mostLimits = 4
 
-// limitOf spells a condition's limit, or those of the treatments that differ in it as it is
-// spelled. What it is made of is said where that holds for all.
+// limitOf formats the limit of a condition, or those of its treatments if they differ. It includes
+// how the limit is computed if that is the same for all.
 func limitOf(v *view.View, c int) string {
 	var limits words.ByText
 	var rates []float64
@@ -236,8 +236,8 @@ func limitOf(v *view.View, c int) string {
 	return strings.Join(texts, ", ")
 }
 
-// explains is why an effect has its verdict, unless that only repeats the
-// interval that stands beside it.
+// explains returns why an effect has its verdict, unless that only repeats the interval shown
+// beside it.
 func explains(e *record.Effect) string {
 	if e.ByInterval() {
 		return ""
@@ -245,7 +245,7 @@ func explains(e *record.Effect) string {
 	return e.Why
 }
 
-// Settings list what each treatment sets; nil: none sets anything.
+// Settings lists what each treatment sets. Nil: none sets anything.
 func Settings(v *view.View) (blocks []document.Block) {
 	any := len(v.Context) > 0
 	if len(v.Context) > 0 {
@@ -265,11 +265,11 @@ func Settings(v *view.View) (blocks []document.Block) {
 	return blocks
 }
 
-// partly describes flows that ran out of ports or descriptors, or of what their server has.
+// partly describes flows whose opener ran out of ports or descriptors, or whose server reached its
+// limit.
 const partly = "opened fewer connections than requested"
 
-// Unconnected says how many flows of a treatment could not connect, and in how
-// many of its trials.
+// Unconnected says how many flows of a treatment could not connect, and in how many of its trials.
 func Unconnected(v *view.View, t *record.Treatment) string {
 	most, flows, trials, all := 0, 0, 0, 0
 	what := "could not connect"
@@ -283,19 +283,19 @@ func Unconnected(v *view.View, t *record.Treatment) string {
 			trials++
 		}
 	}
-	if trials == 0 { // the document holds no flows
+	if trials == 0 { // the document contains no flows
 		return words.Count(t.Unconnected, "flow") + " could not connect, over all trials"
 	}
 	return fmt.Sprintf("%d of %s %s in %d of %s", most, words.Count(flows, "flow"), what, trials,
 		words.Count(all, "trial"))
 }
 
-// AllowsUnconnected reports whether flows that cannot connect are a result.
+// AllowsUnconnected reports whether flows that cannot connect are a valid result.
 func AllowsUnconnected(v *view.View, treatment string) bool {
 	return slices.ContainsFunc(v.Run.TrialsOf(treatment), func(t *record.Trial) bool { return t.Unreachable })
 }
 
-// comparing: some factor's levels are compared with a baseline.
+// comparing reports whether the levels of some factor are compared with a baseline.
 func comparing(run *record.Run) bool {
 	return slices.ContainsFunc(run.Factors, func(f record.Factor) bool { return f.Role != "condition" })
 }

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/show/view"
 )
 
-// Trials has a row for each trial, in their order; nil: there are none.
+// Trials returns a table with a row for each trial, in order. Nil: there are none.
 func Trials(v *view.View) *document.Table {
 	bad := map[int][]string{}
 	for _, c := range v.Run.Trust {
@@ -83,7 +83,7 @@ func Trials(v *view.View) *document.Table {
 	return table.OrNil()
 }
 
-// trialPlaces gives all trials the same decimals: four digits for the largest.
+// trialPlaces returns the number of decimals for all trials: four digits for the largest value.
 func trialPlaces(v *view.View, m *view.Measure) int {
 	largest := 0.0
 	for _, t := range v.Run.Split() {

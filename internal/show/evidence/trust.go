@@ -10,29 +10,29 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Failure is one check with all its failures.
+// Failure is a check with all its failures.
 type Failure struct {
 	Check  string
 	Checks []record.Check
 }
 
-// Doubts are the failed checks that put the run's own figures in doubt, in the
-// order of their first failure. That another program's sum contradicts what was
-// received is a result about that program, see contradictions.
+// Doubts returns the failed checks that cast doubt on the run's own figures, in the order of their
+// first failure. If another program's sum contradicts what was received, that is a result about the
+// program; see contradictions.
 func Doubts(run *record.Run) []Failure {
 	return Grouped(record.Doubts(run.Trust))
 }
 
-// contradictions are the failed checks of other counts: a program's own sum, or
-// the senders'.
+// contradictions returns the failed checks of other counts: a program's own sum, or the senders'
+// sum.
 func contradictions(run *record.Run) []Failure {
 	return Grouped(record.Refuted(run.Trust))
 }
 
-// reported says that a check is of what others count, not of the run's figures.
+// reported reports whether a check is about what others count, not about the run's figures.
 func reported(c record.Check) bool { return c.Subject == record.SubjectReported }
 
-// Grouped are failed checks by name, in the order of their first failure.
+// Grouped groups failed checks by name, in the order of their first failure.
 func Grouped(failed []record.Check) []Failure {
 	var out []Failure
 	for _, c := range failed {
@@ -45,8 +45,8 @@ func Grouped(failed []record.Check) []Failure {
 	return out
 }
 
-// inTrials counts the trials of failures. What passes may be recorded once for
-// all trials, so checks cannot be counted against each other.
+// inTrials counts the trials of failures. Whole reports whether it is the whole run. A check that
+// passes may be recorded once for all trials, so passed and failed checks cannot be compared.
 func inTrials(run *record.Run, failures []Failure) (text string, whole bool) {
 	trials := map[int]bool{}
 	for _, f := range failures {
@@ -57,7 +57,7 @@ func inTrials(run *record.Run, failures []Failure) (text string, whole bool) {
 	return fmt.Sprintf("%d of %s", len(trials), words.Count(len(run.Trials), "trial")), trials[0]
 }
 
-// InDoubt counts the trials whose figures are in doubt; empty: none are.
+// InDoubt says how many trials have doubtful figures. Empty: none.
 func InDoubt(run *record.Run) string {
 	bad := Doubts(run)
 	if len(bad) == 0 {
@@ -73,8 +73,8 @@ func InDoubt(run *record.Run) string {
 	return text + " failed a trust check"
 }
 
-// WhyInDoubt is InDoubt with the checks that failed: "1 of 8 trials failed a trust check
-// (steady)"; empty: no figures are in doubt.
+// WhyInDoubt is InDoubt with the names of the failed checks: "1 of 8 trials failed a trust check
+// (steady)". Empty: no figures are doubtful.
 func WhyInDoubt(run *record.Run) string {
 	text := InDoubt(run)
 	if text != "" {
@@ -83,8 +83,8 @@ func WhyInDoubt(run *record.Run) string {
 	return text
 }
 
-// contradicted says in how many trials another program's figure contradicts
-// what was received; empty: in none.
+// contradicted says in how many trials another program's figure contradicts what was received.
+// Empty: in none.
 func contradicted(run *record.Run) string {
 	bad := contradictions(run)
 	if len(bad) == 0 {
@@ -95,7 +95,7 @@ func contradicted(run *record.Run) string {
 		"in %s another count contradicts the receivers' (%s); linerate's figures count at the receiver and are not affected", text, CheckNames(bad))
 }
 
-// CheckNames lists the names of checks.
+// CheckNames joins the names of checks.
 func CheckNames(failures []Failure) string {
 	var names []string
 	for _, f := range failures {
@@ -104,7 +104,7 @@ func CheckNames(failures []Failure) string {
 	return words.List(names)
 }
 
-// Trusted is the one line for a run of whose figures none is in doubt.
+// Trusted returns one line for a run without doubtful figures.
 func Trusted(run *record.Run) string {
 	var names []string
 	other := contradicted(run)
@@ -123,8 +123,8 @@ func Trusted(run *record.Run) string {
 	return text
 }
 
-// Unevaluated lists the checks that records allowed no verdict for, with their reasons;
-// empty: there are none.
+// Unevaluated lists the checks that could not be evaluated, with the reasons. Empty: there are
+// none.
 func Unevaluated(checks []record.Check) string {
 	var list []string
 	for _, c := range checks {
@@ -135,7 +135,7 @@ func Unevaluated(checks []record.Check) string {
 	return strings.Join(list, "; ")
 }
 
-// TrustStatement says what failed with one example each, or that nothing did.
+// TrustStatement says what failed, with one example each, or that nothing did.
 func TrustStatement(run *record.Run) []document.Block {
 	if len(run.Trust) == 0 {
 		return nil
@@ -160,7 +160,7 @@ func TrustStatement(run *record.Run) []document.Block {
 	return blocks
 }
 
-// onTrial says on which trial a check was made.
+// onTrial says in which trial a check was made.
 func onTrial(run *record.Run, c record.Check) string {
 	if c.Trial == 0 || run.Study == record.MeasureStudy && len(run.Trials) == 1 {
 		return ""
@@ -172,7 +172,7 @@ func onTrial(run *record.Run, c record.Check) string {
 	return text
 }
 
-// Trust lists every check with its result, and every failure.
+// Trust returns the section with the result of every check and all failures.
 func Trust(run *record.Run) document.Section {
 	s := document.Section{ID: "trust", Title: "Every trust check passed"}
 	if text := InDoubt(run); text != "" {
@@ -225,7 +225,7 @@ func Trust(run *record.Run) document.Section {
 	return s
 }
 
-// treatmentOf is the treatment of a trial by its place in the run; empty: there is none.
+// treatmentOf returns the treatment of the trial at a place in the run. Empty: there is none.
 func treatmentOf(run *record.Run, order int) string {
 	i := slices.IndexFunc(run.Trials, func(t record.Trial) bool { return t.Order == order })
 	if i < 0 {

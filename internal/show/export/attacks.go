@@ -2,7 +2,7 @@ package export
 
 import "linerate/internal/model/record"
 
-// attackRows are what hosts did to others because the study says so.
+// attackRows adds a row for each attack of each trial.
 func attackRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		for _, a := range t.Attacks {

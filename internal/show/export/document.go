@@ -16,17 +16,17 @@ import (
 	"linerate/internal/science/compare"
 )
 
-// mostFlows is how many flows a trial of the result document lists one by one. Those
-// of a larger trial are grouped, except in the trials that the report shows.
+// mostFlows is the maximum number of flows of a trial that the result document lists individually.
+// The flows of a larger trial are grouped, except in the trials that the report shows.
 const mostFlows = 64
 
-// document is a run as people and programs read it: every figure that its report
-// shows, without the raw readings from which they follow. Samples, TCP_INFO and
-// counters of all trials are in the export (Trials, and the tables).
+// document is a run for people and programs: every figure that its report shows, without the raw
+// readings from which they are computed. Samples, TCP_INFO and counters of all trials are in the
+// export (Trials, and the tables).
 type document struct {
 	*record.Run
 	Trials []trialDocument `json:"trials"`
-	// Snapshots are in the export (Snapshots).
+	// Snapshots only says which there are; Snapshots, the function, exports them.
 	Snapshots []snapshotsDocument `json:"snapshots,omitempty"`
 }
 
@@ -36,7 +36,7 @@ type snapshotsDocument struct {
 	Before  *time.Time `json:"before_taken,omitempty"`
 	After   *time.Time `json:"after_taken,omitempty"`
 	Missing string     `json:"missing,omitempty"`
-	// Changes are those that others than the run made meanwhile.
+	// Changes are those that were not made by the run.
 	Changes []record.Change `json:"changes,omitempty"`
 }
 
@@ -62,37 +62,36 @@ func documentOfSnapshots(run *record.Run) (list []snapshotsDocument) {
 
 type trialDocument struct {
 	*record.Trial
-	// Shown marks the trial that stands for its treatment in the report: its
-	// response is nearest to the treatment's mean. It alone has tables and series.
+	// Shown marks the trial that represents its treatment in the report: its response is closest to
+	// the mean of the treatment. Only this trial has tables and series.
 	Shown bool `json:"shown,omitempty"`
-	// Responses are its values of those that the run is judged by, in records' units; one
-	// is absent where the trial has none.
+	// Responses are the trial's values of the run's responses, in the units of records. One is
+	// absent if the trial has no value.
 	Responses map[string]float64 `json:"responses"`
 	Flows     []flowDocument     `json:"flows,omitempty"`
-	// Groups are the flows of a trial that has more than mostFlows, in place of Flows.
+	// Groups replaces Flows in a trial with more than mostFlows.
 	Groups []flowGroup      `json:"flow_groups,omitempty"`
 	Hosts  []hostDocument   `json:"hosts"`
 	Tools  []record.ToolRun `json:"tools,omitempty"`
-	// Switches have their forwarding tables in the trial that is Shown.
+	// Switches have their forwarding tables only in the trial that is Shown.
 	Switches []record.SwitchReading `json:"switches,omitempty"`
-	// ToolGroups are the processes of a trial that has more than mostFlows, in place
-	// of Tools.
+	// ToolGroups replaces Tools in a trial with more than mostFlows processes.
 	ToolGroups []toolGroup `json:"tool_groups,omitempty"`
-	// Topology is left out: the run has it, and the treatment's settings change it.
+	// Topology is left out: the run has it, and the settings of the treatment change it.
 	Topology *struct{} `json:"topology,omitempty"`
 }
 
-// flowDocument is a flow without what both ends' kernels said of it.
+// flowDocument is a flow without the TCP_INFO of both ends.
 type flowDocument struct {
 	record.Flow
 	SenderInfo   *struct{} `json:"sender_info,omitempty"`
 	ReceiverInfo *struct{} `json:"receiver_info,omitempty"`
 	Bins         *struct{} `json:"bins,omitempty"`
-	RTTUs        uint32    `json:"rtt_us,omitempty"`    // at the window's end
-	MSSBytes     uint32    `json:"mss_bytes,omitempty"` // as the sender's kernel used it
+	RTTUs        uint32    `json:"rtt_us,omitempty"`    // at the end of the window
+	MSSBytes     uint32    `json:"mss_bytes,omitempty"` // that the sender's kernel used
 }
 
-// flowGroup is what flows between two hosts, held back by one thing, did together.
+// flowGroup summarises the flows between two hosts that have the same limit.
 type flowGroup struct {
 	From          string  `json:"from"`
 	To            string  `json:"to"`
@@ -100,7 +99,7 @@ type flowGroup struct {
 	LimitedBy     string  `json:"limited_by"`
 	Flows         int     `json:"flows"`
 	Connected     int     `json:"connected"`
-	GoodputBps    float64 `json:"goodput_bps"` // of all together
+	GoodputBps    float64 `json:"goodput_bps"` // sum of all
 	LeastBps      float64 `json:"least_bps"`
 	MedianBps     float64 `json:"median_bps"`
 	MostBps       float64 `json:"most_bps"`
@@ -111,8 +110,8 @@ type flowGroup struct {
 	RetransBytes  int64   `json:"retrans_bytes"`
 }
 
-// toolGroup sums up the processes of one program between two hosts. Rates are sums
-// over the processes that gave one.
+// toolGroup summarises the processes of one program between two hosts. Rates are sums over the
+// processes that reported one.
 type toolGroup struct {
 	Tool          string  `json:"tool"`
 	Client        string  `json:"client"`
@@ -125,7 +124,7 @@ type toolGroup struct {
 	SenderBytes   int64   `json:"sender_bytes,omitempty"`
 	ReceiverBytes int64   `json:"receiver_bytes,omitempty"`
 	WrittenBytes  int64   `json:"written_bytes,omitempty"`
-	// Example is the first process that failed, else the first one.
+	// Example is the first process that failed, or the first one if none did.
 	Example record.ToolRun `json:"example"`
 }
 
@@ -134,14 +133,14 @@ type hostDocument struct {
 	CPUBusy      float64 `json:"cpu_busy"`
 	GeneratorCPU float64 `json:"generator_cpu"`
 	ProcessCPUS  float64 `json:"process_cpu_s,omitempty"`
-	// Interfaces are the loads in the window, Counters the kernel's SNMP and netstat
-	// counters that grew in it.
+	// Interfaces has the loads in the window, and Counters the kernel's SNMP and netstat counters
+	// that grew in it.
 	Interfaces []interfaceLoad    `json:"interfaces,omitempty"`
 	Counters   map[string]int64   `json:"counters,omitempty"`
 	Others     *record.OtherFlows `json:"others,omitempty"`
 	Missing    []string           `json:"missing,omitempty"`
 	Log        *record.KernelLog  `json:"kernel_log,omitempty"`
-	// Only in a trial that is shown.
+	// Snapshot and Series are only set in a trial that is shown.
 	Snapshot *record.Snapshot  `json:"snapshot,omitempty"`
 	Series   []InterfaceSeries `json:"series,omitempty"`
 }
@@ -152,14 +151,14 @@ type interfaceLoad struct {
 	TxBps     float64 `json:"tx_bps"`
 	RxPackets float64 `json:"rx_packets"`
 	TxPackets float64 `json:"tx_packets"`
-	Dropped   uint64  `json:"dropped,omitempty"` // either direction
+	Dropped   uint64  `json:"dropped,omitempty"` // in either direction
 	Errors    uint64  `json:"errors,omitempty"`
 }
 
-// InterfaceSeries is an interface's load between one sample and the next.
+// InterfaceSeries is an interface's load between consecutive samples.
 type InterfaceSeries struct {
 	Interface string    `json:"interface"`
-	AtS       []float64 `json:"at_s"` // since the window began, the middle of the two
+	AtS       []float64 `json:"at_s"` // since the beginning of the window, in the middle between the two samples
 	RxBps     []float64 `json:"rx_bps"`
 	TxBps     []float64 `json:"tx_bps"`
 }
@@ -224,7 +223,7 @@ func documentOfTrial(t *record.Trial, shown bool) trialDocument {
 
 func groups(flows []record.Flow) []flowGroup {
 	var list []flowGroup
-	var rates [][]float64 // of the flows of each group
+	var rates [][]float64 // of the flows in each group
 	for _, f := range flows {
 		protocol := flow.Of(f.Protocol).Name
 		i := slices.IndexFunc(list, func(g flowGroup) bool {
@@ -298,8 +297,7 @@ func loads(h record.HostReading) []interfaceLoad {
 	return list
 }
 
-// since is how much a counter grew; one that ran backwards, as after a driver was
-// loaded again, counts as nothing.
+// since returns the growth of a counter, or 0 if it decreased, as after a driver was reloaded.
 func since(begin, end uint64) uint64 {
 	if end < begin {
 		return 0
@@ -317,7 +315,7 @@ func grown(h record.HostReading) map[string]int64 {
 	return list
 }
 
-// Series is the load of each interface of a host over the window.
+// Series returns the load of each interface of a host over the window.
 func Series(h record.HostReading) []InterfaceSeries {
 	var list []InterfaceSeries
 	if len(h.Series) == 0 {
@@ -350,8 +348,8 @@ func Series(h record.HostReading) []InterfaceSeries {
 	return list
 }
 
-// edged are the samples of a window with the readings at its edges. A sample that is close to an
-// edge is left out: the rate between the two would be noise.
+// edged returns the samples of a window with the readings at its edges. A sample close to an edge
+// is left out because the rate between the two would be noise.
 func edged(h record.HostReading) []record.Sample {
 	list := h.Series
 	begin := record.Sample{AtNs: h.Begin.BeganNs, Interfaces: h.Begin.Interfaces}
@@ -369,14 +367,14 @@ func edged(h record.HostReading) []record.Sample {
 	return slices.Concat([]record.Sample{begin}, list, []record.Sample{end})
 }
 
-// JSON writes the result document (linerate.run/v2): every figure that the report
-// shows. What was sampled in the trials is left to Trials.
+// JSON writes the result document (linerate.run/v2): every figure that the report shows. Trials
+// writes the samples.
 func JSON(w io.Writer, run *record.Run) error {
 	return Indented(w, documentOf(run))
 }
 
-// Snapshots writes the run's snapshots of hosts into a directory, HOST-before.json and
-// HOST-after.json, by the names that hosts have in them. It returns how many there are.
+// Snapshots writes the run's snapshots of hosts to a directory, as HOST-before.json and
+// HOST-after.json, with the names that hosts have in the snapshots. It returns their number.
 func Snapshots(dir string, run *record.Run) (n int, err error) {
 	for _, s := range run.Snapshots {
 		for i, one := range []*record.HostSnapshot{s.Before, s.After} {
@@ -393,8 +391,8 @@ func Snapshots(dir string, run *record.Run) (n int, err error) {
 	return n, nil
 }
 
-// Trials writes every trial as it was recorded, samples, TCP_INFO and counters
-// included: gzip, one JSON document (record.Trial) a line.
+// Trials writes every trial as recorded, including samples, TCP_INFO and counters: gzip-compressed,
+// one JSON document (record.Trial) per line.
 func Trials(w io.Writer, run *record.Run) error {
 	z := gzip.NewWriter(w)
 	e := json.NewEncoder(z)

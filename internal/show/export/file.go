@@ -12,9 +12,10 @@ import (
 	"linerate/internal/kernel/file"
 )
 
-// Writable says why files could not be made in a directory, or in one below it. It leaves nothing there.
+// Writable returns an error if files cannot be created in a directory or below it. It leaves
+// nothing there.
 func Writable(dir string) error {
-	// A missing directory is made below the nearest one that exists.
+	// A missing directory would be created below the nearest existing one.
 	for {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir {
 			break
@@ -24,17 +25,17 @@ func Writable(dir string) error {
 	f, err := os.CreateTemp(dir, ".linerate-*")
 	if err != nil {
 		if path, ok := errors.AsType[*fs.PathError](err); ok {
-			err = path.Err // without the temporary file's name
+			err = path.Err // without the name of the temporary file
 		}
 		return fmt.Errorf("write in %s: %w", dir, err)
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// WriteFile writes a file beside its place and moves it there once it is whole
-// and on disk, so that a reader never sees half of it and a full disk leaves
-// what was there before. Its mode follows the umask. Into a device or pipe, such as
-// /dev/stdout, it writes directly. Its errors name path, never the file beside it.
+// WriteFile writes a temporary file beside path and renames it when it is complete and on disk, so
+// that a reader never sees an incomplete file and a full disk leaves the old content. Its mode
+// follows the umask. It writes directly to devices and pipes, such as /dev/stdout. Errors name
+// path, never the temporary file.
 func WriteFile(path string, write func(io.Writer) error) error {
 	return writeFile(path, 0o666, write)
 }
@@ -55,14 +56,14 @@ func writeFile(path string, mode fs.FileMode, write func(io.Writer) error) error
 	return unwritable(path, file.Replace(path, mode, write))
 }
 
-// unwritable says why a file cannot be written, and what helps.
+// unwritable returns an error that says why a file cannot be written, and what to do.
 func unwritable(path string, err error) error {
 	if err == nil {
 		return nil
 	}
 	reason, dir := error(nil), filepath.Dir(path)
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		reason = failed.Err // without the temporary file's name
+		reason = failed.Err // without the name of the temporary file
 	} else if failed, ok := errors.AsType[*os.LinkError](err); ok {
 		reason = failed.Err
 	} else {

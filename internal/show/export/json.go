@@ -14,9 +14,9 @@ import (
 	"linerate/internal/model/plain"
 )
 
-// Indented writes a value for people: two spaces a level, with objects and
-// arrays inside a document that hold no further objects on one line. A number that is not finite is null: JSON
-// has no NaN, and one figure that is not known must not cost the others.
+// Indented writes JSON for people: two spaces per level, and objects and arrays that contain no
+// further objects on one line. A number that is not finite becomes null: JSON has no NaN, and one
+// unknown value must not prevent the others from being written.
 func Indented(w io.Writer, v any) error {
 	text, err := encoded(v)
 	if _, is := errors.AsType[*json.UnsupportedValueError](err); is {
@@ -39,8 +39,8 @@ func encoded(v any) ([]byte, error) {
 	return escaped(text.Bytes()), err
 }
 
-// escaped spells as an escape, such as \u009b, what encoding/json leaves of the characters that act on a
-// terminal; outside of strings JSON has none of them.
+// escaped replaces characters that act on a terminal and that encoding/json keeps by escapes such
+// as \u009b. JSON only contains them in strings.
 func escaped(text []byte) []byte {
 	if !bytes.ContainsFunc(text, func(r rune) bool { return plain.Rune(r) != r }) {
 		return text
@@ -58,14 +58,14 @@ func escaped(text []byte) []byte {
 	return b.Bytes()
 }
 
-// stand is a number that no measurement has, in place of one that is not finite, and
-// notFinite what it is in JSON.
+// stand replaces a number that is not finite; no measurement has this value. notFinite is stand in
+// JSON.
 const (
 	stand     = -math.MaxFloat64
 	notFinite = "-1.7976931348623157e+308"
 )
 
-// finite is a copy of a value with stand for every number in it that is not finite.
+// finite returns a copy of a value in which stand replaces every number that is not finite.
 func finite(v reflect.Value) reflect.Value {
 	to := reflect.New(v.Type()).Elem()
 	to.Set(v)
@@ -118,7 +118,7 @@ func indent(text []byte) []byte {
 	if text[0] == '{' && len(text) > len("{}") {
 		whole[0] = false
 	}
-	depth, flat := 0, 0 // of brackets on lines of their own, and of those inside one on one line
+	depth, flat := 0, 0 // depth of brackets on their own lines, and within a value on one line
 	newline := func() { out.WriteString("\n" + strings.Repeat("  ", depth)) }
 	for i, quoted := 0, false; i < len(text); i++ {
 		switch c := text[i]; {
@@ -155,14 +155,14 @@ func indent(text []byte) []byte {
 	return out.Bytes()
 }
 
-// onOneLine finds the opening brackets of values that hold no object, and no array
-// of arrays.
+// onOneLine returns the positions of the opening brackets of values that contain no object and no
+// array of arrays.
 func onOneLine(text []byte) map[int]bool {
 	found := map[int]bool{}
 	type bracket struct {
 		at      int
-		object  bool // it holds one
-		nesting int  // of arrays inside
+		object  bool // whether it contains an object
+		nesting int  // depth of arrays inside
 	}
 	open := []bracket{{}}
 	for i, quoted := 0, false; i < len(text); i++ {

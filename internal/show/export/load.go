@@ -7,8 +7,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// loadRows are what a machine did between two samples: each CPU's kinds of work as shares of
-// the time, and how often it was interrupted; and how often each interrupt of a NIC came.
+// loadRows adds rows for the activity of a machine between two samples: the kinds of work of each
+// CPU as shares of the time, its interrupts, and the count of each interrupt of a NIC.
 func loadRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		for _, h := range t.Hosts {

@@ -16,50 +16,49 @@ import (
 	"linerate/internal/show/wording"
 )
 
-// MeasureSchema is the schema name and version of a Measurement.
+// MeasureSchema is the schema name and version of Measurement.
 const MeasureSchema = "linerate.measure/v2"
 
-// Measurement is a measurement as `linerate measure --json` prints it: a view of its run, for
-// people and programs that have two hosts in mind, write to the server and read from it.
+// Measurement is a measurement as `linerate measure --json` prints it: a view of its run as two
+// hosts, with "write" to the server and "read" from it.
 type Measurement struct {
 	Schema string `json:"schema"`
-	// Run is the ID under which the notebook keeps it, Name what --name gave it, and Page the
-	// page that was written of it; empty: none.
+	// Run is the ID of the run in the notebook, Name the name given by --name, and Page the path of
+	// its page. Empty: none.
 	Run      string    `json:"run,omitempty"`
 	Name     string    `json:"name,omitempty"`
 	Page     string    `json:"page,omitempty"`
-	Address  string    `json:"address"` // the server's, as connected to
+	Address  string    `json:"address"` // address of the server, as connected to
 	Protocol string    `json:"protocol"`
 	Started  time.Time `json:"started"`
-	// The window is as in record.Trial.
+	// The times of the window are as in record.Trial.
 	DurationS float64 `json:"duration_s"`
 	WarmupS   float64 `json:"warmup_s"`
 	PlannedS  float64 `json:"planned_s,omitempty"`
 	Ended     string  `json:"ended,omitempty"`
 	Mode      string  `json:"mode,omitempty"`
 
-	// The totals are the sums of the directions.
+	// The totals are the sums over the directions.
 	GoodputBps    float64      `json:"goodput_bps"`
-	LimitBps      float64      `json:"limit_bps"` // 0: not known
+	LimitBps      float64      `json:"limit_bps"` // 0: unknown
 	Limit         record.Limit `json:"limit,omitzero"`
 	LimitWhy      string       `json:"limit_why,omitempty"`
 	WrittenBytes  int64        `json:"written_bytes"`
 	ReceivedBytes int64        `json:"received_bytes"`
 	RetransBytes  int64        `json:"retrans_bytes"`
 	record.Counts
-	// CPUSPerGigabyte is the processor time of both ends' linerate processes, in
-	// seconds per 10⁹ bytes received; CPUUsPerTransaction in microseconds per
-	// transaction that was done.
+	// CPUSPerGigabyte is the CPU time of the linerate processes of both ends, in seconds per 10⁹
+	// bytes received. CPUUsPerTransaction is that in microseconds per completed transaction.
 	CPUSPerGigabyte     float64 `json:"cpu_s_per_gigabyte"`
 	CPUUsPerTransaction float64 `json:"cpu_us_per_transaction,omitempty"`
 
 	Directions []Direction `json:"directions"`
 	Ends       []End       `json:"ends"`
-	// OneMachine says that both ends were on the same machine: its CPUs are those of each.
+	// OneMachine reports whether both ends were on the same machine, so that they share its CPUs.
 	OneMachine bool `json:"one_machine,omitempty"`
-	// Addresses are the totals of each address at an end that has several.
+	// Addresses has the totals of each address of an end that has several.
 	Addresses []EndAddress `json:"addresses,omitempty"`
-	// Flows are without the probe of latency, which is in Latency.
+	// Flows does not include the latency probe, which is in Latency.
 	Flows    []record.Flow       `json:"flows"`
 	Trust    []record.Check      `json:"trust"`
 	Findings []record.Finding    `json:"findings"`
@@ -67,36 +66,37 @@ type Measurement struct {
 	LossFree *record.LossFree    `json:"loss_free,omitempty"`
 	FindMax  *record.FindMax     `json:"find_max,omitempty"`
 	Expect   *record.Expectation `json:"expect,omitempty"`
-	// Modes are the measurements in each of several modes, one after another; all the rest
-	// is the first's.
+	// Modes are the measurements in each of several modes, one after another. All other fields are
+	// those of the first one.
 	Modes []*Measurement `json:"modes,omitempty"`
-	// Peer is the program at the other end, such as "iperf3 3.12"; empty: it is linerate. Unknown
-	// is what cannot be known with a peer, or a server that was lost.
+	// Peer is the program at the other end, such as "iperf3 3.12". Empty: linerate. Unknown lists
+	// what cannot be known with another program, or if the server was lost.
 	Peer           string          `json:"peer,omitempty"`
 	Unknown        []string        `json:"unknown,omitempty"`
 	PeerCPUPercent float64         `json:"peer_cpu_percent,omitempty"`
 	PeerResults    json.RawMessage `json:"peer_results,omitempty"`
 }
 
-// Direction is a part of a trial by its name, write or read.
+// Direction is a part of a trial with its name, write or read.
 type Direction struct {
 	Direction string `json:"direction"`
 	record.Part
-	// The names of hosts and treatments say no more.
+	// These fields are left out: names of hosts and treatments add nothing.
 	From      *struct{} `json:"from,omitempty"`
 	To        *struct{} `json:"to,omitempty"`
 	Treatment *struct{} `json:"treatment,omitempty"`
 	Levels    *struct{} `json:"levels,omitempty"`
 }
 
-// Latency is what a probe saw, with its flow under load.
+// Latency is the result of a probe, with its flow under load.
 type Latency struct {
 	*record.Latency
 	Probe *record.Flow `json:"probe,omitempty"`
 }
 
-// EndAddress is all flows of one address: goodput, and transactions per second. Interface is
-// where this host's packets to the other end leave, or where the server has the address; empty: not known.
+// EndAddress sums all flows of one address: goodput, and transactions per second. Interface is the
+// one through which this host's packets to the other end leave, or on which the server has the
+// address. Empty: unknown.
 type EndAddress struct {
 	Host      string  `json:"host"`
 	Address   string  `json:"address"`
@@ -108,7 +108,7 @@ type EndAddress struct {
 	RatePerS  float64 `json:"rate_per_s,omitempty"`
 }
 
-// EndInterface is an interface that flows used, with what its hardware has negotiated.
+// EndInterface is an interface that flows used, with its negotiated speed.
 type EndInterface struct {
 	Interface string  `json:"interface"`
 	SpeedBps  float64 `json:"speed_bps,omitempty"`
@@ -117,31 +117,31 @@ type EndInterface struct {
 	TxBps float64 `json:"tx_bps"`
 }
 
-// End is one of the two machines.
+// End describes one of the two machines.
 type End struct {
 	record.HostEnvironment
 	Version   string `json:"version"` // of linerate
 	Interface string `json:"interface,omitempty"`
-	// SpeedBps is what the interface's hardware has negotiated; 0: not known.
+	// SpeedBps is the negotiated speed of the interface. 0: unknown.
 	SpeedBps float64 `json:"speed_bps,omitempty"`
-	// Interfaces are all of them, where the flows used several.
+	// Interfaces lists all interfaces if the flows used several.
 	Interfaces []EndInterface `json:"interfaces,omitempty"`
-	// CPUS is the processor time of the linerate process in the window, with
-	// what it did for Others; BusyCPUS that of the whole machine.
+	// CPUS is the CPU time of the linerate process in the window, including that for Others.
+	// BusyCPUS is that of the whole machine.
 	CPUS            float64            `json:"cpu_s"`
 	BusyCPUS        float64            `json:"busy_cpu_s"`
 	CPUSPerGigabyte float64            `json:"cpu_s_per_gigabyte"`
 	CPUBusy         float64            `json:"cpu_busy"`
-	AllowedCPUs     []int              `json:"allowed_cpus,omitempty"` // as HostReading's
+	AllowedCPUs     []int              `json:"allowed_cpus,omitempty"` // as in HostReading
 	GeneratorCPU    float64            `json:"generator_cpu"`
 	Others          *record.OtherFlows `json:"others,omitempty"`
-	// CPUUsPerTransaction, and the process's own memory for each connection that
-	// was open at the window's end, where there were transactions.
+	// CPUUsPerTransaction and BytesPerConnection, the process's own memory for each connection that
+	// was open at the end of the window, are set if there were transactions.
 	CPUUsPerTransaction float64 `json:"cpu_us_per_transaction,omitempty"`
 	BytesPerConnection  int64   `json:"bytes_per_connection,omitempty"`
 }
 
-// EachMode are the documents of the windows: one for each mode, or the only one.
+// EachMode returns the measurement of each mode, or the only one.
 func (m *Measurement) EachMode() []*Measurement {
 	if len(m.Modes) > 0 {
 		return m.Modes
@@ -149,8 +149,8 @@ func (m *Measurement) EachMode() []*Measurement {
 	return []*Measurement{m}
 }
 
-// NothingArrived reports whether the flows of a direction were connected, and none received
-// anything in the window.
+// NothingArrived reports whether a direction has connected flows of which none received data in the
+// window.
 func (m *Measurement) NothingArrived() bool {
 	t := record.Trial{Flows: m.Flows}
 	for _, d := range m.Directions {
@@ -159,7 +159,7 @@ func (m *Measurement) NothingArrived() bool {
 	return t.NothingArrived()
 }
 
-// Measure is the view of a measurement. Page is that which was written of it; empty: none was.
+// Measure returns the view of a measurement. Page is the path of its page. Empty: none was written.
 func Measure(run *record.Run, page string) *Measurement {
 	var modes []*Measurement
 	judged, findings := 0, wording.Findings(run.Findings, false)
@@ -189,7 +189,7 @@ func Measure(run *record.Run, page string) *Measurement {
 	return &m
 }
 
-// Window is the view of one of a measurement's trials, without what was concluded from it.
+// Window returns the view of one trial of a measurement, without conclusions.
 func Window(run *record.Run, t *record.Trial) *Measurement {
 	m := &Measurement{
 		Schema: MeasureSchema, Protocol: flow.Of("").Name, Started: t.Started, DurationS: t.WindowS, WarmupS: t.WarmupS,
@@ -206,7 +206,7 @@ func Window(run *record.Run, t *record.Trial) *Measurement {
 		if !f.Probe {
 			m.Flows = append(m.Flows, f)
 		} else if m.Latency != nil {
-			f.Probe = false // which its place says
+			f.Probe = false // its place already says so
 			m.Latency.Probe = &f
 		}
 	}
@@ -220,7 +220,7 @@ func Window(run *record.Run, t *record.Trial) *Measurement {
 		m.ReceivedBytes += p.ReceivedBytes
 		m.RetransBytes += p.RetransBytes
 	}
-	m.Counts, _ = stats.Counts(m.Flows) // what cannot be read of a stored distribution is left out
+	m.Counts, _ = stats.Counts(m.Flows) // an unreadable stored distribution is left out
 	if p := t.Peer; p != nil {
 		m.Peer, m.PeerCPUPercent, m.PeerResults = p.Program, p.CPUPercent, p.Results
 	}
@@ -235,7 +235,7 @@ func Window(run *record.Run, t *record.Trial) *Measurement {
 	return m
 }
 
-// end describes one machine and what the measurement cost it.
+// end describes one machine and the CPU time that the measurement took there.
 func end(run *record.Run, t *record.Trial, h record.HostReading, ports []record.InterfaceSnapshot,
 	m *Measurement) End {
 	e := End{
@@ -262,7 +262,7 @@ func end(run *record.Run, t *record.Trial, h record.HostReading, ports []record.
 			e.HostEnvironment, e.Version = known, known.Version
 		}
 	}
-	if h.ProcessCPUS > 0 { // not kept of two directions by earlier versions
+	if h.ProcessCPUS > 0 { // earlier versions did not store it for two directions
 		e.BusyCPUS = h.CPUBusy * t.WindowS * float64(e.CPUs)
 	}
 	if m.ReceivedBytes > 0 {
@@ -274,8 +274,7 @@ func end(run *record.Run, t *record.Trial, h record.HostReading, ports []record.
 	return e
 }
 
-// byAddress are the totals of each address at either end, where an end has
-// several.
+// byAddress returns the totals of each address of an end that has several.
 func byAddress(flows []record.Flow, all []limits.Ends) (list []EndAddress) {
 	for _, node := range []string{record.NodeClient, record.NodeServer} {
 		place := map[netip.Addr]int{}
@@ -309,7 +308,7 @@ func byAddress(flows []record.Flow, all []limits.Ends) (list []EndAddress) {
 	return list
 }
 
-// unknown lists what cannot be known where the other end is not linerate's, or was lost.
+// unknown lists what cannot be known if the other end is another program or was lost.
 func unknown(run *record.Run, t *record.Trial) (list []string) {
 	const interfaces = "the server's interfaces, other traffic on them, and its processors in the window"
 	const buffers = "the bytes in the server's send buffers, and what held its sending back"

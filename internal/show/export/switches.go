@@ -2,7 +2,7 @@ package export
 
 import "linerate/internal/model/record"
 
-// switchRows are the ports of switches by SNMP: the growth of their counters.
+// switchRows adds rows for the ports of switches with the growth of their SNMP counters.
 func switchRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		for _, s := range t.Switches {

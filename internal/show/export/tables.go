@@ -1,8 +1,7 @@
-// Package export flattens a run into tables for spreadsheets and statistics
-// programs: one row per trial, per flow, per interface, per sample.
+// Package export flattens a run into tables for spreadsheets and statistics programs: one row per
+// trial, per flow, per interface, per sample.
 //
-// It rounds nothing and judges nothing; units are in the columns' names, as in
-// the records.
+// It does not round and draws no conclusions. Units are in the names of columns, as in the records.
 package export
 
 import (
@@ -28,7 +27,7 @@ type Table struct {
 	rows    func(run *record.Run, add func(values ...any))
 }
 
-// Tables are all there are, the coarsest first.
+// Tables lists all tables, the coarsest first.
 var Tables = []Table{
 	{"treatments", "one row per treatment: estimate, limit", func(run *record.Run) []string {
 		return withLevels(run, "run treatment",
@@ -108,7 +107,7 @@ func noteRows(run *record.Run, add func(values ...any)) {
 	}
 }
 
-// Names lists the tables' names.
+// Names returns the names of the tables.
 func Names() []string {
 	var names []string
 	for _, t := range Tables {
@@ -117,7 +116,7 @@ func Names() []string {
 	return names
 }
 
-// Find returns the table of that name.
+// Find returns the table with the given name.
 func Find(name string) (Table, error) {
 	i := slices.IndexFunc(Tables, func(t Table) bool { return t.Name == name })
 	if i < 0 {
@@ -126,8 +125,8 @@ func Find(name string) (Table, error) {
 	return Tables[i], nil
 }
 
-// Rows are the table's rows for a run, after one with the columns' names. Numbers
-// have all their digits; a field is empty where there is no value.
+// Rows returns the rows of the table for a run, after one with the names of the columns. Numbers
+// have all their digits. A field is empty if there is no value.
 func (t Table) Rows(run *record.Run) [][]string {
 	rows := [][]string{t.columns(run)}
 	t.rows(run, func(values ...any) {
@@ -142,7 +141,7 @@ func (t Table) Rows(run *record.Run) [][]string {
 	return rows
 }
 
-// Rows are the rows of the table of that name, which there must be (Table.Rows).
+// Rows returns the rows of the named table (Table.Rows). It panics if there is no such table.
 func Rows(run *record.Run, name string) [][]string {
 	t, err := Find(name)
 	if err != nil {
@@ -151,12 +150,12 @@ func Rows(run *record.Run, name string) [][]string {
 	return t.Rows(run)
 }
 
-// CSV writes one table of a run (WriteCSV).
+// CSV writes one table of a run (see WriteCSV).
 func CSV(w io.Writer, table Table, run *record.Run) error { return WriteCSV(w, table.Rows(run)) }
 
-// WriteCSV writes rows as RFC 4180 has it, with plain line feeds. A field that a
-// spreadsheet would take for a formula has a quote before it: names come from study
-// files, and spreadsheets run formulas.
+// WriteCSV writes rows as CSV (RFC 4180) with plain line feeds. A field that a spreadsheet would
+// interpret as a formula gets a leading quote: names come from study files, and spreadsheets
+// execute formulas.
 func WriteCSV(w io.Writer, rows [][]string) error {
 	out := csv.NewWriter(w)
 	for _, row := range rows {
@@ -195,12 +194,12 @@ func Zip(w io.Writer, run *record.Run) error {
 	return archive.Close()
 }
 
-// named are columns whose names are these words.
+// named returns a function for columns with fixed names.
 func named(words string) func(*record.Run) []string {
 	return func(*record.Run) []string { return strings.Fields(words) }
 }
 
-// ofTrials are the columns of a table with rows for each trial (eachTrial).
+// ofTrials returns the columns of a table with rows for each trial (see eachTrial).
 func ofTrials(words string) func(*record.Run) []string {
 	return named("run trial block treatment " + words)
 }

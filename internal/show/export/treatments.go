@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// withLevels are columns with one per factor among them.
+// withLevels returns columns including one for each factor.
 func withLevels(run *record.Run, before, after string) []string {
 	columns := strings.Fields(before)
 	for _, f := range run.Factors {
@@ -17,7 +17,7 @@ func withLevels(run *record.Run, before, after string) []string {
 	return append(columns, strings.Fields(after)...)
 }
 
-// levels are the values of the factors' columns.
+// levels returns the values of the factors' columns.
 func levels(run *record.Run, of map[string]string) (values []any) {
 	for _, f := range run.Factors {
 		values = append(values, of[f.Name])
@@ -43,8 +43,8 @@ func treatmentRows(run *record.Run, add func(...any)) {
 	}
 }
 
-// percentiles are those that most people ask for, p50, p99 and p99.9, and what they are
-// where there are too few transactions for them; nothing where nothing was timed.
+// percentiles returns the common percentiles p50, p99 and p99.9, and their ranks if there are too
+// few transactions. It returns empty values if nothing was timed.
 func percentiles(d *record.Distribution) (us, ranks []any) {
 	if d == nil {
 		return make([]any, 3), make([]any, 3)

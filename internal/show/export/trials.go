@@ -13,7 +13,7 @@ import (
 	"linerate/internal/show/wording"
 )
 
-// eachTrial calls rows for every trial of a run, with an add that puts the values of
+// eachTrial calls rows for every trial of a run, with an add function that inserts the values of
 // the columns run, trial, block and treatment before the given ones.
 func eachTrial(run *record.Run, add func(...any), rows func(t *record.Trial, add func(...any))) {
 	for i := range run.Trials {
@@ -21,7 +21,7 @@ func eachTrial(run *record.Run, add func(...any), rows func(t *record.Trial, add
 	}
 }
 
-// eachPart does the same for every part of trials that have several.
+// eachPart is like eachTrial for every part of trials that have several.
 func eachPart(run *record.Run, add func(...any), rows func(t *record.Trial, add func(...any))) {
 	each(run, run.Split(), add, rows)
 }
@@ -85,7 +85,7 @@ func outlierRows(run *record.Run, add func(...any)) {
 	}
 }
 
-// percentileResponses are those responses that may be of too few transactions.
+// percentileResponses returns the responses that may have too few transactions.
 func percentileResponses() []metric.Metric {
 	return slices.DeleteFunc(metric.Responses(), func(r metric.Metric) bool { return r.Quantile == 0 })
 }
@@ -137,7 +137,7 @@ func outageRows(run *record.Run, add func(...any)) {
 	})
 }
 
-// searchRows: an asked rate of 0 is full speed.
+// searchRows adds rows for loss-free searches. A requested rate of 0 is full speed.
 func searchRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		if t.LossFree == nil {
@@ -154,7 +154,8 @@ func searchRows(run *record.Run, add func(...any)) {
 	})
 }
 
-// findMaxRows: an asked rate of 0 is the closed loop.
+// findMaxRows adds rows for searches of the highest request rate. A requested rate of 0 is the
+// closed loop.
 func findMaxRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		if t.FindMax == nil {
@@ -171,7 +172,7 @@ func findMaxRows(run *record.Run, add func(...any)) {
 	})
 }
 
-// toolRows have the whole of what is kept of a program's output.
+// toolRows adds rows with the complete stored output of programs.
 func toolRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		for _, p := range t.Tools {
@@ -185,7 +186,7 @@ func toolRows(run *record.Run, add func(...any)) {
 	})
 }
 
-// cpuRows have every CPU of every machine under a trial; shares are of the window.
+// cpuRows adds rows for every CPU of every machine in each trial. Shares are of the window.
 func cpuRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		for _, m := range hostload.Of(*t, t.Over(&run.Topology)) {
@@ -207,7 +208,7 @@ func machineRows(run *record.Run, add func(...any)) {
 	})
 }
 
-// gained is the increase of a counter; negative when it was reset.
+// gained returns the increase of a counter, negative if it was reset.
 func gained(begin, end uint64) int64 { return int64(end - begin) }
 
 func interfaceRows(run *record.Run, add func(...any)) {
@@ -216,7 +217,7 @@ func interfaceRows(run *record.Run, add func(...any)) {
 			for _, end := range h.End.Interfaces {
 				begin, ok := counters(h.Begin.Interfaces, end.Interface)
 				if !ok {
-					continue // added during the window: there is no first reading
+					continue // added during the window: it has no first reading
 				}
 				seconds := float64(end.AtNs-begin.AtNs) / 1e9
 				var rx, tx any
@@ -235,7 +236,7 @@ func interfaceRows(run *record.Run, add func(...any)) {
 	})
 }
 
-// counters are an interface's in a reading; false: it was not there.
+// counters returns the counters of an interface in a reading. It returns false if it was absent.
 func counters(list []record.InterfaceCounters, name string) (record.InterfaceCounters, bool) {
 	i := slices.IndexFunc(list, func(c record.InterfaceCounters) bool { return c.Interface == name })
 	if i < 0 {
@@ -244,9 +245,9 @@ func counters(list []record.InterfaceCounters, name string) (record.InterfaceCou
 	return list[i], true
 }
 
-// seriesRows count bytes from the window's beginning: an interface's by the reading
-// there, a flow's by its first bin, which is what it received until its first
-// sample. Without bins that sample has to be the beginning.
+// seriesRows adds rows with bytes counted from the beginning of the window: for an interface from
+// the reading there, for a flow from its first bin, which is what it received until its first
+// sample. Without bins that sample counts as the beginning.
 func seriesRows(run *record.Run, add func(...any)) {
 	eachTrial(run, add, func(t *record.Trial, add func(...any)) {
 		bins, receiver := map[string]int64{}, map[string]string{}
@@ -270,7 +271,7 @@ func seriesRows(run *record.Run, add func(...any)) {
 					if _, ok := first[f.ID]; !ok {
 						first[f.ID] = f.ReceivedBytes - bins[f.ID]
 					}
-					var received any // by the sender's host: not known
+					var received any // from the sender's host: unknown
 					if receiver[f.ID] == h.Host {
 						received = f.ReceivedBytes - first[f.ID]
 					}

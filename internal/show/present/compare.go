@@ -18,12 +18,12 @@ import (
 	"linerate/internal/show/words"
 )
 
-// studyLinesShown bounds how much of a changed study file is printed.
+// studyLinesShown limits the lines of a changed study file that are shown.
 const studyLinesShown = 24
 
-// Compare arranges a comparison of two runs for reading: the answer, what else
-// differs, and then the figures. Of runs of different studies, and of those that cannot be
-// compared, it has only the difference that matters most, unless all are wanted.
+// Compare arranges a comparison of two runs for display: the answer, what else differs, and the
+// figures. For runs of different studies, and for those that cannot be compared, it only shows the
+// most important difference, unless all is true.
 func Compare(c *record.Comparison, all bool) document.Document {
 	out := document.Document{Answer: ComparisonAnswer(c)}
 	for i, run := range []record.ComparedRun{c.From, c.To} {
@@ -62,8 +62,8 @@ func Compare(c *record.Comparison, all bool) document.Document {
 	return out
 }
 
-// called is what a run is called in sentences: its name or, where it has none or that of
-// the other run, its ID.
+// called returns the name of a run in sentences: its own name or, if it has none or both runs have
+// the same, its ID.
 func called(c *record.Comparison, run record.ComparedRun) string {
 	if run.Name != "" && c.From.Name != c.To.Name {
 		return "“" + run.Name + "”"
@@ -71,10 +71,10 @@ func called(c *record.Comparison, run record.ComparedRun) string {
 	return run.ID
 }
 
-// places name the two runs where their IDs have no room.
+// places names the two runs where there is no room for IDs.
 var places = [2]string{"1st", "2nd"}
 
-// firstDifference is the one that matters most, with how many more there are.
+// firstDifference returns the most important difference with the number of others.
 func firstDifference(c *record.Comparison) string {
 	if len(c.Differences) == 0 {
 		return "Hosts, network and study are the same."
@@ -97,7 +97,8 @@ func spellDifference(d record.Difference) string {
 	return d.What + ": " + cmp.Or(d.From, "none") + " → " + cmp.Or(d.To, "none")
 }
 
-// differences come before the figures: each may be why these differ.
+// differences returns what else differs. It is shown before the figures, because each can be the
+// cause of their differences.
 func differences(c *record.Comparison, all bool) []document.Block {
 	hosts := snapshotDifferences(c, all)
 	switch {
@@ -124,11 +125,11 @@ func differences(c *record.Comparison, all bool) []document.Block {
 	return append(blocks, document.Listing{Caption: "study file:", Lines: lines})
 }
 
-// hostLinesShown bounds the values of each host that are printed.
+// hostLinesShown limits the values of each host that are shown.
 const hostLinesShown = 12
 
-// snapshotDifferences are values of hosts that differed before the first trials; with all,
-// counters as well.
+// snapshotDifferences returns the values of hosts that differed before the first trials; with all,
+// also counters.
 func snapshotDifferences(c *record.Comparison, all bool) (blocks []document.Block) {
 	for _, d := range c.Snapshots {
 		var lines []string
@@ -152,8 +153,8 @@ func snapshotDifferences(c *record.Comparison, all bool) (blocks []document.Bloc
 	return blocks
 }
 
-// nothingElse says what is the same. Of a network that linerate did not make, nothing is
-// recorded but what its hosts are.
+// nothingElse says what is the same. For a network that linerate did not create, only properties of
+// its hosts are recorded.
 func nothingElse(c *record.Comparison) string {
 	var parts []string
 	for _, h := range c.Hosts {
@@ -169,7 +170,7 @@ func nothingElse(c *record.Comparison) string {
 	return "Nothing else is known to differ: hosts, network and study are the same."
 }
 
-// failures are the shares of requests that failed, which the other figures count as well; none: no
+// failures returns the shares of failed requests, which the other figures include. Empty: no
 // request failed in either run.
 func failures(c *record.Comparison) (list []string) {
 	m := metric.Errors
@@ -185,7 +186,7 @@ func failures(c *record.Comparison) (list []string) {
 	return list
 }
 
-// compared is the table of treatments.
+// compared returns the table of treatments.
 func compared(c *record.Comparison) *document.Table {
 	by, _ := metric.Find(c.Response)
 	largest := 0.0
@@ -233,7 +234,7 @@ func compared(c *record.Comparison) *document.Table {
 	for i := range table.Notes {
 		table.Notes[i] += "."
 	}
-	if len(c.Treatments) > 1 { // of a single one the answer has the reason
+	if len(c.Treatments) > 1 { // the answer has the reason for a single one
 		table.Notes = append(table.Notes, reasons(c)...)
 	}
 	if c.From.Study == record.MeasureStudy && c.To.Study == record.MeasureStudy &&
@@ -244,7 +245,7 @@ func compared(c *record.Comparison) *document.Table {
 	return table
 }
 
-// beside is the table of further responses that both runs have; nil: there are none.
+// beside returns the table of further responses that both runs have. Nil: there are none.
 func beside(c *record.Comparison) *document.Table {
 	table := &document.Table{Columns: []document.Column{{Head: "beside it"}, {Head: places[0], Align: document.Right},
 		{Head: places[1], Align: document.Right}, {Head: "ratio", Align: document.Ratio}},
@@ -277,20 +278,20 @@ func beside(c *record.Comparison) *document.Table {
 	return table.OrNil()
 }
 
-// common reports whether all treatments have a response from the same measurement, as the
-// directions of one window have a probe's.
+// common reports whether all treatments have a response from the same measurement, such as that of
+// a probe beside both directions.
 func common(c *record.Comparison, o record.ComparedResponse) bool {
 	return !slices.ContainsFunc(c.Treatments, func(t record.ComparedTreatment) bool {
 		return !slices.Contains(t.Others, o)
 	})
 }
 
-// tooFew: a treatment that can be compared has fewer trials than a verdict takes.
+// tooFew reports whether a comparable treatment has fewer trials than a verdict requires.
 func tooFew(t record.ComparedTreatment) bool {
 	return t.Verdict != record.NotComparable && min(t.FromTrials, t.ToTrials) < stats.LeastBlocks
 }
 
-// ratiosOf says what the ratios are of, where it is not goodput.
+// ratiosOf names the metric of the ratios if it is not goodput.
 func ratiosOf(c *record.Comparison) string {
 	by, _ := metric.Find(c.Response)
 	switch {
@@ -302,7 +303,7 @@ func ratiosOf(c *record.Comparison) string {
 	return by.Label + ", "
 }
 
-// reasons explain the verdicts that need it, each reason once.
+// reasons explains verdicts, each reason once.
 func reasons(c *record.Comparison) (notes []string) {
 	var reasons words.ByText
 	for _, treatment := range c.Treatments {
@@ -316,8 +317,7 @@ func reasons(c *record.Comparison) (notes []string) {
 	return notes
 }
 
-// ComparisonAnswer says how the second run did against the first, and names the largest
-// change.
+// ComparisonAnswer says how the second run differs from the first, and names the largest change.
 func ComparisonAnswer(c *record.Comparison) string {
 	names := map[string][]string{}
 	for _, t := range c.Treatments {
@@ -369,8 +369,8 @@ func ComparisonAnswer(c *record.Comparison) string {
 		largestChange(c, by))
 }
 
-// otherLoad says why measurements of one direction and of both are of different loads; empty:
-// they are of one each.
+// otherLoad says why measurements of one direction and of both have different loads. Empty: both
+// have one direction.
 func otherLoad(direction record.Difference) string {
 	alone := direction.From
 	switch flow.Both {
@@ -383,8 +383,8 @@ func otherLoad(direction record.Difference) string {
 	return fmt.Sprintf("; a read beside a write is another load than a %s alone", alone)
 }
 
-// inconclusive says what is known of the only treatment of two runs without a verdict, as of
-// two measurements of a single trial.
+// inconclusive says what is known about the only treatment of two runs without a verdict, for
+// example for two measurements with one trial each.
 func inconclusive(c *record.Comparison, by metric.Metric) string {
 	t := &c.Treatments[0]
 	text := fmt.Sprintf("Whether the %s of %s differs from that of %s is not known", by.Label, called(c, c.To),
@@ -398,12 +398,12 @@ func inconclusive(c *record.Comparison, by metric.Metric) string {
 	return text + "."
 }
 
-// sizeOf spells how large the change in a treatment is.
+// sizeOf formats the size of the change in a treatment.
 func sizeOf(c *record.Comparison, t *record.ComparedTreatment, by metric.Metric) string {
 	return answer.Size(c.Unit, by, &record.Effect{Response: c.Response, Ratio: t.Ratio, Difference: t.Difference})
 }
 
-// marginOf spells how small a difference counts as none.
+// marginOf formats the difference below which values count as equal.
 func marginOf(c *record.Comparison) string {
 	if by, _ := metric.Find(c.Response); by.Signed {
 		return fmt.Sprintf("%.3g points", 100*by.Floor)
@@ -411,8 +411,8 @@ func marginOf(c *record.Comparison) string {
 	return fmt.Sprintf("%.3g %%", 100*c.Margin)
 }
 
-// largestChange names the change beyond whose interval no other's reaches; where several
-// are that large, one of them.
+// largestChange names the change whose interval is entirely beyond those of all others. If several
+// are equally large, it names one of them.
 func largestChange(c *record.Comparison, by metric.Metric) string {
 	var changes []*record.ComparedTreatment
 	for i := range c.Treatments {
@@ -435,8 +435,8 @@ func largestChange(c *record.Comparison, by metric.Metric) string {
 	return fmt.Sprintf("; the largest change is %s, “%s”", size, best.Name)
 }
 
-// least is how far the interval of a change is from no change, and most how far it
-// reaches; that of a ratio on the logarithm.
+// least returns the distance of the interval from no change, and most its farthest distance. Ratios
+// are compared by their logarithms.
 func least(t *record.ComparedTreatment) float64 {
 	low, high := ends(t)
 	return min(low, high)

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Diff shows what differs between two snapshots, a table with a section for each part.
+// Diff shows the differences between two snapshots as a table with a section for each part.
 func Diff(d record.SnapshotDiff) document.Document {
 	between := d.From
 	if d.To != d.From {
@@ -47,7 +47,7 @@ func spellChange(c record.Change) string {
 	return said
 }
 
-// changeLine spells a change with its section: "interfaces eth0.mtu: 1500 → 9000".
+// changeLine formats a change with its section: "interfaces eth0.mtu: 1500 → 9000".
 func changeLine(c record.Change) string {
 	what := c.What
 	if !strings.HasPrefix(what, c.Section) {

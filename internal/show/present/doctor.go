@@ -14,11 +14,11 @@ import (
 	"linerate/internal/show/words"
 )
 
-// mostDrops is how many rows of the table of drops are shown unless all are.
+// mostDrops is the number of rows in the table of drops, unless all are shown.
 const mostDrops = 12
 
-// Doctor shows what was found on hosts: causes with what follows from them, then the packets
-// that were not delivered, and what could not be evaluated.
+// Doctor shows the findings on hosts: causes with their consequences, then packets that were not
+// delivered, and what could not be evaluated.
 func Doctor(e record.Evaluation, all bool) document.Document {
 	over := "counters since boot"
 	if e.OverS > 0 {
@@ -54,8 +54,9 @@ func Doctor(e record.Evaluation, all bool) document.Document {
 	return d
 }
 
-// dropTable is the table of drops: by the kernel's reasons and by counters of what has none,
-// between the readings; if all is set, also since the boot, and counters of the same packets.
+// dropTable returns the table of drops between the readings: by the kernel's reasons, and by
+// counters for what has no reason. If all is true, it also has drops since boot, and counters of
+// the same packets.
 func dropTable(e record.Evaluation, all bool) *document.Table {
 	t := &document.Table{Columns: []document.Column{{Head: "packets dropped", Wrap: true},
 		{Head: "packets", Align: document.Right}, {Head: "over"}, {Head: "harmful?"}, {Head: "why", Wrap: true}}}
@@ -94,7 +95,7 @@ func dropTable(e record.Evaluation, all bool) *document.Table {
 	return t.OrNil()
 }
 
-// dropSources says where the drops of the hosts come from.
+// dropSources says how the drops of the hosts were counted.
 func dropSources(list []record.DropSource) string {
 	hosts := map[string][]string{}
 	for _, s := range list {
@@ -111,8 +112,8 @@ func dropSources(list []record.DropSource) string {
 		words.List(counted))
 }
 
-// unevaluated says which rules could not be evaluated, one line for each reason with the hosts
-// that it is of, unless it is that of all.
+// unevaluated says which rules could not be evaluated, one line for each reason, with the hosts
+// that it applies to unless these are all.
 func unevaluated(e record.Evaluation) (list []document.Block) {
 	var reasons, pasted []string
 	rules, hosts := map[string][]string{}, map[string][]string{}
@@ -141,7 +142,7 @@ func unevaluated(e record.Evaluation) (list []document.Block) {
 	return document.Statements("Not tried", texts...)
 }
 
-// Accepted lists which findings are accepted on a day (time.DateOnly), and until when.
+// Accepted lists the findings that are accepted on a day (time.DateOnly), with their end.
 func Accepted(rules record.AcceptedRules, day string) document.Document {
 	t := &document.Table{Columns: []document.Column{{Head: "rule"}, {Head: "on"}, {Head: "accepted until"},
 		{Head: "because", Wrap: true}}}
@@ -167,7 +168,7 @@ func Rules(rules []rule.Description) document.Document {
 	return document.Document{About: []string{words.Count(len(t.Rows), "rule")}, Summary: [][]document.Block{{t}}}
 }
 
-// Rule explains one.
+// Rule explains a rule.
 func Rule(r rule.Description) document.Document {
 	d := document.Document{Answer: r.About}
 	var list []document.Block

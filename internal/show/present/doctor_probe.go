@@ -10,7 +10,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// probed is what a probe found out about a peer, and what was sent for it.
+// probed describes what a probe found out about a peer, and what it sent.
 func probed(p record.Probe) document.Statement {
 	text := p.Peer
 	if p.Address != p.Peer && p.Address != "" {

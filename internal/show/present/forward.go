@@ -14,7 +14,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Forward shows what a device forwards.
+// Forward shows the result of measuring what a device forwards.
 func Forward(r *record.Forward) document.Document {
 	device := "the device"
 	if r.Router != "" {
@@ -97,8 +97,8 @@ func Forward(r *record.Forward) document.Document {
 	return doc
 }
 
-// forwardDevice is what the device counted itself, in trials that passed and that did not; nil:
-// it was not read.
+// forwardDevice returns a table of the device's own counters, in trials that passed and that
+// failed. Nil: they were not read.
 func forwardDevice(sizes []record.ForwardSize) *document.Table {
 	var t *document.Table
 	perS := func(n uint64, p record.SwitchPort) string {
@@ -152,7 +152,7 @@ func forwardDevice(sizes []record.ForwardSize) *document.Table {
 	return t
 }
 
-// forwardBursts is a row for each size whose bursts were searched.
+// forwardBursts returns a row for each size whose bursts were measured.
 func forwardBursts(sizes []record.ForwardSize) *document.Table {
 	right := document.Right
 	t := &document.Table{Columns: []document.Column{{Head: "frame"}, {Head: "longest burst", Shorter: []string{"burst"},
@@ -200,7 +200,7 @@ func lossGoal(share float64) string {
 	return "≤ " + unit.FormatPercent(share)
 }
 
-// forwardWhy is why a rate is not higher.
+// forwardWhy returns why a rate is not higher.
 func forwardWhy(g record.ForwardGoal, s record.ForwardSize) string {
 	switch g.BoundedBy {
 	case record.BoundedBySender:

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// ECMPNeeded shows how many flows use all links.
+// ECMPNeeded shows how many flows are needed to use all links.
 func ECMPNeeded(n ecmp.Needed) document.Document {
 	var d document.Document
 	target, what, hashed := n.Target, "flow", byDefault
@@ -57,7 +57,7 @@ func ECMPNeeded(n ecmp.Needed) document.Document {
 	return d
 }
 
-// pairs is the noun for so many flows or pairs of addresses.
+// pairs returns the noun for n flows or pairs of addresses.
 func pairs(n int, what string) string {
 	if n == 1 {
 		return what
@@ -68,13 +68,14 @@ func pairs(n int, what string) string {
 	return "pairs of addresses"
 }
 
-// layer2 is the xmit_hash_policy of bonds unless another is set.
+// layer2 is the default xmit_hash_policy of bonds.
 const layer2 = "layer2"
 
-// byDefault says which kernels the figures are of: the default of limits ecmp is not theirs.
+// byDefault says for which kernels the figures hold: the default of `limits ecmp` is not the
+// kernel's default.
 const byDefault = "Ports are hashed (net.ipv4.fib_multipath_hash_policy=1). With 0, Linux's default, all flows between two addresses take one link: count pairs of addresses instead (--policy l3)."
 
-// ECMPForecast shows what flows carry that one sender hashes over equal-cost links.
+// ECMPForecast shows the goodput of flows that one sender hashes over equal-cost links.
 func ECMPForecast(f ecmp.Forecast) document.Document {
 	on := words.Count(f.Links, "link")
 	if f.Alike() {
@@ -135,7 +136,7 @@ func forecastTitle(who string, flows int, bps, share, limit float64) string {
 		who, words.Verb(flows, "carries", "carry"), unit.FormatRate(bps), chance(share), unit.FormatRate(limit))
 }
 
-// carried is how the flows' sum scatters: its values, or quantiles of many.
+// carried describes the distribution of the flows' sum: its values, or quantiles if there are many.
 func carried(f ecmp.Forecast) (rows [][]string) {
 	const worthwhile, most = 0.0005, 6
 	values := slices.DeleteFunc(slices.Clone(f.Values), func(v ecmp.CarriedChance) bool {
@@ -170,8 +171,7 @@ func transferSizes(f ecmp.Forecast) string {
 	return fmt.Sprintf("%s sizes (%g), begun together, move", f.Sizes, f.Shape)
 }
 
-// origins are what the hash policy makes of the flows, if anything, and which figures
-// are drawn rather than exact.
+// origins says how the hash policy groups flows, and which figures are simulated instead of exact.
 func origins(f ecmp.Forecast) (rows [][]string) {
 	name, coarse := "hash policy",
 		"1, ports too; with 0, Linux's default, all flows between two addresses take one link (--policy l3)"
@@ -221,7 +221,7 @@ func origins(f ecmp.Forecast) (rows [][]string) {
 		words.Count(f.Replicates, "time"), f.Seed)})
 }
 
-// tiers puts routers with seeds of their own beside routers with one.
+// tiers compares routers with different hash seeds with routers that have the same seed.
 func tiers(f ecmp.Forecast) [][]document.Block {
 	own, one := f.Figures, *f.OneSeed
 	t := &document.Table{Columns: []document.Column{{}, {Head: "seeds of their own"},
@@ -254,7 +254,7 @@ func tiers(f ecmp.Forecast) [][]document.Block {
 	return append(out, []document.Block{document.FigureList(origins(f))})
 }
 
-// FabricForecast shows what flows carry in a simulated network.
+// FabricForecast shows the goodput of flows in a simulated network.
 func FabricForecast(f ecmp.FabricForecast) document.Document {
 	parts := []string{fmt.Sprintf("%d %s", f.Leaves, words.Verb(f.Leaves, "leaf", "leaves")),
 		words.Count(f.Spines, "spine")}
@@ -317,7 +317,7 @@ func perTier(head string, tiers []ecmp.Tier) *document.Table {
 	return t
 }
 
-// fourDigits has four digits at most, or all before the point.
+// fourDigits formats a number with at most four digits, or all digits of the integer part.
 func fourDigits(x float64) string {
 	if x >= 1000 {
 		return fmt.Sprintf("%.0f", x)
@@ -325,7 +325,8 @@ func fourDigits(x float64) string {
 	return fmt.Sprintf("%.4g", x)
 }
 
-// chance spells a share or a chance in percent; one below certainty is not rounded to it.
+// chance formats a share or a probability in percent. A value just below certainty is not rounded
+// to it.
 func chance(x float64) string {
 	switch {
 	case x < 1 && x > 0.9995:
@@ -338,7 +339,7 @@ func chance(x float64) string {
 	return fmt.Sprintf("%.3g %%", 100*x)
 }
 
-// Goodput shows the most that a link carries, and what the bytes of a frame are.
+// Goodput shows the maximum goodput of a link, and the parts of a frame.
 func Goodput(l limits.GoodputAnswer, frame limits.Frame) document.Document {
 	what := "of a frame"
 	if n := frame.Packets(); n > 1 {
@@ -404,7 +405,7 @@ func BDP(l limits.BDPAnswer) document.Document {
 	}
 }
 
-// allowing is the command that allows an end's buffers: never less than Linux does by default.
+// allowing returns the command that allows the buffers of an end: never less than Linux's default.
 func allowing(end, parameter string, needed, normally int64) document.Block {
 	caption := "on the " + end + ", unless it allows more:"
 	if needed <= normally {
@@ -414,10 +415,10 @@ func allowing(end, parameter string, needed, normally int64) document.Block {
 		Lines: []string{fmt.Sprintf("sysctl -w %s %d'", parameter, max(needed, normally))}}
 }
 
-// enoughBy says whether what this host allows is enough, if it is that end; where that is
-// not known, whether Linux's default is. Twice the BDP fills the path while nothing is lost: at
-// least half of a receive buffer is advertised, and a writer that waits is woken when a third of
-// the send buffer is free. A buffer of the BDP or more may fill it.
+// enoughBy says whether the limit of this host is sufficient, if it is that end; if unknown,
+// whether Linux's default is. Twice the BDP fills the path without losses: at least half of a
+// receive buffer is advertised, and a blocked writer is woken when a third of the send buffer is
+// free. A buffer of at least the BDP may fill it.
 func enoughBy(l limits.BDPAnswer, needed, here, normally int64, end string) string {
 	switch {
 	case here >= needed:

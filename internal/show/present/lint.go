@@ -12,8 +12,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Lint shows findings as compilers do, so that editors can jump to them, and then
-// which settings take effect.
+// Lint shows findings in the format of compilers, so that editors can jump to them, and then the
+// settings that are in effect.
 func Lint(found *record.Lint) document.Document {
 	var d document.Document
 	for _, f := range found.Files {
@@ -37,7 +37,7 @@ func Lint(found *record.Lint) document.Document {
 			strings.HasPrefix(f.Correction, fix+" =")) {
 			fix = f.Correction // the whole line
 		}
-		// The last advice on a line is on the line as the findings before it correct it.
+		// The last advice about a line refers to the line as corrected by the findings before it.
 		if line := fmt.Sprint(f.File, ":", f.Line, ":", f.Key); advised[line] {
 			fix = ""
 		} else {

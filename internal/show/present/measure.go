@@ -13,7 +13,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Measure arranges a measurement for reading.
+// Measure arranges a measurement for display.
 func Measure(m *export.Measurement) document.Document {
 	out := document.Document{Title: measureTitle(m)}
 	for _, one := range m.EachMode() {
@@ -67,8 +67,8 @@ func expected(e *record.Expectation) document.Statement {
 	return document.Statement{Label: "Expected", Text: text, Tone: tone}
 }
 
-// measured is one trial's figures and what stands under them. With a peer that is not
-// linerate's: what was counted here, how, what the peer reports, and what is unknown.
+// measured returns one trial's figures with remarks. If the peer is another program: what was
+// counted here, how, what the peer reports, and what is unknown.
 func measured(m *export.Measurement) (parts [][]document.Block) {
 	var rows [][]string
 	if m.PlannedS > 0 {
@@ -113,7 +113,7 @@ func measured(m *export.Measurement) (parts [][]document.Block) {
 		document.Statements("Unknown", m.Unknown...)))
 }
 
-// endedAfter says what a measurement is worth that ended early, for the reason why; empty: it
+// endedAfter says how to interpret a measurement that ended early, for the reason why; empty: it
 // was interrupted.
 func endedAfter(why string, windowS, plannedS float64) string {
 	what := "Interrupted"
@@ -129,7 +129,7 @@ func measureTitle(m *export.Measurement) string {
 	for _, d := range m.Directions {
 		n += d.Flows
 	}
-	at, with, others := m.Address, "", -1 // addresses of the server beside that one
+	at, with, others := m.Address, "", -1 // other addresses of the server
 	for _, a := range m.Addresses {
 		if a.Host == record.NodeServer {
 			others++

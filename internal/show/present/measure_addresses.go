@@ -12,11 +12,12 @@ import (
 	"linerate/internal/show/number"
 )
 
-// listedAddresses is how many addresses are listed one by one, of both ends together.
+// listedAddresses is the maximum number of addresses that are listed individually, of both ends
+// together.
 const listedAddresses = 16
 
-// measuredAddresses are the totals of addresses, where an end has several. Of very
-// many, those of each end that got the least.
+// measuredAddresses returns the totals of addresses if an end has several. Of very many it shows
+// those of each end with the least traffic.
 func measuredAddresses(m *export.Measurement) (blocks []document.Block) {
 	size, spelled := func(a export.EndAddress) float64 { return a.WriteBps + a.ReadBps }, unit.FormatRate
 	if m.Transactions != nil {
@@ -58,8 +59,8 @@ func measuredAddresses(m *export.Measurement) (blocks []document.Block) {
 	return append(blocks, t)
 }
 
-// countedByInterfaces is what the interfaces of an end with several carried: not always
-// those that have the addresses.
+// countedByInterfaces returns the traffic of the interfaces of an end with several. These need not
+// be the ones that have the addresses.
 func countedByInterfaces(m *export.Measurement) []document.Block {
 	t := &document.Table{Columns: []document.Column{{Head: "end"}, {Head: "interface"}, {Head: "counted in"},
 		{Head: "counted out"}}}
@@ -74,7 +75,7 @@ func countedByInterfaces(m *export.Measurement) []document.Block {
 	return []document.Block{t}
 }
 
-// addressesByEnd are the addresses of each end, copied.
+// addressesByEnd returns copies of the addresses of each end.
 func addressesByEnd(m *export.Measurement) (ends [][]export.EndAddress) {
 	for _, a := range m.Addresses {
 		if n := len(ends); n > 0 && ends[n-1][0].Host == a.Host {

@@ -9,7 +9,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// cpusBusy is how busy all of a machine's CPUs were, in parentheses, and with what; empty: it
+// cpusBusy formats the load of all of a machine's CPUs in parentheses, with its causes. Empty: it
 // was not read.
 func cpusBusy(m *export.Measurement, e export.End) string {
 	if e.CPUBusy == 0 {
@@ -29,10 +29,10 @@ func cpusBusy(m *export.Measurement, e export.End) string {
 	return " (" + text + ")"
 }
 
-// busyWith are the shares of all of a machine's CPUs that linerate used, both ends where they
-// are on one machine, and that others did; 0: they were not read. linerate's is counted to the
-// nanosecond, and that of all CPUs in ticks, in which short work is lost (proc_stat(5)): it may
-// be the larger.
+// busyWith returns the shares of all of a machine's CPUs that linerate used (both ends if they are
+// on one machine) and that other work used. 0: they were not read. linerate's time is counted in
+// nanoseconds, and that of all CPUs in ticks, which miss short work (proc_stat(5)), so the former
+// can be larger.
 func busyWith(m *export.Measurement, e export.End) (linerate, others float64) {
 	if e.BusyCPUS <= 0 {
 		return 0, 0

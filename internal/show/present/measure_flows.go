@@ -15,11 +15,11 @@ import (
 	"linerate/internal/show/words"
 )
 
-// listedFlows is how many flows are listed one by one.
+// listedFlows is the maximum number of flows that are listed individually.
 const listedFlows = 16
 
-// measuredFlows lists the flows, or, when they are many, the slowest ones, and
-// why a few of them were held back.
+// measuredFlows lists the flows or, if they are many, the slowest ones, and what limited a few of
+// them.
 func measuredFlows(m *export.Measurement) (parts [][]document.Block) {
 	flows := slices.Clone(m.Flows)
 	size, spelled := func(f record.Flow) float64 { return f.GoodputBps }, unit.FormatRate
@@ -40,8 +40,7 @@ func measuredFlows(m *export.Measurement) (parts [][]document.Block) {
 	}
 	heads, row := flowColumns(m)
 	for i, head := range heads {
-		// What a flow was held back by may be a sentence, and an error stands in
-		// the last column.
+		// The limit of a flow can be a sentence, and an error is in the last column.
 		t.Columns = append(t.Columns, document.Column{Head: head, Wrap: i == len(heads)-1})
 	}
 	for _, f := range flows {
@@ -58,8 +57,8 @@ func measuredFlows(m *export.Measurement) (parts [][]document.Block) {
 	return parts
 }
 
-// heldBack says what held flows back: of two flows each, of more the one that all have, or that
-// of the first as an example.
+// heldBack says what limited flows: for two flows each, for more the common limit, or that of the
+// first as an example.
 func heldBack(flows []record.Flow) string {
 	const explained = 2
 	var each, distinct []string
@@ -77,8 +76,8 @@ func heldBack(flows []record.Flow) string {
 	return fmt.Sprintf("%s (one of %d flows)", each[0], len(flows))
 }
 
-// severalPlaces reports whether flows are between more than one pair of addresses, so that
-// from where to where a flow goes says more than the title.
+// severalPlaces reports whether flows are between more than one pair of addresses. Only then are
+// the addresses of a flow more informative than the title.
 func severalPlaces(flows []record.Flow) bool {
 	return slices.ContainsFunc(flows, func(f record.Flow) bool {
 		a, b := flows[0].SourceAddr(), flows[0].DestinationAddr()
@@ -87,7 +86,7 @@ func severalPlaces(flows []record.Flow) bool {
 	})
 }
 
-// flowColumns are the columns of flows, by their protocol.
+// flowColumns returns the columns of flows, by protocol.
 func flowColumns(m *export.Measurement) (head []string, row func(record.Flow) []string) {
 	switch {
 	case m.Transactions != nil:
@@ -136,7 +135,7 @@ func flowColumns(m *export.Measurement) (head []string, row func(record.Flow) []
 	}
 }
 
-// known is a percentile, or a dash where there are too few values for it.
+// known formats a percentile, or a dash if there are too few values for it.
 func known(p record.Percentile) string {
 	if p.Rank != "" {
 		return "–"
@@ -144,7 +143,7 @@ func known(p record.Percentile) string {
 	return number.Microseconds(p.Us)
 }
 
-// jitter is that of the datagrams received, or a dash where it is not known.
+// jitter formats the jitter of received datagrams, or a dash if it is unknown.
 func jitter(g *record.Datagrams) string {
 	us, known := g.Jitter()
 	if !known {
@@ -153,7 +152,7 @@ func jitter(g *record.Datagrams) string {
 	return number.Microseconds(us)
 }
 
-// lost is the share of its datagrams that a flow lost; "?": it sent none.
+// lost formats the share of datagrams that a flow lost. "?": it sent none.
 func lost(g *record.Datagrams) string {
 	share, known := g.LostShare()
 	if !known {
@@ -162,8 +161,8 @@ func lost(g *record.Datagrams) string {
 	return unit.FormatPercent(share)
 }
 
-// movedBy says how the two ends moved the bytes. What a mode has
-// to say of itself is shown of a single flow alone.
+// movedBy says how the two ends transferred bytes. The note of a mode is only shown for a single
+// flow.
 func movedBy(m *export.Measurement) []document.Block {
 	type modes struct{ send, receive string }
 	var kinds []modes
@@ -195,7 +194,7 @@ func movedBy(m *export.Measurement) []document.Block {
 	}
 	if len(m.Flows) == 1 {
 		for note := range strings.SplitSeq(m.Flows[0].ModeNote, "; ") {
-			if note != "" && !strings.HasPrefix(note, flow.ModesTried) { // JSON has it
+			if note != "" && !strings.HasPrefix(note, flow.ModesTried) { // JSON contains it
 				texts = append(texts, note)
 			}
 		}

@@ -20,8 +20,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// measuredRows are the rows of a direction: its name, its figure and remarks, and the
-// figure of a peer that is not linerate's.
+// measuredRows returns the rows of a direction: its name, its figure with remarks, and the figure
+// of a peer that is another program.
 func measuredRows(m *export.Measurement, d export.Direction) [][]string {
 	if d.Transactions != nil {
 		return transactionRows(m, d)
@@ -64,7 +64,7 @@ func measuredRows(m *export.Measurement, d export.Direction) [][]string {
 	return rows
 }
 
-// datagramRows are what became of datagrams that linerate received.
+// datagramRows returns the rows about datagrams that linerate received.
 func datagramRows(m *export.Measurement, d export.Direction) [][]string {
 	g := d.Datagrams
 	became := fmt.Sprintf("%s datagrams; %s sent, %s received, %s reordered, %s duplicates",
@@ -114,10 +114,10 @@ func datagramRows(m *export.Measurement, d export.Direction) [][]string {
 	return rows
 }
 
-// holdSenders are the causes that hold a sender of datagrams up. Loss behind its host does not.
+// holdSenders are the limits that delay a sender of datagrams. Loss after its host does not.
 var holdSenders = []string{bottleneck.Generator, bottleneck.InterfaceQueue, bottleneck.FullLink}
 
-// sent says how much of the rate that was asked for was sent, and what held the senders back.
+// sent says how much of the requested rate was sent, and what delayed the senders.
 func sent(m *export.Measurement, d export.Direction) (figure, text string) {
 	g := d.Datagrams
 	asked, bits, of, why, senders := 0.0, 0.0, "", "", 0
@@ -142,7 +142,7 @@ func sent(m *export.Measurement, d export.Direction) (figure, text string) {
 	share := float64(g.Sent) / float64(g.Sent+g.Skipped)
 	sentBps := bits / m.DurationS
 	if asked > 0 && bits > 0 {
-		share = min(1, sentBps/asked) // beside the rate; of a stall at the window's edge, the count has more
+		share = min(1, sentBps/asked) // as the rate; the count may include a stall at an edge
 	}
 	percent := unit.FormatPercent(share)
 	if percent == unit.FormatPercent(1) {
@@ -152,7 +152,7 @@ func sent(m *export.Measurement, d export.Direction) (figure, text string) {
 		text = fmt.Sprintf("%s of the %s asked for: ", percent, unit.FormatRate(asked)) + text
 		percent = unit.FormatRate(cmp.Or(sentBps, share*asked))
 	}
-	if senders == 1 { // of several that is the reason of one
+	if senders == 1 { // with several it is the reason of one of them
 		of = ""
 	}
 	if why != "" {
@@ -161,8 +161,8 @@ func sent(m *export.Measurement, d export.Direction) (figure, text string) {
 	return "sent " + percent, text
 }
 
-// fragments says that each datagram of a direction takes several packets; empty: it takes one,
-// or its route's MTU is not known.
+// fragments says that each datagram of a direction is sent as several packets. Empty: as one, or
+// the MTU of its route is unknown.
 func fragments(m *export.Measurement, d export.Direction) string {
 	for _, f := range m.Flows {
 		if !d.Has(f) {
@@ -178,8 +178,8 @@ func fragments(m *export.Measurement, d export.Direction) string {
 	return ""
 }
 
-// ofBursts says that the jitter is that of the sender's bursts: several datagrams handed to
-// the kernel at once arrive apart by the rate of the link. Empty: it is not.
+// ofBursts says that the sender's bursts cause the jitter: several datagrams passed to the kernel
+// in one call arrive at the rate of the link. Empty: they do not.
 func ofBursts(m *export.Measurement, d export.Direction) string {
 	burst := 0.0 // bytes
 	for _, f := range m.Flows {
@@ -200,8 +200,8 @@ func ofBursts(m *export.Measurement, d export.Direction) string {
 		burst/1024, number.Microseconds(us), unit.FormatRate(rate))
 }
 
-// howCounted says where and when a direction's bytes were counted. What was sent in the window
-// stands beside a figure over the server's own time, which is another.
+// howCounted says where and when a direction's bytes were counted. If the figure is over the
+// server's own time, it includes what was sent in the window, which differs.
 func howCounted(m *export.Measurement, d export.Direction) string {
 	switch d.Counted {
 	case record.CountedReceived:
@@ -223,7 +223,7 @@ func howCounted(m *export.Measurement, d export.Direction) string {
 	return text
 }
 
-// peerSays is the peer's own figure.
+// peerSays returns the peer's own figure.
 func peerSays(d export.Direction) string {
 	p := d.Peer
 	verb := "received"
@@ -242,7 +242,7 @@ func peerSays(d export.Direction) string {
 	return text
 }
 
-// againstLimit is a direction's goodput as a part of its limit, and its range over the
+// againstLimit returns a direction's goodput as a share of its limit, and its range over the
 // intervals.
 func againstLimit(m *export.Measurement, d export.Direction) string {
 	why := wording.Limit(d.Limit, d.LimitWhy)
@@ -259,7 +259,7 @@ func againstLimit(m *export.Measurement, d export.Direction) string {
 	return text
 }
 
-// perInterval says what the slowest and the fastest part of the window are of.
+// perInterval says over which intervals the slowest and the fastest rate are measured.
 func perInterval(d export.Direction) string {
 	if length := d.Intervals[0].ToS - d.Intervals[0].FromS; length > 0 {
 		return "by intervals of " + unit.FormatSeconds(math.Round(100*length)/100)
@@ -267,7 +267,7 @@ func perInterval(d export.Direction) string {
 	return "by interval"
 }
 
-// transactionRows are the rows of requests and responses.
+// transactionRows returns the rows of requests and responses.
 func transactionRows(m *export.Measurement, d export.Direction) [][]string {
 	t := d.Transactions
 	rate := fmt.Sprintf("%s; %s done", flow.Of(m.Protocol).Transaction, unit.FormatCount(t.Done))
@@ -297,7 +297,7 @@ func transactionRows(m *export.Measurement, d export.Direction) [][]string {
 	if a := t.Application; a != nil {
 		rows = append(rows, applicationRows(t)...)
 	}
-	const long = 1e6 // a request that is answered does not wait for so long on most paths
+	const long = 1e6 // an answered request rarely waits that long
 	if t.LongestWaitUs >= long {
 		rows = append(rows, []string{"", "unanswered " + unit.FormatCount(t.Waiting),
 			"at the window's end, for up to " + number.Microseconds(t.LongestWaitUs) + ": not among the figures above"})
@@ -316,8 +316,8 @@ func transactionRows(m *export.Measurement, d export.Direction) [][]string {
 	return append(rows, []string{"connections", open, said})
 }
 
-// applicationRows are the rows of an application's transactions: how they were answered,
-// where their time went, and what held up the slowest.
+// applicationRows returns the rows of an application protocol's transactions: how they were
+// answered, the time of their phases, and the causes of the slowest.
 func applicationRows(t *record.Transactions) (rows [][]string) {
 	a := t.Application
 	failed := t.Failed + t.Unanswered + a.Errors
@@ -349,10 +349,10 @@ func applicationRows(t *record.Transactions) (rows [][]string) {
 	return rows
 }
 
-// percentiles spells the median and, from the first so many percentiles, the others with
-// the maximum, each behind its label. Of too few values, one above p99 is left out, and another
-// is labelled as what it is, "3rd slowest"; the reason is behind all of them: "(of 200 requests:
-// p99 needs 1,000)". The slowest of all is the maximum.
+// percentiles formats the median and, of the first percentiles, the others and the maximum, each
+// after its label. If there are too few values, percentiles above p99 are left out, and others are
+// labelled by their rank, "3rd slowest"; the reason follows all of them: "(of 200 requests: p99
+// needs 1,000)". The slowest one is labelled as the maximum.
 func percentiles(d *record.Distribution, first int, values string) (median, others string) {
 	var texts, needs []string
 	for _, p := range d.Percentiles()[:first] {
@@ -389,7 +389,7 @@ func slowestAndFastest(d export.Direction, of func(record.Interval) float64) (sl
 	return slowest, fastest
 }
 
-// measuredLatency is what a probe saw without load and under it.
+// measuredLatency returns a table with the results of a probe without load and under load.
 func measuredLatency(m *export.Measurement, l *export.Latency) *document.Table {
 	row := func(when string, d *record.Distribution) []string {
 		if d == nil {
@@ -427,12 +427,11 @@ func measuredLatency(m *export.Measurement, l *export.Latency) *document.Table {
 	})
 }
 
-// busyOthers is the share of a host's CPUs from which on other programs may have delayed
-// responses.
+// busyOthers is the share of a host's CPUs from which on other programs may have delayed responses.
 const busyOthers = 0.25
 
-// unquiet says what may have delayed responses without the load: the path, and the hosts whose
-// CPUs other programs used.
+// unquiet says what may have delayed responses without the load: the path, or hosts whose CPUs
+// other programs used.
 func unquiet(m *export.Measurement) string {
 	var busy []string
 	for _, e := range m.Ends {
@@ -451,7 +450,7 @@ func unquiet(m *export.Measurement) string {
 	return text
 }
 
-// measureTrust names every check that failed with its detail, and the others.
+// measureTrust names every failed check with its detail, and the checks that passed.
 func measureTrust(m *export.Measurement) (list []document.Block) {
 	var passed []string
 	for _, c := range m.Trust {

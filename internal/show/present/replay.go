@@ -12,7 +12,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Replay shows what was sent of a capture, and what arrived of it.
+// Replay shows what was sent of a capture, and what arrived.
 func Replay(r *record.Replay) document.Document {
 	doc := document.Document{About: []string{fmt.Sprintf("replay · %s by %s · %s", words.Count(r.Frames, "frame"),
 		r.Interface, r.Mode)}}

@@ -1,6 +1,6 @@
-// Package present composes what is shown of a run, a measurement, a comparison or a
-// calculation (package document). It is built once from the result document; packages
-// text and html render it, and neither computes anything of its own.
+// Package present composes what is displayed of a run, a measurement, a comparison or a calculation
+// (package document). It is built once from the result document. Packages text and html render it,
+// and compute nothing themselves.
 package present
 
 import (
@@ -24,7 +24,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Report arranges a run for reading.
+// Report arranges a run for display.
 func Report(run *record.Run) *document.Report {
 	v := view.New(run)
 	a := answer.Run(run)
@@ -46,10 +46,10 @@ func Report(run *record.Run) *document.Report {
 	return r
 }
 
-// Figures lists the figures that the run has data for.
+// Figures lists the figures for which the run has data.
 func Figures(run *record.Run) []figure.Figure { return chart.Figures(view.New(run)) }
 
-// runTables are the tables that both summary and page show; nil: there is none.
+// runTables has the tables that both summary and page show. Nil: there is none.
 type runTables struct {
 	treatments, reported, hashed, limited, outages *document.Table
 	settings                                       []*document.Table // of lists that the run takes apart
@@ -60,7 +60,7 @@ func tablesOf(v *view.View) runTables {
 		evidence.Outages(v), takenApart(v.Run)}
 }
 
-// summaryOf is what a terminal shows, the answer's evidence first.
+// summaryOf returns what a terminal shows, beginning with the evidence for the answer.
 func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 	add := func(blocks ...document.Block) {
 		if len(blocks) > 0 {
@@ -71,7 +71,7 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 	along := v.AlongCurve()
 	add(evidence.FixSummary(v.Run)...)
 	table(t.outages)
-	if !along { // else the table of hashed flows says it all
+	if !along { // otherwise the table of hashed flows is sufficient
 		if len(v.Rows) > 0 {
 			table(t.treatments)
 			table(evidence.Strips(v.Whole()))
@@ -112,7 +112,7 @@ func summaryOf(v *view.View, t runTables) (out [][]document.Block) {
 	return out
 }
 
-// sectionsOf is the page, top to bottom.
+// sectionsOf returns the sections of the page from top to bottom.
 func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	figures := map[string]document.Figure{}
 	var responses []document.Block
@@ -150,7 +150,7 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	}
 	section("fix", "The fix", evidence.Fix(v.Run))
 	findings := evidence.Findings(v)
-	if len(findings.Blocks) > 0 { // a reader who follows a link wants the cause and its fix
+	if len(findings.Blocks) > 0 { // a reader who follows a link looks for the cause and its fix
 		out, findings = append(out, findings), document.Section{}
 	}
 	title := ""
@@ -175,7 +175,7 @@ func sectionsOf(v *view.View, t runTables) (out []document.Section) {
 	section("search", "How the highest rates without loss were found", evidence.Searches(v.Run))
 	section("settings", "What each setting of the list does", document.Tables(t.settings...))
 	effects, forest := document.Tables(evidence.Effects(v)), drawn("effects")
-	if v.Run.Blocks() < stats.LeastBlocks { // none has a verdict
+	if v.Run.Blocks() < stats.LeastBlocks { // no comparison has a verdict
 		forest = nil
 	}
 	if len(forest) > 0 {
@@ -238,7 +238,7 @@ func trialsTitle(run *record.Run) string {
 	return fmt.Sprintf("All %d trials", len(run.Trials))
 }
 
-// environment is on which machines, with which program.
+// environment describes the machines and programs of the run.
 func environment(v *view.View) []document.Block {
 	e := v.Run.Environment
 	text := "linerate " + e.Version
@@ -263,7 +263,7 @@ func environment(v *view.View) []document.Block {
 		slices.Concat(evidence.Routes(v), evidence.Services(v.Run))...)
 }
 
-// snapshotsKept says of which hosts the run has snapshots, and why it has none of others.
+// snapshotsKept says of which hosts the run has snapshots, and why others have none.
 func snapshotsKept(run *record.Run) (list []document.Block) {
 	var hosts []string
 	for _, s := range run.Snapshots {
@@ -283,7 +283,7 @@ func snapshotsKept(run *record.Run) (list []document.Block) {
 	return list
 }
 
-// rerun is what it takes to make the run once more.
+// rerun says how to repeat the run.
 func rerun(run *record.Run) []document.Block {
 	blocks := []document.Block{document.Listing{Lines: []string{run.Again}},
 		document.Statement{Text: fmt.Sprintf("Run %s%s, begun %s, %s.", run.ID, seed(run.Seed, ", "),
@@ -296,14 +296,14 @@ func rerun(run *record.Run) []document.Block {
 	return blocks
 }
 
-// facts are the run in a line: study, size, seed, time.
+// facts describes the run in one line: study, size, seed, time.
 func facts(run *record.Run) string {
 	size := words.Count(len(run.Treatments), "treatment") + " × " + words.Count(run.Blocks(), "block")
 	if plan, err := study.PlanOf(run); len(run.Trials) == 0 && err == nil {
 		size = words.Count(len(plan.Treatments), "treatment") + " × " + words.Count(plan.Blocks(), "block") + " planned"
 	}
 	out := []string{run.Study, size + seed(run.Seed, " · "), number.Seconds(run.DurationS)}
-	if run.Study == record.MeasureStudy && len(run.Trials) == 1 { // and no plan of trials
+	if run.Study == record.MeasureStudy && len(run.Trials) == 1 { // which has no plan of trials
 		out = slices.Delete(out, 1, 2)
 	}
 	if m := conclude.Measured(run); m != nil && len(m.Protocols) > 0 {
@@ -322,7 +322,7 @@ func facts(run *record.Run) string {
 	return strings.Join(out, " · ")
 }
 
-// serverOf is the address of the other end of a measurement.
+// serverOf returns the address of the other end of a measurement.
 func serverOf(run *record.Run) string {
 	for _, t := range run.Trials {
 		for _, f := range t.Flows {
@@ -338,7 +338,7 @@ func serverOf(run *record.Run) string {
 	return "the server"
 }
 
-// latencies are what the probes of a measurement saw.
+// latencies returns the results of a measurement's probes.
 func latencies(run *record.Run) (tables []document.Block) {
 	for i := range run.Trials {
 		if t := &run.Trials[i]; t.Bufferbloat != nil {
@@ -349,7 +349,7 @@ func latencies(run *record.Run) (tables []document.Block) {
 	return tables
 }
 
-// keptFlows are the flows of a measurement that was kept, as it printed them.
+// keptFlows returns the flows of a stored measurement, as it printed them.
 func keptFlows(run *record.Run) (parts [][]document.Block) {
 	if run.Study != record.MeasureStudy {
 		return nil
@@ -365,7 +365,7 @@ func keptFlows(run *record.Run) (parts [][]document.Block) {
 	return parts
 }
 
-// seed spells a run's, behind what is before it; empty: nothing was drawn.
+// seed formats the seed of a run after before. Empty: nothing was random.
 func seed(n uint64, before string) string {
 	if n == 0 {
 		return ""

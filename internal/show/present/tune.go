@@ -18,9 +18,9 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Tune shows the result of trying a list of settings: the answer, and what each
-// setting did. runs are those that were made for it, and pages their pages, in the
-// order of the runs that have one.
+// Tune shows the result of trying a list of settings: the answer, and the effect of each setting.
+// Runs are the runs that were made for it, and pages their pages, in the order of the runs that
+// have one.
 func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) document.Document {
 	var d document.Document
 	trials := 0
@@ -48,7 +48,7 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 		if at := answer.Condition(c); at != "" {
 			text = at + ": " + text
 		}
-		// A sentence has a paragraph: with figures in each they are hard to read as one.
+		// Each sentence is a paragraph: with figures in each they are hard to read as one.
 		var said []document.Block
 		for n, sentence := range strings.SplitAfter(text, ". ") {
 			if i == 0 && n == 0 {
@@ -150,7 +150,7 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	return d
 }
 
-// blocks counts a run's blocks: "8 blocks", or "2 of 8 blocks" where more are planned.
+// blocks formats a run's number of blocks: "8 blocks", or "2 of 8 blocks" if more are planned.
 func blocks(run *record.Run) string {
 	made, planned := run.Blocks(), run.Design.Replicates
 	if made < planned && run.Status != "complete" {
@@ -159,8 +159,8 @@ func blocks(run *record.Run) string {
 	return words.Count(made, "block")
 }
 
-// takenApart has, for each condition, what each setting of a list did that the
-// run takes apart.
+// takenApart returns, for each condition, the effect of each setting of a list that the run takes
+// apart.
 func takenApart(run *record.Run) (tables []*document.Table) {
 	for _, result := range conclude.Lists(run) {
 		tables = append(tables, settings(result))
@@ -168,7 +168,7 @@ func takenApart(run *record.Run) (tables []*document.Table) {
 	return tables
 }
 
-// verdictsOnSettings is the order in which settings are listed, the useful first.
+// verdictsOnSettings is the order in which settings are listed, useful ones first.
 var verdictsOnSettings = []string{record.Helps, record.Trades, record.Mixed, record.Harms, record.Inconclusive,
 	record.NoDifference, record.Together}
 
@@ -178,8 +178,8 @@ func differs(r metric.Metric, e *record.Effect) bool {
 	return e != nil && (e.Verdict == record.Improves || e.Verdict == record.Worsens)
 }
 
-// rowName is a setting's in a table: of the congestion control it has the values, since the
-// flows' need not be this machine's.
+// rowName returns the name of a setting in a table. Congestion control includes the values, since
+// that of the flows may differ from this machine's.
 func rowName(s record.TuneSetting) string {
 	name := s.Key
 	for _, prior := range s.Prior {
@@ -193,9 +193,9 @@ func rowName(s record.TuneSetting) string {
 	return name
 }
 
-// settings is the table of one condition: a row for each setting, under its
-// verdict, and what the list did as a whole. Each other response has a row under
-// that where it improves or worsens, and always under the list.
+// settings returns the table of one condition: a row for each setting below its verdict, and the
+// effect of the whole list. Each other response has a row below that if it improves or worsens, and
+// always below the list.
 func settings(c *record.Tune) *document.Table {
 	t := &document.Table{Columns: []document.Column{{Head: answer.Condition(c)}, {}, {}}}
 	if slices.ContainsFunc(c.Settings, func(s record.TuneSetting) bool { return s.Alone != nil || s.Removed != nil }) {
@@ -226,7 +226,7 @@ func settings(c *record.Tune) *document.Table {
 	return t
 }
 
-// absolute is what the baseline, the list and what is kept give, in units; nil: no trial
+// absolute returns the values of the baseline, the list and what is kept, in units. Nil: no trial
 // was made.
 func absolute(c *record.Tune) *document.Table {
 	t := &document.Table{Columns: []document.Column{{}}}
@@ -266,7 +266,7 @@ func absolute(c *record.Tune) *document.Table {
 	return t.OrNil()
 }
 
-// estimate is a figure's response, with no Trials where it has none.
+// estimate returns the estimate of a response in a figure. Its Trials is 0 if there is none.
 func estimate(f record.TuneFigure, r metric.Metric) record.ResponseEstimate {
 	for _, e := range f.Responses {
 		if e.Response == r.Name {
@@ -276,8 +276,8 @@ func estimate(f record.TuneFigure, r metric.Metric) record.ResponseEstimate {
 	return record.ResponseEstimate{}
 }
 
-// searched has a row for each value that was tried, and one for each other response
-// in which it makes a difference.
+// searched returns a row for each value that was tried, and one for each other response in which it
+// makes a difference.
 func searched(c *record.Tune) *document.Table {
 	t := &document.Table{Columns: []document.Column{{Head: c.Search.Key}, {Head: "against the largest"},
 		{Head: "verdict"}}}
@@ -292,8 +292,8 @@ func searched(c *record.Tune) *document.Table {
 	return t
 }
 
-// addEffect adds a row for an effect, unless it is nil, and one for each other response:
-// all of them, or those that it improves or worsens.
+// addEffect adds a row for an effect unless it is nil, and one for each other response: all of
+// them, or only those that it improves or worsens.
 func addEffect(t *document.Table, responses []metric.Metric, name string, e *record.Effect, all bool) {
 	if e == nil {
 		return

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// warnings are what a reader must know before believing the answer.
+// warnings returns what a reader must know to judge the answer.
 func warnings(v *view.View) []string {
 	run := v.Run
 	var out []string
@@ -63,7 +63,7 @@ func warnings(v *view.View) []string {
 	return out
 }
 
-// changedHosts says what another than the run changed on its hosts while it was made.
+// changedHosts lists what was changed on the run's hosts meanwhile, but not by the run.
 func changedHosts(run *record.Run) (list []string) {
 	const most = 2
 	for _, d := range compare.Changed(run) {
@@ -81,7 +81,7 @@ func changedHosts(run *record.Run) (list []string) {
 	return list
 }
 
-// wide says how many intervals are wider than requested; empty: none is.
+// wide says how many intervals are wider than requested. Empty: none.
 func wide(run *record.Run) string {
 	n, of := conclude.Wide(run), words.Count(len(run.Effects), "effect")
 	if len(run.Effects) == 0 {

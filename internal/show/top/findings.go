@@ -10,14 +10,14 @@ import (
 	"linerate/internal/show/words"
 )
 
-// seen is a finding, and since when and until when it was in each sample.
+// seen is a finding with the time since when, and until when, every sample had it.
 type seen struct {
 	record.Finding
 	since, until time.Time
 	ended        bool
 }
 
-// seenFindings are those of the sample that is shown, then those of earlier ones.
+// seenFindings returns the findings of the displayed sample, then those of earlier samples.
 func (v view) seenFindings() (list []seen) {
 	for i := v.at; i >= 0; i-- {
 		s := v.host.Samples[i]
@@ -34,7 +34,7 @@ func (v view) seenFindings() (list []seen) {
 	return list
 }
 
-// found are the findings in short: causes that are at least likely, and those of before.
+// found returns a short list of findings: causes that are at least likely, and earlier ones.
 func (v view) found() section {
 	columns := []column{{head: "finding", width: 20, most: 26}, {head: "since", width: 8}, {head: "until", width: 8},
 		{head: "", width: 20, most: 200}}
@@ -65,8 +65,8 @@ func (v view) found() section {
 	return section{head: head, lines: lines, least: 3}
 }
 
-// findings are all of them, with evidence and fix. Those by what was counted before the samples
-// are of no sample: unless all are shown they are a number.
+// findings returns all findings with evidence and fix. Findings from counters before the first
+// sample are only counted unless all is true, because they belong to no sample.
 func (v view) findings(all bool) section {
 	var lines []string
 	before := 0

@@ -10,7 +10,7 @@ import (
 	"linerate/internal/show/text"
 )
 
-// queues are those of interfaces; in short only those in which something waits or was dropped.
+// queues lists the queues of interfaces; in short only those with a backlog or drops.
 func (v view) queues(short bool) section {
 	list := slices.Clone(v.sample().Queues)
 	if short {
@@ -56,7 +56,7 @@ func (v view) flows() section {
 		local.width, local.most = 21, 30
 	}
 	peer := column{head: "peer", width: 15, most: 30}
-	if !full { // what limits a flow needs the room more
+	if !full { // the limit of a flow needs the space more
 		peer.width, peer.most = min(max(15, v.width-59), 27), 0
 	}
 	columns := []column{local, peer, {head: "out bit/s", right: true, width: 9},

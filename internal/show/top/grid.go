@@ -12,21 +12,21 @@ import (
 	"linerate/internal/show/words"
 )
 
-// view is a model on lines of a width.
+// view is a model to be drawn with a given width.
 type view struct {
 	Model
-	width, height int // height 0: without end
+	width, height int // height 0: unlimited
 	host          Host
-	at            int // the sample of host that is shown
+	at            int // index of the displayed sample of host
 }
 
-// section is a part of the screen. It has least lines if there are so many, and more where
-// there is room.
+// section is a part of the screen. It gets its least lines, if it has that many, and more if there
+// is space.
 type section struct {
 	head  string
 	lines []string
 	least int
-	// whole: its lines belong together, and are not left out for others' sake.
+	// whole reports whether its lines are shown completely or not at all.
 	whole bool
 }
 
@@ -40,23 +40,24 @@ func (v view) clock(t time.Time) string {
 	return t.In(zone).Format("15:04:05")
 }
 
-// column of a grid. Its width does not depend on what is in it, so that figures stay where
-// they are from one sample to the next.
+// column is a column of a grid. Its width does not depend on its content, so that figures keep
+// their position from one sample to the next.
 type column struct {
 	head  string
-	right bool // figures
+	right bool // for figures
 	width int
-	// most is how wide it becomes where the screen has room; 0: no wider.
+	// most is the maximum width if the screen has space. 0: no wider than width.
 	most int
-	from int // it is left out on narrower screens
+	from int // narrower screens leave the column out
 }
 
-// cell is text in a column, in an attribute of package text.
+// cell is a text in a column with an attribute of package text.
 type cell struct{ text, attribute string }
 
 func c(text string) cell { return cell{text: text} }
 
-// grid lays rows out on lines of at most width columns: those of the head and of each row.
+// grid lays out rows on lines of at most v.width columns. It returns the line of the head and those
+// of the rows.
 func (v view) grid(columns []column, rows [][]cell) (head string, lines []string) {
 	widths := v.widths(columns)
 	var heads []cell
@@ -83,7 +84,7 @@ func (v view) grid(columns []column, rows [][]cell) (head string, lines []string
 		return strings.TrimRight(b.String(), " ")
 	}
 	for i, row := range rows {
-		if v.height > 0 && i >= v.height { // which has no room for it
+		if v.height > 0 && i >= v.height { // there is no space for it
 			lines = append(lines, "")
 			continue
 		}
@@ -92,8 +93,8 @@ func (v view) grid(columns []column, rows [][]cell) (head string, lines []string
 	return line(heads), lines
 }
 
-// widths are those of columns; 0: it is left out. The last ones are left out first, and what
-// is left over goes to those that can use it, the first ones first.
+// widths returns the widths of columns; 0: left out. The last columns are left out first. The
+// remaining space goes to the columns that can use it, beginning with the first.
 func (v view) widths(columns []column) []int {
 	widths, used := make([]int, len(columns)), -1
 	for i, col := range columns {
@@ -111,7 +112,7 @@ func (v view) widths(columns []column) []int {
 	return widths
 }
 
-// fit cuts a text, which may be another host's, to n columns.
+// fit truncates a text, which may come from another host, to n columns.
 func fit(text string, n int) string {
 	text = plain.Line(text)
 	if words.Width(text) <= n {
@@ -135,7 +136,7 @@ func (v view) paint(attribute, shown string) string {
 	return attribute + shown + text.Reset
 }
 
-// si spells a rate with four digits and a decimal prefix: "941.5M", "50.00k", "12".
+// si formats a rate with four digits and a decimal prefix: "941.5M", "50.00k", "12".
 func si(value float64) string {
 	if !(value >= 0) {
 		return "?"
@@ -165,7 +166,7 @@ func si(value float64) string {
 	return ">1E"
 }
 
-// count spells a number of things: "6", "1.250M".
+// count formats a number of things: "6", "1.250M".
 func count(n uint64) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
@@ -173,7 +174,7 @@ func count(n uint64) string {
 	return si(float64(n))
 }
 
-// limit spells the speed of a link: "10G", "2.5G", "100M"; empty: not known.
+// limit formats the speed of a link: "10G", "2.5G", "100M". Empty: unknown.
 func limit(bps float64) string {
 	if bps <= 0 {
 		return ""
@@ -186,7 +187,7 @@ func limit(bps float64) string {
 	return digits + prefix
 }
 
-// percent spells a share: "0", "0.4", "95.1", "100".
+// percent formats a share: "0", "0.4", "95.1", "100".
 func percent(share float64) string {
 	switch v := 100 * share; {
 	case v <= 0:
@@ -198,8 +199,7 @@ func percent(share float64) string {
 	}
 }
 
-// micro spells a time of microseconds with three digits: "85 µs", "5.70 ms", "2.31 s"; empty:
-// not known.
+// micro formats microseconds with three digits: "85 µs", "5.70 ms", "2.31 s". Empty: unknown.
 func micro(us uint32) string {
 	v, unit := float64(us), " µs"
 	switch {
@@ -223,7 +223,7 @@ func micro(us uint32) string {
 
 var eighths = []rune(" ▏▎▍▌▋▊▉█")
 
-// bar draws a share in n columns, to an eighth of one.
+// bar draws a share in n columns, to an eighth of a column.
 func bar(share float64, n int) string {
 	filled := int(math.Round(8 * float64(n) * max(0, min(share, 1))))
 	if filled == 0 && share > 0 {
@@ -236,7 +236,7 @@ func bar(share float64, n int) string {
 	return b.String()
 }
 
-// stacked draws shares on top of one another in n columns, each with a glyph of its own.
+// stacked draws consecutive shares in n columns, each with its own glyph.
 func stacked(n int, shares []float64, glyphs string) string {
 	var b strings.Builder
 	sum, drawn := 0.0, 0
@@ -251,8 +251,8 @@ func stacked(n int, shares []float64, glyphs string) string {
 
 var levels = []rune(" ▁▂▃▄▅▆▇█")
 
-// spark draws values over time in n columns, the newest on the right, a full one for most;
-// 0: for the highest of them.
+// spark draws values over time in n columns, the newest on the right. A full column stands for
+// most, or for the highest value if that is larger.
 func spark(values []float64, n int, most float64) string {
 	values = values[max(0, len(values)-n):]
 	for _, v := range values {

@@ -1,6 +1,6 @@
-// Package top is the screen of linerate top: samples of hosts, as tables that fit a terminal,
-// and the program that keeps them on it. What is on the screen is a function of a Model and
-// the terminal's size; keys and samples change the Model, and nothing else does.
+// Package top is the screen of `linerate top`: samples of hosts as tables that fit a terminal, and
+// the program that displays them. The content of the screen is a function of a Model and the size
+// of the terminal. Only keys and samples change the Model.
 package top
 
 import (
@@ -11,10 +11,10 @@ import (
 	"linerate/internal/show/wording"
 )
 
-// History is how many samples of each host are kept.
+// History is the number of samples of each host that are kept.
 const History = 600
 
-// Views of the screen, by the keys 1 to 6.
+// Views of the screen, selected by the keys 1 to 6.
 const (
 	Overview = iota
 	Interfaces
@@ -27,7 +27,7 @@ const (
 
 var viewNames = [views]string{"overview", "interfaces", "CPUs", "queues", "flows", "findings"}
 
-// Orders of rows, in which the key s steps.
+// Orders of rows, selected by the key s.
 const (
 	ByRate = iota
 	ByPackets
@@ -38,34 +38,34 @@ const (
 
 var orderNames = [orders]string{"rate", "packets", "loss", "name"}
 
-// OrderNames are what --sort may be, by order.
+// OrderNames returns the accepted values of --sort, in the order of the constants.
 func OrderNames() []string { return orderNames[:] }
 
-// Model is what the screen shows.
+// Model is the state that the screen shows.
 type Model struct {
 	Hosts []Host
-	Shown int // of Hosts
+	Shown int // index in Hosts
 	View  int
 	Order int
-	// At is when the sample was taken that is shown, or the next earlier one of another host;
-	// zero: the newest, as it comes.
+	// At is the time of the displayed sample. For another host the next earlier sample is
+	// displayed. Zero: always the newest sample.
 	At   time.Time
 	Help bool
-	// Color: attributes of package text.
+	// Color enables attributes of package text.
 	Color bool
 	Zone  *time.Location // of times; nil: UTC
-	// Ended is why no further sample will come; empty: they come.
+	// Ended is why no further samples will arrive. Empty: they will.
 	Ended string
 }
 
-// Host is what is known of one.
+// Host has the samples of a host.
 type Host struct {
 	Name    string
-	Samples []record.HostSample // the oldest first, at most History
+	Samples []record.HostSample // oldest first, at most History
 	Lost    string              // why it gives no samples; empty: it does
 }
 
-// Add returns the model with a further sample, of a host that may be new.
+// Add returns the model with another sample, of a host that may be new.
 func (m Model) Add(s record.HostSample) Model {
 	m = m.known(s.Host)
 	h := &m.Hosts[m.index(s.Host)]
@@ -86,8 +86,7 @@ func (m Model) index(host string) int {
 	return slices.IndexFunc(m.Hosts, func(h Host) bool { return h.Name == host })
 }
 
-// known returns the model with a host of that name. Its hosts are not those of the model
-// before.
+// known returns the model with a host of that name, and with a copy of the list of hosts.
 func (m Model) known(host string) Model {
 	m.Hosts = slices.Clone(m.Hosts)
 	if m.index(host) < 0 {
@@ -96,7 +95,7 @@ func (m Model) known(host string) Model {
 	return m
 }
 
-// now is the index of the sample of a host that is shown; -1: there is none.
+// now returns the index of the displayed sample of a host. -1: there is none.
 func (m Model) now(h Host) int {
 	i := len(h.Samples) - 1
 	for !m.At.IsZero() && i > 0 && h.Samples[i].Taken.After(m.At) {
@@ -105,7 +104,8 @@ func (m Model) now(h Host) int {
 	return i
 }
 
-// Key returns the model after a key, by the names of bubbletea; quit: it ends the program.
+// Key returns the model after a key, given by its name in bubbletea. Quit reports whether the key
+// ends the program.
 func (m Model) Key(key string) (after Model, quit bool) {
 	if m.Help && key != "q" && key != "ctrl+c" {
 		m.Help = false
@@ -152,7 +152,7 @@ func (m Model) Key(key string) (after Model, quit bool) {
 	return m, false
 }
 
-// step pauses at the sample that is n after the one that is shown.
+// step pauses at the sample n after the displayed one.
 func (m Model) step(n int) Model {
 	if len(m.Hosts) == 0 {
 		return m

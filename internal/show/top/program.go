@@ -13,24 +13,24 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Source gives samples, of one host or of several.
+// Source provides samples of one or several hosts.
 type Source interface {
-	// Name is that of its host; empty: not known yet, or of several.
+	// Name returns the name of its host. Empty: unknown, or there are several.
 	Name() string
-	// Next waits for a sample until ctx ends. After io.EOF there are no more; after another
-	// error it may be called again.
+	// Next waits for a sample until ctx ends. After io.EOF there are no more. After another error
+	// it may be called again.
 	Next(ctx context.Context) (record.HostSample, error)
 }
 
-// retryAfter is how long a source is left alone that has failed.
+// retryAfter is the time after which a source that has failed is tried again.
 const retryAfter = 5 * time.Second
 
-// framesPerS bounds how often the terminal is written to, and how long a key waits. Each is a
-// wake-up of the process, also when nothing has changed: ten take a fifth of what top takes.
+// framesPerS is the maximum rate of writes to the terminal, and limits the delay of keys. Each
+// frame wakes the process, even if nothing has changed: ten take a fifth of the CPU time of top.
 const framesPerS = 5
 
-// Run shows samples of sources on a terminal until a key ends it, or ctx, and then restores
-// the terminal, also after a panic. In nil: the process's terminal.
+// Run shows samples of sources on a terminal until a key or ctx ends it. It then restores the
+// terminal, even after a panic. If in is nil, it uses the terminal of the process.
 func Run(ctx context.Context, m Model, in io.Reader, out io.Writer, sources []Source) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -39,13 +39,13 @@ func Run(ctx context.Context, m Model, in io.Reader, out io.Writer, sources []So
 		options = append(options, tea.WithInput(in))
 	}
 	p := tea.NewProgram(program{ctx: ctx, model: m, sources: sources}, options...)
-	// Not tea.WithContext: that leaves a goroutine reading the terminal.
+	// Not tea.WithContext, which leaves a goroutine that reads the terminal.
 	defer context.AfterFunc(ctx, p.Quit)()
 	_, err := p.Run()
 	return err
 }
 
-// program is a Model as bubbletea has one.
+// program adapts a Model to bubbletea.
 type program struct {
 	ctx           context.Context
 	model         Model
@@ -65,7 +65,7 @@ type (
 	retry struct{ source int }
 )
 
-// next has a sample read. A panic in it is bubbletea's to catch, as in all commands.
+// next returns a command that reads a sample. bubbletea recovers panics of commands.
 func (p program) next(source int) tea.Cmd {
 	return func() tea.Msg {
 		s, err := p.sources[source].Next(p.ctx)

@@ -11,12 +11,12 @@ import (
 	"linerate/internal/show/words"
 )
 
-// mostLost bounds the title and the reasons why hosts give no samples, in lines.
+// mostLost is the maximum number of lines of the title and of the reasons why hosts give no
+// samples.
 const mostLost = 4
 
-// Screen draws the model on a terminal of so many columns and lines, of at least 60 and 10.
-// No line is longer, and there are no more lines. Height 0: as many as there are to show, and
-// no line with keys.
+// Screen draws the model on a terminal with this number of columns and lines, at least 60 and 10.
+// Lines and their number never exceed that. Height 0: all lines, without the line of keys.
 func Screen(m Model, width, height int) string {
 	v := view{Model: m, width: width, height: height, at: -1}
 	if len(m.Hosts) > 0 {
@@ -54,8 +54,9 @@ func Screen(m Model, width, height int) string {
 	return strings.Join(lines, "\n")
 }
 
-// laid are the lines of sections in so much room: each has its head and its least lines while
-// there is room, then the sections take lines in turn; empty lines before heads come last.
+// laid returns the lines of sections that fit into room: each section gets its head and its least
+// lines while there is space, then the sections get lines in turn. Empty lines before heads come
+// last.
 func (v view) laid(sections []section, room int) (lines []string) {
 	shown, left := make([]int, len(sections)), room
 	for i, s := range sections {
@@ -101,7 +102,7 @@ func (v view) laid(sections []section, room int) (lines []string) {
 	return lines
 }
 
-// shownWidth is the width of a line without its attributes.
+// shownWidth returns the width of a line without its attributes.
 func shownWidth(line string) (width int) {
 	for len(line) > 0 {
 		if n, _ := text.Attribute([]byte(line)); n > 0 {
@@ -114,10 +115,10 @@ func shownWidth(line string) (width int) {
 	return width
 }
 
-// tall screens have room for the evidence of findings.
+// tall is the height from which a screen has space for the evidence of findings.
 const tall = 45
 
-// sections are those of the view, of one of the kinds, or of all of them.
+// sections returns those of the view: of one kind, or of all kinds.
 func (v view) sections() (list []section) {
 	var all []section
 	if v.at < 0 {
@@ -153,7 +154,7 @@ func (v view) parts() []section {
 	return []section{v.protocols(), v.hosts(), v.interfaces(), v.cpus(), v.queues(true), v.flows(), findings}
 }
 
-// title says which sample is shown: of which host, when, over which time.
+// title says which sample is displayed: its host, time and window.
 func (v view) title() string {
 	parts := []string{"linerate top"}
 	right := ""
@@ -197,7 +198,7 @@ func uptime(s float64) string {
 	return unit.FormatTime(d)
 }
 
-// keys is the last line.
+// keys returns the last line.
 func (v view) keys() string {
 	list := []string{"q quit", "1–6 views", "s sort: " + orderNames[v.Order], "space pause", "← → history"}
 	if len(v.Hosts) > 1 {

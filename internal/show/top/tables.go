@@ -11,7 +11,7 @@ import (
 	"linerate/internal/show/text"
 )
 
-// hosts are all of several side by side.
+// hosts compares several hosts.
 func (v view) hosts() section {
 	if len(v.Hosts) < 2 || v.height <= 0 && v.Shown > 0 {
 		return section{}
@@ -67,7 +67,7 @@ func (v view) hosts() section {
 	return section{head: head, lines: lines, least: 4}
 }
 
-// protocols are the counters of TCP and UDP on one line.
+// protocols shows the counters of TCP and UDP on one line.
 func (v view) protocols() section {
 	p := v.sample().Protocols
 	resent := 0.0
@@ -81,7 +81,7 @@ func (v view) protocols() section {
 	return section{lines: []string{fit(tcp+"  ·  "+udp, v.width)}, whole: true}
 }
 
-// series are the values of the last samples.
+// series returns the values of the latest samples.
 func (v view) series(of func(record.HostSample) float64) (list []float64) {
 	const most = 30
 	for _, s := range v.host.Samples[max(0, v.at+1-most) : v.at+1] {
@@ -141,7 +141,7 @@ func (v view) interfaces() section {
 	return section{head: head, lines: lines, least: 3}
 }
 
-// causes are the counters of an interface's losses, the highest first.
+// causes lists the counters of an interface's losses, highest first.
 func causes(s record.HostSample, name string) string {
 	var list []string
 	for _, d := range s.Drops {
@@ -152,7 +152,7 @@ func causes(s record.HostSample, name string) string {
 	return strings.Join(list, ", ")
 }
 
-// drops are packets that were not delivered, by counter.
+// drops lists packets that were not delivered, by counter.
 func (v view) drops() section {
 	s := v.sample()
 	columns := []column{{head: "lost at", width: 12, most: 20}, {head: "pkt/s", right: true, width: 6},

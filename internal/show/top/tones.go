@@ -8,7 +8,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// known is a share in percent; empty where its whole is not known.
+// known formats a share in percent. It returns a dash if the whole is unknown.
 func known(share, whole float64) cell {
 	if whole <= 0 {
 		return cell{"–", text.Dim}
@@ -16,7 +16,7 @@ func known(share, whole float64) cell {
 	return cell{percent(share), heat(share)}
 }
 
-// heat is the attribute of a share that is high.
+// heat returns the attribute of a share, depending on how high it is.
 func heat(share float64) string {
 	switch {
 	case share >= 0.9:
@@ -27,7 +27,7 @@ func heat(share float64) string {
 	return ""
 }
 
-// lossy is a rate of packets that were lost.
+// lossy formats a rate of lost packets.
 func lossy(perS float64) cell {
 	if perS > 0 {
 		return cell{si(perS), text.Red}
@@ -45,7 +45,7 @@ func tone(confidence string) string {
 	return text.Dim
 }
 
-// warm is the attribute of a number that is worth a look.
+// warm returns the attribute of a number that needs attention if it is not zero.
 func warm(value float64) string {
 	if value > 0 {
 		return text.Yellow
@@ -53,7 +53,7 @@ func warm(value float64) string {
 	return text.Dim
 }
 
-// compare orders two rows by the order of the model: high values first, then names.
+// compare compares two rows in the order of the model: high values first, then names.
 func (v view) compare(a, b [3]float64, nameA, nameB string) int {
 	if v.Order < ByName {
 		if by := cmp.Compare(b[v.Order], a[v.Order]); by != 0 {

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/show/number"
 )
 
-// ResponseCSV has a line for each treatment; units are in the names.
+// ResponseCSV returns a row for each treatment. Units are in the names of columns.
 func (v *View) ResponseCSV(m *Measure) [][]string {
 	head := []string{"treatment", "condition", "trials", "mean_" + m.Unit, "low_" + m.Unit, "high_" + m.Unit,
 		"confidence"}
@@ -37,7 +37,7 @@ func (v *View) ResponseCSV(m *Measure) [][]string {
 	return out
 }
 
-// HeldCSV has a line for each entry of HeldBack.
+// HeldCSV returns a row for each entry of HeldBack.
 func (v *View) HeldCSV() [][]string {
 	out := [][]string{{"treatment", "condition", "from", "to", "expected_low_bps", "expected_high_bps",
 		"expected_limited_by", "expected_why",
@@ -53,7 +53,7 @@ func (v *View) HeldCSV() [][]string {
 	return out
 }
 
-// PathsCSV has a line for each flow that had several paths.
+// PathsCSV returns a row for each flow that had several paths.
 func (v *View) PathsCSV() [][]string {
 	csv := [][]string{{"treatment", "trial", "flow", "paths", "path", "predicted", "observed", "goodput_bps"}}
 	for _, t := range v.Run.Split() {
@@ -68,7 +68,7 @@ func (v *View) PathsCSV() [][]string {
 	return csv
 }
 
-// InterfacesCSV lists every interface of every host, not only those drawn.
+// InterfacesCSV returns rows for every interface of every host, including those that are not drawn.
 func (v *View) InterfacesCSV() [][]string {
 	out := [][]string{{"treatment", "condition", "host", "interface", "rx_bps", "tx_bps", "limit_bps", "share"}}
 	for r, c := range v.Each() {

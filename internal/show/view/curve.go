@@ -7,8 +7,8 @@ import (
 	"linerate/internal/show/number"
 )
 
-// AlongCurve reports whether the run compares nothing, and all its treatments have a
-// line in the table of flows that a hash placed.
+// AlongCurve reports whether the run compares nothing, and all its treatments are in the table of
+// flows that a hash placed.
 func (v *View) AlongCurve() bool {
 	if len(v.Rows) == 0 || v.Baseline != nil {
 		return false
@@ -20,7 +20,7 @@ func (v *View) AlongCurve() bool {
 	return held == len(v.Run.Treatments)
 }
 
-// HashedCurves are the curves of rows in which a hash placed each flow by itself.
+// HashedCurves returns the curves of rows in which a hash placed each flow independently.
 func (v *View) HashedCurves() (curves []Curve) {
 	for _, c := range v.Curves() {
 		c.Groups = slices.DeleteFunc(slices.Clone(c.Groups), func(g record.Hashing) bool { return !g.EachPlaced() })
@@ -31,13 +31,14 @@ func (v *View) HashedCurves() (curves []Curve) {
 	return curves
 }
 
-// Measured is a group's measured mean in links' worth, with its interval.
+// Measured returns a group's measured mean, as a multiple of what one link can carry, with its
+// interval.
 func Measured(g record.Hashing) record.ResponseEstimate {
 	return record.ResponseEstimate{Mean: g.MeasuredLinks, Low: g.MeasuredLowLinks, High: g.MeasuredHighLinks,
 		Half: (g.MeasuredHighLinks - g.MeasuredLowLinks) / 2}
 }
 
-// OnEach is how many flows fell on each link, all treatments of a curve together.
+// OnEach returns the number of flows on each link, over all treatments of a curve.
 func (c Curve) OnEach() []int {
 	on := make([]int, c.Links)
 	for _, g := range c.Groups {
@@ -48,12 +49,12 @@ func (c Curve) OnEach() []int {
 	return on
 }
 
-// Curve is one row of treatments, by the number of flows, over so many links.
+// Curve is a row of treatments over this number of links, by the number of flows.
 type Curve struct {
 	Name   string
 	Links  int
 	Groups []record.Hashing
-	Place  int // among the curves over as many links
+	Place  int // index among the curves over the same number of links
 }
 
 // ByChance reports whether a hash placed the flows of some treatment.
@@ -61,8 +62,8 @@ func (c Curve) ByChance() bool {
 	return slices.ContainsFunc(c.Groups, func(h record.Hashing) bool { return h.ByChance })
 }
 
-// Curves are the rows whose flows were hashed over equal-cost links, with few
-// links first.
+// Curves returns the rows whose flows were hashed over equal-cost links, those with few links
+// first.
 func (v *View) Curves() (curves []Curve) {
 	byTreatment := map[string]record.Hashing{}
 	for _, g := range v.Run.Hashing {
@@ -93,7 +94,7 @@ func (v *View) Curves() (curves []Curve) {
 	return curves
 }
 
-// Confidence spells that of the run's intervals.
+// Confidence formats the confidence level of the run's intervals.
 func (v *View) Confidence() string {
 	if v.Run.Confidence > 0 {
 		return number.Percent(v.Run.Confidence)

@@ -9,20 +9,20 @@ import (
 	"linerate/internal/show/words"
 )
 
-// grid arranges a run's treatments: one row for each combination of compared levels,
-// one column for each combination of conditions.
+// grid arranges a run's treatments: one row for each combination of compared levels, one column for
+// each combination of conditions.
 type grid struct {
 	Columns  []Column
 	Rows     []Row
-	Baseline *Row     // nil when no row is the baseline
-	Best     *Row     // nil when nothing improves on the baseline
+	Baseline *Row     // nil: no row is the baseline
+	Best     *Row     // nil: nothing improves on the baseline
 	Shared   string   // levels that all treatments have and that are no baselines; rows do not repeat them
-	Context  []string // what the only levels of factors are about, which all treatments have
+	Context  []string // descriptions of the only levels of factors, which all treatments have
 }
 
 // Column is one combination of conditions.
 type Column struct {
-	Name   string // empty when there is one column without a name
+	Name   string // empty if there is only one column
 	Levels map[string]string
 }
 
@@ -32,7 +32,7 @@ type Row struct {
 	About      []string
 	Settings   []string
 	Baseline   bool
-	Part       bool // it takes another row's treatment apart
+	Part       bool // whether it takes another row's treatment apart
 	Levels     map[string]string
 	Treatments []*record.Treatment // one per column; nil: there is none
 }
@@ -42,8 +42,8 @@ func newGrid(run *record.Run) *grid {
 	compare, condition := Split(run.Factors)
 	compares := slices.ContainsFunc(compare, func(f record.Factor) bool { return len(f.Levels) > 1 })
 	if !compares && (len(condition) > 1 || len(condition) == 1 && len(run.Hashing) == 0) {
-		// Nothing is compared: the first condition has the rows. A single one over which
-		// flows are hashed is a curve, which is a row.
+		// If nothing is compared, the first condition becomes the rows. A single condition over
+		// which flows are hashed is a curve, which is one row.
 		compare, condition = slices.Concat(compare, condition[:1]), condition[1:]
 	}
 	named := varied(compare)
@@ -71,7 +71,7 @@ func newGrid(run *record.Run) *grid {
 			g.Rows = append(g.Rows, r)
 		}
 	}
-	// What fits no combination of levels still has its row.
+	// A treatment that matches no combination of levels gets its own row.
 	for i := range run.Treatments {
 		if !placed[i] {
 			r := Row{Name: run.Treatments[i].Name, Treatments: make([]*record.Treatment, len(g.Columns))}
@@ -95,8 +95,8 @@ func newGrid(run *record.Run) *grid {
 	return g
 }
 
-// varied are the factors with several levels, or all where none has: a level that
-// every treatment has distinguishes none.
+// varied returns the factors with several levels, or all factors if none has: a level that every
+// treatment has does not distinguish them.
 func varied(factors []record.Factor) []record.Factor {
 	list := slices.DeleteFunc(slices.Clone(factors), func(f record.Factor) bool { return len(f.Levels) < 2 })
 	if len(list) == 0 {
@@ -105,7 +105,7 @@ func varied(factors []record.Factor) []record.Factor {
 	return list
 }
 
-// Split parts factors into those that are compared and the conditions.
+// Split separates compared factors from conditions.
 func Split(factors []record.Factor) (compare, condition []record.Factor) {
 	for _, f := range factors {
 		if f.Role == "condition" {
@@ -117,9 +117,8 @@ func Split(factors []record.Factor) (compare, condition []record.Factor) {
 	return
 }
 
-// combinations lists the combinations of the factors' levels that treatments have, in the
-// order of the levels, the last factor turning fastest; one empty combination when there
-// is no factor.
+// combinations lists the combinations of levels that treatments have, in the order of the levels,
+// with the last factor varying fastest. Without factors there is one empty combination.
 func combinations(factors []record.Factor, treatments []record.Treatment) (out []map[string]string) {
 	if len(factors) == 0 {
 		return []map[string]string{{}}
@@ -145,8 +144,8 @@ func combinations(factors []record.Factor, treatments []record.Treatment) (out [
 	return out
 }
 
-// spell names a combination: by its level alone when there is one factor, or where
-// the level's name contains the factor's, as "2 links" contains "links".
+// spell names a combination: by the level alone if there is only one factor, or if the name of the
+// level contains that of the factor, as "2 links" contains "links".
 func spell(levels map[string]string, factors []record.Factor) string {
 	var parts []string
 	for _, f := range factors {
@@ -159,7 +158,7 @@ func spell(levels map[string]string, factors []record.Factor) string {
 	return strings.Join(parts, ", ")
 }
 
-// Holds reports whether levels include those wanted.
+// Holds reports whether have includes all levels in want.
 func Holds(have, want map[string]string) bool {
 	for name, level := range want {
 		if have[name] != level {
@@ -181,12 +180,11 @@ func (g *grid) dropEmptyColumns() {
 	}
 }
 
-// manyFactors would make a row's name too long: the treatment's own leaves out
-// baselines.
+// manyFactors is the number of factors above which a row's name would be too long. The name of the
+// treatment is then used, which leaves out baselines.
 const manyFactors = 2
 
-// sharedLevels are the names of those levels that every treatment has, and that are
-// not their factors' baselines.
+// sharedLevels returns the names of the levels that every treatment has and that are not baselines.
 func (g *grid) sharedLevels(compare []record.Factor) (names []string) {
 	if len(varied(compare)) == len(compare) || len(g.Rows) < 2 {
 		return nil
@@ -201,7 +199,7 @@ func (g *grid) sharedLevels(compare []record.Factor) (names []string) {
 	return names
 }
 
-// without takes levels out of a treatment's name.
+// without removes levels from a treatment's name.
 func without(name string, levels []string) string {
 	parts := slices.DeleteFunc(strings.Split(name, ", "), func(part string) bool {
 		return slices.Contains(levels, part)
@@ -212,8 +210,8 @@ func without(name string, levels []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// describe fills in a row from its treatments and levels. The text about a level
-// stands in the first row that has it (said), not in every one.
+// describe fills in a row from its treatments and levels. The description of a level is only in the
+// first row that has it (see said).
 func (g *grid) describe(r *Row, compare []record.Factor, said map[string]bool) {
 	r.Baseline = true
 	for c, t := range r.Treatments {
@@ -255,8 +253,7 @@ func (g *grid) describe(r *Row, compare []record.Factor, said map[string]bool) {
 	}
 }
 
-// mark finds the baseline's row, and the one that the answer recommends
-// (conclude.Recommend).
+// mark finds the row of the baseline, and the one that the answer recommends (conclude.Recommend).
 func (g *grid) mark() {
 	g.Baseline, g.Best = nil, nil
 	for i := range g.Rows {
@@ -272,8 +269,8 @@ func (g *grid) mark() {
 	}
 }
 
-// Pair is the baseline and the best fix, or the one of them that there is, or else
-// the first row: the treatments worth looking into.
+// Pair returns the baseline and the best fix, or the one of them that exists, or the first row: the
+// treatments that are shown in detail.
 func (g *grid) Pair() []*Row {
 	out := slices.DeleteFunc([]*Row{g.Baseline, g.Best}, func(r *Row) bool { return r == nil })
 	if len(out) == 0 && len(g.Rows) > 0 {
@@ -282,8 +279,8 @@ func (g *grid) Pair() []*Row {
 	return out
 }
 
-// PerColumn says something of each condition, and says it once where
-// conditions agree: "writes and reads: 1 of 4", "writes: 4 of 4; reads: 1 of 4".
+// PerColumn joins texts about each condition. Conditions with the same text are combined: "writes
+// and reads: 1 of 4", "writes: 4 of 4; reads: 1 of 4".
 func (g *grid) PerColumn(say func(c int) string) string {
 	var said words.ByText
 	for c, col := range g.Columns {
@@ -301,8 +298,8 @@ func (g *grid) PerColumn(say func(c int) string) string {
 	return strings.Join(parts, ", ")
 }
 
-// BeforeAfter says something of the baseline and of the best fix; of rows of which none is
-// either, of all, and once of those that agree.
+// BeforeAfter joins texts about the baseline and the best fix. If there is neither, it joins the
+// texts of all rows and combines equal ones.
 func (g *grid) BeforeAfter(say func(r *Row, c int) string) string {
 	if g.Baseline == nil && g.Best == nil {
 		var said words.ByText
@@ -331,7 +328,7 @@ func (g *grid) BeforeAfter(say func(r *Row, c int) string) string {
 	return text
 }
 
-// Each ranges over the treatments, by row and column.
+// Each returns an iterator over the treatments by row and column.
 func (g *grid) Each() iter.Seq2[*Row, int] {
 	return func(yield func(*Row, int) bool) {
 		for i := range g.Rows {
@@ -344,7 +341,7 @@ func (g *grid) Each() iter.Seq2[*Row, int] {
 	}
 }
 
-// Label names a treatment by its row and column.
+// Label returns a name of a treatment from its row and column.
 func (g *grid) Label(r *Row, c int) string {
 	if g.Columns[c].Name == "" {
 		return r.Name

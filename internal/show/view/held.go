@@ -12,31 +12,32 @@ import (
 	"linerate/internal/show/number"
 )
 
-// Held is what held back the flows between two hosts in a treatment, over its
-// trials, beside what was predicted for them.
+// Held describes what limited the flows between two hosts in the trials of a treatment, beside the
+// predictions for them.
 type Held struct {
 	Row             *Row
-	Column          int // of the view
+	Column          int // index in the view
 	From, To        string
-	Several         bool // the treatment has flows between other hosts, too
+	Several         bool // whether the treatment also has flows between other hosts
 	LowBps, HighBps float64
-	Predicted       []string // words, the most frequent first
-	Why             string   // of the prediction
+	Predicted       []string // words, most frequent first
+	Why             string   // explains the prediction
 	MeanBps         float64  // mean of the flows
-	LeastBps        float64  // of them
+	LeastBps        float64  // of the flows
 	MostBps         float64
 	flows, trials   int
-	low, high       float64 // of what was predicted for the flows of a trial together
-	Within          int     // flows that got what was predicted
-	Judged          int     // flows for which something was
-	By              []string
-	Because         string // of the last flow held back by the first of these
+	low, high       float64 // sum of the predictions for the flows of a trial
+	Within          int     // number of flows that achieved the prediction
+	Judged          int     // number of flows with a prediction
+	// By are the words for what limited the flows, most frequent first.
+	By      []string
+	Because string // of the last flow with the first of these
 
-	saidBy, saidPredicted map[string]int    // flows by word
+	saidBy, saidPredicted map[string]int    // number of flows by word
 	because               map[string]string // by word
 }
 
-// HeldBack lists what held flows back, in the order of the table of treatments.
+// HeldBack lists what limited flows, in the order of the table of treatments.
 func (v *View) HeldBack() (list []Held) {
 	for r, c := range v.Each() {
 		pairs := v.heldIn(r.Treatments[c])
@@ -48,7 +49,7 @@ func (v *View) HeldBack() (list []Held) {
 	return list
 }
 
-// heldIn lists a treatment's, one for each pair of hosts.
+// heldIn returns an entry for each pair of hosts of a treatment.
 func (v *View) heldIn(t *record.Treatment) (list []Held) {
 	for _, trial := range v.Run.TrialsOf(t.Name) {
 		sums := map[int][2]float64{} // of predictions in this trial
@@ -98,14 +99,14 @@ func (v *View) heldIn(t *record.Treatment) (list []Held) {
 	return list
 }
 
-// frequent are the words, the most frequent first.
+// frequent returns the words, most frequent first.
 func frequent(said map[string]int) []string {
 	return slices.SortedFunc(maps.Keys(said), func(a, b string) int {
 		return cmp.Or(said[b]-said[a], strings.Compare(a, b))
 	})
 }
 
-// Causes spells what flows were held back by.
+// Causes joins the words for what limited flows.
 func Causes(words []string) string {
 	var list []string
 	for _, w := range words {
@@ -114,7 +115,7 @@ func Causes(words []string) string {
 	return strings.Join(list, ", ")
 }
 
-// Span spells what was predicted for the flows of a trial together.
+// Span formats the range that was predicted for the flows of a trial in total.
 func (h Held) Span(unit number.Scale) string {
 	if h.Judged < h.flows || h.flows == 0 {
 		return "–"
@@ -122,15 +123,15 @@ func (h Held) Span(unit number.Scale) string {
 	return number.Span(number.Significant(h.low*unit.Per, 3), number.Significant(h.high*unit.Per, 3))
 }
 
-// Got spells what the flows of a trial got together, in the mean of the trials.
+// Got formats the total of the flows of a trial, as the mean over the trials.
 func (h Held) Got(unit number.Scale) string { return number.Significant(h.sumBps()*unit.Per, 3) }
 
-// each is the number of flows in a trial.
+// each returns the number of flows in a trial.
 func (h Held) each() float64 { return float64(h.flows) / float64(max(1, h.trials)) }
 
 func (h Held) sumBps() float64 { return h.MeanBps * h.each() }
 
-// HeldScale is that of the largest figure.
+// HeldScale returns the unit of the largest figure.
 func HeldScale(list []Held) number.Scale {
 	most := 0.0
 	for _, h := range list {
@@ -139,7 +140,7 @@ func HeldScale(list []Held) number.Scale {
 	return number.BitScale(most)
 }
 
-// As says how many of the flows got what was predicted; empty: all did.
+// As says how many of the flows achieved the prediction. Empty: all.
 func (h Held) As() string {
 	switch {
 	case h.Within == h.Judged:
@@ -150,24 +151,24 @@ func (h Held) As() string {
 	return fmt.Sprintf("%d of %d as predicted", h.Within, h.Judged)
 }
 
-// Attributed reports whether a cause or a prediction is known of any.
+// Attributed reports whether a cause or a prediction is known for any entry.
 func Attributed(list []Held) bool {
 	return slices.ContainsFunc(list, func(h Held) bool {
 		return h.Judged > 0 || slices.ContainsFunc(h.By, func(w string) bool { return w != "" })
 	})
 }
 
-// Predictions reports whether something was predicted for any.
+// Predictions reports whether there is a prediction for any entry.
 func Predictions(list []Held) bool {
 	return slices.ContainsFunc(list, func(h Held) bool { return h.Judged > 0 })
 }
 
-// Label names the treatment, and the pair of hosts where there are several.
+// Label names the treatment, with the pair of hosts if there are several.
 func (h Held) Label(v *View) string {
 	return h.Between(v.Label(h.Row, h.Column))
 }
 
-// Together is Between for the flows of a trial, with their number where it is not 1.
+// Together is Between for the flows of a trial, with their number if it is not 1.
 func (h Held) Together(name string) string {
 	if h.each() == 1 {
 		return h.Between(name)
@@ -178,7 +179,7 @@ func (h Held) Together(name string) string {
 	return fmt.Sprintf("%s ×%.3g", h.Between(name), h.each())
 }
 
-// Between adds the pair of hosts to a treatment's name where it has several.
+// Between adds the pair of hosts to a treatment's name if the treatment has several.
 func (h Held) Between(name string) string {
 	if h.Several {
 		name += ", " + h.From + " → " + h.To

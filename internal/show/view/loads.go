@@ -7,8 +7,8 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Traffic names what the shares of the focus are of: of one direction where data
-// flows both ways and this one is shared less evenly.
+// Traffic names the traffic that the shares of the focus refer to: of one direction if data flows
+// in both and this one is distributed less evenly.
 func (v *View) Traffic() string {
 	directions := map[string]bool{}
 	both := false
@@ -27,8 +27,8 @@ func (v *View) Traffic() string {
 	return "the traffic of " + v.Focus
 }
 
-// Receives reports whether data flows into a host in a treatment: where it flows both ways,
-// in the direction that its interfaces' shares and rates are of.
+// Receives reports whether data flows to a host in a treatment. If it flows in both directions, the
+// one of the interfaces' shares and rates counts.
 func Receives(ports []record.TreatmentInterface) bool {
 	rx, tx := 0.0, 0.0
 	for _, p := range ports {
@@ -40,9 +40,9 @@ func Receives(ports []record.TreatmentInterface) bool {
 	return rx >= tx
 }
 
-// DataDirection is the only direction, Rx or Tx, in which an interface has data; empty: both, or
-// none. Its traffic in the other direction may be that of another treatment, as where the two
-// directions of a window are treatments of their own.
+// DataDirection returns the only direction, Rx or Tx, in which an interface has data. Empty: both,
+// or none. Its traffic in the other direction may belong to another treatment, if the two
+// directions of a window are separate treatments.
 func DataDirection(p record.TreatmentInterface) string {
 	if p.ShareRx != nil && p.ShareTx != nil {
 		return ""
@@ -50,7 +50,7 @@ func DataDirection(p record.TreatmentInterface) string {
 	return p.Direction
 }
 
-// Load is an interface's traffic in the direction of its data, or in the busier one.
+// Load returns an interface's traffic in the direction of its data, or in the busier one.
 func Load(p record.TreatmentInterface) float64 {
 	switch DataDirection(p) {
 	case record.Rx:
@@ -61,8 +61,8 @@ func Load(p record.TreatmentInterface) float64 {
 	return max(p.RxBps, p.TxBps)
 }
 
-// Carrying counts the interfaces that carry a part worth naming: a twentieth of
-// their host's traffic, or half an equal share where there are many.
+// Carrying counts the interfaces that carry a significant share: a twentieth of their host's
+// traffic, or half of an equal share if there are many.
 func Carrying(ports []record.TreatmentInterface) int {
 	n := 0
 	for _, p := range ports {
@@ -73,8 +73,8 @@ func Carrying(ports []record.TreatmentInterface) int {
 	return n
 }
 
-// InterfacesOf lists those of a host's loads in a treatment that have a share, eth2
-// before eth10: none where the host carried no data.
+// InterfacesOf lists the interfaces of a host that have a share in a treatment, eth2 before eth10.
+// It returns none if the host carried no data.
 func InterfacesOf(t *record.Treatment, host string) []record.TreatmentInterface {
 	var out []record.TreatmentInterface
 	if t == nil {
@@ -96,8 +96,8 @@ func InterfacesOf(t *record.Treatment, host string) []record.TreatmentInterface 
 	return out
 }
 
-// InterfaceNames are the interfaces of the focus that have a share in some of these
-// columns, eth2 before eth10.
+// InterfaceNames returns the interfaces of the focus that have a share in some of these columns,
+// eth2 before eth10.
 func (v *View) InterfaceNames(from, to int) (names []string) {
 	for _, r := range v.Rows {
 		for _, t := range r.Treatments[from:to] {
@@ -110,8 +110,8 @@ func (v *View) InterfaceNames(from, to int) (names []string) {
 	return names
 }
 
-// TrialShares are an interface's parts of its host's traffic in each trial of a treatment,
-// in its direction; loads are all of the host's.
+// TrialShares returns an interface's shares of its host's traffic in each trial of a treatment, in
+// its direction. Loads are those of all interfaces of the host.
 func (v *View) TrialShares(t *record.Treatment, of record.TreatmentInterface, loads []record.TreatmentInterface) (
 	shares []float64) {
 	for _, trial := range v.Run.TrialsOf(t.Name) {

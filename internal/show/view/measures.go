@@ -13,10 +13,10 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Measure is one of the responses by which a run is judged, as it is shown.
+// Measure is one of the run's responses with its display unit.
 type Measure struct {
 	metric.Metric
-	Shown  number.Scale       // the unit that it is shown in
+	Shown  number.Scale       // display unit
 	Trials map[string][]Trial // by treatment
 }
 
@@ -24,7 +24,7 @@ type Measure struct {
 type Trial struct {
 	Block, Order int
 	Value        float64
-	Outlier      *record.Outlier // nil: it does not stand apart
+	Outlier      *record.Outlier // nil: it is no outlier
 }
 
 func newMeasures(run *record.Run) []*Measure {
@@ -50,7 +50,7 @@ func newMeasures(run *record.Run) []*Measure {
 	return list
 }
 
-// EffectOn is a treatment's effect in the response against the baseline; nil: there is
+// EffectOn returns a treatment's effect on the response relative to the baseline. Nil: there is
 // none.
 func (m *Measure) EffectOn(t *record.Treatment) *record.Effect {
 	if t == nil {
@@ -59,10 +59,10 @@ func (m *Measure) EffectOn(t *record.Treatment) *record.Effect {
 	return m.Effect(t.Effect)
 }
 
-// Goodput has a limit, and no other response has.
+// Goodput reports whether the response is goodput, the only one that has a limit.
 func (m *Measure) Goodput() bool { return m.Name == metric.Goodput.Name }
 
-// OfLimit spells goodput as a part of the limit; empty: that is unknown.
+// OfLimit formats goodput as a share of the limit. Empty: the limit is unknown.
 func OfLimit(t *record.Treatment) string {
 	if !(t.LimitBps > 0) {
 		return ""
@@ -75,7 +75,7 @@ func OfLimit(t *record.Treatment) string {
 	return number.Round(t.Efficiency*100, places) + " %"
 }
 
-// LimitName names the limit of a treatment: of a measurement it is not that of the path.
+// LimitName names the limit of a treatment. For a measurement it is not that of the path.
 func LimitName(run *record.Run, t *record.Treatment) string {
 	if run.Study == record.MeasureStudy {
 		return wording.MeasuredLimit(t.Limit, t.LimitWhy, run.Design.Options["peer"])
@@ -83,12 +83,12 @@ func LimitName(run *record.Run, t *record.Treatment) string {
 	return "the limit"
 }
 
-// Spell is a treatment's estimate with its unit.
+// Spell formats a treatment's estimate with its unit.
 func (m *Measure) Spell(t *record.Treatment) string {
 	if e := m.Estimate(t); e.Trials == 0 && !m.Goodput() {
 		return "not measured"
 	}
-	// Four digits, or those that its interval earns where they are fewer.
+	// Four digits, or fewer if its interval justifies no more.
 	most := m.Shown.Value(m.Estimate(t).Mean)
 	if mean, _ := m.Interval(t); words.Width(mean) < words.Width(most) {
 		most = mean
@@ -96,7 +96,7 @@ func (m *Measure) Spell(t *record.Treatment) string {
 	return m.Shown.With(most)
 }
 
-// SpellTrial is a trial's value with its unit and, of an outlier, what was seen in it.
+// SpellTrial formats a trial's value with its unit and, for an outlier, what was seen in it.
 func (m *Measure) SpellTrial(t Trial) string {
 	text := fmt.Sprintf("trial %d in block %d: %s", t.Order, t.Block, m.Shown.Spell(t.Value))
 	if o := t.Outlier; o != nil {
@@ -108,10 +108,10 @@ func (m *Measure) SpellTrial(t Trial) string {
 	return text
 }
 
-// Head heads a column of figures: "goodput, MB/s".
+// Head returns the head of a column of figures: "goodput, MB/s".
 func (m *Measure) Head() string { return m.Label + ", " + m.Shown.Unit }
 
-// Sense says of a response that is not better the more there is of it.
+// Sense returns a remark for responses of which less is better.
 func (m *Measure) Sense() string {
 	if m.Lower {
 		return " · less is better"
@@ -119,7 +119,7 @@ func (m *Measure) Sense() string {
 	return ""
 }
 
-// Against spells an effect's size: a ratio, or where there is none a difference.
+// Against formats the size of an effect: a ratio or, if there is none, a difference.
 func (m *Measure) Against(e *record.Effect) (size, interval string) {
 	d := e.Difference
 	if d == nil {
@@ -133,7 +133,7 @@ func (m *Measure) Against(e *record.Effect) (size, interval string) {
 	return size, interval
 }
 
-// Apart is the unit of differences.
+// Apart returns the unit of differences.
 func (m *Measure) Apart() number.Scale {
 	unit := m.Shown
 	if m.Unit == metric.Lost.Unit {
@@ -142,30 +142,29 @@ func (m *Measure) Apart() number.Scale {
 	return unit
 }
 
-// Pane is one response in one condition: a group of columns, a panel of a figure.
+// Pane is one response in one condition: a group of columns, or a panel of a figure.
 type Pane struct {
 	*Measure
-	At    int    // the condition's place among the columns
-	Title string // empty where there is nothing to tell apart
+	At    int    // index of the condition among the columns
+	Title string // empty if there is only one pane
 }
 
-// RangesNote explains intervals that have no half-width.
+// RangesNote explains intervals without a half-width.
 const RangesNote = "Low–high instead of ±: the interval is bounded by what is possible, or is not symmetric."
 
-// Ranged reports whether an interval is shown by its ends: it is bounded by what is
-// possible, or is not symmetric. One that is narrow beside its mean is not: that it ends
-// at the limit is how far the limit itself is known.
+// Ranged reports whether an interval is shown by its ends, because it is bounded by what is
+// possible or not symmetric. An interval that is narrow relative to its mean is not: that it ends
+// at the limit only shows the precision of the limit.
 func Ranged(e record.ResponseEstimate) bool {
 	half, width := e.HalfWidth(), e.High-e.Low
 	return half >= 0.01*math.Abs(e.Mean) && (2*half > 1.1*width || math.Abs(e.High+e.Low-2*e.Mean) > 0.1*width)
 }
 
-// Interval spells a treatment's estimate and how far it may be off: "119.5" and
-// "±0.2", or "(0.99–1.98)" where that is not symmetric; a dash where nothing was
-// measured.
+// Interval formats a treatment's estimate and its error: "119.5" and "±0.2", or "(0.99–1.98)" if
+// the interval is not symmetric; a dash if nothing was measured.
 func (m *Measure) Interval(t *record.Treatment) (mean, spread string) { return m.Figure(m.Estimate(t)) }
 
-// Figure spells an estimate as Interval does.
+// Figure formats an estimate like Interval.
 func (m *Measure) Figure(e record.ResponseEstimate) (mean, spread string) {
 	if e.Trials == 0 && !m.Goodput() {
 		return "–", ""
@@ -181,9 +180,8 @@ func (m *Measure) Figure(e record.ResponseEstimate) (mean, spread string) {
 	return mean, "±" + half
 }
 
-// SpellRanged spells the mean and the ends of an interval that is shown by its ends, in a
-// unit of which 1 is per: with three digits, and the mean with four where three would put it
-// outside of the interval.
+// SpellRanged formats the mean and the ends of an interval that is shown by its ends, multiplied by
+// per. It uses three digits, and four for the mean if three would put it outside of the interval.
 func SpellRanged(e record.ResponseEstimate, per float64) (mean, low, high string) {
 	mean, low, high = number.Significant(e.Mean*per, 3), number.Significant(e.Low*per, 3),
 		number.Significant(e.High*per, 3)
@@ -194,12 +192,12 @@ func SpellRanged(e record.ResponseEstimate, per float64) (mean, low, high string
 	return mean, low, high
 }
 
-// Ratio spells an effect: "4.00×" and "3.98–4.01".
+// Ratio formats an effect: "4.00×" and "3.98–4.01".
 func Ratio(r record.EffectSize) (mean, interval string) {
 	if r.None || !number.Finite(r.Mean) {
 		return "–", ""
 	}
-	// The interval of a ratio is wider upwards; its narrower half earns the digits.
+	// The interval of a ratio is wider upwards. Its narrower half determines the digits.
 	half := min(r.High-r.Mean, r.Mean-r.Low)
 	if !(half > 0) || !number.Finite(half) {
 		return number.Significant(r.Mean, 3) + "×", ""
@@ -210,7 +208,7 @@ func Ratio(r record.EffectSize) (mean, interval string) {
 	}
 	low, high := number.Round(r.Low, places), number.Round(r.High, places)
 	switch {
-	case r.High >= 1000*r.Mean: // chance alone: no upper bound worth a number
+	case r.High >= 1000*r.Mean: // mere chance: no useful upper bound
 		interval = "at least " + low
 	case low != high:
 		interval = low + "–" + high
@@ -218,8 +216,8 @@ func Ratio(r record.EffectSize) (mean, interval string) {
 	return number.Round(r.Mean, places) + "×", interval
 }
 
-// goodputScale is MB/s where the reader thinks in files, and otherwise the bit
-// rate unit in which the run's largest figure is at least one.
+// goodputScale returns MB/s if the run requests it, and otherwise the bit rate unit in which the
+// run's largest figure is at least one.
 func goodputScale(run *record.Run) number.Scale {
 	largest := 0.0
 	for _, t := range run.Treatments {

@@ -11,8 +11,8 @@ type Spot struct {
 	Column int
 }
 
-// Spots are the treatments that are drawn one by one: those of the pair in each
-// condition; where nothing is compared, of each row the most informative one.
+// Spots returns the treatments that are drawn individually: those of Pair in each condition; if
+// nothing is compared, the most informative one of each row.
 func (v *View) Spots() (out []Spot) {
 	if v.AlongCurve() {
 		for i := range v.Rows {
@@ -30,7 +30,7 @@ func (v *View) Spots() (out []Spot) {
 	return out
 }
 
-// Typical is the trial whose tables and time series stand for a treatment.
+// Typical returns the trial whose tables and time series represent a treatment.
 func (v *View) Typical(t *record.Treatment) *record.Trial {
 	if t == nil {
 		return nil
@@ -38,9 +38,9 @@ func (v *View) Typical(t *record.Treatment) *record.Trial {
 	return metric.Typical(v.Run, t)
 }
 
-// MostShared is the column in which a row shows best how flows shared their paths: with
-// the fewest flows that are more than the paths, else with most flows; -1: in none
-// did flows have several.
+// MostShared returns the column that shows best how flows in a row shared their paths: the one with
+// the fewest flows that still exceed the number of paths, otherwise the one with most flows. -1:
+// flows never had several paths.
 func (v *View) MostShared(r *Row) int {
 	at, best := -1, 0
 	for c, t := range r.Treatments {
@@ -59,7 +59,7 @@ func (v *View) MostShared(r *Row) int {
 		case n == 0:
 		case at < 0, enough && (best < 0 || n < best), !enough && best < 0 && n > -best:
 			if at, best = c, n; !enough {
-				best = -n // flows, but too few
+				best = -n // number of flows, which is too small
 			}
 		}
 	}

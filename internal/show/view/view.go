@@ -1,6 +1,5 @@
-// Package view arranges a run for showing: its treatments in rows and columns, its
-// responses in their units, and what charts and tables have in common of its flows and
-// interfaces.
+// Package view arranges a run for display: its treatments in rows and columns, its responses in
+// their units, and what charts and tables about its flows and interfaces have in common.
 package view
 
 import (
@@ -12,25 +11,25 @@ import (
 	"linerate/internal/show/wording"
 )
 
-// View is a run with what its tables and figures have in common: the arrangement of
-// its treatments and the units of its responses.
+// View is a run with what its tables and figures have in common: the arrangement of its treatments
+// and the units of its responses.
 type View struct {
 	*grid
 	Run      *record.Run
-	Scale    number.Scale // of goodput
-	Measures []*Measure   // the response that the answer and the verdicts are about first
+	Scale    number.Scale // unit of goodput
+	Measures []*Measure   // the primary response first
 	Focus    string       // the host whose interfaces are in question
 }
 
-// New arranges a run, whose findings get their words.
+// New arranges a run and adds the words of its findings.
 func New(run *record.Run) *View {
 	run = wording.Run(run)
 	return &View{Run: run, grid: newGrid(run), Scale: goodputScale(run), Measures: newMeasures(run),
 		Focus: focusOf(run)}
 }
 
-// Whole is the view without the treatments that take another one apart: those are
-// worth comparing, which other tables do, and are not to be chosen.
+// Whole returns the view without treatments that take another one apart. These can be compared,
+// which other tables do, but not recommended.
 func (v *View) Whole() *View {
 	w, g := *v, *v.grid
 	g.Rows = slices.DeleteFunc(slices.Clone(g.Rows), func(r Row) bool { return r.Part })
@@ -39,13 +38,13 @@ func (v *View) Whole() *View {
 	return &w
 }
 
-// Single reports whether there is one trial alone, as of a measurement: nothing to compare,
-// and nothing to draw.
+// Single reports whether there is only one trial, as in a measurement: nothing can be compared or
+// drawn.
 func (v *View) Single() bool {
 	return len(v.Run.Trials) == 1 && len(v.Rows) == 1 && len(v.Columns) == 1 && v.Rows[0].Treatments[0] != nil
 }
 
-// Lone reports whether a measure has one value in all: of one trial of one treatment.
+// Lone reports whether a measure has a single value: of one trial of one treatment.
 func (v *View) Lone(m *Measure) bool {
 	values := 0
 	for r, c := range v.Each() {
@@ -54,7 +53,7 @@ func (v *View) Lone(m *Measure) bool {
 	return values == 1
 }
 
-// Panes lists a measure's panes, one for each condition.
+// Panes returns a measure's panes, one for each condition.
 func (v *View) Panes(m *Measure) []Pane {
 	var list []Pane
 	for c, col := range v.Columns {
@@ -70,14 +69,13 @@ func (v *View) Panes(m *Measure) []Pane {
 	return list
 }
 
-// Lead is the response that the answer and the verdicts are about.
+// Lead returns the response that the answer and the verdicts are about.
 func (v *View) Lead() *Measure { return v.Measures[0] }
 
-// Ordinary runs are about goodput alone, and need not say so.
+// Ordinary reports whether the run is only about goodput, which then need not be named.
 func (v *View) Ordinary() bool { return len(v.Measures) == 1 && v.Lead().Goodput() }
 
-// Effects are the comparisons of a run in all its responses, those of the first
-// one first.
+// Effects returns the comparisons of a run in all its responses, those in the first response first.
 func (v *View) Effects() []record.Effect {
 	list := slices.Clone(v.Run.Effects)
 	for _, e := range v.Run.Effects {
@@ -86,7 +84,7 @@ func (v *View) Effects() []record.Effect {
 	return list
 }
 
-// MeasureOf is the measure that an effect is about.
+// MeasureOf returns the measure that an effect is about.
 func (v *View) MeasureOf(e *record.Effect) *Measure {
 	for _, m := range v.Measures {
 		if m.Effect(e) == e {
@@ -96,7 +94,7 @@ func (v *View) MeasureOf(e *record.Effect) *Measure {
 	return v.Lead()
 }
 
-// Mean is the pane's estimate of a row; 0 where there is none.
+// Mean returns the pane's estimate for a row. 0: there is none.
 func (p Pane) Mean(r *Row) float64 {
 	if r.Treatments[p.At] == nil {
 		return 0
@@ -104,9 +102,8 @@ func (p Pane) Mean(r *Row) float64 {
 	return p.Estimate(r.Treatments[p.At]).Mean
 }
 
-// focusOf is the host whose interfaces the run is about (conclude.Focus).
-// Where there is none, figures are arranged around the flows' end with the most
-// interfaces; the first of several.
+// focusOf returns the host whose interfaces the run is about (conclude.Focus). If there is none, it
+// returns the end of flows with the most interfaces, the first one of several.
 func focusOf(run *record.Run) string {
 	if asked := conclude.Focus(run); asked.Host != "" {
 		return asked.Host
@@ -137,8 +134,8 @@ func focusOf(run *record.Run) string {
 	return slices.MaxFunc(order, func(a, b string) int { return len(count[a]) - len(count[b]) })
 }
 
-// Once is the view of a response: where the parts of a trial share the
-// probe that it was measured by, it is one value, and not one of each part.
+// Once returns the view for a response. If the parts of a trial share the probe that measured it,
+// it has one value instead of one for each part.
 func (v *View) Once(m *Measure) *View {
 	alone := func(t record.Trial) bool { return len(t.Parts) < 2 }
 	if m.Quantile == 0 || len(v.Rows) < 2 || slices.ContainsFunc(v.Run.Trials, alone) {
