@@ -1,6 +1,6 @@
-// Package bufferbloat computes how much longer a response takes while a path is busy
-// than while it is idle, the buffer delay of RFC 6349, section 4.3, and a grade of it.
-// Whose queue it is stays unknown.
+// Package bufferbloat computes how much longer a response takes while a path is busy than while it
+// is idle (the buffer delay of RFC 6349, section 4.3) and grades it. It does not find out which
+// device's queue causes the delay.
 package bufferbloat
 
 import (
@@ -15,10 +15,10 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// grades of record.LatencyGrades, the best first, by the mean buffer delay. The bounds
-// are those of common tests of access lines; what they mean for speech follows ITU-T
-// G.114: a one-way delay of up to 150 ms is not noticed, one beyond 400 ms prevents
-// conversation.
+// grades are the grades of record.LatencyGrades with the mean buffer delay below which each
+// applies, the best first. The bounds are those of common tests of access lines. What they mean for
+// speech follows ITU-T G.114: a one-way delay of up to 150 ms is not noticed, one beyond 400 ms
+// prevents conversation.
 var grades = []struct {
 	name    string
 	belowUs float64
@@ -31,14 +31,14 @@ var grades = []struct {
 	{"D", 400e3, "people on a call begin to talk over each other"},
 }
 
-// worst is what is left.
+// worst is the grade of every delay that is too large for grades; worstMeans explains it.
 const worst, worstMeans = "F", "hardly usable for anything but the load itself"
 
-// On a path so short that a delay below shortUs is a multiple of its idle median, the words
-// of the grades do not hold: programs there notice it.
+// On a path so short that a delay below shortUs is more than multiple times its idle median, the
+// texts of the grades mislead: programs there notice the delay. Judge then says so.
 const shortUs, multiple = 30e3, 10
 
-// Grade is a buffer delay's grade and what it means.
+// Grade returns the grade of a mean buffer delay in microseconds and a text that explains it.
 func Grade(us float64) (name, means string) {
 	for _, g := range grades {
 		if us < g.belowUs {
@@ -48,15 +48,15 @@ func Grade(us float64) (name, means string) {
 	return worst, worstMeans
 }
 
-// itself are the causes (Flow.LimitedBy) that are the load's own: it leaves a part of the path
-// free, and makes no queue there.
+// itself lists the causes (Flow.LimitedBy) that lie in the load itself, not in the path. Such a
+// load leaves a part of the path free and builds no queue there.
 var itself = []string{bottleneck.Application, bottleneck.RateCap, bottleneck.SlowReader, bottleneck.ReceiverWindow,
 	bottleneck.SendBuffer, bottleneck.Generator}
 
-// Judge compares a probe's latencies without load and under it; loaded is nil when
-// nothing was answered under load. TCP's own round-trip time is taken from the flows that
-// made the load and from the hosts' samples of them. A load that the path did not hold back
-// has no grade.
+// Judge compares a probe's latencies without load (idle) and under load. loaded is nil if no
+// request was answered under load. TCP's own round-trip times come from the flows that made the
+// load and from the hosts' samples of them. Grade is empty if the flows, not the path, limited the
+// load.
 func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []record.HostReading) *record.Latency {
 	l := &record.Latency{Idle: idle, Loaded: loaded, BaselineUs: idle.MinUs}
 	if loaded == nil {
@@ -95,10 +95,10 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 	return l
 }
 
-// audible is the share of lost packets from which on calls break up.
+// audible is the share of lost packets above which calls break up.
 const audible = 0.01
 
-// lostShare is the share of the datagrams of all flows that were lost on the way.
+// lostShare returns the share of the datagrams of all flows that were lost, 0…1.
 func lostShare(flows []record.Flow) float64 {
 	var lost, all int64
 	for _, f := range flows {
@@ -109,8 +109,8 @@ func lostShare(flows []record.Flow) float64 {
 	return float64(lost) / float64(max(all, 1))
 }
 
-// heldByItself reports whether every flow is known to have been held back by what is the
-// load's own, and by what.
+// heldByItself reports whether every flow was limited by one of the causes in itself, and names
+// these causes. own is false if the cause of some flow is not known.
 func heldByItself(flows []record.Flow) (by string, own bool) {
 	var causes []string
 	for _, f := range flows {
@@ -123,14 +123,14 @@ func heldByItself(flows []record.Flow) (by string, own bool) {
 	return strings.Join(slices.Compact(causes), ", "), len(causes) > 0
 }
 
-// nearlyFull is the share of its rate that the interface of a flow held back by a full link
-// carries, where it is that link: another one would be as fast within a tenth.
+// nearlyFull is the share of its rate that an interface carries at least if it is the full link
+// that holds a flow back. Otherwise another link is full that is as fast within a tenth.
 const nearlyFull = 0.9
 
-// ownInterfaces are the full links of TCP flows where these are interfaces of the hosts that send
-// them, with a shaper. All: no flow is held back by anything else, but for the queue of the other
-// direction's data in which its acknowledgements wait. TCP small queues (tcp_limit_output_bytes,
-// ip-sysctl.rst) bound what a flow has in the queues of its own host.
+// ownInterfaces lists the sending hosts' own interfaces, with their shapers, where these are the
+// full links of TCP flows. all is true if nothing else holds back any flow, except the queue in
+// which a flow's acknowledgements wait behind the other direction's data. On its own host, TCP
+// small queues (tcp_limit_output_bytes, ip-sysctl.rst) bound what a flow has queued.
 func ownInterfaces(flows []record.Flow, hosts []record.HostReading) (list []string, all bool) {
 	all = true
 	full := map[string]string{} // by host
@@ -158,9 +158,8 @@ func percent(more, of float64) float64 {
 	return 100 * more / of
 }
 
-// roundTrips are the least round-trip time that a sender's kernel has seen, in
-// microseconds, and the mean of its smoothed estimate over all flows and samples of the
-// window; 0: not known.
+// roundTrips returns, in microseconds, the smallest round-trip time that a sender's kernel saw, and
+// the mean of its smoothed round-trip time over all flows and samples of the window. 0: unknown.
 func roundTrips(flows []record.Flow, hosts []record.HostReading) (least, mean float64) {
 	ours := map[string]string{} // sender by flow
 	for _, f := range flows {

@@ -1,11 +1,10 @@
-// Package chance says what theory leaves to chance in a trial: how little and how much the
-// same flows carry by the paths that they happen to get.
+// Package chance computes what theory leaves to chance in a trial: how little and how much the same
+// flows carry, depending on the paths that they happen to get.
 //
-// Whatever leaves a flow's path open is an entry of the list of mechanisms: the hash that
-// places connections on equal-cost paths (RFC 2992; ip-sysctl.rst,
-// fib_multipath_hash_policy), and the order of ARP packets, by which a peer learns one of
-// several MAC addresses (arp_ignore, arp_announce). What carries more or less for other
-// reasons is noise, and no part of this.
+// The list of mechanisms has an entry for everything that leaves a flow's path open: the hash that
+// places connections on equal-cost paths (RFC 2992; ip-sysctl.rst, fib_multipath_hash_policy), and
+// the order of ARP packets, from which a peer learns one of several MAC addresses (arp_ignore,
+// arp_announce). Other reasons to carry more or less are noise and not part of this package.
 package chance
 
 import (
@@ -22,23 +21,24 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// Negligible is a chance in one trial below which a placement is left out of account: flows
-// that fill all their paths but for such a chance are as good as determined (32 flows leave
-// one of 4 links idle with a chance of 4·(3/4)^32 = 4e-4), and the least that flows carry
-// is what they carry but for such a chance.
+// Negligible is the probability in one trial below which a placement is ignored. Flows that fill
+// all their paths except with this probability count as determined: 32 flows leave one of 4 links
+// idle with a probability of 4·(3/4)^32 = 4e-4. What flows carry at least is reached except with
+// this probability.
 const Negligible = 1e-3
 
-// heldBack is the part of the least below which something else than chance holds all of a
-// treatment's trials back.
+// heldBack: if all trials of a treatment stay below this share of the least that chance allows,
+// something else than chance holds them back.
 const heldBack = 0.9
 
-// alike are amounts closer than the noise of any measurement.
+// alike is the relative difference below which two amounts count as equal. It is smaller than the
+// noise of any measurement.
 const alike = 0.01
 
-// Fill sets Chance of a run's trials.
+// Fill sets Chance of each of a run's trials; nil where nothing is left to chance.
 func Fill(run *record.Run) {
-	known := map[string]bounds{} // of trials whose flows have the same routes
-	decides := map[string]bool{} // in some trial of the treatment
+	known := map[string]bounds{} // by treatment and routes of the flows
+	decides := map[string]bool{} // by treatment: whether chance decides some trial
 	for i := range run.Trials {
 		t := &run.Trials[i]
 		t.Chance = of(t, t.Over(&run.Topology), known)
@@ -54,8 +54,8 @@ func Fill(run *record.Run) {
 	}
 }
 
-// Span is what chance can make of any of a treatment's trials, nothing that was measured
-// being outside; nil: nothing.
+// Span returns the range that chance leaves to a treatment's trials, widened to include every
+// measured value; nil if nothing is left to chance.
 func Span(trials []record.Trial) *record.Chance {
 	var span *record.Chance
 	for _, t := range trials {
@@ -77,7 +77,8 @@ func Span(trials []record.Trial) *record.Chance {
 	return span
 }
 
-// of is what chance can make of one trial; nil: nothing.
+// of returns what chance leaves to one trial; nil: nothing. known caches bounds by treatment and
+// routes.
 func of(t *record.Trial, over *topology.Topology, known map[string]bounds) *record.Chance {
 	if !(t.LimitBps > 0) {
 		return nil
@@ -104,22 +105,22 @@ func of(t *record.Trial, over *topology.Topology, known map[string]bounds) *reco
 		b = boundsOf(over, routes)
 		known[key] = b
 	}
-	// What was measured is no part of this comparison: a window may count more than its links
-	// carry in it, because the receiver reads what came before.
+	// The measured value is not used here: a window may count more than its links carry in it,
+	// because the receiver reads what came before.
 	if !(b.intended > 0) || b.least > (1-alike)*b.most {
 		return nil
 	}
 	scale := t.LimitBps / b.intended
 	c := &record.Chance{LeastBps: scale * b.least, MostBps: max(scale*b.most, t.GoodputBps), By: by}
 	if len(t.Events) > 0 && t.WindowS > 0 {
-		// The paths are these until something happens; theory does not say what it leaves
-		// of what chance had given.
+		// These are the paths until the first event. Theory does not say how much the event leaves
+		// of it.
 		c.LeastBps *= min(1, max(0, t.Events[0].BeganS/t.WindowS))
 	}
 	return c
 }
 
-// what says what is left to chance: "8 flows over 2 equal-cost paths".
+// what describes what is left to chance, such as "8 flows over 2 equal-cost paths". Empty: nothing.
 func what(routes []route) string {
 	var order, texts []string
 	flows, choices := map[string]int{}, map[string][]string{}
@@ -141,8 +142,8 @@ func what(routes []route) string {
 	return strings.Join(texts, "; ")
 }
 
-// bounds are what flows carry together at least and at most by their routes, and what
-// they are intended to carry.
+// bounds says how much all flows carry together on their routes: at least, at most, and as the
+// topology intends.
 type bounds struct{ least, most, intended float64 }
 
 func boundsOf(over *topology.Topology, routes []route) bounds {
@@ -150,9 +151,9 @@ func boundsOf(over *topology.Topology, routes []route) bounds {
 	lost := slices.ContainsFunc(routes, func(r route) bool { return r.by != "" && !r.connected })
 	for _, r := range routes {
 		intended, open = append(intended, r.over(r.intended...)), append(open, r.over(r.paths...))
-		// A flow that may take any of its paths is held to the links of all of them: what
-		// is shared so can be carried whichever each takes. Where one did not connect by
-		// its path, none need have.
+		// A flow that may take any of its paths is limited by the links of all of them: what then
+		// fits can be carried whichever path each flow takes. If one flow did not connect by its
+		// path, none need have connected.
 		if r.connected && !(lost && r.by != "") {
 			held = append(held, r.over(union(r.paths)))
 		}
@@ -171,7 +172,7 @@ func boundsOf(over *topology.Topology, routes []route) bounds {
 	return b
 }
 
-// over is a flow of the route that takes one of these paths.
+// over returns a flow of this route that takes one of the given paths.
 func (r route) over(paths ...path) limits.Flow {
 	f := limits.Flow{Frame: r.frame, DeviceMTU: r.mtu, Cap: unit.BitRate(r.capBps)}
 	for _, p := range paths {
@@ -182,8 +183,8 @@ func (r route) over(paths ...path) limits.Flow {
 	return f
 }
 
-// union has each link of the paths, and each shaper of a device, as often as the path that
-// crosses it most.
+// union returns a path that crosses each link, and each shaper of a device, as often as the path
+// that crosses it most.
 func union(paths []path) (all path) {
 	most := map[topology.End]int{}
 	for _, p := range paths {
@@ -217,7 +218,8 @@ func union(paths []path) (all path) {
 	return all
 }
 
-// allUsed: flows that fill a link each use all their paths, but for a negligible chance.
+// allUsed reports whether flows that each fill a link use all their paths, except with a negligible
+// probability.
 func allUsed(routes []route) bool {
 	alike := map[string]int{}
 	for _, r := range routes {
@@ -239,9 +241,9 @@ func allUsed(routes []route) bool {
 	return unused < Negligible
 }
 
-// placements is the distribution of what all flows carry together, at most so much; false:
-// it is not known exactly. It is where all have the same paths, which share links only with
-// all others of these.
+// placements returns the distribution of what all flows carry together, limited to most. false: it
+// is not known exactly. It is known if all flows have the same paths, and these share links only
+// with all others of them.
 func placements(n limits.Network, routes []route, most float64) (ecmp.Distribution, bool) {
 	first := routes[0]
 	var kinds []ecmp.Kind

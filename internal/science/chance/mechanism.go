@@ -13,42 +13,42 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// mechanisms leave open which of several paths a flow takes. Each replaces a route's paths
-// by those that it leaves. A further one, such as the hash of a bond over its members, is
-// an entry here.
+// mechanisms leave open which of several paths a flow takes. Each replaces the paths of a route by
+// those that remain possible. To add another one, such as the hash of a bond over its members,
+// append it here.
 var mechanisms = []func(*scene, *record.Flow, *route){hash, arp}
 
-// path is one that a flow may take, and what its frames have beside IP on each link; nil:
-// nothing.
+// path is one path that a flow may take, with what its frames carry besides IP on each link (wraps;
+// nil: nothing).
 type path struct {
 	ends  []topology.End
 	wraps []topology.Wrap
 }
 
-// route is what a flow may take.
+// route describes the paths that a flow may take.
 type route struct {
-	// intended are the paths of the topology, paths those that it may take in the
-	// state of the hosts.
+	// intended has the paths of the topology, and paths those that the flow may take in the state
+	// of the hosts.
 	intended, paths []path
-	// shares are the chances of the paths; nil: theory does not know them.
+	// shares are the probabilities of the paths; nil: theory does not know them.
 	shares []float64
-	// by says among what chance chooses, and choices are these; empty: the path is the same
-	// in every trial.
+	// by names what chance chooses among, and choices lists it. Empty: the path is the same in
+	// every trial.
 	by        string
 	choices   []string
 	capBps    float64
 	frame     limits.Frame
-	mtu       int // smallest of the devices on the paths; 0: none
+	mtu       int // smallest MTU of the devices on the paths; 0: no device
 	connected bool
 }
 
-// scene is one trial and its topology, with what flows have in common.
+// scene holds one trial, its topology, and caches of what its flows have in common.
 type scene struct {
 	trial    *record.Trial
 	over     *topology.Topology
 	ingress  facts.Ingress
 	walked   map[pair]walked
-	entered  map[pair][]string // interfaces, by the peer and the address that it sends to
+	entered  map[pair][]string // the receiver's interfaces, by the peer and the address that it sends to
 	segments map[[2]topology.End][]topology.End
 }
 
@@ -68,7 +68,7 @@ func newScene(t *record.Trial, over *topology.Topology) *scene {
 		map[[2]topology.End][]topology.End{}}
 }
 
-// once finds what is asked for again and again.
+// once returns the cached value of a key, and calls find to compute it the first time.
 func once[K comparable, V any](known map[K]V, key K, find func() V) V {
 	v, done := known[key]
 	if !done {
@@ -78,7 +78,7 @@ func once[K comparable, V any](known map[K]V, key K, find func() V) V {
 	return v
 }
 
-// route finds what a flow may take; false: its paths are not known.
+// route returns the paths that a flow may take; false: they are not known.
 func (s *scene) route(f *record.Flow) (route, bool) {
 	key := pair{f.From, f.SourceAddr(), f.DestinationAddr()}
 	w := once(s.walked, key, func() (w walked) {
@@ -102,9 +102,9 @@ func (s *scene) route(f *record.Flow) (route, bool) {
 	return r, len(w.paths) > 0
 }
 
-// hash leaves a connection any of several equal-cost paths where a host on the path hashes
-// what is drawn for each connection, such as its port. Where a host hashes addresses alone,
-// or the ports were chosen to spread the flows, the path is the one that was taken.
+// hash lets a connection take any of several equal-cost paths where a host on the path hashes what
+// changes with each connection, such as its port. Where a host hashes only addresses, or the ports
+// were chosen to spread the flows, only the path that was taken remains.
 func hash(s *scene, f *record.Flow, r *route) {
 	if len(r.paths) < 2 || r.shares == nil {
 		return
@@ -136,7 +136,7 @@ func hash(s *scene, f *record.Flow, r *route) {
 	}
 }
 
-// parting is where a path leaves another one.
+// parting returns the index in ends at which the path leaves the other one.
 func parting(ends, other []topology.End) int {
 	at := 0
 	for at < len(ends)-1 && at < len(other) && ends[at] == other[at] {
@@ -145,9 +145,9 @@ func parting(ends, other []topology.End) int {
 	return at
 }
 
-// arp leaves a flow any of its receiver's interfaces on one subnet whose MAC address the
-// sender, or the last router, may have learned for the receiver's address. Where its
-// packets leave a host is the route's matter, and no chance.
+// arp lets a flow reach any of its receiver's interfaces on one subnet whose MAC address the
+// sender, or the last router, may have learned for the receiver's address. The route decides by
+// which interface packets leave a host, so that part is not left to chance.
 func arp(s *scene, f *record.Flow, r *route) {
 	var paths []path
 	var choices []string
@@ -180,7 +180,7 @@ func arp(s *scene, f *record.Flow, r *route) {
 	r.paths = paths
 }
 
-// by is the path with another segment behind the device that it leaves an end by.
+// by returns the path with everything from index from on replaced by segment.
 func (p path) by(segment []topology.End, from int) path {
 	if slices.Equal(segment, p.ends[from:]) {
 		return p
@@ -200,7 +200,8 @@ func (s *scene) isHost(node string) bool {
 	return ok
 }
 
-// segment is the path from a host's interface to another host's; nil: there is none.
+// segment returns the path from a host's interface to an interface of another host; nil if there is
+// none.
 func (s *scene) segment(from, to topology.End) []topology.End {
 	return once(s.segments, [2]topology.End{from, to}, func() []topology.End {
 		host, _ := s.over.Host(to.Node)

@@ -4,7 +4,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// snapshots lists in what hosts of one name differed before the first trials of two runs.
+// snapshots lists the differences of hosts of the same name before the first trials of two runs.
 func snapshots(from, to *record.Run) (list []record.SnapshotDiff) {
 	for _, s := range from.Snapshots {
 		a, b := bothBefore(from, to, s.Host)
@@ -22,7 +22,8 @@ func snapshots(from, to *record.Run) (list []record.SnapshotDiff) {
 	return list
 }
 
-// bothBefore are a host's snapshots from before the first trials; nil: one of the runs has none.
+// bothBefore returns a host's snapshots from before the first trials of both runs. nil: one of the
+// runs has none.
 func bothBefore(from, to *record.Run, host string) (a, b *record.HostSnapshot) {
 	of := func(run *record.Run) *record.HostSnapshot {
 		for _, s := range run.Snapshots {
@@ -38,9 +39,9 @@ func bothBefore(from, to *record.Run, host string) (a, b *record.HostSnapshot) {
 	return a, b
 }
 
-// Changed lists what another than the run changed on its hosts while it was made: what differs
-// between the snapshots before its first trial and after its last, when its own settings are
-// reverted. What traffic changes, such as neighbours and counters, is left out.
+// Changed lists what something other than the run changed on its hosts during the run: the
+// differences between the snapshots before the first trial and after the last, when the run's own
+// settings are reverted. Neighbours, counters and what else traffic changes are left out.
 func Changed(run *record.Run) (list []record.SnapshotDiff) {
 	for _, s := range run.Snapshots {
 		if s.Before == nil || s.After == nil {

@@ -1,8 +1,8 @@
-// Package compare sets two runs against each other: the treatments that both
-// have, by name or levels, and everything else in which the runs differ.
+// Package compare compares two runs: the treatments that both have, matched by name or levels, and
+// everything else in which the runs differ.
 //
-// Two runs may be months apart. Unlike the treatments of one run they were not
-// randomised together, so that a difference shows that something changed and not what: package stats takes the
+// Two runs may be months apart. Unlike the treatments of one run they were not randomised together,
+// so a difference shows that something changed but not what. Package stats therefore takes the
 // values as unpaired, and the other differences are listed first.
 package compare
 
@@ -20,8 +20,8 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Runs compares the second run with the first, without an answer in words. Both must
-// have been concluded.
+// Runs compares the second run (to) with the first (from). It does not fill in the answer in words.
+// Both runs must have been concluded.
 func Runs(from, to *record.Run) *record.Comparison {
 	c := &record.Comparison{
 		Schema: record.ComparisonSchema, From: compared(from), To: compared(to), Unit: to.Unit,
@@ -74,8 +74,9 @@ func compared(run *record.Run) record.ComparedRun {
 		Trials: len(run.Trials), Doubts: doubts}
 }
 
-// treatment is a run's of the name of like, a treatment of the other run, or, of the same
-// study, of its levels: a factor with one level is in no name. nil: there is none.
+// treatment finds the treatment of run that corresponds to like, a treatment of the other run: the
+// one of the same name or, if both runs are of one study, of the same levels, because a factor with
+// one level is not part of the name. nil: there is none.
 func treatment(run, other *record.Run, like *record.Treatment) *record.Treatment {
 	i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Name == like.Name })
 	if i < 0 && run.Study == other.Study && len(like.Levels) > 0 {
@@ -87,7 +88,7 @@ func treatment(run, other *record.Run, like *record.Treatment) *record.Treatment
 	return &run.Treatments[i]
 }
 
-// side is one of the two runs.
+// side is one of the two runs, with the inference from its trials.
 type side struct {
 	run       *record.Run
 	inference *stats.Inference
@@ -95,8 +96,8 @@ type side struct {
 
 func sideOf(run *record.Run) side { return side{run, stats.Of(run)} }
 
-// of are a treatment's trials in a response, and its estimate, also where its own run is
-// judged by something else; without Trials where its flows have no such figure.
+// of returns a treatment's values of a response and their estimate, also if the treatment's own run
+// is judged by another response. The estimate has no Trials if the flows have no such response.
 func (s side) of(t *record.Treatment, by metric.Metric) (stats.Side, record.ResponseEstimate) {
 	if s.without(t, by) != "" {
 		return stats.Side{}, record.ResponseEstimate{Response: by.Name, Unit: by.Unit}
@@ -108,8 +109,8 @@ func (s side) of(t *record.Treatment, by metric.Metric) (stats.Side, record.Resp
 	return values, e
 }
 
-// without names the protocols of a treatment's flows if none of these has a metric; "": one has,
-// or there are no flows.
+// without names the protocols of a treatment's flows if none of them has the metric. Empty: one has
+// it, or there are no flows.
 func (s side) without(t *record.Treatment, by metric.Metric) string {
 	var protocols []string
 	for _, trial := range s.run.TrialsOf(t.Name) {
@@ -124,7 +125,8 @@ func (s side) without(t *record.Treatment, by metric.Metric) string {
 	return strings.Join(slices.Compact(protocols), ", ")
 }
 
-// one compares a treatment of both runs; the p-value is not yet corrected.
+// one compares a treatment of both runs. It returns the p-value before the correction for several
+// comparisons.
 func one(by metric.Metric, from, to side, a, b *record.Treatment, confidence, margin float64) (
 	record.ComparedTreatment, float64) {
 	t := record.ComparedTreatment{
@@ -153,7 +155,7 @@ func one(by metric.Metric, from, to side, a, b *record.Treatment, confidence, ma
 	return t, judged.P
 }
 
-// others are a treatment's further responses that both runs have.
+// others returns the treatment's further responses that both runs have.
 func others(by metric.Metric, from, to side, a, b *record.Treatment) (list []record.ComparedResponse) {
 	for _, m := range metric.Of(to.run) {
 		has := func(o metric.Metric) bool { return o.Name == m.Name }
@@ -169,7 +171,8 @@ func others(by metric.Metric, from, to side, a, b *record.Treatment) (list []rec
 	return list
 }
 
-// unlike says why two treatments of one name are not the same treatment.
+// unlike explains why two treatments of the same name are not the same treatment. Empty: they are
+// the same.
 func unlike(from, to side, a, b *record.Treatment, by metric.Metric) string {
 	for _, f := range from.run.Factors {
 		mine, ok := settings(from.run, f.Name, a.Levels[f.Name])
@@ -202,7 +205,7 @@ func unlike(from, to side, a, b *record.Treatment, by metric.Metric) string {
 	return "the workload differs: " + strings.Join(differ, ", ")
 }
 
-// settings spells what a level changes; false when the run has no such level.
+// settings returns the settings that a level makes; false if the run has no such level.
 func settings(run *record.Run, factor, level string) ([]string, bool) {
 	for _, f := range run.Factors {
 		for _, l := range f.Levels {
@@ -214,7 +217,7 @@ func settings(run *record.Run, factor, level string) ([]string, bool) {
 	return nil, false
 }
 
-// flows is how many flows the trials of a treatment have, without a probe of latency.
+// flows returns the number of flows in each trial of a treatment, without those of a latency probe.
 func flows(run *record.Run, treatment string) int {
 	trials := run.TrialsOf(treatment)
 	if len(trials) == 0 {
@@ -229,7 +232,7 @@ func flows(run *record.Run, treatment string) int {
 	return n
 }
 
-// differ says whether two limits differ by more than rounding.
+// differ reports whether two limits differ by more than rounding.
 func differ(a, b float64) bool { return math.Abs(a-b) > 1e-3*max(a, b) }
 
 func limit(bps float64) string {

@@ -17,9 +17,9 @@ import (
 	"linerate/internal/science/conclude"
 )
 
-// differences lists in what two runs differ besides their goodput, what
-// explains most first: study, network, settings, hosts. The hosts are those of which more
-// than that was compared.
+// differences lists everything besides goodput in which two runs differ, in the order of what
+// explains most: study, network, settings, hosts. It also returns the hosts whose readings were
+// compared, with what was compared of each.
 func differences(from, to *record.Run) ([]record.Difference, []record.ComparedHost) {
 	d := list{}
 	d.add("study", from.Study, to.Study)
@@ -56,11 +56,12 @@ func (l *list) add(what, from, to string) {
 	}
 }
 
-// hosts compares what the runs know of the hosts. A difference that all hosts
-// share, as those of a lab do, is said once.
-// congestionControl is that of the flows, which need not be the hosts' own.
+// congestionControl names the difference in what the flows used, which need not be the hosts'
+// default.
 const congestionControl = "congestion control of flows"
 
+// hosts compares what the runs recorded of the hosts. A difference that all hosts share, as in a
+// lab, is listed once.
 func (l *list) hosts(from, to []record.HostEnvironment) {
 	facts := []struct {
 		name string
@@ -97,7 +98,7 @@ func named(hosts []record.HostEnvironment, name string) int {
 	return slices.IndexFunc(hosts, func(h record.HostEnvironment) bool { return h.Host == name })
 }
 
-// topology compares hosts, switches and links by their names and ends.
+// topology compares hosts, switches and links, matched by their names and ends.
 func (l *list) topology(from, to *topology.Topology) {
 	l.links(from, to)
 	a, b := pieces(from), pieces(to)
@@ -116,8 +117,8 @@ func (l *list) topology(from, to *topology.Topology) {
 	}
 }
 
-// path compares what two measurements know of the path between their hosts. What only one of
-// them knows, as with an iperf3 server, whose interfaces are not known, is no difference.
+// path compares what two measurements know of the path between their hosts. What only one of them
+// knows is not a difference: for example, the interfaces of an iperf3 server are unknown.
 func (l *list) path(from, to *topology.Topology) {
 	if len(from.Links) > 0 && len(to.Links) > 0 {
 		l.links(from, to)
@@ -136,7 +137,7 @@ func (l *list) path(from, to *topology.Topology) {
 	}
 }
 
-// links come first: their rates are what figures depend on.
+// links compares the links. They are listed first, because the figures depend on their rates.
 func (l *list) links(from, to *topology.Topology) {
 	find := func(t *topology.Topology, like topology.Link) *topology.Link {
 		i := slices.IndexFunc(t.Links, func(o topology.Link) bool { return o.From == like.From && o.To == like.To })
@@ -168,7 +169,7 @@ func (l *list) links(from, to *topology.Topology) {
 	}
 }
 
-// pieces are the hosts and switches of a topology, each with its name and its description.
+// pieces lists a topology's hosts and switches, each as its name and its description.
 func pieces(t *topology.Topology) [][2]string {
 	var out [][2]string
 	for _, h := range t.Hosts {
@@ -180,11 +181,11 @@ func pieces(t *topology.Topology) [][2]string {
 	return out
 }
 
-// plain describes a value without properties.
+// plain describes a value that has no properties.
 const plain = "as it comes"
 
-// describe is a value's JSON without some keys and without quotes: "rate: 1gbit".
-// The keys are in alphabetic order.
+// describe returns a value's JSON without some keys and without quotes, such as "rate: 1gbit". The
+// keys are in alphabetic order.
 func describe(value any, without ...string) string {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -207,7 +208,7 @@ func describe(value any, without ...string) string {
 	return strings.NewReplacer(`"`, "", ":", ": ", ",", ", ").Replace(inside)
 }
 
-// levels compares what levels of one name change.
+// levels compares the settings of levels that have the same name in both runs.
 func (l *list) levels(from, to *record.Run) {
 	for _, f := range from.Factors {
 		for _, a := range f.Levels {
@@ -219,7 +220,7 @@ func (l *list) levels(from, to *record.Run) {
 	}
 }
 
-// options compares the options of two measurements of which their flows are made.
+// options compares those options of two measurements that determine their flows.
 func (l *list) options(from, to *record.Run) {
 	if from.Study != record.MeasureStudy || to.Study != record.MeasureStudy {
 		return
@@ -230,7 +231,7 @@ func (l *list) options(from, to *record.Run) {
 	}
 }
 
-// values compares the other options of two measurements, under which flows are the same.
+// values compares the other options of two measurements, which do not change what the flows are.
 func (l *list) values(from, to *record.Run) {
 	if from.Study != record.MeasureStudy || to.Study != record.MeasureStudy {
 		return
@@ -243,20 +244,20 @@ func (l *list) values(from, to *record.Run) {
 	maps.Copy(all, others)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if name == "congestion_control" && tookEffect(from) && tookEffect(to) {
-			continue // hosts has what the flows used, whether it was asked for or the host's own
+			continue // hosts compares what the flows used, whether it was an option or the host's default
 		}
 		l.add(strings.ReplaceAll(name, "_", " "), cmp.Or(named[name], "default"), cmp.Or(others[name], "default"))
 	}
 }
 
-// tookEffect reports whether the congestion control that a run's flows used is known.
+// tookEffect reports whether a run recorded the congestion control that its flows used.
 func tookEffect(run *record.Run) bool {
 	return slices.ContainsFunc(run.Environment.Hosts, func(h record.HostEnvironment) bool {
 		return h.CongestionControl != ""
 	})
 }
 
-// shown are the options of a measurement that its trial shows besides those of optionsOf.
+// shown returns the options of a measurement that its trials show, except those of optionsOf.
 func shown(run *record.Run) map[string]string {
 	out := map[string]string{}
 	for _, t := range run.Trials {
@@ -270,7 +271,7 @@ func shown(run *record.Run) map[string]string {
 	return out
 }
 
-// optionsOf are a measurement's options, as its flows show them.
+// optionsOf returns a measurement's options as its flows show them, each as name and value.
 func optionsOf(run *record.Run) [4][2]string {
 	m, latency := conclude.Measured(run), "no"
 	if m.Latency {

@@ -6,8 +6,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// changedLines are the lines in which two study files differ, in their order;
-// comments and blank lines mean nothing to a run.
+// changedLines returns the lines in which two study files differ, in their order. Comments and
+// blank lines are ignored, because they do not change a run.
 func changedLines(from, to string) []string {
 	out := []string{}
 	number := 0

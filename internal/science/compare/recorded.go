@@ -11,8 +11,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// recorded compares what trials of one treatment recorded of hosts that linerate did not make,
-// and lists what that was: nothing is known of what only one of them has.
+// recorded compares what trials of one treatment recorded of hosts that linerate did not create,
+// and returns what was compared on each. What only one of the trials recorded is not compared.
 func (l *list) recorded(from, to *record.Run) (hosts []record.ComparedHost) {
 	a, b := sameTreatment(from, to)
 	if a == nil {
@@ -26,7 +26,7 @@ func (l *list) recorded(from, to *record.Run) (hosts []record.ComparedHost) {
 		if !known || !from.Real(mine.Host) || !to.Real(mine.Host) {
 			continue
 		}
-		if before, _ := bothBefore(from, to, mine.Host); before != nil { // which have more (snapshots)
+		if before, _ := bothBefore(from, to, mine.Host); before != nil { // see snapshots
 			hosts = append(hosts, record.ComparedHost{Host: mine.Host,
 				Parts: []string{"network state before the first trial"}})
 			continue
@@ -41,7 +41,7 @@ func (l *list) recorded(from, to *record.Run) (hosts []record.ComparedHost) {
 	return hosts
 }
 
-// sameTreatment are the first trials of a treatment that both runs have; nil: there is none.
+// sameTreatment returns the first trials of a treatment that both runs have; nil if there is none.
 func sameTreatment(from, to *record.Run) (a, b *record.Trial) {
 	for _, t := range from.Split() {
 		if trials := to.TrialsOf(t.Treatment); len(trials) > 0 {
@@ -51,8 +51,8 @@ func sameTreatment(from, to *record.Run) (a, b *record.Trial) {
 	return nil, nil
 }
 
-// usedOf are the interfaces of a host by which flows left or came in; where no path is known,
-// all.
+// usedOf returns the interfaces of a host by which flows left or came in, or all of them if no path
+// is known.
 func usedOf(t *record.Trial, h record.HostReading) (names []string) {
 	for _, f := range t.Flows {
 		for _, text := range f.Path {
@@ -70,7 +70,7 @@ func usedOf(t *record.Trial, h record.HostReading) (names []string) {
 	return names
 }
 
-// pair is a host in two trials.
+// pair compares one host in two trials.
 type pair struct {
 	*list
 	host record.ComparedHost
@@ -78,7 +78,7 @@ type pair struct {
 
 func (p *pair) part(name string) { p.host.Parts = append(p.host.Parts, name) }
 
-// interfaces compares those that flows used, what waits before them, and the routes by them.
+// interfaces compares the interfaces that flows used, their qdiscs, and the routes by them.
 func (p *pair) interfaces(a, b record.HostReading, used, others []string) {
 	if len(a.Snapshot.Interfaces) == 0 || len(b.Snapshot.Interfaces) == 0 {
 		return
@@ -103,7 +103,7 @@ func (p *pair) interfaces(a, b record.HostReading, used, others []string) {
 	if queues {
 		p.part("qdiscs")
 	}
-	// A host has both rules and routes, unless they were not read.
+	// Every host has rules and routes, so an empty list means that they were not read.
 	if len(a.Snapshot.Rules) > 0 && len(b.Snapshot.Rules) > 0 {
 		p.part("routes")
 		p.part("rules")
@@ -125,7 +125,7 @@ var interfaceFacts = []struct {
 		return i.Shaper.Kind + " " + rate(i.Shaper.RateBps)
 	}},
 	{"addresses", func(i record.InterfaceSnapshot) string {
-		// An address of the link follows from the MAC address or is random.
+		// A link-local address follows from the MAC address or is random.
 		return strings.Join(slices.DeleteFunc(slices.Clone(i.Addresses), func(text string) bool {
 			prefix, err := netip.ParsePrefix(text)
 			return err == nil && prefix.Addr().IsLinkLocalUnicast()
@@ -143,7 +143,7 @@ func rate(bps float64) string {
 	return unit.FormatRate(bps)
 }
 
-// qdiscs are the kinds of an interface's, each with its number if there are several.
+// qdiscs lists the kinds of an interface's qdiscs, each with its number if there are several.
 func qdiscs(h record.HostReading, port string) string {
 	var kinds []string
 	n := map[string]int{}
@@ -163,7 +163,7 @@ func qdiscs(h record.HostReading, port string) string {
 	return strings.Join(kinds, ", ")
 }
 
-// routes are those by interfaces that flows used, and those by none.
+// routes returns the routes by interfaces that flows used, and those that name no interface.
 func routes(s record.Snapshot, used []string) (list []string) {
 	for _, r := range s.Routes {
 		elsewhere := (r.Interface != "" || len(r.Nexthops) > 0) && !slices.ContainsFunc(used, r.By)
@@ -174,7 +174,8 @@ func routes(s record.Snapshot, used []string) (list []string) {
 	return list
 }
 
-// isLinkLocal reports whether a route leads to a link-local address, by one or from one.
+// isLinkLocal reports whether a route's destination, gateway or source is a link-local IPv6
+// address.
 func isLinkLocal(r record.RouteEntry) bool {
 	is := func(address string) bool { return strings.HasPrefix(address, "fe80:") }
 	return is(r.To) || is(r.Via) || is(r.Source) || slices.ContainsFunc(r.Nexthops, func(n record.RouteNexthop) bool {
@@ -199,7 +200,7 @@ func rules(s record.Snapshot) (list []string) {
 	return list
 }
 
-// lines adds each line that only one of two lists has.
+// lines adds a difference for each line that only one of two lists has.
 func (p *pair) lines(what string, from, to []string) {
 	for _, text := range from {
 		if !slices.Contains(to, text) {
@@ -213,7 +214,7 @@ func (p *pair) lines(what string, from, to []string) {
 	}
 }
 
-// parameters compares those that were read in both: another version may read more, and
+// parameters compares the kernel parameters that both runs read: another version may read more, and
 // interfaces come and go.
 func (p *pair) parameters(from, to map[string]string) {
 	n := 0
@@ -229,7 +230,8 @@ func (p *pair) parameters(from, to map[string]string) {
 	}
 }
 
-// tcpOptions are those that the two ends of a trial's first TCP flow agreed on; "": not known.
+// tcpOptions returns the TCP options that the two ends of a trial's first TCP flow agreed on.
+// Empty: unknown.
 func tcpOptions(t *record.Trial) string {
 	for _, f := range t.Flows {
 		if f.SenderInfo == nil || f.SenderInfo.Lacking("options") != "" {

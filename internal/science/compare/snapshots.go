@@ -12,8 +12,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// sections are the parts of a document in the order in which their changes are listed: by the
-// beginning of their path in it.
+// sections are the parts of a snapshot in the order in which their changes are listed. path is the
+// beginning of a value's path in the JSON document.
 var sections = []struct {
 	path, name string
 	of         kind
@@ -47,41 +47,41 @@ var sections = []struct {
 	{"reading.end.softnet", "softnet counters", counting},
 }
 
-// kind is what a section is about.
+// kind says what a section is about, and with that which comparisons include it.
 type kind int
 
 const (
-	machine     kind = iota // and the kernel's parameters
-	network                 // of a lab's hosts it is what their study says
-	passing                 // traffic and programs change it
-	environment             // a run has it besides
+	machine     kind = iota // the machine and the kernel's parameters
+	network                 // the network; the study defines it for hosts of a lab
+	passing                 // what traffic and programs change
+	environment             // what a run also has as record.HostEnvironment
 	counting
 )
 
-// volatile are the ends of paths of values that change all the time, or that say nothing.
+// volatile lists endings of the paths of values that change all the time or carry no information.
 var volatile = []string{".state", ".queued", ".drops", ".count", ".max_error_us", ".at_ns", ".backlog_bytes",
 	".qlen_packets", ".index", ".carrier_changes", ".link_failures", ".peer_index", ".effective_affinity",
 	".packets", ".bytes", ".packets_before", ".counted_over_s", ".elements", ".more_rules"}
 
-// volatileParts are parts of NICs that change all the time.
+// volatileParts lists parts of the paths of NIC values that change all the time.
 var volatileParts = []string{".driver_counters.", ".driver_counters_before.", ".driver_counters_over_s", ".meanings.",
 	".module.temperature_c", ".module.rx_power_dbm", ".module.tx_power_dbm"}
 
-// volatileKeys are kernel parameters that are figures of the moment.
+// volatileKeys lists kernel parameters whose values change by themselves.
 var volatileKeys = []string{"nf_conntrack_count", "neigh.default.base_reachable_time"}
 
-// keys identify the members of lists: the first that an element has.
+// keys identify the elements of lists: the first of them that an element has counts.
 var keys = []string{"interface", "queue", "irq", "address", "mac", "part", "key", "local", "priority", "to", "handle",
 	"cpu", "parent"}
 
-// Snapshots lists what differs between two snapshots, section by section.
+// Snapshots lists the differences between two snapshots, section by section.
 func Snapshots(from, to record.HostSnapshot) record.SnapshotDiff {
 	d := between(from, to, machine, network, passing, environment, counting)
 	d.Schema = "linerate.diff/v1"
 	return d
 }
 
-// between lists what differs in sections of some kinds.
+// between lists the differences in sections of the given kinds.
 func between(from, to record.HostSnapshot, kinds ...kind) record.SnapshotDiff {
 	d := record.SnapshotDiff{From: from.Reading.Host, To: to.Reading.Host, Changes: []record.Change{}}
 	before, after := flattened(from), flattened(to)
@@ -130,7 +130,7 @@ func between(from, to record.HostSnapshot, kinds ...kind) record.SnapshotDiff {
 		}
 	}
 	d.Changes = withParameters(d.Changes)
-	if !slices.Contains(kinds, network) { // nor what comes with interfaces
+	if !slices.Contains(kinds, network) { // nor what comes and goes with interfaces
 		d.Changes = slices.DeleteFunc(d.Changes, func(c record.Change) bool {
 			return (c.From == "" || c.To == "") && ofInterface.MatchString(c.What)
 		})
@@ -138,7 +138,8 @@ func between(from, to record.HostSnapshot, kinds ...kind) record.SnapshotDiff {
 	return d
 }
 
-// order has changed values before what came or went, and of these those of all interfaces.
+// order sorts changed values before those that were added or removed, and among each first those of
+// all interfaces.
 func order(c record.Change) int {
 	n := 0
 	if !strings.Contains(c.What, ".all.") {
@@ -150,11 +151,12 @@ func order(c record.Change) int {
 	return n
 }
 
-// ofInterface are the kernel parameters that each interface has. A dot in its name is a slash.
+// ofInterface matches the kernel parameters that each interface has. In sysctl names, a dot in an
+// interface's name is a slash.
 var ofInterface = regexp.MustCompile(`^net\.[a-z0-9]+\.(?:conf|neigh)\.([^.]+)\.`)
 
-// withParameters counts the parameters of an interface that only one of the two documents has
-// with the interface, instead of listing them.
+// withParameters folds the parameters of an added or removed interface into the change of that
+// interface, which counts them, instead of listing each.
 func withParameters(changes []record.Change) []record.Change {
 	at := map[string]int{}
 	for i, c := range changes {
@@ -175,8 +177,8 @@ func withParameters(changes []record.Change) []record.Change {
 	})
 }
 
-// partOfNew reports whether a value belongs to a member of a list that only one of the two
-// documents has, which is a change by itself.
+// partOfNew reports whether a value belongs to a list element that only one of the two documents
+// has. The element itself is listed as one change.
 func partOfNew(path string, before, after map[string]string) bool {
 	for end := strings.LastIndexByte(path, '.'); end > 0; end = strings.LastIndexByte(path[:end], '.') {
 		was, is := before[path[:end]], after[path[:end]]
@@ -198,7 +200,7 @@ func sectionOf(path string) int {
 }
 
 func isVolatile(path string) bool {
-	// which come with their addresses
+	// These routes come and go with their addresses.
 	return strings.Contains(path, "routes.local ") && strings.Contains(path, " proto kernel") ||
 		slices.ContainsFunc(volatile, func(end string) bool { return strings.HasSuffix(path, end) }) ||
 		slices.ContainsFunc(volatileKeys, func(key string) bool { return strings.HasSuffix(path, key) }) ||
@@ -206,7 +208,7 @@ func isVolatile(path string) bool {
 		strings.Contains(path, ".irqs.") && strings.HasSuffix(path, ".count")
 }
 
-// flattened is a document as values by path: members of lists by what identifies them, others
+// flattened returns a document as values by path. List elements are identified by identity, others
 // by their text.
 func flattened(s record.HostSnapshot) map[string]string {
 	text, err := json.Marshal(s)
@@ -252,7 +254,7 @@ func flatten(values map[string]string, path string, v any) {
 
 func taken(values map[string]string, path string) bool { _, is := values[path]; return is }
 
-// identity is what a member of a list is called.
+// identity returns the name by which a list element is matched between documents.
 func identity(element any) string {
 	object, is := element.(map[string]any)
 	if !is {

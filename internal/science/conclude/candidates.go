@@ -8,15 +8,15 @@ import (
 	"linerate/internal/model/record"
 )
 
-// enough: this share of the limit counts as reaching it.
+// enough: a goodput of this share of the limit reaches it.
 const enough = 0.98
 
-// above: what exceeds the limit by more than this is not at the limit.
+// above: a goodput of more than this share of the limit is not at the limit but beyond it.
 const above = 1.05
 
-// candidates arranges a run's treatments by condition. Levels that are compared with
-// something else than the baseline are left out: they take a part away from another one
-// to see what it does there, and are nothing to choose.
+// candidates groups a run's treatments by condition. Levels that are compared with something else
+// than the baseline are left out: they take a part away from another level to see what the part
+// does, and are no candidates for a recommendation.
 func candidates(run *record.Run) (list []record.ConditionResult) {
 	lines := map[string][]string{} // each candidate's changes, by treatment
 	asked := Focus(run)
@@ -79,7 +79,7 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 		}
 	}
 	for _, condition := range list {
-		// A fix that makes all the changes of a smaller one only adds to it.
+		// A fix that makes all the changes of a smaller one only adds to that one.
 		all := slices.Clone(condition.Candidates)
 		for i := range condition.Candidates {
 			c := &condition.Candidates[i]
@@ -89,25 +89,27 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 		}
 	}
 	if len(list) == 1 {
-		list[0].Name = "" // there is nothing to tell it from
+		list[0].Name = "" // the only condition needs no name
 	}
 	return list
 }
 
-// mayReach: the interval of a treatment's goodput does not show that it misses the limit.
+// mayReach reports whether the interval of a treatment's goodput leaves it open that it reaches the
+// limit.
 func mayReach(t *record.Treatment) bool {
 	g := t.Goodput
 	return t.LimitBps > 0 && (g.Confidence == 0 || g.HighBps >= enough*t.LimitBps)
 }
 
-// within: some changes are a part of others, and not all of them.
+// within reports whether the changes in part are some of those in whole, but not all.
 func within(part, whole []string) bool {
 	return len(part) > 0 && len(part) < len(whole) && !slices.ContainsFunc(part, func(l string) bool {
 		return !slices.Contains(whole, l)
 	})
 }
 
-// dissects: a level of the treatment is against another one than the baseline.
+// dissects reports whether a level of the treatment is compared with another level than the
+// baseline.
 func dissects(run *record.Run, t record.Treatment) bool {
 	for _, f := range run.Factors {
 		for _, l := range f.Levels {
@@ -119,7 +121,7 @@ func dissects(run *record.Run, t record.Treatment) bool {
 	return false
 }
 
-// conclusion is the run's, from its treatments, effects and checks.
+// conclusion builds the run's conclusion from its treatments, effects and checks.
 func conclusion(run *record.Run) *record.Conclusion {
 	c := &record.Conclusion{
 		Unit: run.Unit, Confidence: run.Confidence, Margin: run.Margin,

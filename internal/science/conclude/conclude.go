@@ -1,8 +1,7 @@
-// Package conclude draws a run's conclusions: it fills in the treatments' estimates,
-// the effects, the trust checks and the findings, recommends a treatment, and sums up
-// what a reader must know first as a record.Conclusion. It adds no judgement of its own
-// to those of packages stats, trust and diagnose, and words nothing: package
-// show/answer does.
+// Package conclude draws a run's conclusions: it fills in the treatments' estimates, the effects,
+// the trust checks and the findings, recommends a treatment, and sums up what a reader must know
+// first as a record.Conclusion. It adds no judgement of its own to those of packages stats, trust
+// and diagnose, and writes no sentences: package show/answer does.
 package conclude
 
 import (
@@ -22,8 +21,8 @@ import (
 	"linerate/internal/science/trust"
 )
 
-// Conclude fills in everything of a run that follows from its trials. It may be
-// called again as trials are added.
+// Conclude fills in everything of a run that follows from its trials. Call it again after trials
+// were added.
 func Conclude(run *record.Run) {
 	checks, findings := judged(run)
 	run.Confidence, run.Margin = cmp.Or(run.Confidence, 0.95), cmp.Or(run.Margin, 0.02)
@@ -55,8 +54,8 @@ func Conclude(run *record.Run) {
 	run.Effects, run.Trust, run.Findings = entries(run.Effects), entries(run.Trust), entries(run.Findings)
 }
 
-// judged are the trust checks and findings of a run's trials. Those of a measurement, whose modes stand side
-// by side, are each trial's own.
+// judged returns the trust checks and findings of a run's trials. A measurement's trials, one for
+// each mode, are judged one by one.
 func judged(run *record.Run) (checks []record.Check, findings []record.Finding) {
 	if run.Study == record.MeasureStudy {
 		for _, t := range run.Trials {
@@ -71,17 +70,18 @@ func judged(run *record.Run) (checks []record.Check, findings []record.Finding) 
 	return trust.Run(run.Trials, &run.Topology), diagnose.Merge(findings)
 }
 
-// Findings are what is found now in the trials and snapshots of a run that was stored.
+// Findings returns what the current version finds in the trials and snapshots of a stored run.
 func Findings(run *record.Run) []record.Finding {
 	_, found := judged(run)
 	return append(found, diagnose.Around(run, found)...)
 }
 
-// Trial returns what a trial of a measurement is checked for, and the causes that its records show (not nil).
+// Trial returns the trust checks of a measurement's trial and the causes that its records show.
+// Both are never nil.
 func Trial(t record.Trial) ([]record.Check, []record.Finding) {
 	t.Treatment = "" // findings of the only treatment need not name it
 	known := t.Topology
-	if known == nil { // the hosts themselves are known
+	if known == nil { // only the hosts themselves are known
 		known = &topology.Topology{}
 		for _, h := range t.Hosts {
 			known.Hosts = append(known.Hosts, topology.Host{Name: h.Host})
@@ -90,8 +90,8 @@ func Trial(t record.Trial) ([]record.Check, []record.Finding) {
 	return trust.Trial(t, t.Topology), append([]record.Finding{}, diagnose.Merge(diagnose.Diagnose(t, known))...)
 }
 
-// againstBaseline gives each treatment its comparison with the baseline: that of its
-// one changed level, or of several together.
+// againstBaseline sets each treatment's effect against the baseline: that of its only changed
+// level, or of several together.
 func againstBaseline(run *record.Run, several []record.Effect) {
 	for i := range run.Treatments {
 		t := &run.Treatments[i]
@@ -125,7 +125,7 @@ func againstBaseline(run *record.Run, several []record.Effect) {
 	}
 }
 
-// baselineOf is the baseline in a treatment's conditions; nil: it was not measured.
+// baselineOf returns the baseline in a treatment's condition; nil if it was not measured.
 func baselineOf(run *record.Run, t *record.Treatment) *record.Treatment {
 	i := slices.IndexFunc(run.Treatments, func(b record.Treatment) bool {
 		return b.Baseline && !slices.ContainsFunc(run.Factors, func(f record.Factor) bool {
@@ -138,12 +138,12 @@ func baselineOf(run *record.Run, t *record.Treatment) *record.Treatment {
 	return &run.Treatments[i]
 }
 
-// lifts: the treatment takes the links' rates away, which the baseline has.
+// lifts reports whether the treatment removes the links' rates, which the baseline has.
 func lifts(t, baseline *record.Treatment) bool {
 	return baseline.LimitBps > 0 && t.LimitBps == 0 && t.LimitWhy == "" && t.Limit.IsZero()
 }
 
-// at: all other factors of the effect are at these levels.
+// at reports whether the levels are those at which all other factors of the effect are.
 func at(levels map[string]string, e *record.Effect) bool {
 	for f, l := range e.At {
 		if levels[f] != l {
@@ -153,7 +153,8 @@ func at(levels map[string]string, e *record.Effect) bool {
 	return true
 }
 
-// entry is the one of a list that is meant, which is added where there is none.
+// entry returns the element of a list for which is returns true, and appends added if there is
+// none.
 func entry[T any](list *[]T, added T, is func(T) bool) *T {
 	i := slices.IndexFunc(*list, is)
 	if i < 0 {
@@ -169,12 +170,12 @@ func entries[T any](list []T) []T {
 	return list
 }
 
-// place is a treatment's place in the table of treatments.
+// place returns the index of a treatment in run.Treatments; -1: there is none.
 func place(run *record.Run, name string) int {
 	return slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return t.Name == name })
 }
 
-// byTreatment groups trials, in the order of the factors' levels.
+// byTreatment groups trials by treatment, in the order of the factors' levels.
 func byTreatment(run *record.Run) [][]record.Trial {
 	var groups [][]record.Trial
 	for _, t := range run.Split() {

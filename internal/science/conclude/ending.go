@@ -5,8 +5,8 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Wide is how many of a run's effects are known less narrowly than its design
-// requests; where it compares nothing, how many of its treatments' means.
+// Wide returns how many of a run's effects have a wider interval than its design requests or, if it
+// compares nothing, how many of its treatments' means.
 func Wide(run *record.Run) int {
 	n := 0
 	if run.Design.Until == 0 {
@@ -28,8 +28,8 @@ func Wide(run *record.Run) int {
 	return n
 }
 
-// unsettled explains each effect that a run left wider than requested, unless
-// there is a reason that more blocks would not have helped against.
+// unsettled sets the reason of each effect whose interval is wider than the design requests, unless
+// it has a reason that more blocks would not remove.
 func unsettled(run *record.Run, effects []record.Effect) {
 	if run.Status != record.StatusBudget && run.Status != record.StatusBlocks || run.Design.Until == 0 {
 		return

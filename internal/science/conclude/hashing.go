@@ -8,10 +8,10 @@ import (
 	"linerate/internal/science/ecmp"
 )
 
-// hashingResult concludes a run whose flows all have several equal paths, where some
-// treatment compares what decides among them, or where nothing is asked but what chance
-// makes of it; nil: the run is about something else. Means and intervals say little
-// there: few flows use one link or all of them by chance.
+// hashingResult concludes a run whose flows all have several equal-cost paths, if treatments
+// compare what chooses among them or if the run only asks what chance makes of it. nil: the run is
+// about something else. Means and intervals say little in such a run: a few flows use one link or
+// all of them by chance.
 func hashingResult(run *record.Run) *record.HashingResult {
 	h := &record.HashingResult{}
 	if levels := hashingLevels(run); len(levels) > 1 {
@@ -47,7 +47,7 @@ func hashingResult(run *record.Run) *record.HashingResult {
 	return h
 }
 
-// addChance counts a treatment whose flows are placed by chance.
+// addChance adds a treatment whose flows are placed by chance.
 func addChance(h *record.HashingResult, t record.Hashing) {
 	h.Cases++
 	if t.Inside {
@@ -68,15 +68,15 @@ func addChance(h *record.HashingResult, t record.Hashing) {
 	full.Least = min(full.Least, t.FullLeastLinks)
 }
 
-// hashed is one compared level in the making; goodput and limit are sums over the trials
-// with the largest number of flows.
+// hashed accumulates one compared level. goodput and limit are sums over the trials with the
+// largest number of flows.
 type hashed struct {
 	record.HashingLevel
 	goodput, limit float64
 }
 
-// hashingLevels counts the trials by compared level and number of flows. None: some flow has
-// one path, or its paths or limit are not known, or the flows have a rate of their own.
+// hashingLevels counts the trials by compared level and number of flows. It returns nil if some
+// flow has one path, its paths or limit are unknown, or flows have a rate of their own.
 func hashingLevels(run *record.Run) (levels []record.HashingLevel) {
 	by := map[string]*hashed{}
 	links := 0
@@ -84,7 +84,7 @@ func hashingLevels(run *record.Run) (levels []record.HashingLevel) {
 		if t.LimitBps <= 0 || t.PlacementLimitBps <= 0 || len(t.Flows) == 0 {
 			return nil
 		}
-		link := 0.0 // what one can carry
+		link := 0.0 // what one link can carry
 		for _, f := range t.Flows {
 			if f.Paths < 2 || f.LimitBps <= 0 || f.CapBps() > 0 || links > 0 && f.Paths != links {
 				return nil
@@ -92,7 +92,7 @@ func hashingLevels(run *record.Run) (levels []record.HashingLevel) {
 			links, link = f.Paths, max(link, f.LimitBps)
 		}
 		if t.LimitBps <= 1.01*link {
-			continue // one flow has one link, whatever decides
+			continue // one flow uses one link, whatever decides
 		}
 		label := levelOf(run, t.Levels)
 		if by[label] == nil {
@@ -105,7 +105,7 @@ func hashingLevels(run *record.Run) (levels []record.HashingLevel) {
 		if h == nil {
 			continue
 		}
-		delete(by, h.Label) // one level of several treatments
+		delete(by, h.Label) // several treatments may have this level
 		slices.SortFunc(h.Placed, func(a, b record.PlacedFlows) int { return a.Flows - b.Flows })
 		for i := range h.Placed {
 			p := &h.Placed[i]
@@ -119,7 +119,7 @@ func hashingLevels(run *record.Run) (levels []record.HashingLevel) {
 	return levels
 }
 
-// levelOf names the compared levels together.
+// levelOf joins the names of the compared levels.
 func levelOf(run *record.Run, levels map[string]string) string {
 	return strings.Join(comparedLevels(run, levels), " + ")
 }
@@ -143,8 +143,8 @@ func (h *hashed) count(t *record.Trial, linkBps float64) {
 	}
 }
 
-// filled reports whether so many flows of a level are at the limit with their whole
-// interval, in every condition.
+// filled reports whether this many flows of a level reach the limit with their whole interval, in
+// every condition.
 func filled(run *record.Run, label string, flows int) bool {
 	return !slices.ContainsFunc(run.Treatments, func(t record.Treatment) bool {
 		trials := run.TrialsOf(t.Name)
@@ -153,8 +153,8 @@ func filled(run *record.Run, label string, flows int) bool {
 	})
 }
 
-// mostIdle is in how many trials chance leaves a link idle at most, but once in a
-// thousand runs or more rarely.
+// mostIdle returns the largest number of trials in which chance alone leaves a link idle; more do
+// in at most one of a thousand runs. If that is unknown, it returns the number of trials.
 func mostIdle(p record.PlacedFlows, links int) int {
 	some, known := ecmp.Alike(links, 1).SomeUnused(p.Flows)
 	if !known || !p.ByChance {

@@ -10,18 +10,18 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Question is the host whose several interfaces a run is about, and those interfaces.
+// Question names the host whose several interfaces a run is about, and those interfaces.
 type Question struct {
 	Host       string
 	Interfaces []string
-	// Forwards: the host only forwards; its interfaces are parallel next hops.
+	// Forwards: the host is a router; its interfaces are parallel next hops.
 	Forwards bool
 }
 
-// Focus finds the host whose interfaces are in question: the end of flows with the most
-// interfaces on the flows' paths. A router has several interfaces by nature, so it is in
-// question only where no end has several and it has several next hops: to one neighbour,
-// or of one flow. Host is empty where there is no such host.
+// Focus finds the host whose interfaces a run is about: the sender or receiver with the most
+// interfaces on the flows' paths. A router has several interfaces by nature, so it is chosen only
+// if no sender or receiver has several and the router has several next hops, to one neighbour or of
+// one flow. Host is empty if there is no such host.
 func Focus(run *record.Run) Question {
 	ends, routers := questions(run, run.Trials)
 	for _, list := range [][]Question{ends, routers} {
@@ -38,9 +38,8 @@ func Focus(run *record.Run) Question {
 	return Question{}
 }
 
-// questions lists the interfaces by which trials' flows are meant to leave and enter the
-// hosts at their ends, and each group of parallel interfaces by which they leave
-// routers.
+// questions lists the interfaces by which the trials' flows are to leave senders and reach
+// receivers, and each group of parallel interfaces by which they leave routers.
 func questions(run *record.Run, trials []record.Trial) (ends, routers []Question) {
 	var isEnd []string
 	type group struct{ node, by string }
@@ -51,7 +50,7 @@ func questions(run *record.Run, trials []record.Trial) (ends, routers []Question
 		over := t.Over(&run.Topology)
 		for _, f := range t.Flows {
 			isEnd = append(isEnd, f.From, f.To)
-			// Flows on one path have the same others to choose from.
+			// Flows on one path have the same alternatives.
 			key := strings.Join(f.Path, " ")
 			if key == "" {
 				key = f.From + " " + f.Source + " " + f.Destination
@@ -80,7 +79,7 @@ func questions(run *record.Run, trials []record.Trial) (ends, routers []Question
 						continue
 					}
 					if i+1 >= len(path) || path[i+1].Node == end.Node {
-						continue // it comes in here
+						continue // the interface by which the flow comes in
 					}
 					for _, g := range []group{{end.Node, "to " + path[i+1].Node}, {end.Node, "flow " + key}} {
 						if exits[g] == nil {
@@ -96,7 +95,7 @@ func questions(run *record.Run, trials []record.Trial) (ends, routers []Question
 	}
 	for _, g := range order {
 		if _, known := run.Topology.Switch(g.by[3:]); known && g.by[:3] == "to " {
-			continue // by a switch to wherever it goes: no parallel interfaces
+			continue // one interface to a switch reaches every neighbour behind it: not parallel
 		}
 		if !slices.Contains(isEnd, g.node) {
 			routers = append(routers, Question{g.node, exits[g], true})
@@ -105,11 +104,11 @@ func questions(run *record.Run, trials []record.Trial) (ends, routers []Question
 	return ends, routers
 }
 
-// bothWays: this part of a host's data that flows against the rest is no
-// acknowledgement and no control connection.
+// bothWays: if the smaller direction carries more than this share of the larger one, it is data,
+// not acknowledgements or a control connection.
 const bothWays = 0.1
 
-// dataOf is how much of the flows' data a host took in and sent in some trials.
+// dataOf returns how many bytes of the flows' data a host received and sent in these trials.
 func dataOf(host string, trials []record.Trial) (in, out float64) {
 	for _, t := range trials {
 		for _, f := range t.Flows {
@@ -124,8 +123,8 @@ func dataOf(host string, trials []record.Trial) (in, out float64) {
 	return in, out
 }
 
-// interfaceLoads are the mean rates of every host's interfaces and, for links between
-// switches, of the switches' ports.
+// interfaceLoads returns the mean rates of every host's interfaces and, for links between switches,
+// of the switches' ports.
 func interfaceLoads(run *record.Run, trials []record.Trial) []record.TreatmentInterface {
 	isHost := func(node string) bool { _, ok := run.Topology.Host(node); return ok }
 	loads := []record.TreatmentInterface{}
@@ -173,9 +172,8 @@ func interfaceLoads(run *record.Run, trials []record.Trial) []record.TreatmentIn
 	return loads
 }
 
-// together groups the interfaces that share a node's traffic: all of a host at the
-// flows' ends, and elsewhere those that lead to one neighbour, or that are in
-// question.
+// together groups interfaces that share a node's traffic: on senders and receivers all of them,
+// elsewhere those that lead to one neighbour or that the run is about (Focus).
 func together(run *record.Run, over *topology.Topology, loads []record.TreatmentInterface) (
 	groups [][]*record.TreatmentInterface) {
 	asked := Focus(run)
@@ -201,7 +199,7 @@ func together(run *record.Run, over *topology.Topology, loads []record.Treatment
 	return groups
 }
 
-// endpoint: the host sends or receives some flow.
+// endpoint reports whether the host sends or receives a flow.
 func endpoint(run *record.Run, host string) bool {
 	return slices.ContainsFunc(run.Trials, func(t record.Trial) bool {
 		return slices.ContainsFunc(t.Flows, func(f record.Flow) bool { return f.From == host || f.To == host })
@@ -215,8 +213,8 @@ func sums(group []*record.TreatmentInterface) (rx, tx float64) {
 	return rx, tx
 }
 
-// share gives a group of interfaces its shares, in each direction in which data
-// flows. What is not the flows' data, such as ARP, is not shared among interfaces.
+// share sets the shares of a group's interfaces, in each direction in which data flows; in and out
+// are the bytes of data in each. Other traffic, such as ARP, is not shared.
 func share(group []*record.TreatmentInterface, in, out float64) {
 	rx, tx := sums(group)
 	received, sent := rx > 0 && in > bothWays*out, tx > 0 && out > bothWays*in
@@ -241,7 +239,7 @@ func share(group []*record.TreatmentInterface, in, out float64) {
 	}
 }
 
-// forward shares the traffic of parallel interfaces that pass on what others send.
+// forward sets the shares of parallel interfaces that only forward.
 func forward(group []*record.TreatmentInterface, goodput float64) {
 	const noise = 0.01
 	rx, tx := sums(group)
@@ -250,17 +248,17 @@ func forward(group []*record.TreatmentInterface, goodput float64) {
 	}
 }
 
-// evenly: shares of both directions that differ by less are alike.
+// evenly: shares of the two directions that differ by less count as equal.
 const evenly = 0.01
 
-// busyShare of the busiest interface's load makes an interface busy too: chance spreads
-// flows unevenly, but acknowledgements and ARP are far below it.
+// busyShare: an interface with more than this share of the busiest one's load is busy too. Chance
+// spreads flows unevenly, but acknowledgements and ARP stay far below it.
 const busyShare = 0.1
 
-// interfaceUse counts, on the host whose interfaces are in question (Focus), how many
-// carried data: in the direction in which data flows, and where it flows in both, in
-// the one with fewer, in those trials that are meant. nil: their flows are meant to use
-// only one of that host's interfaces, or its counters were not read.
+// interfaceUse counts how many interfaces of the host in question (Focus) carried data, in the
+// trials that meant selects. It counts the direction in which data flows and, if data flows in
+// both, the one with fewer interfaces. nil: the flows are to use only one of the host's interfaces,
+// or its counters were not read.
 func interfaceUse(run *record.Run, asked Question, meant func(*record.Trial) bool) *record.InterfaceUse {
 	if asked.Host == "" {
 		return nil
@@ -290,8 +288,8 @@ func interfaceUse(run *record.Run, asked Question, meant func(*record.Trial) boo
 		for _, d := range h.Deltas() {
 			if _, linked := run.Topology.LinkAt(topology.End{Node: u.Host, Interface: d.Interface}); !linked ||
 				asked.Forwards && !slices.Contains(asked.Interfaces, d.Interface) {
-				// A real host's other interfaces carry what is not this run's, and devices
-				// what their members do.
+				// Other interfaces of a real host carry traffic that is not this run's, and virtual
+				// devices repeat what their members carry.
 				continue
 			}
 			rx, tx = append(rx, d.RxBytes), append(tx, d.TxBytes)
@@ -332,8 +330,8 @@ func busy(loads []float64) int {
 	return n
 }
 
-// came says how many interfaces a treatment's trials used where that is left to chance;
-// varied: now more, now fewer.
+// came describes how many interfaces a treatment's trials used if chance decides it. varied is true
+// if trials used different numbers.
 func came(run *record.Run, asked Question, treatment string) (text string, varied bool) {
 	u := interfaceUse(run, asked, func(t *record.Trial) bool { return t.Treatment == treatment })
 	if u == nil {
@@ -357,8 +355,8 @@ func came(run *record.Run, asked Question, treatment string) (text string, varie
 	return fmt.Sprintf("%d to %s by chance", u.Least, unit.Plural(u.Most, what)), true
 }
 
-// otherwise is how many interfaces trials may use that were not made, where all that were
-// made used the same number.
+// otherwise says how many interfaces further trials may use, if all trials so far used the same
+// number.
 func otherwise(u *record.InterfaceUse) string {
 	switch {
 	case u.Least == u.Of:
@@ -371,8 +369,8 @@ func otherwise(u *record.InterfaceUse) string {
 	return "more"
 }
 
-// chances says what came of chance in the treatments, and returns those that used now more,
-// now fewer interfaces.
+// chances sets Chance.Came of the treatments, and returns those whose trials used different numbers
+// of interfaces.
 func chances(run *record.Run) (varied map[string]bool) {
 	asked := Focus(run)
 	varied = map[string]bool{}
@@ -384,8 +382,8 @@ func chances(run *record.Run) (varied map[string]bool) {
 	return varied
 }
 
-// byChance explains effects one side of which used now more, now fewer interfaces, as theory
-// has it.
+// byChance explains effects if the trials of one of their treatments used different numbers of
+// interfaces by chance, as theory predicts.
 func byChance(run *record.Run, varied map[string]bool, effects []record.Effect) {
 	for i := range effects {
 		e := &effects[i]

@@ -5,8 +5,8 @@ import (
 	"linerate/internal/science/tuning"
 )
 
-// Lists are the results of a run that takes a list of settings apart, one for each
-// condition; nil: it takes none apart.
+// Lists returns the results of a run that takes a list of settings apart, one for each condition;
+// nil if it takes none apart.
 func Lists(run *record.Run) (results []*record.Tune) {
 	settings := tuning.Settings(run)
 	if len(settings) == 0 {

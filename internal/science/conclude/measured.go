@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Measured says of which flows a measurement is; nil: the run is of a study.
+// Measured describes the flows of a measurement; nil if the run is of a study.
 func Measured(run *record.Run) *record.Measured {
 	if run.Study != record.MeasureStudy {
 		return nil
@@ -21,7 +21,7 @@ func Measured(run *record.Run) *record.Measured {
 	bulk := func(f record.Flow) bool { return flow.Of(f.Protocol).Bulk() }
 	directions, protocols := map[string]int{}, map[string]bool{}
 	for _, f := range flows {
-		if !bulk(f) && slices.ContainsFunc(flows, bulk) { // the probe beside them
+		if !bulk(f) && slices.ContainsFunc(flows, bulk) { // the latency probe beside them
 			m.Latency = true
 			continue
 		}

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// levelOutages are what events in the window did to running flows, for each combination
-// of compared levels in each condition; nil: no flow lost its path, and none moved.
+// levelOutages returns what events in the window did to running flows, for each combination of
+// compared levels in each condition. nil: no flow lost its path, and none moved.
 func levelOutages(run *record.Run) (list []record.LevelOutages) {
 	happened := false
 	for _, t := range run.Treatments {
@@ -28,7 +28,7 @@ func levelOutages(run *record.Run) (list []record.LevelOutages) {
 	return list
 }
 
-// comparedLevels are the levels of the factors that are compared.
+// comparedLevels returns the levels of the factors that are compared.
 func comparedLevels(run *record.Run, levels map[string]string) (names []string) {
 	for _, f := range run.Factors {
 		if compared(f) {
@@ -38,7 +38,7 @@ func comparedLevels(run *record.Run, levels map[string]string) (names []string) 
 	return names
 }
 
-// conditionOf names the condition that levels belong to; empty: there is only one.
+// conditionOf returns the name of the condition that has these levels. Empty: there is only one.
 func conditionOf(run *record.Run, levels map[string]string) string {
 	var at []string
 	for _, f := range run.Factors {

@@ -7,15 +7,15 @@ import (
 	"linerate/internal/model/record"
 )
 
-// recommend gives each treatment its comparison with the baseline, which is the effect
-// of its one level or, where it differs in several factors, that of all of them together.
-// It marks the one combination of levels that the answer recommends in every condition.
+// recommend sets each treatment's comparison with the baseline: the effect of its one level or, if
+// several factors differ, of all of them together. It marks the one combination of levels that the
+// answer recommends in every condition.
 //
-// A combination can be recommended if it was tried in every condition, is shown to improve
-// somewhere and to worsen nowhere, and leaves links their rates. None is preferred over
-// another for its mean: one is left out if another is ahead of it, as intervals show, and
-// it is ahead of that one nowhere. Of the others the one that is shown to improve in most
-// conditions is recommended, then the one with the fewest settings.
+// A combination can be recommended if it was tried in every condition, is shown to improve in some
+// and to worsen in none, and leaves links their rates. A larger mean alone does not decide: a
+// combination is left out only if the intervals show that another one is ahead of it in some
+// condition, and it is ahead of that one in none. Of the remaining ones the one that is shown to
+// improve in most conditions is recommended, then the one with the fewest settings.
 func recommend(run *record.Run, several ...record.Effect) {
 	againstBaseline(run, several)
 	for i := range run.Treatments {
@@ -39,10 +39,11 @@ func recommend(run *record.Run, several ...record.Effect) {
 	}
 }
 
-// combination is one combination of the compared factors' levels, in each condition.
+// combination holds one combination of the compared factors' levels, with its candidate in each
+// condition.
 type combination struct{ at []*record.Candidate }
 
-// combinations are those that can be recommended.
+// combinations returns those that can be recommended.
 func combinations(conditions []record.ConditionResult) (rows []combination) {
 	conditions = slices.DeleteFunc(slices.Clone(conditions), func(at record.ConditionResult) bool {
 		return at.Baseline == nil
@@ -64,7 +65,7 @@ func combinations(conditions []record.ConditionResult) (rows []combination) {
 	})
 }
 
-// improves is in how many conditions it is shown to.
+// improves returns the number of conditions in which the combination is shown to improve.
 func (r combination) improves() (n int) {
 	for _, c := range r.at {
 		if c.Effect != nil && c.Effect.Verdict == record.Improves {
@@ -74,8 +75,8 @@ func (r combination) improves() (n int) {
 	return n
 }
 
-// ahead: in some condition the combination is shown to do more than another or, in a run
-// about goodput, to reach the limit where the other is shown to miss it.
+// ahead reports whether in some condition the combination is shown to do more than the other or, in
+// a run about goodput, to reach the limit while the other is shown to miss it.
 func (r combination) ahead(run *record.Run, other combination) bool {
 	for i, c := range r.at {
 		o := other.at[i]
@@ -87,9 +88,10 @@ func (r combination) ahead(run *record.Run, other combination) bool {
 	return false
 }
 
-// exceeds: one effect's interval lies beyond that of another over the same baseline, by
-// more than the margin. The intervals hold together, so that this is shown of any two.
-// False: they overlap, one is unknown, or one is of a ratio and the other of a difference.
+// exceeds reports whether the interval of effect a lies beyond that of b, over the same baseline,
+// by more than the margin. The intervals hold simultaneously, so this holds for any two effects. It
+// returns false if they overlap, one is unknown, or one is of a ratio and the other of a
+// difference.
 func exceeds(a, b *record.Effect, lower bool, margin float64) bool {
 	x, y := a.Ratio, b.Ratio
 	if a.Difference != nil && b.Difference != nil {

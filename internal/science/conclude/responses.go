@@ -6,12 +6,12 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// lead is the response that the answer and the verdicts are about.
+// lead returns the response that the answer and the verdicts are about.
 func lead(run *record.Run) metric.Metric { return metric.Of(run)[0] }
 
 func onGoodput(run *record.Run) bool { return lead(run).Name == metric.Goodput.Name }
 
-// estimated is a treatment's mean in a response, bounded by what is possible.
+// estimated returns a treatment's mean of a response, with an interval within the possible values.
 func estimated(run *record.Run, inference *stats.Inference, treatment string, r metric.Metric) record.ResponseEstimate {
 	e := record.ResponseEstimate{Response: r.Name, Unit: r.Unit}
 	inference.Side(run.TrialsOf(treatment), r).Estimate(&e, run.Confidence)
@@ -33,7 +33,7 @@ func others(run *record.Run, inference *stats.Inference, t *record.Treatment, tr
 	for _, trial := range trials {
 		latencies = append(latencies, trial.Latency)
 	}
-	// What cannot be added up any more is shown trial by trial all the same.
+	// What can no longer be added up is still shown trial by trial.
 	if together, err := stats.Together(latencies...); err == nil && together != nil {
 		together.Histogram = nil
 		t.Latency = together

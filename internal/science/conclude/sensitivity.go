@@ -12,7 +12,7 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// fewestTrials is how many trials the treatment has that has the fewest.
+// fewestTrials returns the smallest number of trials that any treatment has.
 func fewestTrials(run *record.Run) int {
 	fewest := len(run.Trials)
 	for _, t := range run.Treatments {
@@ -21,8 +21,8 @@ func fewestTrials(run *record.Run) int {
 	return fewest
 }
 
-// missed is the share of all trials that an event hits which is missed by n trials with a
-// probability of 1 − confidence; 0: there are none.
+// missed returns the share of all trials that an event must hit for n trials to miss it with a
+// probability of only 1 − confidence. 0: there are no trials.
 func missed(n int, confidence float64) float64 {
 	if n == 0 {
 		return 0
@@ -30,10 +30,10 @@ func missed(n int, confidence float64) float64 {
 	return stats.Missed(n, confidence)
 }
 
-// sensitivity is what the run was able to show in the response that it is judged by, at the
-// scatter of the trials that it compares; nil: it compares nothing, has too few blocks, is
-// judged by a difference, of which there is no relative size, or by a percentile for which a
-// trial has too few requests, or all that it compares is left to chance.
+// sensitivity returns what effects the run was able to detect in the response that it is judged by,
+// given the scatter of the trials that it compares. nil: it compares nothing, has too few blocks,
+// is judged by a difference (which has no relative size) or by a percentile for which a trial has
+// too few requests, or everything that it compares is left to chance.
 func sensitivity(run *record.Run) *record.Sensitivity {
 	r := lead(run)
 	few := func(t record.Trial) bool { return t.Latency != nil && r.TooFew(t.Latency.Count) != "" }
@@ -60,10 +60,10 @@ func sensitivity(run *record.Run) *record.Sensitivity {
 	return s
 }
 
-// scattersOf are how far the trials of comparisons scatter, each as one standard deviation
-// relative to the mean: that of its two treatments, pooled. Comparisons that have a treatment
-// without a mean have none. What chance makes one thing or another, as theory knows, is only
-// counted: scatter is not what makes its interval wide.
+// scattersOf returns how far the trials of each comparison scatter, as one standard deviation
+// relative to the mean, pooled over its two treatments. A comparison is skipped if one of its
+// treatments has no mean. Comparisons that theory leaves to chance are only counted, in chance:
+// their intervals are not wide because of scatter.
 func scattersOf(run *record.Run, r metric.Metric, contrasts []record.Contrast) (scatters []float64, chance int) {
 	of := func(levels map[string]string) (variance float64, known, chance bool) {
 		i := slices.IndexFunc(run.Treatments, func(t record.Treatment) bool { return maps.Equal(t.Levels, levels) })

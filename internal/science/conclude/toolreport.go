@@ -9,8 +9,8 @@ import (
 	"linerate/internal/science/toolreport"
 )
 
-// toolReport concludes a run that is also judged by what another program reports beyond
-// what was received; nil: the run is not about that.
+// toolReport concludes a run that is also judged by how much another program reports beyond what
+// was received; nil if the run is not about that.
 func toolReport(run *record.Run) *record.ToolReportResult {
 	if !onGoodput(run) || !slices.ContainsFunc(metric.Of(run), func(r metric.Metric) bool {
 		return r.Name == metric.Surplus.Name
@@ -72,9 +72,9 @@ func toolReport(run *record.Run) *record.ToolReportResult {
 	return r
 }
 
-// settledSubject: a run may have the factor of the published tables at one level, and
-// ask what else moves the sum there. The treatment is the one that all others are
-// compared with.
+// settledSubject handles runs that have the factor of the published tables at a single level and
+// ask what else changes the sum there. It returns that factor and the treatment that all others are
+// compared with; top is nil for other runs.
 func settledSubject(run *record.Run) (f record.Factor, top *record.Treatment) {
 	if len(run.Published) == 0 {
 		return f, nil
@@ -94,8 +94,8 @@ func settledSubject(run *record.Run) (f record.Factor, top *record.Treatment) {
 	return run.Factors[i], &run.Treatments[at]
 }
 
-// Subject is the factor that the question is about: the one that a published table
-// goes along, or the last one that is compared.
+// Subject returns the factor that the question is about: the one along which a published table
+// goes, or the last one that is compared. false: no factor is compared.
 func Subject(run *record.Run) (record.Factor, bool) {
 	if len(run.Published) > 0 {
 		i := slices.IndexFunc(run.Factors, func(f record.Factor) bool {
@@ -114,9 +114,8 @@ func Subject(run *record.Run) (record.Factor, bool) {
 	return record.Factor{}, false
 }
 
-// standsFor reports whether a treatment stands for a level in a table along a factor: each
-// of the others is at its baseline, or goes along, at the level of that name, or has
-// this one level in the whole run.
+// standsFor reports whether a treatment is a row of a table along factor f: each other compared
+// factor is at its baseline, has the level of the same name as f, or has a single level in the run.
 func standsFor(run *record.Run, t record.Treatment, f record.Factor) bool {
 	for _, other := range run.Factors {
 		level := t.Levels[other.Name]
@@ -127,8 +126,8 @@ func standsFor(run *record.Run, t record.Treatment, f record.Factor) bool {
 	return true
 }
 
-// Rows are the treatments of a table along a factor, in the order of its levels: of
-// several for one level the one in which most goes along.
+// Rows returns the treatments of a table along a factor, in the order of its levels. If several
+// treatments have one level, it takes the one in which most factors have the level of that name.
 func Rows(run *record.Run, f record.Factor) []record.Treatment {
 	var rows []record.Treatment
 	for _, l := range f.Levels {
@@ -162,8 +161,8 @@ func last(run *record.Run, f record.Factor) *record.Treatment {
 	return &rows[len(rows)-1]
 }
 
-// leading is the effect that leads to a treatment by changing one factor; nil: it was
-// not compared.
+// leading returns the effect that leads to a treatment by changing one factor; nil if it was not
+// compared.
 func leading(run *record.Run, t *record.Treatment, factor string) *record.Effect {
 	for i := range run.Effects {
 		e := &run.Effects[i]

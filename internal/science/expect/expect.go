@@ -1,6 +1,6 @@
-// Package expect is the language of measure --expect: conditions on metrics, such
-// as "goodput >= 900mbit, lost <= 0.1%", and whether a measurement meets them. The
-// metrics are those of package metric that a measurement can have.
+// Package expect implements the language of measure --expect: conditions on metrics, such as
+// "goodput >= 900mbit, lost <= 0.1%". It parses them and checks whether a measurement meets them.
+// The metrics are those of package metric that a measurement can have.
 package expect
 
 import (
@@ -15,11 +15,11 @@ import (
 	"linerate/internal/model/source"
 )
 
-// Expectation is what a measurement has to show: conditions that all have to be met,
-// in every direction and mode. The zero value expects nothing.
+// Expectation is a list of conditions that a measurement must all meet, in every direction and
+// mode. The zero value expects nothing.
 type Expectation []condition
 
-// condition is one of them: ">= 900mbit", "latency_p99 <= 500us".
+// condition is one condition, such as ">= 900mbit" or "latency_p99 <= 500us".
 type condition struct {
 	text       string
 	metric     metric.Metric
@@ -27,13 +27,13 @@ type condition struct {
 	wanted     float64
 }
 
-// comparisons, the longer ones first.
+// comparisons lists the operators, the longer ones first.
 var comparisons = []string{">=", "<=", ">", "<"}
 
-// Parse reads conditions with commas, or "and", between. A value alone is of the transaction
-// rate or the goodput, whichever the protocol has, and means at least that much.
-// The error joins what is wrong with each condition: also a metric that a
-// measurement of this setup does not have.
+// Parse parses conditions that are separated by commas or "and". A value without a metric is a
+// lower bound of the transaction rate or the goodput, whichever the protocol has. The error joins
+// the errors of all conditions, including those whose metric a measurement of this setup does not
+// have.
 func Parse(text string, of metric.Setup) (Expectation, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, nil
@@ -81,7 +81,7 @@ func parse(text string, of metric.Setup) (condition, error) {
 	return c, nil
 }
 
-// lacking says why a measurement of this setup does not have a metric.
+// lacking explains why a measurement of this setup does not have a metric.
 func lacking(m metric.Metric, of metric.Setup) string {
 	switch {
 	case m.Searched && m.From(of.Protocol):
@@ -95,7 +95,7 @@ func lacking(m metric.Metric, of metric.Setup) string {
 		of.Protocol)
 }
 
-// String is the conditions with commas between.
+// String returns the conditions, separated by commas.
 func (e Expectation) String() string {
 	var texts []string
 	for _, c := range e {
@@ -104,7 +104,7 @@ func (e Expectation) String() string {
 	return strings.Join(texts, ", ")
 }
 
-// Metrics are the names of those that the conditions are on.
+// Metrics returns the names of the metrics in the conditions.
 func (e Expectation) Metrics() (names []string) {
 	for _, c := range e {
 		names = append(names, c.metric.Name)
@@ -112,8 +112,7 @@ func (e Expectation) Metrics() (names []string) {
 	return names
 }
 
-// Needs is how many requests it takes to know whether all conditions are met; 0: they are
-// not on percentiles.
+// Needs returns how many requests it takes to decide all conditions; 0 if none is on a percentile.
 func (e Expectation) Needs() (requests int64) {
 	for _, c := range e {
 		if c.metric.Quantile > 0 {
@@ -123,7 +122,7 @@ func (e Expectation) Needs() (requests int64) {
 	return requests
 }
 
-// TooFew says which conditions can neither be met nor missed with so many requests.
+// TooFew explains which conditions cannot be decided with this number of requests.
 func (e Expectation) TooFew(requests int64) (list []string) {
 	for _, c := range e {
 		if why := c.metric.TooFew(requests); why != "" && !slices.Contains(list, why) {
@@ -133,8 +132,8 @@ func (e Expectation) TooFew(requests int64) (list []string) {
 	return list
 }
 
-// Check holds every part of a measurement's trials, one for each mode, to the expectation; nil:
-// nothing was expected.
+// Check compares all parts of a measurement's trials, one trial for each mode, with the conditions;
+// nil if e is empty.
 func (e Expectation) Check(trials ...record.Trial) *record.Expectation {
 	if len(e) == 0 {
 		return nil
@@ -148,8 +147,8 @@ func (e Expectation) Check(trials ...record.Trial) *record.Expectation {
 	return result
 }
 
-// check: a metric without a value does not meet its condition, and one of too few requests
-// for the percentile that it is neither meets nor misses it.
+// check returns the result of one condition. A metric without a value fails its condition; a
+// percentile of too few requests neither meets nor fails it.
 func (c condition) check(trials []record.Trial) record.Condition {
 	part := record.Condition{Metric: c.metric.Name, Condition: c.text, Met: true}
 	var got []string
@@ -158,7 +157,7 @@ func (c condition) check(trials []record.Trial) record.Condition {
 		t := &trials[i]
 		readings := c.metric.Readings(t)
 		if t.FoundNone() {
-			readings = nil // a search that found no rate ends with a trial that failed
+			readings = nil // a search that found no rate ends with a failed trial
 		}
 		part.Met = part.Met && len(readings) > 0
 		for _, r := range readings {
@@ -170,7 +169,7 @@ func (c condition) check(trials []record.Trial) record.Condition {
 			case !c.admits(r.Value):
 				part.Met = false
 			}
-			if len(t.Parts) == 1 && t.Parts[0].Transactions != nil { // which go both ways
+			if len(t.Parts) == 1 && t.Parts[0].Transactions != nil { // transactions go both ways
 				r.Part = ""
 			}
 			words := strings.TrimSpace(r.Part + " " + value)
@@ -192,8 +191,8 @@ func (c condition) admits(value float64) bool {
 	return slices.Contains(map[string][]int{">=": {0, 1}, "<=": {-1, 0}, ">": {1}, "<": {-1}}[c.comparison], order)
 }
 
-// Unmet is an error that names what was expected and is not shown by the measurement; nil: all is, or
-// nothing was expected.
+// Unmet returns an error that names the expectations that the measurement does not show; nil if it
+// shows all, or if nothing was expected.
 func Unmet(e *record.Expectation) error {
 	if e == nil || e.Met {
 		return nil

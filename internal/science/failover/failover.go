@@ -1,10 +1,10 @@
-// Package failover detects what events in a trial's window did to its running flows: how
-// long nothing of a flow reached its receiver, by which path it came before and after,
-// and whether flows moved whose own path was left as it was.
+// Package failover detects what events in a trial's window did to running flows: how long nothing
+// of a flow reached its receiver, by which path it came before and after, and whether flows moved
+// although their own path was intact.
 //
-// Times are those of packets, where the receiver has seen these (packet(7)), and of the
-// samples otherwise; a silence counts only where it is longer than what the flow had
-// before. Which of several events at one instant moved a flow is not known.
+// Times are those of packets where the receiver recorded these (packet(7)), and those of samples
+// otherwise. A silence counts only if it is longer than those that the flow had before. If several
+// events happen at one instant, it is not known which of them moved a flow.
 package failover
 
 import (
@@ -15,12 +15,12 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// chance is how many times its own longest silence from before a flow may be silent
-// without anything being lost.
+// chance: a silence of up to this many times the flow's longest silence before the event counts as
+// no loss.
 const chance = 2
 
-// Detect returns what each of a window's events did to each flow, in the flows' order;
-// nil: there were no events.
+// Detect returns what each event in the window did to each flow, in the order of the flows; nil if
+// there were no events.
 func Detect(flows []record.Flow, hosts []record.HostReading, events []record.Event,
 	over *topology.Topology) [][]record.Outage {
 	s := scene{trial: record.Trial{Flows: flows, Hosts: hosts, Events: events}, over: over,
@@ -54,18 +54,18 @@ func Detect(flows []record.Flow, hosts []record.HostReading, events []record.Eve
 	return list
 }
 
-// scene is a trial arranged for its flows to be followed.
+// scene holds a trial and the indexes by which its flows are followed.
 type scene struct {
 	trial    record.Trial // flows, hosts and events alone
 	over     *topology.Topology
 	instants []float64 // of events
 	seen     map[string]map[int][]arrival
 	near     map[[2]string]bool // results of Adjacent
-	// Of some flow only its receiver saw by which interface it came after an instant.
+	// partial has the instants after which only its receiver saw by which interface some flow came.
 	partial map[float64]bool
 }
 
-// arrival is an interface by which a flow came in, with its latest packet.
+// arrival is an interface by which a flow came in, with the time of its latest packet.
 type arrival struct {
 	host, name string // of the interface
 	last       int64
@@ -73,8 +73,8 @@ type arrival struct {
 
 func (a arrival) end() topology.End { return topology.End{Node: a.host, Interface: a.name} }
 
-// outages are what the events did to a flow; none: its receiver was not read, or neither
-// packets nor samples show it.
+// outages returns what the events did to a flow; nil if its receiver was not read, or neither
+// packets nor samples show the flow.
 func (s *scene) outages(f *record.Flow) (list []record.Outage) {
 	receiver, ok := s.trial.Reading(f.To)
 	if !ok {
@@ -98,13 +98,14 @@ func (s *scene) outages(f *record.Flow) (list []record.Outage) {
 		}
 		o := record.Outage{AtS: at}
 		if !detect(&o, i, from, begin+nanoseconds(at), to) {
-			continue // it was silent before
+			continue // the flow was silent before
 		}
 		before, whole := s.path(f, i)
 		o.Before = before
 		if o.Resumed {
 			after, also := s.path(f, i+1)
-			// A path that is known before or after only shows no move.
+			// If the whole path is known only before or only after, only the last interfaces can be
+			// compared.
 			if whole != also {
 				before, after = end(before), end(after)
 			}
@@ -119,11 +120,12 @@ func (s *scene) outages(f *record.Flow) (list []record.Outage) {
 
 func nanoseconds(s float64) int64 { return int64(s * 1e9) }
 
-// detector fills in how long a flow was silent because of the i-th event, which was at an
-// instant between two others; false: it was silent before.
+// detector fills in how long a flow was silent because of the i-th event. The event was at time at;
+// from and to are the instants of the events before and after it. false: the flow was silent
+// before.
 type detector func(o *record.Outage, i int, from, at, to int64) bool
 
-// timed detects by packets.
+// timed returns a detector that uses the times of packets.
 func timed(receiver record.HostReading, f *record.Flow) detector {
 	longest := func(events int) int64 {
 		for _, s := range receiver.Gaps {
@@ -151,7 +153,8 @@ func timed(receiver record.HostReading, f *record.Flow) detector {
 	}
 }
 
-// sampled detects by what the receiver had read at the samples; nil: there were none.
+// sampled returns a detector that uses what the receiver had read at each sample; nil if there are
+// no samples.
 func sampled(receiver record.HostReading, f *record.Flow) detector {
 	if len(f.Bins) == 0 || len(f.Bins) != len(receiver.Series) {
 		return nil
@@ -185,13 +188,13 @@ func sampled(receiver record.HostReading, f *record.Flow) detector {
 	}
 }
 
-// minStopNs is how long a flow has to be silent at the end to have stopped: TCP does not
+// minStopNs is how long a flow has to be silent at the end to count as stopped. TCP does not
 // retransmit sooner (TCP_RTO_MIN, and half as much for the path).
 const minStopNs = int64(300e6)
 
-// judge holds the longest silence after an event, and the one that had not ended,
-// against the longest that means nothing. Either may have begun an interval earlier, and the
-// first have ended one later.
+// judge compares the longest silence after an event, and the silence that had not ended (tail),
+// with resolution, the longest silence that means nothing. Either may have begun one sampling
+// interval earlier, and the first may have ended one later.
 func judge(o *record.Outage, silence, tail, resolution, interval int64) bool {
 	o.ResolutionS = seconds(resolution)
 	longer := 2 * interval
@@ -207,9 +210,9 @@ func judge(o *record.Outage, silence, tail, resolution, interval int64) bool {
 
 func seconds(ns int64) float64 { return float64(ns) / 1e9 }
 
-// path is a flow's path at the end of the time before the i-th event: at each host the
-// next interface is that by which it came last. Where some host on it has not seen the
-// flow, whole is false and the path is the receiver's interface alone.
+// path returns a flow's path just before the i-th event: at each host, the next interface is the
+// one by which the flow came last. If some host on the path has not seen the flow, whole is false
+// and the path is only the receiver's interface.
 func (s *scene) path(f *record.Flow, i int) (path []string, whole bool) {
 	left := slices.Clone(s.seen[f.ID][i])
 	for at := f.From; at != f.To; {
@@ -229,10 +232,10 @@ func (s *scene) path(f *record.Flow, i int) (path []string, whole bool) {
 	return path, true
 }
 
-// end is the last interface of a path, its receiver's.
+// end returns the last interface of a path, which is the receiver's.
 func end(path []string) []string { return path[max(0, len(path)-1):] }
 
-// arrived is the interface by which a flow came in last at its receiver.
+// arrived returns the interface by which a flow last came in at its receiver.
 func (s *scene) arrived(f *record.Flow, i int) []string {
 	var latest arrival
 	for _, a := range s.seen[f.ID][i] {
@@ -257,9 +260,9 @@ func (s *scene) adjacent(host string, a arrival) bool {
 	return near
 }
 
-// withdraw marks the flows that came by an interface before the events at an instant by which
-// none comes any more. Where the path of some is not known, the others are held against
-// the receivers' interfaces alone: it may be among those that still come.
+// withdraw marks the flows that before the events at an instant used an interface by which no flow
+// comes any more. If of some flow only the receiver's interface is known, only the receivers'
+// interfaces are compared, because that flow may still use any of the others.
 func (s *scene) withdraw(instant float64, list [][]record.Outage) {
 	var affected []*record.Outage
 	still := map[string]bool{}

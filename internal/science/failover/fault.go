@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// effect is how long after an event of the study a loss of carrier is its effect: the
+	// effect: a loss of carrier within this time after an event of the study is caused by it. The
 	// kernel notifies within a second (net/core/link_watch.c).
 	effect = 1.5 // s
-	// together is how far apart two losses are one fault, such as of a cable's two ends.
+	// together: two losses within this time are one fault, such as of a cable's two ends.
 	together = 0.1 // s
-	// mostFaults is how many of a trial are kept: more than that are a link that flaps.
+	// mostFaults is the number of faults kept of a trial. A link with more of them flaps.
 	mostFaults = 16
 )
 
-// Faults are the losses of carrier in a window on interfaces of the topology that no event
-// of the study explains, in the order of time. Those of one instant have the same AtS.
+// Faults returns the losses of carrier in a window, on interfaces of the topology, that no event of
+// the study explains, in the order of time. Losses at one instant have the same AtS.
 func Faults(hosts []record.HostReading, events []record.Event, over *topology.Topology) (faults []record.Event) {
 	for _, h := range hosts {
 		for _, l := range h.CarrierLosses {
@@ -60,8 +60,8 @@ func declared(over *topology.Topology, host, name string) bool {
 	})
 }
 
-// DetectUnplanned is Detect for faults. By which interfaces packets came was then not noted,
-// so that what the receivers had read at the samples shows it.
+// DetectUnplanned is like Detect for faults. Arrivals of packets are not recorded around faults, so
+// it uses what the receivers had read at the samples.
 func DetectUnplanned(flows []record.Flow, hosts []record.HostReading, faults []record.Event,
 	over *topology.Topology) [][]record.Outage {
 	blind := slices.Clone(hosts)

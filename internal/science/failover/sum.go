@@ -8,13 +8,14 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Sum adds up a treatment's trials, an entry for each instant at which
-// something happened; none: nothing did, or no reading shows what followed. The n-th
-// occurrence of a fault in each trial is one entry, at its instant in the first of them.
+// Sum adds up the outages of a treatment's trials, with one entry for each instant at which
+// something happened. It returns nil if nothing happened or no reading shows what followed. The
+// n-th occurrence of a fault in each trial is one entry, at its instant in the first trial that has
+// it.
 func Sum(trials []record.Trial) (list []record.Outages) {
 	var lost, most [][2][]float64 // of flows that were withdrawn, and of others
 	var resolutions [][]float64
-	var times []int // how often each had happened before in its trial
+	var times []int // how often the same had happened before in its trial
 	for _, t := range trials {
 		for _, f := range t.Flows {
 			for _, o := range f.Outages {
@@ -66,7 +67,7 @@ func add(g *record.OutageGroup, o record.Outage) {
 	g.MostLostS = max(g.MostLostS, o.LostS)
 }
 
-// before is at how many earlier instants the same happened.
+// before returns at how many earlier instants of a trial the same happened.
 func before(t record.Trial, at float64, happened []string) int {
 	instants := map[float64]bool{}
 	for _, f := range t.Faults {
@@ -77,7 +78,7 @@ func before(t record.Trial, at float64, happened []string) int {
 	return len(instants)
 }
 
-// what happened at an instant.
+// what lists what happened at an instant.
 func what(t record.Trial, at float64) (list []string) {
 	for _, e := range slices.Concat(t.Events, t.Faults) {
 		if e.AtS == at {

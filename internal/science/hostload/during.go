@@ -6,14 +6,14 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Interval is the load of a machine's CPUs between two samples of a window.
+// Interval is the load of a machine's CPUs between two samples in a window.
 type Interval struct {
-	AtS  float64 // the middle of the two, in seconds since the window began
-	CPUs []CPU   // with shares of the time alone; CPU -1 is the sum, where there are too many
+	AtS  float64 // middle of the interval, in seconds since the window began
+	CPUs []CPU   // only shares of the time are set; CPU -1 is the sum, if there are too many CPUs
 }
 
-// During is the load of the machine that a host is on over the window, as far as its CPUs were
-// sampled (record.Sample).
+// During returns the load over the window of the machine that a host runs on, for each interval in
+// which its CPUs were sampled (record.Sample).
 func During(h record.HostReading) (list []Interval) {
 	var last record.Sample
 	for _, s := range h.Series {

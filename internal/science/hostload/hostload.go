@@ -1,8 +1,7 @@
-// Package hostload sums up the load of the machines in a trial: how busy each CPU was
-// and with what (proc_stat(5)), what the kernel dropped or deferred because of that
-// (/proc/net/softnet_stat), and whether memory was short. It takes differences of
-// readings; whether a machine was the limit is judged by packages trust, bottleneck and
-// diagnose.
+// Package hostload sums up the load of the machines in a trial: how busy each CPU was and with what
+// (proc_stat(5)), what the kernel dropped or deferred because of that (/proc/net/softnet_stat), and
+// whether memory was short. It only subtracts readings; packages trust, bottleneck and diagnose
+// judge whether a machine was the limit.
 package hostload
 
 import (
@@ -14,64 +13,65 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// CPU is one processor over the window. Shares are of the window, 0…1.
+// CPU is the load of one CPU over the window. Busy to Steal are shares of the window, 0…1.
 type CPU struct {
 	CPU                              int
-	Busy                             float64 // all but idle
+	Busy                             float64 // everything except idle
 	User, System, IRQ, SoftIRQ       float64
-	Niced                            float64 // the part of User of niced programs
+	Niced                            float64 // the part of User that niced programs had
 	Steal                            float64 // taken by the hypervisor
 	InterruptsPerS, NetRxPerS        float64
 	Processed, SoftDropped, Squeezed float64 // packets, packets, times
 }
 
-// Kernel is the share spent on interrupts, at once and put off.
+// Kernel returns the share of time spent on interrupts and softirqs.
 func (c CPU) Kernel() float64 { return c.IRQ + c.SoftIRQ }
 
-// Backlog is what one CPU's queue of received packets did over the window.
+// Backlog is what one CPU's backlog queue of received packets counted over the window.
 type Backlog struct {
 	CPU                          int
 	Processed, Dropped, Squeezed float64 // packets, packets, times
 }
 
-// Machine is one machine over the window, as the agent of one of its hosts read it.
+// Machine is the load of one machine over the window, as the agent of one of its hosts read it.
 type Machine struct {
-	// Name is the host's; of all hosts that linerate made together it is This.
+	// Name is the name of its host, of several joined, or This for all hosts that linerate created.
 	Name string
-	// Host is whose reading it is, and Hosts are all that are on the machine.
+	// Host is the host whose reading this is; Hosts are all that run on the machine.
 	Host  string
 	Hosts []string
 	CPUs  []CPU
-	// Backlogs are of the CPUs of softnet_stat, whose sums are SoftDropped and Squeezed: also
-	// of those whose times were not read.
+	// Backlogs has the counters of softnet_stat for each CPU, also of those whose times were not
+	// read. SoftDropped and Squeezed are their sums.
 	Backlogs []Backlog
-	// Busy is the mean of the CPUs.
+	// Busy is the mean over the CPUs.
 	Busy                  float64
 	SoftDropped, Squeezed float64
-	// Processed are packets that its CPUs took, of all network namespaces and the loopback
-	// (softnet_stat), and Received those that the interfaces of its hosts did; below 0: not known.
+	// Processed counts the packets that its CPUs processed, in all network namespaces and including
+	// loopback (softnet_stat). Received counts those that the interfaces of its hosts received.
+	// Below 0: unknown.
 	Processed, Received float64
-	// RxMissed are packets for which the NICs of its hosts had no receive buffer.
+	// RxMissed counts packets for which the NICs of its hosts had no receive buffer.
 	RxMissed float64
-	// SomeWaited and AllWaited are the shares of the window in which some program,
-	// or all, waited for memory; AvailableBytes is as it was at the end.
+	// SomeWaited and AllWaited are the shares of the window in which some program, or all, waited
+	// for memory. AvailableBytes is the available memory at the end.
 	SomeWaited, AllWaited float64
 	AvailableBytes        int64
 	TCPBytes              int64
-	// Resent are segments that its hosts' TCP sent again, Sent all that it sent;
-	// TCPPressures how often TCP ran into its own bound (tcp_mem).
+	// Resent counts segments that its hosts' TCP retransmitted, and Sent all that it sent.
+	// TCPPressures is how often TCP reached its memory bound (tcp_mem).
 	Resent, Sent, TCPPressures int64
 }
 
-// farMore is how many times the packets that the hosts' interfaces received are too many to be
-// theirs. The links between namespaces that an emulator makes double them.
+// farMore: if the CPUs processed more than this many times the packets that the hosts' interfaces
+// received, most packets are not theirs. The links between namespaces of an emulation double them.
 const farMore = 3
 
-// Foreign reports whether most packets that the machine's CPUs took were not received by the
-// interfaces of its hosts: what softnet_stat counts may then be of other network namespaces.
+// Foreign reports whether most packets that the machine's CPUs processed were not received by the
+// interfaces of its hosts. What softnet_stat counts may then belong to other network namespaces.
 func (m Machine) Foreign() bool { return m.Received >= 0 && m.Processed > farMore*m.Received }
 
-// ForeignAt reports the same of the machine that a host is on, of all hosts of a trial.
+// ForeignAt reports Foreign of the machine that a host runs on. hosts are all hosts of a trial.
 func ForeignAt(hosts []record.HostReading, host string) bool {
 	i := slices.IndexFunc(hosts, func(h record.HostReading) bool { return h.Host == host })
 	if i < 0 {
@@ -86,7 +86,7 @@ func ForeignAt(hosts []record.HostReading, host string) bool {
 	return m.Foreign()
 }
 
-// add counts what a host's interfaces received.
+// add adds a host and what its interfaces received.
 func (m *Machine) add(h record.HostReading) {
 	m.Hosts = append(m.Hosts, h.Host)
 	for _, d := range h.Deltas() {
@@ -94,24 +94,24 @@ func (m *Machine) add(h record.HostReading) {
 	}
 }
 
-// This is what the machine is called on which linerate made its hosts.
+// This is the name of the machine on which linerate created its hosts.
 const This = "this machine"
 
-// Busiest is the machine's busiest CPU; false: none was read.
+// Busiest returns the machine's busiest CPU; false if no CPU was read.
 func (m Machine) Busiest() (CPU, bool) {
 	if len(m.CPUs) == 0 {
 		return CPU{}, false
 	}
-	return slices.MaxFunc(m.CPUs, func(a, b CPU) int { // of equals the first
+	return slices.MaxFunc(m.CPUs, func(a, b CPU) int { // the first of equals
 		return cmp.Or(cmp.Compare(a.Busy, b.Busy), b.CPU-a.CPU)
 	}), true
 }
 
-// BusiestOf is the busiest CPU of the machine that a host is on; false: none was read.
+// BusiestOf returns the busiest CPU of the machine that a host runs on; false if no CPU was read.
 func BusiestOf(h record.HostReading) (CPU, bool) { return read(h.Host, h).Busiest() }
 
-// Same reports whether two hosts are on one machine: the times of each of its CPUs since it
-// was booted agree at both edges of the window, within the time it took to read them.
+// Same reports whether two hosts run on one machine: the times of each of its CPUs since boot agree
+// at both edges of the window, within the time that it took to read them.
 func Same(a, b record.HostReading) bool {
 	const apartS = 0.1
 	agree := func(a, b []record.CPUTimes) bool {
@@ -123,10 +123,10 @@ func Same(a, b record.HostReading) bool {
 	return agree(a.Begin.CPU, b.Begin.CPU) && agree(a.End.CPU, b.End.CPU)
 }
 
-// Of lists the machines of a trial: one for all hosts that linerate made, and one
-// for each that was there, or for several that were on one machine ("client and server").
+// Of lists the machines of a trial: one for all hosts that linerate created, and one for each other
+// host, or for several that run on one machine ("client and server").
 func Of(t record.Trial, over *topology.Topology) (list []Machine) {
-	var first []record.HostReading // of each machine
+	var first []record.HostReading // the first host of each machine
 	for _, h := range t.Hosts {
 		name := This
 		if host, ok := over.Host(h.Host); ok && len(host.Via) > 0 {
@@ -156,15 +156,15 @@ func Of(t record.Trial, over *topology.Topology) (list []Machine) {
 	return list
 }
 
-// read takes the differences of a host's two readings. A counter that ran
-// backwards counts as nothing.
+// read returns the load of a host's machine from the differences of its two readings. A counter
+// that ran backwards counts as 0.
 func read(name string, h record.HostReading) Machine {
 	m := Machine{Name: name, Host: h.Host, Received: -1}
 	seconds := float64(h.End.BeganNs-h.Begin.BeganNs) / 1e9
 	for _, end := range h.End.CPU {
 		i := slices.IndexFunc(h.Begin.CPU, func(c record.CPUTimes) bool { return c.CPU == end.CPU })
 		if i < 0 {
-			continue // it came on line during the window
+			continue // the CPU came online during the window
 		}
 		c, ok := times(h.Begin.CPU[i], end)
 		switch {
@@ -180,7 +180,7 @@ func read(name string, h record.HostReading) Machine {
 		if i < 0 && h.Begin.BeganNs != 0 {
 			continue
 		}
-		var begin record.SoftnetCounters // that of the boot
+		var begin record.SoftnetCounters // counters since boot, if they were not read at the begin
 		if i >= 0 {
 			begin = h.Begin.Softnet[i]
 		}
@@ -210,8 +210,8 @@ func read(name string, h record.HostReading) Machine {
 	return m
 }
 
-// Stolen is the share of its processors' time that a hypervisor took from a host's
-// machine in the window; false: it was not read.
+// Stolen returns the share of its CPUs' time that a hypervisor took from a host's machine in the
+// window; false if it was not read.
 func Stolen(h record.HostReading) (float64, bool) {
 	m, sum := read(h.Host, h), 0.0
 	for _, c := range m.CPUs {
@@ -220,7 +220,8 @@ func Stolen(h record.HostReading) (float64, bool) {
 	return sum / max(1, float64(len(m.CPUs))), len(m.CPUs) > 0
 }
 
-// times are the shares of what a CPU counted between two readings; false: nothing.
+// times returns the shares of the time that a CPU spent on each use between two readings; false if
+// it counted nothing.
 func times(a, b record.CPUTimes) (CPU, bool) {
 	part := func(a, b float64) float64 { return max(0, b-a) }
 	c := CPU{
@@ -239,7 +240,7 @@ func times(a, b record.CPUTimes) (CPU, bool) {
 	return c, true
 }
 
-// of is the entry of a CPU; the zero value: there is none.
+// of returns the entry of a CPU, or the zero value if there is none.
 func of[T any](list []T, cpu int, number func(T) int) (found T) {
 	for _, entry := range list {
 		if number(entry) == cpu {

@@ -9,21 +9,21 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Usable is the load of the processors on which linerate may run on a host, as far as it
-// concerns what linerate can do there.
+// Usable is the load of the CPUs on which linerate may run on a host, as far as it limits what
+// linerate can do there.
 type Usable struct {
 	Host string
-	// CPUs are their numbers; nil: all.
+	// CPUs are the CPU numbers; nil: all.
 	CPUs []int
-	// Busy is the share of their time that linerate used, or that was not available to it;
-	// 0: not known. Niced is the share of programs with a nice value above 0. It is not part of
-	// Busy, because linerate is preferred to them: one at 10, which nice(1) sets, gets a tenth
-	// of the time of one at 0 (sched(7)).
+	// Busy is the share of the CPUs' time that linerate used or that was not available to it; 0:
+	// unknown. Niced is the share of programs with a nice value above 0. It is not part of Busy,
+	// because the scheduler prefers linerate to them: a program at 10, the default of nice(1), gets
+	// a tenth of the time of one at 0 (sched(7)).
 	Busy, Niced float64
 }
 
-// UsableOf is the load of a host's processors for its linerate. The time of niced programs
-// is not available to a linerate that is niced itself.
+// UsableOf returns the load of the CPUs that a host's linerate may use. If that linerate is niced
+// itself, the time of niced programs counts as not available.
 func UsableOf(h record.HostReading) Usable {
 	u := Usable{Host: h.Host, Busy: h.CPUBusy}
 	part := func(c record.CPUTimes) (busy, niced, all float64) {
@@ -57,10 +57,10 @@ func UsableOf(h record.HostReading) Usable {
 	return u
 }
 
-// nicedLeast is the share of the time of niced programs that is worth a word.
+// nicedLeast is the smallest share of niced programs that is mentioned.
 const nicedLeast = 0.05
 
-// Fact is how busy they were; nil: that is not known.
+// Fact returns how busy the CPUs were; nil: that is unknown.
 func (u Usable) Fact() *fact.Load {
 	if u.CPUs == nil && u.Host == "" {
 		return nil
@@ -72,7 +72,8 @@ func (u Usable) Fact() *fact.Load {
 	return &load
 }
 
-// Beside names what niced programs had: ", beside niced programs' 83 %"; "": next to nothing.
+// Beside describes the share of niced programs: ", beside niced programs' 83 %". Empty: it is
+// negligible.
 func (u Usable) Beside() string {
 	if u.Niced < nicedLeast {
 		return ""
@@ -80,7 +81,7 @@ func (u Usable) Beside() string {
 	return fmt.Sprintf(", beside niced programs' %s", unit.FormatPercent(u.Niced))
 }
 
-// String spells how busy they were: "the processors of client were 95 % busy".
+// String says how busy the CPUs were: "the processors of client were 95 % busy".
 func (u Usable) String() string {
 	which := "the processors of " + u.Host
 	if u.CPUs != nil {

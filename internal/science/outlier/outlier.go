@@ -1,8 +1,8 @@
-// Package outlier names the trials whose value stands apart from their treatment's other
-// trials, and what the records of such a trial have that those of the others have not.
+// Package outlier names the trials whose value stands apart from the other trials of their
+// treatment, and what the records of such a trial show that those of the others do not.
 //
-// An outlier is neither dropped nor corrected. That it stands apart is package stats'
-// judgement; what was seen in it goes together with its value, and need not be the cause.
+// An outlier is neither dropped nor corrected. Package stats decides whether a value stands apart.
+// What the records show goes together with the value but need not be its cause.
 package outlier
 
 import (

@@ -13,25 +13,25 @@ import (
 	"linerate/internal/science/hostload"
 )
 
-// sign is a quantity of a trial's records that can go together with an unusual value.
+// sign is a quantity in a trial's records that can explain an unusual value.
 type sign struct {
-	say   string // with the figure
+	say   string // with the figure in place of %s
 	spell func(float64) string
-	// least is how far beyond all other trials it counts; it must also be as far beyond
-	// them as they are apart.
+	// least is by how much the figure must exceed those of all other trials to count. It must also
+	// exceed them by as much as they differ among themselves.
 	least float64
-	fewer bool // below the others counts, too
+	fewer bool // a figure below the others counts, too
 	of    func(trial) []reading
 }
 
-// trial is one of a treatment's, with the others.
+// trial is one trial of a treatment, with the others.
 type trial struct {
 	*record.Trial
 	others []*record.Trial
 	over   *topology.Topology // the run's
 }
 
-// reading is a sign's figure at one place: a machine or a host; empty: in the whole trial.
+// reading is the figure of a sign at one place, a machine or a host. Empty: in the whole trial.
 type reading struct {
 	where string
 	value float64
@@ -104,7 +104,7 @@ var signs = []sign{
 		}},
 }
 
-// seen says what a trial's records have that those of the others have not.
+// seen lists what a trial's records show that those of the others do not.
 func seen(t *record.Trial, others []*record.Trial, over *topology.Topology) (list []string) {
 	for _, s := range signs {
 		at := map[string][]float64{} // of the others, by place
@@ -132,7 +132,7 @@ func seen(t *record.Trial, others []*record.Trial, over *topology.Topology) (lis
 	return list
 }
 
-// span is from one figure to another, or the one that both are; a unit stands once.
+// span formats a range, or one figure if both ends are equal. The unit is written once.
 func span(low, high string) string {
 	if low == high {
 		return low
@@ -150,12 +150,12 @@ func percent(share float64) string {
 
 func count(n float64) string { return fmt.Sprintf("%.0f", n) }
 
-// whole is a sign of the whole trial.
+// whole returns a sign that has one figure for the whole trial.
 func whole(of func(trial) float64) func(trial) []reading {
 	return func(t trial) []reading { return []reading{{"", of(t)}} }
 }
 
-// flows counts some of the trial's flows.
+// flows returns a sign that counts the trial's flows for which is returns true.
 func flows(is func(trial, record.Flow) bool) func(trial) []reading {
 	return whole(func(t trial) (n float64) {
 		for _, f := range t.Flows {
@@ -167,7 +167,7 @@ func flows(is func(trial, record.Flow) bool) func(trial) []reading {
 	})
 }
 
-// hosts is a sign of each host.
+// hosts returns a sign that has a figure for each host.
 func hosts(of func(record.HostReading) float64) func(trial) []reading {
 	return func(t trial) (list []reading) {
 		for _, h := range t.Hosts {
@@ -177,7 +177,7 @@ func hosts(of func(record.HostReading) float64) func(trial) []reading {
 	}
 }
 
-// machines is a sign of each machine.
+// machines returns a sign that has a figure for each machine.
 func machines(of func(hostload.Machine) float64) func(trial) []reading {
 	return func(t trial) (list []reading) {
 		for _, m := range hostload.Of(*t.Trial, t.Over(t.over)) {
@@ -187,7 +187,7 @@ func machines(of func(hostload.Machine) float64) func(trial) []reading {
 	}
 }
 
-// busiest is the most of a machine's CPUs.
+// busiest returns the largest figure of a machine's CPUs.
 func busiest(of func(hostload.CPU) float64) func(hostload.Machine) float64 {
 	return func(m hostload.Machine) (most float64) {
 		for _, c := range m.CPUs {
@@ -197,7 +197,7 @@ func busiest(of func(hostload.CPU) float64) func(hostload.Machine) float64 {
 	}
 }
 
-// resent is the part of the sent segments.
+// resent returns the share of the sent segments that were retransmitted.
 func resent(m hostload.Machine) float64 {
 	if m.Sent <= 0 {
 		return 0
@@ -212,7 +212,7 @@ func stolen(m hostload.Machine) (share float64) {
 	return share
 }
 
-// busy is the machine's own work: without what a hypervisor took.
+// busy returns the machine's own load, without what a hypervisor took.
 func busy(m hostload.Machine) float64 { return m.Busy - stolen(m) }
 
 func counter(name string) func(record.HostReading) float64 {
@@ -226,8 +226,8 @@ func interfaceDrops(h record.HostReading) (packets float64) {
 	return packets
 }
 
-// qdiscDrops counts what the qdiscs that hold packets back dropped, or what the others did, whose
-// filters drop.
+// qdiscDrops counts the packets dropped by qdiscs that queue packets or, if queues is false, by
+// those that do not, whose filters drop.
 func qdiscDrops(queues bool) func(record.HostReading) float64 {
 	return func(h record.HostReading) (packets float64) {
 		for _, end := range h.End.Qdiscs {
@@ -249,8 +249,7 @@ func unresolved(h record.HostReading) (n float64) {
 	return n
 }
 
-// carrying counts the interfaces that have at least half an equal share of their host's
-// bytes.
+// carrying counts the interfaces that carry at least half an equal share of their host's bytes.
 func carrying(h record.HostReading) (n float64) {
 	list, all := h.Deltas(), 0.0
 	for _, d := range list {
@@ -264,7 +263,7 @@ func carrying(h record.HostReading) (n float64) {
 	return n
 }
 
-// moved: the flow took a path, and all other trials agree on another one.
+// moved reports whether the flow took another path than the one on which all other trials agree.
 func moved(t trial, f record.Flow) bool {
 	var usual []string
 	for _, o := range t.others {
@@ -277,7 +276,7 @@ func moved(t trial, f record.Flow) bool {
 	return len(f.Path) > 0 && usual != nil && !slices.Equal(usual, f.Path)
 }
 
-// late is how late a reading at the window's edges began, in seconds.
+// late returns by how many seconds a reading at an edge of the window began late.
 func late(h record.HostReading) (s float64) {
 	for _, edge := range []record.Reading{h.Begin, h.End} {
 		if edge.ScheduledNs > 0 {

@@ -1,8 +1,8 @@
-// Package polled makes the figures of a window from polls of a device that may refresh its
-// counters more rarely than it is asked: a switch that is read by SNMP.
+// Package polled computes the figures of a window from polls of a device that may refresh its
+// counters less often than it is polled, such as a switch that is read by SNMP.
 //
-// Figures are of the time between two readings in the window whose time is known, and are
-// not extended to the window's edges: what a device has not said is not guessed.
+// The figures cover the time between two readings in the window whose time is known. They are not
+// extrapolated to the edges of the window.
 package polled
 
 import (
@@ -16,23 +16,24 @@ import (
 )
 
 const (
-	// Periods is how many times a device has to refresh its counters in a window.
+	// Periods is how many times at least a device has to refresh its counters in a window.
 	Periods = 4
-	// leastPart of the window has to be between the two readings.
+	// leastPart is the share of the window that must lie between the two readings.
 	leastPart = 0.7
-	// early is how long before the window's edge a reading may have been asked for.
+	// early is how long before the edge of the window a reading may have been requested.
 	early = 5e6 // ns
-	// liveShare of polls give new values where the device counts at each request.
+	// liveShare: if at least this share of the polls return new values, the device reads its
+	// counters at each request.
 	liveShare = 0.75
-	// leastSteps are as many polls as it takes to tell that.
+	// leastSteps is the number of polls that it takes to decide that.
 	leastSteps = 3
-	// busyStep is the least that a port carries between two polls on average, in bytes, so
-	// that a counter which stays the same was not refreshed.
+	// busyStep is the least number of bytes that a port must carry on average between two polls for
+	// an unchanged counter to show that it was not refreshed.
 	busyStep = 4 * 1514
 )
 
-// Poll is one reply: counters between SentNs, when it was asked for, and ReceivedNs. They
-// never decrease.
+// Poll is one reply: counters read between SentNs, when the request was sent, and ReceivedNs.
+// Counters never decrease.
 type Poll struct {
 	SentNs, ReceivedNs int64
 	Counters           record.SwitchCounters
@@ -40,9 +41,9 @@ type Poll struct {
 
 func (p Poll) octets() uint64 { return p.Counters.InOctets + p.Counters.OutOctets }
 
-// Refresh is how many seconds apart a device refreshes its counters, as the polls of its
-// busiest port show; 0: at each request. Traffic that pauses as often looks the same, and its
-// changes are as good as refreshes for figures. It is not known where the port is idle or the
+// Refresh returns the seconds between two refreshes of a device's counters, as the polls of its
+// busiest port show; 0: it reads them at each request. Traffic that pauses as often looks the same,
+// and then its changes serve as well as refreshes. It is not known if the port is idle or the
 // counters changed too rarely.
 func Refresh(polls []Poll) (seconds float64, known bool) {
 	var changes []int64
@@ -69,23 +70,23 @@ func Refresh(polls []Poll) (seconds float64, known bool) {
 	return gaps[len(gaps)/2], true
 }
 
-// Window is what a port counted between two readings.
+// Window holds what a port counted between two readings.
 type Window struct {
 	FromNs, ToNs int64
-	// DoubtS is by how many seconds the time between may be wrong.
+	// DoubtS is by how many seconds the length of that time may be wrong.
 	DoubtS   float64
 	Counters record.SwitchCounters
 }
 
-// point is a reading whose time is known within half.
+// point is a reading with its time, which is known within ± half.
 type point struct {
 	at, half int64
 	counters record.SwitchCounters
 }
 
-// Count is what a port counted in the window from begin to end (ns). refreshS is the device's
-// refresh interval; 0: it counts at each request. An error: there are no figures that can be
-// trusted, and what would help.
+// Count returns what a port counted in the window from begin to end (ns). refreshS is the device's
+// refresh interval; 0: it reads its counters at each request. An error says why there are no
+// reliable figures, and what would help.
 func Count(polls []Poll, begin, end int64, refreshS float64) (Window, error) {
 	windowS := float64(end-begin) / 1e9
 	if refreshS > 0 && windowS < Periods*refreshS {
@@ -112,8 +113,9 @@ func Count(polls []Poll, begin, end int64, refreshS float64) (Window, error) {
 	return w, nil
 }
 
-// points are readings with their times: of a device that counts at each request, when it was
-// asked; of others, when a value was new, since the poll before.
+// points returns the readings with their times. A device that reads its counters at each request
+// did so between request and reply; another one (cached) refreshed a new value since the poll
+// before.
 func points(polls []Poll, cached bool) (list []point) {
 	for i, p := range polls {
 		from := p.SentNs
@@ -128,16 +130,16 @@ func points(polls []Poll, cached bool) (list []point) {
 	return list
 }
 
-// inside are the points from the window's begin to its end. The last may be read as much
-// later as an answer takes.
+// inside returns the points within the window. A reading may be requested slightly before its begin
+// or after its end.
 func inside(points []point, begin, end int64) []point {
 	return slices.DeleteFunc(points, func(p point) bool {
 		return p.at-p.half < begin-early || p.at-p.half > end+early
 	})
 }
 
-// Wraps says why counters of so many bits may have wrapped unnoticed in polls of a port
-// of that rate; empty: they cannot have.
+// Wraps explains why counters of this many bits may have wrapped unnoticed in the polls of a port
+// of this rate. Empty: they cannot have.
 func Wraps(polls []Poll, bits int, bps, refreshS float64) string {
 	if bits > 32 {
 		return ""
@@ -156,5 +158,5 @@ func Wraps(polls []Poll, bits int, bps, refreshS float64) string {
 	return ""
 }
 
-// WrapS is in how many seconds a 32-bit octet counter wraps.
+// WrapS returns after how many seconds a 32-bit octet counter wraps at this rate.
 func WrapS(bps float64) float64 { return (1 << 32) * 8 / bps }

@@ -10,30 +10,30 @@ import (
 // FCSBytes is the length of Ethernet's frame check sequence.
 const FCSBytes = 4
 
-// edgeBytes are a few frames that one end of a link has counted at an edge and the other has
-// not yet.
+// edgeBytes are a few frames that one end of a link has counted at the edge of a window and the
+// other has not yet.
 const edgeBytes = 16 << 10
 
-// Side is one direction of a link, as a switch's port and the interface of the host at the
-// other end counted it in the same time.
+// Side is one direction of a link, as counted by a switch's port and by the interface of the host
+// at the other end in the same time.
 type Side struct {
 	Switch   string
 	Port     record.SwitchPort
-	Receives bool // the port; otherwise it sends
-	// SwitchBytes and Frames are the switch's count, and HostBytes the host's, from the
-	// Ethernet header on and without frame check sequences.
+	Receives bool // whether the port receives or sends
+	// SwitchBytes and Frames are the counts of the switch, and HostBytes is that of the host, from
+	// the Ethernet header on and without frame check sequences.
 	SwitchBytes, HostBytes, Frames float64
 	Seconds                        float64
-	// DoubtBytes is by how much they may differ because of the times at which they were read.
+	// DoubtBytes is by how much the counts may differ because of the times at which they were read.
 	DoubtBytes float64
-	// Unsure: whether the host's interface counts frame check sequences is not known.
+	// Unsure: it is not known whether the host's interface counts frame check sequences.
 	Unsure bool
-	// Lossy: the study has the link itself lose frames.
+	// Lossy: the study makes the link lose frames.
 	Lossy bool
 }
 
-// Sides are the links of a switch to hosts that were read, both directions of each. over is
-// the trial's topology; nil: it is not known.
+// Sides returns both directions of each link from a switch to a host that was read. over is the
+// trial's topology; nil: it is not known.
 func Sides(t record.Trial, s record.SwitchReading, over *topology.Topology) (sides []Side) {
 	for _, p := range s.Ports {
 		var peer topology.End
@@ -76,8 +76,8 @@ func Sides(t record.Trial, s record.SwitchReading, over *topology.Topology) (sid
 	return sides
 }
 
-// FCS reports whether a switch counts frame check sequences: which of the two brings its
-// counts nearer to those of the hosts. It is not known where neither does by much.
+// FCS reports whether a switch counts frame check sequences: whichever assumption brings its counts
+// closer to those of the hosts. known is false if neither does by a clear margin.
 func FCS(sides []Side) (counted, known bool) {
 	with, without, between, doubt := 0.0, 0.0, 0.0, 0.0
 	for _, s := range sides {
@@ -92,8 +92,8 @@ func FCS(sides []Side) (counted, known bool) {
 	return with < without, between > doubt && min(with, without) < between/2
 }
 
-// More is how many bytes the switch counted more than the host, without frame check sequences
-// if it counts them.
+// More returns how many bytes the switch counted more than the host, after subtracting frame check
+// sequences if it counts them (fcs).
 func (s Side) More(fcs bool) float64 {
 	if fcs {
 		return s.SwitchBytes - FCSBytes*s.Frames - s.HostBytes
