@@ -6,17 +6,16 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// mostProducts bounds what an exact expectation of the busiest link may cost.
+// mostProducts bounds the cost of an exact expectation of the busiest link.
 const (
 	mostProducts = 1 << 28
-	mostCounted  = 1 << 14 // flows: more would take more products than that
+	mostCounted  = 1 << 14 // flows; more would need more products than mostProducts
 )
 
-// below is the chance that no link has more flows than its bound. Numbers of
-// flows on links are independent Poisson numbers, given their sum: so the bounded
-// ones are folded together, and the chance that they sum to all flows is divided
-// by that of the unbounded sum. Only positive terms are added. It also returns how
-// many products that took.
+// below returns the probability that no link has more flows than its bound, and how many products
+// it took to compute it. The numbers of flows on links are independent Poisson numbers, given their
+// sum. So the bounded ones are convolved, and the probability that they sum to all flows is divided
+// by that of the unbounded sum. Only positive terms are added.
 func below(chances []float64, flows int, bounds []int) (chance float64, products int) {
 	sum := 0
 	for _, bound := range bounds {
@@ -51,20 +50,20 @@ func below(chances []float64, flows int, bounds []int) (chance float64, products
 	return min(1, total[flows]/distuv.Poisson{Lambda: float64(flows)}.Prob(float64(flows))), products
 }
 
-// expectedMost is the mean of the largest of flows × scale over links: with scale
-// 1 the flows on the link that has most, with 1/rate the time until the last of
-// equal transfers is done. false: it would take too long.
+// expectedMost returns the mean over placements of the largest value of flows × scale over all
+// links. With scale 1 this is the number of flows on the busiest link, with scale 1/rate the time
+// until the last of equal transfers is done. false: it would take too long.
 func expectedMost(chances, scale []float64, flows int) (float64, bool) {
 	if flows > mostCounted {
 		return 0, false
 	}
-	// Between two possible values the chance of more doesn't change.
+	// Between two possible values the probability of a larger one does not change.
 	var steps []float64
 	total := 0.0
 	for _, s := range scale {
 		total += 1 / s
 	}
-	fair := float64(flows) / total // no placement has less
+	fair := float64(flows) / total // no placement has less than this
 	for i, s := range scale {
 		if slices.Contains(scale[:i], s) {
 			continue
@@ -97,8 +96,8 @@ func expectedMost(chances, scale []float64, flows int) (float64, bool) {
 	return mean, true
 }
 
-// BusiestShare is the mean share of all flows that the link with most of them
-// has. Bundles have to be of one size for it to be known exactly.
+// BusiestShare returns the mean share of all flows that the busiest link has. false: it is not
+// known exactly, because the bundles differ in size or it would take too long.
 func (l Links) BusiestShare(kinds []Kind) (float64, bool) {
 	bundles, _ := totals(kinds)
 	if bundles == 0 || !sameSize(kinds) {
@@ -112,9 +111,10 @@ func (l Links) BusiestShare(kinds []Kind) (float64, bool) {
 	return most / float64(bundles), ok
 }
 
-// TogetherBps is the rate of equal transfers that begin together, until the last
-// is done: the slowest link decides. It is all that is carried over the mean time
-// which that takes.
+// TogetherBps returns the rate of equal transfers that begin together, over the time until the last
+// is done: all that they carry divided by the mean of that time, which the slowest link determines.
+// false: it is not known exactly, because bundles differ in size or have a demand, or it would take
+// too long.
 func (l Links) TogetherBps(kinds []Kind) (float64, bool) {
 	bundles, _ := totals(kinds)
 	if bundles == 0 || !sameSize(kinds) || !allElastic(kinds) {

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// binomial are the chances of counts in n trials, from the first that has a
-// chance worth counting. They are found from the most likely count outwards and
-// sum to 1, so that no logarithm's error stays.
+// binomial returns the probabilities of counts in n trials, beginning with count first, the lowest
+// that is not negligible. They are computed from the most likely count outwards and scaled to sum
+// 1, so no error of a logarithm remains.
 func binomial(n int, p float64) (first int, chances []float64) {
 	if p <= 0 || n == 0 {
 		return 0, []float64{1}
@@ -41,12 +41,12 @@ func binomial(n int, p float64) (first int, chances []float64) {
 	return first, chances
 }
 
-// mostTerms bounds the sums and the exact distributions of flows with demands.
+// mostTerms bounds the sums and exact distributions for flows with demands.
 const mostTerms = 4 << 20
 
-// expected is the mean of what one link carries: E[min(rate, Σ demands)], with
-// binomial numbers of bundles of each kind on it, which are independent of each
-// other. false: too many kinds for an exact sum.
+// expected returns the mean of what one link carries: E[min(rate, Σ demands)]. The number of
+// bundles of each kind on the link is binomial and independent of the other kinds. false: too many
+// kinds for an exact sum.
 func expected(rateBps, chance float64, kinds []Kind) (float64, bool) {
 	none := 1.0
 	var rest []Kind
@@ -70,14 +70,14 @@ func expected(rateBps, chance float64, kinds []Kind) (float64, bool) {
 	return rateBps*(1-none) + none*within(rateBps, pmfs), true
 }
 
-// pmf is how many bundles of a kind may fall on a link.
+// pmf holds the probabilities of how many bundles of a kind fall on a link.
 type pmf struct {
 	bps     float64
 	first   int
 	chances []float64
 }
 
-// within is E[min(room, Σ demands)].
+// within returns E[min(room, Σ demands)].
 func within(room float64, kinds []pmf) float64 {
 	if len(kinds) == 0 || room <= 0 {
 		return 0
@@ -94,7 +94,8 @@ func within(room float64, kinds []pmf) float64 {
 	return sum
 }
 
-// ExpectedBps is the mean of what all links carry together.
+// ExpectedBps returns the mean of what all links carry together. false: too many kinds for an exact
+// sum.
 func (l Links) ExpectedBps(kinds []Kind) (float64, bool) {
 	sum := 0.0
 	for _, class := range classes(l.Chances(), l.rates()) {
@@ -107,9 +108,8 @@ func (l Links) ExpectedBps(kinds []Kind) (float64, bool) {
 	return sum, true
 }
 
-// Carried is the distribution of what all links carry together, where it is
-// known exactly: for flows that fill a link each, and for few flows of one
-// demand.
+// Carried returns the distribution of what all links carry together. It is known exactly for flows
+// that each fill a link, and for a few flows of one demand; otherwise false.
 func (l Links) Carried(kinds []Kind) (Distribution, bool) {
 	least := math.Inf(1)
 	for _, kind := range kinds {
@@ -129,8 +129,8 @@ func (l Links) Carried(kinds []Kind) (Distribution, bool) {
 	return nil, false
 }
 
-// left is a state between two links: how many bundles are still to be placed,
-// and what the links so far carry, in units.
+// left is a state between two links: how many bundles are still to be placed, and what the links
+// before carry, in units.
 type left struct {
 	bundles int
 	carried int64
@@ -140,8 +140,8 @@ func (a left) compare(b left) int {
 	return cmp.Or(cmp.Compare(a.bundles, b.bundles), cmp.Compare(a.carried, b.carried))
 }
 
-// carriedOf goes from link to link: of the bundles that are left, a binomial
-// number falls on the next.
+// carriedOf computes the distribution link by link: of the bundles that are left, a binomial number
+// falls on the next link.
 func (l Links) carriedOf(kind Kind) (Distribution, bool) {
 	unit := math.Ldexp(l.RateBps(), -40) // so that equal sums are one state
 	states := map[left]float64{{kind.Count, 0}: 1}
@@ -153,7 +153,7 @@ func (l Links) carriedOf(kind Kind) (Distribution, bool) {
 		}
 		rest -= chance
 		next := make(map[left]float64, len(states))
-		// In order, so that the same question gets the same last digit.
+		// Sorted, so that equal questions get answers that are equal to the last digit.
 		for _, state := range slices.SortedFunc(maps.Keys(states), left.compare) {
 			before := states[state]
 			first, chances := binomial(state.bundles, p)

@@ -6,54 +6,54 @@ import (
 	"slices"
 )
 
-// This file simulates many flows in a Clos network (C. Clos, 1953): hosts on
-// leaves, leaves on every spine, and, where wanted, pods of those on cores. Every
-// leaf and every spine on the path up chooses among equal-cost links by hash; then
-// links are shared max-min fairly, as TCP flows of one round-trip time nearly do.
+// This file simulates many flows in a Clos network (C. Clos, 1953): hosts connect to leaves, leaves
+// to every spine and, if Core is set, the spines of several pods to cores. Every leaf and every
+// spine on the way up chooses among equal-cost links by hash. Then links are shared max-min fairly,
+// which is close to how TCP flows of one round-trip time share them.
 //
-// It says how rates come out, not how they get there: it has no packets, queues
-// or time. The same seed gives the same answer. What one sender's links carry is
-// known exactly and is in spread.go.
+// The simulation computes the resulting rates, not how flows reach them: it has no packets, queues
+// or time. The same seed gives the same result. What the links of a single sender carry is computed
+// exactly, in spread.go.
 
-// Fabric is the network.
+// Fabric describes a Clos network.
 type Fabric struct {
 	Hosts, HostsPerLeaf int
 	HostBps             float64
-	// Up are the links of each leaf, one to each spine, Core those of each spine,
-	// one to each of its cores. Without Core every leaf is on every spine, else
-	// LeavesPerPod are. Every link is as fast down as up.
+	// Up are the links of each leaf, one to each spine; Core are those of each spine, one to each
+	// of its cores. Without Core every leaf connects to every spine, otherwise the leaves of one
+	// pod (LeavesPerPod) do. Every link is as fast down as up.
 	Up, Core     Links
 	LeavesPerPod int
 }
 
-// Key is what flows have in common that are hashed alike.
+// Key says which flows have the same hash.
 type Key int
 
 const (
-	PerFlow Key = iota // addresses and ports
-	PerPair            // addresses
-	One                // nothing that differs
+	PerFlow Key = iota // addresses and ports are hashed: each flow has its own hash
+	PerPair            // addresses are hashed: one hash for each pair of hosts
+	One                // everything has the same hash
 )
 
-// FabricLoad is the flows of a fabric, between hosts that chance picks.
+// FabricLoad describes the flows in a fabric. Their hosts are random.
 type FabricLoad struct {
-	Kinds []Kind // single flows; bundles come from Key
-	// Pairs is between how many pairs of hosts the flows are; 0: each has its own.
+	Kinds []Kind // single flows; Key decides how they are bundled
+	// Pairs is the number of pairs of hosts that the flows are between; 0: each flow has its own.
 	Pairs int
 	Key   Key
 	// SameSeed: every router hashes with the same seed.
 	SameSeed bool
 }
 
-// What a simulation may take: memory for each flow, some tens of bytes times the
-// links on its path, and numbers of 31 bits.
+// These constants bound a simulation's memory, some tens of bytes for each flow and link on its
+// path, and keep indexes within 31 bits.
 const (
 	mostHosts = 1_000_000
 	mostFlows = 10_000_000
 	mostLinks = 50_000_000
 )
 
-// Check says everything that is wrong with a fabric and its load.
+// Check returns everything that is wrong with a fabric and its load, joined; nil: nothing.
 func (f Fabric) Check(load FabricLoad) error {
 	var wrong []error
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
@@ -84,9 +84,10 @@ func (f Fabric) Check(load FabricLoad) error {
 	return errors.Join(wrong...)
 }
 
-// Leaves, Pods and Routers count what the hosts need.
+// Leaves returns the number of leaves that the hosts need.
 func (f Fabric) Leaves() int { return (f.Hosts + f.HostsPerLeaf - 1) / f.HostsPerLeaf }
 
+// Pods returns the number of pods that the leaves need; 1 without Core.
 func (f Fabric) Pods() int {
 	if len(f.Core) == 0 {
 		return 1
@@ -94,8 +95,8 @@ func (f Fabric) Pods() int {
 	return (f.Leaves() + f.LeavesPerPod - 1) / f.LeavesPerPod
 }
 
-// Spines counts those of all pods, Cores what they are on: core c of spine s is
-// the same in every pod.
+// Spines returns the number of spines in all pods, and Cores that of the cores behind them: core c
+// of spine s is the same in every pod.
 func (f Fabric) Spines() int { return f.Pods() * len(f.Up) }
 func (f Fabric) Cores() int  { return len(f.Up) * len(f.Core) }
 
@@ -112,8 +113,8 @@ func (f Fabric) pod(leaf int) int {
 	return leaf / f.LeavesPerPod
 }
 
-// Links are numbered by tier, and in each all that lead up before those that lead
-// down: hosts', leaves' to spines, spines' to cores.
+// Links are numbered by tier: hosts, leaves to spines, spines to cores. In each tier all links that
+// lead up precede those that lead down.
 func (f Fabric) hostLink(host int, down bool) int32 {
 	if down {
 		host += f.Hosts
@@ -137,7 +138,7 @@ func (f Fabric) spineLink(pod, spine, core int, down bool) int32 {
 	return int32(2*(f.Hosts+f.Leaves()*len(f.Up)) + at)
 }
 
-// tiers are the numbers at which each tier begins, and the end.
+// tiers returns the number of the first link of each tier, and the number of links.
 func (f Fabric) tiers() []int {
 	all := []int{0, 2 * f.Hosts, 2 * (f.Hosts + f.Leaves()*len(f.Up))}
 	if len(f.Core) > 0 {
@@ -146,7 +147,7 @@ func (f Fabric) tiers() []int {
 	return all
 }
 
-// stride is how many links the longest path has.
+// stride returns the number of links on the longest path.
 func (f Fabric) stride() int {
 	if len(f.Core) > 0 {
 		return 6
@@ -154,8 +155,8 @@ func (f Fabric) stride() int {
 	return 4
 }
 
-// rates of all links. Spread evenly, the links of a leaf, and all that lead from
-// the spines of a pod to cores, are as one: the first stands for them.
+// rates appends the rates of all links. If traffic is spread evenly, the links of a leaf, and all
+// links from the spines of a pod to cores, act as one: the first has the sum of their rates.
 func (f Fabric) rates(rates []float64, even bool) []float64 {
 	rates = slices.Grow(rates[:0], f.links())
 	for range 2 * f.Hosts {
@@ -176,7 +177,7 @@ func (f Fabric) rates(rates []float64, even bool) []float64 {
 	return rates
 }
 
-// path writes the links between two hosts by the chosen spine and core.
+// path writes the links between two hosts by the chosen spine and core to to.
 func (f Fabric) path(to []int32, from, dest, spine, core int) {
 	for i := range to {
 		to[i] = none

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Point is a value and its chance.
+// Point is a value and its probability.
 type Point struct{ Value, Chance float64 }
 
-// Distribution are the values that can be, from least to most.
+// Distribution lists the possible values, from least to most.
 type Distribution []Point
 
-// collect sorts points and joins those whose values differ by rounding only.
+// collect sorts points and joins those whose values differ only by rounding.
 func collect(points []Point) Distribution {
 	slices.SortFunc(points, func(a, b Point) int { return cmp.Compare(a.Value, b.Value) })
 	var d Distribution
@@ -29,7 +29,7 @@ func collect(points []Point) Distribution {
 	return d
 }
 
-// Mean is the expectation.
+// Mean returns the expected value.
 func (d Distribution) Mean() float64 {
 	sum := 0.0
 	for _, p := range d {
@@ -38,7 +38,7 @@ func (d Distribution) Mean() float64 {
 	return sum
 }
 
-// SD is the standard deviation of one draw.
+// SD returns the standard deviation of one draw.
 func (d Distribution) SD() float64 {
 	mean, sum := d.Mean(), 0.0
 	for _, p := range d {
@@ -47,11 +47,10 @@ func (d Distribution) SD() float64 {
 	return math.Sqrt(sum)
 }
 
-// rounding is what sums of chances may be off by.
+// rounding is the largest rounding error of sums of probabilities.
 const rounding = 1e-12
 
-// Quantile is the least value with at least the share q of all chance at or
-// below it.
+// Quantile returns the least value such that a value at or below it has at least probability q.
 func (d Distribution) Quantile(q float64) float64 {
 	sum := 0.0
 	for _, p := range d {
@@ -66,7 +65,7 @@ func (d Distribution) Quantile(q float64) float64 {
 	return d[len(d)-1].Value
 }
 
-// AtMost is the chance of a value no larger than this one.
+// AtMost returns the probability of a value no larger than this one.
 func (d Distribution) AtMost(value float64) float64 {
 	sum := 0.0
 	for _, p := range d {

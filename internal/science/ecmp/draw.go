@@ -12,23 +12,22 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Sizes is how the sizes of transfers scatter around their mean. The zero value:
-// all are equal.
+// Sizes describes how the sizes of transfers vary around their mean. The zero value: all are equal.
 type Sizes struct {
 	Law   string // "", Exponential, Pareto or Lognormal
 	Shape float64
 }
 
-// The laws of sizes. Pareto's shape is above 1, or there would be no mean:
-// published traffic of data centres has tails of 1.1 to 1.5. The lognormal's is
-// the standard deviation of the logarithm.
+// These are the laws of sizes. Pareto's shape is above 1, because there is no mean otherwise;
+// published traffic of data centres has tails of 1.1 to 1.5. The shape of the lognormal is the
+// standard deviation of the logarithm.
 const (
 	exponential = "exponential"
 	pareto      = "pareto"
 	lognormal   = "lognormal"
 )
 
-// Check says what is wrong with a law.
+// Check returns what is wrong with a law and its shape; nil: nothing.
 func (s Sizes) Check() error {
 	switch s.Law {
 	case "", exponential:
@@ -49,7 +48,7 @@ func (s Sizes) Check() error {
 	return nil
 }
 
-// draw is one size; their mean is 1.
+// draw returns a random size; the mean of sizes is 1.
 func (s Sizes) draw(source *rand.Rand) float64 {
 	switch s.Law {
 	case exponential:
@@ -62,20 +61,20 @@ func (s Sizes) draw(source *rand.Rand) float64 {
 	return 1
 }
 
-// Draws are replicates, each with hashes of its own.
+// Draws holds the results of replicates, each with new hashes.
 type Draws struct {
-	CarriedBps  []float64 // what all carried, from least to most
-	Busiest     float64   // mean share of the flows on the first tier's busiest link
-	SomeUnused  float64   // share of replicates in which a link of the first tier is unused
+	CarriedBps  []float64 // what all flows carried in each replicate, sorted
+	Busiest     float64   // mean share of the flows on the busiest link of the first tier
+	SomeUnused  float64   // share of replicates in which some link of the first tier is unused
 	UsedSecond  float64   // mean number of used links of the second tier
-	TogetherBps float64   // all transfers over the mean time until the last is done; 0: not asked
+	TogetherBps float64   // all transfers divided by the mean time until the last is done; 0: not requested
 	MeanBps     float64
-	MeanSEBps   float64 // standard error of that mean
+	MeanSEBps   float64 // standard error of MeanBps
 	Replicates  int
 }
 
-// Draw places kinds again and again. With sizes, which only unlimited flows
-// have, it also finds how long transfers of such sizes take together.
+// Draw places flows of these kinds at random, in several replicates. With sizes, which only flows
+// without a demand may have, it also finds how long transfers of such sizes take together.
 func (t Tiers) Draw(kinds []Kind, sizes *Sizes, replicates int, seed uint64) Draws {
 	source := rand.New(rand.NewPCG(seed, 0x6c696e6572617465))
 	var d Draws
@@ -85,7 +84,7 @@ func (t Tiers) Draw(kinds []Kind, sizes *Sizes, replicates int, seed uint64) Dra
 	bytes := make([]float64, len(cells))
 	_, total := totals(kinds)
 	sent, times := 0.0, 0.0
-	scattered := sizes != nil && sizes.Law != "" // each has to be drawn alone
+	scattered := sizes != nil && sizes.Law != "" // each flow has to be drawn alone
 	upTo := make([]float64, len(cells))
 	for c := range cells {
 		upTo[c] = cells[c].chance
@@ -131,7 +130,7 @@ func (t Tiers) Draw(kinds []Kind, sizes *Sizes, replicates int, seed uint64) Dra
 	return d
 }
 
-// cell is a pair of links, one of each tier, that flows can take.
+// cell is a pair of links, one of each tier, that a flow can take.
 type cell struct {
 	i, j   int
 	chance float64
@@ -157,7 +156,7 @@ func (c cell) put(demand []float64, flows []int, at, n int, kind Kind) {
 	}
 }
 
-// draw is a binomial number.
+// draw returns a binomial random number.
 func draw(source *rand.Rand, n int, p float64) int {
 	if n == 0 || p <= 0 {
 		return 0
@@ -168,13 +167,13 @@ func draw(source *rand.Rand, n int, p float64) int {
 	return int(distuv.Binomial{N: float64(n), P: p, Src: source}.Rand())
 }
 
-// pick finds the cell in which a number from 0 to 1 lies; of a large fabric, there
-// are thousands to find it among.
+// pick returns the cell in which a number from 0 to 1 lies. It searches by bisection, because a
+// large fabric has thousands of cells.
 func pick(upTo []float64, at float64) int {
 	return sort.Search(len(upTo)-1, func(c int) bool { return at < upTo[c] })
 }
 
-// count takes one replicate in.
+// count adds one replicate.
 func (t Tiers) count(d *Draws, cells []cell, demand []float64, flows []int, total int) {
 	behind := make([]float64, len(t.First))
 	for c, cell := range cells {
@@ -200,8 +199,8 @@ func (t Tiers) count(d *Draws, cells []cell, demand []float64, flows []int, tota
 	}
 }
 
-// time is how long transfers take that begin together: as long as the link that
-// has most for its rate, since it is never idle before.
+// time returns how long transfers take that begin together: as long as the link that has the most
+// bytes for its rate, which is never idle before.
 func (t Tiers) time(cells []cell, bytes []float64) float64 {
 	behind := make([]float64, len(t.First))
 	longest := 0.0
@@ -230,7 +229,7 @@ func (d *Draws) finish(replicates int) {
 	}
 }
 
-// Distribution of what was carried.
+// Distribution returns the distribution of what was carried.
 func (d Draws) Distribution() Distribution {
 	points := make([]Point, len(d.CarriedBps))
 	for i, v := range d.CarriedBps {
@@ -239,8 +238,8 @@ func (d Draws) Distribution() Distribution {
 	return collect(points)
 }
 
-// Replicates is how many draws of these flows are worth making, and quick: the
-// more, the fewer steps each takes.
+// Replicates returns how many draws of these flows are useful and still quick: the more steps each
+// takes, the fewer.
 func (t Tiers) Replicates(kinds []Kind, sizes *Sizes) int {
 	const numbers, single, fewest, most = 1 << 21, 1 << 24, 4, 20_000
 	draws := numbers / (len(t.cells()) * max(1, len(kinds)))

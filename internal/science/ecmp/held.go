@@ -9,10 +9,10 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// MeanBand is where the mean of so many independent draws lies, with at least
-// the confidence: each tail outside has at most half of what is left. It is the
-// exact distribution of their sum, because with few flows the draws are far from
-// normal; where that would be long, it is normal enough.
+// MeanBand returns the interval in which the mean of this many independent draws lies, with at
+// least the given confidence: each tail outside has at most half of the rest. It computes the exact
+// distribution of the sum, because with few flows the draws are far from normal. If that took long,
+// the normal distribution is close enough.
 func (d Distribution) MeanBand(draws int, confidence float64) (low, high float64) {
 	if len(d) == 0 || draws < 1 {
 		return 0, 0
@@ -29,7 +29,7 @@ func (d Distribution) MeanBand(draws int, confidence float64) (low, high float64
 	return value(from), value(to)
 }
 
-// middle leaves off, at either end, what has at most the tail's chance together.
+// middle cuts off, at each end, counts that together have at most the probability tail.
 func middle(chances []float64, tail float64) (from, to int) {
 	below := chances[0]
 	for below <= tail && from < len(chances)-1 {
@@ -45,8 +45,8 @@ func middle(chances []float64, tail float64) (from, to int) {
 	return from, to
 }
 
-// lattice writes a distribution as chances of equally spaced values. Values that
-// have no common spacing are put to the nearest of a fine one.
+// lattice converts a distribution to probabilities of equally spaced values. Values without a
+// common spacing are rounded to a fine one.
 func (d Distribution) lattice() (step float64, chances []float64) {
 	const fine = 1024
 	width := d[len(d)-1].Value - d[0].Value
@@ -74,7 +74,7 @@ func (d Distribution) lattice() (step float64, chances []float64) {
 	return step, chances
 }
 
-// power folds a distribution with itself.
+// power convolves a distribution with itself.
 func power(chances []float64, times int) []float64 {
 	sum := []float64{1}
 	for square := chances; ; square = fold(square, square) {
@@ -97,17 +97,18 @@ func fold(a, b []float64) []float64 {
 	return sum
 }
 
-// replicate is what was measured once, with fresh ports.
+// replicate is one measurement, with new ports.
 type replicate struct {
-	worth float64 // all links' goodput over what one link can carry
+	worth float64 // goodput of all links, in units of what one link can carry
 	used  int     // how many links carried flows
-	// predicted is how many the kernels' route lookups had named; 0: none did.
+	// predicted is how many links the kernels' route lookups had named; 0: no lookup did.
 	predicted int
 }
 
-// hold compares measured replicates of a treatment with the theory of flows that fill a
-// link each, hashed over links of which so many, by d, are used. margin is how far a used
-// link may stay from its limit, such as 0.02: theory takes every used link for full.
+// hold compares the measured replicates of a treatment with theory: flows that can each fill a link
+// are hashed over links, and d is the distribution of the number of used links. margin is how far
+// the rate of a used link may be below its limit, such as 0.02, because theory takes every used
+// link as full.
 func (d Distribution) hold(h *record.Hashing, measured []replicate, margin, confidence float64) {
 	h.Replicates, h.ExpectedLinks = len(measured), d.Mean()
 	h.IdleChance = d.AtMost(float64(h.Links) - 0.5)
@@ -142,8 +143,8 @@ func (d Distribution) hold(h *record.Hashing, measured []replicate, margin, conf
 	h.IdleLowShare, h.IdleHighShare = stats.Share(float64(h.IdleTrials), len(measured), confidence)
 }
 
-// Counts bounds how often something of that chance happens in n trials, with at
-// least the confidence: the binomial interval around a known chance.
+// Counts returns the interval for how often an event of this probability happens in n trials, with
+// at least the given confidence. It is the binomial interval around a known probability.
 func Counts(n int, chance, confidence float64) (few, many int) {
 	first, chances := binomial(n, chance)
 	from, to := middle(chances, (1-confidence)/2)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Paths are the links of each flow, Stride places per flow; none is −1.
+// Paths holds the links of each flow, in Stride places per flow; unused places are −1.
 type Paths struct {
 	Stride int
 	Links  []int32
@@ -14,41 +14,41 @@ type Paths struct {
 
 const none = -1
 
-// Flows counts them.
+// Flows returns the number of flows.
 func (p Paths) Flows() int { return len(p.Links) / p.Stride }
 
 func (p Paths) of(flow int32) []int32 {
 	return p.Links[int(flow)*p.Stride : (int(flow)+1)*p.Stride]
 }
 
-// Sharer shares links among flows. It keeps its memory from one call to the next.
+// Sharer shares links among flows. It reuses its memory from one call to the next.
 type Sharer struct {
-	// Rates are the flows' after a call, Bottlenecks the link that holds each
-	// back, or −1 where its own demand does.
+	// Rates are the flows' rates after a call. Bottlenecks has the link that limits each flow, or
+	// −1 if its own demand does.
 	Rates       []float64
 	Bottlenecks []int32
-	// Steps counts what a call did: visits of a flow on a link, and looks at the
-	// order of links.
+	// Steps counts the work of a call: visits of a flow on a link, and updates of the order of
+	// links.
 	Steps int
 
-	left  []float64 // of each link's rate
+	left  []float64 // of each link's rate, not yet given to flows
 	open  []int32   // flows on each link that have no rate yet
-	start []int32   // where each link's flows begin in on
+	start []int32   // index in on at which each link's flows begin
 	on    []int32
 	order []share
 	asked []int32 // flows with a demand, the smallest first
 }
 
-// Share gives every flow its max-min fair rate by progressive filling
-// (Bertsekas and Gallager, Data Networks, section 6.5.2): all rates grow together
-// until a link is full or a flow has what it asks for; those flows stop, and the
-// others go on. demands may be nil; 0 asks for as much as there is.
+// Share computes the max-min fair rate of every flow by progressive filling (Bertsekas and
+// Gallager, Data Networks, section 6.5.2): all rates grow together until a link is full or a flow
+// has its demand; these flows stop, and the others go on. demands may be nil; a demand of 0 is
+// unlimited.
 //
-// The next link to fill is kept at the top of a heap. Flows that stop leave the
-// other links no less for each of the rest, so that what the heap holds is never
-// too large; it is looked at again only when it reaches the top. Each look
-// that doesn't fill a link pays for a flow that stopped on it: the steps are at
-// most a logarithm times links and the flows on them.
+// A heap has the link that fills next at its top. When flows stop, each flow that remains on
+// another link gets no less of it, so the levels in the heap are never too large; a link's level is
+// recomputed only when the link reaches the top. Each recomputation that does not fill a link is
+// paid for by a flow that stopped on it, so the number of steps is at most a logarithm times the
+// number of links and of flows on them.
 func (s *Sharer) Share(rates []float64, paths Paths, demands []float64) {
 	s.begin(rates, paths, demands)
 	for next := 0; ; {
@@ -98,7 +98,7 @@ func (s *Sharer) begin(rates []float64, paths Paths, demands []float64) {
 		at += n
 	}
 	s.start[len(rates)] = at
-	// Filling moves each start to the next link's, so it moves back afterwards.
+	// Filling moves each start to that of the next link. This loop moves them back.
 	for flow := range int32(flows) {
 		s.Rates[flow] = -1
 		for _, link := range paths.of(flow) {
@@ -135,7 +135,7 @@ func sized[T any](s []T, n int) []T {
 	return s[:n]
 }
 
-// lowest is the link that fills next, and the rate at which it does.
+// lowest returns the link that fills next, and the rate at which it does.
 func (s *Sharer) lowest() (level float64, link int32) {
 	for len(s.order) > 0 {
 		s.Steps++
@@ -166,13 +166,13 @@ func (s *Sharer) stop(paths Paths, flow int32, rate float64, bottleneck int32) {
 	}
 }
 
-// share is what each flow that is left on a link would get of it.
+// share is how much of a link each flow that is left on it would get.
 type share struct {
 	level float64
 	link  int32
 }
 
-// less breaks ties by link, so that the same question gets the same answer.
+// less breaks ties by link, so that equal questions get equal answers.
 func (a share) less(b share) bool {
 	return a.level < b.level || a.level == b.level && a.link < b.link
 }
@@ -184,7 +184,7 @@ func (s *Sharer) remove() {
 	s.sink(0)
 }
 
-// sink restores the heap below i.
+// sink restores the heap order below i.
 func (s *Sharer) sink(i int) {
 	for {
 		least := i

@@ -5,22 +5,21 @@ import (
 	"sort"
 )
 
-// occupancy is how many links of each class are used after some placements: a
-// Markov chain whose state is one number per class. With links that are all
-// alike its chances are those of the classical occupancy problem, n!/(n−u)! ×
-// S(k,u) / n^k with Stirling's number of the second kind, which inclusion and
-// exclusion would write as a sum of alternating signs; the chain has positive
-// terms only and is exact for any number of flows.
+// occupancy computes how many links of each class are used after some placements, as a Markov chain
+// whose state is one number per class. If all links are alike, its probabilities are those of the
+// classical occupancy problem, n!/(n−u)! × S(k,u) / n^k with Stirling's number of the second kind.
+// Inclusion and exclusion would write these as an alternating sum; the chain only adds positive
+// terms, so it is exact for any number of flows.
 type occupancy struct {
 	classes []class
 	chance  []float64 // by state, a number of mixed radix
-	stride  []int     // of each class in a state
-	used    []int     // for place: the digits of a state
+	stride  []int     // of each class in the number of a state
+	used    []int     // the digits of a state; memory of place
 	flows   int
-	missing float64 // the chance of states in which some link is unused
+	missing float64 // the probability that some link is unused
 }
 
-// mostStates and mostSteps bound what the chain may cost: beyond, draws are made.
+// mostStates and mostSteps bound the cost of the chain. Beyond them, draws are made instead.
 const (
 	mostStates = 1 << 17
 	mostSteps  = 1 << 28
@@ -41,8 +40,8 @@ func newOccupancy(classes []class) (*occupancy, bool) {
 	return o, true
 }
 
-// place adds one flow. A state is only reached from smaller ones, so that going
-// down from the largest needs no second array.
+// place adds one flow. A state is only reached from smaller ones, so going down from the largest
+// needs no second array.
 func (o *occupancy) place() {
 	o.flows++
 	full := len(o.chance) - 1
@@ -62,7 +61,7 @@ func (o *occupancy) place() {
 			stay = 1
 		}
 		chance := o.chance[state]*stay + come
-		if chance < 1e-280 { // before it is a number that processors are slow with
+		if chance < 1e-280 { // before it becomes a denormal, which processors handle slowly
 			chance = 0
 		}
 		if state < full {
@@ -78,11 +77,11 @@ func (o *occupancy) place() {
 	}
 }
 
-// negligible is a chance that added to 1 leaves 1.
+// negligible is a probability that does not change 1 when added to it.
 const negligible = 1e-17
 
-// bound is what the chance of an unused link is at most: the sum of those of each
-// link. Where it is small it is also nearly right.
+// bound returns an upper bound of the probability that some link is unused: the sum over all links.
+// If it is small, it is also nearly exact.
 func (o *occupancy) bound(flows int) float64 {
 	sum := 0.0
 	for _, c := range o.classes {
@@ -91,9 +90,9 @@ func (o *occupancy) bound(flows int) float64 {
 	return sum
 }
 
-// after places flows until there are so many; false where it would take too long.
-// Once an unused link is out of the question, all links are used and nothing
-// changes any more.
+// after places flows until their number is reached; false if that would take too long. Once an
+// unused link is practically impossible, the chain is set to the state in which all links are used,
+// which no longer changes.
 func (o *occupancy) after(flows int) bool {
 	if bound := o.bound(flows); bound < negligible {
 		clear(o.chance)
@@ -109,7 +108,7 @@ func (o *occupancy) after(flows int) bool {
 	return true
 }
 
-// sums are, by state, those over used links.
+// sums returns, for each state, the sum of a value over the used links.
 func (o *occupancy) sums(of func(class) float64) []float64 {
 	sums := make([]float64, len(o.chance))
 	for state := range sums {
@@ -128,13 +127,13 @@ func (o *occupancy) distribution(of func(class) float64) Distribution {
 	return collect(points)
 }
 
-// occupied is the occupancy of links that differ in their chances alone.
+// occupied returns the occupancy of links that differ only in their probabilities.
 func (l Links) occupied() (*occupancy, bool) {
 	return newOccupancy(classes(l.Chances(), make([]float64, len(l))))
 }
 
-// Used is how many of the links carry anything after so many placements; false
-// where links differ so much that it is not known exactly.
+// Used returns the distribution of how many links carry anything after this many placements; false
+// if the links differ so much that it is not known exactly.
 func (l Links) Used(placements int) (Distribution, bool) {
 	o, ok := l.occupied()
 	if !ok || !o.after(placements) {
@@ -143,8 +142,8 @@ func (l Links) Used(placements int) (Distribution, bool) {
 	return o.distribution(func(class) float64 { return 1 }), true
 }
 
-// carriedElastic is what flows carry each of which fills a link alone: the rates
-// of the links that are used.
+// carriedElastic returns the distribution of what flows carry if each fills a link alone: the sum
+// of the rates of the used links.
 func (l Links) carriedElastic(flows int) (Distribution, bool) {
 	o, ok := newOccupancy(classes(l.Chances(), l.rates()))
 	if !ok || !o.after(flows) {
@@ -153,7 +152,8 @@ func (l Links) carriedElastic(flows int) (Distribution, bool) {
 	return o.distribution(func(c class) float64 { return c.rateBps }), true
 }
 
-// SomeUnused is the chance that at least one link stays unused.
+// SomeUnused returns the probability that at least one link stays unused; false if it is not known
+// exactly.
 func (l Links) SomeUnused(placements int) (float64, bool) {
 	o, ok := l.occupied()
 	if !ok || !o.after(placements) {
@@ -162,21 +162,22 @@ func (l Links) SomeUnused(placements int) (float64, bool) {
 	return o.missing, true
 }
 
-// UsedAtMost is the chance that so many placements use at most that many links:
-// small where a router is seen to use few of its links although many flows came.
+// UsedAtMost returns the probability that this many placements use at most used links; false if it
+// is not known exactly. It is small if a router is seen to use few of its links although many flows
+// came.
 func (l Links) UsedAtMost(placements, used int) (float64, bool) {
 	d, ok := l.Used(placements)
 	return d.AtMost(float64(used)), ok
 }
 
-// FlowsToUseAll is the least number of flows with which every link is used with
-// a chance such as 0.95.
+// FlowsToUseAll returns the least number of flows that uses every link with the given probability,
+// such as 0.95; false if it is not known.
 func (l Links) FlowsToUseAll(chance float64) (int, bool) {
 	o, ok := l.occupied()
 	if !ok {
 		return 0, false
 	}
-	// The bound says how many are enough, and so how many steps there will be.
+	// The bound tells how many are enough, and so how many steps it takes.
 	enough := sort.Search(mostNeeded, func(flows int) bool { return o.bound(flows) <= 1-chance })
 	if enough*len(o.chance)*len(o.classes) > mostSteps {
 		return 0, false
@@ -188,31 +189,31 @@ func (l Links) FlowsToUseAll(chance float64) (int, bool) {
 	}
 }
 
-// Needed is the answer to how many flows fill links, linerate.limits.ecmp-flows/v1: flows
-// that take what they get, each with a hash of its own.
+// Needed answers how many flows it takes to fill links, linerate.limits.ecmp-flows/v1. Each flow
+// takes what it gets and has its own hash.
 type Needed struct {
 	Schema string `json:"schema"`
 	Links  int    `json:"links"`
-	// Pairs: the policy hashes addresses alone, so that pairs of them are counted, not
+	// Pairs: the policy only hashes addresses, so Flows and Carry count pairs of addresses, not
 	// flows.
 	Pairs bool `json:"pairs_of_addresses,omitempty"`
-	// Bond is as that of Question.
+	// Bond is Question.Bond.
 	Bond  string       `json:"xmit_hash_policy,omitempty"`
 	Flows []NeededFlow `json:"needed"`
-	// Carry is the least number of flows that carries Target of all links' rates on
-	// average; 0: more than 2³⁰, or not known.
+	// Carry is the least number of flows that on average carries the share Target of all links'
+	// rates; 0: more than 2³⁰, or unknown.
 	Target float64 `json:"target"`
 	Carry  int     `json:"needed_to_carry,omitempty"`
 }
 
-// NeededFlow is the least number of flows that uses every link with a probability.
+// NeededFlow is the least number of flows that uses every link with a given probability.
 type NeededFlow struct {
 	Probability float64 `json:"probability"`
 	Flows       int     `json:"flows"`
 }
 
-// Needed is how many flows use all links with each of some probabilities, without those
-// that would take too long to compute, and how many carry the share target of their rates.
+// Needed returns how many flows use all links with each probability, leaving out those that would
+// take too long to compute, and how many carry the share target of the links' rates.
 func (l Links) Needed(target float64, probabilities ...float64) Needed {
 	n := Needed{Schema: "linerate.limits.ecmp-flows/v1", Links: len(l), Target: target}
 	n.Carry, _ = l.FlowsNeeded(target, 0)
@@ -224,7 +225,7 @@ func (l Links) Needed(target float64, probabilities ...float64) Needed {
 	return n
 }
 
-// ExpectedUsed is how many links are used on average.
+// ExpectedUsed returns how many links are used on average.
 func (l Links) ExpectedUsed(placements int) float64 {
 	sum := 0.0
 	for _, chance := range l.Chances() {
@@ -233,8 +234,8 @@ func (l Links) ExpectedUsed(placements int) float64 {
 	return sum
 }
 
-// hit is the chance that at least one of so many flows falls on a link:
-// 1 − (1−p)^k, without losing small ones.
+// hit returns the probability that at least one of this many flows falls on a link: 1 − (1−p)^k,
+// computed so that small results stay exact.
 func hit(chance float64, placements int) float64 {
 	if placements == 0 {
 		return 0
@@ -242,12 +243,11 @@ func hit(chance float64, placements int) float64 {
 	return -math.Expm1(float64(placements) * math.Log1p(-chance))
 }
 
-// mostNeeded is where the search for enough flows ends.
+// mostNeeded is the largest number of flows that the search tries.
 const mostNeeded = 1 << 30
 
-// FlowsNeeded is the least number of flows, each of which asks for bps (0: for as
-// much as it gets), that carries a share such as 0.95 of all links' rates on
-// average. false: more than 2³⁰.
+// FlowsNeeded returns the least number of flows that on average carries a share, such as 0.95, of
+// all links' rates. bps is the demand of each flow; 0: as much as it gets. false: more than 2³⁰.
 func (l Links) FlowsNeeded(share, bps float64) (int, bool) {
 	want := share * l.RateBps() * (1 - 1e-12)
 	most := 1

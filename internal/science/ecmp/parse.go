@@ -12,8 +12,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// ParseKinds reads "900x20mbit" and "4": so many flows that ask for a rate, and flows
-// that take what they get. It returns how many they are together, too.
+// ParseKinds parses numbers of flows with a demand, such as "900x20mbit", and without, such as "4".
+// It also returns the total number of flows.
 func ParseKinds(parts []string) ([]Kind, int, error) {
 	const expected = "expected a number of flows, such as 3, or of flows with what they ask for, such as 900x20mbit,4"
 	if len(parts) == 0 {
@@ -47,14 +47,14 @@ func ParseKinds(parts []string) ([]Kind, int, error) {
 	return kinds, total, nil
 }
 
-// policies are the names of the values of fib_multipath_hash_policy.
+// policies has the names of the values of fib_multipath_hash_policy.
 var policies = []string{"l3", "l4", "inner", "custom"}
 
-// bonding are the names of xmit_hash_policy of a bond that hash what one of these does:
-// MAC addresses are as many as hosts.
+// bonding has, for each xmit_hash_policy of a bond, the fib_multipath_hash_policy that hashes the
+// same. A MAC address stands for a host, like an IP address.
 var bonding = map[string]int{"layer2": 0, "layer2+3": 0, "layer3+4": 1}
 
-// ParsePolicy reads fib_multipath_hash_policy, by number or name.
+// ParsePolicy parses a fib_multipath_hash_policy, given as number or name.
 func ParsePolicy(text string) (int, error) {
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 && n < len(policies) {
 		return n, nil
@@ -70,8 +70,8 @@ func ParsePolicy(text string) (int, error) {
 	return 0, fmt.Errorf("%q is no hash policy: expected 0 to 3, %s", text, source.Or(policies))
 }
 
-// ParseBondPolicy reads the xmit_hash_policy of a bond: the value of fib_multipath_hash_policy
-// that hashes what it does.
+// ParseBondPolicy parses the xmit_hash_policy of a bond and returns the value of
+// fib_multipath_hash_policy that hashes the same.
 func ParseBondPolicy(text string) (int, error) {
 	if n, is := bonding[strings.ToLower(text)]; is {
 		return n, nil
@@ -84,7 +84,7 @@ func ParseBondPolicy(text string) (int, error) {
 		source.Or(slices.Sorted(maps.Keys(bonding))))
 }
 
-// ParseSizes reads "pareto:1.2"; nil is that all are equal.
+// ParseSizes parses a law of sizes, such as "pareto:1.2". nil: all sizes are equal.
 func ParseSizes(text string) (*Sizes, error) {
 	if text == "" || text == "equal" {
 		return nil, nil

@@ -15,12 +15,12 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Placements are the treatments of a run whose flows a hash placed, in the run's order,
-// beside what hashing them leads to expect: how many links theory has used, within which
-// band the mean of the replicates lies, and where it was measured.
+// Placements returns the treatments of a run whose flows a hash placed, in the run's order. It
+// compares each with theory: how many links are expected to be used, in which band the mean of the
+// replicates is expected, and where it was measured.
 //
-// They are treatments whose flows have one multipath route or bond on their path, the same
-// one, over links that are alike, each flow able to fill one.
+// It covers treatments whose flows have one multipath route or bond on their path, the same for all
+// flows, over links that are alike, and in which each flow can fill a link.
 func Placements(run *record.Run) []record.Hashing {
 	confidence := run.Confidence
 	if confidence <= 0 || confidence >= 1 {
@@ -77,25 +77,25 @@ func Placements(run *record.Run) []record.Hashing {
 	return list
 }
 
-// alike reports whether two trials put the same question to chance.
+// alike reports whether theory gives the same distribution for two trials.
 func alike(a, b record.Hashing) bool {
 	return a.Host == b.Host && a.LinkBps == b.LinkBps && a.Placements == b.Placements && a.Chosen == b.Chosen &&
 		a.Flows == b.Flows &&
 		slices.EqualFunc(a.PerLink, b.PerLink, func(a, b record.HashedLink) bool { return a.Interface == b.Interface })
 }
 
-// linkOf is the place of the link that a path takes; -1: none.
+// linkOf returns the index in PerLink of the link that a path takes; -1: none.
 func linkOf(h record.Hashing, path []string) int {
 	return slices.IndexFunc(h.PerLink, func(l record.HashedLink) bool { return slices.Contains(path, l.Interface) })
 }
 
-// sameRate is how far rates may differ that are the same.
+// sameRate is the relative difference up to which two rates count as the same.
 const sameRate = 0.001
 
-// judge says what was placed in a trial, and what it carried; false: theory has
-// nothing to say about it.
+// judge returns what was placed in a trial and what it carried; false: theory does not apply to the
+// trial.
 func judge(t *record.Trial, over *topology.Topology) (h record.Hashing, m replicate, ok bool) {
-	// What happens during a window changes the links, and theory has them for all of it.
+	// Events during a window change the links, but theory assumes the same links throughout.
 	if len(t.Flows) == 0 || len(t.Events) > 0 {
 		return h, m, false
 	}
@@ -112,7 +112,7 @@ func judge(t *record.Trial, over *topology.Topology) (h record.Hashing, m replic
 	pairs, hosts := map[[2]netip.Addr]bool{}, map[[2]string]bool{}
 	used, predicted := map[int]bool{}, map[int]bool{}
 	for _, f := range t.Flows {
-		// Those of a route are between two hosts; a bond's members are the same for all.
+		// The flows of a route are between two hosts. A bond's members are the same for all hosts.
 		between := f.From == first.From && f.To == first.To || route.spread != nil && multipathIs(over, f, route)
 		same := between && f.Paths == first.Paths && f.SourcePorts == first.SourcePorts
 		pair, valid := addresses(f)
@@ -127,8 +127,8 @@ func judge(t *record.Trial, over *topology.Topology) (h record.Hashing, m replic
 		hosts[[2]string{f.From, f.To}] = true
 		pairs[pair], used[on], predicted[linkOf(h, f.Predicted)] = true, true, true
 	}
-	// Something else than these links may hold the flows back, such as a link that
-	// all of them share.
+	// If something else than these links holds the flows back, such as a link that all of them
+	// share, theory does not apply.
 	want := h.LinkBps * float64(min(h.Links, h.Flows))
 	if !(h.LinkBps > 0) || math.Abs(t.LimitBps-want) > sameRate*want {
 		return h, m, false
@@ -151,15 +151,15 @@ func addresses(f record.Flow) ([2]netip.Addr, bool) {
 	return [2]netip.Addr{source.Addr().Unmap(), destination.Addr().Unmap()}, err == nil
 }
 
-// multipath is the one route with several next hops on a flow's path, or the one bond.
+// multipath is the only route with several next hops, or the only bond, on a flow's path.
 type multipath struct {
 	node   string
 	spread device.Spread // of a bond
 	ends   []string      // "host.interface", one for each path
 }
 
-// hashes is how many different hashes it has for so many flows like this one, between so
-// many pairs of addresses and of hosts.
+// hashes returns how many different hashes this many flows like f have, between the given numbers
+// of address pairs and of host pairs.
 func (m multipath) hashes(t *record.Trial, over *topology.Topology, f record.Flow, flows, pairs, hosts int) int {
 	if m.spread == nil {
 		return hashes(t, over, m.node, f, flows, pairs)
@@ -194,7 +194,7 @@ func multipathOf(over *topology.Topology, f record.Flow) (multipath, bool) {
 		}
 		m := multipath{node: end.Node}
 		for _, path := range paths {
-			// Two paths that still have the interface in common part again later.
+			// The two paths still have the interface in common and separate again later.
 			if at >= len(path) || path[at].Node != end.Node || slices.Contains(m.ends, path[at].String()) {
 				return multipath{}, false
 			}
@@ -210,7 +210,7 @@ func multipathOf(over *topology.Topology, f record.Flow) (multipath, bool) {
 	return multipath{}, false
 }
 
-// weighted: some next hop gets more flows than another.
+// weighted reports whether the weights of a route's next hops differ.
 func weighted(h *topology.Host) bool {
 	return slices.ContainsFunc(h.Routes, func(r setting.Route) bool {
 		return slices.ContainsFunc(r.Nexthops, func(n setting.Nexthop) bool {
@@ -223,23 +223,23 @@ func weighted(h *topology.Host) bool {
 	})
 }
 
-// The kernel's own values (ip-sysctl.rst): addresses, and, where fields are
-// chosen, addresses and protocol.
+// defaultFields is the kernel's default of fib_multipath_hash_fields: addresses and protocol
+// (ip-sysctl.rst).
 const defaultFields = 0x7
 
-// flowLabel is IPv6's flow label among the fields.
+// flowLabel is the bit of IPv6's flow label in the fields.
 const flowLabel = 0x8
 
-// PerConnection reports whether what a host hashes of a flow has something that is drawn for
-// each connection: then every trial places its flows anew. Between the same addresses all
-// else is the same in every trial.
+// PerConnection reports whether a host's hash of a flow includes something that changes with each
+// connection. Then every trial places its flows anew. Everything else is the same in every trial
+// between the same addresses.
 func PerConnection(t *record.Trial, over *topology.Topology, host string, f record.Flow) bool {
 	return hashes(t, over, host, f, 2, 1) == 2
 }
 
-// hashes is how many different hashes a host has for so many flows like this one, between
-// so many pairs of addresses. Its parameters and the sender's are as a trial read them, or
-// else as the topology has them.
+// hashes returns how many different hashes a host has for this many flows like f, between this many
+// pairs of addresses. It uses the parameters of the host and of the sender as the trial read them,
+// or else as the topology sets them.
 func hashes(t *record.Trial, over *topology.Topology, host string, f record.Flow, flows, pairs int) int {
 	parameter := func(host, key string) string {
 		reading, _ := t.Reading(host)
@@ -258,8 +258,9 @@ func hashes(t *record.Trial, over *topology.Topology, host string, f record.Flow
 	if text := parameter(host, "net."+family+".fib_multipath_hash_fields"); text != "" {
 		fields, _ = strconv.ParseUint(text, 0, 32)
 	}
-	// A router hashes IPv6's flow label as well, by policies 0 and 2 or where the fields have it. The
-	// sender's kernel draws one for each connection, if net.ipv6.auto_flowlabels is 1 or 3.
+	// A router also hashes IPv6's flow label: with policies 0 and 2, or with policy 3 if the fields
+	// include it. The sender's kernel draws one for each connection if net.ipv6.auto_flowlabels is
+	// 1 or 3.
 	labels := parameter(f.From, "net.ipv6.auto_flowlabels")
 	if family == "ipv6" && host != f.From && labels != "0" && labels != "2" && (policy == 0 || policy == 2 ||
 		policy == 3 && fields&flowLabel != 0) {

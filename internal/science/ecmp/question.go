@@ -6,50 +6,51 @@ import (
 	"slices"
 )
 
-// Question describes flows that are hashed over equal-cost links.
+// Question describes flows that are hashed over equal-cost links, and what is asked about them.
 type Question struct {
 	Tiers Tiers
 	Kinds []Kind // of single flows
-	Flows int    // all together
-	// Policy is fib_multipath_hash_policy, 0 to 3, and Fields, of policy 3,
-	// fib_multipath_hash_fields.
+	Flows int    // total
+	// Policy is fib_multipath_hash_policy, 0 to 3. Fields is fib_multipath_hash_fields, for policy
+	// 3.
 	Policy int
 	Fields uint32
-	// Bond is the xmit_hash_policy of a bond that was asked for, whose hash is as Policy's;
-	// empty: the flows are routed.
+	// Bond is the xmit_hash_policy if the question is about a bond; Policy then hashes the same.
+	// Empty: the flows are routed.
 	Bond string
-	// Pairs of addresses that the flows are between; 0, with a Fabric: each has its own.
+	// Pairs is the number of pairs of addresses that the flows are between; 0, with a Fabric: each
+	// flow has its own.
 	Pairs  int
 	Sizes  *Sizes // nil: all transfers are equal
 	Target float64
-	// Replicates are the draws where no formula exists; 0: as many as are quick.
+	// Replicates is the number of draws where no formula exists; 0: as many as are quick.
 	Replicates int
 	Seed       uint64
-	Fabric     Fabric // without hosts: one sender
+	Fabric     Fabric // without hosts: the question is about one sender
 }
 
-// distinct is how many hashes the flows have: what is placed.
+// distinct returns the number of different hashes, which is how many bundles are placed.
 func (q Question) distinct() int { return Distinct(q.Policy, q.Fields, q.Flows, q.Pairs) }
 
-// Forecast is the answer to a Question without a Fabric, linerate.limits.ecmp/v1.
+// Forecast answers a Question without a Fabric, linerate.limits.ecmp/v1.
 type Forecast struct {
 	Asked
 	Figures
-	// OneSeed is how it comes out when both tiers hash with one seed.
+	// OneSeed has the figures if both tiers hash with the same seed.
 	OneSeed *Figures `json:"one_seed,omitempty"`
-	// How many flows it takes (pairs of addresses, where ports don't count) until
-	// that share of all links' rates is carried on average, and until no link is
-	// idle as often; 0: more than 2³⁰, or not known.
+	// NeededCarry is how many flows it takes to carry the share Target of all links' rates on
+	// average, and NeededAll how many to use every link with probability Target. Both count pairs
+	// of addresses if ports are not hashed; 0: more than 2³⁰, or unknown.
 	Target      float64        `json:"target"`
 	NeededCarry int            `json:"needed_to_carry,omitempty"`
 	NeededAll   int            `json:"needed_to_use_all,omitempty"`
 	PerLink     []LinkForecast `json:"per_link"`
-	// WithPorts is the mean that a hash of ports (policy 1) would give, where the
-	// policy asked about has less to place.
+	// WithPorts is the mean that a hash of ports (policy 1) would give, if the policy in question
+	// distinguishes fewer flows.
 	WithPorts float64 `json:"expected_with_ports_bps,omitempty"`
 }
 
-// Asked is the Question, as it was understood.
+// Asked repeats the Question, as it was understood.
 type Asked struct {
 	Schema   string      `json:"schema"`
 	Flows    int         `json:"flows"`
@@ -67,46 +68,46 @@ type Asked struct {
 	Seed     uint64      `json:"seed"`
 }
 
-// AskedKind are flows that ask for the same rate; 0: they take what they get.
+// AskedKind is a number of flows with the same demand; 0: they take what they get.
 type AskedKind struct {
 	Flows     int     `json:"flows"`
 	DemandBps float64 `json:"demand_bps,omitempty"`
 }
 
-// Figures are one outcome. Those not named in Drawn are exact; the others come from so
-// many Replicates at least.
+// Figures describes one outcome. The figures named in Drawn come from at least Replicates draws;
+// all others are exact.
 type Figures struct {
-	LimitBps    float64         `json:"limit_bps"` // the best placement, each flow on one link
+	LimitBps    float64         `json:"limit_bps"` // with the best placement, each flow on one link
 	ExpectedBps float64         `json:"expected_bps"`
 	Share       float64         `json:"expected_share"`
-	SDBps       float64         `json:"sd_bps"` // from one set of ports to the next
+	SDBps       float64         `json:"sd_bps"` // standard deviation from one set of ports to the next
 	Quantiles   []CarriedChance `json:"carried_quantiles"`
 	Values      []CarriedChance `json:"carried_distribution,omitempty"`
-	SomeIdle    float64         `json:"some_idle_chance"` // of a link of the first tier
+	SomeIdle    float64         `json:"some_idle_chance"` // probability that some link of the first tier is idle
 	Used        float64         `json:"expected_used_links"`
 	UsedSecond  float64         `json:"expected_used_second_links,omitempty"`
 	Reachable   int             `json:"reachable_second_links,omitempty"`
 	AllSecond   int             `json:"all_second_links,omitempty"`
-	Busiest     float64         `json:"busiest_link_share"` // of all flows, on the first tier
-	// TogetherBps is the rate of transfers that begin together, until the last is done; 0:
-	// they ask for less than a link.
+	Busiest     float64         `json:"busiest_link_share"` // share of all flows on the busiest link of the first tier
+	// TogetherBps is the rate of transfers that begin together, over the time until the last is
+	// done; 0: they have a demand of less than a link.
 	TogetherBps float64  `json:"together_bps,omitempty"`
 	Drawn       []string `json:"drawn,omitempty"`
 	Replicates  int      `json:"replicates,omitempty"`
 }
 
-// CarriedChance: with that chance so much is carried (a distribution), or at most
-// so much (quantiles).
+// CarriedChance is the probability that exactly this much is carried (in Values), or at most this
+// much (in Quantiles).
 type CarriedChance struct {
 	Bps    float64 `json:"carried_bps"`
 	Chance float64 `json:"chance"`
 }
 
-// LinkForecast is one link of the first tier.
+// LinkForecast describes one link of the first tier.
 type LinkForecast struct {
 	RateBps     float64 `json:"rate_bps"`
 	Weight      float64 `json:"weight"`
-	Chance      float64 `json:"share"` // of flows, on average
+	Chance      float64 `json:"share"` // share of the flows, on average
 	Idle        float64 `json:"idle_chance"`
 	ExpectedBps float64 `json:"expected_bps,omitempty"`
 }
@@ -134,7 +135,7 @@ func (q Question) asked() Asked {
 	return a
 }
 
-// bundles are what is placed.
+// bundles returns the bundles that are placed.
 func (q Question) bundles() []Kind {
 	if q.distinct() == q.Flows {
 		return q.Kinds
@@ -171,10 +172,10 @@ func (q Question) Forecast() Forecast {
 	return l
 }
 
-// mostValues is how many values of a distribution are listed one by one.
+// mostValues is the largest number of values of a distribution that are listed one by one.
 const mostValues = 64
 
-// figures finds what it can exactly and draws the rest from the seed.
+// figures computes exactly what it can and draws the rest with the seed.
 func (q Question) figures(t Tiers, kinds []Kind) Figures {
 	bundles, _ := totals(kinds)
 	f := Figures{LimitBps: t.BestBps(q.Kinds)}
@@ -183,7 +184,7 @@ func (q Question) figures(t Tiers, kinds []Kind) Figures {
 		f.Reachable, f.AllSecond = t.Reachable(), len(t.First)*len(t.Second)
 	}
 	var carried Distribution
-	var mean, scatter, idle, busiest, together bool // which are exact
+	var mean, scatter, idle, busiest, together bool // which of these figures are exact
 	f.ExpectedBps, mean = t.ExpectedBps(kinds)
 	f.SomeIdle, idle = t.First.SomeUnused(bundles)
 	f.Busiest, busiest = t.First.BusiestShare(kinds)
@@ -199,7 +200,7 @@ func (q Question) figures(t Tiers, kinds []Kind) Figures {
 			replicates = t.Replicates(kinds, sizes)
 		}
 		if f.Replicates == 0 || replicates < f.Replicates {
-			f.Replicates = replicates // the fewer, where two kinds of draws are made
+			f.Replicates = replicates // the fewer, if two kinds of draws are made
 		}
 		d := t.Draw(kinds, sizes, replicates, q.Seed)
 		f.TogetherBps = max(f.TogetherBps, d.TogetherBps)
@@ -222,7 +223,7 @@ func (q Question) figures(t Tiers, kinds []Kind) Figures {
 	if allElastic(kinds) && !together {
 		draw(cmp.Or(q.Sizes, &Sizes{}))
 	}
-	for _, p := range carried { // of several rates the best placement may have been drawn
+	for _, p := range carried { // with several rates, a draw may exceed the best placement
 		f.LimitBps = max(f.LimitBps, p.Value)
 	}
 	f.Share, f.SDBps = f.ExpectedBps/f.LimitBps, carried.SD()
@@ -251,7 +252,7 @@ func (q Question) figures(t Tiers, kinds []Kind) Figures {
 	return f
 }
 
-// FabricForecast is the answer to a Question with a Fabric, in the same schema.
+// FabricForecast answers a Question with a Fabric, in the same schema.
 type FabricForecast struct {
 	Asked
 	Hosts        int     `json:"hosts"`
@@ -266,16 +267,17 @@ type FabricForecast struct {
 	OneSeed *FabricFigures `json:"one_seed,omitempty"`
 }
 
-// quickFlows is how many flows are simulated when no number of replicates is given.
+// quickFlows is how many flows are simulated in total if no number of replicates is given.
 const quickFlows = 1_000_000
 
+// Simulate answers a Question with a Fabric, by simulation.
 func (q Question) Simulate() FabricForecast {
 	f := q.Fabric
 	l := FabricForecast{
 		Asked: q.asked(), Hosts: f.Hosts, HostsPerLeaf: f.HostsPerLeaf, HostBps: f.HostBps,
 		Leaves: f.Leaves(), Pods: f.Pods(), Spines: f.Spines(), Cores: f.Cores(), Replicates: q.Replicates,
 	}
-	l.Distinct = 0 // the pairs that chance picks decide it
+	l.Distinct = 0 // the random pairs decide it
 	if l.Replicates == 0 {
 		l.Replicates = min(max(1, quickFlows/q.Flows), 100)
 	}

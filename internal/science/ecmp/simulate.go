@@ -8,42 +8,42 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Tier is how the links of one tier came out, each direction of a link by itself.
+// Tier describes the result for the links of one tier. Each direction of a link counts by itself.
 type Tier struct {
 	Name    string  `json:"tier"`
 	Links   int     `json:"links"`
-	Idle    float64 `json:"idle"`        // how many carry nothing
-	Full    float64 `json:"full"`        // how many are at their rate
+	Idle    float64 `json:"idle"`        // how many links carry nothing
+	Full    float64 `json:"full"`        // how many links carry their full rate
 	Busiest float64 `json:"busiest_use"` // shares of the rate
 	Average float64 `json:"average_use"`
 }
 
-// Rates are what flows got.
+// Rates describes the rates that flows got.
 type Rates struct {
-	CarriedBps float64 `json:"-"` // all together
-	// The least, what 1 %, half and 99 % have at most, and the most.
+	CarriedBps float64 `json:"-"` // total
+	// LeastBps to MostBps are the minimum, the 1st, 50th and 99th percentiles, and the maximum.
 	LeastBps float64 `json:"least"`
 	P1Bps    float64 `json:"p1"`
 	P50Bps   float64 `json:"p50"`
 	P99Bps   float64 `json:"p99"`
 	MostBps  float64 `json:"most"`
-	Fairness float64 `json:"fairness"` // Jain's index (1984): 1 when all have the same
+	Fairness float64 `json:"fairness"` // Jain's index (1984): 1 if all rates are equal
 }
 
-// FabricFigures are of one simulated replicate, or means over several: Flow is how it comes
-// out, EvenFlow what the same flows would get if leaves and spines spread every packet
-// evenly.
+// FabricFigures describes one simulated replicate, or the means over several. Flow has the rates
+// with hashing, EvenFlow those of the same flows if leaves and spines spread every packet evenly.
 type FabricFigures struct {
 	ExpectedBps float64 `json:"expected_bps"`
-	SDBps       float64 `json:"sd_bps"`    // of one replicate
-	LimitBps    float64 `json:"limit_bps"` // the same flows, spread evenly
+	SDBps       float64 `json:"sd_bps"`    // standard deviation between replicates
+	LimitBps    float64 `json:"limit_bps"` // what the same flows carry if spread evenly
 	Share       float64 `json:"expected_share"`
 	Flow        Rates   `json:"flow_bps"`
 	EvenFlow    Rates   `json:"even_flow_bps"`
 	PerTier     []Tier  `json:"per_tier"`
 }
 
-// Simulation keeps its memory between replicates. Steps counts what all of them took.
+// Simulation runs replicates and reuses its memory between them. Steps counts the work of all of
+// them.
 type Simulation struct {
 	Fabric  Fabric
 	Load    FabricLoad
@@ -76,7 +76,7 @@ func (s *Simulation) share(seed uint64, even bool) {
 	s.Steps += s.sharer.Steps
 }
 
-// Replicate runs n simulations, from seed on, and returns the mean of what came out.
+// Replicate runs n simulations, with seeds from seed on, and returns the means of their figures.
 func (s *Simulation) Replicate(seed uint64, n int) (mean FabricFigures) {
 	carried := make([]float64, n)
 	for i := range n {
@@ -115,7 +115,7 @@ func (r *Rates) add(other Rates, part float64) {
 	r.Fairness += part * other.Fairness
 }
 
-// demand lays out what flows ask for; nil when all take what they get.
+// demand sets the demands of the flows; nil if all take what they get.
 func (s *Simulation) demand() {
 	_, flows := totals(s.Load.Kinds)
 	s.paths.Stride = s.Fabric.stride()
@@ -132,8 +132,8 @@ func (s *Simulation) demand() {
 	}
 }
 
-// place picks each flow's hosts and, unless it is spread evenly, the links that the
-// routers' hashes choose; evenly, it takes the links that stand for all.
+// place picks each flow's hosts and, unless traffic is spread evenly, the links that the routers'
+// hashes choose. If it is spread evenly, the flow takes the links that stand for all.
 func (s *Simulation) place(seed uint64, even bool) {
 	f := s.Fabric
 	source := rand.New(rand.NewPCG(seed, 0x666c6f7773))
@@ -184,8 +184,8 @@ func (f Fabric) pair(source *rand.Rand) (from, to int) {
 	return from, (from + 1 + source.IntN(f.Hosts-1)) % f.Hosts
 }
 
-// chooser divides the range of a hash among links as the kernel does
-// (fib_rebalance in net/ipv4/fib_semantics.c): 31 bits, by weight.
+// chooser divides the range of a hash among links by weight, as the kernel does (fib_rebalance in
+// net/ipv4/fib_semantics.c): in 31 bits.
 type chooser []uint32
 
 func newChooser(links Links) chooser {
@@ -200,7 +200,7 @@ func newChooser(links Links) chooser {
 
 func (c chooser) choose(key, seed uint64) int {
 	hash := uint32(mix(key^seed) >> 33)
-	// Mostly few links, and then nothing is faster than to look at each.
+	// There are mostly few links, for which a linear search is fastest.
 	for i, bound := range c {
 		if hash <= bound {
 			return i
@@ -209,7 +209,7 @@ func (c chooser) choose(key, seed uint64) int {
 	return len(c) - 1
 }
 
-// mix is SplitMix64's finaliser (Steele, Lea and Flood, 2014), taken for an ideal hash.
+// mix is SplitMix64's finaliser (Steele, Lea and Flood, 2014), used as an ideal hash.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -217,7 +217,7 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// tiers sums the flows up on their links.
+// tiers sums up the flows on the links of each tier.
 func (s *Simulation) tiers() (tiers []Tier) {
 	s.loads = sized(s.loads, len(s.rates))
 	clear(s.loads)
@@ -247,7 +247,7 @@ func (s *Simulation) tiers() (tiers []Tier) {
 	return tiers
 }
 
-// summary sorts rates.
+// summary sorts rates and returns their statistics.
 func summary(rates []float64) Rates {
 	slices.Sort(rates)
 	var r Rates

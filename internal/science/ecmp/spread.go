@@ -1,13 +1,12 @@
-// Package ecmp is the theory of hashing: flows fall on equal-cost links by
-// chance, and this says how many links they use, what they carry together, and
-// how sure that is. It is exact where a formula exists, in forms that only add
-// and multiply what is positive, so that nothing cancels; beyond, it draws from
-// a seed. It knows neither addresses nor the kernel's hash function, which it
-// takes for an ideal one: the kernel decides which flow falls on which link.
-// Fabrics of many hosts are in clos.go.
+// Package ecmp implements the theory of hashing: flows fall on equal-cost links by chance, and the
+// package computes how many links they use, what they carry together, and how certain that is. The
+// results are exact where a formula exists, in forms that only add and multiply positive terms, so
+// that nothing cancels; otherwise the package makes draws from a seed. It knows neither addresses
+// nor the kernel's hash function, which decides which flow falls on which link, and treats that
+// function as ideal. Fabrics of many hosts are in clos.go.
 //
-// The kernel divides the range of its hash among next hops by weight
-// (hash-threshold, RFC 2992; net/ipv4/fib_semantics.c).
+// The kernel divides the range of its hash among next hops by weight (hash-threshold, RFC 2992;
+// net/ipv4/fib_semantics.c).
 package ecmp
 
 import (
@@ -19,21 +18,21 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Link is one of several that a hash chooses from.
+// Link is one of several links that a hash chooses from.
 type Link struct {
 	RateBps float64
 	Weight  float64
 }
 
-// Links are what a router, or a host, splits its flows over.
+// Links are the equal-cost links over which a router or host splits its flows.
 type Links []Link
 
-// Alike are n links of one rate and weight.
+// Alike returns n links of one rate and weight 1.
 func Alike(n int, rateBps float64) Links {
 	return slices.Repeat(Links{{RateBps: rateBps, Weight: 1}}, n)
 }
 
-// Check says what is wrong with links.
+// Check returns what is wrong with links; nil: nothing.
 func (l Links) Check() error {
 	if len(l) == 0 {
 		return fmt.Errorf("no links: expected at least one")
@@ -49,10 +48,10 @@ func (l Links) Check() error {
 	return nil
 }
 
-// RateBps is that of all links together.
+// RateBps returns the sum of the links' rates.
 func (l Links) RateBps() float64 { return floats.Sum(l.rates()) }
 
-// Chances are those of one flow to fall on each link.
+// Chances returns the probability of each link to be chosen for a flow.
 func (l Links) Chances() []float64 {
 	chances := make([]float64, len(l))
 	for i, link := range l {
@@ -62,25 +61,25 @@ func (l Links) Chances() []float64 {
 	return chances
 }
 
-// Kind are flows that are alike. What is placed by one hash goes together: under
-// a hash of addresses that is a whole bundle of flows.
+// Kind is a number of bundles of flows that are alike. A bundle is what one hash places together:
+// under a hash of addresses, all flows between two addresses.
 type Kind struct {
 	Count int     // of bundles
 	Flows int     // in each bundle; 0 is 1
-	Bps   float64 // the most that a bundle asks for; 0: as much as it gets
+	Bps   float64 // demand of a bundle; 0: as much as it gets
 }
 
 func (k Kind) flows() int { return max(1, k.Flows) }
 
-// bundle puts flows, dealt out in turn, into that many bundles, which are placed
-// as wholes: what becomes of flows between so many pairs of addresses when interfaces
-// don't count. Demands are those of flows.
+// bundle deals out flows in turn into this many bundles, each of which is placed as a whole: the
+// flows between one pair of addresses, if ports are not hashed. Bps of flows is the demand of each
+// flow.
 func bundle(flows []Kind, bundles int) []Kind {
 	sum := make([]Kind, bundles)
 	unlimited := make([]bool, bundles)
 	at := 0
 	for _, kind := range flows {
-		// Whole rounds give to every bundle alike, the rest to the next ones.
+		// Whole rounds give equally to every bundle; the rest goes to the next bundles in turn.
 		whole, rest := kind.Count/bundles, kind.Count%bundles
 		for i := range sum {
 			n := whole
@@ -110,7 +109,7 @@ func bundle(flows []Kind, bundles int) []Kind {
 	return kinds
 }
 
-// totals counts bundles and the flows in them.
+// totals returns the numbers of bundles and of the flows in them.
 func totals(kinds []Kind) (bundles, flows int) {
 	for _, kind := range kinds {
 		bundles += kind.Count
@@ -119,12 +118,12 @@ func totals(kinds []Kind) (bundles, flows int) {
 	return bundles, flows
 }
 
-// allElastic: each takes as much as it gets.
+// allElastic reports whether no kind has a demand.
 func allElastic(kinds []Kind) bool {
 	return !slices.ContainsFunc(kinds, func(k Kind) bool { return k.Bps > 0 })
 }
 
-// class are links that are alike, so that only their number counts.
+// class is a number of links that are alike.
 type class struct {
 	chance, rateBps float64 // of each
 	n               int
@@ -142,7 +141,7 @@ func classes(chances, rates []float64) []class {
 		}
 		all[same].n++
 	}
-	// The larger classes first: their state then changes fastest.
+	// The largest class comes first, because its number in a state then changes fastest.
 	slices.SortStableFunc(all, func(a, b class) int { return cmp.Compare(b.n, a.n) })
 	return all
 }
@@ -155,12 +154,11 @@ func (l Links) rates() []float64 {
 	return rates
 }
 
-// Distinct is how many hashes there are to place: flows with the same hash
-// under a policy of fib_multipath_hash_policy have the same next hop.
+// Distinct returns how many different hashes flows have under a policy of
+// fib_multipath_hash_policy. Flows with the same hash have the same next hop.
 //
-// Policy 0 hashes addresses, 1 ports as well, 2 the inner addresses of a tunnel,
-// 3 the fields of fib_multipath_hash_fields (Documentation/networking/
-// ip-sysctl.rst).
+// Policy 0 hashes addresses, 1 also ports, 2 the inner addresses of a tunnel, 3 the fields of
+// fib_multipath_hash_fields (Documentation/networking/ip-sysctl.rst).
 func Distinct(policy int, fields uint32, flows, pairs int) int {
 	const source, destination, sourcePort = 0x1, 0x2, 0x10
 	pairs = min(pairs, flows)

@@ -8,17 +8,17 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// Tiers are links that a sender splits over and, behind each of them, a router
-// that splits again over links of its own, which are the same for every router.
-// Without Second there is one tier.
+// Tiers describes links over which a sender splits its flows and, behind each of them, a router
+// that splits again over its own links, which are the same for every router. Without Second there
+// is one tier.
 type Tiers struct {
 	First, Second Links
-	// SameSeed: all hash with one function, fields and seed. Then the second
-	// choice only says again what the first has said (polarisation).
+	// SameSeed: sender and routers hash with the same function, fields and seed. The second choice
+	// then only repeats the first (polarisation).
 	SameSeed bool
 }
 
-// chances are those of a flow to take link i of the first tier and link j of the
+// chances returns the probability of a flow to take link i of the first tier and link j of the
 // router behind it.
 func (t Tiers) chances() [][]float64 {
 	first, second := t.First.Chances(), []float64{1}
@@ -33,8 +33,8 @@ func (t Tiers) chances() [][]float64 {
 		for j, q := range second {
 			all[i][j] = p * q
 			if t.SameSeed && len(t.Second) > 0 {
-				// Each link owns a part of the hash's range; a flow takes both links
-				// when its hash lies in both parts.
+				// Each link owns a part of the hash's range. A flow takes both links if its hash
+				// lies in both parts.
 				common := min(lowFirst+p, lowSecond+q) - max(lowFirst, lowSecond)
 				if all[i][j] = 0; common > rounding {
 					all[i][j] = common
@@ -47,11 +47,11 @@ func (t Tiers) chances() [][]float64 {
 	return all
 }
 
-// Reachable is how many links of the second tier any flow can take: with one seed
-// for n links behind n, only n of n².
+// Reachable returns how many links of the second tier flows can take. With the same seed and n
+// links behind each of n, these are only n of n².
 func (t Tiers) Reachable() int { return len(t.cells()) }
 
-// ExpectedUsed is how many links of each tier are used on average.
+// ExpectedUsed returns how many links of each tier are used on average.
 func (t Tiers) ExpectedUsed(placements int) (first, second float64) {
 	first = t.First.ExpectedUsed(placements)
 	if len(t.Second) == 0 {
@@ -63,9 +63,9 @@ func (t Tiers) ExpectedUsed(placements int) (first, second float64) {
 	return first, second
 }
 
-// BestBps is what the best placement of flows carries. Those that ask for most are placed first,
-// wherever they have all that they ask for and least is left over, and then where they have most.
-// With flows of one rate and flows that take what they get no placement carries more.
+// BestBps returns what the best placement of flows carries. It places flows of the largest demand
+// first, each where its whole demand fits and least is left over, or else where most is left. No
+// placement carries more if the flows have one demand or take what they get.
 func (t Tiers) BestBps(kinds []Kind) (sum float64) {
 	type room struct{ first, last *float64 } // what is left of the links of a path
 	first, paths := t.First.rates(), []room(nil)
@@ -111,9 +111,9 @@ func (t Tiers) BestBps(kinds []Kind) (sum float64) {
 
 func descending(a, b float64) int { return cmp.Compare(b, a) }
 
-// ExpectedBps is the mean of what flows carry that share links max-min fairly: a
-// link of the first tier carries its rate, or all that those behind it do if that
-// is less. false: that takes draws.
+// ExpectedBps returns the mean of what flows carry that share links max-min fairly. A link of the
+// first tier carries its rate, or what all links behind it carry if that is less. false: only draws
+// can tell.
 func (t Tiers) ExpectedBps(kinds []Kind) (float64, bool) {
 	if len(t.Second) == 0 {
 		return t.First.ExpectedBps(kinds)
@@ -125,7 +125,7 @@ func (t Tiers) ExpectedBps(kinds []Kind) (float64, bool) {
 	sum, last := 0.0, 0.0
 	rows := t.chances()
 	for i, row := range rows {
-		// Routers that are alike carry alike.
+		// Routers with equal links carry the same.
 		if i == 0 || t.First[i] != t.First[i-1] || !slices.Equal(row, rows[i-1]) {
 			var ok bool
 			if last, ok = t.behind(t.First[i].RateBps, row, bundles); !ok {
@@ -137,8 +137,8 @@ func (t Tiers) ExpectedBps(kinds []Kind) (float64, bool) {
 	return sum, true
 }
 
-// behind is what a link of the first tier carries on average whose flows go on by
-// links with these chances.
+// behind returns what a link of the first tier carries on average, if its flows take the links
+// behind it with these probabilities.
 func (t Tiers) behind(rateBps float64, row []float64, bundles int) (float64, bool) {
 	total := floats.Sum(row)
 	conditional := floats.ScaleTo(make([]float64, len(row)), 1/total, row)
@@ -146,8 +146,8 @@ func (t Tiers) behind(rateBps float64, row []float64, bundles int) (float64, boo
 	if !ok {
 		return 0, false
 	}
-	// A binomial number of flows falls on this link; so many use this much of what
-	// is behind it.
+	// A binomial number of flows falls on this link. Each number uses a certain part of the links
+	// behind it.
 	first, chances := binomial(bundles, total)
 	carried := o.sums(func(c class) float64 { return c.rateBps })
 	mean := 0.0

@@ -14,26 +14,25 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Flow is a flow as its limit sees it.
+// Flow describes a flow for the computation of its limit.
 type Flow struct {
-	// Paths are its possible paths (Topology.Paths); one connection takes one.
+	// Paths are its possible paths (Topology.Paths). One connection takes one of them.
 	Paths [][]topology.End
-	// Frame wraps its payload. MTU 0 takes the smallest of the path and of DeviceMTU, which
-	// is 0 without devices; Shaped, VLANs and Tunnel are decided link by link.
+	// Frame wraps its payload. If its MTU is 0, the smallest of the path and of DeviceMTU applies;
+	// DeviceMTU is 0 without devices. Shaped, VLANs and Tunnel are set for each link.
 	Frame     Frame
 	DeviceMTU int
-	// Wraps are what its frames have besides on each link of each path; nil: nothing.
+	// Wraps says what its frames carry besides on each link of each path; nil: nothing.
 	Wraps [][]topology.Wrap
-	// Cap is the least of its own caps; 0: it has none.
+	// Cap is the lowest of its own rate caps; 0: none.
 	Cap unit.BitRate
-	// Transactions: it carries requests and responses, which wait for each other,
-	// and is held to no rate.
+	// Transactions: it carries requests and responses, which wait for each other. It has no limit.
 	Transactions bool
-	// Several: it is all connections of a program, which may take all of its paths at once.
+	// Several: it stands for all connections of a program, which may take all paths at once.
 	Several bool
 }
 
-// On is the flow with one of its Paths alone.
+// On returns the flow with only the given one of its Paths.
 func (f Flow) On(path []topology.End) Flow {
 	i := slices.IndexFunc(f.Paths, func(p []topology.End) bool { return slices.Equal(p, path) })
 	f.Paths = f.Paths[i : i+1]
@@ -43,8 +42,8 @@ func (f Flow) On(path []topology.End) Flow {
 	return f
 }
 
-// NewFlow describes one connection that sends from a host's source address
-// (invalid: unset) to a destination.
+// NewFlow describes one connection that sends from a host's source address (invalid: unset) to a
+// destination. The error is that of Topology.Paths.
 func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, o flow.Spec) (Flow, error) {
 	paths, err := t.Paths(from, source, destination)
 	if err != nil {
@@ -56,7 +55,7 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 	}
 	to, _ := t.Holder(destination)
 	for _, end := range []string{from, to.Node} {
-		// Both ends have to want timestamps (RFC 7323, section 3.2).
+		// Timestamps are used only if both ends want them (RFC 7323, section 3.2).
 		if h, ok := t.Host(end); ok && h.Sysctl("net.ipv4.tcp_timestamps") == "0" {
 			frame.NoTimestamps = true
 		}
@@ -73,22 +72,22 @@ func NewFlow(t *topology.Topology, from string, source, destination netip.Addr, 
 // Network is what flows run over.
 type Network struct {
 	Topology *topology.Topology
-	// Kinds are the kernel's link kinds of interfaces, where agents have reported
-	// them: a "veth" of a real host is no Ethernet. nil will do.
+	// Kinds are the kernel's link kinds of interfaces, if agents have reported them: a "veth" of a
+	// real host is not an Ethernet. It may be nil.
 	Kinds map[topology.End]string
 }
 
-// Limit is the most that a set of flows can carry together, as goodput.
+// Limit is the most goodput that a set of flows can carry together.
 type Limit struct {
-	Bps float64 // 0: unknown, some flow meets neither a link with a rate nor a cap
-	// What the figure is made of, or why there is none.
+	Bps float64 // 0: unknown, because some flow meets neither a link with a rate nor a cap
+	// Limit explains the figure, or why there is none.
 	record.Limit
 }
 
-// None is no limit, for one of the record's NoLimit codes.
+// None returns an unknown limit, with one of the record's NoLimit codes as the reason.
 func None(code string) Limit { return Limit{Limit: record.Limit{None: code}} }
 
-// Flow is the limit of one flow alone: of its best path the slowest link.
+// Flow returns the limit of one flow alone: the slowest link of its best path.
 func (n Network) Flow(f Flow) Limit {
 	best, why := 0.0, record.LimitTerm{}
 	if f.Transactions {
@@ -109,12 +108,12 @@ func (n Network) Flow(f Flow) Limit {
 	return made(best, why)
 }
 
-// made is a limit of these terms.
+// made returns a limit with these terms.
 func made(bps float64, terms ...record.LimitTerm) Limit {
 	return Limit{bps, record.Limit{Terms: terms}}
 }
 
-// path is the limit of one flow on one path, +Inf when nothing limits it.
+// path returns the limit of one flow on one path; +Inf if nothing limits it.
 func (n Network) path(f Flow, path int) (float64, record.LimitTerm) {
 	bps, why := math.Inf(1), record.LimitTerm{}
 	if f.Cap > 0 {
@@ -133,9 +132,9 @@ func (n Network) path(f Flow, path int) (float64, record.LimitTerm) {
 	return bps, why
 }
 
-// Aggregate is the largest sum of goodputs that the links' rates and the flows'
-// caps admit: a linear programme over the flows' paths, with one row per
-// direction of a link. Flows that are alike are one variable.
+// Aggregate returns the largest sum of goodputs that the links' rates and the flows' caps admit. It
+// solves a linear programme over the flows' paths, with one row for each direction of a link. Flows
+// that are alike are one variable.
 func (n Network) Aggregate(flows []Flow) Limit {
 	p := programme{network: n, rowOf: map[topology.End]int{}}
 	classes := map[string]*class{}
@@ -160,8 +159,8 @@ func (n Network) Aggregate(flows []Flow) Limit {
 	return p.solve()
 }
 
-// Flows describes a treatment's connections. One without a path has no Paths;
-// err says why.
+// Flows describes a treatment's connections. A connection without a path has no Paths; err is the
+// first reason for that.
 func (n Network) Flows(planned []study.PlannedFlow) (flows []Flow, err error) {
 	for _, p := range planned {
 		source, destination := p.Addresses(n.Topology)
@@ -174,8 +173,8 @@ func (n Network) Flows(planned []study.PlannedFlow) (flows []Flow, err error) {
 	return flows, err
 }
 
-// Planned is the most that a treatment's flows can carry together. It is unknown
-// when one of them has no path: if it connects all the same, it takes an unknown one.
+// Planned returns the most that a treatment's flows can carry together. The limit is unknown if one
+// of them has no path in the topology: if it connects nevertheless, its path is unknown.
 func (n Network) Planned(planned []study.PlannedFlow) Limit {
 	flows, err := n.Flows(planned)
 	if err != nil {
@@ -190,24 +189,24 @@ type class struct {
 	count int
 }
 
-// linkDirection is one direction of one link, or what leaves a device with a shaper.
+// linkDirection is one direction of a link, or the output of a device with a shaper.
 type linkDirection struct {
 	from   topology.End
 	rate   float64
 	shaped bool
-	// shaper and overhead, and of the path's frames vlans and tunnel, are as in Frame.
+	// shaper and overhead, and vlans and tunnel of the path's frames, are as in Frame.
 	shaper                  string
 	overhead, vlans, tunnel int
 }
 
-// of is a flow's frame as this direction counts it.
+// of returns a flow's frame as this direction counts it.
 func (d linkDirection) of(f Frame) Frame {
 	f.Shaped, f.Shaper, f.Overhead, f.VLANs, f.Tunnel = d.shaped, d.shaper, d.overhead, d.vlans, d.tunnel
 	return f
 }
 
-// linkDirections are those of one of a flow's paths, each behind the shapers of the devices
-// before it.
+// linkDirections returns the directions that one of a flow's paths crosses. The shapers of devices
+// on a link precede the link.
 func (n Network) linkDirections(f Flow, number int) []linkDirection {
 	var list []linkDirection
 	path := f.Paths[number]
@@ -235,8 +234,8 @@ func (n Network) linkDirections(f Flow, number int) []linkDirection {
 	return list
 }
 
-// Shaped reports whether a link is as fast as a token bucket lets it be, as a lab's are; a link
-// of real hosts or switches is an Ethernet, unless its interfaces are known to be virtual.
+// Shaped reports whether the rate of a link is that of a token bucket, as in a lab. A link of real
+// hosts or switches is an Ethernet, unless its interfaces are known to be virtual.
 func (n Network) Shaped(l topology.Link) bool {
 	for _, end := range []topology.End{l.From, l.To} {
 		switch n.Kinds[end] {
@@ -253,9 +252,9 @@ func (n Network) Shaped(l topology.Link) bool {
 	return true
 }
 
-// frame completes a flow's frame with the smallest MTU of the path. Switches pass
-// larger frames on unless the topology says otherwise: what they do to them shows in the
-// measurement.
+// frame sets the MTU of a flow's frame to the smallest of the path, if it has none. Switches are
+// taken to forward larger frames, unless the topology says otherwise: if they do not, the
+// measurement shows it.
 func (n Network) frame(f Flow, path []topology.End) Frame {
 	frame := f.Frame
 	if frame.MTU != 0 {
@@ -275,17 +274,17 @@ type programme struct {
 	network Network
 	columns int
 	rows    []row
-	rowOf   map[topology.End]int // by where the frames leave
+	rowOf   map[topology.End]int // by the end at which the frames leave
 }
 
-// row is one constraint with what it needs to explain itself.
+// row is one constraint, with what is needed to explain it.
 type row struct {
 	terms map[int]float64
 	most  float64
 	link  bool
-	place int              // links: on the path of the first flow, from 1 on
+	place int              // links: position on the path of the first flow, from 1
 	count int              // caps and flows: how many
-	why   record.LimitTerm // caps and flows: of what
+	why   record.LimitTerm // caps and flows: the cap, or the limit of one flow
 	frame Frame            // links: of the first flow
 }
 
@@ -317,16 +316,17 @@ func (p *programme) add(c *class) {
 			single, singleWhy = bps, why
 		}
 	}
-	// One connection takes one path, so a class is also held by its flows' own
-	// limits; with one path and no cap the links' rows say it already.
+	// One connection takes one path, so a class is also limited by the limits of its flows. With
+	// one path and no cap the rows of the links say this already.
 	if (len(c.flow.Paths) > 1 && !c.flow.Several || c.flow.Cap > 0) && !math.IsInf(single, 1) {
 		own.most, own.why = single*float64(c.count), singleWhy
 		p.rows = append(p.rows, own)
 	}
 }
 
-// maxCells bounds the tableau. Beyond it the flows' own rows are left out: the
-// limit stays one, only not the tightest. Beyond four times as many without them it is unknown.
+// maxCells bounds the size of the tableau. Beyond it the flows' own rows are left out: the limit
+// still holds but may not be the tightest. If the rest has more than four times as many cells, the
+// limit is unknown.
 const maxCells = 4 << 20
 
 // maxWork bounds the cells that all pivots together compute. Beyond it the limit is unknown.
@@ -355,7 +355,7 @@ func (p *programme) solve() Limit {
 	return made(best*scale, explain(rows, q.prices(price))...)
 }
 
-// explain lists Σ price·rate, links before caps and equal terms together.
+// explain returns the terms of Σ price·rate, links before caps, with equal terms joined.
 func explain(rows []row, price []float64) []record.LimitTerm {
 	var links, caps []record.LimitTerm
 	for i, r := range rows {
@@ -384,7 +384,7 @@ func explain(rows []row, price []float64) []record.LimitTerm {
 	return append(links, caps...)
 }
 
-// alike reports whether two terms differ in nothing but in how many they are and by rounding.
+// alike reports whether two terms differ only in their number and by rounding.
 func alike(a, b record.LimitTerm) bool {
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-4*max(a, b) }
 	same := near(a.Bps, b.Bps) && near(a.Price, b.Price) && near(a.Times, b.Times)
@@ -392,8 +392,8 @@ func alike(a, b record.LimitTerm) bool {
 	return same && a == b
 }
 
-// linkTerm is one link's part of a limit: rate × payload/wire or, where flows of
-// several kinds or several bottlenecks meet, rate × shadow price.
+// linkTerm returns a link's term of a limit: rate × payload/wire or, if flows of several kinds or
+// several bottlenecks meet, rate × shadow price.
 func linkTerm(rate, price float64, frame Frame) record.LimitTerm {
 	t := record.LimitTerm{Kind: record.LimitLink, Bps: rate, Of: frame.Shaper}
 	if math.Abs(price-frame.Fraction()) < 1e-9 {

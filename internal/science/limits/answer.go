@@ -20,7 +20,7 @@ type GoodputAnswer struct {
 	FramesPerS   float64 `json:"frames_per_s"`
 }
 
-// Goodput is the answer for a link of a rate whose frames are these.
+// Goodput returns the answer for a link of this rate that carries such frames.
 func (f Frame) Goodput(rateBps float64) GoodputAnswer {
 	a := GoodputAnswer{
 		Schema: "linerate.limits.goodput/v1", RateBps: rateBps, MTU: f.MTU, Family: "ipv4", Protocol: "tcp",
@@ -38,7 +38,7 @@ func (f Frame) Goodput(rateBps float64) GoodputAnswer {
 	return a
 }
 
-// BDPAnswer is what a path takes to be full, linerate.limits.bdp/v1.
+// BDPAnswer says what it takes to fill a path, linerate.limits.bdp/v1.
 type BDPAnswer struct {
 	Schema   string  `json:"schema"`
 	RateBps  float64 `json:"rate_bps"`
@@ -54,19 +54,20 @@ type BDPAnswer struct {
 	SlowS    float64 `json:"slow_start_s"`
 	TCPRmem  int64   `json:"tcp_rmem_max_bytes"`
 	TCPWmem  int64   `json:"tcp_wmem_max_bytes"`
-	// What the host has on which it was asked; 0: not known.
+	// RmemHere and WmemHere are the values of the host that computes the answer; 0: unknown.
 	RmemHere  int64   `json:"this_host_tcp_rmem_max_bytes,omitempty"`
 	WmemHere  int64   `json:"this_host_tcp_wmem_max_bytes,omitempty"`
 	Window    int64   `json:"window_bytes,omitempty"`
 	WindowBps float64 `json:"window_bps,omitempty"`
-	// An answer of some bytes on a new connection.
+	// The remaining fields are about a response of Answer bytes on a new connection.
 	Answer      int64   `json:"answer_bytes,omitempty"`
 	AnswerTrips int     `json:"answer_round_trips,omitempty"`
 	AnswerS     float64 `json:"answer_s,omitempty"`
 }
 
-// Buffers is the answer for a path. window is one to hold against it, answer the size of one on
-// a new connection, 0: none, and first how many segments connections begin with.
+// Buffers returns the answer for a path. window is a window to compare with what the path needs,
+// and answer the size of a response on a new connection; 0: none. first is the number of segments
+// with which connections begin.
 func (p Path) Buffers(window, answer int64, first int) BDPAnswer {
 	a := BDPAnswer{
 		Schema: "linerate.limits.bdp/v1", RateBps: p.RateBps, RTTS: p.RTTS, MSSBytes: p.Segment,

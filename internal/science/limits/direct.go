@@ -6,9 +6,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Direct is the most that alike flows carry together in one direction between two
-// hosts of whose path only the ends are known: the slower end's rate, and the
-// flows' own caps. 0: no such bound is known.
+// Direct returns the most that flows that are alike carry together in one direction between two
+// hosts, if only the ends of their path are known: the slower end's rate, and the flows' own caps.
+// 0: no such bound is known.
 func Direct(rate float64, frame Frame, flows int, rateCap float64) Limit {
 	best := Limit{Bps: math.Inf(1)}
 	if rate > 0 && frame.Fraction() > 0 {

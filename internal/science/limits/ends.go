@@ -7,14 +7,15 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Ends are the interfaces that a flow uses on its two hosts, by host, as far as they are known: by the
-// host's own look-up of the route to the other end, or else the one that has the flow's address.
+// Ends has the interfaces that a flow uses on its two hosts, by host, as far as they are known: the
+// one that the host's own lookup of the route to the other end names, or else the one that has the
+// flow's address.
 type Ends map[string]record.InterfaceSnapshot
 
-// Known says whether both are.
+// Known reports whether both interfaces of a flow are known.
 func (e Ends) Known(f record.Flow) bool { return e[f.From].Interface != "" && e[f.To].Interface != "" }
 
-// EndsOf are those of flows, in their order.
+// EndsOf returns the ends of flows, in their order.
 func EndsOf(flows []record.Flow, hosts []record.HostReading) []Ends {
 	read := record.Trial{Hosts: hosts}
 	list := make([]Ends, len(flows))
@@ -28,7 +29,7 @@ func EndsOf(flows []record.Flow, hosts []record.HostReading) []Ends {
 	return list
 }
 
-// UsedOn are the interfaces that flows use on a host, each once.
+// UsedOn returns the interfaces that flows use on a host, without duplicates.
 func UsedOn(all []Ends, host string) (interfaces []record.InterfaceSnapshot) {
 	for _, e := range all {
 		p := e[host]
@@ -41,7 +42,8 @@ func UsedOn(all []Ends, host string) (interfaces []record.InterfaceSnapshot) {
 	return interfaces
 }
 
-// interfaceTo is the interface by which packets from one of a host's addresses leave to another host's.
+// interfaceTo returns the interface by which packets from one of a host's addresses leave to
+// another host's; the zero value: unknown.
 func interfaceTo(s record.Snapshot, own, far netip.Addr) record.InterfaceSnapshot {
 	for _, l := range s.Lookups {
 		if l.Source == own.String() && l.Destination == far.String() {

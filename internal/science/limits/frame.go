@@ -1,9 +1,9 @@
-// Package limits computes the most that a path can carry, from physics alone:
-// rates of links, headers of frames, caps of flows. It measures nothing, and it
-// says nothing about what hosts can do; a limit of zero means unknown.
+// Package limits computes the most that a path can carry from the rates of links, headers of frames
+// and caps of flows. It measures nothing and does not consider what hosts can do. A limit of 0 is
+// unknown.
 //
-// Framing: IEEE 802.3 (preamble 8, header 14, at least 46 bytes of data, check
-// sequence 4, gap 12 bytes; 802.1Q tag 4), RFC 791, RFC 8200, RFC 9293, and RFC 7323 for timestamps.
+// Framing: IEEE 802.3 (preamble 8, header 14, at least 46 bytes of data, check sequence 4, gap 12
+// bytes; 802.1Q tag 4), RFC 791, RFC 8200, RFC 9293, and RFC 7323 for timestamps.
 package limits
 
 import (
@@ -21,44 +21,43 @@ const (
 	ipv4Header     = 20
 	ipv6Header     = 40
 	tcpHeader      = 20
-	tcpTimestamps  = 12 // padded, as every segment carries them (RFC 7323)
+	tcpTimestamps  = 12 // padded; every segment carries them (RFC 7323)
 	udpHeader      = 8
-	fragmentHeader = 8  // IPv6 only: IPv4 has it in its header
-	leastData      = 46 // Ethernet pads what is shorter
+	fragmentHeader = 8  // IPv6 only: IPv4 has these fields in its header
+	leastData      = 46 // Ethernet pads shorter data
 	defaultMTU     = 1500
 )
 
-// Frame says how payload is wrapped. The zero value is TCP with timestamps over
-// IPv4 on untagged Ethernet, MTU 1500.
+// Frame describes how payload is wrapped. The zero value is TCP with timestamps over IPv4 on
+// untagged Ethernet, MTU 1500.
 type Frame struct {
 	MTU          int  // 0: 1500
 	IPv6         bool // otherwise IPv4
 	UDP          bool // otherwise TCP
 	NoTimestamps bool // TCP without RFC 7323 timestamps
-	// MSS is TCP_MAXSEG; 0: as the MTU allows. As in Linux, the options of a
-	// segment are taken out of it.
+	// MSS is TCP_MAXSEG; 0: as the MTU allows. As in Linux, TCP options reduce the payload of a
+	// segment.
 	MSS int
-	// Datagram is the payload of each UDP datagram; 0: what the MTU allows. A
-	// larger one takes several packets, of which each has a header of IP.
+	// Datagram is the payload of each UDP datagram; 0: what the MTU allows. A larger one takes
+	// several packets, each with an IP header.
 	Datagram int
-	VLANs    int // 802.1Q tags; a Linux qdisc does not count them, since the kernel keeps them apart
+	VLANs    int // 802.1Q tags; a Linux qdisc does not count them, because the kernel keeps them outside the packet
 	Tunnel   int // bytes that tunnels add to each packet, such as 50 for VXLAN over IPv4
-	// TunnelUnit: a tunnel also pads each packet to a multiple of so many bytes, at most to the
-	// MTU; 0: none does.
+	// TunnelUnit: a tunnel also pads each packet to a multiple of this many bytes, but not beyond
+	// the MTU; 0: none does.
 	TunnelUnit int
-	// Shaped: the rate is a Linux token bucket's (tbf, htb), which counts a
-	// frame from its Ethernet header to its last payload byte and nothing of
-	// what a wire adds.
+	// Shaped: the rate is that of a Linux token bucket (tbf, htb), which counts a frame from its
+	// Ethernet header to its last payload byte and nothing that the wire adds.
 	Shaped bool
-	// Shaper names the qdisc whose rate it is, "tbf on client.eth0", and Overhead is what
-	// that counts of each frame besides (tc-stab(8)); below 0: it leaves so much out.
+	// Shaper names the qdisc that has the rate, such as "tbf on client.eth0". Overhead is what it
+	// counts in addition for each frame (tc-stab(8)); below 0: it counts that much less.
 	Shaper   string
 	Overhead int
 }
 
-// Headers is what precedes the payload in a frame, Ethernet's header included:
-// what an interface's byte counter counts beside the payload. Of a datagram in several
-// packets it is what these have in the mean.
+// Headers returns the bytes before the payload in a frame, including Ethernet's header: what an
+// interface's byte counter counts besides the payload. For a datagram in several packets it is the
+// mean of these packets.
 func (f Frame) Headers() float64 {
 	packets := float64(f.Packets())
 	if packets == 1 {
@@ -83,10 +82,10 @@ func (f Frame) ipAndTransport() int {
 	return size
 }
 
-// mtu is the MTU that counts.
+// mtu returns the MTU, or the default if it is 0.
 func (f Frame) mtu() int { return cmp.Or(f.MTU, defaultMTU) }
 
-// Packets is how many a datagram takes: one, unless it is larger than the MTU.
+// Packets returns the number of packets of a datagram: 1, unless it is larger than the MTU.
 func (f Frame) Packets() int {
 	if !f.UDP || f.Datagram <= f.MostUnfragmented() {
 		return 1
@@ -99,10 +98,10 @@ func (f Frame) Packets() int {
 	return (f.Datagram + udpHeader + each - 1) / each
 }
 
-// MostUnfragmented is the largest datagram that one packet carries.
+// MostUnfragmented returns the size of the largest datagram that fits in one packet.
 func (f Frame) MostUnfragmented() int { return f.mtu() - f.ipAndTransport() }
 
-// fragment is what each packet of a datagram has beside IP's header.
+// fragment returns what each packet of a fragmented datagram has besides the IP header.
 func (f Frame) fragment() int {
 	if f.IPv6 {
 		return fragmentHeader
@@ -110,8 +109,8 @@ func (f Frame) fragment() int {
 	return 0
 }
 
-// Payload is the most that one frame carries; of a datagram in several packets,
-// what these carry together.
+// Payload returns the most that one frame carries; for a datagram in several packets, what these
+// carry together.
 func (f Frame) Payload() int {
 	payload := f.mtu() - f.ipAndTransport()
 	if f.UDP && f.Datagram > 0 {
@@ -127,7 +126,7 @@ func (f Frame) Payload() int {
 	return payload
 }
 
-// Wire is what a full frame takes of the link's rate; of a datagram in several
+// Wire returns how many bytes of the link's rate a full frame takes; for a datagram in several
 // packets, what these take together.
 func (f Frame) Wire() int {
 	wire := 0
@@ -137,8 +136,8 @@ func (f Frame) Wire() int {
 	return wire
 }
 
-// sizes are those of a frame's IP packet or, of a datagram in several packets, of the last one
-// and of each before it.
+// sizes returns the size of a frame's IP packet as last. For a datagram in several packets it is
+// that of the last packet, and before is that of each other one.
 func (f Frame) sizes() (before, last int) {
 	packets := f.Packets()
 	if packets == 1 {
@@ -149,8 +148,8 @@ func (f Frame) sizes() (before, last int) {
 	return before, f.Datagram + udpHeader - (packets-1)*(before-ip) + ip
 }
 
-// tunnelPadding is what a tunnel adds to packets whose sizes are no multiples of TunnelUnit: to
-// all of a frame, and to the last of them.
+// tunnelPadding returns what a tunnel adds to packets whose sizes are not multiples of TunnelUnit:
+// to all packets of a frame, and to the last of them.
 func (f Frame) tunnelPadding() (all, last int) {
 	if f.TunnelUnit == 0 {
 		return 0, 0
@@ -161,8 +160,8 @@ func (f Frame) tunnelPadding() (all, last int) {
 	return (f.Packets()-1)*pad(before) + last, last
 }
 
-// padding is what Ethernet adds to data that is too short; only the last packet of
-// a datagram may be.
+// padding returns what Ethernet adds to data that is too short. Of a datagram only the last packet
+// can be.
 func (f Frame) padding() int {
 	if f.Shaped {
 		return 0
@@ -172,7 +171,7 @@ func (f Frame) padding() int {
 	return max(0, leastData-last-padded-f.Tunnel)
 }
 
-// Fraction is goodput over rate; 0 if not even the headers fit.
+// Fraction returns goodput divided by rate; 0 if not even the headers fit.
 func (f Frame) Fraction() float64 {
 	if f.mtu() <= f.ipAndTransport() || f.Payload() <= 0 {
 		return 0
@@ -180,14 +179,13 @@ func (f Frame) Fraction() float64 {
 	return float64(f.Payload()) / float64(f.Wire())
 }
 
-// Part is one stretch of a frame.
+// Part is one part of a frame.
 type Part struct {
 	Name  string
 	Bytes int
 }
 
-// Parts lists where the bytes of a full frame go, payload first; they add up to
-// Wire.
+// Parts lists the parts of a full frame with their bytes, payload first. They add up to Wire.
 func (f Frame) Parts() []Part {
 	packets := f.Packets()
 	parts := []Part{{"payload", f.Payload()}}
@@ -229,8 +227,8 @@ func (f Frame) Parts() []Part {
 	return parts
 }
 
-// Tunnels are what tunnels add to each packet over IPv4, in bytes: its header of 20, and
-// that of the tunnel with an Ethernet header where it carries frames.
+// Tunnels has the bytes that tunnels over IPv4 add to each packet: an IP header of 20 bytes and the
+// tunnel's own header, with an Ethernet header if it carries frames.
 var Tunnels = map[string]int{
 	"ipip":      ipv4Header,                                  // RFC 2003
 	"gre":       ipv4Header + 4,                              // RFC 2784, without key and sequence number
@@ -239,14 +237,14 @@ var Tunnels = map[string]int{
 	"wireguard": ipv4Header + udpHeader + 32,                 // type, receiver, counter and tag of a transport message
 }
 
-// wireguardUnit is what WireGuard pads packets to a multiple of, at most to its interface's MTU
-// (MESSAGE_PADDING_MULTIPLE and calculate_skb_padding in drivers/net/wireguard).
+// wireguardUnit: WireGuard pads packets to a multiple of this many bytes, but not beyond its
+// interface's MTU (MESSAGE_PADDING_MULTIPLE and calculate_skb_padding in drivers/net/wireguard).
 const wireguardUnit = 16
 
-// Through is the frame of a link whose packets go through one of Tunnels: what the tunnel adds is
-// taken out of the MTU. Over IPv6 its header has 40 bytes in place of 20 and, of ipip and gre, 8
-// more for the encapsulation limit (RFC 2473, section 4.1.1), a destination option that Linux's
-// ip6tnl and ip6gre add unless they have encaplimit none.
+// Through returns the frame of a link whose packets go through one of Tunnels: the MTU is reduced
+// by what the tunnel adds. Over IPv6 the IP header has 40 bytes instead of 20. ipip and gre then
+// add 8 more for the encapsulation limit (RFC 2473, section 4.1.1), a destination option that
+// Linux's ip6tnl and ip6gre set by default (encaplimit none disables it).
 func (f Frame) Through(tunnel string, overIPv6 bool) Frame {
 	bytes := Tunnels[tunnel]
 	if overIPv6 {
@@ -262,7 +260,7 @@ func (f Frame) Through(tunnel string, overIPv6 bool) Frame {
 	return f
 }
 
-// Check returns what is wrong with a frame, such as one of options.
+// Check returns what is wrong with a frame, for example one built from options; nil: nothing.
 func (f Frame) Check() error {
 	switch {
 	case f.MTU < 0 || f.MTU > 65535:
@@ -280,8 +278,8 @@ func (f Frame) Check() error {
 	return nil
 }
 
-// FrameOf is how a flow's payload was wrapped: by the MTU of its route and what the
-// two ends agreed on.
+// FrameOf returns how a flow's payload was wrapped: by the MTU of its route and by what the two
+// ends agreed on.
 func FrameOf(f record.Flow) Frame {
 	frame := Frame{IPv6: f.DestinationAddr().Is6()}
 	if d := f.Datagrams; d != nil {
@@ -293,7 +291,7 @@ func FrameOf(f record.Flow) Frame {
 	}
 	if i != nil {
 		frame.MTU, frame.NoTimestamps = int(i.PMTU), i.Options&1 == 0
-		// A smaller maximum was set by an end or on the path.
+		// An end or a device on the path has set a smaller maximum.
 		if payload := int(i.SndMSS); payload > 0 && payload < frame.Payload() {
 			frame.MTU -= frame.Payload() - payload
 		}

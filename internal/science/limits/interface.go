@@ -10,33 +10,33 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// full is the share of a link's rate from which it is taken as full. The
-// counters of a virtual interface see one header where the link carries dozens
-// (at MTU 1500 they show 95.6 % of what passes, and less of smaller segments),
-// those of real ones no preamble and gap (98.7 %).
+// full is the share of a link's rate at which the link counts as full. The counters of a virtual
+// interface count one header where the link carries dozens (at MTU 1500 they show 95.6 % of what
+// passes, and less with smaller segments); those of a real one count no preamble and gap (98.7 %).
 const full = 0.94
 
-// over: an interface that carries so much more than the rate of its link has another link: of
-// real hosts the rate is what the study says. A bucket lets a burst through at first.
+// over: an interface that carries more than this multiple of its link's rate has another link; the
+// rates of real hosts' links are only what the study says. The multiple leaves room for the burst
+// that a token bucket lets through at first.
 const over = 1.25
 
-// Load is what an interface carried in one direction beside its link's rate in it.
+// Load is what an interface carried in one direction, with its link's rate in that direction.
 type Load struct {
 	At   topology.End
-	Out  bool         // of the interface; otherwise into it
-	From topology.End // the interface that sends the frames: At, or the link's other end
+	Out  bool         // out of the interface; otherwise into it
+	From topology.End // the interface that sends the frames: At, or the other end of the link
 	Bps  float64
-	// ShaperBps is the same by the bytes that the shaper of the link counts, with the headers
-	// of each segment; 0: not read.
+	// ShaperBps is the same as counted by the link's shaper, with the headers of each segment; 0:
+	// not read.
 	ShaperBps float64
 	Seconds   float64 // between the two readings
-	// RefreshS is how many seconds apart the interface's counters are refreshed.
+	// RefreshS is the time between two refreshes of the interface's counters, in seconds.
 	RefreshS float64
 	Shape    topology.Impairment
 }
 
-// Loads are both directions of the interfaces that have a link in the topology; without a
-// topology, what leaves the interfaces that have a shaper.
+// Loads returns both directions of the interfaces that have a link in the topology. If over is nil,
+// it returns what leaves interfaces that have a shaper.
 func Loads(hosts []record.HostReading, over *topology.Topology) iter.Seq[Load] {
 	return func(yield func(Load) bool) {
 		if over == nil {
@@ -63,7 +63,7 @@ func Loads(hosts []record.HostReading, over *topology.Topology) iter.Seq[Load] {
 	}
 }
 
-// shapedLoads are what leaves interfaces with a shaper of known rate.
+// shapedLoads yields what leaves interfaces with a shaper of known rate.
 func shapedLoads(hosts []record.HostReading, yield func(Load) bool) {
 	for _, h := range hosts {
 		for _, d := range h.Deltas() {
@@ -85,12 +85,12 @@ func shapedLoads(hosts []record.HostReading, yield func(Load) bool) {
 	}
 }
 
-// labShaper makes the rates of a lab's links.
+// labShaper is the qdisc that limits the rates of a lab's links.
 const labShaper = "tbf"
 
-// shaperBps is what the shaper that shapes what leaves an interface let out, by its own
-// counter; 0: it was not read. A virtual interface counts one header of a GSO packet, the
-// shaper those of all its segments (qdisc_pkt_len_init in net/core/dev.c).
+// shaperBps returns what the shaper of an interface's output let through, by its own counter; 0: it
+// was not read. A virtual interface counts one header of a GSO packet, the shaper those of all its
+// segments (qdisc_pkt_len_init in net/core/dev.c).
 func shaperBps(hosts []record.HostReading, from topology.End, shape topology.Impairment) float64 {
 	i := slices.IndexFunc(hosts, func(h record.HostReading) bool { return h.Host == from.Node })
 	if i < 0 {
@@ -112,17 +112,17 @@ func shaperBps(hosts []record.HostReading, from topology.End, shape topology.Imp
 	return 0
 }
 
-// WireBps is what packets of an interface's counters take of an Ethernet link: bits that it
-// counts, and the preamble, frame check sequence and gap of each.
+// WireBps returns what packets take of an Ethernet link, from an interface's counters: the bits
+// that it counts, and the preamble, frame check sequence and gap of each packet.
 func WireBps(bps, pps float64) float64 { return bps + 8*ethernetRest*pps }
 
-// Share is the part of the link's rate that was used: by the shaper's counter where that was
+// Share returns the share of the link's rate that was used: by the shaper's counter if that was
 // read, otherwise by the interface's.
 func (l Load) Share() float64 {
 	return cmp.Or(l.ShaperBps, l.Bps) / float64(l.Shape.Rate)
 }
 
-// String spells the direction: "out of server.eth0", "into server.eth0".
+// String names the interface and direction: "out of server.eth0", "into server.eth0".
 func (l Load) String() string {
 	if l.Out {
 		return "out of " + l.At.String()
@@ -130,8 +130,9 @@ func (l Load) String() string {
 	return "into " + l.At.String()
 }
 
-// Full reports whether the interface carried all that its link can in the direction, and no more:
-// by its own counter or the shaper's, of which either may miss bytes, and neither has any twice.
+// Full reports whether the interface carried all that its link can carry in the direction, and no
+// more. It takes the larger of the interface's counter and the shaper's: either may miss bytes, but
+// neither counts any twice.
 func (l Load) Full() bool {
 	rate, carried := float64(l.Shape.Rate), max(l.Bps, l.ShaperBps)
 	return rate > 0 && carried >= full*rate && carried <= over*rate

@@ -9,16 +9,16 @@ import (
 )
 
 // reduced is a programme in which columns of one colour are one variable, and rows of one colour
-// one row: those of the hosts of one leaf, for example. Colour refinement gives one colour to what
+// one row: for example those of the hosts of one leaf. Colour refinement gives one colour to what
 // is interchangeable. The maximum is the same (Grohe et al., Dimension Reduction via Colour
-// Refinement, 2014): a variable is the sum of its columns, each of which has an equal part of it.
+// Refinement, 2014): a variable is the sum of its columns, each of which has an equal part.
 type reduced struct {
-	terms           [][]term // of each row of the programme, by its columns
-	rowOf, columnOf []int    // of each row and column of the programme
-	rows, columns   []int    // how many rows and columns each stands for
+	terms           [][]term // the terms of each row of the programme, by its columns
+	rowOf, columnOf []int    // the colour of each row and column of the programme
+	rows, columns   []int    // how many rows and columns each colour stands for
 }
 
-// term is a coefficient, and the row or column that it is in.
+// term is a coefficient, and the row or column that it belongs to.
 type term struct {
 	at    int
 	value float64
@@ -52,10 +52,10 @@ func reduce(rows []row, columns int) reduced {
 	return reduced{terms: byRow, rowOf: rowOf, columnOf: columnOf, rows: sizes(rowOf), columns: sizes(columnOf)}
 }
 
-// cells is the size of the tableau.
+// cells returns the size of the tableau.
 func (q reduced) cells() int { return len(q.rows) * len(q.columns) }
 
-// tableau are the coefficients and right-hand sides of the rows that the programme's are reduced to.
+// tableau returns the coefficients and right-hand sides of the reduced rows.
 func (q reduced) tableau(rows []row) (a [][]float64, b []float64) {
 	a, b = make([][]float64, len(q.rows)), make([]float64, len(q.rows))
 	for i, r := range q.rowOf {
@@ -74,7 +74,7 @@ func (q reduced) tableau(rows []row) (a [][]float64, b []float64) {
 	return a, b
 }
 
-// prices are those of the programme's rows.
+// prices returns the prices of the programme's rows, from those of the reduced rows.
 func (q reduced) prices(of []float64) []float64 {
 	list := make([]float64, len(q.rowOf))
 	for i, r := range q.rowOf {
@@ -83,8 +83,8 @@ func (q reduced) prices(of []float64) []float64 {
 	return list
 }
 
-// refine divides each colour by the terms: elements keep one colour if they have equal
-// coefficients in rows or columns of equal colours.
+// refine splits colours by the terms: elements keep a common colour if they have equal coefficients
+// in rows or columns of equal colours.
 func refine(colours []int, terms [][]term, others []int) []int {
 	refined, known := make([]int, len(colours)), map[string]int{}
 	for i, list := range terms {

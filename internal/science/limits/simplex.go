@@ -1,15 +1,13 @@
 package limits
 
-// maximize solves: maximise Σx subject to a·x ≤ b, x ≥ 0, where b ≥ 0. It
-// returns the maximum and the shadow price of each row, with which
-// Σ price·b = maximum; ok is false when the sum is unbounded, or takes
-// more than so many pivots.
+// maximize solves: maximise Σx subject to a·x ≤ b, x ≥ 0, where b ≥ 0. It returns the maximum and
+// the shadow price of each row, with which Σ price·b = maximum. ok is false if the sum is unbounded
+// or takes more than the given number of pivots.
 //
-// It is the textbook simplex on a condensed tableau. As b ≥ 0 the origin is
-// feasible and no first phase is needed. The variable that adds most enters; after a pivot
-// without progress it is the first one by Bland's rule, which ends every degenerate
-// problem, which gonum's general solver gives up on; flows that share interfaces make
-// degenerate problems all the time.
+// It is the textbook simplex on a condensed tableau. As b ≥ 0, the origin is feasible and no first
+// phase is needed. The variable that adds most enters the basis. After a pivot without progress it
+// is the first one by Bland's rule, which ends every degenerate problem. Flows that share
+// interfaces often make degenerate problems, on which gonum's general solver gives up.
 func maximize(a [][]float64, b []float64, n, pivots int) (best float64, price []float64, ok bool) {
 	const tiny = 1e-9
 	m := len(b)
@@ -21,7 +19,7 @@ func maximize(a [][]float64, b []float64, n, pivots int) (best float64, price []
 	for j := range n {
 		t[m][j] = -1
 	}
-	// name of the variable of each row and column: 0…n-1 flows, n… slacks.
+	// row and column name the variable of each row and column: 0…n-1 are flows, the rest slacks.
 	row, column := make([]int, m), make([]int, n)
 	for i := range row {
 		row[i] = n + i
@@ -29,8 +27,8 @@ func maximize(a [][]float64, b []float64, n, pivots int) (best float64, price []
 	for j := range column {
 		column[j] = j
 	}
-	// Bland's rule cannot cycle with exact numbers; with rounded ones the bound
-	// makes an endless problem an unknown limit.
+	// Bland's rule cannot cycle with exact numbers. With rounded ones the bound turns an endless
+	// problem into an unknown limit.
 	bland := false
 	for range pivots {
 		enter := -1

@@ -18,18 +18,20 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// Host is a real host.
+// Host is a real host, with its snapshot.
 type Host struct {
 	Snapshot record.HostSnapshot
 	// Via is the command that reaches it.
 	Via []string
 }
 
-// What a finding concerns: which of its host's traffic shows the fix.
+// traffic says which traffic of a finding's host shows the effect of the fix.
 type traffic struct {
-	direction string // as the peer sees it, which opens the connections
+	direction string // as seen by the peer, which opens the connections
 	protocol  string // empty: tcp
-	several   bool   // to several of the host's interfaces on one subnet, or else it does not meet the finding
+	// several: to several of the host's interfaces on one subnet. With only one interface the traffic
+	// does not meet the finding.
+	several bool
 }
 
 var (
@@ -48,7 +50,7 @@ var (
 	}
 )
 
-// trafficOf is in both directions for a finding of which nothing else is known.
+// trafficOf returns the traffic for a finding; in both directions if nothing else is known.
 func trafficOf(id string) traffic {
 	if t, known := trafficFor[id]; known {
 		return t
@@ -65,8 +67,8 @@ const (
 	healthyPath = "it is about peers and packets that the trials' traffic, between two hosts that answer, does not meet"
 )
 
-// notMet is why traffic between two hosts does not meet a finding: trials with it are alike with
-// and without the fix, whether or not it helps.
+// notMet explains, by finding, why traffic between two hosts does not show its effect: the trials
+// are the same with and without the fix, whether it helps or not.
 var notMet = map[string]string{
 	"accept-queue-full": otherQueue, "listen-overflow": otherQueue,
 	"somaxconn-small": oneAtATime, "syn-backlog-small": oneAtATime, "syn-cookies-off": oneAtATime,
@@ -80,15 +82,16 @@ var notMet = map[string]string{
 	"nexthop-dead": "the trials' traffic is between addresses of one subnet, and leaves by no route of the group",
 }
 
-// unmet is the error that trials would show nothing.
+// unmet returns the error that trials would show nothing.
 func unmet(id, why string) error {
 	return fmt.Errorf(
 		"%w by traffic between the two hosts: %s. Compare linerate doctor before and after the fix, or prove it by traffic that meets it: linerate new hosts, linerate prove %s FILE.yaml", ErrNone, why, id)
 }
 
-// OfHosts derives the study from snapshots of two hosts, of which at least one has the finding:
-// traffic between their addresses on one subnet. Network chooses it; the zero value: one with
-// an interface that the fix changes, or the first. Worded gives findings the words that the study has.
+// OfHosts derives the study from snapshots of two hosts, at least one of which has the finding. The
+// study's traffic is between their addresses on one subnet: network or, if that is the zero value,
+// a subnet with an interface that the fix changes, or else the first. worded fills in the texts of
+// findings, which the study quotes.
 func OfHosts(a, b Host, id string, network netip.Prefix, worded func(record.Evaluation) record.Evaluation) (*Proof,
 	error) {
 	hosts := []Host{a, b}
@@ -148,8 +151,8 @@ func OfHosts(a, b Host, id string, network netip.Prefix, worded func(record.Eval
 
 func (h Host) name() string { return h.Snapshot.Reading.Host }
 
-// nodeName is a host's name as a study has it: up to the first dot, with dashes for what is not
-// a letter or a digit.
+// nodeName returns a host's name as used in a study: up to the first dot, with dashes for
+// characters other than letters and digits.
 func nodeName(text string) string {
 	short, _, _ := strings.Cut(text, ".")
 	name := strings.Trim(strings.Map(func(r rune) rune {
@@ -161,12 +164,12 @@ func nodeName(text string) string {
 	return cmp.Or(name[:min(len(name), 24)], "host")
 }
 
-// shared is a subnet on which both hosts have addresses.
+// shared returns a subnet on which both hosts have addresses.
 func shared(a, b Host, asked netip.Prefix, found []record.Finding) (netip.Prefix, error) {
 	var list []netip.Prefix
 	var best netip.Prefix
-	certain := false             // an interface there is changed, or meets the finding
-	changed := map[string]bool{} // interfaces, by host
+	certain := false             // an interface there is changed by the fix, or meets the finding
+	changed := map[string]bool{} // by host and interface
 	several := trafficOf(found[0].ID).several
 	for _, f := range found {
 		for _, s := range f.Changes() {
@@ -216,7 +219,7 @@ func prefixes(list []netip.Prefix) string {
 	return cmp.Or(strings.Join(texts, ", "), "none")
 }
 
-// interfaces are those that a setting names.
+// interfaces returns the interfaces that a setting names.
 func interfaces(s setting.Setting) (names []string) {
 	for _, one := range s.Sysctl {
 		names = append(names, setting.InterfaceOf(one.Key))
@@ -234,8 +237,8 @@ func interfaces(s setting.Setting) (names []string) {
 	return names
 }
 
-// on are the host's interfaces with an address of a subnet, each with those alone; of the zero
-// value all.
+// on returns the host's interfaces that have an address of a subnet, each with only these
+// addresses. For the zero value it returns all interfaces.
 func (h Host) on(network netip.Prefix) (list []facts.Attachment) {
 	for _, a := range facts.Attachments(h.Snapshot) {
 		if network.IsValid() {
@@ -248,7 +251,8 @@ func (h Host) on(network netip.Prefix) (list []facts.Attachment) {
 	return list
 }
 
-// mostInterfaces of a host are looked at: its snapshot is its own.
+// mostInterfaces is how many interfaces of a host are considered. It bounds the work, because the
+// snapshot comes from the host.
 const mostInterfaces = 64
 
 func (h Host) host(network netip.Prefix) topology.Host {
@@ -273,7 +277,7 @@ func (h Host) links(network netip.Prefix) (list []topology.Link) {
 	return list
 }
 
-// workload is traffic between the peer and each interface of the host that has the finding.
+// workload returns traffic between the peer and each interface of the host that has the finding.
 func workload(id string, subject, peer Host, network netip.Prefix) study.Workload {
 	t := trafficOf(id)
 	w := study.Workload{Duration: unit.Duration(3 * time.Second), Warmup: unit.Duration(time.Second)}

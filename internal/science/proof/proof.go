@@ -1,6 +1,6 @@
-// Package proof derives, from a finding, the study that proves its fix: the hosts as they are
-// against the hosts with the settings of the fix. Which settings those are is for package
-// diagnose, and what the trials of the study mean is for package conclude.
+// Package proof derives, from a finding, the study that proves its fix: it compares the hosts as
+// they are with the hosts with the settings of the fix. Package diagnose decides which settings
+// those are, and package conclude what the trials mean.
 package proof
 
 import (
@@ -19,17 +19,18 @@ import (
 	"linerate/internal/science/remedy"
 )
 
-// Proof is a study of a finding's fix.
+// Proof is a study that proves a finding's fix.
 type Proof struct {
 	// File is the study: a factor with the levels "as it is" and the fix.
 	File []byte
-	// Of are the findings that the fix is of: one, or one for each of several hosts.
+	// Of has the findings that the fix removes: one, or one for each of several hosts.
 	Of []record.Finding
-	// Settings are those of the fix.
+	// Settings are the settings of the fix.
 	Settings []setting.Setting
-	// Advice is what the fix asks for besides, which is not tried.
+	// Advice is what else the fix asks for. The study does not try it.
 	Advice []string
-	// Treatment is that of the run in which the hosts are as they are; empty: of no run.
+	// Treatment is the run's treatment in which the hosts are as they are; empty: the proof is not
+	// derived from a run.
 	Treatment string
 }
 
@@ -39,7 +40,7 @@ var ErrNone = errors.New("nothing to prove")
 // Replicates is the number of blocks of the study.
 const Replicates = 6
 
-// Known returns an error unless there is a rule of that name.
+// Known returns an error unless a rule has this name.
 func Known(id string) error {
 	ids := []string{"unreachable"}
 	for _, r := range diagnose.Rules() {
@@ -51,9 +52,10 @@ func Known(id string) error {
 	return nil
 }
 
-// OfRun derives the study from that of a run in which the finding was found. The hosts as they
-// are have the levels of treatment or, if it is empty, of the first treatment in which it was
-// found, those without any fix first. Levels of other treatments are left out.
+// OfRun derives the study from that of a run in which the finding was found. In the new study the
+// hosts as they are have the levels of treatment. If treatment is empty, that is the first
+// treatment in which the finding was found, the baseline if it is among them. Levels of other
+// treatments are left out.
 func OfRun(run *record.Run, id, treatment string) (*Proof, error) {
 	where := "run " + run.ID
 	if run.StudyFile == "" {
@@ -88,7 +90,8 @@ func OfRun(run *record.Run, id, treatment string) (*Proof, error) {
 	return p, p.write(s, asItIs, notes)
 }
 
-// of are the findings of that name with settings. Of several hosts each has one.
+// of returns the findings of this name that have settings. Each of several hosts can have one. The
+// error says what was found instead.
 func of(findings []record.Finding, id, where string) (found []record.Finding, err error) {
 	var others, advice []string
 	for _, f := range findings {
@@ -114,13 +117,13 @@ func of(findings []record.Finding, id, where string) (found []record.Finding, er
 		strings.Join(source.Some(others, 8), ", "))
 }
 
-// in reports whether a finding is one of a treatment. Those of a host's state have none: they
-// are of all.
+// in reports whether a finding belongs to a treatment. Findings about a host's state have no
+// treatments and belong to all.
 func in(f record.Finding, treatment string) bool {
 	return len(f.Treatments) == 0 || slices.Contains(f.Treatments, treatment)
 }
 
-// baseline is the treatment of a run in which the hosts are as they are.
+// baseline returns the treatment of a run in which the hosts are as they are.
 func baseline(run *record.Run, found []record.Finding, treatment string) (*record.Treatment, error) {
 	var names []string
 	var best *record.Treatment
@@ -142,8 +145,8 @@ func baseline(run *record.Run, found []record.Finding, treatment string) (*recor
 	return best, nil
 }
 
-// freeze leaves a study's factors the levels of one treatment alone, without their settings, and
-// returns what these make of the hosts.
+// freeze reduces a study's factors to the levels of one treatment and removes their settings, which
+// it returns as the level "as it is".
 func freeze(run *record.Run, s *study.Study, t *record.Treatment) (asItIs study.Level, err error) {
 	var list []study.Factor
 	for _, f := range s.Factors {
@@ -165,7 +168,8 @@ func freeze(run *record.Run, s *study.Study, t *record.Treatment) (asItIs study.
 	return asItIs, nil
 }
 
-// over are settings with others in their place where both set one kernel parameter of a host.
+// over returns settings together with others, which replace those that set the same kernel
+// parameter of a host.
 func over(settings, others []setting.Setting) (list []setting.Setting) {
 	set := map[[2]string]bool{}
 	for _, s := range others {
@@ -186,8 +190,8 @@ func over(settings, others []setting.Setting) (list []setting.Setting) {
 	return append(list, others...)
 }
 
-// write adds the factor that is compared, between the hosts as they are and with the fix, and
-// makes the text.
+// write adds the factor that compares the hosts as they are with the hosts with the fix, and writes
+// the study file.
 func (p *Proof) write(s *study.Study, asItIs study.Level, notes []string) error {
 	id := p.Of[0].ID
 	var hosts []string
@@ -211,7 +215,7 @@ func (p *Proof) write(s *study.Study, asItIs study.Level, notes []string) error 
 	asItIs.Name, asItIs.About = settingfile.AsItIs, p.Of[0].Summary
 	fixed := study.Level{Name: "the fix of " + id, About: "the settings of the finding's fix",
 		Settings: over(asItIs.Settings, p.Settings)}
-	fixed.Unreachable = true // what it keeps from connecting is a result
+	fixed.Unreachable = true // if the fix prevents connections, that is a result
 	s.Factors = append(s.Factors, study.Factor{Name: "fix of " + id, Levels: []study.Level{asItIs, fixed}})
 	text, err := s.Text()
 	if err != nil {

@@ -13,14 +13,15 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// What held a connection back is seen over a time that is long beside its round trips and the
-// kernel's clock (package bottleneck): over several readings, where it must be.
+// These constants say how long a connection must be observed to tell what held it back: long in
+// comparison with its round trips and the kernel's clock (package bottleneck), and therefore over
+// several readings if necessary.
 const (
 	leastWindowS = 0.5
 	leastTrips   = 50
 )
 
-// flows are the connections of the last table, those with the highest rates.
+// flows returns the connections of the last table that have the highest rates.
 func flows(tables []Table, host record.HostReading, interfaces []record.InterfaceRates) []record.FlowRates {
 	before, now := tables[len(tables)-2], tables[len(tables)-1]
 	over := seconds(before.AtNs, now.AtNs)
@@ -38,7 +39,7 @@ func flows(tables []Table, host record.HostReading, interfaces []record.Interfac
 		}
 		all = append(all, f)
 	}
-	order := make([]*record.FlowRates, len(all)) // which is quicker to sort
+	order := make([]*record.FlowRates, len(all)) // pointers are quicker to sort
 	for i := range all {
 		order[i] = &all[i]
 	}
@@ -51,15 +52,16 @@ func flows(tables []Table, host record.HostReading, interfaces []record.Interfac
 	return list
 }
 
-// byRate orders connections: the highest rates first, then what waits.
+// byRate orders connections: the highest rates first, then those with the most retransmissions and
+// queued bytes.
 func byRate(a, b *record.FlowRates) int {
 	return cmp.Or(cmp.Compare(b.TxBps+b.RxBps, a.TxBps+a.RxBps), cmp.Compare(b.RetransmitPerS, a.RetransmitPerS),
 		cmp.Compare(b.SendQueue+b.ReceiveQueue, a.SendQueue+a.ReceiveQueue), cmp.Compare(a.Remote, b.Remote),
 		cmp.Compare(a.Local, b.Local))
 }
 
-// earlier is the TCP_INFO of an earlier reading; that of a new connection, where there is none
-// or it was that of another one with the same ends.
+// earlier returns the TCP_INFO of an earlier reading, or the zero value, as for a new connection,
+// if there was none or it belonged to another connection with the same ends.
 func earlier(c record.Connection, now *record.TCPInfo) *record.TCPInfo {
 	if c.Info == nil || c.Info.BytesAcked > now.BytesAcked || c.Info.BytesReceived > now.BytesReceived ||
 		c.Info.BusyUs > now.BusyUs {
@@ -68,11 +70,11 @@ func earlier(c record.Connection, now *record.TCPInfo) *record.TCPInfo {
 	return c.Info
 }
 
-// grown32 is the growth of a counter that wraps at 32 bits.
+// grown32 returns the growth of a counter that wraps at 32 bits.
 func grown32(before, now uint32) float64 { return float64(now - before) }
 
-// attribute names what held the sending of connections back, by package bottleneck, together
-// for those that leave by one interface and are looked at over the same time.
+// attribute names what held back the sending of connections, with package bottleneck. It judges
+// together those that leave by one interface and were observed over the same time.
 func attribute(list []record.FlowRates, tables []Table, host record.HostReading, interfaces []record.InterfaceRates) {
 	type group struct {
 		name string
@@ -114,15 +116,16 @@ func attribute(list []record.FlowRates, tables []Table, host record.HostReading,
 			if busy := per(trial[at].BusyS, windowS); verdicts[at].By == bottleneck.FullLink && busy < 0.5 {
 				list[i].LimitedBy, list[i].LimitedWhy = bottleneck.Application,
 					"had data to send or unacknowledged for "+unit.FormatPercent(busy)+" of the window"
-				continue // others fill the link
+				continue // other traffic fills the link
 			}
 			byLink(&list[i], interfaces, g.name)
 		}
 	}
 }
 
-// long is the index of the latest table with a connection since which enough time has passed
-// for its round trips, or else of the first; -1: it was opened since the last but one.
+// long returns the index of the latest table with the connection since which enough time has passed
+// for its round trips, or else of the first one that has it; -1: the connection was opened after
+// the last table but one.
 func long(tables []Table, of Ends) (first int) {
 	first = -1
 	now := tables[len(tables)-1]
@@ -136,7 +139,7 @@ func long(tables []Table, of Ends) (first int) {
 	return first
 }
 
-// windows are the shares of readings at which the window of a connection's peer was full, and
+// windows returns the shares of readings at which the window of a connection's peer was full, and
 // at which it was closing.
 func windows(tables []Table, of Ends) (full, closing float64) {
 	widest := uint32(0)
@@ -156,7 +159,7 @@ func windows(tables []Table, of Ends) (full, closing float64) {
 	return full / float64(len(tables)), closing / float64(len(tables))
 }
 
-// asFlow is a connection as a flow of a trial.
+// asFlow converts a connection to a flow of a trial.
 func asFlow(host string, f record.FlowRates, b, i *record.TCPInfo, windowS float64) record.Flow {
 	micro := func(before, now uint64) float64 { return record.Grown(before, now) / 1e6 }
 	return record.Flow{
@@ -173,8 +176,8 @@ func asFlow(host string, f record.FlowRates, b, i *record.TCPInfo, windowS float
 	}
 }
 
-// byLink names the link of the interface where that is full and nothing else held a
-// connection back but what a full link does: losses and a queue.
+// byLink names the interface's link as the cause if it is full and nothing else held the connection
+// back than what a full link causes: losses and a queue.
 func byLink(f *record.FlowRates, interfaces []record.InterfaceRates, name string) {
 	i := slices.IndexFunc(interfaces, func(r record.InterfaceRates) bool { return r.Interface == name })
 	if i < 0 || f.LimitedBy != "" && f.LimitedBy != bottleneck.CongestionWindow &&

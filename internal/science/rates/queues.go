@@ -28,16 +28,16 @@ func qdiscs(before, now record.Reading, windowS float64) (list []record.QueueRat
 	return list
 }
 
-// A driver's counters of a queue have no common spelling: rx_queue_0_packets (ixgbe, ice,
-// veth, virtio_net), rx0_packets (mlx5), rx-0.packets (i40e), queue_0_rx_cnt (ena).
+// Drivers spell the counters of a queue differently: rx_queue_0_packets (ixgbe, ice, veth,
+// virtio_net), rx0_packets (mlx5), rx-0.packets (i40e), queue_0_rx_cnt (ena).
 var (
 	queueThenWhat = regexp.MustCompile(
 		`^(rx|tx)[-_]?(?:queue[-_]?|ring[-_]?)?([0-9]{1,4})[-_.](packets|bytes|drops?|dropped)$`)
 	queueFirst = regexp.MustCompile(`^queue_([0-9]{1,4})_(rx|tx)_(cnt|bytes|drops)$`)
 )
 
-// queueCounter is the queue that a driver's counter is of, and what it counts: "packets",
-// "bytes" or "drops"; empty: it is of none.
+// queueCounter returns the queue of a driver's counter, and what the counter counts: "packets",
+// "bytes" or "drops". Empty: the counter is not that of a queue.
 func queueCounter(name string) (queue, what string) {
 	if m := queueThenWhat.FindStringSubmatch(name); m != nil {
 		queue, what = m[1]+"-"+m[2], m[3]
@@ -53,8 +53,8 @@ func queueCounter(name string) (queue, what string) {
 	return queue, what
 }
 
-// nicQueues are the queues that drivers count, between the two readings of them. The
-// drivers' counters that are 0 are absent in a record.
+// nicQueues returns what the drivers' queues counted between the two readings of the counters.
+// Counters that are 0 are absent in a record.
 func nicQueues(nics []record.NIC) (list []record.QueueRates) {
 	for _, nic := range nics {
 		if nic.CountedS <= 0 {

@@ -1,6 +1,6 @@
-// Package rates turns the readings of a host's counters into a sample: what its interfaces,
-// CPUs, queues and TCP connections did between the two newest readings, per second, and what
-// the rules of package diagnose find there. linerate top shows it.
+// Package rates turns the readings of a host's counters into a sample: what its interfaces, CPUs,
+// queues and TCP connections did between the two newest readings, per second, and what the rules of
+// package diagnose find in it. linerate top shows it.
 package rates
 
 import (
@@ -13,26 +13,27 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// Readings of a host: of its counters the two newest, and of its connections several.
+// Readings holds readings of a host: the two newest of its counters, and several of its
+// connections.
 type Readings struct {
 	Before, Now record.Reading
 	Taken       time.Time // when Now was complete
-	// Tables are the oldest first. Rates of connections are between the last two, and where
-	// round trips are long earlier ones are of use.
+	// Tables are the connections, the oldest first. Rates are computed from the last two; earlier
+	// ones serve for connections with long round trips.
 	Tables []Table
 	State  record.HostSnapshot
 }
 
-// Table is all TCP connections but those in TIME-WAIT.
+// Table has all TCP connections except those in TIME-WAIT.
 type Table struct {
 	AtNs        int64 // when it was read
 	Connections map[Ends]record.Connection
 }
 
-// Ends are the addresses of a connection, as record.Connection has them.
+// Ends are the addresses of a connection, as in record.Connection.
 type Ends struct{ Local, Remote string }
 
-// mostFindings bounds those of a sample.
+// mostFindings is the largest number of findings in a sample.
 const mostFindings = 64
 
 // Of returns the sample between the two newest readings.
@@ -69,7 +70,7 @@ func Of(r Readings) record.HostSample {
 
 func seconds(from, to int64) float64 { return float64(to-from) / 1e9 }
 
-// per is a rate; 0: no time passed.
+// per returns count divided by seconds; 0 if no time passed.
 func per(count, seconds float64) float64 {
 	if seconds <= 0 {
 		return 0
@@ -96,7 +97,7 @@ func interfaces(host record.HostReading, drops []record.Drop) []record.Interface
 	for _, c := range host.End.Interfaces {
 		b, known := begin[c.Interface]
 		if !known {
-			continue // it was made between the readings
+			continue // the interface was created between the readings
 		}
 		over, is := seconds(b.AtNs, c.AtNs), state[c.Interface]
 		txBytes, txPackets := record.Grown(b.TxBytes, c.TxBytes), record.Grown(b.TxPackets, c.TxPackets)
@@ -121,8 +122,8 @@ func interfaces(host record.HostReading, drops []record.Drop) []record.Interface
 	return list
 }
 
-// segmented are what the first qdisc of each interface let out, of those that hold packets back:
-// ingress and clsact count what arrives as well. It counts each segment of a GSO packet with its
+// segmented returns what the first qdisc of each interface let out, among those that queue packets
+// (ingress and clsact also count what arrives). It counts each segment of a GSO packet with its
 // headers (qdisc_pkt_len_init in net/core/dev.c), as a NIC does; a virtual interface counts one
 // packet with one header.
 func segmented(host record.HostReading) map[string]record.QdiscCounters {
@@ -147,7 +148,7 @@ func firstQdiscs(r record.Reading) map[string]record.QdiscCounters {
 	return first
 }
 
-// shaped sets the limits of interfaces with a shaper that is slower than their link.
+// shaped sets the limits of interfaces whose shaper is slower than their link.
 func shaped(host record.HostReading, state map[string]record.InterfaceSnapshot, list []record.InterfaceRates) {
 	for i := range list {
 		r := &list[i]
@@ -161,8 +162,8 @@ func shaped(host record.HostReading, state map[string]record.InterfaceSnapshot, 
 	}
 }
 
-// of is what was read of one interface: functions that look at all of them for each flow
-// would take long on a host with thousands.
+// of returns only what was read of one interface. Functions that look at all interfaces for each
+// flow would take long on a host with thousands.
 func of(host record.HostReading, name string) record.HostReading {
 	one := func(r record.Reading) record.Reading {
 		r.Interfaces = selected(r.Interfaces, func(c record.InterfaceCounters) bool { return c.Interface == name })
@@ -206,7 +207,7 @@ func cpus(before, now record.Reading, windowS float64) []record.CPURates {
 	return list
 }
 
-// served adds what each CPU was interrupted for, and its packets, to it and to the sum.
+// served adds the interrupts and packets of each CPU to its entry and to that of the sum.
 func served(before, now record.Reading, windowS float64, list []record.CPURates) {
 	add := func(cpu int, with func(*record.CPURates)) {
 		for i := range list {

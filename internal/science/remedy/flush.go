@@ -14,10 +14,10 @@ type Flush struct {
 	record.Flush
 }
 
-// mostFlushed is how many hosts with one command are named.
+// mostFlushed is how many hosts with the same command are named.
 const mostFlushed = 4
 
-// Instructions are the advice, and which hosts flush what: one line for all flushes.
+// Instructions returns the advice, and one line that says which hosts flush what.
 func (fix *Fix) Instructions() []string {
 	var commands []string
 	on := map[string][]string{} // hosts, by command

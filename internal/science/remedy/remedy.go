@@ -1,6 +1,6 @@
-// Package remedy collects what a run recommends to change, host by host: the settings of
-// its recommended treatment that the baseline does not make, those that tune kept of a
-// list, or those of a finding. How they are written down is for package hostconfig.
+// Package remedy collects what a run recommends to change, host by host: the settings of its
+// recommended treatment that the baseline does not make, those of a list that tune kept, or those
+// of a finding. Package hostconfig writes them down.
 package remedy
 
 import (
@@ -21,38 +21,38 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Fix is what is to be changed.
+// Fix describes what to change.
 type Fix struct {
-	// Name is the recommended levels' names, or the finding's ID.
+	// Name is the names of the recommended levels, or the finding's ID.
 	Name  string
 	Hosts []hostconfig.Host
-	// Proof is the run that tried the settings by themselves, of a list of which tune kept
-	// them; empty: the fix is no such.
+	// Proof is the run that tried the settings by themselves, if tune kept them of a list; empty:
+	// the fix does not come from tune.
 	Proof string
 	// Lab: the names of interfaces and the addresses are those of a lab.
 	Lab bool
-	// Unmapped are the names that Replace was given nothing for.
+	// Unmapped are the names for which Replace has no replacement.
 	Unmapped []Name
-	// Undo spells settings of the baseline that the recommended treatment does not make.
+	// Undo lists settings of the baseline that the recommended treatment does not make.
 	Undo []string
-	// Programs are options that the treatment gives its flows: no setting of a host makes
-	// them.
+	// Programs are options that the treatment gives its flows. No setting of a host makes them.
 	Programs []string
-	// Advice is what else a finding asks for: other commands that are run once, and what no
-	// setting of a host does.
+	// Advice is what else a finding asks for: other commands that are run once, and what no setting
+	// of a host can do.
 	Advice []string
 	// Flushes are run once, after the settings are made.
 	Flushes []Flush
-	// Defaults are such options that are set as a default of the senders as well.
+	// Defaults are those Programs options that the settings also make the default of the sending
+	// hosts.
 	Defaults []string
 }
 
 // ErrNone: the run recommends nothing.
 var ErrNone = errors.New("no recommendation")
 
-// Recommended returns what the run's recommended treatment changes or, of a run of tune
-// that kept settings, those. The error is ErrNone, with the reason, if there is no such
-// treatment or the run did not end.
+// Recommended returns what the run's recommended treatment changes or, for a run of tune that kept
+// settings, these settings. The error is ErrNone, with the reason, if there is no such treatment or
+// the run did not end.
 func Recommended(run *record.Run) (*Fix, error) {
 	if run.Status == record.StatusRunning {
 		return nil, fmt.Errorf("%w: %s: wait for its end", ErrNone, BeingMade(run))
@@ -111,7 +111,7 @@ func Recommended(run *record.Run) (*Fix, error) {
 	return fix, err
 }
 
-// BeingMade says how far a run is whose trials are being made.
+// BeingMade describes the progress of a run whose trials are being made.
 func BeingMade(run *record.Run) string {
 	of := ""
 	if planned := study.Planned(run); planned > 0 {
@@ -120,7 +120,7 @@ func BeingMade(run *record.Run) string {
 	return fmt.Sprintf("run %s is still being made (%d%s trials)", run.ID, len(run.Trials), of)
 }
 
-// findings are the names of a run's findings, or "none".
+// findings returns the names of a run's findings, or "none".
 func findings(run *record.Run) string {
 	var ids []string
 	for _, f := range run.Findings {
@@ -134,12 +134,12 @@ func findings(run *record.Run) string {
 	return strings.Join(ids, ", ")
 }
 
-// answersARP are the parameters that say for which addresses an interface answers ARP
+// answersARP lists the parameters that decide for which addresses an interface answers ARP
 // requests, and from which it sends them (ip-sysctl.rst).
 var answersARP = []string{"arp_ignore", "arp_announce", "arp_filter"}
 
-// flushes are for what peers have learned from answers to ARP that settings now prevent: a
-// setting removes no entry of another host's neighbour table.
+// flushes returns the flushes of what peers have learned from ARP answers that the settings now
+// prevent: a setting removes no entry of another host's neighbour table.
 func flushes(run *record.Run, changes []setting.Setting) (list []Flush) {
 	for _, s := range changes {
 		if !slices.ContainsFunc(s.Sysctl, func(one setting.Sysctl) bool {
@@ -169,8 +169,8 @@ func flushes(run *record.Run, changes []setting.Setting) (list []Flush) {
 	return list
 }
 
-// proven is what was kept of a run's list, whatever the run itself recommends: the list
-// gains more than was proven, or as much.
+// proven fills in the settings that tune kept of a run's list. They take precedence over what the
+// run itself recommends, which is the whole list: it gains at least as much.
 func (fix *Fix) proven(run *record.Run, s *study.Study) (*Fix, error) {
 	keys := run.Proven.Settings
 	for _, f := range s.Factors {
@@ -208,9 +208,9 @@ func (fix *Fix) proven(run *record.Run, s *study.Study) (*Fix, error) {
 	return nil, fmt.Errorf("run %s tried no level with all of %s, which were kept", run.ID, strings.Join(keys, ", "))
 }
 
-// OfFindings returns what the run's findings of that name change together; nil: it has none.
-// Those of the baseline, the network as it is, need nothing of what a treatment that was tried
-// brought about. Only where the baseline has none, the treatments' count.
+// OfFindings returns what the run's findings of this name change together; nil if it has none. If
+// the baseline, the network as it is, has such findings, only those count. Those of other
+// treatments may come from what these treatments changed.
 func OfFindings(run *record.Run, id string) (*Fix, error) {
 	var found, ofBaseline []record.Finding
 	for _, f := range run.Findings {
@@ -242,22 +242,23 @@ func OfFindings(run *record.Run, id string) (*Fix, error) {
 	return made, nil
 }
 
-// OfFinding returns what a finding of the run changes. It has no hosts if no setting of a
-// host removes the cause.
+// OfFinding returns what a finding of the run changes. The fix has no hosts if no setting of a host
+// removes the cause.
 func OfFinding(run *record.Run, f record.Finding) (*Fix, error) {
 	fix := &Fix{Name: f.ID, Lab: lab(&run.Topology)}
 	fix.Advice, fix.Flushes = apart(f)
 	return fix.with(run, f.Changes())
 }
 
-// Advice is what a finding's fix asks for besides its settings and flushes of neighbour tables,
-// which precede each trial.
+// Advice returns what a finding's fix asks for besides its settings and the flushes of neighbour
+// tables, which precede each trial.
 func Advice(f record.Finding) []string {
 	lines, _ := apart(f)
 	return lines
 }
 
-// apart are the lines of advice of a finding, which has its words, and its flushes.
+// apart separates the lines of a finding's fix into advice and flushes. The finding must have its
+// texts.
 func apart(f record.Finding) (advice []string, flushed []Flush) {
 	if f.IsData() {
 		for _, s := range f.Steps {
@@ -270,7 +271,7 @@ func apart(f record.Finding) (advice []string, flushed []Flush) {
 	return besides(slices.Clone(f.Fix), f.Settings), nil
 }
 
-// besides are the lines of a fix that are not the commands of settings.
+// besides returns the lines of a fix that are not commands of its settings.
 func besides(lines []string, settings []setting.Setting) []string {
 	for _, s := range settings {
 		for _, command := range hostconfig.Commands([]setting.Setting{s}) {
@@ -310,7 +311,7 @@ func (fix *Fix) Join(other *Fix) {
 	}
 }
 
-// lab: linerate made the hosts.
+// lab reports whether linerate created the hosts.
 func lab(t *topology.Topology) bool {
 	return !slices.ContainsFunc(t.Hosts, func(h topology.Host) bool { return len(h.Via) > 0 })
 }
@@ -324,7 +325,8 @@ func levelOf(f study.Factor, name string) study.Level {
 	return study.Level{}
 }
 
-// without are the settings that another list does not have. Each sysctl is a setting.
+// without returns the settings that the other list does not have. Each sysctl counts as a setting
+// of its own.
 func without(list, other []setting.Setting) (rest []setting.Setting) {
 	there := single(other)
 	for _, c := range single(list) {
@@ -342,8 +344,8 @@ func single(list []setting.Setting) (changes []setting.Change) {
 	return changes
 }
 
-// options notes a level's options of flows, and returns the settings that make them the
-// default of the hosts that send.
+// options records a level's options of flows in fix.Programs, and returns the settings that make
+// them the default of the hosts that send.
 func (fix *Fix) options(s *study.Study, best *record.Treatment, spec flow.Spec) (defaults []setting.Setting) {
 	for _, o := range flow.Options {
 		if o.Wanted(&spec) {
@@ -377,7 +379,7 @@ func (fix *Fix) options(s *study.Study, best *record.Treatment, spec flow.Spec) 
 	return defaults
 }
 
-// with assigns changes to their hosts, with references to other hosts resolved.
+// with assigns changes to their hosts and resolves references to other hosts.
 func (fix *Fix) with(run *record.Run, changes []setting.Setting) (*Fix, error) {
 	t := &run.Topology
 	changes, err := t.Resolve(changes, func(e topology.End) (string, error) { return mac(run, e) })
@@ -417,8 +419,8 @@ func host(t *topology.Topology, name string) hostconfig.Host {
 	return made
 }
 
-// mac is the MAC address of an interface: of a lab's by its numbers, of a real host's as
-// a trial found it.
+// mac returns the MAC address of an interface. In a lab it follows from the topology; that of a
+// real host is the one that a trial read.
 func mac(run *record.Run, e topology.End) (string, error) {
 	if h, _ := run.Topology.Host(e.Node); h != nil && len(h.Via) == 0 {
 		return run.Topology.MAC(e), nil

@@ -12,11 +12,10 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// Replace replaces names of interfaces, addresses and MAC addresses throughout, by pairs
-// such as eth0=enp3s0, nas.eth0=enp3s0, 192.168.1.15=10.0.0.15 or
-// 192.168.1.0/24=10.0.0.0/24. It is an error if a pair has no equals sign or replaces
-// nothing, or if a route's source address would no longer be in the network of the route.
-// What no pair replaces is in fix.Unmapped.
+// Replace replaces names of interfaces, addresses and MAC addresses throughout, by pairs such as
+// eth0=enp3s0, nas.eth0=enp3s0, 192.168.1.15=10.0.0.15 or 192.168.1.0/24=10.0.0.0/24. It returns an
+// error if a pair has no equals sign or replaces nothing, or if a route's source address would no
+// longer be in the network of the route. fix.Unmapped lists what no pair replaces.
 func (fix *Fix) Replace(pairs []string) error {
 	r := replacer{by: map[string]string{}, used: map[string]bool{}}
 	for _, pair := range pairs {
@@ -57,19 +56,19 @@ func (fix *Fix) Replace(pairs []string) error {
 	return nil
 }
 
-// A Name is of an interface, an address, a network or a MAC address that a fix has.
+// Name is an interface, an address, a network or a MAC address in a fix.
 type Name struct {
-	Host string // that has the interface, or whose settings have the address
-	// Text is as --map takes it: nas.eth0 where several hosts of the fix have an eth0.
+	Host string // the host that has the interface, or whose settings have the address
+	// Text is the name in the form of --map: nas.eth0 if several hosts of the fix have an eth0.
 	Text string
-	// Example is what could replace it, the same for all names of a kind.
+	// Example is a possible replacement, the same for all names of a kind.
 	Example string
-	// by is what Replace finds the replacement by: any of them.
+	// by has the forms by which Replace finds the replacement; any of them counts.
 	by []string
 }
 
-// names lists what Replace replaces, once each, as far as it is written: what stands for
-// all addresses and interfaces is no name of a lab.
+// names lists what Replace can replace, without duplicates. Wildcards, which stand for all
+// addresses or interfaces, are not names of a lab.
 func (fix *Fix) names() (list []Name) {
 	const example = "enp3s0"
 	add := func(n Name) {
@@ -109,7 +108,7 @@ func (fix *Fix) names() (list []Name) {
 		iface(f.Host, f.Interface)
 		text(f.Host, f.To.String())
 	}
-	several := map[string]int{} // hosts that have an interface of that name
+	several := map[string]int{} // number of hosts that have an interface of that name
 	for _, n := range list {
 		if n.Example == example {
 			several[n.Text]++
@@ -123,7 +122,7 @@ func (fix *Fix) names() (list []Name) {
 	return list
 }
 
-// Texts are the names, once each, as --map takes them.
+// Texts returns the texts of names in the form of --map, without duplicates.
 func Texts(names []Name) (list []string) {
 	for _, n := range names {
 		if !slices.Contains(list, n.Text) {
@@ -133,8 +132,8 @@ func Texts(names []Name) (list []string) {
 	return list
 }
 
-// inside is the error of a route whose source address was in its network, and no longer is:
-// the kernel takes the route, and no packet of the host's network follows it.
+// inside returns an error if a route's source address was in its network and no longer is: the
+// kernel accepts such a route, but no packet of the host's network follows it.
 func (r replacer) inside(was, is setting.Route) error {
 	within := func(route setting.Route) bool {
 		to, err := netip.ParsePrefix(route.To)
@@ -159,7 +158,7 @@ type replacer struct {
 	used map[string]bool
 }
 
-// get is what stands for the first of some names that has a replacement, else the last.
+// get returns the replacement of the first of some names that has one, or else the last name.
 func (r replacer) get(names ...string) string {
 	for _, name := range names {
 		if to, ok := r.by[name]; ok {

@@ -1,12 +1,12 @@
 package rfc2544
 
-// LongestBurst searches the longest burst of frames that is not lost in part (back-to-back
-// frames: RFC 2544, section 26.4, and RFC 9004): within the resolution, a share, of one that
-// is, and of most frames at most. It begins with first, and returns 0 if not even one frame
-// passes.
+// LongestBurst searches the longest burst of frames of which none is lost (back-to-back frames: RFC
+// 2544, section 26.4, and RFC 9004), up to most frames. It ends when the longest burst that passed
+// and the shortest that lost differ by at most the share resolution, or by one frame. It begins
+// with first, and returns 0 if not even one frame passes.
 func LongestBurst(most, first int64, resolution float64, passes func(frames int64) (bool, error)) (longest int64,
 	err error) {
-	lost := most + 1 // the shortest that lost
+	lost := most + 1 // the shortest burst that lost frames
 	for try := min(max(first, 1), most); longest < most && lost > 1; {
 		ok, err := passes(try)
 		if err != nil {

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/science/hostload"
 )
 
-// Outcome is the result of a trial of a rate: asked is what was to be sent (0: as much
-// as can be), and allowed the share that may be lost.
+// Outcome returns the result of a trial of a rate. asked is the rate that was to be sent (0: as
+// fast as possible), and allowed the share of datagrams that may be lost.
 func Outcome(t *record.Trial, asked, allowed float64, confirms bool) record.LossTrial {
 	l := record.LossTrial{AskedBps: asked, WindowS: t.WindowS, Confirms: confirms}
 	var arrived int64
@@ -44,10 +44,9 @@ func Outcome(t *record.Trial, asked, allowed float64, confirms bool) record.Loss
 	return l
 }
 
-// places are where packets were dropped in the window: what hosts count, the
-// most first, and what is left, which no counter has. Counters know nothing of flows:
-// another program's packet counts as well. A packet of several datagrams, if some are together,
-// counts once.
+// places returns where packets were dropped in the window: what the hosts count, the most first,
+// and then the rest, which no counter has. Counters do not know flows, so packets of other programs
+// count as well. If together is true, a packet can hold several datagrams but counts once.
 func places(t *record.Trial, lost int64, buffered map[string]int64, together bool) (list []record.LossPlace) {
 	known := int64(0)
 	add := func(host, what string, packets int64) {
@@ -73,7 +72,7 @@ func places(t *record.Trial, lost int64, buffered map[string]int64, together boo
 				add(h.Host, "the tc filters of "+q.Interface+" ("+q.Kind+")", int64(q.Drops-begin.Drops))
 				continue
 			}
-			// A discipline counts what was lost in those inside it.
+			// A qdisc also counts what the qdiscs inside it lost.
 			queues[q.Interface] = max(queues[q.Interface], int64(q.Drops-begin.Drops))
 			kinds[q.Interface] = append(kinds[q.Interface], q.Kind)
 		}
@@ -86,11 +85,11 @@ func places(t *record.Trial, lost int64, buffered map[string]int64, together boo
 			add(h.Host, d.Interface+" (receive ring)", int64(d.RxMissed))
 			add(h.Host, d.Interface+" (sending)", int64(d.TxLost))
 		}
-		if receives { // the counter is the whole machine's
+		if receives { // the counter is that of the whole machine
 			n := backlog(h.End) - backlog(h.Begin)
 			if !hostload.ForeignAt(t.Hosts, h.Host) {
 				add(h.Host, "the processors' backlog (softnet)", n)
-			} else if n > 0 { // of whom is not known
+			} else if n > 0 { // it is not known whose packets these are
 				list = append(list, record.LossPlace{Host: h.Host,
 					What: "the processors' backlog, mostly of other network namespaces (softnet)", Packets: n})
 			}

@@ -1,23 +1,20 @@
-// Package rfc2544 searches the highest rate without loss: it returns what to try next
-// after the trials that were made, and the result in the end. It is the
-// throughput of RFC 2544, section 26.1, whose trials are to last 60 s (section 24);
-// here the caller decides how long, and shorter ones find less: what is too much
-// first fills queues, and is lost only when these are full.
+// Package rfc2544 searches the highest rate without loss: given the trials that were made, it
+// returns what to try next and, in the end, the result. This is the throughput of RFC 2544, section
+// 26.1. There, trials last 60 s (section 24); here the caller decides. Shorter trials find less
+// loss, because an excess first fills queues and is lost only when these are full.
 //
-// The search goes to where rates begin to lose by what came through the last time,
-// walks up or down from there in steps that double, and halves what is left
-// between (in logarithms). Loss is noisy. So a search trial that lost little is
-// made again before it counts, and the rate that comes out has to pass several
-// longer trials, of which none may lose; if one does, the search goes on below. If it lost
-// clearly, queues took the excess of the shorter trials: the search goes on from what arrived,
-// with longer trials alone.
+// The search jumps to the rate at which loss is expected to begin, which is what arrived the last
+// time. From there it goes up or down in steps that double, and then halves the interval that is
+// left (in logarithms). Loss is noisy. So a search trial that lost little is repeated before it
+// counts, and the resulting rate has to pass several longer trials, none of which may lose. If one
+// does, the search goes on below. If it lost clearly, queues took the excess in the shorter trials:
+// the search goes on from what arrived, only with longer trials.
 //
-// The result is the highest rate that one of these longer trials sent. Senders that send as
-// fast as they can send less while something else has their CPU; what they send when nothing
-// has is lost as little, and is the figure that comes out again.
+// The result is the highest rate that one of these longer trials sent. Senders that send as fast as
+// they can send less while something else uses their CPU. What they send otherwise is lost as
+// little, and is the figure that is reproducible.
 //
-// Nothing is measured here and nothing waits: everything follows from the list of
-// trials.
+// The package measures nothing and waits for nothing: everything follows from the list of trials.
 package rfc2544
 
 import (
@@ -27,60 +24,58 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Search is what is looked for.
+// Search describes what is searched for.
 type Search struct {
-	// Most is the highest rate that is tried, in bit/s; 0: as fast as the senders
-	// can.
+	// Most is the highest rate to try, in bit/s; 0: as fast as the senders can.
 	Most float64
 	// Loss is the share of datagrams that may be lost.
 	Loss float64
-	// Resolution is how far apart, relatively, a rate that loses and the result may
-	// be.
+	// Resolution is the largest relative difference between the result and a rate that loses at
+	// which the search ends.
 	Resolution float64
-	// Repeats is how many trials the result has to pass.
+	// Repeats is the number of longer trials that the result has to pass.
 	Repeats int
 	// Earlier is how many of the trials were made by a search for another share.
 	Earlier int
 }
 
-// mostTrials bounds a search.
+// mostTrials is the largest number of trials of a search.
 const mostTrials = 32
 
-// fewest datagrams make a trial of which anything follows.
+// fewest is the least number of datagrams from which a trial allows conclusions.
 const fewest = 100
 
-// much is the loss beyond what is allowed that no chance makes: a trial with more
-// is not made again.
+// much: a loss that exceeds what is allowed by more than this share is not chance. Such a trial is
+// not repeated.
 const much = 0.01
 
-// maxInterrupted is how often a trial is repeated in which the senders fell behind a rate
-// that they have reached before: something else took their processors for a moment.
+// maxInterrupted is how often a trial is repeated in which the senders fell behind a rate that they
+// have reached before, because something else used their CPUs for a moment.
 const maxInterrupted = 5
 
-// state is what the trials that were made say.
+// state is what the trials so far show.
 type state struct {
-	// lower passed, in the search at least, and upper lost or cannot be reached;
-	// both as asked. No lower: 0.
+	// lower is a rate that passed, at least in a search trial; 0: none did. upper is a rate that
+	// lost or cannot be reached. Both are requested rates.
 	lower, upper float64
-	topped       bool    // nothing above lower can be offered: all its trials were short, or it is the most
-	again        bool    // the last trial lost so little that it is made again
-	confirmed    int     // trials that lower has passed
-	best         int     // the one of them that most was sent in, if there is one
-	passes       int     // rates below upper that passed
-	refused      int     // trials that lost
-	came         float64 // what arrived when upper was tried
-	// sustained is the least that arrived in a trial of the full length that lost clearly. Of more
-	// than that shorter trials tell nothing, since queues take it for a while. Unbounded: there
-	// was none.
+	topped       bool    // nothing above lower can be offered: all its trials were short, or it is the most to try
+	again        bool    // the last trial lost so little that it is repeated
+	confirmed    int     // number of longer trials that lower has passed
+	best         int     // index of the one of them that carried most, if there is one
+	passes       int     // number of rates below upper that passed
+	refused      int     // number of trials that lost
+	came         float64 // the rate that arrived when upper was tried
+	// sustained is the lowest rate that arrived in a longer trial that lost clearly; unbounded:
+	// there was none. Shorter trials of higher rates show nothing, because queues absorb the excess
+	// for a while.
 	sustained float64
 }
 
 // queues reports whether queues hid in shorter trials what a longer one lost.
 func (at state) queues() bool { return at.sustained != unbounded }
 
-// Next is the rate to try next, in bit/s (0: as fast as the senders can), and
-// whether the trial is as long as those that confirm. More is false when the search is
-// over.
+// Next returns the rate to try next, in bit/s (0: as fast as the senders can), and whether the
+// trial has to be as long as those that confirm a result. more is false if the search is over.
 func (s Search) Next(made []record.LossTrial) (rate float64, confirms, more bool) {
 	if len(made) == 0 {
 		return s.Most, false, true
@@ -110,7 +105,7 @@ func (s Search) Next(made []record.LossTrial) (rate float64, confirms, more bool
 	return rate, at.queues(), rate > 0 && rate >= least(made[0])
 }
 
-// least is the lowest rate that makes sense in a trial of that length.
+// least returns the lowest rate that makes sense in a trial as long as t.
 func least(t record.LossTrial) float64 {
 	if t.Sent == 0 || t.OfferedBps == 0 {
 		return 0
@@ -135,15 +130,15 @@ func level(t record.LossTrial) float64 {
 	return t.AskedBps
 }
 
-// offered is the rate that a trial stands for: what was sent, where that is less
-// than what was to be.
+// offered returns the rate that a trial stands for: the rate that was requested, or what was sent
+// if that is less.
 func offered(t record.LossTrial) float64 { return min(level(t), t.OfferedBps) }
 
-// carried is what a trial shows of what the path carries: no more than arrived, which may be
-// less while a queue fills.
+// carried returns the rate that a trial shows the path to carry: no more than what arrived, which
+// may be less while a queue fills.
 func carried(t record.LossTrial) float64 { return min(offered(t), t.ReceivedBps) }
 
-// short: the senders fell behind the rate that was asked for.
+// short reports whether the senders fell behind the requested rate.
 func (s Search) short(t record.LossTrial) bool {
 	return t.OfferedBps < level(t)*(1-s.slack())
 }
@@ -153,12 +148,12 @@ func (s Search) slack() float64 { return max(s.Resolution, 0.01) }
 
 func (s Search) look(made []record.LossTrial) (at state) {
 	at.upper, at.sustained = unbounded, unbounded
-	able := 0.0 // the most that the senders made
+	able := 0.0 // the highest rate that the senders reached
 	for _, t := range made {
 		able = max(able, t.OfferedBps)
 	}
-	doubts := map[float64]int{}      // trials of a level that lost
-	interrupted := map[float64]int{} // trials of a level that were not what they were to be
+	doubts := map[float64]int{}      // by rate: trials that lost
+	interrupted := map[float64]int{} // by rate: trials in which the senders fell behind
 	var passing []int
 	for i, t := range made {
 		if at.again = false; t.Pass {
@@ -206,8 +201,8 @@ func (s Search) look(made []record.LossTrial) (at state) {
 	return at
 }
 
-// Conclude makes the result of the trials that were made. Limit is the most that
-// the links can carry, 0: it is not known.
+// Conclude returns the result of the trials. limit is the most that the links can carry; 0:
+// unknown.
 func (s Search) Conclude(made []record.LossTrial, limit float64) *record.LossFree {
 	l := &record.LossFree{Loss: s.Loss, Resolution: s.Resolution, Repeats: s.Repeats, Trials: made}
 	if l.Trials == nil {
@@ -234,7 +229,7 @@ func (s Search) Conclude(made []record.LossTrial, limit float64) *record.LossFre
 			switch {
 			case limit > 0 && l.RateBps >= limit*(1-s.slack()):
 				l.BoundedBy = record.BoundedByLimit
-			case at.upper != unbounded: // which the senders have made
+			case at.upper != unbounded: // the senders have reached that rate
 				l.BoundedBy = record.BoundedByStalls
 				return l
 			case short:
