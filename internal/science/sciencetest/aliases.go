@@ -8,9 +8,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Aliases is a run about connections and aliases, each by itself and together, whose
-// clients count at the sender: every connection adds perConnection of surplus, an alias
-// adds nothing, and so much of the surplus was predicted.
+// Aliases returns a run with the factors connections and aliases, varied one at a time and
+// together, whose clients count at the sender. Every connection adds a surplus of perConnection and
+// an alias adds nothing; predicted is the part of the surplus that was predicted.
 func Aliases(seed uint64, blocks int, perConnection, predicted float64) *record.Run {
 	random := rand.New(rand.NewPCG(seed, 0))
 	levels := []record.Level{{Name: "1"}, {Name: "32"}, {Name: "254"}}
@@ -59,8 +59,8 @@ func Aliases(seed uint64, blocks int, perConnection, predicted float64) *record.
 	return run
 }
 
-// Lottery adds to the surplus of every other trial at all aliases what a client adds
-// that has the link to itself at its end.
+// Lottery adds to the surplus of every other trial with all aliases what a client adds that has the
+// link to itself at the end.
 func Lottery(run *record.Run) *record.Run {
 	for i := range run.Trials {
 		t := &run.Trials[i]

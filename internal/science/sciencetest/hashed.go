@@ -15,8 +15,8 @@ func address(format string, args ...any) topology.Address {
 	return topology.Address{First: p.Addr(), Last: p.Addr(), Bits: p.Bits()}
 }
 
-// Fabric is two servers on so many spines each, which hash by this
-// fib_multipath_hash_policy; empty: they don't say.
+// Fabric returns a topology of two servers, each on this many spines. Both hash with this
+// fib_multipath_hash_policy; empty: it is not set.
 func Fabric(spines int, policy string) topology.Topology {
 	var t topology.Topology
 	for s := 1; s <= 2; s++ {
@@ -57,11 +57,11 @@ func Fabric(spines int, policy string) topology.Topology {
 	return t
 }
 
-// hashedLinkBps is what one of the links of Hashed can carry.
+// hashedLinkBps is the most that one of the links of Hashed carries.
 const hashedLinkBps = 992e6
 
-// Hashed is a trial of such servers, whose flows took these spines, from 0. Used
-// links carry a little less than they can.
+// Hashed returns a trial of the servers of Fabric, whose flows took the spines in on, counted from
+// 0. Used links carry a little less than they can.
 func Hashed(treatment string, spines int, ports string, on ...int) record.Trial {
 	t := record.Trial{Treatment: treatment, LimitBps: hashedLinkBps * float64(min(spines, len(on)))}
 	sharing := map[int]float64{}
@@ -83,8 +83,8 @@ func Hashed(treatment string, spines int, ports string, on ...int) record.Trial 
 	return t
 }
 
-// Curve is a run of such servers over so many links each with so many flows, every
-// flow on a link that place draws for it: the factors links and flows are conditions.
+// Curve returns a run of the servers of Fabric, over each number of links with each number of
+// flows. place draws the link of every flow. The factors links and flows are conditions.
 func Curve(links, flows []int, trials int, place func(links int) int) *record.Run {
 	run := &record.Run{
 		Study: "ecmp-curve", Unit: "bit/s", Status: "complete", Confidence: 0.95, Margin: 0.02,

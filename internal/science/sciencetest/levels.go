@@ -11,8 +11,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Factorial adds to a run a trial of every combination of its factors' levels, in each
-// block, and names the treatments after these.
+// Factorial adds to a run, in each block, a trial of every combination of its factors' levels, and
+// names the treatments after the levels.
 func Factorial(run *record.Run, blocks int, trial func(levels map[string]string, block,
 	order int) record.Trial) *record.Run {
 	names, treatments := []string{""}, []map[string]string{{}}
@@ -39,7 +39,7 @@ func Factorial(run *record.Run, blocks int, trial func(levels map[string]string,
 	return run
 }
 
-// Named are levels that are names alone.
+// Named returns levels that have only a name.
 func Named(names ...string) (levels []record.Level) {
 	for _, name := range names {
 		levels = append(levels, record.Level{Name: name})
@@ -47,8 +47,8 @@ func Named(names ...string) (levels []record.Level) {
 	return levels
 }
 
-// Levels is a run of treatments over conditions and levels, the first of which is the
-// baseline, with given goodputs in each block; one condition "" is none.
+// Levels returns a run of treatments over conditions and levels, with the given goodputs in each
+// block. The first level is the baseline. A single condition "" means none.
 func Levels(unit string, limit float64, conditions []string, levels []string,
 	goodput func(c, l string, block int) float64, blocks int) *record.Run {
 	run := &record.Run{Unit: unit, Status: "complete", Margin: 0.02, Confidence: 0.95}
@@ -68,14 +68,15 @@ func Levels(unit string, limit float64, conditions []string, levels []string,
 	})
 }
 
-// OverTwoLinks is a run over two links of 100 Mbit/s: by label and number of flows,
-// how many of the trials leave one idle. The label is "policy " and the hash's.
+// OverTwoLinks returns a run over two links of 100 Mbit/s. idle says, by label and number of flows,
+// how many of the trials leave one link idle. The label is "policy " and the number of the hash
+// policy.
 func OverTwoLinks(idle map[string][]int, flows []int, trials int) *record.Run {
 	run := &record.Run{Topology: Fabric(2, "0"), Factors: []record.Factor{
 		{Name: "hash", Baseline: "policy 0", Levels: Named("policy 0", "policy 1")},
 		{Name: "flows", Role: "condition"},
 	}}
-	number := map[string]int{} // of the level
+	number := map[string]int{} // number of the level
 	for i, n := range flows {
 		run.Factors[1].Levels = append(run.Factors[1].Levels, record.Level{Name: fmt.Sprint(n)})
 		number[fmt.Sprint(n)] = i
@@ -105,8 +106,8 @@ func OverTwoLinks(idle map[string][]int, flows []int, trials int) *record.Run {
 	})
 }
 
-// Listed is a run of a list of settings, with the levels of its plan beside "as it is":
-// "the list", "only KEY", "without KEY" or others; mbps gives what a level carries on a path.
+// Listed returns a run of a list of settings, with the levels of its plan besides "as it is": "the
+// list", "only KEY", "without KEY" or others. mbps returns what a level carries on a path.
 func Listed(paths, levels []string, mbps func(path, level string) float64) *record.Run {
 	f := record.Factor{Name: "settings", Role: "compare", Baseline: "as it is", Ablate: "the list",
 		Levels: append(Named("as it is"), Named(levels...)...)}

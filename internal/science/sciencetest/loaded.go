@@ -12,20 +12,21 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Queues are the levels of the factor "queue" of a loaded run, baseline first,
-// each with how long a request waits there for its response at most.
+// Queues are the levels of the factor "queue" of Loaded, the baseline first.
 var Queues = []string{"16 packets", "1000 packets", "fq_codel", "17 packets"}
 
+// queueWaitUs is how long, at most, a request waits for its response at each level.
 var queueWaitUs = map[string]float64{Queues[0]: 10_000, Queues[1]: 600_000, Queues[2]: 1_500, Queues[3]: 10_000}
 
-// loadedRequests are those of a trial, as many as a study's probe makes: enough for p99.
+// loadedRequests is the number of requests in a trial, as many as a study's probe makes: enough for
+// p99.
 const loadedRequests = 1200
 
-// loadedLimit is what the loaded link carries at most.
+// loadedLimit is the most that the loaded link carries.
 const loadedLimit = 20e6 * shaped
 
-// Loaded is a run in which requests and responses share a link of 20 Mbit/s with
-// a bulk flow, judged by the responses given.
+// Loaded returns a run in which requests and responses share a link of 20 Mbit/s with a bulk flow.
+// It is judged by the given responses.
 func Loaded(seed uint64, blocks int, responses ...string) *record.Run {
 	random := rand.New(rand.NewPCG(seed, 2))
 	run := &record.Run{
@@ -92,7 +93,7 @@ func loadedTrial(queue string, block, order int, random *rand.Rand) record.Trial
 	}
 	latency, err := stats.Distribution(h)
 	if err != nil {
-		panic(err) // a histogram that was just made
+		panic(err) // the histogram was just created, so it can be encoded
 	}
 	probe.Transactions = &record.Transactions{Done: h.TotalCount(), Connections: 1, Latency: latency}
 	probe.TransactionsPerS = float64(h.TotalCount()) / windowS

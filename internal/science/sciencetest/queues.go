@@ -2,9 +2,9 @@ package sciencetest
 
 import "linerate/internal/model/record"
 
-// MultiQueue gives an interface mq with the two children that the kernel makes itself, which have
-// dropped different numbers of packets since the boot. In the window the second one drops so many more,
-// and mq, which adds up its children.
+// MultiQueue gives an interface the qdisc mq with the two children that the kernel itself creates,
+// which have dropped different numbers of packets since boot. In the window the second child drops
+// this many more, and so does mq, which adds up its children.
 func MultiQueue(begin, end *record.Reading, port string, drops uint64) {
 	for i, q := range []record.QdiscCounters{
 		{Kind: "mq", Parent: "root", Drops: 503},

@@ -1,7 +1,6 @@
-// Package sciencetest makes records for tests: trials and runs of the study
-// arp-flux, as a lab would have written them down. It is a model of what the
-// settings do to ARP, routes and interfaces, with a seed for what chance decides, and
-// no measurement: nothing but tests may import it.
+// Package sciencetest generates records for tests: trials and runs of the study arp-flux as a lab
+// would record them. It models what the settings do to ARP, routes and interfaces, with a seed for
+// what is left to chance. It measures nothing; only tests may import it.
 package sciencetest
 
 import (
@@ -14,7 +13,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Fixes are the levels of the factor "fix", baseline first.
+// Fixes are the levels of the factor "fix", the baseline first.
 var Fixes = []string{
 	"kernel defaults",
 	"arp_ignore=1",
@@ -25,7 +24,7 @@ var Fixes = []string{
 	"arp + source routing + rp_filter=1",
 }
 
-// fix is what a level changes.
+// fix describes what a level changes.
 type fix struct {
 	ignore, announce, rpFilter int
 	static, sourceRouting      bool
@@ -45,7 +44,7 @@ var fixes = map[string]fix{
 		about: "with source routing the strict reverse-path filter lets everything pass"},
 }
 
-// Lab is a server with several ports of 1 Gbit/s and some clients at one switch.
+// Lab is a server with several ports of 1 Gbit/s, and some clients, on one switch.
 type Lab struct{ Ports, Clients int }
 
 // Study is the lab of the study.
@@ -55,7 +54,7 @@ const (
 	portRate  = 1e9
 	shaped    = 1448.0 / 1514
 	headers   = 66    // Ethernet, IPv4, TCP with timestamps
-	gso       = 62264 // payload of one frame on a veth: 43 segments
+	gso       = 62264 // payload of one GSO packet on a veth: 43 segments
 	windowS   = 1.0
 	intervals = 10
 )
@@ -67,12 +66,12 @@ func eth(p int) string      { return fmt.Sprintf("eth%d", p) }
 func client(c int) string   { return fmt.Sprintf("client%d", c+1) }
 func serverIP(p int) string { return ip(15 + p) }
 
-// clientIP is beyond the addresses of all server ports.
+// clientIP returns an address beyond those of all server ports.
 func (l Lab) clientIP(c int) string { return ip(max(101, 15+l.Ports) + c) }
 
 func ip(n int) string { return fmt.Sprintf("192.168.%d.%d", 1+n/256, n%256) }
 
-// Topology is the lab's topology.
+// Topology returns the lab's topology.
 func (l Lab) Topology() topology.Topology {
 	t := topology.Topology{Switches: []topology.Switch{{Name: "switch"}}}
 	server := topology.Host{Name: "server"}
@@ -102,7 +101,7 @@ func (l Lab) Topology() topology.Topology {
 	return t
 }
 
-// factors restates the study's factors.
+// factors repeats the factors of the study file.
 func (l Lab) factors() []record.Factor {
 	f := record.Factor{Name: "fix", Role: "compare", Baseline: Fixes[0]}
 	for _, name := range Fixes {
@@ -146,7 +145,7 @@ func (l Lab) settingLines(f fix) []string {
 // started is when every run began.
 var started = time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC)
 
-// Run is a run of the study with all its trials and no conclusions.
+// Run returns a run of the study with all its trials and without conclusions.
 func Run(seed uint64, blocks int) *record.Run { return Study.run(seed, blocks) }
 
 func (l Lab) run(seed uint64, blocks int) *record.Run {
@@ -177,11 +176,11 @@ func (l Lab) run(seed uint64, blocks int) *record.Run {
 	return run
 }
 
-// Few is a run in the study's lab of only some levels of fix, in one direction,
+// Few returns a run in the study's lab with only some levels of the factor fix, in one direction,
 // without the factor direction.
 func Few(blocks int, fixes ...int) *record.Run { return Study.Few(blocks, fixes...) }
 
-// Few is such a run in this lab.
+// Few returns such a run in this lab.
 func (l Lab) Few(blocks int, fixes ...int) *record.Run {
 	run, random := l.run(1, 0), rand.New(rand.NewPCG(2, 2))
 	all := run.Factors[1]

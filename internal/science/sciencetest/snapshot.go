@@ -13,7 +13,7 @@ func (w *world) mac(node, port string) string {
 	return w.top.MAC(topology.End{Node: node, Interface: port})
 }
 
-// snapshot is the state a host's agent would have read.
+// snapshot returns the state that a host's agent would have read.
 func (w *world) snapshot(node string) record.Snapshot {
 	s := record.Snapshot{Host: node}
 	if node == "switch" {

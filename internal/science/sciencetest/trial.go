@@ -10,13 +10,13 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// world is one trial in the making.
+// world is the state of one trial while it is generated.
 type world struct {
 	Lab
 	fix   fix
 	reads bool
-	// by client and port: the interface whose MAC the client holds for the port's address; -1:
-	// unresolved
+	// by client and port: the interface whose MAC address the client has for the port's address;
+	// -1: unresolved
 	arrive [][]int
 	leave  []int // by port: the interface by which packets from its address leave
 	top    topology.Topology
@@ -26,7 +26,7 @@ type world struct {
 // traffic is what one interface carries in the window.
 type traffic struct{ rxBytes, rxPackets, txBytes, txPackets float64 }
 
-// Trial makes one trial of a treatment.
+// Trial returns one trial of a treatment.
 func (l Lab) Trial(fixName, direction string, block, order int, random *rand.Rand) record.Trial {
 	w := &world{Lab: l, fix: fixes[fixName], reads: direction == "reads", top: l.Topology(),
 		load: map[topology.End]*traffic{}}
@@ -53,7 +53,7 @@ func (l Lab) Trial(fixName, direction string, block, order int, random *rand.Ran
 	return t
 }
 
-// resolve decides who learns which MAC address, and the server's egress.
+// resolve decides which MAC address each client learns, and by which interfaces the server sends.
 func (w *world) resolve(random *rand.Rand) {
 	w.leave = make([]int, w.Ports)
 	for range w.Clients {
@@ -133,7 +133,7 @@ func (w *world) flows(t *record.Trial, random *rand.Rand) {
 	}
 }
 
-// count books a flow's data and acknowledgements on the interfaces they pass.
+// count adds a flow's data and acknowledgements to the interfaces that they pass.
 func (w *world) count(c, p int, payload float64) {
 	packets := math.Ceil(payload / gso)
 	data, acks := payload+packets*headers, packets*headers
@@ -165,7 +165,7 @@ func (w *world) at(node, port string) *traffic {
 func (l *traffic) rx(bytes, packets float64) { l.rxBytes += bytes; l.rxPackets += packets }
 func (l *traffic) tx(bytes, packets float64) { l.txBytes += bytes; l.txPackets += packets }
 
-// counters are the node's interfaces when a share of the window has passed.
+// counters returns the counters of the node's interfaces after this share of the window.
 func (w *world) counters(node string, share float64, at int64) []record.InterfaceCounters {
 	var list []record.InterfaceCounters
 	for _, l := range w.top.Links {
@@ -187,7 +187,7 @@ func (w *world) counters(node string, share float64, at int64) []record.Interfac
 
 const begin, end = int64(1_400_000_000), int64(1_400_000_000 + windowS*1e9)
 
-// reading is what the node's agent read.
+// reading returns what the node's agent read.
 func (w *world) reading(node string) record.HostReading {
 	edge := func(share float64, at int64) record.Reading {
 		return record.Reading{

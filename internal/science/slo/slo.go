@@ -1,16 +1,15 @@
-// Package slo searches the highest rate of requests that meets an objective, such as
-// "latency_p99 <= 20ms, errors <= 0.1%": it returns what to try next after the trials
-// that were made, and the result in the end.
+// Package slo searches the highest rate of requests that meets an objective, such as "latency_p99
+// <= 20ms, errors <= 0.1%". Given the trials that were made, it returns what to try next and, in
+// the end, the result.
 //
-// The first trial is a closed loop, in which each request follows the answer before it: it
-// shows about how much is answered at most. The others are open loops, whose schedule does
-// not wait for answers. From a little below the first the search walks up or down in steps
-// that double, and halves what is left between (in logarithms). Latency is noisy. So
-// the lowest rate that failed is tried again before it bounds the result, and the
-// result has to pass several longer trials; if it fails one, the search goes on below.
+// The first trial is a closed loop, in which each request follows the answer to the one before. It
+// shows about how much is answered at most. The other trials are open loops, whose schedule does
+// not wait for answers. The search begins a little below the first result, goes up or down in steps
+// that double, and then halves the interval that is left (in logarithms). Latency is noisy. So the
+// lowest rate that failed is tried again before it bounds the result, and the result has to pass
+// several longer trials; if it fails one, the search goes on below.
 //
-// Nothing is measured here and nothing waits: everything follows from the list of
-// trials.
+// The package measures nothing and waits for nothing: everything follows from the list of trials.
 package slo
 
 import (
@@ -29,44 +28,45 @@ import (
 	"linerate/internal/science/trust"
 )
 
-// Search is what is looked for.
+// Search describes what is searched for.
 type Search struct {
 	// Objective is what a trial has to meet.
 	Objective expect.Expectation
-	// Resolution is how far apart, relatively, the result and a rate that fails may be.
+	// Resolution is the largest relative difference between the result and a rate that fails at
+	// which the search ends.
 	Resolution float64
-	// Repeats is how many trials the result has to pass.
+	// Repeats is the number of longer trials that the result has to pass.
 	Repeats int
-	// Longest is how long a window may be; Most the highest rate that can be asked for, 0: any.
+	// Longest is the longest window. Most is the highest rate that can be requested; 0: any.
 	Longest time.Duration
 	Most    float64
-	// Irregular: requests fall due independently of each other, so that their number varies.
+	// Irregular: requests fall due independently of each other, so their number in a window varies.
 	Irregular bool
 }
 
-// MostTrials bounds a search.
+// MostTrials is the largest number of trials of a search.
 const MostTrials = 32
 
 const (
-	// start is the first rate of an open loop, least the lowest and most the highest, as shares
-	// of the closed loop's. An open loop has as many connections as
-	// the closed one; it exceeds it where the closed loop makes the server slower.
+	// start is the first rate of an open loop, least the lowest and most the highest, as shares of
+	// the closed loop's rate. An open loop has as many connections as the closed one. Its rate can
+	// be higher if the closed loop makes the server slower.
 	start, least, most = 0.9, 1e-4, 16
-	// behind is the share of the requests asked for that may stay unanswered in the window.
+	// behind is the share of the requests that may stay unanswered in the window.
 	behind = 0.02
-	// spare is the share of requests beyond those that a percentile needs.
+	// spare is the share of requests in addition to those that a percentile needs.
 	spare = 0.1
-	// mostHindered is how often a rate is tried whose trials fail by the generator: something
-	// else may have taken its processors for a moment.
+	// mostHindered is how often a rate is tried whose trials fail because of the generator:
+	// something else may have used its CPUs for a moment.
 	mostHindered = 3
-	// exhausted is the share of the closed loop's rate from which on a generator that was the
-	// limit there may be it again (trust.Generator takes a processor for exhausted at the same
-	// share).
+	// exhausted: if the generator limited the closed loop, it counts as a possible limit again from
+	// this share of the closed loop's rate on. trust.Generator takes a CPU as exhausted at the same
+	// share.
 	exhausted = 0.95
 )
 
-// Window is how long a trial at a rate is to be that would take planned: longer, if that is too
-// few requests for the objective, and at most Longest.
+// Window returns how long a trial at a rate has to be: planned or, if that gives too few requests
+// for the objective, longer, but at most Longest.
 func (s Search) Window(rate float64, planned time.Duration) time.Duration {
 	if rate <= 0 {
 		return planned
@@ -75,8 +75,8 @@ func (s Search) Window(rate float64, planned time.Duration) time.Duration {
 	return max(planned, min(needed, s.Longest))
 }
 
-// Outcome is the result of a trial, with its trust checks, after those that were made: asked is the
-// rate of its schedule.
+// Outcome returns the result of a trial, from the trial, its trust checks and the trials made
+// before. asked is the rate of its schedule; 0: a closed loop.
 func (s Search) Outcome(made []record.FindMaxTrial, m record.Trial, checks []record.Check, asked float64,
 	confirms bool) record.FindMaxTrial {
 	t := record.FindMaxTrial{AskedPerS: asked, AnsweredPerS: m.TransactionsPerS, WindowS: m.WindowS, Confirms: confirms}
@@ -101,13 +101,13 @@ func (s Search) Outcome(made []record.FindMaxTrial, m record.Trial, checks []rec
 		return t
 	}
 	requests := asked * m.WindowS
-	allowed := behind + 2/requests // one more may be in flight at an edge
+	allowed := behind + 2/requests // one more may be in flight at each edge
 	if s.Irregular {
 		allowed = behind + 3/math.Sqrt(requests) // three standard deviations
 	}
 	answered := m.TransactionsPerS >= asked*(1-allowed)
-	// A generator without a processor makes answers late and few, and never more or earlier: an
-	// objective that is met all the same is met.
+	// A generator without CPU time makes answers late and few, but never more or earlier. So an
+	// objective that is met nevertheless counts as met.
 	if t.Pass = checked.Met && answered; t.Pass {
 		return t
 	}
@@ -129,31 +129,32 @@ func (s Search) Outcome(made []record.FindMaxTrial, m record.Trial, checks []rec
 	return t
 }
 
-// tally are the trials of one rate.
+// tally counts the trials of one rate.
 type tally struct {
-	passed, failed, hindered int // hindered: failed by the generator
+	passed, failed, hindered int // hindered: failed because of the generator
 	confirmed                int
-	confirming               bool // one that was to confirm it failed
+	confirming               bool // a trial that was to confirm the rate failed
 	last                     record.FindMaxTrial
 }
 
-// decided says that the rate failed for good.
+// decided reports whether the rate failed for good.
 func (t *tally) decided() bool {
 	return t.confirming || t.failed > 1 || t.failed+t.hindered >= mostHindered
 }
 
-// bounds says that the rate failed, as far as is known.
+// bounds reports whether the rate failed, as far as is known.
 func (t *tally) bounds() bool {
 	return t.decided() || t.failed+t.hindered > 0 && t.passed == 0
 }
 
-// state is what the trials that were made say.
+// state is what the trials so far show.
 type state struct {
-	// lower passed and upper failed, with the trials of both. No lower: 0; no upper: infinite.
+	// lower is a rate that passed and upper one that failed, with the trials of both in low and up.
+	// lower 0: none passed; upper infinite: none failed.
 	lower, upper float64
 	low, up      *tally
-	passes       int // rates below upper that passed
-	refused      int // rates that failed
+	passes       int // number of rates below upper that passed
+	refused      int // number of rates that failed
 }
 
 func look(made []record.FindMaxTrial) (at state) {
@@ -199,7 +200,7 @@ func look(made []record.FindMaxTrial) (at state) {
 	return at
 }
 
-// floor is the lowest rate that is tried, and ceiling the highest.
+// floor returns the lowest rate that is tried, and ceiling the highest.
 func (s Search) floor(closed float64) float64 {
 	return max(min(closed, s.ceiling(closed))*least, float64(s.Objective.Needs())*(1+spare)/s.Longest.Seconds())
 }
@@ -211,8 +212,8 @@ func (s Search) ceiling(closed float64) float64 {
 // near reports whether two rates differ by no more than the resolution.
 func (s Search) near(lower, upper float64) bool { return upper <= lower*(1+s.Resolution)*(1+1e-9) }
 
-// Next is the rate to try next, in requests a second (0: a closed loop), and whether the
-// trial is one of those that confirm. More is false when the search is over.
+// Next returns the rate to try next, in requests per second (0: a closed loop), and whether the
+// trial is one of those that confirm the result. more is false if the search is over.
 func (s Search) Next(made []record.FindMaxTrial) (rate float64, confirms, more bool) {
 	if len(made) == 0 {
 		return 0, false, true
@@ -250,8 +251,8 @@ func round(rate float64) float64 {
 	return rate
 }
 
-// Conclude makes the result of the trials that were made. Ended is why no other could be
-// made; empty: Next had no more.
+// Conclude returns the result of the trials. ended says why no further trial could be made; empty:
+// Next had no more.
 func (s Search) Conclude(made []record.FindMaxTrial, ended string) *record.FindMax {
 	f := &record.FindMax{Objective: s.Objective.String(), Resolution: s.Resolution, Repeats: s.Repeats,
 		NeededRequests: s.Objective.Needs(), Trials: made}

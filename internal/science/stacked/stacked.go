@@ -1,6 +1,7 @@
-// Package stacked says which interfaces of a host count the packets of others, and what their
-// counters have of a flow: bonds, VLANs, tunnels and bridges are made on other interfaces, which
-// count each packet again, with more bytes (upper and lower devices in the kernel's words).
+// Package stacked finds out which interfaces of a host count packets of other interfaces, and what
+// their counters say about a flow. Bonds, VLANs, tunnels and bridges are created on other
+// interfaces, which count each packet again, with more bytes (the kernel calls them upper and lower
+// devices).
 package stacked
 
 import (
@@ -13,17 +14,17 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// carriedKinds are the kinds of interface (IFLA_INFO_KIND) besides tunnels whose packets leave by
-// another interface of the host with more than their own bytes.
+// carriedKinds are the kinds of interface (IFLA_INFO_KIND), besides tunnels, whose packets leave by
+// another interface of the host with additional bytes.
 var carriedKinds = []string{"batadv", "dsa", "macsec"}
 
-// onLowerKinds are the kinds of interface whose lower interface (IFLA_LINK) counts the same frames,
-// and may be in another network namespace, as that of a container's macvlan.
+// onLowerKinds are the kinds of interface whose lower interface (IFLA_LINK) counts the same frames.
+// The lower interface may be in another network namespace, as with a container's macvlan.
 var onLowerKinds = []string{"vlan", "macvlan", "ipvlan"}
 
 // level orders the interfaces of a host: the packets of one leave by another one of a lower level.
-// A tap, which has a MAC address, may be all that a container has (slirp4netns); a tun without one
-// belongs to a VPN. In a lab a tun is the end of a link, which the link emulator carries.
+// A tap has a MAC address and may be the only interface of a container (slirp4netns); a tun has
+// none and belongs to a VPN. In a lab a tun is the end of a link, which the link emulator carries.
 func level(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) int {
 	if p.Kind == "tun" && over != nil {
 		if drawn, ok := over.Host(h.Host); ok && len(drawn.Via) == 0 {
@@ -44,8 +45,9 @@ func level(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topo
 // highest is the level of tunnels.
 const highest = 3
 
-// leavesByAnother reports whether the host has an interface that is up for the packets of p to
-// leave by. Which of several tuns without MAC addresses carries the others is not known: each may.
+// leavesByAnother reports whether the host has another interface that is up and by which packets of
+// p can leave. If there are several tuns without MAC addresses, it is not known which carries the
+// others, so each may.
 func leavesByAnother(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
 	upper := level(h, p, over)
 	return slices.ContainsFunc(h.Snapshot.Interfaces, func(o record.InterfaceSnapshot) bool {
@@ -54,8 +56,8 @@ func leavesByAnother(h record.HostReading, p record.InterfaceSnapshot, over *top
 	})
 }
 
-// carried reports whether an interface's packets leave by another one of the host with headers,
-// options, padding or ciphers that depend on how each is set up.
+// carried reports whether an interface's packets leave by another interface of the host with
+// headers, options, padding or ciphers whose length depends on the configuration.
 func carried(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
 	if p.Kind == "tun" {
 		return leavesByAnother(h, p, over)
@@ -63,16 +65,16 @@ func carried(h record.HostReading, p record.InterfaceSnapshot, over *topology.To
 	return slices.Contains(carriedKinds, p.Kind) || device.TunnelKind(p.Kind) && device.TunnelOverhead(p.Kind) == 0
 }
 
-// repeats reports whether an interface's frames are those of another one of the host, with
-// a known number of bytes more or less: VLANs, VXLAN, and what ifb takes from another.
+// repeats reports whether an interface's frames are those of another interface of the host, with a
+// known number of bytes more or less: VLANs, VXLAN, and what an ifb takes from another interface.
 func repeats(h record.HostReading, p record.InterfaceSnapshot, over *topology.Topology) bool {
 	return slices.Contains(onLowerKinds, p.Kind) && leavesByAnother(h, p, over) || p.Kind == "ifb" ||
 		device.TunnelOverhead(p.Kind) > 0
 }
 
-// Interface reports whether an interface of a host counts what another one of the host counts,
-// too: it is a bond's member, a VLAN or a tunnel. The topology, which may be nil, distinguishes the
-// tuns of a lab from those of real hosts.
+// Interface reports whether an interface of a host counts what another one of the host also counts:
+// it is lo, a bond's member, a VLAN or a tunnel. The topology distinguishes the tuns of a lab from
+// those of real hosts; it may be nil.
 func Interface(h record.HostReading, port string, over *topology.Topology) bool {
 	i := slices.IndexFunc(h.Snapshot.Interfaces, func(p record.InterfaceSnapshot) bool { return p.Interface == port })
 	if port == "lo" || i < 0 {
@@ -85,9 +87,9 @@ func Interface(h record.HostReading, port string, over *topology.Topology) bool 
 		})
 }
 
-// own are the interfaces of a flow at one of its hosts: that with its address there, and that
-// of the host's route to the other end, where it was asked for. The zone of a link-local address
-// (RFC 4007) names an interface of the host that opened the flow.
+// own returns the interfaces of a flow on one of its hosts: the one that has its address there, and
+// the one that the host's route to the other end uses, if that was looked up. The zone of a
+// link-local address (RFC 4007) names an interface of the host that opened the flow.
 func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.InterfaceSnapshot) {
 	host, here, there := f.From, f.SourceAddr(), f.DestinationAddr()
 	if receiving {
@@ -111,9 +113,9 @@ func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.Interf
 	return list
 }
 
-// Unknown is the interface by which the bytes of a flow on its host's interfaces are not known: the
-// flow's own is carried by another one, which adds bytes, or it is a bridge over such an interface or
-// over one that repeats. nil: they are known.
+// Unknown returns the interface because of which the bytes of a flow on its host's interfaces are not
+// known: the packets of the flow's interface leave by another one, which counts additional bytes, or
+// it is a bridge over such an interface or over one that repeats. Nil: they are known.
 func Unknown(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) *fact.CarriedAgain {
 	for _, p := range own(h.Snapshot, f, receiving) {
 		for _, q := range h.Snapshot.Interfaces {
@@ -127,11 +129,12 @@ func Unknown(h record.HostReading, f record.Flow, receiving bool, over *topology
 	return nil
 }
 
-// longerOverIPv6 is how much longer IPv6's header is than IPv4's (RFC 8200, RFC 791).
+// longerOverIPv6 is by how much IPv6's header is longer than IPv4's (RFC 8200, RFC 791).
 const longerOverIPv6 = 20
 
-// Overhead is how many bytes a tunnel adds to each of a flow's packets, as the interfaces beneath
-// it count them, and how many more it may add: without a topology, what it runs over is not known.
+// Overhead returns how many bytes a tunnel adds to each of a flow's packets, as the interfaces
+// below it count them, and how many more it may add, because without a topology it is not known
+// whether it runs over IPv6.
 func Overhead(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) (size, more float64) {
 	for _, p := range own(h.Snapshot, f, receiving) {
 		least := device.TunnelOverhead(p.Kind)
@@ -152,7 +155,7 @@ func Overhead(h record.HostReading, f record.Flow, receiving bool, over *topolog
 	return 0, 0
 }
 
-// Tagged reports whether a flow's packets have a VLAN's tag at one of its hosts.
+// Tagged reports whether a flow's packets have a VLAN tag on one of its hosts.
 func Tagged(s record.Snapshot, f record.Flow, receiving bool) bool {
 	return slices.ContainsFunc(own(s, f, receiving), func(p record.InterfaceSnapshot) bool { return p.Kind == "vlan" })
 }

@@ -8,9 +8,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Apart lists the trials whose value in a response stands apart from their treatment's
-// other trials, in the run's order: they are on the far side of a jump, alone or, of many
-// trials, as a quarter of them at most. What theory leaves to chance has none.
+// Apart lists the trials whose value of a response stands apart from the other trials of their
+// treatment, in the run's order: those on the smaller side of a jump, if they are at most a quarter
+// of the trials. Trials that theory leaves to chance never stand apart.
 func (in *Inference) Apart(r metric.Metric) (list []*record.Trial) {
 	run, j := in.run, in.jumpsIn(r)
 	groups := map[string][]*record.Trial{}
@@ -42,7 +42,7 @@ func (in *Inference) Apart(r metric.Metric) (list []*record.Trial) {
 	return list
 }
 
-// Median is the middle one of values, or the mean of the middle two; 0: there are none.
+// Median returns the middle one of values, or the mean of the middle two; 0 if there are none.
 func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0

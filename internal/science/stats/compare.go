@@ -6,17 +6,16 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// unboundedRatio stands for "no upper bound worth a number": four replicates
-// that differ by chance can have an interval beyond what floats or readers hold.
+// unboundedRatio stands for "no useful upper bound": four replicates that differ by chance can have
+// an interval beyond any number that makes sense.
 const unboundedRatio = 1e6
 
-// estimator is a comparison of two sides at a confidence: level over base (none is 1) or
-// level less base (none is 0), and the probability of it being this far from none by
-// chance.
+// estimator compares two sides at a confidence: it estimates level over base (none is 1) or level
+// minus base (none is 0). p is the probability that the estimate is this far from none by chance.
 type estimator func(base, level Side, confidence float64) (in Interval, p float64)
 
-// estimators are the comparisons of paired sides, whose values are of the same blocks in
-// the same places, and of others.
+// estimators has the comparisons for one kind of sides. Paired sides have values of the same blocks
+// in the same places.
 type estimators struct{ ratio, difference estimator }
 
 var (
@@ -26,8 +25,9 @@ var (
 		ofNoise(welchDifference, combinedDifference)}
 )
 
-// ofNoise compares sides that are noise by one estimator, and by another those whose
-// intervals say more than their spread: their means, not those of logarithms.
+// ofNoise returns an estimator that uses noise for sides whose values only scatter, and other for
+// sides whose intervals include more than their scatter. other compares means, not those of
+// logarithms.
 func ofNoise(noise, other estimator) estimator {
 	return func(base, level Side, confidence float64) (Interval, float64) {
 		if base.plain() && level.plain() {
@@ -37,8 +37,8 @@ func ofNoise(noise, other estimator) estimator {
 	}
 }
 
-// pairedRatio is the geometric mean and t interval of the log-ratios when all values are
-// positive, those of the plain ratios otherwise; no base may be zero.
+// pairedRatio returns the geometric mean and t interval of the log-ratios if all values are
+// positive, and those of the plain ratios otherwise. No base may be zero.
 func pairedRatio(base, level Side, confidence float64) (Interval, float64) {
 	ratios := make([]float64, len(base.Values))
 	for i, b := range base.Values {
@@ -59,9 +59,9 @@ func pairedDifference(base, level Side, confidence float64) (Interval, float64) 
 	return Mean(differences, confidence), pValue(differences, 0)
 }
 
-// welchRatio is Welch's t interval (1947), which does not take the two sides for equally
-// scattered, of the logarithms when all values are positive, and otherwise of the ratio of
-// the means with its variance to first order.
+// welchRatio returns Welch's t interval (1947), which does not assume that the two sides scatter
+// equally: of the logarithms if all values are positive, otherwise of the ratio of the means, with
+// its variance to first order.
 func welchRatio(base, level Side, confidence float64) (Interval, float64) {
 	baseLogs, basePositive := logs(base.Values)
 	levelLogs, levelPositive := logs(level.Values)
@@ -80,14 +80,14 @@ func welchDifference(base, level Side, confidence float64) (Interval, float64) {
 	return welch(base.Values, level.Values, confidence)
 }
 
-// welch is the mean of level less that of base.
+// welch estimates the mean of level minus that of base.
 func welch(base, level []float64, confidence float64) (Interval, float64) {
 	b, l := part(base, 1), part(level, 1)
 	return satterthwaite(l.mean-b.mean, 0, b, l, confidence)
 }
 
-// satterthwaite is the interval of an estimate whose variance is the sum of both, with
-// degrees of freedom by F. E. Satterthwaite (1946); unknown where a side has a single value.
+// satterthwaite returns the interval of an estimate whose variance is the sum of both, with degrees
+// of freedom by F. E. Satterthwaite (1946). It is unknown if a side has a single value.
 func satterthwaite(estimate, centre float64, a, b sample, confidence float64) (Interval, float64) {
 	if a.freedom == 0 || b.freedom == 0 {
 		return Interval{Mean: estimate}, 1
@@ -97,8 +97,8 @@ func satterthwaite(estimate, centre float64, a, b sample, confidence float64) (I
 	return sample{estimate, variance, freedom}.student(centre, confidence)
 }
 
-// combinedDifference recovers the variance of a difference from the limits of both sides
-// (G. Y. Zou, A. Donner, Statistics in Medicine 27, 2008), whatever these rest on.
+// combinedDifference derives the variance of a difference from the confidence limits of both sides
+// (G. Y. Zou, A. Donner, Statistics in Medicine 27, 2008), whatever these are based on.
 func combinedDifference(base, level Side, confidence float64) (Interval, float64) {
 	at := func(confidence float64) Interval {
 		b, l := base.Mean(confidence), level.Mean(confidence)
@@ -107,16 +107,16 @@ func combinedDifference(base, level Side, confidence float64) (Interval, float64
 	return at(confidence), touches(at, 0)
 }
 
-// combinedRatio is the same of the logarithms of both sides' means.
+// combinedRatio does the same with the logarithms of both sides' means.
 func combinedRatio(base, level Side, confidence float64) (Interval, float64) {
 	at := func(confidence float64) Interval {
 		b, l := base.Mean(confidence), level.Mean(confidence)
 		switch {
 		case !b.Known || !l.Known:
 			return Interval{Mean: l.Mean / b.Mean}
-		case l.Mean <= 0: // which has no logarithm
+		case l.Mean <= 0: // zero has no logarithm
 			high := 0.0
-			if l.High > 0 { // else 0 over 0 where the base may be zero
+			if l.High > 0 { // otherwise it is 0 over 0, and the base may be zero
 				high = min(l.High/b.Low, unboundedRatio)
 			}
 			return Interval{High: high, Half: high / 2, Known: true}
@@ -136,8 +136,8 @@ func combine(base, level Interval) Interval {
 	return Interval{Mean: mean, Low: low, High: high, Half: (high - low) / 2, Known: true}
 }
 
-// touches is the p-value that belongs to an interval: the least p at which the interval of
-// confidence 1 − p leaves the value none out.
+// touches returns the p-value that belongs to an interval: the least p for which the interval of
+// confidence 1 − p excludes the value none.
 func touches(at func(confidence float64) Interval, none float64) float64 {
 	leavesOut := func(exponent float64) bool {
 		in := at(1 - math.Pow(10, exponent))
@@ -147,7 +147,7 @@ func touches(at func(confidence float64) Interval, none float64) float64 {
 	if !leavesOut(high) {
 		return 1
 	}
-	for range 12 { // to a hundredth of itself
+	for range 12 { // to 1 % of p
 		if middle := (low + high) / 2; leavesOut(middle) {
 			high = middle
 		} else {
@@ -157,7 +157,7 @@ func touches(at func(confidence float64) Interval, none float64) float64 {
 	return math.Pow(10, high)
 }
 
-// logs are the logarithms of values, as long as all of them have one.
+// logs returns the logarithms of values; false if one of them is not positive.
 func logs(values []float64) ([]float64, bool) {
 	out := make([]float64, len(values))
 	for i, v := range values {

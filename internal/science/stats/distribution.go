@@ -8,25 +8,25 @@ import (
 	"linerate/internal/model/record"
 )
 
-// What a histogram of times holds: nanoseconds from 1 to a minute, with three
-// significant digits. What took longer than a minute counts as one.
+// A histogram of times holds nanoseconds from 1 to one minute, with three significant digits.
+// Longer times count as one minute.
 const (
 	longestNs         = 60e9
 	significantDigits = 3
 )
 
-// NewHistogram is an empty histogram of times in nanoseconds. Recording a value
-// in it takes no memory and no lock; one goroutine at a time may do so.
+// NewHistogram returns an empty histogram of times in nanoseconds. Recording a value allocates
+// nothing and takes no lock; only one goroutine at a time may record.
 func NewHistogram() *hdrhistogram.Histogram {
 	return hdrhistogram.New(1, longestNs, significantDigits)
 }
 
-// Record adds a time.
+// Record adds a time in nanoseconds to a histogram.
 func Record(h *hdrhistogram.Histogram, ns int64) {
-	_ = h.RecordValue(min(max(ns, 1), longestNs)) // the bounds are the histogram's
+	_ = h.RecordValue(min(max(ns, 1), longestNs)) // the value is within the histogram's bounds
 }
 
-// Distribution puts a histogram into a record; nil when nothing is in it.
+// Distribution converts a histogram to its form in a record; nil if it is empty.
 func Distribution(h *hdrhistogram.Histogram) (*record.Distribution, error) {
 	if h.TotalCount() == 0 {
 		return nil, nil
@@ -44,8 +44,8 @@ func Distribution(h *hdrhistogram.Histogram) (*record.Distribution, error) {
 	}, nil
 }
 
-// Together is the distribution of all times of several; nil when there are none.
-// An unreadable histogram is an error.
+// Together returns the distribution of all times of several distributions; nil if there are none.
+// The error says which histogram cannot be read.
 func Together(parts ...*record.Distribution) (*record.Distribution, error) {
 	var sum *hdrhistogram.Histogram
 	for _, part := range parts {

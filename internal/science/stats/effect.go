@@ -11,13 +11,12 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Effects makes the run's comparisons over the blocks that have both sides: levels has
-// each level of every compared factor against the factor's baseline level, or against
-// the one that it names, all other factors equal; treatments has each treatment that
-// differs from the baseline in several factors against the baseline of its conditions.
-// Each is judged by the run's first response and has the others beside it. Unknown
-// intervals have Low and High zero. All comparisons in all responses are one family, whose
-// intervals hold together at the run's confidence.
+// Effects returns the comparisons of the run, over the blocks that have both sides. levels compares
+// each level of every compared factor with the factor's baseline level, or with the level that it
+// names, all other factors equal. treatments compares each treatment that differs from the baseline
+// in several factors with the baseline of its conditions. Each effect is judged by the run's first
+// response and has the others beside it. Unknown intervals have Low and High 0. All comparisons in
+// all responses are one family: their intervals hold simultaneously at the run's confidence.
 func (in *Inference) Effects() (levels, treatments []record.Effect) {
 	one, several := comparisons(in.run)
 	list, n := slices.Concat(one, several), len(one)
@@ -33,7 +32,7 @@ func (in *Inference) Effects() (levels, treatments []record.Effect) {
 	return effects[:n], effects[n:]
 }
 
-// correct makes the p-values of all comparisons, with those beside them, Holm's.
+// correct replaces the p-values of all comparisons, including those beside them, by Holm's.
 func correct(effects []record.Effect) {
 	var all []*record.Effect
 	for i := range effects {
@@ -51,13 +50,13 @@ func correct(effects []record.Effect) {
 	}
 }
 
-// comparison is two treatments with their trials.
+// comparison is two treatments that are compared, with their trials.
 type comparison struct {
-	effect      record.Effect // what is compared
+	effect      record.Effect // names what is compared
 	base, level []*record.Trial
 }
 
-// comparisons are the contrasts of a run with their trials.
+// comparisons returns the contrasts of a run with their trials.
 func comparisons(run *record.Run) (levels, treatments []comparison) {
 	var tried []map[string]string
 	for _, t := range run.Trials {
@@ -81,7 +80,7 @@ func comparisons(run *record.Run) (levels, treatments []comparison) {
 	return of(one), of(several)
 }
 
-// judge makes the effects of comparisons in one response.
+// judge returns the effects of comparisons in one response.
 func (in *Inference) judge(list []comparison, r metric.Metric, confidence float64) []record.Effect {
 	effects := make([]record.Effect, len(list))
 	for i, c := range list {
@@ -90,9 +89,9 @@ func (in *Inference) judge(list []comparison, r metric.Metric, confidence float6
 	return effects
 }
 
-// effect judges a comparison by a response. A block without a value says nothing, and
-// often because things were too bad for one, so that the blocks that are left decide
-// nothing either.
+// effect judges a comparison by a response. It gives no verdict if a block has trials without a
+// value: the value is often missing because the result was too bad, so the remaining blocks do not
+// represent all.
 func (in *Inference) effect(c comparison, r metric.Metric, confidence float64) record.Effect {
 	e := c.effect
 	if r.Name != metric.Goodput.Name {
@@ -119,10 +118,10 @@ func (in *Inference) effect(c comparison, r metric.Metric, confidence float64) r
 	return e
 }
 
-// few says that two sides differ by the trials that stand apart, and by the others less than
-// the margin. One such trial does not tell how often there is one, nor that the treatment is
-// its cause, whatever small difference the interval shows beside it. It is empty otherwise; n is
-// how many stand apart.
+// few reports that two sides differ only because of trials that stand apart: without them they
+// differ by less than the margin. One such trial shows neither how often it happens nor that the
+// treatment is its cause, even if the interval shows a small difference besides. why is empty
+// otherwise; n is the number of trials that stand apart.
 func (in *Inference) few(base, level []*record.Trial, r metric.Metric) (why string, n int) {
 	var apart []string
 	those := in.Apart(r)
@@ -143,9 +142,9 @@ func (in *Inference) few(base, level []*record.Trial, r metric.Metric) (why stri
 	return fmt.Sprintf("%.2f× without %s, so far from the others", l/b, strings.Join(apart, ", ")), len(apart)
 }
 
-// pairs are the trials of the blocks that have both, with values; missing is how many
-// blocks have both trials and not both values. A block tried twice, as after a resumed
-// run, counts with its latest trial.
+// pairs returns the trials of the blocks in which both sides have a value. missing counts the
+// blocks that have both trials but not both values. Of a block that was tried twice, as after a
+// resumed run, the latest trial counts.
 func (c comparison) pairs(r metric.Metric) (base, level []*record.Trial, missing int) {
 	bases, levels := map[int]*record.Trial{}, map[int]*record.Trial{}
 	for _, t := range c.base {
@@ -170,10 +169,10 @@ func (c comparison) pairs(r metric.Metric) (base, level []*record.Trial, missing
 	return base, level, missing
 }
 
-// Narrow reports whether an effect is known as narrowly as requested: half its interval,
-// relative to its size. Where there is only a difference, that is held against the largest
-// mean of the treatments or, of what may be below zero, against the request itself or what
-// does not matter.
+// Narrow reports whether an effect is known as precisely as requested: whether half its interval,
+// relative to its size, is at most until. If there is only a difference, half its interval is
+// compared with the largest mean of the treatments or, for values that may be below zero, with
+// until itself or the difference that does not matter.
 func Narrow(e *record.Effect, treatments []record.Treatment, until float64) bool {
 	r, _ := metric.Find(e.Response)
 	size, most := e.Ratio, until*e.Ratio.Mean
@@ -190,8 +189,7 @@ func Narrow(e *record.Effect, treatments []record.Treatment, until float64) bool
 	return e.Blocks >= LeastBlocks && (e.Difference != nil || !e.Ratio.None) && size.Half <= most
 }
 
-// NarrowMean reports the same of a treatment's mean in the response that the run is judged
-// by, which is r.
+// NarrowMean reports the same for a treatment's mean of r, the response by which the run is judged.
 func NarrowMean(t *record.Treatment, r metric.Metric, until float64) bool {
 	e := r.Estimate(t)
 	most := until * e.Mean
@@ -201,7 +199,8 @@ func NarrowMean(t *record.Treatment, r metric.Metric, until float64) bool {
 	return e.Trials >= LeastBlocks && e.Confidence > 0 && e.Half <= most
 }
 
-// having lists the trials at one level of a factor (empty: of none) and at others.
+// having returns the trials at one level of a factor (empty: no factor) that have the levels at of
+// other factors.
 func having(trials []record.Trial, factor, level string, at map[string]string) []*record.Trial {
 	var list []*record.Trial
 	for i := range trials {

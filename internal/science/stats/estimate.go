@@ -1,14 +1,14 @@
-// Package stats turns replicates into estimates, comparisons and verdicts. A
-// replicate is a trial with fresh set-up; samples inside a trial are not. Of them only
-// the histograms of latencies reach this package.
+// Package stats turns replicates into estimates, comparisons and verdicts. A replicate is a trial
+// with a new set-up; samples within a trial are not replicates. Of these only the histograms of
+// latencies reach this package.
 //
-// Intervals are Student's t, widened by what theory leaves to chance and by jumps that
-// other trials of the run have seen (Side). Ratios are compared pairwise within blocks, on
-// the logarithm, where a factor of two up and a factor of two down weigh the same.
-// Percentiles are those of all trials' transactions together, with Woodruff's interval and
-// the jackknife.
+// Intervals are Student's t, widened by what theory leaves to chance and by jumps that other trials
+// of the run show (Side). Ratios are compared pairwise within blocks, on the logarithm, where a
+// factor of two up and a factor of two down weigh the same. Percentiles are those of all trials'
+// transactions together, with Woodruff's interval and the jackknife.
+//
 // All comparisons of a run, in all its responses, are one family: their intervals hold
-// together at the run's confidence (Šidák 1967), their p-values are Holm's (1979). A
+// simultaneously at the run's confidence (Šidák 1967), and their p-values are Holm's (1979). A
 // treatment's own interval holds by itself.
 package stats
 
@@ -23,16 +23,16 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Interval is an estimate with what is known of its precision. Without at least
-// two values nothing is: Known is false, and Low, High and Half are zero. Half is half the
-// width before Low and High were bounded by what is possible.
+// Interval is an estimate with its precision. With less than two values the precision is unknown:
+// Known is false, and Low, High and Half are 0. Half is half the width, before Low and High were
+// bounded by what is possible.
 type Interval struct {
 	Mean, Low, High, Half float64
 	N                     int
 	Known                 bool
 }
 
-// from bounds an interval from below.
+// from raises the lower end to low, if it is below that.
 func (i Interval) from(low float64) Interval {
 	i.Low = max(i.Low, low)
 	return i
@@ -43,7 +43,7 @@ func (i Interval) log() Interval {
 	return i
 }
 
-// exp is the interval of what has this one as its logarithm.
+// exp returns the interval of the quantity whose logarithm has this interval.
 func (i Interval) exp() Interval {
 	i.Mean = math.Exp(i.Mean)
 	if i.Known {
@@ -70,7 +70,7 @@ func Mean(values []float64, confidence float64) Interval {
 	return in
 }
 
-// Estimate makes a mean at a confidence the estimate of a response.
+// Estimate fills in the estimate of a response from the interval of its mean.
 func (i Interval) Estimate(e *record.ResponseEstimate, confidence float64) {
 	e.Mean, e.Trials = i.Mean, i.N
 	if i.Known {
@@ -78,20 +78,20 @@ func (i Interval) Estimate(e *record.ResponseEstimate, confidence float64) {
 	}
 }
 
-// sample is an estimate, its variance, and how many degrees of freedom the variance was
-// estimated with.
+// sample is an estimate with its variance and the degrees of freedom from which the variance was
+// estimated.
 type sample struct{ mean, variance, freedom float64 }
 
-// part describes the mean of values that count with a factor.
+// part describes the mean of values that are multiplied by a factor.
 func part(values []float64, factor float64) sample {
 	mean, sd := stat.MeanStdDev(values, nil)
 	n := float64(len(values))
 	return sample{mean * factor, sd * sd * factor * factor / n, n - 1}
 }
 
-// student is the estimate's interval by Student's t, and the two-sided probability of it
-// being this far from centre by chance. Values that do not vary at all decide by
-// themselves.
+// student returns the estimate's interval by Student's t, and the two-sided probability that it is
+// this far from centre by chance. If the values do not vary at all, the interval is a point, and
+// the probability 0 or 1.
 func (s sample) student(centre, confidence float64) (Interval, float64) {
 	if s.variance == 0 {
 		p := 0.0
@@ -106,7 +106,7 @@ func (s sample) student(centre, confidence float64) (Interval, float64) {
 	return Interval{Mean: s.mean, Low: s.mean - half, High: s.mean + half, Half: half, Known: true}, p
 }
 
-// pValue is the two-sided probability of a mean this far from centre by chance.
+// pValue returns the two-sided probability that a mean is this far from centre by chance.
 func pValue(values []float64, centre float64) float64 {
 	if len(values) < 2 {
 		return 1
@@ -115,8 +115,8 @@ func pValue(values []float64, centre float64) float64 {
 	return p
 }
 
-// Sidak is the confidence each of m intervals needs so that all of them hold
-// together at the given one.
+// Sidak returns the confidence that each of m intervals needs so that all hold simultaneously at
+// the given confidence.
 func Sidak(confidence float64, m int) float64 {
 	if m <= 1 {
 		return confidence
@@ -124,7 +124,7 @@ func Sidak(confidence float64, m int) float64 {
 	return math.Pow(confidence, 1/float64(m))
 }
 
-// Holm corrects p-values for being many, in place of order.
+// Holm corrects p-values for multiple comparisons (Holm 1979). The result has the same order.
 func Holm(p []float64) []float64 {
 	order := make([]int, len(p))
 	floats.ArgsortStable(slices.Clone(p), order)

@@ -11,20 +11,21 @@ import (
 	"linerate/internal/model/record"
 )
 
-// LeastBlocks is how many blocks a verdict takes: fewer happen to agree too often.
+// LeastBlocks is the least number of blocks for a verdict. Fewer agree too often by chance.
 const LeastBlocks = 4
 
-// Judgement is a level compared with a base, and its p-value, which is not yet corrected.
+// Judgement is the comparison of a level with a base. P is not yet corrected for multiple
+// comparisons.
 type Judgement struct {
-	Ratio      record.EffectSize // None: there is none, but a difference
+	Ratio      record.EffectSize // None is set if there is only a difference
 	Difference *record.EffectSize
 	P          float64
 	Verdict    string
 	Reason     record.Reason
-	Why        string // says Reason in words
+	Why        string // Reason in words
 }
 
-// words of a comparison.
+// names are words for a comparison: what the base is called, and what n counts.
 type names struct{ base, of string }
 
 // Unpaired compares sides that were not measured side by side, such as those of two runs.
@@ -32,8 +33,8 @@ func Unpaired(base, level Side, r metric.Metric, confidence, margin float64) Jud
 	return unpaired.judge(base, level, r, confidence, margin, names{"the first", "trial"})
 }
 
-// judge compares sides in a response. As long as every base is above zero there is a
-// ratio, otherwise, and for what may be below zero, a difference.
+// judge compares sides in a response: by their ratio if every base is above zero, otherwise, or if
+// values may be below zero, by their difference.
 func (c estimators) judge(base, level Side, r metric.Metric, confidence, margin float64, by names) Judgement {
 	out := Judgement{P: 1, Verdict: record.Inconclusive}
 	n := min(len(base.Values), len(level.Values))
@@ -105,8 +106,8 @@ func (c estimators) judge(base, level Side, r metric.Metric, confidence, margin 
 	return out
 }
 
-// scale is what a difference is measured by where there is no ratio: the limit of goodput
-// or, of what has none, the larger mean.
+// scale returns what a difference is relative to if there is no ratio: the limit of goodput or,
+// without a limit, the larger mean.
 func scale(base, level Side, r metric.Metric) float64 {
 	if most := max(base.possible, level.possible); most > 0 && r.Unit == metric.Goodput.Unit {
 		return most
@@ -114,7 +115,8 @@ func scale(base, level Side, r metric.Metric) float64 {
 	return max(stat.Mean(base.Values, nil), stat.Mean(level.Values, nil))
 }
 
-// trifle: the sides differ by less than what matters in practice, whatever the ratio.
+// trifle reports whether the sides differ by less than what matters in practice, whatever their
+// ratio.
 func (c estimators) trifle(base, level Side, r metric.Metric, confidence float64) bool {
 	apart, _ := c.difference(base, level, confidence)
 	return verdict(apart, 0, r.Floor) == record.NoDifference
@@ -144,7 +146,7 @@ func bothZero(base, level Side, zeros int) bool {
 	return zeros == len(base.Values) && !slices.ContainsFunc(level.Values, func(v float64) bool { return v != 0 })
 }
 
-// why explains what an interval leaves open; empty: it leaves nothing open.
+// why explains what an interval leaves open. Empty: the comparison is decided.
 func why(judged string, size Interval, difference bool, r metric.Metric) (code, text string) {
 	switch {
 	case judged != record.Inconclusive:
@@ -158,7 +160,7 @@ func why(judged string, size Interval, difference bool, r metric.Metric) (code, 
 	return record.ReasonSpans, fmt.Sprintf("the interval spans %.2f× to %.2f×", size.Low, size.High)
 }
 
-// amount spells the size of a difference of a response.
+// amount formats the size of a difference of a response.
 func amount(r metric.Metric, v float64) string {
 	if r.Unit == metric.Lost.Unit {
 		return fmt.Sprintf("%.2g points", 100*math.Abs(v))
@@ -177,8 +179,8 @@ func signed(amount string, v float64) string {
 	return amount
 }
 
-// verdict judges an interval, as if more were better: none is the value of no difference,
-// and what is within the margin of it does not matter.
+// verdict judges an interval as if more were better. none is the value of no difference; a
+// difference within the margin does not matter.
 func verdict(i Interval, none, margin float64) string {
 	switch {
 	case !i.Known:
@@ -193,7 +195,7 @@ func verdict(i Interval, none, margin float64) string {
 	return record.Inconclusive
 }
 
-// better is a verdict as if more were better for a response, of which less may be.
+// better swaps the verdict for responses of which less is better.
 func better(r metric.Metric, verdict string) string {
 	switch {
 	case r.Lower && verdict == record.Improves:

@@ -11,34 +11,37 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Trials of one treatment scatter around one value, or they jump: some carry all and some
-// half, or nothing. Student's t knows nothing of a jump that a few trials happen to have
-// missed. But a run has other treatments, and what happens there more than once may happen
-// here as well. (What one trial alone shows may be an accident.)
+// Trials of one treatment scatter around one value, or they jump: some carry everything and some
+// half, or nothing. Student's t does not account for a jump that a few trials happened to miss. But
+// a run has other treatments, and what happens there more than once may happen here too. (What only
+// one trial shows may be an accident.)
 
-// A treatment jumps where a gap between its sorted values is wider than noise makes it:
-// than so many times the run's noise, and in so large a part of their range that equally
-// likely gaps have one with this chance (R. A. Fisher, 1929). Of a hundred runs with
-// normal noise, equal or not, one or two jump (TestJumps).
+// A treatment jumps if a gap between its sorted values is wider than noise makes it: more than
+// jumpNoise times the run's noise, and so large a part of their range that equally likely gaps have
+// one with probability jumpChance (R. A. Fisher, 1929). Of a hundred runs with normal noise, equal
+// or not, one or two jump (TestJumps).
 const (
 	jumpNoise  = 4
 	jumpChance = 0.01
 )
 
-// jumps are those of a run in one response. Its noise is the median distance of a value to
-// its nearest neighbour among its treatment's n, times n + 1, since more are closer.
+// jumps describes the jumps of a run in one response. noise is the median of the distances of
+// values to their nearest neighbour among the n of their treatment, times n + 1, because more
+// values are closer.
 type jumps struct {
-	noise  float64 // in parts of a treatment's largest value; of a Signed response, in its unit
-	margin float64 // what does not matter, like noise
-	size   float64 // how far at least two trials jump, like noise; 0: fewer do
-	most   float64 // the largest value of the run
-	// shift is what a block did to all treatments alike, in parts of their values: paired
-	// comparisons are free of it, and it is no jump. A block without one has none.
+	noise  float64 // relative to a treatment's largest value; of a Signed response, in its unit
+	margin float64 // the difference that does not matter, in the unit of noise
+	size   float64 // how far at least two trials jump, in the unit of noise; 0: fewer do
+	most   float64 // largest value of the run
+	// shift is what a block did to all treatments alike, relative to their values. Paired
+	// comparisons are not affected by it, and it is not a jump. Blocks without a shift have no
+	// entry.
 	shift map[int]float64
 }
 
-// jumpsOf finds the jumps of a run in a response. Trials that theory leaves to chance are
-// left out: what they do is explained. A gap within the margin is none that matters.
+// jumpsOf finds the jumps of a run in a response. It leaves out trials that theory leaves to
+// chance, because what they do is explained. A gap within the margin does not matter and is no
+// jump.
 func jumpsOf(run *record.Run, r metric.Metric) jumps {
 	j := jumps{margin: run.Margin, shift: shifts(run, r)}
 	groups := map[string][]float64{}
@@ -82,8 +85,8 @@ func jumpsOf(run *record.Run, r metric.Metric) jumps {
 	return j
 }
 
-// shifts finds the blocks that moved most treatments alike: four of five, and more than
-// the margin.
+// shifts finds the blocks that changed at least four of five treatments alike, by more than the
+// margin.
 func shifts(run *record.Run, r metric.Metric) map[int]float64 {
 	values, moves := map[string][]float64{}, map[int][]float64{}
 	each := func(do func(key string, block int, value float64)) {
@@ -115,10 +118,10 @@ func shifts(run *record.Run, r metric.Metric) map[int]float64 {
 	return shift
 }
 
-// level is a trial's value without what its block did to all treatments.
+// level returns a trial's value without its block's shift.
 func (j jumps) level(t *record.Trial, value float64) float64 { return value / (1 + j.shift[t.Block]) }
 
-// in is how many of sorted relative values are below the jump that they have; 0: none.
+// in returns how many of sorted relative values are below their jump; 0: they do not jump.
 func (j jumps) in(values []float64) int {
 	n, at, gap := len(values), 0, 0.0
 	for i := 1; i < n; i++ {
@@ -136,8 +139,8 @@ func (j jumps) in(values []float64) int {
 	return at
 }
 
-// relative are values as parts of the largest, sorted; of what may be below zero, they
-// are the values themselves.
+// relative returns the values sorted and divided by the largest; values that may be below zero are
+// only sorted.
 func relative(values []float64, r metric.Metric) []float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
@@ -147,7 +150,7 @@ func relative(values []float64, r metric.Metric) []float64 {
 	return sorted
 }
 
-// neighbour is the distance of the i-th of sorted values to its nearest neighbour.
+// neighbour returns the distance of the i-th of sorted values to its nearest neighbour.
 func neighbour(sorted []float64, i int) float64 {
 	d := math.Inf(1)
 	if i > 0 {
@@ -159,7 +162,7 @@ func neighbour(sorted []float64, i int) float64 {
 	return d
 }
 
-// chance is what theory leaves to chance of a trial's value; nil: nothing.
+// chance returns what theory leaves to chance of a trial's value; nil: nothing.
 func chance(t *record.Trial, r metric.Metric) *record.Chance {
 	if r.Name != metric.Goodput.Name {
 		return nil
@@ -167,7 +170,7 @@ func chance(t *record.Trial, r metric.Metric) *record.Chance {
 	return t.Chance
 }
 
-// treatmentOf identifies a trial's treatment by its levels.
+// treatmentOf returns a key that identifies a trial's treatment by its levels.
 func treatmentOf(run *record.Run, t *record.Trial) string {
 	var key strings.Builder
 	for _, f := range run.Factors {

@@ -5,11 +5,11 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Pair is a level's value and the baseline's in the same block.
+// Pair is a level's value and the baseline's value in the same block.
 type Pair struct{ Base, Level float64 }
 
-// Pairs are the values of an effect's two sides in its response, in each block that has
-// both, in their order.
+// Pairs returns the values of an effect's two sides in its response, in the order of the blocks
+// that have both.
 func Pairs(run *record.Run, e *record.Effect) (pairs []Pair) {
 	r, known := metric.Find(e.Response)
 	if !known {

@@ -5,8 +5,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Part sums up those of a trial's flows that one host sends to another, without a probe of latency. The
-// error says which latencies cannot be read.
+// Part sums up those of a trial's flows that one host sends to another, without a latency probe.
+// The error says which latencies cannot be read.
 func Part(all []record.Flow, from, to string) (p record.Part, err error) {
 	p = record.Part{From: from, To: to}
 	var flows []record.Flow
@@ -37,7 +37,7 @@ func Counts(flows []record.Flow) (c record.Counts, err error) {
 	for _, f := range flows {
 		if own := f.Datagrams; own != nil {
 			d := c.Datagrams
-			d.BufferBytes, d.Bytes, d.MTU = own.BufferBytes, own.Bytes, own.MTU // of each flow
+			d.BufferBytes, d.Bytes, d.MTU = own.BufferBytes, own.Bytes, own.MTU // the same for every flow
 			us, _ := own.Jitter()
 			d.JitterUs += us * float64(own.Received)
 			delays, lateness = append(delays, own.Delay), append(lateness, own.Lateness)
@@ -67,7 +67,7 @@ func Counts(flows []record.Flow) (c record.Counts, err error) {
 	if c.Transactions != nil {
 		t.Application = totals.Application
 		t.BytesPerConnection /= max(t.Connections, 1)
-		if share, known := t.LostShare(); known && flows[0].Protocol == flow.UDPRR { // they are all alike
+		if share, known := t.LostShare(); known && flows[0].Protocol == flow.UDPRR { // all flows have the same protocol
 			c.Lost, c.LostShare = &t.Unanswered, share
 		}
 	}

@@ -13,20 +13,20 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// The percentile of a treatment is that of all its trials' transactions together: the mean
-// of trials' percentiles is biased, by up to a half where rare ones take ten times as long.
-// Trials, not transactions, are the replicates, so what varies is taken from the trials: by
-// the jackknife (Quenouille 1956, Tukey 1958), which leaves out one of them at a time.
+// The percentile of a treatment is that of all its trials' transactions together. The mean of the
+// trials' percentiles would be biased, by up to a half where rare transactions take ten times as
+// long. Trials, not transactions, are the replicates. So the variance comes from the trials, by the
+// jackknife (Quenouille 1956, Tukey 1958), which leaves out one of them at a time.
 
-// times is how often times were counted: the places of a histogram (step) that have any,
-// ascending, and how many each has.
+// times counts times by step of the histogram: the steps that have any, in ascending order, and how
+// many each has.
 type times struct {
 	steps []int
 	n     []int64
 	total int64
 }
 
-// gather are the times that a histogram's counts have.
+// gather returns the times in the counts of a histogram.
 func gather(counts []int64) (t times) {
 	for step, n := range counts {
 		if n > 0 {
@@ -48,14 +48,14 @@ func decode(d *record.Distribution) (times, error) {
 	s := h.Export()
 	if s.LowestTrackableValue != 1 || s.HighestTrackableValue != longestNs ||
 		s.SignificantFigures != significantDigits {
-		own := NewHistogram() // with its steps
+		own := NewHistogram() // has the steps of this package
 		own.Merge(h)
 		s = own.Export()
 	}
 	return gather(s.Counts), nil
 }
 
-// pool is all times of several.
+// pool returns all times of several parts together.
 func pool(parts []times) times {
 	counts := make([]int64, step(longestNs)+1)
 	for _, part := range parts {
@@ -66,7 +66,8 @@ func pool(parts []times) times {
 	return gather(counts)
 }
 
-// at is a quantile of the times in microseconds, without a part of them, which may be empty.
+// at returns a quantile of the times in microseconds, without those in part, which may be empty; 0:
+// there are no times.
 func (t times) at(quantile float64, part times) float64 {
 	n, k := t.total-part.total, len(part.steps)-1
 	longer := n - record.NearestRank(quantile, n)
@@ -80,10 +81,10 @@ func (t times) at(quantile float64, part times) float64 {
 			return float64(longest(t.steps[i])) / 1e3
 		}
 	}
-	return 0 // there are none
+	return 0 // there are no times
 }
 
-// beyond is how many times are longer, those that are as long counted by half.
+// beyond returns how many times are longer than us microseconds. Those of the same step count half.
 func (t times) beyond(us float64) float64 {
 	at, found := slices.BinarySearch(t.steps, step(int64(us*1e3+0.5)))
 	sum := 0.0
@@ -97,9 +98,9 @@ func (t times) beyond(us float64) float64 {
 	return sum
 }
 
-// jackknife is an estimate with the variance that it has by what it is without each of its
-// parts: around the estimate itself rather than their mean, which is never less (Wolter
-// 1985) and covers better where few values decide.
+// jackknife returns an estimate with the variance that follows from the estimates without each of
+// its parts. The variance is taken around the estimate itself, not around their mean: it is never
+// smaller (Wolter 1985), and the intervals cover better if few values decide.
 func jackknife(estimate float64, without []float64) sample {
 	k, variance := float64(len(without)), 0.0
 	for _, w := range without {
@@ -108,11 +109,11 @@ func jackknife(estimate float64, without []float64) sample {
 	return sample{estimate, variance, k - 1}
 }
 
-// percentile estimates a quantile of the times of several trials together, with the interval
-// of Woodruff (1952): the part of the times that are beyond the quantile has an interval,
-// by the jackknife over trials, and its ends are read from the distribution. A percentile is
-// no smooth function of the trials, that part is; the interval is as lopsided as the
-// distribution.
+// percentile estimates a quantile of the times of several trials together, with the interval of
+// Woodruff (1952). The share of the times beyond the quantile has an interval, by the jackknife
+// over trials; the ends of the result are read from the distribution at the ends of that interval.
+// The share is a smooth function of the trials, a percentile is not. The interval is as asymmetric
+// as the distribution.
 func percentile(trials []times, quantile, confidence float64) Interval {
 	all := pool(trials)
 	if all.total == 0 {
@@ -133,10 +134,10 @@ func percentile(trials []times, quantile, confidence float64) Interval {
 	return in
 }
 
-// pooled: the side's response is a percentile, and the trials' latencies can be read.
+// pooled reports whether the side's response is a percentile and the trials' latencies can be read.
 func (s Side) pooled() bool { return len(s.latencies) > 0 }
 
-// latencies reads those of trials, each once; nil: a histogram cannot be read.
+// latencies decodes the latencies of trials, each once; nil if a histogram cannot be read.
 func (in *Inference) latencies(trials []*record.Trial) (list []times) {
 	for _, t := range trials {
 		decoded, known := in.decoded[t.Latency]
@@ -154,7 +155,8 @@ func (in *Inference) latencies(trials []*record.Trial) (list []times) {
 	return list
 }
 
-// ofPercentiles compares sides that are pooled by one estimator, and others by another.
+// ofPercentiles returns an estimator that uses pooled for sides whose latencies are pooled, and
+// other for the rest.
 func ofPercentiles(pooled, other estimator) estimator {
 	return func(base, level Side, confidence float64) (Interval, float64) {
 		if base.pooled() && level.pooled() {
@@ -164,8 +166,8 @@ func ofPercentiles(pooled, other estimator) estimator {
 	}
 }
 
-// pairedPercentiles is the ratio of the percentiles of all blocks together, with the
-// jackknife over blocks, on the logarithm.
+// pairedPercentiles returns the ratio of the percentiles of all blocks together, with the jackknife
+// over blocks, on the logarithm.
 func pairedPercentiles(base, level Side, confidence float64) (Interval, float64) {
 	b, l := pool(base.latencies), pool(level.latencies)
 	log := func(baseless, levelless times) float64 {
@@ -183,8 +185,8 @@ func pairedPercentiles(base, level Side, confidence float64) (Interval, float64)
 	return in.exp(), p
 }
 
-// welchPercentiles is the same of trials that were not made side by side, with the jackknife
-// over those of each.
+// welchPercentiles does the same for trials that were not made side by side, with the jackknife
+// over the trials of each side.
 func welchPercentiles(base, level Side, confidence float64) (Interval, float64) {
 	log := func(s Side) sample {
 		all := pool(s.latencies)
@@ -202,19 +204,19 @@ func welchPercentiles(base, level Side, confidence float64) (Interval, float64) 
 	return in.exp(), p
 }
 
-// tooFew says that a trial of either side has too few transactions for a response that is a
-// percentile; empty: none has. Each needs them: where they are few in each trial, intervals
-// of pooled ones hold the truth too seldom.
+// tooFew explains that a trial of one of the sides has too few transactions for a response that is
+// a percentile. Empty: all have enough. Every trial needs enough: if each has few, intervals of the
+// pooled ones contain the true value too rarely.
 func tooFew(base, level Side, r metric.Metric) string {
 	return r.TooFew(min(base.fewest, level.fewest))
 }
 
-// unequal is the ratio of numbers of transactions below which a comparison of percentiles
-// says so: of fewer, a percentile is lower by itself where rare ones take much longer.
+// unequal: below this ratio of the numbers of transactions, a comparison of percentiles mentions
+// it. A percentile of fewer transactions is lower by itself if rare ones take much longer.
 const unequal = 0.5
 
-// uneven says that two sides have too unequal numbers of transactions; empty: they have not.
-// decides: that alone can make their percentiles differ as they do, at a confidence.
+// uneven explains that the numbers of transactions of two sides are too unequal; empty: they are
+// not. decides is true if that alone can make the percentiles differ as they do, at a confidence.
 func uneven(base, level Side, size Interval, confidence float64) (why string, decides bool) {
 	few, many, ratio := base, level, 1/size.Mean
 	if few.requests > many.requests {
@@ -228,9 +230,9 @@ func uneven(base, level Side, size Interval, confidence float64) (why string, de
 		low <= ratio && ratio <= high
 }
 
-// ofFewer is between which parts of it a quantile of so few of these times lies: the value of
-// the nearest rank, whose place has a beta distribution (H. A. David, H. N. Nagaraja, Order
-// Statistics, 2003, section 2.3).
+// ofFewer returns the interval in which the quantile of only few of these times lies, relative to
+// the quantile of all. The quantile is the value of the nearest rank, whose place among all times
+// has a beta distribution (H. A. David, H. N. Nagaraja, Order Statistics, 2003, section 2.3).
 func (t times) ofFewer(quantile float64, few int64, confidence float64) (low, high float64) {
 	rank := float64(record.NearestRank(quantile, few))
 	place := distuv.Beta{Alpha: rank, Beta: float64(few) - rank + 1}

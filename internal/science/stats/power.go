@@ -9,31 +9,31 @@ import (
 	"linerate/internal/model/record"
 )
 
-// power is the probability with which a Sensitivity's change gets its verdict, as is
-// customary (Cohen 1988).
+// power is the probability with which a change of the size of a Sensitivity gets its verdict. 0.8
+// is customary (Cohen 1988).
 const power = 0.8
 
-// Design is how much a run or a plan compares, and how strictly: so many comparisons in so
-// many responses, whose intervals hold together at Confidence, and differences within
-// Margin do not matter (record.Run).
+// Design says how much a run or a plan compares, and how strictly: the number of comparisons, in
+// each of a number of responses, whose intervals hold simultaneously at Confidence. Differences
+// within Margin do not matter (record.Run).
 type Design struct {
 	Blocks, Comparisons, Responses int
 	Confidence, Margin             float64
 }
 
-// byMargin is how many times the change that could be detected without a margin one is where
-// the margin decides: more blocks do not make it smaller.
+// byMargin: the margin decides the detectable change, and more blocks do not make it smaller, if
+// the change is this many times the one that could be detected without a margin.
 const byMargin = 2
 
-// Sensitivity is the smallest change that the design is likely to show when trials scatter
-// around their mean by so much of it (0.01: 1 %, one standard deviation); nil: it compares
+// Sensitivity returns the smallest change that the design is likely to show. scatter is the
+// relative standard deviation of trials around their mean (0.01: 1 %). nil: the design compares
 // nothing, or has too few blocks for a verdict.
 func (d Design) Sensitivity(scatter float64) *record.Sensitivity {
 	if d.Comparisons == 0 || d.Blocks < LeastBlocks {
 		return nil
 	}
-	// Trials are taken to be lognormal: the deviation of their logarithms follows from
-	// the relative one, and a paired ratio has two of them.
+	// Trials are assumed to be lognormal: the deviation of their logarithms follows from the
+	// relative one, and a paired ratio has two of them.
 	test := pairedTest{
 		pairs: d.Blocks, deviation: math.Sqrt(2 * math.Log1p(scatter*scatter)),
 		confidence: Sidak(d.Confidence, d.Comparisons*d.Responses), margin: math.Log1p(d.Margin),
@@ -47,29 +47,29 @@ func (d Design) Sensitivity(scatter float64) *record.Sensitivity {
 	return s
 }
 
-// pairedTest judges the mean of normal differences by its interval (Student's t): it is
-// positive if the interval is above zero and reaches beyond the margin.
+// pairedTest judges the mean of normal differences by its interval (Student's t): positive if the
+// interval is above zero and reaches beyond the margin.
 type pairedTest struct {
 	pairs              int
-	deviation          float64 // of a difference; standard, above zero for power
+	deviation          float64 // standard deviation of a difference; above zero for power
 	confidence, margin float64
 }
 
-// power is the probability that differences of this mean, above zero, are judged positive.
-// It is the noncentral t distribution's if the margin is zero: the mean is normal, its
-// estimated standard error is a scaled chi, both are independent, and the probability is
-// the integral over the latter.
+// power returns the probability that differences with this mean, above zero, are judged positive.
+// If the margin is zero, it is that of the noncentral t distribution: the mean is normal, its
+// estimated standard error is a scaled chi, both are independent, and the probability is the
+// integral over the latter.
 func (t pairedTest) power(mean float64) float64 {
 	freedom, se := float64(t.pairs-1), t.deviation/math.Sqrt(float64(t.pairs))
 	chi2 := distuv.ChiSquared{K: freedom}
 	critical := distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile(0.5 + t.confidence/2)
-	at := func(x float64) float64 { // x is the estimated standard error over the true one
+	at := func(x float64) float64 { // x is the estimated standard error divided by the true one
 		half := critical * se * x
 		least := max(half, t.margin-half)
 		return 2 * freedom * x * chi2.Prob(freedom*x*x) * distuv.UnitNormal.CDF((mean-least)/se)
 	}
-	// At the bend of least there is no derivative, so that the integral is taken on
-	// either side.
+	// There is no derivative where least bends, so the integral is computed on each side
+	// separately.
 	const beyond, points = 1e-10, 64
 	low, high := math.Sqrt(chi2.Quantile(beyond)/freedom), math.Sqrt(chi2.Quantile(1-beyond)/freedom)
 	bend := min(max(t.margin/2/(critical*se), low), high)
@@ -77,7 +77,7 @@ func (t pairedTest) power(mean float64) float64 {
 		quad.Legendre{}, 0)
 }
 
-// detectable is the smallest mean that is judged positive with a probability, by bisection.
+// detectable returns the smallest mean that is judged positive with a probability, by bisection.
 func (t pairedTest) detectable(probability float64) float64 {
 	if t.deviation == 0 {
 		return t.margin

@@ -6,9 +6,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Share bounds the chance of something that happened in k of n trials (C. J. Clopper,
-// E. S. Pearson, Biometrika 26, 1934). Trials in which it happened in part count in part:
-// of values between 0 and 1 with a given mean, none scatter more than those at the ends.
+// Share returns an interval for the probability of an event that happened in k of n trials (C. J.
+// Clopper, E. S. Pearson, Biometrika 26, 1934). k need not be an integer: a trial in which it
+// happened in part counts in part. Of all values between 0 and 1 with a given mean, those at the
+// ends scatter most, so the interval still holds.
 func Share(k float64, n int, confidence float64) (low, high float64) {
 	tail := (1 - confidence) / 2
 	low, high = 0, 1
@@ -21,8 +22,8 @@ func Share(k float64, n int, confidence float64) (low, high float64) {
 	return low, high
 }
 
-// Missed is the chance per trial up to which an event can stay unseen in n trials: those
-// that are more likely are seen with the confidence (0.53 in 4 trials, 0.31 in 8, at 0.95).
+// Missed returns the probability per trial up to which an event can stay unseen in n trials: more
+// likely ones are seen with this confidence (0.53 in 4 trials, 0.31 in 8, at 0.95).
 func Missed(n int, confidence float64) float64 {
 	if n < 1 {
 		return 1

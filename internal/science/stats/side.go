@@ -10,30 +10,30 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Side is a treatment's trials in one response, with what is known of outcomes that they
-// can have missed. It is one side of a comparison.
+// Side holds the values of a treatment's trials in one response, and what is known about outcomes
+// that these trials may have missed. It is one side of a comparison.
 type Side struct {
 	Values []float64
-	// least and most are the outcomes between which trials jump; known: theory has them,
-	// jumps: they are the least and the most of the values.
+	// least and most are the outcomes between which trials jump. known: they come from theory;
+	// jumps: they are the least and the largest of the values.
 	least, most  float64
 	known, jumps bool
-	// up and down are how far the mean would move if every trial were hit by a jump like
-	// those of the run's other treatments, none of which these trials have seen.
+	// up and down are how far the mean would move if every trial were hit by a jump like those of
+	// the run's other treatments, if none of these trials shows one.
 	up, down float64
-	// most that is possible, 0: any; the least is 0 unless values are signed.
+	// possible is the largest possible value; 0: any. The least is 0, unless values are signed.
 	possible float64
 	signed   bool
-	// Of a percentile: the quantile, the trials' latencies, how many transactions they have
-	// together and the trial with the fewest, and what the percentile is where they are too
-	// few together.
+	// These fields are set for a percentile: the quantile, the trials' latencies, their total
+	// number of transactions and that of the trial with the fewest. rank says what the figure is if
+	// the transactions are too few even together; empty: they are enough.
 	quantile         float64
 	latencies        []times
 	requests, fewest int64
 	rank             string
 }
 
-// Inference is what intervals and verdicts of a run rest on: its trials, and how far
+// Inference is what the intervals and verdicts of a run are based on: its trials, and how far
 // outcomes jump in it.
 type Inference struct {
 	run     *record.Run
@@ -41,7 +41,7 @@ type Inference struct {
 	decoded map[*record.Distribution]times
 }
 
-// Of prepares the inference on a run's trials, of which Trial.Chance must be filled in.
+// Of prepares the inference from a run's trials. Trial.Chance must be filled in before.
 func Of(run *record.Run) *Inference {
 	return &Inference{run, map[string]jumps{}, map[*record.Distribution]times{}}
 }
@@ -55,7 +55,7 @@ func (in *Inference) jumpsIn(r metric.Metric) jumps {
 	return j
 }
 
-// Side is of the trials that have a value in the response.
+// Side returns the values of those trials that have one in the response.
 func (in *Inference) Side(trials []*record.Trial, r metric.Metric) Side {
 	s := Side{known: true, least: math.Inf(1), signed: r.Signed, quantile: r.Quantile}
 	j, limit := in.jumpsIn(r), 0.0
@@ -99,26 +99,27 @@ func (in *Inference) Side(trials []*record.Trial, r metric.Metric) Side {
 	return s
 }
 
-// reach is how far a jump takes a value up and down: as far as jumps reach in parts
-// of their upper end, but not above all that the run has seen.
+// reach returns how far a jump takes a value up and down. Jumps are relative to their upper end,
+// but do not reach above the largest value of the run.
 func (j jumps) reach(value float64, r metric.Metric) (up, down float64) {
 	switch {
 	case r.Signed:
 		return j.size, j.size
-	case j.size < 1: // otherwise it begins at zero, and may begin at this one
+	case j.size < 1: // otherwise a jump begins at zero, and may begin at this value
 		return min(value/(1-j.size), max(j.most, value)) - value, value * j.size
 	}
 	return j.most - value, value
 }
 
-// plain: nothing but noise is known of, so that Student's t decides.
+// plain reports whether nothing but noise is known, so that Student's t decides.
 func (s Side) plain() bool { return !s.known && !s.jumps && s.up == 0 && s.down == 0 }
 
-// Mean is the mean of the values with its interval. What theory leaves to chance is
-// bounded by where values lie between the least and the most that trials can carry; so is,
-// if that is wider than Student's t, what visibly jumps. What only other trials of the run
-// have seen is bounded by how often these can have missed it. Of a percentile it is that of
-// all trials' transactions together, without an interval where they are too few.
+// Mean returns the mean of the values with its interval. If theory leaves the outcome to chance,
+// the interval follows from where the values lie between the least and the most that trials can
+// carry. If the values themselves jump, the same interval is used where it is wider than Student's
+// t. If only other trials of the run jump, it is widened by how often these trials can have missed
+// a jump. For a percentile it is that of all trials' transactions together, without an interval if
+// they are too few.
 func (s Side) Mean(confidence float64) Interval {
 	in := Mean(s.Values, confidence)
 	if s.pooled() {
@@ -150,13 +151,14 @@ func (s Side) Mean(confidence float64) Interval {
 	return in
 }
 
-// Estimate makes Mean the estimate of the response.
+// Estimate fills in the estimate of the response from Mean.
 func (s Side) Estimate(e *record.ResponseEstimate, confidence float64) {
 	s.Mean(confidence).Estimate(e, confidence)
 	e.Rank = s.rank
 }
 
-// share bounds the mean by where values lie between the least and the most, so far apart.
+// share returns the interval of the mean that follows from where values lie between least and most;
+// width is the distance between these.
 func (s Side) share(width, confidence float64) (low, high float64) {
 	sum := 0.0
 	for _, v := range s.Values {

@@ -7,17 +7,17 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Totals are the figures of a trial's flows together. GoodputBps and SenderReportedBps
-// are of bulk flows, Datagrams (nil: none) of udp flows, the others of transactions.
+// Totals sums up a trial's flows. GoodputBps and SenderReportedBps are those of bulk flows,
+// Datagrams (nil: none) those of UDP flows, and the others those of transactions.
 type Totals struct {
 	GoodputBps, SenderReportedBps float64
 	TransactionsPerS              float64
 	Latency                       *record.Distribution
 	Datagrams                     *record.Datagrams
-	Application                   *record.Application // nil: no flow is of an application
+	Application                   *record.Application // nil: no flow is that of an application
 }
 
-// Total adds flows up. The error says which latencies cannot be read.
+// Total sums up flows. The error says which latencies cannot be read.
 func Total(flows []record.Flow) (t Totals, err error) {
 	var latencies []*record.Distribution
 	var applications []*record.Application
@@ -47,8 +47,8 @@ func Total(flows []record.Flow) (t Totals, err error) {
 	return t, err
 }
 
-// Applications adds up what is known of several flows' transactions; nil: of none. The
-// error says which times cannot be read.
+// Applications sums up what is known of the transactions of several flows; nil for none. The error
+// says which times cannot be read.
 func Applications(list ...*record.Application) (sum *record.Application, err error) {
 	if len(list) == 0 {
 		return nil, nil

@@ -9,9 +9,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Unjudged says of a run that its budget ended it before it had the blocks that a verdict
-// takes, and how to continue it: "ended by --budget 6m20s after 2 of 8 blocks: no verdicts;
-// linerate run … continues it". It is empty for other runs.
+// Unjudged says that a run was ended by its budget before it had the blocks for a verdict, and how
+// to continue it: "ended by --budget 6m20s after 2 of 8 blocks: no verdicts; linerate run …
+// continues it". It is empty for other runs.
 func Unjudged(run *record.Run) string {
 	made, planned := run.Blocks(), run.Design.Replicates
 	if run.Status != record.StatusBudget || made >= LeastBlocks || planned <= made || len(run.Trials) == 0 {
@@ -21,8 +21,8 @@ func Unjudged(run *record.Run) string {
 		unit.Duration(run.Design.BudgetS*float64(time.Second)), made, planned, Continue(run))
 }
 
-// Look says of a comparison in fewer blocks than any verdict takes that it has none: so few were
-// asked for, or the run was interrupted in them. It is empty for other conclusions.
+// Look says that a comparison has no verdict because it has fewer blocks than any verdict needs: so
+// few were requested, or the run was interrupted in them. It is empty for other conclusions.
 func Look(c *record.Conclusion) string {
 	if c == nil || !c.Compared || c.Ending.Blocks <= 0 || c.Ending.Blocks >= LeastBlocks {
 		return ""
@@ -31,8 +31,8 @@ func Look(c *record.Conclusion) string {
 		unit.Plural(c.Ending.Blocks, "block"), LeastBlocks)
 }
 
-// Continue is the command by which a run gets the blocks that were planned, and at least those
-// that a verdict takes.
+// Continue returns the command that continues a run until it has the planned blocks, and at least
+// those that a verdict needs.
 func Continue(run *record.Run) string {
 	command, planned := "linerate run --resume "+run.ID, run.Design.Replicates
 	switch {
@@ -44,8 +44,9 @@ func Continue(run *record.Run) string {
 	return command
 }
 
-// EnoughBudget is one in which a run has so many blocks: at the pace of those that it has, what
-// was repeated among them, with a tenth to spare, and longer than the budget that ended it.
+// EnoughBudget returns a budget in which a run makes this many blocks: at the pace of those that it
+// has, including what was repeated, with a tenth to spare, and longer than the budget that ended
+// it.
 func EnoughBudget(run *record.Run, blocks int) unit.Duration {
 	seconds := 1.1 * run.DurationS / float64(max(1, run.Blocks())) * float64(blocks)
 	return unit.Duration(math.Ceil(max(seconds, run.Design.BudgetS+60)/60) * float64(time.Minute))

@@ -1,9 +1,9 @@
-// Package toolreport sums up what other programs report of their flows, beside what was
-// counted of the same flows. Whether the two agree is checked by package trust, and
-// explained by package diagnose.
+// Package toolreport sums up what other programs report about their flows, beside what linerate
+// counted of the same flows. Package trust checks whether the two agree, and package diagnose
+// explains it.
 //
-// A program that counts at the sender has in its figure what write(2) took and the
-// network did not: see docs/foreign-tools.md.
+// The figure of a program that counts at the sender includes data that write(2) accepted but the
+// network did not carry: see docs/foreign-tools.md.
 package toolreport
 
 import (
@@ -21,10 +21,9 @@ import (
 	"linerate/internal/science/stacked"
 )
 
-// AtInterfaces returns the flows with the datagrams counted that foreign programs
-// received. No socket counts them, so that the flows to a host have equal parts of
-// what its interfaces received in the window beyond linerate's own flows. The topology
-// may be nil, as for stacked.Interface.
+// AtInterfaces returns the flows, with the datagrams filled in that foreign programs received. No
+// socket counts these, so the flows to a host get equal parts of what its interfaces received in
+// the window beyond linerate's own flows. The topology may be nil, as for stacked.Interface.
 func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float64,
 	over *topology.Topology) []record.Flow {
 	flows = slices.Clone(flows)
@@ -62,9 +61,8 @@ func AtInterfaces(flows []record.Flow, hosts []record.HostReading, windowS float
 	return flows
 }
 
-// Sum adds up what programs report of the flows that they made; nil: none reports
-// anything. Where no program ran and the sender's account is asked for, it is what a
-// program would report that counts at the sender.
+// Sum sums up what programs report about their flows; nil if none reports anything. If no program
+// ran and accountSender is set, it returns what a program would report that counts at the sender.
 func Sum(flows []record.Flow, tools []record.ToolRun, accountSender bool) *record.ToolReported {
 	sum := record.ToolReported{}
 	var names, counted []string
@@ -75,14 +73,14 @@ func Sum(flows []record.Flow, tools []record.ToolRun, accountSender bool) *recor
 	}
 	for _, run := range tools {
 		if run.ReportedBps == 0 && run.TransactionsPerS == 0 {
-			continue // it reported nothing
+			continue // the program reported nothing
 		}
 		name(&names, run.Tool)
 		name(&counted, run.CountedBy)
 		sum.Processes++
 		sum.SumBps += run.ReportedBps
 		sum.TransactionsPerS += run.TransactionsPerS
-		sum.Seconds = max(sum.Seconds, cmp.Or(run.Seconds, run.WritingS)) // where it does not say: how long it wrote
+		sum.Seconds = max(sum.Seconds, cmp.Or(run.Seconds, run.WritingS)) // if unknown, how long it wrote
 		for _, f := range flows {
 			if f.Process != run.ID {
 				continue
@@ -112,13 +110,12 @@ func Sum(flows []record.Flow, tools []record.ToolRun, accountSender bool) *recor
 	return &sum
 }
 
-// SenderMethod is how linerate's own flows are counted where the sender's account is
-// asked for.
+// SenderMethod describes how linerate's own flows are counted if accountSender is set.
 const SenderMethod = "the sum of the senders' own averages: bytes written over each flow's own time"
 
-// standIn is what a program would report that counts at the sender and stops its clock
-// with the last write; nil: nothing was written. What is in the send buffers, over the
-// time since the first write, must then be too much.
+// standIn returns what a program would report that counts at the sender and stops its clock with
+// the last write; nil if nothing was written. What is left in the send buffers, divided by the time
+// since the first write, is the predicted surplus.
 func standIn(flows []record.Flow) *record.ToolReported {
 	s := record.ToolReported{Method: SenderMethod, Tool: flow.OwnTool, CountedBy: record.CountedBySender}
 	for _, f := range flows {
@@ -142,18 +139,18 @@ func standIn(flows []record.Flow) *record.ToolReported {
 	return &s
 }
 
-// Agreement is how well a run's surplus was predicted.
+// Agreement says how well the surplus of a run was predicted.
 type Agreement struct {
-	// Trials had a surplus beyond what a window can be off by, and so many of them
-	// were predicted to within 15 %.
+	// Trials is the number of trials with a surplus beyond the possible error of a window, and
+	// Within how many of these were predicted to within 15 %.
 	Trials, Within int
-	// Ratio is what was predicted of all of them over what was seen; Low and High
-	// are those of single trials.
+	// Ratio is the sum of the predictions divided by the sum of the surpluses. Low and High are the
+	// least and largest ratio of a single trial.
 	Ratio, Low, High float64
 }
 
-// Agree holds what was predicted against what was seen, trial by trial. One whose
-// surplus is less than a window can be off by says nothing of the prediction.
+// Agree compares the predicted surplus with the measured one, trial by trial. Trials whose surplus
+// is within the possible error of a window are left out.
 func Agree(trials []record.Trial) (a Agreement) {
 	predicted, seen := surpluses(trials)
 	for i := range seen {
@@ -172,9 +169,8 @@ func Agree(trials []record.Trial) (a Agreement) {
 	return a
 }
 
-// PredictedParts are the same ratio as values, one for each of the trials: their mean is
-// the Ratio, and they scatter as it does to first order (W. G. Cochran, Sampling
-// Techniques, 1977).
+// PredictedParts returns the same ratio as one value for each trial. Their mean is the Ratio, and
+// they scatter as it does to first order (W. G. Cochran, Sampling Techniques, 1977).
 func PredictedParts(trials []record.Trial) []float64 {
 	predicted, seen := surpluses(trials)
 	ratio, mean := floats.Sum(predicted)/floats.Sum(seen), floats.Sum(seen)/float64(len(seen))
@@ -185,8 +181,8 @@ func PredictedParts(trials []record.Trial) []float64 {
 	return parts
 }
 
-// surpluses are what was predicted and seen in each trial with a prediction and a surplus
-// beyond what a window can be off by.
+// surpluses returns the predicted and the measured surplus of each trial that has a prediction and
+// a surplus beyond the possible error of a window.
 func surpluses(trials []record.Trial) (predicted, seen []float64) {
 	const least = 0.02
 	for _, t := range trials {
@@ -210,18 +206,18 @@ func method(s record.ToolReported) string {
 	return what
 }
 
-// within is how near a prediction comes to what it predicts.
+// within is the largest relative error of a good prediction.
 const within = 0.15
 
-// Explained reports whether what was predicted is what a tool says too much: within
-// 15 % of it, and what a window can be off by.
+// Explained reports whether the prediction explains the surplus of a tool: whether it is within 15
+// % of it, plus the possible error of a window.
 func Explained(s record.ToolReported) bool {
 	const slack = 0.01
 	apart := s.PredictedBps - s.SurplusBps
 	return s.SurplusBps > 0 && max(apart, -apart) <= within*s.SurplusBps+slack*s.GoodputBps
 }
 
-// Mean is the mean report over several trials of one treatment; nil: there is none.
+// Mean returns the mean report over several trials of one treatment; nil if there is none.
 func Mean(trials []record.Trial) *record.ToolReported {
 	var mean *record.ToolReported
 	n := 0.0
