@@ -17,13 +17,14 @@ import (
 
 const waitUsage = "wait until no other run or measurement is active on this machine"
 
-// enter marks this process as active on the machine. It warns of what else is, or with wait
-// waits for it; runs of the notebook count that cannot be seen otherwise, as those of a
-// container. Without wait nothing of this is an error: the claim is then nil.
+// enter marks this process as active on the machine. It warns of other active processes or, with
+// wait, waits until there are none. Runs in the notebook also count, because some processes cannot
+// be seen otherwise, such as those in a container. Without wait no problem here is an error: the
+// claim is then nil.
 func enter(ctx context.Context, said io.Writer, what string, wait bool) (*active.Claim, error) {
 	dir, work := active.Directory(), active.Work{What: what, Since: time.Now()}
 	if wait {
-		var latest time.Time // said
+		var latest time.Time // the latest that was printed
 		claim, err := active.Wait(ctx, dir, work, func() []active.Work {
 			return activeRuns(ctx)
 		}, func(others []active.Work) {
@@ -47,11 +48,11 @@ func enter(ctx context.Context, said io.Writer, what string, wait bool) (*active
 	return claim, nil
 }
 
-// isOf reports whether a process's work is that run: "run tune-5", "run tune-5, of tune a.conf".
+// isOf reports whether a process's work is that run: "run tune-5" or "run tune-5, of tune a.conf".
 func isOf(work, run string) bool { return work == run || strings.HasPrefix(work, run+",") }
 
-// distinct is the works without those that another is: a run is one of this notebook and
-// the work of its process.
+// distinct removes works that repeat another one: a run is both in the notebook and part of the
+// work of its process.
 func distinct(works []active.Work) (list []active.Work) {
 	for _, w := range works {
 		if !slices.ContainsFunc(list, func(other active.Work) bool { return isOf(other.What, w.What) }) {
@@ -61,8 +62,8 @@ func distinct(works []active.Work) (list []active.Work) {
 	return list
 }
 
-// describing names the run of each progress in a claim, with the work that it is of: it is in
-// the notebook as well, and is one thing.
+// describing returns a function that sets the description of a claim to the run of each progress,
+// and to the work that the run belongs to. distinct then recognises it as the run in the notebook.
 func describing(claim **active.Claim, of string, show func(run.Progress)) func(run.Progress) {
 	return func(p run.Progress) {
 		(*claim).Describe(runTitle(p.Run, "") + ", of " + of)
@@ -70,11 +71,11 @@ func describing(claim **active.Claim, of string, show func(run.Progress)) func(r
 	}
 }
 
-// activeRuns are the runs of the notebook that a process holds.
+// activeRuns returns the runs in the notebook that a process holds.
 func activeRuns(ctx context.Context) (works []active.Work) {
 	store, err := readNotebook(ctx)
 	if err != nil {
-		return nil // there is none, or it is reported where it is used
+		return nil // there is no notebook, or the error is reported where it is used
 	}
 	defer store.Close()
 	runs, _ := store.Runs(ctx, notebook.Filter{Active: true})
@@ -84,7 +85,7 @@ func activeRuns(ctx context.Context) (works []active.Work) {
 	return works
 }
 
-// runTitle names a run as work.
+// runTitle returns the name of a run as a description of work.
 func runTitle(id, name string) string {
 	return "run " + notebook.Reference{ID: id, Name: name}.String()
 }

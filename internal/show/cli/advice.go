@@ -8,7 +8,7 @@ import (
 	"linerate/internal/control/reach"
 )
 
-// advice is what to do about a host that was not reached.
+// advice says what to do about a host that was not reached.
 var advice = map[reach.Reason]string{
 	reach.NoProgram:    "linerate must be on the host's PATH; in a study, agent: PATH says where it is",
 	reach.OtherVersion: "Install the same release on both hosts",
@@ -17,7 +17,7 @@ var advice = map[reach.Reason]string{
 	reach.TimedOut:     "The command may be waiting for a password, for which it cannot ask",
 }
 
-// withAdvice adds to an error what to do about the hosts that were not reached.
+// withAdvice adds to an error what to do about each host that was not reached.
 func withAdvice(err error) error {
 	var lines []string
 	var visit func(error)

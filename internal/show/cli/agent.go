@@ -19,7 +19,7 @@ import (
 	"linerate/internal/model/message"
 )
 
-// inMemory is the journal of a host that ends with its agent.
+// inMemory selects a journal that exists only as long as the agent.
 const inMemory = "memory"
 
 func newAgentCommand(s streams) *cobra.Command {
@@ -87,8 +87,8 @@ until Ctrl-C or SIGTERM, without privileges.`,
 				}
 				o.Lab = &lab
 			}
-			// The agent's words go to its standard output. Were the conductor gone
-			// while it speaks, SIGPIPE would end it before it has reverted anything.
+			// The agent writes messages to its standard output. If the conductor is gone, SIGPIPE
+			// would end the agent before it has reverted its changes.
 			signal.Ignore(syscall.SIGPIPE)
 			ctx, stop := untilHangup(cmd.Context())
 			defer stop()
@@ -108,11 +108,12 @@ until Ctrl-C or SIGTERM, without privileges.`,
 		"read: the host's state alone; measure: traffic, too. Nothing is changed, and no journal is opened")
 	cmd.Flags().BoolVar(&ofLab, "of-lab", false,
 		"descriptor 3 has what a lab's init process says of this host (linerate passes this by itself)")
-	_ = cmd.Flags().MarkHidden("of-lab") // fails for a flag that is not there
+	_ = cmd.Flags().MarkHidden("of-lab") // fails only for a flag that does not exist
 	return cmd
 }
 
-// newGuardCommand is run by linerate itself, beside an agent that changes settings.
+// newGuardCommand returns a command that linerate itself starts beside an agent that changes
+// settings.
 func newGuardCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:    apply.GuardCommand + " JOURNAL LEASE PROCESS",

@@ -19,9 +19,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// aliasFlags are further addresses that interfaces of this host have while a command
-// runs. They are settings like a study's: written to an undo journal first, removed
-// at the end, and by linerate recover where the command was killed.
+// aliasFlags describe additional addresses that interfaces of this host have while a command runs.
+// They are handled like a study's settings: written to an undo journal first, and removed at the
+// end, or by linerate recover if the command was killed.
 type aliasFlags struct {
 	texts []string
 	all   []model.Setting
@@ -33,11 +33,11 @@ func (f *aliasFlags) define(flags *pflag.FlagSet, more string) {
 	flags.StringArrayVar(&f.texts, "alias", nil, aliasUsage+"; "+more)
 }
 
-// mostAdded bounds what one command adds: a kernel needs time for each address that
-// grows with how many there are.
+// mostAdded bounds the addresses that one command adds: the time that a kernel needs for each
+// address grows with their number.
 const mostAdded = 65536
 
-// parse reads the flags, and returns all that is wrong with them.
+// parse parses the flags and returns everything that is wrong with them.
 func (f *aliasFlags) parse() (problems []error) {
 	seen := map[netip.Addr]bool{}
 	for _, text := range f.texts {
@@ -54,7 +54,7 @@ func (f *aliasFlags) parse() (problems []error) {
 		for _, one := range spans {
 			a, wrong := topology.ParseAddress(one)
 			if err = errors.Join(err, wrong); wrong != nil {
-				break // one of many that are alike
+				break // many more may have the same problem
 			}
 			for _, p := range a.Prefixes() {
 				if seen[p.Addr()] {
@@ -74,7 +74,7 @@ func (f *aliasFlags) parse() (problems []error) {
 	return problems
 }
 
-// addresses are those that are added.
+// addresses returns the addresses that are added.
 func (f *aliasFlags) addresses() (list []netip.Addr) {
 	for _, s := range f.all {
 		list = append(list, s.Address.Address.Addr())
@@ -82,7 +82,8 @@ func (f *aliasFlags) addresses() (list []netip.Addr) {
 	return list
 }
 
-// while runs a command while the addresses are there. name is part of its journal's.
+// while adds the addresses, runs a command and removes them. name becomes part of the journal's
+// name.
 func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, command func(context.Context) error) (
 	err error) {
 	if len(f.all) == 0 {
@@ -110,7 +111,7 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 		return fmt.Errorf("--alias: %w", err)
 	}
 	took := time.Since(began)
-	// Runs of addresses are one change each.
+	// Consecutive addresses are listed as one change.
 	var runs []string
 	for _, a := range reply.Applied {
 		if a.Prior == a.New {
@@ -123,7 +124,7 @@ func (f *aliasFlags) while(ctx context.Context, name string, said io.Writer, com
 	return command(ctx)
 }
 
-// aliasRunsListed are listed one by one.
+// aliasRunsListed is how many ranges of addresses are listed one by one.
 const aliasRunsListed = 4
 
 func milliseconds(d time.Duration) string { return unit.FormatMs(float64(d) / 1e6) }

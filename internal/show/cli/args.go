@@ -17,8 +17,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// places writes out the ranges of an argument that names addresses: with braces as
-// in study files, which make every combination, and with a dash as for aliases.
+// places expands the ranges of an argument that names addresses: braces as in study files, which
+// give every combination, and a dash as for aliases.
 func places(text string) (all []string, err error) {
 	if strings.Contains(text, "%d") {
 		return nil, fmt.Errorf("a template is written as a range here: %s or, of addresses, 192.168.2.1-254",
@@ -38,7 +38,8 @@ func places(text string) (all []string, err error) {
 	return all, nil
 }
 
-// portWords are what a client has to add to reach a port that is not the default one.
+// portWords returns what a client must add to the command to reach a port; empty for the default
+// port.
 func portWords(port int, byDefault, format string) string {
 	if fmt.Sprint(port) == byDefault {
 		return ""
@@ -46,7 +47,7 @@ func portWords(port int, byDefault, format string) string {
 	return fmt.Sprintf(format, port)
 }
 
-// listenAt completes what a server listens at: a port, an address, or both.
+// listenAt completes the address at which a server listens, given as a port, an address, or both.
 func listenAt(text, byDefault string) (string, error) {
 	host, port, err := net.SplitHostPort(text)
 	if _, number := strconv.Atoi(text); err != nil && number == nil {
@@ -65,11 +66,12 @@ func listenAt(text, byDefault string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// cannotListen says why an address and port cannot be listened on, and which can instead.
+// cannotListen returns an error that explains why a server cannot listen on an address and port,
+// and which it can use instead.
 func cannotListen(ctx context.Context, err error, address, flag string, addresses int) error {
 	host, text, _ := net.SplitHostPort(address)
 	another := host
-	if addresses > 1 { // one of them would leave out the others
+	if addresses > 1 { // one address would leave out the others
 		another = ""
 	}
 	port, wrong := strconv.Atoi(text)
@@ -89,13 +91,13 @@ func cannotListen(ctx context.Context, err error, address, flag string, addresse
 	if !errors.Is(err, syscall.EADDRINUSE) || wrong != nil {
 		return err
 	}
-	// An iperf3 is not disturbed.
+	// For --iperf3 the listener is not asked what it is: a connection disturbs an iperf3 server.
 	return fmt.Errorf("port %s is in use by %s; another port: %s %s", text, occupant(ctx, address, flag == "--listen"),
 		flag, net.JoinHostPort(another, freePort(another, port)))
 }
 
-// freePort is the first port after another that nothing listens on, and that neither linerate
-// nor iperf3 has by default.
+// freePort returns the first port after another one on which nothing listens and which is not a
+// default port of linerate or iperf3.
 func freePort(host string, after int) string {
 	for port := after + 1; port <= math.MaxUint16; port++ {
 		text := strconv.Itoa(port)
@@ -110,5 +112,5 @@ func freePort(host string, after int) string {
 	return "0"
 }
 
-// quote protects a word from the shell where it needs it.
+// quote quotes a word for the shell if it needs quotes.
 func quote(word string) string { return hostconfig.Quote(word) }

@@ -12,18 +12,18 @@ import (
 	"golang.org/x/term"
 )
 
-// asks says whether the user is at a terminal and can be asked.
+// asks reports whether the user is at a terminal and can be asked.
 func (s streams) asks() bool {
 	in, isFile := s.in.(*os.File)
 	_, shown := terminalWidth(s.err)
 	return isFile && shown && term.IsTerminal(int(in.Fd()))
 }
 
-// input is standard input until ctx ends, as by Ctrl-C; reading it then fails with
+// input returns standard input until ctx ends, as by Ctrl-C. Reading then fails with
 // ExitInterrupted.
 func (s streams) input(ctx context.Context) io.Reader { return untilDone{ctx, s.in} }
 
-// untilDone reads until a context ends.
+// untilDone is a reader that fails once its context ends.
 type untilDone struct {
 	ctx context.Context
 	in  io.Reader
@@ -34,9 +34,9 @@ func (u untilDone) Read(p []byte) (int, error) {
 		data []byte
 		err  error
 	}
-	const most = 64 << 10 // a pipe has no more at once
+	const most = 64 << 10 // a pipe holds no more
 	read := make(chan result, 1)
-	go func() { // where no input comes, it ends with the process
+	go func() { // without input it ends with the process
 		buffer := make([]byte, min(len(p), most))
 		n, err := u.in.Read(buffer)
 		read <- result{buffer[:n], err}
@@ -53,7 +53,7 @@ func (u untilDone) Read(p []byte) (int, error) {
 func (s streams) confirm(ctx context.Context, question string) (bool, error) {
 	fmt.Fprint(s.err, question+" [y/N] ")
 	answers := make(chan string, 1)
-	go func() { // ends with the process where there is no answer
+	go func() { // ends with the process if there is no answer
 		line, _ := bufio.NewReader(s.in).ReadString('\n') // no line: no
 		answers <- line
 	}()

@@ -24,7 +24,7 @@ func newCheckCommand(s streams) *cobra.Command {
 			}
 			document := newPlanDocument(plan, cmp.Or(f.options.Seed, plan.Study.Design.Seed))
 			warned := s.err
-			if asJSON { // the document has them
+			if asJSON { // the JSON document contains the warnings
 				warned = io.Discard
 			}
 			if err := f.parameters(warned, args[0], document.parameters); err != nil {

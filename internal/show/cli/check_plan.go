@@ -26,17 +26,17 @@ type planDocument struct {
 	Hosts    int    `json:"hosts"`
 	Switches int    `json:"switches"`
 	Links    int    `json:"links"`
-	// Shapes are the links by what they do to frames, in the order of the file.
+	// Shapes groups the links by what they do to frames, in the order of the file.
 	Shapes []planShape `json:"shapes,omitempty"`
-	// Responses are what treatments are judged by.
+	// Responses are the metrics by which treatments are judged.
 	Responses  []string        `json:"responses"`
 	Factors    []record.Factor `json:"factors"`
 	Treatments []planTreatment `json:"treatments"`
 	Blocks     int             `json:"blocks"`
 	Trials     int             `json:"trials"`
 	EstimateS  float64         `json:"estimate_s"`
-	// Comparisons are made in each response. Sensitivity is at the scatter of an ordinary
-	// lab; absent: nothing is compared, or in too few blocks for a verdict.
+	// Comparisons is the number of comparisons in each response. Sensitivity assumes the scatter of
+	// an ordinary lab; absent: nothing is compared, or in too few blocks for a verdict.
 	Comparisons int                 `json:"comparisons"`
 	Sensitivity *record.Sensitivity `json:"sensitivity,omitempty"`
 	// Margin is the practical margin, such as 0.02: smaller differences do not matter.
@@ -44,21 +44,22 @@ type planDocument struct {
 	Until   float64 `json:"until,omitempty"`
 	BudgetS float64 `json:"budget_s,omitempty"`
 	Seed    uint64  `json:"seed,omitempty"`
-	// Order holds, for each block, the treatments' names in the order of trials;
-	// absent without a seed, which each run then draws.
+	// Order has, for each block, the treatments' names in the order of trials. It is absent without
+	// a seed, because each run then draws its own.
 	Order [][]string `json:"order,omitempty"`
-	// Warnings say what a run will not show (percentiles of too few requests, verdicts on
-	// too few blocks), and which parameters it may not find.
+	// Warnings say what a run will not show (percentiles of too few requests, verdicts on too few
+	// blocks), and which kernel parameters it may not find.
 	Warnings []string `json:"warnings,omitempty"`
-	// Commands are all that a run executes besides linerate itself in a lab.
+	// Commands are all commands that a run executes, except linerate itself in a lab.
 	Commands []topology.Command `json:"commands,omitempty"`
-	// parameters are those of Warnings about parameters, which text has above the plan.
+	// parameters are the Warnings about kernel parameters, which the text output prints above the
+	// plan.
 	parameters []run.ParameterWarning
-	unit       string // of goodput, in text
-	time       string // what the plan takes, in text
+	unit       string // of goodput, for the text output
+	time       string // how long the plan takes, for the text output
 }
 
-// planShape is what links do to frames, "1 Gbit/s, delay 25ms, loss 0.1%".
+// planShape is what links do to frames, such as "1 Gbit/s, delay 25ms, loss 0.1%".
 type planShape struct {
 	Links   []string `json:"links"`             // "client.eth0 – server.eth0"
 	Forward string   `json:"forward"`           // from the first end to the second
@@ -80,23 +81,23 @@ type planTreatment struct {
 	Unreachable bool              `json:"unreachable,omitempty"`
 }
 
-// planFlow is one connection; from sends and to receives.
+// planFlow is one connection; From sends and To receives.
 type planFlow struct {
 	ID          string `json:"id"`
 	From        string `json:"from"`
 	To          string `json:"to"`
 	OpenedBy    string `json:"opened_by"`
 	Protocol    string `json:"protocol"`
-	Source      string `json:"source,omitempty"` // of the connection; absent: the kernel chooses
+	Source      string `json:"source,omitempty"` // source address; absent: the kernel chooses it
 	Destination string `json:"destination"`
 }
 
-// planScatter is how far trials of an undisturbed lab scatter at most, as a rule, one
-// standard deviation: what a plan can detect is proportional to it.
+// planScatter is how far trials of an undisturbed lab usually scatter at most, as one relative
+// standard deviation. What a plan can detect is proportional to it.
 const planScatter = 0.01
 
-// planTime is how long a plan's blocks take, and how many of them its budget has time for, if
-// that is to leave time for reserve trials, a proof.
+// planTime says how long a plan's blocks take, and how many of them fit into its budget if that
+// also has to leave time for a proof of reserve trials.
 func planTime(p *study.Plan, reserve int) string {
 	whole, blocks, fits := p.Time(p.Blocks()), p.Blocks(), run.Fitting(p, reserve)
 	if budget := time.Duration(p.Study.Design.Budget); budget > 0 && (budget < whole || fits < blocks) {
@@ -169,7 +170,7 @@ func newPlanDocument(p *study.Plan, seed uint64) *planDocument {
 	return d
 }
 
-// addLink puts a link to those that do the same to frames.
+// addLink adds a link to those that do the same to frames.
 func (d *planDocument) addLink(t *topology.Topology, l topology.Link) {
 	name := linkEnd(t, l.From) + " – " + linkEnd(t, l.To)
 	shape := planShape{Links: []string{name}, Forward: l.Towards(l.From).String(), Reverse: l.Towards(l.To).String()}
@@ -185,8 +186,8 @@ func (d *planDocument) addLink(t *topology.Topology, l topology.Link) {
 	d.Shapes = append(d.Shapes, shape)
 }
 
-// linkEnd names a host's interface, or a switch without the port that is named after the other
-// end.
+// linkEnd returns the name of a host's interface, or that of a switch without its port, which is
+// named after the other end.
 func linkEnd(t *topology.Topology, e topology.End) string {
 	if _, ok := t.Switch(e.Node); ok {
 		return e.Node
@@ -194,8 +195,8 @@ func linkEnd(t *topology.Topology, e topology.End) string {
 	return e.String()
 }
 
-// ifShaped says what the first limit is that a run finds otherwise: check asks no real host,
-// and takes its links for Ethernets. Empty: there is none.
+// ifShaped describes the first limit that a run may find to be different: check asks no real host,
+// and takes their links as Ethernets. Empty: there is none.
 func ifShaped(p *study.Plan) string {
 	virtual := map[topology.End]string{}
 	for _, h := range p.Study.Topology.Hosts {
@@ -218,9 +219,9 @@ func ifShaped(p *study.Plan) string {
 	return ""
 }
 
-// planSensitivity is what a plan detects with the blocks that its budget has time for beside
-// reserve trials; nil: it compares nothing, or in too few blocks for a verdict, or is judged by a
-// difference, of which there is no relative size.
+// planSensitivity returns what a plan detects with the blocks that its budget has time for besides
+// reserve trials. nil: it compares nothing, or in too few blocks for a verdict, or it is judged by
+// a difference, which has no relative size.
 func planSensitivity(p *study.Plan, reserve int) *record.Sensitivity {
 	s := p.Study
 	if lead, ok := metric.Find(s.Responses[0]); !ok || lead.Signed {

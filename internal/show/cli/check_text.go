@@ -17,7 +17,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// shown is the plan for people.
+// shown returns the plan as a document for the text output.
 func (d *planDocument) shown() document.Document {
 	return document.Document{
 		Title: fmt.Sprintf("%s · %s × %s = %s · %s", d.Study, unit.Plural(len(d.Treatments), "treatment"),
@@ -36,7 +36,8 @@ func (d *planDocument) about() (list []document.Block) {
 		unit.Plural(d.Switches, "switch"), unit.Plural(d.Links, "link"), d.judgedBy())})
 }
 
-// links are those of labs and real hosts, which may delay or lose frames; nil: there are none.
+// links lists the links of labs and of real hosts that may delay or lose frames; nil: there are
+// none.
 func (d *planDocument) links() *document.Table {
 	if len(d.Shapes) == 0 {
 		return nil
@@ -56,8 +57,8 @@ func (d *planDocument) links() *document.Table {
 	return t
 }
 
-// treatments are numbered, as the order names them so. What is the same in all of them is said
-// once.
+// treatments lists the treatments with their numbers, because the order of trials refers to these.
+// Columns that are the same for all are printed once below.
 func (d *planDocument) treatments() *document.Table {
 	t := &document.Table{Columns: []document.Column{{Head: "treatment"}, {Head: "trial", Align: document.Right},
 		{Head: "limit"}, {Head: "flows", Wrap: true}}}
@@ -82,7 +83,7 @@ func (d *planDocument) treatments() *document.Table {
 			limit, summary(made.Flows))
 	}
 	said := foldUniform(t)
-	if len(explained) > 0 { // which names the limit
+	if len(explained) > 0 { // because this names the limit
 		said = slices.DeleteFunc(said, func(text string) bool { return strings.HasPrefix(text, "limit ") })
 	}
 	if len(said) > 0 {
@@ -92,8 +93,8 @@ func (d *planDocument) treatments() *document.Table {
 	return t
 }
 
-// foldUniform takes the columns out of a table of several rows that have the same text in every
-// row, and returns their heads with it.
+// foldUniform removes those columns of a table with several rows that have the same text in every
+// row, and returns their heads with that text.
 func foldUniform(t *document.Table) (said []string) {
 	if len(t.Rows) < 2 {
 		return nil
@@ -113,11 +114,11 @@ func foldUniform(t *document.Table) (said []string) {
 	return said
 }
 
-// limitsExplained are explained one by one.
+// limitsExplained is how many limits are explained one by one.
 const limitsExplained = 4
 
-// changes are the settings and options of flows of each level, and the events and attacks of each treatment that
-// has others than the one before.
+// changes lists the settings and flow options of each level, and the events and attacks of each
+// treatment if they differ from those of the treatment before.
 func (d *planDocument) changes() *document.Table {
 	var rows [][]string
 	add := func(name string, lines []string) {
@@ -139,7 +140,7 @@ func (d *planDocument) changes() *document.Table {
 				lines = append(lines, "flows: "+line)
 			}
 			name := l.Name
-			if named[name] > 1 { // of several factors
+			if named[name] > 1 { // several factors have a level of that name
 				name = f.Name + " " + name
 			}
 			add(name, lines)
@@ -159,7 +160,7 @@ func (d *planDocument) changes() *document.Table {
 	return document.FigureList(rows)
 }
 
-// commands are what a run executes; nil: nothing.
+// commands lists what a run executes; nil: nothing.
 func (d *planDocument) commands() *document.Table {
 	if len(d.Commands) == 0 {
 		return nil
@@ -171,7 +172,7 @@ func (d *planDocument) commands() *document.Table {
 	return t
 }
 
-// someLines are the lines, or of many the first ones and the last.
+// someLines returns the lines; of many, only the first ones and the last.
 func someLines(lines []string) []string {
 	const most = 8
 	if len(lines) <= most+1 {
@@ -181,7 +182,7 @@ func someLines(lines []string) []string {
 		lines[len(lines)-1])
 }
 
-// judgedBy says so of a study that is not about goodput alone.
+// judgedBy names the responses of a study that is not judged by goodput alone; empty otherwise.
 func (d *planDocument) judgedBy() string {
 	var labels []string
 	for _, name := range d.Responses {
@@ -237,7 +238,7 @@ func (d *planDocument) order() (list []document.Block) {
 	return list
 }
 
-// summary counts flows by who sends to whom: "8: client1 → server ×4, …".
+// summary counts flows by sender and receiver: "8: client1 → server ×4, …".
 func summary(flows []planFlow) string {
 	var pairs []string
 	times := map[string]int{}
@@ -264,7 +265,7 @@ func summary(flows []planFlow) string {
 	return fmt.Sprintf("%d: %s%s", len(flows), strings.Join(pairs, ", "), more)
 }
 
-// estimate spells a number of seconds as people say it.
+// estimate formats a number of seconds for people.
 func estimate(seconds float64) string {
 	return unit.FormatTime(time.Duration(seconds * float64(time.Second)))
 }

@@ -22,8 +22,8 @@ import (
 	"linerate/studies"
 )
 
-// completer lists what may be typed for a flag or an argument, beside the flags and
-// arguments that the line has. What is to be said of one follows it behind a tab.
+// completer lists the possible values of a flag or an argument, given the flags and arguments that
+// the line already has. A description follows the value after a tab.
 type completer func(flags *pflag.FlagSet, args []string) []string
 
 const (
@@ -37,7 +37,7 @@ type completion struct {
 	then cobra.ShellCompDirective
 }
 
-// completionOf is how the values of a flag are completed; without a list: they are not.
+// completionOf returns how the values of a flag are completed. Without a list they are not.
 func completionOf(f *pflag.Flag) completion {
 	if o := flow.Find(strings.ReplaceAll(f.Name, "-", "_")); o != nil && o.Enum != nil {
 		return completion{fixed(o.Enum...), alone}
@@ -45,8 +45,8 @@ func completionOf(f *pflag.Flag) completion {
 	return completed["--"+f.Name]
 }
 
-// completed is how the arguments of verbs, by path, and the flags of any verb, by name, are
-// completed. The arguments of flows' options follow from package flow.
+// completed says how the arguments of verbs, by path, and the flags of any verb, by name, are
+// completed. The values of flow options come from package flow.
 var completed = map[string]completion{
 	"run":     {studyNames, filesToo},
 	"check":   {studyNames, filesToo},
@@ -87,7 +87,7 @@ var completed = map[string]completion{
 	"--direction": {fixed(flow.Write, flow.Read, flow.Both), alone},
 }
 
-// hostRules are the rules of doctor.
+// hostRules completes the rules of doctor.
 func hostRules(*pflag.FlagSet, []string) (ids []string) {
 	for _, r := range diagnose.Rules() {
 		ids = append(ids, r.ID)
@@ -95,7 +95,7 @@ func hostRules(*pflag.FlagSet, []string) (ids []string) {
 	return ids
 }
 
-// fixed is a completer of these.
+// fixed returns a completer of a fixed list.
 func fixed(list ...string) completer {
 	return func(*pflag.FlagSet, []string) []string { return list }
 }
@@ -107,7 +107,7 @@ func untilWords(flags *pflag.FlagSet, _ []string) []string {
 	return []string{"1%", "2%", "5%"}
 }
 
-// complete has the shell complete the arguments and flags of a command and those below it.
+// complete sets up the completion of arguments and flags for a command and its subcommands.
 func complete(cmd *cobra.Command) {
 	path := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 	if c, found := completed[path]; found && cmd.ValidArgsFunction == nil {
@@ -115,7 +115,7 @@ func complete(cmd *cobra.Command) {
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if c := completionOf(f); c.list != nil {
-			_ = cmd.RegisterFlagCompletionFunc(f.Name, bounded(c.list, c.then)) // each flag once
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, bounded(c.list, c.then)) // fails only if called twice for a flag
 		}
 	})
 	for _, c := range cmd.Commands() {
@@ -123,7 +123,7 @@ func complete(cmd *cobra.Command) {
 	}
 }
 
-// bounded offers what a completer lists within bounds.
+// bounded returns what a completer lists, within bounds of time and number.
 func bounded(list completer, then cobra.ShellCompDirective) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		found := make(chan []string, 1)
@@ -135,7 +135,7 @@ func bounded(list completer, then cobra.ShellCompDirective) cobra.CompletionFunc
 		}
 		all = slices.DeleteFunc(slices.Clone(all), func(s string) bool {
 			word, _, _ := strings.Cut(s, "\t")
-			// one a line
+			// one per line
 			return !strings.HasPrefix(word, typed) || strings.ContainsFunc(word, func(r rune) bool {
 				return !unicode.IsPrint(r)
 			})
@@ -146,7 +146,7 @@ func bounded(list completer, then cobra.ShellCompDirective) cobra.CompletionFunc
 
 func anyStudy(*pflag.FlagSet, []string) []string { return studies.Names() }
 
-// studyNames are for verbs whose first argument alone is a study.
+// studyNames completes verbs of which only the first argument is a study.
 func studyNames(_ *pflag.FlagSet, args []string) []string {
 	if len(args) > 0 {
 		return nil
@@ -154,7 +154,7 @@ func studyNames(_ *pflag.FlagSet, args []string) []string {
 	return studies.Names()
 }
 
-// oneRun is for verbs whose first argument alone is a run.
+// oneRun completes verbs of which only the first argument is a run.
 func oneRun(flags *pflag.FlagSet, args []string) []string {
 	if len(args) > 0 {
 		return nil
@@ -162,7 +162,7 @@ func oneRun(flags *pflag.FlagSet, args []string) []string {
 	return runNames(flags, args)
 }
 
-// findingNames are the findings, and then studies.
+// findingNames completes a finding first, and then studies.
 func findingNames(flags *pflag.FlagSet, args []string) (ids []string) {
 	if len(args) > 0 {
 		return studyNames(flags, args[1:])
@@ -173,7 +173,7 @@ func findingNames(flags *pflag.FlagSet, args []string) (ids []string) {
 	return ids
 }
 
-// labHosts are those of the lab that is up.
+// labHosts completes the hosts of the lab that is up.
 func labHosts(flags *pflag.FlagSet, args []string) []string {
 	if len(args) > 0 {
 		return nil
@@ -182,7 +182,7 @@ func labHosts(flags *pflag.FlagSet, args []string) []string {
 	return names
 }
 
-// studyOf is the study that a line names; nil: none that can be read.
+// studyOf returns the study that a command line names; nil if it names none that can be read.
 func studyOf(flags *pflag.FlagSet, args []string) *study.Study {
 	name := ""
 	if on := flags.Lookup("on"); on != nil {
@@ -231,7 +231,7 @@ func studyParts(flags *pflag.FlagSet, args []string) []string {
 	return names
 }
 
-// assignments are the values of a study that are most often replaced.
+// assignments lists the values of a study that are most often replaced.
 func assignments(*pflag.FlagSet, []string) []string {
 	list := []string{"workload.duration=", "workload.warmup=", "workload.interval=", "design.replicates=",
 		"design.until=", "design.budget=", "design.margin="}
@@ -241,7 +241,7 @@ func assignments(*pflag.FlagSet, []string) []string {
 	return list
 }
 
-// parameters are the settings of the published lists, for --search.
+// parameters lists the settings of the published lists, for --search.
 func parameters(*pflag.FlagSet, []string) (names []string) {
 	for _, list := range studies.ListNames() {
 		text, err := studies.List(list)
@@ -255,7 +255,7 @@ func parameters(*pflag.FlagSet, []string) (names []string) {
 				continue
 			}
 			of := []string{key + "="}
-			if len(strings.Fields(value)) == 3 { // one of them is searched for
+			if len(strings.Fields(value)) == 3 { // one of the three values is searched for
 				of = []string{key + ".min=", key + ".default=", key + ".max="}
 			}
 			for _, name := range of {
@@ -267,7 +267,7 @@ func parameters(*pflag.FlagSet, []string) (names []string) {
 	return names
 }
 
-// interfaces are this host's, for addresses to add.
+// interfaces completes the interfaces of this host, for --alias.
 func interfaces(*pflag.FlagSet, []string) (names []string) {
 	all, err := net.Interfaces()
 	if err != nil {

@@ -7,20 +7,20 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// shellScripts have the shells complete linerate's words. They are not cobra's, which
-// evaluate the line, quotes and all (docs/decisions/0028-completion-without-eval.md).
+// shellScripts make the shells complete linerate's arguments. They are not cobra's scripts, because
+// these evaluate the whole line including quotes (docs/decisions/0028-completion-without-eval.md).
 //
 //go:embed completion/linerate.*
 var shellScripts embed.FS
 
-// shells are those with a script, and how each loads it.
+// shells lists the shells that have a script, and how each loads it.
 var shells = []struct{ name, load string }{
 	{"bash", "source <(linerate completion bash)      # in ~/.bashrc"},
 	{"zsh", "source <(linerate completion zsh)       # in ~/.zshrc, after compinit"},
 	{"fish", "linerate completion fish | source       # in ~/.config/fish/config.fish"},
 }
 
-// WriteCompletion writes the script of a shell: bash, zsh or fish.
+// WriteCompletion writes the completion script of a shell: bash, zsh or fish.
 func WriteCompletion(w io.Writer, shell string) error {
 	text, err := shellScripts.ReadFile("completion/linerate." + shell)
 	if err == nil {

@@ -104,7 +104,7 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 			}
 			var text pasted.Text
 			var snapshots []record.HostSnapshot
-			var lost error // why there are none of some hosts
+			var lost error // why some hosts have no snapshot
 			if f.paste {
 				text, lost = f.pasted(cmd.Context(), s, args)
 				snapshots = named(text.Machines)
@@ -182,7 +182,7 @@ func (f doctorFlags) evaluate(s streams, snapshots []record.HostSnapshot, text p
 	return nil
 }
 
-// pasted reads what other tools print; without a file from standard input.
+// pasted reads what other tools print, from the files or else from standard input.
 func (f doctorFlags) pasted(ctx context.Context, s streams, files []string) (pasted.Text, error) {
 	if len(f.hosts)+len(f.via) > 0 {
 		return pasted.Text{}, usageError(errors.New("--paste: expected without --host and --via"))
@@ -209,8 +209,9 @@ func (f doctorFlags) pasted(ctx context.Context, s streams, files []string) (pas
 	return text, nil
 }
 
-// snapshots reads files and hosts, the hosts at the same time; this host where none is named. Of
-// hosts that were not reached the error says why, and the others are returned.
+// snapshots reads files and hosts, all hosts at the same time. Without either it reads this host.
+// If some hosts cannot be reached, it returns the snapshots of the others and an error that says
+// why.
 func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (list []record.HostSnapshot, err error) {
 	for _, file := range files {
 		snapshot, err := readSnapshot(s.input(ctx), file)

@@ -20,7 +20,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// acceptFlags are those of doctor that say which findings the user accepts.
+// acceptFlags are the flags of doctor that say which findings the user accepts.
 type acceptFlags struct {
 	accept, unaccept string
 	until, because   string
@@ -38,10 +38,10 @@ func (f *acceptFlags) define(flags *pflag.FlagSet) {
 
 func day(text string) (string, error) { return text, record.CheckDay(text) }
 
-// given: nothing is diagnosed, but what is accepted is changed or listed.
+// given reports whether the command only changes or lists what is accepted, instead of diagnosing.
 func (f acceptFlags) given() bool { return f.accept != "" || f.unaccept != "" || f.list }
 
-// check returns what is wrong with the flags together.
+// check returns everything that is wrong with the combination of flags.
 func (f acceptFlags) check(flags *pflag.FlagSet, args []string) (problems []error) {
 	add := func(format string, words ...any) { problems = append(problems, fmt.Errorf(format, words...)) }
 	for _, name := range []string{"until", "because"} {
@@ -64,7 +64,7 @@ func (f acceptFlags) check(flags *pflag.FlagSet, args []string) (problems []erro
 	return problems
 }
 
-// run accepts, accepts no longer, or lists what is accepted.
+// run accepts a finding, removes an acceptance, or lists what is accepted.
 func (f acceptFlags) run(s streams, hosts []string, asJSON bool) error {
 	if len(hosts) == 0 {
 		hosts = []string{""} // all
@@ -134,8 +134,8 @@ func knownRule(flag, id string) error {
 		source.DidYouMean(id, ids))
 }
 
-// applyAccepted takes accepted findings out of an evaluation. Without a place for a notebook,
-// or where another user's may not be read, nothing is accepted.
+// applyAccepted removes accepted findings from an evaluation. Nothing is accepted if there is no
+// place for a notebook, or if another user's may not be read.
 func applyAccepted(said io.Writer, e *record.Evaluation) error {
 	if _, err := notebook.Directory(os.Getenv); err != nil {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"linerate/internal/show/words"
 )
 
-// mostPeers bounds how many peers are probed.
+// mostPeers is the largest number of peers that are probed.
 const mostPeers = 8
 
-// probeFlags are those of doctor and snapshot that say which peers are probed.
+// probeFlags are the flags of doctor and snapshot that say which peers are probed.
 type probeFlags struct {
 	peers []string
 	port  int
@@ -28,7 +28,8 @@ func (f *probeFlags) define(flags *pflag.FlagSet) {
 		"with --probe: also open a few connections to this TCP port; 0: none")
 }
 
-// check returns what is wrong with the flags together; nowhere: no host is read now.
+// check returns everything that is wrong with the combination of flags. nowhere: the command reads
+// no host now.
 func (f probeFlags) check(flags *pflag.FlagSet, nowhere bool) (problems []error) {
 	switch {
 	case flags.Changed("port") && len(f.peers) == 0:
@@ -47,8 +48,8 @@ func (f probeFlags) check(flags *pflag.FlagSet, nowhere bool) (problems []error)
 	return problems
 }
 
-// isPeer reports whether a text can be an address or a name: it becomes a word of a command that
-// a shell of another host reads.
+// isPeer reports whether a text can be an address or a name. The check is strict, because the text
+// becomes a word of a command that a shell on another host reads.
 func isPeer(text string) bool {
 	return text != "" && text[0] != '-' && len(text) <= 253 && !strings.ContainsFunc(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -56,10 +57,10 @@ func isPeer(text string) bool {
 	})
 }
 
-// timeout bounds all probes.
+// timeout bounds all probes together.
 func (f probeFlags) timeout() time.Duration { return time.Duration(len(f.peers)) * probe.Timeout }
 
-// say tells before that probes take a while.
+// say prints beforehand that probes take a while.
 func (f probeFlags) say(s streams) {
 	if len(f.peers) > 0 {
 		say(s.err, "linerate: probing %s for at most %s\n", words.List(f.peers), f.timeout())

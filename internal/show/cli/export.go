@@ -73,8 +73,8 @@ With --snapshots: the snapshots of hosts from before the first trial and after t
 
 func (f *exportFlags) intoArchive() bool { return strings.EqualFold(filepath.Ext(f.output), ".zip") }
 
-// ending refuses a file's name that promises a format which is not written. One without an
-// ending promises none.
+// ending returns an error if the ending of the file's name suggests another format than the one
+// that is written. A name without an ending is always accepted.
 func (f *exportFlags) ending() error {
 	ending := strings.ToLower(filepath.Ext(f.output))
 	switch {
@@ -96,7 +96,7 @@ func (f *exportFlags) intoDirectory() bool {
 	return err == nil && info.IsDir() || os.IsPathSeparator(f.output[len(f.output)-1])
 }
 
-// chosen is the table that the flags ask for.
+// chosen returns the table that the flags select.
 func (f *exportFlags) chosen(csvGiven bool) (export.Table, error) {
 	switch {
 	case f.snapshots && (f.trials || f.table != "" || csvGiven):

@@ -25,7 +25,7 @@ import (
 	"linerate/internal/show/words"
 )
 
-// commandsFormat is the one that writes no files.
+// commandsFormat is the format that writes no files.
 const commandsFormat = "commands"
 
 type fixFlags struct {
@@ -39,20 +39,20 @@ type fixDocument struct {
 	Schema string `json:"schema"` // linerate.fix/v1
 	Run    string `json:"run"`
 	Fix    string `json:"fix"`
-	// Doubt is why the run is in doubt; absent: it is not.
+	// Doubt says why the run is in doubt; absent: it is not.
 	Doubt string `json:"doubt,omitempty"`
-	// Proof is the run that tried the settings by themselves, where tune kept them.
+	// Proof is the run that tried the settings by themselves, if tune kept them.
 	Proof string `json:"proof,omitempty"`
 	// Lab: interfaces and addresses are those of a lab.
 	Lab bool `json:"lab"`
-	// Unmapped are those that --map has not replaced, as it takes them.
+	// Unmapped are the names that --map has not replaced, in the form that it takes.
 	Unmapped []string  `json:"unmapped,omitempty"`
 	Hosts    []fixHost `json:"hosts"`
-	// Undo are settings of the baseline that the fix does without.
+	// Undo are settings of the baseline that the fix does not make.
 	Undo []string `json:"undo,omitempty"`
-	// Programs are options of the flows that no setting makes.
+	// Programs are options of the flows, which no setting makes.
 	Programs []string `json:"programs,omitempty"`
-	// Advice is what else is to be done; Once are the commands among it.
+	// Advice is what else has to be done. Once lists the commands in it.
 	Advice []string     `json:"advice,omitempty"`
 	Once   []fixCommand `json:"once,omitempty"`
 }
@@ -66,7 +66,7 @@ type fixCommand struct {
 type fixHost struct {
 	Host     string   `json:"host"`
 	Commands []string `json:"commands"`
-	// Format is that of the files; absent: none was asked for.
+	// Format is the format of the files; absent: none was requested.
 	Format string `json:"format,omitempty"`
 	*hostconfig.Config
 }
@@ -180,8 +180,8 @@ func (f fixFlags) run(cmd *cobra.Command, s streams, args []string) error {
 	return doubt(append(proof, run)...)
 }
 
-// provenBy is the run that proved a fix, unless it is the run itself or the notebook has it
-// no more.
+// provenBy returns the run that proved a fix; nil if that is the run itself, or if the notebook no
+// longer has it.
 func provenBy(ctx context.Context, run *record.Run, fix *remedy.Fix) []*record.Run {
 	if fix.Proof == "" || fix.Proof == run.ID {
 		return nil
@@ -193,9 +193,9 @@ func provenBy(ctx context.Context, run *record.Run, fix *remedy.Fix) []*record.R
 	return runs
 }
 
-// find is the fix that is meant: the recommended one, or that of a finding.
+// find returns the recommended fix, or that of the finding that was named.
 func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
-	conclude.Conclude(run) // findings of an older linerate have no settings
+	conclude.Conclude(run) // findings of an older version have no settings
 	run = wording.Run(run)
 	var ids []string
 	for _, one := range run.Findings {
@@ -223,8 +223,8 @@ func (f fixFlags) find(run *record.Run, finding []string) (*remedy.Fix, error) {
 	return made, nil
 }
 
-// advise says what to do about a finding that no setting removes, as comments: a shell may
-// read them.
+// advise prints what to do about a finding that no setting removes. It prints comments, because a
+// shell may read the output.
 func (f fixFlags) advise(w io.Writer, run *record.Run, fix *remedy.Fix) error {
 	text := hostconfig.Comment(fmt.Sprintf("%s (run %s): no setting of a host removes it; instead:", fix.Name,
 		run.ID)) + "\n"
@@ -235,7 +235,7 @@ func (f fixFlags) advise(w io.Writer, run *record.Run, fix *remedy.Fix) error {
 	return err
 }
 
-// onHost leaves the named host only.
+// onHost removes all hosts except the named one.
 func (f fixFlags) onHost(fix *remedy.Fix) error {
 	if f.host == "" {
 		return nil
@@ -254,7 +254,7 @@ func (f fixFlags) onHost(fix *remedy.Fix) error {
 	return nil
 }
 
-// document is a fix of a run, which others proved.
+// document returns the document of a fix of a run, which was proven by proof, if given.
 func (f fixFlags) document(fix *remedy.Fix, run *record.Run, proof ...*record.Run) *fixDocument {
 	d := &fixDocument{Schema: "linerate.fix/v1", Run: run.ID, Fix: fix.Name, Proof: fix.Proof, Lab: fix.Lab,
 		Unmapped: remedy.Texts(f.unmapped(fix)), Undo: fix.Undo, Programs: fix.Programs, Advice: fix.Instructions(),
@@ -287,8 +287,8 @@ func (f fixFlags) document(fix *remedy.Fix, run *record.Run, proof ...*record.Ru
 	return d
 }
 
-// print writes text that a shell can read: commands, or files behind a line that names
-// them.
+// print writes text that a shell can read: commands, or files that each follow a comment with their
+// name.
 func (f fixFlags) print(w io.Writer, d *fixDocument) error {
 	out := hostconfig.Comment(fmt.Sprintf("%s (run %s)", d.Fix, d.Run)) + "\n"
 	if d.Doubt != "" {
@@ -299,7 +299,7 @@ func (f fixFlags) print(w io.Writer, d *fixDocument) error {
 			out += "\n" + hostconfig.Comment("on "+h.Host+":") + "\n" + strings.Join(h.Commands, "\n") + "\n"
 			continue
 		}
-		var modes []string // a new file has 0644
+		var modes []string // for new files, with mode 0644 otherwise
 		for _, file := range h.Files {
 			out += "\n" + hostconfig.Comment(fmt.Sprintf("on %s, /%s:", h.Host, file.Path)) + "\n" + file.Text
 			if file.Mode != 0o644 {
@@ -308,7 +308,7 @@ func (f fixFlags) print(w io.Writer, d *fixDocument) error {
 		}
 		out += "\n" + applying(h, slices.Concat(modes, h.Apply), columns(w))
 	}
-	if len(d.Hosts) == 0 { // a peer, whose ARP entries are out of date once the fix is made
+	if len(d.Hosts) == 0 { // only a peer, whose ARP entries are out of date once the fix is made
 		out += "\n" + hostconfig.Comment("once, on "+f.host+":") + "\n"
 		for _, once := range d.Once {
 			out += once.Command + "\n"
@@ -318,7 +318,7 @@ func (f fixFlags) print(w io.Writer, d *fixDocument) error {
 	return err
 }
 
-// applying says by which commands a host's files are put into effect, as comments.
+// applying returns, as comments, the commands that put a host's files into effect.
 func applying(h fixHost, commands []string, width int) string {
 	out := "# then on " + h.Host + ":\n"
 	for _, command := range commands {
@@ -330,7 +330,7 @@ func applying(h fixHost, commands []string, width int) string {
 	return out
 }
 
-// write writes the files below a directory for each host, and prints their names.
+// write writes the files into one directory for each host, and prints their names.
 func (f fixFlags) write(w io.Writer, d *fixDocument) error {
 	for _, h := range d.Hosts {
 		for _, file := range h.Files {
@@ -364,7 +364,7 @@ func (f fixFlags) write(w io.Writer, d *fixDocument) error {
 	return nil
 }
 
-// unmapped are the names of the lab that are written still.
+// unmapped returns the names of the lab that the output still contains.
 func (f fixFlags) unmapped(fix *remedy.Fix) (list []remedy.Name) {
 	flushes := func(n remedy.Name) bool {
 		return slices.ContainsFunc(fix.Flushes, func(flush remedy.Flush) bool { return flush.Host == n.Host })
@@ -377,8 +377,8 @@ func (f fixFlags) unmapped(fix *remedy.Fix) (list []remedy.Name) {
 	return list
 }
 
-// remarkUnmapped says which names of the lab are written still, and how they are replaced: with
-// an example of each kind. Long lists are cut; JSON has them whole.
+// remarkUnmapped prints which names of the lab the output still contains, and how to replace them,
+// with an example of each kind. Long lists are cut; JSON has them whole.
 func (f fixFlags) remarkUnmapped(w io.Writer, fix *remedy.Fix) {
 	names := f.unmapped(fix)
 	if len(names) == 0 {
@@ -404,7 +404,7 @@ func (f fixFlags) remarkUnmapped(w io.Writer, fix *remedy.Fix) {
 		strings.Join(examples, " "))
 }
 
-// remark says what the commands and files do not.
+// remark prints what the commands and files do not cover.
 func (f fixFlags) remark(w io.Writer, fix *remedy.Fix) {
 	remark := func(format string, args ...any) { say(w, "linerate: "+format+"\n", args...) }
 	for _, line := range fix.Undo {

@@ -21,10 +21,10 @@ import (
 	"linerate/internal/show/present"
 )
 
-// rfcFrames are the sizes of frames that RFC 2544, section 9.1, has for Ethernet.
+// rfcFrames are the frame sizes of RFC 2544, section 9.1, for Ethernet.
 var rfcFrames = []string{"64", "128", "256", "512", "1024", "1280", "1518"}
 
-// mostLosses bounds how many shares are searched for.
+// mostLosses is the largest number of loss shares that are searched for.
 const mostLosses = 4
 
 func newForwardCommand(s streams) *cobra.Command {
@@ -171,7 +171,7 @@ host's own losses bound a result, or none was found; 130 interrupted.`,
 	return cmd
 }
 
-// checkDevice says what is wrong with the options of SNMP.
+// checkDevice returns what is wrong with the SNMP options.
 func checkDevice(flags *pflag.FlagSet, device topology.SNMP, ports []string) (problems []error) {
 	if device.Address == "" {
 		for _, name := range []string{"snmp-version", "snmp-credentials", "snmp-ports"} {
@@ -198,7 +198,7 @@ func checkDevice(flags *pflag.FlagSet, device topology.SNMP, ports []string) (pr
 	return problems
 }
 
-// openDevice is what reads the device's own counters.
+// openDevice opens a reader of the device's own counters.
 func openDevice(ctx context.Context, device topology.SNMP, ports []string, o forward.Options) (snmp.Pair, error) {
 	pair := snmp.Pair{Transmits: o.Interface, Receives: o.Receive}
 	copy(pair.Ports[:], ports)
@@ -209,7 +209,7 @@ func openDevice(ctx context.Context, device topology.SNMP, ports []string, o for
 	return pair, err
 }
 
-// parseDestinations reads an address or a prefix.
+// parseDestinations parses an address or a prefix.
 func parseDestinations(text string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(text); err == nil {
 		return netip.PrefixFrom(a, a.BitLen()), nil
@@ -221,7 +221,8 @@ func parseDestinations(text string) (netip.Prefix, error) {
 	return p, nil
 }
 
-// doubtful: something other than the device bounds a result, or there is none.
+// doubtful reports whether something other than the device limits a result, or whether a result is
+// missing.
 func doubtful(r *record.Forward) bool {
 	for _, s := range r.Sizes {
 		for _, g := range s.Goals {

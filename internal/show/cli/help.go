@@ -15,17 +15,17 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Annotations of commands that --help reads.
+// Annotations of commands that --help evaluates.
 const (
-	// flagSections: a line per section, its heading, a colon and the names of its flags.
-	// The first section is shown with the command, the others after "More flags", and
-	// flags of none in the last one. Absent: one section has all flags.
+	// flagSections has one line per section: its heading, a colon and the names of its flags. The
+	// first section is printed with the command, the others after "More flags"; flags that are in
+	// no section go to the last one. Absent: one section has all flags.
 	flagSections = "flag sections"
-	// details follow the flags: what a reader needs now and then.
+	// details are printed after the flags: what a reader needs occasionally.
 	details = "details"
 )
 
-// verbSections are the verbs of the help without a verb; others come last.
+// verbSections groups the verbs in the help without a verb. Other verbs come last.
 var verbSections = []struct{ heading, verbs string }{
 	{"Measure between two hosts", "measure serve"},
 	{"Ask a question", "new studies show check run tune prove fix lab"},
@@ -33,10 +33,10 @@ var verbSections = []struct{ heading, verbs string }{
 	{"Compute", "limits"},
 }
 
-// proseWidth is how wide paragraphs become on a wider terminal.
+// proseWidth is the largest width of paragraphs, even on a wider terminal.
 const proseWidth = 100
 
-// writeHelp writes what --help shows, at most as wide as w.
+// writeHelp writes the text of --help, at most as wide as w.
 func writeHelp(w io.Writer, cmd *cobra.Command) {
 	h := helpText{width: columns(w)}
 	h.prose(cmp.Or(cmd.Long, cmd.Short))
@@ -60,7 +60,7 @@ func writeHelp(w io.Writer, cmd *cobra.Command) {
 		h.line("")
 		h.prose(cmd.CommandPath() + " COMMAND --help says more about a command.")
 	}
-	_, _ = io.WriteString(w, h.out.String()) // no error can be reported
+	_, _ = io.WriteString(w, h.out.String()) // an error could not be reported
 }
 
 type helpText struct {
@@ -72,11 +72,11 @@ func (h *helpText) line(text string) { h.out.WriteString(text + "\n") }
 
 func (h *helpText) heading(text string) { h.line("\n" + text + ":") }
 
-// item is a line of a list: a name, at least two spaces, and what is said of it.
+// item matches a line of a list: a name, at least two spaces, and its description.
 var item = regexp.MustCompile(`^( +\S(?:\S| \S)*  +)(\S.*)$`)
 
-// prose wraps paragraphs and lists. Other lines that are indented are commands, and stay
-// as they are, to be copied.
+// prose wraps paragraphs and lists. Other indented lines are commands to be copied and stay as they
+// are.
 func (h *helpText) prose(all string) {
 	var paragraph []string
 	end := func() {
@@ -101,8 +101,8 @@ func (h *helpText) prose(all string) {
 	end()
 }
 
-// item writes a name and, from a column on, what is said of it; below the name where that
-// is too long.
+// item writes a name and, from a column on, its description. If the name is too long, the
+// description goes below it.
 func (h *helpText) item(name, about string, column int) {
 	rest := strings.Repeat(" ", column)
 	if words.Width(name) > column {
@@ -112,7 +112,7 @@ func (h *helpText) item(name, about string, column int) {
 	h.out.WriteString(text.Paragraph(name, rest, about, h.width))
 }
 
-// commands lists those of cmd.
+// commands lists the subcommands of cmd.
 func (h *helpText) commands(cmd *cobra.Command) {
 	left := map[string]*cobra.Command{}
 	longest := 0
@@ -144,7 +144,7 @@ func (h *helpText) commands(cmd *cobra.Command) {
 	list("More commands", names)
 }
 
-// sectionsOf are the headings of a command's flags and, for each, their names.
+// sectionsOf returns the headings of a command's flag sections and the names of the flags in each.
 func sectionsOf(cmd *cobra.Command) (headings []string, names [][]string) {
 	for line := range strings.Lines(cmd.Annotations[flagSections]) {
 		heading, list, _ := strings.Cut(line, ":")
@@ -179,7 +179,7 @@ func (h *helpText) flags(cmd *cobra.Command) {
 	}
 }
 
-// flagColumn is the widest that the names of flags are beside what is said of them.
+// flagColumn is the largest width of the column with the names of flags.
 const flagColumn = 30
 
 func (h *helpText) flagList(all *pflag.FlagSet, names []string) {
@@ -202,7 +202,7 @@ func (h *helpText) flagList(all *pflag.FlagSet, names []string) {
 	}
 }
 
-// spellFlag is a flag as it is typed, and what is said of it.
+// spellFlag returns a flag as it is typed, and its description.
 func spellFlag(f *pflag.Flag) (spelled, about string) {
 	value, about := pflag.UnquoteUsage(f)
 	switch value {

@@ -14,15 +14,16 @@ import (
 	"linerate/internal/model/flow"
 )
 
-// iperf3Option is an option of iperf3, and what it is here.
+// iperf3Option describes an option of iperf3, and what corresponds to it here.
 type iperf3Option struct {
-	short, long string // iperf3's; the long name may be empty
-	// flag is ours that means the same, which has the short name as well; empty: none does.
+	short, long string // names in iperf3; long may be empty
+	// flag is linerate's flag that means the same, which also gets the short name. Empty: there is
+	// none.
 	flag string
-	note string // what differs, or what to do instead
+	note string // the difference, or what to do instead
 }
 
-// spelled is the option as it is typed.
+// spelled returns the option as it is typed.
 func (o iperf3Option) spelled() string {
 	switch {
 	case o.short == "":
@@ -33,7 +34,7 @@ func (o iperf3Option) spelled() string {
 	return "-" + o.short + ", --" + o.long
 }
 
-// iperf3Client are the options of an iperf3 client for measure. docs/iperf3.md has this
+// iperf3Client lists the options of an iperf3 client for measure. docs/iperf3.md contains this
 // table.
 var iperf3Client = []iperf3Option{
 	{"c", "client", "server", ""},
@@ -97,7 +98,7 @@ var iperf3Client = []iperf3Option{
 	{"", "bind-dev", "", "no counterpart: `--source ADDRESS`"},
 }
 
-// iperf3Serving are the options of an iperf3 server for serve.
+// iperf3Serving lists the options of an iperf3 server for serve.
 var iperf3Serving = []iperf3Option{
 	{"s", "server", "", "not needed: `linerate serve`"},
 	{"p", "port", "port", "`--listen :PORT`; iperf3 clients are answered at `--iperf3`"},
@@ -115,13 +116,14 @@ var iperf3Serving = []iperf3Option{
 	{"", "authorized-users-path", "authorized-users-path", ""},
 }
 
-// iperf3Options are those that verbs have, by their names; "linerate" has those of both.
+// iperf3Options lists the iperf3 options for each verb. "linerate" has those that select client or
+// server.
 var iperf3Options = map[string][]iperf3Option{
 	"measure": iperf3Client, "serve": iperf3Serving,
 	"linerate": {{"c", "client", "", "`linerate measure HOST`"}, {"s", "server", "", "`linerate serve`"}},
 }
 
-// withShorthands adds flags to another set, with iperf3's short names.
+// withShorthands adds flags to another set, with the short names of iperf3.
 func withShorthands(to, flags *pflag.FlagSet, options []iperf3Option) {
 	to.SortFlags, flags.SortFlags = false, false
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -133,7 +135,8 @@ func withShorthands(to, flags *pflag.FlagSet, options []iperf3Option) {
 	})
 }
 
-// iperf3Words say what an option of iperf3's is for a verb; empty: it is none.
+// iperf3Words explains what corresponds to an option of iperf3 in a verb. Empty: iperf3 has no such
+// option.
 func iperf3Words(verb, short, long string) string {
 	for _, o := range iperf3Options[verb] {
 		if (short == "" || o.short != short) && (long == "" || o.long != long) {
@@ -151,8 +154,8 @@ func iperf3Words(verb, short, long string) string {
 	return ""
 }
 
-// iperf3Instead is what an iperf3 client's option that a flag has is for another protocol, with
-// a semicolon before it; empty: nothing is known.
+// iperf3Instead returns, with a leading semicolon, what the iperf3 option of a flag corresponds to
+// for another protocol. Empty: unknown.
 func iperf3Instead(flag, protocol string) string {
 	for _, o := range iperf3Client {
 		if _, instead, _ := strings.Cut(o.note, "; "); o.flag == flag &&
@@ -163,7 +166,7 @@ func iperf3Instead(flag, protocol string) string {
 	return ""
 }
 
-// iperf3Table is the table of a verb's options, as Markdown.
+// iperf3Table returns the table of a verb's options as Markdown.
 func iperf3Table(options []iperf3Option) string {
 	var b strings.Builder
 	b.WriteString("| iperf3 | here | |\n|---|---|---|\n")
@@ -180,7 +183,8 @@ func iperf3Table(options []iperf3Option) string {
 	return b.String()
 }
 
-// iperf3Like are flags that iperf3 has and measure spells otherwise: others say the same.
+// iperf3Like holds flags with the names of iperf3 for which measure has other flags of the same
+// meaning.
 type iperf3Like struct {
 	server              string
 	port                int
@@ -210,7 +214,7 @@ func (l *iperf3Like) define(flags *pflag.FlagSet, spec *flow.Spec) {
 	}}, "tos", "type of service of all packets: four times --dscp")
 }
 
-// apply makes the flags those that they stand for. given says whether a flag was.
+// apply sets the flags that these flags stand for. given reports whether a flag was given.
 func (l *iperf3Like) apply(spec *flow.Spec, given func(string) bool) (problems []error) {
 	if n := count(given("direction"), l.reverse, l.bidir); n > 1 {
 		problems = append(problems, fmt.Errorf("--direction, --reverse and --bidir: expected one of them"))
@@ -245,7 +249,7 @@ func count(conditions ...bool) (n int) {
 	return n
 }
 
-// withServer puts the address of --server before the others, where it is not one of them.
+// withServer puts the address of --server before the others, unless it is one of them.
 func (l *iperf3Like) withServer(addresses []string, byDefault string) []string {
 	complete := func(address string) string {
 		if at, err := measure.Complete(address, byDefault); err == nil {
@@ -260,13 +264,13 @@ func (l *iperf3Like) withServer(addresses []string, byDefault string) []string {
 	return append([]string{l.server}, addresses...)
 }
 
-// network is the family that names are resolved to; empty: either.
+// network returns the address family to which names are resolved. Empty: either.
 func (l *iperf3Like) network() string {
 	return map[bool]string{l.ipv4: "ip4", l.ipv6: "ip6"}[true]
 }
 
-// locate gives addresses the port that is asked for, and replaces names by an address of
-// the family that is.
+// locate adds the requested port to addresses, and replaces names by an address of the requested
+// family.
 func (l *iperf3Like) locate(ctx context.Context, addresses []string, byDefault string) (located []string, err error) {
 	network := l.network()
 	if l.port == 0 && network == "" {
@@ -280,7 +284,7 @@ func (l *iperf3Like) locate(ctx context.Context, addresses []string, byDefault s
 		if err != nil {
 			return nil, usageError(err)
 		}
-		host, port, _ := net.SplitHostPort(at) // complete
+		host, port, _ := net.SplitHostPort(at) // the address is complete, so this cannot fail
 		if network != "" {
 			at, err := measure.Resolve(ctx, network, host)
 			if err != nil {

@@ -36,7 +36,7 @@ func newLabCommand(s streams) *cobra.Command {
 	return cmd
 }
 
-// newLabInitCommand is the lab's init process, started by linerate itself.
+// newLabInitCommand returns the lab's init process, which linerate itself starts.
 func newLabInitCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "init", Hidden: true, Args: cobra.NoArgs,
@@ -49,10 +49,10 @@ func newLabInitCommand() *cobra.Command {
 	}
 }
 
-// firstTap is the first descriptor that `lab emulate` inherits.
+// firstTap is the first file descriptor that `lab emulate` inherits.
 const firstTap = 3
 
-// newLabEmulateCommand is the lab's link emulator, started by linerate itself.
+// newLabEmulateCommand returns the lab's link emulator, which linerate itself starts.
 func newLabEmulateCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "emulate", Hidden: true, Args: cobra.NoArgs,
@@ -161,7 +161,7 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 	for _, node := range l.Nodes() {
 		go func() {
 			<-b.Lost(node)
-			if ctx.Err() == nil { // and not because the lab is being taken down
+			if ctx.Err() == nil { // the lab failed and is not just being taken down
 				say(s.err, "linerate: the agent of %s has ended\n", node)
 			}
 		}()
@@ -170,7 +170,7 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 	return nil
 }
 
-// labReady says how to use a lab that is up.
+// labReady prints how to use a lab that is up.
 func (s streams) labReady(mode string, took time.Duration, host, flag string) {
 	say(s.err,
 		"\nThe lab is up (%s, %.2f s). Use it from another terminal:\n  linerate lab exec%s %s -- ip address\n  linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
@@ -200,7 +200,7 @@ func describeLab(t *topology.Topology) document.Document {
 	return document.Document{Summary: [][]document.Block{document.Tables(table)}}
 }
 
-// someAddresses names an interface's addresses, and of many the first ones.
+// someAddresses lists an interface's addresses; of many, only the first ones.
 func someAddresses(all []topology.Address) string {
 	var words []string
 	for _, a := range all {
@@ -215,7 +215,8 @@ func newLabExecCommand(s streams) *cobra.Command {
 		Use:   "exec HOST -- COMMAND [ARGUMENT…]",
 		Short: "Run a command in a host of a lab that is up",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			// Flags are read up to the host and behind it, and not those of the command.
+			// Flags before the host belong to this command, those after it to the command that is
+			// run.
 			if len(args) > 1 && strings.HasPrefix(args[1], "-") {
 				if err := cmd.Flags().Parse(args[1:]); err != nil {
 					return usageError(err)
@@ -251,8 +252,8 @@ func newLabShellCommand(s streams) *cobra.Command {
 	return cmd
 }
 
-// execInLab runs a command in the lab with this process's own streams; in place of a
-// terminal it gets a pseudo-terminal, so that job control and full screens work.
+// execInLab runs a command in the lab with this process's own streams. Instead of a terminal it
+// gets a pseudo-terminal, so that job control and full-screen programs work.
 func execInLab(s streams, name, host string, argv []string) error {
 	var files [3]*os.File
 	var are [3]bool
@@ -265,7 +266,7 @@ func execInLab(s streams, name, host string, argv []string) error {
 	terminal := term.IsTerminal(int(files[0].Fd())) && term.IsTerminal(int(files[1].Fd()))
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	if !signal.Ignored(syscall.SIGHUP) { // as by nohup(1)
+	if !signal.Ignored(syscall.SIGHUP) { // it is ignored, for example, by nohup(1)
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	defer signal.Stop(signals)
@@ -305,7 +306,7 @@ func execWithTerminal(name, host string, argv []string, files [3]*os.File, signa
 	go func() { _, _ = io.Copy(controller, files[0]) }()
 	shown := make(chan struct{})
 	go func() {
-		_, _ = io.Copy(files[1], controller) // ends with EIO when the command is gone
+		_, _ = io.Copy(files[1], controller) // ends with EIO when the command has ended
 		close(shown)
 	}()
 	status, err := lab.Exec(name, host, argv, [3]*os.File{inner, inner, inner}, true, signals)

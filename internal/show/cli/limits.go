@@ -32,7 +32,7 @@ type goodputFlags struct {
 	family, protocol   string
 	tunnel, underlay   string
 	timestamps, asJSON bool
-	link               limits.Frame // what the other flags do not say of it
+	link               limits.Frame // the rest of the frame
 }
 
 func newLimitsGoodputCommand(s streams) *cobra.Command {
@@ -61,7 +61,7 @@ rate) does not count these: use --shaped.`,
 	}
 	flags := cmd.Flags()
 	valueVar(flags, &f.rate, unit.ParseBitRate, "rate", "rate", "1gbit", "rate of the link")
-	numberVar(flags, &f.link.MTU, 68, 65535, "mtu", 1500, "largest IP packet, in bytes") // RFC 791: every host takes 68
+	numberVar(flags, &f.link.MTU, 68, 65535, "mtu", 1500, "largest IP packet, in bytes") // RFC 791 requires 68
 	valueVar(flags, &f.family, oneOf("ipv4", "ipv6"), "family", "string", "ipv4", "ipv4 or ipv6")
 	valueVar(flags, &f.protocol, oneOf(flow.TCP, flow.UDP), "protocol", "string", flow.TCP, "tcp or udp")
 	flags.BoolVar(&f.timestamps, "timestamps", true, "TCP timestamps, Linux's default")
@@ -79,7 +79,7 @@ rate) does not count these: use --shaped.`,
 	return cmd
 }
 
-// frame is what the flags say of the link's frames.
+// frame returns the frame that the flags describe.
 func (f goodputFlags) frame() (limits.Frame, error) {
 	if f.link.Datagram != 0 && f.protocol != flow.UDP {
 		return limits.Frame{}, errors.New("--datagram is for --protocol udp")

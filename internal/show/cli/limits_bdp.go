@@ -65,13 +65,13 @@ said beside them. With --window, also the highest rate with such a window; with
 	return cmd
 }
 
-// third is the last of a parameter's three values; 0: it cannot be read.
+// third returns the last of a parameter's three values; 0: it cannot be read.
 func third(sysctls proc.Sysctls, key string) int64 {
-	text, _ := sysctls.Read(key) // empty: not Linux, or not to be read
+	text, _ := sysctls.Read(key) // empty: not Linux, or not readable
 	values := strings.Fields(text)
 	if len(values) != 3 {
 		return 0
 	}
-	n, _ := strconv.ParseInt(values[2], 10, 64) // 0: nothing that is known
+	n, _ := strconv.ParseInt(values[2], 10, 64) // 0: unknown
 	return n
 }

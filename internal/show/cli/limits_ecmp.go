@@ -20,13 +20,13 @@ import (
 
 // ecmpFlags are the flags of `linerate limits ecmp` and `linerate limits bond`.
 type ecmpFlags struct {
-	asked                 ecmp.Question // without its links and flows
+	asked                 ecmp.Question // links and flows come from the other fields
 	links, tiers, second  int
 	rates, weights, flows []string
 	secondBps             float64
 	asJSON                bool
 	flags                 *pflag.FlagSet
-	bonds                 bool // the links are members of a bond
+	bonds                 bool // the links are the members of a bond
 }
 
 func newLimitsECMPCommand(s streams) *cobra.Command {
@@ -86,7 +86,7 @@ Rates are those of links; limits goodput computes the payload.`,
 	return cmd
 }
 
-// command is the verb of a hash that these flags are of.
+// command adds these flags to a verb.
 func (f *ecmpFlags) command(s streams, cmd cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{flagSections: `Common flags: links rate flows weights target policy json
 		Hashing: fields pairs sizes
@@ -98,7 +98,7 @@ func (f *ecmpFlags) command(s streams, cmd cobra.Command) *cobra.Command {
 	return &cmd
 }
 
-// answer is the forecast of so many flows, or how many are enough.
+// answer prints the forecast for the given flows or, without flows, how many are needed.
 func (f *ecmpFlags) answer(ctx context.Context, s streams) error {
 	if !f.flags.Changed("flows") {
 		return f.needed(s)
@@ -122,13 +122,14 @@ func (f *ecmpFlags) answer(ctx context.Context, s streams) error {
 	}()
 	select {
 	case <-found:
-	case <-ctx.Done(): // nothing is held that the end of the process does not free
+	case <-ctx.Done(): // the process holds nothing that outlives it
 		return statusError{ExitInterrupted, errors.New("interrupted: fewer --replicates or --flows take less time")}
 	}
 	return s.answer(f.asJSON, answer, asText(shown))
 }
 
-// define defines the flags, with what the verb's links are, and its hash policy.
+// define defines the flags. links describes the verb's links, and policy defines its flag of the
+// hash policy.
 func (f *ecmpFlags) define(flags *pflag.FlagSet, links string, policy func(*pflag.FlagSet)) {
 	flags.SortFlags = false
 	f.flags = flags
@@ -182,7 +183,7 @@ func parseTarget(text string) (float64, error) {
 	return float64(target), err
 }
 
-// question is what the flags ask; the error lists all mistakes.
+// question returns the question that the flags ask. The error lists all mistakes.
 func (f *ecmpFlags) question() (q ecmp.Question, err error) {
 	if err := errors.Join(mistakes(f.flags)...); err != nil {
 		return q, err
@@ -230,7 +231,7 @@ func (f *ecmpFlags) question() (q ecmp.Question, err error) {
 	return q, nil
 }
 
-// bond is the policy of the bond; empty: the links are of routes.
+// bond returns the policy of the bond. Empty: the links are those of routes.
 func (f *ecmpFlags) bond() string {
 	if !f.bonds {
 		return ""
@@ -238,7 +239,7 @@ func (f *ecmpFlags) bond() string {
 	return strings.ToLower(f.flags.Lookup("policy").Value.String())
 }
 
-// needed answers how many flows fill the links.
+// needed prints how many flows fill the links.
 func (f *ecmpFlags) needed(s streams) error {
 	problems := mistakes(f.flags)
 	for _, flag := range []string{"fields", "pairs", "sizes", "tiers", "second-links", "second-rate", "hosts",
@@ -284,7 +285,7 @@ func (f *ecmpFlags) firstTier() (ecmp.Links, error) {
 			return links, fmt.Errorf("--rate: %w", err)
 		}
 		if len(f.weights) > 0 {
-			// The kernel's are 8 bits for a route, 16 for a nexthop group.
+			// The kernel allows 8 bits for a route and 16 bits for a nexthop group.
 			weight, err := strconv.ParseUint(strings.TrimSpace(f.weights[i]), 10, 16)
 			if err != nil || weight == 0 {
 				return links, fmt.Errorf("--weights: %q: expected a whole number from 1 to 65535", f.weights[i])
@@ -311,7 +312,7 @@ func (f *ecmpFlags) secondTier(first ecmp.Links) (ecmp.Links, error) {
 	return ecmp.Alike(n, bps), nil
 }
 
-// clos makes the question one of a simulated network.
+// clos turns the question into one about a simulated Clos network.
 func (f *ecmpFlags) clos(q *ecmp.Question) error {
 	q.Fabric.Up = q.Tiers.First
 	if !f.flags.Changed("hosts-per-leaf") {

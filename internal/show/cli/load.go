@@ -21,7 +21,7 @@ import (
 	"linerate/studies"
 )
 
-// loadTopology reads the topology of a study, or of a file that has nothing else.
+// loadTopology reads the topology of a study, or of a file that has only a topology.
 func loadTopology(in io.Reader, nameOrFile string) (*topology.Topology, error) {
 	file, data, err := readStudy(in, nameOrFile)
 	if err != nil {
@@ -35,20 +35,19 @@ func loadTopology(in io.Reader, nameOrFile string) (*topology.Topology, error) {
 	return t, nil
 }
 
-// locate makes the paths of a study's files those from anywhere: a run may be resumed in
-// another directory.
+// locate makes the paths in a study absolute, because a run may be resumed in another directory.
 func locate(t *topology.Topology, studyFile string) {
 	if dir, err := filepath.Abs(filepath.Dir(studyFile)); err == nil {
 		t.Locate(dir)
 	}
 }
 
-// inputError says how many mistakes a file has before listing them, each on a
-// line of its own that an editor can jump to.
+// inputError returns an error that says how many mistakes a file has and then lists them, each on
+// its own line in a form that an editor can jump to.
 func inputError(file string, err error) error {
 	problems, ok := errors.AsType[source.Problems](err)
 	switch {
-	case !ok, !slices.ContainsFunc(problems, func(p source.Problem) bool { return p.Option == "" }): // of flags
+	case !ok, !slices.ContainsFunc(problems, func(p source.Problem) bool { return p.Option == "" }): // in flags
 		return usageError(err)
 	case len(problems) == 1:
 		return usageError(fmt.Errorf("%s has a mistake; nothing has been created\n%w", file, err))
@@ -56,8 +55,7 @@ func inputError(file string, err error) error {
 	return usageError(fmt.Errorf("%s has %d mistakes; nothing has been created\n%w", file, len(problems), err))
 }
 
-// readStudy returns the text of a built-in study or of a file, "-" being in, and what to call
-// it in messages.
+// readStudy returns the text of a built-in study or of a file ("-": in), and its name for messages.
 func readStudy(in io.Reader, nameOrFile string) (string, []byte, error) {
 	data, builtin, err := readNamed(in, "study", "studies", nameOrFile, studies.Names(),
 		func(name string) ([]byte, error) {
@@ -108,7 +106,7 @@ func readNamed(in io.Reader, kind, kinds, nameOrFile string, names []string, rea
 	return data, false, err
 }
 
-// besideName is the file that a name without its ending stands for; empty: there is none.
+// besideName returns the file that a name without its ending stands for. Empty: there is none.
 func besideName(name, kind string) string {
 	endings := []string{".yaml", ".yml"}
 	if kind == "list" {
@@ -130,7 +128,8 @@ func besideName(name, kind string) string {
 	return ""
 }
 
-// Lines that a study has, and those of settings: sysctl.conf, loader.conf, tuned.conf.
+// These lines tell the kinds of files apart: a study, and lists of settings in sysctl.conf,
+// loader.conf and tuned.conf.
 var (
 	studyLine    = regexp.MustCompile(`(?m)^(topology|workload|factors):`)
 	workloadLine = regexp.MustCompile(`(?m)^(workload|factors|study):`)
@@ -139,8 +138,8 @@ var (
 	settingsLine = regexp.MustCompile(`(?m)^\s*-?[a-z][\w./-]*\s*=|^\[\w+\]`)
 )
 
-// wrongKind names the verb for a file that is of another kind than the verb reads; nil: it
-// may be of the right one.
+// wrongKind returns an error that names the right verb for a file of another kind than this verb
+// reads; nil: the file may be of the right kind.
 func wrongKind(verb, file string, text []byte) error {
 	expected := map[string]string{"doctor": "a snapshot", "tune": "a list of settings"}
 	if err := resultDocument(cmp.Or(expected[verb], "a study"), file, text); err != nil {
@@ -171,8 +170,8 @@ func wrongKind(verb, file string, text []byte) error {
 	return nil
 }
 
-// topologyAlone names the verb for a file that has hosts and links and nothing else; nil: it is
-// another file.
+// topologyAlone returns an error that names the verb for a file that only has hosts and links; nil:
+// it is another file.
 func topologyAlone(file string, text []byte) error {
 	if !studyLine.Match(text) || workloadLine.Match(text) {
 		return nil
@@ -182,8 +181,8 @@ func topologyAlone(file string, text []byte) error {
 		quote(file))
 }
 
-// resultDocument says what a file is that linerate wrote as JSON, which is not the kind that was
-// expected, and which verb reads it; nil: it is another file.
+// resultDocument returns an error for a JSON document of linerate that is not of the expected kind,
+// with the verb that reads it; nil: it is another file.
 func resultDocument(expected, file string, text []byte) error {
 	var d struct{ Schema, ID, Run string }
 	if json.Unmarshal(text, &d) != nil || !strings.HasPrefix(d.Schema, "linerate.") {
@@ -201,16 +200,15 @@ func resultDocument(expected, file string, text []byte) error {
 	}
 }
 
-// isStudyName says that a word names a built-in study, list or table, unlike a path,
-// so that a file called ./arp-flux can be named.
+// isStudyName reports whether a word names a built-in study, list or table, and not a path. A file
+// arp-flux is named ./arp-flux.
 func isStudyName(s string) bool { return s != "" && !strings.ContainsAny(s, `./\`) }
 
-// maxStudyFile is somewhat more than a study can have, so that the parser is the
-// one to say what its limit is.
+// maxStudyFile is somewhat larger than any study can be, so that the parser reports its own limit.
 const maxStudyFile = 4 << 20
 
-// readFile reads a file, and no more of it than could be meant: a path given by mistake may
-// be a disk or a device that never ends.
+// readFile reads a file up to a bounded size: a path given by mistake may be a disk or a device
+// that never ends.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -227,7 +225,7 @@ func readFile(path string) ([]byte, error) {
 	return readText(f, path)
 }
 
-// readText reads what has that path in messages, as readFile does.
+// readText reads in as readFile reads a file. path is its name in messages.
 func readText(in io.Reader, path string) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxStudyFile+1))
 	if err == nil && len(data) > maxStudyFile {

@@ -29,7 +29,7 @@ import (
 	"linerate/internal/show/present"
 )
 
-// protocols lists those of flows, a line each.
+// protocols lists the protocols of flows, one per line.
 func protocols() string {
 	var b strings.Builder
 	for _, p := range flow.Protocols {
@@ -38,14 +38,14 @@ func protocols() string {
 	return b.String()
 }
 
-// Flags of options of flows that --help shows with others.
+// Flags of flow options that --help prints in other sections.
 const (
 	commonOptions  = "protocol direction streams rate-cap datagram"
 	addressOptions = "bind-no-port"
 )
 
-// optionSections are the sections of --help for the options of flows without those shown elsewhere, by the protocols
-// that have them.
+// optionSections returns the --help sections of the flow options, except those printed elsewhere,
+// grouped by the protocols that have them.
 func optionSections(elsewhere string) string {
 	sections := []string{"TCP, UDP and sockets: tos copy", "Requests and responses:", "Protocols of applications:"}
 	for _, o := range flow.Options {
@@ -129,7 +129,7 @@ Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust
 }
 
 func (f *measureFlags) measure(ctx context.Context, s streams, addresses []string) error {
-	for _, address := range addresses { // a file in place of an address
+	for _, address := range addresses { // a file instead of an address
 		info, err := os.Stat(address)
 		if err != nil || !info.Mode().IsRegular() {
 			continue
@@ -145,7 +145,7 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	if err != nil {
 		return err
 	}
-	if o.URL == "" { // whose server is asked for by its name
+	if o.URL == "" { // a URL's server is addressed by its name
 		if o.Addresses, err = f.like.locate(ctx, o.Addresses, f.defaultPort()); err != nil {
 			return err
 		}
@@ -163,7 +163,8 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	if err := f.keep.check(ctx); err != nil {
 		return err
 	}
-	// Who else is active is said once the server answers, and of a wait at once.
+	// Other active processes are reported only once the server answers, except that waiting is
+	// reported immediately.
 	var others strings.Builder
 	warned := io.Writer(&others)
 	if f.wait {
@@ -225,7 +226,7 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	return nil
 }
 
-// tooFew says which percentiles that are asked for the measurement will not show.
+// tooFew lists the requested percentiles that the measurement will not show.
 func tooFew(o measure.Options, expected expect.Expectation) []string {
 	requests := o.Requests()
 	list := expected.TooFew(requests)
@@ -235,12 +236,12 @@ func tooFew(o measure.Options, expected expect.Expectation) []string {
 	return list
 }
 
-// atOnce is how far apart two signals are one interruption: timeout(1) sends its signal to the
-// program, and then to the program's process group.
+// atOnce is the time within which two signals count as one interruption: timeout(1) signals the
+// program and then the program's process group.
 const atOnce = 100 * time.Millisecond
 
-// lingering outlives ctx, which the first signal ends, until a second one: so long what was
-// measured can be read.
+// lingering returns a context that outlives ctx, which the first signal ends. It ends with a second
+// signal, so that what was measured can be read until then.
 func lingering(ctx context.Context) (context.Context, func()) {
 	linger, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	signals := make(chan os.Signal, 2)
@@ -281,7 +282,7 @@ func conductHere(ctx context.Context, o measure.Options) (*record.Run, error) {
 	run, err := measure.Conduct(ctx, near, o)
 	near.Close()
 	cancel()
-	// EOF: as nothing was measured, Conduct has closed the stream.
+	// EOF means that Conduct has closed the stream because nothing was measured.
 	if own := <-ended; own != nil && err != nil && ctx.Err() == nil && !errors.Is(own, io.EOF) &&
 		!errors.Is(own, io.ErrClosedPipe) {
 		err = errors.Join(own, err)
@@ -308,7 +309,7 @@ func measureLine(p measure.Progress) string {
 	return strings.Join(words, " · ")
 }
 
-// options are what the flags say, or everything that is wrong with them.
+// options returns the options that the flags give, or everything that is wrong with them.
 func (f *measureFlags) options(addresses []string) (measure.Options, expect.Expectation, error) {
 	problems := append(mistakes(f.flags), f.like.apply(&f.asked.Flows, f.given)...)
 	url := ""

@@ -20,7 +20,7 @@ import (
 )
 
 type measureFlags struct {
-	asked              measure.Options // without what follows
+	asked              measure.Options // completed by the fields below
 	copies             bool
 	aliases            aliasFlags
 	source, sourcePort []string
@@ -37,10 +37,10 @@ type measureFlags struct {
 	args               []string // of the command line
 }
 
-// given says whether a flag was.
+// given reports whether a flag was given.
 func (f *measureFlags) given(flag string) bool { return f.flags.Changed(flag) }
 
-// allModes is the --mode that measures in one mode after another.
+// allModes is the value of --mode that measures in all modes, one after another.
 const allModes = "all"
 
 func (f *measureFlags) define(to *pflag.FlagSet) {
@@ -94,8 +94,8 @@ func (f *measureFlags) transacts() bool { return flow.Of(f.asked.Flows.Protocol)
 
 func (f *measureFlags) protocolKnown() bool { return flow.Find("protocol").Check(&f.asked.Flows) == "" }
 
-// wrongOptions are the options of flows that cannot be, alone or together, or that
-// mean nothing to the protocol.
+// wrongOptions returns the flow options that are invalid, alone or together, or that have no
+// meaning for the protocol.
 func (f *measureFlags) wrongOptions() (problems []error) {
 	flows := &f.asked.Flows
 	fitted := flows.Fitted()
@@ -124,8 +124,7 @@ func (f *measureFlags) wrongOptions() (problems []error) {
 	return problems
 }
 
-// again spells the command that measures the same again. The address of --server is among
-// those given.
+// again returns the command that repeats the measurement. addresses include that of --server.
 func (f *measureFlags) again(addresses []string) string {
 	words := []string{"linerate measure"}
 	for _, a := range addresses {
@@ -140,11 +139,11 @@ func (f *measureFlags) again(addresses []string) string {
 	return strings.Join(append(words, spelled(f.flags, given...)...), " ")
 }
 
-// mostPlaces is the most addresses or ports of a kind: as many as a network of 12
-// bits has.
+// mostPlaces is the largest number of addresses or ports of one kind: as many as 12 host bits
+// allow.
 const mostPlaces = 4096
 
-// defaultPort is the server's where the address has none.
+// defaultPort returns the server's port for addresses without one.
 func (f *measureFlags) defaultPort() string {
 	if f.iperf3.on {
 		return iperf3.DefaultPort
@@ -152,8 +151,8 @@ func (f *measureFlags) defaultPort() string {
 	return measure.DefaultPort
 }
 
-// places are where flows begin and end. When it is not said how many there are to
-// be, every address has one.
+// places sets where flows begin and end. If the number of streams is not given, every address gets
+// one.
 func (f *measureFlags) places(o *measure.Options, addresses []string) (problems []error) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	expand := func(what string, texts []string) (all []string) {
@@ -224,10 +223,10 @@ func (f *measureFlags) places(o *measure.Options, addresses []string) (problems 
 	return problems
 }
 
-// probing is how much of the warm-up trying the modes of sending takes, with some room.
+// probing is how much of the warm-up it takes to try the modes of sending, with some reserve.
 const probing = 400 * time.Millisecond
 
-// modes are the ones to measure in, one after another.
+// modes returns the modes to measure in, one after another.
 func (f *measureFlags) modes() ([]string, error) {
 	mode, warmup := f.asked.Flows.Mode, f.asked.Warmup
 	switch {
@@ -248,7 +247,7 @@ func (f *measureFlags) modes() ([]string, error) {
 	return []string{mode}, nil
 }
 
-// optionValue is a flow option as a flag. As of a value, mistakes are reported together with
+// optionValue is a flow option as a flag. Like value, it reports mistakes later, together with
 // others.
 type optionValue struct {
 	option *flow.Option
@@ -261,7 +260,7 @@ func (v *optionValue) Set(text string) error {
 	v.text, v.wrong = text, nil
 	rate, burst, isRate := strings.Cut(text, "/")
 	switch _, err := strconv.ParseUint(burst, 10, 64); {
-	case v.option.Key == "rate_cap" && text == "0": // no cap, to iperf3
+	case v.option.Key == "rate_cap" && text == "0": // iperf3's spelling of no cap
 	case v.option.Key == "rate_cap" && isRate && err == nil:
 		v.wrong = fmt.Errorf(
 			"%.40q: iperf3's /BURST is not supported: each connection is paced, without bursts; expected %.40s",

@@ -11,13 +11,14 @@ import (
 	"linerate/internal/model/message"
 )
 
-// iperf3Flags are for a server that is iperf3's.
+// iperf3Flags are the flags for a server of iperf3.
 type iperf3Flags struct {
 	on, pkcs1           bool
 	user, password, key string
 }
 
-// iperf3Password holds the password where no file is named, as for iperf3 itself.
+// iperf3Password is the environment variable with the password if no file is named, as in iperf3
+// itself.
 const iperf3Password = proc.Iperf3PasswordVariable
 
 func (f *iperf3Flags) define(flags *pflag.FlagSet) {
@@ -32,7 +33,7 @@ func (f *iperf3Flags) define(flags *pflag.FlagSet) {
 		"iperf3: encrypt with PKCS #1 v1.5 padding, as servers before 3.17 require")
 }
 
-// login is for a server that requires a user; nil: none was given.
+// login returns the login for a server that requires a user; nil: none was given.
 func (f iperf3Flags) login() (*message.Iperf3Login, error) {
 	if f.user == "" {
 		return nil, nil

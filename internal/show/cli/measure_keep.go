@@ -14,7 +14,7 @@ import (
 	"linerate/internal/show/export"
 )
 
-// keepFlags say what becomes of a measurement besides the answer.
+// keepFlags say how a measurement is kept besides the printed answer.
 type keepFlags struct {
 	name, out string
 	noSave    bool
@@ -36,10 +36,10 @@ func (k *keepFlags) problems() (problems []error) {
 	return problems
 }
 
-// asked: it is an error if the measurement cannot be kept.
+// asked reports whether the user requested to keep the measurement. A failure is then an error.
 func (k *keepFlags) asked() bool { return k.name != "" || k.out != "" }
 
-// check finds out before anything is measured whether it can be kept as asked for.
+// check finds out, before anything is measured, whether the measurement can be kept as requested.
 func (k *keepFlags) check(ctx context.Context) error {
 	if !k.asked() {
 		return nil
@@ -60,8 +60,8 @@ func (k *keepFlags) check(ctx context.Context) error {
 	return nil
 }
 
-// save keeps the measurement, and writes its page where that was asked for. Where nothing
-// was asked for, that it cannot be kept is said, and no error.
+// save keeps the measurement and writes its page, if requested. If nothing was requested, a failure
+// is printed but is not an error.
 func (k *keepFlags) save(ctx context.Context, said io.Writer, run *record.Run) (id, page string, err error) {
 	if k.noSave {
 		return "", "", nil

@@ -15,18 +15,19 @@ import (
 	"linerate/internal/science/expect"
 )
 
-// searchWarmup is the warm-up of a search's trials unless another is asked for:
-// datagrams have no slow start.
+// searchWarmup is the default warm-up of a search's trials. It is short, because datagrams have no
+// slow start.
 const searchWarmup = 200 * time.Millisecond
 
-// Defaults of a search for the highest rate that meets an objective: latency is noisier than loss.
+// Defaults of a search for the highest rate that meets an objective. They are coarser, because
+// latency is noisier than loss.
 const (
 	maxResolution = unit.Ratio(0.05)
 	maxRepeats    = 3
 )
 
-// searching reads what is said of a search for the highest rate without loss, or that keeps a
-// objective.
+// searching evaluates the flags of a search for the highest rate without loss, or for the highest
+// rate that meets an objective.
 func (f *measureFlags) searching(o *measure.Options) (problems []error) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	objective := f.given("find-max")
@@ -62,7 +63,7 @@ func (f *measureFlags) searching(o *measure.Options) (problems []error) {
 	return problems
 }
 
-// objective reads the flags of a search for the highest rate that meets an objective.
+// objective evaluates the flags of a search for the highest rate that meets an objective.
 func (f *measureFlags) objective(o *measure.Options) (problems []error) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if f.protocolKnown() && !f.transacts() {
@@ -97,7 +98,7 @@ func (f *measureFlags) objective(o *measure.Options) (problems []error) {
 	return problems
 }
 
-// iperf3Unsuited are flags that mean nothing to an iperf3 server, and why.
+// iperf3Unsuited lists flags that have no meaning for an iperf3 server, and why.
 var iperf3Unsuited = []struct{ flag, why string }{
 	{"latency", "an iperf3 server answers no requests"},
 	{"find-max", "an iperf3 server answers no requests"},
@@ -111,7 +112,7 @@ var iperf3Unsuited = []struct{ flag, why string }{
 	{"receive-buffer", "iperf3 has one size for all buffers: --window"},
 }
 
-// problems are what is wrong with the flags for an iperf3 server.
+// problems returns what is wrong with the flags for an iperf3 server.
 func (f iperf3Flags) problems(m *measureFlags, o measure.Options) (problems []error) {
 	problem := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if !f.on {

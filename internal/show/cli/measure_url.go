@@ -15,8 +15,8 @@ import (
 	"linerate/internal/model/source"
 )
 
-// urlSchemes are the schemes of the URLs of servers, and protocolsOf the protocols that each stands for: the first
-// unless --protocol says another.
+// urlSchemes returns the schemes of URLs of servers, and the protocols that each scheme stands for:
+// the first one, unless --protocol selects another.
 func urlSchemes() (schemes map[string]flow.URL, protocolsOf map[string][]string) {
 	schemes, protocolsOf = map[string]flow.URL{}, map[string][]string{}
 	for _, p := range flow.Protocols {
@@ -28,11 +28,11 @@ func urlSchemes() (schemes map[string]flow.URL, protocolsOf map[string][]string)
 	return schemes, protocolsOf
 }
 
-// isURL says that an argument is a URL rather than a host.
+// isURL reports whether an argument is a URL and not a host.
 func isURL(text string) bool { return strings.Contains(text, "://") }
 
-// fromURL takes the protocol and its options from the URL of a server that is not
-// linerate's, and returns the server's address with its port.
+// fromURL takes the protocol and its options from the URL of a server of another program, and
+// returns the server's address with its port.
 func (f *measureFlags) fromURL(text string) (address string, err error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -84,7 +84,7 @@ func (f *measureFlags) fromURL(text string) (address string, err error) {
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// foreignProblems are flags that mean nothing to a server of another program.
+// foreignProblems returns errors for flags that have no meaning for a server of another program.
 func (f *measureFlags) foreignProblems(addresses []string) (problems []error) {
 	if len(addresses) > 1 {
 		problems = append(problems, errors.New("a URL: expected one server"))

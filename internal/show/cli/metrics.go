@@ -13,11 +13,11 @@ import (
 	"linerate/internal/host/openmetrics"
 )
 
-// metricsPort is where Prometheus reads by default.
+// metricsPort is the default port for Prometheus.
 const metricsPort = "5299"
 
-// metricsFlag is --metrics: where Prometheus reads.
-type metricsFlag struct{ address string } // empty: nowhere
+// metricsFlag is the value of --metrics: the address where Prometheus reads the metrics.
+type metricsFlag struct{ address string } // empty: not requested
 
 func (f *metricsFlag) define(flags *pflag.FlagSet) {
 	valueVar(flags, &f.address, metricsAt, "metrics", "address", "",
@@ -25,8 +25,8 @@ func (f *metricsFlag) define(flags *pflag.FlagSet) {
 			"; a port alone is one of 127.0.0.1")
 }
 
-// metricsAt completes an address; a port alone is the loopback's, as anybody who reaches the
-// port may read.
+// metricsAt completes an address. A port alone is on the loopback address, because everyone who
+// reaches the port may read.
 func metricsAt(text string) (string, error) {
 	if _, err := strconv.ParseUint(text, 10, 16); err == nil {
 		return net.JoinHostPort("127.0.0.1", text), nil
@@ -34,7 +34,7 @@ func metricsAt(text string) (string, error) {
 	return listenAt(text, metricsPort)
 }
 
-// open opens the port; nil: none was asked for.
+// open opens the port; nil: it was not requested.
 func (f *metricsFlag) open(ctx context.Context, said io.Writer) (*openmetrics.Endpoint, error) {
 	if f.address == "" {
 		return nil, nil
@@ -47,7 +47,7 @@ func (f *metricsFlag) open(ctx context.Context, said io.Writer) (*openmetrics.En
 	return e, nil
 }
 
-// while serves the metrics of this host while f runs; with f nil, until ctx ends.
+// while serves the metrics of this host while run runs; if run is nil, until ctx ends.
 func (f *metricsFlag) while(ctx context.Context, said io.Writer, run func(context.Context) error) error {
 	e, err := f.open(ctx, said)
 	if err != nil {

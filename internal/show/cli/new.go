@@ -91,8 +91,8 @@ func newStarterCommand(s streams, k starter.Kind) *cobra.Command {
 	return cmd
 }
 
-// into reports whether standard output is that file, which the shell has made, as with
-// linerate new nas > nas.yaml.
+// into reports whether standard output is that file, which the shell has created, as with linerate
+// new nas > nas.yaml.
 func (s streams) into(file string) bool {
 	stdout, is := fileOf(s.out)
 	if !is {
@@ -103,7 +103,7 @@ func (s streams) into(file string) bool {
 	return err == nil && missing == nil && os.SameFile(to, there)
 }
 
-// writeStudy writes a study's text and says what to do with it.
+// writeStudy writes a study's text and prints what to do with it.
 func (s streams) writeStudy(file string, text []byte, force bool) error {
 	parsed, err := study.Parse(file, text)
 	if err != nil {
@@ -134,9 +134,10 @@ func (s streams) writeStudy(file string, text []byte, force bool) error {
 	return nil
 }
 
-// absent refuses to replace a file, unless that is forced. What -o names is in the message.
+// absent returns an error if a file exists that would be replaced, unless force is set. named says
+// in the message what -o names.
 func absent(file, named string, force bool) error {
-	if _, err := os.Lstat(file); force || err != nil { // writing says what else is wrong
+	if _, err := os.Lstat(file); force || err != nil { // writing reports any other error
 		return nil
 	}
 	return usageError(fmt.Errorf("%s exists: --force replaces it, -o names another %s", file, named))

@@ -35,7 +35,7 @@ written for the run is updated, if it is still at its place.`,
 }
 
 func addNote(ctx context.Context, s streams, reference, text string) error {
-	// Read first: a notebook is not made for a note on nothing.
+	// Read first, so that no notebook is created for a note that belongs to no run.
 	reader, err := readNotebook(ctx)
 	if errors.Is(err, notebook.ErrNoNotebook) {
 		return usageError(fmt.Errorf("run %q: %w", reference, err))

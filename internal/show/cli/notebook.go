@@ -17,7 +17,7 @@ import (
 	"linerate/internal/show/wording"
 )
 
-// openNotebook opens the notebook for writing, and makes it when there is none.
+// openNotebook opens the notebook for writing, and creates it if there is none.
 func openNotebook(ctx context.Context) (notebook.Store, error) {
 	location, err := notebook.Location(os.Getenv)
 	if err != nil {
@@ -26,8 +26,7 @@ func openNotebook(ctx context.Context) (notebook.Store, error) {
 	return notebook.OpenerOf(location).Open(ctx, location)
 }
 
-// readNotebook opens the notebook for reading; notebook.ErrNoNotebook: nothing
-// was ever kept.
+// readNotebook opens the notebook for reading. notebook.ErrNoNotebook: nothing was kept yet.
 func readNotebook(ctx context.Context) (notebook.Store, error) {
 	location, err := notebook.Location(os.Getenv)
 	if err != nil {
@@ -35,12 +34,12 @@ func readNotebook(ctx context.Context) (notebook.Store, error) {
 	}
 	store, err := notebook.OpenerOf(location).OpenReadOnly(ctx, location)
 	if errors.Is(err, notebook.ErrOlder) {
-		return openNotebook(ctx) // which renews it
+		return openNotebook(ctx) // it converts the notebook to the current version
 	}
 	return store, err
 }
 
-// findRun resolves what the reader calls a run.
+// findRun returns the ID of the run that the user named.
 func findRun(ctx context.Context, store notebook.Store, reference string) (string, error) {
 	id, err := store.Resolve(ctx, reference)
 	if _, ok := errors.AsType[*notebook.ReferenceError](err); ok {
@@ -57,9 +56,9 @@ func findRun(ctx context.Context, store notebook.Store, reference string) (strin
 	return id, err
 }
 
-// storedRuns reads runs from the notebook. What follows from the trials of a
-// run that did not end by itself is concluded from those that it has. Trials are stored as
-// they were measured, without what is left to chance in them.
+// storedRuns reads runs from the notebook. The trials of a run that did not end by itself are
+// concluded here, as far as there are any. Trials are stored as they were measured, without what
+// chance leaves open in them.
 func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error) {
 	store, err := readNotebook(ctx)
 	if errors.Is(err, notebook.ErrNoNotebook) {
@@ -79,7 +78,7 @@ func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error
 		if err != nil {
 			return nil, err
 		}
-		// A measurement was concluded by what it knows of the network, and is not resumed.
+		// A measurement was concluded with what it knew of the network, and it cannot be resumed.
 		if (run.Status == notebook.Running || run.Status == notebook.Interrupted) && run.StudyFile != "" {
 			conclude.Conclude(run)
 		} else {
@@ -93,7 +92,7 @@ func storedRuns(ctx context.Context, references ...string) ([]*record.Run, error
 	return runs, nil
 }
 
-// runsWithTrials reads runs of which figures are wanted. That one has none is an error.
+// runsWithTrials reads runs whose figures are needed. A run without trials is an error.
 func runsWithTrials(ctx context.Context, references ...string) ([]*record.Run, error) {
 	runs, err := storedRuns(ctx, references...)
 	for _, run := range runs {
@@ -112,7 +111,7 @@ func runsWithTrials(ctx context.Context, references ...string) ([]*record.Run, e
 	return runs, err
 }
 
-// doubt is the exit status of a run in which a trust check of its own figures failed.
+// doubt returns the exit status for a run in which a trust check of its own figures failed.
 func doubt(runs ...*record.Run) error {
 	for _, run := range runs {
 		if len(record.Doubts(run.Trust)) > 0 {

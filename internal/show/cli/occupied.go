@@ -16,14 +16,14 @@ import (
 	"linerate/internal/kernel/proc"
 )
 
-// askTimeout bounds asking a listener of this host what it is: its greeting is short.
+// askTimeout bounds how long a listener on this host is asked what it is. Its greeting is short.
 const askTimeout = 500 * time.Millisecond
 
 const anotherProgram = "another program (ss -lntup names it)"
 
-// occupant says what listens on an address that is in use: "another linerate serve, pid 4711,
-// of user root", "iperf3, pid 4711, of user ada", or "another program" where its process is not
-// known. It connects to the address only if ask is set.
+// occupant says what listens on an address that is in use: "another linerate serve, pid 4711, of
+// user root", "iperf3, pid 4711, of user ada", or "another program" if its process is not known. It
+// connects to the address only if ask is set.
 func occupant(ctx context.Context, address string, ask bool) string {
 	text := ""
 	if ask && servesHere(ctx, address) {
@@ -47,7 +47,7 @@ func occupant(ctx context.Context, address string, ask bool) string {
 	return text + ", of user " + owner
 }
 
-// listenerAt is the socket that listens on the port of an address; false: that is unknown.
+// listenerAt returns the socket that listens on the port of an address; false: it is unknown.
 func listenerAt(address string) (netlink.Socket, bool) {
 	sockets, err := netlink.DialSocketDiag()
 	if err != nil {
@@ -62,8 +62,8 @@ func listenerAt(address string) (netlink.Socket, bool) {
 	return all[i], true
 }
 
-// takes reports whether a listener at local has the port of an address: with the same host, or
-// with either of them unspecified.
+// takes reports whether a listener at local occupies the port of an address: with the same host, or
+// if either of them is unspecified.
 func takes(local netip.AddrPort, address string) bool {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port != fmt.Sprint(local.Port()) {
@@ -73,8 +73,8 @@ func takes(local netip.AddrPort, address string) bool {
 	return err != nil || a.IsUnspecified() || local.Addr().IsUnspecified() || a.Unmap() == local.Addr().Unmap()
 }
 
-// servesHere reports whether what listens on an address of this host greets as linerate serve
-// does. The greeting is bounded, in time and in size.
+// servesHere reports whether the listener on an address of this host greets like linerate serve.
+// The greeting is bounded in time and size.
 func servesHere(ctx context.Context, address string) bool {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -94,6 +94,6 @@ func servesHere(ctx context.Context, address string) bool {
 		return false
 	}
 	_, err = greeting.AskName(conn)
-	_, refused := errors.AsType[greeting.Refused](err) // by linerate, such as of another version
+	_, refused := errors.AsType[greeting.Refused](err) // by linerate, for example of another version
 	return err == nil || refused
 }

@@ -13,9 +13,9 @@ import (
 	"linerate/internal/show/html"
 )
 
-// writePage writes a run's page and its documents into a directory, and keeps in the
-// notebook that they are there: a later note reaches them, and runs rm removes them. It
-// goes on where ctx has ended: what was measured is to be seen.
+// writePage writes a run's page and its documents into a directory, and records their place in the
+// notebook, so that a later note reaches them and runs rm removes them. It also works after ctx has
+// ended, so that an interrupted run has its page.
 func writePage(ctx context.Context, dir string, run *record.Run) (html.Paths, error) {
 	ctx = context.WithoutCancel(ctx)
 	store, err := openNotebook(ctx)
@@ -25,7 +25,7 @@ func writePage(ctx context.Context, dir string, run *record.Run) (html.Paths, er
 	}
 	if err != nil {
 		paths, failed := html.Write(dir, run)
-		if errors.Is(err, notebook.ErrReadOnly) { // and takes no notes either
+		if errors.Is(err, notebook.ErrReadOnly) { // and the notebook takes no notes either
 			err = nil
 		}
 		return paths, errors.Join(failed, err)
@@ -38,8 +38,8 @@ func writePage(ctx context.Context, dir string, run *record.Run) (html.Paths, er
 	return paths, err
 }
 
-// keepFiles keeps the paths of what is about to be written. The directory is the run's own
-// where it has its ID.
+// keepFiles records the paths of what is about to be written. A directory that has the run's ID
+// belongs to the run.
 func keepFiles(ctx context.Context, store notebook.Store, dir, id string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -53,8 +53,8 @@ func keepFiles(ctx context.Context, store notebook.Store, dir, id string) error 
 	return store.AddFiles(ctx, id, paths...)
 }
 
-// withNotes calls write with the run's notes of now, and again if one was added meanwhile
-// by a process that may have found nothing to add it to.
+// withNotes calls write with the run's current notes. It calls it again if another process added a
+// note meanwhile, which may have found no page to add it to.
 func withNotes(ctx context.Context, store notebook.Store, run *record.Run, write func() error) error {
 	notes, err := store.Notes(ctx, run.ID)
 	for {
@@ -71,8 +71,8 @@ func withNotes(ctx context.Context, store notebook.Store, run *record.Run, write
 	}
 }
 
-// renewPages writes the pages of a run again that are where they were written, with its
-// notes of now. Gone are those that are not.
+// renewPages rewrites a run's pages, with its current notes, where they still exist. gone lists
+// those that no longer exist.
 func renewPages(ctx context.Context, store notebook.Store, id string) (renewed, gone []string, err error) {
 	files, err := store.Files(ctx, id)
 	if err != nil {
@@ -109,7 +109,7 @@ func renewPages(ctx context.Context, store notebook.Store, id string) (renewed, 
 	return renewed, gone, nil
 }
 
-// shortPath is a path as seen from here, if it is below.
+// shortPath returns a path relative to the working directory, if it is below that.
 func shortPath(path string) string {
 	here, err := os.Getwd()
 	if err != nil {

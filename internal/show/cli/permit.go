@@ -19,15 +19,15 @@ import (
 
 const trustUsage = "execute the commands of the file (linerate check lists them) without asking"
 
-// permit returns an error unless a file's commands may be executed: those of a built-in
-// study may, and those that the user has permitted, now or before.
+// permit returns an error unless a file's commands may be executed: those of a built-in study, and
+// those that the user permits now or permitted before.
 func (s streams) permit(ctx context.Context, nameOrFile string, trust bool, commands []topology.Command) error {
 	if len(commands) == 0 || slices.Contains(studies.Names(), nameOrFile) {
 		return nil
 	}
 	list, err := permitted.Load()
 	if err != nil {
-		if trust { // it can only not be remembered
+		if trust { // only the permission cannot be remembered
 			return nil
 		}
 		return usageError(err)
@@ -58,10 +58,10 @@ func (s streams) permit(ctx context.Context, nameOrFile string, trust bool, comm
 	return err
 }
 
-// permitRun is permit for the commands of a run in the notebook, which may be from elsewhere
-// as a file may.
+// permitRun is like permit for the commands of a run in the notebook, which may come from
+// elsewhere, as a file may.
 func (s streams) permitRun(ctx context.Context, saved *record.Run, trust bool) error {
-	if saved.StudyFile == "" { // a measurement
+	if saved.StudyFile == "" { // it is a measurement
 		return nil
 	}
 	plan, err := study.PlanOf(saved)
@@ -80,12 +80,12 @@ func (s streams) permitRun(ctx context.Context, saved *record.Run, trust bool) e
 	return s.permit(ctx, "run "+saved.ID, trust, commands)
 }
 
-// builtInCommands are what the built-in studies execute.
+// builtInCommands returns the commands that the built-in studies execute.
 func builtInCommands() (list []topology.Command) {
 	for _, name := range studies.Names() {
 		file, text, err := readStudy(nil, name)
 		if err != nil {
-			continue // its commands are asked about
+			continue // then its commands are asked about
 		}
 		s, err := study.Parse(file, text)
 		if err != nil {
@@ -98,7 +98,7 @@ func builtInCommands() (list []topology.Command) {
 	return list
 }
 
-// commandLines has a line for each command, of many for the first ones.
+// commandLines has one line for each command; of many, only the first ones.
 func commandLines(commands []topology.Command) string {
 	const most = 20
 	var lines []string
@@ -108,7 +108,7 @@ func commandLines(commands []topology.Command) string {
 	return strings.Join(source.Some(lines, most), "\n")
 }
 
-// commandText is a command as a shell reads it, in one line.
+// commandText returns a command as a shell reads it, on one line.
 func commandText(c topology.Command) string {
 	text := plain.Line(hostconfig.Command(c.Argv...))
 	if c.Times > 1 {

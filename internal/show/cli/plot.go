@@ -64,8 +64,8 @@ has data for them.`,
 	return cmd
 }
 
-// writer chooses how to write by the file's ending, and reports all that is
-// wrong with the flags at once.
+// writer selects how to write by the file's ending. The error reports everything that is wrong with
+// the flags.
 func (f plotFlags) writer() (func(figure.Figure, io.Writer) error, error) {
 	var problems []error
 	if !(f.scale > 0 && f.scale <= 8) {
@@ -100,7 +100,7 @@ func findFigure(run *record.Run, name string) (figure.Figure, error) {
 		source.Or(names), why)
 }
 
-// runNote says of which run a figure is: the file is read without the page.
+// runNote says which run a figure belongs to, because the file is read without the page.
 func runNote(run *record.Run) string {
 	name := "Run " + run.ID
 	if run.Name != "" {

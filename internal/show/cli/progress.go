@@ -16,19 +16,19 @@ import (
 	"linerate/internal/show/words"
 )
 
-// progress shows on stderr how far a run is: one line that is drawn anew on a
-// terminal, a line now and then elsewhere.
+// progress prints the progress of a run on stderr: on a terminal one line that is redrawn,
+// elsewhere a new line from time to time.
 type progress struct {
 	w        io.Writer
 	terminal bool
 	width    int
 	quiet    bool
 	said     time.Time
-	last     string // what was said
+	last     string // what was printed last
 	drawn    bool
 }
 
-// every is how often progress is printed where the line cannot be redrawn.
+// every is how often progress is printed if the line cannot be redrawn.
 const every = 15 * time.Second
 
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -79,7 +79,7 @@ func (p *progress) show(s run.Progress) {
 	)
 }
 
-// lastFigure is what the trial that ended last came to: "arp_ignore=1, reads: 957 Mbit/s".
+// lastFigure describes the result of the trial that ended last: "arp_ignore=1, reads: 957 Mbit/s".
 func lastFigure(s run.Progress) string {
 	if s.Last == nil {
 		return ""
@@ -95,8 +95,7 @@ func lastFigure(s run.Progress) string {
 	return s.Last.Treatment + ": " + response.FormatIn(s.Unit, value)
 }
 
-// replace shows a line in place of the one before; elsewhere than on a terminal,
-// under it.
+// replace prints a line in place of the one before or, if the output is no terminal, below it.
 func (p *progress) replace(line string) {
 	switch {
 	case p.quiet:
@@ -107,7 +106,7 @@ func (p *progress) replace(line string) {
 	}
 }
 
-// under writes a line under those before, unless it says the same as the latest.
+// under prints a line below the others, unless it repeats the latest one.
 func (p *progress) under(line string) {
 	if line != p.last {
 		say(p.w, "%s\n", line)
@@ -115,8 +114,8 @@ func (p *progress) under(line string) {
 	p.last = line
 }
 
-// draw draws the first of several wordings for which there is room, or what there is room for
-// of the last one, which begins with what changes: a treatment's name and its figure.
+// draw draws the first of several wordings that fits. If none fits, it cuts the last one, which
+// begins with what changes: a treatment's name and its figure.
 func (p *progress) draw(wordings ...string) {
 	line := wordings[len(wordings)-1]
 	if i := slices.IndexFunc(wordings, func(text string) bool {

@@ -101,7 +101,7 @@ func parsePrefix(text string) (netip.Prefix, error) {
 	return p, err
 }
 
-// real: the finding is of hosts that were named.
+// real reports whether the finding is that of hosts that were named.
 func (f proveFlags) real() bool { return len(f.hosts)+len(f.via) > 0 }
 
 func (f proveFlags) check(args []string) error {
@@ -173,7 +173,8 @@ func (f proveFlags) prove(ctx context.Context, s streams, args []string) error {
 	return err
 }
 
-// derive makes the study, of the run that has the finding (from) or of hosts.
+// derive derives the study from a run that has the finding, which it returns as from, or from
+// hosts.
 func (f proveFlags) derive(ctx context.Context, s streams, args []string) (p *proof.Proof, from *record.Run,
 	err error) {
 	switch {
@@ -186,7 +187,7 @@ func (f proveFlags) derive(ctx context.Context, s streams, args []string) (p *pr
 		var runs []*record.Run
 		if runs, err = runsWithTrials(ctx, cmp.Or(f.run, "latest")); err == nil {
 			from = runs[0]
-			conclude.Conclude(from) // findings of an older linerate have no settings
+			conclude.Conclude(from) // findings of an older version have no settings
 		}
 	}
 	if err != nil {
@@ -205,11 +206,11 @@ func (f proveFlags) derive(ctx context.Context, s streams, args []string) (p *pr
 	return p, from, err
 }
 
-// mostEarlier is among how many runs one with a finding is looked for.
+// mostEarlier is how many runs are searched for a finding.
 const mostEarlier = 100
 
-// earlierWith is the latest run of a study with a finding that settings remove; empty: none of
-// the latest ones is known to have it.
+// earlierWith returns the latest run of a study with a finding that settings remove. Empty: none of
+// the latest runs is known to have it.
 func earlierWith(ctx context.Context, finding string) string {
 	store, err := readNotebook(ctx)
 	if err != nil {
@@ -231,7 +232,7 @@ func earlierWith(ctx context.Context, finding string) string {
 	return ""
 }
 
-// baseline tries a study without what it varies, once, for its findings.
+// baseline runs one trial of a study without its factors, to look for findings.
 func (f proveFlags) baseline(ctx context.Context, s streams, file string) (*record.Run, error) {
 	f.options.RunName, f.asJSON = "", false
 	if f.duration > 0 {
@@ -271,9 +272,9 @@ func (f proveFlags) baseline(ctx context.Context, s streams, file string) (*reco
 	return made, err
 }
 
-// ofHosts reads two hosts as doctor does, and derives the study of traffic between them.
+// ofHosts reads two hosts like doctor, and derives the study of traffic between them.
 func (f proveFlags) ofHosts(ctx context.Context, s streams, id string) (*proof.Proof, error) {
-	const over = 3e9 // as doctor's
+	const over = 3e9 // as in doctor
 	named, err := hostsOf(f.hosts, f.via)
 	if err != nil {
 		return nil, usageError(err)
@@ -302,7 +303,7 @@ func (f proveFlags) ofHosts(ctx context.Context, s streams, id string) (*proof.P
 	return p, err
 }
 
-// permitDerived is permit for what a study derived from a run executes.
+// permitDerived is like permit for the commands of a study that was derived from a run.
 func (s streams) permitDerived(ctx context.Context, from *record.Run, plan *study.Plan, trust bool) error {
 	derived := *from
 	derived.StudyFile = plan.Study.File
@@ -343,7 +344,7 @@ func (f proveFlags) changes(ctx context.Context, s streams, plan *study.Plan) er
 	return nil
 }
 
-// introduce says on stderr what is tried, and what of the fix is not.
+// introduce prints on stderr what is tried, and which part of the fix is not.
 func (f proveFlags) introduce(s streams, p *proof.Proof, from *record.Run, plan *study.Plan) {
 	where := ""
 	var lines []string
@@ -360,7 +361,7 @@ func (f proveFlags) introduce(s streams, p *proof.Proof, from *record.Run, plan 
 	}
 }
 
-// again spells the command that proves once more, without its seed.
+// again returns the command that repeats the proof, without its seed.
 func (f proveFlags) again(args []string) string {
 	words := []string{"linerate prove"}
 	for _, arg := range args {

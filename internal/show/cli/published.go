@@ -14,8 +14,8 @@ import (
 	"linerate/studies"
 )
 
-// published finds the tables that a study names: built-in ones by their name, others
-// by their path, from where the study's own file is.
+// published finds the tables that a study names: built-in ones by name, others by path, relative to
+// the study's file.
 func published(studyFile string, s *study.Study) ([]record.Published, error) {
 	var list []record.Published
 	var problems []error
@@ -50,7 +50,7 @@ func published(studyFile string, s *study.Study) ([]record.Published, error) {
 }
 
 func builtinTables() []string {
-	files, _ := fs.Glob(studies.Published, "published/*.csv") // embedded
+	files, _ := fs.Glob(studies.Published, "published/*.csv") // embedded, so this cannot fail
 	for i, file := range files {
 		files[i] = strings.TrimSuffix(filepath.Base(file), ".csv")
 	}

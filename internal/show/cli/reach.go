@@ -15,17 +15,17 @@ import (
 	"linerate/internal/model/record"
 )
 
-// self starts this host's agent in this process, until its stream ends.
+// self starts this host's agent in this process. It runs until its stream ends.
 func self(node string, access message.Access) net.Conn {
 	near, far := net.Pipe()
 	go func() {
 		defer far.Close()
-		_ = agent.Serve(context.Background(), far, agent.Options{Node: node, Access: access}) // the stream's end
+		_ = agent.Serve(context.Background(), far, agent.Options{Node: node, Access: access}) // ends with the stream
 	}()
 	return near
 }
 
-// hostsOf are the hosts that --host and --via name.
+// hostsOf returns the hosts that --host and --via name.
 func hostsOf(hosts, via []string) (list []reach.Host, err error) {
 	for _, host := range hosts {
 		if host == "" || strings.HasPrefix(host, "-") {
@@ -56,7 +56,7 @@ func hostsOf(hosts, via []string) (list []reach.Host, err error) {
 	return list, nil
 }
 
-// hostsOfLab are the hosts and switches of a lab that is up.
+// hostsOfLab returns the hosts and switches of a lab that is up.
 func hostsOfLab(name string) (list []reach.Host, err error) {
 	hosts, err := lab.Hosts(name)
 	for _, host := range hosts {
@@ -65,11 +65,11 @@ func hostsOfLab(name string) (list []reach.Host, err error) {
 	return list, err
 }
 
-// reachTimeout bounds a snapshot beside the time between its readings.
+// reachTimeout bounds the time for a snapshot, in addition to the time between its readings.
 const reachTimeout = time.Minute
 
-// snapshotsOf takes a snapshot of each host, of all at the same time. Of those without one the
-// error says why; it is of the others that there are snapshots.
+// snapshotsOf takes a snapshot of each host, of all at the same time. If some fail, it returns the
+// snapshots of the others and an error that says why.
 func snapshotsOf(ctx context.Context, hosts []reach.Host, q message.SnapshotRequest, probing probeFlags) (
 	[]record.HostSnapshot, error) {
 	if len(hosts) == 0 {

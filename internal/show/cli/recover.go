@@ -18,10 +18,10 @@ import (
 type recovery struct {
 	Schema  string            `json:"schema"`
 	Changes []apply.Recovered `json:"changes"`
-	// Unread are the journals of root that an ordinary user cannot read.
+	// Unread lists root's journals, which an ordinary user cannot read.
 	Unread []string `json:"unread,omitempty"`
 
-	ofUser bool // only journals in the directories of an ordinary user and of root were looked at
+	ofUser bool // only the directories of an ordinary user and of root were searched
 	failed bool // journals could not be read, or must not be
 }
 
@@ -85,7 +85,7 @@ repeated.`,
 	return cmd
 }
 
-// printRecovery lists what was undone, and what was not looked at.
+// printRecovery lists what was undone, and what was not examined.
 func printRecovery(out io.Writer, all recovery) error {
 	if len(all.Changes) == 0 && !all.failed {
 		said := "Nothing to recover: no agent has left a change."

@@ -102,7 +102,7 @@ was not kept; 130 interrupted.`,
 	return cmd
 }
 
-// readCapture reads a file; "-": in.
+// readCapture reads a capture file; "-": in.
 func readCapture(in io.Reader, name string) (*replay.Capture, error) {
 	if name == "-" {
 		return replay.Read(in)
@@ -119,7 +119,7 @@ func readCapture(in io.Reader, name string) (*replay.Capture, error) {
 	return c, err
 }
 
-// parseSpeed reads a factor; max is 0.
+// parseSpeed parses a factor; max is 0.
 func parseSpeed(text string) (float64, error) {
 	if text == "max" {
 		return 0, nil
@@ -131,7 +131,7 @@ func parseSpeed(text string) (float64, error) {
 	return v, nil
 }
 
-// parseMAC reads an address of Ethernet.
+// parseMAC parses an Ethernet address.
 func parseMAC(text string) (net.HardwareAddr, error) {
 	a, err := net.ParseMAC(text)
 	if err != nil || len(a) != 6 {

@@ -1,6 +1,5 @@
-// Package cli is linerate's command line: one file per verb, each turning flags
-// into a plain call of the packages below. Answers go to stdout, everything else
-// to stderr.
+// Package cli is linerate's command line: one file per verb, each of which turns flags into a plain
+// call of the packages below. Answers go to stdout, everything else to stderr.
 package cli
 
 import (
@@ -45,7 +44,7 @@ func sayLast(ctx context.Context, errs io.Writer, err error) {
 		defer close(written)
 		say(errs, "linerate: %v\n", err)
 	}()
-	var over <-chan time.Time // never, without a signal
+	var over <-chan time.Time // never, unless there was a signal
 	if ctx.Err() != nil {
 		over = time.After(lastWords)
 	}
@@ -55,7 +54,7 @@ func sayLast(ctx context.Context, errs io.Writer, err error) {
 	}
 }
 
-// Command is the command line without streams, for manual pages and completions.
+// Command returns the command line without streams, for manual pages and completions.
 func Command() *cobra.Command {
 	root := newRoot(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
 	root.DisableAutoGenTag = true
@@ -63,8 +62,7 @@ func Command() *cobra.Command {
 	return root
 }
 
-// withDetails makes what follows the flags in --help part of the description, for manual
-// pages.
+// withDetails moves what --help prints after the flags into the description, for manual pages.
 func withDetails(cmd *cobra.Command) {
 	if more := cmd.Annotations[details]; more != "" {
 		cmd.Long += "\n\n" + more
@@ -74,7 +72,7 @@ func withDetails(cmd *cobra.Command) {
 	}
 }
 
-// versionLine is what --version prints; commit empty: unknown, and left out.
+// versionLine returns what --version prints. commit empty: unknown, and left out.
 func versionLine(release, commit string) string {
 	parts := []string{release}
 	if commit != "" {

@@ -82,8 +82,8 @@ func runStudy(ctx context.Context, s streams, args []string, f runFlags) error {
 	return finishRun(ctx, s, result, err, f)
 }
 
-// begin makes a new run of a plan, whose study has that name in messages; again is the command
-// that repeats it.
+// begin makes a new run of a plan. file is the study's name in messages, and again the command that
+// repeats the run.
 func (f runFlags) begin(ctx context.Context, s streams, plan *study.Plan, file, again string) (*record.Run, error) {
 	if err := f.parameters(s.err, file, run.ParameterWarnings(plan, proc.Sysctls{})); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (f runFlags) begin(ctx context.Context, s streams, plan *study.Plan, file, 
 	return result, err
 }
 
-// resumeRun carries on a run in the notebook.
+// resumeRun continues a run in the notebook.
 func (f runFlags) resumeRun(ctx context.Context, s streams) error {
 	if err := f.fitsResume(); err != nil {
 		return usageError(err)
@@ -146,7 +146,8 @@ func (f runFlags) resumeRun(ctx context.Context, s streams) error {
 	return finishRun(ctx, s, result, err, f)
 }
 
-// conduct makes trials as the work of this process, with their progress on stderr.
+// conduct makes trials. It marks them as the work of this process and prints their progress on
+// stderr.
 func (f runFlags) conduct(ctx context.Context, s streams, what string, trials func(run.Options) (*record.Run, error)) (
 	*record.Run, error) {
 	claim, err := enter(ctx, s.err, what, f.wait)
@@ -163,8 +164,7 @@ func (f runFlags) conduct(ctx context.Context, s streams, what string, trials fu
 	return trials(options)
 }
 
-// withoutPage adds to the error why a run's page could not be written how to make the page; nil
-// stays nil.
+// withoutPage adds to an error about a run's page how to make the page later; nil stays nil.
 func withoutPage(err error, id string) error {
 	if err == nil {
 		return nil
@@ -177,7 +177,7 @@ func finishRun(ctx context.Context, s streams, result *record.Run, err error, f 
 	if result == nil {
 		return err
 	}
-	var lost error // what could not be shown
+	var lost error // what could not be written or printed
 	if len(result.Trials) > 0 {
 		var paths html.Paths
 		paths, lost = writePage(ctx, cmp.Or(f.out, filepath.Join("runs", result.ID)), result)

@@ -20,7 +20,7 @@ import (
 	"linerate/internal/show/export"
 )
 
-// planFlags say which trials of a study are planned; options has what of it is recorded.
+// planFlags say which trials of a study are planned; options has the part that is recorded.
 type planFlags struct {
 	options run.Options
 	parts   []string
@@ -35,9 +35,9 @@ func (f *planFlags) define(flags *pflag.FlagSet, verb string) {
 		verb+" these `parts` of the study's design, or all (default: those that are not on demand)")
 }
 
-// plan loads a study, by the name of a built-in one or its file's path ("-": in), and derives the plan
-// that was asked for. The study's text and the tables that it names are added to the
-// options. Mistakes are usage errors: exit status 2.
+// plan loads a study, by the name of a built-in one or by its file's path ("-": in), and derives
+// the requested plan. It adds the study's text, and the tables that it names, to the options.
+// Mistakes are usage errors: exit status 2.
 func (f *planFlags) plan(in io.Reader, nameOrFile string) (*study.Plan, error) {
 	file, text, err := readStudy(in, nameOrFile)
 	if err != nil {
@@ -54,7 +54,7 @@ func (f *planFlags) plan(in io.Reader, nameOrFile string) (*study.Plan, error) {
 	return plan, err
 }
 
-// planOf is plan for the text of a study, which has that name in messages.
+// planOf is like plan for the text of a study; file is its name in messages.
 func (f *planFlags) planOf(file string, text []byte) (*study.Plan, error) {
 	s, err := study.Parse(file, text, f.options.Set...)
 	if err != nil {
@@ -74,13 +74,14 @@ func (f *planFlags) planOf(file string, text []byte) (*study.Plan, error) {
 	return plan, nil
 }
 
-// warning is a warning of the study's kernel parameters with its place.
+// warning returns a warning about one of the study's kernel parameters, with its place in the file.
 func (f *planFlags) warning(file string, w run.ParameterWarning) error {
 	w.Text = "warning: " + w.Text
 	return w.Problems(file, f.options.StudyFile, f.options.Set...)
 }
 
-// parameters refuses kernel parameters that a plan's hosts cannot have, and warns of others.
+// parameters returns an error for kernel parameters that a plan's hosts cannot have, and prints
+// warnings about others.
 func (f *planFlags) parameters(stderr io.Writer, file string, warnings []run.ParameterWarning) error {
 	var wrong source.Problems
 	for _, w := range warnings {
@@ -96,8 +97,8 @@ func (f *planFlags) parameters(stderr io.Writer, file string, warnings []run.Par
 	return nil
 }
 
-// trialFlags are those of the commands that make trials, besides how they are made: where
-// the result goes.
+// trialFlags are flags common to the commands that make trials: where the result goes, and what is
+// asked before.
 type trialFlags struct {
 	out           string
 	asJSON, quiet bool
@@ -105,7 +106,7 @@ type trialFlags struct {
 	flags         *pflag.FlagSet
 }
 
-// given says whether a flag was.
+// given reports whether a flag was given.
 func (f trialFlags) given(flag string) bool { return f.flags.Changed(flag) }
 
 func (f *trialFlags) define(flags *pflag.FlagSet, o *run.Options, out, json string) {
@@ -130,7 +131,7 @@ func defineDesign(flags *pflag.FlagSet, o *run.Options) {
 		"blocks: how often each treatment is tried")
 }
 
-// directory is where a run's page and result go by default.
+// directory returns where a run's page and result go by default.
 func (f trialFlags) directory(run string) string { return filepath.Join(cmp.Or(f.out, "runs"), run) }
 
 // writable returns an error if pages cannot be written later.
@@ -156,11 +157,11 @@ func (f *runFlags) define(flags *pflag.FlagSet) {
 	flags.StringVar(&f.resume, "resume", "", "continue an interrupted `run`, or add blocks to a finished one")
 }
 
-// runName reads the name of a run.
+// runName checks the name of a run.
 func runName(text string) (string, error) { return text, notebook.CheckName(text) }
 
-// fitsResume refuses what would make the trials of a run that is carried on
-// different from those that it has.
+// fitsResume returns an error for flags that would make the new trials of a resumed run different
+// from those that it has.
 func (f runFlags) fitsResume() error {
 	var problems []error
 	for _, c := range []struct{ flag, why string }{
@@ -181,21 +182,21 @@ func (f runFlags) fitsResume() error {
 // permission is the flag that permits settings of the whole machine.
 const permission = "allow-machine-settings"
 
-// designFlags are those that may be given again when a run is resumed.
+// designFlags may be given again when a run is resumed.
 var designFlags = []string{"replicates", "until", "budget", permission}
 
-// again spells the command that repeats a run, without its seed.
+// again returns the command that repeats a run, without its seed.
 func (f runFlags) again(what string) string {
 	words := spelled(f.flags, append([]string{"set", "only", "part"}, designFlags...)...)
 	return strings.Join(append([]string{"linerate run", quote(what)}, words...), " ")
 }
 
-// resumeCommand carries a run on under the same permission.
+// resumeCommand returns the command that continues a run with the same permission.
 func (f trialFlags) resumeCommand(id string) string {
 	return strings.Join(append([]string{"linerate run --resume", id}, spelled(f.flags, permission)...), " ")
 }
 
-// spelled are those of the named flags that were given, as a shell reads them.
+// spelled returns those of the named flags that were given, as a shell reads them.
 func spelled(flags *pflag.FlagSet, names ...string) (words []string) {
 	for _, name := range names {
 		if !flags.Changed(name) {
@@ -220,12 +221,12 @@ func spelled(flags *pflag.FlagSet, names ...string) (words []string) {
 	return words
 }
 
-// commaSeparated spells the value of a flag that takes several, which is read as a line of
-// CSV (RFC 4180): a name may have a comma or a quote in it.
+// commaSeparated formats the value of a flag that takes several values as a line of CSV (RFC 4180):
+// a name may contain a comma or a quote.
 func commaSeparated(values []string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write(values) // a builder takes everything
+	_ = w.Write(values) // a strings.Builder never fails
 	w.Flush()
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -14,16 +14,16 @@ import (
 	"linerate/internal/model/record"
 )
 
-// The names of the notebook's runs, for completion and messages.
+// This file lists the names of the notebook's runs, for completion and messages.
 
-// A shell's completion is asked for at each press of a key: it gives up after
-// completionTime, offers at most mostCompletions, and says nothing of errors.
+// The shell asks for completions at each press of a key. So completion gives up after
+// completionTime, offers at most mostCompletions, and prints no errors.
 const (
 	completionTime  = time.Second
 	mostCompletions = 100
 )
 
-// runNames are the latest runs, by ID and by name, without those that the line has. The
+// runNames returns the latest runs, by ID and by name, without those that the line already has. The
 // shells quote a name with spaces.
 func runNames(_ *pflag.FlagSet, args []string) []string {
 	return runsOf(args, func(notebook.Summary) bool { return true })
@@ -68,12 +68,12 @@ func runsOf(args []string, wanted func(notebook.Summary) bool) []string {
 	})
 }
 
-// isRun says that the notebook has a run of that ID or name.
+// isRun reports whether the notebook has a run of that ID or name.
 func isRun(name string) bool {
 	return name != "latest" && slices.Contains(bare(runNames(nil, nil)), name)
 }
 
-// bare are completions without their descriptions.
+// bare returns completions without their descriptions.
 func bare(list []string) (names []string) {
 	for _, name := range list {
 		name, _, _ = strings.Cut(name, "\t")
@@ -82,7 +82,7 @@ func bare(list []string) (names []string) {
 	return names
 }
 
-// resumable are the runs of studies, those first that were interrupted.
+// resumable returns the runs of studies, interrupted ones first.
 func resumable(_ *pflag.FlagSet, args []string) []string {
 	names := runsOf(args, func(r notebook.Summary) bool { return r.Study != record.MeasureStudy })
 	slices.SortStableFunc(names, func(a, b string) int {

@@ -21,7 +21,7 @@ import (
 // runList is what `linerate runs --json` prints.
 type runList struct {
 	Schema string             `json:"schema"`
-	Latest string             `json:"latest,omitempty"` // the ID of the run that is called that
+	Latest string             `json:"latest,omitempty"` // ID of the run that the name latest stands for
 	Runs   []notebook.Summary `json:"runs"`
 }
 
@@ -90,7 +90,7 @@ func (f runsFlags) list(ctx context.Context, s streams) error {
 		if list.Runs, err = f.selected(ctx, store); err != nil {
 			return err
 		}
-		list.Latest, _ = store.Resolve(ctx, "latest") // none: no run has results
+		list.Latest, _ = store.Resolve(ctx, "latest") // empty: no run has results
 	}
 	switch {
 	case f.asJSON:
@@ -111,7 +111,7 @@ func (f runsFlags) list(ctx context.Context, s streams) error {
 	return nil
 }
 
-// selected are the runs that the flags ask for, the latest first.
+// selected returns the runs that the flags select, the latest first.
 func (f runsFlags) selected(ctx context.Context, store notebook.Store) ([]notebook.Summary, error) {
 	runs, err := store.Runs(ctx, notebook.Filter{Study: f.study})
 	if err != nil {
@@ -130,7 +130,8 @@ func (f runsFlags) selected(ctx context.Context, store notebook.Store) ([]notebo
 	return runs, nil
 }
 
-// mentions reports whether a run has the text in what people know it by.
+// mentions reports whether a text occurs in what identifies a run for people, such as its name or
+// its answer.
 func mentions(r notebook.Summary, what string) bool {
 	shown := r
 	if r.Conclusion != nil {
@@ -145,7 +146,7 @@ func mentions(r notebook.Summary, what string) bool {
 	})
 }
 
-// parseSince reads a date, or how long before now.
+// parseSince parses a date, or a duration before now.
 func parseSince(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", time.RFC3339} {
 		if at, err := time.Parse(layout, text); err == nil {

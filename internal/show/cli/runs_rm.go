@@ -80,7 +80,7 @@ func removeRuns(ctx context.Context, s streams, references []string, yes bool) e
 	return err
 }
 
-// askRemoval says what would be removed, and asks on the terminal.
+// askRemoval prints what would be removed, and asks on the terminal.
 func (s streams) askRemoval(ctx context.Context, store notebook.Store, ids []string) (bool, error) {
 	if in, is := s.in.(*os.File); !is || !term.IsTerminal(int(in.Fd())) {
 		return false, usageError(errors.New("expected --yes: there is no terminal to ask on; nothing was removed"))
@@ -110,7 +110,7 @@ func (s streams) askRemoval(ctx context.Context, store notebook.Store, ids []str
 	fmt.Fprint(s.err, "Type yes to remove: ")
 	answer := make(chan string, 1)
 	go func() {
-		text, _ := bufio.NewReader(s.in).ReadString('\n') // the end of input is a no
+		text, _ := bufio.NewReader(s.in).ReadString('\n') // the end of input means no
 		answer <- strings.TrimSpace(text)
 	}()
 	select {

@@ -34,7 +34,7 @@ type serveFlags struct {
 	aliases       aliasFlags
 	flags         *pflag.FlagSet
 	args          []string // of the command line
-	addresses     []string // listen, written out
+	addresses     []string // listen, with ranges expanded
 }
 
 func newServeCommand(s streams) *cobra.Command {
@@ -99,7 +99,7 @@ func (f *serveFlags) define(to *pflag.FlagSet) {
 // maxListeners bounds the listeners well below the limit of open files.
 const maxListeners = 1024
 
-// options are what the flags say, or everything that is wrong with them.
+// options returns the options that the flags give, or everything that is wrong with them.
 func (f *serveFlags) options() (serve.Options, error) {
 	o := f.asked
 	problems := append(mistakes(f.flags), f.aliases.parse()...)
@@ -220,17 +220,17 @@ func (f *serveFlags) open(ctx context.Context, said io.Writer) ([]serve.Listener
 	return listeners, nil
 }
 
-// listenersListed are listed one by one.
+// listenersListed is how many listeners are listed one by one.
 const listenersListed = 8
 
-// sessionLog writes a line for each session with a test, and for others at intervals.
+// sessionLog logs a line for each session with a test, and at intervals for other sessions.
 type sessionLog struct {
 	w        io.Writer
-	untested time.Time // of the latest session without a test that was written
-	unlogged int       // such sessions since
+	untested time.Time // when a session without a test was logged last
+	unlogged int       // number of such sessions since then
 }
 
-// untestedInterval limits how often sessions without a test are logged, as any host can cause
+// untestedInterval limits how often sessions without a test are logged, because any host can cause
 // them.
 const untestedInterval = time.Second
 

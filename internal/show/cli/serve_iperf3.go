@@ -18,8 +18,8 @@ import (
 	"linerate/internal/host/serve"
 )
 
-// iperf3ServeFlags are serve's about clients of iperf3. Those about users are named as
-// in iperf3.
+// iperf3ServeFlags are the flags of serve for clients of iperf3. Those about users have the names
+// of iperf3.
 type iperf3ServeFlags struct {
 	listen     string
 	key, users string
@@ -58,7 +58,7 @@ func (f *iperf3ServeFlags) complete() (list []error) {
 	return list
 }
 
-// logins are the users that the flags name, or nil.
+// logins loads the users that the flags name; nil: none.
 func (f iperf3ServeFlags) logins() (*iperf3server.Users, error) {
 	if f.listen == iperf3Off || f.key == "" {
 		return nil, nil
@@ -70,8 +70,8 @@ func (f iperf3ServeFlags) logins() (*iperf3server.Users, error) {
 	return l, nil
 }
 
-// open listens for clients of iperf3. That the port is taken, most likely by an
-// iperf3, is no reason not to serve others. own are linerate's listeners.
+// open listens for clients of iperf3. If the port is in use, most likely by an iperf3, serve still
+// works without it. own are linerate's listeners.
 func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf3server.Users, token bool,
 	own []serve.Listener) *serve.Iperf3 {
 	if f.listen == iperf3Off {

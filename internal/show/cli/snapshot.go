@@ -17,7 +17,7 @@ import (
 	"linerate/internal/show/redact"
 )
 
-// mostOver bounds the time between two readings.
+// mostOver is the longest time between two readings.
 const mostOver = time.Hour
 
 type snapshotFlags struct {
@@ -96,7 +96,7 @@ func (f snapshotFlags) write(s streams, snapshot record.HostSnapshot) error {
 	return nil
 }
 
-// redacted replaces addresses and names in snapshots, in all by the same ones.
+// redacted replaces addresses and names in snapshots, consistently across all of them.
 func redacted(list ...*record.HostSnapshot) error {
 	var key [32]byte
 	if _, err := rand.Read(key[:]); err != nil {

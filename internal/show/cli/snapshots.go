@@ -13,7 +13,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// readSnapshot reads what linerate snapshot has written; "-": in.
+// readSnapshot reads a file that linerate snapshot has written; "-": in.
 func readSnapshot(in io.Reader, file string) (snapshot record.HostSnapshot, err error) {
 	text, err := readBounded(in, file, largestSnapshot)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -28,8 +28,8 @@ func readSnapshot(in io.Reader, file string) (snapshot record.HostSnapshot, err 
 	return snapshot, nil
 }
 
-// notSnapshot names the verb or the flag for a file of another kind; nil: it is not known which, or it is a
-// snapshot with mistakes.
+// notSnapshot returns an error that names the verb or flag for a file of another kind; nil: the
+// kind is unknown, or it is a snapshot with mistakes.
 func notSnapshot(file string, text []byte) error {
 	var head struct{ Schema string }
 	if json.Unmarshal(text, &head) == nil && head.Schema == record.HostSnapshotSchema {
@@ -47,7 +47,7 @@ func notSnapshot(file string, text []byte) error {
 	return nil
 }
 
-// readBounded reads a file or, as "-", in, and at most a byte more than most.
+// readBounded reads at most most+1 bytes of a file, or of in if file is "-".
 func readBounded(in io.Reader, file string, most int64) ([]byte, error) {
 	if file != "-" {
 		f, err := os.Open(file)
@@ -64,10 +64,11 @@ func readBounded(in io.Reader, file string, most int64) ([]byte, error) {
 	return text, nil
 }
 
-// largestSnapshot bounds a document.
+// largestSnapshot is the largest size of a snapshot document.
 const largestSnapshot = record.LargestHostSnapshot
 
-// named gives hosts of one name different ones, as those of network namespaces have.
+// named gives hosts of the same name different ones, as network namespaces of one host have the
+// same.
 func named(list []record.HostSnapshot) []record.HostSnapshot {
 	seen := map[string]int{}
 	for i := range list {

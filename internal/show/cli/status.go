@@ -17,14 +17,14 @@ const (
 	ExitInterrupted = 130 // SIGINT or SIGTERM
 )
 
-// streams are where a verb reads and writes.
+// streams are the input and outputs of a verb.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
 	args     []string // of the command line, as given
 }
 
-// statusError carries an exit status; a nil cause prints nothing.
+// statusError carries an exit status. With a nil cause nothing is printed.
 type statusError struct {
 	status int
 	cause  error
@@ -39,8 +39,8 @@ func (e statusError) Error() string {
 
 func (e statusError) Unwrap() error { return e.cause }
 
-// exitStatus is the exit status of a command that failed, and the error that is printed; nil:
-// none. ctx is the command's, which a signal ends.
+// exitStatus returns the exit status of a command that failed, and the error to print; nil: none.
+// ctx is the context of the command, which a signal ends.
 func exitStatus(ctx context.Context, err error) (int, error) {
 	if coded, ok := errors.AsType[statusError](err); ok {
 		return coded.status, coded.cause
@@ -54,10 +54,10 @@ func exitStatus(ctx context.Context, err error) (int, error) {
 	case each(err, interrupted):
 		return ExitInterrupted, errors.New("interrupted")
 	}
-	return ExitInterrupted, err // others say more
+	return ExitInterrupted, err // other errors say more
 }
 
-// each reports whether is holds for an error, or for each of those that are joined in it.
+// each reports whether is holds for an error, or for each error that is joined in it.
 func each(err error, is func(error) bool) bool {
 	if joined, several := errors.AsType[interface {
 		error
@@ -68,7 +68,7 @@ func each(err error, is func(error) bool) bool {
 	return is(err)
 }
 
-// usageError marks an error as the user's: exit status 2. Being interrupted is none.
+// usageError marks an error as a usage error, with exit status 2. An interruption stays one.
 func usageError(err error) error {
 	if coded, is := errors.AsType[statusError](err); is && coded.status == ExitInterrupted {
 		return coded

@@ -17,7 +17,7 @@ type studyEntry struct {
 	Study      string `json:"study"`
 	Question   string `json:"question"`
 	Treatments int    `json:"treatments"`
-	// EstimateS is how long a run will take, in seconds.
+	// EstimateS is the expected duration of a run, in seconds.
 	EstimateS float64 `json:"estimate_s"`
 }
 

@@ -19,15 +19,15 @@ import (
 	"linerate/internal/show/text"
 )
 
-// Lines of output have at least and at most so many columns, and defaultWidth where
-// nothing says how many there are.
+// leastWidth and mostWidth bound the width of output lines. defaultWidth applies if the width is
+// unknown.
 const (
 	leastWidth, mostWidth = 60, 200
 	defaultWidth          = 80
 )
 
-// columns is how wide the lines are that go to w: $COLUMNS, as POSIX has it, or else the
-// width of the terminal that w is.
+// columns returns the width of lines written to w: $COLUMNS, as defined by POSIX, or else the width
+// of the terminal that w is.
 func columns(w io.Writer) int {
 	width, err := strconv.Atoi(os.Getenv("COLUMNS"))
 	if err != nil || width <= 0 {
@@ -39,8 +39,8 @@ func columns(w io.Writer) int {
 	return min(max(width, leastWidth), mostWidth)
 }
 
-// terminalWidth is how many columns the terminal has that is written to; 0: unknown. A
-// terminal that TERM=dumb says cannot move its cursor, or show colours, counts as none.
+// terminalWidth returns the width of the terminal that w writes to, in columns; 0: unknown. A
+// terminal that cannot move its cursor or show colours (TERM=dumb) does not count as one.
 func terminalWidth(w io.Writer) (width int, terminal bool) {
 	file, ok := fileOf(w)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
@@ -50,8 +50,8 @@ func terminalWidth(w io.Writer) (width int, terminal bool) {
 	return width, os.Getenv("TERM") != "dumb"
 }
 
-// say writes what is not an answer: notes, errors, what was written where. On a terminal, and
-// where $COLUMNS is set, it fits the width; in a pipe or a log a message is a line.
+// say prints what is not an answer: notes, errors, names of written files. On a terminal, or if
+// $COLUMNS is set, it wraps to the width; in a pipe or a log, a message is one line.
 func say(w io.Writer, format string, args ...any) {
 	width := 0
 	if terminal, _ := terminalWidth(w); terminal > 0 || os.Getenv("COLUMNS") != "" {
@@ -60,25 +60,25 @@ func say(w io.Writer, format string, args ...any) {
 	_, _ = io.WriteString(w, text.Message(fmt.Sprintf(format, args...), width)) // no error can be reported
 }
 
-// textOptions fit a report to where it goes: its width, and colour on a terminal unless
-// NO_COLOR (no-color.org) is set.
+// textOptions fits a report to its output: its width, and colour on a terminal unless NO_COLOR
+// (no-color.org) is set.
 func textOptions(w io.Writer, page string) text.Options {
 	_, terminal := terminalWidth(w)
 	return text.Options{Page: page, Width: columns(w), Color: terminal && os.Getenv("NO_COLOR") == ""}
 }
 
-// filter is a stream that people read, as a terminal or a log. All that linerate writes goes
-// through it: what would act on a terminal is replaced, but line feeds, tabs and the
-// attributes of package text.
+// filter is a stream that people read, such as a terminal or a log. Everything that linerate writes
+// to people goes through it. It replaces what would act on a terminal, except line feeds, tabs and
+// the attributes of package text.
 type filter struct {
 	to   io.Writer
 	mu   sync.Mutex
-	rest []byte // the beginning of a character, of an attribute or a line's end that the next write ends
+	rest []byte // an incomplete character, attribute or line end, which the next write completes
 }
 
-// filtered is standard output and standard error as they are written to: messages always
-// through a filter, output where it goes to a terminal. Elsewhere it may be a picture, an
-// archive or a protocol.
+// filtered returns the streams for standard output and standard error. Messages always go through a
+// filter, output only if it goes to a terminal: elsewhere it may be a picture, an archive or a
+// protocol.
 func filtered(out, errs io.Writer) (io.Writer, io.Writer) {
 	if file, is := out.(*os.File); is && term.IsTerminal(int(file.Fd())) {
 		out = &filter{to: out}
@@ -115,7 +115,7 @@ func (f *filter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unfiltered is the stream under a filter or a log.
+// unfiltered returns the stream below a filter or a log.
 func unfiltered(w io.Writer) io.Writer {
 	switch w := w.(type) {
 	case *filter:
@@ -126,21 +126,21 @@ func unfiltered(w io.Writer) io.Writer {
 	return w
 }
 
-// fileOf is the file that a stream of the process writes to.
+// fileOf returns the file that a stream of the process writes to.
 func fileOf(w io.Writer) (file *os.File, is bool) {
 	file, is = unfiltered(w).(*os.File)
 	return file, is
 }
 
-// lastWords is how long a command that a signal has ended waits for its messages to be written:
-// what reads them may have stopped, and must not keep the process.
+// lastWords is how long a command that a signal has ended waits for its messages to be written. The
+// reader may have stopped, and must not keep the process alive.
 const lastWords = 500 * time.Millisecond
 
-// logQueue is how many messages a log holds that are not written yet.
+// logQueue is the largest number of messages waiting to be written.
 const logQueue = 1000
 
-// logWriter is standard error of a process that others depend on. Write never waits: what
-// reads the log may have stopped, as a pager has, and a full pipe must not stop the server.
+// logWriter is the standard error of a process that others depend on. Write never blocks: the
+// reader of the log may have stopped, as a pager does, and a full pipe must not stop the server.
 // Messages beyond logQueue are dropped, and their number is logged when there is room again.
 type logWriter struct {
 	to           io.Writer
@@ -175,12 +175,12 @@ func (l *logWriter) write() {
 	}
 }
 
-// one writes a message, and how many are missing before it.
+// one writes a message, and before it how many are missing.
 func (l *logWriter) one(m []byte) {
 	if n := l.dropped.Swap(0); n > 0 {
 		fmt.Fprintf(l.to, "%s not logged: the log was not read\n", unit.Plural(int(n), "message"))
 	}
-	_, _ = l.to.Write(m) // no error can be reported
+	_, _ = l.to.Write(m) // an error could not be reported
 }
 
 func (l *logWriter) Write(p []byte) (int, error) {
@@ -192,8 +192,8 @@ func (l *logWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// close writes what is queued, for at most lastWords. A Write that follows, as of a session that
-// has not ended with the server, is lost.
+// close writes what is queued, for at most lastWords. Later writes are lost, such as those of a
+// session that outlives the server.
 func (l *logWriter) close() {
 	close(l.end)
 	select {

@@ -13,13 +13,13 @@ import (
 	"linerate/internal/kernel/proc"
 )
 
-// tokenVariable holds the token where no file is named.
+// tokenVariable is the environment variable with the token, if no file is named.
 const tokenVariable = proc.TokenVariable
 
 const tokenUsage = "`file` with the token (default: the token in $" + tokenVariable + ")"
 
-// readToken finds the token: never on the command line, where every user of the
-// machine can see it.
+// readToken reads the token from a file or the environment, never from the command line, where
+// every user of the machine can see it.
 func readToken(path string) (string, error) {
 	if path == "" {
 		token := os.Getenv(tokenVariable)
@@ -39,8 +39,8 @@ func readToken(path string) (string, error) {
 	return token, err
 }
 
-// checkToken refuses a token that can be guessed. Whether a long one is random is not
-// checked.
+// checkToken returns an error if a token is short enough to be guessed. It does not check whether a
+// long one is random.
 func checkToken(where, token string) error {
 	if len(token) >= greeting.LeastToken {
 		return nil
@@ -50,7 +50,7 @@ func checkToken(where, token string) error {
 		where, len(token), greeting.LeastToken))
 }
 
-// readSecret reads a file that a flag names and that others may not read.
+// readSecret reads a file that a flag names and that other users may not read.
 func readSecret(flag, path string) ([]byte, error) {
 	data, err := file.ReadPrivate(path, longestFile)
 	if err == nil && len(data) == 0 {
@@ -65,10 +65,10 @@ func readSecret(flag, path string) ([]byte, error) {
 	return data, nil
 }
 
-// longestFile is how many bytes a file of secrets, users or keys may have.
+// longestFile is the largest size of a file of secrets, users or keys, in bytes.
 const longestFile = 64 << 10
 
-// readSmall reads a file that a flag names, which is neither empty nor large.
+// readSmall reads a file that a flag names, which must be neither empty nor large.
 func readSmall(flag, file string) ([]byte, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -123,7 +123,7 @@ func (f topFlags) run(ctx context.Context, s streams) error {
 	return top.Run(ctx, m, in, unfiltered(s.out), sources)
 }
 
-// sources are what is to be shown, and what closes them after ctx has ended.
+// sources returns the sources of samples, and a function that closes them after ctx has ended.
 func (f topFlags) sources(ctx context.Context, s streams) (list []top.Source, closeAll func(), err error) {
 	if f.replay != "" {
 		r, err := openRecording(s.input(ctx), f.replay, f.pace())
@@ -157,7 +157,7 @@ func (f topFlags) sources(ctx context.Context, s streams) (list []top.Source, cl
 	}, nil
 }
 
-// pace is the time between samples of a recording; 0: as they were taken; below 0: none.
+// pace returns the time between samples of a recording; 0: as they were taken; below 0: no pause.
 func (f topFlags) pace() time.Duration {
 	switch {
 	case f.once || f.asJSON:
@@ -173,7 +173,7 @@ func (f topFlags) model(s streams) top.Model {
 		Order: slices.Index(top.OrderNames(), f.sort)}
 }
 
-// print writes a line for each sample, with --once one of each host.
+// print writes a line for each sample; with --once, one for each host.
 func (f topFlags) print(ctx context.Context, s streams, sources []top.Source) error {
 	lines := json.NewEncoder(s.out)
 	return collect(ctx, s, sources, f.once && f.replay == "", func(sample record.HostSample) error {
@@ -204,8 +204,9 @@ func (f topFlags) printOnce(ctx context.Context, s streams, sources []top.Source
 	return err
 }
 
-// collect gives what sources have to a function, one sample at a time: of each one, or all
-// until ctx ends, which is no error. A source that fails is said to, and the others go on.
+// collect passes the samples of all sources to use, one at a time: one sample of each source, or
+// all until ctx ends, which is not an error. If a source fails, it prints the error, and the others
+// go on.
 func collect(ctx context.Context, s streams, sources []top.Source, one bool, use func(record.HostSample) error) error {
 	within, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

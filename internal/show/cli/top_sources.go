@@ -17,7 +17,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// namer tells hosts of one name apart.
+// namer gives hosts of the same name different names.
 type namer struct {
 	mu    sync.Mutex
 	taken map[string]bool
@@ -35,7 +35,7 @@ func (n *namer) distinct(name string) string {
 	}
 }
 
-// sampleTimeout bounds the wait for a sample beside the interval.
+// sampleTimeout bounds the wait for a sample, in addition to the interval.
 const sampleTimeout = 30 * time.Second
 
 // sampled is a host whose agent is asked for samples.
@@ -46,7 +46,7 @@ type sampled struct {
 	hosts    *reach.Hosts // nil: its agent has not been reached, or is lost
 
 	mu    sync.Mutex
-	shown string // its name, once it is known
+	shown string // its name on the screen, once it is known
 }
 
 func (r *sampled) Name() string {
@@ -58,7 +58,8 @@ func (r *sampled) Name() string {
 	return r.name("")
 }
 
-// name is the host's on the screen: what it is called, or else what it calls itself.
+// name returns the host's name on the screen: the name it was given, or else the one it reports
+// itself.
 func (r *sampled) name(own string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +97,7 @@ func (r *sampled) Next(ctx context.Context) (s record.HostSample, err error) {
 	return s, nil
 }
 
-// end ends the agent. It is called by Next, or when that is not called any more.
+// end ends the agent. Next calls it, or the caller once Next is not called any more.
 func (r *sampled) end() {
 	if r.hosts != nil {
 		r.hosts.Close()
@@ -121,7 +122,7 @@ func lineOf(from *bufio.Reader) (line []byte, err error) {
 	}
 }
 
-// recording is what --json has written.
+// recording is a file that --json has written.
 type recording struct {
 	name     string
 	close    func()
@@ -129,13 +130,13 @@ type recording struct {
 	interval time.Duration // between samples; 0: as they were taken; below 0: none
 	number   int
 	last     time.Time // when the sample before was taken
-	due      time.Time // when that was to be shown
+	due      time.Time // when the sample before was due on the screen
 }
 
-// mostGap bounds how long a recording stands still.
+// mostGap bounds the pauses of a recording.
 const mostGap = 10 * time.Second
 
-// openRecording opens a file; "-": in. Interval is that of a recording.
+// openRecording opens a file; "-": in. interval is recording.interval.
 func openRecording(in io.Reader, name string, interval time.Duration) (*recording, error) {
 	r := &recording{name: name, close: func() {}, lines: bufio.NewReader(in), interval: interval}
 	if name != "-" {

@@ -6,8 +6,8 @@ import (
 	"linerate/internal/host/transaction"
 )
 
-// newTransactionWorkerCommand is run by linerate itself, as a worker process of a
-// flow with more connections than one process can hold.
+// newTransactionWorkerCommand returns a command that linerate itself starts as a worker process,
+// for a flow with more connections than one process can hold.
 func newTransactionWorkerCommand(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:    transaction.WorkerCommand,

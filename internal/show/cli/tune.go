@@ -100,12 +100,12 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 	flags.StringVar(&f.run, "run", "", "answer from a `run` in the notebook")
 	flags.StringVar(&f.options.Keep, "keep", "",
 		"write the settings proven to help to this new `file` (implies --ablate)")
-	// A link that is full has a queue.
+	// A full link has a queue.
 	f.options.Accept = tuning.Accepted{"latency": 0.1}
 	for _, name := range tuning.AcceptNames() {
 		flags.Var(acceptFlag{f.options.Accept, name}, "accept-"+name, "keep settings that cost up to this much "+name+
 			" for a gain")
-		flags.Lookup("accept-" + name).Hidden = name != "goodput" && name != "latency" // docs/tune.md has the others
+		flags.Lookup("accept-" + name).Hidden = name != "goodput" && name != "latency" // see docs/tune.md
 	}
 	valueVar(flags, &f.margin, unit.ParseRatio, "margin", "share", "", "smaller differences do not matter")
 	flags.StringArrayVar(&f.options.Set, "set", nil, setUsage)
@@ -120,7 +120,7 @@ type publishedLists struct {
 	Lists  []string `json:"lists"`
 }
 
-// tune checks the files, and tries them where a place was named.
+// tune checks the files, and tries their settings if a place to try them was named.
 func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if err := f.check(); err != nil {
 		return usageError(err)
@@ -177,7 +177,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	if n := found.Errors + found.Warnings; n > 0 && !f.quiet {
 		say(s.err, "linerate: %s found in the files; show with --lint\n", unit.Plural(n, "problem"))
 	}
-	if f.on != "" { // whose hosts are changed before there is a plan, to find out what they take
+	if f.on != "" { // whose hosts are changed before there is a plan, to find out which values they accept
 		if err := begin(); err != nil {
 			return err
 		}
@@ -190,7 +190,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	return f.show(cmd.Context(), s, result, o.Name, t.Runs(), made)
 }
 
-// conclude says of a run in the notebook what its list did.
+// conclude prints what the list of a run in the notebook did.
 func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 	if err := f.concluding(); err != nil {
 		return usageError(err)
@@ -200,7 +200,7 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 		return err
 	}
 	var claim *active.Claim
-	if f.options.Keep != "" { // which is proven by trials
+	if f.options.Keep != "" { // keeping needs new trials as a proof
 		if err := f.writable(); err != nil {
 			return err
 		}
@@ -223,19 +223,19 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 	return f.show(cmd.Context(), s, result, t.Name(), t.Runs(), made)
 }
 
-// written are the pages of the runs that were made, and why others could not be written.
+// written has the pages of the runs that were made, and why others could not be written.
 type written struct {
 	pages []string
 	lost  error
 }
 
-// trying are the options of the trials, without the list and the base. What becomes of their
-// pages is added to those written.
+// trying returns the options of the trials, without the list and the base. The pages that are
+// written, and errors about them, are added to to.
 func (f tuneFlags) trying(cmd *cobra.Command, s streams, to *written) tune.Options {
 	o, progress := f.options, newProgress(s.err, f.quiet)
 	o.Notebook, o.Progress = openNotebook, progress.show
 	o.KeepCommand = func(run string) string { return f.keepCommand(run) }
-	warned := map[string]bool{} // of an earlier run of this list
+	warned := map[string]bool{} // by an earlier run of this list
 	o.Planned = func(p *study.Plan, reserve int) error {
 		if detects := planSensitivity(p, reserve); detects != nil && !f.quiet {
 			say(s.err, "linerate: %s, %s; detects %s\n", unit.Plural(len(p.Treatments), "treatment"),
@@ -262,8 +262,8 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams, to *written) tune.Optio
 	return o
 }
 
-// failed says how to go on after an error, and what its exit status is; lost is what could not
-// be shown.
+// failed returns an error that says how to go on after err, with the exit status; lost is what
+// could not be written.
 func (f tuneFlags) failed(file string, err, lost error) error {
 	if input, is := errors.AsType[*tune.InputError](err); is {
 		return inputError(file, input.Err)
@@ -281,8 +281,8 @@ func (f tuneFlags) failed(file string, err, lost error) error {
 	return errors.Join(err, lost)
 }
 
-// carryOn are the commands that end what was begun: what the search for what is enough
-// had tried by then is tried anew.
+// carryOn returns the commands that finish what was begun. The search for what is enough begins
+// anew, without what it had tried.
 func (f tuneFlags) carryOn(made *tune.RunError) string {
 	if made.Run != made.First && made.First != "" {
 		return f.keepCommand(made.First)
@@ -294,8 +294,9 @@ func (f tuneFlags) carryOn(made *tune.RunError) string {
 	return text
 }
 
-// continueCommand makes the blocks that a run's budget had no time for, in a budget that is
-// enough, and answers anew; empty: its budget did not end the run, or its settings are proven.
+// continueCommand returns the commands that make the blocks for which a run's budget had no time,
+// in a sufficient budget, and print the answer again. Empty: the budget did not end the run, or its
+// settings are proven.
 func (f tuneFlags) continueCommand(r *record.Run) string {
 	if r.Status != record.StatusBudget || r.Blocks() == 0 || r.Proven != nil {
 		return ""
@@ -304,12 +305,14 @@ func (f tuneFlags) continueCommand(r *record.Run) string {
 	if f.options.Keep != "" {
 		then = f.keepCommand(r.ID)
 	}
-	// A run in doubt ends with status 3, and the next command judges it all the same.
+	// A run in doubt ends with status 3, but the next command judges it nevertheless, so the
+	// commands are separated by a semicolon.
 	return fmt.Sprintf("%s --budget %s; %s", f.resumeCommand(r.ID),
 		stats.EnoughBudget(r, max(r.Design.Replicates, r.Blocks()+1)), then)
 }
 
-// keepCommand is the command that keeps what a run has shown; accept are flags to add.
+// keepCommand returns the command that keeps what a run has shown, with flags to accept the
+// responses in accept.
 func (f tuneFlags) keepCommand(run string, accept ...string) string {
 	words := []string{"linerate tune --run", run, "--keep", quote(f.options.Keep)}
 	words = append(words, spelled(f.flags, permission)...)
@@ -321,7 +324,7 @@ func (f tuneFlags) keepCommand(run string, accept ...string) string {
 	return strings.Join(append(words, accept...), " ")
 }
 
-// show prints the result; its status says whether it is in doubt, or nothing of the
+// show prints the result. The exit status says whether it is in doubt, or whether nothing of the
 // list could be tried.
 func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, name string, runs []*record.Run,
 	made written) error {
@@ -333,7 +336,7 @@ func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, nam
 		result.Continue = f.continueCommand(runs[0])
 	}
 	var noted error
-	if f.options.Keep != "" { // without it the proof is the notebook's
+	if f.options.Keep != "" { // without it, the notebook keeps the proof
 		noted = noteProof(ctx, result)
 	}
 	err := errors.Join(noted, s.answer(f.asJSON, result, asText(present.Tune(result, name, runs, made.pages))),
@@ -347,8 +350,9 @@ func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, nam
 	return doubt(runs...)
 }
 
-// noteProof notes on the run that tried the settings one by one what was concluded with
-// the runs after it, and on the one that proves it which run that was: their pages have it.
+// noteProof adds notes to the notebook: to the run that tried the settings one by one, what was
+// concluded with the later runs, and to the run that proves it, which run that was. Their pages
+// contain the notes.
 func noteProof(ctx context.Context, result *record.Tune) error {
 	p := result.Proof
 	if p == nil || p.Run == result.Run && result.Kept == "" {
@@ -392,8 +396,8 @@ func (f tuneFlags) judged(s streams, found *record.Lint, files []string) error {
 	return err
 }
 
-// lintNext is the command that tries the list's settings, with a path to be replaced by one's
-// own; empty: no setting of the list could be tried on Linux.
+// lintNext returns the command that tries the list's settings, with a placeholder for the path.
+// Empty: no setting of the list can be tried on Linux.
 func lintNext(found *record.Lint, files []string) string {
 	command, linux := "linerate tune", map[string]bool{}
 	for _, name := range files {

@@ -32,7 +32,8 @@ func (f acceptFlag) Set(text string) error {
 	return err
 }
 
-// asker asks on the terminal whether to keep a trade; nil: there is no terminal.
+// asker returns a function that asks on the terminal whether to keep a trade; nil: there is no
+// terminal.
 func (f tuneFlags) asker(ctx context.Context, s streams) func(*record.TuneOffer) (bool, error) {
 	if f.asJSON || f.quiet || !s.asks() {
 		return nil

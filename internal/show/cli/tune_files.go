@@ -13,8 +13,7 @@ import (
 	"linerate/studies"
 )
 
-// readTuning reads files of settings in the order given. The error lists all that is
-// wrong.
+// readTuning reads files of settings in the given order. The error lists everything that is wrong.
 func readTuning(in io.Reader, args []string, system string) ([]settingfile.File, error) {
 	var files []settingfile.File
 	var problems []error
@@ -43,12 +42,12 @@ func readTuning(in io.Reader, args []string, system string) ([]settingfile.File,
 	return files, nil
 }
 
-// tuningNames are the files that an argument stands for: itself, or a directory's
-// in the order in which sysctl.d(5) has them read.
+// tuningNames returns the files that an argument stands for: the argument itself, or the files of a
+// directory in the order in which sysctl.d(5) has them read.
 func tuningNames(arg string) ([]string, error) {
 	info, err := os.Stat(arg)
 	if err != nil || !info.IsDir() {
-		return []string{arg}, nil // an error shows when it is read
+		return []string{arg}, nil // reading it reports any error
 	}
 	entries, err := os.ReadDir(arg) // sorted by name
 	if err != nil {

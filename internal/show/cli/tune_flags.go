@@ -28,8 +28,8 @@ type tuneFlags struct {
 	margin                 unit.Ratio
 }
 
-// pathFlags say where settings are tried: on the hosts of a study, or on a lab of
-// two hosts with one link.
+// pathFlags say where settings are tried: on the hosts of a study, or in a lab of two hosts with
+// one link.
 type pathFlags struct {
 	on   string
 	rate unit.BitRate
@@ -37,10 +37,10 @@ type pathFlags struct {
 	loss unit.Ratio
 }
 
-// somewhere to try settings was named, correctly or not.
+// somewhere reports whether a place to try settings was named, correctly or not.
 func (f tuneFlags) somewhere() bool { return f.on != "" || f.given("rate") }
 
-// places are mistakes in where settings are tried.
+// places returns mistakes in where settings are tried.
 func (f tuneFlags) places() (problems []error) {
 	described := f.given("rtt") || f.given("loss")
 	if f.on != "" && (f.given("rate") || described) {
@@ -53,7 +53,7 @@ func (f tuneFlags) places() (problems []error) {
 	return problems
 }
 
-// base is the study that the list is tried in: its name in messages, and its text.
+// base returns the study in which the list is tried: its name for messages, and its text.
 func (f pathFlags) base(in io.Reader) (string, []byte, error) {
 	if f.on != "" {
 		return readStudy(in, f.on)
@@ -61,7 +61,7 @@ func (f pathFlags) base(in io.Reader) (string, []byte, error) {
 	return "the path", tune.Path(f.rate, f.rtt, f.loss), nil
 }
 
-// check holds flags against each other.
+// check returns everything that is wrong with the combination of flags.
 func (f tuneFlags) check() error {
 	o, problems := f.options, slices.Concat(mistakes(f.flags), f.places(), f.accepting())
 	if len(o.Hosts) > 0 && !f.somewhere() {
@@ -91,7 +91,7 @@ func (f tuneFlags) check() error {
 	return errors.Join(problems...)
 }
 
-// accepting: what is accepted is accepted of what is kept.
+// accepting returns errors for --accept flags without --keep: only what is kept can be accepted.
 func (f tuneFlags) accepting() (problems []error) {
 	for _, name := range tuning.AcceptNames() {
 		if f.given("accept-"+name) && f.options.Keep == "" {
@@ -101,7 +101,8 @@ func (f tuneFlags) accepting() (problems []error) {
 	return problems
 }
 
-// keepable: a new file can be written at the place to which is written what is proven.
+// keepable returns an error unless a new file can be written where --keep writes the proven
+// settings.
 func (f tuneFlags) keepable() []error {
 	keep := f.options.Keep
 	switch keep {
@@ -113,7 +114,7 @@ func (f tuneFlags) keepable() []error {
 	if _, err := os.Lstat(keep); err == nil {
 		return []error{fmt.Errorf("--keep %s: the file exists; expected a new one", keep)}
 	}
-	_, err := os.Stat(filepath.Dir(keep)) // which is not made
+	_, err := os.Stat(filepath.Dir(keep)) // the directory is not created
 	if err == nil {
 		err = export.Writable(filepath.Dir(keep))
 	}
@@ -123,8 +124,8 @@ func (f tuneFlags) keepable() []error {
 	return nil
 }
 
-// concluding holds the flags against a run that was made: where, how and by what it
-// was tried is settled.
+// concluding returns errors for flags that cannot change a run that was already made, such as
+// where, how and by what it was tried.
 func (f tuneFlags) concluding() error {
 	problems := slices.Concat(mistakes(f.flags), f.keepable(), f.accepting())
 	for _, flag := range []string{"lint", "elsewhere", "system", "on", "host", "rate", "rtt", "loss", "ablate",
@@ -141,7 +142,7 @@ func (f tuneFlags) concluding() error {
 	return errors.Join(problems...)
 }
 
-// again spells the command that tunes once more, without its seed.
+// again returns the command that repeats the tuning, without its seed.
 func (f tuneFlags) again(args []string) string {
 	words := []string{"linerate tune"}
 	f.flags.Visit(func(flag *pflag.Flag) {

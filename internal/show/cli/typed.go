@@ -8,15 +8,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// typedFlags is a command line as it was typed, with the options of iperf3 that its verb has.
+// typedFlags is a command line as it was typed, with the iperf3 options of its verb.
 type typedFlags struct {
 	flags  *pflag.FlagSet
 	args   []string
 	iperf3 []iperf3Option
 }
 
-// asTyped are problems that begin with a flag, with the flag as it was typed: -l (--datagram),
-// or -R (--direction read) where that stands for another flag.
+// asTyped replaces, in problems that begin with a flag, the flag by what was typed: -l (--datagram)
+// or, if another flag stands for it, -R (--direction read).
 func (t typedFlags) asTyped(problems []error) []error {
 	short := t.shorthands()
 	list := slices.Clone(problems)
@@ -35,7 +35,7 @@ func (t typedFlags) asTyped(problems []error) []error {
 	return list
 }
 
-// standIn spells the flag that was typed and stands for a flag with a value; empty: none was.
+// standIn returns the flag that was typed and stands for a flag with a value. Empty: there is none.
 func (t typedFlags) standIn(name string, short map[string]string) string {
 	for _, o := range t.iperf3 {
 		means, _, _ := strings.Cut(strings.TrimPrefix(o.note, "`"), "`")
@@ -51,14 +51,14 @@ func (t typedFlags) standIn(name string, short map[string]string) string {
 	return ""
 }
 
-// shorthands are the letters of the flags that were typed by their letter, by name.
+// shorthands returns, by name, the letters of the flags that were typed by their letter.
 func (t typedFlags) shorthands() map[string]string {
 	typed := map[string]string{}
 	for i := 0; i < len(t.args) && t.args[i] != "--"; i++ {
 		name, isLong := strings.CutPrefix(t.args[i], "--")
 		if f := t.flags.Lookup(name); isLong {
 			if f != nil && f.NoOptDefVal == "" {
-				i++ // its value
+				i++ // skips its value
 			}
 			continue
 		}

@@ -17,8 +17,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// The checks of arguments differ from cobra's own in that they count as bad
-// usage: exit status 2, with the verb's usage line.
+// The checks of arguments differ from cobra's own in that a failure is a usage error: exit status
+// 2, with the verb's usage line.
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
@@ -27,14 +27,14 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// usage is the first example of a command, else its line of usage.
+// usage returns the first example of a command, or else its usage line.
 func usage(cmd *cobra.Command) string {
 	example, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
 	return cmp.Or(example, cmd.UseLine())
 }
 
-// wrongArguments is what is wrong with values of flags, or else the error: a flag that took
-// the next one for its value leaves that one's value among the arguments.
+// wrongArguments returns what is wrong with values of flags, or else err: if a flag took the next
+// flag as its value, that flag's own value is left among the arguments.
 func wrongArguments(cmd *cobra.Command, err error) error {
 	if wrong := mistakes(cmd.Flags()); len(wrong) > 0 {
 		err = errors.Join(wrong...)
@@ -67,8 +67,9 @@ func minimumArgs(n int, expected string) cobra.PositionalArgs {
 	}
 }
 
-// flagError says what is wrong with a flag: the one that was probably meant, what iperf3's
-// is here, or which values there are, instead of what the parser stumbled over.
+// flagError returns an error that explains what is wrong with a flag: the flag that was probably
+// meant, what corresponds to an iperf3 option, or which values there are, instead of the message of
+// the parser.
 func flagError(cmd *cobra.Command, err error) error {
 	flags := cmd.Flags()
 	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
@@ -93,7 +94,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usageError(err)
 }
 
-// unknownFlag names the flag that was probably meant.
+// unknownFlag returns an error that names the flag that was probably meant.
 func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	name, short := unknown.GetSpecifiedName(), ""
 	said := "--" + name
@@ -135,8 +136,8 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	return fmt.Errorf("unknown flag: %s; %s --help lists them", said, cmd.CommandPath())
 }
 
-// equivalents are flags that other verbs, or programs, have for what a verb has by another
-// name; measure and serve have those of iperf3.
+// equivalents lists, by verb, flags of other verbs or programs and the verb's own flags of the same
+// meaning. Those of iperf3 for measure and serve are in iperf3Options.
 var equivalents = map[string]map[string]string{
 	"goodput": {
 		"4": "--family ipv4", "ipv4": "--family ipv4", "6": "--family ipv6", "ipv6": "--family ipv6",
@@ -170,7 +171,7 @@ var equivalents = map[string]map[string]string{
 	"compare": {"J": "--json"},
 }
 
-// knownVerb is asked about arguments that no verb took: none is right.
+// knownVerb checks arguments that belong to no verb. It always returns an error if there are any.
 func knownVerb(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -189,11 +190,12 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 	return usageError(fmt.Errorf("no verb %q%s (%s --help lists them)", verb, meant, cmd.CommandPath()))
 }
 
-// verbsElsewhere are words that are no verbs, and what does that here.
+// verbsElsewhere lists words that are not verbs, with the command that does what they suggest.
 var verbsElsewhere = map[string]string{"lint": "linerate tune FILE --lint",
 	"study": "linerate studies lists them, linerate run makes one"}
 
-// unknownHelp is the error of --help with a word that is no verb; nil: there is none.
+// unknownHelp returns the error for --help with a word that is not a verb; nil: there is no such
+// word.
 func unknownHelp(cmd *cobra.Command) error {
 	if help := cmd.Flags().Lookup("help"); help == nil || !help.Changed || !cmd.HasAvailableSubCommands() {
 		return nil
@@ -201,7 +203,8 @@ func unknownHelp(cmd *cobra.Command) error {
 	return cmd.ValidateArgs(cmd.Flags().Args())
 }
 
-// helpVerb has the verb help say which word is no verb, instead of the help without one.
+// helpVerb makes the verb help report a word that is not a verb, instead of printing the general
+// help.
 func helpVerb(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
@@ -222,7 +225,7 @@ func helpVerb(root *cobra.Command) {
 	}
 }
 
-// mistakes are what is wrong with values that were given.
+// mistakes returns what is wrong with the values of flags that were given.
 func mistakes(flags *pflag.FlagSet) (problems []error) {
 	flags.Visit(func(f *pflag.Flag) {
 		wrong, text := misread(f), ""
@@ -232,7 +235,7 @@ func mistakes(flags *pflag.FlagSet) (problems []error) {
 				text = v.last()
 			}
 		} else if noun, _ := pflag.UnquoteUsage(f); f.Value.Type() == "string" && noun != "string" {
-			text = f.Value.String() // the name of a thing, which is no flag
+			text = f.Value.String() // the value is a name, not a flag
 		}
 		if wrong = cmp.Or(swallowed(flags, f, text), wrong); wrong != nil {
 			problems = append(problems, wrong)
@@ -241,7 +244,7 @@ func mistakes(flags *pflag.FlagSet) (problems []error) {
 	return problems
 }
 
-// misread is what is wrong with the value of a flag that takes every text.
+// misread returns what is wrong with the value of a flag whose Set accepts every text.
 func misread(f *pflag.Flag) error {
 	if v, ok := f.Value.(interface{ mistake() error }); ok {
 		return v.mistake()
@@ -249,7 +252,7 @@ func misread(f *pflag.Flag) error {
 	return nil
 }
 
-// swallowed is the error of a flag that took the next flag for its value; nil: it did not.
+// swallowed returns an error if a flag took the next flag as its value; otherwise nil.
 func swallowed(flags *pflag.FlagSet, f *pflag.Flag, text string) error {
 	name, _, _ := strings.Cut(text, "=")
 	next := flags.Lookup(strings.TrimPrefix(name, "--"))
@@ -262,8 +265,9 @@ func swallowed(flags *pflag.FlagSet, f *pflag.Flag, text string) error {
 	return needsValue(flags, f, " before "+name)
 }
 
-// needsValue says what kind of value a flag needs, before another one, and which there are: the
-// first of those that a shell would complete, what its parser expects, or an example.
+// needsValue returns an error that says which kind of value a flag needs before another one, and
+// which values there are: the first ones that a shell would complete, what its parser expects, or
+// an example.
 func needsValue(flags *pflag.FlagSet, f *pflag.Flag, before string) error {
 	noun, usage := pflag.UnquoteUsage(f)
 	kind := "a " + noun
@@ -294,13 +298,13 @@ func needsValue(flags *pflag.FlagSet, f *pflag.Flag, before string) error {
 	return fmt.Errorf("--%s needs %s%s%s", f.Name, kind, before, said)
 }
 
-// exampleOf finds the first example in what is said of a flag.
+// exampleOf finds the first example in the description of a flag.
 var exampleOf = regexp.MustCompile(`such as ('[^']*'|[^\s;)]*[^\s;),])`)
 
-// mostChoices are named in an error.
+// mostChoices is how many choices an error names.
 const mostChoices = 5
 
-// choices lists the first of what a shell would complete.
+// choices lists the first ones of what a shell would complete.
 func choices(list []string) string {
 	var words []string
 	for _, one := range list[:min(len(list), mostChoices)] {

@@ -19,7 +19,7 @@ import (
 	"linerate/internal/show/text"
 )
 
-// answer prints a command's result: as JSON, or for people.
+// answer prints a command's result, as JSON or for people.
 func (s streams) answer(asJSON bool, document any, print func(io.Writer) error) error {
 	if asJSON {
 		return export.Indented(s.out, document)
@@ -27,17 +27,17 @@ func (s streams) answer(asJSON bool, document any, print func(io.Writer) error) 
 	return print(s.out)
 }
 
-// asText prints a document for people.
+// asText returns a function that prints a document for people.
 func asText(d document.Document) func(io.Writer) error {
 	return func(w io.Writer) error { return text.Write(w, d, textOptions(w, "")) }
 }
 
-// value is a flag that parse reads. Set takes every text: what is wrong with it is reported
-// by mistakes, together with what else is wrong.
+// value is a flag whose text parse parses. Set accepts every text; mistakes reports what is wrong
+// with it, together with other mistakes.
 type value[T any] struct {
 	to    *T
 	parse func(string) (T, error)
-	what  string // its type in the usage
+	what  string // type in the usage
 	text  string
 	given string // what Set was given last
 	wrong error
@@ -74,14 +74,14 @@ func valueVar[T any](flags *pflag.FlagSet, to *T, parse func(string) (T, error),
 	flags.Var(v, name, usage)
 }
 
-// numberVar defines a flag for a whole number between two bounds; high math.MaxInt: there
-// is no upper bound.
+// numberVar defines a flag for a whole number between two bounds. high math.MaxInt: there is no
+// upper bound.
 func numberVar(flags *pflag.FlagSet, to *int, low, high int, name string, byDefault int, usage string) {
-	*to = byDefault // which may be beyond the bounds
+	*to = byDefault // it may be outside the bounds
 	flags.Var(&value[int]{to: to, what: "int", text: strconv.Itoa(byDefault), parse: between(low, high)}, name, usage)
 }
 
-// between reads a whole number.
+// between returns a parser of whole numbers within bounds.
 func between(low, high int) func(string) (int, error) {
 	return func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
@@ -99,13 +99,13 @@ func between(low, high int) func(string) (int, error) {
 	}
 }
 
-// latencyVar defines a flag for a duration of packets.
+// latencyVar defines a flag for a duration in the range of packets; see unit.ParseLatency.
 func latencyVar(flags *pflag.FlagSet, to *time.Duration, least time.Duration, name, byDefault, usage string) {
 	valueVar(flags, to, noShorter(unit.ParseLatency, least), name, "duration", byDefault, usage)
 }
 
-// durationVar defines a flag for a duration that is not shorter than least; a number alone
-// is in seconds.
+// durationVar defines a flag for a duration that is not shorter than least. A number alone is in
+// seconds.
 func durationVar(flags *pflag.FlagSet, to *time.Duration, least time.Duration, name, byDefault, usage string) {
 	valueVar(flags, to, noShorter(unit.ParseDuration, least), name, "duration", byDefault, usage)
 }
@@ -120,7 +120,7 @@ func noShorter(parse func(string) (unit.Duration, error), least time.Duration) f
 	}
 }
 
-// reportInterval reads the length of intervals; 0: none, as iperf3's -i.
+// reportInterval parses the length of intervals; 0: none, as with -i of iperf3.
 func reportInterval(text string) (time.Duration, error) {
 	if strings.Trim(text, "0") == "" && text != "" {
 		return 0, nil
@@ -128,13 +128,13 @@ func reportInterval(text string) (time.Duration, error) {
 	return noShorter(unit.ParseDuration, 100*time.Millisecond)(text)
 }
 
-// bitsPerSecond is unit.ParseBitRate as a number.
+// bitsPerSecond is like unit.ParseBitRate but returns a number.
 func bitsPerSecond(text string) (float64, error) {
 	rate, err := unit.ParseBitRate(text)
 	return float64(rate), err
 }
 
-// oneOf reads one of some words.
+// oneOf returns a parser that accepts only certain words.
 func oneOf(words ...string) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if !slices.Contains(words, text) {
@@ -154,7 +154,7 @@ func oneOf(words ...string) func(string) (string, error) {
 	}
 }
 
-// optional reads a value that is absent unless its flag is given.
+// optional returns a parser for a value that is absent unless its flag is given.
 func optional[T any](parse func(string) (T, error)) func(string) (*T, error) {
 	return func(text string) (*T, error) {
 		read, err := parse(text)
@@ -162,7 +162,7 @@ func optional[T any](parse func(string) (T, error)) func(string) (*T, error) {
 	}
 }
 
-// expects is what a parser says that it expects; empty: it takes every text.
+// expects returns what a parser says that it expects. Empty: it accepts every text.
 func expects(err error) string {
 	if err == nil {
 		return ""
