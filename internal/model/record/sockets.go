@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Notable reports whether a TCP connection, described by its state of ss(8), its queues and
-// its TCP_INFO (nil: not known), waits for something: for an answer to a SYN, for the program
-// to close, to be read or to be acknowledged after retransmissions.
+// Notable reports whether a TCP connection waits for something: for an answer to a SYN, for the
+// program to close or read, or for an acknowledgement after retransmissions. The connection is
+// described by its state in ss(8), its queues and its TCP_INFO (nil: unknown).
 func Notable(state string, receiveQueue, sendQueue int64, i *TCPInfo) bool {
 	switch state {
 	case TCPStates[TCPEstablished]:
@@ -20,8 +20,8 @@ func Notable(state string, receiveQueue, sendQueue int64, i *TCPInfo) bool {
 	return true
 }
 
-// CountTimeWait counts a connection in TIME-WAIT for TimeWaitBetween. Between has those that were
-// counted before, by local address and remote address and port.
+// CountTimeWait adds a connection in TIME-WAIT to TimeWaitBetween. between has the counts so far,
+// by local address and by remote address and port.
 func (s *HostState) CountTimeWait(between map[[2]netip.AddrPort]int, local, remote netip.AddrPort) {
 	ends := [2]netip.AddrPort{netip.AddrPortFrom(local.Addr().Unmap(), 0), netip.AddrPortFrom(remote.Addr().Unmap(),
 		remote.Port())}
@@ -32,8 +32,8 @@ func (s *HostState) CountTimeWait(between map[[2]netip.AddrPort]int, local, remo
 // mostNotable and mostListeners bound the lists of sockets.
 const mostNotable, mostListeners = 256, 4096
 
-// BoundSockets sorts the lists of sockets, those with the longest queues and the most drops
-// first, and bounds them.
+// BoundSockets sorts the lists of sockets, longest queues and most drops first, and cuts them to
+// their bounds.
 func (s *HostState) BoundSockets() {
 	slices.SortStableFunc(s.Notable, func(a, b Connection) int {
 		return cmp.Or(cmp.Compare(b.SendQueue+b.ReceiveQueue, a.SendQueue+a.ReceiveQueue),
@@ -46,13 +46,13 @@ func (s *HostState) BoundSockets() {
 	s.Listeners = s.Listeners[:min(len(s.Listeners), mostListeners)]
 }
 
-// TCPEstablished is the State of a connection on which both ends may still send
+// TCPEstablished is the state of a connection on which both ends may still send
 // (linux/tcp_states.h).
 const TCPEstablished = 1
 
-// TimeWait is the state of a connection that this end closed first, for a minute after it.
+// TimeWait is the state in which a connection stays for a minute after this end closed it first.
 const TimeWait = "TIME-WAIT"
 
-// TCPStates are the names of ss(8) of the states of net/tcp_states.h, by their numbers.
+// TCPStates has the names in ss(8) of the states in net/tcp_states.h, by number.
 var TCPStates = [...]string{1: "ESTAB", "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", TimeWait, "UNCONN",
 	"CLOSE-WAIT", "LAST-ACK", "LISTEN", "CLOSING", "NEW-SYN-RECV"}

@@ -2,8 +2,8 @@ package record
 
 import "slices"
 
-// TCPInfo holds the fields of struct tcp_info (linux/tcp.h) that linerate uses.
-// A field that the kernel does not know is zero, and Lacks has its name in JSON.
+// TCPInfo has those fields of struct tcp_info (linux/tcp.h) that linerate uses. A field that the
+// kernel does not know is 0, and Lacks has its JSON name.
 type TCPInfo struct {
 	Lacks         []string `json:"lacks,omitempty"`
 	State         uint8    `json:"state"`
@@ -22,7 +22,7 @@ type TCPInfo struct {
 	SndWnd        uint32   `json:"snd_wnd_bytes"`
 	RcvSpace      uint32   `json:"rcv_space_bytes"`
 	Unacked       uint32   `json:"unacked"`          // segments
-	Sacked        uint32   `json:"sacked,omitempty"` // segments that arrived behind a gap (RFC 2018)
+	Sacked        uint32   `json:"sacked,omitempty"` // segments that arrived after a gap (RFC 2018)
 	TotalRetrans  uint32   `json:"total_retrans"`
 	PacingRateBps uint64   `json:"pacing_rate_bps"`
 	DeliveryBps   uint64   `json:"delivery_rate_bps"`
@@ -42,8 +42,8 @@ type TCPInfo struct {
 	DsackDups     uint32   `json:"dsack_dups"`
 }
 
-// Lacking returns the first of the fields, by their names in JSON, that the kernel does not
-// know; empty: it knows them all.
+// Lacking returns the first of the fields, by their JSON names, that the kernel does not know.
+// Empty: it knows them all.
 func (i *TCPInfo) Lacking(fields ...string) string {
 	for _, field := range fields {
 		if slices.Contains(i.Lacks, field) {
@@ -53,23 +53,23 @@ func (i *TCPInfo) Lacking(fields ...string) string {
 	return ""
 }
 
-// roomy is how much of a window is in flight at most where there is room for more.
+// roomy is the share of a window above which the window counts as filled.
 const roomy = 0.9
 
-// CwndFull reports whether what is in flight fills the congestion window.
+// CwndFull reports whether the segments in flight fill the congestion window.
 func (i TCPInfo) CwndFull() bool { return float64(i.Unacked) >= roomy*float64(i.SndCwnd) }
 
-// RwndFull reports whether what is in flight leaves room for one segment at most in the
-// receiver's window, and the congestion window has room for more. A window that is closed, or
-// not known (before Linux 5.4), is not full.
+// RwndFull reports whether the data in flight leave room for at most one segment in the receiver's
+// window, while the congestion window has room for more. A window that is closed or unknown (before
+// Linux 5.4) is not full.
 func (i TCPInfo) RwndFull() bool {
 	flight, window, mss := int64(i.Unacked)*int64(i.SndMSS), int64(i.SndWnd), int64(i.SndMSS)
 	return !i.CwndFull() && flight > 0 && window > 0 &&
 		float64(flight) >= min(roomy*float64(window), float64(window-mss))
 }
 
-// Closing reports whether the receiver's window is zero, or less than half of widest, which is
-// what it was before. A window that its kernel does not report is not closing.
+// Closing reports whether the receiver's window is 0, or less than half of widest, its largest size
+// before. A window that the kernel does not report is not closing.
 func (i TCPInfo) Closing(widest uint32) bool {
 	return i.Lacking("snd_wnd_bytes") == "" && (i.SndWnd == 0 || i.SndWnd < widest/2)
 }

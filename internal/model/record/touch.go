@@ -5,28 +5,28 @@ import (
 	"net/netip"
 )
 
-// Touch is one thing that a finding depends on. Exactly one is given. It is comparable.
+// Touch is one thing that a finding depends on. Exactly one field is set. Touches are comparable.
 type Touch struct {
 	Device string `json:"device,omitempty"`  // an interface
-	OnLink string `json:"on_link,omitempty"` // an interface and the neighbours there
-	// by a neighbour at an interface, which no cause of this host has
+	OnLink string `json:"on_link,omitempty"` // an interface and the neighbours on it
+	// Advertised is an interface, for what one end of its link advertises.
 	Advertised string         `json:"advertised,omitempty"`
 	Address    netip.Addr     `json:"address,omitzero"`
 	Network    netip.Prefix   `json:"network,omitzero"`
 	Socket     netip.AddrPort `json:"socket,omitzero"`
-	Port       uint16         `json:"port,omitempty"` // of every address
+	Port       uint16         `json:"port,omitempty"` // on every address
 	Via        netip.Addr     `json:"via,omitzero"`   // a gateway
 	Route      netip.Prefix   `json:"route,omitzero"`
-	// Back are the sources of what is answered: an own address of a connection, or the
-	// destinations of a route of answers.
+	// Back is the source address of answers: a connection's own address, or the destinations of a
+	// route that answers take.
 	Back     netip.Prefix `json:"back,omitzero"`
-	AnyRoute bool         `json:"any_route,omitempty"` // interface, gateway and route are not known
-	// Parameter is a kernel parameter. It is no place: findings of one parameter need not follow
-	// from each other.
+	AnyRoute bool         `json:"any_route,omitempty"` // interface, gateway and route are unknown
+	// Parameter is a kernel parameter. It is not a place: findings about one parameter need not
+	// follow from each other.
 	Parameter string `json:"parameter,omitempty"`
 }
 
-// Place spells a touch as places of documents are; empty: it is none.
+// Place returns a touch in the form of places in documents. Empty: it is not a place.
 func (t Touch) Place() string {
 	switch {
 	case t.Device != "":

@@ -14,284 +14,288 @@ type Trial struct {
 	Block     int               `json:"block"` // from 1
 	Order     int               `json:"order"` // place in the run, from 1
 	Started   time.Time         `json:"started"`
-	// ElapsedS is how long the run had taken when the trial was made, without
-	// the time in which it was interrupted.
+	// ElapsedS is how long the run had taken when the trial was made, without the time for which it
+	// was interrupted.
 	ElapsedS float64 `json:"elapsed_s,omitempty"`
 	// WindowS is the length of the common window.
 	WindowS float64 `json:"window_s"`
-	// WarmupS is how long the flows of a measurement ran before it.
+	// WarmupS is how long the flows of a measurement ran before the window.
 	WarmupS float64 `json:"warmup_s,omitempty"`
-	// PlannedS is how long it was to be, where it ended early; 0: it did not.
+	// PlannedS is the planned length of a window that ended early. 0: it did not.
 	PlannedS float64 `json:"planned_s,omitempty"`
-	// Ended is why it ended early, where that was no interruption: that the connection to the
-	// server of a measurement was lost. All is then of the other host.
+	// Ended says why the window ended early without an interruption: the connection to the server
+	// of a measurement was lost. All figures are then those of the other host.
 	Ended string `json:"ended,omitempty"`
-	// GoodputBps is the sum over all bulk flows (tcp, udp) of what the receivers
-	// read in the common window.
+	// GoodputBps is the sum over all bulk flows (tcp, udp) of what the receivers read in the common
+	// window.
 	GoodputBps float64 `json:"goodput_bps"`
 	LimitBps   float64 `json:"limit_bps"`
-	// PlacementLimitBps is the most that the flows can carry on the paths that they
-	// took, where there were several: flows that share a link leave another idle.
+	// PlacementLimitBps is the most that the flows can carry on the paths that they took, if there
+	// were several: flows that share one link leave another idle.
 	PlacementLimitBps float64 `json:"placement_limit_bps,omitempty"`
-	// Limit is what LimitBps is made of. LimitWhy says it in a line, in documents and in records of
-	// older versions.
+	// Limit says what LimitBps is composed of. LimitWhy says it in one line, in documents and in
+	// records of older versions.
 	Limit    Limit  `json:"limit,omitzero"`
 	LimitWhy string `json:"limit_why,omitempty"`
-	// Chance is what chance can make of GoodputBps; nil: nothing that theory knows.
+	// Chance is the range that chance leaves to GoodputBps. Nil: theory leaves nothing to chance.
 	Chance *Chance `json:"chance,omitempty"`
-	// TransactionsPerS is that of all flows of requests together, Latency that of
-	// all their transactions; Datagrams is what became of all udp flows' (counts
-	// alone). GoodputBps has no part of them.
+	// TransactionsPerS is the rate of all request flows together, and Latency that of all their
+	// transactions. Datagrams sums up the counts of all udp flows. None of them is part of
+	// GoodputBps.
 	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
 	Latency          *Distribution `json:"latency_us,omitempty"`
 	Datagrams        *Datagrams    `json:"datagrams,omitempty"`
-	// Bufferbloat is what a probe of latency saw without the other flows and beside them; its
-	// own flow is among the Flows. nil: there was none.
+	// Bufferbloat is what a latency probe measured without the other flows and beside them. Its own
+	// flow is among Flows. Nil: there was no probe.
 	Bufferbloat *Latency `json:"bufferbloat,omitempty"`
-	// LossFree is the highest rate of datagrams without loss, where the trial was a
-	// search: all else is then of the last window in which the rate was confirmed.
+	// LossFree is the highest rate of datagrams without loss, if the trial was a search for it. All
+	// other fields are then those of the last window that confirmed the rate.
 	LossFree *LossFree `json:"loss_free,omitempty"`
-	// FindMax is the highest rate of requests that meets an objective, where a measurement was a
-	// search for that.
+	// FindMax is the highest rate of requests that meets an objective, if a measurement was a
+	// search for it.
 	FindMax *FindMax `json:"find_max,omitempty"`
-	// SenderReportedBps is the sum of the flows' own averages at the sender
-	// (bytes written over the flow's own time): what a tool that counts there
-	// would print.
+	// SenderReportedBps is the sum of the flows' own averages at the sender (bytes written divided
+	// by the flow's own time): what a tool that counts there would print.
 	SenderReportedBps float64 `json:"sender_reported_bps"`
-	// ToolReported is what another program says of the flows that it made, beside
-	// what they carried; Tools are its processes.
+	// ToolReported is what another program reports about the flows that it made, and what these
+	// carried. Tools are its processes.
 	ToolReported *ToolReported `json:"tool_reported,omitempty"`
 	Tools        []ToolRun     `json:"tools,omitempty"`
 
-	// Parts are what went between the hosts of a measurement, each way by itself, in the order
-	// of its directions. None: the trial is of a study.
+	// Parts are the directions between the hosts of a measurement, in order, each by itself. None:
+	// the trial is of a study.
 	Parts []Part `json:"parts,omitempty"`
-	// Mode is how a measurement's bytes were to be moved, one of the Modes; each flow says how it did.
+	// Mode is the requested way to move a measurement's bytes, one of the Modes. Each flow says
+	// what it did.
 	Mode string `json:"mode,omitempty"`
-	// Peer is the program at the other end where that is not linerate; nil: it is.
+	// Peer is the program at the other end, if it is not linerate. Nil: it is.
 	Peer *Peer `json:"peer,omitempty"`
 
 	Flows  []Flow        `json:"flows"`
 	Hosts  []HostReading `json:"hosts"`
 	Clocks []Clock       `json:"clocks"`
-	// Switches are those whose ports are read by SNMP.
+	// Switches are the switches whose ports are read by SNMP.
 	Switches []SwitchReading `json:"switches,omitempty"`
 	// Settings are the changes that were made for this trial, as applied.
 	Settings []Applied `json:"settings,omitempty"`
-	// Repeated is how many trials were made in this one's place before and not kept,
-	// since a hypervisor took too much of the processors' time in them.
+	// Repeated counts the trials that were made in place of this one before and not kept, because a
+	// hypervisor took too much of the CPUs' time in them.
 	Repeated int `json:"repeated,omitempty"`
-	// ConvergedS is how long it took before the trial until the routes were there
-	// again that an earlier one had taken away; 0: they were there.
+	// ConvergedS is how long it took before the trial until the routes were back that an earlier
+	// trial had removed. 0: they were there.
 	ConvergedS float64 `json:"converged_s,omitempty"`
-	// Opening is how the connections were opened before the window; nil: not known.
+	// Opening says how the connections were opened before the window. Nil: unknown.
 	Opening *Opening `json:"opening,omitempty"`
-	// Events are what happened during the window because the study says so.
+	// Events are the study's events in the window.
 	Events []Event `json:"events,omitempty"`
-	// Attacks are what hosts did to others because the study says so.
+	// Attacks are the study's attacks by hosts on others.
 	Attacks []Attack `json:"attacks,omitempty"`
-	// Faults are what happened meanwhile and the study does not say: interfaces of the
-	// topology that lost their carrier, between BeganS and EndedS.
+	// Faults are events that the study does not plan: interfaces of the topology that lost their
+	// carrier, between BeganS and EndedS.
 	Faults []Event `json:"faults,omitempty"`
-	// Unreachable says that the treatment allows flows that cannot connect.
+	// Unreachable: the treatment allows flows that cannot connect.
 	Unreachable bool `json:"unreachable,omitempty"`
-	// AccountSender marks a trial whose sender-side figure is offered as a
-	// result, so that trust holds it against the limit.
+	// AccountSender marks a trial whose figure from the sender is offered as a result. Package
+	// trust then compares it with the limit.
 	AccountSender bool `json:"account_sender,omitempty"`
-	// Topology is the run's with what the treatment changes in it; absent when
-	// it changes nothing. See Over.
+	// Topology is the run's topology with the treatment's changes. Absent: it changes nothing. See
+	// Over.
 	Topology *topology.Topology `json:"topology,omitempty"`
 }
 
-// Flow is one stream of a trial in one direction; a transactional flow has all its
-// connections in one. From sends, To receives: a read has the server as From.
+// Flow is one stream of a trial in one direction. A transactional flow has all its connections in
+// one Flow. From sends and To receives: for a read, From is the server.
 type Flow struct {
 	ID   string `json:"id"`
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Protocol is one of the Protocols; empty: tcp.
+	// Protocol is one of the Protocols. Empty: tcp.
 	Protocol    string `json:"protocol,omitempty"`
 	Source      string `json:"source"`      // the sender's address and port
 	Destination string `json:"destination"` // the receiver's address and port
-	// Probe: the flow is a measurement's probe of latency, beside those that are measured.
+	// Probe: the flow is the latency probe of a measurement, beside the flows that are measured.
 	Probe bool `json:"probe,omitempty"`
-	// Process is the ToolRun that made the flow; empty: linerate did. Its bytes are
-	// then as the kernel counts them at the two sockets.
+	// Process is the ToolRun that made the flow. Its bytes are then as the kernel counts them at
+	// the two sockets. Empty: linerate made it.
 	Process string `json:"process,omitempty"`
-	// CountedAt is how ReceivedBytes were counted where only one end is known: interfaces
-	// (the flow's equal part of what the receiving host's interfaces received beyond
-	// linerate's own flows), or with a peer that is no agent one of received, acknowledged
-	// and by the peer; empty: by the receiver's socket.
+	// CountedAt says how ReceivedBytes were counted if only one end is known: interfaces (an equal
+	// part of what the receiving host's interfaces received beyond linerate's own flows) or, with a
+	// peer that is not an agent, one of received, acknowledged and by the peer. Empty: by the
+	// receiver's socket.
 	CountedAt string `json:"counted_at,omitempty"`
-	// SourcePorts is how the port was chosen that the flow was opened from
-	// (the workload's source_ports); empty: by connect(2).
+	// SourcePorts says how the port was chosen from which the flow was opened (source_ports of the
+	// workload). Empty: by connect(2).
 	SourcePorts string `json:"source_ports,omitempty"`
 	// OpenedBy is the host that opened the connection.
 	OpenedBy      string `json:"opened_by"`
 	ReceivedBytes int64  `json:"received_bytes"` // read by the receiver in the common window
-	// ArrivedBytes reached the receiver's kernel in the common window (TCP_INFO
-	// bytes_received); a slow reader has read less. 0: not known.
+	// ArrivedBytes reached the receiver's kernel in the common window (TCP_INFO bytes_received). A
+	// slow reader has read less. 0: unknown.
 	ArrivedBytes int64 `json:"arrived_bytes,omitempty"`
-	// OutOfOrderBytes had arrived behind a gap when the window began, as the sender
-	// knows from SACK (RFC 2018): they count for the receiver when the gap is filled.
+	// OutOfOrderBytes had arrived after a gap when the window began, as the sender knows from SACK
+	// (RFC 2018). They count for the receiver once the gap is filled.
 	OutOfOrderBytes int64 `json:"out_of_order_bytes,omitempty"`
-	// HeldBytes is the larger of the receiver's memory for what had arrived and was not read at
-	// the window's edges (SO_MEMINFO): no more can have been behind a gap. Recorded where the
-	// sender is not linerate's, so that OutOfOrderBytes is not known, and, as the sender knows it,
-	// of a program's connections that are counted together.
+	// HeldBytes is the receiver's memory for data that had arrived and not been read (SO_MEMINFO),
+	// the larger value of the two edges of the window: no more can have arrived after a gap. It is
+	// recorded if OutOfOrderBytes is unknown, because the sender is not linerate, and, from the
+	// sender's knowledge, for connections of a program that are counted together.
 	HeldBytes    int64   `json:"held_bytes,omitempty"`
 	WrittenBytes int64   `json:"written_bytes"` // written by the sender in the common window
 	AckedBytes   int64   `json:"acked_bytes"`   // TCP_INFO bytes_acked, in the common window
-	UnsentBytes  int64   `json:"unsent_bytes"`  // not acknowledged at the window's end, sent or not (SIOCOUTQ)
+	UnsentBytes  int64   `json:"unsent_bytes"`  // not acknowledged at the end of the window, sent or not (SIOCOUTQ)
 	GoodputBps   float64 `json:"goodput_bps"`
-	// SenderAverageBps is written bytes over the flow's own time.
+	// SenderAverageBps is the written bytes divided by the flow's own time.
 	SenderAverageBps float64 `json:"sender_average_bps"`
-	// RetransBytes were sent again, in the common window. TCP counts them before the
-	// host's own queue takes them: RefusedBytes of them at least never left the host.
+	// RetransBytes were retransmitted in the common window. TCP counts them before the host's own
+	// queue accepts them; at least RefusedBytes of them never left the host.
 	RetransBytes int64 `json:"retrans_bytes"`
 	RefusedBytes int64 `json:"retrans_refused_bytes,omitempty"`
 	// RetransSegments is the same in segments (TCP_INFO total_retrans).
 	RetransSegments int64 `json:"retrans_segments,omitempty"`
-	// SentBytes is TCP payload sent in the common window, retransmissions included
-	// (TCP_INFO bytes_sent), and with what the host's own queue refused, once for each time
-	// it did; 0: not known, as before Linux 4.19.
+	// SentBytes is the TCP payload sent in the common window, including retransmissions and what
+	// the host's own queue refused, counted each time (TCP_INFO bytes_sent). 0: unknown, as before
+	// Linux 4.19.
 	SentBytes int64 `json:"sent_bytes,omitempty"`
-	// BusyS is how much of the common window the sender had something to send or
-	// unacknowledged; of that, RwndLimitedS it waited for the receiver's window
-	// and SndbufLimitedS for room in its send buffer (TCP_INFO).
+	// BusyS is for how much of the common window the sender had data to send or unacknowledged
+	// data. In RwndLimitedS of this time it waited for the receiver's window, and in SndbufLimitedS
+	// for room in its send buffer (TCP_INFO).
 	BusyS          float64 `json:"busy_s,omitempty"`
 	RwndLimitedS   float64 `json:"rwnd_limited_s,omitempty"`
 	SndbufLimitedS float64 `json:"sndbuf_limited_s,omitempty"`
-	// UnreadBytes had arrived and waited for the receiver to read them: the mean
-	// over all readings of the window.
+	// UnreadBytes had arrived and waited for the receiver to read them: the mean over all readings
+	// in the window.
 	UnreadBytes int64 `json:"unread_bytes,omitempty"`
-	// DryShare is the share of the sender's readings in the window at which all
-	// that it had written was sent, although both windows had room for more;
-	// SndbufFullShare the share at which, besides, the socket buffer had no room.
+	// DryShare is the share of the sender's readings in the window at which everything that it had
+	// written was sent, although both windows had room for more. SndbufFullShare is the share at
+	// which, in addition, the socket buffer had no room.
 	DryShare        float64 `json:"dry_share,omitempty"`
 	SndbufFullShare float64 `json:"sndbuf_full_share,omitempty"`
-	// RwndFullShare is the share of those readings at which what was in flight left room for one
-	// segment at most in the receiver's window, and the congestion window had room for more: the
-	// time that RwndLimitedS counts ends with each acknowledgement that lets a segment go.
+	// RwndFullShare is the share of these readings at which the data in flight left room for at
+	// most one segment in the receiver's window, while the congestion window had room for more.
+	// RwndLimitedS counts less, because the time that it counts ends with each acknowledgement that
+	// lets a segment go.
 	RwndFullShare float64 `json:"rwnd_full_share,omitempty"`
-	// ClosingShare is the share of those readings at which the receiver's window was zero, or less
-	// than half of what it had been before: data that no program had read took its buffer.
+	// ClosingShare is the share of these readings at which the receiver's window was 0, or less
+	// than half of what it had been before, because data that no program had read filled its
+	// buffer.
 	ClosingShare float64 `json:"closing_share,omitempty"`
-	// SndbufBytes is the sender's socket buffer at the window's end, RcvbufBytes
-	// the receiver's, as the kernel counts them (FlowEnd).
+	// SndbufBytes is the sender's socket buffer at the end of the window, RcvbufBytes the
+	// receiver's, as the kernel counts them (FlowEnd).
 	SndbufBytes int64 `json:"sndbuf_bytes,omitempty"`
 	RcvbufBytes int64 `json:"rcvbuf_bytes,omitempty"`
-	// PacePerS is how many transactions were due per second; 0: as many as were answered.
+	// PacePerS is the scheduled number of transactions per second. 0: each follows the answer
+	// before.
 	PacePerS float64 `json:"pace_per_s,omitempty"`
-	// RateCapBps is the connection's pacing, WriteCapBps the most that its sender
-	// was to write, ReadCapBps that its receiver was to read; 0: none.
+	// RateCapBps is the connection's pacing rate, WriteCapBps the highest rate at which its sender
+	// writes, and ReadCapBps that at which its receiver reads. 0: none.
 	RateCapBps  float64 `json:"rate_cap_bps,omitempty"`
 	WriteCapBps float64 `json:"write_cap_bps,omitempty"`
 	ReadCapBps  float64 `json:"read_cap_bps,omitempty"`
-	// Path is the path the flow is meant to take, "host.interface" each. Where there are
-	// several, which Paths counts, it is the one that was seen, or else predicted.
+	// Path is the intended path of the flow, "host.interface" each. If there are several (Paths
+	// counts them), it is the one that was observed, or else the predicted one.
 	Path  []string `json:"path"`
 	Paths int      `json:"paths,omitempty"`
-	// Predicted is the path that the flow takes according to the kernels' route lookups
-	// before the window. It ends where PredictedNote says why.
+	// Predicted is the path that the flow takes according to the kernels' route lookups before the
+	// window. If it is incomplete, PredictedNote says why it ends.
 	Predicted     []string `json:"predicted,omitempty"`
 	PredictedNote string   `json:"predicted_note,omitempty"`
-	// Observed are the interfaces by which its packets came in until the window's end, or
-	// until something happened in it, in the order of the path.
+	// Observed are the interfaces by which its packets came in until the end of the window, or
+	// until the first event in it, in the order of the path.
 	Observed []string `json:"observed,omitempty"`
-	// Outages are what the trial's events did to the flow, an entry for each instant.
+	// Outages says what the trial's events did to the flow, with one entry for each instant.
 	Outages []Outage `json:"outages,omitempty"`
-	// LimitBps is the most that the flow alone can carry on its path; 0: unknown.
+	// LimitBps is the most that the flow can carry alone on its path. 0: unknown.
 	LimitBps float64 `json:"limit_bps,omitempty"`
-	// LimitedBy names what held the flow back (package bottleneck has the names);
-	// empty when not attributed. LimitedWhy says what shows it, with figures.
+	// LimitedBy names what held the flow back (see package bottleneck). Empty: it was not
+	// determined. LimitedWhy gives the evidence, with figures.
 	LimitedBy  string `json:"limited_by"`
 	LimitedWhy string `json:"limited_why,omitempty"`
-	// Expected is what the flow should get by its path and its windows; nil where
-	// the path has no delay.
+	// Expected is what the flow should reach with its path and its windows. Nil: the path has no
+	// delay.
 	Expected *Prediction `json:"expected,omitempty"`
-	// Error says why the flow did not connect or did not last; empty otherwise.
+	// Error says why the flow did not connect or ended early. Empty: it did neither.
 	Error string `json:"error,omitempty"`
-	// Exhausted is why, where its opener had no port left for it.
+	// Exhausted is set if the host that opens the flow had no free port for it.
 	Exhausted *PortsExhausted `json:"exhausted,omitempty"`
-	// NoDescriptors is why, where its opener had no descriptor left for it.
+	// NoDescriptors is set if the host that opens the flow had no free file descriptor for it.
 	NoDescriptors *DescriptorsExhausted `json:"no_descriptors,omitempty"`
 	// Connected and Alive: opened before the start; still open at the end.
 	Connected bool `json:"connected"`
 	Alive     bool `json:"alive"`
-	// CongestionControl as the kernel reports it.
+	// CongestionControl is as the kernel reports it.
 	CongestionControl string `json:"congestion_control,omitempty"`
-	// SendMode and ReceiveMode are how the two ends moved the bytes at the window's
-	// end (Modes); CallBytes is the most that the sender handed over in one system
-	// call, by which WrittenBytes may lag; ModeNote is what either has to say.
+	// SendMode and ReceiveMode say how the two ends moved the bytes at the end of the window
+	// (Modes). CallBytes is the most that the sender passed in one system call; WrittenBytes may
+	// lag by that much. ModeNote is a remark of either end.
 	SendMode    string `json:"send_mode,omitempty"`
 	ReceiveMode string `json:"receive_mode,omitempty"`
 	CallBytes   int64  `json:"call_bytes,omitempty"`
 	ModeNote    string `json:"mode_note,omitempty"`
-	// SenderInfo and ReceiverInfo are TCP_INFO at the window's end.
+	// SenderInfo and ReceiverInfo are TCP_INFO at the end of the window.
 	SenderInfo   *TCPInfo `json:"sender_info,omitempty"`
 	ReceiverInfo *TCPInfo `json:"receiver_info,omitempty"`
-	// Datagrams is what became of a udp flow's, in the common window: sent as the
-	// sender counts, the rest as the receiver does.
+	// Datagrams has the counts of a udp flow in the common window: what was sent from the sender,
+	// the rest from the receiver.
 	Datagrams *Datagrams `json:"datagrams,omitempty"`
-	// Transactions is what became of a flow's requests, in the common window,
-	// and TransactionsPerS how many were done in a second.
+	// Transactions has the counts of a flow's requests in the common window, and TransactionsPerS
+	// the number completed per second.
 	Transactions     *Transactions `json:"transactions,omitempty"`
 	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
 	// Bins are received bytes per sampling interval inside the window.
 	Bins []int64 `json:"bins,omitempty"`
 }
 
-// ResentBytes were sent again, at most: without those that its host refused to send.
+// ResentBytes returns the retransmitted bytes without those that the host refused to send: an upper
+// bound of what was sent again.
 func (f Flow) ResentBytes() int64 { return f.RetransBytes - f.RefusedBytes }
 
-// CapBps is the least of the flow's own caps; 0: it has none.
+// CapBps returns the lowest of the flow's own caps; 0: it has none.
 func (f Flow) CapBps() float64 { return unit.LeastSet(f.RateCapBps, f.WriteCapBps, f.ReadCapBps) }
 
-// HostReading is what one host's (or switch's) agent read in one trial.
+// HostReading is what the agent of one host or switch read in one trial.
 type HostReading struct {
 	Host string `json:"host"`
-	// Begin and End are the readings at the two edges of the window, on the
-	// host's own clock moved to the conductor's.
+	// Begin and End are the readings at the two edges of the window, with times converted to the
+	// conductor's clock.
 	Begin Reading `json:"begin"`
 	End   Reading `json:"end"`
 	// Series are light samples inside the window.
 	Series []Sample `json:"series,omitempty"`
-	// Snapshot is the host's network state at the window's end; Before is the
-	// part that changes by itself (neighbours, FDB) at its beginning.
+	// Snapshot is the host's network state at the end of the window. Before has the part that
+	// changes by itself (neighbours, FDB) at its beginning.
 	Snapshot Snapshot `json:"snapshot"`
 	Before   Tables   `json:"before"`
-	// Arrivals are the interfaces by which flows came in that were to be watched.
+	// Arrivals are the interfaces by which the observed flows came in.
 	Arrivals []Arrival `json:"arrivals,omitempty"`
-	// Gaps are of the same flows, where something was to happen in the window, and
-	// ArrivalsMissed packets that were not noted.
+	// Gaps are those of the same flows, recorded if events were planned in the window.
+	// ArrivalsMissed counts packets that were not recorded.
 	Gaps           []Gap `json:"gaps,omitempty"`
 	ArrivalsMissed int64 `json:"arrivals_missed,omitempty"`
 	// CarrierLosses are in the order of time.
 	CarrierLosses []CarrierLoss `json:"carrier_losses,omitempty"`
-	// Log is what the machine's kernel wrote about the network in the window; nil: it was not
-	// to be read here.
+	// Log is what the machine's kernel logged about the network in the window. Nil: it was not to
+	// be read here.
 	Log *KernelLog `json:"kernel_log,omitempty"`
-	// CPUBusy is the share of all CPUs that was busy in the window, 0…1, and
-	// GeneratorCPU the share of one CPU that the busiest traffic thread took.
+	// CPUBusy is the share of the time of all CPUs that was busy in the window, 0…1. GeneratorCPU
+	// is the share of one CPU that the busiest traffic thread used.
 	CPUBusy      float64 `json:"cpu_busy"`
 	GeneratorCPU float64 `json:"generator_cpu"`
-	// AllowedCPUs are those on which linerate may run (sched_setaffinity(2), cpuset(7)); nil:
-	// all, or not known. Nice is its nice value (sched(7)).
+	// AllowedCPUs are the CPUs on which linerate may run (sched_setaffinity(2), cpuset(7)). Nil:
+	// all, or unknown. Nice is its nice value (sched(7)).
 	AllowedCPUs []int `json:"allowed_cpus,omitempty"`
 	Nice        int   `json:"nice,omitempty"`
-	// ProcessCPUS is the processor time that the agent's process used in the
-	// window, user and system, in seconds.
+	// ProcessCPUS is the CPU time that the agent's process used in the window, user and system, in
+	// seconds.
 	ProcessCPUS float64 `json:"process_cpu_s,omitempty"`
-	// ConnectionBytes is that process's memory for each connection that was open at the window's
-	// end, where there were transactions.
+	// ConnectionBytes is the memory of that process for each connection that was open at the end of
+	// the window. It is set if there were transactions.
 	ConnectionBytes int64 `json:"connection_bytes,omitempty"`
-	// Others is what the same agent's process did for other clients meanwhile.
+	// Others is what the same agent process did for other clients at the same time.
 	Others *OtherFlows `json:"others,omitempty"`
 }
 
-// OtherFlows are flows of other trials that the same process carried during a
-// window: they share its ports and its processors, and are known.
+// OtherFlows are flows of other trials that the same process carried during a window. They use its
+// ports and its CPUs.
 type OtherFlows struct {
 	Clients       int   `json:"clients"`
 	Flows         int   `json:"flows"`
@@ -299,11 +303,11 @@ type OtherFlows struct {
 	WrittenBytes  int64 `json:"written_bytes"`
 }
 
-// Reading is every counter of a host at one instant. Counters are since boot;
-// consumers take differences.
+// Reading has every counter of a host at one instant. Counters are since boot; to use them, take
+// differences.
 type Reading struct {
-	// BeganNs and EndedNs bound when it was read, nanoseconds on the
-	// conductor's monotonic clock; ScheduledNs is when it was to be read.
+	// BeganNs and EndedNs say when reading began and ended, in nanoseconds on the conductor's
+	// monotonic clock. ScheduledNs is when it was to begin.
 	ScheduledNs int64 `json:"scheduled_ns"`
 	BeganNs     int64 `json:"began_ns"`
 	EndedNs     int64 `json:"ended_ns"`
@@ -314,14 +318,14 @@ type Reading struct {
 	Softnet    []SoftnetCounters   `json:"softnet,omitempty"`
 	// Softirqs are counts by kind, summed over CPUs: NET_RX, NET_TX, …
 	Softirqs map[string]uint64 `json:"softirqs,omitempty"`
-	// Events are what each CPU was interrupted for.
+	// Events are the interrupts and softirqs of each CPU.
 	Events []CPUEvents `json:"events,omitempty"`
-	// Memory is the machine's.
+	// Memory is that of the machine.
 	Memory *MemoryLoad `json:"memory,omitempty"`
-	// SNMP holds /proc/net/snmp, /proc/net/netstat and /proc/net/snmp6 as "Tcp.RetransSegs",
-	// "TcpExt.IPReversePathFilter"; what is not there is 0.
+	// SNMP has /proc/net/snmp, /proc/net/netstat and /proc/net/snmp6 with names such as
+	// "Tcp.RetransSegs" and "TcpExt.IPReversePathFilter". Absent: 0.
 	SNMP map[string]int64 `json:"snmp,omitempty"`
-	// Missing are the parts that could not be read, each with the reason.
+	// Missing lists the parts that could not be read, each with the reason.
 	Missing []string `json:"missing,omitempty"`
 }
 
@@ -336,15 +340,15 @@ type InterfaceCounters struct {
 	TxDropped uint64 `json:"tx_dropped"`
 	RxErrors  uint64 `json:"rx_errors"`
 	TxErrors  uint64 `json:"tx_errors"`
-	// RxMissed are packets that the NIC dropped because the host had no buffer for
-	// them, as when its receive ring was full; not among RxDropped. Software devices
+	// RxMissed counts packets that the NIC dropped because the host had no buffer for them, for
+	// example because its receive ring was full. They are not part of RxDropped. Software devices
 	// have none.
 	RxMissed uint64 `json:"rx_missed_errors"`
-	// RxOtherhost are frames for another MAC address (kernel 5.19 and later).
+	// RxOtherhost counts frames for another MAC address (Linux 5.19 and later).
 	RxOtherhost uint64 `json:"rx_otherhost_dropped"`
-	// RxCRC, RxLength and TxCarrier are parts of RxErrors and TxErrors (linux/if_link.h):
-	// damaged frames, frames too long for the interface, and lost carriers. RxNoHandler are
-	// packets on an inactive device, such as a bond's standby member.
+	// RxCRC, RxLength and TxCarrier are parts of RxErrors and TxErrors (linux/if_link.h): damaged
+	// frames, frames too long for the interface, and lost carriers. RxNoHandler counts packets on
+	// an inactive device, such as a bond's standby member.
 	RxCRC       uint64 `json:"rx_crc_errors,omitempty"`
 	RxLength    uint64 `json:"rx_length_errors,omitempty"`
 	TxCarrier   uint64 `json:"tx_carrier_errors,omitempty"`
@@ -359,7 +363,7 @@ type QdiscCounters struct {
 	Interface  string `json:"interface"`
 	Kind       string `json:"kind"`
 	Handle     string `json:"handle"`
-	Parent     string `json:"parent,omitempty"` // root, ingress, or the class of another one, 7:1; "": not read
+	Parent     string `json:"parent,omitempty"` // root, ingress, or the class of another qdisc, 7:1; empty: not read
 	Bytes      uint64 `json:"bytes"`
 	Packets    uint64 `json:"packets"`
 	Drops      uint64 `json:"drops"`
@@ -369,17 +373,17 @@ type QdiscCounters struct {
 	Requeues   uint64 `json:"requeues"`
 }
 
-// Queues reports whether the qdisc holds packets back. ingress and clsact do not: they have
-// filters, and count as drops what these drop (net/sched/sch_ingress.c).
+// Queues reports whether the qdisc queues packets. ingress and clsact do not: they have filters,
+// and count what these drop as drops (net/sched/sch_ingress.c).
 func (q QdiscCounters) Queues() bool { return q.Kind != "ingress" && q.Kind != "clsact" }
 
-// CPUTimes is one line of /proc/stat in seconds; CPU -1 is the sum.
+// CPUTimes is one line of /proc/stat in seconds. CPU -1 is the sum.
 type CPUTimes struct {
 	CPU     int     `json:"cpu"`
-	User    float64 `json:"user_s"`           // with Nice
+	User    float64 `json:"user_s"`           // includes Nice
 	Nice    float64 `json:"nice_s,omitempty"` // of programs with a nice value above 0
 	System  float64 `json:"system_s"`
-	Idle    float64 `json:"idle_s"` // with iowait
+	Idle    float64 `json:"idle_s"` // includes iowait
 	IRQ     float64 `json:"irq_s"`
 	SoftIRQ float64 `json:"softirq_s"`
 	Steal   float64 `json:"steal_s"`
@@ -396,20 +400,20 @@ type SoftnetCounters struct {
 
 // Sample is a light reading inside the window.
 type Sample struct {
-	AtNs int64 `json:"at_ns"` // on the conductor's clock, as it began
-	// BeganNs and EndedNs bound when it was read.
+	AtNs int64 `json:"at_ns"` // when it began, on the conductor's clock
+	// BeganNs and EndedNs say when reading began and ended.
 	BeganNs    int64               `json:"began_ns"`
 	EndedNs    int64               `json:"ended_ns"`
 	Interfaces []InterfaceCounters `json:"interfaces"`
 	Qdiscs     []QdiscCounters     `json:"qdiscs,omitempty"`
-	// CPU, Events and IRQs are what the machine does, of some of the samples: each CPU's times,
-	// its interrupts and its softirqs NET_RX and NET_TX, and interrupts of NICs by number and
-	// name ("41 eth0-rx-0"), as in Reading. Of more than 64 CPUs there is only the sum.
+	// CPU, Events and IRQs describe the machine, in some of the samples: each CPU's times, its
+	// interrupts and its softirqs NET_RX and NET_TX, and the interrupts of NICs by number and name
+	// ("41 eth0-rx-0"), as in Reading. With more than 64 CPUs there is only the sum.
 	CPU    []CPUTimes        `json:"cpu,omitempty"`
 	Events []CPUEvents       `json:"events,omitempty"`
 	IRQs   map[string]uint64 `json:"irqs,omitempty"`
-	// Flows are bytes received so far by this host's flows, by flow ID, and
-	// the sender's smoothed RTT and window where this host sends.
+	// Flows has the bytes received so far by this host's flows, by flow ID, and, if this host
+	// sends, the sender's smoothed RTT and window.
 	Flows []FlowSample `json:"flows,omitempty"`
 }
 
@@ -417,32 +421,32 @@ type Sample struct {
 type FlowSample struct {
 	ID            string `json:"id"`
 	ReceivedBytes int64  `json:"received_bytes,omitempty"`
-	// AckedBytes were acknowledged so far, where this host sends; UnreadBytes wait
-	// to be read, where it receives.
+	// AckedBytes are the bytes acknowledged so far, if this host sends. UnreadBytes wait to be
+	// read, if it receives.
 	AckedBytes  int64  `json:"acked_bytes,omitempty"`
 	UnreadBytes int64  `json:"unread_bytes,omitempty"`
 	RTTUs       uint32 `json:"rtt_us,omitempty"`
 	SndCwnd     uint32 `json:"snd_cwnd,omitempty"`
-	// Unacked segments are in flight, and NotsentBytes wait to be sent. SndWnd is the window
-	// that the peer advertises; 0: it is closed, or not known (before Linux 5.4).
+	// Unacked is the number of segments in flight, and NotsentBytes wait to be sent. SndWnd is the
+	// window that the peer advertises; 0: it is closed or unknown (before Linux 5.4).
 	Unacked      uint32 `json:"unacked,omitempty"`
 	NotsentBytes uint32 `json:"notsent_bytes,omitempty"`
 	SndWnd       uint32 `json:"snd_wnd_bytes,omitempty"`
-	// Datagrams have been received so far and Lost are missing, at the receiver of
-	// a udp flow; Done is transactions, at the end of a flow that asks.
+	// Datagrams were received so far and Lost are missing, at the receiver of a udp flow. Done
+	// counts transactions, at the end that sends requests.
 	Datagrams int64 `json:"datagrams,omitempty"`
 	Lost      int64 `json:"lost,omitempty"`
 	Done      int64 `json:"done,omitempty"`
 }
 
-// Clock is the estimated offset of a host's clock from the conductor's.
+// Clock is the estimated offset of a host's clock from that of the conductor.
 type Clock struct {
 	Host          string `json:"host"`
 	OffsetNs      int64  `json:"offset_ns"` // host's clock − conductor's
 	UncertaintyNs int64  `json:"uncertainty_ns"`
 }
 
-// Applied is a setting that was made: what it was before and what it became.
+// Applied is a setting that was made, with its value before and after.
 type Applied struct {
 	Host string `json:"host"`
 	Kind string `json:"kind"`
@@ -450,6 +454,6 @@ type Applied struct {
 	Scope string `json:"scope"`
 	// What names the object: "net.ipv4.conf.all.arp_ignore".
 	What  string `json:"what"`
-	Prior string `json:"prior"` // "absent" when there was none
+	Prior string `json:"prior"` // "absent" if there was none
 	New   string `json:"new"`
 }

@@ -1,6 +1,6 @@
 package record
 
-// TuneSchema is the schema of a Tune.
+// TuneSchema is the schema name and version of a Tune.
 const TuneSchema = "linerate.tune/v1"
 
 // Tune is the result of trying a list of settings.
@@ -8,70 +8,70 @@ type Tune struct {
 	Schema string `json:"schema"`
 	// Answer is the conclusion in a sentence or two.
 	Answer string `json:"answer"`
-	// Run is the run in the notebook that the list was tried in; empty: nothing
-	// was left to try.
+	// Run is the run in the notebook in which the list was tried. Empty: nothing was left to try.
 	Run string `json:"run,omitempty"`
-	// At holds the levels of the run's other factors that this is about, and
-	// Conditions the results at the other ones.
+	// At has the levels of the run's other factors that this result is about. Conditions has the
+	// results at the other levels.
 	At         map[string]string `json:"at,omitempty"`
 	Conditions []*Tune           `json:"conditions,omitempty"`
-	// Hosts are those that were changed, and put back.
+	// Hosts are the hosts that were changed and restored.
 	Hosts      []string `json:"hosts"`
 	Margin     float64  `json:"margin"`
 	Confidence float64  `json:"confidence"`
-	// Responses are what it is judged by: effects are about the first, and have the
-	// others beside them.
+	// Responses are the metrics by which the list is judged. Effects are about the first and have
+	// the others beside them.
 	Responses []string `json:"responses,omitempty"`
-	// Lint is what was to be said about the files before.
+	// Lint has the remarks on the files from before the trials.
 	Lint *Lint `json:"lint,omitempty"`
-	// List is the whole list against as it is, and Off the list turned off again.
+	// List compares the whole list with the hosts as they are, and Off compares the list turned off
+	// again with them.
 	List *Effect `json:"list,omitempty"`
-	// Written is the list before it was corrected; absent: it was not.
+	// Written is List for the list before it was corrected. Absent: it was not corrected.
 	Written  *Effect       `json:"as_written,omitempty"`
 	Off      *Effect       `json:"off_again,omitempty"`
 	Settings []TuneSetting `json:"settings"`
 	Search   *TuneSearch   `json:"search,omitempty"`
-	// Figures are the response estimates of the baseline and the list in the first run, and
-	// of these and what is kept in that of the proof.
+	// Figures are the response estimates of the baseline and the list in the first run, and of
+	// these and what is kept in the run of the proof.
 	Figures []TuneFigure `json:"figures,omitempty"`
-	// Proof is what the kept settings do by themselves.
+	// Proof is the effect of the kept settings by themselves.
 	Proof *TuneProof `json:"proof,omitempty"`
-	// Fewer are settings that gain as much as those of the proof by the first response, and
-	// cost more by another one than is accepted; absent: none are known.
+	// Fewer are settings that gain as much as those of the proof in the first response but cost
+	// more in another one than is accepted. Absent: none are known.
 	Fewer *TuneProof `json:"fewer,omitempty"`
-	// Offer is what improves one response and worsens another by more than was accepted.
+	// Offer are settings that improve one response and worsen another by more than was accepted.
 	Offer *TuneOffer `json:"offer,omitempty"`
-	// Full: the baseline's goodput is at the path's limit, so that no setting can raise it by
-	// much; nil: it is not, or has no limit.
+	// Full is set if the baseline's goodput is at the limit of the path, so that no setting can
+	// raise it by much. Nil: it is not, or there is no limit.
 	Full *TuneFull `json:"full,omitempty"`
 	// Continue is the command that adds the blocks for which the budget had no time.
 	Continue string `json:"continue,omitempty"`
-	// Kept is the file that they were written to; empty: none was.
+	// Kept is the file that the kept settings were written to. Empty: none was written.
 	Kept string `json:"kept,omitempty"`
-	// Trust lists the checks that failed, of all runs.
+	// Trust lists the failed checks of all runs.
 	Trust []Check `json:"trust"`
 }
 
-// TuneFull is how near to its limit the baseline is: Share of it (0.99: 99 %). Left and Most
-// are what can be added, relative to the baseline: up to the baseline's limit, and up to the
-// highest limit of any treatment, which has the fewest headers.
+// TuneFull says how close to its limit the baseline is: Share of it (0.99: 99 %). Left and Most are
+// how much can be added, relative to the baseline: up to the baseline's limit, and up to the
+// highest limit of any treatment, which is the one with the fewest header bytes.
 type TuneFull struct {
 	Share float64 `json:"share"`
 	Left  float64 `json:"left"`
 	Most  float64 `json:"most"`
-	// WithoutTimestamps: the highest limit is that of flows without the TCP timestamps
-	// (RFC 7323) that the baseline's have.
+	// WithoutTimestamps: the highest limit is that of flows without TCP timestamps (RFC 7323),
+	// which the baseline's flows have.
 	WithoutTimestamps bool `json:"without_timestamps,omitempty"`
 }
 
-// Verdicts on a setting of a list, beside NoDifference and Inconclusive.
+// Verdicts on a setting of a list, besides NoDifference and Inconclusive.
 const (
 	Helps    = "helps"
 	Harms    = "harms"
 	Mixed    = "mixed"  // helps in one place and harms in the other
 	Trades   = "trades" // better by one response, worse by another
 	NotTried = "not tried"
-	Together = "not tried alone" // tried with the others only
+	Together = "not tried alone" // only tried together with others
 )
 
 // TuneSetting is a setting of the list.
@@ -82,40 +82,41 @@ type TuneSetting struct {
 	Line  int    `json:"line"`
 	// Corrected is what the list has instead: "net.ipv4.tcp_rmem = 4096 131072 64M".
 	Corrected string `json:"corrected,omitempty"`
-	// Added is why it is tried although the list does not have it; with Corrected, which it
-	// replaces.
+	// Added says why the setting is tried although the list does not have it. With Corrected, it
+	// replaces that line.
 	Added string `json:"added,omitempty"`
-	// Prior is what it was on each host.
+	// Prior is the value on each host before.
 	Prior   map[string]string `json:"prior,omitempty"`
 	Verdict string            `json:"verdict"`
 	Why     string            `json:"why,omitempty"`
-	// Alone is the setting by itself against as it is, and Removed the list
-	// without it against the list.
+	// Alone compares the setting by itself with the hosts as they are. Removed compares the list
+	// without the setting with the list.
 	Alone   *Effect `json:"alone,omitempty"`
 	Removed *Effect `json:"removed,omitempty"`
-	// Needed: without it the kept settings are worse by the first response, which the effects
-	// above do not show. Beside is that effect in another response, if it is kept for that.
+	// Needed: without the setting the kept settings are worse in the first response, although Alone
+	// and Removed do not show it. Beside is the effect in another response, if the setting is kept
+	// because of that.
 	Needed bool    `json:"needed,omitempty"`
 	Beside *Effect `json:"beside,omitempty"`
-	// Keep: it is proven to do good.
+	// Keep: the setting is proven to help.
 	Keep bool `json:"keep"`
-	// Judged is its verdict and why before it was kept as a part of what is proven, although it
-	// harms, or may; nil: it was not.
+	// Judged is the verdict with its reason before the setting was kept as a part of what is proven
+	// although it harms, or may harm. Nil: it was not kept for that reason.
 	Judged *TuneJudged `json:"-"`
 }
 
 // TuneJudged is a verdict on a setting with its reason in words.
 type TuneJudged struct{ Verdict, Why string }
 
-// Own reports whether the list has the setting, with whatever value.
+// Own reports whether the list has the setting, with any value.
 func (s *TuneSetting) Own() bool { return s.Added == "" || s.Corrected != "" }
 
-// TuneSearch is the search for the smallest value that is good enough.
+// TuneSearch is the search for the smallest value that is sufficient.
 type TuneSearch struct {
 	Key    string      `json:"key"`
 	Values []TuneValue `json:"values"` // from the smallest to the largest
-	// Enough is the smallest that carries as much as the largest, and so do all
-	// above it; empty: only the largest is.
+	// Enough is the smallest value that carries as much as the largest, if all values above it also
+	// do. Empty: only the largest does.
 	Enough string `json:"enough,omitempty"`
 }
 
@@ -123,27 +124,28 @@ type TuneSearch struct {
 type TuneValue struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	// Effect is against the largest; absent of the largest itself.
+	// Effect compares it with the largest value. It is absent for the largest itself.
 	Effect *Effect `json:"effect,omitempty"`
 }
 
-// TuneFigure is what a set of settings gives, in absolute units.
+// TuneFigure has the results of a set of settings in absolute units.
 type TuneFigure struct {
 	Run       string             `json:"run"`
 	Name      string             `json:"name"` // a level of the run
 	Responses []ResponseEstimate `json:"responses"`
 }
 
-// TuneProof is a set of settings, tried by itself beside the baseline and the whole list.
+// TuneProof is a set of settings that was tried by itself, together with the baseline and the whole
+// list.
 type TuneProof struct {
 	Run      string   `json:"run"`
-	Settings []string `json:"settings"` // keys
-	// Effect is against the baseline.
+	Settings []string `json:"settings"` // parameter names
+	// Effect compares it with the baseline.
 	Effect *Effect `json:"effect"`
-	// AgainstList is against the list as a whole; absent: it is the whole list.
+	// AgainstList compares it with the whole list. Absent: it is the whole list.
 	AgainstList *Effect `json:"against_list,omitempty"`
-	// Gain is its share of what the best of the list gains in the first response: 1 is
-	// all of it. Absent: there is no such gain.
+	// Gain is its share of what the best of the list gains in the first response: 1 is all of it.
+	// Absent: there is no such gain.
 	Gain *float64 `json:"gain,omitempty"`
 }
 
@@ -152,20 +154,19 @@ type TuneOffer struct {
 	TuneProof
 	Gains []TuneTrade `json:"gains"`
 	Costs []TuneTrade `json:"costs"`
-	// Accept are the flags that accept the costs: "--accept-latency 10%"; empty: no
-	// flag does.
+	// Accept are the flags that accept the costs: "--accept-latency 10%". Empty: no flag does.
 	Accept []string `json:"accept,omitempty"`
 	// Command keeps it.
 	Command string `json:"command,omitempty"`
 }
 
-// TuneTrade is what a response was and what it becomes.
+// TuneTrade is the change of one response.
 type TuneTrade struct {
 	Response string           `json:"response"`
 	From     ResponseEstimate `json:"from"`
 	To       ResponseEstimate `json:"to"`
 	Effect   *Effect          `json:"effect"`
-	// Worst is the bad end of the effect's interval, as a share of From: 0.06 is 6 %
-	// worse. Absent: there is no ratio.
+	// Worst is the bad end of the effect's interval, as a share of From: 0.06 is 6 % worse. Absent:
+	// there is no ratio.
 	Worst *float64 `json:"worst,omitempty"`
 }
