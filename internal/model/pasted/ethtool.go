@@ -155,7 +155,7 @@ func (m *machine) nic() *record.NIC {
 		}
 		n = len(*list)
 		m.nics[m.device] = n
-		*list = append(*list, record.NIC{Interface: m.device, Carrier: true}) // until its text says that there is no carrier
+		*list = append(*list, record.NIC{Interface: m.device, Carrier: true}) // until the text says otherwise
 	}
 	return &(*list)[n]
 }
