@@ -81,8 +81,8 @@ func newWorker(f *rrFlow, p part) *worker {
 // ends with it; otherwise the runtime would keep the thread as long as the process runs.
 func (w *worker) onThread(wish bool, f func()) {
 	runtime.LockOSThread()
-	if w.ownsProcessor = dedicated.enter(w.f.polls, wish); w.ownsProcessor {
-		defer dedicated.leave()
+	if w.ownsProcessor = dedicated.reserve(w.f.polls, wish); w.ownsProcessor {
+		defer dedicated.release()
 	}
 	if w.epoll != nil {
 		w.epoll.Raw = w.ownsProcessor
@@ -123,9 +123,9 @@ type extraProcessors struct {
 	n  int
 }
 
-// enter adds a thread if it must be dedicated, or if it wishes so and there is room. It reports
+// reserve adds a thread if it must be dedicated, or if it wishes so and there is room. It reports
 // whether the thread was added.
-func (p *extraProcessors) enter(must, wish bool) bool {
+func (p *extraProcessors) reserve(must, wish bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !must && !(wish && p.n < runtime.NumCPU()) {
@@ -136,7 +136,7 @@ func (p *extraProcessors) enter(must, wish bool) bool {
 	return true
 }
 
-func (p *extraProcessors) leave() {
+func (p *extraProcessors) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.n--

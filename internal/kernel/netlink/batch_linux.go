@@ -11,9 +11,9 @@ import (
 	"linerate/internal/kernel"
 )
 
-// atOnce is the number of messages that one system call carries. Each may be answered with an
+// batchSize is the number of messages that one system call carries. Each may be answered with an
 // error, and the socket's receive buffer must have room for all of them.
-const atOnce = 128
+const batchSize = 128
 
 // batch sends one message for each body, many of them in one system call, of which only the last is
 // acknowledged: waiting for each answer would take most of the time when many addresses are added.
@@ -26,8 +26,8 @@ func (c *Conn) batch(op string, kind uint16, flags int, bodies [][]byte, object 
 	if c.fd < 0 {
 		return &kernel.Error{Op: op, Err: errors.New("the netlink socket is closed")}
 	}
-	for begin := 0; begin < len(bodies); begin += atOnce {
-		end := min(begin+atOnce, len(bodies))
+	for begin := 0; begin < len(bodies); begin += batchSize {
+		end := min(begin+batchSize, len(bodies))
 		c.out = c.out[:0]
 		first := c.seq + 1
 		for i := begin; i < end; i++ {

@@ -25,15 +25,15 @@ func (v *VXLAN) Shape(Device, string) Shape {
 		Kind: "vxlan", Key: "vxlan", Config: "CONFIG_VXLAN", Module: "vxlan",
 		Tunnel: &Tunnel{v.Local, v.Remote, v.ID}, Overhead: vxlanOverIPv4,
 	}
-	there, here := Attribute{Type: remote, Value: v.Remote.AsSlice()}, Attribute{Type: local, Value: v.Local.AsSlice()}
+	peer, own := Attribute{Type: remote, Value: v.Remote.AsSlice()}, Attribute{Type: local, Value: v.Local.AsSlice()}
 	if v.Remote.Is6() {
-		there.Type, here.Type, s.Overhead = remote6, local6, vxlanOverIPv6
+		peer.Type, own.Type, s.Overhead = remote6, local6, vxlanOverIPv6
 	}
 	number := v.Port
 	if number == 0 {
 		number = vxlanPort
 	}
-	s.Attributes = []Attribute{{Type: id, Value: uint32(v.ID)}, there, here, {Type: learning, Value: uint8(1)},
+	s.Attributes = []Attribute{{Type: id, Value: uint32(v.ID)}, peer, own, {Type: learning, Value: uint8(1)},
 		{Type: port, Value: uint16(number), BigEndian: true}}
 	return s
 }

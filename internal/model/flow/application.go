@@ -106,9 +106,9 @@ var serviceOption = []*Option{
 		Key: "service", Doc: "the service of the other host that answers, by its name there; linerate: its own server",
 		Protocols: applications, Neutral: OwnService, Absent: OwnService, Planned: true,
 		conflict: func(s *Spec) string {
-			for key, asked := range map[string]bool{"think": s.Think != 0, "tls": s.TLS != "" &&
+			for key, given := range map[string]bool{"think": s.Think != 0, "tls": s.TLS != "" &&
 				s.TLS != TLSOff, "request": s.Request != 0 && s.Protocol == HTTP} {
-				if asked && s.Served() {
+				if given && s.Served() {
 					return fmt.Sprintf(" %s: its configuration has nothing for %s, which is for linerate's own server",
 						s.Service, key)
 				}

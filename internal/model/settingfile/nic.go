@@ -201,8 +201,8 @@ func (f *File) script(text string) {
 		if f.commands(n, line, anyInterface) {
 			continue
 		}
-		meant, _ := intended(line)
-		for _, one := range meant {
+		corrected, _ := intended(line)
+		for _, one := range corrected {
 			f.sysctl(n, one)
 		}
 	}

@@ -182,13 +182,13 @@ func entries(text string) iter.Seq2[int, string] {
 func (f *File) sysctl(n int, line string) {
 	text, slip := line, ""
 	if f.Format == sysctlConf {
-		meant, why := intended(line)
-		if len(meant) > 1 {
-			f.Apart = append(f.Apart, Apart{f.Name, n, line, why, meant, true})
+		corrected, why := intended(line)
+		if len(corrected) > 1 {
+			f.Apart = append(f.Apart, Apart{f.Name, n, line, why, corrected, true})
 			return
 		}
-		if len(meant) == 1 {
-			line, slip = meant[0], why
+		if len(corrected) == 1 {
+			line, slip = corrected[0], why
 		}
 	}
 	key, value, found := strings.Cut(line, "=")

@@ -176,25 +176,25 @@ func (c *decoder) structure(n *Node, v reflect.Value, f Field) {
 		c.fail(n, f, "expected a mapping with %s, found %s", Or(names), describe(n))
 		return
 	}
-	meant := map[string]bool{} // keys that unknown ones were obviously meant to be
+	intended := map[string]bool{} // keys that unknown ones were obviously meant to be
 	for _, entry := range n.Entries {
 		i := slices.Index(names, entry.Key.Text)
 		switch {
 		case i >= 0:
 			c.value(entry.Value, v.FieldByIndex(fields[i].index), fields[i])
 		case slices.Contains(names, renamed[entry.Key.Text]):
-			meant[renamed[entry.Key.Text]] = true
+			intended[renamed[entry.Key.Text]] = true
 			c.failAt(n, entry.Key.At, "key %q is called %q now", entry.Key.Text, renamed[entry.Key.Text])
 		case slices.Contains(names, inIP[entry.Key.Text]):
-			meant[inIP[entry.Key.Text]] = true
+			intended[inIP[entry.Key.Text]] = true
 			c.failAt(n, entry.Key.At, "unknown key %q; did you mean %q?", entry.Key.Text, inIP[entry.Key.Text])
 		case entry.Key.Kind != Bad:
-			meant[Nearest(entry.Key.Text, names)] = true
+			intended[Nearest(entry.Key.Text, names)] = true
 			c.failAt(n, entry.Key.At, "unknown key %q%s", entry.Key.Text, DidYouMean(entry.Key.Text, names))
 		}
 	}
 	for _, field := range fields {
-		if _, there := n.get(field.Name); field.Required && !there && !meant[field.Name] {
+		if _, there := n.get(field.Name); field.Required && !there && !intended[field.Name] {
 			c.fail(n, f, "missing key %q: %s", field.Name, field.Doc)
 		}
 	}
@@ -257,7 +257,7 @@ func (c *decoder) scalar(n *Node, v reflect.Value, f Field) {
 	switch v.Kind() {
 	case reflect.String:
 		if len(f.Enum) > 0 && !slices.Contains(f.Enum, n.Text) {
-			c.fail(n, f, "%s is not a choice: expected %s%s", describe(n), Or(f.Enum), meant(n.Text, f.Enum))
+			c.fail(n, f, "%s is not a choice: expected %s%s", describe(n), Or(f.Enum), nearest(n.Text, f.Enum))
 			return
 		}
 		v.SetString(n.Text)
@@ -289,8 +289,8 @@ func (c *decoder) scalar(n *Node, v reflect.Value, f Field) {
 	}
 }
 
-// meant is DidYouMean without the list of candidates, for messages that have just listed them.
-func meant(name string, candidates []string) string {
+// nearest is DidYouMean without the list of candidates, for messages that have just listed them.
+func nearest(name string, candidates []string) string {
 	if near := Nearest(name, candidates); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}

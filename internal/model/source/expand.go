@@ -43,11 +43,11 @@ func (s *scope) name(name string) (int, bool) {
 	return s.find(func(r *part) bool { return r.name == name })
 }
 
-// find returns the number of the innermost range for which meant is true. It returns false if there
+// find returns the number of the innermost range for which matches is true. It returns false if there
 // is none.
-func (s *scope) find(meant func(*part) bool) (int, bool) {
+func (s *scope) find(matches func(*part) bool) (int, bool) {
 	for ; s != nil; s = s.outer {
-		if i := slices.IndexFunc(s.ranges, meant); i >= 0 {
+		if i := slices.IndexFunc(s.ranges, matches); i >= 0 {
 			return s.values[i], true
 		}
 	}

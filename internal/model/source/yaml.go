@@ -241,15 +241,15 @@ func (c converter) scalar(t *token.Token) Position {
 	if at.Line < 1 || at.Line > len(c.lines) || len(words) == 0 {
 		return at
 	}
-	word, here := words[0], []rune(c.lines[at.Line-1])
-	if at.Column <= len(here) && strings.ContainsRune(`"'|>`, here[at.Column-1]) {
+	word, runes := words[0], []rune(c.lines[at.Line-1])
+	if at.Column <= len(runes) && strings.ContainsRune(`"'|>`, runes[at.Column-1]) {
 		return at
 	}
-	end := min(at.Column-1+len([]rune(word)), len(here))
+	end := min(at.Column-1+len([]rune(word)), len(runes))
 	for line := at.Line; line >= max(1, at.Line-100); line-- {
 		text := c.lines[line-1]
 		if line == at.Line {
-			text = string(here[:end])
+			text = string(runes[:end])
 		}
 		if i := strings.LastIndex(text, word); i >= 0 {
 			return Position{Line: line, Column: utf8.RuneCountInString(text[:i]) + 1}

@@ -26,15 +26,15 @@ func likelySource(t *topology.Topology, host string, destination netip.Addr) net
 	var best netip.Addr
 	rank := 0
 	for name, a := range h.Addresses() {
-		here := 1
+		score := 1
 		if known && exit.Interface == name {
-			here = 2
+			score = 2
 			if a.Prefix().Contains(destination) {
-				here = 3
+				score = 3
 			}
 		}
-		if a.First.Is4() == destination.Is4() && here > rank {
-			best, rank = a.First, here
+		if a.First.Is4() == destination.Is4() && score > rank {
+			best, rank = a.First, score
 		}
 	}
 	return best

@@ -202,8 +202,8 @@ func (p *Plan) Only(names []string) (*Plan, error) {
 	for _, t := range p.Treatments {
 		keep := true
 		for _, f := range p.Study.Factors {
-			level, asked := t.Levels[f.Name], wanted[f.Name]
-			keep = keep && (len(asked) == 0 || slices.Contains(asked, level) || f.Role == roleCompare &&
+			level, names := t.Levels[f.Name], wanted[f.Name]
+			keep = keep && (len(names) == 0 || slices.Contains(names, level) || f.Role == roleCompare &&
 				level == f.Baseline)
 		}
 		if keep {

@@ -20,7 +20,7 @@ func (c *checker) paths(p *Plan, whole bool) {
 		mayFail bool
 		mss     int
 	}
-	asked := map[question]bool{}
+	checked := map[question]bool{}
 	wrong := map[string]bool{} // paths with a problem; it is reported for one treatment
 	overs := map[string]*topology.Topology{}
 	for _, t := range p.Treatments {
@@ -38,10 +38,10 @@ func (c *checker) paths(p *Plan, whole bool) {
 		}
 		for i, f := range t.Workload.Flows {
 			q := question{overs[key], fmt.Sprintf("%s[%d]", list, i), t.Unreachable, f.MSS}
-			if asked[q] || wrong[q.path] || c.unsound[q.path] {
+			if checked[q] || wrong[q.path] || c.unsound[q.path] {
 				continue
 			}
-			asked[q] = true
+			checked[q] = true
 			w := flowPath{c, q.over, q.path, c.written(t, q.path, "mss"), ""}
 			if c.varied {
 				w.where = fmt.Sprintf(" in treatment %q", t.Name)

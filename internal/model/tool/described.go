@@ -22,7 +22,7 @@ func describe(d flow.Tool) *Tool {
 	if err != nil || expression == nil {
 		return t
 	}
-	enter := func(r *Report, value float64) {
+	set := func(r *Report, value float64) {
 		switch {
 		case d.Unit == flow.Requests:
 			r.TransactionsPerS = value
@@ -34,7 +34,7 @@ func describe(d flow.Tool) *Tool {
 			r.clientBps = value
 		}
 	}
-	t.parse = figures(figure{expression, d.Unit, enter})
+	t.parse = figures(figure{expression, d.Unit, set})
 	return t
 }
 

@@ -206,7 +206,7 @@ func rate(r unit.BitRate) string { return strconv.FormatFloat(float64(r), 'f', 0
 type figure struct {
 	expression *regexp.Regexp
 	unit       string
-	enter      func(r *Report, value float64)
+	set        func(r *Report, value float64)
 }
 
 // scales maps the units of values, as programs print them, to factors.
@@ -236,7 +236,7 @@ func figures(list ...figure) func(client, server string) (Report, error) {
 			if err != nil {
 				return Report{}, err
 			}
-			f.enter(&r, value)
+			f.set(&r, value)
 		}
 		return r, nil
 	}
@@ -274,6 +274,6 @@ func duration(r *Report, us float64)          { r.Seconds = us / 1e6 }
 func receivedBytes(r *Report, n float64)      { r.ReceiverBytes = int64(n) }
 
 // finds returns a figure with a fixed unit.
-func finds(expression, unit string, enter func(*Report, float64)) figure {
-	return figure{regexp.MustCompile("(?m)" + expression), unit, enter}
+func finds(expression, unit string, set func(*Report, float64)) figure {
+	return figure{regexp.MustCompile("(?m)" + expression), unit, set}
 }

@@ -53,9 +53,9 @@ func (b *BGP) speaksAt(iface string) bool {
 
 // farEnd returns the other end of an interface's link.
 func (t *Topology) farEnd(h *Host, iface string) (End, bool) {
-	here := End{h.Name, iface}
+	own := End{h.Name, iface}
 	for _, l := range t.Links {
-		switch from, to := t.complete(l.From), t.complete(l.To); here {
+		switch from, to := t.complete(l.From), t.complete(l.To); own {
 		case from:
 			return to, true
 		case to:

@@ -99,9 +99,9 @@ func (s Shaper) at(h *Host, p *Interface) Shaper {
 // BurstSize returns the size of the shaper's token bucket, as for an Impairment.
 func (s Shaper) BurstSize() unit.Bytes { return Impairment{Rate: s.Rate, Burst: s.Burst}.BurstSize() }
 
-// takes returns the interfaces that receive frames with these tags that arrive at an interface with
+// receivers returns the interfaces that receive frames with these tags that arrive at an interface with
 // a link.
-func (h *Host) takes(name string, tags []device.VLAN) (names []string) {
+func (h *Host) receivers(name string, tags []device.VLAN) (names []string) {
 	if !h.hasDevices() { // most hosts have none, and some have many interfaces
 		if len(tags) > 0 {
 			return nil

@@ -194,27 +194,27 @@ type arrival struct {
 func (f index) reached(w lower, start End) (list []arrival) {
 	queue := []*pathNode{{end: start, tags: w.tags}}
 	for len(queue) > 0 && len(list) < maxPaths {
-		here := queue[0]
+		node := queue[0]
 		queue = queue[1:]
-		far, linked := f.far[here.end]
+		far, linked := f.far[node.end]
 		if !linked {
 			continue
 		}
-		onward := &pathNode{far, here.tags, here}
+		onward := &pathNode{far, node.tags, node}
 		s := f.switches[far.Node]
 		if s == nil {
 			if host := f.hosts[far.Node]; host != nil {
-				for _, name := range host.takes(far.Interface, here.tags) {
+				for _, name := range host.receivers(far.Interface, node.tags) {
 					list = append(list, arrival{onward, End{far.Node, name}})
 				}
 			}
 			continue
 		}
-		if here.passes(far.Node) {
+		if node.passes(far.Node) {
 			continue
 		}
 		for _, end := range f.ends[far.Node] {
-			if tags, ok := s.forwards(far.Interface, here.tags, end.Interface); ok && end != far {
+			if tags, ok := s.forwards(far.Interface, node.tags, end.Interface); ok && end != far {
 				queue = append(queue, &pathNode{end, tags, onward})
 			}
 		}

@@ -44,11 +44,11 @@ func (t *Topology) FindHost(name, path string, report source.Report) (*Host, boo
 	if _, isSwitch := t.Switch(name); isSwitch {
 		report(path, "%q is a switch; expected a host", name)
 	} else {
-		meant := source.DidYouMean(name, t.HostNames())
+		hint := source.DidYouMean(name, t.HostNames())
 		if end, ok := t.EndOf(name); ok {
-			meant = fmt.Sprintf(": it is an interface; expected %s", end.Node)
+			hint = fmt.Sprintf(": it is an interface; expected %s", end.Node)
 		}
-		report(path, "no host %q%s", name, meant)
+		report(path, "no host %q%s", name, hint)
 	}
 	return nil, false
 }

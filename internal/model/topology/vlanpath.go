@@ -50,17 +50,17 @@ func (t *Topology) VLANMismatch(from, to End) (VLANMismatch, bool) {
 func (f index) wires(from, to End) []End {
 	queue := []*pathNode{{end: from}}
 	for len(queue) > 0 {
-		here := queue[0]
+		node := queue[0]
 		queue = queue[1:]
-		far, linked := f.far[here.end]
+		far, linked := f.far[node.end]
 		switch {
 		case !linked:
 		case far == to:
-			return (&pathNode{end: far, before: here}).path()
-		case f.switches[far.Node] != nil && !here.passes(far.Node):
+			return (&pathNode{end: far, before: node}).path()
+		case f.switches[far.Node] != nil && !node.passes(far.Node):
 			for _, end := range f.ends[far.Node] {
 				if end != far {
-					queue = append(queue, &pathNode{end: end, before: &pathNode{end: far, before: here}})
+					queue = append(queue, &pathNode{end: end, before: &pathNode{end: far, before: node}})
 				}
 			}
 		}

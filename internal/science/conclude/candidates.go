@@ -19,7 +19,7 @@ const above = 1.05
 // does, and are no candidates for a recommendation.
 func candidates(run *record.Run) (list []record.ConditionResult) {
 	lines := map[string][]string{} // each candidate's changes, by treatment
-	asked := Focus(run)
+	focus := Focus(run)
 	for _, t := range run.Treatments {
 		if dissects(run, t) {
 			continue
@@ -54,7 +54,7 @@ func candidates(run *record.Run) (list []record.ConditionResult) {
 		g := t.Goodput
 		c.Exceeds = t.LimitBps > 0 && g.MeanBps > above*t.LimitBps
 		c.Reaches = t.LimitBps > 0 && g.Confidence > 0 && g.LowBps >= enough*t.LimitBps && !c.Exceeds
-		c.Interfaces = interfaceUse(run, asked, func(trial *record.Trial) bool { return trial.Treatment == t.Name })
+		c.Interfaces = interfaceUse(run, focus, func(trial *record.Trial) bool { return trial.Treatment == t.Name })
 		if b := baselineOf(run, &t); b != nil && !t.Baseline {
 			c.Lifts = lifts(&t, b)
 			c.Fix = c.Reaches && !c.Lifts && c.Effect != nil && c.Effect.Response == "" &&

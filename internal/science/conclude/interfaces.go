@@ -176,14 +176,14 @@ func interfaceLoads(run *record.Run, trials []record.Trial) []record.TreatmentIn
 // elsewhere those that lead to one neighbour or that the run is about (Focus).
 func together(run *record.Run, over *topology.Topology, loads []record.TreatmentInterface) (
 	groups [][]*record.TreatmentInterface) {
-	asked := Focus(run)
+	focus := Focus(run)
 	place := map[string]int{}
 	for i := range loads {
 		l := &loads[i]
 		key := l.Host
 		if !endpoint(run, l.Host) {
 			end := topology.End{Node: l.Host, Interface: l.Interface}
-			if asked.Host == l.Host && slices.Contains(asked.Interfaces, l.Interface) {
+			if focus.Host == l.Host && slices.Contains(focus.Interfaces, l.Interface) {
 				key += " in question"
 			} else if link, ok := over.LinkAt(end); ok {
 				key += " to " + link.Other(end).Node
@@ -256,23 +256,23 @@ const evenly = 0.01
 const busyShare = 0.1
 
 // interfaceUse counts how many interfaces of the host in question (Focus) carried data, in the
-// trials that meant selects. It counts the direction in which data flows and, if data flows in
+// trials for which selected is true. It counts the direction in which data flows and, if data flows in
 // both, the one with fewer interfaces. nil: the flows are to use only one of the host's interfaces,
 // or its counters were not read.
-func interfaceUse(run *record.Run, asked Question, meant func(*record.Trial) bool) *record.InterfaceUse {
-	if asked.Host == "" {
+func interfaceUse(run *record.Run, focus Question, selected func(*record.Trial) bool) *record.InterfaceUse {
+	if focus.Host == "" {
 		return nil
 	}
 	var trials []record.Trial
 	for i := range run.Trials {
-		if meant(&run.Trials[i]) {
+		if selected(&run.Trials[i]) {
 			trials = append(trials, run.Trials[i])
 		}
 	}
-	u := &record.InterfaceUse{Host: asked.Host}
+	u := &record.InterfaceUse{Host: focus.Host}
 	ends, routers := questions(run, trials)
 	for _, q := range append(ends, routers...) {
-		if q.Host == asked.Host && len(q.Interfaces) > 1 {
+		if q.Host == focus.Host && len(q.Interfaces) > 1 {
 			u.Of = max(u.Of, len(q.Interfaces))
 		}
 	}
@@ -287,7 +287,7 @@ func interfaceUse(run *record.Run, asked Question, meant func(*record.Trial) boo
 		var rx, tx []float64
 		for _, d := range h.Deltas() {
 			if _, linked := run.Topology.LinkAt(topology.End{Node: u.Host, Interface: d.Interface}); !linked ||
-				asked.Forwards && !slices.Contains(asked.Interfaces, d.Interface) {
+				focus.Forwards && !slices.Contains(focus.Interfaces, d.Interface) {
 				// Other interfaces of a real host carry traffic that is not this run's, and virtual
 				// devices repeat what their members carry.
 				continue
@@ -297,7 +297,7 @@ func interfaceUse(run *record.Run, asked Question, meant func(*record.Trial) boo
 		in, out := dataOf(u.Host, []record.Trial{t})
 		n, direction := busy(rx), ""
 		switch {
-		case asked.Forwards, out > 0 && in <= bothWays*out:
+		case focus.Forwards, out > 0 && in <= bothWays*out:
 			n = busy(tx)
 		case out > bothWays*in:
 			direction = record.Rx
@@ -332,8 +332,8 @@ func busy(loads []float64) int {
 
 // came describes how many interfaces a treatment's trials used if chance decides it. varied is true
 // if trials used different numbers.
-func came(run *record.Run, asked Question, treatment string) (text string, varied bool) {
-	u := interfaceUse(run, asked, func(t *record.Trial) bool { return t.Treatment == treatment })
+func came(run *record.Run, focus Question, treatment string) (text string, varied bool) {
+	u := interfaceUse(run, focus, func(t *record.Trial) bool { return t.Treatment == treatment })
 	if u == nil {
 		return "", false
 	}
@@ -372,11 +372,11 @@ func otherwise(u *record.InterfaceUse) string {
 // chances sets Chance.Came of the treatments, and returns those whose trials used different numbers
 // of interfaces.
 func chances(run *record.Run) (varied map[string]bool) {
-	asked := Focus(run)
+	focus := Focus(run)
 	varied = map[string]bool{}
 	for i := range run.Treatments {
 		if t := &run.Treatments[i]; t.Chance != nil {
-			t.Chance.Came, varied[t.Name] = came(run, asked, t.Name)
+			t.Chance.Came, varied[t.Name] = came(run, focus, t.Name)
 		}
 	}
 	return varied

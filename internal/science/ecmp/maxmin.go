@@ -31,12 +31,12 @@ type Sharer struct {
 	// links.
 	Steps int
 
-	left  []float64 // of each link's rate, not yet given to flows
-	open  []int32   // flows on each link that have no rate yet
-	start []int32   // index in on at which each link's flows begin
-	on    []int32
-	order []share
-	asked []int32 // flows with a demand, the smallest first
+	left       []float64 // of each link's rate, not yet given to flows
+	open       []int32   // flows on each link that have no rate yet
+	start      []int32   // index in on at which each link's flows begin
+	on         []int32
+	order      []share
+	withDemand []int32 // flows with a demand, the smallest first
 }
 
 // Share computes the max-min fair rate of every flow by progressive filling (Bertsekas and
@@ -52,12 +52,12 @@ type Sharer struct {
 func (s *Sharer) Share(rates []float64, paths Paths, demands []float64) {
 	s.begin(rates, paths, demands)
 	for next := 0; ; {
-		for next < len(s.asked) && s.Rates[s.asked[next]] >= 0 {
+		for next < len(s.withDemand) && s.Rates[s.withDemand[next]] >= 0 {
 			next++
 		}
 		level, link := s.lowest()
-		if next < len(s.asked) && demands[s.asked[next]] <= level {
-			flow := s.asked[next]
+		if next < len(s.withDemand) && demands[s.withDemand[next]] <= level {
+			flow := s.withDemand[next]
 			s.stop(paths, flow, demands[flow], none)
 			continue
 		}
@@ -119,13 +119,13 @@ func (s *Sharer) begin(rates []float64, paths Paths, demands []float64) {
 	for i := len(s.order)/2 - 1; i >= 0; i-- {
 		s.sink(i)
 	}
-	s.asked = s.asked[:0]
+	s.withDemand = s.withDemand[:0]
 	for flow, demand := range demands {
 		if demand > 0 {
-			s.asked = append(s.asked, int32(flow))
+			s.withDemand = append(s.withDemand, int32(flow))
 		}
 	}
-	slices.SortStableFunc(s.asked, func(a, b int32) int { return cmp.Compare(demands[a], demands[b]) })
+	slices.SortStableFunc(s.withDemand, func(a, b int32) int { return cmp.Compare(demands[a], demands[b]) })
 }
 
 func sized[T any](s []T, n int) []T {

@@ -85,14 +85,14 @@ func (t Tiers) BestBps(kinds []Kind) (sum float64) {
 		*r.first -= bps
 		*r.last -= bps
 	}
-	asked := func(k Kind) float64 { return cmp.Or(k.Bps, math.Inf(1)) }
+	demand := func(k Kind) float64 { return cmp.Or(k.Bps, math.Inf(1)) }
 	kinds = slices.Clone(kinds)
-	slices.SortFunc(kinds, func(a, b Kind) int { return descending(asked(a), asked(b)) })
+	slices.SortFunc(kinds, func(a, b Kind) int { return descending(demand(a), demand(b)) })
 	for _, kind := range kinds {
 		n := kind.Count
 		slices.SortStableFunc(paths, func(a, b room) int { return cmp.Compare(left(a), left(b)) })
 		for _, r := range paths {
-			if fit := math.Floor(left(r)/asked(kind) + rounding); fit >= 1 && n > 0 {
+			if fit := math.Floor(left(r)/demand(kind) + rounding); fit >= 1 && n > 0 {
 				whole := int(min(fit, float64(n)))
 				take(r, min(left(r), float64(whole)*kind.Bps))
 				n -= whole

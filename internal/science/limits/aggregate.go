@@ -125,8 +125,8 @@ func (n Network) path(f Flow, path int) (float64, record.LimitTerm) {
 		crossed[c.from]++
 		frame = c.of(frame)
 		price := frame.Fraction() / crossed[c.from]
-		if here := c.rate * price; c.rate > 0 && here < bps {
-			bps, why = here, linkTerm(c.rate, price, frame)
+		if limit := c.rate * price; c.rate > 0 && limit < bps {
+			bps, why = limit, linkTerm(c.rate, price, frame)
 		}
 	}
 	return bps, why

@@ -31,13 +31,14 @@ func maximize(a [][]float64, b []float64, n, pivots int) (best float64, price []
 	// problem into an unknown limit.
 	bland := false
 	for range pivots {
-		enter := -1
+		entering := -1
 		for j := range n {
-			if t[m][j] < -tiny && (enter < 0 || bland && column[j] < column[enter] || !bland && t[m][j] < t[m][enter]) {
-				enter = j
+			if t[m][j] < -tiny && (entering < 0 || bland && column[j] < column[entering] ||
+				!bland && t[m][j] < t[m][entering]) {
+				entering = j
 			}
 		}
-		if enter < 0 {
+		if entering < 0 {
 			price = make([]float64, m)
 			for j, variable := range column {
 				if variable >= n {
@@ -46,27 +47,27 @@ func maximize(a [][]float64, b []float64, n, pivots int) (best float64, price []
 			}
 			return t[m][n], price, true
 		}
-		leave := -1
+		leaving := -1
 		for i := range m {
-			if t[i][enter] <= tiny {
+			if t[i][entering] <= tiny {
 				continue
 			}
-			if leave < 0 {
-				leave = i
+			if leaving < 0 {
+				leaving = i
 				continue
 			}
-			mine, theirs := t[i][n]*t[leave][enter], t[leave][n]*t[i][enter]
-			if mine < theirs || (mine == theirs && row[i] < row[leave]) {
-				leave = i
+			mine, theirs := t[i][n]*t[leaving][entering], t[leaving][n]*t[i][entering]
+			if mine < theirs || (mine == theirs && row[i] < row[leaving]) {
+				leaving = i
 			}
 		}
-		if leave < 0 {
+		if leaving < 0 {
 			return 0, nil, false
 		}
 		before := t[m][n]
-		pivot(t, leave, enter)
+		pivot(t, leaving, entering)
 		bland = t[m][n] <= before
-		row[leave], column[enter] = column[enter], row[leave]
+		row[leaving], column[entering] = column[entering], row[leaving]
 	}
 	return 0, nil, false
 }

@@ -165,7 +165,7 @@ func nodeName(text string) string {
 }
 
 // shared returns a subnet on which both hosts have addresses.
-func shared(a, b Host, asked netip.Prefix, found []record.Finding) (netip.Prefix, error) {
+func shared(a, b Host, network netip.Prefix, found []record.Finding) (netip.Prefix, error) {
 	var list []netip.Prefix
 	var best netip.Prefix
 	certain := false             // an interface there is changed by the fix, or meets the finding
@@ -186,21 +186,21 @@ func shared(a, b Host, asked netip.Prefix, found []record.Finding) (netip.Prefix
 						continue
 					}
 					list = append(list, p.Masked())
-					here := changed[a.name()+"."+x.Interface] || changed[b.name()+"."+y.Interface] || several &&
+					affected := changed[a.name()+"."+x.Interface] || changed[b.name()+"."+y.Interface] || several &&
 						len(a.on(p.Masked())) > 1
-					if !best.IsValid() || here && !certain {
-						best, certain = p.Masked(), here
+					if !best.IsValid() || affected && !certain {
+						best, certain = p.Masked(), affected
 					}
 				}
 			}
 		}
 	}
 	switch {
-	case asked.IsValid() && slices.Contains(list, asked.Masked()):
-		return asked.Masked(), nil
-	case asked.IsValid():
+	case network.IsValid() && slices.Contains(list, network.Masked()):
+		return network.Masked(), nil
+	case network.IsValid():
 		return best, fmt.Errorf("%s and %s do not both have an address of %s; they share: %s", a.name(), b.name(),
-			asked, prefixes(list))
+			network, prefixes(list))
 	case list == nil:
 		return best, fmt.Errorf(
 			"%s and %s have no addresses of one subnet; a study of theirs can have the route between them: linerate new hosts writes one, and linerate prove %s FILE.yaml proves on it",

@@ -10,10 +10,10 @@ import (
 	"linerate/internal/science/hostload"
 )
 
-// Outcome returns the result of a trial of a rate. asked is the rate that was to be sent (0: as
+// Outcome returns the result of a trial of a rate. requested is the rate that was to be sent (0: as
 // fast as possible), and allowed the share of datagrams that may be lost.
-func Outcome(t *record.Trial, asked, allowed float64, confirms bool) record.LossTrial {
-	l := record.LossTrial{AskedBps: asked, WindowS: t.WindowS, Confirms: confirms}
+func Outcome(t *record.Trial, requested, allowed float64, confirms bool) record.LossTrial {
+	l := record.LossTrial{AskedBps: requested, WindowS: t.WindowS, Confirms: confirms}
 	var arrived int64
 	buffered := map[string]int64{} // by receiving host
 	together := false              // packets of several datagrams (UDP_SEGMENT)

@@ -91,21 +91,21 @@ func Interface(h record.HostReading, port string, over *topology.Topology) bool 
 // the one that the host's route to the other end uses, if that was looked up. The zone of a
 // link-local address (RFC 4007) names an interface of the host that opened the flow.
 func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.InterfaceSnapshot) {
-	host, here, there := f.From, f.SourceAddr(), f.DestinationAddr()
+	host, local, remote := f.From, f.SourceAddr(), f.DestinationAddr()
 	if receiving {
-		host, here, there = f.To, there, here
+		host, local, remote = f.To, remote, local
 	}
-	zone := here.Zone()
+	zone := local.Zone()
 	if host != f.OpenedBy {
 		zone = ""
 	}
 	for _, p := range s.Interfaces {
 		holds := slices.ContainsFunc(p.Addresses, func(a string) bool {
 			prefix, err := netip.ParsePrefix(a)
-			return err == nil && prefix.Addr() == here.WithZone("") && (zone == "" || zone == p.Interface)
+			return err == nil && prefix.Addr() == local.WithZone("") && (zone == "" || zone == p.Interface)
 		})
 		if holds || slices.ContainsFunc(s.Lookups, func(l record.RouteLookup) bool {
-			return l.Interface == p.Interface && l.Source == here.String() && l.Destination == there.String()
+			return l.Interface == p.Interface && l.Source == local.String() && l.Destination == remote.String()
 		}) {
 			list = append(list, p)
 		}

@@ -73,7 +73,7 @@ func (c estimators) judge(base, level Side, r metric.Metric, confidence, margin 
 			each = " on each side"
 		}
 		out.P, out.Reason = 1, record.Reason{Code: record.ReasonFewBlocks, N: int64(n), Of: LeastBlocks}
-		out.Why = fmt.Sprintf("a verdict takes %d %ss%s, and there %s", LeastBlocks, by.of, each, are(n))
+		out.Why = fmt.Sprintf("a verdict takes %d %ss%s, and there %s", LeastBlocks, by.of, each, isOrAre(n))
 		return out
 	case tooFew(base, level, r) != "":
 		out.P, out.Reason = 1, record.Reason{Code: record.ReasonFewRequests, N: min(base.fewest, level.fewest)}
@@ -122,7 +122,7 @@ func (c estimators) trifle(base, level Side, r metric.Metric, confidence float64
 	return verdict(apart, 0, r.Floor) == record.NoDifference
 }
 
-func are(n int) string {
+func isOrAre(n int) string {
 	if n == 1 {
 		return "is 1"
 	}

@@ -145,22 +145,22 @@ func publishedRise(c *record.Conclusion, t *record.ToolReportResult, scale float
 		high, suffix := quantity(c.Unit, p[1], p[1])
 		tables = append(tables, fmt.Sprintf("%s → %s %s", low, high, suffix))
 	}
-	rise, here := "The published rise ("+words.Join(tables, "and")+")", ""
+	rise, measured := "The published rise ("+words.Join(tables, "and")+")", ""
 	if t.FirstSumBps > 0 {
 		low, _ := quantity(c.Unit, t.FirstSumBps, scale)
 		high, suffix := quantity(c.Unit, t.Report.SumBps, scale)
-		here = fmt.Sprintf("%s → %s %s", low, high, suffix)
+		measured = fmt.Sprintf("%s → %s %s", low, high, suffix)
 	}
 	switch {
-	case here == "":
+	case measured == "":
 		return strings.TrimSuffix(rise+" is not settled by this run, which has no figure at the baseline of "+t.Factor+
 			": "+predicted, ": ")
 	case t.PredictedTrials == 0:
 		return rise + " does not show here: no trial had a surplus of 2 % or more"
 	case t.Flat && t.Rises && t.PredictedLow >= 0.85 && t.PredictedHigh <= 1.15:
-		return fmt.Sprintf("%s is an accounting artefact, here %s: %s", rise, here, predicted)
+		return fmt.Sprintf("%s is an accounting artefact, here %s: %s", rise, measured, predicted)
 	}
-	return fmt.Sprintf("%s is not settled by this run, in which the sum goes %s: %s", rise, here, predicted)
+	return fmt.Sprintf("%s is not settled by this run, in which the sum goes %s: %s", rise, measured, predicted)
 }
 
 // apart formats a difference of shares: " (+0.1 ± 0.3 points)".

@@ -92,7 +92,7 @@ func accounts(v *view.View, factor record.Factor) (list []account, limit float64
 			reported.name = "counted at the senders"
 		}
 		reported.points = append(reported.points,
-			accountPoint{x: x, bps: s.SumBps, trials: accountDots(v, t.Name, reported.name, saidIn)})
+			accountPoint{x: x, bps: s.SumBps, trials: accountDots(v, t.Name, reported.name, reportedBps)})
 		if s.PredictedBps != 0 {
 			predicted.points = append(predicted.points, accountPoint{x: x, bps: s.GoodputBps + s.PredictedBps})
 		}
@@ -135,8 +135,8 @@ func accountDots(v *view.View, treatment, name string, of func(*record.Trial) fl
 	return list
 }
 
-// saidIn returns the goodput of a trial according to another program or, without one, the senders.
-func saidIn(t *record.Trial) float64 {
+// reportedBps returns the goodput of a trial according to another program or, without one, the senders.
+func reportedBps(t *record.Trial) float64 {
 	if t.ToolReported != nil {
 		return t.ToolReported.SumBps
 	}

@@ -17,11 +17,11 @@ import (
 
 const waitUsage = "wait until no other run or measurement is active on this machine"
 
-// enter marks this process as active on the machine. It warns of other active processes or, with
+// claimActive marks this process as active on the machine. It warns of other active processes or, with
 // wait, waits until there are none. Runs in the notebook also count, because some processes cannot
 // be seen otherwise, such as those in a container. Without wait no problem here is an error: the
 // claim is then nil.
-func enter(ctx context.Context, said io.Writer, what string, wait bool) (*active.Claim, error) {
+func claimActive(ctx context.Context, said io.Writer, what string, wait bool) (*active.Claim, error) {
 	dir, work := active.Directory(), active.Work{What: what, Since: time.Now()}
 	if wait {
 		var latest time.Time // the latest that was printed

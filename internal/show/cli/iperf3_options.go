@@ -171,14 +171,14 @@ func iperf3Table(options []iperf3Option) string {
 	var b strings.Builder
 	b.WriteString("| iperf3 | here | |\n|---|---|---|\n")
 	for _, o := range options {
-		here := ""
+		ours := ""
 		if o.flag != "" {
-			here = "`--" + o.flag + "`"
+			ours = "`--" + o.flag + "`"
 			if o.short != "" {
-				here = "`-" + o.short + "`, " + here
+				ours = "`-" + o.short + "`, " + ours
 			}
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.ReplaceAll(o.spelled(), ", ", "`, `"), here, o.note)
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.ReplaceAll(o.spelled(), ", ", "`, `"), ours, o.note)
 	}
 	return b.String()
 }

@@ -256,11 +256,11 @@ func newLabShellCommand(s streams) *cobra.Command {
 // gets a pseudo-terminal, so that job control and full-screen programs work.
 func execInLab(s streams, name, host string, argv []string) error {
 	var files [3]*os.File
-	var are [3]bool
-	files[0], are[0] = s.in.(*os.File)
-	files[1], are[1] = fileOf(s.out)
-	files[2], are[2] = fileOf(s.err)
-	if are != [3]bool{true, true, true} {
+	var isFile [3]bool
+	files[0], isFile[0] = s.in.(*os.File)
+	files[1], isFile[1] = fileOf(s.out)
+	files[2], isFile[2] = fileOf(s.err)
+	if isFile != [3]bool{true, true, true} {
 		return errors.New("lab exec needs files as its standard streams")
 	}
 	terminal := term.IsTerminal(int(files[0].Fd())) && term.IsTerminal(int(files[1].Fd()))

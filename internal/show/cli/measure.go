@@ -170,7 +170,7 @@ func (f *measureFlags) measure(ctx context.Context, s streams, addresses []strin
 	if f.wait {
 		warned = s.err
 	}
-	claim, err := enter(ctx, warned, "measure "+strings.Join(addresses, " "), f.wait)
+	claim, err := claimActive(ctx, warned, "measure "+strings.Join(addresses, " "), f.wait)
 	if err != nil {
 		return err
 	}
@@ -236,9 +236,9 @@ func tooFew(o measure.Options, expected expect.Expectation) []string {
 	return list
 }
 
-// atOnce is the time within which two signals count as one interruption: timeout(1) signals the
+// sameInterruption is the time within which two signals count as one interruption: timeout(1) signals the
 // program and then the program's process group.
-const atOnce = 100 * time.Millisecond
+const sameInterruption = 100 * time.Millisecond
 
 // lingering returns a context that outlives ctx, which the first signal ends. It ends with a second
 // signal, so that what was measured can be read until then.
@@ -256,7 +256,7 @@ func lingering(ctx context.Context) (context.Context, func()) {
 			}
 			if first.IsZero() {
 				first = time.Now()
-			} else if time.Since(first) >= atOnce {
+			} else if time.Since(first) >= sameInterruption {
 				end(errors.New("interrupted twice"))
 				return
 			}

@@ -36,12 +36,12 @@ func (k *keepFlags) problems() (problems []error) {
 	return problems
 }
 
-// asked reports whether the user requested to keep the measurement. A failure is then an error.
-func (k *keepFlags) asked() bool { return k.name != "" || k.out != "" }
+// requested reports whether the user requested to keep the measurement. A failure is then an error.
+func (k *keepFlags) requested() bool { return k.name != "" || k.out != "" }
 
 // check finds out, before anything is measured, whether the measurement can be kept as requested.
 func (k *keepFlags) check(ctx context.Context) error {
-	if !k.asked() {
+	if !k.requested() {
 		return nil
 	}
 	if k.out != "" {
@@ -68,7 +68,7 @@ func (k *keepFlags) save(ctx context.Context, said io.Writer, run *record.Run) (
 	}
 	run.Name = k.name
 	if err = keepRun(ctx, run); err != nil {
-		if !k.asked() {
+		if !k.requested() {
 			say(said, "linerate: not kept in the notebook: %v (--no-save for none)\n", err)
 			err = nil
 		}

@@ -67,7 +67,7 @@ func TestMeasureInterrupted(t *testing.T) {
 			}
 		}
 		// As timeout(1) does, to the program and its group: one interruption.
-		for _, apart := range []time.Duration{time.Millisecond, 2 * atOnce} {
+		for _, apart := range []time.Duration{time.Millisecond, 2 * sameInterruption} {
 			cmd := in(t, "client", "measure", "10.0.0.1", "--quiet", "--duration", "60s", "--rate-cap", "100mbit")
 			var out, errs bytes.Buffer
 			cmd.Stdout, cmd.Stderr = &out, &errs
@@ -84,7 +84,7 @@ func TestMeasureInterrupted(t *testing.T) {
 				strings.Contains(said, "before anything was measured") {
 				t.Errorf("interrupted twice, %v apart: exit status %d: %s", apart, cmd.ProcessState.ExitCode(), said)
 			}
-			if apart < atOnce && !strings.Contains(out.String(), "of 60 s: one value") {
+			if apart < sameInterruption && !strings.Contains(out.String(), "of 60 s: one value") {
 				t.Errorf("interrupted by timeout: %s%s", out.String(), errs.String())
 			}
 		}

@@ -55,16 +55,16 @@ func listenerAt(address string) (netlink.Socket, bool) {
 	}
 	defer sockets.Close()
 	all, _ := sockets.TCP(true)
-	i := slices.IndexFunc(all, func(s netlink.Socket) bool { return takes(s.Local, address) })
+	i := slices.IndexFunc(all, func(s netlink.Socket) bool { return occupies(s.Local, address) })
 	if i < 0 {
 		return netlink.Socket{}, false
 	}
 	return all[i], true
 }
 
-// takes reports whether a listener at local occupies the port of an address: with the same host, or
+// occupies reports whether a listener at local occupies the port of an address: with the same host, or
 // if either of them is unspecified.
-func takes(local netip.AddrPort, address string) bool {
+func occupies(local netip.AddrPort, address string) bool {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port != fmt.Sprint(local.Port()) {
 		return false

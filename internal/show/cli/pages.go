@@ -111,11 +111,11 @@ func renewPages(ctx context.Context, store notebook.Store, id string) (renewed, 
 
 // shortPath returns a path relative to the working directory, if it is below that.
 func shortPath(path string) string {
-	here, err := os.Getwd()
+	wd, err := os.Getwd()
 	if err != nil {
 		return path
 	}
-	if below, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(below) {
+	if below, err := filepath.Rel(wd, path); err == nil && filepath.IsLocal(below) {
 		return below
 	}
 	return path

@@ -150,7 +150,7 @@ func (f runFlags) resumeRun(ctx context.Context, s streams) error {
 // stderr.
 func (f runFlags) conduct(ctx context.Context, s streams, what string, trials func(run.Options) (*record.Run, error)) (
 	*record.Run, error) {
-	claim, err := enter(ctx, s.err, what, f.wait)
+	claim, err := claimActive(ctx, s.err, what, f.wait)
 	if err != nil {
 		return nil, err
 	}

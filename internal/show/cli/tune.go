@@ -154,7 +154,7 @@ func (f tuneFlags) tune(cmd *cobra.Command, s streams, args []string) error {
 	var claim *active.Claim
 	o.Progress = describing(&claim, "tune "+o.Name, o.Progress)
 	begin, planned := sync.OnceValue(func() (err error) {
-		claim, err = enter(cmd.Context(), s.err, "tune "+o.Name, f.wait)
+		claim, err = claimActive(cmd.Context(), s.err, "tune "+o.Name, f.wait)
 		return err
 	}), o.Planned
 	o.Planned = func(p *study.Plan, reserve int) error {
@@ -207,7 +207,7 @@ func (f tuneFlags) conclude(cmd *cobra.Command, s streams) error {
 		if err := s.permitRun(cmd.Context(), runs[0], f.trust); err != nil {
 			return err
 		}
-		if claim, err = enter(cmd.Context(), s.err, "tune --run "+runs[0].ID, f.wait); err != nil {
+		if claim, err = claimActive(cmd.Context(), s.err, "tune --run "+runs[0].ID, f.wait); err != nil {
 			return err
 		}
 		defer claim.Leave()

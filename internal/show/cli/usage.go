@@ -108,8 +108,8 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	if words := iperf3Words(cmd.Name(), short, name); words != "" {
 		return fmt.Errorf("unknown flag: %s; it is %s", said, words)
 	}
-	if here := equivalents[cmd.Name()][cmp.Or(name, short)]; here != "" {
-		return fmt.Errorf("unknown flag: %s; here: %s", said, here)
+	if equivalent := equivalents[cmd.Name()][cmp.Or(name, short)]; equivalent != "" {
+		return fmt.Errorf("unknown flag: %s; here: %s", said, equivalent)
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
@@ -127,11 +127,11 @@ func unknownFlag(cmd *cobra.Command, unknown *pflag.NotExistError) error {
 	case slices.Contains(names, near):
 		return fmt.Errorf("unknown flag: %s; did you mean --%s?", said, near)
 	case near != "":
-		here := "Here: " + equivalents[cmd.Name()][near]
+		equivalent := "Here: " + equivalents[cmd.Name()][near]
 		if words := iperf3Words(cmd.Name(), "", near); words != "" {
-			here = "It is " + words
+			equivalent = "It is " + words
 		}
-		return fmt.Errorf("unknown flag: %s; did you mean --%s? %s", said, near, here)
+		return fmt.Errorf("unknown flag: %s; did you mean --%s? %s", said, near, equivalent)
 	}
 	return fmt.Errorf("unknown flag: %s; %s --help lists them", said, cmd.CommandPath())
 }
@@ -183,11 +183,11 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 		}
 	}
 	verb := strings.TrimPrefix(cmd.CommandPath()+" "+args[0], "linerate ")
-	meant := source.DidYouMean(args[0], verbs)
-	if here := verbsElsewhere[verb]; here != "" {
-		meant = "; here: " + here
+	hint := source.DidYouMean(args[0], verbs)
+	if elsewhere := verbsElsewhere[verb]; elsewhere != "" {
+		hint = "; here: " + elsewhere
 	}
-	return usageError(fmt.Errorf("no verb %q%s (%s --help lists them)", verb, meant, cmd.CommandPath()))
+	return usageError(fmt.Errorf("no verb %q%s (%s --help lists them)", verb, hint, cmd.CommandPath()))
 }
 
 // verbsElsewhere lists words that are not verbs, with the command that does what they suggest.

@@ -95,12 +95,12 @@ func findMaxFailed(t record.FindMaxTrial) string {
 // findMaxTrialRows returns one row for each trial of a search.
 func findMaxTrialRows(f *record.FindMax) (rows [][]string) {
 	for i, t := range f.Trials {
-		name, asked := "", "closed loop"
+		name, rate := "", "closed loop"
 		if i == 0 {
 			name = "trials"
 		}
 		if t.AskedPerS > 0 {
-			asked = number.PerSecond(t.AskedPerS)
+			rate = number.PerSecond(t.AskedPerS)
 		}
 		said := unit.FormatSeconds(t.WindowS)
 		if t.Lengthened {
@@ -119,7 +119,7 @@ func findMaxTrialRows(f *record.FindMax) (rows [][]string) {
 		if t.FailedBy == record.BoundedByGenerator || t.AskedPerS == 0 && t.Generator != "" {
 			said += "; the generator may be the limit"
 		}
-		rows = append(rows, []string{name, asked, said})
+		rows = append(rows, []string{name, rate, said})
 	}
 	return rows
 }

@@ -143,9 +143,9 @@ func lossTrialRows(l *record.LossFree) (rows [][]string) {
 		if i == 0 {
 			name = "trials"
 		}
-		asked := "full speed"
+		rate := "full speed"
 		if t.AskedBps > 0 {
-			asked = unit.FormatRate(t.AskedBps)
+			rate = unit.FormatRate(t.AskedBps)
 		}
 		said := unit.FormatSeconds(t.WindowS) + ", "
 		switch {
@@ -160,7 +160,7 @@ func lossTrialRows(l *record.LossFree) (rows [][]string) {
 		if t.Confirms {
 			said += ", to confirm it"
 		}
-		rows = append(rows, []string{name, asked, said})
+		rows = append(rows, []string{name, rate, said})
 	}
 	return rows
 }

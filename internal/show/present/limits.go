@@ -419,17 +419,17 @@ func allowing(end, parameter string, needed, normally int64) document.Block {
 // whether Linux's default is. Twice the BDP fills the path without losses: at least half of a
 // receive buffer is advertised, and a blocked writer is woken when a third of the send buffer is
 // free. A buffer of at least the BDP may fill it.
-func enoughBy(l limits.BDPAnswer, needed, here, normally int64, end string) string {
+func enoughBy(l limits.BDPAnswer, needed, allowed, normally int64, end string) string {
 	switch {
-	case here >= needed:
-		return fmt.Sprintf("; this host allows %s, enough if it %s", unit.FormatCount(here), end)
-	case float64(here) >= 2*l.BDPBytes:
-		return fmt.Sprintf("; this host allows %s, enough without loss if it %s", unit.FormatCount(here), end)
-	case float64(here+limits.BeyondSendBuffer) >= l.BDPBytes && here > 0:
-		return fmt.Sprintf("; this host allows %s, enough for %s without loss if it %s", unit.FormatCount(here),
-			unit.FormatRate(float64(here)/2*8/l.RTTS), end)
-	case here > 0:
-		return fmt.Sprintf("; this host allows %s, too little if it %s", unit.FormatCount(here), end)
+	case allowed >= needed:
+		return fmt.Sprintf("; this host allows %s, enough if it %s", unit.FormatCount(allowed), end)
+	case float64(allowed) >= 2*l.BDPBytes:
+		return fmt.Sprintf("; this host allows %s, enough without loss if it %s", unit.FormatCount(allowed), end)
+	case float64(allowed+limits.BeyondSendBuffer) >= l.BDPBytes && allowed > 0:
+		return fmt.Sprintf("; this host allows %s, enough for %s without loss if it %s", unit.FormatCount(allowed),
+			unit.FormatRate(float64(allowed)/2*8/l.RTTS), end)
+	case allowed > 0:
+		return fmt.Sprintf("; this host allows %s, too little if it %s", unit.FormatCount(allowed), end)
 	case needed <= normally:
 		return fmt.Sprintf("; Linux's default is %s", unit.FormatCount(normally))
 	}

@@ -63,16 +63,16 @@ func Lint(found *record.Lint) document.Document {
 	if len(t.Rows) > 0 {
 		d.Summary = append(d.Summary, []document.Block{t})
 	}
-	asked := "Checked without a kernel"
+	checked := "Checked without a kernel"
 	if k := found.Kernel; k != nil {
-		asked = "Checked against Linux " + k.Release
+		checked = "Checked against Linux " + k.Release
 		if k.Namespaces != "" {
-			asked += " (but the parameters of each network namespace could not be read: " + k.Namespaces + ")"
+			checked += " (but the parameters of each network namespace could not be read: " + k.Namespaces + ")"
 		}
 	}
 	counts := []string{words.Count(found.Errors, "error"), words.Count(found.Warnings, "warning"),
 		words.Count(found.Notes, "note")}
 	d.Summary = append(d.Summary,
-		[]document.Block{document.Prose{Text: asked + ": " + strings.Join(counts, ", ") + "."}})
+		[]document.Block{document.Prose{Text: checked + ": " + strings.Join(counts, ", ") + "."}})
 	return d
 }

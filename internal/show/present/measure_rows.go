@@ -120,13 +120,13 @@ var holdSenders = []string{bottleneck.Generator, bottleneck.InterfaceQueue, bott
 // sent says how much of the requested rate was sent, and what delayed the senders.
 func sent(m *export.Measurement, d export.Direction) (figure, text string) {
 	g := d.Datagrams
-	asked, bits, of, why, senders := 0.0, 0.0, "", "", 0
+	requested, bits, of, why, senders := 0.0, 0.0, "", "", 0
 	for _, f := range m.Flows {
 		if !d.Has(f) {
 			continue
 		}
 		senders++
-		asked += f.CapBps()
+		requested += f.CapBps()
 		if f.Datagrams != nil {
 			bits += 8 * float64(f.Datagrams.Sent) * float64(f.Datagrams.Bytes)
 		}
@@ -141,16 +141,16 @@ func sent(m *export.Measurement, d export.Direction) (figure, text string) {
 	}
 	share := float64(g.Sent) / float64(g.Sent+g.Skipped)
 	sentBps := bits / m.DurationS
-	if asked > 0 && bits > 0 {
-		share = min(1, sentBps/asked) // as the rate; the count may include a stall at an edge
+	if requested > 0 && bits > 0 {
+		share = min(1, sentBps/requested) // as the rate; the count may include a stall at an edge
 	}
 	percent := unit.FormatPercent(share)
 	if percent == unit.FormatPercent(1) {
 		percent = "<" + percent
 	}
-	if asked > 0 {
-		text = fmt.Sprintf("%s of the %s asked for: ", percent, unit.FormatRate(asked)) + text
-		percent = unit.FormatRate(cmp.Or(sentBps, share*asked))
+	if requested > 0 {
+		text = fmt.Sprintf("%s of the %s asked for: ", percent, unit.FormatRate(requested)) + text
+		percent = unit.FormatRate(cmp.Or(sentBps, share*requested))
 	}
 	if senders == 1 { // with several it is the reason of one of them
 		of = ""

@@ -19,9 +19,9 @@ func Replay(r *record.Replay) document.Document {
 	took := unit.FormatSeconds(r.TookS)
 	doc.Answer = fmt.Sprintf("%s sent in %s: %s, %s.", unit.FormatCount(r.Sent), took, number.PerSecond(r.PerS),
 		unit.FormatRate(r.Bps))
-	if asked := int64(r.Frames) * int64(r.Passes); r.Sent < asked {
-		doc.Warnings = append(doc.Warnings, fmt.Sprintf("%s of %s frames were not sent", unit.FormatCount(asked-r.Sent),
-			unit.FormatCount(asked)))
+	if planned := int64(r.Frames) * int64(r.Passes); r.Sent < planned {
+		doc.Warnings = append(doc.Warnings, fmt.Sprintf("%s of %s frames were not sent",
+			unit.FormatCount(planned-r.Sent), unit.FormatCount(planned)))
 	}
 	t := &document.Table{Columns: []document.Column{{}, {}, {Wrap: true}}}
 	if late := r.Lateness; late != nil {

@@ -105,8 +105,8 @@ func (p Pane) Mean(r *Row) float64 {
 // focusOf returns the host whose interfaces the run is about (conclude.Focus). If there is none, it
 // returns the end of flows with the most interfaces, the first one of several.
 func focusOf(run *record.Run) string {
-	if asked := conclude.Focus(run); asked.Host != "" {
-		return asked.Host
+	if focus := conclude.Focus(run); focus.Host != "" {
+		return focus.Host
 	}
 	isEnd := map[string]bool{}
 	for _, t := range run.Trials {
