@@ -19,7 +19,6 @@ var dataOnly = []string{"internal/model/cause", "internal/model/fact", "internal
 // shorter.
 var stillWords = []string{"internal/science/bottleneck", "internal/science/diagnose/facts",
 	"internal/science/diagnose/fix", "internal/science/diagnose/machine", "internal/science/diagnose/multipath",
-	"internal/science/diagnose/nic",
 	"internal/science/diagnose/rule", "internal/science/diagnose/said", "internal/science/tuning"}
 
 // TestNoSentences: a text with two blanks is a sentence or a part of one, which stands in package

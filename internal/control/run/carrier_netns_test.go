@@ -3,6 +3,7 @@
 package run_test
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 
 	"linerate/internal/control/controltest"
 	"linerate/internal/kernel/kerneltest"
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/science/bottleneck"
 )
 
@@ -43,9 +46,12 @@ func TestCarrierLost(t *testing.T) {
 		pull("up")
 		run := wait()
 		finding, is := controltest.Found(run, "carrier-lost", "kernel defaults")
-		evidence := strings.Join(finding.Evidence, "\n")
-		if !is || finding.Host != "switch" || !strings.Contains(finding.Summary, "was taken down") ||
-			!strings.Contains(evidence, "client.eth0 lost its carrier") {
+		args, _ := finding.Args.(cause.Event)
+		if !is || finding.Host != "switch" || !strings.Contains(args.What, "was taken down") ||
+			!slices.ContainsFunc(finding.Facts, func(f fact.Fact) bool {
+				loss, is := f.Is.(fact.CarrierLoss)
+				return is && f.Host == "client" && loss.What == "eth0 lost its carrier"
+			}) {
 			t.Fatalf("finding %t: %+v; faults %+v", is, finding, run.Trials[0].Faults)
 		}
 		fault := run.Trials[0].Faults[0]
@@ -59,8 +65,11 @@ func TestCarrierLost(t *testing.T) {
 			if f.LimitedBy != bottleneck.NoCarrier || !strings.Contains(f.LimitedWhy, " of the window") {
 				t.Errorf("flow %s: limited by %q (%s)", f.ID, f.LimitedBy, f.LimitedWhy)
 			}
-			if !strings.Contains(evidence, "flow "+f.ID+": server received nothing from client for ") {
-				t.Errorf("flow %s is not in the evidence:\n%s", f.ID, evidence)
+			if !slices.ContainsFunc(finding.Facts, func(one fact.Fact) bool {
+				s, is := one.Is.(fact.Silence)
+				return is && s.Flow == f.ID && s.To == "server" && s.From == "client" && s.Resumed
+			}) {
+				t.Errorf("flow %s is not in the evidence: %+v", f.ID, finding.Facts)
 			}
 		}
 		if r, _ := run.Trials[0].Reading("server"); len(r.CarrierLosses) != 0 {

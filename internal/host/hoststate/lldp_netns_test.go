@@ -14,6 +14,7 @@ import (
 
 	"linerate/internal/kernel/kerneltest"
 	"linerate/internal/kernel/netlink"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/science/diagnose"
 	"linerate/internal/show/wording"
@@ -162,7 +163,10 @@ func TestLLDPDaemon(t *testing.T) {
 		s.State.LLDP = list
 		e := wording.Evaluation(diagnose.Hosts([]record.HostSnapshot{s}))
 		if i := slices.IndexFunc(e.Findings, func(f record.Finding) bool { return f.ID == "lldp-mtu" }); i < 0 ||
-			!strings.Contains(e.Findings[i].Evidence[0], n.Place()) {
+			!slices.ContainsFunc(e.Findings[i].Facts, func(f fact.Fact) bool {
+				says, is := f.Is.(fact.LLDP)
+				return is && says.Place == n.Place()
+			}) {
 			t.Errorf("%s", summary(e))
 		}
 	})

@@ -16,7 +16,7 @@ func counts[A any](c cause.Of[A], found string, of func(A) (summary string, fix 
 	return say(c, words[A]{
 		summary: func(f record.Finding, a A) string {
 			summary, _ := of(a)
-			return device(f, summary)
+			return withDevice(f, summary)
 		},
 		fixed: func(_ record.Finding, a A) []string {
 			_, fix := of(a)

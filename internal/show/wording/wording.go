@@ -70,6 +70,9 @@ type words[A any] struct {
 // theSteps is the place of a finding's steps among lines of advice.
 const theSteps = "\x00steps"
 
+// nowhere begins a line of advice that is of no host in particular.
+const nowhere = "\x00nowhere "
+
 // said are the words of a cause, whatever its arguments are.
 type said struct {
 	summary, reference func(record.Finding) string
@@ -145,15 +148,16 @@ func Worded(f record.Finding, alone bool) record.Finding {
 			f = withSteps(f, alone)
 			continue
 		}
-		line = on(f.Host, alone || s.anywhere, device(f, line))
+		line, anyHost := strings.CutPrefix(line, nowhere)
+		line = on(f.Host, alone || s.anywhere || anyHost, withDevice(f, line))
 		f.Fix, f.Advice = append(f.Fix, line), append(f.Advice, line)
 	}
 	f.Subject, f.Places = cmp.Or(subject(f.About), f.Subject), f.Spelled()
 	return f
 }
 
-// device puts the interface that a finding is about in place of DEV.
-func device(f record.Finding, text string) string {
+// withDevice puts the interface that a finding is about in place of DEV.
+func withDevice(f record.Finding, text string) string {
 	return strings.ReplaceAll(text, "DEV", cmp.Or(f.About.Interface, "DEV"))
 }
 

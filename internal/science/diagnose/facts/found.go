@@ -17,6 +17,13 @@ func Found[A any](c cause.Of[A], h *Host, confidence string, args A) *record.Fin
 	return f
 }
 
+// FoundOn begins a finding about an interface. It depends on its link.
+func FoundOn[A any](c cause.Of[A], p Port, confidence string, args A) *record.Finding {
+	f := Found(c, p.Host, confidence, args)
+	f.About.Interface = p.Interface.Interface
+	return f.At(append(p.Host.Devices(p.Interface.Interface), record.Touch{OnLink: p.Interface.Interface})...)
+}
+
 // Counter is the growth of a counter of the host as evidence. Two rules that rest on it have the
 // same fact.
 func (h *Host) Counter(name string, n int64) fact.Counter {
@@ -36,4 +43,10 @@ func (h *Host) TimeOver(seconds float64) fact.Time {
 		return fact.Time{Boot: true}
 	}
 	return fact.Time{OverS: seconds}
+}
+
+// Silence is for how long a flow received nothing, as evidence.
+func Silence(flow record.Flow, o record.Outage) fact.Silence {
+	return fact.Silence{Flow: flow.ID, From: flow.From, To: flow.To, LostS: o.LostS, LostAtMostS: o.LostAtMostS,
+		Resumed: o.Resumed}
 }

@@ -1,23 +1,19 @@
 package nic
 
 import (
-	"fmt"
 	"slices"
 
-	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
 // CarrierRules find links that went down.
-var CarrierRules = []rule.Rule{
-	{ID: "carrier-lost",
-		About: "An interface lost its carrier in the window, or was taken down, and no event of the study did it. Needs a measurement.",
-		Find:  carrierLost, SameCause: rule.SameSummary}}
+var CarrierRules = []rule.Rule{{ID: cause.CarrierLost.Code, Find: carrierLost}}
 
 // carrierLost finds links that had no carrier for a part of the window though the study
 // took none down. Of a link's two ends that lost it at once one has the finding: that which
@@ -28,28 +24,25 @@ func carrierLost(f facts.Trial) (findings []record.Finding) {
 		if far >= 0 && (f.Trial.Faults[far].Down && !fault.Down || f.Trial.Faults[far].Down == fault.Down && far < n) {
 			continue
 		}
-		i := slices.IndexFunc(findings, func(o record.Finding) bool {
-			return o.Host == fault.Host && o.Summary == summaryOf(fault)
-		})
+		one := record.Finding{ID: cause.CarrierLost.Code, Host: fault.Host, Confidence: record.Certain,
+			Args: cause.Event{What: fault.What}, About: record.Subject{Interface: fault.Interface}}
+		i := slices.IndexFunc(findings, one.Same)
 		if i < 0 {
-			i = len(findings)
-			findings = append(findings, record.Finding{
-				Host: fault.Host, Confidence: record.Certain, Summary: summaryOf(fault),
-				Fix:       carrierFix(fault, len(f.Hosts) == 1),
-				Reference: "Linux Documentation/networking/operstates.rst; ethtool(8)",
-			})
+			i, findings = len(findings), append(findings, one)
 		}
-		findings[i].Evidence = append(findings[i].Evidence, lossOf(fault, f.Trial.WindowS))
+		found := &findings[i]
+		found.With(fault.Host, lossOf(fault, f.Trial.WindowS))
 		if far >= 0 {
-			findings[i].Evidence = append(findings[i].Evidence, lossOf(f.Trial.Faults[far], f.Trial.WindowS))
+			found.With(f.Trial.Faults[far].Host, lossOf(f.Trial.Faults[far], f.Trial.WindowS))
 		}
 		for _, flow := range f.Trial.Flows {
 			for _, o := range flow.Outages {
 				if o.AtS == fault.AtS && o.LostS > 0 {
-					findings[i].Evidence = facts.Union(findings[i].Evidence, said.SilenceOf(flow, o))
+					found.With(flow.To, facts.Silence(flow, o))
 				}
 			}
 		}
+		found.Facts = record.Distinct(found.Facts)
 	}
 	return findings
 }
@@ -67,22 +60,11 @@ func farEnd(f facts.Trial, fault record.Event) int {
 	})
 }
 
-func summaryOf(fault record.Event) string {
-	return fault.Host + "." + fault.What + " in the window"
-}
-
 // lossOf says when the interface had no carrier.
-func lossOf(fault record.Event, windowS float64) string {
-	at := fmt.Sprintf("%s.%s %.2f s after the window's begin", fault.Host, fault.What, fault.BeganS)
-	if fault.EndedS >= windowS {
-		return at + ", and had none until its end"
+func lossOf(fault record.Event, windowS float64) fact.CarrierLoss {
+	loss := fact.CarrierLoss{What: fault.What, BeganS: fault.BeganS}
+	if fault.EndedS < windowS {
+		loss.Again, loss.ForS = true, fault.EndedS-fault.BeganS
 	}
-	return fmt.Sprintf("%s, and had it again %.2f s later", at, fault.EndedS-fault.BeganS)
-}
-
-func carrierFix(fault record.Event, alone bool) []string {
-	name := hostconfig.Quote(fault.Interface)
-	return append(said.On(fault.Host, alone, "ethtool "+name, "ip -s -s link show dev "+name),
-		"check the cable, the transceiver and the switch's port: the kernel log has the driver's lines about the link",
-		"measure again: the figures of these trials are those of a link that failed")
+	return loss
 }

@@ -2,96 +2,63 @@
 package nic
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/cause"
 	"linerate/internal/model/device"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
-	"linerate/internal/model/unit"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
-// Rules about the interfaces of a host: their links, drivers, queues and counters.
+// Rules are about the interfaces of a host: their links, drivers and queues.
 var Rules = []rule.Rule{
-	{ID: "half-duplex", Host: true, About: "A NIC with a link is half duplex.", Parts: nicParts,
-		Find: rule.EachNIC(halfDuplex), SameCause: rule.SameSummary, Explains: []string{"interface-errors",
-			"collisions",
-			"tcp-retransmissions"}},
-	{ID: "speed-below-best", Host: true, About: "A NIC's negotiated speed is below the fastest that its port supports.",
-		Parts: nicParts, Find: rule.EachNIC(speedBelowBest), SameCause: rule.SameSummary},
-	{ID: "autoneg-off", Host: true,
-		About: "A NIC for 1 Gbit/s or more, up to 10 Gbit/s, supports autonegotiation and does not negotiate its link.",
-		Parts: nicParts, Find: rule.EachNIC(autonegOff), SameCause: rule.SameSummary,
+	{ID: cause.HalfDuplex.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(halfDuplex),
+		Explains: []string{"interface-errors", "collisions", "tcp-retransmissions"}},
+	{ID: cause.SpeedBelowBest.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(speedBelowBest)},
+	{ID: cause.AutonegOff.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(autonegOff),
 		Explains: []string{"half-duplex", "collisions"}},
-	{ID: "link-down", Host: true, About: "An interface other than a bridge is up and has addresses, but no carrier.",
-		Parts: nicParts, Find: rule.EachNIC(linkDown), SameCause: rule.SameSummary,
-		Explains: []string{"gateway-unresolved",
-			"tx-dropped", "no-route", "syn-unanswered", "connect-fails"}, AtPeers: []string{"syn-unanswered",
-			"unacknowledged"}},
-	{ID: "carrier-flaps", Host: true, About: "A NIC's carrier changed at least ten times for each day since the boot.",
-		Parts: nicParts, Find: rule.EachNIC(carrierFlaps), SameCause: rule.SameSummary,
+	{ID: cause.LinkDown.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(linkDown),
+		Explains: []string{"gateway-unresolved", "tx-dropped", "no-route", "syn-unanswered", "connect-fails"},
+		AtPeers:  []string{"syn-unanswered", "unacknowledged"}},
+	{ID: cause.CarrierFlaps.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(carrierFlaps),
 		Explains: []string{"tx-carrier"}},
-	{ID: "pcie-narrow", Host: true,
-		About: "The PCIe link of a NIC has fewer lanes or a lower speed than the card can; certain if it carries less than 1.15 times the link's rate, or the port's where that is not known.",
-		Parts: nicParts, Find: rule.EachNIC(pcieNarrow), SameCause: rule.SameSummary, Explains: []string{"ring-overrun",
-			"pcie-stalled", "nic-buffer-full"}},
-	{ID: "usb2-adapter", Host: true, About: "An adapter of 1 Gbit/s or more is at a USB port of 480 Mbit/s or less.",
-		Parts: nicParts, Find: rule.EachNIC(usb2), SameCause: rule.SameSummary},
-	{ID: "emulated-nic", Host: true,
-		About: "The driver is that of a NIC which hypervisors emulate register by register.", Parts: nicParts,
-		Find: rule.EachNIC(emulated), SameCause: rule.SameSummary},
-	{ID: "one-queue", Host: true,
-		About: "A NIC has one receive queue, its driver can have more, and the host several CPUs.", Parts: nicParts,
-		Find: rule.EachNIC(oneQueue), SameCause: rule.SameSummary, Explains: []string{"softirq-one-core"}},
-	{ID: "one-cpu-for-interrupts", Host: true, About: "Three or more interrupts of a NIC all have the same single CPU.",
-		Parts: nicParts, Find: rule.EachNIC(oneCPU), SameCause: rule.SameSummary,
+	{ID: cause.PCIeNarrow.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(pcieNarrow),
+		Explains: []string{"ring-overrun", "pcie-stalled", "nic-buffer-full"}},
+	{ID: cause.USB2Adapter.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(usb2)},
+	{ID: cause.EmulatedNIC.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(emulated)},
+	{ID: cause.OneQueue.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(oneQueue),
 		Explains: []string{"softirq-one-core"}},
-	{ID: "offload-off", Host: true,
-		About: "GRO, GSO, TSO or receive checksums of an interface are off and could be on; possible of GSO and TSO where scatter-gather is off, without which the kernel keeps them off.",
-		Parts: nicParts, Find: rule.EachNIC(offloadOff), SameCause: rule.SameSummary},
-	{ID: "promiscuous", Host: true, About: "An interface that is in no bridge has IFF_PROMISC.", Parts: nicParts,
-		Find: rule.EachNIC(promiscuous), SameCause: rule.SameSummary, Explains: []string{"other-host-frames"}},
-	{ID: "mtu-below-minimum", Host: true,
-		About: "The MTU of an interface with addresses is below 1280, which IPv6 needs; possible of a tunnel, whose path may leave no more.",
-		Find:  rule.EachInterface(mtuBelowMinimum), SameCause: rule.SameSummary, Explains: []string{"fragmentation",
-			"fragmentation-needed"}},
-	{ID: "bridge-mtu-mixed", Host: true,
-		About: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.",
-		Find:  rule.Each(rule.EveryHost, bridgeMTU), SameCause: rule.SameSummary,
-		Explains: []string{"fragmentation-needed",
-			"tx-dropped"}},
+	{ID: cause.OneCPU.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(oneCPU),
+		Explains: []string{"softirq-one-core"}},
+	{ID: cause.OffloadOff.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(offloadOff)},
+	{ID: cause.Promiscuous.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(promiscuous),
+		Explains: []string{"other-host-frames"}},
+	{ID: cause.MTUBelowMinimum.Code, Host: true, Find: rule.EachInterface(mtuBelowMinimum),
+		Explains: []string{"fragmentation", "fragmentation-needed"}},
+	{ID: cause.BridgeMTUMixed.Code, Host: true, Find: rule.Each(rule.EveryHost, bridgeMTU),
+		Explains: []string{"fragmentation-needed", "tx-dropped"}},
 }
 
 var nicParts = []string{"nics"}
+
+// linkOf is the state of a NIC's link as evidence.
+func linkOf(p facts.Port) fact.Link {
+	return fact.Link{Interface: p.Interface.Interface, Mbps: p.NIC.SpeedMbps, Duplex: p.NIC.Duplex,
+		Autoneg: p.NIC.Autoneg}
+}
 
 func halfDuplex(p facts.Port) *record.Finding {
 	if p.NIC.Duplex != "half" || !p.NIC.Carrier || !p.Hardware() {
 		return nil
 	}
-	return rule.Found(p, record.Certain, p.Interface.Interface+
-		" is half duplex: it cannot send and receive at the same time",
-		said.EthtoolPage+"; IEEE 802.3, clause 28",
-		[]string{fmt.Sprintf("%s: %d Mbit/s, half duplex%s", p.Interface.Interface, p.NIC.SpeedMbps,
-			negotiates(p.NIC))},
-		"ethtool -s "+p.Interface.Interface+
-			" autoneg on, and the same at the switch's port: an end without autonegotiation makes the other half duplex")
-}
-
-func negotiates(n record.NIC) string {
-	switch {
-	case n.Autoneg == nil:
-		return ""
-	case *n.Autoneg:
-		return ", autonegotiation on"
-	}
-	return ", autonegotiation off"
+	return found(cause.HalfDuplex, p, record.Certain, cause.None{}, linkOf(p))
 }
 
 func speedBelowBest(p facts.Port) *record.Finding {
@@ -99,42 +66,26 @@ func speedBelowBest(p facts.Port) *record.Finding {
 	if n.SpeedMbps <= 0 || n.BestMbps <= n.SpeedMbps || !p.Hardware() {
 		return nil
 	}
-	cause, offers := "cable, transceiver or the other end", n.OfferedMbps <= 0 || n.OfferedMbps > n.SpeedMbps
-	if !offers {
-		cause = "this end offers no more"
-	}
-	f := rule.Found(p, record.Likely, fmt.Sprintf("%s runs at %s, and its port can do %s", p.Interface.Interface,
-		mbps(n.SpeedMbps),
-		mbps(n.BestMbps)), said.EthtoolPage,
-		[]string{fmt.Sprintf("%s: negotiated %s, advertises up to %s, supports %s%s", p.Interface.Interface,
-			mbps(n.SpeedMbps),
-			mbps(n.OfferedMbps), mbps(n.BestMbps), negotiates(n))},
-		cause+": ethtool "+p.Interface.Interface+" lists what each end offers; ethtool -s "+p.Interface.Interface+
-			" autoneg on")
-	if !offers {
-		// which no cause at the other end has
-		f.Places = append(f.Places, []string{"advertised by " + p.Interface.Interface})
+	args := cause.Speed{Mbps: n.SpeedMbps, BestMbps: n.BestMbps,
+		NoMore: n.OfferedMbps > 0 && n.OfferedMbps <= n.SpeedMbps}
+	f := found(cause.SpeedBelowBest, p, record.Likely, args, fact.Negotiated{Interface: p.Interface.Interface,
+		Mbps: n.SpeedMbps, OfferedMbps: n.OfferedMbps, BestMbps: n.BestMbps, Autoneg: n.Autoneg})
+	if args.NoMore {
+		f.At(record.Touch{Advertised: p.Interface.Interface}) // which no cause at the other end has
 	}
 	return f
 }
-
-func mbps(n int64) string { return unit.FormatRate(float64(n) * 1e6) }
 
 func autonegOff(p facts.Port) *record.Finding {
 	n := p.NIC
 	if n.Autoneg == nil || *n.Autoneg || n.BestMbps < 1000 || !p.Hardware() || n.SpeedMbps > 10000 {
 		return nil
 	}
-	becomes := "it may have no link"
-	if n.SpeedMbps > 0 && n.SpeedMbps <= 100 { // parallel detection finds the speed and not the duplex
-		becomes = "that becomes half duplex"
-	}
-	return rule.Found(p, record.Possible, p.Interface.Interface+" does not negotiate its link: if the other end does, "+
-		becomes,
-		"IEEE 802.3, clause 28; "+said.EthtoolPage,
-		[]string{fmt.Sprintf("%s: %s%s", p.Interface.Interface, mbps(n.SpeedMbps), negotiates(n))}, "ethtool -s "+
-			p.Interface.Interface+
-			" autoneg on, at both ends")
+	is := linkOf(p)
+	is.Duplex = ""
+	// parallel detection finds the speed and not the duplex
+	return found(cause.AutonegOff, p, record.Possible,
+		cause.Negotiation{HalfDuplex: n.SpeedMbps > 0 && n.SpeedMbps <= 100}, is)
 }
 
 func linkDown(p facts.Port) *record.Finding {
@@ -142,26 +93,25 @@ func linkDown(p facts.Port) *record.Finding {
 	if p.NIC.Carrier || len(p.GlobalAddresses()) == 0 || p.Interface.Kind == "bridge" {
 		return nil
 	}
-	evidence := []string{fmt.Sprintf("%s: up, no carrier (operstate %s), addresses %s", p.Interface.Interface,
-		p.NIC.OperState,
-		strings.Join(p.GlobalAddresses(), ", "))}
-	for _, r := range p.Host.Reading.Snapshot.Routes {
-		if facts.RouteVia(r, p.Interface.Interface) && len(evidence) < 4 {
-			evidence = append(evidence, "route by it: "+r.Text)
-		}
-	}
-	f := rule.Found(p, record.Certain, p.Interface.Interface+" has addresses and routes, but no link",
-		"Linux Documentation/networking/operstates.rst", evidence,
-		"check the cable, the transceiver and the port at the other end; or ip link set dev "+p.Interface.Interface+
-			" down, so that routes go elsewhere")
+	f := found(cause.LinkDown, p, record.Certain, cause.None{}, fact.NoCarrier{Interface: p.Interface.Interface,
+		OperState: p.NIC.OperState, Addresses: p.GlobalAddresses()})
+	touches := f.Touches[0]
 	for _, x := range facts.Prefixes(p.Interface) {
-		f.Places[0] = append(f.Places[0], x.Addr().String(), x.Masked().String(), "from "+x.Masked().String())
+		touches = append(touches, record.Touch{Address: x.Addr()}, record.Touch{Network: x.Masked()},
+			record.Touch{Back: x.Masked()})
 	}
 	for _, r := range p.Host.Reading.Snapshot.Routes {
-		if len(f.Places[0]) < facts.MostPlaces && facts.RouteVia(r, p.Interface.Interface) {
-			f.Places[0] = append(f.Places[0], facts.Backs(r)...)
+		if !facts.RouteVia(r, p.Interface.Interface) {
+			continue
+		}
+		if len(f.Facts) < 4 {
+			f.With(p.Host.Name, fact.RouteBy{Interface: p.Interface.Interface, Route: r.Text})
+		}
+		if len(touches) < facts.MostPlaces {
+			touches = append(touches, facts.BackBy(r)...)
 		}
 	}
+	f.Touches[0] = touches
 	return f
 }
 
@@ -171,11 +121,8 @@ func carrierFlaps(p facts.Port) *record.Finding {
 	if !p.Hardware() || float64(p.NIC.CarrierChanges) < often*max(1, days) {
 		return nil
 	}
-	return rule.Found(p, record.Possible, p.Interface.Interface+" has lost its link often",
-		"Linux Documentation/ABI/testing/sysfs-class-net",
-		[]string{fmt.Sprintf("%s: %d changes of the carrier in the %.1f days since the machine was booted",
-			p.Interface.Interface, p.NIC.CarrierChanges, days)},
-		"cable, transceiver, or energy-efficient Ethernet (ethtool --show-eee "+p.Interface.Interface+")")
+	return found(cause.CarrierFlaps, p, record.Possible, cause.None{},
+		fact.CarrierChanges{Interface: p.Interface.Interface, Changes: p.NIC.CarrierChanges, Days: days})
 }
 
 // pcieGbps is what a PCIe link carries of data in one direction, in Gbit/s: 8b/10b coding to
@@ -193,30 +140,25 @@ func pcieNarrow(p facts.Port) *record.Finding {
 	if l == nil || l.MostWidth <= l.Width && l.MostGTps <= l.GTps {
 		return nil
 	}
-	carries := pcieGbps(l.Width, l.GTps)
-	need, of := float64(p.NIC.SpeedMbps)/1e3, "the link is"
-	if need == 0 {
-		need, of = float64(p.NIC.BestMbps)/1e3, "the port can do"
+	is := fact.PCIe{Interface: p.Interface.Interface, Bus: p.NIC.Bus, Width: l.Width, GTps: l.GTps,
+		MostWidth: l.MostWidth, MostGTps: l.MostGTps, CarriesGbps: pcieGbps(l.Width, l.GTps),
+		NeededGbps: float64(p.NIC.SpeedMbps) / 1e3}
+	if is.Port = is.NeededGbps == 0; is.Port {
+		is.NeededGbps = float64(p.NIC.BestMbps) / 1e3
 	}
 	confidence := record.Possible
-	if need > 0 && carries < 1.15*need { // transaction-layer headers take about a tenth
+	if is.NeededGbps > 0 && is.CarriesGbps < 1.15*is.NeededGbps { // transaction-layer headers take about a tenth
 		confidence = record.Certain
 	}
-	return rule.Found(p, confidence, fmt.Sprintf("%s sits in a PCIe slot that is narrower or slower than the card",
-		p.Interface.Interface), "Linux Documentation/ABI/testing/sysfs-bus-pci",
-		[]string{fmt.Sprintf("%s at %s: x%d at %g GT/s of x%d at %g GT/s, at most %.3g Gbit/s each way; %s %.3g Gbit/s",
-			p.Interface.Interface, p.NIC.Bus, l.Width, l.GTps, l.MostWidth, l.MostGTps, carries, of, need)},
-		"another slot (lspci -vv, LnkSta), or the firmware's setting of the slot")
+	return found(cause.PCIeNarrow, p, confidence, cause.None{}, is)
 }
 
 func usb2(p facts.Port) *record.Finding {
 	if p.NIC.USBMbps <= 0 || p.NIC.USBMbps > 480 || max(p.NIC.SpeedMbps, p.NIC.BestMbps) < 1000 {
 		return nil
 	}
-	return rule.Found(p, record.Certain, p.Interface.Interface+" is a gigabit adapter at a USB 2 port",
-		"Linux Documentation/ABI/stable/sysfs-bus-usb",
-		[]string{fmt.Sprintf("%s: USB at %.0f Mbit/s, Ethernet at %s", p.Interface.Interface, p.NIC.USBMbps,
-			mbps(max(p.NIC.SpeedMbps, p.NIC.BestMbps)))}, "plug it into a USB 3 port, or use a PCIe card")
+	return found(cause.USB2Adapter, p, record.Certain, cause.None{}, fact.USB{Interface: p.Interface.Interface,
+		Mbps: p.NIC.USBMbps, EthernetMbps: max(p.NIC.SpeedMbps, p.NIC.BestMbps)})
 }
 
 // emulatedDrivers drive NICs that are mostly seen in virtual machines.
@@ -226,12 +168,8 @@ func emulated(p facts.Port) *record.Finding {
 	if !slices.Contains(emulatedDrivers, p.NIC.Driver) {
 		return nil
 	}
-	return rule.Found(p, record.Possible,
-		fmt.Sprintf("%s is a NIC of the kind that hypervisors emulate, at a high cost for each packet",
-			p.Interface.Interface),
-		"Linux Documentation/networking/device_drivers/ethernet",
-		[]string{p.Interface.Interface + ": driver " + p.NIC.Driver},
-		"in a virtual machine: virtio-net, vmxnet3 or the cloud's own device")
+	return found(cause.EmulatedNIC, p, record.Possible, cause.None{},
+		fact.Driver{Interface: p.Interface.Interface, Driver: p.NIC.Driver})
 }
 
 func oneQueue(p facts.Port) *record.Finding {
@@ -243,14 +181,11 @@ func oneQueue(p facts.Port) *record.Finding {
 	if have != 1 || most < 2 {
 		return nil
 	}
-	finding := rule.Found(p, record.Likely,
-		fmt.Sprintf("%s receives by one queue, which one CPU serves, and can have %d",
-			p.Interface.Interface, most), "Linux Documentation/networking/scaling.rst",
-		[]string{fmt.Sprintf("%s: %d of %d channels; the host has %d CPUs", p.Interface.Interface, have, most,
-			p.Host.CPUs)})
 	kind := map[bool]string{true: "combined", false: "rx"}[c.MostCombined == most]
-	return rule.Fixed(p, finding, nil,
-		setting.NIC{Channels: []setting.Option{{Key: kind, Value: strconv.Itoa(min(most, p.Host.CPUs))}}})
+	return found(cause.OneQueue, p, record.Likely, cause.Queues{Most: most},
+		fact.Queues{Interface: p.Interface.Interface, Channels: have, Most: most, CPUs: p.Host.CPUs}).
+		Fixed(optionsOf(p,
+			setting.NIC{Channels: []setting.Option{{Key: kind, Value: strconv.Itoa(min(most, p.Host.CPUs))}}})...)
 }
 
 func oneCPU(p facts.Port) *record.Finding {
@@ -263,23 +198,17 @@ func oneCPU(p facts.Port) *record.Finding {
 	}) {
 		return nil
 	}
-	finding := rule.Found(p, record.Likely, fmt.Sprintf("all %d interrupts of %s go to CPU %s", len(p.NIC.IRQs),
-		p.Interface.Interface, first), "Linux Documentation/core-api/irq/irq-affinity.rst",
-		[]string{fmt.Sprintf("smp_affinity_list of interrupts %d to %d: %s", p.NIC.IRQs[0].IRQ,
-			p.NIC.IRQs[len(p.NIC.IRQs)-1].IRQ, first)})
-	return rule.Fixed(p, finding, []string{"run irqbalance; or:"},
-		setting.NIC{IRQs: []setting.Option{{Key: "smp_affinity_list", Value: "spread"}}})
+	return found(cause.OneCPU, p, record.Likely, cause.Interrupts{Count: len(p.NIC.IRQs), CPU: first},
+		fact.Interrupts{First: p.NIC.IRQs[0].IRQ, Last: p.NIC.IRQs[len(p.NIC.IRQs)-1].IRQ, CPUs: first}).
+		Fixed(optionsOf(p, setting.NIC{IRQs: []setting.Option{{Key: "smp_affinity_list", Value: "spread"}}})...)
 }
 
 func promiscuous(p facts.Port) *record.Finding {
 	if !p.NIC.Promiscuous || p.Interface.Master != "" || p.Interface.Kind == "bridge" {
 		return nil
 	}
-	return rule.Found(p, record.Possible, p.Interface.Interface+
-		" takes all frames, also those for other hosts (promiscuous mode)",
-		"packet(7)",
-		[]string{p.Interface.Interface + ": IFF_PROMISC is set, and it is in no bridge"},
-		"end what captures packets; ip link set dev "+p.Interface.Interface+" promisc off")
+	return found(cause.Promiscuous, p, record.Possible, cause.None{},
+		fact.Promiscuous{Interface: p.Interface.Interface})
 }
 
 // mtuBelowMinimum goes by the MTU alone: the kernel removes an interface's IPv6 addresses when its
@@ -287,25 +216,17 @@ func promiscuous(p facts.Port) *record.Finding {
 // than what carries its packets takes.
 func mtuBelowMinimum(p facts.Port) *record.Finding {
 	const minimum6 = 1280 // RFC 8200, section 5
-	if !p.Interface.Up || p.Interface.MTU >= minimum6 || p.Interface.MTU == 0 || len(p.Interface.Addresses) == 0 {
+	i := p.Interface
+	if !i.Up || i.MTU >= minimum6 || i.MTU == 0 || len(i.Addresses) == 0 {
 		return nil
 	}
-	const what = "IPv6 needs 1280, and small packets cost a processor more for each byte"
-	finding := rule.Found(p, record.Likely, fmt.Sprintf("the MTU of %s is %d: %s", p.Interface.Interface,
-		p.Interface.MTU, what),
-		"RFC 8200, section 5",
-		[]string{fmt.Sprintf("%s: MTU %d", p.Interface.Interface, p.Interface.MTU)})
-	if device.TunnelKind(p.Interface.Kind) {
-		finding.Confidence = record.Possible
-		finding.Fix = said.On(p.Host.Name, p.Host.Alone,
-			fmt.Sprintf(
-				"none if its path takes no more; at most ip link set dev %s mtu %d, if IPv6 is to pass and the path takes that beside the tunnel's headers",
-				p.Interface.Interface, minimum6))
-		return finding
+	args := cause.MTU{Bytes: i.MTU, Tunnel: device.TunnelKind(i.Kind)}
+	f := found(cause.MTUBelowMinimum, p, record.Likely, args, fact.MTU{Interface: i.Interface, Bytes: i.MTU})
+	if args.Tunnel {
+		f.Confidence = record.Possible
+		return f
 	}
-	finding.Fix, finding.Settings = fix.FixedBy(p.Host, []string{"the MTU of its link, such as:"},
-		fix.MTU(p.Host, p.Interface.Interface, 1500))
-	return finding
+	return f.Fixed(record.Settings(fix.MTU(p.Host, i.Interface, 1500))...)
 }
 
 // bridgeMTU finds bridges whose ports have different MTUs: a frame that one takes and another
@@ -334,16 +255,11 @@ func bridgeMTU(_ facts.Trial, h *facts.Host) *record.Finding {
 		if least.MTU == most.MTU {
 			continue
 		}
-		finding := &record.Finding{
-			Host: h.Name, Confidence: record.Certain,
-			Summary: fmt.Sprintf(
-				"ports of %s have different MTUs: larger frames are dropped at the smaller one, without an ICMP message", bridge.Interface),
-			Evidence: []string{fmt.Sprintf("%s: MTU %d; %s: MTU %d", most.Interface, most.MTU, least.Interface,
-				least.MTU)},
-			Reference: "RFC 894; RFC 2923, section 2.1; bridge(8)",
-		}
-		finding.Fix, finding.Settings = fix.FixedBy(h, []string{"the same MTU at the port and at the host behind it:"},
-			fix.MTU(h, least.Interface, most.MTU))
+		finding := facts.Found(cause.BridgeMTUMixed, h, record.Certain, cause.None{}).With(h.Name, fact.PortMTUs{
+			Larger:  fact.MTU{Interface: most.Interface, Bytes: most.MTU},
+			Smaller: fact.MTU{Interface: least.Interface, Bytes: least.MTU}}).
+			Fixed(record.Settings(fix.MTU(h, least.Interface, most.MTU))...)
+		finding.About.Interface = bridge.Interface
 		return finding
 	}
 	return nil

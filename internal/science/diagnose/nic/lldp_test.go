@@ -33,25 +33,25 @@ func TestLLDP(t *testing.T) {
 			VLANs: []int{10, 20}}, vlan(20), "", "", ""},
 		"a switch with jumbo": {record.LLDPNeighbour{MFS: 9216, Capabilities: []string{"Bridge"}}, nil, "", "", ""},
 		"smaller frames": {record.LLDPNeighbour{MFS: 1400, Capabilities: []string{"Bridge"}}, nil, "lldp-mtu",
-			record.Likely, "port Gi1/0/7 of sw1 says (LLDP): maximum frame size 1400 bytes"},
+			record.Likely, `"place":"port Gi1/0/7 of sw1","max_frame_bytes":1400`},
 		"a host with jumbo": {record.LLDPNeighbour{MFS: 9000, Capabilities: []string{"Station"}}, nil, "lldp-mtu",
-			record.Likely, "maximum frame size 9000"},
+			record.Likely, `"max_frame_bytes":9000`},
 		"half duplex": {record.LLDPNeighbour{Media: half, SpeedMbps: 1000, Duplex: "half"}, nil, "lldp-link",
 			record.Likely, half},
 		"does not negotiate": {record.LLDPNeighbour{Media: full, SpeedMbps: 1000, Duplex: "full", Autoneg: &off}, nil,
-			"lldp-link", record.Likely, "autonegotiation supported, and off"},
+			"lldp-link", record.Likely, `"autoneg_off":true`},
 		"another speed": {record.LLDPNeighbour{Media: "10GbaseT", SpeedMbps: 10000}, nil, "lldp-link",
 			record.Possible, "10GbaseT"},
 		"software": {record.LLDPNeighbour{Media: half, SpeedMbps: 10, Duplex: "half"},
 			func(s *record.HostSnapshot) { s.Reading.Snapshot.Interfaces[0].Kind = "veth" }, "", "", ""},
 		"untagged there": {record.LLDPNeighbour{PVID: 20, VLANs: []int{20}}, vlan(20), "lldp-vlan", record.Likely,
-			"eth0.5: VLAN 20 on eth0"},
+			`"interface":"eth0.5","vlan":20,"on":"eth0"`},
 		"not named": {record.LLDPNeighbour{PVID: 1, VLANs: []int{1, 30}}, vlan(20), "lldp-vlan",
-			record.Possible, "VLANs 1 and 30"},
+			record.Possible, `"vlans":[1,30]`},
 		"native VLAN": {record.LLDPNeighbour{PVID: 10}, func(s *record.HostSnapshot) {
 			s.State.Bridges = []record.Bridge{{Interface: "br0", VLANFiltering: true,
 				Ports: []record.BridgePort{{Interface: "eth0", VLANs: []string{"5", "1 PVID untagged"}}}}}
-		}, "lldp-vlan", record.Likely, "eth0 in br0: VLAN 1 without a tag"},
+		}, "lldp-vlan", record.Likely, `"interface":"eth0","vlan":1,"bridge":"br0"`},
 		"the same native VLAN": {record.LLDPNeighbour{PVID: 1}, func(s *record.HostSnapshot) {
 			s.State.Bridges = []record.Bridge{{Interface: "br0", VLANFiltering: true,
 				Ports: []record.BridgePort{{Interface: "eth0", VLANs: []string{"1 PVID untagged"}}}}}
@@ -71,8 +71,8 @@ func TestLLDP(t *testing.T) {
 			t.Errorf("%s: %+v", name, e.Findings)
 		case test.want != "" && (len(e.Findings) != 1 || e.Findings[0].ID != test.want ||
 			e.Findings[0].Confidence != test.as ||
-			!strings.Contains(strings.Join(e.Findings[0].Evidence, "\n"), test.row) ||
-			!strings.Contains(strings.Join(e.Findings[0].Evidence, "\n"), "Gi1/0/7 of sw1")):
+			!strings.Contains(diagnosetest.Facts(e.Findings[0]), test.row) ||
+			!strings.Contains(diagnosetest.Facts(e.Findings[0]), "Gi1/0/7 of sw1")):
 			t.Errorf("%s: %+v", name, e.Findings)
 		}
 	}

@@ -1,9 +1,11 @@
 package nic_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"linerate/internal/model/cause"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose"
@@ -26,19 +28,19 @@ links: LINKS
 	}
 	for _, c := range []struct {
 		near, far, ports, links string
-		want                    []string // in the summary, and in the fix
+		want                    []string // where frames are not taken, and the first command
 	}{
 		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{}", direct, nil},
 		{tagged("5", "10.0.0.1"), tagged("6", "10.0.0.2"), "{}", direct,
-			[]string{"b.eth0 with tag 5", "on b: ip link add link eth0 name eth0.5 type vlan id 5"}},
+			[]string{"b.eth0[5]", "b: ip link add link eth0 name eth0.5 type vlan id 5"}},
 		{tagged("5", "10.0.0.1"), tagged("6", "10.0.0.2"), "{}", switched,
-			[]string{"b.eth0 with tag 5", "on b: ip link add"}},
+			[]string{"b.eth0[5]", "b: ip link add"}},
 		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{ports: {pa: {tagged: [5]}, pb: {untagged: 1}}}", switched,
-			[]string{"switch.pa with tag 5", "on switch: bridge vlan add dev pb vid 5"}},
+			[]string{"switch.pa[5]", "switch: bridge vlan add dev pb vid 5"}},
 		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{ports: {pa: {untagged: 5}, pb: {tagged: [5]}}}",
 			switched, nil},
 		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{ports: {pa: {tagged: [5]}, pb: {untagged: 5}}}", switched,
-			[]string{"b.eth0 without a tag", "give the address to b.eth0 itself"}},
+			[]string{"b.eth0[]", ""}},
 		{tagged("5", "10.0.0.1"), tagged("5", "10.0.0.2"), "{ports: {pa: {tagged: [5]}, pb: {tagged: [5]}}}",
 			switched, nil},
 	} {
@@ -50,15 +52,18 @@ links: LINKS
 		for _, f := range diagnose.Diagnose(trial, over) {
 			switch f.ID {
 			case "vlan-mismatch":
-				got = []string{f.Summary, f.Fix[0]}
+				args, step := f.Args.(cause.Frames), ""
+				if len(f.Steps) > 0 {
+					step = f.Steps[0].Host + ": " + strings.Join(f.Steps[0].Command, " ")
+				}
+				got = []string{fmt.Sprint(args.At, args.Tags), step}
 			case "unreachable":
 				if c.want != nil {
 					t.Errorf("%v: an explained flow is unreachable as well", c)
 				}
 			}
 		}
-		if len(got) != len(c.want) || got != nil && !(strings.Contains(got[0], c.want[0]) &&
-			strings.HasPrefix(got[1], c.want[1])) {
+		if len(got) != len(c.want) || got != nil && (got[0] != c.want[0] || !strings.HasPrefix(got[1], c.want[1])) {
 			t.Errorf("%s, %s, %s: %q, want %q", c.near, c.far, c.ports, got, c.want)
 		}
 	}
@@ -75,8 +80,8 @@ func TestSmallMTU(t *testing.T) {
 			i.MAC = ""
 		}
 		list := diagnose.Hosts([]record.HostSnapshot{s}).Findings
-		if got := diagnosetest.Names(list); got != want || len(list[0].Fix) == 0 ||
-			(len(list[0].Settings) > 0) != strings.HasSuffix(want, "likely") {
+		if got := diagnosetest.Names(list); got != want ||
+			(len(list[0].Changes()) > 0) != strings.HasSuffix(want, "likely") {
 			t.Errorf("%q: found %s: %+v", kind, got, list)
 		}
 	}

@@ -3,29 +3,29 @@ package nic
 import (
 	"fmt"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
-// Rules about settings of NICs, and about CPUs and memory.
+// TunedRules are about settings of NICs.
 var TunedRules = []rule.Rule{
-	{ID: "ring-small", Host: true,
-		About:  "A NIC's receive ring has at most 512 descriptors and a quarter of what it can have, and rx_missed_errors grew.",
-		Growth: true, Parts: nicParts, Find: rule.EachNIC(ringSmall), SameCause: rule.SameSummary,
+	{ID: cause.RingSmall.Code, Host: true, Growth: true, Parts: nicParts, Find: rule.EachNIC(ringSmall),
 		Explains: []string{"ring-overrun", "ring-empty"}},
-	{ID: "interrupts-delayed", Host: true,
-		About: "A NIC waits 200 µs and longer for more packets before it interrupts, and does not adapt.",
-		Parts: nicParts, Find: rule.EachNIC(interruptsDelayed), SameCause: rule.SameSummary},
-	{ID: "lro-while-forwarding", Host: true, About: "Large receive offload is on, and the host forwards packets.",
-		Parts: []string{"nics", "parameters"}, Find: rule.EachNIC(lroForwarding), SameCause: rule.SameSummary},
-	{ID: "wireless", Host: true, About: "An interface with addresses is wireless.", Parts: nicParts,
-		Find: rule.EachNIC(wireless), SameCause: rule.SameSummary},
-	{ID: "transmit-queue-short", Host: true,
-		About: "A NIC of 1 Gbit/s or more has a txqueuelen below 100, without being 0.", Parts: nicParts,
-		Find: rule.EachNIC(queueShort), SameCause: rule.SameSummary, Explains: []string{"qdisc-drop"}},
+	{ID: cause.InterruptsDelayed.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(interruptsDelayed)},
+	{ID: cause.LROWhileForwarding.Code, Host: true, Parts: []string{"nics", "parameters"},
+		Find: rule.EachNIC(lroForwarding)},
+	{ID: cause.Wireless.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(wireless)},
+	{ID: cause.TransmitQueueShort.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(queueShort),
+		Explains: []string{"qdisc-drop"}},
+}
+
+// found is a finding about an interface with one piece of evidence.
+func found[A any](c cause.Of[A], p facts.Port, confidence string, args A, is any) *record.Finding {
+	return facts.FoundOn(c, p, confidence, args).With(p.Host.Name, is)
 }
 
 func ringSmall(p facts.Port) *record.Finding {
@@ -38,11 +38,9 @@ func ringSmall(p facts.Port) *record.Finding {
 	if n == 0 {
 		return nil
 	}
-	return rule.Found(p, record.Likely, fmt.Sprintf("the receive ring of %s is short, and it has missed packets",
-		p.Interface.Interface), said.EthtoolPage,
-		[]string{fmt.Sprintf("%s: %d of %d descriptors; %s grew by %d%s", p.Interface.Interface, r.Rx, r.MostRx,
-			facts.Missed, n,
-			said.Within(p.Host))}, fmt.Sprintf("ethtool -G %s rx %d", p.Interface.Interface, min(r.MostRx, 4096)))
+	return found(cause.RingSmall, p, record.Likely, cause.None{}, fact.ShortRing{Interface: p.Interface.Interface,
+		Descriptors: r.Rx, Most: r.MostRx, Missed: n, Time: p.Host.Time()}).Fixed(record.Step{Host: p.Host.Name,
+		Command: []string{"ethtool", "-G", p.Interface.Interface, "rx", fmt.Sprint(min(r.MostRx, 4096))}})
 }
 
 func interruptsDelayed(p facts.Port) *record.Finding {
@@ -51,36 +49,23 @@ func interruptsDelayed(p facts.Port) *record.Finding {
 	if c == nil || c.RxUs < long || c.AdaptRx || !p.Hardware() {
 		return nil
 	}
-	return rule.Found(p, record.Possible,
-		fmt.Sprintf("%s holds each packet back for up to %d µs, so that it interrupts less often",
-			p.Interface.Interface,
-			c.RxUs), said.EthtoolPage+"; Linux Documentation/networking/napi.rst",
-		[]string{fmt.Sprintf("%s: rx-usecs %d, rx-frames %d, adaptive-rx off", p.Interface.Interface, c.RxUs,
-			c.RxFrames)},
-		"ethtool -C "+p.Interface.Interface+" adaptive-rx on, or rx-usecs 20 for short answers")
+	return found(cause.InterruptsDelayed, p, record.Possible, cause.Delay{Us: c.RxUs},
+		fact.Coalescing{Interface: p.Interface.Interface, RxUs: c.RxUs, RxFrames: c.RxFrames})
 }
 
 func lroForwarding(p facts.Port) *record.Finding {
 	if !p.NIC.Features["rx-lro"] || p.Host.Number("net.ipv4.ip_forward", 0) != 1 || !p.Hardware() {
 		return nil
 	}
-	return rule.Found(p, record.Likely,
-		fmt.Sprintf("%s merges received segments into ones that cannot be forwarded as they were (LRO)",
-			p.Interface.Interface),
-		"Linux Documentation/networking/segmentation-offloads.rst; ethtool(8)",
-		[]string{p.Interface.Interface + ": rx-lro is on; net.ipv4.ip_forward = 1"}, "ethtool -K "+
-			p.Interface.Interface+" lro off")
+	return found(cause.LROWhileForwarding, p, record.Likely, cause.None{},
+		fact.LROForwarding{Interface: p.Interface.Interface})
 }
 
 func wireless(p facts.Port) *record.Finding {
 	if !p.NIC.Wireless || len(p.Interface.Addresses) == 0 || !p.Interface.Up {
 		return nil
 	}
-	return rule.Found(p, record.Possible, fmt.Sprintf("%s is wireless: its rate and delay depend on the air",
-		p.Interface.Interface),
-		"IEEE 802.11; iw(8)",
-		[]string{p.Interface.Interface + " is a wireless interface"}, "a cable for what is to be measured; iw dev "+
-			p.Interface.Interface+" link shows signal and rate")
+	return found(cause.Wireless, p, record.Possible, cause.None{}, fact.Wireless{Interface: p.Interface.Interface})
 }
 
 func queueShort(p facts.Port) *record.Finding {
@@ -89,9 +74,6 @@ func queueShort(p facts.Port) *record.Finding {
 	if n <= 0 || n >= few || p.NIC.SpeedMbps < 1000 || !p.Hardware() {
 		return nil
 	}
-	return rule.Found(p, record.Possible,
-		fmt.Sprintf("the transmit queue of %s is short: bursts of several programs are dropped", p.Interface.Interface),
-		"ip-link(8); tc-pfifo_fast(8)",
-		[]string{fmt.Sprintf("%s: txqueuelen %d", p.Interface.Interface, n)}, "ip link set dev "+p.Interface.Interface+
-			" txqueuelen 1000, or the qdisc fq")
+	return found(cause.TransmitQueueShort, p, record.Possible, cause.None{},
+		fact.TransmitQueue{Interface: p.Interface.Interface, Packets: n})
 }

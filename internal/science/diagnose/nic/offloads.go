@@ -1,38 +1,35 @@
 package nic
 
 import (
-	"fmt"
 	"slices"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
 	"linerate/internal/science/diagnose/facts"
-	"linerate/internal/science/diagnose/rule"
 )
 
 // offloads are those without which each packet costs a processor more, by ethtool's names.
 // Software devices have some of them on by default; veth has no GRO, for one. The kernel keeps
 // those that need scatter-gather off without it (netdev_fix_features).
 var offloads = []struct {
-	feature, option, does string
-	software, gathers     bool
+	feature, option   string
+	software, gathers bool
 }{
-	{"rx-gro", "gro", "merges received segments", false, false},
-	{"tx-generic-segmentation", "gso", "hands large segments down the stack", true, true},
-	{"tx-tcp-segmentation", "tso", "has the device cut segments", true, true},
-	{"rx-checksum", "rx", "has the device check checksums", false, false},
+	{"rx-gro", "gro", false, false},
+	{"tx-generic-segmentation", "gso", true, true},
+	{"tx-tcp-segmentation", "tso", true, true},
+	{"rx-checksum", "rx", false, false},
 }
 
-const (
-	scatterGather    = "tx-scatter-gather"
-	offloadReference = "Linux Documentation/networking/segmentation-offloads.rst; ethtool(8)"
-)
+const scatterGather = "tx-scatter-gather"
 
 // offloadOff finds offloads that a command switches on. None does where one is requested and off:
 // the driver or another feature, such as checksums, keeps it off.
 func offloadOff(p facts.Port) *record.Finding {
-	var off, apart []string
+	var off, apart []any
 	var options []setting.Option
 	gathers, has := p.NIC.Features[scatterGather]
 	gathers = gathers || !has
@@ -41,33 +38,28 @@ func offloadOff(p facts.Port) *record.Finding {
 		if !has || on || slices.Contains(p.NIC.Fixed, o.feature) || !p.Hardware() && !o.software {
 			continue
 		}
-		row := fmt.Sprintf("%s: %s (%s) is off, and %s", p.Interface.Interface, o.feature, o.option, o.does)
+		is := fact.OffloadOff{Interface: p.Interface.Interface, Feature: o.feature, Option: o.option}
 		switch {
 		case o.gathers && !gathers:
-			apart = append(apart, row)
+			apart = append(apart, is)
 		case !slices.Contains(p.NIC.Unmet, o.feature):
-			off, options = append(off, row), append(options, setting.Option{Key: o.option, Value: "on"})
+			off, options = append(off, is), append(options, setting.Option{Key: o.option, Value: "on"})
 		}
 	}
 	switch {
 	case len(off) > 0:
-		return rule.Fixed(p, rule.Found(p, record.Likely,
-			fmt.Sprintf("offloads of %s are off that save processor time for each packet", p.Interface.Interface),
-			offloadReference, off),
-			nil, setting.NIC{Features: options})
+		return facts.FoundOn(cause.OffloadOff, p, record.Likely, cause.Offload{}).With(p.Host.Name, off...).
+			Fixed(optionsOf(p, setting.NIC{Features: options})...)
 	case len(apart) == 0:
 		return nil
 	}
-	// r8169 has it off, since transmit queues of some of its chips stall with it.
-	fix := fmt.Sprintf(
-		"none if the driver has it off for a reason, as r8169 has for timeouts of transmit queues; to try it: ethtool -K %s sg on, then gso on tso on, and look for \"transmit queue … timed out\" in the kernel's log", p.Interface.Interface)
-	if slices.Contains(p.NIC.Unmet, scatterGather) {
-		fix = fmt.Sprintf(
-			"it is requested: see whether transmit checksums are off, without which the kernel keeps it off: ethtool -k %s", p.Interface.Interface)
-	}
-	return rule.Found(p, record.Possible,
-		fmt.Sprintf(
-			"scatter-gather of %s is off, and segmentation offloads with it, which save processor time for each packet",
-			p.Interface.Interface), offloadReference,
-		append(apart, fmt.Sprintf("%s: %s (sg) is off", p.Interface.Interface, scatterGather)), fix)
+	args := cause.Offload{NoGather: true, Requested: slices.Contains(p.NIC.Unmet, scatterGather)}
+	return facts.FoundOn(cause.OffloadOff, p, record.Possible, args).With(p.Host.Name,
+		append(apart, fact.OffloadOff{Interface: p.Interface.Interface, Feature: scatterGather, Option: "sg"})...)
+}
+
+// optionsOf are the step that sets options of an interface.
+func optionsOf(p facts.Port, options setting.NIC) []record.Step {
+	options.Interface = p.Interface.Interface
+	return record.Settings(setting.Setting{Host: p.Host.Name, NIC: &options})
 }

@@ -5,24 +5,18 @@ import (
 	"net/netip"
 	"slices"
 
+	"linerate/internal/model/cause"
 	"linerate/internal/model/device"
-	"linerate/internal/model/hostconfig"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
-const vlanReference = "IEEE 802.1Q; bridge(8), ip-link(8)"
-
 // VLANRules are about VLANs that two ends of a link do not agree on.
-var VLANRules = []rule.Rule{
-	{ID: "vlan-mismatch",
-		About: "A flow of one subnet cannot connect, and the VLANs of the interfaces and switch ports between its ends do not fit. Needs a run.",
-		Find:  vlanMismatch, Stops: true, SameCause: rule.SameSummary},
-}
+var VLANRules = []rule.Rule{{ID: cause.VLANMismatch.Code, Find: vlanMismatch, Stops: true}}
 
 // vlanMismatch finds flows that cannot connect because frames have a tag on one side, and
 // the other takes none or another.
@@ -43,20 +37,19 @@ func vlanMismatch(f facts.Trial) (findings []record.Finding) {
 		if !is {
 			continue
 		}
-		where := fmt.Sprintf("arrive at %s %s", m.In, topology.Tagged(m.Tags))
-		finding := record.Finding{
-			Host: opener, Confidence: record.Certain,
-			Summary: fmt.Sprintf("frames from %s to %s %s, and are not taken there", from, to, where),
-			Evidence: []string{
-				fmt.Sprintf("flow %s: %s does not reach %s of %s", fl.ID, opener, target, acceptor),
-				m.Takes,
-			},
-			Fix: vlanFix(f, from, to, m), Reference: vlanReference,
+		args := cause.Frames{From: from.String(), To: to.String(), At: m.In.String()}
+		for _, tag := range m.Tags {
+			args.Tags = append(args.Tags, int(tag))
 		}
+		var steps []record.Step
+		args.Switch, steps = takeThere(f, m)
+		finding := facts.Found(cause.VLANMismatch, f.Host(opener), record.Certain, args).
+			With(opener, fact.NotReached{Flow: fl.ID, From: opener, Address: target.String(), To: acceptor}).
+			With("", fact.Text{Text: m.Takes}).Fixed(steps...)
 		if h, ok := f.Topology.Host(opener); ok && len(h.Via) > 0 {
 			finding.Confidence = record.Likely
 		}
-		findings = append(findings, finding)
+		findings = append(findings, *finding)
 	}
 	return findings
 }
@@ -79,37 +72,34 @@ func sameSubnet(f facts.Trial, opener, acceptor string, target netip.Addr) (from
 	return from, to, from.Interface != "" && to.Interface != ""
 }
 
-// vlanFix is how the VLANs fit: at a switch the port has that of the frames, at a host an
-// interface takes it.
-func vlanFix(f facts.Trial, from, to topology.End, m topology.VLANMismatch) []string {
+// takeThere are the commands by which the frames are taken: at a switch the port has their VLAN, at
+// a host an interface takes it.
+func takeThere(f facts.Trial, m topology.VLANMismatch) (isSwitch bool, steps []record.Step) {
 	var tag device.VLAN
 	if len(m.Tags) > 0 {
 		tag = m.Tags[0]
 	}
+	run := func(words ...string) { steps = append(steps, record.Step{Host: m.In.Node, Command: words}) }
 	if s, ok := f.Topology.Switch(m.In.Node); ok {
-		flags := ""
+		var flags []string
 		if tag == 0 {
 			if tag, _ = s.VLANs(m.In.Interface); tag == 0 {
 				tag = 1
 			}
-			flags = " pvid untagged"
+			flags = []string{"pvid", "untagged"}
 		}
-		var lines []string
 		for _, port := range []string{m.In.Interface, m.Out.Interface} {
 			untagged, tagged := s.VLANs(port)
 			if untagged != tag && !slices.Contains(tagged, tag) {
-				lines = append(lines, fmt.Sprintf("bridge vlan add dev %s vid %d%s", hostconfig.Quote(port),
-					tag, flags))
+				run(append([]string{"bridge", "vlan", "add", "dev", port, "vid", fmt.Sprint(tag)}, flags...)...)
 			}
 		}
-		return append(said.On(s.Name, false, lines...), fmt.Sprintf("or other VLANs for %s and %s", from, to))
+		return true, steps
 	}
-	if tag == 0 {
-		return []string{fmt.Sprintf("give the address to %s itself, or tag the frames at %s", m.In, from)}
+	if tag != 0 {
+		name := fmt.Sprintf("%s.%d", m.In.Interface, tag)
+		run("ip", "link", "add", "link", m.In.Interface, "name", name, "type", "vlan", "id", fmt.Sprint(tag))
+		run("ip", "link", "set", "dev", name, "up")
 	}
-	link := hostconfig.Quote(m.In.Interface)
-	name := hostconfig.Quote(fmt.Sprintf("%s.%d", m.In.Interface, tag))
-	return append(said.On(m.In.Node, false, fmt.Sprintf("ip link add link %s name %s type vlan id %d", link, name, tag),
-		"ip link set dev "+name+" up"),
-		fmt.Sprintf("and its address there, in place of %s; or the VLAN of %s at %s", to, to, from))
+	return false, steps
 }

@@ -59,7 +59,11 @@ func connected(f *record.Finding, ports map[string][]string) {
 	for _, name := range names {
 		for _, place := range ports[name] {
 			var cable any = fact.Cable{Interface: name, Place: place}
-			if len(cables) < 2 && !slices.Contains(cables, cable) {
+			if len(cables) < 2 && !slices.Contains(cables, cable) &&
+				!slices.ContainsFunc(f.Facts, func(one fact.Fact) bool {
+					says, is := one.Is.(fact.LLDP)
+					return is && says.Place == place
+				}) {
 				cables = append(cables, cable)
 			}
 		}

@@ -5,11 +5,8 @@ package rule
 
 import (
 	"linerate/internal/model/record"
-	"linerate/internal/model/setting"
 
 	"linerate/internal/science/diagnose/facts"
-	"linerate/internal/science/diagnose/fix"
-	"linerate/internal/science/diagnose/said"
 )
 
 // Rule finds one cause on all hosts of a trial. Each family's file has its own list
@@ -110,20 +107,6 @@ func (s *Set) Described() (list []Description) {
 		list = append(list, Description{r.ID, r.About, !r.Host, r.Growth, r.When, r.Parts, r.Explains, r.AtPeers})
 	}
 	return list
-}
-
-// Found is a finding about an interface, with its places and with the fix of its host.
-func Found(p facts.Port, confidence, summary, reference string, evidence []string, fix ...string) *record.Finding {
-	return &record.Finding{Host: p.Host.Name, Confidence: confidence, Summary: summary, Evidence: evidence,
-		Fix: said.On(p.Host.Name, p.Host.Alone, fix...), Reference: reference,
-		Places: facts.OnePlace(p.Host.Link(p.Interface.Interface)...)}
-}
-
-// Fixed adds a fix by options of the interface, behind advice.
-func Fixed(p facts.Port, f *record.Finding, advice []string, options setting.NIC) *record.Finding {
-	options.Interface = p.Interface.Interface
-	f.Fix, f.Settings = fix.FixedBy(p.Host, advice, setting.Setting{Host: p.Host.Name, NIC: &options})
-	return f
 }
 
 // EachInterface is a rule's find for each interface of each host.

@@ -97,12 +97,6 @@ const (
 	NetSysctl = "Linux Documentation/admin-guide/sysctl/net.rst"
 )
 
-// References about NICs.
-const (
-	EthtoolPage = "ethtool(8); Linux Documentation/networking/ethtool-netlink.rst"
-	Statistics  = "Linux Documentation/networking/statistics.rst"
-)
-
 // ForeignRow says why a machine's softnet_stat need not be about its hosts.
 func ForeignRow(m hostload.Machine) string {
 	return fmt.Sprintf(
