@@ -57,17 +57,17 @@ func each[A any](code Code) Of[A] {
 	return register[A](code, func(about, args any) any { return []any{about, args} })
 }
 
-// about is a cause of which a host has a finding for each subject.
-func about[A any](code Code) Of[A] {
-	return register[A](code, func(about, _ any) any { return about })
-}
-
 // by is a cause of which a host has a finding for each key.
 func by[A any](code Code, key func(A) any) Of[A] {
 	return register[A](code, func(_, args any) any {
 		a, _ := args.(A)
 		return key(a)
 	})
+}
+
+// about is a cause of which a host has a finding for each subject.
+func about[A any](code Code) Of[A] {
+	return register[A](code, func(about, _ any) any { return about })
 }
 
 func register[A any](code Code, key func(about, args any) any) Of[A] {

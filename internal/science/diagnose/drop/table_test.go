@@ -222,8 +222,7 @@ func TestSharedBacklog(t *testing.T) {
 			t.Errorf("%d packets: %+v", processed, e.Drops)
 		}
 		for _, f := range e.Findings {
-			evidence := strings.Join(f.Evidence, "\n")
-			of := strings.Contains(evidence, "softnet_stat is of the whole machine")
+			of := strings.Contains(diagnosetest.Facts(f), `"whole_machine":`)
 			if of != (verdict == facts.Unknown) {
 				t.Errorf("%d packets: %+v", processed, f)
 			}
@@ -241,8 +240,8 @@ func TestSharedLog(t *testing.T) {
 			Lines: []record.LogLine{{Text: "nf_conntrack: nf_conntrack: table full, dropping packet"}}}
 		for _, f := range diagnose.Hosts([]record.HostSnapshot{s}).Findings {
 			if f.ID == "fault-logged" &&
-				strings.Contains(strings.Join(f.Evidence, "\n"), "the lines may be of others") == first {
-				t.Errorf("first namespace %t: %q", first, f.Evidence)
+				strings.Contains(diagnosetest.Facts(f), `"machine_log":`) == first {
+				t.Errorf("first namespace %t: %+v", first, f.Facts)
 			}
 		}
 	}

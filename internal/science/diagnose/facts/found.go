@@ -10,7 +10,12 @@ import (
 
 // Found begins a finding of a cause on a host.
 func Found[A any](c cause.Of[A], h *Host, confidence string, args A) *record.Finding {
-	f := &record.Finding{ID: c.Code, Host: h.Name, Confidence: confidence}
+	return FoundAt(c, h.Name, confidence, args)
+}
+
+// FoundAt begins a finding on a host that was not read itself, such as the machine of a lab.
+func FoundAt[A any](c cause.Of[A], host, confidence string, args A) *record.Finding {
+	f := &record.Finding{ID: c.Code, Host: host, Confidence: confidence}
 	if !reflect.ValueOf(args).IsZero() {
 		f.Args = args
 	}

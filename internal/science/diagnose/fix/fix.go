@@ -2,7 +2,6 @@
 package fix
 
 import (
-	"fmt"
 	"slices"
 
 	"linerate/internal/model/hostconfig"
@@ -48,16 +47,6 @@ func Parameters(host string, pairs ...string) []setting.Setting {
 		s.Sysctl = append(s.Sysctl, setting.Sysctl{Key: pairs[i], Value: pairs[i+1]})
 	}
 	return []setting.Setting{s}
-}
-
-// Raised is a fix by a larger value of a kernel parameter: least or, where the host has that already,
-// twice its value. Where that is above most, the advice alone.
-func Raised(h *facts.Host, advice, key string, least, most int64) ([]string, []setting.Setting) {
-	value := max(least, 2*h.Number(key, 0))
-	if value > most {
-		return said.On(h.Name, h.Alone, fmt.Sprintf("%s; %s is %d already", advice, key, h.Number(key, 0))), nil
-	}
-	return Fixed(h, []string{advice + "; or:"}, key, fmt.Sprint(value))
 }
 
 // Fixed is a fix by kernel parameters: lines before them, the commands, and the settings.

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"slices"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 
 	"linerate/internal/science/bottleneck"
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 	"linerate/internal/science/hostload"
 )
 
@@ -33,18 +33,11 @@ const (
 
 // CPURules find CPUs and memory that hold traffic back.
 var CPURules = []rule.Rule{
-	{ID: "softirq-one-core",
-		About: "A CPU was at least 95 % busy, half of it with interrupts and softirqs, served 95 % of all NET_RX softirqs, and all CPUs together were at most 80 % busy; not every flow was held back by a full link; certain when its budget ran out or its backlog overflowed, and most packets of softnet_stat were the hosts', possible when these were other network namespaces'.",
-		Find:  rule.Each(slowMachines, softirqOneCore)},
-	{ID: "ring-overrun",
-		About:  "rx_missed_errors of a NIC grew, of the kernel or of its driver: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.",
-		Growth: true, Find: rxMissed, SameCause: rule.SameSummary, Explains: []string{"ring-empty", "nic-buffer-full"}},
-	{ID: "softnet-drop",
-		About:  "The second column of softnet_stat grew: a CPU's backlog was full; possible where the CPUs took over three times the packets that the hosts' interfaces received, since softnet_stat is of all network namespaces.",
-		Growth: true, Parts: []string{"softnet"}, Find: rule.Each(facts.Trial.Machines, softnetDrop)},
-	{ID: "memory-pressure",
-		About: "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time (likely).",
-		Find:  rule.Each(facts.Trial.Machines, memoryPressure), SameCause: rule.SameSummary},
+	{ID: cause.SoftirqOneCore.Code, Find: rule.Each(slowMachines, softirqOneCore)},
+	{ID: cause.RingOverrun.Code, Growth: true, Find: rxMissed, Explains: []string{"ring-empty", "nic-buffer-full"}},
+	{ID: cause.SoftnetDrop.Code, Growth: true, Parts: []string{"softnet"},
+		Find: rule.Each(facts.Trial.Machines, softnetDrop)},
+	{ID: cause.MemoryPressure.Code, Find: rule.Each(facts.Trial.Machines, memoryPressure)},
 }
 
 // slowMachines are the trial's machines, none where its goodput reached its limit.
@@ -76,71 +69,44 @@ func softirqOneCore(o facts.Trial, m hostload.Machine) *record.Finding {
 	if c.NetRxPerS < nearlyAllSoftirqs*all || len(o.Trial.Flows) > 0 && !slices.ContainsFunc(o.Trial.Flows, held) {
 		return nil
 	}
-	finding := record.Finding{
-		Host: facts.HostOf(m), Confidence: record.Likely,
-		Summary: fmt.Sprintf("CPU %d serves %s of the network's receive softirqs and is fully busy", c.CPU,
-			unit.FormatPercent(c.NetRxPerS/all)),
-		Evidence: []string{
-			fmt.Sprintf("CPU %d was %s busy, %s with interrupts; all %d CPUs together were %s busy", c.CPU,
-				unit.FormatPercent(c.Busy), unit.FormatPercent(c.Kernel()), len(m.CPUs), unit.FormatPercent(m.Busy)),
-			fmt.Sprintf("%.0f receive softirqs and %.0f interrupts a second on it", c.NetRxPerS, c.InterruptsPerS),
-		},
-		Fix: []string{
-			"spread the interface's queues: ethtool -X DEV equal N, irqbalance, or /proc/irq/*/smp_affinity",
-			"with one queue: echo CPUS > /sys/class/net/DEV/queues/rx-0/rps_cpus",
-		},
-		Reference: "https://docs.kernel.org/networking/scaling.html",
-	}
+	finding := facts.FoundAt(cause.SoftirqOneCore, facts.HostOf(m), record.Likely,
+		cause.Core{CPU: c.CPU, Share: c.NetRxPerS / all}).With(facts.HostOf(m),
+		fact.BusyCPU{CPU: c.CPU, Busy: c.Busy, Interrupts: c.Kernel(), CPUs: len(m.CPUs), Together: m.Busy},
+		fact.Softirqs{ReceivePerS: c.NetRxPerS, InterruptsPerS: c.InterruptsPerS})
 	if m.Foreign() {
 		finding.Confidence = record.Possible
-		finding.Evidence = append(finding.Evidence,
-			"most of its packets are of other network namespaces (softnet_stat)")
+		finding.With(finding.Host, fact.OtherNamespaces{})
 	}
 	if c.SoftDropped > 0 || c.Squeezed > 0 {
 		if !m.Foreign() {
 			finding.Confidence = record.Certain
 		}
-		finding.Evidence = append(finding.Evidence,
-			fmt.Sprintf("it ran out of its budget %.0f times and dropped %.0f packets (softnet_stat)", c.Squeezed,
-				c.SoftDropped))
+		finding.With(finding.Host, fact.Budget{Squeezed: c.Squeezed, Dropped: c.SoftDropped})
 	}
-	return &finding
+	return finding
 }
 
 // rxMissed finds NICs that dropped packets because the host had not emptied their
 // receive ring (rx_missed_errors).
 func rxMissed(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Trial.Hosts {
-		since := ""
-		if o := f.Host(h.Host); o != nil && o.Boot {
-			since = said.Within(o)
-		}
 		for _, d := range h.Deltas() {
 			if !h.Snapshot.Hardware(d.Interface) {
 				continue
 			}
-			row := fmt.Sprintf("%s.%s: %s grew by %.0f%s, while it received %.0f packets", h.Host, d.Interface,
-				facts.Missed,
-				d.RxMissed, since, d.RxPackets)
-			if d.RxMissed == 0 {
-				row = missedByDriver(f, h.Host, d.Interface)
+			is := fact.RingMissed{Interface: d.Interface, Missed: d.RxMissed, Received: d.RxPackets}
+			if o := f.Host(h.Host); o != nil {
+				is.Time = o.Time()
 			}
-			if row == "" {
+			if d.RxMissed == 0 {
+				is = missedByDriver(f, h.Host, d.Interface)
+			}
+			if is.Missed == 0 {
 				continue
 			}
-			findings = append(findings, record.Finding{
-				Host: h.Host, Confidence: record.Certain,
-				Summary: fmt.Sprintf("%s dropped packets because the host did not empty its receive ring in time",
-					d.Interface),
-				Evidence: []string{row},
-				Fix: []string{
-					said.On(h.Host, len(f.Hosts) == 1,
-						fmt.Sprintf("ethtool -G %s rx N, with N up to the maximum that ethtool -g %[1]s shows",
-							d.Interface))[0],
-					"serve the ring from a CPU that has time: more queues (ethtool -L), irqbalance or /proc/irq/*/smp_affinity",
-				},
-				Reference: "https://docs.kernel.org/networking/statistics.html; ethtool(8)",
-			})
+			finding := facts.FoundAt(cause.RingOverrun, h.Host, record.Certain, cause.None{}).With(h.Host, is)
+			finding.About.Interface = d.Interface
+			findings = append(findings, *finding)
 		}
 	}
 	return findings
@@ -148,23 +114,30 @@ func rxMissed(f facts.Trial) (findings []record.Finding) {
 
 // missedByDriver is the evidence that the driver's own rx_missed_errors grew (ethtool -S). Drivers
 // read the device for that, and refresh the interface's counter now and then by a task, which
-// comes late on a CPU that has no time. Empty: it did not grow.
-func missedByDriver(f facts.Trial, name, dev string) string {
+// comes late on a CPU that has no time. Missed is 0: it did not grow.
+func missedByDriver(f facts.Trial, name, dev string) (is fact.RingMissed) {
 	h := f.Host(name)
 	if h == nil {
-		return ""
+		return is
 	}
 	for _, i := range h.Reading.Snapshot.Interfaces {
-		if i.Interface != dev {
-			continue
-		}
-		if p := h.Port(i); p.Grown(facts.Missed) > 0 {
-			return fmt.Sprintf("%s.%s: %s of %s grew by %d%s", name, dev, facts.Missed, p.NIC.Driver,
-				p.Grown(facts.Missed),
-				said.Over(h, p.NIC.CountedS))
+		if p := h.Port(i); i.Interface == dev && p.Grown(facts.Missed) > 0 {
+			return fact.RingMissed{Interface: dev, Driver: p.NIC.Driver, Missed: float64(p.Grown(facts.Missed)),
+				Time: h.TimeOver(p.NIC.CountedS)}
 		}
 	}
-	return ""
+	return is
+}
+
+// raised are the steps by which a kernel parameter has a larger value: least or, where the host has
+// that already, twice its value. Where that is above most there are none, and already is its value.
+func raised(h *facts.Host, key string, least, most int64) (steps []record.Step, already int64) {
+	has := h.Number(key, 0)
+	value := max(least, 2*has)
+	if value > most {
+		return nil, has
+	}
+	return fix.Parameter(h, key, fmt.Sprint(value)), 0
 }
 
 // softnetDrop finds machines that dropped packets because a CPU's backlog
@@ -173,73 +146,59 @@ func softnetDrop(f facts.Trial, m hostload.Machine) *record.Finding {
 	if m.SoftDropped == 0 {
 		return nil
 	}
-	finding := record.Finding{
-		Host: facts.HostOf(m), Confidence: record.Certain,
-		Summary:   "packets were dropped because a CPU's backlog was full",
-		Reference: "https://docs.kernel.org/admin-guide/sysctl/net.html",
+	host, confidence, args := facts.HostOf(m), record.Certain, cause.Raised{Foreign: m.Foreign()}
+	if args.Foreign {
+		confidence = record.Possible
 	}
-	const cpus, backlog = "more CPUs for the interface's interrupts", "net.core.netdev_max_backlog"
-	if h := f.Host(finding.Host); h != nil {
-		finding.Fix, finding.Settings = fix.Raised(h, cpus, backlog, 10_000, facts.LongBacklog)
-	} else {
-		finding.Fix = said.On(finding.Host, false, cpus+"; or a larger "+backlog)
+	var steps []record.Step
+	if h := f.Host(host); h != nil {
+		steps, args.Already = raised(h, "net.core.netdev_max_backlog", 10_000, facts.LongBacklog)
 	}
+	finding := facts.FoundAt(cause.SoftnetDrop, host, confidence, args).Fixed(steps...)
 	for _, b := range m.Backlogs {
 		if b.Dropped == 0 {
 			continue
 		}
-		row := fmt.Sprintf("CPU %d dropped %.0f packets and took %.0f (softnet_stat)", b.CPU, b.Dropped, b.Processed)
+		is := fact.BacklogDropped{CPU: b.CPU, Dropped: b.Dropped, Took: b.Processed}
 		if i := slices.IndexFunc(m.CPUs, func(c hostload.CPU) bool { return c.CPU == b.CPU }); i >= 0 {
-			row += "; it was " + unit.FormatPercent(m.CPUs[i].Busy) + " busy"
+			is.Busy = &m.CPUs[i].Busy
 		}
-		finding.Evidence = append(finding.Evidence, row)
+		finding.With(host, is)
 	}
-	if m.Foreign() {
-		finding.Confidence = record.Possible
-		finding.Summary += ", perhaps packets of other network namespaces"
-		finding.Evidence = append(finding.Evidence, said.ForeignRow(m))
+	if args.Foreign {
+		finding.With(host, wholeMachine(m))
 	}
-	return &finding
+	return finding
+}
+
+// wholeMachine says why a machine's softnet_stat need not be about its hosts.
+func wholeMachine(m hostload.Machine) fact.WholeMachine {
+	return fact.WholeMachine{Hosts: m.Hosts, Took: m.Processed, Received: m.Received}
 }
 
 // memoryPressure finds machines on which TCP reached net.ipv4.tcp_mem, or programs
 // waited for memory (PSI).
 func memoryPressure(_ facts.Trial, m hostload.Machine) *record.Finding {
+	host := facts.HostOf(m)
 	switch {
 	case m.TCPPressures > 0:
-		return &record.Finding{
-			Host: facts.HostOf(m), Confidence: record.Certain, Summary: "TCP reached the bound of its memory",
-			Evidence: []string{fmt.Sprintf(
-				"TcpExt.TCPMemoryPressures grew by %d; TCP's buffers had %.3g MB at the end", m.TCPPressures,
-				float64(m.TCPBytes)/1e6)},
-			Fix: []string{
-				"raise net.ipv4.tcp_mem (in pages, of the whole machine), or have fewer or smaller buffers"},
-			Reference: "https://docs.kernel.org/networking/ip-sysctl.html",
-		}
+		return facts.FoundAt(cause.MemoryPressure, host, record.Certain, cause.Pressure{}).
+			With(host, fact.TCPPressure{Grew: m.TCPPressures, Bytes: m.TCPBytes})
 	case m.SomeWaited >= waiting:
-		return &record.Finding{
-			Host: facts.HostOf(m), Confidence: record.Likely, Summary: "programs waited for memory",
-			Evidence: []string{fmt.Sprintf(
-				"some program waited for memory %s of the window, all of them %s; %.3g GB were available at its end",
-				unit.FormatPercent(m.SomeWaited), unit.FormatPercent(m.AllWaited), float64(m.AvailableBytes)/1e9)},
-			Fix:       []string{"end what else needs memory, or measure with fewer flows and smaller buffers"},
-			Reference: "https://docs.kernel.org/accounting/psi.html",
-		}
+		return facts.FoundAt(cause.MemoryPressure, host, record.Likely, cause.Pressure{Programs: true}).
+			With(host, fact.MemoryWaits{Some: m.SomeWaited, All: m.AllWaited, AvailableBytes: m.AvailableBytes})
 	}
 	return nil
 }
 
-// Rules about CPUs and memory.
+// LoadRules are about CPUs and memory of hosts.
 var LoadRules = []rule.Rule{
-	{ID: "cpu-saturated", Host: true, Own: true, Load: true,
-		About: "A CPU was at least 97 % busy between the readings, which are at least half a second apart; the time of programs with a nice value above 0, which make room, is not counted.",
-		Parts: []string{"cpu"}, Find: rule.Each(rule.EveryHost, cpuSaturated),
+	{ID: cause.CPUSaturated.Code, Host: true, Own: true, Load: true, Parts: []string{"cpu"},
+		Find:     rule.Each(rule.EveryHost, cpuSaturated),
 		Explains: []string{"slow-reader", "packets-squeezed", "udp-buffer-overflow"}},
-	{ID: "cpu-stolen", Host: true, Own: true,
-		About: "At least 5 % of a CPU's time between the readings was taken by the hypervisor (steal).",
-		Parts: []string{"cpu"}, Find: rule.Each(rule.EveryHost, cpuStolen), Explains: []string{"packets-squeezed"}},
-	{ID: "memory-short", Host: true, Own: true,
-		About: "Less than 3 % of the machine's memory is available to programs.", Parts: []string{"memory"},
+	{ID: cause.CPUStolen.Code, Host: true, Own: true, Parts: []string{"cpu"},
+		Find: rule.Each(rule.EveryHost, cpuStolen), Explains: []string{"packets-squeezed"}},
+	{ID: cause.MemoryShort.Code, Host: true, Own: true, Parts: []string{"memory"},
 		Find: rule.Each(rule.EveryHost, memoryShort), Explains: []string{"memory-pressure"}},
 }
 
@@ -270,44 +229,37 @@ func cpusBusy(h *facts.Host) (list []busy) {
 	return list
 }
 
+// mostCPUs is how many CPUs are evidence of one finding.
+const mostCPUs = 6
+
 func cpuSaturated(_ facts.Trial, h *facts.Host) *record.Finding {
 	const full = 0.97
-	var rows []string
+	var list []any
 	for _, c := range cpusBusy(h) {
-		if c.idle+c.niced <= (1-full)*c.total && len(rows) < 6 {
-			rows = append(rows, fmt.Sprintf("CPU %d: %s idle in %s; programs %s, kernel %s, interrupts and softirqs %s",
-				c.cpu, facts.Percent(c.idle/c.total), unit.FormatSeconds(c.total), facts.Percent(c.user/c.total),
-				facts.Percent(c.system/c.total), facts.Percent(c.softirq/c.total)))
+		if c.idle+c.niced <= (1-full)*c.total && len(list) < mostCPUs {
+			list = append(list, fact.CPUTime{CPU: c.cpu, OverS: c.total, Idle: c.idle / c.total,
+				Programs: c.user / c.total, Kernel: c.system / c.total, Interrupts: c.softirq / c.total})
 		}
 	}
-	if len(rows) == 0 {
+	if len(list) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Likely,
-		Summary: fmt.Sprintf("%d of %d CPUs have no time left: what needs them waits", len(rows),
-			max(h.CPUs, len(rows))), Evidence: rows,
-		Reference: "proc_stat(5); Linux Documentation/networking/scaling.rst",
-		Fix: said.On(h.Name, h.Alone,
-			"top -1 and mpstat -P ALL 1 show what takes it; move programs (taskset) and interrupts (irqbalance, /proc/irq/N/smp_affinity_list) apart")}
+	return facts.Found(cause.CPUSaturated, h, record.Likely, cause.CPUs{Full: len(list), Of: max(h.CPUs, len(list))}).
+		With(h.Name, list...)
 }
 
 func cpuStolen(_ facts.Trial, h *facts.Host) *record.Finding {
 	const much = 0.05
-	var rows []string
+	var list []any
 	for _, c := range cpusBusy(h) {
-		if c.steal >= much*c.total && len(rows) < 6 {
-			rows = append(rows, fmt.Sprintf("CPU %d: %s of %s", c.cpu, facts.Percent(c.steal/c.total),
-				unit.FormatSeconds(c.total)))
+		if c.steal >= much*c.total && len(list) < mostCPUs {
+			list = append(list, fact.StolenTime{CPU: c.cpu, OverS: c.total, Share: c.steal / c.total})
 		}
 	}
-	if len(rows) == 0 {
+	if len(list) == 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Likely,
-		Summary: "the hypervisor takes CPU time from this machine: packets wait for it", Evidence: rows,
-		Reference: "proc_stat(5) (steal)",
-		Fix: []string{
-			"fewer or smaller neighbours on the machine below, or a type of machine with CPUs of its own"}}
+	return facts.Found(cause.CPUStolen, h, record.Likely, cause.None{}).With(h.Name, list...)
 }
 
 func memoryShort(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -315,9 +267,6 @@ func memoryShort(_ facts.Trial, h *facts.Host) *record.Finding {
 	if m == nil || h.State.MemoryBytes <= 0 || m.AvailableBytes <= 0 || m.AvailableBytes*100 >= 3*h.State.MemoryBytes {
 		return nil
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Likely,
-		Summary:   "the machine has hardly any memory left: buffers of the network do not grow, and packets are dropped",
-		Reference: "proc_meminfo(5) (MemAvailable)",
-		Evidence: []string{fmt.Sprintf("%.3g of %.3g GB are available", float64(m.AvailableBytes)/1e9,
-			float64(h.State.MemoryBytes)/1e9)}, Fix: said.On(h.Name, h.Alone, "ps aux --sort=-rss shows what takes it")}
+	return facts.Found(cause.MemoryShort, h, record.Likely, cause.None{}).
+		With(h.Name, fact.Memory{AvailableBytes: m.AvailableBytes, Bytes: h.State.MemoryBytes})
 }

@@ -3,50 +3,46 @@
 package machine
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
-// Rules about the machine, its clock and its resolver.
+// Rules are about the machine, its clock and its resolver.
 var Rules = []rule.Rule{
-	{ID: "conntrack-full", Host: true, Own: true, About: "The connection tracking table is at least 90 % full.",
-		Parts: []string{"conntrack"}, Find: rule.Each(rule.EveryHost, conntrackFull),
-		Explains: []string{"syn-unanswered",
-			"connect-fails", "tcp-retransmissions"}, AtPeers: []string{"syn-unanswered"}},
-	{ID: "files-exhausted", Host: true, Own: true, About: "The machine's open files are at least 90 % of fs.file-max.",
-		Parts: []string{"open files"}, Find: rule.Each(rule.EveryHost, filesExhausted),
-		Explains: []string{"accept-queue-full"}},
-	{ID: "slow-clock-source", Host: true, Own: true,
-		About: "The clock source is hpet, acpi_pm, jiffies or pit, and a faster one is available.",
-		Parts: []string{"clock"}, Find: rule.Each(rule.EveryHost, slowClock)},
-	{ID: "clock-unsynchronised", Host: true, Own: true,
-		About: "The kernel says that its clock is not synchronised (STA_UNSYNC).", Parts: []string{"clock"},
+	{ID: cause.ConntrackFull.Code, Host: true, Own: true, Parts: []string{"conntrack"},
+		Find:     rule.Each(rule.EveryHost, conntrackFull),
+		Explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}, AtPeers: []string{"syn-unanswered"}},
+	{ID: cause.FilesExhausted.Code, Host: true, Own: true, Parts: []string{"open files"},
+		Find: rule.Each(rule.EveryHost, filesExhausted), Explains: []string{"accept-queue-full"}},
+	{ID: cause.SlowClockSource.Code, Host: true, Own: true, Parts: []string{"clock"},
+		Find: rule.Each(rule.EveryHost, slowClock)},
+	{ID: cause.ClockUnsynchronised.Code, Host: true, Own: true, Parts: []string{"clock"},
 		Find: rule.Each(rule.EveryHost, clockUnsynchronised)},
-	{ID: "powersave-governor", Host: true, Own: true, About: "CPUs have the frequency governor powersave.",
-		Parts: []string{"frequency governors"}, Find: rule.Each(rule.EveryHost, powersave)},
-	{ID: "resolver-absent", Host: true, Own: true,
-		About: "resolv.conf names no server, or only local ones while nothing listens on UDP port 53.",
-		Parts: []string{"resolver", "sockets"}, Find: rule.Each(rule.EveryHost, resolverAbsent)},
-	{ID: "resolver-unresolved", Host: true,
-		About: "A name server of resolv.conf that is on a link of the host is FAILED or INCOMPLETE in the neighbour table; certain for the first.",
-		Parts: []string{"resolver", "neighbours"}, Find: rule.Each(rule.EveryHost, resolverUnresolved),
-		Explains: []string{"resolver-dead", "neighbour-failed"}},
-	{ID: "resolver-search-long", Host: true, Own: true,
-		About: "resolv.conf has at least three search domains and ndots:5.", Parts: []string{"resolver"},
+	{ID: cause.PowersaveGovernor.Code, Host: true, Own: true, Parts: []string{"frequency governors"},
+		Find: rule.Each(rule.EveryHost, powersave)},
+	{ID: cause.ResolverAbsent.Code, Host: true, Own: true, Parts: []string{"resolver", "sockets"},
+		Find: rule.Each(rule.EveryHost, resolverAbsent)},
+	{ID: cause.ResolverUnresolved.Code, Host: true, Parts: []string{"resolver", "neighbours"},
+		Find: rule.Each(rule.EveryHost, resolverUnresolved), Explains: []string{"resolver-dead", "neighbour-failed"}},
+	{ID: cause.ResolverSearchLong.Code, Host: true, Own: true, Parts: []string{"resolver"},
 		Find: rule.Each(rule.EveryHost, resolverSearch)},
-	{ID: "packets-squeezed", Host: true, Own: true,
-		About: "time_squeeze of softnet_stat grew by at least 100 and one in 1,000 packets.", Growth: true,
-		Find: rule.Each(rule.EveryHost, squeezed), Parts: []string{"softnet"}},
+	{ID: cause.PacketsSqueezed.Code, Host: true, Own: true, Growth: true, Parts: []string{"softnet"},
+		Find: rule.Each(rule.EveryHost, squeezed)},
+}
+
+// found is a finding about a host with one piece of evidence.
+func found[A any](c cause.Of[A], h *facts.Host, confidence string, args A, is any) *record.Finding {
+	return facts.Found(c, h, confidence, args).With(h.Name, is)
 }
 
 func conntrackFull(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -54,24 +50,17 @@ func conntrackFull(_ facts.Trial, h *facts.Host) *record.Finding {
 	if c == nil || c.Most <= 0 || c.Count*10 < c.Most*9 {
 		return nil
 	}
-	finding := &record.Finding{Host: h.Name, Confidence: record.Certain,
-		Summary:   "the connection tracking table is nearly full: packets of further connections are dropped",
-		Reference: "Linux Documentation/networking/nf_conntrack-sysctl.rst",
-		Evidence:  []string{fmt.Sprintf("nf_conntrack_count is %d, nf_conntrack_max %d", c.Count, c.Most)}}
-	finding.Fix, finding.Settings = fix.Fixed(h, []string{"no tracking for what needs none (nft notrack); or:"},
-		"net.netfilter.nf_conntrack_max", fmt.Sprint(2*c.Most))
-	return finding
+	return found(cause.ConntrackFull, h, record.Certain, cause.None{}, fact.Conntrack{Count: c.Count, Most: c.Most}).
+		Fixed(fix.Parameter(h, "net.netfilter.nf_conntrack_max", fmt.Sprint(2*c.Most))...)
 }
 
 func filesExhausted(_ facts.Trial, h *facts.Host) *record.Finding {
 	if h.State.MostFiles <= 0 || h.State.OpenFiles*10 < h.State.MostFiles*9 {
 		return nil
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Certain,
-		Summary:   "the machine has nearly as many open files as it may: further connections are refused",
-		Reference: "Linux Documentation/admin-guide/sysctl/fs.rst",
-		Evidence:  []string{fmt.Sprintf("%d open, fs.file-max is %d", h.State.OpenFiles, h.State.MostFiles)},
-		Fix:       said.On(h.Name, h.Alone, fmt.Sprintf("sysctl -w fs.file-max=%d", 2*h.State.MostFiles))}
+	return found(cause.FilesExhausted, h, record.Certain, cause.None{},
+		fact.OpenFiles{Open: h.State.OpenFiles, Most: h.State.MostFiles}).Fixed(record.Step{Host: h.Name,
+		Command: []string{"sysctl", "-w", fmt.Sprintf("fs.file-max=%d", 2*h.State.MostFiles)}})
 }
 
 // slowSources are read by a register of a device, which takes about a microsecond.
@@ -86,12 +75,8 @@ func slowClock(_ facts.Trial, h *facts.Host) *record.Finding {
 	if i < 0 {
 		return nil
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Likely,
-		Summary:   "the clock is read from a slow source, and each packet's time stamp costs more",
-		Reference: "Linux Documentation/admin-guide/kernel-parameters.txt (clocksource=)",
-		Evidence:  []string{fmt.Sprintf("clock source %s; available: %s", c.Source, strings.Join(c.Available, ", "))},
-		Fix: said.On(h.Name, h.Alone, "echo "+
-			c.Available[i]+" > /sys/devices/system/clocksource/clocksource0/current_clocksource; the kernel's log says whether it was found unstable")}
+	return found(cause.SlowClockSource, h, record.Likely, cause.Source{Faster: c.Available[i]},
+		fact.ClockSource{Source: c.Source, Available: c.Available})
 }
 
 func clockUnsynchronised(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -99,11 +84,8 @@ func clockUnsynchronised(_ facts.Trial, h *facts.Host) *record.Finding {
 	if c == nil || c.Synchronised {
 		return nil
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Possible,
-		Summary: "the clock is not synchronised: logs of several hosts cannot be compared", Reference: "adjtimex(2)",
-		Evidence: []string{fmt.Sprintf("STA_UNSYNC is set; the kernel bounds its error by %.1f s",
-			float64(c.MaxErrorUs)/1e6)},
-		Fix: said.On(h.Name, h.Alone, "run chrony or systemd-timesyncd; none where the hypervisor sets the clock")}
+	return found(cause.ClockUnsynchronised, h, record.Possible, cause.None{},
+		fact.ClockError{ErrorS: float64(c.MaxErrorUs) / 1e6})
 }
 
 func powersave(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -111,13 +93,8 @@ func powersave(_ facts.Trial, h *facts.Host) *record.Finding {
 	if n == 0 {
 		return nil
 	}
-	finding := &record.Finding{Host: h.Name, Confidence: record.Possible,
-		Summary:   "CPUs save power, which makes them slow to answer and slower at work",
-		Reference: "Linux Documentation/admin-guide/pm/cpufreq.rst",
-		Evidence:  []string{fmt.Sprintf("%d CPUs have the governor powersave", n)}}
-	finding.Fix, finding.Settings = fix.FixedBy(h, []string{"if it matters (linerate prove powersave-governor):"},
-		setting.Setting{Host: h.Name, CPU: &setting.CPU{Governor: "performance"}})
-	return finding
+	return found(cause.PowersaveGovernor, h, record.Possible, cause.None{}, fact.Powersave{CPUs: n}).
+		Fixed(record.Settings(setting.Setting{Host: h.Name, CPU: &setting.CPU{Governor: "performance"}})...)
 }
 
 func resolverAbsent(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -135,12 +112,8 @@ func resolverAbsent(_ facts.Trial, h *facts.Host) *record.Finding {
 			return nil
 		}
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Likely,
-		Summary:   "names cannot be resolved: no name server is configured that could answer",
-		Reference: "resolv.conf(5)",
-		Evidence: []string{"resolv.conf: nameserver " + cmp.Or(strings.Join(r.Servers, ", "), "absent") +
-			"; nothing listens on UDP port 53 here"},
-		Fix: said.On(h.Name, h.Alone, "start the local resolver, or name a server in /etc/resolv.conf")}
+	return found(cause.ResolverAbsent, h, record.Likely, cause.None{},
+		fact.NameServers{Servers: r.Servers, NoLocal: true})
 }
 
 // resolverUnresolved finds name servers that are neighbours and do not answer ARP or neighbour
@@ -150,32 +123,22 @@ func resolverUnresolved(f facts.Trial, h *facts.Host) *record.Finding {
 	if r == nil {
 		return nil
 	}
-	finding := &record.Finding{Host: h.Name, Reference: "resolv.conf(5); RFC 826",
-		Fix: said.On(h.Name, h.Alone,
-			"name a server that answers first in /etc/resolv.conf; until then: options timeout:1 attempts:2")}
+	var finding *record.Finding
 	for i, server := range r.Servers {
 		address, _, _ := strings.Cut(server, "%")
 		for _, n := range h.Reading.Snapshot.Neighbours {
 			if n.Address != address || !facts.Failed(n) || f.Filtered(h, n) {
 				continue
 			}
-			finding.Places = append(finding.Places, []string{n.Address, "via " + n.Address})
-			if finding.Evidence = append(finding.Evidence, said.FailedRow(n)); finding.Confidence != "" {
-				continue
+			if finding == nil {
+				confidence := map[bool]string{true: record.Certain, false: record.Possible}[i == 0]
+				finding = found(cause.ResolverUnresolved, h, confidence,
+					cause.NameServer{Server: server, First: i == 0}, fact.NameServers{Servers: r.Servers})
 			}
-			finding.Confidence, finding.Summary = record.Possible,
-				fmt.Sprintf("the name server %s is not on its link", server)
-			if i == 0 {
-				finding.Confidence, finding.Summary = record.Certain,
-					fmt.Sprintf(
-						"the first name server, %s, is not on its link: each look-up waits for it, until ARP or the resolver gives up after seconds", server)
-			}
+			at := facts.Parse(n.Address)
+			finding.With(h.Name, facts.FailedEntry(n)).At(record.Touch{Address: at}, record.Touch{Via: at})
 		}
 	}
-	if len(finding.Evidence) == 0 {
-		return nil
-	}
-	finding.Evidence = append([]string{"resolv.conf: nameserver " + strings.Join(r.Servers, ", ")}, finding.Evidence...)
 	return finding
 }
 
@@ -184,11 +147,7 @@ func resolverSearch(_ facts.Trial, h *facts.Host) *record.Finding {
 	if r == nil || len(r.Search) < 3 || !slices.Contains(r.Options, "ndots:5") {
 		return nil
 	}
-	return &record.Finding{Host: h.Name, Confidence: record.Possible,
-		Summary: "each name is looked up in several domains before it is tried as it is", Reference: "resolv.conf(5)",
-		Evidence: []string{fmt.Sprintf("%d search domains and ndots:5: up to %d queries for a name, in each family",
-			len(r.Search), len(r.Search)+1)},
-		Fix: said.On(h.Name, h.Alone, "write names with a dot at the end, or set ndots:1")}
+	return found(cause.ResolverSearchLong, h, record.Possible, cause.None{}, fact.SearchDomains{Domains: len(r.Search)})
 }
 
 func squeezed(f facts.Trial, h *facts.Host) *record.Finding {
@@ -204,16 +163,13 @@ func squeezed(f facts.Trial, h *facts.Host) *record.Finding {
 	if n < 100 || float64(n) < 1e-3*float64(processed) {
 		return nil
 	}
-	finding := &record.Finding{Host: h.Name, Confidence: record.Possible,
-		Summary: "CPUs ran out of their budget for packets before the queues were empty", Reference: said.NetSysctl +
-			" (netdev_budget)",
-		Evidence: []string{fmt.Sprintf("softnet_stat: time_squeeze grew by %d%s, for %d packets", n, said.Within(h),
-			processed)}}
+	steps, already := raised(h, "net.core.netdev_budget", 600, 10_000)
+	finding := found(cause.PacketsSqueezed, h, record.Possible, cause.Raised{Already: already},
+		fact.TimeSqueeze{Times: n, Packets: processed, Time: h.Time()}).Fixed(steps...)
 	for _, m := range f.Machines() {
 		if slices.Contains(m.Hosts, h.Name) && m.Foreign() {
-			finding.Evidence = append(finding.Evidence, said.ForeignRow(m))
+			finding.With(h.Name, wholeMachine(m))
 		}
 	}
-	finding.Fix, finding.Settings = fix.Raised(h, "more queues on more CPUs", "net.core.netdev_budget", 600, 10_000)
 	return finding
 }

@@ -11,7 +11,6 @@ import (
 	"linerate/internal/model/unit"
 
 	"linerate/internal/science/diagnose/facts"
-	"linerate/internal/science/hostload"
 )
 
 // SilenceOf says how long a flow received nothing.
@@ -22,14 +21,6 @@ func SilenceOf(flow record.Flow, o record.Outage) string {
 		return text + "for " + lost
 	}
 	return text + "for the last " + lost
-}
-
-// Over says over which time such a counter grew.
-func Over(h *facts.Host, seconds float64) string {
-	if h.Boot {
-		return " since boot"
-	}
-	return " in " + unit.FormatSeconds(seconds)
 }
 
 // tracedRow is one kind of drops as evidence.
@@ -65,15 +56,6 @@ func On(host string, alone bool, lines ...string) (list []string) {
 	return list
 }
 
-// PartOf is a count beside another one, of which it need not be a part: TCP's timer also runs out
-// where nothing is sent.
-func PartOf(n, of int64) string {
-	if n > of {
-		return fmt.Sprintf("%.4g for each of", float64(n)/float64(of))
-	}
-	return unit.FormatPercent(float64(n)/float64(of)) + " of"
-}
-
 // GrewRow is the growth of a counter as evidence. All rules spell it by this, so that two
 // findings which rest on the same growth have the same row (restates).
 func GrewRow(h *facts.Host, counter string, n int64) string {
@@ -93,16 +75,8 @@ func Within(h *facts.Host) string {
 
 // References that several families have.
 const (
-	IPSysctl  = "Linux Documentation/networking/ip-sysctl.rst"
-	NetSysctl = "Linux Documentation/admin-guide/sysctl/net.rst"
+	IPSysctl = "Linux Documentation/networking/ip-sysctl.rst"
 )
-
-// ForeignRow says why a machine's softnet_stat need not be about its hosts.
-func ForeignRow(m hostload.Machine) string {
-	return fmt.Sprintf(
-		"softnet_stat is of the whole machine: its CPUs took %.0f packets, and the interfaces of %s received %.0f",
-		m.Processed, facts.Join(m.Hosts), m.Received)
-}
 
 // FailedRow is an entry of a neighbour that does not answer, as evidence.
 func FailedRow(n record.Neighbour) string {
