@@ -18,7 +18,7 @@ var dataOnly = []string{"internal/model/cause", "internal/model/fact", "internal
 // stillWords are files and directories below them that still have sentences. The list only gets
 // shorter.
 var stillWords = []string{"internal/science/bottleneck", "internal/science/diagnose/facts",
-	"internal/science/diagnose/fix", "internal/science/diagnose/multipath",
+	"internal/science/diagnose/fix",
 	"internal/science/diagnose/rule", "internal/science/diagnose/said", "internal/science/tuning"}
 
 // TestNoSentences: a text with two blanks is a sentence or a part of one, which stands in package

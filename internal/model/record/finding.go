@@ -123,7 +123,7 @@ func (f Finding) Changes() (list []setting.Setting) {
 		return f.Settings
 	}
 	for _, s := range f.Steps {
-		if s.Setting != nil {
+		if s.Setting != nil && !s.Instead {
 			list = append(list, *s.Setting)
 		}
 	}

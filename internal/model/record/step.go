@@ -15,7 +15,8 @@ type Step struct {
 	Flush   *Flush           `json:"flush,omitempty"`   // linerate runs it once
 	Command []string         `json:"command,omitempty"` // words of a command that a person runs
 	Hint    *hint.Hint       `json:"hint,omitempty"`
-	// Instead: this step, and commands that follow it, replace the steps before it.
+	// Instead: a person may take this step in place of those before it. Its setting is not one of
+	// those that linerate makes.
 	Instead bool `json:"instead,omitempty"`
 }
 

@@ -60,8 +60,8 @@ func TestMachineBondHash(t *testing.T) {
 	found := map[string]bool{}
 	for _, f := range run.Findings {
 		found[f.ID] = true
-		if f.ID == "bond-hash" && (f.Host != "nas" || len(f.Fix) == 0 ||
-			!strings.Contains(f.Fix[0], "xmit_hash_policy layer3+4")) {
+		if f.ID == "bond-hash" && (f.Host != "nas" || len(f.Changes()) == 0 ||
+			f.Changes()[0].Link.XmitHashPolicy != "layer3+4") {
 			t.Errorf("finding %+v", f)
 		}
 		for _, treatment := range f.Treatments {

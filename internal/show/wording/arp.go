@@ -16,7 +16,7 @@ import (
 // (arp_announce=0). A peer believes the latest ARP packet that it has seen.
 
 var (
-	_ = say(cause.ARPFlux, words[cause.Flux]{summary: flux,
+	_ = say(cause.ARPFlux, words[cause.Flux]{summary: flux, instead: withoutRouting[cause.Flux],
 		read:  ipSysctl + " (arp_ignore, arp_announce, arp_filter); RFC 826",
 		found: "A peer's neighbour table has one of a host's addresses at the MAC address of another of its interfaces, and arp_ignore does not forbid it; certain when that interface receives more than was addressed to it. Also of a machine that was not read, if several MAC addresses answer for the same addresses."})
 	_ = say(cause.ARPWrongSource, words[cause.WrongSource]{read: ipSysctl + " (arp_announce); RFC 826",
@@ -167,6 +167,9 @@ var (
 		return "another address, or one for the other machine; then ip address del and add, which detects again"
 	})
 )
+
+// withoutRouting begins a step in place of source routing.
+func withoutRouting[A any](A) string { return "or, instead of source routing: " }
 
 func scoped(host string, s fact.Scoped) string {
 	return fmt.Sprintf("%s: net.ipv4.conf.all.%s=%d, %s.%s=%d", host, s.Name, s.All, s.Interface, s.Name, s.Own)

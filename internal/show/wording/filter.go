@@ -13,7 +13,7 @@ import (
 const filterReference = ipSysctl + " (rp_filter); RFC 3704"
 
 var (
-	_ = say(cause.RPFilterDrop, words[cause.Filter]{read: filterReference,
+	_ = say(cause.RPFilterDrop, words[cause.Filter]{read: filterReference, instead: withoutRouting[cause.Filter],
 		found: "rp_filter is 1 on an interface, and TcpExt.IPReversePathFilter grew, or, in a measurement, a peer cannot resolve an address that the host would answer by another interface.",
 		summary: func(f record.Finding, a cause.Filter) string {
 			return fmt.Sprintf(

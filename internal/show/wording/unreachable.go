@@ -11,6 +11,12 @@ import (
 
 var (
 	_ = say(cause.Unreachable, words[cause.Cut]{summary: cut,
+		instead: func(a cause.Cut) string {
+			if a.Why == cause.NoneMay {
+				return withoutRouting(a)
+			}
+			return "or, instead: "
+		},
 		read:  ipSysctl + " (arp_ignore, arp_filter, ip_forward); ip-neighbour(8), ip-route(8)",
 		found: "A flow did not connect, for a reason that no other rule names: its packets are followed along routes, neighbour entries and the way back. Needs a run or a measurement."})
 

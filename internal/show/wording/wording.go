@@ -65,6 +65,8 @@ type words[A any] struct {
 	readFor func(a A) string                     // where it depends on the arguments; nil: read
 	// anywhere: advice is of no host in particular, so that it names none.
 	anywhere bool
+	// instead begins a step that a person may take in place of those before it; nil: "or, instead: ".
+	instead func(a A) string
 }
 
 // theSteps is the place of a finding's steps among lines of advice.
@@ -76,6 +78,7 @@ const nowhere = "\x00nowhere "
 // said are the words of a cause, whatever its arguments are.
 type said struct {
 	summary, reference func(record.Finding) string
+	instead            func(record.Finding) string
 	fix                func(record.Finding) []string
 	found              string
 	anywhere           bool
@@ -95,6 +98,7 @@ func say[A any](c cause.Of[A], w words[A]) struct{} {
 	s := said{found: w.found, anywhere: w.anywhere,
 		summary:   func(record.Finding) string { return w.text },
 		reference: func(record.Finding) string { return w.read },
+		instead:   func(record.Finding) string { return "or, instead: " },
 		fix:       func(record.Finding) []string { return w.fix }}
 	if w.summary != nil {
 		s.summary = func(f record.Finding) string { return w.summary(f, of(f)) }
@@ -104,6 +108,9 @@ func say[A any](c cause.Of[A], w words[A]) struct{} {
 	}
 	if w.readFor != nil {
 		s.reference = func(f record.Finding) string { return w.readFor(of(f)) }
+	}
+	if w.instead != nil {
+		s.instead = func(f record.Finding) string { return w.instead(of(f)) }
 	}
 	causes[c.Code] = s
 	return struct{}{}
@@ -170,25 +177,17 @@ func subject(about record.Subject) string {
 
 // withSteps adds the steps of a finding to the lines of its fix.
 func withSteps(f record.Finding, alone bool) record.Finding {
-	for n, s := range f.Steps {
+	for _, s := range f.Steps {
 		for i, line := range Step(s, alone) {
 			if s.Instead && i == 0 {
-				line = instead(f.Steps[:n]) + line
+				line = causes[f.ID].instead(f) + line
 			}
-			if f.Fix = append(f.Fix, line); s.Setting == nil && s.Flush == nil {
+			if f.Fix = append(f.Fix, line); s.Instead || s.Setting == nil && s.Flush == nil {
 				f.Advice = append(f.Advice, line)
 			}
 		}
 	}
 	return f
-}
-
-// instead begins a step that replaces others.
-func instead(of []record.Step) string {
-	if slices.ContainsFunc(of, func(s record.Step) bool { return s.Setting != nil && s.Setting.Rule != nil }) {
-		return "or, instead of source routing: "
-	}
-	return "or, instead: "
 }
 
 func on(host string, alone bool, line string) string {

@@ -94,7 +94,7 @@ func answerRightly(h *facts.Host) (remedy string, steps []record.Step) {
 	if len(routing) == 0 {
 		return cause.NoFilter, append(record.Settings(off...), own...)
 	}
-	return cause.SourceRouting, slices.Concat(record.Settings(routing...), fix.Without(off), own)
+	return cause.SourceRouting, slices.Concat(record.Settings(routing...), []record.Step{fix.Without(off)}, own)
 }
 
 // ignoreAndAnnounce are the parameters by which each interface answers for its own address and asks

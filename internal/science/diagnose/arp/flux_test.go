@@ -66,7 +66,7 @@ func TestFluxUnderFilter(t *testing.T) {
 		t.Errorf("not source routing: %+v", f)
 	}
 	i := slices.IndexFunc(f.Steps, func(s record.Step) bool { return s.Instead })
-	if i < 0 || f.Steps[i].Command[2] != "net.ipv4.conf.all.arp_filter=0" ||
+	if i < 0 || f.Steps[i].Setting.Sysctl[0].Key != "net.ipv4.conf.all.arp_filter" ||
 		f.Steps[i+1].Setting.Sysctl[0].Key != "net.ipv4.conf.all.arp_ignore" {
 		t.Errorf("arp_ignore without arp_filter=0 before it: %+v", f.Steps)
 	}

@@ -15,13 +15,6 @@ import (
 // A finding's fix is text: commands, each with its host where there are several, and
 // advice. What is a setting of a known host is data as well.
 
-// Instead spells what does without source routing.
-func Instead(h *facts.Host, settings []setting.Setting) []string {
-	lines := Commands(h, settings)
-	lines[0] = "or, instead of source routing: " + lines[0]
-	return lines
-}
-
 // Commands spells settings of the host, each with its name where there are other hosts.
 func Commands(h *facts.Host, settings []setting.Setting) []string {
 	return said.On(h.Name, h.Alone, hostconfig.Commands(settings)...)
@@ -59,14 +52,11 @@ func Parameter(h *facts.Host, pairs ...string) []record.Step {
 	return record.Settings(Parameters(h.Name, pairs...)...)
 }
 
-// Without are commands that a person can run in place of source routing, which the steps before
-// them are.
-func Without(settings []setting.Setting) (steps []record.Step) {
-	for _, s := range settings {
-		for _, one := range s.Sysctl {
-			steps = append(steps, record.Step{Host: s.Host, Instead: steps == nil,
-				Command: []string{"sysctl", "-w", one.Key + "=" + one.Value}})
-		}
+// Without is the step of parameters that a person can set in place of the steps before it.
+func Without(settings []setting.Setting) record.Step {
+	one := settings[0]
+	for _, s := range settings[1:] {
+		one.Sysctl = append(one.Sysctl, s.Sysctl...)
 	}
-	return steps
+	return record.Step{Host: one.Host, Setting: &one, Instead: true}
 }

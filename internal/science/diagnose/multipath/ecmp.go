@@ -3,63 +3,36 @@
 package multipath
 
 import (
-	"fmt"
 	"net/netip"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
+	"linerate/internal/model/hint"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
 	"linerate/internal/science/diagnose/rule"
-	"linerate/internal/science/diagnose/said"
 )
 
 // A route with several next hops sends each flow by one of them, which a hash
 // decides. Flows that are alike in what is hashed share a link, and a hash leaves
 // links idle where it has little to place.
-const (
-	hashReference  = "Linux Documentation/networking/ip-sysctl.rst (fib_multipath_hash_policy); RFC 2992"
-	neighReference = "Linux Documentation/networking/ip-sysctl.rst (fib_multipath_use_neigh, ignore_routes_with_linkdown)"
-)
 
 // Rules are about routes with several next hops.
 var Rules = []rule.Rule{
-	{ID: "ecmp-l3-hash",
-		About: "Flows leave some next hops unused, because the hash has no ports: there are fewer distinct hashes than next hops. Needs a run.",
-		Find:  rule.Each(multipaths, ecmpL3Hash)},
-	{ID: "ecmp-few-flows",
-		About: "There are so few flows that chance leaves a next hop without any with a probability of at least 1 %. Needs a run.",
-		Find:  rule.Each(multipaths, ecmpFewFlows)},
-	{ID: "ecmp-polarization",
-		About: "A router behind one with the same hash policy uses so few of its links that chance would with a probability below 1 %. Needs a run.",
-		Find:  rule.Each(multipaths, ecmpPolarization)},
-	{ID: "ecmp-weight-mismatch",
-		About: "A link's share of the weights is more than 10 percentage points above its share of the rates, and it is at least 85 % full while another is not. Needs a run.",
-		Find:  rule.Each(multipaths, ecmpWeightMismatch)},
-	{ID: "ecmp-dead-nexthop",
-		About: "Flows by a next hop that does not answer or whose interface is down cannot connect or receive nothing; certain when others by that route do. Needs a measurement.",
-		Find:  rule.Each(rule.EveryHost, ecmpDeadNexthop), SameCause: sameKindOfRoute},
-	{ID: "ecmp-source-mismatch",
-		About: "Flows left by an interface other than the one in whose subnet their source address is. Needs a measurement.",
-		Find:  rule.Each(sourceRoutes, ecmpSourceMismatch)},
-}
-
-// sameKindOfRoute reports whether two dead next hops are both of routes, or both of
-// groups of nexthop objects, which need another fix.
-func sameKindOfRoute(a, b record.Finding) bool {
-	kind := func(f record.Finding) string {
-		if len(f.Settings) == 0 {
-			return ""
-		}
-		return f.Settings[0].Kind()
-	}
-	return kind(a) == kind(b)
+	{ID: cause.ECMPL3Hash.Code, Find: rule.Each(multipaths, ecmpL3Hash)},
+	{ID: cause.ECMPFewFlows.Code, Find: rule.Each(multipaths, ecmpFewFlows)},
+	{ID: cause.ECMPPolarization.Code, Find: rule.Each(multipaths, ecmpPolarization)},
+	{ID: cause.ECMPWeightMismatch.Code, Find: rule.Each(multipaths, ecmpWeightMismatch)},
+	{ID: cause.ECMPDeadNexthop.Code, Find: rule.Each(rule.EveryHost, ecmpDeadNexthop)},
+	{ID: cause.ECMPSourceMismatch.Code, Find: rule.Each(sourceRoutes, ecmpSourceMismatch)},
 }
 
 // improbable is a chance at which the hash is no longer believed to be at work.
@@ -73,21 +46,9 @@ func ecmpL3Hash(f facts.Trial, k *multipath) *record.Finding {
 	if !known || n >= len(k.flows) || used >= len(k.hops) || n >= len(k.hops) || !f.HeldBack() {
 		return nil
 	}
-	policy := fix.Set(k.host, "net."+k.family()+".fib_multipath_hash_policy", "1")
-	return &record.Finding{
-		Host: k.host.Name, Confidence: k.confidence(),
-		Summary: fmt.Sprintf(
-			"%s hashes by addresses alone, and so sends all flows between two addresses by one of %d links",
-			k.host.Name, len(k.hops)),
-		Evidence: []string{
-			k.shares(),
-			fmt.Sprintf("they have %s of addresses", unit.Plural(k.pairs(), "pair")),
-			k.rule(),
-		},
-		Fix:       fix.Commands(k.host, policy),
-		Settings:  policy,
-		Reference: hashReference,
-	}
+	return facts.Found(cause.ECMPL3Hash, k.host, k.confidence(), cause.Links{Links: len(k.hops)}).
+		With(k.host.Name, k.placed(), fact.Pairs{Pairs: k.pairs()}).With(k.host.Name, k.rule()...).
+		Fixed(fix.Parameter(k.host, "net."+k.family()+".fib_multipath_hash_policy", "1")...)
 }
 
 // ecmpFewFlows finds hosts that hash too few flows for every link to be used.
@@ -102,21 +63,13 @@ func ecmpFewFlows(f facts.Trial, k *multipath) *record.Finding {
 	if !ok || chance < improbable {
 		return nil
 	}
-	evidence := []string{k.shares(), fmt.Sprintf("so many flows use no more than %d of %d links with a chance of %s",
-		used, len(k.hops), facts.Percent(chance)), k.rule()}
-	fix := []string{
-		"open the flows from ports for which the kernel names different links: source_ports: even in a study; ip route get … ipproto tcp sport … dport …"}
+	finding := facts.Found(cause.ECMPFewFlows, k.host, k.confidence(), cause.Links{Links: len(k.hops)}).
+		With(k.host.Name, k.placed(), fact.Chance{Used: used, Of: len(k.hops), P: chance}).
+		With(k.host.Name, k.rule()...)
 	if enough, ok := links.FlowsToUseAll(0.95); ok {
-		fix = append([]string{fmt.Sprintf(
-			"more flows at a time: with %d, every link is used with a chance of 95 %% (linerate limits ecmp --links %d --flows %d)",
-			enough, len(k.hops), enough)}, fix...)
+		finding.Fixed(record.Advice("", hint.MoreFlows{Flows: enough, Links: len(k.hops)}))
 	}
-	return &record.Finding{
-		Host: k.host.Name, Confidence: k.confidence(),
-		Summary: fmt.Sprintf("%s has too few flows to use all of %d links: where each goes is chance", k.host.Name,
-			len(k.hops)),
-		Evidence: evidence, Fix: fix, Reference: hashReference,
-	}
+	return finding
 }
 
 // ecmpPolarization finds routers that hash as a host before them on the path does:
@@ -133,31 +86,20 @@ func ecmpPolarization(f facts.Trial, k *multipath) *record.Finding {
 	}
 	routes := multipaths(f)
 	before := slices.IndexFunc(routes, func(o *multipath) bool {
-		return o.host != k.host && slices.Contains(k.flows[0].before, o.host.Name) && o.rule() != "" &&
-			strings.TrimPrefix(o.rule(), o.host.Name) == strings.TrimPrefix(k.rule(), k.host.Name)
+		return o.host != k.host && slices.Contains(k.flows[0].before, o.host.Name) && o.rule() != nil &&
+			reflect.DeepEqual(o.rule(), k.rule())
 	})
 	if before < 0 {
 		return nil
 	}
-	first := routes[before].host.Name
+	first := routes[before]
 	// A seed of its own for each host: its place among them.
-	seed := fix.Set(k.host, "net."+k.family()+".fib_multipath_hash_policy", "3", "net."+k.family()+
-		".fib_multipath_hash_fields", "55",
-		"net.ipv4.fib_multipath_hash_seed", strconv.Itoa(slices.Index(f.Hosts, k.host)+1))
-	return &record.Finding{
-		Host: k.host.Name, Confidence: k.confidence(),
-		Summary: fmt.Sprintf(
-			"%s chooses among links by the same hash as %s before it, so that the flows that reach it are all alike to it", k.host.Name, first),
-		Evidence: []string{
-			k.shares(),
-			fmt.Sprintf("by chance %s would use no more than %d of %d links once in %.0f times", unit.Plural(n, "flow"),
-				used, len(k.hops), 1/max(chance, 1e-12)),
-			routes[before].rule(), k.rule(),
-		},
-		Fix:       append(fix.Commands(k.host, seed), "each router needs another seed (Linux 6.11 or newer)"),
-		Settings:  seed,
-		Reference: hashReference + "; RFC 2991",
-	}
+	return facts.Found(cause.ECMPPolarization, k.host, k.confidence(), cause.Before{Host: first.host.Name}).
+		With(k.host.Name, k.placed(), fact.Chance{Flows: n, Used: used, Of: len(k.hops), P: chance}).
+		With(first.host.Name, first.rule()...).With(k.host.Name, k.rule()...).
+		Fixed(fix.Parameter(k.host, "net."+k.family()+".fib_multipath_hash_policy", "3", "net."+k.family()+
+			".fib_multipath_hash_fields", "55", "net.ipv4.fib_multipath_hash_seed",
+			strconv.Itoa(slices.Index(f.Hosts, k.host)+1))...)
 }
 
 // ecmpWeightMismatch finds next hops whose weights are not in proportion to their
@@ -169,7 +111,7 @@ func ecmpWeightMismatch(f facts.Trial, k *multipath) *record.Finding {
 		weights += float64(hop.Weight)
 		rates += rate(f, k, hop.Interface)
 	}
-	var over, idle []string // what each next hop is over- and underweighted by
+	var over, idle []any // what each next hop is over- and underweighted by
 	for _, hop := range k.hops {
 		rate := rate(f, k, hop.Interface)
 		if rate == 0 {
@@ -178,28 +120,20 @@ func ecmpWeightMismatch(f facts.Trial, k *multipath) *record.Finding {
 		}
 		load := k.host.Deltas[hop.Interface].TxBps() / rate
 		gets, has := float64(hop.Weight)/weights, rate/rates
-		text := fmt.Sprintf("%s gets %s of the flows with %s of the rate, and is %s full", k.host.Name+"."+
-			hop.Interface, facts.Percent(gets), facts.Percent(has), facts.Percent(load))
+		is := fact.Weighted{Interface: hop.Interface, Flows: gets, Rate: has, Load: load}
 		switch {
 		case gets-has > off && load >= full:
-			over = append(over, text)
+			over = append(over, is)
 		case has-gets > off && load < full:
-			idle = append(idle, text)
+			idle = append(idle, is)
 		}
 	}
 	if rates == 0 || len(over) == 0 || len(idle) == 0 || !f.HeldBack() {
 		return nil
 	}
-	weighed := reweighed(f, k)
-	return &record.Finding{
-		Host: k.host.Name, Confidence: record.Certain,
-		Summary: fmt.Sprintf(
-			"%s spreads flows over links of different rates without regard to that: the slow one is full while the fast one has room", k.host.Name),
-		Evidence:  append(append(over, idle...), k.rule()),
-		Fix:       fix.Commands(k.host, weighed),
-		Settings:  weighed,
-		Reference: "Linux ip-route(8) (nexthop … weight); RFC 2992",
-	}
+	return facts.Found(cause.ECMPWeightMismatch, k.host, record.Certain, cause.None{}).
+		With(k.host.Name, append(over, idle...)...).With(k.host.Name, k.rule()...).
+		Fixed(record.Settings(reweighed(f, k)...)...)
 }
 
 // reweighed gives next hops weights by their links' rates.
@@ -241,7 +175,7 @@ func ownWeight(hop record.RouteNexthop) int { return max(hop.Weight, 1) }
 // ecmpDeadNexthop finds next hops that do not answer and still get their share of the
 // flows.
 func ecmpDeadNexthop(f facts.Trial, h *facts.Host) *record.Finding {
-	var evidence []string
+	var flows []fact.Fact
 	var dead record.RouteNexthop
 	var live []record.RouteNexthop
 	var to netip.Prefix
@@ -267,13 +201,11 @@ func ecmpDeadNexthop(f facts.Trial, h *facts.Host) *record.Finding {
 		live = slices.DeleteFunc(slices.Clone(hops), func(hop record.RouteNexthop) bool {
 			return unanswered(h, hop, destination)
 		})
+		var is any = fact.StoppedFlow{Flow: flow.ID, To: destination, Error: flow.Error}
 		if late >= 0 {
-			evidence = append(evidence, said.SilenceOf(flow, flow.Outages[late]))
-		} else if flow.Error != "" {
-			evidence = append(evidence, fmt.Sprintf("flow %s to %s: %s", flow.ID, destination, flow.Error))
-		} else {
-			evidence = append(evidence, fmt.Sprintf("flow %s to %s received nothing", flow.ID, destination))
+			is = facts.Silence(flow, flow.Outages[late])
 		}
+		flows = append(flows, fact.Fact{Host: h.Name, Is: is})
 	}
 	ignored := strings.TrimSpace(h.Reading.Snapshot.Sysctls["net.ipv4.fib_multipath_use_neigh"]) == "1" &&
 		to.Addr().Is4()
@@ -284,60 +216,45 @@ func ecmpDeadNexthop(f facts.Trial, h *facts.Host) *record.Finding {
 	if stopped == 0 || object == 0 && ignored || known && group.Resilient == nil {
 		return nil
 	}
-	confidence := record.Likely
+	args := cause.DeadNexthop{Interface: dead.Interface, Object: object, Unknown: object != 0 && !known}
+	finding := facts.Found(cause.ECMPDeadNexthop, h, record.Likely, args)
 	if fine > 0 && (object == 0 || known) {
-		confidence = record.Certain
+		finding.Confidence = record.Certain
 	}
-	state := fmt.Sprintf("%s: the next hop %s of %s by %s does not answer", h.Name, dead.Via, to, dead.Interface)
-	if dead.Down {
-		state = fmt.Sprintf("%s: the next hop %s of %s is behind %s, which is down", h.Name, dead.Via, to,
-			dead.Interface)
-	}
-	evidence = append([]string{state, fmt.Sprintf("%s got through, %s did not", unit.Plural(fine, "flow"),
-		unit.Plural(stopped, "flow"))}, evidence...)
-	summary := fmt.Sprintf(
-		"%s still sends a share of its flows to a next hop on %s that does not answer ARP or neighbour discovery",
-		h.Name, dead.Interface)
-	var settings, without []setting.Setting
+	finding.With(h.Name, fact.DeadHop{To: to, Via: dead.Via, Interface: dead.Interface, Down: dead.Down},
+		fact.Through{Fine: fine, Stopped: stopped})
+	finding.Facts = append(finding.Facts, flows...)
+	finding.About.Route = to
+	var without []setting.Setting
 	if len(live) > 0 {
 		without = routeBy(h, to, live, ownWeight)
 	}
-	var how []string
 	switch {
 	case object != 0:
+		ordinary := hint.OrdinaryGroup{Object: object}
 		if known {
-			settings = groupWithout(f, h, group, dead.Interface)
+			ordinary.Object = 0
+			if settings := groupWithout(f, h, group, dead.Interface); settings != nil {
+				args.Remedy = cause.OtherMembers
+				finding.Fixed(record.Settings(settings...)...)
+			}
 		}
-		ordinary := "an ordinary group instead of a resilient one: it looks whether its next hops answer"
-		if !known {
-			summary = fmt.Sprintf("if its group of nexthop objects is resilient, %s", summary)
-			ordinary = fmt.Sprintf("if the group is resilient (ip nexthop show id %d), %s", object, ordinary)
-		}
-		how = fix.Commands(h, settings)
-		if len(settings) == 0 {
-			how = said.On(h.Name, h.Alone,
-				fmt.Sprintf("ip nexthop replace id %d with a group without the next hop by %s",
-					object, dead.Interface))
-		}
-		how = append(how, "or "+said.On(h.Name, h.Alone, ordinary)[0])
+		step := record.Advice(h.Name, ordinary)
+		step.Instead = true
+		finding.Fixed(step)
 	case to.Addr().Is4():
-		settings = fix.Set(h, "net.ipv4.fib_multipath_use_neigh", "1", "net.ipv4.conf.all.ignore_routes_with_linkdown",
-			"1")
-		how = fix.Commands(h, settings)
-		for _, line := range fix.Commands(h, without) {
-			how = append(how, "or, without the next hop: "+line)
+		args.Remedy = cause.NeighbourState
+		finding.Fixed(fix.Parameter(h, "net.ipv4.fib_multipath_use_neigh", "1",
+			"net.ipv4.conf.all.ignore_routes_with_linkdown", "1")...)
+		if without != nil {
+			finding.Fixed(fix.Without(without))
 		}
-	default:
-		settings, how = without, fix.Commands(h, without)
-		if len(without) == 0 {
-			how = said.On(h.Name, h.Alone, fmt.Sprintf("another route to %s: none of its next hops answers", to))
-		}
+	case without != nil:
+		args.Remedy = cause.OtherHops
+		finding.Fixed(record.Settings(without...)...)
 	}
-	return &record.Finding{
-		Host: h.Name, Confidence: confidence,
-		Summary:  summary,
-		Evidence: evidence, Fix: how, Settings: settings, Reference: neighReference,
-	}
+	finding.Args = args
+	return finding
 }
 
 // groupWithout is a group without its members by an interface; none: it has no other ones, or

@@ -131,7 +131,7 @@ func (s split) find() string {
 	}
 	for _, f := range diagnose.Diagnose(trial, over) {
 		list = append(list, fmt.Sprintf("%s %s %s", f.ID, f.Host, f.Confidence))
-		if f.Summary == "" || len(f.Evidence) < 2 || len(f.Fix) == 0 || f.Reference == "" {
+		if len(f.Facts) < 2 {
 			list = append(list, "incomplete")
 		}
 	}
@@ -160,7 +160,7 @@ func TestECMPSettings(t *testing.T) {
 			trial.Hosts[0].Snapshot.Routes[i].Metric = 20
 		}
 		for _, f := range diagnose.Diagnose(trial, over) {
-			for _, s := range f.Settings {
+			for _, s := range f.Changes() {
 				text := s.Host + ":"
 				for _, one := range s.Sysctl {
 					text += " " + one.Key[strings.LastIndex(one.Key, "_")+1:] + "=" + one.Value

@@ -1,15 +1,14 @@
 package multipath
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/ecmp"
@@ -117,37 +116,37 @@ func (k *multipath) links() ecmp.Links {
 	return links
 }
 
-// shares spells how many flows each interface had, and what it sent of what all did.
-func (k *multipath) shares() string {
+// placed is how many flows each interface had, and what it sent of what all did.
+func (k *multipath) placed() fact.Placed {
 	used, total := k.used(), 0.0
 	for _, hop := range k.hops {
 		total += k.host.Deltas[hop.Interface].TxBytes
 	}
-	var list []string
+	is := fact.Placed{To: k.to, Flows: len(k.flows)}
 	for _, hop := range k.hops {
-		text := fmt.Sprintf("%s %d", hop.Interface, used[hop.Interface])
+		by := fact.PlacedBy{Interface: hop.Interface, Flows: used[hop.Interface]}
 		if total > 0 {
-			text += fmt.Sprintf(" (%s of what they sent)", facts.Percent(k.host.Deltas[hop.Interface].TxBytes/total))
+			share := k.host.Deltas[hop.Interface].TxBytes / total
+			by.Share = &share
 		}
-		list = append(list, text)
+		is.By = append(is.By, by)
 	}
-	return fmt.Sprintf("of %s to %s, %s sent by %s", unit.Plural(len(k.flows), "flow"), k.to, k.host.Name,
-		facts.Join(list))
+	return is
 }
 
-// rule spells what the hash goes by.
-func (k *multipath) rule() string {
+// rule is what the hash goes by; none: it is not known.
+func (k *multipath) rule() (list []any) {
 	policy, known := k.parameter("fib_multipath_hash_policy")
 	if !known {
-		return ""
+		return nil
 	}
-	text := fmt.Sprintf("%s: net.%s.fib_multipath_hash_policy=%d", k.host.Name, k.family(), policy)
+	is := fact.HashPolicy{Family: k.family(), Policy: policy}
 	if fields, ok := k.parameter("fib_multipath_hash_fields"); ok && policy == 3 {
-		text += fmt.Sprintf(" fib_multipath_hash_fields=0x%04x", fields)
-	} else if (policy == 0 || policy == 2) && k.flows[0].drawn {
-		text += ", which on a router has the flow labels that senders draw (net.ipv6.auto_flowlabels)"
+		is.Fields = &fields
+	} else {
+		is.Labels = (policy == 0 || policy == 2) && k.flows[0].drawn
 	}
-	return text
+	return []any{is}
 }
 
 // rate is that of the link behind a next hop's interface; 0: not known.

@@ -1,13 +1,13 @@
 package multipath
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
 
+	"linerate/internal/model/cause"
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
-	"linerate/internal/model/unit"
 
 	"linerate/internal/science/diagnose/facts"
 	"linerate/internal/science/diagnose/fix"
@@ -38,44 +38,29 @@ type sourcePair struct {
 // objects does not. Addresses that no single link has, as where interfaces are unnumbered,
 // are right by any.
 func ecmpSourceMismatch(f facts.Trial, c *sourceRoute) *record.Finding {
-	var mismatched []string
-	all, wrong, seen := 0, 0, 0
+	is, seen := fact.Mismatched{To: c.to}, 0
 	for _, p := range c.pairs {
-		all += p.flows
+		is.Flows += p.flows
 		if p.own != p.left {
-			wrong, seen = wrong+p.flows, seen+p.seen
-			mismatched = append(mismatched, fmt.Sprintf("%s from %s, which is %s's, by %s",
-				unit.Plural(p.flows, "flow"), p.source, p.own, p.left))
+			is.Wrong, seen = is.Wrong+p.flows, seen+p.seen
+			is.By = append(is.By, fact.MismatchedPair{Flows: p.flows, Source: p.source, Own: p.own, Left: p.left})
 		}
 	}
-	if wrong == 0 {
+	if is.Wrong == 0 {
 		return nil
 	}
-	confidence := record.Likely
-	evidence := []string{fmt.Sprintf(
-		"of %s to %s, %d left %s by another interface than the one that has their address: %s",
-		unit.Plural(all, "flow"), c.to, wrong, c.host.Name, facts.Join(mismatched))}
-	rules := c.rules()
-	how := append([]string{"bind each flow to an address, and have a rule and a table for each:"},
-		fix.Commands(c.host, rules)...)
+	finding := facts.Found(cause.ECMPSourceMismatch, c.host, record.Likely, cause.None{}).With(c.host.Name, is).
+		Fixed(record.Settings(c.rules()...)...)
 	if c.object {
-		evidence = append(evidence,
-			fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look for the one with the flow's address", c.host.Name, c.to))
-		if seen == wrong {
-			confidence = record.Certain
+		finding.With(c.host.Name, fact.ByObject{To: c.to})
+		if seen == is.Wrong {
+			finding.Confidence = record.Certain
 		}
 		if c.to.Addr().Is4() {
-			how = append(how, "or a route with next hops of its own, which keeps to the flow's address (Linux 6.16): "+
-				fix.Commands(c.host, routeBy(c.host, c.to, c.hops, ownWeight))[0])
+			finding.Fixed(fix.Without(routeBy(c.host, c.to, c.hops, ownWeight)))
 		}
 	}
-	return &record.Finding{
-		Host: c.host.Name, Confidence: confidence,
-		Summary: fmt.Sprintf(
-			"%s sends flows with the source address of one link over another: responses come back over the first, and strict reverse-path filters drop packets", c.host.Name),
-		Evidence: evidence, Fix: how, Settings: rules,
-		Reference: "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
-	}
+	return finding
 }
 
 // sourceRoutes lists those by which hosts sent flows that they opened themselves.

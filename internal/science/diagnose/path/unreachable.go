@@ -63,9 +63,10 @@ func unreachable(f facts.Trial, named []record.Finding, stops func(id string) bo
 // explained: a rule that stops flows has named one of the two hosts, or the flow.
 func explained(named []record.Finding, stops func(id string) bool, flow string, ends ...*facts.Host) bool {
 	return slices.ContainsFunc(named, func(n record.Finding) bool {
-		if n.ID == "ecmp-dead-nexthop" {
-			return slices.ContainsFunc(n.Evidence, func(line string) bool {
-				return strings.HasPrefix(line, "flow "+flow+" to ")
+		if n.ID == cause.ECMPDeadNexthop.Code {
+			return slices.ContainsFunc(n.Facts, func(f fact.Fact) bool {
+				is, stopped := f.Is.(fact.StoppedFlow)
+				return stopped && is.Flow == flow
 			})
 		}
 		return stops(n.ID) &&
@@ -227,6 +228,6 @@ func silent(found *record.Finding, h *facts.Host, p *facts.Interface, addr netip
 	at(found, h, cause.Cut{Why: cause.NoneMay, Address: addr, Interface: p.Name, Out: list[0].Out.Name}).
 		With(h.Name, facts.Leaving(list)...).With(h.Name, h.Scoped("arp_filter", p)...).
 		With(h.Name, h.Scoped("arp_ignore", p)...).Fixed(record.Settings(fix.RouteBySource(h, list)...)...).
-		Fixed(fix.Without(fix.FilterOff(h))...)
+		Fixed(fix.Without(fix.FilterOff(h)))
 	return true
 }

@@ -52,8 +52,8 @@ func TestUnreachable(t *testing.T) {
 			}
 		}, "unreachable server likely", cause.Cut{Why: cause.NoneMay, Address: server, Interface: "eth1", Out: "eth0"},
 			"server", fact.Scoped{Name: "arp_filter", Interface: "eth1", All: 1},
-			record.Step{Host: "server", Instead: true,
-				Command: []string{"sysctl", "-w", "net.ipv4.conf.all.arp_filter=0"}}},
+			record.Step{Host: "server", Instead: true, Setting: &setting.Setting{Host: "server",
+				Sysctl: []setting.Sysctl{{Key: "net.ipv4.conf.all.arp_filter", Value: "0"}}}}},
 		{"the interface is down", func(tr *record.Trial) {
 			diagnosetest.Neighbour(tr, "", "FAILED")
 			tr.Hosts[0].Snapshot.Interfaces[1].Up = false

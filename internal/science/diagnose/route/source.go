@@ -110,7 +110,7 @@ func rpFilterDrop(f facts.Trial, h *facts.Host) *record.Finding {
 	finding.Args = cause.Filter{Interfaces: interfaceNames(where), OneOf: oneOf}
 	loose := fix.Set(h, "net.ipv4.conf.all.rp_filter", "2")
 	if how := fix.RouteBySource(h, list); len(how) > 0 {
-		return finding.Fixed(record.Settings(how...)...).Fixed(fix.Without(loose)...)
+		return finding.Fixed(record.Settings(how...)...).Fixed(fix.Without(loose))
 	}
 	return finding.Fixed(record.Settings(loose...)...)
 }

@@ -1,4 +1,4 @@
-package multipath_test
+package wording
 
 import (
 	"slices"
@@ -55,7 +55,7 @@ links:
 			trial.Flows = append(trial.Flows, f)
 		}
 		got := ""
-		for _, f := range diagnose.Diagnose(trial, over) {
+		for _, f := range Findings(diagnose.Diagnose(trial, over), false) {
 			if f.ID == "bond-hash" {
 				got = f.Host + " " + f.Fix[0]
 				if f.Confidence != record.Certain || len(f.Evidence) < 2 ||

@@ -1,4 +1,4 @@
-package multipath_test
+package wording
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"linerate/internal/model/topology"
 
 	"linerate/internal/science/diagnose"
-	"linerate/internal/science/diagnose/facts"
 )
 
 // twoSubnets is a client with two links to a server, a subnet for each, and flows that
@@ -21,7 +20,7 @@ func twoSubnets(object bool, flows ...[2]int) (record.Trial, *topology.Topology)
 	if object {
 		text += " nhid 10"
 	}
-	route := record.ParseRoute(facts.MainTable, "10.9.0.1/32", text)
+	route := record.ParseRoute(254, "10.9.0.1/32", text)
 	for p := range 2 {
 		name := fmt.Sprintf("eth%d", p)
 		for i := range over.Hosts {
@@ -34,7 +33,7 @@ func twoSubnets(object bool, flows ...[2]int) (record.Trial, *topology.Topology)
 		route.Nexthops = append(route.Nexthops, record.RouteNexthop{Interface: name, Via: fmt.Sprintf("10.1.%d.2", p),
 			Weight: 1})
 	}
-	h.Snapshot.Routes = []record.RouteEntry{{Table: facts.MainTable, To: "10.1.0.0/24"}, route}
+	h.Snapshot.Routes = []record.RouteEntry{{Table: 254, To: "10.1.0.0/24"}, route}
 	t := record.Trial{Hosts: []record.HostReading{h}}
 	for i, f := range flows {
 		left, in := fmt.Sprintf("client.eth%d", f[1]), fmt.Sprintf("server.eth%d", f[1])
@@ -56,7 +55,7 @@ func TestSourceMismatch(t *testing.T) {
 		trial, over := twoSubnets(object, flows...)
 		change(&trial)
 		var list []string
-		for _, f := range diagnose.Diagnose(trial, over) {
+		for _, f := range Findings(diagnose.Diagnose(trial, over), false) {
 			text := strings.Join(append(append([]string{f.ID, f.Confidence}, f.Evidence...), f.Fix...), "\n")
 			list = append(list, text)
 		}
