@@ -1,0 +1,45 @@
+package wording
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"linerate/internal/model/flow"
+	"linerate/internal/model/record"
+	"linerate/internal/model/topology"
+	"linerate/internal/science/bottleneck"
+)
+
+// looked is what a test gave to package bottleneck.
+type looked struct {
+	Test     string
+	Flows    []record.Flow
+	Hosts    []record.HostReading
+	WindowS  float64
+	Topology *topology.Topology
+	Complete bool
+	Predict  bool // instead of Attribute
+	Options  []flow.Spec
+}
+
+// TestFlows compares what limits all flows of testdata/flows.jsonl.gz, which has an input for nearly
+// each of the reasons, with testdata/flows.golden. With -update it writes that file.
+func TestFlows(t *testing.T) {
+	var b strings.Builder
+	for i, in := range inputs[looked](t, "flows.jsonl.gz") {
+		fmt.Fprintf(&b, "== %s (%d)\n", in.Test, i)
+		if in.Predict {
+			for _, p := range bottleneck.Predict(in.Flows, in.Hosts, in.Topology, in.Options) {
+				if p != nil {
+					fmt.Fprintf(&b, "%s from %.6g to %.6g: %s\n", p.LimitedBy, p.LowBps, p.HighBps, p.Why)
+				}
+			}
+			continue
+		}
+		for _, v := range bottleneck.Attribute(in.Flows, in.Hosts, in.WindowS, in.Topology, in.Complete) {
+			fmt.Fprintf(&b, "%s, %.6g refused: %s\n", v.By, v.Refused, v.Why)
+		}
+	}
+	compare(t, "testdata/flows.golden", b.String())
+}
