@@ -62,8 +62,8 @@ func TestCarrierLost(t *testing.T) {
 			if len(f.Outages) == 0 || f.Outages[0].LostS < 0.5 || !f.Outages[0].Resumed {
 				t.Errorf("flow %s: %+v", f.ID, f.Outages)
 			}
-			if f.LimitedBy != bottleneck.NoCarrier || !strings.Contains(f.LimitedWhy, " of the window") {
-				t.Errorf("flow %s: limited by %q (%s)", f.ID, f.LimitedBy, f.LimitedWhy)
+			if f.LimitedBy != bottleneck.NoCarrier || len(f.LimitedFacts) == 0 {
+				t.Errorf("flow %s: limited by %q (%+v)", f.ID, f.LimitedBy, f.LimitedFacts)
 			}
 			if !slices.ContainsFunc(finding.Facts, func(one fact.Fact) bool {
 				s, is := one.Is.(fact.Silence)

@@ -34,9 +34,9 @@ func TestLimitedBy(t *testing.T) {
 				continue // it only fills the queue of the reverse direction
 			}
 			seen[f.From] = true
-			if f.LimitedBy != want[f.From] || f.LimitedWhy == "" {
-				t.Errorf("block %d, %s: %q, want %q; %s\n%s", trial.Block, f.From, f.LimitedBy, want[f.From],
-					f.LimitedWhy, controltest.Figures(f))
+			if f.LimitedBy != want[f.From] || f.LimitedFacts == nil {
+				t.Errorf("block %d, %s: %q, want %q; %+v\n%s", trial.Block, f.From, f.LimitedBy, want[f.From],
+					f.LimitedFacts, controltest.Figures(f))
 			}
 		}
 	}

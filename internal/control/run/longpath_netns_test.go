@@ -37,8 +37,8 @@ func TestLongPath(t *testing.T) {
 			if f.Expected == nil || f.SenderInfo == nil {
 				t.Fatalf("%s: nothing is expected of it: %s", f.From, controltest.Figures(f))
 			}
-			t.Logf("%s: %.4g Mbit/s, expected %+v, held back by %q (%s)", f.From, f.GoodputBps/1e6, *f.Expected,
-				f.LimitedBy, f.LimitedWhy)
+			t.Logf("%s: %.4g Mbit/s, expected %+v, held back by %q (%+v)", f.From, f.GoodputBps/1e6, *f.Expected,
+				f.LimitedBy, f.LimitedFacts)
 			switch f.From {
 			case "a1":
 				const window = 65535 * 8

@@ -57,9 +57,9 @@ func TestMechanismsAgree(t *testing.T) {
 		least, most := map[string]float64{}, map[string]float64{}
 		for _, trial := range run.Trials {
 			for _, f := range trial.Flows {
-				if f.LimitedBy != want[f.From] || f.LimitedWhy == "" {
-					t.Errorf("%s: block %d, %s: %q, want %q; %s\n%s", by, trial.Block, f.From, f.LimitedBy,
-						want[f.From], f.LimitedWhy, controltest.Figures(f))
+				if f.LimitedBy != want[f.From] || f.LimitedFacts == nil {
+					t.Errorf("%s: block %d, %s: %q, want %q; %+v\n%s", by, trial.Block, f.From, f.LimitedBy,
+						want[f.From], f.LimitedFacts, controltest.Figures(f))
 				}
 				if e := f.Expected; e != nil && !busy(trial) {
 					flows++

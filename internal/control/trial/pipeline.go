@@ -145,7 +145,7 @@ func judged(placed []record.Flow, outages [][]record.Outage, bottlenecks []bottl
 		if i < len(predictions) {
 			f.Expected = predictions[i]
 		}
-		f.LimitedBy, f.LimitedWhy = bottlenecks[i].By, bottlenecks[i].Why
+		f.LimitedBy, f.LimitedFacts = bottlenecks[i].By, bottlenecks[i].Facts
 		f.RefusedBytes = int64(bottlenecks[i].Refused * float64(f.RetransBytes))
 	}
 	return flows

@@ -164,7 +164,7 @@ func TestSamplerFlows(t *testing.T) {
 				continue
 			}
 			if f := s.Flows[0]; f.LimitedBy != bottleneck.ReceiverWindow && f.LimitedBy != bottleneck.SlowReader {
-				t.Errorf("a flow to a slow reader is limited by %q (%s)", f.LimitedBy, f.LimitedWhy)
+				t.Errorf("a flow to a slow reader is limited by %q (%+v)", f.LimitedBy, f.LimitedFacts)
 			}
 		}
 		f := s.Flows[0]
@@ -173,7 +173,7 @@ func TestSamplerFlows(t *testing.T) {
 			t.Errorf("the first flow is %+v", f)
 		}
 		if f.LimitedBy != bottleneck.ReceiverWindow && f.LimitedBy != bottleneck.SlowReader {
-			t.Errorf("a flow to a slow reader is limited by %q (%s)", f.LimitedBy, f.LimitedWhy)
+			t.Errorf("a flow to a slow reader is limited by %q (%+v)", f.LimitedBy, f.LimitedFacts)
 		}
 		if g := s.Flows[1]; g.TxBps != 0 || g.LimitedBy != "" {
 			t.Errorf("the idle flow is %+v", g)

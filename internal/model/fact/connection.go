@@ -59,10 +59,12 @@ type (
 		Count int64 `json:"count"`
 		Most  int64 `json:"most"`
 	}
-	// Limited is a flow with what it is limited by.
+	// Limited is a flow with what shows by what it is limited: facts, or of a trial of an earlier
+	// version their words.
 	Limited struct {
 		Flow string `json:"flow"`
-		Why  string `json:"why"`
+		By   []Fact `json:"by,omitempty"`
+		Why  string `json:"why,omitempty"`
 	}
 	// NoPort is how many connections of a flow were open when no port was left for a further one.
 	NoPort struct {

@@ -55,15 +55,6 @@ type (
 		Fine    int `json:"fine"`
 		Stopped int `json:"stopped"`
 	}
-	// Silence is for how long a flow received nothing.
-	Silence struct {
-		Flow        string  `json:"flow"`
-		From        string  `json:"from"`
-		To          string  `json:"to"`
-		LostS       float64 `json:"lost_s"`
-		LostAtMostS float64 `json:"lost_at_most_s,omitempty"`
-		Resumed     bool    `json:"resumed,omitempty"` // before the window's end
-	}
 	// StoppedFlow is a flow that did not connect, or received nothing.
 	StoppedFlow struct {
 		Flow  string     `json:"flow"`
@@ -98,7 +89,6 @@ var (
 	_ = is[Weighted]("weighted")
 	_ = is[DeadHop]("dead_hop")
 	_ = is[Through]("through")
-	_ = is[Silence]("silence")
 	_ = is[StoppedFlow]("stopped_flow")
 	_ = is[Mismatched]("mismatched")
 	_ = is[ByObject]("by_object")

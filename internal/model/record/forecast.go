@@ -1,14 +1,19 @@
 package record
 
-// Prediction is the expected goodput of a flow, from LowBps to HighBps, before it is measured.
-// LimitedBy is what limits it, one of the names in package bottleneck.
+import "linerate/internal/model/fact"
+
+// Prediction is what a flow should get, before it is measured: its goodput from
+// LowBps to HighBps, held back by LimitedBy (one of the names in package bottleneck).
 type Prediction struct {
 	LowBps    float64 `json:"low_bps"`
 	HighBps   float64 `json:"high_bps"`
 	LimitedBy string  `json:"limited_by"`
-	Why       string  `json:"why"`
-	// RTTS is the round-trip time in seconds that the prediction assumes: the delays of the links
-	// with empty queues.
+	// Facts are what it rests on. Why is the same in words, which package wording adds; predictions of
+	// an earlier version have nothing else.
+	Facts []fact.Fact `json:"facts,omitempty"`
+	Why   string      `json:"why,omitempty"`
+	// RTTS is the round trip that it was predicted with: the links' delays, with
+	// empty queues.
 	RTTS float64 `json:"rtt_s"`
 }
 

@@ -12,13 +12,12 @@ package bottleneck
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
+	"slices"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 )
 
@@ -101,13 +100,25 @@ const (
 	queued, queuedUs = 2, 2000
 )
 
-// Verdict is what held a flow back, and the figures that show it. By is empty where it
-// cannot be attributed; Why then says why not, if anything does. Refused is the least share
+// Verdict is what held a flow back, and the facts that show it. By is empty where it
+// cannot be attributed; Facts then say why not, if anything does. Refused is the least share
 // of what it sent again that never left its host.
 type Verdict struct {
-	By, Why string
+	By      string
+	Facts   []fact.Fact
 	Refused float64
 }
+
+// facts are facts of no host in particular.
+func facts(list ...any) (facts []fact.Fact) {
+	for _, one := range list {
+		facts = append(facts, fact.Fact{Is: one})
+	}
+	return facts
+}
+
+// join are facts of several lists.
+func join(lists ...[]fact.Fact) []fact.Fact { return slices.Concat(lists...) }
 
 // Attribute returns a verdict for each flow of a window of so many seconds, in their
 // order. Flows have their Path, as far as it is known. Complete says that the topology
@@ -121,14 +132,14 @@ func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64,
 		lost := s.carrier(f)
 		switch {
 		case !f.Connected:
-		case lost != "":
-			v.By, v.Why = NoCarrier, lost
+		case lost != nil:
+			v.By, v.Facts = NoCarrier, lost
 		case f.Protocol == flow.UDP:
-			v.By, v.Why = s.datagrams(f)
+			v.By, v.Facts = s.datagrams(f)
 		case flow.Of(f.Protocol).Name == flow.TCP:
-			v.By, v.Why = s.stream(f)
+			v.By, v.Facts = s.stream(f)
 			if part, why := s.refused(f); part > 0 {
-				v.Refused, v.Why = part, strings.TrimPrefix(v.Why+"; "+why, "; ")
+				v.Refused, v.Facts = part, append(v.Facts, why...)
 			}
 		}
 	}
@@ -168,7 +179,7 @@ func newScene(t record.Trial, over *topology.Topology, known bool) scene {
 }
 
 // stream names what held a TCP flow back; empty: not attributable.
-func (s scene) stream(f record.Flow) (by, why string) {
+func (s scene) stream(f record.Flow) (by string, why []fact.Fact) {
 	info := f.SenderInfo
 	if info == nil {
 		return s.together(f)
@@ -176,7 +187,7 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	least := LeastWindowS(float64(info.RTTUs) / 1e6)
 	rwnd, sndbuf := max(share(f.RwndLimitedS, f.BusyS), f.RwndFullShare), share(f.SndbufLimitedS, f.BusyS)
 	link, carried := s.full(f, true)
-	full := carried != ""
+	full := carried != nil
 	own := full && f.GoodputBps >= fair*s.evenShare(link) // and its part of the link
 	full = full && (own || rwnd < most && sndbuf < most && f.SndbufFullShare < most)
 	// Bursts queue before a link that is not full, too. What it did not carry is the flow's own
@@ -184,12 +195,11 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	waited := max(rwnd, sndbuf, f.SndbufFullShare)
 	bursts := full && !link.Full() && waited > 0 && waited >= 1-link.Share()
 	busy, exhausted := s.exhausted(f)
-	written, writes := s.capped(f, f.WriteCapBps, "its program's write cap")
-	paced, paces := s.capped(f, f.RateCapBps, "its pacing")
+	written, writes := s.capped(f, f.WriteCapBps, fact.CapWrite)
+	paced, paces := s.capped(f, f.RateCapBps, fact.CapPace)
 	switch {
 	case f.AckedBytes <= 0 && info.Backoff >= stalled && !(rwnd >= most && info.SndWnd < info.SndMSS):
-		return NoAnswer, fmt.Sprintf("nothing acknowledged; the last %d timeouts in a row brought no answer",
-			info.Backoff)
+		return NoAnswer, facts(fact.NoAcknowledgement{Timeouts: info.Backoff})
 	case writes:
 		return Application, written
 	case paces && !(full && !reaches(f, f.RateCapBps)):
@@ -199,13 +209,11 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case bursts:
 		return s.buffer(f, sndbuf)
 	case full:
-		return FullLink, carried + s.while(f, link)
+		return FullLink, join(carried, s.while(f, link))
 	case s.WindowS < least && missing(f) < shortQueue: // lost segments are late, too
-		return "", fmt.Sprintf("a window of %s is too short for an RTT of %s", unit.FormatSeconds(s.WindowS),
-			unit.FormatSeconds(float64(info.RTTUs)/1e6))
+		return "", facts(fact.ShortWindow{WindowS: s.WindowS, RTTS: float64(info.RTTUs) / 1e6})
 	case (info.Lacking("busy_us") != "" || f.BusyS == 0 && f.AckedBytes > 0) && f.DryShare < most:
-		return "",
-			"not evaluated: the sender's kernel does not report what it waited for (busy_us in TCP_INFO, since Linux 4.10)"
+		return "", facts(fact.NotReported{Field: "busy_us", For: fact.ForWaits})
 	case rwnd >= most:
 		return s.receiver(f, rwnd, busy, exhausted)
 	case sndbuf >= most || f.SndbufFullShare >= most:
@@ -215,135 +223,123 @@ func (s scene) stream(f record.Flow) (by, why string) {
 	case rwnd+sndbuf >= most && sndbuf >= 2*rwnd:
 		return s.buffer(f, sndbuf)
 	case rwnd+sndbuf >= most:
-		return "", fmt.Sprintf("waited for the receiver's window %s of the time, for room in the send buffer %s",
-			unit.FormatPercent(rwnd), unit.FormatPercent(sndbuf))
+		return "", facts(fact.WaitedFor{Window: rwnd, Buffer: sndbuf})
 	case exhausted:
 		if behind, sure := s.behindLink(f); sure {
-			return FullLink, behind
+			return FullLink, facts(*behind)
 		}
 		return Generator, busy
 	case f.BusyS < idle*s.WindowS:
-		return starved(f, fmt.Sprintf("had data to send or unacknowledged for %s of the window",
-			unit.FormatPercent(f.BusyS/s.WindowS)))
+		return starved(f, fact.BusyFor{Share: f.BusyS / s.WindowS})
 	case f.DryShare >= most:
-		return starved(f, fmt.Sprintf(
-			"all that was written had been sent at %s of the readings, with room in both windows",
-			unit.FormatPercent(f.DryShare)))
+		return starved(f, fact.NothingToSend{Share: f.DryShare})
 	}
-	if why := s.backpressure(f); why != "" {
+	if why := s.backpressure(f); why != nil {
 		return InterfaceQueue, why
 	}
 	return s.congestion(f, busy)
 }
 
-// while says of a link that was full for a part of the window that the flow's acknowledgements
-// waited; "": it was full throughout, or they did not.
-func (s scene) while(f record.Flow, link load) string {
+// while shows of a link that was full for a part of the window that the flow's acknowledgements
+// waited; nil: it was full throughout, or they did not.
+func (s scene) while(f record.Flow, link load) []fact.Fact {
 	trip := s.roundTrip(f)
 	if acks, measured := s.acknowledged(f, trip.longerUs); !link.Full() && trip.grown && measured {
-		return "; while it had room, " + acks + "; " + trip.String()
+		acks.While = true
+		return facts(*acks, trip.fact())
 	}
-	return ""
+	return nil
 }
 
 // together is for the connections of a program that are counted together: which links they
 // take is not known. Empty: not attributable.
-func (s scene) together(f record.Flow) (by, why string) {
+func (s scene) together(f record.Flow) (by string, why []fact.Fact) {
 	if f.Process == "" {
-		return "", ""
+		return "", nil
 	}
-	if links := cmp.Or(s.allFull(f.From, true), s.allFull(f.To, false)); links != "" {
+	if links := s.allFull(f.From, true); links != nil {
+		return FullLink, links
+	}
+	if links := s.allFull(f.To, false); links != nil {
 		return FullLink, links
 	}
 	if f.DryShare >= most {
-		return Application, fmt.Sprintf("no connection of its program had anything left to send at %s of the readings",
-			unit.FormatPercent(f.DryShare))
+		return Application, facts(fact.NothingToSend{Share: f.DryShare, ByProgram: true})
 	}
-	return "", ""
+	return "", nil
 }
 
 // starved is who leaves a sender without data: linerate's own program, which
 // always has more, when it does not come to write it, or its buffer, if that is sent before any
 // program can write again.
-func starved(f record.Flow, why string) (string, string) {
+func starved(f record.Flow, seen any) (by string, why []fact.Fact) {
 	holds := share(8e3*float64(f.SndbufBytes), f.GoodputBps) // ms
 	switch {
 	case f.SendMode == "":
-		return Application, why
+		return Application, facts(seen)
 	case holds > 0 && holds < prompt:
-		return SendBuffer, fmt.Sprintf("%s; its buffer of %s holds %s of the flow", why,
-			unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatSeconds(holds/1e3))
+		return SendBuffer, facts(seen, fact.BufferHolds{Bytes: float64(f.SndbufBytes), Seconds: holds / 1e3})
 	}
-	return Generator, why
+	return Generator, facts(seen)
 }
 
 // buffer distinguishes a send buffer that is too small from one that is full because a queue
 // before a link holds what it has sent. The kernel counts the
 // time only while it cannot take a write that has just sent something; a buffer
 // that holds one packet is filled and sent by one write.
-func (s scene) buffer(f record.Flow, waited float64) (by, why string) {
-	why = fmt.Sprintf("waited for room in a buffer of %s %s of the time", unit.FormatBytes(float64(f.SndbufBytes)),
-		unit.FormatPercent(waited))
+func (s scene) buffer(f record.Flow, waited float64) (by string, why []fact.Fact) {
+	full := fact.BufferFull{Bytes: float64(f.SndbufBytes), Share: waited}
 	if waited <= f.SndbufFullShare {
-		why = fmt.Sprintf(
-			"its buffer of %s was full and all of it sent at %s of the readings, with room in both windows",
-			unit.FormatBytes(float64(f.SndbufBytes)), unit.FormatPercent(f.SndbufFullShare))
+		full.Share, full.AllSent = f.SndbufFullShare, true
 	}
-	return s.unlessBehind(f, SendBuffer, why)
+	return s.unlessBehind(f, SendBuffer, facts(full))
 }
 
 // unlessBehind is a full link where a queue before it is why a flow's buffer or window is
 // full; otherwise what was seen, and how much of a round trip was waiting. Where that is nearly all,
 // the buffer or window is not named as the cause: it may be the queue that fills it.
-func (s scene) unlessBehind(f record.Flow, by, why string) (string, string) {
+func (s scene) unlessBehind(f record.Flow, by string, why []fact.Fact) (string, []fact.Fact) {
 	switch behind, sure := s.behindLink(f); {
 	case sure:
-		return FullLink, behind + ", and a larger " + by + " would only lengthen that queue: " + why
-	case behind != "":
-		return "", fmt.Sprintf("%s; %s%s: a larger %s may only lengthen that queue", why, behind, orCPU, by)
+		behind.Larger = by
+		return FullLink, join(facts(*behind), why)
+	case behind != nil:
+		behind.Larger, behind.OrCPU = by, true
+		return "", join(why, facts(*behind))
 	}
 	if trip := s.roundTrip(f); trip.grown {
-		why += "; " + trip.String()
+		why = append(why, facts(trip.fact())...)
 	}
 	return by, why
 }
 
-// orCPU follows where packets were queued if that is not sure.
-const orCPU = ", or waited for a CPU"
-
 // receiver distinguishes a slow receiver from one whose window is small.
-func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool) (by, why string) {
-	waited := fmt.Sprintf("waited for the receiver's window %s of the time", unit.FormatPercent(rwnd))
-	if rwnd <= f.RwndFullShare {
-		waited = fmt.Sprintf("the receiver's window was full at %s of the readings", unit.FormatPercent(rwnd))
-	}
-	if f.RcvbufBytes > 0 {
-		waited += fmt.Sprintf(", of a receive buffer of %s at %s", unit.FormatBytes(float64(f.RcvbufBytes)), f.To)
-	}
+func (s scene) receiver(f record.Flow, rwnd float64, busy []fact.Fact, exhausted bool) (by string, why []fact.Fact) {
+	waited := fact.WindowFull{Share: rwnd, Read: rwnd <= f.RwndFullShare, BufferBytes: float64(f.RcvbufBytes),
+		Receiver: f.To}
 	open := int64(f.SenderInfo.SndWnd)
 	lay := share(8e3*float64(f.UnreadBytes), f.GoodputBps)   // ms, by Little's law
 	holds := share(8e3*float64(f.RcvbufBytes), f.GoodputBps) // ms, likewise
-	unread := unit.FormatBytes(float64(f.UnreadBytes)) + " were unread"
-	window := waited + "; the window was " + unit.FormatBytes(float64(open))
+	unread := fact.UnreadFor{Bytes: float64(f.UnreadBytes)}
+	lain := fact.UnreadFor{Bytes: unread.Bytes, Seconds: lay / 1e3}
+	size := fact.ReceiverWindow{Bytes: float64(open)}
 	if _, seen := s.Reading(f.To); seen {
-		window += ", and " + unread + " for " + unit.FormatSeconds(lay/1e3)
+		size.Unread = &lain
 	}
+	window := facts(waited, size)
 	switch {
 	case reaches(f, f.ReadCapBps):
-		return SlowReader, fmt.Sprintf("%s; its program reads at most %s, and %s", waited,
-			unit.FormatRate(f.ReadCapBps), unread)
+		return SlowReader, facts(waited, fact.ReadCap{Bps: f.ReadCapBps, UnreadBytes: unread.Bytes})
 	case exhausted && lay >= prompt && holds >= ample:
-		return Generator, waited + "; " + unread + "; " + busy
+		return Generator, join(facts(waited, unread), busy)
 	case f.SenderInfo.Lacking("snd_wnd_bytes") != "" && lay > 0 && lay < slow:
-		return s.unlessBehind(f, ReceiverWindow, waited+"; "+unread+" for "+unit.FormatSeconds(lay/1e3))
+		return s.unlessBehind(f, ReceiverWindow, facts(waited, lain))
 	case f.SenderInfo.Lacking("snd_wnd_bytes") != "":
-		return "",
-			fmt.Sprintf(
-				"%s; not evaluated: whether its program reads slowly, since the sender's kernel does not report the window (snd_wnd in TCP_INFO, since Linux 5.4)", waited)
+		return "", facts(waited, fact.NotReported{Field: "snd_wnd", For: fact.ForReader})
 	case f.UnreadBytes < open || lay > 0 && lay < slow:
 		return s.unlessClosed(f, window)
-	case busy != "":
-		return Generator, waited + "; " + unread + ", and " + busy
+	case busy != nil:
+		return Generator, join(facts(waited, unread), busy)
 	}
 	return SlowReader, window
 }
@@ -352,20 +348,16 @@ func (s scene) receiver(f record.Flow, rwnd float64, busy string, exhausted bool
 // time. A queue before a full link holds all of a window, which stays open. A receiver with a full
 // buffer acknowledges when its program reads, so that round trips take long as well, but then less
 // is in flight on average than the window allows while it is open.
-func (s scene) unlessClosed(f record.Flow, window string) (by, why string) {
+func (s scene) unlessClosed(f record.Flow, window []fact.Fact) (by string, why []fact.Fact) {
 	trip := s.roundTrip(f)
 	flying := f.GoodputBps / 8 * trip.us / 1e6
 	behind, _ := s.behindLink(f)
 	switch {
-	case behind == "":
+	case behind == nil:
 	case f.ClosingShare >= closes:
-		return s.closedBy(f), fmt.Sprintf(
-			"%s; at %s of the readings it was zero, or less than half of what it had been; %s", window,
-			unit.FormatPercent(f.ClosingShare), trip)
+		return s.closedBy(f), join(window, facts(fact.WindowClosing{Share: f.ClosingShare}, trip.fact()))
 	case flying < most*float64(f.SenderInfo.SndWnd):
-		return s.closedBy(f), fmt.Sprintf(
-			"%s; %s in flight on average, so it was smaller or zero for most of the time; %s", window,
-			unit.FormatBytes(flying), trip)
+		return s.closedBy(f), join(window, facts(fact.WindowClosed{FlyingBytes: flying}, trip.fact()))
 	}
 	return s.unlessBehind(f, ReceiverWindow, window)
 }
@@ -380,17 +372,18 @@ func (s scene) closedBy(f record.Flow) string {
 }
 
 // congestion is what is left: neither end had a reason to wait.
-func (s scene) congestion(f record.Flow, busy string) (by, why string) {
+func (s scene) congestion(f record.Flow, busy []fact.Fact) (by string, why []fact.Fact) {
 	info := f.SenderInfo
 	lost, missing := resent(f), missing(f)
 	behind, sure := s.behindLink(f)
 	trip := s.roundTrip(f)
 	stands := trip.grown && trip.longerUs >= queuedUs && !trip.few
-	acks, measured := "", false
+	var acks *fact.AcknowledgementsQueue
+	measured := false
 	if trip.grown {
 		// A queue that was read is known to be there, however short it is.
 		if acks, measured = s.acknowledged(f, trip.longerUs); !stands && !measured {
-			acks = ""
+			acks = nil
 		}
 	}
 	asked := stands && !measured && !s.known
@@ -399,65 +392,61 @@ func (s scene) congestion(f record.Flow, busy string) (by, why string) {
 		whose = s.whose(f)
 	}
 	if whose == otherQueue {
-		sign := "lose packets"
-		if s.evener(reverse(f)) {
-			sign = "have an even rate"
-		}
-		acks = fmt.Sprintf("its acknowledgements wait in a queue that the flows from %s to %s fill, which %s", f.To,
-			f.From, sign)
+		acks = &fact.AcknowledgementsQueue{From: f.To, To: f.From, Even: s.evener(reverse(f))}
 	}
 	switch {
 	case sure:
-		return FullLink, behind
-	case behind != "" && !stands && missing < lossy && !s.generating(f):
-		return "", behind + orCPU
+		return FullLink, facts(*behind)
+	case behind != nil && !stands && missing < lossy && !s.generating(f):
+		behind.OrCPU = true
+		return "", facts(*behind)
 	case whose == ownQueue:
-		return FullLink, trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f)
+		return FullLink, facts(*s.queue(f, trip))
 	case asked && whose == unknownQueue:
-		return "",
-			trip.String() + ": packets were queued before a full link, of its own direction or of the other, in whose queue its acknowledgements wait: each direction alone tells which"
-	case acks != "" && missing < lossy:
-		return Acknowledgements, acks + "; " + trip.String()
-	case busy != "" && lost < lossy:
-		return "", fmt.Sprintf("no window was full; %s", busy)
+		return "", facts(fact.QueueAt{RoundTrip: trip.fact(), Either: true})
+	case acks != nil && missing < lossy:
+		return Acknowledgements, facts(*acks, trip.fact())
+	case busy != nil && lost < lossy:
+		return "", join(facts(fact.NoWindowFull{}), busy)
 	}
 	if part, back := s.turnedBack(f); lost < lossy && part >= shortBuffer {
-		return InterfaceQueue, back
+		return InterfaceQueue, facts(*back)
 	}
 	allowed := float64(info.SndCwnd) * float64(info.SndMSS)
 	if flying := max(f.GoodputBps/8*trip.us/1e6, float64(info.Unacked)*float64(info.SndMSS)); lost < lossy &&
 		flying < most*allowed {
-		why = fmt.Sprintf("no window was full: %s in flight where congestion control allowed %s",
-			unit.FormatBytes(flying), unit.FormatBytes(allowed))
+		why = facts(fact.NoWindowFull{FlyingBytes: flying, AllowedBytes: allowed})
 		if info.Lacking("snd_wnd_bytes") != "" {
-			why += "; the receiver's window is not known (snd_wnd in TCP_INFO, since Linux 5.4)"
+			why = append(why, facts(fact.NotReported{Field: "snd_wnd", For: fact.ForWindow})...)
 		}
-		if cpu := s.spentCPU(f); cpu != "" {
-			return Generator, cpu + "; " + why
+		if cpu := s.spentCPU(f); cpu != nil {
+			return Generator, join(cpu, why)
 		}
 		return "", why
 	}
-	by, why = CongestionWindow, fmt.Sprintf("limited to %s in flight (congestion window)", unit.FormatBytes(allowed))
+	by, seen := CongestionWindow, []any{fact.InFlight{Bytes: allowed}}
 	if lost > 0 {
-		why += fmt.Sprintf("; %s of the bytes were retransmitted%s", unit.FormatPercent(lost), s.needlessly(f))
+		seen = append(seen, s.sentAgain(f))
 	}
-	if _, back := s.turnedBack(f); lost < lossy && back != "" {
-		why += "; " + back
+	if _, back := s.turnedBack(f); lost < lossy && back != nil {
+		seen = append(seen, *back)
 	}
 	if missing >= lossy {
 		where := s.dropped(f, float64(f.RetransSegments)*missing/lost, superFrame/float64(max(info.SndMSS, 1)))
 		if where.queue && where.node == f.From && missing >= shortQueue {
 			by = InterfaceQueue
 		}
-		why = strings.TrimSuffix(why+"; "+where.text, "; ")
-	}
-	if stands || acks != "" {
-		why += "; " + trip.String()
-		if acks != "" {
-			why += "; " + acks
+		if where.lost != nil {
+			seen = append(seen, *where.lost)
 		}
 	}
-	return by, why
+	if stands || acks != nil {
+		seen = append(seen, trip.fact())
+	}
+	if acks != nil {
+		seen = append(seen, *acks)
+	}
+	return by, facts(seen...)
 }
 
 // resent is the share of its bytes that a flow sent again.

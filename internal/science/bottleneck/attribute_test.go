@@ -3,7 +3,6 @@ package bottleneck
 import (
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"linerate/internal/model/flow"
@@ -47,7 +46,7 @@ func TestFlows(t *testing.T) {
 		want   string
 		why    string
 	}{
-		{"a full link", func(*record.Flow, *record.Trial, *topology.Topology) {}, FullLink, "of 1 Gbit/s"},
+		{"a full link", func(*record.Flow, *record.Trial, *topology.Topology) {}, FullLink, `"rate_bps":1000000000`},
 		{"a busy machine on full links", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
 			t.Hosts[0].CPUBusy = 0.99
 		}, FullLink, ""},
@@ -56,33 +55,33 @@ func TestFlows(t *testing.T) {
 		}, FullLink, ""},
 		{"a window that keeps it from its part", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
 			f.RwndLimitedS, f.GoodputBps = t.WindowS, f.GoodputBps/4
-		}, ReceiverWindow, "100 % of the time"},
+		}, ReceiverWindow, `"window_full":{"share":1,`},
 		{"less than its part for no reason of its own", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
 			f.GoodputBps /= 4
 		}, FullLink, ""},
 
 		{"congestion control", idly(func(f *record.Flow, _ *record.Trial) {
 			f.SentBytes, f.RetransBytes = 1e6, 1e4
-		}), CongestionWindow, "1 % of the bytes were retransmitted"},
+		}), CongestionWindow, `"sent_again":{"share":0.01}`},
 		{"a window shorter than round trips that retransmissions make long",
 			idly(func(f *record.Flow, _ *record.Trial) {
 				f.SentBytes, f.RetransBytes, f.SenderInfo.RTTUs, f.SenderInfo.MinRTTUs = 1e6, 2e5, 230e3, 20
-			}), CongestionWindow, "20 % of the bytes were retransmitted"},
+			}), CongestionWindow, `"sent_again":{"share":0.2}`},
 		{"a busy program", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.From).GeneratorCPU = 0.95 }),
-			Generator, "95 % of a processor of client"},
+			Generator, `{"host":"client1","thread_cpu":{"share":0.95}}`},
 		{"a busy receiver", idly(func(f *record.Flow, t *record.Trial) { reading(t, f.To).GeneratorCPU = 0.96 }),
-			Generator, "of server"},
+			Generator, `{"host":"server","thread_cpu"`},
 		{"a program that is nearly busy", idly(func(f *record.Flow, t *record.Trial) {
 			reading(t, f.From).GeneratorCPU = 0.94
 		}), CongestionWindow, ""},
 		{"a busy machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU = 0.95, 0.2
-		}), Generator, "were 95 % busy"},
+		}), Generator, `"busy":0.95,`},
 		{"a machine that is busy with other things", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU = 0.99, 0.19
-		}), "", "no window was full"},
+		}), "", `"no_window_full"`},
 		{"a machine that is busy with niced programs", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU = 0.99, 0.2
@@ -93,33 +92,33 @@ func TestFlows(t *testing.T) {
 			h.CPUBusy, h.GeneratorCPU, h.AllowedCPUs = 0.5, 0.6, []int{1}
 			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1},
 				{CPU: 1, System: 1}}
-		}), Generator, "the processors that linerate may use on client1 were 100 % busy"},
+		}), Generator, `"cpus_busy":{"host":"client1","usable":true,"busy":1,`},
 		{"losses on such a machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.From)
 			h.CPUBusy, h.GeneratorCPU = 0.99, 0.19
 			f.SentBytes, f.RetransBytes = 1e6, 1e3
-		}), CongestionWindow, "0.1 %"},
+		}), CongestionWindow, `"share":0.001}`},
 
 		{"a congestion window that is not full", idly(func(f *record.Flow, _ *record.Trial) {
 			f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000
-		}), "", "in flight where congestion control allowed 5.792 MB"},
+		}), "", `"allowed_bytes":5792000}`},
 		{"such a window, and one CPU that is busy with packets", idly(func(f *record.Flow, t *record.Trial) {
 			f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000
 			h := reading(t, f.To)
 			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1},
 				{CPU: 1, System: 0.2, SoftIRQ: 0.78, Idle: 0.02}}
-		}), Generator, "CPU 1 of server was 98 % busy, 78 % with interrupts"},
+		}), Generator, `"host":"server","cpu_busy":{"cpu":1,"busy":0.98,"kernel":0.78}`},
 		{"such a window, and one CPU that is busy with another program", idly(func(f *record.Flow, t *record.Trial) {
 			f.SenderInfo.Unacked, f.SenderInfo.SndCwnd = 100, 4000
 			h := reading(t, f.To)
 			h.GeneratorCPU = 0.1
 			h.Begin.CPU, h.End.CPU = []record.CPUTimes{{CPU: 0}, {CPU: 1}}, []record.CPUTimes{{CPU: 0, Idle: 1},
 				{CPU: 1, User: 1}}
-		}), "", "no window was full"},
+		}), "", `"no_window_full"`},
 
 		{"the receiver's window", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd = 0.5*t.WindowS, 20_000
-		}), ReceiverWindow, "50 % of the time; the window was 20 kB"},
+		}), ReceiverWindow, `"share":0.5,"receiver":"server"}},{"receiver_window":{"bytes":20000,`},
 		{"less than half of the time", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS = 0.49 * t.WindowS
 		}), CongestionWindow, ""},
@@ -129,26 +128,26 @@ func TestFlows(t *testing.T) {
 		}), ReceiverWindow, ""},
 		{"a slow reader", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 20_000, 20_000, 160e6
-		}), SlowReader, "20 kB were unread for 1 ms"},
+		}), SlowReader, `"receiver_window":{"bytes":20000,"unread":{"bytes":20000,"seconds":0.001}}`},
 		{"a reader that is not slow enough", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 20_000, 19_999, 160e6
 		}), ReceiverWindow, ""},
 		{"a small window that is read as soon as the reader wakes", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 0, 20_000, 161e6
-		}), ReceiverWindow, "20 kB were unread for 994 µs"},
+		}), ReceiverWindow, `"unread":{"bytes":20000,"seconds":0.000993`},
 		{"a reader that reads what it may", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.ReadCapBps = t.WindowS, f.GoodputBps
-		}), SlowReader, "reads "},
+		}), SlowReader, `"read_cap"`},
 		{"a reader that got no processor", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.GoodputBps = t.WindowS, 0, 100_000, 1e6
 			reading(t, f.To).CPUBusy = 0.99
-		}), Generator, "100 kB were unread"},
+		}), Generator, `"unread_for":{"bytes":100000}`},
 		{"a large window, filled in turns by a busy machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.To)
 			h.CPUBusy, h.GeneratorCPU = 1, 0.4
 			f.RwndLimitedS, f.SenderInfo.SndWnd, f.UnreadBytes, f.RcvbufBytes, f.GoodputBps = t.WindowS, 18e6,
 				1_500_000, 2_500_000, 25e9
-		}), Generator, "1.5 MB were unread"},
+		}), Generator, `"unread_for":{"bytes":1500000}`},
 		{"a small one on such a machine", idly(func(f *record.Flow, t *record.Trial) {
 			h := reading(t, f.To)
 			h.CPUBusy, h.GeneratorCPU = 1, 0.4
@@ -163,38 +162,38 @@ func TestFlows(t *testing.T) {
 
 		{"the send buffer, as the kernel counts", idly(func(f *record.Flow, t *record.Trial) {
 			f.SndbufLimitedS = 0.5 * t.WindowS
-		}), SendBuffer, "50 % of the time"},
+		}), SendBuffer, `"buffer_full":{"bytes":0,"share":0.5}`},
 		{"the send buffer, as it was seen", idly(func(f *record.Flow, t *record.Trial) {
 			f.DryShare, f.SndbufFullShare, f.SndbufBytes = 0.5, 0.5, 32768
-		}), SendBuffer, "32.77 kB was full and all of it sent at 50 %"},
+		}), SendBuffer, `"buffer_full":{"bytes":32768,"share":0.5,"all_sent":true}`},
 		{"much of both", idly(func(f *record.Flow, t *record.Trial) {
 			f.SndbufLimitedS, f.RwndLimitedS = 0.4*t.WindowS, 0.21*t.WindowS
-		}), "", "40 %"},
+		}), "", `"waited_for":{"window":0.21,"buffer":0.4}`},
 		{"more of the one", idly(func(f *record.Flow, t *record.Trial) {
 			f.SndbufLimitedS, f.RwndLimitedS = 0.4*t.WindowS, 0.2*t.WindowS
-		}), SendBuffer, "40 %"},
+		}), SendBuffer, `"buffer_full":{"bytes":0,"share":0.4}`},
 		{"more of the other", idly(func(f *record.Flow, t *record.Trial) {
 			f.SndbufLimitedS, f.RwndLimitedS = 0.1*t.WindowS, 0.4*t.WindowS
-		}), ReceiverWindow, "40 %"},
+		}), ReceiverWindow, `"window_full":{"share":0.4,`},
 		{"a little of both", idly(func(f *record.Flow, t *record.Trial) {
 			f.SndbufLimitedS, f.RwndLimitedS = 0.1, 0.1
 		}), CongestionWindow, ""},
 
 		{"nothing to send", idly(func(f *record.Flow, t *record.Trial) {
 			f.BusyS, f.SendMode = 0.89*t.WindowS, ""
-		}), Application, "89 % of the window"},
+		}), Application, `"busy_for":{"share":0.89}`},
 		{"nearly always something to send", idly(func(f *record.Flow, t *record.Trial) {
 			f.BusyS, f.SendMode = 0.91*t.WindowS, ""
 		}), CongestionWindow, ""},
 		{"nothing to send, far away", idly(func(f *record.Flow, t *record.Trial) { f.DryShare, f.SendMode = 0.5, "" }),
-			Application, "50 % of the readings"},
+			Application, `"nothing_to_send":{"share":0.5}`},
 		{"our own program does not come to write", idly(func(f *record.Flow, t *record.Trial) {
 			f.BusyS = 0.5 * t.WindowS
 		}), Generator, ""},
 		{"little to write", idly(func(f *record.Flow, _ *record.Trial) { f.WriteCapBps = f.GoodputBps / 0.901 }),
-			Application, "program's write cap"},
+			Application, `"cap":"write",`},
 		{"its own pacing", idly(func(f *record.Flow, _ *record.Trial) { f.RateCapBps = f.GoodputBps / 0.901 }),
-			RateCap, "90.1 %"},
+			RateCap, `"cap":"pace",`},
 		{"pacing that it does not reach", idly(func(f *record.Flow, _ *record.Trial) {
 			f.RateCapBps = f.GoodputBps / 0.89
 		}), CongestionWindow, ""},
@@ -204,7 +203,7 @@ func TestFlows(t *testing.T) {
 
 		{"nothing comes back", idly(func(f *record.Flow, _ *record.Trial) {
 			f.AckedBytes, f.SenderInfo.Backoff = 0, 2
-		}), NoAnswer, "last 2 timeouts"},
+		}), NoAnswer, `"no_acknowledgement":{"timeouts":2}`},
 		{"one timeout", idly(func(f *record.Flow, _ *record.Trial) { f.AckedBytes, f.SenderInfo.Backoff = 0, 1 }),
 			CongestionWindow, ""},
 		{"a receiver that takes nothing, and says so", idly(func(f *record.Flow, t *record.Trial) {
@@ -217,20 +216,22 @@ func TestFlows(t *testing.T) {
 		{"transactions", idly(func(f *record.Flow, _ *record.Trial) { f.Protocol = flow.RR }), "", ""},
 		{"a kernel that does not count", idly(func(f *record.Flow, _ *record.Trial) {
 			f.BusyS, f.SenderInfo.Lacks = 0, []string{"busy_us", "snd_wnd_bytes"}
-		}), "", "not evaluated"},
+		}), "", `"not_reported"`},
 		{"a window that the kernel does not report", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.UnreadBytes, f.SenderInfo.SndWnd, f.SenderInfo.Lacks = t.WindowS, 1<<20, 0,
 				[]string{"snd_wnd_bytes"}
-		}), "", "not evaluated"},
+		}), "", `"not_reported"`},
 		{"such a window that is read at once", idly(func(f *record.Flow, t *record.Trial) {
 			f.RwndLimitedS, f.UnreadBytes, f.SenderInfo.SndWnd, f.SenderInfo.Lacks = t.WindowS, 1000, 0,
 				[]string{"snd_wnd_bytes"}
-		}), ReceiverWindow, "were unread for"},
-		{"a short window", idly(func(_ *record.Flow, t *record.Trial) { t.WindowS = 0.3 }), "", "too short"},
-		{"few round trips", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo.RTTUs = 30_000 }), "", "30 ms"},
+		}), ReceiverWindow, `"unread_for":{"bytes":1000,"seconds"`},
+		{"a short window", idly(func(_ *record.Flow, t *record.Trial) { t.WindowS = 0.3 }), "",
+			`"short_window":{"window_s":0.3,"rtt_s":0.009}`},
+		{"few round trips", idly(func(f *record.Flow, _ *record.Trial) { f.SenderInfo.RTTUs = 30_000 }), "",
+			`"short_window":{"window_s":1,"rtt_s":0.03}`},
 		{"few round trips on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) {
 			f.SenderInfo.RTTUs = 30_000
-		}, FullLink, "of 1 Gbit/s"},
+		}, FullLink, `"rate_bps":1000000000`},
 		{"datagrams at their rate", idly(func(f *record.Flow, _ *record.Trial) { udp(f, 0.95) }), RateCap, ""},
 		{"datagrams on a full link", func(f *record.Flow, _ *record.Trial, _ *topology.Topology) {
 			udp(f, 0.95)
@@ -242,7 +243,7 @@ func TestFlows(t *testing.T) {
 		{"datagrams that wait for room", idly(func(f *record.Flow, t *record.Trial) {
 			udp(f, 0.5)
 			f.Datagrams = &record.Datagrams{Sent: 500, Received: 500, Skipped: 500, BlockedUs: int64(0.6e6 * t.WindowS)}
-		}), InterfaceQueue, "full 60 % of the time: the interface"},
+		}), InterfaceQueue, `"socket_full":{"share":0.6,"by_interface":true}`},
 		{"datagrams that wait for a shaper which gets too little CPU time", func(f *record.Flow, t *record.Trial,
 			over *topology.Topology) {
 			for i := range over.Links {
@@ -250,11 +251,11 @@ func TestFlows(t *testing.T) {
 			}
 			udp(f, 0.5)
 			f.Datagrams = &record.Datagrams{Sent: 500, Received: 500, Skipped: 500, BlockedUs: int64(0.6e6 * t.WindowS)}
-		}, FullLink, "its socket's buffer was full 60 % of the time"},
+		}, FullLink, `"socket_full":{"share":0.6}`},
 		{"datagrams that are late", idly(func(f *record.Flow, _ *record.Trial) {
 			udp(f, 0.5)
 			f.Datagrams = &record.Datagrams{Sent: 600, Received: 600, Skipped: 400}
-		}), Generator, "40 % of the datagrams"},
+		}), Generator, `"given_up":{"share":0.4,`},
 		{"datagrams of which few are late, and most lost", idly(func(f *record.Flow, _ *record.Trial) {
 			udp(f, 0.5)
 			f.Datagrams = &record.Datagrams{Sent: 990, Received: 910, Lost: 80, Skipped: 10}
@@ -265,10 +266,10 @@ func TestFlows(t *testing.T) {
 		test.doctor(&trial.Flows[0], &trial, over)
 		attribute(&trial, over, true)
 		f := trial.Flows[0]
-		if f.LimitedBy != test.want || !strings.Contains(f.LimitedWhy, test.why) {
-			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, f.LimitedWhy, test.want, test.why)
+		if f.LimitedBy != test.want || !shows(f.LimitedFacts, test.why) {
+			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, said(f.LimitedFacts), test.want, test.why)
 		}
-		if f.LimitedBy != "" && f.LimitedWhy == "" {
+		if f.LimitedBy != "" && f.LimitedFacts == nil {
 			t.Errorf("%s: no evidence", test.name)
 		}
 	}
@@ -276,7 +277,7 @@ func TestFlows(t *testing.T) {
 
 func attribute(t *record.Trial, over *topology.Topology, complete bool) {
 	for i, v := range Attribute(t.Flows, t.Hosts, t.WindowS, over, complete) {
-		t.Flows[i].LimitedBy, t.Flows[i].LimitedWhy = v.By, v.Why
+		t.Flows[i].LimitedBy, t.Flows[i].LimitedFacts = v.By, v.Facts
 	}
 }
 
@@ -314,7 +315,7 @@ func TestOtherDirection(t *testing.T) {
 		test.doctor(f)
 		attribute(&trial, over, true)
 		if f.LimitedBy != test.want {
-			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, said(f.LimitedFacts), test.want)
 		}
 	}
 }
@@ -322,31 +323,31 @@ func TestOtherDirection(t *testing.T) {
 // TestNeedless: what was sent again although it had arrived says so, and that nothing was
 // dropped only where that is known.
 func TestNeedless(t *testing.T) {
-	const dropped = "no interface, qdisc or CPU backlog that was read dropped any"
+	const dropped = `"no_drops"`
 	for _, test := range []struct {
 		name   string
 		doctor func(f *record.Flow, sender *record.HostReading)
 		has    []string
 		lacks  string
 	}{
-		{"needed", func(f *record.Flow, h *record.HostReading) { f.SenderInfo.DsackDups = 3 }, nil, "needlessly"},
+		{"needed", func(f *record.Flow, h *record.HostReading) { f.SenderInfo.DsackDups = 3 }, nil, `"needless"`},
 		{"needless", func(f *record.Flow, h *record.HostReading) {},
-			[]string{", 87 % of it needlessly, after reordering", dropped}, "missing"},
+			[]string{`"needless":0.87,"reordered":true`, dropped}, `"missing"`},
 		{"no reordering seen", func(f *record.Flow, h *record.HostReading) {
 			f.SenderInfo.ReordSeen = 0
-		}, []string{"needlessly; " + dropped}, "reordering"},
+		}, []string{`"needless":0.87,` + dropped}, `"reordered"`},
 		{"dropped by an interface", func(f *record.Flow, h *record.HostReading) {
 			h.End.Interfaces[0].TxDropped += 5
-		}, []string{"needlessly"}, dropped},
+		}, []string{`"needless"`}, dropped},
 		{"dropped by a qdisc", func(f *record.Flow, h *record.HostReading) {
 			h.End.Qdiscs = []record.QdiscCounters{{Kind: "tbf", Drops: 5}}
-		}, []string{"needlessly"}, dropped},
+		}, []string{`"needless"`}, dropped},
 		{"dropped by a backlog", func(f *record.Flow, h *record.HostReading) {
 			h.End.Softnet = []record.SoftnetCounters{{Dropped: 5}}
-		}, []string{"needlessly"}, dropped},
+		}, []string{`"needless"`}, dropped},
 		{"not read", func(f *record.Flow, h *record.HostReading) {
 			h.End.Softnet = nil
-		}, []string{"needlessly"}, dropped},
+		}, []string{`"needless"`}, dropped},
 	} {
 		trial, over := sound()
 		idleLinks(over)
@@ -360,12 +361,12 @@ func TestNeedless(t *testing.T) {
 		test.doctor(f, reading(&trial, f.From))
 		attribute(&trial, over, true)
 		for _, want := range test.has {
-			if !strings.Contains(f.LimitedWhy, want) {
-				t.Errorf("%s: no %q in %q (%s)", test.name, want, f.LimitedWhy, f.LimitedBy)
+			if !shows(f.LimitedFacts, want) {
+				t.Errorf("%s: no %q in %q (%s)", test.name, want, said(f.LimitedFacts), f.LimitedBy)
 			}
 		}
-		if strings.Contains(f.LimitedWhy, test.lacks) {
-			t.Errorf("%s: %q", test.name, f.LimitedWhy)
+		if shows(f.LimitedFacts, test.lacks) {
+			t.Errorf("%s: %q", test.name, said(f.LimitedFacts))
 		}
 	}
 }

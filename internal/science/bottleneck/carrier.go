@@ -1,12 +1,11 @@
 package bottleneck
 
 import (
-	"fmt"
 	"slices"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 )
 
 // outage is the least share of the window without a carrier that held a flow back.
@@ -17,16 +16,16 @@ const outage = 0.1
 const drained = 0.1
 
 // carrier is what shows that a flow was held back by an interface on its path that had no carrier,
-// or was down: next to nothing was received meanwhile. "": nothing does, such as of a flow that
+// or was down: next to nothing was received meanwhile. nil: nothing does, such as of a flow that
 // took another path, or of a time that is shorter than the sampling interval.
-func (s scene) carrier(f record.Flow) string {
+func (s scene) carrier(f record.Flow) []fact.Fact {
 	loss, at := s.carrierLoss(f)
 	if loss.ToS-loss.FromS < outage*s.WindowS {
-		return ""
+		return nil
 	}
 	ends, sampled := s.BinEnds(f)
 	if !sampled {
-		return ""
+		return nil
 	}
 	var within, besides struct{ bytes, seconds float64 }
 	began := 0.0
@@ -39,14 +38,13 @@ func (s scene) carrier(f record.Flow) string {
 		began = ended
 	}
 	if within.seconds == 0 || within.bytes > 0 && within.bytes*besides.seconds >= drained*besides.bytes*within.seconds {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%s for %s of the window of %s", at, unit.FormatSeconds(loss.ToS-loss.FromS),
-		unit.FormatSeconds(s.WindowS))
+	return facts(fact.NoCarrierFor{Interface: at, Down: loss.Down, Seconds: loss.ToS - loss.FromS, WindowS: s.WindowS})
 }
 
 // carrierLoss is the longest time in the window in which an interface on a flow's path, or where
-// that is not known, one of its two hosts, had no carrier, with words for it; "": none. Of the two
+// that is not known, one of its two hosts, had no carrier, and that interface; "": none. Of the two
 // ends of a link, both of which lose it at once, the one that was taken down.
 func (s scene) carrierLoss(f record.Flow) (longest record.CarrierLoss, at string) {
 	ends := f.Ends()
@@ -61,10 +59,7 @@ func (s scene) carrierLoss(f record.Flow) (longest record.CarrierLoss, at string
 				(more < -alike || more < alike && !l.Down) {
 				continue
 			}
-			longest, at = l, h.Host+"."+l.Interface+" had no carrier"
-			if l.Down {
-				at = h.Host + "." + l.Interface + " was down"
-			}
+			longest, at = l, h.Host+"."+l.Interface
 		}
 	}
 	return longest, at

@@ -1,7 +1,6 @@
 package bottleneck
 
 import (
-	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -23,14 +22,15 @@ func TestCarrier(t *testing.T) {
 		want, why string
 	}{
 		{"taken down", 1, "", 0.4, true, 1, [2]int{8, 20}, true, NoCarrier,
-			" was down for 600 ms of the window of 1 s"},
-		{"lost", 0, "", 0.4, false, 1, [2]int{8, 20}, true, NoCarrier, "client1.eth0 had no carrier for 600 ms"},
+			`"down":true,"seconds":0.6,"window_s":1}`},
+		{"lost", 0, "", 0.4, false, 1, [2]int{8, 20}, true, NoCarrier,
+			`"no_carrier_for":{"interface":"client1.eth0","seconds":0.6,"window_s":1}`},
 		{"lost, on a path that is not known", 0, "", 0.4, false, 1, [2]int{8, 20}, false, NoCarrier,
-			"client1.eth0 had no carrier for 600 ms"},
+			`"no_carrier_for":{"interface":"client1.eth0","seconds":0.6,"window_s":1}`},
 		{"for a while, of which the intervals at its ends have some", 0, "", 0.43, false, 0.62, [2]int{9, 12}, true,
-			NoCarrier, "had no carrier for 190 ms"},
+			NoCarrier, `"no_carrier_for":{"interface":"client1.eth0","seconds":0.19,"window_s":1}`},
 		{"before what was on its way had arrived", 0, "", 0.38, false, 1, [2]int{9, 20}, true, NoCarrier,
-			"had no carrier for 620 ms"},
+			`"no_carrier_for":{"interface":"client1.eth0","seconds":0.62,"window_s":1}`},
 		{"for less than an interval", 0, "", 0.43, false, 0.54, [2]int{}, true, FullLink, ""},
 		{"for an instant", 0, "", 0.95, false, 1, [2]int{19, 20}, true, FullLink, ""},
 		{"of a flow that took another path", 0, "", 0.4, false, 1, [2]int{}, true, FullLink, ""},
@@ -60,8 +60,8 @@ func TestCarrier(t *testing.T) {
 			f.Path = nil
 		}
 		attribute(&trial, over, true)
-		if f = &trial.Flows[0]; f.LimitedBy != test.want || !strings.Contains(f.LimitedWhy, test.why) {
-			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, f.LimitedWhy, test.want, test.why)
+		if f = &trial.Flows[0]; f.LimitedBy != test.want || !shows(f.LimitedFacts, test.why) {
+			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, said(f.LimitedFacts), test.want, test.why)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestPausedAtCap(t *testing.T) {
 		}
 		attribute(&trial, over, true)
 		if f = &trial.Flows[0]; f.LimitedBy != test.want {
-			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, said(f.LimitedFacts), test.want)
 		}
 	}
 }

@@ -2,35 +2,34 @@ package bottleneck
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 )
 
 // datagrams names what held a UDP flow back. Its sender waits for no acknowledgement: it takes
 // a processor and fills its own link however much of that is lost behind its host, where
 // what it gets is decided then.
-func (s scene) datagrams(f record.Flow) (by, why string) {
+func (s scene) datagrams(f record.Flow) (by string, why []fact.Fact) {
 	busy, exhausted := s.exhausted(f)
 	d := cmp.Or(f.Datagrams, &record.Datagrams{})
 	lost := s.lostDatagrams(f)
 	_, carried := s.full(f, !lost.behind)
 	full, late := share(float64(d.BlockedUs)/1e6, s.WindowS), share(float64(d.Skipped), float64(d.Sent+d.Skipped))
-	back, held, shaped := "", "", ""
+	var back, shaped []fact.Fact
+	var held *fact.SocketFull
 	if !lost.behind {
 		if full >= most {
-			held = fmt.Sprintf("its socket's buffer was full %s of the time", unit.FormatPercent(full))
+			held = &fact.SocketFull{Share: full}
 		}
 		back, shaped = s.backpressure(f), s.shaped(f, held)
 	}
 	switch {
-	case reaches(f, f.RateCapBps) && carried == "":
-		by, why = RateCap, fmt.Sprintf("%s of its rate of %s", unit.FormatPercent(f.GoodputBps/f.RateCapBps),
-			unit.FormatRate(f.RateCapBps))
-	case carried != "":
+	case reaches(f, f.RateCapBps) && carried == nil:
+		by, why = RateCap, facts(fact.CapShare{Cap: fact.CapRate, Bps: f.RateCapBps,
+			Share: f.GoodputBps / f.RateCapBps})
+	case carried != nil:
 		by, why = FullLink, carried
 	case lost.behind && lost.atReceiver && exhausted:
 		by, why = Generator, busy
@@ -38,30 +37,22 @@ func (s scene) datagrams(f record.Flow) (by, why string) {
 		by = SlowReader
 	case lost.behind:
 		by = Loss
-	case shaped != "":
+	case shaped != nil:
 		by, why = FullLink, shaped
-	case back != "":
+	case back != nil:
 		by, why = InterfaceQueue, back
-	case held != "":
-		by, why = InterfaceQueue, held+": the interface took the datagrams no sooner"
+	case held != nil:
+		held.ByInterface = true
+		by, why = InterfaceQueue, facts(*held)
 	case exhausted:
 		by, why = Generator, busy
 	case late > 0 && late >= most*(1-share(f.GoodputBps, f.RateCapBps)):
-		by, why = Generator, "its program did not run in time"
+		by, why = Generator, facts(fact.NotInTime{})
 	default:
 		why = busy
 	}
-	for _, more := range []string{lost.text, givenUp(late)} {
-		why = strings.Trim(why+"; "+more, "; ")
+	if why = join(why, lost.facts); late > 0 {
+		why = append(why, facts(fact.GivenUp{Share: late, LateS: flow.MaxLate.Seconds()})...)
 	}
 	return by, why
-}
-
-// givenUp says which share of its datagrams a sender did not send; "": it sent all.
-func givenUp(late float64) string {
-	if late <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s of the datagrams were not sent, as they were %s late", unit.FormatPercent(late),
-		unit.FormatSeconds(flow.MaxLate.Seconds()))
 }

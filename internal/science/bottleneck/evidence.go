@@ -1,52 +1,53 @@
 package bottleneck
 
 import (
-	"cmp"
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/hostload"
 	"linerate/internal/science/limits"
 )
 
 // full finds a link at one of the flow's hosts, or on its path, that is full in
-// the flow's direction, and what shows it; "": none is. One that carries its rate comes before
+// the flow's direction, and what shows it; nil: none is. One that carries its rate comes before
 // one with a queue. Frames may leave and arrive by another interface than they are meant to.
 // Own: the link by which its host sends counts, too.
-func (s scene) full(f record.Flow, own bool) (link load, why string) {
+func (s scene) full(f record.Flow, own bool) (link load, why []fact.Fact) {
 	for _, l := range s.loads {
 		rate := float64(l.Shape.Rate)
 		if !s.crosses(f, l) || rate <= 0 || !own && l.From.Node == f.From {
 			continue
 		}
-		carried, way := fmt.Sprintf("%s of %s", unit.FormatPercent(l.Share()), unit.FormatRate(rate)), l.String()
-		if l.Shape.Shaper != "" { // which is at the interface that sends
-			carried, way = fmt.Sprintf("%s of the %s that %s lets", unit.FormatPercent(l.Share()),
-				unit.FormatRate(rate), l.Shape.Shaper), "out of "+l.From.String()
-		}
+		carried := l.fact()
 		if l.Full() {
-			return l, carried + " " + way + s.acknowledging(f, l)
+			return l, join(facts(carried), s.acknowledging(f, l))
 		}
 		// Packets that come in bursts wait for a moment before any link.
 		h, _ := s.Reading(l.At.Node)
-		if waits := standing(h, l.At.Interface); why == "" && l.Out && (waits >= most && l.Bps >= loaded*rate ||
+		if waits := standing(h, l.At.Interface); why == nil && l.Out && (waits >= most && l.Bps >= loaded*rate ||
 			waits >= always) {
-			link, why = l, fmt.Sprintf("a queue at %s at %s of the readings, and %s out of it", l.At,
-				unit.FormatPercent(waits), carried)+s.acknowledging(f, l)
+			carried.Interface, carried.Out, carried.Queued = l.end, true, waits
+			link, why = l, join(facts(carried), s.acknowledging(f, l))
 		}
 	}
 	return link, why
 }
 
-// allFull says which links out of a host, or into it, are full, if nearly all that it sends or
-// receives goes by these; "": other links have room.
-func (s scene) allFull(host string, out bool) string {
-	var list []string
+// fact is what the interface carried. A shaper is at the interface that sends.
+func (l load) fact() fact.LinkShare {
+	carried := fact.LinkShare{Interface: l.end, Out: l.Out, RateBps: float64(l.Shape.Rate), Share: l.Share()}
+	if l.Shape.Shaper != "" {
+		carried.Interface, carried.Out, carried.Shaped, carried.Shaper = l.From.String(), true, true, l.Shape.Shaper
+	}
+	return carried
+}
+
+// allFull are the links out of a host, or into it, that are full, if nearly all that it sends or
+// receives goes by these; nil: other links have room.
+func (s scene) allFull(host string, out bool) (list []fact.Fact) {
 	var full, all float64
 	for _, l := range s.loads {
 		if l.At.Node != host || l.Out != out {
@@ -54,22 +55,22 @@ func (s scene) allFull(host string, out bool) string {
 		}
 		if all += l.Bps; l.Full() {
 			full += l.Bps
-			list = append(list, fmt.Sprintf("%s of %s %s", unit.FormatPercent(l.Share()),
-				unit.FormatRate(float64(l.Shape.Rate)), l.String()))
+			list = append(list, facts(fact.LinkShare{Interface: l.end, Out: l.Out, RateBps: float64(l.Shape.Rate),
+				Share: l.Share()})...)
 		}
 	}
 	if full < nearlyAll*all {
-		return ""
+		return nil
 	}
-	return strings.Join(list, "; ")
+	return list
 }
 
-// acknowledging says which share of a link's rate is not data of the flows that cross it,
-// where TCP flows in the other direction are acknowledged over it; "": next to none is.
+// acknowledging is which share of a link's rate is not data of the flows that cross it,
+// where TCP flows in the other direction are acknowledged over it; nil: next to none is.
 // Data is what was received and what was sent again. SentBytes would be too much: TCP adds a
 // segment to bytes_sent before the host's own queue takes it, and adds it again when a
 // refused one is sent anew (__tcp_transmit_skb in net/ipv4/tcp_output.c).
-func (s scene) acknowledging(f record.Flow, l load) string {
+func (s scene) acknowledging(f record.Flow, l load) []fact.Fact {
 	acknowledged, data := false, 0.0
 	for _, other := range s.Flows {
 		acknowledged = acknowledged || other.From == f.To && other.To == f.From &&
@@ -81,19 +82,9 @@ func (s scene) acknowledging(f record.Flow, l load) string {
 	}
 	rest := share(l.ShaperBps*s.WindowS-data, float64(l.Shape.Rate)*s.WindowS)
 	if !acknowledged || rest < acknowledgedLeast {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("; %s of that rate is not data in this direction: the other direction's acknowledgements",
-		unit.FormatPercent(math.Round(1000*rest)/1000))
-}
-
-// queuedAt says where packets of a flow waited at most of the readings: "at client.eth0", or
-// "before a link on the path" if that was at no interface of its host.
-func (s scene) queuedAt(f record.Flow) string {
-	if at := s.waitsAt(f); at != "" {
-		return "at " + at
-	}
-	return "before a link on the path"
+	return facts(fact.AcknowledgementShare{Share: rest})
 }
 
 // waitsAt is the interface that a flow's data leaves its host by, if packets waited there at most
@@ -209,10 +200,10 @@ func has(h record.HostReading, port string, kinds ...string) bool {
 var fairQueues = []string{"fq", "fq_codel", "cake", "sfq", "fq_pie"}
 
 // acknowledged names a link on the way back of a flow, from its receiver to its sender,
-// before which the flow's acknowledgements wait behind other data; "": there is none.
+// before which the flow's acknowledgements wait behind other data; nil: there is none.
 // Measured says that the queue was read, and makes up most of longerUs, by which round trips
 // are longer than the least one; otherwise the link is full, and its queue was not read.
-func (s scene) acknowledged(f record.Flow, longerUs float64) (why string, measured bool) {
+func (s scene) acknowledged(f record.Flow, longerUs float64) (q *fact.AcknowledgementsQueue, measured bool) {
 	back := slices.Clone(f.Path)
 	slices.Reverse(back)
 	for _, l := range s.loads {
@@ -226,19 +217,19 @@ func (s scene) acknowledged(f record.Flow, longerUs float64) (why string, measur
 		if !measured && (l.Out || waits >= most || !l.Full()) {
 			continue
 		}
-		queue, filled, carried := "the queue "+l.String(), "other traffic fills", unit.FormatRate(l.Bps)
+		q = &fact.AcknowledgementsQueue{Interface: l.end, Out: l.Out, Bps: l.Bps}
 		if l.Shape.Shaper != "" {
-			queue = fmt.Sprintf("the queue of %s out of %s", l.Shape.Shaper, out)
+			q.Interface, q.Out, q.Shaper = out.String(), true, l.Shape.Shaper
 		}
 		if s.goodput(reverse(f)) >= most*l.Bps {
-			filled = fmt.Sprintf("the flows from %s to %s fill", f.To, f.From)
+			q.From, q.To = f.To, f.From
 		}
 		if rate := float64(l.Shape.Rate); rate > 0 {
-			carried = fmt.Sprintf("%s of %s", unit.FormatPercent(l.Share()), unit.FormatRate(rate))
+			q.RateBps, q.Share = rate, l.Share()
 		}
-		return fmt.Sprintf("its acknowledgements wait in %s, which %s (%s)", queue, filled, carried), measured
+		return q, measured
 	}
-	return "", false
+	return nil, false
 }
 
 // meanRTTUs is the mean of the sender's smoothed round-trip times at its readings in the
@@ -315,8 +306,8 @@ func IsBBR(f record.Flow) bool { return strings.HasPrefix(f.CongestionControl, "
 const overflows = 4
 
 // backpressure is what shows that the interface by which a flow leaves sends more slowly
-// than the flow is handed to it, where its rate is not known; "": nothing does.
-func (s scene) backpressure(f record.Flow) string {
+// than the flow is handed to it, where its rate is not known; nil: nothing does.
+func (s scene) backpressure(f record.Flow) []fact.Fact {
 	h, _ := s.Reading(f.From)
 	for _, l := range s.loads {
 		if !l.Out || l.At.Node != f.From || l.Shape.Rate > 0 || !s.crosses(f, l) || delayed(h, l.At.Interface) {
@@ -324,40 +315,36 @@ func (s scene) backpressure(f record.Flow) string {
 		}
 		kind := rootKind(h, l.At.Interface)
 		if waits := standing(h, l.At.Interface); waits >= always {
-			return fmt.Sprintf(
-				"backpressure of the interface's queue: packets waited in %s of %s at %s of the readings, and %s left it",
-				kind, l.At, unit.FormatPercent(waits), unit.FormatRate(l.Bps))
+			return facts(fact.Backpressure{Interface: l.end, Kind: kind, Share: waits, Bps: l.Bps})
 		}
 		_, drops := queueDrops(h, l.At.Interface)
 		if lost := max(float64(f.RetransSegments), datagramsLost(f)); drops > 0 && drops >= most*lost && lost > 0 {
-			return fmt.Sprintf(
-				"backpressure of the interface's queue: %s of %s dropped %.0f packets before they were sent", kind,
-				l.At, drops)
+			return facts(fact.Backpressure{Interface: l.end, Kind: kind, Drops: drops})
 		}
 	}
-	return ""
+	return nil
 }
 
 // shaped is what shows that a shaper of the sending host holds a UDP flow back, though it let
 // less than its rate out: the socket waits for what the shaper holds, or the shaper dropped most
-// of what is lost; "": none does.
-func (s scene) shaped(f record.Flow, held string) string {
+// of what is lost; nil: none does.
+func (s scene) shaped(f record.Flow, held *fact.SocketFull) []fact.Fact {
 	h, _ := s.Reading(f.From)
 	for _, l := range s.loads {
 		if !l.Out || l.At.Node != f.From || l.Shape.Rate <= 0 || !s.crosses(f, l) || l.Share() < most {
 			continue
 		}
 		_, drops := queueDrops(h, l.At.Interface)
-		why := held
-		if lost := datagramsLost(f); why == "" && drops > 0 && drops >= most*lost && lost > 0 {
-			why = fmt.Sprintf("%.0f packets were dropped there", drops)
+		carried := l.fact()
+		carried.Shaped = true
+		if held != nil {
+			return facts(carried, *held)
 		}
-		if why != "" {
-			return fmt.Sprintf("%s of the %s that %s lets %s; %s", unit.FormatPercent(l.Share()),
-				unit.FormatRate(float64(l.Shape.Rate)), cmp.Or(l.Shape.Shaper, "the link"), l, why)
+		if lost := datagramsLost(f); drops > 0 && drops >= most*lost && lost > 0 {
+			return facts(carried, fact.DroppedThere{Packets: drops})
 		}
 	}
-	return ""
+	return nil
 }
 
 // datagramsLost is how many datagrams a flow lost: all, where its receiver got none and so knows
@@ -373,27 +360,26 @@ func datagramsLost(f record.Flow) float64 {
 	return float64(d.Lost)
 }
 
-// rootKind is the kind of an interface's first qdisc.
+// rootKind is the kind of an interface's first qdisc; empty: not known.
 func rootKind(h record.HostReading, port string) string {
 	i := slices.IndexFunc(h.End.Qdiscs, func(q record.QdiscCounters) bool { return q.Interface == port })
 	if i < 0 {
-		return "a queue"
+		return ""
 	}
 	return h.End.Qdiscs[i].Kind
 }
 
-// exhausted says how little the processors of either host had left, and whether
+// exhausted shows how little the processors of either host had left, and whether
 // that can have held the flow back: where the machine is busy with other things,
 // and the program that makes the traffic hardly works, it need not have.
-func (s scene) exhausted(f record.Flow) (why string, yes bool) {
+func (s scene) exhausted(f record.Flow) (why []fact.Fact, yes bool) {
 	for _, name := range []string{f.From, f.To} {
 		h, _ := s.Reading(name)
 		if h.GeneratorCPU >= Spent {
-			return fmt.Sprintf("moving its bytes took %s of a processor of %s", unit.FormatPercent(h.GeneratorCPU),
-				name), true
+			return []fact.Fact{{Host: name, Is: fact.ThreadCPU{Share: h.GeneratorCPU}}}, true
 		}
 		if load := hostload.UsableOf(h); load.Busy >= Spent {
-			why = fmt.Sprintf("%s, and moving bytes took %s of one", load, unit.FormatPercent(h.GeneratorCPU))
+			why = []fact.Fact{{Host: name, Is: fact.CPUsBusy{Load: *load.Fact(), Moving: h.GeneratorCPU}}}
 			if h.GeneratorCPU >= working {
 				return why, true
 			}
@@ -403,30 +389,29 @@ func (s scene) exhausted(f record.Flow) (why string, yes bool) {
 }
 
 // spentCPU is one CPU at an end of the flow that had no time left, where the kernel's part of
-// it or linerate's is of the traffic; "": none.
-func (s scene) spentCPU(f record.Flow) string {
+// it or linerate's is of the traffic; nil: none.
+func (s scene) spentCPU(f record.Flow) []fact.Fact {
 	for _, name := range []string{f.From, f.To} {
 		h, _ := s.Reading(name)
 		if c, ok := hostload.BusiestOf(h); ok && c.Busy-c.Niced >= Spent && (c.Kernel() >= working ||
 			h.GeneratorCPU >= working) {
-			return fmt.Sprintf("CPU %d of %s was %s busy, %s with interrupts and softirqs", c.CPU, name,
-				unit.FormatPercent(c.Busy), unit.FormatPercent(c.Kernel()))
+			return []fact.Fact{{Host: name, Is: fact.CPUBusy{CPU: c.CPU, Busy: c.Busy, Kernel: c.Kernel()}}}
 		}
 	}
-	return ""
+	return nil
 }
 
 // reaches: the flow has what a cap allows, on average.
 func reaches(f record.Flow, most float64) bool { return most > 0 && f.GoodputBps >= atCap*most }
 
-// capped reports whether a cap, such as "its pacing", limits a TCP flow, and what shows it. A flow
+// capped reports whether a cap of some kind limits a TCP flow, and what shows it. A flow
 // that lost nothing and reached the cap in most intervals is limited by it although its average is
 // lower: its machine, or the program that writes, paused.
-func (s scene) capped(f record.Flow, most float64, name string) (why string, reached bool) {
-	average, of := unit.FormatPercent(share(f.GoodputBps, most)), name+" of "+unit.FormatRate(most)
+func (s scene) capped(f record.Flow, most float64, kind string) (why []fact.Fact, reached bool) {
+	is := fact.CapShare{Cap: kind, Bps: most, Share: share(f.GoodputBps, most)}
 	if most <= 0 || reaches(f, most) || f.GoodputBps < pausing*most || missing(f) >= lossy ||
 		len(f.Bins) < leastIntervals {
-		return average + " of " + of, reaches(f, most)
+		return facts(is), reaches(f, most)
 	}
 	began, at := 0.0, 0
 	ends, _ := s.BinEnds(f)
@@ -437,9 +422,10 @@ func (s scene) capped(f record.Flow, most float64, name string) (why string, rea
 		began = ended
 	}
 	if float64(at) < steadily*float64(len(ends)) {
-		return "", false
+		return nil, false
 	}
-	return fmt.Sprintf("%s in %d of %d intervals, and %s of it on average", of, at, len(ends), average), true
+	is.At, is.Of = at, len(ends)
+	return facts(is), true
 }
 
 func share(part, whole float64) float64 {
@@ -449,40 +435,41 @@ func share(part, whole float64) float64 {
 	return part / whole
 }
 
-// needlessly says that most of what a flow sent again had arrived before, as its receiver
-// reported (D-SACK, RFC 2883), and that no host dropped anything; "": neither is known.
-func (s scene) needlessly(f record.Flow) (text string) {
-	twice := needless(f)
-	if twice < most {
-		return ""
+// sentAgain is the share of its bytes that a flow sent again, and whether most of that had arrived
+// before, as its receiver reported (D-SACK, RFC 2883), and no host dropped anything.
+func (s scene) sentAgain(f record.Flow) fact.SentAgain {
+	again := fact.SentAgain{Share: resent(f)}
+	if twice := needless(f); twice >= most {
+		again.Needless, again.Reordered, again.NoDrops = twice, f.SenderInfo.ReordSeen > 0, s.noDrops(f)
 	}
-	text = fmt.Sprintf(", %s of it needlessly", unit.FormatPercent(math.Round(100*twice)/100))
-	if f.SenderInfo.ReordSeen > 0 {
-		text += ", after reordering"
-	}
+	return again
+}
+
+// noDrops reports whether all that may drop packets of a flow's hosts was read, and dropped none.
+func (s scene) noDrops(f record.Flow) bool {
 	for _, name := range []string{f.From, f.To} {
 		if h, ok := s.Reading(name); !ok || len(h.End.Interfaces) == 0 || len(h.End.Softnet) == 0 {
-			return text
+			return false
 		}
 	}
 	for _, h := range s.Hosts {
 		for _, d := range h.Deltas() {
 			if d.RxLost+d.TxLost+d.RxMissed > 0 {
-				return text
+				return false
 			}
 		}
 		for _, q := range h.End.Qdiscs {
 			if begin, ok := h.AtBegin(q); !ok || q.Drops > begin.Drops {
-				return text
+				return false
 			}
 		}
 		for _, c := range h.End.Softnet {
 			if i := slices.IndexFunc(h.Begin.Softnet, func(b record.SoftnetCounters) bool {
 				return b.CPU == c.CPU
 			}); i < 0 || c.Dropped > h.Begin.Softnet[i].Dropped {
-				return text
+				return false
 			}
 		}
 	}
-	return text + "; no interface, qdisc or CPU backlog that was read dropped any"
+	return true
 }

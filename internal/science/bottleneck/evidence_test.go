@@ -10,18 +10,18 @@ import (
 	"linerate/internal/model/record"
 )
 
-// TestQueuedAt: a queue is at the interface that the flow leaves by, if that has one at most
+// TestWaitsAt: a queue is at the interface that the flow leaves by, if that has one at most
 // readings; at another interface only if the flows do not leave by their own, as with ARP flux.
-func TestQueuedAt(t *testing.T) {
+func TestWaitsAt(t *testing.T) {
 	for _, c := range []struct {
 		name, waits string
 		carried     float64 // of what the flows got, by the interface of their path
 		want        string
 	}{
-		{"none", "", 1, "before a link on the path"},
-		{"its own", "%s.eth0", 1, "at %s.eth0"},
-		{"of other flows", "%s.other", 1, "before a link on the path"},
-		{"where it leaves instead", "%s.other", 0.1, "at %s.other"},
+		{"none", "", 1, ""},
+		{"its own", "%s.eth0", 1, "%s.eth0"},
+		{"of other flows", "%s.other", 1, ""},
+		{"where it leaves instead", "%s.other", 0.1, "%s.other"},
 	} {
 		trial, _ := sound()
 		f := trial.Flows[0]
@@ -44,7 +44,7 @@ func TestQueuedAt(t *testing.T) {
 			h.Begin.Qdiscs = append(h.Begin.Qdiscs, q)
 		}
 		h.End.Qdiscs, h.Series = h.Begin.Qdiscs, nil
-		if got := (scene{Trial: trial}).queuedAt(f); got != strings.ReplaceAll(c.want, "%s", f.From) {
+		if got := (scene{Trial: trial}).waitsAt(f); got != strings.ReplaceAll(c.want, "%s", f.From) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -1,12 +1,11 @@
 package bottleneck
 
 import (
-	"fmt"
 	"slices"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/hostload"
 	"linerate/internal/science/limits"
 )
@@ -17,7 +16,7 @@ const lossyPath = 1 - fair
 
 // loss is what became of a UDP flow's lost datagrams.
 type loss struct {
-	text string // "": next to none was lost
+	facts []fact.Fact // nil: next to none was lost
 	// behind: so many were lost behind the sending host that this decides what the flow
 	// got; atReceiver: most of them on the receiving host, inBuffer: in its socket's buffer.
 	behind, atReceiver, inBuffer bool
@@ -33,23 +32,20 @@ func (s scene) lostDatagrams(f record.Flow) (l loss) {
 	where := s.dropped(f, lost, max(1, share(float64(f.CallBytes), float64(f.Datagrams.Bytes))))
 	if in := float64(f.Datagrams.LostInBuffer); in >= most*lost && in > 0 {
 		l.inBuffer = part >= lossyPath
-		where = drop{node: f.To, text: fmt.Sprintf("up to %s of them in the receiving socket's buffer",
-			unit.FormatCount(f.Datagrams.LostInBuffer))}
+		where = drop{node: f.To, lost: &fact.LostAt{By: fact.LostInSocket, At: f.To, Packets: f.Datagrams.LostInBuffer}}
 	}
 	l.behind = part >= lossyPath && !(where.queue && where.node == f.From)
 	l.atReceiver = where.node == f.To
-	l.text = unit.FormatPercent(part) + " of the datagrams were lost"
-	if where.text != "" {
-		l.text += ": " + where.text
-	}
+	l.facts = facts(fact.DatagramsLost{Share: part, At: where.lost})
 	return l
 }
 
 // drop is a place on a flow's path where packets were dropped: on which node, whether in a
 // queue before an interface, and the counter that says so.
 type drop struct {
-	node, text string
-	queue      bool
+	node  string
+	queue bool
+	lost  *fact.LostAt // nil: not known
 }
 
 // dropped is the last place on a flow's path whose counters have at least half of its lost
@@ -61,12 +57,10 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 	if lost <= 0 {
 		return drop{}
 	}
-	add := func(node string, packets float64, queue bool, text string) {
+	add := func(node string, packets float64, at fact.LostAt) {
 		if packets*each >= most*lost {
-			last = drop{node, fmt.Sprintf(text, unit.FormatCount(int64(packets))), queue}
-			if f.Datagrams != nil && each > 1 {
-				last.text += ", of one or more datagrams each"
-			}
+			at.Packets, at.Several = int64(packets), f.Datagrams != nil && each > 1
+			last = drop{node, at.By == fact.LostInQdisc, &at}
 		}
 	}
 	look := func(at topology.End, out bool) (found bool) {
@@ -77,10 +71,10 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 				continue
 			case out:
 				kind, packets := queueDrops(h, d.Interface)
-				add(at.Node, packets, true, kind+" of "+at.Node+"."+d.Interface+" dropped %s packets")
-				add(at.Node, d.TxLost, false, at.Node+"."+d.Interface+" dropped %s packets that it was to send")
+				add(at.Node, packets, fact.LostAt{By: fact.LostInQdisc, At: at.Node + "." + d.Interface, Kind: kind})
+				add(at.Node, d.TxLost, fact.LostAt{By: fact.LostSending, At: at.Node + "." + d.Interface})
 			default:
-				add(at.Node, d.RxLost+d.RxMissed, false, at.Node+"."+d.Interface+" dropped %s packets that arrived")
+				add(at.Node, d.RxLost+d.RxMissed, fact.LostAt{By: fact.LostReceiving, At: at.Node + "." + d.Interface})
 			}
 			found = true
 		}
@@ -106,19 +100,15 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 	}
 	foreign := hostload.ForeignAt(s.Hosts, f.To)
 	if !foreign {
-		add(f.To, backlog, false, "the CPUs' queues of received packets of "+f.To+" dropped %s (softnet_stat)")
+		add(f.To, backlog, fact.LostAt{By: fact.LostInBacklog, At: f.To})
 	}
 	if n := unassembled(h); n/float64(max(limits.FrameOf(f).Packets(), 1)) >= most*lost {
-		last = drop{node: f.To, text: fmt.Sprintf(
-			"%s dropped %s fragments instead of reassembling them, as its memory for fragments was full (Ip.ReasmFails; net.ipv4.ipfrag_high_thresh)",
-			f.To, unit.FormatCount(int64(n)))}
+		last = drop{node: f.To, lost: &fact.LostAt{By: fact.LostInFragments, At: f.To, Packets: int64(n)}}
 	}
-	if last.text == "" && read {
+	if last.lost == nil && read {
 		last = s.uncounted(f, lost)
 		if foreign && backlog*each >= most*lost {
-			last.text += fmt.Sprintf(
-				", or in the CPUs' queues of received packets, which dropped %s, mostly of other network namespaces (softnet_stat)",
-				unit.FormatCount(int64(backlog)))
+			last.lost.Backlog = int64(backlog)
 		}
 	}
 	return last
@@ -142,10 +132,10 @@ func (s scene) uncounted(f record.Flow, lost float64) drop {
 	}
 	sent, arrived := of(from).TxBytes, of(to).RxBytes
 	if loss, at := s.carrierLoss(f); at != "" && s.fits(f, loss) {
-		return drop{text: fmt.Sprintf(
-			"%s for %s of the window, and without it an interface drops what it is to send: no counter has them", at,
-			unit.FormatSeconds(loss.ToS-loss.FromS))}
+		return drop{lost: &fact.LostAt{By: fact.LostCarrier, Carrier: &fact.NoCarrierFor{Interface: at, Down: loss.Down,
+			Seconds: loss.ToS - loss.FromS}}}
 	}
+	is := fact.LostAt{From: from.String(), To: to.String()}
 	bytes := lost
 	switch {
 	case f.Datagrams != nil:
@@ -155,25 +145,21 @@ func (s scene) uncounted(f record.Flow, lost float64) drop {
 	}
 	switch missing := sent - arrived; {
 	case f.Datagrams != nil && sent > 0 && s.payload(from)-sent >= most*bytes:
-		return drop{node: from.Node,
-			text: fmt.Sprintf(
-				"on %s, before %s, which sent %s of the %s or more of its flows: no counter that was read has them (on %[1]s: nft list ruleset, tc -s filter show dev %[5]s)",
-				from.Node, from, unit.FormatBytes(sent), unit.FormatBytes(s.payload(from)), from.Interface)}
+		is.By, is.At, is.Device, is.Sent, is.Handed = fact.LostBefore, from.Node, from.Interface, sent, s.payload(from)
 	case missing >= most*bytes:
-		return drop{text: fmt.Sprintf("between %s and %s: neither counts them as dropped", from, to)}
+		is.By = fact.LostBetween
+	case sent > 0 && -missing < most*bytes && needless(f) >= most:
+		is.By, is.Sent, is.Received = fact.LostNeedless, sent, arrived
 	case sent > 0 && -missing < most*bytes:
-		if needless(f) >= most {
-			return drop{text: fmt.Sprintf(
-				"%s received %s of the %s that %s sent, so the rest may have been needless, too: an acknowledgement reports one range that arrived twice (D-SACK, RFC 2883)",
-				to, unit.FormatBytes(arrived), unit.FormatBytes(sent), from)}
-		}
-		return drop{node: to.Node,
-			text: fmt.Sprintf(
-				"on %s, behind %s, which received %s of the %s that %s sent: no counter that was read has them, and a firewall may drop them (on %[1]s: nft list ruleset, or linerate doctor --over 10s while the flow runs)",
-				to.Node, to, unit.FormatBytes(arrived), unit.FormatBytes(sent), from)}
+		is.By, is.At, is.Sent, is.Received = fact.LostBehind, to.Node, sent, arrived
+	default:
+		is.By, is.At = fact.LostSomewhere, to.Node
 	}
-	return drop{text: fmt.Sprintf("between %s and %s, or on %s behind it: no counter of drops has them", from,
-		to, to.Node)}
+	where := drop{lost: &is}
+	if is.By == fact.LostBefore || is.By == fact.LostBehind {
+		where.node = is.At
+	}
+	return where
 }
 
 // payload is what the UDP flows that leave by an interface handed to the kernel, in bytes.

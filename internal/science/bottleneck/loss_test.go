@@ -45,7 +45,7 @@ func TestLostDatagrams(t *testing.T) {
 		{"an unpaced sender, and a slow link behind its host", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 990)
 			busy(t, f.From)
-		}), Loss, "99 % of the datagrams were lost: between "},
+		}), Loss, `{"share":0.99,"at":{"by":"between"`},
 		{"the same on a full link of its own", func(f *record.Flow, t *record.Trial, _ *topology.Topology) {
 			lose(f, 990)
 			for i := range t.Hosts { // nothing gets further than the link of its host
@@ -53,48 +53,48 @@ func TestLostDatagrams(t *testing.T) {
 					h.End.Interfaces = append([]record.InterfaceCounters{}, h.Begin.Interfaces...)
 				}
 			}
-		}, Loss, "99 % of the datagrams were lost"},
+		}, Loss, `{"share":0.99,`},
 		{"what the receiving interface does not take", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 1000)
 			out, i := at(t, f, 0)
 			out.End.Interfaces[i].TxDropped += 1000 // as veth counts
 			in, i := at(t, f, last(f))
 			in.End.Interfaces[i].RxDropped += 990
-		}), Loss, " dropped 990 packets that arrived"},
+		}), Loss, `"by":"receiving","at":"server.eth0","packets":990`},
 		{"the queue of a switch", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			h, i := at(t, f, 2)
 			qdisc(h, h.End.Interfaces[i].Interface, 390)
-		}), Loss, "tbf of switch."},
+		}), Loss, `"at":"switch.p-server-eth0","kind":"tbf"`},
 		{"the receiver's buffer", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			f.Datagrams.LostInBuffer = 400
-		}), SlowReader, "up to 400 of them in the receiving socket's buffer"},
+		}), SlowReader, `"by":"socket","at":"server","packets":400`},
 		{"the buffer of a receiver that gets no processor", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			f.Datagrams.LostInBuffer = 400
 			busy(t, f.To)
-		}), Generator, "up to 400 of them in the receiving socket's buffer"},
+		}), Generator, `"by":"socket","at":"server","packets":400`},
 		{"the backlog of a receiver's CPU", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			h := reading(t, f.To)
 			h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}}, []record.SoftnetCounters{{Dropped: 300}}
 			busy(t, f.To)
-		}), Generator, "dropped 300 (softnet_stat)"},
+		}), Generator, `"by":"backlog","at":"server","packets":300`},
 		{"a backlog of which most is other namespaces'", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			h := reading(t, f.To)
 			h.Begin.Softnet, h.End.Softnet = []record.SoftnetCounters{{}},
 				[]record.SoftnetCounters{{Dropped: 300, Processed: 1 << 40}}
 		}), Loss,
-			"neither counts them as dropped, or in the CPUs' queues of received packets, which dropped 300, mostly of other network namespaces"},
+			`"by":"between","from":"client1.eth0","to":"server.eth0","backlog":300`},
 		{"a firewall behind the receiving interface", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			out, i := at(t, f, 0)
 			in, k := at(t, f, last(f))
 			out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxBytes + 1500_000
 			in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxBytes + 1499_000
-		}), Loss, "40 % of the datagrams were lost: on server, behind server."},
+		}), Loss, `"by":"behind","at":"server",`},
 		{"what the sender's interface never counted", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			out, i := at(t, f, 0)
@@ -102,19 +102,19 @@ func TestLostDatagrams(t *testing.T) {
 			sent := uint64(f.Datagrams.Sent) * uint64(f.Datagrams.Bytes)
 			out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxBytes + sent*6/10
 			in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxBytes + sent*6/10
-		}), Loss, "40 % of the datagrams were lost: on client1, before client1.eth0, which sent "},
+		}), Loss, `"by":"before","at":"client1","from":"client1.eth0",`},
 		{"a short loss of carrier", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			reading(t, f.To).CarrierLosses = []record.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1,
 				ToS: 0.15, Down: true}}
-		}), Loss, " was down for 50 ms of the window, and without it an interface drops"},
+		}), Loss, `"by":"carrier","carrier":{"interface":"server.eth0","down":true,`},
 		{"more lost than a short loss of carrier takes", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			t.WindowS = 6
 			f.GoodputBps = f.RateCapBps / 2
 			reading(t, f.To).CarrierLosses = []record.CarrierLoss{{Interface: f.Ends()[last(f)].Interface, FromS: 0.1,
 				ToS: 0.15, Down: true}}
-		}), Loss, "40 % of the datagrams were lost: between "},
+		}), Loss, `{"share":0.4,"at":{"by":"between",`},
 		{"super-frames of which the receiver counts single ones", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 980)
 			f.CallBytes = 44 * 1472
@@ -124,14 +124,14 @@ func TestLostDatagrams(t *testing.T) {
 				out.Begin.Interfaces[i].TxBytes+1500_000
 			in.End.Interfaces[k].RxPackets, in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxPackets+20,
 				in.Begin.Interfaces[k].RxBytes+30_000
-		}), Loss, "98 % of the datagrams were lost: between client1.eth0 and server.eth0: neither"},
+		}), Loss, `{"share":0.98,"at":{"by":"between","from":"client1.eth0","to":"server.eth0"`},
 		{"an interface that receives from others as well", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			out, i := at(t, f, 0)
 			in, k := at(t, f, last(f))
 			out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxBytes + 1500_000
 			in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxBytes + 3500_000
-		}), Loss, "or on server behind it: no counter of drops has them"},
+		}), Loss, `"by":"somewhere","at":"server"`},
 		{"fragments for which the receiver has no memory", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 1000)
 			f.Datagrams.Lost = 0 // the receiver cannot know
@@ -139,56 +139,56 @@ func TestLostDatagrams(t *testing.T) {
 			h := reading(t, f.To)
 			h.Begin.SNMP, h.End.SNMP = map[string]int64{}, map[string]int64{"Ip.ReasmFails": 7100,
 				"Ip.ReasmTimeout": 100}
-		}), Loss, "server dropped 7,000 fragments instead of reassembling them, as its memory for fragments was full"},
+		}), Loss, `"by":"fragments","at":"server","packets":7000`},
 		{"fragments whose others did not arrive", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 1000)
 			f.Datagrams.Bytes, f.Datagrams.MTU = 9000, 1500
 			h := reading(t, f.To)
 			h.Begin.SNMP, h.End.SNMP = map[string]int64{}, map[string]int64{"Ip.ReasmFails": 1100,
 				"Ip.ReasmTimeout": 1000}
-		}), Loss, "100 % of the datagrams were lost: between "},
+		}), Loss, `{"share":1,"at":{"by":"between",`},
 		{"the sender's own queue", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			busy(t, f.From)
 			h, i := at(t, f, 0)
 			qdisc(h, h.End.Interfaces[i].Interface, 400)
-		}), Generator, "dropped 400 packets"},
+		}), Generator, `"packets":400`},
 		{"its own queue, which counts messages of many datagrams", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			f.CallBytes = 40 * 1472
 			busy(t, f.From)
 			h, i := at(t, f, 0)
 			qdisc(h, h.End.Interfaces[i].Interface, 10)
-		}), Generator, "dropped 10 packets, of one or more datagrams each"},
+		}), Generator, `"packets":10,"several":true`},
 		{"its own queue, of a path that is not known", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			h, i := at(t, f, 0)
 			qdisc(h, h.End.Interfaces[i].Interface, 400)
 			f.Path = nil
 			busy(t, f.From)
-		}), Generator, "dropped 400 packets"},
+		}), Generator, `"packets":400`},
 		{"few are lost", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 20)
 			busy(t, f.From)
-		}), Generator, "2 % of the datagrams were lost: between "},
+		}), Generator, `{"share":0.02,"at":{"by":"between",`},
 		{"few are lost of a rate that is reached", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 20)
 			f.RateCapBps = f.GoodputBps
-		}), RateCap, "2 % of the datagrams were lost: between "},
+		}), RateCap, `{"share":0.02,"at":{"by":"between",`},
 		{"interfaces that were not read", idly(func(f *record.Flow, t *record.Trial) {
 			lose(f, 400)
 			reading(t, f.To).End.Interfaces = nil
-		}), Loss, "40 % of the datagrams were lost"},
+		}), Loss, `{"datagrams_lost":{"share":0.4}}`},
 	} {
 		trial, over := sound()
 		test.doctor(&trial.Flows[0], &trial, over)
 		attribute(&trial, over, false)
 		f := trial.Flows[0]
-		if f.LimitedBy != test.want || !strings.Contains(f.LimitedWhy, test.why) {
-			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, f.LimitedWhy, test.want, test.why)
+		if f.LimitedBy != test.want || !shows(f.LimitedFacts, test.why) {
+			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, said(f.LimitedFacts), test.want, test.why)
 		}
-		if strings.Contains(test.name, "not read") && strings.Contains(f.LimitedWhy, "between") {
-			t.Errorf("%s: %s", test.name, f.LimitedWhy)
+		if strings.Contains(test.name, "not read") && shows(f.LimitedFacts, `"between"`) {
+			t.Errorf("%s: %s", test.name, said(f.LimitedFacts))
 		}
 	}
 }
@@ -197,9 +197,9 @@ func TestLostDatagrams(t *testing.T) {
 // most of them that its receiver reported, and is no reason to look for a firewall.
 func TestNeedlessRest(t *testing.T) {
 	for dups, want := range map[uint32]string{
-		0:  "a firewall may drop them",
-		40: "a firewall may drop them",
-		90: "so the rest may have been needless, too",
+		0:  `"by":"behind","at":"server"`,
+		40: `"by":"behind","at":"server"`,
+		90: `"by":"needless"`,
 	} {
 		trial, over := sound()
 		idleLinks(over)
@@ -211,8 +211,8 @@ func TestNeedlessRest(t *testing.T) {
 		out.End.Interfaces[i].TxBytes = out.Begin.Interfaces[i].TxBytes + 1e9
 		in.End.Interfaces[k].RxBytes = in.Begin.Interfaces[k].RxBytes + 1e9
 		attribute(&trial, over, true)
-		if f = &trial.Flows[0]; f.LimitedBy != CongestionWindow || !strings.Contains(f.LimitedWhy, want) {
-			t.Errorf("%d of 100 reported: %q (%s), want %q", dups, f.LimitedBy, f.LimitedWhy, want)
+		if f = &trial.Flows[0]; f.LimitedBy != CongestionWindow || !shows(f.LimitedFacts, want) {
+			t.Errorf("%d of 100 reported: %q (%s), want %q", dups, f.LimitedBy, said(f.LimitedFacts), want)
 		}
 	}
 }
@@ -228,10 +228,11 @@ func TestLostSegments(t *testing.T) {
 		want, why string
 	}{
 		{"a short queue of its own", 400_000, 0, 300, InterfaceQueue,
-			"40 % of the bytes were retransmitted; tbf of client1.eth0 dropped 300 packets"},
-		{"a queue that is probed", 5_000, 0, 4, CongestionWindow, "tbf of client1.eth0 dropped 4 packets"},
-		{"a switch's queue", 400_000, 2, 300, CongestionWindow, "tbf of switch."},
-		{"a place that is not known", 400_000, 0, 0, CongestionWindow, "; between client1.eth0 and server."},
+			`{"share":0.4}},{"lost_at":{"by":"qdisc","at":"client1.eth0","kind":"tbf","packets":300}`},
+		{"a queue that is probed", 5_000, 0, 4, CongestionWindow, `"at":"client1.eth0","kind":"tbf","packets":4}`},
+		{"a switch's queue", 400_000, 2, 300, CongestionWindow, `"at":"switch.p-server-eth0","kind":"tbf"`},
+		{"a place that is not known", 400_000, 0, 0, CongestionWindow,
+			`"lost_at":{"by":"between","from":"client1.eth0"`},
 	} {
 		trial, over := sound()
 		idleLinks(over)
@@ -248,8 +249,8 @@ func TestLostSegments(t *testing.T) {
 			over.Links[i].Bucket = true
 		}
 		attribute(&trial, over, true)
-		if f = &trial.Flows[0]; f.LimitedBy != test.want || !strings.Contains(f.LimitedWhy, test.why) {
-			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, f.LimitedWhy, test.want, test.why)
+		if f = &trial.Flows[0]; f.LimitedBy != test.want || !shows(f.LimitedFacts, test.why) {
+			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, said(f.LimitedFacts), test.want, test.why)
 		}
 	}
 }

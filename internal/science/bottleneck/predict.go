@@ -1,15 +1,14 @@
 package bottleneck
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/limits"
 )
 
@@ -113,7 +112,8 @@ func pathOf(f record.Flow, over *topology.Topology) path {
 // bound is one thing that holds a flow, to something between low and high.
 type bound struct {
 	low, high float64
-	by, why   string
+	by        string
+	why       any // a fact
 }
 
 // predicted puts the bounds together. What holds a flow is the lowest of them, and where
@@ -138,7 +138,7 @@ func predicted(t record.Trial, f record.Flow, w path, o flow.Spec, sharing int) 
 		case f.ReadCapBps:
 			by = SlowReader
 		}
-		bounds = append(bounds, bound{0.95 * most, most, by, "cap of " + unit.FormatRate(most)})
+		bounds = append(bounds, bound{0.95 * most, most, by, fact.Capped{Bps: most}})
 	}
 	lowest := bounds[0]
 	for _, b := range bounds[1:] {
@@ -146,7 +146,7 @@ func predicted(t record.Trial, f record.Flow, w path, o flow.Spec, sharing int) 
 			lowest = b
 		}
 	}
-	p := &record.Prediction{LowBps: lowest.low, HighBps: lowest.high, LimitedBy: lowest.by, Why: lowest.why,
+	p := &record.Prediction{LowBps: lowest.low, HighBps: lowest.high, LimitedBy: lowest.by, Facts: facts(lowest.why),
 		RTTS: w.rttS}
 	for _, b := range bounds {
 		p.LowBps = min(p.LowBps, b.low)
@@ -162,20 +162,21 @@ func link(f record.Flow, w path, path limits.Path, sharing int) bound {
 		cut = cuts["reno"]
 	}
 	part, trough := path.RateBps/float64(max(sharing, 1)), path.Trough(w.queue, cut)
-	why := fmt.Sprintf("%.4g MB in flight fill %s", path.BDP()/1e6, unit.FormatRate(path.RateBps))
+	why := fact.LinkFilled{FlyingBytes: path.BDP(), RateBps: path.RateBps}
 	if sharing > 1 {
 		// Which flow has how much of a link that several share is chance.
-		return bound{part * trough / 2, path.RateBps, FullLink, why + fmt.Sprintf(", shared by %d flows", sharing)}
+		why.Flows = sharing
+		return bound{part * trough / 2, path.RateBps, FullLink, why}
 	}
-	return bound{part * trough, part, FullLink,
-		why + fmt.Sprintf("; %.3g of it just after a loss, with a queue of %.3g MB", trough, w.queue/1e6)}
+	why.AfterLoss, why.QueueBytes = trough, w.queue
+	return bound{part * trough, part, FullLink, why}
 }
 
 // receiver is the window that the receiver's buffer allows.
 func receiver(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound, bool) {
-	size, what := float64(f.RcvbufBytes), "a receive buffer"
+	size, parameter := float64(f.RcvbufBytes), ""
 	if o.Window == 0 && o.ReceiveBuffer == 0 {
-		size, what = third(t, f.To, "net.ipv4.tcp_rmem"), "tcp_rmem"
+		size, parameter = third(t, f.To, "net.ipv4.tcp_rmem"), "tcp_rmem"
 	}
 	if f.SenderInfo.Options&scaling == 0 {
 		low, window := float64(unscaled), float64(unscaled)
@@ -183,8 +184,7 @@ func receiver(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bou
 			low, window = min(low, advertised*size), min(window, size)
 		}
 		b := windowed(path, low, window, ReceiverWindow)
-		b.why = fmt.Sprintf("%.0f bytes, the largest window without scaling, in %s", window,
-			unit.FormatSeconds(path.RTTS))
+		b.why = fact.UnscaledWindow{Bytes: window, RTTS: path.RTTS}
 		return b, true
 	}
 	if size <= 0 {
@@ -195,23 +195,21 @@ func receiver(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bou
 		low -= math.Mod(low, segment) // what does not hold a whole segment waits (RFC 9293, 3.8.6.2)
 	}
 	b := windowed(path, low, size, ReceiverWindow)
-	b.why = fmt.Sprintf("a window of half to all of %s of %s in %s", what, unit.FormatBytes(size),
-		unit.FormatSeconds(path.RTTS))
+	b.why = fact.WindowOfBuffer{Parameter: parameter, Bytes: size, RTTS: path.RTTS}
 	return b, true
 }
 
 // sender is what its buffer has in flight.
 func sender(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound, bool) {
-	size, what := float64(f.SndbufBytes), "a send buffer"
+	size, parameter := float64(f.SndbufBytes), ""
 	if o.Window == 0 && o.SendBuffer == 0 {
-		size, what = third(t, f.From, "net.ipv4.tcp_wmem"), "tcp_wmem"
+		size, parameter = third(t, f.From, "net.ipv4.tcp_wmem"), "tcp_wmem"
 	}
 	if size <= 0 {
 		return bound{}, false
 	}
 	b := windowed(path, awake*size, size+limits.BeyondSendBuffer, SendBuffer)
-	b.why = fmt.Sprintf("%.0f %% to all of %s of %s, and two super-frames, in %s", 100*awake, what,
-		unit.FormatBytes(size), unit.FormatSeconds(path.RTTS))
+	b.why = fact.FlightOfBuffer{Parameter: parameter, Least: awake, Bytes: size, RTTS: path.RTTS}
 	return b, true
 }
 
@@ -226,8 +224,7 @@ func losses(f record.Flow, w path, path limits.Path) (bound, bool) {
 	}
 	low = min(low, path.RenoTimeouts(w.loss))
 	return bound{low / doubt, min(path.RateBps, doubt*high), CongestionWindow,
-		fmt.Sprintf("with %.3g %% of the frames lost, %s carries %s to %s by the loss models", 100*w.loss,
-			f.CongestionControl, unit.FormatRate(low), unit.FormatRate(high))}, true
+		fact.LossModel{Loss: w.loss, CongestionControl: f.CongestionControl, LowBps: low, HighBps: high}}, true
 }
 
 // windowed is what a window between two sizes lets through: at most one for each

@@ -3,7 +3,7 @@ package bottleneck
 import (
 	"math"
 	"net/netip"
-	"strings"
+	"reflect"
 	"testing"
 
 	"linerate/internal/model/flow"
@@ -54,27 +54,29 @@ func TestPredict(t *testing.T) {
 		why       string
 	}{
 		{"a path that is filled", func(*record.Flow, *record.Trial, *topology.Topology, *flow.Spec) {},
-			FullLink, 0.846 * testRate, testRate, "5.978 MB in flight"},
+			FullLink, 0.846 * testRate, testRate, `"link_filled":{"flying_bytes":5977542.`},
 		{"a long queue", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
 			over.Links[0].Queue = unit.Depth{Time: 50e6}
 		}, FullLink, testRate, testRate, ""},
 		{"no scaling", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, _ *flow.Spec) {
 			f.SenderInfo.Options = 3
 		},
-			ReceiverWindow, 0.98 * window(65535), window(65535), "65535 bytes, the largest window without scaling"},
+			ReceiverWindow, 0.98 * window(65535), window(65535), `"unscaled_window":{"bytes":65535,`},
 		{"no scaling and less buffer", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, o *flow.Spec) {
 			f.SenderInfo.Options, o.ReceiveBuffer, f.RcvbufBytes = 3, 20000, 40000
 		}, ReceiverWindow, 0.98 * window(20000), window(40000), ""},
 		{"autotuning of the receive buffer", func(_ *record.Flow, t *record.Trial, _ *topology.Topology, _ *flow.Spec) {
 			set(t, 1, "net.ipv4.tcp_rmem", "4096 131072 500000")
-		}, ReceiverWindow, 0.98 * window(250_000), window(500_000), "tcp_rmem of 500 kB in 50 ms"},
+		}, ReceiverWindow, 0.98 * window(250_000), window(500_000),
+			`{"parameter":"tcp_rmem","bytes":500000,"rtt_s":0.05}`},
 		{"a receive buffer of its own", func(_ *record.Flow, _ *record.Trial, _ *topology.Topology, o *flow.Spec) {
 			o.ReceiveBuffer = 100_000
 		},
-			ReceiverWindow, 0.98 * window(100_000), window(200_000), "a receive buffer of 200 kB"},
+			ReceiverWindow, 0.98 * window(100_000), window(200_000), `"window_of_buffer":{"bytes":200000,`},
 		{"autotuning of the send buffer", func(_ *record.Flow, t *record.Trial, _ *topology.Topology, _ *flow.Spec) {
 			set(t, 0, "net.ipv4.tcp_wmem", "4096 16384 4194304")
-		}, SendBuffer, 0.985 * window(0.6*4194304), window(4194304 + 2*superFrame), "tcp_wmem of 4.194 MB"},
+		}, SendBuffer, 0.985 * window(0.6*4194304), window(4194304 + 2*superFrame),
+			`"parameter":"tcp_wmem","least":0.6,"bytes":4194304`},
 		{"a send buffer of its own", func(_ *record.Flow, _ *record.Trial, _ *topology.Topology, o *flow.Spec) {
 			o.Window = 1_500_000
 		},
@@ -82,7 +84,7 @@ func TestPredict(t *testing.T) {
 		{"losses, cubic", func(_ *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
 			over.Links[0].Loss = 1e-3
 		},
-			CongestionWindow, 6.2e6 / 2, 8.97e6 * 2, "0.1 % of the frames lost, cubic carries"},
+			CongestionWindow, 6.2e6 / 2, 8.97e6 * 2, `"congestion_control":"cubic"`},
 		{"losses, bbr", func(f *record.Flow, _ *record.Trial, over *topology.Topology, _ *flow.Spec) {
 			over.Links[0].Loss, f.CongestionControl = 1e-3, "bbr"
 		}, FullLink, 0.9 * testRate, testRate, ""},
@@ -91,7 +93,7 @@ func TestPredict(t *testing.T) {
 			over.Links[0].Reverse = &topology.Impairment{Loss: 0.01}
 		}, FullLink, 0.846 * testRate, testRate, ""},
 		{"a cap", func(f *record.Flow, _ *record.Trial, _ *topology.Topology, _ *flow.Spec) { f.ReadCapBps = 5e6 },
-			SlowReader, 4.75e6, 5e6, "cap of 5 Mbit/s"},
+			SlowReader, 4.75e6, 5e6, `"capped":{"bps":5000000}`},
 	} {
 		trial, over, options := long()
 		test.change(&trial.Flows[0], trial, over, &options[0])
@@ -102,9 +104,9 @@ func TestPredict(t *testing.T) {
 		}
 		near := func(got, want float64) bool { return math.Abs(got/want-1) < 0.03 }
 		if p.LimitedBy != test.by || !near(p.HighBps, test.high) || !near(p.LowBps, test.low) ||
-			!strings.Contains(p.Why, test.why) {
+			!shows(p.Facts, test.why) {
 			t.Errorf("%s: %g to %g by %q (%s); want %g to %g by %q (%s)", test.name, p.LowBps, p.HighBps, p.LimitedBy,
-				p.Why, test.low, test.high, test.by, test.why)
+				said(p.Facts), test.low, test.high, test.by, test.why)
 		}
 		if p.RTTS != 0.05 || !p.Contains(p.HighBps) || !p.Contains(0.96*p.LowBps) || p.Contains(0.94*p.LowBps) ||
 			p.Contains(1.06*p.HighBps) {
@@ -120,7 +122,7 @@ func TestShared(t *testing.T) {
 	trial.Flows = append(trial.Flows, trial.Flows[0])
 	for _, p := range Predict(trial.Flows, trial.Hosts, over, make([]flow.Spec, 2)) {
 		if p == nil || !p.Contains(testRate/2) || !p.Contains(testRate) || p.Contains(testRate/10) ||
-			!strings.Contains(p.Why, "2 flows") {
+			!shows(p.Facts, `"flows":2`) {
 			t.Errorf("predicted %+v", p)
 		}
 	}
@@ -132,7 +134,8 @@ func TestBesideRequests(t *testing.T) {
 	alone := Predict(trial.Flows, trial.Hosts, over, options)[0]
 	trial.Flows = append(trial.Flows, trial.Flows[0])
 	trial.Flows[1].Protocol = flow.RR
-	if p := Predict(trial.Flows, trial.Hosts, over, make([]flow.Spec, 2)); *p[0] != *alone || p[1] != nil {
+	p := Predict(trial.Flows, trial.Hosts, over, make([]flow.Spec, 2))
+	if !reflect.DeepEqual(p[0], alone) || p[1] != nil {
 		t.Errorf("beside requests %+v, %+v; alone %+v", p[0], p[1], alone)
 	}
 }

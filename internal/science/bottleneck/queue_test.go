@@ -59,9 +59,8 @@ func TestAcknowledgements(t *testing.T) {
 		attribute(&trial, over, false)
 		f = &trial.Flows[0]
 		if f.LimitedBy != test.want || test.want == Acknowledgements &&
-			!strings.Contains(f.LimitedWhy, "out of "+f.To+"."+port+", which the flows from "+f.To+" to "+
-				f.From+" fill") {
-			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
+			!shows(f.LimitedFacts, `"out":true,"from":"`+f.To+`","to":"`+f.From+`"`) {
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, said(f.LimitedFacts), test.want)
 		}
 		// Before its own link, which carries 70 %, packets wait at two thirds of the readings.
 		_, out, _ := strings.Cut(f.Path[0], ".")
@@ -78,10 +77,10 @@ func TestAcknowledgements(t *testing.T) {
 		sender.Begin.Qdiscs, sender.End.Qdiscs, sender.Series = own(0), own(3028), []record.Sample{{Qdiscs: own(3028)}}
 		attribute(&trial, over, false)
 		f = &trial.Flows[0]
-		if waits := strings.Contains(f.LimitedWhy,
-			"; while it had room, its acknowledgements wait in"); f.LimitedBy != FullLink ||
+		if waits := shows(f.LimitedFacts,
+			`"while":true`); f.LimitedBy != FullLink ||
 			waits != (test.want == Acknowledgements && test.rttUs < 9000) {
-			t.Errorf("%s, and its own: %q (%s)", test.name, f.LimitedBy, f.LimitedWhy)
+			t.Errorf("%s, and its own: %q (%s)", test.name, f.LimitedBy, said(f.LimitedFacts))
 		}
 	}
 }
@@ -113,8 +112,9 @@ func TestOwnShaper(t *testing.T) {
 		attribute(&trial, nil, false)
 		f = &trial.Flows[0]
 		if found := f.LimitedBy == FullLink &&
-			strings.Contains(f.LimitedWhy, "that tbf lets out of "+f.From+"."+port); found != full {
-			t.Errorf("full %t: %q (%s)", full, f.LimitedBy, f.LimitedWhy)
+			shows(f.LimitedFacts, `"interface":"`+f.From+"."+port+`","out":true`) &&
+			shows(f.LimitedFacts, `"shaper":"tbf"`); found != full {
+			t.Errorf("full %t: %q (%s)", full, f.LimitedBy, said(f.LimitedFacts))
 		}
 	}
 }
@@ -160,14 +160,14 @@ func TestQueue(t *testing.T) {
 		attribute(&trial, over, true)
 		if f.LimitedBy != test.want {
 			t.Errorf("a queue at %d of 12 readings of a link %g times as fast: %q (%s), want %q", test.waits,
-				float64(test.times), f.LimitedBy, f.LimitedWhy, test.want)
+				float64(test.times), f.LimitedBy, said(f.LimitedFacts), test.want)
 		}
 		// What netem delays is no queue.
 		h.End.Qdiscs = append(h.End.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: "netem", Backlog: 1514})
 		attribute(&trial, over, true)
 		if f.LimitedBy != CongestionWindow {
 			t.Errorf("netem below tbf, packets at %d of 12 readings: %q (%s), want %q", test.waits, f.LimitedBy,
-				f.LimitedWhy, CongestionWindow)
+				said(f.LimitedFacts), CongestionWindow)
 		}
 	}
 }
@@ -182,10 +182,10 @@ func TestPacedQueue(t *testing.T) {
 		{"fq", CongestionWindow, "", false},
 		{"mq fq fq", CongestionWindow, "", false},
 		{"tbf fq", CongestionWindow, "", false},
-		{"fq_codel", FullLink, "a queue at client1.eth0 at 100 % of the readings", false},
-		{"mq fq_codel fq_codel", FullLink, "a queue at client1.eth0 at 100 % of the readings", false},
-		{"fq", FullLink, " of 1 Gbit/s ", true},
-		{"fq_codel", FullLink, " of 1 Gbit/s ", true},
+		{"fq_codel", FullLink, `"queued":1}`, false},
+		{"mq fq_codel fq_codel", FullLink, `"queued":1}`, false},
+		{"fq", FullLink, `"rate_bps":1000000000`, true},
+		{"fq_codel", FullLink, `"rate_bps":1000000000`, true},
 	} {
 		trial, over := sound()
 		f := &trial.Flows[0]
@@ -204,9 +204,9 @@ func TestPacedQueue(t *testing.T) {
 		}
 		h.End.Qdiscs = h.Begin.Qdiscs
 		attribute(&trial, over, true)
-		if f.LimitedBy != test.want || !strings.Contains(f.LimitedWhy, test.why) {
+		if f.LimitedBy != test.want || !shows(f.LimitedFacts, test.why) {
 			t.Errorf("%s, a full link later %t: %q (%s), want %q (… %s)", test.kinds, test.later, f.LimitedBy,
-				f.LimitedWhy, test.want, test.why)
+				said(f.LimitedFacts), test.want, test.why)
 		}
 		s := scene{Trial: trial}
 		if paced := strings.Contains(test.kinds+" ", "fq "); (s.waitsAt(*f) == "") != paced {
@@ -244,9 +244,9 @@ func TestSmallSegments(t *testing.T) {
 		q.Bytes = uint64(carried.TxBytes / counted * test.passed)
 		h.End.Qdiscs = []record.QdiscCounters{q}
 		attribute(&trial, over, true)
-		if f.LimitedBy != test.want || test.want == FullLink && !strings.HasPrefix(f.LimitedWhy, "100.1 % of ") {
+		if f.LimitedBy != test.want || test.want == FullLink && !shows(f.LimitedFacts, `"share":1.0009`) {
 			t.Errorf("%.1f %% by the shaper, %d bytes wait: %q (%s), want %q", 100*test.passed, test.backlog,
-				f.LimitedBy, f.LimitedWhy, test.want)
+				f.LimitedBy, said(f.LimitedFacts), test.want)
 		}
 	}
 }

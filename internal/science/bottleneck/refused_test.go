@@ -1,9 +1,7 @@
 package bottleneck
 
 import (
-	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -21,12 +19,13 @@ func TestRefused(t *testing.T) {
 		why, contradicted string
 	}{
 		{"most of them", 600, 1000, 1000, 200, 0.6,
-			"60 % (600 of 1,000) never left it: refused by its own queue, tbf of client1.eth0, which dropped 200 packets", ""},
-		{"no queue dropped", 600, 1000, 1000, 0, 0.6, "refused by client1 itself", "queue"},
-		{"those of other connections may have failed", 600, 1000, 500, 200, 0.2, "20 % (100 of 500)", ""},
-		{"those of other connections alone", 600, 2000, 500, 200, 0, "", "never left"},
-		{"none", 0, 1000, 1000, 200, 0, "", "never left"},
-		{"more than were sent again", 900, 800, 800, 200, 1, "100 % (800 of 800)", ""},
+			`"segments":600,"of":1000,"queues":[{"interface":"client1.eth0","kind":"tbf","packets":200}]`, ""},
+		{"no queue dropped", 600, 1000, 1000, 0, 0.6, `"never_left":{"share":0.6,"segments":600,"of":1000}`, "queue"},
+		{"those of other connections may have failed", 600, 1000, 500, 200, 0.2,
+			`"share":0.2,"segments":100,"of":500`, ""},
+		{"those of other connections alone", 600, 2000, 500, 200, 0, "", `"never_left"`},
+		{"none", 0, 1000, 1000, 200, 0, "", `"never_left"`},
+		{"more than were sent again", 900, 800, 800, 200, 1, `"share":1,"segments":800,"of":800`, ""},
 	} {
 		trial, over := sound()
 		f := &trial.Flows[0]
@@ -41,19 +40,19 @@ func TestRefused(t *testing.T) {
 			"TcpExt.TCPRetransFail": 5}
 		q.Drops = test.drops
 		child := q
-		child.Handle, child.Kind = "10:", "bfifo"
-		h.Begin.Qdiscs = append(h.Begin.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: "bfifo", Handle: "10:"})
+		child.Handle, child.Kind = "10:", `"bfifo"`
+		h.Begin.Qdiscs = append(h.Begin.Qdiscs, record.QdiscCounters{Interface: "eth0", Kind: `"bfifo"`, Handle: "10:"})
 		filter.Drops = 2000 // of what arrives
 		h.End.Qdiscs = []record.QdiscCounters{filter, q, child}
 		h.End.SNMP = map[string]int64{"Tcp.RetransSegs": 7 + test.all, "TcpExt.TCPRetransFail": 5 + test.failed}
 		got := Attribute(trial.Flows, trial.Hosts, trial.WindowS, over, true)[0]
-		if math.Abs(got.Refused-test.part) > 1e-9 || !strings.Contains(got.Why, test.why) || test.contradicted != "" &&
-			strings.Contains(got.Why, test.contradicted) {
-			t.Errorf("%s: %.3g, %q; want %.3g, with %q, without %q", test.name, got.Refused, got.Why, test.part,
+		if math.Abs(got.Refused-test.part) > 1e-9 || !shows(got.Facts, test.why) || test.contradicted != "" &&
+			shows(got.Facts, test.contradicted) {
+			t.Errorf("%s: %.3g, %q; want %.3g, with %q, without %q", test.name, got.Refused, said(got.Facts), test.part,
 				test.why, test.contradicted)
 		}
-		if test.drops > 0 && test.part > 0 && strings.Contains(got.Why, "bfifo") {
-			t.Errorf("%s: the drops of a qdisc are repeated: %q", test.name, got.Why)
+		if test.drops > 0 && test.part > 0 && shows(got.Facts, `"bfifo"`) {
+			t.Errorf("%s: the drops of a qdisc are repeated: %q", test.name, said(got.Facts))
 		}
 	}
 }
@@ -68,11 +67,11 @@ func TestTurnedBack(t *testing.T) {
 		want, why   string
 	}{
 		{"a short queue", 100, 0, 1, InterfaceQueue,
-			"tbf of client1.eth0 dropped 100 packets before they were sent, 10 % of what it was given"},
+			`{"interface":"client1.eth0","kind":"tbf","packets":100,"share":0.1}`},
 		{"an interface whose other end has a smaller MTU, and nothing arrives", 0, 300, 0, InterfaceQueue,
-			"client1.eth0 dropped 300 packets before they were sent, 25 % of what it was given"},
+			`{"interface":"client1.eth0","packets":300,"share":0.25}`},
 		{"a queue that is probed", 9, 0, 1, CongestionWindow,
-			"tbf of client1.eth0 dropped 9 packets before they were sent, 0.99 % of what it was given"},
+			`"interface":"client1.eth0","kind":"tbf","packets":9,"share":0.0099`},
 		{"none", 0, 0, 1, CongestionWindow, ""},
 	} {
 		trial, over := sound()
@@ -93,15 +92,14 @@ func TestTurnedBack(t *testing.T) {
 		q.Drops, filter.Drops = test.queue, 2000 // of what arrives
 		h.End.Qdiscs = []record.QdiscCounters{filter, q}
 		got := Attribute(trial.Flows, trial.Hosts, trial.WindowS, over, true)[0]
-		if got.By != test.want || !strings.Contains(got.Why, test.why) {
-			t.Errorf("%s: %q (%s), want %q (… %s)", test.name, got.By, got.Why, test.want, test.why)
+		if got.By != test.want || !shows(got.Facts, test.why) {
+			t.Errorf("%s: %q (%s), want %q (… %s)", test.name, got.By, said(got.Facts), test.want, test.why)
 		}
 	}
 }
 
 // TestMultiQueue: what the children of mq have dropped since the boot is no drop of the window.
 func TestMultiQueue(t *testing.T) {
-	const none = "no interface, qdisc or CPU backlog that was read dropped any"
 	for _, drops := range []uint64{0, 5} {
 		trial, _ := sound()
 		f := &trial.Flows[0]
@@ -116,16 +114,15 @@ func TestMultiQueue(t *testing.T) {
 		if _, got := queueDrops(*h, "eth0"); got != float64(drops) {
 			t.Errorf("%d drops: %g", drops, got)
 		}
-		if got := dropping(*h); strings.Contains(got, fmt.Sprintf("dropped %d packets", drops)) != (drops > 0) ||
-			drops == 0 && got != "" {
-			t.Errorf("%d drops: %q", drops, got)
+		if got := dropping(*h); len(got) > 0 != (drops > 0) || drops > 0 && got[0].Packets != int64(drops) {
+			t.Errorf("%d drops: %+v", drops, got)
 		}
 		s := scene{Trial: trial}
-		if _, got := s.turnedBack(*f); drops == 0 && got != "" {
-			t.Errorf("nothing was dropped: %q", got)
+		if _, got := s.turnedBack(*f); drops == 0 && got != nil {
+			t.Errorf("nothing was dropped: %+v", got)
 		}
-		if got := s.needlessly(*f); strings.Contains(got, none) != (drops == 0) {
-			t.Errorf("%d drops: %q", drops, got)
+		if got := s.sentAgain(*f); got.NoDrops != (drops == 0) {
+			t.Errorf("%d drops: %+v", drops, got)
 		}
 	}
 }

@@ -27,9 +27,9 @@ func TestShaperNamed(t *testing.T) {
 	node, port, _ := strings.Cut(last, ".")
 	end := topology.End{Node: node, Interface: port}
 	link, _ := over.LinkAt(end)
-	if want := "that tbf lets out of " + link.Other(end).String(); f.LimitedBy != FullLink ||
-		!strings.Contains(f.LimitedWhy, want) {
-		t.Errorf("%q (%s), want %q", f.LimitedBy, f.LimitedWhy, want)
+	if want := `"interface":"` + link.Other(end).String() + `","out":true`; f.LimitedBy != FullLink ||
+		!shows(f.LimitedFacts, want) {
+		t.Errorf("%q (%s), want %q", f.LimitedBy, said(f.LimitedFacts), want)
 	}
 }
 
@@ -58,8 +58,8 @@ func TestShareByShaper(t *testing.T) {
 		}
 		trial.Hosts = append([]record.HostReading{sends}, trial.Hosts...)
 		attribute(&trial, over, true)
-		if want := "99.2 % of "; f.LimitedBy != FullLink || !strings.HasPrefix(f.LimitedWhy, want) {
-			t.Errorf("shaper %q: %q (%s), want %q", shaper, f.LimitedBy, f.LimitedWhy, want)
+		if want := `"share":0.992`; f.LimitedBy != FullLink || !shows(f.LimitedFacts, want) {
+			t.Errorf("shaper %q: %q (%s), want %q", shaper, f.LimitedBy, said(f.LimitedFacts), want)
 		}
 	}
 }
@@ -99,8 +99,8 @@ func TestInterfaceQueue(t *testing.T) {
 		}
 		attribute(&trial, over, true)
 		if f.LimitedBy != test.want || test.want == InterfaceQueue &&
-			!strings.Contains(f.LimitedWhy, "backpressure of the interface's queue") {
-			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
+			!shows(f.LimitedFacts, `"backpressure"`) {
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, said(f.LimitedFacts), test.want)
 		}
 	}
 }
@@ -133,7 +133,7 @@ func TestBetween(t *testing.T) {
 		test.doctor(f, &trial)
 		attribute(&trial, over, false)
 		if f := trial.Flows[0]; f.LimitedBy != test.want {
-			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
+			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, said(f.LimitedFacts), test.want)
 		}
 		f.LimitedBy = ""
 		attribute(&trial, over, true)

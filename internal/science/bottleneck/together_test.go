@@ -1,7 +1,6 @@
 package bottleneck
 
 import (
-	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -16,8 +15,8 @@ func TestTogether(t *testing.T) {
 		dry           float64
 		want, why     string
 	}{
-		{"over full links", "p1w", false, 0, FullLink, "of 1 Gbit/s"},
-		{"with nothing to send", "p1w", true, 0.6, Application, "at 60 % of the readings"},
+		{"over full links", "p1w", false, 0, FullLink, `"rate_bps":1000000000`},
+		{"with nothing to send", "p1w", true, 0.6, Application, `{"share":0.6,"by_program":true}`},
 		{"that are busy", "p1w", true, 0.4, "", ""},
 		{"of a peer that is not ours", "", true, 1, "", ""},
 	} {
@@ -28,8 +27,8 @@ func TestTogether(t *testing.T) {
 		f := &trial.Flows[0]
 		f.Process, f.SenderInfo, f.DryShare = test.process, nil, test.dry
 		got := Attribute([]record.Flow{*f}, trial.Hosts, trial.WindowS, over, true)[0]
-		if got.By != test.want || !strings.Contains(got.Why, test.why) {
-			t.Errorf("%s: %q (%s), want %q (%s)", test.name, got.By, got.Why, test.want, test.why)
+		if got.By != test.want || !shows(got.Facts, test.why) {
+			t.Errorf("%s: %q (%s), want %q (%s)", test.name, got.By, said(got.Facts), test.want, test.why)
 		}
 	}
 }

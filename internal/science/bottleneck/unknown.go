@@ -1,11 +1,10 @@
 package bottleneck
 
 import (
-	"fmt"
 	"math"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 	"linerate/internal/science/hostload"
 )
 
@@ -42,31 +41,26 @@ func (s scene) roundTrip(f record.Flow) roundTrip {
 	return roundTrip{us, us - least, mean, least > 0 && us >= queued*least, few}
 }
 
-func (r roundTrip) String() string {
-	name := "RTT"
-	if r.mean {
-		name = "mean RTT"
-	}
-	return fmt.Sprintf("%s %s, without a queue %s", name, unit.FormatSeconds(r.us/1e6),
-		unit.FormatSeconds((r.us-r.longerUs)/1e6))
+func (r roundTrip) fact() fact.RoundTrip {
+	return fact.RoundTrip{Seconds: r.us / 1e6, LeastS: (r.us - r.longerUs) / 1e6, Mean: r.mean}
 }
 
 // behindLink is what shows that a flow has all of a link that nothing here describes, such as
 // a router's: nearly all that it has in flight waits in a queue of its own direction, and arrives
-// at an even rate, which is that link's; "": nothing does. More in flight, by a larger buffer
+// at an even rate, which is that link's; nil: nothing does. More in flight, by a larger buffer
 // or window, would only wait longer; and processors that keep a queue filled are fast enough.
 // Sure: it is a link's queue; otherwise it may be that of a CPU.
-func (s scene) behindLink(f record.Flow) (why string, sure bool) {
+func (s scene) behindLink(f record.Flow) (why *fact.QueueAt, sure bool) {
 	trip := s.roundTrip(f)
 	if s.known || !trip.grown || trip.few || trip.longerUs < max(wakeUs, trip.us*(1-1./far)) ||
 		f.GoodputBps/8*trip.us/1e6 < undelayed*float64(f.SenderInfo.SndMSS) || s.whose(f) != ownQueue {
-		return "", false
+		return nil, false
 	}
-	if acks, _ := s.acknowledged(f, trip.longerUs); acks != "" {
-		return "", false
+	if acks, _ := s.acknowledged(f, trip.longerUs); acks != nil {
+		return nil, false
 	}
 	sure = steady(f.Bins) && (trip.longerUs >= aWhileUs || s.idleTime(f)) && !s.generating(f)
-	return trip.String() + ": packets were queued " + s.queuedAt(f) + s.losesToo(f), sure
+	return s.queue(f, trip), sure
 }
 
 // idleTime reports whether each CPU of a flow's hosts was idle for a part of the window: packets
@@ -88,15 +82,15 @@ func (s scene) generating(f record.Flow) bool {
 	return max(from.GeneratorCPU, to.GeneratorCPU) >= most
 }
 
-// losesToo says that a flow with a queue before a full link loses packets as well: each loss
-// has it send less for a while, in which the link may not be full.
-func (s scene) losesToo(f record.Flow) string {
-	if missing(f) < loses {
-		return ""
+// queue is that in which packets of a flow waited at most of the readings. A flow with a queue before
+// a full link may lose packets as well: each loss has it send less for a while, in which the link may
+// not be full.
+func (s scene) queue(f record.Flow, trip roundTrip) *fact.QueueAt {
+	q := fact.QueueAt{RoundTrip: trip.fact(), Interface: s.waitsAt(f)}
+	if missing(f) >= loses {
+		q.Resent = resent(f)
 	}
-	return fmt.Sprintf(
-		"; %s of the bytes were retransmitted, so packets are lost, in that queue or elsewhere on the path, and the flow sends less after each loss",
-		unit.FormatPercent(resent(f)))
+	return &q
 }
 
 // steady reports whether what was received had the same rate in each part of the window.

@@ -2,7 +2,6 @@ package bottleneck
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -40,75 +39,78 @@ func TestBehindLink(t *testing.T) {
 		want, why string
 	}{
 		{"a send buffer that the queue fills", 1700, 5, false, sendBuffer, FullLink,
-			"RTT 1.7 ms, without a queue 47 µs: packets were queued before a link on the path, and a larger send buffer would only lengthen that queue: its buffer of 16.38 kB"},
-		{"hardly any queue", 80, 5, false, sendBuffer, SendBuffer, "16.38 kB was full"},
+			`"least_s":0.000047,"larger":"send buffer"}},{"buffer_full":{"bytes":16384,`},
+		{"hardly any queue", 80, 5, false, sendBuffer, SendBuffer,
+			`"buffer_full":{"bytes":16384,"share":0.9,"all_sent":true}`},
 		{"round trips that grow with the load of a host", 300, 5, false, sendBuffer, SendBuffer,
-			"; RTT 300 µs, without a queue 47 µs"},
+			`{"round_trip":{"seconds":0.0003,"least_s":0.000047}}`},
 		{"a window that a short queue fills, of hosts with idle CPUs", 800, 5, false,
 			func(f *record.Flow, t *record.Trial) {
 				window(f, t)
 				narrow(f)
 				busyCPU(0.6)(f, t)
-			}, FullLink, "a larger receiver window would only lengthen that queue"},
+			}, FullLink, `"least_s":0.000047,"larger":"receiver window"}`},
 		{"a window that the queue of a CPU may fill", 800, 5, false, func(f *record.Flow, t *record.Trial) {
 			window(f, t)
 			narrow(f)
 			busyCPU(0.99)(f, t)
 		}, "",
-			"RTT 800 µs, without a queue 47 µs: packets were queued before a link on the path, or waited for a CPU: a larger receiver window may only lengthen that queue"},
-		{"a short queue, and room in the window", 1100, 5, false, busyCPU(0.6), FullLink, "RTT 1.1 ms"},
+			`"queue_at":{"seconds":0.0008,"least_s":0.000047,"or_cpu":true,"larger":"receiver window"}`},
+		{"a short queue, and room in the window", 1100, 5, false, busyCPU(0.6), FullLink,
+			`"queue_at":{"seconds":0.0011,`},
 		{"a short queue, perhaps of a CPU", 900, 5, false, busyCPU(0.99), "",
-			"before a link on the path, or waited for a CPU"},
+			`"queue_at":{"seconds":0.0009,"least_s":0.000047,"or_cpu":true}`},
 		{"round trips that are longer, but not by far", 8000, 5, false, func(f *record.Flow, t *record.Trial) {
 			sendBuffer(f, t)
 			f.SenderInfo.MinRTTUs = 1000
-		}, SendBuffer, "; RTT 8 ms, without a queue 1 ms"},
+		}, SendBuffer, `"round_trip":{"seconds":0.008,"least_s":0.001}`},
 		{"an uneven rate", 1700, 50, false, sendBuffer, "",
-			"or waited for a CPU: a larger send buffer may only lengthen that queue"},
-		{"every link is known, and none is full", 1700, 5, true, sendBuffer, SendBuffer, "; RTT 1.7 ms"},
+			`"or_cpu":true,"larger":"send buffer"`},
+		{"every link is known, and none is full", 1700, 5, true, sendBuffer, SendBuffer,
+			`"round_trip":{"seconds":0.0017,`},
 		{"delayed acknowledgements", 40_000, 5, false, func(f *record.Flow, t *record.Trial) {
 			sendBuffer(f, t)
 			f.GoodputBps, t.WindowS = 2*1448*8/40e-3, 10
-		}, SendBuffer, "; RTT 40 ms"},
+		}, SendBuffer, `"round_trip":{"seconds":0.04,`},
 		{"a window that the queue fills", 1700, 5, false, window, FullLink,
-			"a larger receiver window would only lengthen that queue: waited for the receiver's window 100 %"},
+			`"larger":"receiver window"}},{"window_full":{"share":1,`},
 		{"a window that the queue fills, or processors that linerate keeps busy", 1700, 5, false,
 			func(f *record.Flow, t *record.Trial) {
 				window(f, t)
 				reading(t, f.To).GeneratorCPU = 0.6
-			}, "", "or waited for a CPU: a larger receiver window may only lengthen that queue"},
+			}, "", `"or_cpu":true,"larger":"receiver window"`},
 		{"a window that was open for a part of the time", 20_700, 5, false, func(f *record.Flow, t *record.Trial) {
 			t.WindowS = 2
 			window(f, t)
 			f.GoodputBps, f.SenderInfo.SndWnd = 24e6, 322_600
-		}, ReceiverWindow, "62.1 kB in flight on average, so it was smaller or zero for most of the time; RTT 20.7 ms"},
+		}, ReceiverWindow, `"window_closed":{"flying_bytes":62`},
 		{"one that the other host's program left closed", 20_700, 5, false, func(f *record.Flow, t *record.Trial) {
 			t.WindowS = 2
 			window(f, t)
 			f.GoodputBps, f.SenderInfo.SndWnd, f.ClosingShare = 24e6, 20_000, 0.5
 			t.Hosts = slices.DeleteFunc(t.Hosts, func(h record.HostReading) bool { return h.Host == f.To })
 		}, SlowReader,
-			"the window was 20 kB; at 50 % of the readings it was zero, or less than half of what it had been; RTT 20.7 ms"},
-		{"a window that is small", 80, 5, false, window, ReceiverWindow, "the window was 40 kB"},
+			`{"bytes":20000}},{"window_closing":{"share":0.5}},{"round_trip":{"seconds":0.0207,`},
+		{"a window that is small", 80, 5, false, window, ReceiverWindow, `"receiver_window":{"bytes":40000,`},
 		{"few segments between losses, whose acknowledgements are late", 2740, 5, false,
 			func(f *record.Flow, _ *record.Trial) {
 				f.GoodputBps, f.SenderInfo.RTTVarUs = 16.92e6, 3000
 				f.SentBytes, f.RetransBytes = 1e6, 37_000
-			}, CongestionWindow, "3.7 % of the bytes were retransmitted"},
+			}, CongestionWindow, `"sent_again":{"share":0.037}`},
 		{"few segments in a short queue", 6000, 5, false, func(f *record.Flow, _ *record.Trial) {
 			f.GoodputBps, f.SenderInfo.RTTVarUs = 16.92e6, 500
-		}, FullLink, "RTT 6 ms"},
+		}, FullLink, `"queue_at":{"seconds":0.006,`},
 		{"a queue on a path that loses packets", 3000, 50, false, func(f *record.Flow, _ *record.Trial) {
 			f.SentBytes, f.RetransBytes = 1e6, 37_000
 		}, FullLink,
-			"queued before a link on the path; 3.7 % of the bytes were retransmitted, so packets are lost, in that queue or elsewhere"},
-		{"a busy machine", 7900, 5, false, busyMachine, FullLink, "RTT 7.9 ms"},
-		{"a busy machine, and no queue", 80, 5, false, busyMachine, Generator, "99 % busy"},
-		{"a busy machine that sends unevenly", 7900, 50, false, busyMachine, Generator, "99 % busy"},
+			`"queue_at":{"seconds":0.003,"least_s":0.000047,"resent":0.037}`},
+		{"a busy machine", 7900, 5, false, busyMachine, FullLink, `"queue_at":{"seconds":0.0079,`},
+		{"a busy machine, and no queue", 80, 5, false, busyMachine, Generator, `"busy":0.99,`},
+		{"a busy machine that sends unevenly", 7900, 50, false, busyMachine, Generator, `"busy":0.99,`},
 		{"a machine that is busy with the flow", 7900, 5, false, func(f *record.Flow, t *record.Trial) {
 			busyMachine(f, t)
 			reading(t, f.To).GeneratorCPU = 0.6
-		}, Generator, "99 % busy"},
+		}, Generator, `"busy":0.99,`},
 	} {
 		trial, over := sound()
 		idleLinks(over)
@@ -127,8 +129,8 @@ func TestBehindLink(t *testing.T) {
 		}
 		test.doctor(f, &trial)
 		attribute(&trial, over, test.known)
-		if f = &trial.Flows[0]; f.LimitedBy != test.want || !strings.Contains(f.LimitedWhy, test.why) {
-			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, f.LimitedWhy, test.want, test.why)
+		if f = &trial.Flows[0]; f.LimitedBy != test.want || !shows(f.LimitedFacts, test.why) {
+			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, f.LimitedBy, said(f.LimitedFacts), test.want, test.why)
 		}
 	}
 }
@@ -145,19 +147,20 @@ func TestWhoseQueue(t *testing.T) {
 		lost            float64 // share of the flow's bytes; below 0: of the other one's
 		want, why       string
 	}{
-		{"a slow link", 5, 200, 40, 0, FullLink, "packets were queued before a link on the path"},
+		{"a slow link", 5, 200, 40, 0, FullLink, `"queue_at":{"seconds"`},
 		{"the other direction's slow link", 200, 5, 0.02, 0, Acknowledgements,
-			"its acknowledgements wait in a queue that the flows from server to client1 fill, which have an even rate"},
-		{"the faster of two even ones", 5, 5, 0.5, 0, "", "each direction alone tells which"},
-		{"the slower of two even ones", 5, 5, 2, 0, "", "each direction alone tells which"},
-		{"the faster of two uneven ones", 200, 200, 0.5, 0, "", "each direction alone tells which"},
+			`{"from":"server","to":"client1","even":true}`},
+		{"the faster of two even ones", 5, 5, 0.5, 0, "", `"either":true`},
+		{"the slower of two even ones", 5, 5, 2, 0, "", `"either":true`},
+		{"the faster of two uneven ones", 200, 200, 0.5, 0, "", `"either":true`},
 		{"its own short queue in the other direction's long one", 200, 5, 5, 0.004, CongestionWindow,
-			"which have an even rate"},
+			`"even":true`},
 		{"a full link on a busy machine, beside another of its rate", 60, 5, 1.05, 0, FullLink,
-			"packets were queued before a link on the path"},
-		{"the other direction's, which loses", 200, 200, 0.1, -0.004, Acknowledgements, "fill, which lose packets"},
+			`"queue_at":{"seconds"`},
+		{"the other direction's, which loses", 200, 200, 0.1, -0.004, Acknowledgements,
+			`"from":"server","to":"client1"}`},
 		{"two full links, of which its own is the slower one", 5, 5, 5, 0.004, FullLink,
-			"packets were queued before a link on the path"},
+			`"queue_at":{"seconds"`},
 	} {
 		trial, over := sound()
 		idleLinks(over)
@@ -183,16 +186,17 @@ func TestWhoseQueue(t *testing.T) {
 		}
 		trial.Flows = []record.Flow{f, other}
 		attribute(&trial, over, false)
-		if got := trial.Flows[0]; got.LimitedBy != test.want || !strings.Contains(got.LimitedWhy, test.why) {
-			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, got.LimitedBy, got.LimitedWhy, test.want, test.why)
+		if got := trial.Flows[0]; got.LimitedBy != test.want || !shows(got.LimitedFacts, test.why) {
+			t.Errorf("%s: %q (%s), want %q (… %s …)", test.name, got.LimitedBy, said(got.LimitedFacts), test.want,
+				test.why)
 		}
 		// Of bbr nothing but two equal rates tells.
 		trial.Flows[1].CongestionControl = "bbr"
 		attribute(&trial, over, false)
 		if got := trial.Flows[0]; test.times != 1.05 && (got.LimitedBy != "" ||
-			!strings.Contains(got.LimitedWhy, "each direction alone tells which")) || test.times == 1.05 &&
+			!shows(got.LimitedFacts, `"either":true`)) || test.times == 1.05 &&
 			got.LimitedBy != test.want {
-			t.Errorf("%s, with bbr: %q (%s)", test.name, got.LimitedBy, got.LimitedWhy)
+			t.Errorf("%s, with bbr: %q (%s)", test.name, got.LimitedBy, said(got.LimitedFacts))
 		}
 	}
 }
@@ -203,8 +207,8 @@ func TestMeanRTT(t *testing.T) {
 		read []uint32
 		want string
 	}{
-		{nil, "; RTT 300 µs, without a queue 47 µs"},
-		{[]uint32{200, 600}, "; mean RTT 400 µs, without a queue 47 µs"},
+		{nil, `{"round_trip":{"seconds":0.0003,"least_s":0.000047}}`},
+		{[]uint32{200, 600}, `{"round_trip":{"seconds":0.0004,"least_s":0.000047,"mean":true}}`},
 	} {
 		trial, over := sound()
 		idleLinks(over)
@@ -216,8 +220,8 @@ func TestMeanRTT(t *testing.T) {
 			h.Series = append(h.Series, record.Sample{Flows: []record.FlowSample{{ID: f.ID, RTTUs: us}}})
 		}
 		attribute(&trial, over, false)
-		if got := trial.Flows[0].LimitedWhy; !strings.Contains(got, test.want) {
-			t.Errorf("%v: %s, want %q", test.read, got, test.want)
+		if got := trial.Flows[0].LimitedFacts; !shows(got, test.want) {
+			t.Errorf("%v: %s, want %q", test.read, said(got), test.want)
 		}
 	}
 }
@@ -260,9 +264,9 @@ func TestArrived(t *testing.T) {
 	trial.Flows = []record.Flow{f, other}
 	attribute(&trial, over, false)
 	if got := trial.Flows[0]; got.LimitedBy != FullLink {
-		t.Errorf("the full link's: %q (%s)", got.LimitedBy, got.LimitedWhy)
+		t.Errorf("the full link's: %q (%s)", got.LimitedBy, said(got.LimitedFacts))
 	}
 	if got := trial.Flows[1]; got.LimitedBy != Acknowledgements {
-		t.Errorf("the other's: %q (%s)", got.LimitedBy, got.LimitedWhy)
+		t.Errorf("the other's: %q (%s)", got.LimitedBy, said(got.LimitedFacts))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
@@ -112,11 +113,11 @@ func attribute(list []record.FlowRates, tables []Table, host record.HostReading,
 		}
 		verdicts := bottleneck.Attribute(trial, []record.HostReading{one}, windowS, nil, false)
 		for at, i := range members {
-			list[i].LimitedBy, list[i].LimitedWhy = verdicts[at].By, verdicts[at].Why
+			list[i].LimitedBy, list[i].LimitedFacts = verdicts[at].By, verdicts[at].Facts
 			if busy := per(trial[at].BusyS, windowS); verdicts[at].By == bottleneck.FullLink && busy < 0.5 {
-				list[i].LimitedBy, list[i].LimitedWhy = bottleneck.Application,
-					"had data to send or unacknowledged for "+unit.FormatPercent(busy)+" of the window"
-				continue // other traffic fills the link
+				list[i].LimitedBy = bottleneck.Application
+				list[i].LimitedFacts = []fact.Fact{{Is: fact.BusyFor{Share: busy}}}
+				continue // others fill the link
 			}
 			byLink(&list[i], interfaces, g.name)
 		}
@@ -187,7 +188,8 @@ func byLink(f *record.FlowRates, interfaces []record.InterfaceRates, name string
 	r := interfaces[i]
 	load := limits.Load{Out: true, Bps: r.TxBps, Shape: topology.Impairment{Rate: unit.BitRate(r.TxLimitBps)}}
 	if load.Full() {
-		f.LimitedBy, f.LimitedWhy = bottleneck.FullLink, unit.FormatPercent(r.TxShare)+" of "+
-			unit.FormatRate(r.TxLimitBps)+" out of "+name
+		f.LimitedBy = bottleneck.FullLink
+		f.LimitedFacts = []fact.Fact{{Is: fact.LinkShare{Interface: name, Out: true, RateBps: r.TxLimitBps,
+			Share: r.TxShare}}}
 	}
 }

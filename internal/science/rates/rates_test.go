@@ -246,7 +246,7 @@ func TestLimitedBy(t *testing.T) {
 		}
 		f := Of(r).Flows[0]
 		if f.LimitedBy != test.want {
-			t.Errorf("%s: %q (%s), want %q", test.name, f.LimitedBy, f.LimitedWhy, test.want)
+			t.Errorf("%s: %q (%+v), want %q", test.name, f.LimitedBy, f.LimitedFacts, test.want)
 		}
 	}
 }

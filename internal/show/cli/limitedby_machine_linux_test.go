@@ -53,13 +53,13 @@ func allFound(t *testing.T, on string, run *record.Run) {
 		f := trial.Flows[0]
 		reason := strings.TrimPrefix(trial.Treatment, "by ")
 		seen[reason]++
-		t.Logf("%s: %s: %s: %s", on, trial.Treatment, f.LimitedBy, f.LimitedWhy)
+		t.Logf("%s: %s: %s: %+v", on, trial.Treatment, f.LimitedBy, f.LimitedFacts)
 		if trust.Stolen(trial) {
 			continue
 		}
 		sound[reason]++
-		if f.LimitedBy != want[reason] || f.LimitedWhy == "" {
-			t.Errorf("%s: block %d, %s: %q (%s)\n%s", on, trial.Block, trial.Treatment, f.LimitedBy, f.LimitedWhy,
+		if f.LimitedBy != want[reason] || f.LimitedFacts == nil {
+			t.Errorf("%s: block %d, %s: %q (%+v)\n%s", on, trial.Block, trial.Treatment, f.LimitedBy, f.LimitedFacts,
 				controltest.Figures(f))
 		}
 	}

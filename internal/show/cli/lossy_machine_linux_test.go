@@ -72,7 +72,8 @@ func asExpected(t *testing.T, on string, run *record.Run) {
 		f := trial.Flows[0]
 		if trial.Treatment == "small window" && f.LimitedBy != bottleneck.ReceiverWindow &&
 			f.LimitedBy != bottleneck.SendBuffer {
-			t.Errorf("%s, block %d: held back by %q (%s), want the window", on, trial.Block, f.LimitedBy, f.LimitedWhy)
+			t.Errorf("%s, block %d: held back by %q (%+v), want the window", on, trial.Block, f.LimitedBy,
+				f.LimitedFacts)
 		}
 		e := f.Expected
 		if e == nil {

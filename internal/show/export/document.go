@@ -14,6 +14,7 @@ import (
 	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/science/compare"
+	"linerate/internal/show/wording"
 )
 
 // mostFlows is the maximum number of flows of a trial that the result document lists individually.
@@ -190,7 +191,7 @@ func documentOfTrial(t *record.Trial, shown bool) trialDocument {
 		d.Groups = groups(t.Flows)
 	} else {
 		for _, f := range t.Flows {
-			flow := flowDocument{Flow: f}
+			flow := flowDocument{Flow: wording.Flow(f)}
 			if f.SenderInfo != nil {
 				flow.RTTUs, flow.MSSBytes = f.SenderInfo.RTTUs, f.SenderInfo.SndMSS
 			}

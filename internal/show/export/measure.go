@@ -202,7 +202,7 @@ func Window(run *record.Run, t *record.Trial) *Measurement {
 	if t.Bufferbloat != nil {
 		m.Latency = &Latency{Latency: t.Bufferbloat}
 	}
-	for _, f := range t.Flows {
+	for _, f := range wording.Flows(t.Flows) {
 		if !f.Probe {
 			m.Flows = append(m.Flows, f)
 		} else if m.Latency != nil {

@@ -113,14 +113,16 @@ func flowRows(run *record.Run, add func(...any)) {
 				us, ranks = percentiles(x.Latency)
 			}
 			if p := f.Expected; p != nil {
-				expected = []any{p.LowBps, p.HighBps, p.LimitedBy, p.Why}
+				expected = []any{p.LowBps, p.HighBps, p.LimitedBy, wording.Limited(p.Facts, p.Why)}
 			}
 			add(slices.Concat([]any{f.ID, f.From, f.To, f.Source, f.Destination, f.OpenedBy,
 				f.ReceivedBytes, f.WrittenBytes, f.AckedBytes, f.UnsentBytes, f.RetransBytes, f.GoodputBps,
 				f.SenderAverageBps, f.Connected, f.Alive,
 				strings.Join(f.Path, " "), f.LimitedBy, f.CongestionControl, rtt, least, window, f.Error,
 				flow.Of(f.Protocol).Name},
-				datagrams, transactions, us, []any{f.LimitedWhy}, expected, []any{paths, strings.Join(f.Predicted, " "),
+				datagrams, transactions, us,
+				[]any{wording.Limited(f.LimitedFacts, f.LimitedWhy)}, expected,
+				[]any{paths, strings.Join(f.Predicted, " "),
 					strings.Join(f.Observed, " ")}, ranks)...)
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"linerate/internal/model/flow"
 	"linerate/internal/model/record"
 	"linerate/internal/show/number"
+	"linerate/internal/show/wording"
 )
 
 // Held describes what limited the flows between two hosts in the trials of a treatment, beside the
@@ -68,12 +69,12 @@ func (v *View) heldIn(t *record.Treatment) (list []Held) {
 			h.flows++
 			sum := sums[i]
 			h.saidBy[f.LimitedBy]++
-			h.because[f.LimitedBy] = f.LimitedWhy
+			h.because[f.LimitedBy] = wording.Limited(f.LimitedFacts, f.LimitedWhy)
 			if p := f.Expected; p != nil {
 				if h.Judged == 0 || p.LowBps < h.LowBps {
 					h.LowBps = p.LowBps
 				}
-				h.HighBps, h.Why = max(h.HighBps, p.HighBps), p.Why
+				h.HighBps, h.Why = max(h.HighBps, p.HighBps), wording.Limited(p.Facts, p.Why)
 				h.Judged++
 				sum[0], sum[1] = sum[0]+p.LowBps, sum[1]+p.HighBps
 				h.saidPredicted[p.LimitedBy]++

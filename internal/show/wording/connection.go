@@ -186,7 +186,7 @@ var (
 	_ = spell(func(_ string, o fact.Orphans) string {
 		return fmt.Sprintf("%d orphans; net.ipv4.tcp_max_orphans is %d", o.Count, o.Most)
 	})
-	_ = spell(func(_ string, l fact.Limited) string { return "flow " + l.Flow + ": " + l.Why })
+	_ = spell(func(_ string, l fact.Limited) string { return "flow " + l.Flow + ": " + Limited(l.By, l.Why) })
 	_ = spell(func(_ string, p fact.NoPort) string {
 		source := "any address"
 		if p.Source.IsValid() {

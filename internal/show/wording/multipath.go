@@ -124,14 +124,6 @@ var (
 	_ = spell(func(_ string, t fact.Through) string {
 		return fmt.Sprintf("%s got through, %s did not", unit.Plural(t.Fine, "flow"), unit.Plural(t.Stopped, "flow"))
 	})
-	_ = spell(func(_ string, s fact.Silence) string {
-		during := "for the last "
-		if s.Resumed {
-			during = "for "
-		}
-		return fmt.Sprintf("flow %s: %s received nothing from %s %s", s.Flow, s.To, s.From, during) +
-			record.SpellLost(s.LostS, s.LostAtMostS)
-	})
 	_ = spell(func(_ string, s fact.StoppedFlow) string {
 		if s.Error == "" {
 			return fmt.Sprintf("flow %s to %s received nothing", s.Flow, s.To)

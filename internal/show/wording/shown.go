@@ -62,6 +62,11 @@ func Evaluation(e record.Evaluation) record.Evaluation {
 // Sample is a host's sample whose findings have words.
 func Sample(s record.HostSample) record.HostSample {
 	s.Findings, s.Drops = Findings(s.Findings, true), Drops(slices.Clone(s.Drops))
+	s.Flows = slices.Clone(s.Flows)
+	for i := range s.Flows {
+		f := &s.Flows[i]
+		f.LimitedWhy = Limited(f.LimitedFacts, f.LimitedWhy)
+	}
 	return s
 }
 

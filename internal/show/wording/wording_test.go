@@ -202,6 +202,9 @@ func fill(v reflect.Value) {
 	case netip.AddrPort:
 		v.Set(reflect.ValueOf(netip.MustParseAddrPort("192.0.2.1:80")))
 		return
+	case fact.Fact:
+		v.Set(reflect.ValueOf(fact.Fact{Host: "a", Is: fact.Parameter{Key: "k", Value: "v"}}))
+		return
 	}
 	switch v.Kind() {
 	case reflect.String:

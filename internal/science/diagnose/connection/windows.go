@@ -26,7 +26,8 @@ func heldBy(c cause.Of[cause.Between], by string, at func(record.Flow) string) f
 			if fl.LimitedBy == by && f.UnknownPath() {
 				finding := record.Finding{ID: c.Code, Host: at(fl), Confidence: record.Likely,
 					Args: cause.Between{From: fl.From, To: fl.To}}
-				findings = append(findings, *finding.With("", fact.Limited{Flow: fl.ID, Why: fl.LimitedWhy}))
+				findings = append(findings, *finding.With("", fact.Limited{Flow: fl.ID, By: fl.LimitedFacts,
+					Why: fl.LimitedWhy}))
 			}
 		}
 		return findings

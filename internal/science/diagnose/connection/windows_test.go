@@ -1,6 +1,7 @@
 package connection_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -32,13 +33,14 @@ func TestHeldByBuffers(t *testing.T) {
 	} {
 		over := &topology.Topology{Hosts: []topology.Host{{Name: "a", Via: test.via}, {Name: "b", Via: test.via}},
 			Links: test.links}
+		facts := []fact.Fact{{Is: fact.ReceiverWindow{Bytes: 205_100}}}
 		trial := record.Trial{Flows: []record.Flow{{ID: "w1", From: "a", To: "b", Connected: true, LimitedBy: test.by,
-			LimitedWhy: "the window was 205.1 kB"}}}
+			LimitedFacts: facts}}}
 		var found []string
 		for _, f := range diagnose.Diagnose(trial, over) {
 			found = append(found, f.ID+" of "+f.Host)
 			if f.Args != (cause.Between{From: "a", To: "b"}) ||
-				f.Facts[0].Is != (fact.Limited{Flow: "w1", Why: "the window was 205.1 kB"}) {
+				!reflect.DeepEqual(f.Facts[0].Is, fact.Limited{Flow: "w1", By: facts}) {
 				t.Errorf("%s, via %v: %+v", test.by, test.via, f)
 			}
 		}
