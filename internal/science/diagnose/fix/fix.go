@@ -1,29 +1,12 @@
-// Package fix has the fixes that several families of rules propose: settings, and lines for people.
+// Package fix has the settings and steps that several families of rules propose.
 package fix
 
 import (
-	"slices"
-
-	"linerate/internal/model/hostconfig"
 	"linerate/internal/model/record"
 	"linerate/internal/model/setting"
 
 	"linerate/internal/science/diagnose/facts"
-	"linerate/internal/science/diagnose/said"
 )
-
-// A finding's fix is text: commands, each with its host where there are several, and
-// advice. What is a setting of a known host is data as well.
-
-// Commands spells settings of the host, each with its name where there are other hosts.
-func Commands(h *facts.Host, settings []setting.Setting) []string {
-	return said.On(h.Name, h.Alone, hostconfig.Commands(settings)...)
-}
-
-// FixedBy is a fix by settings: advice, the settings' commands, and the settings.
-func FixedBy(h *facts.Host, advice []string, settings ...setting.Setting) ([]string, []setting.Setting) {
-	return slices.Concat(said.On(h.Name, h.Alone, advice...), Commands(h, settings)), settings
-}
 
 // MTU is a setting of an interface's MTU.
 func MTU(h *facts.Host, iface string, mtu int) setting.Setting {
@@ -40,11 +23,6 @@ func Parameters(host string, pairs ...string) []setting.Setting {
 		s.Sysctl = append(s.Sysctl, setting.Sysctl{Key: pairs[i], Value: pairs[i+1]})
 	}
 	return []setting.Setting{s}
-}
-
-// Fixed is a fix by kernel parameters: lines before them, the commands, and the settings.
-func Fixed(h *facts.Host, lines []string, pairs ...string) ([]string, []setting.Setting) {
-	return FixedBy(h, lines, Parameters(h.Name, pairs...)...)
 }
 
 // Parameter are the steps that set kernel parameters of a host, each a key and its value.

@@ -34,7 +34,7 @@ func (s *Set) Accept(e *record.Evaluation, accepted []record.AcceptedRule, day s
 }
 
 // restates reports whether a finding is another name of the fact that a cause names: it follows
-// from the cause, and is about the same subject, or has no evidence but the cause's. One with
+// from the cause, and is about the same subject, or has no facts but the cause's. One with
 // evidence of its own is a further fact, such as harm that the cause has done.
 func (s *Set) restates(f, cause record.Finding) bool {
 	if !s.explainedBy(f, cause) {
@@ -43,12 +43,7 @@ func (s *Set) restates(f, cause record.Finding) bool {
 	if f.Of() != "" && f.Of() == cause.Of() {
 		return true
 	}
-	if f.IsData() && cause.IsData() {
-		return record.Within(f.Facts, cause.Facts)
-	}
-	return len(f.Evidence) > 0 && !slices.ContainsFunc(f.Evidence, func(row string) bool {
-		return !slices.Contains(cause.Evidence, row)
-	})
+	return len(f.Facts) > 0 && record.Within(f.Facts, cause.Facts)
 }
 
 // acceptance is the one that covers a finding; that of its host before that of every host.

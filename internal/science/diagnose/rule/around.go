@@ -21,9 +21,6 @@ func planned(run *record.Run) (set []record.Applied) {
 // names, or an interface whose qdisc, link or driver was changed.
 func isSet(f record.Finding, set []record.Applied) bool {
 	names := f.Names()
-	if !f.IsData() {
-		names = append(names, words(strings.Join(slices.Concat(f.Evidence, f.Fix), " "))...)
-	}
 	return slices.ContainsFunc(set, func(a record.Applied) bool {
 		what := a.What
 		switch a.Kind {

@@ -1,9 +1,7 @@
 package rule
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
@@ -24,27 +22,11 @@ func cabled(f facts.Trial, findings []record.Finding) {
 		}
 	}
 	for i, finding := range findings {
-		if finding.IsData() {
-			connected(&findings[i], ports[finding.Host])
-			continue
-		}
-		var rows []string
-		for _, word := range words(strings.Join(append([]string{finding.Summary}, finding.Evidence...), " ")) {
-			for _, place := range ports[finding.Host][word] {
-				row := fmt.Sprintf("%s is connected to %s (LLDP)", word, place)
-				if len(rows) < 2 && !slices.Contains(rows, row) &&
-					!slices.ContainsFunc(finding.Evidence, func(line string) bool {
-						return strings.Contains(line, place)
-					}) {
-					rows = append(rows, row)
-				}
-			}
-		}
-		findings[i].Evidence = slices.Concat(finding.Evidence, rows)
+		connected(&findings[i], ports[finding.Host])
 	}
 }
 
-// connected is the same for a finding that is data; ports are those of the interfaces of its host.
+// connected is cabled for one finding; ports are those of the interfaces of its host.
 func connected(f *record.Finding, ports map[string][]string) {
 	names := []string{f.About.Interface}
 	for _, one := range f.Facts {

@@ -74,7 +74,7 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 		}
 		if r.Growth {
 			for _, finding := range named(r.ID, r.Find(boot)) {
-				if slices.ContainsFunc(found, func(f record.Finding) bool { return s.alike(f, finding) }) {
+				if slices.ContainsFunc(found, func(f record.Finding) bool { return f.Same(finding) }) {
 					continue
 				}
 				finding.Confidence, finding.Boot = record.Possible, true

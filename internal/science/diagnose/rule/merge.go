@@ -9,12 +9,12 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// Merge groups the findings of several trials by cause and host, with the evidence of the trial with the
+// Merge groups the findings of several trials by cause and host, with the facts of the trial with the
 // highest confidence.
 func (s *Set) Merge(findings []record.Finding) []record.Finding {
 	var merged []record.Finding
 	for _, f := range findings {
-		i := slices.IndexFunc(merged, func(m record.Finding) bool { return s.alike(m, f) })
+		i := slices.IndexFunc(merged, func(m record.Finding) bool { return m.Same(f) })
 		if i < 0 {
 			f.Treatments = slices.Clone(f.Treatments)
 			merged = append(merged, f)
@@ -27,26 +27,13 @@ func (s *Set) Merge(findings []record.Finding) []record.Finding {
 		merged[i].Treatments = treatments
 	}
 	for i := range merged {
-		evidence, found := facts.Union(nil, merged[i].Evidence...), record.Distinct(merged[i].Facts)
-		merged[i].Evidence = evidence[:min(len(evidence), maxEvidence)]
-		merged[i].Facts = found[:min(len(found), maxEvidence)]
+		found := record.Distinct(merged[i].Facts)
+		merged[i].Facts = found[:min(len(found), maxFacts)]
 	}
 	slices.SortStableFunc(merged, func(a, b record.Finding) int {
 		return cmp.Or(Rank(a.Confidence)-Rank(b.Confidence), s.place(a.ID)-s.place(b.ID))
 	})
 	return merged
-}
-
-// alike reports whether two findings have one cause and one fix.
-func (s *Set) alike(a, b record.Finding) bool {
-	if a.ID != b.ID || a.Host != b.Host {
-		return false
-	}
-	if a.IsData() && b.IsData() {
-		return a.Same(b)
-	}
-	r := s.ruleOf(a.ID)
-	return r.SameCause == nil || r.SameCause(a, b)
 }
 
 // ruleOf is the rule with an ID; that of an unknown ID is the last one.
@@ -65,12 +52,12 @@ func (s *Set) place(id string) int {
 	return len(s.rules)
 }
 
-// surer reports whether a has the higher confidence, or as high and more evidence.
+// surer reports whether a has the higher confidence, or as high and more facts.
 func surer(a, b record.Finding) bool {
 	if a.Confidence != b.Confidence {
 		return Rank(a.Confidence) < Rank(b.Confidence)
 	}
-	return len(a.Evidence)+len(a.Facts) > len(b.Evidence)+len(b.Facts)
+	return len(a.Facts) > len(b.Facts)
 }
 
 // Rank orders confidences: 0 for certain, 1 for likely, 2 for possible.
@@ -78,5 +65,5 @@ func Rank(confidence string) int {
 	return slices.Index([]string{record.Certain, record.Likely, record.Possible}, confidence)
 }
 
-// maxEvidence is how many different lines of evidence a merged finding has at most.
-const maxEvidence = 8
+// maxFacts is how many different facts a merged finding has at most.
+const maxFacts = 8

@@ -21,9 +21,6 @@ type Rule struct {
 	// Stops reports whether the cause keeps flows from connecting: then such flows
 	// of its host are not unreachable for an unknown reason as well.
 	Stops bool
-	// SameCause reports whether two findings of one host are the same one, which
-	// Merge unites; nil: any two are.
-	SameCause func(a, b record.Finding) bool
 
 	// About says when it finds something.
 	About string
@@ -67,9 +64,6 @@ func Each[T any](subjects func(facts.Trial) []T, find func(facts.Trial, T) *reco
 
 // EveryHost has Each look at each host.
 func EveryHost(f facts.Trial) []*facts.Host { return f.Hosts }
-
-// SameSummary reports whether two findings have the same summary.
-func SameSummary(a, b record.Finding) bool { return a.Summary == b.Summary }
 
 // Description describes a rule for snapshots of hosts.
 type Description struct {

@@ -1,0 +1,13 @@
+package facts
+
+import "slices"
+
+// Union appends to a what it does not have.
+func Union(a []string, more ...string) []string {
+	for _, line := range more {
+		if !slices.Contains(a, line) {
+			a = append(a, line)
+		}
+	}
+	return a
+}
