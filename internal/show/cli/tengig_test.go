@@ -174,7 +174,8 @@ func TestTenGigCanTell(t *testing.T) {
 	for level, e := range expected {
 		switch {
 		case strings.HasSuffix(level, rmem), strings.HasSuffix(level, wmem):
-		case strings.HasPrefix(level, "only ") && !reflect.DeepEqual(e, asItIs), strings.HasPrefix(level, "without ") && !reflect.DeepEqual(e, list):
+		case strings.HasPrefix(level, "only ") && !reflect.DeepEqual(e, asItIs),
+			strings.HasPrefix(level, "without ") && !reflect.DeepEqual(e, list):
 			t.Errorf("%s: %+v", level, e)
 		case strings.HasPrefix(level, "only "):
 			others++
