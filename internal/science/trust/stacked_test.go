@@ -36,7 +36,6 @@ func above(t *record.Trial, kind string, more float64, keep bool) {
 // TestInterfacesOnOthers: what an interface carries is not counted again on the one that its
 // packets leave by; where their bytes there are not known, nothing is said.
 func TestInterfacesOnOthers(t *testing.T) {
-	const unknown = "leave by another interface"
 	// vpn puts a tun on each tap of a container, or on each tun without a MAC address.
 	vpn := func(more float64, keep, ethernet bool) func(*record.Trial) {
 		return func(t *record.Trial) {
