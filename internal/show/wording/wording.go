@@ -2,37 +2,30 @@
 // a finding says as data stands in packages cause, fact and hint; no other package has a sentence
 // about it. A file here has the words of one family of rules.
 //
-// # How a family of rules is converted
+// # A finding
 //
-// What a family finds becomes data, and its words come here, without a change of a word: the test
-// TestFindings compares all findings with testdata/findings.golden. Parameter is an example.
+// A finding takes four places, a file of its family in each:
 //
-//  1. internal/model/cause/FAMILY.go: a variable for each code, with the type of its arguments: what
-//     the summary and the advice name (an interface, an address, which of several cases it is), and no
-//     figure that is evidence. Its kind follows from sameCause of the rule: one (nil: a host has one
-//     finding of it), each (sameSummary, or one that compares Subject: one for each About and arguments)
-//     or by (a function: what it compares). An argument that changes with each trial must not be in
-//     what each compares: then use by.
-//  2. internal/model/fact/FAMILY.go: a type for each kind of evidence that package fact has not,
-//     registered by is. Counter, Parameter and the others of shared.go serve all families: first look
-//     there, so that two rules which rest on the same reading have the same fact (restates). A fact
-//     has what was read, never a text; Fact.Host is whose reading it is. Where it names a kernel
-//     parameter or an interface, Names says so: such findings are left out where the run sets these.
-//  3. In the rules: record.Finding{ID, Host, Confidence, Args, About}, or facts.Found, then With
-//     (evidence), Fixed (steps) and At (touches). About is the interface, address or object that the
-//     finding is about; Subject and Places are derived from it and from Touches. Settings of a fix are
-//     steps, record.Settings(…); a flush of a neighbour table is Step.Flush; nothing is named
-//     "on HOST", which comes from Step.Host. Advice that is the same for all findings of a cause, or
-//     follows from its arguments, needs no step. Advice with other figures is record.Advice with a type
-//     of package hint. Rules name other causes by cause.Codes(cause.A, cause.B).
-//  4. FAMILY.go here: say for each cause, spell for each kind of facts, advise for each kind of
-//     hints. fix is advice; the line theSteps stands for the steps. found is what the rule's about said:
-//     doctor --explain and docs/doctor-rules.md have it; about of the rule goes.
-//  5. What is replaced goes: sameCause, about, spelling functions. The directory or file goes from
-//     the list stillWords in internal/arch, and what is left of it is listed by file.
-//  6. go test ./internal/show/wording ./internal/science/diagnose/... shows that nothing changed; a
-//     change that is meant is written by -update and listed in CHANGELOG.md. Tests of the family that
-//     look at words look at arguments, facts and steps instead.
+//  1. internal/model/cause: a variable with its code and the type of its arguments. Arguments are what the
+//     summary and the advice name (an interface, an address, which of several cases it is), and no figure
+//     that is evidence. Its kind says which findings of one host are one: all of them (one), those with the
+//     same About and arguments (each), or those with the same key (by). An argument that changes with each
+//     trial must not be in what each compares: then use by.
+//  2. internal/model/fact: a type for each kind of evidence, registered by is. Those of shared.go, such as
+//     Counter and Parameter, serve all families, so that two rules which rest on the same reading have the
+//     same fact. A fact has what was read, never a text; Fact.Host is the host that was read. A fact that names
+//     a kernel parameter or an interface returns it from Names: a finding is left out where the run sets one.
+//  3. internal/science/diagnose: the rule, which makes the finding with With (evidence), Fixed (steps) and At
+//     (touches: what has to be shared for it to follow from another one). About is the interface, address or
+//     object that the finding is about; Subject and Places are derived from it and from the touches. A setting
+//     is a step (record.Settings), and so is the flush of a neighbour table (Step.Flush). Advice that is the
+//     same for all findings of a cause, or follows from its arguments, needs no step; advice with other figures
+//     is record.Advice with a type of package hint. Rules name other causes by cause.Codes.
+//  4. Here: say for each cause, spell for each kind of facts, advise for each kind of hints. Words.found says
+//     when the cause is found, for doctor --explain and docs/doctor-rules.md.
+//
+// TestFindings compares the words of all recorded findings with testdata/findings.golden; -update writes a change
+// that is meant.
 package wording
 
 import (
