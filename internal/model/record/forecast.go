@@ -2,8 +2,8 @@ package record
 
 import "linerate/internal/model/fact"
 
-// Prediction is what a flow should get, before it is measured: its goodput from
-// LowBps to HighBps, held back by LimitedBy (one of the names in package bottleneck).
+// Prediction is the expected goodput of a flow, from LowBps to HighBps, before it is measured.
+// LimitedBy is what limits it, one of the names in package bottleneck.
 type Prediction struct {
 	LowBps    float64 `json:"low_bps"`
 	HighBps   float64 `json:"high_bps"`
@@ -12,8 +12,8 @@ type Prediction struct {
 	// an earlier version have nothing else.
 	Facts []fact.Fact `json:"facts,omitempty"`
 	Why   string      `json:"why,omitempty"`
-	// RTTS is the round trip that it was predicted with: the links' delays, with
-	// empty queues.
+	// RTTS is the round-trip time in seconds that the prediction assumes: the delays of the links
+	// with empty queues.
 	RTTS float64 `json:"rtt_s"`
 }
 

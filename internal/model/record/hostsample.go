@@ -137,9 +137,9 @@ type FlowRates struct {
 	CwndBytes      uint64  `json:"cwnd_bytes,omitempty"`
 	ReceiveQueue   int64   `json:"receive_queue_bytes"`
 	SendQueue      int64   `json:"send_queue_bytes"`
-	// LimitedBy is what held its sending back (docs/limits.md); empty: it sends nothing, or
-	// that cannot be attributed. LimitedFacts have the figures. LimitedWhy is the same in words,
-	// which package wording adds; a sample of an earlier version has nothing else.
+	// LimitedBy is what limits the sender (docs/limits.md). Empty: it sends nothing, or the limit
+	// is unknown. LimitedFacts have the figures. LimitedWhy is the same in words, which package
+	// wording adds; a sample of an earlier version has nothing else.
 	LimitedBy         string      `json:"limited_by,omitempty"`
 	LimitedFacts      []fact.Fact `json:"limited_facts,omitempty"`
 	LimitedWhy        string      `json:"limited_why,omitempty"`

@@ -207,14 +207,14 @@ type Flow struct {
 	Outages []Outage `json:"outages,omitempty"`
 	// LimitBps is the most that the flow can carry alone on its path. 0: unknown.
 	LimitBps float64 `json:"limit_bps,omitempty"`
-	// LimitedBy names what held the flow back (package bottleneck has the names);
-	// empty when not attributed. LimitedFacts show it, or why it is not. LimitedWhy is the same in
-	// words, which package wording adds; flows of an earlier version have nothing else.
+	// LimitedBy names what held the flow back (see package bottleneck). Empty: it was not
+	// determined. LimitedFacts are the evidence, or say why not. LimitedWhy is the same in words,
+	// which package wording adds; flows of an earlier version have nothing else.
 	LimitedBy    string      `json:"limited_by"`
 	LimitedFacts []fact.Fact `json:"limited_facts,omitempty"`
 	LimitedWhy   string      `json:"limited_why,omitempty"`
-	// Expected is what the flow should get by its path and its windows; nil where
-	// the path has no delay.
+	// Expected is what the flow should reach with its path and its windows. Nil: the path has no
+	// delay.
 	Expected *Prediction `json:"expected,omitempty"`
 	// Error says why the flow did not connect or ended early. Empty: it did neither.
 	Error string `json:"error,omitempty"`

@@ -117,7 +117,7 @@ func attribute(list []record.FlowRates, tables []Table, host record.HostReading,
 			if busy := per(trial[at].BusyS, windowS); verdicts[at].By == bottleneck.FullLink && busy < 0.5 {
 				list[i].LimitedBy = bottleneck.Application
 				list[i].LimitedFacts = []fact.Fact{{Is: fact.BusyFor{Share: busy}}}
-				continue // others fill the link
+				continue // other traffic fills the link
 			}
 			byLink(&list[i], interfaces, g.name)
 		}
