@@ -44,6 +44,9 @@ func within(t *testing.T, attributes *syscall.SysProcAttr, body func(t *testing.
 		return
 	}
 	arguments := []string{"-test.run=^" + regexp.QuoteMeta(t.Name()) + "$", "-test.v", "-test.count=1"}
+	if testing.Short() {
+		arguments = append(arguments, "-test.short")
+	}
 	command := exec.CommandContext(t.Context(), os.Args[0], arguments...)
 	command.Env = append(os.Environ(), inside+"="+t.Name())
 	command.SysProcAttr = attributes
