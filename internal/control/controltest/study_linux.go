@@ -59,9 +59,9 @@ func Start(t *testing.T, s Study) func() *record.Run {
 			t.Fatalf("%s: %v", s.File, err)
 		}
 		t.Cleanup(func() {
-			for _, c := range made.Trust {
+			for _, c := range wording.Checks(made.Trust) {
 				if t.Failed() && slices.Contains(ofTheMachine, c.Check) {
-					t.Logf("%s, passed %t: trial %d: %+v", c.Check, c.Pass, c.Trial, c.Facts)
+					t.Logf("%s, passed %t: trial %d: %s", c.Check, c.Pass, c.Trial, c.Detail)
 				}
 			}
 		})

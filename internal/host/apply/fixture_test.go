@@ -56,6 +56,13 @@ func scene(t *testing.T) {
 	await(func() bool {
 		return strings.Count(kerneltest.Do(t, "ip", "-6", "-o", "addr", "show", "scope", "link"), "inet6") == 5
 	})
+	// Their routes follow from a work queue (addrconf_dad_work in net/ipv6/addrconf.c).
+	last := ""
+	await(func() bool {
+		before := last
+		last = kerneltest.Do(t, "ip", "-6", "addr") + kerneltest.Do(t, "ip", "-6", "route", "show", "table", "all")
+		return last == before && !strings.Contains(last, "tentative")
+	})
 }
 
 // await waits until a condition holds, for ten seconds at most.

@@ -129,8 +129,13 @@ func TestNexthopObjectsComeBack(t *testing.T) {
 		}
 		check := func(what string) {
 			t.Helper()
-			if d := differences(before, all()); d != "" {
-				t.Errorf("%s: not as before:\n%s", what, d)
+			differ := ""
+			await(func() bool { // addresses follow the carrier
+				differ = differences(before, all())
+				return differ == ""
+			})
+			if differ != "" {
+				t.Errorf("%s: not as before:\n%s", what, differ)
 			}
 			if now := groups(); now != grouped {
 				t.Errorf("%s: groups are\n%s, were\n%s", what, now, grouped)
