@@ -121,14 +121,20 @@ func RunGuard(in *os.File, args []string) error {
 		// Whatever it is stopped by, it must not go on without its settings.
 		_ = agent.Kill()
 	}
-	// Its locks end with it, and linerate recover may hold them.
-	for end := time.Now().Add(lease); ; time.Sleep(guardRetry) {
+	// Its locks end with it, which takes as long as the system call that it is in; linerate recover may hold
+	// them; and the kernel answers late while others change its tables.
+	for end := time.Now().Add(max(lease, guardTries)); ; time.Sleep(guardRetry) {
 		list, err := Recover(RecoverOptions{Journal: args[0]})
 		inUse := slices.ContainsFunc(list, func(r Recovered) bool { return r.Result == InUse || r.busy })
-		if err != nil || !inUse || time.Now().After(end) {
+		if err == nil && !inUse || time.Now().After(end) {
 			return err
 		}
 	}
 }
 
-const guardRetry = 50 * time.Millisecond
+const (
+	// guardRetry is the time between two tries to revert.
+	guardRetry = 50 * time.Millisecond
+	// guardTries is how long a guard tries to revert at least, however short the lease is.
+	guardTries = 40 * time.Second
+)
