@@ -8,6 +8,7 @@ import (
 	"linerate/internal/model/fact"
 	"linerate/internal/model/hint"
 	"linerate/internal/model/record"
+	lists "linerate/internal/show/words"
 )
 
 // How Linux answers and asks. A host owns its addresses as a whole, so by
@@ -202,11 +203,11 @@ func duplicate(f record.Finding, a cause.Duplicate) string {
 	case cause.Detected:
 		return fmt.Sprintf("another machine holds %s, so %s does not use it", at, f.Host)
 	case cause.Held:
-		return fmt.Sprintf("%s machines hold %s: %s", number(len(a.Claims)), at, some(claims(a)))
+		return fmt.Sprintf("%s machines hold %s: %s", lists.Numeral(len(a.Claims)), at, some(claims(a)))
 	case cause.Answered:
-		return fmt.Sprintf("%s machines answer for %s: %s", number(len(a.Claims)), at, some(claims(a)))
+		return fmt.Sprintf("%s machines answer for %s: %s", lists.Numeral(len(a.Claims)), at, some(claims(a)))
 	}
-	n := number(len(a.MACs()))
+	n := lists.Numeral(len(a.MACs()))
 	text := fmt.Sprintf("neighbour tables have %s MAC addresses for %s", n, at)
 	if a.Asked {
 		text = fmt.Sprintf("%s MAC addresses answer for %s", n, at)

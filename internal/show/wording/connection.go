@@ -2,12 +2,12 @@ package wording
 
 import (
 	"fmt"
-	"strings"
 
 	"linerate/internal/model/cause"
 	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	lists "linerate/internal/show/words"
 )
 
 var (
@@ -136,12 +136,7 @@ var (
 			"or open connections from further processes or hosts"}})
 
 	_ = spell(func(_ string, s fact.InStates) string {
-		last := len(s.States) - 1
-		states := s.States[last]
-		if last > 0 {
-			states = strings.Join(s.States[:last], ", ") + " or " + states
-		}
-		return fmt.Sprintf("%d connections in %s", s.Count, states)
+		return fmt.Sprintf("%d connections in %s", s.Count, lists.Join(s.States, "or"))
 	})
 	_ = spell(func(_ string, c fact.Connection) string {
 		row := fmt.Sprintf("%s to %s: %s, %d bytes unread, %d unacknowledged", c.Local, c.Remote, c.State, c.Unread,

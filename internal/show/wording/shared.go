@@ -5,7 +5,9 @@ import (
 	"strings"
 
 	"linerate/internal/model/fact"
+	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
+	lists "linerate/internal/show/words"
 )
 
 // References that several causes have.
@@ -43,18 +45,22 @@ func within(overS float64, boot bool) string {
 	return " in " + unit.FormatSeconds(overS)
 }
 
-// some makes "a, b and c", and counts where there are many.
+// some returns "a, b and c", or the first five of more than six and the number of the others.
 func some(list []string) string {
-	switch n := len(list); {
-	case n == 0:
-		return ""
-	case n == 1:
-		return list[0]
-	case n > 6:
+	if n := len(list); n > 6 {
 		return strings.Join(list[:5], ", ") + fmt.Sprintf(" and %d more", n-5)
-	default:
-		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
 	}
+	return lists.Join(list, "and")
+}
+
+// first returns the first fact of a kind, or its zero value: a stored or a remote finding may have none.
+func first[F any](f record.Finding) (none F) {
+	for _, one := range f.Facts {
+		if is, ok := one.Is.(F); ok {
+			return is
+		}
+	}
+	return none
 }
 
 // texts are what prints itself, such as addresses.
@@ -75,12 +81,3 @@ func ends(host string, interfaces []string) (list []string) {
 
 // percent spells a share from 0 to 1: "25 %".
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
-
-// number is a small number as a word.
-func number(n int) string {
-	words := []string{2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
-	if n >= 2 && n < len(words) {
-		return words[n]
-	}
-	return fmt.Sprint(n)
-}

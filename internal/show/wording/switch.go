@@ -47,7 +47,7 @@ var (
 	_ = say(cause.LostAtHop, words[cause.SwitchHop]{read: ifMIB, anywhere: true,
 		found: "What one end of a hop sent the other did not receive: from a host to a switch's port, through the switch, from its port to a host; and flows lost as much. Needs a measurement and SNMP.",
 		summary: func(f record.Finding, a cause.SwitchHop) string {
-			h, _ := f.Facts[0].Is.(fact.SwitchHop)
+			h := first[fact.SwitchHop](f)
 			where := fmt.Sprintf("in %s before %s", a.Switch, portsOf(a.Ports, "", ""))
 			if a.Peer != "" {
 				where = fmt.Sprintf("between %s and %s", a.Peer, portsOf(a.Ports, a.Name, a.Switch))
@@ -104,7 +104,7 @@ func endOf(e fact.SwitchHopEnd) string {
 
 // framesOf is the number of frames of a finding, with their share.
 func framesOf(f record.Finding) string {
-	c, _ := f.Facts[0].Is.(fact.PortCounter)
+	c := first[fact.PortCounter](f)
 	share := float64(c.Grew) / max(1, float64(c.Grew)+float64(c.Passed))
 	return fmt.Sprintf("%d frames, %s", c.Grew, unit.FormatPercent(share))
 }

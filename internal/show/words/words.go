@@ -51,11 +51,11 @@ func ForName(name string) string {
 	return " for " + name
 }
 
-// Numeral returns a number as a word, up to twelve.
+// Numeral returns a number from 0 to 12 as a word, and others in digits.
 func Numeral(n int) string {
 	words := []string{"none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 		"eleven", "twelve"}
-	if n < len(words) {
+	if n >= 0 && n < len(words) {
 		return words[n]
 	}
 	return fmt.Sprint(n)
