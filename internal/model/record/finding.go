@@ -20,8 +20,7 @@ const (
 // Finding is a cause that was found, as data: what it is, what it is about, the evidence and the
 // fix. Package wording says the same in words where a finding is shown.
 //
-// A finding of an earlier version, or of a rule that has not been converted, has words and no
-// facts.
+// A finding that an earlier version stored has words alone.
 type Finding struct {
 	ID         cause.Code `json:"id"`
 	Host       string     `json:"host"`
@@ -111,7 +110,10 @@ func (f *Finding) At(touches ...Touch) *Finding {
 }
 
 // IsData reports whether the finding is data, and not words alone.
-func (f Finding) IsData() bool { return f.Facts != nil }
+func (f Finding) IsData() bool {
+	words := f.Summary != "" || f.Fix != nil || f.Settings != nil
+	return f.Facts != nil || f.Args != nil || !words
+}
 
 // Older reports whether the finding is of an earlier version, which stored words alone, although
 // its cause has arguments and facts now.

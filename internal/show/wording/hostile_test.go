@@ -89,3 +89,15 @@ func stretch(v reflect.Value, least bool) {
 		}
 	}
 }
+
+// TestWordsWithoutFacts: a finding has its words also where a rule had no evidence to add.
+func TestWordsWithoutFacts(t *testing.T) {
+	f := Worded(record.Finding{ID: cause.ARPFlux.Code, Host: "a", Args: filled(reflect.TypeFor[cause.Flux]())}, true)
+	if f.Summary == "" || f.Reference == "" {
+		t.Errorf("%+v", f)
+	}
+	old := record.Finding{ID: cause.ARPFlux.Code, Host: "a", Summary: "as it was", Fix: []string{"do that"}}
+	if f := Worded(old, true); !reflect.DeepEqual(f, old) {
+		t.Errorf("%+v", f)
+	}
+}
