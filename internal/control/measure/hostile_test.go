@@ -197,9 +197,12 @@ func TestHostileServer(t *testing.T) {
 			if test.handler != nil {
 				handlers[test.verb] = test.handler
 			}
-			limit := 10 * time.Second
-			if strings.HasPrefix(name, "stalls") {
-				limit /= 20
+			limit := 10 * time.Second // calls that are answered must be within it on a slow machine, too
+			switch name {
+			case "stalls at clock", "stalls at listen", "stalls at ready":
+				limit /= 20 // the error is the same when an earlier call takes longer
+			case "stalls at window":
+				limit /= 4 // it is waited for several times
 			}
 			err := conduct(t, hostileServer(t, message.Hello{Node: record.NodeServer}, handlers), limit)
 			switch {
