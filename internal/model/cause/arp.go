@@ -18,60 +18,61 @@ var (
 
 // Remedies of ARP flux.
 const (
-	OwnAnswers    = "own-answers"    // each interface answers for its own address
-	SourceRouting = "source-routing" // arp_filter is on: each address also leaves by its interface
-	NoFilter      = "no-filter"      // arp_filter is on and goes off
+	OwnAnswers    = "own-answers"    // arp_ignore=1: each interface answers for its own addresses only
+	SourceRouting = "source-routing" // arp_filter is on: also route by source address
+	NoFilter      = "no-filter"      // arp_filter is on: switch it off
 )
 
-// Flux is a host that answers ARP requests for all its addresses by one interface, or a machine
-// that was not read and does so.
+// Flux describes a host of which one interface answers ARP requests for all its addresses. If the
+// machine was not read, only Machine is set.
 type Flux struct {
 	Interface string   `json:"interface,omitempty"`
 	Remedy    string   `json:"remedy,omitempty"` // OwnAnswers, SourceRouting, NoFilter
 	Machine   *Machine `json:"machine,omitempty"`
 }
 
-// Machine is one that was not read.
+// Machine describes a machine that linerate did not read: it is known only from ARP answers, from the
+// neighbour tables of other hosts and from the forwarding tables of switches.
 type Machine struct {
 	Addresses []netip.Addr `json:"addresses"`
 	MACs      []string     `json:"macs"`
-	Asked     bool         `json:"asked,omitempty"` // its answers say so; otherwise the tables of others
-	// At is the MAC address to which most is sent; empty: there is none. Port of Switch leads to it,
-	// where that is known.
+	Asked     bool         `json:"asked,omitempty"` // true: seen in its ARP answers; false: in neighbour tables
+	// At is the MAC address that more than half of all neighbour entries for the machine have; empty if
+	// none does. Switch and Port are the switch port behind which At is; empty if not known.
 	At     string `json:"at,omitempty"`
 	Switch string `json:"switch,omitempty"`
 	Port   string `json:"port,omitempty"`
 }
 
-// WrongSource is an interface whose ARP requests have the address of another one as sender.
+// WrongSource describes an interface whose ARP requests carry another interface's address as sender.
 type WrongSource struct {
 	Interface  string `json:"interface"`
-	Unanswered bool   `json:"unanswered,omitempty"` // by a neighbour, which is of another subnet
+	Unanswered bool   `json:"unanswered,omitempty"` // true: a neighbour does not answer such a request
 }
 
-// Duplicate is an address, or several, for which more than one machine answers.
+// Duplicate describes addresses that more than one machine answers for.
 type Duplicate struct {
 	How       string       `json:"how"` // Held, Answered, Several, Detected
 	Addresses []netip.Addr `json:"addresses,omitempty"`
-	Asked     bool         `json:"asked,omitempty"` // ARP requests were answered so; otherwise tables say so
+	Asked     bool         `json:"asked,omitempty"` // true: seen in answers to ARP requests; false: in neighbour tables
 	Claims    []Claim      `json:"claims,omitempty"`
 }
 
-// How more than one machine comes to have an address.
+// Values of Duplicate.How: what is known of the machines that answer for an address.
 const (
-	Held     = "held"     // machines that were read have it
-	Answered = "answered" // machines answer for it, of which others need not have it
-	Several  = "several"  // it has several MAC addresses, which may be of one machine
-	Detected = "detected" // duplicate address detection failed
+	Held     = "held"     // several hosts that were read hold it
+	Answered = "answered" // several machines answer for it; one of them may be a proxy that does not hold it
+	Several  = "several"  // several MAC addresses answer for it; they may belong to one machine
+	Detected = "detected" // IPv6 duplicate address detection failed (dadfailed)
 )
 
-// Claim is a machine that answers for an address.
+// Claim is one machine that answers for a duplicate address.
 type Claim struct {
-	Host string   `json:"host,omitempty"` // empty: none that was read
+	Host string   `json:"host,omitempty"` // empty: the machine was not read
 	MACs []string `json:"macs"`
 }
 
-// MACs are the MAC addresses of all machines, sorted.
+// MACs returns the MAC addresses of all claims, sorted.
 func (d Duplicate) MACs() (list []string) {
 	for _, c := range d.Claims {
 		list = append(list, c.MACs...)
@@ -80,7 +81,8 @@ func (d Duplicate) MACs() (list []string) {
 	return list
 }
 
-// key: of several MAC addresses only how many there are is the same for each that asked.
+// key returns what must be equal for two findings to be merged. For Several that is only the number of
+// MAC addresses: each host that asks may get other ones.
 func (d Duplicate) key() any {
 	if d.How == Several {
 		return []any{d.How, d.Addresses, d.Asked, len(d.MACs())}
@@ -88,7 +90,7 @@ func (d Duplicate) key() any {
 	return []any{d.How, d.Addresses, d.Claims}
 }
 
-// Family is a family of addresses: ipv4, ipv6.
+// Family is the address family of a neighbour table.
 type Family struct {
-	Family string `json:"family"`
+	Family string `json:"family"` // ipv4, ipv6
 }

@@ -1,6 +1,6 @@
-// Package cause names what linerate finds. For each cause it has a code, the type of the
-// arguments that its findings have, and which of its findings on one host are one. It has no
-// sentences: package wording has them.
+// Package cause registers what linerate can find. Each cause has a code, a type for the arguments
+// of its findings, and a rule for merging several findings on one host into one. The sentences that
+// a user reads are in package wording.
 package cause
 
 import (
@@ -13,21 +13,21 @@ import (
 	"linerate/internal/model/kind"
 )
 
-// Code is a cause's name, such as "arp-flux". It is stored, accepted, exported as a metric and
-// linked to; so it is never renamed, and never used for something else.
+// Code identifies a cause, such as "arp-flux". Records, lists of accepted findings, metrics and links
+// refer to it, so a code is never renamed and never reused for another cause.
 type Code = string
 
-// Of is a cause whose findings have arguments A: what its words name and what tells its findings
-// apart. Figures that were read are facts (package fact), not arguments.
+// Of is a cause whose findings have arguments of type A: the names that its sentences mention and
+// that distinguish its findings. Figures that were read are evidence (package fact), not arguments.
 type Of[A any] struct{ Code Code }
 
 // Name returns the code.
 func (c Of[A]) Name() Code { return c.Code }
 
-// Named is a cause, whatever its arguments are.
+// Named is implemented by every Of, so that causes with different arguments fit in one list.
 type Named interface{ Name() Code }
 
-// Codes are the codes of causes.
+// Codes returns the codes of the causes, in the same order.
 func Codes(causes ...Named) (codes []Code) {
 	for _, c := range causes {
 		codes = append(codes, c.Name())
@@ -35,29 +35,31 @@ func Codes(causes ...Named) (codes []Code) {
 	return codes
 }
 
-// None is the arguments of a cause that has none.
+// None is the argument type of a cause without arguments.
 type None struct{}
 
-// registered is what is known of a code.
 type registered struct {
 	args reflect.Type
-	// key is what findings of one host have in common if they are one.
+	// key returns the same value for two findings on one host if they are to be merged.
 	key func(about, args any) any
 }
 
 var causes = map[Code]registered{}
 
-// one is a cause of which a host has one finding: of several the surest stays.
+// one registers a cause that a host has at most once. All its findings on a host are merged; the
+// one with the highest confidence is kept.
 func one[A any](code Code) Of[A] {
 	return register[A](code, func(_, _ any) any { return nil })
 }
 
-// each is a cause of which a host has a finding for each subject and arguments.
+// each registers a cause that a host can have several times: findings are merged only if both their
+// subject (Finding.About) and their arguments are equal.
 func each[A any](code Code) Of[A] {
 	return register[A](code, func(about, args any) any { return []any{about, args} })
 }
 
-// by is a cause of which a host has a finding for each key.
+// by registers a cause whose findings on a host are merged if key returns equal values for their
+// arguments; the subject does not matter. Use it where some arguments change from trial to trial.
 func by[A any](code Code, key func(A) any) Of[A] {
 	return register[A](code, func(_, args any) any {
 		a, _ := args.(A)
@@ -65,7 +67,8 @@ func by[A any](code Code, key func(A) any) Of[A] {
 	})
 }
 
-// about is a cause of which a host has a finding for each subject.
+// about registers a cause whose findings on a host are merged if they have the same subject
+// (Finding.About), whatever their arguments are.
 func about[A any](code Code) Of[A] {
 	return register[A](code, func(about, _ any) any { return about })
 }
@@ -78,11 +81,12 @@ func register[A any](code Code, key func(about, args any) any) Of[A] {
 	return Of[A]{code}
 }
 
-// Decode reads the arguments of a cause from JSON. Those of a code that this version does not
-// know are a kind.Unknown.
+// Decode decodes the arguments of a cause from JSON into the type registered for the code. For a
+// code that this version does not know it returns a kind.Unknown.
 func Decode(code Code, text []byte) (any, error) { return kind.Decode(causes[code].args, code, text) }
 
-// Same reports whether two findings of a cause on one host are one. About is the subject of each.
+// Same reports whether two findings of a cause on one host are to be merged. about and otherAbout are
+// their subjects. Findings with an unknown code are merged if subject and arguments are equal.
 func Same(code Code, about, args, otherAbout, otherArgs any) bool {
 	c, known := causes[code]
 	if !known {
@@ -91,7 +95,7 @@ func Same(code Code, about, args, otherAbout, otherArgs any) bool {
 	return keyed(c.key(about, args)) == keyed(c.key(otherAbout, otherArgs))
 }
 
-// keyed is a text that is equal for equal values.
+// keyed encodes the values as text, so that values which are not comparable can be compared.
 func keyed(values ...any) string {
 	text, err := json.Marshal(values)
 	if err != nil {
@@ -100,10 +104,10 @@ func keyed(values ...any) string {
 	return string(text)
 }
 
-// All are the codes, sorted.
+// All returns all registered codes, sorted.
 func All() []Code { return slices.Sorted(maps.Keys(causes)) }
 
-// Zero is the zero value of a cause's arguments; nil: the code is not known.
+// Zero returns the zero value of the cause's argument type, or nil if the code is not registered.
 func Zero(code Code) any {
 	if t := causes[code].args; t != nil {
 		return reflect.Zero(t).Interface()

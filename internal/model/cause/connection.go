@@ -27,15 +27,16 @@ var (
 	DescriptorsExhausted = one[None]("descriptors-exhausted")
 )
 
-// Between is the hosts from which and to which flows go.
+// Between names the sending and the receiving host of the flows concerned.
 type Between struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 }
 
-// Ports says of which addresses no port is left.
+// Ports says which range of local ports is exhausted.
 type Ports struct {
-	// Bound: of the source address, where bind(2) takes the port; otherwise of the pair of addresses
-	// and the port of the other end, where connect(2) does.
+	// Bound is true if bind(2) allocates the ports: then each source address has one range for all its
+	// connections. False: connect(2) allocates them, and each combination of source address,
+	// destination address and destination port has a range of its own.
 	Bound bool `json:"bound,omitempty"`
 }

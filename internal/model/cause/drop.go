@@ -12,12 +12,12 @@ var (
 	QdiscDrop     = each[Qdisc]("qdisc-drop")
 )
 
-// Direction is that of packets: rx, tx; empty: not known.
+// Direction says which way the dropped packets were going.
 type Direction struct {
-	Direction string `json:"direction,omitempty"`
+	Direction string `json:"direction,omitempty"` // rx, tx; empty: not known
 }
 
-// FirewallRule is a rule of nftables, or without a handle the policy of a chain.
+// FirewallRule identifies an nftables rule, or the policy of a chain if Handle is 0.
 type FirewallRule struct {
 	Family string `json:"family"`
 	Table  string `json:"table"`
@@ -25,19 +25,19 @@ type FirewallRule struct {
 	Handle uint64 `json:"handle,omitempty"`
 }
 
-// FirewallObject is a set or quota of nftables.
+// FirewallObject identifies an nftables set or named quota.
 type FirewallObject struct {
 	Family string `json:"family"`
 	Table  string `json:"table"`
 	Name   string `json:"name"`
 }
 
-// Qdisc is the kind of a queueing discipline.
+// Qdisc identifies the queueing discipline of an interface by its kind.
 type Qdisc struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind"` // as tc(8) names it, such as fq_codel
 }
 
-// String names the object as nft(8) does in commands.
+// String returns "FAMILY TABLE NAME", as nft(8) expects it in commands.
 func (o FirewallObject) String() string {
 	return strings.Join([]string{o.Family, o.Table, o.Name}, " ")
 }

@@ -1,6 +1,6 @@
 package cause
 
-// Causes of links: what a NIC and the other end of its cable do not agree on.
+// Causes in links: lost carrier, and settings in which the two ends of a cable differ.
 var (
 	CarrierLost    = each[Event]("carrier-lost")
 	VLANMismatch   = each[Frames]("vlan-mismatch")
@@ -14,55 +14,56 @@ var (
 	LLDPVLAN       = each[NeighbourVLAN]("lldp-vlan")
 )
 
-// Event is what happened to an interface, as trials have it: "link eth0 state down".
+// Event describes what happened to an interface.
 type Event struct {
-	What string `json:"what"`
+	What string `json:"what"` // as in the trial record: "link eth0 state down"
 }
 
-// Frames are those from one interface to another that are not taken where they come in. Ends are
-// "host.interface".
+// Frames describes frames that are rejected because of their VLAN tags. From, To and At are written
+// as "host.interface".
 type Frames struct {
 	From   string `json:"from"`
 	To     string `json:"to"`
-	At     string `json:"at"`
-	Tags   []int  `json:"tags,omitempty"`   // that they have there, the outermost first
-	Switch bool   `json:"switch,omitempty"` // At is a switch's port
+	At     string `json:"at"`               // interface or port that rejects them
+	Tags   []int  `json:"tags,omitempty"`   // tags that they carry at At, outermost first
+	Switch bool   `json:"switch,omitempty"` // true: At is a switch port; false: an interface of a host
 }
 
-// Speed is a link's, and the fastest that its port supports.
+// Speed compares a link's speed with the fastest that its port supports.
 type Speed struct {
 	Mbps     int64 `json:"mbps"`
 	BestMbps int64 `json:"best_mbps"`
-	NoMore   bool  `json:"no_more,omitempty"` // this end offers no more than Mbps
+	NoMore   bool  `json:"no_more,omitempty"` // this end does not advertise more than Mbps
 }
 
-// Negotiation is what becomes of a link of which one end alone negotiates.
+// Negotiation says what happens to a link of which only one end uses autonegotiation.
 type Negotiation struct {
-	HalfDuplex bool `json:"half_duplex,omitempty"` // otherwise it may have no link
+	HalfDuplex bool `json:"half_duplex,omitempty"` // true: the other end becomes half duplex; false: maybe no link
 }
 
-// Neighbour is the other end of a cable.
+// Neighbour says how the MTU at the other end of a cable differs.
 type Neighbour struct {
-	Host bool `json:"host,omitempty"` // it is a host with a larger MTU; otherwise it takes smaller frames
+	Host bool `json:"host,omitempty"` // true: a host with a larger MTU; false: it takes smaller frames only
 }
 
-// Disagreement is in what a NIC and the port at the other end differ.
+// Disagreement says in which setting a NIC and the port at the other end differ.
 type Disagreement struct {
 	In string `json:"in"` // InDuplex, InNegotiation, InSpeed
 }
 
-// What a NIC and a port differ in.
+// Values of Disagreement.In.
 const (
 	InDuplex      = "duplex"
-	InNegotiation = "negotiation" // the NIC alone negotiates
+	InNegotiation = "negotiation" // the NIC uses autonegotiation, the port does not
 	InSpeed       = "speed"
 )
 
-// NeighbourVLAN is a VLAN that the port at the other end has otherwise, or does not name.
+// NeighbourVLAN describes a VLAN on which an interface and the port at the other end disagree. Either
+// Interface and VLAN are set, or Bridge and PVID.
 type NeighbourVLAN struct {
-	Interface string `json:"interface,omitempty"` // which has VLAN with a tag
+	Interface string `json:"interface,omitempty"` // VLAN interface that sends VLAN tagged
 	VLAN      int    `json:"vlan,omitempty"`
-	NotNamed  bool   `json:"not_named,omitempty"` // otherwise the port has it without a tag
-	Bridge    string `json:"bridge,omitempty"`    // whose port has another VLAN without a tag than PVID
+	NotNamed  bool   `json:"not_named,omitempty"` // true: the port does not list VLAN in LLDP; false: VLAN is its untagged one
+	Bridge    string `json:"bridge,omitempty"`    // bridge whose port has PVID as its untagged VLAN; the other end has another one
 	PVID      int    `json:"pvid,omitempty"`
 }

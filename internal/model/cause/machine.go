@@ -1,6 +1,6 @@
 package cause
 
-// Causes of a machine: its CPUs, memory, clock, resolver and log.
+// Causes in the machine itself: CPUs, memory, clock, resolver and the kernel's log.
 var (
 	SoftirqOneCore      = one[Core]("softirq-one-core")
 	RingOverrun         = each[None]("ring-overrun")
@@ -22,46 +22,46 @@ var (
 	ToolSurplus         = by("tool-surplus", func(r Report) any { return r.Tool })
 )
 
-// Core is a CPU, and its share of all receive softirqs.
+// Core is the CPU that handles most receive softirqs (NET_RX).
 type Core struct {
 	CPU   int     `json:"cpu"`
-	Share float64 `json:"share"`
+	Share float64 `json:"share"` // of all NET_RX softirqs of the host, 0 to 1
 }
 
-// Raised is what a larger value of a kernel parameter is to remove.
+// Raised is for causes whose fix is a larger value of a kernel parameter.
 type Raised struct {
-	Already int64 `json:"already,omitempty"` // the value, which is too large to be raised further; 0: it is not
-	Foreign bool  `json:"foreign,omitempty"` // the packets may be of other network namespaces
+	Already int64 `json:"already,omitempty"` // present value, if it is too large to be raised further; 0: it can be raised
+	Foreign bool  `json:"foreign,omitempty"` // the packets may belong to other network namespaces
 }
 
-// Pressure is on memory: that of TCP, or that for which programs waited.
+// Pressure says who lacked memory.
 type Pressure struct {
-	Programs bool `json:"programs,omitempty"`
+	Programs bool `json:"programs,omitempty"` // true: programs (PSI); false: TCP reached tcp_mem
 }
 
-// CPUs is how many have no time left.
+// CPUs says how many CPUs are fully busy.
 type CPUs struct {
 	Full int `json:"full"`
-	Of   int `json:"of"`
+	Of   int `json:"of"` // number of CPUs
 }
 
-// Source is a clock source that is faster.
+// Source names an available clock source that is faster than the current one.
 type Source struct {
 	Faster string `json:"faster"`
 }
 
-// NameServer is one that does not answer ARP.
+// NameServer is a name server on a link of the host that does not answer ARP or neighbour discovery.
 type NameServer struct {
 	Server string `json:"server"`
-	First  bool   `json:"first,omitempty"` // it is asked before others
+	First  bool   `json:"first,omitempty"` // it is the first in resolv.conf, so look-ups wait for it
 }
 
-// Logged is a fault that the kernel has logged.
+// Logged names a fault that the kernel reported in its log.
 type Logged struct {
-	Fault string `json:"fault"`
+	Fault string `json:"fault"` // such as TransmitTimedOut
 }
 
-// Faults that the kernel logs.
+// Values of Logged.Fault.
 const (
 	TransmitTimedOut  = "transmit-timeout"
 	ConntrackOverflow = "conntrack-full"
@@ -73,9 +73,9 @@ const (
 	AllocationFailed  = "allocation-failed"
 )
 
-// Report is what another program reports, and what its receivers read.
+// Report compares the rate that another measuring program prints with what its receivers read.
 type Report struct {
 	Tool       string  `json:"tool"`
-	SumBps     float64 `json:"sum_bps"`
-	GoodputBps float64 `json:"goodput_bps"`
+	SumBps     float64 `json:"sum_bps"`     // printed by the program, bits per second
+	GoodputBps float64 `json:"goodput_bps"` // read by its receivers in the window, bits per second
 }

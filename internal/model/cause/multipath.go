@@ -11,37 +11,37 @@ var (
 	BondHash           = one[Bond]("bond-hash")
 )
 
-// Links is how many links a hash has to choose from.
+// Links counts the links among which the hash chooses.
 type Links struct {
-	Links int `json:"links"`
+	Links int `json:"links"` // next hops of the route
 }
 
-// Before is a host that is before another one on the path.
+// Before names the upstream host that hashes by the same rule.
 type Before struct {
-	Host string `json:"host"`
+	Host string `json:"host"` // earlier on the path of the flows
 }
 
-// DeadNexthop is an interface behind which a next hop does not answer.
+// DeadNexthop describes a next hop that does not answer although flows are hashed to it.
 type DeadNexthop struct {
 	Interface string `json:"interface"`
-	// Object is the number of the nexthop object that the route goes by; 0: by none. Unknown: it is
-	// not known whether its group is resilient.
+	// Object is the ID of the nexthop object that the route uses (ip-nexthop(8)); 0: it uses none.
+	// Unknown: the object was not read, so it is not known whether it is a resilient group.
 	Object  int    `json:"object,omitempty"`
 	Unknown bool   `json:"unknown,omitempty"`
-	Remedy  string `json:"remedy,omitempty"` // NeighbourState, OtherHops, OtherMembers; empty: no setting
+	Remedy  string `json:"remedy,omitempty"` // NeighbourState, OtherHops, OtherMembers; empty: no setting helps
 }
 
-// Remedies of dead next hops.
+// Values of DeadNexthop.Remedy.
 const (
-	NeighbourState = "neighbour-state" // the hash looks at it
-	OtherHops      = "other-hops"      // the route has only next hops that answer
-	OtherMembers   = "other-members"   // the group has only members that answer
+	NeighbourState = "neighbour-state" // set fib_multipath_use_neigh, so that the hash skips failed neighbours
+	OtherHops      = "other-hops"      // replace the route by one with only the next hops that answer
+	OtherMembers   = "other-members"   // remove the members that do not answer from the nexthop group
 )
 
-// Bond is a bond whose hash leaves out ports.
+// Bond describes a bond whose transmit hash does not use TCP and UDP ports.
 type Bond struct {
 	Interface string `json:"interface"`
 	Policy    string `json:"policy"`              // xmit_hash_policy
-	Addresses bool   `json:"addresses,omitempty"` // IP addresses are hashed; otherwise MAC addresses alone
+	Addresses bool   `json:"addresses,omitempty"` // true: IP addresses are hashed; false: only MAC addresses
 	Members   int    `json:"members"`
 }

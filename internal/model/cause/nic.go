@@ -1,6 +1,6 @@
 package cause
 
-// Causes of what interfaces count.
+// Causes shown by the counters of interfaces (rtnl_link_stats64).
 var (
 	InterfaceErrors = each[Tunnel]("interface-errors")
 	FramesTooLong   = each[None]("frames-too-long")
@@ -12,7 +12,7 @@ var (
 	StandbyTraffic  = each[None]("standby-traffic")
 )
 
-// Causes of NICs and their settings.
+// Causes in NICs and their settings.
 var (
 	PCIeNarrow         = each[None]("pcie-narrow")
 	USB2Adapter        = each[None]("usb2-adapter")
@@ -30,7 +30,7 @@ var (
 	TransmitQueueShort = each[None]("transmit-queue-short")
 )
 
-// Causes of what drivers count.
+// Causes shown by the own counters of drivers (ethtool -S).
 var (
 	LinkLost              = each[None]("link-lost")
 	TransmitTimeout       = each[None]("transmit-timeout")
@@ -47,53 +47,54 @@ var (
 	CloudAllowance        = each[None]("cloud-allowance")
 )
 
-// Queues is how many receive queues a NIC can have.
+// Queues is for a NIC that uses fewer receive queues than it could.
 type Queues struct {
-	Most int `json:"most"`
+	Most int `json:"most"` // receive queues that it supports
 }
 
-// Interrupts are those of a NIC, which one CPU serves.
+// Interrupts is for a NIC of which a single CPU serves all interrupts.
 type Interrupts struct {
-	Count int    `json:"count"`
+	Count int    `json:"count"` // interrupts of the NIC
 	CPU   string `json:"cpu"`
 }
 
-// Offload is why offloads are off.
+// Offload says why segmentation offloads are off.
 type Offload struct {
-	NoGather  bool `json:"no_scatter_gather,omitempty"` // without which the kernel keeps them off
-	Requested bool `json:"requested,omitempty"`         // scatter-gather is, and is off
+	NoGather  bool `json:"no_scatter_gather,omitempty"` // scatter-gather is off, so the kernel keeps them off
+	Requested bool `json:"requested,omitempty"`         // scatter-gather was requested, and the kernel keeps it off
 }
 
-// MTU is an interface's.
+// MTU is the MTU of an interface.
 type MTU struct {
 	Bytes  int  `json:"bytes"`
-	Tunnel bool `json:"tunnel,omitempty"` // whose path may leave no more
+	Tunnel bool `json:"tunnel,omitempty"` // the interface is a tunnel, whose path may not allow more
 }
 
-// Delay is for how long a NIC holds packets back, at most.
+// Delay is for a NIC that delays its receive interrupts (ethtool -c).
 type Delay struct {
-	Us int `json:"us"`
+	Us int `json:"us"` // longest delay, in microseconds
 }
 
-// Tunnel is the kind of an interface that sends its packets inside others; empty: it does not.
+// Tunnel says whether the interface is a tunnel, whose error counters mean something else than those
+// of a NIC.
 type Tunnel struct {
-	Kind  string `json:"kind,omitempty"`
-	IPsec bool   `json:"ipsec,omitempty"` // its packets need a state of IPsec
+	Kind  string `json:"kind,omitempty"`  // such as vxlan; empty: no tunnel
+	IPsec bool   `json:"ipsec,omitempty"` // its packets need an IPsec state (ip-xfrm(8))
 }
 
-// Unreceived is what is known of packets that were received and dropped.
+// Unreceived says what is known about received packets that were dropped (rx_dropped).
 type Unreceived struct {
 	Known Known `json:"known,omitempty"`
-	MTU   int   `json:"mtu,omitempty"` // of the interface; 0: not known
+	MTU   int   `json:"mtu,omitempty"` // MTU of the interface, in bytes; 0: not known
 }
 
-// Known says how many packets were dropped, and what may have dropped them.
+// Known says how far dropped packets could be explained.
 type Known string
 
-// What is known of packets that were dropped.
+// Values of Unreceived.Known.
 const (
-	Reason   Known = ""          // the kernel's reasons, which the fix has
-	Few      Known = "few"       // they are few
-	NoReason Known = "no-reason" // many, of which the kernel has no reason
+	Reason   Known = ""          // the kernel named reasons (kfree_skb); the fix explains them
+	Few      Known = "few"       // only a few packets were dropped
+	NoReason Known = "no-reason" // many, and the kernel named no reason
 	Many     Known = "many"      // many, and the kernel was not traced
 )

@@ -1,11 +1,11 @@
 package cause
 
-// Key is a kernel parameter.
+// Key names a kernel parameter.
 type Key struct {
-	Key string `json:"key"`
+	Key string `json:"key"` // such as net.ipv4.tcp_rmem
 }
 
-// Causes of the values of kernel parameters.
+// Causes in the values of kernel parameters (sysctl).
 var (
 	WindowScalingOff      = one[None]("window-scaling-off")
 	SACKOff               = one[None]("sack-off")
@@ -43,7 +43,7 @@ var (
 	ParameterSetTwice     = one[None]("parameter-set-twice")
 )
 
-// AtRunTime is of parameters that differ from files: those that programs set while they run.
+// AtRunTime is for parameters whose values differ from the files that set them.
 type AtRunTime struct {
-	Keys []string `json:"keys,omitempty"`
+	Keys []string `json:"keys,omitempty"` // those among them that programs are known to set while they run
 }

@@ -2,7 +2,7 @@ package cause
 
 import "net/netip"
 
-// Causes of what lies between hosts.
+// Causes on the path between hosts: routers, links, switches, and peers that were probed.
 var (
 	Unreachable = each[Cut]("unreachable")
 	PathMTU     = one[Narrow]("path-mtu")
@@ -20,100 +20,102 @@ var (
 	LostAtHop      = each[SwitchHop]("lost-at-hop")
 )
 
-// Cut is why a host does not reach another one.
+// Cut says why packets from one host do not reach another.
 type Cut struct {
-	Why       string     `json:"why,omitempty"` // such as NotForwarding; empty: it is not known
+	Why       string     `json:"why,omitempty"` // such as NotForwarding; empty: not known
 	Address   netip.Addr `json:"address,omitzero"`
-	Other     string     `json:"other,omitempty"`     // host that is not reached
-	Interface string     `json:"interface,omitempty"` // that is down, or may answer for Address by arp_ignore
-	Out       string     `json:"out,omitempty"`       // interface that may by arp_filter
+	Other     string     `json:"other,omitempty"`     // host that cannot be reached
+	Interface string     `json:"interface,omitempty"` // IsDown: it is down; NoneMay: arp_ignore lets only this one answer
+	Out       string     `json:"out,omitempty"`       // NoneMay: arp_filter lets only this one answer
 }
 
-// Reasons for a Cut.
+// Values of Cut.Why. The host is the one that has the finding (Finding.Host).
 const (
-	NotForwarding = "not-forwarding" // by a host that is used as a router
-	NoWayThere    = "no-route"       // to Address of Other
-	NoWayBack     = "no-route-back"  // from the host, to Address of Other
-	WrongMAC      = "wrong-mac"      // by which the host sends to Address
+	NotForwarding = "not-forwarding" // the host is used as a router, and ip_forward is 0
+	NoWayThere    = "no-route"       // the host has no route to Address of Other
+	NoWayBack     = "no-route-back"  // the host has no route for its answers to Address of Other
+	WrongMAC      = "wrong-mac"      // the host has a wrong neighbour entry for Address
 	IsDown        = "interface-down"
-	NoneAnswers   = "arp-ignored"  // for Address
-	NoneMay       = "arp-filtered" // answer for Address
+	NoneAnswers   = "arp-ignored"  // arp_ignore keeps the host from answering for Address
+	NoneMay       = "arp-filtered" // arp_ignore and arp_filter together leave no interface that answers for Address
 )
 
-// Narrow is where packets are too long for a path.
+// Narrow says where packets are larger than the path accepts.
 type Narrow struct {
-	// At is the interface, as HOST.NAME, that does not take them; empty: it is not known.
+	// At is the interface, as HOST.NAME, whose MTU is too small; empty: not known.
 	At  string `json:"at,omitempty"`
-	MTU int    `json:"mtu,omitempty"` // of At
-	// From is the interface of the sender where it is connected to At; empty: a router is between.
+	MTU int    `json:"mtu,omitempty"` // of At, in bytes
+	// From is the sender's interface if it is linked to At directly; empty: a router is between them.
 	From string `json:"from,omitempty"`
-	MSS  int    `json:"mss,omitempty"` // that fits; 0: of datagrams, which have none
-	// To is the receiver, where At is not known.
+	MSS  int    `json:"mss,omitempty"` // largest TCP MSS that fits, in bytes; 0: the flow sends datagrams
+	// To is the address of the receiver if At is not known.
 	To netip.Addr `json:"to,omitzero"`
 }
 
-// Resolver is a name server that does not answer.
+// Resolver describes a name server of resolv.conf that does not answer.
 type Resolver struct {
 	Server string `json:"server"`
-	Silent bool   `json:"silent,omitempty"`  // false: it cannot be asked, or refuses
-	Others string `json:"answers,omitempty"` // the first that answers; empty: none does
-	First  bool   `json:"first,omitempty"`   // it is asked before that
+	Silent bool   `json:"silent,omitempty"`  // true: no reply until the timeout; false: unreachable, or it refuses
+	Others string `json:"answers,omitempty"` // first server that answers; empty: none does
+	First  bool   `json:"first,omitempty"`   // it is asked before Others
 }
 
-// Waits reports whether each look-up waits for the server.
+// Waits reports whether each look-up waits for this server until its timeout.
 func (r Resolver) Waits() bool { return r.Silent && (r.First || r.Others == "") }
 
-// Server is a name server.
+// Server names a name server.
 type Server struct {
-	Server string `json:"server"`
+	Server string `json:"server"` // as in resolv.conf
 }
 
-// Probed is a peer that was probed.
+// Probed names a peer that was probed (linerate doctor --probe).
 type Probed struct {
 	Address string `json:"address"`
 }
 
-// ProbedPort is a port of such a peer.
+// ProbedPort is a TCP port of a probed peer.
 type ProbedPort struct {
 	Address string `json:"address"`
 	Port    int    `json:"port"`
 }
 
-// ProbedMTU is the largest packet that reached such a peer, sent by an interface.
+// ProbedMTU is the path MTU to a probed peer.
 type ProbedMTU struct {
 	Address   string `json:"address"`
-	MTU       int    `json:"mtu"`
-	Interface string `json:"interface"`
+	MTU       int    `json:"mtu"`       // largest packet that reached the peer, in bytes
+	Interface string `json:"interface"` // by which it was sent
 }
 
-// NoEcho is a peer that answers no echo request.
+// NoEcho is a probed peer that answers no ICMP echo request.
 type NoEcho struct {
 	Address   string `json:"address"`
 	Interface string `json:"interface"`
-	ARP       string `json:"arp,omitempty"` // ARPAnswered, ARPSilent; empty: it was not asked
-	// Astray: packets for other MAC addresses arrived, which may be its answers.
+	ARP       string `json:"arp,omitempty"` // ARPAnswered, ARPSilent; empty: no ARP request was sent
+	// Astray is true if packets for other MAC addresses arrived at the interface. They may be the peer's
+	// answers, sent by a wrong neighbour entry.
 	Astray bool `json:"astray,omitempty"`
 }
 
-// What became of ARP requests.
+// Values of NoEcho.ARP.
 const (
 	ARPAnswered = "answered"
 	ARPSilent   = "silent"
 )
 
-// PortObject is a counter of a switch's port.
+// PortObject identifies a counter of a switch port, read by SNMP.
 type PortObject struct {
 	Switch string `json:"switch"`
 	Port   string `json:"port"`
-	Name   string `json:"if_name,omitempty"` // as the switch names it, if otherwise
-	Peer   string `json:"peer"`              // at the other end of its link
-	Object string `json:"object"`            // of IF-MIB, such as ifInDiscards
+	Name   string `json:"if_name,omitempty"` // name that the switch gives to Port, if it differs
+	Peer   string `json:"peer"`              // other end of its link, as "host.interface"
+	Object string `json:"object"`            // IF-MIB object, such as ifInDiscards
 }
 
-// SwitchHop is a part of a path: between a peer and a switch's port, or in the switch before ports.
+// SwitchHop is the part of a path on which bytes were lost: the cable between Peer and a port, or, if
+// Peer is empty, the inside of the switch up to Ports.
 type SwitchHop struct {
 	Switch string   `json:"switch"`
 	Ports  []string `json:"ports"`
-	Name   string   `json:"if_name,omitempty"` // of the port
-	Peer   string   `json:"peer,omitempty"`    // empty: in the switch
+	Name   string   `json:"if_name,omitempty"` // name that the switch gives to the port, if it differs
+	Peer   string   `json:"peer,omitempty"`    // as "host.interface"; empty: inside the switch
 }

@@ -2,7 +2,7 @@ package cause
 
 import "net/netip"
 
-// Causes of routes, gateways and reverse-path filters.
+// Causes in routes, gateways and reverse-path filters.
 var (
 	SameSubnetOneEgress = one[Egress]("same-subnet-one-egress")
 	RPFilterDrop        = one[Filter]("rp-filter-drop")
@@ -17,30 +17,30 @@ var (
 	RulesMany           = one[None]("rules-many")
 )
 
-// Egress is the interface by which a host sends.
+// Egress names the interface by which a host sends.
 type Egress struct {
-	Interface string `json:"interface"`
+	Interface string `json:"interface"` // whatever the source address is
 }
 
-// Filter is the interfaces whose reverse-path filter drops packets.
+// Filter names the interfaces whose reverse-path filter (rp_filter) drops packets.
 type Filter struct {
 	Interfaces []string `json:"interfaces"`
-	OneOf      bool     `json:"one_of,omitempty"` // which of them is not known
+	OneOf      bool     `json:"one_of,omitempty"` // one of them drops, and it is not known which
 }
 
-// Gateway is a gateway of a route, on an interface.
+// Gateway is the gateway of a route, and the interface that leads to it.
 type Gateway struct {
 	Gateway   netip.Addr `json:"gateway"`
 	Interface string     `json:"interface"`
 }
 
-// Back is the address of another host to which there is no route back.
+// Back is a sender whose address the host has no route to, so that answers do not leave.
 type Back struct {
 	To   netip.Addr `json:"to"`
 	Host string     `json:"host"`
 }
 
-// Group is a group of nexthop objects, by its number.
+// Group identifies a group of nexthop objects.
 type Group struct {
-	ID int `json:"id"`
+	ID int `json:"id"` // as in ip nexthop show
 }

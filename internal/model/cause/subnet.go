@@ -1,6 +1,6 @@
 package cause
 
-// Causes of addresses of one subnet.
+// Causes among interfaces with addresses in one subnet.
 var (
 	SameSubnetInterfaces = one[Two]("same-subnet-interfaces")
 	AddressTwice         = each[Two]("address-twice")
@@ -8,18 +8,18 @@ var (
 	NetmaskDiffers       = each[Two]("netmask-differs")
 	MTUDiffers           = by("mtu-differs", func(m MTUs) any { return []any{m.Two, m.Least} })
 	MACTwice             = each[Two]("mac-twice")
-	SubnetsOverlap       = one[Two]("subnets-overlap") // First has the wider one
+	SubnetsOverlap       = one[Two]("subnets-overlap") // First has the larger subnet
 )
 
-// Two are two hosts, or two interfaces of one.
+// Two names two hosts, or two interfaces of one host.
 type Two struct {
 	First  string `json:"first"`
 	Second string `json:"second"`
 }
 
-// MTUs are two hosts with different MTUs.
+// MTUs names two hosts with different MTUs on one subnet.
 type MTUs struct {
 	Two
-	Least int `json:"least"`
-	Most  int `json:"most"`
+	Least int `json:"least"` // smaller MTU, in bytes
+	Most  int `json:"most"`  // larger MTU, in bytes
 }
