@@ -63,7 +63,7 @@ const (
 type NeighbourVLAN struct {
 	Interface string `json:"interface,omitempty"` // VLAN interface that sends VLAN tagged
 	VLAN      int    `json:"vlan,omitempty"`
-	NotNamed  bool   `json:"not_named,omitempty"` // true: the port does not list VLAN in LLDP; false: VLAN is its untagged one
-	Bridge    string `json:"bridge,omitempty"`    // bridge whose port has PVID as its untagged VLAN; the other end has another one
+	NotNamed  bool   `json:"not_named,omitempty"` // true: LLDP does not list VLAN; false: it is untagged
+	Bridge    string `json:"bridge,omitempty"`    // of whose port the untagged VLAN is PVID
 	PVID      int    `json:"pvid,omitempty"`
 }

@@ -30,7 +30,7 @@ type Core struct {
 
 // Raised is for causes whose fix is a larger value of a kernel parameter.
 type Raised struct {
-	Already int64 `json:"already,omitempty"` // present value, if it is too large to be raised further; 0: it can be raised
+	Already int64 `json:"already,omitempty"` // value that is too large to raise; 0: raise it
 	Foreign bool  `json:"foreign,omitempty"` // the packets may belong to other network namespaces
 }
 

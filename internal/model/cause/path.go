@@ -25,7 +25,7 @@ type Cut struct {
 	Why       string     `json:"why,omitempty"` // such as NotForwarding; empty: not known
 	Address   netip.Addr `json:"address,omitzero"`
 	Other     string     `json:"other,omitempty"`     // host that cannot be reached
-	Interface string     `json:"interface,omitempty"` // IsDown: it is down; NoneMay: arp_ignore lets only this one answer
+	Interface string     `json:"interface,omitempty"` // IsDown: this one; NoneMay: arp_ignore lets only it answer
 	Out       string     `json:"out,omitempty"`       // NoneMay: arp_filter lets only this one answer
 }
 
