@@ -1,12 +1,13 @@
-// Package diagnose returns findings: a cause, the evidence for it, and the commands
-// that remove it. It reads records, of a trial or of a host's
-// snapshot, and the topology they were made on. Whether a figure can be believed is
-// for package trust; nothing is measured here.
+// Package diagnose finds the causes of bad measurements and misconfigured hosts. It reads the
+// record of a trial, or the snapshots of hosts, and the topology that they belong to. Each finding
+// has a cause, its evidence, and usually the commands that remove the cause. The package measures
+// nothing; whether a figure can be believed is decided by package trust.
 //
-// A rule detects a mechanism, not an example: it goes by what the kernel did, and
-// finds nothing where another rule's cause explains the same evidence. There is one
-// package for each family of rules, which knows no other family: it looks at package
-// facts, proposes what package fix has, and is evaluated by package rule.
+// A rule looks for a mechanism of the kernel or the network, not for a known example, and finds
+// nothing where the cause of another rule explains the same evidence. The rules are grouped into
+// families, one package each. A family may not import another one: what several need is in package
+// facts, the settings that several propose are in package fix, and package rule evaluates all of
+// them.
 package diagnose
 
 import (
@@ -28,7 +29,7 @@ import (
 	"linerate/internal/science/diagnose/subnet"
 )
 
-// all are the rules in the order in which a reader should meet their findings.
+// all lists the rules. Findings of one confidence are listed in this order.
 var all = rule.NewSet(path.Unreachable, arp.Rules, route.Rules, connection.PortRules, multipath.Rules, nic.CarrierRules,
 	path.SwitchRules, multipath.BondRules,
 	nic.VLANRules, path.MTURules, connection.WindowRules, machine.CPURules, machine.ToolRules,
@@ -39,13 +40,14 @@ var all = rule.NewSet(path.Unreachable, arp.Rules, route.Rules, connection.PortR
 	parameter.Rules, connection.Rules, path.ProbeRules, machine.Rules, machine.LogRules, drop.FirewallRules, drop.Rules,
 	counter.Rules)
 
-// Diagnose applies every rule for trials to one.
+// Diagnose applies the rules for trials to one trial.
 func Diagnose(trial record.Trial, t *topology.Topology) []record.Finding {
 	return all.Trial(facts.Gather(trial, t))
 }
 
-// Hosts applies every rule to snapshots of one or more hosts, each at most once. Between two
-// readings counters show what goes on; what was counted since the boot is possible at most.
+// Hosts applies all rules to snapshots of one or more hosts, at most one of each host. Rules about
+// counters see what grew between the two readings of a snapshot. What they find only in the counts
+// since the boot is at most record.Possible.
 func Hosts(list []record.HostSnapshot) record.Evaluation {
 	now, boot := facts.Observe(list, false), facts.Observe(list, true)
 	e := all.Hosts(now, boot)
@@ -58,27 +60,31 @@ func Hosts(list []record.HostSnapshot) record.Evaluation {
 	return e
 }
 
-// Around applies the rules for hosts to a run: those about a host's state to the latest of the
-// run's snapshots of it, and those about counters to what grew in the window of each trial.
-// It returns what is at least likely and follows neither from the known findings, those of
-// the trials, nor from what the study sets. Left to the trials' own rules is what they look for,
-// and no finding is what traffic that fills its path brings about, nor a small buffer that no
-// flow is held back by, or nearly. Of a lab's hosts only rules
-// about the hosts themselves are evaluated: their links, addresses and losses are the study's.
+// Around applies the rules for hosts to a finished run. Rules about a host's state see the last
+// snapshot of each host; rules about counters see what grew in the window of each trial. Around
+// returns findings that are at least record.Likely. It leaves out:
+//
+//   - what follows from the known findings, those of the trials, or from a setting of the study;
+//   - rules that explain a finding of a rule for trials, which looks for the cause itself;
+//   - what any traffic causes that fills its path (rule.Rule.Load);
+//   - a small buffer, if no flow was held back by it (rule.Rule.Holds);
+//   - for the hosts of a lab, everything but the state of the host itself (rule.Rule.Own),
+//     because their links, addresses and losses are set by the study.
 func Around(run *record.Run, known []record.Finding) []record.Finding { return all.Around(run, known) }
 
-// Merge groups the findings of several trials by cause and host. The evidence of
-// a merged finding is that of the trial with the highest confidence, as a whole: lines
-// of different trials together would describe a state that did not exist.
+// Merge combines findings of several trials that have the same cause and host. The merged finding
+// has the evidence of the trial in which it has the highest confidence. Evidence of different
+// trials is not mixed: it would describe a state that never existed.
 func Merge(findings []record.Finding) []record.Finding { return all.Merge(findings) }
 
-// Accept takes the findings that the user accepts on a day (time.DateOnly) out of those of an
-// evaluation, and lists them apart, with those that restate an accepted one under another name.
-// What else follows from an accepted cause is not accepted with it: a risk that the user takes
-// is found again when it does harm.
+// Accept moves the findings that the user accepts on a day (in the form time.DateOnly) from
+// e.Findings to e.Accepted, with the findings that state the same fact under another name. Other
+// consequences of an accepted cause stay findings: a risk that the user accepts is reported again
+// when it does harm.
 func Accept(e *record.Evaluation, accepted []record.AcceptedRule, day string) {
 	all.Accept(e, accepted, day)
 }
 
-// Rules are those of Hosts, in the order in which their findings are listed.
+// Rules describes the rules that Hosts applies. Findings of one confidence are listed in this
+// order.
 func Rules() []rule.Description { return all.Described() }

@@ -1,5 +1,5 @@
-// Package arp has the rules about addresses of the link: who answers for an IP address, and what neighbours
-// have learned.
+// Package arp has the rules about address resolution on a link: which host answers for an IP
+// address, and what is in neighbour tables.
 package arp
 
 import (
@@ -16,7 +16,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// Rules find answers to ARP requests for addresses of other interfaces.
+// Rules find hosts that answer or ask with the wrong address, and addresses that two machines have.
 var Rules = []rule.Rule{
 	{ID: cause.ARPFlux.Code, Parts: []string{"neighbours"}, Find: func(f facts.Trial) []record.Finding {
 		return slices.Concat(rule.Each(rule.EveryHost, arpFlux)(f), fluxAnswered(f), fluxElsewhere(f))
@@ -26,8 +26,8 @@ var Rules = []rule.Rule{
 		Explains: append(cause.Codes(cause.WrongNeighbour, cause.ConnectFails), "other-host-frames", "syn-unanswered")},
 }
 
-// arpFlux: peers send to one interface what is meant for another, because the host
-// answered ARP requests for all its addresses from that interface.
+// arpFlux finds hosts whose peers send to the wrong one of their interfaces, because the host
+// answers ARP requests for all its addresses by any interface (ARP flux).
 func arpFlux(f facts.Trial, h *facts.Host) *record.Finding {
 	list := slices.DeleteFunc(f.Misdirections(h), func(m facts.Misdirected) bool {
 		return facts.OwnOnly(h.Effective("arp_ignore", m.Wrong))
@@ -61,7 +61,7 @@ func arpFlux(f facts.Trial, h *facts.Host) *record.Finding {
 	return finding.Fixed(steps...).Fixed(forget(list)...)
 }
 
-// misdirected adds misdirections as evidence, one fact for each peer and wrong interface.
+// misdirected adds the wrong entries of peers as evidence, one fact for each peer and interface.
 func misdirected(finding *record.Finding, h *facts.Host, list []facts.Misdirected) {
 	for i, m := range list {
 		same := func(o facts.Misdirected) bool { return o.Peer == m.Peer && o.Wrong == m.Wrong }
@@ -78,10 +78,11 @@ func misdirected(finding *record.Finding, h *facts.Host, list []facts.Misdirecte
 	}
 }
 
-// answerRightly makes each interface answer for its own address alone. Where
-// arp_filter is on, an interface answers only for addresses that the host would send
-// from by that interface; together with arp_ignore=1 no interface would answer for an
-// address that is sent from by another one.
+// answerRightly returns the steps after which each interface answers only for its own address, and
+// the name of that remedy. Where arp_filter is on, an interface answers only for addresses that the
+// host would send from by that interface. With arp_ignore=1 in addition, no interface would answer
+// for an address whose packets leave by another interface, so arp_filter is switched off or source
+// routing set up first.
 func answerRightly(h *facts.Host) (remedy string, steps []record.Step) {
 	own := fix.Parameter(h, ignoreAndAnnounce...)
 	if len(h.Scopes("arp_filter", 1)) == 0 {
@@ -97,14 +98,15 @@ func answerRightly(h *facts.Host) (remedy string, steps []record.Step) {
 	return cause.SourceRouting, slices.Concat(record.Settings(routing...), []record.Step{fix.Without(off)}, own)
 }
 
-// ignoreAndAnnounce are the parameters by which each interface answers for its own address and asks
-// with it.
+// ignoreAndAnnounce are kernel parameters and values with which each interface answers only for its
+// own address, and asks with it.
 var ignoreAndAnnounce = []string{"net.ipv4.conf.all.arp_ignore", "1", announceKey, "2"}
 
 const announceKey = "net.ipv4.conf.all.arp_announce"
 
-// fluxUnseen judges without the peers' tables: by the settings and, where flows
-// ran, by one interface that takes in most of what was addressed to others.
+// fluxUnseen looks for ARP flux where no peer has an entry that shows it: by the host's settings
+// and, if the trial has flows, by one interface that received clearly more than was addressed to
+// it. It returns that interface, or nil, and the evidence.
 func fluxUnseen(f facts.Trial, h *facts.Host) (*facts.Interface, []any) {
 	for _, p := range h.Interfaces {
 		for _, prefix := range p.V4() {
@@ -130,8 +132,8 @@ func fluxUnseen(f facts.Trial, h *facts.Host) (*facts.Interface, []any) {
 	return nil, nil
 }
 
-// seen: some peer's table shows where it sends, rightly or wrongly. Then the
-// tables decide, and not the settings.
+// seen reports whether a peer's table has an entry for the host. If so, the tables show whether
+// there is ARP flux, and fluxUnseen is not needed.
 func seen(f facts.Trial, h *facts.Host) bool {
 	for _, peer := range f.Hosts {
 		if peer == h {
@@ -148,8 +150,8 @@ func seen(f facts.Trial, h *facts.Host) bool {
 	return false
 }
 
-// takesMore reports whether an interface took in clearly more of its host's traffic than
-// was addressed to it.
+// takesMore reports whether an interface received clearly more of its host's traffic than was
+// addressed to it.
 func takesMore(f facts.Trial, h *facts.Host, p *facts.Interface) (taken fact.Taken, more bool) {
 	meant := f.Meant(h, true)
 	var among []*facts.Interface
@@ -162,8 +164,9 @@ func takesMore(f facts.Trial, h *facts.Host, p *facts.Interface) (taken fact.Tak
 	return fact.Taken{Interface: p.Name, Took: took, Meant: meant[p]}, took >= meant[p]+facts.Excess
 }
 
-// arpWrongSource: peers were misled by the host's own ARP requests. Its replies
-// cannot have done it where arp_ignore holds them to each interface's own address.
+// arpWrongSource finds hosts whose own ARP requests named the address of another interface as
+// sender. Only where arp_ignore allows replies for the interface's own address alone can replies be
+// excluded as the reason.
 func arpWrongSource(f facts.Trial, h *facts.Host) *record.Finding {
 	list := slices.DeleteFunc(f.Misdirections(h), func(m facts.Misdirected) bool {
 		announce := h.Effective("arp_announce", m.Wrong)
@@ -195,8 +198,8 @@ func arpWrongSource(f facts.Trial, h *facts.Host) *record.Finding {
 	return finding.Fixed(fix.Parameter(h, announceKey, "2")...).Fixed(forget(list)...)
 }
 
-// asked: the host has resolved the peer by the interface whose MAC address the peer
-// now holds, so that interface did send requests.
+// asked reports whether the host itself has resolved the peer by the interface whose MAC address
+// the peer has, which shows that the interface sent ARP requests.
 func asked(h *facts.Host, m facts.Misdirected) bool {
 	return slices.ContainsFunc(h.Entries(), func(n record.Neighbour) bool {
 		address := facts.Parse(n.Address)
@@ -204,8 +207,8 @@ func asked(h *facts.Host, m facts.Misdirected) bool {
 	})
 }
 
-// unanswered finds a neighbour that did not answer requests with a sender
-// address that is on no prefix of the asking interface.
+// unanswered finds a neighbour that does not answer ARP requests whose sender address is in no
+// subnet of the interface that asks. by is nil if there is none.
 func unanswered(f facts.Trial, h *facts.Host) (request fact.Unanswered, by *facts.Interface) {
 	for _, l := range h.Reading.Snapshot.Lookups {
 		source, destination := facts.Parse(l.Source), facts.Parse(l.Destination)
@@ -228,8 +231,8 @@ func unanswered(f facts.Trial, h *facts.Host) (request fact.Unanswered, by *fact
 	return request, nil
 }
 
-// forget makes peers drop what they have wrongly learned: they would otherwise
-// believe it until it ages.
+// forget returns the steps that flush the wrong entries from the peers' tables. They would
+// otherwise be used until they expire.
 func forget(list []facts.Misdirected) (steps []record.Step) {
 	for _, m := range list {
 		for _, p := range m.Peer.Interfaces {

@@ -16,17 +16,16 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// claim is a machine that answers for an address: a host of the trial, or, where none
-// has its MAC addresses, those.
+// claim is a machine that answers for an address.
 type claim struct {
 	host *facts.Host
 	macs []string
 }
 
-// claims are the machines behind MAC addresses that were given for an address. Several
-// MAC addresses of one host are one machine, as are two of no host that are one; a MAC address
-// of several hosts, or a virtual router's, names none; and a host that answers for an
-// address without holding it is a proxy.
+// claims groups the MAC addresses that were given for an address by machine. All MAC addresses of
+// one host are one claim, and so are those of unknown machines that function one takes for the
+// same. It leaves out MAC addresses that several hosts have, those of virtual routers, and those of
+// hosts that answer without having the address (proxy ARP).
 func claims(f facts.Trial, address netip.Addr, macs []string, one func(a, b string) bool) (list []claim) {
 	for _, mac := range macs {
 		c, owners := claim{macs: []string{mac}}, 0
@@ -52,8 +51,8 @@ func claims(f facts.Trial, address netip.Addr, macs []string, one func(a, b stri
 	return list
 }
 
-// given are the MAC addresses that were given for each address: to a host's ARP
-// requests by one interface, or, of hosts that could not ask, in all their tables.
+// given are the MAC addresses that were given for each address: in replies to the ARP requests of
+// one interface, or in the neighbour tables of all hosts that sent no requests.
 type given struct {
 	host  *facts.Host // that asked; of tables the first
 	asked bool
@@ -68,12 +67,12 @@ func (g given) add(address, mac string) {
 	}
 }
 
-// addresses are those for which there are MAC addresses, in order.
+// addresses returns the addresses with at least one MAC address, sorted.
 func (g given) addresses() []netip.Addr {
 	return slices.SortedFunc(maps.Keys(g.macs), netip.Addr.Compare)
 }
 
-// answers are the addresses that each MAC address was given for.
+// answers is the set of addresses that each MAC address was given for.
 type answers map[string]map[netip.Addr]bool
 
 func (a answers) add(g given) answers {
@@ -88,8 +87,8 @@ func (a answers) add(g given) answers {
 	return a
 }
 
-// one: both answer for several of the same addresses, as each interface of one machine does
-// for all its addresses (arp_ignore=0).
+// one reports whether two MAC addresses answer for at least two common addresses. The interfaces of
+// one machine do so for all its addresses (arp_ignore=0).
 func (a answers) one(x, y string) bool {
 	both := 0
 	for address := range a[x] {
@@ -100,7 +99,7 @@ func (a answers) one(x, y string) bool {
 	return both > 1
 }
 
-// only is an address that x answers for and y does not.
+// only returns an address that x answers for and y does not; false: there is none.
 func (a answers) only(x, y string) (netip.Addr, bool) {
 	for _, address := range slices.SortedFunc(maps.Keys(a[x]), netip.Addr.Compare) {
 		if !a[y][address] {
@@ -110,8 +109,8 @@ func (a answers) only(x, y string) (netip.Addr, bool) {
 	return netip.Addr{}, false
 }
 
-// apart is why two machines of no host are not one: one answers for an address that the
-// other does not answer for. None: nothing tells.
+// apart returns the evidence that two unknown machines are not one: an address that one of them
+// answers for and the other does not. It is nil if there is none.
 func (a answers) apart(list []claim) []any {
 	list = list[:min(len(list), facts.MostAnswers)]
 	for _, c := range list {
@@ -124,10 +123,10 @@ func (a answers) apart(list []claim) []any {
 	return nil
 }
 
-// oneMachine reports, of answers or else of tables, whether two MAC addresses of no host are
-// one machine's. What hosts' tables have may be of several networks, so that only MAC
-// addresses that are numbered next to each other are, of which one has several addresses, as
-// for fluxElsewhere.
+// oneMachine returns a function that reports whether two MAC addresses of no known host belong to
+// one machine. With asked true it goes by replies to ARP requests. Otherwise it goes by neighbour
+// tables, which may be of several networks: then two addresses belong together only if their
+// numbers are close and one of them was given for several addresses, as in fluxElsewhere.
 func oneMachine(list []given, asked bool) func(x, y string) bool {
 	all := answers{}
 	for _, g := range list {
@@ -141,8 +140,8 @@ func oneMachine(list []given, asked bool) func(x, y string) bool {
 	return func(x, y string) bool { return facts.Near(x, y) && max(len(all[x]), len(all[y])) > 1 }
 }
 
-// assigned is what was answered to each host by each interface, and after it what is in the tables
-// of those that could not ask.
+// assigned returns the replies to ARP requests, for each host and interface, and after them the
+// entries in the neighbour tables of the hosts that sent no requests.
 func assigned(f facts.Trial) (list []given) {
 	tables := given{macs: map[netip.Addr][]string{}}
 	subject := map[netip.Addr]bool{} // of the flows: elsewhere other machines may well have the same address
@@ -185,7 +184,7 @@ func assigned(f facts.Trial) (list []given) {
 	return append(list, tables)
 }
 
-// detected finds IPv6 addresses for which another machine answered duplicate address detection.
+// detected finds IPv6 addresses that duplicate address detection found at another machine.
 func detected(h *facts.Host) (findings []record.Finding) {
 	for _, i := range h.Reading.Snapshot.Interfaces {
 		for _, text := range i.Duplicates {
@@ -201,8 +200,8 @@ func detected(h *facts.Host) (findings []record.Finding) {
 	return findings
 }
 
-// duplicateAddress finds addresses for which two machines answer ARP requests, whichever
-// answer a peer believes, and those that duplicate address detection found.
+// duplicateAddress finds addresses that two machines answer for, and those that duplicate address
+// detection found.
 func duplicateAddress(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
 		findings = append(findings, detected(h)...)
@@ -239,8 +238,9 @@ func duplicateAddress(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// judge says of the claims to an address, or to several at the same MAC addresses, whether they
-// are of several machines.
+// judge makes a finding of several claims to one address, or to several addresses with the same MAC
+// addresses. It is certain if two known hosts claim it, likely if one does or if an address tells
+// the claims apart, and otherwise possible.
 func judge(f facts.Trial, g given, claims []claim, same []netip.Addr, known answers) *record.Finding {
 	args := cause.Duplicate{Addresses: same, Asked: g.asked}
 	var holders []*facts.Host

@@ -15,10 +15,10 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// fluxElsewhere finds ARP flux of a machine that was not read, by the neighbour tables of
-// others and the forwarding tables of switches: several addresses at one MAC address, although
-// the machine has others, which a table or a switch's port shows. Addresses of aliases, a
-// proxy or a bond are at one MAC address as well; then there is no other one.
+// fluxElsewhere finds ARP flux of a machine that was not read itself, by the neighbour tables of
+// hosts and the forwarding tables of switches: several addresses have one MAC address, although a
+// table or a switch shows that the machine has further ones. Aliases, proxies and bonds also have
+// several addresses at one MAC address, but no further MAC address.
 func fluxElsewhere(f facts.Trial) (findings []record.Finding) {
 	tables := strangers(f)
 	var wrong []string
@@ -45,14 +45,14 @@ func fluxElsewhere(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// entry is one of a host's neighbour table.
+// entry is an address in the neighbour table of a host.
 type entry struct {
 	host    string
 	address netip.Addr
 }
 
-// strangers are the learned IPv4 entries of all hosts by MAC address, without those of
-// machines that were read.
+// strangers returns the learned IPv4 neighbour entries of all hosts by MAC address, without those
+// of machines that were read themselves.
 func strangers(f facts.Trial) map[string][]entry {
 	tables := map[string][]entry{}
 	for _, h := range f.Hosts {
@@ -80,8 +80,8 @@ func addressesOf(entries []entry) (list []netip.Addr) {
 	return list
 }
 
-// family are the MAC addresses, sorted, that are numbered next to one: those of tables for
-// addresses that are also given for it, and those behind a port of a switch.
+// family returns the MAC addresses, sorted, whose numbers are close to m, from neighbour tables and
+// from the forwarding tables of switches, with m itself.
 func family(f facts.Trial, m string, tables map[string][]entry) (list []string) {
 	add := func(other string) {
 		if facts.Near(m, other) && !slices.Contains(list, other) {
@@ -103,8 +103,8 @@ func family(f facts.Trial, m string, tables map[string][]entry) (list []string) 
 	return list
 }
 
-// fluxAnswered finds ARP flux of machines that were not read, by the answers to a host's
-// requests: several MAC addresses, of one machine, answer for the same addresses.
+// fluxAnswered finds ARP flux of machines that were not read, by the replies to a host's ARP
+// requests: several MAC addresses of one machine answer for the same addresses.
 func fluxAnswered(f facts.Trial) (findings []record.Finding) {
 	list := assigned(f)
 	one := oneMachine(list, true)
@@ -135,8 +135,8 @@ func fluxAnswered(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// unread is a finding about a machine that was not read, which the first of its addresses names, with
-// its fix.
+// unread begins a finding about a machine that was not read. Its first address is used as the name
+// of the host.
 func unread(m cause.Machine, confidence string) *record.Finding {
 	name := m.Addresses[0].String()
 	finding := &record.Finding{ID: cause.ARPFlux.Code, Host: name, Confidence: confidence,

@@ -39,7 +39,7 @@ func neighbourFailed(f facts.Trial, h *facts.Host) *record.Finding {
 	return finding
 }
 
-// neighbourTable finds tables that hold nearly as many entries as they can.
+// neighbourTable finds neighbour tables that are at least 90 % full.
 func neighbourTable(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
 		for _, family := range []string{"ipv4", "ipv6"} {
@@ -55,8 +55,8 @@ func neighbourTable(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// wrongNeighbours finds entries for an address of another host at a MAC address that is none
-// of that host's.
+// wrongNeighbours finds neighbour entries whose MAC address does not belong to the host that has
+// the address.
 func wrongNeighbours(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
 		for _, n := range h.Reading.Snapshot.Neighbours {
@@ -101,7 +101,8 @@ func wrongNeighbours(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// Rules about neighbours that do not answer.
+// NeighbourRules are about neighbours that do not answer, and neighbour tables that are nearly
+// full.
 var NeighbourRules = []rule.Rule{
 	{ID: cause.NeighbourFailed.Code, Host: true, Parts: []string{"neighbours"},
 		Find: rule.Each(rule.EveryHost, neighbourFailed), Explains: []string{"syn-unanswered"}},
@@ -109,14 +110,14 @@ var NeighbourRules = []rule.Rule{
 		Parts: []string{"neighbour tables", "parameters"}, Explains: cause.Codes(cause.NeighbourFailed)},
 }
 
-// Rules about entries of neighbours with wrong MAC addresses.
+// WrongNeighbourRules are about neighbour entries with wrong MAC addresses.
 var WrongNeighbourRules = []rule.Rule{
 	{ID: cause.WrongNeighbour.Code, Parts: []string{"neighbours"}, Host: true, Find: wrongNeighbours,
 		Explains: append(cause.Codes(cause.StaticNeighbour, cause.ConnectFails), "other-host-frames",
 			"syn-unanswered")},
 }
 
-// Rules about static entries of neighbours.
+// StaticRules are about static neighbour entries.
 var StaticRules = []rule.Rule{
 	{ID: cause.StaticNeighbour.Code, Host: true, Parts: []string{"neighbours"},
 		Find: rule.Each(rule.EveryHost, staticNeighbour)},

@@ -17,8 +17,8 @@ func finWait(f facts.Trial, h *facts.Host) *record.Finding {
 	return finding
 }
 
-// beside is how sure it is that so many connections which end are too many: on a busy server
-// some always are.
+// beside returns how sure it is that n closing connections are too many: likely if they are more
+// than the established ones, otherwise possible, because a busy server always has some.
 func beside(h *facts.Host, n int) string {
 	if n > h.State.TCP["ESTAB"] {
 		return record.Likely
@@ -31,7 +31,7 @@ func closingUnanswered(_ facts.Trial, h *facts.Host) *record.Finding {
 	return inStates(cause.ClosingUnanswered, h, beside(h, n), n, 20, "FIN-WAIT-1", "CLOSING", "LAST-ACK")
 }
 
-// waiting are connections with data to send, of which a condition holds.
+// waiting returns a condition for connections that have data to send and meet the condition where.
 func waiting(where func(*record.TCPInfo) bool) func(record.Connection) bool {
 	return func(c record.Connection) bool {
 		return c.Info != nil && c.SendQueue > 0 && (c.State == "ESTAB" || c.State == "CLOSE-WAIT") && where(c.Info)
@@ -49,10 +49,11 @@ func windowClosed(f facts.Trial, h *facts.Host) *record.Finding {
 	return finding
 }
 
-// limited reports whether a connection spent much of its busy time in one of its states.
+// limited reports whether a connection spent at least 0.3 s, and half of its busy time, in a state.
 func limited(us, busy uint64) bool { return us >= 300_000 && 2*us >= busy }
 
-// observed finds connections of which a condition holds, at most six, each with what is of it.
+// observed finds connections that meet a condition, at most six, each with the fact that is
+// returns.
 func observed(c cause.Of[cause.None], h *facts.Host, confidence string, where func(record.Connection) bool,
 	is func(record.Connection) any) *record.Finding {
 	finding := facts.Found(c, h, confidence, cause.None{})

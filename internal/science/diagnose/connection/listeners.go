@@ -11,7 +11,7 @@ import (
 	"linerate/internal/science/diagnose/fix"
 )
 
-// listeners finds sockets of which a condition holds, each with what is of it.
+// listeners finds listening sockets that meet a condition, each with the fact that is returns.
 func listeners(c cause.Of[cause.None], h *facts.Host, confidence string, where func(record.Listener) bool,
 	is func(record.Listener) any) *record.Finding {
 	list := h.Listeners(where, is)

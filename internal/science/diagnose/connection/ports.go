@@ -12,23 +12,23 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// PortRules are about local ports and file descriptors.
+// PortRules are about local ports and file descriptors that ran out.
 var PortRules = []rule.Rule{
 	{ID: cause.PortsExhausted.Code, Find: portsExhausted},
 	{ID: cause.DescriptorsExhausted.Code, Find: descriptorsExhausted},
 }
 
-// maxPairs is how many pairs of addresses a finding lists.
+// maxPairs bounds the pairs of addresses, or flows, that one finding lists.
 const maxPairs = 4
 
-// wideRange is a range of ports for connections that are opened. Most services listen on ports
-// below it: one that is started later cannot bind a port that such a connection has.
-// net.ipv4.ip_local_reserved_ports keeps single ports out of a range (ip-sysctl.rst).
+// wideRange is a range of local ports for outgoing connections. Most services listen below it: a
+// service cannot bind a port that an outgoing connection uses. net.ipv4.ip_local_reserved_ports
+// excludes single ports (ip-sysctl.rst).
 const wideRange, widePorts = "16384 65535", 65535 - 16384 + 1
 
-// portsExhausted finds hosts on which connections failed because no port was left: of the
-// pair of addresses, where connect(2) chooses it (EADDRNOTAVAIL), or of the source
-// address, where bind(2) does (EADDRINUSE).
+// portsExhausted finds hosts on which connections failed because no local port was left: for the
+// pair of addresses if connect(2) chose the port (EADDRNOTAVAIL), or for the source address if
+// bind(2) did (EADDRINUSE).
 func portsExhausted(f facts.Trial) (findings []record.Finding) {
 	var listed []int
 	for _, fl := range f.Trial.Flows {

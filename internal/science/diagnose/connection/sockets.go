@@ -1,4 +1,5 @@
-// Package connection has the rules about sockets: states of connections, listeners, windows, ports.
+// Package connection has the rules about sockets: states of connections, listeners, windows and
+// local ports.
 package connection
 
 import (
@@ -13,7 +14,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// Rules about sockets and the states of connections.
+// Rules are about listeners, UDP sockets and the states of TCP connections.
 var Rules = []rule.Rule{
 	{ID: cause.AcceptQueueFull.Code, Host: true, Parts: socketParts, Find: rule.Each(rule.EveryHost, acceptQueueFull),
 		Explains: cause.Codes(cause.ListenOverflow, cause.TCPRetransmissions, cause.TCPTimeouts,
@@ -57,7 +58,7 @@ var Rules = []rule.Rule{
 
 var socketParts = []string{"sockets"}
 
-// connections are those of which a condition holds, as evidence, at most so many.
+// connections returns those that meet a condition as evidence, at most so many.
 func connections(h *facts.Host, where func(record.Connection) bool, most int) (list []any) {
 	for _, c := range h.State.Notable {
 		if !where(c) || len(list) == most {
@@ -73,7 +74,7 @@ func connections(h *facts.Host, where func(record.Connection) bool, most int) (l
 	return list
 }
 
-// inStates finds many connections in one of some states.
+// inStates finds connections in any of the states, if there are many or more.
 func inStates(c cause.Of[cause.None], h *facts.Host, confidence string, n, many int,
 	states ...string) *record.Finding {
 	if n < many {
@@ -87,7 +88,7 @@ func closeWait(_ facts.Trial, h *facts.Host) *record.Finding {
 	return inStates(cause.CloseWait, h, record.Likely, h.State.TCP["CLOSE-WAIT"], 20, "CLOSE-WAIT")
 }
 
-// notable finds connections of which a condition holds.
+// notable finds connections that meet a condition.
 func notable(c cause.Of[cause.None], h *facts.Host, where func(record.Connection) bool) *record.Finding {
 	list := connections(h, where, 6)
 	if len(list) == 0 {
@@ -96,7 +97,7 @@ func notable(c cause.Of[cause.None], h *facts.Host, where func(record.Connection
 	return facts.Found(c, h, record.Likely, cause.None{}).With(h.Name, list...)
 }
 
-// onPaths is a finding bound to the paths of connections, and to the host to which they lead.
+// onPaths adds to a finding the paths of its connections and the one host that they all lead to.
 func onPaths(f facts.Trial, h *facts.Host, finding *record.Finding,
 	where func(record.Connection) bool) *record.Finding {
 	if finding != nil {
@@ -121,8 +122,8 @@ func unacknowledged(f facts.Trial, h *facts.Host) *record.Finding {
 	return onPaths(f, h, notable(cause.Unacknowledged, h, waits), waits)
 }
 
-// unreadData finds connections with much data that lies for longer than it takes a program that
-// is busy with others to read on: a receiver of 10 Gbit/s has megabytes unread at any time.
+// unreadData finds connections with much unread data. It must be more than the program reads in
+// half a second, where its rate is known: a receiver at 10 Gbit/s has megabytes unread at any time.
 func unreadData(_ facts.Trial, h *facts.Host) *record.Finding {
 	const much, lies = 64 << 10, 0.5 // bytes, seconds
 	confidence := record.Possible
@@ -161,8 +162,8 @@ func halfOpen(_ facts.Trial, h *facts.Host) *record.Finding {
 		With(h.Name, fact.InStates{States: []string{"SYN-RECV"}, Count: n})
 }
 
-// timeWait goes by connections to one address and port, between which each needs a local port of
-// its own; others share it, as those of a server share the port that it listens on.
+// timeWait compares the connections in TIME-WAIT to one address and port with the range of local
+// ports. Only they need a port each: the connections of a server share the port that it listens on.
 func timeWait(_ facts.Trial, h *facts.Host) *record.Finding {
 	const key = "net.ipv4.ip_local_port_range"
 	first, last := h.Number(key, 0), h.Number(key, 1)

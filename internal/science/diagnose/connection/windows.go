@@ -10,7 +10,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// WindowRules find flows that a window or buffer held back.
+// WindowRules find flows that were held back by the receiver's window or the send buffer.
 var WindowRules = []rule.Rule{
 	{ID: cause.ReceiverWindow.Code, Find: heldBy(cause.ReceiverWindow, bottleneck.ReceiverWindow,
 		func(f record.Flow) string { return f.To })},
@@ -18,8 +18,8 @@ var WindowRules = []rule.Rule{
 		func(f record.Flow) string { return f.From })},
 }
 
-// heldBy finds the hosts whose buffers held flows back, by what the flows are limited by. In a
-// lab these are the study's.
+// heldBy finds the hosts whose buffers limited flows. It finds nothing in a lab, where the study
+// sets the buffers.
 func heldBy(c cause.Of[cause.Between], by string, at func(record.Flow) string) func(facts.Trial) []record.Finding {
 	return func(f facts.Trial) (findings []record.Finding) {
 		for _, fl := range f.Trial.Flows {

@@ -1,4 +1,4 @@
-// Package counter has the rules that go by counters of /proc/net/snmp and /proc/net/netstat which grew.
+// Package counter has the rules about counters of /proc/net/snmp and /proc/net/netstat that grew.
 package counter
 
 import (
@@ -16,33 +16,33 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// growth is a rule that goes by counters of /proc/net/snmp and /proc/net/netstat
-// (Documentation/networking/snmp_counter.rst) which grew between two readings.
+// growth is a rule about counters of /proc/net/snmp and /proc/net/netstat
+// (Documentation/networking/snmp_counter.rst) that grew between two readings.
 type growth struct {
 	cause     cause.Of[cause.None]
-	own, load bool     // as of rule
-	counters  []string // whose sum has to grow
-	least     int64    // by so many
-	of        []string // and by this share of the growth of others, if there are any
+	own, load bool     // as in rule.Rule
+	counters  []string // whose sum must grow
+	least     int64    // by at least this; 0: 1
+	of        []string // and by at least share of the growth of these, if it is not 0
 	share     float64
-	// confidence that the cause is this one; possible below perS of them a second.
+	// confidence of the finding; possible if the counters grew by less than perS a second.
 	confidence string
 	perS       float64
 	steps      func(*facts.Host) []record.Step // nil: none
-	// paths are the connections of now that it is about; nil: any.
+	// paths selects connections of the snapshot that the finding is about; nil: it is about all.
 	paths func(record.Connection) bool
-	// apart is how much of the growth has another cause, and which; nil: none has. That part is
-	// no evidence for the finding.
+	// apart returns the part of the growth that has another cause, and that cause. The part is no
+	// evidence for the finding; nil: there is none.
 	apart func(*facts.Host) fact.Apart
-	// more is further evidence; nil: none. found is false: nothing is found after all.
+	// more returns further evidence, and false if there is no finding after all; nil: none is needed.
 	more              func(*facts.Host) (list []any, found bool)
-	explains, atPeers []string // as of rule
-	// Verdict of the drop table on packets that are counted: empty, if the counters are no
-	// packets.
+	explains, atPeers []string // as in rule.Rule
+	// verdict in the table of drops on the packets that the counters count; empty: they do not count
+	// dropped packets.
 	verdict string
 }
 
-// rule is the growth as a rule of a host.
+// rule returns g as a rule for hosts.
 func (g growth) rule() rule.Rule {
 	return rule.Rule{ID: g.cause.Code, Host: true, Own: g.own, Load: g.load, Growth: true,
 		When: &rule.Growing{Counters: g.counters, Least: g.least, Of: g.of, Share: g.share, PerS: g.perS},
@@ -88,14 +88,14 @@ func (g growth) find(_ facts.Trial, h *facts.Host) *record.Finding {
 	return finding
 }
 
-// always are further facts that change nothing about whether a cause is found.
+// always returns a function for growth.more that adds evidence and never rejects the finding.
 func always(list func(*facts.Host) []any) func(*facts.Host) ([]any, bool) {
 	return func(h *facts.Host) ([]any, bool) { return list(h), true }
 }
 
-// largerUDPBuffer is the fix for UDP sockets whose receive buffers were full. net.core.rmem_max
-// bounds what SO_RCVBUF sets, and the kernel counts twice of it (socket(7)); a program with
-// CAP_NET_ADMIN can set more (SO_RCVBUFFORCE), and no parameter helps then.
+// largerUDPBuffer returns the steps against full receive buffers of UDP sockets. net.core.rmem_max
+// limits what a program may set by SO_RCVBUF, and the kernel doubles that value (socket(7)). A
+// program with CAP_NET_ADMIN can exceed it by SO_RCVBUFFORCE; then no parameter helps.
 func largerUDPBuffer(h *facts.Host) []record.Step {
 	const key, larger = "net.core.rmem_max", 26214400
 	most, buffer := h.Number(key, 0), int64(0) // the smallest of those that dropped
@@ -114,8 +114,8 @@ func largerUDPBuffer(h *facts.Host) []record.Step {
 	return append([]record.Step{advice(hint.LargerBuffer{})}, fix.Parameter(h, key, fmt.Sprint(larger))...)
 }
 
-// fullUDPBuffers are the receive buffers of UDP sockets that dropped datagrams, as far as they
-// are known: of flows of a run, and otherwise of the host's sockets.
+// fullUDPBuffers returns the sizes of receive buffers of UDP sockets that dropped datagrams: of the
+// flows of a run, otherwise of the sockets of the host. Unknown sizes are left out.
 func fullUDPBuffers(h *facts.Host) (list []int64) {
 	for _, f := range h.Flows {
 		if d := f.Datagrams; f.To == h.Name && d != nil && d.LostInBuffer > 0 && d.BufferBytes > 0 {
@@ -130,10 +130,10 @@ func fullUDPBuffers(h *facts.Host) (list []int64) {
 	return list
 }
 
-// growths are by protocol: tcp.go and ip.go have them.
+// growths are the rules of tcp.go and ip.go.
 var growths = slices.Concat(tcpGrowths, ipGrowths)
 
-// Drops are the counters of packets that were dropped.
+// Drops are the counters that count dropped packets.
 var Drops = func() (list []facts.CounterDrop) {
 	for _, g := range growths {
 		if g.verdict != "" {
@@ -144,13 +144,13 @@ var Drops = func() (list []facts.CounterDrop) {
 	return list
 }()
 
-// Counter is a counter of /proc/net/snmp or /proc/net/netstat that rules go by.
+// Counter is a counter of /proc/net/snmp or /proc/net/netstat that rules use.
 type Counter struct {
 	Name  string   // "TcpExt.ListenOverflows"
-	Rules []string // in the order of Rules
+	Rules []string // codes of their causes, in the order of the rules
 }
 
-// Counters are those of all rules of hosts, by name.
+// Counters returns the counters that the rules for hosts use, sorted by name.
 func Counters() (list []Counter) {
 	rules := map[string][]string{facts.FilterCounter: {"strict-rp-filter", "loose-rp-filter"}}
 	for _, g := range growths {
@@ -166,9 +166,9 @@ func Counters() (list []Counter) {
 	return list
 }
 
-// retransmitting are the connections that wait for an acknowledgement. Nothing is found where TCP
-// took only one or two packets for lost, which count as up to 64 segments each (GSO): a busy CPU
-// can do that.
+// retransmitting returns connections with retransmissions as evidence. found is false if TCP
+// detected only one or two losses: each counts as up to 64 segments (GSO), and a busy CPU can cause
+// it.
 func retransmitting(h *facts.Host) (list []any, found bool) {
 	// 0: not known
 	losses := h.Grown("TcpExt.TCPTimeouts", "TcpExt.TCPLossProbes", "TcpExt.TCPSackRecovery", "TcpExt.TCPRenoRecovery")
@@ -184,7 +184,7 @@ func retransmitting(h *facts.Host) (list []any, found bool) {
 	return list, true
 }
 
-// Rules are about counters that grew: Counters lists them.
+// Rules are about counters that grew; Counters lists the counters.
 var Rules = func() (list []rule.Rule) {
 	for _, g := range growths {
 		list = append(list, g.rule())

@@ -12,12 +12,12 @@ var (
 	ipIn  = []string{"Ip.InReceives", "Ip6.InReceives"}
 )
 
-// ipGrowths are counters of UDP, IP, ICMP and ARP, of both families, which TCP's are anyway. Two
-// of IPv6 are left out, which grow on hosts that work. Ip6.OutNoRoutes: a host without IPv6
-// counts each name that it looks up (RFC 6724 has getaddrinfo(3) ask for a route).
-// Ip6.InDiscards: an interface with disable_ipv6 counts what the link's other hosts send to all.
-// Those whose harm depends on what is done are
-// possible at most.
+// ipGrowths are the rules about counters of UDP, IP, ICMP and ARP. Counters of TCP are common to
+// IPv4 and IPv6; of the others both families are added. Two counters of IPv6 are left out because
+// they grow on healthy hosts. Ip6.OutNoRoutes: a host without IPv6 counts each name that it looks
+// up (getaddrinfo(3) asks for a route, RFC 6724). Ip6.InDiscards: an interface with disable_ipv6
+// counts the multicasts of other hosts. Where harm depends on how the host is used, the confidence
+// is possible.
 var ipGrowths = []growth{
 	{cause: cause.UDPBufferOverflow, own: true, counters: []string{"Udp.RcvbufErrors", "Udp6.RcvbufErrors"}, least: 1,
 		of: udpIn, share: 1e-4, confidence: record.Certain, verdict: facts.Harmful, steps: largerUDPBuffer,

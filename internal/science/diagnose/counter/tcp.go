@@ -8,8 +8,8 @@ import (
 	"linerate/internal/science/diagnose/fix"
 )
 
-// tcpGrowths are counters of how connections fare. Those whose harm depends on what is done are
-// possible at most.
+// tcpGrowths are the rules about counters of TCP. Where harm depends on how the host is used, the
+// confidence is possible.
 var tcpGrowths = []growth{
 	{cause: cause.ListenOverflow, own: true, counters: []string{"TcpExt.ListenOverflows"}, least: 1,
 		confidence: record.Certain, verdict: facts.Harmful, steps: fix.Backlog,

@@ -1,4 +1,5 @@
-// Package diagnosetest has hosts and trials for the tests of diagnose and its families.
+// Package diagnosetest makes snapshots of hosts and trials for the tests of package diagnose and
+// its families.
 package diagnosetest
 
 import (
@@ -32,10 +33,11 @@ func Parsed(t *testing.T, text string) *topology.Topology {
 	return over
 }
 
-// Topo is the topology of the study of sciencetest.
+// Topo is the topology of sciencetest.Study.
 var Topo = sciencetest.Study.Topology()
 
-// Trial is a trial of that study with one of its fixes, "writes" or "reads".
+// Trial is a trial of sciencetest.Study with one of its fixes. The direction is "writes" or
+// "reads".
 func Trial(fix int, direction string) record.Trial {
 	return sciencetest.Study.Trial(sciencetest.Fixes[fix], direction, 1, 1, rand.New(rand.NewPCG(5, 5)))
 }
@@ -49,7 +51,7 @@ func Names(findings []record.Finding) string {
 	return strings.Join(list, ", ")
 }
 
-// Find is the first finding with an ID; without one the test ends.
+// Find returns the first finding with an ID, and fails the test if there is none.
 func Find(t *testing.T, findings []record.Finding, id string) record.Finding {
 	t.Helper()
 	for _, f := range findings {
@@ -61,7 +63,7 @@ func Find(t *testing.T, findings []record.Finding, id string) record.Finding {
 	return record.Finding{}
 }
 
-// Contains reports an error unless one of the lines contains a text.
+// Contains fails the test unless one of the lines contains a text.
 func Contains(t *testing.T, lines []string, want string) {
 	t.Helper()
 	if !slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, want) }) {
@@ -69,7 +71,8 @@ func Contains(t *testing.T, lines []string, want string) {
 	}
 }
 
-// EveryNeighbour changes all entries of a host's neighbour table, at both edges of the window.
+// EveryNeighbour changes all neighbour entries of the hosts but the server, at the begin and the
+// end of the window.
 func EveryNeighbour(t *record.Trial, change func(*record.Neighbour)) {
 	for h := range t.Hosts {
 		if t.Hosts[h].Host == "server" {
@@ -83,17 +86,18 @@ func EveryNeighbour(t *record.Trial, change func(*record.Neighbour)) {
 	}
 }
 
-// Dropping is a host of which the kernel was traced.
+// Dropping is a snapshot of a host whose kernel was traced, with the given drops.
 func Dropping(rows ...record.KernelDrop) record.HostSnapshot {
 	s := HostNamed("nas", 1)
 	s.State.KernelDrops = &record.KernelDrops{Rows: rows}
 	return s
 }
 
-// Stranger is a MAC address of no host.
+// Stranger is a MAC address that no host has.
 const Stranger = "02:00:00:00:00:99"
 
-// HostNamed is a snapshot of a host with a NIC at 1 Gbit/s that works.
+// HostNamed is a snapshot of a healthy host with one NIC at 1 Gbit/s. n is the last byte of its
+// addresses.
 func HostNamed(name string, n int) record.HostSnapshot {
 	numa, on := 0, true
 	s := record.HostSnapshot{Schema: record.HostSnapshotSchema, OverS: 3,
@@ -126,7 +130,7 @@ func HostNamed(name string, n int) record.HostSnapshot {
 	return s
 }
 
-// Interrupts are three with the same CPUs.
+// Interrupts are three interrupts with the same CPUs.
 func Interrupts(cpus string) (list []record.IRQ) {
 	for n := range 3 {
 		list = append(list, record.IRQ{IRQ: 30 + n, Affinity: cpus, Count: 5})
@@ -134,7 +138,7 @@ func Interrupts(cpus string) (list []record.IRQ) {
 	return list
 }
 
-// Waits is a connection with data to send.
+// Waits gives a snapshot one connection with data to send.
 func Waits(state string, i record.TCPInfo) func(*record.HostSnapshot) {
 	return func(s *record.HostSnapshot) {
 		s.State.Notable = []record.Connection{{Local: "192.0.2.15:9", Remote: "192.0.2.16:9", State: state,
@@ -142,12 +146,12 @@ func Waits(state string, i record.TCPInfo) func(*record.HostSnapshot) {
 	}
 }
 
-// Probed adds the answers of a probe.
+// Probed gives a snapshot the results of a probe.
 func Probed(p record.Probe) func(*record.HostSnapshot) {
 	return func(s *record.HostSnapshot) { s.State.Probes = []record.Probe{p} }
 }
 
-// Facts are the facts of a finding in JSON, or its evidence if it is not data.
+// Facts returns the facts of a finding in JSON, or its lines of evidence if it has no facts.
 func Facts(f record.Finding) string {
 	if !f.IsData() {
 		return strings.Join(f.Evidence, "\n")
@@ -159,13 +163,13 @@ func Facts(f record.Finding) string {
 	return string(text)
 }
 
-// FoundBy are the findings of a rule.
+// FoundBy returns the findings of one rule.
 func FoundBy(e record.Evaluation, id string) (list []record.Finding) {
 	return slices.DeleteFunc(slices.Clone(e.Findings), func(f record.Finding) bool { return f.ID != id })
 }
 
-// TwoHosts are x (.1) and y (.2), each with eth0 in 10.72.0.0/24 and eth1 in 10.73.0.0/24. x
-// has a strict reverse-path filter on all interfaces.
+// TwoHosts returns hosts x (.1) and y (.2), each with eth0 in 10.72.0.0/24 and eth1 in
+// 10.73.0.0/24. x has strict reverse-path filters on all interfaces.
 func TwoHosts() (x, y record.HostSnapshot) {
 	for i, s := range []*record.HostSnapshot{&x, &y} {
 		*s = HostNamed([]string{"x", "y"}[i], i+1)
@@ -192,8 +196,8 @@ func TwoHosts() (x, y record.HostSnapshot) {
 
 const second = int64(1e9)
 
-// BehindASwitch is a trial of 10 s in which a sends 100 MB to b through sg300, of whose ports
-// the second sent out bytes; flows lost so many.
+// BehindASwitch is a trial of 10 s in which host a sends 100 MB to b through the switch sg300. The
+// switch's port towards b sends out bytes, and the flow loses lost bytes.
 func BehindASwitch(out uint64, lost int64) (record.Trial, *topology.Topology) {
 	over := &topology.Topology{
 		Hosts: []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}},
@@ -226,8 +230,8 @@ func BehindASwitch(out uint64, lost int64) (record.Trial, *topology.Topology) {
 	return trial, over
 }
 
-// Cut is a trial of the fixed server in which client1's flow to 192.168.1.16
-// (server.eth1) did not connect.
+// Cut is a trial of the fixed server in which the flow of client1 to 192.168.1.16 (server.eth1) did
+// not connect.
 func Cut() record.Trial {
 	tr := Trial(4, "writes")
 	f := &tr.Flows[1]
@@ -235,7 +239,7 @@ func Cut() record.Trial {
 	return tr
 }
 
-// Neighbour changes the first client's entry for the server's second address.
+// Neighbour changes the first client's neighbour entry for the server's second address.
 func Neighbour(tr *record.Trial, mac, state string) {
 	for _, table := range [][]record.Neighbour{tr.Hosts[1].Snapshot.Neighbours, tr.Hosts[1].Before.Neighbours} {
 		for i := range table {

@@ -10,13 +10,13 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// Rules about what the kernel drops for reasons that no counter tells apart (kfree_skb).
+// Rules are about packets that the kernel drops for a reason that only a trace shows (kfree_skb).
 var Rules = []rule.Rule{
 	filterDrop(cause.NetfilterDrop, "NETFILTER_DROP"),
 	filterDrop(cause.TCDrop, "TC_INGRESS", "TC_EGRESS", "TC_COOKIE_ERROR", "TC_CHAIN_NOTFOUND", "TC_RECLASSIFY_LOOP"),
 }
 
-// filterDrop is the rule for packets that this host's own configuration drops, on purpose or not.
+// filterDrop returns the rule for packets that the host's own filters drop, intended or not.
 func filterDrop(c cause.Of[cause.Direction], reasons ...string) rule.Rule {
 	return rule.Rule{
 		ID: c.Code, Host: true, Parts: []string{record.ByTracepoint},
@@ -30,8 +30,8 @@ func filterDrop(c cause.Of[cause.Direction], reasons ...string) rule.Rule {
 	}
 }
 
-// filterAtPeers and filterExplains are the rules whose findings follow from packets that are
-// dropped by a filter: on the hosts whose connections lead there, and on the filter's own.
+// filterAtPeers and filterExplains are the rules whose findings may follow from packets that a
+// filter drops: on the hosts whose connections lead to the filter's host, and on that host itself.
 var filterAtPeers = []string{"syn-unanswered", "unacknowledged"}
 
 var filterExplains = []string{"syn-unanswered", "connect-fails", "tcp-retransmissions", "ip-discards",

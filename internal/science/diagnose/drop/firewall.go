@@ -11,7 +11,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// FirewallRules are about nftables.
+// FirewallRules are about rules, sets and quotas of nftables.
 var FirewallRules = []rule.Rule{
 	{ID: cause.FirewallDrop.Code, Host: true, Growth: true, Parts: []string{"nftables"}, Find: firewallDrops,
 		Explains: append([]string{cause.NetfilterDrop.Code}, filterExplains...), AtPeers: filterAtPeers},
@@ -19,13 +19,13 @@ var FirewallRules = []rule.Rule{
 	{ID: cause.NftQuotaUsed.Code, Host: true, Own: true, Parts: []string{"nftables"}, Find: usedQuotas},
 }
 
-// nftGrown is by how many packets the counter of a rule grew, or was before the readings.
+// nftGrown returns by how much the counter of a rule grew or, since the boot, its value.
 func nftGrown(h *facts.Host, r record.NftRule) uint64 {
 	return facts.Between(h, r.Before, r.Packets, h.State.Nftables.CountedS)
 }
 
-// nftDroppers are the rules whose counters of dropped packets grew, those by most first, and
-// those that drop without a counter.
+// nftDroppers returns the dropping rules whose counters grew, the largest growth first, and the
+// dropping rules without a counter.
 func nftDroppers(h *facts.Host) (grown, uncounted []record.NftRule) {
 	if h.State.Nftables == nil {
 		return nil, nil
@@ -45,7 +45,7 @@ func nftDroppers(h *facts.Host) (grown, uncounted []record.NftRule) {
 	return grown, uncounted
 }
 
-// sends reports whether packets at a hook are to be sent.
+// sends reports whether a hook of netfilter is for packets that are sent.
 func sends(hook string) bool {
 	return slices.Contains([]string{"output", "postrouting", "egress"}, hook)
 }
@@ -72,7 +72,7 @@ func firewallDrops(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// nftAt are the rules by which packets of a direction were dropped; none: not known.
+// nftAt returns the rules that dropped packets of a direction; none: it is not known which did.
 func nftAt(h *facts.Host, direction string) []record.NftRule {
 	grown, _ := nftDroppers(h)
 	return slices.DeleteFunc(grown, func(r record.NftRule) bool {
@@ -80,8 +80,8 @@ func nftAt(h *facts.Host, direction string) []record.NftRule {
 	})
 }
 
-// nftUncounted are the rules without a counter by which packets may have been dropped, where
-// those with one do not say it.
+// nftUncounted returns dropping rules without a counter as evidence, at most three; none if a
+// counter shows which rule dropped.
 func nftUncounted(h *facts.Host, direction string) (list []any) {
 	_, uncounted := nftDroppers(h)
 	if len(nftAt(h, direction)) > 0 {

@@ -10,13 +10,13 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// queueHolds: the queue of the sending host drops much of what a flow sends, on a link that is
-// not full.
+// queueHolds reports whether a flow is limited by drops in the sending host's queue, on a link that
+// is not full.
 func queueHolds(h *facts.Host, f record.Flow) bool {
 	return f.From == h.Name && f.LimitedBy == bottleneck.InterfaceQueue
 }
 
-// eachQdisc finds queueing disciplines that drop.
+// eachQdisc finds queueing disciplines that drop packets.
 func eachQdisc(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
 		for _, q := range h.Queued {

@@ -1,5 +1,5 @@
-// Package drop has the rules about packets that the kernel, its queues and its firewall drop, and the table of
-// all drops.
+// Package drop has the rules about packets that the kernel, its queues and its firewall drop, and
+// makes the table of all drops.
 package drop
 
 import (
@@ -14,9 +14,9 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// Table lists the packets that were not delivered: by the kernel's reasons, where it was
-// traced, and by counters. Counters that grew between the readings come before those that
-// counted since the boot.
+// Table lists the packets that were not delivered, with the kernel's reasons where it was traced,
+// and by counters. Harmful drops come first. Counters that grew between the readings come before
+// those that grew only since the boot. by has for each host what the rows are from.
 func Table(now, boot facts.Trial, others []facts.CounterDrop) (list []record.Drop, by []record.DropSource) {
 	for i, h := range now.Hosts {
 		source := record.DropSource{Host: h.Name, By: record.ByCounters}

@@ -7,18 +7,19 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Ingress says by which interfaces hosts take in what their peers send, as the state of
-// the hosts in one trial leaves it to ARP.
+// Ingress predicts by which interfaces hosts receive what their peers send, from the state of ARP
+// on the hosts of one trial.
 type Ingress struct{ Trial }
 
-// NewIngress reads a trial's hosts.
+// NewIngress returns the Ingress of a trial's hosts.
 func NewIngress(trial record.Trial, over *topology.Topology) Ingress {
 	return Ingress{Gather(trial, over)}
 }
 
-// Interfaces are those of a host whose MAC address a peer may hold for one of the host's
-// addresses, and which take the packets in. Where there are several, the order of ARP packets
-// decides. None: nothing says that one would, or the address is not answered for.
+// Interfaces returns the interfaces of host that may receive the packets that peer sends to one of
+// the host's addresses: those whose MAC address the peer may learn for it, and that do not drop the
+// packets. Which of several it is depends on the order of ARP packets. None means that it is not
+// known, or that no interface answers for the address.
 func (i Ingress) Interfaces(peer, host string, address netip.Addr) (names []string) {
 	from, h := i.Host(peer), i.Host(host)
 	if from == nil || h == nil {
@@ -50,7 +51,8 @@ func (i Ingress) Interfaces(peer, host string, address netip.Addr) (names []stri
 	return names
 }
 
-// addressOn is the host's own address on another one's subnet.
+// addressOn returns the host's own IPv4 address in the subnet of another address; the zero Addr if
+// it has none.
 func (h *Host) addressOn(subnet netip.Addr) netip.Addr {
 	for _, p := range h.Interfaces {
 		for _, prefix := range p.V4() {
@@ -62,8 +64,8 @@ func (h *Host) addressOn(subnet netip.Addr) netip.Addr {
 	return netip.Addr{}
 }
 
-// answers reports whether an interface answers ARP requests for the address of holder; out
-// is where what is sent from the address leaves, nil where that is not known.
+// answers reports whether interface p answers ARP requests for an address of holder. out is the
+// interface by which packets from that address leave; nil: not known.
 func (h *Host) answers(p, holder, out *Interface) bool {
 	const never = 8
 	ignore := h.Effective("arp_ignore", p)
@@ -76,8 +78,8 @@ func (h *Host) answers(p, holder, out *Interface) bool {
 	return ignore >= 0 && !OwnOnly(ignore) && h.Effective("arp_filter", p) == 0
 }
 
-// asks reports whether an interface asks for a peer with the sender address of whatever is
-// sent to it.
+// asks reports whether p sends ARP requests for a peer whose sender address may be that of another
+// interface.
 func (h *Host) asks(p *Interface, peer netip.Addr, out *Interface) bool {
 	announce := h.Effective("arp_announce", p)
 	if p != out || announce < 0 || announce >= 2 {
@@ -91,7 +93,7 @@ func (h *Host) asks(p *Interface, peer netip.Addr, out *Interface) bool {
 	return true
 }
 
-// SharedMAC reports whether two of the interfaces have one MAC address.
+// SharedMAC reports whether at least two of the interfaces have the same MAC address.
 func SharedMAC(netifs []*Interface) bool {
 	for i, p := range netifs {
 		for _, o := range netifs[i+1:] {

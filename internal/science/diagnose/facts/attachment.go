@@ -10,7 +10,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Prefixes are an interface's addresses with their prefix lengths, without link-local ones.
+// Prefixes returns the addresses of an interface with their prefix lengths, without link-local
+// ones.
 func Prefixes(i record.InterfaceSnapshot) (list []netip.Prefix) {
 	for _, text := range i.Addresses {
 		if p, err := netip.ParsePrefix(text); err == nil && !p.Addr().IsLinkLocalUnicast() {
@@ -20,7 +21,8 @@ func Prefixes(i record.InterfaceSnapshot) (list []netip.Prefix) {
 	return list
 }
 
-// ShareSubnet reports whether two interfaces have addresses of one subnet, in one VRF.
+// ShareSubnet reports whether two interfaces in the same VRF have IPv4 addresses in the same
+// subnet.
 func ShareSubnet(a, b *Interface) bool {
 	for _, x := range a.V4() {
 		if a.VRF == b.VRF && slices.ContainsFunc(b.V4(), func(y netip.Prefix) bool {
@@ -32,24 +34,24 @@ func ShareSubnet(a, b *Interface) bool {
 	return false
 }
 
-// pair is two interfaces of two hosts whose subnets overlap.
+// pair is two interfaces of two hosts that are in the same subnet.
 type pair struct {
 	H, Other *Host
 	A, B     record.InterfaceSnapshot
 }
 
-// Hosts are their names.
+// Hosts returns the names of the two hosts.
 func (p pair) Hosts() cause.Two { return cause.Two{First: p.H.Name, Second: p.Other.Name} }
 
-// Ends are the interfaces with their hosts.
+// Ends returns the two interfaces with the names of their hosts.
 func (p pair) Ends() (a, b fact.End) {
 	return fact.End{Host: p.H.Name, Interface: p.A.Interface}, fact.End{Host: p.Other.Name, Interface: p.B.Interface}
 }
 
-// inside reports whether an interface leads to what is on its own host alone: a bridge without
-// a port to a network, as containers and virtual machines have, or a dummy. Several hosts may
-// have the same addresses there. A bridge that has learned the MAC address of another of the
-// hosts leads to it, whatever its ports are.
+// inside reports whether an interface reaches only what is on its own host: a dummy, or a bridge
+// without a port to a network, as containers and virtual machines use. Several hosts may have the
+// same addresses there. A bridge that has learned the MAC address of another host in the comparison
+// is not inside, if its ports are veth, tun or tap.
 func (h *Host) inside(i record.InterfaceSnapshot) bool {
 	if i.Kind == "dummy" {
 		return true
@@ -69,24 +71,26 @@ func (h *Host) inside(i record.InterfaceSnapshot) bool {
 	})
 }
 
-// Bounds of what is compared between two hosts: a snapshot may be from elsewhere.
+// MostInterfaces bounds the interfaces of a host that are compared with others, MostNetworks the
+// networks of an interface, and mostPairs the pairs that are found. A snapshot may come from
+// elsewhere and be of any size.
 const MostInterfaces, MostNetworks, mostPairs = 500, 64, 10_000
 
-// attached is an interface with its networks, each once.
+// attached is an interface with its networks, each of them once.
 type attached struct {
 	I        record.InterfaceSnapshot
-	Vrf      string // as of netif
+	Vrf      string // of Interface.VRF
 	Networks []netip.Prefix
 }
 
-// Meets reports whether two interfaces are on one subnet.
+// Meets reports whether two interfaces are in the same subnet.
 func (a attached) Meets(b attached) bool {
 	return slices.ContainsFunc(a.Networks, func(x netip.Prefix) bool {
 		return slices.ContainsFunc(b.Networks, x.Overlaps)
 	})
 }
 
-// Attachments are a host's up interfaces that lead to a network, by which others may be reached.
+// Attachments returns the host's interfaces that are up, have an address and reach other hosts.
 func (h *Host) Attachments() (list []attached) {
 	for _, i := range h.Reading.Snapshot.Interfaces {
 		if !i.Up || h.inside(i) || len(list) == MostInterfaces {
@@ -107,16 +111,16 @@ func (h *Host) Attachments() (list []attached) {
 	return list
 }
 
-// Attachment is an interface that leads to a network, with its addresses.
+// Attachment is an interface by which a host reaches other hosts, with its addresses.
 type Attachment struct {
 	Interface string
 	MTU       int
-	SpeedBps  float64 // that the hardware has negotiated; 0: not known, or no hardware
+	SpeedBps  float64 // negotiated speed; 0: not known, or not hardware
 	Addresses []netip.Prefix
 }
 
-// Attachments are the interfaces of a host by which other hosts may be reached: up, with an
-// address, and not those of a network inside the host.
+// Attachments returns the interfaces by which a host reaches others: up, with an address, and not
+// in a network inside the host.
 func Attachments(s record.HostSnapshot) (list []Attachment) {
 	h := Host{Reading: s.Reading}
 	for _, a := range h.Attachments() {
@@ -125,7 +129,7 @@ func Attachments(s record.HostSnapshot) (list []Attachment) {
 	return list
 }
 
-// Neighbouring are the pairs of interfaces of different hosts with addresses of one subnet.
+// Neighbouring returns the pairs of interfaces of different hosts that are in the same subnet.
 func (f Trial) Neighbouring() (pairs []pair) {
 	all := make([][]attached, len(f.Hosts))
 	for n, h := range f.Hosts {

@@ -11,16 +11,18 @@ import (
 	"linerate/internal/model/record"
 )
 
-// DriverCounters is the part of a snapshot that has the counters of drivers.
+// DriverCounters is the name of the part of a snapshot with the drivers' own counters.
 const DriverCounters = "driver counters"
 
-// Grown is by how much a driver's counter grew between its readings, or had before them.
+// Grown returns by how much a driver's counter grew between its two readings or, since the boot,
+// its value at the first one.
 func (p Port) Grown(name string) int64 {
 	return Between(p.Host, p.NIC.Before[name], p.NIC.Counters[name], p.NIC.CountedS)
 }
 
-// Between is by how much a counter grew that was read twice, so many seconds apart (0: once), or
-// what it was before. One that ran backwards grew by nothing.
+// Between returns by how much a counter of h grew that was read twice, with seconds between; 0
+// seconds: it was read once. If h.Boot is set, it returns the value of the first reading instead. A
+// counter that ran backwards grew by 0.
 func Between[N int64 | uint64](h *Host, before, now N, seconds float64) N {
 	switch {
 	case h.Boot && seconds > 0:
@@ -33,7 +35,8 @@ func Between[N int64 | uint64](h *Host, before, now N, seconds float64) N {
 	return now - min(now, before)
 }
 
-// Counted is what the interface counted meanwhile; zero: nothing, as far as is known.
+// Counted returns by how much the counters of the interface grew between the readings; zero if that
+// is not known.
 func (p Port) Counted() record.InterfaceCounters {
 	i := slices.IndexFunc(p.Host.Counted, func(c record.InterfaceCounters) bool {
 		return c.Interface == p.Interface.Interface
@@ -44,15 +47,16 @@ func (p Port) Counted() record.InterfaceCounters {
 	return p.Host.Counted[i]
 }
 
-// countersKnown reports whether there are counters of a driver whose names are known.
+// countersKnown reports whether the snapshot has the counters of a driver whose names linerate
+// knows.
 func (h *Host) countersKnown() bool {
 	return slices.ContainsFunc(h.State.NICs, func(n record.NIC) bool {
 		return len(n.Counters) > 0 && record.KnowsCounters(n.Driver)
 	})
 }
 
-// countersUnknown is why there are no driver's counters; nil: there is a NIC whose counters
-// are known, or none at all.
+// countersUnknown returns the reason why no driver's counters can be used. It is nil if there is a
+// NIC whose counters are known, or no NIC at all.
 func (h *Host) countersUnknown() error {
 	var unknown []string
 	for _, n := range h.State.NICs {
@@ -69,16 +73,16 @@ func (h *Host) countersUnknown() error {
 	return fmt.Errorf("the names of the counters of %s are not known", strings.Join(unknown, ", "))
 }
 
-// CounterDrop says of counters of a host which packets they count.
+// CounterDrop is a group of counters of dropped packets.
 type CounterDrop struct {
 	Cause    cause.Code
 	Counters []string
 	Verdict  string
-	// Apart is how much of the growth has another cause, and which; nil: none has.
+	// Apart returns the part of the growth that has another cause, and that cause; nil: there is none.
 	Apart func(*Host) fact.Apart
 }
 
-// Grown is by how much counters grew, together.
+// Grown returns the sum of the growth of counters.
 func (h *Host) Grown(names ...string) (sum int64) {
 	for _, name := range names {
 		sum += max(0, h.Reading.SNMPDelta(name))
@@ -86,10 +90,9 @@ func (h *Host) Grown(names ...string) (sum int64) {
 	return sum
 }
 
-// RefusedFragments are the fragments that a queue of the host dropped, at most: the kernel counts
-// a fragment that cannot be handed on in FragFails as well (ip_do_fragment in
-// net/ipv4/ip_output.c). Where UDP asks for no errors, it counts the same failures in
-// SndbufErrors.
+// RefusedFragments returns at most how many fragments a queue of the host dropped. The kernel also
+// counts a fragment in FragFails that cannot be passed on (ip_do_fragment in net/ipv4/ip_output.c).
+// For UDP sockets without error reports, SndbufErrors counts the same failures.
 func RefusedFragments(h *Host) fact.Apart {
 	n := int64(0)
 	for _, q := range h.Queued {
@@ -104,11 +107,11 @@ func RefusedFragments(h *Host) fact.Apart {
 	return fact.Apart{Packets: max(n, 0), Cause: fact.FragmentsRefused}
 }
 
-// Routeless are the packets without a route that no fault makes. Of IPv6 a few for all hosts of
-// the link come before an interface has its routes. Of IPv4 a host that reaches others by IPv6
-// alone counts each address of a name that it looks up: getaddrinfo(3) connects a UDP socket to it
-// (RFC 6724), and a connect(2) that fails with ENETUNREACH is counted (__ip4_datagram_connect and
-// tcp_v4_connect in net/ipv4).
+// Routeless returns the packets without a route that are no sign of a fault. With IPv6, a few
+// packets to all hosts of the link arrive before an interface has its routes. With IPv4, a host
+// that reaches others by IPv6 alone counts each IPv4 address of a name that it looks up:
+// getaddrinfo(3) connects a UDP socket to it (RFC 6724), and connect(2) fails with ENETUNREACH,
+// which is counted (__ip4_datagram_connect and tcp_v4_connect in net/ipv4).
 func Routeless(h *Host) (a fact.Apart) {
 	if few := h.Grown("Ip6.InNoRoutes"); few > 0 && few < 10 {
 		a.Packets, a.Cause = few, fact.BeforeRoutes
@@ -119,9 +122,9 @@ func Routeless(h *Host) (a fact.Apart) {
 	return a
 }
 
-// onlyIPv6 reports whether a host reaches other networks by IPv6 alone: it has no default route of
-// IPv4, and has one of IPv6 or no IPv4 address. A host with neither default route and an IPv4
-// address may lack one.
+// onlyIPv6 reports whether a host reaches other networks by IPv6 alone: it has no IPv4 default
+// route, and either an IPv6 one or no global IPv4 address. A host with an IPv4 address and no
+// default route at all may simply lack the route.
 func (h *Host) onlyIPv6() bool {
 	if h.Missing("interfaces") != nil || h.Missing("routes") != nil {
 		return false
@@ -140,11 +143,11 @@ func (h *Host) onlyIPv6() bool {
 // queue is a queueing discipline with what it counted between two readings.
 type queue struct {
 	record.QdiscCounters
-	// InnerOf: it counts what a qdisc around it counts as well.
+	// InnerOf reports whether the counts are also part of another qdisc of the same interface.
 	InnerOf bool
 }
 
-// Counted is what each interface counted between two readings.
+// Counted returns by how much the counters of each interface grew between the two readings.
 func Counted(r record.HostReading) (list []record.InterfaceCounters) {
 	grown := func(before, after uint64) uint64 { return after - min(after, before) }
 	for _, end := range r.End.Interfaces {
@@ -169,7 +172,7 @@ func Counted(r record.HostReading) (list []record.InterfaceCounters) {
 	return list
 }
 
-// queued is what each queueing discipline counted between two readings.
+// queued returns what each queueing discipline counted between the two readings.
 func queued(r record.HostReading) (list []queue) {
 	for _, end := range r.End.Qdiscs {
 		q := queue{QdiscCounters: end}
@@ -187,9 +190,10 @@ func queued(r record.HostReading) (list []queue) {
 	return list
 }
 
-// Damaged are the frames that a link damaged, and the counter that has them: rx_errors without those
-// of length and those that were missed, which some drivers count there and most do not
-// (linux/if_link.h); or rx_crc_errors where that is more, as some drivers count it apart.
+// Damaged returns the number of frames that were damaged on the link, and the counter that shows
+// it: rx_errors without the frames of wrong length and those that were missed, which some drivers
+// include (linux/if_link.h), or rx_crc_errors if that is larger, because some drivers count it
+// separately.
 func Damaged(c record.InterfaceCounters) (counter string, n uint64) {
 	n = c.RxErrors - min(c.RxErrors, c.RxLength+c.RxMissed)
 	if c.RxCRC > n {
@@ -198,10 +202,10 @@ func Damaged(c record.InterfaceCounters) (counter string, n uint64) {
 	return "rx_errors", n
 }
 
-// Missed is the counter of packets that a NIC had no room for.
+// Missed is the counter of packets that a NIC dropped because its receive ring was full.
 const Missed = "rx_missed_errors"
 
-// Share is an interface's part of a total over some of its host's interfaces.
+// Share returns the interface's share of a total over the interfaces in among; 0 if the total is 0.
 func (h *Host) Share(p *Interface, among []*Interface, of func(record.InterfaceDelta) float64) float64 {
 	total := 0.0
 	for _, o := range among {

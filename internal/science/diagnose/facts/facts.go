@@ -1,5 +1,5 @@
-// Package facts arranges what records say of hosts, interfaces, routes, neighbours, sockets and flows in
-// the way that rules look at it. It draws no conclusions and knows no rule.
+// Package facts arranges records of hosts, interfaces, routes, neighbours, sockets and flows for
+// the rules of package diagnose. It draws no conclusions and knows no rule.
 package facts
 
 import (
@@ -11,55 +11,55 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Trial is a trial arranged for rules.
+// Trial is a trial, or a set of snapshots, arranged for rules.
 type Trial struct {
 	Trial    record.Trial
 	Topology *topology.Topology
 	Hosts    []*Host
 }
 
-// Host is one host (not switch) as its reading and the topology describe it.
+// Host is a host, not a switch, as its reading and the topology describe it.
 type Host struct {
 	Name       string
-	Alone      bool // there is no other host
+	Alone      bool // it is the only host
 	Reading    record.HostReading
 	Interfaces []*Interface
 	Deltas     map[string]record.InterfaceDelta
 
 	byAddress map[netip.Addr]*Interface
-	byMAC     map[string]*Interface // nil: several interfaces have it
+	byMAC     map[string]*Interface // nil: several interfaces have the address
 
-	// Of a snapshot of the host:
-	foreign map[string]bool // the MAC addresses of the other hosts
+	// The fields below are set only for snapshots of hosts (Observe).
+	foreign map[string]bool // MAC addresses of the other hosts
 	State   record.HostState
-	OverS   float64 // between the readings
-	Boot    bool    // the first reading is that of the boot
-	Shared  bool    // softnet_stat is mostly of packets of other network namespaces (hostload.Foreign)
+	OverS   float64 // seconds between the readings
+	Boot    bool    // the first reading is that of the boot, with all counters 0
+	Shared  bool    // most of softnet_stat is from other network namespaces (hostload.Foreign)
 	CPUs    int
-	Flows   []record.Flow              // of the trial, around a run
-	nics    map[string]int             // of state, by interface
-	Pasted  []string                   // the parts that it has, of a pasted text
-	Counted []record.InterfaceCounters // between the readings
+	Flows   []record.Flow              // of the trial; for a run only
+	nics    map[string]int             // index in State.NICs by name of the interface
+	Pasted  []string                   // parts that a pasted text has; none: the snapshot was not pasted
+	Counted []record.InterfaceCounters // growth between the readings
 	Queued  []queue
-	Traced  []record.KernelDrop // between the readings
-	// Packets of traced that each counter counts: all, and those that are dropped harmlessly.
+	Traced  []record.KernelDrop // dropped between the readings
+	// Packets of Traced that each counter includes: Named all of them, Benign those dropped without
+	// harm.
 	Named, Benign map[Tally]uint64
 
-	gatewayed map[netip.Addr][]record.Touch // where what leaves by each gateway leads, once it is asked for
+	gatewayed map[netip.Addr][]record.Touch // destinations of the routes by each gateway; nil until ByGateway is called
 }
 
-// Interface is a network interface of a host, as a trial's reading or the topology has it.
+// Interface is a network interface of a host, as its reading or the topology describes it.
 type Interface struct {
 	Name     string
 	MAC      string
 	Prefixes []netip.Prefix // addresses with their prefix length
 	Up       bool
-	Member   bool   // of a bond or a bridge: its master answers for it
-	VRF      string // that its routes and addresses are of; empty: the host's own
+	Member   bool   // of a bond or a bridge, which answers for it
+	VRF      string // that it belongs to; empty: none
 }
 
-// Gather arranges a trial. Hosts are as they were read, or, without a reading, as the
-// topology has them.
+// Gather arranges a trial. Hosts without a reading have the interfaces of the topology.
 func Gather(trial record.Trial, t *topology.Topology) Trial {
 	f := Trial{Trial: trial, Topology: t}
 	for _, th := range t.Hosts {
@@ -87,8 +87,9 @@ func Gather(trial record.Trial, t *topology.Topology) Trial {
 	return f
 }
 
-// vrf is the VRF of an interface, whose slaves look routes up and answer ARP by themselves, among
-// the addresses of their VRF (Documentation/networking/vrf.rst); empty: it is in none.
+// vrf returns the name of the VRF that an interface belongs to, or ""; a VRF belongs to itself.
+// Interfaces of a VRF look up routes and answer ARP for themselves, among the addresses of the VRF
+// (Documentation/networking/vrf.rst).
 func vrf(s record.Snapshot, i record.InterfaceSnapshot) string {
 	name := i.Master
 	if i.Kind == "vrf" {
@@ -114,14 +115,14 @@ func declared(t *topology.Topology, th topology.Host) (netifs []*Interface) {
 	return netifs
 }
 
-// V4 are the interface's IPv4 addresses. ARP is theirs alone: neighbour discovery
-// answers by the interface that holds the address, and no other (ndisc_recv_ns).
+// V4 returns the interface's IPv4 addresses. Only they are resolved by ARP: in IPv6 neighbour
+// discovery, only the interface that holds an address answers for it (ndisc_recv_ns).
 func (p *Interface) V4() []netip.Prefix {
 	return slices.DeleteFunc(slices.Clone(p.Prefixes), func(x netip.Prefix) bool { return !x.Addr().Is4() })
 }
 
-// OnSubnet lists the host's interfaces in a VRF, or in none (empty), whose prefixes hold addr and
-// which answer for themselves: up, no member of a bond or bridge.
+// OnSubnet returns the host's interfaces in a VRF (empty: in none) that have addr in one of their
+// subnets and answer for themselves: they are up and not members of a bond or bridge.
 func (h *Host) OnSubnet(addr netip.Addr, vrf string) []*Interface {
 	return slices.DeleteFunc(slices.Clone(h.Interfaces), func(p *Interface) bool {
 		return !p.Up || p.Member || p.VRF != vrf || !slices.ContainsFunc(p.Prefixes, func(x netip.Prefix) bool {
@@ -130,13 +131,13 @@ func (h *Host) OnSubnet(addr netip.Addr, vrf string) []*Interface {
 	})
 }
 
-// Holder is the interface that holds one of the host's addresses.
+// Holder returns the interface that has an address of the host; nil: none has it.
 func (h *Host) Holder(addr netip.Addr) *Interface {
 	h.index()
 	return h.byAddress[addr]
 }
 
-// index finds interfaces by their addresses.
+// index fills the maps from addresses to interfaces, once.
 func (h *Host) index() {
 	if h.byAddress != nil {
 		return
@@ -156,12 +157,12 @@ func (h *Host) index() {
 	}
 }
 
-// Owner is the interface with a MAC address, nil when several share it, as members
-// of a bond do.
+// Owner returns the interface with a MAC address; nil if none or several have it, as members of a
+// bond do.
 func (h *Host) Owner(mac string) *Interface {
 	h.index()
 	return h.byMAC[strings.ToLower(mac)]
 }
 
-// End names an interface with its host: "nas.eth0".
+// End returns the name of an interface with its host: "nas.eth0".
 func (h *Host) End(p *Interface) string { return h.Name + "." + p.Name }

@@ -8,22 +8,23 @@ import (
 	"linerate/internal/model/record"
 )
 
-// OwnOnly: these values of arp_ignore keep an interface from answering for another
-// interface's address. 3 looks at the address's scope only and does not.
+// OwnOnly reports whether a value of arp_ignore keeps an interface from answering for the addresses
+// of other interfaces. The value 3 depends only on the scope of the address and does not.
 func OwnOnly(arpIgnore int) bool {
 	return arpIgnore == 1 || arpIgnore == 2 || arpIgnore == 8
 }
 
-// The strict reverse-path filter of an interface drops a packet whose source the host would
-// not answer by that interface. It is in force where the larger of conf.all.rp_filter and the
-// interface's own is 1 (ip-sysctl.rst). TcpExt.IPReversePathFilter counts the drops of all
-// interfaces together, and none of the ARP requests that it drops.
+// FilterCounter counts the packets that the strict and loose reverse-path filters of all interfaces
+// drop, but not the ARP requests that they drop. The strict filter of an interface drops a packet
+// if the host would not send to its source by that interface. It is in force where the larger of
+// conf.all.rp_filter and the interface's own value is 1 (ip-sysctl.rst).
 const FilterCounter = "TcpExt.IPReversePathFilter"
 
-// Values of rp_filter. Both drop what comes from a source to which there is no route.
+// Strict and Loose are values of rp_filter. Both filters drop packets whose source has no route.
 const Strict, Loose = 1, 2
 
-// Filtering are the interfaces with a reverse-path filter of a kind that take packets in.
+// Filtering returns the interfaces with a reverse-path filter of a kind, Strict or Loose, that can
+// receive packets.
 func (h *Host) Filtering(kind int) (list []*Interface) {
 	for _, p := range h.Interfaces[:min(len(h.Interfaces), MostInterfaces)] {
 		if p.Up && !p.Member && p.VRF != p.Name && h.Effective("rp_filter", p) == kind {
@@ -33,9 +34,9 @@ func (h *Host) Filtering(kind int) (list []*Interface) {
 	return list
 }
 
-// AnsweredElsewhere lists neighbours that send to an interface, and that the host answers by
-// another: those of its own table, and hosts that hold the interface's MAC address for one of
-// the host's. At most three.
+// AnsweredElsewhere returns at most three neighbours that send to interface p and are answered by
+// another interface: entries of the host's own table, and other hosts that use the MAC address of p
+// for one of the host's addresses.
 func (f Trial) AnsweredElsewhere(h *Host, p *Interface) (list []fact.AnsweredElsewhere) {
 	add := func(peer string, addr netip.Addr, out *Interface) {
 		s := fact.AnsweredElsewhere{Peer: peer, Address: addr, Interface: p.Name}
@@ -71,16 +72,16 @@ func (f Trial) AnsweredElsewhere(h *Host, p *Interface) (list []fact.AnsweredEls
 	return list
 }
 
-// droppedRequest is a neighbour entry of a peer without an answer, although a host holds the
-// address, because the strict filter of the host's interface drops the request.
+// droppedRequest is an unresolved neighbour entry of a peer for an address that a host does have:
+// the reverse-path filter of the host's interface drops the ARP request.
 type droppedRequest struct {
 	At       *Interface
 	Is       fact.DroppedRequest
-	Routed   bool         // the host has a route to a sender that it may be
-	Unrouted []netip.Addr // senders that it may be to which the host has none
+	Routed   bool         // the host has a route to one of the possible senders
+	Unrouted []netip.Addr // possible senders to which the host has no route
 }
 
-// DroppedRequests lists such entries of a host's addresses, at most four.
+// DroppedRequests returns such entries for the addresses of a host, at most four.
 func (f Trial) DroppedRequests(h *Host) (list []droppedRequest) {
 	for _, peer := range f.Hosts {
 		for _, n := range peer.Reading.Snapshot.Neighbours {
@@ -92,13 +93,14 @@ func (f Trial) DroppedRequests(h *Host) (list []droppedRequest) {
 	return list
 }
 
-// Filtered reports whether a host's entry is unanswered because of a strict filter.
+// Filtered reports whether a neighbour entry of a host is unresolved because of another host's
+// reverse-path filter.
 func (f Trial) Filtered(peer *Host, n record.Neighbour) bool {
 	return slices.ContainsFunc(f.Hosts, func(h *Host) bool { return h.dropsRequest(peer, n) != nil })
 }
 
-// dropsRequest is why an interface of the host drops a peer's ARP requests; nil: it does not,
-// or the link or arp_ignore and arp_filter may be the reason as well.
+// dropsRequest returns why an interface of the host drops a peer's ARP requests. It is nil if it
+// does not drop them, or if the link, arp_ignore or arp_filter may be the reason.
 func (h *Host) dropsRequest(peer *Host, n record.Neighbour) *droppedRequest {
 	target := Parse(n.Address)
 	if peer == h || !Failed(n) || !target.Is4() {

@@ -8,12 +8,12 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Found begins a finding of a cause on a host.
+// Found returns a new finding of a cause on a host, without evidence.
 func Found[A any](c cause.Of[A], h *Host, confidence string, args A) *record.Finding {
 	return FoundAt(c, h.Name, confidence, args)
 }
 
-// FoundAt begins a finding on a host that was not read itself, such as the machine of a lab.
+// FoundAt is Found for a host that was not read itself, such as the machine of a lab.
 func FoundAt[A any](c cause.Of[A], host, confidence string, args A) *record.Finding {
 	f := &record.Finding{ID: c.Code, Host: host, Confidence: confidence}
 	if !reflect.ValueOf(args).IsZero() {
@@ -22,15 +22,15 @@ func FoundAt[A any](c cause.Of[A], host, confidence string, args A) *record.Find
 	return f
 }
 
-// FoundOn begins a finding about an interface. It depends on its link.
+// FoundOn is Found for a finding about an interface, which depends on the interface and its link.
 func FoundOn[A any](c cause.Of[A], p Port, confidence string, args A) *record.Finding {
 	f := Found(c, p.Host, confidence, args)
 	f.About.Interface = p.Interface.Interface
 	return f.At(append(p.Host.Devices(p.Interface.Interface), record.Touch{OnLink: p.Interface.Interface})...)
 }
 
-// Counter is the growth of a counter of the host as evidence. Two rules that rest on it have the
-// same fact.
+// Counter returns the growth of a counter of the host as evidence. Rules that use the same counter
+// return equal facts.
 func (h *Host) Counter(name string, n int64) fact.Counter {
 	c := fact.Counter{Name: name, Grew: uint64(n), Boot: h.Boot}
 	if !h.Boot {
@@ -39,10 +39,10 @@ func (h *Host) Counter(name string, n int64) fact.Counter {
 	return c
 }
 
-// Time is between the readings of the host, or since its boot.
+// Time returns the time between the host's readings or since its boot, as part of a fact.
 func (h *Host) Time() fact.Time { return h.TimeOver(h.OverS) }
 
-// TimeOver is the same for what was read so many seconds apart.
+// TimeOver is Time for readings that were so many seconds apart.
 func (h *Host) TimeOver(seconds float64) fact.Time {
 	if h.Boot {
 		return fact.Time{Boot: true}
@@ -50,7 +50,7 @@ func (h *Host) TimeOver(seconds float64) fact.Time {
 	return fact.Time{OverS: seconds}
 }
 
-// Silence is for how long a flow received nothing, as evidence.
+// Silence returns for how long a flow received nothing, as evidence.
 func Silence(flow record.Flow, o record.Outage) fact.Silence {
 	return fact.Silence{Flow: flow.ID, From: flow.From, To: flow.To, LostS: o.LostS, LostAtMostS: o.LostAtMostS,
 		Resumed: o.Resumed}

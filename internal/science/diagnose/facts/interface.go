@@ -8,20 +8,20 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Port is an interface as all parts of a host's snapshot have it.
+// Port is an interface with the settings of its driver. NIC is zero if they were not read.
 type Port struct {
 	Host      *Host
 	NIC       record.NIC
 	Interface record.InterfaceSnapshot
 }
 
-// Hardware: a device has the interface, and no software. What has link modes is one, where the
-// device model was not read.
+// Hardware reports whether the interface belongs to a device, not to software. Where no device was
+// read, an interface with link modes counts as hardware.
 func (p Port) Hardware() bool {
 	return p.Interface.Kind == "" && (p.NIC.NUMA != nil || p.NIC.Device != "" || p.NIC.Bus != "" || p.NIC.BestMbps > 0)
 }
 
-// Port is an interface of a host.
+// Port returns an interface of the host with its NIC.
 func (h *Host) Port(i record.InterfaceSnapshot) Port {
 	if h.nics == nil {
 		h.nics = map[string]int{}
@@ -36,22 +36,23 @@ func (h *Host) Port(i record.InterfaceSnapshot) Port {
 	return p
 }
 
-// GlobalAddresses are those but link-local ones.
+// GlobalAddresses returns the interface's addresses without link-local IPv6 ones.
 func (p Port) GlobalAddresses() []string {
 	return slices.DeleteFunc(slices.Clone(p.Interface.Addresses), func(a string) bool {
 		return strings.HasPrefix(a, "fe80:")
 	})
 }
 
-// Stacked interfaces share the address of the one that they are made on.
+// Stacked reports whether an interface is of a kind that uses the MAC address of the interface
+// below it.
 func Stacked(i record.InterfaceSnapshot) bool {
 	return slices.Contains([]string{"vlan", "macvlan", "ipvlan", "bond", "bridge", "vrf", "team"}, i.Kind)
 }
 
-// Tunnel is the kind of an interface that sends its packets inside others; "": it does not. What it
-// counts as errors of a link is of those packets (net/ipv4/ip_tunnel.c, drivers/net/vxlan). Its kind
-// tells, and not that no MAC address is known: one is masked in many pasted texts, and IPoIB has a
-// longer one.
+// Tunnel returns the kind of an interface that sends its packets inside others; "": it is no
+// tunnel. The errors that it counts are of those packets, not of a link (net/ipv4/ip_tunnel.c,
+// drivers/net/vxlan). A missing MAC address shows nothing: many pasted texts mask it, and that of
+// IPoIB is longer.
 func (h *Host) Tunnel(name string) (kind string) {
 	for _, i := range h.Reading.Snapshot.Interfaces {
 		if i.Interface == name && device.TunnelKind(i.Kind) {

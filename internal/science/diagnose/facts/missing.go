@@ -10,11 +10,11 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// ErrNotPasted: a pasted text does not have the part.
+// ErrNotPasted is returned for a part of a snapshot that a pasted text does not have.
 var ErrNotPasted = errors.New("not in the pasted text")
 
-// Missing is why a part of a host's snapshot was not read; nil: it was. A part of which
-// something was read counts as read.
+// Missing returns the reason why a part of the host's snapshot was not read; nil: it was. A part
+// that was read incompletely counts as read.
 func (h *Host) Missing(part string) error {
 	s := h.State
 	if part == EveryRoute {

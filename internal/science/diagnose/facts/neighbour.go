@@ -10,19 +10,20 @@ import (
 	"linerate/internal/model/record"
 )
 
-// virtualMACs begin the MAC addresses that several routers share (RFC 9568, HSRP, GLBP).
+// virtualMACs are prefixes of MAC addresses that several routers share (RFC 9568, HSRP, GLBP).
 var virtualMACs = []string{"00:00:5e:00:01:", "00:00:5e:00:02:", "00:00:0c:07:ac:", "00:00:0c:9f:f", "00:07:b4:00:"}
 
-// Virtual reports whether a MAC address is of one of VirtualMACs.
+// Virtual reports whether a MAC address has one of the prefixes virtualMACs.
 func Virtual(m string) bool {
 	return slices.ContainsFunc(virtualMACs, func(prefix string) bool { return strings.HasPrefix(m, prefix) })
 }
 
-// MostAnswers bounds the answers to one probe, and the machines that are compared: a snapshot may
-// be from elsewhere.
+// MostAnswers bounds the replies to one probe that are used, and the machines that are compared. A
+// snapshot may come from elsewhere and be of any size.
 const MostAnswers = 64
 
-// Answered are the ARP answers that a host got: to a snapshot's requests, and to a probe's.
+// Answered returns the replies to ARP requests that the host received: to those of the snapshot and
+// those of probes.
 func (h *Host) Answered() []record.Neighbour {
 	list := slices.Clone(h.Reading.Snapshot.Answers)
 	for _, p := range h.State.Probes {
@@ -34,14 +35,15 @@ func (h *Host) Answered() []record.Neighbour {
 	return list
 }
 
-// OfContainers reports whether an interface is, by its name, a bridge of containers or virtual
-// machines: each host has its own, often with the same addresses.
+// OfContainers reports whether an interface is, by its name, used for containers or virtual
+// machines. Each host has such interfaces, often with the same addresses.
 func OfContainers(name string) bool {
 	return slices.ContainsFunc([]string{"docker", "br-", "virbr", "cni", "veth", "lxc", "lxdbr", "podman", "flannel",
 		"cali"}, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
-// HolderOf is an interface, of any host, that holds an address.
+// HolderOf returns the interface of any host that has an address, is up and has a MAC address; nil:
+// there is none.
 func (f Trial) HolderOf(address netip.Addr) *Interface {
 	for _, h := range f.Hosts {
 		if p := h.Holder(address); p != nil && p.Up && p.MAC != "" {
@@ -51,7 +53,7 @@ func (f Trial) HolderOf(address netip.Addr) *Interface {
 	return nil
 }
 
-// SwitchPorts are the ports by which switches reach MAC addresses, as evidence.
+// SwitchPorts returns the switch ports behind which MAC addresses are, as evidence.
 func (f Trial) SwitchPorts(macs ...string) (list []fact.Fact) {
 	for _, s := range f.Trial.ForwardingTables() {
 		for _, e := range s.Entries {
@@ -63,11 +65,11 @@ func (f Trial) SwitchPorts(macs ...string) (list []fact.Fact) {
 	return list
 }
 
-// adjacent is how far apart the last bytes of the MAC addresses of one card or board are at
-// most: vendors number its ports in order.
+// adjacent bounds the difference between the last bytes of MAC addresses of one card or board,
+// whose ports vendors number in order.
 const adjacent = 16
 
-// Near reports whether two MAC addresses differ in the last byte alone, by a few.
+// Near reports whether two MAC addresses differ by a few in the last byte alone.
 func Near(a, b string) bool {
 	if len(a) != 17 || len(b) != 17 || a[:15] != b[:15] {
 		return false
@@ -79,7 +81,7 @@ func Near(a, b string) bool {
 	return max(x, y)-min(x, y) <= adjacent
 }
 
-// AnswersFor are the MAC addresses that answered ARP requests for a neighbour.
+// AnswersFor returns the MAC addresses that answered ARP requests for a neighbour, in lower case.
 func (h *Host) AnswersFor(n record.Neighbour) (macs []string) {
 	for _, a := range h.Reading.Snapshot.Answers {
 		if a.Interface == n.Interface && a.Address == n.Address {
@@ -89,7 +91,7 @@ func (h *Host) AnswersFor(n record.Neighbour) (macs []string) {
 	return macs
 }
 
-// Neighbours are all entries for an address that the host held at either edge.
+// Neighbours returns the host's entries for an address at the begin and the end of the window.
 func (h *Host) Neighbours(addr netip.Addr) []record.Neighbour {
 	var list []record.Neighbour
 	text, seen := addr.String(), map[record.Neighbour]bool{}
@@ -102,31 +104,31 @@ func (h *Host) Neighbours(addr netip.Addr) []record.Neighbour {
 	return list
 }
 
-// Entries are the neighbour table at the window's end, and after it the one at its begin.
+// Entries returns the neighbour table at the end of the window, followed by that at its begin.
 func (h *Host) Entries() []record.Neighbour {
 	return slices.Concat(h.Reading.Snapshot.Neighbours, h.Reading.Before.Neighbours)
 }
 
-// Resolved reports whether an entry is one by which the host sends.
+// Resolved reports whether an entry has a MAC address that the host sends to.
 func Resolved(n record.Neighbour) bool {
 	return n.MAC != "" && !Failed(n)
 }
 
-// Learned reports whether ARP or neighbour discovery taught the host an entry.
+// Learned reports whether an entry was learned by ARP or neighbour discovery.
 func Learned(n record.Neighbour) bool {
 	return Resolved(n) && n.State != "PERMANENT" && n.State != "NOARP"
 }
 
-// Failed entries are of a neighbour that does not answer.
+// Failed reports whether an entry is of a neighbour that does not answer.
 func Failed(n record.Neighbour) bool { return n.State == "FAILED" || n.State == "INCOMPLETE" }
 
-// FailedEntry is an entry of a neighbour that does not answer, as evidence.
+// FailedEntry returns an entry of a neighbour that does not answer, as evidence.
 func FailedEntry(n record.Neighbour) fact.Neighbour {
 	return fact.Neighbour{Address: n.Address, Interface: n.Interface, State: n.State}
 }
 
-// Unresolved are the packets that the kernel dropped on interfaces because a neighbour did not
-// answer, as evidence, where they are more than a few tries to reach a host that is off.
+// Unresolved returns the packets that the kernel dropped on interfaces because a neighbour did not
+// answer, as evidence. A few packets, as when a host is off, are left out.
 func (h *Host) Unresolved(names ...string) []any {
 	const many = 10
 	return h.Dropped(func(d record.KernelDrop) bool {
@@ -134,15 +136,15 @@ func (h *Host) Unresolved(names ...string) []any {
 	})
 }
 
-// Misdirected is a peer's entry for an address of a host at the MAC address of
-// another of the host's interfaces.
+// Misdirected is a peer's neighbour entry for an address of a host with the MAC address of another
+// interface of that host.
 type Misdirected struct {
 	Peer         *Host
 	Addr         netip.Addr
 	Right, Wrong *Interface
 }
 
-// Misdirections lists what peers have learned wrongly of a host.
+// Misdirections returns the wrong entries that peers have learned for a host's addresses.
 func (f Trial) Misdirections(h *Host) []Misdirected {
 	var list []Misdirected
 	seen := map[Misdirected]bool{}

@@ -9,7 +9,8 @@ import (
 	"linerate/internal/science/hostload"
 )
 
-// Observe arranges snapshots for rules. Boot: what was counted before the first reading.
+// Observe arranges snapshots for rules. If boot is set, counters are compared with those of the
+// boot instead of the first reading.
 func Observe(list []record.HostSnapshot, boot bool) Trial {
 	var t topology.Topology
 	var trial record.Trial
@@ -51,12 +52,12 @@ func Observe(list []record.HostSnapshot, boot bool) Trial {
 	return f
 }
 
-// mostNeighbours and mostForwarded bound the neighbour entries of a host, and the entries of a
-// switch's forwarding table, that are looked at.
+// mostNeighbours bounds the neighbour entries of a host, and mostForwarded the entries of a
+// forwarding table, that rules see.
 const mostNeighbours, mostForwarded = 2000, 20_000
 
-// addressedFirst are a host's interfaces, those with addresses before the others, at most
-// mostInterfaces: a snapshot may be from elsewhere.
+// addressedFirst returns a host's interfaces, at most MostInterfaces: if there are more, those with
+// addresses first. A snapshot may come from elsewhere and be of any size.
 func addressedFirst(list []record.InterfaceSnapshot) []record.InterfaceSnapshot {
 	if len(list) <= MostInterfaces {
 		return list
@@ -68,7 +69,7 @@ func addressedFirst(list []record.InterfaceSnapshot) []record.InterfaceSnapshot 
 	return list[:MostInterfaces]
 }
 
-// born is the reading of a host when it was booted: every counter is 0.
+// born returns the reading of a host at its boot, with all counters 0.
 func born(r record.HostReading) (b record.Reading) {
 	if len(r.Begin.Interfaces) > 0 {
 		r.End = r.Begin

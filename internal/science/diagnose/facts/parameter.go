@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/fact"
 )
 
-// Sysctl reads net.ipv4.conf.SCOPE.NAME, -1 when it was not recorded.
+// Sysctl returns net.ipv4.conf.SCOPE.NAME; -1 if it was not recorded.
 func (h *Host) Sysctl(scope, name string) int {
 	value, err := strconv.Atoi(
 		strings.TrimSpace(h.Reading.Snapshot.Sysctls["net.ipv4.conf."+strings.ReplaceAll(scope, ".", "/")+"."+name]))
@@ -18,13 +18,14 @@ func (h *Host) Sysctl(scope, name string) int {
 	return value
 }
 
-// Effective is what holds for an interface: for arp_ignore, arp_announce, arp_filter
-// and rp_filter the larger of "all" and the interface's own; -1 when unknown.
+// Effective returns the value of arp_ignore, arp_announce, arp_filter or rp_filter that applies to
+// an interface: the larger of conf.all and the interface's own value; -1 if neither is known.
 func (h *Host) Effective(name string, p *Interface) int {
 	return max(h.Sysctl("all", name), h.Sysctl(p.Name, name))
 }
 
-// Scopes lists where a sysctl has a value: "all", or interfaces by name.
+// Scopes returns where a parameter below net.ipv4.conf has a value: "all" and names of interfaces,
+// with "/" in place of ".".
 func (h *Host) Scopes(name string, value int) []string {
 	var list []string
 	if h.Sysctl("all", name) == value {
@@ -38,8 +39,7 @@ func (h *Host) Scopes(name string, value int) []string {
 	return list
 }
 
-// Number is one number of a parameter's value, of a snapshot of the host or of a trial; -1 where
-// it is not known.
+// Number returns one number of a parameter's value, counted from 0; -1 if it is not known.
 func (h *Host) Number(key string, field int) int64 {
 	fields := strings.Fields(cmp.Or(h.State.Parameters[key], h.Reading.Snapshot.Sysctls[key]))
 	if field >= len(fields) {
@@ -52,13 +52,13 @@ func (h *Host) Number(key string, field int) int64 {
 	return n
 }
 
-// Parameter is the value of a kernel parameter as evidence.
+// Parameter returns the value of a kernel parameter as evidence.
 func (h *Host) Parameter(key string) fact.Parameter {
 	return fact.Parameter{Key: key, Value: h.State.Parameters[key]}
 }
 
-// Scoped is a parameter below net.ipv4.conf, for all interfaces and for one, as evidence; none: it is
-// not known.
+// Scoped returns a parameter below net.ipv4.conf, for all interfaces and for one, as evidence; none
+// if it is not known.
 func (h *Host) Scoped(name string, p *Interface) (list []any) {
 	all, own := h.Sysctl("all", name), h.Sysctl(p.Name, name)
 	if all >= 0 || own >= 0 {

@@ -6,10 +6,10 @@ import (
 	"linerate/internal/model/record"
 )
 
-// MostPlaces bounds the places of a finding: a snapshot may be from elsewhere.
+// MostPlaces bounds the places of a finding. A snapshot may come from elsewhere and be of any size.
 const MostPlaces = 256
 
-// OnePlace are the places of a finding about one thing.
+// OnePlace returns the places of a finding about one thing.
 func OnePlace(places ...string) [][]string {
 	if len(places) == 0 {
 		return nil
@@ -17,7 +17,7 @@ func OnePlace(places ...string) [][]string {
 	return [][]string{places[:min(len(places), MostPlaces)]}
 }
 
-// Device are the places of an interface: itself, and those that it is made of or on.
+// Device returns the places of an interface: itself and the interfaces below and above it.
 func (h *Host) Device(name string) (places []string) {
 	for _, t := range h.Devices(name) {
 		places = append(places, t.Place())
@@ -25,10 +25,10 @@ func (h *Host) Device(name string) (places []string) {
 	return places
 }
 
-// Link are the places of what happens on an interface, neighbours there included.
+// Link returns the places of an interface and of the neighbours on its link.
 func (h *Host) Link(name string) []string { return append(h.Device(name), "on "+name) }
 
-// ByGateway is what a finding about what leaves by a gateway depends on.
+// ByGateway returns what a finding about packets sent by a gateway depends on.
 func (h *Host) ByGateway(gateway netip.Addr, name string) []record.Touch {
 	if h.gatewayed == nil {
 		h.gatewayed = map[netip.Addr][]record.Touch{}
@@ -45,10 +45,10 @@ func (h *Host) ByGateway(gateway netip.Addr, name string) []record.Touch {
 		h.gatewayed[gateway]...)...)
 }
 
-// OneTouch is what a finding about one thing depends on.
+// OneTouch returns what a finding about one thing depends on, at most MostPlaces.
 func OneTouch(touches ...record.Touch) []record.Touch { return touches[:min(len(touches), MostPlaces)] }
 
-// BackBy are the destinations of answers that leave by a route.
+// BackBy returns the destinations of a route as networks to which answers leave by it.
 func BackBy(r record.RouteEntry) (touches []record.Touch) {
 	for _, v4 := range []bool{true, false} {
 		if to, is := destination(r, v4); is {
@@ -58,7 +58,7 @@ func BackBy(r record.RouteEntry) (touches []record.Touch) {
 	return touches
 }
 
-// Backs are the places of answers that leave by routes: their destinations.
+// Backs returns the destinations of routes as places of the answers that leave by them.
 func Backs(routes ...record.RouteEntry) (places []string) {
 	for _, r := range routes {
 		for _, v4 := range []bool{true, false} {

@@ -6,7 +6,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// EchoUnanswered: no echo request was answered, and no connection accepted.
+// EchoUnanswered reports whether a probe got no echo reply and no connection was accepted.
 func EchoUnanswered(p record.Probe) bool {
 	return p.Echo != nil && p.Echo.Sent > 0 && p.Echo.Received == 0 &&
 		!slices.ContainsFunc(p.Connects, func(c record.ConnectProbe) bool {
@@ -17,8 +17,8 @@ func EchoUnanswered(p record.Probe) bool {
 // OtherHost is the kernel's reason for dropping packets for other MAC addresses.
 const OtherHost = "OTHERHOST"
 
-// Strayed names the peer whose answers may be what arrives by an interface for other MAC addresses;
-// empty: every peer probed by that interface answered, or none was probed.
+// Strayed returns the address of a peer, probed by the interface without an answer, whose replies
+// may be the packets for other MAC addresses that arrive there; empty: there is none.
 func (h *Host) Strayed(name string) string {
 	for _, p := range h.State.Probes {
 		if p.Interface == name && EchoUnanswered(p) {

@@ -7,15 +7,17 @@ import (
 	"linerate/internal/model/record"
 )
 
-// A reason is what linerate knows of the kernel's reason for a drop (enum skb_drop_reason,
-// include/net/dropreason-core.h of Linux 6.18): whether it does harm, and which counters count such
-// packets: of an interface or its qdisc by their own names, others as "Udp.NoPorts".
+// reason is what linerate knows about one of the kernel's reasons for a drop (enum skb_drop_reason,
+// include/net/dropreason-core.h of Linux 6.18): whether it does harm, and which counters include
+// such packets. Counters of an interface or its qdisc have their own names, those of the host names
+// such as "Udp.NoPorts".
 type reason struct {
 	Verdict  string
 	Counters []string
 }
 
-// ReasonOf is unknown for what is not in the table, as reasons of later kernels.
+// ReasonOf returns what is known of the reason for a drop. Its verdict is Unknown for reasons that
+// are not in the table, such as those of later kernels.
 func ReasonOf(d record.KernelDrop) reason {
 	r, is := Reasons[d.Reason]
 	if !is {
@@ -33,13 +35,13 @@ func ReasonOf(d record.KernelDrop) reason {
 	return r
 }
 
-// ofIPv6 replaces the groups of IPv4's counters by those of IPv6's.
+// ofIPv6 replaces the groups of IPv4 counters by those of IPv6.
 var ofIPv6 = strings.NewReplacer("IpExt.", "Ip6.", "Ip.", "Ip6.", "Icmp.", "Icmp6.", "Udp.", "Udp6.")
 
 func counts(names ...string) []string { return names }
 
-// Reasons are the kernel's reasons for drops, by their names without SKB_DROP_REASON_. Package
-// wording says what they mean.
+// Reasons are the kernel's reasons for drops, by name without SKB_DROP_REASON_. Package wording has
+// their descriptions.
 var Reasons = map[string]reason{
 	// The link and what is below IP.
 	"OTHERHOST":                {Harmless, counts("rx_otherhost_dropped")},

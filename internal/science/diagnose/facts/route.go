@@ -10,8 +10,8 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// hopsOf are the next hops of a route, one included; without a gateway where the destination is on
-// the link.
+// hopsOf returns the next hops of a route; if it has only one, that one. Via is empty if the
+// destination is on the link.
 func hopsOf(r record.RouteEntry) []record.RouteNexthop {
 	if len(r.Nexthops) > 0 {
 		return r.Nexthops
@@ -19,7 +19,7 @@ func hopsOf(r record.RouteEntry) []record.RouteNexthop {
 	return []record.RouteNexthop{{Interface: r.Interface, Via: r.Via}}
 }
 
-// EachGateway are the routes by a gateway, each gateway once.
+// EachGateway calls yield for each gateway once, with the first route by it.
 func (h *Host) EachGateway(yield func(r record.RouteEntry, gateway netip.Addr, name string)) {
 	seen := map[netip.Addr]bool{}
 	for _, r := range h.Reading.Snapshot.Routes {
@@ -41,23 +41,23 @@ func (h *Host) Routed(addr netip.Addr, name string) bool {
 	})
 }
 
-// discarding are the types of routes that discard, as ip-route(8) spells them.
+// discarding are the types of routes that discard packets, as ip-route(8) names them.
 var discarding = []string{"blackhole", "unreachable", "prohibit", "throw"}
 
-// IsDiscard reports whether a route discards what it is for.
+// IsDiscard reports whether a route discards the packets that it applies to.
 func IsDiscard(r record.RouteEntry) bool { return slices.Contains(discarding, r.Type) }
 
-// LastResort reports whether a route is a default one that yields to any other: the kernel's own
-// of IPv6, and the one that keeps lookups in the table of a VRF from going on in other tables
-// (Documentation/networking/vrf.rst: metric 4278198272). The uppermost byte of such a metric is
-// 255, which routing daemons take for the distance of a route that is not to be used.
+// LastResort reports whether a route is a default route that applies only if there is no other:
+// that of the kernel for IPv6, and the one that ends the lookup in a VRF's table
+// (Documentation/networking/vrf.rst: metric 4278198272). The highest byte of such a metric is 255,
+// which routing daemons use as the distance of a route that must not be used.
 func LastResort(r record.RouteEntry) bool {
 	to, _ := destination(r, !strings.Contains(r.To, ":"))
 	return r.Metric >= 255<<24 && to.Bits() == 0
 }
 
-// Metric is that of the main table's route to a prefix: without it, ip route replace adds a
-// second route.
+// Metric returns the metric of the main table's route to a prefix; 0: none. Without that metric, ip
+// route replace would add a second route.
 func (h *Host) Metric(to netip.Prefix) int {
 	for _, r := range h.Reading.Snapshot.Routes {
 		if r.Table == MainTable && r.To == to.String() && r.Metric > 0 {
@@ -67,7 +67,7 @@ func (h *Host) Metric(to netip.Prefix) int {
 	return 0
 }
 
-// Object is a nexthop object as the topology has it; false: it is not in there.
+// Object returns a nexthop object from the topology; false: it is not there.
 func (f Trial) Object(h *Host, id int) (*setting.NexthopObject, bool) {
 	declared, ok := f.Topology.Host(h.Name)
 	if !ok {
@@ -76,8 +76,8 @@ func (f Trial) Object(h *Host, id int) (*setting.NexthopObject, bool) {
 	return declared.Nexthop(id)
 }
 
-// Object is the number of the nexthop object that the main table's route to a
-// destination goes by; 0: by none.
+// Object returns the number of the nexthop object that the main table's route to a destination
+// uses; 0: none.
 func (h *Host) Object(to netip.Prefix) int {
 	for _, r := range h.Reading.Snapshot.Routes {
 		if r.Object != 0 && r.Table == MainTable && r.To == to.String() {
@@ -87,8 +87,8 @@ func (h *Host) Object(to netip.Prefix) int {
 	return 0
 }
 
-// RouteVia reports whether a route of a user's leaves by an interface; those that the kernel
-// makes for its own addresses are in table 255.
+// RouteVia reports whether a route that a user has made leaves by an interface. The kernel's own
+// routes for local addresses are in table 255.
 func RouteVia(r record.RouteEntry, name string) bool {
 	if r.Table == 255 || strings.HasPrefix(r.To, "fe80:") || strings.HasPrefix(r.To, "ff00:") {
 		return false
@@ -96,8 +96,8 @@ func RouteVia(r record.RouteEntry, name string) bool {
 	return r.By(name)
 }
 
-// Route is the main table's route to a destination, with its next hops if there
-// are several.
+// Route returns the destination and next hops of the main table's route to an address. hops is
+// empty unless there are several.
 func (h *Host) Route(destination netip.Addr) (to netip.Prefix, hops []record.RouteNexthop) {
 	for _, r := range h.Reading.Snapshot.Routes {
 		prefix, err := netip.ParsePrefix(r.To)
@@ -118,7 +118,7 @@ type Hop struct {
 	Via netip.Addr
 }
 
-// RoutesBy are routes that refer to a nexthop object.
+// RoutesBy returns the routes that use a nexthop object.
 func (h *Host) RoutesBy(id int) (list []record.RouteEntry) {
 	for _, r := range h.Reading.Snapshot.Routes {
 		if r.Object == id {
@@ -128,8 +128,8 @@ func (h *Host) RoutesBy(id int) (list []record.RouteEntry) {
 	return list
 }
 
-// Lookup is the interface by which a packet leaves, as the host's kernel said; nil: that is not
-// known. The kernel is asked for no VRF, so that of an address there its answer does not hold.
+// Lookup returns the interface by which a packet leaves, as the host's kernel answered; nil: not
+// known. The kernel is asked without a VRF, so its answer is not used for an address in one.
 func (h *Host) Lookup(source, destination netip.Addr) *Interface {
 	holder := h.Holder(source)
 	for _, l := range h.Reading.Snapshot.Lookups {
@@ -143,13 +143,14 @@ func (h *Host) Lookup(source, destination netip.Addr) *Interface {
 	return nil
 }
 
-// EveryRoute is the part of a snapshot that rules need which conclude from a route that is absent.
+// EveryRoute is the part of a snapshot that rules need which conclude something from an absent
+// route.
 const EveryRoute = "every route"
 
 // LocalTable and DefaultTable are the numbers of the routing tables local and default (linux/rtnetlink.h).
 const LocalTable, DefaultTable = 255, 253
 
-// destination is the prefix that a route is for.
+// destination returns the prefix of a route, and whether it is of the given family.
 func destination(r record.RouteEntry, v4 bool) (netip.Prefix, bool) {
 	if p, err := netip.ParsePrefix(r.To); err == nil {
 		return p, p.Addr().Is4() == v4
@@ -158,7 +159,7 @@ func destination(r record.RouteEntry, v4 bool) (netip.Prefix, bool) {
 	return netip.PrefixFrom(a, a.BitLen()), err == nil && a.Is4() == v4
 }
 
-// Back is the most specific route of a host's main table to an address.
+// Back returns the most specific route to an address in a host's main and default tables.
 func (h *Host) Back(to netip.Addr) (best record.RouteEntry, found bool) {
 	bits := -1
 	for _, r := range h.Reading.Snapshot.Routes {
@@ -170,17 +171,17 @@ func (h *Host) Back(to netip.Addr) (best record.RouteEntry, found bool) {
 	return best, found
 }
 
-// OtherRoutes: routes hold for some packets that back does not look at, of other tables than main
-// or left out of the snapshot.
+// OtherRoutes reports whether some packets may use routes that Back does not see, because they are
+// in other tables or were left out of the snapshot.
 func (h *Host) OtherRoutes() bool {
 	return h.Missing(EveryRoute) != nil || slices.ContainsFunc(h.Reading.Snapshot.Rules, func(r record.RuleEntry) bool {
 		return r.Other || !slices.Contains([]int{MainTable, LocalTable, DefaultTable}, r.Table)
 	})
 }
 
-// senders are the addresses from which a host sends by an interface to another address, and
-// asks for it: the one that its kernel chooses (inet_select_addr), and if arp_announce is 0, the
-// source address of whatever is sent, which may be any.
+// senders returns the addresses that may be the sender of the host's ARP requests for target by an
+// interface: those that the kernel chooses from (inet_select_addr) and, if arp_announce is 0, every
+// address of the host in that VRF, because a packet may have any of them as its source.
 func (h *Host) senders(name string, target netip.Addr) (list []netip.Addr) {
 	i := slices.IndexFunc(h.Interfaces, func(p *Interface) bool { return p.Name == name })
 	if i < 0 {
@@ -214,9 +215,10 @@ func (h *Host) senders(name string, target netip.Addr) (list []netip.Addr) {
 	return list
 }
 
-// elsewhere reports whether the host sends to an address by another interface than p, and by
-// which; nil: by none, as it has no route there. False: by p, or not known. A route with several
-// next hops counts for each of its interfaces, as in the kernel (fib_info_nh_uses_dev).
+// elsewhere reports whether the host sends to an address by another interface than p, and returns
+// that interface; nil: it has no route there. It reports false if the host sends by p, or if that
+// is not known. A route with several next hops counts for each of their interfaces, as in the
+// kernel (fib_info_nh_uses_dev).
 func (h *Host) elsewhere(from, to netip.Addr, p *Interface) (out *Interface, is bool) {
 	if out := h.Lookup(from, to); out != nil {
 		return out, out != p
@@ -235,9 +237,9 @@ func (h *Host) elsewhere(from, to netip.Addr, p *Interface) (out *Interface, is 
 	return h.Interfaces[i], true
 }
 
-// Egress are the interfaces of the route to an address, as the host's rules and tables have it;
-// none: there is no route, or one that discards. Not known: the routes were not read, not
-// all of them, or a rule selects by what is not known here.
+// Egress returns the interfaces of the route to an address according to the host's rules and
+// tables; none: there is no route, or it discards. known is false if routes were not read
+// completely, or if a rule depends on something that is not known here.
 func (h *Host) Egress(from, to netip.Addr) (names []string, known bool) {
 	if len(h.Reading.Snapshot.Routes) == 0 || h.Missing(EveryRoute) != nil {
 		return nil, false
@@ -282,14 +284,14 @@ func (h *Host) Egress(from, to netip.Addr) (names []string, known bool) {
 	return nil, true
 }
 
-// Asymmetry is a route decision by another interface than the one that holds the source
-// address: what is answered comes back by that one (asymmetric routing).
+// Asymmetry is a route decision by another interface than the one that has the source address.
+// Replies arrive at the latter (asymmetric routing).
 type Asymmetry struct {
 	Source, Destination netip.Addr
 	Holder, Out         *Interface
 }
 
-// Asymmetries lists the host's recorded route decisions of that kind.
+// Asymmetries returns the host's recorded route decisions of that kind.
 func (h *Host) Asymmetries() []Asymmetry {
 	var list []Asymmetry
 	for _, l := range h.Reading.Snapshot.Lookups {
@@ -302,7 +304,7 @@ func (h *Host) Asymmetries() []Asymmetry {
 	return list
 }
 
-// Leaving is by which interfaces the packets of decisions leave, as evidence.
+// Leaving returns by which interfaces the packets of route decisions leave, as evidence.
 func Leaving(list []Asymmetry) (all []any) {
 	for i, d := range list {
 		if slices.ContainsFunc(list[:i], func(o Asymmetry) bool { return o.Out == d.Out }) {
@@ -331,14 +333,15 @@ func Parse(text string) netip.Addr {
 	return addr
 }
 
-// UsesTable reports whether the host has a rule or a route of a table.
+// UsesTable reports whether the host has a rule or a route in a table.
 func (h *Host) UsesTable(table int) bool {
 	s := h.Reading.Snapshot
 	return slices.ContainsFunc(s.Rules, func(r record.RuleEntry) bool { return r.Table == table }) ||
 		slices.ContainsFunc(s.Routes, func(r record.RouteEntry) bool { return r.Table == table })
 }
 
-// Gateway is the next hop of the main table's default route of a family.
+// Gateway returns the gateway of the main table's default route for IPv6 if six is set, otherwise
+// for IPv4; the zero Addr if there is none.
 func (h *Host) Gateway(six bool) netip.Addr {
 	for _, r := range h.Reading.Snapshot.Routes {
 		to, is := destination(r, !six)
@@ -350,7 +353,7 @@ func (h *Host) Gateway(six bool) netip.Addr {
 	return netip.Addr{}
 }
 
-// Route is a route as evidence.
+// Route returns a route as evidence.
 func Route(r record.RouteEntry, is string) fact.Route {
 	f := fact.Route{Is: is, Table: r.Table, Route: r.Text}
 	for _, hop := range hopsOf(r) {

@@ -8,11 +8,11 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Full: more connections wait for accept(2) than the listener's backlog.
+// Full reports whether more connections wait for accept(2) than the listener's backlog.
 func Full(l record.Listener) bool { return l.Protocol == "tcp" && l.Queued > l.Backlog }
 
-// Toward is the other host to which all connections lead of which a condition holds; empty: they
-// lead to several, or to one that is not known.
+// Toward returns the name of the one other host that all connections which meet a condition lead
+// to; empty: there are several, or it is not known.
 func (f Trial) Toward(h *Host, where func(record.Connection) bool) (name string) {
 	for _, c := range h.State.Notable {
 		if !where(c) {
@@ -28,7 +28,7 @@ func (f Trial) Toward(h *Host, where func(record.Connection) bool) (name string)
 	return name
 }
 
-// Unanswered: a SYN was sent again.
+// Unanswered reports whether a connection has sent its SYN again.
 func Unanswered(c record.Connection) bool {
 	return c.State == "SYN-SENT" && c.Info != nil && (c.Info.Retransmits > 0 || c.Info.Backoff > 0)
 }
@@ -36,7 +36,7 @@ func Unanswered(c record.Connection) bool {
 // most is how many sockets, or kinds of dropped packets, are evidence of one finding.
 const most = 4
 
-// Listeners are the sockets of which a condition holds, as evidence, at most four.
+// Listeners returns at most four sockets that meet a condition, as evidence.
 func (h *Host) Listeners(where func(record.Listener) bool, is func(record.Listener) any) (list []any) {
 	for _, l := range h.State.Listeners {
 		if where(l) && len(list) < most {
@@ -46,19 +46,19 @@ func (h *Host) Listeners(where func(record.Listener) bool, is func(record.Listen
 	return list
 }
 
-// FullListeners are the listeners whose accept queue is full.
+// FullListeners returns the listeners whose accept queue is full, as evidence.
 func (h *Host) FullListeners() []any {
 	return h.Listeners(func(l record.Listener) bool {
 		return l.Protocol == "tcp" && l.Queued > 0 && l.Queued >= l.Backlog
 	}, AcceptQueue)
 }
 
-// AcceptQueue is a listener with its accept queue as evidence.
+// AcceptQueue returns a listener with its accept queue as evidence.
 func AcceptQueue(l record.Listener) any {
 	return fact.Listener{Local: l.Local, Queued: l.Queued, Backlog: l.Backlog, Program: l.Program}
 }
 
-// DroppingSockets are the UDP sockets that dropped datagrams.
+// DroppingSockets returns UDP sockets that dropped datagrams since they were opened, as evidence.
 func (h *Host) DroppingSockets() []any {
 	return h.Listeners(func(l record.Listener) bool { return l.Drops > 0 }, func(l record.Listener) any {
 		return fact.DroppingSocket{Local: l.Local, Drops: uint64(l.Drops), Queued: l.Queued,
@@ -66,7 +66,7 @@ func (h *Host) DroppingSockets() []any {
 	})
 }
 
-// Unread are the connections with bytes that their programs have not read.
+// Unread returns connections with data that their programs have not read, as evidence.
 func (h *Host) Unread() (list []any) {
 	for _, c := range h.State.Notable {
 		if c.State == "ESTAB" && c.ReceiveQueue > 0 && len(list) < most {

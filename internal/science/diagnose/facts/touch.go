@@ -6,7 +6,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Devices are an interface and those that it is made of or on. Without a name there are none.
+// Devices returns an interface and those below or above it; none if name is empty.
 func (h *Host) Devices(name string) (touches []record.Touch) {
 	if name == "" {
 		return nil
@@ -21,7 +21,7 @@ func (h *Host) Devices(name string) (touches []record.Touch) {
 	return touches[:min(len(touches), MostPlaces)]
 }
 
-// path is what a connection depends on: its ends, and the route by which it leaves.
+// path returns what a connection depends on: its ends, and the route by which it leaves.
 func (h *Host) path(c record.Connection) (touches []record.Touch) {
 	local, err := netip.ParseAddrPort(c.Local)
 	remote, remoteErr := netip.ParseAddrPort(c.Remote)
@@ -49,7 +49,7 @@ func (h *Host) path(c record.Connection) (touches []record.Touch) {
 	return touches
 }
 
-// Paths are what each connection depends on of which a condition holds.
+// Paths returns what the connections that meet a condition depend on, one list for each.
 func (h *Host) Paths(where func(record.Connection) bool) (list [][]record.Touch) {
 	for _, c := range h.State.Notable {
 		if where(c) && len(list) < MostPlaces {
@@ -59,7 +59,8 @@ func (h *Host) Paths(where func(record.Connection) bool) (list [][]record.Touch)
 	return list
 }
 
-// ListenerAt is the place of a listener: its address and port, or the port of all addresses.
+// ListenerAt returns the address and port of a listener, or only the port if it listens on all
+// addresses.
 func ListenerAt(local string) record.Touch {
 	end, err := netip.ParseAddrPort(local)
 	if err == nil && end.Addr().IsUnspecified() {
@@ -68,7 +69,7 @@ func ListenerAt(local string) record.Touch {
 	return record.Touch{Socket: end}
 }
 
-// To is the destination of a route.
+// To returns the destination of a route.
 func To(r record.RouteEntry) (touches []record.Touch) {
 	for _, v4 := range []bool{true, false} {
 		if to, is := destination(r, v4); is {

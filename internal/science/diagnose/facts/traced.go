@@ -8,17 +8,17 @@ import (
 	"linerate/internal/model/record"
 )
 
-// A Tally is a counter of an interface ("rx_dropped", or "qdisc" of its queues), or without a
-// name one of the host ("Udp.NoPorts").
+// Tally names a counter: of an interface ("rx_dropped", or "qdisc" for its queues) or, if Name is
+// empty, of the host ("Udp.NoPorts").
 type Tally struct{ Name, Counter string }
 
-// SoftnetDropped is the tally of packets that the backlogs of CPUs dropped.
+// SoftnetDropped is the counter of packets that the CPUs' backlogs dropped.
 const SoftnetDropped = "softnet_stat"
 
-// FilterDropped is the tally of packets that the tc filters of ingress and clsact drop.
+// FilterDropped is the counter of packets that tc filters of ingress and clsact dropped.
 const FilterDropped = "tc filters"
 
-// trace arranges what the kernel dropped between the readings.
+// trace adds the packets that the kernel dropped between the readings.
 func (h *Host) trace(rows []record.KernelDrop) {
 	h.Named, h.Benign = map[Tally]uint64{}, map[Tally]uint64{}
 	for _, d := range rows {
@@ -37,7 +37,7 @@ func (h *Host) trace(rows []record.KernelDrop) {
 	}
 }
 
-// tallyOf is a counter that counts such packets.
+// tallyOf returns the counter that includes such packets, for their interface or the host.
 func tallyOf(d record.KernelDrop, counter string) Tally {
 	if counter == SoftnetDropped || strings.Contains(counter, ".") {
 		return Tally{"", counter}
@@ -45,7 +45,7 @@ func tallyOf(d record.KernelDrop, counter string) Tally {
 	return Tally{d.Interface, counter}
 }
 
-// Dropped are packets that the kernel dropped between the readings, of at most four kinds, as
+// Dropped returns at most four kinds of packets that the kernel dropped between the readings, as
 // evidence.
 func (h *Host) Dropped(where func(record.KernelDrop) bool) (list []any) {
 	for _, d := range h.Traced {
@@ -57,7 +57,8 @@ func (h *Host) Dropped(where func(record.KernelDrop) bool) (list []any) {
 	return list
 }
 
-// Harms reports whether a counter counts packets that were dropped for a reason that is not harmless.
+// Harms reports whether a counter includes packets that were dropped for a reason that is not
+// harmless.
 func Harms(d record.KernelDrop, t Tally) bool {
 	r := ReasonOf(d)
 	return r.Verdict != Harmless && slices.ContainsFunc(r.Counters, func(counter string) bool {
@@ -65,8 +66,8 @@ func Harms(d record.KernelDrop, t Tally) bool {
 	})
 }
 
-// NftDropped is the tally of packets that rules of nftables drop.
+// NftDropped is the counter of packets that rules of nftables dropped.
 const NftDropped = "nftables.drop"
 
-// The verdicts of the drop table are written often.
+// Verdicts on the packets of a drop reason or counter.
 const Harmful, Harmless, Unknown = record.Harmful, record.Harmless, record.Unknown

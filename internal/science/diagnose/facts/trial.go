@@ -9,12 +9,13 @@ import (
 	"linerate/internal/science/hostload"
 )
 
-// Excess beyond which an interface took in more than was addressed to it.
+// Excess is the share of traffic by which an interface must exceed what was addressed to it before
+// that is a finding.
 const Excess = 0.1
 
-// Meant is each interface's fair part of a host's incoming or outgoing traffic, by
-// the addresses of the flows. Where no data flows in that direction, acknowledgements do,
-// in proportion to the data they answer.
+// Meant returns each interface's share of a host's incoming or outgoing traffic according to the
+// addresses of the flows. If no data flows in that direction, the shares are those of the
+// acknowledgements, in proportion to the data that they acknowledge.
 func (f Trial) Meant(h *Host, incoming bool) map[*Interface]float64 {
 	data, answers := map[*Interface]float64{}, map[*Interface]float64{}
 	for _, fl := range f.Trial.Flows {
@@ -51,13 +52,13 @@ func (f Trial) Meant(h *Host, incoming bool) map[*Interface]float64 {
 }
 
 const (
-	// LongBacklog is the number of packets above which a CPU's backlog holds them for longer than
+	// LongBacklog is the number of packets above which a CPU's backlog delays them for longer than
 	// connections wait.
 	LongBacklog = 300_000
 )
 
-// HostOf is the host on which a machine is changed: the one that was read, or the machine of a lab,
-// whose hosts cannot change it.
+// HostOf returns the name of the host on which the settings of a machine are changed: the host that
+// was read, or hostload.This for a lab, whose hosts cannot change them.
 func HostOf(m hostload.Machine) string {
 	if m.Name == hostload.This {
 		return m.Name
@@ -65,11 +66,11 @@ func HostOf(m hostload.Machine) string {
 	return m.Host
 }
 
-// Machines are the machines that the hosts of the trial run on.
+// Machines returns the machines that the hosts of the trial run on.
 func (f Trial) Machines() []hostload.Machine { return hostload.Of(f.Trial, f.Topology) }
 
-// HeldBack: the flows carry clearly less than all their links could, because of
-// where they are, as far as that is known.
+// HeldBack reports whether the flows carry clearly less than all their links could, because of
+// their placement on links as far as that is known.
 func (f Trial) HeldBack() bool {
 	if placed := f.Trial.PlacementLimitBps; placed > 0 {
 		return placed < 0.95*f.Trial.LimitBps
@@ -80,7 +81,7 @@ func (f Trial) HeldBack() bool {
 // Idle is the share of traffic below which an interface counts as unused.
 const Idle = 0.05
 
-// Sends reports whether some flow's data took this route decision.
+// Sends reports whether data of a flow used this route decision.
 func (f Trial) Sends(h *Host, d Asymmetry) bool {
 	return slices.ContainsFunc(f.Trial.Flows, func(fl record.Flow) bool {
 		return fl.Connected && fl.From == h.Name && fl.ReceivedBytes > 0 &&
@@ -88,7 +89,7 @@ func (f Trial) Sends(h *Host, d Asymmetry) bool {
 	})
 }
 
-// Host is the host of a name; nil: there is none.
+// Host returns the host with a name; nil: there is none.
 func (f Trial) Host(name string) *Host {
 	for _, h := range f.Hosts {
 		if h.Name == name {
@@ -98,8 +99,8 @@ func (f Trial) Host(name string) *Host {
 	return nil
 }
 
-// UnknownPath reports whether what is between the hosts is not known from one end to the other,
-// as that of a lab is.
+// UnknownPath reports whether the path between the hosts is not fully known. That of a lab is
+// known.
 func (f Trial) UnknownPath() bool {
 	for _, h := range f.Topology.Hosts {
 		if len(f.Topology.Links) > 0 && len(h.Via) == 0 {

@@ -1,4 +1,4 @@
-// Package fix has the settings and steps that several families of rules propose.
+// Package fix makes settings and steps that several families of rules propose.
 package fix
 
 import (
@@ -8,15 +8,15 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// MTU is a setting of an interface's MTU.
+// MTU returns the setting of an interface's MTU, in bytes.
 func MTU(h *facts.Host, iface string, mtu int) setting.Setting {
 	return setting.Setting{Host: h.Name, Link: &setting.Link{Interface: iface, MTU: mtu}}
 }
 
-// Set is a setting of kernel parameters, each a key and its value.
+// Set returns the setting of kernel parameters of a host, given as keys and values by turns.
 func Set(h *facts.Host, pairs ...string) []setting.Setting { return Parameters(h.Name, pairs...) }
 
-// Parameters are settings of a host's kernel parameters, each a key and its value.
+// Parameters returns the setting of a host's kernel parameters, given as keys and values by turns.
 func Parameters(host string, pairs ...string) []setting.Setting {
 	s := setting.Setting{Host: host}
 	for i := 0; i < len(pairs); i += 2 {
@@ -25,12 +25,14 @@ func Parameters(host string, pairs ...string) []setting.Setting {
 	return []setting.Setting{s}
 }
 
-// Parameter are the steps that set kernel parameters of a host, each a key and its value.
+// Parameter returns the steps that set kernel parameters of a host, given as keys and values by
+// turns.
 func Parameter(h *facts.Host, pairs ...string) []record.Step {
 	return record.Settings(Parameters(h.Name, pairs...)...)
 }
 
-// Without is the step of parameters that a person can set in place of the steps before it.
+// Without returns one step with all kernel parameters or the first route of settings, which a
+// person may take instead of the steps before it.
 func Without(settings []setting.Setting) record.Step {
 	one := settings[0]
 	for _, s := range settings[1:] {

@@ -10,9 +10,9 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// Backlog are the steps against accept queues that are full, or if none is now, for those of all
-// listeners. A queue's length is the smaller of the backlog that the program gave to listen(2)
-// and of somaxconn at that time: no parameter lengthens one below somaxconn.
+// Backlog returns the steps against full accept queues; if none is full now, those for all
+// listeners. The length of a queue is the smaller of the backlog that the program gave to listen(2)
+// and of somaxconn at that time, so no parameter helps a queue that is shorter than somaxconn.
 func Backlog(h *facts.Host) []record.Step {
 	const key = "net.core.somaxconn"
 	most := h.Number(key, 0)

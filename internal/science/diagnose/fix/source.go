@@ -9,7 +9,7 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// FilterOff switches arp_filter off wherever it is on.
+// FilterOff returns the settings that switch arp_filter off wherever it is on.
 func FilterOff(h *facts.Host) (off []setting.Setting) {
 	for _, scope := range h.Scopes("arp_filter", 1) {
 		off = append(off, Set(h, "net.ipv4.conf."+scope+".arp_filter", "0")...)
@@ -17,8 +17,8 @@ func FilterOff(h *facts.Host) (off []setting.Setting) {
 	return off
 }
 
-// RouteBySource are the settings that make packets leave by the interface that
-// holds their source address, with tables that the host does not use yet.
+// RouteBySource returns the settings after which packets leave by the interface that has their
+// source address. It uses routing tables that the host does not use yet.
 func RouteBySource(h *facts.Host, list []facts.Asymmetry) (settings []setting.Setting) {
 	table := 100
 	var done []netip.Addr

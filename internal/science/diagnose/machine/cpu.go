@@ -16,18 +16,18 @@ import (
 )
 
 const (
-	// fullyBusy is the share from which on a CPU is the limit, where all CPUs together
-	// are at most busyTogether.
+	// A CPU that is busy for a share of at least fullyBusy is the limit if all CPUs together are busy
+	// for at most busyTogether.
 	fullyBusy, busyTogether = 0.95, 0.8
 )
 
 const (
-	// atLimit is the share of the limit from which on no machine kept a trial from it.
+	// atLimit is the share of its limit from which on a trial is not held back by a machine.
 	atLimit = 0.95
 )
 
 const (
-	// waiting is the share of a window spent waiting for memory from which on it is found.
+	// waiting is the share of a window spent waiting for memory from which on there is a finding.
 	waiting = 0.1
 )
 
@@ -40,7 +40,7 @@ var CPURules = []rule.Rule{
 	{ID: cause.MemoryPressure.Code, Find: rule.Each(facts.Trial.Machines, memoryPressure)},
 }
 
-// slowMachines are the trial's machines, none where its goodput reached its limit.
+// slowMachines returns the trial's machines; none if its goodput reached its limit.
 func slowMachines(f facts.Trial) []hostload.Machine {
 	if t := f.Trial; t.LimitBps > 0 && t.GoodputBps >= atLimit*t.LimitBps {
 		return nil
@@ -48,13 +48,12 @@ func slowMachines(f facts.Trial) []hostload.Machine {
 	return f.Machines()
 }
 
-// nearlyAllSoftirqs is the share of the receive softirqs that one CPU serves at least where the
-// others serve next to none.
+// nearlyAllSoftirqs is the least share of the receive softirqs that one CPU serves if the others
+// serve almost none.
 const nearlyAllSoftirqs = 0.95
 
-// softirqOneCore finds machines on which one CPU serves nearly all of the network's receive
-// softirqs and is fully busy, while others are not. Where every flow has all of a link, it
-// holds nothing back.
+// softirqOneCore finds machines on which one fully busy CPU serves nearly all receive softirqs of
+// the network while the others are not busy. It finds nothing if every flow fills its link.
 func softirqOneCore(o facts.Trial, m hostload.Machine) *record.Finding {
 	c, ok := m.Busiest()
 	if !ok || len(m.CPUs) < 2 || c.Busy < fullyBusy || m.Busy > busyTogether || c.Kernel() < c.Busy/2 ||
@@ -112,9 +111,9 @@ func rxMissed(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// missedByDriver is the evidence that the driver's own rx_missed_errors grew (ethtool -S). Drivers
-// read the device for that, and refresh the interface's counter now and then by a task, which
-// comes late on a CPU that has no time. Missed is 0: it did not grow.
+// missedByDriver returns the growth of the driver's own rx_missed_errors (ethtool -S) as evidence;
+// Missed is 0 if it did not grow. Drivers read the device for that counter, while a task refreshes
+// the interface's counter from time to time, and runs late on a busy CPU.
 func missedByDriver(f facts.Trial, name, dev string) (is fact.RingMissed) {
 	h := f.Host(name)
 	if h == nil {
@@ -129,8 +128,8 @@ func missedByDriver(f facts.Trial, name, dev string) (is fact.RingMissed) {
 	return is
 }
 
-// raised are the steps by which a kernel parameter has a larger value: least or, where the host has
-// that already, twice its value. Where that is above most there are none, and already is its value.
+// raised returns the steps that raise a kernel parameter to the larger of least and twice its
+// value. If that is above most, there are no steps, and already is the present value.
 func raised(h *facts.Host, key string, least, most int64) (steps []record.Step, already int64) {
 	has := h.Number(key, 0)
 	value := max(least, 2*has)
@@ -171,7 +170,8 @@ func softnetDrop(f facts.Trial, m hostload.Machine) *record.Finding {
 	return finding
 }
 
-// wholeMachine says why a machine's softnet_stat need not be about its hosts.
+// wholeMachine returns why the counts of a machine's softnet_stat need not be of its hosts, as
+// evidence.
 func wholeMachine(m hostload.Machine) fact.WholeMachine {
 	return fact.WholeMachine{Hosts: m.Hosts, Took: m.Processed, Received: m.Received}
 }
@@ -202,15 +202,16 @@ var LoadRules = []rule.Rule{
 		Find: rule.Each(rule.EveryHost, memoryShort), Explains: []string{"memory-pressure"}},
 }
 
-// busy is what one CPU did between two readings.
+// busy is the CPU time of one CPU between two readings, in seconds.
 type busy struct {
 	cpu                   int
 	total, idle, steal    float64
 	user, system, softirq float64
-	niced                 float64 // the part of user of programs with a nice value above 0
+	niced                 float64 // part of user, of programs with a nice value above 0
 }
 
-// cpusBusy are the CPUs between the readings; none if they are too close for the kernel's ticks.
+// cpusBusy returns the CPUs' times between the readings; none if they are too close for the
+// kernel's ticks.
 func cpusBusy(h *facts.Host) (list []busy) {
 	const least = 0.5 // s
 	for _, end := range h.Reading.End.CPU {
@@ -229,7 +230,7 @@ func cpusBusy(h *facts.Host) (list []busy) {
 	return list
 }
 
-// mostCPUs is how many CPUs are evidence of one finding.
+// mostCPUs bounds the CPUs that are evidence of one finding.
 const mostCPUs = 6
 
 func cpuSaturated(_ facts.Trial, h *facts.Host) *record.Finding {

@@ -11,13 +11,13 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// LogRules are about what the kernel wrote into its log.
+// LogRules are about lines that the kernel has logged.
 var LogRules = []rule.Rule{
 	{ID: cause.FaultLogged.Code, Host: true, Own: true, Parts: []string{"kernel log"}, Find: loggedFaults},
 }
 
-// faultsLogged are lines of the kernel's log that are written only when something is wrong. The texts
-// are those of net/ in the kernel.
+// faultsLogged are patterns of log lines that the kernel writes only if something is wrong. The
+// texts are from net/ in the kernel.
 var faultsLogged = []struct {
 	fault string
 	lines *regexp.Regexp
@@ -32,7 +32,7 @@ var faultsLogged = []struct {
 	{cause.AllocationFailed, regexp.MustCompile(`(?i)page allocation failure`)},
 }
 
-// loggedFaults finds lines of the log since the boot.
+// loggedFaults finds such lines in the log since the boot.
 func loggedFaults(f facts.Trial) (findings []record.Finding) {
 	const most = 3 // lines of each
 	for _, h := range f.Hosts {

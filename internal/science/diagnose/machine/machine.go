@@ -1,5 +1,5 @@
-// Package machine has the rules about a machine: CPUs, memory, clock, resolver, log, and what other programs
-// report.
+// Package machine has the rules about a machine: CPUs, memory, clock, resolver, kernel log, and the
+// reports of other programs.
 package machine
 
 import (
@@ -40,7 +40,7 @@ var Rules = []rule.Rule{
 		Find: rule.Each(rule.EveryHost, squeezed)},
 }
 
-// found is a finding about a host with one piece of evidence.
+// found returns a finding about a host with one fact as evidence.
 func found[A any](c cause.Of[A], h *facts.Host, confidence string, args A, is any) *record.Finding {
 	return facts.Found(c, h, confidence, args).With(h.Name, is)
 }
@@ -63,7 +63,7 @@ func filesExhausted(_ facts.Trial, h *facts.Host) *record.Finding {
 		Command: []string{"sysctl", "-w", fmt.Sprintf("fs.file-max=%d", 2*h.State.MostFiles)}})
 }
 
-// slowSources are read by a register of a device, which takes about a microsecond.
+// slowSources are clock sources that are read from a register of a device, in about a microsecond.
 var slowSources = []string{"hpet", "acpi_pm", "jiffies", "pit"}
 
 func slowClock(_ facts.Trial, h *facts.Host) *record.Finding {
@@ -116,8 +116,8 @@ func resolverAbsent(_ facts.Trial, h *facts.Host) *record.Finding {
 		fact.NameServers{Servers: r.Servers, NoLocal: true})
 }
 
-// resolverUnresolved finds name servers that are neighbours and do not answer ARP or neighbour
-// discovery. Others can only be asked (resolver-dead).
+// resolverUnresolved finds name servers on the link that answer neither ARP nor neighbour
+// discovery. Others have to be asked (resolver-dead).
 func resolverUnresolved(f facts.Trial, h *facts.Host) *record.Finding {
 	r := h.State.Resolver
 	if r == nil {

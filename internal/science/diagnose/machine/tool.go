@@ -10,16 +10,16 @@ import (
 	"linerate/internal/science/toolreport"
 )
 
-// ToolRules are about what other programs report.
+// ToolRules are about the reports of other programs.
 var ToolRules = []rule.Rule{{ID: cause.ToolSurplus.Code, Find: toolSurplus}}
 
-// toolApart is the share of surplus from which on there is a finding: less may be a
-// shaper's full bucket at its start.
+// toolApart is the surplus, as a share of the goodput, above which there is a finding. Less may be
+// the full bucket of a shaper at its start.
 const toolApart = 0.05
 
-// toolSurplus finds programs that report more than their receivers got. It is certain
-// where the figure exceeds the path's limit, or where the bytes left in send buffers
-// account for the surplus.
+// toolSurplus finds programs that report more than their receivers got. It is certain if the
+// reported rate exceeds the limit of the path, or if the data left in send buffers explains the
+// surplus.
 func toolSurplus(f facts.Trial) []record.Finding {
 	s := f.Trial.ToolReported
 	if s == nil || len(f.Trial.Tools) == 0 || s.Processes == 0 || s.GoodputBps == 0 ||
@@ -50,7 +50,7 @@ func toolSurplus(f facts.Trial) []record.Finding {
 	return []record.Finding{*finding}
 }
 
-// ends are when the first and the last client ended, from the trial's start.
+// ends returns when the first and the last client ended, in seconds from the trial's start.
 func ends(tools []record.ToolRun) (first, last float64, known bool) {
 	for _, run := range tools {
 		if run.TookS == 0 {

@@ -14,14 +14,14 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// A bond sends each flow by one member, which a hash chooses (device.Bond).
+// A bond sends each flow by one member, chosen by a hash (device.Bond).
 
 // BondRules are about bonds.
 var BondRules = []rule.Rule{
 	{ID: cause.BondHash.Code, Find: rule.Each(bonds, bondHash)},
 }
 
-// bond is a bond that flows of a trial were sent by.
+// bond is a bond that sent flows of a trial.
 type bond struct {
 	at    topology.End
 	shape device.Shape
@@ -29,7 +29,7 @@ type bond struct {
 	by    []string // member of each flow
 }
 
-// bonds lists the bonds that flows took whose paths are known.
+// bonds returns the bonds that sent flows, of the flows whose paths are known.
 func bonds(f facts.Trial) (list []*bond) {
 	for _, flow := range f.Trial.Flows {
 		if !flow.Placed() {
@@ -51,7 +51,7 @@ func bonds(f facts.Trial) (list []*bond) {
 	return list
 }
 
-// distinct counts the different values of some flows.
+// distinct returns the number of different values that a function has for flows.
 func distinct[T comparable](flows []record.Flow, of func(record.Flow) T) int {
 	seen := map[T]bool{}
 	for _, f := range flows {
@@ -60,8 +60,8 @@ func distinct[T comparable](flows []record.Flow, of func(record.Flow) T) int {
 	return len(seen)
 }
 
-// bondHash finds bonds whose hash leaves out the ports, so that the flows between fewer
-// hosts or addresses than there are members leave members unused.
+// bondHash finds bonds whose hash does not include ports, so that members stay unused because the
+// flows have fewer different pairs of hosts or addresses than the bond has members.
 func bondHash(f facts.Trial, b *bond) *record.Finding {
 	hashed := b.shape.Spread.Hashes()
 	n := distinct(b.flows, func(f record.Flow) [2]string { return [2]string{f.From, f.To} })

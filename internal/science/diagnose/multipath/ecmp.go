@@ -1,5 +1,5 @@
-// Package multipath has the rules about flows that a hash spreads over the next hops of a route or the ports of a
-// bond.
+// Package multipath has the rules about flows that a hash spreads over the next hops of a route
+// (ECMP) or the members of a bond.
 package multipath
 
 import (
@@ -21,9 +21,8 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// A route with several next hops sends each flow by one of them, which a hash
-// decides. Flows that are alike in what is hashed share a link, and a hash leaves
-// links idle where it has little to place.
+// A route with several next hops sends each flow by one of them, chosen by a hash. Flows with the
+// same hashed fields share a link, and with few flows some links stay idle.
 
 // Rules are about routes with several next hops.
 var Rules = []rule.Rule{
@@ -35,11 +34,11 @@ var Rules = []rule.Rule{
 	{ID: cause.ECMPSourceMismatch.Code, Find: rule.Each(sourceRoutes, ecmpSourceMismatch)},
 }
 
-// improbable is a chance at which the hash is no longer believed to be at work.
+// improbable is the probability below which chance no longer explains how few links are used.
 const improbable = 0.01
 
-// ecmpL3Hash finds hosts whose hash leaves out the ports, so that flows between fewer
-// pairs of addresses than there are links leave links unused.
+// ecmpL3Hash finds hosts whose hash does not include ports, so that links stay unused because the
+// flows have fewer different pairs of addresses than there are links.
 func ecmpL3Hash(f facts.Trial, k *multipath) *record.Finding {
 	n, known := k.placements()
 	used := len(k.used())
@@ -51,7 +50,7 @@ func ecmpL3Hash(f facts.Trial, k *multipath) *record.Finding {
 		Fixed(fix.Parameter(k.host, "net."+k.family()+".fib_multipath_hash_policy", "1")...)
 }
 
-// ecmpFewFlows finds hosts that hash too few flows for every link to be used.
+// ecmpFewFlows finds hosts that hash too few flows to use every link.
 func ecmpFewFlows(f facts.Trial, k *multipath) *record.Finding {
 	n, known := k.placements()
 	used := len(k.used())
@@ -72,8 +71,8 @@ func ecmpFewFlows(f facts.Trial, k *multipath) *record.Finding {
 	return finding
 }
 
-// ecmpPolarization finds routers that hash as a host before them on the path does:
-// the flows that reach them all have the same hash.
+// ecmpPolarization finds routers that hash in the same way as a host before them on the path, so
+// that all flows that reach them have the same hash.
 func ecmpPolarization(f facts.Trial, k *multipath) *record.Finding {
 	n, known := k.placements()
 	used := len(k.used())
@@ -102,8 +101,8 @@ func ecmpPolarization(f facts.Trial, k *multipath) *record.Finding {
 			strconv.Itoa(slices.Index(f.Hosts, k.host)+1))...)
 }
 
-// ecmpWeightMismatch finds next hops whose weights are not in proportion to their
-// links' rates.
+// ecmpWeightMismatch finds next hops whose weights are not in proportion to the rates of their
+// links.
 func ecmpWeightMismatch(f facts.Trial, k *multipath) *record.Finding {
 	const off, full = 0.1, 0.85
 	weights, rates := 0.0, 0.0
@@ -136,7 +135,7 @@ func ecmpWeightMismatch(f facts.Trial, k *multipath) *record.Finding {
 		Fixed(record.Settings(reweighed(f, k)...)...)
 }
 
-// reweighed gives next hops weights by their links' rates.
+// reweighed returns the route with weights in proportion to the rates of the links.
 func reweighed(f facts.Trial, k *multipath) []setting.Setting {
 	slowest := 0.0
 	for _, hop := range k.hops {
@@ -150,7 +149,8 @@ func reweighed(f facts.Trial, k *multipath) []setting.Setting {
 	})
 }
 
-// routeBy is a route of the host's by these next hops, with weights if there are several.
+// routeBy returns the host's route to a destination by the given next hops, with weights if there
+// are several.
 func routeBy(h *facts.Host, to netip.Prefix, hops []record.RouteNexthop,
 	weight func(record.RouteNexthop) int) []setting.Setting {
 	route := setting.Route{To: to.String(), Metric: h.Metric(to)}
@@ -169,11 +169,10 @@ func routeBy(h *facts.Host, to netip.Prefix, hops []record.RouteNexthop,
 	return []setting.Setting{{Host: h.Name, Route: &route}}
 }
 
-// ownWeight is the weight that a next hop has.
+// ownWeight returns the weight that a next hop has now, at least 1.
 func ownWeight(hop record.RouteNexthop) int { return max(hop.Weight, 1) }
 
-// ecmpDeadNexthop finds next hops that do not answer and still get their share of the
-// flows.
+// ecmpDeadNexthop finds next hops that do not answer but still get their share of the flows.
 func ecmpDeadNexthop(f facts.Trial, h *facts.Host) *record.Finding {
 	var flows []fact.Fact
 	var dead record.RouteNexthop
@@ -257,8 +256,8 @@ func ecmpDeadNexthop(f facts.Trial, h *facts.Host) *record.Finding {
 	return finding
 }
 
-// groupWithout is a group without its members by an interface; none: it has no other ones, or
-// a member is not known.
+// groupWithout returns the setting of a group without its members by an interface; none if no other
+// member is left, or if a member is not known.
 func groupWithout(f facts.Trial, h *facts.Host, group *setting.NexthopObject, dead string) []setting.Setting {
 	rest := *group
 	rest.Group = nil
@@ -277,7 +276,8 @@ func groupWithout(f facts.Trial, h *facts.Host, group *setting.NexthopObject, de
 	return []setting.Setting{{Host: h.Name, Nexthop: &rest}}
 }
 
-// unanswered: a next hop's address could not be resolved, or its interface is down.
+// unanswered reports whether the address of a next hop could not be resolved, or its interface is
+// down.
 func unanswered(h *facts.Host, hop record.RouteNexthop, destination netip.Addr) bool {
 	if hop.Down {
 		return true

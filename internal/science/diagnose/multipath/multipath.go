@@ -14,7 +14,7 @@ import (
 	"linerate/internal/science/ecmp"
 )
 
-// multipath is a route with several next hops, and the flows of a trial that it sent.
+// multipath is a route with several next hops, and the flows of a trial that used it.
 type multipath struct {
 	host  *facts.Host
 	to    netip.Prefix
@@ -22,18 +22,18 @@ type multipath struct {
 	flows []routedFlow
 }
 
-// routedFlow is a flow that a multipath route sent by one of its interfaces.
+// routedFlow is a flow that a route with several next hops sent by one of its interfaces.
 type routedFlow struct {
 	record.Flow
 	egress string
-	// drawn: the hash has something that is drawn for each connection.
+	// drawn reports whether the hash includes a value that is chosen at random for each connection.
 	drawn bool
-	// before are the hosts on its path as far as the route's.
+	// before are the hosts on the flow's path before the route's host.
 	before []string
 }
 
-// multipaths lists the routes with several next hops that flows took whose paths are
-// known.
+// multipaths returns the routes with several next hops that sent flows, of the flows whose paths
+// are known.
 func multipaths(f facts.Trial) []*multipath {
 	var list []*multipath
 	for _, flow := range f.Trial.Flows {
@@ -63,7 +63,7 @@ func multipaths(f facts.Trial) []*multipath {
 	return list
 }
 
-// family names the route's sysctls: each address family has its own.
+// family returns the family in the names of the route's kernel parameters.
 func (k *multipath) family() string {
 	if k.to.Addr().Is4() {
 		return "ipv4"
@@ -71,14 +71,14 @@ func (k *multipath) family() string {
 	return "ipv6"
 }
 
-// parameter reads one of these sysctls; false: it was not recorded.
+// parameter returns the value of net.FAMILY.NAME; false: it was not recorded.
 func (k *multipath) parameter(name string) (int, bool) {
 	value, err := strconv.ParseInt(strings.TrimSpace(k.host.Reading.Snapshot.Sysctls["net."+k.family()+"."+name]), 0,
 		64)
 	return int(value), err == nil
 }
 
-// pairs are the pairs of addresses of the flows.
+// pairs returns the number of different pairs of addresses of the flows.
 func (k *multipath) pairs() int { return pairs(k.flows) }
 
 func pairs(flows []routedFlow) int {
@@ -89,7 +89,7 @@ func pairs(flows []routedFlow) int {
 	return len(seen)
 }
 
-// placements are how many hashes there were to place; false: the policy is not
+// placements returns how many independent hashes the flows have; false: the hash policy is not
 // known.
 func (k *multipath) placements() (n int, known bool) {
 	policy, known := k.parameter("fib_multipath_hash_policy")
@@ -98,7 +98,7 @@ func (k *multipath) placements() (n int, known bool) {
 	return len(k.flows) - len(fixed) + ecmp.Distinct(policy, uint32(fields), len(fixed), pairs(fixed)), known
 }
 
-// used are the interfaces that flows left by, with how many each had.
+// used returns the number of flows of each interface that sent any.
 func (k *multipath) used() map[string]int {
 	flows := map[string]int{}
 	for _, f := range k.flows {
@@ -107,7 +107,7 @@ func (k *multipath) used() map[string]int {
 	return flows
 }
 
-// links are the next hops for the theory of hashing, all of one rate.
+// links returns the next hops as links of the hash model, all with the same rate.
 func (k *multipath) links() ecmp.Links {
 	links := ecmp.Alike(len(k.hops), 1)
 	for i, hop := range k.hops {
@@ -116,7 +116,7 @@ func (k *multipath) links() ecmp.Links {
 	return links
 }
 
-// placed is how many flows each interface had, and what it sent of what all did.
+// placed returns the number of flows of each interface and its share of what all sent, as evidence.
 func (k *multipath) placed() fact.Placed {
 	used, total := k.used(), 0.0
 	for _, hop := range k.hops {
@@ -134,7 +134,7 @@ func (k *multipath) placed() fact.Placed {
 	return is
 }
 
-// rule is what the hash goes by; none: it is not known.
+// rule returns the policy of the hash as evidence; none: it is not known.
 func (k *multipath) rule() (list []any) {
 	policy, known := k.parameter("fib_multipath_hash_policy")
 	if !known {
@@ -149,7 +149,7 @@ func (k *multipath) rule() (list []any) {
 	return []any{is}
 }
 
-// rate is that of the link behind a next hop's interface; 0: not known.
+// rate returns the rate of the link behind an interface, in bits per second; 0: not known.
 func rate(f facts.Trial, k *multipath, netif string) float64 {
 	end := topology.End{Node: k.host.Name, Interface: netif}
 	if link, ok := f.Topology.LinkAt(end); ok {
@@ -158,8 +158,8 @@ func rate(f facts.Trial, k *multipath, netif string) float64 {
 	return 0
 }
 
-// confidence is that of a cause that goes by where flows went: certain if the
-// kernels had said so beforehand.
+// confidence returns how sure a finding about the placement of flows is: certain if each flow took
+// the path that the kernels had predicted, otherwise likely.
 func (k *multipath) confidence() string {
 	for _, f := range k.flows {
 		if same, known := f.AsPredicted(); !same || !known {

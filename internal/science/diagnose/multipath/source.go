@@ -13,8 +13,8 @@ import (
 	"linerate/internal/science/diagnose/fix"
 )
 
-// sourceRoute is a host's route with several next hops, each in a subnet of its own
-// interface, and by which of them flows left with which source address.
+// sourceRoute is a host's route with several next hops, each in a subnet of its own interface, and
+// the interfaces by which flows left for each source address.
 type sourceRoute struct {
 	host   *facts.Host
 	to     netip.Prefix
@@ -23,20 +23,19 @@ type sourceRoute struct {
 	pairs  []sourcePair
 }
 
-// sourcePair are the flows with one address that left by one interface.
+// sourcePair are the flows with one source address that left by one interface.
 type sourcePair struct {
 	source    netip.Addr
-	own, left string // interfaces: that of the address, and the one they left by
+	own, left string // interface that has the address, and interface by which the flows left
 	flows     int
-	seen      int // of these, by the interfaces that they came in by
+	seen      int // flows whose interface was observed
 }
 
-// ecmpSourceMismatch: flows have the address of one link and leave by another. The
-// kernel looks the route up to choose an address, and again with the ports;
-// each may name another next hop. Since Linux 6.16 a route with next hops of its own
-// keeps to the one that has the address (fib_select_multipath); a group of nexthop
-// objects does not. Addresses that no single link has, as where interfaces are unnumbered,
-// are right by any.
+// ecmpSourceMismatch finds flows that have the address of one link and leave by another. The kernel
+// looks up the route to choose an address, and again with the ports; each lookup may choose another
+// next hop. Since Linux 6.16, a route with its own next hops uses the one that has the address
+// (fib_select_multipath); a group of nexthop objects does not. If no single link has an address, as
+// with unnumbered interfaces, any link is right.
 func ecmpSourceMismatch(f facts.Trial, c *sourceRoute) *record.Finding {
 	is, seen := fact.Mismatched{To: c.to}, 0
 	for _, p := range c.pairs {
@@ -63,7 +62,7 @@ func ecmpSourceMismatch(f facts.Trial, c *sourceRoute) *record.Finding {
 	return finding
 }
 
-// sourceRoutes lists those by which hosts sent flows that they opened themselves.
+// sourceRoutes returns such routes for the flows that hosts opened to send.
 func sourceRoutes(f facts.Trial) []*sourceRoute {
 	var list []*sourceRoute
 	for _, flow := range f.Trial.Flows {
@@ -105,8 +104,8 @@ func (c *sourceRoute) add(p sourcePair, seen bool) {
 	}
 }
 
-// numbered: the next hop is in a subnet of the interface that leads to it, and of no other
-// one: an address of a subnet that interfaces share is right by any of them.
+// numbered reports whether the next hop is in a subnet of its own interface and of no other one.
+// With an address of a subnet that interfaces share, any of them is right.
 func numbered(h *facts.Host, hop record.RouteNexthop) bool {
 	via, err := netip.ParseAddr(hop.Via)
 	if err != nil || via.IsLinkLocalUnicast() {
@@ -116,8 +115,8 @@ func numbered(h *facts.Host, hop record.RouteNexthop) bool {
 	return i >= 0 && slices.Equal(h.OnSubnet(via, h.Interfaces[i].VRF), h.Interfaces[i:i+1])
 }
 
-// reaches: one of the interface's addresses is in the next hop's subnet. Link-local ones
-// are in every one.
+// reaches reports whether the interface has the address in the subnet of the next hop. Link-local
+// addresses do not count, because every interface has such a subnet.
 func reaches(p *facts.Interface, address netip.Addr, hop record.RouteNexthop) bool {
 	via, err := netip.ParseAddr(hop.Via)
 	return err == nil && !address.IsLinkLocalUnicast() && slices.ContainsFunc(p.Prefixes, func(x netip.Prefix) bool {
@@ -125,8 +124,8 @@ func reaches(p *facts.Interface, address netip.Addr, hop record.RouteNexthop) bo
 	})
 }
 
-// rules keep the address of each wrong pair to its own link, by tables that the host does
-// not use yet.
+// rules returns the settings that send packets from each mismatched address by its own link. They
+// use tables that the host does not use yet.
 func (c *sourceRoute) rules() (settings []setting.Setting) {
 	table := 100
 	var done []netip.Addr

@@ -12,12 +12,12 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// CarrierRules find links that went down.
+// CarrierRules find links that lost their carrier during a trial.
 var CarrierRules = []rule.Rule{{ID: cause.CarrierLost.Code, Find: carrierLost}}
 
-// carrierLost finds links that had no carrier for a part of the window though the study
-// took none down. Of a link's two ends that lost it at once one has the finding: that which
-// was taken down, if one was.
+// carrierLost finds links that had no carrier for a part of the window, although the study took
+// none down. If both ends of a link lost it at once, only one has the finding: the end that was
+// taken down, if one was.
 func carrierLost(f facts.Trial) (findings []record.Finding) {
 	for n, fault := range f.Trial.Faults {
 		far := farEnd(f, fault)
@@ -47,7 +47,8 @@ func carrierLost(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// farEnd is the fault of the other end of the same link at the same instant; -1: none.
+// farEnd returns the index of the fault at the other end of the same link at the same time; -1:
+// none.
 func farEnd(f facts.Trial, fault record.Event) int {
 	at := topology.End{Node: fault.Host, Interface: fault.Interface}
 	link, is := f.Topology.LinkAt(at)
@@ -60,7 +61,7 @@ func farEnd(f facts.Trial, fault record.Event) int {
 	})
 }
 
-// lossOf says when the interface had no carrier.
+// lossOf returns when an interface had no carrier, as evidence.
 func lossOf(fault record.Event, windowS float64) fact.CarrierLoss {
 	loss := fact.CarrierLoss{What: fault.What, BeganS: fault.BeganS}
 	if fault.EndedS < windowS {

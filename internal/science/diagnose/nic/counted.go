@@ -12,7 +12,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// eachCounters is a rule's find for what each interface counted between two readings.
+// eachCounters returns a rule's Find that calls find with the growth of each interface's counters.
 func eachCounters(find func(*facts.Host, record.InterfaceCounters) *record.Finding) func(facts.Trial) []record.Finding {
 	return func(f facts.Trial) (findings []record.Finding) {
 		for _, h := range f.Hosts {
@@ -26,7 +26,8 @@ func eachCounters(find func(*facts.Host, record.InterfaceCounters) *record.Findi
 	}
 }
 
-// countedOn is a finding about one counter of an interface, beside so many packets.
+// countedOn returns a finding about a counter of an interface that grew by n. of is the number of
+// packets counted meanwhile.
 func countedOn[A any](c cause.Of[A], args A, h *facts.Host, confidence, name, counter string, n, of uint64) (
 	f *record.Finding) {
 	row := h.Counter(counter, int64(n))
@@ -36,7 +37,7 @@ func countedOn[A any](c cause.Of[A], args A, h *facts.Host, confidence, name, co
 	return f
 }
 
-// tunnel is an interface as an argument of causes.
+// tunnel returns the kind of a tunnel interface as an argument of causes; zero: it is no tunnel.
 func tunnel(h *facts.Host, name string) cause.Tunnel {
 	kind := h.Tunnel(name)
 	return cause.Tunnel{Kind: kind, IPsec: slices.Contains(ipsec, kind)}
@@ -65,14 +66,14 @@ func framesTooLong(h *facts.Host, c record.InterfaceCounters) *record.Finding {
 		c.RxPackets)
 }
 
-// often: packets are worth a finding from so many on, and from this share of all on.
+// often reports whether n packets are enough for a finding: at least 10, and 0.01 % of all.
 func often(n, of uint64) bool { return n >= 10 && float64(n) >= 1e-4*float64(of) }
 
-// rxDropped goes by a counter of several causes (net/core/dev.c): frames longer than the MTU of a
-// veth or tap, without a reason of the kernel's; of a VLAN or protocol that nothing handles; and
-// what a CPU's backlog or the driver has no room for. A few of a switch's protocols do no harm; a
-// real share of what arrives is something else, certainly where the kernel was traced and none
-// of it was for that reason.
+// rxDropped is about rx_dropped, which has several causes (net/core/dev.c): frames longer than the
+// MTU of a veth or tap, for which the kernel gives no reason; frames of a VLAN or protocol without
+// a handler; and packets for which a CPU's backlog or the driver has no room. A few frames of a
+// switch's protocols do no harm. A larger share has another cause, in particular if the kernel was
+// traced and gave no reason for any of it.
 func rxDropped(h *facts.Host, c record.InterfaceCounters) *record.Finding {
 	t := facts.Tally{Name: c.Interface, Counter: "rx_dropped"}
 	n := c.RxDropped - min(c.RxDropped, h.Benign[t])
@@ -154,7 +155,7 @@ func standbyTraffic(h *facts.Host, c record.InterfaceCounters) *record.Finding {
 		c.RxPackets)
 }
 
-// CounterRules are about what interfaces count.
+// CounterRules are about counters of interfaces.
 var CounterRules = []rule.Rule{
 	{ID: cause.InterfaceErrors.Code, Host: true, Growth: true, Find: eachCounters(interfaceErrors),
 		Explains: []string{"tcp-retransmissions", "reassembly-failed"}},
@@ -170,6 +171,6 @@ var CounterRules = []rule.Rule{
 	{ID: cause.StandbyTraffic.Code, Host: true, Growth: true, Find: eachCounters(standbyTraffic)},
 }
 
-// ipsec are the kinds of tunnels whose packets need a state of IPsec (net/ipv4/ip_vti.c,
+// ipsec are the kinds of tunnels whose packets need an IPsec state (net/ipv4/ip_vti.c,
 // net/xfrm/xfrm_interface_core.c).
 var ipsec = []string{"vti", "vti6", "xfrm"}

@@ -12,15 +12,15 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// meaningRule is a rule that goes by what drivers' own counters mean (record.Meanings), whatever a
-// driver calls them.
+// meaningRule is a rule about drivers' own counters. It selects them by their meaning
+// (record.MeaningOf), because each driver has its own names.
 type meaningRule struct {
 	cause      cause.Of[cause.None]
-	load       bool     // as of rule
-	meanings   []string // whose counters have to grow
-	least      int64    // by so many together
+	load       bool     // as in rule.Rule
+	meanings   []string // of the counters that must grow
+	least      int64    // by this much together; 0: 1
 	share      float64  // and by this share of the received packets
-	confidence string   // that the cause is this one
+	confidence string   // of the finding
 	explains   []string
 }
 
@@ -52,7 +52,7 @@ var meaningRules = []meaningRule{
 		confidence: record.Likely, explains: []string{"tcp-retransmissions", "syn-unanswered", "connect-fails", "unacknowledged"}},
 }
 
-// rule is m as a rule of a host.
+// rule returns m as a rule for hosts.
 func (m meaningRule) rule() rule.Rule {
 	return rule.Rule{ID: m.cause.Code, Host: true, Load: m.load, Growth: true, Parts: []string{facts.DriverCounters},
 		Find: rule.EachInterface(m.find), Explains: m.explains}
@@ -81,7 +81,7 @@ func (m meaningRule) find(p facts.Port) *record.Finding {
 	return f
 }
 
-// DriverRules are about what drivers' own counters mean.
+// DriverRules are about drivers' own counters.
 var DriverRules = func() (list []rule.Rule) {
 	for _, m := range meaningRules {
 		list = append(list, m.rule())

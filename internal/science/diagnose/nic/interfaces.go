@@ -1,4 +1,5 @@
-// Package nic has the rules about interfaces: their links, drivers, queues, offloads, VLANs and counters.
+// Package nic has the rules about interfaces: their links, drivers, queues, offloads, VLANs and
+// counters.
 package nic
 
 import (
@@ -17,7 +18,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// Rules are about the interfaces of a host: their links, drivers and queues.
+// Rules are about the links, drivers, queues and MTUs of a host's interfaces.
 var Rules = []rule.Rule{
 	{ID: cause.HalfDuplex.Code, Host: true, Parts: nicParts, Find: rule.EachNIC(halfDuplex),
 		Explains: []string{"interface-errors", "collisions", "tcp-retransmissions"}},
@@ -48,7 +49,7 @@ var Rules = []rule.Rule{
 
 var nicParts = []string{"nics"}
 
-// linkOf is the state of a NIC's link as evidence.
+// linkOf returns the state of a NIC's link as evidence.
 func linkOf(p facts.Port) fact.Link {
 	return fact.Link{Interface: p.Interface.Interface, Mbps: p.NIC.SpeedMbps, Duplex: p.NIC.Duplex,
 		Autoneg: p.NIC.Autoneg}
@@ -125,8 +126,8 @@ func carrierFlaps(p facts.Port) *record.Finding {
 		fact.CarrierChanges{Interface: p.Interface.Interface, Changes: p.NIC.CarrierChanges, Days: days})
 }
 
-// pcieGbps is what a PCIe link carries of data in one direction, in Gbit/s: 8b/10b coding to
-// 5 GT/s, 128b/130b above (PCI Express Base Specification), without the headers of packets.
+// pcieGbps returns the data rate of a PCIe link in one direction, in Gbit/s, without the headers of
+// its packets: with 8b/10b coding up to 5 GT/s, 128b/130b above (PCI Express Base Specification).
 func pcieGbps(width int, gtps float64) float64 {
 	coded := 0.8
 	if gtps > 5 {
@@ -161,7 +162,7 @@ func usb2(p facts.Port) *record.Finding {
 		Mbps: p.NIC.USBMbps, EthernetMbps: max(p.NIC.SpeedMbps, p.NIC.BestMbps)})
 }
 
-// emulatedDrivers drive NICs that are mostly seen in virtual machines.
+// emulatedDrivers are drivers of NICs that are mostly emulated by virtual machines.
 var emulatedDrivers = []string{"e1000", "8139cp", "8139too", "pcnet32", "ne2k-pci"}
 
 func emulated(p facts.Port) *record.Finding {
@@ -211,9 +212,9 @@ func promiscuous(p facts.Port) *record.Finding {
 		fact.Promiscuous{Interface: p.Interface.Interface})
 }
 
-// mtuBelowMinimum goes by the MTU alone: the kernel removes an interface's IPv6 addresses when its
-// MTU falls below 1280 (addrconf_notify). What a tunnel's path leaves may be less, and is no more
-// than what carries its packets takes.
+// mtuBelowMinimum checks the MTU alone: the kernel removes the IPv6 addresses of an interface when
+// its MTU falls below 1280 (addrconf_notify). The MTU of a tunnel may have to be that small,
+// because it is limited by the path that carries the tunnel's packets.
 func mtuBelowMinimum(p facts.Port) *record.Finding {
 	const minimum6 = 1280 // RFC 8200, section 5
 	i := p.Interface
@@ -229,8 +230,8 @@ func mtuBelowMinimum(p facts.Port) *record.Finding {
 	return f.Fixed(record.Settings(fix.MTU(p.Host, i.Interface, 1500))...)
 }
 
-// bridgeMTU finds bridges whose ports have different MTUs: a frame that one takes and another
-// does not is dropped without a message to its sender, since no router is between.
+// bridgeMTU finds bridges whose ports have different MTUs. A frame that one port takes and another
+// does not is dropped without a message to the sender, because no router is involved.
 func bridgeMTU(_ facts.Trial, h *facts.Host) *record.Finding {
 	ports := map[string][]record.InterfaceSnapshot{}
 	for _, i := range h.Reading.Snapshot.Interfaces {

@@ -13,7 +13,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// LLDPRules are about what the other end of the cable says of itself.
+// LLDPRules are about what the other end of the cable announces by LLDP.
 var LLDPRules = []rule.Rule{
 	{ID: cause.LLDPMTU.Code, Host: true, Parts: []string{"lldp"}, Find: eachLLDP(lldpMTU),
 		Explains: []string{"frames-too-long", "frames-wrong-length", "fragmentation-needed"}},
@@ -23,7 +23,8 @@ var LLDPRules = []rule.Rule{
 		Explains: []string{"gateway-unresolved", "neighbour-failed", "syn-unanswered"}},
 }
 
-// eachLLDP is a rule's find for each neighbour of an interface that is up.
+// eachLLDP returns a rule's Find that calls find for each LLDP neighbour of an interface that is
+// up.
 func eachLLDP(find func(facts.Port, record.LLDPNeighbour) *record.Finding) func(facts.Trial) []record.Finding {
 	return func(f facts.Trial) (findings []record.Finding) {
 		for _, h := range f.Hosts {
@@ -96,7 +97,8 @@ func lldpVLAN(p facts.Port, n record.LLDPNeighbour) *record.Finding {
 	return nil
 }
 
-// untagged is the VLAN of frames without a tag of a port of a bridge with VLANs; 0: it is none.
+// untagged returns the VLAN of untagged frames of a bridge port, and the bridge; 0: the bridge has
+// no VLANs.
 func untagged(h *facts.Host, name string) (bridge string, vlan int) {
 	for _, b := range h.State.Bridges {
 		i := slices.IndexFunc(b.Ports, func(p record.BridgePort) bool { return p.Interface == name })

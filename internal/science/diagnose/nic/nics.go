@@ -11,7 +11,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// TunedRules are about settings of NICs.
+// TunedRules are about settings of NICs that may be unsuitable.
 var TunedRules = []rule.Rule{
 	{ID: cause.RingSmall.Code, Host: true, Growth: true, Parts: nicParts, Find: rule.EachNIC(ringSmall),
 		Explains: []string{"ring-overrun", "ring-empty"}},
@@ -23,7 +23,7 @@ var TunedRules = []rule.Rule{
 		Explains: []string{"qdisc-drop"}},
 }
 
-// found is a finding about an interface with one piece of evidence.
+// found returns a finding about an interface with one fact as evidence.
 func found[A any](c cause.Of[A], p facts.Port, confidence string, args A, is any) *record.Finding {
 	return facts.FoundOn(c, p, confidence, args).With(p.Host.Name, is)
 }

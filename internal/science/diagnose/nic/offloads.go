@@ -11,9 +11,9 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// offloads are those without which each packet costs a processor more, by ethtool's names.
-// Software devices have some of them on by default; veth has no GRO, for one. The kernel keeps
-// those that need scatter-gather off without it (netdev_fix_features).
+// offloads are the features without which each packet costs more CPU time, with their names for
+// ethtool(8). Software devices have only some of them on by default; veth, for example, has GRO
+// off. The kernel switches off those that need scatter-gather if that is off (netdev_fix_features).
 var offloads = []struct {
 	feature, option   string
 	software, gathers bool
@@ -26,8 +26,8 @@ var offloads = []struct {
 
 const scatterGather = "tx-scatter-gather"
 
-// offloadOff finds offloads that a command switches on. None does where one is requested and off:
-// the driver or another feature, such as checksums, keeps it off.
+// offloadOff finds offloads that a command can switch on. No command can if the offload is
+// requested and still off: then the driver or another feature, such as checksums, keeps it off.
 func offloadOff(p facts.Port) *record.Finding {
 	var off, apart []any
 	var options []setting.Option
@@ -58,7 +58,7 @@ func offloadOff(p facts.Port) *record.Finding {
 		append(apart, fact.OffloadOff{Interface: p.Interface.Interface, Feature: scatterGather, Option: "sg"})...)
 }
 
-// optionsOf are the step that sets options of an interface.
+// optionsOf returns the step that sets options of an interface.
 func optionsOf(p facts.Port, options setting.NIC) []record.Step {
 	options.Interface = p.Interface.Interface
 	return record.Settings(setting.Setting{Host: p.Host.Name, NIC: &options})

@@ -15,11 +15,11 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// VLANRules are about VLANs that two ends of a link do not agree on.
+// VLANRules are about links whose ends use different VLANs.
 var VLANRules = []rule.Rule{{ID: cause.VLANMismatch.Code, Find: vlanMismatch, Stops: true}}
 
-// vlanMismatch finds flows that cannot connect because frames have a tag on one side, and
-// the other takes none or another.
+// vlanMismatch finds flows that could not connect because one side sends frames with a VLAN tag and
+// the other expects none, or another one.
 func vlanMismatch(f facts.Trial) (findings []record.Finding) {
 	for _, fl := range f.Trial.Flows {
 		opener, acceptor, target := fl.From, fl.To, fl.DestinationAddr()
@@ -54,8 +54,8 @@ func vlanMismatch(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// sameSubnet finds the interface of one host by which it reaches an address of another
-// directly, and that with the address.
+// sameSubnet returns the interface by which one host reaches an address of another directly, and
+// the interface with that address; false: there are no such interfaces.
 func sameSubnet(f facts.Trial, opener, acceptor string, target netip.Addr) (from, to topology.End, ok bool) {
 	near, _ := f.Topology.Host(opener)
 	far, _ := f.Topology.Host(acceptor)
@@ -72,8 +72,8 @@ func sameSubnet(f facts.Trial, opener, acceptor string, target netip.Addr) (from
 	return from, to, from.Interface != "" && to.Interface != ""
 }
 
-// takeThere are the commands by which the frames are taken: at a switch the port has their VLAN, at
-// a host an interface takes it.
+// takeThere returns the commands after which the frames are accepted: a switch gets their VLAN on
+// the ports, a host a VLAN interface. isSwitch reports which of both it is.
 func takeThere(f facts.Trial, m topology.VLANMismatch) (isSwitch bool, steps []record.Step) {
 	var tag device.VLAN
 	if len(m.Tags) > 0 {

@@ -17,33 +17,34 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// parameter is a rule about the value of one kernel parameter: a number below or above what the
+// parameter is a rule about the value of one kernel parameter that is below or above what the
 // mechanism needs.
 type parameter struct {
 	cause cause.Of[cause.None]
 	key   string
-	field int // of several values, from 0
+	field int // index of the number in the value, from 0
 	wrong func(int64) bool
-	// confidence that it costs something; value removes the cause.
+	// confidence of the finding; value is the setting that removes the cause.
 	confidence, value string
 	explains, atPeers []string
-	// carries is what a connection has in flight with the value of that host; nil: that is not known.
+	// carries returns how much a connection has in flight with the host's value; nil: not known.
 	carries func(*facts.Host) fact.Window
-	// holds is as of rule; size is the parameter's value.
+	// holds is used for rule.Rule.Holds; size is the parameter's value.
 	holds func(h *facts.Host, f record.Flow, size float64) bool
 }
 
-// autotuned says that the kernel has enlarged a buffer nearly as far as it may: then the
-// parameter bounds it, and no socket option does.
+// autotuned reports whether a buffer has at least half the size that the parameter allows. Then the
+// kernel has grown it, and the parameter limits it, not a socket option.
 func autotuned(bytes int64, size float64) bool { return 2*float64(bytes) >= size }
 
-// elsewhere reports whether a flow had all of its link or its pacing, which no buffer adds to.
+// elsewhere reports whether a flow was limited by its link, its pacing or its program, so that a
+// larger buffer would not help.
 func elsewhere(f record.Flow) bool {
 	return slices.Contains([]string{bottleneck.FullLink, bottleneck.RateCap, bottleneck.Application}, f.LimitedBy)
 }
 
-// receiveHolds and sendHolds are of the largest receive and send buffers. A send buffer has 0.6
-// of its size in flight at least (docs/limits.md).
+// receiveHolds and sendHolds report whether a flow is held back by the largest receive or send
+// buffer. At least 0.6 of a send buffer is in flight (docs/limits.md).
 func receiveHolds(h *facts.Host, f record.Flow, size float64) bool {
 	return f.To == h.Name && autotuned(f.RcvbufBytes, size) && !elsewhere(f)
 }
@@ -63,8 +64,9 @@ func is(n int64) func(int64) bool { return func(v int64) bool { return v == n } 
 
 func below(n int64) func(int64) bool { return func(v int64) bool { return v < n } }
 
-// received and sent are of buffers: what is window of the one, unless window scaling is off
-// and bounds it, and what the other has in flight (docs/limits.md, "What a flow should get").
+// received and sent return what a connection can have in flight: received by the window that the
+// receive buffer allows, or by window scaling if that is off, and sent by the send buffer
+// (docs/limits.md, "What a flow should get").
 func received(h *facts.Host) fact.Window {
 	most := math.Inf(1)
 	if h.Number(windowScaling, 0) == 0 {
@@ -88,7 +90,7 @@ const (
 	sendBuffer    = "net.ipv4.tcp_wmem"
 )
 
-const small = 1 << 20 // of a buffer's largest size; the kernel's own is 4 MiB and more
+const small = 1 << 20 // bytes, for a buffer's largest size; the kernel's default is 4 MiB or more
 
 var parametersOf = []parameter{
 	{cause: cause.WindowScalingOff, key: windowScaling, wrong: is(0), confidence: record.Certain, value: "1",
@@ -191,7 +193,8 @@ var Rules = func() []rule.Rule {
 	return rules
 }()
 
-// disordered finds three sizes that are not in order: the kernel takes the smallest for a bound.
+// disordered finds parameters with three sizes that are not in ascending order. The kernel takes
+// the smallest as the limit.
 func disordered(_ facts.Trial, h *facts.Host) *record.Finding {
 	for _, key := range []string{"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_mem"} {
 		low, middle, high := h.Number(key, 0), h.Number(key, 1), h.Number(key, 2)
@@ -207,7 +210,7 @@ func disordered(_ facts.Trial, h *facts.Host) *record.Finding {
 	return nil
 }
 
-// rfsIncomplete finds receive flow steering of which one half is set.
+// rfsIncomplete finds receive flow steering of which only one half is set.
 func rfsIncomplete(_ facts.Trial, h *facts.Host) *record.Finding {
 	const key = "net.core.rps_sock_flow_entries"
 	is := fact.FlowSteering{Entries: h.Number(key, 0)}
@@ -239,8 +242,9 @@ func portRange(_ facts.Trial, h *facts.Host) *record.Finding {
 		With(h.Name, fact.PortRange{First: first, Last: last}).Fixed(fix.Parameter(h, key, "32768 60999")...)
 }
 
-// notApplied finds parameters whose last line in the files says another value than the kernel
-// has. It is for a host's first network namespace: the files are not applied to others.
+// notApplied finds parameters whose value in the kernel differs from the last line that sets them
+// in the files. It checks the first network namespace of a host only: the files are not applied to
+// others.
 func notApplied(_ facts.Trial, h *facts.Host) *record.Finding {
 	if !h.State.FirstNamespace {
 		return nil
@@ -273,11 +277,11 @@ func notApplied(_ facts.Trial, h *facts.Host) *record.Finding {
 	return finding
 }
 
-// atRunTime are the last words of parameters that programs set while they run.
+// atRunTime are the last parts of the names of parameters that programs set at run time.
 var atRunTime = []string{"ip_forward", "forwarding", "route_localnet", "rp_filter", "bridge-nf-call-iptables",
 	"bridge-nf-call-ip6tables", "nf_conntrack_max", "accept_ra", "use_tempaddr", "disable_ipv6"}
 
-// sameNumbers compares values without regard to the space between their parts.
+// sameNumbers reports whether two values are equal apart from spaces.
 func sameNumbers(a, b string) bool { return slices.Equal(strings.Fields(a), strings.Fields(b)) }
 
 func setTwice(_ facts.Trial, h *facts.Host) *record.Finding {

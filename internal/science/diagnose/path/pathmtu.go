@@ -1,5 +1,5 @@
-// Package path has the rules about what lies between hosts: switches, path MTU, peers that were probed, and
-// flows that did not connect.
+// Package path has the rules about what lies between hosts: switches, the path MTU, peers that were
+// probed, and flows that did not connect.
 package path
 
 import (
@@ -17,23 +17,22 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// MTURules are about packets that are too long for a path.
+// MTURules are about packets that are too large for a path.
 var MTURules = []rule.Rule{{ID: cause.PathMTU.Code, Find: pathMTU}}
 
 const (
-	// ipTCP and ipUDP are the lengths of the headers of IPv4 and TCP or UDP without options;
-	// ipv6More and timestamps come on top (RFC 8200, RFC 7323).
+	// ipTCP and ipUDP are the lengths of IPv4 and TCP or UDP headers without options; ipv6More is added
+	// for IPv6 (RFC 8200), timestamps for TCP timestamps (RFC 7323).
 	ipTCP, ipUDP, ipv6More, timestamps = 20 + 20, 20 + 8, 20, 12
-	// leastPath is what each path takes, but for rare ones (RFC 1122, section 3.3.3).
+	// leastPath is the packet size that nearly every path takes (RFC 1122, section 3.3.3).
 	leastPath = 576
-	// mtuProbing has TCP try smaller packets: 1 after losses, 2 always.
+	// mtuProbing is the parameter that lets TCP try smaller packets: 1 after losses, 2 always.
 	mtuProbing = "net.ipv4.tcp_mtu_probing"
 )
 
-// pathMTU finds senders whose packets are larger than a link of their path takes, and that
-// get nothing through: the message about it (RFC 1191) has not arrived. Where the path is not
-// known, a sender that never had anything of full size received over a connection that opened
-// may have met such a link.
+// pathMTU finds senders that get nothing through because their packets are larger than a link of
+// their path takes, and the message about it (RFC 1191) did not arrive. If the path is not known,
+// the finding is possible: a connection opened, but no packet of full size was ever received.
 func pathMTU(f facts.Trial) (findings []record.Finding) {
 	for _, fl := range f.Trial.Flows {
 		packet, seen := stuck(fl)
@@ -67,8 +66,8 @@ func pathMTU(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// stuck is how large the packets of a flow are that gets nothing through, or of datagrams at most
-// half, and what shows that; 0: it gets more.
+// stuck returns the size of the packets of a flow that gets nothing through, or of datagrams at
+// most half, and the evidence; 0: the flow gets more through.
 func stuck(fl record.Flow) (packet int, seen fact.Stuck) {
 	info, d := fl.SenderInfo, fl.Datagrams
 	seen.Flow = fl.ID
@@ -92,7 +91,7 @@ func stuck(fl record.Flow) (packet int, seen fact.Stuck) {
 	return packet, seen
 }
 
-// ipMore is what the IP header of a flow is longer than that of IPv4.
+// ipMore returns by how much the IP header of a flow is longer than that of IPv4.
 func ipMore(fl record.Flow) int {
 	if fl.DestinationAddr().Is6() {
 		return ipv6More
@@ -100,9 +99,9 @@ func ipMore(fl record.Flow) int {
 	return 0
 }
 
-// narrow is the first interface by which a flow's packets leave into a link that takes only
-// smaller ones, or by which they are to enter a host that does; 0: none is known. Routers divide
-// fragments of IPv4 further, since the sender sets DF only on what it does not fragment.
+// narrow returns the first interface on a flow's path whose link or host takes only smaller
+// packets, and its MTU; 0: none is known. Routers divide IPv4 fragments further, because the sender
+// sets DF only on packets that it does not fragment.
 func narrow(f facts.Trial, fl record.Flow, packet int) (at topology.End, mtu int) {
 	d := fl.Datagrams
 	fragments := d != nil && d.MTU > 0 && d.Bytes+ipUDP > d.MTU && !fl.DestinationAddr().Is6()
@@ -126,8 +125,8 @@ func narrow(f facts.Trial, fl record.Flow, packet int) (at topology.End, mtu int
 	return topology.End{}, 0
 }
 
-// interfaceAt is the MTU of an interface that was read, 0 if it was not, and whether it is a port
-// of a bridge.
+// interfaceAt returns the MTU of an interface, 0 if it was not read, and whether it is a port of a
+// bridge.
 func interfaceAt(f facts.Trial, e topology.End) (mtu int, port bool) {
 	h, _ := f.Trial.Reading(e.Node)
 	for _, i := range h.Snapshot.Interfaces {
@@ -140,9 +139,10 @@ func interfaceAt(f facts.Trial, e topology.End) (mtu int, port bool) {
 	return 0, false
 }
 
-// arrived reports whether packets of a flow's full size came in at its receiver, whatever became
-// of them there: as its interface counts them, whose mean is above half of that size, or as
-// fragments, of which a path that takes only smaller ones lets each datagram's last through.
+// arrived reports whether packets of a flow's full size reached its receiver, even if they were
+// dropped there. This is so if the mean size of received packets is above half of it, or if more
+// than two fragments arrived for each datagram sent: a narrow path lets only the last fragment of
+// each through.
 func arrived(f facts.Trial, fl record.Flow, packet int) bool {
 	h, _ := f.Trial.Reading(fl.To)
 	if d := fl.Datagrams; d != nil && h.SNMPDelta("Ip.ReasmReqds")+h.SNMPDelta("Ip6.ReasmReqds") > 2*d.Sent {
@@ -155,8 +155,8 @@ func arrived(f facts.Trial, fl record.Flow, packet int) bool {
 	})
 }
 
-// blind reports whether a flow never had anything of full size received, although nothing
-// happened to its path, and whether that is not known from one end to the other.
+// blind reports whether no packet of full size of a flow was ever received although nothing
+// happened to its path, and the path is not fully known.
 func blind(f facts.Trial, fl record.Flow) bool {
 	if d := fl.Datagrams; d != nil && d.Received > 0 || d == nil &&
 		fl.SenderInfo.BytesAcked > uint64(fl.SenderInfo.SndMSS) {

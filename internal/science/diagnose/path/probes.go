@@ -15,7 +15,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// ProbeRules are about what a host found out by probing a peer (linerate doctor --probe).
+// ProbeRules are about the results of probing a peer (linerate doctor --probe).
 var ProbeRules = []rule.Rule{
 	{ID: cause.ResolverDead.Code, Host: true, Parts: probeParts, Find: eachProbe(resolverDead)},
 	{ID: cause.ResolverSlow.Code, Host: true, Parts: probeParts, Find: eachProbe(resolverSlow)},
@@ -31,7 +31,7 @@ var ProbeRules = []rule.Rule{
 
 var probeParts = []string{"probe"}
 
-// eachProbe is a rule's find for each probe of each host.
+// eachProbe returns a rule's Find that calls find for each probe of each host.
 func eachProbe(find func(*facts.Host, record.Probe) *record.Finding) func(facts.Trial) []record.Finding {
 	return func(f facts.Trial) (findings []record.Finding) {
 		for _, h := range f.Hosts {
@@ -45,8 +45,8 @@ func eachProbe(find func(*facts.Host, record.Probe) *record.Finding) func(facts.
 	}
 }
 
-// resolverDead goes by what getaddrinfo(3) does: it waits for a server that is silent, and
-// asks the next one at once if one cannot be reached or refuses.
+// resolverDead follows getaddrinfo(3), which waits for a server that is silent, but asks the next
+// one at once if a server cannot be reached or refuses.
 func resolverDead(h *facts.Host, p record.Probe) *record.Finding {
 	dead := slices.IndexFunc(p.Resolvers, func(r record.ResolverProbe) bool { return r.Error != "" })
 	if dead < 0 {
@@ -114,7 +114,8 @@ func probeUnanswered(h *facts.Host, p record.Probe) *record.Finding {
 	return finding
 }
 
-// forOtherMACs are packets for other MAC addresses that arrived in a probe, or after it, as evidence.
+// forOtherMACs returns packets for other MAC addresses that arrived during or after a probe, as
+// evidence.
 func forOtherMACs(h *facts.Host, p record.Probe) (list []any) {
 	if p.Echo.OtherMAC > 0 {
 		list = append(list, fact.OtherMAC{Interface: p.Interface, Packets: p.Echo.OtherMAC})
@@ -124,7 +125,8 @@ func forOtherMACs(h *facts.Host, p record.Probe) (list []any) {
 	})...)
 }
 
-// ownEntry is the neighbour entry by which the peer of a probe, or a router, sends to this host.
+// ownEntry returns this host's address as it should be in the neighbour table of the probed peer,
+// or of a router.
 func ownEntry(h *facts.Host, p record.Probe) hint.OwnEntry {
 	entry := hint.OwnEntry{Interface: p.Interface}
 	if len(p.ARP) > 0 {
@@ -155,8 +157,8 @@ func probeLost(h *facts.Host, p record.Probe) *record.Finding {
 			MaxMs: e.MaxMs})
 }
 
-// largestPacket is the largest that a probe's interface can send: of IPv4 the length has 16 bits,
-// and the MTU of lo is 65536.
+// largestPacket returns the largest packet that a probe's interface can send. IPv4 has 16 bits for
+// the length, and the MTU of lo is 65536.
 func largestPacket(p record.Probe) int {
 	if facts.Parse(p.Address).Is6() {
 		return p.InterfaceMTU

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/science/polled"
 )
 
-// SwitchRules are about what the ports of switches counted that are read by SNMP.
+// SwitchRules are about the counters of switch ports, read by SNMP.
 var SwitchRules = []rule.Rule{
 	{ID: cause.SwitchDiscards.Code, Find: discards, Load: true, Explains: cause.Codes(cause.LostAtHop)},
 	{ID: cause.SwitchErrors.Code, Find: portErrors},
@@ -22,18 +22,18 @@ var SwitchRules = []rule.Rule{
 }
 
 const (
-	// leastDiscarded is the least share of a port's frames, and leastFrames their number, that
-	// is worth a finding: some switches count frames of their own protocols that they do not
-	// take.
+	// A counter of a port is worth a finding if it grew by at least leastFrames, and by the share
+	// leastDiscarded of the port's frames. Some switches count frames of their own protocols that they
+	// ignore.
 	leastDiscarded, leastFrames = 1e-5, 10
-	// hopTolerance is what the counts at the two ends of a hop may differ by beyond what
-	// their times explain.
+	// hopTolerance is the share by which the counts at the ends of a hop may differ, beyond what their
+	// times explain.
 	hopTolerance = 0.002
-	// queueBytes wait in a switch at one edge of the window and not at the other.
+	// queueBytes may wait in a switch at one end of the window and not at the other.
 	queueBytes = 64 << 10
 )
 
-// eachPort calls find for every port with figures.
+// eachPort calls find for each port that was read.
 func eachPort(f facts.Trial, find func(s record.SwitchReading, p record.SwitchPort) []record.Finding) (
 	findings []record.Finding) {
 	for _, s := range f.Trial.Switches {
@@ -46,13 +46,12 @@ func eachPort(f facts.Trial, find func(s record.SwitchReading, p record.SwitchPo
 	return findings
 }
 
-// enough reports whether a number of frames, and their share of those that were to pass, is worth a
-// finding.
+// enough reports whether n frames are worth a finding where passed frames got through.
 func enough(n, passed uint64) bool {
 	return n >= leastFrames && float64(n) >= leastDiscarded*(float64(n)+float64(passed))
 }
 
-// named is a port's name as the switch has it, if it differs from that of the study.
+// named returns the switch's own name of a port, or "" if it is the name that the study uses.
 func named(p record.SwitchPort) string {
 	if p.Name == p.Port {
 		return ""
@@ -60,7 +59,7 @@ func named(p record.SwitchPort) string {
 	return p.Name
 }
 
-// counted is a finding of a counter of a port, where it grew by enough.
+// counted returns a finding about a counter of a port; none if it grew by too little.
 func counted(c cause.Of[cause.PortObject], s record.SwitchReading, p record.SwitchPort, object string,
 	grew, passed uint64) []record.Finding {
 	if !enough(grew, passed) {
@@ -97,14 +96,15 @@ func portErrors(f facts.Trial) []record.Finding {
 	})
 }
 
-// switchHop is what one end of a part of the path sent and the next received.
+// switchHop is a part of a path: what one end sent and the other received.
 type switchHop struct {
 	fact.SwitchHop
 	where     cause.SwitchHop
-	discarded bool // the switch says where, which is another finding
+	discarded bool // the switch counted discards there, which are another finding
 }
 
-// name is that of the part of the path: of its two ends, or of the ports by which frames leave the switch.
+// name returns the name of the part of the path: its two ends, or the ports by which frames leave
+// the switch.
 func (h switchHop) name() string {
 	ports := h.where.Switch + "." + strings.Join(h.where.Ports, "+")
 	if h.where.Peer == "" {
@@ -113,8 +113,8 @@ func (h switchHop) name() string {
 	return h.where.Peer + "-" + ports
 }
 
-// lostAtHop finds the hops at which bytes are missing that flows have lost. Frames that left
-// by a port that is not read are missing as well, but no flow has lost them.
+// lostAtHop finds the parts of paths at which bytes are missing that flows have lost. Frames that
+// left by a port that is not read are missing as well, but no flow has lost them.
 func lostAtHop(f facts.Trial) (findings []record.Finding) {
 	known := lostByFlows(f)
 	for _, s := range f.Trial.Switches {
@@ -140,7 +140,7 @@ func lostAtHop(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// lostByFlows is what the trial's flows lost or sent again, in bytes with headers.
+// lostByFlows returns how many bytes, with headers, the trial's flows lost or sent again.
 func lostByFlows(f facts.Trial) (bytes float64) {
 	for _, fl := range f.Trial.Flows {
 		bytes += float64(fl.ResentBytes())
@@ -151,10 +151,10 @@ func lostByFlows(f facts.Trial) (bytes float64) {
 	return bytes
 }
 
-// udpHeaders are Ethernet's, IPv4's and UDP's.
+// udpHeaders is the length of the Ethernet, IPv4 and UDP headers.
 const udpHeaders = 42
 
-// cables are the hops between hosts and the switch.
+// cables returns the parts of paths between hosts and the switch.
 func cables(f facts.Trial, s record.SwitchReading) (hops []switchHop) {
 	sides := polled.Sides(f.Trial, s, f.Topology)
 	fcs, sure := polled.FCS(sides)
@@ -178,8 +178,8 @@ func cables(f facts.Trial, s record.SwitchReading) (hops []switchHop) {
 	return hops
 }
 
-// within are the paths through the switch: ports by which flows enter, with those by which
-// they leave. Ports that have flows in common are looked at together.
+// within returns the parts of paths inside the switch: ports by which flows enter and ports by
+// which they leave. Ports that have flows in common are one part.
 func within(f facts.Trial, s record.SwitchReading) (hops []switchHop) {
 	ports := map[string]record.SwitchPort{}
 	for _, p := range s.Ports {

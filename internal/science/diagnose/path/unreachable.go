@@ -17,12 +17,12 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// Unreachable is the rule for flows that could not connect for none of the reasons that others name.
+// Unreachable is the rule for flows that could not connect for a reason that no other rule has
+// found.
 var Unreachable = rule.Rule{ID: cause.Unreachable.Code, After: unreachable}
 
-// unreachable: flows that could not connect, for a reason that no other rule
-// has named. It follows the opener's packets: its route, its neighbour, the
-// router, and the path back.
+// unreachable follows the packets of the host that opened the flow: its route, the neighbour entry
+// of the next hop, the router, and the path back.
 func unreachable(f facts.Trial, named []record.Finding, stops func(id string) bool) []record.Finding {
 	var findings []record.Finding
 	for _, fl := range f.Trial.Flows {
@@ -60,7 +60,8 @@ func unreachable(f facts.Trial, named []record.Finding, stops func(id string) bo
 	return findings
 }
 
-// explained: a rule that stops flows has named one of the two hosts, or the flow.
+// explained reports whether a rule that stops flows has found a cause at one of the two hosts, or
+// for the flow.
 func explained(named []record.Finding, stops func(id string) bool, flow string, ends ...*facts.Host) bool {
 	return slices.ContainsFunc(named, func(n record.Finding) bool {
 		if n.ID == cause.ECMPDeadNexthop.Code {
@@ -74,14 +75,14 @@ func explained(named []record.Finding, stops func(id string) bool, flow string, 
 	})
 }
 
-// at makes a cut a host's.
+// at sets the host and the reason of a finding.
 func at(found *record.Finding, h *facts.Host, why cause.Cut) *record.Finding {
 	found.Host, found.Args = h.Name, why
 	return found
 }
 
-// stopped follows the opener's packets to where they cannot go on, and adds what it finds. The
-// finding has no Host afterwards where the records do not show that.
+// stopped follows the opener's packets to where they stop, and adds what it finds. If the records
+// do not show where that is, it leaves found.Host empty.
 func stopped(f facts.Trial, found *record.Finding, opener, acceptor *facts.Host, mine, target netip.Addr) {
 	for _, l := range opener.Reading.Snapshot.Lookups {
 		if l.Destination != target.String() || mine.IsValid() && l.Source != mine.String() {
@@ -120,15 +121,15 @@ func stopped(f facts.Trial, found *record.Finding, opener, acceptor *facts.Host,
 	found.Fixed(record.Advice("", hint.FindDrop{From: opener.Name, To: target}))
 }
 
-// noRoute is a failed route lookup of a host.
+// noRoute adds a failed route lookup of a host.
 func noRoute(found *record.Finding, h *facts.Host, why cause.Cut, l record.RouteLookup) {
 	at(found, h, why).With(h.Name, fact.NoRoute{Error: l.Error}).
 		Fixed(record.Advice(h.Name, hint.LacksRoute{To: l.Destination}))
 }
 
-// unanswering judges an opener's neighbour entry of the next hop by one of its interfaces. It
-// reports false where the entry is right, or there is none. Where it is wrong for an unknown
-// reason, the finding gets evidence and no host.
+// unanswering checks the opener's neighbour entry for the next hop on one of its interfaces. It
+// returns false if the entry is right or missing. If the entry is unresolved for an unknown reason,
+// the finding gets evidence but no host.
 func unanswering(f facts.Trial, found *record.Finding, opener *facts.Host, name string, next netip.Addr) bool {
 	var holder *facts.Host
 	var right *facts.Interface
@@ -163,13 +164,13 @@ func unanswering(f facts.Trial, found *record.Finding, opener *facts.Host, name 
 	return false
 }
 
-// entry is an entry of a neighbour table as evidence.
+// entry returns an entry of a neighbour table as evidence.
 func entry(n record.Neighbour) fact.Neighbour {
 	return fact.Neighbour{Address: n.Address, Interface: n.Interface, MAC: n.MAC, State: n.State}
 }
 
-// misled reports whether an entry has a MAC address that is not of the host which holds the
-// address.
+// misled reports whether an entry has a MAC address that does not belong to the host with the
+// address, and adds it to the finding.
 func misled(f facts.Trial, found *record.Finding, opener *facts.Host, n record.Neighbour, right *facts.Interface) bool {
 	if right == nil || right.MAC == "" || strings.EqualFold(n.MAC, right.MAC) {
 		return false
@@ -197,8 +198,8 @@ func misled(f facts.Trial, found *record.Finding, opener *facts.Host, n record.N
 	return true
 }
 
-// silent looks for what keeps a host from answering for an address of its own, and reports whether
-// it found that.
+// silent looks for the reason why a host does not answer for one of its own addresses, and reports
+// whether it found one.
 func silent(found *record.Finding, h *facts.Host, p *facts.Interface, addr netip.Addr) bool {
 	if !p.Up {
 		up := true

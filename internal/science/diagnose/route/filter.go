@@ -13,8 +13,8 @@ import (
 	"linerate/internal/science/diagnose/fix"
 )
 
-// looseFilter finds a loose reverse-path filter that drops packets or ARP requests, where no
-// interface has a strict one.
+// looseFilter finds loose reverse-path filters that drop packets or ARP requests, if no interface
+// has a strict one.
 func looseFilter(f facts.Trial, h *facts.Host) *record.Finding {
 	where := h.Filtering(facts.Loose)
 	if len(where) == 0 || len(h.Filtering(facts.Strict)) > 0 {
@@ -39,8 +39,8 @@ func looseFilter(f facts.Trial, h *facts.Host) *record.Finding {
 	return finding.With(h.Name, h.Scoped("rp_filter", where[0])...)
 }
 
-// strictFilter finds a strict reverse-path filter that drops packets or ARP requests, or that
-// would: on interfaces which share a subnet all answers leave by one.
+// strictFilter finds strict reverse-path filters that drop packets or ARP requests, or would do so:
+// if interfaces share a subnet, all replies leave by one of them.
 func strictFilter(f facts.Trial, h *facts.Host) *record.Finding {
 	netifs := h.Filtering(facts.Strict)
 	if len(netifs) == 0 {
@@ -88,9 +88,9 @@ func strictFilter(f facts.Trial, h *facts.Host) *record.Finding {
 	return finding
 }
 
-// sources says of the senders that a strict filter drops whether the host has a route to some of
-// them, by another interface, and lists those of other hosts to which it has none. With a default
-// route it has one to all.
+// sources reports whether the host has a route, by another interface, to some of the senders whose
+// packets a strict filter drops, and returns the senders to which it has none. A host with a
+// default route has a route to all.
 func sources(f facts.Trial, h *facts.Host, where []*facts.Interface, drops bool) (routed bool, unrouted []netip.Addr) {
 	if !drops {
 		return false, nil
@@ -124,7 +124,7 @@ func sources(f facts.Trial, h *facts.Host, where []*facts.Interface, drops bool)
 	return routed, unrouted
 }
 
-// sharing are two interfaces on one subnet; none: there are no such.
+// sharing returns two interfaces in one subnet; none: there are no such.
 func sharing(netifs []*facts.Interface) []*facts.Interface {
 	for n, a := range netifs {
 		for _, b := range netifs[n+1:] {
@@ -143,13 +143,13 @@ func interfaceNames(netifs []*facts.Interface) (names []string) {
 	return names
 }
 
-// dropping are the interfaces whose strict filter dropped packets, whether it is one of them of
-// which it is not known which, and the evidence.
+// dropping returns the interfaces whose strict filter dropped packets, and the evidence. With oneOf
+// set, it is one of them, but not known which.
 //
-// The kernel's reasons name the interface, if they were traced. Otherwise it is one without which
-// the others received fewer packets than were dropped; otherwise one that receives from an
-// address that is answered by another interface. One that received nothing
-// did not.
+// If the kernel was traced, its reasons name the interface. Otherwise an interface must have
+// dropped if all others together received fewer packets than were dropped. Otherwise it is one that
+// receives from an address which the host answers by another interface. An interface that received
+// nothing did not drop.
 func dropping(f facts.Trial, h *facts.Host, strict []*facts.Interface, dropped int64) (where []*facts.Interface,
 	oneOf bool, why []any) {
 	for _, p := range strict {

@@ -12,7 +12,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// Rules about gateways.
+// GatewayRules are about gateways that do not answer or cannot be reached.
 var GatewayRules = []rule.Rule{
 	{ID: cause.GatewayUnresolved.Code, Host: true, Parts: []string{"routes", "neighbours"}, Find: gateways,
 		Explains: append(cause.Codes(cause.ConnectFails, cause.NeighbourFailed, cause.NoRoute), "syn-unanswered"),
@@ -21,7 +21,7 @@ var GatewayRules = []rule.Rule{
 		Find: gatewaysOffLink, Explains: cause.Codes(cause.GatewayUnresolved)},
 }
 
-// Rules about routes that discard, and about reverse-path filters.
+// FilterRules are about routes that discard packets, and about reverse-path filters.
 var FilterRules = []rule.Rule{
 	{ID: cause.BlackholeRoute.Code, Parts: []string{"routes"}, Host: true, Find: rule.Each(rule.EveryHost, blackhole),
 		Explains: append(cause.Codes(cause.NoRoute), "syn-unanswered"), AtPeers: []string{"syn-unanswered"}},
@@ -36,7 +36,7 @@ var FilterRules = []rule.Rule{
 		AtPeers:  []string{"syn-unanswered"}},
 }
 
-// gateways finds gateways that do not answer ARP or neighbour discovery.
+// gateways finds gateways that answer neither ARP nor neighbour discovery.
 func gateways(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
 		h.EachGateway(func(r record.RouteEntry, gateway netip.Addr, name string) {
@@ -54,7 +54,7 @@ func gateways(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// gatewaysOffLink finds gateways in no subnet of the interface that they are to be reached by.
+// gatewaysOffLink finds gateways that are in no subnet of the interface that leads to them.
 func gatewaysOffLink(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
 		h.EachGateway(func(r record.RouteEntry, gateway netip.Addr, name string) {
@@ -76,7 +76,7 @@ func gatewaysOffLink(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// blackhole finds routes that discard, but those of the kernel's own and of last resort.
+// blackhole finds routes that discard packets, except the kernel's own and those of last resort.
 func blackhole(_ facts.Trial, h *facts.Host) *record.Finding {
 	// Possible: of a routing daemon, or of a network of containers.
 	finding := facts.Found(cause.BlackholeRoute, h, record.Possible, cause.None{})

@@ -12,9 +12,10 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// nexthopGroups finds groups of nexthop objects with members by which nothing gets through.
-// An ordinary group leaves out members whose gateway is known not to answer; a resilient one
-// does not (net/ipv4/nexthop.c), nor does either know while there is no entry for the gateway.
+// nexthopGroups finds groups of nexthop objects with members that let nothing through. An ordinary
+// group leaves out members whose gateway is known not to answer; a resilient group does not
+// (net/ipv4/nexthop.c). Neither leaves out a member while there is no neighbour entry for its
+// gateway.
 func nexthopGroups(f facts.Trial) (findings []record.Finding) {
 	for _, h := range f.Hosts {
 		unanswered := map[facts.Hop]string{} // states of gateways that do not answer
@@ -71,7 +72,7 @@ func nexthopGroups(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// deadNexthop is why nothing gets through by a single next hop; nil: nothing is known.
+// deadNexthop returns why nothing gets through by a single next hop; nil: there is no sign of that.
 func deadNexthop(n record.Nexthop, unanswered map[facts.Hop]string) *fact.DeadMember {
 	is := fact.DeadMember{ID: n.ID, Interface: n.Interface, Gateway: n.Via}
 	for _, flag := range []string{"dead", "linkdown", "blackhole"} {

@@ -12,19 +12,18 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// Rules find traffic that leaves by another interface than its address is on.
+// Rules find traffic that leaves by another interface than the one with its source address.
 var Rules = []rule.Rule{
 	{ID: cause.SameSubnetOneEgress.Code, Find: rule.Each(rule.EveryHost, sameSubnetOneEgress)},
 	{ID: cause.RPFilterDrop.Code, Find: rule.Each(rule.EveryHost, rpFilterDrop), Stops: true},
 }
 
-// Routing looks at the destination alone unless a rule says otherwise. Two interfaces
-// on one subnet make two routes to it, and the first one wins for every packet,
-// whatever its source address.
+// A route lookup depends only on the destination unless a rule says otherwise. Two interfaces in
+// one subnet make two routes to it, and the first one is used for every packet, whatever its source
+// address.
 
-// sameSubnetOneEgress finds hosts whose data leaves by one of several interfaces on a
-// subnet. Acknowledgements leave by it too, and are not counted: they limit
-// nothing.
+// sameSubnetOneEgress finds hosts that send data by only one of several interfaces in a subnet.
+// Acknowledgements also leave by that one but are not counted, because they limit nothing.
 func sameSubnetOneEgress(f facts.Trial, h *facts.Host) *record.Finding {
 	meant := f.Meant(h, false)
 	var list []facts.Asymmetry
@@ -59,9 +58,9 @@ func sameSubnetOneEgress(f facts.Trial, h *facts.Host) *record.Finding {
 		Fixed(record.Settings(fix.RouteBySource(h, list)...)...)
 }
 
-// rpFilterDrop finds hosts whose strict reverse-path filter drops what arrives on an
-// interface by which its sender would not be answered. It drops ARP requests likewise, and
-// does not count them, so a peer that cannot resolve an address is a trace too.
+// rpFilterDrop finds hosts whose strict reverse-path filter drops packets that arrive on an
+// interface by which the host would not answer the sender. The filter also drops ARP requests
+// without counting them, so a peer that cannot resolve an address is evidence, too.
 func rpFilterDrop(f facts.Trial, h *facts.Host) *record.Finding {
 	dropped := h.Reading.SNMPDelta(facts.FilterCounter)
 	filtering := h.Filtering(facts.Strict)
@@ -115,7 +114,8 @@ func rpFilterDrop(f facts.Trial, h *facts.Host) *record.Finding {
 	return finding.Fixed(record.Settings(loose...)...)
 }
 
-// unresolved adds peers whose requests for such an address got no answer; false: there are none.
+// unresolved adds peers whose ARP requests for the source addresses got no answer as evidence;
+// false: there are none.
 func unresolved(finding *record.Finding, f facts.Trial, list []facts.Asymmetry) (found bool) {
 	for _, peer := range f.Hosts {
 		var is fact.NoAnswer
@@ -143,7 +143,7 @@ func unresolved(finding *record.Finding, f facts.Trial, list []facts.Asymmetry) 
 	return found
 }
 
-// unconnected are the flows of such addresses that could not connect.
+// unconnected returns the flows with such addresses that could not connect.
 func unconnected(f facts.Trial, h *facts.Host, list []facts.Asymmetry) (ids []string) {
 	for _, fl := range f.Trial.Flows {
 		mine, theirs := fl.DestinationAddr(), fl.SourceAddr()

@@ -1,5 +1,5 @@
-// Package route has the rules about gateways, routes, routing rules, next hop groups and reverse-path
-// filters.
+// Package route has the rules about gateways, routes, routing rules, groups of nexthop objects and
+// reverse-path filters.
 package route
 
 import (
@@ -14,7 +14,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// Rules about routes and rules, of one host and of two hosts towards each other.
+// PolicyRules are about routes and routing rules, of one host and between two hosts.
 var PolicyRules = []rule.Rule{
 	{ID: cause.ReturnRouteMissing.Code, Host: true, Parts: []string{facts.EveryRoute, "sockets"}, Find: returnRoutes,
 		Explains: cause.Codes(cause.NoRoute, cause.BlackholeRoute, cause.LooseRPFilter),
@@ -64,8 +64,9 @@ func returnRoutes(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// emptyTables leaves out rules for all packets, which a lookup without a route in their table
-// passes: strongSwan has one (220: from all lookup 220) before a tunnel is up.
+// emptyTables finds rules whose table has no routes. It ignores rules for all packets: a lookup in
+// an empty table goes on with the next rule, and strongSwan has such a rule (220: from all lookup
+// 220) before a tunnel is up.
 func emptyTables(_ facts.Trial, h *facts.Host) *record.Finding {
 	if h.Missing(facts.EveryRoute) != nil {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Accept takes the findings that are accepted on a day (time.DateOnly) out of those of an
-// evaluation, and lists them apart, with those that restate an accepted one under another name.
+// Accept moves the findings that the user accepts on a day (in the form time.DateOnly) from
+// e.Findings to e.Accepted, with the findings that state the same fact under another name.
 func (s *Set) Accept(e *record.Evaluation, accepted []record.AcceptedRule, day string) {
 	rest := []record.Finding{}
 	for _, f := range e.Findings {
@@ -33,8 +33,8 @@ func (s *Set) Accept(e *record.Evaluation, accepted []record.AcceptedRule, day s
 	e.Findings = rest
 }
 
-// restates reports whether a finding is another name of the fact that a cause names: it follows
-// from the cause, and is about the same subject, or has no facts but the cause's. One with
+// restates reports whether a finding states the same fact as its cause: it follows from the cause,
+// and is about the same subject, or has no facts other than those of the cause. A finding with
 // evidence of its own is a further fact, such as harm that the cause has done.
 func (s *Set) restates(f, cause record.Finding) bool {
 	if !s.explainedBy(f, cause) {
@@ -46,7 +46,8 @@ func (s *Set) restates(f, cause record.Finding) bool {
 	return len(f.Facts) > 0 && record.Within(f.Facts, cause.Facts)
 }
 
-// acceptance is the one that covers a finding; that of its host before that of every host.
+// acceptance returns the acceptance that covers a finding. One for its host is preferred to one for
+// every host.
 func acceptance(accepted []record.AcceptedRule, f record.Finding, day string) (found record.AcceptedRule, is bool) {
 	for _, a := range accepted {
 		if a.Covers(f, day) && (!is || a.Host != "") {

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// planned are the kernel parameters that a run's topology sets on its hosts.
+// planned returns the kernel parameters that a run's topology sets on its hosts.
 func planned(run *record.Run) (set []record.Applied) {
 	for _, h := range run.Topology.Hosts {
 		for _, s := range h.Sysctls {
@@ -17,8 +17,8 @@ func planned(run *record.Run) (set []record.Applied) {
 	return set
 }
 
-// isSet reports whether a finding is about what was set on its host: a kernel parameter that it
-// names, or an interface whose qdisc, link or driver was changed.
+// isSet reports whether a finding is about something that was set on its host: a kernel parameter
+// that it names, or an interface whose qdisc, link or driver was changed.
 func isSet(f record.Finding, set []record.Applied) bool {
 	names := f.Names()
 	return slices.ContainsFunc(set, func(a record.Applied) bool {
@@ -34,7 +34,7 @@ func isSet(f record.Finding, set []record.Applied) bool {
 	})
 }
 
-// words are the words and names of a line.
+// words splits a line into words and names.
 func words(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" =,;:()", r) })
 }

@@ -9,8 +9,8 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// cabled adds to findings where the interfaces that they name are connected, at most two rows
-// to each.
+// cabled adds to each finding where the interfaces that it names are connected (LLDP), at most two
+// cables each.
 func cabled(f facts.Trial, findings []record.Finding) {
 	ports := map[string]map[string][]string{} // of hosts and interfaces
 	for _, h := range f.Hosts {
@@ -26,7 +26,8 @@ func cabled(f facts.Trial, findings []record.Finding) {
 	}
 }
 
-// connected is cabled for one finding; ports are those of the interfaces of its host.
+// connected adds the cables to one finding; ports are the ports connected to the interfaces of its
+// host.
 func connected(f *record.Finding, ports map[string][]string) {
 	names := []string{f.About.Interface}
 	for _, one := range f.Facts {

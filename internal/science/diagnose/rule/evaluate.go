@@ -9,15 +9,15 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// Set are rules in the order in which a reader should meet their findings.
+// Set is a list of rules. Findings of one confidence are listed in the order of their rules.
 type Set struct {
 	rules []Rule
-	last  Rule // for flows that could not connect for none of the reasons that the others name
+	last  Rule // for flows that could not connect for a reason that no other rule has found
 	at    map[string]int
 }
 
-// NewSet joins lists of rules, in this order. The last rule is for flows that could not connect for
-// none of the reasons that the others name.
+// NewSet joins lists of rules, in this order. The rule last is for flows that could not connect for
+// a reason that no other rule has found.
 func NewSet(last Rule, lists ...[]Rule) *Set {
 	s := &Set{rules: slices.Concat(lists...), last: last, at: map[string]int{}}
 	for i := len(s.rules) - 1; i >= 0; i-- {
@@ -26,10 +26,11 @@ func NewSet(last Rule, lists ...[]Rule) *Set {
 	return s
 }
 
-// MostFindings bounds those of one rule, so that one fault of a fleet does not hide the others.
+// MostFindings bounds the findings of one rule, so that one fault of many hosts does not hide the
+// other findings.
 const MostFindings = 100
 
-// evaluate has each rule of which a condition holds look for its cause, and gives what it found.
+// evaluate applies the rules that meet a condition, and calls found with the findings of each.
 func (s *Set) evaluate(f facts.Trial, of func(*Rule) bool, found func(*Rule, []record.Finding)) {
 	for i := range s.rules {
 		if r := &s.rules[i]; of(r) {
@@ -45,7 +46,7 @@ func named(id string, findings []record.Finding) []record.Finding {
 	return findings
 }
 
-// Trial evaluates the rules for trials.
+// Trial applies the rules for trials to one trial.
 func (s *Set) Trial(f facts.Trial) (findings []record.Finding) {
 	add := func(_ *Rule, found []record.Finding) {
 		for _, finding := range found {
@@ -61,8 +62,8 @@ func (s *Set) Trial(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// Hosts evaluates every rule over snapshots of hosts: over what grew between their readings, and
-// over what was counted since the boot.
+// Hosts applies every rule to snapshots of hosts: to what grew between their readings (now), and
+// for rules with Growth also to what was counted since the boot.
 func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 	e.Findings = []record.Finding{}
 	s.evaluate(now, func(*Rule) bool { return true }, func(r *Rule, found []record.Finding) {
@@ -92,7 +93,7 @@ func (s *Set) Hosts(now, boot facts.Trial) (e record.Evaluation) {
 	return e
 }
 
-// Around evaluates the rules for hosts over a run: its snapshots, and each trial.
+// Around applies the rules for hosts to the snapshots and the trials of a run. See diagnose.Around.
 func (s *Set) Around(run *record.Run, known []record.Finding) []record.Finding {
 	var found []record.Finding
 	states := map[string]record.HostSnapshot{}
@@ -143,8 +144,9 @@ func (s *Set) Around(run *record.Run, known []record.Finding) []record.Finding {
 	return slices.DeleteFunc(found, func(f record.Finding) bool { return f.ExplainedBy != "" })
 }
 
-// holdsOne reports whether a host's buffer that a rule is about holds a flow of the trials back.
-// A host of a lab stands for all: they have its parameters.
+// holdsOne reports whether a rule's buffer or queue on a host holds back a flow of the trials. A
+// finding on a lab's host is checked against the flows of all hosts, because they have the same
+// parameters.
 func holdsOne(f facts.Trial, holds func(*facts.Host, record.Flow) bool, name string, run *record.Run) bool {
 	i := slices.IndexFunc(f.Hosts, func(h *facts.Host) bool { return h.Name == name })
 	held := func(at string, fl record.Flow) bool {
@@ -163,7 +165,8 @@ func (s *Set) ofTrials(id string) bool {
 	return is && !s.rules[i].Host
 }
 
-// follows reports whether a finding follows from one of others.
+// follows reports whether a finding has the cause of one of the known findings on its host, or
+// follows from one.
 func (s *Set) follows(f record.Finding, known []record.Finding) bool {
 	return slices.ContainsFunc(known, func(cause record.Finding) bool {
 		return cause.Host == f.Host && (cause.ID == f.ID || slices.Contains(s.ruleOf(cause.ID).Explains, f.ID))

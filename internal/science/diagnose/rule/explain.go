@@ -6,8 +6,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// explain marks findings that follow from others that are at least as sure; of two such causes
-// with the one that explains the other.
+// explain sets ExplainedBy of each finding that follows from another one with at least the same
+// confidence. If two causes explain it, the one that also explains the other cause is named.
 func (s *Set) explain(findings []record.Finding) {
 	for i, f := range findings {
 		for _, cause := range findings {
@@ -20,9 +20,9 @@ func (s *Set) explain(findings []record.Finding) {
 	}
 }
 
-// explainedBy reports whether a finding follows from another one about the same, or of the host to
-// which its connections lead, of the same places and at the same time. Of two rules that explain
-// each other neither does.
+// explainedBy reports whether a finding follows from a cause: both are about the same subject, or
+// the cause is on the host that the finding's connections lead to; they concern the same places;
+// and they were counted over the same time. Two rules that explain each other explain nothing.
 func (s *Set) explainedBy(f, cause record.Finding) bool {
 	r := s.ruleOf(cause.ID)
 	counter := s.ruleOf(f.ID).Growth

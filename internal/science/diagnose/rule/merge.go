@@ -9,8 +9,8 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// Merge groups the findings of several trials by cause and host, with the facts of the trial with the
-// highest confidence.
+// Merge combines findings of several trials that have the same cause and host. The merged finding
+// has the facts of the trial in which it has the highest confidence.
 func (s *Set) Merge(findings []record.Finding) []record.Finding {
 	var merged []record.Finding
 	for _, f := range findings {
@@ -36,7 +36,7 @@ func (s *Set) Merge(findings []record.Finding) []record.Finding {
 	return merged
 }
 
-// ruleOf is the rule with an ID; that of an unknown ID is the last one.
+// ruleOf returns the rule with an ID; the last one if no rule has it.
 func (s *Set) ruleOf(id string) Rule {
 	if i := s.place(id); i < len(s.rules) {
 		return s.rules[i]
@@ -44,7 +44,7 @@ func (s *Set) ruleOf(id string) Rule {
 	return s.last
 }
 
-// place is where a rule's findings come among others.
+// place returns the position of a rule's findings among others of the same confidence.
 func (s *Set) place(id string) int {
 	if i, is := s.at[id]; is {
 		return i
@@ -52,7 +52,7 @@ func (s *Set) place(id string) int {
 	return len(s.rules)
 }
 
-// surer reports whether a has the higher confidence, or as high and more facts.
+// surer reports whether a has a higher confidence than b, or the same confidence and more facts.
 func surer(a, b record.Finding) bool {
 	if a.Confidence != b.Confidence {
 		return Rank(a.Confidence) < Rank(b.Confidence)
@@ -60,10 +60,10 @@ func surer(a, b record.Finding) bool {
 	return len(a.Facts) > len(b.Facts)
 }
 
-// Rank orders confidences: 0 for certain, 1 for likely, 2 for possible.
+// Rank orders confidences: 0 for certain, 1 for likely, 2 for possible, -1 for any other.
 func Rank(confidence string) int {
 	return slices.Index([]string{record.Certain, record.Likely, record.Possible}, confidence)
 }
 
-// maxFacts is how many different facts a merged finding has at most.
+// maxFacts bounds the facts of a merged finding.
 const maxFacts = 8

@@ -7,8 +7,8 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// lacking are the hosts whose snapshots do not have what a rule needs, each with the first part that
-// is missing.
+// lacking returns the hosts whose snapshots lack a part that a rule needs, each with the first such
+// part.
 func lacking(r Rule, f facts.Trial) (list []record.Unevaluated) {
 	for _, h := range f.Hosts {
 		for _, part := range r.needs() {
@@ -22,7 +22,7 @@ func lacking(r Rule, f facts.Trial) (list []record.Unevaluated) {
 	return list
 }
 
-// needs are the parts of a snapshot that a rule needs, those of a reading included.
+// needs returns the parts of a snapshot that a rule needs.
 func (r Rule) needs() []string {
 	switch {
 	case len(r.Parts) > 0:

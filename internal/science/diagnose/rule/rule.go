@@ -1,6 +1,6 @@
-// Package rule says what a rule is, and evaluates sets of them: over a trial, over snapshots of hosts and
-// around a run. It merges what is found, says which finding follows from which, and takes accepted ones
-// out. It knows no rule itself: the families give theirs.
+// Package rule defines what a rule is, and applies sets of rules to a trial, to snapshots of hosts,
+// and to a finished run. It merges findings, marks those that follow from others, and separates
+// accepted ones. It contains no rules: the families of package diagnose do.
 package rule
 
 import (
@@ -9,47 +9,49 @@ import (
 	"linerate/internal/science/diagnose/facts"
 )
 
-// Rule finds one cause on all hosts of a trial. Each family's file has its own list
-// of them; a new finding is a line there, a function, and its section of
-// docs/findings.md.
+// Rule finds one cause on all hosts of a trial. Each family has lists of its rules.
 type Rule struct {
 	ID   string
 	Find func(facts.Trial) []record.Finding
-	// After, instead of find, is for flows that could not connect for none of the reasons that the
-	// other rules named; stops is as below, of a rule by its ID.
+	// After is used instead of Find by the rule for flows that could not connect for a reason that no
+	// other rule has found. named are the findings of the other rules, and stops reports Stops of a
+	// rule by its ID.
 	After func(f facts.Trial, named []record.Finding, stops func(id string) bool) []record.Finding
-	// Stops reports whether the cause keeps flows from connecting: then such flows
-	// of its host are not unreachable for an unknown reason as well.
+	// Stops reports whether the cause keeps flows from connecting. Such flows are then not reported as
+	// unreachable for an unknown reason as well.
 	Stops bool
 
-	// About says when it finds something.
+	// About describes when the rule finds something; empty: package wording has the text.
 	About string
-	// Host: the rule is for snapshots of hosts (Hosts), and not for trials.
+	// Host reports whether the rule is for snapshots of hosts (Set.Hosts and Set.Around) and not for
+	// trials.
 	Host bool
-	// Growth: it goes by counters that grew, so that with readings since boot it is possible
-	// at most.
+	// Growth reports whether the rule is about counters that grew. Its findings from counts since the
+	// boot are at most record.Possible.
 	Growth bool
-	// Own: it goes by what the host is by itself, its parameters, memory and programs, and not
-	// by its links and their traffic. Of a lab's hosts, whose links the study makes, only such
-	// rules are evaluated in a run.
+	// Own reports whether the rule is about the host itself, its parameters, memory and programs, and
+	// not about its links and their traffic. For the hosts of a lab, whose links are set by the study,
+	// Set.Around applies only such rules.
 	Own bool
-	// Load: traffic that fills its path brings it about, as a trial's own does; around a run it
-	// says something if it holds a flow back alone.
+	// Load reports whether any traffic that fills its path has this effect, as that of a trial does.
+	// Set.Around applies such a rule only if it has Holds.
 	Load bool
-	// Holds, of a rule about a buffer or queue: whether that holds a flow of a trial back, or
-	// nearly; around a run without such a flow the rule is left out. nil: it is about none.
+	// Holds reports, for a rule about a buffer or queue, whether that holds back a flow of a trial, or
+	// nearly does. Set.Around reports a finding of such a rule only if there is such a flow; nil: the
+	// rule is not about a buffer or queue.
 	Holds func(*facts.Host, record.Flow) bool
-	// When is by how much counters grew where it finds something; nil: it goes by something else.
+	// When is how much counters must grow for a finding; nil: the rule is not only about counters.
 	When *Growing
-	// Parts are those of a host's state that it needs.
+	// Parts are the names of the parts of a snapshot that the rule needs; none: the interfaces or, with
+	// Growth, their counters.
 	Parts []string
-	// Explains are the rules whose findings of the same host follow from this one's; atPeers are
-	// those whose findings follow from it on other hosts, whose connections lead to this one.
+	// Explains are the rules whose findings on the same host follow from those of this rule. AtPeers
+	// are the rules whose findings follow from it on other hosts, whose connections lead to this one.
 	Explains, AtPeers []string
 }
 
-// Each makes a rule's find of a function that looks at one of several subjects, such as a
-// host, and returns nil where it finds nothing.
+// Each returns a Find that calls a function for each of several subjects, such as the hosts. The
+// function returns nil if it finds nothing.
 func Each[T any](subjects func(facts.Trial) []T, find func(facts.Trial, T) *record.Finding) func(
 	facts.Trial) []record.Finding {
 	return func(f facts.Trial) (findings []record.Finding) {
@@ -62,40 +64,40 @@ func Each[T any](subjects func(facts.Trial) []T, find func(facts.Trial, T) *reco
 	}
 }
 
-// EveryHost has Each look at each host.
+// EveryHost returns the hosts of a trial, for Each.
 func EveryHost(f facts.Trial) []*facts.Host { return f.Hosts }
 
-// Description describes a rule for snapshots of hosts.
+// Description describes a rule that is applied to snapshots of hosts.
 type Description struct {
 	ID    string `json:"id"`
 	About string `json:"about"`
-	// Trial: it is evaluated in trials, and in snapshots if they have what it needs;
-	// docs/findings.md describes it.
+	// Trial reports whether the rule is for trials. Such rules are applied to snapshots as well if
+	// those have what they need. docs/findings.md describes them.
 	Trial bool `json:"trial,omitempty"`
-	// Growth: it goes by counters that grew between two readings.
+	// Growth reports whether the rule is about counters that grew between two readings.
 	Growth bool `json:"growth,omitempty"`
-	// When is by how much counters grew; absent: it goes by something else.
+	// When is how much counters must grow for a finding; absent: the rule is not only about counters.
 	When *Growing `json:"when,omitempty"`
-	// Parts are those of a snapshot that it needs besides interfaces, addresses and routes.
+	// Parts are the parts of a snapshot that the rule needs, besides interfaces, addresses and routes.
 	Parts []string `json:"parts,omitempty"`
-	// Explains are rules whose findings follow from this one's.
+	// Explains are the rules whose findings follow from those of this rule.
 	Explains []string `json:"explains,omitempty"`
-	// AtPeers are rules whose findings follow from this one's on hosts whose connections lead to
-	// its host.
+	// AtPeers are the rules whose findings follow from this one's, on the hosts whose connections lead
+	// to its host.
 	AtPeers []string `json:"at_peers,omitempty"`
 }
 
-// Growing is by how much counters grew together.
+// Growing is how much counters must grow together for a finding.
 type Growing struct {
 	Counters []string `json:"counters"`
 	Least    int64    `json:"least"`
-	// Of are counters of whose growth, if there is any, it is at least a share.
+	// Of are other counters. If they grew, Counters must have grown by at least Share of that.
 	Of    []string `json:"of,omitempty"`
 	Share float64  `json:"share,omitempty"`
-	PerS  float64  `json:"per_s,omitempty"` // below which a cause is possible
+	PerS  float64  `json:"per_s,omitempty"` // below this rate the finding is possible
 }
 
-// Described are the rules as they are listed.
+// Described returns the descriptions of the rules, in their order.
 func (s *Set) Described() (list []Description) {
 	for _, r := range s.rules {
 		list = append(list, Description{r.ID, r.About, !r.Host, r.Growth, r.When, r.Parts, r.Explains, r.AtPeers})
@@ -103,7 +105,7 @@ func (s *Set) Described() (list []Description) {
 	return list
 }
 
-// EachInterface is a rule's find for each interface of each host.
+// EachInterface returns a Find that calls a function for each interface of each host.
 func EachInterface(find func(facts.Port) *record.Finding) func(facts.Trial) []record.Finding {
 	return func(f facts.Trial) (findings []record.Finding) {
 		for _, h := range f.Hosts {
@@ -117,7 +119,7 @@ func EachInterface(find func(facts.Port) *record.Finding) func(facts.Trial) []re
 	}
 }
 
-// EachNIC is the same for interfaces that are up and of which the driver's settings were read.
+// EachNIC is EachInterface for interfaces that are up and whose driver's settings were read.
 func EachNIC(find func(facts.Port) *record.Finding) func(facts.Trial) []record.Finding {
 	return EachInterface(func(p facts.Port) *record.Finding {
 		if p.NIC.Interface == "" || !p.Interface.Up {
@@ -127,5 +129,5 @@ func EachNIC(find func(facts.Port) *record.Finding) func(facts.Trial) []record.F
 	})
 }
 
-// SameSubject reports whether two findings are of one port or hop.
+// SameSubject reports whether two findings have the same Subject, such as a port or hop.
 func SameSubject(a, b record.Finding) bool { return a.Subject == b.Subject }

@@ -1,4 +1,5 @@
-// Package subnet has the rules about addresses and subnets: of one host, and of several against each other.
+// Package subnet has the rules about addresses and subnets, of one host and of several hosts
+// compared with each other.
 package subnet
 
 import (
@@ -15,14 +16,14 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// Rules about subnets of one host.
+// Rules are about interfaces of one host that share a subnet.
 var Rules = []rule.Rule{
 	{ID: cause.SameSubnetInterfaces.Code, Host: true, Parts: []string{"interfaces", "parameters"},
 		Find: rule.Each(rule.EveryHost, sameSubnet), Explains: append(cause.Codes(cause.ARPFlux, cause.ARPWrongSource),
 			"same-subnet-one-egress", "rp-filter-drop")},
 }
 
-// Rules about two hosts on one subnet.
+// HostsRules are about two hosts in one subnet.
 var HostsRules = []rule.Rule{
 	{ID: cause.AddressTwice.Code, Host: true, Find: addressTwice, Explains: append(cause.Codes(cause.DuplicateAddress,
 		cause.WrongNeighbour, cause.ConnectFails), "syn-unanswered", "other-host-frames")},
@@ -33,8 +34,8 @@ var HostsRules = []rule.Rule{
 		cause.TCPRetransmissions), "frames-too-long", "rx-dropped", "unacknowledged")},
 }
 
-// sameSubnet finds hosts with several interfaces on one subnet that answer ARP requests for
-// all of their addresses, by any interface.
+// sameSubnet finds hosts with several interfaces in one subnet that answer ARP requests for all of
+// their addresses by any of them.
 func sameSubnet(_ facts.Trial, h *facts.Host) *record.Finding {
 	netifs := h.Interfaces[:min(len(h.Interfaces), facts.MostInterfaces)]
 	for n, a := range netifs {
@@ -140,13 +141,13 @@ func mtus(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// Rules about MAC addresses.
+// MACRules are about MAC addresses of one host.
 var MACRules = []rule.Rule{
 	{ID: cause.MACTwice.Code, Host: true, Find: rule.Each(rule.EveryHost, macTwice)},
 }
 
-// macTwice finds two interfaces with one MAC address that are not parts of one another and
-// have addresses of one subnet: a switch learns the address at one port, then at the other.
+// macTwice finds two interfaces in one subnet with the same MAC address, neither of which is made
+// on the other. A switch would learn the address at one port, then at the other.
 func macTwice(_ facts.Trial, h *facts.Host) *record.Finding {
 	list := h.Attachments()
 	for n, x := range list {
@@ -165,7 +166,7 @@ func macTwice(_ facts.Trial, h *facts.Host) *record.Finding {
 	return nil
 }
 
-// Rules about subnets that overlap.
+// OverlapRules are about subnets of one host that overlap.
 var OverlapRules = []rule.Rule{
 	{ID: cause.SubnetsOverlap.Code, Host: true, Parts: []string{"interfaces"},
 		Find: rule.Each(rule.EveryHost, subnetsOverlap)},
