@@ -91,9 +91,9 @@ type NoEcho struct {
 	Address   string `json:"address"`
 	Interface string `json:"interface"`
 	ARP       string `json:"arp,omitempty"` // ARPAnswered, ARPSilent; empty: no ARP request was sent
-	// Astray is true if packets for other MAC addresses arrived at the interface. They may be the peer's
+	// OtherMAC is true if packets for other MAC addresses arrived at the interface. They may be the peer's
 	// answers, sent by a wrong neighbour entry.
-	Astray bool `json:"astray,omitempty"`
+	OtherMAC bool `json:"astray,omitempty"`
 }
 
 // Values of NoEcho.ARP.

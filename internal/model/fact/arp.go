@@ -2,30 +2,31 @@ package fact
 
 import "net/netip"
 
-// Facts about neighbour tables and ARP requests. Fact.Host is the host with the table, or that asked.
+// Facts about neighbour tables and ARP requests. Fact.Host is the host that has the table, or that
+// sent the requests.
 type (
 	// Neighbour is an entry of a neighbour table.
 	Neighbour struct {
 		Address   string `json:"address"`
 		Interface string `json:"interface"`
 		MAC       string `json:"mac,omitempty"`
-		State     string `json:"state"` // FAILED, PERMANENT
+		State     string `json:"state"` // in the kernel's words: "FAILED", "PERMANENT"
 	}
-	// WrongEntry is an entry with a MAC address that is not of the address's host.
+	// WrongEntry is a neighbour entry whose MAC address does not belong to the host with the address.
 	WrongEntry struct{ Neighbour }
-	// Holder is an interface that has an address.
+	// Holder is an interface that has an address; Fact.Host is its host.
 	Holder struct {
 		Interface string `json:"interface"`
 		MAC       string `json:"mac"`
 	}
-	// AnsweredBy are the MAC addresses that answer ARP requests.
+	// AnsweredBy lists the MAC addresses that answered ARP requests for an address.
 	AnsweredBy struct {
 		MACs []string `json:"macs"`
 	}
-	// Misdirected are addresses of a host that another one has at the MAC address of an interface
-	// which has none of them.
+	// Misdirected lists addresses of host Of for which Fact.Host has the MAC address of the wrong
+	// interface of Of.
 	Misdirected struct {
-		Of        string `json:"of"` // host
+		Of        string `json:"of"` // name of a host
 		Addresses []At   `json:"addresses"`
 		Interface string `json:"interface"`
 		MAC       string `json:"mac"`
@@ -35,81 +36,84 @@ type (
 		Address   netip.Addr `json:"address"`
 		Interface string     `json:"interface"`
 	}
-	// Taken is the share of a host's traffic that came in by an interface, and the share that was
-	// for its own address.
+	// Taken is the share of a host's incoming traffic that one of its interfaces received (Took), and
+	// the share that was addressed to the interface (Meant). Both are from 0 to 1.
 	Taken struct {
 		Interface string  `json:"interface"`
 		Took      float64 `json:"took"`
 		Meant     float64 `json:"meant"`
 	}
-	// OneSubnet are interfaces on one subnet.
+	// OneSubnet lists interfaces of Fact.Host in one subnet.
 	OneSubnet struct {
 		Interfaces []string     `json:"interfaces"`
 		Subnet     netip.Prefix `json:"subnet"`
 	}
-	// RightReplies is the value of arp_ignore by which replies name the right interface.
+	// RightReplies is a value of arp_ignore with which ARP replies name the right interface.
 	RightReplies struct{ Scoped }
-	// Asked is an ARP request for an address of a peer with the address of another interface as sender.
+	// Asked is an ARP request for a peer whose sender address is that of another interface.
 	Asked struct {
 		Peer      string `json:"peer"`
 		Interface string `json:"interface"`
 		Sender    At     `json:"sender"`
 	}
-	// Unanswered is such a request for an address that did not answer.
+	// Unanswered is an ARP request for an address, with the address of another interface as sender,
+	// that got no answer. State is that of the neighbour entry.
 	Unanswered struct {
 		Address   netip.Addr `json:"address"`
 		State     string     `json:"state"`
 		Interface string     `json:"interface"`
 		Sender    At         `json:"sender"`
 	}
-	// SwitchPort is the port by which a switch (Fact.Host) reaches a MAC address.
+	// SwitchPort is the port behind which a switch (Fact.Host) has learned a MAC address.
 	SwitchPort struct {
 		MAC   string `json:"mac"`
 		Port  string `json:"port"`
-		Takes string `json:"takes,omitempty"` // Everything, Part of what is sent to a machine; empty: not known
+		Takes string `json:"takes,omitempty"` // Everything or Some of the packets for a machine; empty: not known
 	}
-	// OtherPorts are ports that lead to further interfaces of a machine.
+	// OtherPorts lists the switch ports of a machine's other interfaces.
 	OtherPorts struct {
 		Ports []SwitchPort `json:"ports"`
 	}
-	// Found are MAC addresses that were given for addresses: to requests of a host or, without one,
-	// in tables.
+	// Found lists the MAC addresses that were given for addresses: in replies to requests of Fact.Host
+	// or, if Fact.Host is empty, in neighbour tables.
 	Found struct {
 		Addresses []netip.Addr `json:"addresses"`
 		MACs      []string     `json:"macs"`
-		Each      bool         `json:"each,omitempty"` // all of them for each address
+		Each      bool         `json:"each,omitempty"` // each address was given with all of the MAC addresses
 	}
-	// OnlySome is an address that tells two machines apart: some MAC addresses answer for it, and
-	// some do not.
+	// OnlySome is an address that shows that there are two machines: MACs answer for it, and Not do
+	// not.
 	OnlySome struct {
 		Address netip.Addr `json:"address"`
 		MACs    []string   `json:"macs"`
 		Not     []string   `json:"not"`
 	}
-	// ForEachOther says that MAC addresses answer for each other's addresses as well, as those of
-	// one machine do.
+	// ForEachOther says that MAC addresses also answer for each other's addresses, as those of one
+	// machine do.
 	ForEachOther struct{}
-	// NotApart says that nothing is known by which two machines could be told from one.
+	// NotApart says that nothing shows whether MAC addresses belong to one machine or to two.
 	NotApart struct{}
-	// Numbered says that MAC addresses are next to each other.
+	// Numbered says that MAC addresses are consecutive or nearly so, as those of one card.
 	Numbered struct{}
-	// AtMAC are addresses that a table has at one MAC address.
+	// AtMAC lists the addresses that a neighbour table has with one MAC address.
 	AtMAC struct {
 		Addresses []netip.Addr `json:"addresses"`
 		MAC       string       `json:"mac"`
 	}
-	// EntriesAt is how many of the entries for a machine are at one of its MAC addresses.
+	// EntriesAt is how many (Entries) of the neighbour entries of a machine (Of) have one of its MAC
+	// addresses.
 	EntriesAt struct {
 		Entries int    `json:"entries"`
 		Of      int    `json:"of"`
 		MAC     string `json:"mac"`
 	}
-	// TentativeFailed is an address that duplicate address detection found at another machine.
+	// TentativeFailed is an address for which duplicate address detection found another machine.
 	TentativeFailed struct {
 		Address   string `json:"address"` // with its prefix length
 		Interface string `json:"interface"`
 	}
-	// TableEntries is how many entries a table has, beside the parameter that bounds them.
+	// TableEntries is the number of entries of a neighbour table, and the parameter Key that limits it
+	// to Most.
 	TableEntries struct {
 		Entries int    `json:"entries"`
 		Key     string `json:"key"`
@@ -117,7 +121,7 @@ type (
 	}
 )
 
-// What is sent to a port of a switch.
+// What part of the packets for a machine a switch sends to a port.
 const (
 	Everything = "everything"
 	Some       = "part"
@@ -147,8 +151,8 @@ var (
 	_ = is[TableEntries]("table_entries")
 )
 
-// Names returns the interface.
+// Names returns the interface of the entry.
 func (n Neighbour) Names() []string { return []string{n.Interface} }
 
-// Names returns the parameter.
+// Names returns the parameter that limits the table.
 func (t TableEntries) Names() []string { return []string{t.Key} }

@@ -2,94 +2,97 @@ package fact
 
 import "net/netip"
 
-// Facts about connections, listeners and ports.
+// Facts about connections, listeners and local ports.
 type (
-	// InStates is how many connections are in some states.
+	// InStates is the number of connections in any of some TCP states.
 	InStates struct {
 		States []string `json:"states"`
 		Count  int      `json:"count"`
 	}
-	// Connection is a connection with its queues.
+	// Connection is a TCP connection and its queues.
 	Connection struct {
 		Local          string   `json:"local"`
 		Remote         string   `json:"remote"`
 		State          string   `json:"state"`
 		Unread         int64    `json:"unread_bytes"`
 		Unacknowledged int64    `json:"unacknowledged_bytes"`
-		ReadBps        *float64 `json:"read_bps,omitempty"` // by its program; absent: not known
-		Timeouts       uint8    `json:"timeouts,omitempty"` // in a row
+		ReadBps        *float64 `json:"read_bps,omitempty"` // rate at which its program reads; absent: not known
+		Timeouts       uint8    `json:"timeouts,omitempty"` // consecutive retransmission timeouts
 	}
-	// HeldBack is a connection that waited for the window of its peer or for its send buffer.
+	// HeldBack is a connection that waited for its peer's window or for its send buffer, out of the
+	// time that it was busy.
 	HeldBack struct {
 		Local       string  `json:"local"`
 		Remote      string  `json:"remote"`
-		SendBuffer  bool    `json:"send_buffer,omitempty"` // false: the window
+		SendBuffer  bool    `json:"send_buffer,omitempty"` // it waited for its send buffer; false: for the window
 		WaitedUs    uint64  `json:"waited_us"`
 		BusyUs      uint64  `json:"busy_us"`
-		WindowBytes *uint32 `json:"window_bytes,omitempty"` // of the peer; absent: not known
+		WindowBytes *uint32 `json:"window_bytes,omitempty"` // the peer's; absent: not known
 	}
-	// SmallSegments is a connection whose segments are smaller than its path takes.
+	// SmallSegments is a connection whose segments are much smaller than its path allows.
 	SmallSegments struct {
 		Local   string `json:"local"`
 		Remote  string `json:"remote"`
 		MSS     uint32 `json:"mss"`
 		PathMTU uint32 `json:"path_mtu"`
 	}
-	// Backlog is that of a listening TCP socket.
+	// Backlog is a listening TCP socket and its backlog.
 	Backlog struct {
 		Local   string `json:"local"`
 		Backlog int64  `json:"backlog"`
 		Program string `json:"program,omitempty"`
 	}
-	// UnreadSocket is a UDP socket with datagrams that its program has not read.
+	// UnreadSocket is a UDP socket with bytes that its program has not read, and the datagrams that it
+	// has dropped.
 	UnreadSocket struct {
 		Local   string `json:"local"`
 		Bytes   int64  `json:"bytes"`
 		Drops   int64  `json:"drops"`
 		Program string `json:"program,omitempty"`
 	}
-	// InTimeWait are connections in TIME-WAIT, beside the range of local ports.
+	// InTimeWait is the number of connections in TIME-WAIT, and the range of local ports.
 	InTimeWait struct {
 		Count   int       `json:"count"`
-		Between bool      `json:"between,omitempty"` // one address of the host and one address and port
+		Between bool      `json:"between,omitempty"` // all are to one address and port
 		Range   PortRange `json:"range"`
 	}
-	// Orphans are connections without a program, beside net.ipv4.tcp_max_orphans.
+	// Orphans is the number of connections without a program; Most is net.ipv4.tcp_max_orphans.
 	Orphans struct {
 		Count int64 `json:"count"`
 		Most  int64 `json:"most"`
 	}
-	// Limited is a flow with what shows by what it is limited: facts, or of a trial of an earlier
-	// version their words.
+	// Limited is a flow and what limits it, as facts. Why is the text that earlier versions stored
+	// instead.
 	Limited struct {
 		Flow string `json:"flow"`
 		By   []Fact `json:"by,omitempty"`
 		Why  string `json:"why,omitempty"`
 	}
-	// NoPort is how many connections of a flow were open when no port was left for a further one.
+	// NoPort is a flow that found no free local port: Open of the Wanted connections were open by then.
 	NoPort struct {
-		Source      netip.Addr     `json:"source,omitzero"` // zero: any
+		Source      netip.Addr     `json:"source,omitzero"` // bound address; zero: any
 		Destination netip.AddrPort `json:"destination"`
 		Open        int            `json:"open"`
 		Wanted      int            `json:"wanted"`
 	}
-	// Failed is a system call that failed.
+	// Failed is a system call that failed, and its error.
 	Failed struct {
 		Call  string `json:"call"`
-		Error string `json:"error"` // "EADDRINUSE"
+		Error string `json:"error"` // symbolic name: "EADDRINUSE"
 	}
-	// LocalPorts is the range of ports that connections had to themselves, net.ipv4.ip_local_port_range.
+	// LocalPorts is the range of local ports for connections, net.ipv4.ip_local_port_range.
 	LocalPorts struct {
 		First uint16 `json:"first"`
 		Last  uint16 `json:"last"`
 	}
-	// NoDescriptor is how many connections of a flow were open when socket(2) failed with EMFILE.
+	// NoDescriptor is a flow whose socket(2) failed with EMFILE: Open of the Wanted connections were
+	// open by then.
 	NoDescriptor struct {
 		Flow   string `json:"flow"`
 		Open   int    `json:"open"`
 		Wanted int    `json:"wanted"`
 	}
-	// DescriptorLimit is RLIMIT_NOFILE of a process.
+	// DescriptorLimit is the limit of a process's open files, RLIMIT_NOFILE.
 	DescriptorLimit struct {
 		Limit int `json:"limit"`
 	}
@@ -112,11 +115,11 @@ var (
 	_ = is[DescriptorLimit]("descriptor_limit")
 )
 
-// Names returns the parameter.
+// Names returns net.ipv4.ip_local_port_range.
 func (t InTimeWait) Names() []string { return t.Range.Names() }
 
-// Names returns the parameter.
+// Names returns net.ipv4.tcp_max_orphans.
 func (Orphans) Names() []string { return []string{"net.ipv4.tcp_max_orphans"} }
 
-// Names returns the parameter.
+// Names returns net.ipv4.ip_local_port_range.
 func (LocalPorts) Names() []string { return []string{"net.ipv4.ip_local_port_range"} }

@@ -2,17 +2,17 @@ package fact
 
 // Facts about counters and sockets.
 type (
-	// Apart is how much of a counter's growth may have another cause.
+	// Apart is the part of a counter's growth that may have another cause.
 	Apart struct {
 		Packets int64  `json:"packets"`
-		Cause   string `json:"cause"`         // FragmentsRefused, BeforeRoutes, NamesLookedUp
-		All     bool   `json:"all,omitempty"` // of the growth
+		Cause   string `json:"cause"`         // FragmentsRefused, BeforeRoutes or NamesLookedUp
+		All     bool   `json:"all,omitempty"` // it may be all of the growth
 	}
-	// Part is a growth beside that of other counters.
+	// Part compares the growth of counters (Grew) with that of others (Of).
 	Part struct {
 		Grew     int64    `json:"grew"`
 		Counters []string `json:"counters"`
-		Of       int64    `json:"of"` // by how much these grew
+		Of       int64    `json:"of"` // growth of Counters
 	}
 	// Listener is a listening TCP socket and its accept queue.
 	Listener struct {
@@ -21,7 +21,7 @@ type (
 		Backlog int64  `json:"backlog"`
 		Program string `json:"program,omitempty"`
 	}
-	// DroppingSocket is a UDP socket that dropped datagrams since it was opened.
+	// DroppingSocket is a UDP socket that has dropped datagrams since it was opened.
 	DroppingSocket struct {
 		Local       string `json:"local"`
 		Drops       uint64 `json:"drops"`
@@ -29,22 +29,22 @@ type (
 		BufferBytes int64  `json:"buffer_bytes,omitempty"` // 0: not known
 		Program     string `json:"program,omitempty"`
 	}
-	// Unread is a connection whose program has not read what arrived.
+	// Unread is a connection with bytes that its program has not read.
 	Unread struct {
 		Local  string `json:"local"`
 		Remote string `json:"remote"`
 		Bytes  int64  `json:"bytes"`
 	}
-	// Retransmitted is a connection that sent segments again.
+	// Retransmitted is a connection that has sent segments again.
 	Retransmitted struct {
 		Local    string `json:"local"`
 		Remote   string `json:"remote"`
 		Segments int64  `json:"segments"`
-		Of       int64  `json:"of"` // that it sent
+		Of       int64  `json:"of"` // all segments that it sent
 	}
 )
 
-// Causes of Apart.
+// Values of Apart.Cause.
 const (
 	FragmentsRefused = "fragments-refused"
 	BeforeRoutes     = "before-routes"

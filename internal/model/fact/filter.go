@@ -2,50 +2,51 @@ package fact
 
 import "net/netip"
 
-// Facts about reverse-path filters. Fact.Host is the host with the filter.
+// Facts about reverse-path filters. Fact.Host is the host with the filter unless noted otherwise.
 type (
-	// AnsweredElsewhere is a sender to an interface that is answered by another one.
+	// AnsweredElsewhere is a sender whose packets arrive on one interface and are answered by another.
 	AnsweredElsewhere struct {
-		Peer      string     `json:"peer,omitempty"` // empty: a neighbour there
+		Peer      string     `json:"peer,omitempty"` // host; empty: a neighbour of which no more is known
 		Address   netip.Addr `json:"address"`
 		Interface string     `json:"interface"`
-		By        string     `json:"by,omitempty"` // empty: by none
+		By        string     `json:"by,omitempty"` // interface; empty: there is no route to it
 	}
-	// DroppedRequest is an ARP request of a peer that is not answered, because the filter of the
+	// DroppedRequest is an ARP request of a peer that stays unanswered, because the filter of the
 	// interface with the address drops it.
 	DroppedRequest struct {
 		Peer   string     `json:"peer"`
 		For    netip.Addr `json:"for"`
-		State  string     `json:"state"` // of the peer's entry
-		On     string     `json:"on"`    // interface of the peer
-		From   []Answer   `json:"from"`  // addresses from which it may be sent
+		State  string     `json:"state"` // of the peer's neighbour entry
+		On     string     `json:"on"`    // the peer's interface
+		From   []Answer   `json:"from"`  // possible senders and how each would be answered
 		DropBy string     `json:"dropped_by"`
 	}
-	// Answer is how an address would be answered.
+	// Answer is the interface by which an address would be answered.
 	Answer struct {
 		To netip.Addr `json:"to"`
-		By string     `json:"by,omitempty"` // interface; empty: by none
+		By string     `json:"by,omitempty"` // interface; empty: there is no route
 	}
-	// Received is how many packets came in by an interface, and by the others with a strict filter.
+	// Received is the number of packets that an interface received, and that all others with a strict
+	// filter did.
 	Received struct {
 		Interface string  `json:"interface"`
 		Packets   float64 `json:"packets"`
 		Others    float64 `json:"others"`
 	}
-	// Sharing are interfaces with addresses of one subnet.
+	// Sharing lists interfaces with addresses in one subnet.
 	Sharing struct {
 		Interfaces []string `json:"interfaces"`
 	}
-	// NoAnswer are addresses for which requests of a host (Fact.Host) got no answer.
+	// NoAnswer lists addresses for which the ARP requests of Fact.Host got no answer.
 	NoAnswer struct {
 		Addresses []Entry `json:"addresses"`
 	}
-	// Entry is an address with the states of its entries.
+	// Entry is an address and the states of its neighbour entries.
 	Entry struct {
 		Address netip.Addr `json:"address"`
 		States  []string   `json:"states"`
 	}
-	// Unconnected are flows that could not connect.
+	// Unconnected lists flows that could not connect.
 	Unconnected struct {
 		Flows []string `json:"flows"`
 	}
@@ -60,7 +61,7 @@ var (
 	_ = is[Unconnected]("unconnected")
 )
 
-// Names returns the interface.
+// Names returns the interface on which the packets arrive.
 func (a AnsweredElsewhere) Names() []string { return []string{a.Interface} }
 
 // Names returns the interface with the filter.

@@ -1,61 +1,62 @@
 package fact
 
-// Facts about a machine. Shares are of 1.
+// Facts about a machine. Shares are from 0 to 1.
 type (
-	// BusyCPU is how busy one CPU was, and all together.
+	// BusyCPU is how busy one CPU was, and all CPUs of its machine together.
 	BusyCPU struct {
 		CPU        int     `json:"cpu"`
 		Busy       float64 `json:"busy"`
-		Interrupts float64 `json:"interrupts"` // with softirqs
+		Interrupts float64 `json:"interrupts"` // part of Busy, with softirqs
 		CPUs       int     `json:"cpus"`
-		Together   float64 `json:"together"`
+		Together   float64 `json:"together"` // how busy all CPUs were
 	}
-	// Softirqs are those of a CPU.
+	// Softirqs is the rate of receive softirqs and interrupts on one CPU.
 	Softirqs struct {
 		ReceivePerS    float64 `json:"receive_per_s"`
 		InterruptsPerS float64 `json:"interrupts_per_s"`
 	}
-	// OtherNamespaces: most packets of a CPU are of other network namespaces.
+	// OtherNamespaces says that most packets of a CPU belong to other network namespaces.
 	OtherNamespaces struct{}
-	// Budget is how often a CPU ran out of its budget for packets, and how many it dropped.
+	// Budget is how often a CPU used up its budget for packets, and how many packets it dropped.
 	Budget struct {
 		Squeezed float64 `json:"squeezed"`
 		Dropped  float64 `json:"dropped"`
 	}
-	// RingMissed are packets for which a NIC had no room in its receive ring.
+	// RingMissed is the number of packets for which a NIC had no room in its receive ring.
 	RingMissed struct {
 		Interface string  `json:"interface"`
-		Driver    string  `json:"driver,omitempty"` // whose own counter it is; empty: the kernel's
+		Driver    string  `json:"driver,omitempty"` // driver whose own counter it is; empty: the kernel's counter
 		Missed    float64 `json:"missed"`
 		Received  float64 `json:"received,omitempty"`
 		Time
 	}
-	// BacklogDropped is what a CPU's backlog dropped.
+	// BacklogDropped is the number of packets that a CPU's backlog dropped and took.
 	BacklogDropped struct {
 		CPU     int      `json:"cpu"`
 		Dropped float64  `json:"dropped"`
 		Took    float64  `json:"took"`
 		Busy    *float64 `json:"busy,omitempty"` // absent: not known
 	}
-	// WholeMachine: softnet_stat is of the whole machine, whose CPUs took more packets than the
-	// interfaces of the hosts received.
+	// WholeMachine says that softnet_stat counts for the whole machine: its CPUs took more packets than
+	// the interfaces of these hosts received.
 	WholeMachine struct {
 		Hosts    []string `json:"hosts"`
 		Took     float64  `json:"took"`
 		Received float64  `json:"received"`
 	}
-	// TCPPressure is how often TCP reached the bound of its memory.
+	// TCPPressure is how often TCP reached the limit of its memory.
 	TCPPressure struct {
 		Grew  int64 `json:"grew"`
-		Bytes int64 `json:"bytes"` // of its buffers at the end
+		Bytes int64 `json:"bytes"` // of TCP's buffers, at the end
 	}
-	// MemoryWaits are the shares of a window in which programs waited for memory.
+	// MemoryWaits is the share of a window in which some program, or all of them, waited for memory
+	// (PSI).
 	MemoryWaits struct {
 		Some           float64 `json:"some"`
 		All            float64 `json:"all"`
 		AvailableBytes int64   `json:"available_bytes"` // at the end
 	}
-	// CPUTime is what a CPU did between two readings.
+	// CPUTime is how a CPU spent the time between two readings, as shares of it.
 	CPUTime struct {
 		CPU        int     `json:"cpu"`
 		OverS      float64 `json:"over_s"`
@@ -64,61 +65,61 @@ type (
 		Kernel     float64 `json:"kernel"`
 		Interrupts float64 `json:"interrupts"`
 	}
-	// StolenTime is the share of a CPU's time that the hypervisor took.
+	// StolenTime is the share of a CPU's time that a hypervisor took.
 	StolenTime struct {
 		CPU   int     `json:"cpu"`
 		OverS float64 `json:"over_s"`
 		Share float64 `json:"share"`
 	}
-	// Memory is a machine's.
+	// Memory is the available and the total memory of a machine.
 	Memory struct {
 		AvailableBytes int64 `json:"available_bytes"`
 		Bytes          int64 `json:"bytes"`
 	}
-	// Conntrack is the connection tracking table.
+	// Conntrack is the number of tracked connections and its limit.
 	Conntrack struct {
 		Count int64 `json:"count"`
 		Most  int64 `json:"most"`
 	}
-	// OpenFiles are those of a machine.
+	// OpenFiles is the number of open files of a machine and its limit.
 	OpenFiles struct {
 		Open int64 `json:"open"`
 		Most int64 `json:"most"` // fs.file-max
 	}
-	// ClockSource is where the kernel reads the time.
+	// ClockSource is the clock source that the kernel uses, and those that are available.
 	ClockSource struct {
 		Source    string   `json:"source"`
 		Available []string `json:"available"`
 	}
-	// ClockError is the kernel's bound for the error of a clock that is not synchronised.
+	// ClockError is the kernel's bound of the error of a clock that is not synchronised.
 	ClockError struct {
 		ErrorS float64 `json:"error_s"`
 	}
-	// Powersave is how many CPUs have that frequency governor.
+	// Powersave is the number of CPUs with the frequency governor powersave.
 	Powersave struct {
 		CPUs int `json:"cpus"`
 	}
-	// NameServers are those of resolv.conf.
+	// NameServers lists the name servers of resolv.conf.
 	NameServers struct {
 		Servers []string `json:"servers"`
-		NoLocal bool     `json:"no_local,omitempty"` // nothing listens on UDP port 53
+		NoLocal bool     `json:"no_local,omitempty"` // nothing listens on UDP port 53 of the host
 	}
-	// SearchDomains are those of resolv.conf, which has ndots:5.
+	// SearchDomains is the number of search domains of resolv.conf, which also has ndots:5.
 	SearchDomains struct {
 		Domains int `json:"domains"`
 	}
-	// TimeSqueeze is how often CPUs ran out of their budget (softnet_stat).
+	// TimeSqueeze is how often CPUs used up their budget for packets (softnet_stat).
 	TimeSqueeze struct {
 		Times   uint64 `json:"times"`
 		Packets uint64 `json:"packets"`
 		Time
 	}
-	// LoggedLines is how many lines of the log are about one fault.
+	// LoggedLines is the number of lines of the kernel log about one fault.
 	LoggedLines struct {
 		Lines int `json:"lines"`
 	}
-	// MachineLog: the log is of the whole machine, and was read in another network namespace than
-	// its first one.
+	// MachineLog says that the kernel log belongs to the whole machine, while the host is a network
+	// namespace other than its first.
 	MachineLog struct{}
 )
 

@@ -2,41 +2,42 @@ package fact
 
 import "net/netip"
 
-// Facts about flows that a hash spreads. Fact.Host is the host that hashes.
+// Facts about flows that a hash spreads over links. Fact.Host is the host that hashes.
 type (
-	// Placed is how many flows each link had.
+	// Placed is the number of flows that each link of a route or bond got.
 	Placed struct {
-		To    netip.Prefix `json:"to,omitzero"`    // destination of the route
-		Bond  string       `json:"bond,omitempty"` // or the bond
+		To    netip.Prefix `json:"to,omitzero"`    // destination of the route; zero: Bond is set
+		Bond  string       `json:"bond,omitempty"` // name of the bond
 		Flows int          `json:"flows"`
 		By    []PlacedBy   `json:"by"`
 	}
-	// PlacedBy is one of the links.
+	// PlacedBy is the number of flows of one link.
 	PlacedBy struct {
 		Interface string   `json:"interface"`
 		Flows     int      `json:"flows"`
-		Share     *float64 `json:"share,omitempty"` // of what all sent; absent: not known
+		Share     *float64 `json:"share,omitempty"` // of the bytes that all links sent; absent: not known
 	}
-	// Pairs is how many different pairs of addresses or hosts flows have.
+	// Pairs is the number of different pairs of addresses, or with Hosts of hosts, that flows have.
 	Pairs struct {
 		Pairs int  `json:"pairs"`
 		Hosts bool `json:"hosts,omitempty"`
 	}
-	// HashPolicy is what the hash of a route goes by.
+	// HashPolicy is what the hash of a route depends on.
 	HashPolicy struct {
-		Family string `json:"family"` // ipv4, ipv6
-		Policy int    `json:"policy"` // net.FAMILY.fib_multipath_hash_policy
-		Fields *int   `json:"fields,omitempty"`
-		Labels bool   `json:"labels,omitempty"` // flow labels that senders draw are in it
+		Family string `json:"family"`           // ipv4 or ipv6
+		Policy int    `json:"policy"`           // net.FAMILY.fib_multipath_hash_policy
+		Fields *int   `json:"fields,omitempty"` // of the packet, for policy 3
+		Labels bool   `json:"labels,omitempty"` // it includes the flow labels that senders choose at random
 	}
-	// Chance is that with which so many flows use no more than some of the links.
+	// Chance is the probability P that flows use no more than Used of Of links.
 	Chance struct {
-		Flows int     `json:"flows,omitempty"` // as many hashes; 0: it is likely
+		Flows int     `json:"flows,omitempty"` // different hashes, if P is low; 0: P is not low
 		Used  int     `json:"used"`
 		Of    int     `json:"of"`
 		P     float64 `json:"p"`
 	}
-	// Weighted is what a next hop gets of the flows, has of the rate, and is full.
+	// Weighted is a next hop's share of the flows (Flows) and of the rate of all links (Rate), and how
+	// full its link is (Load).
 	Weighted struct {
 		Interface string  `json:"interface"`
 		Flows     float64 `json:"flows"`
@@ -61,21 +62,21 @@ type (
 		To    netip.Addr `json:"to"`
 		Error string     `json:"error,omitempty"`
 	}
-	// Mismatched are flows that left by another interface than the one that has their address.
+	// Mismatched lists flows that left by another interface than the one with their source address.
 	Mismatched struct {
 		To    netip.Prefix     `json:"to"`
-		Wrong int              `json:"wrong"`
-		Flows int              `json:"flows"` // of all
+		Wrong int              `json:"wrong"` // number of such flows
+		Flows int              `json:"flows"` // all flows to the destination
 		By    []MismatchedPair `json:"by"`
 	}
-	// MismatchedPair are those with one address and one interface.
+	// MismatchedPair is the number of flows from one address by one interface.
 	MismatchedPair struct {
 		Flows  int        `json:"flows"`
 		Source netip.Addr `json:"source"`
 		Own    string     `json:"own"`  // interface with the address
-		Left   string     `json:"left"` // by which they left
+		Left   string     `json:"left"` // interface by which they left
 	}
-	// ByObject is a route that goes by a group of nexthop objects.
+	// ByObject is a route that uses a group of nexthop objects.
 	ByObject struct {
 		To netip.Prefix `json:"to"`
 	}
@@ -94,7 +95,7 @@ var (
 	_ = is[ByObject]("by_object")
 )
 
-// Names returns the parameter.
+// Names returns the parameter with the hash policy.
 func (p HashPolicy) Names() []string {
 	return []string{"net." + p.Family + ".fib_multipath_hash_policy"}
 }

@@ -2,20 +2,20 @@ package fact
 
 // Facts about NICs and their settings.
 type (
-	// Queues are those by which a NIC receives.
+	// Queues is the number of receive queues (channels) of a NIC, now and at most.
 	Queues struct {
 		Interface string `json:"interface"`
 		Channels  int    `json:"channels"`
 		Most      int    `json:"most"`
 		CPUs      int    `json:"cpus"` // of the host
 	}
-	// Interrupts are those of a NIC, from First to Last, and the CPUs that they may have.
+	// Interrupts is the range of a NIC's interrupt numbers, and the CPUs that all of them may use.
 	Interrupts struct {
 		First int    `json:"first"`
 		Last  int    `json:"last"`
 		CPUs  string `json:"cpus"`
 	}
-	// PCIe is a NIC's link to the machine.
+	// PCIe is the link between a NIC and its machine, as it is and at best.
 	PCIe struct {
 		Interface   string  `json:"interface"`
 		Bus         string  `json:"bus"`
@@ -23,22 +23,22 @@ type (
 		GTps        float64 `json:"gt_per_s"`
 		MostWidth   int     `json:"most_width"`
 		MostGTps    float64 `json:"most_gt_per_s"`
-		CarriesGbps float64 `json:"carries_gbps"`      // each way
+		CarriesGbps float64 `json:"carries_gbps"`      // in one direction
 		NeededGbps  float64 `json:"needed_gbps"`       // by the Ethernet link
-		Port        bool    `json:"of_port,omitempty"` // by the port: the link's rate is not known
+		Port        bool    `json:"of_port,omitempty"` // NeededGbps is the port's, not the link's
 	}
-	// USB is an adapter's speed on either side.
+	// USB is the speed of an adapter on its USB and its Ethernet side.
 	USB struct {
 		Interface    string  `json:"interface"`
 		Mbps         float64 `json:"mbps"`
 		EthernetMbps int64   `json:"ethernet_mbps"`
 	}
-	// Driver is that of an interface.
+	// Driver is the driver of an interface.
 	Driver struct {
 		Interface string `json:"interface"`
 		Driver    string `json:"driver"`
 	}
-	// DriverCounter is a driver's own counter that grew.
+	// DriverCounter is a driver's own counter that grew, and its meaning for all drivers.
 	DriverCounter struct {
 		Interface string `json:"interface"`
 		Name      string `json:"name"`
@@ -47,27 +47,28 @@ type (
 		Grew      int64  `json:"grew"`
 		Time
 	}
-	// OffloadOff is an offload that is off.
+	// OffloadOff is an offload that is switched off.
 	OffloadOff struct {
 		Interface string `json:"interface"`
-		Feature   string `json:"feature"` // as the kernel names it
-		Option    string `json:"option"`  // of ethtool(8)
+		Feature   string `json:"feature"` // the kernel's name
+		Option    string `json:"option"`  // the option of ethtool(8)
 	}
-	// Promiscuous: an interface that is in no bridge takes all frames.
+	// Promiscuous is an interface in promiscuous mode that is in no bridge.
 	Promiscuous struct {
 		Interface string `json:"interface"`
 	}
-	// MTU is an interface's.
+	// MTU is the MTU of an interface.
 	MTU struct {
 		Interface string `json:"interface"`
 		Bytes     int    `json:"bytes"`
 	}
-	// PortMTUs are those of two ports of a bridge.
+	// PortMTUs are the different MTUs of two ports of a bridge.
 	PortMTUs struct {
 		Larger  MTU `json:"larger"`
 		Smaller MTU `json:"smaller"`
 	}
-	// ShortRing is a receive ring that can be longer, and the packets that it had no room for.
+	// ShortRing is a receive ring that is shorter than it can be, and the packets for which it had no
+	// room.
 	ShortRing struct {
 		Interface   string `json:"interface"`
 		Descriptors int    `json:"descriptors"`
@@ -75,13 +76,13 @@ type (
 		Missed      uint64 `json:"missed"`
 		Time
 	}
-	// Coalescing is how an interface holds packets back before it interrupts.
+	// Coalescing is how long, or for how many packets, a NIC waits before it interrupts.
 	Coalescing struct {
 		Interface string `json:"interface"`
 		RxUs      int    `json:"rx_us"`
 		RxFrames  int    `json:"rx_frames"`
 	}
-	// LROForwarding: large receive offload is on, and the host forwards.
+	// LROForwarding is an interface with large receive offload on a host that forwards.
 	LROForwarding struct {
 		Interface string `json:"interface"`
 	}
@@ -89,7 +90,7 @@ type (
 	Wireless struct {
 		Interface string `json:"interface"`
 	}
-	// TransmitQueue is the length of an interface's queue (txqueuelen).
+	// TransmitQueue is the length of an interface's transmit queue (txqueuelen).
 	TransmitQueue struct {
 		Interface string `json:"interface"`
 		Packets   int    `json:"packets"`

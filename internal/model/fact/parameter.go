@@ -2,24 +2,24 @@ package fact
 
 // Facts about kernel parameters.
 type (
-	// Window is what a connection has in flight at most, in bytes: between Low and High.
+	// Window is how many bytes a connection can have in flight at most, as a range.
 	Window struct {
 		LowBytes  float64 `json:"low_bytes"`
 		HighBytes float64 `json:"high_bytes"`
 	}
-	// FlowSteering is the two halves of receive flow steering (RFS).
+	// FlowSteering is the two parameters of receive flow steering (RFS), of which only one is set.
 	FlowSteering struct {
 		Entries   int64  `json:"rps_sock_flow_entries"`
-		Interface string `json:"interface,omitempty"` // with a queue that has rps_flow_cnt; empty: none has
+		Interface string `json:"interface,omitempty"` // with a queue that has rps_flow_cnt; empty: no queue has it
 		Queue     string `json:"queue,omitempty"`
 		Flows     int64  `json:"rps_flow_cnt,omitempty"`
 	}
-	// PortRange is the range of ports for outgoing connections, net.ipv4.ip_local_port_range.
+	// PortRange is the range of local ports for outgoing connections, net.ipv4.ip_local_port_range.
 	PortRange struct {
 		First int64 `json:"first"`
 		Last  int64 `json:"last"`
 	}
-	// ParameterLine is a line of a file of sysctl.d(5), and the kernel's value.
+	// ParameterLine is a line of a file of sysctl.d(5) and the different value in the kernel.
 	ParameterLine struct {
 		File   string `json:"file"`
 		Line   int    `json:"line"`
@@ -33,7 +33,7 @@ type (
 		First Line   `json:"first"`
 		Then  Line   `json:"then"`
 	}
-	// Line is a value in a file.
+	// Line is a line of a file that sets a value.
 	Line struct {
 		File  string `json:"file"`
 		Line  int    `json:"line"`
@@ -54,11 +54,11 @@ func (f FlowSteering) Names() []string {
 	return []string{"net.core.rps_sock_flow_entries", f.Interface}
 }
 
-// Names returns the parameter.
+// Names returns net.ipv4.ip_local_port_range.
 func (PortRange) Names() []string { return []string{"net.ipv4.ip_local_port_range"} }
 
-// Names returns the parameter.
+// Names returns the key of the parameter.
 func (l ParameterLine) Names() []string { return []string{l.Key} }
 
-// Names returns the parameter.
+// Names returns the key of the parameter.
 func (l ParameterLines) Names() []string { return []string{l.Key} }

@@ -2,32 +2,33 @@ package fact
 
 // Facts about paths, probes and switches.
 type (
-	// TooLarge is a flow's packets, and what takes only smaller ones.
+	// TooLarge is the size of a flow's packets, and what accepts only smaller ones.
 	TooLarge struct {
 		Flow  string `json:"flow"`
 		Bytes int    `json:"bytes"`
-		At    string `json:"at,omitempty"` // HOST.NAME; empty: not known, and nothing as large arrived
+		At    string `json:"at,omitempty"` // HOST.NAME; empty: not known, but nothing as large ever arrived
 		MTU   int    `json:"mtu,omitempty"`
 	}
 	// Stuck is a flow that gets nothing through, or of datagrams at most half.
 	Stuck struct {
 		Flow    string   `json:"flow"`
-		Lost    *float64 `json:"lost,omitempty"`    // a share of its datagrams; absent: of TCP
-		Doubled uint8    `json:"doubled,omitempty"` // its retransmission timeout, so many times
+		Lost    *float64 `json:"lost,omitempty"`    // share of its datagrams; absent: it is a TCP flow
+		Doubled uint8    `json:"doubled,omitempty"` // how often its retransmission timeout was doubled
 	}
-	// Resolver is how a name server answered.
+	// Resolver is the answer of a name server, and the time that it took.
 	Resolver struct {
 		Server string  `json:"server"`
 		Ms     float64 `json:"ms"`
 		Error  string  `json:"error,omitempty"` // empty: it answered
 	}
-	// LookedUp is how long a name server took to answer for the name of an address.
+	// LookedUp is how long a name server took to find the name of an address.
 	LookedUp struct {
 		Server  string  `json:"server"`
 		Ms      float64 `json:"ms"`
 		Address string  `json:"address"`
 	}
-	// Echo is what became of ICMP echo requests. Of none that was answered the times are 0.
+	// Echo is the number of ICMP echo requests and replies, and their round-trip times; 0 without a
+	// reply.
 	Echo struct {
 		Sent     int     `json:"sent"`
 		Received int     `json:"received"`
@@ -35,53 +36,53 @@ type (
 		MedianMs float64 `json:"median_ms,omitempty"`
 		MaxMs    float64 `json:"max_ms,omitempty"`
 	}
-	// ARPAnswers are the MAC addresses that answered ARP requests by an interface.
+	// ARPAnswers lists the MAC addresses that answered an ARP request on an interface.
 	ARPAnswers struct {
 		Interface string   `json:"interface"`
-		MACs      []string `json:"macs,omitempty"` // none: no answer
+		MACs      []string `json:"macs,omitempty"` // none: nothing answered
 	}
-	// OtherMAC are packets for other MAC addresses that arrived during a probe.
+	// OtherMAC is the number of packets for other MAC addresses that arrived during a probe.
 	OtherMAC struct {
 		Interface string `json:"interface"`
 		Packets   uint64 `json:"packets"`
 	}
-	// PathMTU is the largest packet that reached a peer.
+	// PathMTU is the largest packet that reached a peer, and the MTU of the interface.
 	PathMTU struct {
 		Interface    string `json:"interface"`
 		InterfaceMTU int    `json:"interface_mtu"`
 		MTU          int    `json:"mtu"`
-		Reported     bool   `json:"reported,omitempty"` // a router named it
+		Reported     bool   `json:"reported,omitempty"` // a router reported it
 	}
-	// NoConnection is a connection that was not answered by a peer which answers echo requests.
+	// NoConnection is a connection attempt without an answer from a peer that answers echo requests.
 	NoConnection struct {
 		Sent     int     `json:"echo_sent"`
 		Received int     `json:"echo_received"`
 		Port     int     `json:"port"`
 		Ms       float64 `json:"ms"`
 	}
-	// PortCounter is a counter of a switch's port that grew.
+	// PortCounter is a counter of a switch port that grew.
 	PortCounter struct {
-		Object string  `json:"object"` // of IF-MIB
+		Object string  `json:"object"` // of IF-MIB: "ifOutDiscards"
 		Grew   uint64  `json:"grew"`
 		OverS  float64 `json:"over_s"`
-		Passed uint64  `json:"passed"` // frames meanwhile
+		Passed uint64  `json:"passed"` // frames that passed meanwhile
 	}
-	// SwitchHop is what one end of a part of a path sent, and the other received.
+	// SwitchHop compares what one end of a part of a path sent with what the other received.
 	SwitchHop struct {
 		First   SwitchHopEnd `json:"first"`
 		Then    SwitchHopEnd `json:"then"`
-		Allowed float64      `json:"allowed"` // bytes, by which they may differ
+		Allowed float64      `json:"allowed"` // bytes by which they may differ
 	}
-	// SwitchHopEnd is an end of a SwitchHop: an interface, or ports of a switch.
+	// SwitchHopEnd is an end of a SwitchHop: an interface of a host, or ports of a switch.
 	SwitchHopEnd struct {
 		Interface string   `json:"interface,omitempty"` // HOST.NAME
-		Switch    string   `json:"switch,omitempty"`    // of Ports; empty: that of the other end
+		Switch    string   `json:"switch,omitempty"`    // of Ports; empty: the switch of the other end
 		Ports     []string `json:"ports,omitempty"`
-		Name      string   `json:"if_name,omitempty"` // of one port
+		Name      string   `json:"if_name,omitempty"` // the switch's own name of a single port
 		Received  bool     `json:"received,omitempty"`
 		Bytes     float64  `json:"bytes"`
 	}
-	// LostByFlows is what the flows of a trial lost or sent again.
+	// LostByFlows is the number of bytes that the flows of a trial lost or sent again.
 	LostByFlows struct {
 		Bytes float64 `json:"bytes"`
 	}
@@ -102,7 +103,7 @@ var (
 	_ = is[LostByFlows]("lost_by_flows")
 )
 
-// Lost is by how much the second end has less.
+// Lost returns how many bytes less the second end has than the first.
 func (h SwitchHop) Lost() float64 { return h.First.Bytes - h.Then.Bytes }
 
 // Names returns the interface.

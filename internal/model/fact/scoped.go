@@ -1,12 +1,12 @@
 package fact
 
-// Scoped is a parameter below net.ipv4.conf for all interfaces and for one. For some parameters
-// the larger value holds.
+// Scoped is a parameter below net.ipv4.conf, with its value for all interfaces and for one. For
+// some parameters the larger value applies.
 type Scoped struct {
 	Name      string `json:"name"` // such as arp_ignore
 	Interface string `json:"interface"`
-	All       int    `json:"all"`
-	Own       int    `json:"own"` // of the interface
+	All       int    `json:"all"` // value of conf.all
+	Own       int    `json:"own"` // value of the interface
 }
 
 var _ = is[Scoped]("scoped_parameter")

@@ -1,27 +1,27 @@
 package fact
 
-// Facts that rules of several families use.
+// Facts that several families of rules use.
 type (
 	// Counter is a counter of the kernel that grew.
 	Counter struct {
-		Interface string  `json:"interface,omitempty"` // of which it is; empty: of the host
+		Interface string  `json:"interface,omitempty"` // empty: a counter of the host
 		Name      string  `json:"name"`                // "TcpExt.ListenOverflows", "rx_dropped"
 		Grew      uint64  `json:"grew"`
-		OverS     float64 `json:"over_s,omitempty"` // 0: over the window of a trial
-		Boot      bool    `json:"since_boot,omitempty"`
-		Packets   uint64  `json:"packets,omitempty"` // that were counted beside it; 0: not known
+		OverS     float64 `json:"over_s,omitempty"`     // seconds between the readings; 0: the window of a trial
+		Boot      bool    `json:"since_boot,omitempty"` // it counts since the boot
+		Packets   uint64  `json:"packets,omitempty"`    // packets counted in the same time; 0: not known
 	}
-	// Time is that in which something was counted.
+	// Time is how long something was counted.
 	Time struct {
-		OverS float64 `json:"over_s,omitempty"` // 0: the window of a trial
-		Boot  bool    `json:"since_boot,omitempty"`
+		OverS float64 `json:"over_s,omitempty"`     // seconds; 0: the window of a trial
+		Boot  bool    `json:"since_boot,omitempty"` // since the boot
 	}
 	// Parameter is the value of a kernel parameter.
 	Parameter struct {
 		Key   string `json:"key"`
 		Value string `json:"value"`
 	}
-	// Text is a line that another program wrote, such as the kernel's log.
+	// Text is a line that another program wrote, such as a line of the kernel log.
 	Text struct {
 		Text string `json:"text"`
 	}

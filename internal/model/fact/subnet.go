@@ -2,38 +2,38 @@ package fact
 
 import "net/netip"
 
-// Facts about interfaces on one subnet, of one host or of two.
+// Facts about interfaces in one subnet, of one host or of two.
 type (
-	// End is an interface of a host; empty: of the finding's.
+	// End is an interface of a host. An empty Host means the host of the finding.
 	End struct {
 		Host      string `json:"host,omitempty"`
 		Interface string `json:"interface"`
 	}
-	// Addressed are interfaces with addresses or networks.
+	// Addressed lists interfaces with their addresses or networks.
 	Addressed struct {
 		Ends []AddressedEnd `json:"ends"`
 	}
-	// AddressedEnd is one of them.
+	// AddressedEnd is an interface with its addresses or networks.
 	AddressedEnd struct {
 		End
 		Prefixes []netip.Prefix `json:"prefixes"`
 	}
-	// SameAddress is an interface with an address that another one has as well.
+	// SameAddress is an interface with an address that another host has as well.
 	SameAddress struct {
 		Interface string       `json:"interface"`
 		Prefix    netip.Prefix `json:"prefix"`
 		MAC       string       `json:"mac"`
 	}
-	// SameMAC are interfaces with one MAC address.
+	// SameMAC lists interfaces that have the same MAC address.
 	SameMAC struct {
 		Ends []End  `json:"ends"`
 		MAC  string `json:"mac"`
 	}
-	// MTUs are interfaces with their MTUs.
+	// MTUs lists interfaces with their MTUs.
 	MTUs struct {
 		Ends []MTUEnd `json:"ends"`
 	}
-	// MTUEnd is one of them.
+	// MTUEnd is an interface with its MTU.
 	MTUEnd struct {
 		End
 		MTU int `json:"mtu"`
@@ -63,7 +63,7 @@ func (s SameMAC) Names() (names []string) {
 	return names
 }
 
-// own is the interface of an end of the finding's host.
+// own returns the interface of an end on the finding's host; none for other hosts.
 func own(e End) []string {
 	if e.Host != "" {
 		return nil

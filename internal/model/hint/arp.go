@@ -2,15 +2,15 @@ package hint
 
 import "net/netip"
 
-// Hints about neighbours and addresses.
+// Advice about neighbours and addresses.
 type (
-	// AddressRules: a rule and a table for each address of a machine that was not read.
+	// AddressRules advises a rule and a routing table for each address of a machine that was not read.
 	AddressRules struct{}
-	// FlushAddresses: the entries for addresses go from the neighbour table.
+	// FlushAddresses advises removing the entries for addresses from the neighbour table.
 	FlushAddresses struct {
 		Addresses []netip.Addr `json:"addresses"`
 	}
-	// DetectAgain: another address, for which duplicate address detection runs again.
+	// DetectAgain advises another address, for which duplicate address detection runs again.
 	DetectAgain struct{}
 )
 

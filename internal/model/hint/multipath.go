@@ -1,15 +1,15 @@
 package hint
 
-// Hints about flows that a hash spreads.
+// Advice about flows that a hash spreads over links.
 type (
-	// MoreFlows: so many flows at a time use every link with a chance of 95 %.
+	// MoreFlows advises so many flows at a time that every link is used with a probability of 95 %.
 	MoreFlows struct {
 		Flows int `json:"flows"`
 		Links int `json:"links"`
 	}
-	// OrdinaryGroup: an ordinary group of nexthop objects in place of a resilient one.
+	// OrdinaryGroup advises an ordinary group of nexthop objects instead of a resilient one.
 	OrdinaryGroup struct {
-		Object int `json:"object,omitempty"` // whose kind is not known; 0: it is resilient
+		Object int `json:"object,omitempty"` // group whose kind is not known; 0: it is known to be resilient
 	}
 )
 

@@ -2,32 +2,33 @@ package hint
 
 import "net/netip"
 
-// Hints about paths.
+// Advice about paths.
 type (
-	// FindDrop: packets are dropped somewhere on a path.
+	// FindDrop advises finding where on a path packets are dropped.
 	FindDrop struct {
-		From string     `json:"from"` // host
+		From string     `json:"from"` // name of a host
 		To   netip.Addr `json:"to"`
 	}
-	// LacksRoute: a route to a destination is missing.
+	// LacksRoute advises adding a route to a destination.
 	LacksRoute struct {
 		To string `json:"to"`
 	}
-	// SeeHolder: an address's host may be off, or on another link than an interface (HOST.NAME).
+	// SeeHolder advises checking that the host with an address is up and on the link of an interface
+	// (HOST.NAME).
 	SeeHolder struct {
 		Address netip.Addr `json:"address"`
 		Link    string     `json:"link"`
 	}
-	// SameLink: two interfaces, as HOST.NAME, may be on different links, or one hear no ARP.
+	// SameLink advises checking that two interfaces (HOST.NAME) are on one link and receive ARP.
 	SameLink struct {
 		First  string `json:"first"`
 		Second string `json:"second"`
 	}
 )
 
-// OwnEntry: whoever sends to an address looks at its neighbour entry of it.
+// OwnEntry advises checking how the sender's neighbour table has this host's address.
 type OwnEntry struct {
-	At        string `json:"at,omitempty"` // the sender; empty: a router
+	At        string `json:"at,omitempty"` // address of the sender; empty: a router
 	Address   string `json:"address,omitempty"`
 	MAC       string `json:"mac,omitempty"`
 	Interface string `json:"interface"`

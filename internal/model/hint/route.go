@@ -2,18 +2,19 @@ package hint
 
 import "net/netip"
 
-// Hints about routes.
+// Advice about routes.
 type (
-	// RouteBack: a route to a sender by an interface, without which each filter drops its packets.
+	// RouteBack advises adding a route to a sender by an interface: without one, both kinds of
+	// reverse-path filters drop its packets.
 	RouteBack struct {
 		To        netip.Addr `json:"to"`
 		Interface string     `json:"interface"`
 	}
-	// Symmetric: routes by source, or the loose filter in the step that follows.
+	// Symmetric advises routing by source address, or the loose filter of the step that follows.
 	Symmetric struct {
-		Others bool `json:"others,omitempty"` // of senders with a route
+		Others bool `json:"others,omitempty"` // it is for the other senders, those that have a route
 	}
-	// AddRoute: a route to an address, and without the one that discards what is for it.
+	// AddRoute advises adding a route to an address, and removing the one that discards its packets.
 	AddRoute struct {
 		To      netip.Addr `json:"to"`
 		Discard string     `json:"discard,omitempty"` // as ip-route(8) prints it; empty: there is none

@@ -1,25 +1,26 @@
 package hint
 
-// Hints about sockets' queues and buffers.
+// Advice about the queues and buffers of sockets.
 type (
-	// ProgramBacklog: a larger backlog of the program's, which somaxconn does not bound.
+	// ProgramBacklog advises a larger backlog in the program, because somaxconn does not limit it.
 	ProgramBacklog struct {
 		Somaxconn int64 `json:"somaxconn"`
 	}
-	// LargerBacklog: a larger backlog of the program's, after the step that follows.
+	// LargerBacklog advises a larger backlog in the program, after the step that follows.
 	LargerBacklog struct{}
-	// ForcedBuffer: the program reads faster; its receive buffer is larger than SO_RCVBUF may be.
+	// ForcedBuffer advises a program that reads faster. Its receive buffer is already larger than
+	// SO_RCVBUF can set.
 	ForcedBuffer struct {
 		Bytes int64 `json:"bytes"`
 		Most  int64 `json:"most"` // net.core.rmem_max
 	}
-	// OwnBuffer: a larger receive buffer by the program's own option.
+	// OwnBuffer advises a larger receive buffer by an option of the program itself.
 	OwnBuffer struct{}
-	// BufferUpTo: the program reads faster or sets a larger SO_RCVBUF.
+	// BufferUpTo advises a program that reads faster, or a larger SO_RCVBUF.
 	BufferUpTo struct {
 		Most int64 `json:"most"` // net.core.rmem_max
 	}
-	// LargerBuffer is BufferUpTo after the step that follows.
+	// LargerBuffer is BufferUpTo with a limit that the step which follows raises.
 	LargerBuffer struct{}
 )
 

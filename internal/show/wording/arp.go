@@ -11,10 +11,9 @@ import (
 	lists "linerate/internal/show/words"
 )
 
-// How Linux answers and asks. A host owns its addresses as a whole, so by
-// default any of its interfaces answers an ARP request for any of them
-// (arp_ignore=0), and its own requests may carry any of them as sender
-// (arp_announce=0). A peer believes the latest ARP packet that it has seen.
+// A Linux host owns its addresses as a whole. By default any of its interfaces answers ARP requests
+// for any of them (arp_ignore=0), and its own requests may have any of them as sender
+// (arp_announce=0). A peer uses the latest ARP packet that it has received.
 
 var (
 	_ = say(cause.ARPFlux, words[cause.Flux]{summary: flux, instead: withoutRouting[cause.Flux],
@@ -169,7 +168,7 @@ var (
 	})
 )
 
-// withoutRouting begins a step in place of source routing.
+// withoutRouting returns the beginning of a step that can be taken instead of source routing.
 func withoutRouting[A any](A) string { return "or, instead of source routing: " }
 
 func scoped(host string, s fact.Scoped) string {
@@ -240,7 +239,7 @@ func duplicateFix(f record.Finding, a cause.Duplicate) []string {
 	return lines
 }
 
-// claims are the machines that answer for an address.
+// claims returns the machines that answer for an address, with their MAC addresses.
 func claims(a cause.Duplicate) (list []string) {
 	for _, c := range a.Claims {
 		switch macs := some(c.MACs); {

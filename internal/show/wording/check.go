@@ -11,8 +11,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Checks are trust checks with their details in words. Those of an earlier version, which have no
-// facts, keep the words that they have.
+// Checks returns a copy of trust checks with their details as text. Checks without facts, from an
+// earlier version, keep the text that they have.
 func Checks(list []record.Check) []record.Check {
 	list = slices.Clone(list)
 	for i := range list {
@@ -21,7 +21,7 @@ func Checks(list []record.Check) []record.Check {
 	return list
 }
 
-// Checked is a trust check with its detail in words.
+// Checked returns a trust check with its detail as text.
 func Checked(c record.Check) record.Check {
 	if c.Facts == nil {
 		return c
@@ -39,7 +39,8 @@ func Checked(c record.Check) record.Check {
 	return c
 }
 
-// FindMax is a search for the highest rate of requests, with the checks of its generators in words.
+// FindMax returns a copy of a search for the highest request rate, with the checks of its
+// generators as text; nil for nil.
 func FindMax(f *record.FindMax) *record.FindMax {
 	if f == nil {
 		return nil
@@ -64,7 +65,7 @@ func generatorCheck(c *record.GeneratorCheck, stored string) string {
 	return text
 }
 
-// Facts are several facts in words.
+// Facts returns several facts as text, separated by semicolons.
 func Facts(list []fact.Fact) string {
 	var texts []string
 	for _, f := range list {
@@ -222,7 +223,7 @@ func every(flows int) string {
 	return fmt.Sprintf("all %d flows", flows)
 }
 
-// three names at most three of several flows.
+// three returns the names of at most three flows, with their errors.
 func three(list []fact.FlowEnd) string {
 	var texts []string
 	for _, f := range list {
@@ -288,7 +289,7 @@ func generatorLoad(host string, g fact.GeneratorLoad) string {
 	return text + ": the machine may have been the limit, not the network"
 }
 
-// cpuLoad says how busy CPUs were: "the processors of client were 95 % busy".
+// cpuLoad returns how busy CPUs were: "the processors of client were 95 % busy".
 func cpuLoad(l fact.Load) string {
 	which := "the processors of " + l.Host
 	if l.Usable {
@@ -297,7 +298,7 @@ func cpuLoad(l fact.Load) string {
 	return fmt.Sprintf("%s were %s busy%s", which, unit.FormatPercent(l.Busy), beside(l))
 }
 
-// beside says what niced programs had; empty: next to nothing.
+// beside returns the share of niced programs in a load; empty: none.
 func beside(l fact.Load) string {
 	if l.Niced == 0 {
 		return ""

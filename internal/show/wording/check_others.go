@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// The words of checks that compare with what others count: tools, peers and switches.
+// Text for checks that compare with the counts of others: tools, peers and switches.
 var (
 	_ = spell(func(_ string, t fact.ToolFailed) string {
 		if t.Gave == 0 {
@@ -119,7 +119,7 @@ var (
 	})
 )
 
-// excess explains a tool's figure that is off, where the reason is known.
+// excess returns why a tool's rate is off.
 func excess(e fact.ToolExcess) string {
 	unsent := ""
 	if e.UnsentBytes > 0 {

@@ -205,7 +205,7 @@ var (
 	})
 )
 
-// heldBy gives the cause of a buffer that holds flows back its words.
+// heldBy adds the text of a cause that is a buffer which holds flows back.
 func heldBy(c cause.Of[cause.Between], buffer, option, key, found string) struct{} {
 	return say(c, words[cause.Between]{read: "tcp(7); RFC 7323; " + ipSysctl, found: found,
 		summary: func(f record.Finding, a cause.Between) string {

@@ -11,7 +11,8 @@ import (
 
 const interfaceCounters = statistics + "; linux/if_link.h"
 
-// counts gives a cause of a counter of an interface its words, in which DEV is the interface.
+// counts adds the text of a cause that is a counter of an interface. DEV in the text is the
+// interface.
 func counts[A any](c cause.Of[A], found string, of func(A) (summary string, fix []string)) struct{} {
 	return say(c, words[A]{
 		summary: func(f record.Finding, a A) string {
@@ -26,7 +27,7 @@ func counts[A any](c cause.Of[A], found string, of func(A) (summary string, fix 
 	})
 }
 
-// alike are words that do not depend on the arguments.
+// alike returns text that does not depend on the arguments of the cause.
 func alike(summary, fix string) func(cause.None) (string, []string) {
 	return func(cause.None) (string, []string) { return summary, []string{fix} }
 }
@@ -86,7 +87,7 @@ var (
 	_ = advise(func(r hint.DropReason) string { return r.Reason + ": " + meaning(r.Reason) })
 )
 
-// unreceived are the words of rx-dropped.
+// unreceived returns the summary and the fix of rx-dropped.
 func unreceived(a cause.Unreceived) (string, []string) {
 	const summary = "DEV drops received packets"
 	const mtu = "one MTU at both ends of the link, if it is that"

@@ -71,7 +71,7 @@ var (
 	})
 )
 
-// apart are the causes of which a part of a counter's growth may be.
+// apart has the text for the values of fact.Apart.Cause.
 var apart = map[string]string{
 	fact.FragmentsRefused: "a queue of this host was full and dropped fragments, which FragFails counts as well",
 	fact.BeforeRoutes:     "a few packets of IPv6 come before an interface has its routes",
@@ -85,7 +85,7 @@ func program(name string) string {
 	return " (" + name + ")"
 }
 
-// grew says when a rule finds that counters grew.
+// grew returns how much counters must grow for a finding.
 func grew(g rule.Growing) string {
 	text := strings.Join(g.Counters, " + ") + " grew"
 	if g.Least > 1 {

@@ -11,7 +11,7 @@ import (
 
 const mlx5Counters = "Linux Documentation/networking/device_drivers/ethernet/mellanox/mlx5/counters.rst"
 
-// driver gives a cause of counters of drivers, which are named by what they mean, its words.
+// driver adds the text of a cause that is a group of drivers' counters, selected by their meaning.
 func driver(c cause.Of[cause.None], grew, summary, reference string, fix ...string) struct{} {
 	return say(c, words[cause.None]{
 		summary: func(f record.Finding, _ cause.None) string { return withDevice(f, summary) },

@@ -11,10 +11,10 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// dropReasons is where the kernel explains its reasons for drops.
+// dropReasons is the reference that explains the kernel's reasons for drops.
 const dropReasons = "Linux include/net/dropreason-core.h"
 
-// filters gives a cause of packets that a filter drops its words.
+// filters adds the text of a cause that is a filter which drops packets.
 func filters(c cause.Of[cause.Direction], by, reasons, reference, fix string) struct{} {
 	return say(c, words[cause.Direction]{
 		summary: func(f record.Finding, a cause.Direction) string {
@@ -117,7 +117,8 @@ func ruleOf(a cause.FirewallRule) record.NftRule {
 	return record.NftRule{Family: a.Family, Table: a.Table, Chain: a.Chain, Handle: a.Handle}
 }
 
-// Drops are rows of the drop table with their words.
+// Drops fills in the text of the rows of a drop table, in place, and returns the rows. Rows that
+// have text keep it.
 func Drops(list []record.Drop) []record.Drop {
 	for i, d := range list {
 		if d.Why != "" { // of an earlier version
@@ -130,7 +131,7 @@ func Drops(list []record.Drop) []record.Drop {
 	return list
 }
 
-// why says why packets were dropped.
+// why returns why packets were dropped.
 func why(d record.Drop) string {
 	switch {
 	case d.Kind == record.DropFilter:
@@ -154,7 +155,7 @@ func why(d record.Drop) string {
 	}
 }
 
-// kinds say what dropped packets.
+// kinds has the text for the kinds of drops.
 var kinds = map[string]string{
 	record.DropRing:         "the receive ring was full",
 	record.DropDamaged:      "damaged or too long",

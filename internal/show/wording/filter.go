@@ -91,8 +91,8 @@ var (
 
 const symmetric = "make routes symmetric (a rule and a table for each source address)"
 
-// dropsWhatComes begins the summary of a filter. Since the boot it is not known which filter
-// counted, as the mode may have been changed since.
+// dropsWhatComes returns the beginning of the summary about a filter. For counts since the boot, it
+// is not known which filter dropped the packets, because the mode may have changed since.
 func dropsWhatComes(f record.Finding, mode string) string {
 	if f.Boot {
 		return "a reverse-path filter has dropped packets since the boot; it is " + mode + " now, and so drops what comes "
@@ -100,7 +100,7 @@ func dropsWhatComes(f record.Finding, mode string) string {
 	return "the " + mode + " reverse-path filter drops what comes "
 }
 
-// oneOf names interfaces with a filter, or several of which one is meant.
+// oneOf returns the names of interfaces with a filter, or says that one of several is meant.
 func oneOf(a cause.Filter) string {
 	if a.OneOf {
 		return "one of " + some(a.Interfaces)
@@ -108,7 +108,7 @@ func oneOf(a cause.Filter) string {
 	return some(a.Interfaces)
 }
 
-// answered says by which interface a sender is answered.
+// answered returns by which interface a sender is answered.
 func answered(by string) string {
 	if by == "" {
 		return "by none: it has no route there"

@@ -2,8 +2,8 @@ package wording
 
 import "linerate/internal/model/cause"
 
-// growth gives the cause of counters that grew its words: the summary, what its explanation has as
-// well, the reference, and advice.
+// growth adds the text of a cause that is counters which grew: the summary, what its explanation
+// adds, the reference, and the advice.
 func growth(c cause.Of[cause.None], summary, says, reference string, fix ...string) struct{} {
 	found := summary + "."
 	if says != "" {

@@ -12,8 +12,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Limited says what shows by what a flow is limited. Stored is what flows of an earlier version
-// have, which have no facts.
+// Limited returns the facts about what limits a flow as text. Flows of an earlier version have no
+// facts; then it returns stored.
 func Limited(list []fact.Fact, stored string) string {
 	var b strings.Builder
 	if list == nil {
@@ -33,7 +33,7 @@ func Limited(list []fact.Fact, stored string) string {
 	return b.String()
 }
 
-// Flow is a flow with what limits it, and what was predicted for it, in words.
+// Flow returns a flow with its limit and its prediction as text.
 func Flow(f record.Flow) record.Flow {
 	f.LimitedWhy = Limited(f.LimitedFacts, f.LimitedWhy)
 	if f.Expected != nil {
@@ -44,7 +44,7 @@ func Flow(f record.Flow) record.Flow {
 	return f
 }
 
-// Flows are flows with what limits them in words.
+// Flows returns a copy of flows with their limits and predictions as text.
 func Flows(list []record.Flow) []record.Flow {
 	list = slices.Clone(list)
 	for i := range list {
@@ -53,7 +53,7 @@ func Flows(list []record.Flow) []record.Flow {
 	return list
 }
 
-// wayOf is the direction of an interface: "out of client.eth0".
+// wayOf returns the name of an interface with its direction: "out of client.eth0".
 func wayOf(name string, out bool) string {
 	if out {
 		return "out of " + name

@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// The words of what hosts and their queues held back or lost.
+// Text for what hosts and their queues held back or lost.
 var (
 	_ = spell(func(_ string, b fact.Backpressure) string {
 		kind := cmp.Or(b.Kind, "a queue")

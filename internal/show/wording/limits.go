@@ -9,8 +9,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Limit says in a line what a limit is made of, "4 × 1 Gbit/s × 1448/1514", or why there is none.
-// Stored is what a record of an older version has in its place. Empty: neither is known.
+// Limit returns in a line how a limit is composed, "4 × 1 Gbit/s × 1448/1514", or why there is
+// none. Records of earlier versions have text in its place, which is stored. It returns "" if
+// neither is known.
 func Limit(l record.Limit, stored string) string {
 	switch {
 	case l.IsZero():
@@ -38,7 +39,7 @@ func Limit(l record.Limit, stored string) string {
 	return text
 }
 
-// noLimit says why there is no limit: "none: …" or "unknown: …".
+// noLimit returns why there is no limit: "none: …" or "unknown: …".
 func noLimit(l record.Limit) string {
 	if l.None == record.NoLimitTransactions {
 		return "none: no limit is computed for transactions"
@@ -54,7 +55,7 @@ func noLimit(l record.Limit) string {
 	}[l.None]
 }
 
-// limitTerm is a part of a limit: "2 × tbf on client.eth0: 300 Mbit/s × 1448/1514".
+// limitTerm returns a term of a limit as text: "2 × tbf on client.eth0: 300 Mbit/s × 1448/1514".
 func limitTerm(t record.LimitTerm) string {
 	text := unit.FormatRate(t.Bps)
 	switch {
@@ -78,9 +79,9 @@ func limitTerm(t record.LimitTerm) string {
 	return text
 }
 
-// MeasuredLimit names what the limit of a measurement is: of the path between the two ends it knows
-// their interfaces and the flows' caps, and with a peer that is not linerate's this host's interface
-// alone. Stored is as for Limit.
+// MeasuredLimit returns what the limit of a measurement stands for. A measurement knows the
+// interfaces of its two ends and the caps of its flows; if the peer is not linerate, only this
+// host's interface. stored is used as by Limit.
 func MeasuredLimit(l record.Limit, stored, peer string) string {
 	if l.IsZero() {
 		l = record.WordedLimit(stored)
@@ -98,7 +99,8 @@ func MeasuredLimit(l record.Limit, stored, peer string) string {
 	return "the limit of " + links
 }
 
-// WithLimits is a copy of a run whose trials, treatments and candidates have their limits in words.
+// WithLimits returns a copy of a run with the limits of its trials, treatments and candidates as
+// text.
 func WithLimits(run *record.Run) *record.Run {
 	shown := *run
 	shown.Trials, shown.Treatments = slices.Clone(run.Trials), slices.Clone(run.Treatments)

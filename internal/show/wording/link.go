@@ -21,12 +21,12 @@ const (
 	ieee8021Q   = "IEEE 802.1Q"
 )
 
-// inFull is a summary in which DEV is the interface that the finding is about.
+// inFull returns a summary in which DEV is replaced by the interface of the finding.
 func inFull[A any](of func(A) string) func(record.Finding, A) string {
 	return func(f record.Finding, a A) string { return withDevice(f, of(a)) }
 }
 
-// about is the same where it does not depend on the arguments.
+// about is inFull for a summary that does not depend on the arguments.
 func about(text string) func(record.Finding, cause.None) string {
 	return func(f record.Finding, _ cause.None) string { return withDevice(f, text) }
 }
@@ -234,7 +234,7 @@ func tagsOf(a cause.Frames) (tags []device.VLAN) {
 	return tags
 }
 
-// negotiates says whether a NIC negotiates its link.
+// negotiates returns the setting of autonegotiation, to be appended; empty: not known.
 func negotiates(autoneg *bool) string {
 	switch {
 	case autoneg == nil:
@@ -245,7 +245,7 @@ func negotiates(autoneg *bool) string {
 	return ", autonegotiation off"
 }
 
-// says is what a port says of itself.
+// says returns what a port announces.
 func says(l fact.LLDP) string {
 	switch {
 	case l.FrameBytes > 0:

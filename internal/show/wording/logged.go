@@ -9,7 +9,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// fault is what lines of the kernel's log are about.
+// fault is a kind of fault that the kernel logs.
 type fault struct{ code, name, summary, reference, fix string }
 
 var faults = []fault{
@@ -41,7 +41,8 @@ var faults = []fault{
 		"a larger vm.min_free_kbytes"},
 }
 
-// faultOf are the words of a fault. One of a later version has its code alone.
+// faultOf returns the text for a fault. Of a fault that this version does not know, only the code
+// is returned.
 func faultOf(a cause.Logged) fault {
 	for _, f := range faults {
 		if f.code == a.Fault {

@@ -239,7 +239,7 @@ const (
 	conntrackSysctl = "Linux Documentation/networking/nf_conntrack-sysctl.rst"
 )
 
-// raise is advice, or else a larger value of a kernel parameter.
+// raise returns a fix that consists of advice or, as an alternative, a larger kernel parameter.
 func raise(advice, key string) func(record.Finding, cause.Raised) []string {
 	return func(f record.Finding, a cause.Raised) []string {
 		switch {

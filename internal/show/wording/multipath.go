@@ -158,7 +158,7 @@ var (
 	})
 )
 
-// hashedOf are the ends of flows of which pairs are hashed.
+// hashedOf returns what the pairs of a hash consist of: hosts or addresses.
 func hashedOf(hosts bool) string {
 	if hosts {
 		return "hosts"

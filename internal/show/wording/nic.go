@@ -167,7 +167,7 @@ var (
 	})
 )
 
-// offloads say what each does, by the options of ethtool(8).
+// offloads has the effects of offloads, by the options of ethtool(8).
 var offloads = map[string]string{
 	"gro": "merges received segments",
 	"gso": "hands large segments down the stack",

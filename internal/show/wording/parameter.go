@@ -11,7 +11,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// parameter gives the cause of a parameter's value its words.
+// parameter adds the text of a cause that is the value of a kernel parameter.
 func parameter(c cause.Of[cause.None], key, summary, reference string) struct{} {
 	return say(c, words[cause.None]{text: summary, read: reference, found: key + ": " + summary + "."})
 }
@@ -138,8 +138,8 @@ var (
 	})
 )
 
-// applied is what to do about parameters that differ from files: keys are those that programs set
-// while they run.
+// applied returns what to do about parameters that differ from the files. keys are those among them
+// that programs set at run time.
 func applied(keys []string) []string {
 	if len(keys) == 0 {
 		return []string{

@@ -78,7 +78,7 @@ var (
 				return fmt.Sprintf(
 					"%s is on the link of %s and answers nothing, not even ARP: it is off, or on another link or VLAN",
 					a.Address, a.Interface)
-			case a.Astray:
+			case a.OtherMAC:
 				sender := "the router"
 				if a.ARP == cause.ARPAnswered {
 					sender = a.Address
@@ -197,7 +197,7 @@ var (
 	})
 )
 
-// narrowed is what to do about packets of a host that are too long for its path.
+// narrowed returns what to do about packets of a host that are too large for their path.
 func narrowed(host string, a cause.Narrow) []string {
 	lower := fmt.Sprintf("lower the MTU of one end to %d", a.MTU)
 	switch {

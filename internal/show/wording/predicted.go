@@ -8,7 +8,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// The words of what is predicted of a flow.
+// Text for what is predicted for a flow.
 var (
 	_ = spell(func(_ string, l fact.LinkFilled) string {
 		text := fmt.Sprintf("%.4g MB in flight fill %s", l.FlyingBytes/1e6, unit.FormatRate(l.RateBps))

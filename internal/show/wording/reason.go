@@ -2,13 +2,13 @@ package wording
 
 import "cmp"
 
-// meaning says what a reason of the kernel for a drop means.
+// meaning returns what the kernel's reason for a drop means.
 func meaning(reason string) string {
 	return cmp.Or(meanings[reason], "linerate does not know this reason of the kernel")
 }
 
-// meanings are those of the kernel's reasons (enum skb_drop_reason, include/net/dropreason-core.h of
-// Linux 6.18), by their names without SKB_DROP_REASON_.
+// meanings explains the kernel's reasons for drops (enum skb_drop_reason,
+// include/net/dropreason-core.h of Linux 6.18), by name without SKB_DROP_REASON_.
 var meanings = map[string]string{
 	// The link and what is below IP.
 	"OTHERHOST":                "for another host's MAC address: flooded by a switch, or seen for promiscuous mode",

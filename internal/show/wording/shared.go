@@ -10,7 +10,7 @@ import (
 	lists "linerate/internal/show/words"
 )
 
-// References that several causes have.
+// References that several causes use.
 const (
 	ipSysctl  = "Linux Documentation/networking/ip-sysctl.rst"
 	netSysctl = "Linux Documentation/admin-guide/sysctl/net.rst"
@@ -34,7 +34,7 @@ var (
 	_ = spell(func(_ string, t fact.Text) string { return t.Text })
 )
 
-// within says over which time counters grew.
+// within returns the time over which counters grew, to be appended.
 func within(overS float64, boot bool) string {
 	switch {
 	case boot:
@@ -45,7 +45,8 @@ func within(overS float64, boot bool) string {
 	return " in " + unit.FormatSeconds(overS)
 }
 
-// some returns "a, b and c", or the first five of more than six and the number of the others.
+// some returns "a, b and c". Of more than six, it returns the first five and the number of the
+// others.
 func some(list []string) string {
 	if n := len(list); n > 6 {
 		return strings.Join(list[:5], ", ") + fmt.Sprintf(" and %d more", n-5)
@@ -63,7 +64,7 @@ func first[F any](f record.Finding) (none F) {
 	return none
 }
 
-// texts are what prints itself, such as addresses.
+// texts returns the String of each value.
 func texts[T fmt.Stringer](list []T) (all []string) {
 	for _, x := range list {
 		all = append(all, x.String())
@@ -71,7 +72,7 @@ func texts[T fmt.Stringer](list []T) (all []string) {
 	return all
 }
 
-// ends are interfaces with their host.
+// ends returns the names of interfaces with their host: "nas.eth0".
 func ends(host string, interfaces []string) (list []string) {
 	for _, name := range interfaces {
 		list = append(list, host+"."+name)
@@ -79,5 +80,5 @@ func ends(host string, interfaces []string) (list []string) {
 	return list
 }
 
-// percent spells a share from 0 to 1: "25 %".
+// percent formats a share from 0 to 1: "25 %".
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

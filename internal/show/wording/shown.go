@@ -9,7 +9,7 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-// Findings are findings with their words.
+// Findings returns a copy of findings with their text. With alone, steps do not name their host.
 func Findings(list []record.Finding, alone bool) []record.Finding {
 	list = slices.Clone(list)
 	for i := range list {
@@ -18,7 +18,7 @@ func Findings(list []record.Finding, alone bool) []record.Finding {
 	return list
 }
 
-// Run is a copy of a run whose findings and trust checks have words.
+// Run returns a copy of a run whose findings and trust checks have their text.
 func Run(run *record.Run) *record.Run {
 	shown := *run
 	shown.Findings, shown.Trust = Findings(run.Findings, alone(run)), Checks(run.Trust)
@@ -31,7 +31,7 @@ func Run(run *record.Run) *record.Run {
 	return &shown
 }
 
-// alone reports whether a run is of one host.
+// alone reports whether a run has fewer than two hosts.
 func alone(run *record.Run) bool {
 	hosts := map[string]bool{}
 	for _, h := range run.Topology.Hosts {
@@ -48,7 +48,7 @@ func alone(run *record.Run) bool {
 	return len(hosts) < 2
 }
 
-// Evaluation is an evaluation whose findings have words.
+// Evaluation returns a copy of an evaluation whose findings and drops have their text.
 func Evaluation(e record.Evaluation) record.Evaluation {
 	alone := len(e.Hosts) == 1
 	e.Drops = Drops(slices.Clone(e.Drops))
@@ -59,7 +59,7 @@ func Evaluation(e record.Evaluation) record.Evaluation {
 	return e
 }
 
-// Sample is a host's sample whose findings have words.
+// Sample returns a copy of a host's sample whose findings, drops and flows have their text.
 func Sample(s record.HostSample) record.HostSample {
 	s.Findings, s.Drops = Findings(s.Findings, true), Drops(slices.Clone(s.Drops))
 	s.Flows = slices.Clone(s.Flows)
@@ -70,8 +70,9 @@ func Sample(s record.HostSample) record.HostSample {
 	return s
 }
 
-// Renewed are a stored run's findings. Those of an earlier version, which have words alone, become
-// data where the same was found again; others keep their words. Again are the findings of now.
+// Renewed returns the findings of a stored run. A finding of an earlier version, which has only
+// text, is replaced by the same one among again, those that the present rules find; if there is
+// none, it keeps its text.
 func Renewed(run *record.Run, again []record.Finding) []record.Finding {
 	renewed, now := slices.Clone(run.Findings), Findings(again, alone(run))
 	for i, stored := range run.Findings {
@@ -100,7 +101,7 @@ func count(list []record.Finding, of func(record.Finding) bool) (n int) {
 	return n
 }
 
-// Rules are the rules of diagnosis, each with when it finds something.
+// Rules returns the descriptions of the rules, with the text about when each finds something.
 func Rules() []rule.Description {
 	list := diagnose.Rules()
 	for i := range list {

@@ -7,9 +7,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// distinct spells a figure and its bound as spell does, or, where that gives both the same
-// text although they differ, with as many decimals as show the difference: in units of
-// which one is 1/per. The figure keeps its sign.
+// distinct formats a figure and its bound by spell. If both give the same text although they
+// differ, it adds decimals until they do, in the unit name, of which 1 has per. The figure keeps
+// its sign.
 func distinct(figure, bound float64, spell func(float64) string, per float64, name string) (string, string) {
 	a, b := spell(math.Abs(figure)), spell(bound)
 	for decimals := 0; a == b && math.Abs(figure) != bound && decimals < 12; decimals++ {
@@ -34,7 +34,7 @@ func sizes(figure, bound float64) (string, string) {
 	return distinct(figure, bound, unit.FormatBytes, 1, "bytes")
 }
 
-// signed is a change with its sign also where it is one upwards.
+// signed returns text with a plus sign if the change is not negative.
 func signed(change float64, text string) string {
 	if change >= 0 {
 		return "+" + text
@@ -42,7 +42,7 @@ func signed(change float64, text string) string {
 	return text
 }
 
-// between spells a change and the two bounds that it may lie between, one below 0.
+// between formats a change and its bounds, of which least is negative.
 func between(change, least, most float64) string {
 	low, high := unit.FormatPercent(-least), unit.FormatPercent(most)
 	by := ""

@@ -92,7 +92,7 @@ var (
 	})
 )
 
-// end names an interface, with its host where there are two.
+// end returns the name of an interface, with its host if that is set.
 func end(e fact.End) string {
 	if e.Host == "" {
 		return e.Interface

@@ -71,11 +71,11 @@ var (
 	})
 )
 
-// portOf names a port as the study and the switch do.
+// portOf returns the name of a port, in the study and on the switch.
 func portOf(a cause.PortObject) string { return portsOf([]string{a.Port}, a.Name, a.Switch) }
 
-// portsOf are ports of a switch; name is that of one port as the switch has it, and of the switch,
-// where it is to be named.
+// portsOf returns the names of ports; name is the switch's own name of a single port, and of the
+// switch, both empty if they are not to be shown.
 func portsOf(ports []string, name, of string) string {
 	text := "ports " + some(ports)
 	if len(ports) == 1 {
@@ -90,7 +90,7 @@ func portsOf(ports []string, name, of string) string {
 	return text
 }
 
-// endOf is an end of a hop and what it did.
+// endOf returns an end of a part of a path, and whether it sent or received.
 func endOf(e fact.SwitchHopEnd) string {
 	did := " sent"
 	if e.Received {
@@ -102,7 +102,7 @@ func endOf(e fact.SwitchHopEnd) string {
 	return portsOf(e.Ports, e.Name, e.Switch) + did
 }
 
-// framesOf is the number of frames of a finding, with their share.
+// framesOf returns the number of frames of a finding, and their share.
 func framesOf(f record.Finding) string {
 	c := first[fact.PortCounter](f)
 	share := float64(c.Grew) / max(1, float64(c.Grew)+float64(c.Passed))

@@ -71,7 +71,7 @@ var (
 	})
 )
 
-// cut says why a host does not reach another one.
+// cut returns why a host does not reach another one.
 func cut(f record.Finding, a cause.Cut) string {
 	switch a.Why {
 	case cause.NotForwarding:

@@ -45,30 +45,31 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// words are those of one cause, whose findings have arguments A.
+// words is the text of a cause whose findings have arguments of type A.
 type words[A any] struct {
-	text    string                             // the summary, where all findings have the same
-	summary func(f record.Finding, a A) string // where they have not; nil: text
-	// fix is advice around the steps, which stand in place of the line theSteps or, without it,
-	// before all. DEV in it is the interface that the finding is about.
+	text    string                             // summary, if it is the same for all findings
+	summary func(f record.Finding, a A) string // summary, if it depends on the finding; nil: text
+	// fix is advice around the steps. The steps replace the line theSteps; without that line they come
+	// first. DEV stands for the interface that the finding is about.
 	fix     []string
-	fixed   func(f record.Finding, a A) []string // where it depends on the arguments; nil: fix
-	found   string                               // when it is found, for documents and doctor --explain
-	read    string                               // the reference: kernel document, RFC or manual page
-	readFor func(a A) string                     // where it depends on the arguments; nil: read
-	// anywhere: advice is of no host in particular, so that it names none.
+	fixed   func(f record.Finding, a A) []string // fix, if it depends on the finding; nil: fix
+	found   string                               // when it is found, for the documents and doctor --explain
+	read    string                               // reference: kernel document, RFC or manual page
+	readFor func(a A) string                     // reference, if it depends on the arguments; nil: read
+	// anywhere reports whether the advice is for no particular host, so that no host is named.
 	anywhere bool
-	// instead begins a step that a person may take in place of those before it; nil: "or, instead: ".
+	// instead returns the beginning of a step that can be taken instead of those before it; nil: "or,
+	// instead: ".
 	instead func(a A) string
 }
 
-// theSteps is the place of a finding's steps among lines of advice.
+// theSteps is replaced by the steps of a finding.
 const theSteps = "\x00steps"
 
-// nowhere begins a line of advice that is of no host in particular.
+// nowhere begins a line of advice that is for no particular host.
 const nowhere = "\x00nowhere "
 
-// said are the words of a cause, whatever its arguments are.
+// said is the text of a cause, for any type of arguments.
 type said struct {
 	summary, reference func(record.Finding) string
 	instead            func(record.Finding) string
@@ -79,7 +80,7 @@ type said struct {
 
 var causes = map[cause.Code]said{}
 
-// say gives a cause its words. The compiler holds them to the cause's arguments.
+// say adds the text of a cause. The compiler checks that it uses the arguments of the cause.
 func say[A any](c cause.Of[A], w words[A]) struct{} {
 	if _, has := causes[c.Code]; has {
 		panic(fmt.Sprintf("wording: %s has words twice", c.Code))
@@ -111,20 +112,20 @@ func say[A any](c cause.Of[A], w words[A]) struct{} {
 
 var facts, hints = map[reflect.Type]func(host string, is any) string{}, map[reflect.Type]func(is any) string{}
 
-// spell gives a kind of facts its words.
+// spell adds the text of a kind of facts.
 func spell[F any](say func(host string, is F) string) struct{} {
 	facts[reflect.TypeFor[F]()] = func(host string, is any) string { return say(host, is.(F)) }
 	return struct{}{}
 }
 
-// advise gives a kind of hints its words.
+// advise adds the text of a kind of hints.
 func advise[H any](say func(is H) string) struct{} {
 	hints[reflect.TypeFor[H]()] = func(is any) string { return say(is.(H)) }
 	return struct{}{}
 }
 
-// Worded is a finding with its words. Alone: there is no other host, so that steps need not name
-// theirs. A finding that is not data keeps the words that it has.
+// Worded returns a finding with its text. With alone, there is no other host, so that steps need
+// not name theirs. A finding that has only text keeps it.
 func Worded(f record.Finding, alone bool) record.Finding {
 	s, known := causes[f.ID]
 	if !known || !f.IsData() {
@@ -156,7 +157,7 @@ func Worded(f record.Finding, alone bool) record.Finding {
 	return f
 }
 
-// withDevice puts the interface that a finding is about in place of DEV.
+// withDevice replaces DEV by the interface that a finding is about.
 func withDevice(f record.Finding, text string) string {
 	return strings.ReplaceAll(text, "DEV", cmp.Or(f.About.Interface, "DEV"))
 }
@@ -168,7 +169,7 @@ func subject(about record.Subject) string {
 	return about.Object
 }
 
-// withSteps adds the steps of a finding to the lines of its fix.
+// withSteps adds the steps of a finding to its fix.
 func withSteps(f record.Finding, alone bool) record.Finding {
 	for _, s := range f.Steps {
 		for i, line := range Step(s, alone) {
@@ -190,7 +191,7 @@ func on(host string, alone bool, line string) string {
 	return "on " + host + ": " + line
 }
 
-// Step are the lines of a step.
+// Step returns the lines of a step: commands or advice.
 func Step(s record.Step, alone bool) (lines []string) {
 	switch {
 	case s.Setting != nil:
@@ -211,7 +212,7 @@ func Step(s record.Step, alone bool) (lines []string) {
 	return lines
 }
 
-// Fact is a fact in words.
+// Fact returns a fact as text.
 func Fact(f fact.Fact) string {
 	if say := facts[reflect.TypeOf(f.Is)]; say != nil {
 		return say(f.Host, f.Is)
@@ -219,7 +220,7 @@ func Fact(f fact.Fact) string {
 	return unknown(f.Is)
 }
 
-// unknown is what a later version wrote, of a kind that has no words here.
+// unknown returns what a later version has written, of a kind that this version has no text for.
 func unknown(is any) string {
 	if u, is := is.(kind.Unknown); is {
 		return u.Name + ": " + u.JSON
@@ -227,8 +228,8 @@ func unknown(is any) string {
 	return fmt.Sprintf("%+v", is)
 }
 
-// Found says when a cause is found, and in short what it is; empty: the cause has no words here.
+// Found returns when a cause is found; empty: this version does not know the cause.
 func Found(code cause.Code) string { return causes[code].found }
 
-// Causes are the codes that have words, sorted.
+// Causes returns the codes that have text, sorted.
 func Causes() []cause.Code { return slices.Sorted(maps.Keys(causes)) }

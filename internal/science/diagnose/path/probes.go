@@ -101,14 +101,14 @@ func probeUnanswered(h *facts.Host, p record.Probe) *record.Finding {
 		confidence = record.Certain
 	}
 	if args.ARP != cause.ARPSilent {
-		astray := forOtherMACs(h, p)
-		if args.Astray = len(astray) > 0; args.Astray && 2*p.Echo.OtherMAC >= uint64(p.Echo.Sent) {
+		others := forOtherMACs(h, p)
+		if args.OtherMAC = len(others) > 0; args.OtherMAC && 2*p.Echo.OtherMAC >= uint64(p.Echo.Sent) {
 			confidence = record.Likely
 		}
-		evidence = append(evidence, astray...)
+		evidence = append(evidence, others...)
 	}
 	finding := facts.Found(cause.ProbeUnanswered, h, confidence, args).With(h.Name, evidence...)
-	if args.Astray || args.ARP == cause.ARPAnswered {
+	if args.OtherMAC || args.ARP == cause.ARPAnswered {
 		finding.Fixed(record.Advice("", ownEntry(h, p)))
 	}
 	return finding

@@ -24,7 +24,7 @@ func TestProbeUnanswered(t *testing.T) {
 		drops       []record.KernelDrop
 		confidence  string
 		arp         string
-		astray      bool
+		otherMAC    bool
 		at, verdict string // whose neighbour entry is to be looked at
 	}{
 		{"off", record.Probe{Sent: []string{"1 ARP request"}}, nil, record.Certain, cause.ARPSilent, false, "", ""},
@@ -58,9 +58,9 @@ func TestProbeUnanswered(t *testing.T) {
 		var args any
 		var steps []record.Step
 		if test.confidence != "" {
-			args = cause.NoEcho{Address: "192.0.2.9", Interface: "eth0", ARP: test.arp, Astray: test.astray}
+			args = cause.NoEcho{Address: "192.0.2.9", Interface: "eth0", ARP: test.arp, OtherMAC: test.otherMAC}
 		}
-		if test.arp == cause.ARPAnswered || test.astray {
+		if test.arp == cause.ARPAnswered || test.otherMAC {
 			steps = []record.Step{record.Advice("", hint.OwnEntry{At: test.at, Address: "192.0.2.1",
 				MAC: s.Reading.Snapshot.Interfaces[0].MAC, Interface: "eth0"})}
 		}
