@@ -1,13 +1,11 @@
-// Package bottleneck names, for each flow of a trial, what held it back, and the
-// figures that show it: what the sender's kernel counted in the window (TCP_INFO,
-// linux/tcp.h: the time that there was something to send, and the parts of it
-// spent waiting for the receiver's window and for room in the send buffer), what
-// lay in the two ends' buffers, what the interfaces carried and how busy the processors
-// were. It names one thing only when that held the flow for most of the window,
-// and nothing otherwise. Why a network holds flows back is package diagnose's
-// question.
+// Package bottleneck names what held each flow of a trial back, with the figures that show it: what
+// the sender's kernel counted in the window (TCP_INFO, linux/tcp.h: the time with data to send, and
+// the parts of it spent waiting for the receiver's window and for room in the send buffer), how
+// full the buffers at both ends were, what the interfaces carried, and how busy the CPUs were. It
+// names a cause only if that held the flow for most of the window, and otherwise none. Package
+// diagnose explains why a network holds flows back.
 //
-// The words and the evidence for each are in docs/limits.md.
+// docs/limits.md describes the names and the evidence for each.
 package bottleneck
 
 import (
@@ -21,95 +19,97 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// What a flow is limited by.
+// What a flow is limited by: values of record.Flow.LimitedBy.
 const (
 	Application      = "application"       // the sending program had nothing to send
-	RateCap          = "rate cap"          // its own pacing
-	SlowReader       = "slow reader"       // the receiving program leaves lying what has arrived
-	ReceiverWindow   = "receiver window"   // what the receiver allowed to be in flight
-	SendBuffer       = "send buffer"       // room for what is not acknowledged yet
-	FullLink         = "full link"         // a link on its path carries all that it can
-	CongestionWindow = "congestion window" // what congestion control allowed to be in flight
-	// the queue that its acknowledgements wait in, before a link that is full in their direction
+	RateCap          = "rate cap"          // the flow's own pacing
+	SlowReader       = "slow reader"       // the receiving program does not read what has arrived
+	ReceiverWindow   = "receiver window"   // what the receiver allows in flight
+	SendBuffer       = "send buffer"       // room for bytes that are not acknowledged
+	FullLink         = "full link"         // a link on the path carries all that it can
+	CongestionWindow = "congestion window" // what congestion control allows in flight
+	// the queue in which the flow's acknowledgements wait, before a link that is full in their
+	// direction
 	Acknowledgements = "acknowledgements"
-	// the sending interface, whose queue was never empty, and whose rate is not known
+	// the queue of the sending interface, which was never empty, on a link whose rate is not known
 	InterfaceQueue = "interface queue"
-	Generator      = "generator"  // a program that makes the traffic, or its machine, can do no more
-	NoAnswer       = "no answer"  // nothing is acknowledged any more
-	Loss           = "loss"       // of datagrams, behind the sending host
-	NoCarrier      = "no carrier" // an interface on its path had none, or was down, for a part of the window
+	Generator      = "generator"  // a program that makes the traffic, or its machine
+	NoAnswer       = "no answer"  // nothing is acknowledged
+	Loss           = "loss"       // datagrams are lost behind the sending host
+	NoCarrier      = "no carrier" // an interface on the path had none, or was down, for a part of the window
 )
 
 const (
-	// TCP_INFO's times say something over a window that is long beside the kernel's
-	// clock, which ticks every 4 or 10 ms, and beside the flow's round trips.
+	// The times of TCP_INFO need a window that is long compared with the kernel's clock, which ticks
+	// every 4 or 10 ms, and with the flow's round trips.
 	leastWindowS = 0.5
 	leastTrips   = 50
-	// idle: a sender that is busy for less of the window had too little to send.
+	// idle is the share of the window below which a sender had too little to send.
 	idle = 0.9
-	// most of the time is what makes a cause the cause.
+	// most is the share of the time from which on something counts as the cause.
 	most = 0.5
-	// atCap is the share of a cap that counts as reaching it: fq counts headers,
+	// atCap is the share of a cap that counts as reaching it. It is below 1 because fq counts headers,
 	// too.
 	atCap = 0.9
-	// A flow that pauses is limited by its cap nonetheless if it reaches the cap in the share
-	// steadily of at least leastIntervals intervals, and the share pausing of it on average.
+	// A flow that pauses is still limited by its cap if it reaches the cap in the share steadily of its
+	// intervals, of which there must be leastIntervals, and the share pausing of it on average.
 	steadily, pausing, leastIntervals = 0.75, 0.5, 10
-	// fair is the share of its even part of a link from which on a flow is held
-	// by the link rather than by a window of its own.
+	// fair is the share of its even part of a link from which on a flow is limited by the link, not by
+	// a window of its own.
 	fair = 0.9
-	// closes is the share of the readings at which the receiver's window was closing from which
-	// on its program, and not a queue on the path, is why it was full.
+	// closes is the share of the readings at which the receiver's window was closing from which on the
+	// receiving program filled it, not a queue on the path.
 	closes = 0.25
-	// slow is how long data lies unread, in milliseconds, where the program that is
-	// to read it is slow: waking one takes less.
+	// slow is how many milliseconds data stays unread if the program that reads it is slow. Waking a
+	// program takes less.
 	slow = 1
-	// prompt is how long data may lie and its reader be a quick one; a buffer that
-	// holds an ample time of the flow is full only if its reader gets no processor.
+	// prompt is how long data may stay unread although the reader is fast, and ample the time of a
+	// flow, in milliseconds, that fits into a buffer which fills only if its reader gets no CPU.
 	prompt, ample = 0.1, 0.5
-	// A queue at most of the readings stands before a full link where that carries
-	// as much of its rate at least, or where it stood at nearly all of them.
+	// A queue at most readings is before a full link if that carries at least the share loaded of its
+	// rate, or if there was a queue at the share always of the readings.
 	loaded, always = 0.6, 0.9
-	// stalled: so many timeouts in a row have gone unanswered.
+	// stalled is the number of consecutive unanswered timeouts from which on there is no answer.
 	stalled = 2
-	// Spent is a processor that has nothing left to give, and working the share of
-	// one that a program uses at least to be what wants more of it.
+	// Spent is the busy share of a CPU that has no time left. working is the least share of a CPU that
+	// a program uses if it needs more of it.
 	Spent   = 0.95
 	working = 0.2
-	// lossy is the share of bytes sent again from which on congestion control is
-	// seen at work, whatever else is busy.
+	// lossy is the share of bytes sent again from which on congestion control reacts to losses,
+	// whatever else is busy.
 	lossy = 1e-3
-	// shortQueue is the share of bytes lost in the queue of its own host's interface from which
-	// on that is too short for a flow, and not just probed by it: cubic and reno slow down before.
+	// shortQueue is the share of bytes lost in the queue of the sending host's interface from which on
+	// that queue is too short for the flow. Below it, cubic and reno slow down first, as they probe the
+	// queue.
 	shortQueue = 0.05
-	// shortBuffer is the same of segments that TCP keeps, as they never left the host: so many
-	// leave congestion control a dozen of them in flight.
+	// shortBuffer is the same for segments that TCP keeps because they never left the host. With so
+	// many, congestion control keeps a dozen of them in flight.
 	shortBuffer = 0.01
-	// acknowledgedLeast is the share of a link that acknowledgements take which is worth a word.
+	// acknowledgedLeast is the least share of a link taken by acknowledgements that is mentioned.
 	acknowledgedLeast = 0.02
-	// nearlyAll of what a host sends or receives goes by links that are full, where they hold
-	// it back.
+	// nearlyAll is the share of what a host sends or receives that goes by full links if these hold it
+	// back.
 	nearlyAll = 0.9
-	// even: flows of two directions have about as much of a link each.
+	// even is the ratio of the rates of two directions from which on they count as equal.
 	even = 0.9
-	// With so few segments in flight, a round trip that varies by more than half of itself has
-	// delayed acknowledgements and retransmissions in it, and no queue.
+	// With at most fewSegments in flight, a round trip that varies by more than the share varies of
+	// itself contains delayed acknowledgements and retransmissions, and shows no queue.
 	fewSegments, varies = 10, 0.5
-	// A queue stands somewhere on the path when a round trip takes so many times
-	// the least one, and so much longer.
+	// There is a queue somewhere on the path if round trips take queued times the least one, and
+	// queuedUs microseconds longer.
 	queued, queuedUs = 2, 2000
 )
 
-// Verdict is what held a flow back, and the facts that show it. By is empty where it
-// cannot be attributed; Facts then say why not, if anything does. Refused is the least share
-// of what it sent again that never left its host.
+// Verdict is what held a flow back, and the facts that show it. By is empty if it cannot be
+// attributed; Facts may then say why. Refused is at least the share of the retransmitted segments
+// that never left the host.
 type Verdict struct {
 	By      string
 	Facts   []fact.Fact
 	Refused float64
 }
 
-// facts are facts of no host in particular.
+// facts returns facts that belong to no host.
 func facts(list ...any) (facts []fact.Fact) {
 	for _, one := range list {
 		facts = append(facts, fact.Fact{Is: one})
@@ -117,12 +117,12 @@ func facts(list ...any) (facts []fact.Fact) {
 	return facts
 }
 
-// join are facts of several lists.
+// join returns the facts of several lists.
 func join(lists ...[]fact.Fact) []fact.Fact { return slices.Concat(lists...) }
 
-// Attribute returns a verdict for each flow of a window of so many seconds, in their
-// order. Flows have their Path, as far as it is known. Complete says that the topology
-// has every link of the paths; otherwise a slower one may be between the two ends.
+// Attribute returns a verdict for each flow of a window of windowS seconds, in their order. The
+// flows have their Path as far as it is known. complete reports whether the topology has every link
+// of the paths; otherwise a slower link may be between the two ends.
 func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64, over *topology.Topology,
 	complete bool) []Verdict {
 	s := newScene(record.Trial{Flows: flows, Hosts: hosts, WindowS: windowS}, over, complete)
@@ -146,22 +146,22 @@ func Attribute(flows []record.Flow, hosts []record.HostReading, windowS float64,
 	return verdicts
 }
 
-// LeastWindowS is how long a window has to be for TCP_INFO's times to say something of a flow with
-// such a round trip, in seconds.
+// LeastWindowS returns how many seconds a window must last for the times of TCP_INFO to mean
+// something, for a flow with the given round-trip time in seconds.
 func LeastWindowS(rttS float64) float64 { return max(leastWindowS, leastTrips*rttS) }
 
-// scene is what a flow is looked at in.
+// scene is a trial and what is known of its links.
 type scene struct {
-	record.Trial // flows, hosts and window alone
+	record.Trial // only flows, hosts and window
 	loads        []load
-	known        bool // every link of the path
+	known        bool // every link of the paths
 }
 
-// load is an interface in one direction.
+// load is what an interface carried in one direction.
 type load struct {
 	limits.Load
-	end     string  // Load.At as paths spell it
-	planned float64 // what flows got on whose path it is, in bit/s
+	end     string  // name of Load.At in paths
+	planned float64 // goodput of the flows on whose path it is, in bits per second
 }
 
 func newScene(t record.Trial, over *topology.Topology, known bool) scene {
@@ -178,7 +178,7 @@ func newScene(t record.Trial, over *topology.Topology, known bool) scene {
 	return s
 }
 
-// stream names what held a TCP flow back; empty: not attributable.
+// stream returns what held a TCP flow back; empty: it cannot be attributed.
 func (s scene) stream(f record.Flow) (by string, why []fact.Fact) {
 	info := f.SenderInfo
 	if info == nil {
@@ -240,8 +240,8 @@ func (s scene) stream(f record.Flow) (by string, why []fact.Fact) {
 	return s.congestion(f, busy)
 }
 
-// while shows of a link that was full for a part of the window that the flow's acknowledgements
-// waited; nil: it was full throughout, or they did not.
+// while returns the evidence that a flow's acknowledgements waited while the link was not full;
+// nil: the link was full throughout, or they did not wait.
 func (s scene) while(f record.Flow, link load) []fact.Fact {
 	trip := s.roundTrip(f)
 	if acks, measured := s.acknowledged(f, trip.longerUs); !link.Full() && trip.grown && measured {
@@ -251,8 +251,8 @@ func (s scene) while(f record.Flow, link load) []fact.Fact {
 	return nil
 }
 
-// together is for the connections of a program that are counted together: which links they
-// take is not known. Empty: not attributable.
+// together is stream for all connections of a program that are counted as one flow, so that it is
+// not known which links they use.
 func (s scene) together(f record.Flow) (by string, why []fact.Fact) {
 	if f.Process == "" {
 		return "", nil
@@ -269,9 +269,9 @@ func (s scene) together(f record.Flow) (by string, why []fact.Fact) {
 	return "", nil
 }
 
-// starved is who leaves a sender without data: linerate's own program, which
-// always has more, when it does not come to write it, or its buffer, if that is sent before any
-// program can write again.
+// starved returns the cause of a sender without data: linerate's own program, which always has more
+// but does not get to write it, or the send buffer, if it is sent before any program can write
+// again.
 func starved(f record.Flow, seen any) (by string, why []fact.Fact) {
 	holds := share(8e3*float64(f.SndbufBytes), f.GoodputBps) // ms
 	switch {
@@ -283,10 +283,9 @@ func starved(f record.Flow, seen any) (by string, why []fact.Fact) {
 	return Generator, facts(seen)
 }
 
-// buffer distinguishes a send buffer that is too small from one that is full because a queue
-// before a link holds what it has sent. The kernel counts the
-// time only while it cannot take a write that has just sent something; a buffer
-// that holds one packet is filled and sent by one write.
+// buffer returns whether a send buffer is too small, or full because a queue before a link holds
+// what it has sent. The kernel counts the waiting time only while it cannot accept a write that has
+// just sent something; a buffer that holds one packet is filled and sent by one write.
 func (s scene) buffer(f record.Flow, waited float64) (by string, why []fact.Fact) {
 	full := fact.BufferFull{Bytes: float64(f.SndbufBytes), Share: waited}
 	if waited <= f.SndbufFullShare {
@@ -295,9 +294,9 @@ func (s scene) buffer(f record.Flow, waited float64) (by string, why []fact.Fact
 	return s.unlessBehind(f, SendBuffer, facts(full))
 }
 
-// unlessBehind is a full link where a queue before it is why a flow's buffer or window is
-// full; otherwise what was seen, and how much of a round trip was waiting. Where that is nearly all,
-// the buffer or window is not named as the cause: it may be the queue that fills it.
+// unlessBehind returns FullLink if a queue before a link is the reason why a flow's buffer or
+// window is full. Otherwise it returns by with what was seen. If nearly all of a round trip was
+// waiting, no cause is named: that queue may have filled the buffer or window.
 func (s scene) unlessBehind(f record.Flow, by string, why []fact.Fact) (string, []fact.Fact) {
 	switch behind, sure := s.behindLink(f); {
 	case sure:
@@ -313,7 +312,7 @@ func (s scene) unlessBehind(f record.Flow, by string, why []fact.Fact) (string, 
 	return by, why
 }
 
-// receiver distinguishes a slow receiver from one whose window is small.
+// receiver distinguishes a slow receiver from a small window.
 func (s scene) receiver(f record.Flow, rwnd float64, busy []fact.Fact, exhausted bool) (by string, why []fact.Fact) {
 	waited := fact.WindowFull{Share: rwnd, Read: rwnd <= f.RwndFullShare, BufferBytes: float64(f.RcvbufBytes),
 		Receiver: f.To}
@@ -345,9 +344,9 @@ func (s scene) receiver(f record.Flow, rwnd float64, busy []fact.Fact, exhausted
 }
 
 // unlessClosed distinguishes a window that was full from one that was closed for a part of the
-// time. A queue before a full link holds all of a window, which stays open. A receiver with a full
-// buffer acknowledges when its program reads, so that round trips take long as well, but then less
-// is in flight on average than the window allows while it is open.
+// time. A queue before a full link holds a whole window, which stays open. A receiver with a full
+// buffer acknowledges when its program reads, so round trips take long as well, but less is in
+// flight on average than the open window allows.
 func (s scene) unlessClosed(f record.Flow, window []fact.Fact) (by string, why []fact.Fact) {
 	trip := s.roundTrip(f)
 	flying := f.GoodputBps / 8 * trip.us / 1e6
@@ -362,8 +361,9 @@ func (s scene) unlessClosed(f record.Flow, window []fact.Fact) (by string, why [
 	return s.unlessBehind(f, ReceiverWindow, window)
 }
 
-// closedBy is the cause of a window that its receiver closes. If that host was read, it had little
-// unread; otherwise what closes a window is data that no program has read.
+// closedBy returns the cause of a window that its receiver closes: the window itself if the
+// receiver was read, which then had little unread; otherwise a slow reader, because unread data is
+// what closes windows.
 func (s scene) closedBy(f record.Flow) string {
 	if _, seen := s.Reading(f.To); seen {
 		return ReceiverWindow
@@ -371,7 +371,7 @@ func (s scene) closedBy(f record.Flow) string {
 	return SlowReader
 }
 
-// congestion is what is left: neither end had a reason to wait.
+// congestion returns the cause if neither end waited for a buffer, window or CPU.
 func (s scene) congestion(f record.Flow, busy []fact.Fact) (by string, why []fact.Fact) {
 	info := f.SenderInfo
 	lost, missing := resent(f), missing(f)
@@ -449,7 +449,7 @@ func (s scene) congestion(f record.Flow, busy []fact.Fact) (by string, why []fac
 	return by, facts(seen...)
 }
 
-// resent is the share of its bytes that a flow sent again.
+// resent returns the share of its bytes that a flow sent again.
 func resent(f record.Flow) float64 {
 	return share(float64(f.RetransBytes), float64(cmp.Or(f.SentBytes, f.AckedBytes)))
 }

@@ -8,16 +8,16 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// outage is the least share of the window without a carrier that held a flow back.
+// outage is the share of the window without a carrier from which on that held a flow back.
 const outage = 0.1
 
-// drained is the most that a flow receives without a carrier, as a share of its rate at other
-// times: packets in flight still arrive, and a busy host reads them late.
+// drained is the share of its usual rate up to which a flow can receive without a carrier: packets
+// in flight still arrive, and a busy host reads them late.
 const drained = 0.1
 
-// carrier is what shows that a flow was held back by an interface on its path that had no carrier,
-// or was down: next to nothing was received meanwhile. nil: nothing does, such as of a flow that
-// took another path, or of a time that is shorter than the sampling interval.
+// carrier returns the evidence that an interface on a flow's path had no carrier, or was down, and
+// that almost nothing was received in that time. It is nil if the flow went on, as by another path,
+// or if the time is shorter than the sampling interval.
 func (s scene) carrier(f record.Flow) []fact.Fact {
 	loss, at := s.carrierLoss(f)
 	if loss.ToS-loss.FromS < outage*s.WindowS {
@@ -43,9 +43,9 @@ func (s scene) carrier(f record.Flow) []fact.Fact {
 	return facts(fact.NoCarrierFor{Interface: at, Down: loss.Down, Seconds: loss.ToS - loss.FromS, WindowS: s.WindowS})
 }
 
-// carrierLoss is the longest time in the window in which an interface on a flow's path, or where
-// that is not known, one of its two hosts, had no carrier, and that interface; "": none. Of the two
-// ends of a link, both of which lose it at once, the one that was taken down.
+// carrierLoss returns the longest time in the window in which an interface of the flow's path had
+// no carrier, and that interface; "": none. If the path is not known, all interfaces of the two
+// hosts count. If both ends of a link lost it at once, the end that was taken down is returned.
 func (s scene) carrierLoss(f record.Flow) (longest record.CarrierLoss, at string) {
 	ends := f.Ends()
 	for _, h := range s.Hosts {

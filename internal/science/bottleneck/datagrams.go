@@ -8,9 +8,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// datagrams names what held a UDP flow back. Its sender waits for no acknowledgement: it takes
-// a processor and fills its own link however much of that is lost behind its host, where
-// what it gets is decided then.
+// datagrams returns what held a UDP flow back. The sender waits for no acknowledgement: it uses a
+// CPU and fills its own link even if most datagrams are lost behind its host, and then the loss
+// decides what the flow gets.
 func (s scene) datagrams(f record.Flow) (by string, why []fact.Fact) {
 	busy, exhausted := s.exhausted(f)
 	d := cmp.Or(f.Datagrams, &record.Datagrams{})

@@ -8,8 +8,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// alongside are the flows of a flow's direction: between its hosts and, as far as paths are known,
-// by the same interfaces of these.
+// alongside yields the flows in the same direction as f: between the same hosts and, if paths are
+// known, by the same interfaces of these.
 func (s scene) alongside(f record.Flow) iter.Seq[*record.Flow] {
 	return func(yield func(*record.Flow) bool) {
 		for i := range s.Flows {
@@ -25,14 +25,14 @@ func (s scene) alongside(f record.Flow) iter.Seq[*record.Flow] {
 	}
 }
 
-// reverse is the direction of a flow's acknowledgements, as a flow that sends nothing.
+// reverse returns the direction of a flow's acknowledgements, as a flow without figures.
 func reverse(f record.Flow) record.Flow {
 	back := record.Flow{From: f.To, To: f.From, Path: slices.Clone(f.Path)}
 	slices.Reverse(back.Path)
 	return back
 }
 
-// goodput is that of the flows of a flow's direction.
+// goodput returns the sum of the goodputs of the flows in a flow's direction, in bits per second.
 func (s scene) goodput(f record.Flow) (bps float64) {
 	for other := range s.alongside(f) {
 		bps += other.GoodputBps
@@ -40,7 +40,7 @@ func (s scene) goodput(f record.Flow) (bps float64) {
 	return bps
 }
 
-// loses is the largest share of its bytes that a flow of the same direction has lost.
+// loses returns the largest share of its bytes that a flow in the same direction has lost.
 func (s scene) loses(f record.Flow) (part float64) {
 	for other := range s.alongside(f) {
 		if other.SenderInfo != nil {
@@ -50,7 +50,7 @@ func (s scene) loses(f record.Flow) (part float64) {
 	return part
 }
 
-// received is what the flows of a flow's direction received in each part of the window.
+// received returns what the flows in a flow's direction received in each sample of the window.
 func (s scene) received(f record.Flow) (bins []int64) {
 	for other := range s.alongside(f) {
 		if bins == nil {
@@ -64,14 +64,15 @@ func (s scene) received(f record.Flow) (bins []int64) {
 	return bins
 }
 
-// evener reports whether only the flows of a flow's direction had an even rate, and not those in the
-// opposite direction: a link that is full empties its queue at its rate, while the others'
-// acknowledgements, which wait in that queue, let them send as they get through.
+// evener reports whether the flows in a flow's direction had an even rate, and those in the
+// opposite direction did not. A full link empties its queue at its own rate, while the
+// acknowledgements of the other flows, which wait in that queue, release their data unevenly.
 func (s scene) evener(f record.Flow) bool {
 	return s.goodput(f) > 0 && s.even(f) && !s.even(reverse(f))
 }
 
-// even reports whether the traffic of a flow's direction had the same rate in each part of the window.
+// even reports whether the traffic in a flow's direction had the same rate in each part of the
+// window.
 func (s scene) even(f record.Flow) bool {
 	if parts, read := s.arrived(f); read {
 		return alike(parts)
@@ -79,10 +80,9 @@ func (s scene) even(f record.Flow) bool {
 	return steady(s.received(f))
 }
 
-// arrived is what came in by the interface by which a flow reaches its host, in each part of the
-// window; false: that is not known, or was not read often enough. Unlike what the flows received,
-// it has the acknowledgements of the other direction, which take a part of a full link, and not
-// always the same.
+// arrived returns what came in by the interface by which a flow reaches its receiver, in each part
+// of the window; false: that is not known, or the counters were not read often enough. It includes
+// the acknowledgements of the other direction, which take a varying part of a full link.
 func (s scene) arrived(f record.Flow) (parts [windowParts]float64, read bool) {
 	ends := f.Ends()
 	if len(ends) == 0 {

@@ -11,10 +11,10 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// full finds a link at one of the flow's hosts, or on its path, that is full in
-// the flow's direction, and what shows it; nil: none is. One that carries its rate comes before
-// one with a queue. Frames may leave and arrive by another interface than they are meant to.
-// Own: the link by which its host sends counts, too.
+// full returns a full link at one of the flow's hosts or on its path, in the flow's direction, and
+// the evidence; nil: none is full. A link that carries its full rate is preferred to one with a
+// queue. Frames may use another interface than intended. With own set, the link by which the
+// sending host sends counts as well.
 func (s scene) full(f record.Flow, own bool) (link load, why []fact.Fact) {
 	for _, l := range s.loads {
 		rate := float64(l.Shape.Rate)
@@ -36,7 +36,7 @@ func (s scene) full(f record.Flow, own bool) (link load, why []fact.Fact) {
 	return link, why
 }
 
-// fact is what the interface carried. A shaper is at the interface that sends.
+// fact returns what the interface carried. A shaper is at the interface that sends.
 func (l load) fact() fact.LinkShare {
 	carried := fact.LinkShare{Interface: l.end, Out: l.Out, RateBps: float64(l.Shape.Rate), Share: l.Share()}
 	if l.Shape.Shaper != "" {
@@ -45,8 +45,8 @@ func (l load) fact() fact.LinkShare {
 	return carried
 }
 
-// allFull are the links out of a host, or into it, that are full, if nearly all that it sends or
-// receives goes by these; nil: other links have room.
+// allFull returns the full links out of a host, or into it, if nearly all that it sends or receives
+// uses them; nil: other links have room.
 func (s scene) allFull(host string, out bool) (list []fact.Fact) {
 	var full, all float64
 	for _, l := range s.loads {
@@ -65,11 +65,11 @@ func (s scene) allFull(host string, out bool) (list []fact.Fact) {
 	return list
 }
 
-// acknowledging is which share of a link's rate is not data of the flows that cross it,
-// where TCP flows in the other direction are acknowledged over it; nil: next to none is.
-// Data is what was received and what was sent again. SentBytes would be too much: TCP adds a
-// segment to bytes_sent before the host's own queue takes it, and adds it again when a
-// refused one is sent anew (__tcp_transmit_skb in net/ipv4/tcp_output.c).
+// acknowledging returns the share of a link's rate that is not data of the flows on it, if TCP
+// flows in the other direction are acknowledged over it; nil: almost none. Data is what was
+// received and what was sent again. SentBytes would be too much: TCP adds a segment to bytes_sent
+// before the host's queue accepts it, and again when a refused one is sent anew (__tcp_transmit_skb
+// in net/ipv4/tcp_output.c).
 func (s scene) acknowledging(f record.Flow, l load) []fact.Fact {
 	acknowledged, data := false, 0.0
 	for _, other := range s.Flows {
@@ -87,9 +87,9 @@ func (s scene) acknowledging(f record.Flow, l load) []fact.Fact {
 	return facts(fact.AcknowledgementShare{Share: rest})
 }
 
-// waitsAt is the interface that a flow's data leaves its host by, if packets waited there at most
-// of the readings; "": they did not. Another interface than the one on its path counts if that
-// one has not carried what the flows got whose path it is, as with ARP flux.
+// waitsAt returns the interface by which a flow's data leaves its host if packets waited there at
+// most of the readings; "": they did not. Another interface than that of its path counts if the
+// latter carried less than the flows on it received, as with ARP flux.
 func (s scene) waitsAt(f record.Flow) string {
 	h, _ := s.Reading(f.From)
 	first, elsewhere := "", true
@@ -115,9 +115,10 @@ func (s scene) waitsAt(f record.Flow) string {
 	return ""
 }
 
-// crosses: the flow's data goes out of the interface, or into it. Another interface of its
-// hosts than the one on its path counts if its frames may take that one instead, as with ARP
-// flux: unless both are on the paths of flows, and its own carried all that they got.
+// crosses reports whether the flow's data goes out of the interface or into it. An interface of its
+// hosts that is not on its path counts if frames may use it instead, as with ARP flux. It does not
+// if it is on the paths of other flows and the flow's own interface carried all that its flows
+// received.
 func (s scene) crosses(f record.Flow, l load) bool {
 	if onPath(f, l) {
 		return true
@@ -136,19 +137,20 @@ func (s scene) crosses(f record.Flow, l load) bool {
 	return true
 }
 
-// leastCarried is the share of what flows got that an interface on all of their paths has
-// carried at least; the two are not read at the same instant.
+// leastCarried is the share of the flows' goodput that an interface on all of their paths must have
+// carried. Both are not read at the same time.
 const leastCarried = 0.9
 
-// onPath: a path is an interface that the flow leaves by and one that it enters by, by turns.
+// onPath reports whether an interface and direction are on a flow's path, which consists of an
+// interface that the flow leaves and one that it enters, by turns.
 func onPath(f record.Flow, l load) bool {
 	at := slices.Index(f.Path, l.end)
 	return at >= 0 && (at%2 == 0) == l.Out
 }
 
-// waiting is the share of a window's readings at which packets waited in an interface's
-// queue, and the mean of what waited there, in bytes. Where netem delays packets it is not
-// known: they are its backlog, and that of the qdiscs above it.
+// waiting returns the share of the readings at which packets waited in an interface's queue, and
+// the mean number of bytes that waited. It returns 0 if netem delays packets there, because these
+// are the backlog of netem and of the qdiscs above it.
 func waiting(h record.HostReading, port string) (waits, bytes float64) {
 	if delayed(h, port) {
 		return 0, 0
@@ -174,9 +176,9 @@ func waiting(h record.HostReading, port string) (waits, bytes float64) {
 	return share(waits, readings), share(bytes, readings)
 }
 
-// standing is the share of a window's readings at which packets waited for an interface. Where one of
-// its qdiscs is fq it is not known: packets wait there for the pacing of their own flow (tc-fq(8)),
-// before a link with room as well, and are the backlog of the qdiscs above it, too.
+// standing returns the share of the readings at which packets waited for an interface. It returns 0
+// if one of its qdiscs is fq, in which packets also wait for the pacing of their own flow
+// (tc-fq(8)); they are part of the backlog of the qdiscs above it, too.
 func standing(h record.HostReading, port string) float64 {
 	if has(h, port, "fq") {
 		return 0
@@ -185,24 +187,25 @@ func standing(h record.HostReading, port string) float64 {
 	return waits
 }
 
-// delayed reports whether netem is at an interface, where it delays and drops packets as a
-// network would.
+// delayed reports whether an interface has netem, which delays and drops packets as a network does.
 func delayed(h record.HostReading, port string) bool { return has(h, port, "netem") }
 
-// has reports whether a qdisc of an interface, at its root or inside another one, is of the kinds.
+// has reports whether a qdisc of an interface, its root or one inside another, is of one of the
+// kinds.
 func has(h record.HostReading, port string, kinds ...string) bool {
 	return slices.ContainsFunc(h.End.Qdiscs, func(q record.QdiscCounters) bool {
 		return q.Interface == port && slices.Contains(kinds, q.Kind)
 	})
 }
 
-// fairQueues serve each flow in turn: acknowledgements do not wait behind others' data.
+// fairQueues are qdiscs that serve each flow in turn, so that acknowledgements do not wait behind
+// other data.
 var fairQueues = []string{"fq", "fq_codel", "cake", "sfq", "fq_pie"}
 
-// acknowledged names a link on the way back of a flow, from its receiver to its sender,
-// before which the flow's acknowledgements wait behind other data; nil: there is none.
-// Measured says that the queue was read, and makes up most of longerUs, by which round trips
-// are longer than the least one; otherwise the link is full, and its queue was not read.
+// acknowledged returns a link on the path of a flow's acknowledgements before which they wait
+// behind other data; nil: there is none. measured reports whether the queue was read and explains
+// most of longerUs, by which round trips exceed the least one; otherwise the link is full, and its
+// queue was not read.
 func (s scene) acknowledged(f record.Flow, longerUs float64) (q *fact.AcknowledgementsQueue, measured bool) {
 	back := slices.Clone(f.Path)
 	slices.Reverse(back)
@@ -232,8 +235,8 @@ func (s scene) acknowledged(f record.Flow, longerUs float64) (q *fact.Acknowledg
 	return nil, false
 }
 
-// meanRTTUs is the mean of the sender's smoothed round-trip times at its readings in the
-// window; false: there are none, and it is the one at the window's end.
+// meanRTTUs returns the mean of the sender's smoothed round-trip times in the window, in
+// microseconds; false: there are no readings, and it is the one at the window's end.
 func (s scene) meanRTTUs(f record.Flow) (us float64, mean bool) {
 	h, _ := s.Reading(f.From)
 	sum, n := 0.0, 0.0
@@ -250,7 +253,7 @@ func (s scene) meanRTTUs(f record.Flow) (us float64, mean bool) {
 	return sum / n, true
 }
 
-// evenShare is what each of the flows that cross a full link has on average.
+// evenShare returns the mean goodput of the flows on a link, in bits per second.
 func (s scene) evenShare(l load) float64 {
 	sum, flows := 0.0, 0.0
 	for _, other := range s.Flows {
@@ -262,19 +265,20 @@ func (s scene) evenShare(l load) float64 {
 	return share(sum, flows)
 }
 
-// Whose the queue is that makes a flow's round trips long, where no link is known.
+// Whose queue makes a flow's round trips long, if no link is known to be full.
 const (
 	unknownQueue = iota
-	ownQueue     // the one before its own data
-	otherQueue   // that of the other direction's data, in which its acknowledgements wait
+	ownQueue     // before its own data
+	otherQueue   // of the other direction's data, in which its acknowledgements wait
 )
 
-// whose tells whose queue makes a flow's round trips long. Where no flows go in the opposite
-// direction, or those are about as fast, it is its own: links of one rate are both full. Else it is
-// that of the direction that alone has an even rate, or loses by far the larger share of its bytes,
-// or its own if it loses something, or if the other's was read, and is not long enough. Else
-// which of the two is full is not known. Rates and losses tell of congestion controls that fill a
-// queue until it loses: bbr's flows lose in bursts before a queue that is empty half of the time.
+// whose returns whose queue makes a flow's round trips long. It is the flow's own if there are no
+// flows in the opposite direction, or if those are about as fast: both links are full. Otherwise it
+// is that of the direction that alone has an even rate, or that loses by far the larger share of
+// its bytes. It is also the flow's own if it loses anything, or if packets waited at the other
+// direction's interface. Else it is not known. Rates and losses are evidence only for congestion
+// controls that fill a queue until it drops: flows of bbr lose in bursts before a queue that is
+// empty half of the time.
 func (s scene) whose(f record.Flow) int {
 	back := reverse(f)
 	own, others := s.goodput(f), s.goodput(back)
@@ -297,16 +301,16 @@ func (s scene) whose(f record.Flow) int {
 	return unknownQueue
 }
 
-// IsBBR reports whether bbr, of any version, is a flow's congestion control: it drains the queues
+// IsBBR reports whether a flow's congestion control is bbr, of any version. bbr drains the queues
 // that it makes, and losses do not slow it down.
 func IsBBR(f record.Flow) bool { return strings.HasPrefix(f.CongestionControl, "bbr") }
 
-// overflows: the queue that a full link keeps full loses so many times the share that one loses
-// which bursts fill now and then.
+// overflows is how many times the loss of an occasionally full queue a queue has that its link
+// keeps full.
 const overflows = 4
 
-// backpressure is what shows that the interface by which a flow leaves sends more slowly
-// than the flow is handed to it, where its rate is not known; nil: nothing does.
+// backpressure returns the evidence that the interface by which a flow leaves sends more slowly
+// than the flow is passed to it, if its rate is not known; nil: there is none.
 func (s scene) backpressure(f record.Flow) []fact.Fact {
 	h, _ := s.Reading(f.From)
 	for _, l := range s.loads {
@@ -325,9 +329,9 @@ func (s scene) backpressure(f record.Flow) []fact.Fact {
 	return nil
 }
 
-// shaped is what shows that a shaper of the sending host holds a UDP flow back, though it let
-// less than its rate out: the socket waits for what the shaper holds, or the shaper dropped most
-// of what is lost; nil: none does.
+// shaped returns the evidence that a shaper of the sending host holds a UDP flow back, although it
+// let less than its rate through: the socket waits for the shaper, or the shaper dropped most of
+// what was lost; nil: there is none.
 func (s scene) shaped(f record.Flow, held *fact.SocketFull) []fact.Fact {
 	h, _ := s.Reading(f.From)
 	for _, l := range s.loads {
@@ -347,8 +351,8 @@ func (s scene) shaped(f record.Flow, held *fact.SocketFull) []fact.Fact {
 	return nil
 }
 
-// datagramsLost is how many datagrams a flow lost: all, where its receiver got none and so knows
-// of no loss.
+// datagramsLost returns how many datagrams a flow lost: all that were sent if its receiver got
+// none, because it then knows of no loss.
 func datagramsLost(f record.Flow) float64 {
 	d := f.Datagrams
 	switch {
@@ -360,7 +364,7 @@ func datagramsLost(f record.Flow) float64 {
 	return float64(d.Lost)
 }
 
-// rootKind is the kind of an interface's first qdisc; empty: not known.
+// rootKind returns the kind of an interface's first qdisc; empty: not known.
 func rootKind(h record.HostReading, port string) string {
 	i := slices.IndexFunc(h.End.Qdiscs, func(q record.QdiscCounters) bool { return q.Interface == port })
 	if i < 0 {
@@ -369,9 +373,9 @@ func rootKind(h record.HostReading, port string) string {
 	return h.End.Qdiscs[i].Kind
 }
 
-// exhausted shows how little the processors of either host had left, and whether
-// that can have held the flow back: where the machine is busy with other things,
-// and the program that makes the traffic hardly works, it need not have.
+// exhausted returns how busy the CPUs of either host were, and whether that can have held the flow
+// back. It need not have if the machine is busy with other work and the traffic program hardly uses
+// a CPU.
 func (s scene) exhausted(f record.Flow) (why []fact.Fact, yes bool) {
 	for _, name := range []string{f.From, f.To} {
 		h, _ := s.Reading(name)
@@ -388,8 +392,8 @@ func (s scene) exhausted(f record.Flow) (why []fact.Fact, yes bool) {
 	return why, false
 }
 
-// spentCPU is one CPU at an end of the flow that had no time left, where the kernel's part of
-// it or linerate's is of the traffic; nil: none.
+// spentCPU returns a CPU at an end of the flow that had no time left, if the kernel or linerate's
+// program used much of it for traffic; nil: there is none.
 func (s scene) spentCPU(f record.Flow) []fact.Fact {
 	for _, name := range []string{f.From, f.To} {
 		h, _ := s.Reading(name)
@@ -401,12 +405,12 @@ func (s scene) spentCPU(f record.Flow) []fact.Fact {
 	return nil
 }
 
-// reaches: the flow has what a cap allows, on average.
+// reaches reports whether the flow's average rate reaches a cap.
 func reaches(f record.Flow, most float64) bool { return most > 0 && f.GoodputBps >= atCap*most }
 
-// capped reports whether a cap of some kind limits a TCP flow, and what shows it. A flow
-// that lost nothing and reached the cap in most intervals is limited by it although its average is
-// lower: its machine, or the program that writes, paused.
+// capped reports whether a cap limits a TCP flow, and the evidence. It also does so if the flow
+// lost nothing and reached the cap in most intervals, but not on average: then its machine, or the
+// program that writes, paused.
 func (s scene) capped(f record.Flow, most float64, kind string) (why []fact.Fact, reached bool) {
 	is := fact.CapShare{Cap: kind, Bps: most, Share: share(f.GoodputBps, most)}
 	if most <= 0 || reaches(f, most) || f.GoodputBps < pausing*most || missing(f) >= lossy ||
@@ -435,8 +439,8 @@ func share(part, whole float64) float64 {
 	return part / whole
 }
 
-// sentAgain is the share of its bytes that a flow sent again, and whether most of that had arrived
-// before, as its receiver reported (D-SACK, RFC 2883), and no host dropped anything.
+// sentAgain returns the share of its bytes that a flow sent again. If most of these had arrived, as
+// its receiver reported (D-SACK, RFC 2883), it says so, and whether no host dropped anything.
 func (s scene) sentAgain(f record.Flow) fact.SentAgain {
 	again := fact.SentAgain{Share: resent(f)}
 	if twice := needless(f); twice >= most {
@@ -445,7 +449,8 @@ func (s scene) sentAgain(f record.Flow) fact.SentAgain {
 	return again
 }
 
-// noDrops reports whether all that may drop packets of a flow's hosts was read, and dropped none.
+// noDrops reports whether all counters of drops on the flow's hosts were read, and none grew on any
+// host.
 func (s scene) noDrops(f record.Flow) bool {
 	for _, name := range []string{f.From, f.To} {
 		if h, ok := s.Reading(name); !ok || len(h.End.Interfaces) == 0 || len(h.End.Softnet) == 0 {

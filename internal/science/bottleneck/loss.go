@@ -10,15 +10,16 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// lossyPath is the share of datagrams lost behind the sending host from which on that decides
-// what a flow gets, and not what its host sends.
+// lossyPath is the share of datagrams lost behind the sending host from which on the loss decides
+// what a flow gets, not the sending host.
 const lossyPath = 1 - fair
 
-// loss is what became of a UDP flow's lost datagrams.
+// loss is where the lost datagrams of a UDP flow were lost.
 type loss struct {
-	facts []fact.Fact // nil: next to none was lost
-	// behind: so many were lost behind the sending host that this decides what the flow
-	// got; atReceiver: most of them on the receiving host, inBuffer: in its socket's buffer.
+	facts []fact.Fact // nil: almost none was lost
+	// behind reports whether so many were lost behind the sending host that this decides what the flow
+	// got; atReceiver whether most were lost on the receiving host, and inBuffer in its socket's
+	// buffer.
 	behind, atReceiver, inBuffer bool
 }
 
@@ -40,19 +41,19 @@ func (s scene) lostDatagrams(f record.Flow) (l loss) {
 	return l
 }
 
-// drop is a place on a flow's path where packets were dropped: on which node, whether in a
-// queue before an interface, and the counter that says so.
+// drop is a place on a flow's path where packets were dropped: the node, whether it was in the
+// queue of an interface, and the counter that shows it.
 type drop struct {
 	node  string
 	queue bool
 	lost  *fact.LostAt // nil: not known
 }
 
-// dropped is the last place on a flow's path whose counters have at least half of its lost
-// datagrams or segments, of which one packet counted may have been so many (GSO): the two ends
-// of a veth pair both count what the second one does not take. Without such a place, if all
-// interfaces of the two hosts that a packet passes were read, it says whether it was between them
-// or behind the last.
+// dropped returns the last place on a flow's path whose counters have at least half of its lost
+// datagrams or segments. One packet counted may have been each of them (GSO). The last place,
+// because both ends of a veth pair count what the second does not accept. If there is no such place
+// and all interfaces of the two hosts on the path were read, it says whether the loss was between
+// them or behind the last.
 func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 	if lost <= 0 {
 		return drop{}
@@ -114,10 +115,10 @@ func (s scene) dropped(f record.Flow, lost, each float64) (last drop) {
 	return last
 }
 
-// uncounted says where packets were lost of which no counter of the two hosts has as many: behind
-// the interface that receives, if it took in nearly all bytes that the other one sent, and no more
-// than these; between the two, if it took in fewer; else it is not known. Bytes are alike at both, also where
-// a packet of one is several of the other's (GSO, GRO).
+// uncounted returns where packets were lost that no counter of the two hosts shows: behind the
+// receiving interface if that received nearly all bytes that the sending one sent, and no more;
+// between the two if it received fewer; otherwise it is not known. It compares bytes because a
+// packet of one may be several of the other (GSO, GRO).
 func (s scene) uncounted(f record.Flow, lost float64) drop {
 	ends := f.Ends()
 	from, to := ends[0], ends[len(ends)-1]
@@ -162,7 +163,7 @@ func (s scene) uncounted(f record.Flow, lost float64) drop {
 	return where
 }
 
-// payload is what the UDP flows that leave by an interface handed to the kernel, in bytes.
+// payload returns how many bytes the UDP flows that leave by an interface passed to the kernel.
 func (s scene) payload(at topology.End) (bytes float64) {
 	for _, f := range s.Flows {
 		if ends := f.Ends(); f.Datagrams != nil && len(ends) > 0 && ends[0] == at {
@@ -172,8 +173,8 @@ func (s scene) payload(at topology.End) (bytes float64) {
 	return bytes
 }
 
-// fits reports whether a time without carrier was long enough for half of what a flow lost: the
-// kernel puts a link into use again up to a second after it is there (net/core/link_watch.c).
+// fits reports whether a time without carrier was long enough to cost half of what a flow lost. The
+// kernel uses a link again up to a second after it is back (net/core/link_watch.c).
 func (s scene) fits(f record.Flow, loss record.CarrierLoss) bool {
 	if f.Datagrams == nil {
 		return true
@@ -182,10 +183,10 @@ func (s scene) fits(f record.Flow, loss record.CarrierLoss) bool {
 	return loss.ToS-loss.FromS+1 >= most*part*s.WindowS
 }
 
-// unassembled are the fragments that a host dropped in the window for want of memory. The kernel
-// counts each of them in ReasmFails, and there once a packet whose other fragments did not
-// arrive in time, too, which were lost elsewhere (ip_defrag and ip_expire in
-// net/ipv4/ip_fragment.c).
+// unassembled returns the number of fragments that a host dropped in the window because of a lack
+// of memory. The kernel counts each of them in ReasmFails. There it also counts, once for each
+// packet, those whose other fragments did not arrive in time, which were lost elsewhere (ip_defrag
+// and ip_expire in net/ipv4/ip_fragment.c).
 func unassembled(h record.HostReading) (n float64) {
 	for _, of := range []string{"Ip.", "Ip6."} {
 		n += max(0, float64(h.SNMPDelta(of+"ReasmFails")-h.SNMPDelta(of+"ReasmTimeout")))
@@ -193,8 +194,8 @@ func unassembled(h record.HostReading) (n float64) {
 	return n
 }
 
-// queueDrops is the kind of the qdisc of an interface that dropped the most packets in the
-// window, and how many: those above another one repeat its drops.
+// queueDrops returns the kind of an interface's qdisc that dropped the most packets in the window,
+// and their number. Qdiscs above another one count its drops as well.
 func queueDrops(h record.HostReading, port string) (kind string, packets float64) {
 	for _, q := range h.End.Qdiscs {
 		if n := dropped(h, q); q.Interface == port && (kind == "" || n > packets) {

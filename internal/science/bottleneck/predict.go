@@ -12,47 +12,43 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// This file says, before anything of it is measured, what each TCP flow of a
-// trial should get over a path with delay, and what will hold it back: its link,
-// the receiver's window, its send buffer, or what losses leave to its congestion
-// control. It knows the path from the topology, and the buffers from the hosts'
-// settings and the sockets' options; of the connection it takes only what its
-// handshake agreed on (timestamps, window scaling).
+// This file predicts, before anything is measured, what each TCP flow of a trial should get over a
+// path with delay, and what will limit it: its link, the receiver's window, its send buffer, or
+// losses by its congestion control. It takes the path from the topology, and the buffers from the
+// hosts' settings and the sockets' options; of the connection, it uses only what the handshake
+// agreed on (timestamps, window scaling).
 //
-// Without delay there is nothing to predict from, and it says nothing. What a flow
-// did get and why is in attribute.go, by the same names.
-//
-// The formulas are in docs/limits.md.
+// Without delay there is no prediction. The names are those of attribute.go, which says what did
+// limit the flow. The formulas are in docs/limits.md.
 
 const (
 	// scaling is the bit of TCP_INFO's options for window scaling.
 	scaling = 4
-	// unscaled is the largest window without it (RFC 9293, section 3.1).
+	// unscaled is the largest window without window scaling (RFC 9293, section 3.1).
 	unscaled = 65535
-	// advertised is the part of a receive buffer that is window at first; up to all
-	// of it is, once the kernel has seen how well segments fill their memory
-	// (tcp_adv_win_scale in Documentation/networking/ip-sysctl.rst).
+	// advertised is the part of a receive buffer that is advertised as window at first. It can become
+	// all of it, when the kernel has seen how well segments use their memory (tcp_adv_win_scale in
+	// Documentation/networking/ip-sysctl.rst).
 	advertised = 0.5
-	// awake is how full a send buffer is at least while its writer has more: one
-	// that waits is woken when a third is free (sk_stream_is_writeable), and a tenth
-	// of the rest is the kernel's own bookkeeping.
+	// awake is the share of a send buffer that stays in use while its writer has more data: a writer
+	// that waits is woken when a third is free (sk_stream_is_writeable), and a tenth of the rest is the
+	// kernel's own data.
 	awake = 0.6
-	// superFrame is what TCP sends at once at the most.
+	// superFrame is the most that TCP sends at once, in bytes.
 	superFrame = 64 << 10
-	// hostsS is what two hosts take in a round trip, and timers that end it late.
+	// hostsS is the time that two hosts take in a round trip, and the delay of their timers, in
+	// seconds.
 	hostsS = 2e-4
-	// doubt is by which factor models of loss are off where some losses are all
-	// that a trial sees.
+	// doubt is the factor by which loss models are off if a trial sees only some losses.
 	doubt = 2
 )
 
-// cuts are the shares to which congestion control cuts a window at a loss (RFC
-// 5681, RFC 9438). bbr does not; it probes for more and then lets
-// its queue drain by a quarter.
+// cuts are the factors by which congestion controls reduce a window at a loss (RFC 5681, RFC 9438).
+// bbr does not; it probes for more, and then lets its queue drain by a quarter.
 var cuts = map[string]float64{"reno": 0.5, "cubic": 0.7, "bbr": 0.75}
 
-// Predict returns what is predicted for each flow, in their order; nil: nothing is. The
-// flows have their Path and LimitBps, and their options are given in the same order.
+// Predict returns the prediction for each flow, in their order; nil: there is none. The flows must
+// have their Path and LimitBps. options are those of the flows, in the same order.
 func Predict(flows []record.Flow, hosts []record.HostReading, over *topology.Topology,
 	options []flow.Spec) []*record.Prediction {
 	t := record.Trial{Hosts: hosts}
@@ -79,13 +75,13 @@ func Predict(flows []record.Flow, hosts []record.HostReading, over *topology.Top
 // path is what a flow's packets meet on their path and back.
 type path struct {
 	rttS       float64
-	loss       float64 // of frames with data
-	bottleneck string  // the interface before its slowest link
-	queue      float64 // there, in bytes, as far as it grows
+	loss       float64 // share of frames with data that are lost
+	bottleneck string  // interface before the slowest link
+	queue      float64 // size of that interface's queue, in bytes
 }
 
-// pathOf follows a flow's interfaces, an egress and an ingress by turns. The zero value:
-// the path is not known.
+// pathOf follows the interfaces of a flow's path, an egress and an ingress by turns. It returns the
+// zero value if the path is not known.
 func pathOf(f record.Flow, over *topology.Topology) path {
 	w, slowest, arrives := path{}, 0.0, 1.0
 	ends := f.Ends()
@@ -109,15 +105,15 @@ func pathOf(f record.Flow, over *topology.Topology) path {
 	return w
 }
 
-// bound is one thing that holds a flow, to something between low and high.
+// bound is a cause that limits a flow to a rate between low and high.
 type bound struct {
 	low, high float64
 	by        string
-	why       any // a fact
+	why       any // fact that shows it
 }
 
-// predicted puts the bounds together. What holds a flow is the lowest of them, and where
-// they overlap it may get less than the one that will be named.
+// predicted combines the bounds. The lowest one limits the flow; where bounds overlap, the flow may
+// get less than the one that is named.
 func predicted(t record.Trial, f record.Flow, w path, o flow.Spec, sharing int) *record.Prediction {
 	path := limits.Path{RateBps: f.LimitBps, RTTS: w.rttS, Segment: int(f.SenderInfo.SndMSS)}
 	bounds := []bound{link(f, w, path, sharing)}
@@ -154,8 +150,8 @@ func predicted(t record.Trial, f record.Flow, w path, o flow.Spec, sharing int) 
 	return p
 }
 
-// link is the flow's even part of its slowest link. After a loss a single flow
-// leaves some of it unused, unless the queue before it is long.
+// link returns the flow's even part of its slowest link. After a loss, a single flow leaves a part
+// of it unused unless the queue before it is long.
 func link(f record.Flow, w path, path limits.Path, sharing int) bound {
 	cut := cuts[f.CongestionControl]
 	if cut == 0 {
@@ -172,7 +168,7 @@ func link(f record.Flow, w path, path limits.Path, sharing int) bound {
 	return bound{part * trough, part, FullLink, why}
 }
 
-// receiver is the window that the receiver's buffer allows.
+// receiver returns the bound by the window that the receive buffer allows; false: not known.
 func receiver(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound, bool) {
 	size, parameter := float64(f.RcvbufBytes), ""
 	if o.Window == 0 && o.ReceiveBuffer == 0 {
@@ -199,7 +195,7 @@ func receiver(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bou
 	return b, true
 }
 
-// sender is what its buffer has in flight.
+// sender returns the bound by what the send buffer has in flight; false: not known.
 func sender(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound, bool) {
 	size, parameter := float64(f.SndbufBytes), ""
 	if o.Window == 0 && o.SendBuffer == 0 {
@@ -213,7 +209,8 @@ func sender(t record.Trial, f record.Flow, path limits.Path, o flow.Spec) (bound
 	return b, true
 }
 
-// losses is what random losses leave to those who take them for congestion.
+// losses returns the bound by losses, for congestion controls that take them for congestion; false:
+// there is none.
 func losses(f record.Flow, w path, path limits.Path) (bound, bool) {
 	if w.loss <= 0 || IsBBR(f) {
 		return bound{}, false
@@ -227,17 +224,17 @@ func losses(f record.Flow, w path, path limits.Path) (bound, bool) {
 		fact.LossModel{Loss: w.loss, CongestionControl: f.CongestionControl, LowBps: low, HighBps: high}}, true
 }
 
-// windowed is what a window between two sizes lets through: at most one for each
-// round trip. A round trip is as much longer as a super-frame takes to be sent,
-// which is acknowledged when all of it has arrived, and as the two hosts take.
+// windowed returns what a window between two sizes carries: at most one window in each round trip.
+// For the low rate, a round trip is longer by the time that a super-frame takes to be sent, which
+// is acknowledged when all of it has arrived, and by the time that the two hosts take.
 func windowed(path limits.Path, low, high float64, by string) bound {
 	slow := path
 	slow.RTTS += min(low, superFrame)*8/path.RateBps + hostsS
 	return bound{low: slow.WindowBps(low), high: path.WindowBps(high), by: by}
 }
 
-// third is the last of a parameter's three values as the host had it: how far the
-// kernel's autotuning goes. 0: not known.
+// third returns the third value of a parameter on a host: the size up to which the kernel's
+// autotuning goes; 0: not known.
 func third(t record.Trial, host, key string) float64 {
 	h, _ := t.Reading(host)
 	fields := strings.Fields(h.Snapshot.Sysctls[key])

@@ -7,11 +7,11 @@ import (
 	"linerate/internal/model/record"
 )
 
-// refused is the share of the segments that a flow sent again which never left its host, and
-// what shows it. TCP counts a segment in Tcp.RetransSegs and bytes_retrans of TCP_INFO
-// before the host's own queue takes it, and in TcpExt.TCPRetransFail where that refuses it.
-// These counters are of all of the host's connections: failures that other connections may
-// have had are not counted, so it is the least share, and alike for all flows of the host.
+// refused returns the share of the segments that a flow sent again which never left its host, and
+// the evidence. TCP counts a segment in Tcp.RetransSegs and in bytes_retrans of TCP_INFO before the
+// host's queue accepts it, and in TcpExt.TCPRetransFail if the queue refuses it. The first and the
+// last count for all connections of the host. Failures that other connections may have had are
+// subtracted, so the share is a lower bound, the same for all flows of the host.
 func (s scene) refused(f record.Flow) (part float64, why []fact.Fact) {
 	h, ok := s.Reading(f.From)
 	failed, all := float64(h.SNMPDelta("TcpExt.TCPRetransFail")), float64(h.SNMPDelta("Tcp.RetransSegs"))
@@ -32,10 +32,10 @@ func (s scene) refused(f record.Flow) (part float64, why []fact.Fact) {
 	return failed / own, []fact.Fact{{Host: f.From, Is: left}}
 }
 
-// turnedBack is the share of what a flow's host gave to the interface on its path that was
-// dropped there before it was sent, and what shows it; nil: nothing was. TCP keeps a segment that
-// its own host refuses, so that it is retransmitted by no counter, but its congestion window
-// becomes smaller as after a loss (tcp_transmit_skb and tcp_enter_cwr in net/ipv4/).
+// turnedBack returns the share of the packets passed to the interface on a flow's path that was
+// dropped there before sending, and the evidence; nil: nothing was dropped. TCP keeps a segment
+// that its own host refuses, so no counter shows it as retransmitted, but its congestion window
+// shrinks as after a loss (tcp_transmit_skb and tcp_enter_cwr in net/ipv4/).
 func (s scene) turnedBack(f record.Flow) (part float64, why *fact.QueueDrops) {
 	h, _ := s.Reading(f.From)
 	for _, d := range h.Deltas() {
@@ -54,8 +54,8 @@ func (s scene) turnedBack(f record.Flow) (part float64, why *fact.QueueDrops) {
 	return part, why
 }
 
-// dropping are the qdiscs of a host that dropped packets in the window. Those above another one
-// repeat its drops.
+// dropping returns the qdiscs of a host that dropped packets in the window, one for each interface.
+// Qdiscs above another one count its drops as well.
 func dropping(h record.HostReading) (list []fact.QueueDrops) {
 	var ports []string
 	for _, q := range h.End.Qdiscs {
@@ -68,8 +68,8 @@ func dropping(h record.HostReading) (list []fact.QueueDrops) {
 	return list
 }
 
-// dropped is how many packets a qdisc dropped in the window; one that holds none back, or was not
-// there at the beginning, is not counted.
+// dropped returns how many packets a qdisc dropped in the window; 0 if it does not queue, or did
+// not exist at the begin of the window.
 func dropped(h record.HostReading, q record.QdiscCounters) float64 {
 	begin, ok := h.AtBegin(q)
 	if !ok || !q.Queues() {

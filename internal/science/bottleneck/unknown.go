@@ -9,28 +9,29 @@ import (
 )
 
 const (
-	// The goodput of a flow that has a queue before a full link is that link's in each part of
-	// the window, and does not change, but for what the receiver's reads add or leave. That of
-	// a busy processor does.
+	// A flow with a queue before a full link has that link's goodput in each part of the window, which
+	// varies by at most constant, depending on the receiver's reads. That of a busy CPU varies more.
 	windowParts, constant = 5, 0.03
-	// With fewer segments in flight, round trips have the receiver's delayed acknowledgements
-	// in them, 40 ms and more (RFC 1122, section 4.2.3.2).
+	// With fewer segments in flight, round trips contain the receiver's delayed acknowledgements, 40 ms
+	// and more (RFC 1122, section 4.2.3.2).
 	undelayed = 4
-	// A queue holds nearly all that is in flight when round trips take so many times the least.
+	// far is how many times the least one round trips take if a queue holds nearly all that is in
+	// flight.
 	far = 10
-	// A host answers within wakeUs if each of its CPUs has idle time, and otherwise within aWhileUs.
+	// wakeUs is the time within which a host answers if each of its CPUs has idle time, and aWhileUs
+	// otherwise.
 	wakeUs, aWhileUs = 300, 1000
-	// A queue that only this flow fills drops a smaller share of it.
+	// loses is the share that a queue drops at most if only this flow fills it.
 	loses = 0.01
 )
 
-// roundTrip is what a flow's round trips took, and how much of that they did not when there
-// was no queue.
+// roundTrip is how long a flow's round trips took, and by how much that exceeds those without a
+// queue, in microseconds.
 type roundTrip struct {
 	us, longerUs float64
 	mean         bool // of readings in the window; false: at its end
-	grown        bool // a queue stands somewhere on the path, or hosts are slow to answer
-	few          bool // too few segments were in flight for its length to tell of a queue
+	grown        bool // there is a queue on the path, or hosts are slow to answer
+	few          bool // too few segments were in flight to conclude anything
 }
 
 func (s scene) roundTrip(f record.Flow) roundTrip {
@@ -45,11 +46,11 @@ func (r roundTrip) fact() fact.RoundTrip {
 	return fact.RoundTrip{Seconds: r.us / 1e6, LeastS: (r.us - r.longerUs) / 1e6, Mean: r.mean}
 }
 
-// behindLink is what shows that a flow has all of a link that nothing here describes, such as
-// a router's: nearly all that it has in flight waits in a queue of its own direction, and arrives
-// at an even rate, which is that link's; nil: nothing does. More in flight, by a larger buffer
-// or window, would only wait longer; and processors that keep a queue filled are fast enough.
-// Sure: it is a link's queue; otherwise it may be that of a CPU.
+// behindLink returns the evidence that a flow fills a link that is not described here, such as one
+// behind a router; nil: there is none. Then nearly all that it has in flight waits in a queue of
+// its own direction and arrives at an even rate, that of the link. A larger buffer or window would
+// only lengthen the wait, and CPUs that keep a queue filled are fast enough. sure reports whether
+// it is a link's queue; otherwise it may be a CPU's.
 func (s scene) behindLink(f record.Flow) (why *fact.QueueAt, sure bool) {
 	trip := s.roundTrip(f)
 	if s.known || !trip.grown || trip.few || trip.longerUs < max(wakeUs, trip.us*(1-1./far)) ||
@@ -63,8 +64,8 @@ func (s scene) behindLink(f record.Flow) (why *fact.QueueAt, sure bool) {
 	return s.queue(f, trip), sure
 }
 
-// idleTime reports whether each CPU of a flow's hosts was idle for a part of the window: packets
-// that always wait for a CPU, and not just until it wakes, wait for one that is never idle.
+// idleTime reports whether each CPU of a flow's hosts was idle for a part of the window. Packets
+// that always wait for a CPU, not only until it wakes, wait for one that is never idle.
 func (s scene) idleTime(f record.Flow) bool {
 	for _, name := range []string{f.From, f.To} {
 		h, _ := s.Reading(name)
@@ -75,16 +76,17 @@ func (s scene) idleTime(f record.Flow) bool {
 	return true
 }
 
-// generating reports whether linerate's own program at an end of the flow used most of a CPU.
+// generating reports whether linerate's own program at an end of the flow used at least half of a
+// CPU.
 func (s scene) generating(f record.Flow) bool {
 	from, _ := s.Reading(f.From)
 	to, _ := s.Reading(f.To)
 	return max(from.GeneratorCPU, to.GeneratorCPU) >= most
 }
 
-// queue is that in which packets of a flow waited at most of the readings. A flow with a queue before
-// a full link may lose packets as well: each loss has it send less for a while, in which the link may
-// not be full.
+// queue returns the queue in which packets of a flow waited. A flow with a queue before a full link
+// may lose packets as well: after each loss it sends less for a while, and the link may not be full
+// then.
 func (s scene) queue(f record.Flow, trip roundTrip) *fact.QueueAt {
 	q := fact.QueueAt{RoundTrip: trip.fact(), Interface: s.waitsAt(f)}
 	if missing(f) >= loses {
@@ -93,7 +95,7 @@ func (s scene) queue(f record.Flow, trip roundTrip) *fact.QueueAt {
 	return &q
 }
 
-// steady reports whether what was received had the same rate in each part of the window.
+// steady reports whether the same was received in each part of the window.
 func steady(bins []int64) bool {
 	each := len(bins) / windowParts
 	if each == 0 {
@@ -108,7 +110,7 @@ func steady(bins []int64) bool {
 	return alike(parts)
 }
 
-// alike reports whether all parts have about as much.
+// alike reports whether all parts are about equal.
 func alike(parts [windowParts]float64) bool {
 	sum := 0.0
 	for _, part := range parts {
@@ -122,12 +124,12 @@ func alike(parts [windowParts]float64) bool {
 	return sum > 0
 }
 
-// missing is the share of a flow's bytes that were lost. What was sent again although it had
-// arrived tells of no loss.
+// missing returns the share of a flow's bytes that were lost. It does not include bytes that were
+// sent again although they had arrived.
 func missing(f record.Flow) float64 { return resent(f) * (1 - needless(f)) }
 
-// needless is the share of what a flow sent again that had arrived, as its receiver reported: at
-// least so much.
+// needless returns at least which share of what a flow sent again had arrived, as its receiver
+// reported.
 func needless(f record.Flow) float64 {
 	if f.SenderInfo == nil {
 		return 0

@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// fcsBytes are Ethernet's frame check sequence, which a driver that is not known may
-	// have counted.
+	// fcsBytes is the length of Ethernet's frame check sequence, which a driver that is not known may
+	// count.
 	fcsBytes = 4
-	// snmpEdgesS is by how much the interval of the protocols' counters is longer than
-	// the window (docs/counters.md).
+	// snmpEdgesS is how many seconds the interval of the protocols' counters is longer than the window
+	// (docs/counters.md).
 	snmpEdgesS = 0.065
-	// coarse is the largest share of the window that a refresh interval may be: counters
-	// say little about the window beyond.
+	// coarse is the largest share of the window that the refresh interval of counters may take. Above
+	// it, they say little about the window.
 	coarse = 0.1
 )
 
-// addCounting allows for how an interface counts: packets are those of the account's
-// direction.
+// addCounting adds what an interface may count besides the flows. packets is their number in the
+// account's direction.
 func (a *account) addCounting(v view, h record.HostReading, d record.InterfaceDelta, packets float64) {
 	a.besides += a.more * packets
 	if !d.Known || d.Counting.RefreshS > 0 { // whether the NIC counts them is not known
@@ -47,9 +47,9 @@ func snapshotOf(h record.HostReading, port string) record.InterfaceSnapshot {
 	return record.InterfaceSnapshot{}
 }
 
-// addFragments corrects the headers of packets that arrived as fragments of IPv4: only one
-// of a packet's has TCP's header. TCP avoids them, but devices between the hosts may not.
-// The counts are the host's, of an interval longer than the window.
+// addFragments corrects the headers of packets that arrived as IPv4 fragments: only one fragment of
+// each packet has the TCP header. TCP avoids fragments, but devices on the path may make them. The
+// counters are those of the host, over an interval longer than the window.
 func (a *account) addFragments(v view, h record.HostReading) {
 	without := float64(h.SNMPDelta("Ip.ReasmReqds") - h.SNMPDelta("Ip.ReasmOKs"))
 	if without <= 0 {

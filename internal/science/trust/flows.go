@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// connected: every flow opened, unless the treatment allows otherwise.
+// connected checks that every flow connected, unless the treatment allows that flows do not.
 func connected(v view) (judged, bool) {
 	opened := fact.FlowsOpened{Flows: len(v.Flows), Meant: v.Unreachable}
 	for _, f := range v.Flows {
@@ -27,10 +27,9 @@ func ended(f record.Flow) fact.FlowEnd {
 	return fact.FlowEnd{Flow: f.ID, From: f.From, To: f.To, Error: f.Error}
 }
 
-// alive: every flow that connected lasted through the window, unless an event of the study
-// took its path: then no other flow came by that path any more either. Where there is no
-// other flow, it may as well have ended by itself. What flows get beside an attack is what is
-// studied.
+// alive checks that every flow that connected lasted through the window. A flow may end if an event
+// of the study cut its path, which shows if no other flow used that path any more; with only one
+// flow that cannot be told. During an attack, flows that end are the result.
 func alive(v view) (judged, bool) {
 	var lost, gone []fact.FlowEnd
 	var at float64
@@ -76,23 +75,22 @@ func alive(v view) (judged, bool) {
 }
 
 const (
-	// unreadBytes stands for a receive queue that is not in the record.
+	// unreadBytes is used as the size of a receive queue that was not recorded.
 	unreadBytes = 256 << 10
-	// oneWrite is what a sender gives to its kernel at a time: it counts as
-	// written when the call returns, by when part of it may have arrived. Some
-	// modes give more (a flow's CallBytes).
+	// oneWrite is what a sender passes to the kernel in one call. It counts as written when the call
+	// returns, when part of it may already have arrived. Some modes pass more (record.Flow.CallBytes).
 	oneWrite = 128 << 10
-	// oneFrame is the most that is sent at once (GSO).
+	// oneFrame is the largest amount that TCP sends at once (GSO).
 	oneFrame = 64 << 10
 )
 
-// conservation: nothing is received that was not sent, and what the sender knows
-// to be acknowledged is what the receiver read. Per flow these may differ by
-// what was in flight at an edge: the send buffer and one write for bytes
-// written, the window for bytes sent, the receive queue and one round trip for
-// bytes acknowledged; for datagrams, what the queues of the interfaces held and the
-// receiver's buffer. Loss is a result. The kernel's own count of bytes sent does not depend on
-// writes, and is the narrower of the two where it is known.
+// conservation checks that nothing was received that was not sent, and that the bytes acknowledged
+// to the sender agree with those that the receiver read. For each flow, these counts may differ by
+// what was in flight at an edge of the window: for bytes written the send buffer and one write, for
+// bytes sent the window, for bytes acknowledged the receive queue and one round trip, and for
+// datagrams the queues of the interfaces and the receive buffer. Lost datagrams are no fault. The
+// kernel's count of bytes sent does not depend on writes, so where it is known it gives the
+// stricter comparison.
 func conservation(v view) (judged, bool) {
 	var received, written, acked float64
 	var differ *fact.FlowDiffer
@@ -176,9 +174,9 @@ func conservation(v view) (judged, bool) {
 	return judged{c, worst}, true
 }
 
-// steady: the first and the last third of the window carry the same: bytes, or of requests
-// and responses alone the transactions that those bytes are of. A sample
-// may be some milliseconds off, which matters where thirds are short.
+// steady checks that the first and the last third of the window carried the same number of bytes;
+// if all flows are requests and responses, of transactions. A sample may be off by some
+// milliseconds, which matters if thirds are short.
 func steady(v view) (judged, bool) {
 	n := math.MaxInt
 	for _, f := range v.Flows {

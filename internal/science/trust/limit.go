@@ -12,8 +12,8 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// limit: nothing goes faster than its path: not all flows together, no flow by
-// itself, and no interface beyond its link's rate.
+// limit checks that nothing was faster than its path: all flows together, each flow, and each
+// interface compared with the rate of its link.
 func limit(v view) (judged, bool) {
 	c := record.Check{Check: Limit, Pass: true}
 	used := -1.0
@@ -45,9 +45,9 @@ func limit(v view) (judged, bool) {
 	return judged{c, used}, true
 }
 
-// fastestFlow is the flow that comes nearest to the limit of its own path or
-// exceeds it by most, and its part of what is allowed; below 0: no flow has a
-// limit. A flow whose bytes were not on its path took another one.
+// fastestFlow returns the flow that comes closest to the limit of its own path, or exceeds it most,
+// and the share of what is allowed that it used; used is below 0 if no flow has a limit. Flows
+// whose bytes were not on their path are left out.
 func (v view) fastestFlow() (share any, used float64) {
 	used = -1
 	for _, f := range v.Flows {
@@ -67,11 +67,11 @@ func (v view) fastestFlow() (share any, used float64) {
 	return share, used
 }
 
-// uncountedHeaders are, by flow, the share by which it may exceed its limit because a token
-// bucket counts a tunnel's packets shorter than they are. Of a packet of many segments it counts
-// the headers of each: before Linux 6.17 only those in front of the outer transport header,
-// Ethernet's and IP's (qdisc_pkt_len_init in net/core/dev.c). The release of a host's kernel is
-// not in the trial, so that this is allowed for on each.
+// uncountedHeaders returns, by flow, the share by which it may exceed its limit because a token
+// bucket counts the packets of a tunnel as shorter than they are. For a packet of many segments, it
+// counts the headers of each; before Linux 6.17 it counts only those before the outer transport
+// header, Ethernet and IP (qdisc_pkt_len_init in net/core/dev.c). A trial does not record the
+// kernel's release, so this is allowed on every host.
 func (v view) uncountedHeaders() map[string]float64 {
 	const counted = 14 + 20 // over IPv4; over IPv6 it is more
 	shares := map[string]float64{}
@@ -99,8 +99,8 @@ func (v view) uncountedHeaders() map[string]float64 {
 	return shares
 }
 
-// overLimit is the share by which all flows together may exceed their limit, and a load its
-// link's rate.
+// overLimit returns the share by which all flows together may exceed their limit, and an interface
+// the rate of its link.
 func (v view) overLimit() float64 {
 	most := 0.0
 	for _, share := range v.uncounted {
@@ -109,8 +109,8 @@ func (v view) overLimit() float64 {
 	return limitTolerance + most
 }
 
-// elsewhere: some interface of the flow's path carried less than the flow alone did.
-// On a path, interfaces are left and entered in turn.
+// elsewhere reports whether an interface of the flow's path carried less than the flow itself, so
+// that it used another one. Flows leave and enter the interfaces of a path by turns.
 func (v view) elsewhere(f record.Flow) bool {
 	for i, end := range f.Ends() {
 		h, _ := v.Reading(end.Node)
@@ -127,9 +127,9 @@ func (v view) elsewhere(f record.Flow) bool {
 	return false
 }
 
-// unread is what had arrived for a flow before the window began and was read in
-// it: known where the receiver's kernel counts arrivals, else the most that it is;
-// and what waited there behind a gap, which the kernel counts once that is filled.
+// unread returns the bytes of a flow that may have arrived before the window and were read in it:
+// the difference if the receiver's kernel counts arrivals, otherwise the most that is likely. Bytes
+// that waited behind a gap are added, because the kernel counts them when the gap is filled.
 func (v view) unread(f record.Flow) float64 {
 	if f.ArrivedBytes > 0 {
 		return max(0, float64(f.ReceivedBytes-f.ArrivedBytes)) + float64(f.OutOfOrderBytes)
@@ -137,10 +137,10 @@ func (v view) unread(f record.Flow) float64 {
 	return float64(f.OutOfOrderBytes) + min(readerBehindBytes, readerBehindS*float64(f.ReceivedBytes)/v.WindowS)
 }
 
-// paced is what a sender with a cap sends at once, which may fall into the window whole:
-// of a paced connection a millisecond at its rate, but at least two segments
-// (tcp_tso_autosize; net.ipv4.tcp_min_tso_segs); of a sender that waits between writes, as a
-// peer's may, one of them.
+// paced returns how much a sender with a rate cap sends at once, which may fall into the window as
+// a whole. A paced connection sends one millisecond at its rate, but at least two segments
+// (tcp_tso_autosize; net.ipv4.tcp_min_tso_segs). A sender that waits between writes, as a peer may,
+// sends one write.
 func paced(f record.Flow) float64 {
 	switch {
 	case f.RateCapBps > 0 && f.SenderInfo != nil:
@@ -151,9 +151,9 @@ func paced(f record.Flow) float64 {
 	return 0
 }
 
-// absorbed is what the queues of a sending host took in before they dropped anything, of a flow
-// that is counted less the share that its peer lost over all of its own time: that share is too
-// small for the window by as much.
+// absorbed returns what the queues of a sending host held, for a flow whose count was reduced by
+// the share that its peer lost over its whole time. That share is too small for the window, because
+// a queue fills before it drops.
 func (v view) absorbed(f record.Flow) (bytes float64) {
 	if h, _ := v.Reading(f.From); f.CountedAt == record.CountedLessLoss {
 		for _, q := range h.End.Qdiscs {
@@ -169,7 +169,7 @@ type bucket struct {
 	bytes float64
 }
 
-// larger is the larger of two buckets, and of equal ones that of size bytes.
+// larger returns the larger of b and a bucket of the given size; of equal ones the given one.
 func (b bucket) larger(at topology.End, size unit.Bytes) bucket {
 	if float64(size) >= b.bytes {
 		return bucket{at, float64(size)}
@@ -177,13 +177,13 @@ func (b bucket) larger(at topology.End, size unit.Bytes) bucket {
 	return b
 }
 
-// bucket is the largest of a flow's buckets.
+// bucket returns the largest of a flow's buckets.
 func (v view) bucket(f record.Flow) bucket {
 	return slices.MaxFunc(v.buckets(f), func(a, b bucket) int { return cmp.Compare(a.bytes, b.bytes) })
 }
 
-// buckets are, of each path that a flow may have taken, the largest bucket, and of equal ones
-// the last: the most that a shaper had saved up for the path when the window began.
+// buckets returns the largest token bucket on each path that a flow may have taken; of equal ones
+// the last. A full bucket is the most that a shaper can add to what its rate carries in the window.
 func (v view) buckets(f record.Flow) (list []bucket) {
 	var links bucket
 	if v.topology == nil {
@@ -221,9 +221,8 @@ func (v view) buckets(f record.Flow) (list []bucket) {
 	return list
 }
 
-// saved is what all flows together may have had at the window's begin beyond what
-// their paths and caps carry in it: unread, sent at once, and in the buckets, each counted
-// once.
+// saved returns what all flows together may have had when the window began, beyond what their paths
+// and caps carry in it: unread bytes, bytes sent at once, and each bucket once.
 func (v view) saved() float64 {
 	total := 0.0
 	counted := map[topology.End]bool{}
@@ -239,8 +238,7 @@ func (v view) saved() float64 {
 	return total
 }
 
-// fastestInterface is fastestFlow for the interfaces of the topology and their links'
-// rates.
+// fastestInterface is fastestFlow for the interfaces of the topology and the rates of their links.
 func (v view) fastestInterface() (share any, used float64) {
 	used = -1
 	for load := range limits.Loads(v.Hosts, v.topology) {
@@ -258,7 +256,7 @@ func (v view) fastestInterface() (share any, used float64) {
 	return share, used
 }
 
-// fullInterface finds an interface that carried all that its link can.
+// fullInterface returns the name of an interface that carried all that its link can.
 func (v view) fullInterface() (string, bool) {
 	for load := range limits.Loads(v.Hosts, v.topology) {
 		if load.Full() {
@@ -268,8 +266,8 @@ func (v view) fullInterface() (string, bool) {
 	return "", false
 }
 
-// drawn reports whether a host's interface is in the topology; without a topology
-// every interface counts.
+// drawn reports whether an interface of a host is in the topology. Without a topology it returns
+// true.
 func (v view) drawn(host, port string) bool {
 	if v.topology == nil {
 		return true

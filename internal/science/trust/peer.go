@@ -8,28 +8,28 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Agreement is the check that a peer which is not linerate has counted what this
-// host has.
+// Agreement is the name of the check that this host and a peer that is not linerate have counted
+// the same.
 const Agreement = "peer"
 
 const (
-	// peerTolerance is what the two figures may differ by beyond what their times
-	// and buffers explain.
+	// peerTolerance is the share by which the two rates may differ beyond what their times and buffers
+	// explain.
 	peerTolerance = 0.02
-	// peerBuffer is what a peer's socket may hold that neither end counts alike:
-	// the most that Linux lets a send buffer grow to by itself.
+	// peerBuffer is how much a peer's socket may hold that only one end counts: the most to which Linux
+	// enlarges a send buffer itself.
 	peerBuffer = 4 << 20
 )
 
-// peerPart is one part of a trial whose other end is not linerate's and counts over its own time.
+// peerPart is a part of a trial whose other end is not linerate, and counts over its own time.
 type peerPart struct {
 	record.Part
-	sends   bool // the end that was read
+	sends   bool // this host sends; false: the peer does
 	udp     bool
 	windowS float64
 }
 
-// peer checks the parts of a trial whose other end is not linerate's.
+// peer checks the parts of a trial whose other end is not linerate.
 func peer(t record.Trial) []record.Check {
 	var conserved, agree []record.Check
 	for _, p := range t.Parts {
@@ -59,8 +59,8 @@ func peer(t record.Trial) []record.Check {
 	return checks
 }
 
-// conserved: nothing is received that was not sent. The peer's time contains the
-// window, and lies within the connection's life.
+// conserved checks that nothing was received that was not sent. The peer's time contains the
+// window, and lies within the time of the connection.
 func (d peerPart) conserved() record.Check {
 	// TCP counts a connection's end as a byte, when it is acknowledged.
 	there, flows := float64(d.Peer.Bytes), float64(d.Flows)
@@ -94,8 +94,8 @@ func (d peerPart) conserved() record.Check {
 	return record.Check{Check: Conservation, Pass: pass, Facts: facts("", counted)}
 }
 
-// agrees: the peer's figure is this host's, as far as their times allow, and not
-// above what the path can carry.
+// agrees checks that the peer's rate is that of this host, as far as their times allow, and not
+// above the limit of the path.
 func (d peerPart) agrees() (record.Check, bool) {
 	p := d.Peer
 	if p.GoodputBps <= 0 || p.Seconds <= 0 || d.GoodputBps <= 0 || d.windowS <= 0 {

@@ -6,8 +6,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// progress is what a flow had received by instants of the window: at its samples, and at its end,
-// where the last sample may be a whole interval away.
+// progress is how much a flow had received at points in time: at its samples, and at the window's
+// end, because the last sample may be a whole interval earlier.
 type progress struct {
 	at    []float64 // seconds since the window began
 	bytes []float64
@@ -29,7 +29,8 @@ func (v view) progress(f record.Flow) (p progress) {
 
 func (p *progress) add(at, bytes float64) { p.at, p.bytes = append(p.at, at), append(p.bytes, bytes) }
 
-// until is what had been received by an instant, at an even rate between two samples.
+// until returns how many bytes had been received by a time, in seconds, with an even rate between
+// samples.
 func (p progress) until(at float64) float64 {
 	i := sort.SearchFloat64s(p.at, at)
 	if i == 0 {

@@ -8,8 +8,8 @@ import (
 	"linerate/internal/science/polled"
 )
 
-// switches: the ports of switches counted what the interfaces of the hosts at the other ends
-// of their links did. It is the one count of a trial that no host makes.
+// switches checks that switch ports counted the same as the interfaces at the other ends of their
+// links. These are the only counts of a trial that no host makes.
 func switches(v view) (judged, bool) {
 	if len(v.Switches) == 0 {
 		return judged{}, false
@@ -49,7 +49,8 @@ func switches(v view) (judged, bool) {
 	return judged{c, worst}, true
 }
 
-// counting is whether a switch counts frame check sequences.
+// counting returns whether a switch counts frame check sequences, as a fact says it; empty: not
+// known.
 func counting(fcs, known bool) string {
 	switch {
 	case known && fcs:
@@ -60,7 +61,7 @@ func counting(fcs, known bool) string {
 	return ""
 }
 
-// withoutFigures are the switches and ports that have none.
+// withoutFigures returns the switches and ports that could not be read.
 func withoutFigures(list []record.SwitchReading) (unread []fact.PortUnread) {
 	for _, s := range list {
 		if s.Missing != "" {

@@ -11,12 +11,12 @@ import (
 	"linerate/internal/science/toolreport"
 )
 
-// toolTolerance is what another program's figure may differ by: its time is not
-// the common window, but a steady flow's rate is the same in both.
+// toolTolerance is the share by which another program's rate may differ. Its time is not that of
+// the window, but the rate of a steady flow is the same in both.
 const toolTolerance = 0.02
 
-// toolAgrees checks what another program reports against what the receivers read and
-// against the limit. A process without a report puts the trial's own load in doubt.
+// toolAgrees compares what another program reports with what the receivers read, and with the
+// limit. If a process gave no report, the load of the trial is in doubt and the check fails.
 func toolAgrees(v view) (judged, bool) {
 	s := v.ToolReported
 	c := record.Check{Check: ToolAgrees, Subject: record.SubjectReported, Pass: true}
@@ -61,7 +61,7 @@ func toolAgrees(v view) (judged, bool) {
 	return judged{c, used}, true
 }
 
-// excess explains a figure that is off, where the reason is known.
+// excess returns why a reported rate is off, as far as that is known.
 func excess(s *record.ToolReported) *fact.ToolExcess {
 	explains := toolreport.Explained(*s)
 	if s.PredictedBps > 0 && (explains || s.SurplusBps > 0) {
@@ -71,8 +71,8 @@ func excess(s *record.ToolReported) *fact.ToolExcess {
 	return &fact.ToolExcess{Seconds: s.Seconds}
 }
 
-// early is the rate by which a full token bucket can raise a tool's figure: it
-// counts from its first byte, linerate from the window's begin.
+// early returns the rate by which a full token bucket can raise a tool's figure: the tool counts
+// from its first byte, linerate from the begin of the window.
 func (v view) early(s *record.ToolReported) float64 {
 	if s.Seconds <= 0 {
 		return 0
@@ -86,7 +86,8 @@ func (v view) early(s *record.ToolReported) float64 {
 	return most * 8 / s.Seconds
 }
 
-// allOfTools: no flow is linerate's own, so that the limit is that of the tools'.
+// allOfTools reports whether no flow is linerate's own, so that the limit is that of the tools'
+// flows.
 func (v view) allOfTools() bool {
 	return !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Process == "" })
 }

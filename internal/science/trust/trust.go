@@ -1,10 +1,10 @@
-// Package trust checks from the records of a trial whether its figures can be true: the
-// two ends, the interfaces and the limit have to agree, and the conditions have to hold
-// under which a rate means anything. Causes are found by package diagnose.
+// Package trust checks from the record of a trial whether its figures can be true: the two ends,
+// the interfaces and the limit must agree, and the conditions must hold under which a rate means
+// anything. Package diagnose finds causes.
 //
-// Every tolerance is what can honestly differ: bytes in flight or unread at the
-// window's edges, and the time that reading the edges took. The facts of a
-// check have the tolerance it used; package wording says them in words.
+// Each tolerance is what can differ in a correct measurement: bytes in flight or unread at the
+// edges of the window, and the time that reading them takes. The facts of a check have the
+// tolerance that it used; package wording turns them into text.
 package trust
 
 import (
@@ -20,7 +20,7 @@ import (
 	"linerate/internal/science/hostload"
 )
 
-// Names of the checks.
+// Names of the checks, as in record.Check.Check.
 const (
 	Conservation = "conservation"
 	Wire         = "wire"
@@ -38,31 +38,31 @@ const (
 )
 
 const (
-	// counterTolerance is what counters and flows may differ by beyond what the
-	// edges explain.
+	// counterTolerance is the share by which counters and flows may differ beyond what the edges of the
+	// window explain.
 	counterTolerance = 0.002
-	// limitTolerance is what a goodput may exceed its limit by.
+	// limitTolerance is the share by which a goodput may exceed its limit.
 	limitTolerance = 0.002
-	// foreignShare of other traffic disturbs a measurement.
+	// foreignShare is the share of other traffic above which a measurement is disturbed.
 	foreignShare = 0.01
-	// edgeShare of the window is how late an edge may be read.
+	// edgeShare is how late an edge may be read, as a share of the window.
 	edgeShare = 0.01
-	// driftShare is how much the last third may differ from the first.
+	// driftShare is the share by which the last third may differ from the first.
 	driftShare = 0.10
-	// busy is the share from which on a processor is exhausted.
+	// busy is the share of time at which a CPU counts as exhausted.
 	busy = bottleneck.Spent
-	// stealShare is how much of the processors' time a hypervisor may take: a
-	// shaper makes up for pauses of some milliseconds, and for no longer ones.
+	// stealShare is the share of CPU time that a hypervisor may take. A shaper compensates for pauses
+	// of some milliseconds, but not for longer ones.
 	stealShare = 0.01
-	// unharmed: at this share of the limit no pause took anything away.
+	// unharmed is the share of the limit at which no pause can have cost anything.
 	unharmed = 0.995
-	// reached: at this share of the limit nothing but the limit held the flows.
+	// reached is the share of the limit at which nothing else can have held the flows back.
 	reached = 0.98
 )
 
-// Trial checks one trial that was made over a topology (nil: its links' rates are
-// not known). Checks whose records are missing, as samples of a very
-// short window, are left out rather than passed.
+// Trial checks one trial. over is its topology; nil: the rates of links are not known. Checks
+// without the records that they need, such as samples of a very short window, are left out, not
+// passed.
 func Trial(t record.Trial, over *topology.Topology) []record.Check {
 	var checks []record.Check
 	for _, j := range judge(t, over) {
@@ -71,8 +71,8 @@ func Trial(t record.Trial, over *topology.Topology) []record.Check {
 	return checks
 }
 
-// Run checks all trials of a run. Every failure is kept; a check that no trial
-// failed becomes one line, on the trial that came nearest to failing it.
+// Run checks all trials of a run. Every failed check is returned. A check that no trial failed is
+// returned once, for the trial that came closest to failing it.
 func Run(trials []record.Trial, over *topology.Topology) []record.Check {
 	var names []string
 	by := map[string][]judged{}
@@ -150,18 +150,18 @@ func judge(t record.Trial, over *topology.Topology) []judged {
 	return checks
 }
 
-// judged is a check with used, the share of its tolerance that was used up.
+// judged is a check and the share of its tolerance that was used. Used 0 also stands for not known.
 type judged struct {
 	record.Check
 	used float64
 }
 
-// unevaluated is a check whose records allow no verdict.
+// unevaluated returns a check whose records allow no verdict.
 func unevaluated(check, host string, why any) judged {
 	return judged{Check: record.Check{Check: check, Pass: true, Unevaluated: true, Facts: facts(host, why)}}
 }
 
-// facts are facts of a host; empty: of none.
+// facts returns facts about a host; empty: about none.
 func facts(host string, list ...any) (facts []fact.Fact) {
 	for _, one := range list {
 		facts = append(facts, fact.Fact{Host: host, Is: one})
@@ -169,19 +169,19 @@ func facts(host string, list ...any) (facts []fact.Fact) {
 	return facts
 }
 
-// view is a trial with what several checks need.
+// view is a trial with values that several checks need.
 type view struct {
 	topology *topology.Topology // nil: not known
 	record.Trial
-	// queued waited in the interfaces' queues when the window began.
+	// queued is how many bytes waited in the interfaces' queues when the window began.
 	queued float64
-	// skew is, per host, the seconds by which its two edges may be off.
+	// skew is, by host, how many seconds its readings of the two edges may be off together.
 	skew map[string]float64
-	// uncounted is what uncountedHeaders returns; nil: without a topology.
+	// uncounted is the result of uncountedHeaders; nil: there is no topology.
 	uncounted map[string]float64
 }
 
-// edgeDoubt is how far from its instant an edge may have been read.
+// edgeDoubt returns how many seconds off its scheduled time an edge may have been read.
 func edgeDoubt(r record.Reading) float64 {
 	if r.ScheduledNs == 0 {
 		return float64(r.EndedNs-r.BeganNs) / 1e9
@@ -189,9 +189,9 @@ func edgeDoubt(r record.Reading) float64 {
 	return max(math.Abs(float64(r.BeganNs-r.ScheduledNs)), math.Abs(float64(r.EndedNs-r.ScheduledNs))) / 1e9
 }
 
-// senderSide: a figure counted at the senders, where it is offered as a result,
-// is held to the limit like any other. Write calls return when bytes are in the
-// send buffer, and a sum of averages over different times is no rate at all.
+// senderSide checks that a rate counted by the senders, if it is offered as a result, is below the
+// limit. Write calls return when bytes are in the send buffer, and a sum of averages over different
+// times is not a rate.
 func senderSide(v view) (judged, bool) {
 	if !v.AccountSender || v.LimitBps <= 0 || v.allOfTools() {
 		return judged{}, false
@@ -203,9 +203,10 @@ func senderSide(v view) (judged, bool) {
 	return judged{c, share}, true
 }
 
-// generator: the machine that makes the traffic must not be what limits it, as no processor
-// had time left, or as a flow was held back so (package bottleneck). At the limit it was not,
-// however busy. Without a connection it made no traffic.
+// generator checks that the machines which make the traffic did not limit it: that no CPU was
+// exhausted, and no flow was held back by it (package bottleneck). If the limit was reached, they
+// did not, however busy they were. Without a connection there was no traffic, and the check is left
+// out.
 func generator(v view) (judged, bool) {
 	if !slices.ContainsFunc(v.Flows, func(f record.Flow) bool { return f.Connected }) {
 		return judged{}, false
@@ -258,8 +259,8 @@ func generator(v view) (judged, bool) {
 	return judged{c, max(thread, load.Busy)}, true
 }
 
-// steal: in the time that a hypervisor takes from a virtual machine's processors
-// nothing is sent, and no network is to blame for it (/proc/stat, proc_stat(5)).
+// steal checks how much CPU time a hypervisor took from a virtual machine (/proc/stat,
+// proc_stat(5)). Nothing is sent in that time, and the network is not the reason.
 func steal(v view) (judged, bool) {
 	most, host := stolen(v.Trial)
 	if host == "" {
@@ -271,14 +272,14 @@ func steal(v view) (judged, bool) {
 	return judged{c, most / stealShare}, true
 }
 
-// Stolen reports whether a hypervisor took more of a trial than it may, whatever came
-// of it: trials can be made again for that, and none is chosen by its result.
+// Stolen reports whether a hypervisor took more CPU time during a trial than is allowed. It does
+// not depend on the result, so that making such trials again does not select results.
 func Stolen(t record.Trial) bool {
 	most, _ := stolen(t)
 	return most > stealShare
 }
 
-// stolen is the largest share of its processors' time that a host lost; "": not known.
+// stolen returns the largest share of CPU time that a host lost, and the host; "": not known.
 func stolen(t record.Trial) (most float64, host string) {
 	for _, h := range t.Hosts {
 		if s, read := hostload.Stolen(h); read && (host == "" || s > most) {
@@ -288,7 +289,7 @@ func stolen(t record.Trial) (most float64, host string) {
 	return most, host
 }
 
-// clock: every host read the window's edges at the scheduled instants.
+// clock checks that every host read the edges of the window at the scheduled times.
 func clock(v view) (judged, bool) {
 	late, lateHost, doubt, doubtHost := 0.0, "", 0.0, ""
 	for _, h := range v.Hosts {
@@ -314,8 +315,9 @@ func clock(v view) (judged, bool) {
 	return judged{c, max(late, doubt) / allowed}, true
 }
 
-// whyLate is why a host read an edge so many seconds late, as far as that is known: its kernel's
-// timers go off every so many seconds alone, or its CPUs were so busy.
+// whyLate returns why a host read an edge late, as far as that is known: the seconds between the
+// ticks at which its kernel's timers expire, or how busy its CPUs were. Both are 0 if it is not
+// known.
 func whyLate(h record.HostReading, late float64) (tickS, cpus float64) {
 	const soon = 2 // ticks: the next one, and what is due in it
 	tick := float64(h.Snapshot.TimerTickNs) / 1e9

@@ -12,46 +12,46 @@ import (
 )
 
 const (
-	// What has arrived out of order, or not been read where only reads are
-	// counted, is on the wire and in no count: at most this much.
+	// Bytes that arrived out of order, or were not read yet where only reads are counted, are on the
+	// wire but in no count. There are at most this many.
 	readerBehindS     = 0.005
 	readerBehindBytes = 256 << 10
-	// The longest headers, TCP's over IPv6 with timestamps (86 bytes), less the
-	// shortest, UDP's over IPv4 (42).
+	// headerSpread is the difference between the longest headers, TCP over IPv6 with timestamps (86
+	// bytes), and the shortest, UDP over IPv4 (42).
 	headerSpread = 44
-	// A flow and its interface are read one after the other: a few frames that arrive
-	// in between are in one count only, which is nothing to a flow that runs, and
-	// much to one that got next to nothing.
+	// edgeFrames bounds the bytes that are in one count only, because a flow and its interface are read
+	// one after the other. For a flow that runs this is little; for one that received almost nothing it
+	// is much.
 	edgeFrames = 16 << 10
-	// Any link has some frames of its own: ARP (RFC 826), neighbour discovery (RFC 4861), MLD
-	// (RFC 3810), LLDP every 30 s and spanning tree every 2 s (IEEE 802.1AB, 802.1Q). They come
-	// several at once, and so many bytes a second over a longer time, at most: next to nothing
-	// of a link, but more than a hundredth of a flow that got next to nothing.
+	// Every link carries some frames of its own: ARP (RFC 826), neighbour discovery (RFC 4861), MLD
+	// (RFC 3810), LLDP every 30 s and spanning tree every 2 s (IEEE 802.1AB, 802.1Q). They come several
+	// at once, linkBytes, and over a longer time at most linkBytesPerS. That is little for a link, but
+	// more than a hundredth of a flow that received almost nothing.
 	linkBytes, linkBytesPerS = 4 << 10, 1000
 )
 
-// account is what one host's flows and interfaces count in one direction of one window.
+// account is what the flows and the interfaces of one host counted in one direction of a window.
 type account struct {
 	host         string
 	flows, wired float64 // bytes of payload
-	atEdges      float64 // bytes/s that flows may have at the window's edges
-	// retrans were sent again; uncounted are datagrams that came twice, or were lost, which
-	// may have been behind the interface. Both are of receiving hosts.
+	atEdges      float64 // bytes per second that flows may have at the edges of the window
+	// retrans are bytes that were sent again. uncounted are those of datagrams that arrived twice or
+	// were lost, perhaps behind the interface. Both are of receiving hosts.
 	retrans, uncounted float64
-	slack              float64 // without the counters' own tolerance
-	// besides are bytes that the interfaces may have counted of each packet besides payload
-	// and headers, of each packet more, and of each that hardware counts tag; refreshS is how
-	// many seconds apart their counters are refreshed. unevaluated says that these are too
-	// many, or that what the interfaces count of the flows is not known; nil: neither.
+	slack              float64 // allowed difference, without the counters' own tolerance
+	// besides are bytes that the interfaces may have counted besides payload and headers: for each
+	// packet more, and for each that hardware counts tag. refreshS is the time between refreshes of
+	// their counters, in seconds. unevaluated is the reason why the counts cannot be compared; nil:
+	// they can.
 	besides, more, tag, refreshS float64
 	unevaluated                  any
 }
 
-// others is the payload on the interfaces that no flow accounts for.
+// others returns the payload on the interfaces that belongs to no flow.
 func (a account) others() float64 { return a.wired - a.flows - a.retrans - a.uncounted - a.besides }
 
-// receive adds what a flow's receiver makes of bytes that arrived, on a host that read an
-// edge so many seconds late: the receiver may have waited for a processor as long.
+// receive adds the bytes of a flow that arrived at its receiver. late is how many seconds late the
+// host read an edge: the receiver may have waited for a CPU for as long.
 func (a *account) receive(f record.Flow, arrived, windowS, late float64) {
 	a.retrans += float64(f.ResentBytes())
 	behind := float64(readerBehindBytes)
@@ -63,17 +63,15 @@ func (a *account) receive(f record.Flow, arrived, windowS, late float64) {
 	a.slack += min(behind, max(readerBehindS, late)*arrived/windowS) + gaps(f)
 }
 
-// accounts compares, per host, what its flows received, or gave to the network, with
-// what all its interfaces carried in that direction, so that it does not matter by which
-// interface frames went. Of a sending host only interfaces in the topology count, what
-// waited in their queues when the window began was sent in it, too, and one with a flow
-// that is not counted is left out.
+// accounts compares, for each host, what its flows received, or sent, with what all its interfaces
+// carried in that direction, so that it does not matter which interface frames used. Of a sending
+// host, only interfaces in the topology count, and what waited in their queues when the window
+// began was also sent in it. A sending host with a flow that was not counted is left out.
 //
-// An interface's payload is its bytes less one header per packet counted. That holds
-// for a veth too: what it counts as one packet is a GSO frame of many segments,
-// but its bytes then hold a single header, because the headers of the other
-// segments are only made where the frame is cut. Acknowledgements are all header
-// and add nothing.
+// The payload of an interface is its bytes without one header for each packet counted. This holds
+// for a veth too: it counts a GSO frame of many segments as one packet, but the bytes then contain
+// a single header, because those of the other segments are only made when the frame is split.
+// Acknowledgements consist of headers and add nothing.
 func accounts(v view, receiving bool) (list []account) {
 	for _, h := range v.Hosts {
 		a := account{host: h.Host}
@@ -151,8 +149,8 @@ func accounts(v view, receiving bool) (list []account) {
 	return list
 }
 
-// unsteadiness is how many times its mean a flow's rate was in the third of the window at
-// whose edge it was highest; 1: no higher than its mean, or it was not sampled.
+// unsteadiness returns the ratio of a flow's rate to its mean in the first or last third of the
+// window, whichever is higher; at least 1, and 1 if the flow was not sampled.
 func (v view) unsteadiness(f record.Flow) float64 {
 	p := v.progress(f)
 	whole := p.until(v.WindowS)
@@ -162,18 +160,18 @@ func (v view) unsteadiness(f record.Flow) float64 {
 	return max(1, 3*p.until(v.WindowS/3)/whole, 3*(whole-p.until(v.WindowS*2/3))/whole)
 }
 
-// unsure is how far the bytes that interfaces carried of other clients' flows may be
-// from what those flows count. Neither their retransmissions nor their protocols are
-// known: any packet may have had other headers than the trial's own flows have.
+// unsure returns by how many bytes the traffic of other clients on the interfaces may differ from
+// what their flows count. Neither their retransmissions nor their protocols are known, so each
+// packet may have other headers than those of the trial's flows.
 func unsure(v view, host string, flows int, bytes int64, packets float64) float64 {
 	perSecond := float64(bytes) / v.WindowS
 	return min(float64(flows)*readerBehindBytes, readerBehindS*perSecond) +
 		perSecond*v.skew[host] + (counterTolerance+foreignShare)*float64(bytes) + headerSpread*packets
 }
 
-// small is the most bytes that a flow of transactions can have sent and received at the
-// interfaces of one of its hosts. Their payload says little of them: the packets are
-// small, and many carry none.
+// small returns the most bytes that a flow of transactions can have sent and received on the
+// interfaces of one of its hosts. Its payload does not tell: packets are small, and many carry
+// none.
 func small(f record.Flow, host string) float64 {
 	if f.Transactions == nil || f.From != host && f.To != host {
 		return 0
@@ -183,8 +181,8 @@ func small(f record.Flow, host string) float64 {
 		f.Transactions.Failed+f.Transactions.Unanswered)
 }
 
-// gaps is by how much a receiver's kernel may have counted a flow's bytes later than
-// the interface: what had arrived behind a gap, at one edge of the window or the other.
+// gaps returns how many bytes of a flow the receiver's kernel may have counted later than the
+// interface: those that waited behind a gap at an edge of the window.
 func gaps(f record.Flow) float64 {
 	held := float64(max(f.OutOfOrderBytes, f.HeldBytes))
 	if s := f.SenderInfo; s != nil {
@@ -193,7 +191,7 @@ func gaps(f record.Flow) float64 {
 	return held
 }
 
-// headers of one of the flow's packets, as an interface counts them.
+// headers returns the bytes of headers of one of the flow's packets, as an interface counts them.
 func headers(f record.Flow) float64 {
 	frame := limits.Frame{IPv6: f.DestinationAddr().Is6()}
 	if d := f.Datagrams; d != nil {
@@ -208,15 +206,15 @@ func headers(f record.Flow) float64 {
 	return frame.Headers()
 }
 
-// padding is what Ethernet may add to each of a flow's datagrams: an interface of
-// hardware counts it, and a virtual one has none.
+// padding returns how many bytes Ethernet may add to each datagram of a flow: hardware interfaces
+// count them, virtual ones have none.
 func padding(f record.Flow) float64 {
 	const leastFrame = 60
 	return max(0, leastFrame-headers(f)-float64(f.Datagrams.Bytes))
 }
 
-// wire: the interfaces of the receiving hosts carried what the receivers read, and no
-// less. More by retransmissions may be: a duplicate arrives and is thrown away.
+// wire checks that the interfaces of the receiving hosts carried what the receivers read, and not
+// less. They may carry more by retransmissions: a duplicate arrives and is discarded.
 func wire(v view) (judged, bool) {
 	list := accounts(v, true)
 	if len(list) == 0 {
@@ -242,7 +240,7 @@ func wire(v view) (judged, bool) {
 	return judged{c, worst}, true
 }
 
-// foreign checks that no other traffic used the receiving or sending hosts' interfaces.
+// foreign checks that the interfaces of the receiving and sending hosts carried no other traffic.
 func foreign(v view) (judged, bool) {
 	c := record.Check{Check: Foreign, Pass: true}
 	most := -1.0
