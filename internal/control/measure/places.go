@@ -64,8 +64,8 @@ func destinations(ctx context.Context, o Options, server netip.AddrPort, name st
 	found := make([]netip.AddrPort, len(o.Addresses))
 	errs := make([]error, len(o.Addresses))
 	found[0] = server
-	const atOnce = 64 // neighbours, and descriptors
-	places := make(chan struct{}, atOnce)
+	const concurrent = 64 // neighbours, and descriptors
+	places := make(chan struct{}, concurrent)
 	var asking sync.WaitGroup
 	for i := 1; i < len(o.Addresses); i++ {
 		asking.Go(func() {

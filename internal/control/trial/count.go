@@ -38,17 +38,17 @@ func (r Readings) count(flows []*Flow, programs Programs, peer *Peer) []record.F
 			fill(&rec, e)
 			countUnfollowed(rec.Datagrams, e, r.Replies[rec.To].Reading.Series)
 			rec.UnreadBytes = unread(e.r0, e.r1, r.Replies[rec.To])
-			windows(e.s0, e.s1, r.Replies[rec.From]).enter(&rec)
+			windows(e.s0, e.s1, r.Replies[rec.From]).fill(&rec)
 			rec.Bins = bins(r.Replies[rec.To], f.ID, e.r0.ReceivedBytes, received)
 			if f.Process != "" {
-				programs.enter(&rec, f, e, r.Replies[rec.From])
+				programs.fill(&rec, f, e, r.Replies[rec.From])
 			}
 			by := peer
 			if f.Served() {
 				by = &Peer{}
 			}
 			if by != nil {
-				by.enter(&rec, i, f, e, r.Replies[f.Opener])
+				by.fill(&rec, i, f, e, r.Replies[f.Opener])
 			}
 		} else if opener, _ := f.sides(e.s2, e.r2); opener.Transactions != nil && rec.Exhausted == nil {
 			t := opener.Transactions // of those that were opened before one failed

@@ -16,8 +16,8 @@ type Peer struct {
 	CongestionControl string             // the peer's
 }
 
-// enter fills in the figures of the i-th flow, whose opener alone was read.
-func (p *Peer) enter(rec *record.Flow, i int, f *Flow, e ends, reply message.WindowReply) {
+// fill fills in the figures of the i-th flow, whose opener alone was read.
+func (p *Peer) fill(rec *record.Flow, i int, f *Flow, e ends, reply message.WindowReply) {
 	var count record.PeerCount
 	if i < len(p.Counts) {
 		count = p.Counts[i]

@@ -50,8 +50,8 @@ func (n *readings) look(i record.TCPInfo, sndbufBytes int64) {
 	}
 }
 
-// enter fills in the shares of all readings.
-func (n readings) enter(rec *record.Flow) {
+// fill fills in the shares of all readings.
+func (n readings) fill(rec *record.Flow) {
 	if n.all > 0 {
 		rec.DryShare, rec.SndbufFullShare, rec.RwndFullShare = n.dry/n.all, n.full/n.all, n.closed/n.all
 		rec.ClosingShare = n.closing / n.all

@@ -37,7 +37,7 @@ func TestWindows(t *testing.T) {
 		var reply message.WindowReply
 		reply.Reading.Series = []record.Sample{{Flows: []record.FlowSample{{ID: "other", SndCwnd: 1}, test.sample}}}
 		var got record.Flow
-		windows(end, end, reply).enter(&got)
+		windows(end, end, reply).fill(&got)
 		if got.DryShare != test.want.DryShare || got.SndbufFullShare != test.want.SndbufFullShare ||
 			got.RwndFullShare != test.want.RwndFullShare {
 			t.Errorf("%s: dry %v, send buffer full %v, window full %v", test.name, got.DryShare, got.SndbufFullShare,
@@ -70,7 +70,7 @@ func TestClosing(t *testing.T) {
 				record.Sample{Flows: []record.FlowSample{{ID: "w1", SndCwnd: 10, SndWnd: window}}})
 		}
 		var got record.Flow
-		windows(end(test.windows[0]), end(test.windows[3]), reply).enter(&got)
+		windows(end(test.windows[0]), end(test.windows[3]), reply).fill(&got)
 		if got.ClosingShare != test.want {
 			t.Errorf("windows of %d bytes: closing at %v of the readings, want %v", test.windows,
 				got.ClosingShare, test.want)

@@ -52,10 +52,10 @@ func (g Group) Programs(ctx context.Context, flows []*Flow, took time.Duration) 
 	return p, err
 }
 
-// enter completes the record of a flow that a program made. The program connects while
+// fill completes the record of a flow that a program made. The program connects while
 // the trial is in progress: an error of the connection is the flow's, which then is not
 // alive.
-func (p Programs) enter(rec *record.Flow, f *Flow, e ends, sender message.WindowReply) {
+func (p Programs) fill(rec *record.Flow, f *Flow, e ends, sender message.WindowReply) {
 	wrong := ""
 	made, _ := tool.Find(f.Tool)
 	if rec.Transactions == nil {
@@ -65,7 +65,7 @@ func (p Programs) enter(rec *record.Flow, f *Flow, e ends, sender message.Window
 		rec.ArrivedBytes = e.r1.ReceivedBytes + e.r1.UnreadBytes - e.r0.ReceivedBytes - e.r0.UnreadBytes
 		rec.OutOfOrderBytes = e.s0.OutOfOrderBytes
 		rec.HeldBytes = max(e.s0.OutOfOrderBytes, e.s1.OutOfOrderBytes)
-		together(f.ID, sender).enter(rec)
+		together(f.ID, sender).fill(rec)
 	}
 	if opener, acceptor := f.sides(e.s1, e.r1); f.foreign() && made != nil && !made.All &&
 		opener.Local != acceptor.Remote {

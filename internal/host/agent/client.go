@@ -302,7 +302,7 @@ func (g *Client) listen(ctx context.Context, data []byte) ([]message.Listening, 
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	leave, err := g.enter(ctx)
+	leave, err := g.lockFlows(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -326,8 +326,8 @@ func (g *Client) listen(ctx context.Context, data []byte) ([]message.Listening, 
 	return g.agent.trial().Listen(ctx, requests), nil
 }
 
-// enter waits until no other request makes or closes flows.
-func (g *Client) enter(ctx context.Context) (leave func(), err error) {
+// lockFlows waits until no other request makes or closes flows.
+func (g *Client) lockFlows(ctx context.Context) (leave func(), err error) {
 	select {
 	case g.turn <- struct{}{}:
 		return func() { <-g.turn }, nil
@@ -464,7 +464,7 @@ func (g *Client) note(reply message.WindowReply) {
 
 // close ends the trial's flows, and gives back what they have taken.
 func (g *Client) close(ctx context.Context, nothing struct{}) (struct{}, error) {
-	leave, err := g.enter(ctx)
+	leave, err := g.lockFlows(ctx)
 	if err != nil {
 		return nothing, err
 	}

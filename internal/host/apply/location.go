@@ -126,7 +126,7 @@ func leftovers(own string, here header) error {
 			return err
 		}
 		if left && len(entries) > 0 {
-			return &LeftoverError{Journal: path, What: whats(entries)}
+			return &LeftoverError{Journal: path, What: descriptions(entries)}
 		}
 	}
 	return nil

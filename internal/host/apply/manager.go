@@ -112,7 +112,7 @@ func (e *LeftoverError) Error() string {
 		e.Journal, len(e.What), strings.Join(e.What, ", "), e.Journal)
 }
 
-func whats(entries []*entry) []string {
+func descriptions(entries []*entry) []string {
 	var list []string
 	for _, e := range entries {
 		list = append(list, e.Kind+" "+e.What)

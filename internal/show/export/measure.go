@@ -126,9 +126,9 @@ type End struct {
 	SpeedBps float64 `json:"speed_bps,omitempty"`
 	// Interfaces lists all interfaces if the flows used several.
 	Interfaces []EndInterface `json:"interfaces,omitempty"`
-	// CPUS is the CPU time of the linerate process in the window, including that for Others.
+	// CPUSeconds is the CPU time of the linerate process in the window, including that for Others.
 	// BusyCPUS is that of the whole machine.
-	CPUS            float64            `json:"cpu_s"`
+	CPUSeconds      float64            `json:"cpu_s"`
 	BusyCPUS        float64            `json:"busy_cpu_s"`
 	CPUSPerGigabyte float64            `json:"cpu_s_per_gigabyte"`
 	CPUBusy         float64            `json:"cpu_busy"`
@@ -239,7 +239,7 @@ func Window(run *record.Run, t *record.Trial) *Measurement {
 func end(run *record.Run, t *record.Trial, h record.HostReading, ports []record.InterfaceSnapshot,
 	m *Measurement) End {
 	e := End{
-		CPUS: h.ProcessCPUS, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, AllowedCPUs: h.AllowedCPUs,
+		CPUSeconds: h.ProcessCPUS, CPUBusy: h.CPUBusy, GeneratorCPU: h.GeneratorCPU, AllowedCPUs: h.AllowedCPUs,
 		Others: h.Others, BytesPerConnection: h.ConnectionBytes,
 	}
 	for i, p := range ports {
@@ -266,10 +266,10 @@ func end(run *record.Run, t *record.Trial, h record.HostReading, ports []record.
 		e.BusyCPUS = h.CPUBusy * t.WindowS * float64(e.CPUs)
 	}
 	if m.ReceivedBytes > 0 {
-		e.CPUSPerGigabyte = e.CPUS * 1e9 / float64(m.ReceivedBytes)
+		e.CPUSPerGigabyte = e.CPUSeconds * 1e9 / float64(m.ReceivedBytes)
 	}
 	if m.Transactions != nil && m.Transactions.Done > 0 {
-		e.CPUUsPerTransaction = e.CPUS * 1e6 / float64(m.Transactions.Done)
+		e.CPUUsPerTransaction = e.CPUSeconds * 1e6 / float64(m.Transactions.Done)
 	}
 	return e
 }

@@ -37,11 +37,11 @@ func busyWith(m *export.Measurement, e export.End) (linerate, others float64) {
 	if e.BusyCPUS <= 0 {
 		return 0, 0
 	}
-	own := e.CPUS
+	own := e.CPUSeconds
 	if m.OneMachine {
 		own = 0
 		for _, end := range m.Ends {
-			own += end.CPUS
+			own += end.CPUSeconds
 		}
 	}
 	return e.CPUBusy * own / e.BusyCPUS, e.CPUBusy * max(0, e.BusyCPUS-own) / e.BusyCPUS

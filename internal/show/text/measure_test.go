@@ -165,7 +165,7 @@ func TestMeasureTextNeverSent(t *testing.T) {
 func TestMeasureTextBusy(t *testing.T) {
 	m := showtest.Measurement(1)
 	for i := range m.Ends {
-		m.Ends[i].CPUs, m.Ends[i].CPUBusy, m.Ends[i].BusyCPUS, m.Ends[i].CPUS = 2, 0.5, 10, 1
+		m.Ends[i].CPUs, m.Ends[i].CPUBusy, m.Ends[i].BusyCPUS, m.Ends[i].CPUSeconds = 2, 0.5, 10, 1
 	}
 	for oneMachine, want := range map[bool]string{
 		false: "client 0.31 s (all of its 2 CPUs 50 % busy: linerate 5.0 %, other programs and interrupts 45 %), server",
@@ -285,7 +285,7 @@ func TestMeasureTextLatency(t *testing.T) {
 		t.Errorf("an idle path that is not quiet:\n%s", text)
 	}
 	busy := m.Ends[1]
-	busy.CPUs, busy.CPUBusy, busy.BusyCPUS, busy.CPUS = 2, 0.9, 18, 6 // of 20 s
+	busy.CPUs, busy.CPUBusy, busy.BusyCPUS, busy.CPUSeconds = 2, 0.9, 18, 6 // of 20 s
 	m.Ends[1] = busy
 	if text := measureText(t, m, 300); !strings.Contains(text,
 		"times that, the path or the hosts were not quiet without the load (in the window other programs used 60 % of the CPUs of the server);") {

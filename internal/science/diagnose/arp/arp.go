@@ -153,15 +153,15 @@ func seen(f facts.Trial, h *facts.Host) bool {
 // takesMore reports whether an interface received clearly more of its host's traffic than was
 // addressed to it.
 func takesMore(f facts.Trial, h *facts.Host, p *facts.Interface) (taken fact.Taken, more bool) {
-	meant := f.Meant(h, true)
+	addressed := f.AddressShares(h, true)
 	var among []*facts.Interface
 	for _, o := range h.Interfaces {
-		if meant[o] > 0 || o == p {
+		if addressed[o] > 0 || o == p {
 			among = append(among, o)
 		}
 	}
 	took := h.Share(p, among, func(d record.InterfaceDelta) float64 { return d.RxBytes })
-	return fact.Taken{Interface: p.Name, Took: took, Meant: meant[p]}, took >= meant[p]+facts.Excess
+	return fact.Taken{Interface: p.Name, Took: took, Meant: addressed[p]}, took >= addressed[p]+facts.Excess
 }
 
 // arpWrongSource finds hosts whose own ARP requests named the address of another interface as

@@ -31,7 +31,7 @@ func Table(now, boot facts.Trial, others []facts.CounterDrop) (list []record.Dro
 			row := record.Drop{Host: h.Name, Where: cmp.Or(d.Interface, "no interface"), Counter: d.Reason,
 				Packets: d.Packets, Verdict: facts.ReasonOf(d).Verdict, By: record.ByTracepoint, Direction: d.Direction,
 				Protocol: d.Protocol, Place: d.Place}
-			switch peer := h.Strayed(d.Interface); {
+			switch peer := h.SilentPeer(d.Interface); {
 			case d.Reason == facts.OtherHost && peer != "":
 				row.Verdict, row.Kind, row.Named = facts.Unknown, record.DropOtherAddress, peer
 			case d.Reason == "NETFILTER_DROP":
@@ -87,7 +87,7 @@ func dropped(h *facts.Host, others []facts.CounterDrop) (list []record.Drop) {
 			counter, n = "rx_errors", min(c.RxErrors, n+c.RxLength)
 		}
 		of(counter, n, facts.Harmful, refused, "")
-		verdict, peer := facts.Harmless, h.Strayed(c.Interface)
+		verdict, peer := facts.Harmless, h.SilentPeer(c.Interface)
 		if peer != "" {
 			verdict = facts.Unknown
 		}

@@ -24,7 +24,7 @@ func Observe(list []record.HostSnapshot, boot bool) Trial {
 		r.Snapshot.Answers = r.Snapshot.Answers[:min(len(r.Snapshot.Answers), mostNeighbours)]
 		r.Snapshot.Interfaces = addressedFirst(r.Snapshot.Interfaces)
 		if boot {
-			r.Begin = born(r)
+			r.Begin = readingAtBoot(r)
 		} else if s.OverS == 0 {
 			r.Begin = r.End // nothing grew, as far as is known
 		}
@@ -69,8 +69,8 @@ func addressedFirst(list []record.InterfaceSnapshot) []record.InterfaceSnapshot 
 	return list[:MostInterfaces]
 }
 
-// born returns the reading of a host at its boot, with all counters 0.
-func born(r record.HostReading) (b record.Reading) {
+// readingAtBoot returns the reading of a host at its boot, with all counters 0.
+func readingAtBoot(r record.HostReading) (b record.Reading) {
 	if len(r.Begin.Interfaces) > 0 {
 		r.End = r.Begin
 	}

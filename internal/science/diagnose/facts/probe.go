@@ -17,9 +17,9 @@ func EchoUnanswered(p record.Probe) bool {
 // OtherHost is the kernel's reason for dropping packets for other MAC addresses.
 const OtherHost = "OTHERHOST"
 
-// Strayed returns the address of a peer, probed by the interface without an answer, whose replies
+// SilentPeer returns the address of a peer, probed by the interface without an answer, whose replies
 // may be the packets for other MAC addresses that arrive there; empty: there is none.
-func (h *Host) Strayed(name string) string {
+func (h *Host) SilentPeer(name string) string {
 	for _, p := range h.State.Probes {
 		if p.Interface == name && EchoUnanswered(p) {
 			return p.Address

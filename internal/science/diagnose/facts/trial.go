@@ -13,10 +13,10 @@ import (
 // that is a finding.
 const Excess = 0.1
 
-// Meant returns each interface's share of a host's incoming or outgoing traffic according to the
+// AddressShares returns each interface's share of a host's incoming or outgoing traffic according to the
 // addresses of the flows. If no data flows in that direction, the shares are those of the
 // acknowledgements, in proportion to the data that they acknowledge.
-func (f Trial) Meant(h *Host, incoming bool) map[*Interface]float64 {
+func (f Trial) AddressShares(h *Host, incoming bool) map[*Interface]float64 {
 	data, answers := map[*Interface]float64{}, map[*Interface]float64{}
 	for _, fl := range f.Trial.Flows {
 		if !fl.Connected {

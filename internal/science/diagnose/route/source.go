@@ -25,7 +25,7 @@ var Rules = []rule.Rule{
 // sameSubnetOneEgress finds hosts that send data by only one of several interfaces in a subnet.
 // Acknowledgements also leave by that one but are not counted, because they limit nothing.
 func sameSubnetOneEgress(f facts.Trial, h *facts.Host) *record.Finding {
-	meant := f.Meant(h, false)
+	addressed := f.AddressShares(h, false)
 	var list []facts.Asymmetry
 	for _, d := range h.Asymmetries() {
 		subnet := h.OnSubnet(d.Destination, d.Out.VRF)
@@ -41,18 +41,18 @@ func sameSubnetOneEgress(f facts.Trial, h *facts.Host) *record.Finding {
 		return h.Share(p, subnet, func(d record.InterfaceDelta) float64 { return d.TxBytes })
 	}
 	// A socket bound to its interface does not follow the route decision.
-	list = slices.DeleteFunc(list, func(d facts.Asymmetry) bool { return sent(d.Holder) > meant[d.Holder]/2 })
+	list = slices.DeleteFunc(list, func(d facts.Asymmetry) bool { return sent(d.Holder) > addressed[d.Holder]/2 })
 	if len(list) == 0 {
 		return nil
 	}
 	out := list[0].Out
 	finding := facts.Found(cause.SameSubnetOneEgress, h, record.Likely, cause.Egress{Interface: out.Name})
-	if sent(out) >= meant[out]+facts.Excess && sent(list[0].Holder) < facts.Idle {
+	if sent(out) >= addressed[out]+facts.Excess && sent(list[0].Holder) < facts.Idle {
 		finding.Confidence = record.Certain
 	}
 	var shares fact.Sent
 	for _, p := range subnet {
-		shares.By = append(shares.By, fact.SentBy{Interface: p.Name, Sent: sent(p), Meant: meant[p]})
+		shares.By = append(shares.By, fact.SentBy{Interface: p.Name, Sent: sent(p), Meant: addressed[p]})
 	}
 	return finding.With(h.Name, facts.Leaving(list)...).With(h.Name, shares).
 		Fixed(record.Settings(fix.RouteBySource(h, list)...)...)

@@ -21,7 +21,7 @@ func (s *Set) Merge(findings []record.Finding) []record.Finding {
 			continue
 		}
 		treatments := facts.Union(merged[i].Treatments, f.Treatments...)
-		if surer(f, merged[i]) {
+		if moreConfident(f, merged[i]) {
 			merged[i] = f
 		}
 		merged[i].Treatments = treatments
@@ -52,8 +52,8 @@ func (s *Set) place(id string) int {
 	return len(s.rules)
 }
 
-// surer reports whether a has a higher confidence than b, or the same confidence and more facts.
-func surer(a, b record.Finding) bool {
+// moreConfident reports whether a has a higher confidence than b, or the same confidence and more facts.
+func moreConfident(a, b record.Finding) bool {
 	if a.Confidence != b.Confidence {
 		return Rank(a.Confidence) < Rank(b.Confidence)
 	}
