@@ -296,7 +296,7 @@ func (r Readings) results() []message.EventResult {
 	list := make([]message.EventResult, len(r.Events))
 	reported := map[string]int{}
 	for i, e := range r.Events {
-		list[i].Error = &message.Error{Text: "it did not happen"}
+		list[i].Error = &message.Error{Text: "the host did not report that it happened"}
 		if n, own := reported[e.Node], r.Replies[e.Node].Events; n < len(own) {
 			list[i] = own[n]
 		}

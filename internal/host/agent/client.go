@@ -426,7 +426,7 @@ func (g *Client) window(ctx context.Context, r message.WindowRequest) (message.W
 		return message.WindowReply{}, beyond("a trial of %v with its warm-up: this server allows %v",
 			unit.Duration(r.EndNs-r.StartNs), unit.Duration(allowed))
 	case r.StartNs-now > int64(soon):
-		return message.WindowReply{}, beyond("a trial that begins later than in %v", soon)
+		return message.WindowReply{}, beyond("a trial that begins more than %v from now", soon)
 	case r.SampleNs < 0:
 		return message.WindowReply{}, fmt.Errorf("a sample every %v: expected a positive time, or 0",
 			time.Duration(r.SampleNs))

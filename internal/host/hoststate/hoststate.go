@@ -236,7 +236,7 @@ func modules(nics []record.NIC) error {
 			continue // no hardware
 		}
 		if took := time.Duration(sched.Now() - began); took > modulesTime {
-			return fmt.Errorf("those of %s and further interfaces: those before took %v", nics[i].Interface,
+			return fmt.Errorf("not read of %s and the interfaces after it: the ones before took %v", nics[i].Interface,
 				took.Round(time.Millisecond))
 		}
 		nics[i].Module = h.Module(nics[i].Interface)

@@ -30,7 +30,7 @@ var (
 		"When doctor's rules were last evaluated, since the epoch.")
 	evaluation = hostFamilies.gauge("doctor_evaluation_duration_seconds", "How long that evaluation took.")
 	overTime   = hostFamilies.gauge("doctor_evaluation_interval_seconds",
-		"The time over which rules of counters looked, which is since the evaluation before; 0: it was the first, and they found nothing.")
+		"The time since the evaluation before, over which rules about counters see what grew; 0 in the first evaluation, in which they find nothing.")
 )
 
 // doctor evaluates the rules of doctor on this host, without sending anything.

@@ -79,7 +79,7 @@ var (
 	speed = hostFamilies.gauge("interface_speed_bytes_per_second",
 		"The negotiated rate of a NIC with a link; absent where it is not known.", "interface")
 	shaper = hostFamilies.gauge("interface_shaper_bytes_per_second",
-		"The rate of the queueing discipline that bounds what leaves the interface; absent: none does.",
+		"The rate of the queueing discipline that shapes what the interface sends; absent if there is none.",
 		"interface", "kind")
 	receiveLimit = hostFamilies.gauge("interface_receive_limit_bytes_per_second",
 		"The most that the interface receives: its speed; absent where that is not known.", "interface")

@@ -19,7 +19,7 @@ func (f *rrFlow) note() string {
 		case cpu > 0:
 			return fmt.Sprintf("%s on CPU %d", verb, cpu-1)
 		case cpu < 0:
-			return verb + " wherever it is woken up: it may not run where its packets come in"
+			return verb + " on any CPU: it is not permitted to bind to the one that its packets arrive on"
 		}
 	}
 	return ""

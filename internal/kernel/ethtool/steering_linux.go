@@ -121,7 +121,7 @@ func encode(r setting.FlowRule, location uint32) flowSpec {
 }
 
 // errOtherRule means that setting.FlowRule cannot express a rule.
-var errOtherRule = errors.New("its rule is of a kind that is not known here, and could not be restored")
+var errOtherRule = errors.New("linerate does not know the kind of its rule, and could not restore it")
 
 // decode converts the kernel's rule; errOtherRule if it compares or does anything else.
 func decode(s flowSpec) (setting.FlowRule, error) {

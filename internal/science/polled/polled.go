@@ -104,7 +104,7 @@ func Count(polls []Poll, begin, end int64, refreshS float64) (Window, error) {
 	first, last := points[0], points[len(points)-1]
 	if part := float64(last.at-first.at) / float64(end-begin); part < leastPart {
 		return Window{}, fmt.Errorf(
-			"its counters are of %.0f %% of the window alone: a longer window has more of its readings", 100*part)
+			"its counters cover only %.0f %% of the window: use a longer window", 100*part)
 	}
 	w := Window{FromNs: first.at, ToNs: last.at, DoubtS: float64(first.half+last.half) / 1e9, Counters: last.counters}
 	for i, before := range first.counters.Each() {

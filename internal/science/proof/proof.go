@@ -64,7 +64,7 @@ func OfRun(run *record.Run, id, treatment string) (*Proof, error) {
 		}
 		return nil,
 			fmt.Errorf(
-				"%w: %s is a measurement, which can be made again, but not with a setting of a host: linerate prove %s --host … does that", ErrNone, where, id)
+				"%w: %s is a measurement, not a study in which a setting could be tried; linerate prove %s --host … makes a study of the hosts", ErrNone, where, id)
 	}
 	found, err := of(run.Findings, id, "in "+where)
 	if err != nil {

@@ -107,7 +107,7 @@ until Ctrl-C or SIGTERM, without privileges.`,
 	valueVar(cmd.Flags(), &purpose, oneOf(string(reach.Read), string(reach.Measure)), "for", "purpose", "",
 		"read: the host's state alone; measure: traffic, too. Nothing is changed, and no journal is opened")
 	cmd.Flags().BoolVar(&ofLab, "of-lab", false,
-		"descriptor 3 has what a lab's init process says of this host (linerate passes this by itself)")
+		"descriptor 3 has the host's membership of a lab, from the lab's init process (linerate passes this by itself)")
 	_ = cmd.Flags().MarkHidden("of-lab") // fails only for a flag that does not exist
 	return cmd
 }

@@ -216,7 +216,7 @@ func (f doctorFlags) snapshots(ctx context.Context, s streams, files []string) (
 	for _, file := range files {
 		snapshot, err := readSnapshot(s.input(ctx), file)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w; of a host: linerate doctor --host %s", err, quote(file))
+			err = fmt.Errorf("%w; to diagnose a host of that name: linerate doctor --host %s", err, quote(file))
 		}
 		if err != nil {
 			return nil, usageError(err)

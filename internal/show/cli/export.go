@@ -108,7 +108,7 @@ func (f *exportFlags) chosen(csvGiven bool) (export.Table, error) {
 	case f.redact && !f.snapshots:
 		return export.Table{}, errors.New("--redact is for snapshots: expected it with --snapshots")
 	case f.trials && (f.table != "" || csvGiven):
-		return export.Table{}, errors.New("--trials takes every trial whole: expected it without --csv and --table")
+		return export.Table{}, errors.New("--trials exports whole trials: expected it without --csv and --table")
 	case !f.trials && !f.csv:
 		return export.Table{}, errors.New(
 			"--csv=false: expected a format; there is CSV only (linerate report RUN --json prints JSON)")

@@ -146,14 +146,14 @@ host's own losses bound a result, or none was found; 130 interrupted.`,
 		"MAC address of the device, instead of asking for that of --router")
 	flags.StringVar(&from, "from", "", "source address of the frames (default: of --interface)")
 	flags.StringVar(&to, "to", "",
-		"destination address of the frames, or a prefix whose addresses they have in turn (default: of --receive)")
+		"destination address of the frames, or a prefix whose addresses they use in turn (default: the address of --receive)")
 	flags.StringSliceVar(&o.Frames, "frame", rfcFrames,
 		"sizes of frames with check sequence, each measured by itself; imix is a mix")
 	flags.StringSliceVar(&losses, "loss", []string{"0%"}, "shares of frames that may be lost, each searched for")
 	durationVar(flags, &o.Confirm, 500*time.Millisecond, "duration", "5s",
 		"length of the trials that confirm a rate; RFC 2544 requires 60s")
 	valueVar(flags, &search.Resolution, unit.ParseRatio, "resolution", "share", "1%",
-		"largest distance of a result from a rate that loses more")
+		"largest difference between a result and a rate that loses more")
 	numberVar(flags, &search.Repeats, 1, 10, "repeats", study.DefaultRepeats, "trials that must confirm a rate")
 	numberVar(flags, &o.Tuples, 0, 1_000_000, "tuples", 0,
 		"combinations of addresses and ports that frames have in turn")

@@ -265,7 +265,7 @@ func (f *ecmpFlags) needed(s streams) error {
 	answer := links.Needed(f.asked.Target, chances...)
 	answer.Pairs, answer.Bond = f.asked.Policy == 0, f.bond()
 	if len(answer.Flows) == 0 {
-		return usageError(errors.New("--links with different weights are too many to answer without --flows"))
+		return usageError(errors.New("too many links with different weights for an answer without --flows: expected --flows as well"))
 	}
 	return s.answer(f.asJSON, answer, asText(present.ECMPNeeded(answer)))
 }

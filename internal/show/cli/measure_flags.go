@@ -71,7 +71,7 @@ func (f *measureFlags) define(to *pflag.FlagSet) {
 	valueVar(flags, &f.search.Loss, unit.ParseRatio, "loss", "share", "",
 		"with --loss-free: the share that may be lost, such as 0.1% (default: none)")
 	valueVar(flags, &f.search.Resolution, unit.ParseRatio, "resolution", "share", "1%",
-		"with --loss-free, --find-max: greatest distance of the result from a rate that fails (default of --find-max: 5%)")
+		"with --loss-free, --find-max: largest difference between the result and a rate that fails (default of --find-max: 5%)")
 	flags.IntVar(&f.search.Repeats, "repeats", study.DefaultRepeats,
 		"with --loss-free, --find-max: number of trials that confirm the result (default of --find-max: 3)")
 	flags.StringArrayVar(&f.source, "source", nil,

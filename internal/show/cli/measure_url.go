@@ -87,7 +87,7 @@ func (f *measureFlags) fromURL(text string) (address string, err error) {
 // foreignProblems returns errors for flags that have no meaning for a server of another program.
 func (f *measureFlags) foreignProblems(addresses []string) (problems []error) {
 	if len(addresses) > 1 {
-		problems = append(problems, errors.New("a URL: expected one server"))
+		problems = append(problems, errors.New("a server by its URL: expected one, not several"))
 	}
 	for _, flag := range []string{"iperf3", "token", "alias", "latency", "loss-free", "response"} {
 		if f.given(flag) {

@@ -165,9 +165,9 @@ func runName(text string) (string, error) { return text, notebook.CheckName(text
 func (f runFlags) fitsResume() error {
 	var problems []error
 	for _, c := range []struct{ flag, why string }{
-		{"set", "its trials were made with the values that it has"},
-		{"only", "its blocks have the treatments that they have"},
-		{"part", "its blocks have the treatments that they have"},
+		{"set", "its earlier trials were made with the study's present values"},
+		{"only", "its earlier blocks were made with its present treatments"},
+		{"part", "its earlier blocks were made with its present treatments"},
 		{"name", "others may have noted its name"},
 		{"seed", "it orders the trials that are there already"},
 	} {

@@ -85,7 +85,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		expected := map[string]string{
 			"int": "a whole number", "uint64": "a whole number of at least 0", "float64": "a number",
 			"bool":        "true or false",
-			"stringSlice": "values with commas between, a quoted one whole in quotes",
+			"stringSlice": "values separated by commas; quotes must enclose a whole value",
 		}[wrong.GetFlag().Value.Type()]
 		if expected != "" {
 			return usageError(fmt.Errorf("--%s %.60q: expected %s", wrong.GetFlag().Name, wrong.GetValue(), expected))
