@@ -10,8 +10,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// lost says whether a request failed because its node does not answer, rather than by its
-// answer.
+// lost reports whether a request failed because its node does not answer any more, not because of
+// its reply.
 func (g Group) lost(ctx context.Context, node string) bool {
 	select {
 	case <-g.Bus.Lost(node):
@@ -21,8 +21,9 @@ func (g Group) lost(ctx context.Context, node string) bool {
 	}
 }
 
-// alone are the readings of one node where another was lost in the window, for the reason
-// why: they end at its latest sample after which more came. They are why, if there is none.
+// alone returns the readings of one node after another node was lost in the window, for the reason
+// why. The window then ends at the node's latest sample; without one, alone returns why as the
+// error.
 func (r Readings) alone(node string, why error) (Readings, error) {
 	reply, offset := r.Replies[node], r.Clocks[node].OffsetNs
 	if reply.Latest == nil {
@@ -41,7 +42,7 @@ func (r Readings) alone(node string, why error) (Readings, error) {
 	return r, nil
 }
 
-// until is a reply of a window that ended at an earlier edge.
+// until returns a reply as if its window had ended at an earlier edge.
 func until(reply message.WindowReply, end message.Edge, windowS float64) message.WindowReply {
 	reply.EndFlows, reply.FinalFlows = end.Flows, distributed(end.Flows, reply.FinalFlows)
 	h := &reply.Reading
@@ -65,8 +66,9 @@ func until(reply message.WindowReply, end message.Edge, windowS float64) message
 	return reply
 }
 
-// distributed are flows with the distributions of latencies and delays, which are made after
-// the window alone, of the same ones later: of what had come until the node was lost.
+// distributed returns flows with the distributions of latencies and delays of later, the same flows
+// after the window: nodes make these only at the end, from what had arrived until the other node
+// was lost.
 func distributed(flows, later []message.FlowEnd) (list []message.FlowEnd) {
 	for i, f := range slices.Clone(flows) {
 		if i < len(later) && f.Transactions != nil && later[i].Transactions != nil {

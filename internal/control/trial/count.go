@@ -10,8 +10,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// ends is what a flow's two ends were at the window's begin, at its end, and after the
-// senders stopped: of the sender and of the receiver. Zero: not read.
+// ends are the counts of a flow's sender (s) and receiver (r) at the begin of the window (0), at
+// its end (1), and after the senders stopped (2). Zero: not read.
 type ends struct{ s0, s1, s2, r0, r1, r2 message.FlowEnd }
 
 func (r Readings) ends(f *Flow) (e ends) {
@@ -28,7 +28,7 @@ func (r Readings) ends(f *Flow) (e ends) {
 	}
 }
 
-// count makes the flows' records of what their ends counted, in their order.
+// count returns the records of the flows, from the counts at their ends, in their order.
 func (r Readings) count(flows []*Flow, programs Programs, peer *Peer) []record.Flow {
 	list := make([]record.Flow, len(flows))
 	for i, f := range flows {
@@ -59,8 +59,8 @@ func (r Readings) count(flows []*Flow, programs Programs, peer *Peer) []record.F
 	return list
 }
 
-// record is what is known of a flow without counting. The addresses of a connection that
-// a program made are those that its opener's kernel reported.
+// record returns what is known of a flow without its counts. If another program made the
+// connection, the addresses are those that the opener's kernel reported.
 func (f *Flow) record(e ends) record.Flow {
 	from, to := f.Opened, f.Accepted
 	if opener, _ := f.sides(e.s1, e.r1); f.foreign() {
@@ -93,7 +93,7 @@ func (f *Flow) record(e ends) record.Flow {
 	return rec
 }
 
-// duePerS is how many transactions of a flow are due per second by its schedule; 0: it has none.
+// duePerS returns how many transactions per second a flow's schedule has; 0: it has no schedule.
 func duePerS(f *Flow) float64 {
 	if !flow.Of(f.Protocol).Transactional() {
 		return 0
@@ -101,12 +101,13 @@ func duePerS(f *Flow) float64 {
 	return f.Pace
 }
 
-// foreign says that another program made the flow's connection, which sockets count.
+// foreign reports whether another program made the flow's connection, so that it is counted at its
+// sockets.
 func (f *Flow) foreign() bool {
 	return f.Process != "" && flow.Of(f.Protocol).Transport != flow.UDP && f.Failure == nil
 }
 
-// sides orders what sender and receiver are by who opened the flow.
+// sides returns the sender's and receiver's counts as those of the opener and the acceptor.
 func (f *Flow) sides(sender, receiver message.FlowEnd) (opener, acceptor message.FlowEnd) {
 	if f.OpenerSends {
 		return sender, receiver
@@ -114,7 +115,7 @@ func (f *Flow) sides(sender, receiver message.FlowEnd) (opener, acceptor message
 	return receiver, sender
 }
 
-// fill computes one flow's figures from its two ends at the window's two edges.
+// fill computes the figures of a flow from the counts of its ends at the edges of the window.
 func fill(rec *record.Flow, e ends) {
 	s0, s1, s2, r0, r1 := e.s0, e.s1, e.s2, e.r0, e.r1
 	rec.ReceivedBytes = r1.ReceivedBytes - r0.ReceivedBytes
@@ -172,7 +173,7 @@ func fill(rec *record.Flow, e ends) {
 	rec.Error = cmp.Or(rec.Error, s1.Error.Error(), r1.Error.Error())
 }
 
-// datagrams is what became of a flow's datagrams in the window.
+// datagrams returns what became of a flow's datagrams in the window; nil: they were not counted.
 func datagrams(e ends) *record.Datagrams {
 	d := datagramsHere(e.r0.Datagrams, e.r1.Datagrams, e.r2.Datagrams)
 	before, sent := e.s0.Datagrams, e.s1.Datagrams
@@ -187,13 +188,13 @@ func datagrams(e ends) *record.Datagrams {
 	return d
 }
 
-// unfollowed is how long a datagram may be in flight while none arrives; then it is lost. A
-// receiver learns of a loss by a later datagram alone.
+// unfollowed is how long, in nanoseconds, a datagram may be in flight while no later one arrives;
+// after that it counts as lost. A receiver detects a loss only by a later datagram.
 const unfollowed = int64(time.Second)
 
-// countUnfollowed adds to the lost datagrams of the window those that were in flight at its end
-// where none had arrived for so long, or in all of the window, and none did until the senders had
-// stopped; without those that were lost so at its beginning, when the next came as much later.
+// countUnfollowed adds to d.Lost the datagrams that were in flight at the end of the window if none
+// arrived for the time unfollowed before, or in the whole window, and none until the senders
+// stopped. It subtracts those that were in flight at the begin and lost in the same way.
 func countUnfollowed(d *record.Datagrams, e ends, series []record.Sample) {
 	if d == nil || e.s0.Datagrams == nil || e.s1.Datagrams == nil || e.r2.Datagrams == nil {
 		return
@@ -224,9 +225,9 @@ func countUnfollowed(d *record.Datagrams, e ends, series []record.Sample) {
 	}
 }
 
-// transactions is what became of a flow's transactions in the window, as the end counts
-// that asked, the sender of e. Connections and what waits are as they were at the
-// window's end; the last reading has the latencies.
+// transactions returns what became of a flow's transactions in the window, by the count of the end
+// that sends requests, which must be the sender of e. Connections are those at the end of the
+// window. Latencies are in the last reading. It returns nil if transactions were not counted.
 func transactions(e ends) *record.Transactions {
 	if e.s0.Transactions == nil || e.s1.Transactions == nil {
 		return nil
@@ -250,8 +251,8 @@ func transactions(e ends) *record.Transactions {
 	return &t
 }
 
-// bins are what a flow's count rose by from one sample to the next, from begin on;
-// samples without it are left out.
+// bins returns by how much a flow's count grew from one sample to the next, the first from begin.
+// Samples without the count are left out.
 func bins(reply message.WindowReply, id string, begin int64, count func(record.FlowSample) (n int64, known bool)) (
 	list []int64) {
 	for _, sample := range reply.Reading.Series {

@@ -1,11 +1,10 @@
-// Package trial carries out one trial with the agents of a group of nodes: it has them
-// open the flows, schedules one window on each node's own clock, waits for the readings,
-// and assembles the trial's record from them in named stages (Assemble), on the
-// conductor's clock.
+// Package trial carries out one trial with the agents of a group of nodes. It has them open the
+// flows, schedules one window on each node's own clock, waits for the readings, and assembles the
+// record of the trial from them in stages (Assemble), on the conductor's clock.
 //
-// The nodes may be a lab's hosts or two machines that know each other's address. The
-// package sets up nothing on them besides connections. What is known of the network
-// between them is given to it (Context).
+// The nodes may be the hosts of a lab, or two machines that know each other's address. The package
+// sets up nothing on them besides connections. What is known of the network between them is passed
+// to it (Context).
 package trial
 
 import (
@@ -19,19 +18,18 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Group is the nodes that take part, each with an agent on the bus.
+// Group is the nodes of a trial, each with an agent on the bus.
 type Group struct {
 	Bus   *bus.Bus
 	Nodes []string
-	// Accepting, unless nil, is called when it is known where each flow is accepted, and
-	// before any is opened.
+	// Accepting is called after the acceptors listen and before any flow is opened; nil: not called.
 	Accepting func(context.Context, []*Flow) error
-	// Limit is how long a node may take to answer, beyond the time that a request is for;
-	// 0: any time, for nodes whose end is noticed and that are trusted to go on.
+	// Limit is how long a node may take to answer, beyond the time that the request itself takes; 0: no
+	// limit, for trusted nodes whose end is noticed.
 	Limit time.Duration
 }
 
-// within ends a context when a request that is for a time is not answered.
+// within returns a context that ends if a request that takes the time d is not answered.
 func (g Group) within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if g.Limit == 0 {
 		return ctx, func() {}
@@ -39,7 +37,8 @@ func (g Group) within(ctx context.Context, d time.Duration) (context.Context, co
 	return withTimeout(ctx, d+g.Limit, bus.Coded(message.Deadline, fmt.Errorf("no answer within %v", d+g.Limit)))
 }
 
-// oneByOne is bus.Collect, with a node waiting for the one before it, a moment at most.
+// oneByOne is bus.Collect, except that each node waits until the one before it has answered, but at
+// most for moment.
 func oneByOne[T any](nodes []string, moment time.Duration, ask func(node string) (T, error)) (map[string]T, error) {
 	done := make([]chan struct{}, len(nodes))
 	for i := range done {
@@ -57,8 +56,8 @@ func oneByOne[T any](nodes []string, moment time.Duration, ask func(node string)
 	})
 }
 
-// Close ends the current trial on the nodes. Errors are ignored: a node that is gone has
-// ended its trial.
+// Close ends the current trial on the nodes. It ignores errors: a node that is gone has ended its
+// trial.
 func (g Group) Close(ctx context.Context) {
 	ctx, cancel := g.within(ctx, 0)
 	defer cancel()

@@ -8,9 +8,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// hosts are the nodes' readings on the conductor's clock. Where a topology was planned,
-// switches' forwarding tables have what belongs to them in it, and what is at the far
-// end of each interface.
+// hosts returns the nodes' readings on the conductor's clock. If a topology was planned, forwarding
+// tables of switches contain only what belongs to them, with the far end of each interface.
 func (r Readings) hosts(nodes []string, planned *topology.Topology) []record.HostReading {
 	var list []record.HostReading
 	for _, node := range nodes {
@@ -23,7 +22,7 @@ func (r Readings) hosts(nodes []string, planned *topology.Topology) []record.Hos
 	return list
 }
 
-// clocks are the nodes' offsets.
+// clocks returns the offsets of the nodes' clocks.
 func (r Readings) clocks(nodes []string) (list []record.Clock) {
 	for _, node := range nodes {
 		list = append(list, r.Clocks[node])
@@ -31,8 +30,8 @@ func (r Readings) clocks(nodes []string) (list []record.Clock) {
 	return list
 }
 
-// ofBridge keeps of a real switch's forwarding table what belongs to the bridge
-// that the topology names: the machine may have others, of containers for one.
+// ofBridge reduces the forwarding table of a real switch to the bridge that the topology names. The
+// machine may have others, for example of containers.
 func ofBridge(h record.HostReading, t *topology.Topology) record.HostReading {
 	s, ok := t.Switch(h.Host)
 	if !ok || s.Bridge == "" {
@@ -57,8 +56,7 @@ func ofBridge(h record.HostReading, t *topology.Topology) record.HostReading {
 	return h
 }
 
-// withPeers adds to a forwarding table what is at the far end of each of the switch's
-// interfaces.
+// withPeers adds the far end of each of a switch's interfaces to its forwarding table.
 func withPeers(h record.HostReading, t *topology.Topology) record.HostReading {
 	named := func(table []record.FDBEntry) []record.FDBEntry {
 		table = slices.Clone(table)
@@ -74,7 +72,7 @@ func withPeers(h record.HostReading, t *topology.Topology) record.HostReading {
 	return h
 }
 
-// onOurClock moves a host's instants to the conductor's clock.
+// onOurClock returns a host's reading with times on the conductor's clock.
 func onOurClock(h record.HostReading, offset int64) record.HostReading {
 	move := func(r *record.Reading) {
 		r.ScheduledNs -= offset

@@ -10,25 +10,26 @@ import (
 	"linerate/internal/science/rfc2544"
 )
 
-// Step is a trial of a search for the highest rate without loss.
+// Step is a trial in a search for the highest rate without loss.
 type Step struct {
 	Number  int     // from 1
-	RateBps float64 // of all flows of datagrams together; 0: as much as can be
+	RateBps float64 // of all datagram flows together; 0: as fast as possible
 	Window  time.Duration
-	// Confirms: it is of the full length, and its rate is the result if that passes enough of these.
+	// Confirms reports whether the trial has the full length. A rate is the result if it passes enough
+	// of such trials.
 	Confirms bool
 }
 
-// Share is the pacing of one of so many flows; 0: none.
+// Share returns the pacing of each of several flows, in bits per second; 0: none.
 func (s Step) Share(flows int) float64 { return s.RateBps / float64(max(flows, 1)) }
 
-// ErrEnough ends a search with what it has.
+// ErrEnough is returned by a trial function to end a search with the trials made so far.
 var ErrEnough = errors.New("no further trial can be made")
 
-// LossFree searches the highest rate without loss: try makes each trial, with a
-// window of its own and fresh flows. Most is the highest rate to try and limit the
-// most that the links can carry, both 0 where they are not known. The trial that is
-// returned is the one of the result; without a result, the last.
+// LossFree searches the highest rate without loss. try makes each trial, with a window of its own
+// and new flows. most is the highest rate to try, and limit what the links can carry, both in bits
+// per second; 0: not known. The returned trial is the one whose rate is the result; if there is no
+// result, the last one.
 func LossFree(o study.LossFree, most, limit float64, full time.Duration, try func(Step) (*record.Trial, error)) (
 	*record.LossFree, *record.Trial, error) {
 	search := rfc2544.Search{Most: most, Loss: float64(o.Loss), Resolution: float64(o.Resolution), Repeats: o.Repeats}

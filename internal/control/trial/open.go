@@ -14,24 +14,24 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Flow is one flow of a trial: the plan, and what Open made of it.
+// Flow is a flow of a trial, as planned and as Open made it.
 type Flow struct {
 	study.PlannedFlow
-	// Cookie and Accepted are set before Open for a flow that goes to a listener which
-	// the acceptor shares among flows. Accepted alone is set for one whose acceptor is
-	// another program, which a service of the topology is.
+	// Cookie and Accepted are set before Open for a flow to a listener that the acceptor shares among
+	// flows. Only Accepted is set if the acceptor is another program: a service of the topology.
 	Cookie   message.Cookie
 	Accepted netip.AddrPort // the acceptor's address
 	// SourcePort is the port to open from; 0: the kernel's choice.
 	SourcePort uint16
 	Opened     netip.AddrPort // the opener's address
-	Probe      bool           // it is a probe of latency beside the others
+	Probe      bool           // it measures latency beside the other flows
 	Failure    *message.Error // why it could not be opened; nil: it is open
 
-	ports []uint16 // the acceptor's, where it has several for the flow
+	ports []uint16 // the acceptor's, if it has several for the flow
 }
 
-// Planned are flows that each have a listener of their own, or a service of the topology.
+// Planned returns flows that each have a listener of their own, or a service of the topology as
+// acceptor.
 func Planned(planned []study.PlannedFlow, over *topology.Topology) []*Flow {
 	flows := make([]*Flow, len(planned))
 	for i, p := range planned {
@@ -41,8 +41,8 @@ func Planned(planned []study.PlannedFlow, over *topology.Topology) []*Flow {
 	return flows
 }
 
-// Ends are the addresses that data comes from and goes to: as connected, or, of a
-// flow that is not, as planned.
+// Ends returns the addresses of the sender and the receiver: those of the connection or, if it is
+// not open, the planned ones.
 func (f *Flow) Ends(over *topology.Topology) (from, to netip.Addr) {
 	planned := f.PlannedFlow
 	if f.Opened.IsValid() {
@@ -51,12 +51,12 @@ func (f *Flow) Ends(over *topology.Topology) (from, to netip.Addr) {
 	return planned.Addresses(over)
 }
 
-// connectStagger is the longest that one host's connecting waits for another's.
+// connectStagger is how long a host's connecting waits at most for that of the host before it.
 const connectStagger = 20 * time.Millisecond
 
-// Open makes all connections: acceptors listen, openers connect one host after
-// another (so that neighbours are asked for one at a time), and acceptors
-// confirm. What keeps one flow from opening is its Failure.
+// Open makes all connections. Acceptors listen, openers connect, one host after another so that ARP
+// requests do not coincide, and acceptors confirm. If a flow cannot be opened, the reason is in its
+// Failure.
 func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) error {
 	byID := map[string]*Flow{}
 	accept, connect := map[string][]message.FlowRequest{}, map[string][]message.FlowRequest{}
@@ -146,7 +146,7 @@ func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) e
 	return err
 }
 
-// acceptTime is added to the timeout for very many connections to be accepted.
+// acceptTime is how much longer than the timeout very many connections may take to be accepted.
 func acceptTime(requests []message.FlowRequest) (d time.Duration) {
 	for _, r := range requests {
 		d += time.Duration(r.Connections) * 100 * time.Microsecond
@@ -154,8 +154,8 @@ func acceptTime(requests []message.FlowRequest) (d time.Duration) {
 	return d
 }
 
-// connectTime is added to the timeout for very many connections to be opened: 10 ms for
-// each, for long paths and acceptors that are slow.
+// connectTime is how much longer than the timeout very many connections may take to be opened: 10
+// ms each, for long paths and slow acceptors.
 func connectTime(requests []message.FlowRequest) (d time.Duration) {
 	for _, r := range requests {
 		d += time.Duration(max(1, r.Connections)) * 10 * time.Millisecond
@@ -163,7 +163,7 @@ func connectTime(requests []message.FlowRequest) (d time.Duration) {
 	return d
 }
 
-// request is what one end of a flow gets.
+// request returns the request for one end of a flow.
 func request(f *Flow, sends bool, local netip.Addr) message.FlowRequest {
 	return message.FlowRequest{Spec: f.Asked(), ID: f.ID, Sends: sends, Local: local, Cookie: f.Cookie,
 		Process: f.Process, Foreign: f.Served()}

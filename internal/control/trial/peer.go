@@ -5,18 +5,17 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Peer is the program that accepted a trial's flows where that is no agent, such as an
-// iperf3 server. It counts over a time of its own, and nothing is read there; flows are
-// counted at this end, and what is sent by the acknowledgements that arrived in the
-// window. For datagrams there are none: they are counted as they are sent, less the share that
-// the peer counts as lost.
+// Peer is the program that accepted a trial's flows if that is not an agent, such as an iperf3
+// server. It counts over its own time, and nothing is read on its host. Flows are counted at this
+// end, bytes sent by the acknowledgements that arrived in the window. For datagrams, which are not
+// acknowledged, it is the bytes sent less the share that the peer counts as lost.
 type Peer struct {
-	Mode              string             // what its ends of the flows are said to move bytes by
-	Counts            []record.PeerCount // of the flows, in their order
+	Mode              string             // by which the peer is reported to move bytes
+	Counts            []record.PeerCount // for each flow, in their order
 	CongestionControl string             // the peer's
 }
 
-// fill fills in the figures of the i-th flow, whose opener alone was read.
+// fill fills in the figures of the i-th flow, of which only the opener was read.
 func (p *Peer) fill(rec *record.Flow, i int, f *Flow, e ends, reply message.WindowReply) {
 	var count record.PeerCount
 	if i < len(p.Counts) {
@@ -69,8 +68,8 @@ func (p *Peer) fill(rec *record.Flow, i int, f *Flow, e ends, reply message.Wind
 	}
 }
 
-// datagramsHere is what this host's end counted in the window. As a receiver it knows by
-// the sequence numbers how many were sent.
+// datagramsHere returns the datagrams that this host's end counted in the window; nil: none were
+// counted. A receiver derives the number sent from the sequence numbers.
 func datagramsHere(begin, end, final *record.Datagrams) *record.Datagrams {
 	if begin == nil || end == nil {
 		return nil

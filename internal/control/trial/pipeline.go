@@ -14,62 +14,62 @@ import (
 	"linerate/internal/science/toolreport"
 )
 
-// Context is what is known of a trial besides what was read in its window.
+// Context is what is known about a trial besides the readings of its window.
 type Context struct {
-	// Nodes are those whose readings belong to the trial, in the record's order.
+	// Nodes are the nodes whose readings belong to the trial, in the order of the record.
 	Nodes []string
-	// Planned is the topology that the trial was planned on; nil: none was.
+	// Planned is the topology that the trial was planned on; nil: there is none.
 	Planned *topology.Topology
 	Network Network
-	// Programs is what foreign programs printed that made flows; zero: none did.
+	// Programs is the output of foreign programs that made flows; zero: there were none.
 	Programs Programs
-	// Switches are what was read by SNMP meanwhile.
+	// Switches are the readings of switches by SNMP.
 	Switches []record.SwitchReading
-	// Peer is the program at the acceptors, where that is no agent; nil: agents read
-	// both ends of every flow.
+	// Peer is the program that accepted the flows if that is not an agent; nil: agents read both ends
+	// of every flow.
 	Peer *Peer
 }
 
-// Network finds where a trial's flows went, and how much they can carry there.
+// Network finds the paths that a trial's flows took, and how much they can carry.
 type Network interface {
 	Paths(flows []*Flow, counted []record.Flow, hosts []record.HostReading) Paths
 	Limits(counted []record.Flow, hosts []record.HostReading, paths Paths) Limits
 }
 
-// Paths are where the flows of a trial went.
+// Paths are the paths of a trial's flows.
 type Paths struct {
-	// Topology is what they ran over; nil: not even the interfaces of the two ends are
-	// known. Complete says that it has every link of every path.
+	// Topology is the network that the flows ran over; nil: not even the interfaces of the two ends are
+	// known. Complete reports whether it has every link of every path.
 	Topology *topology.Topology
 	Complete bool
 	Flows    []Path // in the flows' order
 }
 
-// Path is where one flow went.
+// Path is the path of one flow.
 type Path struct {
-	// Flow has all paths that routing allows; none: no path is known, for the reason
-	// Unknown if that is not empty.
+	// Flow has all paths that routing allows. If there are none, the path is not known, and Unknown may
+	// say why.
 	limits.Flow
 	Unknown string
-	// Taken is the one of several that was observed or predicted; nil: unknown.
+	// Taken is the path that was observed or predicted; nil: not known.
 	Taken []topology.End
-	// Predicted is what the kernels on the path said before the window, up to where Note
-	// says why not further; Observed are the interfaces by which packets came in.
+	// Predicted are the interfaces that the kernels on the path named before the window, as far as they
+	// did; Note says why not further. Observed are the interfaces on which packets arrived.
 	Predicted []string
 	Note      string
 	Observed  []string
 }
 
-// Limits are the most that the flows of a trial can carry; 0: unknown.
+// Limits are the most that the flows of a trial can carry, in bits per second; 0: not known.
 type Limits struct {
 	limits.Limit           // all flows together
-	PlacementBps float64   // all together on the paths that they took; 0: as the limit
-	Flows        []float64 // each by itself, in the flows' order; nil: unknown
+	PlacementBps float64   // all on the paths that they took; 0: the same as Limit
+	Flows        []float64 // each alone, in the flows' order; nil: not known
 }
 
-// Assemble makes a finished trial of what the nodes read in its window. The header is
-// what was known before: treatment, levels, settings and the like. Each stage takes what
-// it depends on, and returns a value that no later one changes.
+// Assemble returns the record of a finished trial. header has what was known before: treatment,
+// levels, settings and so on. Each stage is a function of earlier results, and no later stage
+// changes its value.
 func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record.Trial, error) {
 	windowS := r.Duration.Seconds()
 	hosts := r.hosts(c.Nodes, c.Planned)
@@ -133,7 +133,7 @@ func (p Paths) place(counted []record.Flow, limit Limits) []record.Flow {
 	return placed
 }
 
-// judged returns the flows with what follows from all of them.
+// judged returns the flows with the results that depend on all of them.
 func judged(placed []record.Flow, outages [][]record.Outage, bottlenecks []bottleneck.Verdict,
 	predictions []*record.Prediction) []record.Flow {
 	flows := slices.Clone(placed)
@@ -159,7 +159,7 @@ func options(flows []*Flow) []flow.Spec {
 	return list
 }
 
-// Texts spells a path, "host.interface" each.
+// Texts returns the interfaces of a path as "host.interface".
 func Texts(path []topology.End) []string {
 	var list []string
 	for _, e := range path {
@@ -168,5 +168,5 @@ func Texts(path []topology.End) []string {
 	return list
 }
 
-// notes joins what either end of a flow has to say.
+// notes joins the notes of a flow's two ends.
 func notes(sender, receiver string) string { return strings.Trim(sender+"; "+receiver, "; ") }

@@ -5,10 +5,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// What a flow's two ends had in their buffers, over all readings of the window.
+// How full the buffers of a flow's two ends were, over all readings of the window.
 
-// unread is how much waited for the receiver to read it, in the mean of all
-// readings.
+// unread returns how many bytes waited for the receiving program, in the mean of all readings.
 func unread(r0, r1 message.FlowEnd, receiver message.WindowReply) int64 {
 	sum, readings := r0.UnreadBytes+r1.UnreadBytes, int64(2)
 	for _, sample := range receiver.Reading.Series {
@@ -22,11 +21,12 @@ func unread(r0, r1 message.FlowEnd, receiver message.WindowReply) int64 {
 	return sum / readings
 }
 
-// readings are a sender's in the window, in its own words: at how many of them nothing that was
-// written waited to be sent (less than a segment may wait for company), although the windows had
-// room; at how many of these its socket buffer was full: what it counts is more than the payload,
-// but not twice as much; and at how many the receiver's window had room for one segment at most,
-// and the congestion window for more; or was closing, from the widest so far.
+// readings counts a sender's readings in the window. dry is the number of readings at which
+// everything written had been sent (except less than a segment, which may wait for more), although
+// both windows had room, and full those of them with a full socket buffer, which counts more than
+// the payload but less than twice as much. closed is the number at which the receiver's window, but
+// not the congestion window, had room for one segment at most, and closing those at which the
+// receiver's window was shrinking from its widest so far.
 type readings struct {
 	all, dry, full, closed, closing float64
 	widest                          uint32
@@ -50,7 +50,7 @@ func (n *readings) look(i record.TCPInfo, sndbufBytes int64) {
 	}
 }
 
-// fill fills in the shares of all readings.
+// fill fills in the shares of the readings; without readings it changes nothing.
 func (n readings) fill(rec *record.Flow) {
 	if n.all > 0 {
 		rec.DryShare, rec.SndbufFullShare, rec.RwndFullShare = n.dry/n.all, n.full/n.all, n.closed/n.all
@@ -58,8 +58,8 @@ func (n readings) fill(rec *record.Flow) {
 	}
 }
 
-// together are the readings of several connections that are counted together: of all of them,
-// nothing waited to be sent.
+// together returns the readings of several connections that are counted as one flow: dry are those
+// at which none of them had anything left to send.
 func together(id string, sender message.WindowReply) (n readings) {
 	for _, sample := range sender.Reading.Series {
 		for _, s := range sample.Flows {

@@ -13,19 +13,19 @@ import (
 	"linerate/internal/model/tool"
 )
 
-// How long programs are given to end. A client goes on beyond the trial by up to a
-// second, where its time is in whole ones, and then until what it has written has
-// arrived: as long again as the trial for one whose send buffer is full.
+// How long programs are given to end. A client continues after the trial for up to a second, if it
+// counts its time in whole ones, and then until everything written has arrived: with a full send
+// buffer, for as long again as the trial.
 const (
 	clientsGrace = 15 * time.Second
 	serversGrace = 2 * time.Second
 )
 
-// Programs is what the programs of a trial printed, by process; zero: none ran.
+// Programs is the output of a trial's programs, by process; zero: none ran.
 type Programs struct{ clients, servers map[string]message.Printed }
 
-// Programs collects what was printed once the window is over: from the clients first,
-// because this ends the servers.
+// Programs collects the output of the programs after the window, from the clients first, because
+// their end ends the servers.
 func (g Group) Programs(ctx context.Context, flows []*Flow, took time.Duration) (Programs, error) {
 	clients, servers := map[string]message.ToolsRequest{}, map[string]message.ToolsRequest{}
 	for _, f := range flows {
@@ -52,9 +52,8 @@ func (g Group) Programs(ctx context.Context, flows []*Flow, took time.Duration) 
 	return p, err
 }
 
-// fill completes the record of a flow that a program made. The program connects while
-// the trial is in progress: an error of the connection is the flow's, which then is not
-// alive.
+// fill completes the record of a flow that a program made. The program connects while the trial is
+// in progress, so an error of the connection is an error of the flow, which is then not alive.
 func (p Programs) fill(rec *record.Flow, f *Flow, e ends, sender message.WindowReply) {
 	wrong := ""
 	made, _ := tool.Find(f.Tool)
@@ -84,8 +83,8 @@ func (p Programs) fill(rec *record.Flow, f *Flow, e ends, sender message.WindowR
 	}
 }
 
-// answered enters the transactions of a flow whose client is another program, as
-// linerate's server of the application counts them: those that it has answered.
+// answered fills in the transactions of a flow whose client is another program, by the count of
+// linerate's server: those that it has answered.
 func answered(rec *record.Flow, f *Flow, e ends) {
 	_, before := f.sides(e.s0, e.r0)
 	_, after := f.sides(e.s1, e.r1)
@@ -102,8 +101,8 @@ func answered(rec *record.Flow, f *Flow, e ends) {
 	}
 }
 
-// tools are what a trial's programs report, beside what their flows carried. Sender
-// prefers the sender's own count.
+// tools returns what a trial's programs report, beside what their flows carried. With sender set,
+// the sender's own figure is preferred.
 func (r Readings) tools(flows []*Flow, counted []record.Flow, p Programs, sender bool) (list []record.ToolRun) {
 	for i, f := range flows {
 		if f.Process == "" || slices.ContainsFunc(list, func(t record.ToolRun) bool { return t.ID == f.Process }) {
@@ -139,8 +138,8 @@ func (r Readings) tools(flows []*Flow, counted []record.Flow, p Programs, sender
 	return list
 }
 
-// read finds the figure that people read off the client: the receiver's, where the
-// client shows it, unless the sender's is asked for.
+// read parses the figure that people take from the client's output: the receiver's if the client
+// prints it, unless sender is set.
 func read(run *record.ToolRun, program *tool.Tool, f *Flow, client, server message.Printed, sender bool) {
 	switch {
 	case client.Command == nil:
@@ -168,8 +167,8 @@ func read(run *record.ToolRun, program *tool.Tool, f *Flow, client, server messa
 	}
 }
 
-// outlive enters when a client's connections ended, and the figure that it has to print
-// if it counts at the sender. The streams of one client share its time.
+// outlive fills in when a client's connections ended, and the figure that it must print if it
+// counts at the sender. The streams of a client share its time.
 func outlive(run *record.ToolRun, program *tool.Tool, lives []message.Life) {
 	if len(lives) == 0 {
 		return
@@ -189,8 +188,8 @@ func outlive(run *record.ToolRun, program *tool.Tool, lives []message.Life) {
 	}
 }
 
-// maxSaid is how much of a program's standard error is shown in an error.
+// maxSaid is how many bytes of a program's standard error an error shows.
 const maxSaid = 200
 
-// last is the part of an output that is kept.
+// last returns the part of an output that is kept, its end.
 func last(text string) string { return text[max(0, len(text)-message.MaxPrinted):] }

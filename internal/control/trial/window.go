@@ -17,15 +17,15 @@ import (
 	"linerate/internal/model/record"
 )
 
-// What a trial's lead is made of.
+// Parts of a trial's lead (leadOf).
 const (
 	leadAlways  = 40 * time.Millisecond
 	leadPerNode = time.Millisecond
 	leadTrips   = 3 // halves of the slowest node's round trip
 )
 
-// leadOf is how far ahead a trial is scheduled: time for the requests to reach
-// every agent, also over a long path. It is doubled each time it was too short.
+// leadOf returns how long before its start a trial is scheduled, so that the requests reach every
+// agent, even over a long path. Each further attempt doubles it.
 func leadOf(offsets map[string]record.Clock, attempt int) time.Duration {
 	var slowest time.Duration
 	for _, c := range offsets {
@@ -34,8 +34,7 @@ func leadOf(offsets map[string]record.Clock, attempt int) time.Duration {
 	return (leadAlways + time.Duration(len(offsets))*leadPerNode + leadTrips*slowest) << attempt
 }
 
-// LateError says that a trial's schedule reached a node after the trial was to
-// start there.
+// LateError is returned if a trial's schedule reached a node after the trial was to start there.
 type LateError struct {
 	Node string
 	By   time.Duration
@@ -46,11 +45,11 @@ func (e LateError) Error() string {
 		e.By.Seconds()*1e3)
 }
 
-// tail is how long senders go on after the window, so that its end is read
-// under the same load as its beginning on hosts whose clocks differ a little.
+// tail is how long senders continue after the window, so that hosts whose clocks differ a little
+// read its end under the same load as its begin.
 const tail = 30 * time.Millisecond
 
-// Window is what is measured, and what each node is asked besides.
+// Window is what is measured, and what each node is asked in addition.
 type Window struct {
 	Warmup, Duration time.Duration
 	Interval         time.Duration // between samples; 0: none
@@ -58,21 +57,20 @@ type Window struct {
 	Sysctls          map[string][]string
 	Watch            map[string][]message.WatchedFlow
 	Events           []Event
-	// Machines are nodes that sample what their machine does and read its kernel's log, one of
-	// each machine.
+	// Machines are nodes that also sample their machine and read its kernel log, one for each machine.
 	Machines []string
-	// Linger, unless nil, goes on when the context of Measure ends: a window that has begun
-	// is then ended at once and read, in place of being given up.
+	// Linger is a context that continues when that of Measure ends: a window that has begun is then
+	// ended early and read; nil: it is given up.
 	Linger context.Context
-	// Alone is a node whose readings are enough if another is lost in the window, which then
-	// ends at its latest sample before (Readings.Lost); empty: all are needed.
+	// Alone is a node whose readings are sufficient if another node is lost in the window, which then
+	// ends at its latest sample before (Readings.Lost); empty: all readings are needed.
 	Alone string
-	// Scheduled, unless nil, is called with the window's begin and end in nanoseconds on
-	// the conductor's clock.
+	// Scheduled is called with the begin and the end of the window, in nanoseconds on the conductor's
+	// clock; nil: not called.
 	Scheduled func(begin, end int64)
 }
 
-// Event is what is to happen on a node so long after the window's beginning.
+// Event is something that happens on a node at a time after the begin of the window.
 type Event struct {
 	Node string
 	At   time.Duration
@@ -80,7 +78,7 @@ type Event struct {
 	message.EventRequest
 }
 
-// eventsOf are a node's, at its own instants.
+// eventsOf returns the events of a node, with times on its clock.
 func (w Window) eventsOf(node string, begin int64) (list []message.EventRequest) {
 	for _, e := range w.Events {
 		if e.Node == node {
@@ -91,7 +89,7 @@ func (w Window) eventsOf(node string, begin int64) (list []message.EventRequest)
 	return list
 }
 
-// marks are the instants at which something happens.
+// marks returns the times at which events happen, sorted, each once.
 func (w Window) marks(begin int64) (list []int64) {
 	for _, e := range w.Events {
 		list = append(list, begin+int64(e.At))
@@ -100,21 +98,21 @@ func (w Window) marks(begin int64) (list []int64) {
 	return slices.Compact(list)
 }
 
-// Readings are what the nodes measured in one window.
+// Readings is what the nodes measured in one window.
 type Readings struct {
 	StartNs  int64 // of the senders, on the conductor's clock
 	BeginNs  int64 // of the window
 	Duration time.Duration
-	// Planned is how long the window was to be, where it was ended early; otherwise 0.
+	// Planned is the intended length of the window if it ended early; otherwise 0.
 	Planned time.Duration
-	Lost    error   // why there are those of Window.Alone only; nil: there are all
+	Lost    error   // the reason why there are only the readings of Window.Alone; nil: there are all
 	Events  []Event // that were requested
 	Replies map[string]message.WindowReply
 	Clocks  map[string]record.Clock
 }
 
-// withTimeout ends a context after d. A stop of this process (SIGTSTP) counts for a small
-// part of that only: once continued, it has to read what arrived meanwhile.
+// withTimeout returns a context that ends after d. If this process is stopped meanwhile (SIGTSTP),
+// only a small part of that time counts, because it has to read what arrived when it continues.
 func withTimeout(ctx context.Context, d time.Duration, cause error) (context.Context, context.CancelFunc) {
 	const parts = 32
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -131,10 +129,9 @@ func withTimeout(ctx context.Context, d time.Duration, cause error) (context.Con
 	return ctx, func() { cancel(nil) }
 }
 
-// Measure schedules the window on every node and waits for what they read. When
-// one of them fails, the others' windows are closed rather than waited for. When
-// the schedule came too late for it, the error is a LateError, which a further
-// attempt can help.
+// Measure schedules the window on every node and waits for the readings. If a node fails, the
+// windows of the others are closed instead of being waited for. The error is a LateError if the
+// schedule arrived too late; another attempt may then succeed.
 func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, error) {
 	brief, done := g.within(ctx, 0)
 	offsets, err := clocks(brief, g.Bus, g.Nodes)
@@ -177,8 +174,8 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 			shortened.Store(at)
 		})
 	}
-	var failed error             // the first to fail, which is why the others do
-	enough, lost := false, false // w.Alone has its readings; the first to fail is lost
+	var failed error             // of the first node that failed; the others fail as a consequence
+	enough, lost := false, false // w.Alone has its readings; the first node that failed is lost
 	_ = bus.EachNode(g.Nodes, func(node string) error {
 		offset := offsets[node].OffsetNs
 		reply, err := bus.Call(ctx, g.Bus, node, message.Window, message.WindowRequest{
@@ -227,12 +224,12 @@ func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, er
 	return readings, readings.failedEvent()
 }
 
-// cutLead is how far ahead an agent has to hear that its window ends earlier: it looks up
-// from its waiting every 200 ms.
+// cutLead is how long before the new end of its window an agent must be asked to end it early: it
+// checks every 200 ms.
 const cutLead = 300 * time.Millisecond
 
-// cut ends a window that has begun as soon as the nodes can, and returns that instant; the
-// scheduled end, if that comes before.
+// cut ends a window that has begun as soon as the nodes can, and returns its new end in
+// nanoseconds; the scheduled end if that comes first.
 func (g Group) cut(ctx context.Context, nodes []string, offsets map[string]record.Clock, begin, end int64) (
 	int64, error) {
 	now := sched.Now()
@@ -253,12 +250,12 @@ func (g Group) cut(ctx context.Context, nodes []string, offsets map[string]recor
 	})
 }
 
-// pings is how often a clock is asked; the quickest answer counts.
+// pings is how often a clock is read; the reading with the shortest round trip counts.
 const pings = 8
 
-// clocks estimates every node's offset from the conductor's clock, as NTP does
-// (RFC 5905, section 8): the node read its clock somewhere between the question
-// and the answer, so half the quickest round trip bounds the error.
+// clocks estimates the offset of every node's clock from the conductor's, as NTP does (RFC 5905,
+// section 8). A node reads its clock at some time between request and reply, so half of the
+// shortest round trip bounds the error.
 func clocks(ctx context.Context, b *bus.Bus, nodes []string) (map[string]record.Clock, error) {
 	return bus.Collect(nodes, func(node string) (record.Clock, error) { return clock(ctx, b, node) })
 }
@@ -279,8 +276,8 @@ func clock(ctx context.Context, b *bus.Bus, node string) (record.Clock, error) {
 	return c, nil
 }
 
-// failedEvent is the first event that could not be made to happen: the trial is
-// then not the one that was asked for.
+// failedEvent returns the error of the first event that did not happen. The trial is then not the
+// one that was planned.
 func (r Readings) failedEvent() error {
 	for i, done := range r.results() {
 		if e := r.Events[i]; done.Error != nil {
@@ -290,7 +287,7 @@ func (r Readings) failedEvent() error {
 	return nil
 }
 
-// results are what became of the events, in their order: a node reports its own in the
+// results returns what became of the events, in their order. A node reports its own events in the
 // order of time.
 func (r Readings) results() []message.EventResult {
 	list := make([]message.EventResult, len(r.Events))
@@ -305,7 +302,7 @@ func (r Readings) results() []message.EventResult {
 	return list
 }
 
-// events are what happened in the window, in the order of time.
+// events returns the events that happened in the window, in the order of time.
 func (r Readings) events() (list []record.Event) {
 	for i, done := range r.results() {
 		e := r.Events[i]

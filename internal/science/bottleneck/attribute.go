@@ -44,7 +44,8 @@ const (
 	// every 4 or 10 ms, and with the flow's round trips.
 	leastWindowS = 0.5
 	leastTrips   = 50
-	// idle is the share of the window below which a sender had too little to send.
+	// idle is the least share of the window in which a sender must have had data. Below it, the
+	// sender had too little to send.
 	idle = 0.9
 	// most is the share of the time from which on something counts as the cause.
 	most = 0.5

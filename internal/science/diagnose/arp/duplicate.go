@@ -238,9 +238,10 @@ func duplicateAddress(f facts.Trial) (findings []record.Finding) {
 	return findings
 }
 
-// judge makes a finding of several claims to one address, or to several addresses with the same MAC
-// addresses. It is certain if two known hosts claim it, likely if one does or if an address tells
-// the claims apart, and otherwise possible.
+// judge makes a finding of several claims to one address, or to several addresses with the same
+// MAC addresses. The finding is certain if two known hosts answered requests for it. It is likely
+// if at least one known host claims it, or if an address tells the claims apart, and otherwise
+// possible.
 func judge(f facts.Trial, g given, claims []claim, same []netip.Addr, known answers) *record.Finding {
 	args := cause.Duplicate{Addresses: same, Asked: g.asked}
 	var holders []*facts.Host

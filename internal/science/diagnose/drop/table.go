@@ -15,8 +15,9 @@ import (
 )
 
 // Table lists the packets that were not delivered, with the kernel's reasons where it was traced,
-// and by counters. Harmful drops come first. Counters that grew between the readings come before
-// those that grew only since the boot. by has for each host what the rows are from.
+// and by counters. Counters that grew between the readings come before those that grew only since
+// the boot; among each, harmful drops come first. by says for each host whether the kernel was
+// traced, and if not, why.
 func Table(now, boot facts.Trial, others []facts.CounterDrop) (list []record.Drop, by []record.DropSource) {
 	for i, h := range now.Hosts {
 		source := record.DropSource{Host: h.Name, By: record.ByCounters}

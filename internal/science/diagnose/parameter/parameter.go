@@ -64,9 +64,9 @@ func is(n int64) func(int64) bool { return func(v int64) bool { return v == n } 
 
 func below(n int64) func(int64) bool { return func(v int64) bool { return v < n } }
 
-// received and sent return what a connection can have in flight: received by the window that the
-// receive buffer allows, or by window scaling if that is off, and sent by the send buffer
-// (docs/limits.md, "What a flow should get").
+// received and sent return how many bytes a connection can have in flight (docs/limits.md, "What a
+// flow should get"): received by the window that the receive buffer allows, at most 65,535 bytes
+// if window scaling is off, and sent by the send buffer.
 func received(h *facts.Host) fact.Window {
 	most := math.Inf(1)
 	if h.Number(windowScaling, 0) == 0 {
