@@ -1,31 +1,34 @@
-// Package wording has the words of findings (causes, facts, the steps of a fix) and of limits. What
-// a finding says as data stands in packages cause, fact and hint; no other package has a sentence
-// about it. A file here has the words of one family of rules.
+// Package wording turns findings, trust checks and limits into text. As data, they are in packages
+// record, cause, fact and hint; no other package has sentences about them. A file here has the text
+// for one family of rules.
 //
-// # A finding
+// # How to add a finding
 //
-// A finding takes four places, a file of its family in each:
+// A finding needs code in four packages, each in the file of its family:
 //
-//  1. internal/model/cause: a variable with its code and the type of its arguments. Arguments are what the
-//     summary and the advice name (an interface, an address, which of several cases it is), and no figure
-//     that is evidence. Its kind says which findings of one host are one: all of them (one), those with the
-//     same About and arguments (each), or those with the same key (by). An argument that changes with each
-//     trial must not be in what each compares: then use by.
-//  2. internal/model/fact: a type for each kind of evidence, registered by is. Those of shared.go, such as
-//     Counter and Parameter, serve all families, so that two rules which rest on the same reading have the
-//     same fact. A fact has what was read, never a text; Fact.Host is the host that was read. A fact that names
-//     a kernel parameter or an interface returns it from Names: a finding is left out where the run sets one.
-//  3. internal/science/diagnose: the rule, which makes the finding with With (evidence), Fixed (steps) and At
-//     (touches: what has to be shared for it to follow from another one). About is the interface, address or
-//     object that the finding is about; Subject and Places are derived from it and from the touches. A setting
-//     is a step (record.Settings), and so is the flush of a neighbour table (Step.Flush). Advice that is the
-//     same for all findings of a cause, or follows from its arguments, needs no step; advice with other figures
-//     is record.Advice with a type of package hint. Rules name other causes by cause.Codes.
-//  4. Here: say for each cause, spell for each kind of facts, advise for each kind of hints. Words.found says
-//     when the cause is found, for doctor --explain and docs/doctor-rules.md.
+//  1. internal/model/cause: a variable with the code of the cause and the type of its arguments. The
+//     arguments are what the summary and the advice mention (an interface, an address, which of
+//     several cases it is); figures that were read are evidence, not arguments. How the variable is
+//     declared decides which findings on one host are merged: all (one), those with the same About
+//     (about), those with the same About and arguments (each), or those with the same key (by). Use
+//     by if an argument changes from trial to trial.
+//  2. internal/model/fact: a type for each kind of evidence, registered by is. The types in
+//     shared.go, such as Counter and Parameter, are for all families: rules that use the same reading
+//     must return equal facts. A fact contains what was read, never text; Fact.Host is the host that
+//     was read. If a fact names a kernel parameter or an interface, it returns the name from Names,
+//     because findings about something that the run itself has set are left out.
+//  3. internal/science/diagnose: the rule. It adds evidence by Finding.With, steps of the fix by
+//     Fixed, and by At the touches, which say what another finding must share with this one to
+//     explain it. About is the interface, address or object that the finding is about. A setting is a
+//     step (record.Settings), and so is a flush of a neighbour table (Step.Flush). Advice that is the
+//     same for all findings of a cause, or follows from the arguments, needs no step; advice with
+//     other figures is record.Advice with a type of package hint. Rules name other causes by
+//     cause.Codes.
+//  4. this package: say for each cause, spell for each kind of facts, advise for each kind of hints.
+//     words.found says when the cause is found, for doctor --explain and docs/doctor-rules.md.
 //
-// TestFindings compares the words of all recorded findings with testdata/findings.golden; -update writes a change
-// that is meant.
+// TestFindings compares the text of all recorded findings with testdata/findings.golden. After an
+// intended change, go test -update rewrites that file.
 package wording
 
 import (
