@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"runtime"
 	"sort"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,15 +20,28 @@ const (
 	stolenShare = 0.01
 	// pauseShare is how much it may take during any second of it.
 	pauseShare = 0.1
+	// diskShare is for how much of a second tasks may wait for a disk.
+	diskShare = 0.5
 )
 
-// sample is the CPU time of all CPUs up to an instant, in seconds.
+// sample is the CPU time of all CPUs up to an instant, and the time in which at least one
+// task waited for a disk, in seconds.
 type sample struct {
 	at         time.Time
 	stolen, of float64
+	disk       float64
 }
 
-// machine records when a hypervisor took CPU time.
+// disturbance is the share of the CPU time that was stolen from a test, and the largest share of
+// a second of it in which tasks waited for a disk.
+type disturbance struct{ stolen, disk float64 }
+
+func (d disturbance) String() string {
+	return fmt.Sprintf("a hypervisor took %.1f %% of the CPU time, and tasks waited for a disk for %.0f %% of a second",
+		100*d.stolen, 100*d.disk)
+}
+
+// machine records when a hypervisor took CPU time, and when tasks waited for a disk.
 type machine struct {
 	mu      sync.Mutex
 	samples []sample
@@ -51,36 +68,49 @@ func (m *machine) look() {
 	c := times[0] // all CPUs together
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.samples = append(m.samples, sample{time.Now(), c.Steal, c.User + c.System + c.Idle + c.IRQ + c.SoftIRQ + c.Steal})
+	m.samples = append(m.samples, sample{time.Now(), c.Steal, c.User + c.System + c.Idle + c.IRQ + c.SoftIRQ + c.Steal,
+		diskWait()})
 }
 
-// disturbed is the share of the CPU time that was stolen between two instants, and
-// whether a test that measures may have failed because of it.
-func (m *machine) disturbed(begin, end time.Time) (share float64, yes bool) {
+// diskWait is the time since boot in which a task waited for a disk, in seconds (the kernel's
+// Documentation/accounting/psi.rst). 0: the kernel does not count it.
+func diskWait() float64 {
+	text, _ := os.ReadFile("/proc/pressure/io")
+	some, _, _ := strings.Cut(string(text), "\n")
+	_, total, _ := strings.Cut(some, "total=")
+	us, _ := strconv.ParseFloat(total, 64)
+	return us / 1e6
+}
+
+// disturbed is the share of the CPU time that was stolen between two instants, the longest time
+// within a second of them in which tasks waited for a disk, and whether a test that measures may
+// have failed because of either.
+func (m *machine) disturbed(begin, end time.Time) (what disturbance, yes bool) {
 	m.look()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return disturbed(m.samples, begin, end)
 }
 
-func disturbed(samples []sample, begin, end time.Time) (share float64, yes bool) {
+func disturbed(samples []sample, begin, end time.Time) (what disturbance, yes bool) {
 	// Those between, the last one before and the first one after.
 	from := max(0, sort.Search(len(samples), func(i int) bool { return samples[i].at.After(begin) })-1)
 	to := min(len(samples), sort.Search(len(samples), func(i int) bool { return !samples[i].at.Before(end) })+1)
 	if from+2 > to {
-		return 0, false
+		return disturbance{}, false
 	}
 	samples = samples[from:to]
 	for i, s := range samples {
 		for _, next := range samples[i+1:] {
-			if next.at.Sub(s.at) >= time.Second {
+			if took := next.at.Sub(s.at); took >= time.Second {
 				yes = yes || taken(s, next) > pauseShare
+				what.disk = max(what.disk, (next.disk-s.disk)/took.Seconds())
 				break
 			}
 		}
 	}
-	share = taken(samples[0], samples[len(samples)-1])
-	return share, yes || share > stolenShare
+	what.stolen = taken(samples[0], samples[len(samples)-1])
+	return what, yes || what.stolen > stolenShare || what.disk > diskShare
 }
 
 func taken(a, b sample) float64 {
@@ -90,8 +120,8 @@ func taken(a, b sample) float64 {
 	return (b.stolen - a.stolen) / (b.of - a.of)
 }
 
-// calm waits until nothing is stolen, which shows only under load, and reports whether
-// that was before maxWait.
+// calm waits until nothing is stolen, which shows only under load, and no task waits for a disk,
+// and reports whether that was before maxWait.
 func (m *machine) calm(maxWait time.Duration) bool {
 	for until := time.Now().Add(maxWait); time.Now().Before(until); time.Sleep(3 * time.Second) {
 		begin := time.Now()

@@ -1,11 +1,13 @@
-// Command undisturbed runs tests that measure, and reports which of their failures
-// a hypervisor may have caused.
+// Command undisturbed runs tests, and reports which of their failures a hypervisor or a slow
+// disk may have caused.
 //
 //	undisturbed [-max-wait 5m] PATTERN COMMAND ARG…
 //
 // Where a virtual machine gets no CPU for a tenth of a second, every rate and every
 // delay that is measured meanwhile is wrong. The kernel counts that time (steal in
-// proc_stat(5)). A test that fails while little was stolen has failed. One that fails
+// proc_stat(5)). So it does the time for which tasks wait for a disk (psi.rst), as they do
+// when pages of a program have to be read again. A test that fails while there was little of
+// either has failed. One that fails
 // otherwise is run again once the machine is undisturbed, for at most -max-wait in all.
 // A test that never ran undisturbed is reported as not judged; where that is more than
 // one in four, the command fails.
@@ -78,7 +80,7 @@ type session struct {
 	out       io.Writer
 	maxWait   time.Duration
 	run       func(pattern string) (*attempt, error)
-	disturbed func(begin, end time.Time) (share float64, yes bool)
+	disturbed func(begin, end time.Time) (what disturbance, yes bool)
 	// calm waits until the machine is undisturbed, and reports whether it became so.
 	calm func(maxWait time.Duration) bool
 }
@@ -104,10 +106,9 @@ func (s *session) judge(pattern string) bool {
 		}
 		unjudged = nil
 		for _, t := range failed {
-			share, excused := s.disturbed(t.begin, t.end)
+			what, excused := s.disturbed(t.begin, t.end)
 			if excused && !a.broken {
-				fmt.Fprintf(s.out, "%s failed while a hypervisor took %.1f %% of the CPU time:\n%s", t.name, 100*share,
-					indented(t.output.String()))
+				fmt.Fprintf(s.out, "%s failed while %v:\n%s", t.name, what, indented(t.output.String()))
 				unjudged = append(unjudged, t)
 				continue
 			}
@@ -149,7 +150,7 @@ func (s *session) settle(unjudged []*test, all int) bool {
 		verdict = "FAIL\ttoo many are not judged on this machine"
 	}
 	fmt.Fprintf(s.out,
-		"%s: %d of %d tests failed, each time while a hypervisor took CPU time; on a machine of its own: go test -run '%s'\n",
+		"%s: %d of %d tests failed, each time while the machine was disturbed; on a machine of its own: go test -run '%s'\n",
 		verdict, len(unjudged), all, exactly(unjudged))
 	return few
 }

@@ -58,9 +58,9 @@ func judged(t *testing.T, away []time.Duration, calm bool, attempts ...string) (
 		}
 		return a, nil
 	}
-	s.disturbed = func(begin, _ time.Time) (float64, bool) {
+	s.disturbed = func(begin, _ time.Time) (disturbance, bool) {
 		yes := begin.Before(noon.Add(away[len(patterns)-1]))
-		return 0.25, yes
+		return disturbance{stolen: 0.25}, yes
 	}
 	return s.judge("."), out.String(), patterns
 }
@@ -84,7 +84,8 @@ func TestJudge(t *testing.T) {
 		{"one that failed disturbed is made again", []time.Duration{5 * time.Second, 0}, true,
 			[]string{events("TestA!", "TestB"), events("TestA")}, true, "^(TestA)$",
 			[]string{
-				"TestA failed while a hypervisor took 25.0 % of the CPU time:\n    | too slow\n    | --- FAIL: TestA\n"}},
+				"TestA failed while a hypervisor took 25.0 % of the CPU time, and tasks waited for a disk for 0 % of " +
+					"a second:\n    | too slow\n    | --- FAIL: TestA\n"}},
 		{"and may be a failure", []time.Duration{15 * time.Second, 5 * time.Second, 0}, true,
 			[]string{events(most...), events("TestA!", "TestB"), events("TestA!")}, false, "^(TestA)$",
 			[]string{"\n--- FAIL: TestA\n"}},
@@ -129,7 +130,7 @@ func TestMaxWait(t *testing.T) {
 		attempts, began := 0, time.Now()
 		s := session{out: &out, maxWait: 10 * time.Minute,
 			calm:      func(left time.Duration) bool { time.Sleep(min(left, time.Minute)); return true },
-			disturbed: func(time.Time, time.Time) (float64, bool) { return 0.5, true },
+			disturbed: func(time.Time, time.Time) (disturbance, bool) { return disturbance{stolen: 0.5}, true },
 			run: func(string) (*attempt, error) {
 				attempts++
 				time.Sleep(30 * time.Minute / time.Duration(attempts*attempts))
@@ -142,14 +143,21 @@ func TestMaxWait(t *testing.T) {
 	})
 }
 
-// TestDisturbed: a hundredth of the whole, or a tenth of any second.
+// TestDisturbed: a hundredth of the whole, or a tenth of any second; for a disk, half of one.
 func TestDisturbed(t *testing.T) {
 	at := func(s float64) time.Time { return noon.Add(time.Duration(s * float64(time.Second))) }
 	// Two processors for 100 s; from the given instant on, seconds are taken.
 	taken := func(from, seconds float64) (list []sample) {
 		for i := range 501 {
 			s := float64(i) / 5
-			list = append(list, sample{at(s), max(0, min(s-from, seconds)), 2 * s})
+			list = append(list, sample{at: at(s), stolen: max(0, min(s-from, seconds)), of: 2 * s})
+		}
+		return list
+	}
+	waited := func(from, seconds float64) []sample {
+		list := taken(from, seconds)
+		for i := range list {
+			list[i].disk, list[i].stolen = list[i].stolen, 0
 		}
 		return list
 	}
@@ -167,10 +175,13 @@ func TestDisturbed(t *testing.T) {
 		{taken(50, 40), 60, 80, 0.5, true},
 		{nil, 0, 100, 0, false},
 		{taken(0, 100), 200, 300, 0, false}, // nothing is known of then
+		{waited(50, 0.4), 10, 90, 0, false},
+		{waited(50, 0.7), 10, 90, 0, true},
+		{waited(50, 20), 10, 40, 0, false}, // later
 	} {
-		share, yes := disturbed(c.samples, at(c.begin), at(c.end))
-		if yes != c.yes || share < 0.9*c.share || share > 1.1*c.share {
-			t.Errorf("%g to %g s: %.4f, %t; want %.4f, %t", c.begin, c.end, share, yes, c.share, c.yes)
+		what, yes := disturbed(c.samples, at(c.begin), at(c.end))
+		if yes != c.yes || what.stolen < 0.9*c.share || what.stolen > 1.1*c.share {
+			t.Errorf("%g to %g s: %v, %t; want %.4f, %t", c.begin, c.end, what, yes, c.share, c.yes)
 		}
 	}
 }
@@ -187,8 +198,9 @@ func TestWatch(t *testing.T) {
 	if len(m.samples) < 2 || last.of <= first.of || last.stolen < first.stolen {
 		t.Errorf("%d samples, %+v to %+v", len(m.samples), first, last)
 	}
-	if share, _ := m.disturbed(begin, time.Now()); share < 0 || share > 1 {
-		t.Errorf("a share of %g", share)
+	what, _ := m.disturbed(begin, time.Now())
+	if what.stolen < 0 || what.stolen > 1 || what.disk < 0 || what.disk > 1.1 {
+		t.Errorf("%v", what)
 	}
 }
 
