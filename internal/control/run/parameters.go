@@ -127,9 +127,13 @@ func Lowered(plan *study.Plan, sysctls proc.Sysctls) (list []ParameterWarning) {
 				}
 				if less, _ := tuning.Lowers(one.Key, had, one.Value); len(less) > 0 && !warned[one] {
 					warned[one] = true
+					var texts []string
+					for _, bound := range less {
+						texts = append(texts, bound.Text())
+					}
 					list = append(list, ParameterWarning{Key: one.Key,
 						Text: fmt.Sprintf("%s of %s is lowered in treatment %q: %s", one.Key, s.Host, t.Name,
-							strings.Join(less, ", "))})
+							strings.Join(texts, ", "))})
 				}
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"linerate/internal/model/setting"
 	"linerate/internal/science/remedy"
 	"linerate/internal/science/tuning"
+	"linerate/internal/show/answer"
 )
 
 // TestControlAndCorrections: a list is tried as corrected, beside what it is as written, and
@@ -57,8 +58,11 @@ func TestControlAndCorrections(t *testing.T) {
 	// From the run later the answer is the same, by the proof that the notebook has.
 	o.Keep = ""
 	_, later, err := Conclude(t.Context(), f.made[0], o)
-	if err != nil || later.Answer != result.Answer || later.Proof == nil || later.Proof.Run != result.Proof.Run ||
-		len(f.made) != 2 {
+	if err != nil {
+		t.Fatal(err)
+	}
+	if later = answer.Tune(later); later.Answer != result.Answer || later.Proof == nil ||
+		later.Proof.Run != result.Proof.Run || len(f.made) != 2 {
 		t.Fatalf("%v, %d runs\n%s\nwant %s", err, len(f.made), later.Answer, result.Answer)
 	}
 	for _, s := range result.Settings {
@@ -75,7 +79,7 @@ func TestControlAndCorrections(t *testing.T) {
 	}
 	f.made = f.made[:1] // the proof was removed
 	if _, later, err = Conclude(t.Context(), f.made[0], o); err != nil ||
-		!strings.HasSuffix(later.Answer,
+		!strings.HasSuffix(answer.Tune(later).Answer,
 			"Run run-2, which proved net.ipv4.tcp_wmem, net.ipv4.tcp_congestion_control, is no longer in the notebook.") {
 		t.Errorf("%v, %s", err, later.Answer)
 	}
@@ -117,6 +121,7 @@ func TestConcludeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	again = answer.Tune(again)
 	if again.Answer != result.Answer || !reflect.DeepEqual(again.Figures, result.Figures) ||
 		!reflect.DeepEqual(again.Fewer, result.Fewer) {
 		t.Errorf("later %s\nat first %s", again.Answer, result.Answer)

@@ -159,7 +159,8 @@ func (t *Tuner) control(ctx context.Context) error {
 		}
 		if i >= 0 && tried[1].NotFound {
 			k := slices.IndexFunc(t.all, func(s record.TuneSetting) bool { return s.Key == setting.CongestionControl })
-			t.all[k].Verdict, t.all[k].Why = record.NotTried, tried[1].Refused
+			t.all[k].Verdict = record.NotTried
+			t.all[k].Reasons = []record.Statement{{Code: record.UntriedRefused, Args: []string{"", tried[1].Refused}}}
 			t.lines = slices.Delete(t.lines, i, i+1)
 		}
 	}
@@ -172,7 +173,7 @@ func (t *Tuner) control(ctx context.Context) error {
 		})
 		for k := range t.all {
 			if s := &t.all[k]; s.Key == setting.CongestionControl {
-				s.Verdict, s.Why = record.NotTried, "only linerate's own TCP flows can be set to use it"
+				s.Verdict, s.Reasons = record.NotTried, []record.Statement{{Code: record.UntriedOtherFlows}}
 			}
 		}
 		return nil

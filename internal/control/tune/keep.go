@@ -20,18 +20,18 @@ import (
 
 // keep finds the settings that are enough, proves them by themselves, and writes them.
 func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run, result *record.Tune) error {
-	if stats.Unjudged(made) != "" {
-		result.Answer += " No file written."
+	if result.Unjudged != nil {
+		result.Unwritten = record.UnwrittenUnjudged
 		return nil
 	}
 	d.Ablate = false
 	search := func(trades bool) (*tuning.Found, error) {
 		enough := tuning.Enough{
 			Screened: tuning.Screen(made, result.Settings, trades), Screening: made, Accept: t.options.Accept,
-			Conduct: func(why string, sets ...settingfile.Set) (*record.Run, error) {
-				d.Question, d.Sets = why, sets
+			Conduct: func(out []string, sets ...settingfile.Set) (*record.Run, error) {
+				d.Question, d.Sets = t.options.Words.Question(out), sets
 				tried, err := t.conduct(ctx, d)
-				if err == nil && stats.Unjudged(tried) != "" { // its trials took longer than planned
+				if err == nil && stats.Unjudged(tried) != nil { // its trials took longer than planned
 					err = tuning.ErrSpent
 				}
 				return tried, err
@@ -46,7 +46,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	found, err := search(true)
 	switch {
 	case errors.Is(err, tuning.ErrSpent):
-		result.Answer += " No file written: what is left of the budget is too short for the proof of what is kept."
+		result.Unwritten = record.UnwrittenBudget
 		if t.options.KeepCommand != nil {
 			result.Continue = t.options.KeepCommand(made.ID)
 		}
@@ -55,7 +55,7 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 		return err
 	}
 	if found == nil {
-		result.Answer += " No file written: " + tuning.Worthless(result) + "."
+		result.Unwritten = record.UnwrittenWorthless
 		return nil
 	}
 	proven := tuning.Proven(found.Proof.Effect, t.options.Accept, made.Margin)
@@ -82,15 +82,13 @@ func (t *Tuner) keep(ctx context.Context, d settingfile.Design, made *record.Run
 	if found.Into(result); !proven {
 		tuning.NotKept(result)
 	}
-	result.Answer = tuning.Concluded(result, made, found.Ended)
 	switch {
 	case proven:
 	case result.Offer != nil:
-		result.Answer += " No file written: " + tuning.Offered(result.Offer) + "."
+		result.Unwritten = record.UnwrittenTrade
+		return nil
 	default:
-		result.Answer += " No file written: " + tuning.Unproven(found.Proof.Effect) + "."
-	}
-	if !proven {
+		result.Unwritten = record.UnwrittenUnproven
 		return nil
 	}
 	kept := tuning.Kept(result, found.Ended)
@@ -124,7 +122,7 @@ func (t *Tuner) write(made *record.Run, result *record.Tune, proven record.Prove
 	var kept []settingfile.Kept
 	for _, s := range result.Settings {
 		if i := slices.IndexFunc(t.lines, func(l settingfile.Line) bool { return l.Key == s.Key }); i >= 0 && s.Keep {
-			k := settingfile.Kept{Line: t.lines[i], Because: tuning.Because(s)}
+			k := settingfile.Kept{Line: t.lines[i], Because: t.options.Words.Because(s)}
 			if k.Line.IsOption() {
 				k.Commands = hostconfig.Commands([]setting.Setting{k.Line.On(t.options.Hosts[0])})
 			}
@@ -145,7 +143,7 @@ func (t *Tuner) write(made *record.Run, result *record.Tune, proven record.Prove
 	head := []string{
 		fmt.Sprintf("Kept by linerate tune of %s: %s; %d of the list's could be tried.", t.options.Name, proven.Text(),
 			tuning.Count(result.Settings).Tried),
-		fmt.Sprintf("Together %s against the baseline, tried on %s (run %s).", tuning.Spelled(result.Proof.Effect),
+		fmt.Sprintf("Together %s against the baseline, tried on %s (run %s).", t.options.Words.Effect(result.Proof.Effect),
 			t.options.File, result.Proof.Run),
 	}
 	if open := tuning.Open(result.Settings); len(open) > 0 {
@@ -257,8 +255,7 @@ func (t *Tuner) proved(ctx context.Context, made *record.Run, result *record.Tun
 		case !errors.Is(err, notebook.ErrNotFound):
 			return err
 		case p == made.Proven: // it was removed
-			result.Answer += fmt.Sprintf(" Run %s, which proved %s, is no longer in the notebook.", p.Run,
-				strings.Join(p.Settings, ", "))
+			result.Removed = p
 			return nil
 		}
 	}
@@ -285,19 +282,16 @@ func (t *Tuner) continueFrom(made *record.Run) (settingfile.Design, error) {
 	}
 	t.options.Name, t.options.File, t.options.Base = "run "+made.ID, "the hosts of run "+made.ID, base
 	t.options.Set = made.Design.Set
-	var untried []settingfile.Untried
 	for _, s := range t.all {
-		if s.Verdict == record.NotTried {
-			untried = append(untried, settingfile.Untried{Key: s.Key, Value: s.Value, Why: s.Why})
-			continue
+		if s.Verdict != record.NotTried {
+			t.lines = append(t.lines, settingfile.Line{Key: s.Key, Value: s.Value})
 		}
-		t.lines = append(t.lines, settingfile.Line{Key: s.Key, Value: s.Value})
 	}
 	if t.study, err = study.Parse(made.Study, base, t.options.Set...); err != nil {
 		return d, fmt.Errorf("the study of run %s cannot be read any more: %w", made.ID, err)
 	}
 	return settingfile.Design{
-		Name: made.Study, Hosts: t.options.Hosts, Lines: t.lines, Untried: untried, Amended: amended(t.all),
+		Name: made.Study, Hosts: t.options.Hosts, Lines: t.lines, Untried: t.untried(), Amended: t.amended(),
 		Notes: []string{"Made by linerate tune from run " + made.ID + "."},
 	}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"linerate/internal/control/notebook"
@@ -45,6 +46,8 @@ type Options struct {
 	// KeepCommand spells the command that keeps what a run has shown, for result.Continue where
 	// the budget left no time for the proof; nil: none.
 	KeepCommand func(run string) string
+	// Words are those of the files that are written; required.
+	Words Words
 	// Accept is how much worse a response may get for a gain in another one.
 	Accept tuning.Accepted
 	// Ask asks whether to keep what gains something at a cost that was not accepted;
@@ -63,6 +66,19 @@ type Options struct {
 	Finished func(*record.Run)
 
 	exec executor // the zero value: package run
+}
+
+// Words spell results in the studies of runs and in the files of what is kept.
+type Words interface {
+	// Setting returns a setting with its reasons in words.
+	Setting(record.TuneSetting) record.TuneSetting
+	// Because says what a setting that is kept was before, and what speaks for it.
+	Because(record.TuneSetting) string
+	// Effect spells an effect in all responses.
+	Effect(*record.Effect) string
+	// Question is what trials of sets of settings ask: whether out can be left out or, if it is empty,
+	// whether what was found is enough.
+	Question(out []string) string
 }
 
 // executor is what changes hosts: it makes settings that are reverted at once, and runs.
@@ -217,19 +233,20 @@ func (t *Tuner) probe(ctx context.Context) error {
 		i := slices.IndexFunc(t.all, func(s record.TuneSetting) bool { return s.Key == l.Key })
 		s := &t.all[i]
 		var applied []record.Applied
-		var refused []string
+		var refused []record.Statement
 		for _, one := range tried {
 			if one.Setting.Changes()[0].Name != l.Key {
 				continue
 			}
 			applied = append(applied, one.Applied...)
 			if one.Refused != "" {
-				refused = append(refused, one.Setting.Host+": "+one.Refused)
+				refused = append(refused, record.Statement{Code: record.UntriedRefused, Args: []string{one.Setting.Host,
+					strings.TrimPrefix(one.Refused, "sysctl "+l.Key+": ")}})
 			}
 		}
 		worthwhile := tuning.Worthwhile(s, l, applied, refused, t.options.Search != "")
 		if !worthwhile && len(refused) == 0 && t.madeWith(l.Key) {
-			s.Why = "the lab's hosts are made with that value in every trial; others need not have it"
+			s.Reasons = []record.Statement{{Code: record.UntriedMadeWith}}
 		}
 		return !worthwhile
 	})
@@ -249,17 +266,13 @@ func (t *Tuner) design() (settingfile.Design, error) {
 		Name: "tune", Question: "Which settings of " + t.options.Name + " do it?", Hosts: t.options.Hosts,
 		Lines:  t.lines,
 		Ablate: t.options.Ablate || t.options.Keep != "", Responses: t.options.Responses,
-		Amended: amended(t.all),
+		Amended: t.amended(),
 		Notes:   []string{"Made by linerate tune from " + t.options.Name + ", to be tried on " + t.options.File + "."},
 	}
 	if d.Written = tuning.AsWritten(t.lines, t.all, t.options.Lint); t.options.Search != "" {
 		d.Written = nil
 	}
-	for _, s := range t.all {
-		if s.Verdict == record.NotTried {
-			d.Untried = append(d.Untried, settingfile.Untried{Key: s.Key, Value: s.Value, Why: s.Why})
-		}
-	}
+	d.Untried = t.untried()
 	search, err := t.search()
 	if search != nil {
 		d.Search, d.Question = search, "How much of "+search.Key+" is enough?"
@@ -267,11 +280,22 @@ func (t *Tuner) design() (settingfile.Design, error) {
 	return d, err
 }
 
+// untried are the settings that are not tried.
+func (t *Tuner) untried() (list []settingfile.Untried) {
+	for _, s := range t.all {
+		if s.Verdict == record.NotTried {
+			list = append(list, settingfile.Untried{Key: s.Key, Value: s.Value, Why: t.options.Words.Setting(s).Why})
+		}
+	}
+	return list
+}
+
 // amended are the settings that are tried otherwise than the list has them, or beside it.
-func amended(all []record.TuneSetting) (list []settingfile.Amended) {
-	for _, s := range all {
-		if s.Corrected != "" || s.Added != "" {
-			list = append(list, settingfile.Amended{Key: s.Key, Was: s.Corrected, Why: s.Added})
+func (t *Tuner) amended() (list []settingfile.Amended) {
+	for _, s := range t.all {
+		if s.Corrected != "" || s.IsAdded() {
+			why := t.options.Words.Setting(s).Added
+			list = append(list, settingfile.Amended{Key: s.Key, Was: s.Corrected, Why: why})
 		}
 	}
 	return list

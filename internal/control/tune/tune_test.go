@@ -27,6 +27,7 @@ import (
 	"linerate/internal/science/sciencetest"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/tuning"
+	"linerate/internal/show/answer"
 )
 
 // fakeHosts answer for package run: they take or refuse settings, and their runs have the
@@ -167,7 +168,7 @@ func (f *fakeHosts) options(t *testing.T, list string) Options {
 	files := []settingfile.File{settingfile.Read("list.conf", []byte(list), "")}
 	return Options{
 		Name: "list.conf", Files: files, Lint: tuning.Files(files, nil), File: "the path", Base: Path(1e8, 0, 0),
-		Ablate:   true,
+		Ablate: true, Words: answer.TuneWords{},
 		Keep:     filepath.Join(t.TempDir(), "90-kept.conf"),
 		Notebook: func(context.Context) (notebook.Store, error) { f.opened++; return store{of: f}, nil },
 		Finished: func(made *record.Run) { f.shown = append(f.shown, made.ID) },
@@ -175,7 +176,7 @@ func (f *fakeHosts) options(t *testing.T, list string) Options {
 	}
 }
 
-// tune runs the list, and returns what was kept.
+// tune runs the list, and returns the result with its words, and what was kept.
 func (f *fakeHosts) tune(ctx context.Context, t *testing.T, o Options) (result *record.Tune, kept string, err error) {
 	t.Helper()
 	tuner, err := New(o)
@@ -189,6 +190,9 @@ func (f *fakeHosts) tune(ctx context.Context, t *testing.T, o Options) (result *
 	}
 	if f.opened != f.closed {
 		t.Errorf("%d notebooks were opened, %d closed", f.opened, f.closed)
+	}
+	if result != nil {
+		result = answer.Tune(result)
 	}
 	return result, string(text), err
 }

@@ -23,6 +23,24 @@ type sysctl struct {
 
 func (t *sysctl) what() string { return t.key }
 
+// removed says since when and why Linux no longer has a parameter; empty: it is not known to lack it.
+func removed(key string) string {
+	since, why, now, known := tuning.Removed(key)
+	text := "Linux has no such parameter any more"
+	if since != "" {
+		text = "Linux has no such parameter since " + since
+	}
+	switch {
+	case !known:
+		return ""
+	case why == "":
+		return text + ": its name is " + now + " now"
+	case now != "":
+		return text + ": " + why + "; now " + now
+	}
+	return text + ": " + why
+}
+
 // scope returns an error if the parameter cannot be changed from here at all.
 func (t *sysctl) scope() (string, string, error) {
 	exists, writable, err := t.host.sysctls.Writable(t.key)
@@ -35,8 +53,8 @@ func (t *sysctl) scope() (string, string, error) {
 	case !exists && tuning.MachineWide(t.key):
 		return "", "", bus.Coded(message.NotFound,
 			errors.New(cannotStat+" in this network namespace: it is machine-wide, and only the machine's first namespace (not a lab) has it"))
-	case !exists && tuning.Removed(t.key) != "":
-		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+": "+tuning.Removed(t.key)))
+	case !exists && removed(t.key) != "":
+		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+": "+removed(t.key)))
 	case !exists && t.host.nearest(t.key) != "":
 		return "", "", fmt.Errorf("%s; did you mean %s?", cannotStat, t.host.nearest(t.key))
 	case !exists && isNet:

@@ -1,5 +1,12 @@
 package record
 
+import (
+	"cmp"
+	"fmt"
+
+	"linerate/internal/model/setting"
+)
+
 // LintSchema is the schema name and version of Lint.
 const LintSchema = "linerate.lint/v1"
 
@@ -72,11 +79,99 @@ type LintFinding struct {
 	Line     int    `json:"line"`
 	Key      string `json:"key,omitempty"`
 	Value    string `json:"value,omitempty"`
-	Says     string `json:"says"`
-	// Fix is what to write or do instead. Empty: nothing in particular.
-	Fix string `json:"fix,omitempty"`
-	// Correction is the intended line, if it is known: "key = value".
-	Correction string `json:"correction,omitempty"`
+	// Remark is what is wrong. Says is the same in words, which package wording adds.
+	Remark Statement `json:"remark"`
+	Says   string    `json:"says"`
+	// Advice is what to do instead. Nil: to write Fix. Fix is what to write instead, or the advice in
+	// words, which package wording adds. Empty: nothing in particular.
+	Advice *Statement `json:"advice,omitempty"`
+	Fix    string     `json:"fix,omitempty"`
+	// Corrects is the intended line, if it is known. Correction is the same as text, "key = value",
+	// which package wording adds.
+	Corrects   *setting.Sysctl `json:"corrects,omitempty"`
+	Correction string          `json:"correction,omitempty"`
 	// Other is a second line that the finding is about.
 	Other string `json:"other,omitempty"`
+}
+
+// Remarks of lint (LintFinding.Remark). Where two codes differ by a word only, the code is the word.
+const (
+	LintText          = "text"            // what the file's format or the catalogue of parameters says
+	LintTwice         = "twice"           // file (empty: the same), line, value
+	LintTwiceSame     = "twice-same"      // file (empty: the same), line
+	LintComment       = "comment"         // the comment, which becomes part of the value
+	LintCommentName   = "comment-name"    // the same, behind a name, which the kernel refuses
+	LintOther         = "not-network"     // the parameter does not concern the network
+	LintMisleads      = "misleads"        // what TCP goes by instead
+	LintNoEffect      = "no-effect"       // why it has no effect on bulk data over TCP
+	LintNoEffectUntil = "no-effect-until" // until when it has no effect
+	LintReadOnly      = "read-only"
+	LintSeparator     = "separator"         // the path below /proc/sys that it is read as
+	LintGone          = "gone"              // since (version of Linux), why, its name now
+	LintIdle          = "idle"              // the same, of a parameter that is there and does nothing
+	LintNoInterface   = "no-such-interface" // interface, release
+	LintOneOf         = "one-of"            // release, min, default or max, the key that has three values
+	LintNone          = "no-parameter"      // release, key, similar key
+	LintUnknown       = "unknown"           // similar key
+	LintBuffers       = "buffers"           // size of one, number, size of all
+	LintIgnored       = "ignored"           // values that are set, word that is ignored, number of values
+	LintNumbers       = "numbers"           // number of values, word that is refused
+	LintWord          = "word"              // word that is refused
+	LintLeast         = "least"             // least value, value that is refused
+	LintRange         = "range"             // least, most, value that is refused
+	LintRangeTicks    = "range-ticks"       // the same, and the ticks a second above which it is less
+	LintPorts         = "ports"             // first port, last port, in the wrong order
+	LintPrivileged    = "privileged"        // parameter of the first port that needs no privilege, its value
+	LintLessThanOne   = "less-than-one"     // refused by Linux 6.18
+	LintMoreThan      = "more-than"         // parameter, its value: more is refused by Linux 6.18
+	LintAccECN        = "accecn"            // value, most that kernels take
+	LintFewer         = "fewer"             // number of values, how many are given
+	LintFewerOrder    = "fewer-order"       // the same, and what the values become
+	LintNotBuilt      = "not-built"         // release, queueing discipline
+	LintControlCase   = "control-case"      // name of a congestion control in lower case
+	LintQdiscCase     = "qdisc-case"        // name of a queueing discipline in lower case
+	LintControls      = "controls"          // release, congestion controls, the one that is not there
+	LintQdisc         = "qdisc"             // queueing discipline, similar one
+	LintPages         = "pages"             // page, pages, their size, Excess…, parameter with the same bytes
+	LintOrder         = "order"             // the three values
+	LintFixedBuffer   = "fixed-buffer"      // size of the buffer
+	LintBytes         = "bytes"             // size of the maximum
+	LintAsItIs        = "kernel-as-it-is"   // the kernel has the value
+	LintControlAsItIs = "control-as-it-is"  // the kernel has the congestion control by default
+	LintBoundAsItIs   = "bound-as-it-is"    // tuned's bound, value of the kernel
+	LintLowers        = "lowers"            // corrected value; bound, value and the kernel's for each that is less
+	LintHarmful       = "harmful"           // parameter with a value that is known to harm
+)
+
+// How the size of LintPages exceeds what is meant; or the machine's memory.
+const (
+	ExcessAny    = "any"    // more than any machine has
+	ExcessHardly = "hardly" // hardly meant
+)
+
+// Advice of lint (LintFinding.Advice).
+const (
+	AdviceLeaveOut = "leave-out"
+	AdviceOne      = "one-of-two"    // keep one of two lines
+	AdviceOwnLine  = "own-line"      // of a comment
+	AdviceSetBy    = "set-by"        // parameter
+	AdvicePages    = "pages-instead" // values in pages; empty: only to leave it out
+)
+
+// Lowered is one of a buffer's bounds that a value lowers.
+type Lowered struct {
+	// Bound is min, default, pressure or max. Empty: the parameter has a single value.
+	Bound string
+	Is    string // the new value
+	Was   string
+}
+
+// Text is "the third (max) 16777216, not 33554432".
+func (l Lowered) Text() string {
+	text := l.Is + ", not " + l.Was
+	if l.Bound == "" {
+		return text
+	}
+	which := map[string]string{"min": "first", "max": "third"}[l.Bound]
+	return fmt.Sprintf("the %s (%s) %s", cmp.Or(which, "second"), l.Bound, text)
 }

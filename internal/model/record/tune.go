@@ -1,12 +1,20 @@
 package record
 
+import (
+	"fmt"
+	"time"
+
+	"linerate/internal/model/unit"
+)
+
 // TuneSchema is the schema name and version of a Tune.
 const TuneSchema = "linerate.tune/v1"
 
 // Tune is the result of trying a list of settings.
 type Tune struct {
 	Schema string `json:"schema"`
-	// Answer is the conclusion in a sentence or two.
+	// Answer is the conclusion in sentences. Package answer adds it when the result is shown; only a
+	// result of an earlier version is stored with it.
 	Answer string `json:"answer"`
 	// Run is the run in the notebook in which the list was tried. Empty: nothing was left to try.
 	Run string `json:"run,omitempty"`
@@ -41,6 +49,21 @@ type Tune struct {
 	Fewer *TuneProof `json:"fewer,omitempty"`
 	// Offer are settings that improve one response and worsen another by more than was accepted.
 	Offer *TuneOffer `json:"offer,omitempty"`
+	// Partial: only some of the list's changes were tried one by one.
+	Partial bool `json:"partial,omitempty"`
+	// Sender is the host that sends the first flow over TCP, which uses its congestion control. Empty:
+	// no flow is TCP's.
+	Sender string `json:"sender,omitempty"`
+	// Unjudged is set if the budget ended the run before it had the blocks that a verdict needs.
+	Unjudged *Unjudged `json:"unjudged,omitempty"`
+	// Ended: the budget ended the search for the proof, so fewer settings may be enough.
+	Ended bool `json:"ended,omitempty"`
+	// Unwritten is why no file was written: one of the Unwritten codes. Empty: one was, or none was
+	// requested.
+	Unwritten string `json:"unwritten,omitempty"`
+	// Removed are the settings that the run is noted to have kept, if the run that proved them is no
+	// longer in the notebook. Nil: it is there, or nothing was kept.
+	Removed *Proven `json:"removed_proof,omitempty"`
 	// Full is set if the baseline's goodput is at the limit of the path, so that no setting can
 	// raise it by much. Nil: it is not, or there is no limit.
 	Full *TuneFull `json:"full,omitempty"`
@@ -50,6 +73,30 @@ type Tune struct {
 	Kept string `json:"kept,omitempty"`
 	// Trust lists the failed checks of all runs.
 	Trust []Check `json:"trust"`
+}
+
+// Values of Tune.Unwritten.
+const (
+	UnwrittenUnjudged  = "unjudged"  // the run has no verdicts (Tune.Unjudged)
+	UnwrittenBudget    = "budget"    // the rest of the budget is too short for the proof
+	UnwrittenWorthless = "worthless" // no set of settings is better than the baseline
+	UnwrittenTrade     = "trade"     // the gain has a cost that was not accepted (Tune.Offer)
+	UnwrittenUnproven  = "unproven"  // the settings by themselves are not shown to gain without a loss
+)
+
+// Unjudged describes a run that its budget ended before it had the blocks that a verdict needs.
+type Unjudged struct {
+	BudgetS float64 `json:"budget_s"` // seconds
+	Blocks  int     `json:"blocks"`   // that were made
+	Planned int     `json:"planned"`  // blocks
+	Command string  `json:"command"`  // continues the run
+}
+
+// Text says it with the command: "ended by --budget 6m20s after 2 of 8 blocks: no verdicts; linerate
+// run … continues it".
+func (u *Unjudged) Text() string {
+	return fmt.Sprintf("ended by --budget %s after %d of %d blocks: no verdicts; %s continues it",
+		unit.Duration(u.BudgetS*float64(time.Second)), u.Blocks, u.Planned, u.Command)
 }
 
 // TuneFull says how close to its limit the baseline is: Share of it (0.99: 99 %). Left and Most are
@@ -82,13 +129,19 @@ type TuneSetting struct {
 	Line  int    `json:"line"`
 	// Corrected is what the list has instead: "net.ipv4.tcp_rmem = 4096 131072 64M".
 	Corrected string `json:"corrected,omitempty"`
-	// Added says why the setting is tried although the list does not have it. With Corrected, it
-	// replaces that line.
-	Added string `json:"added,omitempty"`
+	// AddedFor is why the setting is tried although the list does not have it. With Corrected, it
+	// replaces that line. Nil: the list has it. Added is the same in words, which package wording adds;
+	// the settings of a run that is concluded again have nothing else.
+	AddedFor *Statement `json:"added_for,omitempty"`
+	Added    string     `json:"added,omitempty"`
 	// Prior is the value on each host before.
 	Prior   map[string]string `json:"prior,omitempty"`
 	Verdict string            `json:"verdict"`
-	Why     string            `json:"why,omitempty"`
+	// Reasons are why the verdict is as it is, or why the setting was not tried. Why are the same in
+	// words, which package wording adds; settings that a run did not try have nothing else when it is
+	// concluded again.
+	Reasons []Statement `json:"reasons,omitempty"`
+	Why     string      `json:"why,omitempty"`
 	// Alone compares the setting by itself with the hosts as they are. Removed compares the list
 	// without the setting with the list.
 	Alone   *Effect `json:"alone,omitempty"`
@@ -100,16 +153,22 @@ type TuneSetting struct {
 	Beside *Effect `json:"beside,omitempty"`
 	// Keep: the setting is proven to help.
 	Keep bool `json:"keep"`
-	// Judged is the verdict with its reason before the setting was kept as a part of what is proven
+	// Judged is the verdict with its reasons before the setting was kept as a part of what is proven
 	// although it harms, or may harm. Nil: it was not kept for that reason.
 	Judged *TuneJudged `json:"-"`
 }
 
-// TuneJudged is a verdict on a setting with its reason in words.
-type TuneJudged struct{ Verdict, Why string }
+// TuneJudged is a verdict on a setting with its reasons.
+type TuneJudged struct {
+	Verdict string
+	Reasons []Statement
+}
+
+// IsAdded reports whether the list does not have the setting, or has another one in its place.
+func (s *TuneSetting) IsAdded() bool { return s.AddedFor != nil || s.Added != "" }
 
 // Own reports whether the list has the setting, with any value.
-func (s *TuneSetting) Own() bool { return s.Added == "" || s.Corrected != "" }
+func (s *TuneSetting) Own() bool { return !s.IsAdded() || s.Corrected != "" }
 
 // TuneSearch is the search for the smallest value that is sufficient.
 type TuneSearch struct {
@@ -118,6 +177,9 @@ type TuneSearch struct {
 	// Enough is the smallest value that carries as much as the largest, if all values above it also
 	// do. Empty: only the largest does.
 	Enough string `json:"enough,omitempty"`
+	// Unsure is the value below Enough that is inconclusive, or was not tried, so that smaller ones do
+	// not count. Empty: there is none.
+	Unsure string `json:"unsure,omitempty"`
 }
 
 // TuneValue is one of the values that were tried.

@@ -22,6 +22,22 @@ const (
 	OffAgain = "off again"
 )
 
+// Levels of the studies that find which settings are enough, besides AsItIs and TheList.
+const (
+	HarmlessList = "the list without what harms"
+	FreeList     = "the list without trades"
+	ProvenList   = "what was proven before"
+)
+
+// What sets of settings are (Set.About).
+const (
+	AboutNone = "no setting of the list"
+	AboutAll  = "every setting of the list"
+	AboutFree = "every setting of the list that does not trade one response for another"
+	AboutCore = "the settings that earlier trials have shown to help"
+	AboutLeft = "the settings that remain when all that are not needed are left out"
+)
+
 // Design describes which settings of a list to try, and where.
 type Design struct {
 	Name     string
@@ -81,11 +97,11 @@ func (d Design) levels() []level {
 		return d.sets()
 	}
 	list := []level{
-		{name: AsItIs, about: "no setting of the list"},
-		{name: TheList, about: "every setting of the list" + d.tried(), lines: d.Lines},
+		{name: AsItIs, about: AboutNone},
+		{name: TheList, about: AboutAll + d.tried(), lines: d.Lines},
 	}
 	if len(d.Written) > 0 {
-		list[1].about = "every setting of the list" + d.tried() + ", as corrected"
+		list[1].about = AboutAll + d.tried() + ", as corrected"
 		list = append(list, level{name: Written, about: "what hosts take of the list before it was corrected",
 			lines: d.Written})
 	}
@@ -127,7 +143,7 @@ func (d Design) ladder() []level {
 	for i := range top {
 		list = append(list, level{name: s.Names[i], lines: with(s.Values[i])})
 	}
-	return append(list, level{name: AsItIs, about: "no setting of the list"})
+	return append(list, level{name: AsItIs, about: AboutNone})
 }
 
 // Study returns the text of a study with the list as its factor. Its topology, workload and design

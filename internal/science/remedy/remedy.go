@@ -57,8 +57,8 @@ func Recommended(run *record.Run) (*Fix, error) {
 	if run.Status == record.StatusRunning {
 		return nil, fmt.Errorf("%w: %s: wait for its end", ErrNone, BeingMade(run))
 	}
-	if unjudged := stats.Unjudged(run); unjudged != "" && run.Proven == nil {
-		return nil, fmt.Errorf("%w: run %s %s", ErrNone, run.ID, unjudged)
+	if unjudged := stats.Unjudged(run); unjudged != nil && run.Proven == nil {
+		return nil, fmt.Errorf("%w: run %s %s", ErrNone, run.ID, unjudged.Text())
 	}
 	if run.Status == "interrupted" && run.Study != record.MeasureStudy {
 		return nil, fmt.Errorf("%w: run %s ended early, after %s; continue with: linerate run --resume %[2]s", ErrNone,

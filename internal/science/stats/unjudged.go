@@ -9,16 +9,14 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Unjudged says that a run was ended by its budget before it had the blocks for a verdict, and how
-// to continue it: "ended by --budget 6m20s after 2 of 8 blocks: no verdicts; linerate run …
-// continues it". It is empty for other runs.
-func Unjudged(run *record.Run) string {
+// Unjudged describes a run that its budget ended before it had the blocks for a verdict. It returns
+// nil for other runs.
+func Unjudged(run *record.Run) *record.Unjudged {
 	made, planned := run.Blocks(), run.Design.Replicates
 	if run.Status != record.StatusBudget || made >= LeastBlocks || planned <= made || len(run.Trials) == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("ended by --budget %s after %d of %d blocks: no verdicts; %s continues it",
-		unit.Duration(run.Design.BudgetS*float64(time.Second)), made, planned, Continue(run))
+	return &record.Unjudged{BudgetS: run.Design.BudgetS, Blocks: made, Planned: planned, Command: Continue(run)}
 }
 
 // Look says that a comparison has no verdict because it has fewer blocks than any verdict needs: so

@@ -15,6 +15,7 @@ import (
 
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/science/stats"
 )
 
 // Judge concludes from a run what the list did, and each of its settings. Settings
@@ -26,7 +27,8 @@ func Judge(run *record.Run, settings []record.TuneSetting, accept Accepted) *rec
 	t.List, t.Off = effect(run, f, cmp.Or(f.Ablate, settingfile.TheList)), effect(run, f, settingfile.OffAgain)
 	t.Written = effect(run, f, settingfile.Written)
 	t.Figures = figures(run, f.Baseline, settingfile.Written, cmp.Or(f.Ablate, settingfile.TheList))
-	t.Full = full(run, f)
+	t.Full, t.Partial, t.Unjudged = full(run, f), partial(f), stats.Unjudged(run)
+	_, t.Sender = CongestionControl(run, f.Baseline)
 	t.Settings = append(t.Settings, settings...)
 	alone := listIsOne(run, settings)
 	for i := range t.Settings {
@@ -47,14 +49,16 @@ func Judge(run *record.Run, settings []record.TuneSetting, accept Accepted) *rec
 			s.Alone = t.List
 		}
 		controls(run, s)
-		s.Verdict, s.Why, s.Keep = verdict(s.Alone, s.Removed)
-		if s.Verdict == record.Mixed && s.Removed.Verdict == record.Worsens {
-			s.Verdict, s.Why, s.Keep = record.Helps,
-				"with others: the list is worse without it, although alone it harms", true
+		combined, why, keep := verdict(s.Alone, s.Removed)
+		if why.Code == record.WhyHarmsOrHelps {
+			combined, why, keep = record.Helps, statement(record.WhyMissedAlthough), true
+		}
+		s.Verdict, s.Keep = combined, keep
+		if why.Code != "" {
+			s.Reasons = []record.Statement{why}
 		}
 		weigh(s, t.Responses, accept)
 	}
-	t.Answer = answer(t, run)
 	return t
 }
 
@@ -132,12 +136,11 @@ func Search(run *record.Run, s settingfile.Search, settings []record.TuneSetting
 			Effect: effect(run, f, name)})
 	}
 	values := t.Search.Values
-	unsure := ""
 	enough := len(values) - 1
 	for i := len(values) - 2; i >= 0; i-- {
 		e := values[i].Effect
 		if e == nil || e.Verdict == record.Inconclusive {
-			unsure = values[i].Name
+			t.Search.Unsure = values[i].Name
 			break
 		}
 		if e.Verdict == record.Worsens || slices.ContainsFunc(e.Beside, func(b record.Effect) bool {
@@ -150,7 +153,6 @@ func Search(run *record.Run, s settingfile.Search, settings []record.TuneSetting
 	if enough < len(values)-1 {
 		t.Search.Enough = values[enough].Name
 	}
-	t.Answer = searched(t, values[enough].Name, unsure)
 	return t
 }
 
@@ -167,7 +169,6 @@ func begin(run *record.Run) *record.Tune {
 func None(settings []record.TuneSetting) *record.Tune {
 	t := begin(&record.Run{})
 	t.Settings = append(t.Settings, settings...)
-	t.Answer = "Nothing of the list can be tried here."
 	return t
 }
 
@@ -200,41 +201,45 @@ func effect(run *record.Run, f record.Factor, level string) *record.Effect {
 	return nil
 }
 
+// Combined is the verdict on a setting by what it does alone and what the list lacks without it.
+func Combined(alone, removed *record.Effect) string {
+	combined, _, _ := verdict(alone, removed)
+	return combined
+}
+
 // verdict puts together what a setting does alone and what the list lacks without
 // it. That the list is worse without it speaks for the setting.
-func verdict(alone, removed *record.Effect) (verdict, why string, keep bool) {
-	if alone == nil && removed == nil {
-		return record.Together, "tried only with the others: --ablate tries each setting alone", false
-	}
+func verdict(alone, removed *record.Effect) (verdict string, why record.Statement, keep bool) {
 	is := func(e *record.Effect, verdict string) bool { return e != nil && e.Verdict == verdict }
 	good, missed := is(alone, record.Improves), is(removed, record.Worsens)
 	bad, better := is(alone, record.Worsens), is(removed, record.Improves)
 	switch {
+	case alone == nil && removed == nil:
+		return record.Together, statement(record.WhyNotAlone), false
 	case good && better:
-		return record.Mixed, "alone it helps, and the list is better without it", false
+		return record.Mixed, statement(record.WhyHelpsOrHarms), false
 	case bad && missed:
-		return record.Mixed, "alone it harms, and the list is worse without it", false
+		return record.Mixed, statement(record.WhyHarmsOrHelps), false
 	case good && missed:
-		return record.Helps, "alone, and the list is worse without it", true
+		return record.Helps, statement(record.WhyAloneMissed), true
 	case good && is(removed, record.NoDifference):
-		return record.Helps, "alone; in the list other settings have the same effect", true
+		return record.Helps, statement(record.WhyAloneSpare), true
 	case good:
-		return record.Helps, "alone", true
+		return record.Helps, statement(record.WhyAlone), true
 	case missed:
-		return record.Helps, "with others: the list is worse without it", true
+		return record.Helps, statement(record.WhyMissed), true
 	case bad && better:
-		return record.Harms, "alone, and the list is better without it", false
+		return record.Harms, statement(record.WhyAloneBetter), false
 	case bad:
-		return record.Harms, "alone", false
+		return record.Harms, statement(record.WhyAlone), false
 	case better:
-		return record.Harms, "the list is better without it", false
+		return record.Harms, statement(record.WhyBetter), false
 	case is(alone, record.NoDifference) && (removed == nil || is(removed, record.NoDifference)):
-		return record.NoDifference, "", false
+		return record.NoDifference, record.Statement{}, false
+	case is(alone, record.Inconclusive) && alone.Why != "":
+		return record.Inconclusive, statement(record.WhyOpen, record.PlaceAlone), false
+	case is(removed, record.Inconclusive) && removed.Why != "":
+		return record.Inconclusive, statement(record.WhyOpen, record.PlaceWithout), false
 	}
-	for _, e := range []*record.Effect{alone, removed} {
-		if is(e, record.Inconclusive) && e.Why != "" {
-			return record.Inconclusive, e.Why, false
-		}
-	}
-	return record.Inconclusive, "its trials are incomplete", false
+	return record.Inconclusive, statement(record.WhyIncomplete), false
 }

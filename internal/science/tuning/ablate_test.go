@@ -1,47 +1,33 @@
 package tuning
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
-
 	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/science/sciencetest"
 )
 
-func effectOf(level, verdict string, ratio float64) record.Effect {
-	return record.Effect{Factor: settingfile.Factor, To: level, Verdict: verdict, Ratio: record.EffectSize{Mean: ratio,
-		Low: ratio - 0.01, High: ratio + 0.01}}
-}
-
-// runOf has effects in pairs: alone and removed, for keys a, b, ….
-func runOf(list, off string, verdicts ...string) (*record.Run, []record.TuneSetting) {
-	ratios := map[string]float64{record.Improves: 4, record.Worsens: 0.25, record.NoDifference: 1,
-		record.Inconclusive: 1.1}
-	f := record.Factor{Name: settingfile.Factor, Ablate: settingfile.TheList}
-	run := &record.Run{ID: "tune-1", Margin: 0.02, Effects: []record.Effect{
-		effectOf(settingfile.TheList, list, ratios[list]), effectOf(settingfile.OffAgain, off, ratios[off]),
-	}}
-	var settings []record.TuneSetting
-	for i := 0; i < len(verdicts); i += 2 {
-		key := "net." + string(rune('a'+i/2))
-		settings = append(settings, record.TuneSetting{Key: key, Value: "1"})
-		only, without := "only "+key, "without "+key
-		f.Levels = append(f.Levels, record.Level{Name: only, Part: key}, record.Level{Name: without, Part: key,
-			Against: settingfile.TheList})
-		run.Effects = append(run.Effects, effectOf(only, verdicts[i], ratios[verdicts[i]]),
-			effectOf(without, verdicts[i+1], ratios[verdicts[i+1]]))
-	}
-	run.Factors = []record.Factor{f}
-	return run, settings
-}
+// What a result shows is asserted of runs of package sciencetest.
+var effectOf, runOf, beside = sciencetest.LevelEffect, sciencetest.List, sciencetest.Beside
 
 const (
 	up, down  = record.Improves, record.Worsens
 	sameWords = record.NoDifference
 	open      = record.Inconclusive
 )
+
+// codes are those of a setting's reasons, with their arguments: "missed; response latency_p99 alone".
+func codes(s record.TuneSetting) string {
+	var list []string
+	for _, r := range s.Reasons {
+		list = append(list, strings.Join(append([]string{r.Code}, r.Args...), " "))
+	}
+	return strings.Join(list, "; ")
+}
 
 func TestVerdicts(t *testing.T) {
 	for _, test := range []struct {
@@ -71,44 +57,6 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-func TestAnswers(t *testing.T) {
-	for _, test := range []struct {
-		list, off string
-		verdicts  []string
-		want      string
-	}{
-		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords},
-			"The list as a whole improves goodput: 4.00× (3.99–4.01). It needs net.a and net.b together: alone neither makes a difference. net.c makes no difference."},
-		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords},
-			"Nothing of this list is shown to be worth keeping here. The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01). None of its settings makes a difference, alone or left out."},
-		{down, sameWords, []string{down, up, sameWords, open},
-			"Nothing of this list is shown to be worth keeping here. net.a harms: leave it out. The list as a whole worsens goodput: 0.25× (0.24–0.26). Alone, net.b makes no difference of goodput beyond ±2 % (at most 1.1 %); as a part of the list it is unclear."},
-		{open, sameWords, []string{sameWords, open, open, open},
-			"Nothing of this list is shown to be worth keeping here. The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11). Alone, net.a makes no difference of goodput beyond ±2 % (at most 1.1 %), and net.b is unclear."},
-		{open, sameWords, []string{open, open, open, open},
-			"The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11)."},
-		{up, sameWords, []string{open, open, open, open},
-			"The list as a whole improves goodput: 4.00× (3.99–4.01). No single one of its settings clearly does it. net.a and net.b are unclear."},
-		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords},
-			"It needs net.a and net.b. The largest lever is net.a, alone 4.00× (3.99–4.01). net.c and net.d make no difference."},
-		{up, sameWords, []string{open, down, sameWords, down},
-			"It needs net.a and net.b together: alone neither gives more than 1.11×."},
-		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords},
-			"It needs net.b and net.c together: alone neither gives more than 1.11×. net.a helps alone, 4.00× (3.99–4.01), but the list does as well without it. net.d makes no difference."},
-		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords},
-			"net.a and net.b help. net.c makes no difference."},
-		{sameWords, sameWords, []string{up, sameWords, down, sameWords},
-			"makes no difference beyond ±2 %: 1.00× (0.99–1.01). net.a helps. net.b harms: leave it out."},
-		{up, down, []string{up, down, sameWords, sameWords},
-			"With the settings off again the result differs from the baseline (0.25× (0.24–0.26)): something else changed, or an effect of the settings remained."},
-	} {
-		run, settings := runOf(test.list, test.off, test.verdicts...)
-		if got := Judge(run, settings, nil).Answer; !strings.Contains(got, test.want) {
-			t.Errorf("got  %s\nwant %s", got, test.want)
-		}
-	}
-}
-
 // Without ablation nothing is said of single settings, unless there is but one.
 func TestListAlone(t *testing.T) {
 	run, _ := runOf(up, sameWords)
@@ -119,13 +67,9 @@ func TestListAlone(t *testing.T) {
 		got.Settings[2].Verdict != record.NotTried {
 		t.Errorf("%+v", got.Settings)
 	}
-	if want := "The 2 settings that could be tried improve goodput: 4.00× (3.99–4.01). Of the list's 3 settings, 1 was not tried: net.c (it is not there)."; got.Answer != want {
-		t.Errorf("%s", got.Answer)
-	}
 	got = Judge(run, two[1:], nil)
-	if got.Settings[0].Verdict != record.Helps || !got.Settings[0].Keep ||
-		got.Answer != "net.b improves goodput: 4.00× (3.99–4.01). Of the list's 2 settings, 1 was not tried: net.c (it is not there)." {
-		t.Errorf("%s %+v", got.Answer, got.Settings)
+	if got.Settings[0].Verdict != record.Helps || !got.Settings[0].Keep {
+		t.Errorf("%+v", got.Settings)
 	}
 }
 
@@ -135,11 +79,8 @@ func TestOnePart(t *testing.T) {
 	run, settings := runOf(up, sameWords, sameWords, down)
 	got := Judge(run, settings, nil)
 	if s := got.Settings[0]; s.Verdict != record.Helps || s.Alone.Ratio.Mean != 1 ||
-		s.Why != "with others: the list is worse without it" {
+		codes(s) != record.WhyMissed {
 		t.Errorf("%+v", s)
-	}
-	if want := "The list as a whole improves goodput: 4.00× (3.99–4.01). It needs net.a."; got.Answer != want {
-		t.Errorf("%s", got.Answer)
 	}
 }
 
@@ -149,13 +90,13 @@ func TestSearch(t *testing.T) {
 	for _, test := range []struct {
 		verdicts []string // of 1 to 3 against 4
 		want     string
-		says     string
+		unsure   string
 	}{
-		{[]string{down, sameWords, sameWords}, "2", "k: 2 is the smallest value that is good enough."},
-		{[]string{sameWords, down, sameWords}, "3", "k: 3 is the smallest value that is good enough."},
-		{[]string{sameWords, sameWords, up}, "1", "k: 1 is the smallest value that is good enough."},
-		{[]string{down, down, down}, "", "k: no value below 4 is shown to be good enough."},
-		{[]string{down, open, sameWords}, "3", "k: 3 is the smallest value that is good enough. 2 is inconclusive."},
+		{[]string{down, sameWords, sameWords}, "2", ""},
+		{[]string{sameWords, down, sameWords}, "3", ""},
+		{[]string{sameWords, sameWords, up}, "1", ""},
+		{[]string{down, down, down}, "", ""},
+		{[]string{down, open, sameWords}, "3", "2"},
 	} {
 		run := &record.Run{}
 		for i, v := range test.verdicts {
@@ -164,8 +105,8 @@ func TestSearch(t *testing.T) {
 		run.Effects = append(run.Effects, effectOf(settingfile.AsItIs, down, 0.2))
 		got := Search(run, settingfile.Search{Key: "k", Names: []string{"1", "2", "3", "4"},
 			Values: []string{"1", "2", "3", "4"}}, nil)
-		if got.Search.Enough != test.want || got.Answer != test.says {
-			t.Errorf("%v: %q, %s", test.verdicts, got.Search.Enough, got.Answer)
+		if got.Search.Enough != test.want || got.Search.Unsure != test.unsure {
+			t.Errorf("%v: %+v", test.verdicts, got.Search)
 		}
 	}
 }
@@ -203,80 +144,13 @@ func TestConditions(t *testing.T) {
 	if long, short := Judge(runs[0], settings, nil),
 		Judge(runs[1], settings, nil); long.Settings[0].Verdict != record.Helps ||
 		short.Settings[0].Verdict != record.NoDifference {
-		t.Errorf("%s\n%s", long.Answer, short.Answer)
+		t.Errorf("%+v\n%+v", long.Settings, short.Settings)
 	} else if long.Figures[0].Responses[0].Mean != 10e6 || short.Figures[0].Responses[0].Mean != 800e6 {
 		t.Errorf("figures %+v and %+v", long.Figures, short.Figures)
 	}
 }
 
-// TestPartlyTried: of a list of which only some settings were tried, nothing is said
-// of all.
-func TestPartlyTried(t *testing.T) {
-	for _, test := range []struct {
-		whole    int // changes that the list makes
-		list     string
-		verdicts []string
-		want     string
-	}{
-		{13, sameWords, []string{sameWords, sameWords}, "1.00× (0.99–1.01). net.a makes no difference."},
-		{13, sameWords, []string{sameWords, sameWords, sameWords, sameWords}, "net.a and net.b make no difference."},
-		{13, up, []string{up, down, sameWords, sameWords}, "net.a does it. net.b makes no difference."},
-		{13, up, []string{open, open, open, open},
-			"No single one of its settings that were tried clearly does it. net.a and net.b are unclear."},
-		{2, sameWords, []string{sameWords, sameWords, sameWords, sameWords},
-			"None of its settings makes a difference, alone or left out."},
-	} {
-		run, settings := runOf(test.list, sameWords, test.verdicts...)
-		f := &run.Factors[0]
-		for i := range f.Levels {
-			f.Levels[i].Settings = 1
-			if f.Levels[i].Against != "" {
-				f.Levels[i].Settings = test.whole - 1
-			}
-		}
-		f.Levels = append(f.Levels, record.Level{Name: settingfile.TheList, Settings: test.whole})
-		if got := Judge(run, settings, nil).Answer; !strings.Contains(got, test.want) {
-			t.Errorf("got  %s\nwant %s", got, test.want)
-		}
-	}
-}
-
-// TestReasons: settings that were not tried are named with the reason, once for each, and of
-// many the last are counted.
-func TestReasons(t *testing.T) {
-	var not []record.Untried
-	for i, why := range strings.Fields("wide wide absent wide wide wide refused pattern switch") {
-		not = append(not, record.Untried{Key: string(rune('a' + i)), Why: why})
-	}
-	if got, want := Reasons(not),
-		"a, b, d and 2 others (wide); c (absent); g (refused); 2 for other reasons"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-	if got, want := Reasons(not[:4]), "a, b and d (wide); c (absent)"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
-// TestManyUntried: many settings that were not tried are counted; an interval that says
-// nothing is left out.
-func TestManyUntried(t *testing.T) {
-	run, _ := runOf(up, sameWords)
-	settings := []record.TuneSetting{{Key: "net.a"}}
-	for _, key := range strings.Fields("b c d e") {
-		settings = append(settings, record.TuneSetting{Key: key, Verdict: record.NotTried, Why: "it is not there"})
-	}
-	if got, want := Judge(run, settings, nil).Answer,
-		". 4 of the list's 5 settings were not tried: see below."; !strings.HasSuffix(got, want) {
-		t.Errorf("%s, want %s", got, want)
-	}
-	for low, want := range map[float64]string{0.001: "0.05×", 0.02: "0.05× (at least 0.02)"} {
-		if got := ratioText(&record.Effect{Ratio: record.EffectSize{Mean: 0.05, Low: low, High: 100}}); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-}
-
-// TestFullPath: at the limit the answer says how little a setting can add, by the highest
+// TestFullPath: at the limit the result says how little a setting can add, by the highest
 // limit of the treatments, and what the flows used before their congestion control was set.
 func TestFullPath(t *testing.T) {
 	run, settings := runOf(open, sameWords, open, open)
@@ -288,16 +162,15 @@ func TestFullPath(t *testing.T) {
 			Flows: []record.Flow{{From: "client", CongestionControl: []string{"cubic", "bbr", "bbr"}[i]}}})
 	}
 	run.Factors[0].Baseline = settingfile.AsItIs
-	want := "As it is, goodput is at 99.0 % of the path's limit: no setting can raise it by more than 1.1 %, or 3.1 % at the highest limit of what was tried."
-	if got := Judge(run, settings, nil).Answer; !strings.Contains(got, want) {
-		t.Errorf("got  %s\nwant %s", got, want)
+	if got := Judge(run, settings, nil).Full; got == nil || got.Share != 0.99 || got.Most <= got.Left ||
+		got.WithoutTimestamps {
+		t.Errorf("%+v", got)
 	}
 	for i := range run.Trials { // as it is with TCP timestamps, the list without
 		run.Trials[i].Flows[0].SenderInfo = &record.TCPInfo{Options: byte(1 - min(i, 1))}
 	}
-	want = "no setting can raise it by more than 1.1 %, or 3.1 % without TCP timestamps, whose bytes then carry data."
-	if got := Judge(run, settings, nil).Answer; !strings.Contains(got, want) {
-		t.Errorf("got  %s\nwant %s", got, want)
+	if got := Judge(run, settings, nil).Full; got == nil || !got.WithoutTimestamps {
+		t.Errorf("%+v", got)
 	}
 	run.Treatments[0].Goodput.MeanBps = 97 // beyond the margin
 	if got := Judge(run, settings, nil); got.Full != nil {
@@ -310,42 +183,13 @@ func TestFullPath(t *testing.T) {
 	}
 }
 
-// TestSubjectCounts: the list's own settings are counted, and what linerate added is named
-// beside them, with the list and from the run later.
-func TestSubjectCounts(t *testing.T) {
-	of := func(list ...record.TuneSetting) *record.Tune {
-		return &record.Tune{Written: &record.Effect{}, Settings: list}
-	}
-	a, b, c := record.TuneSetting{Key: "a", Value: "1"}, record.TuneSetting{Key: "b", Value: "1"},
-		record.TuneSetting{Key: "c", Verdict: record.NotTried}
-	added := record.TuneSetting{Key: "d", Value: "1", Added: "why"}
-	corrected, replaced := b, added
-	corrected.Corrected, replaced.Corrected = "b = 1k", "d = 2"
-	for _, test := range []struct {
-		list *record.Tune
-		want string
-		many bool
-		of   int
-	}{
-		{of(a, b, c, added), "The 2 settings that could be tried and d = 1, which linerate added,", true, 3},
-		{of(a, corrected, c, added),
-			"The 2 settings that could be tried, as corrected and d = 1, which linerate added,", true, 3},
-		{of(a, c, added), "The one setting that could be tried and d = 1, which linerate added,", true, 2},
-		{of(c, added), "d = 1, which linerate added,", false, 1},
-		{of(a, b, added), "The list as a whole and d = 1, which linerate added,", true, 2},
-		{of(a, b, c, replaced), "The 3 settings that could be tried, with d = 1 in place of the list's,", true, 4},
-		{of(a, b, c), "The 2 settings that could be tried, as tried,", true, 3}, // of an older run
-		{of(a, corrected), "The list as corrected", false, 2},
-	} {
-		if got, many := subject(test.list); got != test.want || many != test.many {
-			t.Errorf("%q, %v, want %q", got, many, test.want)
-		}
-		if got := Count(test.list.Settings).Of; got != test.of {
-			t.Errorf("%s: %d settings in the list, want %d", test.want, got, test.of)
-		}
-	}
-	if got, want := untried([]record.TuneSetting{a, c, added}), "Of the list's 2 settings, 1 was not tried: c ()."; len(
-		got) != 1 || got[0] != want {
-		t.Errorf("%q, want %q", got, want)
+// TestCount: the list's own settings are counted without what linerate added.
+func TestCount(t *testing.T) {
+	why := &record.Statement{Code: record.AddedDefault}
+	list := []record.TuneSetting{{Key: "a"}, {Key: "b", Corrected: "b = 1k"}, {Key: "c", Verdict: record.NotTried},
+		{Key: "d", Value: "1", AddedFor: why},
+		{Key: "e", Corrected: "e = 2", AddedFor: why}, {Key: "f", Added: "stored"}}
+	if c := Count(list); c.Of != 4 || c.Tried != 3 || !slices.Equal(c.Added, []string{"d = 1", "f"}) {
+		t.Errorf("%+v", c)
 	}
 }

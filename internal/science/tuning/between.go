@@ -64,7 +64,7 @@ func typical(run *record.Run, from, to string, r metric.Metric, scale float64) (
 		}
 		return better, true
 	}
-	better, _, _, ok = relative(r, r.Effect(between(run, from, to)), figure(run, from, r).Mean)
+	better, _, _, ok = Relative(r, r.Effect(between(run, from, to)), figure(run, from, r).Mean)
 	return better, ok
 }
 
@@ -125,10 +125,10 @@ func figures(run *record.Run, levels ...string) (list []record.TuneFigure) {
 	return list
 }
 
-// relative is an effect as a share of what it is compared with, and better if more:
+// Relative is an effect as a share of what it is compared with, and better if more:
 // 0.5 is half as good again, and −0.06 is 6 % worse. bad is the bad end of its interval,
 // good the good one. False: it has no such share.
-func relative(r metric.Metric, e *record.Effect, from float64) (mean, bad, good float64, ok bool) {
+func Relative(r metric.Metric, e *record.Effect, from float64) (mean, bad, good float64, ok bool) {
 	switch {
 	case e == nil:
 		return 0, 0, 0, false

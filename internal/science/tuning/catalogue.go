@@ -133,25 +133,15 @@ var removed = table(removedCSV, func(column map[string]string) removedParameter 
 	return removedParameter{column["key"], column["since"], column["now"], column["why"], column["kept"] == "true"}
 })
 
-// Removed says since when and why kernels no longer have a parameter: "Linux has no such
-// parameter since 4.12: …"; empty: they are not known to lack it.
-func Removed(key string) string {
+// Removed says since which version (empty: it is not known) and why (empty: it was renamed) Linux no
+// longer has a parameter, and what to set instead (empty: nothing). ok: it is known to lack it.
+func Removed(key string) (since, why, now string, ok bool) {
 	i := slices.IndexFunc(removed(), func(r removedParameter) bool { return r.key == key && !r.kept })
 	if i < 0 {
-		return ""
+		return "", "", "", false
 	}
 	r := removed()[i]
-	text := "Linux has no such parameter any more"
-	if r.since != "" {
-		text = "Linux has no such parameter since " + r.since
-	}
-	switch {
-	case r.why == "":
-		return text + ": its name is " + r.now + " now"
-	case r.now != "":
-		return text + ": " + r.why + "; now " + r.now
-	}
-	return text + ": " + r.why
+	return r.since, r.why, r.now, true
 }
 
 // remark is what is known of a parameter of a BSD, where no kernel can be asked.

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"linerate/internal/model/record"
-	"linerate/internal/model/setting"
 	"linerate/internal/model/settingfile"
+	"linerate/internal/model/source"
 	"linerate/internal/model/study"
 )
 
@@ -49,7 +49,7 @@ func Kept(t *record.Tune, ended bool) record.Proven {
 	if t.Offer != nil {
 		p.Offer = noted(&t.Offer.TuneProof, &record.Proven{})
 	}
-	for _, s := range keyed(t.Settings, p.Settings) {
+	for _, s := range Keyed(t.Settings, p.Settings) {
 		if !s.Own() {
 			p.Added = append(p.Added, s.Key)
 		}
@@ -71,7 +71,8 @@ func Proved(t *record.Tune, made *record.Run, runs map[string]*record.Run) error
 	if err != nil {
 		return err
 	}
-	found.Beside, found.Needed = p.Beside, slices.DeleteFunc(subtract(p.Settings, p.Open), func(key string) bool {
+	found.Ended, found.Beside = p.Ended, p.Beside
+	found.Needed = slices.DeleteFunc(subtract(p.Settings, p.Open), func(key string) bool {
 		return p.Beside[key] != nil
 	})
 	tried := []string{made.ID, p.Run}
@@ -96,29 +97,7 @@ func Proved(t *record.Tune, made *record.Run, runs map[string]*record.Run) error
 			t.Trust = append(t.Trust, record.Doubts(runs[id].Trust)...)
 		}
 	}
-	t.Answer = Concluded(t, made, p.Ended)
 	return nil
-}
-
-// Concluded is Answer with what the search for what is enough left open, and what else it offers.
-func Concluded(t *record.Tune, made *record.Run, ended bool) string {
-	text := Answer(t, made)
-	_, sender := CongestionControl(made, factor(made).Baseline)
-	if i := slices.IndexFunc(t.Settings, func(s record.TuneSetting) bool {
-		return s.Key == setting.CongestionControl &&
-			s.Keep
-	}); i >= 0 && sender != "" && !slices.Contains(t.Hosts, sender) {
-		text += fmt.Sprintf(
-			" %s = %s acts on %s, which sends, and has no effect on %s; linerate fix %s has the settings of each host.",
-			setting.CongestionControl, t.Settings[i].Value, sender, join(slices.Clone(t.Hosts)), t.Run)
-	}
-	if ended {
-		text += " The budget ended the search: fewer settings may be enough."
-	}
-	if t.Offer != nil && slices.ContainsFunc(t.Settings, func(s record.TuneSetting) bool { return s.Keep }) {
-		text += " Not kept: " + Offered(t.Offer) + "."
-	}
-	return text
 }
 
 // noted is a set that a run made has noted, from the run that tried it by itself.
@@ -149,5 +128,5 @@ func noted(made *record.Run, p *record.Proven, proof *record.Run) (*Found, error
 		}
 	}
 	return nil, fmt.Errorf("run %s, the proof of run %s, has no level with %s alone", proof.ID, made.ID,
-		join(slices.Clone(p.Settings)))
+		source.And(p.Settings))
 }

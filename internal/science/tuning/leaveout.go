@@ -80,8 +80,7 @@ func (s *Enough) loses(keys []string) (loss, error) {
 	}
 	fewer := s.named(KeptLevel, "", keys)
 	for range tries {
-		run, err := s.Conduct("Can "+join(subtract(s.reference.Keys, keys))+" be left out without loss?",
-			s.reference, fewer)
+		run, err := s.Conduct(subtract(s.reference.Keys, keys), s.reference, fewer)
 		switch {
 		case errors.Is(err, ErrSpent):
 			s.ended = true

@@ -120,17 +120,28 @@ type checker struct {
 	out      *record.Lint
 }
 
-func (c *checker) add(l settingfile.Line, id, severity, fix, format string, args ...any) {
+// add notes a finding with the code and the arguments of its remark; fix is what to write instead.
+func (c *checker) add(l settingfile.Line, id, severity, fix, code string, args ...any) {
+	remark := record.Statement{Code: code}
+	for _, arg := range args {
+		remark.Args = append(remark.Args, fmt.Sprint(arg))
+	}
 	c.out.Findings = append(c.out.Findings, record.LintFinding{
-		ID: id, Severity: severity, File: l.File, Line: l.Line, Key: l.Key, Value: l.Value,
-		Says: fmt.Sprintf(format, args...), Fix: fix,
+		ID: id, Severity: severity, File: l.File, Line: l.Line, Key: l.Key, Value: l.Value, Remark: remark, Fix: fix,
 	})
 }
 
-// correct says what was meant in the line of the latest finding.
+func (c *checker) latest() *record.LintFinding { return &c.out.Findings[len(c.out.Findings)-1] }
+
+// advise notes what to do about the latest finding.
+func (c *checker) advise(code string, args ...string) {
+	c.latest().Advice = &record.Statement{Code: code, Args: args}
+}
+
+// correct notes what was meant in the line of the latest finding.
 func (c *checker) correct(key, value string) {
 	if key != "" && value != "" {
-		c.out.Findings[len(c.out.Findings)-1].Correction = key + " = " + value
+		c.latest().Corrects = &setting.Sysctl{Key: key, Value: value}
 	}
 }
 
@@ -143,7 +154,7 @@ func (c *checker) file(f *settingfile.File) {
 			id, severity = "syntax", record.LintError
 		}
 		c.out.Findings = append(c.out.Findings, record.LintFinding{ID: id, Severity: severity, File: a.File,
-			Line: a.Line, Value: a.Text, Says: a.Why, Fix: strings.Join(a.Instead, "\n")})
+			Line: a.Line, Value: a.Text, Remark: statement(record.LintText, a.Why), Fix: strings.Join(a.Instead, "\n")})
 	}
 	for _, l := range f.Lines {
 		comment := ""
@@ -152,7 +163,7 @@ func (c *checker) file(f *settingfile.File) {
 		}
 		c.twice(l)
 		if l.Slip != "" {
-			c.add(l, "syntax", record.LintError, "", "%s", l.Slip)
+			c.add(l, "syntax", record.LintError, "", record.LintText, l.Slip)
 			if !l.IsOption() {
 				c.correct(l.Key, l.Value)
 			}
@@ -211,32 +222,29 @@ func (c *checker) twice(l settingfile.Line) {
 	if c.wins(l) || refused && !c.after(w, l) {
 		return
 	}
-	severity, says := record.LintWarning, fmt.Sprintf("%s sets it again and wins: %s", c.place(l, w), w.Value)
+	severity, code, file := record.LintWarning, record.LintTwice, w.File
 	if refused {
 		severity = record.LintNote
 	} else if value, _ := w.Bare(); same(value, l.Value) {
-		severity, says = record.LintNote, fmt.Sprintf("%s sets it to the same again", c.place(l, w))
+		severity, code = record.LintNote, record.LintTwiceSame
 	}
-	c.add(l, "twice", severity, "keep one of the two", "%s", says)
-	c.out.Findings[len(c.out.Findings)-1].Other = w.Where()
-}
-
-// place names another line as seen from one.
-func (c *checker) place(from, to settingfile.Line) string {
-	if from.File == to.File {
-		return fmt.Sprintf("line %d", to.Line)
+	if file == l.File {
+		file = ""
 	}
-	return to.Where()
+	c.add(l, "twice", severity, "", code, file, w.Line, w.Value)
+	c.advise(record.AdviceOne)
+	c.latest().Other = w.Where()
 }
 
 // comment reports a comment after a value. The kernel ignores it after a number, and
 // refuses a name with it.
 func (c *checker) comment(l settingfile.Line, comment string) {
-	severity, says := record.LintWarning, "a comment cannot follow a value: %q becomes part of the value"
+	severity, code := record.LintWarning, record.LintComment
 	if p := find(l.Key); p != nil && p.values == 0 {
-		severity, says = record.LintError, says+", and the kernel refuses the name"
+		severity, code = record.LintError, record.LintCommentName
 	}
-	c.add(l, "syntax", severity, "put the comment on a line of its own", says, comment)
+	c.add(l, "syntax", severity, "", code, comment)
+	c.advise(record.AdviceOwnLine)
 	c.correct(l.Key, l.Value)
 }
 
@@ -244,7 +252,7 @@ func (c *checker) comment(l settingfile.Line, comment string) {
 func (c *checker) linux(l settingfile.Line) {
 	if l.IsOption() { // what the interface has is known when it is tried
 		if why := l.Wrong(); why != "" {
-			c.add(l, "refused", record.LintError, "", "%s", why)
+			c.add(l, "refused", record.LintError, "", record.LintText, why)
 		}
 		return
 	}
@@ -267,16 +275,14 @@ func (c *checker) linux(l settingfile.Line) {
 	c.harm(l)
 	switch {
 	case !aboutNetwork(settingfile.Linux, l.Key):
-		c.add(l, "not-network", record.LintNote, "", "it does not concern the network, and is not tried")
+		c.add(l, "not-network", record.LintNote, "", record.LintOther)
 	case p == nil || p.tcp == "":
 	case p.misleads():
-		c.add(l, "no-effect", record.LintWarning, "", "no effect on most of TCP: %s", p.tcp)
+		c.add(l, "no-effect", record.LintWarning, "", record.LintMisleads, p.tcp)
+	case p.key == DefaultQdisc:
+		c.add(l, "no-effect", record.LintNote, "", record.LintNoEffectUntil, p.tcp)
 	default:
-		text := "no effect on bulk data over TCP: " + p.tcp
-		if strings.HasPrefix(p.tcp, "until ") {
-			text = "no effect " + p.tcp
-		}
-		c.add(l, "no-effect", record.LintNote, "", "%s", text)
+		c.add(l, "no-effect", record.LintNote, "", record.LintNoEffect, p.tcp)
 	}
 }
 
@@ -287,55 +293,48 @@ func (c *checker) exists(l settingfile.Line) bool {
 	setBy, reported := readOnly[l.Key]
 	switch {
 	case reported:
-		fix := "leave it out"
-		if setBy != "" {
-			fix = "it is set by " + setBy
+		c.add(l, "refused", record.LintError, "", record.LintReadOnly)
+		if c.advise(record.AdviceLeaveOut); setBy != "" {
+			c.advise(record.AdviceSetBy, setBy)
 		}
-		c.add(l, "refused", record.LintError, fix, "it is read-only: the kernel reports it and takes no value")
 		return false
 	case strings.Contains(l.Key, "/") && setting.InterfaceOf(l.Key) == "":
 		path := strings.NewReplacer(".", "/", "/", ".").Replace(l.Key)
-		c.add(l, "syntax", record.LintError, "",
-			"after the first separator, dot or slash, the other one is part of a name (sysctl.d(5)): this is /proc/sys/%s", path)
+		c.add(l, "syntax", record.LintError, "", record.LintSeparator, path)
 		c.correct(strings.ReplaceAll(l.Key, "/", "."), l.Value)
 		return false
 	case i >= 0:
 		r := removed()[i]
-		since := ""
-		if r.since != "" {
-			since = " since Linux " + r.since
-		}
-		id, severity, says, fix := "removed", record.LintError, "gone", "leave it out"
+		id, severity, code := "removed", record.LintError, record.LintGone
 		if r.now != "" {
-			id, fix = "renamed", r.now
+			id = "renamed"
 		}
 		if r.kept {
-			severity, says = record.LintWarning, "it does nothing any more"
+			severity, code = record.LintWarning, record.LintIdle
 		}
-		c.add(l, id, severity, fix, "%s%s: %s", says, since, cmp.Or(r.why, "its name is "+r.now+" now"))
+		if c.add(l, id, severity, r.now, code, r.since, r.why, r.now); r.now == "" {
+			c.advise(record.AdviceLeaveOut)
+		}
 		key, value, _ := strings.Cut(r.now, " = ")
 		c.correct(key, cmp.Or(value, l.Value))
 		return false
 	case asked && !known.Exists && setting.InterfaceOf(l.Key) != "":
-		c.add(l, "unknown", record.LintWarning, "",
-			"this machine has no interface %s, or its kernel (%s) no such parameter", setting.InterfaceOf(l.Key),
+		c.add(l, "unknown", record.LintWarning, "", record.LintNoInterface, setting.InterfaceOf(l.Key),
 			c.kernel.Release)
 		return false
 	case asked && !known.Exists:
-		says := fmt.Sprintf("this kernel (%s) has no such parameter", c.kernel.Release)
-		if key, value, which := c.instead(l, known.Near); which != "" {
-			c.add(l, "unknown", record.LintError, key+" = "+value, "%s; did you mean %s of %q?", says, which, key)
-			c.correct(key, value)
+		key, value, which := c.instead(l, known.Near)
+		if which != "" {
+			c.add(l, "unknown", record.LintError, key+" = "+value, record.LintOneOf, c.kernel.Release, which, key)
 		} else {
-			c.add(l, "unknown", record.LintError, key, "%s%s", says,
-				source.DidYouMean(l.Key, slices.DeleteFunc([]string{key}, func(key string) bool { return key == "" })))
-			c.correct(key, value)
+			c.add(l, "unknown", record.LintError, key, record.LintNone, c.kernel.Release, l.Key, key)
 		}
+		c.correct(key, value)
 		return false
 	case !asked && strings.HasPrefix(l.Key, "net.") && find(l.Key) == nil:
 		if key := similar(l.Key); key != "" {
 			_, value, _ := c.instead(l, key)
-			c.add(l, "unknown", record.LintWarning, key, "unknown parameter; did you mean %q?", key)
+			c.add(l, "unknown", record.LintWarning, key, record.LintUnknown, key)
 			c.correct(key, value)
 			return false
 		}
@@ -369,16 +368,15 @@ func similar(key string) string {
 func (c *checker) bsd(f *settingfile.File, l settingfile.Line) {
 	for _, r := range remarks() {
 		if r.system == f.System && r.key == l.Key && (r.key != "net.inet.ip.mtudisc" || l.Value == "0") {
-			c.add(l, r.id, r.severity, r.fix, "%s", r.says)
+			c.add(l, r.id, r.severity, r.fix, record.LintText, r.says)
 		}
 	}
 	each := bufferBytes[l.Key]
 	if n, ok := integer(l.Value); ok && each > 0 && each*n >= manyBytes {
-		c.add(l, "unit", record.LintWarning, "", "it counts buffers of %s, not bytes: %d of them are %s", size(each), n,
-			size(each*n))
+		c.add(l, "unit", record.LintWarning, "", record.LintBuffers, size(each), n, size(each*n))
 	}
 	if !aboutNetwork(f.System, l.Key) {
-		c.add(l, "not-network", record.LintNote, "", "it does not concern the network, and is not tried")
+		c.add(l, "not-network", record.LintNote, "", record.LintOther)
 	}
 }
 

@@ -30,6 +30,19 @@ func today() *Kernel {
 		}}
 }
 
+// remarkOf is the code of a finding's remark with its arguments.
+func remarkOf(f record.LintFinding) string {
+	return strings.Join(append([]string{f.Remark.Code}, f.Remark.Args...), " ")
+}
+
+// correction is what was meant: "key = value"; empty: it is not known.
+func correction(f record.LintFinding) string {
+	if f.Corrects == nil {
+		return ""
+	}
+	return f.Corrects.Key + " = " + f.Corrects.Value
+}
+
 // what says what was found: "3 refused error".
 func what(found *record.Lint) []string {
 	list := []string{}
@@ -147,24 +160,24 @@ func TestFindings(t *testing.T) {
 func TestTicks(t *testing.T) {
 	for line, want := range map[string]map[int64]string{
 		"net.ipv4.tcp_fin_timeout = -1":          {0: "", 250: "", 1000: ""},
-		"net.ipv4.tcp_fin_timeout = 3000000":     {0: "", 250: "", 1000: "-2147483 to 2147483"},
-		"net.ipv4.tcp_keepalive_intvl = 8589934": {0: "", 250: "", 1000: "-2147483 to 2147483"},
-		"net.ipv4.tcp_keepalive_time = 8589935":  {0: "", 250: "-8589934 to 8589934", 100: ""},
+		"net.ipv4.tcp_fin_timeout = 3000000":     {0: "", 250: "", 1000: "range -2147483 2147483 3000000"},
+		"net.ipv4.tcp_keepalive_intvl = 8589934": {0: "", 250: "", 1000: "range -2147483 2147483 8589934"},
+		"net.ipv4.tcp_keepalive_time = 8589935":  {0: "", 250: "range -8589934 8589934 8589935", 100: ""},
 		"net.ipv4.tcp_keepalive_time = 90000000": {
-			0:   "-89478485 to 89478485, and less with more than 24 ticks a second (CONFIG_HZ)",
-			100: "-21474836 to 21474836"},
+			0:   "range-ticks -89478485 89478485 90000000 24",
+			100: "range -21474836 21474836 90000000"},
 		"net.ipv4.tcp_probe_interval = 70000000000": {
-			0: "0 to 178956970, and less with more than 24 ticks a second (CONFIG_HZ)", 250: "0 to 17179869"},
-		"net.ipv4.icmp_ratelimit = 2147483648":        {0: "0 to 2147483647", 250: "0 to 2147483647"},
-		"net.ipv4.neigh.eth0.gc_stale_time = 8589935": {0: "", 250: "-8589934 to 8589934"},
-		"net.ipv4.conf.eth0/1.tag = 2147483648":       {0: "-2147483648 to 2147483647"},
-		"net.ipv4.tcp_comp_sack_nr = 256":             {0: "0 to 255"},
+			0: "range-ticks 0 178956970 70000000000 24", 250: "range 0 17179869 70000000000"},
+		"net.ipv4.icmp_ratelimit = 2147483648":        {0: "range 0 2147483647 2147483648", 250: "range 0 2147483647 2147483648"},
+		"net.ipv4.neigh.eth0.gc_stale_time = 8589935": {0: "", 250: "range -8589934 8589934 8589935"},
+		"net.ipv4.conf.eth0/1.tag = 2147483648":       {0: "range -2147483648 2147483647 2147483648"},
+		"net.ipv4.tcp_comp_sack_nr = 256":             {0: "range 0 255 256"},
 	} {
 		for hz, want := range want {
 			found := Files([]settingfile.File{settingfile.Read("x", []byte(line), settingfile.Linux)}, &Kernel{HZ: hz})
 			got := ""
 			if len(found.Findings) > 0 {
-				got, _, _ = strings.Cut(strings.TrimPrefix(found.Findings[0].Says, "the kernel takes "), ";")
+				got = remarkOf(found.Findings[0])
 			}
 			if got != want && (want != "" || len(found.Findings) > 0 && found.Findings[0].ID == "refused") {
 				t.Errorf("%s with HZ=%d: %q, want %q", line, hz, got, want)
@@ -196,13 +209,12 @@ func TestTwiceAcrossFiles(t *testing.T) {
 // TestLowers names which of the three values are less, and the line that lowers none.
 func TestLowers(t *testing.T) {
 	for value, want := range map[string][2]string{
-		"4096 87380 67108864": {"the second (default) 87380, not 131072", "4096 131072 67108864"},
-		"4096 87380 16777216": {"the second (default) 87380, not 131072 and the third (max) 16777216, not 33554432",
-			"leave it out"},
+		"4096 87380 67108864": {"lowers  default 87380 131072", "4096 131072 67108864"},
+		"4096 87380 16777216": {"lowers  default 87380 131072 max 16777216 33554432", ""},
 	} {
 		found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem = "+value), "")}, today())
 		if len(found.Findings) != 1 || found.Findings[0].ID != "lowers" ||
-			!strings.HasSuffix(found.Findings[0].Says, ": "+want[0]) || found.Findings[0].Fix != want[1] {
+			remarkOf(found.Findings[0]) != want[0] || found.Findings[0].Fix != want[1] {
 			t.Errorf("%s: %+v, want %q", value, found.Findings, want)
 		}
 	}
@@ -212,14 +224,14 @@ func TestLowers(t *testing.T) {
 // kernel's own sizes are compared with.
 func TestDisordered(t *testing.T) {
 	for value, want := range map[string]string{
-		"16777216 87380 4096":  "lowers leave it out: corrected to 4096 87380 16777216, less than",
+		"16777216 87380 4096":  "lowers 4096 87380 16777216 default 87380 131072 max 16777216 33554432",
 		"67108864 131072 4096": "",
-		"4096,87380,16M":       "lowers leave it out: corrected to 4096 87380 16777216, less than"} {
+		"4096,87380,16M":       "lowers 4096 87380 16777216 default 87380 131072 max 16777216 33554432"} {
 		found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_rmem = "+value), "")}, today())
 		got := ""
 		for _, f := range found.Findings {
 			if f.ID != "order" && f.ID != "refused" {
-				got += f.ID + " " + f.Fix + ": " + f.Says
+				got += remarkOf(f)
 			}
 		}
 		if len(found.Findings) == 0 || !strings.HasPrefix(got, want) || got != "" && want == "" {
@@ -272,15 +284,15 @@ func TestPasted(t *testing.T) {
 			"ethtool is a command, not a kernel parameter: leave it out of this file", ""},
 		"ip link set eth0 txqueuelen 9999": {"ip is a command, not a kernel parameter: leave it out of this file",
 			""},
-		"net.ipv4/tcp_sack = 1":      {"/proc/sys/net/ipv4.tcp_sack", "net.ipv4.tcp_sack = 1"},
+		"net.ipv4/tcp_sack = 1":      {"separator net/ipv4.tcp_sack", "net.ipv4.tcp_sack = 1"},
 		"net.ipv4.tcp_sack\u00a0= 1": {"a non-breaking space", "net.ipv4.tcp_sack = 1"},
-		"net.ipv4.tcp_sack = on":     {`"on" is refused`, "net.ipv4.tcp_sack = 1"},
-		"net.ipv4.ip_conntrack_max = 5": {"its name is net.netfilter.nf_conntrack_max now",
+		"net.ipv4.tcp_sack = on":     {"numbers 1 on", "net.ipv4.tcp_sack = 1"},
+		"net.ipv4.ip_conntrack_max = 5": {"gone   net.netfilter.nf_conntrack_max",
 			"net.netfilter.nf_conntrack_max = 5"},
 	} {
 		found := Files([]settingfile.File{settingfile.Read("x", []byte(line), "")}, nil)
-		if len(found.Findings) != 1 || !strings.Contains(found.Findings[0].Says, want[0]) ||
-			found.Findings[0].Correction != want[1] {
+		if len(found.Findings) != 1 || !strings.Contains(remarkOf(found.Findings[0]), want[0]) ||
+			correction(found.Findings[0]) != want[1] {
 			t.Errorf("%s: %+v, want %q", line, found.Findings, want)
 		}
 	}
@@ -289,9 +301,9 @@ func TestPasted(t *testing.T) {
 	if len(found.Findings) != 1 || found.Findings[0].Fix != "net.ipv4.tcp_sack = 1\nnet.ipv4.tcp_dsack = 1" {
 		t.Errorf("%+v", found.Findings)
 	}
-	if says := Removed("net.ipv4.ip_conntrack_max"); !strings.HasSuffix(says,
-		": its name is net.netfilter.nf_conntrack_max now") {
-		t.Error(says)
+	if _, why, now, known := Removed("net.ipv4.ip_conntrack_max"); !known || why != "" ||
+		now != "net.netfilter.nf_conntrack_max" {
+		t.Errorf("%q, now %q, %t", why, now, known)
 	}
 }
 
@@ -304,19 +316,20 @@ func TestSizeNames(t *testing.T) {
 		return k
 	}
 	for line, want := range map[string][2]string{
-		"net.ipv4.tcp_rmem_max = 67108864": {"the maximum, the third value",
+		"net.ipv4.tcp_rmem_max = 67108864": {"one-of 6.18.0 max net.ipv4.tcp_rmem",
 			"net.ipv4.tcp_rmem = 4096 131072 67108864"},
-		"net.ipv4.tcp_rmem_default = 262144": {"the default, the second value",
+		"net.ipv4.tcp_rmem_default = 262144": {"one-of 6.18.0 default net.ipv4.tcp_rmem",
 			"net.ipv4.tcp_rmem = 4096 262144 33554432"},
-		"net.ipv4.tcp_rmem_min = 8192": {"the minimum, the first value",
+		"net.ipv4.tcp_rmem_min = 8192": {"one-of 6.18.0 min net.ipv4.tcp_rmem",
 			"net.ipv4.tcp_rmem = 8192 131072 33554432"},
-		"net.ipv4.tcp_rmemm = 67108864":             {"did you mean", ""},
-		"net.ipv4.tcp_rmemm = 4096 131072 67108864": {"did you mean", "net.ipv4.tcp_rmem = 4096 131072 67108864"},
+		"net.ipv4.tcp_rmemm = 67108864": {"no-parameter 6.18.0 net.ipv4.tcp_rmemm net.ipv4.tcp_rmem", ""},
+		"net.ipv4.tcp_rmemm = 4096 131072 67108864": {"no-parameter 6.18.0 net.ipv4.tcp_rmemm net.ipv4.tcp_rmem",
+			"net.ipv4.tcp_rmem = 4096 131072 67108864"},
 	} {
 		file := settingfile.Read("x", []byte(line), settingfile.Linux)
 		found := Files([]settingfile.File{file}, unknown(file.Lines[0].Key)).Findings
-		if len(found) != 1 || found[0].ID != "unknown" || !strings.Contains(found[0].Says, want[0]) ||
-			found[0].Correction != want[1] {
+		if len(found) != 1 || found[0].ID != "unknown" || remarkOf(found[0]) != want[0] ||
+			correction(found[0]) != want[1] {
 			t.Errorf("%s: %+v, want %q", line, found, want)
 		}
 	}
@@ -381,8 +394,8 @@ func TestPages(t *testing.T) {
 		"1073741824 1073741824 2147483648": "net.ipv4.tcp_mem = 262144 262144 524288",
 	} {
 		found := Files([]settingfile.File{settingfile.Read("x", []byte("net.ipv4.tcp_mem = "+value), "")}, today())
-		if len(found.Findings) != 1 || found.Findings[0].Correction != want ||
-			!strings.Contains(found.Findings[0].Fix, strings.TrimPrefix(want, "net.ipv4.tcp_mem = ")) {
+		if len(found.Findings) != 1 || correction(found.Findings[0]) != want ||
+			found.Findings[0].Advice.Args[0] != strings.TrimPrefix(want, "net.ipv4.tcp_mem = ") {
 			t.Errorf("%s: %+v, want %q", value, found.Findings, want)
 		}
 	}

@@ -34,7 +34,7 @@ func (c *checker) switched(l settingfile.Line) {
 	_, number := integer(known.Value)
 	if value, word := truths[strings.ToLower(l.Value)]; word && (number || known.Value == "" &&
 		strings.HasPrefix(l.Key, "net.")) {
-		c.add(l, "refused", record.LintError, value, "the kernel takes whole numbers only; %q is refused", l.Value)
+		c.add(l, "refused", record.LintError, value, record.LintWord, l.Value)
 		c.correct(l.Key, value)
 	}
 }
@@ -65,10 +65,7 @@ var readOnly = map[string]string{
 }
 
 // sizeNames are what people append to a parameter of three sizes for one of them.
-var sizeNames = []struct {
-	suffix, which string
-}{{"min", "the minimum, the first value"}, {"default", "the default, the second value"},
-	{"max", "the maximum, the third value"}}
+var sizeNames = []string{"min", "default", "max"}
 
 // instead is what a line of an unknown parameter would be with a similar key. A parameter of
 // several values takes no single one: the one that the line's key names (tcp_rmem_max) is
@@ -81,10 +78,10 @@ func (c *checker) instead(l settingfile.Line, near string) (key, value, which st
 	known, _ := c.ask(near)
 	now := strings.Fields(known.Value)
 	for i, size := range sizeNames {
-		if l.Key == near+"_"+size.suffix && len(strings.Fields(l.Value)) == 1 && len(now) == len(sizeNames) &&
+		if l.Key == near+"_"+size && len(strings.Fields(l.Value)) == 1 && len(now) == len(sizeNames) &&
 			p.values == len(sizeNames) {
 			now[i] = l.Value
-			return near, strings.Join(now, " "), size.which
+			return near, strings.Join(now, " "), size
 		}
 	}
 	return near, "", ""

@@ -18,13 +18,10 @@ import (
 // SmallLoss is the share of a list's gain that what is kept may lose.
 const SmallLoss = 0.05
 
-// Levels of the runs that try sets of settings.
+// Levels of the runs that try sets of settings, beside those of package settingfile.
 const (
 	KeptLevel    = "kept"
 	FewerLevel   = "fewer"
-	HarmlessList = "the list without what harms"
-	FreeList     = "the list without trades"
-	provenLevel  = "what was proven before"
 	withoutRival = "without "
 )
 
@@ -38,8 +35,9 @@ const tries = 2
 const maxRivals = 4
 
 // Conduct makes trials of sets in the same blocks, the first one as the baseline, and
-// concludes. Why is what they are to show. ErrSpent: none are made.
-type Conduct func(why string, sets ...settingfile.Set) (*record.Run, error)
+// concludes. Out are the settings of which they are to show whether they can be left out; empty: they
+// are to prove what was found. ErrSpent: none are made.
+type Conduct func(out []string, sets ...settingfile.Set) (*record.Run, error)
 
 // Enough is the search for the settings that are enough.
 type Enough struct {
@@ -83,7 +81,7 @@ type Found struct {
 
 // Into makes a proof that of a result, with its figures and the settings that it has.
 func (f *Found) Into(t *record.Tune) {
-	t.Proof = &f.Proof
+	t.Proof, t.Ended = &f.Proof, f.Ended
 	f.figures(t, KeptLevel)
 	if f.Fewer != nil {
 		t.Fewer = &f.Fewer.Proof
@@ -95,38 +93,29 @@ func (f *Found) Into(t *record.Tune) {
 			continue
 		}
 		s.Keep = slices.Contains(f.Proof.Settings, s.Key)
+		add := func(code string) { s.Reasons = append(slices.Clone(s.Reasons), statement(code)) }
 		asPart := func() {
-			s.Judged, s.Why = &record.TuneJudged{Verdict: s.Verdict, Why: s.Why},
-				withReason(s.Why, "kept as a part of what is proven")
+			s.Judged = &record.TuneJudged{Verdict: s.Verdict, Reasons: s.Reasons}
+			add(record.WhyPart)
 		}
 		switch {
-		case (unshown(*s) || s.Keep && s.Verdict == record.Mixed) && slices.Contains(f.Needed, s.Key):
-			s.Needed, s.Verdict, s.Why = true, record.Helps,
-				withReason(s.Why, "only with others: the best set is worse without it")
-		case unshown(*s) && f.Beside[s.Key] != nil:
-			s.Beside = f.Beside[s.Key]
-			r, _ := metric.Find(s.Beside.Response)
-			s.Verdict, s.Why = record.Helps, withReason(s.Why, "only with others: without it the best set has "+
-				sized(r, s.Beside, false))
-		case unshown(*s):
-			s.Why = withReason(s.Why, "kept with the others: it is not shown to be needed")
+		case (Unshown(*s) || s.Keep && s.Verdict == record.Mixed) && slices.Contains(f.Needed, s.Key):
+			s.Needed, s.Verdict = true, record.Helps
+			add(record.WhyNeeded)
+		case Unshown(*s) && f.Beside[s.Key] != nil:
+			s.Beside, s.Verdict = f.Beside[s.Key], record.Helps
+			add(record.WhyBeside)
+		case Unshown(*s):
+			add(record.WhyKeptOpen)
 		case s.Keep && s.Verdict == record.Harms: // what it costs is in what the set costs
 			asPart()
 			s.Verdict = record.Trades
 		case s.Keep && s.Verdict == record.Mixed:
 			asPart()
 		case !s.Keep && s.Verdict == record.Helps:
-			s.Why = withReason(s.Why, "not needed with the settings kept")
+			add(record.WhySpare)
 		}
 	}
-}
-
-// withReason is a reason with a further one: "alone; not needed with the settings kept".
-func withReason(why, more string) string {
-	if why == "" {
-		return more
-	}
-	return why + "; " + more
 }
 
 // figures adds those of the set, and of the baseline and the list beside it, to a result's.
@@ -143,15 +132,15 @@ func (f *Found) figures(t *record.Tune, name string) {
 	}
 }
 
-// unshown reports whether a setting is kept that is not shown to be needed.
-func unshown(s record.TuneSetting) bool {
+// Unshown reports whether a setting is kept that is not shown to be needed.
+func Unshown(s record.TuneSetting) bool {
 	return s.Keep && (s.Verdict == record.NoDifference || s.Verdict == record.Inconclusive)
 }
 
 // Open are the keys of the settings that are kept and not shown to be needed.
 func Open(settings []record.TuneSetting) (keys []string) {
 	for _, s := range settings {
-		if unshown(s) {
+		if Unshown(s) {
 			keys = append(keys, s.Key)
 		}
 	}
@@ -170,15 +159,15 @@ func (f *Found) Offer() *record.TuneOffer { return offer(f.Run, f.Level, f.Proof
 // the whole list. Where even that loses more than a small part of the gain, the best set
 // that was tried is returned.
 func (s *Enough) Find() (*Found, error) {
-	list := settingfile.Set{Name: settingfile.TheList, About: "every setting of the list", Keys: s.All}
+	list := settingfile.Set{Name: settingfile.TheList, About: settingfile.AboutAll, Keys: s.All}
 	if len(s.Trades) > 0 {
-		list = settingfile.Set{Name: FreeList,
-			About: "every setting of the list that does not trade one response for another", Keys: s.All}
+		list = settingfile.Set{Name: settingfile.FreeList,
+			About: settingfile.AboutFree, Keys: s.All}
 	}
 	s.refer(s.Screening, list)
 	s.core = sure // with no settings the gain is lost
-	core := s.named(KeptLevel, "the settings that earlier trials have shown to help", s.Core)
-	harmless := s.named(HarmlessList, "", subtract(s.All, s.Harmful))
+	core := s.named(KeptLevel, settingfile.AboutCore, s.Core)
+	harmless := s.named(settingfile.HarmlessList, "", subtract(s.All, s.Harmful))
 	contenders := []settingfile.Set{list}
 	if len(s.Harmful) > 0 && len(harmless.Keys) > 1 {
 		contenders = append(contenders, harmless)
@@ -192,7 +181,7 @@ func (s *Enough) Find() (*Found, error) {
 	case len(s.Trades) > 0:
 	case len(core.Keys) == 0 && len(contenders) == 1 && !promises(s.Screening, whole):
 		return nil, nil
-	case equal(core.Keys, s.All) && len(s.Doubtful) == 0 && gains(whole, s.Screening.Margin):
+	case equal(core.Keys, s.All) && len(s.Doubtful) == 0 && Gains(whole, s.Screening.Margin):
 		return s.found(s.Screening, list), nil
 	}
 	if len(core.Keys) > 0 || len(contenders) > 1 || len(s.Trades) > 0 {
@@ -211,7 +200,7 @@ func (s *Enough) Find() (*Found, error) {
 			s.fewer = s.found(run, core)
 		}
 		if !promises(run, between(run, settingfile.AsItIs, s.reference.Name)) {
-			if len(core.Keys) == 0 || !gains(between(run, settingfile.AsItIs, core.Name), run.Margin) {
+			if len(core.Keys) == 0 || !Gains(between(run, settingfile.AsItIs, core.Name), run.Margin) {
 				return nil, nil
 			}
 			return s.found(run, core), nil
@@ -236,7 +225,7 @@ func (s *Enough) withoutDoubtful(run *record.Run, list, core settingfile.Set) (*
 		return proven, nil
 	}
 	s.refer(run, core)
-	s.reference.Name = provenLevel // what is tried beside it is to be kept
+	s.reference.Name = settingfile.ProvenList // what is tried beside it is to be kept
 	keys, _, err := s.leaveOut(core.Keys, s.Doubtful, unknown)
 	if err != nil {
 		return nil, err
@@ -255,7 +244,7 @@ func (s *Enough) withoutDoubtful(run *record.Run, list, core settingfile.Set) (*
 // proveFewer proves what elimination has left beside the baseline, the whole list and the
 // best set. If it loses, the smallest of these that does not is what is found.
 func (s *Enough) proveFewer(list settingfile.Set, keys []string) (*Found, error) {
-	fewer := s.named(KeptLevel, "the settings that remain when all that are not needed are left out", keys)
+	fewer := s.named(KeptLevel, settingfile.AboutLeft, keys)
 	sets := []settingfile.Set{list}
 	if !equal(s.reference.Keys, list.Keys) {
 		sets = append(sets, s.reference)
@@ -289,9 +278,9 @@ func (s *Enough) proveFewer(list settingfile.Set, keys []string) (*Found, error)
 
 // prove tries sets beside the baseline.
 func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
-	all := []settingfile.Set{{Name: settingfile.AsItIs, About: "no setting of the list"}}
+	all := []settingfile.Set{{Name: settingfile.AsItIs, About: settingfile.AboutNone}}
 	if len(s.Trades) > 0 {
-		all = append(all, settingfile.Set{Name: settingfile.TheList, About: "every setting of the list",
+		all = append(all, settingfile.Set{Name: settingfile.TheList, About: settingfile.AboutAll,
 			Keys: slices.Concat(s.All, s.Trades)})
 	}
 	for _, set := range sets {
@@ -301,13 +290,12 @@ func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 			all = append(all, set)
 		}
 	}
-	const why = "Do the settings found keep the list's gain by themselves?"
-	run, err := s.Conduct(why, all...)
+	run, err := s.Conduct(nil, all...)
 	if err != nil || !slices.ContainsFunc(all[1:], func(set settingfile.Set) bool { return leftOpen(run, set) }) {
 		return run, err
 	}
 	// One trial that something else slowed down is enough to leave a proof open.
-	again, err := s.Conduct(why, all...)
+	again, err := s.Conduct(nil, all...)
 	if errors.Is(err, ErrSpent) {
 		return run, nil
 	}
@@ -318,7 +306,7 @@ func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 // to cost nothing in the first response.
 func leftOpen(run *record.Run, set settingfile.Set) bool {
 	e := between(run, settingfile.AsItIs, set.Name)
-	return promises(run, e) && (!gains(e, run.Margin) || e.Verdict == record.Inconclusive)
+	return promises(run, e) && (!Gains(e, run.Margin) || e.Verdict == record.Inconclusive)
 }
 
 // best makes the best of sets in a run the reference: the list without what harms already if it
@@ -327,7 +315,7 @@ func (s *Enough) best(run *record.Run, sets []settingfile.Set) {
 	s.refer(run, sets[0])
 	for _, set := range sets[1:] {
 		more, ok := s.typical(run, set, metric.Of(run)[0])
-		if ok && more > 0 || set.Name == HarmlessList && s.keeps(run, set) {
+		if ok && more > 0 || set.Name == settingfile.HarmlessList && s.keeps(run, set) {
 			s.refer(run, set)
 		}
 	}
@@ -350,9 +338,9 @@ func (s *Enough) refer(run *record.Run, set settingfile.Set) {
 	}
 }
 
-// gains reports whether an effect improves the first response, or another one by more than the
+// Gains reports whether an effect improves the first response, or another one by more than the
 // margin of what matters.
-func gains(e *record.Effect, margin float64) bool {
+func Gains(e *record.Effect, margin float64) bool {
 	return e != nil && slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool {
 		of := r.Effect(e)
 		return of == e && of.Verdict == record.Improves || of != e && matters(r, of, margin)
@@ -361,7 +349,7 @@ func gains(e *record.Effect, margin float64) bool {
 
 // matters reports whether an effect in a response improves it by more than the margin.
 func matters(r metric.Metric, e *record.Effect, margin float64) bool {
-	mean, _, _, ok := relative(r, e, 0)
+	mean, _, _, ok := Relative(r, e, 0)
 	return e.Verdict == record.Improves && (!ok || mean > margin)
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -71,7 +70,7 @@ func (w *world) screen() *record.Run {
 	return w.run(levels, sets, 8)
 }
 
-func (w *world) conduct(_ string, sets ...settingfile.Set) (*record.Run, error) {
+func (w *world) conduct(_ []string, sets ...settingfile.Set) (*record.Run, error) {
 	var levels []record.Level
 	keys := map[string][]string{}
 	for _, s := range sets {
@@ -108,7 +107,6 @@ func (w *world) tune(t *testing.T) (kept []string, found *tuning.Found, result *
 		return nil, found, result
 	}
 	found.Into(result)
-	result.Answer = tuning.Answer(result, screening)
 	return slices.Sorted(slices.Values(found.Proof.Settings)), found, result
 }
 
@@ -187,7 +185,7 @@ func TestEnough(t *testing.T) {
 			w := &world{keys: test.keys, goodput: test.goodput, noise: 0.01, random: rand.New(rand.NewPCG(1, 2))}
 			kept, _, result := w.tune(t)
 			if !slices.ContainsFunc(test.want, func(want []string) bool { return slices.Equal(kept, want) }) {
-				t.Errorf("kept %v, want one of %v: %s", kept, test.want, result.Answer)
+				t.Errorf("kept %v, want one of %v: %+v", kept, test.want, result.Settings)
 			}
 			var harms []string
 			for _, s := range result.Settings {
@@ -199,12 +197,9 @@ func TestEnough(t *testing.T) {
 				t.Errorf("%v harm, want %v", harms, test.harms)
 			}
 			after := w.trials - 8*(3+2*len(test.keys))
-			t.Logf("%d trials after the screening: %s", after, result.Answer)
+			t.Logf("%d trials after the screening", after)
 			if after > test.most {
 				t.Errorf("%d trials after the screening, want at most %d", after, test.most)
-			}
-			if len(kept) > 0 && strings.Contains(result.Answer, "does it") == (len(kept) > 1) {
-				t.Errorf("the answer is %s", result.Answer)
 			}
 		})
 	}
@@ -322,7 +317,7 @@ func TestSpent(t *testing.T) {
 		}}
 	screening, result := w.judged("")
 	enough := tuning.Enough{Screened: tuning.Screen(screening, result.Settings, true), Screening: screening,
-		Conduct: func(string, ...settingfile.Set) (*record.Run, error) {
+		Conduct: func([]string, ...settingfile.Set) (*record.Run, error) {
 			return nil, tuning.ErrSpent
 		}}
 	found, err := enough.Find()
@@ -332,7 +327,7 @@ func TestSpent(t *testing.T) {
 	found.Into(result)
 	for _, s := range result.Settings {
 		if s.Verdict == record.Helps {
-			t.Errorf("%s helps: %s", s.Key, s.Why)
+			t.Errorf("%s helps: %+v", s.Key, s.Reasons)
 		}
 	}
 }
@@ -371,11 +366,11 @@ func TestHarmfulWhenSpent(t *testing.T) {
 		screening, result := w.judged("0")
 		runs := 0
 		enough := tuning.Enough{Screened: tuning.Screen(screening, result.Settings, true), Screening: screening,
-			Conduct: func(why string, sets ...settingfile.Set) (*record.Run, error) {
+			Conduct: func(out []string, sets ...settingfile.Set) (*record.Run, error) {
 				if runs++; runs > 1 {
 					return nil, tuning.ErrSpent
 				}
-				return w.conduct(why, sets...)
+				return w.conduct(out, sets...)
 			}}
 		found, err := enough.Find()
 		if err != nil || found == nil || !found.Ended || slices.Contains(found.Proof.Settings, "net.ipv4.tcp_sack") ||
@@ -434,7 +429,7 @@ func TestEnoughWithoutLoss(t *testing.T) {
 			}}
 		kept, found, result := w.tune(t)
 		if !slices.Equal(kept, test.want) {
-			t.Errorf("%s: kept %v, want %v: %s", test.name, kept, test.want, result.Answer)
+			t.Errorf("%s: kept %v, want %v: %+v", test.name, kept, test.want, result.Settings)
 		} else if gain := found.Proof.Gain; gain != nil && math.Abs(*gain-1) > 0.05 {
 			t.Errorf("%s: a share of %g of the gain is kept", test.name, *gain)
 		}

@@ -1,8 +1,6 @@
 package tuning
 
 import (
-	"fmt"
-	"math"
 	"slices"
 
 	"linerate/internal/model/metric"
@@ -72,25 +70,6 @@ func here(run *record.Run, f record.Factor, levels map[string]string) bool {
 		}
 	}
 	return true
-}
-
-// FullPath says that nothing is left to gain; empty: the path is not full.
-func FullPath(t *record.Tune) string {
-	if t.Full == nil {
-		return ""
-	}
-	percent := func(part float64) string { return fmt.Sprintf("%.1f %%", math.Ceil(1000*part)/10) }
-	left, most := percent(t.Full.Left), percent(t.Full.Most)
-	text := fmt.Sprintf("As it is, goodput is at %.1f %% of the path's limit: no setting can raise it by more than %s",
-		100*t.Full.Share, left)
-	switch {
-	case left == most:
-	case t.Full.WithoutTimestamps:
-		text += ", or " + most + " without TCP timestamps, whose bytes then carry data"
-	default:
-		text += ", or " + most + " at the highest limit of what was tried"
-	}
-	return text
 }
 
 // CongestionControl is what the flows use at a level of the list's factor, as the kernel

@@ -41,7 +41,7 @@ func Screen(run *record.Run, settings []record.TuneSetting, trades bool) Screene
 			continue
 		}
 		s.All = append(s.All, one.Key)
-		missing[one.Key], _, _, _ = relative(first, one.Removed, 0)
+		missing[one.Key], _, _, _ = Relative(first, one.Removed, 0)
 		alone, removed := leans(run, one.Alone, first), leans(run, one.Removed, first)
 		switch {
 		case alone == record.Improves && removed == record.Improves:
@@ -57,7 +57,7 @@ func Screen(run *record.Run, settings []record.TuneSetting, trades bool) Screene
 			s.Core, s.Doubtful = append(s.Core, one.Key), append(s.Doubtful, one.Key)
 		case one.Keep:
 			s.Core = append(s.Core, one.Key)
-		case harm(one.Key, one.Value) != "": // on other paths than this
+		case harms(one.Key, one.Value): // on other paths than this
 			s.Harmful = append(s.Harmful, one.Key)
 		default:
 			s.Spare[0] = append(s.Spare[0], one.Key)

@@ -25,10 +25,10 @@ func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, 
 				made.Corrected = cmp.Or(line.Written, s.Key+" = "+s.Value)
 				made.Key, made.Value, line.Key, line.Value = key, value, key, value
 			}
-			if made.Why = useless(files, found, t, hosts, made); made.Why == "" {
-				made.Why = notInLab(found, t, hosts, made)
+			if made.Reasons = useless(files, found, t, hosts, made); made.Reasons == nil {
+				made.Reasons = notInLab(found, t, hosts, made)
 			}
-			if made.Why != "" {
+			if made.Reasons != nil {
 				made.Verdict = record.NotTried
 			} else {
 				lines = append(lines, line)
@@ -64,25 +64,30 @@ func interfaces(t *topology.Topology, hosts []string) (names []string) {
 	return names
 }
 
-// notInLab is why hosts of a lab cannot try a setting that is machine-wide; empty: they can.
-func notInLab(found *record.Lint, t *topology.Topology, hosts []string, s record.TuneSetting) string {
+// notInLab is why hosts of a lab cannot try a setting that is machine-wide; nil: they can.
+func notInLab(found *record.Lint, t *topology.Topology, hosts []string, s record.TuneSetting) []record.Statement {
 	inLab := slices.ContainsFunc(hosts, func(name string) bool {
 		h, _ := t.Host(name)
 		return h != nil &&
 			len(h.Via) == 0
 	})
 	if !inLab || !machineWide(found, s) {
-		return ""
+		return nil
 	}
 	for _, f := range found.Findings { // what makes the setting useless anywhere
 		switch on := f.File == s.File && f.Line == s.Line; {
-		case on && f.ID == "unit":
-			return "the value is in another unit than the kernel's; " + f.Fix
+		case on && f.ID == "unit" && f.Advice != nil:
+			return append(because(record.UntriedUnit), *f.Advice)
 		case on && (f.ID == "removed" || f.ID == "no-effect"):
-			return f.Says
+			return []record.Statement{f.Remark}
 		}
 	}
-	return "machine-wide, and a lab's hosts are network namespaces: try on real hosts with --on STUDY --allow-machine-settings"
+	return because(record.UntriedMachine)
+}
+
+// because is a single reason.
+func because(code string, args ...string) []record.Statement {
+	return []record.Statement{{Code: code, Args: args}}
 }
 
 // machineWide: no network namespace has the parameter of its own, or none but the machine's
@@ -103,8 +108,8 @@ func machineWide(found *record.Lint, s record.TuneSetting) bool {
 // knows; false: none does, or another line has the key.
 func corrected(found *record.Lint, s record.LintSetting) (key, value string, ok bool) {
 	for _, f := range found.Findings {
-		if f.File == s.File && f.Line == s.Line && f.Correction != "" {
-			key, value, ok = strings.Cut(f.Correction, " = ")
+		if f.File == s.File && f.Line == s.Line && f.Corrects != nil {
+			key, value, ok = f.Corrects.Key, f.Corrects.Value, true
 		}
 	}
 	taken := key != s.Key && slices.ContainsFunc(found.Settings, func(other record.LintSetting) bool {
@@ -120,14 +125,14 @@ func AsWritten(lines []settingfile.Line, all []record.TuneSetting, found *record
 	for _, l := range lines {
 		i := slices.IndexFunc(all, func(s record.TuneSetting) bool { return s.Key == l.Key })
 		switch s := all[i]; {
-		case s.Added != "":
+		case s.IsAdded():
 			differs = true
 			continue
 		case s.Corrected != "":
-			key, value, _ := strings.Cut(s.Corrected, " = ")
-			bare, _ := settingfile.Line{Value: value}.Bare()
-			after := value[len(bare):] // after a number and a blank the kernel ignores a comment
-			accepted := key == l.Key && (after == "" || after[0] == ' ' || after[0] == '\t') &&
+			was := winning(found, s)
+			bare, _ := settingfile.Line{Value: was.Value}.Bare()
+			after := was.Value[len(bare):] // after a number and a blank the kernel ignores a comment
+			accepted := was.Key == l.Key && (after == "" || after[0] == ' ' || after[0] == '\t') &&
 				!slices.ContainsFunc(found.Findings, func(f record.LintFinding) bool {
 					return f.File == s.File && f.Line == s.Line && (f.ID == "refused" || f.ID == "syntax" &&
 						f.Severity == record.LintError)
@@ -144,6 +149,13 @@ func AsWritten(lines []settingfile.Line, all []record.TuneSetting, found *record
 		return nil
 	}
 	return written
+}
+
+// winning is what the line of a setting has, before it was corrected.
+func winning(found *record.Lint, s record.TuneSetting) record.LintSetting {
+	return found.Settings[slices.IndexFunc(found.Settings, func(was record.LintSetting) bool {
+		return was.File == s.File && was.Line == s.Line
+	})]
 }
 
 // Controls are the congestion controls of the machine that makes a lab.
@@ -167,77 +179,74 @@ func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lo
 	}
 	i := slices.IndexFunc(all, func(s record.TuneSetting) bool { return s.Key == setting.CongestionControl })
 	j := slices.IndexFunc(lines, func(l settingfile.Line) bool { return l.Key == setting.CongestionControl })
-	drop := func(why string) ([]settingfile.Line, []record.TuneSetting) {
-		all[i].Verdict, all[i].Why = record.NotTried, why
+	drop := func(code string, args ...string) ([]settingfile.Line, []record.TuneSetting) {
+		all[i].Verdict, all[i].Reasons = record.NotTried, because(code, args...)
 		return slices.Delete(lines, j, j+1), all
 	}
 	switch {
 	case i >= 0 && j < 0: // it is not tried for another reason
 		return lines, all
 	case j >= 0 && !there(lines[j].Value):
-		return drop(fmt.Sprintf(
-			"this kernel has no congestion control %s (net.ipv4.tcp_available_congestion_control = %s): modprobe tcp_%s",
-			lines[j].Value, strings.Join(c.Available, " "), lines[j].Value))
+		return drop(record.UntriedNoControl, lines[j].Value, strings.Join(c.Available, " "))
 	case j >= 0 && lines[j].Value != path:
 		return lines, all
 	case j >= 0 && (other == "" || searched):
-		return drop("the flows already use this congestion control, and there is no other kind to compare it with")
+		return drop(record.UntriedSameControl)
 	case j >= 0:
-		all[i].Corrected, all[i].Added = cmp.Or(all[i].Corrected, setting.CongestionControl+" = "+path),
-			fmt.Sprintf("the flows already use %s: the other kind is tried", path)
+		all[i].Corrected = cmp.Or(all[i].Corrected, setting.CongestionControl+" = "+path)
+		all[i].AddedFor = &record.Statement{Code: record.AddedOtherControl, Args: []string{path}}
 		all[i].Value, lines[j].Value = other, other
 		return lines, all
 	case searched:
 		return lines, all
 	}
-	why := ""
+	why := statement(record.AddedForLoss, path)
 	switch {
 	case lossy && other != "" && path != "bbr":
-		why = "the path loses frames, and " + path + " takes each loss for congestion"
 	case c.Default != "" && c.Default != path && there(c.Default):
-		why, other = "it is this machine's default, and the flows use "+path, c.Default
+		why.Code, other = record.AddedDefault, c.Default
 	default:
 		return lines, all
 	}
-	all = append(all, record.TuneSetting{Key: setting.CongestionControl, Value: other, Added: why})
+	all = append(all, record.TuneSetting{Key: setting.CongestionControl, Value: other, AddedFor: &why})
 	return append(lines, settingfile.Line{Key: setting.CongestionControl, Value: other}), all
 }
 
-// useless is why a setting is not tried; empty: it is.
+// useless is why a setting is not tried; nil: it is.
 func useless(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string,
-	s record.TuneSetting) string {
+	s record.TuneSetting) []record.Statement {
 	for _, f := range files {
 		if f.Name == s.File && f.System != settingfile.Linux {
-			return "it is for " + settingfile.SystemNames[f.System] + ", and hosts are changed on Linux only"
+			return because(record.UntriedSystem, f.System)
 		}
 	}
 	// What this machine's kernel does not have, the hosts' may: they are asked.
 	for _, f := range found.Findings {
 		if f.File == s.File && f.Line == s.Line && (f.ID == "refused" && f.Severity == record.LintError &&
 			s.Corrected == "" || f.ID == "not-network") {
-			return f.Says
+			return []record.Statement{f.Remark}
 		}
 	}
 	if strings.ContainsAny(s.Key, "*?[") {
-		return "it is a pattern for several parameters: write them one by one to have them tried"
+		return because(record.UntriedPattern)
 	}
 	if name := cmp.Or(setting.InterfaceOf(s.Key), settingfile.InterfaceOf(s.Key)); name != "" {
 		for _, host := range hosts {
 			if h, _ := t.Host(host); h != nil && !slices.ContainsFunc(h.Interfaces, func(i topology.Interface) bool {
 				return i.Name == name
 			}) {
-				return fmt.Sprintf("%s has no interface %s", host, name)
+				return because(record.UntriedNoInterface, host, name)
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // Worthwhile reports whether a line is worth trials after hosts have been asked to
 // apply it. It notes in the setting what they had before (applied) and, where it is
-// not, why: a host refused it ("host: reason"), or it would change nothing.
+// not, why: a host refused it (the first of refused, UntriedRefused), or it would change nothing.
 // searched: other values of the line are tried as well.
-func Worthwhile(s *record.TuneSetting, l settingfile.Line, applied []record.Applied, refused []string,
+func Worthwhile(s *record.TuneSetting, l settingfile.Line, applied []record.Applied, refused []record.Statement,
 	searched bool) bool {
 	changes := false
 	for _, a := range applied {
@@ -249,17 +258,18 @@ func Worthwhile(s *record.TuneSetting, l settingfile.Line, applied []record.Appl
 	}
 	switch {
 	case len(refused) > 0:
-		s.Why = strings.Replace(refused[0], "sysctl "+l.Key+": ", "", 1)
+		s.Reasons = refused[:1]
 	case searched:
+		return true
 	case !changes:
-		s.Why = "every host has that value already"
+		s.Reasons = because(record.UntriedAsItIs)
 	case l.Bound != "" && beyond(l, s.Prior):
-		s.Why = "tuned sets it only where that makes it " + map[string]string{">": "larger", "<": "smaller"}[l.Bound]
+		s.Reasons = because(record.UntriedBound, l.Bound)
+	default:
+		return true
 	}
-	if s.Why != "" {
-		s.Verdict = record.NotTried
-	}
-	return s.Why == ""
+	s.Verdict = record.NotTried
+	return false
 }
 
 // beyond: what the hosts have is on the right side of the line's bound already.

@@ -2,7 +2,6 @@ package tuning
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"linerate/internal/model/record"
@@ -23,9 +22,9 @@ func TestSelect(t *testing.T) {
 	if len(lines) != 2 || lines[0].Key != "net.ipv4.tcp_rmem" || len(all) != 5 {
 		t.Fatalf("to try: %+v of %+v", lines, all)
 	}
-	for i, want := range []string{"", "a has no interface eth7", "", "network", "it is for FreeBSD"} {
-		if s := all[i]; (s.Verdict == record.NotTried) != (want != "") || !strings.Contains(s.Why, want) {
-			t.Errorf("%s: %q, %q; want %q", s.Key, s.Verdict, s.Why, want)
+	for i, want := range []string{"", "no-interface a eth7", "", "not-network", "other-system freebsd"} {
+		if s := all[i]; (s.Verdict == record.NotTried) != (want != "") || codes(s) != want {
+			t.Errorf("%s: %q, %q; want %q", s.Key, s.Verdict, codes(s), want)
 		}
 	}
 }
@@ -40,21 +39,21 @@ func TestWorthwhile(t *testing.T) {
 	for _, test := range []struct {
 		line     settingfile.Line
 		applied  []record.Applied
-		refused  []string
+		refused  []record.Statement
 		searched bool
 		why      string // empty: it is tried
 	}{
 		{line, was("1", "5"), nil, false, ""},
-		{line, was("5", "5"), nil, false, "every host has that value already"},
+		{line, was("5", "5"), nil, false, record.UntriedAsItIs},
 		{line, was("5", "5"), nil, true, ""},
-		{line, nil, []string{"a: sysctl net.x: no such parameter"}, false, "a: no such parameter"},
-		{atLeast, was("9", "5"), nil, false, "tuned sets it only where that makes it larger"},
+		{line, nil, []record.Statement{{Code: "refused"}, {Code: "twice"}}, false, "refused"},
+		{atLeast, was("9", "5"), nil, false, "bound >"},
 		{atLeast, was("1", "5"), nil, false, ""},
 	} {
 		s := record.TuneSetting{Key: "net.x"}
 		if tried := Worthwhile(&s, test.line, test.applied, test.refused, test.searched); tried != (test.why == "") ||
-			s.Why != test.why || (s.Verdict == record.NotTried) == tried {
-			t.Errorf("%+v: %t, %q", test, tried, s.Why)
+			codes(s) != test.why || (s.Verdict == record.NotTried) == tried {
+			t.Errorf("%+v: %t, %q", test, tried, codes(s))
 		}
 	}
 }
@@ -95,11 +94,11 @@ func TestCorrected(t *testing.T) {
 			top.Hosts[0].Via = []string{via}
 		}
 		_, all := Select(wide, Files(wide, nil), top, []string{"a"})
-		if all[0].Why != all[1].Why || strings.Contains(all[0].Why, "--allow-machine-settings") != untried {
+		if codes(all[0]) != codes(all[1]) || (codes(all[0]) == record.UntriedMachine) != untried {
 			t.Errorf("machine-wide, via %q: %+v", via, all)
 		}
 		// On real hosts it would do as little.
-		if untried && !strings.HasPrefix(all[2].Why, "no effect on most of TCP") {
+		if untried && all[2].Reasons[0].Code != record.LintMisleads {
 			t.Errorf("without effect: %+v", all[2:])
 		}
 	}
@@ -131,9 +130,9 @@ func TestControl(t *testing.T) {
 		"the list names another":  {list: "bbr", path: "cubic", machine: both, want: "bbr"},
 		"the list names the same": {list: "cubic", path: "cubic", machine: both, want: "bbr", added: true},
 		"bbr has it":              {list: "bbr", path: "bbr", machine: both, want: "cubic", added: true},
-		"a module is missing":     {list: "westwood", path: "cubic", machine: both, why: "modprobe tcp_westwood"},
+		"a module is missing":     {list: "westwood", path: "cubic", machine: both, why: "no-control westwood reno bbr cubic"},
 		"the same, and no other": {list: "cubic", path: "cubic",
-			machine: Controls{Available: []string{"reno", "cubic"}}, why: "no other kind"},
+			machine: Controls{Available: []string{"reno", "cubic"}}, why: "same-control"},
 		"not in the list":       {path: "cubic", machine: both},
 		"the path loses frames": {path: "cubic", lossy: true, machine: both, want: "bbr", added: true},
 		"with bbr it does not mind": {path: "bbr", lossy: true,
@@ -152,11 +151,11 @@ func TestControl(t *testing.T) {
 		lines, all = Control(lines, all, test.path, test.lossy, test.searched, test.machine)
 		if test.want == "" {
 			if len(lines) > 0 || test.why != "" && (all[0].Verdict != record.NotTried ||
-				!strings.Contains(all[0].Why, test.why)) {
+				codes(all[0]) != test.why) {
 				t.Errorf("%s: %+v, %+v", name, lines, all)
 			}
 		} else if len(lines) != 1 || len(all) != 1 || lines[0].Value != test.want || all[0].Value != test.want ||
-			(all[0].Added != "") != test.added {
+			all[0].IsAdded() != test.added {
 			t.Errorf("%s: %+v, %+v", name, lines, all)
 		}
 	}

@@ -38,7 +38,7 @@ func AcceptNames() []string {
 
 // takes reports whether a loss is accepted: the bad end of its interval is within.
 func (a Accepted) takes(r metric.Metric, e *record.Effect) bool {
-	_, bad, _, ok := relative(r, e, 0)
+	_, bad, _, ok := Relative(r, e, 0)
 	return ok && -bad <= a[AcceptName(r.Name)]
 }
 
@@ -75,22 +75,14 @@ func NotKept(t *record.Tune) {
 	for i := range t.Settings {
 		s := &t.Settings[i]
 		if t.Proof != nil && t.Offer == nil && s.Verdict == record.Helps && slices.Contains(t.Proof.Settings, s.Key) {
-			s.Verdict, s.Why = record.Inconclusive, "not shown by what would be kept: "+s.Why
+			s.Verdict = record.Inconclusive
+			s.Reasons = slices.Insert(slices.Clone(s.Reasons), 0, statement(record.WhyNotShown))
 		}
 		if s.Judged != nil {
-			s.Verdict, s.Why = s.Judged.Verdict, s.Judged.Why
+			s.Verdict, s.Reasons = s.Judged.Verdict, s.Judged.Reasons
 		}
 		s.Keep = false
 	}
-}
-
-// Unproven says why what is enough is not Proven, where it is no trade.
-func Unproven(e *record.Effect) string {
-	if e == nil || e.Verdict != record.Inconclusive || !gains(e, 0) {
-		return "the settings by themselves are not proven to improve anything without a loss"
-	}
-	r, _ := metric.Find(e.Response)
-	return fmt.Sprintf("whether they cost %s is not known, %s; more blocks tell (--replicates)", r.Label, ratioText(e))
 }
 
 // responsesOf are the responses that an effect is known in, the first one first.
@@ -117,7 +109,7 @@ func offer(run *record.Run, level string, proof record.TuneProof) *record.TuneOf
 		alone := *e
 		alone.Beside = nil
 		t.Effect = &alone
-		_, bad, _, ok := relative(r, e, 0)
+		_, bad, _, ok := Relative(r, e, 0)
 		if worst := -bad; ok && worst > 0 {
 			t.Worst = &worst
 		}
@@ -148,9 +140,17 @@ func offer(run *record.Run, level string, proof record.TuneProof) *record.TuneOf
 	return o
 }
 
-// traded is what a setting improves and at what cost: "latency p50 (the list without it 1.04×
-// (1.01–1.09))" and "goodput (alone 0.14× (0.13–0.15))". Of the percentiles of latency it has one.
-func traded(s record.TuneSetting, responses []string) (gains, costs []string) {
+// Shown is an effect of a setting in a response: of the setting alone or, if Without, of the list
+// without it.
+type Shown struct {
+	Response metric.Metric
+	Effect   *record.Effect
+	Without  bool
+}
+
+// Traded is what a setting improves and at what cost. Of the percentiles of latency it has the first
+// one only.
+func Traded(s record.TuneSetting, responses []string) (gains, costs []Shown) {
 	var named []string
 	for _, name := range responses {
 		r, known := metric.Find(name)
@@ -158,92 +158,19 @@ func traded(s record.TuneSetting, responses []string) (gains, costs []string) {
 			continue
 		}
 		alone, removed := r.Effect(s.Alone), r.Effect(s.Removed)
-		by := "the list without it "
-		shown := removed
+		shown := Shown{r, removed, true}
 		if alone != nil && (alone.Verdict == record.Improves || alone.Verdict == record.Worsens) {
-			by, shown = "alone ", alone
+			shown = Shown{r, alone, false}
 		}
-		switch v, _, _ := verdict(alone, removed); v {
+		switch Combined(alone, removed) {
 		case record.Helps:
-			gains = append(gains, r.Label+" ("+by+sizeText(r, shown)+")")
+			gains = append(gains, shown)
 		case record.Harms:
-			costs = append(costs, r.Label+" ("+by+sizeText(r, shown)+")")
+			costs = append(costs, shown)
 		default:
 			continue
 		}
 		named = append(named, AcceptName(r.Name))
 	}
 	return gains, costs
-}
-
-// harming names the settings that harm, and those that cost the response that counts for a gain
-// in another one.
-func harming(t *record.Tune, of metric.Metric) (said []string) {
-	var harms []record.TuneSetting
-	for _, s := range t.Settings {
-		if s.Verdict == record.Harms {
-			harms = append(harms, s)
-		}
-	}
-	if len(harms) > 0 {
-		said = append(said, list(harms)+" "+plural(len(harms), "harms", "harm")+": leave "+
-			plural(len(harms), "it", "them")+" out")
-	}
-	for _, s := range t.Settings {
-		if gains, costs := traded(s, t.Responses); harmsFirst(s, of) {
-			said = append(said, fmt.Sprintf("%s harms %s: leave it out, unless you need %s more", s.Key, join(costs),
-				join(gains)))
-		}
-	}
-	return said
-}
-
-// harmsFirst reports whether a setting that is not kept costs the response that counts for a gain
-// in another one.
-func harmsFirst(s record.TuneSetting, of metric.Metric) bool {
-	v, _, _ := verdict(of.Effect(s.Alone), of.Effect(s.Removed))
-	return !s.Keep && s.Verdict == record.Trades && v == record.Harms
-}
-
-// Worthless says why nothing is kept of a list of which no set is better than the baseline.
-func Worthless(t *record.Tune) string {
-	var gains, costs []string
-	for _, s := range t.Settings {
-		for _, name := range t.Responses {
-			r, _ := metric.Find(name)
-			switch v, _, _ := verdict(r.Effect(s.Alone), r.Effect(s.Removed)); {
-			case s.Verdict != record.Trades:
-			case v == record.Helps && !slices.Contains(gains, r.Label):
-				gains = append(gains, r.Label)
-			case v == record.Harms && !slices.Contains(costs, r.Label):
-				costs = append(costs, r.Label)
-			}
-		}
-	}
-	if len(gains) == 0 {
-		return "no setting of the list clearly improves anything"
-	}
-	return "nothing is kept, since what improves " + join(gains) + " costs " + join(costs)
-}
-
-// Offered says what an offer gains and costs, in absolute units.
-func Offered(o *record.TuneOffer) string {
-	var gains, costs []string
-	spell := func(t record.TuneTrade) string {
-		r, _ := metric.Find(t.Response)
-		text := r.Label + " " + fromTo(r, t.From, t.To)
-		if t.Effect.Verdict == record.Worsens && t.Worst != nil {
-			return fmt.Sprintf("%s (at most %.0f %% worse)", text, max(1, math.Ceil(100**t.Worst)))
-		}
-		return text + " (" + sizeText(r, t.Effect) + ")"
-	}
-	for _, t := range o.Gains {
-		gains = append(gains, spell(t))
-	}
-	for _, t := range o.Costs {
-		costs = append(costs, spell(t))
-	}
-	n := len(o.Settings)
-	return fmt.Sprintf("%s %s %s at the cost of %s", join(o.Settings), plural(n, "improves", "improve"), join(gains),
-		join(costs))
 }

@@ -113,24 +113,21 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 			if !ok {
 				level, fix = record.LintError, meant(strings.ReplaceAll(l.Value, " "+word, word), p)
 			}
-			c.add(l, "ignored", level, fix, "the kernel sets %s%s and ignores %q: the parameter has %s",
-				spaced(numbers), spelledUnit(p), word,
-				plural(p.values, "one value", fmt.Sprintf("%d values", p.values)))
+			c.add(l, "ignored", level, fix, record.LintIgnored, spaced(numbers)+spelledUnit(p), word, p.values)
 			if fix != "" {
 				c.correct(l.Key, fix)
 			}
 			return numbers, false
 		}
 		if !ok {
-			c.add(l, "refused", record.LintError, meant(l.Value, p), "the kernel takes %s only; %q is refused",
-				shape(p), word)
+			c.add(l, "refused", record.LintError, meant(l.Value, p), record.LintNumbers, p.values, word)
 			if fix := meant(l.Value, p); len(strings.Fields(fix)) == p.values {
 				c.correct(l.Key, fix)
 			}
 			return nil, false
 		}
 		if !p.takes(n, c.hz()) {
-			c.add(l, "refused", record.LintError, "", "the kernel takes %s; %d is refused", c.span(p), n)
+			c.outside(l, p, n)
 			return nil, false
 		}
 		numbers = append(numbers, n)
@@ -139,27 +136,23 @@ func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok b
 	case p.key == portRange && len(numbers) == 2 &&
 		numbers[0] > numbers[1]: // ipv4_local_port_range in net/ipv4/sysctl_net_ipv4.c
 		swapped := spaced([]int64{numbers[1], numbers[0]})
-		c.add(l, "refused", record.LintError, swapped,
-			"the kernel takes the first port before the last; %d is after %d", numbers[0], numbers[1])
+		c.add(l, "refused", record.LintError, swapped, record.LintPorts, numbers[0], numbers[1])
 		c.correct(l.Key, swapped)
 		return nil, false
 	case p.key == portRange && numbers[0] < c.unprivileged(): // the same function
-		c.add(l, "refused", record.LintError, "", "the first port is less than %s, which is %d: the kernel refuses it",
-			unprivilegedStart, c.unprivileged())
+		c.add(l, "refused", record.LintError, "", record.LintPrivileged, unprivilegedStart, c.unprivileged())
 		return nil, false
 	case len(numbers) < p.values:
 		c.missing(l, p, numbers)
 	case (p.key == reordering || p.key == mostReordering) && numbers[0] < 1:
-		c.add(l, "refused", record.LintWarning, "", "less than 1: Linux 6.18 refuses it, earlier kernels take it")
+		c.add(l, "refused", record.LintWarning, "", record.LintLessThanOne)
 		return nil, false
 	case p.key == reordering && numbers[0] > c.number(mostReordering, defaultMostReordering):
-		c.add(l, "refused", record.LintWarning, "",
-			"more than %s, which is %d: Linux 6.18 refuses it, earlier kernels use no more than that", mostReordering,
+		c.add(l, "refused", record.LintWarning, "", record.LintMoreThan, mostReordering,
 			c.number(mostReordering, defaultMostReordering))
 		return nil, false
 	case p.key == ecn && numbers[0] > mostClassicECN:
-		c.add(l, "refused", record.LintWarning, "",
-			"%d is of AccECN, which Linux 6.18 and earlier refuse: they take 0 to %d", numbers[0], mostClassicECN)
+		c.add(l, "refused", record.LintWarning, "", record.LintAccECN, numbers[0], mostClassicECN)
 		return nil, false
 	}
 	return numbers, len(numbers) == p.values
@@ -179,17 +172,15 @@ const (
 // missing reports fewer values than the parameter has. One size that exceeds those that stay was
 // meant as the maximum.
 func (c *checker) missing(l settingfile.Line, p *parameter, numbers []int64) {
-	says := fmt.Sprintf("the parameter has %d values: with %d the last %s unchanged", p.values, len(numbers),
-		plural(p.values-len(numbers), "is", "are"))
 	known, _ := c.ask(l.Key)
 	now, _ := integers(known.Value)
 	if len(now) != p.values || p.values != 3 || slices.Max(numbers) <= now[len(numbers)] {
-		c.add(l, "missing", record.LintNote, "", "%s", says)
+		c.add(l, "missing", record.LintNote, "", record.LintFewer, p.values, len(numbers))
 		return
 	}
 	fix := spaced(append(slices.Clone(now[:2]), max(now[1], slices.Max(numbers))))
-	c.add(l, "order", record.LintWarning, fix, "%s, and minimum, default and maximum become %s: not in ascending order",
-		says, spaced(append(slices.Clone(numbers), now[len(numbers):]...)))
+	c.add(l, "order", record.LintWarning, fix, record.LintFewerOrder, p.values, len(numbers),
+		spaced(append(slices.Clone(numbers), now[len(numbers):]...)))
 	c.correct(l.Key, fix)
 }
 
@@ -224,21 +215,23 @@ const DefaultQdisc = "net.core.default_qdisc"
 
 // qdiscs are the queueing disciplines that kernels have or have had: the id of each Qdisc_ops in
 // net/sched and, of loopback and the like, noqueue.
-var qdiscs = strings.Fields(`atm bfifo blackhole cake cake_mq cbq cbs choke clsact codel drr dsmark dualpi2 etf ets fq
-	fq_codel fq_pie gred hfsc hhf htb ingress mq mqprio multiq netem noqueue pfifo pfifo_fast pfifo_head_drop pie plug prio
-	qfq red sfb sfq skbprio taprio tbf teql0`)
+var qdiscs = []string{
+	"atm", "bfifo", "blackhole", "cake", "cake_mq", "cbq", "cbs", "choke", "clsact", "codel", "drr", "dsmark",
+	"dualpi2", "etf", "ets", "fq", "fq_codel", "fq_pie", "gred", "hfsc", "hhf", "htb", "ingress", "mq", "mqprio",
+	"multiq", "netem", "noqueue", "pfifo", "pfifo_fast", "pfifo_head_drop", "pie", "plug", "prio", "qfq", "red",
+	"sfb", "sfq", "skbprio", "taprio", "tbf", "teql0",
+}
 
 // words checks parameters that hold names.
 func (c *checker) words(l settingfile.Line, p *parameter) {
-	names, kinds := qdiscs, "queueing disciplines"
+	names, wrongCase := qdiscs, record.LintQdiscCase
 	if known, _ := c.ask(l.Key); p.key == setting.CongestionControl && c.kernel != nil {
-		names, kinds = c.kernel.Congestion, "congestion controls"
+		names, wrongCase = c.kernel.Congestion, record.LintControlCase
 	} else if p.key != DefaultQdisc || known.Value == l.Value {
 		return
 	}
 	if built, asked := c.qdisc(l.Value); asked && !built && slices.Contains(names, l.Value) {
-		c.add(l, "refused", record.LintError, "", "this kernel (%s) was built without the queueing discipline %s",
-			c.kernel.Release, l.Value)
+		c.add(l, "refused", record.LintError, "", record.LintNotBuilt, c.kernel.Release, l.Value)
 		return
 	}
 	if len(names) == 0 || slices.Contains(names, l.Value) {
@@ -247,19 +240,14 @@ func (c *checker) words(l settingfile.Line, p *parameter) {
 	i := slices.IndexFunc(names, func(name string) bool { return strings.EqualFold(name, l.Value) })
 	switch near := source.Nearest(l.Value, names); {
 	case i >= 0:
-		c.add(l, "refused", record.LintError, names[i], "the names of %s are in lower case: %s", kinds, names[i])
+		c.add(l, "refused", record.LintError, names[i], wrongCase, names[i])
 		c.correct(l.Key, names[i])
 	case p.key == setting.CongestionControl:
-		c.add(l, "refused", record.LintWarning, "",
-			"this kernel (%s) has %s; %s only if it can load a module of that name", c.kernel.Release,
-			strings.Join(names, ", "), l.Value)
-	case near != "":
-		c.add(l, "refused", record.LintWarning, near,
-			"Linux has no queueing discipline %s: a kernel takes it only if it can load a module sch_%[1]s; did you mean %q?", l.Value, near)
-		c.correct(l.Key, near)
+		c.add(l, "refused", record.LintWarning, "", record.LintControls, c.kernel.Release, strings.Join(names, ", "),
+			l.Value)
 	default: // qdisc_set_default in net/sched/sch_api.c
-		c.add(l, "refused", record.LintWarning, "",
-			"Linux has no queueing discipline %s: a kernel takes it only if it can load a module sch_%[1]s", l.Value)
+		c.add(l, "refused", record.LintWarning, near, record.LintQdisc, l.Value, near)
+		c.correct(l.Key, near)
 	}
 }
 
@@ -272,14 +260,6 @@ func (c *checker) qdisc(name string) (built, known bool) {
 	return built, known
 }
 
-// shape is what the kernel takes for a value.
-func shape(p *parameter) string {
-	if p.values == 1 {
-		return "a whole number"
-	}
-	return fmt.Sprintf("%d whole numbers with spaces between them", p.values)
-}
-
 // amount reports numbers of pages that were meant as bytes.
 func (c *checker) amount(l settingfile.Line, p *parameter, numbers []int64) {
 	if p.unit != pages {
@@ -287,41 +267,28 @@ func (c *checker) amount(l settingfile.Line, p *parameter, numbers []int64) {
 	}
 	n := slices.Max(numbers)
 	comes := n * c.page
-	why := ""
+	excess, like := "", c.likeBytes(numbers)
 	switch {
 	case comes/c.page != n:
-		why = "more than any machine has"
+		excess = record.ExcessAny
 	case c.kernel != nil && c.kernel.MemoryBytes > 0 && comes > c.kernel.MemoryBytes:
-		why = fmt.Sprintf("more than this machine has (%s)", size(c.kernel.MemoryBytes))
+		excess = size(c.kernel.MemoryBytes)
 	case c.kernel == nil && comes >= manyBytes:
-		why = "which is hardly meant"
+		excess = record.ExcessHardly
 	}
-	if like := c.likeBytes(numbers); like != "" {
-		why = joined(why, "and "+like+" has the same number of bytes")
+	if excess == "" && like == "" {
+		return
 	}
-	if why != "" {
-		fix, bytes := "leave it out: the kernel chooses it by the machine's memory", each(numbers, func(n int64) int64 {
-			return n / c.page
-		})
-		known, _ := c.ask(l.Key)
-		now, _ := integers(known.Value)
-		enough := len(now) != len(bytes) || slices.Max(bytes) >= slices.Max(now)
-		if enough {
-			fix = spaced(bytes) + ", or " + fix
-		}
-		c.add(l, "unit", record.LintWarning, fix, "it counts pages of %s, not bytes: %d pages are %s, %s", size(c.page),
-			n, size(comes), why)
-		if enough { // as many bytes as were meant would be less than the kernel has
-			c.correct(l.Key, spaced(bytes))
-		}
+	c.add(l, "unit", record.LintWarning, "", record.LintPages, size(c.page), n, size(comes), excess, like)
+	bytes := each(numbers, func(n int64) int64 { return n / c.page })
+	known, _ := c.ask(l.Key)
+	now, _ := integers(known.Value)
+	if len(now) == len(bytes) && slices.Max(bytes) < slices.Max(now) {
+		c.advise(record.AdvicePages, "") // as many bytes as were meant would be less than the kernel has
+		return
 	}
-}
-
-func joined(a, b string) string {
-	if a == "" {
-		return strings.TrimPrefix(b, "and ")
-	}
-	return a + ", " + b
+	c.advise(record.AdvicePages, spaced(bytes))
+	c.correct(l.Key, spaced(bytes))
 }
 
 // likeBytes names a parameter that counts bytes and is set to the same numbers.
@@ -348,17 +315,14 @@ func (c *checker) sizes(l settingfile.Line, p *parameter, n []int64) {
 	}
 	switch {
 	case n[0] > n[1] || n[1] > n[2]:
-		c.add(l, "order", record.LintWarning, "",
-			"expected minimum, default and maximum in ascending order: %d, %d, %d are not", n[0], n[1], n[2])
+		c.add(l, "order", record.LintWarning, "", record.LintOrder, n[0], n[1], n[2])
 		n = slices.Sorted(slices.Values(n))
 		c.correct(l.Key, spaced(n))
 	case p.unit == bytes && n[1] == n[2]:
-		c.add(l, "autotuning-off", record.LintWarning, "",
-			"the default equals the maximum, so the kernel cannot autotune: every connection begins with a buffer of %s, however short its path", size(n[1]))
+		c.add(l, "autotuning-off", record.LintWarning, "", record.LintFixedBuffer, size(n[1]))
 	}
 	if p.unit == bytes && n[2] < 65536 && c.wins(l) {
-		c.add(l, "unit", record.LintWarning, "",
-			"it counts bytes: the maximum is %s, less than a window without scaling", size(n[2]))
+		c.add(l, "unit", record.LintWarning, "", record.LintBytes, size(n[2]))
 		c.correct(l.Key, spaced(each(n, func(n int64) int64 { return n << 10 }))) // KiB were meant
 	}
 }
@@ -379,41 +343,44 @@ func (c *checker) now(l settingfile.Line, p *parameter) {
 		return
 	}
 	if same(known.Value, l.Value) {
-		says := "this kernel has that value now: nothing would change"
+		code := record.LintAsItIs
 		if l.Key == setting.CongestionControl {
-			says = "this is already the kernel's default; tune compares it with another one on a path"
+			code = record.LintControlAsItIs
 		}
-		c.add(l, "as-it-is", record.LintNote, "", "%s", says)
+		c.add(l, "as-it-is", record.LintNote, "", code)
 		return
 	}
 	was, _ := integers(known.Value)
 	is, _ := integers(l.Value)
 	if len(is) == 1 && len(was) == 1 && (l.Bound == ">" && is[0] <= was[0] || l.Bound == "<" && is[0] >= was[0]) {
-		c.add(l, "as-it-is", record.LintNote, "",
-			"tuned sets it only to a %s value, and this kernel has %d: nothing would change",
-			map[string]string{">": "larger", "<": "smaller"}[l.Bound], was[0])
+		c.add(l, "as-it-is", record.LintNote, "", record.LintBoundAsItIs, l.Bound, was[0])
 		return
 	}
-	as, value := "", l.Value
-	if n := len(c.out.Findings); n > 0 && c.out.Findings[n-1].Line == l.Line && c.out.Findings[n-1].File == l.File {
-		key, corrected, _ := strings.Cut(c.out.Findings[n-1].Correction, " = ")
-		if key == l.Key && !same(corrected, value) {
-			as, value = "corrected to "+corrected+", ", corrected
+	corrected, value := "", l.Value
+	if n := len(c.out.Findings); n > 0 && c.latest().Line == l.Line && c.latest().File == l.File {
+		if is := c.latest().Corrects; is != nil && is.Key == l.Key && !same(is.Value, value) {
+			corrected, value = is.Value, is.Value
 		}
 	}
-	if less, more := Lowers(l.Key, known.Value, value); len(less) > 0 {
-		fix := "leave it out"
-		if !same(more, known.Value) {
-			fix = more
-		}
-		c.add(l, "lowers", record.LintWarning, fix, "%sless than what this kernel has now: %s", as, join(less))
+	less, more := Lowers(l.Key, known.Value, value)
+	if len(less) == 0 {
+		return
 	}
+	args := []any{corrected}
+	for _, one := range less {
+		args = append(args, one.Bound, one.Is, one.Was)
+	}
+	if same(more, known.Value) {
+		c.add(l, "lowers", record.LintWarning, "", record.LintLowers, args...)
+		c.advise(record.AdviceLeaveOut)
+		return
+	}
+	c.add(l, "lowers", record.LintWarning, more, record.LintLowers, args...)
 }
 
-// Lowers names which bounds of a buffer a value lowers, as "the third (max) 16777216, not
-// 33554432", and returns the value that lowers none; nil: it lowers none, or the parameter is
-// not known to be a buffer, or one of which less may be meant.
-func Lowers(key, had, value string) (less []string, more string) {
+// Lowers returns which bounds of a buffer a value lowers, and the value that lowers none; nil: it
+// lowers none, or the parameter is not known to be a buffer, or one of which less may be meant.
+func Lowers(key, had, value string) (less []record.Lowered, more string) {
 	p := find(key)
 	was, known := integers(had)
 	is, ok := integers(value)
@@ -426,23 +393,22 @@ func Lowers(key, had, value string) (less []string, more string) {
 	}
 	for i := range is {
 		if is[i] < was[i] {
-			less = append(less, fmt.Sprintf("%s%d, not %d", nth(p, i), is[i], was[i]))
+			less = append(less, record.Lowered{Bound: p.bound(i), Is: fmt.Sprint(is[i]), Was: fmt.Sprint(was[i])})
 			is[i] = was[i]
 		}
 	}
 	return less, spaced(is)
 }
 
-// nth names one of three values: "the second (default) ".
-func nth(p *parameter, i int) string {
-	if p.values != 3 {
+// bound names one of the three values of a buffer; empty: it has one.
+func (p *parameter) bound(i int) string {
+	switch {
+	case p.values != 3:
 		return ""
+	case i == 1 && p.unit == pages:
+		return "pressure"
 	}
-	names := []string{"min", "default", "max"}
-	if p.unit == pages {
-		names[1] = "pressure"
-	}
-	return fmt.Sprintf("the %s (%s) ", []string{"first", "second", "third"}[i], names[i])
+	return sizeNames[i]
 }
 
 // same compares values as the kernel does, numbers by what they come to.
@@ -476,14 +442,14 @@ func (c *checker) hz() int64 {
 	return c.kernel.HZ
 }
 
-// span spells what the kernel takes.
-func (c *checker) span(p *parameter) string {
-	low, high := p.bounds(c.hz())
-	switch {
+// outside reports a number that the kernel does not take.
+func (c *checker) outside(l settingfile.Line, p *parameter, n int64) {
+	switch low, high := p.bounds(c.hz()); {
 	case p.max == 1<<63-1:
-		return fmt.Sprintf("%d or more", low)
+		c.add(l, "refused", record.LintError, "", record.LintLeast, low, n)
 	case p.keptAs == "jiffies" && c.hz() == 0:
-		return fmt.Sprintf("%d to %d, and less with more than %d ticks a second (CONFIG_HZ)", low, high, lowestHZ)
+		c.add(l, "refused", record.LintError, "", record.LintRangeTicks, low, high, n, lowestHZ)
+	default:
+		c.add(l, "refused", record.LintError, "", record.LintRange, low, high, n)
 	}
-	return fmt.Sprintf("%d to %d", low, high)
 }

@@ -13,7 +13,6 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/stats"
-	"linerate/internal/science/tuning"
 	"linerate/internal/show/number"
 	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
@@ -35,6 +34,11 @@ func Run(run *record.Run) Answer {
 func Worded(run *record.Run) *record.Run {
 	shown, a := wording.WithLimits(wording.Run(run)), Run(run)
 	shown.Answer, shown.Statements = a.Headline, slices.Concat(a.Statements, a.Caveats)
+	if run.Conclusion != nil && run.Conclusion.Lists != nil {
+		conclusion := *run.Conclusion
+		conclusion.Lists = Tunes(conclusion.Lists)
+		shown.Conclusion = &conclusion
+	}
 	return shown
 }
 
@@ -247,7 +251,7 @@ func untried(c *record.Conclusion) string {
 	if len(c.Untried) == 0 {
 		return ""
 	}
-	return "Not tried of the list: " + tuning.Reasons(c.Untried)
+	return "Not tried of the list: " + whyUntried(c.Untried)
 }
 
 // sideBySide returns the answer of a run that compares nothing: a figure for each condition.

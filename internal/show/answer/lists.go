@@ -52,10 +52,10 @@ func lists(c *record.Conclusion) (a Answer) {
 		if label := Condition(t); label != "" {
 			text = label + ": " + text
 		}
-		same := tuning.SameAlone(t)
+		same := HeadingSameAlone(t)
 		by, helps := map[string][]string{}, []record.TuneSetting{}
 		for _, s := range t.Settings {
-			verdict := tuning.Verdict(t, s)
+			verdict := Heading(t, s)
 			if by[verdict] = append(by[verdict], s.Key); verdict == record.Helps {
 				helps = append(helps, s)
 			}
@@ -72,7 +72,7 @@ func lists(c *record.Conclusion) (a Answer) {
 		} else if i < 3 {
 			a.Statements = append(a.Statements, long)
 		}
-		if full := tuning.FullPath(t); full != "" && t.List.Verdict != record.Improves {
+		if full := fullPath(t.Full); full != "" && t.List.Verdict != record.Improves {
 			if label := Condition(t); label != "" {
 				full = label + ": " + strings.ToLower(full[:1]) + full[1:]
 			}

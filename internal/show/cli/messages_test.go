@@ -234,7 +234,7 @@ func TestBudgetCommands(t *testing.T) {
 	f := tuneFlags{}
 	f.flags = newTuneCommand(streams{}).Flags()
 	const command = "linerate run --resume tune-7 --budget 24m"
-	if text := stats.Unjudged(r); !strings.HasSuffix(text, "; "+command+" continues it") {
+	if text := stats.Unjudged(r).Text(); !strings.HasSuffix(text, "; "+command+" continues it") {
 		t.Errorf("%q", text)
 	}
 	if text := f.continueCommand(r); text != command+"; linerate tune --run tune-7" {

@@ -21,6 +21,7 @@ import (
 	"linerate/internal/model/unit"
 	"linerate/internal/science/stats"
 	"linerate/internal/science/tuning"
+	"linerate/internal/show/answer"
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/present"
 	"linerate/internal/show/wording"
@@ -235,6 +236,7 @@ func (f tuneFlags) trying(cmd *cobra.Command, s streams, to *written) tune.Optio
 	o, progress := f.options, newProgress(s.err, f.quiet)
 	o.Notebook, o.Progress = openNotebook, progress.show
 	o.KeepCommand = func(run string) string { return f.keepCommand(run) }
+	o.Words = answer.TuneWords{}
 	warned := map[string]bool{} // by an earlier run of this list
 	o.Planned = func(p *study.Plan, reserve int) error {
 		if detects := planSensitivity(p, reserve); detects != nil && !f.quiet {
@@ -328,6 +330,7 @@ func (f tuneFlags) keepCommand(run string, accept ...string) string {
 // list could be tried.
 func (f tuneFlags) show(ctx context.Context, s streams, result *record.Tune, name string, runs []*record.Run,
 	made written) error {
+	result = answer.Tune(result)
 	result.Trust = wording.Checks(result.Trust)
 	if o := result.Offer; o != nil && len(o.Accept) > 0 {
 		o.Command = f.keepCommand(result.Run, o.Accept...)
@@ -386,6 +389,7 @@ func noteProof(ctx context.Context, result *record.Tune) error {
 
 // judged prints what was found in the files.
 func (f tuneFlags) judged(s streams, found *record.Lint, files []string) error {
+	found = wording.Lint(found)
 	err := s.answer(f.asJSON, found, asText(present.Lint(found)))
 	if next := lintNext(found, files); err == nil && !f.asJSON && !f.quiet && next != "" {
 		say(s.err, "Which of these matter on a path: %s\n", next)

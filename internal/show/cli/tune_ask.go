@@ -7,6 +7,7 @@ import (
 	"linerate/internal/model/record"
 	"linerate/internal/model/unit"
 	"linerate/internal/science/tuning"
+	"linerate/internal/show/answer"
 )
 
 // acceptFlag is the value of --accept-RESPONSE.
@@ -39,7 +40,7 @@ func (f tuneFlags) asker(ctx context.Context, s streams) func(*record.TuneOffer)
 		return nil
 	}
 	return func(o *record.TuneOffer) (bool, error) {
-		say(s.err, "%s.\n", tuning.Offered(o))
+		say(s.err, "%s.\n", answer.Offered(o))
 		return s.confirm(ctx, "Keep it?")
 	}
 }

@@ -33,8 +33,7 @@ func Lint(found *record.Lint) document.Document {
 	for _, f := range slices.Backward(found.Findings) {
 		head := fmt.Sprintf("%s:%d: %s: %s [%s]", f.File, f.Line, f.Severity, cmp.Or(f.Key, f.Value), f.ID)
 		fix := f.Fix
-		if f.Correction != "" && (fix == "" || strings.HasSuffix(f.Correction, "= "+fix) ||
-			strings.HasPrefix(f.Correction, fix+" =")) {
+		if c := f.Corrects; c != nil && (fix == "" || fix == c.Value || fix == c.Key) {
 			fix = f.Correction // the whole line
 		}
 		// The last advice about a line refers to the line as corrected by the findings before it.

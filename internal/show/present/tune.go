@@ -15,6 +15,7 @@ import (
 	"linerate/internal/show/evidence"
 	"linerate/internal/show/number"
 	"linerate/internal/show/view"
+	"linerate/internal/show/wording"
 	"linerate/internal/show/words"
 )
 
@@ -129,7 +130,7 @@ func Tune(result *record.Tune, name string, runs []*record.Run, pages []string) 
 	if p := result.Proof; p != nil && p.Effect != nil {
 		last = append(last, document.Statement{Label: "Proof", Text: fmt.Sprintf("%s by %s: %s (run %s)",
 			words.List(p.Settings), words.Verb(len(p.Settings), "itself", "themselves"),
-			tuning.Spelled(p.Effect), p.Run)})
+			wording.Effect(p.Effect), p.Run)})
 	}
 	if result.Kept != "" {
 		last = append(last, document.Statement{Label: "Kept", Text: result.Kept})
@@ -203,12 +204,12 @@ func settings(c *record.Tune) *document.Table {
 	}
 	responses := metric.Of(&record.Run{Responses: c.Responses})
 	lead, others := responses[0], responses[1:]
-	same := tuning.SameAlone(c)
+	same := answer.HeadingSameAlone(c)
 	for _, verdict := range slices.Insert(slices.Clone(verdictsOnSettings),
 		slices.Index(verdictsOnSettings, record.NoDifference), same) {
 		t.AddSection(verdict)
 		for _, s := range c.Settings {
-			if tuning.Verdict(c, s) != verdict {
+			if answer.Heading(c, s) != verdict {
 				continue
 			}
 			t.Add("  "+rowName(s), answer.Size("", lead, s.Alone), answer.Size("", lead, s.Removed))

@@ -1,4 +1,4 @@
-package tuning
+package answer
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ func TestBecause(t *testing.T) {
 		"was 4096 131072; corrected from x = 1":               {"a": "4096 131072", "b": "4096 131072"},
 		"was 2 on a, 0 on b and 1 on c; corrected from x = 1": {"c": "1", "a": "2", "b": "0"},
 	} {
-		if got := Because(record.TuneSetting{Prior: prior, Corrected: "x = 1"}); got != want {
+		if got := (TuneWords{}).Because(record.TuneSetting{Prior: prior, Corrected: "x = 1"}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -1,0 +1,59 @@
+package record
+
+// Statement is a reason or a remark as data: package wording has the words for its code.
+type Statement struct {
+	Code string `json:"code"`
+	// Args are what the words name, in the order that the code's constant gives: names, values and
+	// figures as they are shown. Empty strings stand for what is not known or does not apply.
+	Args []string `json:"args,omitempty"`
+}
+
+// Reasons for the verdict on a setting (TuneSetting.Reasons). ALONE is the effect of the setting by
+// itself, WITHOUT that of the list without it.
+const (
+	WhyNotAlone       = "not-alone"                  // only the list as a whole was tried
+	WhyAlone          = "alone"                      // ALONE shows it
+	WhyAloneMissed    = "alone-missed"               // helps: ALONE improves, WITHOUT worsens
+	WhyAloneSpare     = "alone-spare"                // helps: ALONE improves, WITHOUT makes no difference
+	WhyMissed         = "missed"                     // helps: WITHOUT worsens
+	WhyMissedAlthough = "missed-although"            // helps: WITHOUT worsens, although ALONE does as well
+	WhyAloneBetter    = "alone-better"               // harms: ALONE worsens, WITHOUT improves
+	WhyBetter         = "better"                     // harms: WITHOUT improves
+	WhyHelpsOrHarms   = "helps-alone-harms-in-list"  // depends: ALONE and WITHOUT improve
+	WhyHarmsOrHelps   = "harms-alone-missed-in-list" // depends: ALONE and WITHOUT worsen
+	WhyOpen           = "open"                       // the reason of the effect of place (PlaceAlone or PlaceWithout)
+	WhyIncomplete     = "incomplete"                 // trials are missing
+	WhyResponse       = "response"                   // response, place: the effect there
+	WhyDepends        = "depends"                    // response, code of why it depends
+	WhyPart           = "part"                       // kept as a part of what is proven
+	WhyNeeded         = "needed"                     // TuneSetting.Needed
+	WhyBeside         = "beside"                     // TuneSetting.Beside
+	WhyKeptOpen       = "kept-open"                  // kept, and not shown to be needed
+	WhySpare          = "spare"                      // helps, and is not needed with what is kept
+	WhyNotShown       = "not-shown"                  // begins the reasons of a verdict that the proof does not show
+)
+
+// Places of an effect in the arguments of reasons: of TuneSetting.Alone, or of Removed.
+const (
+	PlaceAlone   = "alone"
+	PlaceWithout = "without"
+)
+
+// Reasons why a setting is not tried, beside the remarks of lint (TuneSetting.Reasons).
+const (
+	UntriedSystem      = "other-system"  // system that the file is for
+	UntriedPattern     = "pattern"       // the key stands for several parameters
+	UntriedNoInterface = "no-interface"  // host, interface
+	UntriedUnit        = "unit"          // the value is in another unit; the advice of lint follows
+	UntriedMachine     = "machine-wide"  // the hosts are a lab's
+	UntriedRefused     = "host-refused"  // host (empty: the sender), its error
+	UntriedAsItIs      = "as-it-is"      // every host has the value
+	UntriedMadeWith    = "made-with"     // the lab's hosts are made with the value
+	UntriedBound       = "bound"         // tuned's bound, ">" or "<"
+	UntriedNoControl   = "no-control"    // congestion control, those that the kernel has
+	UntriedSameControl = "same-control"  // the flows use it, and there is none of another kind
+	UntriedOtherFlows  = "other-flows"   // not all flows are linerate's own over TCP
+	AddedOtherControl  = "other-control" // congestion control of the flows, in place of which it is tried
+	AddedForLoss       = "for-loss"      // congestion control of the flows, on a path with loss
+	AddedDefault       = "default"       // congestion control of the flows, which is not the machine's default
+)
