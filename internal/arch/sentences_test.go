@@ -15,34 +15,18 @@ import (
 var dataOnly = []string{"internal/model/cause", "internal/model/fact", "internal/model/hint",
 	"internal/science/bottleneck", "internal/science/diagnose", "internal/science/trust", "internal/science/tuning"}
 
-// stillWords are files and directories below them that still have sentences. The list only gets
-// shorter.
-var stillWords = []string{"internal/science/tuning"}
-
 // TestNoSentences: a text with two blanks is a sentence or a part of one, which stands in package
 // wording. Errors are texts and regular expressions are of others' texts: both are excepted, as are
 // packages for tests.
 func TestNoSentences(t *testing.T) {
-	needed := map[string]bool{}
 	for _, s := range sources(t) {
 		if s.test || strings.HasSuffix(s.dir, "test") || !slices.ContainsFunc(dataOnly, func(dir string) bool {
 			return within(s.dir, dir)
 		}) {
 			continue
 		}
-		found := sentences(s)
-		i := slices.IndexFunc(stillWords, func(path string) bool { return s.path == path || within(s.dir, path) })
-		if i < 0 {
-			for _, complaint := range found {
-				t.Error(complaint)
-			}
-		} else if len(found) > 0 {
-			needed[stillWords[i]] = true
-		}
-	}
-	for _, path := range stillWords {
-		if !needed[path] {
-			t.Errorf("%s has no sentence: it goes from the list stillWords", path)
+		for _, complaint := range sentences(s) {
+			t.Error(complaint)
 		}
 	}
 }
