@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
 	"linerate/internal/model/topology"
 )
@@ -117,21 +118,20 @@ func TestUsableOf(t *testing.T) {
 	}
 	bare := record.HostReading{Host: "client", CPUBusy: 0.9}
 	for _, test := range []struct {
-		name        string
-		h           record.HostReading
-		busy, niced float64
-		want        string
+		name string
+		h    record.HostReading
+		want fact.Load
 	}{
-		{"all CPUs", reading(0), 0.6, 0.3, "the processors of client were 60 % busy, beside niced programs' 30 %"},
-		{"niced itself", reading(5), 0.9, 0, "the processors of client were 90 % busy"},
-		{"one that is busy", reading(0, 0), 1, 0, "the processors that linerate may use on client were 100 % busy"},
-		{"one that niced programs use", reading(0, 1), 0.2, 0.6,
-			"the processors that linerate may use on client were 20 % busy, beside niced programs' 60 %"},
-		{"not read", bare, 0.9, 0, "the processors of client were 90 % busy"},
+		{"all CPUs", reading(0), fact.Load{Host: "client", Busy: 0.6, Niced: 0.3}},
+		{"niced itself", reading(5), fact.Load{Host: "client", Busy: 0.9}},
+		{"one that is busy", reading(0, 0), fact.Load{Host: "client", Usable: true, Busy: 1}},
+		{"one that niced programs use", reading(0, 1), fact.Load{Host: "client", Usable: true, Busy: 0.2, Niced: 0.6}},
+		{"not read", bare, fact.Load{Host: "client", Busy: 0.9}},
 	} {
-		u := UsableOf(test.h)
-		if math.Abs(u.Busy-test.busy) > 1e-9 || math.Abs(u.Niced-test.niced) > 1e-9 || u.String() != test.want {
-			t.Errorf("%s: %+v, %s; want %g and %g, %s", test.name, u, u, test.busy, test.niced, test.want)
+		got := UsableOf(test.h).Fact()
+		got.Busy, got.Niced = math.Round(1e6*got.Busy)/1e6, math.Round(1e6*got.Niced)/1e6
+		if *got != test.want {
+			t.Errorf("%s: %+v, want %+v", test.name, *got, test.want)
 		}
 	}
 }

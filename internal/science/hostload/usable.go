@@ -1,12 +1,10 @@
 package hostload
 
 import (
-	"fmt"
 	"slices"
 
 	"linerate/internal/model/fact"
 	"linerate/internal/model/record"
-	"linerate/internal/model/unit"
 )
 
 // Usable is the load of the CPUs on which linerate may run on a host, as far as it limits what
@@ -70,22 +68,4 @@ func (u Usable) Fact() *fact.Load {
 		load.Niced = u.Niced
 	}
 	return &load
-}
-
-// Beside describes the share of niced programs: ", beside niced programs' 83 %". Empty: it is
-// negligible.
-func (u Usable) Beside() string {
-	if u.Niced < nicedLeast {
-		return ""
-	}
-	return fmt.Sprintf(", beside niced programs' %s", unit.FormatPercent(u.Niced))
-}
-
-// String says how busy the CPUs were: "the processors of client were 95 % busy".
-func (u Usable) String() string {
-	which := "the processors of " + u.Host
-	if u.CPUs != nil {
-		which = "the processors that linerate may use on " + u.Host
-	}
-	return fmt.Sprintf("%s were %s busy%s", which, unit.FormatPercent(u.Busy), u.Beside())
 }

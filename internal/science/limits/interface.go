@@ -122,14 +122,6 @@ func (l Load) Share() float64 {
 	return cmp.Or(l.ShaperBps, l.Bps) / float64(l.Shape.Rate)
 }
 
-// String names the interface and direction: "out of server.eth0", "into server.eth0".
-func (l Load) String() string {
-	if l.Out {
-		return "out of " + l.At.String()
-	}
-	return "into " + l.At.String()
-}
-
 // Full reports whether the interface carried all that its link can carry in the direction, and no
 // more. It takes the larger of the interface's counter and the shaper's: either may miss bytes, but
 // neither counts any twice.

@@ -1,7 +1,6 @@
 package wording
 
 import (
-	"cmp"
 	"slices"
 
 	"linerate/internal/model/record"
@@ -105,7 +104,7 @@ func count(list []record.Finding, of func(record.Finding) bool) (n int) {
 func Rules() []rule.Description {
 	list := diagnose.Rules()
 	for i := range list {
-		list[i].About = cmp.Or(Found(list[i].ID), list[i].About)
+		list[i].About = Found(list[i].ID)
 		if g := list[i].When; g != nil {
 			list[i].About = grew(*g) + ": " + list[i].About
 		}

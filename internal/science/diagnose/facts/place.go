@@ -9,25 +9,6 @@ import (
 // MostPlaces bounds the places of a finding. A snapshot may come from elsewhere and be of any size.
 const MostPlaces = 256
 
-// OnePlace returns the places of a finding about one thing.
-func OnePlace(places ...string) [][]string {
-	if len(places) == 0 {
-		return nil
-	}
-	return [][]string{places[:min(len(places), MostPlaces)]}
-}
-
-// Device returns the places of an interface: itself and the interfaces below and above it.
-func (h *Host) Device(name string) (places []string) {
-	for _, t := range h.Devices(name) {
-		places = append(places, t.Place())
-	}
-	return places
-}
-
-// Link returns the places of an interface and of the neighbours on its link.
-func (h *Host) Link(name string) []string { return append(h.Device(name), "on "+name) }
-
 // ByGateway returns what a finding about packets sent by a gateway depends on.
 func (h *Host) ByGateway(gateway netip.Addr, name string) []record.Touch {
 	if h.gatewayed == nil {
@@ -56,16 +37,4 @@ func BackBy(r record.RouteEntry) (touches []record.Touch) {
 		}
 	}
 	return touches
-}
-
-// Backs returns the destinations of routes as places of the answers that leave by them.
-func Backs(routes ...record.RouteEntry) (places []string) {
-	for _, r := range routes {
-		for _, v4 := range []bool{true, false} {
-			if to, is := destination(r, v4); is {
-				places = append(places, "from "+to.Masked().String())
-			}
-		}
-	}
-	return places
 }

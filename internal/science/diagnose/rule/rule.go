@@ -21,8 +21,6 @@ type Rule struct {
 	// unreachable for an unknown reason as well.
 	Stops bool
 
-	// About describes when the rule finds something; empty: package wording has the text.
-	About string
 	// Host reports whether the rule is for snapshots of hosts (Set.Hosts and Set.Around) and not for
 	// trials.
 	Host bool
@@ -69,7 +67,8 @@ func EveryHost(f facts.Trial) []*facts.Host { return f.Hosts }
 
 // Description describes a rule that is applied to snapshots of hosts.
 type Description struct {
-	ID    string `json:"id"`
+	ID string `json:"id"`
+	// About is when the rule finds something, in words, which package wording adds.
 	About string `json:"about"`
 	// Trial reports whether the rule is for trials. Such rules are applied to snapshots as well if
 	// those have what they need. docs/findings.md describes them.
@@ -100,7 +99,7 @@ type Growing struct {
 // Described returns the descriptions of the rules, in their order.
 func (s *Set) Described() (list []Description) {
 	for _, r := range s.rules {
-		list = append(list, Description{r.ID, r.About, !r.Host, r.Growth, r.When, r.Parts, r.Explains, r.AtPeers})
+		list = append(list, Description{r.ID, "", !r.Host, r.Growth, r.When, r.Parts, r.Explains, r.AtPeers})
 	}
 	return list
 }
@@ -128,6 +127,3 @@ func EachNIC(find func(facts.Port) *record.Finding) func(facts.Trial) []record.F
 		return find(p)
 	})
 }
-
-// SameSubject reports whether two findings have the same Subject, such as a port or hop.
-func SameSubject(a, b record.Finding) bool { return a.Subject == b.Subject }
