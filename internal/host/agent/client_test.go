@@ -117,7 +117,7 @@ func TestClientBounds(t *testing.T) {
 			r.EndNs, r.StopNs = r.StartNs+3e9, r.StartNs+3e9
 		},
 		"with its warm-up": func(r *message.WindowRequest) { r.StopNs = 1<<63 - 1 },
-		"begins later than": func(r *message.WindowRequest) {
+		"begins more than": func(r *message.WindowRequest) {
 			*r = windowFrom(sched.Now()+int64(time.Hour), time.Second)
 		},
 		"server allows a client 600": func(r *message.WindowRequest) { r.SampleNs = 1000 },
