@@ -63,7 +63,7 @@ type Host struct {
 	Stream io.ReadWriter
 }
 
-// Introduce is the conductor's side. The error is an UnknownPeerError if another program
+// Introduce is the conductor's part of the handshake. The error is an UnknownPeerError if another program
 // answers, and Refused if the server refuses.
 func Introduce(stream io.ReadWriter, token string) (Host, error) {
 	mine, theirs, err := meet(stream)

@@ -31,7 +31,7 @@ const (
 type Store interface {
 	// Begin enters a run with status running and holds it. run.ID is a
 	// proposal (see ProposeID): when it is taken, as another run's ID or name, run.ID
-	// becomes the first free of proposal-2, proposal-3… ErrNameTaken: run.Name is the
+	// becomes a free one (see FreeID). ErrNameTaken: run.Name is the
 	// ID of another run.
 	Begin(ctx context.Context, run *record.Run) error
 

@@ -145,8 +145,8 @@ type Exchange struct {
 	synSent int64 // SYNs that its opening sent again
 }
 
-// Phase notes that a phase ends now, which began at an instant of sched.Now, and
-// returns the present instant.
+// Phase adds the time since began, a value of sched.Now, to phase p, and returns the present
+// instant.
 func (x *Exchange) Phase(p record.Phase, began int64) int64 {
 	now := sched.Now()
 	x.phases[p] += now - began

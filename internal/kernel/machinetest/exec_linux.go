@@ -14,7 +14,7 @@ import (
 // Exec returns the command for -exec of go test: words after it are executed in the
 // machine, which has a Tree, as root, with the caller's working directory and environment.
 // HOME and TMPDIR are the machine's own. Both output streams come on standard output when
-// the command has ended, and its exit status is theirs. One at a time: another waits.
+// the command has ended, and it exits with the status of that command. Commands run one at a time.
 func (r *Running) Exec() []string {
 	self, err := os.Executable()
 	if err != nil {

@@ -81,7 +81,7 @@ func (s QdiscSpec) options() ([]byte, error) {
 	return kind.options(s.Qdisc)
 }
 
-// Spec decodes the options of the kinds that a setting can create.
+// Spec decodes the options of a kind that a setting can create. Those of other kinds are empty.
 func (q Qdisc) Spec() QdiscSpec {
 	s := QdiscSpec{Handle: q.Handle, Qdisc: setting.Qdisc{Kind: q.Kind}, SizeTable: q.SizeTable}
 	if !q.IsRoot() {

@@ -119,7 +119,7 @@ func interfaces(s setting.Setting) (names []string) {
 	return names
 }
 
-// Named lists the interface names that the settings contain, or that formats write for them, and
+// Named lists the interface names of the settings, with those that the written files add, and
 // the addresses, networks and MAC addresses. A name that occurs several times is listed several
 // times.
 func (h *Host) Named() (ifaces, addrs []string) {

@@ -121,8 +121,8 @@ type Candidate struct {
 }
 
 // InterfaceUse is the number of interfaces of a host that carried data in the trials of a
-// treatment: between Least (in LeastTrials of Trials trials) and Most, of the Of interfaces that
-// the flows should use.
+// treatment. Of is the number that the flows should use, Least and Most the fewest and the most
+// that they did use, and LeastTrials the number of trials, of Trials, that used the fewest.
 type InterfaceUse struct {
 	Host        string `json:"host"`
 	Least       int    `json:"least"`

@@ -56,7 +56,7 @@ type Hashing struct {
 // points of a curve over the number of flows; with one flow nothing is left to chance.
 func (h Hashing) EachPlaced() bool { return !h.Chosen && h.Placements == h.Flows }
 
-// HashedLink is the traffic of one of several links.
+// HashedLink is the share of the flows and goodput that one of several equal-cost links carried.
 type HashedLink struct {
 	Interface string  `json:"interface"` // the host.interface that sends to it
 	Flows     int     `json:"flows"`

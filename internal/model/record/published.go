@@ -30,7 +30,7 @@ type PublishedSeries struct {
 	Points []PublishedPoint `json:"points"`
 }
 
-// PublishedPoint is a value of a PublishedSeries.
+// PublishedPoint is the published rate at one level of a factor, in bits per second.
 type PublishedPoint struct {
 	Level string  `json:"level"`
 	Bps   float64 `json:"bps"`

@@ -20,8 +20,8 @@ func Notable(state string, receiveQueue, sendQueue int64, i *TCPInfo) bool {
 	return true
 }
 
-// CountTimeWait adds a connection in TIME-WAIT to TimeWaitBetween. between has the counts so far,
-// by local address and by remote address and port.
+// CountTimeWait counts a connection in TIME-WAIT in between, whose keys are a local address and a
+// remote address and port, and keeps the largest count in TimeWaitBetween.
 func (s *HostState) CountTimeWait(between map[[2]netip.AddrPort]int, local, remote netip.AddrPort) {
 	ends := [2]netip.AddrPort{netip.AddrPortFrom(local.Addr().Unmap(), 0), netip.AddrPortFrom(remote.Addr().Unmap(),
 		remote.Port())}

@@ -39,19 +39,19 @@ type NICGroup struct {
 	// Keys are the accepted options. Nil: they depend on the interface (features have the kernel's
 	// names and the short ones of ethtool(8)).
 	Keys  map[string]OptionValue
-	Other OptionValue // form of the values of keys that depend on the interface
+	Other OptionValue // values of keys that depend on the interface
 	// Of returns the options of the group in a NIC.
 	Of func(*NIC) *[]Option
 }
 
-// OptionValue is the form of a value.
+// OptionValue describes the values that an option accepts.
 type OptionValue struct {
 	Doc   string
 	wrong func(string) bool
 	why   func(string) string // explains what is wrong; nil: the value is not what Doc says
 }
 
-// Forms of values.
+// Values of options.
 var (
 	onOff = OptionValue{Doc: "on or off", wrong: func(s string) bool { return s != "on" && s != "off" }}
 	count = OptionValue{Doc: "a whole number", wrong: func(s string) bool {

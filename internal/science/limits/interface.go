@@ -112,8 +112,9 @@ func shaperBps(hosts []record.HostReading, from topology.End, shape topology.Imp
 	return 0
 }
 
-// WireBps returns what packets take of an Ethernet link, from an interface's counters: the bits
-// that it counts, and the preamble, frame check sequence and gap of each packet.
+// WireBps returns the bits per second that packets take on an Ethernet link, from the rates of an
+// interface's counters: the bits that it counts, and the preamble, frame check sequence and gap
+// of each packet.
 func WireBps(bps, pps float64) float64 { return bps + 8*ethernetRest*pps }
 
 // Share returns the share of the link's rate that was used: by the shaper's counter if that was

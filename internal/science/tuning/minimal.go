@@ -10,8 +10,9 @@ import (
 )
 
 // This file finds which settings of a list are enough: the fewest that lose none of what
-// the list gains. Each alone, and the list without each, does not tell: of two that need
-// each other, beside a third that does the same, none is missed and none helps.
+// the list gains. Trials of each setting alone, and of the list without each, do not show
+// it: if A and B work only together, and C does the same, then A or B alone gains nothing,
+// and leaving out any one of the three costs nothing.
 //
 // See docs/decisions/0023-search-for-what-is-enough.md.
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -30,14 +31,15 @@ type input struct {
 	Known    []record.Finding
 }
 
-// TestFindings compares all findings of testdata/inputs.jsonl.gz, which has at least one input for
-// each rule, with testdata/findings.golden. With -update it writes that file.
+// TestFindings compares all findings of testdata/inputs.jsonl.gz and of the snapshots of hosts in
+// testdata/snapshots, which have at least one input for each rule, with testdata/findings.golden.
+// With -update it writes that file.
 func TestFindings(t *testing.T) {
 	const golden = "testdata/findings.golden"
 	var b bytes.Buffer
 	var trials []record.Finding // of one test
 	found, last := map[string]bool{}, ""
-	for i, in := range inputs[input](t, "inputs.jsonl.gz") {
+	for i, in := range append(inputs[input](t, "inputs.jsonl.gz"), snapshots(t)...) {
 		if in.Test != last {
 			writeMerged(&b, trials)
 			trials, last = nil, in.Test
@@ -120,6 +122,27 @@ func compare(t *testing.T, golden, text string) {
 }
 
 // inputs are the lines of a file in testdata.
+// snapshots are those in testdata/snapshots, as linerate snapshot prints them.
+func snapshots(t *testing.T) (list []input) {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/snapshots/*.json")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no snapshots: %v", err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := record.ParseHostSnapshot(text)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		list = append(list, input{Test: strings.TrimSuffix(filepath.Base(path), ".json"), Hosts: []record.HostSnapshot{s}})
+	}
+	return list
+}
+
 func inputs[T any](t *testing.T, name string) (list []T) {
 	t.Helper()
 	file, err := os.Open("testdata/" + name)

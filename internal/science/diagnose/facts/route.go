@@ -96,8 +96,8 @@ func RouteVia(r record.RouteEntry, name string) bool {
 	return r.By(name)
 }
 
-// Route returns the destination and next hops of the main table's route to an address. hops is
-// empty unless there are several.
+// Route returns the destination of the main table's route to an address, and the next hops if the
+// route is a multipath route. to is invalid if there is no route.
 func (h *Host) Route(destination netip.Addr) (to netip.Prefix, hops []record.RouteNexthop) {
 	for _, r := range h.Reading.Snapshot.Routes {
 		prefix, err := netip.ParsePrefix(r.To)
