@@ -192,10 +192,10 @@ func TestSteering(t *testing.T) {
 		t.Errorf("a type that the driver does not take: %v", err)
 	}
 	rules[7] = flowSpec{flowType: ruleTypes["tcp4"] | 1<<29, location: 7} // of a context of RSS
-	if err := set("7", "tcp4 dst-port 1"); err == nil || !strings.Contains(err.Error(), "could not be restored") {
+	if err := set("7", "tcp4 dst-port 1"); err == nil || !strings.Contains(err.Error(), errOtherRule.Error()) {
 		t.Errorf("over a rule that is not known here: %v", err)
 	}
-	if got := h.Steering("eth0"); len(got) != 2 || !strings.Contains(got[1].Value, "not known here") {
+	if got := h.Steering("eth0"); len(got) != 2 || got[1].Value != errOtherRule.Error() {
 		t.Errorf("%v", got)
 	}
 }
