@@ -16,7 +16,8 @@ func ProposeID(study string, seed uint64) string {
 	return study + "-" + strconv.FormatUint(seed, 10)
 }
 
-// CheckID returns an error unless id can name a run; it becomes part of file names.
+// CheckID returns an error unless id is valid as the ID of a run: 1 to 200 letters, digits, dots, dashes and
+// underscores, beginning with a letter or digit. An ID becomes part of file names.
 func CheckID(id string) error {
 	// Not a regular expression: compiling a bounded one costs every agent a millisecond.
 	good := id != "" && len(id) <= 200 && !strings.ContainsRune("._-", rune(id[0]))
@@ -31,9 +32,10 @@ func CheckID(id string) error {
 	return nil
 }
 
-// FreeID returns the proposal or, if that or one of proposal_2, proposal_3… is taken, the number after the
-// highest, so that an ID in a ticket or note never refers to another run after its own was removed. Proposals
-// have no underscore: measure-web-2 is for host web-2, and measure-web_2 the second measurement with web.
+// FreeID returns proposal if it is not among the taken IDs and names, nor are proposal_2, proposal_3 and so on.
+// Otherwise it returns the proposal with the number after the highest one that is taken, so that an ID in a
+// ticket or note never refers to a later run. Proposals have no underscore: measure-web-2 is for host web-2,
+// and measure-web_2 is the second measurement of host web.
 func FreeID(proposal string, taken []string) string {
 	highest := 0
 	for _, id := range taken {
@@ -51,7 +53,8 @@ func FreeID(proposal string, taken []string) string {
 	return proposal + "_" + strconv.Itoa(highest+1)
 }
 
-// CheckName returns an error unless a run can have this name.
+// CheckName returns an error unless name is valid as the name of a run: 1 to 80 printable characters, no space
+// at either end, no dash at the beginning, and not "latest" or "last".
 func CheckName(name string) error {
 	if name != strings.TrimSpace(name) {
 		return fmt.Errorf("name %q: expected no space at its beginning or end", name)
@@ -67,10 +70,10 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Reference is what can refer to a run.
+// Reference is what a user can refer to a run by.
 type Reference struct {
 	ID, Name string
-	Results  bool // it has a trial
+	Results  bool // the run has a trial
 }
 
 // String returns the run's ID and, if it has one, its name.
@@ -87,8 +90,8 @@ var latest = []string{"latest", "last"}
 // shown is how many candidates an error lists.
 const shown = 5
 
-// Find resolves a reference among the runs of a notebook, the latest first. IDs precede names, and both precede
-// beginnings of them.
+// Find returns the ID of the run that reference means. runs are those of the notebook at where, the latest
+// first. IDs precede names, and both precede beginnings of them. The error is a *ReferenceError.
 func Find(reference, where string, runs []Reference) (string, error) {
 	matching := func(is func(Reference) bool) (list []Reference) {
 		for _, run := range runs {

@@ -11,9 +11,13 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Join gives the trials of a measurement by an earlier version the parts that they have today. The directions of
-// one window were a trial each there, with the readings of hosts in the first: they become one.
-// Nothing is changed in a run of a study, or of today's version. The error says which latencies cannot be read.
+// Join converts the trials of a measurement that an earlier version recorded to the form that they have today,
+// with Parts. Every store calls it for a run that it has read (see Store.Run). Earlier versions saved the
+// directions of one window as a trial each, with the readings of the hosts in the first: Join merges them,
+// renumbers the trials, and adapts run.Trust.
+//
+// It changes nothing in a run of a study or in one that this version recorded. The error says which latencies
+// cannot be read.
 func Join(run *record.Run) error {
 	if run.Study != record.MeasureStudy {
 		return nil

@@ -1,7 +1,8 @@
-// Package notebook defines how runs, their trials and notes are stored: the Store
-// interface, its errors, where the notebook is, which store opens it, and how runs are named. The
-// store is beside it: sqlite, a file that needs no set-up. Every store must pass the suite in
-// conformance.
+// Package notebook defines how runs, their trials and notes are stored: the Store interface and
+// its errors, where the notebook is, which store opens it, and how runs are named.
+//
+// The only store is package sqlite: a file that needs no set-up. Every store must pass the suite
+// in package conformance.
 package notebook
 
 import (
@@ -15,97 +16,120 @@ import (
 const (
 	// Running: a store holds the run and saves trials to it.
 	Running = record.StatusRunning
-	// Interrupted: its holder stopped or died before the run was finished. Its
-	// trials are all there, and Resume can take it up.
+	// Interrupted: the holder stopped or died before the run was finished. The trials saved until
+	// then are kept, and Resume continues the run.
 	Interrupted = "interrupted"
-	// Complete: every trial of the plan was made, and until held.
+	// Complete: every trial of the plan was made, and with `until` the intervals are as narrow as
+	// asked.
 	Complete = "complete"
 )
 
-// Store keeps runs. It may be used by several goroutines, and one notebook by
-// several stores in several processes at once.
+// Store keeps runs. Several goroutines may use it, and several stores in several processes may
+// have the same notebook open.
 //
-// A run is held by the store that began or resumed it, until Finish or Close;
-// the hold ends with the process, however it ends. Only the holder may save
-// trials and finish.
+// The store that began or resumed a run holds it, until it finishes the run or is closed, or its
+// process ends in any way. Only the holder may save trials, describe and finish the run; other
+// stores get ErrNotHeld. AddNote, SetProven and AddFiles need no hold. A run that nobody holds and
+// that was not finished is read as interrupted. The conformance suite ends holds by Finish and
+// Close. It does not cut a store off from its notebook, and does not say what such a store must
+// do: in sqlite a hold is a lock on a local file, which the kernel releases when the process
+// ends, and which does not depend on a connection.
+//
+// A method that is called after its context has ended returns an error that wraps that of the
+// context, and changes nothing. SaveTrial, Finish and AddFiles are the exceptions: they ignore
+// the end of their context, because they save what would otherwise be lost when a run is
+// interrupted.
+//
+// A method that is given the ID of a run returns ErrNotFound if there is none, unless it says
+// otherwise, and Begin, Resume, AddNote, SetProven, AddFiles and Remove return ErrReadOnly if the
+// notebook cannot be written or was opened for reading.
 type Store interface {
-	// Begin enters a run with status running and holds it. run.ID is a
-	// proposal (see ProposeID): when it is taken, as another run's ID or name, run.ID
-	// becomes a free one (see FreeID). ErrNameTaken: run.Name is the
-	// ID of another run.
+	// Begin adds a run with status Running and holds it. run.ID is a proposal (see ProposeID). If
+	// it is already the ID or name of another run, run.ID becomes a free one (see FreeID). Begin
+	// also sets run.Status. It fails if run.ID or run.Name is not valid (CheckID, CheckName), and
+	// with ErrNameTaken if run.Name is the ID of another run.
 	Begin(ctx context.Context, run *record.Run) error
 
-	// Resume takes up a run that was begun, holds it, and returns it with the trials
-	// that it has. One that is complete is taken up only if extend, because its design
-	// asks for more trials now. ErrHeld: another store holds it; ErrComplete: no trial
-	// is missing.
+	// Resume holds a run that was begun before, and returns it as Run does. A complete run is
+	// resumed only if extend is true, because its design asks for more trials now; otherwise the
+	// error is ErrComplete. ErrHeld means that a store, perhaps this one, holds the run.
 	Resume(ctx context.Context, id string, extend bool) (*record.Run, error)
 
-	// Describe saves what has become known of the run since Begin, such as its
-	// hosts' environment, without ending it: a run that is killed keeps it.
+	// Describe saves what has become known of a held run since Begin, such as the environment of
+	// its hosts, so that a run that is killed keeps it. Trials and notes in run are ignored, and
+	// the status stays Running. ErrNotHeld: this store does not hold the run.
 	Describe(ctx context.Context, run *record.Run) error
 
-	// SaveTrial saves one trial durably before it returns, even when ctx ends
-	// meanwhile: what was measured is not thrown away. A trial is known by its
-	// Order; one that is there already is not replaced: ErrTrialExists.
+	// SaveTrial saves one trial of a held run durably before it returns, even if ctx has ended:
+	// what was measured is not lost. trial.Order, which counts from 1, identifies the trial. A
+	// trial that is already saved is not replaced: ErrTrialExists. ErrNotHeld: this store does
+	// not hold the run, or there is none.
 	SaveTrial(ctx context.Context, id string, trial record.Trial) error
 
-	// Finish saves what was concluded and run.Status, and gives up the hold.
-	// The trials have been saved one by one before; those in run are ignored.
-	// It too writes even when ctx has ended, since an interrupted run is
-	// finished just then.
+	// Finish saves the conclusion and run.Status, which says how the run ended and is neither
+	// empty nor Running, and releases the hold. Trials in run are ignored, since SaveTrial has
+	// saved them. Finish writes even if ctx has ended, because an interrupted run is finished at
+	// that moment. ErrNotHeld: this store does not hold the run.
 	Finish(ctx context.Context, run *record.Run) error
 
-	// Run returns a run with its trials by Order and its notes, oldest first (see Join). One
-	// without a Finish comes with status running or interrupted and with
-	// nothing concluded; its duration is that of its trials, without the time in
-	// which no store held it.
+	// Run returns a run with its trials, sorted by Order, and its notes, oldest first. A run that
+	// was never finished has the status Running or Interrupted and no conclusion. Its duration is
+	// that of its trials, without the time in which no store held it.
+	//
+	// A store may have runs of earlier versions. It returns ErrOldRun, and no run, if the schema
+	// in the stored document is not record.RunSchema. Before it returns any other run, it passes
+	// the run with its trials to Join, which converts trials of earlier versions.
 	Run(ctx context.Context, id string) (*record.Run, error)
 
-	// Runs lists runs, the latest first.
+	// Runs lists runs, the latest first; the list is empty but not nil if there are none. An
+	// interrupted run that Run cannot read (ErrDamaged, ErrOldRun) is listed with the reason in
+	// Summary.Error, so that it does not hide the others.
 	Runs(ctx context.Context, filter Filter) ([]Summary, error)
 
-	// Resolve finds the ID that a reader means (see Find): an ID, a name that one run
-	// has, "latest" or "last", which is the latest run with a trial, or the beginning
-	// of one ID or name. The error is a *ReferenceError.
+	// Resolve returns the ID of the run that a user means by reference: an ID, a name that only
+	// one run has, "latest" or "last" (the latest run with a trial), or the beginning of only one
+	// ID or name (see Find). The error is a *ReferenceError if no run or several runs match.
 	Resolve(ctx context.Context, reference string) (string, error)
 
-	// AddNote attaches a note to a run, held or not.
+	// AddNote attaches a note to a run, whether it is held or not.
 	AddNote(ctx context.Context, id string, note record.Note) error
 
-	// SetProven notes in a run, held or not, which settings of its list were kept.
+	// SetProven records in a run, whether it is held or not, which settings of its list were
+	// kept.
 	SetProven(ctx context.Context, id string, proven record.Proven) error
 
-	// Notes lists a run's notes, oldest first.
+	// Notes lists the notes of a run, oldest first; none if there is no such run.
 	Notes(ctx context.Context, id string) ([]record.Note, error)
 
-	// AddFiles keeps the absolute paths of files that are about to be written for a run;
-	// one that ends with a separator is a directory. A path that another run has is that
-	// run's no more. It too writes when ctx has ended.
+	// AddFiles records absolute paths of files that are about to be written for a run. A path
+	// that ends with a separator is a directory. A path that was recorded for another run now
+	// belongs to this one. AddFiles writes even if ctx has ended.
 	AddFiles(ctx context.Context, id string, paths ...string) error
 
-	// Files lists them, in the order in which they were added.
+	// Files lists the paths of a run in the order in which they were added; none if there is no
+	// such run.
 	Files(ctx context.Context, id string) ([]string, error)
 
-	// Remove removes all of the runs or none, with their trials and notes, and then their
-	// files and those directories that are empty. ErrHeld: a process is making the trials
-	// of one of them. If this process is killed in between, the next one that opens the
-	// notebook for writing removes the files. An error other than of the notebook itself
-	// names the files that could not be removed.
+	// Remove removes all the runs or none, with their trials and notes, and then their files and
+	// those of their directories that are empty. ErrHeld: a store, perhaps this one, holds one of
+	// them. If the process is killed before the files are removed, the next store that opens the
+	// notebook for writing removes them. An error that does not come from the notebook names the
+	// files that could not be removed; the runs are gone then.
 	Remove(ctx context.Context, ids ...string) error
 
-	// Close gives up every hold. Runs that were not finished are interrupted.
+	// Close releases every hold and closes the notebook. Runs that were not finished are
+	// interrupted.
 	Close() error
 }
 
-// Filter selects runs. Its zero value selects all of them.
+// Filter selects runs. The zero value selects all of them.
 type Filter struct {
-	Study  string // empty: of every study
-	Active bool   // only those that a process holds
-	Limit  int    // 0: no limit; with Active, of those that are not finished
+	Study  string // only runs of this study; empty: of every study
+	Active bool   // only runs that a process holds
+	Limit  int    // 0: no limit; with Active, runs whose holder died count too, though they are left out
 }
 
-// Summary is a run in a list.
+// Summary describes a run in a list.
 type Summary struct {
 	ID      string    `json:"id"`
 	Name    string    `json:"name,omitempty"`
@@ -114,13 +138,14 @@ type Summary struct {
 	Started time.Time `json:"started"`
 	Trials  int       `json:"trials"`
 	Status  string    `json:"status"`
-	// Answer is the conclusion in words, which the notebook does not keep: package
-	// present makes them.
+	// Answer is the conclusion in words. The notebook does not store it: package present composes
+	// it.
 	Answer     string             `json:"answer"`
 	Conclusion *record.Conclusion `json:"-"`
-	// Error is why linerate itself interrupted the run; empty: it did not.
+	// Error says why linerate itself interrupted the run, or why it cannot be read; empty:
+	// neither.
 	Error string `json:"error,omitempty"`
 	Notes int    `json:"notes"`
-	// NoteList are the notes, oldest first.
+	// NoteList has the notes, oldest first.
 	NoteList []record.Note `json:"note_list,omitempty"`
 }

@@ -13,16 +13,17 @@ import (
 // Variable names the environment variable that says where the notebook is.
 const Variable = "LINERATE_NOTEBOOK"
 
-// Opener opens notebooks, whose location is the path of a file or a URL, for reading and writing, or to read only
-// (ErrNoNotebook: there is none; ErrOlder: it has to be opened for writing first).
+// Opener opens notebooks at a location, which is the path of a file or a URL: Open for reading and writing,
+// OpenReadOnly for reading only. OpenReadOnly returns ErrNoNotebook if there is no notebook, and ErrOlder if it must
+// be opened for writing first.
 type Opener struct {
 	Open, OpenReadOnly func(ctx context.Context, location string) (Store, error)
 }
 
 var openers = map[string]Opener{}
 
-// Register has an Opener open the notebooks of a scheme of URLs; "": files. The package of each store calls it while
-// the program is initialised; a scheme that is taken panics.
+// Register makes o the Opener for URLs with this scheme, or for paths of files if scheme is empty. The package of
+// each store calls it in its init function. Register panics if the scheme is already registered.
 func Register(scheme string, o Opener) {
 	if openers[scheme].Open != nil {
 		panic("notebook: scheme " + scheme + " is registered twice")
@@ -30,7 +31,7 @@ func Register(scheme string, o Opener) {
 	openers[scheme] = o
 }
 
-// OpenerOf returns the Opener of a location that Location has returned.
+// OpenerOf returns the Opener for a location returned by Location.
 func OpenerOf(location string) Opener { return openers[schemeOf(location)] }
 
 // schemeOf is the scheme of a URL; empty: it is the path of a file.
@@ -42,8 +43,8 @@ func schemeOf(location string) string {
 	return scheme
 }
 
-// Location says where the notebook is: $LINERATE_NOTEBOOK, the path of a file or a URL that a store is registered for,
-// else notebook.db in Directory.
+// Location returns the location of the notebook: $LINERATE_NOTEBOOK if it is set, made an absolute path unless it is
+// a URL with a registered scheme, and otherwise notebook.db in Directory.
 func Location(getenv func(string) string) (string, error) {
 	named := getenv(Variable)
 	switch scheme := schemeOf(named); {
@@ -69,9 +70,9 @@ func Location(getenv func(string) string) (string, error) {
 	return path, nil
 }
 
-// Directory is that of the files which are kept beside the notebook: that of the notebook if this is a file, else
-// $XDG_DATA_HOME/linerate, else ~/.local/share/linerate (XDG Base Directory Specification: a relative XDG_DATA_HOME is
-// ignored).
+// Directory returns the directory of the files that are kept beside the notebook: that of the notebook if it is a
+// file, otherwise $XDG_DATA_HOME/linerate or ~/.local/share/linerate (XDG Base Directory Specification: a relative
+// XDG_DATA_HOME is ignored).
 func Directory(getenv func(string) string) (string, error) {
 	if getenv(Variable) != "" {
 		location, err := Location(getenv)

@@ -21,8 +21,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Opener opens another store on the case's notebook, which is empty when the case begins. The caller closes the
-// stores afterwards; the suite may have closed some already.
+// Opener opens another store on the notebook of a case, which is empty when the case begins. The test that runs
+// the case closes the stores afterwards, including those that the case has already closed.
 type Opener func() notebook.Store
 
 // Case is one property of a store.
@@ -31,7 +31,7 @@ type Case struct {
 	Check func(t testing.TB, open Opener)
 }
 
-// Cases is the suite.
+// Cases are all cases of the suite.
 var Cases = []Case{
 	{"an empty notebook lists nothing", emptyNotebook},
 	{"what is saved is read back", roundTrip},

@@ -10,10 +10,10 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Started is when every run of the suite began.
+// Started is the start time of every run in the suite.
 var Started = time.Date(2024, 2, 29, 23, 59, 58, 123456789, time.UTC)
 
-// Run makes the record of a run that is about to begin.
+// Run returns the record of a run that is about to begin.
 func Run(study string, seed uint64) *record.Run {
 	address := func(text string) topology.Address {
 		prefix := netip.MustParsePrefix(text)
@@ -55,7 +55,7 @@ func Run(study string, seed uint64) *record.Run {
 	}
 }
 
-// Trial makes the record of the trial with the given place in its run.
+// Trial returns the record of a trial whose place in its run is order.
 func Trial(order int) record.Trial {
 	return record.Trial{
 		Treatment:  "writes, kernel defaults",

@@ -1,6 +1,6 @@
-// Package sqlite stores a notebook in one SQLite file: runs, trials and notes in three tables, the records as
-// compressed JSON. While it is open, SQLite's -wal and -shm files are beside it, and a directory NAME-locks
-// with one lock per held run.
+// Package sqlite stores a notebook in one SQLite file: runs, trials, notes and the files of runs in a table
+// each, the records as compressed JSON. While the notebook is open, SQLite's -wal and -shm files are beside it,
+// and a directory NAME-locks with one lock file per held run (flock(2)).
 //
 // It is for one machine: file locks and shared memory do not work across a network file system
 // (https://www.sqlite.org/wal.html).

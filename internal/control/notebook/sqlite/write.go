@@ -71,7 +71,7 @@ func (s *Store) Begin(ctx context.Context, run *record.Run) error {
 	return nil
 }
 
-// Resume holds an existing run, a complete one only if extend.
+// Resume holds an existing run; a complete one only if extend is true.
 func (s *Store) Resume(ctx context.Context, id string, extend bool) (*record.Run, error) {
 	operation := "resume run " + id
 	if _, err := s.Run(ctx, id); err != nil { // check before creating a lock
