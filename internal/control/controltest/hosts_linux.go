@@ -50,8 +50,9 @@ func PlainPair(t *testing.T) {
 	}
 }
 
-// RealHosts makes network namespaces with cables, a bridge and shapers, by ip(8)
-// and tc(8), and a file of the study small.yaml that reaches them as its hosts.
+// RealHosts makes network namespaces with cables, a bridge and shapers by ip(8) and tc(8). It
+// returns the names of the hosts, and the path of a copy of the study small.yaml in dir that
+// reaches these namespaces as real hosts.
 func RealHosts(t *testing.T, dir string) (hosts []string, file string) {
 	t.Helper()
 	hosts = []string{"server", "client"}
@@ -89,7 +90,8 @@ func RealHosts(t *testing.T, dir string) (hosts []string, file string) {
 	return hosts, file
 }
 
-// StateOf reads what a run may change on a real host and must put back.
+// StateOf returns, as text, the state of hosts that a run may change and must restore: addresses,
+// routes, rules, permanent neighbours and sysctls.
 func StateOf(t *testing.T, hosts []string) string {
 	t.Helper()
 	var b strings.Builder
@@ -110,7 +112,8 @@ func StateOf(t *testing.T, hosts []string) string {
 	return b.String()
 }
 
-// FirstDifference lists the lines of which two texts have not the same number.
+// FirstDifference lists the lines that occur more often in one of the two texts than in the
+// other.
 func FirstDifference(before, after string) string {
 	old := map[string]int{} // how often
 	for line := range strings.Lines(before) {

@@ -21,7 +21,7 @@ import (
 // Lab is a lab that is up until the test ends.
 type Lab struct{ name string }
 
-// Up makes the lab of a study file.
+// Up brings up the lab of a study file until the test ends.
 func Up(t *testing.T, file string) *Lab {
 	t.Helper()
 	kerneltest.Slow(t)
@@ -56,7 +56,8 @@ func Up(t *testing.T, file string) *Lab {
 	return l
 }
 
-// Ask runs a command in a host, which must succeed, and returns its output.
+// Ask runs a command on a host and returns its output. The test fails unless the command
+// exits with status 0.
 func (l *Lab) Ask(t *testing.T, host string, argv ...string) string {
 	t.Helper()
 	r, w, err := os.Pipe()
@@ -83,7 +84,8 @@ func (l *Lab) Ask(t *testing.T, host string, argv ...string) string {
 	return text
 }
 
-// Figure is the number behind a text that a program has printed.
+// Figure returns the number that the first group of pattern, a regular expression, matches in
+// what a program has printed.
 func Figure(t *testing.T, pattern, printed string) float64 {
 	t.Helper()
 	found := regexp.MustCompile(pattern).FindStringSubmatch(printed)
@@ -97,8 +99,9 @@ func Figure(t *testing.T, pattern, printed string) float64 {
 	return n
 }
 
-// Agree fails unless two rates are the same within a share. The other is the median of three,
-// as other processes of the machine take their part of it now and then.
+// Agree fails the test unless the ratio of two rates is within 1 ± within. It calls other
+// three times and takes the median, because other processes of the machine disturb some of
+// the calls.
 func Agree(t *testing.T, what string, rate float64, other func() float64, within float64) {
 	t.Helper()
 	others := []float64{other(), other(), other()}

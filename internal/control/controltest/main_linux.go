@@ -20,9 +20,9 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Main runs the tests, or the part of linerate that the program's arguments name, and exits. In
-// the tests no trial is made again because a hypervisor took CPU time: that is for their verdict
-// (script/undisturbed).
+// Main runs the tests, or the part of linerate that the arguments of the program name, and
+// exits. While tests run, trials are not repeated because a hypervisor took CPU time:
+// script/undisturbed judges that.
 func Main(m *testing.M) {
 	part, args := "", os.Args[1:]
 	if len(args) > 0 {

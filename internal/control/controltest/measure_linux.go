@@ -36,13 +36,13 @@ func own(t *testing.T, host string, args ...string) *exec.Cmd {
 }
 
 // Server says how a host serves clients. The zero value: on the default port, with the bounds
-// that `linerate serve` has.
+// of `linerate serve`.
 type Server struct {
 	Listen []string
 	Bounds message.Bounds
 }
 
-// Serve serves clients in the host named server until the test ends. It returns the process.
+// Serve serves clients on the host named server until the test ends, and returns the process.
 func Serve(t *testing.T, s Server) *os.Process {
 	t.Helper()
 	kerneltest.Slow(t)
@@ -91,9 +91,9 @@ func serveClients(args []string) error {
 	return serve.Run(ctx, listeners, serve.Options{Clients: 16, Bounds: s.Bounds, OnSession: func(serve.Session) {}})
 }
 
-// Measure measures from a host to one that serves. What the options do not say is as it is
-// without flags of `linerate measure`, but for the congestion control, which is cubic.
-// The findings have words.
+// Measure measures from host to a serving one. Options that are zero have the defaults of the
+// flags of `linerate measure`, except that the congestion control is cubic. The findings of
+// the run have words.
 func Measure(t *testing.T, host string, o measure.Options) (run *record.Run, err error) {
 	t.Helper()
 	o.Duration, o.Warmup = cmp.Or(o.Duration, 10*time.Second), cmp.Or(o.Warmup, time.Second)
@@ -135,7 +135,7 @@ func Measure(t *testing.T, host string, o measure.Options) (run *record.Run, err
 	return run, err
 }
 
-// Measured is Measure of a measurement that must succeed.
+// Measured is like Measure, but fails the test on an error.
 func Measured(t *testing.T, host string, o measure.Options) *record.Run {
 	t.Helper()
 	run, err := Measure(t, host, o)
@@ -166,8 +166,8 @@ func inHost(host string, f func() error) error {
 	return <-ended
 }
 
-// Hosts makes network namespaces that ip(8) knows by name; the one called here is the
-// test's own, unless it is empty.
+// Hosts makes network namespaces that ip(8) knows by name. The test's own namespace gets the
+// name here, unless that is empty.
 func Hosts(t *testing.T, here string, others ...string) {
 	t.Helper()
 	// ip netns keeps its files there, and an ordinary user's /run is not his.

@@ -21,15 +21,15 @@ import (
 	"linerate/internal/show/wording"
 )
 
-// Fuller is how much more than it carries a link may be counted to have carried in a window of
-// a second or two: what a receiver that was paused had not read when the window began. That it
-// was no more than that, the trust check limit says.
+// Fuller is the largest ratio of what a link is counted to have carried to what it can carry, in a
+// window of a second or two. It may exceed 1 because a receiver that was paused had not read all data
+// when the window began. The trust check limit catches larger excesses.
 const Fuller = 1.03
 
 // longest bounds a run of a test.
 const longest = 10 * time.Minute
 
-// Study is what a run is made of. The zero value of a field: as the study file says.
+// Study says what to run. A field that is zero has the value of the study file.
 type Study struct {
 	File       string // its path
 	Set        []string
@@ -38,17 +38,18 @@ type Study struct {
 	Seed       uint64
 	Replicates int
 	Budget     time.Duration
-	Notebook   string // path of the file to keep the run in; empty: one that ends with the test
+	Notebook   string // path of the file to keep the run in; empty: a temporary one
 }
 
-// Run runs a study and returns its result with all trials, and with the words of its findings. If the
-// test fails, it logs what the machine did meanwhile.
+// Run runs a study and returns its result with all trials and with the words of its findings. If the
+// test fails, it logs the trust checks that say whether the machine was disturbed.
 func Run(t *testing.T, s Study) *record.Run {
 	t.Helper()
 	return Start(t, s)()
 }
 
-// Start begins Run; the function that it returns waits for its end.
+// Start starts a study like Run. The function that it returns waits for the end and returns the
+// result.
 func Start(t *testing.T, s Study) func() *record.Run {
 	t.Helper()
 	wait := begin(t, s)
@@ -69,7 +70,7 @@ func Start(t *testing.T, s Study) func() *record.Run {
 	}
 }
 
-// Try is Run of a study that may fail.
+// Try is like Run, but returns the error instead of failing the test.
 func Try(t *testing.T, s Study) (*record.Run, error) {
 	t.Helper()
 	return begin(t, s)()
@@ -176,13 +177,14 @@ func root(t *testing.T) string {
 	return ""
 }
 
-// File is the path of a study file for tests.
+// File returns the path of a study file in testdata.
 func File(t *testing.T, name string) string {
 	t.Helper()
 	return filepath.Join(root(t), "internal", "control", "controltest", "testdata", name)
 }
 
-// BuiltIn is the path of a copy of a built-in study with some of its words replaced.
+// BuiltIn returns the path of a copy of a built-in study. replace has pairs of texts: each occurrence
+// of the first in the study is replaced by the second.
 func BuiltIn(t *testing.T, study string, replace ...string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(root(t), "studies", study+".yaml"))
@@ -199,7 +201,7 @@ func BuiltIn(t *testing.T, study string, replace ...string) string {
 	return Write(t, text)
 }
 
-// Write is the path of a study file with this text.
+// Write writes text to a study file and returns its path.
 func Write(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "study.yaml")
@@ -209,11 +211,11 @@ func Write(t *testing.T, text string) string {
 	return path
 }
 
-// ofTheMachine are the trust checks that fail because the machine was busy with something else,
-// or paused: a test cannot help that.
+// ofTheMachine are the trust checks that may fail because the machine was busy with something else,
+// or paused. A test cannot prevent that.
 var ofTheMachine = []string{trust.Clock, trust.Generator, trust.Steal, trust.Steady}
 
-// Failures lists the trust checks that failed, save those that a busy machine explains.
+// Failures lists the failed trust checks, except those that a busy machine explains.
 func Failures(checks []record.Check) string {
 	var b strings.Builder
 	for _, c := range checks {
@@ -224,7 +226,7 @@ func Failures(checks []record.Check) string {
 	return b.String()
 }
 
-// Treatment finds a run's treatment by name.
+// Treatment returns the treatment of a run with this name.
 func Treatment(t *testing.T, run *record.Run, name string) record.Treatment {
 	t.Helper()
 	var names []string
@@ -238,7 +240,7 @@ func Treatment(t *testing.T, run *record.Run, name string) record.Treatment {
 	return record.Treatment{}
 }
 
-// Found finds a run's finding of a treatment.
+// Found returns a run's finding with this ID of a treatment, and whether there is one.
 func Found(run *record.Run, id, treatment string) (record.Finding, bool) {
 	for _, f := range run.Findings {
 		if f.ID == id && slices.Contains(f.Treatments, treatment) {
@@ -248,7 +250,8 @@ func Found(run *record.Run, id, treatment string) (record.Finding, bool) {
 	return record.Finding{}, false
 }
 
-// Figures is what says what holds a flow back, for the message of a test.
+// Figures returns the fields of a flow that explain what limits it, as JSON, for the message of a
+// test.
 func Figures(f record.Flow) string {
 	f.ModeNote, f.Bins, f.Path = "", nil, nil
 	text, err := json.Marshal(f)
@@ -258,8 +261,8 @@ func Figures(f record.Flow) string {
 	return string(text)
 }
 
-// AsPredicted fails for each flow whose path was not the one that the kernels said, but
-// for the first few of a trial.
+// AsPredicted fails the test for each flow whose path is not the one that the kernels predicted. In
+// each trial, the first few flows whose path differs are excused, at most as many as excused says.
 func AsPredicted(t *testing.T, run *record.Run, excused int) {
 	t.Helper()
 	for _, trial := range run.Trials {

@@ -12,11 +12,12 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// RightPassword is that of the switch of RealSwitch.
+// RightPassword is the SNMP password of the switch that RealSwitch makes.
 const RightPassword = "correct horse battery"
 
-// RealSwitch makes hosts and a bridge with snmpd, which this machine reaches at 192.0.2.9. It
-// refreshes its counters every 3 s, as it does by itself, or at each request.
+// RealSwitch makes two hosts and a bridge with snmpd as their switch, which this machine
+// reaches at 192.0.2.9. Its counters are refreshed every 3 s if cached, as is snmpd's
+// default, and otherwise at each request.
 func RealSwitch(t *testing.T, dir string, cached bool) {
 	t.Helper()
 	Hosts(t, "", "client", "server", "sw")
@@ -67,7 +68,8 @@ func RealSwitch(t *testing.T, dir string, cached bool) {
 	t.Fatalf("snmpd: %v", err)
 }
 
-// Credentials writes the file that a study names for the switch of RealSwitch.
+// Credentials writes the file with the credentials that a study names for the switch of
+// RealSwitch.
 func Credentials(t *testing.T, dir, password string) {
 	t.Helper()
 	text := "user: linerate\nauth_protocol: SHA-256\nauth_password: " + password +

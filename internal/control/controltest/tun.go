@@ -7,7 +7,8 @@ import (
 	"linerate/internal/kernel/kerneltest"
 )
 
-// NeedsTun skips the test if an error says that a lab's links cannot be carried without taps.
+// NeedsTun skips the test if err says that /dev/net/tun, which carries a lab's links, cannot
+// be opened.
 func NeedsTun(t *testing.T, err error) {
 	t.Helper()
 	if err != nil && strings.Contains(err.Error(), "open /dev/net/tun: ") {

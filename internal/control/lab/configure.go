@@ -99,13 +99,14 @@ func (l *Lab) verify(h *topology.Host) error {
 	return errors.Join(errs...)
 }
 
-// Resolve replaces references to interfaces in settings (host.interface) by the MAC
-// address in a neighbour's lladdr, and by the address in the via of a route or nexthop.
+// Resolve replaces references to interfaces (host.interface) in settings: in a neighbour's
+// lladdr by the MAC address, in the via of a route or nexthop by the IP address.
 func (l *Lab) Resolve(settings []setting.Setting) ([]setting.Setting, error) {
 	return l.topology.Resolve(settings, l.MAC)
 }
 
-// MAC is the MAC address of a host's interface; an error: a real host has no such interface.
+// MAC returns the MAC address of a host's interface. It fails if a real host has no such
+// interface.
 func (l *Lab) MAC(end topology.End) (string, error) {
 	if h, _ := l.topology.Host(end.Node); len(h.Via) == 0 {
 		return l.topology.MAC(end), nil

@@ -169,7 +169,8 @@ func exitStatus(state *os.ProcessState) int {
 
 func signalStatus(s syscall.Signal) int { return 128 + int(s) }
 
-// Hosts lists the hosts and switches of the named lab of another process.
+// Hosts lists the hosts and switches of a lab that another process has brought up under
+// this name.
 func Hosts(name string) ([]string, error) {
 	conn, err := net.DialUnix("unix", nil, execAddress(name))
 	if err != nil {
@@ -186,11 +187,13 @@ func Hosts(name string) ([]string, error) {
 	return reply.Hosts, nil
 }
 
-// Exec runs a command in a host of the named lab of another process, and returns the
-// command's exit status. streams are its standard streams; terminal: they are one
-// terminal, which becomes its controlling terminal. Signals are passed on to the
-// command; with a terminal, which has keys for them, a signal ends the connection,
-// since an interactive shell would ignore it.
+// Exec runs a command on a host of a lab that another process has brought up under this
+// name, and returns the exit status of the command. streams are its standard input,
+// output and error. terminal says that they are one terminal, which becomes the
+// controlling terminal of the command.
+//
+// Exec passes signals on to the command. With a terminal, whose keys can send signals, a
+// signal ends the connection instead, because an interactive shell would ignore it.
 func Exec(name, host string, argv []string, streams [3]*os.File, terminal bool, signals <-chan os.Signal) (int, error) {
 	conn, err := net.DialUnix("unix", nil, execAddress(name))
 	switch {

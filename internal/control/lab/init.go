@@ -45,9 +45,9 @@ type initReply struct {
 	ImpairedBy string `json:"impaired_by,omitempty"`
 }
 
-// Init is the first process of a lab (process 1 of its process namespace): it makes
-// the network namespaces and the links, starts an agent in each namespace, and stays
-// until its control stream ends. It returns the exit status.
+// Init is the first process of a lab (process 1 of its PID namespace). It makes the network
+// namespaces and the links, starts an agent in each namespace, and stays until its control
+// stream ends. It returns the exit status.
 func Init() int {
 	control := os.NewFile(controlFD, "control")
 	in, out := json.NewDecoder(control), json.NewEncoder(control)

@@ -19,7 +19,7 @@ import (
 
 // Options of Up. The zero value is what a run uses.
 type Options struct {
-	// Name is the lab's name for `lab exec` and `lab shell`; empty: it has none.
+	// Name is the name of the lab for `lab exec` and `lab shell`; empty: none.
 	Name string
 	// AllowMachine permits machine-wide settings in the topology.
 	AllowMachine bool
@@ -83,8 +83,8 @@ func Up(ctx context.Context, t *topology.Topology, b *bus.Bus, options Options) 
 	return l, l.StartServices(ctx, nil)
 }
 
-// Nodes are the names of all hosts and switches that have an agent, hosts
-// first, in the order of the file.
+// Nodes returns the names of all hosts and switches that have an agent, hosts first, in the
+// order of the file.
 func (l *Lab) Nodes() []string {
 	names := l.Hosts()
 	for _, s := range l.topology.Switches {
@@ -95,11 +95,11 @@ func (l *Lab) Nodes() []string {
 	return names
 }
 
-// Hello is the first message of a node's agent.
+// Hello returns the first message of the agent of a node.
 func (l *Lab) Hello(node string) message.Hello { return l.hellos[node] }
 
-// AttackKey is what the lab's hosts ask for before they attack each other. The error is that
-// linerate has not made the whole topology: then none attacks.
+// AttackKey returns the key that an agent of the lab requires before it attacks another
+// host. It fails unless linerate made the whole topology: otherwise no host may attack.
 func (l *Lab) AttackKey() (string, error) {
 	if node, why := study.NotMade(l.topology); node != "" {
 		return "", fmt.Errorf("attacks are made in labs alone, and %s is not made by linerate: %s", node, why)
@@ -110,11 +110,12 @@ func (l *Lab) AttackKey() (string, error) {
 	return l.key, nil
 }
 
-// ImpairedBy is what applies delay, loss and marks of links; empty: none has any.
+// ImpairedBy names what applies the delay, loss and marks of links; empty: no link has any.
 func (l *Lab) ImpairedBy() string { return l.impairedBy }
 
-// Mode describes how the topology was made: "lab as root", "lab, rootless", "real
-// hosts", or both; and what applies the delay and loss of links, if any has them.
+// Mode describes how the topology was made: "lab as root" or "lab, rootless", "real hosts",
+// or both joined by " with ". For a lab it also names what applies the delay and loss of
+// links, if any has them.
 func (l *Lab) Mode() string {
 	var modes []string
 	if l.init != nil {
@@ -173,15 +174,17 @@ func realHosts(t *topology.Topology) (list []reach.Host) {
 	return list
 }
 
-// NotRevertedError lists real hosts whose settings may not be reverted.
+// NotRevertedError lists, by an error each, the real hosts whose settings may not have been
+// reverted.
 type NotRevertedError struct{ Hosts []error }
 
 func (e *NotRevertedError) Error() string { return errors.Join(e.Hosts...).Error() }
 
 func (e *NotRevertedError) Unwrap() []error { return e.Hosts }
 
-// Down ends the lab. Real hosts' agents revert their settings when their stream
-// ends; Down waits for them. The error, a *NotRevertedError, lists those that failed.
+// Down ends the lab. The agents of real hosts revert their settings when their stream ends,
+// and Down waits for them. The error is a *NotRevertedError with the hosts where that
+// failed.
 func (l *Lab) Down() error {
 	ended := make(chan struct{})
 	go func() {
@@ -205,5 +208,5 @@ func (l *Lab) Down() error {
 	return &NotRevertedError{failed}
 }
 
-// Hosts are the names of all hosts.
+// Hosts returns the names of all hosts.
 func (l *Lab) Hosts() []string { return l.topology.HostNames() }

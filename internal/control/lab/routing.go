@@ -22,7 +22,8 @@ import (
 // and a large fabric on a busy machine needs several retries.
 const convergeTimeout = 60 * time.Second
 
-// Routing describes how the hosts got their learned routes; nil: there are none.
+// Routing says how the hosts got the routes that they learn by BGP; nil: there are
+// none.
 func (l *Lab) Routing() *record.Routing { return l.routing }
 
 // probeRouting asks one agent whether a routing daemon is installed: all hosts with BGP
@@ -43,8 +44,9 @@ func (l *Lab) probeRouting(ctx context.Context) error {
 // daemons reports whether routing daemons install the learned routes.
 func (l *Lab) daemons() bool { return l.routing != nil && l.routing.Daemon != "" }
 
-// Converge starts the routing daemons that do not run, and waits until every host's
-// kernel has all learned routes. took is 0 if none had to be started or waited for.
+// Converge starts the routing daemons that are not running, and waits until the kernel
+// of every host has all learned routes. took is the time that this took; 0: no daemon
+// had to be started and no route waited for.
 func (l *Lab) Converge(ctx context.Context) (took time.Duration, err error) {
 	if !l.daemons() {
 		return 0, nil

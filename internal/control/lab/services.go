@@ -9,12 +9,13 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Services are the server programs that serve on the hosts, in the order of the file.
+// Services returns the server programs that run on the hosts, in the order of the study
+// file.
 func (l *Lab) Services() []record.Service { return l.services }
 
-// StartServices starts the hosts' services that do not run, and waits until all serve. Those
-// of HTTP have files of the sizes of bodies, in bytes. A service that has ended by itself is
-// an error.
+// StartServices starts the services of the hosts that are not running, and waits until all
+// serve. Services that speak HTTP offer files of the given sizes (bodies), in bytes. It
+// fails if a service has ended by itself.
 func (l *Lab) StartServices(ctx context.Context, bodies []int64) error {
 	requests := map[string]message.ServicesRequest{}
 	for _, h := range l.topology.Hosts {

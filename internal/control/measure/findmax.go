@@ -17,21 +17,22 @@ import (
 // FindMax asks for the highest rate of requests that meets an objective.
 type FindMax struct {
 	Objective  expect.Expectation
-	Resolution unit.Ratio // how far apart the rate and one that fails may be
-	Repeats    int        // how many trials confirm the rate
+	Resolution unit.Ratio // largest relative difference between the result and a rate that fails
+	Repeats    int        // how many trials must confirm the result
 }
 
-// String is what is asked for, without the objective.
+// String returns the resolution and the repeats, without the objective.
 func (f FindMax) String() string {
 	return fmt.Sprintf("resolution %s, repeats %d", unit.FormatPercent(float64(f.Resolution)), f.Repeats)
 }
 
-// Time estimates how long the search takes; see study.LossFree.
+// Time estimates how long the search takes; see study.LossFree.Time.
 func (f FindMax) Time(warmup, full time.Duration) time.Duration {
 	return study.LossFree{Repeats: f.Repeats + 1}.Time(warmup, full) // and the closed loop
 }
 
-// longestTrial is how long the window of a trial may become that needs more requests.
+// longestTrial bounds the window of a trial that is prolonged because it needs more
+// requests.
 const longestTrial = time.Minute
 
 // longestWindow is how long a window may be: longestTrial or the duration, within what the

@@ -101,8 +101,8 @@ func (s *session) resolve(ctx context.Context) error {
 	return nil
 }
 
-// Resolve returns an address of a host, which is a name or an address, of a network: "ip4",
-// "ip6", or "ip" for either.
+// Resolve returns an address of host, which is a name or an address. network says of which
+// family: "ip4", "ip6", or "ip" for either.
 func Resolve(ctx context.Context, network, host string) (netip.Addr, error) {
 	if at, err := netip.ParseAddr(host); err == nil && (network == "ip" || at.Unmap().Is4() == (network == "ip4")) {
 		return at.Unmap(), nil // with its zone, which a look-up drops

@@ -16,8 +16,8 @@ import (
 // idleWarmup is how long the probe asks before its idle window begins.
 const idleWarmup = 200 * time.Millisecond
 
-// Requests is how many requests the flows' pace, or that of the probe, makes in the window;
-// 0: they have none, or there is neither.
+// Requests returns how many requests the flows make in the window at their pace or, with
+// Latency, the probe at its pace; 0: there is no pace.
 func (o *Options) Requests() int64 {
 	pace := o.Flows.Pace * float64(o.Flows.Streams)
 	if o.Latency {

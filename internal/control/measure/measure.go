@@ -42,46 +42,45 @@ const closeTimeout = 3 * time.Second
 // attempts is how often a trial is tried when its schedule could not be kept.
 const attempts = 3
 
-// Options of a measurement. All but the sources, Token, Modes and
-// Progress have to be set.
+// Options of a measurement. Addresses, Duration, Warmup and Flows are required, and URL for a foreign
+// server; every other field may be zero.
 type Options struct {
-	// Addresses are the server's, each with or without a port. Flows take
-	// them in turn; the control connection goes to the first.
+	// Addresses of the server, each with or without a port. Flows use them in turn; the control connection
+	// uses the first.
 	Addresses []string
-	// Sources are the local addresses, and SourcePorts the ports, to connect
-	// from, in turn; none: the kernel's choice.
+	// Sources are the local addresses, and SourcePorts the local ports, that connections use in turn; empty:
+	// the kernel chooses.
 	Sources          []netip.Addr
 	SourcePorts      []uint16
 	Token            string
 	Duration, Warmup time.Duration
-	// Interval is the length of the intervals that are reported, also during the trial; 0:
-	// there is one, the whole window.
+	// Interval is the length of the intervals in the result, and the time between calls of Progress; 0: one
+	// interval, the whole window.
 	Interval time.Duration
-	// Flows say which direction, how many streams, and their options.
+	// Flows says in which direction and with how many streams to measure, and the options of the flows.
 	Flows flow.Spec
-	// Modes are the modes of moving bytes to measure in, one after another; none:
-	// as Flows say.
+	// Modes are the modes of moving bytes to measure in, one after another; empty: the mode of Flows.
 	Modes []string
-	// Iperf3: the server is iperf3's, and Iperf3Login is for one that requires a user.
+	// Iperf3 says that the server is iperf3. Iperf3Login is for a server that requires a user; nil: none.
 	Iperf3      bool
 	Iperf3Login *message.Iperf3Login
-	// URL is of a server that is another program, which speaks the protocol of the flows;
-	// Addresses has its address, with the port. Empty: the server is linerate's or iperf3's.
+	// URL addresses a server that is another program and speaks the protocol of the flows. Addresses then
+	// has its address with the port. Empty: the server is linerate or iperf3.
 	URL string
-	// Network is the family that the name in URL is resolved to, "ip4" or "ip6"; empty: either.
+	// Network is the address family that the name in URL is resolved to, "ip4" or "ip6"; empty: either.
 	Network string
-	// Latency is measured by a probe, first without the flows and then beside them.
+	// Latency says that a probe measures latency, first alone and then beside the flows.
 	Latency bool
-	// LossFree asks for the highest rate of datagrams without loss; nil: it is
-	// measured at the rate that Flows say.
+	// LossFree requests a search for the highest rate of datagrams without loss; nil: the rate of Flows is
+	// measured.
 	LossFree *study.LossFree
-	// FindMax asks for the highest rate of requests that meets an objective; nil: they are made
-	// as Flows say.
+	// FindMax requests a search for the highest rate of requests that meets an objective; nil: requests are
+	// made at the pace of Flows.
 	FindMax *FindMax
-	// Linger, unless nil, goes on when the context of Conduct ends: what the window that is
-	// open has measured until then is read and returned.
+	// Linger is a context that continues when that of Conduct ends: the open window is then ended early,
+	// read, and returned. Nil: it is given up.
 	Linger context.Context
-	// Progress is called every interval.
+	// Progress is called every interval; nil: not called.
 	Progress func(Progress)
 
 	limit time.Duration // see patience
@@ -91,9 +90,9 @@ type Options struct {
 // the answer to a request.
 func (o Options) patience() time.Duration { return cmp.Or(o.limit, connectTimeout) }
 
-// What a reply of the server has at most, in bytes: what it has once, the edges of a window for
-// each flow, and the samples of a window, of which each has so much of a flow, an interface or a
-// queueing discipline.
+// Bounds on the size of a reply of the server, in bytes: what a reply has once, the edges of a window per
+// flow, and all samples of a window; sampleBytes is one sample of one flow, interface or queueing
+// discipline.
 const (
 	onceBytes    = 4 << 20
 	edgesBytes   = 16 << 10
@@ -106,15 +105,15 @@ func (s *session) replyBytes() int {
 	return onceBytes + s.flows()*edgesBytes + samplesBytes
 }
 
-// Progress is the state of a measurement. Rates are those of the latest interval,
-// counted at the receivers; below 0: that direction is not measured.
+// Progress is the state of a measurement. Rates are those of the latest interval, counted at the receivers;
+// a negative rate means that this direction is not measured.
 type Progress struct {
-	Phase       string        // "idle", "warm-up", "measuring", or which trial of several
-	Mode        string        // of several that are measured one after another
-	Left        time.Duration // a whole number of intervals
+	Phase       string        // "idle", "warm-up", "measuring", or the trial of a search
+	Mode        string        // the current one, if several are measured one after another
+	Left        time.Duration // time left, a whole number of intervals
 	Write, Read float64       // bit/s
-	// LostShare is of datagrams, in both directions together; RatePerS of
-	// transactions, in place of Write and Read.
+	// LostShare is the share of datagrams lost, in both directions together. RatePerS is the rate of
+	// transactions per second, which replaces Write and Read.
 	LostShare, RatePerS float64
 }
 
@@ -136,9 +135,9 @@ type session struct {
 	lost    error                // why the latest window has the readings of this host only; nil: it has all
 }
 
-// Conduct measures, and returns the result as a run of one block, with a trial for each mode (see Keep). The
-// local agent answers as record.NodeClient over its stream; an iperf3 server has none, and is joined to
-// nothing.
+// Conduct measures, and returns the result as a run of one block with a trial for each mode (see Keep).
+// local is the stream of the local agent, which answers as record.NodeClient. An iperf3 server has no agent,
+// so that only the local one is on the bus.
 func Conduct(ctx context.Context, local io.ReadWriteCloser, o Options) (*record.Run, error) {
 	o.Interval = cmp.Or(o.Interval, o.Duration)
 	s := &session{options: o, began: time.Now(), sources: slices.Clone(o.Sources)}

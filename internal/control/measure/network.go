@@ -21,8 +21,8 @@ type direct struct {
 	askedBps  float64
 }
 
-// Paths finds the interfaces from the flows' addresses: this host's kernel says where
-// packets leave, and the server's interfaces have their addresses.
+// Paths finds the interfaces of the flows from their addresses: the kernel of this host says where packets
+// leave, and the addresses of the server's interfaces say where they arrive.
 func (n direct) Paths(_ []*trial.Flow, counted []record.Flow, hosts []record.HostReading) trial.Paths {
 	used := limits.EndsOf(counted, hosts)
 	paths := trial.Paths{Topology: between(counted, used), Flows: make([]trial.Path, len(counted))}
@@ -32,7 +32,7 @@ func (n direct) Paths(_ []*trial.Flow, counted []record.Flow, hosts []record.Hos
 	return paths
 }
 
-// Limits are those of all directions together.
+// Limits returns the sum of the limits of all directions.
 func (n direct) Limits(counted []record.Flow, hosts []record.HostReading, paths trial.Paths) trial.Limits {
 	var sum trial.Limits
 	known := true

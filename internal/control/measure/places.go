@@ -31,8 +31,8 @@ func placeOf(destinations []netip.AddrPort, sources []netip.Addr, ports []uint16
 	return p
 }
 
-// Clash is an error if two flows would have the same two ends, with so many streams in
-// each of so many directions.
+// Clash returns an error if two flows would have the same address and port at both
+// ends, given the number of streams per direction and the number of directions.
 func (o Options) Clash(streams, directions int) error {
 	if len(o.SourcePorts) == 0 {
 		return nil

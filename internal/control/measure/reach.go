@@ -18,7 +18,8 @@ import (
 	"linerate/internal/kernel/netlink"
 )
 
-// Complete completes an address with a port.
+// Complete returns address with its port, which is byDefault if address has none. It fails if address
+// is not ADDRESS or ADDRESS:PORT.
 func Complete(address, byDefault string) (string, error) {
 	text := strings.TrimSpace(address)
 	if scheme, _, is := strings.Cut(text, "://"); is {

@@ -177,8 +177,7 @@ func proposeID(address string) string {
 	return record.MeasureStudy + "-" + strings.Trim(host[:min(len(host), 60)], "-.")
 }
 
-// Keep enters a measurement into the notebook, and gives it its ID. It also writes when ctx
-// has ended.
+// Keep saves a measurement in the notebook and sets its ID. It writes even if ctx has ended.
 func Keep(ctx context.Context, store notebook.Store, run *record.Run) error {
 	ctx = context.WithoutCancel(ctx)
 	status := run.Status

@@ -1,5 +1,5 @@
 // Package permitted remembers which commands of study files the user has permitted. A study file from elsewhere
-// may name any program for hosts reached by via.
+// may name any program as the way to reach a host (via).
 //
 // The command line asks the user. Packages topology and study know what a plan executes.
 package permitted
@@ -27,8 +27,8 @@ const (
 	mostBytes    = (mostCommands + 1) * (digest + 1)
 )
 
-// List is a list of commands in a file of mode 0600: one SHA-256 per line. It is not beside the notebook,
-// because a notebook's directory may come from elsewhere and must not permit anything.
+// List is a list of permitted commands in a file of mode 0600: one SHA-256 per line. It is not beside the
+// notebook, because the directory of a notebook may come from elsewhere and must not permit anything.
 type List struct {
 	path  string
 	lines []string

@@ -16,36 +16,37 @@ import (
 	"linerate/internal/version"
 )
 
-// Reason is why a host was not reached, or did not do what it was asked.
+// Reason says why a host was not reached, or did not do what it was asked.
 type Reason string
 
 const (
-	NoCommand    Reason = "no-command"    // the first word of the command is no program here
-	Unreachable  Reason = "unreachable"   // ssh has ended with 255, with its reason in Said
-	NoProgram    Reason = "no-program"    // the command has found no linerate there (status 126, 127)
-	NotAnAgent   Reason = "not-an-agent"  // something else was written than an agent writes
-	OtherVersion Reason = "other-version" // another version than the purpose permits
-	Journal      Reason = "journal"       // an agent that was killed has left settings
-	Busy         Reason = "busy"          // another process changes the host
-	NotPermitted Reason = "not-permitted" // the agent's user may not
-	TimedOut     Reason = "timed-out"     // no agent, or no answer, within the time
-	TooLarge     Reason = "too-large"     // a reply of more than is taken
-	Ended        Reason = "ended"         // the agent has ended
-	Refused      Reason = "refused"       // the agent answered with another error
+	NoCommand    Reason = "no-command"    // the command could not be executed on this machine
+	Unreachable  Reason = "unreachable"   // ssh exited with status 255; its message is in Said
+	NoProgram    Reason = "no-program"    // the command did not find or execute linerate there (status 126 or 127)
+	NotAnAgent   Reason = "not-an-agent"  // the command wrote something that no agent writes
+	OtherVersion Reason = "other-version" // linerate there has a version that the purpose does not permit
+	Journal      Reason = "journal"       // an agent that was killed left settings to revert
+	Busy         Reason = "busy"          // another process is changing the settings of the host
+	NotPermitted Reason = "not-permitted" // the user of the agent lacks a permission
+	TimedOut     Reason = "timed-out"     // no agent, or no answer, in time
+	TooLarge     Reason = "too-large"     // a reply exceeded the size limit
+	Ended        Reason = "ended"         // the agent ended
+	Refused      Reason = "refused"       // the agent answered with any other error
 )
 
-// Error is why a host was not reached.
+// Error says why a host was not reached, or did not do what it was asked.
 type Error struct {
 	Host   string // empty: this host
 	Reason Reason
-	Words  []string // the command; empty: there is none
-	Said   string   // the end of its standard error, as one line
-	Exit   int      // its exit status; below 0: it has not ended, or by a signal
+	Words  []string // the command; empty: there is none, or it does not matter for the reason
+	Said   string   // the end of the command's standard error, as one line
+	Exit   int      // exit status of the command; negative: it is still running, or a signal ended it
 	Err    error    // the cause, for errors.Is
 }
 
-// Error names the host, the program of the command and the cause: the arguments may be secrets,
-// and errors are kept. What to do about it depends on who asks.
+// Error names the host, the program of the command and the cause. It omits the arguments of the
+// command, because they may be secrets and errors are stored. What to do about an error depends
+// on the caller.
 func (e *Error) Error() string {
 	text := e.Err.Error()
 	if e.Host != "" {

@@ -14,9 +14,9 @@ var (
 		"lxc-attach", "incus", "machinectl", "limactl", "vagrant", "adb"}
 )
 
-// Program returns what is executed behind a command as linerate: own, the path of this program, if
-// the command stays on this machine, and otherwise "linerate", to be found on the PATH there. All
-// words count: sudo stays here, and sudo ssh nas does not.
+// Program returns what a command executes as linerate: own, the path of this program, if the
+// command stays on this machine, and otherwise "linerate", which is looked up in the PATH there.
+// All words of the command count: sudo stays here, and sudo ssh nas does not.
 func Program(via []string, own string) string {
 	leaves := slices.ContainsFunc(via, func(word string) bool {
 		return slices.Contains(remoteCommands, path.Base(word))

@@ -1,7 +1,7 @@
-// Package reach gets at agents, the same way for every verb of the command line: at the agent of
-// this host, and at those that a command starts on other hosts, in containers, in namespaces and
-// in the hosts of a lab that is up. It says why a host was not reached (Error). What runs behind
-// a command is decided here (Program); serving hosts are greeted by package greeting.
+// Package reach connects to agents, in the same way for every verb of the command line: to the
+// agent of this host, and to agents that a command starts on other hosts, in containers, in
+// namespaces and on the hosts of a lab that is up. It says why a host was not reached (Error), and
+// decides what the command executes (Program). Package greeting connects to serving hosts instead.
 package reach
 
 import (
@@ -21,37 +21,39 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Host is one to be reached, by exactly one of Here, Via and Lab.
+// Host is a host to reach. Exactly one of Here, Via and Lab is set.
 type Host struct {
-	Name string // in errors; empty: left out of them
-	Node string // on the bus; empty: made up
-	// Called is the host's name in its snapshots; empty: as it calls itself.
+	Name string // for errors; empty: they name no host
+	Node string // name on the bus; empty: made up
+	// Called replaces the name of the host in its snapshots; empty: the host's own name.
 	Called string
-	Here   bool     // this host: Options.Self starts its agent
-	Via    []string // what executes the words that follow on the host: ssh nas, ip netns exec a
-	Lab    string   // a lab that is up, whose host Name it is
-	// Agent is linerate on the host, for Via; empty: as Program says.
+	Here   bool     // it is this host: Options.Self starts its agent
+	Via    []string // command prefix that executes words on the host: ssh nas, or ip netns exec a
+	Lab    string   // name of a lab that is up, which has the host Name
+	// Agent is the linerate program on the host, for Via; empty: see Program.
 	Agent string
 }
 
-// Purpose is what an agent is reached for.
+// Purpose says what an agent is reached for.
 type Purpose string
 
 const (
-	// Change is for settings and all else. The agent does not start while the journal of one that
-	// was killed has changes, and reverts its own when its stream ends.
+	// Change permits everything, including settings. The agent does not start while a journal that
+	// a killed agent left has changes to revert, and it reverts its own changes when its stream
+	// ends.
 	Change Purpose = ""
-	// Measure is for traffic and counters, Read for snapshots and samples: the agent opens no
-	// journal and takes no lock.
+	// Measure permits traffic and counters, Read snapshots and samples. For both, the agent opens
+	// no journal and takes no lock.
 	Measure Purpose = "measure"
 	Read    Purpose = "read"
 )
 
 // Options of Open.
 type Options struct {
-	// Within is how long agents have to start; 0: a minute.
+	// Within is how long agents may take to start; 0: one minute.
 	Within time.Duration
-	// Self starts this host's agent, with what it may be asked; its stream ends it.
+	// Self starts the agent of this host, which answers the requests that access permits, and
+	// returns its stream. The agent ends with the stream.
 	Self func(node string, access message.Access) net.Conn
 }
 
@@ -61,7 +63,7 @@ const startTimeout = time.Minute
 // mostReply bounds a reply of an agent for Read, in bytes: a snapshot and what is around it.
 const mostReply = record.LargestHostSnapshot + 1<<10
 
-// Hosts are agents on a bus.
+// Hosts is a set of hosts with their agents on a bus.
 type Hosts struct {
 	bus     *bus.Bus
 	purpose Purpose
@@ -76,8 +78,9 @@ type Reached struct {
 	command *command // nil: the agent is in this process
 }
 
-// Start starts agents and attaches them to a bus, where the caller awaits them. Of hosts whose
-// command cannot be started the error has an *Error each. End ends what was started.
+// Start starts agents and attaches them to b, where the caller awaits them. The error joins an
+// *Error for each host whose command cannot be started; the other hosts are returned nevertheless.
+// End ends the agents.
 func Start(b *bus.Bus, list []Host, p Purpose, o Options) (*Hosts, error) {
 	h := &Hosts{bus: b, purpose: p}
 	var errs []error
@@ -125,8 +128,9 @@ func (r *Reached) start() error {
 	return nil
 }
 
-// Open reaches hosts, all at once. Of those that were not reached the error has an *Error each, in
-// the order of the list; the others can be asked. Close ends all.
+// Open reaches all hosts concurrently. The error joins an *Error for each host that was not
+// reached, in the order of the list; the other hosts are returned nevertheless. Close ends their
+// agents.
 func Open(ctx context.Context, list []Host, p Purpose, o Options) (*Hosts, error) {
 	b, err := bus.Start()
 	if err != nil {
@@ -162,7 +166,7 @@ func Open(ctx context.Context, list []Host, p Purpose, o Options) (*Hosts, error
 	return h, errors.Join(slices.Concat([]error{err}, errs)...)
 }
 
-// List are the hosts that were reached, in the order in which they were given.
+// List returns the hosts that were reached, in the given order.
 func (h *Hosts) List() []*Reached {
 	if h == nil {
 		return nil
@@ -170,8 +174,8 @@ func (h *Hosts) List() []*Reached {
 	return h.list
 }
 
-// Accept is an error if a host's agent, by its hello, is of another version, or cannot serve.
-// Hosts that are not of h are passed over.
+// Accept returns an error if the first message of an agent shows that it has another version or
+// cannot serve. It ignores hosts that are not in h.
 func (h *Hosts) Accept(hellos map[string]message.Hello) error {
 	for _, r := range h.List() {
 		if hello, is := hellos[r.Node]; is {
@@ -183,8 +187,8 @@ func (h *Hosts) Accept(hellos map[string]message.Hello) error {
 	return nil
 }
 
-// Lost says why the agent of a node could not be awaited, given the bus' error; of a node that is
-// not of h it returns nil.
+// Lost returns an *Error that says why the agent of a node did not start, given the error of the
+// bus; nil if the node is not in h.
 func (h *Hosts) Lost(ctx context.Context, node string, err error) error {
 	for _, r := range h.List() {
 		if r.Node == node {
@@ -194,8 +198,8 @@ func (h *Hosts) Lost(ctx context.Context, node string, err error) error {
 	return nil
 }
 
-// End ends the agents, and waits for them. The errors are those of hosts whose settings may not be
-// reverted, by node.
+// End ends the agents and waits for them. It returns, by node, the errors of hosts whose settings
+// may not have been reverted.
 func (h *Hosts) End() map[string]error {
 	var ending sync.WaitGroup
 	list := h.List()
@@ -215,21 +219,21 @@ func (h *Hosts) End() map[string]error {
 	return failed
 }
 
-// Close ends the agents and the bus of Open.
+// Close ends the agents and closes the bus that Open made.
 func (h *Hosts) Close() {
 	h.End()
 	h.bus.Close()
 }
 
-// Call asks a host. The error is an *Error.
+// Call sends a request to a host and returns its reply. The error is an *Error.
 func Call[Request, Reply any](ctx context.Context, r *Reached, v message.Verb[Request, Reply],
 	request Request) (Reply, error) {
 	reply, err := bus.Call(ctx, r.bus, r.Node, v, request)
 	return reply, r.failed(ctx, err)
 }
 
-// Snapshots takes a snapshot of each host, of all at once. Of those without one the error has an
-// *Error each.
+// Snapshots takes a snapshot of all hosts concurrently and returns them in the order of the hosts.
+// The error joins an *Error for each host that is missing.
 func Snapshots(ctx context.Context, h *Hosts, q message.SnapshotRequest) ([]record.HostSnapshot, error) {
 	list, errs := make([]*record.HostSnapshot, len(h.list)), make([]error, len(h.list))
 	var asking sync.WaitGroup

@@ -8,8 +8,8 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// BlocksWarning says what a plan's number of blocks means that was chosen otherwise than the
-// plan needs; empty: nothing.
+// BlocksWarning says what follows from the chosen number of blocks if a plan needs another;
+// empty: nothing.
 func BlocksWarning(plan *study.Plan) string {
 	d, blocks := plan.Study.Design, plan.Blocks()
 	switch {

@@ -90,8 +90,8 @@ type network struct {
 	traces  map[*trial.Flow]*trace
 }
 
-// Paths finds the flows' paths from the addresses that the kernels chose, and of several
-// the one that each took.
+// Paths finds the possible paths of the flows from the addresses that the kernels chose and,
+// if there are several, the one that each flow took.
 func (n network) Paths(flows []*trial.Flow, counted []record.Flow, hosts []record.HostReading) trial.Paths {
 	paths := trial.Paths{Topology: n.over, Complete: true, Flows: make([]trial.Path, len(flows))}
 	seen := arrivals(n.over, hosts)
@@ -126,8 +126,8 @@ func (n network) Paths(flows []*trial.Flow, counted []record.Flow, hosts []recor
 	return paths
 }
 
-// Limits are what the flows can carry by themselves and together, with the options that
-// the two ends of each agreed on.
+// Limits returns what the flows can carry alone and together, with the options that both
+// ends of each agreed on.
 func (n network) Limits(counted []record.Flow, _ []record.HostReading, paths trial.Paths) trial.Limits {
 	limit := trial.Limits{Flows: make([]float64, len(counted))}
 	actual, placed := make([]limits.Flow, len(counted)), make([]limits.Flow, len(counted))

@@ -12,16 +12,17 @@ import (
 	"linerate/internal/science/tuning"
 )
 
-// ParameterWarning is what is wrong with a kernel parameter of a plan.
+// ParameterWarning says what is wrong with a kernel parameter of a plan.
 type ParameterWarning struct {
 	Key, Text string
-	// Misspelt: a lab's host has this machine's kernel, which has a parameter of a similar
-	// name instead. No trial can be set up.
+	// Misspelt says that a host of a lab lacks the parameter, which this machine's kernel has
+	// under a similar name. No trial can be set up.
 	Misspelt bool
 }
 
-// Problems are the warning at the places where a study has the parameter: its file, text, and
-// the values that were set in it. A misspelt one is wrong at each of them.
+// Problems returns the warning at the places where a study sets the parameter: at each of them
+// if it is misspelt, and otherwise at the first. file and text are the study's, and set are
+// the values that replaced some of it.
 func (w ParameterWarning) Problems(file, text string, set ...string) (list source.Problems) {
 	places := []source.Position{{}}
 	if doc, _ := source.Parse(file, []byte(text), set...); doc != nil {
@@ -38,10 +39,10 @@ func (w ParameterWarning) Problems(file, text string, set ...string) (list sourc
 	return list
 }
 
-// ParameterWarnings warns of kernel parameters in a plan that this machine does not have, each
-// once, with the most similar name, and of those that a lab's host cannot set. They are
-// warnings: real hosts have kernels of their own, and a module that is loaded later may bring
-// a parameter.
+// ParameterWarnings returns a warning for each kernel parameter in a plan that this machine
+// does not have, with the most similar name, and for each that a host of a lab cannot set.
+// These are no errors: real hosts have their own kernels, and a module that is loaded later
+// may add a parameter.
 func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []ParameterWarning) {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -107,9 +108,9 @@ func ParameterWarnings(plan *study.Plan, sysctls proc.Sysctls) (list []Parameter
 	return list
 }
 
-// Lowered warns of settings of a plan that lower a buffer below what the host has: that of
-// the study, or of a lab's host this machine's kernel. A level may mean that, but one of
-// “larger buffers” does not.
+// Lowered returns a warning for each setting of a plan that lowers a buffer of a lab's host
+// below its value before: that in the study's topology, or else that of this machine's kernel.
+// A level may intend that, but one named “larger buffers” does not.
 func Lowered(plan *study.Plan, sysctls proc.Sysctls) (list []ParameterWarning) {
 	warned := map[setting.Sysctl]bool{}
 	for _, t := range plan.Treatments {

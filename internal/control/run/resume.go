@@ -14,11 +14,12 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// ErrSpent: the run has used its budget or its greatest number of blocks.
+// ErrSpent means that a run cannot be resumed, because it used up its budget or its maximum
+// number of blocks, or is a measurement.
 var ErrSpent = errors.New("nothing can be added to the run")
 
-// Resume carries on an interrupted run, which keeps its finished trials, or one that
-// has ended, if it is redesigned to have more.
+// Resume continues an interrupted run, which keeps its finished trials, or one that has
+// ended, if it is redesigned to have more.
 func Resume(ctx context.Context, store notebook.Store, id string, o Options) (*record.Run, error) {
 	c, err := hold(ctx, store, id, o)
 	if err != nil {
@@ -74,8 +75,9 @@ func (c *conductor) checkResumable(before string) error {
 	return notebook.ErrComplete
 }
 
-// BudgetWarning says that the budget which a run was begun with ends it before the blocks
-// that are asked for now; empty: it does not, these have been made, or another one is given.
+// BudgetWarning says that the budget with which a run was begun ends it before the number of
+// blocks asked for now; empty: it does not, the run has these blocks already, or a new
+// budget is given.
 func BudgetWarning(saved *record.Run, asked study.Redesign) string {
 	made, budget := saved.Blocks(), saved.Design.BudgetS
 	if budget == 0 || made == 0 || asked.Budget != nil || asked.Replicates == nil || *asked.Replicates <= made {

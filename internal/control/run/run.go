@@ -29,23 +29,23 @@ import (
 
 // Options of a run beyond what its plan says.
 type Options struct {
-	// Only and Set are what the plan was made with, for the record.
+	// Only and Set are what the plan was made with; they are only recorded.
 	Only, Set []string
-	// RunName is the user's for the run (record.Run.Name); empty: it has none.
+	// RunName is the name that the user gives to the run (record.Run.Name); empty: none.
 	RunName string
-	// Seed orders the trials; 0: as the study says, or drawn.
+	// Seed determines the order of the trials; 0: the study's seed, or a random one.
 	Seed uint64
-	// StudyFile is the study's own text, kept with the result.
+	// StudyFile is the text of the study file, which is stored with the run.
 	StudyFile string
 	// Published are the tables that the study names.
 	Published []record.Published
-	// Again is the command that repeats the run, without its seed; of a resumed run,
-	// what is added to it.
+	// Again is the command that repeats the run, without its seed. For a resumed run, it is
+	// what is added to that command.
 	Again string
-	// Redesign is the design of a resumed run from now on. The plan of a new one has it.
+	// Redesign changes the design of a resumed run. A new run has the design of its plan.
 	Redesign study.Redesign
-	// Reserve is how many trials the budget is to leave time for after the run, once it has
-	// the blocks that a verdict takes.
+	// Reserve is for how many further trials the budget must leave time after the run, as
+	// soon as the run has the blocks that a verdict needs.
 	Reserve int
 	// AllowMachine permits settings that are not confined to a namespace.
 	AllowMachine bool
@@ -55,19 +55,19 @@ type Options struct {
 
 // Progress is the state of a run.
 type Progress struct {
-	Run   string // the run's ID
-	Phase string // what is being done: "setting up the lab", a treatment's name
-	Done  int    // trials
+	Run   string // ID of the run
+	Phase string // what is being done: "setting up the lab", or the name of a treatment
+	Done  int    // number of finished trials
 	Total int
-	// Remaining is an estimate. Fits is how many blocks the budget seems to have time for, of
-	// Blocks; 0: all, the budget does not end the run.
+	// Remaining is an estimate of the time left. Fits is the number of blocks, out of Blocks,
+	// for which the budget probably has time; 0: for all of them.
 	Remaining    time.Duration
 	Fits, Blocks int
-	// Last is the trial that ended last, nil before there is one, and Response what the
-	// study is judged by first.
+	// Last is the trial that ended last; nil before the first. Response is the study's first
+	// response.
 	Last     *record.Trial
 	Response string
-	Unit     string // of the study; empty: it has none
+	Unit     string // unit of the study's result; empty: none
 }
 
 // conductor is the state of one run.
@@ -97,8 +97,8 @@ type conductor struct {
 	last          *record.Trial // the one that was made last; nil: none was
 }
 
-// New carries out a plan from its first trial. The run returned is concluded from the
-// trials that it has, also if err says that it was interrupted. One that fails before its
+// New carries out a plan from its first trial. The run that it returns is concluded from the
+// trials made, also if err says that the run was interrupted. A run that fails before its
 // first trial ends is removed from the notebook, unless it has a note.
 func New(ctx context.Context, plan *study.Plan, store notebook.Store, o Options) (*record.Run, error) {
 	if err := MissingTools(plan); err != nil {

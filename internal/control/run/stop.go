@@ -57,9 +57,9 @@ func kept(block, reserve int, trial time.Duration) time.Duration {
 	return time.Duration(reserve) * trial
 }
 
-// Fitting is how many blocks a plan's budget has time for, if it is to leave time for reserve
-// trials (Options.Reserve): of those planned or, with until, of any number; all of them without
-// a budget.
+// Fitting returns how many blocks fit the budget of a plan, if it must leave time for reserve
+// further trials (Options.Reserve): at most those planned, or with `until` at most 64 if that is
+// more. Without a budget, all planned blocks fit.
 func Fitting(p *study.Plan, reserve int) int {
 	d, most := p.Study.Design, p.Blocks()
 	if d.Budget <= 0 {

@@ -17,12 +17,12 @@ import (
 
 // MissingToolsError lists foreign tools that a plan needs and that are not installed.
 type MissingToolsError struct {
-	// Lines name host, program and package each.
+	// Lines has a line for each missing program, with the host and the package.
 	Lines []string
-	// Treatments need them, of Of in the plan.
+	// Treatments are those that need the programs, out of the number Of in the plan.
 	Treatments []string
 	Of         int
-	// StandIn: linerate's own flows can replace all of them.
+	// StandIn says that linerate's own flows can replace all of the programs.
 	StandIn bool
 }
 
@@ -65,8 +65,8 @@ func programs(p *study.Plan, t study.Treatment) (list []program) {
 	return list
 }
 
-// MissingTools looks for the programs that a plan's virtual hosts need, which are
-// this machine's; the agents of real hosts are asked later. The error is a
+// MissingTools looks for the programs that the virtual hosts of a plan need, which are
+// this machine's. The agents of real hosts are asked later. The error is a
 // *MissingToolsError.
 func MissingTools(p *study.Plan) error {
 	return missing(p, func(host string, names []string) ([]string, error) {

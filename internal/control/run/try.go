@@ -14,20 +14,21 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Tried is what came of making one setting on one host and reverting it.
+// Tried is the result of making one setting on one host and reverting it.
 type Tried struct {
 	Setting setting.Setting
-	// Applied is what was changed; none: it is as wanted already.
+	// Applied lists the changes made; empty: the setting has its value already.
 	Applied []record.Applied
-	// Refused is why it cannot be made there; empty: it can.
+	// Refused says why the host cannot make the setting; empty: it can.
 	Refused string
-	// NotFound: what the setting names is not there, such as a congestion control.
+	// NotFound says that the host lacks what the setting names, such as a congestion
+	// control.
 	NotFound bool
 }
 
-// Try makes each setting by itself on its host and reverts it at once, so that what
-// a host does not take is known before a study is made of the others. Settings
-// that are machine-wide are refused unless they are allowed.
+// Try makes each setting alone on its host and reverts it at once, so that a study can
+// be made of those that the hosts accept. Machine-wide settings are refused unless
+// allowMachine is true.
 func Try(ctx context.Context, t *topology.Topology, settings []setting.Setting, allowMachine bool) (tried []Tried,
 	err error) {
 	b, err := bus.Start()
