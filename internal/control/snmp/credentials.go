@@ -43,8 +43,9 @@ var privProtocols = map[string]gosnmp.SnmpV3PrivProtocol{
 	"AES-192-C": gosnmp.AES192C, "AES-256-C": gosnmp.AES256C,
 }
 
-// ReadCredentials reads a file of lines "key: value" for version 2c (also "") or 3. Only its owner may have
-// access (file.ReadPrivate). Errors name the file, the line and the key.
+// ReadCredentials reads a file of lines "key: value" with the credentials for SNMP version "2c" (also "")
+// or "3". Only the owner of the file may have access to it (file.ReadPrivate). Errors name the file, the
+// line and the key, but no secret.
 func ReadCredentials(path, version string) (Credentials, error) {
 	data, err := file.ReadPrivate(path, mostSecret)
 	if err != nil {

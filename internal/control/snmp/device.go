@@ -2,8 +2,8 @@
 // and then requests only their counters, before, during and after a window. The protocol is implemented by
 // gosnmp (RFC 3416, RFC 3414).
 //
-// Every request has a deadline and every reply a size limit. A trial never waits for a switch: what is not
-// reported in time is absent, with the reason. Package polled interprets the figures.
+// Every request has a deadline and every reply a size limit. A trial never waits for a switch: a figure that is
+// not reported in time is absent, and the reason is recorded. Package polled interprets the figures.
 package snmp
 
 import (

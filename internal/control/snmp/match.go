@@ -10,17 +10,17 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Wanted is a port of the study to find: one end of a link.
+// Wanted describes a port to find: one end of a link of the study.
 type Wanted struct {
 	Port string // name of the port in the study
 	Peer topology.End
-	// Interface is the ifName or ifIndex in the study; empty: not given.
+	// Interface is the ifName or ifIndex of the port, if the study gives it; empty: it does not.
 	Interface string
-	// MAC is the peer's MAC address; empty: unknown, as for a switch.
+	// MAC is the MAC address of the link's other end; empty: not known, as for another switch.
 	MAC string
-	// LLDP is the port as reported by the peer's LLDP daemon; empty: unknown.
+	// LLDP is the port as the LLDP daemon at the link's other end reports it; empty: not known.
 	LLDP string
-	// Bps is the rate of the link; 0: not given.
+	// Bps is the rate of the link, in bits per second; 0: not given.
 	Bps float64
 }
 

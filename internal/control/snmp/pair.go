@@ -11,17 +11,18 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Pair is the two ports of a device through which frames pass between two interfaces of this host, for package
-// forward. They are named after these interfaces.
+// Pair is the two ports of a device through which frames pass from one interface of this host to another, for
+// package forward. Transmits and Receives are these interfaces, after which the ports are named.
 type Pair struct {
 	Switch              *Switch
 	Transmits, Receives string
-	// Ports are the ifNames or ifIndexes of the ports; empty: Find determines them.
+	// Ports are the ifName or ifIndex of the two ports; empty: Find determines them.
 	Ports [2]string
 }
 
-// Find finds the ports. It fails if the device does not answer, rejects the credentials, or does not report
-// which ports they are.
+// Find finds the ports. transmits and receives are the MAC addresses of the two interfaces, and linkBps is the
+// rate of their links in bits per second. It fails if the device does not answer, rejects the credentials, or
+// does not report which ports they are.
 func (p Pair) Find(ctx context.Context, transmits, receives string, linkBps float64) error {
 	wanted := func(name, port, mac string) Wanted {
 		return Wanted{Port: name, Peer: topology.End{Node: "here", Interface: name}, Interface: port, MAC: mac,
@@ -40,7 +41,8 @@ func (p Pair) Find(ctx context.Context, transmits, receives string, linkBps floa
 	return nil
 }
 
-// Watch reads the ports from now on for the given length.
+// Watch starts to read the ports for the given length. The function that it returns ends the reading and
+// returns what was counted.
 func (p Pair) Watch(ctx context.Context, length time.Duration) func() record.SwitchReading {
 	w := p.Switch.Watch(ctx, nil)
 	begin := sched.Now()

@@ -10,8 +10,8 @@ import (
 	"github.com/gosnmp/gosnmp"
 )
 
-// Relay returns a connection that sends datagrams with exchange, which returns the reply: the way to an agent
-// in a namespace that this process is not in.
+// Relay returns a connection on which each datagram written is passed to exchange, and exchange's reply can
+// be read. It reaches an agent in a network namespace that this process is not in.
 func Relay(exchange func(ctx context.Context, datagram []byte) ([]byte, error)) net.Conn {
 	return &relay{exchange: exchange}
 }
@@ -66,7 +66,7 @@ func (r *relay) Close() error { return nil }
 // request instead of every 3 s.
 const nsCacheTimeout = "1.3.6.1.4.1.8072.1.5.3.1.2.1.3.6.1.2.1.2.2"
 
-// Uncached makes a net-snmp switch of a lab read its counters at each request.
+// Uncached makes a switch of a lab, which is a net-snmp agent, read its counters at each request.
 func (s *Switch) Uncached(ctx context.Context) error {
 	s.device.client.Context, s.device.client.Timeout, s.device.client.Retries = ctx, patience, 1
 	reply, err := s.device.client.Set([]gosnmp.SnmpPDU{{Name: nsCacheTimeout, Type: gosnmp.Integer, Value: 0}})

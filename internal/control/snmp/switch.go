@@ -28,7 +28,7 @@ const (
 	unheard  = 3 * time.Second
 )
 
-// Switch is a switch whose ports are read by SNMP.
+// Switch is a switch whose port counters are read by SNMP.
 type Switch struct {
 	Name     string
 	device   *device
@@ -41,8 +41,8 @@ type Switch struct {
 	refreshS float64 // 0: at each request
 }
 
-// Open returns a client for a switch's agent and sends nothing yet. conn connects to an agent without an
-// address of its own; nil: it has one.
+// Open returns a client for the SNMP agent of a switch, and sends nothing yet. conn is the connection to an
+// agent that has no address of its own; nil: s has the address.
 func Open(ctx context.Context, name string, s *topology.SNMP, c Credentials, conn net.Conn) (*Switch, error) {
 	d, err := open(ctx, s, c, conn)
 	if err != nil {
@@ -51,11 +51,11 @@ func Open(ctx context.Context, name string, s *topology.SNMP, c Credentials, con
 	return &Switch{Name: name, device: d, perReply: gosnmp.MaxOids / (len(counters) + 1)}, nil
 }
 
-// Close closes its socket.
+// Close closes the socket.
 func (s *Switch) Close() { s.device.close() }
 
-// Discover finds the wanted ports. It fails if the switch does not answer or rejects the credentials. For a
-// port that is not found, each Reading has the reason.
+// Discover finds the wanted ports. It fails if the switch does not answer or rejects the credentials. A port
+// that is not found is no error: each Reading gives the reason.
 func (s *Switch) Discover(ctx context.Context, wanted []Wanted) error {
 	f, err := s.device.discover(ctx)
 	if err != nil {
@@ -274,8 +274,8 @@ func (r *series) busiest(from, to int64) (polls []polled.Poll) {
 	return polls
 }
 
-// Learn polls until it knows how often the switch refreshes its counters, or that there is too little traffic
-// to see it; then the trials show it.
+// Learn polls the switch until it knows how often the switch refreshes its counters. It gives up if there is
+// too little traffic to see that; the polls of later trials may show it.
 func (s *Switch) Learn(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, learning)
 	defer cancel()

@@ -14,7 +14,7 @@ import (
 	"linerate/internal/science/polled"
 )
 
-// Watch polls a switch during a trial. The trial never waits for the switch.
+// Watch polls one switch during a trial. The trial never waits for the switch.
 type Watch struct {
 	s      *Switch
 	names  []string // of ports; nil: all
@@ -29,7 +29,7 @@ type Watch struct {
 	planned    chan struct{} // receives an element when begin and end change
 }
 
-// Watch starts polling the named ports in the background, until Reading is called.
+// Watch starts to poll the named ports (nil: all) in the background, until Reading is called.
 func (s *Switch) Watch(ctx context.Context, names []string) *Watch {
 	ctx, cancel := context.WithCancel(ctx)
 	w := &Watch{s: s, names: names, cancel: cancel, done: make(chan struct{}), planned: make(chan struct{}, 1),
@@ -41,7 +41,7 @@ func (s *Switch) Watch(ctx context.Context, names []string) *Watch {
 	return w
 }
 
-// Schedule sets the window, in ns of sched.Now: polls are sent at its edges.
+// Schedule sets the begin and end of the window, in nanoseconds of sched.Now: a poll is sent at each.
 func (w *Watch) Schedule(begin, end int64) {
 	w.mu.Lock()
 	w.begin, w.end = begin, end
@@ -139,8 +139,8 @@ func (p *port) rate() float64 {
 // stopping is how long the end of a trial waits for the answer to the poll at the window's end.
 const stopping = 300 * time.Millisecond
 
-// Reading stops polling and returns what the ports counted in the window. It takes at most stopping plus the
-// time of an unanswered poll that cannot be cancelled.
+// Reading stops polling and returns what the ports counted in the window from begin to end, in nanoseconds of
+// sched.Now. It waits at most the time stopping, plus that of an unanswered poll that cannot be cancelled.
 func (w *Watch) Reading(begin, end int64) record.SwitchReading {
 	if w.answers.Load() {
 		select {

@@ -24,8 +24,8 @@ type Group struct {
 	Nodes []string
 	// Accepting is called after the acceptors listen and before any flow is opened; nil: not called.
 	Accepting func(context.Context, []*Flow) error
-	// Limit is how long a node may take to answer, beyond the time that the request itself takes; 0: no
-	// limit, for trusted nodes whose end is noticed.
+	// Limit is how long a node may take to answer a request, beyond the time that the request itself
+	// takes; 0: no limit, for trusted nodes whose loss is noticed.
 	Limit time.Duration
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Step is a trial in a search for the highest rate without loss.
 type Step struct {
-	Number  int     // from 1
+	Number  int     // counted from 1
 	RateBps float64 // of all datagram flows together; 0: as fast as possible
 	Window  time.Duration
 	// Confirms reports whether the trial has the full length. A rate is the result if it passes enough
@@ -23,13 +23,14 @@ type Step struct {
 // Share returns the pacing of each of several flows, in bits per second; 0: none.
 func (s Step) Share(flows int) float64 { return s.RateBps / float64(max(flows, 1)) }
 
-// ErrEnough is returned by a trial function to end a search with the trials made so far.
+// ErrEnough is what a trial function returns to end a search with the trials made so far. LossFree
+// returns it if there are none.
 var ErrEnough = errors.New("no further trial can be made")
 
-// LossFree searches the highest rate without loss. try makes each trial, with a window of its own
-// and new flows. most is the highest rate to try, and limit what the links can carry, both in bits
-// per second; 0: not known. The returned trial is the one whose rate is the result; if there is no
-// result, the last one.
+// LossFree searches for the highest rate without loss. try makes each trial, with a window of its own
+// and new flows. most is the highest rate to try, and limit is what the links can carry, both in bits
+// per second; 0: not known. full is the length of the windows that confirm a rate. The returned trial
+// is the one whose rate is the result or, if there is no result, the last one.
 func LossFree(o study.LossFree, most, limit float64, full time.Duration, try func(Step) (*record.Trial, error)) (
 	*record.LossFree, *record.Trial, error) {
 	search := rfc2544.Search{Most: most, Loss: float64(o.Loss), Resolution: float64(o.Resolution), Repeats: o.Repeats}

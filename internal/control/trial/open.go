@@ -17,14 +17,14 @@ import (
 // Flow is a flow of a trial, as planned and as Open made it.
 type Flow struct {
 	study.PlannedFlow
-	// Cookie and Accepted are set before Open for a flow to a listener that the acceptor shares among
-	// flows. Only Accepted is set if the acceptor is another program: a service of the topology.
+	// Cookie and Accepted are set before Open if the flow uses a listener that the acceptor shares
+	// among flows. If the acceptor is another program, a service of the topology, only Accepted is.
 	Cookie   message.Cookie
 	Accepted netip.AddrPort // the acceptor's address
-	// SourcePort is the port to open from; 0: the kernel's choice.
+	// SourcePort is the local port of the opener; 0: the kernel chooses.
 	SourcePort uint16
 	Opened     netip.AddrPort // the opener's address
-	Probe      bool           // it measures latency beside the other flows
+	Probe      bool           // the flow measures latency beside the other flows
 	Failure    *message.Error // why it could not be opened; nil: it is open
 
 	ports []uint16 // the acceptor's, if it has several for the flow
@@ -54,9 +54,9 @@ func (f *Flow) Ends(over *topology.Topology) (from, to netip.Addr) {
 // connectStagger is how long a host's connecting waits at most for that of the host before it.
 const connectStagger = 20 * time.Millisecond
 
-// Open makes all connections. Acceptors listen, openers connect, one host after another so that ARP
-// requests do not coincide, and acceptors confirm. If a flow cannot be opened, the reason is in its
-// Failure.
+// Open opens all flows. Acceptors listen, openers connect, one host after another so that ARP
+// requests do not coincide, and acceptors confirm. timeout bounds each connection attempt. If a flow
+// cannot be opened, that is not an error of Open: the reason is in its Failure.
 func (g Group) Open(ctx context.Context, flows []*Flow, timeout time.Duration) error {
 	byID := map[string]*Flow{}
 	accept, connect := map[string][]message.FlowRequest{}, map[string][]message.FlowRequest{}

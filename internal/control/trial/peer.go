@@ -5,13 +5,14 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Peer is the program that accepted a trial's flows if that is not an agent, such as an iperf3
-// server. It counts over its own time, and nothing is read on its host. Flows are counted at this
-// end, bytes sent by the acknowledgements that arrived in the window. For datagrams, which are not
-// acknowledged, it is the bytes sent less the share that the peer counts as lost.
+// Peer describes the program that accepted the flows of a trial if it is not an agent, such as an
+// iperf3 server. It counts over a time of its own, and nothing is read on its host, so that flows
+// are counted at this end: sent bytes by the acknowledgements that arrived in the window.
+// Datagrams are not acknowledged: for them it is the bytes sent, less the share that the peer
+// counts as lost.
 type Peer struct {
-	Mode              string             // by which the peer is reported to move bytes
-	Counts            []record.PeerCount // for each flow, in their order
+	Mode              string             // how the peer says that it moves bytes
+	Counts            []record.PeerCount // for each flow, in the flows' order
 	CongestionControl string             // the peer's
 }
 

@@ -21,16 +21,16 @@ type Context struct {
 	// Planned is the topology that the trial was planned on; nil: there is none.
 	Planned *topology.Topology
 	Network Network
-	// Programs is the output of foreign programs that made flows; zero: there were none.
+	// Programs is the output of foreign programs that generated flows; zero: there were none.
 	Programs Programs
-	// Switches are the readings of switches by SNMP.
+	// Switches are the readings of switch ports by SNMP.
 	Switches []record.SwitchReading
 	// Peer is the program that accepted the flows if that is not an agent; nil: agents read both ends
 	// of every flow.
 	Peer *Peer
 }
 
-// Network finds the paths that a trial's flows took, and how much they can carry.
+// Network finds the paths that the flows of a trial took, and how much these flows can carry.
 type Network interface {
 	Paths(flows []*Flow, counted []record.Flow, hosts []record.HostReading) Paths
 	Limits(counted []record.Flow, hosts []record.HostReading, paths Paths) Limits
@@ -53,8 +53,9 @@ type Path struct {
 	Unknown string
 	// Taken is the path that was observed or predicted; nil: not known.
 	Taken []topology.End
-	// Predicted are the interfaces that the kernels on the path named before the window, as far as they
-	// did; Note says why not further. Observed are the interfaces on which packets arrived.
+	// Predicted are the interfaces that the kernels on the path named before the window. If a kernel
+	// did not, Predicted ends there and Note says why. Observed are the interfaces on which packets
+	// arrived.
 	Predicted []string
 	Note      string
 	Observed  []string
@@ -63,13 +64,13 @@ type Path struct {
 // Limits are the most that the flows of a trial can carry, in bits per second; 0: not known.
 type Limits struct {
 	limits.Limit           // all flows together
-	PlacementBps float64   // all on the paths that they took; 0: the same as Limit
-	Flows        []float64 // each alone, in the flows' order; nil: not known
+	PlacementBps float64   // all flows together on the paths that they took; 0: the same as Limit
+	Flows        []float64 // each flow alone, in the flows' order; nil: not known
 }
 
-// Assemble returns the record of a finished trial. header has what was known before: treatment,
-// levels, settings and so on. Each stage is a function of earlier results, and no later stage
-// changes its value.
+// Assemble returns the record of a finished trial. header has what was known before the window:
+// treatment, levels, settings and so on. Each stage of the assembly is a function of earlier results,
+// and no later stage changes its value.
 func Assemble(header record.Trial, flows []*Flow, r Readings, c Context) (record.Trial, error) {
 	windowS := r.Duration.Seconds()
 	hosts := r.hosts(c.Nodes, c.Planned)

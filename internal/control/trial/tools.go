@@ -21,11 +21,12 @@ const (
 	serversGrace = 2 * time.Second
 )
 
-// Programs is the output of a trial's programs, by process; zero: none ran.
+// Programs is the output of the foreign programs of a trial, by process. The zero value: none ran.
 type Programs struct{ clients, servers map[string]message.Printed }
 
-// Programs collects the output of the programs after the window, from the clients first, because
-// their end ends the servers.
+// Programs collects the output of the programs after the window. It asks the clients first,
+// because the servers end when their clients do. Clients may take as long as took, and at least
+// clientsGrace, to end.
 func (g Group) Programs(ctx context.Context, flows []*Flow, took time.Duration) (Programs, error) {
 	clients, servers := map[string]message.ToolsRequest{}, map[string]message.ToolsRequest{}
 	for _, f := range flows {

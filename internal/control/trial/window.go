@@ -34,7 +34,7 @@ func leadOf(offsets map[string]record.Clock, attempt int) time.Duration {
 	return (leadAlways + time.Duration(len(offsets))*leadPerNode + leadTrips*slowest) << attempt
 }
 
-// LateError is returned if a trial's schedule reached a node after the trial was to start there.
+// LateError means that the schedule of a trial reached a node only after the trial was to start there.
 type LateError struct {
 	Node string
 	By   time.Duration
@@ -49,7 +49,7 @@ func (e LateError) Error() string {
 // read its end under the same load as its begin.
 const tail = 30 * time.Millisecond
 
-// Window is what is measured, and what each node is asked in addition.
+// Window describes what is measured, and what each node is asked for in addition.
 type Window struct {
 	Warmup, Duration time.Duration
 	Interval         time.Duration // between samples; 0: none
@@ -57,20 +57,22 @@ type Window struct {
 	Sysctls          map[string][]string
 	Watch            map[string][]message.WatchedFlow
 	Events           []Event
-	// Machines are nodes that also sample their machine and read its kernel log, one for each machine.
+	// Machines lists one node of each machine, which also samples the machine and reads its kernel
+	// log.
 	Machines []string
-	// Linger is a context that continues when that of Measure ends: a window that has begun is then
+	// Linger is a context that continues when that of Measure ends. A window that has begun is then
 	// ended early and read; nil: it is given up.
 	Linger context.Context
-	// Alone is a node whose readings are sufficient if another node is lost in the window, which then
-	// ends at its latest sample before (Readings.Lost); empty: all readings are needed.
+	// Alone is a node whose readings suffice if another node is lost in the window. The window then
+	// ends at the node's latest sample before the loss, and Readings.Lost says why. Empty: all
+	// readings are needed.
 	Alone string
 	// Scheduled is called with the begin and the end of the window, in nanoseconds on the conductor's
 	// clock; nil: not called.
 	Scheduled func(begin, end int64)
 }
 
-// Event is something that happens on a node at a time after the begin of the window.
+// Event is something that happens on a node at the time At after the begin of the window.
 type Event struct {
 	Node string
 	At   time.Duration
@@ -100,13 +102,13 @@ func (w Window) marks(begin int64) (list []int64) {
 
 // Readings is what the nodes measured in one window.
 type Readings struct {
-	StartNs  int64 // of the senders, on the conductor's clock
-	BeginNs  int64 // of the window
+	StartNs  int64 // start of the senders, in ns on the conductor's clock
+	BeginNs  int64 // begin of the window, in ns on the conductor's clock
 	Duration time.Duration
 	// Planned is the intended length of the window if it ended early; otherwise 0.
 	Planned time.Duration
-	Lost    error   // the reason why there are only the readings of Window.Alone; nil: there are all
-	Events  []Event // that were requested
+	Lost    error   // why there are only the readings of Window.Alone; nil: there are all
+	Events  []Event // that were requested in Window
 	Replies map[string]message.WindowReply
 	Clocks  map[string]record.Clock
 }
@@ -129,9 +131,9 @@ func withTimeout(ctx context.Context, d time.Duration, cause error) (context.Con
 	return ctx, func() { cancel(nil) }
 }
 
-// Measure schedules the window on every node and waits for the readings. If a node fails, the
-// windows of the others are closed instead of being waited for. The error is a LateError if the
-// schedule arrived too late; another attempt may then succeed.
+// Measure schedules the window on every node and waits for the readings. attempt counts the attempts
+// at this trial. If a node fails, the windows of the other nodes are closed at once. The error is a
+// LateError if the schedule arrived too late at a node; another attempt may then succeed.
 func (g Group) Measure(ctx context.Context, w Window, attempt int) (Readings, error) {
 	brief, done := g.within(ctx, 0)
 	offsets, err := clocks(brief, g.Bus, g.Nodes)

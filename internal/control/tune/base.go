@@ -25,9 +25,10 @@ const (
 	setLossFree = "workload.loss_free.loss=0%"
 )
 
-// Path is the text of a study of two hosts and a link, a base to tune on. Windows
-// begin when slow start is over and buffers have grown, which takes round trips, and are
-// long enough for package bottleneck to say what held the flow back.
+// Path returns the text of a study of two hosts and a link with this rate, round-trip
+// time and loss, as a base to tune on. Its windows begin after slow start and when
+// buffers have grown, which takes a number of round trips, and are long enough for
+// package bottleneck to determine what limits the flow.
 func Path(rate unit.BitRate, rtt unit.Duration, loss unit.Ratio) []byte {
 	link := fmt.Sprintf("from: client.eth0, to: server.eth0, rate: %s", rate)
 	if rtt > 0 {

@@ -189,9 +189,10 @@ func writeNew(path, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-// Conclude returns what the list of a run in the notebook did, in each of the run's
-// conditions; with Keep what is proven is tried once more by itself, and written. Of
-// the options it needs Keep and how runs are made.
+// Conclude returns what the settings of a list did in a run of the notebook, for each
+// condition of the run. If o.Keep is set, what is proven is tried once more by itself,
+// and written to that file. Of o it uses Accept, Keep, KeepCommand, Notebook and the
+// options of runs.
 func Conclude(ctx context.Context, made *record.Run, o Options) (*Tuner, *record.Tune, error) {
 	settings, hosts, err := tuning.List(made)
 	if err != nil {

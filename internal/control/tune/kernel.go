@@ -14,8 +14,9 @@ import (
 	"linerate/internal/science/tuning"
 )
 
-// AskKernel asks this machine's kernel about what the files set; nil: it is not the
-// kind of kernel that they are for. Nothing is changed, and no privilege is needed.
+// AskKernel asks this machine's kernel about the settings in files. It changes nothing and
+// needs no privilege. It returns nil if this machine does not run Linux, or no file is for
+// Linux.
 func AskKernel(files []settingfile.File) *tuning.Kernel {
 	if runtime.GOOS != "linux" {
 		return nil
@@ -64,7 +65,8 @@ func askQdisc(name string, built map[string]bool) {
 	}
 }
 
-// AskControls asks this machine's kernel for its congestion controls.
+// AskControls returns this machine's congestion controls; the zero value if they cannot be
+// read.
 func AskControls() (c tuning.Controls) {
 	sysctls := proc.Sysctls{}
 	c.Default, _ = sysctls.Read(setting.CongestionControl) // empty: not Linux

@@ -1,6 +1,6 @@
-// Package tune finds out which settings of a list matter: it makes a study of a base
-// and the list, runs it, and proves by themselves the settings that are kept. What
-// the trials mean is concluded by package tuning.
+// Package tune finds out which settings of a list matter. It makes a study from a base and the list,
+// runs it, and proves the settings that are kept in a run of their own. Package tuning concludes what
+// the trials mean.
 package tune
 
 import (
@@ -21,63 +21,63 @@ import (
 	"linerate/internal/science/tuning"
 )
 
-// Options say what is tried, where, and how.
+// Options say which settings are tried, where, and how.
 type Options struct {
 	// Options of the runs. Set replaces values of the base too; Only, StudyFile and
 	// Published are not used.
 	run.Options
 
-	Name  string // of the list, for people
+	Name  string // name of the list, for people
 	Files []settingfile.File
-	Lint  *record.Lint // what is known of the files
-	// Base is the text of the study that the list is tried in, File its name in
-	// messages. It must not vary anything itself.
+	Lint  *record.Lint // findings about the files
+	// Base is the text of the study in which the list is tried, and File its name in messages. The
+	// study must not vary anything itself.
 	File string
 	Base []byte
-	// Hosts are changed; none: both ends of the flows.
+	// Hosts are the hosts whose settings are changed; empty: both ends of the flows.
 	Hosts []string
-	// Responses judge the settings; none: those of the base, or goodput with the
-	// latency of a probe beside it.
+	// Responses are what settings are judged by; empty: the responses of the base, or goodput together
+	// with the latency of a probe.
 	Responses []string
 	Ablate    bool
-	Search    string // KEY=FROM..TO: find the smallest value that is good enough
-	// Keep is a new file for what is proven; empty: none.
+	Search    string // KEY=FROM..TO: search for the smallest value that is good enough; empty: try the list
+	// Keep is the path of a new file for the settings that are proven; empty: none.
 	Keep string
-	// KeepCommand spells the command that keeps what a run has shown, for result.Continue where
-	// the budget left no time for the proof; nil: none.
+	// KeepCommand returns the command that keeps what a run has shown, for result.Continue if the
+	// budget leaves no time for the proof; nil: none.
 	KeepCommand func(run string) string
-	// Words are those of the files that are written; required.
+	// Words composes the texts of the files that are written; required.
 	Words Words
-	// Accept is how much worse a response may get for a gain in another one.
+	// Accept is how much worse one response may get for a gain in another.
 	Accept tuning.Accepted
-	// Ask asks whether to keep what gains something at a cost that was not accepted;
-	// nil: there is no terminal to ask on.
+	// Ask asks the user whether to keep a setting that gains something at a cost that Accept does not
+	// cover; nil: there is no terminal to ask on.
 	Ask func(*record.TuneOffer) (bool, error)
 
-	// Controls are this machine's congestion controls: a lab's hosts have them.
+	// Controls are this machine's congestion controls, which the hosts of a lab have too.
 	Controls tuning.Controls
 
-	// Notebook opens the notebook, once something is going to be run.
+	// Notebook opens the notebook. It is called only when something is about to run.
 	Notebook func(context.Context) (notebook.Store, error)
-	// Planned is called before the trials of each run with its plan and the number of trials that
-	// its budget leaves time for (run.Options.Reserve); nil: it need not be.
+	// Planned is called before the trials of each run, with its plan and the number of further trials
+	// for which the budget must leave time (run.Options.Reserve); nil: not called.
 	Planned func(p *study.Plan, reserve int) error
-	// Finished is called with each run that has trials, also with an interrupted one.
+	// Finished is called with each run that has trials, even if it was interrupted.
 	Finished func(*record.Run)
 
 	exec executor // the zero value: package run
 }
 
-// Words spell results in the studies of runs and in the files of what is kept.
+// Words composes the texts of results for the studies of runs and for the files of kept settings.
 type Words interface {
 	// Setting returns a setting with its reasons in words.
 	Setting(record.TuneSetting) record.TuneSetting
-	// Because says what a setting that is kept was before, and what speaks for it.
+	// Because says what the value of a kept setting was before, and why the setting is kept.
 	Because(record.TuneSetting) string
-	// Effect spells an effect in all responses.
+	// Effect describes an effect on all responses.
 	Effect(*record.Effect) string
-	// Question is what trials of sets of settings ask: whether out can be left out or, if it is empty,
-	// whether what was found is enough.
+	// Question returns the question that trials of sets of settings answer: whether the settings in
+	// out can be left out or, if out is empty, whether those found are enough.
 	Question(out []string) string
 }
 
@@ -87,7 +87,7 @@ type executor struct {
 	run func(context.Context, *study.Plan, notebook.Store, run.Options) (*record.Run, error)
 }
 
-// Tuner tries a list of settings.
+// Tuner tries the settings of a list.
 type Tuner struct {
 	options Options
 	study   *study.Study // the base
@@ -102,16 +102,16 @@ type Tuner struct {
 	trials int
 }
 
-// InputError is a mistake in the base, the list or the options: nothing was run.
+// InputError means that there is a mistake in the base, the list or the options. Nothing was run.
 type InputError struct{ Err error }
 
 func (e *InputError) Error() string { return e.Err.Error() }
 func (e *InputError) Unwrap() error { return e.Err }
 
-// RunError ends a run that has trials in the notebook.
+// RunError means that a run that has trials in the notebook failed or was interrupted.
 type RunError struct {
 	Run         string // its ID
-	First       string // of the run that tried the settings one by one
+	First       string // ID of the run that tried the settings one by one
 	Trials      int
 	Interrupted bool
 	Err         error
@@ -120,7 +120,7 @@ type RunError struct {
 func (e *RunError) Error() string { return e.Err.Error() }
 func (e *RunError) Unwrap() error { return e.Err }
 
-// New determines what is to be tried, and where; nothing is created. Its errors are
+// New determines which settings are to be tried, and where. It creates nothing. Its errors are
 // mistakes in the options.
 func New(o Options) (*Tuner, error) {
 	t := newTuner(o)
@@ -143,10 +143,10 @@ func newTuner(o Options) *Tuner {
 	return &Tuner{options: o}
 }
 
-// Name is the list's, for people.
+// Name returns the name of the list, for people.
 func (t *Tuner) Name() string { return t.options.Name }
 
-// Commands are what trying the list executes: those of the base.
+// Commands returns the commands that trying the list executes: those of the base.
 func (t *Tuner) Commands() ([]topology.Command, error) {
 	plan, err := study.NewPlan(t.study)
 	if err != nil {
@@ -155,11 +155,11 @@ func (t *Tuner) Commands() ([]topology.Command, error) {
 	return plan.Commands(), nil
 }
 
-// Runs are those that were made, the first one first.
+// Runs returns the runs made, in order.
 func (t *Tuner) Runs() []*record.Run { return t.runs }
 
-// Run tries the list, its settings one by one where that was asked for, and keeps
-// what is proven. An error is an InputError, a RunError, or one of the machinery.
+// Run tries the list and keeps what is proven, if Options.Keep is set. The error is an *InputError, a
+// *RunError, or any other failure.
 func (t *Tuner) Run(ctx context.Context) (*record.Tune, error) {
 	if err := t.control(ctx); err != nil {
 		return nil, err
