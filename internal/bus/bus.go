@@ -1,11 +1,10 @@
-// Package bus carries requests from a conductor to the agents of its hosts. It
-// is NATS underneath: a server embedded in the conductor, into which each
-// agent's byte stream is spliced (https://docs.nats.io, client protocol). No
-// other package knows NATS; above this one there are only nodes, verbs and
-// values.
+// Package bus carries requests from a conductor to the agents of its hosts. It is based on
+// NATS (https://docs.nats.io, client protocol): the conductor embeds a server, and each
+// agent's byte stream is connected to it. No other package knows NATS; above this one there
+// are only nodes, verbs and values.
 //
-// The embedded server listens on no address. An agent's stream may come from a
-// socket pair, from ssh, or from any other command that passes bytes.
+// The embedded server listens on no address. An agent's stream may come from a socket pair,
+// from ssh, or from any other command that passes bytes.
 package bus
 
 import (
@@ -44,7 +43,7 @@ type envelope struct {
 	Reply json.RawMessage `json:"reply,omitempty"`
 }
 
-// Bus is the conductor's side.
+// Bus is the conductor's end.
 type Bus struct {
 	server   *server.Server
 	conn     *nats.Conn
@@ -118,9 +117,9 @@ func Start() (*Bus, error) {
 	return b, nil
 }
 
-// Attach splices an agent's stream into the bus and returns at once. Calls to the node
-// fail with Gone as soon as the stream ends. The other end of the stream acts as that
-// node, and as no other.
+// Attach connects an agent's stream to the bus and returns at once. The other end of the
+// stream can act only as this node. Calls to the node fail with message.Gone as soon as the
+// stream ends.
 func (b *Bus) Attach(node string, stream io.ReadWriteCloser) {
 	l := b.attach(node)
 	end := func(why error) {
@@ -208,7 +207,7 @@ func (b *Bus) attachmentOf(node string) *attachment {
 	return b.attachments[node]
 }
 
-// Lost is closed when the node's stream has ended.
+// Lost returns a channel that is closed when the stream of the node has ended.
 func (b *Bus) Lost(node string) <-chan struct{} { return b.attachmentOf(node).ended }
 
 // announced keeps the first announcement that arrives over a node's stream.
@@ -223,9 +222,10 @@ func (b *Bus) announced(m *nats.Msg) {
 	})
 }
 
-// Hellos waits for the announcements of the nodes' agents, until ctx ends, and returns
-// those that arrived. A stream that ends before ends the wait, with an *Error of its node
-// that is message.Gone.
+// Hellos waits until all nodes' agents have announced themselves or ctx ends, and returns the
+// hellos that arrived. It ends early if a hello is unreadable or a stream ends before its
+// hello. The error is then an *Error of that node, for an ended stream with the code
+// message.Gone; if ctx ends, it is the cause.
 func (b *Bus) Hellos(ctx context.Context, nodes []string) (map[string]message.Hello, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -255,8 +255,8 @@ func (b *Bus) Hellos(ctx context.Context, nodes []string) (map[string]message.He
 	return hellos, err
 }
 
-// Call sends a request to a node and waits for the reply, until ctx ends or the
-// node is lost. What fails is an *Error.
+// Call sends a request to a node and waits for the reply, until ctx ends or the node is lost
+// (message.Gone). The error is an *Error.
 func Call[Request, Reply any](ctx context.Context, b *Bus, node string, v message.Verb[Request, Reply],
 	request Request) (reply Reply, err error) {
 	err = b.call(ctx, node, v.Name, request, &reply)
@@ -310,8 +310,9 @@ func (b *Bus) call(ctx context.Context, node, verb string, request, reply any) e
 	return nil
 }
 
-// Bound bounds the replies of a node that is not trusted: in bytes, in what they decode to,
-// and in number. It is called before the node is attached.
+// Bound sets limits for a node that is not trusted: each reply may have at most this many
+// bytes, and a number of objects in proportion to them; long texts are cut; and the node may
+// send hardly more messages than it was sent requests. It is called before Attach.
 func (b *Bus) Bound(node string, bytes int) { b.attachmentOf(node).most.Store(int64(bytes)) }
 
 // decode decodes what a node has sent, of at most so many bytes; 0: any number of them. Of
@@ -335,7 +336,7 @@ func decode(data []byte, most int, into any) error {
 	return err
 }
 
-// Close ends the bus; every attached stream is closed with it.
+// Close ends the bus and closes every attached stream.
 func (b *Bus) Close() {
 	b.stop()
 	b.conn.Close()

@@ -20,18 +20,18 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Handling is a verb with what handles its requests.
+// Handling is a verb and the function that handles its requests.
 type Handling struct {
 	Name    string
 	Access  message.Access
 	Handler Handler
 }
 
-// Handler decodes a request and returns the reply, or an error, whose code (CodeOf) reaches
-// the caller.
+// Handler decodes a request and returns the reply or an error. The caller receives the code
+// of the error (CodeOf).
 type Handler func(ctx context.Context, request []byte) (reply any, err error)
 
-// Handle has f handle the requests of a verb.
+// Handle returns a Handling that decodes requests of the verb v and passes them to f.
 func Handle[Request, Reply any](v message.Verb[Request, Reply],
 	f func(context.Context, Request) (Reply, error)) Handling {
 	return HandleEncoded(v, func(ctx context.Context, data []byte) (reply Reply, err error) {
@@ -43,13 +43,14 @@ func Handle[Request, Reply any](v message.Verb[Request, Reply],
 	})
 }
 
-// HandleEncoded is Handle for an f that decodes the request itself, within bounds of its own.
+// HandleEncoded is like Handle, for an f that decodes the request itself, within bounds of
+// its own.
 func HandleEncoded[Request, Reply any](v message.Verb[Request, Reply],
 	f func(context.Context, []byte) (Reply, error)) Handling {
 	return Handling{v.Name, v.Access, func(ctx context.Context, data []byte) (any, error) { return f(ctx, data) }}
 }
 
-// Conn is an agent's side.
+// Conn is an agent's end of the bus.
 type Conn struct {
 	node   string
 	conn   *nats.Conn
@@ -58,9 +59,9 @@ type Conn struct {
 	silent error // set before done is closed
 }
 
-// Silence is how long an agent keeps a connection on which nothing arrives; a conductor
-// that can be reached answers pings. A network that fails ends no stream, and must not
-// leave settings applied on a host.
+// Silence is how long an agent keeps a connection on which nothing arrives, although a
+// reachable conductor sends pings. When a network fails, no stream ends; without this bound,
+// settings would stay applied on a host.
 const Silence = 2 * time.Minute
 
 // silenceChecks is how often within that time the connection is checked; every check has to
@@ -68,14 +69,15 @@ const Silence = 2 * time.Minute
 // has arrived.
 const silenceChecks = 8
 
-// Closed reports whether the other end has closed the stream.
+// Closed reports whether err means that the other end has closed the stream.
 func Closed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, nats.ErrConnectionClosed) || errors.Is(err, syscall.ECONNRESET) ||
 		errors.Is(err, syscall.EPIPE)
 }
 
-// Join connects an agent to the bus over a stream, which is closed after so long a
-// silence; 0: never, for a stream whose end is always noticed, such as a socket pair.
+// Join connects an agent to the bus over a stream. It closes the stream when nothing has
+// arrived for the time silence; 0: never, for a stream whose end is always noticed, such as a
+// socket pair.
 func Join(node string, stream net.Conn, silence time.Duration) (*Conn, error) {
 	c := &Conn{node: node, heard: make(chan struct{}, 1), done: make(chan struct{})}
 	var once sync.Once
@@ -138,15 +140,16 @@ func (l *activityReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Gate bounds the requests of a conductor. The zero value is for one that is trusted: it
-// keeps mistakes from using up a host, no more.
+// Gate limits the requests of a conductor. The zero value is for a trusted one, and prevents
+// only that mistakes exhaust a host.
 type Gate struct {
-	// Admit decides about a request of so many bytes before it is handled: its error is the
-	// reply. The request is handled in the context returned, and done is called when the
-	// reply has been sent. It must not wait. nil: maxConcurrent of each verb.
+	// Admit decides about a request of a verb, with this number of bytes, before it is
+	// handled; its error is the reply. The request is handled in the returned context, and
+	// done is called when the reply has been sent. Admit must not block. Nil: at most
+	// maxConcurrent requests of each verb are handled at a time.
 	Admit func(ctx context.Context, verb string, bytes int) (_ context.Context, done func(), err error)
-	// PendingBytes bounds the requests of each verb that have not been admitted yet; 0: no
-	// bound. Requests beyond that are dropped.
+	// PendingBytes bounds the size of the requests of each verb that are not admitted yet, in
+	// bytes; 0: no bound. Requests beyond it are dropped.
 	PendingBytes int
 }
 
@@ -174,8 +177,8 @@ func concurrent(most int) func(context.Context, string, int) (context.Context, f
 	}
 }
 
-// Serve handles verbs of the node until ctx ends, each request in a goroutine of its own: a
-// trial's window takes as long as the trial.
+// Serve handles the verbs in list for the node until ctx ends, each request in a goroutine of
+// its own, because the window of a trial takes as long as the trial.
 func (c *Conn) Serve(ctx context.Context, list []Handling, gate Gate) error {
 	if gate.Admit == nil {
 		gate.Admit = concurrent(maxConcurrent)
@@ -236,7 +239,7 @@ func refusal(err error) []byte {
 	return data
 }
 
-// Announce sends the node's hello to the conductor.
+// Announce sends the node's first message (hello) to the conductor.
 func (c *Conn) Announce(hello message.Hello) error {
 	data, err := json.Marshal(hello)
 	if err != nil {
@@ -248,16 +251,16 @@ func (c *Conn) Announce(hello message.Hello) error {
 	return c.conn.Flush()
 }
 
-// Done is closed when the stream has ended or was silent for too long.
+// Done returns a channel that is closed when the stream has ended or was silent for too long.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
-// Heard receives a value from time to time while data arrives.
+// Heard returns a channel that receives a value from time to time while data arrives.
 func (c *Conn) Heard() <-chan struct{} { return c.heard }
 
-// Err is why the stream was closed, once it is done; nil: it has ended.
+// Err returns why the stream was closed, after Done; nil: the stream ended.
 func (c *Conn) Err() error { return c.silent }
 
-// Close leaves the bus.
+// Close disconnects from the bus.
 func (c *Conn) Close() { c.conn.Close() }
 
 // dialer hands the ready-made stream to the NATS client.
@@ -265,5 +268,5 @@ type dialer struct{ stream net.Conn }
 
 func (d dialer) Dial(_, _ string) (net.Conn, error) { return d.stream, nil }
 
-// SkipTLSHandshake: the stream is private already (a pipe, or ssh's channel).
+// SkipTLSHandshake returns true: the stream is private already (a pipe, or ssh's channel).
 func (dialer) SkipTLSHandshake() bool { return true }

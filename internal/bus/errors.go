@@ -13,20 +13,21 @@ import (
 	"linerate/internal/model/record"
 )
 
-// ErrEnded is why a request to an agent fails whose stream has ended.
+// ErrEnded means that a request failed because the agent's stream ended.
 var ErrEnded = errors.New("the agent is gone: its stream ended")
 
-// ErrNotAnAgent is why a stream was ended that did not begin as an agent's does.
+// ErrNotAnAgent means that the bus ended a stream because its first bytes are not those of
+// an agent.
 var ErrNotAnAgent = errors.New("the stream does not begin as an agent's does")
 
 var errEarly = errors.New("the agent ended before it was ready")
 
-// Error is a failed request to an agent. errors.Is finds the code of Err, and what ended
-// the caller's context.
+// Error is a failed request to an agent. errors.Is finds the code of Err, and the cause if
+// the caller's context ended.
 type Error struct {
 	Node string // empty: left out of the text
-	Op   string // the verb: "apply"
-	Err  error  // a *message.Error if the agent failed
+	Op   string // the verb, such as "apply"
+	Err  error  // a *message.Error if the agent reported the failure
 }
 
 func (e *Error) Error() string {
@@ -38,8 +39,8 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Local returns err without the node where it is the failure of the node's agent,
-// and err itself otherwise: for people who know which host they are at.
+// Local removes the name of the node from err if that is a failure of this node's agent,
+// and returns other errors unchanged. It is for people who know which host they are on.
 func Local(err error, node string) error {
 	if e, ok := errors.AsType[*Error](err); ok && e.Node == node {
 		return &Error{Op: e.Op, Err: e.Err}
@@ -47,7 +48,7 @@ func Local(err error, node string) error {
 	return err
 }
 
-// Coded gives err a code that CodeOf cannot see by itself; nil stays nil.
+// Coded gives err a code that CodeOf cannot determine by itself; nil stays nil.
 func Coded(code message.Code, err error) error {
 	if err == nil {
 		return nil
@@ -63,8 +64,8 @@ type coded struct {
 func (c *coded) Error() string   { return c.err.Error() }
 func (c *coded) Unwrap() []error { return []error{c.code, c.err} }
 
-// Failure is err as it crosses the bus, with its code, and the ports that are in use or the
-// descriptors that there are if none was left; nil stays nil.
+// Failure converts err to the form in which it crosses the bus: with its code and, if no
+// port or descriptor was left, the figures of these; nil stays nil.
 func Failure(err error) *message.Error {
 	if err == nil {
 		return nil
@@ -129,8 +130,8 @@ func withCutTexts(v reflect.Value) reflect.Value {
 	return to
 }
 
-// CodeOf is the code of an error: its own, where one was given, or else that of the
-// errno or the standard error that it wraps; empty: of no particular kind.
+// CodeOf returns the code of an error: the one that it was given, otherwise that of the
+// errno or standard error that it wraps; empty: none applies.
 func CodeOf(err error) message.Code {
 	if code, ok := errors.AsType[message.Code](err); ok {
 		return code

@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// Guarded makes a stream fit to Join for an agent that does not trust its
-// conductor. The client library believes whatever size a message claims to have;
-// here what is no message of the protocol, and what is larger than maxBytes, ends
-// the stream instead.
+// Guarded returns a stream for Join, for an agent that does not trust its conductor. The client
+// library of NATS believes any size that a message claims to have. Guarded ends the stream
+// instead, when it receives something that is no message of the protocol, or one larger than
+// maxBytes.
 func Guarded(stream net.Conn, maxBytes int) net.Conn {
 	return &guarded{Conn: stream, r: bufio.NewReaderSize(stream, maxLine), length: func(line []byte) (int, error) {
 		return bodyLength(line, maxBytes)

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// Pipes makes one stream of a reader and a writer, such as a process's stdout
-// and stdin. It has no deadlines and no addresses. When the reader has ended, or the stream is
-// closed, a write that the other end does not take fails: a file that blocks, such as a
-// character device, would keep its writer forever.
+// Pipes combines a reader and a writer, such as a process's stdout and stdin, into one stream.
+// It has no deadlines and no addresses. Once the reader has ended or the stream is closed, a
+// write that the other end does not accept fails after a second: without that, a file that
+// blocks, such as a character device, would block its writer forever.
 func Pipes(r io.ReadCloser, w io.WriteCloser) net.Conn {
 	return &pipes{r: r, w: w, over: make(chan struct{})}
 }

@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// KeepAlive detects within half a minute that a peer has vanished.
+// KeepAlive is a configuration that detects within half a minute that a peer has vanished.
 var KeepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
 
-// Dial connects to a server, from a source address if it is valid; timeout bounds the
-// wait for an answer. A server that has vanished later is noticed within half a minute.
-// The error has a line with what failed, and one with what to do; start is the command that
-// starts such a server.
+// Dial connects to a server, from the address source if it is valid. timeout bounds the wait for an
+// answer. A server that vanishes later is noticed within half a minute (KeepAlive). The error has one
+// line that says what failed, and one that says what to do; start is the command that starts such a
+// server.
 func Dial(ctx context.Context, address string, source netip.Addr, timeout time.Duration, start string) (
 	net.Conn, error) {
 	dialer := net.Dialer{Timeout: timeout, KeepAliveConfig: KeepAlive}
@@ -68,13 +68,13 @@ func unreached(err error, address string, source netip.Addr, timeout time.Durati
 	return fmt.Errorf("reaching %s: %w%s\n%s", address, Cause(err), why, todo)
 }
 
-// UnreachedError is that a peer has not answered within a time, or that it cannot be reached
-// (EHOSTUNREACH), with what to do on a second line.
+// UnreachedError means that a peer did not answer in time, or that it cannot be reached (EHOSTUNREACH).
+// The second line of its text says what to do.
 type UnreachedError struct {
 	Address string         // as it was dialled
-	Peer    netip.AddrPort // that was tried; invalid: not known
-	// Hop is the peer or the gateway towards it, if that has a MAC address in this host's
-	// neighbour table, and its State there; invalid: not known.
+	Peer    netip.AddrPort // the address that was tried; invalid: not known
+	// Hop is the peer, or the gateway towards it, if this host's neighbour table has a MAC address for
+	// it. State is the state of that entry. Invalid: not known.
 	Hop    netip.Addr
 	State  string
 	within time.Duration
@@ -122,8 +122,8 @@ func (e *UnreachedError) Error() string {
 	return text + "; see linerate doctor --probe " + e.Peer.Addr().String()
 }
 
-// Cause is what package net has wrapped in words that repeat the addresses. Of a name that
-// cannot be looked up it says why.
+// Cause returns what package net has wrapped in texts that repeat the addresses. For a name that cannot
+// be looked up, its text says why.
 func Cause(err error) error {
 	if name, ok := errors.AsType[*net.DNSError](err); ok {
 		return &nameError{name}
@@ -137,7 +137,7 @@ func Cause(err error) error {
 	return err
 }
 
-// TimedOut says that a deadline of a connection has passed.
+// TimedOut reports whether err means that a deadline of a connection has passed.
 func TimedOut(err error) bool {
 	timeout, ok := errors.AsType[net.Error](err)
 	return ok && timeout.Timeout()

@@ -30,11 +30,11 @@ const (
 	kindCookie    kind = 't' // a flow's connection: its cookie
 )
 
-// UnknownPeerError says that the peer does not speak linerate's protocol, and what it
+// UnknownPeerError means that the peer does not speak linerate's protocol. Sent is what it
 // sent instead, as far as that was read.
 type UnknownPeerError struct {
 	Sent string
-	// Iperf3: it begins as iperf3 does.
+	// Iperf3 says that the peer begins like iperf3.
 	Iperf3 bool
 }
 
@@ -59,7 +59,7 @@ func isIperf3(seen []byte) bool {
 	return seen[0] == 9 || seen[0] == 0xff
 }
 
-// IsLinerate reports whether a peer begins as linerate does.
+// IsLinerate reports whether seen, the first bytes of a peer, begin as linerate does.
 func IsLinerate(seen []byte) bool { return bytes.HasPrefix(seen, []byte(magic)) }
 
 // writeFrame sends one frame in one write.
@@ -100,10 +100,10 @@ func readFrame(r io.Reader) (kind, []byte, error) {
 	return kind(header[len(magic)]), payload, nil
 }
 
-// SendCookie begins a flow's connection with the flow's cookie.
+// SendCookie writes the cookie of a flow, as the first bytes of the flow's connection.
 func SendCookie(w io.Writer, t message.Cookie) error { return writeFrame(w, kindCookie, t[:]) }
 
-// CookieFrame is what SendCookie writes.
+// CookieFrame returns what SendCookie writes.
 func CookieFrame(t message.Cookie) []byte { return frame(kindCookie, t[:]) }
 
 // CookieFrameBytes is the length of a CookieFrame.
@@ -112,7 +112,7 @@ const CookieFrameBytes = headerBytes + len(message.Cookie{})
 // cookieHeader begins every CookieFrame.
 var cookieHeader = frame(kindCookie, make([]byte, len(message.Cookie{})))[:headerBytes]
 
-// ParseCookie reads a CookieFrame. False: it is none.
+// ParseCookie returns the cookie in a CookieFrame; false: the frame is no CookieFrame.
 func ParseCookie(frame []byte) (message.Cookie, bool) {
 	payload, is := bytes.CutPrefix(frame, cookieHeader)
 	if !is {

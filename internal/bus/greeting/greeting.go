@@ -1,12 +1,12 @@
-// Package greeting is the beginning of a connection to a serving host: a few bounded
-// frames by which a conductor and a server check that both are linerate, of versions
-// that understand each other, and have the same token; or the cookie of a flow.
+// Package greeting is the beginning of a connection to a serving host. A conductor and a server exchange
+// a few frames of bounded size, to check that both are linerate, in versions that understand each other,
+// and that both have the same token. The connection of a flow begins with the flow's cookie instead.
 //
-// The token itself is never sent: each side answers the other's random challenge with a
-// keyed hash (HMAC-SHA256, RFC 2104), for the TLS connection that the stream becomes then.
-// Without a token, and over the connections of flows, nothing is encrypted.
+// The token itself is never sent: each side answers the other's random challenge with a keyed hash
+// (HMAC-SHA256, RFC 2104), inside the TLS connection that the stream becomes. Without a token, and on the
+// connections of flows, nothing is encrypted.
 //
-// Except for Dial it sets no time limits (the caller's deadlines do). A Queue bounds the
+// Except for Dial, the package sets no time limits: the caller's deadlines do. A Queue bounds the
 // connections that have not identified themselves yet.
 package greeting
 
@@ -48,10 +48,10 @@ type introduction struct {
 	Token bool `json:"token,omitempty"`
 }
 
-// WrongToken is why a conductor is refused that has not proved the token.
+// WrongToken is the reason for refusing a conductor that has not proved that it has the token.
 const WrongToken = "wrong token"
 
-// Refused is the error of a server that refuses, with its reason.
+// Refused is the error if one side refuses the other, with the reason.
 type Refused struct{ Reason string }
 
 func (r Refused) Error() string { return r.Reason }
@@ -59,12 +59,13 @@ func (r Refused) Error() string { return r.Reason }
 // Host is a server that has accepted a conductor.
 type Host struct {
 	Name string
-	// Stream is what follows: the stream itself, or, with a token, TLS over it.
+	// Stream is the connection after the handshake: the original stream or, with a token, TLS over it.
 	Stream io.ReadWriter
 }
 
-// Introduce is the conductor's part of the handshake. The error is an UnknownPeerError if another program
-// answers, and Refused if the server refuses.
+// Introduce is the conductor's part of the handshake. token is the one that the server must have; empty:
+// none. The error is an UnknownPeerError if another program answers, and Refused if the server refuses,
+// or if its version or token does not fit.
 func Introduce(stream io.ReadWriter, token string) (Host, error) {
 	mine, theirs, err := meet(stream)
 	if err != nil {
@@ -96,8 +97,8 @@ func Introduce(stream io.ReadWriter, token string) (Host, error) {
 	return Host{theirs.Name, stream}, nil
 }
 
-// AskName returns a server's name. The stream cannot be used further. Errors are as
-// those of Introduce.
+// AskName returns the name of a server. The stream cannot be used afterwards. Errors are those of
+// Introduce.
 func AskName(stream io.ReadWriter) (name string, err error) {
 	_, theirs, err := meet(stream)
 	return theirs.Name, err
@@ -115,29 +116,30 @@ func meet(stream io.ReadWriter) (mine, theirs introduction, err error) {
 	return mine, theirs, understand(mine, theirs, "the server", "this")
 }
 
-// Peer is what has connected to a server: a flow, or a conductor.
+// Peer is what connected to a server: a flow or a conductor.
 type Peer struct {
-	Cookie message.Cookie // of the flow; zero: a conductor
-	// Version is the conductor's linerate.
+	Cookie message.Cookie // of the flow; zero: it is a conductor
+	// Version is the linerate version of a conductor.
 	Version string
-	// Stream is what follows a conductor's introduction, as Host.Stream.
+	// Stream is the connection to a conductor after the handshake; see Host.Stream.
 	Stream net.Conn
 }
 
-// Server is the server's side of greetings.
+// Server is the server's part of the handshake.
 type Server struct {
-	// Token that conductors must have; empty: none.
+	// Token is what conductors must have; empty: none is required.
 	Token string
-	// Name identifies the server: random text (rand.Text).
+	// Name identifies the server at all its addresses: random text (rand.Text).
 	Name string
-	// Closed is why conductors are refused; empty: they are accepted.
+	// Closed is the reason for refusing all conductors; empty: they are accepted.
 	Closed string
-	// Iperf3 is why clients of iperf3 are refused at this port.
+	// Iperf3 is the reason for refusing iperf3 clients on this port.
 	Iperf3 string
 }
 
-// Receive reads a greeting. A conductor is accepted by calling the function returned,
-// or refused by Refuse. If the error is a Refused, the conductor has received it.
+// Receive reads the greeting of a peer. If the peer is a conductor, the caller accepts it by calling the
+// returned function, or refuses it with Refuse. If the error is a Refused, the conductor knows the
+// reason: it was sent, or, if the versions do not fit, the conductor finds the same.
 func (s Server) Receive(stream io.ReadWriter) (Peer, func() error, error) {
 	k, payload, err := readFrame(stream)
 	if unknown, is := errors.AsType[UnknownPeerError](err); is && unknown.Iperf3 {
@@ -191,7 +193,7 @@ func (s Server) Receive(stream io.ReadWriter) (Peer, func() error, error) {
 	return v, welcome, nil
 }
 
-// Refuse sends a conductor the reason why it is not served, and returns it as an error.
+// Refuse sends a conductor the reason for refusing it, and returns a Refused with it.
 func Refuse(stream io.Writer, reason string) error {
 	return errors.Join(Refused{reason}, say(stream, kindRefusal, reason))
 }

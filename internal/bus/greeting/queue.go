@@ -6,11 +6,12 @@ import (
 	"sync"
 )
 
-// Queue holds connections that have not identified themselves yet, within a bound for all
-// and one for each source. What comes beyond a bound replaces the oldest: of its own source,
-// or else of the source that has the most. So neither a silent host nor many keep others out,
-// for those who speak leave the queue within moments. (OpenSSH's MaxStartups and
-// PerSourceMaxStartups, sshd_config(5), refuse the newest instead.)
+// Queue holds connections that have not identified themselves yet, with a bound for all
+// together and one per source. A connection beyond a bound replaces the oldest one: of the
+// same source if that has reached its bound, otherwise of the source with the most. Neither
+// one silent host nor many can therefore keep out others, since a peer that identifies itself
+// leaves the queue within moments. (OpenSSH's MaxStartups and PerSourceMaxStartups,
+// sshd_config(5), refuse the newest instead.)
 //
 // Its methods may be called from several goroutines.
 type Queue struct {
@@ -29,12 +30,14 @@ type Waiter struct {
 	end    func()
 }
 
-// NewQueue makes a queue for so many connections, a quarter of them from one source.
+// NewQueue returns a queue for at most this many connections, a quarter of them from one
+// source.
 func NewQueue(most int) *Queue {
 	return &Queue{most: most, perSource: max(1, most/4), sources: map[netip.Addr]*list.List{}}
 }
 
-// Enter adds a connection; end is called at once if another replaces it.
+// Enter adds a connection from an address. end is called as soon as another connection
+// replaces it.
 func (q *Queue) Enter(from netip.Addr, end func()) *Waiter {
 	w := &Waiter{queue: q, source: Source(from), end: end}
 	if replaced := q.enter(w); replaced != nil {
@@ -86,8 +89,8 @@ func (q *Queue) remove(w *Waiter) {
 	}
 }
 
-// Leave removes a connection that has identified itself or ended; false: it had been
-// replaced.
+// Leave removes a connection that has identified itself or has ended. It returns false if the
+// connection had been replaced.
 func (w *Waiter) Leave() bool {
 	w.queue.mu.Lock()
 	defer w.queue.mu.Unlock()
@@ -98,15 +101,15 @@ func (w *Waiter) Leave() bool {
 	return there
 }
 
-// Len is how many are waiting.
+// Len returns the number of waiting connections.
 func (q *Queue) Len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.waiting
 }
 
-// Source is what shares are for: an IPv4 address, or the /64 of an IPv6 address, of which
-// one host may have all.
+// Source returns the source of which a Queue counts the connections: an IPv4 address, or the
+// /64 prefix of an IPv6 address, since one host may have all addresses of it.
 func Source(a netip.Addr) netip.Addr {
 	a = a.Unmap().WithZone("")
 	if a.Is6() {

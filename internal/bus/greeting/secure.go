@@ -18,9 +18,9 @@ import (
 // verified and last as long as the process: the proofs authenticate the peer. A host in
 // between has a TLS connection of its own with each side, for which neither's proof is valid.
 
-// LeastToken is how short a token may be. A peer that gets a proof can try tokens against
-// it offline (only a PAKE would prevent that); of 128 random bits, as 32 hexadecimal digits,
-// there are too many to try.
+// LeastToken is the minimum length of a token, in characters. A peer that receives a proof
+// can try tokens against it offline (only a PAKE would prevent that); 128 random bits, as 32
+// hexadecimal digits, are too many to try.
 const LeastToken = 32
 
 // bindingBytes and bindingLabel are those of tls-exporter, RFC 9266.
