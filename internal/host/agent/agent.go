@@ -1,7 +1,6 @@
-// Package agent is linerate on a host: it answers a conductor's requests to
-// change settings, make traffic and read counters, and reverts every change
-// when the conductor is done or gone. It is the same program for a host that
-// linerate made and for a real one.
+// Package agent is linerate on a host: it answers a conductor's requests to change settings,
+// generate traffic and read counters, and reverts every change when the conductor is done or
+// gone. The same program serves on hosts that linerate created and on real ones.
 package agent
 
 import (
@@ -38,17 +37,17 @@ import (
 type Options struct {
 	// Node is the host's name in the topology.
 	Node string
-	// Journal is where undo entries are kept; empty: in memory only, for hosts
+	// Journal is the path of the undo journal; empty: changes are kept in memory only, for hosts
 	// that end with their agent.
 	Journal string
-	// Lease is how long settings stay changed without a sign of life from the conductor;
-	// with a journal in memory: as long as the agent lives.
+	// Lease is how long settings stay changed without a sign of life from the conductor. It has
+	// no effect without Journal: settings then stay as long as the agent lives.
 	Lease time.Duration
-	// Access is what may be asked beside what belongs to Lab. Without message.Change the host is
-	// left as it is: no journal is opened, and no lock taken.
+	// Access says which requests are permitted, besides those that Lab permits. Without
+	// message.Change, the agent changes no setting, opens no journal and takes no lock.
 	Access message.Access
-	// Lab says that a lab's init process made the host, and for which lab; nil: none did. Such
-	// a host alone attacks others.
+	// Lab says which lab's init process made the host; nil: none did. Only a host of a lab
+	// attacks others.
 	Lab *message.Membership
 }
 
@@ -75,8 +74,8 @@ type agent struct {
 	cutWindow         func(message.CutRequest) error // ends the window that is open; nil: none is
 }
 
-// Serve answers requests over a stream until the stream or ctx ends, and then
-// reverts what is still changed.
+// Serve answers requests over a stream until the stream or ctx ends, and then reverts all
+// changes that still apply.
 func Serve(ctx context.Context, stream net.Conn, options Options) (err error) {
 	reader, err := counters.New()
 	if err != nil {

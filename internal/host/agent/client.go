@@ -36,9 +36,9 @@ const (
 	longestID = 64
 )
 
-// Client serves a conductor that is not trusted with the host: it accepts the flows
-// that were agreed on and moves their bytes, within its budget, and does and reports nothing
-// else. It opens no connections.
+// Client serves a conductor that is not trusted with the host. It accepts the flows that were
+// agreed on, moves their data within its budget, and does and reports nothing else. It opens
+// no connections.
 type Client struct {
 	agent   *agent
 	account *budget.Account
@@ -61,21 +61,23 @@ type Client struct {
 	summary Summary
 }
 
-// Summary is what a client's session moved.
+// Summary says what the session of a client did.
 type Summary struct {
-	Asked   bool // for flows
+	Asked   bool // the client has requested flows
 	Windows int  // trials that were carried out to their end
-	// Of the last one: how long it was, and what the flows moved in it.
+	// Of the last trial: the length of its window in seconds, the number of flows, and the
+	// bytes that they received and wrote in it.
 	WindowS           float64
 	Flows             int
 	Received, Written int64
-	// Refused is why a request of the client exceeded its bounds, or asked for what this
-	// host does not have or permit; nil: none did.
+	// Refused is the reason why a request was refused: it exceeded the bounds, or asked for
+	// something that this host does not have or permit; nil: no request was.
 	Refused error
 }
 
-// NewClient makes a client that has been accepted, with its account and the connections that
-// worker processes take. The others are what other clients of this process have moved so far.
+// NewClient returns a Client for a conductor that has been accepted. account is its share of
+// the budget, and access restricts the connections that worker processes accept. others
+// returns what the other clients of this process have moved so far.
 func NewClient(account *budget.Account, bounds message.Bounds, access socket.Access, others func() record.OtherFlows) (
 	*Client, error) {
 	reader, err := counters.New()
@@ -91,7 +93,8 @@ func NewClient(account *budget.Account, bounds message.Bounds, access socket.Acc
 	return g, nil
 }
 
-// RequestBytes is how large a request of a client may be: the flows of a trial.
+// RequestBytes returns the maximum size of a client's request, in bytes: that with the flows
+// of a trial.
 func RequestBytes(b message.Bounds) int { return 4<<10 + b.Flows<<10 }
 
 // limits say how long a request of a verb may take, and whether one at a time is answered of
@@ -108,8 +111,9 @@ func (g *Client) limits(verb string) (limit time.Duration, alone bool) {
 	return moment, false
 }
 
-// Serve answers the client's requests until the stream or ctx ends, or the client
-// has stayed too long; the error says how. It is called once.
+// Serve answers the client's requests until the stream or ctx ends, or the client breaks a
+// rule: it stays too long, is idle too long, or sends too fast. The error says why it ended.
+// Serve must be called once only.
 func (g *Client) Serve(ctx context.Context, stream net.Conn) error {
 	defer g.Discard()
 	stay := g.bounds.Stay()
@@ -207,8 +211,8 @@ func (g *Client) noteRefusal(err error) {
 	}
 }
 
-// Discard ends the client's flows, waits for what is still being answered, and gives
-// everything back. Serve does so by itself.
+// Discard ends the client's flows, waits for requests that are still being answered, and
+// releases everything. Serve calls it.
 func (g *Client) Discard() {
 	g.mu.Lock()
 	g.left = true
@@ -249,7 +253,7 @@ func (g *Client) watch(ctx context.Context, end context.CancelCauseFunc) {
 	}
 }
 
-// Moved is what the client's flows have received and written so far.
+// Moved returns how many bytes the client's flows have received and written so far.
 func (g *Client) Moved() (received, written int64) {
 	a := g.agent
 	a.engineMu.Lock()
@@ -263,7 +267,7 @@ func (g *Client) Moved() (received, written int64) {
 	return received, written
 }
 
-// Flows is how many flows the client has at this moment.
+// Flows returns how many flows the client has now.
 func (g *Client) Flows() int {
 	if engine := g.Engine(); engine != nil {
 		return engine.Flows()
@@ -271,14 +275,14 @@ func (g *Client) Flows() int {
 	return 0
 }
 
-// Summary is the session so far.
+// Summary returns the summary of the session so far.
 func (g *Client) Summary() Summary {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.summary
 }
 
-// Engine has the flows of the client's current trial; nil: there is none.
+// Engine returns the flows of the client's current trial; nil: there is none.
 func (g *Client) Engine() *traffic.Engine { return g.agent.current() }
 
 // listen opens a trial's flows, all at once, if they are within the budget.

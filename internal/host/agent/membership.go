@@ -16,8 +16,8 @@ const (
 	mostMembership = 4096
 )
 
-// ReadMembership reads what the init process of a lab says of this host, and closes the
-// descriptor that has it.
+// ReadMembership reads what the init process of a lab says about this host, from an inherited
+// descriptor, and closes it.
 func ReadMembership() (m message.Membership, err error) {
 	f := os.NewFile(membershipFD, "membership of a lab")
 	if f == nil {
