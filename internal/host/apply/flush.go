@@ -8,9 +8,9 @@ import (
 	"linerate/internal/model/message"
 )
 
-// Flush deletes learned neighbour entries: of the given interfaces, or of all if none is
-// given; and only those of the given addresses, if any. Permanent entries stay. It has no
-// undo, since entries are learned again.
+// Flush deletes learned neighbour entries: of the interfaces and addresses in request; if
+// it has no interfaces or no addresses, of all. Permanent and proxy entries stay. Flush
+// is not undone, since entries are learned again.
 func (m *Manager) Flush(request message.FlushRequest) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -22,11 +22,12 @@ const Lease = time.Minute
 // renewals is how many times a lease is renewed by a process that lives.
 const renewals = 8
 
-// GuardCommand is the verb that makes this program a guard: a process that reverts what an
-// agent has changed when the agent has ended without that, or has not renewed its lease.
-// It is started with the first change and ends with the agent. It survives the agent, its
-// session and its conductor, has the agent's privileges and namespaces, and holds neither
-// lock nor file while it waits.
+// GuardCommand is the command-line verb that runs this program as a guard: a process that
+// reverts what an agent has changed if the agent ends without doing so, or does not renew its
+// lease in time; it kills such an agent first. The agent starts the guard with its first
+// change, and the guard ends after the agent. It survives the agent, its session and its
+// conductor, has the agent's privileges and namespaces, and holds neither lock nor file while
+// it waits.
 const GuardCommand = "guard"
 
 // guard is an agent's view of its guard: a pipe on which every byte renews the lease.
@@ -57,15 +58,14 @@ func startGuard(journal string, lease time.Duration) (*guard, error) {
 	return &guard{renewals, ended}, nil
 }
 
-// Renew renews the lease of the settings: the conductor lives.
+// Renew renews the lease of the settings. It is called when there is a sign of life from the conductor.
 func (m *Manager) Renew() {
 	if g := m.guard.Load(); g != nil {
 		_, _ = g.renewals.Write([]byte{0}) // a guard that is gone is replaced with the next change
 	}
 }
 
-// Keep renews the lease until stop is called: for changes that last as long as this
-// process works.
+// Keep renews the lease until stop is called, for changes that last as long as this process works.
 func (m *Manager) Keep() (stop func()) {
 	if m.journal == nil {
 		return func() {}
@@ -100,8 +100,8 @@ func (m *Manager) protect() error {
 	return err
 }
 
-// RunGuard runs a guard: args are the journal, the lease and the agent's process; in is the
-// pipe from the agent, which ends with it.
+// RunGuard runs a guard. in is the pipe from the agent, which closes when the agent ends, and args are the
+// journal, the lease and the ID of the agent's process.
 func RunGuard(in *os.File, args []string) error {
 	if len(args) != 3 {
 		return errors.New("expected a journal, a lease and a process: linerate starts this by itself")

@@ -9,10 +9,11 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// Hold records what the kernel deletes when interfaces lose their carrier, before the
-// other end is set down: their nexthop objects, with the routes that use them
-// (nh_netdev_event in net/ipv4/nexthop.c). Reverting to the mark restores what was
-// deleted, once the carrier is back. Nothing is changed.
+// Hold records which objects the kernel would delete if the interfaces in request lost
+// their carrier, because the other end of the link is about to be set down: their
+// nexthop objects, with the routes that use these (nh_netdev_event in
+// net/ipv4/nexthop.c). It changes nothing. Reverting to the returned mark, once the
+// carrier is back, restores what was deleted.
 func (m *Manager) Hold(_ context.Context, request message.HoldRequest) (message.Mark, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

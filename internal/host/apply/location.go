@@ -14,10 +14,10 @@ import (
 
 // Where journals are, and to which changes of this host they apply.
 
-// DefaultJournal is where the agent of a real host keeps its journal: in
-// /var/lib/linerate for root, in the user's state directory otherwise. Hosts may
-// share a machine, each in a network namespace of its own, so the file is named
-// after both the node and the namespace this process is in.
+// DefaultJournal returns the path of the journal of a real host's agent: in
+// /var/lib/linerate for root, otherwise in the user's state directory. Several hosts may be
+// network namespaces of one machine, so the file is named after the node and the network
+// namespace of this process.
 func DefaultJournal(node string) (string, error) {
 	dir, err := defaultDir()
 	if err != nil {
@@ -36,7 +36,7 @@ func DefaultJournal(node string) (string, error) {
 	return filepath.Join(dir, fmt.Sprintf("journal-%s-%d.jsonl", safe, ns.Inode)), nil
 }
 
-// Journals lists the journals of this user's agents, and of root's.
+// Journals returns the paths of the journals of this user's agents and of root's.
 func Journals() ([]string, error) {
 	dir, err := defaultDir()
 	if err != nil {

@@ -32,7 +32,7 @@ import (
 // Scopes of a change.
 const (
 	Namespace = "namespace" // of this network namespace only
-	Machine   = "machine"   // every namespace of the machine sees it
+	Machine   = "machine"   // visible in every namespace of the machine
 )
 
 // Manager applies settings in the network namespace it was opened in, and
@@ -75,11 +75,11 @@ func (h host) close() error {
 	return h.conn.Close()
 }
 
-// Open prepares for changes that are written to the undo journal at path and reverted when
-// the lease is not renewed for so long; an empty path: to none, for hosts that end with
-// their agent. If that journal, or another one in its directory, holds changes to this host
-// by an agent that was killed, the error is a *LeftoverError: they must be recovered first,
-// or their prior values would be lost.
+// Open prepares for changes. It records them in the undo journal at path, and they are reverted
+// if the lease is not renewed in time; with an empty path there is neither, for hosts that end
+// with their agent. If this journal, or another one in its directory, has changes to this host
+// by an agent that was killed, the error is a *LeftoverError. They must be recovered first, or
+// their prior values would be lost.
 func Open(path string, lease time.Duration) (*Manager, error) {
 	host, err := openHost()
 	if err != nil {
@@ -100,7 +100,8 @@ func Open(path string, lease time.Duration) (*Manager, error) {
 	return m, nil
 }
 
-// LeftoverError is returned when a journal still holds changes.
+// LeftoverError means that a journal has changes of an agent that was killed. Journal is its
+// path, and What describes each change.
 type LeftoverError struct {
 	Journal string
 	What    []string
@@ -120,9 +121,9 @@ func descriptions(entries []*entry) []string {
 	return list
 }
 
-// Apply applies settings in order. If one fails, all of this call are reverted, and the
-// error includes failures of that. With IfAbsent, addresses, routes and nexthop objects
-// that exist already are left as they are. RevertTo the reply's mark reverts this call.
+// Apply applies settings in order. If one fails, it reverts all settings of this call, and the
+// error includes failures of that. With IfAbsent, addresses, routes and nexthop objects that
+// exist already stay as they are. RevertTo with the mark in the reply reverts this call.
 func (m *Manager) Apply(ctx context.Context, request message.ApplyRequest) (message.ApplyReply, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -272,8 +273,8 @@ func permittedScope(t target, allowMachine bool) (string, error) {
 		fmt.Errorf("this is a machine-wide setting (%s): it would change the whole machine and everything on it, not only this host; permit that with --allow-machine-settings", why))
 }
 
-// RevertTo undoes all changes after mark, newest first. A change that cannot be
-// undone stays in the journal, and the others are undone all the same.
+// RevertTo reverts all changes after mark, newest first; 0: all changes. A change that cannot
+// be reverted stays in the journal, and the others are reverted nevertheless.
 func (m *Manager) RevertTo(mark int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -297,7 +298,7 @@ func (m *Manager) revertTo(mark int) error {
 	return errors.Join(failed...)
 }
 
-// ErrChanged is the error of reverting a value that another program has changed since.
+// ErrChanged means that a value was not reverted because another program has changed it since.
 var ErrChanged = errors.New("another program has changed it since")
 
 // revert undoes one change and verifies it. It reports whether there was anything to
@@ -380,7 +381,7 @@ func (m *Manager) write(l line, durable bool) error {
 	return err
 }
 
-// End undoes all changes and closes the manager. The lease is renewed meanwhile.
+// End reverts all changes and closes the manager. It renews the lease meanwhile.
 func (m *Manager) End() error {
 	defer m.Keep()()
 	m.mu.Lock()
@@ -388,8 +389,8 @@ func (m *Manager) End() error {
 	return errors.Join(m.revertTo(0), m.close())
 }
 
-// Close closes the journal and releases the locks; the guard, which ends with that, reverts
-// what is left.
+// Close closes the journal and releases the locks. The guard then ends, and reverts changes
+// that are left.
 func (m *Manager) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

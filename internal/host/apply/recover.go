@@ -10,16 +10,16 @@ import (
 
 // Results of recovering one change.
 const (
-	Reverted  = "reverted"  // it existed, and is undone
-	Unchanged = "unchanged" // it was never made, or is undone already
+	Reverted  = "reverted"  // it existed, and has been reverted
+	Unchanged = "unchanged" // it was never made, or had been reverted already
 	Gone      = "gone"      // it ended with a restart of the machine, or with its namespace
-	Kept      = "kept"      // it could not be undone, or must not be without force
+	Kept      = "kept"      // it could not be reverted, or may be only with Force
 	Forgotten = "forgotten" // it was removed from the journal and left as it is
-	Pending   = "pending"   // it would be undone
-	InUse     = "in use"    // its agent lives, or it is being recovered by another process
+	Pending   = "pending"   // it would be reverted or forgotten (RecoverOptions.List)
+	InUse     = "in use"    // its agent is alive, or another process is recovering it
 )
 
-// Recovered is the result for one change that an agent left behind.
+// Recovered is the result for one change that an agent has left.
 type Recovered struct {
 	Journal string `json:"journal"`
 	Kind    string `json:"kind"`
@@ -27,7 +27,7 @@ type Recovered struct {
 	Scope   string `json:"scope"`
 	Prior   string `json:"prior"`
 	New     string `json:"new"`
-	// Now is what it is before recovery; empty when it cannot be seen.
+	// Now is the value before recovery; empty: it cannot be read.
 	Now    string `json:"now,omitempty"`
 	Result string `json:"result"`
 	Why    string `json:"why,omitempty"`
@@ -38,17 +38,18 @@ type Recovered struct {
 // RecoverOptions say how to recover.
 type RecoverOptions struct {
 	Journal string
-	// List only reports.
+	// List says to report changes and revert none.
 	List bool
-	// Force overwrites values that another program has changed since.
+	// Force says to overwrite values that another program has changed since.
 	Force bool
-	// Forget drops what cannot be undone from the journal, leaving it as it is.
+	// Forget says to remove from the journal what cannot be reverted, and to leave it
+	// as it is.
 	Forget bool
 }
 
-// Recover undoes the changes of an agent that was killed, newest first. It may be
-// repeated: what is undone is not undone again. The error concerns the journal; the
-// list has the result for each change.
+// Recover reverts the changes of an agent that was killed, newest first. It may be
+// repeated: a change is reverted once. The list has the result for each change; the
+// error is about the journal.
 func Recover(options RecoverOptions) ([]Recovered, error) {
 	here, err := newHeader()
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 // Absent is the text of the state of an object that does not exist.
 const Absent = "absent"
 
-// State is the condition of one object: as text, to print and compare, and as the
-// kernel described it, to restore it.
+// State is the state of one object: as text, to print and compare, and as the kernel
+// described it, to restore it.
 type State struct {
 	Text   string         `json:"text"`
 	Object netlink.Object `json:"object,omitempty"`
-	// There are the indices of the addresses of a run that exist, if only some do.
+	// There lists the indices of the addresses that exist, if only some of a run do.
 	There []int `json:"there,omitempty"`
-	// Otherwise: an address of the run exists with another prefix length.
+	// Otherwise says that an address of the run exists with another prefix length.
 	Otherwise bool `json:"otherwise,omitempty"`
 	// Group is set for groups of nexthop objects.
 	Group *nexthopGroup `json:"group,omitempty"`
