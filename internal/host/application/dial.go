@@ -22,7 +22,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Dialer opens the connections of one session.
+// Dialer opens the connections of one session, the client's end of a flow.
 type Dialer struct {
 	f *appFlow
 }
@@ -130,7 +130,7 @@ func (d *Dialer) agreed(ctx context.Context, request message.FlowRequest) (*net.
 	return conn, err
 }
 
-// Packets returns a socket for QUIC and the address for its packets. It counts as a connection.
+// Packets returns a socket for QUIC and the address to send its packets to. The socket counts as a connection.
 func (d *Dialer) Packets(ctx context.Context, x *Exchange) (net.PacketConn, net.Addr, error) {
 	request, err := d.lookUp(ctx, x)
 	if err != nil {
@@ -174,7 +174,7 @@ type udpSocket struct {
 
 func (s *udpSocket) Close() error { return s.as.Close() }
 
-// TLS starts TLS on an open connection.
+// TLS starts TLS on c, an open connection, and records in x how long the handshake took.
 func (d *Dialer) TLS(ctx context.Context, x *Exchange, c net.Conn, alpn ...string) (*tls.Conn, error) {
 	began := sched.Now()
 	conn := tls.Client(c, d.f.clientTLS(alpn...))
@@ -249,7 +249,7 @@ func (c *Conn) retransmitted() (segments uint32) {
 	return segments
 }
 
-// Ended records in x, when its transaction ends, what the connection resent meanwhile.
+// Ended records in x, at the end of its transaction, how many segments the connection retransmitted meanwhile.
 func (c *Conn) Ended(x *Exchange) {
 	now := c.retransmitted()
 	before := c.resent.Swap(now)

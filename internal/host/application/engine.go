@@ -16,23 +16,23 @@ import (
 )
 
 // Engine holds one end of each of a trial's flows of application protocols. It serves
-// one trial. All methods may be called from several goroutines.
+// one trial. Its methods are safe for concurrent use.
 type Engine struct {
 	*flowset.Set[*appFlow]
 	certificate func() (certificate, error) // made when it is needed first
 }
 
-// New makes an engine without flows, for the protocols that are registered.
+// New returns an engine without flows, for the protocols that are registered.
 func New() *Engine {
 	e := &Engine{certificate: onceCertificate()}
 	e.Set = flowset.New(e.newFlow)
 	return e
 }
 
-// Listen gets ready to answer: with a socket for each request, on a port that the
-// kernel chooses, at request.Local (invalid: every address of the host); a request with
-// a cookie gets none, and its connections are to be offered. The replies are in the
-// requests' order.
+// Listen prepares to answer each request. It opens a socket on a port that the kernel
+// chooses, at request.Local (invalid: all addresses of the host). A request with a
+// cookie gets no socket: its connections come through Offer or Admit. The replies are
+// in the order of the requests.
 func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
 	return e.Set.Listen(requests, func(f *appFlow) (*flowset.Listener, error) {
 		l, err := f.listen(ctx)
@@ -43,10 +43,10 @@ func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []m
 	})
 }
 
-// Connect opens the connections of each request's flow with a transaction each, and
-// returns when all have been answered or one has failed. timeout bounds each; 0: as the
-// flow's own. The replies are in the requests' order; see flowset.Set.Connect for the
-// order of opening.
+// Connect opens the connections of each request's flow and makes one transaction on
+// each. It returns when all are answered or one has failed. timeout limits each
+// transaction; 0: the flow's own limit. The replies are in the order of the requests;
+// flowset.Set.Connect describes the order of opening.
 func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
 	return e.Set.Connect(ctx, requests, func(ctx context.Context, f *appFlow, first func()) func() {
 		f.connect(ctx, timeout, first)
@@ -54,15 +54,16 @@ func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, ti
 	})
 }
 
-// Offer hands over a connection that has shown a flow's cookie at a shared listener.
-// False: no flow of this engine awaits it, and it is still the caller's.
+// Offer hands over a connection that has shown a flow's cookie at a shared listener. It
+// returns false if no flow of this engine awaits it; the caller then still owns the
+// connection.
 func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	f, ok := e.Claim(cookie)
 	return ok && e.Go(func() { f.offered(conn) })
 }
 
-// Admit accepts a client that has shown a cookie at a shared listener over UDP. False:
-// no flow of this engine awaits it.
+// Admit accepts a client that has shown a cookie at a shared UDP listener. It returns
+// false if no flow of this engine awaits it.
 func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 	if cookie.IsZero() {
 		return false
@@ -75,8 +76,8 @@ func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 	return false
 }
 
-// Busy is the CPU time of this process over the number of CPUs: the work of a flow is
-// spread over all of them.
+// Busy returns the CPU time of this process divided by the number of CPUs, since a
+// flow's work is spread over all of them.
 func (f *appFlow) Busy() []int64 {
 	return []int64{int64(proc.TotalCPUTime()) / int64(runtime.NumCPU())}
 }

@@ -15,20 +15,19 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Protocol is an application protocol, at both ends.
+// Protocol implements both ends of an application protocol.
 type Protocol interface {
-	// Session returns a client's session, which opens its connection by d when its first
-	// transaction needs it.
+	// Session returns a client's session. It opens a connection with d when the first transaction needs one.
 	Session(d *Dialer) Session
-	// Serve answers what comes to s until ctx ends or what s has is closed.
+	// Serve answers the clients of s until ctx ends or the listener or socket of s is closed.
 	Serve(ctx context.Context, s *Server) error
 }
 
 // registered are the protocols by their names in package flow.
 var registered = map[string]Protocol{}
 
-// Register makes a protocol known by its names in package flow. The package of each protocol calls it while the program
-// is initialised; a name that is taken panics.
+// Register makes p the protocol with these names in package flow. The package of each protocol calls it in its init
+// function. It panics if a name is already registered.
 func Register(p Protocol, names ...string) {
 	for _, name := range names {
 		if registered[name] != nil {
@@ -38,13 +37,13 @@ func Register(p Protocol, names ...string) {
 	}
 }
 
-// Registered are the names of the protocols.
+// Registered returns the names of all protocols, unsorted.
 func Registered() []string { return slices.Collect(maps.Keys(registered)) }
 
-// Refusal is the answer of a server that refuses a connection: it counts as an answer that is
-// an error, and the session waits before it opens another connection.
+// Refusal is the error of a server's answer that refuses a connection. It counts as an answer that is an error, and
+// the session waits before it opens another connection.
 type Refusal struct {
-	Code string // in the protocol's words
+	Code string // the server's code, in the protocol's notation
 	Err  error
 }
 
@@ -53,32 +52,31 @@ func (r *Refusal) Unwrap() error { return r.Err }
 
 // Session is a client with one connection at a time.
 type Session interface {
-	// Do makes a transaction, on the open connection or on a new one, and notes its
-	// phases and its outcome in x. It returns when the answer is complete, or ctx has
-	// ended. As many calls may be made at once as the flow's spec has in Pipeline.
+	// Do makes a transaction, on the open connection or on a new one, and records its phases and outcome in x. It
+	// returns when the answer is complete or ctx has ended. As many calls may run concurrently as the flow's spec has
+	// in Pipeline.
 	Do(ctx context.Context, x *Exchange) error
-	// Close closes the connection, and waits for what reads from it.
+	// Close closes the connection and waits until nothing reads from it.
 	Close()
 }
 
-// Server is what a server's end of a flow answers at: a listener, or a socket of
-// datagrams.
+// Server is the accepting end of a flow: a listener, or a socket for datagrams.
 type Server struct {
 	Spec     flow.Spec
-	Listener net.Listener   // of a protocol over TCP
-	Packets  net.PacketConn // of a protocol over UDP
-	// Connected says that Packets is the socket of one of the client's connections; otherwise
-	// it carries all of them.
+	Listener net.Listener   // of a protocol over TCP; nil otherwise
+	Packets  net.PacketConn // of a protocol over UDP; nil otherwise
+	// Connected says that Packets is the socket of only one of the client's connections; otherwise it serves all of
+	// them.
 	Connected bool
-	// TLS has the server's certificate, and no protocol of ALPN.
+	// TLS has the server's certificate, and no ALPN protocol yet.
 	TLS *tls.Config
-	// Answered counts an answer. Moved counts bytes of a client whose packets a
-	// protocol over UDP has received and sent.
+	// Answered counts one answer. Moved counts the bytes that a protocol over UDP has received from and sent to a
+	// client.
 	Answered func()
 	Moved    func(client net.Addr, received, sent int)
 }
 
-// Think waits as long as the flow's server is to take for each answer; false: ctx ended.
+// Think waits for the time that the flow's server is to take for each answer. It returns false if ctx has ended.
 func (s *Server) Think(ctx context.Context) bool {
 	if s.Spec.Think == 0 {
 		return ctx.Err() == nil
@@ -93,24 +91,23 @@ func (s *Server) Think(ctx context.Context) bool {
 	}
 }
 
-// Secure makes a TLS connection of one that a client has opened. Its handshake is part
-// of the first reading, whose deadline it has.
+// Secure returns a TLS connection over c, which a client has opened. The handshake runs at the first read, within its
+// deadline.
 func (s *Server) Secure(c net.Conn, alpn ...string) *tls.Conn {
 	config := s.TLS.Clone()
 	config.NextProtos = alpn
 	return tls.Server(c, config)
 }
 
-// SecureListener is the listener with TLS over its connections.
+// SecureListener returns the listener with TLS on its connections.
 func (s *Server) SecureListener(alpn ...string) net.Listener {
 	config := s.TLS.Clone()
 	config.NextProtos = alpn
 	return tls.NewListener(s.Listener, config)
 }
 
-// Each calls serve for each connection that a protocol's listener accepts, in a
-// goroutine of its own, closes the connection when it returns, and returns when the
-// listener is closed and all have.
+// Each accepts the connections of the listener, calls serve for each in a goroutine of its own, and closes the
+// connection when serve returns. It returns when the listener is closed and every call has returned.
 func (s *Server) Each(ctx context.Context, serve func(net.Conn)) error {
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -133,8 +130,8 @@ func (s *Server) Each(ctx context.Context, serve func(net.Conn)) error {
 	}
 }
 
-// Exchange is one transaction of a client. Phases that did not happen, such as opening
-// a connection that was open, are 0.
+// Exchange is the record of one transaction of a client. The time of a phase that did not happen is 0, such as that
+// of connecting if the connection was open already.
 type Exchange struct {
 	due, began, ended int64 // instants
 	phases            [record.Phases]int64
@@ -145,20 +142,19 @@ type Exchange struct {
 	synSent int64 // SYNs that its opening sent again
 }
 
-// Phase adds the time since began, a value of sched.Now, to phase p, and returns the present
-// instant.
+// Phase adds the time since began, a value of sched.Now, to phase p, and returns the present instant.
 func (x *Exchange) Phase(p record.Phase, began int64) int64 {
 	now := sched.Now()
 	x.phases[p] += now - began
 	return now
 }
 
-// Took adds to a phase.
+// Took adds ns, in nanoseconds, to phase p.
 func (x *Exchange) Took(p record.Phase, ns int64) { x.phases[p] += ns }
 
-// At notes that the answer was complete at an instant, before the session noticed.
+// At records when the answer was complete, in ns of sched.Now, if the session noticed that only later.
 func (x *Exchange) At(ns int64) { x.ended = ns }
 
-// Answer notes how the server answered, in the protocol's words, and whether that says
-// that the request failed.
+// Answer records how the server answered, in the protocol's notation, and whether the answer says that the request
+// failed.
 func (x *Exchange) Answer(outcome string, failed bool) { x.outcome, x.failed = outcome, failed }

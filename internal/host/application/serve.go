@@ -163,7 +163,7 @@ func (f *appFlow) open() int { return int(f.counts.opened.Load() - f.counts.clos
 // before the server sees the previous one end.
 func (f *appFlow) mostOpen() int { return MostOpen(f.Request.Spec) }
 
-// MostOpen returns how many connections of a flow may be open at the accepting end.
+// MostOpen returns the maximum number of connections of a flow that may be open at the accepting end.
 func MostOpen(spec flow.Spec) int { return 2*max(1, spec.Connections) + 16 }
 
 // The most memory that a server's connection takes in this process, in bytes: buffers and goroutines, those of
@@ -176,8 +176,8 @@ const (
 	answerMemory = 4 << 10
 )
 
-// ReceiveWindow returns how many bytes of requests a client may send unread on a connection of HTTP/2 or
-// HTTP/3.
+// ReceiveWindow returns the maximum number of bytes of requests that a client may have sent and the server not
+// yet read, on a connection of HTTP/2 or HTTP/3.
 func ReceiveWindow(spec flow.Spec) int {
 	const least, most = 64 << 10, 1 << 20
 	return int(min(max(spec.Request, least), most))

@@ -48,10 +48,10 @@ func NewShared[C Pooled](d *Dialer) *Shared[C] {
 	return &Shared[C]{most: d.Spec().PerConnection, opening: make(chan struct{}, 1)}
 }
 
-// Do makes a transaction on the connection, which open opens if there is none. transact returns last if no
-// further transaction may use the connection. After ErrUnprocessed, Do repeats the transaction on a new
-// connection. A connection is not used again after a failure; after a timeout it is if data has arrived
-// meanwhile.
+// Do makes a transaction on the shared connection; open opens it if there is none. transact makes the
+// transaction and returns last if no further one may use the connection. After ErrUnprocessed, Do repeats the
+// transaction on a new connection. After a failure, the connection is not used again; after a timeout, it is if
+// data has arrived meanwhile.
 func (s *Shared[C]) Do(ctx context.Context, open func() (C, error), transact func(C) (last bool, err error)) error {
 	for attempt := 1; ; attempt++ {
 		l, err := s.get(ctx, open)

@@ -28,10 +28,10 @@ const agent = "linerate"
 
 func init() { application.Register(Protocol{}, flow.HTTP, flow.HTTP2, flow.HTTP3) }
 
-// Protocol is HTTP of the version that the flow's protocol is.
+// Protocol is HTTP, in the version that the flow's protocol names.
 type Protocol struct{}
 
-// Session is a client's session.
+// Session returns a client's session.
 func (Protocol) Session(d *application.Dialer) application.Session {
 	switch d.Spec().Protocol {
 	case flow.HTTP2:
