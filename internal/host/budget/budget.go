@@ -104,7 +104,8 @@ func (e *Exceeded) Error() string {
 		spell(e.Bound), why, spell(e.Used))
 }
 
-// Unwrap returns an error code that tells a client that asked for too much from a server that has nothing left.
+// Unwrap returns message.OutOfBounds if the client asked for more than one client may have, and
+// message.Exhausted if the server has too little left.
 func (e *Exceeded) Unwrap() error {
 	if e.Used < 0 {
 		return message.OutOfBounds

@@ -29,8 +29,8 @@ func earlierState(s record.HostState) earlier {
 	return earlier{nics: s.NICs, nicsAt: ended(s, "nics"), nftables: s.Nftables, nftAt: ended(s, "nftables")}
 }
 
-// Earlier is what Options.Since needs of a snapshot: its second reading, and what drivers and rules
-// of nftables had counted.
+// Earlier returns the part of a snapshot that Options.Since needs: its second reading, and the
+// counters of drivers and of nftables rules.
 func Earlier(s record.HostSnapshot) *record.HostSnapshot {
 	kept := &record.HostSnapshot{Reading: s.Reading, State: record.HostState{Nftables: s.State.Nftables,
 		Parts: s.State.Parts}}

@@ -1,8 +1,8 @@
-// Package hoststate reads the network state of the host that it runs on, for diagnosis:
-// everything in one document (record.HostSnapshot). Its parts are independent: one that
-// cannot be read, without a privilege or on this kernel, is listed with the reason, and the
-// others are read all the same. Nothing on the host is changed, and no packet is sent but ARP
-// requests for the addresses in its neighbour table.
+// Package hoststate reads the network state of this host for diagnosis: everything in one
+// document (record.HostSnapshot). Its parts are independent: a part that cannot be read, for
+// lack of a privilege or on this kernel, is listed with the reason, and the others are read
+// nevertheless. It changes nothing on the host, and sends no packets except ARP requests for the
+// addresses in the neighbour table.
 package hoststate
 
 import (
@@ -29,19 +29,19 @@ import (
 
 // Options of Read. The zero value reads counters once.
 type Options struct {
-	Name string        // of the host, in the document; empty: as of uname(2)
-	Over time.Duration // between two readings of the counters; 0: one reading, since boot
-	// Since is an earlier snapshot of this host, whose second reading is the first of this
-	// one; nil: Over says whether there is one.
+	Name string        // name of the host in the document; empty: that of uname(2)
+	Over time.Duration // time between two readings of the counters; 0: one reading, with totals since boot
+	// Since is an earlier snapshot of this host. Its second reading becomes the first one of the
+	// new snapshot; nil: see Over.
 	Since *record.HostSnapshot
-	// Silent: nothing is sent, and no program executed. Which hosts answer ARP requests and
-	// neighbours by LLDP stay unknown.
+	// Silent says to send nothing and to execute no program. Which hosts answer ARP requests,
+	// and which neighbours LLDP knows, then stays unknown.
 	Silent bool
 
 	began func() // is called after the first of two readings: tests drop packets then
 }
 
-// Read reads this host. It fails only if the interfaces cannot be listed, or ctx ends.
+// Read reads this host. It fails only if the interfaces cannot be listed or ctx ends.
 func Read(ctx context.Context, o Options) (record.HostSnapshot, error) {
 	s := begun(o.Name)
 	reader, err := counters.New()

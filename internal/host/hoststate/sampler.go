@@ -12,7 +12,7 @@ import (
 	"linerate/internal/science/rates"
 )
 
-// StateInterval is how long a Sampler uses what is read rarely: interfaces' settings, routes,
+// StateInterval is how often a Sampler reads the state: settings of interfaces, routes,
 // neighbours, parameters, listening sockets, names of programs.
 const StateInterval = 30 * time.Second
 
@@ -23,9 +23,10 @@ const mostTables = 10
 // some milliseconds; where there are so many that it would be more, they are read less often.
 const connectionsShare = 0.005
 
-// Sampler reads this host again and again. It is for one goroutine. Counters and TCP
-// connections are read for each sample, the state each StateInterval; modules and what else a
-// NIC is slow to answer never. It sends no packet.
+// Sampler reads this host repeatedly. It reads counters and TCP connections for each sample,
+// connections less often if there are very many, and the state once per StateInterval. It does
+// not read pluggable modules or anything else that a NIC is slow to report, and sends no
+// packet. It is not safe for concurrent use.
 type Sampler struct {
 	interval time.Duration
 	reader   *counters.Reader
@@ -37,8 +38,8 @@ type Sampler struct {
 	due, stateDue, connectionsDue time.Time
 }
 
-// NewSampler opens a sampler, which takes the first reading. The name is the host's; empty: as
-// of uname(2).
+// NewSampler returns a sampler and takes the first reading. name is the host's name in the
+// samples; empty: that of uname(2).
 func NewSampler(name string, interval time.Duration) (*Sampler, error) {
 	reader, err := counters.New()
 	if err != nil {
@@ -58,7 +59,7 @@ func NewSampler(name string, interval time.Duration) (*Sampler, error) {
 	return s, nil
 }
 
-// Close closes the sampler. A Next that runs fails.
+// Close closes the sampler. A concurrent Next fails.
 func (s *Sampler) Close() error {
 	if s.diag != nil {
 		_ = s.diag.Close()
@@ -66,7 +67,7 @@ func (s *Sampler) Close() error {
 	return s.reader.Close()
 }
 
-// Next waits until the interval is over, and returns what happened in it.
+// Next waits until the interval has passed, and returns what happened in it.
 func (s *Sampler) Next(ctx context.Context) (record.HostSample, error) {
 	if time.Until(s.stateDue) <= 0 {
 		if err := s.readState(); err != nil {

@@ -11,10 +11,11 @@ import (
 	iperf3 "linerate/internal/host/iperf3/server"
 )
 
-// Iperf3 is the port for iperf3 clients, and who may use it.
+// Iperf3 is the port for iperf3 clients, and says who may use it.
 type Iperf3 struct {
 	Listener *iperf3.Listener
-	// Users are the users with a password; nil: all, unless the server requires a token.
+	// Users are those who may run tests with a password; nil: everybody may or, if the
+	// server requires a token, nobody.
 	Users *iperf3.Users
 }
 

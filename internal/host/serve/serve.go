@@ -1,14 +1,13 @@
-// Package serve lets other hosts measure with this one: it listens on one TCP port and
-// accepts conductors, each served by an agent.Client with flows of its own, any number
-// at the same time. Flows connect to the same port, those of datagrams to the UDP port
-// of the same number, and are identified by their cookies, so that a firewall has to
-// allow one port. iperf3 clients are served on a port of their own (package
-// iperf3/server), within the same bounds.
+// Package serve lets other hosts measure with this one. It listens on one TCP port and accepts
+// any number of conductors at the same time, each served by an agent.Client with flows of its
+// own. TCP flows connect to the same port, and flows of datagrams to the UDP port with the same
+// number; their cookies identify them. So a firewall has to allow one port number only. iperf3
+// clients are served on a port of their own (package iperf3/server), within the same bounds.
 //
-// It is made to be left running. A connection that has not identified itself within a
-// few bytes and seconds is closed; the number of such connections and of clients is
-// bounded, and so is all that a client may do. It opens no connections, changes
-// nothing on the host, and shows nothing of it but what a measurement needs.
+// It is made to run permanently. A connection that has not identified itself within a few bytes
+// and seconds is closed. The number of such connections and of clients is bounded, and so is
+// all that a client may do. The server opens no connections, changes nothing on the host, and
+// discloses nothing about it except what a measurement needs.
 package serve
 
 import (
@@ -44,28 +43,29 @@ const (
 	reportTimeout = 500 * time.Millisecond
 )
 
-// Options of a server. All bounds have to be set.
+// Options of a server. Clients and Bounds are required.
 type Options struct {
-	// Token that clients have to know; empty: none.
+	// Token is what clients must know; empty: none is required.
 	Token string
-	// Allow are the addresses that are served; empty: all.
+	// Allow lists the addresses that are served; empty: all.
 	Allow []netip.Prefix
-	// Clients is how many are served at the same time.
+	// Clients is the maximum number of clients at a time.
 	Clients int
-	// Bounds are for each of them.
+	// Bounds apply to each client.
 	Bounds message.Bounds
-	// Iperf3 is where clients of iperf3 are answered; nil: nowhere.
+	// Iperf3 is the port for iperf3 clients; nil: none is served.
 	Iperf3 *Iperf3
-	// Metrics is where Prometheus reads this host and the server; nil: nowhere.
+	// Metrics is the endpoint where Prometheus reads this host and the server; nil: none.
 	Metrics *openmetrics.Endpoint
-	// OnSession is called with each session that has ended, one at a time.
+	// OnSession is called with each session that has ended, not concurrently.
 	OnSession func(Session)
 }
 
-// Session is one client's, or why it was refused.
+// Session describes the session of one client, or why it was refused.
 type Session struct {
 	From netip.AddrPort
-	// Program is what the client is when it is not linerate, and Version which.
+	// Program is the client's program if that is not linerate, and Version the version of
+	// either.
 	Program string
 	Version string
 	Began   time.Time
@@ -74,14 +74,14 @@ type Session struct {
 	Err error
 }
 
-// Listener is a TCP port and the UDP port of the same number.
+// Listener is a TCP port together with the UDP port of the same number.
 type Listener struct {
 	*net.TCPListener
 	udp *handshake.Listener
 }
 
-// Listen opens the ports. socket.DetectLoss finds out about conductors that have
-// vanished; the connections of flows do not have it.
+// Listen opens the two ports. The connections that it accepts have no keep-alive probes, which
+// would be foreign packets in flows; socket.DetectLoss detects vanished conductors instead.
 func Listen(ctx context.Context, address string) (Listener, error) {
 	config := net.ListenConfig{KeepAlive: -1}
 	config.SetMultipathTCP(false)
@@ -103,7 +103,7 @@ func Listen(ctx context.Context, address string) (Listener, error) {
 	}
 }
 
-// Close closes both.
+// Close closes both ports.
 func (l Listener) Close() error {
 	l.udp.Close()
 	return l.TCPListener.Close()

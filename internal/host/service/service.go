@@ -1,10 +1,9 @@
-// Package service runs the services of a lab's host (topology.Service): server programs of DNS,
-// HTTP and mail, each a descriptor of package daemon. Their configurations are close to
-// those of their Debian packages, but log no requests and hold back no client; each program
-// also gets the settings of the study.
+// Package service runs the services of a lab's host (topology.Service): server programs for DNS, HTTP and mail, each
+// by a descriptor of package daemon. Their configurations are close to those of their Debian packages, but they log
+// no requests and limit no client. Each program also gets the settings of the study.
 //
-// They answer what linerate's own servers answer: any name with 192.0.2.1, a body of the
-// size in the path, any mail.
+// They answer like linerate's own servers: any name with 192.0.2.1, an HTTP request with a body of the size in its
+// path, and any mail with acceptance.
 package service
 
 import (
@@ -21,7 +20,7 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Set is the services of a host. The zero value has none.
+// Set is the set of services on a host. The zero value has none.
 type Set struct {
 	mu    sync.Mutex
 	byKey map[string]*running
@@ -38,8 +37,8 @@ type running struct {
 // initialised.
 var descriptors = map[string]func(topology.Service) daemon.Descriptor{}
 
-// Start starts the services that do not run, and waits until they serve. One that has ended
-// by itself is an error.
+// Start starts the services that are not running, and waits until they serve. It fails if a service has ended by
+// itself.
 func (s *Set) Start(ctx context.Context, r message.ServicesRequest) ([]message.ServiceStarted, error) {
 	var started []message.ServiceStarted
 	for _, o := range r.Services {
@@ -88,7 +87,7 @@ func (s *Set) find(o topology.Service) (*running, error) {
 	return s.byKey[o.Name], nil
 }
 
-// Broken returns which service has ended by itself and why; empty: none has.
+// Broken returns which service ended by itself, and why; empty: none did.
 func (s *Set) Broken() string {
 	for name, one := range s.all() {
 		if why := one.Broken(); why != "" {

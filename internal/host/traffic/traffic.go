@@ -1,10 +1,9 @@
-// Package traffic makes a trial's flows on one host and counts them. It hands
-// each request to the engine of the flow's protocol, and is to the agent what a
-// single engine would be: flows of several protocols start, are read and end
-// together.
+// Package traffic generates the flows of a trial on one host and counts them. It passes each
+// request to the engine of the flow's protocol, and serves the agent as if there were one
+// engine: flows of several protocols start, are read, and end together.
 //
-// It does not decide between which hosts flows are, computes no rates, and takes no
-// readings on its own. What is counted where is in docs/traffic.md.
+// It does not choose the hosts of a flow, computes no rates and takes no readings on its own.
+// docs/traffic.md says what is counted where.
 package traffic
 
 import (
@@ -35,39 +34,38 @@ import (
 	"linerate/internal/model/record"
 )
 
-// A FlowEngine holds one end each of a trial's flows of some protocols. All methods
-// may be called from several goroutines.
+// A FlowEngine holds one end of each of a trial's flows of some protocols. Its methods are safe
+// for concurrent use.
 type FlowEngine interface {
-	// Listen and Connect open flows, and answer each request, in order. One that fails
-	// says so in its answer and keeps no other from being opened.
+	// Listen and Connect open flows. The replies are in the order of the requests. A request
+	// that fails reports that in its reply and does not affect the others.
 	Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening
 	Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened
-	// Abandon stops waiting for the flows named: their openers have given up.
+	// Abandon stops waiting for the named flows, because their openers have given up.
 	Abandon(unused []string)
-	// Settled says that there is nothing more to wait for: every flow is open or
-	// has failed.
+	// Settled reports whether every flow is open or has failed.
 	Settled() bool
-	// Start schedules the traffic and returns at once. Only the first call counts.
+	// Start schedules the traffic and returns at once. Only the first call has an effect.
 	Start(w message.WindowRequest)
-	// Shorten brings forward the window's end and the senders' stop.
+	// Shorten brings forward the end of the window and the stop of the senders.
 	Shorten(endNs, stopNs int64)
-	// Read is every flow's state at this instant; Light the little that may be
-	// read inside of a window.
+	// Read returns the current state of every flow. Light returns the few values that may be
+	// read during a window.
 	Read() []message.FlowEnd
 	Light() []record.FlowSample
-	// Flows is how many there are, Moved what all of them have received and
-	// written.
+	// Flows returns the number of flows. Moved returns the bytes that all of them have received
+	// and written so far.
 	Flows() int
 	Moved() (received, written int64)
-	// Busy bounds from above, for each worker, the CPU time that it has used, in
-	// nanoseconds. Workers are only added, at the end.
+	// Busy returns an upper bound of the CPU time of each worker, in ns. New workers are
+	// appended.
 	Busy() []int64
-	// Close ends everything, and waits until nothing of it is left. The counts
-	// remain readable.
+	// Close ends every flow and waits until nothing of the engine is left. The counts remain
+	// readable.
 	Close()
 }
 
-// Engine serves one trial: make a new one for the next.
+// Engine serves one trial.
 type Engine struct {
 	ctx         context.Context // ends with Close
 	cancel      context.CancelFunc
@@ -83,7 +81,7 @@ type Engine struct {
 	cpu     cpuShare
 }
 
-// New makes an engine with no flows.
+// New returns an engine without flows.
 func New() *Engine {
 	e := &Engine{stream: stream.New(), datagram: datagram.New(), transaction: transaction.New(),
 		application: application.New()}
@@ -98,8 +96,8 @@ func New() *Engine {
 	return e
 }
 
-// WithTools has requests that name another program carried out, too. An engine
-// starts none without it.
+// WithTools makes the engine also serve requests that name another program. Otherwise it starts
+// no program. It returns e.
 func (e *Engine) WithTools() *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -110,11 +108,11 @@ func (e *Engine) WithTools() *Engine {
 	return e
 }
 
-// WithAccess has worker processes take only connections that access allows. It is called before
-// flows are requested.
+// WithAccess makes worker processes accept only connections that access allows. It must be
+// called before flows are requested.
 func (e *Engine) WithAccess(access socket.Access) { e.transaction.WithAccess(access) }
 
-// Printed is what other programs have printed; see foreign.Engine.
+// Printed returns what the other programs have printed; see foreign.Engine.
 func (e *Engine) Printed(ctx context.Context, r message.ToolsRequest) []message.Printed {
 	e.mu.Lock()
 	tools := e.tools
@@ -146,8 +144,8 @@ func (e *Engine) engineOf(request message.FlowRequest) (FlowEngine, error) {
 	}
 }
 
-// Include adds flows that were opened otherwise than by requests, with a peer
-// that takes none. Closing the engine closes them.
+// Include adds an engine with flows that no request opened, because their peer accepts none.
+// Closing e closes them too.
 func (e *Engine) Include(c FlowEngine) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -191,7 +189,8 @@ func dispatch[Answer any](e *Engine, requests []message.FlowRequest,
 	return out
 }
 
-// Listen opens what the requests' flows are to come to.
+// Listen prepares to accept the flows of the requests. The replies are in the order of the
+// requests.
 func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []message.Listening {
 	return dispatch(e, requests,
 		func(c FlowEngine, share []message.FlowRequest) []message.Listening { return c.Listen(ctx, share) },
@@ -200,8 +199,9 @@ func (e *Engine) Listen(ctx context.Context, requests []message.FlowRequest) []m
 		})
 }
 
-// Connect opens the requests' flows and returns when each has succeeded, failed or
-// taken longer than timeout (0: as long as the kernel tries).
+// Connect opens the flows of the requests, and returns when each is open, has failed or has
+// taken longer than timeout (0: as long as the kernel tries). The replies are in the order of
+// the requests.
 func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, timeout time.Duration) []message.Opened {
 	return dispatch(e, requests,
 		func(c FlowEngine, share []message.FlowRequest) []message.Opened {
@@ -212,33 +212,33 @@ func (e *Engine) Connect(ctx context.Context, requests []message.FlowRequest, ti
 		})
 }
 
-// Offer hands over a connection that has shown a cookie at a port that
-// flows share. False: it is still the caller's.
+// Offer hands over a connection that has shown a cookie at a shared listener. It returns false
+// if no flow awaits it; the caller then still owns the connection.
 func (e *Engine) Offer(cookie message.Cookie, conn *net.TCPConn) bool {
 	return e.stream.Offer(cookie, conn) || e.transaction.Offer(cookie, conn) || e.application.Offer(cookie, conn)
 }
 
-// Expects says whether a flow over UDP awaits a client with this cookie.
+// Expects reports whether a UDP flow awaits a client with this cookie.
 func (e *Engine) Expects(cookie message.Cookie) bool {
 	return e.datagram.Expects(cookie) || e.transaction.Expects(cookie) || e.application.Expects(cookie)
 }
 
-// Admit accepts a client that has shown a cookie at a UDP listener that flows
-// share. False: no flow awaits it.
+// Admit accepts a client that has shown a cookie at a shared UDP listener. It returns false if
+// no flow awaits it.
 func (e *Engine) Admit(cookie message.Cookie, c handshake.Client) bool {
 	return e.datagram.Admit(cookie, c) || e.transaction.Admit(cookie, c) || e.application.Admit(cookie, c)
 }
 
-// OfferSocket is Offer for a descriptor of which the first bytes, so many, which
-// show the cookie, are still to be read. False: it is still the caller's, and
-// Offer may take it. More of its kind are to be expected at once if so said.
+// OfferSocket is like Offer, for a descriptor whose first shown bytes contain the cookie and
+// have not been read yet. It returns taken false if the caller still owns the descriptor, which
+// Offer may then accept, and more true if the flow will have further connections at once.
 func (e *Engine) OfferSocket(cookie message.Cookie, fd, shown int) (taken, more bool) {
 	return e.transaction.OfferSocket(cookie, fd, shown)
 }
 
-// Ready waits until every flow is open or has failed, but no longer
-// than timeout, and reports every flow as Read does. The flows named unused
-// (their openers gave up) are not waited for.
+// Ready waits until every flow is open or has failed, but at most for timeout, and returns the
+// state of every flow as Read does. It does not wait for the flows in unused, whose openers
+// have given up.
 func (e *Engine) Ready(ctx context.Context, timeout time.Duration, unused ...string) []message.FlowEnd {
 	engines := e.all()
 	for _, c := range engines {
@@ -260,22 +260,22 @@ func (e *Engine) Ready(ctx context.Context, timeout time.Duration, unused ...str
 	return e.Read()
 }
 
-// Start schedules all traffic and returns at once. Only the first call counts.
+// Start schedules all traffic and returns at once. Only the first call has an effect.
 func (e *Engine) Start(w message.WindowRequest) {
 	for _, c := range e.all() {
 		c.Start(w)
 	}
 }
 
-// Shorten brings forward the window's end and the senders' stop. Programs other than this
-// one run on until Close.
+// Shorten brings forward the end of the window and the stop of the senders. Other programs
+// continue until Close.
 func (e *Engine) Shorten(endNs, stopNs int64) {
 	for _, c := range e.all() {
 		c.Shorten(endNs, stopNs)
 	}
 }
 
-// Read is every flow's state at this instant.
+// Read returns the current state of every flow.
 func (e *Engine) Read() []message.FlowEnd {
 	ends := []message.FlowEnd{}
 	for _, c := range e.all() {
@@ -284,7 +284,7 @@ func (e *Engine) Read() []message.FlowEnd {
 	return ends
 }
 
-// Light is the little that is read of each flow inside of a window.
+// Light returns the few values of every flow that are read during a window.
 func (e *Engine) Light() []record.FlowSample {
 	samples := []record.FlowSample{}
 	for _, c := range e.all() {
@@ -293,7 +293,7 @@ func (e *Engine) Light() []record.FlowSample {
 	return samples
 }
 
-// Flows is how many flows there are.
+// Flows returns the number of flows.
 func (e *Engine) Flows() (flows int) {
 	for _, c := range e.all() {
 		flows += c.Flows()
@@ -301,7 +301,7 @@ func (e *Engine) Flows() (flows int) {
 	return flows
 }
 
-// Moved is how many bytes all flows together have received and written.
+// Moved returns the bytes that all flows have received and written so far.
 func (e *Engine) Moved() (received, written int64) {
 	for _, c := range e.all() {
 		r, w := c.Moved()
@@ -310,8 +310,8 @@ func (e *Engine) Moved() (received, written int64) {
 	return received, written
 }
 
-// Close ends every flow and waits until nothing of the engine is left. The
-// counts remain readable. It may be called again.
+// Close ends every flow and waits until nothing of the engine is left. The counts remain
+// readable. Close may be called again.
 func (e *Engine) Close() {
 	e.mu.Lock()
 	e.cancel()
@@ -321,5 +321,5 @@ func (e *Engine) Close() {
 	}
 }
 
-// Closed is closed as soon as Close has been called.
+// Closed returns a channel that is closed as soon as Close is called.
 func (e *Engine) Closed() <-chan struct{} { return e.ctx.Done() }
