@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// Error is an error of the kernel with its context. Errors below this package are of this
-// type where they come from the kernel; errors.Is finds the errno.
+// Error is an error of the kernel with its context. The packages below this one return
+// errors from the kernel as this type; errors.Is finds the errno.
 type Error struct {
 	Op     string // "add route"
 	Object string // "10.0.0.0/8 table 100"; empty: none

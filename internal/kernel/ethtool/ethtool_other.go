@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// Handle reads interfaces; on Linux only.
+// Handle has no function on this system.
 type Handle struct{}
 
 // Open returns errors.ErrUnsupported.

@@ -1,3 +1,3 @@
-// Package file has file locks (flock(2)), directories of one user, and
-// pseudoterminals with the passing of descriptors (pty(7), unix(7)).
+// Package file provides file locks (flock(2)), files and directories that only one user
+// may access, and pseudoterminals with the passing of descriptors (pty(7), unix(7)).
 package file

@@ -16,5 +16,5 @@ func CopyWindowSize(_, _ *os.File) error                  { return errNoPTY }
 func SendFiles(*net.UnixConn, any, ...*os.File) error     { return errNoPTY }
 func ReceiveFiles(*net.UnixConn, any) ([]*os.File, error) { return nil, errNoPTY }
 
-// PrivateTmpfs needs mount namespaces; on Linux only.
+// PrivateTmpfs returns an error: mount namespaces need Linux.
 func PrivateTmpfs() (string, error) { return "", errors.New("mount namespaces need Linux") }

@@ -42,8 +42,8 @@ func CopyWindowSize(from, to *os.File) error {
 	return unix.IoctlSetWinsize(int(to.Fd()), unix.TIOCSWINSZ, size)
 }
 
-// SendFiles sends a JSON value and open files over a unix socket (unix(7), SCM_RIGHTS) to
-// a process of this process's user.
+// SendFiles sends a JSON value and open files over a unix socket (unix(7), SCM_RIGHTS). It
+// fails unless the peer is a process of the same user.
 func SendFiles(conn *net.UnixConn, value any, files ...*os.File) error {
 	if err := checkPeerUser(conn); err != nil {
 		return err
@@ -60,8 +60,8 @@ func SendFiles(conn *net.UnixConn, value any, files ...*os.File) error {
 	return err
 }
 
-// ReceiveFiles receives what SendFiles sent, at most 256 KiB of JSON, from a process of
-// this process's user. The files are close-on-exec.
+// ReceiveFiles receives what SendFiles sent, with at most 256 KiB of JSON. It fails unless
+// the peer is a process of the same user. The files are close-on-exec.
 func ReceiveFiles(conn *net.UnixConn, value any) ([]*os.File, error) {
 	if err := checkPeerUser(conn); err != nil {
 		return nil, err

@@ -18,15 +18,15 @@ const (
 type Call struct {
 	Op   string
 	Path string // for a socket: its name in /proc
-	To   string // of Rename, Link
-	Data []byte // of Write
-	// Offset of a Write; the size of a Truncate; for Create, 1 if the file becomes empty.
+	To   string // new path, for Rename and Link
+	Data []byte // content, for Write
+	// Offset is the offset of a Write or the size of a Truncate; for Create, 1 if the file becomes empty.
 	Offset int64
 }
 
-// Fault is how a call fails. The zero value: it succeeds.
+// Fault says how a call fails. The zero value: it succeeds.
 type Fault struct {
 	Errno syscall.Errno
-	// Torn: half of a Write is written before it fails.
+	// Torn says that half of a Write is written before it fails.
 	Torn bool
 }

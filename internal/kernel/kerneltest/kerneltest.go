@@ -1,7 +1,6 @@
-// Package kerneltest runs tests inside namespaces of their own. It re-executes
-// the test binary for one test in a fresh user, network and mount namespace,
-// which works for root and for ordinary users alike, and needs no clean-up: the
-// kernel takes everything away with the process.
+// Package kerneltest runs tests inside namespaces of their own. It re-executes the test binary for one
+// test in a new user, network and mount namespace. This works for root and for ordinary users, and needs
+// no clean-up: the kernel deletes everything with the process.
 //
 // It is for tests only; no package imports it.
 package kerneltest
@@ -23,9 +22,9 @@ const requireNetns = "LINERATE_REQUIRE_NETNS"
 // inside is set in the re-executed process.
 const inside = "LINERATE_TEST_INSIDE_NETNS"
 
-// Parallel lets a test run beside others that call it: one that measures nothing, or on links
-// so slow that others beside it change nothing that it asserts. In the process that InNamespace
-// makes for a test it runs alone, and may change its environment.
+// Parallel lets a test run concurrently with others that call it. Such a test measures nothing, or
+// measures links so slow that other tests do not affect what it asserts. In the process that InNamespace
+// starts for a test, the test runs alone and may change its environment.
 func Parallel(t *testing.T) {
 	if os.Getenv(inside) == "" {
 		t.Parallel()
@@ -36,7 +35,7 @@ func Parallel(t *testing.T) {
 // whose parts shorter tests have as well.
 const long = "LINERATE_LONG"
 
-// Long skips the test unless make long runs it.
+// Long skips the test unless `make long` runs it.
 func Long(t *testing.T) {
 	t.Helper()
 	if os.Getenv(long) == "" {
@@ -57,8 +56,8 @@ func Slow(t *testing.T) {
 // each: script/test lists them.
 const skips = "LINERATE_SKIPS"
 
-// Skip skips the test because this machine or user does not have what it needs, or fails it
-// where that must not happen.
+// Skip skips the test because this machine or user lacks what it needs, or fails it if the environment
+// says that nothing may be missing (LINERATE_REQUIRE_NETNS).
 func Skip(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv(requireNetns) == "1" {
@@ -67,8 +66,8 @@ func Skip(t testing.TB, why string) {
 	Without(t, why)
 }
 
-// Without skips the test, or a part of it, because this kernel or user does not have what cannot be
-// installed, such as a qdisc or the privilege of root. It is counted, and never a failure.
+// Without skips the test, or a part of it, because this kernel or user lacks something that cannot be
+// installed, such as a qdisc or root's privilege. The skip is counted, and is never a failure.
 func Without(t testing.TB, why string) {
 	t.Helper()
 	if path := os.Getenv(skips); path != "" {
@@ -92,7 +91,8 @@ func note(path, line string) error {
 // patience is how long Await waits: longer than anything takes on a busy machine.
 const patience = time.Minute
 
-// Await waits until something is so, and fails the test if it is not within a minute.
+// Await waits until is returns true, and fails the test if it does not within a minute; what describes the
+// condition.
 func Await(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for until := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
@@ -102,7 +102,7 @@ func Await(t testing.TB, what string, is func() bool) {
 	}
 }
 
-// Program is the path of a program, also one in a directory that only root has in its PATH. It
+// Program returns the path of a program, which may be in a directory that only root has in its PATH. It
 // skips the test if the program is not installed.
 func Program(t testing.TB, name string) string {
 	t.Helper()

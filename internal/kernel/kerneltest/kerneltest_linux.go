@@ -119,7 +119,7 @@ func Forwards(t testing.TB, port string) {
 	}
 }
 
-// RequireNamespaces skips the test where this user cannot make namespaces.
+// RequireNamespaces skips the test if this user cannot create namespaces.
 func RequireNamespaces(t testing.TB) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^$")

@@ -39,7 +39,7 @@ func (d *Disk) rename(directory string, n names) {
 	d.pending[directory] = append(d.pending[directory], n)
 }
 
-// Do applies a call.
+// Do applies a call to the disk.
 func (d *Disk) Do(c Call) {
 	directory := filepath.Dir(c.Path)
 	file := d.live[c.Path]
@@ -120,13 +120,14 @@ func change(text []byte, c Call) []byte {
 // What survives of unsynced changes.
 const (
 	Lost    = iota // nothing
-	Kept           // all of it: the process was killed, and the power stayed
-	Torn           // all of it, but of the last write to each file only half
-	Mixed          // any of it: some writes but not earlier ones, names without contents
-	Remains        // how many of these there are
+	Kept           // all of it: the process was killed, and the power stayed on
+	Torn           // all of it, but only half of the last write to each file
+	Mixed          // any part of it: some writes without earlier ones, names without contents
+	Remains        // the number of these values
 )
 
-// Cut returns what a power failure leaves: the contents of each file.
+// Cut returns what a power failure leaves: the contents of each file by its path. remains is one of the
+// constants above.
 func (d *Disk) Cut(remains int, random *rand.Rand) map[string][]byte {
 	found := map[string]*inode{}
 	settle(found, d.durable)

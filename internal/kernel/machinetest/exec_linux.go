@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// Exec returns the command for -exec of go test: words after it are executed in the
-// machine, which has a Tree, as root, with the caller's working directory and environment.
-// HOME and TMPDIR are the machine's own. Both output streams come on standard output when
-// the command has ended, and it exits with the status of that command. Commands run one at a time.
+// Exec returns the command for `go test -exec`. The words after it are executed in the machine,
+// which must have a Tree, as root, with the caller's working directory and environment, except
+// that HOME and TMPDIR are the machine's own. When the words' command has ended, Exec's command
+// writes both of its output streams to standard output, and exits with its status. Commands run
+// one at a time.
 func (r *Running) Exec() []string {
 	self, err := os.Executable()
 	if err != nil {

@@ -27,7 +27,7 @@ const (
 	busyboxPath = "/bin/busybox"
 )
 
-// A Kernel is one that a machine can boot.
+// A Kernel is a Linux kernel that a machine can boot.
 type Kernel struct {
 	Release  string // as of uname -r
 	image    string
@@ -44,8 +44,9 @@ func skip(t testing.TB, why string) {
 	t.Skip(why)
 }
 
-// Needs skips the test if a program is missing, or fails it where LINERATE_REQUIRE_MACHINES
-// is 1. It names the package of Debian that has the program.
+// Needs skips the test if the program at path is missing, or fails it if
+// LINERATE_REQUIRE_MACHINES is 1. debian is the name of the Debian package that has the
+// program.
 func Needs(t testing.TB, path, debian string) {
 	t.Helper()
 	if _, err := exec.LookPath(path); err != nil {
@@ -68,8 +69,8 @@ func needsBusybox(t testing.TB) {
 	}
 }
 
-// UserMode returns the kernel of the package user-mode-linux. It has one CPU, no ports and
-// no agent by Via; a boot takes a few seconds.
+// UserMode returns the kernel of the Debian package user-mode-linux. A machine with it has one
+// CPU, no ports, and no agent by Via. It boots within a few seconds.
 func UserMode(t testing.TB) Kernel {
 	t.Helper()
 	Needs(t, umlPath, "user-mode-linux")
@@ -82,7 +83,7 @@ func UserMode(t testing.TB) Kernel {
 	return Kernel{Release: filepath.Base(dir), image: umlPath, modules: dir, userMode: true}
 }
 
-// Debian returns the oldest of Debians.
+// Debian returns the oldest kernel of Debians.
 func Debian(t testing.TB) Kernel {
 	t.Helper()
 	return Debians(t)[0]
@@ -96,8 +97,8 @@ func TakesMinutes(t testing.TB) {
 	}
 }
 
-// Debians returns the kernels that script/kernel has unpacked, for QEMU on x86-64, the
-// oldest first. The test is skipped unless LINERATE_MACHINES is 1 (make machines).
+// Debians returns the kernels that script/kernel has unpacked, for QEMU on x86-64, the oldest
+// first. It skips the test unless LINERATE_MACHINES is 1 (make machines).
 func Debians(t testing.TB) (kernels []Kernel) {
 	t.Helper()
 	TakesMinutes(t)
@@ -120,13 +121,13 @@ func Debians(t testing.TB) (kernels []Kernel) {
 	return kernels
 }
 
-// An Emulator is a QEMU of another suite of Debian.
+// An Emulator is the QEMU of another Debian suite. The zero value is this machine's own QEMU.
 type Emulator struct {
 	root string // empty: this machine's own
 }
 
-// EmulatorOf returns the QEMU that script/emulator has unpacked of a suite. The test is skipped
-// without it.
+// EmulatorOf returns the QEMU of a Debian suite that script/emulator has unpacked. It skips the
+// test if there is none.
 func EmulatorOf(t testing.TB, suite string) Emulator {
 	t.Helper()
 	TakesMinutes(t)

@@ -25,15 +25,15 @@ const (
 	qmpTimeout   = 30 * time.Second
 )
 
-// Machine describes a machine to Boot. The zero value of each field but Kernel is usable.
+// Machine describes a machine to boot. Every field but Kernel may be zero.
 type Machine struct {
-	Name    string            // in messages
+	Name    string            // for messages
 	Kernel  Kernel            // UserMode or Debian
-	Modules []string          // loaded at boot, with their dependencies: a name, and parameters after it
+	Modules []string          // to load at boot, with their dependencies: a name each, which parameters may follow
 	Ports   []Port            // network ports: eth0, eth1 … (QEMU)
-	Files   map[string][]byte // by path in the machine; all are executable
+	Files   map[string][]byte // contents of files by their path in the machine; all are executable
 	Memory  int               // MiB; 0: 512
-	Tree    bool              // has this machine's file system, read only, for Exec; all modules can be loaded
+	Tree    bool              // the machine has this machine's file system, read-only, for Exec, and can load all modules
 	CPUs    int               // 0: 1 (QEMU)
 	// Emulator is the QEMU that runs the machine; the zero value is this machine's own.
 	Emulator Emulator
@@ -42,10 +42,10 @@ type Machine struct {
 // Port is a network port of a machine.
 type Port struct {
 	Model string // of QEMU's network devices: e1000e, vmxnet3, virtio-net-pci, …
-	Cable *Cable // nil: nothing is plugged in, and the port has no carrier
+	Cable *Cable // nil: nothing is plugged in, so the port has no carrier
 }
 
-// Running is a machine that executes commands.
+// Running is a booted machine, which executes commands.
 type Running struct {
 	Machine
 	dir      string
@@ -65,7 +65,8 @@ type Running struct {
 	negotiated bool
 }
 
-// Boot boots machines and waits until each executes commands. They end with the test.
+// Boot boots machines and waits until each of them executes commands. They end with the
+// test.
 func Boot(t testing.TB, machines ...Machine) []*Running {
 	t.Helper()
 	program := linerate(t)
@@ -211,11 +212,11 @@ func (r *Running) end(t testing.TB) {
 	_ = os.RemoveAll(r.dir) // if the supervisor was killed
 }
 
-// Console returns the end of what the kernel and the init script have printed.
+// Console returns the last part of what the kernel and the init script have printed.
 func (r *Running) Console() string { return r.console.String() }
 
-// Run executes a shell script in the machine, for at most timeout, and returns its
-// output, standard error included, and its exit status.
+// Run executes a shell script in the machine, for at most timeout. It returns the output,
+// including standard error, and the exit status.
 func (r *Running) Run(t testing.TB, timeout time.Duration, script string) (output string, status int) {
 	t.Helper()
 	r.mu.Lock()
@@ -227,8 +228,8 @@ func (r *Running) Run(t testing.TB, timeout time.Duration, script string) (outpu
 	return output, status
 }
 
-// Do executes a script that takes less than a minute, fails the test if it fails, and
-// returns its output.
+// Do executes a shell script that takes less than a minute and returns its output. The
+// test fails if the script does.
 func (r *Running) Do(t testing.TB, script string) string {
 	t.Helper()
 	output, status := r.Run(t, time.Minute, script)

@@ -117,7 +117,7 @@ func newAddress() string {
 	return net.HardwareAddr{0x52, 0x54, 0x00, byte(n >> 16), byte(n >> 8), byte(n)}.String()
 }
 
-// Cable joins two ports of QEMU machines, or one and a Switch.
+// Cable joins two ports of QEMU machines, or a port and a Switch.
 type Cable struct {
 	ends    []end
 	plugged []plug
@@ -164,7 +164,7 @@ type plug struct {
 	port    int
 }
 
-// NewCable makes a cable. The first two ports that name it are joined.
+// NewCable returns a cable. It joins the first two ports that name it.
 func NewCable(t testing.TB) *Cable {
 	t.Helper()
 	ends, err := socketPair()
@@ -183,9 +183,9 @@ func newCable(t testing.TB, ends ...end) *Cable {
 	return &Cable{ends: ends}
 }
 
-// NewQueuedCable makes a cable for two ports of virtio-net-pci with several queues, which QEMU
-// has with taps only. They are joined by a bridge in the network namespace of the calling
-// thread, in which the test is root (kerneltest.InNamespace).
+// NewQueuedCable returns a cable for two ports of model virtio-net-pci with several queues, for
+// which QEMU needs taps. A bridge joins these taps in the network namespace of the calling
+// thread, in which the test must be root (kerneltest.InNamespace).
 func NewQueuedCable(t testing.TB, queues int) *Cable {
 	t.Helper()
 	bridge := fmt.Sprintf("cable%d", lastAddress.Add(1))
@@ -234,11 +234,11 @@ func (c *Cable) plug(r *Running, port int) (end, error) {
 	return c.ends[len(c.plugged)-1], nil
 }
 
-// Unplug takes the carrier from its ports. QEMU 7.2 does not interrupt for it with MSI-X
-// on an e1000e: load the module as "e1000e IntMode=0", with a value for each port.
+// Unplug takes the carrier from the cable's ports. QEMU 7.2 does not raise an interrupt for this
+// on an e1000e with MSI-X: load the module as "e1000e IntMode=0", with one value per port.
 func (c *Cable) Unplug(t testing.TB) { t.Helper(); c.setLink(t, false) }
 
-// Plug gives its ports a carrier again.
+// Plug gives the cable's ports their carrier back.
 func (c *Cable) Plug(t testing.TB) { t.Helper(); c.setLink(t, true) }
 
 func (c *Cable) setLink(t testing.TB, up bool) {

@@ -11,8 +11,8 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Switch is an Ethernet switch in the test process: it learns which port has an address,
-// and sends frames for others or for a group to all other ports.
+// Switch is an Ethernet switch in the test process. It learns which port has a MAC
+// address, and sends frames to unknown and group addresses to all other ports.
 type Switch struct {
 	mu    sync.Mutex
 	ports []*switchPort
@@ -32,14 +32,14 @@ const (
 	switchQueue  = 64 // frames
 )
 
-// NewSwitch makes a switch without ports.
+// NewSwitch returns a switch without ports.
 func NewSwitch(t testing.TB) *Switch {
 	t.Helper()
 	return &Switch{known: make(map[[6]byte]*switchPort)}
 }
 
-// NewCable makes a cable from a new port of the switch, of a rate, to the first machine's
-// port that names it.
+// NewCable returns a cable from a new port of the switch, whose rate is limited to rate,
+// to the first port of a machine that names the cable.
 func (s *Switch) NewCable(t testing.TB, rate unit.BitRate) *Cable {
 	t.Helper()
 	c := NewCable(t)

@@ -19,9 +19,9 @@ const (
 // agentTimeout bounds the life of an agent.
 const agentTimeout = 24 * time.Hour
 
-// Via returns the command that reaches an agent on the machine, for "via:" of a study. As
-// with ssh(1), the words after it are executed in the machine, and its exit status is
-// theirs. One at a time: another waits.
+// Via returns the command that reaches an agent on the machine, for `via:` in a study. As
+// with ssh(1), the words after it are executed in the machine, and it exits with the
+// status of that command. Commands run one at a time.
 func (r *Running) Via() []string {
 	self, err := os.Executable()
 	if err != nil {

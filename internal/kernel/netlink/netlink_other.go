@@ -183,5 +183,5 @@ func unsupported(op string) error {
 	return fmt.Errorf("%s: %w: this part of linerate needs Linux", op, errors.ErrUnsupported)
 }
 
-// First is false on this system.
+// First returns errors.ErrUnsupported.
 func First() (bool, error) { return false, errors.ErrUnsupported }

@@ -18,7 +18,8 @@ type Qdisc struct {
 	Options   []byte // TCA_OPTIONS, in the format of the kind
 	SizeTable bool   // whether it has TCA_STAB
 
-	// Bytes and packets since the qdisc was created. Backlog and Qlen are currently queued.
+	// Bytes, Packets, Drops, Overlimits and Requeues count since the qdisc was created. Backlog
+	// (bytes) and Qlen (packets) are what it holds now.
 	Bytes, Packets, Drops, Overlimits, Backlog, Qlen, Requeues uint64
 }
 

@@ -8,5 +8,5 @@ import (
 	"linerate/internal/model/record"
 )
 
-// ClockSource needs Linux.
+// ClockSource returns errors.ErrUnsupported.
 func ClockSource() (*record.ClockSource, error) { return nil, errors.ErrUnsupported }

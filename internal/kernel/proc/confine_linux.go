@@ -15,7 +15,7 @@ var toolCapabilities = []Capability{
 	unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_NET_RAW, unix.CAP_SYS_NICE, unix.CAP_IPC_LOCK,
 }
 
-// Capability is one of capabilities(7).
+// Capability is the number of a capability (capabilities(7)).
 type Capability int
 
 // UserSwitching are the capabilities of a root program whose processes change to other users and exchange files

@@ -4,11 +4,11 @@ package proc
 
 import "errors"
 
-// Capability needs Linux.
+// Capability is not used on this system.
 type Capability int
 
-// UserSwitching needs Linux.
+// UserSwitching is empty on this system.
 var UserSwitching []Capability
 
-// Confine needs Linux.
+// Confine returns errors.ErrUnsupported.
 func Confine(...Capability) error { return errors.ErrUnsupported }

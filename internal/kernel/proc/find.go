@@ -11,7 +11,7 @@ import (
 // places are the directories of administration programs, which are often not in the PATH of ordinary users.
 var places = []string{"/usr/sbin", "/usr/local/sbin", "/sbin"}
 
-// Find finds a program in the PATH or in places.
+// Find returns the path of a program: in the PATH, or otherwise in a directory of administration programs.
 func Find(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	for _, dir := range places {

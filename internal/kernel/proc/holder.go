@@ -13,8 +13,8 @@ type Holder struct {
 	Name string
 }
 
-// Holders returns the first process found that has each socket open, by the socket's inode. It omits processes
-// whose files the caller may not read (proc(5): ptrace access mode).
+// Holders maps the inode of each open socket to one process that has it open. It omits processes whose files
+// the caller may not read (proc(5), ptrace access mode).
 func (p Proc) Holders() map[uint32]Holder {
 	holders := map[uint32]Holder{}
 	all, _ := by(filepath.Dir(p.path("self")), procfs.FS.AllProcs)

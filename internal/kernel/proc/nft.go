@@ -19,7 +19,8 @@ func NFT(ctx context.Context, commands []string) error {
 	return err
 }
 
-// NFTRules returns how many rules a table of family inet has; false if there is no such table.
+// NFTRules returns how many rules a table of family inet has; there is false if the table does not
+// exist.
 func NFTRules(ctx context.Context, table string) (rules int, there bool, err error) {
 	type object struct {
 		Table *struct{ Family, Name string }

@@ -4,5 +4,5 @@ package proc
 
 import "errors"
 
-// RaiseOpenFiles needs Linux.
+// RaiseOpenFiles returns errors.ErrUnsupported.
 func RaiseOpenFiles() error { return errors.ErrUnsupported }

@@ -17,8 +17,8 @@ import (
 	"linerate/internal/model/record"
 )
 
-// CPUEvents reads /proc/interrupts and /proc/softirqs: the interrupts of each online CPU since boot, without
-// kinds of softirq that it never had.
+// CPUEvents returns how many interrupts and softirqs each online CPU has handled since boot, from
+// /proc/interrupts and /proc/softirqs. It omits kinds of softirq that a CPU has never had.
 func (p Proc) CPUEvents() ([]record.CPUEvents, error) {
 	list, _, err := p.EventsAndIRQs(nil)
 	return list, err

@@ -35,8 +35,8 @@ func ThreadRoom() (left int64, why string) {
 	return left, why
 }
 
-// MemoryLimit returns how much memory this process's cgroup and those above it allow; why is as in ThreadRoom.
-// Memory in use is not subtracted, since most of it may be page cache.
+// MemoryLimit returns how much memory this process's cgroup and those above it allow, in bytes; why names the
+// limit, empty: none is known. It does not subtract memory in use, most of which may be page cache.
 func MemoryLimit() (bytes int64, why string) {
 	if bytes, why = (Cgroup{}).room("memory", "memory.max", ""); why != "" {
 		return bytes, why

@@ -50,8 +50,8 @@ type binding struct {
 	owners map[*CPUBinding]bool
 }
 
-// CPUBinding keeps a thread on one CPU (sched_setaffinity(2)). If several concern the same thread, the latest
-// applies. The zero value binds none.
+// CPUBinding keeps a thread on one CPU (sched_setaffinity(2)). If several bindings concern the same thread,
+// the latest applies. The zero value binds no thread.
 type CPUBinding struct{ thread int } // 0: none
 
 // Bind keeps the calling thread on a CPU and releases the thread bound before. It returns false if the process

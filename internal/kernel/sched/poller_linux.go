@@ -10,9 +10,9 @@ import (
 // Poller waits for a socket on the calling thread, without the runtime's poller, so that the kernel wakes this
 // thread directly. Waiting allocates nothing.
 type Poller struct {
-	// Raw: the wait is not reported to the runtime's scheduler, and so keeps one of its
-	// processors (GOMAXPROCS) for the caller. It saves the scheduler's work twice per
-	// wait. A signal, with which the runtime preempts threads, ends the wait.
+	// Raw says not to report the wait to the runtime's scheduler, so that the caller keeps one of its
+	// processors (GOMAXPROCS). This saves the scheduler's work twice per wait. A signal, with which the runtime
+	// preempts threads, ends the wait.
 	Raw bool
 
 	poll  unix.PollFd
@@ -52,15 +52,15 @@ func (w *Poller) Sleep(d time.Duration) {
 		0)
 }
 
-// SleepUntil is Sleep until a time of Now.
+// SleepUntil sleeps until a time of Now, or less if a signal arrives.
 func (w *Poller) SleepUntil(ns int64) {
 	w.limit = unix.NsecToTimespec(ns)
 	_, _, _ = unix.Syscall6(unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC, unix.TIMER_ABSTIME,
 		uintptr(unsafe.Pointer(&w.limit)), 0, 0, 0)
 }
 
-// SetTimerSlack makes the calling thread's timers expire within a microsecond rather
-// than within fifty (PR_SET_TIMERSLACK, prctl(2)); false: the default.
+// SetTimerSlack makes the calling thread's timers expire up to a microsecond late (sharp) or, by default, up to
+// 50 µs (PR_SET_TIMERSLACK, prctl(2)).
 func SetTimerSlack(sharp bool) {
 	slack := uintptr(0) // the thread's default
 	if sharp {

@@ -61,7 +61,7 @@ type Message struct {
 	Dropped uint32
 	// TimestampNs is when the kernel received it (CLOCK_REALTIME); 0: unknown.
 	TimestampNs int64
-	// Truncated: Data is not the whole message.
+	// Truncated says that Data is not the whole message.
 	Truncated bool
 }
 

@@ -67,7 +67,7 @@ type EchoAnswer struct {
 	Sequence uint16
 	// MTU is the largest packet size that a router, or this host, reports; 0: the peer answered.
 	MTU int
-	// Local: this host did not send the request, since its interface has a smaller MTU.
+	// Local says that this host did not send the request, because the interface's MTU is smaller.
 	Local bool
 }
 

@@ -32,13 +32,13 @@ func NewEpoll() (*Epoll, error) {
 	return &Epoll{fd: fd}, nil
 }
 
-// Add adds a socket, edge-triggered: its tag is reported for each new arrival of data,
-// for room after the send buffer was full, and for an end or an error.
+// Add adds a socket, edge-triggered. Its tag is reported for each new arrival of data, for room in the send
+// buffer after that was full, and for an end or an error.
 func (p *Epoll) Add(fd int, tag int32) error {
 	return p.control(fd, tag, unix.EPOLLIN|unix.EPOLLOUT|unix.EPOLLRDHUP|unix.EPOLLET)
 }
 
-// AddRead is Add without reporting room to write.
+// AddRead is like Add, but room in the send buffer is not reported.
 func (p *Epoll) AddRead(fd int, tag int32) error {
 	return p.control(fd, tag, unix.EPOLLIN|unix.EPOLLET)
 }

@@ -16,8 +16,8 @@ import (
 // themselves, and for tens of thousands of connections. Descriptors are plain numbers,
 // which the caller closes with CloseSocket.
 
-// Peer is an address to connect to or from, as struct sockaddr. It may be used
-// concurrently.
+// Peer is the address of a socket, as struct sockaddr: that to connect to, or the own one. It is safe for
+// concurrent use.
 type Peer struct {
 	family int
 	size   uintptr
@@ -141,8 +141,8 @@ func SetNoDelay(fd int, on bool) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, value)
 }
 
-// SetDeferAccept sets TCP_DEFER_ACCEPT on a listener: a connection is accepted when its
-// first data has arrived, or after so many seconds (tcp(7)).
+// SetDeferAccept sets TCP_DEFER_ACCEPT on a listener: a connection is accepted when its first data has
+// arrived, or after the given number of seconds (tcp(7)).
 func SetDeferAccept(fd, seconds int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT, seconds)
 }

@@ -28,7 +28,7 @@ func CongestionControl(int) (string, error) { return "", onlyLinux("TCP_CONGESTI
 // SetWindowClamp does nothing on this system: TCP_WINDOW_CLAMP is not needed.
 func SetWindowClamp(int, int) error { return nil }
 
-// CanPace: the kernel limits a socket to a rate.
+// CanPace says whether the kernel can limit a socket to a rate (SetPacingRate).
 const CanPace = false
 
 // SetPacingRate sets SO_MAX_PACING_RATE; on Linux only.
@@ -76,7 +76,7 @@ func TCPInfo(int) (record.TCPInfo, error) { return record.TCPInfo{}, onlyLinux("
 // Echo sends ICMP echo requests; on Linux only.
 type Echo struct{}
 
-// EchoAnswer is what came back for a request.
+// EchoAnswer is the answer to a request.
 type EchoAnswer struct {
 	Sequence uint16
 	MTU      int

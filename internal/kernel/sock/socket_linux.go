@@ -27,7 +27,7 @@ func SetWindowClamp(fd, bytes int) error {
 	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP, bytes)
 }
 
-// CanPace: the kernel limits a socket to a rate.
+// CanPace says that the kernel can limit a socket to a rate (SetPacingRate).
 const CanPace = true
 
 // SetPacingRate sets SO_MAX_PACING_RATE. The kernel takes 64 bits since 4.20

@@ -26,9 +26,9 @@ func Discard(fd, limit int) (int, error) {
 		unix.MSG_DONTWAIT|unix.MSG_TRUNC, 0, 0))
 }
 
-// Read reads, and waits for data if the socket is blocking. raw: the call is not reported
-// to the runtime's scheduler, as with sched.Poller.Raw; the socket must then have a
-// receive timeout, with which a signal ends the call (signal(7)).
+// Read reads, and waits for data if the socket is blocking. With raw, the call is not
+// reported to the runtime's scheduler (see sched.Poller.Raw); the socket must then have a
+// receive timeout, so that a signal ends the call (signal(7)).
 func Read(fd int, buffer []byte, raw bool) (int, error) {
 	if raw {
 		return result(unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(address(buffer)),
@@ -56,9 +56,10 @@ func Send(fd int, data []byte) (int, error) {
 		unix.MSG_NOSIGNAL, 0, 0))
 }
 
-// Transmit writes without waiting; EAGAIN: the send buffer is full. zeroCopy: by
-// reference (MSG_ZEROCOPY), see SetZeroCopy; then ENOBUFS: the sends that wait for
-// completion exceed net.core.optmem_max, or their pages RLIMIT_MEMLOCK.
+// Transmit writes without waiting. EAGAIN: the send buffer is full. With zeroCopy, the
+// kernel sends the memory itself (MSG_ZEROCOPY, see SetZeroCopy); ENOBUFS then means that
+// the sends waiting for completion exceed net.core.optmem_max, or their pages
+// RLIMIT_MEMLOCK.
 func Transmit(fd int, data []byte, zeroCopy bool) (int, error) {
 	flags := uintptr(unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL)
 	if zeroCopy {
@@ -67,7 +68,7 @@ func Transmit(fd int, data []byte, zeroCopy bool) (int, error) {
 	return result(unix.Syscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(address(data)), uintptr(len(data)), flags, 0, 0))
 }
 
-// TrySend writes without waiting. more: further data follows at once (MSG_MORE).
+// TrySend writes without waiting. more says that further data follows at once (MSG_MORE).
 func TrySend(fd int, data []byte, more bool) (int, error) {
 	flags := uintptr(unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL)
 	if more {
