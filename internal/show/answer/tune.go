@@ -15,9 +15,9 @@ import (
 	"linerate/internal/show/words"
 )
 
-// Tune returns a copy of the result of trying a list of settings that contains its answer, the reasons
-// of its settings and the remarks on its files in words, also those of its other conditions. A result
-// of an earlier version keeps the words that it has.
+// Tune returns a copy of the result of trying a list of settings, in which the answer, the reasons for
+// each setting and the remarks on the files are in words, for each of its conditions. A result of an
+// earlier version keeps the words that it has.
 func Tune(t *record.Tune) *record.Tune {
 	shown := *t
 	shown.Settings, shown.Lint = wording.Settings(t.Settings), wording.Lint(t.Lint)

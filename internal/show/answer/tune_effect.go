@@ -176,7 +176,7 @@ func fromTo(r metric.Metric, from, to record.ResponseEstimate) string {
 	return fmt.Sprintf("%.3g → %s", from.Mean*scale.Per, scale.With(fmt.Sprintf("%.3g", to.Mean*scale.Per)))
 }
 
-// Offered says what an offer gains and costs, in absolute units.
+// Offered says what an offer gains and what it costs, in absolute units.
 func Offered(o *record.TuneOffer) string {
 	spell := func(trades []record.TuneTrade) string {
 		var said []string

@@ -129,8 +129,9 @@ func (t tuned) undecided(name string, open []record.TuneSetting, news bool) []st
 	}
 }
 
-// Heading is a setting's verdict as a heading of those that have it: without one, those that
-// alone make no difference of the response that counts stand apart.
+// Heading returns the heading under which a table lists a setting: its verdict, except for
+// inconclusive settings that alone make no difference in the main response, which have a heading
+// of their own (HeadingSameAlone).
 func Heading(t *record.Tune, s record.TuneSetting) string {
 	if s.Verdict == record.Inconclusive && tuning.SameAlone(s) {
 		return HeadingSameAlone(t)
@@ -138,7 +139,8 @@ func Heading(t *record.Tune, s record.TuneSetting) string {
 	return s.Verdict
 }
 
-// HeadingSameAlone is the heading of settings that are inconclusive, but not alone.
+// HeadingSameAlone returns the heading of settings that alone make no difference, but are
+// inconclusive as part of the list.
 func HeadingSameAlone(t *record.Tune) string {
 	return "alone no difference of " + metric.Of(&record.Run{Responses: t.Responses})[0].Label +
 		", otherwise inconclusive"

@@ -11,17 +11,18 @@ import (
 	"linerate/internal/show/words"
 )
 
-// TuneWords are the words of the studies and files that tune writes.
+// TuneWords composes the texts of the studies and files that tune writes. It implements
+// tune.Words.
 type TuneWords struct{}
 
 // Setting returns a setting with its reasons in words.
 func (TuneWords) Setting(s record.TuneSetting) record.TuneSetting { return wording.Setting(s) }
 
-// Effect is an effect in all responses.
+// Effect describes an effect on all responses.
 func (TuneWords) Effect(e *record.Effect) string { return wording.Effect(e) }
 
-// Question is what trials of sets of settings ask: whether out can be left out or, if it is empty,
-// whether what was found is enough.
+// Question returns the question that trials of sets of settings answer: whether the settings in
+// out can be left out or, if out is empty, whether those found are enough.
 func (TuneWords) Question(out []string) string {
 	if len(out) == 0 {
 		return "Do the settings found keep the list's gain by themselves?"
@@ -29,7 +30,7 @@ func (TuneWords) Question(out []string) string {
 	return "Can " + source.And(out) + " be left out without loss?"
 }
 
-// Because says what a setting that is kept was before, and what speaks for it.
+// Because says what the value of a kept setting was before, and why the setting is kept.
 func (TuneWords) Because(s record.TuneSetting) string {
 	s = wording.Setting(s)
 	var said []string

@@ -440,7 +440,8 @@ func onPath(t *topology.Topology) string {
 // the page stays small.
 const mostTopologies = 24
 
-// OtherTopologies draws the treatments that topologyFigure leaves out.
+// OtherTopologies returns a figure with the treatments that topologyFigure leaves out; ok is false
+// if there are none.
 func OtherTopologies(v *view.View) (f figure.Figure, ok bool) {
 	drawn := map[view.Spot]bool{}
 	for _, s := range v.Spots() {

@@ -54,7 +54,8 @@ func sayLast(ctx context.Context, errs io.Writer, err error) {
 	}
 }
 
-// Command returns the command line without streams, for manual pages and completions.
+// Command returns the command line without input and output, from which manual pages and
+// completions are generated.
 func Command() *cobra.Command {
 	root := newRoot(streams{in: strings.NewReader(""), out: io.Discard, err: io.Discard})
 	root.DisableAutoGenTag = true

@@ -21,8 +21,8 @@ import (
 const gapBytes = 20
 
 // SwitchPorts returns a table of what the ports of switches counted in the trial shown for each
-// treatment, beside what the hosts at the other ends of their links counted. Nil: no switch was
-// read.
+// treatment of rows, beside what the hosts at the other ends of the links counted. Nil: no switch
+// was read.
 func SwitchPorts(v *view.View, rows []*view.Row) *document.Table {
 	if !slices.ContainsFunc(v.Run.Trials, func(t record.Trial) bool { return len(t.Switches) > 0 }) {
 		return nil

@@ -1,4 +1,4 @@
-// Package html renders what package present arranges as a single page without scripts and external
+// Package html renders what package present composes as a single page, without scripts or external
 // resources.
 package html
 

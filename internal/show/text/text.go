@@ -1,4 +1,4 @@
-// Package text renders what package present arranges, for a terminal of any width, with or without
+// Package text renders what package present composes for a terminal of any width, with or without
 // colour. It adds no words except labels.
 package text
 

@@ -61,8 +61,8 @@ type Model struct {
 // Host has the samples of a host.
 type Host struct {
 	Name    string
-	Samples []record.HostSample // oldest first, at most History
-	Lost    string              // why it gives no samples; empty: it does
+	Samples []record.HostSample // oldest first, at most History of them
+	Lost    string              // why there are no further samples of this host; empty: there will be
 }
 
 // Add returns the model with another sample, of a host that may be new.

@@ -133,7 +133,7 @@ func (m *Measure) Against(e *record.Effect) (size, interval string) {
 	return size, interval
 }
 
-// Apart returns the unit of differences.
+// Apart returns the unit in which differences are shown.
 func (m *Measure) Apart() number.Scale {
 	unit := m.Shown
 	if m.Unit == metric.Lost.Unit {

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Ratio is an effect's ratio with its interval: "4.01× (3.98–4.04)".
+// Ratio formats the ratio of an effect with its interval: "4.01× (3.98–4.04)".
 func Ratio(e *record.Effect) string {
 	r := e.Ratio
 	switch {
@@ -23,7 +23,8 @@ func Ratio(e *record.Effect) string {
 	return fmt.Sprintf("%.2f× (%.2f–%.2f)", r.Mean, r.Low, r.High)
 }
 
-// EffectSize is how large an effect in a response is: its ratio or, without one, its difference.
+// EffectSize formats the size of an effect on response r: its difference, if it has one, otherwise
+// its ratio.
 func EffectSize(r metric.Metric, e *record.Effect) string {
 	d := e.Difference
 	if d == nil {
@@ -33,8 +34,8 @@ func EffectSize(r metric.Metric, e *record.Effect) string {
 	return unit.With(fmt.Sprintf("%+.3g", d.Mean*unit.Per))
 }
 
-// Effect is an effect in all responses: "4.00× (3.99–4.01) improves, latency p99 1.00× (0.98–1.02)
-// no difference".
+// Effect formats an effect on all responses: "4.00× (3.99–4.01) improves, latency p99 1.00×
+// (0.98–1.02) no difference".
 func Effect(e *record.Effect) string {
 	text := fmt.Sprintf("%s %s", Ratio(e), e.Verdict)
 	for i := range e.Beside {

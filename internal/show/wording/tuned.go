@@ -9,8 +9,8 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// Setting is a setting of a list with its reasons in words. Those of an earlier version keep the
-// words that they have.
+// Setting returns a copy of a setting of a list, with its reasons in words. A setting of an
+// earlier version keeps the words that it has.
 func Setting(s record.TuneSetting) record.TuneSetting {
 	if s.AddedFor != nil {
 		s.Added = statement(*s.AddedFor)
@@ -31,7 +31,7 @@ func Setting(s record.TuneSetting) record.TuneSetting {
 	return s
 }
 
-// Settings are settings of a list with their reasons in words.
+// Settings returns a copy of a list of settings, each as Setting returns it.
 func Settings(list []record.TuneSetting) []record.TuneSetting {
 	worded := make([]record.TuneSetting, 0, len(list))
 	for _, s := range list {
