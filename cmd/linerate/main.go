@@ -1,5 +1,5 @@
-// Command linerate finds out why a network is not running at line rate, and
-// proves the fix. All verbs live in internal/show/cli.
+// Command linerate finds out why a network is not running at line rate, and proves the
+// fix. All verbs are in internal/show/cli.
 package main
 
 import (

@@ -15,12 +15,12 @@ import (
 	"time"
 )
 
-// crowds are the numbers of aliases in the contest's conditions: so many networks of
-// so many addresses.
+// crowds has, for each condition of the contest, the number of networks and the number
+// of aliases in each.
 var crowds = []struct{ networks, each int }{{1, 254}, {4, 250}}
 
-// aliases is which tool adds addresses to an interface the quickest, from the start of
-// the command until all are there.
+// aliases compares how fast tools add addresses to an interface, from the start of the
+// command until all addresses are there.
 var aliases = contest{
 	key: "aliases", Title: "Adding aliases to an interface", lab: pair,
 	unit: "thousand per second", digits: 1,

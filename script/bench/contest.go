@@ -245,7 +245,7 @@ func (o *outcome) summary() string {
 
 // Head, Rows and Marks are tables of the page.
 
-// Head is the table's first line.
+// Head returns the heads of the columns.
 func (o *outcome) Head() []string {
 	head := append([]string{o.unit}, o.conditions...)
 	for _, more := range []struct {
@@ -261,7 +261,7 @@ func (o *outcome) Head() []string {
 	return head
 }
 
-// Rows has a line for each contender.
+// Rows returns a row for each contender.
 func (o *outcome) Rows() (rows [][]string) {
 	for _, who := range o.contenders {
 		row := []string{who.name}
@@ -280,7 +280,7 @@ func (o *outcome) Rows() (rows [][]string) {
 	return rows
 }
 
-// Marks has a line for each mark.
+// Marks returns a row for each mark.
 func (o *outcome) Marks() (rows [][]string) {
 	for _, m := range o.marks {
 		ratio := o.ratio(m)

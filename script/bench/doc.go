@@ -1,14 +1,14 @@
 //go:build linux
 
-// Command bench measures linerate against other tools on the machine it runs on
-// and writes docs/benchmarks.md. It is run by make bench, as root, because the
-// other tools need that.
+// Command bench measures linerate against other tools on this machine and writes
+// docs/benchmarks.md. It is run by `make bench`, as root, because the other tools need
+// that.
 //
-// The contenders take turns in one run, the first changing from round to round,
-// so that what drifts on the machine drifts for both. What another tool rewrites
-// on the machine is put back and compared afterwards. Only processes started
-// here are ended, by their id; nothing is cleaned up by name.
+// The contenders take turns in one run, and a different one begins each round, so that
+// a drift of the machine affects all of them alike. What another tool changes on the
+// machine is restored and compared afterwards. Only processes that bench started are
+// ended, by their ID; nothing is cleaned up by name.
 //
-// It is not a test: it fails only when it cannot measure, and ends with status 3
-// when linerate misses what it set out to reach.
+// It is not a test: it fails only if it cannot measure, and exits with status 3 if
+// linerate misses one of its marks.
 package main

@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// framesFile has so many frames of 64 bytes, with the check sequence, to a MAC address that
-// host b has not: its kernel throws them away at once. trafgen has the same frame in
-// peers/frame.cfg.
+// framesFile is a capture of framesEach frames of 64 bytes, including the check sequence,
+// to a MAC address that host b does not have: b's kernel discards them at once. trafgen has
+// the same frame in peers/frame.cfg.
 const (
 	framesFile = "frames.pcap"
 	framesEach = 10_000

@@ -157,7 +157,7 @@ type machine struct {
 // Quiet reports whether the machine had nothing else to do.
 func (m machine) Quiet() bool { return m.Busy <= quiet }
 
-// BusyPercent is Busy for people.
+// BusyPercent returns Busy in percent, for people.
 func (m machine) BusyPercent() string { return fmt.Sprintf("%.0f %%", 100*m.Busy) }
 
 func describe(ctx context.Context) machine {

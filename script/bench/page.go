@@ -15,8 +15,8 @@ import (
 // spread is a median with the least and the most.
 type spread struct {
 	Least, Median, Most float64
-	// Low and High bound the median with 95 % confidence, or as near to it as the
-	// least and the most of so few come.
+	// Low and High are the bounds of a 95 % confidence interval of the median. If there
+	// are too few values for that, they are the smallest and the largest value.
 	Low, High float64
 }
 
@@ -63,7 +63,7 @@ type page struct {
 	Contests []*outcome
 }
 
-// LabRows is the table of the lab's start-up.
+// LabRows returns the rows of the table of a lab's start-up.
 func (p page) LabRows() [][]string {
 	line := func(what string, of func(figure) float64, text string) []string {
 		seconds := func(who string) string { return spreadOf(p.Lab.values(0, who, of)).text(3, 1, " s") }
@@ -79,7 +79,7 @@ func (p page) LabRows() [][]string {
 // row is a line of a table.
 func row(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }
 
-// Rule is the line below a table's first.
+// Rule returns the line that separates the heads of a Markdown table from its rows.
 func (o *outcome) Rule() string { return strings.Repeat("|---", len(o.Head())) + "|" }
 
 func (p page) render() ([]byte, error) {

@@ -8,8 +8,9 @@ import (
 	"strconv"
 )
 
-// services compares what linerate and the field's clients say of the same servers, asked for
-// the same: so many requests at a time, over a path whose delay decides the rate.
+// services compares what linerate and other clients measure of the same servers with the
+// same load: a fixed number of concurrent requests, over a path whose delay determines the
+// rate.
 var services = contest{
 	key: "services", Title: "Requests to nginx, nsd and Postfix over 40 ms", lab: "served.yaml",
 	unit: "per second", digits: 1,

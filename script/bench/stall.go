@@ -13,7 +13,8 @@ import (
 // stalled is before the commands of stall.
 const stalled = "sh {dir}/peers/stalled.sh {} {dir}/nginx.pid "
 
-// stall compares which tools notice that a server does not answer for a tenth of the time.
+// stall compares which tools notice that a server does not answer during a tenth of the
+// time.
 var stall = contest{
 	key: "stall", Title: "HTTP requests to a server that stalls", lab: pair,
 	unit: "ms, p99", digits: 2,

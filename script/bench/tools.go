@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 )
 
-// tools compares a program that a study describes with the same program as linerate knows it.
+// tools compares a program that is described by a study with the same program as linerate
+// knows it (built in).
 var tools = contest{
 	key: "tools", Title: "iperf3, as linerate knows it and as a study describes it",
 	unit: "Mbit/s", digits: 3,

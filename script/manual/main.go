@@ -1,5 +1,5 @@
-// Command manual writes linerate's manual pages and shell completions, made from its
-// command tree, into directories by kind: man, bash, zsh, fish.
+// Command manual writes linerate's manual pages and shell completions, generated from
+// its command tree, to a directory for each kind: man, bash, zsh, fish.
 //
 //	go run ./script/manual -out DIR [-date 2026-01-31]
 package main

@@ -1,9 +1,9 @@
-// Command release makes what people install: static archives for every system,
-// .deb and .rpm packages with manual pages and shell completions, and checksums.
+// Command release makes what people install: static archives for every system, .deb and
+// .rpm packages with manual pages and shell completions, and checksums.
 //
 //	release -version v1.2.3 -out dist
 //
-// It is a module of its own, so that its libraries are not the program's.
+// It is a module of its own, so that its libraries are not dependencies of linerate.
 package main
 
 import (

@@ -1,8 +1,8 @@
-// Command types reports the errors of all packages and their tests as each argument,
-// such as freebsd/amd64 or, with a build tag, linux/amd64,portable, would compile them:
-// imports, constraints, names and types. It takes seconds where a build takes minutes,
-// since no code is generated; what only code generation and linking find is left to the
-// builds of script/cross and script/release.
+// Command types type-checks all packages and their tests for each argument, such as freebsd/amd64 or,
+// with a build tag, linux/amd64,portable, and reports the errors that a compiler would find: imports,
+// constraints, names and types. It takes seconds where a build takes minutes, since it generates no
+// code. Errors that only code generation and linking find are left to the builds of script/cross and
+// script/release.
 package main
 
 import (

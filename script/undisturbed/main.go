@@ -3,17 +3,18 @@
 //
 //	undisturbed [-max-wait 5m] PATTERN COMMAND ARG…
 //
-// Where a virtual machine gets no CPU for a tenth of a second, every rate and every
-// delay that is measured meanwhile is wrong. The kernel counts that time (steal in
-// proc_stat(5)). So it does the time for which tasks wait for a disk (psi.rst), as they do
-// when pages of a program have to be read again. A test that fails while there was little of
-// either has failed. One that fails
-// otherwise is run again once the machine is undisturbed, for at most -max-wait in all.
-// A test that never ran undisturbed is reported as not judged; where that is more than
-// one in four, the command fails.
+// While a virtual machine gets no CPU for a tenth of a second, every rate and delay measured
+// is wrong. The kernel counts that time (steal in proc_stat(5)). It also counts the time
+// during which tasks wait for a disk (psi.rst), as they do when pages of a program have to
+// be read again.
 //
-// The command prints the events of go test -json (go doc test2json) for the tests that
-// match a pattern, which stands for {} among its arguments.
+// A test that fails while there was little of either has failed. A test that fails otherwise
+// is run again once the machine is undisturbed, for at most -max-wait in total. A test that
+// never ran undisturbed is reported as not judged; if more than one in four are, the command
+// fails.
+//
+// The command prints the events of `go test -json` (go doc test2json) for the tests that
+// match PATTERN, which replaces {} among the arguments of COMMAND.
 package main
 
 import (
