@@ -33,7 +33,7 @@ type Machine struct {
 	Ports   []Port            // network ports: eth0, eth1 … (QEMU)
 	Files   map[string][]byte // contents of files by their path in the machine; all are executable
 	Memory  int               // MiB; 0: 512
-	Tree    bool              // the machine has this machine's file system, read-only, for Exec, and can load all modules
+	Tree    bool              // it has this machine's file system, read-only, for Exec; it can load all modules
 	CPUs    int               // 0: 1 (QEMU)
 	// Emulator is the QEMU that runs the machine; the zero value is this machine's own.
 	Emulator Emulator
