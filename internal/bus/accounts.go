@@ -87,7 +87,7 @@ func (g *accounts) greeting(node string, stream io.Reader) (lines []byte, rest *
 		return nil, nil, err
 	}
 	if string(line) != "PING\r\n" {
-		return nil, nil, errors.New("CONNECT is not followed by PING, as an agent's is")
+		return nil, nil, errors.New("expected PING after CONNECT")
 	}
 	options["auth_token"], _ = json.Marshal(g.add(node))
 	if text, err = json.Marshal(options); err != nil {

@@ -87,7 +87,7 @@ func bounded(stream *bufio.Reader, requests *atomic.Int64) io.Reader {
 	began, sent := time.Now(), int64(0)
 	return &guarded{r: stream, length: func(line []byte) (int, error) {
 		if sent++; sent > unasked+requests.Load()+int64(time.Since(began)/time.Second) {
-			return 0, fmt.Errorf("the bus: %d operations, and %d requests", sent, requests.Load())
+			return 0, fmt.Errorf("the bus: the node sent %d operations for %d requests", sent, requests.Load())
 		}
 		return lengthAfter(line, maxMessage, "PUB", 2, "SUB", "PING", "PONG") // subject, size
 	}}
@@ -110,7 +110,7 @@ func lengthAfter(line []byte, most int, message string, words int, others ...str
 	case string(verb) != message || len(has) != words && len(has) != words+1 || err != nil:
 		return 0, fmt.Errorf("the bus: expected a message, not %.40q", line)
 	case int(size) > most:
-		return 0, fmt.Errorf("the bus: a message of %d bytes, and %d are the most here", size, most)
+		return 0, fmt.Errorf("the bus: a message of %d bytes: expected at most %d", size, most)
 	}
 	return int(size) + len("\r\n"), nil
 }

@@ -26,7 +26,7 @@ func TestGuarded(t *testing.T) {
 	for _, test := range []struct{ name, text, passes, err string }{
 		{"what servers say", "INFO {}\r\nPING\r\n+OK\r\nMSG a 1 5\r\nhello\r\nMSG a 1 r 0\r\n\r\n", "", ""},
 		{"a message like a line", "MSG a 1 6\r\nMSG x\n\r\nPONG\r\n", "", ""},
-		{"too large", "PING\r\nMSG a 1 101\r\n", "PING\r\n", "a message of 101 bytes, and 100 are the most"},
+		{"too large", "PING\r\nMSG a 1 101\r\n", "PING\r\n", "a message of 101 bytes: expected at most 100"},
 		{"far too large", "MSG a 1 99999999999999999999\r\n", "", "expected a message"},
 		{"negative", "MSG a 1 -5\r\n", "", "expected a message"},
 		{"another spelling", "MSG a 1 +5\r\n", "", "expected a message"},

@@ -37,7 +37,7 @@ func (s *Store) fail(operation string, err error) error {
 	case isAny(err, sqlite3.SQLITE_NOTADB):
 		meaning = notebook.ErrNotNotebook
 	case isAny(err, sqlite3.SQLITE_CANTOPEN) && !file.Readable(s.path):
-		meaning = fmt.Errorf("%w: it is another user's, who alone can read it", fs.ErrPermission)
+		meaning = fmt.Errorf("%w: it belongs to another user, and only that user can read it", fs.ErrPermission)
 	case isAny(err, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
 		// The file was found, so SQLite cannot create its log in the directory.
 		meaning = fmt.Errorf("%w (it and its directory must be writable)", notebook.ErrReadOnly)
