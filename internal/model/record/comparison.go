@@ -16,7 +16,7 @@ type Comparison struct {
 	// Answer is the conclusion in one or two sentences.
 	Answer string `json:"answer"`
 	Unit   string `json:"unit"`
-	// Response names what ratios and verdicts are about: the first response of the second run.
+	// Response names the metric of the ratios and verdicts: the first response of the second run.
 	Response string `json:"response"`
 
 	// Snapshots has the differences between the snapshots that both runs took of hosts of the same
@@ -63,7 +63,8 @@ type ComparedRun struct {
 	Doubts []string `json:"doubts"`
 }
 
-// Difference is a property in which the runs differ. An empty value is absent.
+// Difference is a property in which the runs differ. An empty value means that the run does not
+// have the property.
 type Difference struct {
 	What string `json:"what"`
 	From string `json:"from"`
@@ -115,7 +116,8 @@ type SnapshotDiff struct {
 	Counters []Change `json:"counters,omitempty"`
 }
 
-// Change is a value that differs between two snapshots. An empty value is absent.
+// Change is a value that differs between two snapshots. An empty value means that the snapshot
+// does not have it.
 type Change struct {
 	Section string `json:"section"`
 	What    string `json:"what"`

@@ -2,9 +2,9 @@ package record
 
 import "slices"
 
-// Conclusion is what follows from a run, as values; package show/answer puts it into words. It
-// contains every figure that those words need, so that a list of runs can be shown without loading
-// their documents.
+// Conclusion is the conclusion from a run, as values that package show/answer puts into words. It
+// contains every figure that these words need, so that a list of runs can be shown without loading
+// the runs themselves.
 type Conclusion struct {
 	// Response is the response that the run is judged by. Empty: goodput. Others are its further
 	// responses.
@@ -37,8 +37,8 @@ type Conclusion struct {
 	// Untried lists settings that the run could not try.
 	Untried []Untried `json:"untried,omitempty"`
 
-	// Doubts names the failed checks of linerate's own figures. DoubtedTrials of Trials trials
-	// failed one.
+	// Doubts names the failed checks of figures that linerate measured. DoubtedTrials of the
+	// Trials trials failed at least one of them.
 	Doubts        []string `json:"doubts,omitempty"`
 	DoubtedTrials int      `json:"doubted_trials,omitempty"`
 	Trials        int      `json:"trials"`
@@ -143,8 +143,8 @@ type HashingResult struct {
 	Inside         int      `json:"inside"`
 	Outside        []string `json:"outside,omitempty"`
 	IdleAsExpected int      `json:"idle_as_expected"`
-	// Full counts the trials in which, by the kernels' route lookups, the flows should use every
-	// link.
+	// Full summarises the trials in which, by the kernels' route lookups, the flows should use
+	// every link, with one entry for each number of links.
 	Full []FullLinks `json:"full,omitempty"`
 	// Chosen counts trials whose source ports were chosen to spread the flows. They carried at
 	// least the share LeastChosen of the capacity of their links.
@@ -156,28 +156,28 @@ type HashingResult struct {
 	Took  int `json:"took"`
 }
 
-// FullLinks are the trials over this number of links. Least is the lowest goodput of one of them,
-// as a multiple of what one link can carry.
+// FullLinks summarises the trials whose flows should use all of the given number of links. Least
+// is the lowest goodput of these trials, as a multiple of what one link can carry.
 type FullLinks struct {
 	Links  int     `json:"links"`
 	Trials int     `json:"trials"`
 	Least  float64 `json:"least"`
 }
 
-// HashingLevel is one compared level over a number of links.
+// HashingLevel has the results of one compared level over the given number of links.
 type HashingLevel struct {
 	Label string `json:"label"`
 	Links int    `json:"links"`
-	// GoodputBps and LimitBps are those with the largest number of flows.
+	// GoodputBps and LimitBps belong to the treatment with the largest number of flows.
 	GoodputBps float64 `json:"goodput_bps"`
 	LimitBps   float64 `json:"limit_bps"`
-	// Placed has the trials by number of flows, in ascending order. Only numbers of flows that can
-	// fill more than one link are in it. It has at least one entry.
+	// Placed has an entry for each number of flows that can fill more than one link, in ascending
+	// order, and at least one.
 	Placed []PlacedFlows `json:"placed"`
 }
 
-// PlacedFlows are the trials with one number of flows. In OneLink of them all flows shared one
-// link; in Idle of them some link carried no flow.
+// PlacedFlows counts the trials with the given number of flows. In OneLink of them all flows shared
+// one link; in Idle of them at least one link carried no flow.
 type PlacedFlows struct {
 	Flows   int `json:"flows"`
 	Trials  int `json:"trials"`
@@ -197,8 +197,8 @@ func (l HashingLevel) OneLink() bool {
 	return !slices.ContainsFunc(l.Placed, func(p PlacedFlows) bool { return p.ByChance || p.OneLink < p.Trials })
 }
 
-// AllFrom returns the numbers of flows from which on every link is used in every trial, and not by
-// chance. Empty: there is none.
+// AllFrom returns the entries of Placed from the smallest number of flows from which on every
+// trial uses every link, and not by chance. Empty: there is no such number.
 func (l HashingLevel) AllFrom() []PlacedFlows {
 	from := len(l.Placed)
 	for from > 0 && l.Placed[from-1].Idle == 0 && !l.Placed[from-1].ByChance {
@@ -215,14 +215,14 @@ type ToolReportResult struct {
 	GoodputBps float64       `json:"goodput_bps"`
 	LimitBps   float64       `json:"limit_bps"`
 	Report     *ToolReported `json:"report"`
-	// Over is the share by which the reported figure exceeds what was received.
+	// Over is how much the reported figure exceeds the goodput, as a share of the goodput.
 	Over ResponseEstimate `json:"over"`
 	// Cost compares the goodput at Level with that at the baseline of the factor. Nil: not
 	// compared.
 	Cost *Effect `json:"cost,omitempty"`
-	// Surplus has the effects on the surplus, one for each factor, along which this treatment is
-	// reached from the baseline. Elsewhere has the effects at levels that this treatment does not
-	// have.
+	// Surplus has the effects on the surplus of the factors in which this treatment differs from
+	// the baseline, one for each. Elsewhere has the effects of changing one of this treatment's
+	// levels to another one.
 	Surplus   []Effect `json:"surplus,omitempty"`
 	Elsewhere []Effect `json:"elsewhere,omitempty"`
 	// FirstSumBps is the reported figure at the baseline of the factor. 0: none, as in a run that
@@ -239,7 +239,7 @@ type ToolReportResult struct {
 	PredictedLow    float64 `json:"predicted_low,omitempty"`
 	PredictedHigh   float64 `json:"predicted_high,omitempty"`
 	PredictedTrials int     `json:"predicted_trials,omitempty"`
-	// Published has the first and last figures of each published table that the run is about.
+	// Published has the first and the last figure of the first series of each published table.
 	Published [][2]float64 `json:"published_bps,omitempty"`
 }
 

@@ -23,12 +23,12 @@ type InterfaceDelta struct {
 	// at least that of the known members.
 	Counting Counting
 	Known    bool
-	// RxDoubt and TxDoubt are by how many bytes the counts of Between may be wrong because the interface was
-	// not read at the instants themselves; 0: it was, or its rate did not change around them.
+	// RxDoubt and TxDoubt are the possible errors in bytes of the counts that Between interpolates. 0: the
+	// interface was read at both instants, or its rate did not change around them.
 	RxDoubt, TxDoubt float64
 }
 
-// RxBps and TxBps return rates in bit/s, headers included.
+// RxBps and TxBps return the mean rates in bit/s, headers included.
 func (d InterfaceDelta) RxBps() float64 { return d.rate(d.RxBytes) }
 func (d InterfaceDelta) TxBps() float64 { return d.rate(d.TxBytes) }
 
@@ -84,9 +84,9 @@ func (h HostReading) alike(d InterfaceDelta) InterfaceDelta {
 // beyondEdges is how far the times given to Between may lie outside the readings, in ns.
 const beyondEdges = 50e6
 
-// Between returns the traffic of an interface between two instants on the conductor's clock,
-// interpolated between readings and samples. It returns false if the readings do not cover that
-// time.
+// Between returns the traffic of the named interface between two instants on the conductor's clock,
+// in nanoseconds. It interpolates linearly between the readings and samples, and returns false if
+// they do not cover that time.
 func (h HostReading) Between(name string, from, to int64) (InterfaceDelta, bool) {
 	var at []InterfaceCounters
 	keep := func(list []InterfaceCounters) {
@@ -137,8 +137,9 @@ func grownTo(at []InterfaceCounters, ns int64, counter func(InterfaceCounters) u
 	return sum
 }
 
-// doubtAt returns by how much grownTo may be wrong at an instant: by the difference of the rate between
-// the readings around it and the rates next to them, times the distance to the nearer reading.
+// doubtAt returns the possible error of grownTo at an instant: the time to the nearer reading, times
+// the largest difference between the rate in the interval that contains the instant and the rates in
+// the adjacent intervals.
 func doubtAt(at []InterfaceCounters, ns int64, counter func(InterfaceCounters) uint64) (doubt float64) {
 	rate := func(i int) float64 { // per ns, between the readings before i and at i
 		return Grown(counter(at[i-1]), counter(at[i])) / float64(at[i].AtNs-at[i-1].AtNs)
@@ -196,7 +197,7 @@ func (t *Trial) Unconnected() (n int) {
 	return n
 }
 
-// Reading returns the reading of a host.
+// Reading returns the reading of a host. It returns false if the trial has none.
 func (t Trial) Reading(host string) (HostReading, bool) {
 	for _, h := range t.Hosts {
 		if h.Host == host {
@@ -257,7 +258,7 @@ func (t Trial) BinEnds(f Flow) (ends []float64, sampled bool) {
 	return ends, false
 }
 
-// Over returns the topology of the trial: its own if it has one, otherwise the run's.
+// Over returns the topology of the trial: t.Topology or, if that is nil, the given one of the run.
 func (t Trial) Over(run *topology.Topology) *topology.Topology {
 	if t.Topology != nil {
 		return t.Topology

@@ -7,7 +7,7 @@ import (
 	"linerate/internal/model/fact"
 )
 
-// Within reports whether all elements of facts are in the list in.
+// Within reports whether in contains all elements of facts.
 func Within(facts, in []fact.Fact) bool {
 	return !slices.ContainsFunc(facts, func(f fact.Fact) bool {
 		return !slices.ContainsFunc(in, func(o fact.Fact) bool { return reflect.DeepEqual(f, o) })

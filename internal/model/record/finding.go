@@ -10,64 +10,68 @@ import (
 	"linerate/internal/model/setting"
 )
 
-// Confidences of a finding.
+// Values of Finding.Confidence.
 const (
 	Certain  = "certain"
 	Likely   = "likely"
 	Possible = "possible"
 )
 
-// Finding is a cause that was found, as data: what it is, what it is about, the evidence and the
-// fix. Package wording says the same in words where a finding is shown.
+// Finding is a problem that a rule found, as data: its cause, its subject, the evidence and the
+// fix. Package wording adds the words when a finding is shown.
 //
-// A finding that an earlier version stored has words alone.
+// A finding that an earlier version stored may have only words.
 type Finding struct {
 	ID         cause.Code `json:"id"`
 	Host       string     `json:"host"`
 	Confidence string     `json:"confidence"` // Certain, Likely, Possible
 
-	// Words, which are not stored. Summary is the finding in one sentence; Evidence has a line for
-	// each of Facts; Fix has Steps and advice; Reference is the kernel document or RFC.
+	// The following are words, which are not stored. Summary is the finding in one sentence.
+	// Evidence has a line for each of Facts. Fix has the Steps and the advice. Reference is a
+	// kernel document or an RFC.
 	Summary  string   `json:"summary,omitzero"`
 	Evidence []string `json:"evidence,omitzero"`
 	Fix      []string `json:"fix,omitzero"`
-	// Settings are those of Steps; none: the fix is not, or not only, settings of hosts.
+	// Settings are the settings among Steps. Empty: the fix makes no settings, or more than
+	// settings.
 	Settings  []setting.Setting `json:"settings,omitempty"`
 	Reference string            `json:"reference,omitzero"`
-	// Advice is what Fix has beside settings and flushes.
+	// Advice has the lines of Fix that are neither settings nor flushes.
 	Advice []string `json:"-"`
 
-	// Treatments are those in whose trials it was found; empty for a host's
-	// own snapshot.
+	// Treatments names the treatments in whose trials it was found. Empty: it was
+	// found in the snapshot of a host.
 	Treatments []string `json:"treatments,omitempty"`
-	// Subject is what it is about if that is of no one host, such as an address that several
-	// may have; absent: its host. It is derived from About.
+	// Subject names what the finding is about if that does not belong to a single host, such as an
+	// address that several hosts may have. Absent: it is about Host. It is derived from About.
 	Subject string `json:"subject,omitempty"`
-	// Toward is the other host to which all connections that it is about lead; absent: they lead
-	// to several, or that is not known.
+	// Toward is the host at the other end of all connections that the finding is about. Absent:
+	// there are several such hosts, or they are not known.
 	Toward string `json:"toward,omitempty"`
-	// Places are Touches as texts, such as "192.0.2.1", "*:80", "via 192.0.2.254" and "dev eth0".
-	// They are derived where the finding has Touches.
+	// Places has Touches as text, such as "192.0.2.1", "*:80", "via 192.0.2.254" and "dev eth0".
+	// Findings that an earlier version stored may have Places without Touches.
 	Places [][]string `json:"places,omitempty"`
-	// ExplainedBy is a finding from which this one follows: about the same, or of the host that it
-	// is toward; absent: none.
+	// ExplainedBy is the ID of a finding that explains this one. That finding has the same subject,
+	// or its host is Toward. Absent: none does.
 	ExplainedBy string `json:"explained_by,omitempty"`
-	// Boot: of a host's snapshot, by what it counted before the first reading alone.
+	// Boot reports whether the evidence consists only of what the host counted between its boot
+	// and the first reading of the snapshot.
 	Boot bool `json:"since_boot,omitempty"`
 
-	// Args are the arguments of the cause, of the type that package cause has for it.
+	// Args has the arguments of the cause. Package cause defines their type for each ID.
 	Args any `json:"args,omitempty"`
-	// About is what it is about, beside its host.
+	// About is the subject of the finding on its host.
 	About Subject     `json:"about,omitzero"`
 	Facts []fact.Fact `json:"facts,omitempty"`
 	Steps []Step      `json:"steps,omitempty"`
-	// Touches are what it depends on, a list for each connection, neighbour or interface that it
-	// is about. A finding follows from another one only if they have some in common; absent: it is
-	// not bound to some.
+	// Touches has a list for each connection, neighbour or interface that the finding is about:
+	// the interfaces, addresses and routes that it depends on. One finding can explain another
+	// only if they have touches in common. Absent: the finding can have to do with any.
 	Touches [][]Touch `json:"touches,omitempty"`
 }
 
-// Subject is what a finding is about, beside its host. It is comparable.
+// Subject is what a finding is about, in addition to its host. The zero value is the host itself.
+// Subjects are comparable.
 type Subject struct {
 	Interface string       `json:"interface,omitempty"`
 	Address   netip.Addr   `json:"address,omitzero"`
@@ -75,7 +79,8 @@ type Subject struct {
 	Object    string       `json:"object,omitempty"` // another thing with a name, such as a switch's port
 }
 
-// UnmarshalJSON reads the arguments as those of the cause.
+// UnmarshalJSON decodes Args into the type that package cause has for the cause. It returns an
+// error if they do not fit.
 func (f *Finding) UnmarshalJSON(data []byte) error {
 	type plain Finding
 	read := struct {
@@ -90,7 +95,7 @@ func (f *Finding) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// With adds evidence of a host.
+// With appends facts about a host to the evidence and returns f.
 func (f *Finding) With(host string, facts ...any) *Finding {
 	for _, is := range facts {
 		f.Facts = append(f.Facts, fact.Fact{Host: host, Is: is})
@@ -98,10 +103,10 @@ func (f *Finding) With(host string, facts ...any) *Finding {
 	return f
 }
 
-// Fixed adds steps of the fix.
+// Fixed appends steps to the fix and returns f.
 func (f *Finding) Fixed(steps ...Step) *Finding { f.Steps = append(f.Steps, steps...); return f }
 
-// At adds one thing that it depends on.
+// At appends the touches of one connection, neighbour or interface and returns f.
 func (f *Finding) At(touches ...Touch) *Finding {
 	if len(touches) > 0 {
 		f.Touches = append(f.Touches, touches)
@@ -109,17 +114,17 @@ func (f *Finding) At(touches ...Touch) *Finding {
 	return f
 }
 
-// IsData reports whether the finding is data, and not words alone.
+// IsData reports whether the finding has data. False: it has only words.
 func (f Finding) IsData() bool {
 	words := f.Summary != "" || f.Fix != nil || f.Settings != nil
 	return f.Facts != nil || f.Args != nil || !words
 }
 
-// Older reports whether the finding is of an earlier version, which stored words alone, although
-// its cause has arguments and facts now.
+// Older reports whether an earlier version stored the finding with only words although its cause
+// now has data.
 func (f Finding) Older() bool { return !f.IsData() && cause.Zero(f.ID) != nil }
 
-// Changes are the settings of the fix.
+// Changes returns the settings of the fix, without those of alternative steps (Step.Instead).
 func (f Finding) Changes() (list []setting.Setting) {
 	if !f.IsData() {
 		return f.Settings
@@ -132,13 +137,14 @@ func (f Finding) Changes() (list []setting.Setting) {
 	return list
 }
 
-// Same reports whether two findings are one: of one cause and host, and of what that cause tells
-// apart. Both are data.
+// Same reports whether f and o are the same finding: they have the same cause and host, and do not
+// differ in what distinguishes findings of that cause (cause.Same). Both must be data.
 func (f Finding) Same(o Finding) bool {
 	return f.ID == o.ID && f.Host == o.Host && cause.Same(f.ID, f.About, f.Args, o.About, o.Args)
 }
 
-// Names are the kernel parameters and interfaces that the finding is about or names.
+// Names returns the kernel parameters and interfaces in the finding, its evidence and its fix. It
+// may contain duplicates.
 func (f Finding) Names() (list []string) {
 	list = append(list, f.About.Interface)
 	for _, touches := range f.Touches {
@@ -162,7 +168,8 @@ func (f Finding) Names() (list []string) {
 	return slices.DeleteFunc(list, func(name string) bool { return name == "" })
 }
 
-// Of is what a finding is about if that is of no one host, such as an address; empty: its host.
+// Of returns what the finding is about if that does not belong to a single host, such as an
+// address. Empty: it is about its host.
 func (f Finding) Of() string {
 	switch {
 	case f.About.Address.IsValid():
@@ -173,8 +180,8 @@ func (f Finding) Of() string {
 	return f.Subject
 }
 
-// SameSubject reports whether two findings are about the same: a subject that both have, or else a
-// host.
+// SameSubject reports whether two findings are about the same thing: Of if both have one, otherwise
+// their hosts.
 func (f Finding) SameSubject(o Finding) bool {
 	if f.Of() != "" && o.Of() != "" {
 		return f.Of() == o.Of()
@@ -182,14 +189,16 @@ func (f Finding) SameSubject(o Finding) bool {
 	return f.Host == o.Host
 }
 
-// Follows reports whether a finding was found to follow from another one.
+// Follows reports whether cause explains f: f.ExplainedBy names it, and the two have touches in
+// common.
 func (f Finding) Follows(cause Finding) bool {
 	return f.ExplainedBy == cause.ID && (f.SameSubject(cause) && f.Shares(cause, false, false) ||
 		f.Toward == cause.Host &&
 			f.Shares(cause, true, false))
 }
 
-// Alike groups findings that say the same of several hosts, in the order of the first of each.
+// Alike groups findings that are the same on several hosts. Groups are in the order of their first
+// findings.
 func Alike(findings []Finding) (groups [][]Finding) {
 	for _, f := range findings {
 		i := slices.IndexFunc(groups, func(group []Finding) bool {

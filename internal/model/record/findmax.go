@@ -80,7 +80,7 @@ type FindMaxTrial struct {
 	Generator string          `json:"generator,omitempty"`
 }
 
-// GeneratorCheck is a failed trust check of a trial of a search, or of its closed loop.
+// GeneratorCheck is a trust check that failed in a trial of a search, or in its closed loop.
 type GeneratorCheck struct {
 	Check
 	InClosedLoop bool `json:"in_closed_loop,omitempty"`

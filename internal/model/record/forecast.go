@@ -8,8 +8,8 @@ type Prediction struct {
 	LowBps    float64 `json:"low_bps"`
 	HighBps   float64 `json:"high_bps"`
 	LimitedBy string  `json:"limited_by"`
-	// Facts are what it rests on. Why is the same in words, which package wording adds; predictions of
-	// an earlier version have nothing else.
+	// Facts has the figures that the prediction is computed from. Why is the same in words, which
+	// package wording adds; predictions that an earlier version stored have only Why.
 	Facts []fact.Fact `json:"facts,omitempty"`
 	Why   string      `json:"why,omitempty"`
 	// RTTS is the round-trip time in seconds that the prediction assumes: the delays of the links

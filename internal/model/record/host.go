@@ -35,8 +35,8 @@ type HostSnapshot struct {
 	Reading HostReading `json:"reading"`
 }
 
-// HostSnapshots are the snapshots of a host that a run stores. It stores them of each real host,
-// and of the first host of a lab, since the hosts of a lab are configured alike on one machine.
+// HostSnapshots has the snapshots of one host that a run stores: of each real host, and of the
+// first host of a lab. The hosts of a lab are configured alike on one machine.
 type HostSnapshots struct {
 	Host string `json:"host"`
 	// Before was taken before the first trial. After was taken after the last one, when the
@@ -308,9 +308,9 @@ func (a *AcceptedFinding) UnmarshalJSON(data []byte) error {
 type Unevaluated struct {
 	Rule string `json:"rule"`
 	Host string `json:"host"`
-	Part string `json:"part"` // that is missing, of the host's snapshot
+	Part string `json:"part"` // the missing part of the host's snapshot
 	Why  string `json:"why"`
-	// NotPasted: the snapshot is of a pasted text, which does not have the part.
+	// NotPasted reports whether the snapshot was read from pasted text that lacks the part.
 	NotPasted bool `json:"not_pasted,omitempty"`
 }
 
@@ -329,17 +329,18 @@ type Drop struct {
 	// how many of them may have another cause.
 	Cause cause.Code  `json:"cause,omitempty"`
 	Apart *fact.Apart `json:"apart,omitempty"`
-	// Kind says what dropped them (DropRing, …). Absent: the reason or Cause says it. Named is what
-	// it names: the peer whose packets they may be, an interface, or a rule of nftables.
+	// Kind says what dropped the packets (DropRing, …). Absent: Counter or Cause says it. Named
+	// belongs to Kind: the peer that the packets may come from, an interface, or an nftables rule.
 	Kind  string `json:"kind,omitempty"`
 	Named string `json:"named,omitempty"`
-	// By and the following fields describe drops with a reason.
+	// By and the following fields up to MoreRules describe drops for which the kernel gives a
+	// reason.
 	By        string `json:"by,omitempty"` // kfree_skb; absent for a counter
 	Direction string `json:"direction,omitempty"`
 	Protocol  string `json:"protocol,omitempty"`
 	Place     string `json:"place,omitempty"`
 	MoreRules int    `json:"more_rules,omitempty"` // of the firewall, besides that in Place
-	// Again reports whether rows with a reason count the packets of this counter as well.
+	// Again reports whether other Drops, with a reason, count the packets of this counter too.
 	Again bool `json:"again,omitempty"`
 }
 

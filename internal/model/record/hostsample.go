@@ -34,7 +34,7 @@ type HostSample struct {
 	FlowsWindowS float64     `json:"flows_window_s,omitempty"`
 	// Drops lists packets that were not delivered in the window, with the cause if known.
 	Drops []Drop `json:"drops,omitempty"`
-	// Findings are those of the rules of `linerate doctor`.
+	// Findings are the results of the rules of `linerate doctor`.
 	Findings []Finding `json:"findings,omitempty"`
 	// Missing lists the parts that could not be read, each with the reason.
 	Missing []string `json:"missing,omitempty"`
@@ -138,8 +138,8 @@ type FlowRates struct {
 	ReceiveQueue   int64   `json:"receive_queue_bytes"`
 	SendQueue      int64   `json:"send_queue_bytes"`
 	// LimitedBy is what limits the sender (docs/limits.md). Empty: it sends nothing, or the limit
-	// is unknown. LimitedFacts have the figures. LimitedWhy is the same in words, which package
-	// wording adds; a sample of an earlier version has nothing else.
+	// is unknown. LimitedFacts has the evidence. LimitedWhy is the same in words, which package
+	// wording adds; samples that an earlier version stored have only LimitedWhy.
 	LimitedBy         string      `json:"limited_by,omitempty"`
 	LimitedFacts      []fact.Fact `json:"limited_facts,omitempty"`
 	LimitedWhy        string      `json:"limited_why,omitempty"`

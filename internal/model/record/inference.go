@@ -3,15 +3,15 @@ package record
 // Chance is the range of goodput that chance alone can cause in a trial: the same flows carry
 // LeastBps to MostBps, depending on the equal-cost paths that a hash of random ports selects or the
 // interfaces that a race of ARP replies selects. Outcomes with a probability below 1e-3 are
-// excluded, unless one was measured. A trial without a Chance has no such randomness that theory
-// knows of.
+// excluded, unless one was measured. A trial without a Chance has no such randomness, as far as is
+// known.
 type Chance struct {
 	LeastBps float64 `json:"least_bps"`
 	MostBps  float64 `json:"most_bps"`
 	// By names the source of randomness: "8 flows over 2 equal-cost paths", "8 flows over 4
 	// interfaces of server by ARP".
 	By string `json:"by"`
-	// Came is the outcome in the trials of a treatment: "1 link in 2 of 4 trials, by chance".
+	// Came describes the outcomes in the trials of a treatment: "1 link in 2 of 4 trials, by chance".
 	Came string `json:"came,omitempty"`
 }
 
@@ -36,18 +36,19 @@ type Sensitivity struct {
 	LeftToChance int `json:"left_to_chance,omitempty"`
 }
 
-// Smallest has the change and the scatter of another comparison of a Sensitivity.
+// Smallest is the smallest change that one comparison can show, with the relative standard
+// deviation of its trials, as in Sensitivity.
 type Smallest struct {
 	Detectable float64 `json:"detectable"`
 	Scatter    float64 `json:"scatter"`
 }
 
-// HalfWidth returns Half or, in a document without it, the distance from the mean to the farther
-// end. 0: the interval is unknown or has no width.
+// HalfWidth returns Half or, in a document without it, the distance from Mean to the farther end of
+// the interval. 0: the interval is unknown or has no width.
 func (e ResponseEstimate) HalfWidth() float64 { return halfWidth(e.Half, e.Mean, e.Low, e.High) }
 
-// HalfWidth returns Half or, in a document without it, the distance from the mean to the farther
-// end. 0: the interval is unknown or has no width.
+// HalfWidth returns Half or, in a document without it, the distance from Mean to the farther end of
+// the interval. 0: the interval is unknown or has no width.
 func (s EffectSize) HalfWidth() float64 { return halfWidth(s.Half, s.Mean, s.Low, s.High) }
 
 // halfWidth uses the farther end, since the nearer one may have been clamped, for example to 0.
@@ -58,9 +59,9 @@ func halfWidth(half, mean, low, high float64) float64 {
 	return max(mean-low, high-mean)
 }
 
-// Outlier is a trial whose value in a response is far from those of the other trials of its
-// treatment. It is not excluded from estimates. Saw lists what only this trial has in the counters
-// of its hosts; empty: nothing differs.
+// Outlier is a trial whose value in a response is far from the values of the other trials of its
+// treatment. Estimates include it. Saw lists what only the records of this trial show, such as
+// counters of its hosts; empty: nothing.
 type Outlier struct {
 	Response  string   `json:"response"`
 	Treatment string   `json:"treatment"`
@@ -71,7 +72,8 @@ type Outlier struct {
 	Saw       []string `json:"saw,omitempty"`
 }
 
-// Outlier returns the outlier of a response at a trial's place in the run. Nil: the trial is none.
+// Outlier returns the outlier in a response that is the trial with the given Order. Nil: that trial
+// is no outlier.
 func (r *Run) Outlier(response string, order int) *Outlier {
 	for i := range r.Outliers {
 		if o := &r.Outliers[i]; o.Response == response && o.Order == order {

@@ -33,8 +33,8 @@ type LimitTerm struct {
 	// Price replaces the payload's share of the link's rate if several kinds of flows, or several
 	// bottlenecks, share the link. 0: it does not.
 	Price float64 `json:"price,omitempty"`
-	// Times is the fraction of the term that counts if other terms share the same capacity. 0: all
-	// of it.
+	// Times is the fraction of the term that counts if other terms share the same capacity. 0: the
+	// whole term counts.
 	Times float64 `json:"times,omitempty"`
 }
 
@@ -56,7 +56,7 @@ const (
 	NoLimitWorded       = "worded"       // a record of an older version, which only has words
 )
 
-// IsZero reports whether nothing is known about the limit.
+// IsZero reports whether l has neither terms nor a reason why there is no limit.
 func (l Limit) IsZero() bool { return l.Terms == nil && l.None == "" && l.Directions == nil }
 
 // Capped reports whether caps of flows are part of the limit, and whether there is nothing else in

@@ -14,10 +14,10 @@ const LintSchema = "linerate.lint/v1"
 type Lint struct {
 	Schema string     `json:"schema"`
 	Files  []LintFile `json:"files"` // in the order in which they are read
-	// Kernel describes the kernel that the settings were checked against. Nil: none; findings then
-	// rest on what is known of kernels in general.
+	// Kernel describes the kernel that the settings were checked against. Nil: they were checked
+	// against what is known about kernels in general.
 	Kernel   *LintKernel   `json:"kernel,omitempty"`
-	Settings []LintSetting `json:"settings"` // those that are in effect after all files were read
+	Settings []LintSetting `json:"settings"` // in effect after all files were read
 	Findings []LintFinding `json:"findings"`
 	Errors   int           `json:"errors"`
 	Warnings int           `json:"warnings"`
@@ -36,8 +36,8 @@ type LintFile struct {
 type LintKernel struct {
 	Release     string `json:"release"`
 	MemoryBytes int64  `json:"memory_bytes,omitempty"`
-	// Namespaces is why it is unknown which parameters exist in each network namespace. Empty: it
-	// is known.
+	// Namespaces says why it is unknown which parameters each network namespace has. Empty: it is
+	// known.
 	Namespaces string `json:"namespaces_unknown,omitempty"`
 }
 
@@ -56,11 +56,11 @@ type LintSetting struct {
 	Current string `json:"current,omitempty"` // on the checked kernel
 	// Scope is ScopeNamespace or ScopeMachine. Empty: unknown.
 	Scope string `json:"scope,omitempty"`
-	// Amounts converts the value if its unit is not bytes: "38.1 GiB".
+	// Amounts is the value converted to bytes, if its unit is not bytes: "38.1 GiB".
 	Amounts string `json:"amounts,omitempty"`
 	Network bool   `json:"network"` // whether it concerns the network
-	// Without is the ID of the finding that explains why the line has no effect, such as refused or
-	// removed. Empty: it has an effect.
+	// Without is the ID of the finding that says why the setting has no effect, such as "refused"
+	// or "removed". Empty: it has an effect.
 	Without string `json:"without_effect,omitempty"`
 }
 
@@ -79,11 +79,11 @@ type LintFinding struct {
 	Line     int    `json:"line"`
 	Key      string `json:"key,omitempty"`
 	Value    string `json:"value,omitempty"`
-	// Remark is what is wrong. Says is the same in words, which package wording adds.
+	// Remark says what is wrong. Says is the same in words, which package wording adds.
 	Remark Statement `json:"remark"`
 	Says   string    `json:"says"`
-	// Advice is what to do instead. Nil: to write Fix. Fix is what to write instead, or the advice in
-	// words, which package wording adds. Empty: nothing in particular.
+	// Advice says what to do instead. Nil: write Fix. Fix is the text to write instead or, if Advice
+	// is set, Advice in words, which package wording adds. Empty: there is no advice.
 	Advice *Statement `json:"advice,omitempty"`
 	Fix    string     `json:"fix,omitempty"`
 	// Corrects is the intended line, if it is known. Correction is the same as text, "key = value",
@@ -94,23 +94,23 @@ type LintFinding struct {
 	Other string `json:"other,omitempty"`
 }
 
-// Remarks of lint (LintFinding.Remark). Where two codes differ by a word only, the code is the word.
+// Codes of LintFinding.Remark. Most comments list the Args of the Statement.
 const (
 	LintText          = "text"            // what the file's format or the catalogue of parameters says
 	LintTwice         = "twice"           // file (empty: the same), line, value
 	LintTwiceSame     = "twice-same"      // file (empty: the same), line
 	LintComment       = "comment"         // the comment, which becomes part of the value
-	LintCommentName   = "comment-name"    // the same, behind a name, which the kernel refuses
+	LintCommentName   = "comment-name"    // the comment, which becomes part of the name; refused
 	LintOther         = "not-network"     // the parameter does not concern the network
-	LintMisleads      = "misleads"        // what TCP goes by instead
-	LintNoEffect      = "no-effect"       // why it has no effect on bulk data over TCP
-	LintNoEffectUntil = "no-effect-until" // until when it has no effect
+	LintMisleads      = "misleads"        // what TCP uses instead
+	LintNoEffect      = "no-effect"       // why the parameter has no effect on bulk data over TCP
+	LintNoEffectUntil = "no-effect-until" // until when the parameter has no effect
 	LintReadOnly      = "read-only"
-	LintSeparator     = "separator"         // the path below /proc/sys that it is read as
-	LintGone          = "gone"              // since (version of Linux), why, its name now
-	LintIdle          = "idle"              // the same, of a parameter that is there and does nothing
+	LintSeparator     = "separator"         // the path below /proc/sys that the key is read as
+	LintGone          = "gone"              // Linux version that removed the parameter, why, its new name
+	LintIdle          = "idle"              // the same for a parameter that exists and does nothing
 	LintNoInterface   = "no-such-interface" // interface, release
-	LintOneOf         = "one-of"            // release, min, default or max, the key that has three values
+	LintOneOf         = "one-of"            // release; which of min, default, max; key that has the three values
 	LintNone          = "no-parameter"      // release, key, similar key
 	LintUnknown       = "unknown"           // similar key
 	LintBuffers       = "buffers"           // size of one, number, size of all
@@ -119,46 +119,47 @@ const (
 	LintWord          = "word"              // word that is refused
 	LintLeast         = "least"             // least value, value that is refused
 	LintRange         = "range"             // least, most, value that is refused
-	LintRangeTicks    = "range-ticks"       // the same, and the ticks a second above which it is less
+	LintRangeTicks    = "range-ticks"       // the same, and the ticks per second above which the most is lower
 	LintPorts         = "ports"             // first port, last port, in the wrong order
 	LintPrivileged    = "privileged"        // parameter of the first port that needs no privilege, its value
 	LintLessThanOne   = "less-than-one"     // refused by Linux 6.18
 	LintMoreThan      = "more-than"         // parameter, its value: more is refused by Linux 6.18
 	LintAccECN        = "accecn"            // value, most that kernels take
 	LintFewer         = "fewer"             // number of values, how many are given
-	LintFewerOrder    = "fewer-order"       // the same, and what the values become
+	LintFewerOrder    = "fewer-order"       // the same, and the values that result
 	LintNotBuilt      = "not-built"         // release, queueing discipline
 	LintControlCase   = "control-case"      // name of a congestion control in lower case
 	LintQdiscCase     = "qdisc-case"        // name of a queueing discipline in lower case
-	LintControls      = "controls"          // release, congestion controls, the one that is not there
+	LintControls      = "controls"          // release, available congestion controls, the missing one
 	LintQdisc         = "qdisc"             // queueing discipline, similar one
-	LintPages         = "pages"             // page, pages, their size, Excess…, parameter with the same bytes
+	LintPages         = "pages"             // page size, pages, their total size, Excess…, parameter with the same value in bytes
 	LintOrder         = "order"             // the three values
 	LintFixedBuffer   = "fixed-buffer"      // size of the buffer
 	LintBytes         = "bytes"             // size of the maximum
-	LintAsItIs        = "kernel-as-it-is"   // the kernel has the value
-	LintControlAsItIs = "control-as-it-is"  // the kernel has the congestion control by default
+	LintAsItIs        = "kernel-as-it-is"   // the kernel already has the value
+	LintControlAsItIs = "control-as-it-is"  // the congestion control is already the kernel's default
 	LintBoundAsItIs   = "bound-as-it-is"    // tuned's bound, value of the kernel
-	LintLowers        = "lowers"            // corrected value; bound, value and the kernel's for each that is less
+	LintLowers        = "lowers"            // corrected value; bound, new value, kernel's value of each lowered bound
 	LintHarmful       = "harmful"           // parameter with a value that is known to harm
 )
 
-// How the size of LintPages exceeds what is meant; or the machine's memory.
+// Why the size of LintPages is implausible, in its Args. Instead of these, the argument can be the
+// size of the machine's memory that the pages exceed.
 const (
 	ExcessAny    = "any"    // more than any machine has
 	ExcessHardly = "hardly" // hardly meant
 )
 
-// Advice of lint (LintFinding.Advice).
+// Codes of LintFinding.Advice. Most comments list the Args of the Statement.
 const (
 	AdviceLeaveOut = "leave-out"
 	AdviceOne      = "one-of-two"    // keep one of two lines
-	AdviceOwnLine  = "own-line"      // of a comment
+	AdviceOwnLine  = "own-line"      // move the comment to a line of its own
 	AdviceSetBy    = "set-by"        // parameter
-	AdvicePages    = "pages-instead" // values in pages; empty: only to leave it out
+	AdvicePages    = "pages-instead" // values in pages; empty: leave the line out
 )
 
-// Lowered is one of a buffer's bounds that a value lowers.
+// Lowered is a bound of a buffer's size that a setting lowers.
 type Lowered struct {
 	// Bound is min, default, pressure or max. Empty: the parameter has a single value.
 	Bound string
@@ -166,7 +167,7 @@ type Lowered struct {
 	Was   string
 }
 
-// Text is "the third (max) 16777216, not 33554432".
+// Text returns, for example, "the third (max) 16777216, not 33554432".
 func (l Lowered) Text() string {
 	text := l.Is + ", not " + l.Was
 	if l.Bound == "" {

@@ -65,8 +65,8 @@ type LossTrial struct {
 	WindowS     float64 `json:"window_s"`
 	Sent        int64   `json:"sent"`
 	Lost        int64   `json:"lost"`
-	// LostShare is relative to datagrams that arrived or were lost. Other datagrams of Sent are in
-	// flight at the end of the window, or no later one has arrived yet.
+	// LostShare is the number of lost datagrams, divided by those that arrived or were lost. Other
+	// datagrams of Sent were in flight at the end of the window, or none sent later had arrived.
 	LostShare float64 `json:"lost_share"`
 	// Confirms reports whether the trial has the full length and is one of those that confirm a
 	// rate if all of them pass.

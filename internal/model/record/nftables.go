@@ -13,7 +13,8 @@ type Nftables struct {
 	// most MostNftSets of each are kept.
 	Objects []NftObject `json:"objects,omitempty"`
 	Sets    []NftSet    `json:"sets,omitempty"`
-	// CountedS is the time since an earlier reading, in seconds. 0: there was none.
+	// CountedS is the time since the earlier reading that Before refers to, in seconds. 0: there
+	// was none.
 	CountedS float64 `json:"counted_over_s,omitempty"`
 }
 
@@ -87,6 +88,6 @@ func (n *Nftables) Since(before *Nftables, seconds float64) {
 	}
 	n.CountedS = seconds
 	for i, r := range n.Rules {
-		n.Rules[i].Before = min(had[rule{r.Place(), r.Text}], r.Packets) // which was set to 0, if it has less
+		n.Rules[i].Before = min(had[rule{r.Place(), r.Text}], r.Packets) // lower: it was reset to 0
 	}
 }

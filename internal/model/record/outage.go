@@ -40,8 +40,8 @@ func SpellLost(leastS, mostS float64) string {
 type Outages struct {
 	AtS  float64  `json:"at_s"`
 	What []string `json:"what"` // "spine1: link down1 state down"
-	// Withdrawn are the flows whose path had an interface on which no flow arrives any more. Others
-	// are the remaining flows.
+	// Withdrawn summarises the flows whose path had an interface on which no flow arrived any
+	// more. Others summarises the remaining flows.
 	Withdrawn OutageGroup `json:"withdrawn"`
 	Others    OutageGroup `json:"others"`
 	// ResolutionS is the median over all flows.

@@ -10,9 +10,9 @@ import (
 // AnyRoute is the place of a finding whose route, gateway and interface are unknown.
 const AnyRoute = "*"
 
-// Shares reports whether cause touches what f depends on: all of it if every is true, otherwise a
-// part of it. A finding without touches may be anywhere. Peer means that cause is on the other host
-// of the connections.
+// Shares reports whether cause has touches in common with f: with each list of f.Touches if every
+// is true, otherwise with at least one. If f or cause has no touches, it returns true. The argument
+// peer says that cause is on the host at the other end of the connections.
 func (f Finding) Shares(cause Finding, peer, every bool) bool {
 	theirs := slices.Concat(cause.touches()...)
 	has := func(touches []Touch) bool {
@@ -30,8 +30,8 @@ func (f Finding) Shares(cause Finding, peer, every bool) bool {
 	}
 }
 
-// touches returns what a finding depends on, without kernel parameters. A finding about an address
-// without other touches depends on that address, which may be a gateway's.
+// touches returns the touches of a finding, without kernel parameters. A finding about an address
+// that has no others touches that address, as the address of a host and of a gateway.
 func (f Finding) touches() (list [][]Touch) {
 	for _, touches := range f.Touches {
 		if bound := slices.DeleteFunc(slices.Clone(touches), func(t Touch) bool {
@@ -55,7 +55,7 @@ func (f Finding) touches() (list [][]Touch) {
 	return list
 }
 
-// Spelled returns the places of a finding as text.
+// Spelled returns the touches of a finding as text (Touch.Place), without kernel parameters.
 func (f Finding) Spelled() (list [][]string) {
 	for _, touches := range f.Touches {
 		var places []string
@@ -92,7 +92,7 @@ func (t Touch) within(of Touch, peer bool) bool {
 	return network.IsValid() && a.IsValid() && network.Contains(a)
 }
 
-// end is the address or network of a touch by which something is answered; of another touch that touch.
+// end returns Back as an address or a network. A touch without Back is returned unchanged.
 func (t Touch) end() Touch {
 	switch {
 	case !t.Back.IsValid():
@@ -103,7 +103,7 @@ func (t Touch) end() Touch {
 	return Touch{Network: t.Back}
 }
 
-// touchAt reads a place of a finding that is not data: the opposite of Place.
+// touchAt parses a place of a finding that has only words: the inverse of Touch.Place.
 func touchAt(place string) (t Touch) {
 	kind, rest, _ := strings.Cut(place, " ")
 	prefix := func(text string) netip.Prefix {

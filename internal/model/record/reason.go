@@ -5,7 +5,7 @@ import "strings"
 // Reason explains the verdict of an effect. Zero value: the interval alone explains it.
 type Reason struct {
 	Code string `json:"code"` // one of the Reason codes
-	// N and Of are numbers that some codes have.
+	// N and Of are the numbers in the comments of the codes. 0 for other codes.
 	N  int64 `json:"n,omitempty"`
 	Of int64 `json:"of,omitempty"`
 }

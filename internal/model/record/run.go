@@ -1,5 +1,5 @@
-// Package record defines what is written down: the result of a run with its trials, samples,
-// snapshots and findings, as JSON on disk and on stdout.
+// Package record defines the documents that linerate stores and prints as JSON: the result of a run
+// with its trials, samples, snapshots and findings.
 //
 // Field names contain units: _bps is bits per second, _bytes bytes, _s seconds, _us microseconds.
 // Fields may be added at any time and are never renamed.
@@ -53,27 +53,29 @@ type Run struct {
 	Trust      []Check     `json:"trust"`
 	Findings   []Finding   `json:"findings"`
 	Trials     []Trial     `json:"trials"`
-	// Outliers are the trials that stand apart from the others of their treatment.
+	// Outliers are the trials whose values are far from those of the other trials of their
+	// treatment.
 	Outliers []Outlier `json:"outliers,omitempty"`
-	// Hashing compares treatments over equal-cost links with what chance can make of them. None: no
-	// treatment is of that kind.
+	// Hashing compares the treatments over equal-cost links with what theory predicts for a hash.
+	// Empty: there are no such treatments.
 	Hashing []Hashing `json:"hashing,omitempty"`
 
 	Topology    topology.Topology `json:"topology"`
 	Environment Environment       `json:"environment"`
-	// Snapshots are those of the hosts before and after the trials, in the order of the hosts.
-	// None: an older version made the run, or it has not begun.
+	// Snapshots has the snapshots of hosts before and after the trials, in the order of the hosts.
+	// Empty: an older version made the run, or it has not begun.
 	Snapshots []HostSnapshots `json:"snapshots,omitempty"`
-	// Design says how the trials were arranged, including flags.
+	// Design says how the trials were arranged, by the study and by flags.
 	Design Design `json:"design"`
-	// Confidence is the level of the intervals, such as 0.95. Each treatment's estimate has it by
-	// itself; the intervals of the effects hold simultaneously at this level.
+	// Confidence is the confidence level of the intervals, such as 0.95. Each estimate of a
+	// treatment has this level individually; the intervals of the effects hold simultaneously at
+	// this level.
 	Confidence float64 `json:"confidence"`
 	// Margin is the practical margin, such as 0.02: smaller relative differences do not matter.
 	Margin float64 `json:"margin"`
 	// StudyFile is the study as YAML. With it and Seed the run can be repeated.
 	StudyFile string `json:"study_file"`
-	// Published are tables by others that the study compares with.
+	// Published are the published tables that the study compares with.
 	Published []Published `json:"published,omitempty"`
 	// Address is the address of a measurement's server, as connected to, or its URL.
 	Address string `json:"address,omitempty"`
@@ -87,22 +89,22 @@ type Run struct {
 	Notes []Note `json:"notes,omitempty"`
 }
 
-// Proven are settings of a list that tune kept after they were tried by themselves.
+// Proven is the set of settings that tune kept after a run had tried the set by itself.
 type Proven struct {
 	// Run is the run that tried them, together with the baseline and the whole list.
 	Run      string   `json:"run"`
-	Level    string   `json:"level,omitempty"` // level of that run that has them
+	Level    string   `json:"level,omitempty"` // the level of Run that makes the settings
 	Settings []string `json:"settings"`        // parameter names
 	// Open lists those of Settings that are not shown to be needed.
 	Open []string `json:"open,omitempty"`
-	// Added lists those of Settings that the list does not have.
+	// Added lists those of Settings that are not in the list.
 	Added []string `json:"added,omitempty"`
 	// Of is the number of settings in the list.
 	Of int `json:"of"`
 	// Gain is TuneProof.Gain of the proof.
 	Gain *float64 `json:"gain,omitempty"`
-	// Beside has, by key, the effect for which a setting is kept although the trials of the list do
-	// not show that it helps (TuneSetting.Beside).
+	// Beside has, by parameter, the effect because of which a setting is kept although the trials
+	// of the list do not show that it helps (TuneSetting.Beside).
 	Beside map[string]*Effect `json:"beside,omitempty"`
 	// Fewer and Offer are the other sets that the answer names (see Tune). Nil: there are none.
 	Fewer *Proven `json:"fewer,omitempty"`
@@ -111,7 +113,8 @@ type Proven struct {
 	Ended bool `json:"ended,omitempty"`
 }
 
-// Text counts the settings as parts of the list: "2 of the list's 10 settings".
+// Text says how many settings of the list are kept, and which were added: "2 of the list's 10
+// settings".
 func (p *Proven) Text() string {
 	added := strings.Join(p.Added, " and ") + ", which linerate added"
 	own := fmt.Sprintf("%d of the list's %d settings", len(p.Settings)-len(p.Added), p.Of)
@@ -157,11 +160,12 @@ type Factor struct {
 	Role     string  `json:"role"` // compare or condition
 	Baseline string  `json:"baseline"`
 	Levels   []Level `json:"levels"`
-	// Ablate is the level that other levels, those with a Part, take apart.
+	// Ablate is the level whose settings the levels with a Part try one by one.
 	Ablate string `json:"ablate,omitempty"`
-	// Untried are settings of the list that no level has.
+	// Untried lists settings of the list that could not be tried.
 	Untried []Untried `json:"untried,omitempty"`
-	// Amended are settings that levels have with another value than the list, or in addition to it.
+	// Amended lists settings that were tried with another value than in the list, or in addition
+	// to it.
 	Amended []Amended `json:"amended,omitempty"`
 }
 
@@ -181,14 +185,14 @@ type Untried struct {
 	Why   string `json:"why"`
 }
 
-// Level is one value of a factor, with what it stands for.
+// Level is one level of a factor and the changes that it makes.
 type Level struct {
 	Name  string `json:"name"`
 	About string `json:"about,omitempty"`
 	// Against is the level that this one is compared with. Empty: the baseline.
 	Against string `json:"against,omitempty"`
-	// Part is the setting of the ablated level that this level has alone or, if Against is the
-	// ablated level, lacks.
+	// Part is a setting of the level Factor.Ablate: the only one that this level makes or, if
+	// Against is that level, the only one that it lacks.
 	Part string `json:"part,omitempty"`
 	// Settings is the number of reversible changes that the level makes. Of two sufficient fixes
 	// the one with fewer is preferred.
@@ -218,23 +222,23 @@ type Treatment struct {
 	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
 	Latency          *Distribution `json:"latency_us,omitempty"`
 	LostShare        *float64      `json:"lost_share,omitempty"`
-	// Limit says what LimitBps is composed of. LimitWhy says it in one line, such as "4 × 1 Gbit/s
-	// × 1448/1514", in documents and in records of older versions.
+	// Limit says how LimitBps is computed. LimitWhy is the same in one line, such as "4 × 1 Gbit/s
+	// × 1448/1514"; records of older versions have only LimitWhy.
 	Limit      Limit                `json:"limit,omitzero"`
 	LimitWhy   string               `json:"limit_why,omitempty"`
 	Interfaces []TreatmentInterface `json:"interfaces"`
-	// ToolReported is the figure from counting at the sender: the sum of a foreign tool, or the sum
-	// of the flows' own averages at the sender.
+	// ToolReported is a figure that was counted at the sender: the sum that another program
+	// reports, or the sum of the flows' averages at the sender.
 	ToolReported *ToolReported `json:"tool_reported,omitempty"`
-	// Outages says what happened in the window of its trials, and what that did to running flows.
+	// Outages has the events in the windows of the trials and their effects on the flows.
 	Outages []Outages `json:"outages,omitempty"`
 	// Unconnected counts the flows that could not connect, over all trials.
 	Unconnected int `json:"unconnected,omitempty"`
-	// Chance spans the Chance of its trials, from the least to the most. Nil: no trial has one.
+	// Chance is the range that contains Chance of all trials. Nil: no trial has one.
 	Chance *Chance `json:"chance,omitempty"`
-	// Effect compares the treatment with the baseline of its conditions, in every response of the
-	// run. Nil: it is the baseline, or it was not compared with it, as with a level that is
-	// compared with another one than the baseline.
+	// Effect compares the treatment with the baseline under the same conditions, in every response
+	// of the run. Nil: the treatment is the baseline or was not compared with it, for example
+	// because its level is compared with another one.
 	Effect *Effect `json:"effect,omitempty"`
 }
 
@@ -281,9 +285,9 @@ type TreatmentInterface struct {
 	// parallel interfaces.
 	ShareRx *float64 `json:"share_rx,omitempty"`
 	ShareTx *float64 `json:"share_tx,omitempty"`
-	// Share is ShareRx or ShareTx, whichever is set. If both are, it is that of the direction in
-	// which the host's interfaces share less evenly. Direction says which, Rx or Tx. Empty: there
-	// is no share.
+	// Share is ShareRx or ShareTx. If both are set, it belongs to the direction in which the load
+	// of the host's interfaces is less even. Direction says which it is, Rx or Tx. Empty: neither
+	// is set.
 	Share     float64 `json:"share"`
 	Direction string  `json:"direction,omitempty"`
 }
@@ -299,26 +303,26 @@ const (
 type ToolReported struct {
 	SumBps float64 `json:"sum_bps"`
 	Method string  `json:"method,omitempty"`
-	// The remaining fields are about other programs. Tool is the name of the program, CountedBy the
-	// end that counted, and Processes the number of figures in the sum.
+	// The remaining fields are set for other programs. Tool is the name of the program, CountedBy
+	// the end that counted, and Processes the number of figures in the sum.
 	Tool      string `json:"tool,omitempty"`
 	CountedBy string `json:"counted_by,omitempty"`
 	Processes int    `json:"processes,omitempty"`
-	// GoodputBps is what the receivers of the same connections read in the common window.
-	// SurplusBps is how much more the tool reports.
+	// GoodputBps is the rate at which the receivers of the same connections read data in the common
+	// window. SurplusBps is the reported rate minus GoodputBps.
 	GoodputBps float64 `json:"goodput_bps,omitempty"`
 	SurplusBps float64 `json:"surplus_bps,omitempty"`
 	// PredictedBps is the surplus that follows from what the kernel counts for each connection: the
 	// sum of its bytes divided by its own time, minus the goodput.
 	PredictedBps float64 `json:"predicted_surplus_bps,omitempty"`
-	// UnsentBytes were in the send buffers at the end of the window. UnsentBps divides them by the
-	// time in which the connections were written to: this is the surplus of a tool that stops its
-	// clock with its last write.
+	// UnsentBytes were in the send buffers at the end of the window. UnsentBps is UnsentBytes as a
+	// rate, over the time in which the connections were written to: the surplus of a tool that
+	// stops its clock with its last write.
 	UnsentBytes int64   `json:"unsent_bytes,omitempty"`
 	UnsentBps   float64 `json:"unsent_surplus_bps,omitempty"`
 	Seconds     float64 `json:"seconds,omitempty"`
-	// TransactionsPerS is what the tool reports about requests and responses.
-	// CountedTransactionsPerS follows from the bytes on their connections.
+	// TransactionsPerS is the rate of transactions that the tool reports. CountedTransactionsPerS
+	// is the rate that linerate computes from the bytes on their connections.
 	TransactionsPerS        float64 `json:"transactions_per_s,omitempty"`
 	CountedTransactionsPerS float64 `json:"counted_transactions_per_s,omitempty"`
 }
@@ -359,8 +363,8 @@ type Effect struct {
 }
 
 // EffectSize is a ratio or a difference with its interval. With fewer than two blocks the interval
-// is unknown (Low and High 0). None: there is no ratio, because the baseline carried nothing; this
-// is null in JSON.
+// is unknown, and Low and High are 0. None reports whether there is no ratio because the baseline
+// carried nothing; the ratio is then null in JSON.
 type EffectSize struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
@@ -424,7 +428,7 @@ type HostEnvironment struct {
 	Kernel string `json:"kernel"`
 	Arch   string `json:"arch"`
 	CPUs   int    `json:"cpus"`
-	// CongestionControl is the congestion control that the flows used.
+	// CongestionControl is the TCP congestion control that the flows used.
 	CongestionControl string `json:"congestion_control,omitempty"`
 	// Missing lists capabilities that were probed and not found, with the reason.
 	Missing []string `json:"missing,omitempty"`

@@ -37,7 +37,8 @@ func (s Snapshot) Hardware(name string) bool {
 	})
 }
 
-// Tables is the part of a snapshot that the network itself changes.
+// Tables has the parts of a snapshot that the network itself changes: neighbours and forwarding
+// table.
 type Tables struct {
 	// BeganNs and EndedNs say when reading the tables, or the whole snapshot that they are part of,
 	// began and ended. In a trial they are on the conductor's monotonic clock.
@@ -91,14 +92,14 @@ type Qdisc struct {
 type Shaper struct {
 	Kind    string  `json:"kind"`
 	RateBps float64 `json:"rate_bps"`
-	// OverheadBytes is what it counts for each packet in addition to the Ethernet header and its
-	// payload. Below 0: it counts that much less.
+	// OverheadBytes is the number of bytes that it counts for each packet in addition to the
+	// Ethernet header and its payload. A negative number is subtracted.
 	OverheadBytes int `json:"overhead_bytes,omitempty"`
 	// BurstBytes is the size of its token bucket. 0: unknown.
 	BurstBytes int64 `json:"burst_bytes,omitempty"`
-	// SizeTable: it has a size table (tc-stab(8)). The kernel then counts a packet of many segments
-	// once, but each segment that tbf makes of it by its own length, so it is not known how much
-	// payload fits into the rate.
+	// SizeTable reports whether it has a size table (tc-stab(8)). The kernel then applies the table
+	// once to a packet of many segments, but counts each segment that tbf makes of it by its own
+	// length. It is therefore unknown how much payload fits into the rate.
 	SizeTable bool `json:"size_table,omitempty"`
 }
 
@@ -143,24 +144,23 @@ type RuleEntry struct {
 	From     string `json:"from,omitempty"`
 	To       string `json:"to,omitempty"`
 	Table    int    `json:"table"`
-	// Other: the rule selects by more than source and destination (a mark, an interface, …), or
-	// does something else than a lookup in Table.
+	// Other reports whether the rule selects by more than source and destination (a mark, an
+	// interface, …) or does something other than a lookup in Table.
 	Other bool `json:"other,omitempty"`
 }
 
-// RouteLookup is the kernel's answer to the question: by which interface does a packet from Source
-// to Destination leave?
+// RouteLookup is the kernel's answer to the question by which interface a packet from Source to
+// Destination leaves the host (ip route get).
 type RouteLookup struct {
 	Source      string `json:"source"`
 	Destination string `json:"destination"`
-	// Protocol (tcp or udp) and the ports are fields by which a route with several next hops may
-	// choose. Empty: unspecified. The packets of rr and crr are those of TCP, the packets of udp-rr
-	// those of UDP.
+	// Protocol (tcp or udp) and the ports are fields by which a multipath route may select a next
+	// hop. Empty: unspecified. Flows of rr and crr use tcp, flows of udp-rr use udp.
 	Protocol        string `json:"protocol,omitempty"`
 	SourcePort      uint16 `json:"source_port,omitempty"`
 	DestinationPort uint16 `json:"destination_port,omitempty"`
-	// In is the interface by which a packet arrives that is to be forwarded. Empty: the host sends
-	// it itself.
+	// In is the interface on which the host received the packet that it forwards. Empty: the host
+	// itself sends the packet.
 	In string `json:"in,omitempty"`
 
 	Interface string `json:"interface,omitempty"`
@@ -168,8 +168,8 @@ type RouteLookup struct {
 	// ChosenSource is the source address that the kernel would choose if Source does not specify
 	// it.
 	ChosenSource string `json:"chosen_source,omitempty"`
-	// Nexthops is the number of next hops of the route, set only for a packet with a protocol.
-	// Unsure says why such packets may nevertheless take another next hop than the answer.
+	// Nexthops is the number of next hops of the route, set only if Protocol is. Unsure says why
+	// packets of the flow may take another next hop than this answer. Empty: they take this one.
 	Nexthops int    `json:"nexthops,omitempty"`
 	Unsure   string `json:"unsure,omitempty"`
 	Error    string `json:"error,omitempty"`

@@ -7,8 +7,8 @@ import (
 )
 
 // Notable reports whether a TCP connection waits for something: for an answer to a SYN, for the
-// program to close or read, or for an acknowledgement after retransmissions. The connection is
-// described by its state in ss(8), its queues and its TCP_INFO (nil: unknown).
+// program to close or read, or for an acknowledgement after retransmissions. State is its name in
+// ss(8), the queues are in bytes, and i is its TCP_INFO; nil: unknown.
 func Notable(state string, receiveQueue, sendQueue int64, i *TCPInfo) bool {
 	switch state {
 	case TCPStates[TCPEstablished]:
@@ -20,8 +20,8 @@ func Notable(state string, receiveQueue, sendQueue int64, i *TCPInfo) bool {
 	return true
 }
 
-// CountTimeWait counts a connection in TIME-WAIT in between, whose keys are a local address and a
-// remote address and port, and keeps the largest count in TimeWaitBetween.
+// CountTimeWait adds a connection in TIME-WAIT to the counts in between and sets TimeWaitBetween to
+// the largest count. The keys of between are a local address and a remote address and port.
 func (s *HostState) CountTimeWait(between map[[2]netip.AddrPort]int, local, remote netip.AddrPort) {
 	ends := [2]netip.AddrPort{netip.AddrPortFrom(local.Addr().Unmap(), 0), netip.AddrPortFrom(remote.Addr().Unmap(),
 		remote.Port())}

@@ -1,10 +1,10 @@
 package record
 
-// Statement is a reason or a remark as data: package wording has the words for its code.
+// Statement is a reason or a remark as data. Package wording has the words for each code.
 type Statement struct {
 	Code string `json:"code"`
-	// Args are what the words name, in the order that the code's constant gives: names, values and
-	// figures as they are shown. Empty strings stand for what is not known or does not apply.
+	// Args has the names, values and figures for the words, as they are shown, in the order that
+	// the comment of the code gives. An empty string is unknown or does not apply.
 	Args []string `json:"args,omitempty"`
 }
 
@@ -21,9 +21,9 @@ const (
 	WhyBetter         = "better"                     // harms: WITHOUT improves
 	WhyHelpsOrHarms   = "helps-alone-harms-in-list"  // depends: ALONE and WITHOUT improve
 	WhyHarmsOrHelps   = "harms-alone-missed-in-list" // depends: ALONE and WITHOUT worsen
-	WhyOpen           = "open"                       // the reason of the effect of place (PlaceAlone or PlaceWithout)
+	WhyOpen           = "open"                       // inconclusive: place (PlaceAlone or PlaceWithout) of the effect
 	WhyIncomplete     = "incomplete"                 // trials are missing
-	WhyResponse       = "response"                   // response, place: the effect there
+	WhyResponse       = "response"                   // response, place: the effect in another response
 	WhyDepends        = "depends"                    // response, code of why it depends
 	WhyPart           = "part"                       // kept as a part of what is proven
 	WhyNeeded         = "needed"                     // TuneSetting.Needed
@@ -33,25 +33,26 @@ const (
 	WhyNotShown       = "not-shown"                  // begins the reasons of a verdict that the proof does not show
 )
 
-// Places of an effect in the arguments of reasons: of TuneSetting.Alone, or of Removed.
+// Places of an effect in the Args of a Statement: TuneSetting.Alone or TuneSetting.Removed.
 const (
 	PlaceAlone   = "alone"
 	PlaceWithout = "without"
 )
 
-// Reasons why a setting is not tried, beside the remarks of lint (TuneSetting.Reasons).
+// Reasons why a setting is not tried or is added (TuneSetting.Reasons and AddedFor), in addition to
+// the Lint codes. Most comments list the Args.
 const (
-	UntriedSystem      = "other-system"  // system that the file is for
+	UntriedSystem      = "other-system"  // the operating system that the file is for
 	UntriedPattern     = "pattern"       // the key stands for several parameters
 	UntriedNoInterface = "no-interface"  // host, interface
-	UntriedUnit        = "unit"          // the value is in another unit; the advice of lint follows
-	UntriedMachine     = "machine-wide"  // the hosts are a lab's
+	UntriedUnit        = "unit"          // the value is in another unit; Advice of the lint finding follows
+	UntriedMachine     = "machine-wide"  // the parameter is not per namespace, and the hosts are a lab's
 	UntriedRefused     = "host-refused"  // host (empty: the sender), its error
 	UntriedAsItIs      = "as-it-is"      // every host has the value
-	UntriedMadeWith    = "made-with"     // the lab's hosts are made with the value
+	UntriedMadeWith    = "made-with"     // the lab's hosts are created with the value
 	UntriedBound       = "bound"         // tuned's bound, ">" or "<"
-	UntriedNoControl   = "no-control"    // congestion control, those that the kernel has
-	UntriedSameControl = "same-control"  // the flows use it, and there is none of another kind
+	UntriedNoControl   = "no-control"    // congestion control, the available ones
+	UntriedSameControl = "same-control"  // the flows use it, and no other kind is available to compare with
 	UntriedOtherFlows  = "other-flows"   // not all flows are linerate's own over TCP
 	AddedOtherControl  = "other-control" // congestion control of the flows, in place of which it is tried
 	AddedForLoss       = "for-loss"      // congestion control of the flows, on a path with loss

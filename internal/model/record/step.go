@@ -15,8 +15,8 @@ type Step struct {
 	Flush   *Flush           `json:"flush,omitempty"`   // linerate runs it once
 	Command []string         `json:"command,omitempty"` // words of a command that a person runs
 	Hint    *hint.Hint       `json:"hint,omitempty"`
-	// Instead: a person may take this step in place of those before it. Its setting is not one of
-	// those that linerate makes.
+	// Instead reports whether a person may take this step in place of the preceding ones. Linerate
+	// does not make the setting of such a step.
 	Instead bool `json:"instead,omitempty"`
 }
 
@@ -26,10 +26,10 @@ type Flush struct {
 	Interface string       `json:"interface"`
 }
 
-// String returns the command.
+// String returns the ip(8) command that does it.
 func (f Flush) String() string { return fmt.Sprintf("ip neigh flush to %s dev %s", f.To, f.Interface) }
 
-// Settings returns steps that make settings on their hosts.
+// Settings returns one step for each setting.
 func Settings(list ...setting.Setting) (steps []Step) {
 	for _, s := range list {
 		steps = append(steps, Step{Host: s.Host, Setting: &s})
@@ -37,5 +37,5 @@ func Settings(list ...setting.Setting) (steps []Step) {
 	return steps
 }
 
-// Advice returns a step that a person takes on a host.
+// Advice returns a step for a person to take on a host. Is is one of the types of package hint.
 func Advice(host string, is any) Step { return Step{Host: host, Hint: &hint.Hint{Is: is}} }

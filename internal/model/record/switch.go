@@ -9,22 +9,22 @@ type SwitchReading struct {
 	System string `json:"system,omitempty"`
 	// Missing says why there are no figures of any port. Empty: Ports has those that there are.
 	Missing string `json:"missing,omitempty"`
-	// RefreshS is the time in seconds between changes of the switch's counters, as seen in this
-	// trial or before: the interval at which it refreshes them, unless the traffic pauses. 0: it
-	// reads them at each request, as far as can be seen.
+	// RefreshS is the interval at which the switch refreshes its counters, in seconds, as seen in
+	// this trial or before. Pauses of the traffic can make it longer. 0: the switch seems to read
+	// the counters at each request.
 	RefreshS float64      `json:"refresh_s,omitempty"`
 	Polls    int          `json:"polls,omitempty"`
 	Failed   int          `json:"failed_polls,omitempty"` // the number of Polls without an answer
 	Ports    []SwitchPort `json:"ports,omitempty"`
-	// FDB is its forwarding table, at most MostForwarded entries. Ports have the study's names or,
-	// if they have none, their ifName. It was read before the trial.
+	// FDB is the forwarding table of the switch before the trial, at most MostForwarded entries.
+	// Interface is the name of the port in the study or, if it has none, its ifName.
 	FDB []FDBEntry `json:"fdb,omitempty"`
 }
 
-// MostForwarded bounds the forwarding table of a switch in a record.
+// MostForwarded limits the entries of SwitchReading.FDB.
 const MostForwarded = 256
 
-// SwitchPort is what a port of a switch carried between FromNs and ToNs on the conductor's clock.
+// SwitchPort is the traffic of a port of a switch between FromNs and ToNs on the conductor's clock.
 // This is the window or, if the switch rarely refreshes its counters, a part of it.
 type SwitchPort struct {
 	Port string `json:"port"` // its name in the study
@@ -39,12 +39,12 @@ type SwitchPort struct {
 	SpeedBps float64 `json:"speed_bps,omitempty"`
 	// Bits is the size of its octet counters, 64 or 32.
 	Bits int `json:"counter_bits,omitempty"`
-	// Missing says why there are no figures; all fields below are then 0.
+	// Missing says why there are no figures; all fields below are then 0. Empty: there are figures.
 	Missing string `json:"missing,omitempty"`
 	FromNs  int64  `json:"from_ns,omitempty"`
 	ToNs    int64  `json:"to_ns,omitempty"`
-	// DoubtS is by how many seconds the time between FromNs and ToNs may be wrong, because it is
-	// not known when the switch refreshed its counters between two polls.
+	// DoubtS is the possible error of the time between FromNs and ToNs, in seconds: it is unknown
+	// when the switch refreshed its counters between two polls.
 	DoubtS   float64        `json:"doubt_s,omitempty"`
 	Counters SwitchCounters `json:"counters"`
 	// Lacks lists counters that the switch does not have; they are 0.
@@ -77,10 +77,10 @@ func (c *SwitchCounters) Each() []*uint64 {
 func (c SwitchCounters) In() uint64  { return c.InUcast + c.InMulticast + c.InBroadcast }
 func (c SwitchCounters) Out() uint64 { return c.OutUcast + c.OutMulticast + c.OutBroadcast }
 
-// Seconds returns the length of the time that the figures cover; 0: there are none.
+// Seconds returns the time that the figures cover. 0: there are no figures.
 func (p SwitchPort) Seconds() float64 { return float64(p.ToNs-p.FromNs) / 1e9 }
 
-// End returns the port as an end in a topology.
+// End returns the port as the end of a link in the topology.
 func (s SwitchReading) End(p SwitchPort) topology.End {
 	return topology.End{Node: s.Switch, Interface: p.Port}
 }

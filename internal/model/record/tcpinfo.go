@@ -42,8 +42,8 @@ type TCPInfo struct {
 	DsackDups     uint32   `json:"dsack_dups"`
 }
 
-// Lacking returns the first of the fields, by their JSON names, that the kernel does not know.
-// Empty: it knows them all.
+// Lacking returns the first of the given fields, by their JSON names, that the kernel does not
+// report. Empty: it reports all of them.
 func (i *TCPInfo) Lacking(fields ...string) string {
 	for _, field := range fields {
 		if slices.Contains(i.Lacks, field) {
@@ -53,7 +53,7 @@ func (i *TCPInfo) Lacking(fields ...string) string {
 	return ""
 }
 
-// roomy is the share of a window above which the window counts as filled.
+// roomy is the share of a window from which on the window counts as filled.
 const roomy = 0.9
 
 // CwndFull reports whether the segments in flight fill the congestion window.
@@ -68,8 +68,8 @@ func (i TCPInfo) RwndFull() bool {
 		float64(flight) >= min(roomy*float64(window), float64(window-mss))
 }
 
-// Closing reports whether the receiver's window is 0, or less than half of widest, its largest size
-// before. A window that the kernel does not report is not closing.
+// Closing reports whether the receiver's window is 0, or less than half of widest, the largest size
+// that it had before, in bytes. It returns false if the kernel does not report the window.
 func (i TCPInfo) Closing(widest uint32) bool {
 	return i.Lacking("snd_wnd_bytes") == "" && (i.SndWnd == 0 || i.SndWnd < widest/2)
 }

@@ -2,7 +2,7 @@ package record
 
 import "linerate/internal/model/tool"
 
-// ToolRun is one client and its server of another program in one trial.
+// ToolRun is one run of another program, a client and its server, in one trial.
 type ToolRun struct {
 	ID   string `json:"id"`
 	Tool string `json:"tool"`
@@ -11,8 +11,8 @@ type ToolRun struct {
 	Server        string   `json:"server"`
 	Command       []string `json:"command"`
 	ServerCommand []string `json:"server_command"`
-	// NotConfined says why the client or its server was not confined and could write files there.
-	// Empty: both were confined.
+	// NotConfined says why the client or its server was not confined and could write files on its
+	// host. Empty: both were confined.
 	NotConfined string `json:"not_confined,omitempty"`
 	// LateS is how long after the start of the trial the client was started. TookS is how long it
 	// ran; 0: it had to be killed.
@@ -23,17 +23,17 @@ type ToolRun struct {
 	ReportedBps float64 `json:"reported_bps"`
 	CountedBy   string  `json:"counted_by,omitempty"`
 	tool.Report
-	// GoodputBps is linerate's own count for the same connections: what their receivers read in the
-	// common window.
+	// GoodputBps is the goodput of the same connections as linerate counts it: what their receivers
+	// read in the common window.
 	GoodputBps float64 `json:"goodput_bps"`
-	// WrittenBytes is what its connections carried in their whole lifetime, as the kernel counts
-	// it. WritingS is the time from their first byte to the last write, OwnS that to their end. 0:
-	// unknown.
+	// WrittenBytes is what the connections carried in their whole lifetime, as the kernel counts
+	// it. WritingS is the time from the first byte to the last write, OwnS the time from the first
+	// byte to the end. 0: unknown.
 	WrittenBytes int64   `json:"written_bytes,omitempty"`
 	WritingS     float64 `json:"writing_s,omitempty"`
 	OwnS         float64 `json:"own_s,omitempty"`
-	// PredictedBps is what a tool that counts at the sender must then report: these bytes divided
-	// by the time after which this tool stops its clock.
+	// PredictedBps is what a tool that counts at the sender must then report: WrittenBytes divided
+	// by the time after which this tool stops its clock. 0: unknown.
 	PredictedBps float64 `json:"predicted_bps,omitempty"`
 	// Output and the following fields are what was printed, up to MaxPrinted bytes.
 	Output       string `json:"output"`
@@ -44,11 +44,11 @@ type ToolRun struct {
 	Error string `json:"error,omitempty"`
 }
 
-// Ends that count.
+// Values of CountedBy: the end that counted the bytes.
 const (
 	CountedBySender   = "sender"
 	CountedByReceiver = "receiver"
 )
 
-// CountedAtInterfaces marks a flow whose bytes no socket counts.
+// CountedAtInterfaces is the value of Flow.CountedAt for a flow whose bytes no socket counts.
 const CountedAtInterfaces = "interfaces"

@@ -9,7 +9,7 @@ import (
 type Touch struct {
 	Device string `json:"device,omitempty"`  // an interface
 	OnLink string `json:"on_link,omitempty"` // an interface and the neighbours on it
-	// Advertised is an interface, for what one end of its link advertises.
+	// Advertised is an interface whose link modes, as advertised by either end, matter.
 	Advertised string         `json:"advertised,omitempty"`
 	Address    netip.Addr     `json:"address,omitzero"`
 	Network    netip.Prefix   `json:"network,omitzero"`
@@ -17,8 +17,8 @@ type Touch struct {
 	Port       uint16         `json:"port,omitempty"` // on every address
 	Via        netip.Addr     `json:"via,omitzero"`   // a gateway
 	Route      netip.Prefix   `json:"route,omitzero"`
-	// Back is the source address of answers: a connection's own address, or the destinations of a
-	// route that answers take.
+	// Back is where answers come from: the address of one end of a connection, or the destinations
+	// of the route by which the other host answers.
 	Back     netip.Prefix `json:"back,omitzero"`
 	AnyRoute bool         `json:"any_route,omitempty"` // interface, gateway and route are unknown
 	// Parameter is a kernel parameter. It is not a place: findings about one parameter need not
@@ -26,7 +26,7 @@ type Touch struct {
 	Parameter string `json:"parameter,omitempty"`
 }
 
-// Place returns a touch in the form of places in documents. Empty: it is not a place.
+// Place returns the touch as it appears in Finding.Places: "dev eth0". Empty: it is not a place.
 func (t Touch) Place() string {
 	switch {
 	case t.Device != "":

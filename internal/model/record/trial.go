@@ -20,34 +20,35 @@ type Trial struct {
 	ElapsedS float64 `json:"elapsed_s,omitempty"`
 	// WindowS is the length of the common window.
 	WindowS float64 `json:"window_s"`
-	// WarmupS is how long the flows of a measurement ran before the window.
+	// WarmupS is the time for which the flows of a measurement ran before the window.
 	WarmupS float64 `json:"warmup_s,omitempty"`
 	// PlannedS is the planned length of a window that ended early. 0: it did not.
 	PlannedS float64 `json:"planned_s,omitempty"`
 	// Ended says why the window ended early without an interruption: the connection to the server
-	// of a measurement was lost. All figures are then those of the other host.
+	// of a measurement was lost. All figures are then from the host that remained.
 	Ended string `json:"ended,omitempty"`
 	// GoodputBps is the sum over all bulk flows (tcp, udp) of what the receivers read in the common
 	// window.
 	GoodputBps float64 `json:"goodput_bps"`
 	LimitBps   float64 `json:"limit_bps"`
-	// PlacementLimitBps is the most that the flows can carry on the paths that they took, if there
-	// were several: flows that share one link leave another idle.
+	// PlacementLimitBps is the most that the flows can carry on the paths that they took, if they
+	// had several to choose from: flows that share one link leave another idle.
 	PlacementLimitBps float64 `json:"placement_limit_bps,omitempty"`
-	// Limit says what LimitBps is composed of. LimitWhy says it in one line, in documents and in
-	// records of older versions.
+	// Limit says how LimitBps is computed. LimitWhy is the same in one line; records of older
+	// versions have only LimitWhy.
 	Limit    Limit  `json:"limit,omitzero"`
 	LimitWhy string `json:"limit_why,omitempty"`
-	// Chance is the range that chance leaves to GoodputBps. Nil: theory leaves nothing to chance.
+	// Chance is the range within which chance alone can vary GoodputBps. Nil: nothing is known to
+	// be random.
 	Chance *Chance `json:"chance,omitempty"`
-	// TransactionsPerS is the rate of all request flows together, and Latency that of all their
-	// transactions. Datagrams sums up the counts of all udp flows. None of them is part of
-	// GoodputBps.
+	// TransactionsPerS is the rate of all request flows together. Latency has the times of all
+	// their transactions. Datagrams is the sum of the counters of all udp flows. None of these is
+	// part of GoodputBps.
 	TransactionsPerS float64       `json:"transactions_per_s,omitempty"`
 	Latency          *Distribution `json:"latency_us,omitempty"`
 	Datagrams        *Datagrams    `json:"datagrams,omitempty"`
-	// Bufferbloat is what a latency probe measured without the other flows and beside them. Its own
-	// flow is among Flows. Nil: there was no probe.
+	// Bufferbloat has the response times of a latency probe, with and without the other flows. The
+	// flow of the probe is among Flows. Nil: there was no probe.
 	Bufferbloat *Latency `json:"bufferbloat,omitempty"`
 	// LossFree is the highest rate of datagrams without loss, if the trial was a search for it. All
 	// other fields are then those of the last window that confirmed the rate.
@@ -58,16 +59,16 @@ type Trial struct {
 	// SenderReportedBps is the sum of the flows' own averages at the sender (bytes written divided
 	// by the flow's own time): what a tool that counts there would print.
 	SenderReportedBps float64 `json:"sender_reported_bps"`
-	// ToolReported is what another program reports about the flows that it made, and what these
-	// carried. Tools are its processes.
+	// ToolReported is what other programs report about the flows that they opened, and what these
+	// flows carried. Tools has each run of such a program.
 	ToolReported *ToolReported `json:"tool_reported,omitempty"`
 	Tools        []ToolRun     `json:"tools,omitempty"`
 
-	// Parts are the directions between the hosts of a measurement, in order, each by itself. None:
-	// the trial is of a study.
+	// Parts has the results of a measurement for each direction between two hosts. Empty: the
+	// trial belongs to a study.
 	Parts []Part `json:"parts,omitempty"`
-	// Mode is the requested way to move a measurement's bytes, one of the Modes. Each flow says
-	// what it did.
+	// Mode is the requested way to move a measurement's bytes, one of the Modes. SendMode and
+	// ReceiveMode of each flow have the way that was used.
 	Mode string `json:"mode,omitempty"`
 	// Peer is the program at the other end, if it is not linerate. Nil: it is.
 	Peer *Peer `json:"peer,omitempty"`
@@ -79,28 +80,28 @@ type Trial struct {
 	Switches []SwitchReading `json:"switches,omitempty"`
 	// Settings are the changes that were made for this trial, as applied.
 	Settings []Applied `json:"settings,omitempty"`
-	// Repeated counts the trials that were made in place of this one before and not kept, because a
-	// hypervisor took too much of the CPUs' time in them.
+	// Repeated counts earlier attempts at this trial that were discarded because a hypervisor took
+	// too much CPU time during them.
 	Repeated int `json:"repeated,omitempty"`
-	// ConvergedS is how long it took before the trial until the routes were back that an earlier
-	// trial had removed. 0: they were there.
+	// ConvergedS is the time that the trial waited for the return of routes that an earlier trial
+	// had removed. 0: no route was missing.
 	ConvergedS float64 `json:"converged_s,omitempty"`
 	// Opening says how the connections were opened before the window. Nil: unknown.
 	Opening *Opening `json:"opening,omitempty"`
 	// Events are the study's events in the window.
 	Events []Event `json:"events,omitempty"`
-	// Attacks are the study's attacks by hosts on others.
+	// Attacks are the attacks of the study, by one host on another.
 	Attacks []Attack `json:"attacks,omitempty"`
-	// Faults are events that the study does not plan: interfaces of the topology that lost their
-	// carrier, between BeganS and EndedS.
+	// Faults are events that the study did not plan: interfaces of the topology without a carrier
+	// between BeganS and EndedS.
 	Faults []Event `json:"faults,omitempty"`
-	// Unreachable: the treatment allows flows that cannot connect.
+	// Unreachable reports whether the treatment allows flows that cannot connect.
 	Unreachable bool `json:"unreachable,omitempty"`
-	// AccountSender marks a trial whose figure from the sender is offered as a result. Package
-	// trust then compares it with the limit.
+	// AccountSender reports whether the figure counted at the sender is a result of the trial.
+	// Package trust then compares that figure with the limit.
 	AccountSender bool `json:"account_sender,omitempty"`
-	// Topology is the run's topology with the treatment's changes. Absent: it changes nothing. See
-	// Over.
+	// Topology is the run's topology with the changes of the treatment. Absent: the treatment does
+	// not change the topology. See Over.
 	Topology *topology.Topology `json:"topology,omitempty"`
 }
 
@@ -114,18 +115,18 @@ type Flow struct {
 	Protocol    string `json:"protocol,omitempty"`
 	Source      string `json:"source"`      // the sender's address and port
 	Destination string `json:"destination"` // the receiver's address and port
-	// Probe: the flow is the latency probe of a measurement, beside the flows that are measured.
+	// Probe reports whether the flow is the latency probe of a measurement.
 	Probe bool `json:"probe,omitempty"`
-	// Process is the ToolRun that made the flow. Its bytes are then as the kernel counts them at
-	// the two sockets. Empty: linerate made it.
+	// Process is the ID of the ToolRun that opened the flow. Its bytes are then counted by the
+	// kernel at the two sockets. Empty: linerate opened it.
 	Process string `json:"process,omitempty"`
 	// CountedAt says how ReceivedBytes were counted if only one end is known: interfaces (an equal
 	// part of what the receiving host's interfaces received beyond linerate's own flows) or, with a
 	// peer that is not an agent, one of received, acknowledged and by the peer. Empty: by the
 	// receiver's socket.
 	CountedAt string `json:"counted_at,omitempty"`
-	// SourcePorts says how the port was chosen from which the flow was opened (source_ports of the
-	// workload). Empty: by connect(2).
+	// SourcePorts says how the source port of the flow was chosen (source_ports of the workload).
+	// Empty: by connect(2).
 	SourcePorts string `json:"source_ports,omitempty"`
 	// OpenedBy is the host that opened the connection.
 	OpenedBy      string `json:"opened_by"`
@@ -137,9 +138,9 @@ type Flow struct {
 	// (RFC 2018). They count for the receiver once the gap is filled.
 	OutOfOrderBytes int64 `json:"out_of_order_bytes,omitempty"`
 	// HeldBytes is the receiver's memory for data that had arrived and not been read (SO_MEMINFO),
-	// the larger value of the two edges of the window: no more can have arrived after a gap. It is
-	// recorded if OutOfOrderBytes is unknown, because the sender is not linerate, and, from the
-	// sender's knowledge, for connections of a program that are counted together.
+	// the larger value of the two edges of the window. It is an upper bound of the bytes that had
+	// arrived after a gap. It is recorded if OutOfOrderBytes is unknown because the sender is not
+	// linerate. For connections of a program that are counted together it comes from the sender.
 	HeldBytes    int64   `json:"held_bytes,omitempty"`
 	WrittenBytes int64   `json:"written_bytes"` // written by the sender in the common window
 	AckedBytes   int64   `json:"acked_bytes"`   // TCP_INFO bytes_acked, in the common window
@@ -157,14 +158,14 @@ type Flow struct {
 	// the host's own queue refused, counted each time (TCP_INFO bytes_sent). 0: unknown, as before
 	// Linux 4.19.
 	SentBytes int64 `json:"sent_bytes,omitempty"`
-	// BusyS is for how much of the common window the sender had data to send or unacknowledged
-	// data. In RwndLimitedS of this time it waited for the receiver's window, and in SndbufLimitedS
-	// for room in its send buffer (TCP_INFO).
+	// BusyS is the time in the common window during which the sender had data to send or
+	// unacknowledged data. Within that time, it waited RwndLimitedS for the receiver's window and
+	// SndbufLimitedS for room in its send buffer (TCP_INFO).
 	BusyS          float64 `json:"busy_s,omitempty"`
 	RwndLimitedS   float64 `json:"rwnd_limited_s,omitempty"`
 	SndbufLimitedS float64 `json:"sndbuf_limited_s,omitempty"`
-	// UnreadBytes had arrived and waited for the receiver to read them: the mean over all readings
-	// in the window.
+	// UnreadBytes is the amount of data that had arrived and that the receiver had not read: the
+	// mean over all readings in the window.
 	UnreadBytes int64 `json:"unread_bytes,omitempty"`
 	// DryShare is the share of the sender's readings in the window at which everything that it had
 	// written was sent, although both windows had room for more. SndbufFullShare is the share at
@@ -173,8 +174,8 @@ type Flow struct {
 	SndbufFullShare float64 `json:"sndbuf_full_share,omitempty"`
 	// RwndFullShare is the share of these readings at which the data in flight left room for at
 	// most one segment in the receiver's window, while the congestion window had room for more.
-	// RwndLimitedS counts less, because the time that it counts ends with each acknowledgement that
-	// lets a segment go.
+	// RwndLimitedS is shorter than this share of the window, because the kernel stops that clock
+	// whenever an acknowledgement lets it send a segment.
 	RwndFullShare float64 `json:"rwnd_full_share,omitempty"`
 	// ClosingShare is the share of these readings at which the receiver's window was 0, or less
 	// than half of what it had been before, because data that no program had read filled its
@@ -184,37 +185,37 @@ type Flow struct {
 	// receiver's, as the kernel counts them (FlowEnd).
 	SndbufBytes int64 `json:"sndbuf_bytes,omitempty"`
 	RcvbufBytes int64 `json:"rcvbuf_bytes,omitempty"`
-	// PacePerS is the scheduled number of transactions per second. 0: each follows the answer
-	// before.
+	// PacePerS is the scheduled number of transactions per second. 0: each request follows the
+	// previous answer.
 	PacePerS float64 `json:"pace_per_s,omitempty"`
 	// RateCapBps is the connection's pacing rate, WriteCapBps the highest rate at which its sender
 	// writes, and ReadCapBps that at which its receiver reads. 0: none.
 	RateCapBps  float64 `json:"rate_cap_bps,omitempty"`
 	WriteCapBps float64 `json:"write_cap_bps,omitempty"`
 	ReadCapBps  float64 `json:"read_cap_bps,omitempty"`
-	// Path is the intended path of the flow, "host.interface" each. If there are several (Paths
-	// counts them), it is the one that was observed, or else the predicted one.
+	// Path is the intended path of the flow as a list of "host.interface". If there are several
+	// (Paths is their number), it is the observed path or, if none was observed, the predicted one.
 	Path  []string `json:"path"`
 	Paths int      `json:"paths,omitempty"`
 	// Predicted is the path that the flow takes according to the kernels' route lookups before the
-	// window. If it is incomplete, PredictedNote says why it ends.
+	// window. If it is incomplete, PredictedNote says why it ends early.
 	Predicted     []string `json:"predicted,omitempty"`
 	PredictedNote string   `json:"predicted_note,omitempty"`
-	// Observed are the interfaces by which its packets came in until the end of the window, or
-	// until the first event in it, in the order of the path.
+	// Observed lists the interfaces that received packets of the flow until the end of the window,
+	// or until the first event in it, in the order of the path.
 	Observed []string `json:"observed,omitempty"`
 	// Outages says what the trial's events did to the flow, with one entry for each instant.
 	Outages []Outage `json:"outages,omitempty"`
 	// LimitBps is the most that the flow can carry alone on its path. 0: unknown.
 	LimitBps float64 `json:"limit_bps,omitempty"`
-	// LimitedBy names what held the flow back (see package bottleneck). Empty: it was not
-	// determined. LimitedFacts are the evidence, or say why not. LimitedWhy is the same in words,
-	// which package wording adds; flows of an earlier version have nothing else.
+	// LimitedBy names what limited the flow (see package bottleneck). Empty: it was not determined.
+	// LimitedFacts has the evidence, or says why it was not determined. LimitedWhy is the same in
+	// words, which package wording adds; flows that an earlier version stored have only LimitedWhy.
 	LimitedBy    string      `json:"limited_by"`
 	LimitedFacts []fact.Fact `json:"limited_facts,omitempty"`
 	LimitedWhy   string      `json:"limited_why,omitempty"`
-	// Expected is what the flow should reach with its path and its windows. Nil: the path has no
-	// delay.
+	// Expected is the goodput that the flow should reach with its path and its windows. Nil: the
+	// path has no delay.
 	Expected *Prediction `json:"expected,omitempty"`
 	// Error says why the flow did not connect or ended early. Empty: it did neither.
 	Error string `json:"error,omitempty"`
@@ -222,14 +223,15 @@ type Flow struct {
 	Exhausted *PortsExhausted `json:"exhausted,omitempty"`
 	// NoDescriptors is set if the host that opens the flow had no free file descriptor for it.
 	NoDescriptors *DescriptorsExhausted `json:"no_descriptors,omitempty"`
-	// Connected and Alive: opened before the start; still open at the end.
+	// Connected reports whether the flow was opened before the start, Alive whether it was still
+	// open at the end.
 	Connected bool `json:"connected"`
 	Alive     bool `json:"alive"`
 	// CongestionControl is as the kernel reports it.
 	CongestionControl string `json:"congestion_control,omitempty"`
-	// SendMode and ReceiveMode say how the two ends moved the bytes at the end of the window
-	// (Modes). CallBytes is the most that the sender passed in one system call; WrittenBytes may
-	// lag by that much. ModeNote is a remark of either end.
+	// SendMode and ReceiveMode say how the two ends moved the bytes at the end of the window, as
+	// one of the Modes. CallBytes is the most that the sender passed in one system call;
+	// WrittenBytes may lag by that much. ModeNote is a remark on the mode by either end.
 	SendMode    string `json:"send_mode,omitempty"`
 	ReceiveMode string `json:"receive_mode,omitempty"`
 	CallBytes   int64  `json:"call_bytes,omitempty"`
@@ -237,8 +239,8 @@ type Flow struct {
 	// SenderInfo and ReceiverInfo are TCP_INFO at the end of the window.
 	SenderInfo   *TCPInfo `json:"sender_info,omitempty"`
 	ReceiverInfo *TCPInfo `json:"receiver_info,omitempty"`
-	// Datagrams has the counts of a udp flow in the common window: what was sent from the sender,
-	// the rest from the receiver.
+	// Datagrams has the counters of a udp flow in the common window. Those of sent datagrams are
+	// the sender's, the others the receiver's.
 	Datagrams *Datagrams `json:"datagrams,omitempty"`
 	// Transactions has the counts of a flow's requests in the common window, and TransactionsPerS
 	// the number completed per second.
@@ -248,11 +250,11 @@ type Flow struct {
 	Bins []int64 `json:"bins,omitempty"`
 }
 
-// ResentBytes returns the retransmitted bytes without those that the host refused to send: an upper
-// bound of what was sent again.
+// ResentBytes returns RetransBytes without RefusedBytes: an upper bound of the retransmitted bytes
+// that left the host.
 func (f Flow) ResentBytes() int64 { return f.RetransBytes - f.RefusedBytes }
 
-// CapBps returns the lowest of the flow's own caps; 0: it has none.
+// CapBps returns the lowest of RateCapBps, WriteCapBps and ReadCapBps that is set. 0: none is.
 func (f Flow) CapBps() float64 { return unit.LeastSet(f.RateCapBps, f.WriteCapBps, f.ReadCapBps) }
 
 // HostReading is what the agent of one host or switch read in one trial.
@@ -268,16 +270,16 @@ type HostReading struct {
 	// changes by itself (neighbours, FDB) at its beginning.
 	Snapshot Snapshot `json:"snapshot"`
 	Before   Tables   `json:"before"`
-	// Arrivals are the interfaces by which the observed flows came in.
+	// Arrivals has the interfaces on which packets of the observed flows arrived.
 	Arrivals []Arrival `json:"arrivals,omitempty"`
-	// Gaps are those of the same flows, recorded if events were planned in the window.
-	// ArrivalsMissed counts packets that were not recorded.
+	// Gaps has the longest times without an arrival of these flows, if events were planned in the
+	// window. ArrivalsMissed counts packets that were not recorded.
 	Gaps           []Gap `json:"gaps,omitempty"`
 	ArrivalsMissed int64 `json:"arrivals_missed,omitempty"`
 	// CarrierLosses are in the order of time.
 	CarrierLosses []CarrierLoss `json:"carrier_losses,omitempty"`
-	// Log is what the machine's kernel logged about the network in the window. Nil: it was not to
-	// be read here.
+	// Log is what the machine's kernel logged about the network in the window. Nil: it is not read
+	// on this host.
 	Log *KernelLog `json:"kernel_log,omitempty"`
 	// CPUBusy is the share of the time of all CPUs that was busy in the window, 0…1. GeneratorCPU
 	// is the share of one CPU that the busiest traffic thread used.
@@ -293,7 +295,8 @@ type HostReading struct {
 	// ConnectionBytes is the memory of that process for each connection that was open at the end of
 	// the window. It is set if there were transactions.
 	ConnectionBytes int64 `json:"connection_bytes,omitempty"`
-	// Others is what the same agent process did for other clients at the same time.
+	// Others is the traffic of the same agent process for other clients at the same time. Nil:
+	// there was none.
 	Others *OtherFlows `json:"others,omitempty"`
 }
 
@@ -319,7 +322,7 @@ type Reading struct {
 	Qdiscs     []QdiscCounters     `json:"qdiscs,omitempty"`
 	CPU        []CPUTimes          `json:"cpu,omitempty"`
 	Softnet    []SoftnetCounters   `json:"softnet,omitempty"`
-	// Softirqs are counts by kind, summed over CPUs: NET_RX, NET_TX, …
+	// Softirqs counts softirqs by kind (NET_RX, NET_TX, …), summed over CPUs.
 	Softirqs map[string]uint64 `json:"softirqs,omitempty"`
 	// Events are the interrupts and softirqs of each CPU.
 	Events []CPUEvents `json:"events,omitempty"`
@@ -424,19 +427,20 @@ type Sample struct {
 type FlowSample struct {
 	ID            string `json:"id"`
 	ReceivedBytes int64  `json:"received_bytes,omitempty"`
-	// AckedBytes are the bytes acknowledged so far, if this host sends. UnreadBytes wait to be
-	// read, if it receives.
+	// AckedBytes is the number of bytes acknowledged so far, if this host sends. UnreadBytes is the
+	// number of bytes that wait to be read, if it receives.
 	AckedBytes  int64  `json:"acked_bytes,omitempty"`
 	UnreadBytes int64  `json:"unread_bytes,omitempty"`
 	RTTUs       uint32 `json:"rtt_us,omitempty"`
 	SndCwnd     uint32 `json:"snd_cwnd,omitempty"`
-	// Unacked is the number of segments in flight, and NotsentBytes wait to be sent. SndWnd is the
-	// window that the peer advertises; 0: it is closed or unknown (before Linux 5.4).
+	// Unacked is the number of segments in flight, NotsentBytes the amount of data that waits to be
+	// sent. SndWnd is the window in bytes that the peer advertises; 0: it is closed or unknown
+	// (before Linux 5.4).
 	Unacked      uint32 `json:"unacked,omitempty"`
 	NotsentBytes uint32 `json:"notsent_bytes,omitempty"`
 	SndWnd       uint32 `json:"snd_wnd_bytes,omitempty"`
-	// Datagrams were received so far and Lost are missing, at the receiver of a udp flow. Done
-	// counts transactions, at the end that sends requests.
+	// Datagrams and Lost count the datagrams received and lost so far, at the receiver of a udp
+	// flow. Done counts completed transactions so far, at the end that sends requests.
 	Datagrams int64 `json:"datagrams,omitempty"`
 	Lost      int64 `json:"lost,omitempty"`
 	Done      int64 `json:"done,omitempty"`
@@ -455,7 +459,7 @@ type Applied struct {
 	Kind string `json:"kind"`
 	// Scope is namespace or machine.
 	Scope string `json:"scope"`
-	// What names the object: "net.ipv4.conf.all.arp_ignore".
+	// What names what was set: "net.ipv4.conf.all.arp_ignore".
 	What  string `json:"what"`
 	Prior string `json:"prior"` // "absent" if there was none
 	New   string `json:"new"`

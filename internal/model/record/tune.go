@@ -31,32 +31,33 @@ type Tune struct {
 	Responses []string `json:"responses,omitempty"`
 	// Lint has the remarks on the files from before the trials.
 	Lint *Lint `json:"lint,omitempty"`
-	// List compares the whole list with the hosts as they are, and Off compares the list turned off
-	// again with them.
+	// List compares the whole list with the hosts as they are. Off compares the hosts after the list
+	// was turned off again with the hosts as they are.
 	List *Effect `json:"list,omitempty"`
 	// Written is List for the list before it was corrected. Absent: it was not corrected.
 	Written  *Effect       `json:"as_written,omitempty"`
 	Off      *Effect       `json:"off_again,omitempty"`
 	Settings []TuneSetting `json:"settings"`
 	Search   *TuneSearch   `json:"search,omitempty"`
-	// Figures are the response estimates of the baseline and the list in the first run, and of
-	// these and what is kept in the run of the proof.
+	// Figures has the response estimates of the baseline and the list in the first run, and of the
+	// baseline, the list and the kept settings in the run of the proof.
 	Figures []TuneFigure `json:"figures,omitempty"`
 	// Proof is the effect of the kept settings by themselves.
 	Proof *TuneProof `json:"proof,omitempty"`
-	// Fewer are settings that gain as much as those of the proof in the first response but cost
-	// more in another one than is accepted. Absent: none are known.
+	// Fewer is a smaller set of settings that gains as much as Proof in the first response but costs
+	// more in another response than is accepted. Absent: none is known.
 	Fewer *TuneProof `json:"fewer,omitempty"`
-	// Offer are settings that improve one response and worsen another by more than was accepted.
+	// Offer is a set of settings that improves one response and worsens another by more than is
+	// accepted. Absent: none is known.
 	Offer *TuneOffer `json:"offer,omitempty"`
-	// Partial: only some of the list's changes were tried one by one.
+	// Partial reports whether only some of the list's settings were tried one by one.
 	Partial bool `json:"partial,omitempty"`
-	// Sender is the host that sends the first flow over TCP, which uses its congestion control. Empty:
-	// no flow is TCP's.
+	// Sender is the host that sends the first TCP flow; its congestion control applies. Empty: no flow
+	// uses TCP.
 	Sender string `json:"sender,omitempty"`
 	// Unjudged is set if the budget ended the run before it had the blocks that a verdict needs.
 	Unjudged *Unjudged `json:"unjudged,omitempty"`
-	// Ended: the budget ended the search for the proof, so fewer settings may be enough.
+	// Ended reports whether the budget ended the search for the proof; fewer settings may be enough.
 	Ended bool `json:"ended,omitempty"`
 	// Unwritten is why no file was written: one of the Unwritten codes. Empty: one was, or none was
 	// requested.
@@ -92,22 +93,23 @@ type Unjudged struct {
 	Command string  `json:"command"`  // continues the run
 }
 
-// Text says it with the command: "ended by --budget 6m20s after 2 of 8 blocks: no verdicts; linerate
+// Text returns, for example, "ended by --budget 6m20s after 2 of 8 blocks: no verdicts; linerate
 // run … continues it".
 func (u *Unjudged) Text() string {
 	return fmt.Sprintf("ended by --budget %s after %d of %d blocks: no verdicts; %s continues it",
 		unit.Duration(u.BudgetS*float64(time.Second)), u.Blocks, u.Planned, u.Command)
 }
 
-// TuneFull says how close to its limit the baseline is: Share of it (0.99: 99 %). Left and Most are
-// how much can be added, relative to the baseline: up to the baseline's limit, and up to the
-// highest limit of any treatment, which is the one with the fewest header bytes.
+// TuneFull says how close the baseline is to its limit. Share is its goodput divided by the limit
+// (0.99: 99 %). Left and Most are the shares by which goodput could still rise, relative to the
+// baseline's goodput: up to the baseline's limit, and up to the highest limit of any treatment,
+// which is the one with the fewest header bytes.
 type TuneFull struct {
 	Share float64 `json:"share"`
 	Left  float64 `json:"left"`
 	Most  float64 `json:"most"`
-	// WithoutTimestamps: the highest limit is that of flows without TCP timestamps (RFC 7323),
-	// which the baseline's flows have.
+	// WithoutTimestamps reports whether the highest limit belongs to flows without TCP timestamps
+	// (RFC 7323), while the baseline's flows have them.
 	WithoutTimestamps bool `json:"without_timestamps,omitempty"`
 }
 
@@ -115,8 +117,8 @@ type TuneFull struct {
 const (
 	Helps    = "helps"
 	Harms    = "harms"
-	Mixed    = "mixed"  // helps in one place and harms in the other
-	Trades   = "trades" // better by one response, worse by another
+	Mixed    = "mixed"  // helps alone and harms in the list, or the reverse
+	Trades   = "trades" // improves one response and worsens another
 	NotTried = "not tried"
 	Together = "not tried alone" // only tried together with others
 )
@@ -127,34 +129,34 @@ type TuneSetting struct {
 	Value string `json:"value"`
 	File  string `json:"file"`
 	Line  int    `json:"line"`
-	// Corrected is what the list has instead: "net.ipv4.tcp_rmem = 4096 131072 64M".
+	// Corrected is the line of the list that was corrected: "net.ipv4.tcp_rmem = 4096 131072 64M".
 	Corrected string `json:"corrected,omitempty"`
-	// AddedFor is why the setting is tried although the list does not have it. With Corrected, it
+	// AddedFor says why the setting is tried although the list does not have it. With Corrected, it
 	// replaces that line. Nil: the list has it. Added is the same in words, which package wording adds;
-	// the settings of a run that is concluded again have nothing else.
+	// settings that are read from the record of a run have only Added.
 	AddedFor *Statement `json:"added_for,omitempty"`
 	Added    string     `json:"added,omitempty"`
-	// Prior is the value on each host before.
+	// Prior is the value on each host before the trials.
 	Prior   map[string]string `json:"prior,omitempty"`
 	Verdict string            `json:"verdict"`
-	// Reasons are why the verdict is as it is, or why the setting was not tried. Why are the same in
-	// words, which package wording adds; settings that a run did not try have nothing else when it is
-	// concluded again.
+	// Reasons says why the setting has its verdict, or why it was not tried. Why is the same in words,
+	// which package wording adds; untried settings that are read from the record of a run have only
+	// Why.
 	Reasons []Statement `json:"reasons,omitempty"`
 	Why     string      `json:"why,omitempty"`
 	// Alone compares the setting by itself with the hosts as they are. Removed compares the list
 	// without the setting with the list.
 	Alone   *Effect `json:"alone,omitempty"`
 	Removed *Effect `json:"removed,omitempty"`
-	// Needed: without the setting the kept settings are worse in the first response, although Alone
-	// and Removed do not show it. Beside is the effect in another response, if the setting is kept
-	// because of that.
+	// Needed reports whether the kept settings are worse in the first response without this one,
+	// although Alone and Removed do not show that it helps. Beside is the effect in another response
+	// because of which the setting is kept. Nil: it is not kept for that reason.
 	Needed bool    `json:"needed,omitempty"`
 	Beside *Effect `json:"beside,omitempty"`
-	// Keep: the setting is proven to help.
+	// Keep reports whether the setting is one of those that are proven to help.
 	Keep bool `json:"keep"`
-	// Judged is the verdict with its reasons before the setting was kept as a part of what is proven
-	// although it harms, or may harm. Nil: it was not kept for that reason.
+	// Judged is the original verdict on a setting that is kept as part of the proven set although by
+	// itself it harms, or may harm. Nil: the verdict was not replaced.
 	Judged *TuneJudged `json:"-"`
 }
 
@@ -164,10 +166,11 @@ type TuneJudged struct {
 	Reasons []Statement
 }
 
-// IsAdded reports whether the list does not have the setting, or has another one in its place.
+// IsAdded reports whether linerate added the setting: the list does not have it, or has another one
+// in its place.
 func (s *TuneSetting) IsAdded() bool { return s.AddedFor != nil || s.Added != "" }
 
-// Own reports whether the list has the setting, with any value.
+// Own reports whether the list sets the parameter, to any value.
 func (s *TuneSetting) Own() bool { return !s.IsAdded() || s.Corrected != "" }
 
 // TuneSearch is the search for the smallest value that is sufficient.
@@ -177,8 +180,8 @@ type TuneSearch struct {
 	// Enough is the smallest value that carries as much as the largest, if all values above it also
 	// do. Empty: only the largest does.
 	Enough string `json:"enough,omitempty"`
-	// Unsure is the value below Enough that is inconclusive, or was not tried, so that smaller ones do
-	// not count. Empty: there is none.
+	// Unsure is the value below Enough that is inconclusive or was not tried; a smaller one may
+	// therefore be enough. Empty: there is none.
 	Unsure string `json:"unsure,omitempty"`
 }
 
@@ -206,19 +209,19 @@ type TuneProof struct {
 	Effect *Effect `json:"effect"`
 	// AgainstList compares it with the whole list. Absent: it is the whole list.
 	AgainstList *Effect `json:"against_list,omitempty"`
-	// Gain is its share of what the best of the list gains in the first response: 1 is all of it.
-	// Absent: there is no such gain.
+	// Gain is the share of the list's best gain in the first response that the set achieves; 1 is all
+	// of it. Absent: the list gains nothing.
 	Gain *float64 `json:"gain,omitempty"`
 }
 
-// TuneOffer is a set of settings that gains something and costs something else.
+// TuneOffer is a set of settings that improves some responses (Gains) and worsens others (Costs).
 type TuneOffer struct {
 	TuneProof
 	Gains []TuneTrade `json:"gains"`
 	Costs []TuneTrade `json:"costs"`
 	// Accept are the flags that accept the costs: "--accept-latency 10%". Empty: no flag does.
 	Accept []string `json:"accept,omitempty"`
-	// Command keeps it.
+	// Command is the command that keeps the settings. Empty: there is none.
 	Command string `json:"command,omitempty"`
 }
 
@@ -228,7 +231,7 @@ type TuneTrade struct {
 	From     ResponseEstimate `json:"from"`
 	To       ResponseEstimate `json:"to"`
 	Effect   *Effect          `json:"effect"`
-	// Worst is the bad end of the effect's interval, as a share of From: 0.06 is 6 % worse. Absent:
-	// there is no ratio.
+	// Worst is the unfavourable end of the effect's interval, as a share of From: 0.06 is 6 % worse.
+	// Absent: there is no ratio.
 	Worst *float64 `json:"worst,omitempty"`
 }
