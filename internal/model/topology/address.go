@@ -25,7 +25,7 @@ type Address struct {
 // maxAliases limits a range: to the kernel each alias is a separate address.
 const maxAliases = 65536
 
-// Contains reports whether addr is in the range.
+// Contains reports whether addr is one of the addresses of the range.
 func (a Address) Contains(addr netip.Addr) bool {
 	return a.First.Compare(addr) <= 0 && addr.Compare(a.Last) <= 0
 }
@@ -115,8 +115,8 @@ const (
 	otherKind  = "the end of the range is not an address of the same kind"
 )
 
-// parseSpan parses an address or a range without a prefix length. Why is what is wrong; empty:
-// nothing.
+// parseSpan parses an address or a range without a prefix length. Why says what is wrong with it.
+// Empty: it is valid.
 func parseSpan(text string) (a Address, why string) {
 	first, last, isRange := strings.Cut(text, "-")
 	var err error
@@ -166,8 +166,8 @@ func spread(span string) string {
 }
 
 // Places expands a range of addresses with an optional port, such as 192.168.2.1-254,
-// 10.0.0.1-10.0.3.250:5202 or [fd00::1-ff]:5202. Any other text is returned unchanged,
-// since it may be a name.
+// 10.0.0.1-10.0.3.250:5202 or [fd00::1-ff]:5202, to a list of addresses with that port. Any
+// other text is returned unchanged as the only element, since it may be a name.
 func Places(text string) ([]string, error) {
 	span, port := text, ""
 	if inner, bracketed := strings.CutPrefix(text, "["); bracketed {

@@ -24,7 +24,7 @@ const LearnedMetric = 20
 type Session struct {
 	Interface string
 	Peer      End
-	AS        int // of the neighbour
+	AS        int // autonomous system of the neighbour
 }
 
 // Sessions returns the sessions of a host in the order of its interfaces.
@@ -65,7 +65,8 @@ func (t *Topology) farEnd(h *Host, iface string) (End, bool) {
 	return End{}, false
 }
 
-// Announced returns the networks of its own that a host with BGP announces.
+// Announced returns the networks that a host with BGP originates: those of its own addresses, except
+// link-local ones.
 func (h *Host) Announced() (list []netip.Prefix) {
 	if h.BGP == nil {
 		return nil

@@ -5,10 +5,10 @@ import "strconv"
 // maxInterfaceName is the kernel's IFNAMSIZ without the final zero byte (linux/if.h).
 const maxInterfaceName = 15
 
-// Complete adds the routes that BGP will install, and what a valid file may omit in its links: the
-// interface of a host that has only one, and the names of switch ports. A switch port is named
-// after the far end, server-eth0 for server.eth0, truncated to the kernel's limit and numbered if
-// the name exists already. The names depend only on the file.
+// Complete adds the routes that BGP will install, and what a valid file may omit at the ends of
+// links: the interface of a host that has only one, and the names of switch ports. A switch port is
+// named after the far end, server-eth0 for server.eth0, truncated to the kernel's limit and numbered
+// if the name exists already. The names depend only on the file.
 func (t *Topology) Complete() {
 	t.completeLinks()
 	for i := range t.Switches {

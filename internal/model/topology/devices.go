@@ -17,7 +17,7 @@ func (h *Host) linked() (names []string) {
 	return names
 }
 
-// shape returns the shape of the device that creates an interface. It returns false if the
+// shape returns the shape of the device that is the named interface. It returns false if the
 // interface is no device.
 func (h *Host) shape(name string) (device.Shape, bool) {
 	p, ok := h.Interface(name)
@@ -27,7 +27,8 @@ func (h *Host) shape(name string) (device.Shape, bool) {
 	return p.Shape(name)
 }
 
-// Master returns the device that an interface of the host is a slave of, and its shape.
+// Master returns the device that an interface of the host is a slave of, and the shape of that
+// device. The name is empty if there is none.
 func (h *Host) Master(name string) (string, device.Shape) {
 	if !h.hasDevices() {
 		return "", device.Shape{}
@@ -90,7 +91,7 @@ func (h *Host) lowersBut(name string, above []string) (list []lower) {
 	return list
 }
 
-// at returns the shaper with its place, for a path through it.
+// at returns the shaper with At and Tunnel set for a path through it.
 func (s Shaper) at(h *Host, p *Interface) Shaper {
 	s.At = End{h.Name, p.Name}
 	return s
@@ -121,11 +122,11 @@ func (h *Host) receivers(name string, tags []device.VLAN) (names []string) {
 	return names
 }
 
-// Wrap is what the frames of a flow have on a link besides the Ethernet header and the flow's IP
-// packet: 802.1Q tags and the bytes of tunnels. Shapers are those of devices that they passed since
-// the previous link.
+// Wrap describes what the frames of a flow contain on a link in addition to the Ethernet header and
+// the flow's IP packet: 802.1Q tags and the bytes of tunnels. Shapers are the shapers of the devices
+// that they passed since the previous link.
 type Wrap struct {
-	From          End // of the link
+	From          End // the end from which they leave on the link
 	VLANs, Tunnel int
 	Shapers       []Shaper
 }
@@ -238,7 +239,8 @@ func (h *Host) hasDevices() bool {
 	return slices.ContainsFunc(h.Interfaces, func(p Interface) bool { return p.Is() })
 }
 
-// vrf returns the VRF of an interface of the host, and its routing table. 0: none.
+// vrf returns the VRF of an interface of the host, and its routing table. The table is 0 if there
+// is no VRF.
 func (h *Host) vrf(name string) (string, int) {
 	if name == "" || !h.hasDevices() {
 		return "", 0

@@ -52,8 +52,8 @@ func (t *Topology) PathShares(from string, source, destination netip.Addr) (path
 	return nil, nil, fmt.Errorf("no path from %s to %s: %w", from, destination, err)
 }
 
-// Wraps returns what frames have besides IP on each link of each of Paths, or nil if no host has
-// devices, and the smallest MTU of the devices on the paths; 0: there are none.
+// Wraps returns a Wrap for each link of each path of Paths, or nil if no host has devices. It also
+// returns the smallest MTU of the devices on the paths; 0: there are no devices.
 func (t *Topology) Wraps(from string, source, destination netip.Addr) (wraps [][]Wrap, mtu int) {
 	host, ok := t.Host(from)
 	if !ok || !slices.ContainsFunc(t.Hosts, func(h Host) bool { return h.hasDevices() }) {
@@ -138,8 +138,8 @@ func newIndex(t *Topology) index {
 	return p
 }
 
-// nextHop is a candidate for leaving a host: through an interface, to an address or to an interface
-// that the file names.
+// nextHop is a candidate next hop of a host: an interface of the host and the address, or the
+// interface named in the file, that it leads to.
 type nextHop struct {
 	out    string // empty: any interface through which it is reachable
 	to     netip.Addr
@@ -396,8 +396,8 @@ func (h *Host) nexthop(n setting.Nexthop, destination netip.Addr) nextHop {
 	return out
 }
 
-// match reports whether addr matches a prefix, an address or "default", and the length
-// of that prefix.
+// match reports whether addr matches text, a prefix, an address or "default", and returns the
+// prefix length of text.
 func match(text string, addr netip.Addr) (int, bool) {
 	if text == "default" {
 		return 0, true

@@ -26,8 +26,8 @@ func (t *Topology) PathToNextHop(from End, via netip.Addr) []End {
 	return nil
 }
 
-// PathsToNextHop returns all such paths, of which a bond can have several, and the interface with
-// IP addresses that receives the packet.
+// PathsToNextHop returns all paths as PathToNextHop describes them, since a bond can have several,
+// and the interface with IP addresses that receives the packet. Nil: no link leads there.
 func (t *Topology) PathsToNextHop(from End, via netip.Addr) (paths [][]End, to End) {
 	host, ok := t.Host(from.Node)
 	if !ok {
@@ -189,8 +189,8 @@ type arrival struct {
 	top  End
 }
 
-// reached lists where frames with some tags arrive that leave the end of a link: at every interface
-// of other hosts on the same layer-2 segment, nearest first.
+// reached lists where frames arrive that leave through start, the end of a link, with the tags of w:
+// at every interface of other hosts on the same layer-2 segment, nearest first.
 func (f index) reached(w lower, start End) (list []arrival) {
 	queue := []*pathNode{{end: start, tags: w.tags}}
 	for len(queue) > 0 && len(list) < maxPaths {

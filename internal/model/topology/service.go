@@ -44,7 +44,7 @@ type ServiceSetting struct {
 // ServiceProgram is a program that a service can use. Package internal/host/service configures and
 // starts it.
 type ServiceProgram struct {
-	// Name is the name of the program, and Package that of its Debian package.
+	// Name is the name of the program, Package the name of its Debian package.
 	Name, Package string
 	// Protocols are the protocols of flows that it serves. Port is the default port.
 	Protocols []string
@@ -72,8 +72,8 @@ var ServicePrograms = []ServiceProgram{
 	},
 }
 
-// Of returns the service with its defaults, and its program. It returns false if there is no such
-// program.
+// Of returns the service with defaults filled in, and its program. It returns false if there is no
+// such program.
 func (s Service) Of() (Service, ServiceProgram, bool) {
 	if s.Program == "" {
 		s.Program = s.Name

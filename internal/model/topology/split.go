@@ -19,17 +19,18 @@ const (
 // Mechanisms lists all mechanisms in the order in which reports name them.
 var Mechanisms = []Mechanism{Netem, Emulator}
 
-// Split divides what one direction of a link does among the mechanisms that apply it. Each property
-// is in exactly one part, so that none is applied twice. The MTU is in neither: it is an attribute
-// of the interface.
+// Split divides the impairment of one direction of a link between the two mechanisms that apply it.
+// Each property is in exactly one part, so that none is applied twice. The MTU is in neither part:
+// it is an attribute of the interface.
 type Split struct {
-	TBF      Impairment // tc-tbf(8) at the sending interface; none if Rate is 0
-	InFlight Impairment // applied by the link's mechanism
+	TBF      Impairment // applied by tc-tbf(8) at the sending interface; not used if Rate is 0
+	InFlight Impairment // applied by the Mechanism of the link
 }
 
-// SplitLink selects the mechanism of a link and divides what its two directions do. Refused returns
-// why a mechanism cannot be used; nil: it can. The error joins the reasons of all suitable
-// mechanisms. Skipped has the reasons of those that would have been preferred.
+// SplitLink selects the mechanism of a link and splits the impairments of its two directions.
+// Refused returns why a mechanism cannot be used here; nil: it can be used. SplitLink returns an
+// error that joins these reasons if no suitable mechanism can be used. Skipped has the reasons why
+// preferred mechanisms were not selected.
 func SplitLink(directions [2]Impairment, refused func(Mechanism) error) (parts [2]Split, by Mechanism, skipped []error,
 	err error) {
 	if fit := mechanisms(directions); len(fit) > 0 {
@@ -51,8 +52,8 @@ func SplitLink(directions [2]Impairment, refused func(Mechanism) error) (parts [
 	return parts, by, skipped, nil
 }
 
-// mechanisms returns those that treat each frame like the link would, preferred ones first
-// (docs/decisions/0012-link-emulator.md).
+// mechanisms returns the mechanisms that can apply the impairments to each frame as the link would,
+// preferred ones first (docs/decisions/0012-link-emulator.md).
 func mechanisms(directions [2]Impairment) []Mechanism {
 	has := func(is func(Impairment) bool) bool { return slices.ContainsFunc(directions[:], is) }
 	switch {

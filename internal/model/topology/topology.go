@@ -17,7 +17,7 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Topology is a set of hosts and switches joined by links.
+// Topology is a set of hosts and switches, and of the links between them.
 type Topology struct {
 	Hosts    []Host   `yaml:"hosts,required" json:"hosts" doc:"endpoints and routers, by name"`
 	Switches []Switch `yaml:"switches" json:"switches,omitempty" doc:"bridges with a forwarding table, by name"`
@@ -148,12 +148,12 @@ func (h *Host) Nexthop(id int) (*setting.NexthopObject, bool) {
 	return find(h.Nexthops, func(n *setting.NexthopObject) bool { return n.ID == id })
 }
 
-// LinkAt finds the link that ends at the given interface.
+// LinkAt returns the link that ends at the given interface. It returns false if there is none.
 func (t *Topology) LinkAt(e End) (*Link, bool) {
 	return find(t.Links, func(l *Link) bool { return l.From == e || l.To == e })
 }
 
-// Holder finds the first interface that has an address.
+// Holder returns the first interface that has the given address. It returns false if none has it.
 func (t *Topology) Holder(addr netip.Addr) (End, bool) {
 	if ends := t.holders(addr); len(ends) > 0 {
 		return ends[0], true
@@ -197,7 +197,7 @@ func (t *Topology) MAC(e End) string {
 	return ""
 }
 
-// Interfaces returns those of the hosts, and those of the switches that have a link.
+// Interfaces returns all interfaces of the hosts, and the ports of switches that have a link.
 func (t *Topology) Interfaces() (list []End) {
 	for _, h := range t.Hosts {
 		for _, p := range h.Interfaces {

@@ -19,8 +19,8 @@ type checker struct {
 	index
 }
 
-// Validate reports everything that is wrong with the topology. Paths are those
-// of a study file: topology.hosts[0].interfaces[1].
+// Validate calls report for each mistake in the topology. Mistakes are located by paths in
+// a study file: topology.hosts[0].interfaces[1].
 func (t *Topology) Validate(report source.Report) {
 	c := &checker{t, report, t.named(), newIndex(t)}
 	if len(t.Hosts) == 0 {
@@ -105,14 +105,14 @@ func (c *checker) via(path string, via []string) {
 	}
 }
 
-// reservedName reports whether every namespace has an interface of that name, or sysctl has a
-// directory of that name that stands for all or for future interfaces.
+// reservedName reports whether an interface cannot have the name: every namespace already has an
+// interface of that name, or the kernel's parameters use it for all or for future interfaces.
 func reservedName(name string) bool {
 	return name == "lo" || name == "all" || name == "default"
 }
 
-// badInterfaceName applies the kernel's rule (dev_valid_name in net/core/dev.c) and returns what is
-// wrong.
+// badInterfaceName applies the kernel's rule for interface names (dev_valid_name in net/core/dev.c)
+// and returns what is wrong with the name. Empty: it is valid.
 func badInterfaceName(name string) string {
 	switch {
 	case name == "" || len(name) > maxInterfaceName:

@@ -40,7 +40,7 @@ func (c *checker) links() {
 		impairmentChecker{c.report, path, mtu}.check(l)
 	}
 	if !sound {
-		return // the interfaces without a link are those of the links that are wrong
+		return // interfaces may lack a link only because their link is wrong
 	}
 	c.sameMAC()
 	for i, h := range c.t.Hosts {

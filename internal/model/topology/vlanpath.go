@@ -11,14 +11,14 @@ import (
 // VLANMismatch is the point at which the frames from one interface to another are dropped because
 // of their VLAN.
 type VLANMismatch struct {
-	In    End           // end at which they arrive
+	In    End           // end at which they arrive and are dropped
 	Out   End           // of a switch: the port through which they would leave; of a host: the zero End
 	Tags  []device.VLAN // tags of the frames at In, outermost first
-	Takes string        // what In would accept instead
+	Takes string        // description of the frames that In accepts
 }
 
-// VLANMismatch follows frames from one host's interface to another's along the links between them.
-// It returns false if they arrive, or if no links lead there.
+// VLANMismatch returns the point at which frames from one host's interface to another's are dropped
+// on the links between them. It returns false if they arrive, or if no links lead there.
 func (t *Topology) VLANMismatch(from, to End) (VLANMismatch, bool) {
 	near, known := t.Host(from.Node)
 	far, alsoKnown := t.Host(to.Node)

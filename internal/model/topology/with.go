@@ -105,13 +105,13 @@ func (t *Topology) apply(h *Host, s setting.Setting) {
 	}
 }
 
-// added returns the range of addresses that a setting adds.
+// added returns the addresses of a setting as a range.
 func added(a *setting.Address) Address {
 	return Address{a.Address.Addr(), a.Last().Addr(), a.Address.Bits()}
 }
 
-// queueOf returns the queue length of a single flow with a qdisc: its limit, or the length at which
-// it drops or marks packets. Kinds without either keep that of the link.
+// queueOf returns how long the queue of a single flow can become with a qdisc: its limit, or the
+// length at which it drops or marks packets. Kinds without either keep the queue of the link.
 func queueOf(q setting.Qdisc, link Impairment) unit.Depth {
 	packets := func(n int) unit.Depth { return unit.Depth{Size: unit.Bytes(cmp.Or(q.Limit, n)) * link.Frame()} }
 	switch q.Kind {
@@ -146,8 +146,8 @@ const (
 	sfqLimit    = 127
 )
 
-// WithShaper returns the topology with a qdisc that was found on the sending interface of a real
-// host. t is not modified. A slower link keeps its rate.
+// WithShaper returns the topology with a shaper that was found at an interface of a real host. t is
+// not modified. A link that is slower than the shaper keeps its rate.
 func (t *Topology) WithShaper(at End, s Shaper) *Topology {
 	w := &Topology{slices.Clone(t.Hosts), t.Switches, slices.Clone(t.Links), t.ImpairedBy}
 	if h, ok := w.Host(at.Node); ok && h.changeDevice(at.Interface, func(p *Interface) { p.Shaper = &s }) {
