@@ -11,9 +11,10 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// ablated returns the factor with levels that take its list apart: each setting of the list alone,
-// compared with the baseline, and the list without it, compared with the list. Neither comparison
-// alone is enough: if two buffers are both too small, enlarging only one does not help.
+// ablated returns the factor with two more levels for each setting of the level that Ablate names:
+// the setting alone, compared with the baseline, and the list without it, compared with the list.
+// Neither comparison is enough by itself: if two buffers are both too small, enlarging only one does
+// not help.
 func (f Factor) ablated() Factor {
 	list, ok := f.list()
 	if !ok {

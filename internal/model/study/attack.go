@@ -11,12 +11,12 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// PlannedAttack is an attack of a treatment with the addresses and ports that follow from its
-// topology and flows.
+// PlannedAttack is an attack of a treatment with the addresses and ports that follow from the
+// topology and the flows of the treatment.
 type PlannedAttack struct {
 	attacks.Spec // its Destination is an address of the host
-	// Flow is the ID of the flow whose port is attacked, and Path the path that its requests ask
-	// for. Empty: the port is Spec.Port, or there is none.
+	// Flow is the ID of the flow whose port is attacked, and Path the path in the URLs that the flow
+	// requests. Empty: the port is Spec.Port, or the attack has no port.
 	Flow, Path string
 	// Network is the destination's network on its host.
 	Network netip.Prefix
@@ -37,7 +37,7 @@ func (a PlannedAttack) String() string {
 }
 
 // NotMade returns a host or switch that linerate does not create, and the reason. Empty: it creates
-// all of them. Attacks are only made in such a lab (docs/decisions/0047).
+// all of them. Attacks are only allowed in a topology for which it returns "" (docs/decisions/0047).
 func NotMade(t *topology.Topology) (node, why string) {
 	for _, h := range t.Hosts {
 		if len(h.Via) > 0 {

@@ -6,9 +6,9 @@ import "linerate/internal/model/record"
 const Confidence = 0.95
 
 // LeastUntil is the minimum number of blocks of a plan with until. A few trials can agree by
-// chance. A run that stops at the first sufficiently narrow intervals favours such cases, so that
-// its intervals cover the truth less often than Confidence says, the more so the earlier it first
-// checks (Starr 1966).
+// chance, and a run that stops as soon as its intervals are narrow enough stops more often in such
+// cases. Its intervals then contain the true value less often than Confidence says, and the earlier
+// the run first checks, the less often (Starr 1966).
 const LeastUntil = 8
 
 // Comparisons returns the number of comparisons that a run of the plan makes for each response.

@@ -11,9 +11,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Event is something that happens during the window of a trial: a setting is applied on a host, and
-// reverted after the trial like any other, or the routing daemon of the host is killed, and
-// restarted after the trial.
+// Event is a change during the window of a trial. Either a setting is applied on a host, and reverted
+// after the trial like any other, or the routing daemon of the host is killed, and restarted after
+// the trial.
 type Event struct {
 	At              unit.Duration `yaml:"at,required" json:"at" doc:"when it happens, counted from the window's beginning"`
 	Stop            string        `yaml:"stop" json:"stop,omitempty" doc:"instead of a setting: bgp kills the host's routing daemon" enum:"bgp"`

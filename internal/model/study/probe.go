@@ -41,15 +41,15 @@ func probePerS(window time.Duration, slowestBps float64) int {
 	return int(math.Ceil(max(rate, leastProbePerS)))
 }
 
-// longEnough returns a window in which requests at a rate are sufficient for a metric, with some
-// margin.
+// longEnough returns the length of a window in which perS requests per second are enough requests
+// for the metric, with some margin.
 func longEnough(m metric.Metric, perS float64) time.Duration {
 	enough := time.Duration(float64(record.PercentileNeeds(m.Quantile)) / perS * float64(time.Second))
 	return (enough + enough/20).Truncate(100*time.Millisecond) + 100*time.Millisecond
 }
 
-// ProbeWindow returns a window that is long enough for the p99 of a probe. SlowestBps is the rate
-// of the slowest link.
+// ProbeWindow returns the length of a window that is long enough for the p99 of a probe. SlowestBps
+// is the rate of the slowest link; 0: unknown.
 func ProbeWindow(slowestBps float64) time.Duration {
 	return longEnough(metric.LatencyP99, float64(probePerS(time.Second, slowestBps)))
 }
@@ -95,9 +95,10 @@ func (c *checker) probed(p *Plan) {
 	}
 }
 
-// requests returns the maximum number of requests that a trial of the treatment sends in its
-// window: by the pace of the flows and, since the number of concurrent requests of a connection is
-// limited, by the delay of their paths (byDelay). Known is false if neither limits some flow.
+// requests returns the maximum number of requests that a trial of the treatment sends in its window.
+// It follows from the pace of the flows and, since the number of concurrent requests of a connection
+// is limited, from the delay of their paths; byDelay reports whether the delay limits a flow. Known
+// is false if a flow has neither limit, or if no flow sends requests.
 func (p *Plan) requests(t *Treatment) (planned float64, byDelay, known bool) {
 	over := p.Study.Topology.With(t.Settings)
 	window := time.Duration(t.Workload.Duration).Seconds()

@@ -9,16 +9,16 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Redesign replaces parts of a study's design, for example by options of the command line. Nil:
-// unchanged.
+// Redesign has new values for parts of a study's design, for example from options of the command
+// line. A nil field leaves that part unchanged.
 type Redesign struct {
 	Replicates *int
 	Until      *unit.Ratio
 	Budget     *unit.Duration
 }
 
-// Redesign changes the design of the plan's study under the rules for study files. On error, of
-// type source.Problems with the names of the options, the study is unchanged.
+// Redesign changes the design of the plan's study. It applies the rules for study files and returns
+// mistakes as source.Problems with the names of the options; the study is then unchanged.
 func (p *Plan) Redesign(r Redesign) error {
 	changed := *p.Study
 	var given []string

@@ -66,8 +66,8 @@ func (f PlannedFlow) body() int64 {
 	return int64(f.Response)
 }
 
-// Asked returns the options of the flow for its opener. From a service it requests a file of the
-// size of the response, unless the flow has a path.
+// Asked returns the options of the flow for its opener. If the server is a service and the flow has
+// no path, it adds the path of a file of the size of the response.
 func (f PlannedFlow) Asked() flow.Spec {
 	spec := f.Spec
 	if f.Served() && f.Protocol == flow.HTTP && f.Path == "" {

@@ -60,7 +60,7 @@ type Workload struct {
 	Accounting string `yaml:"accounting" json:"accounting,omitempty" doc:"receiver (default); sender: also report the sum of the senders' averages, as tools that count at the sender do" enum:"receiver,sender"`
 	// LossFree makes every trial a search.
 	LossFree *LossFree `yaml:"loss_free" json:"loss_free,omitempty" doc:"search the highest rate without loss of datagrams instead of sending at one rate; the udp flows share the rate equally; {} takes the defaults below"`
-	// Probe adds a latency probe. Flows are compared by it only in responses of latency.
+	// Probe adds a latency probe. It counts only in responses that are latencies.
 	Probe bool `yaml:"probe" json:"probe,omitempty" doc:"true: measure latency under load, by requests of one byte on the path of the first flow: 1,200 in the window, but at least 100 and at most 1,000 a second, and at most 1 % of the slowest link"`
 	// Spec has the default transport options of every flow.
 	flow.Spec `yaml:",inline"`
@@ -92,13 +92,13 @@ type Factor struct {
 	Baseline string  `yaml:"baseline" json:"baseline,omitempty" doc:"name of the baseline level; absent: the first"`
 	Levels   []Level `yaml:"levels,required" json:"levels" doc:"the factor's values, by name"`
 	Ablate   string  `yaml:"ablate" json:"ablate,omitempty" doc:"a level whose settings are tested one by one: each alone ('only …'), and the level without each ('without …')"`
-	// Untried lists settings that none of the levels have.
+	// Untried lists settings of a list that no level makes.
 	Untried []Untried `yaml:"untried" json:"untried,omitempty" doc:"settings of a list that no level has, by name: the answer says that they were not tried"`
 	// Amended lists settings that the levels changed or added, compared with the original list.
 	Amended []Amended `yaml:"amended" json:"amended,omitempty" doc:"settings of a list that levels have otherwise than the list, or beside it, by name: the answer says so"`
 }
 
-// Untried is a setting of a list that no level has.
+// Untried is a setting of a list that no level makes.
 type Untried struct {
 	Key   string `yaml:",key" json:"key"`
 	Value string `yaml:"value" json:"value,omitempty" doc:"its value in the list"`
@@ -121,8 +121,9 @@ type Level struct {
 	Workload *Override         `yaml:"workload" json:"workload,omitempty" doc:"workload values that differ at this level"`
 	// Unreachable allows flows that cannot connect; that is then a result.
 	Unreachable bool `yaml:"unreachable" json:"unreachable,omitempty" doc:"true: flows that fail to connect at this level are expected and count as zero"`
-	// Part is the setting of the factor's ablated list that this level consists of or, if it is
-	// compared with the list, lacks. Empty: the level is in the file.
+	// Part is a setting of the level that the factor ablates: the only one that this level makes
+	// or, if it is compared with that level, the only one that it lacks. Empty: the level is from
+	// the file.
 	Part string `yaml:"-" json:"part,omitempty"`
 }
 

@@ -21,7 +21,7 @@ func (c *checker) tools(p *Plan) {
 			if program, foreign := tool.Find(f.Tool); foreign {
 				at.check(program, f)
 			} else if len(f.ToolArgs) > 0 &&
-				f.Tool.Name != flow.OwnTool { // its words mean nothing to linerate, which replaces the tool
+				f.Tool.Name != flow.OwnTool { // the arguments mean nothing to linerate, which replaces the tool
 				c.report(at.path("tool_args"), "tool_args without a tool: which program's words are these?")
 			}
 		}

@@ -12,7 +12,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Treatment is a combination of levels with everything that follows from it.
+// Treatment is a combination of levels, one of each factor, with the resulting settings, workload and
+// flows.
 type Treatment struct {
 	// Name joins the names of the levels, those of compared factors first. Factors with a single
 	// level are left out.
@@ -142,8 +143,8 @@ func (s *Study) treatment(levels []Level, room int) (Treatment, error) {
 	return t, nil
 }
 
-// allDestinations returns the addresses that copies of a flow use in turn: those of its host in the
-// same network as the first. Empty: all copies use the same address.
+// allDestinations returns the addresses that copies of a flow use in turn: the addresses of the
+// destination host in the network of the first one. Empty: all copies use the same address.
 func (t *Treatment) allDestinations(base *topology.Topology, f Flow) []netip.Addr {
 	if f.Destinations != flow.AllDestinations || !f.Destination.IsValid() {
 		return nil

@@ -82,7 +82,7 @@ func (c *checker) label(path, what, name string) {
 	}
 }
 
-// minReplicates is for a first look: figures without intervals.
+// minReplicates is the minimum number of blocks. A single one yields figures without intervals.
 const minReplicates = 1
 
 // maxReplicates limits the blocks of a run.
@@ -107,7 +107,7 @@ func (d Design) check(given func(path string) bool, report source.Report) {
 	}
 }
 
-// plan checks what only becomes visible when levels are combined.
+// plan checks for mistakes that only combinations of levels have.
 func (c *checker) plan() {
 	p, err := NewPlan(c.Study, AllParts)
 	if err != nil {
