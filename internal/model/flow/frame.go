@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// FrameSize is a size of a flow's Ethernet frames with its weight: the number of frames of that
-// size in each round.
+// FrameSize is one of the sizes of a flow's Ethernet frames. Its weight is the number of frames of
+// that size in each round of sending.
 type FrameSize struct {
 	Bytes  int // with the frame check sequence, as in RFC 2544
 	Weight int

@@ -22,7 +22,7 @@ import (
 type Option struct {
 	Key string
 	Doc string
-	// Absent describes the behaviour without the option. Empty: nothing is set.
+	// Absent describes what happens without the option. Empty: nothing is set.
 	Absent string
 	// Protocols are those that the option applies to. Nil: all.
 	Protocols []string
@@ -37,15 +37,16 @@ type Option struct {
 	// OwnDefaults, application protocols have other defaults, which Absent describes.
 	Default     int
 	OwnDefaults bool
-	// Neutral is a value that flows of every protocol accept and that changes nothing.
+	// Neutral is a value that flows of every protocol accept and that has no effect. Empty: the
+	// option has no such value.
 	Neutral string
 	// Type is the placeholder of the value of the flag in help texts. Empty: `measure` has no such
 	// flag.
 	Type string
-	// Planned options are applied when trials are planned, regardless of the program that sends the
-	// traffic.
+	// Planned reports whether the option is applied when trials are planned, regardless of the
+	// program that sends the traffic.
 	Planned bool
-	// Imposed options are limits that a server can set on flows of any protocol.
+	// Imposed reports whether the option is a limit that a server can set on flows of any protocol.
 	Imposed bool
 
 	// check returns what is wrong with a given value. conflict returns what is wrong with it in
@@ -170,8 +171,8 @@ func (o *Option) Check(s *Spec) string {
 	return ""
 }
 
-// Conflict returns what is wrong with the option in combination with the other options of the
-// fitted s, as a text that follows the option's name. Empty: nothing.
+// Conflict returns what is wrong with the option in combination with the other options of s, as a
+// text that follows the option's name. Empty: nothing is wrong. s is a Spec from Fitted.
 func (o *Option) Conflict(s *Spec) string {
 	if o.conflict == nil {
 		return ""
@@ -207,7 +208,7 @@ func Find(key string) *Option {
 	return Options[i]
 }
 
-// With returns s with the options that over sets.
+// With returns s with the options that over sets replaced by their values in over.
 func (s Spec) With(over Spec) Spec {
 	for _, o := range Options {
 		if o.merge != nil {

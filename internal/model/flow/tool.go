@@ -35,7 +35,7 @@ type Tool struct {
 	CountedBy string `yaml:"counted_by" json:"counted_by,omitempty" doc:"end that counts the figure; by default the client's" enum:"sender,receiver"`
 }
 
-// Units maps the units of results to bit/s, or Requests to transactions per second.
+// Units has the value of each unit of results in bit/s or, for Requests, in transactions per second.
 var Units = map[string]float64{
 	"bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9,
 	"B/s": 8, "kB/s": 8e3, "MB/s": 8e6, "GB/s": 8e9, "KiB/s": 8 << 10, "MiB/s": 8 << 20, "GiB/s": 8 << 30,
