@@ -25,7 +25,7 @@ type NIC struct {
 	IRQs      []Option `yaml:"irqs" json:"irqs,omitempty"`
 }
 
-// Option is a key of a group with its value.
+// Option is an option of a group: its key and its value.
 type Option struct {
 	Key   string `yaml:",key" json:"key"`
 	Value string `yaml:",value" json:"value"`
@@ -39,7 +39,7 @@ type NICGroup struct {
 	// Keys are the accepted options. Nil: they depend on the interface (features have the kernel's
 	// names and the short ones of ethtool(8)).
 	Keys  map[string]OptionValue
-	Other OptionValue // values of keys that depend on the interface
+	Other OptionValue // accepted values of keys that depend on the interface
 	// Of returns the options of the group in a NIC.
 	Of func(*NIC) *[]Option
 }
@@ -48,7 +48,7 @@ type NICGroup struct {
 type OptionValue struct {
 	Doc   string
 	wrong func(string) bool
-	why   func(string) string // explains what is wrong; nil: the value is not what Doc says
+	why   func(string) string // explains why a value is wrong; nil: Doc says what is accepted
 }
 
 // Values of options.
@@ -172,7 +172,7 @@ func (n NIC) With(o NICOption) NIC {
 	return one
 }
 
-// Check returns the place of the first mistake below the setting, such as "rings.rx", and what is
+// Check returns the place of the first mistake in the setting, such as "rings.rx", and what is
 // wrong. Empty: nothing is wrong. It does not know what the interface supports.
 func (n NIC) Check() (place, why string) {
 	if len(n.Options()) == 0 {
@@ -323,10 +323,10 @@ func CPUs(list []int) string {
 	return strings.Join(parts, ",")
 }
 
-// CPUGovernor is the name of the CPU option in lists of settings, where parameters have their keys.
+// CPUGovernor is the Name of the Change that sets the governor of all CPUs.
 const CPUGovernor = "cpu governor"
 
-// CPU is a change of all CPUs.
+// CPU sets options of all CPUs.
 type CPU struct {
 	Governor string `yaml:"governor,required" json:"governor" doc:"the frequency governor, such as performance; machine-wide (Documentation/admin-guide/pm/cpufreq.rst)"`
 }

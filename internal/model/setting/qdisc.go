@@ -38,12 +38,12 @@ type Qdisc struct {
 
 // QdiscKind describes a kind of queueing discipline that a setting can create.
 type QdiscKind struct {
-	Name  string   // the kernel's
+	Name  string   // the kernel's name of the kind
 	Limit string   // unit of its limit; empty: it has no limit
-	Takes []string // the other options that it has
+	Takes []string // options that it accepts in addition to limit
 	Needs []string // options that it requires
-	// Unrestorable is why an existing qdisc of this kind cannot be restored exactly. Empty: it can,
-	// since the kernel accepts the options that it reports.
+	// Unrestorable says why an existing qdisc of this kind cannot be restored exactly. Empty: it can
+	// be restored, because the kernel accepts the options that it reports.
 	Unrestorable string
 }
 
@@ -117,13 +117,13 @@ func (Qdisc) Describe(key string) (doc string, enum []string) {
 	return "", nil
 }
 
-// QdiscOption is a given option. Value has the type of the field; for ecn it is a bool.
+// QdiscOption is an option that a Qdisc sets. Value has the type of the field; for ecn it is a bool.
 type QdiscOption struct {
 	Key   string
 	Value any
 }
 
-// Options lists the given options.
+// Options lists the options that are set.
 func (q Qdisc) Options() (list []QdiscOption) {
 	for _, o := range []QdiscOption{
 		{"rate", q.Rate}, {"burst", q.Burst}, {"limit", q.Limit}, {"min", q.Min}, {"max", q.Max},
@@ -144,7 +144,7 @@ func (q Qdisc) Options() (list []QdiscOption) {
 	return list
 }
 
-// Number returns a numeric value, and NaN for other values.
+// Number returns Value as a number. NaN: it is not numeric.
 func (o QdiscOption) Number() float64 {
 	switch v := o.Value.(type) {
 	case int:

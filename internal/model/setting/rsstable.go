@@ -9,8 +9,8 @@ import (
 // mostQueues and mostEntries limit an RSS table. Drivers have up to some thousand entries.
 const mostQueues, mostEntries = 4096, 8192
 
-// RSSTable expands the text of a table to size entries: "equal 4", "weight 6 2", or the queue of
-// each entry, with 0*64 for 64 entries of queue 0 (ethtool(8), -X).
+// RSSTable returns the indirection table of size entries that text describes: "equal 4", "weight 6
+// 2" (ethtool(8), -X), or the queue of each entry, in which 0*64 stands for 64 entries of queue 0.
 func RSSTable(text string, size int) ([]uint32, error) {
 	words := strings.Fields(text)
 	wrong := fmt.Errorf(

@@ -149,7 +149,7 @@ func (a Address) Last() netip.Prefix {
 }
 
 // plus returns addr advanced by a number of networks with the prefix length bits. It is invalid if
-// the address space ends before.
+// the address space ends before that.
 func plus(addr netip.Addr, bits, networks int) netip.Addr {
 	n := big.NewInt(int64(networks))
 	n.Lsh(n, uint(addr.BitLen()-bits))
@@ -246,7 +246,7 @@ const MostRoutes = 1 << 20
 // Number returns the number of routes.
 func (r Route) Number() int { return max(r.Count, 1) }
 
-// Prefix returns the destination. It is invalid for default and for what is no prefix.
+// Prefix returns the destination. It is invalid if To is "default" or not a prefix.
 func (r Route) Prefix() netip.Prefix {
 	if addr, err := netip.ParseAddr(r.To); err == nil {
 		return netip.PrefixFrom(addr, addr.BitLen())
