@@ -17,15 +17,15 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// Host is a host with the settings to be made there.
+// Host is a host and the settings to be made on it.
 type Host struct {
 	Name       string
 	Interfaces []Interface
 	Settings   []setting.Setting
 }
 
-// Interface is an interface of a host with its addresses. They determine to which interface rules
-// and routes are assigned.
+// Interface is an interface of a host with its addresses, which decide to which interface rules and
+// routes are assigned.
 type Interface struct {
 	Name     string
 	Prefixes []netip.Prefix
@@ -51,9 +51,10 @@ type Config struct {
 // Format is a way to configure a host: by commands or by the files of a program.
 type Format struct {
 	Name, Doc string
-	// begin returns the writer of a host's own files in this format. Nil: the format has none.
+	// begin returns a writer for the files of this format. Nil: the format has only the files that
+	// all formats share.
 	begin func(*Host) writer
-	// note is a remark for hosts for which the format's own files are written.
+	// note is the entry of Config.Notes if begin's writer has files. Empty: none.
 	note string
 }
 

@@ -119,9 +119,8 @@ func interfaces(s setting.Setting) (names []string) {
 	return names
 }
 
-// Named lists the interface names of the settings, with those that the written files add, and
-// the addresses, networks and MAC addresses. A name that occurs several times is listed several
-// times.
+// Named lists the interface names in the settings and in what the files add, and the addresses,
+// networks and MAC addresses. The lists may contain duplicates.
 func (h *Host) Named() (ifaces, addrs []string) {
 	for _, c := range changes(h) {
 		names := interfaces(c.Setting)

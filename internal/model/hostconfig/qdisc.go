@@ -9,8 +9,8 @@ import (
 	units "linerate/internal/model/unit"
 )
 
-// qdiscSpelling is how tc(8) and systemd.network(5) write a kind of qdisc. There is one for each
-// kind in setting.QdiscKinds.
+// qdiscSpelling has the words and keys of tc(8) and systemd.network(5) for a kind of qdisc. Each of
+// setting.QdiscKinds has one.
 type qdiscSpelling struct {
 	words   map[string]string // tc's words that differ from the keys of settings
 	always  []string          // words that tc requires
