@@ -10,7 +10,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// ethtools is what is known about NICs while text is parsed.
+// ethtools has what is known about a machine's NICs while its text is parsed.
 type ethtools struct {
 	latest string          // interface of the previous block
 	blocks map[string]bool // "Settings eth0"
@@ -25,7 +25,7 @@ type ethtools struct {
 // block is a part of the output of ethtool(8) for an interface.
 type block struct {
 	head   string
-	option string // option that prints it
+	option string // option of ethtool(8) that prints it
 	long   []string
 	row    func(*machine, *record.NIC, string) bool
 }
@@ -219,8 +219,8 @@ func fastest(modes string) (mbps int64) {
 	return mbps
 }
 
-// features maps ethtool's names to the kernel's where they differ. Empty: a group of features,
-// which are listed below it.
+// features maps ethtool's names of features to the kernel's if they differ. An empty name stands for
+// a group, whose features are on the following lines.
 var features = map[string]string{
 	"rx-checksumming": "rx-checksum", "tcp-segmentation-offload": "tx-tcp-segmentation",
 	"generic-segmentation-offload": "tx-generic-segmentation",

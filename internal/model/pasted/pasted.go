@@ -27,8 +27,8 @@ const mostMachines, mostRows, mostInterfaces, longestLine, longestName = 100, 20
 
 // Text is the result of Parse.
 type Text struct {
-	// Machines are in the order of the text. Those that no prompt names are host1, host2, … and
-	// switch1, …
+	// Machines are in the order of the text. Machines without a name in the text are called host1,
+	// host2, … and switch1, …
 	Machines []record.HostSnapshot
 	// NotUnderstood has lines of unknown form with their numbers, at most mostLost. Lost counts all
 	// of them.
@@ -46,9 +46,9 @@ type form struct {
 	header func(*machine, string) bool
 	// row parses a line. It returns false if the line does not have this form.
 	row func(*machine, string) bool
-	// again reports whether a line contradicts or repeats what the machine has of this form. It
-	// then belongs to another machine unless a prompt names the same one. Gap reports whether an
-	// empty line or a command precedes it. Nil: no line does.
+	// again reports whether a line contradicts or repeats what the machine already has of this
+	// form. Such a line belongs to another machine unless a prompt names the same one. Gap says
+	// that an empty line or a command precedes the line. Nil: no line contradicts or repeats.
 	again func(m *machine, line string, gap bool) bool
 }
 
@@ -73,7 +73,7 @@ var forms = []form{
 type machine struct {
 	record.HostSnapshot
 	named bool // by a prompt
-	// has are the forms that the machine has, and last is that of the last line.
+	// has has the parts of the forms that the machine has, and last the part of the last line.
 	has    map[string]bool
 	last   string
 	netifs map[string]int     // index of each interface
@@ -84,10 +84,11 @@ type machine struct {
 	routing
 }
 
-// context is what the lines after a command depend on besides their own text.
+// context is the state on which the meaning of the lines after a command depends.
 type context struct {
 	command command
-	// columns are the words of the header of a switch's table. section is that of netstat -s.
+	// columns are the words of the header of a switch's table. section is the section of netstat -s
+	// that the lines belong to.
 	columns []string
 	section string
 	// at is the index of the interface that indented lines of ip(8) belong to; -1: an interface

@@ -187,7 +187,7 @@ func (m *machine) detail(text string) {
 	if c.Info == nil {
 		c.Info = &record.TCPInfo{Lacks: []string{"snd_wnd_bytes"}}
 	}
-	if waits != nil { // of the row; the details are on the next line
+	if waits != nil { // the row has them; the details are on the next line
 		switch n, _ := strconv.ParseUint(waits[2], 10, 8); waits[1] {
 		case "on":
 			c.Info.Retransmits = uint8(n)
