@@ -1,11 +1,11 @@
-// Package tuning concludes which settings of a list matter, from a run in which each was
-// tried alone and removed from the whole, as a study with a factor that ablates a level
-// does (internal/model/study). Effects are those of the run, with its intervals and
-// its correction for many comparisons; nothing is estimated here.
+// Package tuning concludes which settings of a list matter, from a run that tried each
+// setting alone and the list without it. Such a run comes from a study with a factor that
+// ablates a level (internal/model/study). The package uses the effects of the run, with
+// their intervals and their correction for multiple comparisons, and estimates nothing.
 //
-// A setting is worth keeping if it is shown to do good, alone or as a part of the list,
-// and not to do harm in the other place, nor in another response by more than is
-// accepted. Which of them are enough by themselves is found by further trials (Enough).
+// A setting is worth keeping if it is shown to help, alone or in the list, and is not
+// shown to harm in the other of these two places, nor to worsen another response by more
+// than is accepted. Further trials find which of these settings are enough (Enough).
 package tuning
 
 import (
@@ -18,9 +18,9 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Judge concludes from a run what the list did, and each of its settings. Settings
-// has what was not tried already; the others are completed. accept has the losses that
-// a setting may have for its gains; nil: none.
+// Judge concludes from a run what the list and each of its settings did. It keeps the
+// verdicts of settings that were not tried and fills in those of the others. Accept has
+// the losses that are accepted for a gain; nil: none.
 func Judge(run *record.Run, settings []record.TuneSetting, accept Accepted) *record.Tune {
 	t := begin(run)
 	f := factor(run)
@@ -62,8 +62,9 @@ func Judge(run *record.Run, settings []record.TuneSetting, accept Accepted) *rec
 	return t
 }
 
-// listIsOne: a list of one setting is that setting. Of a longer one it may be that a
-// single part was tried.
+// listIsOne reports whether the list has a single setting that was tried, so that the
+// effect of the list is the effect of the setting. It returns false if the run has levels
+// for parts of a longer list, even if it tried only one.
 func listIsOne(run *record.Run, settings []record.TuneSetting) bool {
 	n := 0
 	for _, s := range settings {
@@ -74,8 +75,8 @@ func listIsOne(run *record.Run, settings []record.TuneSetting) bool {
 	return n == 1 && !slices.ContainsFunc(factor(run).Levels, func(l record.Level) bool { return l.Part != "" })
 }
 
-// partial: of the list's changes there are some that no level has alone or leaves out,
-// as where only some levels were asked for.
+// partial reports whether the levels of a factor try only some of the list's changes alone
+// or leave only some out, for example because the user requested only some levels.
 func partial(f record.Factor) bool {
 	var list, tried int
 	parts := map[string]int{} // changes of each
@@ -99,8 +100,8 @@ func partial(f record.Factor) bool {
 	return len(parts) > 0 && tried < list
 }
 
-// Settings are those of the list that a run takes apart; none: it does no such
-// thing.
+// Settings returns the settings of the list that a run tries one by one, with only Key set.
+// Empty: it tries none.
 func Settings(run *record.Run) (list []record.TuneSetting) {
 	f := factor(run)
 	for _, l := range f.Levels {
@@ -112,7 +113,8 @@ func Settings(run *record.Run) (list []record.TuneSetting) {
 	return list
 }
 
-// factor is the one with the list: the one that takes it apart, or tune's.
+// factor returns the factor with the list: the one that ablates it or, without one, the
+// factor that tune made.
 func factor(run *record.Run) record.Factor {
 	i := slices.IndexFunc(run.Factors, func(f record.Factor) bool { return f.Ablate != "" })
 	if i < 0 {
@@ -124,7 +126,7 @@ func factor(run *record.Run) record.Factor {
 	return run.Factors[i]
 }
 
-// Search concludes which is the smallest of the values that is good enough.
+// Search concludes which of the tried values of a setting is the smallest that is enough.
 func Search(run *record.Run, s settingfile.Search, settings []record.TuneSetting) *record.Tune {
 	t := begin(run)
 	t.Settings = append(t.Settings, settings...)
@@ -165,15 +167,16 @@ func begin(run *record.Run) *record.Tune {
 	return t
 }
 
-// None is the conclusion where nothing of a list could be tried.
+// None returns the conclusion if no setting of a list could be tried.
 func None(settings []record.TuneSetting) *record.Tune {
 	t := begin(&record.Run{})
 	t.Settings = append(t.Settings, settings...)
 	return t
 }
 
-// Conditions splits a run by its conditions: what is left in each are its effects
-// there. A run without conditions is one by itself, with none.
+// Conditions splits a run by its conditions. Each of the returned runs has only the effects of
+// the list's factor in one condition, whose levels are in at. Without conditions there is one
+// run, and at has no levels.
 func Conditions(run *record.Run) (runs []*record.Run, at []map[string]string) {
 	f := factor(run)
 	for _, e := range run.Effects {
@@ -191,7 +194,7 @@ func Conditions(run *record.Run) (runs []*record.Run, at []map[string]string) {
 	return runs, at
 }
 
-// effect is that of a level; nil: it was not part of the run.
+// effect returns the effect of a level. Nil: the run did not try it.
 func effect(run *record.Run, f record.Factor, level string) *record.Effect {
 	for i := range run.Effects {
 		if e := &run.Effects[i]; e.Factor == f.Name && e.To == level {
@@ -201,14 +204,15 @@ func effect(run *record.Run, f record.Factor, level string) *record.Effect {
 	return nil
 }
 
-// Combined is the verdict on a setting by what it does alone and what the list lacks without it.
+// Combined returns the verdict on a setting from the effect of the setting alone and from the
+// effect of removing it from the list.
 func Combined(alone, removed *record.Effect) string {
 	combined, _, _ := verdict(alone, removed)
 	return combined
 }
 
-// verdict puts together what a setting does alone and what the list lacks without
-// it. That the list is worse without it speaks for the setting.
+// verdict is Combined with the reason, and reports whether the setting is worth keeping. If
+// the list is worse without the setting, that speaks for the setting.
 func verdict(alone, removed *record.Effect) (verdict string, why record.Statement, keep bool) {
 	is := func(e *record.Effect, verdict string) bool { return e != nil && e.Verdict == verdict }
 	good, missed := is(alone, record.Improves), is(removed, record.Worsens)

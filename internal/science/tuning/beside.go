@@ -7,12 +7,11 @@ import (
 	"linerate/internal/model/record"
 )
 
-// What is good for goodput may be bad for latency. The verdict on a setting is
-// first that of the response which counts; the others can only turn it: what costs
-// something else is no help without a word, and what helps something else at no
-// cost is one.
+// A setting that improves goodput may worsen latency. The verdict on a setting is based on
+// the first response. The other responses can change it: a setting that helps there and
+// worsens another response is a trade, and one that only improves another response helps.
 
-// others are the responses beside the one that counts.
+// others returns the responses except the first.
 func others(responses []string) (list []metric.Metric) {
 	for i, name := range responses {
 		if r, known := metric.Find(name); known && i > 0 {
@@ -22,7 +21,7 @@ func others(responses []string) (list []metric.Metric) {
 	return list
 }
 
-// weigh turns a setting's verdict by the responses beside the one that counts.
+// weigh changes a setting's verdict if its effects in the other responses require it.
 func weigh(s *record.TuneSetting, responses []string, accept Accepted) {
 	var gains, costs, depends []record.Statement
 	accepted, helps := true, s.Verdict == record.Helps
@@ -74,8 +73,8 @@ func statement(code string, args ...string) record.Statement {
 	return record.Statement{Code: code, Args: args}
 }
 
-// inverse is an effect seen from its other side: what a setting does that a list is
-// compared without. An effect without a ratio stays without one.
+// inverse returns the effect of adding a setting to the rest of a list, from the effect of
+// removing it. An effect without a ratio stays without one.
 func inverse(e *record.Effect) *record.Effect {
 	if e == nil {
 		return nil

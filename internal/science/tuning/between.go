@@ -9,9 +9,9 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// between compares two levels of a run's list, whatever the run compares them with, in
-// each of its responses; nil: one of them was not tried. Such a comparison is a
-// question of its own, so that its intervals hold by themselves at the run's confidence.
+// between compares two levels of a run's list in each of its responses, regardless of what
+// the run compares them with. Nil: one of them was not tried. It is a single comparison:
+// its intervals hold individually at the run's confidence, without correction for others.
 func between(run *record.Run, from, to string) *record.Effect {
 	f := factor(run)
 	one := *run
@@ -24,9 +24,9 @@ func between(run *record.Run, from, to string) *record.Effect {
 	return &effects[0]
 }
 
-// blocks are how much better one level is than another in each block that has both, as a
-// share of scale or, where that is 0, of the other: 0.5 is half as good again, and −0.06 is 6 %
-// worse. nil: a block has no such share.
+// blocks returns how much better level to is than level from in each block that has both, as a
+// share of scale or, if that is 0, of the value of from: 0.5 is 50 % better, −0.06 is 6 % worse.
+// Nil: in a block this share is undefined.
 func blocks(run *record.Run, from, to string, r metric.Metric, scale float64) (list []float64) {
 	f := factor(run)
 	base := map[int]float64{}
@@ -54,9 +54,9 @@ func blocks(run *record.Run, from, to string, r metric.Metric, scale float64) (l
 	return list
 }
 
-// typical is the median of the blocks, which a single trial that something else slowed down
-// does not move far. On a scale that is not the level's own, a difference that does not matter
-// in practice is none.
+// typical returns the median of blocks, which a single disturbed trial hardly changes. With a
+// scale, it returns 0 for a difference below the response's Floor. Ok is false if the share is
+// unknown.
 func typical(run *record.Run, from, to string, r metric.Metric, scale float64) (better float64, ok bool) {
 	if list := blocks(run, from, to, r, scale); len(list) > 0 {
 		if better = stats.Median(list); scale > 0 && math.Abs(better)*scale < r.Floor {
@@ -68,8 +68,9 @@ func typical(run *record.Run, from, to string, r metric.Metric, scale float64) (
 	return better, ok
 }
 
-// leans is the verdict on an effect in a response or, where that is inconclusive, what all
-// blocks but one of six say by more than the margin.
+// leans returns the verdict on an effect in a response. If that is inconclusive, it returns the
+// direction in which the levels differ by more than the margin in at least five of six blocks.
+// Empty: the effect is unknown.
 func leans(run *record.Run, e *record.Effect, r metric.Metric) string {
 	of := r.Effect(e)
 	switch {
@@ -98,7 +99,7 @@ func leans(run *record.Run, e *record.Effect, r metric.Metric) string {
 	return record.Inconclusive
 }
 
-// figure is what a level gives in a response, in the condition that the run is split by.
+// figure returns a level's estimate of a response in the condition of the run's effects.
 func figure(run *record.Run, level string, r metric.Metric) record.ResponseEstimate {
 	f := factor(run)
 	for i := range run.Treatments {
@@ -109,7 +110,7 @@ func figure(run *record.Run, level string, r metric.Metric) record.ResponseEstim
 	return record.ResponseEstimate{Response: r.Name, Unit: r.Unit}
 }
 
-// figures are those of levels, as far as they were tried, in all responses.
+// figures returns the estimates of the given levels in all responses, for levels that were tried.
 func figures(run *record.Run, levels ...string) (list []record.TuneFigure) {
 	for _, level := range levels {
 		made := record.TuneFigure{Run: run.ID, Name: level}
@@ -125,9 +126,9 @@ func figures(run *record.Run, levels ...string) (list []record.TuneFigure) {
 	return list
 }
 
-// Relative is an effect as a share of what it is compared with, and better if more:
-// 0.5 is half as good again, and −0.06 is 6 % worse. bad is the bad end of its interval,
-// good the good one. False: it has no such share.
+// Relative returns an effect as a share of what it is compared with, positive if it is an
+// improvement: 0.5 is 50 % better, −0.06 is 6 % worse. Bad is the unfavourable end of its
+// interval and good the favourable one. Ok is false if the effect has no such share.
 func Relative(r metric.Metric, e *record.Effect, from float64) (mean, bad, good float64, ok bool) {
 	switch {
 	case e == nil:

@@ -13,10 +13,10 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// What is known of parameters, as data. parameters.csv is of Linux; its bounds are those
-// of the kernel's own tables (net/ipv4/sysctl_net_ipv4.c, net/core/sysctl_net_core.c), and
-// a parameter that is not in it is not judged. bsd.csv is from tuning(7), mbuf(9), tcp(4),
-// ix(4) and iflib(4) of FreeBSD, sysctl(2) of OpenBSD.
+// Tables of parameters. parameters.csv is for Linux, with the bounds of the kernel's tables
+// (net/ipv4/sysctl_net_ipv4.c, net/core/sysctl_net_core.c); a parameter that is not in it is
+// not judged. bsd.csv is from tuning(7), mbuf(9), tcp(4), ix(4) and iflib(4) of FreeBSD, and
+// sysctl(2) of OpenBSD.
 var (
 	//go:embed parameters.csv
 	parametersCSV string
@@ -44,20 +44,21 @@ func table[T any](text string, read func(column map[string]string) T) func() []T
 	})
 }
 
-// parameter is what is known of one kernel parameter that lists like to set.
+// parameter describes a kernel parameter that is common in lists of settings.
 type parameter struct {
 	key string
-	// values is how many numbers it has; 0: it holds words.
+	// values is the number of numbers in its value. 0: its value is a word.
 	values int
-	// min and max are what the kernel takes for each number, in its own unit if keptAs names one.
+	// min and max are the kernel's bounds of each number, in the unit of keptAs if that is set.
 	min, max int64
-	// keptAs is jiffies (seconds times HZ), ms (milliseconds in 32 bits, as jiffies) or empty: as given.
+	// keptAs is how the kernel stores a number: jiffies (seconds times HZ), ms (milliseconds in 32
+	// bits, as jiffies), or empty for unchanged.
 	keptAs string
-	// unit is what a number counts, if not plain things: bytes, pages, s, µs.
+	// unit is the unit of each number: bytes, pages, s, µs. Empty: it is a plain number.
 	unit string
-	// scope as on current kernels.
+	// scope is the scope on current kernels (record.ScopeNamespace or record.ScopeMachine).
 	scope string
-	// tcp is why the parameter does nothing, or little, for bulk data over TCP.
+	// tcp says why the parameter has little or no effect on bulk data over TCP. Empty: it has.
 	tcp string
 }
 
@@ -66,8 +67,8 @@ const (
 	pages = "pages"
 )
 
-// catalogue lists the parameters of Linux. Which of them a namespace has of its own is
-// asked of the kernel where there is one to ask.
+// catalogue lists the parameters of Linux. If a kernel can be asked, its answer on which
+// parameters are per network namespace takes precedence.
 var catalogue = table(parametersCSV, func(column map[string]string) parameter {
 	number := func(name string) int64 {
 		n, err := strconv.ParseInt(column[name], 10, 64)
@@ -89,13 +90,13 @@ var byKey = sync.OnceValue(func() map[string]*parameter {
 	return index
 })
 
-// lowestHZ is the least number of ticks a second that a kernel is built with (MIPS), so
-// that no kernel takes more seconds.
+// lowestHZ is the lowest number of ticks per second that a kernel can be built with (MIPS).
+// With it, the largest number of seconds is accepted.
 const lowestHZ = 24
 
-// bounds are what a kernel with so many ticks a second takes for each number; hz is 0 if that
-// is not known: then some kernel takes each value between them.
-// proc_dointvec_jiffies in kernel/sysctl.c.
+// bounds returns the bounds of each number for a kernel with hz ticks per second
+// (proc_dointvec_jiffies in kernel/sysctl.c). If hz is 0, which means unknown, there is a
+// kernel that accepts each value between them.
 func (p *parameter) bounds(hz int64) (low, high int64) {
 	if p.keptAs == "jiffies" {
 		hz = cmp.Or(hz, lowestHZ)
@@ -104,8 +105,8 @@ func (p *parameter) bounds(hz int64) (low, high int64) {
 	return p.min, p.max
 }
 
-// takes reports whether the kernel takes a number. Of milliseconds it looks at 32 bits
-// only (msecs_to_jiffies in include/linux/jiffies.h).
+// takes reports whether the kernel accepts a number. It only looks at the low 32 bits of
+// milliseconds (msecs_to_jiffies in include/linux/jiffies.h).
 func (p *parameter) takes(n, hz int64) bool {
 	if p.keptAs == "ms" {
 		n = int64(uint32(n))
@@ -114,27 +115,28 @@ func (p *parameter) takes(n, hz int64) bool {
 	return n >= low && n <= high
 }
 
-// MachineWide reports whether a parameter is known to be one of the whole machine, of which
-// no network namespace has its own.
+// MachineWide reports whether a parameter is known to exist once for the whole machine and not
+// in each network namespace.
 func MachineWide(key string) bool {
 	p := find(key)
 	return p != nil && p.scope == record.ScopeMachine
 }
 
-// removedParameter is a parameter that kernels no longer have, or have without effect.
+// removedParameter is a parameter that current kernels lack, or have without effect.
 type removedParameter struct {
 	key, since string
-	now        string // to set instead; empty: nothing
+	now        string // parameter to set instead; empty: none
 	why        string // empty: it was renamed
-	kept       bool   // the name is still there, and setting it changes nothing
+	kept       bool   // the parameter still exists, and setting it has no effect
 }
 
 var removed = table(removedCSV, func(column map[string]string) removedParameter {
 	return removedParameter{column["key"], column["since"], column["now"], column["why"], column["kept"] == "true"}
 })
 
-// Removed says since which version (empty: it is not known) and why (empty: it was renamed) Linux no
-// longer has a parameter, and what to set instead (empty: nothing). ok: it is known to lack it.
+// Removed reports whether Linux is known to have removed a parameter (ok). It returns the version
+// that did (empty: unknown), the reason (empty: it was renamed), and the parameter to set instead
+// (empty: none).
 func Removed(key string) (since, why, now string, ok bool) {
 	i := slices.IndexFunc(removed(), func(r removedParameter) bool { return r.key == key && !r.kept })
 	if i < 0 {
@@ -144,21 +146,21 @@ func Removed(key string) (since, why, now string, ok bool) {
 	return r.since, r.why, r.now, true
 }
 
-// remark is what is known of a parameter of a BSD, where no kernel can be asked.
+// remark is a remark on a parameter of FreeBSD or OpenBSD, whose kernels cannot be asked.
 type remark struct{ system, key, id, severity, says, fix string }
 
 var remarks = table(bsdCSV, func(column map[string]string) remark {
 	return remark{column["system"], column["key"], column["id"], column["severity"], column["says"], column["fix"]}
 })
 
-// bufferBytes are the sizes of what parameters of FreeBSD count.
+// bufferBytes has the size in bytes of the buffers that parameters of FreeBSD count.
 var bufferBytes = map[string]int64{
 	"kern.ipc.nmbclusters": 2048, "kern.ipc.nmbjumbop": 4096, "kern.ipc.nmbjumbo9": 9216, "kern.ipc.nmbjumbo16": 16384,
 	"kern.ipc.nmbufs": 256,
 }
 
-// networkPrefixes begin the parameters that have to do with the network, or bound what
-// sockets or their memory come from.
+// networkPrefixes has the prefixes of parameters that concern the network, or limit the
+// resources of sockets.
 var networkPrefixes = map[string][]string{
 	settingfile.Linux: {"net.", "sunrpc.", "fs.file-max", "fs.nr_open", "vm.min_free_kbytes", "kernel.bpf",
 		"kernel.io_uring"},

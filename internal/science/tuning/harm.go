@@ -8,7 +8,8 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// harmful values of parameters that are on by default. Package wording says what is lost.
+// harmful has harmful values of parameters that are on by default. Package wording says what
+// they cost.
 var harmful = map[string]string{
 	"net.ipv4.tcp_window_scaling":  "0",
 	"net.ipv4.tcp_moderate_rcvbuf": "0",
@@ -30,7 +31,7 @@ func (c *checker) harm(l settingfile.Line) {
 	}
 }
 
-// aboutNetwork reports whether a parameter has to do with the network.
+// aboutNetwork reports whether a parameter of a system concerns the network.
 func aboutNetwork(system, key string) bool {
 	return slices.ContainsFunc(networkPrefixes[system], func(prefix string) bool {
 		return strings.HasPrefix(key, prefix)

@@ -10,8 +10,8 @@ import (
 	"linerate/internal/model/study"
 )
 
-// Counts are how many settings a list has, and how many of them were tried. Added are those
-// that were tried beside them, as "KEY = VALUE".
+// Counts counts the settings of a list: Of in total, Tried of which were tried. Added lists the
+// settings that were tried although they are not in the list, as "KEY = VALUE".
 type Counts struct {
 	Of, Tried int
 	Added     []string
@@ -35,7 +35,8 @@ func Count(settings []record.TuneSetting) (c Counts) {
 	return c
 }
 
-// Kept is what a run's list is noted to have kept, for a result whose settings are proven.
+// Kept returns what the record of the run notes about the kept settings of t, whose Proof must
+// be set. Ended says that the budget ended the search.
 func Kept(t *record.Tune, ended bool) record.Proven {
 	p := record.Proven{Open: Open(t.Settings), Of: Count(t.Settings).Of, Ended: ended}
 	noted := func(proof *record.TuneProof, p *record.Proven) *record.Proven {
@@ -63,8 +64,8 @@ func Kept(t *record.Tune, ended bool) record.Proven {
 	return p
 }
 
-// Proved adds to a result the proof that its run made has noted, with the other sets that the
-// answer names. runs are those that tried them, by ID.
+// Proved restores in t the proof that the record of its run made notes, with the other sets that
+// the answer names. Runs has the runs that tried these sets, by ID.
 func Proved(t *record.Tune, made *record.Run, runs map[string]*record.Run) error {
 	p := made.Proven
 	found, err := noted(made, p, runs[p.Run])
@@ -100,7 +101,8 @@ func Proved(t *record.Tune, made *record.Run, runs map[string]*record.Run) error
 	return nil
 }
 
-// noted is a set that a run made has noted, from the run that tried it by itself.
+// noted returns the set p that the record of run made notes, with its effects in proof, the run
+// that tried it by itself.
 func noted(made *record.Run, p *record.Proven, proof *record.Run) (*Found, error) {
 	s, err := study.Parse(proof.Study, []byte(proof.StudyFile), proof.Design.Set...)
 	if err != nil {

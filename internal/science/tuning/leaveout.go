@@ -7,12 +7,12 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// eliminate leaves out of the best set what can be left out without loss, but for what
-// is fixed.
+// eliminate returns the keys of the best set without those that can be left out without
+// loss. It keeps the keys in fixed.
 func (s *Enough) eliminate(fixed []string) ([]string, error) {
 	keys := s.reference.Keys
-	rest := subtract(keys, fixed) // without all of it is known to lose
-	// What was a rival is the last to go: it helps by itself.
+	rest := subtract(keys, fixed) // leaving out all of these is known to lose
+	// Rivals are left out last, because they help by themselves.
 	classes := [][]string{intersect(s.Spare[0], rest), intersect(s.Spare[1], rest)}
 	classes[1] = append(classes[1], subtract(subtract(rest, classes[0]), classes[1])...)
 	known := unknown
@@ -31,19 +31,20 @@ func (s *Enough) eliminate(fixed []string) ([]string, error) {
 	return keys, err
 }
 
-// loss is what is known of leaving settings out.
+// loss says what is known about leaving settings out.
 type loss int
 
 const (
 	unknown loss = iota // not tried
 	none
-	possible  // not shown to be more than chance, or no time to try
-	elsewhere // by another response than the first
+	possible  // the set may be worse, but that is not shown, or there was no time to try
+	elsewhere // the set is shown to be worse in a response other than the first
 	sure
 )
 
-// leaveOut leaves settings out of keys, in halves: all at once if that loses nothing.
-// known: what leaving all of them out loses. needed says whether one of them has to stay.
+// leaveOut removes from keys the settings in out that can be left out: all at once if that
+// loses nothing, otherwise half by half. Known is the loss without all of them. It returns
+// the remaining keys, and in needed whether at least one of the settings has to stay.
 func (s *Enough) leaveOut(keys, out []string, known loss) (left []string, needed bool, err error) {
 	if len(out) == 0 {
 		return keys, false, nil
@@ -72,8 +73,8 @@ func (s *Enough) leaveOut(keys, out []string, known loss) (left []string, needed
 	return keys, true, err
 }
 
-// loses tries some of the best set's settings beside all of them: once more where the loss
-// is not beyond chance. With no settings the best set's gain is lost.
+// loses tries the keys, a part of the best set, together with the whole best set, and returns
+// what is lost. If a loss may be chance, it tries once more. Without any key the gain is lost.
 func (s *Enough) loses(keys []string) (loss, error) {
 	if len(keys) == 0 {
 		return sure, nil
@@ -97,8 +98,9 @@ func (s *Enough) loses(keys []string) (loss, error) {
 	return possible, nil
 }
 
-// lost is what a run has shown of a set beside the reference: whether it is worse beyond chance
-// by the first response or by another one, which is noted if one setting is left out.
+// lost returns what a run shows of a set compared with the reference: whether it is worse in the
+// first response or in another one. If the set lacks a single setting, the effect in the other
+// response is kept in s.beside.
 func (s *Enough) lost(run *record.Run, set settingfile.Set) loss {
 	e := between(run, s.reference.Name, set.Name)
 	if e == nil {

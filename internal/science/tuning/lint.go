@@ -13,47 +13,47 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// This file finds what is wrong with files of settings before anything is tried: set
-// twice, in the wrong unit, beyond what the kernel takes, gone from the
-// kernel, not about the network, or without effect on TCP because it sizes its
-// buffers itself. It knows what is known of kernels in general, and believes the
-// kernel that was asked where the two differ.
+// This file finds mistakes in files of settings before anything is tried: settings that are
+// set twice, have the wrong unit, are out of bounds, were removed from the kernel, do not
+// concern the network, or have no effect because TCP autotunes its buffers. It uses what is
+// known about kernels in general. If the kernel that was asked differs, that kernel counts.
 //
-// Whether a setting helps on a path is measured.
+// It does not say whether a setting helps on a path: that is measured.
 //
 // https://docs.kernel.org/networking/ip-sysctl.html,
 // https://docs.kernel.org/admin-guide/sysctl/net.html
 
-// Kernel is what a kernel says of the parameters that the files set.
+// Kernel is what a kernel reports about the parameters that the files set.
 type Kernel struct {
 	Release     string
-	MemoryBytes int64 // 0: not known
+	MemoryBytes int64 // of the machine; 0: unknown
 	PageBytes   int64
 	HZ          int64 // ticks a second (CONFIG_HZ); 0: not known
-	// Namespaces is why it is not known which parameters are a namespace's own; empty: it
-	// is known.
+	// Namespaces says why it is unknown which parameters each network namespace has. Empty:
+	// it is known.
 	Namespaces string
 	// Parameters has an entry for each key that was asked for.
 	Parameters map[string]Known
-	// Congestion are the congestion controls that are there; nil: not known.
+	// Congestion lists the available congestion controls. Nil: unknown.
 	Congestion []string
-	// Qdiscs says of queueing disciplines that files name whether the kernel was built with
-	// them, perhaps as a module; absent: not known.
+	// Qdiscs reports for queueing disciplines in the files whether the kernel was built with
+	// them, perhaps as a module. Absent: unknown.
 	Qdiscs map[string]bool
 }
 
-// Known is what a kernel reports of a parameter.
+// Known is what a kernel reports about a parameter.
 type Known struct {
 	Exists bool
 	Value  string // empty: it cannot be read
 	Scope  string // record.ScopeNamespace, record.ScopeMachine; empty: not known
-	Near   string // of one that is not there: the most similar that is
+	Near   string // if the parameter does not exist: the most similar one that does
 }
 
 // pageBytes is the size of a page where no kernel says another.
 const pageBytes = 4096
 
-// Files checks files that are read in this order; k is nil where no kernel was asked.
+// Files checks files of settings, in the order in which they are read. K is what the kernel
+// reports; nil: no kernel was asked.
 func Files(files []settingfile.File, k *Kernel) *record.Lint {
 	c := &checker{files: files, kernel: k, page: pageBytes, out: &record.Lint{
 		Schema: record.LintSchema, Files: []record.LintFile{}, Settings: []record.LintSetting{},
@@ -108,12 +108,12 @@ type place struct {
 	line int
 }
 
-// checker looks through files and notes what it finds.
+// checker checks files and collects findings.
 type checker struct {
 	files   []settingfile.File
 	winning []settingfile.Line
-	winner  map[string]settingfile.Line // of winning, by key
-	// byteKeys are the first keys of parameters that count bytes, by the numbers they are set to.
+	winner  map[string]settingfile.Line // lines that are in effect in the end, by key
+	// byteKeys has the first parameter in bytes for each text of numbers that one is set to.
 	byteKeys map[string]string
 	kernel   *Kernel
 	page     int64
@@ -179,8 +179,8 @@ func (c *checker) file(f *settingfile.File) {
 	}
 }
 
-// refused reports whether programs or the kernel refuse a line, so that what was set before it
-// holds.
+// refused reports whether programs or the kernel refuse a line, so that an earlier line stays in
+// effect.
 func (c *checker) refused(l settingfile.Line) bool {
 	i := slices.IndexFunc(c.files, func(f settingfile.File) bool { return f.Name == l.File })
 	if c.files[i].System != settingfile.Linux {
@@ -201,7 +201,7 @@ func (c *checker) refused(l settingfile.Line) bool {
 	})
 }
 
-// wins: the line holds in the end.
+// wins reports whether the line is in effect after all files were read.
 func (c *checker) wins(l settingfile.Line) bool {
 	w := c.winner[l.Key]
 	return w.File == l.File && w.Line == l.Line
@@ -248,7 +248,7 @@ func (c *checker) comment(l settingfile.Line, comment string) {
 	c.correct(l.Key, l.Value)
 }
 
-// linux says what there is to say about one line of a file for Linux.
+// linux adds the findings about a line of a file for Linux.
 func (c *checker) linux(l settingfile.Line) {
 	if l.IsOption() { // what the interface has is known when it is tried
 		if why := l.Wrong(); why != "" {
@@ -286,7 +286,8 @@ func (c *checker) linux(l settingfile.Line) {
 	}
 }
 
-// exists reports parameters that are gone, or that this kernel does not have.
+// exists returns whether the kernel has the parameter of a line, and adds a finding if it was
+// removed from Linux or this kernel lacks it.
 func (c *checker) exists(l settingfile.Line) bool {
 	known, asked := c.ask(l.Key)
 	i := slices.IndexFunc(removed(), func(r removedParameter) bool { return r.key == l.Key })
@@ -342,8 +343,8 @@ func (c *checker) exists(l settingfile.Line) bool {
 	return true
 }
 
-// similar is a key of the catalogue that differs from one in two letters at most, counted
-// from both ends, as by a slip; empty: none does.
+// similar returns a key of the catalogue that differs from the given one by a typing error: by
+// at most two letters between a common beginning and a common end. Empty: there is none.
 func similar(key string) string {
 	for _, p := range catalogue() {
 		a, b := key, p.key
@@ -364,7 +365,7 @@ func similar(key string) string {
 	return ""
 }
 
-// bsd says what is known of a line of a BSD's file.
+// bsd adds the findings about a line of a file for FreeBSD or OpenBSD.
 func (c *checker) bsd(f *settingfile.File, l settingfile.Line) {
 	for _, r := range remarks() {
 		if r.system == f.System && r.key == l.Key && (r.key != "net.inet.ip.mtudisc" || l.Value == "0") {
@@ -380,8 +381,8 @@ func (c *checker) bsd(f *settingfile.File, l settingfile.Line) {
 	}
 }
 
-// ask is what the kernel says of a key; asked is false where there is none, or it
-// was not asked for this key.
+// ask returns what the kernel reports about a key. Asked is false if no kernel was asked, or not
+// for this key.
 func (c *checker) ask(key string) (known Known, asked bool) {
 	if c.kernel == nil {
 		return Known{}, false
@@ -390,7 +391,7 @@ func (c *checker) ask(key string) (known Known, asked bool) {
 	return known, asked
 }
 
-// setting describes a line that holds in the end.
+// setting describes a line that is in effect after all files were read.
 func (c *checker) setting(l settingfile.Line) record.LintSetting {
 	system := settingfile.Linux
 	for _, f := range c.files {

@@ -11,10 +11,10 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// thousands are the commas in one number: "250,000".
+// thousands matches a number with commas between thousands: "250,000".
 var thousands = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{3})+$`)
 
-// suffixes are the factors that people write as a unit, by what a parameter counts.
+// suffixes has the factors of suffixes that people write, by the unit of the parameter.
 var suffixes = map[string]map[string]int64{
 	bytes: {"k": 1 << 10, "kb": 1 << 10, "kib": 1 << 10, "m": 1 << 20, "mb": 1 << 20, "mib": 1 << 20, "g": 1 << 30,
 		"gb": 1 << 30, "gib": 1 << 30, "b": 1},
@@ -23,12 +23,13 @@ var suffixes = map[string]map[string]int64{
 	"":   {"k": 1000, "m": 1000000},
 }
 
-// truths are words for numbers that switch something.
+// truths maps words that people write for switches to the numbers that the kernel accepts.
 var truths = map[string]string{"on": "1", "yes": "1", "true": "1", "enable": "1", "enabled": "1", "off": "0", "no": "0",
 	"false": "0", "disable": "0", "disabled": "0"}
 
-// switched reports a word where a parameter of which nothing else is known takes a number: it
-// has one now, or it is of the network, where no parameter takes such words.
+// switched adds a finding if a line has such a word for a parameter that is not in the catalogue
+// and takes a number: its present value is a number, or it concerns the network, where no
+// parameter accepts such words.
 func (c *checker) switched(l settingfile.Line) {
 	known, _ := c.ask(l.Key)
 	_, number := integer(known.Value)
@@ -64,12 +65,14 @@ var readOnly = map[string]string{
 	"kernel.random.poolsize":                    "",
 }
 
-// sizeNames are what people append to a parameter of three sizes for one of them.
+// sizeNames are the suffixes by which people name one of the values of a parameter with three
+// sizes: tcp_rmem_max.
 var sizeNames = []string{"min", "default", "max"}
 
-// instead is what a line of an unknown parameter would be with a similar key. A parameter of
-// several values takes no single one: the one that the line's key names (tcp_rmem_max) is
-// replaced among those of the kernel, and which says it; otherwise the value is empty.
+// instead returns the key and value that a line with an unknown parameter would have with the
+// similar key near. If that parameter has several values, the one that the line's key names
+// (tcp_rmem_max) replaces that of the kernel, and which is its name; if the key names none, the
+// value is empty.
 func (c *checker) instead(l settingfile.Line, near string) (key, value, which string) {
 	p := find(near)
 	if p == nil || p.values < 2 || len(strings.Fields(l.Value)) == p.values {
@@ -87,8 +90,8 @@ func (c *checker) instead(l settingfile.Line, near string) (key, value, which st
 	return near, "", ""
 }
 
-// meant rewrites a value with suffixes, commas or a semicolon at its end as the kernel would
-// take it; empty: it is not known what was meant.
+// meant converts a value with suffixes, commas or a final semicolon to the form that the kernel
+// accepts. Empty: it is unclear what was meant.
 func meant(text string, p *parameter) string {
 	if value, word := truths[strings.ToLower(text)]; word && p.values == 1 && p.min <= 0 &&
 		(p.max <= 255 || p.key == anyOfInterfaces) && p.unit == "" {

@@ -9,35 +9,35 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// This file finds which settings of a list are enough: the fewest that lose none of what
-// the list gains. Trials of each setting alone, and of the list without each, do not show
-// it: if A and B work only together, and C does the same, then A or B alone gains nothing,
-// and leaving out any one of the three costs nothing.
+// This file finds which settings of a list are enough: the smallest set that keeps the gain of
+// the list. Trials of each setting alone, and of the list without each, do not show that. For
+// example, if A and B have an effect only together, and C has the same effect by itself, then A
+// or B alone gains nothing, and leaving out any one of the three loses nothing.
 //
 // See docs/decisions/0023-search-for-what-is-enough.md.
 
-// SmallLoss is the share of a list's gain that what is kept may lose.
+// SmallLoss is the share of the best set's gain that a smaller set may lose.
 const SmallLoss = 0.05
 
-// Levels of the runs that try sets of settings, beside those of package settingfile.
+// Names of levels in runs that try sets of settings, in addition to those of package settingfile.
 const (
 	KeptLevel    = "kept"
 	FewerLevel   = "fewer"
 	withoutRival = "without "
 )
 
-// ErrSpent: there is no time left for further trials.
+// ErrSpent is returned if the budget has no time left for further trials.
 var ErrSpent = errors.New("the budget is spent")
 
-// tries is how often a set is tried whose loss may be chance.
+// tries is the number of runs that try a set whose loss may be chance.
 const tries = 2
 
-// maxRivals is how many settings that exclude each other are distinguished.
+// maxRivals limits the rivals (Screened.Rivals) that are left out one at a time.
 const maxRivals = 4
 
-// Conduct makes trials of sets in the same blocks, the first one as the baseline, and
-// concludes. Out are the settings of which they are to show whether they can be left out; empty: they
-// are to prove what was found. ErrSpent: none are made.
+// Conduct makes trials of the sets in the same blocks, with the first set as the baseline, and
+// returns the concluded run. Out lists the settings that the trials are to show can be left out;
+// empty: the trials are to prove a set. If there is no time for trials, it returns ErrSpent.
 type Conduct func(out []string, sets ...settingfile.Set) (*record.Run, error)
 
 // Enough is the search for the settings that are enough.
@@ -45,42 +45,43 @@ type Enough struct {
 	Screened
 	Screening *record.Run
 	Conduct   Conduct
-	// Accept is how much worse a response may get: fewer settings are not enough if they cost
-	// more, and the best set does not.
+	// Accept has the accepted losses. A smaller set is not enough if its loss in a response is not
+	// accepted while that of the best set is.
 	Accept Accepted
 
-	// reference is the best set, and refers the run that shows it; gains are what it gains
-	// over the baseline in each response that it is shown to improve, as a share of what it
-	// gives, and in the first one in any case. Where it gives no more than the response's Floor,
-	// as where it ends all loss, that and all losses are shares of what the baseline gives: scales.
+	// reference is the best set, and refers the run that shows that. gains has its gain over the
+	// baseline in the first response and in each other response that it is shown to improve, as a
+	// share of its own value. If its value is at most the response's Floor, for example because it
+	// ends all loss, the gain and all losses are shares of the value in scales, the baseline's.
 	reference settingfile.Set
 	refers    *record.Run
 	gains     map[string]float64
 	scales    map[string]float64
-	needed    []string                  // the reference was worse without each by the first response, beyond chance
-	beside    map[string]*record.Effect // or by another one: that effect
-	core      loss                      // of all of the reference but the core
-	ended     bool                      // by ErrSpent
-	fewer     *Found                    // gains as much by the first response, at a cost that is not accepted
+	needed    []string                  // the reference is shown to be worse without each, in the first response
+	beside    map[string]*record.Effect // settings without which it is worse in another response: that effect
+	core      loss                      // the loss if only the core is kept
+	ended     bool                      // ErrSpent ended the search
+	fewer     *Found                    // gains as much in the first response, with a loss that is not accepted
 }
 
-// Found is a set with its proof, and the run that has it at a level.
+// Found is a set of settings with its proof: Run tried the set as the level named Level.
 type Found struct {
 	Proof record.TuneProof
 	Run   *record.Run
 	Level string
-	// Ended: the budget ended the search, and fewer may be enough.
+	// Ended reports whether the budget ended the search; fewer settings may be enough.
 	Ended bool
-	// Needed are settings without which the best set was worse by the first response, beyond
-	// chance. Beside has others by the effect in another response that leaving them out has.
+	// Needed lists settings without which the best set is shown to be worse in the first response.
+	// Beside has settings without which it is worse in another response, with that effect.
 	Needed []string
 	Beside map[string]*record.Effect
-	// Fewer gains as much by the first response, and costs more by another one than is
-	// accepted; nil: no such set was tried.
+	// Fewer is a smaller set that gains as much in the first response and loses more in another
+	// one than is accepted. Nil: no such set was tried.
 	Fewer *Found
 }
 
-// Into makes a proof that of a result, with its figures and the settings that it has.
+// Into makes f the proof of a result: it sets Proof, Fewer, Ended and Figures of t, and adjusts
+// the verdicts on the settings.
 func (f *Found) Into(t *record.Tune) {
 	t.Proof, t.Ended = &f.Proof, f.Ended
 	f.figures(t, KeptLevel)
@@ -119,7 +120,8 @@ func (f *Found) Into(t *record.Tune) {
 	}
 }
 
-// figures adds those of the set, and of the baseline and the list beside it, to a result's.
+// figures adds the estimates of the set, and of the baseline and the list in the same run, to
+// t.Figures. The set is named name.
 func (f *Found) figures(t *record.Tune, name string) {
 	if !slices.ContainsFunc(t.Figures, func(of record.TuneFigure) bool { return of.Run == f.Run.ID }) {
 		t.Figures = append(t.Figures, figures(f.Run, settingfile.AsItIs, settingfile.TheList)...)
@@ -133,12 +135,12 @@ func (f *Found) figures(t *record.Tune, name string) {
 	}
 }
 
-// Unshown reports whether a setting is kept that is not shown to be needed.
+// Unshown reports whether a setting is kept although it is not shown to be needed.
 func Unshown(s record.TuneSetting) bool {
 	return s.Keep && (s.Verdict == record.NoDifference || s.Verdict == record.Inconclusive)
 }
 
-// Open are the keys of the settings that are kept and not shown to be needed.
+// Open returns the keys of the settings that are kept although they are not shown to be needed.
 func Open(settings []record.TuneSetting) (keys []string) {
 	for _, s := range settings {
 		if Unshown(s) {
@@ -148,17 +150,17 @@ func Open(settings []record.TuneSetting) (keys []string) {
 	return keys
 }
 
-// Offer is a set as a trade: what it gains in one response and costs in another; nil: it
-// does not do both.
+// Offer returns the set with its gains in some responses and its costs in others. Nil: it does
+// not have both.
 func (f *Found) Offer() *record.TuneOffer { return offer(f.Run, f.Level, f.Proof) }
 
-// Find returns the fewest settings that were found to keep the gain, proven by themselves;
-// nil: nothing of the list is shown to gain anything. An error is Conduct's; ErrSpent:
-// nothing could be proven.
+// Find returns the smallest set that was found to keep the gain, with its proof. Nil: no
+// setting of the list is shown to gain anything. It returns errors of Conduct; ErrSpent means
+// that nothing could be proven.
 //
-// What is only tried together is proven once by a run of its own beside the baseline and
-// the whole list. Where even that loses more than a small part of the gain, the best set
-// that was tried is returned.
+// The set that remains is tried once more in a run of its own, together with the baseline and
+// the whole list. If it loses more than a small part of the gain there, Find returns the best
+// set that was tried.
 func (s *Enough) Find() (*Found, error) {
 	list := settingfile.Set{Name: settingfile.TheList, About: settingfile.AboutAll, Keys: s.All}
 	if len(s.Trades) > 0 {
@@ -219,7 +221,7 @@ func (s *Enough) Find() (*Found, error) {
 	return found, err
 }
 
-// withoutDoubtful leaves out of a core that a run has proven what the list may not miss.
+// withoutDoubtful tries to leave the doubtful settings out of a core that run has proven.
 func (s *Enough) withoutDoubtful(run *record.Run, list, core settingfile.Set) (*Found, error) {
 	proven := s.found(run, core)
 	if len(s.Doubtful) == 0 || len(core.Keys) == 1 {
@@ -242,8 +244,8 @@ func (s *Enough) withoutDoubtful(run *record.Run, list, core settingfile.Set) (*
 	return proven, nil
 }
 
-// proveFewer proves what elimination has left beside the baseline, the whole list and the
-// best set. If it loses, the smallest of these that does not is what is found.
+// proveFewer proves the keys that elimination has left, in a run together with the baseline, the
+// whole list and the best set. If they lose, it returns the smallest of these sets that does not.
 func (s *Enough) proveFewer(list settingfile.Set, keys []string) (*Found, error) {
 	fewer := s.named(KeptLevel, settingfile.AboutLeft, keys)
 	sets := []settingfile.Set{list}
@@ -277,7 +279,7 @@ func (s *Enough) proveFewer(list settingfile.Set, keys []string) (*Found, error)
 	return s.found(run, s.reference), nil
 }
 
-// prove tries sets beside the baseline.
+// prove tries sets together with the baseline.
 func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 	all := []settingfile.Set{{Name: settingfile.AsItIs, About: settingfile.AboutNone}}
 	if len(s.Trades) > 0 {
@@ -295,7 +297,7 @@ func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 	if err != nil || !slices.ContainsFunc(all[1:], func(set settingfile.Set) bool { return leftOpen(run, set) }) {
 		return run, err
 	}
-	// One trial that something else slowed down is enough to leave a proof open.
+	// A single disturbed trial can make a proof inconclusive.
 	again, err := s.Conduct(nil, all...)
 	if errors.Is(err, ErrSpent) {
 		return run, nil
@@ -303,15 +305,15 @@ func (s *Enough) prove(sets ...settingfile.Set) (*record.Run, error) {
 	return again, err
 }
 
-// leftOpen reports whether a set promises a gain in a run without being shown to have it, or
-// to cost nothing in the first response.
+// leftOpen reports whether a set promises a gain in a run, but either the gain or its effect on
+// the first response is inconclusive.
 func leftOpen(run *record.Run, set settingfile.Set) bool {
 	e := between(run, settingfile.AsItIs, set.Name)
 	return promises(run, e) && (!Gains(e, run.Margin) || e.Verdict == record.Inconclusive)
 }
 
-// best makes the best of sets in a run the reference: the list without what harms already if it
-// keeps the list's gain, as chance decides which of the two is ahead.
+// best makes the best of the sets in a run the reference. It prefers the list without harmful
+// settings if that keeps the list's gain, because then only chance decides which is ahead.
 func (s *Enough) best(run *record.Run, sets []settingfile.Set) {
 	s.refer(run, sets[0])
 	for _, set := range sets[1:] {
@@ -322,7 +324,7 @@ func (s *Enough) best(run *record.Run, sets []settingfile.Set) {
 	}
 }
 
-// refer makes a set that a run tried beside the baseline the reference.
+// refer makes a set the reference. The run has tried it together with the baseline.
 func (s *Enough) refer(run *record.Run, set settingfile.Set) {
 	s.reference, s.refers, s.gains, s.scales = set, run, map[string]float64{}, map[string]float64{}
 	e := between(run, settingfile.AsItIs, set.Name)
@@ -339,8 +341,8 @@ func (s *Enough) refer(run *record.Run, set settingfile.Set) {
 	}
 }
 
-// Gains reports whether an effect improves the first response, or another one by more than the
-// margin of what matters.
+// Gains reports whether an effect improves the first response, or improves another one by more
+// than the margin.
 func Gains(e *record.Effect, margin float64) bool {
 	return e != nil && slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool {
 		of := r.Effect(e)
@@ -354,17 +356,18 @@ func matters(r metric.Metric, e *record.Effect, margin float64) bool {
 	return e.Verdict == record.Improves && (!ok || mean > margin)
 }
 
-// promises reports whether an effect improves a response, or nearly all blocks say so.
+// promises reports whether an effect improves a response, or does so in nearly all blocks (leans).
 func promises(run *record.Run, e *record.Effect) bool {
 	return e != nil && slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool {
 		return leans(run, e, r) == record.Improves
 	})
 }
 
-// keeps reports whether a set has the reference's gain in a run that tried both, but for a
-// small part: of the gain or, where that is more, of the margin. Of the gains in other
-// responses, which scatter more, it has the larger part, and none of them is worse by more than
-// is accepted: than the reference's, nor than the baseline's where the reference's is accepted.
+// keeps reports whether a set keeps the reference's gain in a run that tried both. In the first
+// response it may lose a small part of the gain or of the margin, whichever is larger
+// (keepsFirst). In other responses, which scatter more, it must keep half of a gain, and must not
+// be worse than the reference by more than the margin and than is accepted. It must not be worse
+// than the baseline by more than is accepted, unless the reference is as well.
 func (s *Enough) keeps(run *record.Run, set settingfile.Set) bool {
 	if equal(set.Keys, s.reference.Keys) {
 		return true
@@ -381,12 +384,13 @@ func (s *Enough) keeps(run *record.Run, set settingfile.Set) bool {
 	})
 }
 
-// typical is how much better a set typically is than the reference in a run that tried both.
+// typical returns by how much a set is typically better than the reference in a run that tried
+// both, as the function typical does.
 func (s *Enough) typical(run *record.Run, set settingfile.Set, r metric.Metric) (better float64, ok bool) {
 	return typical(run, s.reference.Name, set.Name, r, s.scales[r.Name])
 }
 
-// keepsFirst reports whether a set has the reference's gain by the first response.
+// keepsFirst reports whether a set keeps the reference's gain in the first response.
 func (s *Enough) keepsFirst(run *record.Run, set settingfile.Set) bool {
 	r := metric.Of(run)[0]
 	more, ok := s.typical(run, set, r)
@@ -396,13 +400,13 @@ func (s *Enough) keepsFirst(run *record.Run, set settingfile.Set) bool {
 	return ok && of != nil && !lost
 }
 
-// refused reports whether a set costs more than is accepted, and the reference does not.
+// refused reports whether a set has a loss that is not accepted, and the reference has none.
 func (s *Enough) refused(run *record.Run, set settingfile.Set) bool {
 	whole, own := between(run, settingfile.AsItIs, s.reference.Name), between(run, settingfile.AsItIs, set.Name)
 	return whole != nil && own != nil && !s.Accept.refuses(whole) && s.Accept.refuses(own)
 }
 
-// found is a set with its proof in a run.
+// found returns a set with its proof in a run.
 func (s *Enough) found(run *record.Run, set settingfile.Set) *Found {
 	f := &Found{Run: run, Level: set.Name, Ended: s.ended, Needed: s.needed, Beside: s.beside,
 		Proof: record.TuneProof{Run: run.ID, Settings: set.Keys, Effect: effect(run, factor(run), set.Name)}}
@@ -424,7 +428,7 @@ func (s *Enough) found(run *record.Run, set settingfile.Set) *Found {
 	return f
 }
 
-// named is a set in the order of the list.
+// named returns a set of the given keys, in the order of the list.
 func (s *Enough) named(name, about string, keys []string) settingfile.Set {
 	return settingfile.Set{Name: name, About: about, Keys: intersect(s.All, keys)}
 }

@@ -9,8 +9,8 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// full is how near the baseline is to the limit of its path; nil: not within the margin, or
-// it is not goodput that counts.
+// full returns how close the baseline is to the limit of its path. Nil: it is not within the
+// margin, or the first response is not goodput.
 func full(run *record.Run, f record.Factor) *record.TuneFull {
 	if metric.Of(run)[0].Name != metric.Goodput.Name {
 		return nil
@@ -39,14 +39,14 @@ func full(run *record.Run, f record.Factor) *record.TuneFull {
 	}
 }
 
-// timestamps reports whether a flow of a level has TCP timestamps.
+// timestamps reports whether any flow of a level uses TCP timestamps.
 func timestamps(run *record.Run, level string) bool {
 	return slices.ContainsFunc(flows(run, level), func(f record.Flow) bool {
 		return (f.SenderInfo != nil || f.ReceiverInfo != nil) && !limits.FrameOf(f).NoTimestamps
 	})
 }
 
-// flows are those of a level of the list's factor, in the conditions of its effects.
+// flows returns the flows at a level of the list's factor, in the condition of the run's effects.
 func flows(run *record.Run, level string) (all []record.Flow) {
 	f := factor(run)
 	for _, t := range run.Trials {
@@ -57,7 +57,7 @@ func flows(run *record.Run, level string) (all []record.Flow) {
 	return all
 }
 
-// here: the levels are of the conditions that the run's effects are of.
+// here reports whether the levels belong to the condition of the run's effects.
 func here(run *record.Run, f record.Factor, levels map[string]string) bool {
 	for _, e := range run.Effects {
 		if e.Factor == f.Name {
@@ -72,8 +72,8 @@ func here(run *record.Run, f record.Factor, levels map[string]string) bool {
 	return true
 }
 
-// CongestionControl is what the flows use at a level of the list's factor, as the kernel
-// reports it, and the host that sends the first of them; empty: they are not TCP's.
+// CongestionControl returns the congestion control of the flows at a level of the list's factor,
+// as the kernel reports it, and the host that sends the first TCP flow. Empty: no flow uses TCP.
 func CongestionControl(run *record.Run, level string) (control, sender string) {
 	for _, flow := range flows(run, level) {
 		if flow.CongestionControl != "" {
@@ -83,14 +83,14 @@ func CongestionControl(run *record.Run, level string) (control, sender string) {
 	return "", ""
 }
 
-// BaselineControl is CongestionControl of the baseline.
+// BaselineControl returns the congestion control of the flows at the baseline.
 func BaselineControl(run *record.Run) string {
 	control, _ := CongestionControl(run, factor(run).Baseline)
 	return control
 }
 
-// controls completes a setting of the congestion control with what the flows used with and
-// without it: it is an option of the flows, which no host has a value of before.
+// controls fills in the values of a setting of the congestion control from what the flows used
+// with and without it. It is an option of the flows, so hosts have no prior value.
 func controls(run *record.Run, s *record.TuneSetting) {
 	if s.Key != setting.CongestionControl || s.Alone == nil {
 		return

@@ -8,30 +8,34 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Screened are a list's settings by what each did alone and the list lacked without it.
+// Screened sorts the keys of a list's tried settings by the effect of each alone and by the
+// effect of removing it from the list.
 type Screened struct {
 	All []string
-	// Trades are left out of all else where they are not wanted.
+	// Trades are settings that worsen a response and are not worth keeping, if trades are not
+	// wanted. They are in no other list.
 	Trades []string
-	// Harmful are worse alone, or the list is better without them; or lint calls them so and
-	// nothing speaks for them. Rivals are better alone, and the list is better without them.
+	// Harmful settings worsen alone, or the list is better without them, or they are known to be
+	// harmful and no effect speaks for them. Rivals improve alone, and the list is better without
+	// them.
 	Harmful, Rivals []string
-	// Core are those that the list is worse without, or that help alone and may be
-	// missed. Of Doubtful ones it is not known that they are missed.
+	// Core settings are those without which the list is worse, or which help alone and may be
+	// needed. Doubtful is the part of Core that is not known to be needed.
 	Core, Doubtful []string
-	// Spare may be enough or needed in combinations: first those that show no effect,
-	// then those that help alone and that the list does not miss. Each is ordered from
-	// what is likeliest not missed.
+	// Spare settings may be enough, or needed, in combination. Spare[0] has those that show no
+	// effect, Spare[1] those that help alone but make no difference to the list. Both begin with
+	// the settings that are most likely not needed.
 	Spare [2][]string
 }
 
-// Screen sorts settings by what a run showed of them, and where it left that open by what
-// nearly all blocks agree on: trials decide in the end. What trades is in the core, unless
-// trades are not wanted: it is then left out.
+// Screen sorts settings by their effects in a run, or by what nearly all blocks agree on if the
+// effects are inconclusive; later trials decide. Trades says whether a loss in one response is
+// wanted for a gain in another; if not, settings with such a loss are only in Screened.Trades,
+// unless they are worth keeping.
 func Screen(run *record.Run, settings []record.TuneSetting, trades bool) Screened {
 	var s Screened
 	first := metric.Of(run)[0]
-	missing := map[string]float64{} // what the list gains without it, relative
+	missing := map[string]float64{} // relative gain of the list without the setting
 	for _, one := range settings {
 		if one.Verdict == record.NotTried {
 			continue
@@ -69,7 +73,7 @@ func Screen(run *record.Run, settings []record.TuneSetting, trades bool) Screene
 	return s
 }
 
-// costs reports whether a setting makes a response worse that does not count first.
+// costs reports whether a setting worsens a response other than the first.
 func costs(run *record.Run, s *record.TuneSetting) bool {
 	return slices.ContainsFunc(metric.Of(run)[1:], func(r metric.Metric) bool {
 		return leans(run, s.Alone, r) == record.Worsens || leans(run, s.Removed, r) == record.Improves

@@ -14,8 +14,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Select returns the lines of files that are worth trying on hosts of a topology, and
-// every setting, with why it is not tried. found is what is known of the files.
+// Select returns the lines of files that are worth trying on hosts of a topology, and all
+// settings, with the reasons for those that are not tried. Found is the result of Files.
 func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string) (
 	lines []settingfile.Line, all []record.TuneSetting) {
 	for _, s := range found.Settings {
@@ -39,7 +39,7 @@ func Select(files []settingfile.File, found *record.Lint, t *topology.Topology, 
 	return lines, all
 }
 
-// lineOf is the line that a setting is from.
+// lineOf returns the line that a setting comes from.
 func lineOf(files []settingfile.File, s record.LintSetting) (line settingfile.Line) {
 	for _, f := range files {
 		for _, l := range f.Lines {
@@ -51,7 +51,7 @@ func lineOf(files []settingfile.File, s record.LintSetting) (line settingfile.Li
 	return line
 }
 
-// interfaces are those of the hosts, each once.
+// interfaces returns the names of the hosts' interfaces without duplicates.
 func interfaces(t *topology.Topology, hosts []string) (names []string) {
 	for _, name := range hosts {
 		h, _ := t.Host(name)
@@ -64,7 +64,7 @@ func interfaces(t *topology.Topology, hosts []string) (names []string) {
 	return names
 }
 
-// notInLab is why hosts of a lab cannot try a setting that is machine-wide; nil: they can.
+// notInLab returns why hosts of a lab cannot try a machine-wide setting. Nil: they can.
 func notInLab(found *record.Lint, t *topology.Topology, hosts []string, s record.TuneSetting) []record.Statement {
 	inLab := slices.ContainsFunc(hosts, func(name string) bool {
 		h, _ := t.Host(name)
@@ -85,13 +85,13 @@ func notInLab(found *record.Lint, t *topology.Topology, hosts []string, s record
 	return because(record.UntriedMachine)
 }
 
-// because is a single reason.
+// because returns a list with a single reason.
 func because(code string, args ...string) []record.Statement {
 	return []record.Statement{{Code: code, Args: args}}
 }
 
-// machineWide: no network namespace has the parameter of its own, or none but the machine's
-// first may change it.
+// machineWide reports whether network namespaces do not have their own value of the parameter,
+// or only the machine's first namespace may change it.
 func machineWide(found *record.Lint, s record.TuneSetting) bool {
 	if !strings.HasPrefix(s.Key, "net.") {
 		return false // a namespace can change it for the whole machine
@@ -104,8 +104,8 @@ func machineWide(found *record.Lint, s record.TuneSetting) bool {
 	return MachineWide(s.Key)
 }
 
-// corrected is the line that was meant by a setting, by the last of the findings on it that
-// knows; false: none does, or another line has the key.
+// corrected returns the line that a setting was meant to be, from the last finding about it that
+// has a correction. Ok is false if there is none, or if another line sets that key.
 func corrected(found *record.Lint, s record.LintSetting) (key, value string, ok bool) {
 	for _, f := range found.Findings {
 		if f.File == s.File && f.Line == s.Line && f.Corrects != nil {
@@ -118,8 +118,8 @@ func corrected(found *record.Lint, s record.LintSetting) (key, value string, ok 
 	return key, value, ok && !taken
 }
 
-// AsWritten are the lines that are tried before they were corrected: those of which hosts
-// take the value as it was. None: nothing was corrected or added.
+// AsWritten returns the lines that are tried, as they were before corrections, if hosts accept
+// their original values. Empty: nothing was corrected or added.
 func AsWritten(lines []settingfile.Line, all []record.TuneSetting, found *record.Lint) (written []settingfile.Line) {
 	differs := false
 	for _, l := range lines {
@@ -151,23 +151,25 @@ func AsWritten(lines []settingfile.Line, all []record.TuneSetting, found *record
 	return written
 }
 
-// winning is what the line of a setting has, before it was corrected.
+// winning returns the line of a setting as it was before correction.
 func winning(found *record.Lint, s record.TuneSetting) record.LintSetting {
 	return found.Settings[slices.IndexFunc(found.Settings, func(was record.LintSetting) bool {
 		return was.File == s.File && was.Line == s.Line
 	})]
 }
 
-// Controls are the congestion controls of the machine that makes a lab.
+// Controls has the congestion controls of the machine on which a lab is created.
 type Controls struct {
 	Default   string   // net.ipv4.tcp_congestion_control; empty: not known
 	Available []string // nil: not known
 }
 
-// Control decides which congestion control is tried on a path whose flows have one by
-// default: that of the list or, where it is the same, the path loses frames or hosts have
-// another default, the other kind: bbr beside one that takes a loss for congestion.
-// searched: it is values that are tried, and none is added.
+// Control decides which congestion control is tried with flows that use path by default, and
+// returns the changed lines and settings. It is the list's. If that is the same as path, it is one
+// of the other kind: bbr is one kind, and those that take a loss for congestion the other. If the
+// list has none, one of the other kind is added if the path loses frames (lossy), or the machine's
+// default if that differs from path. With searched, only values of the list are tried and none is
+// added.
 func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lossy, searched bool, c Controls) (
 	[]settingfile.Line, []record.TuneSetting) {
 	there := func(name string) bool { return c.Available == nil || slices.Contains(c.Available, name) }
@@ -212,7 +214,7 @@ func Control(lines []settingfile.Line, all []record.TuneSetting, path string, lo
 	return append(lines, settingfile.Line{Key: setting.CongestionControl, Value: other}), all
 }
 
-// useless is why a setting is not tried; nil: it is.
+// useless returns why a setting is not tried. Nil: it is tried.
 func useless(files []settingfile.File, found *record.Lint, t *topology.Topology, hosts []string,
 	s record.TuneSetting) []record.Statement {
 	for _, f := range files {
@@ -242,10 +244,10 @@ func useless(files []settingfile.File, found *record.Lint, t *topology.Topology,
 	return nil
 }
 
-// Worthwhile reports whether a line is worth trials after hosts have been asked to
-// apply it. It notes in the setting what they had before (applied) and, where it is
-// not, why: a host refused it (the first of refused, UntriedRefused), or it would change nothing.
-// searched: other values of the line are tried as well.
+// Worthwhile reports whether a line is worth trials after the hosts were asked to apply it. It
+// stores the prior values from applied in s and, if the line is not worth trials, the reason: a
+// host refused it (the first of refused), or it would change nothing. Searched says that other
+// values of the line are tried as well.
 func Worthwhile(s *record.TuneSetting, l settingfile.Line, applied []record.Applied, refused []record.Statement,
 	searched bool) bool {
 	changes := false
@@ -272,7 +274,7 @@ func Worthwhile(s *record.TuneSetting, l settingfile.Line, applied []record.Appl
 	return false
 }
 
-// beyond: what the hosts have is on the right side of the line's bound already.
+// beyond reports whether the prior values of all hosts already satisfy the line's bound.
 func beyond(l settingfile.Line, prior map[string]string) bool {
 	limit, err := strconv.ParseInt(l.Value, 0, 64)
 	for _, text := range prior {
@@ -284,8 +286,8 @@ func beyond(l settingfile.Line, prior map[string]string) bool {
 	return true
 }
 
-// List is the list that a run tried, and on which hosts. It is an error where the run
-// has no factor that takes a list apart.
+// List returns the list that a run tried, and the hosts on which it tried it. It returns an error
+// if the run has no factor with a list.
 func List(made *record.Run) (settings []record.TuneSetting, hosts []string, err error) {
 	tried, err := study.Parse(made.Study, []byte(made.StudyFile), made.Design.Set...)
 	if err != nil {
@@ -323,7 +325,7 @@ func List(made *record.Run) (settings []record.TuneSetting, hosts []string, err 
 	return settings, hosts, nil
 }
 
-// add adds a setting to those of a list, which has each key once.
+// add appends a setting to a list that has each key only once.
 func add(settings []record.TuneSetting, s record.TuneSetting) []record.TuneSetting {
 	if slices.ContainsFunc(settings, func(t record.TuneSetting) bool { return t.Key == s.Key }) {
 		return settings
@@ -331,7 +333,7 @@ func add(settings []record.TuneSetting, s record.TuneSetting) []record.TuneSetti
 	return append(settings, s)
 }
 
-// settingsOf are the settings that a level of a list has.
+// settingsOf returns the settings that a level makes.
 func settingsOf(level study.Level) (settings []record.TuneSetting) {
 	for _, s := range level.Settings {
 		for _, one := range s.Sysctl {
@@ -351,7 +353,7 @@ func settingsOf(level study.Level) (settings []record.TuneSetting) {
 	return settings
 }
 
-// amend notes in settings what was corrected in the list or added to it.
+// amend sets Corrected and Added of settings that were corrected in the list or added to it.
 func amend(settings []record.TuneSetting, list record.Factor) {
 	for _, a := range list.Amended {
 		for i := range settings {
@@ -362,8 +364,8 @@ func amend(settings []record.TuneSetting, list record.Factor) {
 	}
 }
 
-// priorIn is what a setting was on each host in the first trial that made it; after what the
-// base of the study had set, which is made first.
+// priorIn returns the prior value of a setting on each host, from the first trial that made it.
+// Settings of the study's base are made before.
 func priorIn(trials []record.Trial, key string) map[string]string {
 	for _, t := range trials {
 		prior := map[string]string{}

@@ -6,24 +6,24 @@ import (
 	"linerate/internal/model/record"
 )
 
-// This file has what the answer claims of a list's settings. Package answer has its words.
+// This file has the claims that the answer makes about a list's settings. Package answer words them.
 
-// Keyed are the settings of these keys.
+// Keyed returns the settings with the given keys.
 func Keyed(settings []record.TuneSetting, keys []string) []record.TuneSetting {
 	return slices.DeleteFunc(slices.Clone(settings), func(s record.TuneSetting) bool {
 		return !slices.Contains(keys, s.Key)
 	})
 }
 
-// SameAlone reports whether a setting alone makes no difference of the response that counts.
+// SameAlone reports whether a setting alone is shown to make no difference in the first response.
 func SameAlone(s record.TuneSetting) bool {
 	e := s.Alone
 	return e != nil && e.Verdict == record.NoDifference && e.Ratio.High > 0
 }
 
-// Missed parts the settings that help: those that the list is worse without did it,
-// and others that help a little when they are alone did not. Where the list misses
-// none of them, each that helps did it.
+// Missed divides the settings that help into those that caused the list's gain (did) and those
+// that help alone but make no difference when they are removed from the list (spare). If the
+// list is worse without none of them, all are in did.
 func Missed(helps []record.TuneSetting) (did, spare []record.TuneSetting) {
 	for _, s := range helps {
 		if s.Alone != nil && s.Removed != nil && s.Removed.Verdict == record.NoDifference {
@@ -40,8 +40,8 @@ func Missed(helps []record.TuneSetting) (did, spare []record.TuneSetting) {
 	return did, spare
 }
 
-// MostAlone is the ratio that none of several settings exceeds by itself: the highest end
-// of their intervals, which hold together. 0: one of them is not known.
+// MostAlone returns an upper bound of the ratio that any of the settings reaches by itself: the
+// highest end of their intervals, which hold simultaneously. 0: an interval is unknown.
 func MostAlone(settings []record.TuneSetting) (most float64) {
 	for _, s := range settings {
 		if s.Alone == nil || s.Alone.Ratio.None || s.Alone.Ratio.High == 0 {

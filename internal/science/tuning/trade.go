@@ -12,12 +12,11 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Accepted is how much worse each response may get for a gain in another one: a share, by
-// the name that AcceptName gives the response.
+// Accepted has the loss in each response that is accepted for a gain in another one, as a
+// share (0.1: 10 %), by AcceptName of the response. Nil: no loss is accepted.
 type Accepted map[string]float64
 
-// AcceptName is the name under which a loss in a response is accepted: all percentiles of
-// latency have one.
+// AcceptName returns the key of a response in Accepted. All percentiles of latency share one.
 func AcceptName(response string) string {
 	if strings.HasPrefix(response, "latency") {
 		return "latency"
@@ -25,7 +24,7 @@ func AcceptName(response string) string {
 	return strings.ReplaceAll(response, "_", "-")
 }
 
-// AcceptNames are those of all responses that a study can be judged by.
+// AcceptNames returns the AcceptName of all responses that a study can be judged by.
 func AcceptNames() []string {
 	var names []string
 	for _, name := range metric.ResponseNames() {
@@ -36,7 +35,8 @@ func AcceptNames() []string {
 	return names
 }
 
-// takes reports whether a loss is accepted: the bad end of its interval is within.
+// takes reports whether a loss is accepted: the unfavourable end of its interval is within what
+// is accepted.
 func (a Accepted) takes(r metric.Metric, e *record.Effect) bool {
 	_, bad, _, ok := Relative(r, e, 0)
 	return ok && -bad <= a[AcceptName(r.Name)]
@@ -47,14 +47,14 @@ func (a Accepted) harmed(r metric.Metric, e *record.Effect) bool {
 	return e != nil && e.Verdict == record.Worsens && !a.takes(r, e)
 }
 
-// refuses reports whether an effect is a loss in some response that is not accepted.
+// refuses reports whether an effect has a loss in any response that is not accepted.
 func (a Accepted) refuses(e *record.Effect) bool {
 	return slices.ContainsFunc(responsesOf(e), func(r metric.Metric) bool { return a.harmed(r, r.Effect(e)) })
 }
 
-// Proven says whether an effect improves something, and worsens nothing by more than is
-// accepted. A response other than the first counts if it is better by more than the margin of
-// what matters.
+// Proven reports whether an effect improves a response, and worsens none by more than is accepted.
+// An improvement in a response other than the first counts if it exceeds the margin and the effect
+// in the first response is not inconclusive.
 func Proven(e *record.Effect, accept Accepted, margin float64) bool {
 	if e == nil || accept.refuses(e) {
 		return false
@@ -69,8 +69,8 @@ func Proven(e *record.Effect, accept Accepted, margin float64) bool {
 	return improves
 }
 
-// NotKept makes a result whose best set is not Proven one that keeps nothing. A setting that
-// helped in the list, and of which its proof shows nothing, is inconclusive then.
+// NotKept changes a result whose best set is not Proven so that it keeps no setting. A setting
+// that helped in the list becomes inconclusive if the proof does not show it.
 func NotKept(t *record.Tune) {
 	for i := range t.Settings {
 		s := &t.Settings[i]
@@ -85,7 +85,7 @@ func NotKept(t *record.Tune) {
 	}
 }
 
-// responsesOf are the responses that an effect is known in, the first one first.
+// responsesOf returns the responses in which an effect is known, beginning with the first.
 func responsesOf(e *record.Effect) (list []metric.Metric) {
 	if r, known := metric.Find(e.Response); known {
 		list = append(list, r)
@@ -98,7 +98,7 @@ func responsesOf(e *record.Effect) (list []metric.Metric) {
 	return list
 }
 
-// offer is a proof as a trade; nil: it gains nothing, or costs nothing.
+// offer returns a proof with its gains and costs. Nil: it has no gain, or no cost.
 func offer(run *record.Run, level string, proof record.TuneProof) *record.TuneOffer {
 	o := &record.TuneOffer{TuneProof: proof}
 	flags := map[string]float64{}
@@ -140,16 +140,16 @@ func offer(run *record.Run, level string, proof record.TuneProof) *record.TuneOf
 	return o
 }
 
-// Shown is an effect of a setting in a response: of the setting alone or, if Without, of the list
-// without it.
+// Shown is an effect in a response: of a setting alone or, if Without is set, of the list without
+// that setting.
 type Shown struct {
 	Response metric.Metric
 	Effect   *record.Effect
 	Without  bool
 }
 
-// Traded is what a setting improves and at what cost. Of the percentiles of latency it has the first
-// one only.
+// Traded returns the effects in which a setting is a gain, and those in which it is a cost. Of the
+// percentiles of latency they contain only the first.
 func Traded(s record.TuneSetting, responses []string) (gains, costs []Shown) {
 	var named []string
 	for _, name := range responses {

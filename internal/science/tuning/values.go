@@ -12,14 +12,14 @@ import (
 	"linerate/internal/model/source"
 )
 
-// manyBytes is more than a list means to give to the buffers of one protocol.
+// manyBytes is a size that nobody intends for the buffers of one protocol.
 const manyBytes = 8 << 30
 
 // anyOfInterfaces are the parameters of interfaces, many of which are switches.
 const anyOfInterfaces = "net.ipv4.conf.*.*"
 
-// find returns a parameter of the catalogue, which has those of interfaces once, with * for
-// the interface, and conf.*.* for all that hold any int; nil: it is not there.
+// find returns a parameter of the catalogue. In the catalogue * stands for the interface, and
+// conf.*.* for all parameters of interfaces that accept any int. Nil: there is none.
 func find(key string) *parameter {
 	keys := []string{key}
 	if parts := strings.Split(key, "."); len(parts) == 5 {
@@ -34,7 +34,7 @@ func find(key string) *parameter {
 	return nil
 }
 
-// misleads: lists set it in the belief that it is what TCP goes by.
+// misleads reports whether lists set the parameter in the mistaken belief that TCP uses it.
 func (p *parameter) misleads() bool {
 	switch p.key {
 	case "net.core.rmem_default", "net.core.wmem_default", "net.core.rmem_max", "net.core.wmem_max":
@@ -43,7 +43,7 @@ func (p *parameter) misleads() bool {
 	return false
 }
 
-// integer reads a number as the kernel does: decimal, 0x… or 0….
+// integer parses a number like the kernel: decimal, 0x… or 0….
 func integer(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 0, 64)
 	return n, err == nil && !strings.Contains(text, "_") && !strings.HasPrefix(text, "+")
@@ -65,7 +65,7 @@ const (
 	unprivilegedStart = "net.ipv4.ip_unprivileged_port_start"
 )
 
-// Beside are the parameters whose values decide what the kernel takes for one.
+// Beside returns the parameters whose values affect which values of key the kernel accepts.
 func Beside(key string) []string {
 	switch key {
 	case portRange:
@@ -76,8 +76,8 @@ func Beside(key string) []string {
 	return nil
 }
 
-// unprivileged is the first port that needs no privilege: the least that the files set it to,
-// or what the kernel has.
+// unprivileged returns the first port that needs no privilege: the lowest value in the files, or
+// the value of the kernel.
 func (c *checker) unprivileged() int64 {
 	var set []int64
 	for _, f := range c.files {
@@ -98,8 +98,8 @@ func (c *checker) unprivileged() int64 {
 	return 1024
 }
 
-// takes are the numbers of a value that the kernel would take, as many as the
-// parameter has; false: it would not, or not all of them.
+// takes returns the numbers of a line's value if the kernel accepts all that the parameter has.
+// Otherwise it returns false. It adds findings about wrong numbers.
 func (c *checker) takes(l settingfile.Line, p *parameter) (numbers []int64, ok bool) {
 	if p.values == 0 {
 		c.words(l, p)
@@ -169,8 +169,8 @@ const (
 	defaultMostReordering = 300
 )
 
-// missing reports fewer values than the parameter has. One size that exceeds those that stay was
-// meant as the maximum.
+// missing adds a finding if a line has fewer values than the parameter. A single size that exceeds
+// the values that stay unchanged was meant as the maximum.
 func (c *checker) missing(l settingfile.Line, p *parameter, numbers []int64) {
 	known, _ := c.ask(l.Key)
 	now, _ := integers(known.Value)
@@ -184,8 +184,8 @@ func (c *checker) missing(l settingfile.Line, p *parameter, numbers []int64) {
 	c.correct(l.Key, fix)
 }
 
-// number is what the files set a parameter to, or what the kernel has, or else what it has by
-// default.
+// number returns the value of a parameter: the one in the files, otherwise the kernel's, otherwise
+// the default.
 func (c *checker) number(key string, byDefault int64) int64 {
 	for _, f := range c.files {
 		for _, l := range f.Lines {
@@ -202,7 +202,7 @@ func (c *checker) number(key string, byDefault int64) int64 {
 	return byDefault
 }
 
-// spelledUnit is the unit of a parameter that counts time; empty: it counts something else.
+// spelledUnit returns the unit of a parameter that is a time. Empty: it is not a time.
 func spelledUnit(p *parameter) string {
 	if p.unit == "s" || p.unit == "µs" {
 		return " " + p.unit
@@ -210,7 +210,7 @@ func spelledUnit(p *parameter) string {
 	return ""
 }
 
-// DefaultQdisc is the queueing discipline of interfaces that are made.
+// DefaultQdisc is the parameter with the queueing discipline of new interfaces.
 const DefaultQdisc = "net.core.default_qdisc"
 
 // qdiscs are the queueing disciplines that kernels have or have had: the id of each Qdisc_ops in
@@ -222,7 +222,7 @@ var qdiscs = []string{
 	"sfb", "sfq", "skbprio", "taprio", "tbf", "teql0",
 }
 
-// words checks parameters that hold names.
+// words checks parameters whose value is a name.
 func (c *checker) words(l settingfile.Line, p *parameter) {
 	names, wrongCase := qdiscs, record.LintQdiscCase
 	if known, _ := c.ask(l.Key); p.key == setting.CongestionControl && c.kernel != nil {
@@ -378,8 +378,9 @@ func (c *checker) now(l settingfile.Line, p *parameter) {
 	c.add(l, "lowers", record.LintWarning, more, record.LintLowers, args...)
 }
 
-// Lowers returns which bounds of a buffer a value lowers, and the value that lowers none; nil: it
-// lowers none, or the parameter is not known to be a buffer, or one of which less may be meant.
+// Lowers returns the bounds of a buffer that value lowers compared with had, and a value that
+// lowers none. Nil: value lowers no bound, the parameter is not known to be a buffer, or lowering it
+// may be intended.
 func Lowers(key, had, value string) (less []record.Lowered, more string) {
 	p := find(key)
 	was, known := integers(had)
@@ -400,7 +401,7 @@ func Lowers(key, had, value string) (less []record.Lowered, more string) {
 	return less, spaced(is)
 }
 
-// bound names one of the three values of a buffer; empty: it has one.
+// bound returns the name of the i-th value of a buffer. Empty: the buffer has a single value.
 func (p *parameter) bound(i int) string {
 	switch {
 	case p.values != 3:
@@ -411,7 +412,7 @@ func (p *parameter) bound(i int) string {
 	return sizeNames[i]
 }
 
-// same compares values as the kernel does, numbers by what they come to.
+// same reports whether two values are equal for the kernel: numbers in different notation are.
 func same(a, b string) bool {
 	x, okX := integers(a)
 	y, okY := integers(b)
@@ -434,7 +435,7 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// hz is how many ticks a second the kernel has that was asked; 0: it is not known.
+// hz returns the number of ticks per second of the kernel that was asked. 0: unknown.
 func (c *checker) hz() int64 {
 	if c.kernel == nil {
 		return 0
@@ -442,7 +443,7 @@ func (c *checker) hz() int64 {
 	return c.kernel.HZ
 }
 
-// outside reports a number that the kernel does not take.
+// outside adds a finding about a number that the kernel does not accept.
 func (c *checker) outside(l settingfile.Line, p *parameter, n int64) {
 	switch low, high := p.bounds(c.hz()); {
 	case p.max == 1<<63-1:
