@@ -12,10 +12,10 @@ const (
 	mostCounted  = 1 << 14 // flows; more would need more products than mostProducts
 )
 
-// below returns the probability that no link has more flows than its bound, and how many products
-// it took to compute it. The numbers of flows on links are independent Poisson numbers, given their
-// sum. So the bounded ones are convolved, and the probability that they sum to all flows is divided
-// by that of the unbounded sum. Only positive terms are added.
+// below returns the probability that no link has more flows than its bound, and the number of
+// products that the computation took. The numbers of flows on links are distributed like independent
+// Poisson numbers given their sum. It therefore convolves the bounded distributions, and divides the
+// probability that they sum to all flows by that of the unbounded sum. Only positive terms are added.
 func below(chances []float64, flows int, bounds []int) (chance float64, products int) {
 	sum := 0
 	for _, bound := range bounds {
@@ -96,8 +96,8 @@ func expectedMost(chances, scale []float64, flows int) (float64, bool) {
 	return mean, true
 }
 
-// BusiestShare returns the mean share of all flows that the busiest link has. false: it is not
-// known exactly, because the bundles differ in size or it would take too long.
+// BusiestShare returns the mean share of all flows that are on the busiest link. It returns false if
+// that is not known exactly, because the bundles differ in size or it would take too long.
 func (l Links) BusiestShare(kinds []Kind) (float64, bool) {
 	bundles, _ := totals(kinds)
 	if bundles == 0 || !sameSize(kinds) {
@@ -111,10 +111,10 @@ func (l Links) BusiestShare(kinds []Kind) (float64, bool) {
 	return most / float64(bundles), ok
 }
 
-// TogetherBps returns the rate of equal transfers that begin together, over the time until the last
-// is done: all that they carry divided by the mean of that time, which the slowest link determines.
-// false: it is not known exactly, because bundles differ in size or have a demand, or it would take
-// too long.
+// TogetherBps returns the rate of equal transfers that begin at the same time: the amount of data of
+// all transfers, divided by the mean time until the last is done, which the slowest link determines.
+// It returns false if that is not known exactly, because bundles differ in size or have a demand, or
+// it would take too long.
 func (l Links) TogetherBps(kinds []Kind) (float64, bool) {
 	bundles, _ := totals(kinds)
 	if bundles == 0 || !sameSize(kinds) || !allElastic(kinds) {

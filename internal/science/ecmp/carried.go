@@ -94,8 +94,8 @@ func within(room float64, kinds []pmf) float64 {
 	return sum
 }
 
-// ExpectedBps returns the mean of what all links carry together. false: too many kinds for an exact
-// sum.
+// ExpectedBps returns the mean rate that all links carry together. It returns false if there are too
+// many kinds for an exact sum.
 func (l Links) ExpectedBps(kinds []Kind) (float64, bool) {
 	sum := 0.0
 	for _, class := range classes(l.Chances(), l.rates()) {
@@ -108,8 +108,9 @@ func (l Links) ExpectedBps(kinds []Kind) (float64, bool) {
 	return sum, true
 }
 
-// Carried returns the distribution of what all links carry together. It is known exactly for flows
-// that each fill a link, and for a few flows of one demand; otherwise false.
+// Carried returns the distribution of the rate that all links carry together, in bit/s. It is known
+// exactly for flows that can each fill a link, and for a few flows of one demand. Otherwise Carried
+// returns false.
 func (l Links) Carried(kinds []Kind) (Distribution, bool) {
 	least := math.Inf(1)
 	for _, kind := range kinds {

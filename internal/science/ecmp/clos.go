@@ -19,14 +19,14 @@ import (
 type Fabric struct {
 	Hosts, HostsPerLeaf int
 	HostBps             float64
-	// Up are the links of each leaf, one to each spine; Core are those of each spine, one to each
-	// of its cores. Without Core every leaf connects to every spine, otherwise the leaves of one
-	// pod (LeavesPerPod) do. Every link is as fast down as up.
+	// Up are the links of each leaf, one to each spine. Core are the links of each spine, one to
+	// each of its cores. Without Core every leaf connects to every spine; with Core a leaf connects
+	// to the spines of its pod, which has LeavesPerPod leaves. Links are as fast down as up.
 	Up, Core     Links
 	LeavesPerPod int
 }
 
-// Key says which flows have the same hash.
+// Key says what routers hash, and so which flows have the same hash.
 type Key int
 
 const (
@@ -41,7 +41,7 @@ type FabricLoad struct {
 	// Pairs is the number of pairs of hosts that the flows are between; 0: each flow has its own.
 	Pairs int
 	Key   Key
-	// SameSeed: every router hashes with the same seed.
+	// SameSeed reports whether all routers hash with the same seed.
 	SameSeed bool
 }
 
@@ -53,7 +53,7 @@ const (
 	mostLinks = 50_000_000
 )
 
-// Check returns everything that is wrong with a fabric and its load, joined; nil: nothing.
+// Check returns an error that joins all mistakes in a fabric and its load. Nil: there are none.
 func (f Fabric) Check(load FabricLoad) error {
 	var wrong []error
 	say := func(format string, args ...any) { wrong = append(wrong, fmt.Errorf(format, args...)) }
@@ -84,7 +84,7 @@ func (f Fabric) Check(load FabricLoad) error {
 	return errors.Join(wrong...)
 }
 
-// Leaves returns the number of leaves that the hosts need.
+// Leaves returns the number of leaves, of HostsPerLeaf hosts each, that the hosts need.
 func (f Fabric) Leaves() int { return (f.Hosts + f.HostsPerLeaf - 1) / f.HostsPerLeaf }
 
 // Pods returns the number of pods that the leaves need; 1 without Core.

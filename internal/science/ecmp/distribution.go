@@ -9,7 +9,7 @@ import (
 // Point is a value and its probability.
 type Point struct{ Value, Chance float64 }
 
-// Distribution lists the possible values, from least to most.
+// Distribution lists the possible values with their probabilities, in ascending order.
 type Distribution []Point
 
 // collect sorts points and joins those whose values differ only by rounding.
@@ -38,7 +38,7 @@ func (d Distribution) Mean() float64 {
 	return sum
 }
 
-// SD returns the standard deviation of one draw.
+// SD returns the standard deviation of a single draw.
 func (d Distribution) SD() float64 {
 	mean, sum := d.Mean(), 0.0
 	for _, p := range d {
@@ -50,7 +50,8 @@ func (d Distribution) SD() float64 {
 // rounding is the largest rounding error of sums of probabilities.
 const rounding = 1e-12
 
-// Quantile returns the least value such that a value at or below it has at least probability q.
+// Quantile returns the smallest value for which the probability of a value at or below it is at
+// least q.
 func (d Distribution) Quantile(q float64) float64 {
 	sum := 0.0
 	for _, p := range d {

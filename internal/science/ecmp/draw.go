@@ -61,7 +61,7 @@ func (s Sizes) draw(source *rand.Rand) float64 {
 	return 1
 }
 
-// Draws holds the results of replicates, each with new hashes.
+// Draws holds the results of random placements. Each replicate has new hashes.
 type Draws struct {
 	CarriedBps  []float64 // what all flows carried in each replicate, sorted
 	Busiest     float64   // mean share of the flows on the busiest link of the first tier
@@ -73,8 +73,9 @@ type Draws struct {
 	Replicates  int
 }
 
-// Draw places flows of these kinds at random, in several replicates. With sizes, which only flows
-// without a demand may have, it also finds how long transfers of such sizes take together.
+// Draw places flows of these kinds at random, in the given number of replicates. If sizes is not nil,
+// which requires flows without a demand, it also computes how long transfers of such sizes take that
+// begin at the same time (TogetherBps).
 func (t Tiers) Draw(kinds []Kind, sizes *Sizes, replicates int, seed uint64) Draws {
 	source := rand.New(rand.NewPCG(seed, 0x6c696e6572617465))
 	var d Draws
@@ -229,7 +230,7 @@ func (d *Draws) finish(replicates int) {
 	}
 }
 
-// Distribution returns the distribution of what was carried.
+// Distribution returns the distribution of CarriedBps.
 func (d Draws) Distribution() Distribution {
 	points := make([]Point, len(d.CarriedBps))
 	for i, v := range d.CarriedBps {
@@ -238,8 +239,8 @@ func (d Draws) Distribution() Distribution {
 	return collect(points)
 }
 
-// Replicates returns how many draws of these flows are useful and still quick: the more steps each
-// takes, the fewer.
+// Replicates returns a useful number of replicates for these flows that is still quick to draw. It is
+// the smaller the more steps a replicate takes.
 func (t Tiers) Replicates(kinds []Kind, sizes *Sizes) int {
 	const numbers, single, fewest, most = 1 << 21, 1 << 24, 4, 20_000
 	draws := numbers / (len(t.cells()) * max(1, len(kinds)))

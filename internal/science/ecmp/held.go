@@ -9,10 +9,10 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// MeanBand returns the interval in which the mean of this many independent draws lies, with at
-// least the given confidence: each tail outside has at most half of the rest. It computes the exact
-// distribution of the sum, because with few flows the draws are far from normal. If that took long,
-// the normal distribution is close enough.
+// MeanBand returns the interval that contains the mean of the given number of independent draws with
+// at least the given confidence; each tail outside has at most half of the remaining probability. It
+// computes the exact distribution of the sum, because with few flows the draws are far from normal.
+// If that would take too long, the normal distribution is close enough.
 func (d Distribution) MeanBand(draws int, confidence float64) (low, high float64) {
 	if len(d) == 0 || draws < 1 {
 		return 0, 0
@@ -143,8 +143,8 @@ func (d Distribution) hold(h *record.Hashing, measured []replicate, margin, conf
 	h.IdleLowShare, h.IdleHighShare = stats.Share(float64(h.IdleTrials), len(measured), confidence)
 }
 
-// Counts returns the interval for how often an event of this probability happens in n trials, with
-// at least the given confidence. It is the binomial interval around a known probability.
+// Counts returns the interval that contains the number of occurrences of an event in n trials with at
+// least the given confidence, if the event has probability chance in each trial.
 func Counts(n int, chance, confidence float64) (few, many int) {
 	first, chances := binomial(n, chance)
 	from, to := middle(chances, (1-confidence)/2)

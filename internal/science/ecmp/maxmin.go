@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Paths holds the links of each flow, in Stride places per flow; unused places are −1.
+// Paths holds the indices of the links of each flow, in Stride places per flow. Unused places are −1.
 type Paths struct {
 	Stride int
 	Links  []int32
@@ -27,8 +27,8 @@ type Sharer struct {
 	// −1 if its own demand does.
 	Rates       []float64
 	Bottlenecks []int32
-	// Steps counts the work of a call: visits of a flow on a link, and updates of the order of
-	// links.
+	// Steps is a measure of the work of a call: visits of a flow on a link, and updates of the
+	// order of links.
 	Steps int
 
 	left       []float64 // of each link's rate, not yet given to flows

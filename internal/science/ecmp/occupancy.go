@@ -132,8 +132,8 @@ func (l Links) occupied() (*occupancy, bool) {
 	return newOccupancy(classes(l.Chances(), make([]float64, len(l))))
 }
 
-// Used returns the distribution of how many links carry anything after this many placements; false
-// if the links differ so much that it is not known exactly.
+// Used returns the distribution of the number of links that carry anything after this many
+// placements. It returns false if the links differ so much that this is not known exactly.
 func (l Links) Used(placements int) (Distribution, bool) {
 	o, ok := l.occupied()
 	if !ok || !o.after(placements) {
@@ -162,16 +162,16 @@ func (l Links) SomeUnused(placements int) (float64, bool) {
 	return o.missing, true
 }
 
-// UsedAtMost returns the probability that this many placements use at most used links; false if it
-// is not known exactly. It is small if a router is seen to use few of its links although many flows
-// came.
+// UsedAtMost returns the probability that this many placements use at most the given number of
+// links, or false if it is not known exactly. A small probability shows that a router which uses so
+// few links does not place the flows by an ideal hash.
 func (l Links) UsedAtMost(placements, used int) (float64, bool) {
 	d, ok := l.Used(placements)
 	return d.AtMost(float64(used)), ok
 }
 
-// FlowsToUseAll returns the least number of flows that uses every link with the given probability,
-// such as 0.95; false if it is not known.
+// FlowsToUseAll returns the smallest number of flows that use every link with at least the given
+// probability, such as 0.95. It returns false if that is not known.
 func (l Links) FlowsToUseAll(chance float64) (int, bool) {
 	o, ok := l.occupied()
 	if !ok {
@@ -189,19 +189,19 @@ func (l Links) FlowsToUseAll(chance float64) (int, bool) {
 	}
 }
 
-// Needed answers how many flows it takes to fill links, linerate.limits.ecmp-flows/v1. Each flow
-// takes what it gets and has its own hash.
+// Needed says how many flows it takes to fill links (schema linerate.limits.ecmp-flows/v1). Each flow
+// takes as much as it gets and has its own hash.
 type Needed struct {
 	Schema string `json:"schema"`
 	Links  int    `json:"links"`
-	// Pairs: the policy only hashes addresses, so Flows and Carry count pairs of addresses, not
-	// flows.
+	// Pairs reports whether the policy hashes only addresses, so that Flows and Carry count pairs
+	// of addresses and not flows.
 	Pairs bool `json:"pairs_of_addresses,omitempty"`
 	// Bond is Question.Bond.
 	Bond  string       `json:"xmit_hash_policy,omitempty"`
 	Flows []NeededFlow `json:"needed"`
-	// Carry is the least number of flows that on average carries the share Target of all links'
-	// rates; 0: more than 2³⁰, or unknown.
+	// Carry is the smallest number of flows that on average carry the share Target of the sum of
+	// the links' rates. 0: more than 2³⁰, or unknown.
 	Target float64 `json:"target"`
 	Carry  int     `json:"needed_to_carry,omitempty"`
 }
@@ -246,8 +246,9 @@ func hit(chance float64, placements int) float64 {
 // mostNeeded is the largest number of flows that the search tries.
 const mostNeeded = 1 << 30
 
-// FlowsNeeded returns the least number of flows that on average carries a share, such as 0.95, of
-// all links' rates. bps is the demand of each flow; 0: as much as it gets. false: more than 2³⁰.
+// FlowsNeeded returns the smallest number of flows that on average carry the given share, such as
+// 0.95, of the sum of the links' rates. Bps is the demand of each flow in bit/s; 0: as much as it
+// gets. It returns false if it takes more than 2³⁰ flows.
 func (l Links) FlowsNeeded(share, bps float64) (int, bool) {
 	want := share * l.RateBps() * (1 - 1e-12)
 	most := 1

@@ -15,9 +15,9 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// Placements returns the treatments of a run whose flows a hash placed, in the run's order. It
-// compares each with theory: how many links are expected to be used, in which band the mean of the
-// replicates is expected, and where it was measured.
+// Placements compares the treatments of a run whose flows a hash placed with theory, in the run's
+// order: the expected number of used links, the interval in which the mean of the replicates should
+// lie, and the measured mean.
 //
 // It covers treatments whose flows have one multipath route or bond on their path, the same for all
 // flows, over links that are alike, and in which each flow can fill a link.

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Question describes flows that are hashed over equal-cost links, and what is asked about them.
+// Question describes flows that are hashed over equal-cost links, and how to answer what they carry.
 type Question struct {
 	Tiers Tiers
 	Kinds []Kind // of single flows
@@ -15,8 +15,8 @@ type Question struct {
 	// 3.
 	Policy int
 	Fields uint32
-	// Bond is the xmit_hash_policy if the question is about a bond; Policy then hashes the same.
-	// Empty: the flows are routed.
+	// Bond is the xmit_hash_policy if the question is about a bond. Policy is then the value that
+	// hashes the same fields. Empty: the flows are routed.
 	Bond string
 	// Pairs is the number of pairs of addresses that the flows are between; 0, with a Fabric: each
 	// flow has its own.
@@ -32,7 +32,7 @@ type Question struct {
 // distinct returns the number of different hashes, which is how many bundles are placed.
 func (q Question) distinct() int { return Distinct(q.Policy, q.Fields, q.Flows, q.Pairs) }
 
-// Forecast answers a Question without a Fabric, linerate.limits.ecmp/v1.
+// Forecast is the answer to a Question without a Fabric (schema linerate.limits.ecmp/v1).
 type Forecast struct {
 	Asked
 	Figures
@@ -68,7 +68,7 @@ type Asked struct {
 	Seed     uint64      `json:"seed"`
 }
 
-// AskedKind is a number of flows with the same demand; 0: they take what they get.
+// AskedKind is a number of flows with the same demand. Demand 0: they take as much as they get.
 type AskedKind struct {
 	Flows     int     `json:"flows"`
 	DemandBps float64 `json:"demand_bps,omitempty"`
@@ -89,15 +89,15 @@ type Figures struct {
 	Reachable   int             `json:"reachable_second_links,omitempty"`
 	AllSecond   int             `json:"all_second_links,omitempty"`
 	Busiest     float64         `json:"busiest_link_share"` // share of all flows on the busiest link of the first tier
-	// TogetherBps is the rate of transfers that begin together, over the time until the last is
-	// done; 0: they have a demand of less than a link.
+	// TogetherBps is the rate of transfers that begin at the same time, over the time until the
+	// last is done. 0: the flows have a demand below the rate of a link.
 	TogetherBps float64  `json:"together_bps,omitempty"`
 	Drawn       []string `json:"drawn,omitempty"`
 	Replicates  int      `json:"replicates,omitempty"`
 }
 
-// CarriedChance is the probability that exactly this much is carried (in Values), or at most this
-// much (in Quantiles).
+// CarriedChance is the probability that the flows carry exactly Bps (in Figures.Values), or at most
+// Bps (in Figures.Quantiles).
 type CarriedChance struct {
 	Bps    float64 `json:"carried_bps"`
 	Chance float64 `json:"chance"`

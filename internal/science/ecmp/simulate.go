@@ -8,7 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Tier describes the result for the links of one tier. Each direction of a link counts by itself.
+// Tier describes the result for the links of one tier. Both directions of a link are counted
+// separately.
 type Tier struct {
 	Name    string  `json:"tier"`
 	Links   int     `json:"links"`
@@ -30,8 +31,8 @@ type Rates struct {
 	Fairness float64 `json:"fairness"` // Jain's index (1984): 1 if all rates are equal
 }
 
-// FabricFigures describes one simulated replicate, or the means over several. Flow has the rates
-// with hashing, EvenFlow those of the same flows if leaves and spines spread every packet evenly.
+// FabricFigures has the results of one simulated replicate, or the means over several. Flow has the
+// rates with hashing, EvenFlow those of the same flows if leaves and spines spread packets evenly.
 type FabricFigures struct {
 	ExpectedBps float64 `json:"expected_bps"`
 	SDBps       float64 `json:"sd_bps"`    // standard deviation between replicates

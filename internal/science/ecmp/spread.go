@@ -61,8 +61,8 @@ func (l Links) Chances() []float64 {
 	return chances
 }
 
-// Kind is a number of bundles of flows that are alike. A bundle is what one hash places together:
-// under a hash of addresses, all flows between two addresses.
+// Kind is a number of equal bundles of flows. A bundle consists of the flows with one hash, which
+// are placed together: under a hash of addresses, all flows between two addresses.
 type Kind struct {
 	Count int     // of bundles
 	Flows int     // in each bundle; 0 is 1
@@ -154,8 +154,9 @@ func (l Links) rates() []float64 {
 	return rates
 }
 
-// Distinct returns how many different hashes flows have under a policy of
-// fib_multipath_hash_policy. Flows with the same hash have the same next hop.
+// Distinct returns the number of different hashes of the given number of flows between the given
+// number of pairs of addresses, under a value of fib_multipath_hash_policy. Flows with the same hash
+// have the same next hop. Fields is fib_multipath_hash_fields, for policy 3.
 //
 // Policy 0 hashes addresses, 1 also ports, 2 the inner addresses of a tunnel, 3 the fields of
 // fib_multipath_hash_fields (Documentation/networking/ip-sysctl.rst).

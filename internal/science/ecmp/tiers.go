@@ -13,8 +13,8 @@ import (
 // is one tier.
 type Tiers struct {
 	First, Second Links
-	// SameSeed: sender and routers hash with the same function, fields and seed. The second choice
-	// then only repeats the first (polarisation).
+	// SameSeed reports whether sender and routers hash with the same function, fields and seed. The
+	// second choice then only repeats the first (polarisation).
 	SameSeed bool
 }
 
@@ -47,8 +47,8 @@ func (t Tiers) chances() [][]float64 {
 	return all
 }
 
-// Reachable returns how many links of the second tier flows can take. With the same seed and n
-// links behind each of n, these are only n of n².
+// Reachable returns the number of links of the second tier that flows can take. With the same seed,
+// and n links behind each of n links, these are only n of n².
 func (t Tiers) Reachable() int { return len(t.cells()) }
 
 // ExpectedUsed returns how many links of each tier are used on average.
@@ -111,9 +111,9 @@ func (t Tiers) BestBps(kinds []Kind) (sum float64) {
 
 func descending(a, b float64) int { return cmp.Compare(b, a) }
 
-// ExpectedBps returns the mean of what flows carry that share links max-min fairly. A link of the
-// first tier carries its rate, or what all links behind it carry if that is less. false: only draws
-// can tell.
+// ExpectedBps returns the mean rate of all flows together if they share links max-min fairly. A link
+// of the first tier carries its rate, or what all links behind it carry if that is less. It returns
+// false if that is not known exactly (see Draw).
 func (t Tiers) ExpectedBps(kinds []Kind) (float64, bool) {
 	if len(t.Second) == 0 {
 		return t.First.ExpectedBps(kinds)
