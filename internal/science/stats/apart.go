@@ -8,9 +8,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Apart lists the trials whose value of a response stands apart from the other trials of their
-// treatment, in the run's order: those on the smaller side of a jump, if they are at most a quarter
-// of the trials. Trials that theory leaves to chance never stand apart.
+// Apart lists the trials whose value of a response is far from those of the other trials of their
+// treatment, in the run's order: the trials on the smaller side of a jump, if they are at most a
+// quarter of the treatment's trials. Trials whose outcome is known to be random are never listed.
 func (in *Inference) Apart(r metric.Metric) (list []*record.Trial) {
 	run, j := in.run, in.jumpsIn(r)
 	groups := map[string][]*record.Trial{}

@@ -11,12 +11,13 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Effects returns the comparisons of the run, over the blocks that have both sides. levels compares
-// each level of every compared factor with the factor's baseline level, or with the level that it
-// names, all other factors equal. treatments compares each treatment that differs from the baseline
-// in several factors with the baseline of its conditions. Each effect is judged by the run's first
-// response and has the others beside it. Unknown intervals have Low and High 0. All comparisons in
-// all responses are one family: their intervals hold simultaneously at the run's confidence.
+// Effects returns the comparisons of the run, over the blocks that have both sides. The effects in
+// levels compare each level of every compared factor with the factor's baseline level, or with the
+// level that Level.Against names, at equal levels of all other factors. Those in treatments compare
+// each treatment that differs from the baseline in several factors with the baseline under the same
+// conditions. Each effect is judged by the run's first response and has the others in Beside. Unknown
+// intervals have Low and High 0. All comparisons in all responses are one family: their intervals
+// hold simultaneously at the run's confidence.
 func (in *Inference) Effects() (levels, treatments []record.Effect) {
 	one, several := comparisons(in.run)
 	list, n := slices.Concat(one, several), len(one)
@@ -118,10 +119,10 @@ func (in *Inference) effect(c comparison, r metric.Metric, confidence float64) r
 	return e
 }
 
-// few reports that two sides differ only because of trials that stand apart: without them they
-// differ by less than the margin. One such trial shows neither how often it happens nor that the
-// treatment is its cause, even if the interval shows a small difference besides. why is empty
-// otherwise; n is the number of trials that stand apart.
+// few returns why two sides differ only because of trials that stand apart (Apart): without these
+// they differ by less than the margin. One such trial shows neither how often it happens nor that the
+// treatment is its cause, even if the interval also shows a small difference. Empty: that is not so.
+// N is the number of trials that stand apart.
 func (in *Inference) few(base, level []*record.Trial, r metric.Metric) (why string, n int) {
 	var apart []string
 	those := in.Apart(r)
@@ -189,7 +190,8 @@ func Narrow(e *record.Effect, treatments []record.Treatment, until float64) bool
 	return e.Blocks >= LeastBlocks && (e.Difference != nil || !e.Ratio.None) && size.Half <= most
 }
 
-// NarrowMean reports the same for a treatment's mean of r, the response by which the run is judged.
+// NarrowMean reports whether a treatment's mean of r, the run's first response, is known as precisely
+// as requested: whether half its interval, relative to the mean, is at most until.
 func NarrowMean(t *record.Treatment, r metric.Metric, until float64) bool {
 	e := r.Estimate(t)
 	most := until * e.Mean

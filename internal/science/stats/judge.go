@@ -14,8 +14,8 @@ import (
 // LeastBlocks is the least number of blocks for a verdict. Fewer agree too often by chance.
 const LeastBlocks = 4
 
-// Judgement is the comparison of a level with a base. P is not yet corrected for multiple
-// comparisons.
+// Judgement is the result of comparing a level with a base. P is the two-sided p-value, not yet
+// corrected for multiple comparisons.
 type Judgement struct {
 	Ratio      record.EffectSize // None is set if there is only a difference
 	Difference *record.EffectSize
@@ -28,7 +28,7 @@ type Judgement struct {
 // names are words for a comparison: what the base is called, and what n counts.
 type names struct{ base, of string }
 
-// Unpaired compares sides that were not measured side by side, such as those of two runs.
+// Unpaired compares sides whose trials were not made in the same blocks, such as those of two runs.
 func Unpaired(base, level Side, r metric.Metric, confidence, margin float64) Judgement {
 	return unpaired.judge(base, level, r, confidence, margin, names{"the first", "trial"})
 }

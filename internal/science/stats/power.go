@@ -13,9 +13,9 @@ import (
 // is customary (Cohen 1988).
 const power = 0.8
 
-// Design says how much a run or a plan compares, and how strictly: the number of comparisons, in
-// each of a number of responses, whose intervals hold simultaneously at Confidence. Differences
-// within Margin do not matter (record.Run).
+// Design describes the comparisons of a run or a plan: their number in each of a number of responses.
+// The intervals of all of them hold simultaneously at Confidence. Differences within Margin do not
+// matter (record.Run).
 type Design struct {
 	Blocks, Comparisons, Responses int
 	Confidence, Margin             float64

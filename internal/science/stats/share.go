@@ -22,8 +22,8 @@ func Share(k float64, n int, confidence float64) (low, high float64) {
 	return low, high
 }
 
-// Missed returns the probability per trial up to which an event can stay unseen in n trials: more
-// likely ones are seen with this confidence (0.53 in 4 trials, 0.31 in 8, at 0.95).
+// Missed returns the probability per trial above which an event is seen at least once in n trials
+// with the given confidence (at 0.95: 0.53 in 4 trials, 0.31 in 8). Less likely events can be missed.
 func Missed(n int, confidence float64) float64 {
 	if n < 1 {
 		return 1

@@ -33,15 +33,15 @@ type Side struct {
 	rank             string
 }
 
-// Inference is what the intervals and verdicts of a run are based on: its trials, and how far
-// outcomes jump in it.
+// Inference computes the intervals and verdicts of a run from its trials and from the jumps that the
+// values of its treatments show.
 type Inference struct {
 	run     *record.Run
 	jumps   map[string]jumps // by response
 	decoded map[*record.Distribution]times
 }
 
-// Of prepares the inference from a run's trials. Trial.Chance must be filled in before.
+// Of returns the Inference of a run. Trial.Chance of its trials must be set before.
 func Of(run *record.Run) *Inference {
 	return &Inference{run, map[string]jumps{}, map[*record.Distribution]times{}}
 }
@@ -55,7 +55,7 @@ func (in *Inference) jumpsIn(r metric.Metric) jumps {
 	return j
 }
 
-// Side returns the values of those trials that have one in the response.
+// Side returns the side of a comparison that consists of the trials with a value in the response.
 func (in *Inference) Side(trials []*record.Trial, r metric.Metric) Side {
 	s := Side{known: true, least: math.Inf(1), signed: r.Signed, quantile: r.Quantile}
 	j, limit := in.jumpsIn(r), 0.0

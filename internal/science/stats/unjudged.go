@@ -19,8 +19,9 @@ func Unjudged(run *record.Run) *record.Unjudged {
 	return &record.Unjudged{BudgetS: run.Design.BudgetS, Blocks: made, Planned: planned, Command: Continue(run)}
 }
 
-// Look says that a comparison has no verdict because it has fewer blocks than any verdict needs: so
-// few were requested, or the run was interrupted in them. It is empty for other conclusions.
+// Look returns a text that says that a comparison has no verdict because there are fewer blocks than
+// any verdict needs: so few were requested, or the run was interrupted. Empty: there are enough
+// blocks, or nothing is compared.
 func Look(c *record.Conclusion) string {
 	if c == nil || !c.Compared || c.Ending.Blocks <= 0 || c.Ending.Blocks >= LeastBlocks {
 		return ""
@@ -42,9 +43,9 @@ func Continue(run *record.Run) string {
 	return command
 }
 
-// EnoughBudget returns a budget in which a run makes this many blocks: at the pace of those that it
-// has, including what was repeated, with a tenth to spare, and longer than the budget that ended
-// it.
+// EnoughBudget returns a budget that is enough for the given number of blocks: at the pace of the
+// run's blocks so far, including repeated trials, with a tenth to spare. It is longer than the budget
+// that ended the run.
 func EnoughBudget(run *record.Run, blocks int) unit.Duration {
 	seconds := 1.1 * run.DurationS / float64(max(1, run.Blocks())) * float64(blocks)
 	return unit.Duration(math.Ceil(max(seconds, run.Design.BudgetS+60)/60) * float64(time.Minute))
