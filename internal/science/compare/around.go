@@ -39,9 +39,9 @@ func bothBefore(from, to *record.Run, host string) (a, b *record.HostSnapshot) {
 	return a, b
 }
 
-// Changed lists what something other than the run changed on its hosts during the run: the
-// differences between the snapshots before the first trial and after the last, when the run's own
-// settings are reverted. Neighbours, counters and what else traffic changes are left out.
+// Changed lists what changed on the hosts of a run by other causes than the run: the differences
+// between the snapshots before the first trial and after the last, when the run's own settings are
+// reverted. Neighbours, counters and other values that traffic changes are left out.
 func Changed(run *record.Run) (list []record.SnapshotDiff) {
 	for _, s := range run.Snapshots {
 		if s.Before == nil || s.After == nil {

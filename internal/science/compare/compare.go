@@ -20,8 +20,8 @@ import (
 	"linerate/internal/science/stats"
 )
 
-// Runs compares the second run (to) with the first (from). It does not fill in the answer in words.
-// Both runs must have been concluded.
+// Runs compares the second run (to) with the first (from). Both must have been concluded. It leaves
+// Answer of the result empty.
 func Runs(from, to *record.Run) *record.Comparison {
 	c := &record.Comparison{
 		Schema: record.ComparisonSchema, From: compared(from), To: compared(to), Unit: to.Unit,
