@@ -10,11 +10,11 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// Question names the host whose several interfaces a run is about, and those interfaces.
+// Question has the host whose parallel interfaces a run is about, and these interfaces.
 type Question struct {
 	Host       string
 	Interfaces []string
-	// Forwards: the host is a router; its interfaces are parallel next hops.
+	// Forwards reports whether the host is a router, whose interfaces are parallel next hops.
 	Forwards bool
 }
 

@@ -5,8 +5,8 @@ import (
 	"linerate/internal/science/tuning"
 )
 
-// Lists returns the results of a run that takes a list of settings apart, one for each condition;
-// nil if it takes none apart.
+// Lists returns the results of a run that tries the settings of a list one by one, one result for
+// each condition. Nil: the run does not do that.
 func Lists(run *record.Run) (results []*record.Tune) {
 	settings := tuning.Settings(run)
 	if len(settings) == 0 {
