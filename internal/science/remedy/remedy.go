@@ -23,13 +23,13 @@ import (
 
 // Fix describes what to change.
 type Fix struct {
-	// Name is the names of the recommended levels, or the finding's ID.
+	// Name has the names of the recommended levels, or the ID of the finding.
 	Name  string
 	Hosts []hostconfig.Host
 	// Proof is the run that tried the settings by themselves, if tune kept them of a list; empty:
 	// the fix does not come from tune.
 	Proof string
-	// Lab: the names of interfaces and the addresses are those of a lab.
+	// Lab reports whether the names of interfaces and the addresses belong to a lab.
 	Lab bool
 	// Unmapped are the names for which Replace has no replacement.
 	Unmapped []Name
@@ -37,22 +37,22 @@ type Fix struct {
 	Undo []string
 	// Programs are options that the treatment gives its flows. No setting of a host makes them.
 	Programs []string
-	// Advice is what else a finding asks for: other commands that are run once, and what no setting
-	// of a host can do.
+	// Advice has the other steps of a finding's fix: commands that are run once, and what no
+	// setting of a host can do.
 	Advice []string
 	// Flushes are run once, after the settings are made.
 	Flushes []Flush
-	// Defaults are those Programs options that the settings also make the default of the sending
+	// Defaults lists those of Programs that the settings also make the default of the sending
 	// hosts.
 	Defaults []string
 }
 
-// ErrNone: the run recommends nothing.
+// ErrNone is returned if a run recommends nothing.
 var ErrNone = errors.New("no recommendation")
 
-// Recommended returns what the run's recommended treatment changes or, for a run of tune that kept
-// settings, these settings. The error is ErrNone, with the reason, if there is no such treatment or
-// the run did not end.
+// Recommended returns the changes of the run's recommended treatment or, for a run of tune that kept
+// settings, these settings. It returns an error that wraps ErrNone, with the reason, if there is no
+// such treatment or the run has not ended.
 func Recommended(run *record.Run) (*Fix, error) {
 	if run.Status == record.StatusRunning {
 		return nil, fmt.Errorf("%w: %s: wait for its end", ErrNone, BeingMade(run))
@@ -250,8 +250,8 @@ func OfFinding(run *record.Run, f record.Finding) (*Fix, error) {
 	return fix.with(run, f.Changes())
 }
 
-// Advice returns what a finding's fix asks for besides its settings and the flushes of neighbour
-// tables, which precede each trial.
+// Advice returns the lines of a finding's fix that are neither its settings nor flushes of neighbour
+// tables, which are done before each trial.
 func Advice(f record.Finding) []string {
 	lines, _ := apart(f)
 	return lines
@@ -283,7 +283,7 @@ func besides(lines []string, settings []setting.Setting) []string {
 	return lines
 }
 
-// Join adds what another finding of the same name changes.
+// Join adds the changes of another fix, for a finding with the same ID.
 func (fix *Fix) Join(other *Fix) {
 	for _, h := range other.Hosts {
 		i := slices.IndexFunc(fix.Hosts, func(o hostconfig.Host) bool { return o.Name == h.Name })
