@@ -132,7 +132,7 @@ const (
 	LintQdiscCase     = "qdisc-case"        // name of a queueing discipline in lower case
 	LintControls      = "controls"          // release, available congestion controls, the missing one
 	LintQdisc         = "qdisc"             // queueing discipline, similar one
-	LintPages         = "pages"             // page size, pages, their total size, Excess…, parameter with the same value in bytes
+	LintPages         = "pages"             // page size, pages, total size, Excess…, parameter with as many bytes
 	LintOrder         = "order"             // the three values
 	LintFixedBuffer   = "fixed-buffer"      // size of the buffer
 	LintBytes         = "bytes"             // size of the maximum
