@@ -100,8 +100,8 @@ type (
 		Addresses []netip.Addr `json:"addresses"`
 		MAC       string       `json:"mac"`
 	}
-	// EntriesAt is how many (Entries) of the neighbour entries of a machine (Of) have one of its MAC
-	// addresses.
+	// EntriesAt says how many of the neighbour entries for a machine have MAC, one of its MAC
+	// addresses: Entries of Of.
 	EntriesAt struct {
 		Entries int    `json:"entries"`
 		Of      int    `json:"of"`

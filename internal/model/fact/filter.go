@@ -26,8 +26,8 @@ type (
 		To netip.Addr `json:"to"`
 		By string     `json:"by,omitempty"` // interface; empty: there is no route
 	}
-	// Received is the number of packets that an interface received, and that all others with a strict
-	// filter did.
+	// Received compares the number of packets that an interface received with the number that all
+	// other interfaces with a strict filter received.
 	Received struct {
 		Interface string  `json:"interface"`
 		Packets   float64 `json:"packets"`

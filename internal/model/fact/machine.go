@@ -30,7 +30,7 @@ type (
 		Received  float64 `json:"received,omitempty"`
 		Time
 	}
-	// BacklogDropped is the number of packets that a CPU's backlog dropped and took.
+	// BacklogDropped is the number of packets that a CPU's backlog dropped, and that it accepted.
 	BacklogDropped struct {
 		CPU     int      `json:"cpu"`
 		Dropped float64  `json:"dropped"`
