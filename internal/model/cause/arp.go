@@ -23,8 +23,9 @@ const (
 	NoFilter      = "no-filter"      // arp_filter is on: switch it off
 )
 
-// Flux describes a host of which one interface answers ARP requests for all its addresses. If the
-// machine was not read, only Machine is set.
+// Flux describes a host that answers ARP requests for all its addresses from any interface.
+// Interface is one whose settings allow this. If linerate did not read the host, only Machine is
+// set.
 type Flux struct {
 	Interface string   `json:"interface,omitempty"`
 	Remedy    string   `json:"remedy,omitempty"` // OwnAnswers, SourceRouting, NoFilter

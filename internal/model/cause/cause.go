@@ -17,8 +17,9 @@ import (
 // refer to it, so a code is never renamed and never reused for another cause.
 type Code = string
 
-// Of is a cause whose findings have arguments of type A: the names that its sentences mention and
-// that distinguish its findings. Figures that were read are evidence (package fact), not arguments.
+// Of is a cause whose findings have arguments of type A. The arguments are the names by which the
+// findings of one cause differ, and which their sentences mention. Figures that were read are not
+// arguments but evidence (package fact).
 type Of[A any] struct{ Code Code }
 
 // Name returns the code.
@@ -95,7 +96,8 @@ func Same(code Code, about, args, otherAbout, otherArgs any) bool {
 	return keyed(c.key(about, args)) == keyed(c.key(otherAbout, otherArgs))
 }
 
-// keyed encodes the values as text, so that values which are not comparable can be compared.
+// keyed returns the values as one text. Equal values give equal texts, also if their types do not
+// support ==.
 func keyed(values ...any) string {
 	text, err := json.Marshal(values)
 	if err != nil {

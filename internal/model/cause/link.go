@@ -36,14 +36,14 @@ type Speed struct {
 	NoMore   bool  `json:"no_more,omitempty"` // this end does not advertise more than Mbps
 }
 
-// Negotiation says what happens to a link of which only one end uses autonegotiation.
+// Negotiation says what happens to a link if only one of its ends uses autonegotiation.
 type Negotiation struct {
 	HalfDuplex bool `json:"half_duplex,omitempty"` // true: the other end becomes half duplex; false: maybe no link
 }
 
-// Neighbour says how the MTU at the other end of a cable differs.
+// Neighbour says how the device at the other end of a cable contradicts the MTU of an interface.
 type Neighbour struct {
-	Host bool `json:"host,omitempty"` // true: a host with a larger MTU; false: it takes smaller frames only
+	Host bool `json:"host,omitempty"` // true: it is a host with a larger MTU; false: it accepts only smaller frames
 }
 
 // Disagreement says in which setting a NIC and the port at the other end differ.
@@ -64,6 +64,6 @@ type NeighbourVLAN struct {
 	Interface string `json:"interface,omitempty"` // VLAN interface that sends VLAN tagged
 	VLAN      int    `json:"vlan,omitempty"`
 	NotNamed  bool   `json:"not_named,omitempty"` // true: LLDP does not list VLAN; false: it is untagged
-	Bridge    string `json:"bridge,omitempty"`    // of whose port the untagged VLAN is PVID
-	PVID      int    `json:"pvid,omitempty"`
+	Bridge    string `json:"bridge,omitempty"`    // bridge on which the interface has another untagged VLAN than PVID
+	PVID      int    `json:"pvid,omitempty"`      // untagged VLAN of the port at the other end
 }

@@ -28,9 +28,9 @@ type Core struct {
 	Share float64 `json:"share"` // of all NET_RX softirqs of the host, 0 to 1
 }
 
-// Raised is for causes whose fix is a larger value of a kernel parameter.
+// Raised is for causes whose fix is to raise a kernel parameter.
 type Raised struct {
-	Already int64 `json:"already,omitempty"` // value that is too large to raise; 0: raise it
+	Already int64 `json:"already,omitempty"` // current value, if it is too large to raise further; 0: raise it
 	Foreign bool  `json:"foreign,omitempty"` // the packets may belong to other network namespaces
 }
 
@@ -73,9 +73,10 @@ const (
 	AllocationFailed  = "allocation-failed"
 )
 
-// Report compares the rate that another measuring program prints with what its receivers read.
+// Report compares the rate that another measuring program prints with the rate at which its
+// receivers read data.
 type Report struct {
 	Tool       string  `json:"tool"`
-	SumBps     float64 `json:"sum_bps"`     // printed by the program, bits per second
-	GoodputBps float64 `json:"goodput_bps"` // read by its receivers in the window, bits per second
+	SumBps     float64 `json:"sum_bps"`     // printed by the program, in bits per second
+	GoodputBps float64 `json:"goodput_bps"` // read by its receivers in the window, in bits per second
 }

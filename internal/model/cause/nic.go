@@ -49,16 +49,16 @@ var (
 
 // Queues is for a NIC that uses fewer receive queues than it could.
 type Queues struct {
-	Most int `json:"most"` // receive queues that it supports
+	Most int `json:"most"` // number of receive queues that the NIC supports
 }
 
-// Interrupts is for a NIC of which a single CPU serves all interrupts.
+// Interrupts is for a NIC whose interrupts are all served by one CPU.
 type Interrupts struct {
-	Count int    `json:"count"` // interrupts of the NIC
-	CPU   string `json:"cpu"`
+	Count int    `json:"count"` // number of interrupts that the NIC has
+	CPU   string `json:"cpu"`   // number of the CPU
 }
 
-// Offload says why segmentation offloads are off.
+// Offload says why segmentation offloads are off. Zero value: not because of scatter-gather.
 type Offload struct {
 	NoGather  bool `json:"no_scatter_gather,omitempty"` // scatter-gather is off, so the kernel keeps them off
 	Requested bool `json:"requested,omitempty"`         // scatter-gather was requested, and the kernel keeps it off
@@ -75,8 +75,8 @@ type Delay struct {
 	Us int `json:"us"` // longest delay, in microseconds
 }
 
-// Tunnel says whether the interface is a tunnel, whose error counters mean something else than those
-// of a NIC.
+// Tunnel says whether an interface is a tunnel. The error counters of a tunnel have another meaning
+// than those of a NIC.
 type Tunnel struct {
 	Kind  string `json:"kind,omitempty"`  // such as vxlan; empty: no tunnel
 	IPsec bool   `json:"ipsec,omitempty"` // its packets need an IPsec state (ip-xfrm(8))

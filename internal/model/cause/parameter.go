@@ -45,5 +45,5 @@ var (
 
 // AtRunTime is for parameters whose values differ from the files that set them.
 type AtRunTime struct {
-	Keys []string `json:"keys,omitempty"` // those among them that programs are known to set while they run
+	Keys []string `json:"keys,omitempty"` // those of the parameters that programs are known to change at run time
 }

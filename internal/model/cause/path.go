@@ -25,11 +25,11 @@ type Cut struct {
 	Why       string     `json:"why,omitempty"` // such as NotForwarding; empty: not known
 	Address   netip.Addr `json:"address,omitzero"`
 	Other     string     `json:"other,omitempty"`     // host that cannot be reached
-	Interface string     `json:"interface,omitempty"` // IsDown: this one; NoneMay: arp_ignore lets only it answer
-	Out       string     `json:"out,omitempty"`       // NoneMay: arp_filter lets only this one answer
+	Interface string     `json:"interface,omitempty"` // that is down, or (NoneMay) the only one that arp_ignore lets answer
+	Out       string     `json:"out,omitempty"`       // NoneMay: the only one that arp_filter lets answer
 }
 
-// Values of Cut.Why. The host is the one that has the finding (Finding.Host).
+// Values of Cut.Why. In these comments “the host” is the host that has the finding (Finding.Host).
 const (
 	NotForwarding = "not-forwarding" // the host is used as a router, and ip_forward is 0
 	NoWayThere    = "no-route"       // the host has no route to Address of Other
@@ -57,7 +57,7 @@ type Resolver struct {
 	Server string `json:"server"`
 	Silent bool   `json:"silent,omitempty"`  // true: no reply until the timeout; false: unreachable, or it refuses
 	Others string `json:"answers,omitempty"` // first server that answers; empty: none does
-	First  bool   `json:"first,omitempty"`   // it is asked before Others
+	First  bool   `json:"first,omitempty"`   // resolv.conf lists it before Others
 }
 
 // Waits reports whether each look-up waits for this server until its timeout.
@@ -83,7 +83,7 @@ type ProbedPort struct {
 type ProbedMTU struct {
 	Address   string `json:"address"`
 	MTU       int    `json:"mtu"`       // largest packet that reached the peer, in bytes
-	Interface string `json:"interface"` // by which it was sent
+	Interface string `json:"interface"` // that sent the probes
 }
 
 // NoEcho is a probed peer that answers no ICMP echo request.
@@ -92,7 +92,7 @@ type NoEcho struct {
 	Interface string `json:"interface"`
 	ARP       string `json:"arp,omitempty"` // ARPAnswered, ARPSilent; empty: no ARP request was sent
 	// OtherMAC is true if packets for other MAC addresses arrived at the interface. They may be the peer's
-	// answers, sent by a wrong neighbour entry.
+	// answers: with a wrong neighbour entry it sends them to a wrong MAC address.
 	OtherMAC bool `json:"astray,omitempty"`
 }
 

@@ -19,7 +19,7 @@ var (
 
 // Egress names the interface by which a host sends.
 type Egress struct {
-	Interface string `json:"interface"` // whatever the source address is
+	Interface string `json:"interface"` // the same for every source address
 }
 
 // Filter names the interfaces whose reverse-path filter (rp_filter) drops packets.
