@@ -1,5 +1,6 @@
-// Package hint has advice as data: what a person should do, with the figures that its text needs.
-// Advice without figures that is the same for all findings of a cause is in package wording.
+// Package hint represents advice as data: what a person should do, with the figures that the
+// sentence needs. Package wording has the sentences. It also has the advice that contains no
+// figures and is the same for all findings of a cause.
 package hint
 
 import "linerate/internal/model/kind"

@@ -2,14 +2,15 @@ package hint
 
 // Advice about flows that a hash spreads over links.
 type (
-	// MoreFlows advises so many flows at a time that every link is used with a probability of 95 %.
+	// MoreFlows advises running this many flows at the same time: with Flows flows, all of the
+	// Links links are used with a probability of at least 95 %.
 	MoreFlows struct {
 		Flows int `json:"flows"`
 		Links int `json:"links"`
 	}
 	// OrdinaryGroup advises an ordinary group of nexthop objects instead of a resilient one.
 	OrdinaryGroup struct {
-		Object int `json:"object,omitempty"` // group whose kind is not known; 0: it is known to be resilient
+		Object int `json:"object,omitempty"` // ID of the group if its kind is not known; 0: it is resilient
 	}
 )
 

@@ -26,11 +26,12 @@ type (
 	}
 )
 
-// OwnEntry advises checking how the sender's neighbour table has this host's address.
+// OwnEntry advises checking that the neighbour table of a probed peer, or of a router, has the
+// right MAC address for this host.
 type OwnEntry struct {
-	At        string `json:"at,omitempty"` // address of the sender; empty: a router
-	Address   string `json:"address,omitempty"`
-	MAC       string `json:"mac,omitempty"`
+	At        string `json:"at,omitempty"`      // address of the peer whose table to check; empty: that of the router
+	Address   string `json:"address,omitempty"` // of this host
+	MAC       string `json:"mac,omitempty"`     // that the table should have: that of Interface
 	Interface string `json:"interface"`
 }
 

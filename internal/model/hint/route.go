@@ -4,15 +4,16 @@ import "net/netip"
 
 // Advice about routes.
 type (
-	// RouteBack advises adding a route to a sender by an interface: without one, both kinds of
-	// reverse-path filters drop its packets.
+	// RouteBack advises adding a route to a sender through an interface. Without it, the strict and
+	// the loose reverse-path filter both drop the packets of the sender.
 	RouteBack struct {
 		To        netip.Addr `json:"to"`
 		Interface string     `json:"interface"`
 	}
-	// Symmetric advises routing by source address, or the loose filter of the step that follows.
+	// Symmetric advises routing by source address, or else the loose reverse-path filter, which the
+	// next step of the fix sets.
 	Symmetric struct {
-		Others bool `json:"others,omitempty"` // it is for the other senders, those that have a route
+		Others bool `json:"others,omitempty"` // it is only about senders that the host has a route to (others: RouteBack)
 	}
 	// AddRoute advises adding a route to an address, and removing the one that discards its packets.
 	AddRoute struct {

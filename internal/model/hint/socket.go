@@ -6,21 +6,22 @@ type (
 	ProgramBacklog struct {
 		Somaxconn int64 `json:"somaxconn"`
 	}
-	// LargerBacklog advises a larger backlog in the program, after the step that follows.
+	// LargerBacklog advises a larger backlog in the program. The next step of the fix raises
+	// somaxconn, which limits it.
 	LargerBacklog struct{}
-	// ForcedBuffer advises a program that reads faster. Its receive buffer is already larger than
-	// SO_RCVBUF can set.
+	// ForcedBuffer advises making a program read faster. Its receive buffer is already larger than
+	// SO_RCVBUF allows, so a larger rmem_max does not help.
 	ForcedBuffer struct {
-		Bytes int64 `json:"bytes"`
-		Most  int64 `json:"most"` // net.core.rmem_max
+		Bytes int64 `json:"bytes"` // size of the receive buffer
+		Most  int64 `json:"most"`  // net.core.rmem_max
 	}
-	// OwnBuffer advises a larger receive buffer by an option of the program itself.
+	// OwnBuffer advises a larger receive buffer, set by the program's own option.
 	OwnBuffer struct{}
-	// BufferUpTo advises a program that reads faster, or a larger SO_RCVBUF.
+	// BufferUpTo advises making a program read faster or setting a larger SO_RCVBUF, up to Most.
 	BufferUpTo struct {
 		Most int64 `json:"most"` // net.core.rmem_max
 	}
-	// LargerBuffer is BufferUpTo with a limit that the step which follows raises.
+	// LargerBuffer is like BufferUpTo, but the next step of the fix raises net.core.rmem_max.
 	LargerBuffer struct{}
 )
 
