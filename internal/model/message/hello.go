@@ -24,7 +24,7 @@ type Hello struct {
 // Bounds are the limits that a serving host sets for one client.
 type Bounds struct {
 	Flows     int     `json:"flows"`
-	DurationS float64 `json:"duration_s"` // of a trial, warm-up included
+	DurationS float64 `json:"duration_s"` // maximum length of a trial, including the warm-up
 	// RateBps limits the sum of all flows of a client in each direction. 0: no limit.
 	RateBps float64 `json:"rate_bps,omitempty"`
 	// Connections limits the sum of all rr, udp-rr and crr flows of a client. Flows applies instead

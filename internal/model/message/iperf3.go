@@ -35,8 +35,9 @@ type Iperf3Login struct {
 	PKCS1 bool `json:"pkcs1,omitempty"`
 }
 
-// Iperf3Opened has the flows of a test that has begun: w1, w2 and so on go to the server, r1, r2
-// and so on come from it. Streams are iperf3's numbers of the flows.
+// Iperf3Opened describes a test that has begun. Its flows have the IDs w1, w2, … towards the server
+// and r1, r2, … from it. Streams has the stream number that iperf3 gives each flow, in the order of
+// Flows.
 type Iperf3Opened struct {
 	Server  netip.AddrPort `json:"server"` // as connected to
 	Flows   []Opened       `json:"flows"`

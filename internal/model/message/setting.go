@@ -23,8 +23,8 @@ type ApplyReply struct {
 	Mark int `json:"mark"`
 }
 
-// HoldRequest names interfaces that will lose their carrier. What the kernel then removes is
-// restored when the host is reverted to the Mark in the reply.
+// HoldRequest names interfaces that are about to lose their carrier. The kernel then removes some
+// of their state; reverting the host to the Mark in the reply restores it.
 type HoldRequest struct {
 	Interfaces []string `json:"interfaces"`
 }

@@ -31,7 +31,7 @@ type Printed struct {
 	// NotConfined is why the program could write files or had root's capabilities. Empty: it was
 	// confined.
 	NotConfined string `json:"not_confined,omitempty"`
-	// Lives has the connections of the program on which it sends.
+	// Lives describes the connections on which the program sends.
 	Lives []Life `json:"lives,omitempty"`
 }
 

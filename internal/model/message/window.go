@@ -18,15 +18,14 @@ type WindowRequest struct {
 	// Marks are the instants of events on any host. The arrival times of the watched flows' packets
 	// before and after each are recorded.
 	Marks []int64 `json:"marks,omitempty"`
-	// Machine makes the host sample what its machine does and read the kernel's log. Of hosts that
-	// share a machine only one does.
+	// Machine requests samples of the machine's load and the kernel's log. If several hosts share a
+	// machine, only one of them gets this request.
 	Machine bool `json:"machine,omitempty"`
 	// Sysctls are the parameters to include in the snapshot.
 	Sysctls []string `json:"sysctls,omitempty"`
 	// Events are applied on the host during the window, in order.
 	Events []EventRequest `json:"events,omitempty"`
-	// KeepLatest adds to the reply a sample at which the window can be ended if another host was
-	// lost.
+	// KeepLatest requests WindowReply.Latest.
 	KeepLatest bool `json:"keep_latest,omitempty"`
 }
 
@@ -45,14 +44,15 @@ type WindowReply struct {
 	Reading    record.HostReading `json:"reading"`
 	BeginFlows []FlowEnd          `json:"begin_flows"`
 	EndFlows   []FlowEnd          `json:"end_flows"`
-	// FinalFlows are the ends of flows after the senders stopped.
+	// FinalFlows are the states of the flow ends after the senders have stopped.
 	FinalFlows []FlowEnd `json:"final_flows"`
 	// Events has the outcomes of the request's events, in the same order.
 	Events []EventResult `json:"events,omitempty"`
 	// Attacks has the counters of the prepared attacks (AttacksRequest), in the same order.
 	Attacks []record.AttackCounts `json:"attacks,omitempty"`
-	// Latest is the latest sample after which more data arrived from the other hosts, in the form
-	// of an edge of the window. Nil: there is none, or KeepLatest was not set.
+	// Latest is the state at the latest sample after which more data arrived from the other hosts.
+	// The window can end there if another host is lost. Nil: there is no such sample, or KeepLatest
+	// was not set.
 	Latest *Edge `json:"latest,omitempty"`
 }
 
