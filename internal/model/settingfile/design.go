@@ -11,9 +11,9 @@ import (
 	"linerate/internal/model/source"
 )
 
-// Levels of the studies that tune creates. The list is turned off again at the end: an effect that
-// remains was not caused by the list. Levels that take the list apart have the names that package
-// study gives them.
+// The factor of the studies that tune creates, and its levels. OffAgain is AsItIs once more: an
+// effect that it shows was not caused by the list. Package study names the levels that set only a
+// part of the list.
 const (
 	Factor   = "settings"
 	AsItIs   = "as it is"
@@ -22,14 +22,14 @@ const (
 	OffAgain = "off again"
 )
 
-// Levels of the studies that find which settings are enough, besides AsItIs and TheList.
+// Further levels of the studies that find the fewest settings that have the effect of the list.
 const (
 	HarmlessList = "the list without what harms"
 	FreeList     = "the list without trades"
 	ProvenList   = "what was proven before"
 )
 
-// What sets of settings are (Set.About).
+// Descriptions of sets of settings, for Set.About.
 const (
 	AboutNone = "no setting of the list"
 	AboutAll  = "every setting of the list"
@@ -46,7 +46,8 @@ type Design struct {
 	Notes []string
 	// Hosts are the hosts that are changed.
 	Hosts []string
-	// Lines has each key of the list once. Congestion control is an option of the flows.
+	// Lines are the settings to try, with each key once. Congestion control is set as an option of
+	// the flows, not on the hosts.
 	Lines []Line
 	// Untried lists settings of the list that are not tried, with the reason.
 	Untried []Untried
@@ -54,13 +55,16 @@ type Design struct {
 	Amended []Amended
 	// Written are the lines before they were corrected. Empty: they were not.
 	Written []Line
-	// Ablate tries each line alone, and the list without it, if there are several lines.
+	// Ablate adds levels that try each line alone, and the list without it. It has no effect on a
+	// single line.
 	Ablate bool
 	// Responses replace the responses of the base study. Empty: they are kept.
 	Responses []string
-	// Search tries several values of one key within the list instead.
+	// Search replaces the levels above by one level for each value of a key, together with the
+	// other lines of the list. Nil: no search.
 	Search *Search
-	// Sets tries sets of the lines instead. The first one is the baseline.
+	// Sets replaces the levels above by sets of the lines, of which the first is the baseline.
+	// Empty: no sets.
 	Sets []Set
 }
 
@@ -125,8 +129,8 @@ func (d Design) sets() (list []level) {
 	return list
 }
 
-// ladder returns a level for each value, each compared with the largest one: the smallest that
-// carries as much is good enough.
+// ladder returns the levels of a search: one for each value, the largest first, and AsItIs. All are
+// compared with the largest value, because the smallest value that carries as much is good enough.
 func (d Design) ladder() []level {
 	s := d.Search
 	with := func(value string) []Line {
@@ -220,7 +224,7 @@ func writeSettings(b *bytes.Buffer, host string, lines []Line) {
 	}
 }
 
-// Unvaried returns the same study without the list: without a factor.
+// Unvaried returns the study that Study returns, but without its factor: the hosts are as they are.
 func (d Design) Unvaried(file string, base []byte) ([]byte, error) {
 	drop := []string{"study", "question"}
 	if len(d.Responses) > 0 {

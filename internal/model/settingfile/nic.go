@@ -47,8 +47,8 @@ func InterfaceOf(key string) string {
 	return iface
 }
 
-// Each returns the line once for each of the interfaces if it applies to every interface. Otherwise
-// it returns only the line itself.
+// Each returns a copy of the line for each of the interfaces if the line applies to every
+// interface. Otherwise it returns only the line itself.
 func (l Line) Each(interfaces []string) (list []Line) {
 	iface, o, _ := l.option()
 	if iface != anyInterface {

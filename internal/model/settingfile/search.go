@@ -16,9 +16,10 @@ var threeNames = []string{"min", "default", "max"}
 // maxRungs is the maximum number of values in a search.
 const maxRungs = 16
 
-// ParseSearch parses KEY=FROM..TO, where the key may name one of three values:
-// net.ipv4.tcp_rmem.max=4MiB..64MiB. Each value is twice the previous one. The other two of three
-// values are taken from the list or, if it has none, from the current value (now).
+// ParseSearch parses KEY=FROM..TO, such as net.ipv4.tcp_rmem.max=4MiB..64MiB. Each value to try is
+// twice the previous one; the last is TO. For a parameter of three values, KEY ends with the name
+// of one of them (min, default or max). The other two are taken from lines or, if they do not set
+// the parameter, from its current value, which now returns.
 func ParseSearch(text string, lines []Line, now func(key string) string) (*Search, error) {
 	key, span, found := strings.Cut(text, "=")
 	low, high, ranged := strings.Cut(span, "..")

@@ -66,8 +66,8 @@ type Line struct {
 	// current one.
 	Bound string
 
-	// Slip is why programs reject the line as it is written, which is Written. Key and Value are
-	// the intended ones. Empty: programs accept the line.
+	// Slip says why programs reject the line as it is written in the file. Written is that text;
+	// Key and Value are what it was meant to set. Both are empty if programs accept the line.
 	Slip, Written string
 }
 
