@@ -43,7 +43,7 @@ var values = [...]struct {
 	Word:    {regexp.MustCompile(`^[a-z0-9][a-z0-9_]{0,15}$`), "a name of lower-case letters and digits"},
 }
 
-// ArgProblem is what is wrong with one of the words of tool_args.
+// ArgProblem says what is wrong with the word of tool_args at Index.
 type ArgProblem struct {
 	Index int
 	Why   string

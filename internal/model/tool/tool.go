@@ -49,8 +49,9 @@ type Tool struct {
 	Waits bool
 	// TwoPorts reports whether it uses one port for control and the next one for data.
 	TwoPorts bool
-	// Decided maps flags that linerate sets, or that would change what is measured, to what
-	// determines them.
+	// Decided has the flags that a study may not pass, because linerate sets them or they would
+	// change what is measured. The key says what decides them, such as an option of the flow; the
+	// value lists the flags, separated by blanks.
 	Decided map[string]string
 	// Args are the options of its client that tool_args may contain.
 	Args []Arg
@@ -61,15 +62,16 @@ type Tool struct {
 	input func(Job) []string
 	// parse parses the output of client and server. Nil: there is no result.
 	parse func(client, server string) (Report, error)
-	// control reports, for tools that use one port for control and data, whether a connection
-	// carries no data, by the bytes that its opener and its acceptor have sent.
+	// control reports whether a connection carries no data but the control messages of the tool.
+	// opener and acceptor are the bytes that each end has sent. It is for tools that use one port
+	// for both. Nil: every connection to the data port carries data.
 	control func(opener, acceptor uint64) bool
 	// leastMessage is the minimum size of a request in bytes. 0: one byte.
 	leastMessage unit.Bytes
 }
 
-// Job is the task of one client with its server: the options of its flows. Streams is the number of
-// flows.
+// Job is the task of one client and its server. Spec has the options of their flows; Streams is the
+// number of flows.
 type Job struct {
 	flow.Spec
 	// Reads reports whether the server sends.
@@ -81,8 +83,9 @@ type Job struct {
 
 // Report has the results that a tool printed. A value that it does not print is zero.
 type Report struct {
-	// SenderBps and ReceiverBps are the rates counted at that end, printed by either; Bytes
-	// likewise. Seconds is the duration that the tool reports.
+	// SenderBps and ReceiverBps are the rates, and SenderBytes and ReceiverBytes the amounts, that
+	// were counted at that end of the flow, whichever program printed them. Seconds is the duration
+	// that the tool reports.
 	SenderBps     float64 `json:"sender_bps,omitempty"`
 	ReceiverBps   float64 `json:"receiver_bps,omitempty"`
 	SenderBytes   int64   `json:"sender_bytes,omitempty"`

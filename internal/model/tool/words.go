@@ -13,8 +13,9 @@ import (
 	"linerate/internal/model/unit"
 )
 
-// group is a group of words of a command. A job has it if it meets all of when, which are
-// conditions and keys of options that its flows set. Words can contain variables.
+// group is a group of words of a command. The command of a job contains them if the job meets every
+// word of when: the name of a condition, or the key of an option that the job's flows set. The
+// words can contain variables.
 type group struct {
 	when  string
 	words []string
@@ -42,7 +43,7 @@ var conditions = map[string]func(Job) bool{
 	"tls":    func(j Job) bool { return j.TLS != "" && j.TLS != flow.TLSOff },
 }
 
-// holds reports whether a job has the words of the group.
+// holds reports whether a job's command contains the words of the group.
 func (g group) holds(j Job) bool {
 	for key := range strings.FieldsSeq(g.when) {
 		if meets, known := conditions[key]; known && meets(j) {
