@@ -28,8 +28,8 @@ type Metric struct {
 	// Signed reports whether values can be negative or close to zero. Levels are then compared by
 	// their difference, since the ratio of two values near zero means nothing.
 	Signed bool
-	// Quantile is the quantile of the transaction times (Trial.Latency) that the metric is. 0: it
-	// is no percentile.
+	// Quantile is the quantile of the transaction times (Trial.Latency) that the metric reports,
+	// such as 0.99. 0: the metric is no percentile.
 	Quantile float64
 	// Absent is why a trial may have no value.
 	Absent string
@@ -38,9 +38,9 @@ type Metric struct {
 	Probed    bool     // whether the latency probe beside other flows has it too
 	Searched  bool     // whether only a search for the loss-free rate has it
 
-	// value reads the metric from a trial or a part of one (record.Trial.Of). whole: a trial of
-	// several parts has one value. studied: only studies are judged by it; --expect does not accept
-	// it.
+	// value reads the metric from a trial, or from a part of one (record.Trial.Of). whole reports
+	// that a trial of several parts has only one value. studied reports that only studies can be
+	// judged by the metric: --expect does not accept it.
 	value          func(*record.Trial) (float64, bool)
 	whole, studied bool
 }
@@ -173,8 +173,8 @@ func (m Metric) Is() string {
 // Value returns the metric of a trial. It returns false if there is none (see Absent).
 func (m Metric) Value(t *record.Trial) (float64, bool) { return m.value(t) }
 
-// Rank describes a percentile that needs more than the given number of transactions: "3rd slowest
-// of 200". Empty: they are enough, or the metric is no percentile.
+// Rank returns what a percentile of too few transactions is instead, such as "3rd slowest of 200".
+// Empty: this number of transactions is enough, or the metric is no percentile.
 func (m Metric) Rank(transactions int64) string {
 	if m.Quantile == 0 {
 		return ""

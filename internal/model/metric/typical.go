@@ -6,9 +6,9 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Typical returns the trial that represents a treatment where only one is shown: the one whose
-// value of the run's first metric is closest to the mean of the treatment. Of equals it is the
-// first. Nil: the treatment has no trial.
+// Typical returns the trial to show where only one trial can represent a treatment: the one whose
+// value of the run's first metric is closest to the treatment's mean, and the first of several
+// equally close ones. Nil: the treatment has no trial.
 func Typical(run *record.Run, t *record.Treatment) *record.Trial {
 	lead := Of(run)[0]
 	mean := lead.Estimate(t).Mean

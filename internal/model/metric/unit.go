@@ -28,8 +28,8 @@ func (s Scale) With(figure string) string {
 // megaBytes is the unit of goodput for users who think in files.
 const megaBytes = "MB/s"
 
-// Scale returns the unit in which the largest of some values is at least one. Unit is the unit in
-// which the run shows goodput.
+// Scale returns the largest unit in which the number largest is at least one, or else the smallest
+// unit. unit is the unit in which the run shows goodput.
 func (m Metric) Scale(unit string, largest float64) Scale {
 	if m.Unit == Goodput.Unit && unit == megaBytes {
 		return Scale{megaBytes, 1 / 8e6}
@@ -49,7 +49,8 @@ func (m Metric) Column() string { return m.Name + units[m.Unit].column }
 // Format formats a value with its unit and four significant digits.
 func (m Metric) Format(v float64) string { return m.FormatIn("", v) }
 
-// FormatIn formats a value in the unit that a study shows goodput in. Empty: it has none.
+// FormatIn formats a value like Format. unit is the unit in which the study shows goodput; empty:
+// it sets none. Other metrics ignore it.
 func (m Metric) FormatIn(unit string, v float64) string {
 	if m.Unit == "grade" {
 		return record.LatencyGrades[int(v)]
