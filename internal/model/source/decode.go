@@ -13,8 +13,8 @@ import (
 )
 
 // Decode fills the struct that into points to. It is strict: unknown keys, missing keys and values
-// of the wrong kind are problems, and all of them are reported. What is decoded regardless can be
-// tested with Sound.
+// of the wrong kind are problems, and all of them are reported. The remaining values are decoded
+// nevertheless; Sound reports whether a value is among them.
 func (d *Document) Decode(into any) Problems {
 	d.wrong = map[*Node]bool{}
 	c := decoder{file: d.File, wrong: d.wrong}

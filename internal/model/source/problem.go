@@ -62,9 +62,10 @@ func (p Problems) Err() error {
 	return slices.Compact(sorted)
 }
 
-// Nearest returns the candidate most similar to name; otherwise the only one of which name is at
-// least the first half (strict-rp-filter for strict-rp); otherwise one whose last part it is
-// (latency_p99 for p99); or "" if none is similar enough.
+// Nearest returns the candidate that a mistyped or shortened name probably means: the most similar
+// one; otherwise the only one that begins with name, if that is at least half of it (strict-rp for
+// strict-rp-filter); otherwise one that ends with an underscore and name (p99 for latency_p99). It
+// returns "" if there is none.
 func Nearest(name string, candidates []string) string {
 	letters := len([]rune(name))
 	// A third of the letters may be wrong, but not all of them.

@@ -169,7 +169,7 @@ func (d *Document) Sound(path string) bool {
 	return sound
 }
 
-// Itself is like Sound, but ignores problems with the values in a mapping or list.
+// Itself is like Sound, but ignores problems with the values inside a mapping or list at the path.
 func (d *Document) Itself(path string) bool {
 	_, node, _ := d.walk(path)
 	return !d.wrong[node]
