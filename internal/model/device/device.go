@@ -44,7 +44,7 @@ type Shape struct {
 	// their own.
 	Beneath, Slaves []string
 	Members         bool
-	OnLink          bool // made on the only interface beneath (IFLA_LINK)
+	OnLink          bool // created on the only interface beneath, which IFLA_LINK names
 	SharesMAC       bool // has the MAC address of the interface beneath
 	Tag             int  // number of the 802.1Q tag; 0: none
 	Tunnel          *Tunnel
@@ -52,7 +52,7 @@ type Shape struct {
 	Table           int    // the slaves' routing table; 0: the host's own
 	Loose           bool   // neither an interface beneath nor a tunnel: it has no link
 	Spread          Spread // chooses among several interfaces beneath; nil: there is no choice
-	Policy          string // of Spread, as ip-link(8) has it
+	Policy          string // hash policy of Spread, in the spelling of ip-link(8)
 	LACP            bool   // members carry data when both ends have agreed
 	Attributes      []Attribute
 }
@@ -94,8 +94,8 @@ func (h Hashed) String() string {
 	return "MAC addresses"
 }
 
-// Packet has the fields that a choice can depend on. Kernel is the release of the kernel that makes
-// the choice, as uname(2) returns it. Empty: unknown.
+// Packet has the fields that Spread.Choose can depend on. Kernel is the release of the kernel that
+// makes the choice, as uname(2) returns it. Empty: unknown.
 type Packet struct {
 	SourceMAC, DestinationMAC [6]byte
 	VLAN                      int // number of the outer tag; 0: none
@@ -129,7 +129,7 @@ func (d Device) Shape(name string) (Shape, bool) {
 	return Shape{}, false
 }
 
-// Is reports whether a kind is set.
+// Is reports whether a kind is set. False: the interface is the end of a link.
 func (d Device) Is() bool { return len(d.given()) > 0 }
 
 // Check reports errors in the device that do not depend on the rest of the study. Paths are
