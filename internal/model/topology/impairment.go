@@ -22,8 +22,9 @@ type Impairment struct {
 	ECN     unit.Depth    `yaml:"ecn" json:"ecn,omitzero" doc:"queue length above which a frame is marked (ECN, RFC 3168) if its sender supports it; absent: no marks"`
 	Burst   unit.Bytes    `yaml:"burst" json:"burst,omitempty" doc:"token bucket of the shaper; absent: 2.5 ms at the rate, at least two frames, at least 128KiB from 200mbit on, and at most half of a given queue"`
 	MTU     int           `yaml:"mtu" json:"mtu,omitempty" doc:"bytes; 1500 when absent"`
-	// Bucket reports whether the rate is that of a token bucket set by a setting. This also applies
-	// to a link that is itself an Ethernet.
+	// Bucket reports whether Rate is that of a token bucket, set by a setting or by a qdisc of the
+	// sending interface. It can be true even if the link itself is a real Ethernet, which has no
+	// bucket.
 	Bucket bool `yaml:"-" json:"bucket,omitempty"`
 	// Shaper is the kind of the qdisc that limits the rate, if one was found on the sending
 	// interface. Overhead is the number of bytes that it counts for each frame in addition to the
