@@ -1,5 +1,5 @@
-// Package chance computes what theory leaves to chance in a trial: how little and how much the same
-// flows carry, depending on the paths that they happen to get.
+// Package chance computes the results that chance allows in a trial: the least and the most that the
+// same flows carry, depending on the paths that they happen to get.
 //
 // The list of mechanisms has an entry for everything that leaves a flow's path open: the hash that
 // places connections on equal-cost paths (RFC 2992; ip-sysctl.rst, fib_multipath_hash_policy), and
@@ -21,21 +21,21 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// Negligible is the probability in one trial below which a placement is ignored. Flows that fill
-// all their paths except with this probability count as determined: 32 flows leave one of 4 links
-// idle with a probability of 4·(3/4)^32 = 4e-4. What flows carry at least is reached except with
-// this probability.
+// Negligible is the probability in one trial below which a placement is ignored. Flows count as
+// filling all their paths if the probability that they leave one idle is smaller: 32 flows leave
+// one of 4 links idle with a probability of 4·(3/4)^32 = 4e-4. The least that flows carry is
+// likewise the rate that they miss only with this probability.
 const Negligible = 1e-3
 
-// heldBack: if all trials of a treatment stay below this share of the least that chance allows,
-// something else than chance holds them back.
+// heldBack is a share of the least that chance allows. If all trials of a treatment stay below it,
+// something other than chance holds them back.
 const heldBack = 0.9
 
 // alike is the relative difference below which two amounts count as equal. It is smaller than the
 // noise of any measurement.
 const alike = 0.01
 
-// Fill sets Chance of each of a run's trials; nil where nothing is left to chance.
+// Fill sets Trial.Chance for every trial of a run. It is nil where nothing is left to chance.
 func Fill(run *record.Run) {
 	known := map[string]bounds{} // by treatment and routes of the flows
 	decides := map[string]bool{} // by treatment: whether chance decides some trial
@@ -54,8 +54,8 @@ func Fill(run *record.Run) {
 	}
 }
 
-// Span returns the range that chance leaves to a treatment's trials, widened to include every
-// measured value; nil if nothing is left to chance.
+// Span returns the range of results that chance allows a treatment's trials, widened to include
+// every measured value; nil if nothing is left to chance.
 func Span(trials []record.Trial) *record.Chance {
 	var span *record.Chance
 	for _, t := range trials {
@@ -142,8 +142,9 @@ func what(routes []route) string {
 	return strings.Join(texts, "; ")
 }
 
-// bounds says how much all flows carry together on their routes: at least, at most, and as the
-// topology intends.
+// bounds are the rates of all flows together, in bit/s: the least and the most over the paths that
+// the flows may take, and the rate over the paths that the topology intends. Zero: they are not
+// known.
 type bounds struct{ least, most, intended float64 }
 
 func boundsOf(over *topology.Topology, routes []route) bounds {
@@ -241,9 +242,9 @@ func allUsed(routes []route) bool {
 	return unused < Negligible
 }
 
-// placements returns the distribution of what all flows carry together, limited to most. false: it
-// is not known exactly. It is known if all flows have the same paths, and these share links only
-// with all others of them.
+// placements returns the distribution of the rate of all flows together, limited to most. It
+// returns false if that is not known exactly. It is known if all flows have the same paths, and
+// each link of these is on one path only or on all of them.
 func placements(n limits.Network, routes []route, most float64) (ecmp.Distribution, bool) {
 	first := routes[0]
 	var kinds []ecmp.Kind

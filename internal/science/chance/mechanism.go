@@ -13,9 +13,9 @@ import (
 	"linerate/internal/science/limits"
 )
 
-// mechanisms leave open which of several paths a flow takes. Each replaces the paths of a route by
-// those that remain possible. To add another one, such as the hash of a bond over its members,
-// append it here.
+// mechanisms are the causes for which chance decides which of several paths a flow takes. Each
+// function replaces the paths of a route by those that remain possible, and names what chance
+// chooses among. To add a cause, such as the hash of a bond over its members, append it here.
 var mechanisms = []func(*scene, *record.Flow, *route){hash, arp}
 
 // path is one path that a flow may take, with what its frames carry besides IP on each link (wraps;
