@@ -70,7 +70,8 @@ var volatileParts = []string{".driver_counters.", ".driver_counters_before.", ".
 // volatileKeys lists kernel parameters whose values change by themselves.
 var volatileKeys = []string{"nf_conntrack_count", "neigh.default.base_reachable_time"}
 
-// keys identify the elements of lists: the first of them that an element has counts.
+// keys are the names of the fields that identify an element of a list. If an element has several of
+// them, the first in this order identifies it.
 var keys = []string{"interface", "queue", "irq", "address", "mac", "part", "key", "local", "priority", "to", "handle",
 	"cpu", "parent"}
 
