@@ -8,10 +8,10 @@ import (
 	"linerate/internal/model/record"
 )
 
-// enough: a goodput of this share of the limit reaches it.
+// enough is the share of the limit from which on a goodput counts as reaching it.
 const enough = 0.98
 
-// above: a goodput of more than this share of the limit is not at the limit but beyond it.
+// above is the share of the limit above which a goodput counts as beyond it.
 const above = 1.05
 
 // candidates groups a run's treatments by condition. Levels that are compared with something else

@@ -143,7 +143,8 @@ func lifts(t, baseline *record.Treatment) bool {
 	return baseline.LimitBps > 0 && t.LimitBps == 0 && t.LimitWhy == "" && t.Limit.IsZero()
 }
 
-// at reports whether the levels are those at which all other factors of the effect are.
+// at reports whether a treatment with these levels is at the levels of the other factors at which
+// the effect compares (Effect.At).
 func at(levels map[string]string, e *record.Effect) bool {
 	for f, l := range e.At {
 		if levels[f] != l {

@@ -8,10 +8,10 @@ import (
 	"linerate/internal/science/ecmp"
 )
 
-// hashingResult concludes a run whose flows all have several equal-cost paths, if treatments
-// compare what chooses among them or if the run only asks what chance makes of it. nil: the run is
-// about something else. Means and intervals say little in such a run: a few flows use one link or
-// all of them by chance.
+// hashingResult concludes a run about hashing. Either its treatments compare what chooses among the
+// equal-cost paths that all flows have, or ecmp.Placements covers all its treatments and some of
+// them leave the paths to chance. It returns nil for other runs. Means and intervals say little in
+// such a run, because a few flows use one link or all of them by chance.
 func hashingResult(run *record.Run) *record.HashingResult {
 	h := &record.HashingResult{}
 	if levels := hashingLevels(run); len(levels) > 1 {
@@ -153,8 +153,9 @@ func filled(run *record.Run, label string, flows int) bool {
 	})
 }
 
-// mostIdle returns the largest number of trials in which chance alone leaves a link idle; more do
-// in at most one of a thousand runs. If that is unknown, it returns the number of trials.
+// mostIdle returns the largest number of trials with an idle link that chance alone explains: a
+// larger number happens in at most one of a thousand runs. If that is not known, it returns the
+// number of trials.
 func mostIdle(p record.PlacedFlows, links int) int {
 	some, known := ecmp.Alike(links, 1).SomeUnused(p.Flows)
 	if !known || !p.ByChance {

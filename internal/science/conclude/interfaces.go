@@ -104,8 +104,8 @@ func questions(run *record.Run, trials []record.Trial) (ends, routers []Question
 	return ends, routers
 }
 
-// bothWays: if the smaller direction carries more than this share of the larger one, it is data,
-// not acknowledgements or a control connection.
+// bothWays is the share of the larger direction's bytes above which the smaller direction counts as
+// data, not as acknowledgements or a control connection.
 const bothWays = 0.1
 
 // dataOf returns how many bytes of the flows' data a host received and sent in these trials.
@@ -248,11 +248,11 @@ func forward(group []*record.TreatmentInterface, goodput float64) {
 	}
 }
 
-// evenly: shares of the two directions that differ by less count as equal.
+// evenly is the difference below which the shares of the two directions count as equal.
 const evenly = 0.01
 
-// busyShare: an interface with more than this share of the busiest one's load is busy too. Chance
-// spreads flows unevenly, but acknowledgements and ARP stay far below it.
+// busyShare is the share of the busiest interface's load above which an interface counts as busy
+// too. Chance spreads flows unevenly, but acknowledgements and ARP stay far below it.
 const busyShare = 0.1
 
 // interfaceUse counts how many interfaces of the host in question (Focus) carried data, in the
@@ -355,8 +355,8 @@ func came(run *record.Run, focus Question, treatment string) (text string, varie
 	return fmt.Sprintf("%d to %s by chance", u.Least, unit.Plural(u.Most, what)), true
 }
 
-// otherwise says how many interfaces further trials may use, if all trials so far used the same
-// number.
+// otherwise returns how many interfaces other trials may use than the trials so far, which all used
+// the same number: "fewer", "more", "more or fewer" or "both".
 func otherwise(u *record.InterfaceUse) string {
 	switch {
 	case u.Least == u.Of:

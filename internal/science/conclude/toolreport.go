@@ -126,8 +126,9 @@ func standsFor(run *record.Run, t record.Treatment, f record.Factor) bool {
 	return true
 }
 
-// Rows returns the treatments of a table along a factor, in the order of its levels. If several
-// treatments have one level, it takes the one in which most factors have the level of that name.
+// Rows returns the rows of a table along factor f: one treatment for each level of f, in the order
+// of the levels. Levels without a fitting treatment (standsFor) have no row. If several treatments
+// fit, the row is the one in which most factors have a level with the name of the level of f.
 func Rows(run *record.Run, f record.Factor) []record.Treatment {
 	var rows []record.Treatment
 	for _, l := range f.Levels {
