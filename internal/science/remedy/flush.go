@@ -14,7 +14,7 @@ type Flush struct {
 	record.Flush
 }
 
-// mostFlushed is how many hosts with the same command are named.
+// mostFlushed is the largest number of hosts with the same command that are named.
 const mostFlushed = 4
 
 // Instructions returns the advice, and one line that says which hosts flush what.
