@@ -29,8 +29,8 @@ type Host struct {
 type traffic struct {
 	direction string // as seen by the peer, which opens the connections
 	protocol  string // empty: tcp
-	// several: to several of the host's interfaces on one subnet. With only one interface the traffic
-	// does not meet the finding.
+	// several requires that the traffic goes to several of the host's interfaces on one subnet. With
+	// only one interface it does not show the finding.
 	several bool
 }
 
@@ -251,8 +251,8 @@ func (h Host) on(network netip.Prefix) (list []facts.Attachment) {
 	return list
 }
 
-// mostInterfaces is how many interfaces of a host are considered. It bounds the work, because the
-// snapshot comes from the host.
+// mostInterfaces is the largest number of interfaces of a host that are considered. It bounds the
+// work, because the snapshot comes from the host.
 const mostInterfaces = 64
 
 func (h Host) host(network netip.Prefix) topology.Host {

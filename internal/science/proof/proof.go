@@ -34,7 +34,8 @@ type Proof struct {
 	Treatment string
 }
 
-// ErrNone: there is nothing to prove. The hosts do not have the finding, or no setting removes it.
+// ErrNone is returned if there is nothing to prove: the hosts do not have the finding, or no
+// setting removes it.
 var ErrNone = errors.New("nothing to prove")
 
 // Replicates is the number of blocks of the study.
