@@ -124,9 +124,9 @@ func attribute(list []record.FlowRates, tables []Table, host record.HostReading,
 	}
 }
 
-// long returns the index of the latest table with the connection since which enough time has passed
-// for its round trips, or else of the first one that has it; -1: the connection was opened after
-// the last table but one.
+// long returns the index of the earlier table to compare the last one with, so that the connection
+// is observed for long enough: the latest table that is old enough or, if none is, the oldest back
+// to which every table has the connection. It returns -1 if only the last table has it.
 func long(tables []Table, of Ends) (first int) {
 	first = -1
 	now := tables[len(tables)-1]

@@ -122,10 +122,10 @@ func interfaces(host record.HostReading, drops []record.Drop) []record.Interface
 	return list
 }
 
-// segmented returns what the first qdisc of each interface let out, among those that queue packets
-// (ingress and clsact also count what arrives). It counts each segment of a GSO packet with its
-// headers (qdisc_pkt_len_init in net/core/dev.c), as a NIC does; a virtual interface counts one
-// packet with one header.
+// segmented returns, by interface, the bytes and packets that the first qdisc of the interface sent
+// between the two readings, among the qdiscs that queue packets (ingress and clsact also count
+// arriving ones). It counts each segment of a GSO packet with its headers (qdisc_pkt_len_init in
+// net/core/dev.c), as a NIC does; a virtual interface counts one packet with one header.
 func segmented(host record.HostReading) map[string]record.QdiscCounters {
 	before, grown := firstQdiscs(host.Begin), firstQdiscs(host.End)
 	for name, q := range grown {
