@@ -10,8 +10,9 @@ import (
 	"linerate/internal/science/hostload"
 )
 
-// Outcome returns the result of a trial of a rate. requested is the rate that was to be sent (0: as
-// fast as possible), and allowed the share of datagrams that may be lost.
+// Outcome returns the result of a trial of a rate. requested is the rate that was to be sent, in
+// bit/s (0: as fast as possible), allowed the share of datagrams that may be lost. confirms says
+// that the trial is one of the longer ones that confirm a result.
 func Outcome(t *record.Trial, requested, allowed float64, confirms bool) record.LossTrial {
 	l := record.LossTrial{AskedBps: requested, WindowS: t.WindowS, Confirms: confirms}
 	var arrived int64

@@ -11,8 +11,8 @@
 // the search goes on from what arrived, only with longer trials.
 //
 // The result is the highest rate that one of these longer trials sent. Senders that send as fast as
-// they can send less while something else uses their CPU. What they send otherwise is lost as
-// little, and is the figure that is reproducible.
+// they can send less while something else uses their CPU. What they send without such interference is
+// lost as little, and is the reproducible figure.
 //
 // The package measures nothing and waits for nothing: everything follows from the list of trials.
 package rfc2544
@@ -30,12 +30,13 @@ type Search struct {
 	Most float64
 	// Loss is the share of datagrams that may be lost.
 	Loss float64
-	// Resolution is the largest relative difference between the result and a rate that loses at
-	// which the search ends.
+	// Resolution is a relative difference of rates. The search ends when the result and a rate that
+	// loses differ by no more.
 	Resolution float64
 	// Repeats is the number of longer trials that the result has to pass.
 	Repeats int
-	// Earlier is how many of the trials were made by a search for another share.
+	// Earlier is the number of trials that a search with another Loss has made. They count as
+	// results, but not towards the largest number of trials.
 	Earlier int
 }
 
@@ -45,8 +46,8 @@ const mostTrials = 32
 // fewest is the least number of datagrams from which a trial allows conclusions.
 const fewest = 100
 
-// much: a loss that exceeds what is allowed by more than this share is not chance. Such a trial is
-// not repeated.
+// much is the share of datagrams that a trial must lose beyond the allowed share for the loss not
+// to be chance. Such a trial is not repeated.
 const much = 0.01
 
 // maxInterrupted is how often a trial is repeated in which the senders fell behind a rate that they
@@ -61,17 +62,17 @@ type state struct {
 	topped       bool    // nothing above lower can be offered: all its trials were short, or it is the most to try
 	again        bool    // the last trial lost so little that it is repeated
 	confirmed    int     // number of longer trials that lower has passed
-	best         int     // index of the one of them that carried most, if there is one
+	best         int     // index of the confirming trial of lower that carried most; valid if confirmed > 0
 	passes       int     // number of rates below upper that passed
 	refused      int     // number of trials that lost
 	came         float64 // the rate that arrived when upper was tried
-	// sustained is the lowest rate that arrived in a longer trial that lost clearly; unbounded:
-	// there was none. Shorter trials of higher rates show nothing, because queues absorb the excess
+	// sustained is the lowest rate that arrived in a longer trial that clearly lost datagrams;
+	// unbounded: there was no such trial. Shorter trials of higher rates show nothing, because queues absorb the excess
 	// for a while.
 	sustained float64
 }
 
-// queues reports whether queues hid in shorter trials what a longer one lost.
+// queues reports whether a longer trial has lost what queues absorbed in shorter ones.
 func (at state) queues() bool { return at.sustained != unbounded }
 
 // Next returns the rate to try next, in bit/s (0: as fast as the senders can), and whether the
