@@ -32,15 +32,16 @@ import (
 type Search struct {
 	// Objective is what a trial has to meet.
 	Objective expect.Expectation
-	// Resolution is the largest relative difference between the result and a rate that fails at
-	// which the search ends.
+	// Resolution is a relative difference of rates. The search ends when the result and a rate that
+	// fails differ by no more.
 	Resolution float64
 	// Repeats is the number of longer trials that the result has to pass.
 	Repeats int
 	// Longest is the longest window. Most is the highest rate that can be requested; 0: any.
 	Longest time.Duration
 	Most    float64
-	// Irregular: requests fall due independently of each other, so their number in a window varies.
+	// Irregular reports whether requests fall due independently of each other, so that their number
+	// in a window varies.
 	Irregular bool
 }
 
@@ -52,16 +53,16 @@ const (
 	// the closed loop's rate. An open loop has as many connections as the closed one. Its rate can
 	// be higher if the closed loop makes the server slower.
 	start, least, most = 0.9, 1e-4, 16
-	// behind is the share of the requests that may stay unanswered in the window.
+	// behind is the share of the requests due in a window that may stay unanswered in it.
 	behind = 0.02
 	// spare is the share of requests in addition to those that a percentile needs.
 	spare = 0.1
 	// mostHindered is how often a rate is tried whose trials fail because of the generator:
 	// something else may have used its CPUs for a moment.
 	mostHindered = 3
-	// exhausted: if the generator limited the closed loop, it counts as a possible limit again from
-	// this share of the closed loop's rate on. trust.Generator takes a CPU as exhausted at the same
-	// share.
+	// exhausted is a share of the closed loop's rate. If the generator limited the closed loop, it
+	// counts as a possible limit of open loops from this share on. trust.Generator takes a CPU as
+	// exhausted at the same share.
 	exhausted = 0.95
 )
 
