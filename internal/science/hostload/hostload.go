@@ -35,7 +35,8 @@ type Backlog struct {
 
 // Machine is the load of one machine over the window, as the agent of one of its hosts read it.
 type Machine struct {
-	// Name is the name of its host, of several joined, or This for all hosts that linerate created.
+	// Name is the name of the host that runs on the machine, of several such hosts joined by "and",
+	// or This for the machine of all hosts that linerate created.
 	Name string
 	// Host is the host whose reading this is; Hosts are all that run on the machine.
 	Host  string
@@ -54,7 +55,8 @@ type Machine struct {
 	// RxMissed counts packets for which the NICs of its hosts had no receive buffer.
 	RxMissed float64
 	// SomeWaited and AllWaited are the shares of the window in which some program, or all, waited
-	// for memory. AvailableBytes is the available memory at the end.
+	// for memory. AvailableBytes is the available memory, and TCPBytes the memory of TCP sockets,
+	// at the end of the window.
 	SomeWaited, AllWaited float64
 	AvailableBytes        int64
 	TCPBytes              int64
@@ -63,8 +65,9 @@ type Machine struct {
 	Resent, Sent, TCPPressures int64
 }
 
-// farMore: if the CPUs processed more than this many times the packets that the hosts' interfaces
-// received, most packets are not theirs. The links between namespaces of an emulation double them.
+// farMore is the ratio of the packets that the CPUs processed to those that the hosts' interfaces
+// received above which most packets are not the hosts'. The links between the namespaces of an
+// emulation only double them.
 const farMore = 3
 
 // Foreign reports whether most packets that the machine's CPUs processed were not received by the
