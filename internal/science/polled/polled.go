@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// Periods is how many times at least a device has to refresh its counters in a window.
+	// Periods is the least number of times that a device has to refresh its counters in a window.
 	Periods = 4
 	// leastPart is the share of the window that must lie between the two readings.
 	leastPart = 0.7
 	// early is how long before the edge of the window a reading may have been requested.
 	early = 5e6 // ns
-	// liveShare: if at least this share of the polls return new values, the device reads its
-	// counters at each request.
+	// liveShare is the share of polls with new values from which on the device counts as reading
+	// its counters at each request.
 	liveShare = 0.75
 	// leastSteps is the number of polls that it takes to decide that.
 	leastSteps = 3
@@ -41,10 +41,10 @@ type Poll struct {
 
 func (p Poll) octets() uint64 { return p.Counters.InOctets + p.Counters.OutOctets }
 
-// Refresh returns the seconds between two refreshes of a device's counters, as the polls of its
-// busiest port show; 0: it reads them at each request. Traffic that pauses as often looks the same,
-// and then its changes serve as well as refreshes. It is not known if the port is idle or the
-// counters changed too rarely.
+// Refresh returns the seconds between two refreshes of a device's counters; 0: the device reads
+// them at each request. polls are those of its busiest port. Traffic that pauses regularly looks
+// like a device that refreshes at these times, and counting from change to change is as exact then.
+// known is false if the port is idle or its counters changed too rarely.
 func Refresh(polls []Poll) (seconds float64, known bool) {
 	var changes []int64
 	for i := 1; i < len(polls); i++ {
@@ -73,7 +73,7 @@ func Refresh(polls []Poll) (seconds float64, known bool) {
 // Window holds what a port counted between two readings.
 type Window struct {
 	FromNs, ToNs int64
-	// DoubtS is by how many seconds the length of that time may be wrong.
+	// DoubtS is the largest possible error of the time from FromNs to ToNs, in seconds.
 	DoubtS   float64
 	Counters record.SwitchCounters
 }
