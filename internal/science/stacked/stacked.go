@@ -113,9 +113,10 @@ func own(s record.Snapshot, f record.Flow, receiving bool) (list []record.Interf
 	return list
 }
 
-// Unknown returns the interface because of which the bytes of a flow on its host's interfaces are not
-// known: the packets of the flow's interface leave by another one, which counts additional bytes, or
-// it is a bridge over such an interface or over one that repeats. Nil: they are known.
+// Unknown returns the interface that makes it unknown how many bytes of a flow the interfaces of
+// one of its hosts count: its packets leave by another interface, which counts additional bytes. It
+// is the flow's own interface, or a port of the bridge that is the flow's interface; a port counts
+// also if it repeats the frames of another interface. Nil: the bytes are known.
 func Unknown(h record.HostReading, f record.Flow, receiving bool, over *topology.Topology) *fact.CarriedAgain {
 	for _, p := range own(h.Snapshot, f, receiving) {
 		for _, q := range h.Snapshot.Interfaces {
