@@ -15,8 +15,8 @@ import (
 	"linerate/internal/model/topology"
 )
 
-// chance: a silence of up to this many times the flow's longest silence before the event counts as
-// no loss.
+// chance is a multiple of a flow's longest silence before an event. A silence of up to this length
+// after the event counts as no loss.
 const chance = 2
 
 // Detect returns what each event in the window did to each flow, in the order of the flows; nil if
@@ -120,9 +120,9 @@ func (s *scene) outages(f *record.Flow) (list []record.Outage) {
 
 func nanoseconds(s float64) int64 { return int64(s * 1e9) }
 
-// detector fills in how long a flow was silent because of the i-th event. The event was at time at;
-// from and to are the instants of the events before and after it. false: the flow was silent
-// before.
+// detector fills in how long a flow was silent because of the i-th event, which was at time at;
+// from and to are the times of the events before and after it. All times are in nanoseconds. It
+// returns false if the records do not show the flow to arrive before the event.
 type detector func(o *record.Outage, i int, from, at, to int64) bool
 
 // timed returns a detector that uses the times of packets.
@@ -192,9 +192,10 @@ func sampled(receiver record.HostReading, f *record.Flow) detector {
 // retransmit sooner (TCP_RTO_MIN, and half as much for the path).
 const minStopNs = int64(300e6)
 
-// judge compares the longest silence after an event, and the silence that had not ended (tail),
-// with resolution, the longest silence that means nothing. Either may have begun one sampling
-// interval earlier, and the first may have ended one later.
+// judge fills in an outage from the longest silence after an event, and from tail, the silence that
+// had not ended. resolution is the longest silence that means nothing. interval is the sampling
+// interval: a silence may have begun one interval earlier, and one that ended may have ended one
+// later. All are in nanoseconds. judge always returns true.
 func judge(o *record.Outage, silence, tail, resolution, interval int64) bool {
 	o.ResolutionS = seconds(resolution)
 	longer := 2 * interval

@@ -10,12 +10,13 @@ import (
 )
 
 const (
-	// effect: a loss of carrier within this time after an event of the study is caused by it. The
-	// kernel notifies within a second (net/core/link_watch.c).
+	// effect is the time after an event of the study within which the event explains a loss of
+	// carrier. The kernel notifies within a second (net/core/link_watch.c).
 	effect = 1.5 // s
-	// together: two losses within this time are one fault, such as of a cable's two ends.
+	// together is the time within which two losses are one fault, such as of a cable's two ends.
 	together = 0.1 // s
-	// mostFaults is the number of faults kept of a trial. A link with more of them flaps.
+	// mostFaults is the largest number of faults that are kept of a trial. A link with more of them
+	// flaps.
 	mostFaults = 16
 )
 

@@ -67,7 +67,7 @@ func add(g *record.OutageGroup, o record.Outage) {
 	g.MostLostS = max(g.MostLostS, o.LostS)
 }
 
-// before returns at how many earlier instants of a trial the same happened.
+// before returns the number of earlier instants of a trial at which the same faults happened.
 func before(t record.Trial, at float64, happened []string) int {
 	instants := map[float64]bool{}
 	for _, f := range t.Faults {
