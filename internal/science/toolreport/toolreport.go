@@ -169,8 +169,9 @@ func Agree(trials []record.Trial) (a Agreement) {
 	return a
 }
 
-// PredictedParts returns the same ratio as one value for each trial. Their mean is the Ratio, and
-// they scatter as it does to first order (W. G. Cochran, Sampling Techniques, 1977).
+// PredictedParts returns one value for each trial that Agree counts. The mean of the values is
+// Agreement.Ratio, and their scatter gives the precision of the ratio to first order (W. G.
+// Cochran, Sampling Techniques, 1977).
 func PredictedParts(trials []record.Trial) []float64 {
 	predicted, seen := surpluses(trials)
 	ratio, mean := floats.Sum(predicted)/floats.Sum(seen), floats.Sum(seen)/float64(len(seen))
