@@ -17,8 +17,8 @@ import (
 type sign struct {
 	say   string // with the figure in place of %s
 	spell func(float64) string
-	// least is by how much the figure must exceed those of all other trials to count. It must also
-	// exceed them by as much as they differ among themselves.
+	// least is the smallest difference from the figures of all other trials that counts. The
+	// difference must also be at least as large as the other trials differ among themselves.
 	least float64
 	fewer bool // a figure below the others counts, too
 	of    func(trial) []reading
