@@ -6,12 +6,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// unboundedRatio stands for "no useful upper bound": four replicates that differ by chance can have
-// an interval beyond any number that makes sense.
+// unboundedRatio is the largest upper bound of a ratio. It stands for "no useful bound": the
+// interval of four replicates that differ by chance can reach beyond any number that makes sense.
 const unboundedRatio = 1e6
 
-// estimator compares two sides at a confidence: it estimates level over base (none is 1) or level
-// minus base (none is 0). p is the probability that the estimate is this far from none by chance.
+// estimator compares two sides at a confidence. It estimates level divided by base, or level minus
+// base. p is the two-sided probability that chance alone takes the estimate this far from the value
+// of no difference, which is 1 for a ratio and 0 for a difference.
 type estimator func(base, level Side, confidence float64) (in Interval, p float64)
 
 // estimators has the comparisons for one kind of sides. Paired sides have values of the same blocks
@@ -97,8 +98,9 @@ func satterthwaite(estimate, centre float64, a, b sample, confidence float64) (I
 	return sample{estimate, variance, freedom}.student(centre, confidence)
 }
 
-// combinedDifference derives the variance of a difference from the confidence limits of both sides
-// (G. Y. Zou, A. Donner, Statistics in Medicine 27, 2008), whatever these are based on.
+// combinedDifference returns the interval of a difference of means. It follows from the confidence
+// limits of both sides (G. Y. Zou, A. Donner, Statistics in Medicine 27, 2008), whatever these are
+// based on.
 func combinedDifference(base, level Side, confidence float64) (Interval, float64) {
 	at := func(confidence float64) Interval {
 		b, l := base.Mean(confidence), level.Mean(confidence)
@@ -107,7 +109,8 @@ func combinedDifference(base, level Side, confidence float64) (Interval, float64
 	return at(confidence), touches(at, 0)
 }
 
-// combinedRatio does the same with the logarithms of both sides' means.
+// combinedRatio returns the interval of a ratio of means. It is derived like that of
+// combinedDifference, but from the logarithms of both sides' means.
 func combinedRatio(base, level Side, confidence float64) (Interval, float64) {
 	at := func(confidence float64) Interval {
 		b, l := base.Mean(confidence), level.Mean(confidence)

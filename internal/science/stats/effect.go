@@ -119,10 +119,10 @@ func (in *Inference) effect(c comparison, r metric.Metric, confidence float64) r
 	return e
 }
 
-// few returns why two sides differ only because of trials that stand apart (Apart): without these
-// they differ by less than the margin. One such trial shows neither how often it happens nor that the
-// treatment is its cause, even if the interval also shows a small difference. Empty: that is not so.
-// N is the number of trials that stand apart.
+// few explains that two sides differ only because of n trials that stand apart (Apart): without
+// these, their medians differ by no more than the margin. Such a trial shows neither how often it
+// happens nor that the treatment is its cause, even if the interval also shows a small difference.
+// why is empty if the sides also differ without such trials, or have none.
 func (in *Inference) few(base, level []*record.Trial, r metric.Metric) (why string, n int) {
 	var apart []string
 	those := in.Apart(r)
@@ -170,10 +170,11 @@ func (c comparison) pairs(r metric.Metric) (base, level []*record.Trial, missing
 	return base, level, missing
 }
 
-// Narrow reports whether an effect is known as precisely as requested: whether half its interval,
-// relative to its size, is at most until. If there is only a difference, half its interval is
-// compared with the largest mean of the treatments or, for values that may be below zero, with
-// until itself or the difference that does not matter.
+// Narrow reports whether an effect is known as precisely as requested: whether half the width of
+// its interval, relative to its size, is at most until. For an effect that has no ratio but only a
+// difference, half the width is relative to the largest mean of the treatments. If values may be
+// below zero, half the width itself must be at most until. In both cases a width within the
+// difference that does not matter (Metric.Floor) is narrow enough.
 func Narrow(e *record.Effect, treatments []record.Treatment, until float64) bool {
 	r, _ := metric.Find(e.Response)
 	size, most := e.Ratio, until*e.Ratio.Mean

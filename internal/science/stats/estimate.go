@@ -1,6 +1,6 @@
 // Package stats turns replicates into estimates, comparisons and verdicts. A replicate is a trial
-// with a new set-up; samples within a trial are not replicates. Of these only the histograms of
-// latencies reach this package.
+// with a new set-up; samples within a trial are not replicates. The only samples that this
+// package reads are the histograms of latencies.
 //
 // Intervals are Student's t, widened by what theory leaves to chance and by jumps that other trials
 // of the run show (Side). Ratios are compared pairwise within blocks, on the logarithm, where a

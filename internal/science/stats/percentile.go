@@ -185,8 +185,8 @@ func pairedPercentiles(base, level Side, confidence float64) (Interval, float64)
 	return in.exp(), p
 }
 
-// welchPercentiles does the same for trials that were not made side by side, with the jackknife
-// over the trials of each side.
+// welchPercentiles returns the ratio of the percentiles of two sides whose trials were not made in
+// the same blocks, with the jackknife over the trials of each side, on the logarithm.
 func welchPercentiles(base, level Side, confidence float64) (Interval, float64) {
 	log := func(s Side) sample {
 		all := pool(s.latencies)
@@ -211,8 +211,9 @@ func tooFew(base, level Side, r metric.Metric) string {
 	return r.TooFew(min(base.fewest, level.fewest))
 }
 
-// unequal: below this ratio of the numbers of transactions, a comparison of percentiles mentions
-// it. A percentile of fewer transactions is lower by itself if rare ones take much longer.
+// unequal is the ratio of the numbers of transactions below which a comparison of percentiles
+// mentions these. A percentile of fewer transactions tends to be lower if rare ones take much
+// longer.
 const unequal = 0.5
 
 // uneven explains that the numbers of transactions of two sides are too unequal; empty: they are

@@ -9,20 +9,20 @@ import (
 	"linerate/internal/model/record"
 )
 
-// power is the probability with which a change of the size of a Sensitivity gets its verdict. 0.8
-// is customary (Cohen 1988).
+// power is the probability with which a run detects a change of the size Sensitivity.Detectable.
+// 0.8 is customary (Cohen 1988).
 const power = 0.8
 
-// Design describes the comparisons of a run or a plan: their number in each of a number of responses.
-// The intervals of all of them hold simultaneously at Confidence. Differences within Margin do not
-// matter (record.Run).
+// Design describes the comparisons of a run or a plan. Comparisons is their number in each of
+// Responses responses. The intervals of all of them hold simultaneously at Confidence. Differences
+// within Margin do not matter (record.Run).
 type Design struct {
 	Blocks, Comparisons, Responses int
 	Confidence, Margin             float64
 }
 
-// byMargin: the margin decides the detectable change, and more blocks do not make it smaller, if
-// the change is this many times the one that could be detected without a margin.
+// byMargin is a multiple of the change that could be detected without a margin. If the detectable
+// change is larger, it is the margin that decides it, and more blocks do not make it smaller.
 const byMargin = 2
 
 // Sensitivity returns the smallest change that the design is likely to show. scatter is the

@@ -18,8 +18,9 @@ type Side struct {
 	// jumps: they are the least and the largest of the values.
 	least, most  float64
 	known, jumps bool
-	// up and down are how far the mean would move if every trial were hit by a jump like those of
-	// the run's other treatments, if none of these trials shows one.
+	// up and down are how far the mean would move if every trial jumped as trials of the run's
+	// other treatments do. Zero: no other treatment jumps, or the jumps of these trials are known
+	// themselves.
 	up, down float64
 	// possible is the largest possible value; 0: any. The least is 0, unless values are signed.
 	possible float64
