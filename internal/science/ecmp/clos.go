@@ -26,7 +26,7 @@ type Fabric struct {
 	LeavesPerPod int
 }
 
-// Key says what routers hash, and so which flows have the same hash.
+// Key says which fields routers hash, and thus which flows have the same hash.
 type Key int
 
 const (
@@ -177,7 +177,8 @@ func (f Fabric) rates(rates []float64, even bool) []float64 {
 	return rates
 }
 
-// path writes the links between two hosts by the chosen spine and core to to.
+// path fills to with the links from one host to another by the chosen spine and core, and with none
+// in the places that the path does not need.
 func (f Fabric) path(to []int32, from, dest, spine, core int) {
 	for i := range to {
 		to[i] = none

@@ -189,8 +189,8 @@ func (l Links) FlowsToUseAll(chance float64) (int, bool) {
 	}
 }
 
-// Needed says how many flows it takes to fill links (schema linerate.limits.ecmp-flows/v1). Each flow
-// takes as much as it gets and has its own hash.
+// Needed says how many flows it takes to use all links, and to carry a share of their rates (schema
+// linerate.limits.ecmp-flows/v1). Each flow takes as much as it gets and has its own hash.
 type Needed struct {
 	Schema string `json:"schema"`
 	Links  int    `json:"links"`

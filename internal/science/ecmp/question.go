@@ -143,6 +143,7 @@ func (q Question) bundles() []Kind {
 	return bundle(q.Kinds, q.distinct())
 }
 
+// Forecast answers a Question about one sender, which has no Fabric.
 func (q Question) Forecast() Forecast {
 	kinds := q.bundles()
 	l := Forecast{Asked: q.asked(), Target: q.Target}
