@@ -8,9 +8,10 @@ import (
 	"linerate/internal/model/record"
 )
 
-// Aliases returns a run with the factors connections and aliases, varied one at a time and
-// together, whose clients count at the sender. Every connection adds a surplus of perConnection and
-// an alias adds nothing; predicted is the part of the surplus that was predicted.
+// Aliases returns a run about the surplus that programs report which count at the sender. Its
+// factors connections and aliases are varied one at a time and together. Each connection adds a
+// surplus of perConnection bit/s, and aliases add nothing. predicted is the share of the surplus
+// that the trials predict.
 func Aliases(seed uint64, blocks int, perConnection, predicted float64) *record.Run {
 	random := rand.New(rand.NewPCG(seed, 0))
 	levels := []record.Level{{Name: "1"}, {Name: "32"}, {Name: "254"}}
@@ -59,8 +60,8 @@ func Aliases(seed uint64, blocks int, perConnection, predicted float64) *record.
 	return run
 }
 
-// Lottery adds to the surplus of every other trial with all aliases what a client adds that has the
-// link to itself at the end.
+// Lottery adds 7 % of goodput to the surplus and to its prediction in every second trial with 254
+// connections and 254 aliases, as if one client had the link to itself at the end.
 func Lottery(run *record.Run) *record.Run {
 	for i := range run.Trials {
 		t := &run.Trials[i]

@@ -68,9 +68,9 @@ func Levels(unit string, limit float64, conditions []string, levels []string,
 	})
 }
 
-// OverTwoLinks returns a run over two links of 100 Mbit/s. idle says, by label and number of flows,
-// how many of the trials leave one link idle. The label is "policy " and the number of the hash
-// policy.
+// OverTwoLinks returns a run over two links of 100 Mbit/s that compares hash policies 0 and 1 under
+// several numbers of flows. idle says how many of the trials leave a link idle. Its key is "policy
+// 0" or "policy 1", and its list has one number for each element of flows.
 func OverTwoLinks(idle map[string][]int, flows []int, trials int) *record.Run {
 	run := &record.Run{Topology: Fabric(2, "0"), Factors: []record.Factor{
 		{Name: "hash", Baseline: "policy 0", Levels: Named("policy 0", "policy 1")},
@@ -106,8 +106,9 @@ func OverTwoLinks(idle map[string][]int, flows []int, trials int) *record.Run {
 	})
 }
 
-// Listed returns a run of a list of settings, with the levels of its plan besides "as it is": "the
-// list", "only KEY", "without KEY" or others. mbps returns what a level carries on a path.
+// Listed returns a run that tries the settings of a list. levels are those besides "as it is": "the
+// list", "only KEY", "without KEY" or others. mbps returns what a level carries on a path, in
+// Mbit/s.
 func Listed(paths, levels []string, mbps func(path, level string) float64) *record.Run {
 	f := record.Factor{Name: "settings", Role: "compare", Baseline: "as it is", Ablate: "the list",
 		Levels: append(Named("as it is"), Named(levels...)...)}

@@ -5,17 +5,20 @@ import (
 	"linerate/internal/model/settingfile"
 )
 
-// Slight, as a verdict of Beside, is a loss that is small beside a gain of 4×.
+// Slight is a verdict for Beside: latency gets worse by 5 %, which is little beside a gain of 4×.
 const Slight = "slight"
 
-// LevelEffect returns an effect of a level of a list's factor, with an interval of ±0.01.
+// LevelEffect returns the effect of a level of a list's factor: its ratio, with an interval of
+// ±0.01, and its verdict.
 func LevelEffect(level, verdict string, ratio float64) record.Effect {
 	return record.Effect{Factor: settingfile.Factor, To: level, Verdict: verdict, Ratio: record.EffectSize{Mean: ratio,
 		Low: ratio - 0.01, High: ratio + 0.01}}
 }
 
-// List returns a run that takes a list apart, with its effects only, and the settings of the list,
-// net.a, net.b, …: verdicts has those of each alone, and of the list without it, in pairs.
+// List returns a run that tries the settings of a list one by one, and these settings: net.a, net.b
+// and so on. The run has effects but no trials. list and off are the verdicts on the list and on
+// switching it off again. verdicts has two for each setting: on the setting alone, and on the list
+// without it.
 func List(list, off string, verdicts ...string) (*record.Run, []record.TuneSetting) {
 	ratios := map[string]float64{record.Improves: 4, record.Worsens: 0.25, record.NoDifference: 1,
 		record.Inconclusive: 1.1}
@@ -37,8 +40,8 @@ func List(list, off string, verdicts ...string) (*record.Run, []record.TuneSetti
 	return run, settings
 }
 
-// Beside adds an effect on the 99th percentile of latency to each effect of a run: by level, and no
-// difference for others.
+// Beside adds to each effect of a run one on the 99th percentile of latency. latency has its
+// verdict by level; other levels get no difference.
 func Beside(run *record.Run, latency map[string]string) {
 	run.Responses = []string{"goodput", "latency_p99"}
 	ratios := map[string]float64{record.Improves: 0.3, record.Worsens: 4, record.NoDifference: 1,
