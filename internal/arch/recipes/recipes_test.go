@@ -324,7 +324,7 @@ func TestRecipes(t *testing.T) {
 }
 
 const snapshot = `{"schema": "linerate.snapshot/v1", "environment": {"host": "nas"},
-	"state": {"parameters": {"net.ipv4.tcp_fin_timeout": "1"}, "parts": ["parameters"]},
+	"state": {"parameters": {"net.ipv4.tcp_fin_timeout": "1"}, "parts": [{"part": "parameters"}]},
 	"reading": {"host": "nas", "snapshot": {"host": "nas", "sysctls": {"net.ipv4.tcp_fin_timeout": "1"}}}}
 `
 

@@ -25,7 +25,7 @@ type Cut struct {
 	Why       string     `json:"why,omitempty"` // such as NotForwarding; empty: not known
 	Address   netip.Addr `json:"address,omitzero"`
 	Other     string     `json:"other,omitempty"`     // host that cannot be reached
-	Interface string     `json:"interface,omitempty"` // that is down, or (NoneMay) the only one that arp_ignore lets answer
+	Interface string     `json:"interface,omitempty"` // that is down; NoneMay: the only one that arp_ignore lets answer
 	Out       string     `json:"out,omitempty"`       // NoneMay: the only one that arp_filter lets answer
 }
 

@@ -13,7 +13,7 @@ type (
 	// Symmetric advises routing by source address, or else the loose reverse-path filter, which the
 	// next step of the fix sets.
 	Symmetric struct {
-		Others bool `json:"others,omitempty"` // it is only about senders that the host has a route to (others: RouteBack)
+		Others bool `json:"others,omitempty"` // only for senders that the host has a route to (see RouteBack)
 	}
 	// AddRoute advises adding a route to an address, and removing the one that discards its packets.
 	AddRoute struct {

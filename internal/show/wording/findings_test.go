@@ -138,7 +138,8 @@ func snapshots(t *testing.T) (list []input) {
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		list = append(list, input{Test: strings.TrimSuffix(filepath.Base(path), ".json"), Hosts: []record.HostSnapshot{s}})
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		list = append(list, input{Test: name, Hosts: []record.HostSnapshot{s}})
 	}
 	return list
 }
