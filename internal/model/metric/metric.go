@@ -147,8 +147,14 @@ func (m Metric) Of(estimates []record.ResponseEstimate) Metric {
 	measured := func(e record.ResponseEstimate) bool { return e.Trials > 0 }
 	known := func(e record.ResponseEstimate) bool { return measured(e) && e.Rank == "" }
 	if m.Quantile > 0 && slices.ContainsFunc(estimates, measured) && !slices.ContainsFunc(estimates, known) {
-		m.Label = "latency by rank"
+		return m.ByRank()
 	}
+	return m
+}
+
+// ByRank returns the metric with the label of a percentile for which there are too few requests.
+func (m Metric) ByRank() Metric {
+	m.Label = "latency by rank"
 	return m
 }
 

@@ -50,6 +50,9 @@ type Tune struct {
 	// Offer is a set of settings that improves one response and worsens another by more than is
 	// accepted. Absent: none is known.
 	Offer *TuneOffer `json:"offer,omitempty"`
+	// ByRank reports whether the first response is a percentile for which no treatment of the run has
+	// enough requests.
+	ByRank bool `json:"by_rank,omitempty"`
 	// Partial reports whether only some of the list's settings were tried one by one.
 	Partial bool `json:"partial,omitempty"`
 	// Sender is the host that sends the first TCP flow; its congestion control applies. Empty: no flow

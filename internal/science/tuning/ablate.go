@@ -13,6 +13,7 @@ import (
 	"maps"
 	"slices"
 
+	"linerate/internal/model/metric"
 	"linerate/internal/model/record"
 	"linerate/internal/model/settingfile"
 	"linerate/internal/science/stats"
@@ -164,6 +165,8 @@ func begin(run *record.Run) *record.Tune {
 		Margin: run.Margin, Confidence: run.Confidence, Responses: run.Responses, Trust: []record.Check{},
 	}
 	t.Trust = append(t.Trust, record.Doubts(run.Trust)...)
+	of := metric.Of(run)[0]
+	t.ByRank = of.Label == of.ByRank().Label
 	return t
 }
 

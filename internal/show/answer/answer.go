@@ -35,7 +35,7 @@ func Worded(run *record.Run) *record.Run {
 	shown, a := wording.WithLimits(wording.Run(run)), Run(run)
 	shown.Answer, shown.Statements = a.Headline, slices.Concat(a.Statements, a.Caveats)
 	if run.Conclusion != nil && run.Conclusion.Lists != nil {
-		conclusion := *run.Conclusion
+		conclusion := *shown.Conclusion // with limits in words
 		conclusion.Lists = Tunes(conclusion.Lists)
 		shown.Conclusion = &conclusion
 	}

@@ -22,7 +22,7 @@ func Tune(t *record.Tune) *record.Tune {
 	shown := *t
 	shown.Settings, shown.Lint = wording.Settings(t.Settings), wording.Lint(t.Lint)
 	if shown.Answer == "" {
-		shown.Answer = newTuned(&shown).answer()
+		shown.Answer = newTuned(shown).answer()
 	}
 	shown.Conditions = Tunes(t.Conditions)
 	return &shown
@@ -204,12 +204,14 @@ func (t tuned) unwritten() string {
 	case record.UnwrittenWorthless:
 		return worthless(t.Tune)
 	case record.UnwrittenTrade:
-		return Offered(t.Offer)
+		if t.Offer != nil {
+			return Offered(t.Offer)
+		}
 	}
-	e := t.Proof.Effect
-	if e == nil || e.Verdict != record.Inconclusive || !tuning.Gains(e, 0) {
+	if t.Proof == nil || t.Proof.Effect.Verdict != record.Inconclusive || !tuning.Gains(t.Proof.Effect, 0) {
 		return "the settings by themselves are not proven to improve anything without a loss"
 	}
+	e := t.Proof.Effect
 	r, _ := metric.Find(e.Response)
 	return fmt.Sprintf("whether they cost %s is not known, %s; more blocks tell (--replicates)", r.Label,
 		wording.Ratio(e))
@@ -258,6 +260,9 @@ func fullPath(full *record.TuneFull) string {
 // searched says which value is enough.
 func (t tuned) searched() string {
 	values := t.Search.Values
+	if len(values) == 0 { // of another version
+		return t.Search.Key + ": no value was tried."
+	}
 	enough := values[len(values)-1]
 	text := fmt.Sprintf("%s: no value below %s is shown to be good enough.", t.Search.Key, enough.Name)
 	if i := slices.IndexFunc(values, func(v record.TuneValue) bool { return v.Name == t.Search.Enough }); i >= 0 {

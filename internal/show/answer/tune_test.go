@@ -1,6 +1,8 @@
 package answer
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +10,7 @@ import (
 	"linerate/internal/model/settingfile"
 	"linerate/internal/science/sciencetest"
 	"linerate/internal/science/tuning"
+	"linerate/internal/show/showtest"
 	"linerate/internal/show/wording"
 )
 
@@ -229,7 +232,7 @@ func TestSubjectCounts(t *testing.T) {
 		{of(a, b, c), "The 2 settings that could be tried, as tried,", true, 3}, // of an older run
 		{of(a, corrected), "The list as corrected", false, 2},
 	} {
-		if got, many := newTuned(test.list).subject(); got != test.want || many != test.many {
+		if got, many := newTuned(*test.list).subject(); got != test.want || many != test.many {
 			t.Errorf("%q, %v, want %q", got, many, test.want)
 		}
 	}
@@ -237,5 +240,19 @@ func TestSubjectCounts(t *testing.T) {
 	if want := "Of the list's 2 settings, 1 was not tried: c ()."; len(
 		got) != 1 || got[0] != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestWordedLists: a run with the result of a list keeps the limits of its treatments in words.
+func TestWordedLists(t *testing.T) {
+	run := showtest.Ablated()
+	conclusion, baseline := *run.Conclusion, *run.Conclusion.Conditions[0].Baseline
+	baseline.Limit = record.Limit{None: record.NoLimitTransactions}
+	conclusion.Conditions = slices.Clone(conclusion.Conditions)
+	conclusion.Conditions[0].Baseline, run.Conclusion = &baseline, &conclusion
+	got, want := Worded(run).Conclusion, wording.WithLimits(run).Conclusion
+	if len(got.Lists) == 0 || got.Lists[0].Answer == "" || len(want.Conditions) == 0 ||
+		want.Conditions[0].Baseline.LimitWhy == "" || !reflect.DeepEqual(got.Conditions, want.Conditions) {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }

@@ -18,17 +18,23 @@ type tuned struct {
 	of metric.Metric
 }
 
-func newTuned(t *record.Tune) tuned {
-	of := metric.Of(&record.Run{Responses: t.Responses})[0]
-	var estimates []record.ResponseEstimate
-	for _, f := range t.Figures {
-		for _, e := range f.Responses {
-			if f.Run == t.Run && e.Response == of.Name {
-				estimates = append(estimates, e)
-			}
+// newTuned leaves out what lacks its effects, as in a result of another version.
+func newTuned(result record.Tune) tuned {
+	of := metric.Of(&record.Run{Responses: result.Responses})[0]
+	if result.ByRank {
+		of = of.ByRank()
+	}
+	for _, proof := range []**record.TuneProof{&result.Proof, &result.Fewer} {
+		if *proof != nil && (*proof).Effect == nil {
+			*proof = nil
 		}
 	}
-	return tuned{t, of.Of(estimates)}
+	if o := result.Offer; o != nil && slices.ContainsFunc(slices.Concat(o.Gains, o.Costs), func(t record.TuneTrade) bool {
+		return t.Effect == nil
+	}) {
+		result.Offer = nil
+	}
+	return tuned{&result, of}
 }
 
 // others are the responses beside the one that counts.
