@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os/exec"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -60,7 +62,7 @@ func judged(t *testing.T, away []time.Duration, calm bool, attempts ...string) (
 	}
 	s.disturbed = func(begin, _ time.Time) (disturbance, bool) {
 		yes := begin.Before(noon.Add(away[len(patterns)-1]))
-		return disturbance{stolen: 0.25}, yes
+		return disturbance{stolen: 0.25, hypervisor: true}, yes
 	}
 	return s.judge("."), out.String(), patterns
 }
@@ -123,14 +125,56 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestExcusedOnce: a wait for a disk, which a test may cause itself, excuses its first failure alone.
+func TestExcusedOnce(t *testing.T) {
+	var out strings.Builder
+	attempts := 0
+	s := session{out: &out, maxWait: time.Hour, calm: func(time.Duration) bool { return true },
+		disturbed: func(time.Time, time.Time) (disturbance, bool) { return disturbance{disk: 0.9}, true },
+		run: func(string) (*attempt, error) {
+			attempts++
+			return read(strings.NewReader(events("TestA!", "TestB")), &out), errors.New("exit status 1")
+		},
+	}
+	if s.judge(".") || attempts != 2 {
+		t.Errorf("%d attempts:\n%s", attempts, out.String())
+	}
+}
+
+// TestBroken: a command that was ended, and a package that fails without a test of it, are never excused.
+func TestBroken(t *testing.T) {
+	for name, text := range map[string]string{
+		"timeout": events("TestA!"),
+		"package": events("TestA") + `{"Action":"fail","Package":"q"}` + "\n",
+	} {
+		s := session{out: io.Discard, maxWait: time.Hour, calm: func(time.Duration) bool { return true },
+			disturbed: func(time.Time, time.Time) (disturbance, bool) {
+				return disturbance{stolen: 0.5, hypervisor: true}, true
+			},
+			run: func(string) (*attempt, error) {
+				err := exec.Command("sh", "-c", "exit 1").Run()
+				if name == "timeout" {
+					err = exec.Command("timeout", "0.1", "sleep", "9").Run()
+				}
+				return read(strings.NewReader(text), io.Discard), err
+			},
+		}
+		if s.judge(".") {
+			t.Errorf("%s: excused", name)
+		}
+	}
+}
+
 // TestMaxWait: the first run of the tests does not count as waiting; after that it ends.
 func TestMaxWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
 		attempts, began := 0, time.Now()
 		s := session{out: &out, maxWait: 10 * time.Minute,
-			calm:      func(left time.Duration) bool { time.Sleep(min(left, time.Minute)); return true },
-			disturbed: func(time.Time, time.Time) (disturbance, bool) { return disturbance{stolen: 0.5}, true },
+			calm: func(left time.Duration) bool { time.Sleep(min(left, time.Minute)); return true },
+			disturbed: func(time.Time, time.Time) (disturbance, bool) {
+				return disturbance{stolen: 0.5, hypervisor: true}, true
+			},
 			run: func(string) (*attempt, error) {
 				attempts++
 				time.Sleep(30 * time.Minute / time.Duration(attempts*attempts))
