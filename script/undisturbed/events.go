@@ -89,7 +89,7 @@ func (a *attempt) add(line []byte, out io.Writer) {
 		slices.ContainsFunc(fatal, func(words string) bool { return strings.HasPrefix(e.Output, words) })
 	if e.Test == "" {
 		if e.Action == "fail" && !slices.ContainsFunc(a.failed(), func(t *test) bool { return t.pkg == e.Package }) {
-			a.broken = true // the package failed, but none of its tests
+			a.broken = true // none of its tests did
 		}
 		if e.Output != "PASS\n" {
 			fmt.Fprint(out, e.Output)

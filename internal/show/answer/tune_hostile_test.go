@@ -20,11 +20,13 @@ func TestTuneOfAnything(t *testing.T) {
 	trade := []record.TuneTrade{{Response: "goodput", Effect: e}}
 	proof := record.TuneProof{Run: "tune-2", Settings: []string{"net.a"}, Effect: e, AgainstList: e}
 	whole.Proof, whole.Fewer, whole.Written = &proof, &proof, e
-	whole.Offer = &record.TuneOffer{TuneProof: proof, Gains: trade, Costs: trade, Accept: []string{"--accept-latency 10%"}}
+	whole.Offer = &record.TuneOffer{TuneProof: proof, Gains: trade, Costs: trade,
+		Accept: []string{"--accept-latency 10%"}}
 	whole.Settings[0].Keep, whole.Settings[0].Beside = true, e
 	whole.Removed = &record.Proven{Run: "tune-2", Settings: []string{"net.a"}}
 	search := *whole
-	search.Search = &record.TuneSearch{Key: "net.a", Enough: "1", Values: []record.TuneValue{{Name: "1", Effect: e}, {Name: "2"}}}
+	search.Search = &record.TuneSearch{Key: "net.a", Enough: "1",
+		Values: []record.TuneValue{{Name: "1", Effect: e}, {Name: "2"}}}
 	for _, result := range []*record.Tune{whole, &search} {
 		for _, unwritten := range []string{"", record.UnwrittenUnjudged, record.UnwrittenBudget,
 			record.UnwrittenWorthless, record.UnwrittenTrade, record.UnwrittenUnproven, "later"} {

@@ -29,9 +29,8 @@ func newTuned(result record.Tune) tuned {
 			*proof = nil
 		}
 	}
-	if o := result.Offer; o != nil && slices.ContainsFunc(slices.Concat(o.Gains, o.Costs), func(t record.TuneTrade) bool {
-		return t.Effect == nil
-	}) {
+	unknown := func(t record.TuneTrade) bool { return t.Effect == nil }
+	if o := result.Offer; o != nil && (slices.ContainsFunc(o.Gains, unknown) || slices.ContainsFunc(o.Costs, unknown)) {
 		result.Offer = nil
 	}
 	return tuned{&result, of}
