@@ -23,7 +23,8 @@ var layers = []layer{
 	{"internal/host", []string{"internal/bus", "internal/kernel", "internal/science", "internal/model"},
 		"an agent may run on another machine than the conductor: it communicates with control only by messages"},
 	{"internal/control", []string{"internal/bus", "internal/kernel", "internal/science", "internal/model"},
-		"the conductor communicates with every host, also a local one, by messages only: otherwise a lab would work where a real host does not"},
+		"the conductor communicates with every host, also a local one, by messages only: otherwise a lab would " +
+			"work where a real host does not"},
 	{"internal/show", []string{"internal/control", "internal/host", "internal/bus", "internal/kernel",
 		"internal/science", "internal/model", "studies"},
 		"commands and reports may use everything, and nothing may use them"},
@@ -36,7 +37,8 @@ var layers = []layer{
 	{"script/manual", []string{"internal/show"},
 		"manual pages and completions are made from the command tree"},
 	{"script/release", nil,
-		"a release builds the program as anybody would; it is a module of its own, whose libraries are not the program's"},
+		"a release builds the program as anybody would; it is a module of its own, whose libraries are not the " +
+			"program's"},
 	{"script/types", nil,
 		"the types of all packages on other systems: the program itself is not run"},
 	{"script/undisturbed", []string{"internal/kernel", "internal/model"},
@@ -93,7 +95,10 @@ var restricted = []struct {
 			"internal/host/program",
 			"internal/host/foreign", "internal/host/transaction", "internal/show/cli", "script/bench", "script/release",
 			"script/undisturbed"},
-		"programs are started only to reach a host (control/reach), as a lab's processes, as the tool or the routing daemon that a study names, as the user's command (lab exec, lab shell), to ask lldpd for its neighbours, or by a script; this program itself also where a flow has more connections than RLIMIT_NOFILE allows one process"},
+		"programs are started only to reach a host (control/reach), as a lab's processes, as the tool or the " +
+			"routing daemon that a study names, as the user's command (lab exec, lab shell), to ask lldpd for its " +
+			"neighbours, or by a script; this program itself also where a flow has more connections than " +
+			"RLIMIT_NOFILE allows one process"},
 	{[]string{"C"}, nil,
 		"one static binary that cross-builds"},
 	{[]string{"testing", "testing/"}, nil,
@@ -141,7 +146,8 @@ var syscallValues = []string{
 	"RawConn", "Conn",
 }
 
-const syscallWhy = "system calls belong to internal/kernel; elsewhere package syscall gives names of signals, errors and process attributes"
+const syscallWhy = "system calls belong to internal/kernel; elsewhere package syscall gives names of signals, " +
+	"errors and process attributes"
 
 // ownFiles are the file of /proc about this process itself, the same under any root, and
 // directories that hostconfig writes into commands for other hosts.
@@ -154,4 +160,5 @@ var streamFiles = []string{
 	"internal/show/cli/agent.go",
 }
 
-const streamsWhy = "text from files and other hosts must not act on a terminal: write to the streams of cli.Main, which filters them"
+const streamsWhy = "text from files and other hosts must not act on a terminal: write to the streams of cli.Main, " +
+	"which filters them"

@@ -14,15 +14,16 @@ import (
 // boundedSleeps are the files that sleep, with what bounds it. The others wait on a channel
 // with a timer and a context, or in the kernel with a deadline.
 var boundedSleeps = map[string]string{
-	"internal/control/measure/iperf3.go":           "a pause between two tests, tried a few times",
-	"internal/host/agent/window.go":                "slices of the window",
-	"internal/host/attack/flood.go":                "checkEvery at most",
-	"internal/host/apply/address.go":               "until settleTimeout",
-	"internal/host/apply/dependents.go":            "until settleTimeout",
-	"internal/host/apply/guard.go":                 "until the lease ends",
-	"internal/host/datagram/sender.go":             "retryDelay, then the flow's closing is looked at",
-	"internal/host/application/schedule.go":        "flowset.CheckInterval at most",
-	"internal/host/flowset/set.go":                 "CheckInterval at most; the window's beginning is bounded by the request",
+	"internal/control/measure/iperf3.go":    "a pause between two tests, tried a few times",
+	"internal/host/agent/window.go":         "slices of the window",
+	"internal/host/attack/flood.go":         "checkEvery at most",
+	"internal/host/apply/address.go":        "until settleTimeout",
+	"internal/host/apply/dependents.go":     "until settleTimeout",
+	"internal/host/apply/guard.go":          "until the lease ends",
+	"internal/host/datagram/sender.go":      "retryDelay, then the flow's closing is looked at",
+	"internal/host/application/schedule.go": "flowset.CheckInterval at most",
+	"internal/host/flowset/set.go": "CheckInterval at most; the window's beginning is bounded by " +
+		"the request",
 	"internal/host/handshake/listener.go":          "a millisecond after a temporary error",
 	"internal/host/iperf3/client/end.go":           "milliseconds",
 	"internal/host/iperf3/server/test.go":          "milliseconds, what is left of a datagram's turn",

@@ -24,7 +24,8 @@ func (e *Error) Error() string {
 		text += " (" + e.Detail + ")"
 	}
 	if errors.Is(e.Err, syscall.EPERM) {
-		text += "; it needs root, or the capability CAP_NET_ADMIN over this network namespace (CAP_SYS_ADMIN to make a network namespace)"
+		text += "; it needs root, or the capability CAP_NET_ADMIN over this network namespace (CAP_SYS_ADMIN to " +
+			"make a network namespace)"
 	}
 	return text
 }

@@ -29,21 +29,27 @@ var aliases = contest{
 		{name: "linerate, as it says", turn: aliasesByLinerate(false)},
 		{name: "linerate, with its start", turn: aliasesByLinerate(true)},
 		{name: "ip -batch", turn: aliasesByShell(
-			"for a in $(seq 0 %d); do for b in $(seq 1 %d); do echo address add 10.9.$a.$b/16 dev eth0; done; done | ip -batch -")},
+			"for a in $(seq 0 %d); do for b in $(seq 1 %d); do echo address add 10.9.$a.$b/16 dev eth0; done; done " +
+				"| ip -batch -")},
 		{name: "ip, one process each",
 			turn: aliasesByShell(
-				"for a in $(seq 0 %d); do for b in $(seq 1 %d); do ip address add 10.9.$a.$b/16 dev eth0 || exit 1; done; done")},
+				"for a in $(seq 0 %d); do for b in $(seq 1 %d); do ip address add 10.9.$a.$b/16 dev eth0 || exit " +
+					"1; done; done")},
 		// As in the days of the published measurements, each with a name of its own.
 		{name: "ifconfig, one process each", needs: "ifconfig",
 			turn: aliasesByShell(
-				"n=0; for a in $(seq 0 %d); do for b in $(seq 1 %d); do n=$((n+1)); ifconfig eth0:$n 10.9.$a.$b netmask 255.255.0.0 || exit 1; done; done")},
+				"n=0; for a in $(seq 0 %d); do for b in $(seq 1 %d); do n=$((n+1)); ifconfig eth0:$n 10.9.$a.$b " +
+					"netmask 255.255.0.0 || exit 1; done; done")},
 	},
 	marks: []mark{
 		{0, "linerate, as it says", "ip, one process each", rateOf, "rate", 20, atLeast},
 		{1, "linerate, as it says", "ip, one process each", rateOf, "rate", 20, atLeast},
 		{0, "linerate, as it says", "ifconfig, one process each", rateOf, "rate", 20, atLeast},
 	},
-	About: "The time runs from the start of the command in the host until all addresses exist. For `linerate serve --alias` the table also has the time that it reports itself: reading the existing addresses, writing the undo journal to the disk, adding, and reading back. `linerate run alias-cost` measures the cost of addresses in use.",
+	About: "The time runs from the start of the command in the host until all addresses exist. For `linerate serve " +
+		"--alias` the table also has the time that it reports itself: reading the existing addresses, writing the " +
+		"undo journal to the disk, adding, and reading back. `linerate run alias-cost` measures the cost of " +
+		"addresses in use.",
 }
 
 // added is what a server prints when its aliases are there.

@@ -27,7 +27,11 @@ var tcp = contest{
 		{1, "linerate", "nuttcp", rateOf, "rate", 1.5, atLeast},
 		{0, "linerate", "iperf3", cpuOf, "CPU time per GB", 0.5, atMost},
 	},
-	About: "Congestion control is cubic for all (nuttcp has no option for it and uses the kernel's default). linerate counts at the receiver, in a window of two seconds after half a second of warm-up, chooses how to send (`--mode auto`, see [traffic.md](traffic.md)), and its receiver does not copy; `--copy` moves bytes as ordinary programs and the other tools do. The rate of iperf3 is that of its receiver; for iperf and nuttcp it is the printed one. CPU time is that of the whole machine: both ends and the kernel.",
+	About: "Congestion control is cubic for all (nuttcp has no option for it and uses the kernel's default). " +
+		"linerate counts at the receiver, in a window of two seconds after half a second of warm-up, chooses how " +
+		"to send (`--mode auto`, see [traffic.md](traffic.md)), and its receiver does not copy; `--copy` moves " +
+		"bytes as ordinary programs and the other tools do. The rate of iperf3 is that of its receiver; for iperf " +
+		"and nuttcp it is the printed one. CPU time is that of the whole machine: both ends and the kernel.",
 }
 
 var udp = contest{
@@ -43,7 +47,8 @@ var udp = contest{
 		{0, "linerate", "iperf3 -u -b 0", rateOf, "rate", 9, atLeast},
 		{1, "linerate", "iperf3 -u -b 0", rateOf, "rate", 30, atLeast},
 	},
-	About: "Rates are of received payload; loss is counted by sequence numbers. linerate sends and receives dozens of datagrams by one system call (UDP_SEGMENT, UDP_GRO), if the kernel supports it.",
+	About: "Rates are of received payload; loss is counted by sequence numbers. linerate sends and receives dozens " +
+		"of datagrams by one system call (UDP_SEGMENT, UDP_GRO), if the kernel supports it.",
 }
 
 var (
@@ -76,7 +81,15 @@ var (
 			{1, "linerate --poll", "sockperf ping-pong", rateOf, "rate", 8, atLeast},
 			{1, "linerate --poll", "qperf", rateOf, "rate", 8, atLeast},
 		},
-		About: "sockperf sends 14 bytes, its minimum. sockperf and qperf (`tcp_lat`, `udp_lat`) report half of the round trip, from which the rate follows. With `--follow` each end sleeps on the CPU where its packets arrive, so that no other CPU has to be woken; with `--poll` each end polls its sockets instead of sleeping ([how an end waits](transactions.md#how-an-end-waits)). [both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and never waits: about the most that polling can reach. If both.c has less than eight times the rate of blocking, no polling program can reach that mark. sockperf's ping-pong uses UDP by default. The figures are close, so this contest has three times as many rounds. *Level* means that the 95 % interval of the median includes 1 or lies above it; the interval is given.",
+		About: "sockperf sends 14 bytes, its minimum. sockperf and qperf (`tcp_lat`, `udp_lat`) report half of the " +
+			"round trip, from which the rate follows. With `--follow` each end sleeps on the CPU where its packets " +
+			"arrive, so that no other CPU has to be woken; with `--poll` each end polls its sockets instead of " +
+			"sleeping ([how an end waits](transactions.md#how-an-end-waits)). " +
+			"[both.c](../script/bench/peers/both.c) has both ends in one thread, over the loopback interface, and " +
+			"never waits: about the most that polling can reach. If both.c has less than eight times the rate of " +
+			"blocking, no polling program can reach that mark. sockperf's ping-pong uses UDP by default. The " +
+			"figures are close, so this contest has three times as many rounds. *Level* means that the 95 % " +
+			"interval of the median includes 1 or lies above it; the interval is given.",
 	}
 )
 
@@ -97,7 +110,11 @@ var crr = contest{
 		{0, "linerate --follow", "crr.c", rateOf, "rate", 1.3, atLeast},
 		{0, "linerate --poll", "crr.c", rateOf, "rate", 1.3, atLeast},
 	},
-	About: "No tool in Debian main measures this; [crr.c](../script/bench/peers/crr.c) works like netperf's TCP_CRR, with blocking calls and one transaction at a time. A transaction with blocking calls has two wake-ups, one at each end. If wake-ups are expensive they dominate, and `linerate` is only a little faster. `--follow` makes them cheap, `--poll` avoids them. crr.c with both ends on one CPU (`taskset -c 0`) shows the effect of following alone.",
+	About: "No tool in Debian main measures this; [crr.c](../script/bench/peers/crr.c) works like netperf's " +
+		"TCP_CRR, with blocking calls and one transaction at a time. A transaction with blocking calls has two " +
+		"wake-ups, one at each end. If wake-ups are expensive they dominate, and `linerate` is only a little " +
+		"faster. `--follow` makes them cheap, `--poll` avoids them. crr.c with both ends on one CPU (`taskset -c " +
+		"0`) shows the effect of following alone.",
 }
 
 var contests = []contest{lab, tcp, udp, rr, crr, aliases, frames, stall, services, tools}

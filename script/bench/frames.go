@@ -40,7 +40,12 @@ var frames = contest{
 		{0, "linerate replay", "tcpreplay", rateOf, "rate", 2, atLeast},
 		{0, "linerate replay", "trafgen", rateOf, "rate", 1.2, atLeast},
 	},
-	About: "Each sends the same frame over the veth pair, whose other end throws it away. Rates are those that the programs print, of what their own kernel took. linerate hands frames over by a BPF program ([decision 0043](decisions/0043-frames-by-a-bpf-program.md)); tcpreplay sends one in a call, from memory (`-K`); trafgen has a transmit ring, and is kept to one process (`-P 1`) to be compared: linerate and tcpreplay send from one thread. The second column is how exactly a rate is kept. The kernel's pktgen and xdp-trafficgen need what not every kernel has, and are left out.",
+	About: "Each sends the same frame over the veth pair, whose other end throws it away. Rates are those that the " +
+		"programs print, of what their own kernel took. linerate hands frames over by a BPF program ([decision " +
+		"0043](decisions/0043-frames-by-a-bpf-program.md)); tcpreplay sends one in a call, from memory (`-K`); " +
+		"trafgen has a transmit ring, and is kept to one process (`-P 1`) to be compared: linerate and tcpreplay " +
+		"send from one thread. The second column is how exactly a rate is kept. The kernel's pktgen and " +
+		"xdp-trafficgen need what not every kernel has, and are left out.",
 }
 
 // writeFrames writes a file of pcap.

@@ -29,7 +29,10 @@ var services = contest{
 		{1, "linerate measure", "wrk, dnsperf, smtp-source", rateOf, "rate", 0.05, within},
 		{2, "linerate measure", "wrk, dnsperf, smtp-source", rateOf, "rate", 0.05, within},
 	},
-	About: "The servers are a lab's `services` ([served.yaml](../script/bench/served.yaml)); each client keeps 16 requests unanswered, over 16 connections or sockets. smtp-source prints no rate and counts from its own start, so that its rate is that of 480 mails more, in the time that 640 take beyond 160 ([mails.sh](../script/bench/peers/mails.sh)).",
+	About: "The servers are a lab's `services` ([served.yaml](../script/bench/served.yaml)); each client keeps 16 " +
+		"requests unanswered, over 16 connections or sockets. smtp-source prints no rate and counts from its own " +
+		"start, so that its rate is that of 480 mails more, in the time that 640 take beyond 160 " +
+		"([mails.sh](../script/bench/peers/mails.sh)).",
 }
 
 func parsePerSecond(text []byte) (figure, error) {

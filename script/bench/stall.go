@@ -36,7 +36,13 @@ var stall = contest{
 		{0, "linerate measure", "hey, 500 per second", rateOf, "p99", 10, atLeast},
 		{0, "linerate measure", "ab", rateOf, "p99", 10, atLeast},
 	},
-	About: "nginx answers with 2 bytes, and is stopped for 100 ms of each second (SIGSTOP, [stalled.sh](../script/bench/peers/stalled.sh)). Of requests that arrive evenly a tenth fall due while it is stopped, and wait for up to 100 ms: their p99 is 90 ms, and what it takes to catch up. A tool that times a request from when it was sent, and sends none while its connections wait, has each stall in one request of a connection: p99 is that of a server without stalls. wrk knows that, and adds the requests to its statistics that it would have made. The second column is the same server without stalls. vegeta and fortio are built from their modules by `script/setup bench`.",
+	About: "nginx answers with 2 bytes, and is stopped for 100 ms of each second (SIGSTOP, " +
+		"[stalled.sh](../script/bench/peers/stalled.sh)). Of requests that arrive evenly a tenth fall due while it " +
+		"is stopped, and wait for up to 100 ms: their p99 is 90 ms, and what it takes to catch up. A tool that " +
+		"times a request from when it was sent, and sends none while its connections wait, has each stall in one " +
+		"request of a connection: p99 is that of a server without stalls. wrk knows that, and adds the requests to " +
+		"its statistics that it would have made. The second column is the same server without stalls. vegeta and " +
+		"fortio are built from their modules by `script/setup bench`.",
 }
 
 // percentile reads one figure of a text.

@@ -20,7 +20,9 @@ var tools = contest{
 		{name: "built-in", turn: goodputOf("known.yaml")},
 	},
 	marks: []mark{{0, "described", "built-in", rateOf, "goodput", 0.01, within}},
-	About: "Goodput is what the sockets' reader counts of the program's connection in the window, in a study of one trial ([described.yaml](../script/bench/described.yaml), [known.yaml](../script/bench/known.yaml), `tool` in [foreign tools](foreign-tools.md#any-program)).",
+	About: "Goodput is what the sockets' reader counts of the program's connection in the window, in a study of " +
+		"one trial ([described.yaml](../script/bench/described.yaml), [known.yaml](../script/bench/known.yaml), " +
+		"`tool` in [foreign tools](foreign-tools.md#any-program)).",
 }
 
 // goodputOf makes the one trial of a study.

@@ -157,7 +157,8 @@ func (s *session) settle(unjudged []*test, all int) bool {
 		verdict = "FAIL\ttoo many are not judged on this machine"
 	}
 	fmt.Fprintf(s.out,
-		"%s: %d of %d tests failed, each time while the machine was disturbed; on a machine of its own: go test -run '%s'\n",
+		"%s: %d of %d tests failed, each time while the machine was disturbed; on a machine of its own: go test "+
+			"-run '%s'\n",
 		verdict, len(unjudged), all, exactly(unjudged))
 	return few
 }

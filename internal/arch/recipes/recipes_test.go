@@ -95,7 +95,8 @@ var redisProtocols = []Protocol{{
 			{"internal/model/setting/qdisc.go", "\t{Name: \"bfifo\"",
 				"\t{Name: \"pfifo_head_drop\", Limit: \"packets\"},\n\t{Name: \"bfifo\""},
 			{"internal/model/hostconfig/qdisc.go", "\t\"bfifo\": {",
-				"\t\"pfifo_head_drop\": {section: \"PFIFOHeadDrop\", keys: map[string]string{\"limit\": \"PacketLimit\"}},\n\t\"bfifo\": {"},
+				"\t\"pfifo_head_drop\": {section: \"PFIFOHeadDrop\", keys: map[string]string{\"limit\": " +
+					"\"PacketLimit\"}},\n\t\"bfifo\": {"},
 			{"internal/kernel/netlink/qdisckinds_linux.go", "\t\"bfifo\": {",
 				"\t\"pfifo_head_drop\": {options: fifoOptions, read: readFIFO},\n\t\"bfifo\": {"},
 		},
@@ -105,16 +106,19 @@ var redisProtocols = []Protocol{{
 		row: "a rule of hosts", most: 3,
 		changes: []change{
 			{"internal/science/diagnose/parameter/parameter.go", "var parametersOf = []parameter{",
-				"var parametersOf = []parameter{\n\t{cause: cause.FinTimeoutShort, key: \"net.ipv4.tcp_fin_timeout\", " +
+				"var parametersOf = []parameter{\n\t{cause: cause.FinTimeoutShort, key: " +
+					"\"net.ipv4.tcp_fin_timeout\", " +
 					"wrong: below(5), confidence: record.Likely, value: \"60\"},"},
 			{"internal/model/cause/parameter.go", "\tSACKOff ",
 				"\tFinTimeoutShort = one[None](\"fin-timeout-short\")\n\tSACKOff "},
 			{"internal/show/wording/parameter.go", "\t_ = parameter(cause.SACKOff,",
-				"\t_ = parameter(cause.FinTimeoutShort, \"net.ipv4.tcp_fin_timeout\", \"connections are forgotten early\", " +
+				"\t_ = parameter(cause.FinTimeoutShort, \"net.ipv4.tcp_fin_timeout\", \"connections are forgotten " +
+					"early\", " +
 					"ipSysctl)\n\t_ = parameter(cause.SACKOff,"},
 		},
 		shows: []show{
-			{args: "doctor --explain fin-timeout-short", want: "net.ipv4.tcp_fin_timeout: connections are forgotten early."},
+			{args: "doctor --explain fin-timeout-short", want: "net.ipv4.tcp_fin_timeout: connections are " +
+				"forgotten early."},
 			{args: "doctor SNAPSHOT", want: "sysctl -w net.ipv4.tcp_fin_timeout=60"},
 		},
 	},
@@ -122,7 +126,8 @@ var redisProtocols = []Protocol{{
 		row: "a kind of device", most: 1,
 		changes: []change{
 			{"internal/model/device/device.go", "\tVXLAN   *VXLAN ",
-				"\tIPVLAN *IPVLAN `yaml:\"ipvlan\" json:\"ipvlan,omitempty\" doc:\"true: a further host on link, with its MAC address\"`\n" +
+				"\tIPVLAN *IPVLAN `yaml:\"ipvlan\" json:\"ipvlan,omitempty\" doc:\"true: a further host on link, " +
+					"with its MAC address\"`\n" +
 					"\tVXLAN   *VXLAN "},
 			{"internal/model/device/device.go", "\tadd(d.VXLAN,", "\tadd(d.IPVLAN, d.IPVLAN != nil)\n\tadd(d.VXLAN,"},
 			{"internal/model/device/device.go", "new(MACVLAN), new(VXLAN)", "new(MACVLAN), new(IPVLAN), new(VXLAN)"},
@@ -152,7 +157,8 @@ func (i *IPVLAN) Check(report func(key, format string, args ...any)) {
 		row: "a service", most: 1,
 		changes: []change{
 			{"internal/model/topology/service.go", "var ServicePrograms = []ServiceProgram{",
-				"var ServicePrograms = []ServiceProgram{\n\t{Name: \"lighttpd\", Package: \"lighttpd\", Protocols: []string{flow.HTTP}, Port: 8080},"},
+				"var ServicePrograms = []ServiceProgram{\n\t{Name: \"lighttpd\", Package: \"lighttpd\", Protocols: " +
+					"[]string{flow.HTTP}, Port: 8080},"},
 			{"internal/host/service/lighttpd.go", "", `package service
 
 import (
@@ -173,7 +179,8 @@ func lighttpd(topology.Service) daemon.Descriptor {
 		row: "a store for the notebook", most: 1,
 		changes: []change{
 			{"internal/show/cli/notebook.go", "\t_ \"linerate/internal/control/notebook/sqlite\"",
-				"\t_ \"linerate/internal/control/notebook/postgres\"\n\t_ \"linerate/internal/control/notebook/sqlite\""},
+				"\t_ \"linerate/internal/control/notebook/postgres\"\n\t_ " +
+					"\"linerate/internal/control/notebook/sqlite\""},
 			{"internal/control/notebook/postgres/postgres.go", "", `package postgres
 
 import (

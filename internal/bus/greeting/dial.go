@@ -100,7 +100,9 @@ func (e *UnreachedError) Error() string {
 	const stray = "the answers go elsewhere (a wrong neighbour entry or route there)"
 	switch {
 	case !e.Hop.IsValid() && e.rejected != nil:
-		return text + "No answer to ARP or neighbour discovery, or a router or firewall rejects packets to it by ICMP: check that the host is up and has this address; ip route get names the next hop, ip neighbour says who answers"
+		return text + "No answer to ARP or neighbour discovery, or a router or firewall rejects packets to it by " +
+			"ICMP: check that the host is up and has this address; ip route get names the next hop, ip neighbour " +
+			"says who answers"
 	case !e.Hop.IsValid():
 		return text + "The host is down, or a firewall drops packets to this port"
 	case e.rejected != nil && e.Hop == e.Peer.Addr():
@@ -109,14 +111,16 @@ func (e *UnreachedError) Error() string {
 			protocol, e.State)
 	case e.rejected != nil:
 		return text + fmt.Sprintf(
-			"The gateway %s %s %s (ip neighbour: %s): a router behind it cannot reach the host, or a firewall rejects connections to this port by ICMP",
+			"The gateway %s %s %s (ip neighbour: %s): a router behind it cannot reach the host, or a firewall "+
+				"rejects connections to this port by ICMP",
 			e.Hop, answers, protocol, e.State)
 	case e.Hop == e.Peer.Addr():
 		text += fmt.Sprintf("It %s %s (ip neighbour: %s): a firewall drops packets to this port, or %s", answers,
 			protocol, e.State, stray)
 	default:
 		text += fmt.Sprintf(
-			"The gateway %s %s %s (ip neighbour: %s): the host behind it is down, a firewall drops packets to this port, or %s",
+			"The gateway %s %s %s (ip neighbour: %s): the host behind it is down, a firewall drops packets to this "+
+				"port, or %s",
 			e.Hop, answers, protocol, e.State, stray)
 	}
 	return text + "; see linerate doctor --probe " + e.Peer.Addr().String()

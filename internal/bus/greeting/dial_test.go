@@ -46,7 +46,8 @@ func TestUnreached(t *testing.T) {
 			"no route to host\nNo answer to ARP or neighbour discovery, or a router or firewall rejects packets to it"},
 		{errno(syscall.ETIMEDOUT), "no answer within 10s\nThe host is down, or a firewall drops packets"},
 		{errno(syscall.ECONNREFUSED),
-			"connection refused: nothing listens there, or a firewall rejects connections to this port\nStart linerate serve on that host"},
+			"connection refused: nothing listens there, or a firewall rejects connections to this port\nStart " +
+				"linerate serve on that host"},
 		{errno(syscall.EADDRNOTAVAIL), "this host does not have the source address 192.0.2.1\n"},
 	} {
 		got := unreached(c.err, "nas:5202", netip.MustParseAddr("192.0.2.1"), 10*time.Second, "linerate serve").Error()
@@ -68,7 +69,8 @@ func TestNextHop(t *testing.T) {
 	}{
 		{netip.Addr{}, "", "The host is down, or a firewall", true},
 		{peer.Addr(), "REACHABLE",
-			"It answers ARP (ip neighbour: REACHABLE): a firewall drops packets to this port, or the answers go elsewhere", false},
+			"It answers ARP (ip neighbour: REACHABLE): a firewall drops packets to this port, or the answers go " +
+				"elsewhere", false},
 		{peer.Addr(), "STALE", "It has answered ARP", false},
 		{gateway, "REACHABLE",
 			"The gateway 198.51.100.1 answers ARP (ip neighbour: REACHABLE): the host behind it is down", true},
@@ -83,9 +85,12 @@ func TestNextHop(t *testing.T) {
 		}
 	}
 	for hop, want := range map[netip.Addr]string{
-		{}:          "No answer to ARP or neighbour discovery, or a router or firewall rejects packets to it by ICMP: check",
-		peer.Addr(): "It answers ARP (ip neighbour: REACHABLE): a firewall there rejects connections to this port by ICMP",
-		gateway:     "The gateway 198.51.100.1 answers ARP (ip neighbour: REACHABLE): a router behind it cannot reach the host, or a firewall rejects",
+		{}: "No answer to ARP or neighbour discovery, or a router or firewall rejects packets to it by " +
+			"ICMP: check",
+		peer.Addr(): "It answers ARP (ip neighbour: REACHABLE): a firewall there rejects connections to this port " +
+			"by ICMP",
+		gateway: "The gateway 198.51.100.1 answers ARP (ip neighbour: REACHABLE): a router behind it cannot " +
+			"reach the host, or a firewall rejects",
 	} {
 		err := unreached(&net.OpError{Op: "dial", Addr: net.TCPAddrFromAddrPort(peer),
 			Err: os.NewSyscallError("connect", syscall.EHOSTUNREACH)}, "nas:5202", netip.Addr{}, time.Second,

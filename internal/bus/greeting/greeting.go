@@ -209,7 +209,8 @@ func introduce(name string) introduction {
 func understand(mine, theirs introduction, they, we string) error {
 	if theirs.Protocol != mine.Protocol {
 		return Refused{fmt.Sprintf(
-			"%s runs linerate %s (protocol %d), and %s is linerate %s (protocol %d): install the same release on both hosts",
+			"%s runs linerate %s (protocol %d), and %s is linerate %s (protocol %d): install the same release on "+
+				"both hosts",
 			they, plain.Short(theirs.Version, longestText), theirs.Protocol, we, mine.Version, mine.Protocol)}
 	}
 	if len(theirs.Nonce) != nonceBytes {

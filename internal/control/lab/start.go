@@ -63,7 +63,10 @@ func (l *Lab) startInit(p plan) error {
 	err := errors.Join(errs...)
 	if errors.As(err, new(namespaceError)) {
 		return fmt.Errorf(
-			"making a lab: %w (it needs root, or user namespaces for ordinary users: sysctl user.max_user_namespaces above 0, user.max_net_namespaces above the number of hosts and switches, and kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0 where those exist)", err)
+			"making a lab: %w (it needs root, or user namespaces for ordinary users: sysctl "+
+				"user.max_user_namespaces above 0, user.max_net_namespaces above the number of hosts and switches, "+
+				"and kernel.unprivileged_userns_clone=1 or kernel.apparmor_restrict_unprivileged_userns=0 where "+
+				"those exist)", err)
 	}
 	return fmt.Errorf("making a lab: %w", err)
 }

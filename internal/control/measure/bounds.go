@@ -68,7 +68,8 @@ func (s *session) checkBounds() error {
 	}
 	if needs = needs.Round(time.Second); needs > bounds.Stay()-sessionMargin {
 		errs = append(errs, fmt.Errorf(
-			"a search that takes about %v, with %d trials of %v to confirm its result: the server ends a session after %v",
+			"a search that takes about %v, with %d trials of %v to confirm its result: the server ends a session "+
+				"after %v",
 			unit.Duration(needs), repeats, unit.Duration(s.options.Duration), unit.Duration(bounds.Stay())))
 	}
 	return errors.Join(errs...)

@@ -52,7 +52,8 @@ func (s *session) withServer(err error) error {
 	case <-s.group.Bus.Lost(record.NodeServer):
 		if measured := s.datagramsUntil(); errors.Is(err, bus.ErrEnded) && measured != "" {
 			return fmt.Errorf(
-				"the server at %s: connection lost after %s (nothing was kept: the server alone counts what it receives)", s.server, measured)
+				"the server at %s: connection lost after %s (nothing was kept: the server alone counts what it "+
+					"receives)", s.server, measured)
 		}
 		if errors.Is(err, bus.ErrEnded) { // which says no more
 			return fmt.Errorf("the server at %s has gone", s.server)

@@ -60,7 +60,8 @@ func TestWithin(t *testing.T) {
 	}{
 		{Options{Duration: 59 * time.Second, Warmup: time.Second}, ""},
 		{Options{Duration: 60 * time.Second, Warmup: time.Second},
-			"1m1s with the warm-up: the server allows 1m; expected a shorter --duration, or there: linerate serve --max-duration 2m"},
+			"1m1s with the warm-up: the server allows 1m; expected a shorter --duration, or there: linerate serve " +
+				"--max-duration 2m"},
 		{Options{Duration: 10 * time.Second, LossFree: search(2)}, ""},
 		{Options{Duration: 10 * time.Second, LossFree: search(10)},
 			"with 10 trials of 10s to confirm its result: the server ends a session after 2m"},

@@ -36,9 +36,11 @@ func TestSilentPeer(t *testing.T) {
 			}
 		}
 		in(client,
-			"ip address add 10.0.0.2/24 dev eth0 && ip link set dev eth0 up && ip route add 10.9.0.0/24 via 10.0.0.1 && ip neighbour add 10.0.0.7 lladdr 02:00:00:00:00:07 dev eth0 nud permanent")
+			"ip address add 10.0.0.2/24 dev eth0 && ip link set dev eth0 up && ip route add 10.9.0.0/24 via "+
+				"10.0.0.1 && ip neighbour add 10.0.0.7 lladdr 02:00:00:00:00:07 dev eth0 nud permanent")
 		in(server,
-			"ip address add 10.0.0.1/24 dev eth0 && ip link set dev eth0 up && ip neighbour add 10.0.0.2 lladdr 02:00:00:00:00:99 dev eth0 nud permanent")
+			"ip address add 10.0.0.1/24 dev eth0 && ip link set dev eth0 up && ip neighbour add 10.0.0.2 lladdr "+
+				"02:00:00:00:00:99 dev eth0 nud permanent")
 		for address, want := range map[string]string{
 			"10.0.0.1": "It answers ARP",
 			"10.9.0.9": "The gateway 10.0.0.1 answers ARP",

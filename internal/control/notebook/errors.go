@@ -37,7 +37,8 @@ var (
 	// schema in its document is not record.RunSchema. Only this run is affected; others in the notebook can
 	// be read.
 	ErrOldRun = errors.New(
-		"recorded by an earlier linerate, in a format that this version does not read: use that version, or run the study again")
+		"recorded by an earlier linerate, in a format that this version does not read: use that version, or run " +
+			"the study again")
 	// ErrNotNotebook means that the file is not a notebook.
 	ErrNotNotebook = errors.New("not a linerate notebook")
 	// ErrDamaged means that the notebook, or the record of one run, is damaged.

@@ -27,7 +27,8 @@ func CheckID(id string) error {
 	}
 	if !good {
 		return fmt.Errorf(
-			"run ID %q: expected letters, digits, dots, dashes and underscores, at most 200, the first a letter or digit", id)
+			"run ID %q: expected letters, digits, dots, dashes and underscores, at most 200, the first a letter "+
+				"or digit", id)
 	}
 	return nil
 }

@@ -143,7 +143,8 @@ func (r *Reached) failed(ctx context.Context, err error) error {
 func (r *Reached) gone(ctx context.Context, e *Error) {
 	e.Reason = Ended
 	if errors.Is(e.Err, bus.ErrNotAnAgent) {
-		e.Reason, e.Err = NotAnAgent, fmt.Errorf("the output of the command is not that of an agent of linerate: %w", e.Err)
+		e.Reason, e.Err = NotAnAgent, fmt.Errorf("the output of the command is not that of an agent of linerate: %w",
+			e.Err)
 	}
 	c := r.command
 	// The stream may end before standard error does.

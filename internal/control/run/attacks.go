@@ -31,7 +31,8 @@ func (c *conductor) attacksPermitted() error {
 		for _, a := range t.Attacks {
 			if k, _ := attacks.Find(a.Kind); k.Machine && !c.options.AllowMachine {
 				return fmt.Errorf(
-					"%s fills the neighbour table, which all network namespaces of the machine share: it needs --allow-machine-settings", a.Kind)
+					"%s fills the neighbour table, which all network namespaces of the machine share: it needs "+
+						"--allow-machine-settings", a.Kind)
 			}
 		}
 	}

@@ -25,7 +25,8 @@ func BlocksWarning(plan *study.Plan) string {
 			unit.Plural(Fitting(plan, 0), "block"), stats.LeastBlocks, unit.FormatTime(plan.Time(stats.LeastBlocks)))
 	case d.Until > 0 && d.Replicates > 0 && d.Replicates < blocks:
 		return fmt.Sprintf(
-			"until makes at least %d blocks, not %d: with fewer, runs that end as soon as their intervals are narrow are wrong too often", blocks, d.Replicates)
+			"until makes at least %d blocks, not %d: with fewer, runs that end as soon as their intervals are "+
+				"narrow are wrong too often", blocks, d.Replicates)
 	}
 	return ""
 }

@@ -37,7 +37,8 @@ func TestGoodputOverADelay(t *testing.T) {
 			float64(f.SenderInfo.RTTUs)/1e6
 		if trial.GoodputBps > 1.15*window/least || trial.GoodputBps < 0.85*window/max(last, least) {
 			t.Errorf(
-				"%s: goodput is %.3f of window over the least round-trip time (%.4f s), %.3f of that over the last (%.4f s)",
+				"%s: goodput is %.3f of window over the least round-trip time (%.4f s), %.3f of that over the last "+
+					"(%.4f s)",
 				trial.Treatment, trial.GoodputBps*least/window, least, trial.GoodputBps*last/window, last)
 		}
 		if !strings.Contains(f.LimitedBy, "window") && !strings.Contains(f.LimitedBy, "buffer") {

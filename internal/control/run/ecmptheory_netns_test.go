@@ -43,7 +43,8 @@ func TestECMPTheory(t *testing.T) {
 		}
 		if !g.Inside || !g.IdleAsExpected || g.LeastOfPredicted < 0.5 {
 			t.Errorf(
-				"%s: measured %.3f links' worth, expected %.3f to %.3f; a link idle in %d of %d, expected %d to %d; least part %.3f",
+				"%s: measured %.3f links' worth, expected %.3f to %.3f; a link idle in %d of %d, expected %d to "+
+					"%d; least part %.3f",
 				g.Treatment, g.MeasuredLinks, g.ExpectedLowLinks, g.ExpectedHighLinks, g.IdleTrials, g.Replicates,
 				g.IdleLowTrials, g.IdleHighTrials, g.LeastOfPredicted)
 		}

@@ -28,7 +28,8 @@ func NeighbourWarning(plan *study.Plan, sysctls proc.Sysctls) string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"this run may need %d neighbour entries at once, and the whole machine has room for %d (sysctl %s): if connections fail, raise that",
+		"this run may need %d neighbour entries at once, and the whole machine has room for %d (sysctl %s): if "+
+			"connections fail, raise that",
 		need, room, neighbourTable)
 }
 

@@ -66,7 +66,8 @@ factors:
 // TestParameterProblem: a warning has the line and column of the key, which neither a comment
 // nor a longer key has, and names the option that set it; a misspelt parameter has every place.
 func TestParameterProblem(t *testing.T) {
-	const text = "# net.a.b\nx: {net.a.bc: 1}\ny:\n  - z: {net.a.d: net.a.b, 'net.a.b': 1}\n  - {\"net.e{0..1}.f\": 1}\n  - {\"net.a.b\": 2, host: \"h{1..2}\"}\n"
+	const text = "# net.a.b\nx: {net.a.bc: 1}\ny:\n  - z: {net.a.d: net.a.b, 'net.a.b': 1}\n  - " +
+		"{\"net.e{0..1}.f\": 1}\n  - {\"net.a.b\": 2, host: \"h{1..2}\"}\n"
 	for _, c := range []struct {
 		key, set string
 		misspelt bool

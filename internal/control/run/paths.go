@@ -42,7 +42,8 @@ func (c *conductor) mac(end topology.End) (string, error) { return c.lab.MAC(end
 func (c *conductor) kernel(node string) string            { return c.lab.Hello(node).Environment.Kernel }
 
 // unpredictable is why nothing is known of a connection whose port connect(2) chooses.
-const unpredictable = "connect(2) chose the port, and the path before or by chance: with source_ports drawn or even it can be asked for"
+const unpredictable = "connect(2) chose the port, and the path before or by chance: with source_ports drawn or " +
+	"even it can be asked for"
 
 // multipath is the paths of each flow that has more than one.
 func multipath(over *topology.Topology, flows []*trial.Flow) map[*trial.Flow][][]topology.End {

@@ -69,7 +69,8 @@ func (c *conductor) checkResumable(before string) error {
 			ErrSpent, c.elapsed(), unit.Duration(budget))
 	case status == record.StatusBlocks:
 		return fmt.Errorf(
-			"%w: its intervals are not as narrow as asked (%s) after %d blocks; expected wider ones (--until), or more blocks (--replicates)",
+			"%w: its intervals are not as narrow as asked (%s) after %d blocks; expected wider ones (--until), or "+
+				"more blocks (--replicates)",
 			ErrSpent, unit.Ratio(c.design.Until), c.nextBlock()-1)
 	}
 	return notebook.ErrComplete

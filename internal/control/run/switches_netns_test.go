@@ -139,7 +139,8 @@ func TestRealSwitch(t *testing.T) {
 		dir, secrets := t.TempDir(), t.TempDir()
 		controltest.RealSwitch(t, t.TempDir(), false)
 		if out, err := exec.Command("ip", "netns", "exec", "sw", "nft",
-			"table bridge planted { chain drops { type filter hook forward priority 0; oifname gi2 numgen inc mod 100 0 drop; }; }").CombinedOutput(); err != nil {
+			"table bridge planted { chain drops { type filter hook forward priority 0; oifname gi2 numgen inc mod "+
+				"100 0 drop; }; }").CombinedOutput(); err != nil {
 			kerneltest.Skip(t, "this kernel's nftables have no numgen: "+string(out))
 		}
 		file := writeStudy(t, secrets, behindARealSwitch)

@@ -30,10 +30,12 @@ func (e *MissingToolsError) Error() string {
 	text := strings.Join(e.Lines, "\n") + "\nNothing was made."
 	if others := e.Of - len(e.Treatments); others > 0 {
 		text += fmt.Sprintf(
-			" %d of %d treatments need no such program: --only LEVEL leaves the others out (a factor's baseline is always kept).", others, e.Of)
+			" %d of %d treatments need no such program: --only LEVEL leaves the others out (a factor's baseline is "+
+				"always kept).", others, e.Of)
 	}
 	if e.StandIn {
-		text += "\nlinerate's own flows can stand in for it, counted at the sender as it does: --set workload.tool=linerate --set workload.accounting=sender"
+		text += "\nlinerate's own flows can stand in for it, counted at the sender as it does: --set " +
+			"workload.tool=linerate --set workload.accounting=sender"
 	}
 	return text
 }

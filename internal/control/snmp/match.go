@@ -46,7 +46,8 @@ func (f *found) match(wanted []Wanted) (ports []*port) {
 		for _, o := range ports {
 			if p != o && p.Index != 0 && p.Index == o.Index {
 				p.Missing = fmt.Sprintf(
-					"%s and %s are both behind its interface %s: it leads to another switch; name the ports in snmp: ports", p.Peer, o.Peer, p.Name)
+					"%s and %s are both behind its interface %s: it leads to another switch; name the ports in "+
+						"snmp: ports", p.Peer, o.Peer, p.Name)
 			}
 		}
 	}

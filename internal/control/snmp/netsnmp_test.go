@@ -28,7 +28,8 @@ func netSNMP(t *testing.T) *topology.SNMP {
 	dir := t.TempDir()
 	config := filepath.Join(dir, "snmpd.conf")
 	text := fmt.Sprintf(
-		"agentaddress udp:%s\ncreateUser linerate SHA-256 \"correct horse\" AES \"battery staple\"\nrouser linerate priv\nrocommunity %s 127.0.0.1\n[snmp] persistentDir %s\n",
+		"agentaddress udp:%s\ncreateUser linerate SHA-256 \"correct horse\" AES \"battery staple\"\nrouser "+
+			"linerate priv\nrocommunity %s 127.0.0.1\n[snmp] persistentDir %s\n",
 		address, community, dir)
 	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -56,7 +57,8 @@ func TestNetSNMP(t *testing.T) {
 	t.Parallel()
 	at := netSNMP(t)
 	lo := []Wanted{{Port: "lo", Peer: topology.End{Node: "nas", Interface: "eth0"}}}
-	right := "user: linerate\nauth_protocol: SHA-256\nauth_password: correct horse\npriv_protocol: AES\npriv_password: battery staple\n"
+	right := "user: linerate\nauth_protocol: SHA-256\nauth_password: correct horse\npriv_protocol: " +
+		"AES\npriv_password: battery staple\n"
 	for _, c := range []struct{ name, text, version, wrong string }{
 		{"community", "community: " + community, "2c", ""},
 		{"privacy", right, "3", ""},

@@ -21,7 +21,8 @@ import (
 )
 
 func TestCredentials(t *testing.T) {
-	v3 := "user: linerate\nauth_protocol: SHA-256\nauth_password: 'correct horse'\npriv_protocol: aes\npriv_password: battery staple\n"
+	v3 := "user: linerate\nauth_protocol: SHA-256\nauth_password: 'correct horse'\npriv_protocol: " +
+		"aes\npriv_password: battery staple\n"
 	for name, c := range map[string]struct {
 		text, version, wrong string
 	}{

@@ -194,7 +194,8 @@ func (w *Watch) count(p *port, port *record.SwitchPort, polls []polled.Poll, beg
 	}
 	if !w.s.learned {
 		return errors.New(
-			"its counters changed too rarely in the window to see how often it refreshes them: a longer window shows it")
+			"its counters changed too rarely in the window to see how often it refreshes them: a longer window " +
+				"shows it")
 	}
 	counted, err := polled.Count(polls, begin, end, w.s.refreshS)
 	if err != nil {

@@ -43,7 +43,8 @@ func TestControlAndCorrections(t *testing.T) {
 	if result.Written == nil || result.Written.Verdict != record.NoDifference ||
 		!strings.HasPrefix(result.Answer, "The list as written makes no difference") ||
 		!strings.Contains(result.Answer,
-			". The list as corrected and net.ipv4.tcp_congestion_control = bbr, which linerate added, improve goodput") {
+			". The list as corrected and net.ipv4.tcp_congestion_control = bbr, which linerate added, improve "+
+				"goodput") {
 		t.Errorf("%s, as written %+v", result.Answer, result.Written)
 	}
 	for _, s := range f.tried {
@@ -52,7 +53,8 @@ func TestControlAndCorrections(t *testing.T) {
 		}
 	}
 	if head, _, _ := strings.Cut(kept,
-		"\n"); head != "# Kept by linerate tune of list.conf: 1 of the list's 2 settings and net.ipv4.tcp_congestion_control, which linerate added; 2 of the list's could be tried." {
+		"\n"); head != "# Kept by linerate tune of list.conf: 1 of the list's 2 settings and "+
+		"net.ipv4.tcp_congestion_control, which linerate added; 2 of the list's could be tried." {
 		t.Error(head)
 	}
 	// From the run later the answer is the same, by the proof that the notebook has.
@@ -73,14 +75,16 @@ func TestControlAndCorrections(t *testing.T) {
 		}
 	}
 	fix, err := remedy.Recommended(f.made[0])
-	if want := "1 of the list's 2 settings and net.ipv4.tcp_congestion_control, which linerate added, proven by run run-2"; err !=
+	if want := "1 of the list's 2 settings and net.ipv4.tcp_congestion_control, which linerate added, proven by " +
+		"run run-2"; err !=
 		nil || fix.Name != want {
 		t.Errorf("%v, %+v, want %s", err, fix, want)
 	}
 	f.made = f.made[:1] // the proof was removed
 	if _, later, err = Conclude(t.Context(), f.made[0], o); err != nil ||
 		!strings.HasSuffix(answer.Tune(later).Answer,
-			"Run run-2, which proved net.ipv4.tcp_wmem, net.ipv4.tcp_congestion_control, is no longer in the notebook.") {
+			"Run run-2, which proved net.ipv4.tcp_wmem, net.ipv4.tcp_congestion_control, is no longer in the "+
+				"notebook.") {
 		t.Errorf("%v, %s", err, later.Answer)
 	}
 }
@@ -155,7 +159,8 @@ func TestKeepForSender(t *testing.T) {
 			set := slices.ContainsFunc(strings.Split(kept, "\n"), func(line string) bool {
 				return !strings.HasPrefix(line, "#") && strings.Contains(line, setting.CongestionControl)
 			})
-			comment := "# not for server, where it has no effect: it acts on client, where flows are sent: net.ipv4.tcp_congestion_control = bbr\n"
+			comment := "# not for server, where it has no effect: it acts on client, where flows are sent: " +
+				"net.ipv4.tcp_congestion_control = bbr\n"
 			if set == elsewhere || strings.Contains(kept, comment) != elsewhere ||
 				strings.Contains(kept, "; acts on client, where flows are sent") != (host == "") {
 				t.Errorf("%s for %q:\n%s", name, host, kept)

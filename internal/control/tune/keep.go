@@ -143,7 +143,8 @@ func (t *Tuner) write(made *record.Run, result *record.Tune, proven record.Prove
 	head := []string{
 		fmt.Sprintf("Kept by linerate tune of %s: %s; %d of the list's could be tried.", t.options.Name, proven.Text(),
 			tuning.Count(result.Settings).Tried),
-		fmt.Sprintf("Together %s against the baseline, tried on %s (run %s).", t.options.Words.Effect(result.Proof.Effect),
+		fmt.Sprintf("Together %s against the baseline, tried on %s (run %s).",
+			t.options.Words.Effect(result.Proof.Effect),
 			t.options.File, result.Proof.Run),
 	}
 	if open := tuning.Open(result.Settings); len(open) > 0 {
@@ -272,7 +273,8 @@ func (t *Tuner) continueFrom(made *record.Run) (settingfile.Design, error) {
 	case len(made.Factors) != 1 || made.Factors[0].Name != settingfile.Factor || err != nil:
 		return d,
 			fmt.Errorf(
-				"--keep: run %s is not one of linerate tune: the settings kept are tried once more on the hosts of such a run", made.ID)
+				"--keep: run %s is not one of linerate tune: the settings kept are tried once more on the hosts of "+
+					"such a run", made.ID)
 	case made.Factors[0].Ablate == "" && len(t.all)-len(made.Factors[0].Untried) > 1:
 		return d,
 			fmt.Errorf("--keep: run %s does not try the settings of its list one by one; expected one with --ablate",

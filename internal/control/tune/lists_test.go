@@ -173,17 +173,21 @@ var lists = map[string]listCase{
 		goodput: func(is on) float64 { return times(is("tcp_wmem"), 1.5) },
 		latency: func(is on) float64 { return times(is("tcp_notsent_lowat"), 0.5) }},
 	"patterns of interfaces": {
-		list:    "net.ipv4.conf.*.rp_filter = 2\nnet.ipv4.conf.eth0.rp_filter = 2\nnet.ipv4.conf.eth7.rp_filter = 2\nnet/ipv4/conf/all/rp_filter = 2\n" + listed(2, wmem16),
+		list: "net.ipv4.conf.*.rp_filter = 2\nnet.ipv4.conf.eth0.rp_filter = 2\nnet.ipv4.conf.eth7.rp_filter = " +
+			"2\nnet/ipv4/conf/all/rp_filter = 2\n" + listed(2, wmem16),
 		goodput: func(is on) float64 { return times(is("tcp_wmem"), 1.5) }},
 	"a tuned profile": {name: "tuned.conf",
-		list:    "[main]\nsummary=fast\n\n[cpu]\ngovernor=performance\n\n[sysctl]\nnet.ipv4.tcp_wmem=4096 65536 16777216\nnet.ipv4.tcp_rmem=4096 131072 16777216\nnet.ipv4.tcp_notsent_lowat=>16384\nnet.ipv4.tcp_fin_timeout=15\n",
+		list: "[main]\nsummary=fast\n\n[cpu]\ngovernor=performance\n\n[sysctl]\nnet.ipv4.tcp_wmem=4096 65536 " +
+			"16777216\nnet.ipv4.tcp_rmem=4096 131072 " +
+			"16777216\nnet.ipv4.tcp_notsent_lowat=>16384\nnet.ipv4.tcp_fin_timeout=15\n",
 		goodput: func(is on) float64 { return times(is("tcp_wmem", "tcp_rmem"), 1.5) }},
 	"a governor": {name: "tuned.conf",
 		list:    "[cpu]\ngovernor=performance\n\n[sysctl]\nnet.ipv4.tcp_fin_timeout=15\nnet.ipv4.tcp_sack=0\n",
 		harms:   []string{"tcp_sack"},
 		goodput: func(is on) float64 { return times(is(setting.CPUGovernor), 1.5) * times(is("tcp_sack"), 0.7) }},
 	"of the machine alone": {
-		list: "net.core.rmem_max = 16777216\nnet.core.wmem_max = 16777216\nnet.core.netdev_max_backlog = 5000\nnet.ipv4.tcp_mem = 1 2 3\n",
+		list: "net.core.rmem_max = 16777216\nnet.core.wmem_max = 16777216\nnet.core.netdev_max_backlog = " +
+			"5000\nnet.ipv4.tcp_mem = 1 2 3\n",
 		refuse: map[string]string{
 			"net.core.rmem_max": "it is machine-wide", "net.core.wmem_max": "it is machine-wide",
 			"net.core.netdev_max_backlog": "it is machine-wide", "net.ipv4.tcp_mem": "it is machine-wide"},
@@ -425,7 +429,8 @@ func (l *mistakes) add(o *mistakes) {
 
 func (l *mistakes) String() string {
 	return fmt.Sprintf(
-		"%d tunes, %d trials each: lost %d (much %d), harmful %d, spare %d, does it %d, nothing %d, something %d, unnamed %d, accused %d",
+		"%d tunes, %d trials each: lost %d (much %d), harmful %d, spare %d, does it %d, nothing %d, something %d, "+
+			"unnamed %d, accused %d",
 		l.tunes, l.trials/max(l.tunes, 1), l.lost, l.lostMuch, l.harmful, l.spare, l.doesIt, l.nothing, l.something,
 		l.unnamed, l.accused)
 }

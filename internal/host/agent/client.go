@@ -390,7 +390,8 @@ func mayHave(o message.FlowRequest) error {
 		return denied("%s has an address: connections come to the server's own port")
 	case o.Frame != "" && o.Sends || o.Tuples > 1:
 		return denied(
-			"%s has this server send Ethernet frames, or receive them from several addresses and ports: it does neither")
+			"%s has this server send Ethernet frames, or receive them from several addresses and ports: it does " +
+				"neither")
 	case len(o.ID) > longestID:
 		return beyond("%s: a name of %d bytes, expected at most %d", name, len(o.ID), longestID)
 	}

@@ -115,7 +115,8 @@ func TestAddressesInARowAreQuick(t *testing.T) {
 		slices.Sort(ratios)
 		slices.Sort(growth)
 		t.Logf(
-			"%d addresses: by a process each %.0f times as long (%.0f–%.0f); ten times as many: %.1f times as long (%.1f–%.1f)",
+			"%d addresses: by a process each %.0f times as long (%.0f–%.0f); ten times as many: %.1f times as long "+
+				"(%.1f–%.1f)",
 			n, ratios[1], ratios[0], ratios[2], growth[1], growth[0], growth[2])
 		if ratios[1] < 20 {
 			t.Errorf("by a process each it takes only %.1f times as long", ratios[1])

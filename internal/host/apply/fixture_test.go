@@ -30,7 +30,8 @@ func scene(t *testing.T) {
 		"sysctl -qw net.ipv6.conf.default.dad_transmits=0",
 		"ip link set dev lo up",
 		"ip link add dev eth0 address 02:00:00:01:00:01 type veth peer name far0 address 02:00:00:02:00:01",
-		"ip link add dev eth1 numrxqueues 3 numtxqueues 2 address 02:00:00:01:00:02 type veth peer name far1 address 02:00:00:02:00:02",
+		"ip link add dev eth1 numrxqueues 3 numtxqueues 2 address 02:00:00:01:00:02 type veth peer name far1 " +
+			"address 02:00:00:02:00:02",
 		"ip link add dev top0 link eth0 type macvlan mode bridge",
 		"ip link set dev eth0 up", "ip link set dev far0 up", "ip link set dev eth1 up", "ip link set dev far1 up",
 		"ip link set dev top0 up",
@@ -47,7 +48,8 @@ func scene(t *testing.T) {
 		"ip -6 route add fd00:9::/64 via fd00:1::9", "ip -6 route add default via fd00:1::9 proto ra",
 		"ip rule add from 10.1.0.2 lookup 77 pref 1000",
 		"tc qdisc replace dev eth1 root handle 5: pfifo limit 55",
-		"sysctl -qw net.ipv4.conf.eth1.rp_filter=2 net.ipv4.conf.far0.forwarding=1 net.ipv6.conf.eth0.hop_limit=33 net.ipv4.neigh.eth0.base_reachable_time_ms=1500",
+		"sysctl -qw net.ipv4.conf.eth1.rp_filter=2 net.ipv4.conf.far0.forwarding=1 net.ipv6.conf.eth0.hop_limit=33 " +
+			"net.ipv4.neigh.eth0.base_reachable_time_ms=1500",
 	} {
 		fields := strings.Fields(words)
 		kerneltest.Do(t, fields[0], fields[1:]...)

@@ -76,7 +76,8 @@ func newLink(base baseTarget, l setting.Link) ([]target, error) {
 	if len(list) == 0 {
 		return nil,
 			fmt.Errorf(
-				"link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size, xmit_hash_policy or xdp", l.Interface)
+				"link %s: nothing to change: expected mtu, txqueuelen, mac, up, gso_max_size, gro_max_size, "+
+					"xmit_hash_policy or xdp", l.Interface)
 	}
 	return list, nil
 }

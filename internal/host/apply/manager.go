@@ -109,7 +109,8 @@ type LeftoverError struct {
 
 func (e *LeftoverError) Error() string {
 	return fmt.Sprintf(
-		"%s holds %d changes that an agent which was killed did not undo (%s): undo them with 'linerate recover --journal %s'",
+		"%s holds %d changes that an agent which was killed did not undo (%s): undo them with 'linerate recover "+
+			"--journal %s'",
 		e.Journal, len(e.What), strings.Join(e.What, ", "), e.Journal)
 }
 
@@ -270,7 +271,8 @@ func permittedScope(t target, allowMachine bool) (string, error) {
 		return scope, err
 	}
 	return scope, bus.Coded(message.NotPermitted,
-		fmt.Errorf("this is a machine-wide setting (%s): it would change the whole machine and everything on it, not only this host; permit that with --allow-machine-settings", why))
+		fmt.Errorf("this is a machine-wide setting (%s): it would change the whole machine and everything on it, "+
+			"not only this host; permit that with --allow-machine-settings", why))
 }
 
 // RevertTo reverts all changes after mark, newest first; 0: all changes. A change that cannot

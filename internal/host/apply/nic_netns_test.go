@@ -25,7 +25,8 @@ func TestNICQueues(t *testing.T) {
 			kerneltest.Without(t, "this kernel has no receive packet steering (CONFIG_RPS)")
 		}
 		inSysfs(t,
-			"echo 1 > eth1/queues/rx-2/rps_cpus; echo 64 > eth1/queues/rx-2/rps_flow_cnt; echo 1000 > eth1/gro_flush_timeout")
+			"echo 1 > eth1/queues/rx-2/rps_cpus; echo 64 > eth1/queues/rx-2/rps_flow_cnt; echo 1000 > "+
+				"eth1/gro_flush_timeout")
 		before := look(t)
 		if !strings.Contains(before, "eth1/queues/rx-2/rps_cpus:1") {
 			t.Fatalf("no such queue:\n%s", before)

@@ -216,7 +216,8 @@ func (t *qdisc) remade(prior State, list []netlink.Qdisc) error {
 		return nil
 	}
 	return fmt.Errorf(
-		"its present qdisc (%s) could not be restored exactly: the kernel would make %s, since %s has changed; set that back first, or change it after the qdisc",
+		"its present qdisc (%s) could not be restored exactly: the kernel would make %s, since %s has changed; set "+
+			"that back first, or change it after the qdisc",
 		prior.Text, present, key)
 }
 

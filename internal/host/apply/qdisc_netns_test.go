@@ -246,7 +246,8 @@ func TestLinkForwards(t *testing.T) {
 			kerneltest.InNamespace(t, func(t *testing.T) {
 				scene(t)
 				kerneltest.Do(t, "sh", "-c",
-					"tc qdisc replace dev eth0 root handle 1e6f: tbf rate 100mbit burst 9000 limit 300000; ip link set dev eth0 mtu 20000; ip link set dev far0 mtu 20000")
+					"tc qdisc replace dev eth0 root handle 1e6f: tbf rate 100mbit burst 9000 limit 300000; ip link "+
+						"set dev eth0 mtu 20000; ip link set dev far0 mtu 20000")
 				settings := []setting.Setting{
 					{Host: "nas", Qdisc: &setting.Qdisc{Interface: "eth0", Kind: "tbf", Rate: 80_000, Burst: 64 << 10,
 						Limit: 200_000}}}

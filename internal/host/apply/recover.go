@@ -127,7 +127,8 @@ func (m *Manager) recoverOne(e *entry, locked error, was, here header, options R
 	}
 	if !was.concerns(here, []*entry{e}) {
 		return kept(fmt.Sprintf(
-			"it was made in another network namespace, %s; this is %s: recover inside that one (ip netns exec, nsenter), or forget it if that one no longer exists", was.NetNS, here.NetNS))
+			"it was made in another network namespace, %s; this is %s: recover inside that one (ip netns exec, "+
+				"nsenter), or forget it if that one no longer exists", was.NetNS, here.NetNS))
 	}
 	if locked != nil {
 		r.busy = errors.Is(locked, file.ErrLocked)

@@ -135,7 +135,8 @@ func (t *route) plan(State) (State, error) {
 	// back in its place. In IPv6 which one is replaced depends on their kinds.
 	if t.spec.To.Addr().Is6() && len(list) > 1 {
 		return State{}, fmt.Errorf(
-			"there are %d routes with this destination, table and metric (%s; %s; …): which one the kernel would replace is not certain, so undoing is not either",
+			"there are %d routes with this destination, table and metric (%s; %s; …): which one the kernel would "+
+				"replace is not certain, so undoing is not either",
 			len(list), list[0].Text, list[1].Text)
 	}
 	if err := t.resolve(); err != nil {

@@ -281,7 +281,8 @@ func TestMachineWideNeedsPermission(t *testing.T) {
 		_, _, err = applySettings(m, context.Background(),
 			[]setting.Setting{parameter("net.core.netdev_max_backlog", "1000")}, false)
 		if err == nil || !strings.Contains(err.Error(),
-			"net.core.netdev_max_backlog: cannot stat /proc/sys/net/core/netdev_max_backlog: No such file or directory") {
+			"net.core.netdev_max_backlog: cannot stat /proc/sys/net/core/netdev_max_backlog: No such file or "+
+				"directory") {
 			t.Errorf("absent in a namespace: %v", err)
 		}
 		_, _, err = applySettings(m, context.Background(), []setting.Setting{parameter("net.ipv4.tcp_tw_recycle", "1")},

@@ -52,20 +52,23 @@ func (t *sysctl) scope() (string, string, error) {
 	switch {
 	case !exists && tuning.MachineWide(t.key):
 		return "", "", bus.Coded(message.NotFound,
-			errors.New(cannotStat+" in this network namespace: it is machine-wide, and only the machine's first namespace (not a lab) has it"))
+			errors.New(cannotStat+" in this network namespace: it is machine-wide, and only the machine's first "+
+				"namespace (not a lab) has it"))
 	case !exists && removed(t.key) != "":
 		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+": "+removed(t.key)))
 	case !exists && t.host.nearest(t.key) != "":
 		return "", "", fmt.Errorf("%s; did you mean %s?", cannotStat, t.host.nearest(t.key))
 	case !exists && isNet:
 		return "", "", bus.Coded(message.NotFound,
-			errors.New(cannotStat+" in this network namespace: either this kernel does not have it, or it is machine-wide and shown only in the machine's first namespace, which a lab's hosts are not in"))
+			errors.New(cannotStat+" in this network namespace: either this kernel does not have it, or it is "+
+				"machine-wide and shown only in the machine's first namespace, which a lab's hosts are not in"))
 	case !exists:
 		return "", "", bus.Coded(message.NotFound, errors.New(cannotStat+": this kernel does not have it"))
 	case !writable && isNet:
 		return "", "", bus.Coded(message.NotPermitted,
 			errors.New("permission denied on key "+
-				strconv.Quote(t.key)+": it is read-only here, machine-wide and can be changed only in the machine's first network namespace (not in a lab), or changing it needs root"))
+				strconv.Quote(t.key)+": it is read-only here, machine-wide and can be changed only in the "+
+				"machine's first network namespace (not in a lab), or changing it needs root"))
 	case !writable:
 		return "", "", bus.Coded(message.NotPermitted,
 			errors.New("it is read-only here: changing it needs root on the machine itself"))
@@ -122,7 +125,8 @@ func (t *sysctl) change(next State) error {
 	case errors.Is(err, syscall.EPERM):
 		allowed, _ := t.host.sysctls.Read("net.ipv4.tcp_allowed_congestion_control")
 		return fmt.Errorf(
-			"the machine's net.ipv4.tcp_allowed_congestion_control does not list %s (it has: %s), so that namespaces may not choose it: %w",
+			"the machine's net.ipv4.tcp_allowed_congestion_control does not list %s (it has: %s), so that "+
+				"namespaces may not choose it: %w",
 			next.Text, allowed, syscall.EPERM)
 	case errors.Is(err, syscall.ENOENT):
 		available, _ := t.host.sysctls.Read("net.ipv4.tcp_available_congestion_control")

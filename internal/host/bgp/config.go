@@ -33,7 +33,8 @@ func Config(request message.BGPRequest) string {
 		// Learned routes are exported to the kernel's table, equal ones as one multipath route; none is
 		// imported.
 		line(
-			"protocol kernel kernel_%s { metric %d; merge paths on limit %d; %s { import none; export where source = RTS_BGP; }; }",
+			"protocol kernel kernel_%s { metric %d; merge paths on limit %d; %s { import none; export where source "+
+				"= RTS_BGP; }; }",
 			family, request.Metric, maxNexthops, family)
 		line("protocol static own_%s {", family)
 		line("  %s;", family)

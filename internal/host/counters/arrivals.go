@@ -59,9 +59,11 @@ func (r *Reader) unsure() func(record.RouteLookup) string {
 			return "with policy 3 the kernel hashes such packets differently from its route lookup"
 		case !forwarded:
 		case policy == "1":
-			return "by policy 1 a router takes the hash that a packet has from the sender's socket or the network card, which a lookup does not have"
+			return "by policy 1 a router takes the hash that a packet has from the sender's socket or the network " +
+				"card, which a lookup does not have"
 		case policy == "0" && isSix:
-			return "by policy 0 a router looks at the flow label of IPv6, which the sender draws (net.ipv6.auto_flowlabels)"
+			return "by policy 0 a router looks at the flow label of IPv6, which the sender draws " +
+				"(net.ipv6.auto_flowlabels)"
 		}
 		return ""
 	}

@@ -170,5 +170,6 @@ func resolve(ctx context.Context, c *netlink.Conn, name string, router netip.Add
 	}
 	return mac,
 		fmt.Errorf(
-			"router %s does not answer on %s: expected an address of the device on the link of that interface, or --destination-mac", router, name)
+			"router %s does not answer on %s: expected an address of the device on the link of that interface, or "+
+				"--destination-mac", router, name)
 }

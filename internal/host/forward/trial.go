@@ -164,11 +164,13 @@ func (t *tester) reaches(ctx context.Context) error {
 	}
 	if t.router {
 		return fmt.Errorf(
-			"no frame to %s arrives by %s: the router has to forward, to have a route to it by that link, and to know a MAC address for it",
+			"no frame to %s arrives by %s: the router has to forward, to have a route to it by that link, and to "+
+				"know a MAC address for it",
 			t.destinations(), t.reverse.Interface)
 	}
 	return fmt.Errorf(
-		"no frame arrives by %s: the device has to forward between the two links (for a router: --router, its address on the link of %s)",
+		"no frame arrives by %s: the device has to forward between the two links (for a router: --router, its "+
+			"address on the link of %s)",
 		t.reverse.Interface, t.Interface)
 }
 

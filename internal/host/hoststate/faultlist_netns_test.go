@@ -120,7 +120,8 @@ var oneHostFaults = []fault{
 	{id: "mac-twice", on: "server", plant: func(b *bench) {
 		b.link("server", "eth1", 9)
 		b.sh("server",
-			"ip link set dev eth1 address $(cat /sys/class/net/eth0/address) && ip address add 10.0.0.9/24 dev eth1 && ip link set dev eth1 up")
+			"ip link set dev eth1 address $(cat /sys/class/net/eth0/address) && ip address add 10.0.0.9/24 dev "+
+				"eth1 && ip link set dev eth1 up")
 	}, beside: []string{"same-subnet-interfaces", "arp-flux"}},
 	{id: "address-twice", plant: shell("other", "ip address add 10.0.0.1/24 dev eth0"),
 		beside: []string{"duplicate-address", "wrong-neighbour"}},
@@ -138,7 +139,8 @@ var oneHostFaults = []fault{
 	}, beside: []string{"syn-unanswered"}},
 	{id: "gateway-off-link", on: "client",
 		plant: shell("client",
-			"ip route add default via 10.9.0.1 dev eth0 onlink; ip route del default; ip route add 10.9.0.1/32 dev eth0 && ip route add default via 10.9.0.1 && ip route del 10.9.0.1/32")},
+			"ip route add default via 10.9.0.1 dev eth0 onlink; ip route del default; ip route add 10.9.0.1/32 dev "+
+				"eth0 && ip route add default via 10.9.0.1 && ip route del 10.9.0.1/32")},
 	{id: "blackhole-route", on: "client", plant: shell("client", "ip route add blackhole 198.51.100.0/24")},
 	{id: "nexthop-dead", on: "client", plant: nexthopGroup("10.0.0.77"), beside: []string{"gateway-unresolved",
 		"neighbour-failed"}},
@@ -202,7 +204,8 @@ var oneHostFaults = []fault{
 	{id: "fragmentation-needed", on: "other", plant: func(b *bench) {
 		b.in("other", func() error { return writeParameter("net.ipv4.ip_forward", "1") })
 		b.sh("other",
-			"ip link add name narrow0 type veth peer name narrow1 && ip address add 10.1.0.1/24 dev narrow0 && ip link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up")
+			"ip link add name narrow0 type veth peer name narrow1 && ip address add 10.1.0.1/24 dev narrow0 && ip "+
+				"link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up")
 		b.sh("client", "ip route add 10.1.0.0/24 via 10.0.0.3")
 	}, act: func(b *bench) {
 		b.in("client", func() error { return sendDontFragment(addr("10.1.0.9:9"), 1400) })
@@ -265,7 +268,8 @@ var oneHostFaults = []fault{
 		b.listen("server", "10.0.0.1:7040")
 		c := b.dial("client", "10.0.0.1:7040")
 		b.sh("switch",
-			"tc qdisc add dev server-eth0 root tbf rate 8bit burst 1600 limit 1600; tc qdisc replace dev server-eth0 root pfifo limit 1; ip link set dev server-eth0 nomaster")
+			"tc qdisc add dev server-eth0 root tbf rate 8bit burst 1600 limit 1600; tc qdisc replace dev "+
+				"server-eth0 root pfifo limit 1; ip link set dev server-eth0 nomaster")
 		_, _ = c.Write(make([]byte, 20000))
 		time.Sleep(1500 * time.Millisecond)
 	}, hosts: []string{"client"}, beside: []string{"tcp-retransmissions"}},
@@ -300,7 +304,8 @@ var oneHostFaults = []fault{
 	{id: "half-open-many", on: "server", plant: func(b *bench) {
 		b.opened("server", func() (io.Closer, error) { return listenOf(addr("10.0.0.1:7070"), 500) })
 		b.sh("server",
-			"ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add 198.18.0.0/16 via 10.0.0.250")
+			"ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add "+
+				"198.18.0.0/16 via 10.0.0.250")
 		b.in("client", func() error { return sendSYNs(90) })
 		time.Sleep(200 * time.Millisecond)
 	}, hosts: []string{"server"}, beside: []string{"tcp-retransmissions"}},

@@ -71,7 +71,9 @@ var ipv6Faults = []fault{
 	ipv6(fault{id: "fragmentation-needed", on: "other", plant: func(b *bench) {
 		b.in("other", func() error { return writeParameter("net.ipv6.conf.all.forwarding", "1") })
 		b.sh("other",
-			"ip link add name narrow0 type veth peer name narrow1 && ip address add fd01::1/64 dev narrow0 && ip link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up && ip neigh add fd01::9 lladdr 02:00:00:99:99:99 dev narrow0 nud permanent")
+			"ip link add name narrow0 type veth peer name narrow1 && ip address add fd01::1/64 dev narrow0 && ip "+
+				"link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up && ip neigh add fd01::9 lladdr "+
+				"02:00:00:99:99:99 dev narrow0 nud permanent")
 		b.sh("client", "ip -6 route add fd01::/64 via fd00::3")
 	}, act: func(b *bench) {
 		b.in("client", func() error { return sendDontFragment(addr("[fd01::9]:9"), 1400) })

@@ -122,7 +122,8 @@ func (o *outcomes) document(t *testing.T) {
 	var b strings.Builder
 	hits, wrong, missed, precision, recall := o.rates()
 	fmt.Fprintf(&b,
-		"| planted | true positives | false positives | false negatives | precision | recall |\n|---|---|---|---|---|---|\n| %d | %d | %d | %d | %.3f | %.3f |\n",
+		"| planted | true positives | false positives | false negatives | precision | recall "+
+			"|\n|---|---|---|---|---|---|\n| %d | %d | %d | %d | %.3f | %.3f |\n",
 		len(o.Faults), hits, wrong, missed, precision, recall)
 	var alone, rows []string
 	for _, f := range o.Faults {

@@ -20,7 +20,9 @@ func TestParts(t *testing.T) {
 		kerneltest.Do(t, "ip", "link", "add", "name", "partd0", "type", "veth", "peer", "name", "partd1")
 		kerneltest.Do(t, "ip", "link", "set", "dev", "partd0", "master", "partbr0")
 		kerneltest.Do(t, "sh", "-c",
-			"ip link set dev lo up && ip address add 192.0.2.1/24 dev partd1 && ip link set dev partd0 up && ip link set dev partd1 up && ip nexthop add id 7 via 192.0.2.9 dev partd1 && ip nexthop add id 8 blackhole && ip nexthop add id 9 group 7,3")
+			"ip link set dev lo up && ip address add 192.0.2.1/24 dev partd1 && ip link set dev partd0 up && ip "+
+				"link set dev partd1 up && ip nexthop add id 7 via 192.0.2.9 dev partd1 && ip nexthop add id 8 "+
+				"blackhole && ip nexthop add id 9 group 7,3")
 		s, err := Read(t.Context(), Options{})
 		if err != nil {
 			t.Fatal(err)

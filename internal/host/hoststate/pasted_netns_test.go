@@ -36,7 +36,8 @@ func TestPasted(t *testing.T) {
 			"ip link set dev paste1 up",
 			"ip neigh add 192.0.2.9 lladdr 02:00:00:00:00:09 dev paste0", "ip route add blackhole 198.51.100.0/24",
 			"ip route add default via 192.0.2.9 dev paste0 metric 7",
-			"ip route add 203.0.113.0/24 nexthop via 192.0.2.9 dev paste0 weight 1 nexthop via 192.0.2.8 dev paste0 weight 3",
+			"ip route add 203.0.113.0/24 nexthop via 192.0.2.9 dev paste0 weight 1 nexthop via 192.0.2.8 dev " +
+				"paste0 weight 3",
 			"ip route add 10.0.0.0/8 via 192.0.2.9 table 101", "ip rule add from 192.0.2.1 lookup 101 priority 100",
 			"ip rule add fwmark 1 lookup 102 priority 101",
 			"tc qdisc add dev paste0 root handle 7: tbf rate 100mbit burst 32k limit 30000",

@@ -108,7 +108,9 @@ func TestProbe(t *testing.T) {
 		// A router's message names the size.
 		b.in("other", func() error { return writeParameter("net.ipv4.ip_forward", "1") })
 		b.sh("other",
-			"ip link add name narrow0 type veth peer name narrow1 && ip address add 10.1.0.1/24 dev narrow0 && ip link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up && ip neigh add 10.1.0.9 lladdr 02:00:00:99:99:99 dev narrow0")
+			"ip link add name narrow0 type veth peer name narrow1 && ip address add 10.1.0.1/24 dev narrow0 && ip "+
+				"link set dev narrow0 mtu 1300 up && ip link set dev narrow1 up && ip neigh add 10.1.0.9 lladdr "+
+				"02:00:00:99:99:99 dev narrow0")
 		b.sh("client", "ip route add 10.1.0.0/24 via 10.0.0.3")
 		b.in("client", func() error {
 			socket, err := sock.OpenEcho(netip.MustParseAddr("10.1.0.9"), 0)

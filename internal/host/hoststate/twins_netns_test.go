@@ -97,7 +97,8 @@ var twins = []twin{
 		b.in("other", func() error { return writeParameter("net.ipv4.ip_forward", "1") })
 		b.sh("other", "ip address add 10.1.0.1/24 dev lo")
 		b.sh("client",
-			"ip route add default via 10.0.0.3 && ip rule add from 10.0.0.2 table 100 && ip route add default via 10.0.0.3 table 100")
+			"ip route add default via 10.0.0.3 && ip rule add from 10.0.0.2 table 100 && ip route add default via "+
+				"10.0.0.3 table 100")
 	}, act: func(b *bench) { transfer(b, "other", "10.1.0.1:7001") }},
 	{id: "a firewall rule for another port", of: []string{"firewall-drop"}, plant: firewall("7011"), act: toFirewall},
 	{id: "a group of next hops that answer", of: []string{"nexthop-dead"}, plant: nexthopGroup("10.0.0.3")},
@@ -127,7 +128,8 @@ func TestNothingChanges(t *testing.T) {
 		state := func() (out string) {
 			b.in("client", func() error {
 				text, err := exec.Command("sh", "-c",
-					"ip address; ip route show table all; ip neigh | sed 's/ [A-Z]*$//'; ip rule; tc qdisc; sysctl -a 2>/dev/null | grep -E '^net\\.ipv[46]' | sort").CombinedOutput()
+					"ip address; ip route show table all; ip neigh | sed 's/ [A-Z]*$//'; ip rule; tc qdisc; sysctl "+
+						"-a 2>/dev/null | grep -E '^net\\.ipv[46]' | sort").CombinedOutput()
 				out = string(text)
 				return err
 			})

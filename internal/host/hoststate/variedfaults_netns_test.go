@@ -108,7 +108,8 @@ var variedFaults = []fault{
 	{id: "qdisc-drop", as: "a class of htb", on: "client", plant: func(b *bench) {
 		b.udp("server", "10.0.0.1:7010", "")
 		b.sh("client",
-			"tc qdisc add dev eth0 root handle 1: htb default 1 && tc class add dev eth0 parent 1: classid 1:1 htb rate 1mbit && tc qdisc add dev eth0 parent 1:1 pfifo limit 5")
+			"tc qdisc add dev eth0 root handle 1: htb default 1 && tc class add dev eth0 parent 1: classid 1:1 htb "+
+				"rate 1mbit && tc qdisc add dev eth0 parent 1:1 pfifo limit 5")
 	}, act: func(b *bench) {
 		send(b.udp("client", "", "10.0.0.1:7010"), 400, 1000)
 	}, beside: []string{"udp-queue-full"}},
@@ -154,7 +155,8 @@ var variedFaults = []fault{
 	}, beside: []string{"tcp-retransmissions", "offload-off"}},
 	{id: "wrong-neighbour", as: "the gateway's old address", on: "client", plant: func(b *bench) {
 		b.sh("client",
-			"ip route add default via 10.0.0.3 && ip neigh replace 10.0.0.3 lladdr 02:00:00:99:99:99 dev eth0 nud permanent")
+			"ip route add default via 10.0.0.3 && ip neigh replace 10.0.0.3 lladdr 02:00:00:99:99:99 dev eth0 nud "+
+				"permanent")
 		b.connect("client", "192.0.2.1:80", 2)
 		time.Sleep(1200 * time.Millisecond)
 	}, hosts: []string{"client"}},
@@ -180,14 +182,16 @@ var variedFaults = []fault{
 	{id: "syn-queue-full", on: "server", plant: func(b *bench) {
 		b.opened("server", func() (io.Closer, error) { return listenOf(addr("10.0.0.1:7070"), 20) })
 		b.sh("server",
-			"ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add 198.18.0.0/16 via 10.0.0.250")
+			"ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add "+
+				"198.18.0.0/16 via 10.0.0.250")
 	}, act: func(b *bench) { b.in("client", func() error { return sendSYNs(90) }) }, hosts: []string{"server"},
 		beside: []string{"tcp-retransmissions"}},
 	{id: "syn-queue-full", as: "without cookies", on: "server", plant: func(b *bench) {
 		b.in("server", func() error { return writeParameter("net.ipv4.tcp_syncookies", "0") })
 		b.opened("server", func() (io.Closer, error) { return listenOf(addr("10.0.0.1:7070"), 20) })
 		b.sh("server",
-			"ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add 198.18.0.0/16 via 10.0.0.250")
+			"ip neigh replace 10.0.0.250 lladdr 02:00:00:99:99:99 dev eth0 nud permanent && ip route add "+
+				"198.18.0.0/16 via 10.0.0.250")
 	}, act: func(b *bench) { b.in("client", func() error { return sendSYNs(90) }) }, hosts: []string{"server"},
 		beside: []string{"tcp-retransmissions"}},
 	{id: "conntrack-full", on: "server", plant: func(b *bench) {

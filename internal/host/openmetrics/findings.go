@@ -23,14 +23,16 @@ const (
 
 var (
 	finding = hostFamilies.gauge("finding",
-		"1: the rule of doctor finds a cause on this host, now or since the evaluation before; counters since boot do not count. The rules are in docs/doctor-rules.md.", "rule", "confidence")
+		"1: the rule of doctor finds a cause on this host, now or since the evaluation before; counters since boot "+
+			"do not count. The rules are in docs/doctor-rules.md.", "rule", "confidence")
 	rulesBy = hostFamilies.gauge("doctor_rules",
 		"Rules of doctor, by whether they had what they need (evaluated, unevaluated).", "state")
 	evaluatedAt = hostFamilies.gauge("doctor_evaluation_timestamp_seconds",
 		"When doctor's rules were last evaluated, since the epoch.")
 	evaluation = hostFamilies.gauge("doctor_evaluation_duration_seconds", "How long that evaluation took.")
 	overTime   = hostFamilies.gauge("doctor_evaluation_interval_seconds",
-		"The time since the evaluation before, over which rules about counters see what grew; 0 in the first evaluation, in which they find nothing.")
+		"The time since the evaluation before, over which rules about counters see what grew; 0 in the first "+
+			"evaluation, in which they find nothing.")
 )
 
 // doctor evaluates the rules of doctor on this host, without sending anything.

@@ -84,10 +84,14 @@ var (
 	receiveLimit = hostFamilies.gauge("interface_receive_limit_bytes_per_second",
 		"The most that the interface receives: its speed; absent where that is not known.", "interface")
 	transmitLimit = hostFamilies.gauge("interface_transmit_limit_bytes_per_second",
-		"The most that the interface transmits: its speed or its shaper's rate, whichever is lower; absent where neither is known.", "interface")
+		"The most that the interface transmits: its speed or its shaper's rate, whichever is lower; absent where "+
+			"neither is known.", "interface")
 
 	drops = hostFamilies.counter("interface_drops",
-		"Packets that were not delivered or sent. Of received ones ring_full: the NIC had no buffer (rx_missed_errors); other_host: for another MAC address (rx_otherhost_dropped); no_handler: on a standby member (rx_nohandler); other: of protocols that nothing handles, or for want of room (rx_dropped). Transmitted ones: other (tx_dropped).",
+		"Packets that were not delivered or sent. Of received ones ring_full: the NIC had no buffer "+
+			"(rx_missed_errors); other_host: for another MAC address (rx_otherhost_dropped); no_handler: on a "+
+			"standby member (rx_nohandler); other: of protocols that nothing handles, or for want of room "+
+			"(rx_dropped). Transmitted ones: other (tx_dropped).",
 		"interface", "direction", "cause")
 )
 

@@ -63,7 +63,8 @@ func TestConfined(t *testing.T) {
 			t.Error("its /tmp is this process's")
 		}
 		if got := said(t, l,
-			"mount -o remount,rw / && echo undone; mount -t tmpfs none /mnt && echo undone; umount /tmp && echo undone"); strings.Contains(got, "undone") {
+			"mount -o remount,rw / && echo undone; mount -t tmpfs none /mnt && echo undone; umount /tmp && echo "+
+				"undone"); strings.Contains(got, "undone") {
 			t.Errorf("a tool undid its confinement: %s", got)
 		}
 		status := said(t, l, "cat /proc/self/status")

@@ -76,7 +76,8 @@ func Read(from io.Reader) (*Capture, error) {
 		case len(data) < packet.MinBytes || len(data) > packet.MaxBytes:
 			return nil,
 				fmt.Errorf(
-					"frame %d has %d bytes: expected %d to %d (larger ones were merged by receive offload, or not yet cut: capture with gro, lro, gso and tso off)",
+					"frame %d has %d bytes: expected %d to %d (larger ones were merged by receive offload, or not "+
+						"yet cut: capture with gro, lro, gso and tso off)",
 					number, len(data), packet.MinBytes, packet.MaxBytes)
 		}
 		if bytes += len(data); bytes > mostBytes || number > MostFrames {

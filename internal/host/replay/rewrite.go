@@ -29,7 +29,8 @@ func ParseMapping(text string) (m Mapping, err error) {
 	if !found || err != nil || m.From.Bits() != m.To.Bits() || m.From.Addr().BitLen() != m.To.Addr().BitLen() {
 		return m,
 			fmt.Errorf(
-				"%.60q: expected two addresses or two prefixes of one length, such as 10.0.0.1=192.0.2.1 or 10.0.0.0/24=192.0.2.0/24", text)
+				"%.60q: expected two addresses or two prefixes of one length, such as 10.0.0.1=192.0.2.1 or "+
+					"10.0.0.0/24=192.0.2.0/24", text)
 	}
 	return m, nil
 }

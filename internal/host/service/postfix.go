@@ -135,7 +135,8 @@ func postfixUser() (int, error) {
 	if !(proc.Proc{}).HasUser(uid) {
 		return 0,
 			errors.New(
-				"it needs a lab of root: its processes change to the user postfix, whom a lab of an ordinary user does not have (user_namespaces(7))")
+				"it needs a lab of root: its processes change to the user postfix, whom a lab of an ordinary user " +
+					"does not have (user_namespaces(7))")
 	}
 	return uid, nil
 }

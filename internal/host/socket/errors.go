@@ -41,11 +41,13 @@ func words(err error, remote netip.Addr) string {
 	case errors.Is(err, syscall.ENETUNREACH):
 		return "network is unreachable (ENETUNREACH): no route of this host covers the address"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "connection refused (ECONNREFUSED): nothing listens there, or a firewall rejects connections to this port"
+		return "connection refused (ECONNREFUSED): nothing listens there, or a firewall rejects connections to " +
+			"this port"
 	case errors.Is(err, syscall.ETIMEDOUT):
 		return "connection timed out (ETIMEDOUT): the peer did not answer"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return "cannot assign requested address (EADDRNOTAVAIL): no port of this host has the local address, or no port is free"
+		return "cannot assign requested address (EADDRNOTAVAIL): no port of this host has the local address, or no " +
+			"port is free"
 	case errors.Is(err, syscall.EADDRINUSE):
 		return "address already in use (EADDRINUSE): another socket has this port, for the same two ends or listening"
 	case errors.Is(err, syscall.ECONNRESET):

@@ -97,7 +97,8 @@ func PrepareConn(request message.FlowRequest, conn *net.TCPConn) error {
 func congestionHint(err error) string {
 	switch {
 	case errors.Is(err, syscall.EPERM):
-		return "it is not in net.ipv4.tcp_allowed_congestion_control of this network namespace, and others need CAP_NET_ADMIN"
+		return "it is not in net.ipv4.tcp_allowed_congestion_control of this network namespace, and others need " +
+			"CAP_NET_ADMIN"
 	case errors.Is(err, syscall.ENOENT):
 		return "it is not in net.ipv4.tcp_available_congestion_control and its kernel module cannot be loaded; " +
 			"which of those may be used without CAP_NET_ADMIN is in net.ipv4.tcp_allowed_congestion_control"

@@ -167,7 +167,8 @@ func (r *run) batch(ctx context.Context, n int) error {
 			r.Blocked += sched.Now() - at
 		case socket.NotSent(err):
 			return fmt.Errorf(
-				"send frame %d: the interface has refused it for %v: it is longer than the MTU of the other end allows, or the queue does not empty: %w",
+				"send frame %d: the interface has refused it for %v: it is longer than the MTU of the other end "+
+					"allows, or the queue does not empty: %w",
 				r.Frames+1, refused, err)
 		default:
 			return fmt.Errorf("send frame %d: %w", r.Frames+1, err)

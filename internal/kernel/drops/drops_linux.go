@@ -88,7 +88,8 @@ func refused(op string, err error) error {
 	case errors.Is(err, unix.EPERM):
 		// without the library's advice on RLIMIT_MEMLOCK
 		return fmt.Errorf(
-			"%w: %s: %w; it needs root, or the capabilities CAP_BPF and CAP_PERFMON, in the machine's first user namespace",
+			"%w: %s: %w; it needs root, or the capabilities CAP_BPF and CAP_PERFMON, in the machine's first user "+
+				"namespace",
 			ErrUnavailable, op, unix.EPERM)
 	case errors.Is(err, unix.ENOSYS):
 		return fmt.Errorf("%w: the kernel has no bpf(2)", ErrUnavailable)

@@ -48,7 +48,8 @@ func newPair(t testing.TB) pair {
 		kerneltest.Skip(t, err.Error())
 	}
 	// No neighbour discovery: each packet that is dropped is one that the test sent.
-	const up = "ip link set dev lo up; ip address add 10.0.0.%[1]d/24 dev eth0; ip link set dev eth0 addrgenmode none; ip link set dev eth0 arp off up; ip -6 address add fd00::%[1]d/64 dev eth0 nodad || true"
+	const up = "ip link set dev lo up; ip address add 10.0.0.%[1]d/24 dev eth0; ip link set dev eth0 addrgenmode " +
+		"none; ip link set dev eth0 arp off up; ip -6 address add fd00::%[1]d/64 dev eth0 nodad || true"
 	p.sh(p.client, fmt.Sprintf(up, 2)+"; ip neighbour add 10.0.0.1 lladdr "+serverMAC+
 		" dev eth0; ip -6 neighbour add fd00::1 lladdr "+serverMAC+" dev eth0 || true")
 	p.sh(p.server, fmt.Sprintf(up, 1)+"; ip neighbour add 10.0.0.2 lladdr "+clientMAC+

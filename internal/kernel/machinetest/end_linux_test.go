@@ -56,7 +56,8 @@ func testKilledParent(t *testing.T, m Machine) {
 			awaitLine(t, in, "booted\n")
 			if processes, files := left(t, mark, dir); len(processes) < 3 || len(files) == 0 {
 				t.Fatalf(
-					"processes %q, files %q: want the test, the supervisor, the machine and its directory, or there is nothing to test", processes, files)
+					"processes %q, files %q: want the test, the supervisor, the machine and its directory, or "+
+						"there is nothing to test", processes, files)
 			}
 		} else {
 			time.Sleep(time.Duration(rand.Int64N(int64(1500 * time.Millisecond))))

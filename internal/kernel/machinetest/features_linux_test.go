@@ -55,7 +55,8 @@ func featuresScript() string {
 	var b strings.Builder
 	b.WriteString("PATH=$PATH:/usr/sbin:/sbin\n")
 	for i, f := range features {
-		script := "ip link add a0 type veth peer name a1 && ip address add 192.0.2.1/24 dev a0 && ip link set a0 up && ip link set a1 up && { " + f.script + "\n}"
+		script := "ip link add a0 type veth peer name a1 && ip address add 192.0.2.1/24 dev a0 && ip link set a0 " +
+			"up && ip link set a1 up && { " + f.script + "\n}"
 		fmt.Fprintf(&b, "if unshare --net sh -c %s >/dev/null 2>&1; then echo %d 1; else echo %d 0; fi\n",
 			quoted([]string{script}), i, i)
 	}
@@ -202,7 +203,9 @@ func kernelsTable(t *testing.T) []byte {
 	list := known(t)
 	var b bytes.Buffer
 	b.WriteString("# Kernels\n\n" +
-		"What linerate uses of the kernel, and which kernels have it. `make machines` boots them, probes them and writes this page. The reference machine's kernel is built without some modules; user-mode Linux and QEMU are described in [0024](decisions/0024-machines-for-tests.md).\n\n" +
+		"What linerate uses of the kernel, and which kernels have it. `make machines` boots them, probes them and " +
+		"writes this page. The reference machine's kernel is built without some modules; user-mode Linux and QEMU " +
+		"are described in [0024](decisions/0024-machines-for-tests.md).\n\n" +
 		"| feature | used for |")
 	for _, k := range list {
 		fmt.Fprintf(&b, " %s (%s) |", k.Kernel, k.Machine)

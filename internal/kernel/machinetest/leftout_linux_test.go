@@ -37,8 +37,9 @@ var testsLeftOut = map[string]map[string]string{
 		"TestSlow":    measures,
 	},
 	"internal/host/apply": {
-		"TestNFT":               noFirewall,
-		"TestCommands":          "compares two states within a second or two, in which a slow machine's IPv6 ends its duplicate address detection",
+		"TestNFT": noFirewall,
+		"TestCommands": "compares two states within a second or two, in which a slow machine's IPv6 ends " +
+			"its duplicate address detection",
 		"TestNetworkdApplies":   "tests what systemd-networkd applies, which needs seconds that it does not get there",
 		"TestNetworkdComplains": "tests what systemd-networkd reads, not the kernel",
 	},
@@ -71,7 +72,8 @@ var testsLeftOut = map[string]map[string]string{
 		"TestFirewallPlace": noFirewall,
 		"TestLLDPDaemon":    "needs lldpd, which the machine's tree need not have",
 		"TestSamplerFlows":  measures,
-		"TestPasted":        "compares two states within a second or two, in which a slow machine's IPv6 ends its duplicate address detection",
+		"TestPasted": "compares two states within a second or two, in which a slow machine's IPv6 ends its " +
+			"duplicate address detection",
 	},
 	"internal/host/linkemu": {
 		"TestDelay":           measures,

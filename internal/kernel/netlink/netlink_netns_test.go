@@ -212,7 +212,8 @@ func TestRoutesRulesLookups(t *testing.T) {
 			"10.9.0.0/16 proto static nexthop via 10.1.0.2 dev a0 weight 1 nexthop via 10.1.0.3 dev a0 weight 3",
 			"10.7.0.0/16 via inet6 fe80::7 dev a0 proto static",
 			"10.6.0.0/16 dev b0 proto static scope link",
-			"fd00:9::/64 proto static metric 1024 nexthop via fd00:1::2 dev a0 weight 1 nexthop via fd00:1::3 dev a0 weight 1",
+			"fd00:9::/64 proto static metric 1024 nexthop via fd00:1::2 dev a0 weight 1 nexthop via fd00:1::3 dev " +
+				"a0 weight 1",
 			"default via fe80::1 dev a0 proto static metric 1024",
 		}
 		byText := func() map[string]Route {

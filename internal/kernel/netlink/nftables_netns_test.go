@@ -76,7 +76,9 @@ func TestNftables(t *testing.T) {
 			{"udp dport 9 drop", "", "drop"}, // without counter
 			{"counter jump other", "", "jump"},
 		}
-		text := "table inet filter {\ncounter named { }\nquota month { 5000 bytes }\nset few { type ipv4_addr; size 4; elements = { 192.0.2.7, 192.0.2.8, 192.0.2.9 } }\nset pairs { type ipv4_addr . inet_service; }\nchain other { }\nchain input {\ntype filter hook input priority 0; policy drop;\n"
+		text := "table inet filter {\ncounter named { }\nquota month { 5000 bytes }\nset few { type ipv4_addr; " +
+			"size 4; elements = { 192.0.2.7, 192.0.2.8, 192.0.2.9 } }\nset pairs { type ipv4_addr . inet_service; " +
+			"}\nchain other { }\nchain input {\ntype filter hook input priority 0; policy drop;\n"
 		for _, r := range rules {
 			text += r.rule + "\n"
 		}

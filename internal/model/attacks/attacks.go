@@ -60,31 +60,39 @@ type Kind struct {
 // connections in internal/host/attack.
 var Kinds = []Kind{
 	{Name: SYNFlood, Transport: flow.TCP, Random: true, Rate: 10_000,
-		About: "TCP segments that ask for a connection (SYN) and never complete the handshake (RFC 4987): the queue of half-open connections"},
+		About: "TCP segments that ask for a connection (SYN) and never complete the handshake (RFC 4987): the " +
+			"queue of half-open connections"},
 	{Name: ACKFlood, Transport: flow.TCP, Random: true, Rate: 10_000,
 		About: "TCP segments of no connection (ACK): the look-up of connections, and an RST for each"},
 	{Name: RSTFlood, Transport: flow.TCP, Random: true, Rate: 10_000,
 		About: "TCP segments that reset no connection (RST): the look-up of connections"},
 	{Name: UDPFlood, Transport: flow.UDP, Random: true, Rate: 10_000, Payload: 18, PayloadStep: 1,
-		About: "datagrams to an open port, whose program gets them, or a closed one: a socket's buffer, or ICMP errors"},
+		About: "datagrams to an open port, whose program gets them, or a closed one: a socket's buffer, or ICMP " +
+			"errors"},
 	{Name: ICMPFlood, Random: true, Rate: 10_000, Payload: 56, PayloadStep: 1,
 		About: "ICMP or ICMPv6 echo requests: an answer to each"},
 	{Name: Fragments, Random: true, Rate: 2_000, Payload: 1400, PayloadStep: 8,
-		About: "first fragments of IP packets whose others never come: the memory for reassembly (`net.ipv4.ipfrag_high_thresh`)"},
+		About: "first fragments of IP packets whose others never come: the memory for reassembly " +
+			"(`net.ipv4.ipfrag_high_thresh`)"},
 	{Name: OverlappingFragments, Random: true, Rate: 10_000, Payload: 64, PayloadStep: 8,
 		About: "pairs of IP fragments that overlap (RFC 5722, RFC 1858): the CPU time for reassembly"},
 	{Name: ARPStorm, Rate: 10_000, Family: 4,
-		About: "ARP requests, as broadcasts, for addresses of the victim's network that no host has: the CPU time of every host there"},
+		About: "ARP requests, as broadcasts, for addresses of the victim's network that no host has: the CPU time " +
+			"of every host there"},
 	{Name: ARPSpoofing, Rate: 10, Family: 4,
-		About: "ARP replies to the victim that claim the address of the host `claims`: what the victim sends to it goes to the attacker"},
+		About: "ARP replies to the victim that claim the address of the host `claims`: what the victim sends to it " +
+			"goes to the attacker"},
 	{Name: NDExhaustion, Random: true, Rate: 5_000, Family: 6, Machine: true,
-		About: "echo requests to ever new addresses of the victim's /64, through a router (RFC 6583): the router's neighbour table"},
+		About: "echo requests to ever new addresses of the victim's /64, through a router (RFC 6583): the router's " +
+			"neighbour table"},
 	{Name: Slowloris, Transport: flow.TCP, HTTP: true, Connects: true, Rate: 500, Connections: 1000,
 		About: "HTTP requests that never end, a header field each two seconds: the server's connections"},
 	{Name: IdleConnections, Transport: flow.TCP, Connects: true, Rate: 500, Connections: 1000,
 		About: "TCP connections by which nothing is sent: the server's connections"},
 	{Name: ZeroWindow, Transport: flow.TCP, HTTP: true, Connects: true, Rate: 500, Connections: 1000,
-		About: "HTTP requests whose response is not read, so that the receiver's window closes (RFC 9293, section 3.8.6): the server's connections and send buffers; the response has to be larger than the receive buffer of 2 KiB"},
+		About: "HTTP requests whose response is not read, so that the receiver's window closes (RFC 9293, section " +
+			"3.8.6): the server's connections and send buffers; the response has to be larger than the receive " +
+			"buffer of 2 KiB"},
 }
 
 // Bounds of an attack.

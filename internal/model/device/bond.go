@@ -103,7 +103,8 @@ func (b *Bond) Choose(p Packet, n int) (int, string) {
 	member, why := b.choose(p, kind, n)
 	if before, _ := b.choose(p, bits.ReverseBytes16(kind), n); before != member && older(p.Kernel) {
 		return 0,
-			"before Linux 5.15 the hash had Ethernet's type in another byte order, which decides here, and its kernel is " + p.Kernel
+			"before Linux 5.15 the hash had Ethernet's type in another byte order, which decides here, and its " +
+				"kernel is " + p.Kernel
 	}
 	return member, why
 }

@@ -42,8 +42,9 @@ var (
 // applicationOptions are the rows of Options for application protocols.
 var applicationOptions = []*Option{
 	{
-		Key:       "arrivals",
-		Doc:       "with pace: when requests begin. fixed: evenly apart; poisson: independently of each other, with exponentially distributed gaps",
+		Key: "arrivals",
+		Doc: "with pace: when requests begin. fixed: evenly apart; poisson: independently of each other, " +
+			"with exponentially distributed gaps",
 		Protocols: applications, Enum: []string{ArrivalsFixed, ArrivalsPoisson}, Type: "name", Absent: ArrivalsFixed,
 		conflict: func(s *Spec) string {
 			if s.Arrivals != "" && s.Pace == 0 {
@@ -53,8 +54,9 @@ var applicationOptions = []*Option{
 		},
 	},
 	{
-		Key:       "pipeline",
-		Doc:       "requests of a connection that may be unanswered at a time: queries (RFC 7766, section 6.2.1.1) or streams",
+		Key: "pipeline",
+		Doc: "requests of a connection that may be unanswered at a time: queries (RFC 7766, section 6.2.1.1) " +
+			"or streams",
 		Protocols: pipelining, Absent: "1", Default: 1, Least: 1, Most: maxPipeline, Type: "number",
 	},
 	{
@@ -62,8 +64,9 @@ var applicationOptions = []*Option{
 		Protocols: reconnecting, Absent: "all: connections stay", Least: 1, Most: 1e6, Type: "number",
 	},
 	{
-		Key:       "tls",
-		Doc:       "off; full: a whole handshake for each connection; resumed: sessions are resumed (RFC 8446, section 2.2). smtp: by STARTTLS",
+		Key: "tls",
+		Doc: "off; full: a whole handshake for each connection; resumed: sessions are resumed (RFC 8446, " +
+			"section 2.2). smtp: by STARTTLS",
 		Protocols: encrypting, Enum: []string{TLSOff, TLSFull, TLSResumed}, Type: "name",
 		Absent: "off; of dot and h3: full",
 		conflict: func(s *Spec) string {

@@ -45,8 +45,9 @@ var dnsName = sync.OnceValue(func() *regexp.Regexp {
 // dnsOptions are the rows of Options for DNS.
 var dnsOptions = []*Option{
 	{
-		Key:       "names",
-		Doc:       "names that queries ask for, in turn; of one that begins with *. the first label is random in each query",
+		Key: "names",
+		Doc: "names that queries ask for, in turn; of one that begins with *. the first label is random in " +
+			"each query",
 		Protocols: []string{DNS, DNSTCP, DoT}, Absent: "*.linerate.test", Type: "names", check: func(s *Spec) string {
 			if len(s.Names) > maxNames {
 				return fmt.Sprintf(": %d names, expected at most %d", len(s.Names), maxNames)
@@ -54,7 +55,8 @@ var dnsOptions = []*Option{
 			for _, name := range s.Names {
 				if len(name) > 240 || !dnsName().MatchString(name) {
 					return fmt.Sprintf(
-						" %.60q: expected a domain name (RFC 1035, section 2.3.1), such as www.example.com or *.example.com", name)
+						" %.60q: expected a domain name (RFC 1035, section 2.3.1), such as www.example.com or "+
+							"*.example.com", name)
 				}
 			}
 			return ""

@@ -107,8 +107,10 @@ func (o Spec) DatagramBytes(ipv6 bool) int {
 // frameOptions are the rows of Options for frames.
 var frameOptions = []*Option{
 	{
-		Key:    "frame",
-		Doc:    "linerate makes the Ethernet frames itself, past the kernel's UDP, one by one; their size with the check sequence: 64 to 9018, imix (64, 594 and 1518 bytes in the ratio 7:4:1), or sizes with weights, such as 64:3,1518:1",
+		Key: "frame",
+		Doc: "linerate makes the Ethernet frames itself, past the kernel's UDP, one by one; their size with the " +
+			"check sequence: 64 to 9018, imix (64, 594 and 1518 bytes in the ratio 7:4:1), or sizes with weights, " +
+			"such as 64:3,1518:1",
 		Absent: "the kernel makes the datagrams", Protocols: []string{UDP}, Type: "size",
 		check: func(s *Spec) string {
 			if _, err := ParseFrames(s.Frame); err != nil {
@@ -124,8 +126,9 @@ var frameOptions = []*Option{
 		},
 	},
 	{
-		Key:    "tuples",
-		Doc:    "with frame: how many combinations of addresses and ports the frames have in turn: first source ports, then source addresses in 198.18.0.0/15 or 2001:2::/48 (RFC 2544, RFC 5180)",
+		Key: "tuples",
+		Doc: "with frame: how many combinations of addresses and ports the frames have in turn: first source " +
+			"ports, then source addresses in 198.18.0.0/15 or 2001:2::/48 (RFC 2544, RFC 5180)",
 		Absent: "1", Protocols: []string{UDP}, Least: 1, Most: mostTuples,
 		conflict: func(s *Spec) string {
 			if s.Tuples > 1 && s.Frame == "" {

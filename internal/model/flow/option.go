@@ -297,8 +297,9 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		Most: maxStreams, Planned: true,
 	},
 	{
-		Key:    "destinations",
-		Doc:    "first: all copies go to the flow's destination; all: to each address of that host in turn, which takes copies of 2 or more in some treatment",
+		Key: "destinations",
+		Doc: "first: all copies go to the flow's destination; all: to each address of that host in turn, which " +
+			"takes copies of 2 or more in some treatment",
 		Absent: "first", Enum: []string{"first", AllDestinations}, Planned: true,
 	},
 	// The kernel's bounds of TCP_MAXSEG: net/ipv4/tcp.c, TCP_MIN_MSS and MAX_TCP_WINDOW.
@@ -332,12 +333,14 @@ var Options = fieldsOf(slices.Concat([]*Option{
 	},
 	{
 		Key: "bind_no_port", Type: "bool",
-		Doc:    "with source: true: connect(2) chooses a port that is free for this pair of addresses (IP_BIND_ADDRESS_NO_PORT); false: bind(2) reserves a port of the source address, whatever the destination",
+		Doc: "with source: true: connect(2) chooses a port that is free for this pair of addresses " +
+			"(IP_BIND_ADDRESS_NO_PORT); false: bind(2) reserves a port of the source address, whatever the destination",
 		Absent: "true",
 	},
 	{
-		Key:    "dscp",
-		Doc:    "differentiated services codepoint of all packets, both ways (IP_TOS, IPV6_TCLASS): 0 to 63, or CS0 to CS7, AF11 to AF43, EF, VA, LE",
+		Key: "dscp",
+		Doc: "differentiated services codepoint of all packets, both ways (IP_TOS, IPV6_TCLASS): 0 to 63, or " +
+			"CS0 to CS7, AF11 to AF43, EF, VA, LE",
 		Absent: "0, the kernel's", Type: "class",
 	},
 	{
@@ -345,8 +348,10 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		Absent: "as fast as it can", Protocols: bulk, Type: "rate", Imposed: true,
 	},
 	{
-		Key:       "mode",
-		Doc:       "how bytes are moved: auto tries several ways and keeps the cheapest; copy writes and reads as ordinary programs do; write, splice, zerocopy and sendfile select one way; measure also has all: auto, then copy",
+		Key: "mode",
+		Doc: "how bytes are moved: auto tries several ways and keeps the cheapest; copy writes and reads as " +
+			"ordinary programs do; write, splice, zerocopy and sendfile select one way; measure also has all: " +
+			"auto, then copy",
 		Absent:    "plain writes, received without a copy; measure: auto, which takes the first 300ms of the warm-up",
 		Protocols: []string{TCP}, Enum: Modes, Type: "name",
 	},
@@ -381,8 +386,9 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		Default: 1, Least: 1, Most: maxConnections, Type: "number",
 	},
 	{
-		Key:    "pace",
-		Doc:    "requests per second of a flow, on a fixed schedule that does not wait for responses; udp: datagrams per second",
+		Key: "pace",
+		Doc: "requests per second of a flow, on a fixed schedule that does not wait for responses; udp: " +
+			"datagrams per second",
 		Absent: "each request follows the response before it; udp: as fast as it can", Protocols: paced, Type: "number",
 		check: func(s *Spec) string {
 			if !(s.Pace > 0 && s.Pace <= MaxPace) {
@@ -400,7 +406,8 @@ var Options = fieldsOf(slices.Concat([]*Option{
 	{Key: "poll", Doc: "true: both ends poll their sockets instead of sleeping", Protocols: requests, Type: "bool"},
 	{
 		Key: "follow", Type: "bool",
-		Doc: "true: each end's thread sleeps on the CPU that receives its packets, so that no other CPU has to be woken; only with one connection", Protocols: requests,
+		Doc: "true: each end's thread sleeps on the CPU that receives its packets, so that no other CPU has to be " +
+			"woken; only with one connection", Protocols: requests,
 		conflict: func(s *Spec) string {
 			if On(s.Follow) && (s.Connections > 1 || On(s.Poll)) {
 				return fmt.Sprintf(
@@ -422,13 +429,16 @@ var Options = fieldsOf(slices.Concat([]*Option{
 		},
 	},
 	{
-		Key:    "source_ports",
-		Doc:    "source ports of connections. kernel: chosen by connect(2); drawn: free ones drawn at random before connecting, so that each flow's path can be predicted; even: free ones that spread the flows evenly over the equal-cost paths, by the route lookups of the kernels on the path",
+		Key: "source_ports",
+		Doc: "source ports of connections. kernel: chosen by connect(2); drawn: free ones drawn at random " +
+			"before connecting, so that each flow's path can be predicted; even: free ones that spread the flows " +
+			"evenly over the equal-cost paths, by the route lookups of the kernels on the path",
 		Absent: "kernel", Protocols: bulk, Enum: []string{PortsKernel, PortsDrawn, PortsEven}, Neutral: PortsKernel,
 	},
 	{
-		Key:    "tool",
-		Doc:    "the program that makes the flow's traffic, one process for each flow and direction: a name, or {client: […], server: […], figure: …, unit: …}",
+		Key: "tool",
+		Doc: "the program that makes the flow's traffic, one process for each flow and direction: a name, or " +
+			"{client: […], server: […], figure: …, unit: …}",
 		Absent: OwnTool, Names: Tools, Planned: true,
 		check: func(s *Spec) string { return s.Tool.check() },
 		merge: func(s, base *Spec) {

@@ -69,12 +69,14 @@ type writer interface {
 var Formats = []Format{
 	{Name: "sysctl", Doc: "a file for /etc/sysctl.d"},
 	{Name: "netplan", Doc: "YAML for /etc/netplan", begin: newNetplan,
-		note: "netplan merges the file with your others by the interfaces' names: move a bond or VLAN below bonds: or vlans:, and where your files have an ID in place of the name, write that"},
+		note: "netplan merges the file with your others by the interfaces' names: move a bond or VLAN below bonds: " +
+			"or vlans:, and where your files have an ID in place of the name, write that"},
 	{Name: "systemd-networkd", Doc: "drop-ins of the interfaces' .network files", begin: newNetworkd,
 		note: "rename each IF.network.d after the .network file that networkctl status IF names"},
 	{Name: "networkmanager", Doc: "nmcli commands, which NetworkManager keeps", begin: newNMCLI},
 	{Name: "ifupdown", Doc: "stanzas that /etc/network/interfaces sources at its end", begin: newIfupdown,
-		note: "ifup brings up an interface by its stanzas in the order in which it reads them: the source line has to be after those with the addresses"},
+		note: "ifup brings up an interface by its stanzas in the order in which it reads them: the source line has " +
+			"to be after those with the addresses"},
 }
 
 // Paths of the files.
@@ -86,7 +88,8 @@ const (
 
 // sysctlNote is for programs that apply /etc/sysctl.conf last, whatever the names of other files
 // are (sysctl(8)).
-const sysctlNote = "where sysctl --system or tuned applies the files, a line for the same parameter in /etc/sysctl.conf wins, since both read that file last: remove it there"
+const sysctlNote = "where sysctl --system or tuned applies the files, a line for the same parameter in " +
+	"/etc/sysctl.conf wins, since both read that file last: remove it there"
 
 // Config returns the configuration files of a host. Each begins with the lines of head as comments.
 func (f Format) Config(h Host, head []string) Config {

@@ -203,7 +203,8 @@ func TestNetworkd(t *testing.T) {
 	known := map[string]string{
 		"Link": "MTUBytes MACAddress ActivationPolicy", "Address": "Address", "Neighbor": "Address LinkLayerAddress",
 		"RoutingPolicyRule": "From To Table Priority", "NextHop": "Id Gateway Family Group",
-		"Route":             "Destination Gateway NextHop PreferredSource Table Metric Scope InitialCongestionWindow MultiPathRoute",
+		"Route": "Destination Gateway NextHop PreferredSource Table Metric Scope " +
+			"InitialCongestionWindow MultiPathRoute",
 		"TokenBucketFilter": "Parent Rate BurstBytes LimitBytes LatencySec",
 	}
 	for _, name := range []string{"eth0", "eth1"} {

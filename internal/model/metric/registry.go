@@ -97,9 +97,10 @@ var (
 	LossFree = Metric{
 		Name: "loss_free", Label: "loss-free rate", Unit: "bps", Protocols: datagrams, Searched: true,
 		Absent: "no rate was confirmed",
-		About:  "the [highest rate without loss](loss-free.md#in-a-study), of a workload with `loss_free`; 0 if every rate lost datagrams",
-		whole:  true,
-		value:  func(t *record.Trial) (float64, bool) { return searched(t.LossFree) },
+		About: "the [highest rate without loss](loss-free.md#in-a-study), of a workload with `loss_free`; 0 if " +
+			"every rate lost datagrams",
+		whole: true,
+		value: func(t *record.Trial) (float64, bool) { return searched(t.LossFree) },
 	}
 	// Floor: applications do not notice one datagram in a thousand.
 	Lost = Metric{
@@ -117,8 +118,10 @@ var (
 	// Floor: fewer requests wait at the edges of a window.
 	Answered = Metric{
 		Name: "answered", Label: "share answered", Unit: "share", Floor: 0.02, Signed: true, Protocols: transactional,
-		Absent:  "no flow has a pace",
-		About:   "the share of the transactions due by the flows' `pace` that were done in the window, without those answered by an error. Levels are compared by their difference in percentage points, and differences below 2 points do not matter",
+		Absent: "no flow has a pace",
+		About: "the share of the transactions due by the flows' `pace` that were done in the window, without " +
+			"those answered by an error. Levels are compared by their difference in percentage points, and " +
+			"differences below 2 points do not matter",
 		studied: true,
 		value:   func(t *record.Trial) (float64, bool) { return answered(t.Flows, t.WindowS) },
 	}
@@ -126,7 +129,8 @@ var (
 	Errors = Metric{
 		Name: "errors", Label: "errors", Plural: true, Unit: "share", Lower: true, Floor: 0.001,
 		Protocols: applications, Absent: "no flow is of an application",
-		About: "the share of an application's requests that failed: without an answer, or answered by an error ([applications](applications.md#what-counts-as-an-error))",
+		About: "the share of an application's requests that failed: without an answer, or answered by an error " +
+			"([applications](applications.md#what-counts-as-an-error))",
 		value: func(t *record.Trial) (float64, bool) { return failed(transactionsOf(t.Flows)) },
 	}
 	// Floor: applications do not notice one segment in a gigabyte.
@@ -145,8 +149,10 @@ var (
 	// Floor: the full bucket of a shaper and the error at the edges of a window are smaller.
 	Surplus = Metric{
 		Name: "surplus", Label: "surplus", Unit: "share", Lower: true, Floor: 0.02, Signed: true, Protocols: bulk,
-		Absent:  "no other program reported on its flows",
-		About:   "how much more [another program](foreign-tools.md) reports than the receivers read, or the sender with `accounting: sender`. It may be negative; so levels are compared by their difference in percentage points, `until` is in points too, and differences below 2 points do not matter",
+		Absent: "no other program reported on its flows",
+		About: "how much more [another program](foreign-tools.md) reports than the receivers read, or the sender " +
+			"with `accounting: sender`. It may be negative; so levels are compared by their difference in " +
+			"percentage points, `until` is in points too, and differences below 2 points do not matter",
 		studied: true,
 		value: func(t *record.Trial) (float64, bool) {
 			s := t.ToolReported
@@ -159,12 +165,15 @@ var (
 	Connections = ofFlows(Metric{
 		Name: "connections", Label: "connection count", Unit: "count", Protocols: persistent,
 		Absent: "no flow has connections that stay",
-		About:  "connections open at the window's end, for applications those that the server has not closed either, also of a flow that could not open all, such as because [no port was left](findings.md#ports-exhausted)",
+		About: "connections open at the window's end, for applications those that the server has not closed " +
+			"either, also of a flow that could not open all, such as because [no port was " +
+			"left](findings.md#ports-exhausted)",
 	}, connections)
 	connectionRate = Metric{
 		Name: "connection_rate", Label: "connections opened per second", Plural: true, Unit: "per_s",
 		Protocols: persistent, Absent: "the flows have fewer than 1,000 connections that stay, or could not open all",
-		About:   "connections of 1,000 or more over the time until all were open at both ends, for applications each with an answer to its first request; the acceptor accepted as many",
+		About: "connections of 1,000 or more over the time until all were open at both ends, for applications " +
+			"each with an answer to its first request; the acceptor accepted as many",
 		studied: true,
 		value: func(t *record.Trial) (float64, bool) {
 			n, known := connections(t.Flows)
@@ -180,8 +189,12 @@ var (
 		Name: "kernel_per_connection", Label: "kernel memory per connection", Unit: "bytes", Lower: true, Floor: 100,
 		Protocols: persistent,
 		Absent:    "fewer than 1,000 connections were open, some were lost, or the kernel's memory was not read",
-		About:     "growth of the kernel's memory from before the connections were opened until behind the window, over the connections, of both ends where both are on machines that are read, as in a lab. Read by root: objects in use of the caches of sockets, their ports, inodes and files and of epoll entries in /proc/slabinfo, without dentries; otherwise `Slab` of /proc/meminfo, in which is what the kernel keeps of an earlier trial, and what other programs take or return meanwhile",
-		studied:   true,
+		About: "growth of the kernel's memory from before the connections were opened until behind the window, " +
+			"over the connections, of both ends where both are on machines that are read, as in a lab. Read by " +
+			"root: objects in use of the caches of sockets, their ports, inodes and files and of epoll entries in " +
+			"/proc/slabinfo, without dentries; otherwise `Slab` of /proc/meminfo, in which is what the kernel " +
+			"keeps of an earlier trial, and what other programs take or return meanwhile",
+		studied: true,
 		value: func(t *record.Trial) (float64, bool) {
 			n, _ := connections(t.Flows)
 			bytes, known := t.Opening.KernelBytes()
@@ -195,8 +208,9 @@ var (
 	cpuPerGigabyte = Metric{
 		Name: "cpu_per_gigabyte", Label: "CPU time per GB", Unit: "s_per_gb", Lower: true, Protocols: bulk,
 		Absent: "nothing was received",
-		About:  "CPU time of linerate's processes on all hosts, in user and kernel mode, per 10⁹ bytes that tcp and udp flows received",
-		whole:  true,
+		About: "CPU time of linerate's processes on all hosts, in user and kernel mode, per 10⁹ bytes that tcp " +
+			"and udp flows received",
+		whole: true,
 		value: func(t *record.Trial) (float64, bool) {
 			return processors(t, float64(received(t.Flows))/1e9)
 		},

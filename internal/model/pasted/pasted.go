@@ -179,7 +179,8 @@ func Parse(text string) (Text, error) {
 	r.finish()
 	if len(r.Machines) == 0 {
 		return r.Text, errors.New(
-			"no part of the text could be read: expected the output of arp, ip, bridge fdb, nstat, netstat -s, ss, ethtool, tc -s qdisc, sysctl or dmesg, /proc/net/softnet_stat, or a switch's table of MAC addresses")
+			"no part of the text could be read: expected the output of arp, ip, bridge fdb, nstat, netstat -s, ss, " +
+				"ethtool, tc -s qdisc, sysctl or dmesg, /proc/net/softnet_stat, or a switch's table of MAC addresses")
 	}
 	return r.Text, nil
 }

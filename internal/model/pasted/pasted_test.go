@@ -32,14 +32,19 @@ func rows(s record.HostSnapshot) (list []string) {
 
 // forms of one entry, and how it is read.
 var entries = map[string]string{
-	"192.0.2.15   ether   00:08:9b:c8:c4:31   C    eth1":                                            "192.0.2.15 00:08:9b:c8:c4:31 eth1 STALE",
-	"192.0.2.15   ether   00:08:9b:c8:c4:31   CM   eth1":                                            "192.0.2.15 00:08:9b:c8:c4:31 eth1 PERMANENT",
-	"192.0.2.15           (incomplete)             eth1":                                            "192.0.2.15  eth1 INCOMPLETE",
-	"? (192.0.2.15) at 00:08:9b:c8:c4:31 [ether] on eth1":                                           "192.0.2.15 00:08:9b:c8:c4:31 eth1 STALE",
-	"nas (192.0.2.15) at 0:8:9b:c8:c4:31 on em0 expires in 1200 seconds [ethernet]":                 "192.0.2.15 00:08:9b:c8:c4:31 em0 STALE",
-	"? (192.0.2.15) at <incomplete> on eth1":                                                        "192.0.2.15  eth1 INCOMPLETE",
-	"192.0.2.15 dev eth1 lladdr 00:08:9b:c8:c4:31 REACHABLE":                                        "192.0.2.15 00:08:9b:c8:c4:31 eth1 REACHABLE",
-	"192.0.2.15 dev eth1  FAILED":                                                                   "192.0.2.15  eth1 FAILED",
+	"192.0.2.15   ether   00:08:9b:c8:c4:31   C    eth1": "192.0.2.15 00:08:9b:c8:c4:31 eth1 STALE",
+	"192.0.2.15   ether   00:08:9b:c8:c4:31   CM   eth1": "192.0.2.15 00:08:9b:c8:c4:31 eth1 PERMANENT",
+	"192.0.2.15           (incomplete)             eth1": "192.0.2.15  " +
+		"eth1 INCOMPLETE",
+	"? (192.0.2.15) at 00:08:9b:c8:c4:31 [ether] on eth1": "192.0.2.15 00:08:9b:c8:c4:31 " +
+		"eth1 STALE",
+	"nas (192.0.2.15) at 0:8:9b:c8:c4:31 on em0 expires in 1200 seconds [ethernet]": "192.0.2.15 00:08:9b:c8:c4:31 " +
+		"em0 STALE",
+	"? (192.0.2.15) at <incomplete> on eth1": "192.0.2.15  " +
+		"eth1 INCOMPLETE",
+	"192.0.2.15 dev eth1 lladdr 00:08:9b:c8:c4:31 REACHABLE": "192.0.2.15 00:08:9b:c8:c4:31 eth1 REACHABLE",
+	"192.0.2.15 dev eth1  FAILED": "192.0.2.15  " +
+		"eth1 FAILED",
 	"fe80::1 dev eth1 lladdr 00:08:9b:c8:c4:31 router STALE":                                        "fe80::1 00:08:9b:c8:c4:31 eth1 STALE",
 	"Internet  192.0.2.15   4   0008.9bc8.c431  ARPA   Vlan101":                                     "192.0.2.15 00:08:9b:c8:c4:31 Vlan101 STALE",
 	"  192.0.2.15           00-08-9b-c8-c4-31     dynamic":                                          "192.0.2.15 00:08:9b:c8:c4:31  STALE",
@@ -68,7 +73,8 @@ func TestForms(t *testing.T) {
 // TestColours: what ip -c prints, as script(1) keeps it with the shell's prompt, is read as without
 // the sequences for the terminal.
 func TestColours(t *testing.T) {
-	const text = "\x1b]0;me@nas: ~\x07\x1b[?2004h\x1b[01;32mme@nas\x1b[00m:\x1b[01;34m~\x1b[00m$ ip -c address\r\n\x1b[?2004l\r" +
+	const text = "\x1b]0;me@nas: ~\x07\x1b[?2004h\x1b[01;32mme@nas\x1b[00m:\x1b[01;34m~\x1b[00m$ ip -c " +
+		"address\r\n\x1b[?2004l\r" +
 		"2: \x1b[36meth0: \x1b[0m<BROADCAST,UP,LOWER_UP> mtu 1500 qdisc mq state \x1b[32mUP \x1b[0mgroup default\r\n" +
 		"    link/ether \x1b[33m00:08:9b:c8:c4:31\x1b[0m brd \x1b[33mff:ff:ff:ff:ff:ff\x1b[0m\x1b(B\x1b[m\r\n" +
 		"    inet \x1b[35m192.0.2.15\x1b[0m/24 brd \x1b[35m192.0.2.255 \x1b[0mscope global eth0\r\n"
@@ -194,8 +200,9 @@ TcpExt:
 // that is masked makes none.
 func TestTunnelKinds(t *testing.T) {
 	for text, want := range map[string]string{
-		"eth0: <UP> mtu 1500\n    link/ether xx:xx:xx:xx:xx:xx brd ff:ff:ff:ff:ff:ff":                                   "",
-		"ib0: <UP> mtu 2044\n    link/infiniband 80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:12:34:57 brd 00:ff": "",
+		"eth0: <UP> mtu 1500\n    link/ether xx:xx:xx:xx:xx:xx brd ff:ff:ff:ff:ff:ff": "",
+		"ib0: <UP> mtu 2044\n    link/infiniband 80:00:02:08:fe:80:00:00:00:00:00:00:00:02:c9:03:00:12:34:57 " +
+			"brd 00:ff": "",
 		"wg0: <UP> mtu 1420\n    link/none":                                                                        "tun",
 		"wg0: <UP> mtu 1420\n    link/none  promiscuity 0\n    wireguard addrgenmode none":                         "wireguard",
 		"gre1@NONE: <UP> mtu 1476\n    link/gre 192.0.2.1 peer 192.0.2.2":                                          "gre",
@@ -212,7 +219,8 @@ func TestTunnelKinds(t *testing.T) {
 	}
 	// Without -d ip does not know what it said before.
 	p := parse(t,
-		"nas:~# ip -d link\n7: wg0: <UP> mtu 1420\n    link/none\n    wireguard\nnas:~# ip address\n7: wg0: <UP> mtu 1420\n    link/none\n")
+		"nas:~# ip -d link\n7: wg0: <UP> mtu 1420\n    link/none\n    wireguard\nnas:~# ip address\n7: wg0: <UP> "+
+			"mtu 1420\n    link/none\n")
 	if list := p.Machines[0].Reading.Snapshot.Interfaces; len(list) != 1 || list[0].Kind != "wireguard" {
 		t.Errorf("%+v", list)
 	}
@@ -257,17 +265,23 @@ func FuzzParse(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add(
-		"a:~# ip addr\n2: eth0: <UP> mtu 9000 qdisc mq\n link/ether 02:00:00:00:00:01\n inet 192.0.2.1/24\n RX: bytes packets\n 1 2\n")
+		"a:~# ip addr\n2: eth0: <UP> mtu 9000 qdisc mq\n link/ether 02:00:00:00:00:01\n inet 192.0.2.1/24\n RX: " +
+			"bytes packets\n 1 2\n")
 	f.Add("nstat\n#kernel\nTcpRetransSegs 12 0.0\nIp:\n 4 total packets received\nUdp:\n InCsumErrors: 4\n")
 	for _, text := range toolTexts {
 		f.Add(text)
 	}
 	f.Add(
-		socketHeads + "ESTAB 0 7 192.0.2.1:22 [fe80::2%eth0]:5000 timer:(on,1ms,2)\n\tts cubic rto:204 rtt:1.5/1 mss:9 busy:4ms(1%)\nUNCONN 1 0 *:53 *:*\n skmem:(r0,d5)\nTCP: 3 (estab 1, closed 2, orphaned 1, timewait 2)\n")
+		socketHeads + "ESTAB 0 7 192.0.2.1:22 [fe80::2%eth0]:5000 timer:(on,1ms,2)\n\tts cubic rto:204 rtt:1.5/1 " +
+			"mss:9 busy:4ms(1%)\nUNCONN 1 0 *:53 *:*\n skmem:(r0,d5)\nTCP: 3 (estab 1, closed 2, orphaned 1, " +
+			"timewait 2)\n")
 	f.Add(
-		"a# ip route\ndefault proto static\n\tnexthop via 192.0.2.1 dev eth0 weight 1\nblackhole 10.0.0.0/8 table x\n10.0.0.1 dev eth0 uid 0\n5:\tnot from all to ::/0 lookup x\n")
+		"a# ip route\ndefault proto static\n\tnexthop via 192.0.2.1 dev eth0 weight 1\nblackhole 10.0.0.0/8 table " +
+			"x\n10.0.0.1 dev eth0 uid 0\n5:\tnot from all to ::/0 lookup x\n")
 	f.Add(
-		"net.core.somaxconn = 4096\n0000000a 00000002 00000003 00000000 00000000 00000000 00000000 00000000 00000000\nqdisc fq 8001: root refcnt 2\n Sent 1 bytes 2 pkt (dropped 3, overlimits 4 requeues 5)\n backlog 9Gb 1p\n[    1.5] eth0: link is up\n")
+		"net.core.somaxconn = 4096\n0000000a 00000002 00000003 00000000 00000000 00000000 00000000 00000000 " +
+			"00000000\nqdisc fq 8001: root refcnt 2\n Sent 1 bytes 2 pkt (dropped 3, overlimits 4 requeues 5)\n " +
+			"backlog 9Gb 1p\n[    1.5] eth0: link is up\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := Parse(text)
 		if err != nil {

@@ -20,16 +20,27 @@ func asJSON(t *testing.T, v any) string {
 
 // texts that the fuzzer begins with, of each tool, short ones; all of them are understood.
 var toolTexts = map[string]string{
-	"link":       "Settings for eth0:\n\tSupported link modes:   100baseT/Full\n\t                        2500baseX/Full\n\tAdvertised link modes:  100baseT/Full\n\tSpeed: 100Mb/s\n\tDuplex: Full\n\tAuto-negotiation: on\n\tLink detected: yes\nnetlink error: Operation not permitted\n",
-	"no modes":   "Settings for veth0:\n\tSupported link modes:   Not reported\n\tSpeed: 10000Mb/s\n\tAuto-negotiation: off\n\tLink detected: no\n",
-	"optical":    "Settings for eth0:\n\tSupported link modes:   10000baseSR/Full\n\tSupports auto-negotiation: No\n\tSpeed: 10000Mb/s\n\tAuto-negotiation: off\nSettings for eth1:\n\tSupported link modes:   1000baseT/Full\n\tSupports auto-negotiation: Yes\n\tAuto-negotiation: off\n",
-	"features":   "Features for eth0:\nrx-checksumming: on [fixed]\ntcp-segmentation-offload: on\n\ttx-tcp-segmentation: off [requested on]\nlarge-receive-offload: off [fixed]\n",
-	"rings":      "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nTX:\t\t4096\nCurrent hardware settings:\nRX:\t\t512\nRX Mini:\tn/a\nTX:\t\t256\n",
-	"channels":   "Channel parameters for eth0:\nPre-set maximums:\nCombined:\t8\nCurrent hardware settings:\nCombined:\t2\n",
-	"coalescing": "Coalesce parameters for eth0:\nAdaptive RX: on  TX: off\n\nrx-usecs:\t3\nrx-frames:\t8\ntx-usecs:\tn/a\n",
-	"pause":      "Pause parameters for eth0:\nAutonegotiate:\ton\nRX:\t\toff\nTX:\t\ton\nRX negotiated: off\n",
-	"driver":     "$ ethtool -i eth0\ndriver: igb\nversion: 6.1.0\nfirmware-version: N/A\nexpansion-rom-version: \nbus-info: 0000:03:00.0\nsupports-test: yes\n",
-	"statistics": "$ ethtool -S eth0 | grep rx_\n     rx_queue_0_drops: 5\n     rx_no_buffer_count: 0\n     rx_missed_errors: 7\n     rx_dropped: 3\n",
+	"link": "Settings for eth0:\n\tSupported link modes:   100baseT/Full\n\t                        " +
+		"2500baseX/Full\n\tAdvertised link modes:  100baseT/Full\n\tSpeed: 100Mb/s\n\tDuplex: " +
+		"Full\n\tAuto-negotiation: on\n\tLink detected: yes\nnetlink error: Operation not permitted\n",
+	"no modes": "Settings for veth0:\n\tSupported link modes:   Not reported\n\tSpeed: " +
+		"10000Mb/s\n\tAuto-negotiation: off\n\tLink detected: no\n",
+	"optical": "Settings for eth0:\n\tSupported link modes:   10000baseSR/Full\n\tSupports auto-negotiation: " +
+		"No\n\tSpeed: 10000Mb/s\n\tAuto-negotiation: off\nSettings for eth1:\n\tSupported link modes:   " +
+		"1000baseT/Full\n\tSupports auto-negotiation: Yes\n\tAuto-negotiation: off\n",
+	"features": "Features for eth0:\nrx-checksumming: on [fixed]\ntcp-segmentation-offload: " +
+		"on\n\ttx-tcp-segmentation: off [requested on]\nlarge-receive-offload: off [fixed]\n",
+	"rings": "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t4096\nTX:\t\t4096\nCurrent hardware " +
+		"settings:\nRX:\t\t512\nRX Mini:\tn/a\nTX:\t\t256\n",
+	"channels": "Channel parameters for eth0:\nPre-set maximums:\nCombined:\t8\nCurrent hardware " +
+		"settings:\nCombined:\t2\n",
+	"coalescing": "Coalesce parameters for eth0:\nAdaptive RX: on  TX: " +
+		"off\n\nrx-usecs:\t3\nrx-frames:\t8\ntx-usecs:\tn/a\n",
+	"pause": "Pause parameters for eth0:\nAutonegotiate:\ton\nRX:\t\toff\nTX:\t\ton\nRX negotiated: off\n",
+	"driver": "$ ethtool -i eth0\ndriver: igb\nversion: 6.1.0\nfirmware-version: N/A\nexpansion-rom-version: " +
+		"\nbus-info: 0000:03:00.0\nsupports-test: yes\n",
+	"statistics": "$ ethtool -S eth0 | grep rx_\n     rx_queue_0_drops: 5\n     rx_no_buffer_count: 0\n     " +
+		"rx_missed_errors: 7\n     rx_dropped: 3\n",
 }
 
 // TestNIC: each part of what ethtool prints of a NIC is in the record's, and the counters of
@@ -76,9 +87,10 @@ func TestNICs(t *testing.T) {
 			toolTexts["statistics"]: "host1: eth0 9",
 		"NIC statistics:\n     rx_out_of_buffer: 4\n     rx_discards_phy: 0\n     rx_crc_errors_phy: 0\n": "host1: nic 4",
 		// of an unknown driver
-		"NIC statistics:\n     rx_out_of_buffer: 4\n     unheard_of: 1\n":                                                                                      "host1: nic 0",
-		"2: eth0: <UP> mtu 1500\n\ndriver: mlx5_core\nbus-info: 1\nNIC statistics:\n     rx_out_of_buffer: 4\n":                                                "host1: eth0 4",
-		"ethtool --statistics enp3s0f0np0 2>/dev/null\nNIC statistics:\n     [0]: rx_ucast_packets: 3\n     Rx Queue#: 0\n     rx_missed_errors: 2\nethtool\n": "host1: enp3s0f0np0 2",
+		"NIC statistics:\n     rx_out_of_buffer: 4\n     unheard_of: 1\n":                                       "host1: nic 0",
+		"2: eth0: <UP> mtu 1500\n\ndriver: mlx5_core\nbus-info: 1\nNIC statistics:\n     rx_out_of_buffer: 4\n": "host1: eth0 4",
+		"ethtool --statistics enp3s0f0np0 2>/dev/null\nNIC statistics:\n     [0]: rx_ucast_packets: 3\n     Rx " +
+			"Queue#: 0\n     rx_missed_errors: 2\nethtool\n": "host1: enp3s0f0np0 2",
 	} {
 		var list []string
 		p := parse(t, text)
@@ -101,7 +113,8 @@ func TestNICs(t *testing.T) {
 // TestOtherBlocks: what ethtool prints with other options is listed, and not taken for settings.
 func TestOtherBlocks(t *testing.T) {
 	p := parse(t,
-		"$ ethtool -i eth0\ndriver: igb\n$ ethtool -T eth0\nTime stamping parameters for eth0:\nCapabilities:\n\tsoftware-transmit\n")
+		"$ ethtool -i eth0\ndriver: igb\n$ ethtool -T eth0\nTime stamping parameters for "+
+			"eth0:\nCapabilities:\n\tsoftware-transmit\n")
 	if len(p.Machines) != 1 || p.Lost == 0 || len(p.Machines[0].State.NICs) != 1 {
 		t.Errorf("%+v", p)
 	}
@@ -117,7 +130,8 @@ func TestSockets(t *testing.T) {
 	for text, want := range map[string]string{
 		socketHeads + estab: "map[ESTAB:1] 1 []",
 		socketHeads + estab +
-			"ESTAB 0 0 192.0.2.1:22 192.0.2.2:5001\nTIME-WAIT 0 0 192.0.2.1:22 192.0.2.2:5002\n": "map[ESTAB:2 TIME-WAIT:1] 1 []",
+			"ESTAB 0 0 192.0.2.1:22 192.0.2.2:5001\nTIME-WAIT 0 0 192.0.2.1:22 192.0.2.2:5002\n": "map[ESTAB:2 " +
+			"TIME-WAIT:1] 1 []",
 		socketHeads + unconn + estab:                             "map[] 0 [udp 0.0.0.0:53 9 0 udp 192.0.2.1:22 0 0]",
 		"$ ss -un\n" + socketHeads + estab:                       "map[] 0 [udp 192.0.2.1:22 0 0]",
 		"$ ss -tan\n" + socketHeads + estab:                      "map[ESTAB:1] 1 []",
@@ -128,7 +142,8 @@ func TestSockets(t *testing.T) {
 			"LISTEN 0 511 *:80 *:*\nLISTEN 0 5 [fe80::1%eth0]:22 [::]:*\nLISTEN 0 5 0.0.0.0:ssh 0.0.0.0:*\n": "map[] 0 [tcp 0.0.0.0:ssh 0 5 tcp 127.0.0.53:53 1 128 tcp [::]:80 0 511 tcp [fe80::1]:22 0 5]",
 		"$ ss -tn\n" + socketHeads + estab + "$ ss -tin\n" + socketHeads +
 			estab: "map[ESTAB:1] 1 []",
-		"Total: 9\nTCP:   30 (estab 3, closed 20, orphaned 4, timewait 19/0), ports 0\n\nTransport Total IP IPv6\n*\t  9 - -\nTCP\t  6 4 2\n" +
+		"Total: 9\nTCP:   30 (estab 3, closed 20, orphaned 4, timewait 19/0), ports 0\n\nTransport Total IP " +
+			"IPv6\n*\t  9 - -\nTCP\t  6 4 2\n" +
 			socketHeads + estab: "map[ESTAB:3 SYN-RECV:0 TIME-WAIT:19] 1 []",
 	} {
 		p := parse(t, text)
@@ -195,7 +210,8 @@ func TestTCPInfo(t *testing.T) {
 // TestRoutes: routes and rules are as snapshots have them, and rules whose tables the text does
 // not have are not taken for rules without routes.
 func TestRoutes(t *testing.T) {
-	const v4 = "default via 192.0.2.1 dev eth0 proto dhcp metric 100\n192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2\n"
+	const v4 = "default via 192.0.2.1 dev eth0 proto dhcp metric 100\n192.0.2.0/24 dev eth0 proto kernel scope " +
+		"link src 192.0.2.2\n"
 	for text, want := range map[string]string{
 		v4: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2"`,
 		"default via fe80::1 dev eth0 proto ra metric 1024 pref medium\n":                                         `::/0 254 "default via fe80::1 dev eth0 proto ra metric 1024 pref medium"`,
@@ -210,13 +226,15 @@ func TestRoutes(t *testing.T) {
 			v4: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2"`,
 		v4 +
 			"\ndefault via 192.0.2.99 dev eth0 metric 100\n": `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; 192.0.2.0/24 254 "192.0.2.0/24 dev eth0 proto kernel scope link src 192.0.2.2" | 0.0.0.0/0 254 "default via 192.0.2.99 dev eth0 metric 100"`,
-		"192.0.2.9 via 192.0.2.1 dev eth0 src 192.0.2.2 uid 0\n    cache\n10.0.0.1 from 192.0.2.2 dev eth1 uid 0\n    cache expires 5sec\n": `{ 192.0.2.9  0 0  eth0 192.0.2.1 192.0.2.2 0  } {192.0.2.2 10.0.0.1  0 0  eth1   0  }`,
+		"192.0.2.9 via 192.0.2.1 dev eth0 src 192.0.2.2 uid 0\n    cache\n10.0.0.1 from 192.0.2.2 dev eth1 uid 0\n " +
+			"   cache expires 5sec\n": `{ 192.0.2.9  0 0  eth0 192.0.2.1 192.0.2.2 0  } {192.0.2.2 10.0.0.1  0 0  eth1   0  }`,
 		"0:\tfrom all lookup local\n100:\tfrom 192.0.2.2 lookup main\n" +
 			v4[:53]: `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; {0   255 false} {100 192.0.2.2/32  254 false}`,
 		"100:\tfrom 192.0.2.2 lookup 101\n": `{100 192.0.2.2/32  101 true}`,
 		"$ ip route show table all\n" + v4[:53] +
 			"$ ip rule\n100:\tfrom 192.0.2.2 to 10.0.0.0/8 lookup 101 proto static\n": `0.0.0.0/0 254 "default via 192.0.2.1 dev eth0 proto dhcp metric 100"; {100 192.0.2.2/32 10.0.0.0/8 101 false}`,
-		"5:\tfrom all fwmark 0x1 lookup main\n6:\tnot from 10.0.0.0/8 lookup main\n7:\tfrom all unreachable\n8:\tfrom all lookup vpn\n": `{5   254 true} {6 10.0.0.0/8  254 true} {7   0 true} {8   1073741824 true}`,
+		"5:\tfrom all fwmark 0x1 lookup main\n6:\tnot from 10.0.0.0/8 lookup main\n7:\tfrom all " +
+			"unreachable\n8:\tfrom all lookup vpn\n": `{5   254 true} {6 10.0.0.0/8  254 true} {7   0 true} {8   1073741824 true}`,
 	} {
 		var machines []string
 		p := parse(t, text)

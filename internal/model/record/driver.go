@@ -23,15 +23,18 @@ var countings = map[string]Counting{
 		Source: "broadcom/bnxt/bnxt.h: BNXT_DEF_STATS_COAL_TICKS, the interval at which the NIC writes its counters"},
 	"e1000": {Source: "intel/e1000/e1000_main.c: e1000_clean_rx_irq adds length - 4"},
 	"e1000e": {FCS: true,
-		Source: "intel/e1000e/netdev.c: e1000e_get_stats64 reads GORC and GPRC; GORC is from the destination address to the CRC (82574 datasheet)"},
+		Source: "intel/e1000e/netdev.c: e1000e_get_stats64 reads GORC and GPRC; GORC is from the destination " +
+			"address to the CRC (82574 datasheet)"},
 	"i40e":  {Source: "intel/i40e/i40e_txrx.c: i40e_clean_rx_irq adds skb->len"},
 	"igc":   {Source: "intel/igc/igc_main.c: igc_clean_rx_irq adds skb->len"},
 	"ixgbe": {Source: "intel/ixgbe/ixgbe_main.c: ixgbe_clean_rx_irq adds skb->len"},
 	"tg3": {RefreshS: 1,
-		Source: "broadcom/tg3.c: HOSTCC_STAT_COAL_TICKS, DEFAULT_STAT_COAL_TICKS of tg3.h is 1 s; later chips by tg3_timer"},
+		Source: "broadcom/tg3.c: HOSTCC_STAT_COAL_TICKS, DEFAULT_STAT_COAL_TICKS of tg3.h is 1 s; later chips by " +
+			"tg3_timer"},
 	"virtio_net": {Source: "virtio_net.c: virtnet_stats adds up the receive queues'"},
 	"vmxnet3": {
-		Source: "vmxnet3/vmxnet3_ethtool.c: vmxnet3_get_stats64 has the device write its counters (VMXNET3_CMD_GET_STATS), which have no CRC"},
+		Source: "vmxnet3/vmxnet3_ethtool.c: vmxnet3_get_stats64 has the device write its counters " +
+			"(VMXNET3_CMD_GET_STATS), which have no CRC"},
 }
 
 // kindsCounting has entries for software devices, by the kind that ip -d link prints. Other kinds

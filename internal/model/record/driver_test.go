@@ -44,6 +44,7 @@ func TestDocumentedDrivers(t *testing.T) {
 		}
 	} else if string(text) != want {
 		t.Errorf(
-			"the table of %s is not that of driver.go: go test ./internal/model/record -run TestDocumentedDrivers -update", file)
+			"the table of %s is not that of driver.go: go test ./internal/model/record -run TestDocumentedDrivers "+
+				"-update", file)
 	}
 }

@@ -108,6 +108,7 @@ func TestDocumentedMeanings(t *testing.T) {
 		}
 	} else if string(text) != want {
 		t.Errorf(
-			"the table of %s is not that of meaning.go: go test ./internal/model/record -run TestDocumentedMeanings -update", file)
+			"the table of %s is not that of meaning.go: go test ./internal/model/record -run "+
+				"TestDocumentedMeanings -update", file)
 	}
 }

@@ -49,7 +49,8 @@ func (p PortsExhausted) String() string {
 	text := fmt.Sprintf("connect %s → %s: ", source, p.Destination)
 	if p.Bound {
 		text += fmt.Sprintf(
-			"no port of %s is left to bind (EADDRINUSE): bind took one of %s for each connection of this address, wherever it goes; "+
+			"no port of %s is left to bind (EADDRINUSE): bind took one of %s for each connection of this address, "+
+				"wherever it goes; "+
 				"let connect choose (bind_no_port), or use further source addresses", source, p.Range())
 	} else {
 		text += fmt.Sprintf("no port is left between these two (EADDRNOTAVAIL): all of %s are in use; "+
@@ -71,6 +72,7 @@ type DescriptorsExhausted struct {
 // Error implements error.
 func (d *DescriptorsExhausted) Error() string {
 	return fmt.Sprintf(
-		"no descriptor is left for a further connection (EMFILE): this process may have %d; raise RLIMIT_NOFILE (ulimit -n), or open them from further hosts (%d of %d connections were open by then)",
+		"no descriptor is left for a further connection (EMFILE): this process may have %d; raise RLIMIT_NOFILE "+
+			"(ulimit -n), or open them from further hosts (%d of %d connections were open by then)",
 		d.Limit, d.Open, d.Wanted)
 }

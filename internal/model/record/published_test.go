@@ -8,7 +8,8 @@ import (
 // TestParsePublished: a table says where it is from, and its columns in which unit
 // they are.
 func TestParsePublished(t *testing.T) {
-	const text = "# a series\n# origin: somewhere\n# factor: aliases\n# seconds: 60\n# link: 1gbit\naliases,tcp_kbit_per_s,tcp_nodelay_mbit_per_s\n1,920462,921.5\n254,990832,993\n"
+	const text = "# a series\n# origin: somewhere\n# factor: aliases\n# seconds: 60\n# link: " +
+		"1gbit\naliases,tcp_kbit_per_s,tcp_nodelay_mbit_per_s\n1,920462,921.5\n254,990832,993\n"
 	p, err := ParsePublished("second", text)
 	if err != nil {
 		t.Fatal(err)

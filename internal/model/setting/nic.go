@@ -91,11 +91,13 @@ var NICGroups = []NICGroup{
 	{"pause", "-A", "flow control by pause frames (ethtool -A)",
 		keys(onOff, "autoneg", "rx", "tx"), OptionValue{}, func(n *NIC) *[]Option { return &n.Pause }},
 	{"rss", "",
-		"which receive queue a packet goes to: the indirection table (ethtool -X), and the fields that are hashed for each kind of packet (ethtool -N DEV rx-flow-hash)",
+		"which receive queue a packet goes to: the indirection table (ethtool -X), and the fields that are hashed " +
+			"for each kind of packet (ethtool -N DEV rx-flow-hash)",
 		with(keys(hashed, "tcp4", "udp4", "sctp4", "tcp6", "udp6", "sctp6"), table, "table"), OptionValue{},
 		func(n *NIC) *[]Option { return &n.RSS }},
 	{"steering", "",
-		"rules that direct packets to a receive queue, or drop them, by their location, a number: what follows flow-type in ethtool(8), or none to remove what is there (ethtool -N DEV flow-type … loc N)",
+		"rules that direct packets to a receive queue, or drop them, by their location, a number: what follows " +
+			"flow-type in ethtool(8), or none to remove what is there (ethtool -N DEV flow-type … loc N)",
 		keys(rule, location), OptionValue{}, func(n *NIC) *[]Option { return &n.Steering }},
 	{"queues", "", "files of all queues, or of one as in rx-0/rps_cpus (Documentation/networking/scaling.rst)",
 		with(keys(bitmap, "rps_cpus", "xps_cpus", "xps_rxqs"), count, "rps_flow_cnt"), OptionValue{},
@@ -105,7 +107,8 @@ var NICGroups = []NICGroup{
 			return &n.NAPI
 		}},
 	{"irqs", "",
-		"the CPUs that serve the interface's interrupts, all of them or one as in 30/smp_affinity_list; machine-wide (Documentation/core-api/irq/irq-affinity.rst)",
+		"the CPUs that serve the interface's interrupts, all of them or one as in 30/smp_affinity_list; " +
+			"machine-wide (Documentation/core-api/irq/irq-affinity.rst)",
 		keys(cpuList, "smp_affinity_list"), OptionValue{}, func(n *NIC) *[]Option { return &n.IRQs }},
 }
 

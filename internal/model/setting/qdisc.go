@@ -65,11 +65,12 @@ var QdiscKinds = []QdiscKind{
 
 // qdiscOptions documents the options except limit.
 var qdiscOptions = map[string]string{
-	"rate":        "the rate",
-	"burst":       "the bucket",
-	"target":      "the delay in the queue that is left to flows; 5ms when absent",
-	"interval":    "how long the delay may be longer before packets are dropped or marked; 100ms when absent",
-	"ecn":         "mark packets instead of dropping them, if their sender supports it (RFC 3168); when absent fq_codel does, codel and red do not",
+	"rate":     "the rate",
+	"burst":    "the bucket",
+	"target":   "the delay in the queue that is left to flows; 5ms when absent",
+	"interval": "how long the delay may be longer before packets are dropped or marked; 100ms when absent",
+	"ecn": "mark packets instead of dropping them, if their sender supports it (RFC 3168); when absent " +
+		"fq_codel does, codel and red do not",
 	"min":         "mean queue from which on packets are dropped or marked; a third of max when absent",
 	"max":         "mean queue at which the probability is reached; a quarter of the limit when absent",
 	"probability": "share of packets that are dropped or marked at max; 2% when absent",

@@ -268,11 +268,13 @@ func without(file string, base []byte, factors bool, drop []string) ([]byte, err
 		case e.Key.At.Column != 1 || i > 0 && e.Key.At.Line <= entries[i-1].Key.At.Line:
 			return nil,
 				fmt.Errorf(
-					"%s:%d: expected topology, workload and design each on a line of its own, without { } around them all", file, e.Key.At.Line)
+					"%s:%d: expected topology, workload and design each on a line of its own, without { } around "+
+						"them all", file, e.Key.At.Line)
 		case !factors && e.Key.Text == "factors" && e.Value.Kind == source.Mapping && len(e.Value.Entries) > 0:
 			return nil,
 				fmt.Errorf(
-					"%s:%d: the study varies something itself; to tune, expected one without the key factors: what is varied is the list", file, e.Key.At.Line)
+					"%s:%d: the study varies something itself; to tune, expected one without the key factors: what "+
+						"is varied is the list", file, e.Key.At.Line)
 		case e.Key.Text == "factors" || slices.Contains(drop, e.Key.Text):
 			continue
 		}

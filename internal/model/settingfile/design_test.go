@@ -192,7 +192,8 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	tasks := settingfile.Write(settingfile.FormatFor("tasks/net.yml"), nil, kept)
-	want := "---\n# alone 4.0× (3.9–4.1)\n- name: Set net.ipv4.tcp_rmem\n  ansible.posix.sysctl:\n    name: \"net.ipv4.tcp_rmem\"\n    value: \"4096 131072 67108864\"\n    sysctl_file: /" +
+	want := "---\n# alone 4.0× (3.9–4.1)\n- name: Set net.ipv4.tcp_rmem\n  ansible.posix.sysctl:\n    name: " +
+		"\"net.ipv4.tcp_rmem\"\n    value: \"4096 131072 67108864\"\n    sysctl_file: /" +
 		settingfile.SysctlPath + "\n"
 	if !strings.HasPrefix(tasks, want) {
 		t.Errorf("tasks:\n%s", tasks)

@@ -206,7 +206,8 @@ func (f *File) sysctl(n int, line string) {
 		for i := range f.Lines {
 			if f.Lines[i].Line == n {
 				f.Lines[i].Slip,
-					f.Lines[i].Written = "a command, which no list of kernel parameters can have: it belongs in a script, or in a .link file (systemd.link(5))", text
+					f.Lines[i].Written = "a command, which no list of kernel parameters can have: it belongs in a "+
+					"script, or in a .link file (systemd.link(5))", text
 			}
 		}
 		return

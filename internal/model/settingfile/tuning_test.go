@@ -9,7 +9,8 @@ import (
 
 func TestSysctlConf(t *testing.T) {
 	f := Read("99-net.conf", []byte("\ufeff# a comment\n; another\n\nnet.ipv4.tcp_rmem = 4096\t87380   16777216\n"+
-		"-net/ipv4/conf/eth0.100/rp_filter=0\nnet.core.rmem_max = \"1048576\"\nnet.ipv4.conf.*.rp_filter = 0\nrubbish\n= 1\nnet.ipv4.tcp_sack =\n-net.ipv4.conf.lo.rp_filter\ntwo words = 1\n"), "")
+		"-net/ipv4/conf/eth0.100/rp_filter=0\nnet.core.rmem_max = \"1048576\"\nnet.ipv4.conf.*.rp_filter = "+
+		"0\nrubbish\n= 1\nnet.ipv4.tcp_sack =\n-net.ipv4.conf.lo.rp_filter\ntwo words = 1\n"), "")
 	want := []Line{
 		{File: "99-net.conf", Line: 4, Key: "net.ipv4.tcp_rmem", Value: "4096 87380 16777216"},
 		{File: "99-net.conf", Line: 5, Key: "net.ipv4.conf.eth0/100.rp_filter", Value: "0"},

@@ -83,7 +83,8 @@ func Write(format string, head []string, kept []Kept) string {
 				continue
 			}
 			fmt.Fprintf(&b,
-				"- name: Set %s\n  ansible.posix.sysctl:\n    name: %q\n    value: %q\n    sysctl_file: /%s\n    state: present\n    reload: true\n",
+				"- name: Set %s\n  ansible.posix.sysctl:\n    name: %q\n    value: %q\n    sysctl_file: /%s\n    "+
+					"state: present\n    reload: true\n",
 				k.Line.Key, k.Line.Key, k.Line.Value, SysctlPath)
 		}
 	default:

@@ -6,15 +6,20 @@ import "testing"
 // the parser stops.
 func TestMisindented(t *testing.T) {
 	for text, want := range map[string]string{
-		"a:\n  b: 1\n c: 2\n":                         "3:2: indented by 1; lines around it are indented by 2 (line 2) or 0 (line 1)",
-		"a:\n  b:\n    - x: 1\n   c: 2\n":             "4:4: indented by 3; lines around it are indented by 4 (line 3) or 2 (line 2)",
-		"a:\n  - b: 1\n    c: 2\n   d: 3\n":           "4:4: indented by 3; lines around it are indented by 4 (line 3) or 2 (line 2)",
-		"a:\n b:\n    c: 1\n  d: 2\n":                 "4:3: indented by 2; lines around it are indented by 4 (line 3) or 1 (line 2)",
-		"study: x\n  bad: [1]\n":                      "2:3: indented by 2; lines around it are indented by 0 (line 1)",
-		"study: x\n\n  # note\n  bad: 1\n":            "4:3: indented by 2; lines around it are indented by 0 (line 1)",
-		"a: [1]\n b: 2 # note\n":                      "2:2: indented by 1; lines around it are indented by 0 (line 1)",
-		"  a: 1\nb: 2\n":                              "2:1: indented by 0; lines around it are indented by 2 (line 1)",
-		"about: first: second\n":                      "1:8: not YAML: mapping value is not allowed in this context; a text with a colon and a blank needs quotes",
+		"a:\n  b: 1\n c: 2\n": "3:2: indented by 1; lines around it are indented by 2 " +
+			"(line 2) or 0 (line 1)",
+		"a:\n  b:\n    - x: 1\n   c: 2\n": "4:4: indented by 3; lines around it are indented by 4 " +
+			"(line 3) or 2 (line 2)",
+		"a:\n  - b: 1\n    c: 2\n   d: 3\n": "4:4: indented by 3; lines around it are indented by 4 " +
+			"(line 3) or 2 (line 2)",
+		"a:\n b:\n    c: 1\n  d: 2\n": "4:3: indented by 2; lines around it are indented by 4 " +
+			"(line 3) or 1 (line 2)",
+		"study: x\n  bad: [1]\n":           "2:3: indented by 2; lines around it are indented by 0 (line 1)",
+		"study: x\n\n  # note\n  bad: 1\n": "4:3: indented by 2; lines around it are indented by 0 (line 1)",
+		"a: [1]\n b: 2 # note\n":           "2:2: indented by 1; lines around it are indented by 0 (line 1)",
+		"  a: 1\nb: 2\n":                   "2:1: indented by 0; lines around it are indented by 2 (line 1)",
+		"about: first: second\n": "1:8: not YAML: mapping value is not allowed in this " +
+			"context; a text with a colon and a blank needs quotes",
 		"study: x\n  bad: [1,\n":                      `2:8: "[" is not closed`,
 		"a: 1\nb: [1, 2\nc: 3\n":                      `2:4: "[" is not closed`,
 		"a:\n  - {b: {c: 1}\n  - {d: 2}\n":            `2:5: "{" is not closed`,

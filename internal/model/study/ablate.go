@@ -154,13 +154,15 @@ func (c *checker) ablate(path string, f Factor) {
 			list.Name)
 	case list.Workload != nil && list.control() == "":
 		c.report(path,
-			"%q changes more of the workload than congestion_control: expected a level of settings, which can be taken apart", list.Name)
+			"%q changes more of the workload than congestion_control: expected a level of settings, which can be "+
+				"taken apart", list.Name)
 	case len(list.parts()) < 2:
 		c.report(path, "%q has %s: expected at least two settings", list.Name,
 			unit.Plural(len(list.parts()), "setting"))
 	case taken >= 0:
 		c.report(path,
-			"one of the levels that %q is taken apart into is called %q, as a level of the file is: call that otherwise",
+			"one of the levels that %q is taken apart into is called %q, as a level of the file is: call that "+
+				"otherwise",
 			list.Name, names[taken])
 	case c.Factors[earlier].Name != f.Name:
 		c.report(path, "factor %q is taken apart already: only one list can be", c.Factors[earlier].Name)

@@ -39,14 +39,17 @@ func TestAblate(t *testing.T) {
 	}
 	want := []string{
 		"as it is; ; :",
-		"all of it; ; : a: sysctl net.ipv4.tcp_sack=1 a: sysctl net.ipv4.tcp_ecn=0 b: sysctl net.ipv4.tcp_sack=0 b: link eth0 mtu 9000",
+		"all of it; ; : a: sysctl net.ipv4.tcp_sack=1 a: sysctl net.ipv4.tcp_ecn=0 b: sysctl net.ipv4.tcp_sack=0 " +
+			"b: link eth0 mtu 9000",
 		"off again; ; :",
 		"only net.ipv4.tcp_sack; net.ipv4.tcp_sack; : a: sysctl net.ipv4.tcp_sack=1 b: sysctl net.ipv4.tcp_sack=0",
 		"only net.ipv4.tcp_ecn; net.ipv4.tcp_ecn; : a: sysctl net.ipv4.tcp_ecn=0",
 		"only link eth0 mtu 9000; link eth0 mtu 9000; : b: link eth0 mtu 9000",
 		"without net.ipv4.tcp_sack; net.ipv4.tcp_sack; all of it: a: sysctl net.ipv4.tcp_ecn=0 b: link eth0 mtu 9000",
-		"without net.ipv4.tcp_ecn; net.ipv4.tcp_ecn; all of it: a: sysctl net.ipv4.tcp_sack=1 b: sysctl net.ipv4.tcp_sack=0 b: link eth0 mtu 9000",
-		"without link eth0 mtu 9000; link eth0 mtu 9000; all of it: a: sysctl net.ipv4.tcp_sack=1 a: sysctl net.ipv4.tcp_ecn=0 b: sysctl net.ipv4.tcp_sack=0",
+		"without net.ipv4.tcp_ecn; net.ipv4.tcp_ecn; all of it: a: sysctl net.ipv4.tcp_sack=1 b: sysctl " +
+			"net.ipv4.tcp_sack=0 b: link eth0 mtu 9000",
+		"without link eth0 mtu 9000; link eth0 mtu 9000; all of it: a: sysctl net.ipv4.tcp_sack=1 a: sysctl " +
+			"net.ipv4.tcp_ecn=0 b: sysctl net.ipv4.tcp_sack=0",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

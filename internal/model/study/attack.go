@@ -175,7 +175,8 @@ func (t *Treatment) plannedAttack(over *topology.Topology, a attacks.Spec) (p Pl
 	default:
 		if network, wide := neighbourly(over, sources); wide {
 			return p, "sources", fmt.Errorf(
-				"sources %s are of %s, which hosts of the lab are connected to: more than %d would fill the neighbour table, which is one for the machine",
+				"sources %s are of %s, which hosts of the lab are connected to: more than %d would fill the "+
+					"neighbour table, which is one for the machine",
 				sources, network, attacks.MaxNeighbours)
 		}
 	}

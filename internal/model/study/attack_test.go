@@ -128,7 +128,8 @@ func TestLevelsReplaceAttacks(t *testing.T) {
 	}
 	want := []string{
 		"attacker: syn-flood of server, 10000 frames per second", "",
-		"attacker: icmp-flood of server, 5 frames per second; attacker: slowloris of server, 1000 connections, 500 per second",
+		"attacker: icmp-flood of server, 5 frames per second; attacker: slowloris of server, 1000 connections, 500 " +
+			"per second",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -122,7 +122,8 @@ func devices() string {
 func attackKinds() string {
 	var b strings.Builder
 	b.WriteString(
-		"| kind | sends, and what of the victim it uses up | per second | connections | size | source addresses |\n|---|---|---|---|---|---|\n")
+		"| kind | sends, and what of the victim it uses up | per second | connections | size | source addresses " +
+			"|\n|---|---|---|---|---|---|\n")
 	for _, k := range attacks.Kinds {
 		connections, size, sources := "", "", "the attacker's"
 		if k.Connects {
@@ -143,7 +144,8 @@ func attackKinds() string {
 func metrics() string {
 	var b strings.Builder
 	b.WriteString(
-		"| metric | is | unit | better | flows | `response` | `--expect` | export |\n|---|---|---|---|---|---|---|---|\n")
+		"| metric | is | unit | better | flows | `response` | `--expect` | export " +
+			"|\n|---|---|---|---|---|---|---|---|\n")
 	for _, m := range metric.All {
 		scales := ""
 		if m.Unit != "grade" {
@@ -240,7 +242,8 @@ func reference() string {
 		}
 	}
 	b.WriteString("\n### Options of flows\n\n" +
-		"Keys of `workload`, of a flow, and of a level's `workload`. A level's value replaces a flow's own, a flow's own " +
+		"Keys of `workload`, of a flow, and of a level's `workload`. A level's value replaces a flow's own, a " +
+		"flow's own " +
 		"replaces the workload's. The flags of `measure` have the same names with dashes. Applications are " +
 		strings.Join(flow.Names(application), ", ") + ".\n\n" +
 		"| option | for | means | when absent |\n|---|---|---|---|\n")

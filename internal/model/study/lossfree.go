@@ -70,11 +70,13 @@ func (c *checker) searchable(p *Plan) bool {
 			c.report(path, "loss_free: treatment %q has no udp flow whose rate could be searched", t.Name)
 		case foreign >= 0:
 			c.report(path,
-				"loss_free: %s makes a flow of treatment %q, and only linerate's own can be sent at one rate after another",
+				"loss_free: %s makes a flow of treatment %q, and only linerate's own can be sent at one rate after "+
+					"another",
 				t.Flows[foreign].Tool, t.Name)
 		case other > 0:
 			c.report(path,
-				"loss_free: the udp flows of treatment %q share the rate equally, but rate_cap is %s for %s and %s for %s", t.Name,
+				"loss_free: the udp flows of treatment %q share the rate equally, but rate_cap is %s for %s and %s "+
+					"for %s", t.Name,
 				capped(searched[0].RateCap), searched[0].ID, capped(searched[other].RateCap), searched[other].ID)
 		case len(t.Workload.Events) > 0:
 			c.report(path, "loss_free: a search has many windows, and the events of treatment %q happen in one", t.Name)

@@ -161,7 +161,8 @@ func TestParseSet(t *testing.T) {
 		t.Errorf("values were not set: %+v", s)
 	}
 	_, err := Parse("test.yaml", []byte(pair), "workload.duration=5x", "workload.warmupp=1s")
-	want := "--set workload.duration=5x: duration: \"5x\" is not a duration: expected a number with us, ms, s, m or h, such as 25ms, 30s or 5m\n" +
+	want := "--set workload.duration=5x: duration: \"5x\" is not a duration: expected a number with us, ms, s, m " +
+		"or h, such as 25ms, 30s or 5m\n" +
 		"--set workload.warmupp=1s: unknown key \"warmupp\"; did you mean \"warmup\"?"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)

@@ -72,7 +72,8 @@ func (c *checker) protocols(p *Plan) {
 		if at := path + ".destinations"; c.has(at) && options[path].Destinations == flow.AllDestinations &&
 			!copied[path] {
 			c.report(at,
-				"destinations: all means nothing to a flow without copies; expected copies of 2 or more, or a flow for each address: destination: \"192.0.2.{1..2}\"")
+				"destinations: all means nothing to a flow without copies; expected copies of 2 or more, or a flow "+
+					"for each address: destination: \"192.0.2.{1..2}\"")
 		}
 		if at := path + ".bind_no_port"; c.has(at) && !bound[path] {
 			c.report(at,

@@ -165,8 +165,9 @@ workload: {probe: true, flows: [{from: a, to: b}]}
 factors: {streams: {levels: {"1": {}, "8": {workload: {streams: 8}}}}}
 `
 	for rate, want := range map[string]string{
-		"1gbit":  "",
-		"20mbit": "latency p99 of 376 requests is the 5th slowest: p99 needs 1,000. The comparison will be inconclusive in trials of 2s, such as of \"1\"; long enough: --set workload.duration=5.6s",
+		"1gbit": "",
+		"20mbit": "latency p99 of 376 requests is the 5th slowest: p99 needs 1,000. The comparison will be " +
+			"inconclusive in trials of 2s, such as of \"1\"; long enough: --set workload.duration=5.6s",
 	} {
 		s, err := Parse("probe.yaml", []byte(strings.Replace(file, "RATE", rate, 1)))
 		if err != nil {
@@ -191,7 +192,8 @@ workload: {duration: 5s, flows: [{from: a, to: b, FLOW}]}
 response: RESPONSE
 factors: {order: {levels: {"1": {}, "2": {}}}}
 `
-	const trials = " The comparison will be inconclusive in trials of 5s, such as of \"1\"; long enough: --set workload.duration="
+	const trials = " The comparison will be inconclusive in trials of 5s, such as of \"1\"; long enough: --set " +
+		"workload.duration="
 	const delayed = " More are not possible with the path's delay and so many connections." + trials
 	for _, test := range []struct{ flow, response, want string }{
 		{"protocol: rr", "latency_p999", "latency p99.9 of 500 requests is the slowest: p99.9 needs 10,000." + delayed +

@@ -31,8 +31,9 @@ func TestWaysOfTreatments(t *testing.T) {
 	const (
 		route   = "{host: a, route: {to: 10.1.0.0/16, via: 10.0.0.254}}"
 		alias   = "{host: b, address: {interface: eth0, address: 10.1.0.7/24}}"
-		inTable = "{host: a, route: {to: 10.1.0.0/16, via: 10.0.0.254, table: 7}}, {host: a, rule: {to: 10.1.0.0/16, table: 7}}"
-		to7     = "{from: a, to: b, destination: 10.1.0.7}"
+		inTable = "{host: a, route: {to: 10.1.0.0/16, via: 10.0.0.254, table: 7}}, {host: a, rule: {to: " +
+			"10.1.0.0/16, table: 7}}"
+		to7 = "{from: a, to: b, destination: 10.1.0.7}"
 	)
 	for _, test := range []struct {
 		name, flow, plain, settings string

@@ -11,7 +11,8 @@ import (
 func Schema() map[string]any {
 	schema := source.Schema(reflect.TypeFor[Study]())
 	schema["title"] = "linerate study"
-	schema["description"] = "A question about a network: hosts and links, flows, what is varied, and how often it is tried. " +
+	schema["description"] = "A question about a network: hosts and links, flows, what is varied, and how often it " +
+		"is tried. " +
 		"{0..3} repeats an item or a key, {p=0..3} also binds p, and {100+p} computes with it."
 	return schema
 }

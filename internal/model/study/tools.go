@@ -39,7 +39,8 @@ func (c *checker) fixedPorts(t Treatment) {
 		}
 		if other, is := taken[at]; is && other != f.Process {
 			c.report(c.flowsPath(t),
-				"treatment %q: port %d of %s is used by another process, too: the connections of the two cannot be distinguished",
+				"treatment %q: port %d of %s is used by another process, too: the connections of the two cannot be "+
+					"distinguished",
 				t.Name, at.Port(), at.Addr())
 			return
 		}

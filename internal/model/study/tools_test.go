@@ -39,9 +39,12 @@ factors:
 		t.Fatal(err)
 	}
 	want := map[string]string{
-		"linerate": "linerate[] , linerate[] , linerate[] , linerate[] , linerate[] , linerate[] , linerate[] , linerate[] ",
-		"iperf3":   "iperf3[-O 1] p1w, iperf3[-O 1] p1r, iperf3[-O 1] p1w, iperf3[-O 1] p1r, iperf3[-O 1] p2w, iperf3[-O 1] p2r, iperf3[-O 1] p2w, iperf3[-O 1] p2r",
-		"iperf":    "iperf[] p1w, iperf[] p1r, iperf[] p1w, iperf[] p1r, iperf[] p2w, iperf[] p2r, iperf[] p2w, iperf[] p2r",
+		"linerate": "linerate[] , linerate[] , linerate[] , linerate[] , linerate[] , linerate[] , linerate[] , " +
+			"linerate[] ",
+		"iperf3": "iperf3[-O 1] p1w, iperf3[-O 1] p1r, iperf3[-O 1] p1w, iperf3[-O 1] p1r, iperf3[-O 1] p2w, " +
+			"iperf3[-O 1] p2r, iperf3[-O 1] p2w, iperf3[-O 1] p2r",
+		"iperf": "iperf[] p1w, iperf[] p1r, iperf[] p1w, iperf[] p1r, iperf[] p2w, iperf[] p2r, iperf[] p2w, " +
+			"iperf[] p2r",
 	}
 	for _, tr := range plan(t, s).Treatments {
 		var got []string

@@ -16,7 +16,8 @@ func described(client, server string) flow.Tool {
 // flows it has.
 func TestDescribed(t *testing.T) {
 	d := described(
-		"bench -c $ADDRESS:$PORT -t ${SECONDS}s -T $TIME -m $MSS -w $WINDOW -W $WINDOW_KIB -r $RATE_CAP -x $$1 -S $SOURCE -a $AUTHORITY -n $NEXT_PORT -q $TOS", "bench -s $PORT")
+		"bench -c $ADDRESS:$PORT -t ${SECONDS}s -T $TIME -m $MSS -w $WINDOW -W $WINDOW_KIB -r $RATE_CAP -x $$1 -S "+
+			"$SOURCE -a $AUTHORITY -n $NEXT_PORT -q $TOS", "bench -s $PORT")
 	made, known := Find(d)
 	if !known || made.Name != "bench" || !made.All || !made.Described || !made.IsTimed() {
 		t.Fatalf("%+v", made)
@@ -29,7 +30,8 @@ func TestDescribed(t *testing.T) {
 	if wrong := made.Problem(job, flow.Write); wrong != "" {
 		t.Error(wrong)
 	}
-	want := "bench -c fd00::2:7001 -t 3s -T 2.53 -m 1000 -w 65536 -W 64 -r 2500000 -x $1 -S fd00::1 -a [fd00::2]:7001 -n 7002 -q 184"
+	want := "bench -c fd00::2:7001 -t 3s -T 2.53 -m 1000 -w 65536 -W 64 -r 2500000 -x $1 -S fd00::1 -a " +
+		"[fd00::2]:7001 -n 7002 -q 184"
 	if got := strings.Join(made.ClientWords(job), " "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

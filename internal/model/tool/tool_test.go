@@ -139,7 +139,8 @@ func TestWords(t *testing.T) {
 		client string
 	}{
 		{"iperf3", job,
-			"iperf3 -c 10.0.0.2 -p 7001 -t 3 -J -i 0 -B 10.0.0.1 -P 4 -R -C reno -b 2000000 -M 1000 -N -w 65536 --tos 184 -l 9000"},
+			"iperf3 -c 10.0.0.2 -p 7001 -t 3 -J -i 0 -B 10.0.0.1 -P 4 -R -C reno -b 2000000 -M 1000 -N -w 65536 " +
+				"--tos 184 -l 9000"},
 		{"iperf3", plain, "iperf3 -c fd00::2 -p 7001 -t 2 -J -i 0 -C cubic"},
 		{"iperf3", datagrams, "iperf3 -c 10.0.0.2 -p 7001 -t 2 -J -i 0 -u -b 10000000 -l 1000"},
 		{"iperf", job,
@@ -153,7 +154,8 @@ func TestWords(t *testing.T) {
 		{"smtp-source", Job{Spec: flow.Spec{Protocol: flow.SMTP, Connections: 2}, Destination: job.Destination},
 			"smtp-source -d -s 2 -l 1000 -m 100000000 10.0.0.2:7001"},
 		{"netperf", plain,
-			"netperf -H fd00::2 -p 7001 -l 2 -t TCP_STREAM -P 0 -6 -- -P ,7002 -K cubic -k THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY"},
+			"netperf -H fd00::2 -p 7001 -l 2 -t TCP_STREAM -P 0 -6 -- -P ,7002 -K cubic -k " +
+				"THROUGHPUT,THROUGHPUT_UNITS,ELAPSED_TIME,LOCAL_BYTES_SENT,LOCAL_BYTES_RECVD,REMOTE_BYTES_SENT,REMOTE_BYTES_RECVD,MEAN_LATENCY"},
 	} {
 		tool, _ := Find(flow.Tool{Name: test.tool})
 		if got := strings.Join(tool.ClientWords(test.job), " "); got != test.client {

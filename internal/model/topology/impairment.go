@@ -223,7 +223,8 @@ func (c impairmentChecker) direction(i Impairment, over *Impairment, section str
 			i.Burst, frame, ethernetHeader)
 	case took > maxBurstTime:
 		say("rate", over.Rate != 0,
-			"rate %s is too small for the burst of %s, which lasts %s: expected at most %g ms, so a burst of at most %s",
+			"rate %s is too small for the burst of %s, which lasts %s: expected at most %g ms, so a burst of at "+
+				"most %s",
 			i.Rate, i.Burst, unit.FormatSeconds(took), maxBurstTime*1000, bytesIn(i.Rate, maxBurstTime))
 	}
 }

@@ -142,7 +142,8 @@ func (c *checker) sameWorld(from, to End, path string) {
 			made, there = there, made
 		}
 		c.report(path,
-			"link joins %s, which linerate makes, to %s, which is real: give both via (an unmanaged switch counts as real), or neither", made, there)
+			"link joins %s, which linerate makes, to %s, which is real: give both via (an unmanaged switch counts "+
+				"as real), or neither", made, there)
 	}
 }
 

@@ -355,7 +355,8 @@ func (c settingChecker) link(l setting.Link, path string) {
 	for _, end := range c.shaped() {
 		if l.XDP == setting.XDPForward && len(c.h.Via) == 0 {
 			c.report(path+".xdp",
-				"the link of %s has a rate or an impairment, whose queue frames of xdp pass by: expected a host whose links have none", end)
+				"the link of %s has a rate or an impairment, whose queue frames of xdp pass by: expected a host "+
+					"whose links have none", end)
 			break
 		}
 	}
@@ -373,7 +374,8 @@ func (c settingChecker) qdisc(q setting.Qdisc, path string) {
 	end := End{c.h.Name, q.Interface}
 	if l, ok := c.t.LinkAt(end); ok && len(c.h.Via) == 0 && l.Towards(end).ECN != (unit.Depth{}) {
 		c.report(path,
-			"the link of %s has ecn, so that its queue is the link emulator's, before which a qdisc has no queue: expected a link without ecn; codel, fq_codel and red have ecn of their own", end)
+			"the link of %s has ecn, so that its queue is the link emulator's, before which a qdisc has no queue: "+
+				"expected a link without ecn; codel, fq_codel and red have ecn of their own", end)
 	}
 	switch key, why := q.Check(); {
 	case why != "" && key != "":

@@ -134,7 +134,8 @@ func ParseBitRate(text string) (BitRate, error) {
 	}
 	return 0,
 		fmt.Errorf(
-			"%q is not a bit rate: expected a positive number with k, M or G, in bits per second, such as 100M, 1gbit or 2.5 Gbit/s", text)
+			"%q is not a bit rate: expected a positive number with k, M or G, in bits per second, such as 100M, "+
+				"1gbit or 2.5 Gbit/s", text)
 }
 
 // ParseBytes parses a size such as "256KiB", "1MB", "64K" (KiB), "1500" (bytes).
@@ -147,7 +148,8 @@ func ParseBytes(text string) (Bytes, error) {
 	if !ok || value >= math.MaxInt64 {
 		return 0,
 			fmt.Errorf(
-				"%q is not a size: expected a number of bytes, or one with KiB, MiB (or K, M) or kB, MB, such as 256KiB", text)
+				"%q is not a size: expected a number of bytes, or one with KiB, MiB (or K, M) or kB, MB, such as "+
+					"256KiB", text)
 	}
 	return Bytes(value), nil
 }

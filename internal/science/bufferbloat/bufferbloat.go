@@ -75,7 +75,8 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 	}
 	if lost := lostShare(flows); lost >= audible && l.Grade != "" {
 		l.Note = fmt.Sprintf(
-			"by delay alone: %s of the load's datagrams were lost in the full queue, and calls and games lose packets there, too",
+			"by delay alone: %s of the load's datagrams were lost in the full queue, and calls and games lose "+
+				"packets there, too",
 			unit.FormatPercent(lost))
 	}
 	switch at, all := ownInterfaces(flows, hosts); {
@@ -85,10 +86,12 @@ func Judge(idle, loaded *record.Distribution, flows []record.Flow, hosts []recor
 	case !all || l.Grade == "" || l.BufferDelayUs >= shortUs:
 	case len(at) == 1:
 		l.Note = fmt.Sprintf(
-			"the full link is the sender's own interface (%s): TCP small queues keep its queue short, a router's would fill", at[0])
+			"the full link is the sender's own interface (%s): TCP small queues keep its queue short, a router's "+
+				"would fill", at[0])
 	default:
 		l.Note = fmt.Sprintf(
-			"the full links are the senders' own interfaces (%s): TCP small queues keep their queues short, a router's would fill", strings.Join(at, ", "))
+			"the full links are the senders' own interfaces (%s): TCP small queues keep their queues short, a "+
+				"router's would fill", strings.Join(at, ", "))
 	}
 	l.TCPBaselineUs, l.TCPRTTUs = roundTrips(flows, hosts)
 	l.TCPBufferDelayPercent = percent(l.TCPRTTUs-l.TCPBaselineUs, l.TCPBaselineUs)

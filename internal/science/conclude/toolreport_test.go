@@ -74,7 +74,8 @@ func TestBetween(t *testing.T) {
 	for _, e := range run.Effects {
 		got = append(got, e.Factor+" "+e.To+" at "+e.At["connections"]+" "+e.At["aliases"]+" "+e.At["queue"])
 	}
-	want := "connections 254 at  1 short, connections 254 at  254 short, aliases 254 at 1  short, aliases 254 at 254  short, queue long at 254 254 "
+	want := "connections 254 at  1 short, connections 254 at  254 short, aliases 254 at 1  short, aliases 254 at " +
+		"254  short, queue long at 254 254 "
 	if strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}

@@ -100,7 +100,8 @@ func TestExpectOfOtherProtocols(t *testing.T) {
 		{">= 10000/s", "rr", rr, ""}, {"12k/s", "crr", rr, ""}, {"transactions > 12k/s", "rr", rr,
 			"expected transactions > 12k/s, got 12 k/s"},
 		{
-			"latency_p99 <= 400us, latency_p50<=70us, latency_p90 < 91us, latency_p999 <= 1ms, latency_p9999 <= 2ms, latency_max <= 5ms, latency_mean <= 80us", "rr", rr, ""},
+			"latency_p99 <= 400us, latency_p50<=70us, latency_p90 < 91us, latency_p999 <= 1ms, latency_p9999 <= " +
+				"2ms, latency_max <= 5ms, latency_mean <= 80us", "rr", rr, ""},
 		{"latency_p99 <= 399us,transactions>=1/s,latency_max<1ms", "rr", rr,
 			"expected latency_p99 <= 399us, got 400 µs; expected latency_max < 1ms, got 5 ms"},
 		// What is not known is not met.
@@ -128,7 +129,8 @@ func TestParseErrors(t *testing.T) {
 		{"lost <= 1%", "tcp", "lost is measured with --protocol udp or udp-rr, and --protocol is tcp"},
 		{"latency_p99 < = 5ms", "tcp", "expected <= without a space between"},
 		{"latency_p99 <= 1ms", "udp",
-			"latency_p99 is measured with --protocol rr, udp-rr, crr, dns, dns-tcp, dot, http, h2, h3 or smtp, or with --latency"},
+			"latency_p99 is measured with --protocol rr, udp-rr, crr, dns, dns-tcp, dot, http, h2, h3 or smtp, or " +
+				"with --latency"},
 		{"latency_p98 <= 1ms", "rr", `no metric "latency_p98"; did you mean "latency_p`},
 		{"p99 <= 1ms", "rr", `no metric "p99"; did you mean "latency_p99"?`},
 		{"rate >= 1/s", "rr", `no metric "rate"; expected goodput, transactions`},

@@ -85,7 +85,8 @@ var notMet = map[string]string{
 // unmet returns the error that trials would show nothing.
 func unmet(id, why string) error {
 	return fmt.Errorf(
-		"%w by traffic between the two hosts: %s. Compare linerate doctor before and after the fix, or prove it by traffic that meets it: linerate new hosts, linerate prove %s FILE.yaml", ErrNone, why, id)
+		"%w by traffic between the two hosts: %s. Compare linerate doctor before and after the fix, or prove it by "+
+			"traffic that meets it: linerate new hosts, linerate prove %s FILE.yaml", ErrNone, why, id)
 }
 
 // OfHosts derives the study from snapshots of two hosts, at least one of which has the finding. The
@@ -125,7 +126,8 @@ func OfHosts(a, b Host, id string, network netip.Prefix, worded func(record.Eval
 	}
 	if trafficOf(id).several && len(subject.on(network)) < 2 {
 		return nil, unmet(id, fmt.Sprintf(
-			"it is about senders that are answered by another interface than they are received by, and %s has one interface in %s",
+			"it is about senders that are answered by another interface than they are received by, and %s has one "+
+				"interface in %s",
 			subject.name(), network))
 	}
 	s := &study.Study{
@@ -203,7 +205,8 @@ func shared(a, b Host, network netip.Prefix, found []record.Finding) (netip.Pref
 			network, prefixes(list))
 	case list == nil:
 		return best, fmt.Errorf(
-			"%s and %s have no addresses of one subnet; a study of theirs can have the route between them: linerate new hosts writes one, and linerate prove %s FILE.yaml proves on it",
+			"%s and %s have no addresses of one subnet; a study of theirs can have the route between them: "+
+				"linerate new hosts writes one, and linerate prove %s FILE.yaml proves on it",
 			a.name(), b.name(), found[0].ID)
 	}
 	return best, nil

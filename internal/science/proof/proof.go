@@ -65,7 +65,8 @@ func OfRun(run *record.Run, id, treatment string) (*Proof, error) {
 		}
 		return nil,
 			fmt.Errorf(
-				"%w: %s is a measurement, not a study in which a setting could be tried; linerate prove %s --host … makes a study of the hosts", ErrNone, where, id)
+				"%w: %s is a measurement, not a study in which a setting could be tried; linerate prove %s --host "+
+					"… makes a study of the hosts", ErrNone, where, id)
 	}
 	found, err := of(run.Findings, id, "in "+where)
 	if err != nil {
@@ -154,7 +155,8 @@ func freeze(run *record.Run, s *study.Study, t *record.Treatment) (asItIs study.
 		i := slices.IndexFunc(f.Levels, func(l study.Level) bool { return l.Name == t.Levels[f.Name] })
 		if i < 0 {
 			return asItIs, fmt.Errorf(
-				"%w: the level %q of factor %q is one that ablate made in run %s; linerate tune --run %[4]s judges those",
+				"%w: the level %q of factor %q is one that ablate made in run %s; linerate tune --run %[4]s "+
+					"judges those",
 				ErrNone, t.Levels[f.Name], f.Name, run.ID)
 		}
 		l := f.Levels[i]

@@ -68,7 +68,8 @@ func Recommended(run *record.Run) (*Fix, error) {
 	if i < 0 && run.Study == record.MeasureStudy {
 		return nil,
 			fmt.Errorf(
-				"%w: a measurement compares no settings, as studies do (linerate new hosts writes one); findings of run %s: %s",
+				"%w: a measurement compares no settings, as studies do (linerate new hosts writes one); findings "+
+					"of run %s: %s",
 				ErrNone, run.ID, findings(run))
 	}
 	if look := stats.Look(run.Conclusion); i < 0 && run.Proven == nil && look != "" {

@@ -110,7 +110,8 @@ func TestNone(t *testing.T) {
 	few.Conclusion = &record.Conclusion{Compared: true, Ending: record.Ending{Blocks: 3}}
 	if _, err := Recommended(few); !errors.Is(err, ErrNone) ||
 		!strings.Contains(err.Error(),
-			"run nas-7 is a look at 3 blocks: no verdict and no recommendation, which take at least 4 blocks; continue it with: linerate run --resume nas-7 --replicates 4") {
+			"run nas-7 is a look at 3 blocks: no verdict and no recommendation, which take at least 4 blocks; "+
+				"continue it with: linerate run --resume nas-7 --replicates 4") {
 		t.Errorf("%v", err)
 	}
 	for _, run := range []*record.Run{early, made(t, "", "")} {
@@ -272,7 +273,8 @@ func TestMeasurementHasNone(t *testing.T) {
 		}
 		if _, err := Recommended(run); !errors.Is(err, ErrNone) ||
 			!strings.HasSuffix(err.Error(),
-				"a measurement compares no settings, as studies do (linerate new hosts writes one); findings of run measure-1: "+want) {
+				"a measurement compares no settings, as studies do (linerate new hosts writes one); findings of "+
+					"run measure-1: "+want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
@@ -283,7 +285,8 @@ func TestMeasurementHasNone(t *testing.T) {
 func TestFlush(t *testing.T) {
 	fix, err := Recommended(made(t, "source routing", "cubic"))
 	want := []string{
-		"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh flush to 192.168.1.0/24 dev eth0"}
+		"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh " +
+			"flush to 192.168.1.0/24 dev eth0"}
 	if err != nil || !slices.Equal(fix.Instructions(), want) {
 		t.Errorf("%q, %v", fix.Instructions(), err)
 	}
@@ -294,7 +297,8 @@ func TestFlush(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = []string{
-		"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh flush to 10.0.0.0/16 dev enp3s0; on other: ip neigh flush to 10.0.0.0/16 dev eth0"}
+		"peers keep wrong ARP entries until these age (base_reachable_time) or are flushed: on client: ip neigh " +
+			"flush to 10.0.0.0/16 dev enp3s0; on other: ip neigh flush to 10.0.0.0/16 dev eth0"}
 	if got := fix.Instructions(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -353,8 +357,9 @@ func TestUnmapped(t *testing.T) {
 // with what is missing. The source of a route to elsewhere may be anywhere.
 func TestSourceStaysInside(t *testing.T) {
 	for pairs, want := range map[string]string{
-		"192.168.1.11=10.0.0.11":                            "--map 192.168.1.0/24=10.0.0.0/24 is missing",
-		"192.168.1.0/24=10.0.0.0/24":                        "--map 192.168.1.11=ADDRESS is missing, with one in 10.0.0.0/24",
+		"192.168.1.11=10.0.0.11": "--map 192.168.1.0/24=10.0.0.0/24 is missing",
+		"192.168.1.0/24=10.0.0.0/24": "--map 192.168.1.11=ADDRESS is missing, with one in " +
+			"10.0.0.0/24",
 		"192.168.1.11=10.0.1.11 192.168.1.0/24=10.0.0.0/24": "expected a source in 10.0.0.0/24",
 		"192.168.1.11=192.168.1.77":                         "",
 		"192.168.1.11=10.0.1.11 192.168.1.0/24=10.0.0.0/16": "",

@@ -23,7 +23,8 @@ func (fix *Fix) Replace(pairs []string) error {
 		if !found || from == "" ||
 			strings.Trim(to, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/@") != "" || to == "" {
 			return fmt.Errorf(
-				"--map %q: expected OLD=NEW, such as eth0=enp3s0, nas.eth0=enp3s0, 192.168.1.15=10.0.0.15 or 192.168.1.0/24=10.0.0.0/24", pair)
+				"--map %q: expected OLD=NEW, such as eth0=enp3s0, nas.eth0=enp3s0, 192.168.1.15=10.0.0.15 or "+
+					"192.168.1.0/24=10.0.0.0/24", pair)
 		}
 		r.by[from] = to
 	}

@@ -152,7 +152,8 @@ func (l Lab) run(seed uint64, blocks int) *record.Run {
 	random := rand.New(rand.NewPCG(seed, 1))
 	run := &record.Run{
 		Schema: record.RunSchema, ID: fmt.Sprintf("arp-flux-%d", seed), Study: "arp-flux", Seed: seed,
-		Question:  "Does a server with several NICs on one subnet use them all, and which settings make it, for writes and for reads?",
+		Question: "Does a server with several NICs on one subnet use them all, and which settings make it, for " +
+			"writes and for reads?",
 		Started:   started,
 		DurationS: float64(blocks*len(Fixes)*2) * 2,
 		Status:    "complete", Unit: "MB/s",

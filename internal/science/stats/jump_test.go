@@ -122,7 +122,8 @@ func TestAgainstMixtures(t *testing.T) {
 			// 93 % less four standard errors, and 6 % with four.
 			if inside < runs*87/100 || jointly < runs*87/100 || wrong > runs*12/100 {
 				t.Errorf(
-					"%s, %d blocks: a treatment's mean is held in %d of %d runs, all effects in %d, some direction is false in %d",
+					"%s, %d blocks: a treatment's mean is held in %d of %d runs, all effects in %d, some direction "+
+						"is false in %d",
 					name, blocks, inside, runs, jointly, wrong)
 			}
 			t.Logf("%s, %d blocks: %d, %d, %d of %d", name, blocks, inside, jointly, wrong, runs)

@@ -74,7 +74,8 @@ design:
 		levels, treatments := Of(run).Effects()
 		if got := p.Comparisons(); got != len(levels)+len(treatments) {
 			t.Errorf(
-				"%d treatments of parts %v: the plan counts %d comparisons, and its run has %d of levels and %d of treatments",
+				"%d treatments of parts %v: the plan counts %d comparisons, and its run has %d of levels and %d of "+
+					"treatments",
 				len(p.Treatments), p.Parts, got, len(levels), len(treatments))
 		}
 	}

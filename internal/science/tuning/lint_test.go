@@ -338,7 +338,9 @@ func TestSizeNames(t *testing.T) {
 // TestWithoutEffect: a setting that is refused, or that the kernel does not have, says so
 // where the settings are listed.
 func TestWithoutEffect(t *testing.T) {
-	text := "net.core.rmem_max = 16M\nnet.ipv4.tcp_tw_recycle = 1\nnet.ipv4.tcp_rmen = 1 2 3\nnet.ipv4.conf.eth7.rp_filter = 0\nnet.ipv4.tcp_congestion_control = bbr # fast\nnet.core.somaxconn = 8192 # many\n"
+	text := "net.core.rmem_max = 16M\nnet.ipv4.tcp_tw_recycle = 1\nnet.ipv4.tcp_rmen = 1 2 " +
+		"3\nnet.ipv4.conf.eth7.rp_filter = 0\nnet.ipv4.tcp_congestion_control = bbr # fast\nnet.core.somaxconn = " +
+		"8192 # many\n"
 	got := []string{}
 	for _, s := range Files([]settingfile.File{settingfile.Read("x", []byte(text), "")}, today()).Settings {
 		got = append(got, s.Without)

@@ -233,7 +233,8 @@ func TestEnoughAtRandom(t *testing.T) {
 		}
 	}
 	t.Logf(
-		"%d worlds: %d lost gain, %d kept what harms, %d kept what is spare; %d trials on average, %d after the screening",
+		"%d worlds: %d lost gain, %d kept what harms, %d kept what is spare; %d trials on average, %d after the "+
+			"screening",
 		worlds, lost, harmful, spare, trials/worlds, more/worlds)
 	if lost > worlds/30 || harmful > worlds/50 || spare > worlds/5 {
 		t.Errorf("of %d worlds %d lost gain, %d kept what harms, %d what is spare", worlds, lost, harmful, spare)

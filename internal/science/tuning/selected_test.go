@@ -14,7 +14,8 @@ import (
 func TestSelect(t *testing.T) {
 	files := []settingfile.File{
 		settingfile.Read("a.conf",
-			[]byte("net.ipv4.tcp_rmem = 1 2 3\nnet.ipv4.conf.eth7.rp_filter = 0\nnet.ipv4.tcp_congestion_control = bbr\nkernel.shmmax = 1\n"), ""),
+			[]byte("net.ipv4.tcp_rmem = 1 2 3\nnet.ipv4.conf.eth7.rp_filter = 0\nnet.ipv4.tcp_congestion_control = "+
+				"bbr\nkernel.shmmax = 1\n"), ""),
 		settingfile.Read("b.conf", []byte("kern.ipc.maxsockbuf=1\n"), settingfile.FreeBSD),
 	}
 	top := &topology.Topology{Hosts: []topology.Host{{Name: "a", Interfaces: []topology.Interface{{Name: "eth0"}}}}}
@@ -61,7 +62,9 @@ func TestWorthwhile(t *testing.T) {
 // TestCorrected: a list is tried as lint corrects it, beside what hosts take of it as it is
 // written; what cannot be meant otherwise, or is in the list anyway, stays.
 func TestCorrected(t *testing.T) {
-	text := "net.ipv4.tcp_rmem = 4096 131072 64M\nnet.ipv4.tcp_wmem = 67108864 65536 4096\nnet.ipv4.ip_conntrack_max = 9000\nnet.ipv4.tcp_bic = 1\nnet.ipv4.tcp_sack = 1\nnet.ipv4.tcp_window_scaling = 0   # a waste\nnet.ipv4.tcp_timestamps = 0# slow\n"
+	text := "net.ipv4.tcp_rmem = 4096 131072 64M\nnet.ipv4.tcp_wmem = 67108864 65536 " +
+		"4096\nnet.ipv4.ip_conntrack_max = 9000\nnet.ipv4.tcp_bic = 1\nnet.ipv4.tcp_sack = " +
+		"1\nnet.ipv4.tcp_window_scaling = 0   # a waste\nnet.ipv4.tcp_timestamps = 0# slow\n"
 	files := []settingfile.File{settingfile.Read("a.conf", []byte(text), "")}
 	found := Files(files, nil)
 	lines, all := Select(files, found, &topology.Topology{}, nil)
@@ -87,7 +90,8 @@ func TestCorrected(t *testing.T) {
 	}
 	wide := []settingfile.File{
 		settingfile.Read("a.conf",
-			[]byte("net.core.netdev_budget_usecs = 9000\nnet.core.netdev_budget = 600\nnet.core.rmem_default = 262144\n"), "")}
+			[]byte("net.core.netdev_budget_usecs = 9000\nnet.core.netdev_budget = 600\nnet.core.rmem_default = "+
+				"262144\n"), "")}
 	for via, untried := range map[string]bool{"": true, "ssh x": false} {
 		top := &topology.Topology{Hosts: []topology.Host{{Name: "a"}}}
 		if via != "" {
@@ -130,7 +134,8 @@ func TestControl(t *testing.T) {
 		"the list names another":  {list: "bbr", path: "cubic", machine: both, want: "bbr"},
 		"the list names the same": {list: "cubic", path: "cubic", machine: both, want: "bbr", added: true},
 		"bbr has it":              {list: "bbr", path: "bbr", machine: both, want: "cubic", added: true},
-		"a module is missing":     {list: "westwood", path: "cubic", machine: both, why: "no-control westwood reno bbr cubic"},
+		"a module is missing": {list: "westwood", path: "cubic", machine: both, why: "no-control westwood reno " +
+			"bbr cubic"},
 		"the same, and no other": {list: "cubic", path: "cubic",
 			machine: Controls{Available: []string{"reno", "cubic"}}, why: "same-control"},
 		"not in the list":       {path: "cubic", machine: both},

@@ -145,7 +145,8 @@ func outcome(c *record.Conclusion, of string) (long, short string) {
 	case verdicts[record.Improves] > 0:
 		long = "what improves " + r.Label + " in one condition worsens it in another"
 	case exceeds && r.Name == metric.Goodput.Name:
-		return "that is above the limit: a link is faster than its rate in the study, or bytes were counted that did not arrive",
+		return "that is above the limit: a link is faster than its rate in the study, or bytes were counted that " +
+				"did not arrive",
 			"that is above the limit: the study's rate or the count is wrong"
 	case reach && r.Name == metric.Goodput.Name:
 		long = "that is the limit"

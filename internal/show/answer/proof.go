@@ -51,7 +51,8 @@ func Proof(run *record.Run) string {
 	if (e.Verdict == record.NoDifference || e.Verdict == record.Inconclusive) && unmet(run, e.From) {
 		text += " " +
 			proved(
-				run) + " was not found in the trials as it is, whose traffic may not meet it: that says nothing of whether the fix helps what does."
+				run) + " was not found in the trials as it is, whose traffic may not meet it: that says nothing of " +
+			"whether the fix helps what does."
 	}
 	return text
 }

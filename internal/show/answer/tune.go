@@ -125,7 +125,8 @@ func (t tuned) shown() string {
 	}
 	if off := t.Off; off != nil && (off.Verdict == record.Improves || off.Verdict == record.Worsens) {
 		said = append(said, fmt.Sprintf(
-			"With the settings off again the result differs from the baseline (%s): something else changed, or an effect of the settings remained.",
+			"With the settings off again the result differs from the baseline (%s): something else changed, or an "+
+				"effect of the settings remained.",
 			wording.Ratio(off)))
 	}
 	return strings.Join(append(said, untriedOf(t.Settings)...), " ")

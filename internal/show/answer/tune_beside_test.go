@@ -21,7 +21,8 @@ func TestAnswersWithLatency(t *testing.T) {
 	}{
 		{up, nil, "The list as a whole improves goodput: 4.00× (3.99–4.01). net.a does it."},
 		{up, map[string]string{settingfile.TheList: down, only: down},
-			"improves goodput: 4.00× (3.99–4.01), but worsens latency p99 4.00× (3.99–4.01). net.a improves goodput (alone 4.00× (3.99–4.01)) at the cost of latency p99 (alone 4.00× (3.99–4.01))"},
+			"improves goodput: 4.00× (3.99–4.01), but worsens latency p99 4.00× (3.99–4.01). net.a improves " +
+				"goodput (alone 4.00× (3.99–4.01)) at the cost of latency p99 (alone 4.00× (3.99–4.01))"},
 		{up, map[string]string{settingfile.TheList: sciencetest.Slight},
 			"improves goodput: 4.00× (3.99–4.01), at the cost of latency p99 1.05× (1.04–1.06)"},
 		{sameWords, map[string]string{settingfile.TheList: sciencetest.Slight},
@@ -51,7 +52,8 @@ func TestHarmsFirst(t *testing.T) {
 	run, settings := sciencetest.List(down, sameWords, down, up, sameWords, open)
 	sciencetest.Beside(run, map[string]string{settingfile.TheList: up, "only net.a": up})
 	result := tuning.Judge(run, settings, nil)
-	want := "net.a harms goodput (alone 0.25× (0.24–0.26)): leave it out, unless you need latency p99 (alone 0.30× (0.29–0.31)) more. The list as a whole worsens goodput"
+	want := "net.a harms goodput (alone 0.25× (0.24–0.26)): leave it out, unless you need latency p99 (alone 0.30× " +
+		"(0.29–0.31)) more. The list as a whole worsens goodput"
 	if got := Tune(result).Answer; !strings.HasPrefix(got, want) {
 		t.Errorf("%s\nwant %s", got, want)
 	}
@@ -103,7 +105,8 @@ func TestTuneSearchBeside(t *testing.T) {
 	sciencetest.Beside(run, map[string]string{"1": down, "2": up})
 	got := Tune(tuning.Search(run, settingfile.Search{Key: "k", Names: []string{"1", "2", "3", "4"},
 		Values: []string{"1", "2", "3", "4"}}, nil))
-	if want := "k: 2 is the smallest value that is good enough. Against the largest it is as good, and improves latency p99 0.30× (0.29–0.31)."; got.Answer !=
+	if want := "k: 2 is the smallest value that is good enough. Against the largest it is as good, and improves " +
+		"latency p99 0.30× (0.29–0.31)."; got.Answer !=
 		want {
 		t.Errorf("%s", got.Answer)
 	}
@@ -130,7 +133,8 @@ func TestDependsBeside(t *testing.T) {
 	run, settings := sciencetest.List(up, sameWords, sameWords, sameWords, sameWords, sameWords)
 	sciencetest.Beside(run, map[string]string{"only net.a": up, "without net.a": up})
 	if got := Tune(tuning.Judge(run, settings, nil)).Answer; !strings.Contains(got,
-		"net.a (latency p99: alone it helps, and the list is better without it (0.30× (0.29–0.31) and 0.30× (0.29–0.31))) depends on the others") {
+		"net.a (latency p99: alone it helps, and the list is better without it (0.30× (0.29–0.31) and 0.30× "+
+			"(0.29–0.31))) depends on the others") {
 		t.Error(got)
 	}
 }
@@ -150,7 +154,8 @@ func TestOffered(t *testing.T) {
 	}
 	o := (&tuning.Found{Run: run, Level: settingfile.TheList, Proof: record.TuneProof{
 		Settings: []string{"net.a", "net.b"}, Effect: &run.Effects[0]}}).Offer()
-	want := "net.a and net.b improve goodput 24.1 → 60 Mbit/s (4.00× (3.99–4.01)) at the cost of latency p99 5 → 20 ms (at most 3e+02 % worse)"
+	want := "net.a and net.b improve goodput 24.1 → 60 Mbit/s (4.00× (3.99–4.01)) at the cost of latency p99 5 → " +
+		"20 ms (at most 3e+02 % worse)"
 	if got := Offered(o); got != strings.Replace(want, "3e+02", "301", 1) {
 		t.Error(got)
 	}
@@ -159,8 +164,10 @@ func TestOffered(t *testing.T) {
 // TestTooFewIsSaid: why a response beside is inconclusive is said, unless it is its interval.
 func TestTooFewIsSaid(t *testing.T) {
 	for why, want := range map[string]string{
-		"latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000": "; latency p99 may be worse, 1.20× (1.19–1.21), inconclusive: latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000",
-		"the interval spans 0.9× to 1.6×":                                 "; latency p99 may be worse, 1.20× (1.19–1.21), inconclusive",
+		"latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000": "; latency p99 may be worse, 1.20× " +
+			"(1.19–1.21), inconclusive: latency p99 of 150 requests is the 2nd slowest: p99 needs 1,000",
+		"the interval spans 0.9× to 1.6×": "; latency p99 may be worse, 1.20× " +
+			"(1.19–1.21), inconclusive",
 	} {
 		run, settings := sciencetest.List(up, sameWords, sameWords, sameWords)
 		sciencetest.Beside(run, map[string]string{settingfile.TheList: open})
@@ -196,8 +203,10 @@ func TestUnneeded(t *testing.T) {
 	found.Into(result)
 	got := Tune(result).Answer
 	for _, want := range []string{
-		"net.a and net.b are needed: alone neither makes a difference. net.a, net.b, net.c and net.d by themselves: 2.42×",
-		". net.c and net.d are kept together for latency p50 (which of them it takes is not known), and not shown to be needed for goodput: net.a and net.b alone give as much, 2.42×",
+		"net.a and net.b are needed: alone neither makes a difference. net.a, net.b, net.c and net.d by " +
+			"themselves: 2.42×",
+		". net.c and net.d are kept together for latency p50 (which of them it takes is not known), and not shown " +
+			"to be needed for goodput: net.a and net.b alone give as much, 2.42×",
 		", but worsen latency p50 1.05×", "which is more than is accepted",
 	} {
 		if !strings.Contains(got, want) {
@@ -251,11 +260,12 @@ func TestReasonsBeside(t *testing.T) {
 		latency        map[string]string
 		why            string
 	}{
-		"helps":             {up, down, nil, "alone"},
-		"more and later":    {up, down, map[string]string{alone: down}, "latency p99 worsens, 4.00× (3.99–4.01)"},
-		"later in the list": {up, sameWords, map[string]string{without: up}, "latency p99 improves, 0.30× (0.29–0.31) without it"},
-		"more and sooner":   {up, down, map[string]string{alone: up}, "latency p99 improves"},
-		"as much, later":    {sameWords, sameWords, map[string]string{alone: down}, "latency p99 worsens"},
+		"helps":          {up, down, nil, "alone"},
+		"more and later": {up, down, map[string]string{alone: down}, "latency p99 worsens, 4.00× (3.99–4.01)"},
+		"later in the list": {up, sameWords, map[string]string{without: up}, "latency p99 improves, 0.30× " +
+			"(0.29–0.31) without it"},
+		"more and sooner": {up, down, map[string]string{alone: up}, "latency p99 improves"},
+		"as much, later":  {sameWords, sameWords, map[string]string{alone: down}, "latency p99 worsens"},
 		"as much, sooner": {sameWords, sameWords, map[string]string{alone: up, without: down},
 			"latency p99 improves"},
 		"inconclusive, sooner": {open, sameWords, map[string]string{alone: up}, "latency p99 improves"},

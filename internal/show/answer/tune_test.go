@@ -28,29 +28,39 @@ func TestTuneAnswers(t *testing.T) {
 		want      string
 	}{
 		{up, sameWords, []string{sameWords, down, sameWords, down, sameWords, sameWords},
-			"The list as a whole improves goodput: 4.00× (3.99–4.01). It needs net.a and net.b together: alone neither makes a difference. net.c makes no difference."},
+			"The list as a whole improves goodput: 4.00× (3.99–4.01). It needs net.a and net.b together: alone " +
+				"neither makes a difference. net.c makes no difference."},
 		{sameWords, sameWords, []string{sameWords, sameWords, sameWords, sameWords},
-			"Nothing of this list is shown to be worth keeping here. The list as a whole makes no difference beyond ±2 %: 1.00× (0.99–1.01). None of its settings makes a difference, alone or left out."},
+			"Nothing of this list is shown to be worth keeping here. The list as a whole makes no difference " +
+				"beyond ±2 %: 1.00× (0.99–1.01). None of its settings makes a difference, alone or left out."},
 		{down, sameWords, []string{down, up, sameWords, open},
-			"Nothing of this list is shown to be worth keeping here. net.a harms: leave it out. The list as a whole worsens goodput: 0.25× (0.24–0.26). Alone, net.b makes no difference of goodput beyond ±2 % (at most 1.1 %); as a part of the list it is unclear."},
+			"Nothing of this list is shown to be worth keeping here. net.a harms: leave it out. The list as a " +
+				"whole worsens goodput: 0.25× (0.24–0.26). Alone, net.b makes no difference of goodput beyond ±2 % " +
+				"(at most 1.1 %); as a part of the list it is unclear."},
 		{open, sameWords, []string{sameWords, open, open, open},
-			"Nothing of this list is shown to be worth keeping here. The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11). Alone, net.a makes no difference of goodput beyond ±2 % (at most 1.1 %), and net.b is unclear."},
+			"Nothing of this list is shown to be worth keeping here. The list as a whole has no certain effect on " +
+				"goodput beyond ±2 %: 1.10× (1.09–1.11). Alone, net.a makes no difference of goodput beyond ±2 % " +
+				"(at most 1.1 %), and net.b is unclear."},
 		{open, sameWords, []string{open, open, open, open},
 			"The list as a whole has no certain effect on goodput beyond ±2 %: 1.10× (1.09–1.11)."},
 		{up, sameWords, []string{open, open, open, open},
-			"The list as a whole improves goodput: 4.00× (3.99–4.01). No single one of its settings clearly does it. net.a and net.b are unclear."},
+			"The list as a whole improves goodput: 4.00× (3.99–4.01). No single one of its settings clearly does " +
+				"it. net.a and net.b are unclear."},
 		{up, sameWords, []string{up, down, sameWords, down, sameWords, sameWords, sameWords, sameWords},
-			"It needs net.a and net.b. The largest lever is net.a, alone 4.00× (3.99–4.01). net.c and net.d make no difference."},
+			"It needs net.a and net.b. The largest lever is net.a, alone 4.00× (3.99–4.01). net.c and net.d make " +
+				"no difference."},
 		{up, sameWords, []string{open, down, sameWords, down},
 			"It needs net.a and net.b together: alone neither gives more than 1.11×."},
 		{up, sameWords, []string{up, sameWords, open, down, sameWords, down, sameWords, sameWords},
-			"It needs net.b and net.c together: alone neither gives more than 1.11×. net.a helps alone, 4.00× (3.99–4.01), but the list does as well without it. net.d makes no difference."},
+			"It needs net.b and net.c together: alone neither gives more than 1.11×. net.a helps alone, 4.00× " +
+				"(3.99–4.01), but the list does as well without it. net.d makes no difference."},
 		{up, sameWords, []string{up, sameWords, up, open, sameWords, sameWords},
 			"net.a and net.b help. net.c makes no difference."},
 		{sameWords, sameWords, []string{up, sameWords, down, sameWords},
 			"makes no difference beyond ±2 %: 1.00× (0.99–1.01). net.a helps. net.b harms: leave it out."},
 		{up, down, []string{up, down, sameWords, sameWords},
-			"With the settings off again the result differs from the baseline (0.25× (0.24–0.26)): something else changed, or an effect of the settings remained."},
+			"With the settings off again the result differs from the baseline (0.25× (0.24–0.26)): something else " +
+				"changed, or an effect of the settings remained."},
 	} {
 		run, settings := sciencetest.List(test.list, test.off, test.verdicts...)
 		if got := Tune(tuning.Judge(run, settings, nil)).Answer; !strings.Contains(got, test.want) {
@@ -65,11 +75,13 @@ func TestTuneListAlone(t *testing.T) {
 	two := []record.TuneSetting{{Key: "net.a"}, {Key: "net.b"}, {Key: "net.c", Verdict: record.NotTried,
 		Why: "it is not there"}}
 	got := Tune(tuning.Judge(run, two, nil))
-	if want := "The 2 settings that could be tried improve goodput: 4.00× (3.99–4.01). Of the list's 3 settings, 1 was not tried: net.c (it is not there)."; got.Answer != want {
+	if want := "The 2 settings that could be tried improve goodput: 4.00× (3.99–4.01). Of the list's 3 settings, 1 " +
+		"was not tried: net.c (it is not there)."; got.Answer != want {
 		t.Errorf("%s", got.Answer)
 	}
 	got = Tune(tuning.Judge(run, two[1:], nil))
-	if got.Answer != "net.b improves goodput: 4.00× (3.99–4.01). Of the list's 2 settings, 1 was not tried: net.c (it is not there)." {
+	if got.Answer != "net.b improves goodput: 4.00× (3.99–4.01). Of the list's 2 settings, 1 was not tried: net.c "+
+		"(it is not there)." {
 		t.Errorf("%s", got.Answer)
 	}
 }
@@ -192,7 +204,8 @@ func TestFullPath(t *testing.T) {
 			Flows: []record.Flow{{From: "client", CongestionControl: []string{"cubic", "bbr", "bbr"}[i]}}})
 	}
 	run.Factors[0].Baseline = settingfile.AsItIs
-	want := "As it is, goodput is at 99.0 % of the path's limit: no setting can raise it by more than 1.1 %, or 3.1 % at the highest limit of what was tried."
+	want := "As it is, goodput is at 99.0 % of the path's limit: no setting can raise it by more than 1.1 %, or " +
+		"3.1 % at the highest limit of what was tried."
 	if got := Tune(tuning.Judge(run, settings, nil)).Answer; !strings.Contains(got, want) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -33,7 +33,8 @@ func (c cpuSeries) name() string {
 // best fix.
 func cpusFigure(v *view.View) (figure.Figure, bool) {
 	f := figure.Figure{Name: "cpus", Data: [][]string{{"treatment", "trial", "machine", "cpu", "at_s", "busy"}},
-		Note: "Busy is all but idle (/proc/stat, which counts in ticks of 10 ms: over short intervals the value is coarse). The trial shown is the one nearest to its treatment's mean."}
+		Note: "Busy is all but idle (/proc/stat, which counts in ticks of 10 ms: over short intervals the value is " +
+			"coarse). The trial shown is the one nearest to its treatment's mean."}
 	var busiest cpuSeries
 	var where string
 	for _, at := range v.Spots() {

@@ -45,7 +45,8 @@ func flowsFigure(v *view.View) (figure.Figure, bool) {
 			inside, chance, words.List(outside))
 	}
 	f.Note = fmt.Sprintf(
-		"Lines: expected of hashing. Points: measured, with %s intervals; small dots are trials. Shaded: where %s of means, or of counts, of as many trials lie, if used links come within %s of their limit.",
+		"Lines: expected of hashing. Points: measured, with %s intervals; small dots are trials. Shaded: where %s "+
+			"of means, or of counts, of as many trials lie, if used links come within %s of their limit.",
 		v.Confidence(), v.Confidence(), number.Percent(v.Run.Margin))
 	for len(curves) > 0 {
 		n := curves[0].Links

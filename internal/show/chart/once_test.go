@@ -33,7 +33,8 @@ func TestProbeOnce(t *testing.T) {
 		drawn[f.Name] = f.Title
 	}
 	if _, latency := drawn["latency_p50"]; latency ||
-		drawn["goodput"] != "Goodput: 100.0 % of the limit of the ends' interfaces at “write” and 99.6 % of the limit of the ends' interfaces at “read”" {
+		drawn["goodput"] != "Goodput: 100.0 % of the limit of the ends' interfaces at “write” and 99.6 % of the "+
+			"limit of the ends' interfaces at “read”" {
 		t.Errorf("%q", drawn)
 	}
 	if said := answer.Run(run).Statements; !slices.Contains(said, "Latency under the load of both: p50 12.1 ms.") ||

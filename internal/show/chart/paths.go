@@ -17,7 +17,8 @@ import (
 // the treatment that shows most, in the trial closest to its mean.
 func pathsFigure(v *view.View) (figure.Figure, bool) {
 	f := figure.Figure{Name: "paths", Data: v.PathsCSV(),
-		Note: "Lines are flows, as thick as their goodput; one colour is one path; numbers count them. Dashed: a path that no flow took. Of each treatment the trial nearest its mean."}
+		Note: "Lines are flows, as thick as their goodput; one colour is one path; numbers count them. Dashed: a " +
+			"path that no flow took. Of each treatment the trial nearest its mean."}
 	used, all := 0, 0
 	for i := range v.Rows {
 		c := v.MostShared(&v.Rows[i])

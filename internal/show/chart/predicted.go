@@ -38,7 +38,9 @@ func predictedFigure(v *view.View) (figure.Figure, bool) {
 		f.Title = fmt.Sprintf("%d of %s carried the predicted goodput", within, words.Count(judged, "flow"))
 	}
 	f.Note = fmt.Sprintf(
-		"Across: the predicted goodput, from low to high. Up: the measured goodput, the mean and range of a treatment's flows. On the line both are equal; a correct prediction meets the shaded ±%.3g %%.", 100*record.Tolerated)
+		"Across: the predicted goodput, from low to high. Up: the measured goodput, the mean and range of a "+
+			"treatment's flows. On the line both are equal; a correct prediction meets the shaded ±%.3g %%.",
+		100*record.Tolerated)
 	f.Panels = []figure.Panel{{Draw: func(width float64) *figure.Drawing { return predictedPanel(v, list, width) }}}
 	return f, true
 }

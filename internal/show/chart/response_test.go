@@ -64,7 +64,8 @@ func TestTitlesFollowTheFigures(t *testing.T) {
 			}
 		}
 	}
-	want := "1 of 4 interfaces of server carries the data for writes, 4 of 4 interfaces of server carry the data for reads at “kernel defaults”; 4 of 4 with “arp + source routing”"
+	want := "1 of 4 interfaces of server carries the data for writes, 4 of 4 interfaces of server carry the data " +
+		"for reads at “kernel defaults”; 4 of 4 with “arp + source routing”"
 	if got := interfacesTitle(view.New(run)); got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}

@@ -29,7 +29,9 @@ func topologyFigure(v *view.View) (figure.Figure, bool) {
 	return f, len(f.Panels) > 0
 }
 
-const topologyNote = "Links are as thick as their load in the data's direction, by the interfaces' own counters, which on virtual interfaces leave out most headers of segments (up to 5 %). Bold: full, at least 94 % of the rate. Dashed: idle."
+const topologyNote = "Links are as thick as their load in the data's direction, by the interfaces' own counters, " +
+	"which on virtual interfaces leave out most headers of segments (up to 5 %). Bold: full, at least 94 % of the " +
+	"rate. Dashed: idle."
 
 func topologyPanel(v *view.View, r *view.Row, c int) figure.Panel {
 	t := r.Treatments[c]

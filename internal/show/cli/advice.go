@@ -12,9 +12,10 @@ import (
 var advice = map[reach.Reason]string{
 	reach.NoProgram:    "linerate must be on the host's PATH; in a study, agent: PATH says where it is",
 	reach.OtherVersion: "Install the same release on both hosts",
-	reach.NotAnAgent:   "What the host's login prints, such as a banner or a line of .bashrc, must not go to standard output",
-	reach.Unreachable:  "ssh must reach the host without a question: try it with -o BatchMode=yes",
-	reach.TimedOut:     "The command may be waiting for a password, for which it cannot ask",
+	reach.NotAnAgent: "What the host's login prints, such as a banner or a line of .bashrc, must not go to " +
+		"standard output",
+	reach.Unreachable: "ssh must reach the host without a question: try it with -o BatchMode=yes",
+	reach.TimedOut:    "The command may be waiting for a password, for which it cannot ask",
 }
 
 // withAdvice adds to an error what to do about each host that was not reached.

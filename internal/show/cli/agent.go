@@ -50,7 +50,8 @@ until Ctrl-C or SIGTERM, without privileges.`,
 			}
 			if !stdio && metrics.address == "" {
 				return usageError(errors.New(
-					"an agent is reached over its standard input and output, or by Prometheus: expected --stdio or --metrics"))
+					"an agent is reached over its standard input and output, or by Prometheus: expected --stdio or " +
+						"--metrics"))
 			}
 			if !stdio {
 				log := newLogWriter(s.err)

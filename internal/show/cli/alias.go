@@ -27,7 +27,8 @@ type aliasFlags struct {
 	all   []model.Setting
 }
 
-const aliasUsage = "add addresses to an `interface` of this host and remove them at the end, such as 'eth1=192.168.2.1-254/24' (may be repeated; needs root)"
+const aliasUsage = "add addresses to an `interface` of this host and remove them at the end, such as " +
+	"'eth1=192.168.2.1-254/24' (may be repeated; needs root)"
 
 func (f *aliasFlags) define(flags *pflag.FlagSet, more string) {
 	flags.StringArrayVar(&f.texts, "alias", nil, aliasUsage+"; "+more)

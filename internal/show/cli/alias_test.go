@@ -64,7 +64,8 @@ func TestServeAliases(t *testing.T) {
 	}
 	f, flows, err = parse("--listen", "192.168.2.1-3:7000", "--listen", "[fd00::1-2]:{7000..7001}")
 	if err != nil || strings.Join(f.addresses,
-		" ") != "192.168.2.1:7000 192.168.2.2:7000 192.168.2.3:7000 [fd00::1]:7000 [fd00::2]:7000 [fd00::1]:7001 [fd00::2]:7001" || flows != 128 {
+		" ") != "192.168.2.1:7000 192.168.2.2:7000 192.168.2.3:7000 [fd00::1]:7000 [fd00::2]:7000 [fd00::1]:7001 "+
+		"[fd00::2]:7001" || flows != 128 {
 		t.Errorf("%v, %d flows, %v", f.addresses, flows, err)
 	}
 	if _, _, err = parse("--alias", "eth0=10.0.0.1-10.0.8.0/8"); err == nil ||

@@ -81,7 +81,8 @@ func cannotListen(ctx context.Context, err error, address, flag string, addresse
 			free = iperf3.DefaultPort
 		}
 		return fmt.Errorf(
-			"port %s: permission denied: ports below net.ipv4.ip_unprivileged_port_start (by default 1024) need root or CAP_NET_BIND_SERVICE; another port: %s %s",
+			"port %s: permission denied: ports below net.ipv4.ip_unprivileged_port_start (by default 1024) need "+
+				"root or CAP_NET_BIND_SERVICE; another port: %s %s",
 			text, flag, net.JoinHostPort(another, free))
 	}
 	if errors.Is(err, syscall.EADDRNOTAVAIL) {

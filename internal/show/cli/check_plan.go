@@ -212,7 +212,8 @@ func ifShaped(p *study.Plan) string {
 			limits.Network{Topology: over, Kinds: virtual}.Planned(t.Flows).Bps
 		if ethernet > 0 && shaped > ethernet {
 			return fmt.Sprintf(
-				"links of real hosts are taken for Ethernets; where a run finds a virtual link or a shaper, the limit is %s in place of %s",
+				"links of real hosts are taken for Ethernets; where a run finds a virtual link or a shaper, the "+
+					"limit is %s in place of %s",
 				unit.FormatRate(shaped), unit.FormatRate(ethernet))
 		}
 	}

@@ -130,7 +130,8 @@ Exit status: 0 nothing was found that is at least as sure as --fail-on; 1 failed
 	valueVar(flags, &f.failOn, oneOf(confidences...), "fail-on", "confidence", record.Likely,
 		"exit with 3 for findings that are at least so sure: certain, likely, possible")
 	flags.BoolVar(&f.paste, "paste", false,
-		"read what arp, ip, ss, ethtool, tc, nstat, netstat, sysctl, dmesg and switches print, from files or standard input")
+		"read what arp, ip, ss, ethtool, tc, nstat, netstat, sysctl, dmesg and switches print, from files or "+
+			"standard input")
 	flags.BoolVar(&f.all, "all", false, "show each finding that follows from another in full, and all drops")
 	flags.BoolVar(&f.list, "list", false, "list the rules")
 	flags.StringVar(&f.explain, "explain", "", "say what a `rule` goes by")

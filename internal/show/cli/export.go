@@ -83,7 +83,8 @@ func (f *exportFlags) ending() error {
 		return fmt.Errorf("-o %s: --trials writes JSON lines, gzip; expected a name ending in .jsonl.gz", f.output)
 	case !f.trials && ending != ".csv" && ending != ".zip":
 		return fmt.Errorf(
-			"-o %s: linerate does not write %s; expected a name ending in .csv, or for every table .zip or a directory; linerate report RUN --json prints JSON, and --trials writes .jsonl.gz", f.output, ending)
+			"-o %s: linerate does not write %s; expected a name ending in .csv, or for every table .zip or a "+
+				"directory; linerate report RUN --json prints JSON, and --trials writes .jsonl.gz", f.output, ending)
 	}
 	return nil
 }

@@ -116,7 +116,8 @@ run is in doubt, a trust check failed: its fix is written, and stderr says why.`
 		strings.Join(fixFormats(), ", "))
 	flags.StringVar(&f.host, "host", "", "only the commands or files for this `host`")
 	flags.StringArrayVar(&f.replace, "map", nil,
-		"replace a lab's name or address, such as eth0=enp3s0, nas.eth0=enp3s0 or 192.168.1.10=10.0.0.10, or a network, such as 192.168.1.0/24=10.0.0.0/24 (may be repeated)")
+		"replace a lab's name or address, such as eth0=enp3s0, nas.eth0=enp3s0 or 192.168.1.10=10.0.0.10, or a "+
+			"network, such as 192.168.1.0/24=10.0.0.0/24 (may be repeated)")
 	flags.StringVarP(&f.dir, "out", "o", "", "write the files below this `directory`, as HOST/etc/…")
 	flags.BoolVar(&f.force, "force", false, "replace files that exist")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.fix/v1)")

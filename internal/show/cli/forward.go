@@ -146,7 +146,8 @@ host's own losses bound a result, or none was found; 130 interrupted.`,
 		"MAC address of the device, instead of asking for that of --router")
 	flags.StringVar(&from, "from", "", "source address of the frames (default: of --interface)")
 	flags.StringVar(&to, "to", "",
-		"destination address of the frames, or a prefix whose addresses they use in turn (default: the address of --receive)")
+		"destination address of the frames, or a prefix whose addresses they use in turn (default: the address of "+
+			"--receive)")
 	flags.StringSliceVar(&o.Frames, "frame", rfcFrames,
 		"sizes of frames with check sequence, each measured by itself; imix is a mix")
 	flags.StringSliceVar(&losses, "loss", []string{"0%"}, "shares of frames that may be lost, each searched for")
@@ -165,7 +166,8 @@ host's own losses bound a result, or none was found; 130 interrupted.`,
 	flags.StringVar(&device.Version, "snmp-version", "2c", "version of SNMP: 2c or 3")
 	flags.StringVar(&device.Credentials, "snmp-credentials", "", "file with the community, or the user of SNMPv3")
 	flags.StringSliceVar(&ports, "snmp-ports", nil,
-		"ifName or ifIndex of the device's ports towards --interface and --receive (default: found by its forwarding table)")
+		"ifName or ifIndex of the device's ports towards --interface and --receive (default: found by its "+
+			"forwarding table)")
 	flags.BoolVar(&quiet, "quiet", false, "no progress on stderr")
 	flags.BoolVar(&asJSON, "json", false, "print JSON (linerate.forward/v1)")
 	return cmd

@@ -173,7 +173,8 @@ func labUp(ctx context.Context, s streams, t *topology.Topology, o lab.Options, 
 // labReady prints how to use a lab that is up.
 func (s streams) labReady(mode string, took time.Duration, host, flag string) {
 	say(s.err,
-		"\nThe lab is up (%s, %.2f s). Use it from another terminal:\n  linerate lab exec%s %s -- ip address\n  linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
+		"\nThe lab is up (%s, %.2f s). Use it from another terminal:\n  linerate lab exec%s %s -- ip address\n  "+
+			"linerate lab shell%s %s\nCtrl-C takes it down; nothing is left then.\n",
 		mode, took.Seconds(), flag, host, flag, host)
 }
 

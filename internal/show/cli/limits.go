@@ -72,7 +72,8 @@ rate) does not count these: use --shaped.`,
 		"packets go through a tunnel over this link: "+source.Or(slices.Sorted(maps.Keys(limits.Tunnels)))+
 			";\n--mtu is the link's, of which the tunnel takes its headers")
 	valueVar(flags, &f.underlay, oneOf("ipv4", "ipv6"), "tunnel-family", "string", "ipv4",
-		"what the tunnel's own packets are: ipv4 or ipv6;\nover ipv6, ipip and gre have the 8 bytes of Linux's encapsulation limit")
+		"what the tunnel's own packets are: ipv4 or ipv6;\nover ipv6, ipip and gre have the 8 bytes of Linux's "+
+			"encapsulation limit")
 	numberVar(flags, &f.link.VLANs, 0, 2, "vlan", 0, "number of VLAN tags: 0, 1 or 2")
 	flags.BoolVar(&f.link.Shaped, "shaped", false, "the rate is that of a token bucket (tbf, htb), as in a lab")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON (linerate.limits.goodput/v1)")

@@ -53,7 +53,8 @@ said beside them. With --window, also the highest rate with such a window; with
 	valueVar(flags, &f.path.RateBps, bitsPerSecond, "rate", "rate", "1gbit", "rate of the path's slowest link")
 	latencyVar(flags, &f.rtt, time.Nanosecond, "rtt", "25ms", "round-trip time with empty queues")
 	valueVar(flags, &f.window, unit.ParseSize, "window", "size", "",
-		"TCP window, in bytes in flight, to compare with the path, such as 64KiB; a socket buffer (iperf3 -w) is another thing")
+		"TCP window, in bytes in flight, to compare with the path, such as 64KiB; a socket buffer (iperf3 -w) is "+
+			"another thing")
 	valueVar(flags, &f.answer, unit.ParseSize, "answer", "size", "",
 		"size of an answer on a new connection, such as 64kB")
 	numberVar(flags, &f.first, 1, 65535, "first-window", limits.FirstWindow,

@@ -57,7 +57,8 @@ Rates are those of links; limits goodput computes the payload.`,
 	})
 	f.define(cmd.Flags(), "links that a router or host splits over", func(flags *pflag.FlagSet) {
 		valueVar(flags, &f.asked.Policy, ecmp.ParsePolicy, "policy", "string", "l4",
-			"fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner addresses), 3 or custom")
+			"fib_multipath_hash_policy: 0 or l3 (addresses), 1 or l4 (ports, too),\n2 or inner (a tunnel's inner "+
+				"addresses), 3 or custom")
 	})
 	return cmd
 }
@@ -80,7 +81,8 @@ Rates are those of links; limits goodput computes the payload.`,
 	})
 	f.define(cmd.Flags(), "members of the bond", func(flags *pflag.FlagSet) {
 		valueVar(flags, &f.asked.Policy, ecmp.ParseBondPolicy, "policy", "string", "layer3+4",
-			"xmit_hash_policy: layer2 (MAC addresses; the default of Linux),\nlayer2+3 (IP addresses, too) or layer3+4 (IP addresses and ports)")
+			"xmit_hash_policy: layer2 (MAC addresses; the default of Linux),\nlayer2+3 (IP addresses, too) or "+
+				"layer3+4 (IP addresses and ports)")
 	})
 	f.bonds = true
 	return cmd
@@ -246,7 +248,8 @@ func (f *ecmpFlags) needed(s streams) error {
 		"hosts-per-leaf", "host-rate", "replicates"} {
 		if f.flags.Changed(flag) {
 			problems = append(problems,
-				fmt.Errorf("--%s: expected --flows, too; without it the answer is how many flows use all links of one router", flag))
+				fmt.Errorf("--%s: expected --flows, too; without it the answer is how many flows use all links of "+
+					"one router", flag))
 		}
 	}
 	if f.asked.Policy > 1 {
@@ -265,7 +268,8 @@ func (f *ecmpFlags) needed(s streams) error {
 	answer := links.Needed(f.asked.Target, chances...)
 	answer.Pairs, answer.Bond = f.asked.Policy == 0, f.bond()
 	if len(answer.Flows) == 0 {
-		return usageError(errors.New("too many links with different weights for an answer without --flows: expected --flows as well"))
+		return usageError(errors.New("too many links with different weights for an answer without --flows: " +
+			"expected --flows as well"))
 	}
 	return s.answer(f.asJSON, answer, asText(present.ECMPNeeded(answer)))
 }

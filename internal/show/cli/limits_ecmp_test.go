@@ -60,7 +60,8 @@ func TestLimitsECMP(t *testing.T) {
 		"--links 4 --flows 1": {
 			"1 flow on 4 links of 1 Gbit/s carries 1 Gbit/s on average, 100 % of the 1 Gbit/s\nthat even spreading"},
 		"--flows 8 --policy l3 --pairs 2": {
-			"0 hashes addresses: 2 groups of flows, each on one link; with\n                 policy 1 (--policy l4) the flows would carry 1.992 Gbit/s",
+			"0 hashes addresses: 2 groups of flows, each on one link; with\n                 policy 1 (--policy " +
+				"l4) the flows would carry 1.992 Gbit/s",
 			"pairs of addresses fill 95 %"},
 		"--links 2 --weights 1,3 --flows 4": {"idle  carries on average", "31.6 %        683.6 Mbit/s"},
 		"--links 4 --flows 64 --tiers 2 --second-rate 250mbit": {

@@ -161,7 +161,8 @@ func wrongKind(verb, file string, text []byte) error {
 	switch settings := settingsLine.Match(text); {
 	case verb == "tune" && study:
 		return fmt.Errorf(
-			"%s is a study: linerate run %s; a copy without its factors has the hosts to try settings on: linerate tune FILE --on COPY.yaml", file, quote(file))
+			"%s is a study: linerate run %s; a copy without its factors has the hosts to try settings on: linerate "+
+				"tune FILE --on COPY.yaml", file, quote(file))
 	case (verb == "measure" || verb == "doctor") && study:
 		return fmt.Errorf("%s is a study: linerate run %s", file, quote(file))
 	case verb != "tune" && settings && !study:

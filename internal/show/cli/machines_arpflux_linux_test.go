@@ -123,7 +123,8 @@ func hostState(t *testing.T, machines []*machinetest.Running) string {
 	for _, m := range machines {
 		b.WriteString(
 			m.Do(t,
-				"ip address show | sed 's/ tentative//'; ip route show table all | sort; ip rule; ip neigh show nud permanent; grep -r . /proc/sys/net/ipv4/conf/*/arp_* /proc/sys/net/ipv4/conf/*/rp_filter"))
+				"ip address show | sed 's/ tentative//'; ip route show table all | sort; ip rule; ip neigh show "+
+					"nud permanent; grep -r . /proc/sys/net/ipv4/conf/*/arp_* /proc/sys/net/ipv4/conf/*/rp_filter"))
 	}
 	return b.String()
 }

@@ -71,7 +71,8 @@ func TestMachineECMPHash(t *testing.T) {
 	var hosts strings.Builder
 	for i, m := range machines {
 		fmt.Fprintf(&hosts,
-			"    server%d:\n      via: %s\n      interfaces: {eth0: {addresses: [10.1.1.%[1]d/24, 10.0.200.%[1]d/32]}, eth1: {addresses: [10.1.2.%[1]d/24]}}\n", i+1, viaOf(t, m))
+			"    server%d:\n      via: %s\n      interfaces: {eth0: {addresses: [10.1.1.%[1]d/24, "+
+				"10.0.200.%[1]d/32]}, eth1: {addresses: [10.1.2.%[1]d/24]}}\n", i+1, viaOf(t, m))
 	}
 	dir := t.TempDir()
 	reached := filepath.Join(dir, "reached.yaml")
@@ -128,12 +129,14 @@ func TestMachineECMPHash(t *testing.T) {
 func TestMachinesMeasure(t *testing.T) {
 	machines := driverMachines(t)
 	machines[1].Do(t,
-		"linerate serve >/run/serve 2>&1 & for i in $(seq 30); do grep -q 'listening on' /run/serve && exit; sleep 1; done; cat /run/serve; exit 1")
+		"linerate serve >/run/serve 2>&1 & for i in $(seq 30); do grep -q 'listening on' /run/serve && exit; sleep "+
+			"1; done; cat /run/serve; exit 1")
 	for port, driver := range machineDrivers {
 		for _, direction := range []string{"write", "read"} {
 			on := driver[0] + ", " + direction
 			result, status := machines[0].Run(t, 2*time.Minute,
-				fmt.Sprintf("linerate measure --json --quiet --duration 4s --warmup 2s --direction %s 10.1.%d.2 2>/run/errors", direction, port+1))
+				fmt.Sprintf("linerate measure --json --quiet --duration 4s --warmup 2s --direction %s 10.1.%d.2 "+
+					"2>/run/errors", direction, port+1))
 			if status != ExitOK && status != ExitDoubt {
 				t.Fatalf("%s: exit status %d\n%s%s", on, status, result, machines[0].Do(t, "cat /run/errors"))
 			}

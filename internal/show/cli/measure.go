@@ -113,10 +113,12 @@ Exit status: 0 measured; 1 linerate failed; 2 bad usage; 3 measured, but a trust
 			if len(args) == 0 && f.like.server == "" {
 				if cmd.Flags().Changed("iperf3") {
 					return usageError(errors.New(
-						"usage: linerate measure --iperf3 ADDRESS[:PORT]: expected the address of an iperf3 server, such as linerate measure --iperf3 192.0.2.1"))
+						"usage: linerate measure --iperf3 ADDRESS[:PORT]: expected the address of an iperf3 " +
+							"server, such as linerate measure --iperf3 192.0.2.1"))
 				}
 				return usageError(errors.New(
-					"usage: linerate measure ADDRESS[:PORT]: expected the address of a host that runs linerate serve, such as linerate measure 192.0.2.1"))
+					"usage: linerate measure ADDRESS[:PORT]: expected the address of a host that runs linerate " +
+						"serve, such as linerate measure 192.0.2.1"))
 			}
 			return nil
 		},

@@ -63,27 +63,35 @@ func (f *measureFlags) define(to *pflag.FlagSet) {
 	valueVar(flags, &f.asked.Interval, reportInterval, "interval", "duration", "1s",
 		"length of the intervals that are reported; 0: only the whole window")
 	flags.BoolVar(&f.asked.Latency, "latency", false,
-		"tcp, udp: also measure latency, first idle, then under load, with the buffer delay of RFC 6349 and a grade (bufferbloat)")
+		"tcp, udp: also measure latency, first idle, then under load, with the buffer delay of RFC 6349 and a "+
+			"grade (bufferbloat)")
 	flags.BoolVar(&f.lossFree, "loss-free", false,
-		"udp: search for the highest rate at which no datagram is lost (RFC 2544 throughput); the trials that confirm it take --duration, those of the search a tenth")
+		"udp: search for the highest rate at which no datagram is lost (RFC 2544 throughput); the trials that "+
+			"confirm it take --duration, those of the search a tenth")
 	flags.StringVar(&f.findMax, "find-max", "",
-		"requests: search for the highest rate that meets an `objective`, conditions as for --expect, such as 'latency_p99 <= 20ms, errors <= 0.1%'; the trials that confirm it take --duration, those of the search a tenth, or what percentiles need")
+		"requests: search for the highest rate that meets an `objective`, conditions as for --expect, such as "+
+			"'latency_p99 <= 20ms, errors <= 0.1%'; the trials that confirm it take --duration, those of the "+
+			"search a tenth, or what percentiles need")
 	valueVar(flags, &f.search.Loss, unit.ParseRatio, "loss", "share", "",
 		"with --loss-free: the share that may be lost, such as 0.1% (default: none)")
 	valueVar(flags, &f.search.Resolution, unit.ParseRatio, "resolution", "share", "1%",
-		"with --loss-free, --find-max: largest difference between the result and a rate that fails (default of --find-max: 5%)")
+		"with --loss-free, --find-max: largest difference between the result and a rate that fails (default of "+
+			"--find-max: 5%)")
 	flags.IntVar(&f.search.Repeats, "repeats", study.DefaultRepeats,
 		"with --loss-free, --find-max: number of trials that confirm the result (default of --find-max: 3)")
 	flags.StringArrayVar(&f.source, "source", nil,
-		"local `address` to connect from, or a range such as '10.0.1.{1..4}'; flows take them in turn (may be repeated)")
+		"local `address` to connect from, or a range such as '10.0.1.{1..4}'; flows take them in turn (may be "+
+			"repeated)")
 	f.aliases.define(flags, "without --source, flows connect from them in turn")
 	flags.StringArrayVar(&f.sourcePort, "source-port", nil,
-		"tcp, udp: local `port` to connect from, or a range such as '{7000..7007}'; flows take them in turn (may be repeated)")
+		"tcp, udp: local `port` to connect from, or a range such as '{7000..7007}'; flows take them in turn (may "+
+			"be repeated)")
 	flags.StringVar(&f.token, "token", "", tokenUsage)
 	f.iperf3.define(flags)
 	f.like.define(flags, &f.asked.Flows)
 	flags.StringVar(&f.expect, "expect", "",
-		"conditions for each direction and mode, separated by commas, such as '>= 900mbit' or 'latency_p99 <= 500us, lost <= 0.1%', on the metrics of docs/metrics.md")
+		"conditions for each direction and mode, separated by commas, such as '>= 900mbit' or 'latency_p99 <= "+
+			"500us, lost <= 0.1%', on the metrics of docs/metrics.md")
 	f.keep.define(flags)
 	flags.BoolVar(&f.asJSON, "json", false, "print the result document (linerate.measure/v2)")
 	flags.BoolVar(&f.wait, "wait", false, waitUsage)

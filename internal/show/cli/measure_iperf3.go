@@ -23,7 +23,8 @@ const iperf3Password = proc.Iperf3PasswordVariable
 
 func (f *iperf3Flags) define(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.on, "iperf3", false,
-		"ADDRESS is that of an iperf3 server (default port 5201); docs/iperf3.md lists the figures that are then unknown")
+		"ADDRESS is that of an iperf3 server (default port 5201); docs/iperf3.md lists the figures that are then "+
+			"unknown")
 	flags.StringVar(&f.user, "iperf3-user", "", "iperf3: user `name`, for a server that requires one")
 	flags.StringVar(&f.password, "iperf3-password", "", "iperf3: `file` with the password (default: the password in $"+
 		iperf3Password+")")

@@ -92,7 +92,8 @@ func (f *measureFlags) objective(o *measure.Options) (problems []error) {
 		problem("--find-max: expected conditions, such as 'latency_p99 <= 20ms'")
 	case slices.Contains(objective.Metrics(), metric.Transactions.Name):
 		problem(
-			"--find-max %q: the rate is what is searched; expected conditions on other metrics, such as 'latency_p99 <= 20ms'", f.findMax)
+			"--find-max %q: the rate is what is searched; expected conditions on other metrics, such as "+
+				"'latency_p99 <= 20ms'", f.findMax)
 	}
 	o.FindMax = &measure.FindMax{Objective: objective, Resolution: f.search.Resolution, Repeats: f.search.Repeats}
 	return problems

@@ -34,7 +34,8 @@ events {}
 http { access_log off; keepalive_requests 1000000; client_body_temp_path DIR; proxy_temp_path DIR; fastcgi_temp_path DIR; uwsgi_temp_path DIR; scgi_temp_path DIR;
 server { listen 10.0.0.1:80; root DIR; } }`, "DIR", dir)))
 		write("zone",
-			"$ORIGIN example.test.\n@ 60 IN SOA ns hostmaster 1 60 60 60 60\n@ 60 IN NS ns\nns 60 IN A 192.0.2.1\nwww 60 IN A 192.0.2.2\n")
+			"$ORIGIN example.test.\n@ 60 IN SOA ns hostmaster 1 60 60 60 60\n@ 60 IN NS ns\nns 60 IN A "+
+				"192.0.2.1\nwww 60 IN A 192.0.2.2\n")
 		controltest.Started(t, "server", 53, "nsd", "-d", "-c", write("nsd.conf", strings.ReplaceAll(`server:
   ip-address: 10.0.0.1
   username: ""
@@ -102,7 +103,8 @@ remote-control:
 			{args: []string{"http://10.0.0.1:81/"}, failed: true, said: "connection refused"},
 			{args: []string{"https://10.0.0.1:80/"}, failed: true},
 			{args: []string{"http://10.0.0.1:5202/"}, failed: true,
-				said: "linerate serve listens at 10.0.0.1:5202; measure with: linerate measure 10.0.0.1:5202 --protocol http"},
+				said: "linerate serve listens at 10.0.0.1:5202; measure with: linerate measure 10.0.0.1:5202 " +
+					"--protocol http"},
 			{args: []string{"smtp://10.0.0.1:80", "--timeout", "500ms"}, failed: true},
 		} {
 			m, status, said := measuredPlainly(t, "client", append(c.args, "--duration", "1s", "--warmup", "200ms")...)

@@ -179,15 +179,26 @@ func wrongFiles(t *testing.T) {
 	for name, text := range map[string]string{
 		"nas.yaml": "study: nas\ntopology:\n  hosts: {a: {}}\nworkload: {}\n",
 		"elsewhere.yaml": "study: e\ntopology:\n  hosts:\n    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}\n" +
-			"    b: {interfaces: {eth0: {addresses: [10.0.0.2/24, 10.0.0.3/24]}}}\n  links: [{from: a, to: b}]\nworkload: {flows: [{from: a, to: b, destination: 10.0.1.9}]}\n",
-		"nolist.yaml": "study: n\ntopology:\n  hosts: {a: {interfaces: {eth0: {}}}, b: {interfaces: {eth0: {}}}}\n  links: [{from: a, to: b}]\n" +
-			"workload: {flows: {from: a, to: b}}\nfactors: {f: {levels: {x: {settings: {host: a, sysctl: {net.ipv4.tcp_sack: 0}}}}}}\n",
-		"iface.yaml":  "study: i\ntopology:\n  hosts:\n    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}\n    b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}\n  links: [{from: a, to: b}]\nworkload: {flows: [{from: a.eth0, to: b.eth0}]}\n",
-		"asinip.yaml": "study: r\ntopology:\n  hosts: {a: {interfaces: {eth0: {}}, routes: [{to: default, dev: eth0, src: 10.0.0.1}]}, b: {interfaces: {eth0: {}}}}\n  links: [{from: a, to: b}]\nworkload: {flows: [{from: a, to: b}]}\n",
-		"arp.txt":     "Address                  HWtype  HWaddress           Flags Mask            Iface\n192.168.1.15             ether   00:08:9b:c8:c4:31   C                     eth1\n",
-		"tab.yaml":    "study: nas\ntopology:\n\thosts:\n",
-		"blog.conf":   "# for 10 Gbit/s\nnet.core.rmem_max = 4194304\n",
-		"tables.txt":  "brik1:~# arp -n\n192.168.1.15 ether 00:08:9b:c8:c4:31 C eth1\n192.168.1.16 ether 00:08:9b:c8:c4:32 C eth1\n192.168.1.17 ether 00:08:9b:c8:c4:32 C eth1\nbrik2:~# arp -n\n192.168.1.15 ether 00:08:9b:c8:c4:32 C eth1\na line that is of no known form and rather long, as the banner of a switch may be at its login\n",
+			"    b: {interfaces: {eth0: {addresses: [10.0.0.2/24, 10.0.0.3/24]}}}\n  links: [{from: a, to: " +
+			"b}]\nworkload: {flows: [{from: a, to: b, destination: 10.0.1.9}]}\n",
+		"nolist.yaml": "study: n\ntopology:\n  hosts: {a: {interfaces: {eth0: {}}}, b: {interfaces: {eth0: {}}}}\n " +
+			" links: [{from: a, to: b}]\n" +
+			"workload: {flows: {from: a, to: b}}\nfactors: {f: {levels: {x: {settings: {host: a, sysctl: " +
+			"{net.ipv4.tcp_sack: 0}}}}}}\n",
+		"iface.yaml": "study: i\ntopology:\n  hosts:\n    a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}\n   " +
+			" b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}\n  links: [{from: a, to: b}]\nworkload: {flows: " +
+			"[{from: a.eth0, to: b.eth0}]}\n",
+		"asinip.yaml": "study: r\ntopology:\n  hosts: {a: {interfaces: {eth0: {}}, routes: [{to: default, dev: " +
+			"eth0, src: 10.0.0.1}]}, b: {interfaces: {eth0: {}}}}\n  links: [{from: a, to: b}]\nworkload: {flows: " +
+			"[{from: a, to: b}]}\n",
+		"arp.txt": "Address                  HWtype  HWaddress           Flags Mask            " +
+			"Iface\n192.168.1.15             ether   00:08:9b:c8:c4:31   C                     eth1\n",
+		"tab.yaml":  "study: nas\ntopology:\n\thosts:\n",
+		"blog.conf": "# for 10 Gbit/s\nnet.core.rmem_max = 4194304\n",
+		"tables.txt": "brik1:~# arp -n\n192.168.1.15 ether 00:08:9b:c8:c4:31 C eth1\n192.168.1.16 ether " +
+			"00:08:9b:c8:c4:32 C eth1\n192.168.1.17 ether 00:08:9b:c8:c4:32 C eth1\nbrik2:~# arp -n\n192.168.1.15 " +
+			"ether 00:08:9b:c8:c4:32 C eth1\na line that is of no known form and rather long, as the banner of a " +
+			"switch may be at its login\n",
 		"host.json": `{"schema":"linerate.snapshot/v1","over_s":3,"environment":{"host":"nas"},"reading":{"host":"nas","snapshot":{"interfaces":[{"interface":"enp3s0f0np0","mac":"02:00:00:00:00:01","mtu":1500,"up":true,"addresses":["192.0.2.1/24"]}],"routes":[{"table":254,"to":"198.51.100.0/24","text":"blackhole 198.51.100.0/24 proto static metric 1024"}]},` +
 			`"begin":{"interfaces":[{"interface":"enp3s0f0np0"}]},"end":{"began_ns":3000000000,"interfaces":[{"interface":"enp3s0f0np0","rx_dropped":5000,"rx_errors":70,"rx_crc_errors":70,"at_ns":3000000000}],"snmp":{"TcpExt.ListenOverflows":7}}},` +
 			`"state":{"parameters":{"net.ipv4.tcp_window_scaling":"0","net.ipv4.tcp_rmem":"4096 65536 262144"},"kernel_drops":{"lost":3,"rows":[{"reason":"IPV6_NDISC_NS_OTHERHOST","interface":"enp3s0f0np0","direction":"rx","protocol":"IPv6 ICMPv6","place":"__netif_receive_skb_list_core","packets":4000},{"reason":"NETFILTER_DROP","direction":"tx","packets":40}]},` +

@@ -60,7 +60,8 @@ func newStarterCommand(s streams, k starter.Kind) *cobra.Command {
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && k.Name == "list" {
 				return usageError(fmt.Errorf(
-					"unexpected argument %q: linerate tune %s tries the settings of a file; linerate new list writes a study with a list to begin from",
+					"unexpected argument %q: linerate tune %s tries the settings of a file; linerate new list "+
+						"writes a study with a list to begin from",
 					args[0], quote(args[0])))
 			}
 			return noArgs(cmd, args)

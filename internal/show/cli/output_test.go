@@ -57,7 +57,9 @@ var outputs = map[string]output{
 	"doctor": {lines: []string{"--over 0s --all", "host.json", "host.json later.json --all", "--list",
 		"--explain link-down", "missing.json", "--explain lnk-down --over x",
 		"--paste tables.txt", "--probe 192.0.2.1 host.json --port 70000", "--accepted",
-		"--accept sack-off --until 9999-12-31 --because the␣vendor␣of␣the␣storage␣wants␣it␣so,␣until␣its␣next␣release --host nas --host a-rather-long-name-of-a-host.example",
+		"--accept sack-off --until 9999-12-31 --because " +
+			"the␣vendor␣of␣the␣storage␣wants␣it␣so,␣until␣its␣next␣release --host nas --host " +
+			"a-rather-long-name-of-a-host.example",
 		"--accept sack-of --until never"}},
 	"top": {lines: []string{"--once --interval 100ms", "--replay top.jsonl --once", "",
 		"--replay missing.jsonl --once --host nas", "--replay host.json --once", "--interval 2h --sort size --once"}},
@@ -104,14 +106,17 @@ func shownProof(t *testing.T) []string {
 	p := &proof.Proof{Treatment: "arp_ignore=1 + arp_announce=2, writes, 2.5 Gbit/s",
 		Of: []record.Finding{{ID: "same-subnet-one-egress"}},
 		Advice: []string{
-			"on a-host-with-a-long-name: what no setting of a host does, and what is therefore not among those that are tried"}}
+			"on a-host-with-a-long-name: what no setting of a host does, and what is therefore not among those " +
+				"that are tried"}}
 	for i := range 12 {
 		p.Settings = append(p.Settings,
 			setting.Setting{Host: "server",
 				Sysctl: []setting.Sysctl{{Key: fmt.Sprintf("net.ipv4.conf.eth%d.arp_ignore", i), Value: "1"}}})
 	}
 	s, err := study.Parse("f",
-		[]byte("study: x\ntopology: {hosts: {a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}, b: {interfaces: {eth0: {addresses: [10.0.0.2/24]}}}}, links: [{from: a, to: b}]}\nworkload: {flows: [{from: a, to: b}]}\n"))
+		[]byte("study: x\ntopology: {hosts: {a: {interfaces: {eth0: {addresses: [10.0.0.1/24]}}}, b: {interfaces: "+
+			"{eth0: {addresses: [10.0.0.2/24]}}}}, links: [{from: a, to: b}]}\nworkload: {flows: [{from: a, to: "+
+			"b}]}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

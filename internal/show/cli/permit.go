@@ -39,7 +39,8 @@ func (s streams) permit(ctx context.Context, nameOrFile string, trust bool, comm
 	case trust:
 	case nameOrFile == "-" || !s.asks():
 		return usageError(fmt.Errorf(
-			"%s executes commands that have not been permitted; nothing was made\n%s\nGive --trust once: it permits these commands now, and from then on without --trust",
+			"%s executes commands that have not been permitted; nothing was made\n%s\nGive --trust once: it "+
+				"permits these commands now, and from then on without --trust",
 			nameOrFile, commandLines(unknown)))
 	default:
 		say(s.err, "%s executes commands that have not been permitted:\n%s\n", nameOrFile, commandLines(unknown))

@@ -59,7 +59,8 @@ has data for them.`,
 	}
 	cmd.Flags().StringVarP(&f.out, "out", "o", "", "the `file` to write, ending in .svg or .png")
 	cmd.Flags().StringVar(&f.figure, "figure", "",
-		"one of the figures that the run has, such as goodput (where treatments are compared), effects, topology or series; an unknown name lists them (default: the main one)")
+		"one of the figures that the run has, such as goodput (where treatments are compared), effects, topology "+
+			"or series; an unknown name lists them (default: the main one)")
 	cmd.Flags().Float64Var(&f.scale, "scale", 2, "PNG: scale of the figure, which is about 1,100 pixels wide at 1")
 	return cmd
 }

@@ -44,7 +44,8 @@ func TestProgress(t *testing.T) {
 	for name, want := range map[string]string{
 		"list":                   "\r\x1b[K██████░░░░ 57 of 84 trials, about 1 m 08 s left · list: 119.6 MB/s",
 		"only net.ipv4.tcp_rmem": "\r\x1b[K57 of 84 trials, about 1 m 08 s left · only net.ipv4.tcp_rmem: 119.6 MB/s",
-		"list without net.ipv4.tcp_congestion_control": "\r\x1b[K57/84, 1 m 08 s left · list without net.ipv4.tcp_congestion_control: 119.6 MB/s",
+		"list without net.ipv4.tcp_congestion_control": "\r\x1b[K57/84, 1 m 08 s left · list without " +
+			"net.ipv4.tcp_congestion_control: 119.6 MB/s",
 	} {
 		b.Reset()
 		state.Last.Treatment = name

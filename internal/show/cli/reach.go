@@ -45,7 +45,8 @@ func hostsOf(hosts, via []string) (list []reach.Host, err error) {
 		if strings.ContainsAny(command, `"'\\`) {
 			return nil,
 				fmt.Errorf(
-					"--via %q: the command is split at spaces, without a shell; expected no quotes: a script can have them", text)
+					"--via %q: the command is split at spaces, without a shell; expected no quotes: a script can "+
+						"have them", text)
 		}
 		one := reach.Host{Name: name, Called: name, Via: words}
 		if name == "" {

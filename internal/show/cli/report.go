@@ -42,7 +42,8 @@ Exit status: 0; 3 when a trust check of the run failed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if asJSON && (page != "" || dir != "") {
 				return usageError(errors.New(
-					"--json goes to standard output: expected it without --html and --out (--out writes run.json, too)"))
+					"--json goes to standard output: expected it without --html and --out (--out writes " +
+						"run.json, too)"))
 			}
 			if page == "-" {
 				return usageError(errors.New(

@@ -173,7 +173,8 @@ func (f runFlags) fitsResume() error {
 	} {
 		if f.given(c.flag) {
 			problems = append(problems,
-				fmt.Errorf("--%s with --resume: a run keeps what it was begun with, since %s; expected only --replicates, --until or --budget, or a new run", c.flag, c.why))
+				fmt.Errorf("--%s with --resume: a run keeps what it was begun with, since %s; expected only "+
+					"--replicates, --until or --budget, or a new run", c.flag, c.why))
 		}
 	}
 	return errors.Join(problems...)

@@ -106,7 +106,8 @@ func (f runsFlags) list(ctx context.Context, s streams) error {
 		say(s.err, "No such runs; linerate runs lists all.\n")
 	default:
 		say(s.err,
-			"No runs yet. linerate measure ADDRESS keeps a measurement, and linerate run STUDY makes a run; see linerate studies.\n")
+			"No runs yet. linerate measure ADDRESS keeps a measurement, and linerate run STUDY makes a run; see "+
+				"linerate studies.\n")
 	}
 	return nil
 }

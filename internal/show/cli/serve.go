@@ -75,7 +75,8 @@ func (f *serveFlags) define(to *pflag.FlagSet) {
 	f.flags = to
 	numberVar(flags, &f.port, 1, 65535, "port", 0, "the same as --listen :PORT")
 	flags.StringArrayVar(&f.listen, "listen", []string{":" + measure.DefaultPort},
-		"`address` and TCP port to listen on, or one of them (10.0.0.1, :5300), or a range such as ':{5202..5209}' or '192.168.2.1-254:5202' (may be repeated)")
+		"`address` and TCP port to listen on, or one of them (10.0.0.1, :5300), or a range such as ':{5202..5209}' "+
+			"or '192.168.2.1-254:5202' (may be repeated)")
 	f.aliases.define(flags, "without --listen, the server listens only on these addresses")
 	flags.StringVar(&f.token, "token", "", tokenUsage+"; clients need the same token")
 	flags.StringArrayVar(&f.allow, "allow", nil,
@@ -83,7 +84,8 @@ func (f *serveFlags) define(to *pflag.FlagSet) {
 	bounds := &f.asked.Bounds
 	transactional := strings.Join(flow.Names(flow.Protocol.Transactional), ", ")
 	numberVar(flags, &f.asked.Clients, 1, math.MaxInt, "max-clients", 16,
-		"clients at the same time; an address (of IPv6: a /64, a /56 and a /48) gets no more places than it leaves to others")
+		"clients at the same time; an address (of IPv6: a /64, a /56 and a /48) gets no more places than it leaves "+
+			"to others")
 	numberVar(flags, &bounds.Flows, 1, math.MaxInt, "max-flows", 128,
 		"flows of each client; at least one for each address listened on")
 	numberVar(flags, &bounds.Connections, 1, math.MaxInt, "max-connections", 1024, "connections of each client's "+
@@ -133,7 +135,8 @@ func (f *serveFlags) options() (serve.Options, error) {
 	case len(f.listen) == 0:
 		problems = append(problems,
 			fmt.Errorf(
-				"--alias: %d addresses with a socket each, expected at most %d; --listen :%s listens on all addresses with one",
+				"--alias: %d addresses with a socket each, expected at most %d; --listen :%s listens on all "+
+					"addresses with one",
 				n, maxListeners, measure.DefaultPort))
 	default:
 		problems = append(problems, fmt.Errorf("--listen: %d addresses, expected at most %d", n, maxListeners))

@@ -84,7 +84,8 @@ func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf
 		for _, l := range own {
 			if port := l.Addr().(*net.TCPAddr).Port; strings.HasSuffix(f.listen, ":"+strconv.Itoa(port)) {
 				err = fmt.Errorf(
-					"%d is linerate's own port here: choose another for them, such as --iperf3 :%s; without -p or --listen linerate's own is %s",
+					"%d is linerate's own port here: choose another for them, such as --iperf3 :%s; without -p or "+
+						"--listen linerate's own is %s",
 					port, freePort("", port), measure.DefaultPort)
 			}
 		}
@@ -96,7 +97,8 @@ func (f iperf3ServeFlags) open(ctx context.Context, log io.Writer, logins *iperf
 		say(log, "iperf3 clients with a user name and a password are answered on %s\n", at.Listener.Addr())
 	case token:
 		say(log,
-			"iperf3 clients are refused on %s: they cannot prove the token; --rsa-private-key-path and --authorized-users-path accept users\n", at.Listener.Addr())
+			"iperf3 clients are refused on %s: they cannot prove the token; --rsa-private-key-path and "+
+				"--authorized-users-path accept users\n", at.Listener.Addr())
 	default:
 		say(log, "iperf3 clients are answered on %s: iperf3 -c ADDRESS%s\n", at.Listener.Addr(),
 			portWords(at.Listener.Addr().Port, iperf3.DefaultPort, " -p %d"))

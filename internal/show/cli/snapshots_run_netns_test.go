@@ -39,7 +39,8 @@ func TestRunKeepsSnapshots(t *testing.T) {
 			}
 			return string(out)
 		}
-		const warning = "server was changed while the run was made, and not by its settings: parameters net.ipv4.tcp_sack: 1 → 0."
+		const warning = "server was changed while the run was made, and not by its settings: parameters " +
+			"net.ipv4.tcp_sack: 1 → 0."
 		for r, want := range map[*record.Run]bool{before: false, changed: true, after: false} {
 			if got := strings.Contains(strings.Join(strings.Fields(run("report", r.ID)), " "), warning); got != want {
 				t.Errorf("run %s warns of the change: %t, want %t", r.ID, got, want)

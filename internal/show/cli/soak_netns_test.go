@@ -214,7 +214,8 @@ func (k *soaking) table(t *testing.T) string {
 		if last > allowed {
 			verdict = "GROWS"
 			t.Errorf(
-				"%s grows: the median is %.0f in the first third of the time, and %.0f in the last; expected at most %.0f",
+				"%s grows: the median is %.0f in the first third of the time, and %.0f in the last; expected at "+
+					"most %.0f",
 				strings.ReplaceAll(what, "\t", ": "), first, last, allowed)
 		}
 		// Between the middles of the thirds are three fifths of all that was done.

@@ -90,7 +90,8 @@ func (f topFlags) check(s streams) (list []error) {
 	}
 	if _, terminal := terminalWidth(s.out); !terminal && !f.once && !f.asJSON {
 		list = append(list, errors.New(
-			"standard output is no terminal: linerate top --once prints one sample as text, linerate top --json a line for each"))
+			"standard output is no terminal: linerate top --once prints one sample as text, linerate top --json a "+
+				"line for each"))
 	}
 	return list
 }

@@ -144,7 +144,8 @@ func trustOn(t *testing.T, on place) {
 			run + "trust-hosts.yaml",
 			planted{fails: []string{trust.Foreign, trust.Wire}}},
 		{"a long way to the agent",
-			"linerate lab exec --lab trust-alone server2 -- busybox nc -ll -p 7000 -e linerate agent --stdio --node server >nc 2>&1 &", run + "trust-far.yaml",
+			"linerate lab exec --lab trust-alone server2 -- busybox nc -ll -p 7000 -e linerate agent --stdio " +
+				"--node server >nc 2>&1 &", run + "trust-far.yaml",
 			planted{fails: []string{trust.Clock}}},
 	} {
 		got := on.run(t, inLab(real.before, real.run))

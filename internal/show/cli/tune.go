@@ -65,7 +65,8 @@ Exit status: 0 answered, or no errors in the files; 1 linerate failed; 2 bad usa
 			}
 			if len(args) == 0 && !f.lists && f.run == "" {
 				return usageError(errors.New(
-					"expected a file of settings, a directory of them, or one of the lists that linerate tune --lists names"))
+					"expected a file of settings, a directory of them, or one of the lists that linerate tune " +
+						"--lists names"))
 			}
 			return nil
 		},

@@ -79,7 +79,8 @@ func (f tuneFlags) check() error {
 	}
 	if o.Search != "" && (o.Ablate || o.Keep != "") {
 		problems = append(problems,
-			errors.New("--search looks for a value, --ablate and --keep look for settings: expected one of them at a time"))
+			errors.New("--search looks for a value, --ablate and --keep look for settings: expected one of them at "+
+				"a time"))
 	}
 	for _, name := range o.Responses {
 		if _, known := metric.Find(name); !known || name == "" {

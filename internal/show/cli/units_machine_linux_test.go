@@ -369,7 +369,8 @@ factors:
 // reverts it, also when it is stopped or killed.
 func (s *managed) testAgent(t *testing.T) {
 	s.do(t,
-		"ip link set lo up; ip netns add right && ip link add eth0 type veth peer name eth0 netns right && ip address add 192.0.2.1/24 dev eth0 && ip link set eth0 up")
+		"ip link set lo up; ip netns add right && ip link add eth0 type veth peer name eth0 netns right && ip "+
+			"address add 192.0.2.1/24 dev eth0 && ip link set eth0 up")
 	s.do(t,
 		"ip -n right address add 192.0.2.2/24 dev eth0 && ip -n right link set eth0 up && ip -n right link set lo up")
 	s.do(t, "systemctl start "+agentSocket)
@@ -378,7 +379,8 @@ func (s *managed) testAgent(t *testing.T) {
 	}
 	state := func() string {
 		return s.do(t,
-			"ip -o -4 address show eth0; ip neighbour show nud permanent; ip route; ip link show eth0; tc qdisc show dev eth0; sysctl net.ipv4.conf.eth0.rp_filter net.ipv4.tcp_slow_start_after_idle")
+			"ip -o -4 address show eth0; ip neighbour show nud permanent; ip route; ip link show eth0; tc qdisc "+
+				"show dev eth0; sysctl net.ipv4.conf.eth0.rp_filter net.ipv4.tcp_slow_start_after_idle")
 	}
 	before := state()
 
@@ -398,7 +400,8 @@ func (s *managed) testAgent(t *testing.T) {
 	// its unit.
 	begin := func() (pid, unit string) {
 		s.do(t,
-			"cd /root && linerate run --trust --quiet --set workload.duration=60s --only all unit.yaml >/run/run 2>&1 &")
+			"cd /root && linerate run --trust --quiet --set workload.duration=60s --only all unit.yaml >/run/run "+
+				"2>&1 &")
 		for end := time.Now().Add(2 * time.Minute); !strings.Contains(state(), "mtu 1400") ||
 			!strings.Contains(state(), "qdisc tbf"); time.Sleep(500 * time.Millisecond) {
 			if time.Now().After(end) {

@@ -108,7 +108,8 @@ func TestVanishedClients(t *testing.T) {
 			if time.Since(vanished) > noticedWithin {
 				_, stacks := s.goroutines(t)
 				t.Fatalf(
-					"%v after its clients have vanished the server has %d descriptors and %d goroutines, before %d and %d:\n%s",
+					"%v after its clients have vanished the server has %d descriptors and %d goroutines, before %d "+
+						"and %d:\n%s",
 					noticedWithin, now.descriptors, left.Goroutines, before.descriptors, state.Goroutines, stacks)
 			}
 			time.Sleep(100 * time.Millisecond)

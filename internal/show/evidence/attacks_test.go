@@ -42,7 +42,8 @@ func TestAttackTable(t *testing.T) {
 	}
 	notes := strings.Join(table.Notes, " ")
 	for _, want := range []string{
-		"50 % of what was asked for; 700 given up, since the sender was held up; 300 not taken by the interface's queue",
+		"50 % of what was asked for; 700 given up, since the sender was held up; 300 not taken by the " +
+			"interface's queue",
 		"6 closed by the other end"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("%q lacks %q", notes, want)

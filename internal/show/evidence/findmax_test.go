@@ -46,12 +46,14 @@ func TestFindMax(t *testing.T) {
 		{answers, []string{"980/s failed: 942/s answered; a closed loop has 1,010/s"}, "generator"},
 		{generator,
 			[]string{
-				"980/s failed: the generator may be the limit, not the server (the busiest traffic thread took 99 % of a CPU (client))"}, "answers no more"},
+				"980/s failed: the generator may be the limit, not the server (the busiest traffic thread took 99 " +
+					"% of a CPU (client))"}, "answers no more"},
 		{search, []string{"at least 940/s", "no higher rate was tried"}, "980/s failed:"},
 		{open, []string{"not confirmed (1 of 3 trials): the search was interrupted; 980/s failed"}, "none found"},
 		{none,
 			[]string{
-				"none found|latency_p99 <= 20ms: even the lowest rate that was tried failed; 10.0/s failed: latency_p99 <= 20ms, got 31.2 ms"}, "kept"},
+				"none found|latency_p99 <= 20ms: even the lowest rate that was tried failed; 10.0/s failed: " +
+					"latency_p99 <= 20ms, got 31.2 ms"}, "kept"},
 	} {
 		var lines []string
 		for _, row := range FindMaxRows(&test.f) {

@@ -76,7 +76,8 @@ func Hashed(v *view.View) *document.Table {
 	}
 	if ranges {
 		t.Notes = append(t.Notes,
-			"Low–high instead of ±: the symmetric interval reaches beyond every trial; this is its part within the trials' range.")
+			"Low–high instead of ±: the symmetric interval reaches beyond every trial; this is its part within the "+
+				"trials' range.")
 	}
 	return t
 }

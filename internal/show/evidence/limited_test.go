@@ -33,7 +33,8 @@ func TestLimitedTogether(t *testing.T) {
 		return strings.Join(rows, "\n")
 	}
 	if got, want := text(),
-		"as it is, client1 → nas | 270–330 | 300 | full link\nas it is, client2 → nas ×2 | 320–392 | 356 | full link"; got != want {
+		"as it is, client1 → nas | 270–330 | 300 | full link\nas it is, client2 → nas ×2 | 320–392 | 356 | "+
+			"full link"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 	for n := range run.Trials {

@@ -110,7 +110,9 @@ func Machines(v *view.View) *document.Table {
 			{Head: "budget out", Align: document.Right}, {Head: "memory", Align: document.Right},
 			{Head: "retransmitted", Align: document.Right}},
 		Notes: []string{
-			"The busiest CPU and what it was busy with; packets dropped because a receive ring (missed) or a CPU's backlog (dropped) was full, how often a softirq's budget ran out, the share of the window in which some program waited for memory, and segments that TCP retransmitted. The data has every CPU."}}
+			"The busiest CPU and what it was busy with; packets dropped because a receive ring (missed) or a CPU's " +
+				"backlog (dropped) was full, how often a softirq's budget ran out, the share of the window in " +
+				"which some program waited for memory, and segments that TCP retransmitted. The data has every CPU."}}
 	for _, m := range machines(v) {
 		c, _ := m.Busiest()
 		row := document.Row{Cells: document.Cells(fmt.Sprint(m.trial.Order), m.trial.Treatment, m.Name,

@@ -182,7 +182,8 @@ func Neighbours(v *view.View) document.Section {
 		"switch_sends_to", "state", "wrong"}}
 	reads := newReader(v)
 	intro := document.Prose{Name: "neighbours",
-		Text: "Each host's ARP or neighbour-discovery table, next to the switch's forwarding table. A row is marked when the MAC address belongs to an interface that does not hold the address."}
+		Text: "Each host's ARP or neighbour-discovery table, next to the switch's forwarding table. A row is " +
+			"marked when the MAC address belongs to an interface that does not hold the address."}
 	s := document.Section{ID: "neighbours", Title: reads.title(), Blocks: []document.Block{nil}}
 	for c := range v.Columns {
 		for _, r := range v.Pair() {

@@ -23,7 +23,8 @@ func Outliers(v *view.View) *document.Table {
 			{Head: "value", Align: document.Right}, {Head: "median of the others", Align: document.Right},
 			{Head: "what its records show, and the others' do not", Wrap: true}},
 		Notes: []string{
-			"Outliers count like all other trials. What the records show coincides with the value, and need not be its cause."}}
+			"Outliers count like all other trials. What the records show coincides with the value, and need not be " +
+				"its cause."}}
 	for _, o := range v.Run.Outliers {
 		if m := measureOf(v, o); m != nil {
 			t.Add(strconv.Itoa(o.Order), strconv.Itoa(o.Block), o.Treatment, m.Label, m.Shown.Spell(o.Value),

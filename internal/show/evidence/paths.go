@@ -136,7 +136,8 @@ func Outages(v *view.View) *document.Table {
 			{Head: "others received nothing for", From: 120},
 			{Head: "others moved"}, {Head: "received nothing for", Wrap: true}},
 		Notes: []string{"Withdrawn: flows whose path had an interface by which no flow arrives any more. " +
-			"Received nothing: at the receiver, from the last packet before the event to the first one after it (median). " +
+			"Received nothing: at the receiver, from the last packet before the event to the first one after it " +
+			"(median). " +
 			"A pause shorter than twice the flow's longest one before may be chance."}}
 	for c, col := range v.Columns {
 		t.AddSection(col.Name)

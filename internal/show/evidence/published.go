@@ -110,7 +110,8 @@ func ToolReports(v *view.View) *document.Table {
 	if a := toolreport.Agree(v.Run.Trials); a.Trials > 0 {
 		t.Notes = append(t.Notes,
 			fmt.Sprintf(
-				"The prediction is %s of the surplus in the %s with one of 2 %% or more, and within 15 %% of it in %d of them (%.2f to %.2f).",
+				"The prediction is %s of the surplus in the %s with one of 2 %% or more, and within 15 %% of it in "+
+					"%d of them (%.2f to %.2f).",
 				number.Percent(a.Ratio), words.Count(a.Trials, "trial"), a.Within, a.Low, a.High))
 	}
 	return t.OrNil()

@@ -50,7 +50,8 @@ func stillFilling(l *record.LossFree) string {
 	if queued := t.OfferedBps - t.ReceivedBps/(1-t.LostShare); t.ReceivedBps > 0 &&
 		queued > l.Resolution/2*t.OfferedBps {
 		return fmt.Sprintf(
-			"%s of it arrived: a queue on the path took in %s, and loses datagrams when it is full; longer trials (--duration) find what it lets through",
+			"%s of it arrived: a queue on the path took in %s, and loses datagrams when it is full; longer trials "+
+				"(--duration) find what it lets through",
 			unit.FormatRate(t.ReceivedBps), unit.FormatBytes(queued/8*t.WindowS))
 	}
 	return ""

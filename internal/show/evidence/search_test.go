@@ -43,7 +43,8 @@ func TestLossFree(t *testing.T) {
 		{capped, []string{"no more than 0.1 % was lost", "no higher rate was tried"}, "RFC 2544"},
 		{stalled,
 			[]string{
-				"the senders fell behind the next higher rate, although they sent more in other trials; 95 Mbit/s loses datagrams: 1,234 in"}, "could send no more"},
+				"the senders fell behind the next higher rate, although they sent more in other trials; 95 Mbit/s " +
+					"loses datagrams: 1,234 in"}, "could send no more"},
 		{filling, []string{"93.2 Mbit/s of it arrived: a queue on the path took in 200 kB,"}, "may carry more"},
 		{drained, []string{"94 Mbit/s"}, "a queue on the path"},
 		{lossy, []string{"no more than 1 % was lost"}, "a queue on the path"},

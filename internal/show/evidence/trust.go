@@ -92,7 +92,8 @@ func contradicted(run *record.Run) string {
 	}
 	text, _ := inTrials(run, bad)
 	return fmt.Sprintf(
-		"in %s another count contradicts the receivers' (%s); linerate's figures count at the receiver and are not affected", text, CheckNames(bad))
+		"in %s another count contradicts the receivers' (%s); linerate's figures count at the receiver and are not "+
+			"affected", text, CheckNames(bad))
 }
 
 // CheckNames joins the names of checks.

@@ -336,12 +336,14 @@ func unknown(run *record.Run, t *record.Trial) (list []string) {
 			"where the time of an answer's first byte went: the path, or the server"}
 	}
 	list = []string{
-		"a common window: iperf3 counts over its own time, which begins and ends at other instants than this host's, as does its omitted time"}
+		"a common window: iperf3 counts over its own time, which begins and ends at other instants than this " +
+			"host's, as does its omitted time"}
 	for _, p := range t.Parts {
 		write, c := p.To == record.NodeServer, p.Peer
 		if write && c != nil && c.Datagrams != nil && c.Datagrams.Lost > 0 {
 			list = append(list,
-				"where datagrams were lost: on the path, or in the server's receive buffer (there: nstat -az UdpRcvbufErrors; -w enlarges it)")
+				"where datagrams were lost: on the path, or in the server's receive buffer (there: nstat -az "+
+					"UdpRcvbufErrors; -w enlarges it)")
 		}
 		switch {
 		case !record.CountedHere(p.Counted):

@@ -32,13 +32,15 @@ var Tables = []Table{
 	{"treatments", "one row per treatment: estimate, limit", func(run *record.Run) []string {
 		return withLevels(run, "run treatment",
 			"baseline trials mean_bps low_bps high_bps confidence limit_bps efficiency unconnected "+
-				"transactions_per_s latency_p50_us latency_p99_us latency_p999_us lost_share latency_p50_rank latency_p99_rank latency_p999_rank half_bps")
+				"transactions_per_s latency_p50_us latency_p99_us latency_p999_us lost_share latency_p50_rank "+
+				"latency_p99_rank latency_p999_rank half_bps")
 	}, treatmentRows},
 	{"responses", "one row per treatment and response that the run is judged by", func(run *record.Run) []string {
 		return withLevels(run, "run treatment", "response unit trials mean low high confidence rank half")
 	}, responseRows},
 	{"effects", "one row per comparison with a baseline and response",
-		named("run factor from to at ratio low high p blocks verdict why response difference difference_low difference_high"), effectRows},
+		named("run factor from to at ratio low high p blocks verdict why response difference difference_low " +
+			"difference_high"), effectRows},
 	{"trials", "one row per trial: its levels, goodput, limit", func(run *record.Run) []string {
 		columns := withLevels(run, "run trial block treatment",
 			"started window_s limit_bps sender_reported_bps flows unconnected failed_checks")
@@ -55,11 +57,15 @@ var Tables = []Table{
 		ofTrials("response unit value others saw"), outlierRows},
 	{"flows", "one row per flow of a trial: bytes at both ends",
 		ofTrials(
-			"flow from to source destination opened_by received_bytes written_bytes acked_bytes unsent_bytes retrans_bytes goodput_bps " +
-				"sender_average_bps connected alive path limited_by congestion_control rtt_us min_rtt_us snd_cwnd error protocol " +
+			"flow from to source destination opened_by received_bytes written_bytes acked_bytes unsent_bytes " +
+				"retrans_bytes goodput_bps " +
+				"sender_average_bps connected alive path limited_by congestion_control rtt_us min_rtt_us snd_cwnd " +
+				"error protocol " +
 				"datagrams_sent datagrams_received datagrams_lost datagrams_reordered datagrams_duplicate jitter_us " +
-				"transactions transactions_failed transactions_unanswered transactions_per_s latency_p50_us latency_p99_us latency_p999_us " +
-				"limited_why expected_low_bps expected_high_bps expected_limited_by expected_why paths predicted observed latency_p50_rank latency_p99_rank latency_p999_rank"), flowRows},
+				"transactions transactions_failed transactions_unanswered transactions_per_s latency_p50_us " +
+				"latency_p99_us latency_p999_us " +
+				"limited_why expected_low_bps expected_high_bps expected_limited_by expected_why paths predicted " +
+				"observed latency_p50_rank latency_p99_rank latency_p999_rank"), flowRows},
 	{"outages",
 		"one row per flow and event of a trial: for how long it received nothing, and its path before and after",
 		ofTrials("flow at_s lost_s lost_at_most_s resolution_s resumed moved withdrawn before after"), outageRows},
@@ -71,25 +77,32 @@ var Tables = []Table{
 		findMaxRows},
 	{"tools", "one row per process of another program: its figure and its output",
 		ofTrials(
-			"process tool client server reported_bps counted_by sender_bps receiver_bps sender_bytes receiver_bytes seconds " +
-				"transactions_per_s latency_us goodput_bps predicted_bps written_bytes writing_s own_s late_s took_s error command output errors " +
+			"process tool client server reported_bps counted_by sender_bps receiver_bps sender_bytes " +
+				"receiver_bytes seconds " +
+				"transactions_per_s latency_us goodput_bps predicted_bps written_bytes writing_s own_s late_s " +
+				"took_s error command output errors " +
 				"server_command server_output server_errors"), toolRows},
 	{"interfaces", "one row per interface of a trial: the increase of its counters",
 		ofTrials(
-			"host interface seconds rx_bytes tx_bytes rx_bps tx_bps rx_packets tx_packets rx_dropped tx_dropped rx_errors tx_errors " +
+			"host interface seconds rx_bytes tx_bytes rx_bps tx_bps rx_packets tx_packets rx_dropped tx_dropped " +
+				"rx_errors tx_errors " +
 				"rx_missed_errors rx_otherhost_dropped"), interfaceRows},
 	{"switches", "one row per port of a switch that was read by SNMP in a trial: the increase of its counters",
 		ofTrials(
-			"switch port peer if_name if_alias if_index speed_bps counter_bits refresh_s missing seconds doubt_s in_octets out_octets in_ucast out_ucast " +
+			"switch port peer if_name if_alias if_index speed_bps counter_bits refresh_s missing seconds doubt_s " +
+				"in_octets out_octets in_ucast out_ucast " +
 				"in_multicast out_multicast in_broadcast out_broadcast in_discards out_discards in_errors out_errors"),
 		switchRows},
 	{"attacks", "one row per attack of a trial: what was sent, and asked for",
-		ofTrials("kind from to target asked_per_s sent_per_s sent skipped refused connections open closed mode lateness_p50_us lateness_p99_us lateness_max_us error"), attackRows},
+		ofTrials("kind from to target asked_per_s sent_per_s sent skipped refused connections open closed mode " +
+			"lateness_p50_us lateness_p99_us lateness_max_us error"), attackRows},
 	{"cpus", "one row per CPU of a trial's machine: what it was busy with, interrupts, softnet",
-		ofTrials("machine cpu busy user system irq softirq steal interrupts_per_s net_rx_per_s softnet_processed softnet_dropped softnet_squeezed"), cpuRows},
+		ofTrials("machine cpu busy user system irq softirq steal interrupts_per_s net_rx_per_s softnet_processed " +
+			"softnet_dropped softnet_squeezed"), cpuRows},
 	{"machines", "one row per machine of a trial: CPUs together, memory, retransmitted segments",
 		ofTrials(
-			"machine cpus busy rx_missed_errors softnet_dropped softnet_squeezed memory_some_waited memory_all_waited available_bytes " +
+			"machine cpus busy rx_missed_errors softnet_dropped softnet_squeezed memory_some_waited " +
+				"memory_all_waited available_bytes " +
 				"tcp_bytes segments_sent segments_resent tcp_memory_pressures"), machineRows},
 	{"series", "one row per sample of an interface or flow inside a trial's window",
 		ofTrials("host at_s kind name rx_bytes tx_bytes received_bytes rtt_us snd_cwnd"), seriesRows},

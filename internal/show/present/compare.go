@@ -165,7 +165,8 @@ func nothingElse(c *record.Comparison) string {
 		return "Of what both recorded, nothing else differs: " + strings.Join(parts, "; ") +
 			". The network between the hosts is not recorded."
 	case c.To.Study == record.MeasureStudy:
-		return "Of what both recorded, nothing else differs: kernels and CPUs. Neither the state of the hosts nor the network between them is recorded."
+		return "Of what both recorded, nothing else differs: kernels and CPUs. Neither the state of the hosts nor " +
+			"the network between them is recorded."
 	}
 	return "Nothing else is known to differ: hosts, network and study are the same."
 }

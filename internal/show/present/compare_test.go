@@ -30,11 +30,14 @@ func TestComparisonAnswer(t *testing.T) {
 			"one and two cannot be compared: the workload differs."},
 		{"", []record.ComparedTreatment{same, same}, "two carries as much as one in both treatments, within ±2 %."},
 		{"", []record.ComparedTreatment{less, same, same},
-			"Against one, two carries less in “less” and carries as much in 2 of 3 treatments; the change is 0.50× (0.48–0.52)."},
+			"Against one, two carries less in “less” and carries as much in 2 of 3 treatments; the change is 0.50× " +
+				"(0.48–0.52)."},
 		{"latency_p99", []record.ComparedTreatment{less, better},
-			"Against one, two has a better latency p99 in “more” and has a worse latency p99 in “less”; the largest change is 0.50× (0.48–0.52), “less”."},
+			"Against one, two has a better latency p99 in “more” and has a worse latency p99 in “less”; the " +
+				"largest change is 0.50× (0.48–0.52), “less”."},
 		{"", []record.ComparedTreatment{less, treatment("also", record.Worsens, 0.51)},
-			"Against one, two carries less in both treatments; one of the largest changes is 0.50× (0.48–0.52), “less”."},
+			"Against one, two carries less in both treatments; one of the largest changes is 0.50× (0.48–0.52), " +
+				"“less”."},
 		{"surplus", []record.ComparedTreatment{points(record.NoDifference, 0.005)},
 			"two has the same surplus as one in the only treatment that both have, within ±2 points."},
 		{"surplus", []record.ComparedTreatment{points(record.Worsens, 0.3)},
@@ -107,9 +110,11 @@ func TestNothingElse(t *testing.T) {
 		{record.MeasureStudy, []record.ComparedHost{
 			{Host: "client", Parts: []string{"interfaces", "2 kernel parameters"}},
 			{Host: "server", Parts: []string{"interfaces"}}},
-			"Of what both recorded, nothing else differs: of client kernel, CPUs, interfaces and 2 kernel parameters; of server kernel, CPUs and interfaces. The network between the hosts is not recorded."},
+			"Of what both recorded, nothing else differs: of client kernel, CPUs, interfaces and 2 kernel " +
+				"parameters; of server kernel, CPUs and interfaces. The network between the hosts is not recorded."},
 		{record.MeasureStudy, nil,
-			"Of what both recorded, nothing else differs: kernels and CPUs. Neither the state of the hosts nor the network between them is recorded."},
+			"Of what both recorded, nothing else differs: kernels and CPUs. Neither the state of the hosts nor the " +
+				"network between them is recorded."},
 		{"arp-flux", nil, "Nothing else is known to differ: hosts, network and study are the same."},
 	} {
 		c := &record.Comparison{From: record.ComparedRun{Study: test.study}, To: record.ComparedRun{Study: test.study},

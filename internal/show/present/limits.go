@@ -20,17 +20,21 @@ func ECMPNeeded(n ecmp.Needed) document.Document {
 	target, what, hashed := n.Target, "flow", byDefault
 	if n.Pairs {
 		what = "pair of addresses"
-		hashed = "Addresses alone are hashed (net.ipv4.fib_multipath_hash_policy=0, Linux's default): all flows between two addresses take one link."
+		hashed = "Addresses alone are hashed (net.ipv4.fib_multipath_hash_policy=0, Linux's default): all flows " +
+			"between two addresses take one link."
 	}
 	switch n.Bond {
 	case "":
 	case layer2:
-		hashed = "A bond with xmit_hash_policy layer2, Linux's default, hashes MAC addresses: all flows between two hosts, or through one router, take one link. A pair of addresses stands for such a pair of hosts."
+		hashed = "A bond with xmit_hash_policy layer2, Linux's default, hashes MAC addresses: all flows between " +
+			"two hosts, or through one router, take one link. A pair of addresses stands for such a pair of hosts."
 	case "layer2+3":
-		hashed = "A bond with xmit_hash_policy layer2+3 hashes MAC and IP addresses: all flows between two IP addresses take one link."
+		hashed = "A bond with xmit_hash_policy layer2+3 hashes MAC and IP addresses: all flows between two IP " +
+			"addresses take one link."
 	default:
 		hashed = "A bond with xmit_hash_policy " +
-			n.Bond + " hashes ports as well. With layer2, Linux's default, all flows between two hosts, or through one router, take one link (--policy layer2)."
+			n.Bond + " hashes ports as well. With layer2, Linux's default, all flows between two hosts, or through " +
+			"one router, take one link (--policy layer2)."
 	}
 	table := &document.Table{Columns: []document.Column{{Head: "probability that no link is idle"},
 		{Head: pairs(2, what), Align: document.Right}}}
@@ -52,7 +56,8 @@ func ECMPNeeded(n ecmp.Needed) document.Document {
 	d.Summary = [][]document.Block{{table},
 		{
 			document.Prose{
-				Text: "Each flow stays on the link that its hash selects. With --flows N the answer is how much N flows carry. " +
+				Text: "Each flow stays on the link that its hash selects. With --flows N the answer is how much N " +
+					"flows carry. " +
 					hashed}}}
 	return d
 }
@@ -73,7 +78,8 @@ const layer2 = "layer2"
 
 // byDefault says for which kernels the figures hold: the default of `limits ecmp` is not the
 // kernel's default.
-const byDefault = "Ports are hashed (net.ipv4.fib_multipath_hash_policy=1). With 0, Linux's default, all flows between two addresses take one link: count pairs of addresses instead (--policy l3)."
+const byDefault = "Ports are hashed (net.ipv4.fib_multipath_hash_policy=1). With 0, Linux's default, all flows " +
+	"between two addresses take one link: count pairs of addresses instead (--policy l3)."
 
 // ECMPForecast shows the goodput of flows that one sender hashes over equal-cost links.
 func ECMPForecast(f ecmp.Forecast) document.Document {
@@ -248,8 +254,10 @@ func tiers(f ecmp.Forecast) [][]document.Block {
 	if unused := one.AllSecond - one.Reachable; unused > 0 {
 		out = append(out, []document.Block{
 			document.Prose{Text: fmt.Sprintf(
-				"One seed makes the second choice repeat the first (polarisation): %d links of the second tier never carry anything. "+
-					"net.ipv4.fib_multipath_hash_seed, another on each router, cures it; so do other fields (fib_multipath_hash_fields) in one tier.", unused)}})
+				"One seed makes the second choice repeat the first (polarisation): %d links of the second tier "+
+					"never carry anything. "+
+					"net.ipv4.fib_multipath_hash_seed, another on each router, cures it; so do other fields "+
+					"(fib_multipath_hash_fields) in one tier.", unused)}})
 	}
 	return append(out, []document.Block{document.FigureList(origins(f))})
 }
@@ -399,9 +407,12 @@ func BDP(l limits.BDPAnswer) document.Document {
 		},
 			{
 				document.Prose{
-					Text: "tcp_rmem is 4 × BDP: half of a receive buffer or more is advertised, and it also holds what waits behind a lost segment. " +
-						"tcp_wmem is 3 × BDP: what is in flight, what is to be sent next, and the kernel's bookkeeping. The third value is how far Linux enlarges a connection's buffer by itself. " +
-						"Setting SO_RCVBUF or SO_SNDBUF turns that off for a socket, and net.core.rmem_max and wmem_max bound it then."}}},
+					Text: "tcp_rmem is 4 × BDP: half of a receive buffer or more is advertised, and it also holds " +
+						"what waits behind a lost segment. " +
+						"tcp_wmem is 3 × BDP: what is in flight, what is to be sent next, and the kernel's " +
+						"bookkeeping. The third value is how far Linux enlarges a connection's buffer by itself. " +
+						"Setting SO_RCVBUF or SO_SNDBUF turns that off for a socket, and net.core.rmem_max and " +
+						"wmem_max bound it then."}}},
 	}
 }
 

@@ -171,7 +171,8 @@ func fragments(m *export.Measurement, d export.Direction) string {
 		frame := limits.FrameOf(f)
 		if n := frame.Packets(); frame.MTU > 0 && n > 1 {
 			return fmt.Sprintf(
-				"each datagram of %d bytes is %d IP fragments at an MTU of %d: one lost fragment loses it; -l %d avoids them",
+				"each datagram of %d bytes is %d IP fragments at an MTU of %d: one lost fragment loses it; -l %d "+
+					"avoids them",
 				frame.Datagram, n, frame.MTU, frame.MostUnfragmented())
 		}
 	}
@@ -196,7 +197,8 @@ func ofBursts(m *export.Measurement, d export.Direction) string {
 		return ""
 	}
 	return fmt.Sprintf(
-		"a burst of %.0f KiB takes %s at %s: the jitter and the delay are those of the sender's bursts; for the path's own use a --rate-cap below the limit",
+		"a burst of %.0f KiB takes %s at %s: the jitter and the delay are those of the sender's bursts; for the "+
+			"path's own use a --rate-cap below the limit",
 		burst/1024, number.Microseconds(us), unit.FormatRate(rate))
 }
 
@@ -407,7 +409,8 @@ func measuredLatency(m *export.Measurement, l *export.Latency) *document.Table {
 	}
 	if l.TimedOut() {
 		delay += fmt.Sprintf(
-			"; the average counts responses that took up to %s, as retransmission timeouts (200 ms or more) make: requests were lost as well",
+			"; the average counts responses that took up to %s, as retransmission timeouts (200 ms or more) make: "+
+				"requests were lost as well",
 			number.Microseconds(l.Loaded.MaxUs))
 	}
 	if l.TCPRTTUs > 0 && l.TCPBaselineUs > 0 {

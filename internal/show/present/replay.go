@@ -61,7 +61,8 @@ func Replay(r *record.Replay) document.Document {
 		if g.Merged > 0 {
 			doc.Warnings = append(doc.Warnings,
 				fmt.Sprintf(
-					"%s received frames were larger than any that was sent: receive offload of %s merged them; turn it off (ethtool -K %[2]s gro off lro off)",
+					"%s received frames were larger than any that was sent: receive offload of %s merged them; "+
+						"turn it off (ethtool -K %[2]s gro off lro off)",
 					unit.FormatCount(g.Merged), g.Interface))
 		}
 	}

@@ -121,7 +121,8 @@ func path(v values) error {
 	bdp := int64(math.Ceil(float64(rate) / 8 * rtt.Seconds()))
 	if bdp > maxInFlight {
 		return fmt.Errorf(
-			"--rate %s, --rtt %s: %d MiB are in flight: expected at most %d MiB, so a lower rate or a shorter round trip",
+			"--rate %s, --rtt %s: %d MiB are in flight: expected at most %d MiB, so a lower rate or a shorter "+
+				"round trip",
 			rate, rtt, bdp>>20, maxInFlight>>20)
 	}
 	v["bdp"] = bdp

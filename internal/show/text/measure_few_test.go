@@ -30,7 +30,8 @@ func TestMeasureTextFewRequests(t *testing.T) {
 	for count, want := range map[int64]string{
 		10_000: "p90 21.8 ms, p99 25.6 ms, p99.9 25.7 ms, max 25.8 ms;",
 		194:    "p90 21.8 ms, 3rd slowest 25.6 ms, max 25.8 ms (of 194 requests: p99 needs 1,000);",
-		60:     "7th slowest 21.8 ms, 2nd slowest 25.6 ms, max 25.8 ms (of 60 requests: p90 needs 100, p99 needs 1,000);",
+		60: "7th slowest 21.8 ms, 2nd slowest 25.6 ms, max 25.8 ms (of 60 requests: p90 needs 100, p99 needs " +
+			"1,000);",
 	} {
 		m := showtest.Measurement(1)
 		m.Latency = &export.Latency{Latency: showtest.Latency()}

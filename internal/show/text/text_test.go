@@ -315,9 +315,11 @@ func TestSettingsBeside(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(strings.Fields(out.String()), " ")
-	want := "alone list without it trades net.a 1.02× (1.01–1.03) 0.98× (0.97–0.99) latency p99 4.00× (3.99–4.01) 0.25× (0.24–0.26) " +
+	want := "alone list without it trades net.a 1.02× (1.01–1.03) 0.98× (0.97–0.99) latency p99 4.00× (3.99–4.01) " +
+		"0.25× (0.24–0.26) " +
 		"no difference net.b 1.00× (0.99–1.01) 1.00× (0.99–1.01) " +
-		"the list as a whole 1.02× (1.01–1.03) improves latency p99 3.90× (3.89–3.91) inconclusive off again 1.00× (0.99–1.01) no difference"
+		"the list as a whole 1.02× (1.01–1.03) improves latency p99 3.90× (3.89–3.91) inconclusive off again 1.00× " +
+		"(0.99–1.01) no difference"
 	if got != want {
 		t.Errorf("got\n%s\nwant, spaces aside,\n%s", out.String(), want)
 	}

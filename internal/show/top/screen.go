@@ -220,7 +220,8 @@ func (v view) help() section {
 		{"bit/s", "as the interface counts, headers included; of flows, payload"},
 		{
 			"%",
-			"of the link's speed, with preamble, check sequence and gap; of what is sent also of a slower shaper's rate"},
+			"of the link's speed, with preamble, check sequence and gap; of what is sent also of a slower " +
+				"shaper's rate"},
 		{"drop/s", "packets of the interface and its qdiscs; key 2 has the counters"},
 		{"packets/s", "of a CPU: those of softnet_stat, of all network namespaces"},
 		{"limited by", "what holds a flow's sending back, by TCP_INFO"},

@@ -17,10 +17,14 @@ import (
 
 var (
 	_ = say(cause.ARPFlux, words[cause.Flux]{summary: flux, instead: withoutRouting[cause.Flux],
-		read:  ipSysctl + " (arp_ignore, arp_announce, arp_filter); RFC 826",
-		found: "A peer's neighbour table has one of a host's addresses at the MAC address of another of its interfaces, and arp_ignore does not forbid it; certain when that interface receives more than was addressed to it. Also of a machine that was not read, if several MAC addresses answer for the same addresses."})
+		read: ipSysctl + " (arp_ignore, arp_announce, arp_filter); RFC 826",
+		found: "A peer's neighbour table has one of a host's addresses at the MAC address of another of its " +
+			"interfaces, and arp_ignore does not forbid it; certain when that interface receives more than was " +
+			"addressed to it. Also of a machine that was not read, if several MAC addresses answer for the same " +
+			"addresses."})
 	_ = say(cause.ARPWrongSource, words[cause.WrongSource]{read: ipSysctl + " (arp_announce); RFC 826",
-		found: "A peer's neighbour table is wrong although arp_ignore keeps replies right, or a neighbour does not answer requests from another subnet's address: arp_announce is 0.",
+		found: "A peer's neighbour table is wrong although arp_ignore keeps replies right, or a neighbour does not " +
+			"answer requests from another subnet's address: arp_announce is 0.",
 		summary: func(f record.Finding, a cause.WrongSource) string {
 			how := "other interfaces' addresses as sender, so its peers learn the wrong MAC address"
 			if a.Unanswered {
@@ -29,7 +33,10 @@ var (
 			return fmt.Sprintf("%s sends ARP requests from %s with %s", f.Host, a.Interface, how)
 		}})
 	_ = say(cause.DuplicateAddress, words[cause.Duplicate]{summary: duplicate, fixed: duplicateFix, anywhere: true,
-		found: "More than one machine answers ARP requests for one address; certain if two of them are known to hold it, possible if one machine that answers by several interfaces would answer so as well. Without the right to send requests, neighbour tables decide. Of IPv6, duplicate address detection failed (dadfailed).",
+		found: "More than one machine answers ARP requests for one address; certain if two of them are known to " +
+			"hold it, possible if one machine that answers by several interfaces would answer so as well. Without " +
+			"the right to send requests, neighbour tables decide. Of IPv6, duplicate address detection failed " +
+			"(dadfailed).",
 		readFor: func(a cause.Duplicate) string {
 			if a.How == cause.Detected {
 				return "RFC 4862, section 5.4; ip-address(8)"
@@ -37,18 +44,22 @@ var (
 			return "RFC 5227; RFC 826"
 		}})
 	_ = say(cause.NeighbourFailed, words[cause.None]{read: "ip-neighbour(8); RFC 826",
-		text:  "neighbours do not answer: they are off, or on another link or VLAN",
-		found: "Neighbour entries are FAILED or INCOMPLETE; likely where the kernel drops at least ten packets for it (NEIGH_FAILED, traced).",
-		fix:   []string{"see which of them should: arping ADDRESS"}})
+		text: "neighbours do not answer: they are off, or on another link or VLAN",
+		found: "Neighbour entries are FAILED or INCOMPLETE; likely where the kernel drops at least ten packets for " +
+			"it (NEIGH_FAILED, traced).",
+		fix: []string{"see which of them should: arping ADDRESS"}})
 	_ = say(cause.NeighbourTableFull, words[cause.Family]{read: ipSysctl + " (gc_thresh3); arp(7)",
 		found: "The neighbour table has at least 90 % of gc_thresh3 entries.",
 		summary: func(_ record.Finding, a cause.Family) string {
 			return "the table of " + a.Family + " neighbours is nearly full: further ones cannot be reached"
 		}})
 	_ = say(cause.WrongNeighbour, words[cause.None]{read: "ip-neighbour(8); RFC 826",
-		found: "A host's entry for an address of another host has a MAC address that is none of that host's interfaces; certain if it is a static entry or another read host's. Without that host's snapshot, a static entry (PERMANENT) has another one than answers ARP requests.",
+		found: "A host's entry for an address of another host has a MAC address that is none of that host's " +
+			"interfaces; certain if it is a static entry or another read host's. Without that host's snapshot, a " +
+			"static entry (PERMANENT) has another one than answers ARP requests.",
 		summary: func(f record.Finding, _ cause.None) string {
-			return fmt.Sprintf("%s sends packets for %s to a MAC address that is not that host's", f.Host, f.About.Address)
+			return fmt.Sprintf("%s sends packets for %s to a MAC address that is not that host's",
+				f.Host, f.About.Address)
 		}})
 	_ = say(cause.StaticNeighbour, words[cause.None]{read: "ip-neighbour(8)",
 		text:  "static neighbour entries: a replaced card or a moved address is not noticed",
@@ -132,7 +143,8 @@ var (
 			answer = "answer"
 		}
 		return fmt.Sprintf(
-			"%s %s for %s as well, and %s not: the interfaces of one machine answer for the same addresses (arp_ignore=0)",
+			"%s %s for %s as well, and %s not: the interfaces of one machine answer for the same addresses "+
+				"(arp_ignore=0)",
 			some(o.MACs), answer, o.Address, some(o.Not))
 	})
 	_ = spell(func(string, fact.ForEachOther) string {
@@ -158,7 +170,8 @@ var (
 	})
 
 	_ = advise(func(hint.AddressRules) string {
-		return "a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it"
+		return "a rule and a table for each address, so that answers leave by its interface: linerate new nas, " +
+			"linerate run nas.yaml proves it"
 	})
 	_ = advise(func(h hint.FlushAddresses) string {
 		return "for a in " + strings.Join(texts(h.Addresses), " ") + "; do ip neigh flush to $a; done"
@@ -179,20 +192,24 @@ func flux(f record.Finding, a cause.Flux) string {
 	m := a.Machine
 	switch {
 	case m == nil:
-		return fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send traffic for its other interfaces to that one",
+		return fmt.Sprintf("%s answers ARP for all its addresses from %s, so its peers send traffic for its other "+
+			"interfaces to that one",
 			f.Host, a.Interface)
 	case m.Asked:
-		return fmt.Sprintf("the machine that holds %s answers ARP for each by several interfaces, %s: it is by chance which one a peer sends to",
+		return fmt.Sprintf("the machine that holds %s answers ARP for each by several interfaces, %s: it is by "+
+			"chance which one a peer sends to",
 			some(texts(m.Addresses)), some(m.MACs))
 	case m.At == "":
-		return fmt.Sprintf("the machine answers ARP for %d addresses by several of its %d interfaces: it is by chance which one a peer sends to",
+		return fmt.Sprintf("the machine answers ARP for %d addresses by several of its %d interfaces: it is by "+
+			"chance which one a peer sends to",
 			len(m.Addresses), len(m.MACs))
 	}
 	where := m.At
 	if m.Switch != "" {
 		where += fmt.Sprintf(", port %s of %s", m.Port, m.Switch)
 	}
-	return fmt.Sprintf("the machine answers ARP for %d addresses by one interface, %s, although it has %d: its peers send all traffic there",
+	return fmt.Sprintf("the machine answers ARP for %d addresses by one interface, %s, although it has %d: its "+
+		"peers send all traffic there",
 		len(m.Addresses), where, len(m.MACs))
 }
 
@@ -218,7 +235,8 @@ func duplicate(f record.Finding, a cause.Duplicate) string {
 func duplicateFix(f record.Finding, a cause.Duplicate) []string {
 	another := "give one of them another address: " + some(claims(a))
 	const where = "find a machine by its MAC address: bridge fdb show, or the switch's forwarding table"
-	const proxy = "if a router or host answers there for others (proxy ARP), turn that off: sysctl -w net.ipv4.conf.IFACE.proxy_arp=0"
+	const proxy = "if a router or host answers there for others (proxy ARP), turn that off: sysctl -w " +
+		"net.ipv4.conf.IFACE.proxy_arp=0"
 	switch a.How {
 	case cause.Detected:
 		return nil
@@ -230,7 +248,8 @@ func duplicateFix(f record.Finding, a cause.Duplicate) []string {
 	lines := []string{
 		fmt.Sprintf("to tell which: ip address, on the machine, shows whether it has %s", some(a.MACs())),
 		fmt.Sprintf("or ask from here for the addresses next to it: linerate doctor --probe %s", f.About.Address),
-		"one machine: on it sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2, so that each interface answers for its own address",
+		"one machine: on it sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2, so that " +
+			"each interface answers for its own address",
 		"two machines: " + another, where, proxy,
 	}
 	if !a.Asked {

@@ -127,7 +127,8 @@ func excess(e fact.ToolExcess) string {
 	}
 	switch {
 	case e.PredictedBps > 0 && e.Explains:
-		return fmt.Sprintf("; each connection's bytes over its own time, as the kernel counts them, make %s of the %s%s",
+		return fmt.Sprintf("; each connection's bytes over its own time, as the kernel counts them, make %s of "+
+			"the %s%s",
 			unit.FormatRate(e.PredictedBps), unit.FormatRate(e.SurplusBps), unsent)
 	case e.PredictedBps > 0:
 		return fmt.Sprintf("; each connection's bytes over its own time would make %s of the %s%s",

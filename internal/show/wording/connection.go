@@ -16,7 +16,8 @@ var (
 		read: "listen(2); accept(2)", found: "More connections wait for accept(2) than a listener's backlog.",
 		fix: []string{"see what the program waits for", theSteps}})
 	_ = say(cause.BacklogSmall, words[cause.None]{
-		text:  "a program lets only a few connections wait for accept(2): more at once are delayed by a second and longer",
+		text: "a program lets only a few connections wait for accept(2): more at once are delayed by a second and " +
+			"longer",
 		read:  "listen(2)",
 		found: "A listener's backlog is below 8, on an address other than the loopback's.",
 		fix:   []string{"a larger backlog in the program's listen(2), such as 128"}})
@@ -25,20 +26,24 @@ var (
 		read: "RFC 9293, section 3.6; close(2)", found: "At least 20 connections are in CLOSE-WAIT.",
 		fix: []string{"ss -tnp state close-wait names the program; each takes a descriptor until it ends"}})
 	_ = say(cause.SYNUnanswered, words[cause.None]{
-		text: "connections are opened, and nothing answers: the peer is off, a firewall drops silently, or the path is broken in one direction",
+		text: "connections are opened, and nothing answers: the peer is off, a firewall drops silently, or the " +
+			"path is broken in one direction",
 		read: "RFC 9293, section 3.8.1", found: "A connection in SYN-SENT has sent its SYN again.",
 		fix: []string{"ip route get ADDRESS, ip neigh show ADDRESS; then doctor with the peer's snapshot as well"}})
 	_ = say(cause.Unacknowledged, words[cause.None]{
-		text:  "connections have sent data that nothing acknowledges: the path is cut, or takes only smaller packets",
-		read:  "RFC 2923, section 2.1; " + ipSysctl + " (tcp_retries2)",
-		found: "A connection has unacknowledged data and at least two timeouts in a row, with room in the window of its peer.",
+		text: "connections have sent data that nothing acknowledges: the path is cut, or takes only smaller packets",
+		read: "RFC 2923, section 2.1; " + ipSysctl + " (tcp_retries2)",
+		found: "A connection has unacknowledged data and at least two timeouts in a row, with room in the window " +
+			"of its peer.",
 		fix: []string{
-			"does ping -M do -s 1472 ADDRESS pass, and with -s 1000? if only the smaller one does, a link has a smaller MTU: net.ipv4.tcp_mtu_probing=1 is a workaround",
+			"does ping -M do -s 1472 ADDRESS pass, and with -s 1000? if only the smaller one does, a link has a " +
+				"smaller MTU: net.ipv4.tcp_mtu_probing=1 is a workaround",
 			"ss -tnio shows the retransmissions"}})
 	_ = say(cause.UnreadData, words[cause.None]{
 		text: "data has arrived that its program does not read", read: "tcp(7)",
-		found: "An established connection has at least 64 KiB unread, which its program would read in more than half a second at the rate at which it reads; possible where that was not seen between two readings.",
-		fix:   []string{"ss -tnp names the program: see whether it waits for a disk, a lock or a CPU"}})
+		found: "An established connection has at least 64 KiB unread, which its program would read in more than " +
+			"half a second at the rate at which it reads; possible where that was not seen between two readings.",
+		fix: []string{"ss -tnp names the program: see whether it waits for a disk, a lock or a CPU"}})
 	_ = say(cause.UDPQueueFull, words[cause.None]{
 		text: "datagrams have arrived that their program does not read", read: "udp(7)",
 		found: "At least 32 KiB wait in the receive queue of a UDP socket.",
@@ -46,46 +51,58 @@ var (
 	_ = say(cause.HalfOpenMany, words[cause.None]{
 		text: "many connections are half open: their peers do not complete the handshake", read: "RFC 4987",
 		found: "At least 64 connections are in SYN-RECV.",
-		fix:   []string{"ss -tn state syn-recv: from one network an attack, from everywhere answers that do not arrive"}})
+		fix: []string{"ss -tn state syn-recv: from one network an attack, from everywhere answers that do not " +
+			"arrive"}})
 	_ = say(cause.PortsInTimeWait, words[cause.None]{
-		text:  "connections in TIME-WAIT hold most of the ports: between two addresses no further ones may be left",
-		read:  "RFC 9293, section 3.6; ip(7)",
-		found: "Connections in TIME-WAIT between one address of the host and one address and port are at least half as many as the local port range has ports; possible where their addresses are not known, and all are as many.",
-		fix:   []string{"keep connections open for several requests; or:", theSteps}})
+		text: "connections in TIME-WAIT hold most of the ports: between two addresses no further ones may be left",
+		read: "RFC 9293, section 3.6; ip(7)",
+		found: "Connections in TIME-WAIT between one address of the host and one address and port are at least " +
+			"half as many as the local port range has ports; possible where their addresses are not known, and all " +
+			"are as many.",
+		fix: []string{"keep connections open for several requests; or:", theSteps}})
 	_ = say(cause.FinWaitMany, words[cause.None]{
-		text:  "peers do not close connections that this host has closed",
-		read:  "RFC 9293, section 3.6; " + ipSysctl + " (tcp_fin_timeout)",
-		found: "At least 20 connections are in FIN-WAIT-2: this host has closed them, and its peers have not. Likely if they are more than those that are open.",
-		fix:   []string{"the program at the peer does not call close(2): on it, ss -tnp state close-wait"}})
+		text: "peers do not close connections that this host has closed",
+		read: "RFC 9293, section 3.6; " + ipSysctl + " (tcp_fin_timeout)",
+		found: "At least 20 connections are in FIN-WAIT-2: this host has closed them, and its peers have not. " +
+			"Likely if they are more than those that are open.",
+		fix: []string{"the program at the peer does not call close(2): on it, ss -tnp state close-wait"}})
 	_ = say(cause.ClosingUnanswered, words[cause.None]{
-		text:  "the end of connections is not acknowledged: their peers are gone, or the path is cut",
-		read:  "RFC 9293, section 3.6; " + ipSysctl + " (tcp_orphan_retries)",
-		found: "At least 20 connections are in FIN-WAIT-1, CLOSING or LAST-ACK: their end is not acknowledged. Likely if they are more than those that are open.",
+		text: "the end of connections is not acknowledged: their peers are gone, or the path is cut",
+		read: "RFC 9293, section 3.6; " + ipSysctl + " (tcp_orphan_retries)",
+		found: "At least 20 connections are in FIN-WAIT-1, CLOSING or LAST-ACK: their end is not acknowledged. " +
+			"Likely if they are more than those that are open.",
 		fix: []string{
-			"does the peer answer? ping it; sysctl -w net.ipv4.tcp_orphan_retries=2 gives such connections up earlier"}})
+			"does the peer answer? ping it; sysctl -w net.ipv4.tcp_orphan_retries=2 gives such connections up " +
+				"earlier"}})
 	_ = say(cause.PeerWindowClosed, words[cause.None]{
-		text:  "peers have closed their windows: their programs do not read what is sent to them",
-		read:  "RFC 9293, section 3.8.6",
-		found: "A connection has data to send, and has asked its peer, whose window is smaller than a segment, for a larger one more than once.",
-		fix:   []string{"at the peer: ss -tnp shows which program has data in Recv-Q; doctor there finds unread-data"}})
+		text: "peers have closed their windows: their programs do not read what is sent to them",
+		read: "RFC 9293, section 3.8.6",
+		found: "A connection has data to send, and has asked its peer, whose window is smaller than a segment, for " +
+			"a larger one more than once.",
+		fix: []string{"at the peer: ss -tnp shows which program has data in Recv-Q; doctor there finds unread-data"}})
 	_ = say(cause.WindowLimited, words[cause.None]{
-		text:  "connections wait for the receive windows of their peers, which are too small or read slowly",
-		read:  "tcp(7) (TCP_INFO, rwnd_limited); RFC 7323",
-		found: "A connection with data to send spent at least 0.3 s, and half of its busy time, waiting for the window of its peer; likely if that is below 64 KiB.",
+		text: "connections wait for the receive windows of their peers, which are too small or read slowly",
+		read: "tcp(7) (TCP_INFO, rwnd_limited); RFC 7323",
+		found: "A connection with data to send spent at least 0.3 s, and half of its busy time, waiting for the " +
+			"window of its peer; likely if that is below 64 KiB.",
 		fix: []string{
-			"at the peer: no SO_RCVBUF in the program, net.ipv4.tcp_rmem as large as linerate limits bdp says for the rate and the round-trip time; or a program that reads faster"}})
+			"at the peer: no SO_RCVBUF in the program, net.ipv4.tcp_rmem as large as linerate limits bdp says for " +
+				"the rate and the round-trip time; or a program that reads faster"}})
 	_ = say(cause.SendBufferLimited, words[cause.None]{
 		text:  "connections are held back by their send buffers",
 		read:  "tcp(7) (TCP_INFO, sndbuf_limited); " + ipSysctl + " (tcp_wmem)",
 		found: "A connection spent at least 0.3 s, and half of its busy time, with a full send buffer.",
 		fix: []string{
-			"no SO_SNDBUF in the program; net.ipv4.tcp_wmem as large as linerate limits bdp says for the rate and the round-trip time"}})
+			"no SO_SNDBUF in the program; net.ipv4.tcp_wmem as large as linerate limits bdp says for the rate and " +
+				"the round-trip time"}})
 	_ = say(cause.MSSSmall, words[cause.None]{
-		text:  "connections have small segments: their peers or a firewall ask for them (MSS)",
-		read:  "RFC 9293, section 3.7.1; RFC 6691",
-		found: "An established connection with data to send has segments of less than 1,000 bytes, though its path takes 1,280 and more.",
+		text: "connections have small segments: their peers or a firewall ask for them (MSS)",
+		read: "RFC 9293, section 3.7.1; RFC 6691",
+		found: "An established connection with data to send has segments of less than 1,000 bytes, though its path " +
+			"takes 1,280 and more.",
 		fix: []string{
-			"look for advmss in the routes of the peer, for a rule that sets the MSS (nft list ruleset, maxseg), and for TCP_MAXSEG in its program"}})
+			"look for advmss in the routes of the peer, for a rule that sets the MSS (nft list ruleset, maxseg), " +
+				"and for TCP_MAXSEG in its program"}})
 	_ = say(cause.UDPSocketDropped, words[cause.None]{
 		text:  "UDP sockets have dropped datagrams for which they had no room",
 		read:  "udp(7); proc_net_udp(5)",
@@ -97,37 +114,45 @@ var (
 		fix:   []string{"find the peers that vanish; or:", theSteps}})
 
 	_ = heldBy(cause.ReceiverWindow, "receive buffer", "SO_RCVBUF (--window, --receive-buffer)", "net.ipv4.tcp_rmem",
-		"The window of its receiver held a flow of TCP back (limited_by), between hosts that are no lab's. Needs a run or a measurement.")
+		"The window of its receiver held a flow of TCP back (limited_by), between hosts that are no lab's. Needs a "+
+			"run or a measurement.")
 	_ = heldBy(cause.SendBuffer, "send buffer", "SO_SNDBUF (--window, --send-buffer)", "net.ipv4.tcp_wmem",
-		"Its send buffer held a flow of TCP back (limited_by), between hosts that are no lab's. Needs a run or a measurement.")
+		"Its send buffer held a flow of TCP back (limited_by), between hosts that are no lab's. Needs a run or a "+
+			"measurement.")
 
 	_ = say(cause.PortsExhausted, words[cause.Ports]{anywhere: true,
-		read:  "ip(7); Linux Documentation/networking/ip-sysctl.rst (ip_local_port_range)",
-		found: "A flow could not bind or connect because no source port was left (EADDRNOTAVAIL, EADDRINUSE). Needs a measurement.",
+		read: "ip(7); Linux Documentation/networking/ip-sysctl.rst (ip_local_port_range)",
+		found: "A flow could not bind or connect because no source port was left (EADDRNOTAVAIL, EADDRINUSE). " +
+			"Needs a measurement.",
 		summary: func(f record.Finding, a cause.Ports) string {
 			if a.Bound {
-				return f.Host + " has no port left to bind: bind(2) takes one of the source address for each connection, wherever it goes"
+				return f.Host + " has no port left to bind: bind(2) takes one of the source address for each " +
+					"connection, wherever it goes"
 			}
 			return f.Host + " has no port left between two addresses and one port of the other end"
 		},
 		fixed: func(f record.Finding, a cause.Ports) (lines []string) {
 			lines = []string{
-				"connect to a further address of the other end (an alias), or from a further one of this host: each pair has as many connections",
+				"connect to a further address of the other end (an alias), or from a further one of this host: " +
+					"each pair has as many connections",
 				"or to a further port"}
 			if a.Bound {
 				lines = []string{
-					"set IP_BIND_ADDRESS_NO_PORT before bind(2), so that connect(2) chooses (in a study: bind_no_port: true)",
+					"set IP_BIND_ADDRESS_NO_PORT before bind(2), so that connect(2) chooses (in a study: " +
+						"bind_no_port: true)",
 					"or bind to further source addresses: each has as many ports"}
 			}
 			if len(f.Steps) > 0 {
 				lines = append(lines,
-					"or widen the range (net.ipv4.ip_local_reserved_ports keeps ports of services out of it):", theSteps)
+					"or widen the range (net.ipv4.ip_local_reserved_ports keeps ports of services out of it):",
+					theSteps)
 			}
 			return lines
 		}})
 	_ = say(cause.DescriptorsExhausted, words[cause.None]{anywhere: true,
-		read:  "getrlimit(2) (RLIMIT_NOFILE); Linux Documentation/admin-guide/sysctl/fs.rst (nr_open)",
-		found: "A flow could not open a connection because the process had no file descriptor left (EMFILE). Needs a measurement.",
+		read: "getrlimit(2) (RLIMIT_NOFILE); Linux Documentation/admin-guide/sysctl/fs.rst (nr_open)",
+		found: "A flow could not open a connection because the process had no file descriptor left (EMFILE). Needs " +
+			"a measurement.",
 		summary: func(f record.Finding, _ cause.None) string {
 			return f.Host + " has no descriptor left for a further connection in the process that opens them"
 		},
@@ -174,7 +199,8 @@ var (
 	_ = spell(func(_ string, t fact.InTimeWait) string {
 		between := "in TIME-WAIT between one address of this host and one address and port"
 		if !t.Between {
-			between = "in TIME-WAIT, to whatever address and port; those of a server that closes first hold its own port, and no further ones"
+			between = "in TIME-WAIT, to whatever address and port; those of a server that closes first hold its " +
+				"own port, and no further ones"
 		}
 		return fmt.Sprintf("%d %s; net.ipv4.ip_local_port_range = %d %d", t.Count, between, t.Range.First, t.Range.Last)
 	})
@@ -212,6 +238,7 @@ func heldBy(c cause.Of[cause.Between], buffer, option, key, found string) struct
 			return fmt.Sprintf("the %s of %s holds flows from %s to %s back", buffer, f.Host, a.From, a.To)
 		},
 		fix: []string{fmt.Sprintf(
-			"no %s; %s as large as linerate limits bdp says for the rate and the round-trip time, and no less than it is",
+			"no %s; %s as large as linerate limits bdp says for the rate and the round-trip time, and no less "+
+				"than it is",
 			option, key)}})
 }

@@ -34,44 +34,57 @@ func alike(summary, fix string) func(cause.None) (string, []string) {
 
 var (
 	_ = counts(cause.InterfaceErrors,
-		"rx_errors grew, without those of length and of full rings, or rx_crc_errors; of a tunnel likely, for packets that it refuses.",
+		"rx_errors grew, without those of length and of full rings, or rx_crc_errors; of a tunnel likely, for "+
+			"packets that it refuses.",
 		func(a cause.Tunnel) (string, []string) {
 			if a.Kind != "" {
-				return "the tunnel DEV refuses packets that it receives", []string{"the same addresses, keys and checksums at both ends: of WireGuard the source in the peer's AllowedIPs (wg show DEV), of others ip -d link show dev DEV"}
+				return "the tunnel DEV refuses packets that it receives", []string{"the same addresses, keys and " +
+					"checksums at both ends: of WireGuard the source in the peer's AllowedIPs (wg show DEV), of " +
+					"others ip -d link show dev DEV"}
 			}
-			return "DEV receives damaged frames", []string{"replace the cable or the transceiver, clean the optics; then the port at the other end: ethtool -S DEV has the kinds of errors"}
+			return "DEV receives damaged frames", []string{"replace the cable or the transceiver, clean the " +
+				"optics; then the port at the other end: ethtool -S DEV has the kinds of errors"}
 		})
 	_ = counts(cause.FramesTooLong,
-		"rx_length_errors of an interface other than a tunnel grew: a neighbour sends longer frames than the interface takes.",
+		"rx_length_errors of an interface other than a tunnel grew: a neighbour sends longer frames than the "+
+			"interface takes.",
 		alike("a neighbour sends longer frames than DEV takes",
 			"one MTU for all hosts and ports of the subnet: ip link show dev DEV"))
 	_ = counts(cause.RxDropped,
-		"rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the kernel was traced (kfree_skb), those of protocols that nothing handles. Likely where that is a hundredth of what arrives and the kernel was traced, or names another reason.",
+		"rx_dropped grew by at least ten packets and one in 10,000, without frames for other hosts and, where the "+
+			"kernel was traced (kfree_skb), those of protocols that nothing handles. Likely where that is a "+
+			"hundredth of what arrives and the kernel was traced, or names another reason.",
 		unreceived)
 	_ = counts(cause.TxDropped, "tx_dropped grew by at least ten packets and one in 10,000.",
 		alike("DEV drops packets that it is to send",
-			"see its queues: tc -s qdisc show dev DEV; of a veth pair: its other end is down or full, or has a smaller MTU"))
+			"see its queues: tc -s qdisc show dev DEV; of a veth pair: its other end is down or full, or has a "+
+				"smaller MTU"))
 	_ = counts(cause.TxCarrier,
 		"tx_carrier_errors grew; of a tunnel for want of a route to its other end, or of IPsec state.",
 		func(a cause.Tunnel) (string, []string) {
 			switch {
 			case a.IPsec:
-				return "the tunnel DEV has no IPsec state for packets that it is to send", []string{"compare ip xfrm state and ip xfrm policy with the key (their mark) or if_id that ip -d link show dev DEV prints; where none match, the IKE daemon's log says why"}
+				return "the tunnel DEV has no IPsec state for packets that it is to send",
+					[]string{"compare ip xfrm state and ip xfrm policy with the key (their mark) or if_id that ip " +
+						"-d link show dev DEV prints; where none match, the IKE daemon's log says why"}
 			case a.Kind != "":
-				return "the tunnel DEV has no route to its other end", []string{"see the other end's address by ip -d link show dev DEV, and add the route that ip route get ADDRESS lacks"}
+				return "the tunnel DEV has no route to its other end", []string{"see the other end's address by ip " +
+					"-d link show dev DEV, and add the route that ip route get ADDRESS lacks"}
 			}
 			return "DEV lost its carrier while it sent", []string{"check cable and transceiver"}
 		})
 	_ = counts(cause.Collisions, "collisions grew; of a tunnel for packets that are routed into it again.",
 		func(a cause.Tunnel) (string, []string) {
 			if a.Kind == "" {
-				return "DEV sees collisions: its link is half duplex at one end", []string{"autonegotiation at both ends: ethtool -s DEV autoneg on"}
+				return "DEV sees collisions: its link is half duplex at one end", []string{"autonegotiation at " +
+					"both ends: ethtool -s DEV autoneg on"}
 			}
 			ends := "ip -d link show dev DEV"
 			if a.IPsec {
 				ends = "ip xfrm state"
 			}
-			return "the other end of the tunnel DEV is routed through the tunnel itself", []string{"see the other end's address by " + ends + ", and add a route to it by the interface that carries the tunnel"}
+			return "the other end of the tunnel DEV is routed through the tunnel itself", []string{"see the other " +
+				"end's address by " + ends + ", and add a route to it by the interface that carries the tunnel"}
 		})
 	_ = counts(cause.OtherHostFrames,
 		"rx_otherhost_dropped (Linux 5.19) grew by at least 100 packets and a tenth of those received.",

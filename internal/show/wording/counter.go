@@ -10,7 +10,8 @@ import (
 	"linerate/internal/science/diagnose/rule"
 )
 
-const ownBacklog = "nginx: listen … backlog=N; Apache: ListenBacklog; HAProxy: backlog; Redis: tcp-backlog; Netty: SO_BACKLOG; Java, Python: an argument, 50 and 128 at most otherwise; Go takes somaxconn"
+const ownBacklog = "nginx: listen … backlog=N; Apache: ListenBacklog; HAProxy: backlog; Redis: tcp-backlog; Netty: " +
+	"SO_BACKLOG; Java, Python: an argument, 50 and 128 at most otherwise; Go takes somaxconn"
 
 const readFaster = "have the program read faster, or send to it at a lower rate"
 
@@ -46,11 +47,13 @@ var (
 
 	_ = advise(func(b hint.ProgramBacklog) string {
 		return fmt.Sprintf(
-			"a larger backlog in the program's listen(2), and start it again (%s); net.core.somaxconn is %d, above its backlog, and does not bound it",
+			"a larger backlog in the program's listen(2), and start it again (%s); net.core.somaxconn is %d, above "+
+				"its backlog, and does not bound it",
 			ownBacklog, b.Somaxconn)
 	})
 	_ = advise(func(hint.LargerBacklog) string {
-		return "a larger backlog in the program's listen(2), up to the largest that is granted, and after that start it again:"
+		return "a larger backlog in the program's listen(2), up to the largest that is granted, and after that " +
+			"start it again:"
 	})
 	_ = advise(func(b hint.ForcedBuffer) string {
 		return fmt.Sprintf(
@@ -75,7 +78,8 @@ var (
 var apart = map[string]string{
 	fact.FragmentsRefused: "a queue of this host was full and dropped fragments, which FragFails counts as well",
 	fact.BeforeRoutes:     "a few packets of IPv6 come before an interface has its routes",
-	fact.NamesLookedUp:    "a host that reaches others by IPv6 alone counts each IPv4 address of a name that it looks up",
+	fact.NamesLookedUp: "a host that reaches others by IPv6 alone counts each IPv4 address of a name that it " +
+		"looks up",
 }
 
 func program(name string) string {

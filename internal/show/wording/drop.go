@@ -30,10 +30,12 @@ func filters(c cause.Of[cause.Direction], by, reasons, reference, fix string) st
 
 var (
 	_ = filters(cause.NetfilterDrop, "a firewall rule (netfilter)", "NETFILTER_DROP", "nft(8); iptables(8)",
-		"nft list ruleset, or iptables-save -c and ip6tables-save -c: a rule with a counter, or with log, shows which one; accept what is to pass before it")
+		"nft list ruleset, or iptables-save -c and ip6tables-save -c: a rule with a counter, or with log, shows "+
+			"which one; accept what is to pass before it")
 	_ = filters(cause.TCDrop, "a tc filter",
 		"TC_INGRESS, TC_EGRESS, TC_COOKIE_ERROR, TC_CHAIN_NOTFOUND, TC_RECLASSIFY_LOOP", "tc(8)",
-		"tc -s filter show dev DEV ingress, and egress or parent of its qdisc: change the filter that drops, or remove it")
+		"tc -s filter show dev DEV ingress, and egress or parent of its qdisc: change the filter that drops, or "+
+			"remove it")
 	_ = say(cause.FirewallDrop, words[cause.FirewallRule]{
 		summary: func(_ record.Finding, a cause.FirewallRule) string {
 			return "a firewall rule drops packets: " + ruleOf(a).Place()
@@ -44,10 +46,12 @@ var (
 			if a.Handle == 0 {
 				remove = fmt.Sprintf("nft chain %s '{ policy accept; }'", chain)
 			}
-			return []string{fmt.Sprintf("nft -a list chain %s; accept what is to pass before it, or: %s", chain, remove)}
+			return []string{fmt.Sprintf("nft -a list chain %s; accept what is to pass before it, or: %s",
+				chain, remove)}
 		},
-		read:  "nft(8)",
-		found: "The counter of a rule of nftables that drops or rejects grew, or that of a chain whose policy does; likely from ten packets on that are to be sent, or that are at least a hundredth of those received.",
+		read: "nft(8)",
+		found: "The counter of a rule of nftables that drops or rejects grew, or that of a chain whose policy " +
+			"does; likely from ten packets on that are to be sent, or that are at least a hundredth of those received.",
 	})
 	_ = say(cause.NftSetFull, words[cause.FirewallObject]{
 		summary: func(_ record.Finding, a cause.FirewallObject) string {
@@ -56,8 +60,9 @@ var (
 		fixed: func(_ record.Finding, a cause.FirewallObject) []string {
 			return []string{fmt.Sprintf("nft list set %s; a larger size, or a timeout of its elements", a)}
 		},
-		read:  "nft(8), SETS",
-		found: "A set of nftables has at least 90 % of the elements that it may have: rules that add to it do nothing more.",
+		read: "nft(8), SETS",
+		found: "A set of nftables has at least 90 % of the elements that it may have: rules that add to it do " +
+			"nothing more.",
 	})
 	_ = say(cause.NftQuotaUsed, words[cause.FirewallObject]{
 		summary: func(_ record.Finding, a cause.FirewallObject) string {
@@ -73,9 +78,11 @@ var (
 		summary: func(f record.Finding, a cause.Qdisc) string {
 			return fmt.Sprintf("the queue of %s (%s) drops packets", f.About.Interface, a.Kind)
 		},
-		fix:     []string{"a full link drops by design: then none; otherwise a longer queue (limit) or a higher rate of the shaper: tc -s qdisc show dev DEV"},
+		fix: []string{"a full link drops by design: then none; otherwise a longer queue (limit) or a higher " +
+			"rate of the shaper: tc -s qdisc show dev DEV"},
 		readFor: func(a cause.Qdisc) string { return "tc(8); tc-" + a.Kind + "(8)" },
-		found:   "A queueing discipline other than ingress and clsact dropped packets, at least one in 100,000; certain from ten on.",
+		found: "A queueing discipline other than ingress and clsact dropped packets, at least one in 100,000; " +
+			"certain from ten on.",
 	})
 
 	_ = spell(func(_ string, d fact.Dropped) string {
@@ -139,7 +146,8 @@ func why(d record.Drop) string {
 	case d.Kind == record.DropRule:
 		return "a firewall rule: " + d.Named
 	case d.Kind == record.DropOtherAddress && d.Named != "":
-		return fmt.Sprintf("for another MAC address: answers of %s, if it or the router has a wrong neighbour entry for this host, or flooded by a switch", d.Named)
+		return fmt.Sprintf("for another MAC address: answers of %s, if it or the router has a wrong neighbour "+
+			"entry for this host, or flooded by a switch", d.Named)
 	case d.Kind != "":
 		return cmp.Or(kinds[d.Kind], d.Kind)
 	case d.Cause == "":
@@ -167,7 +175,8 @@ var kinds = map[string]string{
 	record.DropQueue:        "the queue was full, or longer than its target",
 	record.DropBacklog:      backlogFull,
 	record.DropSharedBacklog: backlogFull +
-		"; most packets that the CPUs took came by no interface of this host, but in other network namespaces or by the loopback",
+		"; most packets that the CPUs took came by no interface of this host, but in other network namespaces or " +
+		"by the loopback",
 	record.DropReversePath: "the strict reverse-path filter",
 }
 

@@ -14,14 +14,17 @@ const filterReference = ipSysctl + " (rp_filter); RFC 3704"
 
 var (
 	_ = say(cause.RPFilterDrop, words[cause.Filter]{read: filterReference, instead: withoutRouting[cause.Filter],
-		found: "rp_filter is 1 on an interface, and TcpExt.IPReversePathFilter grew, or, in a measurement, a peer cannot resolve an address that the host would answer by another interface.",
+		found: "rp_filter is 1 on an interface, and TcpExt.IPReversePathFilter grew, or, in a measurement, a peer " +
+			"cannot resolve an address that the host would answer by another interface.",
 		summary: func(f record.Finding, a cause.Filter) string {
 			return fmt.Sprintf(
 				"%s drops what arrives on %s, because its strict reverse-path filter would answer by another interface",
 				f.Host, oneOf(a))
 		}})
 	_ = say(cause.StrictRPFilter, words[cause.Filter]{read: filterReference,
-		found: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter grew (certain), or where another host's ARP requests are not answered and the route back leaves by another interface, or there is none.",
+		found: "rp_filter is 1 on interfaces that share a subnet, or 1 anywhere while TcpExt.IPReversePathFilter " +
+			"grew (certain), or where another host's ARP requests are not answered and the route back leaves by " +
+			"another interface, or there is none.",
 		summary: func(f record.Finding, a cause.Filter) string {
 			return dropsWhatComes(f, "strict") + fmt.Sprintf(
 				"by %s from senders that are answered by another interface, or by none", oneOf(a))
@@ -37,12 +40,14 @@ var (
 			}
 		}})
 	_ = say(cause.LooseRPFilter, words[cause.None]{read: filterReference,
-		found: "rp_filter is 2 on an interface and 1 on none, and TcpExt.IPReversePathFilter grew (certain), or another host's ARP requests are not answered and there is no route back to it.",
+		found: "rp_filter is 2 on an interface and 1 on none, and TcpExt.IPReversePathFilter grew (certain), or " +
+			"another host's ARP requests are not answered and there is no route back to it.",
 		summary: func(f record.Finding, _ cause.None) string {
 			return dropsWhatComes(f, "loose") + "from addresses to which this host has no route"
 		},
 		fix: []string{
-			"a route back to the sources, or another address for the senders; which: sysctl -w net.ipv4.conf.all.log_martians=1"}})
+			"a route back to the sources, or another address for the senders; which: sysctl -w " +
+				"net.ipv4.conf.all.log_martians=1"}})
 
 	_ = spell(func(_ string, a fact.AnsweredElsewhere) string {
 		if a.Peer == "" {
@@ -77,7 +82,8 @@ var (
 
 	_ = advise(func(h hint.RouteBack) string {
 		return fmt.Sprintf(
-			"of senders without a route, which the loose filter drops as well, a route back: ip route add %s via GATEWAY dev %s",
+			"of senders without a route, which the loose filter drops as well, a route back: ip route add %s via "+
+				"GATEWAY dev %s",
 			h.To, h.Interface)
 	})
 	_ = advise(func(h hint.Symmetric) string {
@@ -95,7 +101,8 @@ const symmetric = "make routes symmetric (a rule and a table for each source add
 // is not known which filter dropped the packets, because the mode may have changed since.
 func dropsWhatComes(f record.Finding, mode string) string {
 	if f.Boot {
-		return "a reverse-path filter has dropped packets since the boot; it is " + mode + " now, and so drops what comes "
+		return "a reverse-path filter has dropped packets since the boot; it is " + mode + " now, and so drops " +
+			"what comes "
 	}
 	return "the " + mode + " reverse-path filter drops what comes "
 }

@@ -18,7 +18,8 @@ var (
 		"have the program accept faster", theSteps)
 	_ = growth(cause.SYNQueueFull,
 		"the queue of half-open connections was full", "", ipSysctl,
-		"raise net.ipv4.tcp_max_syn_backlog, net.core.somaxconn and the program's backlog; see where the SYNs come from: ss -tn state syn-recv")
+		"raise net.ipv4.tcp_max_syn_backlog, net.core.somaxconn and the program's backlog; see where the SYNs come "+
+			"from: ss -tn state syn-recv")
 	_ = growth(cause.TCPRetransmissions,
 		"TCP sends more than 1 % of its segments again", "", snmpCounters,
 		"find where packets are lost: on this host ip -s link and tc -s qdisc show it; then on the path")
@@ -36,12 +37,15 @@ var (
 		"TCP threw received segments away because a receive buffer was full", "", snmpCounters,
 		"larger receive buffers (net.ipv4.tcp_rmem), or a program that reads faster")
 	_ = growth(cause.SlowReader,
-		"programs read from their connections more slowly than data arrives, so that the receive window closes (zero window)",
+		"programs read from their connections more slowly than data arrives, so that the receive window closes "+
+			"(zero window)",
 		"", snmpCounters, "find what the program waits for: its CPU, its disk, its locks")
 	_ = growth(cause.ChecksumErrors,
-		"packets arrived with wrong checksums: they were damaged behind the last Ethernet check, or an offload is broken",
+		"packets arrived with wrong checksums: they were damaged behind the last Ethernet check, or an offload is "+
+			"broken",
 		"", snmpCounters,
-		"see by which interface they come; try without receive checksum offload there: ethtool -K DEV rx off; then memory and cables of routers")
+		"see by which interface they come; try without receive checksum offload there: ethtool -K DEV rx off; then "+
+			"memory and cables of routers")
 	_ = growth(cause.ConnectFails,
 		"connections are refused or not answered", "", "RFC 4022",
 		"see which: ss -tn state syn-sent; start the service there, or permit it in the firewall")
@@ -54,9 +58,11 @@ var (
 			snmpCounters,
 		"read to the end before close(2); after a measurement none, if only linerate ran: so it ends its connections")
 	_ = growth(cause.PAWSRejected,
-		"segments were thrown away for old timestamps: others had overtaken them, or several clients are behind one NAT",
+		"segments were thrown away for old timestamps: others had overtaken them, or several clients are behind "+
+			"one NAT",
 		"", "RFC 7323, section 5",
-		"none if packets overtake each other (tcp-reordering); otherwise look for a NAT or balancer that merges hosts with clocks of their own")
+		"none if packets overtake each other (tcp-reordering); otherwise look for a NAT or balancer that merges "+
+			"hosts with clocks of their own")
 	_ = growth(cause.ChallengeACKs,
 		"segments outside of the window arrive on connections: a middlebox that lost its state, or attempts to inject",
 		"", "RFC 5961", "look at NATs, firewalls and balancers on the path")
@@ -115,9 +121,11 @@ var (
 		"a retransmission could not be split, because SO_SNDBUF is too small for what is sent", "",
 		"socket(7); linux/snmp.h", "programs without SO_SNDBUF, or with a larger one")
 	_ = growth(cause.ACKsSuppressed,
-		"acknowledgements of segments that were thrown away are limited: they were overtaken, or two hosts disagree about a connection",
+		"acknowledgements of segments that were thrown away are limited: they were overtaken, or two hosts "+
+			"disagree about a connection",
 		"", snmpCounters+" (TCPACKSkipped…); "+ipSysctl+" (tcp_invalid_ratelimit)",
-		"none if packets overtake each other (tcp-reordering); otherwise look for middleboxes that change sequence numbers, and for two hosts with one address")
+		"none if packets overtake each other (tcp-reordering); otherwise look for middleboxes that change sequence "+
+			"numbers, and for two hosts with one address")
 	_ = growth(cause.PathRehash,
 		"TCP changed the hash of connections to leave a path on which nothing arrives", "", ipSysctl+
 			" (txrehash); RFC 6438",
@@ -125,7 +133,8 @@ var (
 	_ = growth(cause.MTUProbed,
 		"TCP had to probe for the packet size of paths: messages about their MTU do not arrive", "", "RFC 4821; "+
 			ipSysctl+" (tcp_mtu_probing)",
-		"let ICMP type 3 code 4 and ICMPv6 type 2 pass, and have one MTU in each subnet; linerate doctor --probe PEER finds the size")
+		"let ICMP type 3 code 4 and ICMPv6 type 2 pass, and have one MTU in each subnet; linerate doctor --probe "+
+			"PEER finds the size")
 	_ = growth(cause.ICMPNotHeeded,
 		"ICMP messages for connections were dropped, because a program used the socket", "", snmpCounters,
 		"none if few: senders repeat them; smaller writes hold the socket for less time")
@@ -155,7 +164,8 @@ var (
 	_ = growth(cause.ResetsReceived,
 		"many connections end by a reset instead of a close",
 		"linerate's own connections of a measurement or a probe end so as well.", "RFC 4022; "+snmpCounters,
-		"see which peers and programs: services that restart, balancers that give idle connections up; after a measurement none, if only linerate ran: so it ends its connections")
+		"see which peers and programs: services that restart, balancers that give idle connections up; after a "+
+			"measurement none, if only linerate ran: so it ends its connections")
 	_ = growth(cause.ResetsSent,
 		"this host answers much with resets: a service does not run, or the host is scanned", "",
 		"RFC 4022; RFC 9293, section 3.5.3", "see for which port: tcpdump -n 'tcp[tcpflags] & tcp-rst != 0'")
@@ -175,16 +185,19 @@ var (
 		"start the receiver, or have the sender use its port; ss -lun shows the ports")
 	_ = growth(cause.NoRoute,
 		"packets were discarded because there is no route to their destination",
-		"Ip.OutNoRoutes is left out on a host that has no default route of IPv4, and has one of IPv6 or no IPv4 address: getaddrinfo(3) tries each IPv4 address of a name. So are fewer than ten of Ip6.InNoRoutes.",
+		"Ip.OutNoRoutes is left out on a host that has no default route of IPv4, and has one of IPv6 or no IPv4 "+
+			"address: getaddrinfo(3) tries each IPv4 address of a name. So are fewer than ten of Ip6.InNoRoutes.",
 		"RFC 2011; ip-route(8)", "see what is tried: ip route get ADDRESS; add the route, or end what sends there")
 	_ = growth(cause.FragmentationNeeded,
 		"packets were larger than the next link takes and were not to be fragmented",
-		"As many as a queue of the host dropped, or as Udp.SndbufErrors + Udp6.SndbufErrors, are taken for fragments that the queue refused: FragFails counts these as well.",
+		"As many as a queue of the host dropped, or as Udp.SndbufErrors + Udp6.SndbufErrors, are taken for "+
+			"fragments that the queue refused: FragFails counts these as well.",
 		"RFC 1191; "+snmpCounters, "one MTU on all links of the path, or ICMP type 3 code 4 that reaches the sender")
 	_ = growth(cause.Fragmentation,
 		"this host fragments packets: a lost fragment costs the whole packet, and hashing by ports does not see it", "",
 		"RFC 8900; "+snmpCounters,
-		"datagrams that fit the path's MTU (ip route get ADDRESS shows it) less the headers, 28 bytes of UDP over IPv4 and 48 over IPv6; or a larger MTU")
+		"datagrams that fit the path's MTU (ip route get ADDRESS shows it) less the headers, 28 bytes of UDP over "+
+			"IPv4 and 48 over IPv6; or a larger MTU")
 	_ = growth(cause.ReassemblyFailed,
 		"fragments were thrown away because others of their packet did not arrive, or there was no memory for them", "",
 		ipSysctl, "avoid fragments: smaller datagrams or a larger MTU; net.ipv4.ipfrag_high_thresh if memory was short")
@@ -192,7 +205,8 @@ var (
 		"packets for other hosts arrive, and this host does not forward", "", ipSysctl,
 		"if it is to be a router: sysctl -w net.ipv4.ip_forward=1; otherwise correct the sender's route or ARP entry")
 	_ = growth(cause.TTLExceeded,
-		"packets arrive whose time to live has run out: routes form a loop, a traceroute or mtr runs through this host, or headers are wrong",
+		"packets arrive whose time to live has run out: routes form a loop, a traceroute or mtr runs through this "+
+			"host, or headers are wrong",
 		"", "RFC 1812, section 5.3.1",
 		"none if it is a traceroute; otherwise follow the path: ip route get ADDRESS on each router")
 	_ = growth(cause.IPDiscards,
@@ -213,9 +227,11 @@ var (
 		"see who sends them: tcpdump -n -e ether broadcast; a loop of switches, or a program that announces too often")
 	_ = growth(cause.ProtocolUnknown,
 		"IP packets of a protocol arrive that this host does not handle", "", "RFC 2011; RFC 1122, section 3.2.2.1",
-		"see which: tcpdump -n -v 'not (tcp or udp or icmp)'; load the module of the tunnel that they are of, or end what sends them")
+		"see which: tcpdump -n -v 'not (tcp or udp or icmp)'; load the module of the tunnel that they are of, or "+
+			"end what sends them")
 	_ = growth(cause.FragmentsOverlap,
-		"fragments overlapped, so that their packets were thrown away: two packets with one identification, or an attack",
+		"fragments overlapped, so that their packets were thrown away: two packets with one identification, or an "+
+			"attack",
 		"", "RFC 4963; RFC 5722",
 		"avoid fragments; at high rates identifications of IPv4 are used again within a second")
 	_ = growth(cause.RedirectsReceived,
@@ -223,7 +239,8 @@ var (
 		"RFC 1122, section 3.2.2.2; "+ipSysctl+" (accept_redirects)",
 		"ip route get ADDRESS; name the right gateway in the route, or make one router of the two")
 	_ = growth(cause.RedirectsSent,
-		"this host forwards packets back into the network that they come from, and tells their senders of a nearer gateway",
+		"this host forwards packets back into the network that they come from, and tells their senders of a nearer "+
+			"gateway",
 		"", "RFC 1812, section 5.2.7.2; "+ipSysctl+" (send_redirects)",
 		"correct the senders' routes; sysctl -w net.ipv4.conf.all.send_redirects=0 if the detour is meant")
 	_ = growth(cause.TimeExceededReceived,

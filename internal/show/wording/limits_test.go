@@ -28,7 +28,8 @@ func TestLimit(t *testing.T) {
 		{record.Limit{None: record.NoLimitTransactions}, "none: no limit is computed for transactions",
 			"the limit of the ends' interfaces"},
 		{record.Limit{None: record.NoLimitSizeTable, Of: "tbf on client.eth0"},
-			"unknown: tbf on client.eth0 has a size table (tc-stab), by which it counts a packet of many segments as one",
+			"unknown: tbf on client.eth0 has a size table (tc-stab), by which it counts a packet of many segments " +
+				"as one",
 			"the limit of the ends' interfaces"},
 		{record.Limit{None: record.NoLimitPath, Of: "flow f1: no path"}, "unknown: flow f1: no path",
 			"the limit of the ends' interfaces"},

@@ -37,11 +37,13 @@ var (
 		fixed: func(f record.Finding, _ cause.Event) []string {
 			name := hostconfig.Quote(f.About.Interface)
 			return []string{"ethtool " + name, "ip -s -s link show dev " + name,
-				nowhere + "check the cable, the transceiver and the switch's port: the kernel log has the driver's lines about the link",
+				nowhere + "check the cable, the transceiver and the switch's port: the kernel log has the driver's " +
+					"lines about the link",
 				nowhere + "measure again: the figures of these trials are those of a link that failed"}
 		},
-		read:  operStates + "; ethtool(8)",
-		found: "An interface lost its carrier in the window, or was taken down, and no event of the study did it. Needs a measurement.",
+		read: operStates + "; ethtool(8)",
+		found: "An interface lost its carrier in the window, or was taken down, and no event of the study did it. " +
+			"Needs a measurement.",
 	})
 	_ = say(cause.VLANMismatch, words[cause.Frames]{
 		summary: func(_ record.Finding, a cause.Frames) string {
@@ -53,19 +55,22 @@ var (
 			case a.Switch:
 				return []string{theSteps, nowhere + fmt.Sprintf("or other VLANs for %s and %s", a.From, a.To)}
 			case len(a.Tags) == 0:
-				return []string{nowhere + fmt.Sprintf("give the address to %s itself, or tag the frames at %s", a.At, a.From)}
+				return []string{nowhere + fmt.Sprintf("give the address to %s itself, or tag the frames at %s",
+					a.At, a.From)}
 			}
 			return []string{theSteps, nowhere + fmt.Sprintf(
 				"and its address there, in place of %s; or the VLAN of %[1]s at %s", a.To, a.From)}
 		},
-		read:  ieee8021Q + "; bridge(8), ip-link(8)",
-		found: "A flow of one subnet cannot connect, and the VLANs of the interfaces and switch ports between its ends do not fit. Needs a run.",
+		read: ieee8021Q + "; bridge(8), ip-link(8)",
+		found: "A flow of one subnet cannot connect, and the VLANs of the interfaces and switch ports between its " +
+			"ends do not fit. Needs a run.",
 	})
 	_ = say(cause.HalfDuplex, words[cause.None]{
 		summary: about("DEV is half duplex: it cannot send and receive at the same time"),
-		fix:     []string{"ethtool -s DEV autoneg on, and the same at the switch's port: an end without autonegotiation makes the other half duplex"},
-		read:    ethtoolPage + "; " + clause28,
-		found:   "A NIC with a link is half duplex.",
+		fix: []string{"ethtool -s DEV autoneg on, and the same at the switch's port: an end without " +
+			"autonegotiation makes the other half duplex"},
+		read:  ethtoolPage + "; " + clause28,
+		found: "A NIC with a link is half duplex.",
 	})
 	_ = say(cause.SpeedBelowBest, words[cause.Speed]{
 		summary: inFull(func(a cause.Speed) string {
@@ -95,9 +100,10 @@ var (
 	})
 	_ = say(cause.LinkDown, words[cause.None]{
 		summary: about("DEV has addresses and routes, but no link"),
-		fix:     []string{"check the cable, the transceiver and the port at the other end; or ip link set dev DEV down, so that routes go elsewhere"},
-		read:    operStates,
-		found:   "An interface other than a bridge is up and has addresses, but no carrier.",
+		fix: []string{"check the cable, the transceiver and the port at the other end; or ip link set dev DEV " +
+			"down, so that routes go elsewhere"},
+		read:  operStates,
+		found: "An interface other than a bridge is up and has addresses, but no carrier.",
 	})
 	_ = say(cause.CarrierFlaps, words[cause.None]{
 		summary: about("DEV has lost its link often"),
@@ -118,8 +124,9 @@ var (
 			}
 			return []string{"a larger MTU at the port, or ip link set dev DEV mtu N"}
 		},
-		read:  ieee8021AB,
-		found: "The port at the other end takes smaller frames (LLDP, maximum frame size) than the MTU of the interface, or is a host with a larger MTU.",
+		read: ieee8021AB,
+		found: "The port at the other end takes smaller frames (LLDP, maximum frame size) than the MTU of the " +
+			"interface, or is a host with a larger MTU.",
 	})
 	_ = say(cause.LLDPLink, words[cause.Disagreement]{
 		summary: inFull(func(a cause.Disagreement) string {
@@ -127,7 +134,8 @@ var (
 			case cause.InNegotiation:
 				return "DEV negotiates its link, and the port that it is connected to does not: that ends half duplex"
 			case cause.InSpeed:
-				return "the port that DEV is connected to says another speed than DEV has: it is wrong, or something is between them"
+				return "the port that DEV is connected to says another speed than DEV has: it is wrong, or " +
+					"something is between them"
 			}
 			return "DEV and the port that it is connected to have different duplex"
 		}),
@@ -143,7 +151,8 @@ var (
 			}
 			return ieee8021AB + "; " + clause28
 		},
-		found: "The port at the other end has another duplex (LLDP) than the NIC, does not negotiate while the NIC does, or, possible, says another speed.",
+		found: "The port at the other end has another duplex (LLDP) than the NIC, does not negotiate while the NIC " +
+			"does, or, possible, says another speed.",
 	})
 	_ = say(cause.LLDPVLAN, words[cause.NeighbourVLAN]{
 		summary: inFull(func(a cause.NeighbourVLAN) string {
@@ -160,7 +169,8 @@ var (
 			switch {
 			case a.Bridge != "":
 				return []string{fmt.Sprintf(
-					"one VLAN at both ends: bridge vlan add vid %d dev DEV pvid untagged, or the other at the port", a.PVID)}
+					"one VLAN at both ends: bridge vlan add vid %d dev DEV pvid untagged, or the other at the port",
+					a.PVID)}
 			case a.NotNamed:
 				return []string{"add the VLAN at the port, if it is not there: some switches do not name all"}
 			}
@@ -172,7 +182,8 @@ var (
 			}
 			return ieee8021AB + "; " + ieee8021Q
 		},
-		found: "A VLAN interface has the VLAN that the port at the other end has without a tag (LLDP), a bridge's port has another VLAN without a tag, or, possible, the port does not name the VLAN.",
+		found: "A VLAN interface has the VLAN that the port at the other end has without a tag (LLDP), a bridge's " +
+			"port has another VLAN without a tag, or, possible, the port does not name the VLAN.",
 	})
 
 	_ = spell(func(_ string, l fact.Link) string {

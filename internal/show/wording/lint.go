@@ -45,10 +45,11 @@ var _ = state(map[string]func(arguments) string{
 	record.LintNoEffect:      format("no effect on bulk data over TCP: %[1]s"),
 	record.LintNoEffectUntil: format("no effect %[1]s"),
 	record.LintReadOnly:      text("it is read-only: the kernel reports it and takes no value"),
-	record.LintSeparator:     format("after the first separator, dot or slash, the other one is part of a name (sysctl.d(5)): this is /proc/sys/%[1]s"),
-	record.LintGone:          func(a arguments) string { return "gone" + gone(a) },
-	record.LintIdle:          func(a arguments) string { return "it does nothing any more" + gone(a) },
-	record.LintNoInterface:   format("this machine has no interface %[1]s, or its kernel (%[2]s) no such parameter"),
+	record.LintSeparator: format("after the first separator, dot or slash, the other one is part of a name " +
+		"(sysctl.d(5)): this is /proc/sys/%[1]s"),
+	record.LintGone:        func(a arguments) string { return "gone" + gone(a) },
+	record.LintIdle:        func(a arguments) string { return "it does nothing any more" + gone(a) },
+	record.LintNoInterface: format("this machine has no interface %[1]s, or its kernel (%[2]s) no such parameter"),
 	record.LintOneOf: func(a arguments) string {
 		which := map[string]string{"min": "the minimum, the first value", "default": "the default, the second value",
 			"max": "the maximum, the third value"}
@@ -75,26 +76,30 @@ var _ = state(map[string]func(arguments) string{
 	record.LintWord: func(a arguments) string {
 		return fmt.Sprintf("the kernel takes whole numbers only; %q is refused", a.at(0))
 	},
-	record.LintLeast:       format("the kernel takes %[1]s or more; %[2]s is refused"),
-	record.LintRange:       format("the kernel takes %[1]s to %[2]s; %[3]s is refused"),
-	record.LintRangeTicks:  format("the kernel takes %[1]s to %[2]s, and less with more than %[4]s ticks a second (CONFIG_HZ); %[3]s is refused"),
+	record.LintLeast: format("the kernel takes %[1]s or more; %[2]s is refused"),
+	record.LintRange: format("the kernel takes %[1]s to %[2]s; %[3]s is refused"),
+	record.LintRangeTicks: format("the kernel takes %[1]s to %[2]s, and less with more than %[4]s ticks a second " +
+		"(CONFIG_HZ); %[3]s is refused"),
 	record.LintPorts:       format("the kernel takes the first port before the last; %[1]s is after %[2]s"),
 	record.LintPrivileged:  format("the first port is less than %[1]s, which is %[2]s: the kernel refuses it"),
 	record.LintLessThanOne: text("less than 1: Linux 6.18 refuses it, earlier kernels take it"),
-	record.LintMoreThan:    format("more than %[1]s, which is %[2]s: Linux 6.18 refuses it, earlier kernels use no more than that"),
-	record.LintAccECN:      format("%[1]s is of AccECN, which Linux 6.18 and earlier refuse: they take 0 to %[2]s"),
-	record.LintFewer:       fewerValues,
+	record.LintMoreThan: format("more than %[1]s, which is %[2]s: Linux 6.18 refuses it, earlier kernels use no " +
+		"more than that"),
+	record.LintAccECN: format("%[1]s is of AccECN, which Linux 6.18 and earlier refuse: they take 0 to %[2]s"),
+	record.LintFewer:  fewerValues,
 	record.LintFewerOrder: func(a arguments) string {
 		return fewerValues(a) + ", and minimum, default and maximum become " + a.at(2) + ": not in ascending order"
 	},
-	record.LintNotBuilt:      format("this kernel (%[1]s) was built without the queueing discipline %[2]s"),
-	record.LintControlCase:   format("the names of congestion controls are in lower case: %[1]s"),
-	record.LintQdiscCase:     format("the names of queueing disciplines are in lower case: %[1]s"),
-	record.LintControls:      format("this kernel (%[1]s) has %[2]s; %[3]s only if it can load a module of that name"),
-	record.LintQdisc:         qdisc,
-	record.LintPages:         inPages,
-	record.LintOrder:         format("expected minimum, default and maximum in ascending order: %[1]s, %[2]s, %[3]s are not"),
-	record.LintFixedBuffer:   format("the default equals the maximum, so the kernel cannot autotune: every connection begins with a buffer of %[1]s, however short its path"),
+	record.LintNotBuilt:    format("this kernel (%[1]s) was built without the queueing discipline %[2]s"),
+	record.LintControlCase: format("the names of congestion controls are in lower case: %[1]s"),
+	record.LintQdiscCase:   format("the names of queueing disciplines are in lower case: %[1]s"),
+	record.LintControls:    format("this kernel (%[1]s) has %[2]s; %[3]s only if it can load a module of that name"),
+	record.LintQdisc:       qdisc,
+	record.LintPages:       inPages,
+	record.LintOrder: format("expected minimum, default and maximum in ascending order: %[1]s, %[2]s, " +
+		"%[3]s are not"),
+	record.LintFixedBuffer: format("the default equals the maximum, so the kernel cannot autotune: every " +
+		"connection begins with a buffer of %[1]s, however short its path"),
 	record.LintBytes:         format("it counts bytes: the maximum is %[1]s, less than a window without scaling"),
 	record.LintAsItIs:        text("this kernel has that value now: nothing would change"),
 	record.LintControlAsItIs: text("this is already the kernel's default; tune compares it with another one on a path"),
@@ -108,11 +113,14 @@ var _ = state(map[string]func(arguments) string{
 
 // harms are what is lost by harmful values of parameters.
 var harms = map[string]string{
-	"net.ipv4.tcp_window_scaling":  "windows are limited to 64 KiB, so that a connection carries at most 64 KiB per round trip (RFC 7323)",
-	"net.ipv4.tcp_moderate_rcvbuf": "receive buffers no longer grow: windows are limited by the second value of net.ipv4.tcp_rmem",
-	"net.ipv4.tcp_sack":            "of several losses in a window only one is repaired per round trip (RFC 2018)",
-	"net.ipv4.tcp_timestamps":      "saves 12 bytes of each segment (0.8 % at an MTU of 1500), but old segments can no longer be distinguished from new ones (PAWS, RFC 7323)",
-	"net.ipv4.ip_no_pmtu_disc":     "path MTU discovery is off: packets too large for the path are not detected",
+	"net.ipv4.tcp_window_scaling": "windows are limited to 64 KiB, so that a connection carries at most 64 KiB " +
+		"per round trip (RFC 7323)",
+	"net.ipv4.tcp_moderate_rcvbuf": "receive buffers no longer grow: windows are limited by the second value of " +
+		"net.ipv4.tcp_rmem",
+	"net.ipv4.tcp_sack": "of several losses in a window only one is repaired per round trip (RFC 2018)",
+	"net.ipv4.tcp_timestamps": "saves 12 bytes of each segment (0.8 % at an MTU of 1500), but old segments " +
+		"can no longer be distinguished from new ones (PAWS, RFC 7323)",
+	"net.ipv4.ip_no_pmtu_disc": "path MTU discovery is off: packets too large for the path are not detected",
 }
 
 // The words of LintFinding.Advice.

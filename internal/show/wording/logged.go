@@ -62,7 +62,8 @@ var (
 
 	_ = spell(func(_ string, l fact.LoggedLines) string { return fmt.Sprintf("%d such lines", l.Lines) })
 	_ = spell(func(string, fact.MachineLog) string {
-		return "the kernel's log is of the whole machine, and this is another network namespace than its first one: the lines may be of others"
+		return "the kernel's log is of the whole machine, and this is another network namespace than its first " +
+			"one: the lines may be of others"
 	})
 )
 

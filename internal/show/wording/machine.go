@@ -23,14 +23,19 @@ var (
 			"with one queue: echo CPUS > /sys/class/net/DEV/queues/rx-0/rps_cpus"},
 		read:     "https://docs.kernel.org/networking/scaling.html",
 		anywhere: true,
-		found:    "A CPU was at least 95 % busy, half of it with interrupts and softirqs, served 95 % of all NET_RX softirqs, and all CPUs together were at most 80 % busy; not every flow was held back by a full link; certain when its budget ran out or its backlog overflowed, and most packets of softnet_stat were the hosts', possible when these were other network namespaces'.",
+		found: "A CPU was at least 95 % busy, half of it with interrupts and softirqs, served 95 % of all " +
+			"NET_RX softirqs, and all CPUs together were at most 80 % busy; not every flow was held back by a full " +
+			"link; certain when its budget ran out or its backlog overflowed, and most packets of softnet_stat " +
+			"were the hosts', possible when these were other network namespaces'.",
 	})
 	_ = say(cause.RingOverrun, words[cause.None]{
 		summary: about("DEV dropped packets because the host did not empty its receive ring in time"),
 		fix: []string{"ethtool -G DEV rx N, with N up to the maximum that ethtool -g DEV shows",
-			nowhere + "serve the ring from a CPU that has time: more queues (ethtool -L), irqbalance or /proc/irq/*/smp_affinity"},
-		read:  "https://docs.kernel.org/networking/statistics.html; ethtool(8)",
-		found: "rx_missed_errors of a NIC grew, of the kernel or of its driver: its receive ring was full. A bond or VLAN interface that counts the same packets again is left out.",
+			nowhere + "serve the ring from a CPU that has time: more queues (ethtool -L), irqbalance or " +
+				"/proc/irq/*/smp_affinity"},
+		read: "https://docs.kernel.org/networking/statistics.html; ethtool(8)",
+		found: "rx_missed_errors of a NIC grew, of the kernel or of its driver: its receive ring was full. A bond " +
+			"or VLAN interface that counts the same packets again is left out.",
 	})
 	_ = say(cause.SoftnetDrop, words[cause.Raised]{
 		summary: func(_ record.Finding, a cause.Raised) string {
@@ -41,7 +46,9 @@ var (
 		},
 		fixed: raise("more CPUs for the interface's interrupts", "net.core.netdev_max_backlog"),
 		read:  "https://docs.kernel.org/admin-guide/sysctl/net.html",
-		found: "The second column of softnet_stat grew: a CPU's backlog was full; possible where the CPUs took over three times the packets that the hosts' interfaces received, since softnet_stat is of all network namespaces.",
+		found: "The second column of softnet_stat grew: a CPU's backlog was full; possible where the CPUs took " +
+			"over three times the packets that the hosts' interfaces received, since softnet_stat is of all " +
+			"network namespaces.",
 	})
 	_ = say(cause.MemoryPressure, words[cause.Pressure]{
 		summary: func(_ record.Finding, a cause.Pressure) string {
@@ -63,19 +70,23 @@ var (
 			return "https://docs.kernel.org/networking/ip-sysctl.html"
 		},
 		anywhere: true,
-		found:    "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time (likely).",
+		found: "TcpExt.TCPMemoryPressures grew (certain), or programs waited for memory for a tenth of the time " +
+			"(likely).",
 	})
 	_ = say(cause.CPUSaturated, words[cause.CPUs]{
 		summary: func(_ record.Finding, a cause.CPUs) string {
 			return fmt.Sprintf("%d of %d CPUs have no time left: what needs them waits", a.Full, a.Of)
 		},
-		fix:   []string{"top -1 and mpstat -P ALL 1 show what takes it; move programs (taskset) and interrupts (irqbalance, /proc/irq/N/smp_affinity_list) apart"},
-		read:  "proc_stat(5); Linux Documentation/networking/scaling.rst",
-		found: "A CPU was at least 97 % busy between the readings, which are at least half a second apart; the time of programs with a nice value above 0, which make room, is not counted.",
+		fix: []string{"top -1 and mpstat -P ALL 1 show what takes it; move programs (taskset) and interrupts " +
+			"(irqbalance, /proc/irq/N/smp_affinity_list) apart"},
+		read: "proc_stat(5); Linux Documentation/networking/scaling.rst",
+		found: "A CPU was at least 97 % busy between the readings, which are at least half a second apart; the " +
+			"time of programs with a nice value above 0, which make room, is not counted.",
 	})
 	_ = say(cause.CPUStolen, words[cause.None]{
-		text:     "the hypervisor takes CPU time from this machine: packets wait for it",
-		fix:      []string{"fewer or smaller neighbours on the machine below, or a type of machine with CPUs of its own"},
+		text: "the hypervisor takes CPU time from this machine: packets wait for it",
+		fix: []string{"fewer or smaller neighbours on the machine below, or a type of machine with CPUs of " +
+			"its own"},
 		read:     "proc_stat(5) (steal)",
 		anywhere: true,
 		found:    "At least 5 % of a CPU's time between the readings was taken by the hypervisor (steal).",
@@ -100,7 +111,9 @@ var (
 	_ = say(cause.SlowClockSource, words[cause.Source]{
 		text: "the clock is read from a slow source, and each packet's time stamp costs more",
 		fixed: func(_ record.Finding, a cause.Source) []string {
-			return []string{"echo " + a.Faster + " > /sys/devices/system/clocksource/clocksource0/current_clocksource; the kernel's log says whether it was found unstable"}
+			return []string{"echo " + a.Faster +
+				" > /sys/devices/system/clocksource/clocksource0/current_clocksource; " +
+				"the kernel's log says whether it was found unstable"}
 		},
 		read:  "Linux Documentation/admin-guide/kernel-parameters.txt (clocksource=)",
 		found: "The clock source is hpet, acpi_pm, jiffies or pit, and a faster one is available.",
@@ -126,13 +139,16 @@ var (
 	_ = say(cause.ResolverUnresolved, words[cause.NameServer]{
 		summary: func(_ record.Finding, a cause.NameServer) string {
 			if a.First {
-				return fmt.Sprintf("the first name server, %s, is not on its link: each look-up waits for it, until ARP or the resolver gives up after seconds", a.Server)
+				return fmt.Sprintf("the first name server, %s, is not on its link: each look-up waits for it, "+
+					"until ARP or the resolver gives up after seconds", a.Server)
 			}
 			return fmt.Sprintf("the name server %s is not on its link", a.Server)
 		},
-		fix:   []string{"name a server that answers first in /etc/resolv.conf; until then: options timeout:1 attempts:2"},
-		read:  resolvConf + "; RFC 826",
-		found: "A name server of resolv.conf that is on a link of the host is FAILED or INCOMPLETE in the neighbour table; certain for the first.",
+		fix: []string{"name a server that answers first in /etc/resolv.conf; until then: options timeout:1 " +
+			"attempts:2"},
+		read: resolvConf + "; RFC 826",
+		found: "A name server of resolv.conf that is on a link of the host is FAILED or INCOMPLETE in the " +
+			"neighbour table; certain for the first.",
 	})
 	_ = say(cause.ResolverSearchLong, words[cause.None]{
 		text:  "each name is looked up in several domains before it is tried as it is",
@@ -181,7 +197,8 @@ var (
 		return text
 	})
 	_ = spell(func(_ string, m fact.WholeMachine) string {
-		return fmt.Sprintf("softnet_stat is of the whole machine: its CPUs took %.0f packets, and the interfaces of %s received %.0f",
+		return fmt.Sprintf("softnet_stat is of the whole machine: its CPUs took %.0f packets, and the interfaces "+
+			"of %s received %.0f",
 			m.Took, some(m.Hosts), m.Received)
 	})
 	_ = spell(func(_ string, p fact.TCPPressure) string {
@@ -189,7 +206,8 @@ var (
 			float64(p.Bytes)/1e6)
 	})
 	_ = spell(func(_ string, w fact.MemoryWaits) string {
-		return fmt.Sprintf("some program waited for memory %s of the window, all of them %s; %.3g GB were available at its end",
+		return fmt.Sprintf("some program waited for memory %s of the window, all of them %s; %.3g GB were "+
+			"available at its end",
 			unit.FormatPercent(w.Some), unit.FormatPercent(w.All), float64(w.AvailableBytes)/1e9)
 	})
 	_ = spell(func(_ string, c fact.CPUTime) string {

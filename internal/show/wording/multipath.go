@@ -15,35 +15,45 @@ const hashReference = ipSysctl + " (fib_multipath_hash_policy); RFC 2992"
 
 var (
 	_ = say(cause.ECMPL3Hash, words[cause.Links]{read: hashReference,
-		found: "Flows leave some next hops unused, because the hash has no ports: there are fewer distinct hashes than next hops. Needs a run.",
+		found: "Flows leave some next hops unused, because the hash has no ports: there are fewer distinct hashes " +
+			"than next hops. Needs a run.",
 		summary: func(f record.Finding, a cause.Links) string {
-			return fmt.Sprintf("%s hashes by addresses alone, and so sends all flows between two addresses by one of %d links",
+			return fmt.Sprintf("%s hashes by addresses alone, and so sends all flows between two addresses by one "+
+				"of %d links",
 				f.Host, a.Links)
 		}})
 	_ = say(cause.ECMPFewFlows, words[cause.Links]{read: hashReference, anywhere: true,
-		found: "There are so few flows that chance leaves a next hop without any with a probability of at least 1 %. Needs a run.",
+		found: "There are so few flows that chance leaves a next hop without any with a probability of at least 1 " +
+			"%. Needs a run.",
 		summary: func(f record.Finding, a cause.Links) string {
-			return fmt.Sprintf("%s has too few flows to use all of %d links: where each goes is chance", f.Host, a.Links)
+			return fmt.Sprintf("%s has too few flows to use all of %d links: where each goes is chance",
+				f.Host, a.Links)
 		},
 		fix: []string{theSteps,
-			"open the flows from ports for which the kernel names different links: source_ports: even in a study; ip route get … ipproto tcp sport … dport …"}})
+			"open the flows from ports for which the kernel names different links: source_ports: even in a study; " +
+				"ip route get … ipproto tcp sport … dport …"}})
 	_ = say(cause.ECMPPolarization, words[cause.Before]{read: hashReference + "; RFC 2991", anywhere: true,
-		found: "A router behind one with the same hash policy uses so few of its links that chance would with a probability below 1 %. Needs a run.",
+		found: "A router behind one with the same hash policy uses so few of its links that chance would with a " +
+			"probability below 1 %. Needs a run.",
 		summary: func(f record.Finding, a cause.Before) string {
 			return fmt.Sprintf(
-				"%s chooses among links by the same hash as %s before it, so that the flows that reach it are all alike to it",
+				"%s chooses among links by the same hash as %s before it, so that the flows that reach it are all "+
+					"alike to it",
 				f.Host, a.Host)
 		},
 		fix: []string{theSteps, "each router needs another seed (Linux 6.11 or newer)"}})
 	_ = say(cause.ECMPWeightMismatch, words[cause.None]{read: "Linux ip-route(8) (nexthop … weight); RFC 2992",
-		found: "A link's share of the weights is more than 10 percentage points above its share of the rates, and it is at least 85 % full while another is not. Needs a run.",
+		found: "A link's share of the weights is more than 10 percentage points above its share of the rates, and " +
+			"it is at least 85 % full while another is not. Needs a run.",
 		summary: func(f record.Finding, _ cause.None) string {
 			return f.Host +
-				" spreads flows over links of different rates without regard to that: the slow one is full while the fast one has room"
+				" spreads flows over links of different rates without regard to that: the slow one is full while " +
+				"the fast one has room"
 		}})
 	_ = say(cause.ECMPDeadNexthop, words[cause.DeadNexthop]{summary: deadNexthop, fixed: deadNexthopFix,
-		read:  ipSysctl + " (fib_multipath_use_neigh, ignore_routes_with_linkdown)",
-		found: "Flows by a next hop that does not answer or whose interface is down cannot connect or receive nothing; certain when others by that route do. Needs a measurement.",
+		read: ipSysctl + " (fib_multipath_use_neigh, ignore_routes_with_linkdown)",
+		found: "Flows by a next hop that does not answer or whose interface is down cannot connect or receive " +
+			"nothing; certain when others by that route do. Needs a measurement.",
 		instead: func(a cause.DeadNexthop) string {
 			if a.Object != 0 {
 				return "or "
@@ -51,19 +61,22 @@ var (
 			return "or, without the next hop: "
 		}})
 	_ = say(cause.ECMPSourceMismatch, words[cause.None]{anywhere: true,
-		read:  "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
-		found: "Flows left by an interface other than the one in whose subnet their source address is. Needs a measurement.",
+		read: "Linux net/ipv4/fib_semantics.c (fib_select_multipath); ip-nexthop(8); RFC 3704",
+		found: "Flows left by an interface other than the one in whose subnet their source address is. Needs a " +
+			"measurement.",
 		summary: func(f record.Finding, _ cause.None) string {
 			return f.Host +
-				" sends flows with the source address of one link over another: responses come back over the first, and strict reverse-path filters drop packets"
+				" sends flows with the source address of one link over another: responses come back over the " +
+				"first, and strict reverse-path filters drop packets"
 		},
 		fix: []string{"bind each flow to an address, and have a rule and a table for each:", theSteps},
 		instead: func(cause.None) string {
 			return "or a route with next hops of its own, which keeps to the flow's address (Linux 6.16): "
 		}})
 	_ = say(cause.BondHash, words[cause.Bond]{anywhere: true,
-		read:  "Linux Documentation/networking/bonding.rst (xmit_hash_policy)",
-		found: "Flows use fewer members of a bond than there are flows and members, because its hash has no ports. Needs a run.",
+		read: "Linux Documentation/networking/bonding.rst (xmit_hash_policy)",
+		found: "Flows use fewer members of a bond than there are flows and members, because its hash has no ports. " +
+			"Needs a run.",
 		summary: func(f record.Finding, a cause.Bond) string {
 			return fmt.Sprintf(
 				"%s.%s places flows by %s (xmit_hash_policy %s), and so sends all of a pair of %s by one of %d members",
@@ -71,7 +84,8 @@ var (
 		},
 		fixed: func(f record.Finding, _ cause.Bond) []string {
 			if len(f.Steps) > 0 {
-				return []string{theSteps, "it places what this host sends; what is sent to it, the other end of the bond does"}
+				return []string{theSteps, "it places what this host sends; what is sent to it, the other end of " +
+					"the bond does"}
 			}
 			return []string{"on the switch " + f.Host + ": hash by IP addresses and ports (layer3+4)"}
 		}})
@@ -109,7 +123,8 @@ var (
 			return fmt.Sprintf("by chance %s would use no more than %d of %d links once in %.0f times",
 				unit.Plural(c.Flows, "flow"), c.Used, c.Of, 1/max(c.P, 1e-12))
 		}
-		return fmt.Sprintf("so many flows use no more than %d of %d links with a chance of %s", c.Used, c.Of, percent(c.P))
+		return fmt.Sprintf("so many flows use no more than %d of %d links with a chance of %s",
+			c.Used, c.Of, percent(c.P))
 	})
 	_ = spell(func(host string, w fact.Weighted) string {
 		return fmt.Sprintf("%s.%s gets %s of the flows with %s of the rate, and is %s full", host, w.Interface,
@@ -140,13 +155,15 @@ var (
 			unit.Plural(m.Flows, "flow"), m.To, m.Wrong, host, some(list))
 	})
 	_ = spell(func(host string, b fact.ByObject) string {
-		return fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look for the one with the flow's address",
+		return fmt.Sprintf("%s's route to %s goes by a group of nexthop objects, in which the kernel does not look "+
+			"for the one with the flow's address",
 			host, b.To)
 	})
 
 	_ = advise(func(h hint.MoreFlows) string {
 		return fmt.Sprintf(
-			"more flows at a time: with %d, every link is used with a chance of 95 %% (linerate limits ecmp --links %d --flows %d)",
+			"more flows at a time: with %d, every link is used with a chance of 95 %% (linerate limits ecmp "+
+				"--links %d --flows %d)",
 			h.Flows, h.Links, h.Flows)
 	})
 	_ = advise(func(h hint.OrdinaryGroup) string {

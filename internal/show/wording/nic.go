@@ -15,7 +15,8 @@ var (
 		summary: about("DEV sits in a PCIe slot that is narrower or slower than the card"),
 		fix:     []string{"another slot (lspci -vv, LnkSta), or the firmware's setting of the slot"},
 		read:    "Linux Documentation/ABI/testing/sysfs-bus-pci",
-		found:   "The PCIe link of a NIC has fewer lanes or a lower speed than the card can; certain if it carries less than 1.15 times the link's rate, or the port's where that is not known.",
+		found: "The PCIe link of a NIC has fewer lanes or a lower speed than the card can; certain if it carries " +
+			"less than 1.15 times the link's rate, or the port's where that is not known.",
 	})
 	_ = say(cause.USB2Adapter, words[cause.None]{
 		summary: about("DEV is a gigabit adapter at a USB 2 port"),
@@ -47,21 +48,26 @@ var (
 	_ = say(cause.OffloadOff, words[cause.Offload]{
 		summary: inFull(func(a cause.Offload) string {
 			if a.NoGather {
-				return "scatter-gather of DEV is off, and segmentation offloads with it, which save processor time for each packet"
+				return "scatter-gather of DEV is off, and segmentation offloads with it, which save processor time " +
+					"for each packet"
 			}
 			return "offloads of DEV are off that save processor time for each packet"
 		}),
 		fixed: func(_ record.Finding, a cause.Offload) []string {
 			switch {
 			case a.Requested:
-				return []string{"it is requested: see whether transmit checksums are off, without which the kernel keeps it off: ethtool -k DEV"}
+				return []string{"it is requested: see whether transmit checksums are off, without which the kernel " +
+					"keeps it off: ethtool -k DEV"}
 			case a.NoGather: // r8169 has it off, since transmit queues of some of its chips stall with it
-				return []string{"none if the driver has it off for a reason, as r8169 has for timeouts of transmit queues; to try it: ethtool -K DEV sg on, then gso on tso on, and look for \"transmit queue … timed out\" in the kernel's log"}
+				return []string{"none if the driver has it off for a reason, as r8169 has for timeouts of transmit " +
+					"queues; to try it: ethtool -K DEV sg on, then gso on tso on, and look for \"transmit queue … " +
+					"timed out\" in the kernel's log"}
 			}
 			return nil
 		},
-		read:  offloadDocument,
-		found: "GRO, GSO, TSO or receive checksums of an interface are off and could be on; possible of GSO and TSO where scatter-gather is off, without which the kernel keeps them off.",
+		read: offloadDocument,
+		found: "GRO, GSO, TSO or receive checksums of an interface are off and could be on; possible of GSO and " +
+			"TSO where scatter-gather is off, without which the kernel keeps them off.",
 	})
 	_ = say(cause.Promiscuous, words[cause.None]{
 		summary: about("DEV takes all frames, also those for other hosts (promiscuous mode)"),
@@ -71,28 +77,34 @@ var (
 	})
 	_ = say(cause.MTUBelowMinimum, words[cause.MTU]{
 		summary: inFull(func(a cause.MTU) string {
-			return fmt.Sprintf("the MTU of DEV is %d: IPv6 needs 1280, and small packets cost a processor more for each byte",
+			return fmt.Sprintf("the MTU of DEV is %d: IPv6 needs 1280, and small packets cost a processor more for "+
+				"each byte",
 				a.Bytes)
 		}),
 		fixed: func(_ record.Finding, a cause.MTU) []string {
 			if a.Tunnel {
-				return []string{"none if its path takes no more; at most ip link set dev DEV mtu 1280, if IPv6 is to pass and the path takes that beside the tunnel's headers"}
+				return []string{"none if its path takes no more; at most ip link set dev DEV mtu 1280, if IPv6 is " +
+					"to pass and the path takes that beside the tunnel's headers"}
 			}
 			return []string{"the MTU of its link, such as:", theSteps}
 		},
-		read:  "RFC 8200, section 5",
-		found: "The MTU of an interface with addresses is below 1280, which IPv6 needs; possible of a tunnel, whose path may leave no more.",
+		read: "RFC 8200, section 5",
+		found: "The MTU of an interface with addresses is below 1280, which IPv6 needs; possible of a tunnel, " +
+			"whose path may leave no more.",
 	})
 	_ = say(cause.BridgeMTUMixed, words[cause.None]{
-		summary: about("ports of DEV have different MTUs: larger frames are dropped at the smaller one, without an ICMP message"),
-		fix:     []string{"the same MTU at the port and at the host behind it:", theSteps},
-		read:    "RFC 894; RFC 2923, section 2.1; bridge(8)",
-		found:   "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a message.",
+		summary: about("ports of DEV have different MTUs: larger frames are dropped at the smaller one, without an " +
+			"ICMP message"),
+		fix:  []string{"the same MTU at the port and at the host behind it:", theSteps},
+		read: "RFC 894; RFC 2923, section 2.1; bridge(8)",
+		found: "Ports of a bridge have different MTUs: a larger frame is dropped at the smaller port without a " +
+			"message.",
 	})
 	_ = say(cause.RingSmall, words[cause.None]{
 		summary: about("the receive ring of DEV is short, and it has missed packets"),
 		read:    ethtoolPage,
-		found:   "A NIC's receive ring has at most 512 descriptors and a quarter of what it can have, and rx_missed_errors grew.",
+		found: "A NIC's receive ring has at most 512 descriptors and a quarter of what it can have, and " +
+			"rx_missed_errors grew.",
 	})
 	_ = say(cause.InterruptsDelayed, words[cause.Delay]{
 		summary: inFull(func(a cause.Delay) string {
@@ -152,7 +164,8 @@ var (
 	_ = spell(func(_ string, m fact.MTU) string { return mtu(m) })
 	_ = spell(func(_ string, p fact.PortMTUs) string { return mtu(p.Larger) + "; " + mtu(p.Smaller) })
 	_ = spell(func(_ string, r fact.ShortRing) string {
-		return fmt.Sprintf("%s: %d of %d descriptors; rx_missed_errors grew by %d%s", r.Interface, r.Descriptors, r.Most,
+		return fmt.Sprintf("%s: %d of %d descriptors; rx_missed_errors grew by %d%s",
+			r.Interface, r.Descriptors, r.Most,
 			r.Missed, within(r.OverS, r.Boot))
 	})
 	_ = spell(func(_ string, c fact.Coalescing) string {

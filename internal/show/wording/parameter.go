@@ -22,7 +22,8 @@ var (
 	_ = parameter(cause.SACKOff, "net.ipv4.tcp_sack",
 		"selective acknowledgements are off: each lost segment costs a round trip", "RFC 2018; "+ipSysctl)
 	_ = parameter(cause.TimestampsOff, "net.ipv4.tcp_timestamps",
-		"TCP timestamps are off: 12 bytes less for each segment, and no protection against old duplicates above 1 Gbit/s", "RFC 7323; "+ipSysctl)
+		"TCP timestamps are off: 12 bytes less for each segment, and no protection against old duplicates above 1 "+
+			"Gbit/s", "RFC 7323; "+ipSysctl)
 	_ = parameter(cause.ReceiveBufferSmall, "net.ipv4.tcp_rmem",
 		"TCP receive buffers cannot grow to the size that paths with delay need", ipSysctl+" (tcp_rmem)")
 	_ = parameter(cause.SendBufferSmall, "net.ipv4.tcp_wmem",
@@ -80,7 +81,8 @@ var (
 		"a CPU's queue of received packets can hold them for longer than connections wait", netSysctl+
 			" (netdev_max_backlog)")
 	_ = parameter(cause.ProxyARP, "net.ipv4.conf.all.proxy_arp",
-		"the host answers ARP for addresses that it can route to (proxy ARP): peers that have a wrong prefix length work, and others send it what it only forwards",
+		"the host answers ARP for addresses that it can route to (proxy ARP): peers that have a wrong prefix "+
+			"length work, and others send it what it only forwards",
 		"RFC 1027; "+ipSysctl+" (proxy_arp)")
 
 	_ = say(cause.BufferSizesDisordered, words[cause.Key]{read: ipSysctl,
@@ -101,7 +103,8 @@ var (
 		found: "ip_local_port_range has fewer than 10,000 ports.", read: "ip(7); " + ipSysctl})
 	_ = say(cause.ParameterNotApplied, words[cause.AtRunTime]{
 		text: "kernel parameters differ from the files that are to set them", read: "sysctl.d(5)",
-		found: "The last line for a kernel parameter in the files of sysctl.d(5) has another value than the kernel. For the machine's first network namespace.",
+		found: "The last line for a kernel parameter in the files of sysctl.d(5) has another value than the " +
+			"kernel. For the machine's first network namespace.",
 		fixed: func(_ record.Finding, a cause.AtRunTime) []string { return applied(a.Keys) }})
 	_ = say(cause.ParameterSetTwice, words[cause.None]{
 		text:  "files set a kernel parameter twice, to different values: the later one holds",

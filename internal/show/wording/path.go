@@ -14,13 +14,17 @@ import (
 
 var (
 	_ = say(cause.PathMTU, words[cause.Narrow]{anywhere: true,
-		read:  "RFC 2923, section 2.1; RFC 4821; " + ipSysctl + " (tcp_mtu_probing)",
-		found: "A flow carried nothing, or of UDP lost at least half, while its packets were larger than the MTU of a link or interface that they go to (fragments of IPv4, which routers fragment further, as the last router makes them); or nothing of full size ever arrived over a path between them that is not known. Needs a run or a measurement.",
+		read: "RFC 2923, section 2.1; RFC 4821; " + ipSysctl + " (tcp_mtu_probing)",
+		found: "A flow carried nothing, or of UDP lost at least half, while its packets were larger than the MTU " +
+			"of a link or interface that they go to (fragments of IPv4, which routers fragment further, as the " +
+			"last router makes them); or nothing of full size ever arrived over a path between them that is not " +
+			"known. Needs a run or a measurement.",
 		summary: func(f record.Finding, a cause.Narrow) string {
 			switch {
 			case a.At == "":
 				return fmt.Sprintf(
-					"a connection of %s opened, and then nothing of full size arrived: so looks a link of the path with a smaller MTU, whose ICMP messages do not arrive (a black hole)", f.Host)
+					"a connection of %s opened, and then nothing of full size arrived: so looks a link of the path "+
+						"with a smaller MTU, whose ICMP messages do not arrive (a black hole)", f.Host)
 			case a.From != "":
 				return fmt.Sprintf("%s sends packets that are larger than %s takes", f.Host, a.At)
 			}
@@ -35,7 +39,9 @@ var (
 		}})
 
 	_ = say(cause.ResolverDead, words[cause.Resolver]{read: "resolv.conf(5)",
-		found: "A name server of resolv.conf does not answer; certain if look-ups wait for it, because it is silent and none before it answers, or if none answers. Where one cannot be asked (no route, or it refuses), the next one is at once.",
+		found: "A name server of resolv.conf does not answer; certain if look-ups wait for it, because it is " +
+			"silent and none before it answers, or if none answers. Where one cannot be asked (no route, or it " +
+			"refuses), the next one is at once.",
 		summary: func(_ record.Finding, a cause.Resolver) string {
 			const waits = ": each look-up waits for %s (5 s unless options timeout says less)"
 			switch {
@@ -47,7 +53,8 @@ var (
 				return "the name server " + a.Server + " does not answer" + fmt.Sprintf(waits, "it")
 			case a.First:
 				return fmt.Sprintf(
-					"the name server %s cannot be asked: names are resolved by the next one, %s, without a wait", a.Server,
+					"the name server %s cannot be asked: names are resolved by the next one, %s, without a wait",
+					a.Server,
 					a.Others)
 			}
 			return fmt.Sprintf("the name server %s does not answer: it does not help if %s fails", a.Server, a.Others)
@@ -67,7 +74,8 @@ var (
 		found: "The first name server takes more than 500 ms to answer.",
 		summary: func(_ record.Finding, a cause.Server) string {
 			return fmt.Sprintf(
-				"the first name server, %s, is slow: each connection by name, and each service that looks up its clients' names, waits for it", a.Server)
+				"the first name server, %s, is slow: each connection by name, and each service that looks up its "+
+					"clients' names, waits for it", a.Server)
 		},
 		fix: []string{"a server that caches nearby; empty reverse zones for private addresses (RFC 6303)"}})
 	_ = say(cause.ProbeUnanswered, words[cause.NoEcho]{read: "RFC 1122, section 3.2.2.6",
@@ -84,10 +92,12 @@ var (
 					sender = a.Address
 				}
 				return fmt.Sprintf(
-					"%s answers no echo request, and packets for another MAC address arrive by %s: perhaps its answers, by a wrong neighbour entry on %s",
+					"%s answers no echo request, and packets for another MAC address arrive by %s: perhaps its "+
+						"answers, by a wrong neighbour entry on %s",
 					a.Address, a.Interface, sender)
 			case a.ARP == cause.ARPAnswered:
-				return a.Address + " answers ARP and no echo request: a firewall drops them, or its answers go elsewhere"
+				return a.Address + " answers ARP and no echo request: a firewall drops them, or its answers go " +
+					"elsewhere"
 			}
 			return a.Address + " answers no echo request: it is off, the path is broken, or a firewall drops them"
 		},
@@ -115,7 +125,8 @@ var (
 		fixed: func(_ record.Finding, a cause.ProbedMTU) []string {
 			return []string{
 				fmt.Sprintf(
-					"one MTU on the link, its switches included; for this peer alone: ip route replace %s dev %s mtu %d",
+					"one MTU on the link, its switches included; for this peer alone: ip route replace %s dev %s "+
+						"mtu %d",
 					a.Address, a.Interface, a.MTU),
 				"or let ICMP type 3 code 4 pass; a workaround: sysctl -w net.ipv4.tcp_mtu_probing=1",
 				fmt.Sprintf("to confirm: ping -M do -s %d %s passes, -s %d does not", a.MTU-28, a.Address, a.MTU-27)}
@@ -123,14 +134,16 @@ var (
 	_ = say(cause.PathMTUSmaller, words[cause.ProbedMTU]{read: "RFC 1191; RFC 8201",
 		found: "A router on the path to the peer has a smaller MTU than the interface, and says so.",
 		summary: func(_ record.Finding, a cause.ProbedMTU) string {
-			return fmt.Sprintf("the path to %s takes packets of at most %d bytes, and a router says so", a.Address, a.MTU)
+			return fmt.Sprintf("the path to %s takes packets of at most %d bytes, and a router says so",
+				a.Address, a.MTU)
 		},
 		fix: []string{"none for TCP, which learns it; datagrams of at most that size, less the headers"}})
 	_ = say(cause.ConnectUnanswered, words[cause.ProbedPort]{read: "RFC 9293, section 3.8.1", anywhere: true,
 		found: "The peer answers echo requests, and no connection to the port.",
 		summary: func(_ record.Finding, a cause.ProbedPort) string {
 			return fmt.Sprintf(
-				"%s is there and does not answer connections to port %d: a firewall drops them, or the listener's queue is full",
+				"%s is there and does not answer connections to port %d: a firewall drops them, or the listener's "+
+					"queue is full",
 				a.Address, a.Port)
 		},
 		fixed: func(_ record.Finding, a cause.ProbedPort) []string {
@@ -165,7 +178,8 @@ var (
 		if e.Received == 0 {
 			return unit.Plural(e.Sent, "ICMP echo request") + ", no reply"
 		}
-		return fmt.Sprintf("%d of %d ICMP echo requests were answered; round trip %s to %s, median %s", e.Received, e.Sent,
+		return fmt.Sprintf("%d of %d ICMP echo requests were answered; round trip %s to %s, median %s",
+			e.Received, e.Sent,
 			unit.FormatMs(e.MinMs), unit.FormatMs(e.MaxMs), unit.FormatMs(e.MedianMs))
 	})
 	_ = spell(func(_ string, a fact.ARPAnswers) string {
@@ -192,7 +206,8 @@ var (
 
 	_ = advise(func(o hint.OwnEntry) string {
 		return fmt.Sprintf(
-			"on %s: ip neighbour show %s: is it %s, that of %s? If not: ip neighbour del %[2]s dev DEV; and ip route get %[2]s",
+			"on %s: ip neighbour show %s: is it %s, that of %s? If not: ip neighbour del %[2]s dev DEV; and ip "+
+				"route get %[2]s",
 			cmp.Or(o.At, "the router"), cmp.Or(o.Address, "ADDRESS"), cmp.Or(o.MAC, o.Interface), o.Interface)
 	})
 )

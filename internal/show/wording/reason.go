@@ -26,13 +26,14 @@ var meanings = map[string]string{
 	"DEV_HDR":                  "the driver's header of the packet is wrong",
 	"DEV_READY":                "the interface is down, or nothing is at its other end",
 	"FULL_RING":                "the queue of a tun, tap or virtual interface is full: its reader is too slow",
-	"CPU_BACKLOG":              "a CPU's queue of received packets is full (net.core.netdev_max_backlog), or a flow has more than its share of it",
-	"NOMEM":                    "there was no memory",
-	"PFMEMALLOC":               "memory was so short that only traffic to the swap device was received",
-	"RECURSION_LIMIT":          "it passed too many interfaces that are made on each other: a loop",
-	"SKB_CSUM":                 "its checksum could not be computed",
-	"SKB_GSO_SEG":              "it could not be divided into segments",
-	"SKB_UCOPY_FAULT":          "it could not be copied from the program's memory",
+	"CPU_BACKLOG": "a CPU's queue of received packets is full (net.core.netdev_max_backlog), or a " +
+		"flow has more than its share of it",
+	"NOMEM":           "there was no memory",
+	"PFMEMALLOC":      "memory was so short that only traffic to the swap device was received",
+	"RECURSION_LIMIT": "it passed too many interfaces that are made on each other: a loop",
+	"SKB_CSUM":        "its checksum could not be computed",
+	"SKB_GSO_SEG":     "it could not be divided into segments",
+	"SKB_UCOPY_FAULT": "it could not be copied from the program's memory",
 
 	// Filters and programs.
 	"NETFILTER_DROP":     "a firewall rule dropped it, on purpose or not: nft list ruleset",
@@ -75,9 +76,10 @@ var meanings = map[string]string{
 	"TUNNEL_TXINFO":       "the tunnel has no destination for it",
 
 	// IP.
-	"IP_CSUM":                 "its IP header has a wrong checksum",
-	"IP_INHDR":                "its IP header is wrong, or its time to live ran out (a routing loop, or traceroute)",
-	"IP_RPFILTER":             "the reverse-path filter dropped it: replies to its source would leave by another interface",
+	"IP_CSUM":  "its IP header has a wrong checksum",
+	"IP_INHDR": "its IP header is wrong, or its time to live ran out (a routing loop, or traceroute)",
+	"IP_RPFILTER": "the reverse-path filter dropped it: replies to its source would leave by another " +
+		"interface",
 	"IP_NOPROTO":              "nothing on this host handles its IP protocol",
 	"IP_OUTNOROUTES":          "no route to the destination",
 	"IP_INNOROUTES":           "it arrived, and no route leads on",

@@ -13,9 +13,11 @@ import (
 
 var (
 	_ = say(cause.SameSubnetOneEgress, words[cause.Egress]{read: "Linux ip-rule(8), ip-route(8); RFC 3704 section 4.3",
-		found: "Flows leave by another interface of the subnet than the one with their source address; certain when the interfaces' counters agree. Needs a measurement.",
+		found: "Flows leave by another interface of the subnet than the one with their source address; certain " +
+			"when the interfaces' counters agree. Needs a measurement.",
 		summary: func(f record.Finding, a cause.Egress) string {
-			return fmt.Sprintf("%s sends by %s whatever the source address, because its interfaces share a subnet and no rule routes by source",
+			return fmt.Sprintf("%s sends by %s whatever the source address, because its interfaces share a subnet "+
+				"and no rule routes by source",
 				f.Host, a.Interface)
 		}})
 	_ = say(cause.GatewayUnresolved, words[cause.Gateway]{read: "RFC 1122, section 3.3.1; ip-neighbour(8)",
@@ -25,7 +27,8 @@ var (
 		},
 		fixed: func(_ record.Finding, a cause.Gateway) []string {
 			return []string{fmt.Sprintf(
-				"check that the gateway has this address and is on this link (arping %s), or correct the route", a.Gateway)}
+				"check that the gateway has this address and is on this link (arping %s), or correct the route",
+				a.Gateway)}
 		}})
 	_ = say(cause.GatewayOffLink, words[cause.Gateway]{read: "RFC 1122, section 3.3.1; ip-route(8)",
 		found: "A gateway of a route is in no subnet of the interface, and no other route leads to it there.",
@@ -34,17 +37,22 @@ var (
 		},
 		fix: []string{"correct the gateway's address or the prefix length of the interface's"}})
 	_ = say(cause.BlackholeRoute, words[cause.None]{text: "routes discard packets on purpose", read: "ip-route(8)",
-		found: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel and default routes of last resort (a metric of 4278190080 and more, as a VRF has) left out; likely if no daemon made it.",
-		fix:   []string{"ip route del with the line, if the destination is to be reached"}})
+		found: "A route of type blackhole, unreachable, prohibit or throw, those of the kernel and default routes " +
+			"of last resort (a metric of 4278190080 and more, as a VRF has) left out; likely if no daemon made it.",
+		fix: []string{"ip route del with the line, if the destination is to be reached"}})
 	_ = say(cause.ReturnRouteMissing, words[cause.Back]{read: "RFC 1812, section 5.2; ip-route(8)",
-		found: "A connection of one host waits for an answer of another one, which has no route back to its address, or one that discards. Needs the snapshots of both.",
+		found: "A connection of one host waits for an answer of another one, which has no route back to its " +
+			"address, or one that discards. Needs the snapshots of both.",
 		summary: func(f record.Finding, a cause.Back) string {
-			return fmt.Sprintf("%s has no route back to %s: what %s sends arrives, and the answers do not leave", f.Host,
+			return fmt.Sprintf("%s has no route back to %s: what %s sends arrives, and the answers do not leave",
+				f.Host,
 				a.To, a.Host)
 		}})
 	_ = say(cause.NexthopDead, words[cause.Group]{
-		read:  "ip-nexthop(8); Linux Documentation/networking/nexthop-group-resilient.rst",
-		found: "A group of nexthop objects has a member that is dead, without link or discarding, or whose gateway is FAILED or INCOMPLETE in the neighbour table; certain where the group is resilient, which sends to it all the same.",
+		read: "ip-nexthop(8); Linux Documentation/networking/nexthop-group-resilient.rst",
+		found: "A group of nexthop objects has a member that is dead, without link or discarding, or whose gateway " +
+			"is FAILED or INCOMPLETE in the neighbour table; certain where the group is resilient, which sends to " +
+			"it all the same.",
 		summary: func(_ record.Finding, a cause.Group) string {
 			return fmt.Sprintf("group %d of nexthop objects has members by which nothing gets through", a.ID)
 		},
@@ -53,13 +61,15 @@ var (
 				return []string{"see why the gateway does not answer; meanwhile the group without it:", theSteps}
 			}
 			return []string{fmt.Sprintf(
-				"see why the gateway does not answer; meanwhile ip nexthop replace id %d group with members that do", a.ID)}
+				"see why the gateway does not answer; meanwhile ip nexthop replace id %d group with members that do",
+				a.ID)}
 		}})
 	_ = say(cause.RuleWithoutRoutes, words[cause.None]{read: "ip-rule(8)",
 		text:  "routing rules have no effect: their tables are empty",
 		found: "A routing rule for some sources or destinations leads to a table that has no routes.",
 		fix: []string{
-			"ip route add … table N with the routes that are missing (they go with their interface when it is set down), or ip rule del"}})
+			"ip route add … table N with the routes that are missing (they go with their interface when it is set " +
+				"down), or ip rule del"}})
 	_ = say(cause.RulesMany, words[cause.None]{read: "ip-rule(8)",
 		text:  "there are many routing rules, and each lookup that is not cached goes through them in order",
 		found: "There are more than 100 routing rules, through which each lookup goes in order.",

@@ -69,8 +69,10 @@ func TestSourceMismatch(t *testing.T) {
 		"by a group of objects": {find(true, as, straight, crossed, crossed), []string{
 			"ecmp-source-mismatch\ncertain", "of 3 flows to 10.9.0.1/32, 2 left client",
 			"2 flows from 10.1.1.1, which is eth1's, by eth0", "nexthop objects",
-			"\non client: ip route replace 10.9.0.1/32 via 10.1.1.2 dev eth1 table 101\non client: ip rule add from 10.1.1.1 lookup 101\n",
-			"on client: ip route replace 10.9.0.1/32 nexthop via 10.1.0.2 dev eth0 weight 1 nexthop via 10.1.1.2 dev eth1 weight 1",
+			"\non client: ip route replace 10.9.0.1/32 via 10.1.1.2 dev eth1 table 101\non client: ip rule add " +
+				"from 10.1.1.1 lookup 101\n",
+			"on client: ip route replace 10.9.0.1/32 nexthop via 10.1.0.2 dev eth0 weight 1 nexthop via 10.1.1.2 " +
+				"dev eth1 weight 1",
 		}},
 		"by next hops of its own": {find(false, as, straight, crossed), []string{"ecmp-source-mismatch\nlikely",
 			"of 2 flows"}},
@@ -97,7 +99,8 @@ func TestSourceMismatch(t *testing.T) {
 			s.Routes = append(s.Routes, record.RouteEntry{Table: 102, To: "10.0.0.0/8"})
 		}, crossed),
 			[]string{
-				"ip route replace 10.9.0.1/32 via 10.1.1.2 dev eth1 table 103\non client: ip rule add from 10.1.1.1 lookup 103"}},
+				"ip route replace 10.9.0.1/32 via 10.1.1.2 dev eth1 table 103\non client: ip rule add from " +
+					"10.1.1.1 lookup 103"}},
 		"IPv6": {find(true, func(t *record.Trial) {
 			s := &t.Hosts[0].Snapshot
 			for i := range 2 {
@@ -108,7 +111,8 @@ func TestSourceMismatch(t *testing.T) {
 			t.Flows[0].Source, t.Flows[0].Destination = "[fd00:1::1]:40000", "[fd00:9::1]:5201"
 		}, crossed),
 			[]string{
-				"ip -6 route replace fd00:9::1/128 via fd00:1::2 dev eth1 table 101\non client: ip -6 rule add from fd00:1::1 lookup 101"}},
+				"ip -6 route replace fd00:9::1/128 via fd00:1::2 dev eth1 table 101\non client: ip -6 rule add " +
+					"from fd00:1::1 lookup 101"}},
 		// Which interface answers for an address there is ARP's question.
 		"two interfaces on one subnet": {find(true, func(t *record.Trial) {
 			s := &t.Hosts[0].Snapshot

@@ -11,13 +11,16 @@ import (
 
 var (
 	_ = say(cause.SameSubnetInterfaces, words[cause.Two]{read: ipSysctl + "; RFC 826; RFC 3704, section 4.3",
-		found: "Two interfaces, not of different VRFs, have addresses of one subnet, and arp_ignore and arp_filter let either answer for the other: the mechanism of arp-flux.",
+		found: "Two interfaces, not of different VRFs, have addresses of one subnet, and arp_ignore and arp_filter " +
+			"let either answer for the other: the mechanism of arp-flux.",
 		summary: func(_ record.Finding, a cause.Two) string {
 			return fmt.Sprintf(
-				"%s and %s are on one subnet, and either answers ARP requests for the addresses of both: peers may send all traffic to one of them",
+				"%s and %s are on one subnet, and either answers ARP requests for the addresses of both: peers may "+
+					"send all traffic to one of them",
 				a.First, a.Second)
 		},
-		fix: []string{theSteps, "and a rule and a table for each address, so that answers leave by its interface: linerate new nas, linerate run nas.yaml proves it; or one subnet for each interface, or a bond"}})
+		fix: []string{theSteps, "and a rule and a table for each address, so that answers leave by its interface: " +
+			"linerate new nas, linerate run nas.yaml proves it; or one subnet for each interface, or a bond"}})
 	_ = say(cause.AddressTwice, words[cause.Two]{read: "RFC 5227", anywhere: true,
 		found: "Two hosts have one address. Needs the snapshots of both.",
 		summary: func(f record.Finding, a cause.Two) string {
@@ -31,7 +34,8 @@ var (
 		},
 		fix: []string{"another MAC address for one of the two: a cloned virtual machine keeps that of its original"}})
 	_ = say(cause.NetmaskDiffers, words[cause.Two]{read: "RFC 1122, section 3.3.1; RFC 4632", anywhere: true,
-		found: "Two hosts have addresses of one subnet with different prefix lengths; certain where the longer prefix leaves the other host out. Needs the snapshots of both.",
+		found: "Two hosts have addresses of one subnet with different prefix lengths; certain where the longer " +
+			"prefix leaves the other host out. Needs the snapshots of both.",
 		summary: func(_ record.Finding, a cause.Two) string {
 			return fmt.Sprintf("%s and %s have different prefix lengths on one subnet", a.First, a.Second)
 		},
@@ -40,7 +44,8 @@ var (
 		found: "Two hosts have different MTUs on one subnet that is no tunnel. Needs the snapshots of both.",
 		summary: func(_ record.Finding, a cause.MTUs) string {
 			return fmt.Sprintf(
-				"%s and %s have different MTUs on one subnet: packets of more than %d bytes are dropped, and no router says so",
+				"%s and %s have different MTUs on one subnet: packets of more than %d bytes are dropped, and no "+
+					"router says so",
 				a.First, a.Second, a.Least)
 		},
 		fixed: func(_ record.Finding, a cause.MTUs) []string {
@@ -49,9 +54,11 @@ var (
 				a.Most, a.Most)}
 		}})
 	_ = say(cause.MACTwice, words[cause.Two]{read: "IEEE 802.1D; ip-link(8)",
-		found: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the other.",
+		found: "Two interfaces with addresses of one subnet have the same MAC address, and neither is made on the " +
+			"other.",
 		summary: func(_ record.Finding, a cause.Two) string {
-			return fmt.Sprintf("%s and %s have the same MAC address on one subnet: switches move it to and fro", a.First,
+			return fmt.Sprintf("%s and %s have the same MAC address on one subnet: switches move it to and fro",
+				a.First,
 				a.Second)
 		},
 		fixed: func(_ record.Finding, a cause.Two) []string {
@@ -61,7 +68,8 @@ var (
 	_ = say(cause.SubnetsOverlap, words[cause.Two]{read: "RFC 4632; ip-route(8)",
 		found: "Two interfaces, not of different VRFs, have addresses of subnets of which one contains the other.",
 		summary: func(_ record.Finding, a cause.Two) string {
-			return fmt.Sprintf("the subnet of %s contains that of %s: its hosts with these addresses are not reached by %s",
+			return fmt.Sprintf("the subnet of %s contains that of %s: its hosts with these addresses are not "+
+				"reached by %s",
 				a.First, a.Second, a.First)
 		},
 		fix: []string{"none if that is meant; otherwise subnets apart, or the right prefix lengths"}})

@@ -13,7 +13,8 @@ const ifMIB = "RFC 2863 (ifInDiscards, ifOutDiscards, ifInErrors, ifOutErrors)"
 
 var (
 	_ = say(cause.SwitchDiscards, words[cause.PortObject]{read: ifMIB, anywhere: true,
-		found: "A switch's port discarded frames in the window (ifInDiscards, ifOutDiscards). Needs a measurement and SNMP.",
+		found: "A switch's port discarded frames in the window (ifInDiscards, ifOutDiscards). Needs a measurement " +
+			"and SNMP.",
 		summary: func(f record.Finding, a cause.PortObject) string {
 			what := "that it was to send to "
 			if a.Object == "ifInDiscards" {
@@ -24,13 +25,16 @@ var (
 		fixed: func(_ record.Finding, a cause.PortObject) []string {
 			if a.Object == "ifInDiscards" {
 				return []string{
-					"the switch had no buffer for them, or a filter or VLAN of the port does not let them in: look at the port's configuration"}
+					"the switch had no buffer for them, or a filter or VLAN of the port does not let them in: look " +
+						"at the port's configuration"}
 			}
 			return []string{"the link to " + a.Peer +
-				" was too slow for what came, or its queue too short: more rate there, senders that pace or that react to marks (ECN), or a longer queue on the switch"}
+				" was too slow for what came, or its queue too short: more rate there, senders that pace or that " +
+				"react to marks (ECN), or a longer queue on the switch"}
 		}})
 	_ = say(cause.SwitchErrors, words[cause.PortObject]{read: ifMIB, anywhere: true,
-		found: "A switch's port received damaged frames in the window, or could not send some (ifInErrors, ifOutErrors). Needs a measurement and SNMP.",
+		found: "A switch's port received damaged frames in the window, or could not send some (ifInErrors, " +
+			"ifOutErrors). Needs a measurement and SNMP.",
 		summary: func(f record.Finding, a cause.PortObject) string {
 			if a.Object == "ifInErrors" {
 				return fmt.Sprintf("%s received %s of all from %s damaged", portOf(a), framesOf(f), a.Peer)
@@ -45,7 +49,8 @@ var (
 			return []string{"compare speed and duplex of both ends, and look at the switch's log of the port"}
 		}})
 	_ = say(cause.LostAtHop, words[cause.SwitchHop]{read: ifMIB, anywhere: true,
-		found: "What one end of a hop sent the other did not receive: from a host to a switch's port, through the switch, from its port to a host; and flows lost as much. Needs a measurement and SNMP.",
+		found: "What one end of a hop sent the other did not receive: from a host to a switch's port, through the " +
+			"switch, from its port to a host; and flows lost as much. Needs a measurement and SNMP.",
 		summary: func(f record.Finding, a cause.SwitchHop) string {
 			h := first[fact.SwitchHop](f)
 			where := fmt.Sprintf("in %s before %s", a.Switch, portsOf(a.Ports, "", ""))
@@ -55,7 +60,8 @@ var (
 			return fmt.Sprintf("%s of the bytes were lost %s", unit.FormatPercent(h.Lost()/h.First.Bytes), where)
 		},
 		fix: []string{
-			"look at that hop: its queue and filters if it is in the switch, the cable and both ends' counters if it is a link"}})
+			"look at that hop: its queue and filters if it is in the switch, the cable and both ends' counters if " +
+				"it is a link"}})
 
 	_ = spell(func(_ string, c fact.PortCounter) string {
 		return fmt.Sprintf("%s grew by %d in %s, while %d frames passed", c.Object, c.Grew, unit.FormatSeconds(c.OverS),

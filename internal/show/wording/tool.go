@@ -31,17 +31,20 @@ var (
 		return "the most that its path can carry: " + unit.FormatRate(l.Bps)
 	})
 	_ = spell(func(_ string, u fact.Unsent) string {
-		return fmt.Sprintf("%d bytes were still in the send buffers at the window's end: over the time of writing they are %s",
+		return fmt.Sprintf("%d bytes were still in the send buffers at the window's end: over the time of writing "+
+			"they are %s",
 			u.Bytes, unit.FormatRate(u.Bps))
 	})
 	_ = spell(func(_ string, e fact.ExpectedSurplus) string {
 		return fmt.Sprintf(
-			"by the kernel's count of each connection's bytes and the tool's own time, its report should be %s too high; it is %s too high",
+			"by the kernel's count of each connection's bytes and the tool's own time, its report should be %s too "+
+				"high; it is %s too high",
 			unit.FormatRate(e.Bps), unit.FormatRate(e.SurplusBps))
 	})
 	_ = spell(func(_ string, c fact.ClientsEnded) string {
 		return fmt.Sprintf(
-			"its %d clients ended between %s and %s after the trial's start: averages over different times do not add up to a rate",
+			"its %d clients ended between %s and %s after the trial's start: averages over different times do not "+
+				"add up to a rate",
 			c.Clients, unit.FormatSeconds(c.FirstS), unit.FormatSeconds(c.LastS))
 	})
 )

@@ -20,7 +20,8 @@ func found(t *testing.T, trial record.Trial, id string) record.Finding {
 func TestEvidence(t *testing.T) {
 	flux := found(t, diagnosetest.Trial(0, "writes"), "arp-flux")
 	diagnosetest.Contains(t, flux.Evidence,
-		"client2 holds 192.168.1.16 (server.eth1), 192.168.1.17 (server.eth2) and 192.168.1.18 (server.eth3) at the address of server.eth0, 02:00:00:01:00:01")
+		"client2 holds 192.168.1.16 (server.eth1), 192.168.1.17 (server.eth2) and 192.168.1.18 (server.eth3) at "+
+			"the address of server.eth0, 02:00:00:01:00:01")
 	diagnosetest.Contains(t, flux.Evidence,
 		"server.eth0 took in 100 % of what reached server, but 25 % was for its own address")
 	diagnosetest.Contains(t, flux.Evidence, "net.ipv4.conf.all.arp_ignore=0")
@@ -29,7 +30,8 @@ func TestEvidence(t *testing.T) {
 
 	egress := found(t, diagnosetest.Trial(3, "reads"), "same-subnet-one-egress")
 	diagnosetest.Contains(t, egress.Evidence,
-		"packets from 192.168.1.16 (eth1), 192.168.1.17 (eth2) and 192.168.1.18 (eth3) to 192.168.1.101 and 192.168.1.102 leave by server.eth0")
+		"packets from 192.168.1.16 (eth1), 192.168.1.17 (eth2) and 192.168.1.18 (eth3) to 192.168.1.101 and "+
+			"192.168.1.102 leave by server.eth0")
 	diagnosetest.Contains(t, egress.Evidence,
 		"server.eth0 sent 100 % of the traffic, though 25 % came from its address")
 	diagnosetest.Contains(t, egress.Fix, "ip route replace 192.168.1.0/24 dev eth1 src 192.168.1.16 table 101")

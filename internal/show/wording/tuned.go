@@ -110,7 +110,8 @@ var _ = state(map[string]func(arguments) string{
 	record.UntriedNoInterface: format("%[1]s has no interface %[2]s"),
 	record.UntriedUnit:        text("the value is in another unit than the kernel's"),
 	record.UntriedMachine: text(
-		"machine-wide, and a lab's hosts are network namespaces: try on real hosts with --on STUDY --allow-machine-settings"),
+		"machine-wide, and a lab's hosts are network namespaces: try on real hosts with --on STUDY " +
+			"--allow-machine-settings"),
 	record.UntriedRefused: func(a arguments) string {
 		if a.at(0) == "" {
 			return a.at(1)
@@ -123,7 +124,8 @@ var _ = state(map[string]func(arguments) string{
 		return "tuned sets it only where that makes it " + bounded(a.at(0))
 	},
 	record.UntriedNoControl: format(
-		"this kernel has no congestion control %[1]s (net.ipv4.tcp_available_congestion_control = %[2]s): modprobe tcp_%[1]s"),
+		"this kernel has no congestion control %[1]s (net.ipv4.tcp_available_congestion_control = %[2]s): modprobe " +
+			"tcp_%[1]s"),
 	record.UntriedSameControl: text(
 		"the flows already use this congestion control, and there is no other kind to compare it with"),
 	record.UntriedOtherFlows: text("only linerate's own TCP flows can be set to use it"),

@@ -52,7 +52,8 @@ func TestReasons(t *testing.T) {
 		"tuned sets it only where that makes it smaller": {Code: record.UntriedBound, Args: []string{"<"}},
 		"a: no such parameter":                           {Code: record.UntriedRefused, Args: []string{"a", "no such parameter"}},
 		"no such control":                                {Code: record.UntriedRefused, Args: []string{"", "no such control"}},
-		"this kernel has no congestion control westwood (net.ipv4.tcp_available_congestion_control = reno cubic): modprobe tcp_westwood": {
+		"this kernel has no congestion control westwood (net.ipv4.tcp_available_congestion_control = reno cubic): " +
+			"modprobe tcp_westwood": {
 			Code: record.UntriedNoControl, Args: []string{"westwood", "reno cubic"}},
 		"later 1": {Code: "later", Args: []string{"1"}}, // of a later version
 	} {
@@ -75,7 +76,8 @@ func TestReasons(t *testing.T) {
 		t.Errorf("%+v, want %+v", got, stored)
 	}
 	unit := []record.Statement{{Code: record.UntriedUnit}, {Code: record.AdvicePages, Args: []string{"1 2 3"}}}
-	const want = "the value is in another unit than the kernel's; 1 2 3, or leave it out: the kernel chooses it by the machine's memory"
+	const want = "the value is in another unit than the kernel's; 1 2 3, or leave it out: the kernel chooses it by " +
+		"the machine's memory"
 	if got := Setting(record.TuneSetting{Reasons: unit}).Why; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

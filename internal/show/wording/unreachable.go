@@ -17,8 +17,9 @@ var (
 			}
 			return "or, instead: "
 		},
-		read:  ipSysctl + " (arp_ignore, arp_filter, ip_forward); ip-neighbour(8), ip-route(8)",
-		found: "A flow did not connect, for a reason that no other rule names: its packets are followed along routes, neighbour entries and the way back. Needs a run or a measurement."})
+		read: ipSysctl + " (arp_ignore, arp_filter, ip_forward); ip-neighbour(8), ip-route(8)",
+		found: "A flow did not connect, for a reason that no other rule names: its packets are followed along " +
+			"routes, neighbour entries and the way back. Needs a run or a measurement."})
 
 	_ = spell(func(host string, n fact.Unreached) string {
 		text := fmt.Sprintf("flow %s: %s does not reach ", n.Flow, host)

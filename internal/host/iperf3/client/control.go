@@ -80,10 +80,12 @@ func (t *Test) welcome(ctx context.Context) error {
 			"linerate serve listens at %s: leave --iperf3 out to measure with it, or name its iperf3 port", t.server)
 	case hungUp(h.err):
 		return fmt.Errorf(
-			"the server at %s closed the connection without an answer: it is busy with another test, or something else than iperf3", t.server)
+			"the server at %s closed the connection without an answer: it is busy with another test, or something "+
+				"else than iperf3", t.server)
 	case greeting.TimedOut(h.err):
 		return fmt.Errorf(
-			"the server at %s accepted the connection and sent nothing for %v: something else than iperf3, or an iperf3 that hangs", t.server, t.timeout())
+			"the server at %s accepted the connection and sent nothing for %v: something else than iperf3, or an "+
+				"iperf3 that hangs", t.server, t.timeout())
 	case h.err != nil:
 		return fmt.Errorf("something else than iperf3 listens at %s: %w", t.server, greeting.Cause(h.err))
 	}
@@ -119,7 +121,8 @@ func (t *Test) refused(when string, h heard) error {
 	case hungUp(h.err):
 		what = "closed the connection"
 		if t.request.Login != nil {
-			what += "; newer servers do so when they do not accept user, password or clock (theirs and ours may be 10 s apart)"
+			what += "; newer servers do so when they do not accept user, password or clock (theirs and ours may be " +
+				"10 s apart)"
 		}
 	case greeting.TimedOut(h.err):
 		what = fmt.Sprintf("sent nothing for %v", t.timeout())
@@ -151,7 +154,8 @@ func (t *Test) reason() string {
 	case code == iperf3.CodeAuthentication && t.request.Login == nil:
 		text += ": it requires a user (--iperf3-user)"
 	case code == iperf3.CodeAuthentication && !t.request.Login.PKCS1:
-		text += ": wrong user or password, clocks more than 10 s apart, or a server before 3.17, which needs --iperf3-pkcs1"
+		text += ": wrong user or password, clocks more than 10 s apart, or a server before 3.17, which needs " +
+			"--iperf3-pkcs1"
 	case code == iperf3.CodeAuthentication:
 		text += ": wrong user or password, or clocks more than 10 s apart"
 	}

@@ -20,8 +20,9 @@ import (
 // Rules are about the machine, its clock and its resolver.
 var Rules = []rule.Rule{
 	{ID: cause.ConntrackFull.Code, Host: true, Own: true, Parts: []string{"conntrack"},
-		Find:     rule.Each(rule.EveryHost, conntrackFull),
-		Explains: []string{"syn-unanswered", "connect-fails", "tcp-retransmissions"}, AtPeers: []string{"syn-unanswered"}},
+		Find: rule.Each(rule.EveryHost, conntrackFull),
+		Explains: []string{"syn-unanswered",
+			"connect-fails", "tcp-retransmissions"}, AtPeers: []string{"syn-unanswered"}},
 	{ID: cause.FilesExhausted.Code, Host: true, Own: true, Parts: []string{"open files"},
 		Find: rule.Each(rule.EveryHost, filesExhausted), Explains: []string{"accept-queue-full"}},
 	{ID: cause.SlowClockSource.Code, Host: true, Own: true, Parts: []string{"clock"},

@@ -28,7 +28,8 @@ var meaningRules = []meaningRule{
 	{cause: cause.LinkLost, meanings: []string{"link_down"}, confidence: record.Certain,
 		explains: []string{"carrier-flaps", "tx-carrier", "tcp-retransmissions", "tx-dropped"}},
 	{cause: cause.TransmitTimeout, meanings: []string{"tx_timeout"}, confidence: record.Certain,
-		explains: []string{"link-lost", "carrier-flaps", "tx-carrier", "tcp-retransmissions", "tx-dropped", "unacknowledged"}},
+		explains: []string{"link-lost",
+			"carrier-flaps", "tx-carrier", "tcp-retransmissions", "tx-dropped", "unacknowledged"}},
 	{cause: cause.FramesDamaged, meanings: []string{"rx_damaged", "fec_failed"}, confidence: record.Certain,
 		explains: []string{"interface-errors", "tcp-retransmissions", "reassembly-failed"}},
 	{cause: cause.FramesWrongLength, meanings: []string{"rx_bad_length"}, confidence: record.Certain,
@@ -49,7 +50,8 @@ var meaningRules = []meaningRule{
 	{cause: cause.PCIeErrors, meanings: []string{"pcie_errors"}, confidence: record.Certain,
 		explains: []string{"pcie-stalled", "nic-buffer-full"}},
 	{cause: cause.CloudAllowance, load: true, meanings: []string{"over_allowance"}, least: 10,
-		confidence: record.Likely, explains: []string{"tcp-retransmissions", "syn-unanswered", "connect-fails", "unacknowledged"}},
+		confidence: record.Likely, explains: []string{"tcp-retransmissions",
+			"syn-unanswered", "connect-fails", "unacknowledged"}},
 }
 
 // rule returns m as a rule for hosts.

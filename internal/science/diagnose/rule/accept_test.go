@@ -34,7 +34,8 @@ func TestAccept(t *testing.T) {
 	queue := record.AcceptedRule{Rule: "accept-queue-full", Host: "nas", Until: "2027-01-31", Because: "a test"}
 	all, none := evaluated("2027-01-31")
 	if none != "" ||
-		all != "accept-queue-full nas ; accept-queue-full client ; listen-overflow nas accept-queue-full; listen-overflow client accept-queue-full; " {
+		all != "accept-queue-full nas ; accept-queue-full client ; listen-overflow nas accept-queue-full; "+
+			"listen-overflow client accept-queue-full; " {
 		t.Fatal(all, none)
 	}
 	for _, c := range []struct {

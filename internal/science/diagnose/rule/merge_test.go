@@ -24,7 +24,8 @@ func TestMerge(t *testing.T) {
 	all = append(all, again)
 	merged := diagnose.Merge(all)
 	if got := diagnosetest.Names(
-		merged); got != "arp-flux server certain, arp-wrong-source server certain, same-subnet-one-egress server certain, rp-filter-drop server certain" {
+		merged); got != "arp-flux server certain, arp-wrong-source server certain, same-subnet-one-egress server "+
+		"certain, rp-filter-drop server certain" {
 		t.Errorf("merged %q", got)
 	}
 	if got := strings.Join(merged[0].Treatments,
@@ -91,7 +92,8 @@ func TestMergeKeepsFixesApart(t *testing.T) {
 		filtered, down, silent, down} {
 		all = append(all, diagnose.Diagnose(tr, &diagnosetest.Topo)...)
 	}
-	want := "arp-flux server certain, arp-flux server certain, same-subnet-one-egress server certain, unreachable server likely, unreachable server likely"
+	want := "arp-flux server certain, arp-flux server certain, same-subnet-one-egress server certain, unreachable " +
+		"server likely, unreachable server likely"
 	if got := diagnosetest.Names(diagnose.Merge(all)); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
