@@ -29,8 +29,8 @@ const (
 //
 // The store that began or resumed a run holds it, until it finishes the run or is closed, or its
 // process ends in any way. Only the holder may save trials, describe and finish the run; other
-// stores get ErrNotHeld. AddNote, SetProven and AddFiles need no hold. A run that nobody holds and
-// that was not finished is read as interrupted. The conformance suite ends holds by Finish and
+// stores get ErrNotHeld. AddNote, SetProven and AddFiles need no hold. A run that no store holds
+// and that was not finished is read as interrupted. The conformance suite ends holds by Finish and
 // Close. It does not cut a store off from its notebook, and does not say what such a store must
 // do: in sqlite a hold is a lock on a local file, which the kernel releases when the process
 // ends, and which does not depend on a connection.

@@ -105,7 +105,7 @@ func (e *Engine) look(settle bool) {
 }
 
 // connections returns the process's data connections, without the control connection; none while some are
-// missing, since they cannot be told apart then.
+// missing, since those that are there cannot be distinguished from it then.
 func (p *process) connections(list []netlink.Socket) []netlink.Socket {
 	data := netip.AddrPortFrom(p.job.Destination.Addr(), p.tool.DataPort(p.job.Destination.Port()))
 	var mine []netlink.Socket

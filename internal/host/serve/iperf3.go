@@ -14,8 +14,8 @@ import (
 // Iperf3 is the port for iperf3 clients, and says who may use it.
 type Iperf3 struct {
 	Listener *iperf3.Listener
-	// Users are those who may run tests with a password; nil: everybody may or, if the
-	// server requires a token, nobody.
+	// Users are those who may run tests with a password; nil: any client may, or none
+	// if the server requires a token.
 	Users *iperf3.Users
 }
 

@@ -49,7 +49,7 @@ type (
 	// NotReported is a field of TCP_INFO that the sender's kernel does not report.
 	NotReported struct {
 		Field string `json:"field"`
-		For   string `json:"for"` // what cannot be told without it, such as ForWaits
+		For   string `json:"for"` // what is unknown without it, such as ForWaits
 	}
 	// WaitedFor is the shares of its time in which a flow waited for the receiver's window and for its
 	// send buffer.
@@ -290,7 +290,7 @@ const (
 	CapRate  = "rate"  // of datagrams sent
 )
 
-// What cannot be told without a field of TCP_INFO.
+// What is unknown if the kernel does not report a field of TCP_INFO.
 const (
 	ForWaits  = "waits"  // what the flow waited for
 	ForReader = "reader" // whether its reader is slow

@@ -28,8 +28,8 @@ func ended(f record.Flow) fact.FlowEnd {
 }
 
 // alive checks that every flow that connected lasted through the window. A flow may end if an event
-// of the study cut its path, which shows if no other flow used that path any more; with only one
-// flow that cannot be told. During an attack, flows that end are the result.
+// of the study cut its path, which shows if no other flow used that path any more. With only one
+// flow this is unknown. During an attack, flows that end are the result.
 func alive(v view) (judged, bool) {
 	var lost, gone []fact.FlowEnd
 	var at float64

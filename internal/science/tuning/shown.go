@@ -6,7 +6,7 @@ import (
 	"linerate/internal/model/record"
 )
 
-// This file has the claims that the answer makes about a list's settings. Package answer words them.
+// This file decides what the answer of tune may claim about settings. Package answer has its sentences.
 
 // Keyed returns the settings with the given keys.
 func Keyed(settings []record.TuneSetting, keys []string) []record.TuneSetting {
@@ -23,7 +23,7 @@ func SameAlone(s record.TuneSetting) bool {
 
 // Missed divides the settings that help into those that caused the list's gain (did) and those
 // that help alone but make no difference when they are removed from the list (spare). If the
-// list is worse without none of them, all are in did.
+// removal of none of them worsens the list, all are in did.
 func Missed(helps []record.TuneSetting) (did, spare []record.TuneSetting) {
 	for _, s := range helps {
 		if s.Alone != nil && s.Removed != nil && s.Removed.Verdict == record.NoDifference {

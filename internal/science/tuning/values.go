@@ -12,7 +12,7 @@ import (
 	"linerate/internal/model/source"
 )
 
-// manyBytes is a size that nobody intends for the buffers of one protocol.
+// manyBytes is larger than any size that is intended for the buffers of one protocol.
 const manyBytes = 8 << 30
 
 // anyOfInterfaces are the parameters of interfaces, many of which are switches.

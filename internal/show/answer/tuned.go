@@ -12,13 +12,14 @@ import (
 	"linerate/internal/show/words"
 )
 
-// tuned is a result whose answer is composed, with the response that counts, the first one.
+// tuned is a result of tune with its first response, of.
 type tuned struct {
 	*record.Tune
 	of metric.Metric
 }
 
-// newTuned leaves out what lacks its effects, as in a result of another version.
+// newTuned returns a result whose answer can be composed: without a proof or an offer that lacks
+// an effect, as a result of another version may.
 func newTuned(result record.Tune) tuned {
 	of := metric.Of(&record.Run{Responses: result.Responses})[0]
 	if result.ByRank {
@@ -36,17 +37,17 @@ func newTuned(result record.Tune) tuned {
 	return tuned{&result, of}
 }
 
-// others are the responses beside the one that counts.
+// others returns the responses after the first.
 func (t tuned) others() []metric.Metric { return metric.Of(&record.Run{Responses: t.Responses})[1:] }
 
-// tried are the settings that were tried.
+// tried returns the settings that were tried.
 func (t tuned) tried() []record.TuneSetting {
 	return slices.DeleteFunc(slices.Clone(t.Settings), func(s record.TuneSetting) bool {
 		return s.Verdict == record.NotTried
 	})
 }
 
-// withValue is a setting in a sentence: which congestion control it is belongs to its name.
+// withValue returns the key of a setting, with the value if it is the congestion control.
 func withValue(s record.TuneSetting) string {
 	if s.Key == setting.CongestionControl && s.Value != "" {
 		return "congestion control (" + s.Key + " = " + s.Value + ")"

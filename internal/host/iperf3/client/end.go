@@ -101,8 +101,8 @@ func (t *Test) expect(ctx context.Context, want iperf3.State, when string) error
 	}
 }
 
-// settleWrites waits until all written data is acknowledged and read. The server counts until it is told of the
-// end.
+// settleWrites waits until all written data is acknowledged and read. The server counts until it receives
+// TEST_END.
 func (t *Test) settleWrites() {
 	if t.request.Writes > 0 {
 		defer time.Sleep(unread)

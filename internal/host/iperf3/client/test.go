@@ -46,10 +46,10 @@ type Test struct {
 
 	heard  chan heard    // the state that ends the test, or why none came
 	broken chan struct{} // closed when it came unexpectedly
-	ended  chan struct{} // closed when the server has been told of the end
+	ended  chan struct{} // closed when TEST_END was sent, or could not be
 
 	mu      sync.Mutex              // guards the fields below
-	ending  bool                    // the server is being told of the end
+	ending  bool                    // TEST_END is being sent, or was
 	unsaid  error                   // the error of that
 	elapsed int64                   // length of the test until then
 	failure error                   // why the test broke off
@@ -198,8 +198,8 @@ func (t *Test) parameters() (iperf3.Parameters, error) {
 	return p, nil
 }
 
-// Start schedules the flows and the test's end. The server is told once everything sent has arrived, since it
-// counts until then. The counts at the window's begin are subtracted, as iperf3 does for its omitted time.
+// Start schedules the flows and the test's end. TEST_END is sent once everything sent has arrived, since the server
+// counts until it receives that. The counts at the window's begin are subtracted, as iperf3 does for its omitted time.
 func (t *Test) Start(w message.WindowRequest) {
 	t.flows.Start(w)
 	time.AfterFunc(time.Duration(w.StopNs-sched.Now()), t.end)
