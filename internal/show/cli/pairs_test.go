@@ -94,8 +94,8 @@ func measureWith(t *testing.T, program, at string, args ...string) (m export.Mea
 
 // measureOnce measures; exit status 3 is a doubt, such as of a busy machine.
 func measureOnce(t *testing.T, program, at string, args ...string) (m export.Measurement) {
-	cmd := exec.Command(program, append([]string{"measure", at, "--json", "--duration", "500ms", "--warmup", "200ms"},
-		args...)...)
+	cmd := exec.Command(program, append([]string{"measure", at, "--json", "--no-save", "--duration", "500ms", "--warmup",
+		"200ms"}, args...)...)
 	var said strings.Builder
 	cmd.Stderr = &said
 	out, err := cmd.Output()
