@@ -152,9 +152,15 @@ func kernelViolations(s source) []string {
 			found = append(found, fmt.Sprintf("%s: syscall.%s: %s", at, name, syscallWhy))
 		}
 	})
+	continued := make(map[*ast.BasicLit]bool) // the second and later pieces of a broken string
 	ast.Inspect(s.file, func(n ast.Node) bool {
+		if sum, ok := n.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
+			if piece := stringLiteral(sum.Y); piece != nil && endsInString(sum.X) {
+				continued[piece] = true
+			}
+		}
 		lit, ok := n.(*ast.BasicLit)
-		if !ok || lit.Kind != token.STRING {
+		if !ok || lit.Kind != token.STRING || continued[lit] {
 			return true
 		}
 		text, err := strconv.Unquote(lit.Value)
@@ -167,6 +173,22 @@ func kernelViolations(s source) []string {
 		return true
 	})
 	return found
+}
+
+// stringLiteral is the expression as the literal of a string; nil when it is anything else.
+func stringLiteral(e ast.Expr) *ast.BasicLit {
+	if lit, ok := e.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+		return lit
+	}
+	return nil
+}
+
+// endsInString reports whether the last operand of a sum is the literal of a string.
+func endsInString(e ast.Expr) bool {
+	if sum, ok := e.(*ast.BinaryExpr); ok {
+		e = sum.Y
+	}
+	return stringLiteral(e) != nil
 }
 
 // streamViolations are uses of the standard streams past the filter of the command line.
