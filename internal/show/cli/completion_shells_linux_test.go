@@ -132,8 +132,8 @@ func startShell(t *testing.T, dir, shell string, args []string) *typist {
 	}
 	cmd := exec.Command(shell, args...)
 	cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = dir, terminal, terminal, terminal
-	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir, "TERM=xterm", "LC_ALL=C.UTF-8", notebook.Variable+"="+
-		filepath.Join(dir, "notebook.db"))
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_RUNTIME_DIR="+dir, "TERM=xterm", "LC_ALL=C.UTF-8",
+		notebook.Variable+"="+filepath.Join(dir, "notebook.db"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
